@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+# Debian 12 packages, as imported targets. ./dev setup installs them.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(GTest REQUIRED)
+find_package(benchmark REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(Boost 1.81 REQUIRED)
+include(GoogleTest)
+
+# Debian's libsystemc exports the C++17 API symbol only, so every translation unit must say so;
+# dynamic processes are used by the attach layer's in-process host.
+pkg_check_modules(SYSTEMC REQUIRED IMPORTED_TARGET systemc tlm)
+add_library(trn_systemc INTERFACE)
+target_link_libraries(trn_systemc INTERFACE PkgConfig::SYSTEMC)
+target_compile_definitions(trn_systemc INTERFACE SC_CPLUSPLUS=201703L SC_INCLUDE_DYNAMIC_PROCESSES)
+
+pkg_check_modules(LIBELF REQUIRED IMPORTED_TARGET libelf)
+
+add_library(trn_boost INTERFACE)
+target_link_libraries(trn_boost INTERFACE Boost::headers Threads::Threads)
+target_compile_definitions(trn_boost INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_ERROR_CODE_HEADER_ONLY)

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+# How a folder becomes a target. Every .cpp of a folder belongs to its library, every *_test.cpp to its test.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+
+# "Default" keeps assertions: a violated assumption of ours aborts loudly in every build that users get.
+set(CMAKE_CXX_FLAGS_DEFAULT "-O2 -g1")
+set(CMAKE_C_FLAGS_DEFAULT "-O2 -g1")
+
+option(TRNVP_SANITIZE "build with address and undefined-behaviour sanitizers" OFF)
+
+add_library(trn_options INTERFACE)
+target_compile_options(trn_options INTERFACE -Wall -Wextra -Wconversion -Werror
+    $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Wno-psabi>)
+target_include_directories(trn_options INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
+if(TRNVP_SANITIZE)
+    target_compile_options(trn_options INTERFACE -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
+        -fno-omit-frame-pointer)
+    target_link_options(trn_options INTERFACE -fsanitize=address,undefined)
+endif()
+
+# trn_library(name LINK libs...): all .cpp of the calling folder, and of the SUBFOLDERS named.
+function(trn_library name)
+    cmake_parse_arguments(arg "" "" "LINK;SUBFOLDERS;EXCLUDE" ${ARGN})
+    file(GLOB sources CONFIGURE_DEPENDS *.cpp *.h)
+    foreach(folder ${arg_SUBFOLDERS})
+        file(GLOB more CONFIGURE_DEPENDS ${folder}/*.cpp ${folder}/*.h)
+        list(APPEND sources ${more})
+    endforeach()
+    foreach(file ${arg_EXCLUDE})
+        list(REMOVE_ITEM sources ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+    endforeach()
+    add_library(${name} STATIC ${sources})
+    set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
+    target_link_libraries(${name} PUBLIC trn_options ${arg_LINK})
+endfunction()
+
+# trn_tests(name LINK libs...): one executable of all *_test.cpp here; CTest runs each TEST in its own process,
+# because SystemC elaborates once per process.
+function(trn_tests name)
+    cmake_parse_arguments(arg "" "TIMEOUT" "LINK;LABELS" ${ARGN})
+    if(NOT arg_TIMEOUT)
+        set(arg_TIMEOUT 60)
+    endif()
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS *_test.cpp)
+    if(NOT sources)
+        return()
+    endif()
+    add_executable(${name} ${sources})
+    target_link_libraries(${name} PRIVATE ${arg_LINK} trn_test_support GTest::gmock)
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    gtest_discover_tests(${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} DISCOVERY_TIMEOUT 60
+        PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+endfunction()

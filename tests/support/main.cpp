@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The main of every test executable. CTest starts each TEST in its own process, because SystemC
+// elaborates once per process; started by hand with several tests, this re-executes itself per test.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <systemc>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+std::vector<std::string> selected_tests() {
+    std::vector<std::string> names;
+    const auto* unit = testing::UnitTest::GetInstance();
+    for (int s = 0; s < unit->total_test_suite_count(); ++s) {
+        const auto* suite = unit->GetTestSuite(s);
+        for (int t = 0; t < suite->total_test_count(); ++t) {
+            const auto* test = suite->GetTestInfo(t);
+            if (test->should_run()) names.push_back(std::string(suite->name()) + "." + test->name());
+        }
+    }
+    return names;
+}
+
+bool run_in_child(const char* self, const std::string& test) {
+    const pid_t child = fork();
+    if (child == 0) {
+        const std::string filter = "--gtest_filter=" + test;
+        execl(self, self, filter.c_str(), "--gtest_brief=1", nullptr);
+        _exit(127);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+}  // namespace
+
+int sc_main(int argc, char** argv) {
+    // A SystemC warning is a defect of ours (unbound port, lost notification): it fails the test.
+    sc_core::sc_report_handler::set_actions(sc_core::SC_WARNING, sc_core::SC_DISPLAY | sc_core::SC_THROW);
+    testing::InitGoogleTest(&argc, argv);
+    const bool one = GTEST_FLAG_GET(filter).find_first_of("*:?") == std::string::npos;
+    if (one || GTEST_FLAG_GET(list_tests)) return RUN_ALL_TESTS();
+
+    // should_run() is known only after a pass over the filter: list silently, then re-execute each.
+    testing::UnitTest::GetInstance()->listeners().Release(
+        testing::UnitTest::GetInstance()->listeners().default_result_printer());
+    int failed = 0;
+    std::vector<std::string> tests;
+    {
+        GTEST_FLAG_SET(repeat, 0);
+        if (RUN_ALL_TESTS() == 0) tests = selected_tests();
+    }
+    for (const auto& test : tests) failed += run_in_child("/proc/self/exe", test) ? 0 : 1;
+    std::cout << tests.size() - static_cast<std::size_t>(failed) << " passed, " << failed << " failed\n";
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int main(int argc, char** argv) {
+    setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
+    return sc_core::sc_elab_and_sim(argc, argv);
+}
