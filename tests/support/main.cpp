@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The main of every test executable. CTest starts each TEST in its own process, because SystemC
-// elaborates once per process; started by hand with several tests, this re-executes itself per test.
+// elaborates once per process; started by hand with several tests, this re-executes itself per
+// test.
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,8 +11,6 @@
 #include <string>
 #include <systemc>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 namespace {
 
@@ -21,7 +21,8 @@ std::vector<std::string> selected_tests() {
         const auto* suite = unit->GetTestSuite(s);
         for (int t = 0; t < suite->total_test_count(); ++t) {
             const auto* test = suite->GetTestInfo(t);
-            if (test->should_run()) names.push_back(std::string(suite->name()) + "." + test->name());
+            if (test->should_run())
+                names.push_back(std::string(suite->name()) + "." + test->name());
         }
     }
     return names;
@@ -43,7 +44,8 @@ bool run_in_child(const char* self, const std::string& test) {
 
 int sc_main(int argc, char** argv) {
     // A SystemC warning is a defect of ours (unbound port, lost notification): it fails the test.
-    sc_core::sc_report_handler::set_actions(sc_core::SC_WARNING, sc_core::SC_DISPLAY | sc_core::SC_THROW);
+    sc_core::sc_report_handler::set_actions(sc_core::SC_WARNING,
+                                            sc_core::SC_DISPLAY | sc_core::SC_THROW);
     testing::InitGoogleTest(&argc, argv);
     const bool one = GTEST_FLAG_GET(filter).find_first_of("*:?") == std::string::npos;
     if (one || GTEST_FLAG_GET(list_tests)) return RUN_ALL_TESTS();
@@ -58,7 +60,8 @@ int sc_main(int argc, char** argv) {
         if (RUN_ALL_TESTS() == 0) tests = selected_tests();
     }
     for (const auto& test : tests) failed += run_in_child("/proc/self/exe", test) ? 0 : 1;
-    std::cout << tests.size() - static_cast<std::size_t>(failed) << " passed, " << failed << " failed\n";
+    std::cout << tests.size() - static_cast<std::size_t>(failed) << " passed, " << failed
+              << " failed\n";
     return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

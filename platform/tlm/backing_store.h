@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace trn {
+
+/// Zero-filled bytes that cost nothing until touched: address space is reserved, not backed.
+/// A private store is copied on write by fork(); a shared one has a file descriptor that other
+/// processes can map (a guest's BAR window).
+class backing_store {
+public:
+    enum class sharing { private_pages, file_descriptor };
+
+    /// Aborts (std::bad_alloc) when the host cannot reserve `size` bytes of address space.
+    explicit backing_store(std::uint64_t size, sharing how = sharing::private_pages);
+    ~backing_store();
+    backing_store(const backing_store&) = delete;
+    backing_store& operator=(const backing_store&) = delete;
+
+    std::uint8_t* data() const { return data_; }
+    std::uint64_t size() const { return size_; }
+    /// The memfd behind a shared store, else -1.
+    int descriptor() const { return descriptor_; }
+    /// Host bytes that back this store now (pages touched).
+    std::uint64_t resident() const;
+    /// Back to zeroes, pages returned to the host.
+    void clear();
+
+private:
+    std::uint64_t size_;
+    int descriptor_ = -1;
+    std::uint8_t* data_ = nullptr;
+};
+
+}  // namespace trn

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <systemc>
+
+namespace trn {
+
+/// Whether crossing a resource takes simulated time. Never changes a value computed, only when.
+enum class timing_mode { contended, functional };
+
+/// The run's timing mode, set once before elaboration (as the TLM global quantum is).
+timing_mode timing();
+void set_timing(timing_mode mode);
+
+/// Anything bytes queue for: an HBM channel group, a link direction, a DMA engine.
+/// A transfer waits until the resource is free, occupies it for bytes / rate, and arrives
+/// `latency` later. Costs a few nanoseconds of host time per transfer, whatever its length.
+class bandwidth_resource {
+public:
+    struct config {
+        std::uint64_t bytes_per_second;
+        sc_core::sc_time latency;
+    };
+
+    explicit bandwidth_resource(const config& cfg) : cfg_(cfg) {}
+
+    /// Sends `bytes` at now + `delay`; on return `delay` is when the last byte has arrived.
+    void transfer(std::uint64_t bytes, sc_core::sc_time& delay);
+
+    std::uint64_t bytes() const { return bytes_; }
+    /// Simulated time the resource was occupied; utilisation = busy() / elapsed.
+    sc_core::sc_time busy() const { return busy_; }
+    const config& settings() const { return cfg_; }
+    void reset_statistics();
+
+private:
+    config cfg_;
+    sc_core::sc_time free_at_;  // absolute
+    sc_core::sc_time busy_;
+    std::uint64_t bytes_ = 0;
+};
+
+}  // namespace trn

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tlm_utils/simple_target_socket.h>
+
+#include <span>
+#include <systemc>
+#include <tlm>
+
+#include "platform/tlm/backing_store.h"
+
+namespace trn {
+
+/// Copies between a payload and plain bytes: byte enables, streaming width and bounds as TLM-2.0
+/// (IEEE 1666 section 14.7) asks. Sets the response; returns the bytes transferred.
+unsigned copy_payload(tlm::tlm_generic_payload& payload, std::uint8_t* bytes, std::uint64_t size);
+
+/// A RAM or ROM of `size` bytes with one access latency, wholly open to DMI.
+/// Errors: outside the memory -> TLM_ADDRESS_ERROR_RESPONSE, write to a ROM ->
+/// TLM_COMMAND_ERROR_RESPONSE.
+class memory : public sc_core::sc_module {
+public:
+    struct config {
+        std::uint64_t size = 0;                                   ///< bytes
+        sc_core::sc_time access_latency = sc_core::SC_ZERO_TIME;  ///< added to each transaction
+        bool read_only = false;  ///< guests cannot write; load() can
+        bool shared = false;     ///< has a descriptor to map elsewhere
+    };
+
+    tlm_utils::simple_target_socket<memory, 64> in{"in"};
+
+    memory(sc_core::sc_module_name name, const config& cfg);
+
+    /// Puts an image at `offset`, as a programmer or a debugger would; false when it does not fit.
+    bool load(std::uint64_t offset, std::span<const std::uint8_t> image);
+    backing_store& bytes() { return bytes_; }
+    const config& settings() const { return cfg_; }
+
+private:
+    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    unsigned transport_dbg(tlm::tlm_generic_payload& payload);
+    bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
+
+    const config cfg_;
+    backing_store bytes_;
+};
+
+}  // namespace trn

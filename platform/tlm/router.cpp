@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/tlm/router.h"
+
+#include <algorithm>
+
+namespace trn {
+
+namespace {
+
+bool contains(const router::range& range, std::uint64_t address, std::uint64_t length) {
+    return address >= range.base && address - range.base < range.size &&
+           length <= range.size - (address - range.base);
+}
+
+}  // namespace
+
+router::router(sc_core::sc_module_name name, const config& cfg) : sc_module(name), cfg_(cfg) {
+    target.register_b_transport(this, &router::b_transport);
+    target.register_transport_dbg(this, &router::transport_dbg);
+    target.register_get_direct_mem_ptr(this, &router::get_direct_mem_ptr);
+    initiator.register_invalidate_direct_mem_ptr(this, &router::invalidate_direct_mem_ptr);
+}
+
+const router::range* router::map(const range& added) {
+    sc_assert(added.size > 0);
+    const auto next =
+        std::upper_bound(ranges_.begin(), ranges_.end(), added.base,
+                         [](std::uint64_t base, const range& other) { return base < other.base; });
+    if (next != ranges_.end() && next->base - added.base < added.size) return &*next;
+    if (next != ranges_.begin()) {
+        const range& previous = *std::prev(next);
+        if (added.base - previous.base < previous.size) return &previous;
+    }
+    ranges_.insert(next, added);
+    return nullptr;
+}
+
+const router::range* router::decode(std::uint64_t address, std::uint64_t length) {
+    if (last_hit_ < ranges_.size() && contains(ranges_[last_hit_], address, length)) {
+        return &ranges_[last_hit_];
+    }
+    const auto next =
+        std::upper_bound(ranges_.begin(), ranges_.end(), address,
+                         [](std::uint64_t at, const range& other) { return at < other.base; });
+    if (next == ranges_.begin() || !contains(*std::prev(next), address, length)) return nullptr;
+    last_hit_ = static_cast<std::size_t>(std::prev(next) - ranges_.begin());
+    return &ranges_[last_hit_];
+}
+
+void router::b_transport(int, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    const std::uint64_t address = payload.get_address();
+    const range* hit = decode(address, payload.get_data_length());
+    if (hit == nullptr) {
+        payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        return;
+    }
+    delay += cfg_.hop_latency;
+    payload.set_address(address - hit->base + hit->target_base);
+    initiator[static_cast<int>(hit->port)]->b_transport(payload, delay);
+    payload.set_address(address);  // so that initiators can reuse their payload
+}
+
+unsigned router::transport_dbg(int, tlm::tlm_generic_payload& payload) {
+    const std::uint64_t address = payload.get_address();
+    const range* hit = decode(address, payload.get_data_length());
+    if (hit == nullptr) return 0;
+    payload.set_address(address - hit->base + hit->target_base);
+    const unsigned done = initiator[static_cast<int>(hit->port)]->transport_dbg(payload);
+    payload.set_address(address);
+    return done;
+}
+
+bool router::get_direct_mem_ptr(int, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+    const std::uint64_t address = payload.get_address();
+    const range* hit = decode(address, 1);
+    if (hit == nullptr) {
+        dmi.allow_none();
+        dmi.set_start_address(address);
+        dmi.set_end_address(address);
+        return false;
+    }
+    payload.set_address(address - hit->base + hit->target_base);
+    const bool granted = initiator[static_cast<int>(hit->port)]->get_direct_mem_ptr(payload, dmi);
+    payload.set_address(address);
+
+    // Clip what the target grants to the part of it that this range shows, then translate back.
+    const std::uint64_t first = std::max<std::uint64_t>(dmi.get_start_address(), hit->target_base);
+    const std::uint64_t last =
+        std::min<std::uint64_t>(dmi.get_end_address(), hit->target_base + (hit->size - 1));
+    if (granted) dmi.set_dmi_ptr(dmi.get_dmi_ptr() + (first - dmi.get_start_address()));
+    dmi.set_start_address(first - hit->target_base + hit->base);
+    dmi.set_end_address(last - hit->target_base + hit->base);
+    dmi.set_read_latency(dmi.get_read_latency() + cfg_.hop_latency);
+    dmi.set_write_latency(dmi.get_write_latency() + cfg_.hop_latency);
+    return granted;
+}
+
+void router::invalidate_direct_mem_ptr(int port, sc_dt::uint64 first, sc_dt::uint64 last) {
+    for (const range& range : ranges_) {
+        if (range.port != static_cast<unsigned>(port)) continue;
+        const std::uint64_t range_last = range.target_base + (range.size - 1);
+        if (last < range.target_base || first > range_last) continue;
+        const std::uint64_t from = std::max<std::uint64_t>(first, range.target_base);
+        const std::uint64_t to = std::min<std::uint64_t>(last, range_last);
+        for (int i = 0; i < static_cast<int>(target.size()); ++i) {
+            target[i]->invalidate_direct_mem_ptr(from - range.target_base + range.base,
+                                                 to - range.target_base + range.base);
+        }
+    }
+}
+
+}  // namespace trn

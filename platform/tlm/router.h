@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tlm_utils/multi_passthrough_initiator_socket.h>
+#include <tlm_utils/multi_passthrough_target_socket.h>
+
+#include <cstdint>
+#include <string>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+namespace trn {
+
+/// Decodes addresses to targets: an interconnect, a set of BAR windows, a local bus.
+/// Any number of initiators bind `target`; each target binds `initiator` and is given its ranges
+/// with map(). Addresses outside every range, and bursts across the end of one, answer
+/// TLM_ADDRESS_ERROR_RESPONSE. Reset values and timing are the targets' own; a hop adds
+/// `hop_latency`.
+class router : public sc_core::sc_module {
+public:
+    struct config {
+        sc_core::sc_time hop_latency = sc_core::SC_ZERO_TIME;
+    };
+    struct range {
+        std::uint64_t base;         ///< first address as initiators see it
+        std::uint64_t size;         ///< bytes
+        std::uint64_t target_base;  ///< what `base` becomes on the way out
+        unsigned port;              ///< index of the binding on `initiator`
+    };
+
+    tlm_utils::multi_passthrough_target_socket<router, 64> target{"target"};
+    tlm_utils::multi_passthrough_initiator_socket<router, 64> initiator{"initiator"};
+
+    router(sc_core::sc_module_name name, const config& cfg);
+
+    /// Sends [base, base + size) to binding `port`, where it begins at `target_base`.
+    /// Returns the range that it would overlap, or nullptr when it was added.
+    const range* map(const range& added);
+    /// The ranges in ascending order of address.
+    const std::vector<range>& ranges() const { return ranges_; }
+
+private:
+    const range* decode(std::uint64_t address, std::uint64_t length);
+    void b_transport(int id, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    unsigned transport_dbg(int id, tlm::tlm_generic_payload& payload);
+    bool get_direct_mem_ptr(int id, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
+    void invalidate_direct_mem_ptr(int port, sc_dt::uint64 first, sc_dt::uint64 last);
+
+    const config cfg_;
+    std::vector<range> ranges_;
+    std::size_t last_hit_ = 0;  // accesses cluster: most decode in one comparison
+};
+
+}  // namespace trn

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tlm_utils/simple_initiator_socket.h>
+
+#include <cstdint>
+#include <span>
+#include <systemc>
+#include <tlm>
+
+namespace trn::test {
+
+/// The initiator of unit tests: reads and writes whole values or spans, tells response and delay.
+class tlm_driver : public sc_core::sc_module {
+public:
+    tlm_utils::simple_initiator_socket<tlm_driver, 64> out{"out"};
+
+    explicit tlm_driver(sc_core::sc_module_name name) : sc_module(name) {
+        out.register_invalidate_direct_mem_ptr(this, &tlm_driver::invalidate);
+    }
+
+    tlm::tlm_response_status access(tlm::tlm_command command, std::uint64_t address, void* bytes,
+                                    std::size_t length) {
+        tlm::tlm_generic_payload payload;
+        prepare(payload, command, address, bytes, length);
+        delay = sc_core::SC_ZERO_TIME;
+        out->b_transport(payload, delay);
+        dmi_hint = payload.is_dmi_allowed();
+        return response = payload.get_response_status();
+    }
+
+    template <typename T>
+    tlm::tlm_response_status write(std::uint64_t address, T value) {
+        return access(tlm::TLM_WRITE_COMMAND, address, &value, sizeof value);
+    }
+    /// The value read; `response` says whether it counts.
+    template <typename T = std::uint32_t>
+    T read(std::uint64_t address) {
+        T value{};
+        access(tlm::TLM_READ_COMMAND, address, &value, sizeof value);
+        return value;
+    }
+    tlm::tlm_response_status write_bytes(std::uint64_t address,
+                                         std::span<const std::uint8_t> bytes) {
+        return access(tlm::TLM_WRITE_COMMAND, address, const_cast<std::uint8_t*>(bytes.data()),
+                      bytes.size());
+    }
+    tlm::tlm_response_status read_bytes(std::uint64_t address, std::span<std::uint8_t> bytes) {
+        return access(tlm::TLM_READ_COMMAND, address, bytes.data(), bytes.size());
+    }
+
+    /// Debug access: bytes transferred, no time, no side effect.
+    template <typename T>
+    unsigned debug_read(std::uint64_t address, T& value) {
+        tlm::tlm_generic_payload payload;
+        prepare(payload, tlm::TLM_READ_COMMAND, address, &value, sizeof value);
+        return out->transport_dbg(payload);
+    }
+
+    bool request_dmi(std::uint64_t address, tlm::tlm_dmi& dmi) {
+        tlm::tlm_generic_payload payload;
+        prepare(payload, tlm::TLM_READ_COMMAND, address, nullptr, 0);
+        return out->get_direct_mem_ptr(payload, dmi);
+    }
+
+    tlm::tlm_response_status response = tlm::TLM_INCOMPLETE_RESPONSE;
+    sc_core::sc_time delay;  // of the last access
+    bool dmi_hint = false;
+    unsigned invalidations = 0;
+    std::uint64_t invalidated_first = 0, invalidated_last = 0;
+
+private:
+    static void prepare(tlm::tlm_generic_payload& payload, tlm::tlm_command command,
+                        std::uint64_t address, void* bytes, std::size_t length) {
+        payload.set_command(command);
+        payload.set_address(address);
+        payload.set_data_ptr(static_cast<unsigned char*>(bytes));
+        payload.set_data_length(static_cast<unsigned>(length));
+        payload.set_streaming_width(static_cast<unsigned>(length));
+    }
+    void invalidate(sc_dt::uint64 first, sc_dt::uint64 last) {
+        ++invalidations;
+        invalidated_first = first;
+        invalidated_last = last;
+    }
+};
+
+}  // namespace trn::test

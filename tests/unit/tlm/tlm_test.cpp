@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "platform/tlm/bandwidth_resource.h"
+#include "platform/tlm/irq.h"
+#include "platform/tlm/memory.h"
+#include "platform/tlm/router.h"
+#include "tests/support/tlm_driver.h"
+
+namespace {
+
+using namespace trn;
+using sc_core::SC_NS;
+using sc_core::sc_start;
+using sc_core::sc_time;
+using sc_core::SC_ZERO_TIME;
+
+/// driver -> outer router -> (inner router at 0x4000'0000 -> memory b) and memory a.
+struct RouterTest : testing::Test {
+    test::tlm_driver cpu{"cpu"};
+    router outer{"outer", {sc_time(2, SC_NS)}};
+    router inner{"inner", {sc_time(3, SC_NS)}};
+    memory a{"a", {.size = 0x1000, .access_latency = sc_time(10, SC_NS)}};
+    memory b{"b", {.size = 0x2000, .access_latency = sc_time(20, SC_NS)}};
+
+    RouterTest() {
+        cpu.out.bind(outer.target);
+        outer.initiator.bind(a.in);
+        outer.initiator.bind(inner.target);
+        inner.initiator.bind(b.in);
+        outer.map({.base = 0x1000, .size = 0x1000, .target_base = 0, .port = 0});
+        outer.map({.base = 0x4000'0000, .size = 0x1000, .target_base = 0x8000'1000, .port = 1});
+        inner.map({.base = 0x8000'0000, .size = 0x2000, .target_base = 0, .port = 0});
+        sc_start(SC_ZERO_TIME);
+    }
+};
+
+TEST_F(RouterTest, TranslatesAddressesOnEveryHopAndAddsItsLatency) {
+    EXPECT_EQ(cpu.write<std::uint32_t>(0x4000'0010, 0xcafe), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(cpu.delay, sc_time(2 + 3 + 20, SC_NS));
+    EXPECT_EQ(b.bytes().data()[0x1010], 0xfe);
+    EXPECT_EQ(cpu.read(0x4000'0010), 0xcafeu);
+    std::uint32_t seen = 0;
+    EXPECT_EQ(cpu.debug_read(0x4000'0010, seen), 4u);
+    EXPECT_EQ(seen, 0xcafeu);
+}
+
+TEST_F(RouterTest, AnswersHolesAndBurstsAcrossARangeEndWithAddressErrors) {
+    EXPECT_EQ(cpu.write<std::uint32_t>(0x0, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(cpu.write<std::uint64_t>(0x1ffc, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(cpu.write<std::uint32_t>(0x1ffc, 1), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(cpu.write<std::uint32_t>(0xffff'ffff'ffff'fffc, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+}
+
+TEST_F(RouterTest, RefusesRangesThatOverlap) {
+    EXPECT_NE(outer.map({.base = 0x1800, .size = 8, .target_base = 0, .port = 0}), nullptr);
+    EXPECT_NE(outer.map({.base = 0x0, .size = 0x1001, .target_base = 0, .port = 0}), nullptr);
+    EXPECT_EQ(outer.map({.base = 0x0, .size = 0x1000, .target_base = 0, .port = 0}), nullptr);
+    EXPECT_EQ(outer.ranges().size(), 3u);
+}
+
+TEST_F(RouterTest, ClipsAndTranslatesDirectMemoryPointers) {
+    tlm::tlm_dmi dmi;
+    ASSERT_TRUE(cpu.request_dmi(0x4000'0800, dmi));
+    EXPECT_EQ(dmi.get_start_address(), 0x4000'0000u);
+    EXPECT_EQ(dmi.get_end_address(), 0x4000'0fffu);
+    EXPECT_EQ(dmi.get_dmi_ptr(), b.bytes().data() + 0x1000);
+    EXPECT_FALSE(cpu.request_dmi(0x0, dmi));
+
+    b.in->invalidate_direct_mem_ptr(0x1800, 0xffff);
+    EXPECT_EQ(cpu.invalidations, 1u);
+    EXPECT_EQ(cpu.invalidated_first, 0x4000'0800u);
+    EXPECT_EQ(cpu.invalidated_last, 0x4000'0fffu);
+}
+
+TEST(MemoryTest, KeepsRomsFromGuestsButNotFromTheLoader) {
+    test::tlm_driver cpu{"cpu"};
+    memory rom{"rom", {.size = 16, .read_only = true}};
+    cpu.out.bind(rom.in);
+    sc_start(SC_ZERO_TIME);
+    const std::array<std::uint8_t, 4> image{1, 2, 3, 4};
+    EXPECT_TRUE(rom.load(12, image));
+    EXPECT_FALSE(rom.load(13, image));
+    EXPECT_EQ(cpu.read(12), 0x04030201u);
+    EXPECT_EQ(cpu.write<std::uint32_t>(12, 0), tlm::TLM_COMMAND_ERROR_RESPONSE);
+    EXPECT_EQ(cpu.read(12), 0x04030201u);
+}
+
+TEST(MemoryTest, CostsNothingUntilItIsTouched) {
+    memory hbm{"hbm", {.size = std::uint64_t{36} << 30}};
+    EXPECT_EQ(hbm.bytes().size(), std::uint64_t{36} << 30);
+    backing_store small{1 << 20};
+    EXPECT_EQ(small.resident(), 0u);
+    small.data()[5000] = 1;
+    EXPECT_EQ(small.resident(), 4096u);
+    backing_store shared{1 << 20, backing_store::sharing::file_descriptor};
+    EXPECT_EQ(shared.resident(), 0u);
+    shared.data()[5000] = 1;
+    EXPECT_EQ(shared.resident(), 4096u);
+    shared.clear();
+    EXPECT_EQ(shared.data()[5000], 0);
+}
+
+TEST(BandwidthResourceTest, QueuesTransfersBehindEachOther) {
+    bandwidth_resource link({.bytes_per_second = 1'000'000'000, .latency = sc_time(50, SC_NS)});
+    sc_time first = SC_ZERO_TIME, second = SC_ZERO_TIME;
+    link.transfer(100, first);   // 100 ns on the wire + 50 ns
+    link.transfer(100, second);  // waits for the first, latency overlaps
+    EXPECT_EQ(first, sc_time(150, SC_NS));
+    EXPECT_EQ(second, sc_time(250, SC_NS));
+    sc_time later = sc_time(1000, SC_NS);
+    link.transfer(1, later);
+    EXPECT_EQ(later, sc_time(1051, SC_NS));
+    EXPECT_EQ(link.busy(), sc_time(201, SC_NS));
+    EXPECT_EQ(link.bytes(), 201u);
+}
+
+TEST(BandwidthResourceTest, TakesNoTimeInFunctionalMode) {
+    set_timing(timing_mode::functional);
+    bandwidth_resource link({.bytes_per_second = 1, .latency = sc_time(50, SC_NS)});
+    sc_time delay = sc_time(7, SC_NS);
+    link.transfer(1'000'000, delay);
+    EXPECT_EQ(delay, sc_time(7, SC_NS));
+    EXPECT_EQ(link.bytes(), 1'000'000u);
+}
+
+TEST(IrqTest, ALineIsHighWhileAnyOutputHoldsIt) {
+    std::vector<std::pair<unsigned, bool>> heard;
+    irq_in in{"in", 4, [&](unsigned line, bool level) { heard.emplace_back(line, level); }};
+    irq_out one{"one"}, two{"two"};
+    EXPECT_FALSE(one.bound());
+    one.bind(in, 2);
+    two.bind(in, 2);
+    one.set(true);
+    one.set(true);
+    two.set(true);
+    one.set(false);
+    EXPECT_TRUE(in.level(2));
+    two.set(false);
+    EXPECT_FALSE(in.level(2));
+    EXPECT_EQ(heard, (std::vector<std::pair<unsigned, bool>>{{2, true}, {2, false}}));
+}
+
+}  // namespace
