@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <systemc>
+#include <tlm>
+
+namespace trn {
+
+/// "Not yet": how a target answers an access whose data is still on its way.
+///
+/// b_transport never waits, but host memory that a client shares only through messages is read by
+/// sending a question and hearing the answer some slices later. The rules:
+///  1. An initiator that can retry attaches one deferral to its payload (set_extension) and keeps
+///     both; it clears the extension before it destroys the payload.
+///  2. A target that cannot answer now sets TLM_INCOMPLETE_RESPONSE and `ready`; no byte has moved.
+///  3. The initiator waits for `*ready` (next_trigger), then sends the same payload again: same
+///     command, address, length, and for writes the same data. It may be deferred again.
+///  4. An initiator that gives up (queue reset) calls abandon(); the answer is then dropped.
+/// Without the extension such a target answers TLM_GENERIC_ERROR_RESPONSE instead.
+struct deferral : tlm::tlm_extension<deferral> {
+    sc_core::sc_event* ready = nullptr;  ///< the target's; valid after TLM_INCOMPLETE_RESPONSE
+    std::uint64_t ticket = 0;            ///< the target's note of which question this retries
+
+    void abandon() {
+        ready = nullptr;
+        ticket = 0;
+    }
+    tlm::tlm_extension_base* clone() const override { return new deferral(*this); }
+    void copy_from(const tlm::tlm_extension_base& other) override {
+        *this = static_cast<const deferral&>(other);
+    }
+};
+
+}  // namespace trn
