@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/config/diagnostics.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+namespace trn {
+
+namespace {
+
+constexpr std::size_t most_diagnostics = 100;
+constexpr std::size_t widest_excerpt = 160;
+constexpr std::size_t most_known_words = 24;
+
+constexpr std::array rows{
+    mistake_row{mistake::unreadable_file, "a file cannot be read"},
+    mistake_row{mistake::file_too_large, "a file is larger than 4 MiB"},
+    mistake_row{mistake::not_yaml, "the text is not YAML"},
+    mistake_row{mistake::alias_refused, "anchors, aliases and tags are not used here"},
+    mistake_row{mistake::nested_too_deep, "nested deeper than 32 levels"},
+    mistake_row{mistake::too_many_values, "more than 200,000 values in one file"},
+    mistake_row{mistake::duplicate_key, "the same key twice in one mapping"},
+    mistake_row{mistake::wrong_shape, "a mapping, a list or a single value was expected"},
+    mistake_row{mistake::missing_key, "a required key is missing"},
+    mistake_row{mistake::unknown_type, "no such kind or assembly"},
+    mistake_row{mistake::unknown_key, "a key nobody knows"},
+    mistake_row{mistake::unknown_parameter, "a parameter the kind does not have"},
+    mistake_row{mistake::unused_key, "a key that has no effect where it stands"},
+    mistake_row{mistake::unit_missing, "a bare number where a unit is due"},
+    mistake_row{mistake::unknown_unit, "a unit of another quantity, or none"},
+    mistake_row{mistake::out_of_range, "a number outside its range"},
+    mistake_row{mistake::not_whole, "finer than the smallest unit (1 byte, 1 ps, 1 Hz)"},
+    mistake_row{mistake::not_a_number, "a number was expected"},
+    mistake_row{mistake::not_a_boolean, "true or false was expected"},
+    mistake_row{mistake::not_a_choice, "a word that is none of the choices"},
+    mistake_row{mistake::bad_name, "not usable as a name"},
+    mistake_row{mistake::register_overlap, "two registers at one offset"},
+    mistake_row{mistake::register_outside, "a register outside the aperture"},
+    mistake_row{mistake::misaligned, "an offset or stride that is not a multiple of the width"},
+    mistake_row{mistake::bad_bits, "a bit range that is malformed or outside the register"},
+    mistake_row{mistake::field_overlap, "two fields on one bit"},
+    mistake_row{mistake::duplicate_name, "a register, field or value named twice"},
+    mistake_row{mistake::reset_too_wide, "a value that does not fit its register or field"},
+    mistake_row{mistake::bad_array, "an array of registers that cannot be laid out"},
+    mistake_row{mistake::block_name, "the block's name differs from its file's"},
+    mistake_row{mistake::stale_document, "generated documentation is stale or has no markers"},
+};
+
+/// The window of the source line that is shown, made printable; the caret's offset in it.
+std::pair<std::string, std::size_t> excerpt(std::string_view line, std::size_t column) {
+    std::size_t start = 0;
+    if (line.size() > widest_excerpt && column > widest_excerpt / 2)
+        start = column - widest_excerpt / 2;
+    start = std::min(start, line.size());
+    std::string shown(line.substr(start, widest_excerpt));
+    for (char& c : shown) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte < 0x20 || byte == 0x7f) c = ' ';
+    }
+    return {shown, column - start};
+}
+
+/// Columns on a terminal: UTF-8 continuation bytes take none.
+std::size_t cells(std::string_view text) {
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+/// Levenshtein distance; words are short (bounded by the callers), one row of memory.
+std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+            diagonal = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+        }
+    }
+    return row.back();
+}
+
+template <class Word>
+std::string suggest_among(std::string_view wrong, std::span<const Word> known) {
+    if (known.empty()) return {};
+    std::string text;
+    if (wrong.size() <= 64) {
+        const auto nearest = std::min_element(known.begin(), known.end(), [&](auto& a, auto& b) {
+            return distance(wrong, a) < distance(wrong, b);
+        });
+        const std::size_t limit = wrong.size() < 4 ? 1 : std::max<std::size_t>(2, wrong.size() / 3);
+        if (distance(wrong, *nearest) <= limit)
+            text = fmt::format("did you mean '{}'?  ", *nearest);
+    }
+    const auto shown = known.first(std::min(known.size(), most_known_words));
+    return text + fmt::format("(known: {}{})", fmt::join(shown, ", "),
+                              shown.size() < known.size() ? ", ..." : "");
+}
+
+}  // namespace
+
+std::span<const mistake_row> catalogue() {
+    return rows;
+}
+
+std::string diagnostic::text() const {
+    std::string place = file;
+    if (line > 0) place += fmt::format(":{}:{}", line, column);
+    std::string out = fmt::format("{}{}E{:02} {}\n", place, place.empty() ? "" : ": ",
+                                  static_cast<unsigned>(code), message);
+    if (line == 0) {
+        if (!suggestion.empty()) out += "    " + suggestion + "\n";
+        return out;
+    }
+    const auto [shown, at] =
+        excerpt(source_line, static_cast<std::size_t>(std::max(column, 1) - 1));
+    const std::string_view view = shown;
+    const auto indent = cells(view.substr(0, std::min(at, view.size())));
+    const auto marked = view.substr(std::min(at, view.size()), static_cast<std::size_t>(length));
+    out += shown + "\n" + std::string(indent, ' ');
+    out += std::string(std::max<std::size_t>(cells(marked), 1), '^');
+    return out + (suggestion.empty() ? "" : "  " + suggestion) + "\n";
+}
+
+config_error::config_error(std::vector<diagnostic> list) : list_(std::move(list)) {
+    for (const auto& one : list_) text_ += one.text();
+}
+
+void diagnostics::add(diagnostic one) {
+    if (list_.size() < most_diagnostics) list_.push_back(std::move(one));
+}
+
+void diagnostics::throw_if_any() const {
+    if (list_.empty()) return;
+    auto sorted = list_;
+    std::stable_sort(sorted.begin(), sorted.end(), [](const diagnostic& a, const diagnostic& b) {
+        return std::tie(a.file, a.line, a.column) < std::tie(b.file, b.line, b.column);
+    });
+    const auto same = [](const diagnostic& a, const diagnostic& b) {
+        return std::tie(a.file, a.line, a.column, a.code, a.message) ==
+               std::tie(b.file, b.line, b.column, b.code, b.message);
+    };
+    sorted.erase(std::unique(sorted.begin(), sorted.end(), same), sorted.end());
+    throw config_error(std::move(sorted));
+}
+
+std::string suggest(std::string_view wrong, std::span<const std::string_view> known) {
+    return suggest_among(wrong, known);
+}
+
+std::string suggest(std::string_view wrong, std::span<const std::string> known) {
+    return suggest_among(wrong, known);
+}
+
+}  // namespace trn

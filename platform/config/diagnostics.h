@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <exception>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trn {
+
+/// Every user mistake has a number, a row in catalogue(), a row in doc/diagnostics.md and a test.
+enum class mistake : unsigned {
+    // reading a file
+    unreadable_file = 1,
+    file_too_large = 2,
+    not_yaml = 3,
+    alias_refused = 4,
+    nested_too_deep = 5,
+    too_many_values = 6,
+    duplicate_key = 7,
+    wrong_shape = 8,
+    missing_key = 9,
+    // keys
+    unknown_type = 10,
+    unknown_key = 11,
+    unknown_parameter = 12,
+    unused_key = 13,
+    // values
+    unit_missing = 20,
+    unknown_unit = 21,
+    out_of_range = 22,
+    not_whole = 23,
+    not_a_number = 24,
+    not_a_boolean = 25,
+    not_a_choice = 26,
+    bad_name = 27,
+    // registers
+    register_overlap = 30,
+    register_outside = 31,
+    misaligned = 32,
+    bad_bits = 33,
+    field_overlap = 34,
+    duplicate_name = 35,
+    reset_too_wide = 36,
+    bad_array = 37,
+    block_name = 38,
+    stale_document = 39,
+};
+
+struct mistake_row {
+    mistake code;
+    std::string_view title;
+};
+
+/// All codes in ascending order, with the one-line title doc/diagnostics.md shows.
+std::span<const mistake_row> catalogue();
+
+/// One mistake with its place. Lines and columns count from 1; 0 means "the file as a whole".
+struct diagnostic {
+    mistake code{};
+    std::string file;
+    int line = 0;
+    int column = 0;
+    std::string message;
+    std::string source_line;
+    int length = 0;  ///< of the caret run
+    std::string suggestion;
+
+    /// The paragraph of house style R15: place, code, message; source line; carets and suggestion.
+    std::string text() const;
+};
+
+/// What a user did wrong in a file or on the command line: commands print what() and exit with 2.
+class config_error : public std::exception {
+public:
+    explicit config_error(std::vector<diagnostic> list);
+    explicit config_error(diagnostic one) : config_error(std::vector{std::move(one)}) {}
+
+    const std::vector<diagnostic>& list() const { return list_; }
+    const char* what() const noexcept override { return text_.c_str(); }
+
+private:
+    std::vector<diagnostic> list_;
+    std::string text_;
+};
+
+/// Collects the mistakes of one reading, so that a user sees all of them at once (bounded: the
+/// first 100 are kept).
+class diagnostics {
+public:
+    void add(diagnostic one);
+    bool empty() const { return list_.empty(); }
+    const std::vector<diagnostic>& list() const { return list_; }
+    /// Throws config_error, ordered by file and place, when there is anything to say.
+    void throw_if_any() const;
+
+private:
+    std::vector<diagnostic> list_;
+};
+
+/// "did you mean 'x'?  (known: a, b)" for a misspelt word; "" when there is nothing to offer.
+std::string suggest(std::string_view wrong, std::span<const std::string_view> known);
+std::string suggest(std::string_view wrong, std::span<const std::string> known);
+
+}  // namespace trn

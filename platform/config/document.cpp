@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/config/document.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <unordered_map>
+
+namespace trn::config {
+
+using detail::shape;
+using detail::source;
+using detail::tree_node;
+
+namespace {
+
+constexpr std::size_t largest_file = 4u << 20;
+constexpr std::size_t most_nodes = 200'000;
+constexpr std::size_t deepest = 32;
+
+/// Stops yaml-cpp in the middle of a text that breaks a bound; the mistake is already reported.
+struct give_up {};
+
+/// yaml-cpp counts lines and columns from 0.
+place place_of(const YAML::Mark& mark, std::size_t length) {
+    return {mark.line + 1, mark.column + 1,
+            static_cast<int>(std::clamp<std::size_t>(length, 1, 200))};
+}
+
+std::string_view shape_name(shape form) {
+    switch (form) {
+    case shape::null:
+        return "nothing";
+    case shape::scalar:
+        return "a single value";
+    case shape::list:
+        return "a list";
+    case shape::map:
+        return "a mapping";
+    case shape::nothing:
+        break;
+    }
+    return "nothing";
+}
+
+/// Builds our tree from yaml-cpp's events: bounds are checked while reading, before memory is
+/// spent.
+class tree_builder : public YAML::EventHandler {
+public:
+    explicit tree_builder(source& target) : target_(target) {}
+
+    void OnDocumentStart(const YAML::Mark& mark) override {
+        if (!target_.nodes.empty())
+            refuse(mistake::not_yaml, mark, "a second document in one file");
+    }
+    void OnDocumentEnd() override {}
+    void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+        add(shape::null, mark, "", anchor, 1);
+    }
+    void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+        refuse(mistake::alias_refused, mark,
+               "aliases (*name) are not used here; say it twice or use `count`");
+    }
+    void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  const std::string& value) override {
+        const auto index = add(shape::scalar, mark, tag, anchor, value.size());
+        target_.nodes[index].text = value;
+        target_.nodes[index].plain = tag == "?";
+    }
+    void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                         YAML::EmitterStyle::value) override {
+        open(add(shape::list, mark, tag, anchor, 1), mark);
+    }
+    void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                    YAML::EmitterStyle::value) override {
+        open(add(shape::map, mark, tag, anchor, 1), mark);
+    }
+    void OnSequenceEnd() override { open_.pop_back(); }
+    void OnMapEnd() override {
+        reject_duplicates(target_.nodes[open_.back().index]);
+        open_.pop_back();
+    }
+
+private:
+    struct level {
+        std::uint32_t index;
+        bool key_pending = false;  ///< a map has its key and waits for the value
+        std::uint32_t key = 0;
+    };
+
+    [[noreturn]] void refuse(mistake code, const YAML::Mark& mark, std::string message) {
+        target_.report(code, place_of(mark, 1), std::move(message));
+        throw give_up{};
+    }
+
+    std::uint32_t add(shape form, const YAML::Mark& mark, const std::string& tag,
+                      YAML::anchor_t anchor, std::size_t length) {
+        if (anchor != 0) refuse(mistake::alias_refused, mark, "anchors (&name) are not used here");
+        if (!tag.empty() && tag != "?" && tag != "!")
+            refuse(mistake::alias_refused, mark, "tags (!name) are not used here");
+        if (target_.nodes.size() >= most_nodes)
+            refuse(mistake::too_many_values, mark, fmt::format("more than {} values", most_nodes));
+        const auto index = static_cast<std::uint32_t>(target_.nodes.size());
+        target_.nodes.push_back({.form = form,
+                                 .where = place_of(mark, length),
+                                 .text = {},
+                                 .items = {},
+                                 .entries = {}});
+        attach(index, mark);
+        return index;
+    }
+
+    void attach(std::uint32_t index, const YAML::Mark& mark) {
+        if (open_.empty()) return;
+        level& top = open_.back();
+        tree_node& parent = target_.nodes[top.index];
+        if (parent.form == shape::list) {
+            parent.items.push_back(index);
+        } else if (!top.key_pending) {
+            if (target_.nodes[index].form != shape::scalar)
+                refuse(mistake::bad_name, mark, "a key must be a single word");
+            top.key = index;
+            top.key_pending = true;
+        } else {
+            parent.entries.emplace_back(top.key, index);
+            top.key_pending = false;
+        }
+    }
+
+    void open(std::uint32_t index, const YAML::Mark& mark) {
+        if (open_.size() >= deepest)
+            refuse(mistake::nested_too_deep, mark,
+                   fmt::format("nested deeper than {} levels", deepest));
+        open_.push_back({index});
+    }
+
+    void reject_duplicates(const tree_node& map) {
+        std::unordered_map<std::string_view, int> first_line;
+        for (const auto& [key, value] : map.entries) {
+            const tree_node& k = target_.nodes[key];
+            const auto [at, fresh] = first_line.emplace(k.text, k.where.line);
+            if (!fresh)
+                target_.report(mistake::duplicate_key, k.where,
+                               fmt::format("key '{}' stands here a second time", k.text),
+                               fmt::format("first on line {}", at->second));
+        }
+    }
+
+    source& target_;
+    std::vector<level> open_;
+};
+
+void index_lines(source& target) {
+    target.line_starts.push_back(0);
+    for (std::size_t i = 0; i < target.text.size(); ++i)
+        if (target.text[i] == '\n') target.line_starts.push_back(i + 1);
+}
+
+/// Anything but printable text and white space makes places meaningless (and UTF-16 arrives as
+/// NULs).
+void reject_binary(const source& target) {
+    for (std::size_t i = 0; i < target.text.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(target.text[i]);
+        if (byte >= 0x20 || byte == '\n' || byte == '\r' || byte == '\t') continue;
+        const auto line = std::upper_bound(target.line_starts.begin(), target.line_starts.end(), i);
+        const place where{static_cast<int>(line - target.line_starts.begin()),
+                          static_cast<int>(i - *(line - 1)) + 1, 1};
+        target.report(mistake::not_yaml, where, fmt::format("byte 0x{:02x} is not text", byte));
+        throw give_up{};
+    }
+}
+
+void build_tree(source& target) {
+    try {
+        reject_binary(target);
+        std::istringstream stream(target.text);
+        YAML::Parser parser(stream);
+        tree_builder builder(target);
+        while (parser.HandleNextDocument(builder)) {
+        }
+        if (target.nodes.empty())
+            target.nodes.push_back(
+                {.form = shape::null, .where = {1, 1, 1}, .text = {}, .items = {}, .entries = {}});
+    } catch (const give_up&) {
+        target.problems->throw_if_any();
+    } catch (const YAML::Exception& error) {
+        const YAML::Mark mark = error.mark.is_null() ? YAML::Mark() : error.mark;
+        target.report(mistake::not_yaml, place_of(mark, 1), "not YAML: " + error.msg);
+        target.problems->throw_if_any();
+    }
+}
+
+bool is_identifier(std::string_view text) {
+    if (text.empty() || text.size() > 128 || (text[0] >= '0' && text[0] <= '9')) return false;
+    return std::all_of(text.begin(), text.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_';
+    });
+}
+
+}  // namespace
+
+void source::report(mistake code, const place& where, std::string message,
+                    std::string suggestion) const {
+    diagnostic one{.code = code,
+                   .file = name,
+                   .line = where.line,
+                   .column = where.column,
+                   .message = std::move(message),
+                   .source_line = {},
+                   .length = where.length,
+                   .suggestion = std::move(suggestion)};
+    if (where.line > 0 && static_cast<std::size_t>(where.line) <= line_starts.size()) {
+        const std::size_t start = line_starts[static_cast<std::size_t>(where.line) - 1];
+        one.source_line = text.substr(start, text.find('\n', start) - start);
+        if (one.source_line.ends_with('\r')) one.source_line.pop_back();
+    }
+    problems->add(std::move(one));
+}
+
+document document::load(const std::filesystem::path& file, diagnostics& problems) {
+    auto refuse = [&](mistake code, std::string message) {
+        problems.add({.code = code,
+                      .file = file.string(),
+                      .message = std::move(message),
+                      .source_line = {},
+                      .suggestion = {}});
+        problems.throw_if_any();
+    };
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(file, error))
+        refuse(mistake::unreadable_file,
+               error ? "cannot be read: " + error.message() : "is not a file");
+    std::ifstream stream(file, std::ios::binary);
+    std::string text(largest_file + 1, '\0');
+    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+    if (stream.gcount() == 0 && stream.bad()) refuse(mistake::unreadable_file, "cannot be read");
+    if (!stream.is_open()) refuse(mistake::unreadable_file, "cannot be opened");
+    text.resize(static_cast<std::size_t>(stream.gcount()));
+    return parse(std::move(text), file.string(), problems);
+}
+
+document document::parse(std::string text, std::string name, diagnostics& problems) {
+    auto target = std::make_unique<source>();
+    target->name = std::move(name);
+    target->text = std::move(text);
+    target->problems = &problems;
+    if (target->text.size() > largest_file) {
+        problems.add({.code = mistake::file_too_large,
+                      .file = target->name,
+                      .message = "is larger than 4 MiB",
+                      .source_line = {},
+                      .suggestion = {}});
+        problems.throw_if_any();
+    }
+    index_lines(*target);
+    build_tree(*target);
+    return document(std::move(target));
+}
+
+node document::root() const {
+    return {source_.get(), 0};
+}
+
+void document::reject_unused() const {
+    for (const tree_node& map : source_->nodes)
+        for (const auto& [key, value] : map.entries) {
+            const tree_node& k = source_->nodes[key];
+            if (!k.used)
+                source_->report(mistake::unused_key, k.where,
+                                fmt::format("'{}' has no effect here", k.text));
+        }
+}
+
+bool node::is_map() const {
+    return exists() && get().form == shape::map;
+}
+bool node::is_list() const {
+    return exists() && get().form == shape::list;
+}
+bool node::is_scalar() const {
+    return exists() && get().form == shape::scalar;
+}
+place node::where() const {
+    return exists() ? get().where : place{};
+}
+std::string_view node::raw() const {
+    return is_scalar() ? std::string_view(get().text) : "";
+}
+
+std::vector<node> node::items() const {
+    if (!exists()) return {};
+    if (!is_list()) {
+        report(mistake::wrong_shape,
+               fmt::format("a list was expected, not {}", shape_name(get().form)));
+        return {};
+    }
+    std::vector<node> list;
+    for (const auto index : get().items) list.push_back({source_, index});
+    return list;
+}
+
+std::vector<node::entry> node::entries() const {
+    if (!exists()) return {};
+    if (!is_map()) {
+        report(mistake::wrong_shape,
+               fmt::format("a mapping was expected, not {}", shape_name(get().form)));
+        return {};
+    }
+    std::vector<entry> list;
+    for (const auto& [key, value] : get().entries) {
+        const tree_node& k = source_->nodes[key];
+        k.used = true;
+        list.push_back({k.text, node{source_, key}, node{source_, value}});
+    }
+    return list;
+}
+
+std::vector<std::string> node::keys() const {
+    std::vector<std::string> names;
+    if (is_map())
+        for (const auto& [key, value] : get().entries) names.push_back(source_->nodes[key].text);
+    return names;
+}
+
+std::size_t node::size() const {
+    if (!exists()) return 0;
+    return is_list() ? get().items.size() : get().entries.size();
+}
+
+node node::find(std::string_view wanted) const {
+    if (!exists()) return {};
+    if (!is_map()) {
+        report(mistake::wrong_shape,
+               fmt::format("a mapping was expected, not {}", shape_name(get().form)));
+        return {};
+    }
+    for (const auto& [key, value] : get().entries) {
+        const tree_node& k = source_->nodes[key];
+        if (k.text != wanted) continue;
+        k.used = true;
+        return {source_, value};
+    }
+    return {};
+}
+
+node node::at(std::string_view key) const {
+    const node value = find(key);
+    if (exists() && is_map() && !value)
+        report(mistake::missing_key, fmt::format("key '{}' is missing", key));
+    return value;
+}
+
+place node::key_place(std::string_view wanted) const {
+    if (is_map())
+        for (const auto& [key, value] : get().entries)
+            if (source_->nodes[key].text == wanted) return source_->nodes[key].where;
+    return where();
+}
+
+void node::only(std::initializer_list<std::string_view> known, std::string_view what) const {
+    if (!is_map()) return;
+    for (const auto& [key, value] : get().entries) {
+        const tree_node& k = source_->nodes[key];
+        if (std::find(known.begin(), known.end(), k.text) != known.end()) continue;
+        k.used = true;  // one mistake is enough for it
+        source_->report(mistake::unknown_key, k.where,
+                        fmt::format("{} has no key '{}'", what, k.text),
+                        suggest(k.text, std::span(known.begin(), known.size())));
+    }
+}
+
+void node::report(mistake code, std::string message, std::string suggestion) const {
+    if (exists()) source_->report(code, get().where, std::move(message), std::move(suggestion));
+}
+
+const std::string* node::scalar(std::string_view expected, bool must_be_plain) const {
+    const tree_node& value = get();
+    if (value.form != shape::scalar) {
+        report(mistake::wrong_shape,
+               fmt::format("a {} was expected, not {}", expected, shape_name(value.form)));
+        return nullptr;
+    }
+    if (must_be_plain && !value.plain) {
+        report(mistake::wrong_shape,
+               fmt::format("a {} was expected, not a quoted string", expected));
+        return nullptr;
+    }
+    return &value.text;
+}
+
+template <class T>
+T node::quantity(parsed<T> (*parse)(std::string_view), std::string_view what) const {
+    const std::string* text = scalar(what, false);
+    if (text == nullptr) return T{};
+    const auto value = parse(*text);
+    if (const auto* why = std::get_if<refusal>(&value)) {
+        report(why->code, why->message, why->suggestion);
+        return T{};
+    }
+    return std::get<T>(value);
+}
+
+template double node::quantity(parsed<double> (*)(std::string_view), std::string_view) const;
+template bytes node::quantity(parsed<bytes> (*)(std::string_view), std::string_view) const;
+template picoseconds node::quantity(parsed<picoseconds> (*)(std::string_view),
+                                    std::string_view) const;
+template data_rate node::quantity(parsed<data_rate> (*)(std::string_view), std::string_view) const;
+template lane_rate node::quantity(parsed<lane_rate> (*)(std::string_view), std::string_view) const;
+template hertz node::quantity(parsed<hertz> (*)(std::string_view), std::string_view) const;
+
+std::uint64_t node::unsigned_up_to(std::uint64_t most) const {
+    if (scalar("number", true) == nullptr) return 0;
+    const auto value = quantity(&parse_unsigned, "number");
+    if (value <= most) return value;
+    report(mistake::out_of_range, fmt::format("{} is larger than {}", raw(), most));
+    return 0;
+}
+
+std::int64_t node::signed_within(std::int64_t least, std::int64_t most) const {
+    if (scalar("number", true) == nullptr) return 0;
+    const auto value = quantity(&parse_signed, "number");
+    if (value >= least && value <= most) return value;
+    report(mistake::out_of_range, fmt::format("{} is not within {} to {}", raw(), least, most));
+    return 0;
+}
+
+bool node::boolean() const {
+    const std::string* text = scalar("true or false", true);
+    if (text == nullptr) return false;
+    if (*text == "true" || *text == "false") return *text == "true";
+    report(mistake::not_a_boolean, fmt::format("'{}' is neither true nor false", *text));
+    return false;
+}
+
+std::string node::string() const {
+    const std::string* text = scalar("text", false);
+    return text != nullptr ? *text : std::string();
+}
+
+std::string node::name() const {
+    if (!exists()) return {};
+    const std::string* text = scalar("name", false);
+    if (text == nullptr) return {};
+    if (!is_identifier(*text)) {
+        report(
+            mistake::bad_name,
+            fmt::format("'{}' is not a name: letters, digits and _ only, not starting with a digit",
+                        text->substr(0, 64)));
+        return {};
+    }
+    return *text;
+}
+
+std::size_t node::choose(std::span<const std::string_view> names) const {
+    const std::string* text = scalar("word", false);
+    if (text == nullptr) return 0;
+    const auto found = std::find(names.begin(), names.end(), *text);
+    if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+    report(mistake::not_a_choice, fmt::format("'{}' is none of the choices", text->substr(0, 64)),
+           suggest(*text, names));
+    return 0;
+}
+
+}  // namespace trn::config

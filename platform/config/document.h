@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <filesystem>
+#include <initializer_list>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "platform/config/diagnostics.h"
+#include "platform/config/units.h"
+
+namespace trn::config {
+
+/// Where a value stands: 1-based line and column, and how many characters a caret run marks.
+struct place {
+    int line = 0;
+    int column = 0;
+    int length = 1;
+};
+
+/// One spelling of an enumerator. Specialise `choices<E>` with a constexpr array `list` of these to
+/// make an enumeration readable.
+template <class E>
+struct choice {
+    std::string_view name;
+    E value;
+};
+template <class E>
+struct choices;
+
+namespace detail {
+
+enum class shape : std::uint8_t { nothing, null, scalar, list, map };
+
+struct tree_node {
+    shape form = shape::nothing;
+    bool plain = false;  ///< an unquoted scalar: only those are numbers and booleans
+    place where;
+    std::string text;                                              ///< scalar
+    std::vector<std::uint32_t> items;                              ///< list
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> entries;  ///< map: key node, value node
+    mutable bool used = false;                                     ///< of a key: somebody read it
+};
+
+/// A file's text, its tree, and where mistakes are collected.
+struct source {
+    std::string name;
+    std::string text;
+    std::vector<std::size_t> line_starts;
+    std::vector<tree_node> nodes;
+    diagnostics* problems = nullptr;
+
+    void report(mistake code, const place& where, std::string message,
+                std::string suggestion = "") const;
+};
+
+}  // namespace detail
+
+/// A value in a document, cheap to copy; valid as long as its document. Reads never throw: a
+/// mistake is reported to the document's diagnostics and a default comes back, so that one pass
+/// finds all.
+class node {
+public:
+    struct entry;
+
+    node() = default;
+
+    bool exists() const { return source_ != nullptr; }
+    explicit operator bool() const { return exists(); }
+    bool is_map() const;
+    bool is_list() const;
+    bool is_scalar() const;
+    config::place where() const;
+
+    /// The items of a list; the entries of a map (all marked as used). Another shape is a mistake.
+    std::vector<node> items() const;
+    std::vector<entry> entries() const;
+    /// The keys of a map, without marking them as used.
+    std::vector<std::string> keys() const;
+    std::size_t size() const;
+
+    /// The value of `key`, or a node that does not exist. Marks the key as used.
+    node find(std::string_view key) const;
+    /// The value of `key`; its absence is mistake E09.
+    node at(std::string_view key) const;
+    /// Where the key itself stands, for mistakes about the key (this map when there is none).
+    config::place key_place(std::string_view key) const;
+
+    /// Every key that is not in `known` is mistake E11: "<what> has no key 'x'".
+    void only(std::initializer_list<std::string_view> known, std::string_view what) const;
+
+    /// The value as a T: an integer type, bool, double, std::string, a unit type of units.h, an
+    /// enumeration with choices<E>, or std::vector of those.
+    template <class T>
+    T as() const;
+    /// as<T>() of `key`, which must be there (E09) or which may be missing.
+    template <class T>
+    T require(std::string_view key) const {
+        return at(key).as<T>();
+    }
+    template <class T>
+    T get(std::string_view key, T otherwise) const {
+        const node value = find(key);
+        return value ? value.as<T>() : otherwise;
+    }
+    /// A single word usable as an identifier: letters, digits, `_`, not starting with a digit.
+    std::string name() const;
+
+    /// The scalar's text whatever it means ("" for other shapes), without a mistake.
+    std::string_view raw() const;
+
+    void report(mistake code, std::string message, std::string suggestion = "") const;
+
+private:
+    friend class document;
+    node(const detail::source* source, std::uint32_t index) : source_(source), index_(index) {}
+
+    const detail::tree_node& get() const { return source_->nodes[index_]; }
+    const std::string* scalar(std::string_view expected, bool must_be_plain) const;
+    std::uint64_t unsigned_up_to(std::uint64_t most) const;
+    std::int64_t signed_within(std::int64_t least, std::int64_t most) const;
+    bool boolean() const;
+    std::string string() const;
+    template <class T>
+    T quantity(parsed<T> (*parse)(std::string_view), std::string_view what) const;
+    std::size_t choose(std::span<const std::string_view> names) const;
+
+    const detail::source* source_ = nullptr;
+    std::uint32_t index_ = 0;
+};
+
+struct node::entry {
+    std::string key;
+    node key_node;
+    node value;
+};
+
+/// A YAML file with the place of everything in it. Everything is bounded: 4 MiB, 200,000 values, 32
+/// levels, no anchors, aliases or tags. Duplicate keys are mistakes (yaml-cpp would keep both).
+class document {
+public:
+    /// \throws config_error when the text cannot be read as YAML at all; other mistakes are
+    /// collected in `problems`, which must outlive the document.
+    static document load(const std::filesystem::path& file, diagnostics& problems);
+    static document parse(std::string text, std::string name, diagnostics& problems);
+
+    node root() const;
+    const std::string& name() const { return source_->name; }
+    const std::string& text() const { return source_->text; }
+
+    /// Every key nobody has read is mistake E13. Call it last.
+    void reject_unused() const;
+
+private:
+    explicit document(std::unique_ptr<detail::source> source) : source_(std::move(source)) {}
+    std::unique_ptr<detail::source> source_;
+};
+
+namespace detail {
+template <class T>
+struct is_vector : std::false_type {};
+template <class T>
+struct is_vector<std::vector<T>> : std::true_type {};
+}  // namespace detail
+
+template <class T>
+T node::as() const {
+    if (!exists()) return T{};
+    if constexpr (std::same_as<T, bool>) {
+        return boolean();
+    } else if constexpr (std::same_as<T, std::string>) {
+        return string();
+    } else if constexpr (std::unsigned_integral<T>) {
+        return static_cast<T>(unsigned_up_to(std::numeric_limits<T>::max()));
+    } else if constexpr (std::signed_integral<T>) {
+        return static_cast<T>(
+            signed_within(std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+    } else if constexpr (std::same_as<T, double>) {
+        return quantity(&parse_real, "number");
+    } else if constexpr (std::same_as<T, bytes>) {
+        return quantity(&parse_bytes, "size");
+    } else if constexpr (std::same_as<T, picoseconds>) {
+        return quantity(&parse_time, "time");
+    } else if constexpr (std::same_as<T, data_rate>) {
+        return quantity(&parse_data_rate, "data rate");
+    } else if constexpr (std::same_as<T, lane_rate>) {
+        return quantity(&parse_lane_rate, "lane rate");
+    } else if constexpr (std::same_as<T, hertz>) {
+        return quantity(&parse_frequency, "frequency");
+    } else if constexpr (detail::is_vector<T>::value) {
+        T list;
+        for (const node& item : items()) list.push_back(item.as<typename T::value_type>());
+        return list;
+    } else {
+        static_assert(std::is_enum_v<T>, "a type that cannot be read from YAML");
+        std::vector<std::string_view> names;
+        for (const auto& c : choices<T>::list) names.push_back(c.name);
+        return choices<T>::list[choose(names)].value;
+    }
+}
+
+}  // namespace trn::config

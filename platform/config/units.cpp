@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/config/units.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace trn {
+
+namespace config {
+namespace {
+
+__extension__ using wide = unsigned __int128;
+
+struct unit {
+    std::string_view name;
+    std::uint64_t multiple;  ///< of the smallest unit
+    std::uint64_t divisor = 1;
+};
+
+constexpr std::array size_units{unit{"B", 1},
+                                unit{"KiB", 1ull << 10},
+                                unit{"MiB", 1ull << 20},
+                                unit{"GiB", 1ull << 30},
+                                unit{"TiB", 1ull << 40},
+                                unit{"kB", 1'000},
+                                unit{"MB", 1'000'000},
+                                unit{"GB", 1'000'000'000},
+                                unit{"TB", 1'000'000'000'000}};
+constexpr std::array time_units{unit{"ps", 1}, unit{"ns", 1'000}, unit{"us", 1'000'000},
+                                unit{"ms", 1'000'000'000}, unit{"s", 1'000'000'000'000}};
+constexpr std::array data_rate_units{
+    unit{"B/s", 1},
+    unit{"kB/s", 1'000},
+    unit{"MB/s", 1'000'000},
+    unit{"GB/s", 1'000'000'000},
+    unit{"TB/s", 1'000'000'000'000},
+    unit{"KiB/s", 1ull << 10},
+    unit{"MiB/s", 1ull << 20},
+    unit{"GiB/s", 1ull << 30},
+    unit{"Mbit/s", 1'000'000, 8},
+    unit{"Gbit/s", 1'000'000'000, 8},
+};
+constexpr std::array lane_rate_units{unit{"T/s", 1}, unit{"MT/s", 1'000'000},
+                                     unit{"GT/s", 1'000'000'000}};
+constexpr std::array frequency_units{unit{"Hz", 1}, unit{"kHz", 1'000}, unit{"MHz", 1'000'000},
+                                     unit{"GHz", 1'000'000'000}};
+
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/// A decimal with at most 18 digits on both sides of the point together: digits * 10^-places.
+struct decimal {
+    std::uint64_t digits = 0;
+    std::uint64_t scale = 1;
+};
+
+/// Takes a leading decimal off `text`; false when there is none or it is too long.
+bool take_decimal(std::string_view& text, decimal& out) {
+    std::size_t count = 0;
+    bool point = false;
+    std::size_t i = 0;
+    for (; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c == '_' && i > 0) continue;
+        if (c == '.' && !point && i > 0) {
+            point = true;
+            continue;
+        }
+        if (!is_digit(c)) break;
+        if (++count > 18) return false;
+        out.digits = out.digits * 10 + static_cast<std::uint64_t>(c - '0');
+        if (point) out.scale *= 10;
+    }
+    text.remove_prefix(i);
+    return count > 0;
+}
+
+refusal unit_refusal(mistake code, std::string_view what, std::string_view text,
+                     std::string_view wrong, std::span<const unit> units) {
+    std::vector<std::string_view> names;
+    for (const auto& u : units) names.push_back(u.name);
+    const auto message = code == mistake::unit_missing
+                             ? fmt::format("'{}' needs a unit: a {}", text, what)
+                             : fmt::format("'{}' is not a unit of {}", wrong, what);
+    return {code, message, suggest(wrong, names)};
+}
+
+parsed<std::uint64_t> quantity(std::string_view text, std::string_view what,
+                               std::span<const unit> units) {
+    std::string_view rest = text;
+    decimal number;
+    if (!take_decimal(rest, number))
+        return refusal{mistake::not_a_number, fmt::format("'{}' is not a {}", text, what),
+                       fmt::format("write it like '4 {}'", units[1].name)};
+    while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
+    if (rest.empty()) return unit_refusal(mistake::unit_missing, what, text, rest, units);
+    for (const auto& u : units) {
+        if (u.name != rest) continue;
+        const wide scaled = wide{number.digits} * u.multiple;
+        const wide divisor = wide{number.scale} * u.divisor;
+        if (scaled % divisor != 0)
+            return refusal{mistake::not_whole,
+                           fmt::format("'{}' is not a whole number of {}", text, units[0].name),
+                           ""};
+        if (scaled / divisor > std::numeric_limits<std::int64_t>::max())
+            return refusal{mistake::out_of_range, fmt::format("'{}' is too large", text), ""};
+        return static_cast<std::uint64_t>(scaled / divisor);
+    }
+    return unit_refusal(mistake::unknown_unit, what, text, rest, units);
+}
+
+template <class T>
+parsed<T> typed(const parsed<std::uint64_t>& value) {
+    if (const auto* why = std::get_if<refusal>(&value)) return *why;
+    return T{std::get<std::uint64_t>(value)};
+}
+
+refusal no_number(std::string_view text) {
+    return {mistake::not_a_number, fmt::format("'{}' is not a number", text), ""};
+}
+
+}  // namespace
+
+parsed<bytes> parse_bytes(std::string_view text) {
+    return typed<bytes>(quantity(text, "size", size_units));
+}
+parsed<picoseconds> parse_time(std::string_view text) {
+    return typed<picoseconds>(quantity(text, "time", time_units));
+}
+parsed<data_rate> parse_data_rate(std::string_view text) {
+    return typed<data_rate>(quantity(text, "data rate", data_rate_units));
+}
+parsed<lane_rate> parse_lane_rate(std::string_view text) {
+    return typed<lane_rate>(quantity(text, "lane rate", lane_rate_units));
+}
+parsed<hertz> parse_frequency(std::string_view text) {
+    return typed<hertz>(quantity(text, "frequency", frequency_units));
+}
+
+parsed<std::uint64_t> parse_unsigned(std::string_view text) {
+    std::string digits;
+    for (const char c : text.substr(0, 80))
+        if (c != '_' || digits.empty()) digits += c;
+    int base = 10;
+    std::string_view rest = digits;
+    if (rest.starts_with("0x") || rest.starts_with("0X")) base = 16;
+    if (rest.starts_with("0b") || rest.starts_with("0B")) base = 2;
+    if (base != 10) rest.remove_prefix(2);
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value, base);
+    if (error == std::errc::result_out_of_range)
+        return refusal{mistake::out_of_range, fmt::format("'{}' needs more than 64 bits", text),
+                       ""};
+    if (error != std::errc{} || end != rest.data() + rest.size()) return no_number(text);
+    return value;
+}
+
+parsed<std::int64_t> parse_signed(std::string_view text) {
+    const bool negative = text.starts_with('-');
+    const auto magnitude = parse_unsigned(negative ? text.substr(1) : text);
+    if (const auto* why = std::get_if<refusal>(&magnitude)) return *why;
+    const auto value = std::get<std::uint64_t>(magnitude);
+    if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+        return refusal{mistake::out_of_range, fmt::format("'{}' needs more than 64 bits", text),
+                       ""};
+    return negative ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
+}
+
+parsed<double> parse_real(std::string_view text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value))
+        return no_number(text);
+    return value;
+}
+
+}  // namespace config
+
+namespace {
+
+/// The largest unit of which `value` is a whole multiple.
+std::string spell(std::uint64_t value, std::span<const config::unit> units, std::size_t count) {
+    const config::unit* best = &units[0];
+    for (const auto& u : units.first(count))
+        if (u.divisor == 1 && value != 0 && value % u.multiple == 0) best = &u;
+    return fmt::format("{} {}", value / best->multiple, best->name);
+}
+
+}  // namespace
+
+std::string to_string(bytes value) {
+    return spell(value.value, config::size_units, 5);
+}
+std::string to_string(picoseconds value) {
+    return spell(value.value, config::time_units, 5);
+}
+std::string to_string(data_rate value) {
+    return spell(value.bytes_per_second, config::data_rate_units, 5);
+}
+std::string to_string(lane_rate value) {
+    return spell(value.transfers_per_second, config::lane_rate_units, 3);
+}
+std::string to_string(hertz value) {
+    return spell(value.value, config::frequency_units, 4);
+}
+
+}  // namespace trn
