@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <systemc>
+#include <vector>
+
+/// What a module may implement so that tools can see into it. A module inherits the small
+/// interfaces that fit; tools find them by walking the SystemC hierarchy when somebody asks, so a
+/// module that is not asked pays nothing and registers nothing.
+namespace trn {
+
+/// Receives the counters of one module, in the order in which the module names them.
+class statistics {
+public:
+    /// `counter` is a word with its unit in the name: "descriptors", "bytes_copied".
+    virtual void count(std::string_view counter, std::uint64_t value) = 0;
+
+protected:
+    ~statistics() = default;
+};
+
+class publishes_statistics {
+public:
+    virtual void publish(statistics& out) const = 0;
+
+protected:
+    ~publishes_statistics() = default;
+};
+
+/// A module that can be stuck says what it waits for, in the words of the stall report.
+class describes_wait {
+public:
+    /// "queue 3: 16 descriptors posted, ring memory not readable"; nothing when it waits for
+    /// nothing.
+    virtual std::optional<std::string> describe_wait() const = 0;
+
+protected:
+    ~describes_wait() = default;
+};
+
+/// A module that decides whether its chip is up: `--until ready` waits for all of them.
+class reports_ready {
+public:
+    virtual bool ready() const = 0;
+
+protected:
+    ~reports_ready() = default;
+};
+
+/// The arguments of a fault by name, as the person who injects it wrote them.
+using fault_arguments = std::map<std::string, std::string, std::less<>>;
+
+/// A fault that cannot be injected as asked: the text says which argument is wrong and what is
+/// allowed.
+class fault_error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+class accepts_faults {
+public:
+    struct fault {
+        std::string name;         ///< "hbm_uncorrected"
+        std::string description;  ///< one sentence, the arguments with units and defaults
+    };
+    virtual std::vector<fault> faults() const = 0;
+    /// Throws fault_error for a name or an argument that the module does not know.
+    virtual void inject(std::string_view fault, const fault_arguments& arguments) = 0;
+
+protected:
+    ~accepts_faults() = default;
+};
+
+/// Bytes that tools can read and write without side effects: an AXI map, a memory, a hart's view.
+class address_space {
+public:
+    /// Bytes done from the start; fewer than asked when an address does not answer.
+    virtual std::size_t peek(std::uint64_t address, std::span<std::byte> bytes) = 0;
+    virtual std::size_t poke(std::uint64_t address, std::span<const std::byte> bytes) = 0;
+
+protected:
+    ~address_space() = default;
+};
+
+/// A character device whose other end tools can be (a UART).
+class console {
+public:
+    using sink = std::function<void(std::string_view)>;
+    /// `to` receives what the guest prints from now on; any number of sinks.
+    virtual void on_output(sink to) = 0;
+    /// Characters typed at the guest. Bounded by the device's queue: returns how many it took.
+    virtual std::size_t type(std::string_view characters) = 0;
+
+protected:
+    ~console() = default;
+};
+
+/// Calls `visit` with every module that implements `interface`, depth first in construction order.
+template <typename interface>
+void for_each_module(const std::function<void(const sc_core::sc_object&, interface&)>& visit) {
+    const std::function<void(const std::vector<sc_core::sc_object*>&)> walk =
+        [&](const auto& level) {
+            for (auto* object : level) {
+                if (auto* found = dynamic_cast<interface*>(object)) visit(*object, *found);
+                walk(object->get_child_objects());
+            }
+        };
+    walk(sc_core::sc_get_top_level_objects());
+}
+
+/// True when at least one module reports readiness and all of them are ready.
+bool everything_ready();
+
+}  // namespace trn

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/kernel/run_loop.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+
+#include "platform/kernel/introspection.h"
+#include "platform/kernel/time_text.h"
+
+namespace trn {
+
+using sc_core::sc_time;
+using sc_core::sc_time_stamp;
+using sc_core::SC_ZERO_TIME;
+using namespace std::chrono_literals;
+
+namespace {
+
+// Host time of one slice: short while somebody attached expects answers.
+constexpr auto attached_slice = 100us;
+constexpr auto detached_slice = 2ms;
+// A chatty host sends its next access within this; to sleep and be woken would cost it more.
+constexpr auto spin_limit = 50us;
+// Handlers per slice boundary: a chatty client cannot starve simulated time.
+constexpr int handlers_per_boundary = 64;
+// How far simulated time may lag behind its pace before the lag is forgotten: it is never made good
+// by running faster than the policy says.
+constexpr auto forgotten_lag = 1ms;
+const sc_time shortest_slice{100, sc_core::SC_NS};
+const sc_time longest_slice{100, sc_core::SC_US};
+
+double seconds(run_loop::wall_clock::duration d) {
+    return std::chrono::duration<double>(d).count();
+}
+
+run_loop::wall_clock::duration wall_duration(double s) {
+    return std::chrono::duration_cast<run_loop::wall_clock::duration>(
+        std::chrono::duration<double>(s));
+}
+
+sc_time later(const sc_time& from, const sc_time& by) {
+    return sc_core::sc_max_time() - from < by ? sc_core::sc_max_time() : from + by;
+}
+
+sc_time next_multiple(const sc_time& of, const sc_time& after) {
+    return sc_time::from_value((after.value() / of.value() + 1) * of.value());
+}
+
+}  // namespace
+
+std::string_view to_string(stop_reason::kind kind) {
+    switch (kind) {
+    case stop_reason::kind::condition:
+        return "condition";
+    case stop_reason::kind::time_limit:
+        return "time_limit";
+    case stop_reason::kind::wall_limit:
+        return "wall_limit";
+    case stop_reason::kind::paused:
+        return "paused";
+    case stop_reason::kind::stalled:
+        return "stalled";
+    case stop_reason::kind::quit:
+        return "quit";
+    }
+    return {};
+}
+
+run_loop::run_loop(config cfg)
+    : cfg_(std::move(cfg)), io_(1), stay_(boost::asio::make_work_guard(io_)) {
+    assert(cfg_.sample_period > SC_ZERO_TIME);
+}
+
+// --- Run control
+
+void run_loop::pause(std::string why) {
+    if (paused_) return;
+    paused_ = true;
+    pause_text_ = std::move(why);
+    if (simulating_) {
+        sc_core::sc_pause();
+    } else {
+        for (const auto& observer : observers_) observer(true, pause_text_);
+    }
+}
+
+void run_loop::resume() {
+    if (!paused_) return;
+    paused_ = false;
+    pause_text_.clear();
+    pace_ = {sc_time_stamp(), wall_clock::now()};
+    for (const auto& observer : observers_) observer(false, {});
+}
+
+void run_loop::quit(std::string why) {
+    if (quitting_) return;
+    quitting_ = true;
+    quit_text_ = std::move(why);
+    if (simulating_) sc_core::sc_pause();
+}
+
+void run_loop::on_pause_change(std::function<void(bool, const std::string&)> observer) {
+    observers_.push_back(std::move(observer));
+}
+
+// --- Goals
+
+run_loop::goal_id run_loop::wait_for(goal what, std::function<void(const stop_reason&)> done) {
+    std::optional<wall_clock::time_point> deadline;
+    if (what.wall_limit) deadline = wall_clock::now() + *what.wall_limit;
+    goals_.push_back({++last_goal_, std::move(what), deadline, std::move(done), true});
+    return last_goal_;
+}
+
+void run_loop::cancel(goal_id id) {
+    std::erase_if(goals_, [id](const auto& g) { return g.id == id; });
+}
+
+std::optional<stop_reason> run_loop::ended(const pending_goal& g, bool sample, bool stalled) const {
+    using kind = stop_reason::kind;
+    if (quitting_) return stop_reason{kind::quit, quit_text_};
+    if (sample && g.what.condition && g.what.condition())
+        return stop_reason{kind::condition, g.what.what};
+    if (g.what.until && sc_time_stamp() >= *g.what.until)
+        return stop_reason{kind::time_limit, to_text(sc_time_stamp())};
+    if (g.deadline && wall_clock::now() >= *g.deadline)
+        return stop_reason{kind::wall_limit,
+                           fmt::format("{:.3f} s of wall clock", seconds(*g.what.wall_limit))};
+    if (paused_ && g.what.ends_on_pause) return stop_reason{kind::paused, pause_text_};
+    if (stalled) return stop_reason{kind::stalled, stall_report()};
+    return std::nullopt;
+}
+
+bool run_loop::settle_goals() {
+    if (goals_.empty()) return false;
+    const bool nothing_left = stalled();
+    // Conditions are looked at where simulated time alone decides, never where the host's speed
+    // would: on the grid, at once for a new goal, and while time stands still.
+    const bool sample = sc_time_stamp().value() % cfg_.sample_period.value() == 0 || paused_ ||
+                        !sc_core::sc_pending_activity();
+    std::vector<std::pair<std::function<void(const stop_reason&)>, stop_reason>> done;
+    for (auto g = goals_.begin(); g != goals_.end();) {
+        if (auto reason = ended(*g, sample || std::exchange(g->fresh, false), nothing_left)) {
+            done.emplace_back(std::move(g->done), std::move(*reason));
+            g = goals_.erase(g);
+        } else {
+            ++g;
+        }
+    }
+    for (auto& [call, reason] : done) call(reason);  // may add and cancel goals
+    return !done.empty();
+}
+
+// Nothing can make progress: no event is pending, or the platform is paused, and everybody outside
+// who could change that is himself waiting.
+bool run_loop::stalled() const {
+    if (!paused_) {
+        if (sc_core::sc_pending_activity()) return false;
+        if (std::ranges::any_of(goals_, [](const auto& g) { return g.what.until.has_value(); }))
+            return false;
+    }
+    return std::ranges::all_of(attachments_, [this](const auto& a) {
+        return std::ranges::any_of(goals_,
+                                   [&a](const auto& g) { return g.what.attachment == a.first; });
+    });
+}
+
+std::string run_loop::stall_report() const {
+    std::string report =
+        fmt::format("at {}: {}", to_text(sc_time_stamp()),
+                    paused_ ? "paused (" + pause_text_ + ")" : "no event is pending");
+    for (const auto& g : goals_)
+        report += fmt::format("\n  {} waits for {}", g.what.who, g.what.what);
+    for_each_module<describes_wait>([&](const auto& object, auto& module) {
+        if (const auto text = module.describe_wait())
+            report += fmt::format("\n  {} waits for {}", object.name(), *text);
+    });
+    return report;
+}
+
+// --- Driving
+
+void run_loop::elaborate() {
+    // Public in SystemC 2.3.4: binds and calls the elaboration hooks, and runs no process yet, so a
+    // debugger can stop before the first instruction.
+    sc_core::sc_get_curr_simcontext()->initialize(true);
+    pace_ = {sc_time_stamp(), wall_clock::now()};
+}
+
+stop_reason run_loop::run(goal what) {
+    elaborate();
+    std::optional<stop_reason> result;
+    wait_for(std::move(what), [&result](const stop_reason& reason) { result = reason; });
+    while (!result) iterate();
+    return *result;
+}
+
+void run_loop::serve() {
+    elaborate();
+    while (!quitting_) iterate();
+    settle_goals();
+}
+
+bool run_loop::step() {
+    assert(!simulating_);
+    if (!sc_core::sc_pending_activity()) return false;
+    const auto wait = sc_core::sc_time_to_pending_activity();
+    // sc_start(t) leaves the processes of the last time unstarted, sc_start(0) runs one delta
+    // cycle.
+    if (wait > SC_ZERO_TIME) simulate(sc_time_stamp() + wait);
+    for (int deltas = 0; sc_core::sc_pending_activity_at_current_time() && deltas < 1000; ++deltas)
+        simulate(sc_time_stamp());
+    return true;
+}
+
+void run_loop::iterate() {
+    serve_sockets();
+    if (settle_goals() || quitting_) return;
+    if (paused_) return block({});
+    const plan what = next();
+    if (what.boundary) {
+        simulate(*what.boundary);
+    } else {
+        block(what.wake);
+    }
+}
+
+void run_loop::serve_sockets() {
+    const auto now = wall_clock::now();
+    if (now - last_poll_ < (attachments_.empty() ? wall_clock::duration{1ms} : attached_slice / 2))
+        return;
+    last_poll_ = now;
+    int handled = 0;
+    while (handled < handlers_per_boundary && io_.poll_one() != 0) ++handled;
+    if (handled == 0) return;
+    counted_.handlers += static_cast<std::uint64_t>(handled);
+    last_handler_ = wall_clock::now();
+}
+
+bool run_loop::spin() const {
+    return !attachments_.empty() && wall_clock::now() - last_handler_ < spin_limit;
+}
+
+void run_loop::block(std::optional<wall_clock::time_point> wake) {
+    if (spin()) {
+        last_poll_ = {};
+        return serve_sockets();
+    }
+    for (const auto& g : goals_)
+        if (g.deadline) wake = wake ? std::min(*wake, *g.deadline) : *g.deadline;
+    ++counted_.blocked;
+    const auto start = wall_clock::now();
+    const auto handled = wake ? io_.run_one_until(*wake) : io_.run_one();
+    const auto end = wall_clock::now();
+    counted_.asleep += end - start;
+    if (handled == 0) return;
+    counted_.handlers += handled;
+    last_handler_ = end;
+    last_poll_ = {};
+}
+
+// --- The time policies (doc/time.md)
+
+double run_loop::pace() const {
+    return cfg_.policy.who == time_policy::kind::realtime ? cfg_.policy.factor : 1.0;
+}
+
+sc_time run_loop::slice_end() const {
+    auto end = later(sc_time_stamp(), slice_);
+    for (const auto& g : goals_) {
+        if (g.what.condition)
+            end = std::min(end, next_multiple(cfg_.sample_period, sc_time_stamp()));
+        if (g.what.until) end = std::min(end, *g.what.until);
+    }
+    return end;
+}
+
+run_loop::plan run_loop::next() const {
+    const auto now = sc_time_stamp();
+    const bool pending = sc_core::sc_pending_activity();
+    const auto limit = [this] {
+        auto earliest = sc_core::sc_max_time();
+        for (const auto& g : goals_)
+            if (g.what.until) earliest = std::min(earliest, *g.what.until);
+        return earliest;
+    }();
+    const bool somebody_waits = !goals_.empty();
+    if (!pending && (!somebody_waits || limit == sc_core::sc_max_time())) return {};
+    const auto event = pending ? now + sc_core::sc_time_to_pending_activity() : limit;
+
+    if (cfg_.policy.who == time_policy::kind::realtime) return next_in_gap(std::min(event, limit));
+    if (somebody_waits) return {std::min(std::max(slice_end(), event), limit), {}};
+    if (cfg_.policy.who == time_policy::kind::lockstep) return {};
+    if (event - now < cfg_.shortest_gap) return {slice_end(), {}};
+    return next_in_gap(event);
+}
+
+// `event` may happen when wall clock has got there. Whatever has not happened yet is slept through.
+run_loop::plan run_loop::next_in_gap(const sc_time& event) const {
+    const auto due = pace_.wall + wall_duration((event - pace_.simulated).to_seconds() / pace());
+    if (wall_clock::now() < due) return {{}, due};
+    return {std::max(event, std::min(slice_end(), later(sc_time_stamp(), cfg_.shortest_gap))), {}};
+}
+
+void run_loop::simulate(const sc_time& boundary) {
+    const auto from = sc_time_stamp();
+    if (boundary <= from && !sc_core::sc_pending_activity_at_current_time()) return;
+    const auto deltas = sc_core::sc_delta_count();
+    const auto start = wall_clock::now();
+    simulating_ = true;
+    const bool was_paused = paused_;
+    try {
+        sc_core::sc_start(boundary - from);
+    } catch (...) {
+        simulating_ = false;
+        throw;
+    }
+    simulating_ = false;
+    ++counted_.slices;
+    if (sc_core::sc_delta_count() != deltas) adapt(boundary - from, wall_clock::now() - start);
+    reanchor();
+    if (paused_ && !was_paused)
+        for (const auto& observer : observers_) observer(true, pause_text_);
+}
+
+void run_loop::adapt(const sc_time& span, wall_clock::duration took) {
+    const auto target =
+        attachments_.empty() ? wall_clock::duration{detached_slice} : attached_slice;
+    if (took > target) {
+        slice_ = std::max(slice_ / 2, shortest_slice);
+    } else if (took < target / 4 && span >= slice_) {
+        slice_ = std::min(slice_ * 2, longest_slice);
+    }
+}
+
+// Keeps the pace's anchor: free time is paced inside gaps only, so work moves the anchor along;
+// realtime is paced always, and only a lag is forgotten.
+void run_loop::reanchor() {
+    const auto wall = wall_clock::now();
+    const auto simulated = sc_time_stamp();
+    const double ahead =
+        (simulated - pace_.simulated).to_seconds() / pace() - seconds(wall - pace_.wall);
+    if (cfg_.policy.who == time_policy::kind::free || ahead < -seconds(forgotten_lag))
+        pace_ = {simulated, wall};
+}
+
+// --- Attached hosts
+
+std::uint64_t run_loop::attach(std::string who) {
+    attachments_.emplace_back(++last_attachment_, std::move(who));
+    return last_attachment_;
+}
+
+void run_loop::detach(std::uint64_t attachment) {
+    std::erase_if(attachments_, [attachment](const auto& a) { return a.first == attachment; });
+}
+
+void run_loop::host_access() {
+    if (simulating_ || paused_) return;
+    const auto now = sc_time_stamp();
+    if (cfg_.policy.who == time_policy::kind::lockstep) {
+        if (cfg_.host_access_cost > SC_ZERO_TIME) simulate(later(now, cfg_.host_access_cost));
+        return;
+    }
+    const auto next = sc_core::sc_pending_activity() ? now + sc_core::sc_time_to_pending_activity()
+                                                     : sc_core::sc_max_time();
+    const sc_time passed{seconds(wall_clock::now() - pace_.wall) * pace(), sc_core::SC_SEC};
+    const auto target = later(pace_.simulated, passed);
+    if (target > now && target < next) simulate(target);
+}
+
+}  // namespace trn

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <optional>
+#include <string>
+#include <systemc>
+#include <utility>
+#include <vector>
+
+#include "platform/kernel/time_policy.h"
+
+namespace trn {
+
+/// Why a run ended or paused.
+struct stop_reason {
+    enum class kind {
+        condition,   ///< what was waited for is there
+        time_limit,  ///< the simulated time was reached
+        wall_limit,  ///< the wall-clock limit was reached
+        paused,      ///< somebody paused the platform (a person, a breakpoint)
+        stalled,     ///< nothing can make progress; `text` is the stall report
+        quit,        ///< the platform ends
+    };
+    kind what = kind::condition;
+    std::string text;
+};
+std::string_view to_string(stop_reason::kind kind);
+
+/// Simulated time and sockets on one thread (doc/time.md). It simulates a slice, serves what is
+/// ready on the io_context, and repeats; when simulated time has nothing to do it blocks in the
+/// io_context. Handlers of the io_context run between slices, at a known simulated time, and may
+/// call models directly. Where slices end never changes a result.
+class run_loop {
+public:
+    using wall_clock = std::chrono::steady_clock;
+
+    struct config {
+        time_policy policy;
+        /// Simulated time that one access of an attached host costs; lockstep only.
+        sc_core::sc_time host_access_cost{1, sc_core::SC_US};
+        /// Conditions are looked at on multiples of this, so that the end of a run does not depend
+        /// on the host.
+        sc_core::sc_time sample_period{10, sc_core::SC_US};
+        /// A wait for an event nearer than this is work, not an empty gap; free and realtime.
+        sc_core::sc_time shortest_gap{20, sc_core::SC_US};
+    };
+
+    explicit run_loop(config cfg);
+    run_loop(const run_loop&) = delete;
+    run_loop& operator=(const run_loop&) = delete;
+
+    boost::asio::io_context& io() { return io_; }
+    const config& settings() const { return cfg_; }
+
+    // --- Run control: from any handler, or between two calls of run().
+
+    /// Stops simulated time. From inside a process it takes effect at the end of the delta cycle.
+    void pause(std::string why);
+    void resume();
+    bool paused() const { return paused_; }
+    const std::string& pause_text() const { return pause_text_; }
+    /// Ends serve() and run(); every goal ends with kind::quit.
+    void quit(std::string why);
+    bool quitting() const { return quitting_; }
+    /// Told after each pause (false -> true) and resume.
+    void on_pause_change(std::function<void(bool paused, const std::string& why)> observer);
+
+    // --- Waiting: while a goal exists, simulated time moves and gaps are jumped.
+
+    struct goal {
+        std::string who;                             ///< for the stall report: "control client 3"
+        std::string what;                            ///< "chip ready"
+        std::optional<sc_core::sc_time> until = {};  ///< absolute simulated time
+        std::function<bool()> condition = {};        ///< looked at every config::sample_period
+        std::optional<wall_clock::duration> wall_limit = {};
+        bool ends_on_pause = false;    ///< ends with kind::paused instead of waiting for resume()
+        std::uint64_t attachment = 0;  ///< the client that waits, as attach() named it
+    };
+    using goal_id = std::uint64_t;
+    /// `done` is called once, between slices; never from inside this call.
+    goal_id wait_for(goal what, std::function<void(const stop_reason&)> done);
+    void cancel(goal_id id);
+
+    // --- Driving.
+
+    /// Builds the module hierarchy's bindings without running a process; run() and serve() do it
+    /// too.
+    void elaborate();
+    /// Drives until `what` ends.
+    stop_reason run(goal what);
+    /// Drives until quit().
+    void serve();
+    /// Runs up to the next simulated time at which something happens, whatever the policy and
+    /// though paused. False when nothing is pending.
+    bool step();
+
+    // --- Attached hosts.
+
+    /// Somebody outside who may act at any time: while one is attached slices are short.
+    std::uint64_t attach(std::string who);
+    void detach(std::uint64_t attachment);
+    std::size_t attached() const { return attachments_.size(); }
+    /// To be called first by the handler of each register access of a host. Charges the access
+    /// under lockstep; otherwise lets simulated time catch up with wall clock inside a paced gap.
+    void host_access();
+
+    /// One line per waiter, goal or module, with what it waits for.
+    std::string stall_report() const;
+
+    struct counters {
+        std::uint64_t slices = 0;
+        std::uint64_t handlers = 0;
+        std::uint64_t blocked = 0;      ///< times the loop went to sleep
+        wall_clock::duration asleep{};  ///< wall-clock time spent there
+    };
+    const counters& counted() const { return counted_; }
+
+private:
+    struct pending_goal {
+        goal_id id;
+        goal what;
+        std::optional<wall_clock::time_point> deadline;
+        std::function<void(const stop_reason&)> done;
+        bool fresh;  ///< its condition has not been looked at yet
+    };
+    /// What the time policy allows now: simulate up to `boundary`, or wait until `wake` (or for
+    /// ever).
+    struct plan {
+        std::optional<sc_core::sc_time> boundary;
+        std::optional<wall_clock::time_point> wake;
+    };
+    struct anchor {
+        sc_core::sc_time simulated;
+        wall_clock::time_point wall;
+    };
+
+    void iterate();
+    void serve_sockets();
+    bool settle_goals();
+    std::optional<stop_reason> ended(const pending_goal& g, bool sample, bool stalled) const;
+    bool stalled() const;
+    plan next() const;
+    plan next_in_gap(const sc_core::sc_time& event) const;
+    sc_core::sc_time slice_end() const;
+    double pace() const;
+    void simulate(const sc_core::sc_time& boundary);
+    void adapt(const sc_core::sc_time& span, wall_clock::duration took);
+    void reanchor();
+    void block(std::optional<wall_clock::time_point> wake);
+    bool spin() const;
+
+    const config cfg_;
+    boost::asio::io_context io_;
+    boost::asio::executor_work_guard<boost::asio::io_context::executor_type> stay_;
+
+    std::list<pending_goal> goals_;
+    goal_id last_goal_ = 0;
+    std::vector<std::pair<std::uint64_t, std::string>> attachments_;
+    std::uint64_t last_attachment_ = 0;
+    std::vector<std::function<void(bool, const std::string&)>> observers_;
+
+    bool paused_ = false;
+    std::string pause_text_;
+    bool quitting_ = false;
+    std::string quit_text_;
+    bool simulating_ = false;
+
+    sc_core::sc_time slice_{10, sc_core::SC_US};
+    anchor pace_{};  ///< simulated time may not pass wall clock since this point, in gaps or always
+    wall_clock::time_point last_poll_{};
+    wall_clock::time_point last_handler_{};
+    counters counted_;
+};
+
+}  // namespace trn

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/kernel/time_policy.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+namespace trn {
+
+std::optional<time_policy> time_policy::parse(std::string_view text) {
+    if (text == "lockstep") return time_policy{kind::lockstep};
+    if (text == "free") return time_policy{kind::free};
+    if (text == "realtime") return time_policy{kind::realtime};
+    constexpr std::string_view prefix = "realtime:";
+    if (!text.starts_with(prefix)) return std::nullopt;
+    text.remove_prefix(prefix.size());
+    double factor = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
+    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    if (!std::isfinite(factor) || factor <= 0) return std::nullopt;
+    return time_policy{kind::realtime, factor};
+}
+
+std::string time_policy::text() const {
+    switch (who) {
+    case kind::lockstep:
+        return "lockstep";
+    case kind::free:
+        return "free";
+    case kind::realtime:
+        return fmt::format("realtime:{}", factor);
+    }
+    return {};
+}
+
+}  // namespace trn

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/kernel/run_loop.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <ctime>
+#include <vector>
+
+#include "platform/kernel/introspection.h"
+
+namespace {
+
+using namespace sc_core;
+using namespace std::chrono_literals;
+using trn::run_loop;
+using trn::stop_reason;
+using trn::time_policy;
+
+/// Beats with a period, as firmware with a housekeeping timer does; a period of zero never beats.
+class heart : public sc_module {
+public:
+    heart(sc_module_name name, sc_time period) : sc_module(name), period_(period) {
+        SC_HAS_PROCESS(heart);
+        SC_METHOD(beat);
+        dont_initialize();
+        sensitive << beat_;
+        if (period_ > SC_ZERO_TIME) beat_.notify(period_);
+    }
+    void kick(sc_time delay) { beat_.notify(delay); }
+
+    std::vector<sc_time> beats;
+    std::function<void()> on_beat;
+
+private:
+    void beat() {
+        beats.push_back(sc_time_stamp());
+        if (on_beat) on_beat();
+        if (period_ > SC_ZERO_TIME) beat_.notify(period_);
+    }
+    const sc_time period_;
+    sc_event beat_;
+};
+
+class stuck_queue : public sc_module, public trn::describes_wait {
+public:
+    explicit stuck_queue(sc_module_name name) : sc_module(name) {}
+    std::optional<std::string> describe_wait() const override {
+        return "descriptors that nobody posts";
+    }
+};
+
+run_loop::config with(time_policy::kind kind, double factor = 1) {
+    run_loop::config cfg;
+    cfg.policy = {kind, factor};
+    return cfg;
+}
+
+run_loop::goal until(sc_time t) {
+    run_loop::goal g{"test", "a time"};
+    g.until = t;
+    return g;
+}
+
+double cpu_seconds() {
+    return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+double wall_since(run_loop::wall_clock::time_point start) {
+    return std::chrono::duration<double>(run_loop::wall_clock::now() - start).count();
+}
+
+TEST(RunLoopTest, RunsUntilExactlyTheTimeThatIsWaitedFor) {
+    heart h("heart", sc_time(7, SC_NS));
+    run_loop loop(with(time_policy::kind::lockstep));
+    const auto reason = loop.run(until(sc_time(100, SC_NS)));
+    EXPECT_EQ(reason.what, stop_reason::kind::time_limit);
+    EXPECT_EQ(sc_time_stamp(), sc_time(100, SC_NS));
+    EXPECT_EQ(h.beats.size(), 14u);
+}
+
+TEST(RunLoopTest, AConditionEndsARunAtATimeThatTheHostDoesNotInfluence) {
+    heart h("heart", sc_time(7, SC_US));
+    run_loop loop(with(time_policy::kind::free));
+    boost::asio::steady_timer noise(loop.io());  // handlers at arbitrary wall-clock times
+    std::function<void()> again = [&] {
+        noise.expires_after(10us);
+        noise.async_wait([&](auto error) {
+            if (!error) again();
+        });
+    };
+    again();
+    run_loop::goal g{"test", "100 beats"};
+    g.condition = [&] { return h.beats.size() >= 100; };
+    const auto reason = loop.run(g);
+    EXPECT_EQ(reason.what, stop_reason::kind::condition);
+    EXPECT_EQ(sc_time_stamp(),
+              sc_time(710, SC_US));  // 700 us lies on the grid, but is seen after it has run
+}
+
+TEST(RunLoopTest, SliceBoundariesDoNotChangeWhatHappensWhen) {
+    heart fast("fast", sc_time(3, SC_NS)), slow("slow", sc_time(333, SC_NS));
+    run_loop loop(with(time_policy::kind::lockstep));
+    std::vector<std::size_t> order;
+    fast.on_beat = [&] { order.push_back(slow.beats.size()); };
+    for (int i = 1; i <= 100; ++i)
+        loop.run(until(sc_time(i * 20, SC_NS)));  // a boundary every 20 ns
+    EXPECT_EQ(fast.beats.size(), 666u);
+    EXPECT_EQ(slow.beats.size(), 6u);
+    for (std::size_t i = 0; i < fast.beats.size(); ++i)
+        ASSERT_EQ(fast.beats[i], sc_time(3.0 * static_cast<double>(i + 1), SC_NS));
+}
+
+TEST(RunLoopTest, LockstepDoesNotMoveTimeWhileNobodyWaits) {
+    heart h("heart", sc_time(10, SC_NS));
+    run_loop loop(with(time_policy::kind::lockstep));
+    boost::asio::steady_timer later(loop.io(), 20ms);
+    later.async_wait([&](auto) { loop.quit("test"); });
+    loop.serve();
+    EXPECT_EQ(sc_time_stamp(), SC_ZERO_TIME);
+    EXPECT_TRUE(h.beats.empty());
+}
+
+TEST(RunLoopTest, LockstepChargesEachHostAccess) {
+    heart h("heart", sc_time(400, SC_NS));
+    run_loop loop(with(time_policy::kind::lockstep));
+    loop.elaborate();
+    for (int i = 0; i < 5; ++i) loop.host_access();
+    EXPECT_EQ(sc_time_stamp(), sc_time(5, SC_US));
+    EXPECT_EQ(h.beats.size(), 12u);
+    loop.pause("test");
+    loop.host_access();  // answered, costs nothing
+    EXPECT_EQ(sc_time_stamp(), sc_time(5, SC_US));
+}
+
+TEST(RunLoopTest, FreeJumpsAGapAtOnceWhenSomebodyWaits) {
+    heart h("heart", sc_time(100, SC_SEC));
+    run_loop loop(with(time_policy::kind::free));
+    const auto start = run_loop::wall_clock::now();
+    loop.run(until(sc_time(1000, SC_SEC)));
+    EXPECT_EQ(h.beats.size(), 9u);  // the tenth is due now and has not run
+    EXPECT_LT(wall_since(start), 5.0);
+}
+
+TEST(RunLoopTest, FreePacesAGapThatNobodyWaitsForAndSleepsMeanwhile) {
+    heart h("heart", sc_time(10, SC_MS));
+    run_loop loop(with(time_policy::kind::free));
+    h.on_beat = [&] {
+        if (h.beats.size() == 10) loop.quit("ten beats");
+    };
+    const auto start = run_loop::wall_clock::now();
+    const auto cpu = cpu_seconds();
+    loop.serve();
+    EXPECT_GE(wall_since(start), 0.095);
+    EXPECT_GT(loop.counted().asleep, 80ms);
+    EXPECT_LT(cpu_seconds() - cpu, 0.05);
+}
+
+TEST(RunLoopTest, FreeRunsBusyPhasesAtFullSpeedThoughNobodyWaits) {
+    heart h("heart", sc_time(1, SC_US));
+    run_loop loop(with(time_policy::kind::free));
+    h.on_beat = [&] {
+        if (h.beats.size() == 200'000) loop.quit("200 ms simulated");
+    };
+    loop.serve();
+    EXPECT_EQ(loop.counted().blocked, 0u);
+    EXPECT_GE(sc_time_stamp(), sc_time(200, SC_MS));
+}
+
+TEST(RunLoopTest, RealtimeIsNeverFasterThanItsFactor) {
+    heart h("heart", sc_time(50, SC_US));
+    run_loop loop(with(time_policy::kind::realtime, 2.0));
+    const auto start = run_loop::wall_clock::now();
+    loop.run(until(sc_time(100, SC_MS)));
+    EXPECT_GE(wall_since(start), 0.0498);
+    EXPECT_EQ(h.beats.size(), 1999u);
+}
+
+TEST(RunLoopTest, AnAccessInsideAPacedGapSeesTimePass) {
+    heart h("heart", sc_time(10, SC_SEC));
+    run_loop loop(with(time_policy::kind::free));
+    boost::asio::steady_timer later(loop.io(), 20ms);
+    later.async_wait([&](auto) {
+        loop.host_access();
+        loop.quit("test");
+    });
+    loop.serve();
+    EXPECT_GE(sc_time_stamp(), sc_time(15, SC_MS));
+    EXPECT_LT(sc_time_stamp(), sc_time(10, SC_SEC));
+}
+
+TEST(RunLoopTest, PauseFromAProcessStopsAtThatTimeAndResumeContinues) {
+    heart h("heart", sc_time(10, SC_NS));
+    run_loop loop(with(time_policy::kind::lockstep));
+    std::vector<std::string> seen;
+    loop.on_pause_change(
+        [&](bool paused, const std::string& why) { seen.push_back(paused ? why : "resumed"); });
+    h.on_beat = [&] {
+        if (h.beats.size() == 3) loop.pause("breakpoint");
+    };
+    auto goal = until(sc_time(100, SC_NS));
+    goal.ends_on_pause = true;
+    auto reason = loop.run(goal);
+    EXPECT_EQ(reason.what, stop_reason::kind::paused);
+    EXPECT_EQ(reason.text, "breakpoint");
+    EXPECT_EQ(sc_time_stamp(), sc_time(30, SC_NS));
+    loop.resume();
+    reason = loop.run(goal);
+    EXPECT_EQ(reason.what, stop_reason::kind::time_limit);
+    EXPECT_EQ(h.beats.size(), 9u);
+    EXPECT_EQ(seen, (std::vector<std::string>{"breakpoint", "resumed"}));
+}
+
+TEST(RunLoopTest, AStallNamesEveryWaiterAndWhatItWaitsFor) {
+    heart h("heart", SC_ZERO_TIME);
+    stuck_queue q("queue");
+    run_loop loop(with(time_policy::kind::free));
+    run_loop::goal g{"--until", "ready"};
+    g.condition = [] { return false; };
+    const auto reason = loop.run(g);
+    EXPECT_EQ(reason.what, stop_reason::kind::stalled);
+    EXPECT_NE(reason.text.find("--until waits for ready"), std::string::npos) << reason.text;
+    EXPECT_NE(reason.text.find("queue waits for descriptors that nobody posts"), std::string::npos);
+}
+
+TEST(RunLoopTest, AnAttachedHostThatMayStillActIsNoStall) {
+    heart h("heart", SC_ZERO_TIME);
+    run_loop loop(with(time_policy::kind::free));
+    loop.attach("host");
+    boost::asio::steady_timer acts(loop.io(), 5ms);
+    acts.async_wait([&](auto) { h.kick(sc_time(1, SC_NS)); });
+    run_loop::goal g{"test", "a beat"};
+    g.condition = [&] { return !h.beats.empty(); };
+    EXPECT_EQ(loop.run(g).what, stop_reason::kind::condition);
+}
+
+TEST(RunLoopTest, AWallClockLimitEndsARunThatSleeps) {
+    heart h("heart", SC_ZERO_TIME);
+    run_loop loop(with(time_policy::kind::free));
+    loop.attach("host");
+    run_loop::goal g{"test", "nothing"};
+    g.condition = [] { return false; };
+    g.wall_limit = 10ms;
+    EXPECT_EQ(loop.run(g).what, stop_reason::kind::wall_limit);
+}
+
+TEST(RunLoopTest, AChattyClientDoesNotStarveSimulatedTime) {
+    heart h("heart", sc_time(1, SC_US));
+    run_loop loop(with(time_policy::kind::free));
+    loop.attach("chatty");
+    std::function<void()> again = [&] { boost::asio::post(loop.io(), again); };
+    again();  // a handler is always ready
+    EXPECT_EQ(loop.run(until(sc_time(10, SC_MS))).what, stop_reason::kind::time_limit);
+}
+
+TEST(RunLoopTest, StepRunsToTheNextEventAlsoWhilePaused) {
+    heart h("heart", sc_time(10, SC_NS));
+    run_loop loop(with(time_policy::kind::free));
+    loop.elaborate();
+    loop.pause("start");
+    EXPECT_TRUE(loop.step());
+    EXPECT_EQ(h.beats.size(), 1u);
+    EXPECT_TRUE(loop.step());
+    EXPECT_EQ(sc_time_stamp(), sc_time(20, SC_NS));
+    EXPECT_EQ(h.beats.size(), 2u);
+    EXPECT_TRUE(loop.paused());
+}
+
+TEST(RunLoopTest, NoProcessRunsBeforeTheFirstSlice) {
+    heart h("heart", SC_ZERO_TIME);
+    run_loop loop(with(time_policy::kind::free));
+    h.kick(SC_ZERO_TIME);
+    loop.pause("start");
+    loop.elaborate();
+    EXPECT_TRUE(h.beats.empty());
+    EXPECT_TRUE(sc_pending_activity());
+}
+
+TEST(RunLoopTest, CancelledGoalsAreNotCalled) {
+    heart h("heart", sc_time(1, SC_NS));
+    run_loop loop(with(time_policy::kind::lockstep));
+    bool called = false;
+    const auto id = loop.wait_for(until(sc_time(5, SC_NS)), [&](auto&) { called = true; });
+    loop.cancel(id);
+    loop.run(until(sc_time(10, SC_NS)));
+    EXPECT_FALSE(called);
+}
+
+}  // namespace

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/kernel/time_policy.h"
+
+#include <gtest/gtest.h>
+
+#include "platform/kernel/random.h"
+#include "platform/kernel/time_text.h"
+
+namespace {
+
+using trn::time_policy;
+
+TEST(TimePolicyTest, ReadsWhatItPrints) {
+    for (const auto* text : {"lockstep", "free", "realtime:1", "realtime:0.5", "realtime:1000"}) {
+        const auto policy = time_policy::parse(text);
+        ASSERT_TRUE(policy) << text;
+        EXPECT_EQ(policy->text(), text);
+    }
+    EXPECT_EQ(time_policy::parse("realtime")->factor, 1.0);
+}
+
+TEST(TimePolicyTest, RefusesUnknownWordsAndImpossibleFactors) {
+    for (const auto* text : {"", "fast", "realtime:", "realtime:0", "realtime:-1", "realtime:inf",
+                             "realtime:nan", "realtime:2x", "free:1", "Lockstep"})
+        EXPECT_FALSE(time_policy::parse(text)) << text;
+}
+
+TEST(TimeTextTest, PrintsExactly) {
+    using sc_core::sc_time;
+    EXPECT_EQ(trn::to_text(sc_core::SC_ZERO_TIME), "0 s");
+    EXPECT_EQ(trn::to_text(sc_time(1.5, sc_core::SC_US)), "1.5 us");
+    EXPECT_EQ(trn::to_text(sc_time(250, sc_core::SC_NS)), "250 ns");
+    EXPECT_EQ(trn::to_text(sc_time::from_value(1'000'000'000'001)), "1.000000000001 s");
+    EXPECT_EQ(trn::to_text(sc_time::from_value(7)), "7 ps");
+}
+
+TEST(TimeTextTest, ReadsANumberWithItsUnitAndNothingElse) {
+    using sc_core::sc_time;
+    EXPECT_EQ(trn::parse_time("10 us"), sc_time(10, sc_core::SC_US));
+    EXPECT_EQ(trn::parse_time("1.5ms"), sc_time(1.5, sc_core::SC_MS));
+    EXPECT_EQ(trn::parse_time("0 ns"), sc_core::SC_ZERO_TIME);
+    for (const auto* text :
+         {"", "10", "us", "10 fs", "-1 us", "1e30 s", "10 us ", "nan us", "10  us"})
+        EXPECT_FALSE(trn::parse_time(text)) << text;
+}
+
+TEST(RandomTest, AModulesStreamDependsOnSeedAndNameOnly) {
+    trn::set_seed(1);
+    const auto first = trn::seed_for("chip0.udma3");
+    EXPECT_EQ(trn::seed_for("chip0.udma3"), first);
+    EXPECT_NE(trn::seed_for("chip0.udma4"), first);
+    trn::set_seed(2);
+    EXPECT_NE(trn::seed_for("chip0.udma3"), first);
+    trn::set_seed(1);
+    EXPECT_EQ(trn::seed_for("chip0.udma3"), first);
+}
+
+}  // namespace

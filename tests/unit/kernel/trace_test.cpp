@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/kernel/trace.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace {
+
+namespace trace = trn::trace;
+
+std::string contents(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+void some_events() {
+    trace::event("chip0.udma3", "doorbell",
+                 {{"queue", 2u}, {"tail", 7}, trace::hex("at", 0x4000u)});
+    trace::span("chip0.udma3", "copy", sc_core::sc_time(10, sc_core::SC_NS),
+                sc_core::sc_time(1, sc_core::SC_US), {{"why", "say \"hi\"\n"}});
+    trace::event("chip0.mgmt", "trap", {{"cause", std::uint64_t{1} << 63}},
+                 sc_core::sc_time(5, sc_core::SC_PS));
+}
+
+TEST(TraceTest, IsOffUntilItIsOpened) {
+    EXPECT_FALSE(trace::on());
+    trace::event("nobody", "listens");  // harmless
+}
+
+TEST(TraceTest, TextHasOneLinePerEvent) {
+    const auto path = testing::TempDir() + "trace_text_test.trace";
+    trace::open(path);
+    EXPECT_TRUE(trace::on());
+    some_events();
+    trace::close();
+    EXPECT_FALSE(trace::on());
+    EXPECT_EQ(contents(path),
+              "0 chip0.udma3 doorbell queue=2 tail=7 at=0x4000\n"
+              "10000 chip0.udma3 copy for=1000000 why=\"say \\\"hi\\\"\\u000a\"\n"
+              "5 chip0.mgmt trap cause=9223372036854775808\n");
+}
+
+TEST(TraceTest, JsonIsWhatATraceViewerReads) {
+    const auto path = testing::TempDir() + "trace_json_test.json";
+    trace::open(path);
+    some_events();
+    trace::close();
+    const auto events = nlohmann::json::parse(contents(path));
+    ASSERT_EQ(events.size(), 5u);  // two rows are named, three events
+    EXPECT_EQ(events[0]["args"]["name"], "chip0.udma3");
+    EXPECT_EQ(events[1]["args"]["at"], "0x4000");
+    EXPECT_EQ(events[2]["ph"], "X");
+    EXPECT_EQ(events[2]["dur"], 1.0);
+    EXPECT_EQ(events[4]["tid"], 2);
+    EXPECT_EQ(events[4]["args"]["cause"], "9223372036854775808");
+}
+
+TEST(TraceTest, AFileThatCannotBeWrittenIsAnError) {
+    EXPECT_THROW(trace::open("/nonexistent/folder/x.trace"), std::system_error);
+    EXPECT_FALSE(trace::on());
+}
+
+}  // namespace
