@@ -84,7 +84,11 @@ unsigned memory::transport_dbg(tlm::tlm_generic_payload& payload) {
     return copy_payload(payload, bytes_.data(), cfg_.size);
 }
 
-bool memory::get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi& dmi) {
+bool memory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+    if (auto* asked = payload.get_extension<memory_descriptor>()) {
+        asked->descriptor = bytes_.descriptor();
+        asked->bytes = bytes_.data();
+    }
     dmi.set_dmi_ptr(bytes_.data());
     dmi.set_start_address(0);
     dmi.set_end_address(cfg_.size - 1);

@@ -15,6 +15,19 @@ namespace trn {
 /// (IEEE 1666 section 14.7) asks. Sets the response; returns the bytes transferred.
 unsigned copy_payload(tlm::tlm_generic_payload& payload, std::uint8_t* bytes, std::uint64_t size);
 
+/// Attached to a direct-memory request, asks also for the file behind the memory, so that another
+/// process can map it: byte `bytes` of this process is at `offset` of `descriptor`.
+struct memory_descriptor : tlm::tlm_extension<memory_descriptor> {
+    int descriptor = -1;  ///< the memory's; -1 = private memory
+    std::uint64_t offset = 0;
+    const std::uint8_t* bytes = nullptr;
+
+    tlm::tlm_extension_base* clone() const override { return new memory_descriptor(*this); }
+    void copy_from(const tlm::tlm_extension_base& other) override {
+        *this = static_cast<const memory_descriptor&>(other);
+    }
+};
+
 /// A RAM or ROM of `size` bytes with one access latency, wholly open to DMI.
 /// Errors: outside the memory -> TLM_ADDRESS_ERROR_RESPONSE, write to a ROM ->
 /// TLM_COMMAND_ERROR_RESPONSE.

@@ -75,8 +75,12 @@ bool router::get_direct_mem_ptr(int, tlm::tlm_generic_payload& payload, tlm::tlm
     const range* hit = decode(address, 1);
     if (hit == nullptr) {
         dmi.allow_none();
-        dmi.set_start_address(address);
-        dmi.set_end_address(address);
+        const auto next =
+            std::upper_bound(ranges_.begin(), ranges_.end(), address,
+                             [](std::uint64_t at, const range& other) { return at < other.base; });
+        dmi.set_start_address(
+            next == ranges_.begin() ? 0 : std::prev(next)->base + std::prev(next)->size);
+        dmi.set_end_address(next == ranges_.end() ? ~sc_dt::uint64{0} : next->base - 1);
         return false;
     }
     payload.set_address(address - hit->base + hit->target_base);

@@ -67,7 +67,9 @@ TEST_F(RouterTest, ClipsAndTranslatesDirectMemoryPointers) {
     EXPECT_EQ(dmi.get_start_address(), 0x4000'0000u);
     EXPECT_EQ(dmi.get_end_address(), 0x4000'0fffu);
     EXPECT_EQ(dmi.get_dmi_ptr(), b.bytes().data() + 0x1000);
-    EXPECT_FALSE(cpu.request_dmi(0x0, dmi));
+    EXPECT_FALSE(cpu.request_dmi(0x3000, dmi));  // refused for the whole hole
+    EXPECT_EQ(dmi.get_start_address(), 0x2000u);
+    EXPECT_EQ(dmi.get_end_address(), 0x3fff'ffffu);
 
     b.in->invalidate_direct_mem_ptr(0x1800, 0xffff);
     EXPECT_EQ(cpu.invalidations, 1u);
@@ -86,6 +88,22 @@ TEST(MemoryTest, KeepsRomsFromGuestsButNotFromTheLoader) {
     EXPECT_EQ(cpu.read(12), 0x04030201u);
     EXPECT_EQ(cpu.write<std::uint32_t>(12, 0), tlm::TLM_COMMAND_ERROR_RESPONSE);
     EXPECT_EQ(cpu.read(12), 0x04030201u);
+}
+
+TEST(MemoryTest, TellsTheDescriptorBehindSharedMemory) {
+    test::tlm_driver cpu{"cpu"};
+    memory hbm{"hbm", {.size = 0x10000, .shared = true}};
+    cpu.out.bind(hbm.in);
+    sc_start(SC_ZERO_TIME);
+    memory_descriptor asked;
+    tlm::tlm_generic_payload payload;
+    payload.set_extension(&asked);
+    tlm::tlm_dmi dmi;
+    ASSERT_TRUE(cpu.out->get_direct_mem_ptr(payload, dmi));
+    payload.clear_extension(&asked);
+    EXPECT_EQ(asked.descriptor, hbm.bytes().descriptor());
+    EXPECT_GE(asked.descriptor, 0);
+    EXPECT_EQ(asked.bytes, hbm.bytes().data());
 }
 
 TEST(MemoryTest, CostsNothingUntilItIsTouched) {

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace trn::pcie {
+
+/// The 4 KiB configuration space of one function (PCIe base specification, chapter 7): bytes with
+/// a mask of writable bits and a mask of write-one-to-clear bits, and hooks for registers whose
+/// write means more than the bits. Offsets and bit names are those of <linux/pci_regs.h>.
+/// A read never fails: what nobody defined is zero and read-only, as the specification asks.
+class config_space {
+public:
+    static constexpr std::uint32_t size = 4096;
+    using hook = std::function<void()>;
+
+    /// Declares a register: its reset value, the bits that software may write, and those that it
+    /// clears by writing one. Little endian, at any offset.
+    template <std::unsigned_integral T>
+    void define(std::uint32_t offset, T reset, T writable = 0, T write_one_to_clear = 0) {
+        for (std::uint32_t i = 0; i < sizeof(T); ++i) {
+            const auto byte = [i](T value) { return static_cast<std::uint8_t>(value >> (8 * i)); };
+            value_.at(offset + i) = reset_[offset + i] = byte(reset);
+            writable_[offset + i] =
+                static_cast<std::uint8_t>(byte(writable) | byte(write_one_to_clear));
+            clear_[offset + i] = byte(write_one_to_clear);
+        }
+    }
+
+    /// Appends a capability of `length` bytes to its list and returns its offset; the capability
+    /// header is filled in. The offsets follow the order of the calls.
+    std::uint16_t add_capability(std::uint8_t id, std::uint16_t length);
+    std::uint16_t add_extended_capability(std::uint16_t id, std::uint8_t version,
+                                          std::uint16_t length);
+
+    /// Called after a software write that touches any byte of [offset, offset + length).
+    void on_write(std::uint32_t offset, std::uint32_t length, hook called);
+
+    /// Software's accesses. Bytes beyond the space read as zero and swallow writes.
+    void read(std::uint32_t offset, std::span<std::uint8_t> bytes) const;
+    void write(std::uint32_t offset, std::span<const std::uint8_t> bytes);
+
+    /// The function's own accesses: no masks, no hooks.
+    template <std::unsigned_integral T>
+    T get(std::uint32_t offset) const {
+        std::uint64_t value = 0;
+        for (std::uint32_t i = 0; i < sizeof(T); ++i) {
+            value |= static_cast<std::uint64_t>(value_.at(offset + i)) << (8 * i);
+        }
+        return static_cast<T>(value);
+    }
+    template <std::unsigned_integral T>
+    void set(std::uint32_t offset, T value) {
+        for (std::uint32_t i = 0; i < sizeof(T); ++i) {
+            value_.at(offset + i) = static_cast<std::uint8_t>(value >> (8 * i));
+        }
+    }
+
+    /// Keeps [offset, offset + length) over reset(): the specification's sticky registers.
+    void keep_over_reset(std::uint32_t offset, std::uint32_t length);
+    /// Function-level reset: every other register back to its reset value; no hook is called.
+    void reset();
+
+private:
+    struct write_hook {
+        std::uint32_t offset, length;
+        hook called;
+    };
+
+    std::array<std::uint8_t, size> value_{}, reset_{}, writable_{}, clear_{};
+    std::vector<write_hook> hooks_;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> sticky_;  // offset, length
+    std::uint32_t capability_link_ = 0x34;  // the byte that will point to the next capability
+    std::uint32_t next_capability_ = 0x40;
+    std::uint32_t extended_link_ = 0;  // header of the last extended capability; 0 = none yet
+    std::uint32_t next_extended_ = 0x100;
+};
+
+}  // namespace trn::pcie

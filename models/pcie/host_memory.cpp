@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/host_memory.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace trn::pcie {
+
+namespace {
+
+bool contains(const host_memory::range& range, std::uint64_t address) {
+    return address >= range.iova && address - range.iova < range.size;
+}
+
+}  // namespace
+
+bool host_memory::map(const range& added) {
+    const std::uint64_t last = added.iova + (added.size - 1);
+    if (added.size == 0 || last < added.iova) return false;
+    const auto next = std::ranges::upper_bound(ranges_, added.iova, {}, &range::iova);
+    if (next != ranges_.end() && next->iova <= last) return false;
+    if (next != ranges_.begin() && contains(*std::prev(next), added.iova)) return false;
+    ranges_.insert(next, added);
+    return true;
+}
+
+bool host_memory::unmap(std::uint64_t iova, std::uint64_t size,
+                        const std::function<void(const range&)>& forgotten) {
+    if (size == 0) return true;
+    const std::uint64_t last = iova + (size - 1);
+    if (last < iova) return false;
+    const range* below = find(iova);
+    const range* above = find(last);
+    if (below != nullptr && below->iova != iova) return false;
+    if (above != nullptr && above->iova + (above->size - 1) != last) return false;
+
+    const auto first_out = std::ranges::lower_bound(ranges_, iova, {}, &range::iova);
+    const auto end_out = std::ranges::upper_bound(ranges_, last, {}, &range::iova);
+    const std::vector<range> gone(first_out, end_out);
+    ranges_.erase(first_out, end_out);
+    for (const range& range : gone) forgotten(range);
+    return true;
+}
+
+const host_memory::range* host_memory::find(std::uint64_t address) const {
+    if (last_hit_ < ranges_.size() && contains(ranges_[last_hit_], address)) {
+        return &ranges_[last_hit_];
+    }
+    const auto next = std::ranges::upper_bound(ranges_, address, {}, &range::iova);
+    if (next == ranges_.begin() || !contains(*std::prev(next), address)) return nullptr;
+    last_hit_ = static_cast<std::size_t>(std::prev(next) - ranges_.begin());
+    return &ranges_[last_hit_];
+}
+
+/// How [address, address + length) is reached: it may cross ranges, clients cut their RAM in
+/// pieces.
+host_memory::reach host_memory::span(std::uint64_t address, std::uint64_t length,
+                                     bool write) const {
+    reach found = reach::direct;
+    while (length > 0) {
+        const range* at = find(address);
+        if (at == nullptr) return reach::nowhere;
+        if (write ? !at->writable : !at->readable) return reach::forbidden;
+        if (at->bytes == nullptr) found = reach::messages;
+        const std::uint64_t here = std::min(length, at->size - (address - at->iova));
+        address += here;
+        length -= here;
+    }
+    return found;
+}
+
+void host_memory::copy(std::uint64_t address, std::uint8_t* bytes, std::uint64_t length,
+                       bool write) const {
+    while (length > 0) {
+        const range& at = *find(address);
+        const std::uint64_t here = std::min(length, at.size - (address - at.iova));
+        std::uint8_t* host = at.bytes + (address - at.iova);
+        std::memcpy(write ? host : bytes, write ? bytes : host, here);
+        address += here;
+        bytes += here;
+        length -= here;
+    }
+}
+
+void host_memory::transport(tlm::tlm_generic_payload& payload) {
+    const std::uint64_t address = payload.get_address();
+    const unsigned length = payload.get_data_length();
+    const bool simple =
+        payload.get_byte_enable_ptr() == nullptr && payload.get_streaming_width() >= length;
+    payload.set_response_status(tlm::TLM_OK_RESPONSE);
+    if (payload.get_command() == tlm::TLM_IGNORE_COMMAND) return;
+
+    switch (span(address, length, payload.is_write())) {
+    case reach::direct:
+        if (simple) {
+            copy(address, payload.get_data_ptr(), length, payload.is_write());
+        } else {
+            payload.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+        }
+        break;
+    case reach::messages:
+        if (simple && length <= max_question) {
+            exchange(payload);
+        } else {
+            payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+        }
+        break;
+    case reach::nowhere:
+    case reach::forbidden:
+        ++unmapped_accesses_;
+        payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    }
+}
+
+unsigned host_memory::transport_dbg(tlm::tlm_generic_payload& payload) {
+    const std::uint64_t address = payload.get_address();
+    const unsigned length = payload.get_data_length();
+    if (span(address, length, payload.is_write()) != reach::direct) return 0;
+    copy(address, payload.get_data_ptr(), length, payload.is_write());
+    return length;
+}
+
+bool host_memory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+    const range* at = find(payload.get_address());
+    dmi.allow_none();
+    if (at == nullptr) {
+        dmi.set_start_address(payload.get_address());
+        dmi.set_end_address(payload.get_address());
+        return false;
+    }
+    dmi.set_start_address(at->iova);
+    dmi.set_end_address(at->iova + (at->size - 1));
+    if (at->bytes == nullptr) return false;
+    dmi.set_dmi_ptr(at->bytes);
+    if (at->readable && at->writable)
+        dmi.allow_read_write();
+    else if (at->readable)
+        dmi.allow_read();
+    else
+        dmi.allow_write();
+    return payload.is_write() ? at->writable : at->readable;
+}
+
+// --- memory behind messages ---
+
+void host_memory::carry(host_messages* carrier) {
+    carrier_ = carrier;
+    for (auto& asked : questions_) {  // nobody will answer these any more
+        if (asked != nullptr && asked->ticket != 0 && !asked->answered) answer(asked->ticket, {});
+    }
+    carrier_ready();
+}
+
+void host_memory::carrier_ready() {
+    room_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void host_memory::exchange(tlm::tlm_generic_payload& payload) {
+    auto* later = payload.get_extension<deferral>();
+    if (carrier_ == nullptr) {
+        payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    } else if (payload.is_write()) {
+        if (carrier_->write(payload.get_address(),
+                            {payload.get_data_ptr(), payload.get_data_length()})) {
+            return;
+        }
+        payload.set_response_status(later != nullptr ? tlm::TLM_INCOMPLETE_RESPONSE
+                                                     : tlm::TLM_GENERIC_ERROR_RESPONSE);
+        if (later != nullptr) later->ready = &room_;
+    } else if (later == nullptr) {
+        payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    } else if (question* asked = question_of(later->ticket)) {
+        take_answer(payload, *later, *asked);
+    } else {
+        ask(payload, *later);
+    }
+}
+
+void host_memory::ask(tlm::tlm_generic_payload& payload, deferral& later) {
+    payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    later.ticket = 0;
+    later.ready = &room_;
+    question* asked = free_question();
+    if (asked == nullptr) return;
+    const std::uint64_t ticket = ++last_ticket_;
+    const auto answered = [this, ticket](std::span<const std::uint8_t> bytes) {
+        answer(ticket, bytes);
+    };
+    if (!carrier_->read(payload.get_address(), payload.get_data_length(), answered)) return;
+    asked->ticket = later.ticket = ticket;
+    asked->iova = payload.get_address();
+    asked->answered = false;
+    later.ready = &asked->ready;
+}
+
+void host_memory::take_answer(tlm::tlm_generic_payload& payload, deferral& later, question& asked) {
+    if (!asked.answered) {
+        payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+        later.ready = &asked.ready;
+        return;
+    }
+    const bool fits =
+        asked.data.size() == payload.get_data_length() && asked.iova == payload.get_address();
+    if (fits) std::memcpy(payload.get_data_ptr(), asked.data.data(), asked.data.size());
+    payload.set_response_status(fits ? tlm::TLM_OK_RESPONSE : tlm::TLM_GENERIC_ERROR_RESPONSE);
+    asked.ticket = 0;
+    later.abandon();
+    carrier_ready();
+}
+
+/// A question nobody has asked, or the oldest whose answer nobody has come for.
+host_memory::question* host_memory::free_question() {
+    question* oldest = nullptr;
+    for (auto& at : questions_) {
+        if (at == nullptr) at = std::make_unique<question>();
+        if (at->ticket == 0) return at.get();
+        if (at->answered && (oldest == nullptr || at->ticket < oldest->ticket)) oldest = at.get();
+    }
+    return oldest;
+}
+
+host_memory::question* host_memory::question_of(std::uint64_t ticket) {
+    if (ticket == 0) return nullptr;
+    for (auto& at : questions_) {
+        if (at != nullptr && at->ticket == ticket) return at.get();
+    }
+    return nullptr;
+}
+
+void host_memory::answer(std::uint64_t ticket, std::span<const std::uint8_t> bytes) {
+    question* asked = question_of(ticket);
+    if (asked == nullptr || asked->answered) return;
+    asked->answered = true;
+    asked->data.assign(bytes.begin(), bytes.end());
+    asked->ready.notify(sc_core::SC_ZERO_TIME);
+}
+
+}  // namespace trn::pcie

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "platform/attach/function_port.h"
+#include "platform/tlm/deferral.h"
+
+namespace trn::pcie {
+
+/// The host's memory as one function reaches it: ranges that the client shares by descriptor
+/// (copied directly, open to DMI) or only by messages (writes are posted, reads are deferred).
+/// Addresses outside every range answer TLM_ADDRESS_ERROR_RESPONSE.
+class host_memory {
+public:
+    using range = function_port::host_range;
+
+    static constexpr unsigned max_questions = 64;           ///< message reads under way
+    static constexpr std::uint32_t max_question = 1 << 20;  ///< bytes of one message access
+
+    bool map(const range& added);
+    bool unmap(std::uint64_t iova, std::uint64_t size,
+               const std::function<void(const range&)>& forgotten);
+    void carry(host_messages* carrier);
+    void carrier_ready();
+
+    void transport(tlm::tlm_generic_payload& payload);
+    unsigned transport_dbg(tlm::tlm_generic_payload& payload);
+    bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
+
+    std::uint64_t unmapped_accesses() const { return unmapped_accesses_; }
+
+private:
+    /// One message read, from the first try to the retry that takes its data away.
+    struct question {
+        std::uint64_t ticket = 0;  // 0 = free
+        std::uint64_t iova = 0;
+        bool answered = false;
+        std::vector<std::uint8_t> data;  // empty after an answer: refused
+        sc_core::sc_event ready;
+    };
+    enum class reach { nowhere, forbidden, direct, messages };
+
+    const range* find(std::uint64_t address) const;
+    reach span(std::uint64_t address, std::uint64_t length, bool write) const;
+    void copy(std::uint64_t address, std::uint8_t* bytes, std::uint64_t length, bool write) const;
+    void exchange(tlm::tlm_generic_payload& payload);
+    void ask(tlm::tlm_generic_payload& payload, deferral& later);
+    void take_answer(tlm::tlm_generic_payload& payload, deferral& later, question& asked);
+    question* free_question();
+    question* question_of(std::uint64_t ticket);
+    void answer(std::uint64_t ticket, std::span<const std::uint8_t> bytes);
+
+    std::vector<range> ranges_;         // ascending iova
+    mutable std::size_t last_hit_ = 0;  // accesses cluster
+    host_messages* carrier_ = nullptr;
+    std::array<std::unique_ptr<question>, max_questions> questions_;  // made when first needed
+    std::uint64_t last_ticket_ = 0;
+    sc_core::sc_event room_{"room"};
+    std::uint64_t unmapped_accesses_ = 0;
+};
+
+}  // namespace trn::pcie

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace trn::pcie {
+
+/// MSI-X vectors of a function (PCIe 6.1.4): the table software programs and the pending bits.
+/// The function says raise(); the message goes out at once, or when nothing masks it any more.
+class msix_table {
+public:
+    static constexpr std::uint64_t pending_offset = 0x1000;  ///< of the PBA in the table's BAR
+    static constexpr std::uint64_t bar_size = 0x2000;        ///< bytes: table page, PBA page
+    static constexpr unsigned max_vectors = 256;             ///< what the table page holds
+
+    /// A memory write of `data` to `address`; false when the function may not write now (bus master
+    /// off): the vector then stays pending until deliver_pending().
+    using message = std::function<bool(std::uint64_t address, std::uint32_t data)>;
+
+    msix_table(unsigned vectors, message send);
+
+    /// Software's accesses to the BAR that holds table and PBA. The PBA ignores writes; offsets
+    /// outside both read zero.
+    void read(std::uint64_t offset, std::span<std::uint8_t> bytes) const;
+    void write(std::uint64_t offset, std::span<const std::uint8_t> bytes);
+
+    /// Message control: the capability's enable and function mask bits.
+    void control(bool enabled, bool function_mask);
+    /// The function has something to say on `vector`. Ignored while MSI-X is off and for vectors
+    /// that do not exist (false).
+    bool raise(unsigned vector);
+    /// Sends what is pending and no longer masked.
+    void deliver_pending();
+    void reset();
+
+    unsigned vectors() const { return static_cast<unsigned>(entries_.size()); }
+
+private:
+    struct entry {
+        std::uint32_t address_low = 0, address_high = 0, data = 0, control = 1;
+        bool pending = false;
+    };
+    static_assert(max_vectors * 16 == pending_offset);
+
+    std::uint8_t byte(std::uint64_t offset) const;
+    void deliver(entry& vector);
+
+    std::vector<entry> entries_;
+    message send_;
+    bool enabled_ = false, function_mask_ = false;
+};
+
+}  // namespace trn::pcie

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/pcie_endpoint.h"
+
+#include <linux/pci_regs.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace trn {
+
+using pcie::function_id;
+using pcie::tlp;
+using sc_core::sc_time;
+
+namespace {
+
+/// Attaches a TLP header to a payload for the length of one call.
+class framed {
+public:
+    framed(tlm::tlm_generic_payload& payload, function_id requester) : payload_(payload) {
+        header_.requester = requester;
+        payload_.set_extension(&header_);
+    }
+    ~framed() { payload_.clear_extension(&header_); }
+    framed(const framed&) = delete;
+    framed& operator=(const framed&) = delete;
+
+private:
+    tlm::tlm_generic_payload& payload_;
+    tlp header_;
+};
+
+std::span<std::uint8_t> bytes_of(tlm::tlm_generic_payload& payload) {
+    return {payload.get_data_ptr(), payload.get_data_length()};
+}
+
+}  // namespace
+
+pcie_endpoint::pcie_endpoint(sc_core::sc_module_name name, const config& cfg)
+    : sc_module(name),
+      msix("msix", cfg.msix_vectors,
+           [this](unsigned line, bool level) {
+               if (level) interrupt(line);
+           }),
+      cfg_(cfg),
+      vectors_(cfg.msix_vectors, [this](std::uint64_t address, std::uint32_t data) {
+          return send_message(address, data);
+      }) {
+    up.register_b_transport(this, &pcie_endpoint::b_transport);
+    up.register_transport_dbg(this, &pcie_endpoint::transport_dbg);
+    up.register_get_direct_mem_ptr(this, &pcie_endpoint::get_direct_mem_ptr);
+    dma.register_b_transport(this, &pcie_endpoint::b_transport_dma);
+    dma.register_transport_dbg(this, &pcie_endpoint::transport_dbg_dma);
+    dma.register_get_direct_mem_ptr(this, &pcie_endpoint::get_direct_mem_ptr_dma);
+    up_dma.register_invalidate_direct_mem_ptr(this, &pcie_endpoint::invalidate_direct_mem_ptr);
+    build_header();
+    build_pcie_capability();
+    build_power_management();
+    build_msix();
+    build_extended_capabilities();
+}
+
+// --- configuration space: what the function says about itself ---
+
+void pcie_endpoint::build_header() {
+    constexpr std::uint16_t command_bits = PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER |
+                                           PCI_COMMAND_PARITY | PCI_COMMAND_SERR |
+                                           PCI_COMMAND_INTX_DISABLE;
+    constexpr std::uint16_t status_errors =
+        PCI_STATUS_PARITY | PCI_STATUS_SIG_TARGET_ABORT | PCI_STATUS_REC_TARGET_ABORT |
+        PCI_STATUS_REC_MASTER_ABORT | PCI_STATUS_SIG_SYSTEM_ERROR | PCI_STATUS_DETECTED_PARITY;
+    space_.define<std::uint16_t>(PCI_VENDOR_ID, cfg_.vendor_id);
+    space_.define<std::uint16_t>(PCI_DEVICE_ID, cfg_.device_id);
+    space_.define<std::uint16_t>(PCI_COMMAND, 0, command_bits);
+    space_.define<std::uint16_t>(PCI_STATUS, PCI_STATUS_CAP_LIST, 0, status_errors);
+    space_.define<std::uint32_t>(PCI_CLASS_REVISION, cfg_.class_code << 8 | cfg_.revision);
+    space_.define<std::uint8_t>(PCI_CACHE_LINE_SIZE, 0, 0xff);  // 7.5.1.1.7: writable, no effect
+    space_.define<std::uint16_t>(PCI_SUBSYSTEM_VENDOR_ID, cfg_.subsystem_vendor_id);
+    space_.define<std::uint16_t>(PCI_SUBSYSTEM_ID, cfg_.subsystem_id);
+    space_.define<std::uint8_t>(PCI_INTERRUPT_LINE, 0, 0xff);
+    space_.on_write(PCI_COMMAND, 2, [this] { command_changed(); });
+
+    define_bar(0, cfg_.bar0_size, PCI_BASE_ADDRESS_MEM_TYPE_64, room::chip0);
+    define_bar(2, pcie::msix_table::bar_size, PCI_BASE_ADDRESS_MEM_TYPE_32, room::vectors);
+    define_bar(4, cfg_.bar4_size, PCI_BASE_ADDRESS_MEM_TYPE_64 | PCI_BASE_ADDRESS_MEM_PREFETCH,
+               room::chip4);
+    space_.on_write(PCI_BASE_ADDRESS_0, 24, [this] { bars_changed(); });
+}
+
+void pcie_endpoint::define_bar(unsigned index, std::uint64_t size, std::uint32_t flags, room to) {
+    windows_[index / 2] = {.base = 0, .size = size, .to = size == 0 ? room::none : to};
+    if (size == 0) return;
+    sc_assert((size & (size - 1)) == 0 && size >= 16);
+    const std::uint64_t writable = ~(size - 1);
+    const std::uint32_t at = PCI_BASE_ADDRESS_0 + 4 * index;
+    space_.define<std::uint32_t>(at, flags, static_cast<std::uint32_t>(writable) & ~0xfu);
+    if ((flags & PCI_BASE_ADDRESS_MEM_TYPE_64) != 0) {
+        space_.define<std::uint32_t>(at + 4, 0, static_cast<std::uint32_t>(writable >> 32));
+    }
+}
+
+void pcie_endpoint::build_pcie_capability() {
+    constexpr std::uint16_t length = 0x3c;  // version 2 with slot registers reserved (7.5.3)
+    constexpr std::uint32_t payload_512 = 2, all_tags = PCI_EXP_DEVCAP_EXT_TAG;
+    pcie_ = space_.add_capability(PCI_CAP_ID_EXP, length);
+    const auto speed = cfg_.link_generation;
+    const std::uint32_t width = cfg_.link_width << 4;
+    space_.define<std::uint16_t>(pcie_ + PCI_EXP_FLAGS, 2 | PCI_EXP_TYPE_ENDPOINT << 4);
+    space_.define<std::uint32_t>(pcie_ + PCI_EXP_DEVCAP,
+                                 payload_512 | all_tags | PCI_EXP_DEVCAP_RBER | PCI_EXP_DEVCAP_FLR);
+    space_.define<std::uint16_t>(pcie_ + PCI_EXP_DEVCTL, 0x2810, 0xffff);
+    space_.define<std::uint16_t>(pcie_ + PCI_EXP_DEVSTA, 0, 0, 0xf);
+    space_.define<std::uint32_t>(pcie_ + PCI_EXP_LNKCAP, speed | width | 1u << 22);
+    space_.define<std::uint16_t>(pcie_ + PCI_EXP_LNKCTL, 0, PCI_EXP_LNKCTL_CCC | PCI_EXP_LNKCTL_ES);
+    space_.define<std::uint16_t>(pcie_ + PCI_EXP_LNKSTA,
+                                 static_cast<std::uint16_t>(speed | width | PCI_EXP_LNKSTA_SLC));
+    space_.define<std::uint32_t>(pcie_ + PCI_EXP_DEVCAP2, 0x1f);  // completion time-outs A to D
+    space_.define<std::uint16_t>(pcie_ + PCI_EXP_DEVCTL2, 0, 0x1f);
+    space_.define<std::uint32_t>(pcie_ + PCI_EXP_LNKCAP2, ((1u << speed) - 1) << 1);
+    space_.define<std::uint16_t>(pcie_ + PCI_EXP_LNKCTL2, static_cast<std::uint16_t>(speed), 0xf);
+    space_.on_write(pcie_ + PCI_EXP_DEVCTL, 2, [this] { device_control_changed(); });
+    space_.keep_over_reset(pcie_ + PCI_EXP_LNKCTL, 2);  // 6.6.2: FLR leaves the link alone
+    space_.keep_over_reset(pcie_ + PCI_EXP_LNKCTL2, 2);
+}
+
+void pcie_endpoint::build_power_management() {
+    power_ = space_.add_capability(PCI_CAP_ID_PM, PCI_PM_SIZEOF);
+    space_.define<std::uint16_t>(power_ + PCI_PM_PMC, 3);  // version 3: D0 and D3 only, no PME
+    space_.define<std::uint16_t>(power_ + PCI_PM_CTRL, PCI_PM_CTRL_NO_SOFT_RESET,
+                                 PCI_PM_CTRL_STATE_MASK);
+    space_.on_write(power_ + PCI_PM_CTRL, 2, [this] { power_changed(); });
+}
+
+void pcie_endpoint::build_msix() {
+    constexpr std::uint32_t bar = 2;
+    msix_ = space_.add_capability(PCI_CAP_ID_MSIX, PCI_CAP_MSIX_SIZEOF);
+    space_.define<std::uint16_t>(msix_ + PCI_MSIX_FLAGS,
+                                 static_cast<std::uint16_t>(cfg_.msix_vectors - 1),
+                                 PCI_MSIX_FLAGS_ENABLE | PCI_MSIX_FLAGS_MASKALL);
+    space_.define<std::uint32_t>(msix_ + PCI_MSIX_TABLE, bar);
+    space_.define<std::uint32_t>(msix_ + PCI_MSIX_PBA, pcie::msix_table::pending_offset | bar);
+    space_.on_write(msix_ + PCI_MSIX_FLAGS, 2, [this] { msix_control_changed(); });
+}
+
+void pcie_endpoint::build_extended_capabilities() {
+    constexpr std::uint32_t uncorrectable =
+        PCI_ERR_UNC_DLP | PCI_ERR_UNC_POISON_TLP | PCI_ERR_UNC_FCP | PCI_ERR_UNC_COMP_TIME |
+        PCI_ERR_UNC_COMP_ABORT | PCI_ERR_UNC_UNX_COMP | PCI_ERR_UNC_RX_OVER | PCI_ERR_UNC_MALF_TLP |
+        PCI_ERR_UNC_UNSUP | PCI_ERR_UNC_INTN;
+    constexpr std::uint32_t correctable = PCI_ERR_COR_RCVR | PCI_ERR_COR_BAD_TLP |
+                                          PCI_ERR_COR_BAD_DLLP | PCI_ERR_COR_REP_ROLL |
+                                          PCI_ERR_COR_REP_TIMER | PCI_ERR_COR_ADV_NFAT;
+    constexpr std::uint32_t fatal = PCI_ERR_UNC_DLP | PCI_ERR_UNC_FCP | PCI_ERR_UNC_RX_OVER |
+                                    PCI_ERR_UNC_MALF_TLP | PCI_ERR_UNC_INTN;
+    aer_ = space_.add_extended_capability(PCI_EXT_CAP_ID_ERR, 2, 0x48);
+    space_.define<std::uint32_t>(aer_ + PCI_ERR_UNCOR_STATUS, 0, 0, uncorrectable);
+    space_.define<std::uint32_t>(aer_ + PCI_ERR_UNCOR_MASK, PCI_ERR_UNC_INTN, uncorrectable);
+    space_.define<std::uint32_t>(aer_ + PCI_ERR_UNCOR_SEVER, fatal, uncorrectable);
+    space_.define<std::uint32_t>(aer_ + PCI_ERR_COR_STATUS, 0, 0, correctable);
+    space_.define<std::uint32_t>(aer_ + PCI_ERR_COR_MASK, PCI_ERR_COR_ADV_NFAT, correctable);
+    space_.keep_over_reset(aer_ + PCI_ERR_UNCOR_STATUS, 0x44);  // all of AER is sticky (7.8.4)
+
+    const auto serial =
+        space_.add_extended_capability(PCI_EXT_CAP_ID_DSN, 1, PCI_EXT_CAP_DSN_SIZEOF);
+    space_.define<std::uint64_t>(serial + 4u, cfg_.serial_number);
+}
+
+// --- what configuration writes do ---
+
+void pcie_endpoint::bars_changed() {
+    for (unsigned i = 0; i < windows_.size(); ++i) {
+        const std::uint32_t at = PCI_BASE_ADDRESS_0 + 8 * i;
+        std::uint64_t base = space_.get<std::uint32_t>(at);
+        if ((base & PCI_BASE_ADDRESS_MEM_TYPE_64) != 0) base = space_.get<std::uint64_t>(at);
+        windows_[i].base = base & ~std::uint64_t{0xf};
+    }
+}
+
+void pcie_endpoint::command_changed() {
+    const bool was = std::exchange(
+        bus_master_, !in_d3_ && (space_.get<std::uint16_t>(PCI_COMMAND) & PCI_COMMAND_MASTER) != 0);
+    if (was && !bus_master_) dma->invalidate_direct_mem_ptr(0, ~sc_dt::uint64{0});
+    if (!was && bus_master_) vectors_.deliver_pending();
+}
+
+void pcie_endpoint::power_changed() {
+    // 7.5.2.2: a write of a state the function does not support is discarded; it has D0 and D3hot.
+    const auto control = space_.get<std::uint16_t>(power_ + PCI_PM_CTRL);
+    const auto state = control & PCI_PM_CTRL_STATE_MASK;
+    if (state == 1 || state == 2) {
+        const int previous = in_d3_ ? 3 : 0;
+        space_.set(power_ + PCI_PM_CTRL,
+                   static_cast<std::uint16_t>((control & ~PCI_PM_CTRL_STATE_MASK) | previous));
+    }
+    in_d3_ = (space_.get<std::uint16_t>(power_ + PCI_PM_CTRL) & PCI_PM_CTRL_STATE_MASK) == 3;
+    command_changed();
+}
+
+void pcie_endpoint::device_control_changed() {
+    const auto at = pcie_ + PCI_EXP_DEVCTL;
+    if ((space_.get<std::uint16_t>(at) & PCI_EXP_DEVCTL_BCR_FLR) != 0) reset_function();
+}
+
+void pcie_endpoint::msix_control_changed() {
+    const auto control = space_.get<std::uint16_t>(msix_ + PCI_MSIX_FLAGS);
+    vectors_.control((control & PCI_MSIX_FLAGS_ENABLE) != 0,
+                     (control & PCI_MSIX_FLAGS_MASKALL) != 0);
+}
+
+void pcie_endpoint::reset_function() {
+    space_.reset();
+    vectors_.reset();
+    bars_changed();
+    power_changed();
+    if (function_reset_) function_reset_();
+}
+
+// --- requests from the link ---
+
+void pcie_endpoint::b_transport(payload& request, sc_time& delay) {
+    delay += cfg_.request_latency;
+    const auto* header = request.get_extension<tlp>();
+    if (header != nullptr && header->to == tlp::space::config) return configure(request, *header);
+
+    const window* hit = decode(request.get_address(), request.get_data_length());
+    if (hit == nullptr) return refuse_request(request);
+    const std::uint64_t address = request.get_address();
+    const std::uint64_t offset = address - hit->base;
+    request.set_address(offset);
+    if (hit->to == room::vectors) {
+        if (request.is_write())
+            vectors_.write(offset, bytes_of(request));
+        else
+            vectors_.read(offset, bytes_of(request));
+        request.set_response_status(tlm::TLM_OK_RESPONSE);
+    } else {
+        access_chip(hit->to == room::chip0 ? bar0 : bar4, request, delay);
+    }
+    request.set_address(address);
+}
+
+unsigned pcie_endpoint::transport_dbg(payload& request) {
+    const window* hit = decode(request.get_address(), request.get_data_length());
+    if (hit == nullptr || hit->to == room::vectors) return 0;
+    const std::uint64_t address = request.get_address();
+    request.set_address(address - hit->base);
+    auto& socket = hit->to == room::chip0 ? bar0 : bar4;
+    const unsigned done = socket->transport_dbg(request);
+    request.set_address(address);
+    return done;
+}
+
+bool pcie_endpoint::get_direct_mem_ptr(payload& request, tlm::tlm_dmi& dmi) {
+    const window* hit = decode(request.get_address(), 1);
+    if (hit == nullptr || hit->to == room::vectors) {
+        dmi.allow_none();
+        dmi.set_start_address(request.get_address());
+        dmi.set_end_address(request.get_address());
+        return false;
+    }
+    const std::uint64_t address = request.get_address();
+    request.set_address(address - hit->base);
+    auto& socket = hit->to == room::chip0 ? bar0 : bar4;
+    const bool granted = socket->get_direct_mem_ptr(request, dmi);
+    request.set_address(address);
+    // The BAR shows the first `size` bytes of what lies behind it.
+    const sc_dt::uint64 last = std::min<sc_dt::uint64>(dmi.get_end_address(), hit->size - 1);
+    dmi.set_start_address(dmi.get_start_address() + hit->base);
+    dmi.set_end_address(last + hit->base);
+    return granted;
+}
+
+void pcie_endpoint::configure(payload& request, const tlp& header) {
+    const std::uint64_t offset = request.get_address();
+    if (offset >= space_.size || request.get_data_length() > space_.size - offset) {
+        return refuse_request(request);
+    }
+    request.set_response_status(tlm::TLM_OK_RESPONSE);
+    if (request.is_write()) {
+        id_ = header.target;
+        space_.write(static_cast<std::uint32_t>(offset), bytes_of(request));
+    } else {
+        space_.read(static_cast<std::uint32_t>(offset), bytes_of(request));
+    }
+}
+
+const pcie_endpoint::window* pcie_endpoint::decode(std::uint64_t address,
+                                                   std::uint64_t length) const {
+    const bool memory_space = (space_.get<std::uint16_t>(PCI_COMMAND) & PCI_COMMAND_MEMORY) != 0;
+    if (!memory_space || in_d3_ || length == 0) return nullptr;
+    for (const window& at : windows_) {
+        if (at.to != room::none && address >= at.base && length <= at.size &&
+            address - at.base <= at.size - length) {
+            return &at;
+        }
+    }
+    return nullptr;
+}
+
+void pcie_endpoint::access_chip(tlm_utils::simple_initiator_socket<pcie_endpoint, 64>& socket,
+                                payload& request, sc_time& delay) {
+    socket->b_transport(request, delay);
+    if (request.is_response_ok()) return;
+    if (request.get_response_status() == tlm::TLM_BURST_ERROR_RESPONSE &&
+        access_in_beats(socket, request, delay)) {
+        return;
+    }
+    refuse_for_chip(request);
+}
+
+/// The register bridge: what a 32-bit register refuses as too wide or too narrow is repeated in
+/// aligned 32-bit beats. A read of part of a register reads all of it; a write of part of one
+/// fails.
+bool pcie_endpoint::access_in_beats(tlm_utils::simple_initiator_socket<pcie_endpoint, 64>& socket,
+                                    payload& request, sc_time& delay) {
+    const std::uint64_t first = request.get_address() & ~std::uint64_t{3};
+    const std::uint64_t end = request.get_address() + request.get_data_length();
+    const bool whole = first == request.get_address() && end % 4 == 0;
+    if (request.get_byte_enable_ptr() != nullptr || (request.is_write() && !whole)) return false;
+
+    std::uint8_t beat[4];
+    payload part;
+    part.set_command(request.get_command());
+    part.set_data_ptr(beat);
+    part.set_data_length(sizeof beat);
+    part.set_streaming_width(sizeof beat);
+    for (std::uint64_t at = first; at < end; at += sizeof beat) {
+        const std::uint64_t from = std::max<std::uint64_t>(at, request.get_address());
+        const std::uint64_t count = std::min<std::uint64_t>(at + sizeof beat, end) - from;
+        std::uint8_t* bytes = request.get_data_ptr() + (from - request.get_address());
+        if (request.is_write()) std::memcpy(beat, bytes, count);
+        part.set_address(at);
+        part.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+        socket->b_transport(part, delay);
+        if (!part.is_response_ok()) return false;
+        if (request.is_read()) std::memcpy(bytes, beat + (from - at), count);
+    }
+    request.set_response_status(tlm::TLM_OK_RESPONSE);
+    return true;
+}
+
+void pcie_endpoint::refuse_for_chip(payload& request) {
+    if (request.is_read()) {
+        ++counters_.failed_reads;
+        std::ranges::fill(bytes_of(request), std::uint8_t{0});
+    } else {
+        ++counters_.dropped_writes;
+    }
+    request.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+void pcie_endpoint::refuse_request(payload& request) {
+    ++counters_.unsupported_requests;
+    const auto status = pcie_ + PCI_EXP_DEVSTA;
+    space_.set(status, static_cast<std::uint16_t>(space_.get<std::uint16_t>(status) |
+                                                  PCI_EXP_DEVSTA_URD | PCI_EXP_DEVSTA_NFED));
+    const auto uncorrectable = aer_ + PCI_ERR_UNCOR_STATUS;
+    space_.set(uncorrectable, space_.get<std::uint32_t>(uncorrectable) | PCI_ERR_UNC_UNSUP);
+    request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+}
+
+// --- the chip's way to the host ---
+
+void pcie_endpoint::b_transport_dma(payload& request, sc_time& delay) {
+    if (!bus_master_) {
+        ++counters_.refused_dma;
+        request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        return;
+    }
+    const framed header(request, id_);
+    up_dma->b_transport(request, delay);
+    if (request.get_response_status() == tlm::TLM_ADDRESS_ERROR_RESPONSE) {
+        space_.set(PCI_STATUS, static_cast<std::uint16_t>(space_.get<std::uint16_t>(PCI_STATUS) |
+                                                          PCI_STATUS_REC_MASTER_ABORT));
+    }
+}
+
+unsigned pcie_endpoint::transport_dbg_dma(payload& request) {
+    const framed header(request, id_);
+    return up_dma->transport_dbg(request);
+}
+
+bool pcie_endpoint::get_direct_mem_ptr_dma(payload& request, tlm::tlm_dmi& dmi) {
+    if (!bus_master_) {
+        dmi.allow_none();
+        dmi.set_start_address(0);
+        dmi.set_end_address(~sc_dt::uint64{0});
+        return false;
+    }
+    const framed header(request, id_);
+    return up_dma->get_direct_mem_ptr(request, dmi);
+}
+
+void pcie_endpoint::invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) {
+    dma->invalidate_direct_mem_ptr(first, last);
+}
+
+bool pcie_endpoint::send_message(std::uint64_t address, std::uint32_t data) {
+    if (!bus_master_) return false;
+    payload message;
+    message.set_write();
+    message.set_address(address);
+    message.set_data_ptr(reinterpret_cast<unsigned char*>(&data));
+    message.set_data_length(sizeof data);
+    message.set_streaming_width(sizeof data);
+    const framed header(message, id_);
+    sc_time delay = sc_core::SC_ZERO_TIME;
+    up_dma->b_transport(message, delay);
+    ++counters_.interrupts;
+    return true;
+}
+
+}  // namespace trn

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <systemc>
+#include <tlm>
+
+#include "models/pcie/config_space.h"
+#include "models/pcie/msix_table.h"
+#include "models/pcie/tlp.h"
+#include "platform/tlm/irq.h"
+
+namespace trn {
+
+/// The PCI Express function of a chip: configuration space, BAR decoding, MSI-X, and the chip's
+/// door to host memory. Spec: doc/models/pcie.md; device contract sections 1.1, 1.2 and 2.
+///
+/// Toward the chip an unimplemented register reads 0 and swallows writes: the driver has no
+/// protection against all-ones (contract section 18, 16). Toward the link a request that no BAR
+/// claims, or that arrives while memory space is off or the function is not in D0, is an
+/// unsupported request.
+class pcie_endpoint : public sc_core::sc_module {
+public:
+    struct config {
+        std::uint16_t vendor_id = 0x1d0f;
+        std::uint16_t device_id = 0x7564;     ///< contract 1.1
+        std::uint8_t revision = 255;          ///< contract 2: 255 qemu, 240 emulator, else silicon
+        std::uint32_t class_code = 0x120000;  ///< processing accelerator (driver does not look)
+        std::uint16_t subsystem_vendor_id = 0x1d0f;          ///< invented
+        std::uint16_t subsystem_id = 1;                      ///< invented
+        std::uint64_t bar0_size = std::uint64_t{4} << 30;    ///< bytes, a power of two
+        std::uint64_t bar4_size = std::uint64_t{256} << 30;  ///< bytes, a power of two; 0 = none
+        unsigned link_generation = 6;                        ///< 1..6: 2.5 to 64 GT/s
+        unsigned link_width = 8;     ///< lanes; inferred from the x8 NeuronLinks
+        unsigned msix_vectors = 32;  ///< invented: the public driver uses no interrupts
+        std::uint64_t serial_number = 1;
+        sc_core::sc_time request_latency{100, sc_core::SC_NS};  ///< per host request; invented
+    };
+    struct statistics {
+        std::uint64_t unsupported_requests = 0;  ///< host requests nothing claimed
+        std::uint64_t failed_reads = 0;          ///< host reads the chip refused: answered 0
+        std::uint64_t dropped_writes = 0;        ///< host writes the chip refused
+        std::uint64_t refused_dma = 0;           ///< chip accesses while not a bus master
+        std::uint64_t interrupts = 0;            ///< MSI-X messages sent
+    };
+
+    tlm_utils::simple_target_socket<pcie_endpoint, 64> up{"up"};    // TLPs from the link
+    tlm_utils::simple_target_socket<pcie_endpoint, 64> dma{"dma"};  // the chip's, host addresses
+    tlm_utils::simple_initiator_socket<pcie_endpoint, 64> bar0{"bar0"};  // offsets in the BAR
+    tlm_utils::simple_initiator_socket<pcie_endpoint, 64> bar4{"bar4"};
+    tlm_utils::simple_initiator_socket<pcie_endpoint, 64> up_dma{"up_dma"};  // TLPs to the link
+    irq_in msix;  // a rising line raises the vector of the same number
+
+    pcie_endpoint(sc_core::sc_module_name name, const config& cfg);
+
+    /// Called when software resets the function (FLR), after the configuration space has been
+    /// reset.
+    void on_function_reset(std::function<void()> called) { function_reset_ = std::move(called); }
+    /// Raises an MSI-X vector; false when the function has no such vector.
+    bool interrupt(unsigned vector) { return vectors_.raise(vector); }
+
+    const config& settings() const { return cfg_; }
+    const statistics& counters() const { return counters_; }
+    pcie::config_space& space() { return space_; }
+
+private:
+    using payload = tlm::tlm_generic_payload;
+    enum class room { none, chip0, vectors, chip4 };
+    struct window {
+        std::uint64_t base = 0, size = 0;
+        room to = room::none;
+    };
+
+    void build_header();
+    void build_pcie_capability();
+    void build_power_management();
+    void build_msix();
+    void build_extended_capabilities();
+    void define_bar(unsigned index, std::uint64_t size, std::uint32_t flags, room to);
+
+    void b_transport(payload& request, sc_core::sc_time& delay);
+    unsigned transport_dbg(payload& request);
+    bool get_direct_mem_ptr(payload& request, tlm::tlm_dmi& dmi);
+    void configure(payload& request, const pcie::tlp& header);
+    void access_chip(tlm_utils::simple_initiator_socket<pcie_endpoint, 64>& socket,
+                     payload& request, sc_core::sc_time& delay);
+    bool access_in_beats(tlm_utils::simple_initiator_socket<pcie_endpoint, 64>& socket,
+                         payload& request, sc_core::sc_time& delay);
+    void refuse_for_chip(payload& request);
+    void refuse_request(payload& request);
+    const window* decode(std::uint64_t address, std::uint64_t length) const;
+
+    void b_transport_dma(payload& request, sc_core::sc_time& delay);
+    unsigned transport_dbg_dma(payload& request);
+    bool get_direct_mem_ptr_dma(payload& request, tlm::tlm_dmi& dmi);
+    void invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last);
+
+    void bars_changed();
+    void command_changed();
+    void power_changed();
+    void device_control_changed();
+    void msix_control_changed();
+    void reset_function();
+    bool send_message(std::uint64_t address, std::uint32_t data);
+
+    const config cfg_;
+    pcie::config_space space_;
+    pcie::msix_table vectors_;
+    std::array<window, 3> windows_{};
+    pcie::function_id id_ = 0;  // captured from configuration writes, as 2.2.9 asks
+    std::uint16_t pcie_ = 0, power_ = 0, msix_ = 0, aer_ = 0;  // capability offsets
+    bool bus_master_ = false, in_d3_ = false;  // as the last configuration write left them
+    statistics counters_;
+    std::function<void()> function_reset_;
+};
+
+}  // namespace trn

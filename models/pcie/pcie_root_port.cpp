@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/pcie_root_port.h"
+
+#include <linux/pci_regs.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "platform/tlm/bandwidth_resource.h"
+#include "platform/tlm/memory.h"
+
+namespace trn {
+
+using pcie::tlp;
+using sc_core::sc_time;
+using sc_core::SC_ZERO_TIME;
+
+namespace {
+
+constexpr std::uint32_t bar_registers = PCI_BASE_ADDRESS_0;
+constexpr std::uint32_t bar_registers_end = PCI_BASE_ADDRESS_0 + 24;
+constexpr std::uint64_t largest_request = 4096;  // bytes: the largest TLP payload (2.2.2)
+constexpr std::uint64_t register_width = 8;      // bytes: what a CPU sends to uncached memory
+constexpr std::uint8_t enable_byte = PCI_MSIX_FLAGS_ENABLE >> 8;
+
+bool is_bar(std::uint32_t offset) {
+    return offset >= bar_registers && offset < bar_registers_end;
+}
+
+}  // namespace
+
+pcie_root_port::pcie_root_port(sc_core::sc_module_name name, const config& cfg)
+    : sc_module(name), cfg_(cfg) {
+    dma.register_b_transport(this, &pcie_root_port::b_transport);
+    dma.register_transport_dbg(this, &pcie_root_port::transport_dbg);
+    dma.register_get_direct_mem_ptr(this, &pcie_root_port::get_direct_mem_ptr);
+}
+
+// --- requests toward the function ---
+
+void pcie_root_port::send(tlm::tlm_command command, tlp::space to, std::uint64_t address,
+                          std::span<std::uint8_t> bytes, sc_time& delay) {
+    tlp header;
+    header.to = to;
+    header.requester = cfg_.requester;
+    header.target = cfg_.function;
+    payload request;
+    request.set_command(command);
+    request.set_address(address);
+    request.set_data_ptr(bytes.data());
+    request.set_data_length(static_cast<unsigned>(bytes.size()));
+    request.set_streaming_width(static_cast<unsigned>(bytes.size()));
+    request.set_extension(&header);
+    down->b_transport(request, delay);
+    request.clear_extension(&header);
+    if (request.is_read() && !request.is_response_ok()) {
+        std::ranges::fill(bytes, std::uint8_t{0xff});  // what a CPU reads when nobody completes
+    }
+}
+
+std::uint32_t pcie_root_port::config_word(std::uint32_t offset) {
+    std::uint8_t bytes[4];
+    sc_time untimed;
+    send(tlm::TLM_READ_COMMAND, tlp::space::config, offset, bytes, untimed);
+    std::uint32_t value;
+    std::memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+void pcie_root_port::set_config_word(std::uint32_t offset, std::uint32_t value) {
+    std::uint8_t bytes[4];
+    std::memcpy(bytes, &value, sizeof value);
+    sc_time untimed;
+    send(tlm::TLM_WRITE_COMMAND, tlp::space::config, offset, bytes, untimed);
+}
+
+void pcie_root_port::set_config_half(std::uint32_t offset, std::uint16_t value) {
+    std::uint8_t bytes[2];
+    std::memcpy(bytes, &value, sizeof value);
+    sc_time untimed;
+    send(tlm::TLM_WRITE_COMMAND, tlp::space::config, offset, bytes, untimed);
+}
+
+// --- enumeration ---
+
+void pcie_root_port::enumerate() {
+    size_bars();
+    assign_bars();
+    find_msix();
+}
+
+void pcie_root_port::size_bars() {
+    for (unsigned i = 0; i < bar_count; ++i) {
+        const std::uint32_t at = bar_registers + 4 * i;
+        set_config_word(at, ~0u);
+        const std::uint32_t answer = config_word(at);
+        bar_window& bar = bars_[i] = {.base = 0, .size = 0, .flags = answer & 0xf};
+        std::uint64_t mask = answer & ~0xfu;
+        const bool wide = (answer & PCI_BASE_ADDRESS_MEM_TYPE_64) != 0;
+        if (wide) {
+            set_config_word(at + 4, ~0u);
+            mask |= static_cast<std::uint64_t>(config_word(at + 4)) << 32;
+        } else if (mask != 0) {
+            mask |= ~std::uint64_t{0} << 32;
+        }
+        bar.size = ~mask + 1;
+        std::memcpy(&view_mask_[4 * i], &mask, wide ? 8 : 4);
+        std::memcpy(&view_[4 * i], &bar.flags, 4);
+        if (wide) bars_[++i] = {};
+    }
+}
+
+void pcie_root_port::assign_bars() {
+    std::uint64_t narrow = 0x8000'0000;  // 32-bit BARs live below 4 GiB, the others in the window
+    std::uint64_t wide = cfg_.window_base;
+    for (unsigned i = 0; i < bar_count; ++i) {
+        bar_window& bar = bars_[i];
+        if (bar.size == 0) continue;
+        const bool is_wide = (bar.flags & PCI_BASE_ADDRESS_MEM_TYPE_64) != 0;
+        std::uint64_t& next = is_wide ? wide : narrow;
+        bar.base = (next + bar.size - 1) & ~(bar.size - 1);
+        next = bar.base + bar.size;
+        set_config_word(bar_registers + 4 * i, static_cast<std::uint32_t>(bar.base));
+        if (is_wide) {
+            set_config_word(bar_registers + 4 * i + 4, static_cast<std::uint32_t>(bar.base >> 32));
+        }
+    }
+}
+
+void pcie_root_port::find_msix() {
+    std::uint32_t at = config_word(PCI_CAPABILITY_LIST) & 0xfc;
+    for (unsigned seen = 0; at != 0 && seen < 48; ++seen) {  // 48 capabilities fill the space
+        const std::uint32_t header = config_word(at);
+        if ((header & 0xff) == PCI_CAP_ID_MSIX) {
+            const std::uint32_t table = config_word(at + PCI_MSIX_TABLE);
+            msix_ = at;
+            msix_bar_ = table & PCI_MSIX_TABLE_BIR;
+            msix_table_ = table & PCI_MSIX_TABLE_OFFSET;
+            raised_.resize((header >> 16 & PCI_MSIX_FLAGS_QSIZE) + 1);
+            return;
+        }
+        at = header >> 8 & 0xfc;
+    }
+}
+
+// --- interrupts ---
+
+void pcie_root_port::on_interrupt(unsigned vector, std::function<void()> raised) {
+    if (vector >= raised_.size()) return;
+    raised_[vector] = std::move(raised);
+    program_interrupts();
+}
+
+/// Writes every table entry and the enable bit from what the host asked for. The table is behind a
+/// BAR, so memory space is on for as long as this takes.
+void pcie_root_port::program_interrupts() {
+    const auto command = static_cast<std::uint16_t>(config_word(PCI_COMMAND));
+    set_config_half(PCI_COMMAND, command | PCI_COMMAND_MEMORY);
+    bool any = false;
+    for (std::uint32_t vector = 0; vector < raised_.size(); ++vector) {
+        const bool wanted = static_cast<bool>(raised_[vector]);
+        const std::uint64_t entry = msix_table_ + vector * PCI_MSIX_ENTRY_SIZE;
+        write_table(entry + PCI_MSIX_ENTRY_LOWER_ADDR, static_cast<std::uint32_t>(message_address));
+        write_table(entry + PCI_MSIX_ENTRY_UPPER_ADDR, message_address >> 32);
+        write_table(entry + PCI_MSIX_ENTRY_DATA, vector);
+        write_table(entry + PCI_MSIX_ENTRY_VECTOR_CTRL, wanted ? 0 : PCI_MSIX_ENTRY_CTRL_MASKBIT);
+        any = any || wanted;
+    }
+    const auto control = static_cast<std::uint16_t>(config_word(msix_) >> 16);
+    const auto off = static_cast<std::uint16_t>(control & ~PCI_MSIX_FLAGS_ENABLE);
+    set_config_half(msix_ + PCI_MSIX_FLAGS, any ? off | PCI_MSIX_FLAGS_ENABLE : off);
+    set_config_half(PCI_COMMAND, command);
+}
+
+void pcie_root_port::write_table(std::uint64_t offset, std::uint32_t value) {
+    std::uint8_t bytes[4];
+    std::memcpy(bytes, &value, sizeof value);
+    sc_time untimed;
+    send(tlm::TLM_WRITE_COMMAND, tlp::space::memory, bars_[msix_bar_].base + offset, bytes,
+         untimed);
+}
+
+// --- the host's view of the configuration space ---
+
+void pcie_root_port::config_read(std::uint32_t offset, std::span<std::uint8_t> bytes) {
+    for (std::size_t done = 0; done < bytes.size();) {
+        const std::uint32_t at = offset + static_cast<std::uint32_t>(done);
+        std::uint32_t word = at < config_size ? config_word(at & ~3u) : 0;
+        if (is_bar(at)) std::memcpy(&word, &view_[(at & ~3u) - bar_registers], 4);
+        if (msix_ != 0 && (at & ~3u) == msix_) {
+            word = (word & ~(std::uint32_t{enable_byte} << 24)) |
+                   static_cast<std::uint32_t>(host_msix_enable_) << 24;
+        }
+        const std::size_t count = std::min<std::size_t>(4 - at % 4, bytes.size() - done);
+        std::memcpy(&bytes[done], reinterpret_cast<std::uint8_t*>(&word) + at % 4, count);
+        done += count;
+    }
+}
+
+void pcie_root_port::config_write(std::uint32_t offset, std::span<const std::uint8_t> bytes) {
+    for (std::size_t done = 0; done < bytes.size();) {
+        const std::uint32_t at = offset + static_cast<std::uint32_t>(done);
+        if (at >= config_size) return;
+        const std::size_t count = std::min<std::size_t>(4 - at % 4, bytes.size() - done);
+        std::uint8_t part[4];
+        std::memcpy(part, &bytes[done], count);
+        config_write_dword(at, {part, count});
+        done += count;
+    }
+}
+
+/// One write inside one dword.
+void pcie_root_port::config_write_dword(std::uint32_t offset, std::span<std::uint8_t> bytes) {
+    if (is_bar(offset)) {
+        for (std::size_t i = 0; i < bytes.size(); ++i) {
+            const std::size_t at = offset - bar_registers + i;
+            view_[at] = static_cast<std::uint8_t>((view_[at] & ~view_mask_[at]) |
+                                                  (bytes[i] & view_mask_[at]));
+        }
+        return;
+    }
+    const std::size_t enable_at = msix_ + 3 - offset;  // wraps when it is not in this write
+    if (msix_ != 0 && enable_at < bytes.size()) {
+        std::uint8_t& byte = bytes[enable_at];
+        const bool ours = std::ranges::any_of(raised_, [](auto& raised) { return bool(raised); });
+        host_msix_enable_ = byte & enable_byte;
+        byte = static_cast<std::uint8_t>((byte & ~enable_byte) | (ours ? enable_byte : 0));
+    }
+    sc_time untimed;
+    send(tlm::TLM_WRITE_COMMAND, tlp::space::config, offset, bytes, untimed);
+}
+
+// --- BARs ---
+
+function_port::bar_info pcie_root_port::bar(unsigned index) {
+    bar_info info;
+    if (index >= bar_count) return info;
+    info.size = bars_[index].size;
+    info.prefetchable = (bars_[index].flags & PCI_BASE_ADDRESS_MEM_PREFETCH) != 0;
+    if (info.size != 0 && info.prefetchable) add_mappable_areas(index, info);
+    return info;
+}
+
+/// Walks the BAR by asking for direct memory pointers. Only memory of one descriptor, laid out in
+/// it as in the BAR, can be offered: a client maps a region from one descriptor.
+void pcie_root_port::add_mappable_areas(unsigned index, bar_info& info) {
+    constexpr std::uint64_t page = 4096;
+    constexpr unsigned most_areas = 64;
+    const auto command = static_cast<std::uint16_t>(config_word(PCI_COMMAND));
+    set_config_half(PCI_COMMAND, command | PCI_COMMAND_MEMORY);
+    std::uint64_t offset = 0;
+    for (unsigned i = 0; i < most_areas && offset < info.size; ++i) {
+        memory_descriptor backing;
+        payload query;
+        query.set_read();
+        query.set_address(bars_[index].base + offset);
+        query.set_extension(&backing);
+        tlm::tlm_dmi dmi;
+        const bool granted = down->get_direct_mem_ptr(query, dmi);
+        query.clear_extension(&backing);
+        const std::uint64_t end =
+            std::min<std::uint64_t>(dmi.get_end_address() - bars_[index].base, info.size - 1) + 1;
+        if (end <= offset) break;
+        if (granted && backing.descriptor >= 0 && dmi.is_read_write_allowed()) {
+            const std::uint64_t start = dmi.get_start_address() - bars_[index].base;
+            const std::uint64_t in_file =
+                static_cast<std::uint64_t>(dmi.get_dmi_ptr() - backing.bytes) + backing.offset;
+            if (info.descriptor < 0 && in_file >= start) {
+                info.descriptor = backing.descriptor;
+                info.descriptor_offset = in_file - start;
+            }
+            const bool same =
+                info.descriptor == backing.descriptor && info.descriptor_offset + start == in_file;
+            if (same && start % page == 0 && end % page == 0 && in_file % page == 0) {
+                info.areas.push_back({.offset = start, .size = end - start});
+            }
+        }
+        offset = end;
+    }
+    if (info.areas.empty()) info.descriptor = -1;
+    set_config_half(PCI_COMMAND, command);
+}
+
+bool pcie_root_port::bar_read(unsigned index, std::uint64_t offset, std::span<std::uint8_t> bytes,
+                              sc_time& delay) {
+    return access(tlm::TLM_READ_COMMAND, index, offset, bytes, delay);
+}
+
+bool pcie_root_port::bar_write(unsigned index, std::uint64_t offset,
+                               std::span<const std::uint8_t> bytes, sc_time& delay) {
+    // The payload of a write is never written to; TLM-2.0 has one pointer for both directions.
+    const std::span<std::uint8_t> data(const_cast<std::uint8_t*>(bytes.data()), bytes.size());
+    return access(tlm::TLM_WRITE_COMMAND, index, offset, data, delay);
+}
+
+/// Cuts a host access into naturally aligned requests: register-sized ones where reads may have
+/// side effects, whole TLPs where the BAR is prefetchable.
+bool pcie_root_port::access(tlm::tlm_command command, unsigned index, std::uint64_t offset,
+                            std::span<std::uint8_t> bytes, sc_time& delay) {
+    if (index >= bar_count || offset > bars_[index].size ||
+        bytes.size() > bars_[index].size - offset) {
+        return false;
+    }
+    const bar_window& bar = bars_[index];
+    // The MSI-X table holds this port's own messages: the host's writes to it stay outside, as
+    // VFIO does it; the host chooses its vectors with on_interrupt().
+    if (index == msix_bar_ && msix_ != 0 && command == tlm::TLM_WRITE_COMMAND) return true;
+    const bool prefetchable = (bar.flags & PCI_BASE_ADDRESS_MEM_PREFETCH) != 0;
+    const std::uint64_t widest = prefetchable ? largest_request : register_width;
+    for (std::size_t done = 0; done < bytes.size();) {
+        const std::uint64_t at = offset + done;
+        std::uint64_t count = std::min(widest - at % widest, bytes.size() - done);
+        if (!prefetchable) {  // 1, 2, 4 or 8 bytes, as a CPU would cut it
+            const std::uint64_t alignment = at % widest == 0 ? widest : at & (~at + 1);
+            count = std::bit_floor(std::min(count, alignment));
+        }
+        send(command, tlp::space::memory, bar.base + at, bytes.subspan(done, count), delay);
+        done += count;
+    }
+    return true;
+}
+
+// --- the function's requests ---
+
+bool pcie_root_port::unmap_host(std::uint64_t iova, std::uint64_t size,
+                                const std::function<void(const host_range&)>& forgotten) {
+    const auto gone = [&](const host_range& range) {
+        if (range.bytes != nullptr) {
+            dma->invalidate_direct_mem_ptr(range.iova, range.iova + (range.size - 1));
+        }
+        forgotten(range);
+    };
+    return memory_.unmap(iova, size, gone);
+}
+
+void pcie_root_port::b_transport(payload& request, sc_time& delay) {
+    if (request.get_address() == message_address && request.is_write()) {
+        std::uint32_t vector = 0;
+        std::memcpy(&vector, request.get_data_ptr(),
+                    std::min<std::size_t>(sizeof vector, request.get_data_length()));
+        request.set_response_status(tlm::TLM_OK_RESPONSE);
+        if (vector < raised_.size() && raised_[vector]) raised_[vector]();
+        return;
+    }
+    memory_.transport(request);
+    const bool timed = request.is_read() && timing() == timing_mode::contended;
+    if (timed && request.is_response_ok()) delay += cfg_.memory_latency;
+}
+
+// --- reset ---
+
+void pcie_root_port::reset() {
+    const auto command = static_cast<std::uint16_t>(config_word(PCI_COMMAND));
+    std::uint32_t at = config_word(PCI_CAPABILITY_LIST) & 0xfc;
+    for (unsigned seen = 0; at != 0 && seen < 48; ++seen) {
+        const std::uint32_t header = config_word(at);
+        if ((header & 0xff) == PCI_CAP_ID_EXP) {
+            const auto control = static_cast<std::uint16_t>(config_word(at + PCI_EXP_DEVCTL));
+            set_config_half(at + PCI_EXP_DEVCTL, control | PCI_EXP_DEVCTL_BCR_FLR);
+        }
+        at = header >> 8 & 0xfc;
+    }
+    assign_bars();
+    program_interrupts();
+    set_config_half(PCI_COMMAND, command);  // as an operating system restores what it had set
+}
+
+void pcie_root_port::detach() {
+    set_config_half(PCI_COMMAND, 0);
+    for (auto& raised : raised_) raised = nullptr;
+    if (msix_ != 0) program_interrupts();
+    host_msix_enable_ = 0;
+    for (std::size_t i = 0; i < view_.size(); ++i) {
+        view_[i] = static_cast<std::uint8_t>(view_[i] & ~view_mask_[i]);
+    }
+}
+
+}  // namespace trn

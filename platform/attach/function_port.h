@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <systemc>
+#include <vector>
+
+namespace trn {
+
+/// Host memory that the client shares only by messages: whoever carries the messages.
+class host_messages {
+public:
+    /// The bytes read, or nothing when the client refused or went away.
+    using answer = std::function<void(std::span<const std::uint8_t>)>;
+
+    virtual ~host_messages() = default;
+    /// Asks for `size` bytes at `iova`; never calls `answered` before it returns. False: too many
+    /// questions are out; function_port::host_messages_ready() says when to try again.
+    virtual bool read(std::uint64_t iova, std::uint32_t size, answer answered) = 0;
+    /// Posts a write. False as for read().
+    virtual bool write(std::uint64_t iova, std::span<const std::uint8_t> bytes) = 0;
+};
+
+/// One PCIe function as its host sees it: what a transport (vfio-user, the in-process host) speaks
+/// to. Synchronous, for the simulation's one thread, between slices or inside a process.
+class function_port {
+public:
+    static constexpr unsigned bar_count = 6;
+    static constexpr std::uint32_t config_size = 4096;  ///< bytes
+
+    /// A part of a BAR that is plain memory behind a file descriptor.
+    struct mappable {
+        std::uint64_t offset, size;  ///< in the BAR, bytes, whole pages
+    };
+    struct bar_info {
+        std::uint64_t size = 0;  ///< bytes; 0 = no such BAR
+        bool prefetchable = false;
+        int descriptor = -1;                  ///< owned by the function; -1 = nothing can be mapped
+        std::uint64_t descriptor_offset = 0;  ///< where byte 0 of the BAR would be in it
+        std::vector<mappable> areas;          ///< ascending
+    };
+    /// A range of host memory that the function may reach. `bytes` stays valid until it is
+    /// unmapped; without bytes the range is reached by messages.
+    struct host_range {
+        std::uint64_t iova, size;  ///< bytes
+        std::uint8_t* bytes;
+        bool readable, writable;  ///< by the function
+    };
+
+    virtual ~function_port() = default;
+
+    virtual bar_info bar(unsigned index) = 0;
+    /// Configuration space as the guest sees it: BAR registers hold what the guest wrote, while
+    /// the addresses on our own bus stay. Offsets beyond the space read zero.
+    virtual void config_read(std::uint32_t offset, std::span<std::uint8_t> bytes) = 0;
+    virtual void config_write(std::uint32_t offset, std::span<const std::uint8_t> bytes) = 0;
+    /// Any width and length. `delay` grows by what the access takes in simulated time. False: no
+    /// such BAR or outside it. A function that does not answer (memory space off) reads all-ones.
+    virtual bool bar_read(unsigned index, std::uint64_t offset, std::span<std::uint8_t> bytes,
+                          sc_core::sc_time& delay) = 0;
+    virtual bool bar_write(unsigned index, std::uint64_t offset,
+                           std::span<const std::uint8_t> bytes, sc_core::sc_time& delay) = 0;
+
+    /// False when the range is empty, wraps around or overlaps one that is mapped.
+    virtual bool map_host(const host_range& range) = 0;
+    /// Forgets every range inside [iova, iova + size) and calls `forgotten` for each; false, and
+    /// nothing happens, when a range would have to be cut.
+    virtual bool unmap_host(std::uint64_t iova, std::uint64_t size,
+                            const std::function<void(const host_range&)>& forgotten) = 0;
+    /// Who carries messages; nullptr fails what is still being asked.
+    virtual void carry_host_messages(host_messages* carrier) = 0;
+    /// The carrier has room again after it refused.
+    virtual void host_messages_ready() = 0;
+
+    virtual unsigned interrupt_vectors() const = 0;
+    /// What raising an MSI-X vector does; an empty function disables the vector.
+    virtual void on_interrupt(unsigned vector, std::function<void()> raised) = 0;
+
+    /// Function-level reset; the host's mappings and interrupts stay.
+    virtual void reset() = 0;
+    /// The host is gone: no memory space, no bus mastering, no interrupts, BARs unassigned.
+    virtual void detach() = 0;
+};
+
+}  // namespace trn

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/config_space.h"
+
+#include <gtest/gtest.h>
+#include <linux/pci_regs.h>
+
+#include <vector>
+
+namespace {
+
+using trn::pcie::config_space;
+
+template <typename T>
+void write(config_space& space, std::uint32_t offset, T value) {
+    std::uint8_t bytes[sizeof(T)];
+    for (std::size_t i = 0; i < sizeof(T); ++i)
+        bytes[i] = static_cast<std::uint8_t>(value >> 8 * i);
+    space.write(offset, bytes);
+}
+
+TEST(ConfigSpaceTest, SoftwareWritesOnlyWritableBits) {
+    config_space space;
+    space.define<std::uint32_t>(0x40, 0x1234'5678, 0x0000'ff0f);
+    write<std::uint32_t>(space, 0x40, 0xffff'ffff);
+    EXPECT_EQ(space.get<std::uint32_t>(0x40), 0x1234'ff7fu);
+    write<std::uint8_t>(space, 0x41, 0x21);
+    EXPECT_EQ(space.get<std::uint32_t>(0x40), 0x1234'217fu);
+}
+
+TEST(ConfigSpaceTest, OnesClearAndZeroesKeepStatusBits) {
+    config_space space;
+    space.define<std::uint16_t>(0x06, 0x0010, 0, 0xf900);
+    space.set<std::uint16_t>(0x06, 0x3010);
+    write<std::uint16_t>(space, 0x06, 0x1000);
+    EXPECT_EQ(space.get<std::uint16_t>(0x06), 0x2010);
+    write<std::uint16_t>(space, 0x06, 0x0000);
+    EXPECT_EQ(space.get<std::uint16_t>(0x06), 0x2010);
+}
+
+TEST(ConfigSpaceTest, CapabilitiesAreLinkedInOrder) {
+    config_space space;
+    const auto first = space.add_capability(PCI_CAP_ID_PM, 7);
+    const auto second = space.add_capability(PCI_CAP_ID_MSIX, 12);
+    EXPECT_EQ(space.get<std::uint8_t>(PCI_CAPABILITY_LIST), first);
+    EXPECT_EQ(space.get<std::uint8_t>(first), PCI_CAP_ID_PM);
+    EXPECT_EQ(space.get<std::uint8_t>(first + 1u), second);
+    EXPECT_EQ(second, first + 8);  // dword aligned
+    EXPECT_EQ(space.get<std::uint8_t>(second + 1u), 0);
+
+    const auto aer = space.add_extended_capability(PCI_EXT_CAP_ID_ERR, 2, 0x48);
+    const auto serial = space.add_extended_capability(PCI_EXT_CAP_ID_DSN, 1, 12);
+    EXPECT_EQ(space.get<std::uint32_t>(aer), 0x0002'0001u | static_cast<unsigned>(serial) << 20);
+    EXPECT_EQ(space.get<std::uint32_t>(serial), 0x0001'0003u);
+}
+
+TEST(ConfigSpaceTest, AHookHearsEveryWriteThatTouchesItsRegister) {
+    config_space space;
+    int heard = 0;
+    space.on_write(0x44, 2, [&] { ++heard; });
+    write<std::uint16_t>(space, 0x42, 0);
+    EXPECT_EQ(heard, 0);
+    write<std::uint32_t>(space, 0x42, 0);
+    write<std::uint8_t>(space, 0x45, 0);
+    write<std::uint8_t>(space, 0x46, 0);
+    EXPECT_EQ(heard, 2);
+}
+
+TEST(ConfigSpaceTest, ResetKeepsStickyRegisters) {
+    config_space space;
+    space.define<std::uint32_t>(0x40, 1, ~0u);
+    space.define<std::uint32_t>(0x44, 2, ~0u);
+    space.keep_over_reset(0x44, 4);
+    write<std::uint32_t>(space, 0x40, 0xaa);
+    write<std::uint32_t>(space, 0x44, 0xbb);
+    space.reset();
+    EXPECT_EQ(space.get<std::uint32_t>(0x40), 1u);
+    EXPECT_EQ(space.get<std::uint32_t>(0x44), 0xbbu);
+}
+
+TEST(ConfigSpaceTest, ReadsAndWritesPastTheEndAreHarmless) {
+    config_space space;
+    std::vector<std::uint8_t> bytes(64, 0xee);
+    space.read(4090, bytes);
+    EXPECT_EQ(bytes, std::vector<std::uint8_t>(64, 0));
+    bytes.assign(64, 0xff);
+    space.write(4090, bytes);
+    space.write(0xffff'fff0, bytes);
+    EXPECT_EQ(space.get<std::uint16_t>(4094), 0);
+}
+
+}  // namespace

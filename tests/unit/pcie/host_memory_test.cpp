@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/host_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <numeric>
+#include <vector>
+
+#include "tests/unit/pcie/pcie_fixture.h"
+
+namespace {
+
+using namespace trn;
+using pcie::host_memory;
+
+/// A carrier whose answers come when the test says so.
+struct carrier : host_messages {
+    struct asked {
+        std::uint64_t iova;
+        std::uint32_t size;
+        answer answered;
+    };
+    bool read(std::uint64_t iova, std::uint32_t size, answer answered) override {
+        if (full) return false;
+        questions.push_back({iova, size, std::move(answered)});
+        return true;
+    }
+    bool write(std::uint64_t iova, std::span<const std::uint8_t> bytes) override {
+        if (full) return false;
+        written.emplace_back(iova, std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
+        return true;
+    }
+    void answer_next(std::vector<std::uint8_t> bytes) {
+        const auto question = std::move(questions.front());
+        questions.pop_front();
+        question.answered(bytes);
+    }
+    bool full = false;
+    std::deque<asked> questions;
+    std::vector<std::pair<std::uint64_t, std::vector<std::uint8_t>>> written;
+};
+
+struct HostMemoryTest : testing::Test, test::pcie_system {
+    HostMemoryTest() {
+        std::iota(bytes.begin(), bytes.end(), std::uint8_t{0});
+        enable();
+    }
+    ~HostMemoryTest() override { root.carry_host_messages(nullptr); }
+
+    /// One access by an initiator that can wait.
+    tlm::tlm_response_status access(tlm::tlm_command command, std::uint64_t address, void* data,
+                                    unsigned length) {
+        tlm::tlm_generic_payload payload;
+        payload.set_command(command);
+        payload.set_address(address);
+        payload.set_data_ptr(static_cast<unsigned char*>(data));
+        payload.set_data_length(length);
+        payload.set_streaming_width(length);
+        payload.set_extension(&later);
+        engine.out->b_transport(payload, delay);
+        payload.clear_extension(&later);
+        return payload.get_response_status();
+    }
+    tlm::tlm_response_status read_word(std::uint64_t address) {
+        return access(tlm::TLM_READ_COMMAND, address, &word, sizeof word);
+    }
+    int unmap(std::uint64_t iova, std::uint64_t size) {
+        int count = 0;
+        return root.unmap_host(iova, size, [&](const auto&) { ++count; }) ? count : -1;
+    }
+
+    std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(0x3000);
+    carrier client;
+    deferral later;
+    std::uint32_t word = 0;
+};
+
+TEST_F(HostMemoryTest, RangesMayNotOverlapOrWrap) {
+    EXPECT_TRUE(root.map_host({0x1000, 0x1000, bytes.data(), true, true}));
+    EXPECT_FALSE(root.map_host({0x1fff, 1, nullptr, true, true}));
+    EXPECT_FALSE(root.map_host({0x800, 0x801, nullptr, true, true}));
+    EXPECT_FALSE(root.map_host({0, 0x10000, nullptr, true, true}));
+    EXPECT_FALSE(root.map_host({0x8000, 0, nullptr, true, true}));
+    EXPECT_FALSE(root.map_host({~std::uint64_t{0}, 2, nullptr, true, true}));
+    EXPECT_TRUE(root.map_host({0x2000, 0x1000, bytes.data(), true, true}));
+    EXPECT_TRUE(root.map_host({~std::uint64_t{0} - 0xfff, 0x1000, nullptr, true, true}));
+}
+
+TEST_F(HostMemoryTest, UnmappingTakesWholeRangesOrNothing) {
+    for (std::uint64_t at = 0x1000; at < 0x5000; at += 0x1000) {
+        ASSERT_TRUE(root.map_host({at, 0x1000, bytes.data(), true, true}));
+    }
+    EXPECT_EQ(unmap(0x1800, 0x800), -1);
+    EXPECT_EQ(unmap(0x1000, 0x1800), -1);
+    EXPECT_EQ(unmap(0x8000, 0x1000), 0);
+    EXPECT_EQ(unmap(0x2000, 0x2000), 2);
+    EXPECT_EQ(engine.invalidations, 2u);
+    EXPECT_EQ(unmap(0, ~std::uint64_t{0}), 2);
+    EXPECT_EQ(engine.read(0x1000), 0u);
+    EXPECT_EQ(engine.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
+}
+
+TEST_F(HostMemoryTest, AnAccessMayCrossRangesThatTouch) {
+    ASSERT_TRUE(root.map_host({0x1000, 0x1000, bytes.data() + 0x2000, true, true}));
+    ASSERT_TRUE(root.map_host({0x2000, 0x1000, bytes.data(), true, false}));
+    bytes[0x2ffe] = 1, bytes[0x2fff] = 2, bytes[0] = 3, bytes[1] = 4;
+    EXPECT_EQ(engine.read(0x1ffe), 0x0403'0201u);
+    EXPECT_EQ(engine.write<std::uint32_t>(0x1ffe, 0), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(bytes[0x2ffe], 1);  // nothing moved
+    EXPECT_EQ(engine.read<std::uint16_t>(0x2fff), 0u);
+    EXPECT_EQ(engine.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
+}
+
+TEST_F(HostMemoryTest, AReadByMessageIsDeferredUntilItsAnswer) {
+    ASSERT_TRUE(root.map_host({0x1000, 0x1000, nullptr, true, true}));
+    root.carry_host_messages(&client);
+    EXPECT_EQ(read_word(0x1010), tlm::TLM_INCOMPLETE_RESPONSE);
+    ASSERT_EQ(client.questions.size(), 1u);
+    EXPECT_EQ(client.questions[0].iova, 0x1010u);
+    EXPECT_EQ(client.questions[0].size, 4u);
+    EXPECT_EQ(read_word(0x1010), tlm::TLM_INCOMPLETE_RESPONSE);  // too early: asked only once
+    EXPECT_EQ(client.questions.size(), 1u);
+
+    client.answer_next({1, 2, 3, 4});
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    EXPECT_EQ(read_word(0x1010), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(word, 0x0403'0201u);
+    EXPECT_EQ(read_word(0x1010), tlm::TLM_INCOMPLETE_RESPONSE);  // answers are not kept
+}
+
+TEST_F(HostMemoryTest, WhoCannotWaitGetsAnError) {
+    ASSERT_TRUE(root.map_host({0x1000, 0x1000, nullptr, true, true}));
+    EXPECT_EQ(engine.write<std::uint32_t>(0x1000, 1), tlm::TLM_GENERIC_ERROR_RESPONSE);
+    root.carry_host_messages(&client);
+    engine.read(0x1000);
+    EXPECT_EQ(engine.response, tlm::TLM_GENERIC_ERROR_RESPONSE);
+    EXPECT_TRUE(client.questions.empty());
+    EXPECT_EQ(engine.write<std::uint32_t>(0x1000, 0x55), tlm::TLM_OK_RESPONSE);  // posted
+    ASSERT_EQ(client.written.size(), 1u);
+    EXPECT_EQ(client.written[0].second, (std::vector<std::uint8_t>{0x55, 0, 0, 0}));
+}
+
+TEST_F(HostMemoryTest, ARefusedQuestionFailsItsAccess) {
+    ASSERT_TRUE(root.map_host({0x1000, 0x1000, nullptr, true, true}));
+    root.carry_host_messages(&client);
+    ASSERT_EQ(read_word(0x1000), tlm::TLM_INCOMPLETE_RESPONSE);
+    client.answer_next({});
+    EXPECT_EQ(read_word(0x1000), tlm::TLM_GENERIC_ERROR_RESPONSE);
+    EXPECT_EQ(later.ticket, 0u);
+}
+
+TEST_F(HostMemoryTest, AClientThatLeavesFailsWhatIsStillAsked) {
+    ASSERT_TRUE(root.map_host({0x1000, 0x1000, nullptr, true, true}));
+    root.carry_host_messages(&client);
+    ASSERT_EQ(read_word(0x1000), tlm::TLM_INCOMPLETE_RESPONSE);
+    EXPECT_EQ(unmap(0x1000, 0x1000), 1);
+    root.carry_host_messages(nullptr);
+    EXPECT_EQ(read_word(0x1000), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    client.answer_next({1, 2, 3, 4});  // too late: ignored
+}
+
+TEST_F(HostMemoryTest, AFullCarrierIsTriedAgainWhenItHasRoom) {
+    ASSERT_TRUE(root.map_host({0x1000, 0x1000, nullptr, true, true}));
+    root.carry_host_messages(&client);
+    client.full = true;
+    EXPECT_EQ(access(tlm::TLM_WRITE_COMMAND, 0x1000, &word, 4), tlm::TLM_INCOMPLETE_RESPONSE);
+    ASSERT_NE(later.ready, nullptr);
+    EXPECT_EQ(read_word(0x1000), tlm::TLM_INCOMPLETE_RESPONSE);
+    client.full = false;
+    EXPECT_EQ(access(tlm::TLM_WRITE_COMMAND, 0x1000, &word, 4), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(client.written.size(), 1u);
+}
+
+TEST_F(HostMemoryTest, AbandonedQuestionsMakeRoomForNewOnes) {
+    ASSERT_TRUE(root.map_host({0x1000, 0x1000, nullptr, true, true}));
+    root.carry_host_messages(&client);
+    for (unsigned i = 0; i < host_memory::max_questions; ++i) {
+        ASSERT_EQ(read_word(0x1000), tlm::TLM_INCOMPLETE_RESPONSE);
+        later.abandon();
+    }
+    EXPECT_EQ(read_word(0x1000), tlm::TLM_INCOMPLETE_RESPONSE);
+    EXPECT_EQ(client.questions.size(), host_memory::max_questions);  // no room yet
+    client.answer_next({1, 1, 1, 1});  // of an abandoned question: nobody comes for it
+    ASSERT_EQ(read_word(0x1000), tlm::TLM_INCOMPLETE_RESPONSE);
+    while (client.questions.size() > 1) client.answer_next({1, 1, 1, 1});
+    client.answer_next({2, 2, 2, 2});
+    EXPECT_EQ(read_word(0x1000), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(word, 0x0202'0202u);
+}
+
+}  // namespace

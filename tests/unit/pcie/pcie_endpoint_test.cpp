@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/pcie_endpoint.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <linux/pci_regs.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "tests/unit/pcie/pcie_fixture.h"
+
+namespace {
+
+using namespace trn;
+using testing::HasSubstr;
+using testing::Not;
+
+struct PcieEndpointTest : testing::Test, test::pcie_system {};
+
+/// What `lspci -vv` makes of a configuration space, from a dump in its own format.
+std::string lspci(const std::vector<std::uint8_t>& space) {
+    char path[] = "/tmp/trnvp-lspci-XXXXXX";
+    FILE* dump = fdopen(mkstemp(path), "w");
+    fprintf(dump, "01:00.0 Processing accelerators\n");
+    for (std::size_t i = 0; i < space.size(); ++i) {
+        if (i % 16 == 0) fprintf(dump, "%02zx:", i);
+        fprintf(dump, " %02x%s", space[i], i % 16 == 15 ? "\n" : "");
+    }
+    fclose(dump);
+    FILE* output = popen(("lspci -nn -vv -F " + std::string(path) + " 2>&1").c_str(), "r");
+    std::string text;
+    for (char line[256]; fgets(line, sizeof line, output) != nullptr;) text += line;
+    EXPECT_EQ(pclose(output), 0);
+    unlink(path);
+    return text;
+}
+
+TEST_F(PcieEndpointTest, LspciUnderstandsEveryCapability) {
+    enable();
+    set_config<std::uint64_t>(0x10, 0xc1'0000'0000);
+    std::vector<std::uint8_t> space(4096);
+    root.config_read(0, space);
+    const std::string text = lspci(space);
+    SCOPED_TRACE(text);
+    EXPECT_THAT(text, HasSubstr("[1d0f:7564] (rev ff)"));
+    EXPECT_THAT(text, HasSubstr("Processing accelerators [1200]"));
+    EXPECT_THAT(text, HasSubstr("Memory at c100000000 (64-bit, non-prefetchable)"));
+    EXPECT_THAT(text, HasSubstr("Express (v2) Endpoint"));
+    EXPECT_THAT(text, HasSubstr("FLReset+"));
+    EXPECT_THAT(text, HasSubstr("Speed 64GT/s, Width x8"));
+    EXPECT_THAT(text, HasSubstr("Power Management version 3"));
+    EXPECT_THAT(text, HasSubstr("MSI-X: Enable- Count=32 Masked-"));
+    EXPECT_THAT(text, HasSubstr("Vector table: BAR=2 offset=00000000"));
+    EXPECT_THAT(text, HasSubstr("PBA: BAR=2 offset=00001000"));
+    EXPECT_THAT(text, HasSubstr("[100 v2] Advanced Error Reporting"));
+    EXPECT_THAT(text, HasSubstr("Device Serial Number 00-00-00-00-00-00-00-01"));
+    for (const char* complaint :
+         {"<?>", "!!!", "unknown", "chain looped", "broken", "access denied"})
+        EXPECT_THAT(text, Not(HasSubstr(complaint)));
+}
+
+TEST_F(PcieEndpointTest, BarsTellTheirSizesToWhoeverWritesOnes) {
+    for (std::uint32_t bar = 0; bar < 6; ++bar) set_config<std::uint32_t>(0x10 + 4 * bar, ~0u);
+    EXPECT_EQ(config<std::uint64_t>(0x10), 0xffff'ffff'0000'0004u);  // 4 GiB, 64-bit
+    EXPECT_EQ(config<std::uint32_t>(0x18), 0xffff'e000u);            // 8 KiB, 32-bit
+    EXPECT_EQ(config<std::uint32_t>(0x1c), 0u);
+    EXPECT_EQ(config<std::uint64_t>(0x20), 0xffff'ffc0'0000'000cu);  // 256 GiB, prefetchable
+    EXPECT_EQ(config<std::uint32_t>(0x30), 0u);                      // no ROM
+}
+
+TEST_F(PcieEndpointTest, MemorySpaceOffReadsAllOnesAndIsReported) {
+    EXPECT_EQ(read<std::uint32_t>(0, 0), ~0u);
+    EXPECT_EQ(endpoint.counters().unsupported_requests, 1u);
+    const auto aer_status = endpoint.space().get<std::uint32_t>(0x100 + PCI_ERR_UNCOR_STATUS);
+    EXPECT_EQ(aer_status, std::uint32_t{PCI_ERR_UNC_UNSUP});
+    enable();
+    EXPECT_EQ(read<std::uint32_t>(0, 0), 0u);
+}
+
+TEST_F(PcieEndpointTest, RegistersTakeAnyHostWidth) {
+    enable();
+    write<std::uint32_t>(0, 0x10, 0x4433'2211);
+    write<std::uint64_t>(0, 0x18, 0x8877'6655'4433'2211);
+    EXPECT_EQ(registers.words[0x18 / 4], 0x4433'2211u);
+    EXPECT_EQ(registers.words[0x1c / 4], 0x8877'6655u);
+    EXPECT_EQ(read<std::uint32_t>(0, 0x10), 0x4433'2211u);
+    EXPECT_EQ(read<std::uint64_t>(0, 0x18), 0x8877'6655'4433'2211u);
+    EXPECT_EQ(read<std::uint8_t>(0, 0x12), 0x33u);
+    EXPECT_EQ(read<std::uint16_t>(0, 0x11), 0x3322u);
+
+    std::array<std::uint8_t, 37> odd{};
+    for (std::uint8_t i = 0; i < odd.size(); ++i) odd[i] = i;
+    EXPECT_TRUE(root.bar_write(0, ram_at + 3, odd, delay));
+    std::array<std::uint8_t, 37> back{};
+    EXPECT_TRUE(root.bar_read(0, ram_at + 3, back, delay));
+    EXPECT_EQ(back, odd);
+    EXPECT_EQ(ram.bytes().data()[3 + 36], 36);
+}
+
+TEST_F(PcieEndpointTest, APartOfARegisterCannotBeWritten) {
+    enable();
+    registers.words[1] = 5;
+    write<std::uint8_t>(0, 4, 0xff);
+    EXPECT_EQ(registers.words[1], 5u);
+    EXPECT_EQ(endpoint.counters().dropped_writes, 1u);
+}
+
+TEST_F(PcieEndpointTest, HolesOfTheChipReadZeroNeverOnes) {
+    enable();
+    EXPECT_EQ(read<std::uint32_t>(0, 0x2000'0000), 0u);
+    write<std::uint32_t>(0, 0x2000'0000, 1);
+    EXPECT_EQ(read<std::uint64_t>(4, slice / 2), 0u);
+    EXPECT_EQ(endpoint.counters().failed_reads, 2u);
+    EXPECT_EQ(endpoint.counters().dropped_writes, 1u);
+    EXPECT_EQ(endpoint.counters().unsupported_requests, 0u);
+}
+
+TEST_F(PcieEndpointTest, AccessesOutsideABarAreTheCallersMistake) {
+    enable();
+    read<std::uint32_t>(0, (std::uint64_t{4} << 30) - 2);
+    EXPECT_FALSE(known);
+    read<std::uint32_t>(1, 0);
+    EXPECT_FALSE(known);
+    read<std::uint32_t>(4, ~std::uint64_t{0});
+    EXPECT_FALSE(known);
+    write<std::uint32_t>(9, 0, 0);
+    EXPECT_FALSE(known);
+}
+
+TEST_F(PcieEndpointTest, TheGuestsBarValuesAreAViewOnly) {
+    enable();
+    set_config<std::uint64_t>(0x10, 0xc0'0000'0000);
+    set_config<std::uint64_t>(0x20, 0);
+    EXPECT_EQ(config<std::uint64_t>(0x10), 0xc0'0000'0004u);
+    registers.words[0] = 7;
+    EXPECT_EQ(read<std::uint32_t>(0, 0), 7u);
+}
+
+TEST_F(PcieEndpointTest, DmaNeedsBusMasterAndD0) {
+    std::vector<std::uint8_t> page(4096, 0x5a);
+    ASSERT_TRUE(root.map_host({0x1000, 4096, page.data(), true, true}));
+    EXPECT_EQ(engine.write<std::uint32_t>(0x1000, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(endpoint.counters().refused_dma, 1u);
+    tlm::tlm_dmi dmi;
+    EXPECT_FALSE(engine.request_dmi(0x1000, dmi));
+
+    enable();
+    EXPECT_EQ(engine.read(0x1000), 0x5a5a5a5au);
+    ASSERT_TRUE(engine.request_dmi(0x1000, dmi));
+    EXPECT_EQ(dmi.get_dmi_ptr(), page.data());
+    EXPECT_EQ(dmi.get_start_address(), 0x1000u);
+    EXPECT_EQ(dmi.get_end_address(), 0x1fffu);
+
+    const std::uint32_t power = 0x7c;  // after the PCI Express capability at 0x40
+    ASSERT_EQ(config<std::uint8_t>(power), PCI_CAP_ID_PM);
+    set_config<std::uint16_t>(power + PCI_PM_CTRL, 3);
+    EXPECT_EQ(engine.invalidations, 1u);
+    EXPECT_EQ(engine.read(0x1000), 0u);
+    EXPECT_EQ(engine.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(read<std::uint32_t>(0, 0), ~0u);
+    set_config<std::uint16_t>(power + PCI_PM_CTRL, 1);  // D1: not there, stays in D3hot
+    EXPECT_EQ(config<std::uint16_t>(power + PCI_PM_CTRL) & 3, 3);
+    set_config<std::uint16_t>(power + PCI_PM_CTRL, 0);
+    EXPECT_EQ(engine.read(0x1000), 0x5a5a5a5au);
+}
+
+TEST_F(PcieEndpointTest, AnUnmappedHostAddressIsAMasterAbort) {
+    enable();
+    EXPECT_EQ(engine.write<std::uint32_t>(0x9000, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(root.memory().unmapped_accesses(), 1u);
+    EXPECT_TRUE(config<std::uint16_t>(PCI_STATUS) & PCI_STATUS_REC_MASTER_ABORT);
+}
+
+TEST_F(PcieEndpointTest, AFunctionLevelResetForgetsSoftwareAndTellsTheChip) {
+    int resets = 0;
+    endpoint.on_function_reset([&] { ++resets; });
+    enable();
+    std::uint32_t raised = 0;
+    root.on_interrupt(3, [&] { ++raised; });
+    set_config<std::uint8_t>(PCI_INTERRUPT_LINE, 11);
+    set_config<std::uint16_t>(0x40 + PCI_EXP_DEVCTL, PCI_EXP_DEVCTL_BCR_FLR);
+    EXPECT_EQ(resets, 1);
+    EXPECT_EQ(config<std::uint8_t>(PCI_INTERRUPT_LINE), 0);
+    EXPECT_EQ(config<std::uint16_t>(PCI_COMMAND), 0);
+    EXPECT_EQ(engine.invalidations, 1u);
+
+    root.reset();  // what a host's operating system does: reset, then restore
+    EXPECT_EQ(resets, 2);
+    enable();
+    registers.words[0] = 9;
+    EXPECT_EQ(read<std::uint32_t>(0, 0), 9u);
+    EXPECT_TRUE(endpoint.interrupt(3));
+    EXPECT_EQ(raised, 1u);
+}
+
+TEST_F(PcieEndpointTest, AVectorReachesTheHostThatAskedForIt) {
+    std::vector<unsigned> heard;
+    root.on_interrupt(0, [&] { heard.push_back(0); });
+    root.on_interrupt(31, [&] { heard.push_back(31); });
+    EXPECT_TRUE(endpoint.interrupt(31));  // not a bus master yet: stays pending
+    EXPECT_TRUE(heard.empty());
+    enable();
+    EXPECT_EQ(heard, (std::vector<unsigned>{31}));
+    EXPECT_TRUE(endpoint.interrupt(0));
+    EXPECT_TRUE(endpoint.interrupt(5));  // nobody asked
+    EXPECT_FALSE(endpoint.interrupt(32));
+    endpoint.msix.drive(31, true);
+    endpoint.msix.drive(31, false);
+    EXPECT_EQ(heard, (std::vector<unsigned>{31, 0, 31}));
+    root.on_interrupt(0, {});
+    EXPECT_TRUE(endpoint.interrupt(0));
+    EXPECT_EQ(heard.size(), 3u);
+}
+
+TEST_F(PcieEndpointTest, AMaskedFunctionKeepsItsVectorsPending) {
+    enable();
+    int raised = 0;
+    root.on_interrupt(2, [&] { ++raised; });
+    const std::uint32_t msix = 0x84;
+    ASSERT_EQ(config<std::uint8_t>(msix), PCI_CAP_ID_MSIX);
+    set_config<std::uint16_t>(msix + PCI_MSIX_FLAGS,
+                              PCI_MSIX_FLAGS_ENABLE | PCI_MSIX_FLAGS_MASKALL);
+    endpoint.interrupt(2);
+    EXPECT_EQ(raised, 0);
+    EXPECT_EQ(read<std::uint32_t>(2, 0x1000), 4u);  // PBA
+    set_config<std::uint16_t>(msix + PCI_MSIX_FLAGS, PCI_MSIX_FLAGS_ENABLE);
+    EXPECT_EQ(raised, 1);
+    EXPECT_EQ(read<std::uint32_t>(2, 0x1000), 0u);
+}
+
+TEST_F(PcieEndpointTest, TheHostCannotOverwriteTheMessagesOfItsRootPort) {
+    enable();
+    int raised = 0;
+    root.on_interrupt(0, [&] { ++raised; });
+    for (std::uint64_t at = 0; at < 0x1000; at += 4) write<std::uint32_t>(2, at, 0xdead'beef);
+    EXPECT_TRUE(known);
+    endpoint.interrupt(0);
+    EXPECT_EQ(raised, 1);
+}
+
+TEST_F(PcieEndpointTest, WithoutAHostTheFunctionIsQuiet) {
+    enable();
+    int raised = 0;
+    root.on_interrupt(0, [&] { ++raised; });
+    set_config<std::uint64_t>(0x10, 0xc0'0000'0000);
+    root.detach();
+    endpoint.interrupt(0);
+    EXPECT_EQ(raised, 0);
+    EXPECT_EQ(config<std::uint16_t>(PCI_COMMAND), 0);
+    EXPECT_EQ(config<std::uint64_t>(0x10), 4u);
+    EXPECT_EQ(engine.read(0), 0u);
+    EXPECT_EQ(engine.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
+}
+
+TEST_F(PcieEndpointTest, MemoryBehindABarIsOfferedForMapping) {
+    const auto info = root.bar(4);
+    EXPECT_EQ(info.size, std::uint64_t{256} << 30);
+    EXPECT_TRUE(info.prefetchable);
+    EXPECT_EQ(info.descriptor, hbm.bytes().descriptor());
+    EXPECT_EQ(info.descriptor_offset, 0u);
+    ASSERT_EQ(info.areas.size(), 2u);
+    EXPECT_EQ(info.areas[0].offset, 0u);
+    EXPECT_EQ(info.areas[0].size, 1u << 20);
+    EXPECT_EQ(info.areas[1].offset, slice);
+    EXPECT_EQ(root.bar(0).descriptor, -1);
+    EXPECT_EQ(root.bar(0).size, std::uint64_t{4} << 30);
+    EXPECT_EQ(root.bar(2).size, 0x2000u);
+    EXPECT_EQ(root.bar(1).size, 0u);
+    EXPECT_EQ(root.bar(77).size, 0u);
+    EXPECT_EQ(config<std::uint16_t>(PCI_COMMAND), 0);  // asking leaves no trace
+}
+
+TEST_F(PcieEndpointTest, AccessesTakeSimulatedTime) {
+    enable();
+    delay = sc_core::SC_ZERO_TIME;
+    read<std::uint32_t>(0, 0);
+    EXPECT_EQ(delay, endpoint.settings().request_latency);
+}
+
+}  // namespace
