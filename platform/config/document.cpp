@@ -379,6 +379,11 @@ void node::report(mistake code, std::string message, std::string suggestion) con
     if (exists()) source_->report(code, get().where, std::move(message), std::move(suggestion));
 }
 
+void node::report_at(const config::place& where, mistake code, std::string message,
+                     std::string suggestion) const {
+    if (exists()) source_->report(code, where, std::move(message), std::move(suggestion));
+}
+
 const std::string* node::scalar(std::string_view expected, bool must_be_plain) const {
     const tree_node& value = get();
     if (value.form != shape::scalar) {

@@ -118,6 +118,9 @@ public:
     std::string_view raw() const;
 
     void report(mistake code, std::string message, std::string suggestion = "") const;
+    /// The same for another place of this document.
+    void report_at(const config::place& where, mistake code, std::string message,
+                   std::string suggestion = "") const;
 
 private:
     friend class document;

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/log.h"
+
+#include <cstdio>
+#include <map>
+#include <systemc>
+#include <tuple>
+
+namespace trn::log {
+
+namespace {
+
+constexpr unsigned most_per_site = 20;
+
+/// Keyed by text, not by pointer: the same inline function may stand in several translation units.
+using site_key = std::tuple<std::string_view, unsigned, unsigned>;
+
+struct state {
+    sink out = [](const record& one) { std::fprintf(stderr, "%s\n", to_line(one).c_str()); };
+    std::map<site_key, unsigned> spoken;
+    std::uint64_t warnings = 0;
+};
+
+state& current() {
+    static state the_log;
+    return the_log;
+}
+
+const char* word(level severity) {
+    switch (severity) {
+    case level::info:
+        return "";
+    case level::guest_warning:
+        return "warning ";
+    case level::error:
+        return "error ";
+    }
+    return "";
+}
+
+std::uint64_t now_ps() {
+    // Asking for the time creates the kernel; its default resolution is 1 ps.
+    static const double tick_ps =
+        sc_core::sc_get_time_resolution() / sc_core::sc_time(1, sc_core::SC_PS);
+    return static_cast<std::uint64_t>(static_cast<double>(sc_core::sc_time_stamp().value()) *
+                                      tick_ps);
+}
+
+}  // namespace
+
+sink replace_sink(sink next) {
+    return std::exchange(current().out, std::move(next));
+}
+
+std::string to_line(const record& one) {
+    return fmt::format("[{:>8}.{:06} us] {}{}: {}", one.time_ps / 1'000'000,
+                       one.time_ps % 1'000'000, word(one.severity), one.module, one.text);
+}
+
+void reset_limits() {
+    current().spoken.clear();
+}
+
+std::uint64_t guest_warnings() {
+    return current().warnings;
+}
+
+bool detail::admit(level severity, const std::source_location& site, bool& last) {
+    state& log = current();
+    if (severity == level::guest_warning) ++log.warnings;
+    if (!log.out) return false;
+    if (severity == level::info) return true;  // ours, so bounded already
+    unsigned& count = log.spoken[{site.file_name(), site.line(), site.column()}];
+    if (count >= most_per_site) return false;
+    last = ++count == most_per_site;
+    return true;
+}
+
+void detail::emit(level severity, std::string_view module, std::string text) {
+    current().out({severity, now_ps(), module, text});
+}
+
+}  // namespace trn::log

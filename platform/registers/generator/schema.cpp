@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/registers/generator/schema.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+namespace trn::config {
+
+using registers::access;
+
+template <>
+struct choices<access> {
+    static constexpr std::array list{
+        choice<access>{"rw", access::rw},     choice<access>{"ro", access::ro},
+        choice<access>{"wo", access::wo},     choice<access>{"rw1c", access::rw1c},
+        choice<access>{"rw1s", access::rw1s}, choice<access>{"w1c", access::w1c},
+        choice<access>{"w1s", access::w1s},   choice<access>{"rc", access::rc}};
+};
+template <>
+struct choices<knowledge> {
+    static constexpr std::array list{choice<knowledge>{"driver", knowledge::driver},
+                                     choice<knowledge>{"document", knowledge::document},
+                                     choice<knowledge>{"inferred", knowledge::inferred},
+                                     choice<knowledge>{"invented", knowledge::invented}};
+};
+template <>
+struct choices<fidelity> {
+    static constexpr std::array list{choice<fidelity>{"exact", fidelity::exact},
+                                     choice<fidelity>{"approximate", fidelity::approximate},
+                                     choice<fidelity>{"stub", fidelity::stub}};
+};
+template <>
+struct choices<hole_policy> {
+    static constexpr std::array list{choice<hole_policy>{"error", hole_policy::error},
+                                     choice<hole_policy>{"ram", hole_policy::ram},
+                                     choice<hole_policy>{"zero", hole_policy::zero}};
+};
+
+}  // namespace trn::config
+
+namespace trn::registers {
+
+namespace {
+
+constexpr std::uint64_t largest_aperture = 1ull << 28;  // the index has an entry per 4 KiB of it
+constexpr std::uint64_t largest_ram = 1ull << 20;
+constexpr std::uint64_t most_elements = 1u << 16;
+constexpr std::size_t most_dims = 3;
+
+/// What registers inherit from the block and from the groups around them.
+struct context {
+    std::uint64_t base = 0;
+    std::vector<array_dimension> dims;
+    std::string prefix;
+    std::optional<registers::access> access;
+    std::optional<knowledge> known_by;
+    std::optional<trn::fidelity> fidelity;
+};
+
+/// Adds without wrapping: anything beyond every aperture is equally far outside.
+void advance(std::uint64_t& offset, std::uint64_t by) {
+    constexpr std::uint64_t far = 1ull << 40;
+    offset = std::min(std::min(offset, far) + std::min(by, far), far);
+}
+
+template <class T>
+void override_by(std::optional<T>& inherited, const config::node& map, std::string_view key) {
+    if (const auto own = map.find(key)) inherited = own.as<T>();
+}
+
+void inherit(context& c, const config::node& map) {
+    override_by(c.access, map, "access");
+    override_by(c.known_by, map, "known_by");
+    override_by(c.fidelity, map, "fidelity");
+}
+
+template <class T>
+T required(const std::optional<T>& value, const config::node& map, std::string_view key) {
+    if (!value) map.at(key);  // reports it as missing
+    return value.value_or(T{});
+}
+
+class reader {
+public:
+    reader(const config::document& document, block_spec& out)
+        : root_(document.root()), file_(document.name()), out_(out) {}
+
+    void read() {
+        root_.only({"block", "source", "desc", "width", "size", "holes", "access", "known_by",
+                    "fidelity", "registers"},
+                   "a register description");
+        out_.block = root_.at("block").name();
+        out_.source = root_.require<std::string>("source");
+        out_.desc = root_.get<std::string>("desc", "");
+        check_file_name();
+        read_layout();
+        context c;
+        inherit(c, root_);
+        if (!root_.is_map() || out_.width == 0) return;
+        read_list(root_.at("registers"), c, 0);
+        if (placeable_) check_layout();
+    }
+
+private:
+    void check_file_name() {
+        const std::string file = std::filesystem::path(file_).filename().string();
+        if (out_.block.empty() || file == out_.block + ".regs.yaml") return;
+        root_.at("block").report(mistake::block_name,
+                                 fmt::format("block '{}' stands in '{}'", out_.block, file),
+                                 fmt::format("a block's file is {}.regs.yaml", out_.block));
+    }
+
+    void read_layout() {
+        const auto bits = root_.get<unsigned>("width", 32);
+        if (bits == 8 || bits == 16 || bits == 32 || bits == 64) {
+            out_.width = bits / 8;
+        } else {
+            root_.find("width").report(
+                mistake::out_of_range,
+                fmt::format("registers are 8, 16, 32 or 64 bits, not {}", bits));
+            out_.width = 0;
+        }
+        const auto size = root_.at("size");
+        // Offsets are plain numbers, so the aperture may be one too.
+        out_.size = size.raw().find(' ') != std::string_view::npos ? size.as<bytes>().value
+                                                                   : size.as<std::uint64_t>();
+        out_.holes = root_.get("holes", hole_policy::error);
+        const auto limit = out_.holes == hole_policy::ram ? largest_ram : largest_aperture;
+        if (size && (out_.size == 0 || out_.size > limit))
+            size.report(mistake::out_of_range,
+                        fmt::format("the aperture must have 1 to {} bytes", limit));
+        else if (size && out_.width != 0 && out_.size % out_.width != 0)
+            size.report(mistake::misaligned, "the aperture must be a whole number of registers");
+    }
+
+    void read_list(const config::node& list, const context& c, int depth) {
+        for (const auto& item : list.items()) {
+            if (item.is_map() && item.find("registers"))
+                read_group(item, c, depth);
+            else
+                read_register(item, c);
+        }
+    }
+
+    /// `{array, prefix, access, ..., registers}`: registers that repeat together.
+    void read_group(const config::node& group, context c, int depth) {
+        group.only({"array", "prefix", "access", "known_by", "fidelity", "registers"}, "a group");
+        inherit(c, group);
+        if (const auto prefix = group.find("prefix")) c.prefix += prefix.name();
+        if (const auto array = group.find("array")) read_array(array, c, false);
+        if (depth > 4) return group.report(mistake::nested_too_deep, "groups nested too deep");
+        read_list(group.at("registers"), c, depth + 1);
+    }
+
+    /// {base, offset, stride, count} or {base, offset, dims: [{stride, count}, ...]}.
+    void read_array(const config::node& array, context& c, bool of_register) {
+        if (of_register)
+            array.only({"base", "offset", "stride", "count", "dims"}, "an array");
+        else
+            array.only({"base", "stride", "count", "dims"}, "a group's array");
+        advance(c.base, array.get<std::uint64_t>("base", 0));
+        if (of_register) advance(c.base, array.get<std::uint64_t>("offset", 0));
+        if (const auto dims = array.find("dims"))
+            for (const auto& dim : dims.items()) {
+                dim.only({"stride", "count"}, "an array's dimension");
+                read_dimension(dim, c);
+            }
+        else
+            read_dimension(array, c);
+        if (c.dims.size() > most_dims)
+            array.report(mistake::bad_array, fmt::format("more than {} dimensions", most_dims));
+    }
+
+    void read_dimension(const config::node& map, context& c) {
+        const auto stride = map.require<std::uint64_t>("stride");
+        const auto count = map.require<std::uint32_t>("count");
+        if (count == 0)
+            map.at("count").report(mistake::bad_array, "an array has at least one element");
+        if (stride % out_.width != 0)
+            map.at("stride").report(
+                mistake::misaligned,
+                fmt::format("stride {:#x} is not a multiple of {}", stride, out_.width));
+        placeable_ = placeable_ && (stride != 0 || count <= 1);
+        if (stride == 0 && count > 1)
+            map.at("stride").report(mistake::bad_array, "elements would lie on each other");
+        c.dims.push_back({stride, std::max(count, 1u)});
+    }
+
+    void read_register(const config::node& map, context c) {
+        map.only({"name", "offset", "array", "access", "reset", "fields", "desc", "known_by",
+                  "fidelity", "contract_skip"},
+                 "a register");
+        inherit(c, map);
+        register_spec r;
+        r.where = map.find("name") ? map.find("name").where() : map.where();
+        r.name = upper(c.prefix + map.at("name").name());
+        if (const auto array = map.find("array"))
+            read_array(array, c, true);
+        else
+            advance(c.base, map.require<std::uint64_t>("offset"));
+        r.offset = c.base;
+        r.dims = c.dims;
+        r.desc = map.get<std::string>("desc", "");
+        r.access = required(c.access, map, "access");
+        r.known_by = required(c.known_by, map, "known_by");
+        r.fidelity = required(c.fidelity, map, "fidelity");
+        r.contract_skip = map.get<std::string>("contract_skip", "");
+        read_reset(map, r.reset, out_.width * 8);
+        if (const auto fields = map.find("fields")) read_fields(fields, r);
+        check_register(map, r);
+        out_.registers.push_back(std::move(r));
+    }
+
+    void read_reset(const config::node& map, std::uint64_t& value, unsigned bits) {
+        const auto reset = map.find("reset");
+        if (!reset) return;
+        value = reset.as<std::uint64_t>();
+        if (bits < 64 && value >> bits != 0)
+            reset.report(mistake::reset_too_wide,
+                         fmt::format("{:#x} does not fit {} bits", value, bits));
+    }
+
+    void read_fields(const config::node& list, register_spec& r) {
+        std::map<std::string, int> names;
+        std::uint64_t taken = 0;
+        for (const auto& map : list.items()) {
+            map.only({"name", "bits", "access", "reset", "desc", "values"}, "a field");
+            field_spec f;
+            f.name = upper(map.at("name").name());
+            if (!f.name.empty() && !names.emplace(f.name, 0).second)
+                map.at("name").report(mistake::duplicate_name,
+                                      fmt::format("a second field '{}'", f.name));
+            if (!read_bits(map.at("bits"), f)) continue;
+            f.access = map.get("access", r.access);
+            f.desc = map.get<std::string>("desc", "");
+            if ((taken & f.mask()) != 0)
+                map.at("bits").report(mistake::field_overlap,
+                                      fmt::format("field '{}' shares bits with another", f.name));
+            taken |= f.mask();
+            std::uint64_t reset = 0;
+            if (map.find("reset")) {
+                read_reset(map, reset, f.width);
+                r.reset = (r.reset & ~f.mask()) | ((reset << f.lsb) & f.mask());
+            }
+            if (const auto values = map.find("values")) read_values(values, f);
+            r.fields.push_back(std::move(f));
+        }
+        std::sort(r.fields.begin(), r.fields.end(),
+                  [](const auto& a, const auto& b) { return a.lsb > b.lsb; });
+    }
+
+    /// "7" or "23:16", the high bit first.
+    bool read_bits(const config::node& node, field_spec& f) {
+        const std::string_view text = node.raw();
+        const auto colon = text.find(':');
+        const auto high = config::parse_unsigned(text.substr(0, colon));
+        const auto low =
+            colon == std::string_view::npos ? high : config::parse_unsigned(text.substr(colon + 1));
+        const auto* h = std::get_if<std::uint64_t>(&high);
+        const auto* l = std::get_if<std::uint64_t>(&low);
+        if (h != nullptr && l != nullptr && *h >= *l && *h < out_.width * 8) {
+            f.lsb = static_cast<unsigned>(*l);
+            f.width = static_cast<unsigned>(*h - *l + 1);
+            return true;
+        }
+        node.report(mistake::bad_bits,
+                    fmt::format("'{}' is not a bit range of a {}-bit register", text.substr(0, 40),
+                                out_.width * 8),
+                    "write it like \"7\" or \"23:16\"");
+        return false;
+    }
+
+    void read_values(const config::node& map, field_spec& f) {
+        std::map<std::string, int> names;
+        for (const auto& e : map.entries()) {
+            value_spec v{upper(e.key_node.name()), e.value.as<std::uint64_t>()};
+            if (f.width < 64 && v.value >> f.width != 0)
+                e.value.report(mistake::reset_too_wide,
+                               fmt::format("{:#x} does not fit {} bits", v.value, f.width));
+            if (!v.name.empty() && !names.emplace(v.name, 0).second)
+                e.key_node.report(mistake::duplicate_name,
+                                  fmt::format("a second value '{}'", v.name));
+            f.values.push_back(std::move(v));
+        }
+    }
+
+    void check_register(const config::node& map, const register_spec& r) {
+        if (r.offset % out_.width != 0)
+            map.report(mistake::misaligned,
+                       fmt::format("offset {:#x} is not a multiple of {}", r.offset, out_.width));
+        std::uint64_t last = r.offset;
+        std::uint64_t elements = 1;
+        for (const auto& dim : r.dims) {
+            elements *= std::min<std::uint64_t>(dim.count, most_elements + 1);
+            if (elements > most_elements) {
+                placeable_ = false;
+                return map.report(mistake::bad_array,
+                                  fmt::format("more than {} elements", most_elements));
+            }
+            advance(last, std::min(dim.stride, largest_aperture) * (dim.count - 1));
+        }
+        if (last + out_.width > out_.size)
+            map.report(mistake::register_outside,
+                       fmt::format("'{}' ends at {:#x}, the aperture at {:#x}", r.name,
+                                   last + out_.width, out_.size));
+        if (!r.name.empty() && !names_.emplace(r.name, r.where.line).second)
+            map.at("name").report(mistake::duplicate_name,
+                                  fmt::format("a second register '{}'", r.name),
+                                  fmt::format("first on line {}", names_[r.name]));
+    }
+
+    /// No two elements of any registers may share an offset.
+    void check_layout() {
+        std::stable_sort(out_.registers.begin(), out_.registers.end(),
+                         [](const auto& a, const auto& b) { return a.offset < b.offset; });
+        std::uint64_t total = 0;
+        for (const auto& r : out_.registers) total += r.count();
+        if (total > most_elements)
+            return root_.at("registers")
+                .report(mistake::bad_array,
+                        fmt::format("more than {} registers in a block", most_elements));
+        std::map<std::uint64_t, const register_spec*> at;
+        for (const auto& r : out_.registers)
+            for_each_element(r, [&](std::uint64_t offset) {
+                const auto [other, fresh] = at.emplace(offset, &r);
+                if (!fresh) report_overlap(r, *other->second, offset);
+                return fresh;
+            });
+    }
+
+    template <class Visit>
+    static void for_each_element(const register_spec& r, Visit visit) {
+        std::array<array_dimension, most_dims> d{};
+        std::copy_n(r.dims.begin(), std::min(r.dims.size(), most_dims), d.begin());
+        for (std::uint32_t i = 0; i < d[0].count; ++i)
+            for (std::uint32_t j = 0; j < d[1].count; ++j)
+                for (std::uint32_t k = 0; k < d[2].count; ++k)
+                    if (!visit(r.offset + i * d[0].stride + j * d[1].stride + k * d[2].stride))
+                        return;
+    }
+
+    void report_overlap(const register_spec& r, const register_spec& other, std::uint64_t offset) {
+        root_.report_at(r.where, mistake::register_overlap,
+                        fmt::format("'{}' and '{}' are both at {:#x}", r.name, other.name, offset),
+                        fmt::format("'{}' stands on line {}", other.name, other.where.line));
+    }
+
+    const config::node root_;
+    const std::string file_;
+    block_spec& out_;
+    std::map<std::string, int> names_;  // register -> line
+    bool placeable_ = true;             // no array is out of all bounds
+};
+
+void apply(bit_access& bits, access kind, std::uint64_t mask) {
+    for (auto* m : {&bits.readable, &bits.stored, &bits.clears, &bits.sets, &bits.drained})
+        *m &= ~mask;
+    if (kind != access::wo && kind != access::w1c && kind != access::w1s) bits.readable |= mask;
+    if (kind == access::rw || kind == access::wo) bits.stored |= mask;
+    if (kind == access::rw1c || kind == access::w1c) bits.clears |= mask;
+    if (kind == access::rw1s || kind == access::w1s) bits.sets |= mask;
+    if (kind == access::rc) bits.drained |= mask;
+}
+
+}  // namespace
+
+std::string_view to_string(access kind) {
+    return config::choices<access>::list[static_cast<std::size_t>(kind)].name;
+}
+
+std::uint32_t register_spec::count() const {
+    std::uint64_t n = 1;
+    for (const auto& dim : dims) n = std::min<std::uint64_t>(n * dim.count, 1u << 20);
+    return static_cast<std::uint32_t>(n);
+}
+
+bit_access register_spec::bits(unsigned width) const {
+    bit_access bits{};
+    apply(bits, access, register_field{0, 0, static_cast<std::uint8_t>(width * 8)}.mask());
+    for (const auto& f : fields) apply(bits, f.access, f.mask());
+    return bits;
+}
+
+block_spec read_block(const config::document& document) {
+    block_spec block;
+    reader(document, block).read();
+    document.reject_unused();
+    return block;
+}
+
+std::string lower(std::string_view text) {
+    std::string out(text);
+    for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return out;
+}
+
+std::string upper(std::string_view text) {
+    std::string out(text);
+    for (char& c : out) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    return out;
+}
+
+}  // namespace trn::registers

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "platform/config/document.h"
+#include "platform/registers/table.h"
+
+/// A block's register description as its YAML says it (doc/registers.md), checked and resolved.
+namespace trn::registers {
+
+enum class access : std::uint8_t { rw, ro, wo, rw1c, rw1s, w1c, w1s, rc };
+std::string_view to_string(access kind);
+
+struct value_spec {
+    std::string name;
+    std::uint64_t value = 0;
+};
+
+struct field_spec {
+    std::string name;
+    unsigned lsb = 0;
+    unsigned width = 1;
+    registers::access access{};
+    std::string desc;
+    std::vector<value_spec> values;
+
+    std::uint64_t mask() const {
+        return register_field{0, std::uint8_t(lsb), std::uint8_t(width)}.mask();
+    }
+};
+
+struct register_spec {
+    std::string name;
+    std::uint64_t offset = 0;
+    std::vector<array_dimension> dims;  ///< outermost first; empty: a single register
+    registers::access access{};
+    std::uint64_t reset = 0;
+    std::vector<field_spec> fields;
+    std::string desc;
+    knowledge known_by{};
+    trn::fidelity fidelity{};
+    std::string contract_skip;
+    config::place where;
+
+    std::uint32_t count() const;
+    bit_access bits(unsigned width) const;
+};
+
+struct block_spec {
+    std::string block;
+    std::string source;
+    std::string desc;
+    unsigned width = 4;      ///< bytes
+    std::uint64_t size = 0;  ///< bytes
+    hole_policy holes{};
+    std::vector<register_spec> registers;  ///< ascending by offset
+};
+
+/// Reads and checks a description; mistakes go to the document's diagnostics, so the result counts
+/// only when there are none.
+block_spec read_block(const config::document& document);
+
+std::string lower(std::string_view text);
+std::string upper(std::string_view text);
+
+}  // namespace trn::registers

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <systemc>
+#include <tlm>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "platform/registers/table.h"
+
+namespace trn {
+
+/// What a hook sees. `index` counts the elements of a register array (row-major).
+struct register_access {
+    unsigned instance;
+    unsigned index;
+    std::uint64_t old;      ///< stored value before the access
+    std::uint64_t written;  ///< bus value of a write; 0 for a read
+    std::uint64_t value;  ///< write: stored value now; read: what the bus will see, may be changed
+    sc_core::sc_time& delay;
+    /// A hook that refuses the access says how.
+    tlm::tlm_response_status response = tlm::TLM_OK_RESPONSE;
+};
+
+/// Where the offsets of a table lead: a two-level table of slot numbers, built once per table and
+/// shared by all banks on it.
+class register_index {
+public:
+    static constexpr std::uint32_t hole = ~0u;
+
+    static const register_index& of(const register_table& table);
+    explicit register_index(const register_table& table);
+
+    /// Slot of the register at `offset` (below the table's size, aligned to its width), or hole.
+    std::uint32_t slot(std::uint64_t offset) const {
+        return pages_[page_of_[offset >> page_shift]][(offset & page_mask) >> width_shift_];
+    }
+    std::uint16_t row(std::uint32_t slot) const { return row_of_[slot]; }
+    unsigned width_shift() const { return width_shift_; }
+
+private:
+    static constexpr unsigned page_shift = 12;
+    static constexpr std::uint64_t page_mask = (1u << page_shift) - 1;
+
+    unsigned width_shift_;
+    std::vector<std::uint32_t> page_of_;  // page 0 is all holes
+    std::vector<std::unique_ptr<std::uint32_t[]>> pages_;
+    std::vector<std::uint16_t> row_of_;
+};
+
+/// The registers of one block, or of many equal instances of it at a stride. Decodes, checks width,
+/// alignment, byte enables and access kind, keeps the values, calls hooks (house style R3).
+/// An instance costs nothing until it is first written.
+///
+/// Responses: outside the aperture or a hole -> ADDRESS_ERROR; write of a register without writable
+/// bits, read of one without readable bits -> COMMAND_ERROR; narrower than a register or misaligned
+/// -> BURST_ERROR; byte enables that split a register -> BYTE_ENABLE_ERROR. A longer payload is
+/// carried out register by register and ends at the first error.
+class register_bank {
+public:
+    using hook = std::function<void(register_access&)>;
+    /// A value computed from state, without side effects.
+    using view_function = std::function<std::uint64_t(unsigned instance, unsigned index)>;
+
+    struct options {
+        std::string name = {};  ///< for messages; default: the module under construction
+        unsigned instances = 1;
+        std::uint64_t stride = 0;  ///< bytes between instances; default: the aperture's size
+        sc_core::sc_time latency = sc_core::SC_ZERO_TIME;  ///< of each register access
+    };
+
+    explicit register_bank(const register_table& table) : register_bank(table, options{}) {}
+    register_bank(const register_table& table, options opts);
+
+    /// The body of a target's b_transport.
+    void access(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    /// The body of a target's transport_dbg: raw stored values (views are computed), no hooks, no
+    /// time. Returns the bytes transferred, whole registers only.
+    unsigned debug_access(tlm::tlm_generic_payload& payload);
+
+    /// Called after the value was stored.
+    template <class Reg>
+    void on_write(Reg reg, hook call) {
+        on_write_[row(reg)] = std::move(call);
+    }
+    /// Called before the bus sees the value; may change it. Not called by debug reads.
+    template <class Reg>
+    void on_read(Reg reg, hook call) {
+        on_read_[row(reg)] = std::move(call);
+    }
+    /// Reads of `reg`, debug reads and get() included, answer what `compute` says.
+    template <class Reg>
+    void view(Reg reg, view_function compute) {
+        views_[row(reg)] = std::move(compute);
+    }
+
+    /// The model's own side: any bit, no hooks, no time.
+    template <class Reg>
+    std::uint64_t get(Reg reg, unsigned index = 0, unsigned instance = 0) const {
+        return peek(row(reg), index, instance);
+    }
+    template <class Reg>
+    void set(Reg reg, std::uint64_t value, unsigned index = 0, unsigned instance = 0) {
+        poke(row(reg), value, index, instance);
+    }
+    std::uint64_t get(register_field field, unsigned index = 0, unsigned instance = 0) const {
+        return field.get(peek(field.reg, index, instance));
+    }
+    void set(register_field field, std::uint64_t value, unsigned index = 0, unsigned instance = 0) {
+        poke(field.reg, field.set(peek(field.reg, index, instance), value), index, instance);
+    }
+    /// `regs[reg::status]`, `regs[reg::status] = 3` for plain registers of a single block.
+    template <class Reg>
+    auto operator[](Reg reg) {
+        return reference{*this, row(reg)};
+    }
+    template <class Reg>
+    std::uint64_t operator[](Reg reg) const {
+        return peek(row(reg), 0, 0);
+    }
+
+    /// Back to reset values; RAM in the holes keeps its content.
+    void reset();
+    void reset(unsigned instance);
+
+    const register_table& table() const { return table_; }
+    unsigned instances() const { return static_cast<unsigned>(values_.size()); }
+    std::uint64_t stride() const { return stride_; }
+    /// Bytes from the first instance's begin to the last one's end.
+    std::uint64_t span() const { return stride_ * (values_.size() - 1) + table_.size; }
+    /// The instance has stored values of its own.
+    bool allocated(unsigned instance) const { return values_[instance] != nullptr; }
+    /// Some guest access reached a register of this row.
+    bool touched(std::size_t row) const { return (touched_[row / 64] >> (row % 64) & 1) != 0; }
+    void forget_touches();
+
+private:
+    struct reference {
+        register_bank& bank;
+        std::size_t row;
+        operator std::uint64_t() const { return bank.peek(row, 0, 0); }
+        reference& operator=(std::uint64_t value) {
+            bank.poke(row, value, 0, 0);
+            return *this;
+        }
+        std::uint64_t field(register_field f) const { return f.get(bank.peek(row, 0, 0)); }
+    };
+    struct location {
+        unsigned instance;
+        std::uint32_t slot;
+        std::uint64_t offset;  // within the instance
+    };
+
+    template <class Reg>
+    static std::size_t row(Reg reg) {
+        static_assert(std::is_enum_v<Reg>, "name the register: <block>_regs::reg::<name>");
+        return static_cast<std::size_t>(reg);
+    }
+
+    bool locate(std::uint64_t address, location& where) const;
+    tlm::tlm_response_status beat(bool write, std::uint64_t address, unsigned char* data,
+                                  sc_core::sc_time& delay);
+    void split(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    tlm::tlm_response_status read(const location& where, std::uint64_t& value,
+                                  sc_core::sc_time& delay);
+    tlm::tlm_response_status write(const location& where, std::uint64_t value,
+                                   sc_core::sc_time& delay);
+    tlm::tlm_response_status hole(bool write, const location& where, unsigned char* data,
+                                  unsigned length);
+    unsigned char* ram(unsigned instance);
+    tlm::tlm_response_status refuse(tlm::tlm_response_status status, bool write,
+                                    std::uint64_t address, unsigned length) const;
+
+    std::uint64_t peek(std::size_t row, unsigned index, unsigned instance) const;
+    void poke(std::size_t row, std::uint64_t value, unsigned index, unsigned instance);
+    std::uint64_t load(unsigned instance, std::uint32_t slot, const register_row& row) const;
+    void store(unsigned instance, std::uint32_t slot, std::uint64_t value);
+    void allocate(unsigned instance);
+
+    const register_table& table_;
+    const register_index& index_;
+    const std::string name_;
+    const std::uint64_t stride_;
+    const unsigned stride_shift_;  // 0: the stride is no power of two
+    const unsigned width_;
+    const sc_core::sc_time latency_;
+    std::vector<hook> on_write_, on_read_;
+    std::vector<view_function> views_;
+    std::vector<std::unique_ptr<unsigned char[]>> values_;  // by instance, `width_` bytes per slot
+    std::vector<std::unique_ptr<unsigned char[]>> ram_;     // by instance, for hole_policy::ram
+    std::vector<std::uint64_t> touched_;                    // one bit per row
+};
+
+}  // namespace trn

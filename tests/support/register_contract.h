@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <tlm>
+#include <vector>
+
+#include "platform/log.h"
+#include "platform/registers/register_bank.h"
+#include "platform/registers/table.h"
+
+namespace trn::test {
+
+/// What every block promises about its registers, checked from its table alone (house style R10):
+/// reset values, access kinds, walking ones, aliasing, holes, widths, debug reads without effect.
+/// Registers with `contract_skip` are left alone. Works on anything that takes payloads.
+class register_contract {
+public:
+    using transport = std::function<void(tlm::tlm_generic_payload&, sc_core::sc_time&)>;
+    using debug_transport = std::function<unsigned(tlm::tlm_generic_payload&)>;
+
+    register_contract(const register_table& table, transport access, debug_transport debug,
+                      std::uint64_t base = 0)
+        : table_(table),
+          index_(table),
+          access_(std::move(access)),
+          debug_(std::move(debug)),
+          base_(base) {}
+
+    /// Through a bound initiator socket of a driver (tests/support/tlm_driver.h).
+    template <class Driver>
+    register_contract(Driver& driver, const register_table& table, std::uint64_t base = 0)
+        : register_contract(
+              table, [&driver](auto& p, auto& delay) { driver.out->b_transport(p, delay); },
+              [&driver](auto& p) { return driver.out->transport_dbg(p); }, base) {}
+
+    void check() {
+        const auto loud = log::replace_sink({});  // refusals are expected here, by the thousand
+        for_each(&register_contract::check_reset);
+        for_each(&register_contract::check_width);
+        for_each(&register_contract::check_refusals);
+        for_each(&register_contract::check_debug_reads);
+        for_each(&register_contract::check_drain);
+        for_each(&register_contract::check_writes);
+        check_aliases();
+        check_holes();
+        log::replace_sink(loud);
+    }
+
+private:
+    struct element {
+        const register_row& row;
+        std::uint32_t index;
+        std::uint64_t offset() const { return row.element(index); }
+    };
+
+    void for_each(void (register_contract::*one)(const element&)) {
+        for (const auto& e : elements()) {
+            SCOPED_TRACE(std::string(table_.block) + "." + std::string(e.row.name) + "[" +
+                         std::to_string(e.index) + "]");
+            (this->*one)(e);
+            if (testing::Test::HasFatalFailure()) return;
+        }
+    }
+
+    /// First, second and last of every array.
+    std::vector<element> elements() const {
+        std::vector<element> list;
+        for (const auto& row : table_.rows) {
+            if (!row.contract_skip.empty()) continue;
+            for (const std::uint32_t i : {0u, 1u, row.count - 1})
+                if (i < row.count &&
+                    (list.empty() || &list.back().row != &row || list.back().index < i))
+                    list.push_back({row, i});
+        }
+        return list;
+    }
+
+    tlm::tlm_response_status move(bool write, std::uint64_t offset, std::uint64_t& value,
+                                  unsigned length) {
+        tlm::tlm_generic_payload p;
+        prepare(p, write, offset, value, length);
+        sc_core::sc_time delay;
+        access_(p, delay);
+        return p.get_response_status();
+    }
+    void prepare(tlm::tlm_generic_payload& p, bool write, std::uint64_t offset,
+                 std::uint64_t& value, unsigned length) const {
+        p.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+        p.set_address(base_ + offset);
+        p.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
+        p.set_data_length(length);
+        p.set_streaming_width(length);
+    }
+    tlm::tlm_response_status write(std::uint64_t offset, std::uint64_t value) {
+        return move(true, offset, value, table_.width);
+    }
+    std::uint64_t read(std::uint64_t offset) {
+        std::uint64_t value = 0;
+        EXPECT_EQ(move(false, offset, value, table_.width), tlm::TLM_OK_RESPONSE);
+        return value;
+    }
+    std::uint64_t debug_read(std::uint64_t offset) {
+        std::uint64_t value = 0;
+        tlm::tlm_generic_payload p;
+        prepare(p, false, offset, value, table_.width);
+        EXPECT_EQ(debug_(p), table_.width) << "debug read transfers nothing";
+        return value;
+    }
+    static std::uint64_t expected(const bit_access& bits, std::uint64_t old,
+                                  std::uint64_t written) {
+        const std::uint64_t stored = (old & ~bits.stored) | (written & bits.stored);
+        return (stored & ~(written & bits.clears)) | (written & bits.sets);
+    }
+
+    void check_reset(const element& e) {
+        EXPECT_EQ(debug_read(e.offset()), e.row.reset) << "reset value by debug read";
+        if (e.row.bits.readable != 0 && e.row.bits.drained == 0) {
+            EXPECT_EQ(read(e.offset()), e.row.reset & e.row.bits.readable) << "reset value";
+        }
+    }
+    void check_width(const element& e) {
+        if (table_.width == 1) return;
+        std::uint64_t value = 0;
+        EXPECT_EQ(move(false, e.offset(), value, table_.width / 2), tlm::TLM_BURST_ERROR_RESPONSE);
+        EXPECT_EQ(move(true, e.offset(), value, 1), tlm::TLM_BURST_ERROR_RESPONSE);
+        EXPECT_EQ(move(true, e.offset() + 1, value, table_.width), tlm::TLM_BURST_ERROR_RESPONSE);
+    }
+    void check_refusals(const element& e) {
+        std::uint64_t value = ~0ull;
+        if (e.row.bits.writable() == 0) {
+            EXPECT_EQ(move(true, e.offset(), value, table_.width), tlm::TLM_COMMAND_ERROR_RESPONSE);
+            EXPECT_EQ(debug_read(e.offset()), e.row.reset) << "a refused write had an effect";
+        }
+        if (e.row.bits.readable == 0) {
+            EXPECT_EQ(move(false, e.offset(), value, table_.width),
+                      tlm::TLM_COMMAND_ERROR_RESPONSE);
+        }
+    }
+    void check_debug_reads(const element& e) {
+        const auto before = debug_read(e.offset());
+        EXPECT_EQ(debug_read(e.offset()), before) << "a debug read changed the register";
+    }
+    void check_drain(const element& e) {
+        if (e.row.bits.drained == 0) return;
+        EXPECT_EQ(read(e.offset()), e.row.reset & e.row.bits.readable);
+        EXPECT_EQ(debug_read(e.offset()), e.row.reset & ~e.row.bits.drained)
+            << "not cleared by reading";
+    }
+    void check_writes(const element& e) {
+        if (e.row.bits.writable() == 0) return;
+        std::vector<std::uint64_t> patterns{~0ull, 0, 0x5a5a5a5a5a5a5a5aull, 0};
+        for (unsigned bit = 0; bit < table_.width * 8; ++bit) patterns.push_back(1ull << bit);
+        for (const auto pattern : patterns) {
+            const auto old = debug_read(e.offset());
+            const auto want = expected(e.row.bits, old, pattern & ones());
+            ASSERT_EQ(write(e.offset(), pattern), tlm::TLM_OK_RESPONSE);
+            ASSERT_EQ(debug_read(e.offset()), want)
+                << "after writing " << pattern << " over " << old;
+            if (e.row.bits.readable != 0 && e.row.bits.drained == 0) {
+                ASSERT_EQ(read(e.offset()), want & e.row.bits.readable);
+            }
+        }
+    }
+    std::uint64_t ones() const {
+        return table_.width == 8 ? ~0ull : (1ull << (table_.width * 8)) - 1;
+    }
+
+    /// Every register keeps its own value while all others are written.
+    void check_aliases() {
+        std::vector<std::pair<element, std::uint64_t>> written;
+        std::uint64_t mark = 0x9e3779b97f4a7c15ull;
+        for (const auto& e : elements()) {
+            if (e.row.bits.stored == 0) continue;
+            mark = mark * 6364136223846793005ull + 1442695040888963407ull;
+            const auto value = mark >> 7 & ones();
+            const auto want = expected(e.row.bits, debug_read(e.offset()), value);
+            ASSERT_EQ(write(e.offset(), value), tlm::TLM_OK_RESPONSE);
+            written.emplace_back(e, want);
+        }
+        for (const auto& [e, want] : written)
+            EXPECT_EQ(debug_read(e.offset()), want)
+                << table_.block << "." << e.row.name << "[" << e.index
+                << "] was changed by a write elsewhere";
+    }
+
+    /// The offsets right after registers, and the last of the aperture.
+    void check_holes() {
+        std::vector<std::uint64_t> candidates{table_.size - table_.width};
+        for (const auto& e : elements()) candidates.push_back(e.offset() + table_.width);
+        for (const auto offset : candidates)
+            if (offset < table_.size && index_.slot(offset) == register_index::hole)
+                check_hole(offset);
+    }
+    void check_hole(std::uint64_t offset) {
+        SCOPED_TRACE(std::string(table_.block) + " hole at " + std::to_string(offset));
+        std::uint64_t value = 0x5a;
+        const auto written = move(true, offset, value, table_.width);
+        const auto read_back = move(false, offset, value, table_.width);
+        if (table_.holes == hole_policy::error) {
+            EXPECT_EQ(written, tlm::TLM_ADDRESS_ERROR_RESPONSE);
+            EXPECT_EQ(read_back, tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        } else {
+            EXPECT_EQ(written, tlm::TLM_OK_RESPONSE);
+            EXPECT_EQ(read_back, tlm::TLM_OK_RESPONSE);
+            EXPECT_EQ(value, table_.holes == hole_policy::ram ? 0x5au : 0u);
+        }
+    }
+
+    const register_table& table_;
+    const register_index index_;
+    const transport access_;
+    const debug_transport debug_;
+    const std::uint64_t base_;
+};
+
+}  // namespace trn::test
