@@ -91,6 +91,15 @@ protected:
     ~address_space() = default;
 };
 
+/// A processor that keeps decoded instructions: told when a tool wrote memory behind its back.
+class caches_code {
+public:
+    virtual void invalidate_code() = 0;
+
+protected:
+    ~caches_code() = default;
+};
+
 /// A character device whose other end tools can be (a UART).
 class console {
 public:
@@ -102,6 +111,17 @@ public:
 
 protected:
     ~console() = default;
+};
+
+class register_bank;
+
+/// A module that has registers: `inspect` shows them.
+class has_registers {
+public:
+    virtual const register_bank& registers() const = 0;
+
+protected:
+    ~has_registers() = default;
 };
 
 /// Calls `visit` with every module that implements `interface`, depth first in construction order.
@@ -117,7 +137,8 @@ void for_each_module(const std::function<void(const sc_core::sc_object&, interfa
     walk(sc_core::sc_get_top_level_objects());
 }
 
-/// True when at least one module reports readiness and all of them are ready.
-bool everything_ready();
+/// True while at least one module reports readiness and all of them are ready. Asking is cheap: the
+/// modules are looked up once, when the condition is made (after elaboration).
+std::function<bool()> ready_condition();
 
 }  // namespace trn

@@ -4,21 +4,18 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
-#include <cmath>
+#include <cstdint>
+#include <string_view>
 
 namespace trn {
 namespace {
 
 struct unit {
     std::string_view name;
-    sc_core::sc_time_unit si;
     std::uint64_t picoseconds;
 };
-constexpr std::array units{unit{"s", sc_core::SC_SEC, 1'000'000'000'000},
-                           unit{"ms", sc_core::SC_MS, 1'000'000'000},
-                           unit{"us", sc_core::SC_US, 1'000'000}, unit{"ns", sc_core::SC_NS, 1'000},
-                           unit{"ps", sc_core::SC_PS, 1}};
+constexpr std::array units{unit{"s", 1'000'000'000'000}, unit{"ms", 1'000'000'000},
+                           unit{"us", 1'000'000}, unit{"ns", 1'000}, unit{"ps", 1}};
 
 }  // namespace
 
@@ -36,20 +33,6 @@ std::string to_text(const sc_core::sc_time& time) {
         return fmt::format("{} {}", text, u.name);
     }
     return {};
-}
-
-std::optional<sc_core::sc_time> parse_time(std::string_view text) {
-    double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || !std::isfinite(number) || number < 0) return std::nullopt;
-    std::string_view rest(end, static_cast<std::size_t>(text.data() + text.size() - end));
-    if (rest.starts_with(' ')) rest.remove_prefix(1);
-    for (const auto& u : units) {
-        if (rest != u.name) continue;
-        if (number * static_cast<double>(u.picoseconds) > 1.8e19) return std::nullopt;
-        return sc_core::sc_time(number, u.si);
-    }
-    return std::nullopt;
 }
 
 }  // namespace trn

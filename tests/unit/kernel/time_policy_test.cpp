@@ -34,16 +34,6 @@ TEST(TimeTextTest, PrintsExactly) {
     EXPECT_EQ(trn::to_text(sc_time::from_value(7)), "7 ps");
 }
 
-TEST(TimeTextTest, ReadsANumberWithItsUnitAndNothingElse) {
-    using sc_core::sc_time;
-    EXPECT_EQ(trn::parse_time("10 us"), sc_time(10, sc_core::SC_US));
-    EXPECT_EQ(trn::parse_time("1.5ms"), sc_time(1.5, sc_core::SC_MS));
-    EXPECT_EQ(trn::parse_time("0 ns"), sc_core::SC_ZERO_TIME);
-    for (const auto* text :
-         {"", "10", "us", "10 fs", "-1 us", "1e30 s", "10 us ", "nan us", "10  us"})
-        EXPECT_FALSE(trn::parse_time(text)) << text;
-}
-
 TEST(RandomTest, AModulesStreamDependsOnSeedAndNameOnly) {
     trn::set_seed(1);
     const auto first = trn::seed_for("chip0.udma3");

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/attach/control/console_log.h"
+
+#include <algorithm>
+
+namespace trn {
+
+console_log::console_log() {
+    for_each_module<console>([this](const auto& object, console& device) {
+        const std::string name = object.name();
+        auto& output = outputs_[name];
+        output.device = &device;
+        device.on_output(
+            [this, name, &output](std::string_view text) { take(name, output, text); });
+    });
+}
+
+void console_log::take(const std::string& module, output& to, std::string_view text) {
+    to.printed += text.size();
+    to.tail += text;
+    // Cut seldom, so that a chatty guest does not move 64 KiB per character.
+    if (to.tail.size() > 2 * kept) to.tail.erase(0, to.tail.size() - kept);
+    for (const auto& listener : listeners_) listener(module, text);
+}
+
+const console_log::output* console_log::find(std::string_view module) const {
+    const auto found = outputs_.find(module);
+    return found == outputs_.end() ? nullptr : &found->second;
+}
+
+std::function<bool()> console_log::printed(std::string_view module, std::string text,
+                                           std::uint64_t since) const {
+    const auto* output = find(module);
+    if (!output) return [] { return false; };
+    return [output, text = std::move(text), from = since]() mutable {
+        if (output->printed < from + text.size()) return false;
+        const auto begins = output->printed - output->tail.size();  // byte number of tail[0]
+        const auto at = from > begins ? static_cast<std::size_t>(from - begins) : 0;
+        if (output->tail.find(text, at) != std::string::npos) return true;
+        from = std::max(from, output->printed - text.size() + 1);  // the rest has been searched
+        return false;
+    };
+}
+
+}  // namespace trn

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "platform/kernel/introspection.h"
+
+namespace trn {
+
+/// What the guest's consoles have printed: the last 64 KiB of each, and whoever wants to hear more.
+/// Construct it after the modules.
+class console_log {
+public:
+    static constexpr std::size_t kept = 64 * 1024;  ///< bytes per console
+
+    using listener = std::function<void(std::string_view module, std::string_view text)>;
+
+    console_log();
+    console_log(const console_log&) = delete;
+    console_log& operator=(const console_log&) = delete;
+
+    void listen(listener to) { listeners_.push_back(std::move(to)); }
+
+    struct output {
+        console* device = nullptr;
+        std::string tail;
+        std::uint64_t printed = 0;  ///< bytes ever printed; `tail` ends there
+    };
+    /// Nothing when no console has that name.
+    const output* find(std::string_view module) const;
+    const std::map<std::string, output, std::less<>>& all() const { return outputs_; }
+
+    /// True once `module` has printed `text` at or after byte `since`. Cheap to ask again and
+    /// again.
+    std::function<bool()> printed(std::string_view module, std::string text,
+                                  std::uint64_t since) const;
+
+private:
+    void take(const std::string& module, output& to, std::string_view text);
+
+    std::map<std::string, output, std::less<>> outputs_;
+    std::vector<listener> listeners_;
+};
+
+}  // namespace trn

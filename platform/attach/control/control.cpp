@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/attach/control/control.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <boost/core/demangle.hpp>
+#include <typeinfo>
+
+#include "platform/attach/control/hex.h"
+#include "platform/kernel/time_text.h"
+#include "platform/tlm/memory.h"
+
+namespace trn {
+
+using rpc::caller;
+using rpc::code;
+using rpc::json;
+using rpc::parameters;
+
+namespace {
+
+json ended(const stop_reason& reason) {
+    return {{"reason", to_string(reason.what)},
+            {"text", reason.text},
+            {"time_ps", sc_core::sc_time_stamp().value()},
+            {"time", to_text(sc_core::sc_time_stamp())}};
+}
+
+// "trn::udma" is udma to everybody.
+std::string type_of(const sc_core::sc_object& object) {
+    auto name = boost::core::demangle(typeid(object).name());
+    return name.starts_with("trn::") ? name.substr(5) : name;
+}
+
+template <typename interface>
+interface& module_named(std::string_view name, std::string_view what) {
+    auto* object = sc_core::sc_find_object(std::string(name).c_str());
+    if (!object) throw rpc::error(code::not_found, fmt::format("there is no module '{}'", name));
+    auto* found = dynamic_cast<interface*>(object);
+    if (!found) throw rpc::error(code::not_found, fmt::format("module '{}' has no {}", name, what));
+    return *found;
+}
+
+class inside_caller final : public caller {
+public:
+    inside_caller() { who = "the platform itself"; }
+    void notify(std::string_view, const json&) override {}
+};
+
+class counters final : public statistics {
+public:
+    json values = json::object();
+    void count(std::string_view counter, std::uint64_t value) override {
+        values[std::string(counter)] = value;
+    }
+};
+
+}  // namespace
+
+control::control(run_loop& loop, identity about) : loop_(loop), about_(std::move(about)) {
+    add_session_methods();
+    add_run_methods();
+    add_memory_methods();
+    add_module_methods();
+    loop_.on_pause_change([this](bool, const std::string&) { publish("state", status()); });
+    consoles_.listen([this](std::string_view module, std::string_view text) {
+        publish("uart", {{"module", module}, {"text", text}});
+    });
+}
+
+json control::call(std::string_view name, const json& params) {
+    const auto* method = methods_.find(name);
+    if (!method)
+        throw rpc::error(code::method_not_found, fmt::format("there is no method '{}'", name));
+    inside_caller inside;
+    const auto store = std::make_shared<std::optional<json>>();
+    method->call({method->name, params}, inside,
+                 [store](json value) { *store = std::move(value); });
+    forget(inside);
+    if (!*store) throw rpc::error(code::refused, fmt::format("'{}' would have to wait here", name));
+    return **store;
+}
+
+void control::forget(caller& gone) {
+    if (const auto found = waits_.find(&gone); found != waits_.end()) {
+        for (const auto id : found->second) loop_.cancel(id);
+        waits_.erase(found);
+    }
+    for (auto& [topic, callers] : subscribers_) callers.erase(&gone);
+}
+
+void control::publish(std::string_view topic, const json& params) {
+    const auto found = subscribers_.find(topic);
+    if (found == subscribers_.end()) return;
+    for (auto* to : found->second) to->notify(topic, params);
+}
+
+void control::add_list(std::string what, std::function<json()> list) {
+    lists_[std::move(what)] = std::move(list);
+}
+
+// --- Sessions
+
+json control::hello(const parameters& p, caller& from) {
+    const auto expect = [&](std::string_view what, const std::string& ours) {
+        const auto theirs = p.text(what, ours);
+        if (theirs != ours)
+            throw rpc::error(code::refused,
+                             fmt::format("the client expects {} '{}', this platform is '{}'", what,
+                                         theirs, ours));
+    };
+    if (const auto theirs = p.number("protocol"); theirs != protocol)
+        throw rpc::error(
+            code::refused,
+            fmt::format("the client speaks control protocol {}, this trnvp {} speaks {}", theirs,
+                        about_.version, protocol));
+    expect("version", about_.version);
+    expect("board", about_.board);
+    expect("digest", about_.digest);
+    expect("endianness", "little");
+    from.who = p.text("client", from.who).substr(0, 64);
+    from.greeted = true;
+    return {{"protocol", protocol},   {"version", about_.version},
+            {"board", about_.board},  {"digest", about_.digest},
+            {"endianness", "little"}, {"time_policy", loop_.settings().policy.text()}};
+}
+
+void control::add_session_methods() {
+    methods_.add(
+        "hello", "protocol, client, token, version, board, digest, endianness",
+        "Begins a session. 'protocol' is 1; whatever else is given must be equal on both sides.",
+        [this](const auto& p, auto& from) {
+            p.only({"protocol", "client", "token", "version", "board", "digest", "endianness"});
+            return hello(p, from);
+        });
+    methods_.add(
+        "methods", "", "Lists every method with its parameters.", [this](const auto& p, auto&) {
+            p.only({});
+            json all = json::array();
+            for (const auto& [name, m] : methods_.all())
+                all.push_back(
+                    {{"name", name}, {"parameters", m.takes}, {"description", m.description}});
+            return all;
+        });
+    methods_.add("subscribe", "topics: any of uart, log, state",
+                 "Sends notifications named after the topic from now on; an empty list ends them.",
+                 [this](const auto& p, auto& from) {
+                     p.only({"topics"});
+                     const auto& topics = p.value("topics");
+                     constexpr std::array known{"uart", "log", "state"};
+                     if (!topics.is_array()) p.wrong("topics", "an array");
+                     for (const auto& t : topics)
+                         if (!t.is_string() || std::ranges::find(known, t) == known.end())
+                             p.wrong("topics", "an array of any of uart, log, state");
+                     for (auto& [topic, callers] : subscribers_) callers.erase(&from);
+                     for (const auto& t : topics)
+                         subscribers_[t.template get<std::string>()].insert(&from);
+                     return json{{"topics", topics}};
+                 });
+    methods_.add("quit", "", "Ends the platform.", [this](const auto& p, auto& from) {
+        p.only({});
+        loop_.quit(from.who + " said quit");
+        return json::object();
+    });
+}
+
+// --- Running
+
+json control::status() const {
+    json result = {{"time_ps", sc_core::sc_time_stamp().value()},
+                   {"time", to_text(sc_core::sc_time_stamp())},
+                   {"paused", loop_.paused()},
+                   {"why", loop_.pause_text()},
+                   {"ready", ready_condition()()},
+                   {"time_policy", loop_.settings().policy.text()},
+                   {"attached", loop_.attached()}};
+    return result;
+}
+
+std::function<bool()> control::condition_of(const parameters& p, std::string& what) {
+    if (p.has("condition")) {
+        if (p.text("condition") != "ready") p.wrong("condition", "\"ready\"");
+        what = "every chip to be ready";
+        return ready_condition();
+    }
+    if (p.has("uart")) {
+        const parameters uart("uart", p.value("uart"));
+        uart.only({"module", "text", "since"});
+        const auto module = uart.text("module");
+        const auto text = uart.text("text");
+        if (!consoles_.find(module))
+            throw rpc::error(code::not_found, fmt::format("there is no console '{}'", module));
+        if (text.size() > console_log::kept / 2) uart.wrong("text", "at most 32 KiB long");
+        what = fmt::format("'{}' on {}", text, module);
+        return consoles_.printed(module, text, uart.number("since", 0));
+    }
+    if (p.has("memory")) {
+        const parameters m("memory", p.value("memory"));
+        m.only({"space", "address", "width", "mask", "equals"});
+        auto& where = space(m);
+        const auto address = m.number("address");
+        const auto width = m.number("width", 4);
+        if (width > 8 || !std::has_single_bit(width)) m.wrong("width", "1, 2, 4 or 8");
+        const auto mask = m.number("mask", ~std::uint64_t{0});
+        const auto equals = m.number("equals");
+        what = fmt::format("{:#x} at {} {:#x}", equals, m.text("space"), address);
+        return [&where, address, width, mask, equals] {
+            std::uint64_t value = 0;  // little endian, as every supported host
+            const auto bytes = std::as_writable_bytes(std::span(&value, 1)).first(width);
+            return where.peek(address, bytes) == width && (value & mask) == (equals & mask);
+        };
+    }
+    return {};
+}
+
+run_loop::goal control::goal_of(const parameters& p, const caller& from) {
+    p.only({"for", "until", "condition", "uart", "memory", "wall_limit"});
+    run_loop::goal g{from.who, "simulated time"};
+    g.attachment = from.attachment;
+    if (const auto span = p.time("for")) {
+        const auto left = sc_core::sc_max_time() - sc_core::sc_time_stamp();
+        g.until = sc_core::sc_time_stamp() + std::min(*span, left);
+    }
+    if (const auto end = p.time("until")) g.until = g.until ? std::min(*g.until, *end) : *end;
+    g.condition = condition_of(p, g.what);
+    if (const auto limit = p.seconds("wall_limit"))
+        g.wall_limit = std::chrono::duration_cast<run_loop::wall_clock::duration>(
+            std::chrono::duration<double>(*limit));
+    return g;
+}
+
+void control::wait(const parameters& p, caller& from, const rpc::answer& done, bool then_pause) {
+    auto goal = goal_of(p, from);
+    goal.ends_on_pause = then_pause;
+    auto& waits = waits_[&from];
+    if (waits.size() >= waits_per_caller)
+        throw rpc::error(code::refused,
+                         fmt::format("more than {} waits at once", waits_per_caller));
+    const auto id = std::make_shared<run_loop::goal_id>();
+    *id = loop_.wait_for(std::move(goal),
+                         [this, &from, done, id, then_pause](const stop_reason& reason) {
+                             if (const auto waits = waits_.find(&from); waits != waits_.end())
+                                 waits->second.erase(*id);
+                             if (then_pause) loop_.pause(reason.text);
+                             done(ended(reason));
+                         });
+    waits.insert(*id);
+}
+
+void control::add_run_methods() {
+    constexpr auto limits =
+        "for, until: simulated time; condition: \"ready\"; uart: {module, text, since}; "
+        "memory: {space, address, width, mask, equals}; wall_limit: seconds";
+    methods_.add("status", "", "Simulated time, run state, policy.", [this](const auto& p, auto&) {
+        p.only({});
+        return status();
+    });
+    methods_.add_waiting({"run", limits,
+                          "Resumes. With a limit it answers and pauses when the first one is "
+                          "reached, else it answers at once.",
+                          [this](const auto& p, auto& from, const auto& done) {
+                              const auto goal = goal_of(p, from);
+                              const bool limited = goal.until || goal.condition || goal.wall_limit;
+                              loop_.resume();
+                              if (limited) return wait(p, from, done, true);
+                              done(status());
+                          }});
+    methods_.add_waiting(
+        {"wait", limits,
+         "Answers when the first of the limits is reached; does not change the run state.",
+         [this](const auto& p, auto& from, const auto& done) { wait(p, from, done, false); }});
+    methods_.add("pause", "", "Stops simulated time.", [this](const auto& p, auto& from) {
+        p.only({});
+        loop_.pause(from.who + " paused");
+        return status();
+    });
+    methods_.add("step", "", "Pauses, and runs everything that happens at the next simulated time.",
+                 [this](const auto& p, auto& from) {
+                     p.only({});
+                     loop_.pause(from.who + " steps");
+                     const bool moved = loop_.step();
+                     auto result = status();
+                     result["moved"] = moved;
+                     return result;
+                 });
+}
+
+// --- Memory
+
+address_space& control::space(const parameters& p) {
+    const auto name = p.text("space");
+    auto* found = spaces_.find(name);
+    if (!found)
+        throw rpc::error(code::not_found,
+                         fmt::format("there is no address space '{}'; list 'spaces'", name));
+    return *found;
+}
+
+json control::peek(const parameters& p) {
+    p.only({"space", "address", "size"});
+    auto& from = space(p);
+    const auto address = p.number("address");
+    const auto size = p.number("size", 4);
+    if (size == 0 || size > largest_peek) p.wrong("size", "1 to 1048576 bytes");
+    std::vector<std::byte> bytes(size);
+    const auto done = from.peek(address, bytes);
+    if (done != size)
+        throw rpc::error(code::failed, fmt::format("{} does not answer at {:#x}", p.text("space"),
+                                                   address + done));
+    json result = {{"data", to_hex(bytes)}};
+    if (size <= 8) {
+        std::uint64_t value = 0;
+        std::ranges::copy(bytes, std::as_writable_bytes(std::span(&value, 1)).begin());
+        result["value"] = value;
+    }
+    return result;
+}
+
+json control::poke(const parameters& p) {
+    p.only({"space", "address", "data", "value", "width"});
+    auto& to = space(p);
+    const auto address = p.number("address");
+    if (p.has("data") == p.has("value"))
+        p.wrong("data", "given, or 'value' with 'width', and not both");
+    std::vector<std::byte> bytes;
+    if (p.has("data")) {
+        const auto parsed = from_hex(p.text("data"));
+        if (!parsed || parsed->empty() || parsed->size() > largest_peek)
+            p.wrong("data", "1 to 1048576 bytes in hexadecimal");
+        bytes = *parsed;
+    } else {
+        const auto width = p.number("width", 4);
+        const auto value = p.number("value");
+        if (width > 8 || !std::has_single_bit(width)) p.wrong("width", "1, 2, 4 or 8");
+        if (width < 8 && value >> (8 * width) != 0) p.wrong("value", "small enough for its width");
+        const auto all = std::as_bytes(std::span(&value, 1)).first(width);
+        bytes.assign(all.begin(), all.end());
+    }
+    const auto done = to.poke(address, bytes);
+    for_each_module<caches_code>([](const auto&, caches_code& hart) { hart.invalidate_code(); });
+    if (done != bytes.size())
+        throw rpc::error(code::failed, fmt::format("{} does not answer at {:#x}", p.text("space"),
+                                                   address + done));
+    return json::object();
+}
+
+void control::add_memory_methods() {
+    methods_.add("peek", "space, address, size: bytes (4; at most 1 MiB)",
+                 "Reads without side effects: 'data' in hexadecimal, and 'value' (little endian) "
+                 "up to 8 bytes.",
+                 [this](const auto& p, auto&) { return peek(p); });
+    methods_.add("poke", "space, address, data: hexadecimal | value, width: 1, 2, 4 or 8 (4)",
+                 "Writes without the side effects of a bus access.",
+                 [this](const auto& p, auto&) { return poke(p); });
+    add_list("spaces", [this] { return json(spaces_.names()); });
+}
+
+// --- Modules
+
+void control::add_module_methods() {
+    add_list("modules", [] {
+        json all = json::array();
+        for_each_module<sc_core::sc_module>([&](const auto& object, auto&) {
+            all.push_back({{"name", object.name()}, {"type", type_of(object)}});
+        });
+        return all;
+    });
+    add_list("memories", [] {
+        json all = json::array();
+        for_each_module<memory>([&](const auto& object, memory& m) {
+            all.push_back({{"name", object.name()},
+                           {"size", m.settings().size},
+                           {"read_only", m.settings().read_only}});
+        });
+        return all;
+    });
+    add_list("consoles", [this] {
+        json all = json::array();
+        for (const auto& [name, output] : consoles_.all())
+            all.push_back({{"name", name}, {"printed", output.printed}});
+        return all;
+    });
+    add_list("faults", [] {
+        json all = json::array();
+        for_each_module<accepts_faults>([&](const auto& object, accepts_faults& m) {
+            for (const auto& f : m.faults())
+                all.push_back(
+                    {{"module", object.name()}, {"fault", f.name}, {"description", f.description}});
+        });
+        return all;
+    });
+    methods_.add("list", "what",
+                 "Lists modules, spaces, memories, consoles, faults, harts, registers.",
+                 [this](const auto& p, auto&) {
+                     p.only({"what"});
+                     const auto found = lists_.find(p.text("what", "modules"));
+                     if (found == lists_.end()) {
+                         std::vector<std::string> known;
+                         for (const auto& [name, list] : lists_) known.push_back(name);
+                         p.wrong("what", fmt::format("one of {}", fmt::join(known, ", ")));
+                     }
+                     return found->second();
+                 });
+    methods_.add(
+        "statistics", "module: a name or a prefix (all)", "Counters by module.",
+        [](const auto& p, auto&) {
+            p.only({"module"});
+            const auto prefix = p.text("module", "");
+            json all = json::object();
+            for_each_module<publishes_statistics>([&](const auto& object, publishes_statistics& m) {
+                if (!std::string_view(object.name()).starts_with(prefix)) return;
+                counters c;
+                m.publish(c);
+                all[object.name()] = std::move(c.values);
+            });
+            return all;
+        });
+    methods_.add("inject", "module, fault, arguments: {name: value}",
+                 "Injects a fault; list 'faults' says which there are.", [](const auto& p, auto&) {
+                     p.only({"module", "fault", "arguments"});
+                     auto& module = module_named<accepts_faults>(p.text("module"), "faults");
+                     fault_arguments arguments;
+                     const auto& given = p.value("arguments");
+                     if (!given.is_null() && !given.is_object()) p.wrong("arguments", "an object");
+                     for (const auto& item : given.items())
+                         arguments[item.key()] = item.value().is_string()
+                                                     ? item.value().template get<std::string>()
+                                                     : item.value().dump();
+                     try {
+                         module.inject(p.text("fault"), arguments);
+                     } catch (const fault_error& e) {
+                         throw rpc::error(code::invalid_params, e.what());
+                     }
+                     return json::object();
+                 });
+    methods_.add("console", "module",
+                 "The last 64 KiB that a console printed, and how many bytes it ever printed.",
+                 [this](const auto& p, auto&) {
+                     p.only({"module"});
+                     const auto* output = consoles_.find(p.text("module"));
+                     if (!output)
+                         throw rpc::error(code::not_found,
+                                          "there is no console '" + p.text("module") + "'");
+                     return json{{"text", output->tail}, {"printed", output->printed}};
+                 });
+    methods_.add(
+        "type", "module, text", "Types at a console; answers how many bytes its queue took.",
+        [this](const auto& p, auto&) {
+            p.only({"module", "text"});
+            const auto* output = consoles_.find(p.text("module"));
+            if (!output)
+                throw rpc::error(code::not_found, "there is no console '" + p.text("module") + "'");
+            return json{{"taken", output->device->type(p.text("text"))}};
+        });
+}
+
+}  // namespace trn

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "platform/attach/control/console_log.h"
+#include "platform/attach/control/debug_spaces.h"
+#include "platform/attach/control/rpc.h"
+#include "platform/kernel/run_loop.h"
+
+namespace trn {
+
+/// What both sides of a connection must agree on.
+struct identity {
+    std::string version;
+    std::string board;
+    std::string digest;  ///< of the board and everything that changes what it computes
+};
+
+/// The control methods (doc/control-socket.md), whoever calls them: the socket, the debugger's
+/// monitor, a scenario. Finds modules by walking the SystemC hierarchy.
+/// Construct it after the modules and before elaboration.
+class control {
+public:
+    static constexpr unsigned protocol = 1;
+    static constexpr std::size_t largest_peek = 1 << 20;  ///< bytes per call
+    static constexpr std::size_t waits_per_caller = 64;
+
+    control(run_loop& loop, identity about);
+    control(const control&) = delete;
+    control& operator=(const control&) = delete;
+
+    /// Other parts add their methods here.
+    rpc::method_table& methods() { return methods_; }
+    const rpc::method_table& methods() const { return methods_; }
+    /// What `list` can list, and how.
+    void add_list(std::string what, std::function<rpc::json()> list);
+
+    /// A call from inside the process, between two slices. Throws rpc::error. Methods that wait
+    /// (run and wait with a condition) are refused: drive the run_loop instead.
+    rpc::json call(std::string_view method, const rpc::json& params = rpc::json::object());
+
+    /// Has to be told when a caller goes: its waits and subscriptions end.
+    void forget(rpc::caller& gone);
+    /// Sends to every caller that subscribed to `topic`.
+    void publish(std::string_view topic, const rpc::json& params);
+
+    const identity& about() const { return about_; }
+    run_loop& loop() { return loop_; }
+    debug_spaces& spaces() { return spaces_; }
+    console_log& consoles() { return consoles_; }
+
+private:
+    void add_session_methods();
+    void add_run_methods();
+    void add_memory_methods();
+    void add_module_methods();
+
+    rpc::json hello(const rpc::parameters& p, rpc::caller& from);
+    rpc::json status() const;
+    void wait(const rpc::parameters& p, rpc::caller& from, const rpc::answer& done,
+              bool then_pause);
+    run_loop::goal goal_of(const rpc::parameters& p, const rpc::caller& from);
+    std::function<bool()> condition_of(const rpc::parameters& p, std::string& what);
+    address_space& space(const rpc::parameters& p);
+    rpc::json peek(const rpc::parameters& p);
+    rpc::json poke(const rpc::parameters& p);
+
+    run_loop& loop_;
+    const identity about_;
+    debug_spaces spaces_;
+    console_log consoles_;
+    rpc::method_table methods_;
+    std::map<std::string, std::function<rpc::json()>> lists_;
+    std::map<rpc::caller*, std::set<run_loop::goal_id>> waits_;
+    std::map<std::string, std::set<rpc::caller*>, std::less<>> subscribers_;
+};
+
+}  // namespace trn

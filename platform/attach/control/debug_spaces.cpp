@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/attach/control/debug_spaces.h"
+
+#include <fmt/format.h>
+#include <tlm_utils/simple_initiator_socket.h>
+
+#include <algorithm>
+#include <tlm>
+
+#include "platform/tlm/router.h"
+
+namespace trn {
+namespace {
+
+using forward = tlm::tlm_fw_transport_if<>;
+
+// Debug transport moves at most this much per call: what a target does with a length is its own
+// affair.
+constexpr std::size_t burst = 64 * 1024;
+
+}  // namespace
+
+/// A socket that nobody but the debugger uses: a router's target socket is a multi-socket, which is
+/// reached through a binding only.
+class debug_spaces::probe : public sc_core::sc_module {
+public:
+    tlm_utils::simple_initiator_socket<probe, 64> out{"out"};
+    probe(sc_core::sc_module_name name, router& to) : sc_module(name), target_name(to.name()) {
+        out.bind(to.target);
+    }
+    const std::string target_name;
+};
+
+class debug_spaces::socket_space : public address_space {
+public:
+    explicit socket_space(forward& target) : target_(target) {}
+    virtual ~socket_space() = default;
+
+    std::size_t peek(std::uint64_t address, std::span<std::byte> bytes) override {
+        return move(tlm::TLM_READ_COMMAND, address, bytes.data(), bytes.size());
+    }
+    std::size_t poke(std::uint64_t address, std::span<const std::byte> bytes) override {
+        // A write payload's data is not modified; TLM has no const pointer for it.
+        return move(tlm::TLM_WRITE_COMMAND, address, const_cast<std::byte*>(bytes.data()),
+                    bytes.size());
+    }
+
+private:
+    std::size_t move(tlm::tlm_command command, std::uint64_t address, std::byte* bytes,
+                     std::size_t size) {
+        std::size_t done = 0;
+        while (done < size) {
+            const auto length =
+                static_cast<unsigned>(std::min(size - done, burst - (address + done) % burst));
+            tlm::tlm_generic_payload payload;
+            payload.set_command(command);
+            payload.set_address(address + done);
+            payload.set_data_ptr(reinterpret_cast<unsigned char*>(bytes + done));
+            payload.set_data_length(length);
+            payload.set_streaming_width(length);
+            const auto moved = std::min(target_.transport_dbg(payload), length);
+            done += moved;
+            if (moved < length) break;
+        }
+        return done;
+    }
+    forward& target_;
+};
+
+debug_spaces::debug_spaces() {
+    int count = 0;
+    for_each_module<router>([&](const auto&, router& r) {
+        probes_.push_back(
+            std::make_unique<probe>(fmt::format("debug_probe{}", count++).c_str(), r));
+    });
+}
+
+debug_spaces::~debug_spaces() = default;
+
+void debug_spaces::index() {
+    if (!spaces_.empty()) return;
+    const auto own = [this](forward& target) {
+        owned_.push_back(std::make_unique<socket_space>(target));
+        return owned_.back().get();
+    };
+    for (const auto& p : probes_) {
+        auto* space = own(*p->out.operator->());
+        spaces_[p->target_name] = space;
+        spaces_[p->target_name + ".target"] = space;
+    }
+    std::map<std::string, int> sockets_of;
+    for_each_module<sc_core::sc_export_base>(
+        [&](const auto& object, sc_core::sc_export_base& socket) {
+            auto* target = dynamic_cast<forward*>(socket.get_interface());
+            if (!target || spaces_.contains(object.name())) return;
+            auto* space = own(*target);
+            spaces_[object.name()] = space;
+            const auto* module = object.get_parent_object();
+            if (!module) return;
+            if (++sockets_of[module->name()] == 1) {
+                spaces_[module->name()] = space;
+            } else {
+                spaces_.erase(module->name());  // which of its sockets would be meant?
+            }
+        });
+    for_each_module<address_space>(
+        [&](const auto& object, address_space& space) { spaces_[object.name()] = &space; });
+}
+
+address_space* debug_spaces::find(std::string_view name) {
+    index();
+    const auto found = spaces_.find(name);
+    return found == spaces_.end() ? nullptr : found->second;
+}
+
+std::vector<std::string> debug_spaces::names() {
+    index();
+    std::vector<std::string> all;
+    for (const auto& [name, space] : spaces_) all.push_back(name);
+    return all;
+}
+
+}  // namespace trn

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "platform/kernel/introspection.h"
+
+namespace trn {
+
+/// Every address space of the platform by name, for peek and poke without side effects: each TLM
+/// target socket ("chip0.misc_ram.in"), each module with one target socket ("chip0.misc_ram"), and
+/// each module that is an address_space itself (a hart's virtual memory, "chip0.mgmt.hart").
+/// Construct it after the modules and before elaboration: routers are given a binding for it.
+class debug_spaces {
+public:
+    debug_spaces();
+    ~debug_spaces();
+
+    /// Nothing when no space has that name. Valid as long as this object.
+    address_space* find(std::string_view name);
+    std::vector<std::string> names();
+
+private:
+    class probe;
+    class socket_space;
+    void index();
+
+    std::vector<std::unique_ptr<probe>> probes_;
+    std::vector<std::unique_ptr<socket_space>> owned_;
+    std::map<std::string, address_space*, std::less<>> spaces_;
+};
+
+}  // namespace trn

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <systemc>
+#include <utility>
+
+/// JSON-RPC 2.0 without a transport: errors, parameters, a table of methods
+/// (doc/control-socket.md).
+namespace trn::rpc {
+
+using nlohmann::json;
+
+/// JSON-RPC 2.0 section 5.1, and below -32000 our own.
+enum class code : int {
+    parse_error = -32700,
+    invalid_request = -32600,
+    method_not_found = -32601,
+    invalid_params = -32602,
+    internal_error = -32603,
+    refused = -32000,    ///< not greeted, wrong version, wrong token
+    not_found = -32001,  ///< no module, space or fault of that name
+    failed = -32002,     ///< understood, and the platform could not do it
+};
+
+struct error : std::runtime_error {
+    error(code c, const std::string& text) : std::runtime_error(text), number(c) {}
+    code number;
+};
+
+/// The parameters of one call. Each read of a missing or mistyped one throws an error that names
+/// it.
+class parameters {
+public:
+    parameters(std::string_view method, const json& values);
+
+    /// Throws for a parameter that is not in `known`.
+    void only(std::initializer_list<std::string_view> known) const;
+    bool has(std::string_view name) const { return values_.contains(name); }
+    std::string text(std::string_view name) const;
+    std::string text(std::string_view name, std::string otherwise) const;
+    /// A JSON integer or a string "0x1f".
+    std::uint64_t number(std::string_view name) const;
+    std::uint64_t number(std::string_view name, std::uint64_t otherwise) const;
+    /// A string with a unit: "10 us".
+    std::optional<sc_core::sc_time> time(std::string_view name) const;
+    /// Seconds of wall clock, a JSON number.
+    std::optional<double> seconds(std::string_view name) const;
+    /// An object, an array: whatever it is; null when it is missing.
+    const json& value(std::string_view name) const;
+
+    [[noreturn]] void wrong(std::string_view name, std::string_view expected) const;
+
+private:
+    std::string method_;
+    json values_;
+};
+
+/// Who calls: a connection, the debugger's monitor, a scenario. Lives until `gone` is told.
+class caller {
+public:
+    virtual ~caller() = default;
+    /// Sends a notification; may do nothing.
+    virtual void notify(std::string_view method, const json& params) = 0;
+
+    std::string who;               ///< for logs and stall reports
+    std::uint64_t attachment = 0;  ///< as run_loop::attach named it
+    bool greeted = false;
+};
+
+/// Receives the result of a call, at once or some slices later; called exactly once, unless the
+/// caller has gone.
+using answer = std::function<void(json result)>;
+
+struct method {
+    std::string_view name;
+    std::string_view takes;  ///< its parameters: "space, address, size: bytes (at most 1 MiB)"
+    std::string_view description;
+    std::function<void(const parameters&, caller&, const answer&)> call;
+};
+
+class method_table {
+public:
+    /// A method that answers when its condition comes.
+    void add_waiting(method m);
+    /// A method that answers at once.
+    void add(std::string_view name, std::string_view parameters, std::string_view description,
+             std::function<json(const rpc::parameters&, caller&)> call);
+    const method* find(std::string_view name) const;
+    const std::map<std::string_view, method>& all() const { return methods_; }
+
+private:
+    std::map<std::string_view, method> methods_;
+};
+
+/// Executes one request text. `reply` receives the response text without line end, at once or
+/// later; it is not called for notifications. Never throws: what is wrong with `text` becomes an
+/// error response.
+void execute(const method_table& methods, std::string_view text, caller& from,
+             std::function<void(std::string)> reply);
+
+std::string error_response(const json& id, code number, std::string_view text);
+std::string notification(std::string_view method, const json& params);
+
+}  // namespace trn::rpc

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "platform/attach/control/control.h"
+
+namespace trn {
+
+/// A socket that cannot be opened as asked: the text is for the user.
+class listen_error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// Serves the control methods to clients on sockets: JSON-RPC 2.0, one message per line.
+/// Everything a client sizes is bounded; a client that breaks a bound loses its connection only.
+class control_server {
+public:
+    static constexpr std::size_t largest_message = 4 << 20;  ///< bytes per line
+    static constexpr std::size_t largest_backlog = 16
+                                                   << 20;  ///< bytes that a client has not read yet
+    static constexpr std::size_t most_clients = 16;
+
+    explicit control_server(control& methods);
+    ~control_server();
+    control_server(const control_server&) = delete;
+    control_server& operator=(const control_server&) = delete;
+
+    /// A Unix socket that only its owner can open (mode 0600). A socket file that a dead process
+    /// left behind is replaced. Removed in the destructor. Throws listen_error.
+    void listen_unix(const std::filesystem::path& path);
+
+    struct tcp_options {
+        std::string address;        ///< "HOST:PORT"; port 0 chooses one
+        bool allow_remote = false;  ///< permit an address that is not loopback; needs a token
+        std::optional<std::string> token = {};  ///< what 'hello' must bring
+    };
+    /// Returns the address as "HOST:PORT" with the port in use. Throws listen_error.
+    std::string listen_tcp(const tcp_options& options);
+
+    std::size_t clients() const;
+
+private:
+    template <typename protocol>
+    class session;
+    template <typename protocol>
+    class door;
+    class door_base;
+
+    control& methods_;
+    std::shared_ptr<std::size_t> clients_ = std::make_shared<std::size_t>(0);
+    std::vector<std::unique_ptr<door_base>> doors_;
+};
+
+/// The token in `file`: its first line. Throws listen_error when it cannot be read, has fewer than
+/// 16 characters, or when others than the owner can read the file.
+std::string read_token(const std::filesystem::path& file);
+
+}  // namespace trn

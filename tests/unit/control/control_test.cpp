@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/attach/control/control.h"
+
+#include <gtest/gtest.h>
+
+#include "platform/tlm/memory.h"
+#include "platform/tlm/router.h"
+
+namespace {
+
+using namespace sc_core;
+using trn::rpc::code;
+using trn::rpc::json;
+
+/// Counts time, prints when told, can be broken, is ready after 1 ms.
+class gadget : public sc_module,
+               public trn::publishes_statistics,
+               public trn::accepts_faults,
+               public trn::reports_ready,
+               public trn::console {
+public:
+    explicit gadget(sc_module_name name) : sc_module(name) {
+        SC_HAS_PROCESS(gadget);
+        SC_METHOD(tick);
+    }
+    void publish(trn::statistics& out) const override { out.count("ticks", ticks); }
+    std::vector<fault> faults() const override {
+        return {{"stop_ticking", "No ticks any more. at: a tick"}};
+    }
+    void inject(std::string_view fault, const trn::fault_arguments& arguments) override {
+        if (fault != "stop_ticking")
+            throw trn::fault_error("gadget has no fault '" + std::string(fault) + "'");
+        stop_at = std::stoull(arguments.at("at"));
+    }
+    bool ready() const override { return ticks >= 100; }
+    void on_output(sink to) override { out = std::move(to); }
+    std::size_t type(std::string_view characters) override {
+        typed += characters;
+        return characters.size();
+    }
+
+    std::uint64_t ticks = 0, stop_at = ~0ull;
+    std::string typed;
+    sink out;
+
+private:
+    void tick() {
+        if (++ticks == 50 && out) out("boot: half way\xff\n");
+        if (ticks < stop_at) next_trigger(sc_time(10, SC_US));
+    }
+};
+
+class listener : public trn::rpc::caller {
+public:
+    listener() { who = "test"; }
+    void notify(std::string_view method, const json& params) override {
+        heard.emplace_back(method, params);
+    }
+    std::vector<std::pair<std::string, json>> heard;
+};
+
+class ControlTest : public testing::Test {
+public:
+    ControlTest() {
+        noc.initiator.bind(ram.in);
+        noc.map({.base = 0x1000, .size = 0x1000, .target_base = 0, .port = 0});
+    }
+
+    json ask(const json& request) {
+        std::string text;
+        trn::rpc::execute(api.methods(),
+                          request.is_string() ? request.get<std::string>() : request.dump(), client,
+                          [&](std::string t) { text = std::move(t); });
+        return text.empty() ? json() : json::parse(text);
+    }
+    json result(std::string_view method, const json& params = json::object()) {
+        const auto reply =
+            ask({{"jsonrpc", "2.0"}, {"id", 7}, {"method", method}, {"params", params}});
+        EXPECT_TRUE(reply.contains("result")) << reply.dump();
+        return reply.value("result", json());
+    }
+    int error(std::string_view method, const json& params = json::object()) {
+        const auto reply =
+            ask({{"jsonrpc", "2.0"}, {"id", 7}, {"method", method}, {"params", params}});
+        EXPECT_TRUE(reply.contains("error")) << reply.dump();
+        return reply["error"]["code"];
+    }
+
+    trn::memory ram{"ram", {.size = 0x1000}};
+    trn::router noc{"noc", {}};
+    gadget g{"gadget"};
+    trn::run_loop loop{{.policy = {trn::time_policy::kind::lockstep}}};
+    trn::control api{loop, {"0.1.0", "test-board", "abc"}};
+    listener client;
+};
+
+TEST_F(ControlTest, HelloAgreesOnEverythingThatIsNamed) {
+    const auto r =
+        result("hello", {{"protocol", 1}, {"board", "test-board"}, {"endianness", "little"}});
+    EXPECT_EQ(r["digest"], "abc");
+    EXPECT_TRUE(client.greeted);
+}
+
+TEST_F(ControlTest, AMismatchIsRefusedInOneReadableSentence) {
+    auto reply =
+        ask({{"jsonrpc", "2.0"}, {"id", 1}, {"method", "hello"}, {"params", {{"protocol", 2}}}});
+    EXPECT_EQ(reply["error"]["message"],
+              "the client speaks control protocol 2, this trnvp 0.1.0 speaks 1");
+    reply = ask({{"jsonrpc", "2.0"},
+                 {"id", 1},
+                 {"method", "hello"},
+                 {"params", {{"protocol", 1}, {"board", "other"}}}});
+    EXPECT_EQ(reply["error"]["message"],
+              "the client expects board 'other', this platform is 'test-board'");
+    EXPECT_FALSE(client.greeted);
+}
+
+TEST_F(ControlTest, PeekAndPokeReachMemoriesThroughEverySpaceByName) {
+    loop.elaborate();
+    result("poke", {{"space", "ram"}, {"address", 16}, {"data", "0102ABcd"}});
+    EXPECT_EQ(result("peek", {{"space", "noc"}, {"address", "0x1010"}, {"size", 4}}),
+              (json{{"data", "0102abcd"}, {"value", 0xcdab0201u}}));
+    result("poke", {{"space", "noc.target"}, {"address", 0x1020}, {"value", 0x1234}, {"width", 2}});
+    EXPECT_EQ(result("peek", {{"space", "ram.in"}, {"address", 0x20}, {"size", 8}})["value"],
+              0x1234);
+}
+
+TEST_F(ControlTest, PeekOutsideAnyTargetSaysWhere) {
+    loop.elaborate();
+    const auto reply = ask({{"jsonrpc", "2.0"},
+                            {"id", 1},
+                            {"method", "peek"},
+                            {"params", {{"space", "noc"}, {"address", 0x9000}}}});
+    EXPECT_EQ(reply["error"]["message"], "noc does not answer at 0x9000");
+    EXPECT_EQ(error("peek", {{"space", "nowhere"}, {"address", 0}}),
+              static_cast<int>(code::not_found));
+}
+
+TEST_F(ControlTest, BadParametersNameTheParameter) {
+    loop.elaborate();
+    for (const json& params :
+         {json{{"space", "ram"}, {"address", -1}}, json{{"space", "ram"}, {"address", "12q"}},
+          json{{"space", "ram"}, {"address", 0}, {"size", 0}},
+          json{{"space", "ram"}, {"address", 0}, {"size", 1 << 30}},
+          json{{"space", 5}, {"address", 0}}, json{{"space", "ram"}, {"address", 0}, {"sise", 1}},
+          json::array({1, 2})})
+        EXPECT_EQ(error("peek", params), static_cast<int>(code::invalid_params)) << params;
+    for (const json& params : {json{{"space", "ram"}, {"address", 0}, {"data", "123"}},
+                               json{{"space", "ram"}, {"address", 0}, {"data", "zz"}},
+                               json{{"space", "ram"}, {"address", 0}, {"value", 256}, {"width", 1}},
+                               json{{"space", "ram"}, {"address", 0}, {"value", 1}, {"width", 3}},
+                               json{{"space", "ram"}, {"address", 0}}})
+        EXPECT_EQ(error("poke", params), static_cast<int>(code::invalid_params)) << params;
+    EXPECT_EQ(error("run", {{"for", "10"}}), static_cast<int>(code::invalid_params));
+    EXPECT_EQ(error("run", {{"for", 10}}), static_cast<int>(code::invalid_params));
+    EXPECT_EQ(error("wait", {{"wall_limit", -1}}), static_cast<int>(code::invalid_params));
+    EXPECT_FALSE(loop.paused());
+}
+
+TEST_F(ControlTest, MalformedRequestsAreAnsweredAsTheSpecificationSays) {
+    EXPECT_EQ(ask("{nonsense")["error"]["code"], -32700);
+    EXPECT_EQ(ask("[]")["error"]["code"], -32600);
+    EXPECT_EQ(ask("3")["error"]["code"], -32600);
+    EXPECT_EQ(ask(R"({"jsonrpc":"1.0","id":1,"method":"status"})")["error"]["code"], -32600);
+    EXPECT_EQ(ask(R"({"jsonrpc":"2.0","id":[[1]],"method":"status"})")["error"]["code"], -32600);
+    EXPECT_EQ(ask(R"({"jsonrpc":"2.0","id":1,"method":7})")["error"]["code"], -32600);
+    EXPECT_EQ(ask(R"({"jsonrpc":"2.0","id":1,"method":"fly"})")["error"]["code"], -32601);
+    EXPECT_TRUE(ask(R"({"jsonrpc":"2.0","method":"status"})").is_null());  // a notification
+    EXPECT_EQ(ask(std::string(100'000, '['))["error"]["code"], -32700);
+}
+
+TEST_F(ControlTest, RunForStopsExactlyThereAndPauses) {
+    json reply;
+    trn::rpc::execute(api.methods(),
+                      R"({"jsonrpc":"2.0","id":1,"method":"run","params":{"for":"250 us"}})",
+                      client, [&](std::string text) {
+                          reply = json::parse(text);
+                          loop.quit("answered");
+                      });
+    EXPECT_TRUE(reply.is_null());
+    loop.serve();
+    EXPECT_EQ(reply["result"]["reason"], "time_limit");
+    EXPECT_EQ(reply["result"]["time_ps"], 250'000'000u);
+    EXPECT_TRUE(loop.paused());
+    EXPECT_EQ(g.ticks, 25u);
+}
+
+TEST_F(ControlTest, WaitAnswersWhenTheChipIsReadyOrTheConsoleSaysSo) {
+    client.attachment = loop.attach("test");
+    std::vector<json> replies;
+    const auto collect = [&](std::string text) {
+        replies.push_back(json::parse(text));
+        if (replies.size() == 3) loop.quit("answered");
+    };
+    loop.elaborate();
+    for (
+        const auto* request :
+        {R"({"jsonrpc":"2.0","id":1,"method":"wait","params":{"condition":"ready"}})",
+         R"({"jsonrpc":"2.0","id":2,"method":"wait","params":{"uart":{"module":"gadget","text":"half way"}}})",
+         R"({"jsonrpc":"2.0","id":3,"method":"wait","params":{"memory":{"space":"ram","address":0,"equals":0}}})"})
+        trn::rpc::execute(api.methods(), request, client, collect);
+    result("subscribe", {{"topics", {"uart"}}});
+    loop.serve();
+    ASSERT_EQ(replies.size(), 3u);
+    EXPECT_EQ(replies[0]["id"], 3);
+    EXPECT_EQ(replies[1]["id"], 2);
+    EXPECT_EQ(replies[1]["result"]["time_ps"], 500'000'000u);
+    EXPECT_EQ(replies[2]["id"], 1);
+    EXPECT_EQ(replies[2]["result"]["reason"], "condition");
+    ASSERT_EQ(client.heard.size(), 1u);
+    EXPECT_EQ(client.heard[0].first, "uart");
+    EXPECT_EQ(result("console", {{"module", "gadget"}})["printed"], 16);
+}
+
+TEST_F(ControlTest, AClientThatGoesTakesItsWaitsWithIt) {
+    bool answered = false;
+    trn::rpc::execute(api.methods(),
+                      R"({"jsonrpc":"2.0","id":1,"method":"wait","params":{"for":"10 us"}})",
+                      client, [&](const std::string&) { answered = true; });
+    api.forget(client);
+    trn::run_loop::goal g{"test", "time"};
+    g.until = sc_time(1, SC_MS);
+    loop.run(g);
+    EXPECT_FALSE(answered);
+}
+
+TEST_F(ControlTest, FaultsStatisticsAndTypingReachTheModule) {
+    loop.elaborate();
+    EXPECT_EQ(result("list", {{"what", "faults"}})[0]["fault"], "stop_ticking");
+    result("inject", {{"module", "gadget"}, {"fault", "stop_ticking"}, {"arguments", {{"at", 5}}}});
+    EXPECT_EQ(g.stop_at, 5u);
+    EXPECT_EQ(error("inject", {{"module", "gadget"}, {"fault", "melt"}}),
+              static_cast<int>(code::invalid_params));
+    EXPECT_EQ(error("inject", {{"module", "ram"}, {"fault", "melt"}}),
+              static_cast<int>(code::not_found));
+    EXPECT_EQ(result("statistics")["gadget"]["ticks"], 0);
+    EXPECT_EQ(result("type", {{"module", "gadget"}, {"text", "ls\n"}})["taken"], 3);
+    EXPECT_EQ(g.typed, "ls\n");
+}
+
+TEST_F(ControlTest, ListsNameEverything) {
+    loop.elaborate();
+    const auto modules = result("list", {{"what", "modules"}});
+    EXPECT_EQ(modules[0], (json{{"name", "ram"}, {"type", "memory"}}));
+    EXPECT_EQ(result("list", {{"what", "memories"}})[0]["size"], 0x1000);
+    const auto spaces = result("list", {{"what", "spaces"}});
+    EXPECT_NE(std::find(spaces.begin(), spaces.end(), "noc"), spaces.end());
+    EXPECT_EQ(error("list", {{"what", "dragons"}}), static_cast<int>(code::invalid_params));
+    std::set<std::string> names;
+    for (const auto& m : result("methods")) names.insert(m["name"]);
+    for (const auto* name : {"hello", "run", "pause", "step", "status", "list", "peek", "poke",
+                             "inject", "statistics", "subscribe", "wait", "quit"})
+        EXPECT_TRUE(names.contains(name)) << name;
+}
+
+TEST_F(ControlTest, StepMovesToTheNextEventAndPauses) {
+    loop.elaborate();
+    EXPECT_TRUE(result("step")["moved"]);
+    EXPECT_TRUE(result("step")["moved"]);
+    EXPECT_EQ(g.ticks, 2u);
+    EXPECT_TRUE(result("status")["paused"]);
+    EXPECT_EQ(sc_time_stamp(), sc_time(10, SC_US));
+}
+
+TEST_F(ControlTest, CallsFromInsideUseTheSameMethods) {
+    loop.elaborate();
+    EXPECT_EQ(api.call("status")["paused"], false);
+    EXPECT_THROW(api.call("wait", {{"for", "1 us"}}), trn::rpc::error);
+    EXPECT_THROW(api.call("fly"), trn::rpc::error);
+}
+
+}  // namespace
