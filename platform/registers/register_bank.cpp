@@ -48,24 +48,22 @@ const register_index& register_index::of(const register_table& table) {
     return known.try_emplace(&table, table).first->second;
 }
 
+std::uint32_t register_index::blank_page() {
+    const std::size_t begin = entries_.size();
+    entries_.resize(begin + ((page_mask + 1) >> width_shift_));
+    return static_cast<std::uint32_t>(begin);
+}
+
 register_index::register_index(const register_table& table)
     : width_shift_(static_cast<unsigned>(std::countr_zero(table.width))) {
-    const std::size_t entries = (page_mask + 1) >> width_shift_;
-    auto blank_page = [&] {
-        pages_.push_back(std::make_unique<std::uint32_t[]>(entries));
-        std::fill_n(pages_.back().get(), entries, hole);
-        return static_cast<std::uint32_t>(pages_.size() - 1);
-    };
-    page_of_.assign((table.size >> page_shift) + 1, blank_page());
-    row_of_.reserve(table.slots);
-    for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    page_.assign((table.size >> page_shift) + 1, blank_page());
+    for (std::uint32_t r = 0; r < table.rows.size(); ++r) {
         const register_row& row = table.rows[r];
         for (std::uint32_t i = 0; i < row.count; ++i) {
             const std::uint64_t offset = row.element(i);
-            std::uint32_t& page = page_of_[offset >> page_shift];
+            std::uint32_t& page = page_[offset >> page_shift];
             if (page == 0) page = blank_page();
-            pages_[page][(offset & page_mask) >> width_shift_] = row.slot + i;
-            row_of_.push_back(static_cast<std::uint16_t>(r));
+            entries_[page + ((offset & page_mask) >> width_shift_)] = {row.slot + i, r};
         }
     }
 }
@@ -78,12 +76,11 @@ register_bank::register_bank(const register_table& table, options opts)
       stride_shift_(shift_of(stride_)),
       width_(table.width),
       latency_(opts.latency),
-      on_write_(table.rows.size()),
-      on_read_(table.rows.size()),
-      views_(table.rows.size()),
       values_(opts.instances),
-      ram_(table.holes == hole_policy::ram ? opts.instances : 0),
-      touched_(table.rows.size() / 64 + 1) {
+      ram_(table.holes == hole_policy::ram ? opts.instances : 0) {
+    rows_.reserve(table.rows.size());
+    for (const register_row& row : table.rows)
+        rows_.push_back({row.bits, row.reset, row.slot, false, {}, {}, {}});
     assert(opts.instances > 0 && stride_ >= table.size && stride_ % width_ == 0);
 }
 
@@ -115,94 +112,88 @@ void register_bank::split(tlm::tlm_generic_payload& payload, sc_core::sc_time& d
             status = refuse(tlm::TLM_ADDRESS_ERROR_RESPONSE, write, address + done, length);
             break;
         }
+        const bool is_hole = index_.find(where.offset).slot == register_index::hole;
         const unsigned into = static_cast<unsigned>(where.offset & (width_ - 1));
         const unsigned size = std::min(width_ - into, length - done);
         unsigned char* data = payload.get_data_ptr() + done;
         const bool enables = payload.get_byte_enable_ptr() != nullptr;
         if (enables && none_enabled(payload, done, size)) {
             // nothing of this register is meant
-        } else if (where.slot == register_index::hole && !enables) {
-            status = hole(write, where, data, size);
         } else if (enables && !all_enabled(payload, done, size)) {
             status = refuse(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE, write, address + done, size);
-        } else if (size < width_ && where.slot != register_index::hole) {
+        } else if (is_hole) {
+            status = hole(write, where, data, size);
+        } else if (size < width_) {
             status = refuse(tlm::TLM_BURST_ERROR_RESPONSE, write, address + done, size);
         } else {
-            status = where.slot == register_index::hole ? hole(write, where, data, size)
-                                                        : beat(write, address + done, data, delay);
+            status = beat(write, address + done, data, delay);
         }
         done += size;
     }
     payload.set_response_status(status);
 }
 
-bool register_bank::locate(std::uint64_t address, location& where) const {
-    std::uint64_t instance = 0;
-    std::uint64_t offset = address;
-    if (address >= table_.size) {  // instance 0 needs no division
-        instance = stride_shift_ != 0 ? address >> stride_shift_ : address / stride_;
-        offset = address - instance * stride_;
-        if (instance >= values_.size() || offset >= table_.size) return false;
-    }
-    where = {static_cast<unsigned>(instance), index_.slot(offset), offset};
-    return true;
+inline bool register_bank::locate(std::uint64_t address, location& where) const {
+    where = {0, address};
+    if (address < table_.size) return true;  // instance 0 needs no division
+    where.instance = stride_shift_ != 0 ? address >> stride_shift_ : address / stride_;
+    where.offset = address - where.instance * stride_;
+    return where.instance < values_.size() && where.offset < table_.size;
 }
 
 /// One whole, aligned register (or that much of a hole).
-tlm::tlm_response_status register_bank::beat(bool is_write, std::uint64_t address,
-                                             unsigned char* data, sc_core::sc_time& delay) {
-    location where{};
+inline tlm::tlm_response_status register_bank::beat(bool is_write, std::uint64_t address,
+                                                    unsigned char* data, sc_core::sc_time& delay) {
+    location where;
     if (!locate(address, where))
         return refuse(tlm::TLM_ADDRESS_ERROR_RESPONSE, is_write, address, width_);
-    if (where.slot == register_index::hole) return hole(is_write, where, data, width_);
+    const auto at = index_.find(where.offset);
+    if (at.slot == register_index::hole) return hole(is_write, where, data, width_);
     delay += latency_;
-    std::uint64_t value = 0;
+    auto status = tlm::TLM_OK_RESPONSE;
+    const auto instance = static_cast<unsigned>(where.instance);
     if (is_write) {
-        std::memcpy(&value, data, width_);
-        const auto status = write(where, value, delay);
-        return status == tlm::TLM_OK_RESPONSE ? status : refuse(status, true, address, width_);
+        status = write(instance, at, fetch(data), delay);
+    } else {
+        std::uint64_t value = 0;
+        status = read(instance, at, value, delay);
+        if (status == tlm::TLM_OK_RESPONSE) put(data, value);
     }
-    const auto status = read(where, value, delay);
-    if (status != tlm::TLM_OK_RESPONSE) return refuse(status, false, address, width_);
-    std::memcpy(data, &value, width_);
-    return status;
+    return status == tlm::TLM_OK_RESPONSE ? status : refuse(status, is_write, address, width_);
 }
 
-tlm::tlm_response_status register_bank::read(const location& where, std::uint64_t& value,
-                                             sc_core::sc_time& delay) {
-    const std::size_t r = index_.row(where.slot);
-    const register_row& row = table_.rows[r];
+inline tlm::tlm_response_status register_bank::read(unsigned instance, register_index::entry at,
+                                                    std::uint64_t& value, sc_core::sc_time& delay) {
+    live_row& row = rows_[at.row];
     if (row.bits.readable == 0) return tlm::TLM_COMMAND_ERROR_RESPONSE;
-    touched_[r / 64] |= 1ull << (r % 64);
-    const unsigned index = where.slot - row.slot;
-    const std::uint64_t old =
-        views_[r] ? views_[r](where.instance, index) : load(where.instance, where.slot, row);
+    row.touched = true;
+    const unsigned index = at.slot - row.slot;
+    const std::uint64_t old = row.view ? row.view(instance, index) : load(instance, at.slot, row);
     value = old & row.bits.readable;
-    if (on_read_[r]) {
-        register_access a{where.instance, index, old, 0, value, delay};
-        on_read_[r](a);
+    if (row.on_read) {
+        register_access a{instance, index, old, 0, value, delay};
+        row.on_read(a);
         if (a.response != tlm::TLM_OK_RESPONSE) return a.response;
         value = a.value;
     }
-    if (row.bits.drained != 0 && (old & row.bits.drained) != 0)
-        store(where.instance, where.slot, old & ~row.bits.drained);
+    if ((old & row.bits.drained) != 0) store(instance, at.slot, old & ~row.bits.drained);
     return tlm::TLM_OK_RESPONSE;
 }
 
-tlm::tlm_response_status register_bank::write(const location& where, std::uint64_t written,
-                                              sc_core::sc_time& delay) {
-    const std::size_t r = index_.row(where.slot);
-    const register_row& row = table_.rows[r];
+inline tlm::tlm_response_status register_bank::write(unsigned instance, register_index::entry at,
+                                                     std::uint64_t written,
+                                                     sc_core::sc_time& delay) {
+    live_row& row = rows_[at.row];
     if (row.bits.writable() == 0) return tlm::TLM_COMMAND_ERROR_RESPONSE;
-    touched_[r / 64] |= 1ull << (r % 64);
-    const std::uint64_t old = load(where.instance, where.slot, row);
+    row.touched = true;
+    const std::uint64_t old = load(instance, at.slot, row);
     std::uint64_t value = (old & ~row.bits.stored) | (written & row.bits.stored);
     value &= ~(written & row.bits.clears);
     value |= written & row.bits.sets;
-    if (value != old) store(where.instance, where.slot, value);
-    if (!on_write_[r]) return tlm::TLM_OK_RESPONSE;
-    register_access a{where.instance, where.slot - row.slot, old, written, value, delay};
-    on_write_[r](a);
+    if (value != old) store(instance, at.slot, value);
+    if (!row.on_write) return tlm::TLM_OK_RESPONSE;
+    register_access a{instance, at.slot - row.slot, old, written, value, delay};
+    row.on_write(a);
     return a.response;
 }
 
@@ -221,7 +212,7 @@ tlm::tlm_response_status register_bank::hole(bool is_write, const location& wher
     return tlm::TLM_OK_RESPONSE;
 }
 
-unsigned char* register_bank::ram(unsigned instance) {
+unsigned char* register_bank::ram(std::uint64_t instance) {
     if (!ram_[instance]) ram_[instance] = std::make_unique<unsigned char[]>(table_.size);
     return ram_[instance].get();
 }
@@ -238,27 +229,23 @@ tlm::tlm_response_status register_bank::refuse(tlm::tlm_response_status status, 
 unsigned register_bank::debug_access(tlm::tlm_generic_payload& payload) {
     const bool is_write = payload.is_write();
     unsigned done = 0;
-    while (done < payload.get_data_length()) {
-        location where{};
-        if (!locate(payload.get_address() + done, where)) break;
+    location where;
+    while (done < payload.get_data_length() && locate(payload.get_address() + done, where)) {
+        const auto at = index_.find(where.offset);
         const unsigned into = static_cast<unsigned>(where.offset & (width_ - 1));
         const unsigned size = std::min(width_ - into, payload.get_data_length() - done);
         unsigned char* data = payload.get_data_ptr() + done;
-        if (where.slot == register_index::hole) {
+        const auto instance = static_cast<unsigned>(where.instance);
+        if (at.slot == register_index::hole) {
             if (table_.holes == hole_policy::error) break;
             hole(is_write, where, data, size);
         } else {
             if (size < width_) break;
-            const std::size_t r = index_.row(where.slot);
-            const unsigned index = where.slot - table_.rows[r].slot;
-            std::uint64_t value = 0;
-            if (is_write) {
-                std::memcpy(&value, data, width_);
-                poke(r, value, index, where.instance);
-            } else {
-                value = peek(r, index, where.instance);
-                std::memcpy(data, &value, width_);
-            }
+            const unsigned index = at.slot - rows_[at.row].slot;
+            if (is_write)
+                poke(at.row, fetch(data), index, instance);
+            else
+                put(data, peek(at.row, index, instance));
         }
         done += size;
     }
@@ -266,42 +253,48 @@ unsigned register_bank::debug_access(tlm::tlm_generic_payload& payload) {
 }
 
 std::uint64_t register_bank::peek(std::size_t r, unsigned index, unsigned instance) const {
-    const register_row& row = table_.rows[r];
-    assert(index < row.count && instance < values_.size());
-    return views_[r] ? views_[r](instance, index) : load(instance, row.slot + index, row);
+    const live_row& row = rows_[r];
+    assert(index < table_.rows[r].count && instance < values_.size());
+    return row.view ? row.view(instance, index) : load(instance, row.slot + index, row);
 }
 
 void register_bank::poke(std::size_t r, std::uint64_t value, unsigned index, unsigned instance) {
-    const register_row& row = table_.rows[r];
-    assert(index < row.count && instance < values_.size());
-    store(instance, row.slot + index, value);
+    assert(index < table_.rows[r].count && instance < values_.size());
+    store(instance, rows_[r].slot + index, value);
 }
 
-std::uint64_t register_bank::load(unsigned instance, std::uint32_t slot,
-                                  const register_row& row) const {
-    const unsigned char* values = values_[instance].get();
-    if (values == nullptr) return row.reset;
+/// A register's bytes as a number; almost every block has four of them.
+inline std::uint64_t register_bank::fetch(const unsigned char* bytes) const {
+    std::uint32_t word;
+    if (width_ == 4) return std::memcpy(&word, bytes, 4), word;
     std::uint64_t value = 0;
-    if (width_ == 4) {  // almost every block: one load instead of a call
-        std::uint32_t word;
-        std::memcpy(&word, values + std::size_t{slot} * 4, 4);
-        return word;
-    }
-    std::memcpy(&value, values + std::size_t{slot} * width_, width_);
+    std::memcpy(&value, bytes, width_);
     return value;
 }
 
-void register_bank::store(unsigned instance, std::uint32_t slot, std::uint64_t value) {
+inline void register_bank::put(unsigned char* bytes, std::uint64_t value) const {
+    if (width_ == 4)
+        std::memcpy(bytes, &value, 4);
+    else
+        std::memcpy(bytes, &value, width_);
+}
+
+inline std::uint64_t register_bank::load(unsigned instance, std::uint32_t slot,
+                                         const live_row& row) const {
+    const unsigned char* values = values_[instance].get();
+    return values != nullptr ? fetch(values + std::size_t{slot} * width_) : row.reset;
+}
+
+inline void register_bank::store(unsigned instance, std::uint32_t slot, std::uint64_t value) {
     if (values_[instance] == nullptr) allocate(instance);
-    std::memcpy(values_[instance].get() + std::size_t{slot} * width_, &value, width_);
+    put(values_[instance].get() + std::size_t{slot} * width_, value);
 }
 
 void register_bank::allocate(unsigned instance) {
     values_[instance] = std::make_unique<unsigned char[]>(std::size_t{table_.slots} * width_);
     unsigned char* out = values_[instance].get();
     for (const register_row& row : table_.rows)
-        for (std::uint32_t i = 0; i < row.count; ++i, out += width_)
-            std::memcpy(out, &row.reset, width_);
+        for (std::uint32_t i = 0; i < row.count; ++i, out += width_) put(out, row.reset);
 }
 
 void register_bank::reset() {
@@ -313,7 +306,7 @@ void register_bank::reset(unsigned instance) {
 }
 
 void register_bank::forget_touches() {
-    std::fill(touched_.begin(), touched_.end(), 0);
+    for (auto& row : rows_) row.touched = false;
 }
 
 }  // namespace trn

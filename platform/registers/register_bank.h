@@ -27,30 +27,33 @@ struct register_access {
     tlm::tlm_response_status response = tlm::TLM_OK_RESPONSE;
 };
 
-/// Where the offsets of a table lead: a two-level table of slot numbers, built once per table and
-/// shared by all banks on it.
+/// Where the offsets of a table lead: pages of entries, built once per table and shared by all
+/// banks on it.
 class register_index {
 public:
     static constexpr std::uint32_t hole = ~0u;
+    struct entry {
+        std::uint32_t slot = hole;  ///< which value of an instance
+        std::uint32_t row = 0;      ///< of the table
+    };
 
     static const register_index& of(const register_table& table);
     explicit register_index(const register_table& table);
 
-    /// Slot of the register at `offset` (below the table's size, aligned to its width), or hole.
-    std::uint32_t slot(std::uint64_t offset) const {
-        return pages_[page_of_[offset >> page_shift]][(offset & page_mask) >> width_shift_];
+    /// What is at `offset`, which must be below the table's size.
+    entry find(std::uint64_t offset) const {
+        return entries_[page_[offset >> page_shift] + ((offset & page_mask) >> width_shift_)];
     }
-    std::uint16_t row(std::uint32_t slot) const { return row_of_[slot]; }
-    unsigned width_shift() const { return width_shift_; }
 
 private:
     static constexpr unsigned page_shift = 12;
     static constexpr std::uint64_t page_mask = (1u << page_shift) - 1;
 
+    std::uint32_t blank_page();
+
     unsigned width_shift_;
-    std::vector<std::uint32_t> page_of_;  // page 0 is all holes
-    std::vector<std::unique_ptr<std::uint32_t[]>> pages_;
-    std::vector<std::uint16_t> row_of_;
+    std::vector<std::uint32_t> page_;  // where each 4 KiB begin in entries_; 0 is all holes
+    std::vector<entry> entries_;
 };
 
 /// The registers of one block, or of many equal instances of it at a stride. Decodes, checks width,
@@ -86,17 +89,17 @@ public:
     /// Called after the value was stored.
     template <class Reg>
     void on_write(Reg reg, hook call) {
-        on_write_[row(reg)] = std::move(call);
+        rows_[row(reg)].on_write = std::move(call);
     }
     /// Called before the bus sees the value; may change it. Not called by debug reads.
     template <class Reg>
     void on_read(Reg reg, hook call) {
-        on_read_[row(reg)] = std::move(call);
+        rows_[row(reg)].on_read = std::move(call);
     }
     /// Reads of `reg`, debug reads and get() included, answer what `compute` says.
     template <class Reg>
     void view(Reg reg, view_function compute) {
-        views_[row(reg)] = std::move(compute);
+        rows_[row(reg)].view = std::move(compute);
     }
 
     /// The model's own side: any bit, no hooks, no time.
@@ -136,7 +139,7 @@ public:
     /// The instance has stored values of its own.
     bool allocated(unsigned instance) const { return values_[instance] != nullptr; }
     /// Some guest access reached a register of this row.
-    bool touched(std::size_t row) const { return (touched_[row / 64] >> (row % 64) & 1) != 0; }
+    bool touched(std::size_t row) const { return rows_[row].touched; }
     void forget_touches();
 
 private:
@@ -151,9 +154,17 @@ private:
         std::uint64_t field(register_field f) const { return f.get(bank.peek(row, 0, 0)); }
     };
     struct location {
-        unsigned instance;
-        std::uint32_t slot;
+        std::uint64_t instance;
         std::uint64_t offset;  // within the instance
+    };
+    /// What an access needs of a row, close together.
+    struct live_row {
+        bit_access bits;
+        std::uint64_t reset;
+        std::uint32_t slot;
+        bool touched = false;
+        hook on_write, on_read;
+        view_function view;
     };
 
     template <class Reg>
@@ -166,19 +177,21 @@ private:
     tlm::tlm_response_status beat(bool write, std::uint64_t address, unsigned char* data,
                                   sc_core::sc_time& delay);
     void split(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-    tlm::tlm_response_status read(const location& where, std::uint64_t& value,
+    tlm::tlm_response_status read(unsigned instance, register_index::entry at, std::uint64_t& value,
                                   sc_core::sc_time& delay);
-    tlm::tlm_response_status write(const location& where, std::uint64_t value,
+    tlm::tlm_response_status write(unsigned instance, register_index::entry at, std::uint64_t value,
                                    sc_core::sc_time& delay);
     tlm::tlm_response_status hole(bool write, const location& where, unsigned char* data,
                                   unsigned length);
-    unsigned char* ram(unsigned instance);
+    unsigned char* ram(std::uint64_t instance);
     tlm::tlm_response_status refuse(tlm::tlm_response_status status, bool write,
                                     std::uint64_t address, unsigned length) const;
 
     std::uint64_t peek(std::size_t row, unsigned index, unsigned instance) const;
     void poke(std::size_t row, std::uint64_t value, unsigned index, unsigned instance);
-    std::uint64_t load(unsigned instance, std::uint32_t slot, const register_row& row) const;
+    std::uint64_t load(unsigned instance, std::uint32_t slot, const live_row& row) const;
+    std::uint64_t fetch(const unsigned char* bytes) const;
+    void put(unsigned char* bytes, std::uint64_t value) const;
     void store(unsigned instance, std::uint32_t slot, std::uint64_t value);
     void allocate(unsigned instance);
 
@@ -189,11 +202,9 @@ private:
     const unsigned stride_shift_;  // 0: the stride is no power of two
     const unsigned width_;
     const sc_core::sc_time latency_;
-    std::vector<hook> on_write_, on_read_;
-    std::vector<view_function> views_;
+    std::vector<live_row> rows_;
     std::vector<std::unique_ptr<unsigned char[]>> values_;  // by instance, `width_` bytes per slot
     std::vector<std::unique_ptr<unsigned char[]>> ram_;     // by instance, for hole_policy::ram
-    std::vector<std::uint64_t> touched_;                    // one bit per row
 };
 
 }  // namespace trn

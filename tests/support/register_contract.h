@@ -192,7 +192,7 @@ private:
         std::vector<std::uint64_t> candidates{table_.size - table_.width};
         for (const auto& e : elements()) candidates.push_back(e.offset() + table_.width);
         for (const auto offset : candidates)
-            if (offset < table_.size && index_.slot(offset) == register_index::hole)
+            if (offset < table_.size && index_.find(offset).slot == register_index::hole)
                 check_hole(offset);
     }
     void check_hole(std::uint64_t offset) {

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trn::test {
+
+/// One line of `./dev bench`; tests/bench/bench.py says what the columns mean.
+struct bench_row {
+    std::string name;
+    double value;
+    std::string unit;
+    std::string goal = {};
+    std::optional<bool> met = {};
+    std::string peer = {};
+    std::optional<double> peer_value = {};
+};
+
+/// Median of five timings of `body()`, in nanoseconds per `repetitions`.
+template <class Body>
+double nanoseconds_each(std::size_t repetitions, Body body) {
+    std::vector<double> runs;
+    for (int run = 0; run < 5; ++run) {
+        const auto begin = std::chrono::steady_clock::now();
+        body();
+        const std::chrono::duration<double, std::nano> took =
+            std::chrono::steady_clock::now() - begin;
+        runs.push_back(took.count() / static_cast<double>(repetitions));
+    }
+    std::nth_element(runs.begin(), runs.begin() + 2, runs.end());
+    return runs[2];
+}
+
+/// Writes the rows where `--json FILE` says, or prints them.
+inline int report(const std::vector<bench_row>& rows, int argc, char** argv) {
+    auto list = nlohmann::json::array();
+    for (const auto& r : rows) {
+        nlohmann::json row{{"name", r.name},
+                           {"value", r.value},
+                           {"unit", r.unit},
+                           {"goal", r.goal},
+                           {"peer", r.peer}};
+        row["met"] = r.met ? nlohmann::json(*r.met) : nlohmann::json();
+        row["peer_value"] = r.peer_value ? nlohmann::json(*r.peer_value) : nlohmann::json();
+        row["ratio"] = r.peer_value ? nlohmann::json(r.value / *r.peer_value) : nlohmann::json();
+        list.push_back(row);
+    }
+    if (argc == 3 && std::strcmp(argv[1], "--json") == 0)
+        std::ofstream(argv[2]) << list.dump(1) << "\n";
+    else
+        std::printf("%s\n", list.dump(1).c_str());
+    return 0;
+}
+
+}  // namespace trn::test
