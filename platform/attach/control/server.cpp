@@ -10,15 +10,11 @@
 #include <boost/asio/write.hpp>
 #include <deque>
 #include <fstream>
-#include <functional>
-#include <list>
 #include <utility>
 
 namespace trn {
 
 namespace asio = boost::asio;
-using asio::ip::tcp;
-using unix_stream = asio::local::stream_protocol;
 using boost::system::error_code;
 
 namespace {
@@ -35,11 +31,10 @@ bool equal_secret(std::string_view a, std::string_view b) {
 }  // namespace
 
 /// One client. Lives as long as an operation on its socket or an answer to it is pending.
-template <typename protocol>
 class control_server::session final : public rpc::caller,
-                                      public std::enable_shared_from_this<session<protocol>> {
+                                      public std::enable_shared_from_this<session> {
 public:
-    session(typename protocol::socket socket, control& methods, std::optional<std::string> token,
+    session(listener::stream socket, control& methods, std::optional<std::string> token,
             std::shared_ptr<std::size_t> clients)
         : socket_(std::move(socket)),
           methods_(methods),
@@ -72,7 +67,7 @@ private:
     void read() {
         if (closed_) return;
         socket_.async_read_some(asio::buffer(chunk_),
-                                [self = this->shared_from_this()](error_code e, std::size_t n) {
+                                [self = shared_from_this()](error_code e, std::size_t n) {
                                     if (e) return self->close();
                                     self->input_.append(self->chunk_.data(), n);
                                     self->serve_line();
@@ -103,8 +98,7 @@ private:
         input_.erase(0, end + 1);
         searched_ = 0;
         if (!std::exchange(overlong_, false)) execute(line);
-        asio::post(socket_.get_executor(),
-                   [self = this->shared_from_this()] { self->serve_line(); });
+        asio::post(socket_.get_executor(), [self = shared_from_this()] { self->serve_line(); });
     }
 
     void execute(std::string_view line) {
@@ -115,7 +109,7 @@ private:
         if (!greeted && !introduces_itself(line)) return;
         rpc::execute(
             methods_.methods(), line, *this,
-            [self = this->shared_from_this()](std::string text) { self->send(std::move(text)); });
+            [self = shared_from_this()](std::string text) { self->send(std::move(text)); });
         if (!greeted) closing_ = true;
     }
 
@@ -142,8 +136,7 @@ private:
         output_.push_back(std::move(text) + "\n");
         // Closed from a handler of its own: the sender may be in the middle of something.
         if (backlog_ > largest_backlog) {
-            asio::post(socket_.get_executor(),
-                       [self = this->shared_from_this()] { self->close(); });
+            asio::post(socket_.get_executor(), [self = shared_from_this()] { self->close(); });
             return;
         }
         if (output_.size() == 1) write();
@@ -151,7 +144,7 @@ private:
 
     void write() {
         asio::async_write(socket_, asio::buffer(output_.front()),
-                          [self = this->shared_from_this()](error_code e, std::size_t) {
+                          [self = shared_from_this()](error_code e, std::size_t) {
                               if (e) return self->close();
                               if (self->closed_) return;
                               self->backlog_ -= self->output_.front().size();
@@ -161,7 +154,7 @@ private:
                           });
     }
 
-    typename protocol::socket socket_;
+    listener::stream socket_;
     control& methods_;
     const std::optional<std::string> token_;
     std::shared_ptr<std::size_t> clients_;
@@ -175,123 +168,51 @@ private:
     bool closed_ = false;
 };
 
-class control_server::door_base {
-public:
-    virtual ~door_base() = default;
-};
-
-/// A listening socket and the clients that came through it.
-template <typename protocol>
-class control_server::door final : public door_base {
-public:
-    door(control_server& server, typename protocol::acceptor acceptor,
-         std::optional<std::string> token, std::filesystem::path path)
-        : server_(server),
-          acceptor_(std::move(acceptor)),
-          token_(std::move(token)),
-          path_(std::move(path)) {
-        accept();
-    }
-    ~door() override {
-        error_code ignored;
-        acceptor_.close(ignored);
-        if (!path_.empty()) std::filesystem::remove(path_, ignored);
-        for (const auto& weak : sessions_)
-            if (const auto alive = weak.lock()) alive->close();
-    }
-
-private:
-    void accept() {
-        acceptor_.async_accept([this](error_code e, typename protocol::socket socket) {
-            if (e == asio::error::operation_aborted) return;  // `this` is gone
-            if (!e) welcome(std::move(socket));
-            accept();
-        });
-    }
-
-    void welcome(typename protocol::socket socket) {
-        std::erase_if(sessions_, [](const auto& weak) { return weak.expired(); });
-        if (server_.clients() >= most_clients) {
-            const auto text =
-                rpc::error_response(nullptr, rpc::code::refused,
-                                    fmt::format("{} clients are attached already", most_clients)) +
-                "\n";
-            error_code ignored;
-            socket.non_blocking(true, ignored);
-            socket.write_some(asio::buffer(text), ignored);
-            return;
-        }
-        const auto created = std::make_shared<session<protocol>>(
-            std::move(socket), server_.methods_, token_, server_.clients_);
-        sessions_.push_back(created);
-        created->start();
-    }
-
-    control_server& server_;
-    typename protocol::acceptor acceptor_;
-    const std::optional<std::string> token_;
-    const std::filesystem::path path_;
-    std::list<std::weak_ptr<session<protocol>>> sessions_;
-};
-
 control_server::control_server(control& methods) : methods_(methods) {}
-control_server::~control_server() = default;
+
+control_server::~control_server() {
+    doors_.clear();
+    for (const auto& weak : sessions_)
+        if (const auto alive = weak.lock()) alive->close();
+}
+
 std::size_t control_server::clients() const {
     return *clients_;
 }
 
-void control_server::listen_unix(const std::filesystem::path& path) {
-    const auto fail = [&](std::string_view why) {
-        throw listen_error(fmt::format("cannot listen on {}: {}", path.string(), why));
-    };
-    if (path.string().size() > 107) fail("a socket's path has at most 107 characters");
-    auto& io = methods_.loop().io();
-    error_code e;
-    const unix_stream::endpoint endpoint(path.string());
-    if (std::filesystem::is_socket(path, e)) {
-        unix_stream::socket old(io);
-        old.connect(endpoint, e);
-        if (!e) fail("another trnvp listens there");
-        std::filesystem::remove(path, e);
+void control_server::welcome(listener::stream client, const std::optional<std::string>& token) {
+    std::erase_if(sessions_, [](const auto& weak) { return weak.expired(); });
+    if (clients() >= most_clients) {
+        const auto text =
+            rpc::error_response(nullptr, rpc::code::refused,
+                                fmt::format("{} clients are attached already", most_clients)) +
+            "\n";
+        error_code ignored;
+        client.non_blocking(true, ignored);
+        client.write_some(asio::buffer(text), ignored);
+        return;
     }
-    unix_stream::acceptor acceptor(io, endpoint.protocol());
-    acceptor.bind(endpoint, e);
-    if (e) fail(e.message());
-    // Before listen(), so that nobody gets in while the mode is still the umask's.
-    if (chmod(path.c_str(), S_IRUSR | S_IWUSR) != 0) fail("cannot restrict it to its owner");
-    acceptor.listen(static_cast<int>(most_clients), e);
-    if (e) fail(e.message());
-    doors_.push_back(
-        std::make_unique<door<unix_stream>>(*this, std::move(acceptor), std::nullopt, path));
+    const auto created = std::make_shared<session>(std::move(client), methods_, token, clients_);
+    sessions_.push_back(created);
+    created->start();
+}
+
+void control_server::listen_unix(const std::filesystem::path& path) {
+    doors_.push_back(listener::on_unix(methods_.loop().io(), path, [this](listener::stream client) {
+        welcome(std::move(client), std::nullopt);
+    }));
 }
 
 std::string control_server::listen_tcp(const tcp_options& options) {
-    const auto fail = [&](std::string_view why) {
-        throw listen_error(fmt::format("cannot listen on {}: {}", options.address, why));
-    };
-    const auto colon = options.address.rfind(':');
-    if (colon == std::string::npos || colon == 0) fail("expected HOST:PORT");
-    auto& io = methods_.loop().io();
-    error_code e;
-    auto host = options.address.substr(0, colon);
-    if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-    const auto found = tcp::resolver(io).resolve(host, options.address.substr(colon + 1),
-                                                 tcp::resolver::passive, e);
-    if (e || found.empty()) fail(e ? e.message() : "no such host");
-    const tcp::endpoint endpoint = *found.begin();
-    if (!endpoint.address().is_loopback()) {
-        if (!options.allow_remote) fail("not a loopback address; --allow-remote permits it");
-        if (!options.token) fail("a remote address needs a token (--token-file)");
-    }
-    tcp::acceptor acceptor(io, endpoint.protocol());
-    acceptor.set_option(tcp::acceptor::reuse_address(true));
-    acceptor.bind(endpoint, e);
-    if (!e) acceptor.listen(static_cast<int>(most_clients), e);
-    if (e) fail(e.message());
-    const auto local = acceptor.local_endpoint();
-    doors_.push_back(std::make_unique<door<tcp>>(*this, std::move(acceptor), options.token,
-                                                 std::filesystem::path()));
-    return fmt::format("{}:{}", local.address().to_string(), local.port());
+    auto door = listener::on_tcp(methods_.loop().io(), options.address, options.allow_remote,
+                                 [this, token = options.token](listener::stream client) {
+                                     welcome(std::move(client), token);
+                                 });
+    if (!door->loopback() && !options.token)
+        throw listen_error(fmt::format(
+            "cannot listen on {}: a remote address needs a token (--token-file)", options.address));
+    doors_.push_back(std::move(door));
+    return doors_.back()->address();
 }
 
 std::string read_token(const std::filesystem::path& file) {

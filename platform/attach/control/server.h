@@ -4,20 +4,16 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <filesystem>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "platform/attach/control/control.h"
+#include "platform/attach/listen/listener.h"
 
 namespace trn {
-
-/// A socket that cannot be opened as asked: the text is for the user.
-class listen_error : public std::runtime_error {
-public:
-    using std::runtime_error::runtime_error;
-};
 
 /// Serves the control methods to clients on sockets: JSON-RPC 2.0, one message per line.
 /// Everything a client sizes is bounded; a client that breaks a bound loses its connection only.
@@ -48,15 +44,13 @@ public:
     std::size_t clients() const;
 
 private:
-    template <typename protocol>
     class session;
-    template <typename protocol>
-    class door;
-    class door_base;
+    void welcome(listener::stream client, const std::optional<std::string>& token);
 
     control& methods_;
     std::shared_ptr<std::size_t> clients_ = std::make_shared<std::size_t>(0);
-    std::vector<std::unique_ptr<door_base>> doors_;
+    std::list<std::weak_ptr<session>> sessions_;
+    std::vector<std::unique_ptr<listener>> doors_;
 };
 
 /// The token in `file`: its first line. Throws listen_error when it cannot be read, has fewer than

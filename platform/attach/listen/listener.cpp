@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/attach/listen/listener.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <cstring>
+
+namespace trn {
+
+namespace asio = boost::asio;
+using asio::generic::stream_protocol;
+using asio::ip::tcp;
+using unix_stream = asio::local::stream_protocol;
+using boost::system::error_code;
+
+namespace {
+
+constexpr int backlog = 16;
+constexpr std::size_t longest_path = 107;  // sockaddr_un
+
+[[noreturn]] void fail(std::string_view address, std::string_view why) {
+    throw listen_error(fmt::format("cannot listen on {}: {}", address, why));
+}
+
+}  // namespace
+
+std::unique_ptr<listener> listener::on_unix(asio::io_context& io, const std::filesystem::path& path,
+                                            welcome to) {
+    const auto name = path.string();
+    if (name.size() > longest_path)
+        fail(name, fmt::format("a socket's path has at most {} characters", longest_path));
+    error_code e;
+    const unix_stream::endpoint endpoint(name);
+    if (std::filesystem::is_socket(path, e)) {
+        unix_stream::socket old(io);
+        old.connect(endpoint, e);
+        if (!e) fail(name, "another process listens there");
+        std::filesystem::remove(path, e);
+    }
+    acceptor a(io, stream_protocol(endpoint.protocol()));
+    a.bind(endpoint, e);
+    if (e) fail(name, e.message());
+    // Before listen(), so that nobody gets in while the mode is still the umask's.
+    if (chmod(name.c_str(), S_IRUSR | S_IWUSR) != 0) fail(name, "cannot restrict it to its owner");
+    a.listen(backlog, e);
+    if (e) fail(name, e.message());
+    std::unique_ptr<listener> opened(new listener(std::move(a), std::move(to)));
+    opened->address_ = name;
+    opened->file_ = path;
+    opened->accept();
+    return opened;
+}
+
+std::unique_ptr<listener> listener::on_tcp(asio::io_context& io, const std::string& address,
+                                           bool allow_remote, welcome to) {
+    const auto colon = address.rfind(':');
+    if (colon == std::string::npos || colon == 0) fail(address, "expected HOST:PORT");
+    auto host = address.substr(0, colon);
+    if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+    error_code e;
+    const auto found =
+        tcp::resolver(io).resolve(host, address.substr(colon + 1), tcp::resolver::passive, e);
+    if (e || found.empty()) fail(address, e ? e.message() : "no such host");
+    const tcp::endpoint endpoint = *found.begin();
+    if (!endpoint.address().is_loopback() && !allow_remote)
+        fail(address, "not a loopback address; --allow-remote permits it");
+    acceptor a(io, stream_protocol(endpoint.protocol()));
+    a.set_option(asio::socket_base::reuse_address(true));
+    a.bind(endpoint, e);
+    if (!e) a.listen(backlog, e);
+    if (e) fail(address, e.message());
+    tcp::endpoint local = endpoint;
+    const auto bound = a.local_endpoint();
+    std::memcpy(local.data(), bound.data(), std::min(bound.size(), local.capacity()));
+    std::unique_ptr<listener> opened(new listener(std::move(a), std::move(to)));
+    opened->port_ = local.port();
+    opened->loopback_ = local.address().is_loopback();
+    opened->address_ = fmt::format("{}:{}",
+                                   local.address().is_v6() ? "[" + local.address().to_string() + "]"
+                                                           : local.address().to_string(),
+                                   local.port());
+    opened->accept();
+    return opened;
+}
+
+listener::~listener() {
+    error_code ignored;
+    acceptor_.close(ignored);
+    if (!file_.empty()) std::filesystem::remove(file_, ignored);
+}
+
+void listener::accept() {
+    acceptor_.async_accept([this](error_code e, stream client) {
+        if (e == asio::error::operation_aborted) return;  // `this` is gone
+        if (!e) {
+            error_code ignored;  // a Unix socket has no such option
+            client.set_option(tcp::no_delay(true), ignored);
+            welcome_(std::move(client));
+        }
+        accept();
+    });
+}
+
+}  // namespace trn

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/io_context.hpp>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+namespace trn {
+
+/// A socket that cannot be opened as asked: the text is for the user.
+class listen_error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// A door of the platform: hands over each client that connects.
+class listener {
+public:
+    using stream = boost::asio::generic::stream_protocol::socket;
+    using welcome = std::function<void(stream)>;
+
+    /// A Unix socket that only its owner can open (mode 0600). A socket file that a dead process
+    /// left behind is replaced; the file is removed in the destructor. Throws listen_error.
+    static std::unique_ptr<listener> on_unix(boost::asio::io_context& io,
+                                             const std::filesystem::path& path, welcome to);
+    /// TCP on "HOST:PORT"; port 0 chooses one. An address that is not loopback is refused unless
+    /// `allow_remote`. Throws listen_error.
+    static std::unique_ptr<listener> on_tcp(boost::asio::io_context& io, const std::string& address,
+                                            bool allow_remote, welcome to);
+    ~listener();
+    listener(const listener&) = delete;
+    listener& operator=(const listener&) = delete;
+
+    /// The path, or "HOST:PORT" with the port in use.
+    const std::string& address() const { return address_; }
+    unsigned port() const { return port_; }  ///< 0 for a Unix socket
+    bool loopback() const { return loopback_; }
+
+private:
+    using acceptor = boost::asio::basic_socket_acceptor<boost::asio::generic::stream_protocol>;
+    listener(acceptor a, welcome to) : acceptor_(std::move(a)), welcome_(std::move(to)) {}
+    void accept();
+
+    acceptor acceptor_;
+    welcome welcome_;
+    std::string address_;
+    std::filesystem::path file_;
+    unsigned port_ = 0;
+    bool loopback_ = true;
+};
+
+}  // namespace trn
