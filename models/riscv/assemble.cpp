@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// From decoded instructions to blocks of operations: the seam behind which another back end
+// (a translator) would stand.
+#include "models/riscv/assemble.h"
+
+#include <cstring>
+
+#include "models/riscv/threaded.h"
+
+namespace trn::riscv {
+
+namespace {
+
+constexpr unsigned max_instructions = 64, max_slots = 200;
+constexpr u8 nowhere = 32;       // x0 as a destination
+constexpr u8 no_register = 255;  // acc holds nothing of use
+
+u64 move(u64 a) {
+    return a;
+}
+
+fault misaligned_jump(hart& h, const op& o) {
+    return {cause::fetch_misaligned, h.pc_of(&o) + static_cast<u64>(i64{o.imm})};
+}
+
+class assembler {
+public:
+    assembler(block& b, u32 offset, isa extensions) : b_(b), isa_(extensions), at_(offset) {
+        b_.ops.clear();
+        b_.slots.clear();
+        b_.start = static_cast<u16>(offset);
+        b_.ops.push_back({});
+        b_.ops[0].of = &b_;
+    }
+
+    /// Adds the instruction at offset(); false when the block ends with it.
+    bool add(const decoded& d) {
+        bits_ = d.bits;
+        next_ = at_ + d.length();
+        const bool more = emit(d);
+        ++count_;
+        at_ = next_;
+        return more;
+    }
+
+    u32 offset() const { return at_; }
+    bool full() const { return count_ >= max_instructions || b_.ops.size() >= max_slots; }
+    bool empty() const { return count_ == 0; }
+
+    /// Goes on at offset() in another block.
+    void end() { emit_link(end_of_block, 0, {0, 0, count_}, at_); }
+    void step_alone() { push(step_here, 0, {}); }
+
+    /// Pointers into the operations are valid only when no more are added.
+    void finish() {
+        for (const std::size_t link : links_) b_.ops[link].taken = &b_.ops[link + 1];
+    }
+
+    bool follow_jumps = true;
+
+private:
+    struct registers {
+        u8 rd = 0, rs1 = 0, rs2 = 0;
+    };
+
+    op& push(handler run, i32 imm, registers r) {
+        op o{};
+        o.run = run;
+        o.imm = imm;
+        o.rd = r.rd;
+        o.rs1 = r.rs1;
+        o.rs2 = r.rs2;
+        o.slot = static_cast<u8>(b_.slots.size());
+        b_.ops.push_back(o);
+        b_.slots.push_back({bits_, static_cast<u16>(at_), count_});
+        return b_.ops.back();
+    }
+
+    /// An operation that leaves for `target` (offset from the page), with its link and stub.
+    void emit_link(handler run, i32 imm, registers r, u32 target) {
+        push(run, imm, r);
+        links_.push_back(b_.ops.size());
+        push(nullptr, 0, {});
+        const bool misaligned = (target & 2) != 0 && !isa_.has(extension::c);
+        const handler stub = misaligned                 ? link_misaligned
+                             : target < code_page::size ? link_near
+                                                        : link_far;
+        push(stub, static_cast<i32>(target), {});
+    }
+
+    bool emit(const decoded& d) {
+        if (d.what == nullptr) {
+            push(illegal, 0, {});
+            return false;
+        }
+        switch (d.what->then) {
+        case flow::result:
+            result(d);
+            return true;
+        case flow::store:
+            push(pick(d), d.imm, {0, d.rs1, d.rs2});
+            return true;
+        case flow::other:
+            push(d.what->run[0], d.imm, {destination(d), d.rs1, d.rs2});
+            in_acc_ = no_register;
+            return true;
+        case flow::branch:
+            emit_link(pick(d), 0, {through_here(), d.rs1, d.rs2}, target(d));
+            return true;
+        case flow::jump:
+            return jump(d);
+        case flow::jump_register: {
+            push(pick(d), d.imm, {destination(d), d.rs1, through_here()});
+            push(nullptr, static_cast<i32>(next_), {});
+            return false;
+        }
+        case flow::leave:
+            push(d.what->run[0], d.imm, {destination(d), d.rs1, through_here()});
+            return false;
+        }
+        return false;
+    }
+
+    void result(const decoded& d) {
+        const u8 rd = destination(d);
+        const bool is_load = (d.what->match & 0x7f) == 0x03;
+        if (rd == nowhere && !is_load) return;  // a hint: no effect
+        const std::string_view name = d.what->name;
+        if (name == "lui" || (name == "addi" && d.rs1 == 0)) {
+            push(load_constant, d.imm, {rd, 0, 0});
+        } else if (name == "auipc") {
+            push(add_upper_to_pc, d.imm + static_cast<i32>(at_), {rd, 0, 0});
+        } else if (name == "addi" && d.imm == 0) {
+            push(one<move>[from_acc(d.rs1)], 0, { rd, d.rs1, 0 });
+        } else if (name == "add" && d.rs1 == 0) {
+            push(one<move>[from_acc(d.rs2)], 0, { rd, d.rs2, 0 });
+        } else {
+            push(pick(d), d.imm, {rd, d.rs1, d.rs2});
+        }
+        in_acc_ = rd == nowhere ? no_register : rd;
+    }
+
+    bool jump(const decoded& d) {
+        const u8 rd = destination(d);
+        const u32 to = target(d);
+        if ((to & 2) != 0 && !isa_.has(extension::c)) {
+            push(system<misaligned_jump>, d.imm, {0, 0, through_here()});
+            return false;
+        }
+        if (follow_jumps && to > at_ && to < code_page::size) {
+            if (rd != nowhere) {
+                push(add_upper_to_pc, static_cast<i32>(next_), {rd, 0, 0});
+                in_acc_ = rd;
+            }
+            next_ = to;
+            return true;
+        }
+        emit_link(rd == nowhere ? end_of_block : jump_and_link, static_cast<i32>(next_),
+                  {rd, 0, through_here()}, to);
+        return false;
+    }
+
+    static u8 destination(const decoded& d) { return d.rd == 0 ? nowhere : d.rd; }
+    u32 target(const decoded& d) const { return at_ + static_cast<u32>(d.imm); }
+    u8 through_here() const { return static_cast<u8>(count_ + 1); }
+    unsigned from_acc(u8 index) const { return index == in_acc_ ? 1 : 0; }
+    handler pick(const decoded& d) const {
+        return d.what->run[from_acc(d.rs1) | from_acc(d.rs2) << 1];
+    }
+
+    block& b_;
+    const isa isa_;
+    u32 at_, next_ = 0;
+    u32 bits_ = 0;
+    u8 count_ = 0;
+    u8 in_acc_ = no_register;
+    std::vector<std::size_t> links_;
+};
+
+u32 fetch(const code_page& page, u32 offset) {
+    u32 bits = 0;
+    const u64 bytes = offset + 4 <= code_page::size ? 4 : 2;
+    std::memcpy(&bits, page.content().data() + offset, bytes);
+    return bits;
+}
+
+}  // namespace
+
+void assemble(block& b, code_page& page, u32 offset) {
+    b.owner = &page;
+    assembler a(b, offset, page.extensions());
+    for (;;) {
+        if (a.full() || a.offset() >= code_page::size) {
+            a.end();
+            break;
+        }
+        const u32 bits = fetch(page, a.offset());
+        if (a.offset() + length_of(bits) >
+            code_page::size) {  // its second half is in the next page
+            if (a.empty())
+                a.step_alone();
+            else
+                a.end();
+            break;
+        }
+        if (!a.add(decode(bits, page.extensions()))) break;
+    }
+    b.ops.shrink_to_fit();
+    a.finish();
+}
+
+void assemble_one(block& b, const decoded& instruction, u32 offset, isa extensions) {
+    b.owner = nullptr;
+    assembler a(b, offset, extensions);
+    a.follow_jumps = false;
+    if (a.add(instruction)) a.end();
+    a.finish();
+}
+
+}  // namespace trn::riscv

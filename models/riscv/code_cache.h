@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "models/riscv/isa.h"
+#include "models/riscv/op.h"
+
+namespace trn::riscv {
+
+class code_page;
+
+/// A run of instructions with one entry, predecoded. Position-independent: places are offsets in
+/// its 4 KiB page.
+struct block {
+    struct slot {
+        u32 bits;    ///< the instruction as fetched
+        u16 offset;  ///< in the page
+        u8 before;   ///< instructions of the block before this one
+    };
+    code_page* owner = nullptr;
+    u16 start = 0;            ///< offset of the entry in the page
+    std::vector<op> ops;      ///< [0] is the header
+    std::vector<slot> slots;  ///< of ops[1]…
+
+    const op* first() const { return &ops[1]; }
+};
+
+inline const block& block_of(const op* o) {
+    return *(o - 1 - o->slot)->of;
+}
+inline const block::slot& slot_of(const op* o) {
+    return block_of(o).slots[o->slot];
+}
+inline unsigned length_of(u32 bits) {
+    return (bits & 3) == 3 ? 4 : 2;
+}
+
+/// The code of one 4 KiB page with this content, decoded as far as it was executed. The content is
+/// the identity: whoever executes a page with equal bytes shares it, at whatever address.
+class code_page {
+public:
+    static constexpr u64 size = 4096;
+    using bytes = std::array<u8, size>;
+
+    code_page(const u8* content, isa extensions);
+
+    /// The block that begins `offset` bytes into the page; decoded on first use.
+    const op* at(u32 offset);
+    const bytes& content() const { return content_; }
+    isa extensions() const { return isa_; }
+
+private:
+    bytes content_;
+    isa isa_;
+    std::array<const op*, size / 2> entry_{};
+    std::vector<std::unique_ptr<block>> blocks_;
+};
+
+/// All pages of decoded code; shared by the harts of a chip. Bounded: unused pages are dropped.
+class code_cache {
+public:
+    static constexpr std::size_t max_pages = 2048;
+
+    std::shared_ptr<code_page> find(const u8* content, isa extensions);
+    std::size_t pages() const { return pages_.size(); }
+
+private:
+    void drop_unused();
+    std::unordered_multimap<u64, std::shared_ptr<code_page>> pages_;
+};
+
+}  // namespace trn::riscv

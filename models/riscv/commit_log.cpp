@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/riscv/commit_log.h"
+
+#include <fmt/format.h>
+
+#include "models/riscv/csrs.h"
+
+namespace trn::riscv {
+
+namespace {
+
+bool writes_register(const decoded& d) {
+    switch (d.what->then) {
+    case flow::store:
+    case flow::branch:
+        return false;
+    case flow::leave:
+        return d.what->layout == format::csr;
+    case flow::other:
+        return d.what->layout == format::r;  // fences have no format
+    default:
+        return true;
+    }
+}
+
+}  // namespace
+
+void commit_log::begin() {
+    loads_.clear();
+    stores_.clear();
+    csrs_.clear();
+}
+
+void commit_log::retire(u64 hart_id, privilege mode, u64 pc, const decoded& d,
+                        const std::array<u64, 33>& x) {
+    fmt::memory_buffer line;
+    auto to = std::back_inserter(line);
+    fmt::format_to(to, "core{:4}: {} 0x{:016x} (0x{:0{}x})", hart_id, static_cast<unsigned>(mode),
+                   pc, d.bits, d.length() * 2);
+    if (writes_register(d) && d.rd != 0) fmt::format_to(to, " x{:<2} 0x{:016x}", d.rd, x[d.rd]);
+    for (const auto& [number, value] : csrs_)
+        fmt::format_to(to, " c{}_{} 0x{:016x}", number, csr_name(number), value);
+    for (const u64 va : loads_) fmt::format_to(to, " mem 0x{:016x}", va);
+    for (const auto& [va, value, size] : stores_) {
+        const u64 kept = size == 8 ? value : value & ((u64{1} << (8 * size)) - 1);
+        fmt::format_to(to, " mem 0x{:016x} 0x{:0{}x}", va, kept, size * 2);
+    }
+    line.push_back('\n');
+    std::fwrite(line.data(), 1, line.size(), out_);
+}
+
+}  // namespace trn::riscv

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdio>
+#include <vector>
+
+#include "models/riscv/decode.h"
+
+namespace trn::riscv {
+
+/// Writes one line per retired instruction in the format of Spike's --log-commits:
+///   core   0: 3 0x0000000080000000 (0x00000297) x5  0x0000000080000000 mem 0x... 0x...
+class commit_log {
+public:
+    /// Does not own `out`.
+    explicit commit_log(std::FILE* out) : out_(out) {}
+
+    void begin();
+    void load(u64 va) { loads_.push_back(va); }
+    void store(u64 va, unsigned size, u64 value) { stores_.push_back({va, value, size}); }
+    void csr(unsigned number, u64 value) { csrs_.push_back({number, value}); }
+    void retire(u64 hart_id, privilege mode, u64 pc, const decoded& d,
+                const std::array<u64, 33>& x);
+
+private:
+    struct stored {
+        u64 va, value;
+        unsigned size;
+    };
+    struct written {
+        unsigned number;
+        u64 value;
+    };
+    std::FILE* out_;
+    std::vector<u64> loads_;
+    std::vector<stored> stores_;
+    std::vector<written> csrs_;
+};
+
+}  // namespace trn::riscv

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "models/riscv/isa.h"
+#include "models/riscv/op.h"
+
+namespace trn::riscv {
+
+/// Where operands stand in the 32-bit instruction word (Unpriv. 2.2, 2.3).
+enum class format : u8 { r, i, shift, s, b, u, j, csr, none };
+
+/// How an instruction continues, which is what the assembler of blocks needs to know.
+enum class flow : u8 {
+    result,  ///< writes rd and goes on
+    store,   ///< writes no register and goes on
+    other,   ///< goes on; may write rd in its own way
+    branch,  ///< goes on or to pc + imm
+    jump,    ///< to pc + imm
+    jump_register,
+    leave,  ///< ends the block: may change anything
+};
+
+/// The functions that execute one kind of instruction: [bit 0: rs1, bit 1: rs2 is in acc].
+using variants = std::array<handler, 4>;
+
+/// One line of the decode table.
+struct row {
+    const char* name;
+    u32 match, mask;
+    format layout;
+    extension needs;
+    flow then;
+    variants run;
+};
+
+/// One instruction taken apart. `what` is null when it is illegal.
+struct decoded {
+    const row* what = nullptr;
+    u8 rd = 0, rs1 = 0, rs2 = 0;
+    i32 imm = 0;
+    u32 bits = 0;  ///< as fetched: 16 bits when compressed
+
+    unsigned length() const { return (bits & 3) == 3 ? 4 : 2; }
+};
+
+decoded decode(u32 bits, isa extensions);
+
+/// The decode table, one part per extension, in the manual's order.
+std::span<const row> rv64i_rows();
+std::span<const row> rv64m_rows();
+std::span<const row> rv64a_rows();
+std::span<const row> zicsr_rows();
+std::span<const row> privileged_rows();
+std::span<const row> zb_rows();
+
+/// Rows that no instruction decodes to: what the assembler makes of special operands.
+extern const row illegal_row;
+/// The 32-bit equivalent of a compressed instruction, 0 when it is illegal (rv64c.cpp).
+u32 expand(u16 bits);
+
+}  // namespace trn::riscv

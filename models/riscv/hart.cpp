@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/riscv/hart.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "models/riscv/assemble.h"
+#include "models/riscv/commit_log.h"
+#include "models/riscv/threaded.h"
+
+namespace trn::riscv {
+
+namespace {
+
+/// How many pages of code a hart may hold on to before it lets go of all of them.
+constexpr std::size_t max_held_pages = 4096;
+
+constexpr std::size_t index_of(privilege mode) {
+    return mode == privilege::machine ? 0 : mode == privilege::supervisor ? 1 : 2;
+}
+
+}  // namespace
+
+hart::hart(const config& cfg, hart_bus& memory, std::shared_ptr<code_cache> code)
+    : cfg_(cfg), bus_(memory), code_(std::move(code)) {
+    reset();
+}
+
+hart::~hart() = default;
+
+void hart::reset() {
+    x.fill(0);
+    csr = {};
+    protection.reset();
+    watch.reset();
+    horizon_ = unretired_ = 0;
+    budget_ = cut_ = 0;
+    at_ = nullptr;
+    reservation_ = {};
+    waiting_ = careful_ = false;
+    pc_ = cfg_.reset_vector;
+    change_mode(privilege::machine);
+    forget_translations();
+    attention_ = true;
+}
+
+// -- Running.
+// --------------------------------------------------------------------------------------
+
+u64 hart::run(u64 instructions) {
+    const u64 start = ticks();
+    budget_ = static_cast<i64>(std::min(instructions, u64{1} << 62));
+    horizon_ = start + static_cast<u64>(budget_);
+    while (budget_ > 0) {
+        if (attention_ && !serve()) break;
+        if (careful_ || stepping_ || always_alone_)
+            step();
+        else
+            go_on(nullptr, pc_, 0);
+        budget_ += cut_;
+        horizon_ += static_cast<u64>(std::exchange(cut_, 0));
+    }
+    return ticks() - start;
+}
+
+/// Runs operations until one leaves: from `first`, or from wherever `acc` points.
+void hart::go_on(const op* first, u64 acc, u64 page) {
+    const handler start = first == nullptr ? jump_to : first->run;
+    start(*this, first, acc, budget_, page, space_);
+    while (flow_.next != nullptr) {
+        const op* const next = std::exchange(flow_.next, nullptr);
+        next->run(*this, next, flow_.acc, flow_.budget, flow_.page, flow_.space);
+    }
+}
+
+void hart::hand_over(const op* next, u64 acc, i64 budget, u64 page, address_space* space) {
+    flow_ = {next, acc, budget, page, space};
+}
+
+void hart::step() {
+    const u64 pc = pc_;
+    careful_ = false;
+    const bool stop_here =
+        std::find(breakpoints_.begin(), breakpoints_.end(), pc) != breakpoints_.end();
+    if (!std::exchange(step_over_, false) && stop_here) {
+        halt(stop_reason::breakpoint);
+        return;
+    }
+    alone_ = true;
+    execute_alone(pc);
+    alone_ = false;
+    if (watch_hit_) {
+        const stop hit = *std::exchange(watch_hit_, std::nullopt);
+        halt(hit.why, hit.address, hit.how);
+    } else if (stepping_) {
+        halt(stop_reason::step);
+    }
+    stepping_ = false;
+}
+
+void hart::execute_alone(u64 pc) {
+    const privilege mode = mode_;
+    trapped_ = false;
+    u32 bits = 0;
+    fault_ = fetch(pc, bits);
+    if (fault_) {
+        --budget_;
+        enter_fault(pc);
+        return;
+    }
+    const decoded d = decode(bits, cfg_.extensions);
+    assemble_one(scratch_, d, static_cast<u32>(pc & 4095), cfg_.extensions);
+    if (log_ != nullptr) log_->begin();
+
+    const i64 rest = budget_ - 1;
+    horizon_ -= static_cast<u64>(rest);
+    budget_ = 1;
+    go_on(scratch_.first(), 0, pc & ~u64{4095});
+    horizon_ += static_cast<u64>(rest);
+    budget_ += rest;
+
+    if (log_ != nullptr && !trapped_) log_->retire(cfg_.hart_id, mode, pc, d, x);
+}
+
+bool hart::serve() {
+    attention_ = halted_ || waiting_;
+    if (halted_) return false;
+    if (waiting_) {
+        if ((pending() & csr.mie) == 0) return false;
+        waiting_ = attention_ = false;
+    }
+    if (const u64 lines = takeable(); lines != 0) {
+        // Priv. 3.1.9: external before software before timer, machine before supervisor.
+        constexpr std::array order{interrupt::machine_external,    interrupt::machine_software,
+                                   interrupt::machine_timer,       interrupt::supervisor_external,
+                                   interrupt::supervisor_software, interrupt::supervisor_timer};
+        for (const interrupt line : order) {
+            if ((lines & bit(line)) == 0) continue;
+            enter_trap(u64{1} << 63 | static_cast<u64>(line), 0, pc_);
+            break;
+        }
+    }
+    return true;
+}
+
+const op* hart::find_code(u64 pc) {
+    const u64 page = pc & ~u64{4095};
+    fetch_entry& e = space_->fetch_at(pc);
+    if (e.tag != page) {
+        careful_ = true;  // unless the whole page can be executed as it is
+        u64 pa = 0;
+        if (page_is_watched(page, access::fetch) || translate(page, access::fetch, mode_, pa))
+            return nullptr;
+        if (!protection.uniform(pa, 4096) || !protection.allows(pa, 4096, access::fetch, mode_))
+            return nullptr;
+        const u8* const host = direct(pa, 4096, access::fetch);
+        if (host == nullptr) return nullptr;
+        careful_ = false;
+        if (held_.size() >= max_held_pages) invalidate_code();
+        held_.push_back(code_->find(host, cfg_.extensions));
+        e = {page, held_.back().get()};
+    }
+    if ((pc & 2) != 0 && !cfg_.extensions.has(extension::c)) {
+        careful_ = true;
+        return nullptr;
+    }
+    const op* const target = e.page->at(static_cast<u32>(pc - page));
+    space_->jump_at(pc) = {pc, target};
+    return target;
+}
+
+u64 hart::pc_of(const op* o) const {
+    return page_ + slot_of(o).offset;
+}
+
+// -- Time.
+// -----------------------------------------------------------------------------------------
+
+u64 hart::ticks() const {
+    const u64 before = at_ == nullptr ? 0 : slot_of(at_).before;
+    return horizon_ - static_cast<u64>(budget_) + before;
+}
+
+u64 hart::cycles() const {
+    return ticks();
+}
+u64 hart::retired() const {
+    return ticks() - unretired_;
+}
+
+void hart::stop_soon() {
+    if (budget_ <= 0) return;
+    cut_ += budget_;
+    horizon_ -= static_cast<u64>(budget_);
+    budget_ = 0;
+}
+
+void hart::stall(u64 instructions) {
+    budget_ -= static_cast<i64>(instructions);
+    unretired_ += instructions;
+}
+
+// -- Interrupts.
+// -----------------------------------------------------------------------------------
+
+void hart::drive(interrupt line, bool level) {
+    lines_ = level ? lines_ | bit(line) : lines_ & ~bit(line);
+    interrupts_changed();
+}
+
+u64 hart::pending() const {
+    return lines_ | csr.software_mip;
+}
+
+/// The enabled, pending interrupts of the most privileged mode that would take one now.
+u64 hart::takeable() const {
+    const u64 ready = pending() & csr.mie;
+    if (ready == 0) return 0;
+    const bool machine_takes = mode_ < privilege::machine || (csr.mstatus & mstatus::mie) != 0;
+    if (const u64 lines = ready & ~csr.mideleg; machine_takes && lines != 0) return lines;
+    const bool supervisor_takes =
+        mode_ < privilege::supervisor ||
+        (mode_ == privilege::supervisor && (csr.mstatus & mstatus::sie) != 0);
+    return supervisor_takes ? ready & csr.mideleg : 0;
+}
+
+void hart::interrupts_changed() {
+    if (takeable() == 0) return;
+    attention_ = true;
+    stop_soon();
+}
+
+void hart::wait_for_interrupt() {
+    if ((pending() & csr.mie) != 0) return;
+    waiting_ = attention_ = true;
+    stop_soon();
+}
+
+// -- Modes and caches.
+// -----------------------------------------------------------------------------
+
+void hart::change_mode(privilege mode) {
+    mode_ = mode;
+    auto& space = spaces_[index_of(mode)];
+    if (space == nullptr) space = std::make_unique<address_space>();
+    space_ = space.get();
+    update_data_context();
+}
+
+void hart::update_data_context() {
+    u64 context = csr.mstatus & (mstatus::mprv | mstatus::sum | mstatus::mxr);
+    if ((context & mstatus::mprv) != 0) context |= csr.mstatus & mstatus::mpp;
+    if (std::exchange(data_context_, context) != context) forget_data();
+}
+
+void hart::forget_data() {
+    for (auto& space : spaces_)
+        if (space != nullptr) space->forget_data();
+}
+
+void hart::forget_translations() {
+    forget_data();
+    invalidate_code();
+}
+
+void hart::invalidate_code() {
+    for (auto& space : spaces_)
+        if (space != nullptr) space->forget_code();
+    held_.clear();
+}
+
+void hart::forget_direct(u64 first, u64 last) {
+    std::erase_if(regions_, [&](const auto& r) { return r.first <= last && first <= r.last; });
+    not_direct_.fill(0);
+    forget_translations();
+}
+
+void hart::fence_vma() {
+    forget_translations();
+}
+void hart::protection_changed() {
+    forget_translations();
+}
+
+void hart::triggers_changed() {
+    watching_data_ = !watchpoints_.empty() || watch.armed();
+    forget_translations();
+}
+
+void hart::log_commits(commit_log* log) {
+    log_ = log;
+    always_alone_ = log != nullptr;
+    forget_translations();
+}
+
+void hart::log_csr(unsigned number, u64 value) {
+    if (log_ != nullptr) log_->csr(number, value);
+}
+
+u64 hart::footprint() const {
+    u64 bytes = sizeof *this + held_.capacity() * sizeof held_[0] +
+                regions_.capacity() * sizeof regions_[0] + scratch_.ops.capacity() * sizeof(op);
+    for (const auto& space : spaces_)
+        if (space != nullptr) bytes += sizeof *space;
+    return bytes;
+}
+
+// -- Debugger.
+// -------------------------------------------------------------------------------------
+
+void hart::halt(stop_reason why, u64 address, access how) {
+    halted_ = attention_ = true;
+    stop_ = {why, address, how};
+    stop_soon();
+}
+
+void hart::resume(bool one) {
+    halted_ = false;
+    attention_ = true;
+    stepping_ = one;
+    step_over_ = careful_ = true;
+    stop_ = {};
+}
+
+void hart::add_breakpoint(u64 pc) {
+    breakpoints_.push_back(pc);
+    invalidate_code();
+}
+
+void hart::remove_breakpoint(u64 pc) {
+    const auto found = std::find(breakpoints_.begin(), breakpoints_.end(), pc);
+    if (found != breakpoints_.end()) breakpoints_.erase(found);
+    invalidate_code();
+}
+
+void hart::add_watchpoint(const watchpoint& w) {
+    watchpoints_.push_back(w);
+    triggers_changed();
+}
+
+void hart::remove_watchpoint(const watchpoint& w) {
+    const auto found = std::find(watchpoints_.begin(), watchpoints_.end(), w);
+    if (found != watchpoints_.end()) watchpoints_.erase(found);
+    triggers_changed();
+}
+
+void hart::set_pc(u64 pc) {
+    pc_ = pc & ~u64{1};
+}
+
+void hart::set_mode(privilege mode) {
+    change_mode(mode);
+    interrupts_changed();
+}
+
+}  // namespace trn::riscv

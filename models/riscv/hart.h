@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "models/riscv/code_cache.h"
+#include "models/riscv/isa.h"
+#include "models/riscv/op.h"
+#include "models/riscv/pmp.h"
+#include "models/riscv/trap.h"
+#include "models/riscv/triggers.h"
+
+namespace trn::riscv {
+
+class commit_log;
+
+/// Host memory behind [first, last] of the physical address space.
+struct direct_memory {
+    u64 first = 1, last = 0;
+    u8* host = nullptr;
+    bool readable = false, writable = false;
+
+    bool holds(u64 pa, u64 size) const {
+        return pa >= first && pa + (size - 1) <= last && pa <= last;
+    }
+};
+
+/// What a hart is connected to. Addresses are physical; `false` means an access fault.
+class hart_bus {
+public:
+    virtual ~hart_bus() = default;
+    virtual bool read(u64 pa, std::span<u8> data) = 0;
+    virtual bool write(u64 pa, std::span<const u8> data) = 0;
+    /// As above without side effects, for debuggers.
+    virtual bool debug_read(u64 pa, std::span<u8> data) = 0;
+    virtual bool debug_write(u64 pa, std::span<const u8> data) = 0;
+    /// Memory that the hart may touch without asking again, until told otherwise.
+    virtual std::optional<direct_memory> direct(u64 pa) = 0;
+    /// The time CSR.
+    virtual u64 time() = 0;
+};
+
+/// Fields of mstatus (Priv. 3.1.6).
+namespace mstatus {
+constexpr u64 sie = 1 << 1, mie = 1 << 3, spie = 1 << 5, mpie = 1 << 7, spp = 1 << 8, mpp = 3 << 11,
+              mprv = 1 << 17, sum = 1 << 18, mxr = 1 << 19, tvm = 1 << 20, tw = 1 << 21,
+              tsr = 1 << 22;
+constexpr unsigned mpp_shift = 11, spp_shift = 8;
+constexpr u64 lengths = u64{2} << 32 | u64{2} << 34;  // UXL = SXL = 64 bits, read-only
+}  // namespace mstatus
+
+/// CSRs that hold no state elsewhere. Names are the manual's.
+struct csr_state {
+    u64 mstatus = mstatus::lengths, medeleg = 0, mideleg = 0, mie = 0, mtvec = 0, mcounteren = 0,
+        mscratch = 0;
+    u64 mepc = 0, mcause = 0, mtval = 0, mcountinhibit = 0, menvcfg = 0;
+    u64 stvec = 0, scounteren = 0, sscratch = 0, sepc = 0, scause = 0, stval = 0, satp = 0;
+    u64 senvcfg = 0;
+    u64 software_mip = 0;                      ///< SSIP, STIP, SEIP as software wrote them
+    u64 cycle_offset = 0, instret_offset = 0;  ///< counter = what was counted + offset
+};
+
+/// A RISC-V hart, RV64IMAC_Zicsr_Zifencei_Zba_Zbb_Zbs with M, S and U modes, Sv39, 16 PMP entries,
+/// Zicntr and a trigger module. Independent of SystemC. Specifications: RISC-V Unprivileged ISA
+/// 20191213 and Bitmanip 1.0, Privileged 1.12 (Svade: a clear A or D bit is a page fault),
+/// Debug 1.0. Design: doc/models/hart.md.
+class hart {
+public:
+    struct config {
+        u64 hart_id = 0;
+        isa extensions = isa::full();
+        u64 reset_vector = 0x1000;
+    };
+
+    /// Harts given the same code cache share predecoded code.
+    hart(const config& cfg, hart_bus& memory, std::shared_ptr<code_cache> code);
+    ~hart();
+    hart(const hart&) = delete;
+    hart& operator=(const hart&) = delete;
+
+    void reset();
+
+    /// Executes until at least `instructions` have been executed (trapping ones included) and the
+    /// basic block has ended, or the hart waits or halts. Returns how many were executed.
+    u64 run(u64 instructions);
+
+    /// An interrupt line changes its level. Takes effect at the next block boundary.
+    void drive(interrupt line, bool level);
+    /// True while WFI waits; run() then returns at once.
+    bool waiting() const { return waiting_; }
+    /// From within a bus access: return from run() at the next block boundary.
+    void stop_soon();
+    /// From within a bus access: as if `instructions` more had been executed (annotated delay).
+    void stall(u64 instructions);
+    /// Instructions executed since reset, trapping ones included; exact within a bus access too.
+    u64 ticks() const;
+    /// Simulated cycles pass while the hart executes nothing (WFI).
+    void pass_cycles(u64 cycles) { csr.cycle_offset += cycles; }
+
+    /// Forget host pointers, translations and decoded code derived from [first, last].
+    void forget_direct(u64 first, u64 last);
+    /// Code changed behind the hart's back (debugger, loader): what fence.i does.
+    void invalidate_code();
+    /// Spike's --log-commits format; null switches it off.
+    void log_commits(commit_log* log);
+
+    // -- For a debugger. A stop is reported once through take_stop(). ---------------------------
+    enum class stop_reason : u8 { none, request, step, breakpoint, watchpoint };
+    struct stop {
+        stop_reason why = stop_reason::none;
+        u64 address = 0;  ///< watchpoint: the address accessed
+        access how = access::load;
+    };
+    struct watchpoint {
+        u64 address, size;
+        bool on_load, on_store;
+        friend bool operator==(const watchpoint&, const watchpoint&) = default;
+    };
+    bool halted() const { return halted_; }
+    void request_halt() { halt(stop_reason::request); }
+    /// Runs on, over a breakpoint at the current pc. With `one`, halts after one instruction.
+    void resume(bool one = false);
+    stop last_stop() const { return stop_; }
+    void add_breakpoint(u64 pc);
+    void remove_breakpoint(u64 pc);
+    void add_watchpoint(const watchpoint& w);
+    void remove_watchpoint(const watchpoint& w);
+    /// Access through the hart's current translation, without side effects, ignoring permissions.
+    bool debug_read(u64 va, std::span<u8> data);
+    bool debug_write(u64 va, std::span<const u8> data);
+
+    u64 read_x(unsigned index) const { return index == 0 ? 0 : x[index]; }
+    void write_x(unsigned index, u64 value) {
+        if (index != 0) x[index] = value;
+    }
+    u64 pc() const { return pc_; }
+    void set_pc(u64 pc);
+    privilege mode() const { return mode_; }
+    void set_mode(privilege mode);
+    /// Any CSR, whatever the current privilege. nullopt / false when it does not exist.
+    std::optional<u64> read_csr(unsigned number);
+    bool write_csr(unsigned number, u64 value);
+
+    const config& settings() const { return cfg_; }
+    /// Bytes of host memory this hart occupies (shared code excluded).
+    u64 footprint() const;
+
+    // -- For instruction functions: state is public to them. ------------------------------------
+    std::array<u64, 33> x{};  ///< x[32] swallows what is written to x0
+    csr_state csr;
+    pmp protection;
+    triggers watch;
+    u64 next_pc = 0;  ///< of a system instruction: where execution goes on
+
+    fault illegal() const;
+    fault load(u64 va, unsigned size, u64& value);
+    fault store(u64 va, unsigned size, u64 value);
+    /// Load-reserved, store-conditional and atomic read-modify-write: aligned, 4 or 8 bytes.
+    fault load_reserved(u64 va, unsigned size, u64& value);
+    fault store_conditional(u64 va, unsigned size, u64 value, bool& stored);
+    using combine = u64 (*)(u64 old, u64 operand);
+    fault read_modify_write(u64 va, unsigned size, combine f, u64 operand, u64& old);
+
+    fault csr_read(unsigned number, u64& value);  // privilege checked
+    fault csr_write(unsigned number, u64 value);
+    u64 pending() const;  ///< mip
+    u64 cycles() const;
+    u64 retired() const;
+    hart_bus& memory() { return bus_; }
+
+    void set_mstatus(u64 value);
+    void set_satp(u64 value);
+    void return_from_trap(privilege from);
+    void fence_i() { invalidate_code(); }
+    void fence_vma();
+    void wait_for_interrupt();
+    void interrupts_changed();
+    /// PMP entries changed: cached permissions are stale.
+    void protection_changed();
+    /// Trigger set changed.
+    void triggers_changed();
+    void log_csr(unsigned number, u64 value);
+
+    // -- For the executor (threaded.h). ----------------------------------------------------------
+    const op* at_ = nullptr;  ///< the operation in a slow path
+    i64 budget_ = 0;
+    u64 page_ = 0;
+    fault fault_;
+    address_space* space_ = nullptr;
+    void suspend(const op* o, i64 budget, u64 page) {
+        at_ = o;
+        budget_ = budget;
+        page_ = page;
+    }
+    void leave(u64 pc, i64 budget) {
+        pc_ = pc;
+        budget_ = budget;
+        at_ = nullptr;
+    }
+    u64 pc_of(const op* o) const;
+    /// Takes fault_ as a trap at `pc`; the new pc is pc().
+    void enter_trap(u64 cause_code, u64 value, u64 pc);
+    void enter_fault(u64 pc);
+    /// The block at pc, or nullptr when it has to be executed one careful instruction.
+    const op* find_code(u64 pc);
+    void step_next() { careful_ = true; }
+    void hand_over(const op* next, u64 acc, i64 budget, u64 page, address_space* space);
+
+private:
+    void go_on(const op* first, u64 acc, u64 page);
+    void step();
+    void execute_alone(u64 pc);
+    bool serve();  // interrupts, halt, wait; false: nothing to execute now
+    u64 takeable() const;
+    void halt(stop_reason why, u64 address = 0, access how = access::load);
+
+    privilege data_mode() const;
+    fault translate(u64 va, access how, privilege mode, u64& pa);
+    fault physical(u64 va, u64 size, access how, u64& pa);
+    fault walk(u64 va, access how, privilege mode, u64& pa);
+    fault load_in_page(u64 va, unsigned size, u64& value);
+    fault store_in_page(u64 va, unsigned size, u64 value);
+    fault watch_data(u64 va, unsigned size, access how);
+    fault atomic_address(u64 va, unsigned size, access how, u64& pa, u8*& host);
+    bool triggers_enabled() const;
+    fault fetch(u64 pc, u32& bits);
+    fault fetch_half(u64 pc, u16& half);
+    u8* direct(u64 pa, u64 size, access how);
+    void remember(u64 va, u64 pa, access how);
+    bool page_is_watched(u64 va, access how) const;
+    bool debug_translate(u64 va, u64& pa);
+    void change_mode(privilege mode);
+    void update_data_context();
+    void forget_data();
+    void forget_translations();
+
+    const config cfg_;
+    hart_bus& bus_;
+    std::shared_ptr<code_cache> code_;
+    commit_log* log_ = nullptr;
+
+    u64 pc_ = 0;
+    u64 horizon_ = 0;  // ticks() when the budget is used up
+    i64 cut_ = 0;      // budget withheld by stop_soon()
+    privilege mode_ = privilege::machine;
+    u64 lines_ = 0;         // interrupt inputs, as bits of mip
+    u64 unretired_ = 0;     // of ticks(): trapped instructions and stalls
+    u64 data_context_ = 0;  // MPRV, MPP, SUM, MXR as the cached translations assume
+    bool attention_ = false, waiting_ = false, halted_ = false;
+    bool careful_ = false;        // execute exactly one instruction next
+    bool stepping_ = false;       // halt after it
+    bool step_over_ = false;      // ignore a breakpoint at the current pc once
+    bool alone_ = false;          // an instruction is being executed alone
+    bool trapped_ = false;        // and it trapped
+    bool always_alone_ = false;   // commit log
+    bool watching_data_ = false;  // watchpoints or triggers may concern loads and stores
+    std::optional<stop> watch_hit_;
+    std::array<std::unique_ptr<address_space>, 3> spaces_;
+    std::vector<std::shared_ptr<code_page>> held_;
+    std::vector<direct_memory> regions_;
+    std::array<u64, 16> not_direct_{};  // pages known to have no host memory, by page number
+    struct {
+        u64 pa = 0, value = 0;
+        unsigned size = 0;  // 0: no reservation
+    } reservation_;
+    std::vector<u64> breakpoints_;
+    std::vector<watchpoint> watchpoints_;
+    stop stop_;
+    block scratch_;
+
+    struct {
+        const op* next = nullptr;
+        u64 acc = 0;
+        i64 budget = 0;
+        u64 page = 0;
+        address_space* space = nullptr;
+    } flow_;
+};
+
+}  // namespace trn::riscv

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/riscv/riscv_hart.h"
+
+#include <algorithm>
+
+namespace trn {
+
+namespace {
+
+riscv::interrupt interrupt_of(unsigned line) {
+    using enum riscv::interrupt;
+    constexpr riscv::interrupt of[] = {machine_software,    machine_timer,    machine_external,
+                                       supervisor_software, supervisor_timer, supervisor_external};
+    return of[line];
+}
+
+}  // namespace
+
+riscv_hart::riscv_hart(sc_core::sc_module_name name, const config& cfg,
+                       std::shared_ptr<riscv::code_cache> code)
+    : sc_module(name),
+      irq("irq", line_count, [this](unsigned line, bool level) { on_irq(line, level); }),
+      reset("reset", 1, [this](unsigned, bool level) { on_reset(level); }),
+      cfg_(cfg),
+      code_(std::move(code)),
+      wake_("wake") {
+    bus.register_invalidate_direct_mem_ptr(this, &riscv_hart::on_invalidate);
+    SC_HAS_PROCESS(riscv_hart);
+    SC_METHOD(execute);
+    sensitive << wake_;
+    dont_initialize();
+}
+
+riscv_hart::~riscv_hart() = default;
+
+void riscv_hart::start_of_simulation() {
+    if (!reset.level()) wake();
+}
+
+riscv::hart& riscv_hart::core() {
+    if (core_ == nullptr) {
+        riscv::hart_bus& memory = *this;
+        core_ = std::make_unique<riscv::hart>(
+            riscv::hart::config{cfg_.hart_id, cfg_.isa, cfg_.reset_vector}, memory, code_);
+        for (unsigned line = 0; line < line_count; ++line)
+            if (irq.level(line)) core_->drive(interrupt_of(line), true);
+    }
+    return *core_;
+}
+
+riscv_hart::run_state riscv_hart::state() const {
+    if (reset.level() || core_ == nullptr) return run_state::in_reset;
+    if (core_->halted()) return run_state::halted;
+    return core_->waiting() ? run_state::waiting : run_state::running;
+}
+
+// -- The process: one quantum per activation.
+// ------------------------------------------------------
+
+void riscv_hart::wake() {
+    wake_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void riscv_hart::execute() {
+    if (reset.level()) return;
+    riscv::hart& core = this->core();
+    const sc_core::sc_time now = sc_core::sc_time_stamp();
+    if (const sc_core::sc_time local = local_time();
+        now < local) {  // it ran ahead before it waited
+        next_trigger(local - now);
+        return;
+    } else if (core.waiting() || core.halted()) {
+        core.pass_cycles((now - local).value() / cfg_.clock.value());
+    }
+    local_start_ = now;
+    ticks_start_ = core.ticks();
+    core.run(cfg_.quantum_instructions);
+    if (!core.waiting() && !core.halted()) next_trigger(std::max(local_time() - now, cfg_.clock));
+}
+
+/// How far this hart has come, which is ahead of the kernel within a quantum.
+sc_core::sc_time riscv_hart::local_time() const {
+    return local_start_ +
+           sc_core::sc_time::from_value((core_->ticks() - ticks_start_) * cfg_.clock.value());
+}
+
+void riscv_hart::stop_soon() {
+    if (core_ != nullptr) core_->stop_soon();
+}
+
+void riscv_hart::on_irq(unsigned line, bool level) {
+    if (core_ == nullptr) return;
+    core_->drive(interrupt_of(line), level);
+    if (level && core_->waiting()) wake();
+}
+
+void riscv_hart::on_reset(bool level) {
+    if (level && core_ != nullptr) {
+        core_->reset();
+        for (unsigned line = 0; line < line_count; ++line)
+            core_->drive(interrupt_of(line), irq.level(line));
+    }
+    local_start_ = sc_core::sc_time_stamp();
+    ticks_start_ = core_ == nullptr ? 0 : core_->ticks();
+    if (!level && sc_core::sc_start_of_simulation_invoked()) wake();
+}
+
+// -- The bus.
+// --------------------------------------------------------------------------------------
+
+bool riscv_hart::transport(tlm::tlm_command command, std::uint64_t pa, std::uint8_t* data,
+                           std::size_t size) {
+    const auto length = static_cast<unsigned>(size);
+    payload_.set_command(command);
+    payload_.set_address(pa);
+    payload_.set_data_ptr(data);
+    payload_.set_data_length(length);
+    payload_.set_streaming_width(length);
+    payload_.set_byte_enable_ptr(nullptr);
+    payload_.set_dmi_allowed(false);
+    payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+
+    const sc_core::sc_time before = local_time() - sc_core::sc_time_stamp();
+    sc_core::sc_time delay = before;
+    bus->b_transport(payload_, delay);
+    if (delay > before) {
+        unpaid_ += delay - before;
+        const std::uint64_t stall = unpaid_.value() / cfg_.clock.value();
+        core_->stall(stall);
+        unpaid_ -= sc_core::sc_time::from_value(stall * cfg_.clock.value());
+    }
+    return payload_.is_response_ok();
+}
+
+bool riscv_hart::debug_transport(tlm::tlm_command command, std::uint64_t pa, std::uint8_t* data,
+                                 std::size_t size) {
+    tlm::tlm_generic_payload payload;
+    payload.set_command(command);
+    payload.set_address(pa);
+    payload.set_data_ptr(data);
+    payload.set_data_length(static_cast<unsigned>(size));
+    payload.set_streaming_width(static_cast<unsigned>(size));
+    return bus->transport_dbg(payload) == size;
+}
+
+bool riscv_hart::read(std::uint64_t pa, std::span<std::uint8_t> data) {
+    return transport(tlm::TLM_READ_COMMAND, pa, data.data(), data.size());
+}
+bool riscv_hart::write(std::uint64_t pa, std::span<const std::uint8_t> data) {
+    return transport(tlm::TLM_WRITE_COMMAND, pa, const_cast<std::uint8_t*>(data.data()),
+                     data.size());
+}
+bool riscv_hart::debug_read(std::uint64_t pa, std::span<std::uint8_t> data) {
+    return debug_transport(tlm::TLM_READ_COMMAND, pa, data.data(), data.size());
+}
+bool riscv_hart::debug_write(std::uint64_t pa, std::span<const std::uint8_t> data) {
+    return debug_transport(tlm::TLM_WRITE_COMMAND, pa, const_cast<std::uint8_t*>(data.data()),
+                           data.size());
+}
+
+std::optional<riscv::direct_memory> riscv_hart::direct(std::uint64_t pa) {
+    payload_.set_command(tlm::TLM_READ_COMMAND);
+    payload_.set_address(pa);
+    tlm::tlm_dmi dmi;
+    if (!bus->get_direct_mem_ptr(payload_, dmi) || dmi.is_none_allowed()) return std::nullopt;
+    return riscv::direct_memory{dmi.get_start_address(), dmi.get_end_address(), dmi.get_dmi_ptr(),
+                                dmi.is_read_allowed(), dmi.is_write_allowed()};
+}
+
+std::uint64_t riscv_hart::time() {
+    return time_source_ == nullptr ? 0 : time_source_->mtime(local_time());
+}
+
+void riscv_hart::on_invalidate(sc_dt::uint64 first, sc_dt::uint64 last) {
+    if (core_ != nullptr) core_->forget_direct(first, last);
+}
+
+void riscv_hart::invalidate_code(std::uint64_t, std::uint64_t) {
+    // Pages are recognised by content when next executed: those that did not change cost one look.
+    if (core_ != nullptr) core_->invalidate_code();
+}
+
+}  // namespace trn

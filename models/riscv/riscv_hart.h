@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tlm_utils/simple_initiator_socket.h>
+
+#include <memory>
+#include <systemc>
+#include <tlm>
+
+#include "models/riscv/hart.h"
+#include "models/riscv/mtime_source.h"
+#include "platform/tlm/irq.h"
+
+namespace trn {
+
+/// A RISC-V hart on a TLM bus: runs one quantum per activation, memory through DMI, devices through
+/// b_transport with the annotated delay. In WFI and in reset it has no scheduled event; before it
+/// first leaves reset it has no state. Design: doc/models/hart.md.
+class riscv_hart : public sc_core::sc_module, private riscv::hart_bus {
+public:
+    struct config {
+        std::uint64_t hart_id = 0;
+        sc_core::sc_time clock{1, sc_core::SC_NS};  ///< per instruction
+        std::uint64_t reset_vector = 0x1000;
+        riscv::isa isa = riscv::isa::full();
+        std::uint64_t quantum_instructions = 10'000;
+    };
+    /// Lines of `irq`.
+    enum line : unsigned {
+        machine_software,
+        machine_timer,
+        machine_external,
+        supervisor_software,
+        supervisor_timer,
+        supervisor_external,
+        line_count,
+    };
+    enum class run_state { in_reset, running, waiting, halted };
+
+    tlm_utils::simple_initiator_socket<riscv_hart, 64> bus{"bus"};
+    irq_in irq;
+    irq_in reset;  ///< held in reset while high
+
+    /// Harts given the same code cache share predecoded code.
+    riscv_hart(sc_core::sc_module_name name, const config& cfg,
+               std::shared_ptr<riscv::code_cache> code = std::make_shared<riscv::code_cache>());
+    ~riscv_hart() override;
+
+    /// What the time CSR shows; without one it shows 0.
+    void set_time_source(const riscv::mtime_source& source) { time_source_ = &source; }
+
+    run_state state() const;
+    /// The core, created when first asked for. Call wake() after resume() or a change that makes it
+    /// run.
+    riscv::hart& core();
+    void wake();
+    /// From within a bus access: no more instructions at this simulated time than needed to finish
+    /// the basic block.
+    void stop_soon();
+    /// Code in [first, last] of the physical address space was rewritten.
+    void invalidate_code(std::uint64_t first, std::uint64_t last);
+    const config& settings() const { return cfg_; }
+
+private:
+    void start_of_simulation() override;
+    void execute();
+    void on_irq(unsigned line, bool level);
+    void on_reset(bool level);
+    sc_core::sc_time local_time() const;
+
+    bool transport(tlm::tlm_command command, std::uint64_t pa, std::uint8_t* data,
+                   std::size_t size);
+    bool debug_transport(tlm::tlm_command command, std::uint64_t pa, std::uint8_t* data,
+                         std::size_t size);
+    bool read(std::uint64_t pa, std::span<std::uint8_t> data) override;
+    bool write(std::uint64_t pa, std::span<const std::uint8_t> data) override;
+    bool debug_read(std::uint64_t pa, std::span<std::uint8_t> data) override;
+    bool debug_write(std::uint64_t pa, std::span<const std::uint8_t> data) override;
+    std::optional<riscv::direct_memory> direct(std::uint64_t pa) override;
+    std::uint64_t time() override;
+    void on_invalidate(sc_dt::uint64 first, sc_dt::uint64 last);
+
+    const config cfg_;
+    std::shared_ptr<riscv::code_cache> code_;
+    std::unique_ptr<riscv::hart> core_;
+    const riscv::mtime_source* time_source_ = nullptr;
+    tlm::tlm_generic_payload payload_;
+    sc_core::sc_event wake_;
+    sc_core::sc_time local_start_;  // simulated time at which ticks_start_ instructions were done
+    std::uint64_t ticks_start_ = 0;
+    sc_core::sc_time unpaid_;  // annotated delay that is not yet a whole instruction
+};
+
+}  // namespace trn

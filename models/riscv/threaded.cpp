@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/riscv/threaded.h"
+
+namespace trn::riscv {
+
+void load_constant(TRN_FLOW) {
+    acc = static_cast<u64>(i64{o->imm});
+    h.x[o->rd] = acc;
+    TRN_CONTINUE(o + 1);
+}
+
+void add_upper_to_pc(TRN_FLOW) {
+    acc = page + static_cast<u64>(i64{o->imm});
+    h.x[o->rd] = acc;
+    TRN_CONTINUE(o + 1);
+}
+
+void jump_and_link(TRN_FLOW) {
+    h.x[o->rd] = page + static_cast<u64>(i64{o->imm});
+    budget -= o->rs2;
+    const op* const target = o[1].taken;
+    if (budget <= 0) [[unlikely]]
+        return out_of_budget(h, target, acc, budget, page, space);
+    TRN_CONTINUE(target);
+}
+
+void end_of_block(TRN_FLOW) {
+    budget -= o->rs2;
+    const op* const next = o[1].taken;
+    if (budget <= 0) [[unlikely]]
+        return out_of_budget(h, next, acc, budget, page, space);
+    TRN_CONTINUE(next);
+}
+
+void link_near(TRN_FLOW) {
+    const op* const target = block_of(o).owner->at(static_cast<u32>(o->imm));
+    // The links of shared code are its only part that changes; one thread executes all harts.
+    const_cast<op*>(o - 1)->taken = target;
+    TRN_CONTINUE(target);
+}
+
+void link_far(TRN_FLOW) {
+    acc = page + static_cast<u64>(i64{o->imm});
+    TRN_GO_TO(jump_to);
+}
+
+void link_misaligned(TRN_FLOW) {
+    // The branch counted itself already; a trapping instruction is counted by take_fault.
+    budget += slot_of(o).before + 1;
+    h.suspend(o, budget, page);
+    h.fault_ = {cause::fetch_misaligned, page + static_cast<u64>(i64{o->imm})};
+    TRN_GO_TO(take_fault);
+}
+
+void out_of_budget(TRN_FLOW) {
+    if (o->run == link_misaligned) TRN_GO_TO(link_misaligned);
+    const bool stub = o->run == link_near || o->run == link_far;
+    const u64 offset = stub ? static_cast<u64>(i64{o->imm}) : block_of(o).start;
+    h.leave(page + offset, budget);
+}
+
+void jump_to(TRN_FLOW) {
+    if (budget <= 0) [[unlikely]]
+        return h.leave(acc, budget);
+    jump_entry& e = space->jump_at(acc);
+    if (e.pc != acc) [[unlikely]] {
+        h.leave(acc, budget);
+        const op* const target = h.find_code(acc);
+        if (target == nullptr) return;
+        page = acc & ~u64{4095};
+        TRN_CONTINUE(target);
+    }
+    page = acc & ~u64{4095};
+    TRN_CONTINUE(e.target);
+}
+
+void step_here(TRN_FLOW) {
+    h.step_next();
+    h.leave(page + slot_of(o).offset, budget);
+}
+
+void illegal(TRN_FLOW) {
+    h.suspend(o, budget, page);
+    h.fault_ = h.illegal();
+    TRN_GO_TO(take_fault);
+}
+
+void take_fault(TRN_FLOW) {
+    const op* const at = h.at_;
+    const u64 pc = h.pc_of(at);
+    if (h.fault_.why == cause::alone) {
+        h.step_next();
+        return h.leave(pc, h.budget_ - slot_of(at).before);
+    }
+    budget = h.budget_ - slot_of(at).before - 1;
+    h.budget_ = budget;
+    h.enter_fault(pc);
+    acc = h.pc();
+    space = h.space_;
+    TRN_GO_TO(jump_to);
+}
+
+}  // namespace trn::riscv

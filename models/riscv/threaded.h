@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// The executor: templates that turn the meaning of an instruction (a plain function of operands)
+// into operations that hand over to each other. Rows of the decode table are made of these.
+#pragma once
+
+#include <concepts>
+#include <cstring>
+
+#include "models/riscv/decode.h"
+#include "models/riscv/hart.h"
+
+namespace trn::riscv {
+
+// -- Ways out of a block. Each is the target of a tail call.
+// ---------------------------------------
+
+/// Goes to virtual address `acc`, whatever page it is in.
+void jump_to(TRN_FLOW);
+/// The budget is used up: leaves the executor; `o` is the operation that would have come next.
+void out_of_budget(TRN_FLOW);
+/// Takes h.fault_, raised by the operation h.at_.
+void take_fault(TRN_FLOW);
+/// Stubs behind a jump: find the target, remember it in the link, go there.
+void link_near(TRN_FLOW);
+void link_far(TRN_FLOW);
+void link_misaligned(TRN_FLOW);
+/// Leaves the executor to execute the instruction at this place alone.
+void step_here(TRN_FLOW);
+/// The end of a block that ends in no jump.
+void end_of_block(TRN_FLOW);
+void illegal(TRN_FLOW);
+void load_constant(TRN_FLOW);
+void add_upper_to_pc(TRN_FLOW);
+void jump_and_link(TRN_FLOW);
+
+#define TRN_GO_TO(label) return label(h, o, acc, budget, page, space)
+
+// -- Operands.
+// -------------------------------------------------------------------------------------
+
+enum class source : u8 { x, acc };
+
+template <source From>
+[[gnu::always_inline]] inline u64 operand(const hart& h, u8 index, u64 acc) {
+    return From == source::acc ? acc : h.x[index];
+}
+
+using binary = u64 (*)(u64, u64);
+using unary = u64 (*)(u64);
+using comparison = bool (*)(u64, u64);
+
+// -- Register results.
+// -----------------------------------------------------------------------------
+
+template <binary F, source A, source B>
+void register_register(TRN_FLOW) {
+    acc = F(operand<A>(h, o->rs1, acc), operand<B>(h, o->rs2, acc));
+    h.x[o->rd] = acc;
+    TRN_CONTINUE(o + 1);
+}
+
+template <binary F, source A>
+void register_immediate(TRN_FLOW) {
+    acc = F(operand<A>(h, o->rs1, acc), static_cast<u64>(i64{o->imm}));
+    h.x[o->rd] = acc;
+    TRN_CONTINUE(o + 1);
+}
+
+template <unary F, source A>
+void one_register(TRN_FLOW) {
+    acc = F(operand<A>(h, o->rs1, acc));
+    h.x[o->rd] = acc;
+    TRN_CONTINUE(o + 1);
+}
+
+// -- Memory. The fast path is one comparison; everything else is the hart's.
+// -----------------------
+
+template <typename T>
+void load_slowly(TRN_FLOW) {
+    h.suspend(o, budget, page);
+    u64 value = 0;
+    h.fault_ = h.load(h.x[o->rs1] + static_cast<u64>(i64{o->imm}), sizeof(T), value);
+    if (h.fault_) TRN_GO_TO(take_fault);
+    budget = h.budget_;
+    acc = static_cast<u64>(static_cast<T>(value));
+    h.x[o->rd] = acc;
+    TRN_CONTINUE(o + 1);
+}
+
+template <typename T, source A>
+void load(TRN_FLOW) {
+    const u64 va = operand<A>(h, o->rs1, acc) + static_cast<u64>(i64{o->imm});
+    const tlb_entry& e = space->load_entry(va);
+    if (e.tag != (va & (~u64{4095} | (sizeof(T) - 1)))) [[unlikely]]
+        TRN_GO_TO(load_slowly<T>);
+    T value;
+    std::memcpy(&value, reinterpret_cast<const void*>(va + e.host), sizeof(T));
+    acc = static_cast<u64>(value);  // sign-extends when T is signed
+    h.x[o->rd] = acc;
+    TRN_CONTINUE(o + 1);
+}
+
+template <typename T>
+void store_slowly(TRN_FLOW) {
+    h.suspend(o, budget, page);
+    h.fault_ = h.store(h.x[o->rs1] + static_cast<u64>(i64{o->imm}), sizeof(T), h.x[o->rs2]);
+    if (h.fault_) TRN_GO_TO(take_fault);
+    budget = h.budget_;
+    TRN_CONTINUE(o + 1);
+}
+
+template <typename T, source A, source B>
+void store(TRN_FLOW) {
+    const u64 va = operand<A>(h, o->rs1, acc) + static_cast<u64>(i64{o->imm});
+    const tlb_entry& e = space->store_entry(va);
+    if (e.tag != (va & (~u64{4095} | (sizeof(T) - 1)))) [[unlikely]]
+        TRN_GO_TO(store_slowly<T>);
+    const T value = static_cast<T>(operand<B>(h, o->rs2, acc));
+    std::memcpy(reinterpret_cast<void*>(va + e.host), &value, sizeof(T));
+    TRN_CONTINUE(o + 1);
+}
+
+// -- Control.
+// --------------------------------------------------------------------------------------
+
+template <comparison F, source A, source B>
+void branch(TRN_FLOW) {
+    if (F(operand<A>(h, o->rs1, acc), operand<B>(h, o->rs2, acc))) {
+        budget -= o->rd;
+        const op* const taken = o[1].taken;
+        if (budget <= 0) [[unlikely]]
+            return out_of_budget(h, taken, acc, budget, page, space);
+        TRN_CONTINUE(taken);
+    }
+    TRN_CONTINUE(o + 3);
+}
+
+/// Calls, returns and computed jumps: the hart's jump cache knows most targets.
+template <source A>
+void jump_and_link_register(TRN_FLOW) {
+    const u64 target = (operand<A>(h, o->rs1, acc) + static_cast<u64>(i64{o->imm})) & ~u64{1};
+    h.x[o->rd] = page + static_cast<u64>(i64{o[1].imm});
+    budget -= o->rs2;
+    acc = target;
+    const jump_entry& e = space->jump_at(target);
+    if (e.pc != target || budget <= 0) [[unlikely]]
+        TRN_GO_TO(jump_to);
+    page = target & ~u64{4095};
+    TRN_CONTINUE(e.target);
+}
+
+// -- Everything rare: a function that may fault and may change anything.
+// ---------------------------
+
+using effect = fault (*)(hart&, const op&);
+
+/// For instructions after which the block goes on.
+template <effect F>
+void aside(TRN_FLOW) {
+    h.suspend(o, budget, page);
+    h.fault_ = F(h, *o);
+    if (h.fault_) TRN_GO_TO(take_fault);
+    budget = h.budget_;
+    TRN_CONTINUE(o + 1);
+}
+
+/// For instructions that end the block: h.next_pc is where execution goes on.
+template <effect F>
+void system(TRN_FLOW) {
+    h.suspend(o, budget, page);
+    const u64 pc = h.pc_of(o);
+    h.next_pc = pc + length_of(slot_of(o).bits);
+    h.fault_ = F(h, *o);
+    if (h.fault_) TRN_GO_TO(take_fault);
+    budget = h.budget_ - o->rs2;
+    acc = h.next_pc;
+    space = h.space_;
+    TRN_GO_TO(jump_to);
+}
+
+// -- Rows.
+// -----------------------------------------------------------------------------------------
+
+template <binary F>
+constexpr variants rr{
+    register_register<F, source::x, source::x>, register_register<F, source::acc, source::x>,
+    register_register<F, source::x, source::acc>, register_register<F, source::acc, source::acc>};
+template <binary F>
+constexpr variants ri{register_immediate<F, source::x>, register_immediate<F, source::acc>,
+                      register_immediate<F, source::x>, register_immediate<F, source::acc>};
+template <unary F>
+constexpr variants one{one_register<F, source::x>, one_register<F, source::acc>,
+                       one_register<F, source::x>, one_register<F, source::acc>};
+template <typename T>
+constexpr variants loads{load<T, source::x>, load<T, source::acc>, load<T, source::x>,
+                         load<T, source::acc>};
+template <typename T>
+constexpr variants stores{store<T, source::x, source::x>, store<T, source::acc, source::x>,
+                          store<T, source::x, source::acc>, store<T, source::acc, source::acc>};
+template <comparison F>
+constexpr variants branches{branch<F, source::x, source::x>, branch<F, source::acc, source::x>,
+                            branch<F, source::x, source::acc>, branch<F, source::acc, source::acc>};
+
+constexpr variants register_jumps{
+    jump_and_link_register<source::x>, jump_and_link_register<source::acc>,
+    jump_and_link_register<source::x>, jump_and_link_register<source::acc>};
+
+constexpr variants same(handler f) {
+    return {f, f, f, f};
+}
+
+}  // namespace trn::riscv

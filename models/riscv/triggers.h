@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+
+#include "models/riscv/isa.h"
+#include "models/riscv/trap.h"
+
+namespace trn::riscv {
+
+/// The trigger module as the guest sees it (Debug spec 1.0, chapter Sdtrig): address match
+/// triggers of type mcontrol and mcontrol6 that raise breakpoint exceptions before the access.
+class triggers {
+public:
+    static constexpr unsigned count = 4;
+
+    u64 select() const { return select_; }
+    void set_select(u64 value);
+    u64 tdata1() const { return slot_[select_].tdata1; }
+    void set_tdata1(u64 value);
+    u64 tdata2() const { return slot_[select_].tdata2; }
+    void set_tdata2(u64 value) { slot_[select_].tdata2 = value; }
+    u64 tinfo() const;
+
+    /// Does a trigger fire on this access made in `mode`? Sets its hit bit.
+    bool hit(access how, u64 address, u64 size, privilege mode);
+    /// Could a trigger ever fire on such an access to [address, address + size)?
+    bool watches(access how, u64 address, u64 size) const;
+    /// Is any trigger set?
+    bool armed() const;
+    void reset();
+
+private:
+    struct slot {
+        u64 tdata1 = 0;
+        u64 tdata2 = 0;
+
+        bool watches(access how) const;
+        bool matches(u64 address, u64 size) const;
+    };
+    std::array<slot, count> slot_{};
+    unsigned select_ = 0;
+};
+
+}  // namespace trn::riscv

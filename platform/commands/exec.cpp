@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/commands/exec.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <systemc>
+
+#include "models/riscv/commit_log.h"
+#include "models/riscv/riscv_hart.h"
+#include "platform/commands/htif.h"
+#include "platform/loader/elf.h"
+#include "platform/tlm/memory.h"
+#include "platform/tlm/router.h"
+
+namespace trn {
+
+namespace {
+
+constexpr std::uint64_t rom_base = 0x1000, rom_size = 0x1000;
+constexpr std::uint64_t ram_base = 0x8000'0000, ram_size = std::uint64_t{128} << 20;
+constexpr std::uint64_t quantum = 10'000;
+
+struct options {
+    std::string program;
+    std::string commit_log;
+    std::string signature;
+    unsigned signature_granularity = 4;
+    std::uint64_t max_instructions = 0;  // 0: no limit
+    std::string isa = riscv::isa::full().name();
+};
+
+/// What the user did wrong, in one sentence.
+struct user_error : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// The machine that Spike presents to a bare-metal program.
+class machine : public sc_core::sc_module {
+public:
+    machine(sc_core::sc_module_name name, const elf_program& program, const riscv::isa& isa)
+        : sc_module(name), hart_("hart", {.isa = isa, .quantum_instructions = quantum}) {
+        hart_.bus.bind(bus_.target);
+        connect(rom_.in, {rom_base, rom_size, 0});
+        attach_ram(program);
+        load(program);
+    }
+
+    riscv_hart& hart() { return hart_; }
+    memory& ram() { return ram_; }
+    std::optional<int> exit_code() const { return exit_code_; }
+
+private:
+    struct place {
+        std::uint64_t base, size, target_base;
+    };
+
+    template <typename Socket>
+    void connect(Socket& target, const place& at) {
+        bus_.initiator.bind(target);
+        map(at);
+        ++port_;
+    }
+    void map(const place& at) {
+        if (at.size > 0) bus_.map({at.base, at.size, at.target_base, port_});
+    }
+
+    void attach_ram(const elf_program& program) {
+        const auto tohost = program.symbol("tohost");
+        const bool inside = tohost && *tohost - ram_base <= ram_size - 8;
+        if (!inside) return connect(ram_.in, {ram_base, ram_size, 0});
+        htif_ = std::make_unique<htif>("htif", ram_,
+                                       htif::config{ram_base, *tohost, program.symbol("fromhost"),
+                                                    [this](int code) { on_exit(code); }});
+        const std::uint64_t page = htif_->page(), after = page + htif::page_size;
+        map({ram_base, page, 0});
+        connect(ram_.in, {ram_base + after, ram_size - after, after});
+        connect(htif_->in, {ram_base + page, htif::page_size, page});
+    }
+
+    void on_exit(int code) {
+        if (exit_code_) return;
+        exit_code_ = code;
+        hart_.core().request_halt();
+        sc_core::sc_stop();
+    }
+
+    void load(const elf_program& program) {
+        for (const auto& segment : program.segments) {
+            const std::uint64_t offset = segment.address - ram_base;
+            if (offset > ram_size || segment.size > ram_size - offset)
+                throw user_error(fmt::format(
+                    "segment {:#x}..{:#x} is outside the RAM, {:#x}..{:#x}", segment.address,
+                    segment.address + segment.size - 1, ram_base, ram_base + ram_size - 1));
+            ram_.load(offset, segment.bytes);
+        }
+        // Spike's reset vector: a0 = hart id, a1 = device tree (none here), jump to the entry.
+        std::array<std::uint32_t, 8> code{0x00000297,  // auipc t0, 0
+                                          0x02028593,  // addi  a1, t0, 32
+                                          0xf1402573,  // csrr  a0, mhartid
+                                          0x0182b283,  // ld    t0, 24(t0)
+                                          0x00028067,  // jr    t0
+                                          0,
+                                          static_cast<std::uint32_t>(program.entry),
+                                          static_cast<std::uint32_t>(program.entry >> 32)};
+        std::array<std::uint8_t, sizeof code> bytes;
+        std::memcpy(bytes.data(), code.data(), sizeof code);
+        rom_.load(0, bytes);
+    }
+
+    riscv_hart hart_;
+    router bus_{"bus", {}};
+    memory rom_{"rom", {.size = rom_size, .read_only = true}};
+    memory ram_{"ram", {.size = ram_size}};
+    std::unique_ptr<htif> htif_;
+    unsigned port_ = 0;
+    std::optional<int> exit_code_;
+};
+
+/// The bytes between begin_signature and end_signature, as lines of `granularity` bytes in
+/// hexadecimal, the lowest address at the right end of its line (RISC-V architecture tests).
+void write_signature(const options& chosen, const elf_program& program, memory& ram) {
+    const auto begin = program.symbol("begin_signature"), end = program.symbol("end_signature");
+    if (!begin || !end)
+        throw user_error(chosen.program + ": has no symbols begin_signature and end_signature");
+    const std::uint64_t first = *begin - ram_base, last = *end - ram_base;
+    if (first > last || last > ram_size)
+        throw user_error(chosen.program + ": the signature is not in the RAM");
+    std::ofstream out(chosen.signature);
+    const unsigned line = chosen.signature_granularity;
+    for (std::uint64_t at = first; at < last; at += line) {
+        std::string text;
+        for (unsigned i = line; i-- > 0;)
+            text += fmt::format("{:02x}", at + i < last ? ram.bytes().data()[at + i] : 0);
+        out << text << '\n';
+    }
+    if (!out.flush()) throw user_error(chosen.signature + ": " + std::strerror(errno));
+}
+
+using file = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+file open_log(const std::string& path) {
+    file log(path.empty() ? nullptr : std::fopen(path.c_str(), "w"), std::fclose);
+    if (!path.empty() && log == nullptr) throw user_error(path + ": " + std::strerror(errno));
+    return log;
+}
+
+void simulate(machine& m, std::uint64_t max_instructions) {
+    // The kernel announces every sc_stop(); here it is the normal end.
+    sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_INFO,
+                                            sc_core::SC_DO_NOTHING);
+    // One instruction takes one clock, so a limit on instructions is a limit on time.
+    const auto limit = sc_core::sc_time::from_value(
+        max_instructions == 0 ? sc_core::sc_max_time().value()
+                              : max_instructions * m.hart().settings().clock.value());
+    sc_core::sc_start(limit - sc_core::sc_time_stamp(), sc_core::SC_EXIT_ON_STARVATION);
+}
+
+int exec(const options& chosen) {
+    const elf_program program = read_elf(chosen.program);
+    machine m("machine", program, riscv::isa::parse(chosen.isa));
+    const file log = open_log(chosen.commit_log);
+    riscv::commit_log commits(log.get());
+    if (log != nullptr) m.hart().core().log_commits(&commits);
+
+    simulate(m, chosen.max_instructions);
+    std::fflush(stdout);
+    if (!chosen.signature.empty()) write_signature(chosen, program, m.ram());
+    if (m.exit_code()) return std::min(*m.exit_code(), 255);
+    const riscv::hart& core = m.hart().core();
+    const char* const why = core.waiting() ? "it waits for an interrupt that never comes"
+                                           : "--max-instructions was reached";
+    fmt::print(stderr, "trnvp: {}: did not end: {} (pc {:#x}, {} instructions)\n", chosen.program,
+               why, core.pc(), core.ticks());
+    return 1;
+}
+
+int guarded(const options& chosen) {
+    try {
+        return exec(chosen);
+    } catch (const elf_error& e) {
+        fmt::print(stderr, "trnvp: {}\n", e.what());
+    } catch (const user_error& e) {
+        fmt::print(stderr, "trnvp: {}\n", e.what());
+    } catch (const std::invalid_argument& e) {
+        fmt::print(stderr, "trnvp: {}\n", e.what());
+    }
+    return 2;
+}
+
+}  // namespace
+
+void add_exec(CLI::App& app, int& status) {
+    auto chosen = std::make_shared<options>();
+    CLI::App* command = app.add_subcommand("exec", "run a bare-metal RISC-V program on one hart");
+    command->add_option("program", chosen->program, "RV64 ELF executable")->required();
+    command->add_option("--commit-log", chosen->commit_log,
+                        "write each retired instruction, in Spike's format, to this file");
+    command->add_option("--signature", chosen->signature,
+                        "write the memory between begin_signature and end_signature to this file");
+    command
+        ->add_option("--signature-granularity", chosen->signature_granularity,
+                     "bytes per line of the signature")
+        ->check(CLI::IsMember({1, 2, 4, 8, 16}));
+    command
+        ->add_option("--max-instructions", chosen->max_instructions,
+                     "fail when the program has not ended after so many")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 50));
+    command->add_option("--isa", chosen->isa, "such as rv64imac_zba_zbb_zbs");
+    command->callback([chosen, &status] { status = guarded(*chosen); });
+}
+
+}  // namespace trn

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace trn {
+
+/// `trnvp exec PROGRAM`: one hart, RAM, ACLINT and PLIC where Spike has them, Spike's HTIF.
+/// `status` becomes the program's exit code, 1 for a failed run, 2 for a user's mistake.
+void add_exec(CLI::App& app, int& status);
+
+}  // namespace trn

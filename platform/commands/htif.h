@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tlm_utils/simple_target_socket.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <systemc>
+
+#include "platform/tlm/memory.h"
+
+namespace trn {
+
+/// Spike's host-target interface: the page of RAM that holds the 64-bit words `tohost` and
+/// `fromhost`. Reads are RAM's (also by DMI); a write to tohost is a message to the host:
+/// exit (odd value: code << 1 | 1), a proxied system call (address of eight words), or a character.
+class htif : public sc_core::sc_module {
+public:
+    struct config {
+        std::uint64_t ram_base;
+        std::uint64_t tohost;                   ///< address
+        std::optional<std::uint64_t> fromhost;  ///< address; answers are dropped without one
+        std::function<void(int code)> on_exit;
+    };
+    static constexpr std::uint64_t page_size = 4096;
+
+    tlm_utils::simple_target_socket<htif, 64> in{"in"};  ///< addresses as in RAM, from 0
+
+    htif(sc_core::sc_module_name name, memory& ram, config cfg);
+
+    /// Offset in RAM of the page to route here.
+    std::uint64_t page() const { return (cfg_.tohost - cfg_.ram_base) & ~(page_size - 1); }
+
+private:
+    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    unsigned transport_dbg(tlm::tlm_generic_payload& payload);
+    bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
+
+    void receive(std::uint64_t message);
+    void system_call(std::uint64_t arguments);
+    std::uint64_t write_file(std::uint64_t descriptor, std::uint64_t address, std::uint64_t length);
+    void answer(std::uint64_t message);
+    std::uint8_t* ram_at(std::uint64_t address, std::uint64_t length);
+
+    memory& ram_;
+    const config cfg_;
+};
+
+}  // namespace trn

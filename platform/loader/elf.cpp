@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/loader/elf.h"
+
+#include <gelf.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+namespace trn {
+
+namespace {
+
+constexpr std::uint64_t max_file_size = std::uint64_t{1} << 30;
+constexpr std::size_t max_segments = 4096;
+
+struct reader {
+    std::span<const std::uint8_t> image;
+    const std::string& name;
+    Elf* elf;
+
+    [[noreturn]] void refuse(const std::string& why) const { throw elf_error(name + ": " + why); }
+
+    bool holds(std::uint64_t offset, std::uint64_t size) const {
+        return offset <= image.size() && size <= image.size() - offset;
+    }
+
+    elf_program program() const {
+        check_header();
+        elf_program result;
+        GElf_Ehdr header;
+        gelf_getehdr(elf, &header);
+        result.entry = header.e_entry;
+        read_segments(result);
+        read_symbols(result);
+        return result;
+    }
+
+    void check_header() const {
+        GElf_Ehdr header;
+        if (elf_kind(elf) != ELF_K_ELF) refuse("not an ELF file");
+        if (gelf_getclass(elf) != ELFCLASS64) refuse("a 32-bit ELF file; the hart is RV64");
+        if (image[EI_DATA] != ELFDATA2LSB) refuse("big-endian; the hart is little-endian");
+        if (gelf_getehdr(elf, &header) == nullptr)
+            refuse("truncated: the ELF header is incomplete");
+        if (header.e_machine != EM_RISCV)
+            refuse("made for machine " + std::to_string(header.e_machine) + ", not for RISC-V (" +
+                   std::to_string(EM_RISCV) + ")");
+        if (header.e_type == ET_REL) refuse("a relocatable object, not linked into a program");
+        if (header.e_type != ET_EXEC && header.e_type != ET_DYN) refuse("not an executable");
+    }
+
+    void read_segments(elf_program& result) const {
+        std::size_t count = 0;
+        if (elf_getphdrnum(elf, &count) != 0) refuse("truncated: no program headers");
+        if (count > max_segments) refuse("has " + std::to_string(count) + " segments");
+        for (std::size_t i = 0; i < count; ++i) {
+            GElf_Phdr segment;
+            if (gelf_getphdr(elf, static_cast<int>(i), &segment) == nullptr)
+                refuse("truncated: program header " + std::to_string(i) + " is outside the file");
+            if (segment.p_type != PT_LOAD || segment.p_memsz == 0) continue;
+            const std::string which = "segment " + std::to_string(i);
+            if (!holds(segment.p_offset, segment.p_filesz))
+                refuse("truncated: " + which + " ends outside the file");
+            if (segment.p_filesz > segment.p_memsz)
+                refuse(which + " is larger in the file than in memory");
+            if (segment.p_paddr + (segment.p_memsz - 1) < segment.p_paddr)
+                refuse(which + " runs over the end of the address space");
+            const auto bytes = image.subspan(segment.p_offset, segment.p_filesz);
+            result.segments.push_back(
+                {segment.p_paddr, segment.p_memsz, {bytes.begin(), bytes.end()}});
+        }
+        if (result.segments.empty()) refuse("has nothing to load");
+    }
+
+    /// Symbols are a convenience: what cannot be read of them is left out.
+    void read_symbols(elf_program& result) const {
+        for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
+            GElf_Shdr header;
+            if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_SYMTAB) continue;
+            if (!holds(header.sh_offset, header.sh_size) || header.sh_entsize == 0) continue;
+            Elf_Data* const data = elf_getdata(section, nullptr);
+            if (data == nullptr) continue;
+            const std::uint64_t count = header.sh_size / header.sh_entsize;
+            for (std::uint64_t i = 0; i < count; ++i) {
+                GElf_Sym symbol;
+                if (gelf_getsym(data, static_cast<int>(i), &symbol) == nullptr) break;
+                const char* const text = elf_strptr(elf, header.sh_link, symbol.st_name);
+                if (text == nullptr || *text == '\0' || symbol.st_shndx == SHN_UNDEF) continue;
+                result.symbols.emplace(text, symbol.st_value);
+            }
+        }
+    }
+};
+
+}  // namespace
+
+std::optional<std::uint64_t> elf_program::symbol(std::string_view name) const {
+    const auto found = symbols.find(name);
+    if (found == symbols.end()) return std::nullopt;
+    return found->second;
+}
+
+elf_program read_elf(std::span<const std::uint8_t> image, const std::string& name) {
+    if (image.size() < EI_NIDENT || std::memcmp(image.data(), ELFMAG, SELFMAG) != 0)
+        throw elf_error(name + ": not an ELF file");
+    elf_version(EV_CURRENT);
+    // libelf may write to what it is given.
+    std::vector<std::uint8_t> copy(image.begin(), image.end());
+    const std::unique_ptr<Elf, int (*)(Elf*)> elf(
+        elf_memory(reinterpret_cast<char*>(copy.data()), copy.size()), elf_end);
+    if (elf == nullptr) throw elf_error(name + ": " + elf_errmsg(-1));
+    return reader{copy, name, elf.get()}.program();
+}
+
+elf_program read_elf(const std::string& path) {
+    std::error_code error;
+    const std::uint64_t size = std::filesystem::is_directory(path, error)
+                                   ? (error = std::make_error_code(std::errc::is_a_directory), 0)
+                                   : std::filesystem::file_size(path, error);
+    if (error) throw elf_error(path + ": " + error.message());
+    if (size > max_file_size) throw elf_error(path + ": larger than 1 GiB");
+    std::ifstream file(path, std::ios::binary);
+    std::vector<std::uint8_t> image(size);
+    if (!file.read(reinterpret_cast<char*>(image.data()), static_cast<std::streamsize>(size)))
+        throw elf_error(path + ": cannot be read: " + std::strerror(errno));
+    return read_elf(image, path);
+}
+
+}  // namespace trn

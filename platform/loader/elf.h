@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace trn {
+
+/// What is wrong with an ELF file, in one sentence that begins with its name.
+class elf_error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// A bare-metal RV64 program: what to put where.
+struct elf_program {
+    struct segment {
+        std::uint64_t address;            ///< physical
+        std::uint64_t size;               ///< in memory; what `bytes` does not cover is zero
+        std::vector<std::uint8_t> bytes;  ///< from the file
+    };
+    std::uint64_t entry = 0;
+    std::vector<segment> segments;  ///< as in the file
+    std::map<std::string, std::uint64_t, std::less<>> symbols;
+
+    std::optional<std::uint64_t> symbol(std::string_view name) const;
+};
+
+/// Reads a little-endian 64-bit RISC-V executable. Throws elf_error: unreadable or truncated file,
+/// not ELF, wrong class, byte order or machine, not executable, nothing to load.
+elf_program read_elf(const std::string& path);
+/// The same from memory; `name` stands in messages.
+elf_program read_elf(std::span<const std::uint8_t> image, const std::string& name);
+
+}  // namespace trn

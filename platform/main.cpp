@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <systemc>
+
+#include "platform/commands/exec.h"
+
+int sc_main(int argc, char** argv) {
+    int status = 0;
+    CLI::App app{"a virtual platform of AWS Trainium chips", "trnvp"};
+    app.require_subcommand(1);
+    trn::add_exec(app, status);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+        return app.exit(e) == 0 ? 0 : 2;
+    }
+    return status;
+}
+
+int main(int argc, char** argv) {
+    setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
+    return sc_core::sc_elab_and_sim(argc, argv);
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/riscv/machine.h"
+
+namespace trn::riscv::test {
+
+using namespace as;
+
+TEST_F(RiscvTest, ALoopCountsDownAndCountsItsInstructions) {
+    put(base, {addi(5, 0, 100), addi(5, 5, -1), bne(5, 0, -4), jal(0, 0)});
+    EXPECT_GE(h->run(201), 201u);
+    EXPECT_EQ(h->read_x(5), 0u);
+    EXPECT_EQ(h->pc(), base + 12);
+}
+
+TEST_F(RiscvTest, RunsOverItsBudgetByLessThanABlock) {
+    put(base, {addi(5, 5, 1), addi(5, 5, 1), jal(0, -8)});
+    const u64 done = h->run(10);
+    EXPECT_EQ(done, 12u);
+    EXPECT_EQ(h->ticks(), 12u);
+    EXPECT_EQ(h->read_x(5), 8u);
+}
+
+TEST_F(RiscvTest, IllegalInstructionTrapsWithItsBitsInMtval) {
+    put(base, {nop, 0xffffffff});
+    step(2);
+    EXPECT_EQ(csr("mcause"), 2u);
+    EXPECT_EQ(csr("mepc"), base + 4);
+    EXPECT_EQ(csr("mtval"), 0xffffffffu);
+    EXPECT_EQ(h->pc(), handler);
+}
+
+TEST_F(RiscvTest, AHoleIsAnAccessFaultInTheMiddleOfABlock) {
+    put(base, {addi(5, 0, 7), lui(6, 0x20000), ld(7, 6, 8), addi(5, 0, 9)});
+    h->run(4);
+    EXPECT_EQ(csr("mcause"), 5u);
+    EXPECT_EQ(csr("mepc"), base + 8);
+    EXPECT_EQ(csr("mtval"), 0x20000008u);
+    EXPECT_EQ(h->read_x(5), 7u) << "nothing after the fault took effect";
+    EXPECT_EQ(csr("minstret"), h->ticks() - 1);
+}
+
+TEST_F(RiscvTest, MisalignedAccessWorksInMemoryAcrossPages) {
+    put(base, {auipc(6, 1), sd(7, 6, -3), ld(8, 6, -3)});
+    h->write_x(7, 0x0123456789abcdef);
+    step(3);
+    EXPECT_EQ(h->read_x(8), 0x0123456789abcdefu);
+    EXPECT_EQ(peek<u8>(base + 0xffd), 0xef);
+    EXPECT_EQ(peek<u8>(base + 0x1004), 0x01);
+}
+
+TEST_F(RiscvTest, MisalignedAccessToADeviceTraps) {
+    put(base, {lui(6, 0x10000), lw(7, 6, 2)});
+    step(2);
+    EXPECT_EQ(csr("mcause"), 4u);
+    EXPECT_EQ(csr("mtval"), flat_bus::device_base + 2);
+}
+
+TEST_F(RiscvTest, DeviceIsReadThroughTheBusEachTime) {
+    put(base, {lui(6, 0x10000), lw(7, 6, 0), lw(8, 6, 0)});
+    memory.device_value = 41;
+    memory.on_device_access = [&] { ++memory.device_value; };
+    step(3);
+    EXPECT_EQ(h->read_x(7), 42u);
+    EXPECT_EQ(h->read_x(8), 43u);
+}
+
+TEST_F(RiscvTest, AnInterruptRaisedByADeviceAccessIsTakenAtTheEndOfTheBlock) {
+    put(base, {lui(6, 0x10000), sw(0, 6, 0), jal(0, 0)});
+    h->write_csr(0x304, 1 << 11);
+    h->write_csr(0x300, 8);
+    memory.on_device_access = [&] { h->drive(interrupt::machine_external, true); };
+    h->run(1000);
+    EXPECT_EQ(csr("mcause"), u64{1} << 63 | 11);
+    EXPECT_EQ(csr("mepc"), base + 8);
+}
+
+TEST_F(RiscvTest, WfiWaitsUntilAnEnabledLineRises) {
+    put(base, {wfi, addi(5, 0, 1), jal(0, 0)});
+    h->write_csr(0x304, 1 << 7);
+    EXPECT_EQ(h->run(100), 1u);
+    EXPECT_TRUE(h->waiting());
+    h->drive(interrupt::machine_external, true);  // not enabled: goes on waiting
+    EXPECT_EQ(h->run(100), 0u);
+    h->drive(interrupt::machine_timer, true);
+    h->run(1);
+    EXPECT_FALSE(h->waiting());
+    EXPECT_EQ(h->read_x(5), 1u);
+}
+
+TEST_F(RiscvTest, RewrittenCodeRunsAfterFenceI) {
+    put(base, {addi(5, 0, 1), sw(7, 6, 0), fence_i, jal(0, -12)});
+    h->write_x(6, base);
+    h->write_x(7, addi(5, 0, 2));
+    step(4);
+    EXPECT_EQ(h->read_x(5), 1u);
+    h->run(4);
+    EXPECT_EQ(h->read_x(5), 2u);
+}
+
+TEST_F(RiscvTest, HartsWithTheSameImageShareItsDecodedCode) {
+    put(base, {addi(5, 5, 1), jal(0, -4)});
+    auto other = make();
+    h->run(10);
+    other->run(10);
+    EXPECT_EQ(code->pages(), 1u);
+    EXPECT_EQ(other->read_x(5), 5u);
+}
+
+TEST_F(RiscvTest, AnInstructionAcrossTwoPagesExecutes) {
+    put(base, {jal(0, 0xffe)});
+    poke<u32>(base + 0xffe, addi(5, 0, 77));
+    poke<u32>(base + 0x1002, jal(0, 0));
+    h->run(5);
+    EXPECT_EQ(h->read_x(5), 77u);
+}
+
+TEST_F(RiscvTest, StoreConditionalFailsWhenTheWordChanged) {
+    const u32 lr = 0x1000302f | 6 << 15 | 5 << 7, sc = 0x1800302f | 6 << 15 | 7 << 20 | 8 << 7;
+    put(base, {lr, sc, lr, sc});
+    h->write_x(6, base + 0x2000);
+    h->write_x(7, 99);
+    step(2);
+    EXPECT_EQ(h->read_x(8), 0u);
+    EXPECT_EQ(peek(base + 0x2000), 99u);
+    step(1);
+    poke<u64>(base + 0x2000, 5);
+    step(1);
+    EXPECT_EQ(h->read_x(8), 1u);
+    EXPECT_EQ(peek(base + 0x2000), 5u);
+}
+
+}  // namespace trn::riscv::test
