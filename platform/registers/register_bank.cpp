@@ -6,6 +6,7 @@
 #include <cassert>
 #include <cstring>
 #include <map>
+#include <tuple>
 
 #include "platform/log.h"
 
@@ -41,6 +42,33 @@ bool none_enabled(const tlm::tlm_generic_payload& payload, unsigned first, unsig
 }
 
 }  // namespace
+
+/// Hangs the bank on the module under construction, so that tools find it in the hierarchy.
+class register_bank::listing : public sc_core::sc_attr_base {
+public:
+    listing(register_bank& bank, sc_core::sc_object& owner)
+        : sc_attr_base("registers" + std::to_string(owner.num_attributes())),
+          bank_(bank),
+          owner_(owner) {
+        owner_.add_attribute(*this);
+    }
+    ~listing() override { owner_.remove_attribute(name()); }
+    register_bank& bank() const { return bank_; }
+
+    static void visit(
+        sc_core::sc_object& owner,
+        const std::function<void(const sc_core::sc_object&, register_bank&)>& visitor) {
+        if (owner.num_attributes() > 0)  // asking for the collection creates it
+            for (auto* attribute : owner.attr_cltn())
+                if (auto* listed = dynamic_cast<listing*>(attribute))
+                    visitor(owner, listed->bank());
+        for (auto* child : owner.get_child_objects()) visit(*child, visitor);
+    }
+
+private:
+    register_bank& bank_;
+    sc_core::sc_object& owner_;
+};
 
 const register_index& register_index::of(const register_table& table) {
     // Tables are constants, so what is derived from them is one too, whoever asks first.
@@ -81,8 +109,12 @@ register_bank::register_bank(const register_table& table, options opts)
     rows_.reserve(table.rows.size());
     for (const register_row& row : table.rows)
         rows_.push_back({row.bits, row.reset, row.slot, false, {}, {}, {}});
+    if (auto* owner = sc_core::sc_get_curr_simcontext()->hierarchy_curr())
+        listing_ = std::make_unique<listing>(*this, *owner);
     assert(opts.instances > 0 && stride_ >= table.size && stride_ % width_ == 0);
 }
+
+register_bank::~register_bank() = default;
 
 void register_bank::access(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     payload.set_dmi_allowed(false);
@@ -307,6 +339,27 @@ void register_bank::reset(unsigned instance) {
 
 void register_bank::forget_touches() {
     for (auto& row : rows_) row.touched = false;
+}
+
+void for_each_bank(
+    const std::function<void(const sc_core::sc_object& owner, register_bank&)>& visit) {
+    for (auto* top : sc_core::sc_get_top_level_objects())
+        register_bank::listing::visit(*top, visit);
+}
+
+std::vector<touched_register> touched_registers() {
+    std::vector<touched_register> list;
+    for_each_bank([&](const sc_core::sc_object& owner, register_bank& bank) {
+        const auto& table = bank.table();
+        for (std::size_t r = 0; r < table.rows.size(); ++r)
+            if (bank.touched(r))
+                list.push_back({owner.name(), table.block, table.rows[r].name,
+                                table.rows[r].known_by, table.rows[r].fidelity});
+    });
+    std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
+        return std::tie(b.fidelity, b.known_by) < std::tie(a.fidelity, a.known_by);
+    });
+    return list;
 }
 
 }  // namespace trn

@@ -79,6 +79,9 @@ public:
 
     explicit register_bank(const register_table& table) : register_bank(table, options{}) {}
     register_bank(const register_table& table, options opts);
+    ~register_bank();
+    register_bank(const register_bank&) = delete;  // hooks and tools know where it is
+    register_bank& operator=(const register_bank&) = delete;
 
     /// The body of a target's b_transport.
     void access(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
@@ -132,6 +135,7 @@ public:
     void reset(unsigned instance);
 
     const register_table& table() const { return table_; }
+    const std::string& name() const { return name_; }
     unsigned instances() const { return static_cast<unsigned>(values_.size()); }
     std::uint64_t stride() const { return stride_; }
     /// Bytes from the first instance's begin to the last one's end.
@@ -143,6 +147,7 @@ public:
     void forget_touches();
 
 private:
+    class listing;
     struct reference {
         register_bank& bank;
         std::size_t row;
@@ -166,6 +171,9 @@ private:
         hook on_write, on_read;
         view_function view;
     };
+
+    friend void for_each_bank(
+        const std::function<void(const sc_core::sc_object&, register_bank&)>& visit);
 
     template <class Reg>
     static std::size_t row(Reg reg) {
@@ -202,9 +210,25 @@ private:
     const unsigned stride_shift_;  // 0: the stride is no power of two
     const unsigned width_;
     const sc_core::sc_time latency_;
+    std::unique_ptr<listing> listing_;  // how for_each_bank() finds it
     std::vector<live_row> rows_;
     std::vector<std::unique_ptr<unsigned char[]>> values_;  // by instance, `width_` bytes per slot
     std::vector<std::unique_ptr<unsigned char[]>> ram_;     // by instance, for hole_policy::ram
 };
+
+/// Calls `visit` with every bank that a module of the system owns, in the order of construction.
+/// Nothing is kept for it but an attribute at the module (sc_object::add_attribute).
+void for_each_bank(
+    const std::function<void(const sc_core::sc_object& owner, register_bank&)>& visit);
+
+/// What a run leaned on: a register that the guest reached, and how far it can be trusted.
+struct touched_register {
+    std::string module;
+    std::string_view block, name;
+    knowledge known_by;
+    trn::fidelity fidelity;
+};
+/// Every touched register of the system, the least trustworthy first.
+std::vector<touched_register> touched_registers();
 
 }  // namespace trn

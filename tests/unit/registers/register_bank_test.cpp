@@ -192,6 +192,45 @@ TEST_F(RegisterBank, AGuestMistakeIsOneWarningLineAndTheLinesAreBounded) {
     EXPECT_EQ(log::guest_warnings(), 1001u);
 }
 
+struct two_banks : sc_core::sc_module {
+    register_bank first{example_regs::table};
+    register_bank second{example_regs::table, {.instances = 2}};
+    explicit two_banks(sc_core::sc_module_name name) : sc_module(name) {}
+};
+
+TEST(RegisterReport, ListsWhatTheGuestTouchedTheLeastTrustworthyFirst) {
+    two_banks block("block");
+    std::vector<const register_bank*> found;
+    for_each_bank([&](const sc_core::sc_object& owner, register_bank& bank) {
+        EXPECT_STREQ(owner.name(), "block");
+        EXPECT_EQ(bank.name(), "block");
+        found.push_back(&bank);
+    });
+    EXPECT_EQ(found, (std::vector<const register_bank*>{&block.first, &block.second}));
+
+    std::uint32_t word = 0;
+    sc_core::sc_time delay;
+    tlm_generic_payload p;
+    p.set_data_ptr(reinterpret_cast<unsigned char*>(&word));
+    p.set_data_length(4);
+    p.set_streaming_width(4);
+    p.set_command(TLM_WRITE_COMMAND);
+    for (const auto r : {reg::cause, reg::trigger, reg::control}) {
+        p.set_address(offset(r));
+        block.first.access(p, delay);
+    }
+    const auto list = touched_registers();
+    ASSERT_EQ(list.size(), 3u);
+    EXPECT_EQ(list[0].name, "TRIGGER");  // a stub
+    EXPECT_EQ(list[1].name, "CONTROL");  // invented
+    EXPECT_EQ(list[2].name, "CAUSE");    // known by the driver
+}
+
+TEST(RegisterReport, ABankThatIsGoneIsNotListed) {
+    { two_banks block("block"); }
+    for_each_bank([](const auto&, auto&) { FAIL(); });
+}
+
 TEST(RegisterRam, HolesOfARamBlockTakeAnyWidthAndKeepTheirContentOverReset) {
     static constexpr std::array rows{
         register_row{"WORD", 8, {}, 1, 0, 5, {~0ull, ~0ull, 0, 0, 0}, {}, {}, ""}};

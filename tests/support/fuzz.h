@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trn::test {
+
+/// The random source of a fuzz run: input number n of seed s is the same everywhere (SplitMix64).
+class fuzz_random {
+public:
+    explicit fuzz_random(std::uint64_t seed) : state_(seed) {}
+    std::uint64_t next() {
+        std::uint64_t z = state_ += 0x9e3779b97f4a7c15ull;
+        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+        z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+        return z ^ z >> 31;
+    }
+    std::size_t below(std::size_t bound) { return bound == 0 ? 0 : next() % bound; }
+
+private:
+    std::uint64_t state_;
+};
+
+/// Turns good inputs into nearly good ones: bytes, words of the language, cuts, repeats, splices.
+class mutator {
+public:
+    mutator(std::vector<std::string> seeds, std::vector<std::string> words)
+        : seeds_(std::move(seeds)), words_(std::move(words)) {}
+
+    std::string make(fuzz_random& random) const {
+        std::string text = seeds_[random.below(seeds_.size())];
+        for (auto n = random.below(8); n > 0; --n) change(text, random);
+        if (text.size() > largest) text.resize(largest);
+        return text;
+    }
+
+private:
+    static constexpr std::size_t largest = 64 << 10;
+
+    void change(std::string& text, fuzz_random& random) const {
+        const std::size_t at = random.below(text.size() + 1);
+        const std::size_t length = std::min(random.below(40), text.size() - at);
+        switch (random.below(7)) {
+        case 0:
+            if (at < text.size()) text[at] = static_cast<char>(random.next());
+            break;
+        case 1:
+            text.insert(at, words_[random.below(words_.size())]);
+            break;
+        case 2:
+            text.replace(at, length, words_[random.below(words_.size())]);
+            break;
+        case 3:
+            text.erase(at, length);
+            break;
+        case 4:
+            text.insert(random.below(text.size() + 1), text.substr(at, length));
+            break;
+        case 5:
+            text.resize(at);
+            break;
+        default:
+            text = text.substr(0, at) + tail(seeds_[random.below(seeds_.size())], random);
+        }
+    }
+    static std::string tail(const std::string& text, fuzz_random& random) {
+        return text.substr(random.below(text.size() + 1));
+    }
+
+    std::vector<std::string> seeds_, words_;
+};
+
+inline std::string file_text(const std::filesystem::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+namespace detail {
+inline std::uint64_t current_input = 0, current_seed = 0;
+/// Says which input it was; only calls that are safe in a signal handler.
+inline void report_crash(int signal_number) {
+    char line[128];
+    const int n =
+        std::snprintf(line, sizeof line, "\ncrash: signal %d; again with --seed %llu --only %llu\n",
+                      signal_number, static_cast<unsigned long long>(current_seed),
+                      static_cast<unsigned long long>(current_input));
+    if (write(STDERR_FILENO, line, static_cast<std::size_t>(n)) < 0) _exit(1);
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+}  // namespace detail
+
+/// The main of a fuzz target: `[--seconds N] [--seed S] [--only INPUT]`. `one` gets each input's
+/// own random source; it must come back, and within two seconds. Returns the process's status.
+inline int fuzz(int argc, char** argv, const std::function<void(fuzz_random&)>& one) {
+    using clock = std::chrono::steady_clock;
+    double seconds = 10;
+    std::uint64_t seed = 1, input = 0, end = ~0ull;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        const std::string_view option = argv[i];
+        if (option == "--seconds") seconds = std::atof(argv[i + 1]);
+        if (option == "--seed") seed = std::strtoull(argv[i + 1], nullptr, 0);
+        if (option == "--only") end = (input = std::strtoull(argv[i + 1], nullptr, 0)) + 1;
+    }
+    for (const int s : {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL}) signal(s, detail::report_crash);
+    const auto begin = clock::now();
+    double slowest = 0;
+    detail::current_seed = seed;
+    for (; input < end; ++input) {
+        const auto started = clock::now();
+        if (std::chrono::duration<double>(started - begin).count() >= seconds) break;
+        detail::current_input = input;
+        fuzz_random random(seed * 0x2545f4914f6cdd1dull + input);
+        one(random);
+        const double took = std::chrono::duration<double>(clock::now() - started).count();
+        slowest = std::max(slowest, took);
+        if (took > 2)
+            return std::fprintf(stderr, "input %llu took %.1f s\n",
+                                static_cast<unsigned long long>(input), took),
+                   1;
+    }
+    std::printf("%llu inputs, slowest %.1f ms\n", static_cast<unsigned long long>(input),
+                slowest * 1e3);
+    return 0;
+}
+
+}  // namespace trn::test
