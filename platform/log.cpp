@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <map>
 #include <systemc>
-#include <tuple>
+#include <utility>
 
 namespace trn::log {
 
@@ -13,7 +13,7 @@ namespace {
 constexpr unsigned most_per_site = 20;
 
 /// Keyed by text, not by pointer: the same inline function may stand in several translation units.
-using site_key = std::tuple<std::string_view, unsigned, unsigned>;
+using site_key = std::pair<std::string_view, int>;
 
 struct state {
     sink out = [](const record& one) { std::fprintf(stderr, "%s\n", to_line(one).c_str()); };
@@ -65,18 +65,18 @@ std::uint64_t guest_warnings() {
     return current().warnings;
 }
 
-bool detail::admit(level severity, const std::source_location& site, bool& last) {
+bool detail::admit(level severity, const source_line& site, bool& last) {
     state& log = current();
     if (severity == level::guest_warning) ++log.warnings;
     if (!log.out) return false;
     if (severity == level::info) return true;  // ours, so bounded already
-    unsigned& count = log.spoken[{site.file_name(), site.line(), site.column()}];
+    unsigned& count = log.spoken[{site.file, site.line}];
     if (count >= most_per_site) return false;
     last = ++count == most_per_site;
     return true;
 }
 
-void detail::emit(level severity, std::string_view module, std::string text) {
+void detail::emit(level severity, std::string_view module, std::string_view text) {
     current().out({severity, now_ps(), module, text});
 }
 

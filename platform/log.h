@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <source_location>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -42,19 +41,26 @@ std::uint64_t guest_warnings();
 
 namespace detail {
 
+/// A line of our sources (clang 14 cannot compile libstdc++'s std::source_location).
+struct source_line {
+    std::string_view file;
+    int line;
+};
+
 /// A checked format string that knows where it stands.
 template <class... Args>
 struct format {
     fmt::format_string<Args...> text;
-    std::source_location site;
+    source_line site;
 
     template <class Text>
-    consteval format(const Text& t, std::source_location s = std::source_location::current())
-        : text(t), site(s) {}
+    consteval format(const Text& t, const char* file = __builtin_FILE(),
+                     int line = __builtin_LINE())
+        : text(t), site{file, line} {}
 };
 
-bool admit(level severity, const std::source_location& site, bool& last);
-void emit(level severity, std::string_view module, std::string text);
+bool admit(level severity, const source_line& site, bool& last);
+void emit(level severity, std::string_view module, std::string_view text);
 
 template <class... Args>
 void write(level severity, std::string_view module,
@@ -63,7 +69,7 @@ void write(level severity, std::string_view module,
     if (!admit(severity, text.site, last)) return;
     auto line = fmt::format(text.text, std::forward<Args>(args)...);
     if (last) line += " (further messages like this are not shown)";
-    emit(severity, module, std::move(line));
+    emit(severity, module, line);
 }
 
 }  // namespace detail

@@ -205,6 +205,7 @@ T node::as() const {
     } else {
         static_assert(std::is_enum_v<T>, "a type that cannot be read from YAML");
         std::vector<std::string_view> names;
+        names.reserve(choices<T>::list.size());
         for (const auto& c : choices<T>::list) names.push_back(c.name);
         return choices<T>::list[choose(names)].value;
     }

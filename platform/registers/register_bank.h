@@ -91,18 +91,18 @@ public:
 
     /// Called after the value was stored.
     template <class Reg>
-    void on_write(Reg reg, hook call) {
-        rows_[row(reg)].on_write = std::move(call);
+    void on_write(Reg reg, const hook& call) {
+        rows_[row(reg)].on_write = call;
     }
     /// Called before the bus sees the value; may change it. Not called by debug reads.
     template <class Reg>
-    void on_read(Reg reg, hook call) {
-        rows_[row(reg)].on_read = std::move(call);
+    void on_read(Reg reg, const hook& call) {
+        rows_[row(reg)].on_read = call;
     }
     /// Reads of `reg`, debug reads and get() included, answer what `compute` says.
     template <class Reg>
-    void view(Reg reg, view_function compute) {
-        rows_[row(reg)].view = std::move(compute);
+    void view(Reg reg, const view_function& compute) {
+        rows_[row(reg)].view = compute;
     }
 
     /// The model's own side: any bit, no hooks, no time.
