@@ -39,7 +39,7 @@ public:
         bool prefetchable = false;
         int descriptor = -1;                  ///< owned by the function; -1 = nothing can be mapped
         std::uint64_t descriptor_offset = 0;  ///< where byte 0 of the BAR would be in it
-        std::vector<mappable> areas;          ///< ascending
+        std::vector<mappable> areas = {};     ///< ascending
     };
     /// A range of host memory that the function may reach. `bytes` stays valid until it is
     /// unmapped; without bytes the range is reached by messages.

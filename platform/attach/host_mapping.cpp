@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/attach/host_mapping.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace trn {
+
+namespace {
+
+// Process-wide because a signal is: the live mappings, walked by the handler. The simulator has one
+// thread, and SIGBUS comes synchronously from a copy, never from the middle of this list's updates.
+host_mapping* live = nullptr;
+
+}  // namespace
+
+struct host_mapping_guard {
+    static void on_bus_error(int, siginfo_t* info, void*) {
+        const int saved = errno;
+        if (!host_mapping::repair(static_cast<const std::uint8_t*>(info->si_addr))) {
+            signal(SIGBUS, SIG_DFL);  // not ours: the access is repeated and ends the process
+        }
+        errno = saved;
+    }
+};
+
+void host_mapping::install_guard() {
+    static const bool installed = [] {
+        struct sigaction action {};
+        action.sa_sigaction = host_mapping_guard::on_bus_error;
+        action.sa_flags = SA_SIGINFO | SA_NODEFER;
+        return sigaction(SIGBUS, &action, nullptr) == 0;
+    }();
+    static_cast<void>(installed);
+}
+
+/// Puts a zero page where the file has none any more.
+bool host_mapping::repair(const std::uint8_t* address) {
+    constexpr std::uintptr_t page = 4096;
+    for (host_mapping* at = live; at != nullptr; at = at->next_) {
+        if (address < at->bytes_ || address >= at->bytes_ + at->size_) continue;
+        at->torn_ = true;
+        void* where =
+            reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(address) & ~(page - 1));
+        return mmap(where, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+                    -1, 0) != MAP_FAILED;
+    }
+    return false;
+}
+
+host_mapping::host_mapping(int descriptor, std::uint64_t offset, std::uint64_t size, bool writable)
+    : size_(size) {
+    struct stat status {};
+    if (fstat(descriptor, &status) != 0) throw std::system_error(errno, std::generic_category());
+    const auto length = static_cast<std::uint64_t>(status.st_size);
+    if (!S_ISREG(status.st_mode) || size == 0 || offset > length || size > length - offset) {
+        throw std::system_error(EINVAL, std::generic_category());
+    }
+    install_guard();
+    const int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
+    void* at = mmap(nullptr, size, protection, MAP_SHARED | MAP_NORESERVE, descriptor,
+                    static_cast<off_t>(offset));
+    if (at == MAP_FAILED) throw std::system_error(errno, std::generic_category());
+    bytes_ = static_cast<std::uint8_t*>(at);
+    next_ = live;
+    live = this;
+}
+
+host_mapping::~host_mapping() {
+    host_mapping** link = &live;
+    while (*link != this) link = &(*link)->next_;
+    *link = next_;
+    munmap(bytes_, size_);
+}
+
+}  // namespace trn

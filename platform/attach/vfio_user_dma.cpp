@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/attach/vfio_user_dma.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace trn::vfio_user {
+
+bool dma_messages::read(std::uint64_t iova, std::uint32_t size, answer answered) {
+    return accept(std::make_shared<transfer>(
+        transfer{.iova = iova, .size = size, .is_write = false, .done = std::move(answered)}));
+}
+
+bool dma_messages::write(std::uint64_t iova, std::span<const std::uint8_t> bytes) {
+    return accept(
+        std::make_shared<transfer>(transfer{.iova = iova,
+                                            .size = static_cast<std::uint32_t>(bytes.size()),
+                                            .is_write = true,
+                                            .data = {bytes.begin(), bytes.end()}}));
+}
+
+bool dma_messages::accept(std::shared_ptr<transfer> added) {
+    const bool alone = transfers_ == 0;
+    if (!alone && (transfers_ >= max_outstanding || bytes_ + added->size > max_outstanding_bytes)) {
+        was_full_ = true;
+        return false;
+    }
+    ++transfers_;
+    bytes_ += added->size;
+    if (layout_ == layout::unknown || layout_ == layout::probing) {
+        if (layout_ == layout::unknown) probe(added->iova);
+        waiting_.push_back(std::move(added));
+    } else {
+        begin(added);
+    }
+    send_();
+    return true;
+}
+
+void dma_messages::begin(const std::shared_ptr<transfer>& at) {
+    if (at->is_write) {
+        for (std::uint32_t done = 0; done < at->size;) {
+            const std::uint32_t here = std::min(max_transfer_, at->size - done);
+            ask(at, done, here);
+            done += here;
+        }
+    } else {
+        ask(at, 0, std::min(max_transfer_, at->size));
+    }
+}
+
+void dma_messages::ask(const std::shared_ptr<transfer>& at, std::uint32_t from,
+                       std::uint32_t size) {
+    if (at->is_write) {
+        const auto room = post(command::dma_write, at->iova + from, size, size);
+        const std::size_t data_at =
+            (layout_ == layout::data_at_28 ? dma_data_offset_qemu_10 : dma_data_offset) -
+            sizeof(header);
+        std::memcpy(&room[data_at], &at->data[from], size);
+    } else {
+        post(command::dma_read, at->iova + from, size, 0);
+    }
+    questions_.push_back({.id = last_id_, .size = size, .part_of = at});
+}
+
+void dma_messages::probe(std::uint64_t iova) {
+    post(command::dma_read, iova, std::uint64_t{1} << 32 | 1, 0);
+    questions_.push_back({.id = last_id_, .size = 1, .part_of = nullptr});
+    layout_ = layout::probing;
+}
+
+std::span<std::uint8_t> dma_messages::post(command what, std::uint64_t iova, std::uint64_t count,
+                                           std::size_t data) {
+    const header head{
+        .id = ++last_id_,
+        .command = static_cast<std::uint16_t>(what),
+        .size = static_cast<std::uint32_t>(sizeof(header) + sizeof(dma_access) + data),
+        .flags = flag_request,
+        .error = 0};
+    const auto room = out_.post(head);
+    const dma_access access{.iova = iova, .count = count};
+    std::memcpy(room.data(), &access, sizeof access);
+    return room;
+}
+
+void dma_messages::answered(const message& reply) {
+    const auto at = std::ranges::find(questions_, reply.head.id, &question::id);
+    if (at == questions_.end()) {
+        throw protocol_error(
+            fmt::format("a reply to message {} that was never sent", reply.head.id));
+    }
+    const question asked = std::move(*at);
+    questions_.erase(at);
+    const bool failed = (reply.head.flags & flag_error) != 0;
+    if (asked.part_of == nullptr) {
+        layout_ = failed ? layout::data_at_32 : layout::data_at_28;
+        for (const auto& transfer : std::exchange(waiting_, {})) begin(transfer);
+        return send_();
+    }
+    if (failed) ++refused_;
+    if (!asked.part_of->is_write) return read_answered(asked, reply);
+    const bool last = std::ranges::none_of(
+        questions_, [&](const question& other) { return other.part_of == asked.part_of; });
+    if (last) {
+        --transfers_;
+        bytes_ -= asked.part_of->size;
+        if (std::exchange(was_full_, false)) room_();
+    }
+}
+
+void dma_messages::read_answered(const question& asked, const message& reply) {
+    transfer& whole = *asked.part_of;
+    const std::size_t data_at =
+        (layout_ == layout::data_at_28 ? dma_data_offset_qemu_10 : dma_data_offset) -
+        sizeof(header);
+    const bool failed =
+        (reply.head.flags & flag_error) != 0 || reply.payload.size() < data_at + asked.size;
+    if (failed) {
+        whole.data.clear();
+    } else {
+        const auto data = reply.payload.subspan(data_at, asked.size);
+        whole.data.insert(whole.data.end(), data.begin(), data.end());
+        if (const auto done = static_cast<std::uint32_t>(whole.data.size()); done < whole.size) {
+            ask(asked.part_of, done, std::min(max_transfer_, whole.size - done));
+            return send_();
+        }
+    }
+    --transfers_;
+    bytes_ -= whole.size;
+    whole.done(whole.data);
+    if (std::exchange(was_full_, false)) room_();
+}
+
+}  // namespace trn::vfio_user

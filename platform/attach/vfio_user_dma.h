@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "platform/attach/function_port.h"
+#include "platform/attach/vfio_user_stream.h"
+
+namespace trn::vfio_user {
+
+/// The server's questions to its client: reads and writes of memory that has no descriptor.
+/// Nothing here waits: a question is posted, its answer comes as a message some time later.
+///
+/// Two layouts of the data exist (dma_access). Which one the client speaks is found out before the
+/// first transfer by a read whose count is 1 in 32 bits and far too long in 64: only a client with
+/// the 32-bit count answers it with data.
+class dma_messages : public host_messages {
+public:
+    static constexpr std::size_t max_outstanding = 64;
+    /// Unanswered bytes; one larger transfer may be out alone. Below what a socket buffers, so that
+    /// a client that is itself blocked in a write is never waited for.
+    static constexpr std::size_t max_outstanding_bytes = 128 * 1024;
+
+    /// `send` is called after something has been posted on `out`; `room` when a refused transfer
+    /// may be tried again.
+    dma_messages(stream& out, std::function<void()> send, std::function<void()> room)
+        : out_(out), send_(std::move(send)), room_(std::move(room)) {}
+
+    /// What the client takes in one message, from its version message.
+    void limit_transfer(std::uint32_t bytes) { max_transfer_ = bytes; }
+    bool read(std::uint64_t iova, std::uint32_t size, answer answered) override;
+    bool write(std::uint64_t iova, std::span<const std::uint8_t> bytes) override;
+    /// A reply from the client; throws protocol_error when it answers nothing.
+    void answered(const message& reply);
+    std::uint64_t refused() const { return refused_; }
+
+private:
+    enum class layout { unknown, probing, data_at_28, data_at_32 };
+    struct transfer {
+        std::uint64_t iova;
+        std::uint32_t size;  // of the whole transfer
+        bool is_write;
+        std::vector<std::uint8_t> data{};  // to write, or read so far
+        answer done{};                     // reads
+    };
+    struct question {
+        std::uint16_t id;
+        std::uint32_t size;
+        std::shared_ptr<transfer> part_of;  // null for the probe
+    };
+
+    bool accept(std::shared_ptr<transfer> added);
+    void begin(const std::shared_ptr<transfer>& at);
+    void ask(const std::shared_ptr<transfer>& at, std::uint32_t from, std::uint32_t size);
+    void probe(std::uint64_t iova);
+    std::span<std::uint8_t> post(command what, std::uint64_t iova, std::uint64_t count,
+                                 std::size_t data);
+    void read_answered(const question& asked, const message& reply);
+
+    stream& out_;
+    std::function<void()> send_, room_;
+    std::uint32_t max_transfer_ = max_data_transfer;
+    layout layout_ = layout::unknown;
+    std::deque<std::shared_ptr<transfer>> waiting_;  // for the layout to be known
+    std::vector<question> questions_;
+    std::size_t bytes_ = 0;  // of transfers accepted and not finished
+    std::size_t transfers_ = 0;
+    bool was_full_ = false;
+    std::uint16_t last_id_ = 0;
+    std::uint64_t refused_ = 0;
+};
+
+}  // namespace trn::vfio_user

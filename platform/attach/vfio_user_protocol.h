@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+/// The vfio-user protocol (version 0.x): what goes over the socket. Little endian, natural layout.
+/// Region, interrupt and device descriptions are the structures of <linux/vfio.h>.
+/// Facts and pitfalls: doc/attach.md.
+namespace trn::vfio_user {
+
+enum class command : std::uint16_t {
+    version = 1,
+    dma_map = 2,
+    dma_unmap = 3,
+    device_get_info = 4,
+    device_get_region_info = 5,
+    device_get_irq_info = 7,
+    device_set_irqs = 8,
+    region_read = 9,
+    region_write = 10,
+    dma_read = 11,   ///< server to client
+    dma_write = 12,  ///< server to client
+    device_reset = 13,
+    // Ours; a client offers to use them by a "trnvp" object in its version message.
+    trn_now = 0x8001,   ///< simulated time
+    trn_wait = 0x8002,  ///< answered when simulated time has advanced
+};
+
+struct header {
+    std::uint16_t id;
+    std::uint16_t command;
+    std::uint32_t size;  ///< bytes, this header included
+    std::uint32_t flags;
+    std::uint32_t error;  ///< errno of an error reply
+};
+static_assert(sizeof(header) == 16);
+
+inline constexpr std::uint32_t flag_type_mask = 0xf;
+inline constexpr std::uint32_t flag_request = 0;
+inline constexpr std::uint32_t flag_reply = 1;
+inline constexpr std::uint32_t flag_no_reply = 0x10;
+inline constexpr std::uint32_t flag_error = 0x20;
+
+inline constexpr std::uint16_t version_major = 0;
+inline constexpr std::uint16_t version_minor = 1;
+
+struct version {
+    std::uint16_t major, minor;  // then a JSON text, NUL-terminated
+};
+
+inline constexpr std::uint32_t dma_map_read = 1, dma_map_write = 2;
+struct dma_map {
+    std::uint32_t argsz, flags;
+    std::uint64_t offset, iova, size;
+};
+static_assert(sizeof(dma_map) == 32);
+
+inline constexpr std::uint32_t dma_unmap_all = 2;
+struct dma_unmap {
+    std::uint32_t argsz, flags;
+    std::uint64_t iova, size;
+};
+static_assert(sizeof(dma_unmap) == 24);
+
+/// As vfio_irq_set, whose trailing array C++ does not take; data are counted in descriptors.
+struct irq_set {
+    std::uint32_t argsz, flags, index, start, count;
+};
+static_assert(sizeof(irq_set) == 20);
+
+/// Of region reads and writes; data follows.
+struct region_access {
+    std::uint64_t offset;
+    std::uint32_t region, count;
+};
+static_assert(sizeof(region_access) == 16);
+
+/// Of DMA_READ and DMA_WRITE as the specification has it; data follows, at byte 32 of the message.
+/// QEMU 10.1 and 10.2 take a 32-bit count and put data at byte 28, in a message of the same size.
+struct dma_access {
+    std::uint64_t iova, count;
+};
+static_assert(sizeof(dma_access) == 16);
+inline constexpr std::uint32_t dma_data_offset = 32, dma_data_offset_qemu_10 = 28;
+
+struct trn_time {
+    std::uint64_t nanoseconds;  ///< request: how long to wait; reply: simulated time now
+};
+
+inline constexpr std::uint32_t max_data_transfer = 1 << 20;  ///< bytes of one read, write or DMA
+inline constexpr std::uint32_t max_message = max_data_transfer + 4096;
+inline constexpr std::uint32_t max_descriptors = 16;  ///< with one message
+inline constexpr std::uint32_t max_dma_maps = 65535;
+inline constexpr std::uint32_t page_size = 4096;
+
+}  // namespace trn::vfio_user

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <systemc>
+
+#include "platform/attach/function_port.h"
+
+namespace trn {
+
+class vfio_user_session;
+
+/// Offers one PCIe function on a Unix socket to one vfio-user client at a time (QEMU's
+/// vfio-user-pci, the driver stub). Spec: doc/attach.md. Runs in the handlers of the io_context, on
+/// the simulation's thread, between slices: each access is made and answered at once. Whatever a
+/// client says or does, the next client finds the function working.
+class vfio_user_server {
+public:
+    struct config {
+        std::string path = {};           ///< of the socket; made with mode 0600
+        std::string name = "vfio-user";  ///< for log lines: which function
+        bool offer_mapping = true;  ///< let clients map memory BARs; QEMU then never posts writes
+        std::string board = {};     ///< compared with what a client of ours expects
+        std::string digest = {};
+    };
+    /// What the rest of the platform wants to know. All optional.
+    struct hooks {
+        std::function<void()> before_access;  ///< each region access, configuration space too
+        std::function<void(const sc_core::sc_time& delay)>
+            after_access;  ///< the access took `delay`
+        std::function<void(bool attached)> attached;
+        /// Calls `done` (not from inside) once `wait` of simulated time has passed.
+        std::function<void(const sc_core::sc_time& wait, std::function<void()> done)> wait;
+        std::function<void(std::string_view line)> log;  ///< standard error when empty
+    };
+
+    /// Listens. Throws std::system_error whose text is a whole sentence: path too long, another
+    /// platform listens there, no permission.
+    vfio_user_server(boost::asio::io_context& io, function_port& function, config cfg,
+                     hooks hooks = {});
+    ~vfio_user_server();
+    vfio_user_server(const vfio_user_server&) = delete;
+    vfio_user_server& operator=(const vfio_user_server&) = delete;
+
+    bool attached() const { return session_ != nullptr; }
+    const config& settings() const { return cfg_; }
+
+private:
+    using protocol = boost::asio::local::stream_protocol;
+
+    void listen();
+    void accept();
+    void refuse(protocol::socket client);
+    void ended(const std::string& why);
+
+    function_port& function_;
+    const config cfg_;
+    const hooks hooks_;
+    protocol::acceptor acceptor_;
+    std::shared_ptr<vfio_user_session> session_;
+    unsigned refusing_ = 0;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // of what handlers refer to
+};
+
+}  // namespace trn

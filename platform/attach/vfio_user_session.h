@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <boost/asio/local/stream_protocol.hpp>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "platform/attach/function_port.h"
+#include "platform/attach/host_mapping.h"
+#include "platform/attach/unique_fd.h"
+#include "platform/attach/vfio_user_dma.h"
+#include "platform/attach/vfio_user_server.h"
+#include "platform/attach/vfio_user_stream.h"
+
+namespace trn {
+
+/// One connected vfio-user client, from its version message to its end.
+class vfio_user_session : public std::enable_shared_from_this<vfio_user_session> {
+public:
+    using socket = boost::asio::local::stream_protocol::socket;
+
+    /// `ended` is called once, with the reason in words, when the client is gone or has to go.
+    vfio_user_session(socket client, function_port& function, const vfio_user_server::config& cfg,
+                      const vfio_user_server::hooks& hooks,
+                      std::function<void(const std::string& why)> ended);
+
+    void start();
+    /// Takes the client's hands off the function; later handlers do nothing.
+    void close();
+
+private:
+    using message = vfio_user::message;
+    struct client_range {
+        std::uint64_t size;                     // bytes
+        std::unique_ptr<host_mapping> mapping;  // null: reached by messages
+    };
+
+    void await();
+    void await_writable();
+    void serve(bool readable);
+    void dispatch(message& request);
+    /// 0 when a reply has been built, else the errno to answer.
+    int answer(message& request);
+    void flush();
+
+    int version(const message& request);
+    int refuse_version(const message& request, const std::string& why);
+    std::string mismatch(const nlohmann::json& expected) const;
+    int map_dma(message& request);
+    int unmap_dma(const message& request);
+    bool unmap(std::uint64_t iova, std::uint64_t size);
+    int tell_device(const message& request);
+    int tell_region(const message& request);
+    int tell_interrupts(const message& request);
+    int set_interrupts(message& request);
+    int read_region(const message& request);
+    int write_region(const message& request);
+    int reset(const message& request);
+    int tell_time(const message& request);
+    int wait(const message& request);
+    /// Checks an access against its region, then `make(delay)`s it between the platform's hooks.
+    template <typename Make>
+    int access(const vfio_user::region_access& at, std::uint64_t region_size, const Make& make);
+
+    socket client_;
+    vfio_user::stream stream_;
+    function_port& function_;
+    const vfio_user_server::config& cfg_;
+    const vfio_user_server::hooks& hooks_;
+    std::function<void(const std::string&)> ended_;
+
+    bool negotiated_ = false, dispatching_ = false, closed_ = false;
+    bool awaiting_read_ = false, awaiting_write_ = false, waiting_ = false;
+    std::map<std::uint64_t, client_range> ranges_;  // by iova
+    std::array<std::uint64_t, 10> region_sizes_{};  // learnt once: they do not change
+    vfio_user::dma_messages dma_;
+};
+
+}  // namespace trn

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/attach/vfio_user_stream.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <system_error>
+
+namespace trn::vfio_user {
+
+namespace {
+
+constexpr std::size_t first_buffer = 64 * 1024;  // grows once to max_message when one needs it
+
+}  // namespace
+
+stream::stream(int socket) : socket_(socket), input_(first_buffer) {}
+
+bool stream::receive() {
+    if (begin_ == end_) begin_ = end_ = 0;
+    header head{};
+    if (end_ - begin_ >= sizeof head) {
+        std::memcpy(&head, &input_[begin_], sizeof head);
+        if (head.size > input_.size()) input_.resize(max_message);
+    }
+    if (begin_ + std::max<std::size_t>(head.size, sizeof head) > input_.size()) {
+        std::memmove(input_.data(), &input_[begin_], end_ - begin_);
+        end_ -= begin_;
+        begin_ = 0;
+    }
+    alignas(cmsghdr) char control[CMSG_SPACE(max_descriptors * sizeof(int))];
+    iovec room{.iov_base = &input_[end_], .iov_len = input_.size() - end_};
+    msghdr from{};
+    from.msg_iov = &room;
+    from.msg_iovlen = 1;
+    from.msg_control = control;
+    from.msg_controllen = sizeof control;
+    const ssize_t got = recvmsg(socket_, &from, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    if (got < 0) {
+        if (errno == EAGAIN || errno == EINTR) return true;
+        if (errno == ECONNRESET) return false;
+        throw std::system_error(errno, std::generic_category(), "receive");
+    }
+    end_ += static_cast<std::size_t>(got);
+    if (from.msg_controllen > 0) take_descriptors(from);
+    return got > 0;
+}
+
+void stream::take_descriptors(msghdr& from) {
+    // The kernel ends a recvmsg after the bytes that carried descriptors, so they belong to the
+    // message that holds the last byte received.
+    const std::uint64_t last = position_ + (end_ - begin_) - 1;
+    for (cmsghdr* at = CMSG_FIRSTHDR(&from); at != nullptr; at = CMSG_NXTHDR(&from, at)) {
+        if (at->cmsg_level != SOL_SOCKET || at->cmsg_type != SCM_RIGHTS) continue;
+        const std::size_t count = (at->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (std::size_t i = 0; i < count; ++i) {
+            int fd = -1;
+            std::memcpy(&fd, CMSG_DATA(at) + i * sizeof(int), sizeof fd);
+            descriptors_.push_back({last, unique_fd(fd)});
+        }
+    }
+    if ((from.msg_flags & MSG_CTRUNC) != 0 || descriptors_.size() > max_descriptors) {
+        throw protocol_error(
+            fmt::format("more than {} descriptors with a message", max_descriptors));
+    }
+}
+
+std::optional<message> stream::next() {
+    message taken;
+    if (end_ - begin_ < sizeof taken.head) return std::nullopt;
+    std::memcpy(&taken.head, &input_[begin_], sizeof taken.head);
+    const std::size_t size = taken.head.size;
+    if (size < sizeof taken.head || size > max_message) {
+        throw protocol_error(
+            fmt::format("a message of {} bytes (command {})", size, taken.head.command));
+    }
+    if (end_ - begin_ < size) return std::nullopt;
+    taken.payload = {&input_[begin_] + sizeof taken.head, size - sizeof taken.head};
+    begin_ += size;
+    position_ += size;
+    const auto mine = std::ranges::find_if(
+        descriptors_, [this](const received_fd& at) { return at.position >= position_; });
+    for (auto at = descriptors_.begin(); at != mine; ++at) {
+        taken.descriptors.push_back(std::move(at->fd));
+    }
+    descriptors_.erase(descriptors_.begin(), mine);
+    return taken;
+}
+
+std::span<std::uint8_t> stream::reply(const header& to, std::size_t size) {
+    assert(sent_ == 0 && reply_.empty());
+    reply_.resize(sizeof(header) + size);
+    const header head{.id = to.id,
+                      .command = to.command,
+                      .size = static_cast<std::uint32_t>(reply_.size()),
+                      .flags = flag_reply,
+                      .error = 0};
+    std::memcpy(reply_.data(), &head, sizeof head);
+    return std::span(reply_).subspan(sizeof head);
+}
+
+void stream::reply_error(const header& to, int error, std::span<const std::uint8_t> text) {
+    drop_reply();  // what was built before the mistake was seen
+    const auto room = reply(to, text.size());
+    std::ranges::copy(text, room.begin());
+    const header head{.id = to.id,
+                      .command = to.command,
+                      .size = static_cast<std::uint32_t>(reply_.size()),
+                      .flags = flag_reply | flag_error,
+                      .error = static_cast<std::uint32_t>(error)};
+    std::memcpy(reply_.data(), &head, sizeof head);
+}
+
+void stream::drop_reply() {
+    reply_.clear();
+    reply_descriptor_ = -1;
+}
+
+std::span<std::uint8_t> stream::post(const header& head) {
+    const std::size_t at = posted_.size();
+    posted_.resize(at + head.size);
+    std::memcpy(&posted_[at], &head, sizeof head);
+    return std::span(posted_).subspan(at + sizeof head);
+}
+
+bool stream::flush() {
+    while (pending()) {
+        const std::size_t of_reply = std::min(sent_, reply_.size());
+        const std::size_t of_posted = sent_ - of_reply;
+        iovec parts[2] = {
+            {.iov_base = reply_.data() + of_reply, .iov_len = reply_.size() - of_reply},
+            {.iov_base = posted_.data() + of_posted, .iov_len = posted_.size() - of_posted}};
+        alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+        msghdr to{};
+        to.msg_iov = parts;
+        to.msg_iovlen = 2;
+        if (reply_descriptor_ >= 0) {
+            to.msg_control = control;
+            to.msg_controllen = sizeof control;
+            cmsghdr* carried = CMSG_FIRSTHDR(&to);
+            carried->cmsg_level = SOL_SOCKET;
+            carried->cmsg_type = SCM_RIGHTS;
+            carried->cmsg_len = CMSG_LEN(sizeof(int));
+            std::memcpy(CMSG_DATA(carried), &reply_descriptor_, sizeof reply_descriptor_);
+        }
+        const ssize_t done = sendmsg(socket_, &to, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (done < 0) {
+            if (errno == EAGAIN || errno == EINTR) return false;
+            throw std::system_error(errno, std::generic_category(), "send");
+        }
+        sent_ += static_cast<std::size_t>(done);
+        reply_descriptor_ = -1;
+    }
+    reply_.clear();
+    posted_.clear();
+    sent_ = 0;
+    return true;
+}
+
+}  // namespace trn::vfio_user

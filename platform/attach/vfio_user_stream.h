@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/socket.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "platform/attach/unique_fd.h"
+#include "platform/attach/vfio_user_protocol.h"
+
+namespace trn::vfio_user {
+
+/// The peer said something that no message can be: the connection ends.
+struct protocol_error : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// One message as received; the payload stays valid until the stream receives again.
+struct message {
+    header head;
+    std::span<const std::uint8_t> payload;
+    std::vector<unique_fd> descriptors;
+};
+
+/// Messages with descriptors over a connected, non-blocking Unix stream socket: header and payload
+/// in one recvmsg, a reply in one sendmsg, no allocation per message.
+class stream {
+public:
+    /// The socket stays its owner's.
+    explicit stream(int socket);
+
+    /// One recvmsg. False at the end of the stream. Throws protocol_error, std::system_error.
+    bool receive();
+    /// The next complete message received; throws protocol_error for a size that cannot be.
+    std::optional<message> next();
+
+    /// Room for a reply of `size` payload bytes, sent by the next flush() before what was posted.
+    /// Only while nothing is pending.
+    std::span<std::uint8_t> reply(const header& to, std::size_t size);
+    void reply_error(const header& to, int error, std::span<const std::uint8_t> text = {});
+    /// Forgets the reply: the request asked for none.
+    void drop_reply();
+    /// Sends a descriptor of the caller's with the reply.
+    void attach(int descriptor) { reply_descriptor_ = descriptor; }
+    /// Queues a message of our own, or an answer that comes later, and returns its payload.
+    std::span<std::uint8_t> post(const header& head);
+
+    /// Sends what the socket takes; true when nothing is left.
+    bool flush();
+    bool pending() const { return sent_ < reply_.size() + posted_.size(); }
+
+private:
+    void take_descriptors(msghdr& from);
+
+    int socket_;
+    std::vector<std::uint8_t> input_;
+    std::size_t begin_ = 0, end_ = 0;  // received and not yet taken: [begin_, end_) of input_
+    std::uint64_t position_ = 0;       // of begin_ in the whole stream
+    struct received_fd {
+        std::uint64_t position;  // of the last byte that came with it
+        unique_fd fd;
+    };
+    std::vector<received_fd> descriptors_;
+    std::vector<std::uint8_t> reply_, posted_;
+    std::size_t sent_ = 0;  // of reply_, then of posted_
+    int reply_descriptor_ = -1;
+};
+
+}  // namespace trn::vfio_user

@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/attach/vfio_user_server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "sw-stubs/transports/vfio_user/vfio_user.h"
+#include "tests/support/vfio_user_peer.h"
+#include "tests/unit/attach/fake_function.h"
+
+namespace {
+
+using namespace trn;
+using test::packed;
+using test::raw_peer;
+using testing::HasSubstr;
+using u8 = std::uint8_t;
+using u16 = std::uint16_t;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+trn_vfio_user_options expecting(const char* board, const char* digest = nullptr) {
+    trn_vfio_user_options options{};
+    options.expected_board = board;
+    options.expected_digest = digest;
+    return options;
+}
+
+struct VfioUserServerTest : testing::Test {
+    VfioUserServerTest() { start(); }
+
+    void start(vfio_user_server::config cfg = {}) {
+        server.reset();
+        cfg.path = path;
+        cfg.name = "chip0";
+        server = std::make_unique<vfio_user_server>(io, function, cfg, hooks());
+    }
+    vfio_user_server::hooks hooks() {
+        return {.before_access = [this] { ++before; },
+                .after_access = [this](const sc_core::sc_time& delay) { charged += delay; },
+                .attached = [this](bool now) { attached += now ? 1 : -1; },
+                .wait = {},
+                .log = [this](std::string_view line) { log.emplace_back(line); }};
+    }
+    void serve(const std::function<void()>& client) { test::serve_while(io, client); }
+
+    /// The client library, connected.
+    struct library {
+        explicit library(const std::string& path, const trn_vfio_user_options* options = nullptr) {
+            error = trn_vfio_user_open(path.c_str(), options, &client, why, sizeof why);
+        }
+        ~library() { trn_vfio_user_close(client); }
+        operator trn_vfio_user*() const { return client; }
+        trn_vfio_user* client = nullptr;
+        int error = 0;
+        char why[256] = "";
+    };
+
+    test::socket_folder folder;
+    const std::string path = folder / "chip0.sock";
+    boost::asio::io_context io;
+    test::fake_function function;
+    int before = 0, attached = 0;
+    sc_core::sc_time charged;
+    std::vector<std::string> log;
+    std::unique_ptr<vfio_user_server> server;
+};
+
+TEST_F(VfioUserServerTest, SocketIsForItsOwnerOnly) {
+    struct stat status {};
+    ASSERT_EQ(stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, 0600u);
+    server.reset();
+    EXPECT_NE(stat(path.c_str(), &status), 0);
+}
+
+TEST_F(VfioUserServerTest, ListensOnlyWhereNobodyElseDoes) {
+    try {
+        vfio_user_server second(io, function, {.path = path});
+        FAIL();
+    } catch (const std::system_error& refused) {
+        EXPECT_THAT(refused.what(), HasSubstr("another platform listens on"));
+    }
+    const std::string file = folder / "file";
+    std::ofstream(file) << "precious";
+    EXPECT_THROW(vfio_user_server(io, function, {.path = file}), std::system_error);
+    EXPECT_THROW(vfio_user_server(io, function, {.path = std::string(200, 'x')}),
+                 std::system_error);
+    EXPECT_THROW(vfio_user_server(io, function, {.path = folder / "no/such/folder"}),
+                 std::system_error);
+}
+
+TEST_F(VfioUserServerTest, ASocketLeftByADeadPlatformIsReplaced) {
+    const std::string stale = folder / "stale.sock";
+    {
+        const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+        sockaddr_un address{};
+        address.sun_family = AF_UNIX;
+        stale.copy(address.sun_path, sizeof address.sun_path - 1);
+        ASSERT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+        close(fd);
+    }
+    EXPECT_NO_THROW(vfio_user_server(io, function, {.path = stale}));
+}
+
+TEST_F(VfioUserServerTest, AccessesReachTheFunctionAndCostWhatItSays) {
+    serve([&] {
+        library client(path);
+        ASSERT_EQ(client.error, 0) << client.why;
+        u32 word = 0;
+        u64 wide = 0;
+        EXPECT_EQ(trn_vfio_user_write32(client, 0, 0x10, 0x1234'5678), 0);
+        EXPECT_EQ(trn_vfio_user_read32(client, 0, 0x10, &word), 0);
+        EXPECT_EQ(word, 0x1234'5678u);
+        EXPECT_EQ(trn_vfio_user_write64(client, 0, 0x20, 0x0102'0304'0506'0708), 0);
+        EXPECT_EQ(trn_vfio_user_read64(client, 0, 0x20, &wide), 0);
+        EXPECT_EQ(wide, 0x0102'0304'0506'0708u);
+        EXPECT_EQ(trn_vfio_user_post(client, 0, 0x10, &wide, 3), 0);
+        EXPECT_EQ(trn_vfio_user_read32(client, 0, 0x10, &word), 0);
+        EXPECT_EQ(word, 0x1206'0708u);
+        EXPECT_EQ(trn_vfio_user_write(client, TRN_VFIO_USER_CONFIG, 4, &wide, 2), 0);
+        EXPECT_EQ(trn_vfio_user_reset(client), 0);
+    });
+    EXPECT_EQ(function.space[4], 8);
+    EXPECT_EQ(function.resets, 1);
+    EXPECT_EQ(before, 7);
+    EXPECT_EQ(charged, sc_core::sc_time(3 * 7, sc_core::SC_NS));
+    EXPECT_EQ(attached, 0);
+    EXPECT_EQ(function.detaches, 1);
+    EXPECT_THAT(log, testing::ElementsAre("chip0: the client closed the connection"));
+}
+
+TEST_F(VfioUserServerTest, LargeTransfersAreCutByTheClientAndCarriedWhole) {
+    std::vector<u8> out(test::fake_function::bar0_size), back(out.size());
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<u8>(i * 7 + i / 256);
+    serve([&] {
+        library client(path);
+        EXPECT_EQ(trn_vfio_user_write(client, 0, 0, out.data(), out.size()), 0);
+        EXPECT_EQ(trn_vfio_user_read(client, 0, 0, back.data(), back.size()), 0);
+        EXPECT_EQ(trn_vfio_user_read(client, 0, 1, back.data(), back.size()), -EINVAL);
+    });
+    EXPECT_EQ(back, out);
+}
+
+TEST_F(VfioUserServerTest, ManyPostedWritesArriveInOrder) {
+    u64 last = 0;
+    unsigned count = 0;
+    function.on_write = [&](u64 offset) {
+        EXPECT_EQ(offset, last);
+        last += 4;
+        ++count;
+    };
+    serve([&] {
+        library client(path);
+        for (u32 i = 0; i < 20000; ++i) {
+            ASSERT_EQ(trn_vfio_user_post(client, 0, u64{4} * i, &i, sizeof i), 0);
+        }
+        u32 word = 0;
+        EXPECT_EQ(trn_vfio_user_read32(client, 0, 4 * 19999, &word), 0);
+        EXPECT_EQ(word, 19999u);
+    });
+    EXPECT_EQ(count, 20000u);
+}
+
+TEST_F(VfioUserServerTest, VersionsAndExpectationsThatDifferAreRefusedInWords) {
+    start({.board = "trn3-chip", .digest = "abc"});
+    serve([&] {
+        const auto right = expecting("trn3-chip", "abc");
+        EXPECT_EQ(library(path, &right).error, 0);
+    });
+    serve([&] {
+        const auto wrong = expecting("trn2-chip");
+        const library client(path, &wrong);
+        EXPECT_EQ(client.error, -EPROTO);
+        EXPECT_THAT(client.why,
+                    HasSubstr("expects board \"trn2-chip\", this platform has \"trn3-chip\""));
+    });
+    EXPECT_THAT(log.back(), HasSubstr("expects board \"trn2-chip\""));
+    serve([&] {
+        raw_peer peer(path);
+        const auto reply = peer.request(1, packed(u16{7}, u16{0}));
+        EXPECT_EQ(reply.error, u32{EPROTO});
+        EXPECT_THAT(reinterpret_cast<const char*>(reply.payload.data()),
+                    HasSubstr("the client speaks vfio-user 7.0"));
+        EXPECT_TRUE(peer.receive().closed);
+    });
+}
+
+TEST_F(VfioUserServerTest, ASecondClientIsToldSo) {
+    serve([&] {
+        library first(path);
+        ASSERT_EQ(first.error, 0);
+        const library second(path);
+        EXPECT_EQ(second.error, -EBUSY);
+        EXPECT_THAT(second.why, HasSubstr("chip0 has a client already"));
+        u32 word;
+        EXPECT_EQ(trn_vfio_user_read32(first, 0, 0, &word), 0);
+    });
+    serve([&] { EXPECT_EQ(library(path).error, 0); });
+}
+
+TEST_F(VfioUserServerTest, MemoryWithADescriptorIsMappedAndForgottenWithItsClient) {
+    serve([&] {
+        library client(path);
+        trn_dma_memory memory{};
+        ASSERT_EQ(trn_vfio_user_dma_alloc(client, 5000, 0x10'0000, &memory), 0);
+        EXPECT_EQ(memory.size, 8192u);
+        static_cast<u8*>(memory.host)[100] = 0x42;
+        const auto& range = function.ranges.at(0x10'0000);
+        EXPECT_EQ(range.bytes[100], 0x42);
+        range.bytes[101] = 0x43;
+        EXPECT_EQ(static_cast<u8*>(memory.host)[101], 0x43);
+        trn_dma_memory overlap{};
+        EXPECT_EQ(trn_vfio_user_dma_alloc(client, 4096, 0x10'1000, &overlap), -EEXIST);
+        trn_dma_memory other{};
+        ASSERT_EQ(trn_vfio_user_dma_alloc(client, 4096, 0x20'0000, &other), 0);
+        EXPECT_EQ(trn_vfio_user_dma_free(client, &other), 0);
+        EXPECT_EQ(function.ranges.size(), 1u);
+    });
+    EXPECT_TRUE(function.ranges.empty());
+    EXPECT_EQ(function.carrier, nullptr);
+}
+
+TEST_F(VfioUserServerTest, AFileShortenedUnderOurFeetReadsZeroes) {
+    serve([&] {
+        raw_peer peer(path);
+        ASSERT_TRUE(peer.hello().ok());
+        const int fd = memfd_create("shrinks", MFD_CLOEXEC);
+        ASSERT_EQ(ftruncate(fd, 8192), 0);
+        const auto map = [&](u64 size) {
+            return peer.request(2, packed(u32{32}, u32{3}, u64{0}, u64{0x1000}, size), {fd});
+        };
+        EXPECT_EQ(map(8193).error, u32{EINVAL});  // says more than it has
+        ASSERT_TRUE(map(8192).ok());
+        ASSERT_EQ(ftruncate(fd, 0), 0);
+        volatile u8* bytes = function.ranges.at(0x1000).bytes;
+        EXPECT_EQ(bytes[5000], 0);
+        bytes[5000] = 1;
+        EXPECT_EQ(bytes[5000], 1);
+        close(fd);
+    });
+}
+
+TEST_F(VfioUserServerTest, MappableAreasComeWithTheirDescriptor) {
+    const int fd = memfd_create("hbm", MFD_CLOEXEC);
+    ASSERT_EQ(ftruncate(fd, 1 << 20), 0);
+    function.bars[4] = {
+        .size = 1 << 20,
+        .prefetchable = true,
+        .descriptor = fd,
+        .areas = {{.offset = 0x1000, .size = 0x2000}, {.offset = 0x8000, .size = 0x1000}}};
+    start();
+    serve([&] {
+        library client(path);
+        trn_vfio_user_region region{};
+        ASSERT_EQ(trn_vfio_user_region_info(client, 4, &region), 0);
+        EXPECT_EQ(region.size, 1u << 20);
+        ASSERT_EQ(region.area_count, 2u);
+        EXPECT_EQ(region.areas[1].offset, 0x8000u);
+        void* at = nullptr;
+        ASSERT_EQ(trn_vfio_user_region_map(client, 4, 0x2000, 0x1000, &at), 0);
+        *static_cast<u32*>(at) = 0xfeed;
+        u32 seen = 0;
+        EXPECT_EQ(pread(fd, &seen, sizeof seen, 0x2000), 4);
+        EXPECT_EQ(seen, 0xfeedu);
+        trn_vfio_user_region_unmap(client, at, 0x1000);
+        EXPECT_EQ(trn_vfio_user_region_map(client, 4, 0x2000, 0x2000, &at), -ENOTSUP);
+        EXPECT_EQ(trn_vfio_user_region_map(client, 0, 0, 0x1000, &at), -ENOTSUP);
+        EXPECT_EQ(trn_vfio_user_region_info(client, 9, &region), -EINVAL);
+    });
+    // A client that gives too little room is told how much it needs, and gets no descriptor.
+    serve([&] {
+        raw_peer peer(path);
+        peer.hello();
+        auto reply = peer.request(5, packed(u32{32}, u32{0}, u32{4}, u32{0}, u64{0}, u64{0}));
+        EXPECT_EQ(reply.at<u32>(0), 32u + 16 + 2 * 16);
+        EXPECT_TRUE(reply.fds.empty());
+        reply = peer.request(5, packed(u32{80}, u32{0}, u32{4}, u32{0}, u64{0}, u64{0}));
+        EXPECT_EQ(reply.payload.size(), 80u);
+        ASSERT_EQ(reply.fds.size(), 1u);
+        close(reply.fds[0]);
+    });
+    start({.offer_mapping = false});
+    serve([&] {
+        library client(path);
+        trn_vfio_user_region region{};
+        ASSERT_EQ(trn_vfio_user_region_info(client, 4, &region), 0);
+        EXPECT_EQ(region.area_count, 0u);
+    });
+    close(fd);
+}
+
+TEST_F(VfioUserServerTest, VectorsSignalTheirEventfds) {
+    serve([&] {
+        library client(path);
+        u32 count = 0;
+        ASSERT_EQ(trn_vfio_user_interrupt_count(client, &count), 0);
+        EXPECT_EQ(count, 32u);
+        std::vector<int> fds;
+        for (u32 i = 0; i < count; ++i) fds.push_back(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+        ASSERT_EQ(trn_vfio_user_interrupts(client, 0, count, fds.data()), 0);
+        function.raise[31]();
+        function.raise[31]();
+        u64 seen = 0;
+        ASSERT_EQ(read(fds[31], &seen, sizeof seen), 8);
+        EXPECT_EQ(seen, 2u);
+        EXPECT_EQ(read(fds[0], &seen, sizeof seen), -1);
+        ASSERT_EQ(trn_vfio_user_interrupts(client, 31, 1, nullptr), 0);
+        EXPECT_FALSE(function.raise[31]);
+        EXPECT_TRUE(function.raise[30]);
+
+        const u64 full = ~u64{0} - 1;  // a counter that would block the next writer
+        ASSERT_EQ(write(fds[1], &full, sizeof full), 8);
+        function.raise[1]();
+        EXPECT_EQ(trn_vfio_user_interrupts(client, 32, 1, fds.data()), -EINVAL);
+        int ends[2];
+        ASSERT_EQ(pipe(ends), 0);
+        EXPECT_EQ(trn_vfio_user_interrupts(client, 0, 1, &ends[1]), -EINVAL);
+        for (const int fd : fds) close(fd);
+        close(ends[0]), close(ends[1]);
+    });
+}
+
+TEST_F(VfioUserServerTest, AServerThatDoesNotAnswerIsNotWaitedForForEver) {
+    server.reset();
+    const std::string mute = folder / "mute.sock";
+    const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    mute.copy(address.sun_path, sizeof address.sun_path - 1);
+    ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    ASSERT_EQ(listen(listener, 1), 0);
+    trn_vfio_user_options hasty{};
+    hasty.timeout_ms = 50;
+    EXPECT_EQ(library(mute, &hasty).error, -ETIMEDOUT);
+    close(listener);
+    EXPECT_EQ(library(mute, &hasty).error, -ECONNREFUSED);
+}
+
+TEST_F(VfioUserServerTest, AServerThatDiesIsAnErrorForEveryLaterCall) {
+    library* client = nullptr;
+    serve([&] {
+        client = new library(path);
+        u32 word;
+        EXPECT_EQ(trn_vfio_user_read32(*client, 0, 0, &word), 0);
+    });
+    server.reset();
+    u32 word;
+    EXPECT_EQ(trn_vfio_user_read32(*client, 0, 0, &word), -ENODEV);
+    EXPECT_EQ(trn_vfio_user_reset(*client), -ENODEV);
+    delete client;
+}
+
+// --- what no client should say ---
+
+struct malformed {
+    const char* name;
+    u16 command;
+    std::vector<u8> payload;
+    u32 error;        // expected errno; 0 = the connection is closed
+    u32 claimed = 0;  // the size the header claims, when it lies
+    u32 flags = 0;
+};
+
+std::ostream& operator<<(std::ostream& out, const malformed& row) {
+    return out << row.name;
+}
+
+struct VfioUserMalformedTest : VfioUserServerTest, testing::WithParamInterface<malformed> {};
+
+TEST_P(VfioUserMalformedTest, IsAnsweredAndTheNextClientWorks) {
+    const malformed& row = GetParam();
+    serve([&] {
+        raw_peer peer(path);
+        ASSERT_TRUE(peer.hello().ok());
+        peer.send(row.command, row.payload, {}, row.flags, row.claimed);
+        const auto reply = peer.receive();
+        EXPECT_EQ(reply.closed, row.error == 0);
+        if (!reply.closed) {
+            EXPECT_EQ(reply.flags, 0x21u);
+            EXPECT_EQ(reply.error, row.error) << strerror(static_cast<int>(reply.error));
+        }
+    });
+    EXPECT_EQ(log.size(), 1u);  // one line, whatever it was
+    serve([&] {
+        library next(path);
+        u32 word;
+        EXPECT_EQ(next.error, 0);
+        EXPECT_EQ(trn_vfio_user_read32(next, 0, 0, &word), 0);
+    });
+}
+
+const malformed rows[] = {
+    {"second_version", 1, packed(u16{0}, u16{0}, u8{0}), EINVAL},
+    {"unknown_command", 99, {}, ENOTSUP},
+    {"dma_read_from_a_client", 11, packed(u64{0}, u64{4}), ENOTSUP},
+    {"short_dma_map", 2, packed(u32{32}, u32{3}), EINVAL},
+    {"dma_map_of_nothing", 2, packed(u32{32}, u32{3}, u64{0}, u64{0x1000}, u64{0}), EEXIST},
+    {"dma_map_that_wraps", 2, packed(u32{32}, u32{3}, u64{0}, u64{0x1000}, ~u64{0}), EEXIST},
+    {"short_dma_unmap", 3, packed(u32{24}), EINVAL},
+    {"short_region_info", 5, packed(u32{32}), EINVAL},
+    {"region_info_of_no_region", 5, packed(u32{32}, u32{0}, u32{77}, u32{0}, u64{0}, u64{0}),
+     EINVAL},
+    {"short_irq_info", 7, packed(u32{16}), EINVAL},
+    {"irq_info_of_no_kind", 7, packed(u32{16}, u32{0}, u32{5}, u32{0}), EINVAL},
+    {"short_set_irqs", 8, packed(u32{20}, u32{0x24}), EINVAL},
+    {"vectors_that_do_not_exist", 8, packed(u32{20}, u32{0x24}, u32{2}, u32{30}, u32{3}), EINVAL},
+    {"vectors_that_wrap", 8, packed(u32{20}, u32{0x24}, u32{2}, ~u32{0}, u32{2}), EINVAL},
+    {"interrupt_masking", 8, packed(u32{20}, u32{0x09}, u32{2}, u32{0}, u32{1}), ENOTSUP},
+    {"interrupt_loopback", 8, packed(u32{20}, u32{0x21}, u32{2}, u32{0}, u32{1}), ENOTSUP},
+    {"short_region_read", 9, packed(u64{0}, u32{0}), EINVAL},
+    {"read_of_no_region", 9, packed(u64{0}, u32{9}, u32{4}), EINVAL},
+    {"read_of_an_absent_bar", 9, packed(u64{0}, u32{1}, u32{4}), EINVAL},
+    {"read_past_the_end", 9, packed(u64{(1 << 20) - 3}, u32{0}, u32{4}), EINVAL},
+    {"read_far_past_the_end", 9, packed(~u64{0}, u32{0}, u32{4}), EINVAL},
+    {"read_of_4_gib", 9, packed(u64{0}, u32{0}, ~u32{0}), EINVAL},
+    {"config_read_past_the_end", 9, packed(u64{4094}, u32{7}, u32{4}), EINVAL},
+    {"write_with_less_data_than_said", 10, packed(u64{0}, u32{0}, u32{8}, u32{1}), EINVAL},
+    {"short_region_write", 10, packed(u64{0}), EINVAL},
+    {"write_past_the_end", 10, packed(u64{1 << 20}, u32{0}, u32{4}, u32{0}), EINVAL},
+    {"wait_without_a_time", 0x8002, {}, EINVAL},
+    {"wait_for_300_years", 0x8002, packed(~u64{0}), EINVAL},
+    {"wait_where_nobody_can", 0x8002, packed(u64{5}), ENOTSUP},
+    {"size_below_the_header", 9, packed(u64{0}, u32{0}, u32{4}), 0, 15},
+    {"size_of_zero_payload_but_more", 9, packed(u64{0}, u32{0}, u32{4}), 0, 8},
+    {"size_of_4_gib", 9, packed(u64{0}, u32{0}, u32{4}), 0, 0xffff'ffff},
+    {"size_just_above_the_limit", 9, {}, 0, (1 << 20) + 4097},
+    {"reply_to_nothing", 11, packed(u64{0}, u64{0}), 0, 0, 1},
+    {"flags_of_no_kind", 9, packed(u64{0}, u32{0}, u32{4}), 0, 0, 7},
+};
+INSTANTIATE_TEST_SUITE_P(Rows, VfioUserMalformedTest, testing::ValuesIn(rows),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+TEST_F(VfioUserServerTest, NothingIsAnsweredBeforeTheVersion) {
+    serve([&] {
+        raw_peer peer(path);
+        EXPECT_TRUE(peer.request(4, packed(u32{16}, u32{0}, u32{0}, u32{0})).closed);
+    });
+    EXPECT_THAT(log.back(), HasSubstr("command 4 before the version"));
+}
+
+TEST_F(VfioUserServerTest, BrokenVersionTextsAreRefused) {
+    const std::string deep(8000, '[');
+    for (const std::string json : {"{", "[]", "nonsense", "{\"capabilities\":", deep.c_str(),
+                                   R"({"capabilities":{"max_data_xfer_size":-1}})",
+                                   R"({"capabilities":{"max_data_xfer_size":"big"}})",
+                                   R"({"capabilities":{"max_data_xfer_size":1}})", R"({"trnvp":5})",
+                                   R"({"trnvp":{"endian":"big"}})"}) {
+        serve([&] {
+            raw_peer peer(path);
+            EXPECT_EQ(peer.hello(json).error, u32{EPROTO}) << json;
+            EXPECT_TRUE(peer.receive().closed);
+        });
+    }
+    for (const std::string json : {"{}", R"({"capabilities":[]})", R"({"later":{"unknown":1}})"}) {
+        serve([&] {
+            raw_peer peer(path);
+            EXPECT_TRUE(peer.hello(json).ok()) << json;
+        });
+    }
+}
+
+TEST_F(VfioUserServerTest, MessagesMayArriveInPieces) {
+    serve([&] {
+        raw_peer peer(path);
+        ASSERT_TRUE(peer.hello().ok());
+        const auto message =
+            packed(u16{5}, u16{9}, u32{32}, u32{0}, u32{0}, u64{0}, u32{0}, u32{4});
+        for (const u8 byte : message) {
+            ASSERT_TRUE(peer.send_bytes(&byte, 1));
+            std::this_thread::yield();
+        }
+        const auto reply = peer.receive();
+        EXPECT_EQ(reply.id, 5);
+        EXPECT_EQ(reply.size, 36u);
+    });
+}
+
+TEST_F(VfioUserServerTest, TooManyDescriptorsCloseTheConnection) {
+    serve([&] {
+        raw_peer peer(path);
+        ASSERT_TRUE(peer.hello().ok());
+        const std::vector<int> many(17, 0);
+        EXPECT_TRUE(
+            peer.request(8, packed(u32{20}, u32{0x24}, u32{2}, u32{0}, u32{17}), many).closed);
+    });
+    EXPECT_THAT(log.back(), HasSubstr("descriptors"));
+}
+
+TEST_F(VfioUserServerTest, DescriptorsNobodyAskedForAreClosed) {
+    serve([&] {
+        raw_peer peer(path);
+        ASSERT_TRUE(peer.hello().ok());
+        int ends[2];
+        ASSERT_EQ(pipe(ends), 0);
+        EXPECT_TRUE(peer.request(13, {}, {ends[1], ends[1]}).ok());
+        close(ends[1]);
+        char byte;
+        EXPECT_EQ(read(ends[0], &byte, 1), 0);  // the last writer is gone: no leak
+        close(ends[0]);
+    });
+}
+
+TEST_F(VfioUserServerTest, AClientThatReadsNoRepliesStopsOnlyItself) {
+    serve([&] {
+        raw_peer peer(path);
+        ASSERT_TRUE(peer.hello().ok());
+        const auto read_all = packed(u64{0}, u32{0}, u32{1 << 20});
+        for (int i = 0; i < 20; ++i) ASSERT_TRUE(peer.send(9, read_all));
+        for (int i = 0; i < 20; ++i) EXPECT_EQ(peer.receive().size, 32u + (1 << 20));
+        for (int i = 0; i < 20; ++i) peer.send(9, read_all);  // and never looks
+    });
+    serve([&] { EXPECT_EQ(library(path).error, 0); });
+}
+
+TEST_F(VfioUserServerTest, WaitingIsAnsweredWhenTimeHasPassed) {
+    std::function<void()> done;
+    sc_core::sc_time asked;
+    auto with_wait = hooks();
+    with_wait.wait = [&](const sc_core::sc_time& time, std::function<void()> then) {
+        asked = time;
+        done = std::move(then);
+    };
+    server.reset();
+    server = std::make_unique<vfio_user_server>(io, function,
+                                                vfio_user_server::config{.path = path}, with_wait);
+    serve([&] {
+        raw_peer peer(path);
+        ASSERT_TRUE(peer.hello().ok());
+        ASSERT_TRUE(peer.send(0x8002, packed(u64{1500})));
+        EXPECT_EQ(peer.request(0x8002, packed(u64{1})).error, u32{EBUSY});
+        EXPECT_TRUE(peer.request(13, {}).ok());
+        boost::asio::post(io, [&] { done(); });
+        const auto reply = peer.receive();
+        EXPECT_EQ(reply.id, 2);
+        EXPECT_TRUE(reply.ok());
+        ASSERT_TRUE(peer.send(0x8002, packed(u64{1})));
+        EXPECT_TRUE(peer.request(13, {}).ok());
+    });
+    EXPECT_EQ(asked, sc_core::sc_time(1, sc_core::SC_NS));
+    done();  // for a client that is gone
+}
+
+}  // namespace
