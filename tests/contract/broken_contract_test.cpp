@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contract finds each way in which a block can break it; otherwise its silence says nothing.
+#include <gtest/gtest-spi.h>
+
+#include "tests/support/register_contract.h"
+#include "tests/unit/registers/example_regs.h"
+
+namespace {
+
+using namespace trn;
+using payload = tlm::tlm_generic_payload;
+using example_regs::reg;
+
+class BrokenContract : public testing::Test {
+protected:
+    using transport = std::function<void(payload&, sc_core::sc_time&)>;
+    using debug_transport = std::function<unsigned(payload&)>;
+
+    /// How many of the contract's checks fail on a bank behind these transports.
+    int failures(const transport& access, const debug_transport& debug) {
+        testing::TestPartResultArray results;
+        {
+            testing::ScopedFakeTestPartResultReporter reporter(
+                testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &results);
+            test::register_contract(example_regs::table, access, debug).check();
+        }
+        return results.size();
+    }
+    int failures(const transport& access) {
+        return failures(access, [this](payload& p) { return bank.debug_access(p); });
+    }
+    bool at(const payload& p, reg r) const { return p.get_address() == example_regs::offset(r); }
+
+    register_bank bank{example_regs::table};
+};
+
+TEST_F(BrokenContract, AWholeBankKeepsIt) {
+    EXPECT_EQ(failures([this](auto& p, auto& d) { bank.access(p, d); }), 0);
+}
+TEST_F(BrokenContract, AWrongResetValueIsFound) {
+    bank.set(reg::status, 7);
+    EXPECT_GT(failures([this](auto& p, auto& d) { bank.access(p, d); }), 0);
+}
+TEST_F(BrokenContract, ALostWriteIsFound) {
+    EXPECT_GT(failures([this](auto& p, auto& d) {
+                  if (p.is_write() && at(p, reg::q_base))
+                      return p.set_response_status(tlm::TLM_OK_RESPONSE);
+                  bank.access(p, d);
+              }),
+              0);
+}
+TEST_F(BrokenContract, TwoRegistersOnOneValueAreFound) {
+    EXPECT_GT(failures([this](auto& p, auto& d) {
+                  bank.access(p, d);
+                  bank.set(reg::plain, bank.get(reg::plain, 1), 7);
+              }),
+              0);
+}
+TEST_F(BrokenContract, AHoleThatAnswersIsFound) {
+    EXPECT_GT(failures([this](auto& p, auto& d) {
+                  bank.access(p, d);
+                  if (p.get_response_status() == tlm::TLM_ADDRESS_ERROR_RESPONSE)
+                      p.set_response_status(tlm::TLM_OK_RESPONSE);
+              }),
+              0);
+}
+TEST_F(BrokenContract, AcceptedNarrowAccessesAreFound) {
+    EXPECT_GT(failures([this](auto& p, auto& d) {
+                  bank.access(p, d);
+                  if (p.get_response_status() == tlm::TLM_BURST_ERROR_RESPONSE)
+                      p.set_response_status(tlm::TLM_OK_RESPONSE);
+              }),
+              0);
+}
+TEST_F(BrokenContract, ASilentWriteToAReadOnlyRegisterIsFound) {
+    EXPECT_GT(failures([this](auto& p, auto& d) {
+                  bank.access(p, d);
+                  if (p.get_response_status() == tlm::TLM_COMMAND_ERROR_RESPONSE)
+                      p.set_response_status(tlm::TLM_OK_RESPONSE);
+              }),
+              0);
+}
+TEST_F(BrokenContract, ADebugReadWithAnEffectIsFound) {
+    EXPECT_GT(failures([this](auto& p, auto& d) { bank.access(p, d); },
+                       [this](payload& p) {
+                           const auto done = bank.debug_access(p);
+                           if (at(p, reg::events)) bank.set(reg::events, 0);
+                           return done;
+                       }),
+              0);
+}
+
+}  // namespace
