@@ -231,7 +231,8 @@ void hart::interrupts_changed() {
 }
 
 void hart::wait_for_interrupt() {
-    if ((pending() & csr.mie) != 0) return;
+    // Debug spec 4.4: a single-stepped WFI does not stall.
+    if ((pending() & csr.mie) != 0 || stepping_) return;
     waiting_ = attention_ = true;
     stop_soon();
 }
@@ -319,6 +320,7 @@ void hart::resume(bool one) {
     attention_ = true;
     stepping_ = one;
     step_over_ = careful_ = true;
+    if (one) waiting_ = false;
     stop_ = {};
 }
 

@@ -131,8 +131,9 @@ public:
     void add_watchpoint(const watchpoint& w);
     void remove_watchpoint(const watchpoint& w);
     /// Access through the hart's current translation, without side effects, ignoring permissions.
-    bool debug_read(u64 va, std::span<u8> data);
-    bool debug_write(u64 va, std::span<const u8> data);
+    /// Returns the bytes done: fewer when a page is not mapped or nothing answers.
+    std::size_t debug_read(u64 va, std::span<u8> data);
+    std::size_t debug_write(u64 va, std::span<const u8> data);
 
     u64 read_x(unsigned index) const { return index == 0 ? 0 : x[index]; }
     void write_x(unsigned index, u64 value) {

@@ -346,27 +346,29 @@ bool hart::debug_translate(u64 va, u64& pa) {
     return false;
 }
 
-bool hart::debug_read(u64 va, std::span<u8> data) {
-    while (!data.empty()) {
-        const u64 here = std::min<u64>(data.size(), page_size - (va & page_mask));
+std::size_t hart::debug_read(u64 va, std::span<u8> data) {
+    std::size_t done = 0;
+    while (done < data.size()) {
+        const u64 here = std::min(data.size() - done, page_size - (va & page_mask));
         u64 pa = 0;
-        if (!debug_translate(va, pa) || !bus_.debug_read(pa, data.first(here))) return false;
-        data = data.subspan(here);
+        if (!debug_translate(va, pa) || !bus_.debug_read(pa, data.subspan(done, here))) break;
+        done += here;
         va += here;
     }
-    return true;
+    return done;
 }
 
-bool hart::debug_write(u64 va, std::span<const u8> data) {
-    while (!data.empty()) {
-        const u64 here = std::min<u64>(data.size(), page_size - (va & page_mask));
+std::size_t hart::debug_write(u64 va, std::span<const u8> data) {
+    std::size_t done = 0;
+    while (done < data.size()) {
+        const u64 here = std::min(data.size() - done, page_size - (va & page_mask));
         u64 pa = 0;
-        if (!debug_translate(va, pa) || !bus_.debug_write(pa, data.first(here))) return false;
-        data = data.subspan(here);
+        if (!debug_translate(va, pa) || !bus_.debug_write(pa, data.subspan(done, here))) break;
+        done += here;
         va += here;
     }
     invalidate_code();
-    return true;
+    return done;
 }
 
 }  // namespace trn::riscv

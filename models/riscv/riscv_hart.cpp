@@ -48,12 +48,6 @@ riscv::hart& riscv_hart::core() {
     return *core_;
 }
 
-riscv_hart::run_state riscv_hart::state() const {
-    if (reset.level() || core_ == nullptr) return run_state::in_reset;
-    if (core_->halted()) return run_state::halted;
-    return core_->waiting() ? run_state::waiting : run_state::running;
-}
-
 // -- The process: one quantum per activation.
 // ------------------------------------------------------
 
@@ -74,7 +68,9 @@ void riscv_hart::execute() {
     }
     local_start_ = now;
     ticks_start_ = core.ticks();
+    const bool was_halted = core.halted();
     core.run(cfg_.quantum_instructions);
+    if (core.halted() && !was_halted && stopped_) stopped_();
     if (!core.waiting() && !core.halted()) next_trigger(std::max(local_time() - now, cfg_.clock));
 }
 
@@ -178,6 +174,83 @@ void riscv_hart::on_invalidate(sc_dt::uint64 first, sc_dt::uint64 last) {
 void riscv_hart::invalidate_code(std::uint64_t, std::uint64_t) {
     // Pages are recognised by content when next executed: those that did not change cost one look.
     if (core_ != nullptr) core_->invalidate_code();
+}
+
+// -- For a debugger.
+// -------------------------------------------------------------------------------
+
+std::string riscv_hart::state() const {
+    if (reset.level() || core_ == nullptr) return "in reset";
+    static constexpr const char* modes[] = {"U-mode", "S-mode", "?", "M-mode"};
+    const std::string mode = modes[static_cast<unsigned>(core_->mode())];
+    if (core_->waiting()) return mode + ", waiting for interrupt";
+    return mode + (core_->halted() ? ", halted" : ", running");
+}
+
+void riscv_hart::halt() {
+    core().request_halt();
+}
+
+void riscv_hart::resume(bool one) {
+    core().resume(one);
+    if (!reset.level()) wake();
+}
+
+debug_target::stop riscv_hart::last_stop() const {
+    using why = riscv::hart::stop_reason;
+    if (core_ == nullptr) return {};
+    const riscv::hart::stop stop = core_->last_stop();
+    switch (stop.why) {
+    case why::step:
+        return {stop_kind::step, 0};
+    case why::breakpoint:
+        return {stop_kind::breakpoint, 0};
+    case why::watchpoint:
+        return {stop_kind::watchpoint, stop.address};
+    default:
+        return {};
+    }
+}
+
+std::optional<std::uint64_t> riscv_hart::read_register(unsigned number) {
+    if (number < pc) return core().read_x(number);
+    if (number == pc) return core().pc();
+    if (number == priv) return static_cast<std::uint64_t>(core().mode());
+    if (number >= first_csr && number <= last_csr) return core().read_csr(number - first_csr);
+    return std::nullopt;
+}
+
+bool riscv_hart::write_register(unsigned number, std::uint64_t value) {
+    if (number < pc) {
+        core().write_x(number, value);
+    } else if (number == pc) {
+        core().set_pc(value);
+    } else if (number == priv) {
+        if (value > 3 || value == 2) return false;
+        core().set_mode(static_cast<riscv::privilege>(value));
+    } else {
+        return number >= first_csr && number <= last_csr &&
+               core().write_csr(number - first_csr, value);
+    }
+    return true;
+}
+
+void riscv_hart::add_watchpoint(const watchpoint& w) {
+    core().add_watchpoint({w.address, w.size, w.on_load, w.on_store});
+}
+
+void riscv_hart::remove_watchpoint(const watchpoint& w) {
+    core().remove_watchpoint({w.address, w.size, w.on_load, w.on_store});
+}
+
+std::size_t riscv_hart::view::peek(std::uint64_t address, std::span<std::byte> bytes) {
+    return owner.core().debug_read(address,
+                                   {reinterpret_cast<std::uint8_t*>(bytes.data()), bytes.size()});
+}
+
+std::size_t riscv_hart::view::poke(std::uint64_t address, std::span<const std::byte> bytes) {
+    return owner.core().debug_write(
+        address, {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
 }
 
 }  // namespace trn

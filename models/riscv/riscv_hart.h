@@ -9,6 +9,7 @@
 
 #include "models/riscv/hart.h"
 #include "models/riscv/mtime_source.h"
+#include "platform/debug/debug_target.h"
 #include "platform/tlm/irq.h"
 
 namespace trn {
@@ -16,7 +17,7 @@ namespace trn {
 /// A RISC-V hart on a TLM bus: runs one quantum per activation, memory through DMI, devices through
 /// b_transport with the annotated delay. In WFI and in reset it has no scheduled event; before it
 /// first leaves reset it has no state. Design: doc/models/hart.md.
-class riscv_hart : public sc_core::sc_module, private riscv::hart_bus {
+class riscv_hart : public sc_core::sc_module, public debug_target, private riscv::hart_bus {
 public:
     struct config {
         std::uint64_t hart_id = 0;
@@ -35,7 +36,6 @@ public:
         supervisor_external,
         line_count,
     };
-    enum class run_state { in_reset, running, waiting, halted };
 
     tlm_utils::simple_initiator_socket<riscv_hart, 64> bus{"bus"};
     irq_in irq;
@@ -49,11 +49,8 @@ public:
     /// What the time CSR shows; without one it shows 0.
     void set_time_source(const riscv::mtime_source& source) { time_source_ = &source; }
 
-    run_state state() const;
-    /// The core, created when first asked for. Call wake() after resume() or a change that makes it
-    /// run.
+    /// The core, created when first asked for.
     riscv::hart& core();
-    void wake();
     /// From within a bus access: no more instructions at this simulated time than needed to finish
     /// the basic block.
     void stop_soon();
@@ -61,9 +58,33 @@ public:
     void invalidate_code(std::uint64_t first, std::uint64_t last);
     const config& settings() const { return cfg_; }
 
+    // debug_target
+    std::string state() const override;
+    bool halted() const override { return core_ != nullptr && core_->halted(); }
+    void halt() override;
+    void resume(bool one) override;
+    stop last_stop() const override;
+    void on_stop(std::function<void()> stopped) override { stopped_ = std::move(stopped); }
+    std::optional<std::uint64_t> read_register(unsigned number) override;
+    bool write_register(unsigned number, std::uint64_t value) override;
+    address_space& memory() override { return view_; }
+    void add_breakpoint(std::uint64_t pc) override { core().add_breakpoint(pc); }
+    void remove_breakpoint(std::uint64_t pc) override { core().remove_breakpoint(pc); }
+    void add_watchpoint(const watchpoint& w) override;
+    void remove_watchpoint(const watchpoint& w) override;
+
 private:
+    /// Memory through the current translation.
+    struct view final : address_space {
+        explicit view(riscv_hart& hart) : owner(hart) {}
+        std::size_t peek(std::uint64_t address, std::span<std::byte> bytes) override;
+        std::size_t poke(std::uint64_t address, std::span<const std::byte> bytes) override;
+        riscv_hart& owner;
+    };
+
     void start_of_simulation() override;
     void execute();
+    void wake();
     void on_irq(unsigned line, bool level);
     void on_reset(bool level);
     sc_core::sc_time local_time() const;
@@ -86,6 +107,8 @@ private:
     const riscv::mtime_source* time_source_ = nullptr;
     tlm::tlm_generic_payload payload_;
     sc_core::sc_event wake_;
+    view view_{*this};
+    std::function<void()> stopped_;
     sc_core::sc_time local_start_;  // simulated time at which ticks_start_ instructions were done
     std::uint64_t ticks_start_ = 0;
     sc_core::sc_time unpaid_;  // annotated delay that is not yet a whole instruction

@@ -13,6 +13,8 @@
 #include <string>
 #include <systemc>
 
+#include "models/interrupts/aclint.h"
+#include "models/interrupts/plic.h"
 #include "models/riscv/commit_log.h"
 #include "models/riscv/riscv_hart.h"
 #include "platform/commands/htif.h"
@@ -26,6 +28,8 @@ namespace {
 
 constexpr std::uint64_t rom_base = 0x1000, rom_size = 0x1000;
 constexpr std::uint64_t ram_base = 0x8000'0000, ram_size = std::uint64_t{128} << 20;
+constexpr std::uint64_t aclint_base = 0x0200'0000, aclint_size = 0xc000;
+constexpr std::uint64_t plic_base = 0x0c00'0000, plic_size = 0x0400'0000;
 constexpr std::uint64_t quantum = 10'000;
 
 struct options {
@@ -48,7 +52,14 @@ public:
     machine(sc_core::sc_module_name name, const elf_program& program, const riscv::isa& isa)
         : sc_module(name), hart_("hart", {.isa = isa, .quantum_instructions = quantum}) {
         hart_.bus.bind(bus_.target);
+        hart_.set_time_source(aclint_);
+        aclint_.software[0].bind(hart_.irq, riscv_hart::machine_software);
+        aclint_.timer[0].bind(hart_.irq, riscv_hart::machine_timer);
+        plic_.out[0].bind(hart_.irq, riscv_hart::machine_external);
+        plic_.out[1].bind(hart_.irq, riscv_hart::supervisor_external);
         connect(rom_.in, {rom_base, rom_size, 0});
+        connect(aclint_.in, {aclint_base, aclint_size, 0});
+        connect(plic_.in, {plic_base, plic_size, 0});
         attach_ram(program);
         load(program);
     }
@@ -117,6 +128,8 @@ private:
 
     riscv_hart hart_;
     router bus_{"bus", {}};
+    aclint aclint_{"aclint", {.harts = 1}};
+    plic plic_{"plic", {.sources = 31, .contexts = 2}};
     memory rom_{"rom", {.size = rom_size, .read_only = true}};
     memory ram_{"ram", {.size = ram_size}};
     std::unique_ptr<htif> htif_;

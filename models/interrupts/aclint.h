@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tlm_utils/simple_target_socket.h>
+
+#include <cstdint>
+#include <systemc>
+
+#include "models/riscv/mtime_source.h"
+#include "platform/registers/register_bank.h"
+#include "platform/tlm/irq.h"
+
+namespace trn {
+
+/// Machine timer and software interrupts of up to 64 harts (ACLINT MTIMER and MSWI in the layout of
+/// the SiFive CLINT). mtime counts simulated time; nothing is scheduled but the next expiry.
+class aclint : public sc_core::sc_module, public riscv::mtime_source {
+public:
+    struct config {
+        unsigned harts = 1;
+        sc_core::sc_time tick{100, sc_core::SC_NS};  ///< of mtime
+        sc_core::sc_time access_latency = sc_core::SC_ZERO_TIME;
+    };
+
+    tlm_utils::simple_target_socket<aclint, 64> in{"in"};
+    sc_core::sc_vector<irq_out> software;  ///< MSIP, by hart
+    sc_core::sc_vector<irq_out> timer;     ///< MTIP, by hart
+
+    aclint(sc_core::sc_module_name name, const config& cfg);
+
+    std::uint64_t mtime(sc_core::sc_time at) const override;
+    const config& settings() const { return cfg_; }
+
+private:
+    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    unsigned transport_dbg(tlm::tlm_generic_payload& payload);
+    void expire();  // process: some timer may have expired
+
+    void set_mtime(std::uint64_t value, sc_core::sc_time at);
+    void update();
+    std::uint64_t mtimecmp(unsigned hart) const;
+
+    const config cfg_;
+    register_bank regs_;
+    std::uint64_t offset_ = 0;  // mtime - elapsed ticks
+    sc_core::sc_event expiry_;
+};
+
+}  // namespace trn

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/interrupts/aclint.h"
+
+#include <gtest/gtest.h>
+
+#include "models/interrupts/aclint_regs.h"
+#include "tests/support/register_contract.h"
+#include "tests/support/tlm_driver.h"
+
+namespace trn::test {
+
+using aclint_regs::offset;
+using aclint_regs::reg;
+using sc_core::sc_start;
+using sc_core::sc_time;
+
+class AclintTest : public testing::Test {
+protected:
+    tlm_driver cpu{"cpu"};
+    aclint dut{"dut", {.harts = 2, .tick = sc_time(100, sc_core::SC_NS)}};
+
+    AclintTest() { cpu.out.bind(dut.in); }
+    void set_compare(unsigned hart, std::uint64_t value) {
+        EXPECT_EQ(cpu.write(offset(reg::mtimecmp_lo, hart), value), tlm::TLM_OK_RESPONSE);
+    }
+};
+
+TEST_F(AclintTest, KeepsItsRegisterContract) {
+    register_contract(cpu, aclint_regs::table).check();
+}
+
+TEST_F(AclintTest, MtimeCountsTicksOfSimulatedTime) {
+    sc_start(sc_time(1050, sc_core::SC_NS));
+    EXPECT_EQ(cpu.read<std::uint64_t>(offset(reg::mtime_lo)), 10u);
+    cpu.write<std::uint64_t>(offset(reg::mtime_lo), 0x1'0000'0000);
+    sc_start(sc_time(100, sc_core::SC_NS));
+    EXPECT_EQ(cpu.read<std::uint32_t>(offset(reg::mtime_lo)), 1u);
+    EXPECT_EQ(cpu.read<std::uint32_t>(offset(reg::mtime_hi)), 1u);
+}
+
+TEST_F(AclintTest, TimerRisesOnTheTickAndFallsWithANewCompare) {
+    set_compare(1, 5);
+    sc_start(sc_time(499, sc_core::SC_NS));
+    EXPECT_FALSE(dut.timer[1].level());
+    sc_start(sc_time(2, sc_core::SC_NS));
+    EXPECT_TRUE(dut.timer[1].level());
+    EXPECT_FALSE(dut.timer[0].level());
+    set_compare(1, 500);
+    EXPECT_FALSE(dut.timer[1].level());
+}
+
+TEST_F(AclintTest, ACompareInThePastRisesAtOnce) {
+    sc_start(sc_time(1, sc_core::SC_US));
+    set_compare(0, 3);
+    EXPECT_TRUE(dut.timer[0].level());
+}
+
+TEST_F(AclintTest, NothingIsScheduledForACompareThatNeverComes) {
+    sc_start(sc_time(1, sc_core::SC_US));
+    EXPECT_FALSE(sc_core::sc_pending_activity());
+    set_compare(0, ~std::uint64_t{0} - 1);
+    EXPECT_FALSE(sc_core::sc_pending_activity());
+}
+
+TEST_F(AclintTest, SoftwareInterruptFollowsItsBit) {
+    cpu.write<std::uint32_t>(offset(reg::msip, 1), 1);
+    EXPECT_TRUE(dut.software[1].level());
+    EXPECT_FALSE(dut.software[0].level());
+    cpu.write<std::uint32_t>(offset(reg::msip, 1), 0);
+    EXPECT_FALSE(dut.software[1].level());
+}
+
+}  // namespace trn::test
