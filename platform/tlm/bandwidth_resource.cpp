@@ -25,14 +25,19 @@ void set_timing(timing_mode mode) {
     the_mode = mode;
 }
 
-void bandwidth_resource::transfer(std::uint64_t bytes, sc_core::sc_time& delay) {
+sc_core::sc_time bandwidth_resource::reserve(std::uint64_t bytes, const sc_core::sc_time& at) {
     bytes_ += bytes;
-    if (the_mode == timing_mode::functional) return;
-    const sc_core::sc_time now = sc_core::sc_time_stamp();
+    if (the_mode == timing_mode::functional) return at;
     const sc_core::sc_time occupied = occupancy(bytes, cfg_.bytes_per_second);
-    free_at_ = std::max(now + delay, free_at_) + occupied;
+    free_at_ = std::max(at, free_at_) + occupied;
     busy_ += occupied;
-    delay = free_at_ + cfg_.latency - now;
+    return free_at_;
+}
+
+void bandwidth_resource::transfer(std::uint64_t bytes, sc_core::sc_time& delay) {
+    const sc_core::sc_time now = sc_core::sc_time_stamp();
+    const sc_core::sc_time left = reserve(bytes, now + delay);
+    if (the_mode == timing_mode::contended) delay = left + cfg_.latency - now;
 }
 
 void bandwidth_resource::reset_statistics() {

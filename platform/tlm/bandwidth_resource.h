@@ -25,6 +25,9 @@ public:
 
     explicit bandwidth_resource(const config& cfg) : cfg_(cfg) {}
 
+    /// Takes the resource for `bytes` from `at` (absolute) on, or from when it is free. Returns
+    /// when the last byte has left; in functional timing that is `at`.
+    sc_core::sc_time reserve(std::uint64_t bytes, const sc_core::sc_time& at);
     /// Sends `bytes` at now + `delay`; on return `delay` is when the last byte has arrived.
     void transfer(std::uint64_t bytes, sc_core::sc_time& delay);
 

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/tlm/memory_port.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace trn {
+
+namespace {
+
+constexpr std::size_t most_windows = 64;  // memories of a chip and the host regions in use
+
+}  // namespace
+
+sc_core::sc_time memory_port::window::reserve(tlm::tlm_command command, std::uint64_t address,
+                                              std::uint64_t bytes,
+                                              const sc_core::sc_time& start) const {
+    sc_core::sc_time through = start;
+    for (const route::hop& hop : hops) {
+        through = std::max(
+            through, hop.what->reserve(command, hop.address + (address - first), bytes, start));
+    }
+    return through;
+}
+
+const memory_port::window* memory_port::known(tlm::tlm_command command,
+                                              std::uint64_t address) const {
+    for (const window& each : windows_) {
+        if (each.holds(address) && each.allows(command)) return &each;
+    }
+    return nullptr;
+}
+
+void memory_port::prepare(tlm::tlm_command command, std::uint64_t address, void* bytes,
+                          unsigned length) {
+    payload_.set_command(command);
+    payload_.set_address(address);
+    payload_.set_data_ptr(static_cast<unsigned char*>(bytes));
+    payload_.set_data_length(length);
+    payload_.set_streaming_width(length);
+    payload_.set_byte_enable_ptr(nullptr);
+    payload_.set_dmi_allowed(false);
+    payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+}
+
+const memory_port::window* memory_port::find(tlm::tlm_command command, std::uint64_t address) {
+    if (const window* hit = known(command, address)) return hit;
+    prepare(command, address, nullptr, 0);
+    route way;
+    payload_.set_extension(&way);
+    tlm::tlm_dmi dmi;
+    const bool granted = socket_->get_direct_mem_ptr(payload_, dmi);
+    payload_.clear_extension(&way);
+    if (!granted || dmi.get_start_address() > address || dmi.get_end_address() < address)
+        return nullptr;
+
+    window added{dmi.get_start_address(), dmi.get_end_address(),
+                 dmi.get_dmi_ptr(),       dmi.is_read_allowed(),
+                 dmi.is_write_allowed(),  dmi.get_read_latency(),
+                 dmi.get_write_latency(), {way.hops.begin(), way.hops.begin() + way.count}};
+    if (!added.allows(command)) return nullptr;
+    for (route::hop& hop : added.hops) hop.address -= address - added.first;
+    if (windows_.size() < most_windows) {
+        windows_.push_back(std::move(added));
+        return &windows_.back();
+    }
+    window& victim = windows_[next_victim_++ % most_windows];
+    victim = std::move(added);
+    return &victim;
+}
+
+memory_port::outcome memory_port::access(tlm::tlm_command command, std::uint64_t address,
+                                         void* bytes, unsigned length, deferral& later,
+                                         sc_core::sc_time& delay) {
+    // A question already asked must be repeated where it was asked.
+    const window* direct = later.ready == nullptr ? known(command, address) : nullptr;
+    if (direct == nullptr || direct->room(address, length) < length)
+        return transport(command, address, bytes, length, later, delay);
+    if (command == tlm::TLM_WRITE_COMMAND)
+        std::memcpy(direct->at(address), bytes, length);
+    else
+        std::memcpy(bytes, direct->at(address), length);
+    const auto now = sc_core::sc_time_stamp();
+    delay += direct->latency(command);
+    delay = std::max(delay, direct->reserve(command, address, length, now) - now);
+    payload_.set_response_status(tlm::TLM_OK_RESPONSE);
+    return outcome::done;
+}
+
+memory_port::outcome memory_port::transport(tlm::tlm_command command, std::uint64_t address,
+                                            void* bytes, unsigned length, deferral& later,
+                                            sc_core::sc_time& delay) {
+    prepare(command, address, bytes, length);
+    payload_.set_extension(&later);
+    socket_->b_transport(payload_, delay);
+    payload_.clear_extension(&later);
+    switch (payload_.get_response_status()) {
+    case tlm::TLM_OK_RESPONSE:
+        later.abandon();
+        if (payload_.is_dmi_allowed()) find(command, address);  // the next one is faster
+        return outcome::done;
+    case tlm::TLM_INCOMPLETE_RESPONSE:
+        if (later.ready != nullptr) return outcome::deferred;
+        [[fallthrough]];  // a target that answered nothing at all
+    default:
+        later.abandon();
+        return outcome::failed;
+    }
+}
+
+void memory_port::invalidate(std::uint64_t first, std::uint64_t last) {
+    std::erase_if(windows_,
+                  [&](const window& each) { return each.first <= last && each.last >= first; });
+}
+
+}  // namespace trn

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "platform/tlm/deferral.h"
+#include "platform/tlm/route.h"
+
+namespace trn {
+
+/// How a block reads and writes memory through its initiator socket: plain memory by cached DMI
+/// windows, everything else by b_transport. One access at a time; not for use inside b_transport.
+class memory_port {
+public:
+    /// Plain memory that the initiator may touch itself.
+    struct window {
+        std::uint64_t first, last;  ///< addresses, inclusive
+        std::uint8_t* bytes;        ///< of `first`
+        bool readable, writable;
+        sc_core::sc_time read_latency, write_latency;
+        std::vector<route::hop> hops;  ///< with addresses as if the request had been for `first`
+
+        bool holds(std::uint64_t address) const { return address >= first && address <= last; }
+        bool allows(tlm::tlm_command command) const {
+            return command == tlm::TLM_WRITE_COMMAND ? writable : readable;
+        }
+        /// Bytes from `address` to the end of the window, at most `wanted`.
+        std::uint64_t room(std::uint64_t address, std::uint64_t wanted) const {
+            return last - address < wanted ? last - address + 1 : wanted;
+        }
+        std::uint8_t* at(std::uint64_t address) const { return bytes + (address - first); }
+        const sc_core::sc_time& latency(tlm::tlm_command command) const {
+            return command == tlm::TLM_WRITE_COMMAND ? write_latency : read_latency;
+        }
+        /// Takes every bandwidth on the way from `start` (absolute); when the last byte is through
+        /// the slowest of them, latency not counted.
+        sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t address,
+                                 std::uint64_t bytes, const sc_core::sc_time& start) const;
+    };
+    enum class outcome {
+        done,
+        failed,    ///< an error response; response() says which
+        deferred,  ///< no byte has moved: the same access again after `*later.ready`
+    };
+
+    explicit memory_port(tlm::tlm_initiator_socket<64>& socket) : socket_(socket) {}
+
+    /// The window that holds `address`, asking the target for one when none is cached; nullptr when
+    /// the bytes there are not plain memory. Valid until the next call of this port.
+    const window* find(tlm::tlm_command command, std::uint64_t address);
+    /// As find(), but does not ask: for accesses too short to be worth a question.
+    const window* known(tlm::tlm_command command, std::uint64_t address) const;
+
+    /// Moves `length` bytes (the caller keeps it <= 4 KiB) and adds the access time to `delay`.
+    outcome access(tlm::tlm_command command, std::uint64_t address, void* bytes, unsigned length,
+                   deferral& later, sc_core::sc_time& delay);
+    tlm::tlm_response_status response() const { return payload_.get_response_status(); }
+
+    /// From the socket's invalidate_direct_mem_ptr.
+    void invalidate(std::uint64_t first, std::uint64_t last);
+    std::size_t windows() const { return windows_.size(); }
+
+private:
+    outcome transport(tlm::tlm_command command, std::uint64_t address, void* bytes, unsigned length,
+                      deferral& later, sc_core::sc_time& delay);
+    void prepare(tlm::tlm_command command, std::uint64_t address, void* bytes, unsigned length);
+
+    tlm::tlm_initiator_socket<64>& socket_;
+    tlm::tlm_generic_payload payload_;
+    std::vector<window> windows_;
+    std::size_t next_victim_ = 0;
+};
+
+}  // namespace trn

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <systemc>
+#include <tlm>
+
+#include "platform/tlm/bandwidth_resource.h"
+
+namespace trn {
+
+/// Something that bytes occupy on their way to a memory: a link direction, a memory stack.
+class crossing {
+public:
+    /// `bytes` at `address` (as this hop sees it) start at `at` (absolute). Returns when the last
+    /// of them has left; latency is not part of it.
+    virtual sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t address,
+                                     std::uint64_t bytes, const sc_core::sc_time& at) = 0;
+
+protected:
+    ~crossing() = default;
+};
+
+/// Rides on a DMI request and collects what lies between the initiator and the memory, so that an
+/// initiator that copies through the pointer can charge the same resources as a transaction would.
+/// A hop with a bandwidth calls add() when it forwards a DMI request; latencies are in the tlm_dmi.
+struct route : tlm::tlm_extension<route> {
+    struct hop {
+        crossing* what;
+        std::uint64_t address;  ///< of the request, as the hop saw it
+    };
+    static constexpr unsigned capacity = 6;
+
+    std::array<hop, capacity> hops{};
+    unsigned count = 0;
+
+    /// For targets and interconnects: notes `what` when the initiator asked for the route.
+    static void add(tlm::tlm_generic_payload& request, crossing& what) {
+        if (auto* mine = request.get_extension<route>(); mine != nullptr && mine->count < capacity)
+            mine->hops[mine->count++] = {&what, request.get_address()};
+    }
+    tlm::tlm_extension_base* clone() const override { return new route(*this); }
+    void copy_from(const tlm::tlm_extension_base& other) override {
+        *this = static_cast<const route&>(other);
+    }
+};
+
+/// The crossing of a plain bandwidth resource.
+class bandwidth_crossing final : public crossing {
+public:
+    explicit bandwidth_crossing(bandwidth_resource& resource) : resource_(resource) {}
+    sc_core::sc_time reserve(tlm::tlm_command, std::uint64_t, std::uint64_t bytes,
+                             const sc_core::sc_time& at) override {
+        return resource_.reserve(bytes, at);
+    }
+
+private:
+    bandwidth_resource& resource_;
+};
+
+}  // namespace trn
