@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+
+#include <array>
+#include <cstdint>
+#include <systemc>
+#include <tlm>
+
+#include "platform/kernel/introspection.h"
+#include "platform/registers/register_bank.h"
+#include "platform/tlm/bandwidth_resource.h"
+#include "platform/tlm/route.h"
+
+namespace trn {
+
+/// The link between the two dies: what one die addresses in the other's half (bit 47) goes through
+/// here unchanged. Each direction has its bandwidth; a write loads the way there, a read the way
+/// back. Spec: doc/models/die_to_die.md.
+class die_to_die : public sc_core::sc_module, public publishes_statistics, public accepts_faults {
+public:
+    struct config {
+        std::uint64_t bytes_per_second = 2'460'000'000'000;  ///< of each direction
+        sc_core::sc_time latency{30, sc_core::SC_NS};        ///< of each crossing
+        sc_core::sc_time training_time{100, sc_core::SC_US};
+        sc_core::sc_time retry_time{100, sc_core::SC_NS};  ///< of a flit sent again
+        bool needs_training = false;  ///< accesses fail until firmware trained the link
+    };
+
+    tlm_utils::simple_target_socket_tagged<die_to_die, 64> from_die_0{"from_die_0"};
+    tlm_utils::simple_target_socket_tagged<die_to_die, 64> from_die_1{"from_die_1"};
+    tlm_utils::simple_initiator_socket_tagged<die_to_die, 64> to_die_0{"to_die_0"};
+    tlm_utils::simple_initiator_socket_tagged<die_to_die, 64> to_die_1{"to_die_1"};
+    tlm_utils::simple_target_socket<die_to_die, 64> control{"control"};  ///< die_to_die.regs.yaml
+
+    die_to_die(sc_core::sc_module_name name, const config& cfg);
+
+    bool up() const;
+    const config& settings() const { return cfg_; }
+    /// The link goes down until it is trained again.
+    void take_down();
+    /// The next `flits` transfers have a CRC error each and are sent again.
+    void corrupt(unsigned flits) { corrupt_ = flits; }
+
+    void publish(statistics& out) const override;
+    std::vector<fault> faults() const override;
+    void inject(std::string_view fault, const fault_arguments& arguments) override;
+
+private:
+    /// One half of the link as its die's initiators see it: what they read or write crosses here.
+    struct side final : crossing {
+        die_to_die* link = nullptr;
+        unsigned toward = 0;  // die
+        sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t address,
+                                 std::uint64_t bytes, const sc_core::sc_time& at) override;
+    };
+
+    void b_transport(int from, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    unsigned transport_dbg(int from, tlm::tlm_generic_payload& payload);
+    bool get_direct_mem_ptr(int from, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
+    void invalidate_direct_mem_ptr(int to, sc_dt::uint64 first, sc_dt::uint64 last);
+    void access_control(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+        regs_.access(payload, delay);
+    }
+    unsigned peek_control(tlm::tlm_generic_payload& payload) { return regs_.debug_access(payload); }
+    auto& toward(unsigned die) { return die == 0 ? to_die_0 : to_die_1; }
+    std::uint64_t status() const;
+    void command(std::uint64_t written);
+
+    const config cfg_;
+    register_bank regs_;
+    std::array<bandwidth_resource, 2> direction_;  // by the die that bytes arrive at
+    std::array<side, 2> sides_;                    // by the die that is asked
+    bool taken_down_ = false, training_asked_ = false;
+    sc_core::sc_time trained_at_;
+    unsigned corrupt_ = 0;
+};
+
+}  // namespace trn

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/hbm/hbm.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "models/hbm/hbm_regs.h"
+#include "platform/misuse/misuse.h"
+#include "platform/tlm/memory.h"
+
+namespace trn {
+
+namespace regs = hbm_regs;
+using regs::reg;
+using sc_core::sc_time;
+
+namespace {
+
+std::uint64_t sustained(const hbm::config& cfg) {
+    return cfg.bytes_per_second / 1000 * cfg.sustained_permille;
+}
+
+/// A decimal or 0x number from a fault's arguments.
+std::uint64_t number(const fault_arguments& arguments, std::string_view name, std::uint64_t below) {
+    const auto found = arguments.find(name);
+    if (found == arguments.end()) throw fault_error(std::string(name) + " is missing");
+    const std::string& text = found->second;
+    const bool hex = text.starts_with("0x");
+    std::uint64_t value = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] =
+        std::from_chars(text.data() + (hex ? 2 : 0), end, value, hex ? 16 : 10);
+    if (error != std::errc() || stop != end || value >= below)
+        throw fault_error(std::string(name) + " must be a number below " + std::to_string(below));
+    return value;
+}
+
+}  // namespace
+
+hbm::hbm(sc_core::sc_module_name name, const config& cfg)
+    : sc_module(name),
+      cfg_(cfg),
+      bytes_(cfg.size, cfg.shared ? backing_store::sharing::file_descriptor
+                                  : backing_store::sharing::private_pages),
+      regs_(regs::table),
+      stack_({sustained(cfg), sc_core::SC_ZERO_TIME}),
+      channels_(cfg.pseudo_channels,
+                bandwidth_resource({sustained(cfg) / cfg.pseudo_channels, sc_core::SC_ZERO_TIME})) {
+    in.register_b_transport(this, &hbm::access_memory);
+    in.register_transport_dbg(this, &hbm::peek_memory);
+    in.register_get_direct_mem_ptr(this, &hbm::get_direct_mem_ptr);
+    control.register_b_transport(this, &hbm::access_control);
+    control.register_transport_dbg(this, &hbm::peek_control);
+
+    regs_.set(reg::size_mib, cfg.size >> 20);
+    regs_.view(reg::status, [this](unsigned, unsigned) { return status(); });
+    regs_.on_write(reg::control, [this](register_access& a) { command(a.written); });
+}
+
+void hbm::access_memory(tlm::tlm_generic_payload& payload, sc_time& delay) {
+    if (!trained()) {
+        misuse::report(misuse::hbm_before_training, *this, payload.is_write() ? "write" : "read");
+        payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+        return;
+    }
+    if (!armed_.empty() && !passes_ecc(payload)) {
+        payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+        return;
+    }
+    if (copy_payload(payload, bytes_.data(), cfg_.size) == 0) return;
+    payload.set_dmi_allowed(true);
+    if (timing() == timing_mode::functional) return;
+    const sc_time now = sc_core::sc_time_stamp();
+    delay = reserve(payload.get_command(), payload.get_address(), payload.get_data_length(),
+                    now + delay) -
+            now + (payload.is_write() ? cfg_.write_latency : cfg_.read_latency);
+}
+
+unsigned hbm::peek_memory(tlm::tlm_generic_payload& payload) {
+    return copy_payload(payload, bytes_.data(), cfg_.size);
+}
+
+bool hbm::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+    const std::uint64_t address = payload.get_address();
+    const std::uint64_t asked_page = address / page * page;
+    // The fault-free pages around the address: faults below and above bound the window.
+    const auto above = armed_.lower_bound(asked_page);
+    const bool poisoned = above != armed_.end() && above->first < asked_page + page;
+    if (address >= cfg_.size || !trained() || poisoned) {
+        dmi.allow_none();
+        dmi.set_start_address(asked_page);
+        dmi.set_end_address(asked_page + page - 1);
+        return false;
+    }
+    const std::uint64_t first =
+        above == armed_.begin() ? 0 : std::prev(above)->first / page * page + page;
+    const std::uint64_t end = above == armed_.end() ? cfg_.size : above->first / page * page;
+    dmi.set_dmi_ptr(bytes_.data() + first);
+    dmi.set_start_address(first);
+    dmi.set_end_address(end - 1);
+    dmi.allow_read_write();
+    dmi.set_read_latency(cfg_.read_latency);
+    dmi.set_write_latency(cfg_.write_latency);
+    route::add(payload, *this);
+    return true;
+}
+
+/// Bursts that span several pseudo-channels load all of them alike: the stack is their limit. A
+/// smaller one can queue behind others at its own pseudo-channel (a hot word, a ring).
+sc_time hbm::reserve(tlm::tlm_command, std::uint64_t address, std::uint64_t bytes,
+                     const sc_time& at) {
+    const std::uint64_t moved = std::max(bytes, atom);
+    const sc_time through = stack_.reserve(moved, at);
+    if (bytes > cfg_.interleave) return through;
+    return std::max(through, channels_[pseudo_channel(address)].reserve(moved, at));
+}
+
+/// The interleave of the real part is not published; this one folds higher address bits in, so that
+/// strides of a power of two spread too.
+unsigned hbm::pseudo_channel(std::uint64_t address) const {
+    std::uint64_t granule = address / cfg_.interleave;
+    granule ^= granule >> 5 ^ granule >> 11 ^ granule >> 17;
+    return static_cast<unsigned>(granule % cfg_.pseudo_channels);
+}
+
+bool hbm::passes_ecc(const tlm::tlm_generic_payload& payload) {
+    const std::uint64_t first = payload.get_address();
+    const std::uint64_t end = first + payload.get_data_length();
+    auto fault = armed_.lower_bound(first / atom * atom);
+    while (fault != armed_.end() && fault->first < end) {
+        const auto [offset, kind] = *fault;
+        const bool whole = first <= offset && offset + atom <= end;
+        if (payload.is_write() && whole) {
+            fault = armed_.erase(fault);
+        } else if (payload.is_write()) {
+            ++fault;  // a partial write leaves the bad bits of the others
+        } else {
+            count_error(kind, offset);
+            if (kind != fault_kind::corrected) return false;
+            fault = armed_.erase(fault);  // corrected and written back
+        }
+    }
+    return true;
+}
+
+void hbm::count_error(fault_kind kind, std::uint64_t offset) {
+    const reg counter = kind == fault_kind::corrected     ? reg::ecc_corrected
+                        : kind == fault_kind::uncorrected ? reg::ecc_uncorrected
+                                                          : reg::ecc_repairable;
+    regs_.set(counter, std::min<std::uint64_t>(regs_.get(counter) + 1, ~0u));
+    regs_.set(reg::error_address_lo, offset & 0xffff'ffff);
+    regs_.set(reg::error_address_hi, offset >> 32);
+    if (kind == fault_kind::repairable && repair_ == repair_state::none)
+        repair_ = repair_state::pending;
+    update_error_line();
+}
+
+void hbm::update_error_line() {
+    error.set((regs_.get(reg::ecc_corrected) | regs_.get(reg::ecc_uncorrected) |
+               regs_.get(reg::ecc_repairable)) != 0);
+}
+
+bool hbm::trained() const {
+    return !cfg_.needs_training || (training_asked_ && sc_core::sc_time_stamp() >= trained_at_);
+}
+
+std::uint64_t hbm::status() {
+    const sc_time now = sc_core::sc_time_stamp();
+    if (repairing_ && now >= repaired_at_) finish_repair();
+    std::uint64_t value = static_cast<std::uint64_t>(repair_) << regs::status::repair_state.lsb;
+    if (trained()) value |= regs::status::trained.mask();
+    if (training_asked_ && now < trained_at_) value |= regs::status::training.mask();
+    if (repairing_) value |= regs::status::repairing.mask();
+    return value;
+}
+
+void hbm::command(std::uint64_t written) {
+    const sc_time now = sc_core::sc_time_stamp();
+    regs_.set(reg::control, 0);
+    if (regs::control::train.get(written) != 0) {
+        training_asked_ = true;
+        trained_at_ = now + cfg_.training_time;
+        if (cfg_.needs_training) in->invalidate_direct_mem_ptr(0, cfg_.size - 1);
+    }
+    if (regs::control::repair.get(written) != 0 && repair_ == repair_state::pending) {
+        repairing_ = true;
+        repaired_at_ = now + cfg_.repair_time;
+    }
+    if (regs::control::clear_counters.get(written) != 0) {
+        for (const reg counter : {reg::ecc_corrected, reg::ecc_uncorrected, reg::ecc_repairable})
+            regs_.set(counter, 0);
+        update_error_line();
+    }
+}
+
+void hbm::finish_repair() {
+    repairing_ = false;
+    if (repair_will_fail_) {
+        repair_ = repair_state::failed;
+        return;
+    }
+    repair_ = repair_state::none;
+    std::erase_if(armed_, [](const auto& fault) { return fault.second == fault_kind::repairable; });
+}
+
+void hbm::inject_error(fault_kind kind, std::uint64_t offset) {
+    sc_assert(offset < cfg_.size);
+    armed_[offset / atom * atom] = kind;
+    const std::uint64_t first = offset / page * page;
+    in->invalidate_direct_mem_ptr(first, first + page - 1);
+}
+
+void hbm::set_temperature(unsigned celsius) {
+    regs_.set(reg::temperature, celsius);
+}
+
+void hbm::publish(statistics& out) const {
+    out.count("bytes_moved", stack_.bytes());
+    out.count("bytes_resident", bytes_.resident());
+    out.count("ecc_corrected", regs_.get(reg::ecc_corrected));
+    out.count("ecc_uncorrected", regs_.get(reg::ecc_uncorrected));
+    out.count("ecc_repairable", regs_.get(reg::ecc_repairable));
+}
+
+std::vector<accepts_faults::fault> hbm::faults() const {
+    return {{"hbm_corrected", "offset: byte in the stack; the next read there is corrected"},
+            {"hbm_uncorrected", "offset: byte in the stack; reads fail until it is overwritten"},
+            {"hbm_repairable", "offset: byte in the stack; reads fail until it is repaired"},
+            {"hbm_repair_fails", "the next repair does not succeed"},
+            {"hbm_temperature", "celsius: what the hottest die reads from now on"}};
+}
+
+void hbm::inject(std::string_view fault, const fault_arguments& arguments) {
+    if (fault == "hbm_repair_fails") return fail_next_repair();
+    if (fault == "hbm_temperature") {
+        return set_temperature(static_cast<unsigned>(number(arguments, "celsius", 256)));
+    }
+    const std::uint64_t offset = number(arguments, "offset", cfg_.size);
+    if (fault == "hbm_corrected")
+        inject_error(fault_kind::corrected, offset);
+    else if (fault == "hbm_uncorrected")
+        inject_error(fault_kind::uncorrected, offset);
+    else if (fault == "hbm_repairable")
+        inject_error(fault_kind::repairable, offset);
+    else
+        throw fault_error("an HBM stack has no fault '" + std::string(fault) + "'");
+}
+
+}  // namespace trn

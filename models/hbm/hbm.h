@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tlm_utils/simple_target_socket.h>
+
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "platform/kernel/introspection.h"
+#include "platform/registers/register_bank.h"
+#include "platform/tlm/backing_store.h"
+#include "platform/tlm/bandwidth_resource.h"
+#include "platform/tlm/irq.h"
+#include "platform/tlm/route.h"
+
+namespace trn {
+
+/// One HBM3e stack: sparse bytes, the time to reach them, ECC faults, and the registers that
+/// firmware brings it up with. Spec: doc/models/hbm.md.
+class hbm : public sc_core::sc_module,
+            public publishes_statistics,
+            public accepts_faults,
+            public crossing {
+public:
+    struct config {
+        std::uint64_t size = 36ull << 30;                    ///< bytes
+        std::uint64_t bytes_per_second = 1'228'800'000'000;  ///< peak of the stack
+        unsigned sustained_permille = 956;                   ///< of the peak, after refresh
+        unsigned pseudo_channels = 32;
+        std::uint64_t interleave = 512;  ///< bytes in one pseudo-channel before the next
+        sc_core::sc_time read_latency{120, sc_core::SC_NS};
+        sc_core::sc_time write_latency{60, sc_core::SC_NS};
+        sc_core::sc_time training_time{200, sc_core::SC_US};
+        sc_core::sc_time repair_time{1, sc_core::SC_MS};
+        bool needs_training = false;  ///< memory answers errors until firmware trained the PHY
+        bool shared = false;          ///< a file descriptor backs it, for a guest's BAR4
+    };
+    enum class fault_kind { corrected, uncorrected, repairable };
+    enum class repair_state : std::uint8_t { none, pending, failed };
+
+    tlm_utils::simple_target_socket<hbm, 64> in{"in"};            ///< the memory
+    tlm_utils::simple_target_socket<hbm, 64> control{"control"};  ///< hbm.regs.yaml
+    irq_out error{"error"};  ///< high while an error counter is not zero
+
+    hbm(sc_core::sc_module_name name, const config& cfg);
+
+    /// Arms an error in the 32-byte atom at `offset`. Corrected: counted at the next read, then
+    /// gone. Uncorrected and repairable: every read of the atom fails until it is written whole,
+    /// or, repairable, until firmware repairs the stack.
+    void inject_error(fault_kind kind, std::uint64_t offset);
+    /// A pending repair that will not succeed.
+    void fail_next_repair() { repair_will_fail_ = true; }
+    void set_temperature(unsigned celsius);
+    bool trained() const;
+
+    backing_store& bytes() { return bytes_; }
+    const config& settings() const { return cfg_; }
+
+    void publish(statistics& out) const override;
+    std::vector<fault> faults() const override;
+    void inject(std::string_view fault, const fault_arguments& arguments) override;
+
+private:
+    static constexpr std::uint64_t atom = 32;    // burst of 8 on a 32-bit pseudo-channel
+    static constexpr std::uint64_t page = 4096;  // what an armed fault takes out of DMI
+
+    void access_memory(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    unsigned peek_memory(tlm::tlm_generic_payload& payload);
+    void access_control(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+        regs_.access(payload, delay);
+    }
+    unsigned peek_control(tlm::tlm_generic_payload& payload) { return regs_.debug_access(payload); }
+    bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
+    sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t address, std::uint64_t bytes,
+                             const sc_core::sc_time& at) override;
+
+    bool passes_ecc(const tlm::tlm_generic_payload& payload);
+    void count_error(fault_kind kind, std::uint64_t offset);
+    std::uint64_t status();
+    void command(std::uint64_t written);
+    void finish_repair();
+    void update_error_line();
+    unsigned pseudo_channel(std::uint64_t address) const;
+
+    const config cfg_;
+    backing_store bytes_;
+    register_bank regs_;
+    bandwidth_resource stack_;
+    std::vector<bandwidth_resource> channels_;
+    std::map<std::uint64_t, fault_kind> armed_;  // by offset of the atom
+    bool training_asked_ = false;
+    sc_core::sc_time trained_at_, repaired_at_;
+    repair_state repair_ = repair_state::none;
+    bool repairing_ = false, repair_will_fail_ = false;
+};
+
+}  // namespace trn

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/hbm/hbm.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "models/hbm/hbm_regs.h"
+#include "platform/misuse/misuse.h"
+#include "platform/tlm/memory_port.h"
+#include "tests/support/register_contract.h"
+#include "tests/support/tlm_driver.h"
+
+namespace {
+
+using namespace trn;
+using namespace trn::test;
+using sc_core::sc_time;
+namespace regs = hbm_regs;
+using regs::reg;
+
+class HbmTest : public testing::Test {
+protected:
+    explicit HbmTest(const hbm::config& cfg = {}) : stack("stack", cfg) {
+        cpu.out.bind(stack.in);
+        control.out.bind(stack.control);
+    }
+    void SetUp() override { sc_core::sc_start(sc_core::SC_ZERO_TIME); }
+
+    std::uint64_t value(reg r) { return control.read(regs::offset(r)); }
+    void command(std::uint32_t bits) { control.write(regs::offset(reg::control), bits); }
+
+    tlm_driver cpu{"cpu"}, control{"control"};
+    hbm stack;
+};
+
+TEST_F(HbmTest, KeepsItsRegisterContract) {
+    register_contract(control, regs::table).check();
+}
+
+TEST_F(HbmTest, HoldsBytesAtBothEndsAndBacksOnlyThose) {
+    const std::uint64_t end = stack.settings().size - 8;
+    cpu.write<std::uint64_t>(0, 1);
+    cpu.write<std::uint64_t>(end, 2);
+    EXPECT_EQ(cpu.read<std::uint64_t>(0), 1u);
+    EXPECT_EQ(cpu.read<std::uint64_t>(end), 2u);
+    cpu.read(end + 8);
+    EXPECT_EQ(cpu.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_LE(stack.bytes().resident(), 16384u);
+}
+
+TEST_F(HbmTest, AReadTakesItsLatencyAndItsShareOfAPseudoChannel) {
+    cpu.read(0);
+    // 32 bytes of one pseudo-channel at 1.2288 TB/s * 95.6 % / 32, and 120 ns
+    EXPECT_EQ(cpu.delay, sc_time(120'872, sc_core::SC_PS));
+}
+
+TEST_F(HbmTest, AHotWordQueuesAtItsPseudoChannelOthersDoNot) {
+    cpu.read(0);
+    const sc_time once = cpu.delay;
+    cpu.read(0);
+    EXPECT_GT(cpu.delay, once);
+    cpu.read(512);
+    EXPECT_EQ(cpu.delay, once);
+}
+
+TEST_F(HbmTest, LargeBurstsShareTheStack) {
+    std::vector<std::uint8_t> bytes(4096);
+    cpu.read_bytes(0, bytes);
+    const sc_time once = cpu.delay;
+    cpu.read_bytes(1 << 20, bytes);
+    EXPECT_EQ(cpu.delay - once, sc_time(4096 / 1174.7328e9, sc_core::SC_SEC));
+}
+
+TEST_F(HbmTest, FunctionalTimingTakesNoTime) {
+    set_timing(timing_mode::functional);
+    cpu.read(0);
+    EXPECT_EQ(cpu.delay, sc_core::SC_ZERO_TIME);
+}
+
+TEST_F(HbmTest, CorrectedErrorsAreCountedOnceAndDataIsRight) {
+    cpu.write<std::uint32_t>(0x1000, 77);
+    stack.inject_error(hbm::fault_kind::corrected, 0x1004);
+    EXPECT_EQ(cpu.read(0x1000), 77u);
+    EXPECT_EQ(cpu.response, tlm::TLM_OK_RESPONSE);
+    cpu.read(0x1000);
+    EXPECT_EQ(value(reg::ecc_corrected), 1u);
+    EXPECT_EQ(value(reg::error_address_lo), 0x1000u);
+    EXPECT_TRUE(stack.error.level());
+    command(regs::control::clear_counters.mask());
+    EXPECT_EQ(value(reg::ecc_corrected), 0u);
+    EXPECT_FALSE(stack.error.level());
+}
+
+TEST_F(HbmTest, UncorrectableErrorsFailReadsUntilTheAtomIsWritten) {
+    stack.inject_error(hbm::fault_kind::uncorrected, 0x2000);
+    cpu.read(0x201c);
+    EXPECT_EQ(cpu.response, tlm::TLM_GENERIC_ERROR_RESPONSE);
+    cpu.write<std::uint32_t>(0x2000, 1);  // the other 28 bytes stay bad
+    cpu.read(0x2000);
+    EXPECT_EQ(cpu.response, tlm::TLM_GENERIC_ERROR_RESPONSE);
+    EXPECT_EQ(value(reg::ecc_uncorrected), 2u);
+    std::array<std::uint8_t, 32> atom{};
+    cpu.write_bytes(0x2000, atom);
+    cpu.read(0x2000);
+    EXPECT_EQ(cpu.response, tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(value(reg::ecc_repairable), 0u);
+}
+
+TEST_F(HbmTest, RepairHealsRepairableErrors) {
+    stack.inject_error(hbm::fault_kind::repairable, 0x3000);
+    cpu.read(0x3000);
+    EXPECT_EQ(regs::status::repair_state.get(value(reg::status)),
+              regs::status::repair_state_pending);
+    command(regs::control::repair.mask());
+    EXPECT_EQ(regs::status::repairing.get(value(reg::status)), 1u);
+    sc_core::sc_start(stack.settings().repair_time);
+    EXPECT_EQ(regs::status::repair_state.get(value(reg::status)), regs::status::repair_state_none);
+    cpu.read(0x3000);
+    EXPECT_EQ(cpu.response, tlm::TLM_OK_RESPONSE);
+}
+
+TEST_F(HbmTest, ARepairCanFail) {
+    stack.inject("hbm_repairable", {{"offset", "0x3000"}});
+    stack.inject("hbm_repair_fails", {});
+    cpu.read(0x3000);
+    command(regs::control::repair.mask());
+    sc_core::sc_start(stack.settings().repair_time);
+    EXPECT_EQ(regs::status::repair_state.get(value(reg::status)),
+              regs::status::repair_state_failed);
+    cpu.read(0x3000);
+    EXPECT_EQ(cpu.response, tlm::TLM_GENERIC_ERROR_RESPONSE);
+}
+
+TEST_F(HbmTest, ArmedPagesAreNoDirectMemory) {
+    tlm::tlm_dmi dmi;
+    ASSERT_TRUE(cpu.request_dmi(0, dmi));
+    EXPECT_EQ(dmi.get_end_address(), stack.settings().size - 1);
+    stack.inject_error(hbm::fault_kind::corrected, 0x5010);
+    EXPECT_EQ(cpu.invalidated_first, 0x5000u);
+    EXPECT_EQ(cpu.invalidated_last, 0x5fffu);
+    EXPECT_FALSE(cpu.request_dmi(0x5800, dmi));
+    ASSERT_TRUE(cpu.request_dmi(0x4000, dmi));
+    EXPECT_EQ(dmi.get_end_address(), 0x4fffu);
+    ASSERT_TRUE(cpu.request_dmi(0x6000, dmi));
+    EXPECT_EQ(dmi.get_start_address(), 0x6000u);
+    EXPECT_EQ(dmi.get_dmi_ptr(), stack.bytes().data() + 0x6000);
+}
+
+TEST_F(HbmTest, FaultsAreInjectedByNameAndMistakesAreSaid) {
+    EXPECT_THROW(stack.inject("hbm_corrected", {}), fault_error);
+    EXPECT_THROW(stack.inject("hbm_corrected", {{"offset", "36 GiB"}}), fault_error);
+    EXPECT_THROW(stack.inject("hbm_corrected", {{"offset", "38654705664"}}), fault_error);
+    EXPECT_THROW(stack.inject("fire", {{"offset", "0"}}), fault_error);
+    stack.inject("hbm_temperature", {{"celsius", "99"}});
+    EXPECT_EQ(value(reg::temperature), 99u);
+}
+
+struct UntrainedHbmTest : HbmTest {
+    UntrainedHbmTest() : HbmTest(hbm::config{.needs_training = true}) {}
+};
+
+TEST_F(UntrainedHbmTest, AnswersErrorsUntilItIsTrained) {
+    cpu.read(0);
+    EXPECT_EQ(cpu.response, tlm::TLM_GENERIC_ERROR_RESPONSE);
+    EXPECT_EQ(misuse::count(misuse::hbm_before_training), 1u);
+    tlm::tlm_dmi dmi;
+    EXPECT_FALSE(cpu.request_dmi(0, dmi));
+    command(regs::control::train.mask());
+    sc_core::sc_start(stack.settings().training_time - sc_time(1, sc_core::SC_NS));
+    EXPECT_EQ(value(reg::status), regs::status::training.mask());
+    sc_core::sc_start(sc_time(1, sc_core::SC_NS));
+    EXPECT_EQ(value(reg::status), regs::status::trained.mask());
+    cpu.read(0);
+    EXPECT_EQ(cpu.response, tlm::TLM_OK_RESPONSE);
+}
+
+}  // namespace
