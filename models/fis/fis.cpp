@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/fis/fis.h"
+
+#include "models/fis/fis_regs.h"
+
+namespace trn {
+
+fis::fis(sc_core::sc_module_name name, const config& cfg)
+    : sc_module(name),
+      regs_(fis_regs::table,
+            {.instances = cfg.engines, .stride = cfg.stride, .latency = cfg.register_latency}) {
+    registers.register_b_transport(this, &fis::b_transport);
+    registers.register_transport_dbg(this, &fis::transport_dbg);
+}
+
+}  // namespace trn

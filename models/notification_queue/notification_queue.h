@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <systemc>
+#include <tlm>
+
+#include "platform/registers/register_bank.h"
+#include "platform/tlm/memory_port.h"
+
+namespace trn {
+
+/// One entry as software finds it in a ring. The format is ours: the driver defines none.
+struct notification {
+    enum class kind : std::uint8_t { trace, notify, event, error, dma_trace, throttle };
+
+    kind type{};
+    std::uint8_t source = 0;    ///< engine or queue inside the block
+    std::uint32_t payload = 0;  ///< what the type says
+};
+
+/// The 16 notification rings of a block, or of many equal blocks at a stride: registers, and a
+/// writer that puts entries where the registers say. Part of the block that owns it: the owner
+/// forwards accesses, and delivers when it runs. Spec: doc/models/notification_queue.md.
+class notification_queue {
+public:
+    static constexpr unsigned slots = 16;
+    static constexpr unsigned entry_bytes = 16;
+
+    /// `owner` is named in messages.
+    notification_queue(const sc_core::sc_object& owner, unsigned instances = 1,
+                       std::uint64_t stride = 0);
+
+    void access(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+        regs_.access(payload, delay);
+    }
+    unsigned debug_access(tlm::tlm_generic_payload& payload) { return regs_.debug_access(payload); }
+
+    /// Takes an entry for `slot`; false when the slot is off. The entry is in memory after the
+    /// owner's next deliver(); when too many wait, it is lost and counted.
+    bool post(unsigned slot, const notification& entry, unsigned instance = 0);
+    bool has_undelivered() const { return !waiting_.empty(); }
+    /// Writes what was posted. Returns the event to wait for when the memory answers later, else
+    /// nullptr: nothing is left.
+    sc_core::sc_event* deliver(memory_port& memory);
+    /// All slots off, undelivered entries dropped.
+    void reset();
+    void reset(unsigned instance);
+
+private:
+    struct undelivered {
+        unsigned instance, slot;
+        notification entry;
+        std::uint64_t time_ns;
+    };
+
+    void restart(register_access& a);
+    void drop(unsigned instance, unsigned slot);
+    void advance_head(const undelivered& u);
+
+    const sc_core::sc_object& owner_;
+    register_bank regs_;
+    std::deque<undelivered> waiting_;
+    deferral later_;
+};
+
+}  // namespace trn

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/semaphores/semaphores.h"
+
+#include <limits>
+#include <string>
+
+#include "models/semaphores/semaphores_regs.h"
+#include "platform/misuse/misuse.h"
+
+namespace trn {
+
+namespace regs = semaphores_regs;
+using regs::reg;
+
+namespace {
+
+std::int32_t as_signed(std::uint64_t word) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(word));
+}
+
+}  // namespace
+
+semaphores::semaphores(const sc_core::sc_object& owner, const sc_core::sc_time& latency)
+    : owner_(owner), regs_(regs::table, {.name = owner.name(), .latency = latency}) {
+    static_assert(size == regs::size);
+    // SEMAPHORE_READ holds the value; the three write windows only act on it.
+    regs_.on_write(reg::event, [this](register_access&) { changed_.notify(); });
+    regs_.on_write(reg::semaphore_set,
+                   [this](register_access& a) { set(a.index, as_signed(a.written)); });
+    regs_.on_write(reg::semaphore_increment,
+                   [this](register_access& a) { add(a.index, as_signed(a.written)); });
+    regs_.on_write(reg::semaphore_decrement, [this](register_access& a) {
+        add(a.index, -std::int64_t{as_signed(a.written)});
+    });
+}
+
+std::int32_t semaphores::value(unsigned index) const {
+    return as_signed(regs_.get(reg::semaphore_read, index));
+}
+
+std::uint32_t semaphores::event(unsigned index) const {
+    return static_cast<std::uint32_t>(regs_.get(reg::event, index));
+}
+
+void semaphores::set(unsigned index, std::int32_t value) {
+    regs_.set(reg::semaphore_read, static_cast<std::uint32_t>(value), index);
+    changed_.notify();
+}
+
+void semaphores::add(unsigned index, std::int64_t amount) {
+    const std::int64_t sum = value(index) + amount;
+    if (sum > std::numeric_limits<std::int32_t>::max() ||
+        sum < std::numeric_limits<std::int32_t>::min())
+        misuse::report(misuse::semaphore_overflow, owner_,
+                       "semaphore " + std::to_string(index) + ": " + std::to_string(value(index)) +
+                           (amount < 0 ? " - " : " + ") + std::to_string(std::abs(amount)));
+    set(index, as_signed(static_cast<std::uint64_t>(sum)));
+}
+
+}  // namespace trn

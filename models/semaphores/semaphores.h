@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <systemc>
+#include <tlm>
+
+#include "platform/registers/register_bank.h"
+
+namespace trn {
+
+/// 256 events and 256 semaphores behind the five windows of contract 3.3. Part of the NeuronCore or
+/// TOP_SP that owns it. A window element is a 32-bit word; one burst may carry several of them.
+/// Values are signed and wrap; a wrap is a misuse.
+class semaphores {
+public:
+    static constexpr unsigned count = 256;
+    static constexpr std::uint64_t size = 0x2000;  ///< bytes of all windows
+
+    explicit semaphores(const sc_core::sc_object& owner,
+                        const sc_core::sc_time& latency = sc_core::SC_ZERO_TIME);
+
+    void access(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+        regs_.access(payload, delay);
+    }
+    unsigned debug_access(tlm::tlm_generic_payload& payload) { return regs_.debug_access(payload); }
+
+    std::int32_t value(unsigned index) const;
+    void set(unsigned index, std::int32_t value);
+    void add(unsigned index, std::int64_t amount);
+    std::uint32_t event(unsigned index) const;
+    void reset() { regs_.reset(); }
+
+    /// Whoever waits for a semaphore or an event waits for this and looks again.
+    const sc_core::sc_event& changed() const { return changed_; }
+
+private:
+    const sc_core::sc_object& owner_;
+    register_bank regs_;
+    sc_core::sc_event changed_;
+};
+
+}  // namespace trn

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/misc_ram/misc_ram.h"
+
+#include <gtest/gtest.h>
+
+#include "models/misc_ram/misc_ram_regs.h"
+#include "models/misc_ram/sim_reset.h"
+#include "models/misc_ram/sim_reset_firmware_regs.h"
+#include "models/misc_ram/sim_reset_regs.h"
+#include "tests/support/register_contract.h"
+#include "tests/support/tlm_driver.h"
+
+namespace {
+
+using namespace trn;
+using namespace trn::test;
+
+class MiscRamTest : public testing::Test {
+protected:
+    void SetUp() override {
+        host.out.bind(ram.in);
+        firmware.out.bind(ram.firmware);
+        sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    }
+    static std::uint64_t at(misc_ram_regs::reg r, unsigned i = 0) {
+        return misc_ram_regs::offset(r, i);
+    }
+    tlm_driver host{"host"}, firmware{"firmware"};
+    misc_ram ram{"ram", {}};
+};
+
+TEST_F(MiscRamTest, KeepsItsRegisterContract) {
+    register_contract(host, misc_ram_regs::table).check();
+}
+
+TEST_F(MiscRamTest, SaysThatItBootsUntilFirmwarePublishes) {
+    EXPECT_EQ(host.read(at(misc_ram_regs::reg::routing_id)), 0xdeadbeefu);
+    firmware.write<std::uint32_t>(at(misc_ram_regs::reg::routing_id), 7);
+    EXPECT_EQ(host.read(at(misc_ram_regs::reg::routing_id)), 7u);
+    EXPECT_EQ(host.read(at(misc_ram_regs::reg::api_version)), 0u);
+}
+
+TEST_F(MiscRamTest, TheTriggerInterruptsUntilFirmwareWritesZero) {
+    const auto trigger = at(misc_ram_regs::reg::trigger);
+    host.write<std::uint32_t>(trigger, 1);
+    EXPECT_TRUE(ram.doorbell.level());
+    EXPECT_EQ(host.read(trigger), 1u);
+    EXPECT_EQ(firmware.read(trigger), 1u);
+    firmware.write<std::uint32_t>(trigger, 0);
+    EXPECT_FALSE(ram.doorbell.level());
+    EXPECT_EQ(host.read(trigger), 0u);
+}
+
+TEST_F(MiscRamTest, OffsetsWithoutANameAreRamToo) {
+    host.write<std::uint32_t>(0xf00, 0x12345678);
+    EXPECT_EQ(firmware.read(0xf00), 0x12345678u);
+    EXPECT_EQ(host.read(0x2c), 0u);
+}
+
+TEST_F(MiscRamTest, ElectionDataCanBeReadInOneBurst) {
+    for (unsigned i = 0; i < 4; ++i) host.write<std::uint32_t>(0x180 + 4 * i, i + 1);
+    std::array<std::uint32_t, 4> words{};
+    host.access(tlm::TLM_READ_COMMAND, 0x180, words.data(), 16);
+    EXPECT_EQ(host.response, tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(words[3], 4u);
+}
+
+class SimResetTest : public testing::Test {
+protected:
+    void SetUp() override {
+        host.out.bind(block.host);
+        firmware.out.bind(block.firmware);
+        sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    }
+    static constexpr std::uint64_t request = 0x10, map = 0x10, pending = 0x14;
+    tlm_driver host{"host"}, firmware{"firmware"};
+    sim_reset block{"block", {}};
+};
+
+TEST_F(SimResetTest, KeepsItsRegisterContracts) {
+    register_contract(host, sim_reset_regs::table).check();
+    register_contract(firmware, sim_reset_firmware_regs::table).check();
+}
+
+TEST_F(SimResetTest, ACoreResetReadsItsMapUntilFirmwareIsDone) {
+    host.write<std::uint32_t>(request, 0x010101);
+    EXPECT_TRUE(block.request.level());
+    EXPECT_EQ(host.read(request), 0x010101u);
+    EXPECT_EQ(firmware.read(map), 0x010101u);
+    EXPECT_EQ(firmware.read(pending), 1u);
+    firmware.write<std::uint32_t>(map, 0);
+    EXPECT_FALSE(block.request.level());
+    EXPECT_EQ(host.read(request), 0u);
+    EXPECT_EQ(firmware.read(pending), 0u);
+}
+
+TEST_F(SimResetTest, AWholeChipResetIsNotDoneBeforeFirmwareSaysSo) {
+    host.write<std::uint32_t>(request, 0);
+    EXPECT_TRUE(block.request.level());
+    EXPECT_EQ(firmware.read(map), 0u);
+    EXPECT_EQ(host.read(request), sim_reset::whole_chip);
+    firmware.write<std::uint32_t>(map, 0);
+    EXPECT_EQ(host.read(request), 0u);
+}
+
+}  // namespace
