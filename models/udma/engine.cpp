@@ -1,0 +1,623 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/udma/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "models/udma/udma_regs.h"
+
+namespace trn {
+
+namespace regs = udma_regs;
+using regs::reg;
+using sc_core::sc_time;
+
+namespace {
+
+// Bits of the secondary interrupt groups A (m2s) and B (s2m), as the driver arms them.
+namespace cause {
+constexpr unsigned m2s_stream_timeout = 3;
+constexpr unsigned m2s_data_response = 8;
+constexpr unsigned m2s_prefetch_response = 11;
+constexpr unsigned m2s_packet_too_long = 13;
+constexpr unsigned m2s_too_many_descriptors = 14;
+constexpr unsigned m2s_first_bit = 15;
+constexpr unsigned m2s_last_bit = 16;
+constexpr unsigned m2s_ring_id = 17;
+constexpr unsigned s2m_data_response = 1;
+constexpr unsigned s2m_prefetch_response = 9;
+constexpr unsigned s2m_ring_id = 11;
+constexpr unsigned s2m_length_mismatch = 24;
+}  // namespace cause
+
+constexpr std::uint32_t axi_boundary = 4096;  // no burst crosses it
+constexpr std::uint32_t worth_a_window = 64;  // shorter transfers do not ask for DMI
+constexpr unsigned primary_d = 3;
+
+std::uint32_t to_boundary(std::uint64_t address) {
+    return axi_boundary - static_cast<std::uint32_t>(address % axi_boundary);
+}
+
+/// Ascending bursts, each read before it is written: what overlapping copies mean.
+void copy(std::uint8_t* to, const std::uint8_t* from, std::size_t length) {
+    if (to + length <= from || from + length <= to) {
+        std::memcpy(to, from, length);
+        return;
+    }
+    for (std::size_t done = 0; done < length; done += axi_boundary)
+        std::memmove(to + done, from + done, std::min<std::size_t>(axi_boundary, length - done));
+}
+
+reg pick(dma_side side, reg m2s, reg s2m) {
+    return side == dma_side::m2s ? m2s : s2m;
+}
+
+const char* text(dma_side side) {
+    return side == dma_side::m2s ? "m2s" : "s2m";
+}
+
+}  // namespace
+
+dma_engine::dma_engine(dma_group& group, unsigned number)
+    : group_(group),
+      number_(number),
+      mover_({group.times.bytes_per_second, sc_core::SC_ZERO_TIME}) {}
+
+// ---- register side
+
+void dma_engine::doorbell(dma_side side, unsigned number, std::uint32_t count,
+                          const sc_time& delay) {
+    if (count == 0) return;
+    const std::uint64_t length =
+        queue_register(pick(side, reg::m2s_q_length, reg::s2m_q_length), number);
+    if (length == 0) {  // queues stay enabled with an empty ring after the driver's engine init
+        misuse::report(misuse::doorbell_without_ring, group_.owner, name(number));
+        return;
+    }
+    queue_pair& q = queue(number);
+    if (q[side].aborted) {
+        misuse::report(misuse::doorbell_on_aborted_queue, group_.owner, name(number));
+        return;
+    }
+    dma_ring& ring = q[side].ring;
+    const bool could_run = has_work(q) || q.in_flight > 0;
+    adopt_length(ring, number, static_cast<std::uint32_t>(length));
+    if (count > ring.length() - ring.pending()) {
+        error(side, number,
+              side == dma_side::m2s ? cause::m2s_too_many_descriptors : cause::s2m_length_mismatch,
+              misuse::doorbell_past_ring,
+              fmt::format("{} {} posted to {} pending of {}", text(side), count, ring.pending(),
+                          ring.length()),
+              true);
+        return;
+    }
+    ring.post(count);
+    if (side == dma_side::s2m) q.starved_since.reset();
+    if (!could_run) {
+        q.ready_at = sc_core::sc_time_stamp() + delay +
+                     (timing() == timing_mode::functional ? group_.times.functional_step
+                                                          : group_.times.start_latency);
+    }
+    decide_due();
+}
+
+void dma_engine::adopt_length(dma_ring& ring, unsigned number, std::uint32_t length) {
+    if (length == ring.length()) return;
+    ring.resize(length);
+    if (ring.length() != length || length % 16 != 0 || length < 32)
+        misuse::report(misuse::ring_shape, group_.owner,
+                       fmt::format("{}: length {}", name(number), length));
+}
+
+void dma_engine::reset_queue(dma_side side, unsigned number) {
+    queue_pair* q = queues_[number].get();
+    if (q == nullptr) return;
+    drop(number);
+    (*q)[side].ring.reset();
+    (*q)[side].aborted = false;
+    group_.aborts_changed();
+    decide_due();
+}
+
+void dma_engine::change_state(dma_side side, std::uint64_t written) {
+    if (regs::m2s_change_state::abort.get(written) != 0) {
+        for (unsigned n = 0; n < queues; ++n) {
+            if (queues_[n]) abort(side, n);
+        }
+    } else if (regs::m2s_change_state::disable.get(written) != 0) {
+        disabled_[static_cast<unsigned>(side)] = true;
+    } else if (regs::m2s_change_state::normal.get(written) != 0) {
+        disabled_[static_cast<unsigned>(side)] = false;
+        for (auto& q : queues_) {
+            if (q) (*q)[side].aborted = false;
+        }
+        group_.aborts_changed();
+    }
+    decide_due();
+}
+
+void dma_engine::reset() {
+    for (unsigned n = 0; n < queues; ++n) {
+        if (queues_[n] == nullptr) continue;
+        drop(n);
+        for (stream& side : queues_[n]->sides) {
+            side.ring.reset();
+            side.aborted = false;
+        }
+    }
+    disabled_ = {};
+    turn_ = 0;
+    group_.aborts_changed();
+    decide_due();
+}
+
+void dma_engine::abort(dma_side side, unsigned number) {
+    queue(number)[side].aborted = true;
+    drop(number);
+    ++count_.aborts;
+    group_.aborts_changed();
+    decide_due();
+}
+
+/// Work in flight is forgotten; descriptors not completed go back to their rings.
+void dma_engine::drop(unsigned number) {
+    if (!flight_.empty() && flight_.front().queue == number) {
+        move_later_.abandon();
+        in_burst_ = 0;
+    }
+    for (transfer& t : flight_) t.dropped |= t.queue == number;
+    if (fetching_ && fetching_->queue == number) {
+        fetch_later_.abandon();
+        fetching_.reset();
+    }
+    queue_pair& q = *queues_[number];
+    for (stream& side : q.sides) {
+        side.ring.rewind();
+        side.active = false;
+    }
+    q.packet_bytes = q.packet_descriptors = q.in_flight = 0;
+    q.barrier = false;
+    q.starved_since.reset();
+}
+
+const dma_ring* dma_engine::ring(dma_side side, unsigned number) const {
+    return queues_[number] ? &(*queues_[number])[side].ring : nullptr;
+}
+
+bool dma_engine::queue_aborted(dma_side side, unsigned number) const {
+    return queues_[number] && (*queues_[number])[side].aborted;
+}
+
+bool dma_engine::aborted(dma_side side) const {
+    return std::any_of(queues_.begin(), queues_.end(),
+                       [side](const auto& q) { return q && (*q)[side].aborted; });
+}
+
+bool dma_engine::busy(dma_side side) const {
+    return std::any_of(queues_.begin(), queues_.end(),
+                       [side](const auto& q) { return q && (*q)[side].ring.pending() > 0; });
+}
+
+std::optional<std::string> dma_engine::waits_for() const {
+    for (unsigned n = 0; n < queues; ++n) {
+        if (queues_[n] == nullptr) continue;
+        const queue_pair& q = *queues_[n];
+        if (fetching_ && fetching_->queue == n)
+            return fmt::format("{}: {} ring memory has not answered", name(n),
+                               text(fetching_->side));
+        if (!flight_.empty() && flight_.front().queue == n && move_later_.ready != nullptr)
+            return fmt::format("{}: memory at {:#x} or {:#x} has not answered", name(n),
+                               flight_.front().source, flight_.front().destination);
+        const auto m2s = q[dma_side::m2s].ring.pending(), s2m = q[dma_side::s2m].ring.pending();
+        if (q[dma_side::m2s].aborted || q[dma_side::s2m].aborted)
+            return fmt::format("{}: aborted with {} m2s and {} s2m descriptors left", name(n), m2s,
+                               s2m);
+        if ((m2s > 0 || s2m > 0) && (q.in_flight == 0) && !runnable(q, n))
+            return fmt::format("{}: {} m2s and {} s2m descriptors posted", name(n), m2s, s2m);
+    }
+    return std::nullopt;
+}
+
+// ---- scheduling
+
+void dma_engine::step(dma_budget& budget) {
+    for (auto& q : queues_) {
+        if (q && q->starved_since) expire_starvation(*q);
+    }
+    while (!budget.spent()) {
+        if (complete_due(budget) == progress::blocked) break;
+        if (start_next() == progress::blocked) break;
+    }
+    decide_due();
+}
+
+void dma_engine::add_wake_events(sc_core::sc_event_or_list& list) const {
+    if (move_later_.ready != nullptr) list |= *move_later_.ready;
+    if (fetch_later_.ready != nullptr) list |= *fetch_later_.ready;
+}
+
+void dma_engine::decide_due() {
+    due_.reset();
+    if (!flight_.empty() && move_later_.ready == nullptr)
+        wake_at(flight_.front().dropped ? sc_core::sc_time_stamp() : flight_.front().completes_at);
+    const bool may_start = !fetching_ && flight_.size() < group_.times.outstanding;
+    for (unsigned n = 0; n < queues; ++n) {
+        if (queues_[n] == nullptr) continue;
+        queue_pair& q = *queues_[n];
+        if (may_start && runnable(q, n)) wake_at(std::max(q.ready_at, next_start_));
+        note_starvation(q);
+        if (q.starved_since) wake_at(*q.starved_since + group_.times.stream_timeout);
+    }
+}
+
+void dma_engine::wake_at(const sc_time& when) {
+    if (!due_ || when < *due_) due_ = when;
+}
+
+bool dma_engine::has_work(const queue_pair& q) const {
+    return std::all_of(q.sides.begin(), q.sides.end(),
+                       [](const stream& s) { return s.active || !s.ring.starved(); });
+}
+
+bool dma_engine::runnable(const queue_pair& q, unsigned number) const {
+    if (!has_work(q) || q.barrier || disabled_[0] || disabled_[1]) return false;
+    if (q[dma_side::m2s].aborted || q[dma_side::s2m].aborted) return false;
+    const auto enabled = [&](reg cfg) {
+        constexpr auto both = regs::m2s_q_cfg::prefetch.mask() | regs::m2s_q_cfg::schedule.mask();
+        return (queue_register(cfg, number) & both) == both;
+    };
+    return enabled(reg::m2s_q_cfg) && enabled(reg::s2m_q_cfg);
+}
+
+/// A packet that has begun and finds no destination may never end: nobody would see why.
+void dma_engine::note_starvation(queue_pair& q) {
+    const auto has_more = [](const stream& s) { return s.active || !s.ring.starved(); };
+    const bool starved =
+        q.packet_descriptors > 0 && has_more(q[dma_side::m2s]) && !has_more(q[dma_side::s2m]);
+    if (!starved)
+        q.starved_since.reset();
+    else if (!q.starved_since)
+        q.starved_since = sc_core::sc_time_stamp();
+}
+
+void dma_engine::expire_starvation(queue_pair& q) {
+    if (sc_core::sc_time_stamp() < *q.starved_since + group_.times.stream_timeout) return;
+    q.starved_since.reset();
+    const auto mine = std::find_if(queues_.begin(), queues_.end(),
+                                   [&](const auto& each) { return each.get() == &q; });
+    error(dma_side::m2s, static_cast<unsigned>(mine - queues_.begin()), cause::m2s_stream_timeout,
+          misuse::destination_starved, fmt::format("{} bytes left", q[dma_side::m2s].left), true);
+}
+
+dma_engine::queue_pair* dma_engine::choose(unsigned& number) {
+    for (unsigned i = 0; i < queues; ++i) {
+        number = (turn_ + i) % queues;
+        queue_pair* q = queues_[number].get();
+        if (q != nullptr && q->ready_at <= sc_core::sc_time_stamp() && runnable(*q, number))
+            return q;
+    }
+    return nullptr;
+}
+
+// ---- starting
+
+dma_engine::progress dma_engine::start_next() {
+    if (fetching_) return fetch(fetch_request(*fetching_));
+    if (next_start_ > sc_core::sc_time_stamp() || flight_.size() >= group_.times.outstanding)
+        return progress::blocked;
+    unsigned number = 0;
+    queue_pair* q = choose(number);
+    if (q == nullptr) return progress::blocked;
+    turn_ = number;
+    for (const dma_side side : {dma_side::m2s, dma_side::s2m}) {
+        const progress result = load(*q, number, side);
+        if (result != progress::done) return result;
+    }
+    launch(*q, number);
+    return progress::done;
+}
+
+/// Makes the next descriptor of a side current.
+dma_engine::progress dma_engine::load(queue_pair& q, unsigned number, dma_side side) {
+    stream& s = q[side];
+    if (s.active) return progress::done;
+    if (!s.ring.fetched()) {
+        const progress result = fetch(next_fetch(number, side));
+        if (result != progress::done) return result;
+    }
+    const bool accepted =
+        side == dma_side::m2s ? accept_source(q, number) : accept_destination(q, number);
+    if (!accepted) return progress::failed;
+    s.current = s.ring.front();
+    s.ring.pop();
+    s.left = s.current.length();
+    s.address = s.current.address();
+    s.active = true;
+    return progress::done;
+}
+
+dma_engine::fetch_request dma_engine::next_fetch(unsigned number, dma_side side) const {
+    const dma_ring& ring = (*queues_[number])[side].ring;
+    const std::uint64_t base =
+        (queue_register(pick(side, reg::m2s_q_base_lo, reg::s2m_q_base_lo), number) & ~0xffull) |
+        queue_register(pick(side, reg::m2s_q_base_hi, reg::s2m_q_base_hi), number) << 32;
+    return {number, side, base + std::uint64_t{ring.fetch_at()} * sizeof(dma_descriptor),
+            ring.next_burst()};
+}
+
+dma_engine::progress dma_engine::fetch(const fetch_request& wanted) {
+    const auto [number, side, address, count] = wanted;
+    dma_ring& ring = (*queues_[number])[side].ring;
+    sc_time delay;  // hidden by the prefetch; the first one is part of the start latency
+    group_.memory.find(tlm::TLM_READ_COMMAND, address);
+    const auto result = group_.memory.access(tlm::TLM_READ_COMMAND, address, ring.buffer(),
+                                             count * static_cast<unsigned>(sizeof(dma_descriptor)),
+                                             fetch_later_, delay);
+    if (result == memory_port::outcome::deferred) {
+        fetching_ = wanted;
+        return progress::blocked;
+    }
+    fetching_.reset();
+    if (result == memory_port::outcome::failed) {
+        error(side, number,
+              side == dma_side::m2s ? cause::m2s_prefetch_response : cause::s2m_prefetch_response,
+              misuse::unmapped_descriptor, fmt::format("{} ring at {:#x}", text(side), address),
+              true);
+        return progress::failed;
+    }
+    ring.took_burst(count);
+    return progress::done;
+}
+
+bool dma_engine::accept_source(queue_pair& q, unsigned number) {
+    const dma_ring& ring = q[dma_side::m2s].ring;
+    const dma_descriptor& d = ring.front();
+    const auto refuses = [&](unsigned cause, const misuse::rule& rule) {
+        return error(dma_side::m2s, number, cause, rule,
+                     fmt::format("m2s descriptor {:#010x} {:#010x} to {:#x}", d.words[0],
+                                 d.words[1], d.address()));
+    };
+    if (d.ring_id() != ring.front_pass() && refuses(cause::m2s_ring_id, misuse::ring_id_mismatch))
+        return false;
+    if (q.packet_descriptors == 0 && !d.first() &&
+        refuses(cause::m2s_first_bit, misuse::first_bit_error))
+        return false;
+    if (q.packet_descriptors > 0 && d.first()) {
+        if (refuses(cause::m2s_last_bit, misuse::last_bit_error)) return false;
+        q.packet_bytes = q.packet_descriptors = 0;
+    }
+    const auto packet = group_.regs.get(reg::m2s_prefetch_cfg_2, 0, number_);
+    if (regs::m2s_prefetch_cfg_2::limit.get(packet) != 0 &&
+        q.packet_descriptors >= regs::m2s_prefetch_cfg_2::max_descriptors.get(packet) &&
+        refuses(cause::m2s_too_many_descriptors, misuse::too_many_descriptors))
+        return false;
+    if (q.packet_bytes + d.length() >
+            group_.regs.get(regs::m2s_packet_length::max_bytes, 0, number_) &&
+        refuses(cause::m2s_packet_too_long, misuse::packet_too_long))
+        return false;
+    if (d.operation_type() != 0)
+        misuse::report(misuse::unsupported_descriptor, group_.owner,
+                       fmt::format("{}: word 1 is {:#010x}; copied", name(number), d.words[1]));
+    ++q.packet_descriptors;
+    q.packet_bytes = std::min<std::uint32_t>(q.packet_bytes + d.length(), 1u << 30);
+    return true;
+}
+
+bool dma_engine::accept_destination(queue_pair& q, unsigned number) {
+    const dma_ring& ring = q[dma_side::s2m].ring;
+    const dma_descriptor& d = ring.front();
+    return d.ring_id() == ring.front_pass() ||
+           !error(dma_side::s2m, number, cause::s2m_ring_id, misuse::ring_id_mismatch,
+                  fmt::format("s2m descriptor {:#010x} to {:#x}, pass {}", d.words[0], d.address(),
+                              ring.front_pass()));
+}
+
+/// Gives the next piece of both streams to the mover.
+void dma_engine::launch(queue_pair& q, unsigned number) {
+    stream& from = q[dma_side::m2s];
+    stream& to = q[dma_side::s2m];
+    const std::uint32_t length = std::min(from.left, to.left);
+    const bool ends_packet = length == from.left && from.current.last();
+    if (ends_packet && length < to.left &&
+        error(dma_side::s2m, number, cause::s2m_length_mismatch, misuse::length_mismatch,
+              fmt::format("{} bytes of the destination at {:#x} left", to.left - length,
+                          to.address + length)))
+        return;
+
+    transfer t{from.address,
+               to.address,
+               length,
+               0,
+               {},
+               static_cast<std::uint8_t>(number),
+               length == from.left,
+               length == to.left || ends_packet,
+               false,
+               false};
+    t.interrupt = (t.ends_source && from.current.interrupt()) ||
+                  (t.ends_destination && to.current.interrupt());
+    for (stream* s : {&from, &to}) {
+        s->left -= length;
+        s->address += length;
+    }
+    from.active = !t.ends_source;
+    to.active = !t.ends_destination;
+    if (t.ends_source && from.current.barrier() &&
+        regs::m2s_q_rate_limit_mask::dmb.get(queue_register(reg::m2s_q_rate_limit_mask, number)) ==
+            0)
+        q.barrier = true;
+    if (ends_packet) {
+        q.packet_bytes = q.packet_descriptors = 0;
+        turn_ = (number + 1) % queues;
+    }
+    // An engine completes its transfers in the order in which they started.
+    t.completes_at = reserve(t);
+    if (!flight_.empty()) t.completes_at = std::max(t.completes_at, flight_.back().completes_at);
+    ++q.in_flight;
+    flight_.push_back(t);
+}
+
+/// Occupies the engine and everything between source and destination from now on; all of them
+/// stream, so the slowest decides and the latencies add up.
+sc_time dma_engine::reserve(const transfer& t) {
+    const sc_time now = sc_core::sc_time_stamp();
+    sc_time through = mover_.reserve(t.length, now);
+    if (timing() == timing_mode::functional) return now;
+    through += group_.times.descriptor_overhead;
+    next_start_ = through;
+    sc_time latency;
+    const auto cross = [&](tlm::tlm_command command, std::uint64_t address) {
+        const auto* window = t.length >= worth_a_window ? group_.memory.find(command, address)
+                                                        : group_.memory.known(command, address);
+        if (window == nullptr) return;  // its bursts will tell the time when they move
+        through = std::max(through, window->reserve(command, address, t.length, now));
+        latency += window->latency(command);
+    };
+    cross(tlm::TLM_READ_COMMAND, t.source);
+    cross(tlm::TLM_WRITE_COMMAND, t.destination);
+    return through + latency;
+}
+
+// ---- completing
+
+dma_engine::progress dma_engine::complete_due(dma_budget& budget) {
+    while (!flight_.empty()) {
+        transfer& t = flight_.front();
+        if (!t.dropped) {
+            if (t.completes_at > sc_core::sc_time_stamp()) return progress::done;
+            if (budget.spent()) return progress::blocked;
+            if (move(t, budget) == progress::blocked) return progress::blocked;
+            if (!t.dropped) finish(t);
+        }
+        flight_.pop_front();
+    }
+    return progress::done;
+}
+
+dma_engine::progress dma_engine::move(transfer& t, dma_budget& budget) {
+    --budget.transfers;
+    while (t.moved < t.length && !t.dropped) {
+        const std::uint32_t before = t.moved;
+        if (!move_directly(t)) {
+            const progress result = move_burst(t);
+            if (result != progress::done) return result;
+        }
+        const std::uint32_t moved = t.moved - before;
+        count_.bytes += moved;
+        budget.bytes -= std::min<std::uint64_t>(budget.bytes, moved);
+    }
+    return t.dropped ? progress::failed : progress::done;
+}
+
+/// As much as lies in plain memory on both sides, in one copy.
+bool dma_engine::move_directly(transfer& t) {
+    std::uint64_t length = t.length - t.moved;
+    if (in_burst_ > 0 || move_later_.ready != nullptr) return false;
+    const auto window = [&](tlm::tlm_command command, std::uint64_t address) {
+        return length >= worth_a_window ? group_.memory.find(command, address)
+                                        : group_.memory.known(command, address);
+    };
+    const std::uint64_t source = t.source + t.moved, destination = t.destination + t.moved;
+    const auto* from = window(tlm::TLM_READ_COMMAND, source);
+    if (from == nullptr) return false;
+    length = from->room(source, length);
+    const std::uint8_t* bytes = from->at(source);  // `from` does not outlive the next question
+    const auto* to = window(tlm::TLM_WRITE_COMMAND, destination);
+    if (to == nullptr) return false;
+    length = to->room(destination, length);
+    copy(to->at(destination), bytes, length);
+    t.moved += static_cast<std::uint32_t>(length);
+    return true;
+}
+
+/// One burst through the sockets; where a memory answers later, the same step again.
+dma_engine::progress dma_engine::move_burst(transfer& t) {
+    const std::uint64_t source = t.source + t.moved, destination = t.destination + t.moved;
+    sc_time delay;
+    if (burst_.empty()) burst_.resize(axi_boundary);
+    if (in_burst_ == 0) {
+        const std::uint32_t length =
+            std::min({t.length - t.moved, to_boundary(source), to_boundary(destination)});
+        const auto read = group_.memory.access(tlm::TLM_READ_COMMAND, source, burst_.data(), length,
+                                               move_later_, delay);
+        if (t.dropped) return progress::failed;
+        if (read == memory_port::outcome::deferred) return progress::blocked;
+        if (read == memory_port::outcome::failed) {
+            error(dma_side::m2s, t.queue, cause::m2s_data_response, misuse::unmapped_source,
+                  fmt::format("{:#x}", source), true);
+            return progress::failed;
+        }
+        in_burst_ = length;
+    }
+    const auto write = group_.memory.access(tlm::TLM_WRITE_COMMAND, destination, burst_.data(),
+                                            in_burst_, move_later_, delay);
+    if (t.dropped) return progress::failed;
+    if (write == memory_port::outcome::deferred) return progress::blocked;
+    if (write == memory_port::outcome::failed) {
+        in_burst_ = 0;
+        error(dma_side::s2m, t.queue, cause::s2m_data_response, misuse::unmapped_destination,
+              fmt::format("{:#x}", destination), true);
+        return progress::failed;
+    }
+    t.moved += in_burst_;
+    in_burst_ = 0;
+    if (t.moved < t.length && timing() == timing_mode::contended &&
+        delay != sc_core::SC_ZERO_TIME) {
+        t.completes_at = sc_core::sc_time_stamp() + delay;
+        return progress::blocked;
+    }
+    return progress::done;
+}
+
+void dma_engine::finish(const transfer& t) {
+    queue_pair& q = *queues_[t.queue];
+    if (t.ends_source) q[dma_side::m2s].ring.complete();
+    if (t.ends_destination) q[dma_side::s2m].ring.complete();
+    count_.descriptors += t.ends_source ? 1 : 0;
+    if (--q.in_flight == 0) q.barrier = false;
+    if (t.interrupt) {
+        constexpr unsigned dma_trace_slot = 0;
+        group_.notifications.post(
+            dma_trace_slot,
+            {notification::kind::dma_trace, t.queue, q[dma_side::s2m].ring.head().value()},
+            number_);
+    }
+}
+
+// ---- errors
+
+/// True when the error stops the queue: it always does where nothing sensible can follow, else
+/// when software has not masked it (contract 6.4).
+bool dma_engine::error(dma_side side, unsigned number, unsigned cause, const misuse::rule& rule,
+                       const std::string& detail, bool always_aborts) {
+    const unsigned group = static_cast<unsigned>(side);
+    const std::uint64_t bit = 1ull << cause;
+    const auto raise = [&](reg which, unsigned index, std::uint64_t bits) {
+        group_.regs.set(which, group_.regs.get(which, index, number_) | bits, index, number_);
+    };
+    raise(reg::secondary_cause, group, bit);
+    if ((group_.regs.get(reg::secondary_mask, group, number_) & bit) == 0)
+        raise(reg::primary_cause, primary_d, 0x100ull << group);
+    misuse::report(rule, group_.owner, name(number) + ": " + detail);
+    const bool aborts =
+        always_aborts || (group_.regs.get(reg::secondary_abort_mask, group, number_) & bit) == 0;
+    if (aborts) abort(side, number);
+    return aborts;
+}
+
+std::uint64_t dma_engine::queue_register(udma_regs::reg which, unsigned number) const {
+    return group_.regs.get(which, number, number_);
+}
+
+dma_engine::queue_pair& dma_engine::queue(unsigned number) {
+    if (queues_[number] == nullptr) queues_[number] = std::make_unique<queue_pair>();
+    return *queues_[number];
+}
+
+std::string dma_engine::name(unsigned number) const {
+    return fmt::format("engine {} queue {}", group_.first_engine + number_, number);
+}
+
+}  // namespace trn

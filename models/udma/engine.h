@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <systemc>
+#include <vector>
+
+#include "models/notification_queue/notification_queue.h"
+#include "models/udma/ring.h"
+#include "platform/misuse/misuse.h"
+#include "platform/registers/register_bank.h"
+#include "platform/tlm/bandwidth_resource.h"
+#include "platform/tlm/memory_port.h"
+
+namespace trn {
+
+namespace udma_regs {
+enum class reg : std::uint16_t;
+}
+
+enum class dma_side : std::uint8_t { m2s, s2m };  ///< reads memory, writes memory
+
+/// What the engines of a group share.
+struct dma_group {
+    struct timing {
+        std::uint64_t bytes_per_second;
+        sc_core::sc_time start_latency;        ///< doorbell of an idle queue to its first fetch
+        sc_core::sc_time descriptor_overhead;  ///< of each descriptor, on top of its bytes
+        sc_core::sc_time stream_timeout;       ///< of a packet that has begun and lacks destination
+        sc_core::sc_time functional_step;      ///< what an activation takes in functional timing
+        unsigned outstanding;                  ///< transfers in flight per engine
+    };
+    const timing times;
+    const unsigned first_engine;  ///< number of the group's engine 0 in the chip
+    const sc_core::sc_object& owner;
+    register_bank& regs;
+    notification_queue& notifications;
+    memory_port& memory;
+    /// An engine's abort state may have changed.
+    std::function<void()> aborts_changed;
+};
+
+/// Work that one activation of the group may still do; what is left waits for the next one, so that
+/// a simulation slice stays short whatever software posts.
+struct dma_budget {
+    std::uint64_t bytes;
+    unsigned transfers;
+    bool spent() const { return bytes == 0 || transfers == 0; }
+};
+
+/// One DMA engine: 16 queues that share a data mover. It has no process: the group calls step()
+/// when the engine is due. Spec: doc/models/udma.md.
+///
+/// A queue is a pair of descriptor streams. Each side's descriptors are fetched in bursts; bytes of
+/// the source stream go to the destination stream in order, split wherever either side's
+/// descriptor ends. Such a piece is a transfer: started when the mover is free, its bytes move when
+/// it completes. Queues take turns at packet boundaries.
+class dma_engine {
+public:
+    static constexpr unsigned queues = 16;
+    struct counters {
+        std::uint64_t bytes = 0, descriptors = 0, aborts = 0;
+    };
+
+    dma_engine(dma_group& group, unsigned number);
+
+    // Register side. None of these moves data or calls memory.
+    void doorbell(dma_side side, unsigned queue, std::uint32_t count,
+                  const sc_core::sc_time& delay);
+    void reset_queue(dma_side side, unsigned queue);
+    void change_state(dma_side side, std::uint64_t written);
+    /// An enable bit of some queue changed.
+    void enables_changed() { decide_due(); }
+    /// Everything back to power-on; work in flight is dropped.
+    void reset();
+    /// As if the hardware had failed: aborts what runs.
+    void abort(dma_side side, unsigned queue);
+
+    const dma_ring* ring(dma_side side, unsigned queue) const;
+    bool queue_aborted(dma_side side, unsigned queue) const;
+    bool aborted(dma_side side) const;
+    bool busy(dma_side side) const;
+    const counters& count() const { return count_; }
+    /// What it waits for besides time, in words; nothing when it is idle or busy.
+    std::optional<std::string> waits_for() const;
+
+    // Process side.
+    /// When step() has something to do; nothing while it is idle.
+    const std::optional<sc_core::sc_time>& due() const { return due_; }
+    /// What else may wake it: a memory that answers later.
+    void add_wake_events(sc_core::sc_event_or_list& list) const;
+    bool waits_for_memory() const {
+        return move_later_.ready != nullptr || fetch_later_.ready != nullptr;
+    }
+    void step(dma_budget& budget);
+
+private:
+    struct stream {  // one side of a queue
+        dma_ring ring;
+        bool active = false;  // `current` is being worked on
+        bool aborted = false;
+        dma_descriptor current{};
+        std::uint32_t left = 0;  // bytes of current not yet given to a transfer
+        std::uint64_t address = 0;
+    };
+    struct queue_pair {
+        std::array<stream, 2> sides;
+        sc_core::sc_time ready_at;  // start latency of an idle queue
+        std::uint32_t packet_bytes = 0;
+        std::uint32_t packet_descriptors = 0;  // 0: between packets
+        std::uint32_t in_flight = 0;
+        bool barrier = false;                           // wait until nothing is in flight
+        std::optional<sc_core::sc_time> starved_since;  // a begun packet lacks destination
+
+        stream& operator[](dma_side s) { return sides[static_cast<unsigned>(s)]; }
+        const stream& operator[](dma_side s) const { return sides[static_cast<unsigned>(s)]; }
+    };
+    struct transfer {
+        std::uint64_t source, destination;
+        std::uint32_t length, moved;
+        sc_core::sc_time completes_at;
+        std::uint8_t queue;
+        bool ends_source, ends_destination;  // completes the descriptor of that side
+        bool interrupt;
+        bool dropped;  // its queue was reset or aborted
+    };
+    struct fetch_request {
+        unsigned queue;
+        dma_side side;
+        std::uint64_t address;
+        std::uint32_t count;
+    };
+    enum class progress { done, blocked, failed };
+
+    queue_pair& queue(unsigned number);
+    std::uint64_t queue_register(udma_regs::reg which, unsigned number) const;
+    std::string name(unsigned number) const;
+    void adopt_length(dma_ring& ring, unsigned number, std::uint32_t length);
+    void drop(unsigned number);
+
+    // scheduling
+    void decide_due();
+    void wake_at(const sc_core::sc_time& when);
+    bool has_work(const queue_pair& q) const;
+    bool runnable(const queue_pair& q, unsigned number) const;
+    queue_pair* choose(unsigned& number);
+    void note_starvation(queue_pair& q);
+    void expire_starvation(queue_pair& q);
+
+    // starting
+    progress start_next();
+    progress load(queue_pair& q, unsigned number, dma_side side);
+    fetch_request next_fetch(unsigned number, dma_side side) const;
+    progress fetch(const fetch_request& wanted);
+    bool accept_source(queue_pair& q, unsigned number);
+    bool accept_destination(queue_pair& q, unsigned number);
+    void launch(queue_pair& q, unsigned number);
+    sc_core::sc_time reserve(const transfer& t);
+
+    // completing
+    progress complete_due(dma_budget& budget);
+    progress move(transfer& t, dma_budget& budget);
+    bool move_directly(transfer& t);
+    progress move_burst(transfer& t);
+    void finish(const transfer& t);
+
+    bool error(dma_side side, unsigned number, unsigned cause, const misuse::rule& rule,
+               const std::string& detail, bool always_aborts = false);
+
+    dma_group& group_;
+    const unsigned number_;
+    bandwidth_resource mover_;
+    sc_core::sc_time next_start_;
+    std::array<std::unique_ptr<queue_pair>, queues> queues_;
+    std::deque<transfer> flight_;
+    unsigned turn_ = 0;
+    std::array<bool, 2> disabled_{};
+    std::optional<sc_core::sc_time> due_;
+
+    std::vector<std::uint8_t> burst_;  // one burst between read and write, of the front transfer
+    unsigned in_burst_ = 0;
+    deferral move_later_, fetch_later_;
+    std::optional<fetch_request> fetching_;  // asked, not answered: asked again unchanged
+    counters count_;
+};
+
+}  // namespace trn

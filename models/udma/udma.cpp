@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/udma/udma.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "models/udma/sdma_misc_regs.h"
+#include "models/udma/udma_regs.h"
+
+namespace trn {
+
+namespace regs = udma_regs;
+using regs::reg;
+using sc_core::sc_time;
+
+namespace {
+
+// What one activation may do in functional timing: some 50 us of host time.
+constexpr std::uint64_t bytes_per_activation = 256 << 10;
+constexpr unsigned transfers_per_activation = 256;
+
+constexpr std::uint64_t misc_offset = 0x40000;           // contract 6.1
+constexpr std::uint64_t notifications_offset = 0x41000;  // contract 9
+
+std::uint64_t number(const fault_arguments& arguments, std::string_view name, std::uint64_t below) {
+    const auto found = arguments.find(name);
+    std::uint64_t value = below;
+    if (found != arguments.end()) {
+        const std::string& text = found->second;
+        const char* end = text.data() + text.size();
+        if (const auto [stop, error] = std::from_chars(text.data(), end, value);
+            error != std::errc() || stop != end)
+            value = below;
+    }
+    if (value >= below)
+        throw fault_error(std::string(name) + " must be a number below " + std::to_string(below));
+    return value;
+}
+
+}  // namespace
+
+udma::udma(sc_core::sc_module_name name, const config& cfg)
+    : sc_module(name),
+      reset("reset", reset_lines, [this](unsigned line, bool level) { reset_half(line, level); }),
+      cfg_(cfg),
+      memory_port_(memory),
+      regs_(regs::table,
+            {.instances = cfg.engines, .stride = cfg.stride, .latency = cfg.register_latency}),
+      misc_(sdma_misc_regs::table,
+            {.instances = cfg.engines, .stride = cfg.stride, .latency = cfg.register_latency}),
+      notifications_(*this, cfg.engines, cfg.stride),
+      group_{{cfg.bytes_per_second, cfg.start_latency, cfg.descriptor_overhead, cfg.stream_timeout,
+              cfg.functional_step, cfg.outstanding},
+             cfg.first_engine,
+             *this,
+             regs_,
+             notifications_,
+             memory_port_,
+             [this] { update_aborted(); }},
+      engines_(cfg.engines) {
+    registers.register_b_transport(this, &udma::b_transport);
+    registers.register_transport_dbg(this, &udma::transport_dbg);
+    memory.register_invalidate_direct_mem_ptr(this, &udma::invalidate_windows);
+    hook_queues();
+    hook_states();
+    hook_interrupt_groups();
+    SC_METHOD(run);
+    sensitive << wake_;
+    dont_initialize();
+}
+
+// ---- registers
+
+udma::part udma::select(tlm::tlm_generic_payload& payload) const {
+    const std::uint64_t address = payload.get_address();
+    const std::uint64_t offset = address % cfg_.stride;
+    if (address / cfg_.stride >= cfg_.engines) return part::hole;
+    if (offset < misc_offset) return part::engine;
+    if (offset < notifications_offset) {
+        payload.set_address(address - misc_offset);
+        return part::misc;
+    }
+    payload.set_address(address - notifications_offset);
+    return part::notifications;
+}
+
+void udma::b_transport(tlm::tlm_generic_payload& payload, sc_time& delay) {
+    const std::uint64_t address = payload.get_address();
+    const auto engine_number =
+        static_cast<unsigned>(std::min<std::uint64_t>(address / cfg_.stride, cfg_.engines));
+    if (payload.is_write() && engine_number < cfg_.engines && in_reset(engine_number)) {
+        payload.set_response_status(tlm::TLM_OK_RESPONSE);  // registers hold their reset values
+        return;
+    }
+    switch (select(payload)) {
+    case part::engine:
+        regs_.access(payload, delay);
+        break;
+    case part::misc:
+        misc_.access(payload, delay);
+        break;
+    case part::notifications:
+        notifications_.access(payload, delay);
+        break;
+    case part::hole:
+        payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        break;
+    }
+    payload.set_address(address);
+}
+
+unsigned udma::transport_dbg(tlm::tlm_generic_payload& payload) {
+    const std::uint64_t address = payload.get_address();
+    unsigned done = 0;
+    switch (select(payload)) {
+    case part::engine:
+        done = regs_.debug_access(payload);
+        break;
+    case part::misc:
+        done = misc_.debug_access(payload);
+        break;
+    case part::notifications:
+        done = notifications_.debug_access(payload);
+        break;
+    case part::hole:
+        break;
+    }
+    payload.set_address(address);
+    return done;
+}
+
+void udma::hook_queues() {
+    struct names {
+        dma_side side;
+        reg cfg, status, head, tail_increment, tail, current, completion_head, sw_control;
+    };
+    constexpr names sides[] = {{dma_side::m2s, reg::m2s_q_cfg, reg::m2s_q_status, reg::m2s_q_head,
+                                reg::m2s_q_tail_increment, reg::m2s_q_tail, reg::m2s_q_current,
+                                reg::m2s_q_completion_head, reg::m2s_q_sw_control},
+                               {dma_side::s2m, reg::s2m_q_cfg, reg::s2m_q_status, reg::s2m_q_head,
+                                reg::s2m_q_tail_increment, reg::s2m_q_tail, reg::s2m_q_current,
+                                reg::s2m_q_completion_head, reg::s2m_q_sw_control}};
+    for (const names& n : sides) {
+        const dma_side side = n.side;
+        regs_.on_write(n.tail_increment, [this, side](register_access& a) {
+            const auto count = regs::m2s_q_tail_increment::count.get(a.written);
+            engine(a.instance).doorbell(side, a.index, static_cast<std::uint32_t>(count), a.delay);
+            schedule();
+        });
+        regs_.on_write(n.sw_control, [this, n](register_access& a) {
+            if (regs::m2s_q_sw_control::reset.get(a.written) == 0) return;
+            regs_.set(n.sw_control, a.value & ~regs::m2s_q_sw_control::reset.mask(), a.index,
+                      a.instance);
+            if (!engines_[a.instance]) return;
+            engines_[a.instance]->reset_queue(n.side, a.index);
+            schedule();
+        });
+        regs_.on_write(n.cfg, [this](register_access& a) {
+            if (!engines_[a.instance]) return;
+            engines_[a.instance]->enables_changed();
+            schedule();
+        });
+        const auto position = [this, side](const dma_ring::position& (dma_ring::*which)() const) {
+            return [this, side, which](unsigned instance, unsigned queue) -> std::uint64_t {
+                const auto* e = engines_[instance].get();
+                const dma_ring* ring = e != nullptr ? e->ring(side, queue) : nullptr;
+                return (ring != nullptr ? (ring->*which)() : dma_ring::position()).value();
+            };
+        };
+        regs_.view(n.head, position(&dma_ring::head));
+        regs_.view(n.completion_head, position(&dma_ring::head));
+        regs_.view(n.tail, position(&dma_ring::tail));
+        regs_.view(n.current, position(&dma_ring::fetch));
+        regs_.view(n.status, [this, side](unsigned instance, unsigned queue) -> std::uint64_t {
+            const auto* e = engines_[instance].get();
+            const dma_ring* ring = e != nullptr ? e->ring(side, queue) : nullptr;
+            if (ring == nullptr) return 0;
+            const bool stopped = e->queue_aborted(side, queue);
+            return ring->pending() | (stopped ? regs::m2s_q_status::aborted.mask() : 0);
+        });
+    }
+}
+
+void udma::hook_states() {
+    const auto hook = [this](dma_side side, reg change, reg shown) {
+        regs_.on_write(change, [this, side](register_access& a) {
+            engine(a.instance).change_state(side, a.written);
+            schedule();
+        });
+        regs_.view(shown,
+                   [this, side](unsigned instance, unsigned) { return state(instance, side); });
+    };
+    hook(dma_side::m2s, reg::m2s_change_state, reg::m2s_state);
+    hook(dma_side::s2m, reg::s2m_change_state, reg::s2m_state);
+}
+
+std::uint64_t udma::state(unsigned number, dma_side side) const {
+    namespace field = regs::m2s_state;
+    const dma_engine* e = engines_[number].get();
+    if (e == nullptr) return 0;
+    const std::uint64_t nibble = e->aborted(side) ? field::completion_abort
+                                 : e->busy(side)  ? field::completion_normal
+                                                  : field::completion_idle;
+    return nibble << field::prefetch.lsb | nibble << field::data.lsb | nibble << field::stream.lsb |
+           nibble << field::completion.lsb;
+}
+
+void udma::hook_interrupt_groups() {
+    struct names {
+        reg cause, cause_set, mask, mask_clear, status, control;
+    };
+    constexpr names kinds[] = {
+        {reg::primary_cause, reg::primary_cause_set, reg::primary_mask, reg::primary_mask_clear,
+         reg::primary_status, reg::primary_control},
+        {reg::secondary_cause, reg::secondary_cause_set, reg::secondary_mask,
+         reg::secondary_mask_clear, reg::secondary_status, reg::secondary_control}};
+    for (const names& n : kinds) {
+        regs_.on_write(n.cause, [this, n](register_access& a) {
+            regs_.set(n.cause, a.old & a.written, a.index, a.instance);
+        });
+        regs_.on_read(n.cause, [this, n](register_access& a) {
+            const auto control = regs_.get(n.control, a.index, a.instance);
+            if (regs::primary_control::clear_on_read.get(control) != 0)
+                regs_.set(n.cause, 0, a.index, a.instance);
+        });
+        regs_.on_write(n.cause_set, [this, n](register_access& a) {
+            regs_.set(n.cause, regs_.get(n.cause, a.index, a.instance) | a.written, a.index,
+                      a.instance);
+        });
+        regs_.on_write(n.mask_clear, [this, n](register_access& a) {
+            regs_.set(n.mask, regs_.get(n.mask, a.index, a.instance) & a.written, a.index,
+                      a.instance);
+        });
+        regs_.view(n.status, [this, n](unsigned instance, unsigned group) {
+            return regs_.get(n.cause, group, instance);
+        });
+    }
+}
+
+dma_engine& udma::engine(unsigned number) {
+    if (!engines_[number]) {
+        engines_[number] = std::make_unique<dma_engine>(group_, number);
+        used_.push_back(engines_[number].get());
+    }
+    return *engines_[number];
+}
+
+// ---- reset and faults
+
+bool udma::in_reset(unsigned engine) const {
+    return reset.level(engine * reset_lines / cfg_.engines);
+}
+
+/// Contract 5.3: queues disabled and empty, ring id 1 expected, notification queues off.
+void udma::reset_half(unsigned line, bool level) {
+    if (!level) return;
+    for (unsigned n = 0; n < cfg_.engines; ++n) {
+        if (!in_reset(n) || n * reset_lines / cfg_.engines != line) continue;
+        regs_.reset(n);
+        misc_.reset(n);
+        notifications_.reset(n);
+        if (engines_[n]) engines_[n]->reset();
+    }
+    schedule();
+}
+
+void udma::update_aborted() {
+    aborted.set(std::any_of(used_.begin(), used_.end(), [](const dma_engine* e) {
+        return e->aborted(dma_side::m2s) || e->aborted(dma_side::s2m);
+    }));
+}
+
+void udma::abort_queue(unsigned number, unsigned queue) {
+    engine(number).abort(dma_side::m2s, queue);
+    engine(number).abort(dma_side::s2m, queue);
+    schedule();
+}
+
+std::vector<accepts_faults::fault> udma::faults() const {
+    return {{"dma_abort", "engine: 0 is the first of the group; queue: 0 to 15; stops the queue"}};
+}
+
+void udma::inject(std::string_view fault, const fault_arguments& arguments) {
+    if (fault != "dma_abort")
+        throw fault_error("a DMA group has no fault '" + std::string(fault) + "'");
+    const auto engine_number = static_cast<unsigned>(number(arguments, "engine", cfg_.engines));
+    abort_queue(engine_number,
+                static_cast<unsigned>(number(arguments, "queue", dma_engine::queues)));
+}
+
+// ---- what tools see
+
+dma_engine::counters udma::count(unsigned number) const {
+    return engines_[number] ? engines_[number]->count() : dma_engine::counters{};
+}
+
+void udma::publish(statistics& out) const {
+    dma_engine::counters sum;
+    for (unsigned n = 0; n < cfg_.engines; ++n) {
+        const auto one = count(n);
+        sum.bytes += one.bytes;
+        sum.descriptors += one.descriptors;
+        sum.aborts += one.aborts;
+        if (one.descriptors == 0 && one.aborts == 0) continue;
+        const std::string engine_name = "engine" + std::to_string(cfg_.first_engine + n);
+        out.count(engine_name + "_bytes", one.bytes);
+        out.count(engine_name + "_descriptors", one.descriptors);
+        out.count(engine_name + "_aborts", one.aborts);
+    }
+    out.count("bytes", sum.bytes);
+    out.count("descriptors", sum.descriptors);
+    out.count("aborts", sum.aborts);
+}
+
+std::optional<std::string> udma::describe_wait() const {
+    for (const dma_engine* e : used_) {
+        if (auto reason = e->waits_for()) return reason;
+    }
+    return std::nullopt;
+}
+
+// ---- process
+
+/// The engine due first; among several due at one time they take turns.
+dma_engine* udma::next_due() {
+    dma_engine* best = nullptr;
+    for (std::size_t i = 0; i < used_.size(); ++i) {
+        dma_engine* e = used_[(turn_ + i) % used_.size()];
+        if (e->due() && (best == nullptr || *e->due() < *best->due())) best = e;
+    }
+    return best;
+}
+
+void udma::run() {
+    const bool functional = timing() == timing_mode::functional;
+    constexpr auto unlimited = std::numeric_limits<unsigned>::max();
+    dma_budget budget{functional ? bytes_per_activation : std::numeric_limits<std::uint64_t>::max(),
+                      functional ? transfers_per_activation : unlimited};
+    for (dma_engine* e : used_) {
+        if (e->waits_for_memory()) e->step(budget);
+    }
+    while (dma_engine* e = next_due()) {
+        if (*e->due() > sc_core::sc_time_stamp()) break;
+        if (budget.spent()) {
+            wake_.notify(cfg_.functional_step);
+            break;
+        }
+        e->step(budget);
+        if (functional) turn_ = (turn_ + 1) % used_.size();
+    }
+    sc_core::sc_event* const notification_ready = notifications_.deliver(memory_port_);
+    wait_for_memory(notification_ready);
+    if (!budget.spent()) schedule();
+}
+
+void udma::schedule() {
+    if (const dma_engine* e = next_due()) {
+        const sc_time now = sc_core::sc_time_stamp();
+        wake_.notify(*e->due() > now ? *e->due() - now : sc_core::SC_ZERO_TIME);
+    }
+}
+
+/// While memory owes answers, their events wake the process too.
+void udma::wait_for_memory(sc_core::sc_event* notification_ready) {
+    auto answers = std::make_unique<sc_core::sc_event_or_list>();
+    for (const dma_engine* e : used_) e->add_wake_events(*answers);
+    if (notification_ready != nullptr) *answers |= *notification_ready;
+    if (answers->size() == 0) return;
+    *answers |= wake_;
+    memory_answers_ = std::move(answers);  // must live until it triggers
+    next_trigger(*memory_answers_);
+}
+
+}  // namespace trn
