@@ -3,12 +3,16 @@
 #include <cstdlib>
 #include <systemc>
 
+#include "platform/commands/boards.h"
 #include "platform/commands/exec.h"
+#include "platform/commands/inspect.h"
 
 int sc_main(int argc, char** argv) {
     int status = 0;
     CLI::App app{"a virtual platform of AWS Trainium chips", "trnvp"};
     app.require_subcommand(1);
+    trn::add_boards(app, status);
+    trn::add_inspect(app, status);
     trn::add_exec(app, status);
     try {
         app.parse(argc, argv);

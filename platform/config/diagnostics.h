@@ -27,6 +27,8 @@ enum class mistake : unsigned {
     unknown_key = 11,
     unknown_parameter = 12,
     unused_key = 13,
+    missing_parameter = 14,
+    unknown_variable = 15,
     // values
     unit_missing = 20,
     unknown_unit = 21,
@@ -47,6 +49,23 @@ enum class mistake : unsigned {
     bad_array = 37,
     block_name = 38,
     stale_document = 39,
+    // boards
+    unknown_module = 40,
+    unknown_port = 41,
+    wrong_direction = 42,
+    bound_twice = 43,
+    unbound = 44,
+    range_overlap = 45,
+    range_too_large = 46,
+    bad_bind_line = 47,
+    range_expected = 48,
+    line_outside = 49,
+    bad_count = 50,
+    module_twice = 51,
+    include_cycle = 52,
+    too_many_modules = 53,
+    refused_by_model = 54,
+    unknown_board = 55,
 };
 
 struct mistake_row {

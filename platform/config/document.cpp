@@ -289,6 +289,9 @@ bool node::is_scalar() const {
 place node::where() const {
     return exists() ? get().where : place{};
 }
+std::string_view node::file() const {
+    return exists() ? std::string_view(source_->name) : "";
+}
 std::string_view node::raw() const {
     return is_scalar() ? std::string_view(get().text) : "";
 }

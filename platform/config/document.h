@@ -79,6 +79,8 @@ public:
     bool is_list() const;
     bool is_scalar() const;
     config::place where() const;
+    /// The file's name, as diagnostics show it.
+    std::string_view file() const;
 
     /// The items of a list; the entries of a map (all marked as used). Another shape is a mistake.
     std::vector<node> items() const;

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "platform/netlist/kind.h"
+
+namespace trn {
+
+/// Everything a board may name.
+const kind_list& kinds();
+
+}  // namespace trn

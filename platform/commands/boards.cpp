@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/commands/boards.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "platform/netlist/boards.h"
+
+namespace trn {
+
+namespace {
+
+std::string as_text(const std::vector<board_entry>& boards) {
+    std::size_t width = 0;
+    for (const auto& b : boards) width = std::max(width, b.name.size());
+    std::string out;
+    for (const auto& b : boards) out += fmt::format("{:{}}  {}\n", b.name, width, b.description);
+    if (boards.empty()) out = fmt::format("no boards in {}\n", boards_folder().string());
+    return out;
+}
+
+std::string as_json(const std::vector<board_entry>& boards) {
+    auto list = nlohmann::ordered_json::array();
+    for (const auto& b : boards)
+        list.push_back(
+            {{"name", b.name}, {"description", b.description}, {"file", b.file.string()}});
+    return list.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+void add_boards(CLI::App& app, int& status) {
+    auto json = std::make_shared<bool>(false);
+    auto* command = app.add_subcommand("boards", "list the boards that can be run");
+    command->add_flag("--json", *json, "as JSON");
+    command->callback([json, &status] {
+        const auto boards = list_boards();
+        std::cout << (*json ? as_json(boards) : as_text(boards));
+        status = 0;
+    });
+}
+
+}  // namespace trn

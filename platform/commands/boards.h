@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace trn {
+
+/// `trnvp boards [--json]`: what there is to run. `status` is 0.
+void add_boards(CLI::App& app, int& status);
+
+}  // namespace trn

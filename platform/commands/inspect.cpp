@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/commands/inspect.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "models/kinds.h"
+#include "platform/netlist/address_map.h"
+#include "platform/netlist/boards.h"
+
+namespace trn {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+struct arguments {
+    std::string what;  ///< a board or a kind
+    std::string map;
+    std::vector<std::string> set;
+    bool as_json = false;
+    bool list_kinds = false;
+};
+
+std::string dump(const json& value) {
+    return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+std::string hex(std::uint64_t address) {
+    return fmt::format("0x{:x}", address);
+}
+
+// --- Kinds.
+
+std::vector<std::string> notes(const parameter& p, const kind& k) {
+    if (p.required) return {p.type, "required"};
+    return {p.type, "default " + p.show(k.defaults())};
+}
+
+std::vector<std::string> notes(const port& p, const kind& k) {
+    std::vector<std::string> list{std::string(to_string(p.role))};
+    const auto of_default = [&](const port::from_config& from) { return from(k.defaults()); };
+    if (p.count) list.push_back(fmt::format("{} of them", of_default(p.count)));
+    if (p.lines) list.push_back(fmt::format("{} lines", of_default(p.lines)));
+    if (p.size && of_default(p.size) != 0) list.push_back(to_string(bytes{of_default(p.size)}));
+    if (p.ranged) list.push_back("with ranges");
+    if (p.many && (p.role == port_role::initiator || p.role == port_role::target))
+        list.push_back("any number of bindings");
+    if (p.may_stay) list.push_back("may stay unbound");
+    return list;
+}
+
+std::string kind_text(const kind& k) {
+    std::string out = fmt::format("{}: {}\n", k.name, k.doc);
+    const auto row = [&](const auto& one) {
+        out += fmt::format("  {:24} {}\n  {:24} ({})\n", one.name, one.doc, "",
+                           fmt::join(notes(one, k), ", "));
+    };
+    if (!k.parameters.empty()) out += "\nparameters\n";
+    for (const auto& p : k.parameters) row(p);
+    if (!k.ports.empty()) out += "\nports\n";
+    for (const auto& p : k.ports) row(p);
+    return out;
+}
+
+json kind_json(const kind& k) {
+    json out{{"name", k.name}, {"doc", k.doc}};
+    out["parameters"] = json::array();
+    for (const auto& p : k.parameters) {
+        json one{{"name", p.name}, {"type", p.type}, {"doc", p.doc}, {"required", p.required}};
+        if (!p.required) one["default"] = p.show(k.defaults());
+        out["parameters"].push_back(one);
+    }
+    out["ports"] = json::array();
+    for (const auto& p : k.ports)
+        out["ports"].push_back({{"name", p.name},
+                                {"role", to_string(p.role)},
+                                {"doc", p.doc},
+                                {"optional", p.may_stay}});
+    return out;
+}
+
+std::string all_kinds(bool as_json) {
+    json list = json::array();
+    std::string text;
+    for (const auto& k : kinds()) {
+        list.push_back(kind_json(k));
+        text += fmt::format("{:20} {}\n", k.name, k.doc);
+    }
+    return as_json ? dump(list) : text;
+}
+
+// --- Boards.
+
+std::string tree_text(const plan& board) {
+    std::string out;
+    std::vector<std::uint32_t> ends;
+    for (std::uint32_t i = 0; i < board.modules.size(); ++i) {
+        const auto& m = board.modules[i];
+        while (!ends.empty() && ends.back() <= i) ends.pop_back();
+        const auto name = std::string(2 * ends.size(), ' ') + m.name;
+        ends.push_back(m.end);
+        std::vector<std::string> values;
+        for (const auto& [key, value] : board.parameters_of(m)) values.push_back(key + " " + value);
+        out += fmt::format("{:26} {:20} {}\n", name, m.type, fmt::join(values, ", "));
+    }
+    return out;
+}
+
+json tree_json(const plan& board) {
+    json list = json::array();
+    for (const auto& m : board.modules) {
+        json parameters = json::object();
+        for (const auto& [key, value] : board.parameters_of(m)) parameters[key] = value;
+        list.push_back({{"name", m.path},
+                        {"type", m.type},
+                        {"parameters", parameters},
+                        {"place", place_text(m.where)}});
+    }
+    return list;
+}
+
+std::string row_target(const plan& board, const map_row& row) {
+    return fmt::format("{} + {}", board.text(row.target), hex(row.window.target_base));
+}
+
+std::string map_text(const plan& board, const std::vector<map_row>& rows) {
+    std::string out;
+    for (const auto& row : rows) {
+        const auto& w = row.window;
+        std::vector<std::string> places;
+        for (const auto& hop : row.through) places.push_back(place_text(hop));
+        out += fmt::format("  0x{:016x} - 0x{:016x}  {:>12}  {:40}  {}\n", w.base,
+                           w.base + (w.size - 1), to_string(bytes{w.size}), row_target(board, row),
+                           places.back());
+    }
+    return out;
+}
+
+json map_json(const plan& board, const std::vector<map_row>& rows) {
+    json list = json::array();
+    for (const auto& row : rows) {
+        json places = json::array();
+        for (const auto& hop : row.through) places.push_back(place_text(hop));
+        list.push_back({{"base", row.window.base},
+                        {"size", row.window.size},
+                        {"target", board.text(row.target)},
+                        {"target_base", row.window.target_base},
+                        {"places", places}});
+    }
+    return list;
+}
+
+/// The routers to show: the one that was asked for, or all.
+std::vector<std::uint32_t> chosen_routers(const plan& board, const std::string& wanted) {
+    const auto all = routers(board);
+    if (wanted.empty()) return all;
+    std::vector<std::string> names;
+    for (const auto r : all) {
+        if (board.modules[r].path == wanted) return {r};
+        names.push_back(board.modules[r].path);
+    }
+    throw config_error(
+        diagnostic{.code = mistake::unknown_module,
+                   .file = "",
+                   .message = fmt::format("no router '{}' in {}", wanted, board.name),
+                   .source_line = {},
+                   .suggestion = suggest(wanted, names)});
+}
+
+std::string board_text(const plan& board, const std::string& map) {
+    const auto shown = chosen_routers(board, map);
+    std::string out;
+    if (map.empty()) {
+        out +=
+            fmt::format("{}: {}\n{}, {} modules, digest {:016x}\n\n", board.name, board.description,
+                        board.file.string(), board.modules.size(), board.digest);
+        out += tree_text(board);
+    }
+    for (const auto router : shown)
+        out += fmt::format("{}{}\n{}", out.empty() ? "" : "\n", board.modules[router].path,
+                           map_text(board, flattened_map(board, router)));
+    return out;
+}
+
+json board_json(const plan& board, const std::string& map) {
+    json maps = json::object();
+    for (const auto router : chosen_routers(board, map))
+        maps[board.modules[router].path] = map_json(board, flattened_map(board, router));
+    return {{"name", board.name},          {"description", board.description},
+            {"file", board.file.string()}, {"digest", fmt::format("{:016x}", board.digest)},
+            {"modules", tree_json(board)}, {"maps", maps}};
+}
+
+// --- The command.
+
+[[noreturn]] void refuse_name(const std::string& name) {
+    std::vector<std::string> names;
+    for (const auto& b : list_boards()) names.push_back(b.name);
+    for (const auto& k : kinds()) names.push_back(k.name);
+    throw config_error(diagnostic{.code = mistake::unknown_board,
+                                  .file = "",
+                                  .message = fmt::format("no board and no kind '{}'", name),
+                                  .source_line = {},
+                                  .suggestion = suggest(name, names)});
+}
+
+std::string inspect(const arguments& given) {
+    if (given.list_kinds) return all_kinds(given.as_json);
+    if (const auto* k = find_kind(kinds(), given.what))
+        return given.as_json ? dump(kind_json(*k)) : kind_text(*k);
+    if (given.what.empty() || !is_board(given.what)) refuse_name(given.what);
+    const auto board = load_board(given.what, kinds(), given.set);
+    return given.as_json ? dump(board_json(board, given.map)) : board_text(board, given.map);
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app, int& status) {
+    auto given = std::make_shared<arguments>();
+    auto* command = app.add_subcommand(
+        "inspect", "show a board's tree, parameters and address maps, or explain a kind");
+    command->add_option("BOARD|KIND", given->what, "a name from `trnvp boards`, a path, or a kind");
+    command->add_option("--map", given->map, "only this router's map, down to the blocks");
+    command->add_option("--set", given->set, "a parameter of the board: name=value");
+    command->add_flag("--list-kinds", given->list_kinds, "everything a board may name");
+    command->add_flag("--json", given->as_json, "as JSON");
+    command->callback([given, &status] {
+        try {
+            std::cout << inspect(*given);
+            status = 0;
+        } catch (const config_error& error) {
+            std::cerr << error.what();
+            status = 2;
+        }
+    });
+}
+
+}  // namespace trn

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/netlist/assembly.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace trn {
+
+namespace {
+
+using config::refusal;
+
+constexpr std::size_t longest_value = 4096;
+
+struct value_form {
+    std::string_view name;
+    std::optional<refusal> (*refused)(std::string_view text);
+};
+
+template <auto Parse>
+std::optional<refusal> refused_by(std::string_view text) {
+    const auto value = Parse(text);
+    const auto* why = std::get_if<refusal>(&value);
+    return why == nullptr ? std::nullopt : std::optional(*why);
+}
+
+std::optional<refusal> refused_as_boolean(std::string_view text) {
+    if (text == "true" || text == "false") return std::nullopt;
+    return refusal{mistake::not_a_boolean, fmt::format("'{}' is neither true nor false", text), ""};
+}
+
+/// The first form that a default fits is its parameter's type.
+constexpr std::array forms{
+    value_form{"number", refused_by<config::parse_unsigned>},
+    value_form{"true or false", refused_as_boolean},
+    value_form{"size", refused_by<config::parse_bytes>},
+    value_form{"time", refused_by<config::parse_time>},
+    value_form{"data rate", refused_by<config::parse_data_rate>},
+    value_form{"lane rate", refused_by<config::parse_lane_rate>},
+    value_form{"frequency", refused_by<config::parse_frequency>},
+    value_form{"real number", refused_by<config::parse_real>},
+};
+
+void read_parameters(assembly& out) {
+    const auto list = out.root().find("parameters");
+    if (!list) return;
+    for (const auto& entry : list.entries()) {
+        const std::string name = entry.key_node.name();
+        if (name == "i")
+            entry.key_node.report(mistake::bad_name,
+                                  "'i' is the number of a repetition, not a parameter");
+        if (!entry.value.is_scalar())
+            entry.value.report(mistake::wrong_shape,
+                               "a parameter's default is a single value; its form is its type");
+        out.parameters.push_back({name, std::string(entry.value.raw()), entry.key_node});
+    }
+}
+
+}  // namespace
+
+assembly read_assembly(config::document text, std::filesystem::path folder, file_role role) {
+    assembly out;
+    out.document = std::make_shared<config::document>(std::move(text));
+    out.folder = std::move(folder);
+    const auto root = out.root();
+    if (role == file_role::board)
+        root.only({"board", "description", "parameters", "modules", "bind"}, "a board");
+    else
+        root.only({"assembly", "description", "parameters", "modules", "bind", "ports"},
+                  "an assembly");
+    out.name = root.require<std::string>(role == file_role::board ? "board" : "assembly");
+    out.description = root.get<std::string>("description", "");
+    read_parameters(out);
+    return out;
+}
+
+std::string_view value_type(std::string_view text) {
+    for (const auto& form : forms)
+        if (!form.refused(text)) return form.name;
+    return "text";
+}
+
+std::optional<refusal> not_of_type(std::string_view type, std::string_view text) {
+    for (const auto& form : forms)
+        if (form.name == type) return form.refused(text);
+    return std::nullopt;
+}
+
+config::parsed<std::string> substitute(std::string_view text, const variables& known) {
+    std::string out;
+    for (;;) {
+        const auto start = text.find("${");
+        out += text.substr(0, start);
+        if (start == std::string_view::npos) return out;
+        text.remove_prefix(start + 2);
+        const auto end = text.find('}');
+        const auto name = text.substr(0, end);
+        const auto found = std::find_if(known.begin(), known.end(),
+                                        [&](const auto& one) { return one.first == name; });
+        if (end == std::string_view::npos || found == known.end()) {
+            std::vector<std::string> names;
+            for (const auto& one : known) names.push_back(one.first);
+            return refusal{mistake::unknown_variable,
+                           name == "i" ? "${i} stands where nothing is counted"
+                                       : fmt::format("${{{}}} names nothing here", name),
+                           suggest(name, names)};
+        }
+        out += found->second;
+        text.remove_prefix(end + 1);
+        if (out.size() > longest_value)
+            return refusal{mistake::out_of_range, "longer than 4096 characters when written out",
+                           ""};
+    }
+}
+
+}  // namespace trn

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "platform/config/units.h"
+#include "platform/netlist/plan.h"
+
+namespace trn {
+
+/// `initiator -> target [@ base + size [=> target base]]`, or `interrupt -> none`.
+struct bind_line {
+    struct end {
+        std::string module;
+        std::string port;
+        std::optional<std::uint64_t> index;
+    };
+    end from;
+    std::optional<end> to;  ///< nothing: `none`
+    std::optional<plan::range> window;
+};
+
+config::parsed<bind_line> parse_bind_line(std::string_view text);
+
+/// "hbm0.in" or "plic.lines[5]".
+config::parsed<bind_line::end> parse_end(std::string_view text);
+
+/// An address: a number, or a size ("64 GiB") measured from 0.
+config::parsed<std::uint64_t> parse_address(std::string_view text);
+
+}  // namespace trn

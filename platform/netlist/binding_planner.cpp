@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/netlist/binding_planner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace trn {
+
+namespace {
+
+/// One number per end, for hash tables. Kinds have fewer than 256 ports; indices are bounded below.
+std::uint64_t key(const plan::endpoint& end) {
+    return std::uint64_t{end.module} << 32 | std::uint64_t{end.port} << 24 | end.index;
+}
+constexpr std::uint64_t most_elements = 1u << 20;
+
+bool is_output(port_role role) {
+    return role == port_role::initiator || role == port_role::irq_out;
+}
+
+std::string with_article(port_role role) {
+    return fmt::format("{} {}", role == port_role::target ? "a" : "an", to_string(role));
+}
+
+std::uint64_t elements(const port& p, const std::any& config) {
+    return p.count ? std::min(p.count(config), most_elements) : 1;
+}
+
+std::string end_text(const bind_line::end& end) {
+    return end.module + "." + end.port + (end.index ? fmt::format("[{}]", *end.index) : "");
+}
+
+/// A list's k-th item has no stride to add.
+std::size_t list_length(const config::node& value) {
+    return value.is_list() ? value.size() : 0;
+}
+
+}  // namespace
+
+// --- Reading one entry.
+
+void binding_planner::bind(const scope& here) {
+    const auto list = here.file->root().find("bind");
+    if (!list) return;
+    if (!list.is_list()) return all_.report(list, mistake::wrong_shape, "a list was expected");
+    for (const auto& node : list.items()) {
+        const auto e = read_entry(here, node);
+        if (!e) continue;
+        for (std::uint64_t k = 0; k < e->count && !all_.full; ++k)
+            if (!bind_once(here, *e, k)) break;
+    }
+}
+
+std::optional<binding_planner::entry> binding_planner::read_entry(const scope& here,
+                                                                  const config::node& node) {
+    entry e;
+    if (!node.is_map()) {
+        e.text = node;
+        return e;
+    }
+    const auto before = all_.result.problems->list().size();
+    node.only({"bind", "at", "stride", "size", "to", "to_stride", "line", "count", "first"},
+              "a bind entry");
+    e.text = node.at("bind");
+    e.at = node.find("at");
+    e.stride = node.find("stride");
+    e.size = node.find("size");
+    e.to = node.find("to");
+    e.to_stride = node.find("to_stride");
+    e.line = node.find("line");
+    const auto first = node.find("first");
+    if (all_.result.problems->list().size() != before) return std::nullopt;
+    if (first) {
+        const auto value = all_.number(first, here.values, 0, most_elements, mistake::bad_count);
+        if (!value) return std::nullopt;
+        e.first = *value;
+    }
+    const auto count = read_count(here, node, e);
+    if (!count || !check_entry(node, e)) return std::nullopt;
+    e.count = *count;
+    e.repeated = node.find("count") || first ||
+                 list_length(e.at) + list_length(e.to) + list_length(e.line) > 0;
+    return e;
+}
+
+/// `count`, or the length of the lists beside it; all must agree.
+std::optional<std::uint64_t> binding_planner::read_count(const scope& here,
+                                                         const config::node& node, const entry& e) {
+    std::optional<std::uint64_t> count;
+    if (const auto given = node.find("count")) {
+        count = all_.number(given, here.values, 1, planning::most_bindings, mistake::bad_count);
+        if (!count) return std::nullopt;
+    }
+    for (const auto& list : {e.at, e.to, e.line}) {
+        if (!list.is_list()) continue;
+        if (!count) count = list.size();
+        if (list.size() == *count && *count > 0) continue;
+        all_.report(list, mistake::bad_count,
+                    fmt::format("{} values for {} repetitions", list.size(), *count));
+        return std::nullopt;
+    }
+    return count.value_or(1);
+}
+
+bool binding_planner::check_entry(const config::node& node, const entry& e) {
+    const auto needs = [&](const config::node& key_value, std::string_view name,
+                           const config::node& other, std::string_view other_name) {
+        if (!key_value || other) return true;
+        all_.report(node, mistake::missing_key,
+                    fmt::format("'{}' has no effect without '{}'", name, other_name));
+        return false;
+    };
+    return needs(e.at, "at", e.size, "size") && needs(e.size, "size", e.at, "at") &&
+           needs(e.stride, "stride", e.at, "at") && needs(e.to, "to", e.at, "at") &&
+           needs(e.to_stride, "to_stride", e.to, "to");
+}
+
+bool binding_planner::bind_once(const scope& here, const entry& e, std::uint64_t k) {
+    const auto known = with_i(here.values, e.repeated, e.first + k);
+    const auto text = all_.text(e.text, known);
+    if (!text) return false;
+    auto parsed = parse_bind_line(*text);
+    if (const auto* why = std::get_if<config::refusal>(&parsed)) {
+        all_.report(e.text, *why);
+        return false;
+    }
+    auto& line = std::get<bind_line>(parsed);
+    if (!place(e, k, known, line)) return false;
+    const auto from = resolve(here, line.from, e.text);
+    if (!line.to) {
+        if (from) leave_unbound(*from, e.text);
+        return from.has_value();
+    }
+    const auto to = resolve(here, *line.to, e.text);
+    if (!from || !to) return false;
+    add(*from, *to, line.window, e.text);
+    return true;
+}
+
+/// Adds what the keys beside `bind` say: the k-th window, the k-th interrupt line.
+bool binding_planner::place(const entry& e, std::uint64_t k, const variables& known,
+                            bind_line& line) {
+    if (e.at) {
+        if (line.window) {
+            all_.report(e.text, mistake::range_expected,
+                        "the range is said twice: here and by 'at'");
+            return false;
+        }
+        const auto base = nth(e.at, e.stride, k, known);
+        const auto size = all_.size(e.size, known);
+        const auto target = e.to ? nth(e.to, e.to_stride, k, known) : 0;
+        if (!base || !size || !target) return false;
+        line.window = plan::range{*base, *size, *target};
+    }
+    if (!e.line) return true;
+    const auto number = e.line.is_list() ? nth(e.line, {}, k, known) : all_.address(e.line, known);
+    if (!number) return false;
+    if (!line.to || line.to->index) {
+        all_.report(e.line, mistake::bad_bind_line,
+                    "'line' numbers an interrupt input without [..]");
+        return false;
+    }
+    line.to->index = e.line.is_list() ? *number : *number + k;
+    return true;
+}
+
+std::optional<std::uint64_t> binding_planner::nth(const config::node& value,
+                                                  const config::node& stride, std::uint64_t k,
+                                                  const variables& known) {
+    if (value.is_list()) return all_.address(value.items()[k], known);
+    const auto base = all_.address(value, known);
+    if (!base || !stride) return base;
+    const auto step = all_.address(stride, known);
+    if (!step) return std::nullopt;
+    if (k > 0 && *step > (std::numeric_limits<std::uint64_t>::max() - *base) / k) {
+        all_.report(stride, mistake::out_of_range, "the repeated range leaves 64 bits");
+        return std::nullopt;
+    }
+    return *base + k * *step;
+}
+
+// --- Finding an end.
+
+std::optional<plan::endpoint> binding_planner::resolve(const scope& here, const bind_line::end& end,
+                                                       const config::node& where) {
+    const auto found = here.modules.find(end.module);
+    if (found == here.modules.end()) {
+        std::vector<std::string> names;
+        for (const auto& [name, index] : here.modules) names.push_back(name);
+        std::sort(names.begin(), names.end());
+        all_.report(where, mistake::unknown_module, fmt::format("no module '{}' here", end.module),
+                    suggest(end.module, names));
+        return std::nullopt;
+    }
+    if (plan_.modules[found->second].built_as == nullptr)
+        return resolve_shown(found->second, end, where);
+    return resolve_port(found->second, end, where);
+}
+
+std::optional<plan::endpoint> binding_planner::resolve_port(std::uint32_t module,
+                                                            const bind_line::end& end,
+                                                            const config::node& where) {
+    const kind& type = *plan_.modules[module].built_as;
+    if (const auto index = type.find_port(end.port))
+        return pick({module, static_cast<std::uint32_t>(*index), 0}, end, where);
+    std::vector<std::string> names;
+    for (const auto& p : type.ports) names.push_back(p.name);
+    all_.report(where, mistake::unknown_port,
+                fmt::format("{} '{}' has no '{}'", type.name, end.module, end.port),
+                suggest(end.port, names));
+    return std::nullopt;
+}
+
+std::optional<plan::endpoint> binding_planner::resolve_shown(std::uint32_t module,
+                                                             const bind_line::end& end,
+                                                             const config::node& where) {
+    const auto& shown = ports_[module];
+    if (const auto found = shown.find(end.port); found != shown.end()) {
+        if (!end.index) return found->second;
+        return pick(found->second, end, where);
+    }
+    std::vector<std::string> names;
+    for (const auto& [name, inner] : shown) names.push_back(name);
+    all_.report(
+        where, mistake::unknown_port,
+        fmt::format("{} '{}' has no port '{}'", plan_.modules[module].type, end.module, end.port),
+        suggest(end.port, names));
+    return std::nullopt;
+}
+
+/// The interrupt line or the element of a vector that `end` names.
+std::optional<plan::endpoint> binding_planner::pick(plan::endpoint found, const bind_line::end& end,
+                                                    const config::node& where) {
+    const port& p = port_of(found);
+    const auto& config = module_of(found).config;
+    const bool lines = p.role == port_role::irq_in && !p.count;
+    const auto size = lines && p.lines ? p.lines(config) : elements(p, config);
+    const auto index = end.index.value_or(0);
+    if (!end.index && p.count)
+        all_.report(where, mistake::line_outside,
+                    fmt::format("'{}' is {} sockets: say which, '{}[0]'", end_text(end), size,
+                                end_text(end)));
+    else if (end.index && !p.count && !lines)
+        all_.report(where, mistake::line_outside,
+                    fmt::format("'{}.{}' is one {}, without [..]", end.module, end.port,
+                                to_string(p.role)));
+    else if (index >= std::min(size, most_elements))
+        all_.report(where, mistake::line_outside,
+                    fmt::format("'{}': there are {}, counted from 0", end_text(end), size));
+    else {
+        found.index = static_cast<std::uint32_t>(index);
+        return found;
+    }
+    return std::nullopt;
+}
+
+std::string binding_planner::local_text(const plan::endpoint& end) const {
+    const std::string full = plan_.text(end);
+    return full.substr(module_of(end).path.size() - module_of(end).name.size());
+}
+
+// --- Binding two ends.
+
+void binding_planner::add(const plan::endpoint& from, const plan::endpoint& to,
+                          const std::optional<plan::range>& window, const config::node& where) {
+    if (plan_.bindings.size() >= planning::most_bindings)
+        return all_.too_many(where, "bindings", planning::most_bindings);
+    if (!directions_fit(from, to, where) || !window_fits(from, to, window, where)) return;
+    plan::binding made{from, to, window, 0, false, where};
+    if (window) {
+        const auto [pair, fresh] = pairs_.try_emplace({key(from), key(to)}, 0);
+        if (fresh) pair->second = router_ports_[key(from)]++;
+        made.router_port = pair->second;
+        made.repeated = !fresh;
+    }
+    if (!made.repeated && !(may_bind(from, where) && may_bind(to, where))) return;
+    bound_.try_emplace(key(from), where);
+    bound_.try_emplace(key(to), where);
+    plan_.bindings.push_back(std::move(made));
+}
+
+bool binding_planner::directions_fit(const plan::endpoint& from, const plan::endpoint& to,
+                                     const config::node& where) {
+    const port_role left = port_of(from).role, right = port_of(to).role;
+    if (left == port_role::initiator && right == port_role::target) return true;
+    if (left == port_role::irq_out && right == port_role::irq_in) return true;
+    const bool swapped = is_output(right) && !is_output(left);
+    all_.report(where, mistake::wrong_direction,
+                fmt::format("'{}' is {} and '{}' is {}", local_text(from), with_article(left),
+                            local_text(to), with_article(right)),
+                swapped ? "the arrow points from the initiator or interrupt output"
+                        : "an initiator goes to a target, an irq_out to an irq_in");
+    return false;
+}
+
+bool binding_planner::window_fits(const plan::endpoint& from, const plan::endpoint& to,
+                                  const std::optional<plan::range>& window,
+                                  const config::node& where) {
+    const port& source = port_of(from);
+    const auto refuse = [&](mistake code, std::string message) {
+        all_.report(where, code, std::move(message));
+        return false;
+    };
+    if (source.ranged && !window)
+        return refuse(mistake::range_expected,
+                      fmt::format("'{}' decodes addresses: add '@ base + size'", local_text(from)));
+    if (!source.ranged && window)
+        return refuse(mistake::range_expected,
+                      fmt::format("'{}' sends every address: only a router's initiator has ranges",
+                                  local_text(from)));
+    if (!window) return true;
+    constexpr auto last = std::numeric_limits<std::uint64_t>::max();
+    if (window->size == 0) return refuse(mistake::out_of_range, "a range of 0 bytes");
+    if (window->size - 1 > last - window->base || window->size - 1 > last - window->target_base)
+        return refuse(mistake::out_of_range, "the range leaves 64 bits");
+    const port& sink = port_of(to);
+    const std::uint64_t room = sink.size ? sink.size(module_of(to).config) : 0;
+    if (room == 0) return true;
+    if (window->target_base < room && window->size <= room - window->target_base) return true;
+    return refuse(
+        mistake::range_too_large,
+        fmt::format("'{}' is {}: 0x{:x} + {} reaches past it", local_text(to),
+                    to_string(bytes{room}), window->target_base, to_string(bytes{window->size})));
+}
+
+bool binding_planner::may_bind(const plan::endpoint& end, const config::node& where) {
+    const auto earlier = bound_.find(key(end));
+    if (port_of(end).many || earlier == bound_.end()) return true;
+    all_.report(where, mistake::bound_twice, fmt::format("'{}' is bound already", local_text(end)),
+                "first at " + place_text(earlier->second));
+    return false;
+}
+
+/// `udma0.irq -> none` says that nobody listens, and that this is meant.
+void binding_planner::leave_unbound(const plan::endpoint& from, const config::node& where) {
+    if (port_of(from).role != port_role::irq_out && !port_of(from).may_stay)
+        return all_.report(where, mistake::unbound,
+                           fmt::format("'{}' cannot stay unbound", local_text(from)));
+    if (may_bind(from, where)) bound_.try_emplace(key(from), where);
+}
+
+// --- Ports of assemblies.
+
+void binding_planner::export_ports(const scope& here) {
+    const auto list = here.file->root().find("ports");
+    if (!list || here.container == plan::none) return;
+    for (const auto& e : list.entries()) {
+        const std::string name = e.key_node.name();
+        if (!e.value.is_map()) {
+            if (const auto inner = all_.text(e.value, here.values))
+                export_one(here, name, *inner, e.value);
+            continue;
+        }
+        e.value.only({"port", "count"}, "a repeated port");
+        const auto port = e.value.find("port"), count = e.value.find("count");
+        if (!port || !count) {
+            all_.report(e.value, mistake::missing_key, "a repeated port has 'port' and 'count'");
+            continue;
+        }
+        const auto times =
+            all_.number(count, here.values, 1, planning::most_modules, mistake::bad_count);
+        for (std::uint64_t i = 0; times && i < *times; ++i) {
+            const auto inner = all_.text(port, with_i(here.values, true, i));
+            if (!inner) break;
+            export_one(here, fmt::format("{}{}", name, i), *inner, port);
+        }
+    }
+}
+
+void binding_planner::export_one(const scope& here, const std::string& name, std::string_view inner,
+                                 const config::node& where) {
+    const auto parsed = parse_end(inner);
+    if (const auto* why = std::get_if<config::refusal>(&parsed)) return all_.report(where, *why);
+    const auto end = resolve(here, std::get<bind_line::end>(parsed), where);
+    if (!end) return;
+    if (!ports_[here.container].try_emplace(name, *end).second)
+        return all_.report(where, mistake::module_twice, fmt::format("two ports '{}'", name));
+    outermost_[key(*end)] = {here.container, name};
+}
+
+// --- The whole.
+
+void binding_planner::check_whole() {
+    check_overlaps();
+    if (!plan_.problems->empty()) return;  // what a refused line would have bound is not the news
+    for (std::uint32_t m = 0; m < plan_.modules.size(); ++m) {
+        const plan::module& module = plan_.modules[m];
+        if (module.built_as == nullptr) continue;
+        const auto& ports = module.built_as->ports;
+        for (std::uint32_t p = 0; p < ports.size(); ++p) {
+            if (ports[p].may_stay) continue;
+            const auto count = static_cast<std::uint32_t>(elements(ports[p], module.config));
+            for (std::uint32_t i = 0; i < count; ++i) check_unbound({m, p, i});
+        }
+    }
+}
+
+void binding_planner::check_overlaps() {
+    std::map<std::uint64_t, std::vector<const plan::binding*>> routers;
+    for (const auto& b : plan_.bindings)
+        if (b.window) routers[key(b.from)].push_back(&b);
+    for (auto& [router, list] : routers) {
+        std::stable_sort(list.begin(), list.end(), [](const auto* a, const auto* b) {
+            return a->window->base < b->window->base;
+        });
+        const plan::binding* reaches_furthest = nullptr;
+        for (const auto* b : list) {
+            const auto* before = reaches_furthest;
+            const auto end = b->window->base + (b->window->size - 1);
+            const auto end_before =
+                before != nullptr ? before->window->base + (before->window->size - 1) : 0;
+            if (before != nullptr && b->window->base <= end_before)
+                all_.report(b->where, mistake::range_overlap,
+                            fmt::format("0x{:x} + {} of '{}' is taken", b->window->base,
+                                        to_string(bytes{b->window->size}), local_text(b->from)),
+                            fmt::format("by '{}' at {}", local_text(before->to),
+                                        place_text(before->where)));
+            if (before == nullptr || end > end_before) reaches_furthest = b;
+        }
+    }
+}
+
+void binding_planner::check_unbound(const plan::endpoint& end) {
+    if (bound_.contains(key(end))) return;
+    const plan::module& module = module_of(end);
+    const auto shown = outermost_.find(key(end));
+    if (shown == outermost_.end())
+        return all_.report(
+            module.where, mistake::unbound,
+            fmt::format("{} '{}' is not bound", to_string(port_of(end).role), local_text(end)),
+            port_of(end).doc);
+    const plan::module& container = plan_.modules[shown->second.container];
+    all_.report(container.where, mistake::unbound,
+                fmt::format("port '{}.{}' is not bound", container.name, shown->second.name),
+                fmt::format("it is {} {}: {}", to_string(port_of(end).role), local_text(end),
+                            port_of(end).doc));
+}
+
+}  // namespace trn

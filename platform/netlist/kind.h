@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <any>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <systemc>
+#include <type_traits>
+#include <vector>
+
+#include "platform/config/units.h"
+
+namespace trn {
+
+/// One parameter of a kind: a field of its `config`, read from YAML and shown with its unit.
+/// Tables of these are written with platform/netlist/kind_table.h.
+struct parameter {
+    /// Tells which of the texts was refused and why.
+    using on_refusal = std::function<void(std::size_t index, const config::refusal& why)>;
+
+    std::string name;
+    std::string type;  ///< as a person reads it: "size", "time", "list of numbers"
+    std::string doc;
+    bool required = false;
+    bool list = false;  ///< takes any number of texts; others take exactly one
+    std::function<void(std::any& config, std::span<const std::string> texts, const on_refusal&)>
+        assign;
+    std::function<std::string(const std::any& config)> show;
+};
+
+enum class port_role : std::uint8_t { initiator, target, irq_out, irq_in };
+std::string_view to_string(port_role role);
+
+/// One socket or interrupt line of a kind, by the name of its sc_object. Said in the table so that
+/// mistakes in bind lines are found before any module exists.
+struct port {
+    using from_config = std::function<std::uint64_t(const std::any& config)>;
+
+    std::string name;
+    port_role role{};
+    std::string doc;
+    bool many = false;       ///< any number of bindings
+    bool may_stay = false;   ///< legal without a binding
+    bool ranged = false;     ///< each binding needs an address range: a router's initiator
+    from_config size = {};   ///< target: bytes it decodes from 0; none = any address
+    from_config lines = {};  ///< irq_in: how many lines; none = 1
+    from_config count = {};  ///< an sc_vector of this many sockets, `name[3]`; none = one socket
+
+    static port initiator(std::string name, std::string doc);
+    static port target(std::string name, std::string doc);
+    static port irq_out(std::string name, std::string doc);
+    static port irq_in(std::string name, std::string doc);
+
+    port optional() &&;
+    port unlimited() &&;
+    port with_ranges() &&;
+    port of_size(std::uint64_t bytes) &&;
+    port of_lines(std::uint64_t lines) &&;
+    port times(std::uint64_t elements) &&;
+    /// The same, computed from the kind's configuration: a member pointer or a function of it.
+    template <class F>
+    requires(!std::is_integral_v<F>) port of_size(F from) &&;
+    template <class F>
+    requires(!std::is_integral_v<F>) port of_lines(F from) &&;
+    template <class F>
+    requires(!std::is_integral_v<F>) port times(F from) &&;
+};
+
+/// Something a board may name: how to configure and build one class of module.
+struct kind {
+    std::string name;
+    std::string doc;  ///< one sentence
+    std::vector<parameter> parameters;
+    std::vector<port> ports;
+    std::function<std::any()> defaults;
+    /// Why a configuration makes no sense ("size must be a power of two"), or nothing.
+    std::function<std::optional<std::string>(const std::any& config)> check = {};
+    std::function<std::unique_ptr<sc_core::sc_module>(const char* name, const std::any& config)>
+        make;
+
+    const parameter* find_parameter(std::string_view wanted) const;
+    /// Index in `ports`, or nothing.
+    std::optional<std::size_t> find_port(std::string_view wanted) const;
+};
+
+using kind_list = std::vector<kind>;
+const kind* find_kind(const kind_list& kinds, std::string_view name);
+
+}  // namespace trn

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// How tables of kinds are written; only models/kinds includes this.
+///
+///     kind_of<memory>("memory", "RAM or ROM, wholly open to DMI.",
+///                     {{"size", &memory::config::size, unit::bytes, required, "capacity"},
+///                      {"access_latency", &memory::config::access_latency, "per transaction"}},
+///                     {port::target("in", "the bytes").of_size(&memory::config::size)})
+///
+/// A parameter's name is the field's name; its default is the one that `config` itself has.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <concepts>
+#include <functional>
+#include <initializer_list>
+#include <limits>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "platform/config/document.h"
+#include "platform/netlist/kind.h"
+
+namespace trn {
+
+/// What an integer counts. sc_time, bool, strings and enumerations need no unit.
+enum class unit : std::uint8_t { none, bytes, bytes_per_second, transfers_per_second, hertz };
+
+struct required_t {};
+inline constexpr required_t required{};
+
+/// The path to a field of a structure inside `config`: in(&udma::config::link, &link::rate).
+template <class C, class Inner, class T>
+auto in(Inner C::*outer, T Inner::*inner) {
+    return [outer, inner](auto& config) -> auto& { return config.*outer.*inner; };
+}
+
+namespace kind_detail {
+
+template <class T>
+inline constexpr bool always_false = false;
+
+template <class T>
+std::optional<config::refusal> take(const config::parsed<T>& value, auto&& store) {
+    if (const auto* why = std::get_if<config::refusal>(&value)) return *why;
+    store(std::get<T>(value));
+    return std::nullopt;
+}
+
+inline config::refusal outside(std::string_view text, std::string_view bounds) {
+    return {mistake::out_of_range, fmt::format("{} is not within {}", text, bounds), ""};
+}
+
+template <std::integral T>
+std::optional<config::refusal> store_checked(std::string_view text, std::uint64_t value, T& field) {
+    if (value > static_cast<std::uint64_t>(std::numeric_limits<T>::max()))
+        return outside(text, fmt::format("0 to {}", std::numeric_limits<T>::max()));
+    field = static_cast<T>(value);
+    return std::nullopt;
+}
+
+template <std::integral T>
+std::optional<config::refusal> read_integer(std::string_view text, unit what, T& field) {
+    std::optional<config::refusal> refused;
+    const auto store = [&](std::uint64_t value) { refused = store_checked(text, value, field); };
+    const auto with = [&](const auto& parsed, auto member) {
+        return take(parsed, [&](const auto& value) { store(value.*member); });
+    };
+    std::optional<config::refusal> unread;
+    switch (what) {
+    case unit::bytes:
+        unread = with(config::parse_bytes(text), &bytes::value);
+        break;
+    case unit::bytes_per_second:
+        unread = with(config::parse_data_rate(text), &data_rate::bytes_per_second);
+        break;
+    case unit::transfers_per_second:
+        unread = with(config::parse_lane_rate(text), &lane_rate::transfers_per_second);
+        break;
+    case unit::hertz:
+        unread = with(config::parse_frequency(text), &hertz::value);
+        break;
+    case unit::none:
+        if constexpr (std::is_signed_v<T>) {
+            unread = take(config::parse_signed(text), [&](std::int64_t value) {
+                if (value < std::numeric_limits<T>::min() || value > std::numeric_limits<T>::max())
+                    refused = outside(text, fmt::format("{} to {}", std::numeric_limits<T>::min(),
+                                                        std::numeric_limits<T>::max()));
+                else
+                    field = static_cast<T>(value);
+            });
+        } else {
+            unread = take(config::parse_unsigned(text), store);
+        }
+        break;
+    }
+    return unread ? unread : refused;
+}
+
+template <std::integral T>
+std::string show_integer(T value, unit what) {
+    const auto number = static_cast<std::uint64_t>(value);
+    switch (what) {
+    case unit::bytes:
+        return to_string(bytes{number});
+    case unit::bytes_per_second:
+        return to_string(data_rate{number});
+    case unit::transfers_per_second:
+        return to_string(lane_rate{number});
+    case unit::hertz:
+        return to_string(hertz{number});
+    case unit::none:
+        break;
+    }
+    return fmt::format("{}", value);
+}
+
+inline std::string_view type_of(unit what) {
+    constexpr std::array<std::string_view, 5> names{"number", "size", "data rate", "lane rate",
+                                                    "frequency"};
+    return names[static_cast<std::size_t>(what)];
+}
+
+inline sc_core::sc_time to_sc_time(picoseconds value) {
+    return sc_core::sc_time(1, sc_core::SC_PS) * static_cast<double>(value.value);
+}
+
+inline picoseconds to_picoseconds(const sc_core::sc_time& time) {
+    return {static_cast<std::uint64_t>(time / sc_core::sc_time(1, sc_core::SC_PS))};
+}
+
+/// Reads, shows and names one type of field.
+template <class T>
+struct field_type {
+    static std::optional<config::refusal> read(std::string_view text, unit what, T& field) {
+        if constexpr (std::same_as<T, bool>) {
+            if (text == "true" || text == "false") {
+                field = text == "true";
+                return std::nullopt;
+            }
+            return config::refusal{mistake::not_a_boolean,
+                                   fmt::format("'{}' is neither true nor false", text), ""};
+        } else if constexpr (std::same_as<T, std::string>) {
+            field = text;
+            return std::nullopt;
+        } else if constexpr (std::same_as<T, double>) {
+            return take(config::parse_real(text), [&](double value) { field = value; });
+        } else if constexpr (std::same_as<T, sc_core::sc_time>) {
+            return take(config::parse_time(text),
+                        [&](picoseconds value) { field = to_sc_time(value); });
+        } else if constexpr (std::is_enum_v<T>) {
+            std::vector<std::string_view> names;
+            for (const auto& choice : config::choices<T>::list) {
+                names.push_back(choice.name);
+                if (choice.name != text) continue;
+                field = choice.value;
+                return std::nullopt;
+            }
+            return config::refusal{mistake::not_a_choice,
+                                   fmt::format("'{}' is none of the choices", text),
+                                   suggest(text, names)};
+        } else {
+            static_assert(std::integral<T>, "a type that cannot be a parameter");
+            return read_integer(text, what, field);
+        }
+    }
+
+    static std::string show(const T& field, unit what) {
+        if constexpr (std::same_as<T, bool>) {
+            return field ? "true" : "false";
+        } else if constexpr (std::same_as<T, std::string>) {
+            return field;
+        } else if constexpr (std::same_as<T, double>) {
+            return fmt::format("{}", field);
+        } else if constexpr (std::same_as<T, sc_core::sc_time>) {
+            return to_string(to_picoseconds(field));
+        } else if constexpr (std::is_enum_v<T>) {
+            for (const auto& choice : config::choices<T>::list)
+                if (choice.value == field) return std::string(choice.name);
+            return "?";
+        } else {
+            return show_integer(field, what);
+        }
+    }
+
+    static std::string name(unit what) {
+        if constexpr (std::same_as<T, bool>) return "true or false";
+        if constexpr (std::same_as<T, std::string>) return "text";
+        if constexpr (std::same_as<T, double>) return "real number";
+        if constexpr (std::same_as<T, sc_core::sc_time>) return "time";
+        if constexpr (std::is_enum_v<T>) {
+            std::vector<std::string_view> names;
+            for (const auto& choice : config::choices<T>::list) names.push_back(choice.name);
+            return fmt::format("{}", fmt::join(names, " | "));
+        }
+        return std::string(type_of(what));
+    }
+};
+
+template <class T>
+struct is_list : std::false_type {};
+template <class T>
+struct is_list<std::vector<T>> : std::true_type {};
+
+template <class T, class C>
+parameter make_parameter(std::string name, auto field, unit what, bool needed, std::string doc) {
+    parameter made;
+    made.name = std::move(name);
+    made.doc = std::move(doc);
+    made.required = needed;
+    made.list = is_list<T>::value;
+    if constexpr (is_list<T>::value) {
+        using item = typename T::value_type;
+        made.type = "list of " + field_type<item>::name(what) + "s";
+        made.assign = [=](std::any& config, std::span<const std::string> texts, const auto& tell) {
+            T& list = std::invoke(field, *std::any_cast<C>(&config));
+            list.assign(texts.size(), item{});
+            for (std::size_t i = 0; i < texts.size(); ++i) {
+                item read{};
+                if (const auto why = field_type<item>::read(texts[i], what, read)) tell(i, *why);
+                list[i] = read;
+            }
+        };
+        made.show = [=](const std::any& config) {
+            std::vector<std::string> shown;
+            for (const item& one : std::invoke(field, *std::any_cast<C>(&config)))
+                shown.push_back(field_type<item>::show(one, what));
+            return fmt::format("[{}]", fmt::join(shown, ", "));
+        };
+    } else {
+        made.type = field_type<T>::name(what);
+        made.assign = [=](std::any& config, std::span<const std::string> texts, const auto& tell) {
+            T& target = std::invoke(field, *std::any_cast<C>(&config));
+            if (const auto why = field_type<T>::read(texts[0], what, target)) tell(0, *why);
+        };
+        made.show = [=](const std::any& config) {
+            return field_type<T>::show(std::invoke(field, *std::any_cast<C>(&config)), what);
+        };
+    }
+    return made;
+}
+
+/// A row of a kind's table: a parameter that belongs to configuration type C. The field is a member
+/// pointer or in(...).
+template <class C>
+struct row {
+    template <std::invocable<C&> F>
+    row(const char* name, F field, const char* doc)
+        : made(make<F>(name, field, unit::none, false, doc)) {}
+    template <std::invocable<C&> F>
+    row(const char* name, F field, required_t, const char* doc)
+        : made(make<F>(name, field, unit::none, true, doc)) {}
+    template <std::invocable<C&> F>
+    row(const char* name, F field, unit what, const char* doc)
+        : made(make<F>(name, field, what, false, doc)) {}
+    template <std::invocable<C&> F>
+    row(const char* name, F field, unit what, required_t, const char* doc)
+        : made(make<F>(name, field, what, true, doc)) {}
+
+    parameter made;
+
+private:
+    template <class F>
+    static parameter make(const char* name, F field, unit what, bool needed, const char* doc) {
+        using T = std::remove_cvref_t<std::invoke_result_t<F, C&>>;
+        return make_parameter<T, C>(name, field, what, needed, doc);
+    }
+};
+
+/// Makes a function of the type-erased configuration out of a member pointer or a lambda.
+template <class C, class T>
+port::from_config erase(T C::*field) {
+    return [field](const std::any& config) {
+        return static_cast<std::uint64_t>(std::any_cast<C>(&config)->*field);
+    };
+}
+template <class F, class C, class T>
+port::from_config erase_call(F function, T (F::*)(const C&) const) {
+    return [function](const std::any& config) {
+        return static_cast<std::uint64_t>(function(*std::any_cast<C>(&config)));
+    };
+}
+template <class F>
+    requires std::is_class_v<F>
+port::from_config erase(F function) {
+    return erase_call(function, &F::operator());
+}
+
+}  // namespace kind_detail
+
+template <class F>
+    requires(!std::is_integral_v<F>)
+port port::of_size(F from) && {
+    size = kind_detail::erase(from);
+    return std::move(*this);
+}
+template <class F>
+    requires(!std::is_integral_v<F>)
+port port::of_lines(F from) && {
+    lines = kind_detail::erase(from);
+    return std::move(*this);
+}
+template <class F>
+    requires(!std::is_integral_v<F>)
+port port::times(F from) && {
+    count = kind_detail::erase(from);
+    return std::move(*this);
+}
+
+/// The kind of module class M, whose constructor takes (sc_module_name, const M::config&).
+template <class M>
+kind kind_of(const char* name, const char* doc,
+             std::initializer_list<kind_detail::row<typename M::config>> parameters,
+             std::initializer_list<port> ports) {
+    using C = typename M::config;
+    kind made;
+    made.name = name;
+    made.doc = doc;
+    for (const auto& row : parameters) made.parameters.push_back(row.made);
+    made.ports = ports;
+    made.defaults = [] { return std::any(C{}); };
+    made.make = [](const char* module, const std::any& config) {
+        return std::make_unique<M>(module, *std::any_cast<C>(&config));
+    };
+    return made;
+}
+
+/// As above, with a check of the whole configuration.
+template <class M>
+kind kind_of(const char* name, const char* doc,
+             std::initializer_list<kind_detail::row<typename M::config>> parameters,
+             std::initializer_list<port> ports,
+             std::optional<std::string> (*check)(const typename M::config&)) {
+    kind made = kind_of<M>(name, doc, parameters, ports);
+    made.check = [check](const std::any& config) {
+        return check(*std::any_cast<typename M::config>(&config));
+    };
+    return made;
+}
+
+}  // namespace trn

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/netlist/module_planner.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace trn {
+
+namespace {
+
+template <class Named>
+std::vector<std::string> names_of(const std::vector<Named>& list) {
+    std::vector<std::string> names;
+    for (const auto& one : list) names.push_back(one.name);
+    return names;
+}
+
+template <class Entries>
+auto find_key(const Entries& entries, std::string_view key) {
+    return std::find_if(entries.begin(), entries.end(),
+                        [&](const auto& e) { return e.key == key; });
+}
+
+}  // namespace
+
+void module_planner::plan_all(const assembly& board) {
+    plan_.documents.push_back(board.document);
+    scope top;
+    top.file = &board;
+    top.values = board_values(board);
+    plan_.parameters = top.values;
+    inside_.push_back(&board);
+    expand(top);
+    bindings_.check_whole();
+}
+
+/// The board's parameters, some of them set from the command line.
+variables module_planner::board_values(const assembly& board) {
+    variables values;
+    for (const auto& p : board.parameters) values.emplace_back(p.name, p.value);
+    const auto refuse = [&](mistake code, std::string message, std::string suggestion) {
+        plan_.problems->add({.code = code,
+                             .file = "command line",
+                             .message = std::move(message),
+                             .source_line = {},
+                             .suggestion = std::move(suggestion)});
+    };
+    for (const auto& setting : options_.set) {
+        const auto name = setting.substr(0, setting.find('='));
+        const auto text = setting.substr(std::min(name.size() + 1, setting.size()));
+        const auto found = std::find_if(board.parameters.begin(), board.parameters.end(),
+                                        [&](const auto& p) { return p.name == name; });
+        if (found == board.parameters.end()) {
+            refuse(mistake::unknown_parameter,
+                   fmt::format("board '{}' has no parameter '{}'", board.name, name),
+                   suggest(name, names_of(board.parameters)));
+            continue;
+        }
+        if (const auto why = not_of_type(value_type(found->value), text))
+            refuse(why->code, fmt::format("{}: {}", name, why->message), why->suggestion);
+        values[static_cast<std::size_t>(found - board.parameters.begin())].second = text;
+    }
+    return values;
+}
+
+void module_planner::expand(scope& here) {
+    const auto list = here.file->root().at("modules");
+    for (const auto& e : list.entries()) {
+        const auto what = read(here, e);
+        if (!what) continue;
+        for (std::uint64_t i = 0; i < what->count; ++i) {
+            const auto before = all_.mistakes();
+            if (!add(here, *what, i)) return;
+            if (all_.mistakes() != before) break;  // the other instances have the same mistakes
+        }
+    }
+    bindings_.bind(here);
+    bindings_.export_ports(here);
+}
+
+// --- Reading one declaration.
+
+std::optional<module_planner::declaration> module_planner::read(const scope& here, const entry& e) {
+    declaration out;
+    out.name = e.key_node.name();
+    out.where = e.key_node;
+    if (!e.value.is_map()) {
+        all_.report(e.value, mistake::wrong_shape, "a module is a mapping with a 'type'");
+        return std::nullopt;
+    }
+    const auto type = e.value.find("type");
+    if (!type) {
+        all_.report(e.key_node, mistake::missing_key, fmt::format("'{}' has no 'type'", e.key));
+        return std::nullopt;
+    }
+    if (const auto count = e.value.find("count")) {
+        const auto times =
+            all_.number(count, here.values, 1, planning::most_modules, mistake::bad_count);
+        if (!times) return std::nullopt;
+        out.count = *times;
+        out.counted = true;
+    }
+    for (const auto& setting : e.value.entries())
+        if (setting.key != "type" && setting.key != "count" && setting.key != "each")
+            out.settings.push_back(setting);
+    if (const auto each = e.value.find("each"); each && !read_each(each, out)) return std::nullopt;
+    if (out.name.empty() || !find_type(here, type, out)) return std::nullopt;
+    return out;
+}
+
+bool module_planner::read_each(const config::node& each, declaration& out) {
+    if (!out.counted) {
+        all_.report(each, mistake::missing_key, "'each' has no effect without 'count'");
+        return false;
+    }
+    for (const auto& setting : each.entries()) {
+        if (find_key(out.settings, setting.key) != out.settings.end()) {
+            all_.report(setting.key_node, mistake::duplicate_key,
+                        fmt::format("'{}' is given for all instances too", setting.key));
+            return false;
+        }
+        if (!setting.value.is_list() || setting.value.size() != out.count) {
+            all_.report(
+                setting.value, mistake::bad_count,
+                fmt::format("a list of {} values was expected: one per instance", out.count));
+            return false;
+        }
+        out.each.push_back(setting);
+    }
+    return true;
+}
+
+bool module_planner::find_type(const scope& here, const config::node& type, declaration& out) {
+    const auto name = all_.text(type, here.values);
+    if (!name) return false;
+    out.type = *name;
+    if (name->find('/') != std::string::npos) {
+        out.assembled = load(here, type, *name);
+        return out.assembled != nullptr && !is_cycle(out.assembled, type);
+    }
+    out.built_as = find_kind(kinds_, *name);
+    if (out.built_as == nullptr)
+        all_.report(type, mistake::unknown_type, fmt::format("no kind '{}'", *name),
+                    suggest(*name, names_of(kinds_)));
+    return out.built_as != nullptr;
+}
+
+const assembly* module_planner::load(const scope& here, const config::node& where,
+                                     const std::string& type) {
+    const auto file = std::filesystem::path(type + ".yaml");
+    std::error_code ignored;
+    for (const auto& folder : {here.file->folder, options_.boards}) {
+        const auto candidate = (folder / file).lexically_normal();
+        if (file.is_relative() && std::filesystem::is_regular_file(candidate, ignored))
+            return load_file(candidate);
+    }
+    std::vector<std::string> near;
+    for (const auto& e :
+         std::filesystem::directory_iterator((options_.boards / file).parent_path(), ignored))
+        if (e.path().extension() == ".yaml")
+            near.push_back((file.parent_path() / e.path().stem()).string());
+    std::sort(near.begin(), near.end());
+    all_.report(where, mistake::unknown_type,
+                fmt::format("no assembly '{}': {} is neither beside this file nor in the boards "
+                            "folder",
+                            type, file.string()),
+                suggest(type, near));
+    return nullptr;
+}
+
+const assembly* module_planner::load_file(const std::filesystem::path& file) {
+    std::error_code ignored;
+    const auto same = std::filesystem::weakly_canonical(file, ignored);
+    if (const auto known = files_.find(same); known != files_.end()) return &known->second;
+    try {
+        auto read = read_assembly(config::document::load(file, *plan_.problems), file.parent_path(),
+                                  file_role::assembly);
+        plan_.documents.push_back(read.document);
+        return &files_.emplace(same, std::move(read)).first->second;
+    } catch (const config_error& error) {
+        // The file's own mistakes are in plan_.problems; nothing in it can be used.
+        return nullptr;
+    }
+}
+
+bool module_planner::is_cycle(const assembly* next, const config::node& where) {
+    if (std::find(inside_.begin(), inside_.end(), next) == inside_.end()) return false;
+    std::vector<std::string> chain;
+    for (const auto* file : inside_) chain.push_back(file->document->name());
+    all_.report(where, mistake::include_cycle, "this assembly contains itself",
+                fmt::format("{} -> {}", fmt::join(chain, " -> "), next->document->name()));
+    return true;
+}
+
+// --- Adding one instance.
+
+bool module_planner::add(scope& here, const declaration& what, std::uint64_t i) {
+    if (plan_.modules.size() >= planning::most_modules || all_.full) {
+        all_.too_many(what.where, "modules", planning::most_modules);
+        return false;
+    }
+    const auto index = static_cast<std::uint32_t>(plan_.modules.size());
+    plan::module made;
+    made.name = what.counted ? fmt::format("{}{}", what.name, i) : what.name;
+    made.path = here.container == plan::none ? made.name
+                                             : plan_.modules[here.container].path + "." + made.name;
+    made.type = what.type;
+    made.built_as = what.built_as;
+    made.parent = here.container;
+    made.where = what.where;
+    if (const auto [twin, fresh] = here.modules.try_emplace(made.name, index); !fresh) {
+        all_.report(what.where, mistake::module_twice, fmt::format("two modules '{}'", made.name),
+                    "first at " + place_text(plan_.modules[twin->second].where));
+        return true;
+    }
+    const auto known = with_i(here.values, what.counted, i);
+    const auto settings = settings_of(what, i);
+    if (what.built_as != nullptr) {
+        configure(what, settings, known, made);
+        made.end = index + 1;
+        plan_.modules.push_back(std::move(made));
+        return true;
+    }
+    scope inner{what.assembled, {}, index, {}};
+    fill(what, settings, known, inner.values);
+    made.parameters = inner.values;
+    plan_.modules.push_back(std::move(made));
+    inside_.push_back(what.assembled);
+    expand(inner);
+    inside_.pop_back();
+    plan_.modules[index].end = static_cast<std::uint32_t>(plan_.modules.size());
+    return true;
+}
+
+std::vector<module_planner::entry> module_planner::settings_of(const declaration& what,
+                                                               std::uint64_t i) const {
+    auto all = what.settings;
+    for (const auto& e : what.each) all.push_back({e.key, e.key_node, e.value.items()[i]});
+    return all;
+}
+
+void module_planner::configure(const declaration& what, const std::vector<entry>& settings,
+                               const variables& known, plan::module& module) {
+    const kind& type = *what.built_as;
+    module.config = type.defaults();
+    const auto before = all_.mistakes();
+    for (const auto& s : settings) {
+        if (const auto* p = type.find_parameter(s.key))
+            assign(*p, s.value, known, module.config);
+        else
+            all_.report(s.key_node, mistake::unknown_parameter,
+                        fmt::format("{} has no parameter '{}'", type.name, s.key),
+                        suggest(s.key, names_of(type.parameters)));
+    }
+    for (const auto& p : type.parameters)
+        if (p.required && find_key(settings, p.name) == settings.end())
+            all_.report(what.where, mistake::missing_parameter,
+                        fmt::format("{} needs '{}'", type.name, p.name),
+                        fmt::format("{}: {}", p.type, p.doc));
+    if (!type.check || all_.mistakes() != before) return;
+    if (const auto why = type.check(module.config))
+        all_.report(what.where, mistake::refused_by_model, fmt::format("{}: {}", type.name, *why));
+}
+
+void module_planner::assign(const parameter& p, const config::node& value, const variables& known,
+                            std::any& config) {
+    if (p.list != value.is_list())
+        return all_.report(value, mistake::wrong_shape,
+                           fmt::format("'{}' is a {}", p.name, p.type));
+    const auto items = p.list ? value.items() : std::vector{value};
+    std::vector<std::string> texts;
+    for (const auto& item : items) {
+        auto text = all_.text(item, known);
+        if (!text) return;
+        texts.push_back(std::move(*text));
+    }
+    p.assign(config, texts,
+             [&](std::size_t at, const config::refusal& why) { all_.report(items[at], why); });
+}
+
+/// The values of an assembly's parameters in this instance.
+void module_planner::fill(const declaration& what, const std::vector<entry>& settings,
+                          const variables& known, variables& inner) {
+    const auto& declared = what.assembled->parameters;
+    for (const auto& p : declared) inner.emplace_back(p.name, p.value);
+    for (const auto& s : settings) {
+        const auto found = std::find_if(declared.begin(), declared.end(),
+                                        [&](const auto& p) { return p.name == s.key; });
+        if (found == declared.end()) {
+            all_.report(s.key_node, mistake::unknown_parameter,
+                        fmt::format("{} has no parameter '{}'", what.type, s.key),
+                        suggest(s.key, names_of(declared)));
+            continue;
+        }
+        const auto text = all_.text(s.value, known);
+        if (!text) continue;
+        if (const auto why = not_of_type(value_type(found->value), *text))
+            all_.report(s.value, *why);
+        inner[static_cast<std::size_t>(found - declared.begin())].second = *text;
+    }
+}
+
+}  // namespace trn

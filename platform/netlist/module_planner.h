@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "platform/netlist/binding_planner.h"
+#include "platform/netlist/planning.h"
+
+namespace trn {
+
+/// Writes out the `modules:` of a board and of every assembly it names, with their parameters.
+class module_planner {
+public:
+    module_planner(planning& all, const kind_list& kinds, const plan_options& options)
+        : all_(all), plan_(all.result), kinds_(kinds), options_(options), bindings_(all) {}
+
+    void plan_all(const assembly& board);
+
+private:
+    using entry = config::node::entry;
+
+    /// One `modules:` entry, ready to be repeated.
+    struct declaration {
+        std::string name, type;
+        config::node where;           ///< its key
+        std::vector<entry> settings;  ///< `parameter: value`, for all instances
+        std::vector<entry> each;      ///< `parameter: [value of instance 0, of instance 1, ...]`
+        bool counted = false;
+        std::uint64_t count = 1;
+        const kind* built_as = nullptr;  // one of these two
+        const assembly* assembled = nullptr;
+    };
+
+    variables board_values(const assembly& board);
+    void expand(scope& here);
+    std::optional<declaration> read(const scope& here, const entry& e);
+    bool read_each(const config::node& each, declaration& out);
+    bool find_type(const scope& here, const config::node& type, declaration& out);
+    const assembly* load(const scope& here, const config::node& where, const std::string& type);
+    const assembly* load_file(const std::filesystem::path& file);
+    bool is_cycle(const assembly* next, const config::node& where);
+
+    bool add(scope& here, const declaration& what, std::uint64_t i);
+    std::vector<entry> settings_of(const declaration& what, std::uint64_t i) const;
+    void configure(const declaration& what, const std::vector<entry>& settings,
+                   const variables& known, plan::module& module);
+    void assign(const parameter& p, const config::node& value, const variables& known,
+                std::any& config);
+    void fill(const declaration& what, const std::vector<entry>& settings, const variables& known,
+              variables& inner);
+
+    planning& all_;
+    plan& plan_;
+    const kind_list& kinds_;
+    const plan_options& options_;
+    binding_planner bindings_;
+    std::map<std::filesystem::path, assembly> files_;
+    std::vector<const assembly*> inside_;  ///< the files being instantiated, outermost first
+};
+
+}  // namespace trn

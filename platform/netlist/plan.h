@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <any>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "platform/config/document.h"
+#include "platform/netlist/kind.h"
+
+namespace trn {
+
+/// A whole board, checked, before any module exists: what `system` builds and `trnvp inspect`
+/// shows. See doc/boards.md for the YAML.
+struct plan {
+    struct module {
+        std::string path;                ///< "chip0.hbm1", the module's full SystemC name
+        std::string name;                ///< "hbm1"
+        std::string type;                ///< a kind's name or an assembly's, as the board says it
+        const kind* built_as = nullptr;  ///< nullptr: an assembly, which only contains modules
+        std::any config;                 ///< of the kind
+        std::vector<std::pair<std::string, std::string>> parameters;  ///< of an assembly
+        std::uint32_t parent = none;
+        std::uint32_t end = 0;  ///< modules (this + 1) .. end - 1 are inside this one
+        config::node where;
+    };
+    struct endpoint {
+        std::uint32_t module = none;
+        std::uint32_t port = 0;   ///< index in the kind's table
+        std::uint32_t index = 0;  ///< interrupt line, or element of a vector of sockets
+    };
+    struct range {
+        std::uint64_t base = 0;         ///< as initiators see it
+        std::uint64_t size = 0;         ///< bytes
+        std::uint64_t target_base = 0;  ///< what `base` becomes at the target
+    };
+    struct binding {
+        endpoint from;
+        endpoint to;
+        std::optional<range> window;    ///< when `from` is a router's initiator
+        std::uint32_t router_port = 0;  ///< which binding of that socket carries the window
+        bool repeated = false;          ///< these two are bound already: only the window is new
+        config::node where;
+    };
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+    std::string name;
+    std::string description;
+    std::filesystem::path file;
+    std::vector<std::pair<std::string, std::string>> parameters;  ///< of the board
+    std::vector<module> modules;    ///< a container stands before what it contains
+    std::vector<binding> bindings;  ///< in file order
+    std::uint64_t digest = 0;       ///< of everything that is built; the same on every host
+
+    const module* find(std::string_view path) const;
+    std::uint32_t index_of(std::string_view path) const;  ///< or none
+    /// "chip0.hbm1.in", "chip0.plic.lines[3]".
+    std::string text(const endpoint& end) const;
+    /// The parameters of a module with their units, as a board would say them.
+    std::vector<std::pair<std::string, std::string>> parameters_of(const module& m) const;
+
+    // What the places in `where` refer to.
+    std::unique_ptr<diagnostics> problems;
+    std::vector<std::shared_ptr<config::document>> documents;
+    std::unordered_map<std::string_view, std::uint32_t> by_path;
+};
+
+/// "file:line" of a node.
+std::string place_text(const config::node& where);
+
+/// Where assemblies are looked for, besides the folder of the file that names them; and values for
+/// the board's own parameters ("name=value").
+struct plan_options {
+    std::filesystem::path boards;
+    std::vector<std::string> set;
+};
+
+/// Reads a board and everything it names.
+/// \throws config_error with all mistakes, in the order of their places.
+plan plan_board(const std::filesystem::path& file, const kind_list& kinds,
+                const plan_options& options);
+/// The same for text that is not in a file; `name` stands in diagnostics.
+plan plan_text(std::string text, std::string name, const kind_list& kinds,
+               const plan_options& options);
+
+}  // namespace trn

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/netlist/planning.h"
+
+#include <fmt/format.h>
+
+#include "platform/netlist/bind_line.h"
+
+namespace trn {
+
+void planning::report(const config::node& where, mistake code, std::string message,
+                      std::string suggestion) {
+    const auto at = where.where();
+    if (reported_.size() > 10'000) return;  // nobody reads more; diagnostics keep the first 100
+    const auto once = fmt::format("{}:{}:{}:{}:{}", where.file(), at.line, at.column,
+                                  static_cast<unsigned>(code), message);
+    if (reported_.insert(once).second)
+        where.report(code, std::move(message), std::move(suggestion));
+}
+
+void planning::too_many(const config::node& where, std::string_view what, std::uint64_t most) {
+    full = true;
+    report(where, mistake::too_many_modules, fmt::format("more than {} {}", most, what));
+}
+
+std::optional<std::string> planning::text(const config::node& value, const variables& known) {
+    if (!value.is_scalar()) {
+        report(value, mistake::wrong_shape, "a single value was expected");
+        return std::nullopt;
+    }
+    const auto written_out = substitute(value.raw(), known);
+    if (const auto* why = std::get_if<config::refusal>(&written_out)) {
+        report(value, *why);
+        return std::nullopt;
+    }
+    return std::get<std::string>(written_out);
+}
+
+template <class T>
+std::optional<std::uint64_t> planning::parse(const config::node& value, const variables& known,
+                                             config::parsed<T> (*how)(std::string_view)) {
+    const auto written = text(value, known);
+    if (!written) return std::nullopt;
+    const auto parsed = how(*written);
+    if (const auto* why = std::get_if<config::refusal>(&parsed)) {
+        report(value, *why);
+        return std::nullopt;
+    }
+    if constexpr (std::is_same_v<T, bytes>)
+        return std::get<T>(parsed).value;
+    else
+        return std::get<T>(parsed);
+}
+
+std::optional<std::uint64_t> planning::address(const config::node& value, const variables& known) {
+    return parse(value, known, parse_address);
+}
+
+std::optional<std::uint64_t> planning::size(const config::node& value, const variables& known) {
+    return parse(value, known, config::parse_bytes);
+}
+
+std::optional<std::uint64_t> planning::number(const config::node& value, const variables& known,
+                                              std::uint64_t least, std::uint64_t most,
+                                              mistake outside) {
+    const auto number = parse(value, known, config::parse_unsigned);
+    if (!number || (*number >= least && *number <= most)) return number;
+    report(value, outside, fmt::format("{} is not within {} to {}", *number, least, most));
+    return std::nullopt;
+}
+
+variables with_i(const variables& values, bool repeated, std::uint64_t i) {
+    variables out = values;
+    if (repeated) out.emplace_back("i", std::to_string(i));
+    return out;
+}
+
+}  // namespace trn

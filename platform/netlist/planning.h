@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "platform/netlist/assembly.h"
+#include "platform/netlist/plan.h"
+
+namespace trn {
+
+/// What both halves of planning share: the plan that grows, and how mistakes are told.
+class planning {
+public:
+    static constexpr std::uint64_t most_modules = 200'000;
+    static constexpr std::uint64_t most_bindings = 2'000'000;
+
+    plan result;
+    /// A bound was reached and reported: whoever adds, stops.
+    bool full = false;
+
+    planning() { result.problems = std::make_unique<diagnostics>(); }
+
+    /// Tells a mistake once, however often the file it stands in is instantiated.
+    void report(const config::node& where, mistake code, std::string message,
+                std::string suggestion = "");
+    void report(const config::node& where, const config::refusal& why) {
+        report(where, why.code, why.message, why.suggestion);
+    }
+    std::size_t mistakes() const { return reported_.size(); }
+    void too_many(const config::node& where, std::string_view what, std::uint64_t most);
+
+    /// Scalars with their ${...} replaced; nothing after a mistake, which is then reported.
+    std::optional<std::string> text(const config::node& value, const variables& known);
+    std::optional<std::uint64_t> address(const config::node& value, const variables& known);
+    std::optional<std::uint64_t> size(const config::node& value, const variables& known);
+    std::optional<std::uint64_t> number(const config::node& value, const variables& known,
+                                        std::uint64_t least, std::uint64_t most, mistake outside);
+
+private:
+    template <class T>
+    std::optional<std::uint64_t> parse(const config::node& value, const variables& known,
+                                       config::parsed<T> (*how)(std::string_view));
+
+    std::unordered_set<std::string> reported_;
+};
+
+/// One file being instantiated.
+struct scope {
+    const assembly* file = nullptr;
+    variables values;
+    std::uint32_t container = plan::none;                    ///< none: the board itself
+    std::unordered_map<std::string, std::uint32_t> modules;  ///< by local name
+};
+
+/// The values that hold inside the `i`th repetition.
+variables with_i(const variables& values, bool repeated, std::uint64_t i);
+
+}  // namespace trn

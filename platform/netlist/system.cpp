@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/netlist/system.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <tlm>
+
+#include "platform/tlm/irq.h"
+#include "platform/tlm/router.h"
+
+namespace trn {
+
+namespace {
+
+using fw_if = tlm::tlm_fw_transport_if<>;
+using bw_if = tlm::tlm_bw_transport_if<>;
+using any_target = tlm::tlm_base_target_socket_b<64, fw_if, bw_if>;
+template <int N, sc_core::sc_port_policy Policy>
+using initiator = tlm::tlm_base_initiator_socket<64, fw_if, bw_if, N, Policy>;
+
+/// The table of a kind and its class disagree: our mistake, not the user's.
+[[noreturn]] void broken_table(const std::string& what) {
+    std::cerr << "kind table: " << what << std::endl;
+    std::abort();
+}
+
+template <class Socket>
+bool bind_as(sc_core::sc_object& from, any_target& to) {
+    auto* socket = dynamic_cast<Socket*>(&from);
+    if (socket != nullptr) socket->bind(to);
+    return socket != nullptr;
+}
+
+/// A socket's class depends on how often it may be bound, and bind() is virtual below that class.
+bool bind_sockets(sc_core::sc_object& from, sc_core::sc_object& to) {
+    auto* target = dynamic_cast<any_target*>(&to);
+    if (target == nullptr) return false;
+    using enum sc_core::sc_port_policy;
+    return bind_as<initiator<1, SC_ONE_OR_MORE_BOUND>>(from, *target) ||
+           bind_as<initiator<1, SC_ZERO_OR_MORE_BOUND>>(from, *target) ||
+           bind_as<initiator<0, SC_ONE_OR_MORE_BOUND>>(from, *target) ||
+           bind_as<initiator<0, SC_ZERO_OR_MORE_BOUND>>(from, *target);
+}
+
+bool bind_lines(sc_core::sc_object& from, sc_core::sc_object& to, unsigned line) {
+    auto* output = dynamic_cast<irq_out*>(&from);
+    auto* input = dynamic_cast<irq_in*>(&to);
+    if (output == nullptr || input == nullptr || line >= input->lines()) return false;
+    output->bind(*input, line);
+    return true;
+}
+
+}  // namespace
+
+/// What an assembly becomes: a module that only gives its parts a place in the hierarchy. Modules
+/// are children of the module whose constructor is running.
+class system::container : public sc_core::sc_module {
+public:
+    container(sc_core::sc_module_name name, const std::function<void()>& build_parts)
+        : sc_module(name) {
+        build_parts();
+    }
+};
+
+system::system(plan board) : board_(std::move(board)), modules_(board_.modules.size()) {
+    build(0, static_cast<std::uint32_t>(modules_.size()));
+    bind_all();
+}
+
+system::~system() {
+    while (!modules_.empty()) modules_.pop_back();  // parts before what contains them
+}
+
+void system::build(std::uint32_t first, std::uint32_t last) {
+    for (auto i = first; i < last; i = board_.modules[i].end) build_one(i);
+}
+
+void system::build_one(std::uint32_t index) {
+    const plan::module& m = board_.modules[index];
+    if (m.built_as == nullptr) {
+        modules_[index] =
+            std::make_unique<container>(m.name.c_str(), [&] { build(index + 1, m.end); });
+        return;
+    }
+    try {
+        modules_[index] = m.built_as->make(m.name.c_str(), m.config);
+    } catch (const std::bad_alloc&) {
+        m.where.report(mistake::refused_by_model,
+                       fmt::format("{} '{}': the host has not enough memory or address space",
+                                   m.type, m.path));
+        board_.problems->throw_if_any();
+    }
+}
+
+void system::bind_all() {
+    for (const auto& binding : board_.bindings) bind(binding);
+}
+
+namespace {
+
+sc_core::sc_object& find_object(sc_core::sc_module& module, const port& p, unsigned element) {
+    const auto name = p.count ? fmt::format("{}_{}", p.name, element) : p.name;
+    for (auto* child : module.get_child_objects())
+        if (name == child->basename()) return *child;
+    broken_table(fmt::format("{} has no object '{}'", module.name(), name));
+}
+
+}  // namespace
+
+void system::bind(const plan::binding& what) {
+    const auto object = [&](const plan::endpoint& end) -> sc_core::sc_object& {
+        const port& p = board_.modules[end.module].built_as->ports[end.port];
+        return find_object(*modules_[end.module], p, end.index);
+    };
+    const auto explain = [&] {
+        return fmt::format("cannot bind {} to {}", board_.text(what.from), board_.text(what.to));
+    };
+    if (!what.repeated) {
+        auto& from = object(what.from);
+        auto& to = object(what.to);
+        if (!bind_sockets(from, to) && !bind_lines(from, to, what.to.index))
+            broken_table(explain());
+    }
+    if (!what.window) return;
+    auto* decoder = dynamic_cast<router*>(modules_[what.from.module].get());
+    if (decoder == nullptr) broken_table(explain());
+    const auto& w = *what.window;
+    if (decoder->map({w.base, w.size, w.target_base, what.router_port}) != nullptr)
+        broken_table(explain());
+}
+
+}  // namespace trn

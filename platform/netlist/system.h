@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <systemc>
+#include <vector>
+
+#include "platform/netlist/address_map.h"
+#include "platform/netlist/plan.h"
+
+namespace trn {
+
+/// A built board: owns every module, in construction order; modules know each other only through
+/// their sockets. One per process, because SystemC elaborates once.
+class system {
+public:
+    /// Builds and binds everything in `board`.
+    /// \throws config_error (E54) when a model cannot be built, for example for want of address
+    /// space.
+    explicit system(plan board);
+    ~system();
+    system(const system&) = delete;
+    system& operator=(const system&) = delete;
+
+    const plan& board() const { return board_; }
+
+    /// The module with this full name, or nullptr; also when it is not a T.
+    template <class T = sc_core::sc_module>
+    T* find(std::string_view path) const {
+        const auto index = board_.index_of(path);
+        return index == plan::none ? nullptr : dynamic_cast<T*>(modules_[index].get());
+    }
+    /// Calls visit(T&) for every module that is a T, in construction order: a model's class or an
+    /// interface.
+    template <class T, class Visit>
+    void for_each(Visit visit) const {
+        for (const auto& module : modules_)
+            if (auto* found = dynamic_cast<T*>(module.get())) visit(*found);
+    }
+    template <class T>
+    std::vector<T*> all() const {
+        std::vector<T*> list;
+        for_each<T>([&](T& one) { list.push_back(&one); });
+        return list;
+    }
+    /// The module built from board().modules[index]; containers of assemblies included.
+    sc_core::sc_module& module(std::uint32_t index) const { return *modules_[index]; }
+
+private:
+    class container;
+
+    void build(std::uint32_t first, std::uint32_t last);
+    void build_one(std::uint32_t index);
+    void bind_all();
+    void bind(const plan::binding& what);
+
+    plan board_;
+    std::vector<std::unique_ptr<sc_core::sc_module>> modules_;  // as in board_.modules
+};
+
+}  // namespace trn

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Boards from anybody: each is planned whole or refused with places, never more than that.
+#include <systemc>
+
+#include "models/kinds.h"
+#include "platform/netlist/address_map.h"
+#include "tests/support/fuzz.h"
+
+namespace {
+
+using namespace trn;
+
+const std::string small_board = R"(board: small
+description: two memories behind one router
+parameters: {room: 64 KiB, far: 0x10_0000}
+modules:
+  noc: {type: router, hop_latency: 2 ns}
+  bus: {type: router}
+  ram: {type: memory, count: 2, size: "${room}", each: {read_only: [false, true]}}
+bind:
+  - {bind: "noc.initiator -> ram${i}.in", at: [0x0, "${far}"], size: "${room}"}
+  - noc.initiator -> ram0.in @ 0x8000_0000 + 4 KiB => 0x1000
+  - noc.initiator -> bus.target @ 0x4000_0000 + 4 KiB
+  - {bind: "bus.initiator -> noc.target", at: 0x0, stride: 1 GiB, size: 1 MiB, count: 3, to: 8}
+)";
+
+std::vector<std::string> seeds() {
+    std::vector<std::string> list{
+        "",
+        "{}",
+        "[]",
+        "board: b",
+        "board: b\nmodules: []\nbind: {}\n",
+        small_board,
+        small_board,
+        "board: b\nmodules: {a: {type: router, count: 2000}}\nbind: [{bind: \"a${i}.initiator -> "
+        "a0.target\", count: 2000, at: 0, stride: 1, size: 1 B}]\n",
+        "board: b\nmodules: {a: {type: chips/trainium3, count: 1000}}\n",
+        "board: b\nparameters: {a: \"${a}${a}\"}\nmodules: {a: {type: \"${a}\"}}\n",
+        "board: b\nmodules: {a: {type: ../boards/trn3-chip}, b: {type: /etc/passwd}}\n"};
+    std::vector<std::string> files;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator("platform/boards"))
+        if (entry.path().extension() == ".yaml") files.push_back(entry.path());
+    std::sort(files.begin(), files.end());  // a folder has no order of its own
+    for (const auto& file : files) list.push_back(test::file_text(file));
+    return list;
+}
+
+const std::vector<std::string> words{"board: ",
+                                     "modules:\n",
+                                     "bind:\n",
+                                     "  - noc.initiator -> ram0.in @ 0x0 + 1 KiB\n",
+                                     "  - noc.initiator -> bus.target\n",
+                                     " -> ",
+                                     " @ ",
+                                     " => ",
+                                     "none",
+                                     "${i}",
+                                     "${",
+                                     "${room}",
+                                     "count: 200000",
+                                     "count: 3",
+                                     "first: 7",
+                                     "each: {size: [1 KiB]}",
+                                     "type: router",
+                                     "type: chips/trainium3",
+                                     "stride: 0xffffffffffffffff",
+                                     "at: [0, 1, 2]",
+                                     "[18446744073709551615]",
+                                     "0xffffffffffffffff",
+                                     "9223372036854775807 B",
+                                     "4 GiB",
+                                     "1 ns",
+                                     "-1",
+                                     "&a",
+                                     "*a",
+                                     "\n",
+                                     "  ",
+                                     ": ",
+                                     "- ",
+                                     "[",
+                                     "]",
+                                     "{",
+                                     "}",
+                                     "\"",
+                                     "'",
+                                     "#",
+                                     "\t",
+                                     "\xff\xfe"};
+
+void read(const std::string& text) {
+    try {
+        const auto board = plan_text(text, "x.yaml", kinds(), {"platform/boards", {}});
+        for (const auto router : routers(board)) flattened_map(board, router);
+        for (const auto& module : board.modules) board.parameters_of(module);
+    } catch (const config_error& error) {
+        if (error.list().empty() || std::string_view(error.what()).empty()) std::abort();
+    }
+}
+
+}  // namespace
+
+int sc_main(int argc, char** argv) {
+    const test::mutator inputs(seeds(), words);
+    return test::fuzz(argc, argv, [&](test::fuzz_random& random) { read(inputs.make(random)); });
+}
+
+int main(int argc, char** argv) {
+    setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
+    return sc_core::sc_elab_and_sim(argc, argv);
+}

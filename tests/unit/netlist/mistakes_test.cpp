@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+// One test per mistake of a board: YAML in, code, line and column out (house style R15).
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "platform/netlist/boards.h"
+#include "tests/unit/netlist/sample_kinds.h"
+
+namespace {
+
+using namespace trn;
+using testing::HasSubstr;
+
+struct finding {
+    mistake code{};
+    int line = 0;
+    int column = 0;
+    friend bool operator==(const finding&, const finding&) = default;
+    friend void PrintTo(const finding& f, std::ostream* out) {
+        *out << "E" << static_cast<unsigned>(f.code) << " at " << f.line << ":" << f.column;
+    }
+};
+
+std::vector<diagnostic> mistakes(const std::string& yaml, plan_options options = {}) {
+    try {
+        plan_text(yaml, "board.yaml", test::sample_kinds(), options);
+    } catch (const config_error& error) {
+        return error.list();
+    }
+    return {};
+}
+
+std::vector<finding> findings(const std::string& yaml) {
+    std::vector<finding> list;
+    for (const auto& one : mistakes(yaml)) list.push_back({one.code, one.line, one.column});
+    return list;
+}
+
+/// A board of a router and a memory, with `more` below `modules:` and `bind:`.
+std::string with_modules(const std::string& more) {
+    return "board: b\nmodules:\n" + more;
+}
+std::string with_bind(const std::string& lines) {
+    return R"(board: b
+modules:
+  noc: {type: router}
+  ram: {type: memory, size: 64 KiB}
+  dev: {type: gadget}
+bind:
+)" + lines;
+}
+const std::string whole_bind = R"(  - noc.initiator -> ram.in @ 0x0 + 64 KiB
+  - noc.initiator -> dev.regs @ 0x10_0000 + 4 KiB
+  - dev.mem -> noc.target
+  - dev.irq -> none
+)";
+
+/// An assembly that stands in a folder of its own.
+class Assemblies : public testing::Test {
+protected:
+    void SetUp() override {
+        folder =
+            std::filesystem::path(testing::TempDir()) / ("trn_netlist_" + std::to_string(getpid()));
+        std::filesystem::create_directories(folder / "chips");
+    }
+    void TearDown() override { std::filesystem::remove_all(folder); }
+
+    void write(const std::string& name, const std::string& text) {
+        std::ofstream(folder / name) << text;
+    }
+    std::vector<diagnostic> mistakes(const std::string& yaml) {
+        return ::mistakes(yaml, {folder, {}});
+    }
+    finding first(const std::string& yaml) {
+        const auto list = mistakes(yaml);
+        return list.empty() ? finding{} : finding{list[0].code, list[0].line, list[0].column};
+    }
+    std::filesystem::path folder;
+};
+
+TEST(Board, WithoutMistakesHasNone) {
+    EXPECT_EQ(findings(with_bind(whole_bind)), std::vector<finding>{});
+}
+
+TEST(Board, E09NeedsANameModulesAndTypes) {
+    EXPECT_THAT(findings("modules: {}\n"),
+                testing::ElementsAre(finding{mistake::missing_key, 1, 1}));
+    EXPECT_THAT(findings("board: b\n"), testing::ElementsAre(finding{mistake::missing_key, 1, 1}));
+    EXPECT_THAT(findings(with_modules("  a: {size: 1 B}\n")),
+                testing::ElementsAre(finding{mistake::missing_key, 3, 3}));
+}
+
+TEST(Board, E10SuggestsTheKindThatWasMeant) {
+    const auto list = mistakes(with_modules("  a: {type: memroy}\n"));
+    ASSERT_EQ(list.size(), 1u);
+    EXPECT_EQ(list[0].text().substr(0, 66),
+              "board.yaml:3:13: E10 no kind 'memroy'\n  a: {type: memroy}\n        ");
+    EXPECT_THAT(list[0].suggestion, HasSubstr("did you mean 'memory'?"));
+}
+
+TEST(Board, E12SuggestsTheParameterThatWasMeant) {
+    const auto list = mistakes(with_modules("  a: {type: router, hop_latancy: 1 ns}\n"));
+    ASSERT_EQ(list.size(), 1u) << list[1].text();
+    EXPECT_EQ(list[0].code, mistake::unknown_parameter);
+    EXPECT_EQ(list[0].column, 21);
+    EXPECT_EQ(list[0].suggestion, "did you mean 'hop_latency'?  (known: hop_latency)");
+}
+
+TEST(Board, E14NamesTheParameterThatIsMissing) {
+    EXPECT_THAT(findings(with_modules("  a: {type: memory}\n")),
+                testing::ElementsAre(finding{mistake::missing_parameter, 3, 3}));
+}
+
+TEST(Board, E15NamesWhatADollarMayName) {
+    EXPECT_THAT(findings(with_modules("  a: {type: memory, size: \"${big}\"}\n")),
+                testing::Contains(finding{mistake::unknown_variable, 3, 27}));
+    EXPECT_THAT(findings(with_modules("  a: {type: memory, size: \"${i} KiB\"}\n")),
+                testing::Contains(finding{mistake::unknown_variable, 3, 27}));
+    EXPECT_THAT(findings(with_modules("  a: {type: memory, size: \"${i\"}\n")),
+                testing::Contains(finding{mistake::unknown_variable, 3, 27}));
+}
+
+TEST(Board, E07RefusesAParameterGivenTwice) {
+    EXPECT_THAT(findings(with_modules("  a: {type: memory, size: 1 KiB, size: 2 KiB}\n")),
+                testing::Contains(finding{mistake::duplicate_key, 3, 34}));
+    EXPECT_THAT(findings(with_modules("  a: {type: memory, count: 2, size: 1 KiB, each: {size: "
+                                      "[1 KiB, 2 KiB]}}\n")),
+                testing::Contains(finding{mistake::duplicate_key, 3, 51}));
+}
+
+TEST(Board, E20ToE26ReadEveryTypeOfParameter) {
+    const auto value = [](const std::string& setting) {
+        const auto list = findings(with_modules("  a: {type: gadget, " + setting + "}\n"));
+        return list.empty() ? finding{} : list[0];
+    };
+    const int at = 21;
+    EXPECT_EQ(value("queues: x").code, mistake::not_a_number);
+    EXPECT_EQ(value("queues: 5000000000").code, mistake::out_of_range);
+    EXPECT_EQ(value("offset: -3000000000").code, mistake::out_of_range);
+    EXPECT_EQ(value("fast: yes").code, mistake::not_a_boolean);
+    EXPECT_EQ(value("factor: much").code, mistake::not_a_number);
+    EXPECT_EQ(value("paint: blue").code, mistake::not_a_choice);
+    EXPECT_EQ(value("clock: 7"), (finding{mistake::unit_missing, 3, at + 7}));
+    EXPECT_EQ(value("rate: 7 GHz"), (finding{mistake::unknown_unit, 3, at + 6}));
+    EXPECT_EQ(value("latency: 0.0001 ps").code, mistake::not_whole);
+    EXPECT_EQ(value("weights: [1, x]"), (finding{mistake::not_a_number, 3, at + 13}));
+    EXPECT_EQ(value("weights: 1"), (finding{mistake::wrong_shape, 3, at + 9}));
+    EXPECT_EQ(value("queues: [1]"), (finding{mistake::wrong_shape, 3, at + 8}));
+}
+
+TEST(Board, E27RefusesNamesThatAreNotIdentifiers) {
+    EXPECT_THAT(findings(with_modules("  a-b: {type: router}\n")),
+                testing::Contains(finding{mistake::bad_name, 3, 3}));
+    EXPECT_THAT(findings("board: b\nparameters: {i: 1}\nmodules: {}\n"),
+                testing::Contains(finding{mistake::bad_name, 2, 14}));
+}
+
+TEST(Board, E40SuggestsTheModuleThatWasMeant) {
+    const auto list = mistakes(with_bind(whole_bind + "  - dev.extra -> nco.target\n"));
+    ASSERT_EQ(list.size(), 1u);
+    EXPECT_EQ((finding{list[0].code, list[0].line, list[0].column}),
+              (finding{mistake::unknown_module, 11, 5}));
+    EXPECT_THAT(list[0].suggestion, HasSubstr("(known: dev, noc, ram)"));
+}
+
+TEST(Board, E41ListsTheSocketsOfTheKind) {
+    const auto list = mistakes(with_bind(whole_bind + "  - dev.extra -> noc.targte\n"));
+    ASSERT_EQ(list.size(), 1u);
+    EXPECT_EQ(list[0].code, mistake::unknown_port);
+    EXPECT_EQ(list[0].suggestion, "did you mean 'target'?  (known: target, initiator)");
+}
+
+TEST(Board, E42SaysWhichWayTheArrowPoints) {
+    const auto list = mistakes(with_bind(whole_bind + "  - noc.target -> dev.extra\n"));
+    ASSERT_EQ(list.size(), 1u);
+    EXPECT_EQ(list[0].code, mistake::wrong_direction);
+    EXPECT_EQ(list[0].message, "'noc.target' is a target and 'dev.extra' is an initiator");
+    EXPECT_THAT(list[0].suggestion, HasSubstr("arrow"));
+    EXPECT_THAT(findings(with_bind(whole_bind + "  - dev.extra -> dev.reset\n")),
+                testing::ElementsAre(finding{mistake::wrong_direction, 11, 5}));
+}
+
+TEST(Board, E43NamesTheFirstOfTwoBindings) {
+    const auto list = mistakes(with_bind(whole_bind + "  - dev.mem -> noc.target\n"));
+    ASSERT_EQ(list.size(), 1u);
+    EXPECT_EQ(list[0].code, mistake::bound_twice);
+    EXPECT_EQ(list[0].suggestion, "first at board.yaml:9");
+    EXPECT_THAT(findings(with_bind(whole_bind + "  - dev.extra -> ram.in\n")),
+                testing::ElementsAre(finding{mistake::bound_twice, 11, 5}));
+}
+
+TEST(Board, E44FindsWhatNobodyBound) {
+    const auto list = mistakes(with_bind(R"(  - noc.initiator -> ram.in @ 0x0 + 64 KiB
+  - dev.mem -> noc.target
+)"));
+    ASSERT_EQ(list.size(), 2u);
+    EXPECT_EQ((finding{list[0].code, list[0].line, list[0].column}),
+              (finding{mistake::unbound, 5, 3}));
+    EXPECT_EQ(list[0].message, "target 'dev.regs' is not bound");
+    EXPECT_EQ(list[1].message, "irq_out 'dev.irq' is not bound");
+    EXPECT_THAT(findings(with_bind("  - dev.mem -> none\n")),
+                testing::Contains(finding{mistake::unbound, 7, 5}));
+}
+
+TEST(Board, E45SaysWhichLineHasTheRangeAlready) {
+    const auto list = mistakes(with_bind(R"(  - noc.initiator -> ram.in @ 0x1000 + 8 KiB
+  - noc.initiator -> dev.regs @ 0x2fff + 1 KiB
+  - dev.mem -> noc.target
+  - dev.irq -> none
+)"));
+    ASSERT_EQ(list.size(), 1u);
+    EXPECT_EQ((finding{list[0].code, list[0].line, list[0].column}),
+              (finding{mistake::range_overlap, 8, 5}));
+    EXPECT_EQ(list[0].suggestion, "by 'ram.in' at board.yaml:7");
+}
+
+TEST(Board, E46ComparesARangeWithItsTarget) {
+    EXPECT_THAT(findings(with_bind("  - noc.initiator -> ram.in @ 0x0 + 65 KiB\n")),
+                testing::Contains(finding{mistake::range_too_large, 7, 5}));
+    EXPECT_THAT(findings(with_bind("  - noc.initiator -> ram.in @ 0x0 + 64 KiB => 0x1\n")),
+                testing::Contains(finding{mistake::range_too_large, 7, 5}));
+    EXPECT_THAT(findings(with_bind("  - noc.initiator -> ram.in @ 0x0 + 1 KiB => 1 TiB\n")),
+                testing::Contains(finding{mistake::range_too_large, 7, 5}));
+}
+
+TEST(Board, E47SaysHowABindLineIsWritten) {
+    for (const char* line : {"dev.mem", "dev.mem -> noc", "dev.mem noc.target", "-> noc.target",
+                             "dev.mem ->", "a b.c -> noc.target", "dev.irq -> dev.reset[1",
+                             "noc.initiator -> ram.in @ 0x0", "dev.mem[ -> noc.target"})
+        EXPECT_THAT(findings(with_bind("  - " + std::string(line) + "\n")),
+                    testing::Contains(finding{mistake::bad_bind_line, 7, 5}))
+            << line;
+    EXPECT_THAT(findings(with_bind("  - noc.initiator -> ram.in @ 0x0 + 64\n")),
+                testing::Contains(finding{mistake::unit_missing, 7, 5}));
+    EXPECT_THAT(findings(with_bind("  - noc.initiator -> ram.in @ here + 64 KiB\n")),
+                testing::Contains(finding{mistake::not_a_number, 7, 5}));
+}
+
+TEST(Board, E48AsksForRangesWhereAddressesAreDecoded) {
+    EXPECT_THAT(findings(with_bind("  - noc.initiator -> ram.in\n")),
+                testing::Contains(finding{mistake::range_expected, 7, 5}));
+    EXPECT_THAT(findings(with_bind("  - dev.mem -> noc.target @ 0x0 + 1 KiB\n")),
+                testing::Contains(finding{mistake::range_expected, 7, 5}));
+    EXPECT_THAT(findings(with_bind(
+                    "  - {bind: noc.initiator -> ram.in @ 0x0 + 1 KiB, at: 0x0, size: 1 KiB}\n")),
+                testing::Contains(finding{mistake::range_expected, 7, 12}));
+}
+
+TEST(Board, E49BoundsInterruptLinesAndElements) {
+    for (const char* line :
+         {"dev.irq -> dev.reset[4]", "dev.alarm[2] -> dev.reset[0]", "dev.alarm -> dev.reset",
+          "dev.mem[0] -> noc.target", "dev.irq -> dev.reset[18446744073709551615]"})
+        EXPECT_THAT(findings(with_bind("  - " + std::string(line) + "\n")),
+                    testing::Contains(finding{mistake::line_outside, 7, 5}))
+            << line;
+}
+
+TEST(Board, E50BoundsCountsAndLists) {
+    EXPECT_THAT(findings(with_modules("  a: {type: router, count: 0}\n")),
+                testing::Contains(finding{mistake::bad_count, 3, 28}));
+    EXPECT_THAT(findings(with_modules("  a: {type: router, count: 200001}\n")),
+                testing::Contains(finding{mistake::bad_count, 3, 28}));
+    EXPECT_THAT(
+        findings(with_modules("  a: {type: memory, count: 3, each: {size: [1 KiB, 2 KiB]}}\n")),
+        testing::Contains(finding{mistake::bad_count, 3, 44}));
+    EXPECT_THAT(findings(with_bind("  - {bind: noc.initiator -> ram.in, at: [0, 1], to: [1], "
+                                   "size: 1 KiB}\n")),
+                testing::Contains(finding{mistake::bad_count, 7, 53}));
+}
+
+TEST(Board, E51FindsNamesThatACountMakesTwice) {
+    const auto list =
+        mistakes(with_modules("  a: {type: router, count: 2}\n  a1: {type: router}\n"));
+    ASSERT_FALSE(list.empty());
+    EXPECT_EQ(list[0].code, mistake::module_twice);
+    EXPECT_EQ(list[0].suggestion, "first at board.yaml:3");
+}
+
+TEST(Board, E53BoundsTheNumberOfModules) {
+    EXPECT_THAT(findings(with_modules("  a: {type: router, count: 150000}\n"
+                                      "  b: {type: router, count: 150000}\n")),
+                testing::Contains(finding{mistake::too_many_modules, 4, 3}));
+}
+
+TEST(Board, E54TellsWhatTheModelRefuses) {
+    EXPECT_THAT(findings(with_modules("  a: {type: gadget, queues: 33}\n")),
+                testing::Contains(finding{mistake::refused_by_model, 3, 3}));
+}
+
+TEST(Board, E55SuggestsTheBoardThatWasMeant) {
+    setenv("TRNVP_BOARDS", testing::TempDir().c_str(), 1);
+    std::ofstream(std::filesystem::path(testing::TempDir()) / "little.yaml") << "board: little\n";
+    try {
+        find_board("litle");
+        FAIL();
+    } catch (const config_error& error) {
+        EXPECT_EQ(error.list().at(0).code, mistake::unknown_board);
+        EXPECT_THAT(error.what(), HasSubstr("did you mean 'little'?"));
+    }
+    std::filesystem::remove(std::filesystem::path(testing::TempDir()) / "little.yaml");
+}
+
+TEST(Board, TellsAllMistakesOfAFileInOrder) {
+    const auto list = findings(R"(board: b
+colour: red
+modules:
+  noc: {type: ruoter}
+  ram: {type: memory, size: 64}
+bind:
+  - noc.initiator -> ram.out
+)");
+    EXPECT_THAT(list, testing::ElementsAre(finding{mistake::unknown_key, 2, 1},
+                                           finding{mistake::unknown_type, 4, 15},
+                                           finding{mistake::unit_missing, 5, 29},
+                                           finding{mistake::unknown_module, 7, 5},
+                                           finding{mistake::unknown_port, 7, 5}));
+}
+
+TEST(Board, OfNothingButMistakesIsStillQuick) {
+    std::string many = "board: b\nmodules:\n  a: {type: router, count: 100000}\nbind:\n";
+    many += "  - {bind: \"a${i}.x -> a${i}.y\", count: 2000000}\n";
+    EXPECT_FALSE(findings(many).empty());
+}
+
+TEST_F(Assemblies, E10SaysWhereAnAssemblyWasLookedFor) {
+    write("chips/big.yaml", "assembly: big\nmodules: {}\n");
+    const auto list = mistakes(with_modules("  a: {type: chips/bigg}\n"));
+    ASSERT_EQ(list.size(), 1u);
+    EXPECT_EQ(list[0].code, mistake::unknown_type);
+    EXPECT_THAT(list[0].suggestion, HasSubstr("'chips/big'"));
+}
+
+TEST_F(Assemblies, E11BelongsToTheFileItStandsIn) {
+    write("chips/big.yaml", "assembly: big\nmodules: {}\nboard: no\n");
+    const auto list = mistakes(with_modules("  a: {type: chips/big, count: 3}\n"));
+    ASSERT_EQ(list.size(), 1u);
+    EXPECT_EQ((finding{list[0].code, list[0].line, list[0].column}),
+              (finding{mistake::unknown_key, 3, 1}));
+    EXPECT_THAT(list[0].file, testing::EndsWith("chips/big.yaml"));
+}
+
+TEST_F(Assemblies, E12AndE20CheckTheParametersOfAnAssembly) {
+    write("chips/big.yaml", "assembly: big\nparameters: {room: 4 KiB, id: 0}\nmodules: {}\n");
+    EXPECT_EQ(first(with_modules("  a: {type: chips/big, rom: 1 KiB}\n")),
+              (finding{mistake::unknown_parameter, 3, 24}));
+    EXPECT_EQ(first(with_modules("  a: {type: chips/big, room: 1}\n")),
+              (finding{mistake::unit_missing, 3, 30}));
+    EXPECT_EQ(first(with_modules("  a: {type: chips/big, id: x}\n")),
+              (finding{mistake::not_a_number, 3, 28}));
+}
+
+TEST_F(Assemblies, E40HidesWhatIsInsideAnAssembly) {
+    write("chips/big.yaml",
+          "assembly: big\nmodules:\n  ram: {type: memory, size: 4 KiB}\nports: {data: ram.in}\n");
+    const std::string head =
+        "board: b\nmodules:\n  chip: {type: chips/big}\n  dev: {type: gadget}\n";
+    EXPECT_EQ(first(head + "bind:\n  - dev.mem -> chip.dta\n"),
+              (finding{mistake::unknown_port, 6, 5}));
+}
+
+TEST_F(Assemblies, E44NamesThePortThatTheBoardForgot) {
+    write("chips/big.yaml",
+          "assembly: big\nmodules:\n  ram: {type: memory, size: 4 KiB}\nports: {data: ram.in}\n");
+    const auto list = mistakes("board: b\nmodules:\n  chip: {type: chips/big}\n");
+    ASSERT_EQ(list.size(), 1u);
+    EXPECT_EQ((finding{list[0].code, list[0].line, list[0].column}),
+              (finding{mistake::unbound, 3, 3}));
+    EXPECT_EQ(list[0].message, "port 'chip.data' is not bound");
+}
+
+TEST_F(Assemblies, E52ShowsTheChainOfACycle) {
+    write("chips/a.yaml", "assembly: a\nmodules:\n  b: {type: chips/b}\n");
+    write("chips/b.yaml", "assembly: b\nmodules:\n  a: {type: chips/a}\n");
+    const auto list = mistakes(with_modules("  a: {type: chips/a}\n"));
+    ASSERT_EQ(list.size(), 1u);
+    EXPECT_EQ(list[0].code, mistake::include_cycle);
+    EXPECT_EQ(list[0].line, 3);
+    EXPECT_THAT(list[0].suggestion, HasSubstr("board.yaml -> "));
+}
+
+TEST_F(Assemblies, E53BoundsCountsOfCounts) {
+    write("chips/a.yaml", "assembly: a\nmodules:\n  b: {type: chips/b, count: 1000}\n");
+    write("chips/b.yaml", "assembly: b\nmodules:\n  c: {type: router, count: 1000}\n");
+    const auto list = mistakes(with_modules("  a: {type: chips/a, count: 1000}\n"));
+    ASSERT_EQ(list.size(), 1u);
+    EXPECT_EQ(list[0].code, mistake::too_many_modules);
+}
+
+TEST_F(Assemblies, ToldOncePerFileHoweverOftenItIsUsed) {
+    write("chips/a.yaml", "assembly: a\nmodules:\n  r: {type: memory, size: 5}\n");
+    EXPECT_EQ(mistakes(with_modules("  a: {type: chips/a, count: 100}\n")).size(), 1u);
+}
+
+TEST_F(Assemblies, BoundTheLengthOfWhatIsWrittenOut) {
+    write("chips/a.yaml", "assembly: a\nparameters: {t: x}\nmodules: {}\n");
+    const std::string longest(3000, 'x');
+    EXPECT_EQ(first("board: b\nparameters: {t: " + longest +
+                    "}\nmodules:\n  a: {type: chips/a, t: \"${t}${t}\"}\n"),
+              (finding{mistake::out_of_range, 4, 25}));
+}
+
+TEST(Board, TakesItsParametersFromTheCommandLine) {
+    const std::string yaml = "board: b\nparameters: {room: 4 KiB}\nmodules: {}\n";
+    const auto set = [&](const std::string& text) {
+        const auto list = mistakes(yaml, {".", {text}});
+        return list.empty() ? mistake{} : list[0].code;
+    };
+    EXPECT_EQ(set("room=8 KiB"), mistake{});
+    EXPECT_EQ(set("rom=8 KiB"), mistake::unknown_parameter);
+    EXPECT_EQ(set("room=8"), mistake::unit_missing);
+    EXPECT_EQ(set("room"), mistake::not_a_number);
+}
+
+}  // namespace

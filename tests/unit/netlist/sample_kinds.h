@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+
+#include <array>
+
+#include "models/kinds.h"
+#include "platform/config/document.h"
+#include "platform/netlist/kind_table.h"
+#include "platform/tlm/irq.h"
+
+namespace trn::test {
+
+enum class color { red, green };
+
+/// One of every sort of parameter and port.
+class gadget : public sc_core::sc_module {
+public:
+    struct link {
+        std::uint64_t rate = 1'000'000'000;
+        sc_core::sc_time latency{5, sc_core::SC_NS};
+    };
+    struct config {
+        unsigned queues = 16;
+        std::int32_t offset = -1;
+        bool fast = false;
+        double factor = 0.5;
+        std::string label = "plain";
+        color paint = color::red;
+        std::uint64_t clock = 1'400'000'000;
+        link up;
+        std::vector<std::uint32_t> weights{1, 2};
+        std::vector<std::uint64_t> sizes;
+        unsigned lines = 4;
+    };
+
+    tlm_utils::simple_initiator_socket<gadget, 64> mem{"mem"};
+    tlm_utils::simple_initiator_socket_optional<gadget, 64> extra{"extra"};
+    tlm_utils::simple_target_socket<gadget, 64> regs{"regs"};
+    irq_out irq{"irq"};
+    irq_in reset;
+    sc_core::sc_vector<irq_out> alarm{"alarm", 2};
+
+    gadget(sc_core::sc_module_name name, const config& cfg)
+        : sc_module(name), reset("reset", cfg.lines, [](unsigned, bool) {}), cfg(cfg) {
+        regs.register_b_transport(this, &gadget::b_transport);
+    }
+    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
+        last_address = payload.get_address();
+        payload.set_response_status(tlm::TLM_OK_RESPONSE);
+    }
+
+    const config cfg;
+    std::uint64_t last_address = ~std::uint64_t{0};
+};
+
+/// The project's kinds and `gadget`.
+const kind_list& sample_kinds();
+
+}  // namespace trn::test
+
+namespace trn::config {
+template <>
+struct choices<test::color> {
+    static constexpr std::array list{choice<test::color>{"red", test::color::red},
+                                     choice<test::color>{"green", test::color::green}};
+};
+}  // namespace trn::config
+
+namespace trn::test {
+
+inline const kind_list& sample_kinds() {
+    using c = gadget::config;
+    static const kind_list list = [] {
+        kind_list all = kinds();
+        all.push_back(kind_of<gadget>(
+            "gadget", "A block for tests.",
+            {{"queues", &c::queues, "queues per direction"},
+             {"offset", &c::offset, "a signed number"},
+             {"fast", &c::fast, "a switch"},
+             {"factor", &c::factor, "a real number"},
+             {"label", &c::label, "a word"},
+             {"paint", &c::paint, "a choice"},
+             {"clock", &c::clock, unit::hertz, "a frequency"},
+             {"rate", in(&c::up, &gadget::link::rate), unit::bytes_per_second, "a data rate"},
+             {"latency", in(&c::up, &gadget::link::latency), "a time"},
+             {"weights", &c::weights, "some numbers"},
+             {"sizes", &c::sizes, unit::bytes, "some sizes"},
+             {"lines", &c::lines, "reset lines"}},
+            {port::initiator("mem", "where data is"),
+             port::initiator("extra", "a second way").optional(),
+             port::target("regs", "registers").of_size(0x1000),
+             port::irq_out("irq", "something happened"),
+             port::irq_in("reset", "resets").of_lines(&c::lines),
+             port::irq_out("alarm", "two alarms").times(2).optional()},
+            [](const c& cfg) -> std::optional<std::string> {
+                if (cfg.queues <= 32) return std::nullopt;
+                return "at most 32 queues";
+            }));
+        return all;
+    }();
+    return list;
+}
+
+}  // namespace trn::test

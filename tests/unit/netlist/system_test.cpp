@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/netlist/system.h"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "platform/tlm/memory.h"
+#include "platform/tlm/router.h"
+#include "tests/support/tlm_driver.h"
+#include "tests/unit/netlist/sample_kinds.h"
+
+namespace {
+
+using namespace trn;
+using testing::ElementsAre;
+
+plan board(const std::string& yaml, plan_options options = {}) {
+    return plan_text(yaml, "board.yaml", test::sample_kinds(), options);
+}
+
+const std::string pair_of_memories = R"(board: pair
+description: two memories behind one router
+parameters: {room: 64 KiB}
+modules:
+  noc: {type: router, hop_latency: 2 ns}
+  ram: {type: memory, count: 2, size: "${room}", each: {read_only: [false, true]}}
+  dev: {type: gadget, weights: [3, 4, 5], sizes: [1 KiB], latency: 7 ns, paint: green, offset: -9}
+bind:
+  - {bind: "noc.initiator -> ram${i}.in", at: [0x0, 0x10_0000], size: "${room}"}
+  - noc.initiator -> ram0.in @ 0x8000_0000 + 4 KiB => 0x1000
+  - noc.initiator -> dev.regs @ 0x4000_0000 + 4 KiB
+  - dev.mem -> noc.target
+  - dev.irq -> dev.reset[2]
+  - {bind: "dev.alarm[${i}] -> dev.reset", line: 0, count: 2}
+)";
+
+TEST(System, BuildsWhatTheBoardSays) {
+    trn::system built(board(pair_of_memories));
+    auto* dev = built.find<test::gadget>("dev");
+    ASSERT_NE(dev, nullptr);
+    EXPECT_STREQ(dev->name(), "dev");
+    EXPECT_THAT(dev->cfg.weights, ElementsAre(3u, 4u, 5u));
+    EXPECT_THAT(dev->cfg.sizes, ElementsAre(1024u));
+    EXPECT_EQ(dev->cfg.up.latency, sc_core::sc_time(7, sc_core::SC_NS));
+    EXPECT_EQ(dev->cfg.paint, test::color::green);
+    EXPECT_EQ(dev->cfg.offset, -9);
+    EXPECT_EQ(dev->cfg.queues, 16u);
+    EXPECT_EQ(built.find<memory>("ram1")->settings().size, 64u << 10);
+    EXPECT_TRUE(built.find<memory>("ram1")->settings().read_only);
+    EXPECT_FALSE(built.find<memory>("ram0")->settings().read_only);
+    EXPECT_EQ(built.all<memory>().size(), 2u);
+    EXPECT_EQ(built.find<memory>("noc"), nullptr);
+    EXPECT_EQ(built.find("ram2"), nullptr);
+}
+
+TEST(System, SendsEachRangeToItsTarget) {
+    trn::system built(board(pair_of_memories));
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    auto& noc = *built.find<router>("noc");
+    ASSERT_EQ(noc.ranges().size(), 4u);
+    auto& dev = *built.find<test::gadget>("dev");
+    const auto write = [&](std::uint64_t address, std::uint32_t value) {
+        tlm::tlm_generic_payload payload;
+        payload.set_command(tlm::TLM_WRITE_COMMAND);
+        payload.set_address(address);
+        payload.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
+        payload.set_data_length(4);
+        payload.set_streaming_width(4);
+        sc_core::sc_time delay;
+        dev.mem->b_transport(payload, delay);
+        return payload.get_response_status();
+    };
+    EXPECT_EQ(write(0x8000'0010, 0x1234), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(built.find<memory>("ram0")->bytes().data()[0x1010], 0x34);
+    EXPECT_EQ(write(0x10'0000, 1), tlm::TLM_COMMAND_ERROR_RESPONSE);  // ram1 is read-only
+    EXPECT_EQ(write(0x4000'0ff0, 1), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(dev.last_address, 0xff0u);
+    EXPECT_EQ(write(0x2'0000, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+}
+
+TEST(System, BindsInterruptLinesByNumber) {
+    trn::system built(board(pair_of_memories));
+    auto& dev = *built.find<test::gadget>("dev");
+    dev.irq.set(true);
+    dev.alarm[1].set(true);
+    EXPECT_FALSE(dev.reset.level(0));
+    EXPECT_TRUE(dev.reset.level(1));
+    EXPECT_TRUE(dev.reset.level(2));
+}
+
+TEST(System, RefusesAMemoryTheHostCannotHold) {
+    try {
+        trn::system built(
+            board("board: b\nmodules:\n  d: {type: gadget}\n"
+                  "  ram: {type: memory, size: 8000000 TiB}\n"
+                  "bind:\n  - d.mem -> ram.in\n  - d.irq -> none\n"
+                  "  - d.extra -> d.regs\n"));
+        FAIL();
+    } catch (const config_error& error) {
+        EXPECT_EQ(error.list().at(0).code, mistake::refused_by_model);
+        EXPECT_EQ(error.list().at(0).line, 4);
+    }
+}
+
+class Nested : public testing::Test {
+protected:
+    void SetUp() override {
+        folder =
+            std::filesystem::path(testing::TempDir()) / ("trn_nested_" + std::to_string(getpid()));
+        std::filesystem::create_directories(folder / "chips");
+        std::ofstream(folder / "chips/chip.yaml") << R"(assembly: chip
+parameters: {routing_id: 0, room: 4 KiB}
+modules:
+  axi: {type: router}
+  ram: {type: memory, size: "${room}"}
+  core: {type: gadget, queues: "${routing_id}"}
+bind:
+  - axi.initiator -> ram.in @ 0x100 + 2 KiB => 0x100
+  - core.mem -> axi.target
+  - core.irq -> none
+ports:
+  access: axi.target
+  registers: core.regs
+  reset: core.reset
+)";
+    }
+    void TearDown() override { std::filesystem::remove_all(folder); }
+    plan rack(const std::string& parameters = "") {
+        return board(
+            "board: rack\nmodules:\n  noc: {type: router}\n  host: {type: gadget}\n"
+            "  chip:\n    type: chips/chip\n    count: 3\n    routing_id: ${i}\n" +
+                parameters + R"(bind:
+  - host.mem -> noc.target
+  - {bind: "noc.initiator -> chip${i}.access", at: 0x0, stride: 1 MiB, size: 1 MiB, count: 3}
+  - {bind: "noc.initiator -> chip${i}.registers", at: 0x1000_0000, stride: 4 KiB, size: 4 KiB, count: 3}
+  - host.irq -> chip2.reset[1]
+  - noc.initiator -> host.regs @ 0x2000_0000 + 4 KiB
+)",
+            {folder, {}});
+    }
+    std::filesystem::path folder;
+};
+
+TEST_F(Nested, ChipsHaveTheirOwnParametersAndNames) {
+    trn::system built(rack());
+    auto* core = built.find<test::gadget>("chip2.core");
+    ASSERT_NE(core, nullptr);
+    EXPECT_STREQ(core->name(), "chip2.core");
+    EXPECT_EQ(core->cfg.queues, 2u);
+    EXPECT_EQ(
+        built.board().find("chip1")->parameters,
+        (std::vector<std::pair<std::string, std::string>>{{"routing_id", "1"}, {"room", "4 KiB"}}));
+    EXPECT_EQ(built.all<test::gadget>().size(), 4u);
+    built.find<test::gadget>("host")->irq.set(true);
+    EXPECT_TRUE(core->reset.level(1));
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+}
+
+TEST_F(Nested, TheFlattenedMapFollowsRoutersToBlocks) {
+    const auto made = rack();
+    const auto map = flattened_map(made, made.index_of("noc"));
+    ASSERT_EQ(map.size(), 7u);
+    EXPECT_EQ(made.text(map[1].target), "chip1.ram.in");
+    EXPECT_EQ(map[1].window.base, 0x10'0100u);
+    EXPECT_EQ(map[1].window.size, 2048u);
+    EXPECT_EQ(map[1].window.target_base, 0x100u);
+    ASSERT_EQ(map[1].through.size(), 2u);
+    EXPECT_EQ(place_text(map[1].through[0]), "board.yaml:11");
+    EXPECT_THAT(place_text(map[1].through[1]), testing::EndsWith("chips/chip.yaml:8"));
+}
+
+TEST_F(Nested, TheDigestFollowsEveryValue) {
+    const auto first = rack().digest;
+    EXPECT_EQ(first, rack().digest);
+    EXPECT_EQ(first, rack("    room: 4 KiB\n").digest);
+    EXPECT_NE(first, rack("    room: 8 KiB\n").digest);
+}
+
+TEST(Digest, IsTheSameOnEveryHost) {
+    EXPECT_EQ(board(pair_of_memories).digest, 0xa922ace5c618489u);
+}
+
+TEST(Kinds, DescribeTheirClasses) {
+    // Every port of a table is an object of the built module: find_object aborts otherwise.
+    for (const auto& k : kinds()) {
+        EXPECT_FALSE(k.doc.empty()) << k.name;
+        EXPECT_EQ(k.doc.back(), '.') << k.name;
+        for (const auto& p : k.parameters) EXPECT_FALSE(p.doc.empty()) << k.name << "." << p.name;
+        for (const auto& p : k.parameters)
+            EXPECT_TRUE(p.name != "type" && p.name != "count" && p.name != "each") << k.name;
+    }
+}
+
+}  // namespace
