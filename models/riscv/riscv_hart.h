@@ -17,7 +17,10 @@ namespace trn {
 /// A RISC-V hart on a TLM bus: runs one quantum per activation, memory through DMI, devices through
 /// b_transport with the annotated delay. In WFI and in reset it has no scheduled event; before it
 /// first leaves reset it has no state. Design: doc/models/hart.md.
-class riscv_hart : public sc_core::sc_module, public debug_target, private riscv::hart_bus {
+class riscv_hart : public sc_core::sc_module,
+                   public debug_target,
+                   public caches_code,
+                   private riscv::hart_bus {
 public:
     struct config {
         std::uint64_t hart_id = 0;
@@ -58,6 +61,10 @@ public:
     void invalidate_code(std::uint64_t first, std::uint64_t last);
     const config& settings() const { return cfg_; }
 
+    // caches_code
+    void invalidate_code() override {
+        if (core_ != nullptr) core_->invalidate_code();
+    }
     // debug_target
     std::string state() const override;
     bool halted() const override { return core_ != nullptr && core_->halted(); }

@@ -137,6 +137,15 @@ void for_each_module(const std::function<void(const sc_core::sc_object&, interfa
     walk(sc_core::sc_get_top_level_objects());
 }
 
+/// The module that `object` is part of: itself, or what it is a part of. An interface can be
+/// implemented by a plain sc_object inside a module; people know it by the module's name.
+inline std::string module_name(const sc_core::sc_object& object) {
+    const auto* owner = &object;
+    while (!dynamic_cast<const sc_core::sc_module*>(owner) && owner->get_parent_object() != nullptr)
+        owner = owner->get_parent_object();
+    return owner->name();
+}
+
 /// True while at least one module reports readiness and all of them are ready. Asking is cheap: the
 /// modules are looked up once, when the condition is made (after elaboration).
 std::function<bool()> ready_condition();

@@ -113,6 +113,11 @@ address_space* debug_spaces::find(std::string_view name) {
     return found == spaces_.end() ? nullptr : found->second;
 }
 
+void debug_spaces::add(const std::string& name, address_space& space) {
+    index();
+    spaces_[name] = &space;
+}
+
 std::vector<std::string> debug_spaces::names() {
     index();
     std::vector<std::string> all;

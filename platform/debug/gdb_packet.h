@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+/// The framing of the GDB remote serial protocol (GDB manual, appendix "Overview").
+namespace trn::gdb {
+
+/// Longest packet either way, as qSupported announces it.
+constexpr std::size_t largest_packet = 0x4000;
+
+/// `$body#checksum` with the special characters escaped.
+std::string frame(std::string_view body);
+/// As hexadecimal digits.
+std::string hex_text(std::string_view text);
+
+/// Takes bytes as they arrive and calls back for each complete piece. Whatever arrives, it
+/// survives: garbage between packets is skipped, a packet with a wrong checksum is refused with
+/// '-', one that is too long is dropped.
+class packet_reader {
+public:
+    struct events {
+        std::function<void(std::string_view body)> packet;  ///< unescaped
+        std::function<void()> interrupt;                    ///< Ctrl-C
+        std::function<void(std::string_view)> answer;  ///< raw bytes for the other side: '+', '-'
+    };
+    explicit packet_reader(events to) : to_(std::move(to)) {}
+
+    void feed(std::string_view bytes);
+    /// After QStartNoAckMode: neither sends nor expects '+' and '-'.
+    void without_acknowledgement() { acknowledge_ = false; }
+
+private:
+    enum class state { between, body, checksum };
+    void take(char c);
+    void end();
+
+    events to_;
+    state state_ = state::between;
+    std::string body_, checksum_;
+    unsigned char sum_ = 0;
+    bool escaped_ = false, too_long_ = false;
+    bool acknowledge_ = true;
+};
+
+}  // namespace trn::gdb

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "platform/attach/control/control.h"
+#include "platform/attach/listen/listener.h"
+#include "platform/debug/harts.h"
+
+namespace trn {
+
+/// Serves one GDB at a time (doc/debugging.md): chips are inferiors, harts are threads, `monitor`
+/// calls the control methods. Construct it after elaboration.
+class gdb_server {
+public:
+    explicit gdb_server(control& methods);
+    ~gdb_server();
+    gdb_server(const gdb_server&) = delete;
+    gdb_server& operator=(const gdb_server&) = delete;
+
+    /// "HOST:PORT", loopback only, or a path with a '/' for a Unix socket. Returns the address in
+    /// use. Throws listen_error, also when the platform has no hart.
+    std::string listen(const std::string& address);
+    /// Tells GDB that the program has ended, and waits a moment for it to hear.
+    void exited(int status);
+
+private:
+    class session;
+    void welcome(listener::stream client);
+
+    control& methods_;
+    const std::vector<debug_hart> harts_;
+    std::unique_ptr<listener> door_;
+    std::shared_ptr<session> session_;
+};
+
+/// A monitor command as text: "METHOD [name=value...]", the control method's answer as indented
+/// JSON, or one line that begins with "error: ".
+std::string monitor_command(control& methods, std::string_view command);
+
+}  // namespace trn

@@ -1,0 +1,559 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/debug/gdb_stub.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <utility>
+
+#include "platform/attach/control/hex.h"
+#include "platform/debug/gdb_packet.h"
+#include "platform/debug/gdb_registers.h"
+
+namespace trn::gdb {
+namespace {
+
+constexpr std::string_view bad_request = "E16";  // EINVAL
+constexpr std::string_view bad_address = "E0e";  // EFAULT
+constexpr unsigned general_registers = debug_target::pc + 1;
+constexpr std::size_t threads_per_packet = 500;
+
+std::optional<std::uint64_t> number(std::string_view hex) {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(hex.data(), hex.data() + hex.size(), value, 16);
+    if (error != std::errc{} || end != hex.data() + hex.size()) return std::nullopt;
+    return value;
+}
+
+// Cuts `text` at the first `separator`; the second part is empty when there is none.
+std::pair<std::string_view, std::string_view> cut(std::string_view text, char separator) {
+    const auto at = text.find(separator);
+    if (at == std::string_view::npos) return {text, {}};
+    return {text.substr(0, at), text.substr(at + 1)};
+}
+
+struct range {
+    std::uint64_t address, length;
+};
+std::optional<range> parse_range(std::string_view text) {
+    const auto [first, second] = cut(text, ',');
+    const auto address = number(first), length = number(second);
+    if (!address || !length) return std::nullopt;
+    return range{*address, *length};
+}
+
+std::string register_hex(std::uint64_t value) {
+    return to_hex(std::as_bytes(std::span(&value, 1)));
+}
+
+std::optional<std::uint64_t> register_value(std::string_view hex) {
+    const auto bytes = from_hex(hex);
+    if (!bytes || bytes->size() != 8) return std::nullopt;
+    std::uint64_t value = 0;
+    std::memcpy(&value, bytes->data(), 8);
+    return value;
+}
+
+std::string escape_xml(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        switch (c) {
+        case '<':
+            out += "&lt;";
+            break;
+        case '>':
+            out += "&gt;";
+            break;
+        case '&':
+            out += "&amp;";
+            break;
+        case '"':
+            out += "&quot;";
+            break;
+        default:
+            out += c;
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+stub::stub(environment e) : env_(std::move(e)) {
+    env_.loop.pause("debugger attached");
+}
+
+stub::~stub() {
+    detach();
+}
+
+void stub::detach() {
+    for (auto& [process, addresses] : breakpoints_)
+        for (const auto& h : env_.harts)
+            if (h.process == process)
+                for (const auto pc : addresses) h.target->remove_breakpoint(pc);
+    for (auto& [process, watches] : watchpoints_)
+        for (const auto& h : env_.harts)
+            if (h.process == process)
+                for (const auto& w : watches) h.target->remove_watchpoint(w.where);
+    breakpoints_.clear();
+    watchpoints_.clear();
+    pending_.clear();
+    running_ = false;
+    for (const auto& h : env_.harts)
+        if (h.target->halted()) h.target->resume(false);
+    env_.loop.resume();
+}
+
+// --- Threads
+
+std::string stub::id_text(const debug_hart& h) const {
+    return multiprocess_ ? fmt::format("p{:x}.{:x}", h.process, h.thread)
+                         : fmt::format("{:x}", h.thread);
+}
+
+// "p1.2", "p1.-1", "p1", "2", "-1" (all), "0" (any: the first that matches)
+std::optional<stub::thread_id> stub::parse_id(std::string_view text) const {
+    thread_id id;
+    const auto part = [](std::string_view t, std::optional<unsigned>& to) {
+        if (t == "-1" || t == "0") return true;
+        const auto n = number(t);
+        if (!n || *n > 0xffffffff) return false;
+        to = static_cast<unsigned>(*n);
+        return true;
+    };
+    if (text.starts_with('p')) {
+        const auto [process, thread] = cut(text.substr(1), '.');
+        if (!part(process, id.process)) return std::nullopt;
+        if (!thread.empty() && !part(thread, id.thread)) return std::nullopt;
+    } else if (!part(text, id.thread)) {
+        return std::nullopt;
+    }
+    return id;
+}
+
+bool stub::matches(const thread_id& id, const debug_hart& h) const {
+    return (!id.process || *id.process == h.process) && (!id.thread || *id.thread == h.thread);
+}
+
+std::optional<std::size_t> stub::find(const thread_id& id) const {
+    for (std::size_t i = 0; i < env_.harts.size(); ++i)
+        if (matches(id, env_.harts[i])) return i;
+    return std::nullopt;
+}
+
+template <typename visitor>
+void stub::for_each_sibling(const visitor& visit) {
+    for (const auto& h : env_.harts)
+        if (h.process == env_.harts[general_].process) visit(*h.target);
+}
+
+void stub::select(std::string_view body) {
+    const auto id = body.empty() ? std::nullopt : parse_id(body.substr(1));
+    const auto index = id ? find(*id) : std::nullopt;
+    if (!index) return reply(bad_request);
+    (body[0] == 'c' ? continue_ : general_) = *index;
+    reply("OK");
+}
+
+void stub::list_threads() {
+    std::string list = "m";
+    std::size_t count = 0;
+    for (const auto& h : env_.harts) {
+        if (count++ == threads_per_packet) break;  // GDB reads qXfer:threads, which has no limit
+        list += (list.size() > 1 ? "," : "") + id_text(h);
+    }
+    reply(list);
+}
+
+// --- Packets
+
+void stub::packet(std::string_view body) {
+    // All-stop: while harts run GDB sends nothing but Ctrl-C; what else comes would see a moving
+    // target.
+    if (running_) return;
+    answer(body);
+}
+
+void stub::answer(std::string_view body) {
+    const auto rest = body.empty() ? body : body.substr(1);
+    switch (body.empty() ? '\0' : body[0]) {
+    case '?':
+        return reply(stop_reply());
+    case '!':
+        return reply("OK");
+    case 'g':
+        return read_registers();
+    case 'G':
+        return write_registers(rest);
+    case 'p':
+        return read_register(rest);
+    case 'P':
+        return write_register(rest);
+    case 'm':
+        return read_memory(rest);
+    case 'M': {
+        const auto [where, data] = cut(rest, ':');
+        const auto bytes = from_hex(data);
+        return bytes ? write_memory(where, *bytes) : reply(bad_request);
+    }
+    case 'X': {
+        const auto [where, data] = cut(rest, ':');
+        return write_memory(where, std::as_bytes(std::span(data)));
+    }
+    case 'H':
+        return select(rest);
+    case 'T': {
+        const auto id = parse_id(rest);
+        return reply(id && find(*id) ? "OK" : bad_request);
+    }
+    case 'Z':
+    case 'z':
+        return point(body);
+    case 'c':
+    case 'C':
+    case 's':
+    case 'S':
+        return resume_legacy(body);
+    case 'v':
+        return verbose(rest);
+    case 'q':
+        return query(rest);
+    case 'Q':
+        return set(rest);
+    case 'D':
+        detach();
+        return reply("OK");
+    case 'k':
+        return env_.loop.quit("the debugger killed the platform");
+    default:
+        return reply("");
+    }
+}
+
+void stub::set(std::string_view body) {
+    if (body != "StartNoAckMode") return reply("");
+    reply("OK");
+    env_.no_acknowledgement();
+}
+
+void stub::query(std::string_view body) {
+    const auto [name, rest] = cut(body, ':');
+    if (name == "Supported") return supported(rest);
+    if (name == "C") return reply("QC" + id_text(env_.harts[general_]));
+    if (name == "fThreadInfo") return list_threads();
+    if (name == "sThreadInfo") return reply("l");
+    if (name == "Attached")
+        return reply("1");  // so that GDB detaches when it ends, instead of killing
+    if (name == "Symbol") return reply("OK");
+    if (name == "Xfer") return transfer(rest);
+    if (body.starts_with("ThreadExtraInfo,")) return extra_info(body.substr(16));
+    if (body.starts_with("Rcmd,")) return monitor(body.substr(5));
+    reply("");
+}
+
+void stub::supported(std::string_view features) {
+    const auto offers = [&](std::string_view what) {
+        return (";" + std::string(features) + ";").find(";" + std::string(what) + ";") !=
+               std::string::npos;
+    };
+    multiprocess_ = offers("multiprocess+");
+    swbreak_ = offers("swbreak+");
+    hwbreak_ = offers("hwbreak+");
+    reply(fmt::format(
+        "PacketSize={:x};QStartNoAckMode+;qXfer:features:read+;qXfer:threads:read+;vContSupported+;"
+        "swbreak+;hwbreak+{}",
+        largest_packet, multiprocess_ ? ";multiprocess+" : ""));
+}
+
+void stub::monitor(std::string_view hex) {
+    const auto command = from_hex(hex);
+    if (!command) return reply(bad_request);
+    const auto text =
+        env_.monitor({reinterpret_cast<const char*>(command->data()), command->size()});
+    constexpr std::size_t piece = largest_packet / 4;
+    for (std::size_t at = 0; at < text.size(); at += piece)
+        reply("O" + hex_text(std::string_view(text).substr(at, piece)));
+    reply("OK");
+}
+
+// qXfer:OBJECT:read:ANNEX:OFFSET,LENGTH
+void stub::transfer(std::string_view body) {
+    const auto [object, after] = cut(body, ':');
+    const auto [verb, after_verb] = cut(after, ':');
+    const auto [annex, place] = cut(after_verb, ':');
+    const auto wanted = parse_range(place);
+    if (verb != "read" || !wanted) return reply(bad_request);
+    std::string document;
+    if (object == "features" && annex == "target.xml") {
+        if (description_.empty()) description_ = target_description(current());
+        document = description_;
+    } else if (object == "threads" && annex.empty()) {
+        document = "<?xml version=\"1.0\"?>\n<threads>\n";
+        for (const auto& h : env_.harts)
+            document += fmt::format("<thread id=\"{}\" name=\"{}\">{}</thread>\n", id_text(h),
+                                    escape_xml(h.name), escape_xml(h.target->state()));
+        document += "</threads>\n";
+    } else {
+        return reply("E00");
+    }
+    if (wanted->address >= document.size()) return reply("l");
+    const auto piece = document.substr(wanted->address,
+                                       std::min<std::uint64_t>(wanted->length, largest_packet / 2));
+    reply((wanted->address + piece.size() < document.size() ? "m" : "l") + piece);
+}
+
+void stub::extra_info(std::string_view text) {
+    const auto id = parse_id(text);
+    const auto index = id ? find(*id) : std::nullopt;
+    if (!index) return reply(bad_request);
+    const auto& h = env_.harts[*index];
+    reply(hex_text(fmt::format("{}: {}", h.name, h.target->state())));
+}
+
+// --- Registers and memory
+
+void stub::read_registers() {
+    std::string all;
+    for (unsigned i = 0; i < general_registers; ++i)
+        all += register_hex(current().read_register(i).value_or(0));
+    reply(all);
+}
+
+void stub::write_registers(std::string_view hex) {
+    if (hex.size() != 16 * general_registers || !from_hex(hex)) return reply(bad_request);
+    for (unsigned i = 0; i < general_registers; ++i)
+        current().write_register(i, *register_value(hex.substr(16 * i, 16)));
+    reply("OK");
+}
+
+void stub::read_register(std::string_view text) {
+    const auto n = number(text);
+    const auto value = n && *n <= debug_target::priv
+                           ? current().read_register(static_cast<unsigned>(*n))
+                           : std::nullopt;
+    reply(value ? register_hex(*value) : std::string(bad_request));
+}
+
+void stub::write_register(std::string_view assignment) {
+    const auto [name, hex] = cut(assignment, '=');
+    const auto n = number(name);
+    const auto value = register_value(hex);
+    const bool done = n && value && *n <= debug_target::priv &&
+                      current().write_register(static_cast<unsigned>(*n), *value);
+    reply(done ? "OK" : bad_request);
+}
+
+void stub::read_memory(std::string_view text) {
+    const auto wanted = parse_range(text);
+    if (!wanted) return reply(bad_request);
+    std::array<std::byte, largest_packet / 2> buffer;
+    const auto bytes =
+        std::span(buffer).first(std::min<std::uint64_t>(wanted->length, buffer.size()));
+    const auto done = current().memory().peek(wanted->address, bytes);
+    if (done == 0 && wanted->length != 0) return reply(bad_address);
+    reply(to_hex(bytes.first(done)));
+}
+
+void stub::write_memory(std::string_view text, std::span<const std::byte> bytes) {
+    const auto wanted = parse_range(text);
+    if (!wanted || wanted->length != bytes.size()) return reply(bad_request);
+    const auto done = current().memory().poke(wanted->address, bytes);
+    for_each_module<caches_code>([](const auto&, caches_code& hart) { hart.invalidate_code(); });
+    reply(done == bytes.size() ? "OK" : bad_address);
+}
+
+// --- Breakpoints and watchpoints: Z0/Z1 breakpoint, Z2 write, Z3 read, Z4 access; z removes
+
+void stub::point(std::string_view body) {
+    const auto [head, place] = cut(body, ',');
+    const auto where = parse_range(cut(place, ';').first);
+    if (head.size() != 2 || !where) return reply(bad_request);
+    const bool insert = head[0] == 'Z';
+    bool done = false;
+    switch (head[1]) {
+    case '0':
+    case '1':
+        done = breakpoint(insert, where->address);
+        break;
+    case '2':
+    case '3':
+    case '4':
+        if (where->length == 0 || where->length > 4096) return reply(bad_request);
+        done = watchpoint(
+            insert, {{where->address, where->length, head[1] != '2', head[1] != '3'}, head[1]});
+        break;
+    default:
+        return reply("");
+    }
+    reply(done ? "OK" : bad_request);
+}
+
+bool stub::breakpoint(bool insert, std::uint64_t address) {
+    auto& known = breakpoints_[env_.harts[general_].process];
+    if (insert) {
+        if (known.size() >= most_breakpoints) return false;
+        if (known.insert(address).second)
+            for_each_sibling([&](debug_target& t) { t.add_breakpoint(address); });
+    } else if (known.erase(address) != 0) {
+        for_each_sibling([&](debug_target& t) { t.remove_breakpoint(address); });
+    }
+    return true;
+}
+
+bool stub::watchpoint(bool insert, const watch& w) {
+    auto& known = watchpoints_[env_.harts[general_].process];
+    const auto same = [&w](const watch& k) {
+        return k.type == w.type && k.where.address == w.where.address &&
+               k.where.size == w.where.size;
+    };
+    const auto found = std::ranges::find_if(known, same);
+    if (insert) {
+        if (known.size() >= most_breakpoints) return false;
+        if (found != known.end()) return true;
+        known.push_back(w);
+        for_each_sibling([&](debug_target& t) { t.add_watchpoint(w.where); });
+    } else if (found != known.end()) {
+        known.erase(found);
+        for_each_sibling([&](debug_target& t) { t.remove_watchpoint(w.where); });
+    }
+    return true;
+}
+
+// --- Running
+
+void stub::verbose(std::string_view body) {
+    if (body == "Cont?") return reply("vCont;c;C;s;S");
+    if (body.starts_with("Cont;")) return vcont(body.substr(5));
+    if (body.starts_with("Attach;")) {
+        const auto process = number(body.substr(7));
+        const auto index = process && *process <= env_.harts.size()
+                               ? find({static_cast<unsigned>(*process), std::nullopt})
+                               : std::nullopt;
+        if (!index) return reply(bad_request);
+        general_ = continue_ = *index;
+        stop_ = "T05";
+        return reply(stop_reply());
+    }
+    if (body.starts_with("Kill")) {
+        reply("OK");
+        return env_.loop.quit("the debugger killed the platform");
+    }
+    reply("");
+}
+
+// vCont;action[:thread]...: the leftmost action that names a thread is its own.
+void stub::vcont(std::string_view text) {
+    std::vector<action> actions(env_.harts.size(), action::none);
+    while (!text.empty()) {
+        const auto [one, rest] = cut(text, ';');
+        text = rest;
+        const auto [verb, who] = cut(one, ':');
+        const auto id = who.empty() ? thread_id{} : parse_id(who).value_or(thread_id{0, 0});
+        const char kind = verb.empty() ? '\0' : verb[0];
+        if (std::string_view("cCsS").find(kind) == std::string_view::npos || kind == '\0')
+            return reply(bad_request);
+        for (std::size_t i = 0; i < actions.size(); ++i)
+            if (actions[i] == action::none && matches(id, env_.harts[i]))
+                actions[i] = kind == 'c' || kind == 'C' ? action::resume : action::step;
+    }
+    if (std::ranges::all_of(actions, [](action a) { return a == action::none; }))
+        return reply(bad_request);
+    go(actions);
+}
+
+// c [address], s [address], C signal[;address], S signal[;address]
+void stub::resume_legacy(std::string_view body) {
+    auto where = body.substr(1);
+    if (body[0] == 'C' || body[0] == 'S') where = cut(where, ';').second;
+    if (!where.empty()) {
+        const auto pc = number(where);
+        if (!pc) return reply(bad_request);
+        env_.harts[continue_].target->write_register(debug_target::pc, *pc);
+    }
+    std::vector<action> actions(env_.harts.size(), action::resume);
+    if (body[0] == 's' || body[0] == 'S') actions[continue_] = action::step;
+    go(actions);
+}
+
+void stub::go(const std::vector<action>& actions) {
+    // Several harts can stop at one simulated time; GDB hears of one per resumption.
+    if (!pending_.empty()) {
+        const auto index = pending_.front();
+        pending_.pop_front();
+        return report(index);
+    }
+    for (std::size_t i = 0; i < actions.size(); ++i) {
+        auto& hart = *env_.harts[i].target;
+        if (actions[i] == action::none) {
+            if (!hart.halted()) hart.halt();
+        } else if (actions[i] == action::step) {
+            if (!hart.halted()) hart.halt();
+            hart.resume(true);
+        } else if (hart.halted()) {
+            hart.resume(false);
+        }
+    }
+    running_ = true;
+    env_.loop.resume();
+}
+
+void stub::interrupt() {
+    if (!running_) return;
+    env_.loop.pause("debugger interrupt");
+    if (running_) platform_paused({});  // it was paused already
+}
+
+void stub::hart_stopped(std::size_t index) {
+    pending_.push_back(index);
+    env_.loop.pause(env_.harts[index].name + " stopped in the debugger");
+}
+
+void stub::platform_paused(const std::string&) {
+    if (!running_) return;
+    running_ = false;
+    if (pending_.empty()) {
+        stop_ = "T02";  // SIGINT: somebody paused, perhaps through the control socket
+        return reply(stop_reply());
+    }
+    const auto index = pending_.front();
+    pending_.pop_front();
+    report(index);
+}
+
+void stub::exited(int status) {
+    if (!std::exchange(running_, false)) return;
+    reply(fmt::format("W{:02x}", status & 0xff) +
+          (multiprocess_ ? fmt::format(";process:{:x}", env_.harts[general_].process) : ""));
+}
+
+void stub::report(std::size_t index) {
+    general_ = continue_ = index;
+    auto& hart = *env_.harts[index].target;
+    const auto stop = hart.last_stop();
+    stop_ = "T05";
+    if (stop.why == debug_target::stop_kind::watchpoint) {
+        const auto& watches = watchpoints_[env_.harts[index].process];
+        const auto hit = std::ranges::find_if(
+            watches, [&](const watch& w) { return stop.address - w.where.address < w.where.size; });
+        const char type = hit == watches.end() ? '2' : hit->type;
+        const auto at = hit == watches.end() ? stop.address : hit->where.address;
+        stop_ += fmt::format("{}:{:x};",
+                             type == '2'   ? "watch"
+                             : type == '3' ? "rwatch"
+                                           : "awatch",
+                             at);
+    } else if (stop.why == debug_target::stop_kind::breakpoint) {
+        if (swbreak_) stop_ += "swbreak:;";
+    }
+    reply(stop_reply());
+}
+
+std::string stub::stop_reply() const {
+    return fmt::format("{}thread:{};", stop_, id_text(env_.harts[general_]));
+}
+
+}  // namespace trn::gdb

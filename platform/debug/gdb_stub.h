@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "platform/debug/debug_target.h"
+#include "platform/debug/harts.h"
+#include "platform/kernel/run_loop.h"
+
+namespace trn::gdb {
+
+/// One debugging session in the GDB remote serial protocol, all-stop (doc/debugging.md): packets
+/// in, packets out, no socket. While a hart is stopped simulated time of the whole platform stands
+/// still. A packet that makes no sense is answered with an error and changes nothing.
+class stub {
+public:
+    struct environment {
+        run_loop& loop;
+        std::vector<debug_hart> harts;  ///< at least one
+        std::function<std::string(std::string_view command)> monitor;
+        std::function<void(std::string_view body)> send;
+        std::function<void()> no_acknowledgement;
+    };
+    static constexpr std::size_t most_breakpoints = 1024;
+
+    /// Pauses the platform.
+    explicit stub(environment e);
+    /// Takes its breakpoints away and lets the platform run on.
+    ~stub();
+    stub(const stub&) = delete;
+    stub& operator=(const stub&) = delete;
+
+    void packet(std::string_view body);
+    void interrupt();
+    /// To be told when a hart halts by itself (from inside the simulation) and when the platform
+    /// pauses.
+    void hart_stopped(std::size_t index);
+    void platform_paused(const std::string& why);
+    /// The program has come to its end.
+    void exited(int status);
+
+private:
+    enum class action { none, resume, step };
+    struct thread_id {
+        std::optional<unsigned> process, thread;  ///< nothing: all of them
+    };
+    struct watch {
+        debug_target::watchpoint where;
+        char type;  ///< '2' write, '3' read, '4' access
+    };
+
+    void reply(std::string_view body) { env_.send(body); }
+    void answer(std::string_view body);
+    void query(std::string_view body);
+    void set(std::string_view body);
+    void verbose(std::string_view body);
+    void supported(std::string_view features);
+    void monitor(std::string_view hex);
+    void transfer(std::string_view body);
+    void extra_info(std::string_view id);
+    void list_threads();
+
+    void read_registers();
+    void write_registers(std::string_view hex);
+    void read_register(std::string_view number);
+    void write_register(std::string_view assignment);
+    void read_memory(std::string_view range);
+    void write_memory(std::string_view range, std::span<const std::byte> bytes);
+    void point(std::string_view body);
+    bool breakpoint(bool insert, std::uint64_t address);
+    bool watchpoint(bool insert, const watch& w);
+
+    void select(std::string_view body);
+    void resume_legacy(std::string_view body);
+    void vcont(std::string_view actions);
+    void go(const std::vector<action>& actions);
+    void detach();
+    void report(std::size_t index);
+    std::string stop_reply() const;
+
+    std::optional<thread_id> parse_id(std::string_view text) const;
+    std::optional<std::size_t> find(const thread_id& id) const;
+    bool matches(const thread_id& id, const debug_hart& h) const;
+    std::string id_text(const debug_hart& h) const;
+    debug_target& current() { return *env_.harts[general_].target; }
+    template <typename visitor>
+    void for_each_sibling(const visitor& visit);
+
+    environment env_;
+    bool multiprocess_ = false, swbreak_ = false, hwbreak_ = false;
+    std::size_t general_ = 0;  ///< the hart that registers and memory are read from
+    std::size_t continue_ = 0;
+    bool running_ = false;
+    std::string stop_ = "T05";         ///< signal of the last stop, and its reason
+    std::deque<std::size_t> pending_;  ///< harts that halted by themselves and are not reported yet
+    std::map<unsigned, std::set<std::uint64_t>> breakpoints_;  ///< by process
+    std::map<unsigned, std::vector<watch>> watchpoints_;
+    std::string description_;
+};
+
+}  // namespace trn::gdb

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "platform/attach/control/control.h"
+#include "platform/debug/debug_target.h"
+
+namespace trn {
+
+/// A hart of the platform as debuggers number it: chips are processes, harts are threads, both
+/// from 1.
+struct debug_hart {
+    debug_target* target;
+    std::string name;  ///< "chip0.mgmt.hart"
+    unsigned process;
+    unsigned thread;  ///< unique among all harts
+};
+
+/// Every hart, in construction order. The first part of its name is its chip.
+std::vector<debug_hart> find_harts();
+
+/// Lets `list` list "harts", and gives each hart's memory, as its translation sees it, a name among the
+/// address spaces. Call it after elaboration.
+void add_harts(control& methods);
+
+}  // namespace trn

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/debug/gdb_stub.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+#include "platform/debug/gdb_packet.h"
+#include "platform/debug/gdb_server.h"
+
+namespace {
+
+using namespace sc_core;
+using trn::debug_target;
+
+/// Walks through memory, one "instruction" of 4 bytes per nanosecond; the one at 0x40 stores to
+/// 0x100.
+class walker : public sc_module, public debug_target, public trn::address_space {
+public:
+    explicit walker(sc_module_name name) : sc_module(name) {
+        SC_HAS_PROCESS(walker);
+        SC_METHOD(walk);
+    }
+    std::string state() const override { return halted_ ? "halted" : "walking"; }
+    bool halted() const override { return halted_; }
+    void halt() override { halted_ = true; }
+    void resume(bool one) override {
+        halted_ = false;
+        one_ = one;
+        skip_ = true;
+        wake_.notify(SC_ZERO_TIME);
+    }
+    stop last_stop() const override { return stop_; }
+    void on_stop(std::function<void()> stopped) override { stopped_ = std::move(stopped); }
+    std::optional<std::uint64_t> read_register(unsigned n) override {
+        if (n <= pc) return x[n];
+        return n == first_csr + 0x300 ? std::optional<std::uint64_t>(0x1800) : std::nullopt;
+    }
+    bool write_register(unsigned n, std::uint64_t value) override {
+        if (n > pc) return false;
+        x[n] = value;
+        return true;
+    }
+    address_space& memory() override { return *this; }
+    std::size_t peek(std::uint64_t address, std::span<std::byte> bytes) override {
+        const auto n =
+            address < sizeof ram ? std::min<std::size_t>(bytes.size(), sizeof ram - address) : 0;
+        std::memcpy(bytes.data(), ram + address, n);
+        return n;
+    }
+    std::size_t poke(std::uint64_t address, std::span<const std::byte> bytes) override {
+        const auto n =
+            address < sizeof ram ? std::min<std::size_t>(bytes.size(), sizeof ram - address) : 0;
+        std::memcpy(ram + address, bytes.data(), n);
+        return n;
+    }
+    void add_breakpoint(std::uint64_t a) override { breakpoints.push_back(a); }
+    void remove_breakpoint(std::uint64_t a) override { std::erase(breakpoints, a); }
+    void add_watchpoint(const watchpoint& w) override { watchpoints.push_back(w); }
+    void remove_watchpoint(const watchpoint& w) override {
+        std::erase_if(watchpoints,
+                      [&](const auto& k) { return k.address == w.address && k.size == w.size; });
+    }
+
+    std::uint64_t x[33] = {};
+    unsigned char ram[4096] = {};
+    std::vector<std::uint64_t> breakpoints;
+    std::vector<watchpoint> watchpoints;
+
+private:
+    void walk() {
+        if (halted_) return next_trigger(wake_);
+        if (!std::exchange(skip_, false) && std::ranges::count(breakpoints, x[pc]) > 0)
+            return stop_at({stop_kind::breakpoint, 0});
+        const bool stores = x[pc] == 0x40;
+        x[pc] += 4;
+        const bool watched = std::ranges::any_of(
+            watchpoints, [](auto& w) { return w.on_store && w.address == 0x100; });
+        if (stores && watched) return stop_at({stop_kind::watchpoint, 0x100});
+        if (std::exchange(one_, false)) return stop_at({stop_kind::step, 0});
+        next_trigger(sc_time(1, SC_NS));
+    }
+    void stop_at(stop why) {
+        halted_ = true;
+        stop_ = why;
+        stopped_();
+        next_trigger(wake_);
+    }
+    bool halted_ = false, one_ = false, skip_ = false;
+    stop stop_;
+    std::function<void()> stopped_ = [] {};
+    sc_event wake_;
+};
+
+class chip : public sc_module {
+public:
+    explicit chip(sc_module_name name) : sc_module(name) {}
+    walker mgmt{"mgmt"}, cc{"cc"};
+};
+
+class GdbStubTest : public testing::Test {
+public:
+    GdbStubTest() {
+        for (std::size_t i = 0; i < harts.size(); ++i)
+            harts[i].target->on_stop([this, i] { session.hart_stopped(i); });
+        loop.on_pause_change([this](bool paused, const std::string& why) {
+            if (paused) session.platform_paused(why);
+        });
+        loop.elaborate();
+        EXPECT_NE(ask("qSupported:multiprocess+;swbreak+;hwbreak+").find("multiprocess+"),
+                  std::string::npos);
+    }
+    /// The answer to a packet that is answered at once, "" for none.
+    std::string ask(std::string_view body) {
+        sent.clear();
+        session.packet(body);
+        return sent.empty() ? "(nothing)" : sent.back();
+    }
+    /// As ask, for packets that let time run.
+    std::string go(std::string_view body, sc_time limit = sc_time(10, SC_US)) {
+        sent.clear();
+        session.packet(body);
+        trn::run_loop::goal g{"test", "a stop"};
+        g.until = sc_time_stamp() + limit;
+        g.ends_on_pause = true;
+        loop.run(g);
+        return sent.empty() ? "(nothing)" : sent.back();
+    }
+
+    chip c0{"chip0"}, c1{"chip1"};
+    trn::run_loop loop{{.policy = {trn::time_policy::kind::lockstep}}};
+    std::vector<trn::debug_hart> harts = trn::find_harts();
+    std::vector<std::string> sent;
+    trn::gdb::stub session{{loop, harts, [](std::string_view c) { return "did " + std::string(c); },
+                            [this](std::string_view b) { sent.emplace_back(b); }, [] {}}};
+};
+
+TEST_F(GdbStubTest, ChipsAreProcessesAndHartsAreThreads) {
+    EXPECT_EQ(ask("?"), "T05thread:p1.1;");
+    EXPECT_EQ(ask("qfThreadInfo"), "mp1.1,p1.2,p2.3,p2.4");
+    EXPECT_EQ(ask("qsThreadInfo"), "l");
+    EXPECT_EQ(ask("qThreadExtraInfo,p2.3"), trn::gdb::hex_text("chip1.mgmt: walking"));
+    EXPECT_EQ(ask("Hgp2.4"), "OK");
+    EXPECT_EQ(ask("qC"), "QCp2.4");
+    EXPECT_EQ(ask("Tp2.4"), "OK");
+    EXPECT_EQ(ask("Tp2.1"), "E16");
+    EXPECT_NE(ask("qXfer:threads:read::0,1000").find("name=\"chip1.cc\""), std::string::npos);
+}
+
+TEST_F(GdbStubTest, RegistersAndMemoryOfTheSelectedHart) {
+    EXPECT_EQ(ask("Hgp1.2"), "OK");
+    EXPECT_EQ(ask("P5=8877665544332211"), "OK");
+    EXPECT_EQ(c0.cc.x[5], 0x1122334455667788u);
+    EXPECT_EQ(ask("p5"), "8877665544332211");
+    EXPECT_EQ(ask("g").substr(16 * 5, 16), "8877665544332211");
+    EXPECT_EQ(ask("p342"), "E16");  // a CSR that this hart does not have
+    EXPECT_EQ(ask("M10,3:a1b2c3"), "OK");
+    EXPECT_EQ(ask("m10,4"), "a1b2c300");
+    EXPECT_EQ(ask(std::string_view("X20,2:}\0", 8)), "OK");  // escapes are the framing's affair
+    EXPECT_EQ(c0.cc.ram[0x20], '}');
+    EXPECT_EQ(ask("mffe,8"), "0000");  // as much as there is
+    EXPECT_EQ(ask("m100000,4"), "E0e");
+}
+
+TEST_F(GdbStubTest, TheTargetDescriptionNamesTheCsrsThatExist) {
+    const auto xml = ask("qXfer:features:read:target.xml:0,3fff");
+    EXPECT_EQ(xml[0], 'l');
+    EXPECT_NE(xml.find("name=\"mstatus\""), std::string::npos);
+    EXPECT_EQ(xml.find("name=\"satp\""), std::string::npos);
+    EXPECT_EQ(ask("qXfer:features:read:target.xml:ffffff,10"), "l");
+    EXPECT_EQ(ask("qXfer:features:read:other.xml:0,10"), "E00");
+}
+
+TEST_F(GdbStubTest, ABreakpointStopsTheWholePlatform) {
+    EXPECT_EQ(ask("Z0,20,4"), "OK");
+    EXPECT_TRUE(c1.mgmt.breakpoints.empty());  // another process
+    EXPECT_EQ(go("vCont;c"), "T05swbreak:;thread:p1.1;");
+    EXPECT_EQ(c0.mgmt.x[32], 0x20u);
+    EXPECT_TRUE(loop.paused());
+    const auto now = sc_time_stamp();
+    // The other hart of the chip stopped at the same time, and is reported without time passing.
+    EXPECT_EQ(go("vCont;c"), "T05swbreak:;thread:p1.2;");
+    EXPECT_EQ(sc_time_stamp(), now);
+    EXPECT_EQ(ask("z0,20,4"), "OK");
+    EXPECT_EQ(go("vCont;c"), "(nothing)");
+    EXPECT_GT(c0.mgmt.x[32], 0x20u);
+}
+
+TEST_F(GdbStubTest, SteppingOneHartHoldsTheOthersWhenGdbSaysSo) {
+    EXPECT_EQ(go("vCont;s:p1.2"), "T05thread:p1.2;");
+    EXPECT_EQ(c0.cc.x[32], 4u);
+    EXPECT_EQ(c0.mgmt.x[32], 0u);
+    EXPECT_EQ(c1.mgmt.x[32], 0u);
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(go("vCont;s:p1.2;c"), "T05thread:p1.2;");
+    EXPECT_EQ(c0.cc.x[32], 20u);
+    EXPECT_GT(c0.mgmt.x[32], 0u);
+    EXPECT_EQ(go("s"), "T05thread:p1.2;");
+    EXPECT_EQ(c0.cc.x[32], 24u);
+}
+
+TEST_F(GdbStubTest, AWatchpointNamesItsAddress) {
+    EXPECT_EQ(ask("Z2,100,8"), "OK");
+    EXPECT_EQ(go("vCont;c"), "T05watch:100;thread:p1.1;");
+    EXPECT_EQ(ask("z2,100,8"), "OK");
+    EXPECT_TRUE(c0.mgmt.watchpoints.empty());
+}
+
+TEST_F(GdbStubTest, ControlCStopsWhatRuns) {
+    session.packet("vCont;c");
+    sent.clear();
+    session.interrupt();
+    EXPECT_EQ(sent, std::vector<std::string>{"T02thread:p1.1;"});
+    session.interrupt();  // stopped already: nothing to say
+    EXPECT_EQ(sent.size(), 1u);
+}
+
+TEST_F(GdbStubTest, DetachTakesBreakpointsAwayAndRunsOn) {
+    ask("Z0,20,4");
+    ask("Z3,100,4");
+    go("vCont;s:p1.1");
+    EXPECT_EQ(ask("D;1"), "OK");
+    EXPECT_TRUE(c0.mgmt.breakpoints.empty());
+    EXPECT_TRUE(c0.mgmt.watchpoints.empty());
+    EXPECT_FALSE(loop.paused());
+    EXPECT_FALSE(c0.cc.halted());
+}
+
+TEST_F(GdbStubTest, MonitorAnswersInPieces) {
+    sent.clear();
+    session.packet("qRcmd," + trn::gdb::hex_text("status"));
+    EXPECT_EQ(sent, (std::vector<std::string>{"O" + trn::gdb::hex_text("did status"), "OK"}));
+}
+
+TEST_F(GdbStubTest, TheEndOfTheProgramIsReported) {
+    session.packet("vCont;c");
+    session.exited(3);
+    EXPECT_EQ(sent.back(), "W03;process:1");
+}
+
+TEST_F(GdbStubTest, MalformedPacketsAreRefusedAndChangeNothing) {
+    for (const auto* packet : {"m",
+                               "m,",
+                               "mx,4",
+                               "m10",
+                               "M10,3:a1b2",
+                               "M10,3:zz",
+                               "Mffffffffffffffff,8:0011223344556677",
+                               "P5",
+                               "P5=12",
+                               "P=0",
+                               "Pffffffff=0000000000000000",
+                               "G00",
+                               "p",
+                               "pfffffffffffffffffff",
+                               "Z0",
+                               "Z0,",
+                               "Z0,zz,4",
+                               "Z2,0,0",
+                               "Z2,0,fffffff",
+                               "H",
+                               "Hg",
+                               "Hgp9.9",
+                               "Hgpx",
+                               "T",
+                               "vCont;",
+                               "vCont;x",
+                               "vCont;c:p9.9",
+                               "vAttach;99",
+                               "cnowhere",
+                               "qRcmd,1",
+                               "qXfer:features:read:target.xml:",
+                               "qXfer:features:write:target.xml:0,1",
+                               "qThreadExtraInfo,p7.7"}) {
+        const auto reply = ask(packet);
+        EXPECT_TRUE(reply.starts_with("E")) << packet << " -> " << reply;
+    }
+    for (const auto* packet :
+         {"", "vMustReplyEmpty", "qOffsets", "QNonStop:1", "Z9,0,4", "i", "vFile:open:00"})
+        EXPECT_EQ(ask(packet), "") << packet;
+    EXPECT_TRUE(loop.paused());
+    EXPECT_EQ(sc_time_stamp(), SC_ZERO_TIME);
+}
+
+TEST_F(GdbStubTest, BreakpointsAreBounded) {
+    std::string reply = "OK";
+    std::size_t set = 0;
+    while (reply == "OK" && set < 10'000) reply = ask("Z0," + std::to_string(++set) + ",4");
+    EXPECT_EQ(set, trn::gdb::stub::most_breakpoints + 1);
+}
+
+TEST_F(GdbStubTest, SurvivesRandomPackets) {
+    std::mt19937_64 random(7);
+    const std::string_view letters = "gGpPmMXHTZzcsvqQDk?!0123456789abcdef,;:=.-";
+    for (int i = 0; i < 20'000; ++i) {
+        std::string packet;
+        for (auto n = random() % 24; n > 0; --n) packet += letters[random() % letters.size()];
+        session.packet(packet);
+        session.interrupt();
+    }
+    sent.clear();
+    session.packet("?");
+    EXPECT_TRUE(sent.back().starts_with("T")) << sent.back();
+}
+
+TEST(MonitorCommandTest, CallsControlMethodsByName) {
+    trn::run_loop loop{{.policy = {trn::time_policy::kind::lockstep}}};
+    trn::control api{loop, {"0.1.0", "b", "d"}};
+    EXPECT_NE(trn::monitor_command(api, "status").find("\"paused\": false"), std::string::npos);
+    EXPECT_NE(trn::monitor_command(api, "help").find("peek"), std::string::npos);
+    EXPECT_TRUE(
+        trn::monitor_command(api, "peek space=nowhere address=0x10").starts_with("error: "));
+    EXPECT_TRUE(trn::monitor_command(api, "peek nowhere").starts_with("error: "));
+    EXPECT_TRUE(trn::monitor_command(api, "wait for=\"1 us\"").starts_with("error: "));
+}
+
+}  // namespace
