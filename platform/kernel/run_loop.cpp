@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/kernel/run_loop.h"
 
+#include <sched.h>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -245,6 +247,7 @@ bool run_loop::spin() const {
 
 void run_loop::block(std::optional<wall_clock::time_point> wake) {
     if (spin()) {
+        sched_yield();  // the client may be waiting for this very core
         last_poll_ = {};
         return serve_sockets();
     }
