@@ -3,16 +3,12 @@
 
 #include <fmt/format.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 
-#include <array>
 #include <boost/asio/steady_timer.hpp>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
-#include <system_error>
+#include <utility>
 
 #include "platform/attach/vfio_user_protocol.h"
 #include "platform/attach/vfio_user_session.h"
@@ -25,23 +21,6 @@ namespace {
 
 constexpr unsigned most_refusals = 8;  // clients being told "busy" at the same time
 constexpr auto refusal_time = std::chrono::seconds(1);
-
-[[noreturn]] void fail(int error, const std::string& sentence) {
-    throw std::system_error(error, std::generic_category(), sentence);
-}
-
-/// A socket file that nobody listens on is left over from a run that was killed.
-void remove_stale(const std::string& path) {
-    struct stat status {};
-    if (lstat(path.c_str(), &status) != 0) return;
-    if (!S_ISSOCK(status.st_mode)) fail(EEXIST, fmt::format("{} exists and is not a socket", path));
-    boost::asio::io_context unused;
-    vfio_user_session::socket probe(unused);
-    error_code failed;
-    probe.connect(boost::asio::local::stream_protocol::endpoint(path), failed);
-    if (!failed) fail(EADDRINUSE, fmt::format("another platform listens on {}", path));
-    unlink(path.c_str());
-}
 
 /// A client that came second: it is told so when it has said hello, or after a second.
 struct refusal : std::enable_shared_from_this<refusal> {
@@ -89,61 +68,30 @@ struct refusal : std::enable_shared_from_this<refusal> {
 
 vfio_user_server::vfio_user_server(boost::asio::io_context& io, function_port& function, config cfg,
                                    hooks hooks)
-    : function_(function), cfg_(std::move(cfg)), hooks_(std::move(hooks)), acceptor_(io) {
-    listen();
-    accept();
-}
+    : function_(function),
+      cfg_(std::move(cfg)),
+      hooks_(std::move(hooks)),
+      listener_(listener::on_unix(
+          io, cfg_.path, [this](listener::stream client) { welcome(std::move(client)); })) {}
 
 vfio_user_server::~vfio_user_server() {
-    *alive_ = false;
     if (session_ != nullptr) session_->close();
-    error_code ignored;
-    acceptor_.close(ignored);
-    unlink(cfg_.path.c_str());
 }
 
-void vfio_user_server::listen() {
-    if (cfg_.path.size() >= sizeof(sockaddr_un::sun_path)) {
-        fail(ENAMETOOLONG, fmt::format("the socket path {} is longer than {} characters", cfg_.path,
-                                       sizeof(sockaddr_un::sun_path) - 1));
-    }
-    remove_stale(cfg_.path);
-    acceptor_.open();
-    const mode_t mask = umask(0177);  // mode 0600 from the first moment
-    error_code failed;
-    acceptor_.bind(protocol::endpoint(cfg_.path), failed);
-    umask(mask);
-    if (!failed) acceptor_.listen(4, failed);
-    if (failed) fail(failed.value(), fmt::format("cannot listen on {}", cfg_.path));
+void vfio_user_server::welcome(listener::stream client) {
+    if (session_ != nullptr) return refuse(std::move(client));
+    session_ = std::make_shared<vfio_user_session>(std::move(client), function_, cfg_, hooks_,
+                                                   [this](const std::string& why) { ended(why); });
+    if (hooks_.attached) hooks_.attached(true);
+    session_->start();
 }
 
-void vfio_user_server::accept() {
-    acceptor_.async_accept(
-        [this, alive = alive_](const error_code& failed, protocol::socket client) {
-            if (!*alive || failed == boost::asio::error::operation_aborted) return;
-            if (!failed) {
-                if (session_ != nullptr) {
-                    refuse(std::move(client));
-                } else {
-                    session_ = std::make_shared<vfio_user_session>(
-                        std::move(client), function_, cfg_, hooks_,
-                        [this](const std::string& why) { ended(why); });
-                    if (hooks_.attached) hooks_.attached(true);
-                    session_->start();
-                }
-            }
-            accept();
-        });
-}
-
-void vfio_user_server::refuse(protocol::socket client) {
-    if (refusing_ >= most_refusals) return;  // closed without a word
-    ++refusing_;
+void vfio_user_server::refuse(listener::stream client) {
+    if (*refusing_ >= most_refusals) return;  // closed without a word
+    ++*refusing_;
     const auto told = std::make_shared<refusal>(
         std::move(client), fmt::format("{} has a client already; one at a time", cfg_.name));
-    told->start([this, alive = alive_] {
-        if (*alive) --refusing_;
-    });
+    told->start([refusing = refusing_] { --*refusing; });
 }
 
 void vfio_user_server::ended(const std::string& why) {

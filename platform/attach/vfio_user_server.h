@@ -2,7 +2,6 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,6 +10,7 @@
 #include <systemc>
 
 #include "platform/attach/function_port.h"
+#include "platform/attach/listen/listener.h"
 
 namespace trn {
 
@@ -40,8 +40,7 @@ public:
         std::function<void(std::string_view line)> log;  ///< standard error when empty
     };
 
-    /// Listens. Throws std::system_error whose text is a whole sentence: path too long, another
-    /// platform listens there, no permission.
+    /// Listens. Throws listen_error.
     vfio_user_server(boost::asio::io_context& io, function_port& function, config cfg,
                      hooks hooks = {});
     ~vfio_user_server();
@@ -52,20 +51,16 @@ public:
     const config& settings() const { return cfg_; }
 
 private:
-    using protocol = boost::asio::local::stream_protocol;
-
-    void listen();
-    void accept();
-    void refuse(protocol::socket client);
+    void welcome(listener::stream client);
+    void refuse(listener::stream client);
     void ended(const std::string& why);
 
     function_port& function_;
     const config cfg_;
     const hooks hooks_;
-    protocol::acceptor acceptor_;
     std::shared_ptr<vfio_user_session> session_;
-    unsigned refusing_ = 0;
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // of what handlers refer to
+    std::shared_ptr<unsigned> refusing_ = std::make_shared<unsigned>(0);
+    std::unique_ptr<listener> listener_;
 };
 
 }  // namespace trn

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <boost/asio/local/stream_protocol.hpp>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -13,6 +12,7 @@
 
 #include "platform/attach/function_port.h"
 #include "platform/attach/host_mapping.h"
+#include "platform/attach/listen/listener.h"
 #include "platform/attach/unique_fd.h"
 #include "platform/attach/vfio_user_dma.h"
 #include "platform/attach/vfio_user_server.h"
@@ -23,7 +23,7 @@ namespace trn {
 /// One connected vfio-user client, from its version message to its end.
 class vfio_user_session : public std::enable_shared_from_this<vfio_user_session> {
 public:
-    using socket = boost::asio::local::stream_protocol::socket;
+    using socket = listener::stream;
 
     /// `ended` is called once, with the reason in words, when the client is gone or has to go.
     vfio_user_session(socket client, function_port& function, const vfio_user_server::config& cfg,

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/attach/vfio_user_hooks.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace trn {
+
+namespace {
+
+struct attached_host {
+    run_loop& loop;
+    const std::string who;
+    std::uint64_t attachment = 0;
+    std::optional<run_loop::goal_id> waiting = {};
+
+    void come() { attachment = loop.attach(who); }
+    void go() {
+        if (waiting) loop.cancel(*waiting);
+        waiting.reset();
+        loop.detach(attachment);
+    }
+    void wait(const sc_core::sc_time& time, std::function<void()> done) {
+        waiting = loop.wait_for({.who = who,
+                                 .what = "simulated time to pass",
+                                 .until = sc_core::sc_time_stamp() + time,
+                                 .attachment = attachment},
+                                [this, done = std::move(done)](const stop_reason&) {
+                                    waiting.reset();
+                                    done();
+                                });
+    }
+};
+
+}  // namespace
+
+vfio_user_server::hooks hooks_into(run_loop& loop, std::string who) {
+    const auto host = std::make_shared<attached_host>(loop, std::move(who));
+    return {.before_access = [&loop] { loop.host_access(); },
+            .after_access = {},
+            .attached = [host](bool now) { now ? host->come() : host->go(); },
+            .wait = [host](const sc_core::sc_time& time,
+                           std::function<void()> done) { host->wait(time, std::move(done)); },
+            .log = {}};
+}
+
+}  // namespace trn
