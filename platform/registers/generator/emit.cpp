@@ -37,11 +37,12 @@ std::string literal(std::string_view text) {
     return out + "\"";
 }
 
-/// Text inside a comment: one line, and nothing that ends it.
+/// Text inside a comment: one line, and nothing that ends it or that -Wcomment takes for a new one.
 std::string comment(std::string_view text) {
     std::string out;
     for (const char c : text) {
-        if (c == '/' && !out.empty() && out.back() == '*') out += ' ';
+        const char before = out.empty() ? ' ' : out.back();
+        if ((c == '/' && before == '*') || (c == '*' && before == '/')) out += ' ';
         out += c == '\n' ? ' ' : c;
     }
     while (!out.empty() && (out.back() == '\\' || out.back() == ' ')) out.pop_back();
