@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sw-stubs/host/device.h"
+
+#include <new>
+
+namespace trn {
+
+device::device(const trn_transport& transport, const trn_options& options)
+    : handle_(trn_create(&transport, &options)) {
+    if (handle_) return;
+    transport.close(transport.context);
+    throw std::bad_alloc();
+}
+
+void device::check(trn_status status) const {
+    if (status != TRN_OK) throw device_error(status, trn_last_error(handle_.get()));
+}
+
+trn_device_info device::info() const {
+    trn_device_info info{};
+    if (trn_get_info(handle_.get(), &info) != TRN_OK)
+        throw device_error(TRN_NOT_READY, "the device has not been probed yet");
+    return info;
+}
+
+host_buffer::host_buffer(const device& on, std::uint64_t size, std::uint64_t offset)
+    : on_(on), size_(size), offset_(offset) {
+    on_.check(trn_buffer_alloc(on_, size + offset, &buffer_));
+}
+
+host_buffer::~host_buffer() {
+    trn_buffer_free(on_, &buffer_);
+}
+
+std::span<std::uint8_t> host_buffer::bytes() const {
+    return {static_cast<std::uint8_t*>(buffer_.memory.host) + offset_, size_};
+}
+
+}  // namespace trn

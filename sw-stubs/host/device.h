@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+#include "sw-stubs/include/trn_driver.h"
+
+namespace trn {
+
+/// A call of the driver stub that did not return TRN_OK; what() is its sentence.
+class device_error : public std::runtime_error {
+public:
+    device_error(trn_status status, const std::string& sentence)
+        : std::runtime_error(sentence), status(status) {}
+    const trn_status status;
+};
+
+/// A device of the driver stub that frees itself, and whose failures are exceptions.
+class device {
+public:
+    /// Owns the transport. \throws std::bad_alloc
+    explicit device(const trn_transport& transport, const trn_options& options = {});
+
+    trn_device* get() const { return handle_.get(); }
+    operator trn_device*() const { return handle_.get(); }
+
+    /// \throws device_error unless `status` is TRN_OK
+    void check(trn_status status) const;
+    trn_device_info info() const;
+
+private:
+    struct deleter {
+        void operator()(trn_device* device) const { trn_destroy(device); }
+    };
+    std::unique_ptr<trn_device, deleter> handle_;
+};
+
+/// Host memory for DMA that frees itself.
+class host_buffer {
+public:
+    /// `offset` bytes of the memory stay unused in front, so that odd addresses can be tried.
+    host_buffer(const device& on, std::uint64_t size, std::uint64_t offset = 0);
+    ~host_buffer();
+    host_buffer(const host_buffer&) = delete;
+    host_buffer& operator=(const host_buffer&) = delete;
+
+    std::span<std::uint8_t> bytes() const;
+    std::uint64_t address() const { return trn_buffer_address(on_, &buffer_, offset_); }
+
+private:
+    const device& on_;
+    trn_buffer buffer_{};
+    std::uint64_t size_, offset_;
+};
+
+}  // namespace trn

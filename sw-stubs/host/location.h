@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "sw-stubs/host/device.h"
+
+namespace trn {
+
+/// A place that a person names: "host", "host@7", "hbm2@16 MiB", "sbuf3@0x1000", "axi@0x800000".
+/// The offset is a size with its unit or a plain number of bytes.
+struct location {
+    enum class kind { host, hbm, sbuf, axi };
+
+    kind what = kind::host;
+    std::uint32_t number = 0;  ///< of the stack or the core
+    std::uint64_t offset = 0;  ///< bytes; for axi: the address
+
+    /// A location, or the sentence that says what is wrong with `text`.
+    static std::variant<location, std::string> parse(std::string_view text);
+    std::string text() const;
+
+    /// The AXI address of a place inside the chip. \throws device_error with
+    /// TRN_INVALID_ARGUMENT when the chip has no such memory or `size` bytes do not fit.
+    std::uint64_t address(const device& on, std::uint64_t size) const;
+    /// The core whose host-transfer queue a copy to or from here uses when nobody says: the first
+    /// core of the stack, the core itself, 0.
+    std::uint32_t core() const;
+};
+
+}  // namespace trn

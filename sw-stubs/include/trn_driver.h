@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TRN_DRIVER_H
+#define TRN_DRIVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trn_transport.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The driver stub: what a host's kernel driver does with a Trainium function, as a C library over
+ * any transport. "Contract n" in these comments is section n of doc/device-contract.md.
+ *
+ * Life of a device: trn_create -> trn_probe -> trn_reset_device -> copies and the rest ->
+ * trn_destroy.
+ *
+ * Addresses of memory inside the chip and of host memory are AXI addresses as DMA descriptors carry
+ * them (contract 3.1); trn_hbm_address, trn_sbuf_address and trn_buffer_address make them. Sizes
+ * are bytes, times nanoseconds, unless said otherwise.
+ *
+ * Every wait is bounded on the transport's clock: nothing here blocks for ever.
+ *
+ * Threads: one at a time per device, as for its transport.
+ */
+
+/** What a call came to. trn_status_text has the words, trn_last_error the whole sentence. */
+typedef enum trn_status {
+    TRN_OK = 0,
+    TRN_INVALID_ARGUMENT = 1, /**< refused before the device was touched */
+    TRN_UNKNOWN_DEVICE = 2,   /**< vendor or device id is not a Trainium this library knows */
+    TRN_NOT_READY = 3,        /**< not probed or not reset yet, or its engine was aborted before */
+    TRN_TIMED_OUT = 4,        /**< the device did not answer in the time the contract gives it */
+    TRN_ABORTED = 5,          /**< a DMA engine stopped with an error: see trn_last_failure */
+    TRN_REFUSED = 6, /**< the firmware understood and said no, or does not know the command */
+    TRN_PROTOCOL_ERROR = 7,   /**< an answer that the contract does not allow */
+    TRN_BUSY = 8,             /**< no room now (queue full): wait for a job and try again */
+    TRN_NOT_SUPPORTED = 9,    /**< this chip or its firmware's version does not have it */
+    TRN_NO_MEMORY = 10,       /**< host memory ran out */
+    TRN_TRANSPORT_ERROR = 11, /**< the access itself failed */
+    TRN_DEVICE_GONE = 12      /**< the function, or the process that models it, ended */
+} trn_status;
+
+/** A few words for a status, never NULL. */
+const char* trn_status_text(trn_status status);
+
+typedef struct trn_device trn_device;
+
+/* ---- life -------------------------------------------------------------------------------- */
+
+/** What a host knows about its board from SMBIOS (contract 1.5). */
+typedef enum trn_host_platform {
+    TRN_HOST_STANDARD = 0,
+    TRN_HOST_ULTRASERVER = 1, /**< point-to-point pod */
+    TRN_HOST_PDS = 2          /**< switched pod: routing ids up to 127 */
+} trn_host_platform;
+
+/** Zero-filled means the public driver's behaviour. */
+typedef struct trn_options {
+    trn_host_platform platform;
+    uint32_t boot_timeout_ms; /**< how long probe waits for the routing id; 0 = 600,000 */
+    uint32_t timeout_scale;   /**< replaces the transport's; 0 = keep that */
+} trn_options;
+
+/** Makes a device over a transport; touches nothing. The device owns the transport from now on
+ * and closes it in trn_destroy. options may be NULL. NULL when host memory ran out (the transport
+ * then stays the caller's). */
+trn_device* trn_create(const trn_transport* transport, const trn_options* options);
+
+/** Frees rings and buffers and closes the transport. NULL is allowed. The device is left as it
+ * is: queues that still run must be released or reset before. */
+void trn_destroy(trn_device* device);
+
+/** The sentence behind the last call that did not return TRN_OK; "" when there was none. Valid
+ * until the next call on this device. */
+const char* trn_last_error(const trn_device* device);
+
+/** Finds out what the function is (contract 1): ids and BARs, memory and bus-master enable, then
+ * the routing id, which reads 0xdeadbeef while firmware boots.
+ * TRN_UNKNOWN_DEVICE, TRN_TIMED_OUT (firmware never published its id), TRN_PROTOCOL_ERROR (id out
+ * of range for the platform, missing BAR). */
+trn_status trn_probe(trn_device* device);
+
+/** Whole-device reset, then DMA engines and host rings set up (contract 5, 6.3). The handshake is
+ * with firmware on silicon revisions, with the simulator's reset register on revision 255, and left
+ * out on revision 240. Needs trn_probe. */
+trn_status trn_reset_device(trn_device* device);
+
+/** Resets the cores whose bits are set (bit 0..7) with their DMA engines and sync blocks, then sets
+ * the engines up again (contract 5.2, 5.3). Memory keeps its content. Copies in flight on these
+ * cores are lost: their jobs end with TRN_ABORTED. */
+trn_status trn_reset_cores(trn_device* device, uint32_t core_map);
+
+/** How the chip differs by its PCI revision id (contract 2). */
+typedef enum trn_mode { TRN_MODE_SILICON = 0, TRN_MODE_QEMU = 1, TRN_MODE_EMULATOR = 2 } trn_mode;
+
+#define TRN_MAX_STACKS 4u
+
+typedef struct trn_device_info {
+    uint16_t vendor_id, device_id;
+    uint8_t revision;
+    trn_mode mode;
+    uint32_t architecture; /**< 3 = Trainium2, 4 = Trainium3, as the public driver numbers them */
+    const char* name;      /**< "Trainium3" */
+    uint32_t routing_id;   /**< as firmware published it */
+    uint32_t device_index; /**< n of /dev/neuron<n> (contract 1.3) */
+    uint32_t cores, dma_engines, queues_per_engine, sync_blocks, stacks;
+    uint64_t stack_size; /**< usable bytes of each HBM stack */
+    uint64_t bar0_size, bar4_size;
+} trn_device_info;
+
+trn_status trn_get_info(const trn_device* device, trn_device_info* info);
+
+/** Serial number of the chip (contract 4.1); never 0 on a healthy chip. */
+trn_status trn_get_serial(trn_device* device, uint64_t* serial);
+
+/* ---- addresses and host memory ------------------------------------------------------------ */
+
+/** First bytes of each stack that belong to firmware (contract 3.4): 16 MiB. */
+#define TRN_HBM_RESERVED_BYTES (UINT64_C(16) << 20)
+
+/** AXI address of a byte in an HBM stack or in a core's state buffer; 0 with no such stack or core.
+ * No check that the offset is inside. */
+uint64_t trn_hbm_address(const trn_device* device, uint32_t stack, uint64_t offset);
+uint64_t trn_sbuf_address(const trn_device* device, uint32_t core, uint64_t offset);
+
+/** Host memory that DMA can reach. */
+typedef struct trn_buffer {
+    trn_dma_memory memory;
+} trn_buffer;
+
+trn_status trn_buffer_alloc(trn_device* device, uint64_t size, trn_buffer* buffer);
+void trn_buffer_free(trn_device* device, trn_buffer* buffer);
+/** AXI address of a byte of the buffer, with the host-window bit (contract 3.1). */
+uint64_t trn_buffer_address(const trn_device* device, const trn_buffer* buffer, uint64_t offset);
+
+/* ---- copies ------------------------------------------------------------------------------- */
+
+/** Longest copy of one descriptor: 64 KiB. */
+#define TRN_DESCRIPTOR_BYTES UINT64_C(65536)
+/** Most data descriptors between two completion markers (contract 7.5). */
+#define TRN_BATCH_DESCRIPTORS 2031u
+/** Longest copy of one job. */
+#define TRN_JOB_BYTES (TRN_BATCH_DESCRIPTORS * TRN_DESCRIPTOR_BYTES)
+
+/** Copies by DMA between any two AXI addresses, host or device, on the host-transfer queue of a
+ * core (engine 128 + core/2, queue core%2), and waits. Any size and alignment; 0 bytes is done at
+ * once. TRN_ABORTED, TRN_TIMED_OUT: how much arrived is unknown, and the queue answers
+ * TRN_NOT_READY until it is reset (trn_reset_device, trn_reset_cores, trn_restart_queue). */
+trn_status trn_copy(trn_device* device, uint32_t core, uint64_t destination, uint64_t source,
+                    uint64_t size);
+
+/** Copies ordinary memory of the caller to or from an AXI address, through bounce buffers. */
+trn_status trn_write(trn_device* device, uint32_t core, uint64_t destination, const void* bytes,
+                     uint64_t size);
+trn_status trn_read(trn_device* device, uint32_t core, void* bytes, uint64_t source, uint64_t size);
+
+/** Fills with one byte value by DMA: a 64 KiB pattern from the host, then device to device
+ * (contract 8). destination: device memory. */
+trn_status trn_memset(trn_device* device, uint32_t core, uint64_t destination, uint8_t value,
+                      uint64_t size);
+
+/** Names one asynchronous copy; 0 is none. */
+typedef uint64_t trn_job;
+
+/** Starts a copy of 1..TRN_JOB_BYTES bytes and returns. TRN_BUSY: the queue has no room until an
+ * earlier job is waited for. Jobs of one core end in the order of submission. */
+trn_status trn_submit(trn_device* device, uint32_t core, uint64_t destination, uint64_t source,
+                      uint64_t size, trn_job* job);
+/** Whether a job is over: *done and TRN_OK, or the job's failure. Lets no time pass by itself. A
+ * job that ended keeps its answer until trn_wait. */
+trn_status trn_poll(trn_device* device, trn_job job, bool* done);
+/** Waits for a job and forgets it. TRN_INVALID_ARGUMENT for a job that was waited for before. */
+trn_status trn_wait(trn_device* device, trn_job job);
+
+/** Fills part of a stack over 16 engines of its core group at once, each a chain of 64 KiB stripes
+ * 1 MiB apart, last stripe read back and checked (contract 8). offset and size: whole MiB.
+ * TRN_PROTOCOL_ERROR: what came back is not what was written. Leaves queue 0 of the engines on an
+ * idle ring. */
+trn_status trn_scrub(trn_device* device, uint32_t stack, uint64_t offset, uint64_t size,
+                     uint32_t value);
+
+/** What stopped the last copy. */
+typedef struct trn_failure {
+    uint32_t engine, queue;
+    uint32_t m2s_state, s2m_state; /**< state registers as read (contract 6.1) */
+    uint32_t cause_m2s, cause_s2m; /**< secondary interrupt causes A and B (contract 6.4) */
+    uint32_t m2s_head, s2m_head;   /**< ring index of the descriptor that did not finish */
+} trn_failure;
+
+/** Details of the last TRN_ABORTED or TRN_TIMED_OUT of a copy; false when there was none. */
+bool trn_last_failure(const trn_device* device, trn_failure* failure);
+
+/** Sets the host-transfer queue of a core up again after it was aborted: engine back to normal,
+ * queue reset, jobs dropped. Lighter than a reset; other cores do not notice. */
+trn_status trn_restart_queue(trn_device* device, uint32_t core);
+
+/* ---- engines and user rings (contract 6, 7, 13.2) ------------------------------------------- */
+
+typedef enum trn_engine_mode {
+    TRN_ENGINE_IDLE = 0,
+    TRN_ENGINE_NORMAL = 1,
+    TRN_ENGINE_ABORT = 2
+} trn_engine_mode;
+
+typedef struct trn_engine_state {
+    trn_engine_mode mode;
+    uint32_t m2s_state, s2m_state; /**< as read */
+    bool streams_enabled;          /**< some write-side queue may run */
+} trn_engine_state;
+
+typedef enum trn_engine_command {
+    TRN_ENGINE_SET_NORMAL = 1,
+    TRN_ENGINE_SET_DISABLE = 2,
+    TRN_ENGINE_SET_ABORT = 4
+} trn_engine_command;
+
+trn_status trn_engine_init(trn_device* device, uint32_t engine);
+trn_status trn_engine_get_state(trn_device* device, uint32_t engine, trn_engine_state* state);
+trn_status trn_engine_set_state(trn_device* device, uint32_t engine, trn_engine_command command);
+
+typedef struct trn_ring_side {
+    uint64_t base;   /**< AXI address, a multiple of 256 */
+    uint32_t length; /**< descriptors */
+    uint32_t head;   /**< next to fetch */
+    uint32_t head_ring_id;
+    uint32_t tail; /**< sum of doorbells */
+    uint32_t tail_ring_id;
+    uint32_t status; /**< status register as read */
+} trn_ring_side;
+
+typedef struct trn_queue_state {
+    trn_ring_side m2s, s2m;
+} trn_queue_state;
+
+/** Gives a queue of engines 0..127 the caller's rings: lengths 32..2^24-16, multiples of 16, bases
+ * multiples of 256. The first pass uses ring id 1. Drops work that was pending. */
+trn_status trn_ring_init(trn_device* device, uint32_t engine, uint32_t queue, uint64_t m2s_base,
+                         uint32_t m2s_length, uint64_t s2m_base, uint32_t s2m_length);
+/** Rings the doorbells, write side first (contract 7.4); a count of 0 leaves its doorbell alone. */
+trn_status trn_ring_start(trn_device* device, uint32_t engine, uint32_t queue, uint32_t m2s_count,
+                          uint32_t s2m_count);
+/** Takes the rings away: the queue idles on a ring of the library's own. */
+trn_status trn_ring_release(trn_device* device, uint32_t engine, uint32_t queue);
+trn_status trn_queue_get_state(trn_device* device, uint32_t engine, uint32_t queue,
+                               trn_queue_state* state);
+
+/** One entry of a ring, little endian, as the device fetches it. */
+typedef struct trn_descriptor {
+    uint32_t words[4];
+} trn_descriptor;
+
+/** Flags for the two functions below. */
+enum {
+    TRN_WRITE_BARRIER = 1, /**< m2s: earlier writes visible first */
+    TRN_DMB = 2,           /**< m2s: nothing behind it starts before it is complete */
+    TRN_STRONG_ORDER = 4   /**< s2m: written after every earlier write */
+};
+/** A plain copy's source and destination entries: 1..65536 bytes, ring id 0..3. */
+trn_descriptor trn_m2s_descriptor(uint64_t source, uint32_t size, uint32_t ring_id, uint32_t flags);
+trn_descriptor trn_s2m_descriptor(uint64_t destination, uint32_t size, uint32_t ring_id,
+                                  uint32_t flags);
+
+/* ---- semaphores and events (contract 3.3, 10) ----------------------------------------------- */
+
+typedef enum trn_sync_block {
+    TRN_SYNC_CORE = 0,  /**< a NeuronCore, 0..7 */
+    TRN_SYNC_TOP_SP = 1 /**< a collective-core block, 0..15 as the driver numbers them */
+} trn_sync_block;
+
+#define TRN_SEMAPHORES 256u
+#define TRN_EVENTS 256u
+
+trn_status trn_semaphore_read(trn_device* device, trn_sync_block block, uint32_t number,
+                              uint32_t index, int32_t* value);
+trn_status trn_semaphore_set(trn_device* device, trn_sync_block block, uint32_t number,
+                             uint32_t index, int32_t value);
+trn_status trn_semaphore_increment(trn_device* device, trn_sync_block block, uint32_t number,
+                                   uint32_t index, uint32_t by);
+trn_status trn_semaphore_decrement(trn_device* device, trn_sync_block block, uint32_t number,
+                                   uint32_t index, uint32_t by);
+trn_status trn_event_get(trn_device* device, trn_sync_block block, uint32_t number, uint32_t index,
+                         uint32_t* value);
+trn_status trn_event_set(trn_device* device, trn_sync_block block, uint32_t number, uint32_t index,
+                         uint32_t value);
+
+/* ---- firmware (contract 4, 12) --------------------------------------------------------------- */
+
+/** Most registers of one trn_read_counters. */
+#define TRN_MAX_COUNTERS 100u
+/** Most bytes of one metric post. */
+#define TRN_MAX_METRIC_BYTES 128u
+/** Most bytes of data in a new-style request or response. */
+#define TRN_MAX_MAILBOX_BYTES 128u
+
+/** Asks firmware for registers by AXI address (legacy command 1). TRN_REFUSED: firmware may not or
+ * cannot read one of them. */
+trn_status trn_read_counters(trn_device* device, const uint64_t* addresses, uint32_t* values,
+                             uint32_t count);
+/** Posts one metric record (legacy command 2). */
+trn_status trn_post_metric(trn_device* device, const void* bytes, uint32_t size);
+/** New mailbox; TRN_NOT_SUPPORTED when the firmware's API version is below 7. */
+trn_status trn_set_power_profile(trn_device* device, uint8_t profile);
+trn_status trn_set_throttling_notifications(trn_device* device, bool on);
+/** Command 4. type: 1 current profile, 2 profiles that exist (contract 16). *size: room in, bytes
+ * out. */
+trn_status trn_get_data(trn_device* device, uint32_t type, void* bytes, uint32_t* size);
+/** Any new-style request, for tests of firmware. *response_size: room in, bytes out. */
+trn_status trn_mailbox_request(trn_device* device, uint8_t command, const void* request,
+                               uint32_t request_size, void* response, uint32_t* response_size);
+
+typedef struct trn_power_sample {
+    uint32_t basis_points; /**< 0..10000 */
+    uint32_t counter;      /**< changes with each new sample */
+} trn_power_sample;
+
+/** Power use of a die, 0 or 1, as firmware last published it. */
+trn_status trn_get_power(trn_device* device, uint32_t die, trn_power_sample* sample);
+
+typedef struct trn_ecc_counts {
+    uint32_t sram_corrected, sram_uncorrected;
+    uint32_t hbm_uncorrectable[TRN_MAX_STACKS], hbm_repairable[TRN_MAX_STACKS];
+    uint32_t repair_state; /**< 0 none, 1 pending, 2 failed */
+} trn_ecc_counts;
+
+trn_status trn_get_ecc(trn_device* device, trn_ecc_counts* counts);
+trn_status trn_get_api_version(trn_device* device, uint32_t* version);
+
+/* ---- notification queues (contract 9) ----------------------------------------------------------
+ */
+
+typedef enum trn_notifier {
+    TRN_NOTIFY_CORE = 0,
+    TRN_NOTIFY_TOP_SP = 1,
+    TRN_NOTIFY_DMA = 2
+} trn_notifier;
+
+/** Gives slot 0..15 of a block a ring: base an AXI address aligned to size, size a power of two.
+ * Size 0 turns the slot off. */
+trn_status trn_notification_set(trn_device* device, trn_notifier block, uint32_t number,
+                                uint32_t slot, uint64_t base, uint32_t size);
+/** Where the device will write next, as its register reads. */
+trn_status trn_notification_head(trn_device* device, trn_notifier block, uint32_t number,
+                                 uint32_t slot, uint32_t* head);
+
+/* ---- BARs
+ * ---------------------------------------------------------------------------------------- */
+
+/** One 32-bit register of BAR0; offset aligned. */
+trn_status trn_bar_read(trn_device* device, uint64_t offset, uint32_t* value);
+/** As user space may write it: mailbox words and ring registers are refused with
+ * TRN_INVALID_ARGUMENT (contract 13.2, BAR_WRITE). */
+trn_status trn_bar_write(trn_device* device, uint64_t offset, uint32_t value);
+/** The same without the refusals, as the driver itself writes. */
+trn_status trn_bar_write_raw(trn_device* device, uint64_t offset, uint32_t value);
+/** Memory of a stack through BAR4, without DMA. TRN_NOT_SUPPORTED without BAR4. */
+trn_status trn_window_read(trn_device* device, uint32_t stack, uint64_t offset, void* bytes,
+                           uint64_t size);
+trn_status trn_window_write(trn_device* device, uint32_t stack, uint64_t offset, const void* bytes,
+                            uint64_t size);
+
+/** Lets time pass on the transport's clock. */
+trn_status trn_sleep(trn_device* device, uint64_t nanoseconds);
+/** The transport's clock, and simulated time where the transport knows it (else the same). */
+uint64_t trn_now(const trn_device* device);
+uint64_t trn_simulated_now(const trn_device* device);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "device.h"
+
+/* Copies over the host-transfer queues (contract 7, 8). */
+
+#define BOUNCE_BYTES (UINT64_C(1) << 20)
+
+trn_descriptor trn_m2s_descriptor(uint64_t source, uint32_t size, uint32_t ring_id,
+                                  uint32_t flags) {
+    /* Contract 7.2: one whole packet, op 2 = copy, source data copied, both block ends. */
+    const uint32_t packet = (size & 0xffff) | (ring_id & 3) << 24 | 1u << 26 | 1u << 27;
+    const uint32_t copy = 1u << 0 | 1u << 1 | 1u << 19 | 2u << 23;
+    trn_descriptor d = {{packet | (flags & TRN_DMB ? 1u << 30 : 0),
+                         copy | (flags & TRN_WRITE_BARRIER ? 1u << 26 : 0), (uint32_t)source,
+                         (uint32_t)(source >> 32)}};
+    return d;
+}
+
+trn_descriptor trn_s2m_descriptor(uint64_t destination, uint32_t size, uint32_t ring_id,
+                                  uint32_t flags) {
+    /* Contract 7.3 */
+    const uint32_t word = (size & 0xffff) | (ring_id & 3) << 24;
+    trn_descriptor d = {{word | (flags & TRN_STRONG_ORDER ? 1u << 29 : 0), 0, (uint32_t)destination,
+                         (uint32_t)(destination >> 32)}};
+    return d;
+}
+
+static trn_status usable_ring(trn_device* device, uint32_t core, trn_ring** ring) {
+    trn_status status = need_ready(device);
+    if (status == TRN_OK) status = need_core(device, core);
+    if (status != TRN_OK) return status;
+    *ring = &device->copy_rings[core];
+    if ((*ring)->broken != TRN_OK)
+        return fail(device, TRN_NOT_READY,
+                    "the copy queue of core %u (engine %u queue %u) stopped before (%s): reset the "
+                    "device or the cores, or restart the queue",
+                    core, (*ring)->engine, (*ring)->queue, trn_status_text((*ring)->broken));
+    return TRN_OK;
+}
+
+static uint32_t descriptors_for(uint64_t size) {
+    return (uint32_t)((size + TRN_DESCRIPTOR_BYTES - 1) / TRN_DESCRIPTOR_BYTES);
+}
+
+/* Jobs are named by their core and their ring's sequence number, from 1. */
+static trn_job job_name(uint32_t core, uint64_t sequence) {
+    return (uint64_t)(core + 1) << 56 | sequence;
+}
+
+static trn_status named_ring(trn_device* device, trn_job job, trn_ring** ring, uint64_t* sequence) {
+    const uint64_t core = (job >> 56) - 1;
+    *sequence = job & ((UINT64_C(1) << 56) - 1);
+    if (!device->layout || job >> 56 == 0 || core >= device->layout->cores)
+        return fail(device, TRN_INVALID_ARGUMENT, "0x%llx is not a job", (unsigned long long)job);
+    *ring = &device->copy_rings[core];
+    return TRN_OK;
+}
+
+trn_status trn_submit(trn_device* device, uint32_t core, uint64_t destination, uint64_t source,
+                      uint64_t size, trn_job* job) {
+    trn_ring* ring = NULL;
+    const trn_status status = usable_ring(device, core, &ring);
+    if (status != TRN_OK) return status;
+    if (size == 0 || size > TRN_JOB_BYTES)
+        return fail(device, TRN_INVALID_ARGUMENT, "a job copies 1 to %llu bytes, not %llu",
+                    (unsigned long long)TRN_JOB_BYTES, (unsigned long long)size);
+    if (!ring_has_room(ring, descriptors_for(size))) {
+        const trn_status looked = ring_look(device, ring);
+        if (looked != TRN_OK) return looked;
+        if (!ring_has_room(ring, descriptors_for(size)))
+            return fail(device, TRN_BUSY,
+                        "the copy queue of core %u is full: wait for an earlier job", core);
+    }
+    ring_append_copy(device, ring, destination, source, size);
+    uint64_t sequence = 0;
+    const trn_status posted = ring_post(device, ring, 1, &sequence);
+    if (posted == TRN_OK) *job = job_name(core, sequence);
+    return posted;
+}
+
+trn_status trn_poll(trn_device* device, trn_job job, bool* done) {
+    trn_ring* ring = NULL;
+    uint64_t sequence = 0;
+    *done = false;
+    const trn_status status = named_ring(device, job, &ring, &sequence);
+    if (status != TRN_OK) return status;
+    const ring_job* record = ring_find(ring, sequence);
+    if (!record)
+        return fail(device, TRN_INVALID_ARGUMENT, "job 0x%llx was waited for before",
+                    (unsigned long long)job);
+    const trn_status looked = ring_look(device, ring);
+    if (record->state == JOB_OVER) {
+        *done = true;
+        return record->result;
+    }
+    return looked;
+}
+
+trn_status trn_wait(trn_device* device, trn_job job) {
+    trn_ring* ring = NULL;
+    uint64_t sequence = 0;
+    const trn_status status = named_ring(device, job, &ring, &sequence);
+    return status == TRN_OK ? ring_wait(device, ring, sequence) : status;
+}
+
+/* Two jobs in flight: the device works on one while the next is written (contract 7.5). */
+trn_status trn_copy(trn_device* device, uint32_t core, uint64_t destination, uint64_t source,
+                    uint64_t size) {
+    trn_job running = 0;
+    trn_status status = TRN_OK;
+    for (uint64_t done = 0; done < size && status == TRN_OK;) {
+        const uint64_t left = size - done;
+        const uint64_t part = left < TRN_JOB_BYTES ? left : TRN_JOB_BYTES;
+        trn_job next = 0;
+        status = trn_submit(device, core, destination + done, source + done, part, &next);
+        if (status == TRN_BUSY && running) { /* others' jobs fill the ring: one at a time */
+            status = trn_wait(device, running);
+            running = 0;
+            continue;
+        }
+        done += part;
+        const trn_status waited = running ? trn_wait(device, running) : TRN_OK;
+        if (waited != TRN_OK) status = waited;
+        running = next;
+    }
+    const trn_status waited = running ? trn_wait(device, running) : TRN_OK;
+    return status != TRN_OK ? status : waited;
+}
+
+static trn_status bounce(trn_device* device) {
+    return device->bounce.host ? TRN_OK : allocate(device, BOUNCE_BYTES, &device->bounce);
+}
+
+trn_status trn_write(trn_device* device, uint32_t core, uint64_t destination, const void* bytes,
+                     uint64_t size) {
+    trn_status status = need_ready(device);
+    if (status == TRN_OK) status = bounce(device);
+    for (uint64_t done = 0; done < size && status == TRN_OK; done += BOUNCE_BYTES) {
+        const uint64_t part = size - done < BOUNCE_BYTES ? size - done : BOUNCE_BYTES;
+        memcpy(device->bounce.host, (const uint8_t*)bytes + done, part);
+        status = trn_copy(device, core, destination + done,
+                          device->bounce.iova | LAYOUT_HOST_WINDOW, part);
+    }
+    return status;
+}
+
+trn_status trn_read(trn_device* device, uint32_t core, void* bytes, uint64_t source,
+                    uint64_t size) {
+    trn_status status = need_ready(device);
+    if (status == TRN_OK) status = bounce(device);
+    for (uint64_t done = 0; done < size && status == TRN_OK; done += BOUNCE_BYTES) {
+        const uint64_t part = size - done < BOUNCE_BYTES ? size - done : BOUNCE_BYTES;
+        status =
+            trn_copy(device, core, device->bounce.iova | LAYOUT_HOST_WINDOW, source + done, part);
+        if (status == TRN_OK) memcpy((uint8_t*)bytes + done, device->bounce.host, part);
+    }
+    return status;
+}
+
+trn_status trn_memset(trn_device* device, uint32_t core, uint64_t destination, uint8_t value,
+                      uint64_t size) {
+    trn_status status = need_ready(device);
+    if (status == TRN_OK) status = bounce(device);
+    if (status != TRN_OK || size == 0) return status;
+    const uint64_t pattern = size < TRN_DESCRIPTOR_BYTES ? size : TRN_DESCRIPTOR_BYTES;
+    memset(device->bounce.host, value, pattern);
+    status = trn_copy(device, core, destination, device->bounce.iova | LAYOUT_HOST_WINDOW, pattern);
+
+    /* The rest has a constant source, the part that is there now (contract 8). */
+    for (uint64_t done = pattern; done < size && status == TRN_OK;) {
+        trn_ring* ring = NULL;
+        status = usable_ring(device, core, &ring);
+        if (status != TRN_OK) break;
+        if (!ring_has_room(ring, TRN_BATCH_DESCRIPTORS))
+            return fail(device, TRN_BUSY, "the copy queue of core %u is full", core);
+        for (uint32_t n = 0; n < TRN_BATCH_DESCRIPTORS && done < size; ++n) {
+            const uint64_t left = size - done;
+            const uint32_t part = (uint32_t)(left < pattern ? left : pattern);
+            ring_append(device, ring, destination + done, destination, part,
+                        part == left ? TRN_WRITE_BARRIER : 0);
+            done += part;
+        }
+        uint64_t sequence = 0;
+        status = ring_post(device, ring, 1, &sequence);
+        if (status == TRN_OK) status = ring_wait(device, ring, sequence);
+    }
+    return status;
+}
+
+trn_status trn_restart_queue(trn_device* device, uint32_t core) {
+    trn_status status = need_ready(device);
+    if (status == TRN_OK) status = need_core(device, core);
+    if (status != TRN_OK) return status;
+    trn_ring* ring = &device->copy_rings[core];
+    status = trn_engine_set_state(device, ring->engine, TRN_ENGINE_SET_NORMAL);
+    if (status != TRN_OK) return status;
+    mmio_begin(device);
+    ring_restart(device, ring);
+    return mmio_end(device);
+}
+
+bool trn_last_failure(const trn_device* device, trn_failure* failure) {
+    if (device->failed_copy) *failure = device->failure;
+    return device->failed_copy;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TRN_LIB_DEVICE_H
+#define TRN_LIB_DEVICE_H
+
+#include "layout.h"
+#include "registers.h"
+#include "ring.h"
+#include "trn_driver.h"
+
+/* The opaque device and what the parts of the library share. */
+
+#define TRN_USER_ENGINES 128u
+
+struct trn_device {
+    trn_transport transport;
+    trn_options options;
+    const trn_layout* layout;
+    trn_mode mode;
+    uint16_t vendor_id, device_id;
+    uint8_t revision;
+    bool probed, ready;
+    uint32_t routing_id, device_index;
+    uint64_t bar_size[6];
+
+    trn_ring copy_rings[TRN_MAX_CORES]; /* host-transfer queue of each core */
+    trn_dma_memory bounce;              /* trn_write, trn_read, trn_memset */
+    trn_dma_memory dummy_ring;          /* where released queues idle */
+    trn_dma_memory mailbox;             /* legacy requests, then responses */
+    uint8_t mailbox_sequence;
+
+    uint16_t user_rings[TRN_USER_ENGINES];                     /* queues in the caller's hands */
+    uint16_t notifiers[3][TRN_USER_ENGINES + TRN_H2T_ENGINES]; /* slots that are on */
+
+    trn_status io; /* first failed access since mmio_begin */
+    bool failed_copy;
+    trn_failure failure;
+    char error[512];
+};
+
+/* Records the sentence and answers the status, so that `return fail(...)` reads well. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+trn_status
+fail(trn_device* device, trn_status status, const char* format, ...);
+
+/* Registers of BAR0. The first access that fails is remembered and the rest of the sequence is left
+ * out: a long sequence asks once, at its end. */
+void mmio_begin(trn_device* device);
+uint32_t mmio_read(trn_device* device, uint64_t offset);
+void mmio_write(trn_device* device, uint64_t offset, uint32_t value);
+trn_status mmio_end(trn_device* device);
+
+uint64_t now(const trn_device* device);
+/* Lets time pass; TRN_DEVICE_GONE when there is nobody left to wait for. */
+trn_status pause_for(trn_device* device, uint64_t nanoseconds);
+/* A time-out of the public driver, stretched for this transport. */
+uint64_t patience(const trn_device* device, uint64_t nanoseconds);
+
+trn_status allocate(trn_device* device, uint64_t size, trn_dma_memory* memory);
+void release(trn_device* device, trn_dma_memory* memory);
+
+trn_status need_probe(trn_device* device);
+trn_status need_ready(trn_device* device);
+trn_status need_core(trn_device* device, uint32_t core);
+
+/* Engine and queue set-up in the order of contract 6.3; inside an mmio_begin/end. */
+void engine_init(trn_device* device, uint32_t engine);
+void queue_init(trn_device* device, uint32_t engine, uint32_t queue, uint64_t m2s_base,
+                uint32_t m2s_length, uint64_t s2m_base, uint32_t s2m_length);
+/* Leaves the released queue on the dummy ring. */
+void queue_park(trn_device* device, uint32_t engine, uint32_t queue);
+
+/* Turns off the notification slots that belong to a map of cores. */
+void notifications_drop(trn_device* device, uint32_t core_map);
+
+#define NS_PER_US UINT64_C(1000)
+#define NS_PER_MS UINT64_C(1000000)
+#define NS_PER_S UINT64_C(1000000000)
+
+/* What firmware leaves in a word that it has not published yet (contract 1.3). */
+#define WORD_NOT_PUBLISHED 0xdeadbeefu
+
+#endif

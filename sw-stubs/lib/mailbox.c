@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "crc32c.h"
+#include "device.h"
+
+/* Both mailbox protocols of the firmware (contract 4). */
+
+#define PAGE_BYTES UINT64_C(65536) /* legacy request, then legacy response */
+#define LEGACY_TRIES 30u
+#define LEGACY_TRY_TIME NS_PER_S
+#define NEW_TRIES 3u
+#define API_NEW_MAILBOX 7u
+
+enum { READ_REGISTERS = 1, POST_METRIC = 2, SET_POWER_PROFILE = 3, GET_DATA = 4, SET_FEATURE = 5 };
+enum { ANSWER_OK = 0, ANSWER_FAILED = 1, ANSWER_UNKNOWN = 2 };
+
+/* Both protocols: 8 bytes in front of a request. */
+typedef struct request_header {
+    uint8_t sequence, command;
+    uint16_t size; /* header included */
+    uint32_t crc;
+} request_header;
+
+/* 4 bytes in front of a response. */
+typedef struct response_header {
+    uint8_t sequence, error;
+    uint16_t size; /* header included */
+} response_header;
+
+/* 1..255: zero means "no answer yet" in host memory. */
+static uint8_t next_sequence(trn_device* device) {
+    device->mailbox_sequence = (uint8_t)(device->mailbox_sequence % 255 + 1);
+    return device->mailbox_sequence;
+}
+
+static request_header make_header(trn_device* device, uint8_t command, const void* bytes,
+                                  uint32_t size) {
+    request_header header = {next_sequence(device), command,
+                             (uint16_t)(sizeof(request_header) + size), 0};
+    header.crc = ~crc32c(crc32c(0xFFFFFFFF, &header, sizeof header), bytes, size);
+    return header;
+}
+
+/* ---- legacy: request and response in host memory ---- */
+
+static void ring_bell(trn_device* device, uint64_t request, uint64_t response) {
+    const uint64_t misc = LAYOUT_MISC_RAM;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    mmio_write(device, misc + MISC_RAM(REQUEST_1), (uint32_t)request);
+    mmio_write(device, misc + MISC_RAM(REQUEST_0), (uint32_t)(request >> 32));
+    mmio_write(device, misc + MISC_RAM(RESPONSE_LO), (uint32_t)response);
+    mmio_write(device, misc + MISC_RAM(RESPONSE_HI), (uint32_t)(response >> 32));
+    mmio_write(device, misc + MISC_RAM(TRIGGER), 1);
+}
+
+/* One try; *answered tells whether the echo came. */
+static trn_status legacy_try(trn_device* device, uint8_t command, const void* bytes, uint32_t size,
+                             bool* answered) {
+    uint8_t* const request = device->mailbox.host;
+    uint8_t* const response = request + PAGE_BYTES;
+    const request_header header = make_header(device, command, bytes, size);
+    memcpy(request, &header, sizeof header);
+    memcpy(request + sizeof header, bytes, size);
+    __atomic_store_n(response, 0, __ATOMIC_RELEASE);
+    const uint64_t address = device->mailbox.iova | LAYOUT_HOST_WINDOW;
+    mmio_begin(device);
+    ring_bell(device, address, address + PAGE_BYTES);
+    trn_status status = mmio_end(device);
+    const uint64_t start = now(device), limit = patience(device, LEGACY_TRY_TIME);
+    *answered = false;
+    while (status == TRN_OK) {
+        if (__atomic_load_n(response, __ATOMIC_ACQUIRE) == header.sequence) {
+            *answered = true;
+            return TRN_OK;
+        }
+        if (now(device) - start >= limit) return TRN_OK;
+        status = pause_for(device, NS_PER_MS);
+    }
+    return status;
+}
+
+static trn_status legacy(trn_device* device, uint8_t command, const void* bytes, uint32_t size,
+                         const uint8_t** answer, uint32_t* answer_size) {
+    trn_status status = need_probe(device);
+    if (status == TRN_OK && !device->mailbox.host)
+        status = allocate(device, 2 * PAGE_BYTES, &device->mailbox);
+    const uint8_t* const response = (const uint8_t*)device->mailbox.host + PAGE_BYTES;
+    bool heard = false;
+    for (uint32_t tries = 0; tries < LEGACY_TRIES && status == TRN_OK; ++tries) {
+        bool answered = false;
+        status = legacy_try(device, command, bytes, size, &answered);
+        if (status != TRN_OK) return status;
+        if (!answered) continue;
+        heard = true;
+        response_header header;
+        memcpy(&header, response, sizeof header);
+        if (header.error == ANSWER_UNKNOWN)
+            return fail(device, TRN_REFUSED, "firmware does not know mailbox command %u", command);
+        if (header.error != ANSWER_OK) continue;
+        if (header.size < sizeof header)
+            return fail(device, TRN_PROTOCOL_ERROR, "firmware's answer says it has %u bytes",
+                        header.size);
+        *answer = response + sizeof header;
+        *answer_size = header.size - (uint32_t)sizeof header;
+        return TRN_OK;
+    }
+    if (status != TRN_OK) return status;
+    if (heard)
+        return fail(device, TRN_REFUSED, "firmware answered mailbox command %u with error 1",
+                    command);
+    return fail(device, TRN_TIMED_OUT, "firmware did not answer mailbox command %u in %u tries",
+                command, LEGACY_TRIES);
+}
+
+trn_status trn_read_counters(trn_device* device, const uint64_t* addresses, uint32_t* values,
+                             uint32_t count) {
+    if (count == 0 || count > TRN_MAX_COUNTERS)
+        return fail(device, TRN_INVALID_ARGUMENT, "1 to %u registers at a time, not %u",
+                    TRN_MAX_COUNTERS, count);
+    const uint8_t* answer = NULL;
+    uint32_t size = 0;
+    const trn_status status = legacy(device, READ_REGISTERS, addresses,
+                                     count * (uint32_t)sizeof *addresses, &answer, &size);
+    if (status != TRN_OK) return status;
+    if (size != count * sizeof *values)
+        return fail(device, TRN_PROTOCOL_ERROR, "asked for %u registers, got %u bytes", count,
+                    size);
+    memcpy(values, answer, size);
+    return TRN_OK;
+}
+
+/* Bytes to the data area, whole words, the last one filled with zeroes. */
+static void write_data(trn_device* device, const void* bytes, uint32_t size) {
+    for (uint32_t i = 0; i < (size + 3) / 4; ++i) {
+        uint32_t word = 0;
+        const uint32_t left = size - 4 * i;
+        memcpy(&word, (const uint8_t*)bytes + 4 * i, left < 4 ? left : 4);
+        mmio_write(device, LAYOUT_MISC_RAM + MISC_RAM(DATA)(i), word);
+    }
+}
+
+trn_status trn_post_metric(trn_device* device, const void* bytes, uint32_t size) {
+    trn_status status = need_probe(device);
+    if (status != TRN_OK) return status;
+    if (size == 0 || size > TRN_MAX_METRIC_BYTES)
+        return fail(device, TRN_INVALID_ARGUMENT, "a metric has 1 to %u bytes, not %u",
+                    TRN_MAX_METRIC_BYTES, size);
+    mmio_begin(device);
+    write_data(device, bytes, size); /* contract 4.2 step 1 */
+    status = mmio_end(device);
+    if (status != TRN_OK) return status;
+    const uint8_t* answer = NULL;
+    uint32_t answer_size = 0;
+    return legacy(device, POST_METRIC, bytes, size, &answer, &answer_size);
+}
+
+/* ---- new: request and response in misc RAM ---- */
+
+static void post_request(trn_device* device, const request_header* header, const void* bytes,
+                         uint32_t size) {
+    const uint64_t misc = LAYOUT_MISC_RAM;
+    uint32_t words[2];
+    memcpy(words, header, sizeof words);
+    write_data(device, bytes, size);
+    mmio_write(device, misc + MISC_RAM(REQUEST_0), words[0]);
+    mmio_write(device, misc + MISC_RAM(REQUEST_1), words[1]);
+    mmio_write(device, misc + MISC_RAM(RESPONSE_HI), 0);
+    mmio_write(device, misc + MISC_RAM(RESPONSE_LO), 0);
+    mmio_write(device, misc + MISC_RAM(ACK), 1);
+    mmio_write(device, misc + MISC_RAM(TRIGGER), 1);
+}
+
+static trn_status wait_idle(trn_device* device, uint64_t limit, bool* idle) {
+    const uint64_t start = now(device);
+    *idle = false;
+    for (;;) {
+        mmio_begin(device);
+        *idle = mmio_read(device, LAYOUT_MISC_RAM + MISC_RAM(TRIGGER)) == 0;
+        trn_status status = mmio_end(device);
+        const uint64_t spent = now(device) - start;
+        if (status != TRN_OK || *idle || spent >= limit) return status;
+        const uint64_t step = spent / 16;
+        status = pause_for(device, step < 10 * NS_PER_US ? 10 * NS_PER_US : step);
+        if (status != TRN_OK) return status;
+    }
+}
+
+static trn_status read_answer(trn_device* device, uint8_t sequence, uint8_t command, void* bytes,
+                              uint32_t* size) {
+    const uint64_t misc = LAYOUT_MISC_RAM;
+    uint8_t data[TRN_MAX_MAILBOX_BYTES];
+    mmio_begin(device);
+    const uint32_t word = mmio_read(device, misc + MISC_RAM(REQUEST_0)); /* contract 4.3 step 3 */
+    response_header header;
+    memcpy(&header, &word, sizeof header);
+    const uint32_t bytes_in = header.size - (uint32_t)sizeof header;
+    const bool sane = header.sequence == sequence && header.size >= sizeof header &&
+                      bytes_in <= TRN_MAX_MAILBOX_BYTES;
+    for (uint32_t i = 0; sane && i < (bytes_in + 3) / 4; ++i) {
+        const uint32_t value = mmio_read(device, misc + MISC_RAM(DATA)(i));
+        memcpy(data + 4 * i, &value, 4);
+    }
+    const trn_status status = mmio_end(device);
+    if (status != TRN_OK) return status;
+    if (!sane)
+        return fail(device, TRN_PROTOCOL_ERROR,
+                    "answer 0x%08x does not belong to request %u of command %u", word, sequence,
+                    command);
+    if (header.error)
+        return fail(device, TRN_REFUSED, "firmware answered mailbox command %u with error %u",
+                    command, header.error);
+    if (bytes_in > *size)
+        return fail(device, TRN_INVALID_ARGUMENT, "the answer has %u bytes, room is for %u",
+                    bytes_in, *size);
+    memcpy(bytes, data, bytes_in);
+    *size = bytes_in;
+    return TRN_OK;
+}
+
+trn_status trn_mailbox_request(trn_device* device, uint8_t command, const void* request,
+                               uint32_t request_size, void* response, uint32_t* response_size) {
+    uint32_t version = 0;
+    trn_status status = trn_get_api_version(device, &version);
+    if (status != TRN_OK) return status;
+    if (version < API_NEW_MAILBOX)
+        return fail(device, TRN_NOT_SUPPORTED, "the firmware's API version is %u: this needs %u",
+                    version, API_NEW_MAILBOX);
+    if (request_size > TRN_MAX_MAILBOX_BYTES)
+        return fail(device, TRN_INVALID_ARGUMENT, "a request has up to %u bytes, not %u",
+                    TRN_MAX_MAILBOX_BYTES, request_size);
+    const uint64_t limit = patience(device, (command == GET_DATA ? 1 : 60) * NS_PER_S);
+    for (uint32_t tries = 0; tries < NEW_TRIES; ++tries) {
+        const request_header header = make_header(device, command, request, request_size);
+        bool idle = false;
+        mmio_begin(device);
+        post_request(device, &header, request, request_size);
+        status = mmio_end(device);
+        if (status == TRN_OK) status = wait_idle(device, limit, &idle);
+        if (status != TRN_OK) return status;
+        if (idle) return read_answer(device, header.sequence, command, response, response_size);
+    }
+    return fail(device, TRN_TIMED_OUT, "firmware did not answer mailbox command %u in %u tries",
+                command, NEW_TRIES);
+}
+
+trn_status trn_set_power_profile(trn_device* device, uint8_t profile) {
+    const uint8_t request[8] = {[4] = profile}; /* contract 4.3: the driver sets nothing else */
+    uint32_t none = 0;
+    return trn_mailbox_request(device, SET_POWER_PROFILE, request, sizeof request, NULL, &none);
+}
+
+trn_status trn_set_throttling_notifications(trn_device* device, bool on) {
+    const uint8_t request = on;
+    uint32_t none = 0;
+    return trn_mailbox_request(device, SET_FEATURE, &request, sizeof request, NULL, &none);
+}
+
+trn_status trn_get_data(trn_device* device, uint32_t type, void* bytes, uint32_t* size) {
+    return trn_mailbox_request(device, GET_DATA, &type, sizeof type, bytes, size);
+}
+
+/* ---- words that firmware publishes (contract 4.1, 12) ---- */
+
+static trn_status read_words(trn_device* device, const uint32_t* offsets, uint32_t* words,
+                             uint32_t count) {
+    const trn_status status = need_probe(device);
+    if (status != TRN_OK) return status;
+    mmio_begin(device);
+    for (uint32_t i = 0; i < count; ++i) words[i] = mmio_read(device, LAYOUT_MISC_RAM + offsets[i]);
+    return mmio_end(device);
+}
+
+trn_status trn_get_api_version(trn_device* device, uint32_t* version) {
+    const uint32_t offset = MISC_RAM(API_VERSION);
+    return read_words(device, &offset, version, 1);
+}
+
+trn_status trn_get_serial(trn_device* device, uint64_t* serial) {
+    const uint32_t offsets[] = {MISC_RAM(SERIAL_LO), MISC_RAM(SERIAL_HI)};
+    uint32_t words[2] = {0, 0};
+    const trn_status status = read_words(device, offsets, words, 2);
+    *serial = (uint64_t)words[1] << 32 | words[0];
+    return status;
+}
+
+trn_status trn_get_power(trn_device* device, uint32_t die, trn_power_sample* sample) {
+    if (die > 1) return fail(device, TRN_INVALID_ARGUMENT, "no die %u: there are 2", die);
+    const uint32_t offsets[] = {MISC_RAM(API_VERSION), MISC_RAM(POWER)(die)};
+    uint32_t words[2] = {0, 0};
+    const trn_status status = read_words(device, offsets, words, 2);
+    if (status != TRN_OK) return status;
+    if (words[0] < 3)
+        return fail(device, TRN_NOT_SUPPORTED, "the firmware's API version is %u: this needs 3",
+                    words[0]);
+    *sample = (trn_power_sample){words[1] & 0xffff, words[1] >> 16};
+    if (sample->basis_points > 10000)
+        return fail(device, TRN_PROTOCOL_ERROR, "power of die %u reads %u of 10000", die,
+                    sample->basis_points);
+    return TRN_OK;
+}
+
+trn_status trn_get_ecc(trn_device* device, trn_ecc_counts* counts) {
+    const uint32_t offsets[] = {MISC_RAM(API_VERSION), MISC_RAM(SRAM_ECC),   MISC_RAM(HBM_ECC)(0),
+                                MISC_RAM(HBM_ECC)(1),  MISC_RAM(HBM_ECC)(2), MISC_RAM(HBM_ECC)(3),
+                                MISC_RAM(HBM_REPAIR)};
+    uint32_t words[7] = {0};
+    const trn_status status = read_words(device, offsets, words, 7);
+    if (status != TRN_OK) return status;
+    *counts = (trn_ecc_counts){0};
+    const bool split = words[0] >= 6;
+    if (words[1] != WORD_NOT_PUBLISHED) {
+        counts->sram_uncorrected = words[1] & 0xffff;
+        counts->sram_corrected = words[1] >> 16;
+    }
+    for (uint32_t stack = 0; stack < TRN_MAX_STACKS; ++stack) {
+        const uint32_t word = words[2 + stack];
+        if (word == WORD_NOT_PUBLISHED) continue;
+        counts->hbm_uncorrectable[stack] = split ? word >> 12 & 0xf : word & 0xffff;
+        counts->hbm_repairable[stack] = split ? word & 0xfff : 0;
+    }
+    counts->repair_state = words[6] & 3;
+    return TRN_OK;
+}

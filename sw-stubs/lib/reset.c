@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device.h"
+
+/* Reset (contract 5) and what the driver sets up after it. */
+
+#define REQUEST_DEVICE 1u
+#define REQUEST_CORES 2u
+#define RESET_IN_PROGRESS (1u << 3)
+#define GIVE_UP_AFTER (480 * NS_PER_S)
+#define READY_TRIES 5u
+#define SIMULATOR_POLLS 5000u
+
+static uint32_t read_word(trn_device* device, uint64_t offset, trn_status* status) {
+    mmio_begin(device);
+    const uint32_t value = mmio_read(device, offset);
+    *status = mmio_end(device);
+    return value;
+}
+
+static trn_status request(trn_device* device, uint32_t type, uint32_t map) {
+    mmio_begin(device);
+    if (type == REQUEST_CORES) mmio_write(device, LAYOUT_MISC_RAM + MISC_RAM(RESET_MAP), map);
+    mmio_write(device, LAYOUT_MISC_RAM + MISC_RAM(RESET_REQUEST), type);
+    mmio_write(device, LAYOUT_MISC_RAM + MISC_RAM(TRIGGER), 1);
+    return mmio_end(device);
+}
+
+/* Contract 5.1: firmware clears the request when it took it; asked again when it stays silent. */
+static trn_status wait_accepted(trn_device* device, uint32_t type, uint32_t map) {
+    const uint64_t repeat = patience(device, (type == REQUEST_DEVICE ? 30 : 10) * NS_PER_S);
+    const uint64_t start = now(device), give_up = patience(device, GIVE_UP_AFTER);
+    uint64_t asked = start;
+    for (;;) {
+        trn_status status;
+        if (read_word(device, LAYOUT_MISC_RAM + MISC_RAM(RESET_REQUEST), &status) == 0 ||
+            status != TRN_OK)
+            return status;
+        const uint64_t time = now(device);
+        if (time - start >= give_up)
+            return fail(device, TRN_TIMED_OUT, "firmware did not take the reset request in %llu s",
+                        (unsigned long long)(give_up / NS_PER_S));
+        if (time - asked >= repeat) {
+            status = request(device, type, map);
+            if (status != TRN_OK) return status;
+            asked = time;
+        }
+        status = pause_for(device, 100 * NS_PER_MS);
+        if (status != TRN_OK) return status;
+    }
+}
+
+static trn_status wait_ready(trn_device* device) {
+    for (uint64_t tries = 0; tries < READY_TRIES; ++tries) {
+        trn_status status = pause_for(device, patience(device, tries * 100 * NS_PER_MS));
+        if (status != TRN_OK) return status;
+        if (!(read_word(device, LAYOUT_MISC_RAM + MISC_RAM(FIRMWARE_STATUS), &status) &
+              RESET_IN_PROGRESS) ||
+            status != TRN_OK)
+            return status;
+    }
+    return fail(device, TRN_TIMED_OUT, "firmware took the reset request but did not finish it");
+}
+
+/* Contract 2: on revision 255 the reset register clears itself. The public driver sleeps 2 s after
+ * each look; looking more often sees the same. */
+static trn_status simulator_reset(trn_device* device, uint32_t map) {
+    const uint64_t offset = LAYOUT_SIMULATOR_RESET + SIM_RESET(REQUEST);
+    mmio_begin(device);
+    mmio_write(device, offset, map);
+    trn_status status = mmio_end(device);
+    for (uint32_t polls = 0; polls < SIMULATOR_POLLS && status == TRN_OK; ++polls) {
+        if (read_word(device, offset, &status) == 0) return status;
+        if (status == TRN_OK) status = pause_for(device, 100 * NS_PER_MS);
+    }
+    return status != TRN_OK
+               ? status
+               : fail(device, TRN_TIMED_OUT, "the simulator's reset register stayed busy");
+}
+
+static trn_status handshake(trn_device* device, uint32_t type, uint32_t map) {
+    if (device->mode == TRN_MODE_QEMU) return simulator_reset(device, map);
+    if (device->mode == TRN_MODE_EMULATOR && device->layout->architecture == 4) return TRN_OK;
+    trn_status status = request(device, type, map);
+    if (status == TRN_OK) status = wait_accepted(device, type, map);
+    if (status == TRN_OK) status = wait_ready(device);
+    return status;
+}
+
+/* Contract 5.3: sixteen engines per core; the even core sets up the host-transfer engine of its
+ * pair, unless the other core of the pair goes on working; one host ring per core. */
+static trn_status set_up_core(trn_device* device, uint32_t core, uint32_t cores) {
+    const uint32_t pair = 3u << (core & ~1u);
+    const uint32_t host_engine = TRN_USER_ENGINES + core / 2;
+    mmio_begin(device);
+    for (uint32_t i = 0; i < TRN_ENGINES_PER_CORE; ++i) {
+        engine_init(device, core * TRN_ENGINES_PER_CORE + i);
+        device->user_rings[core * TRN_ENGINES_PER_CORE + i] = 0;
+    }
+    if (core % 2 == 0 && (cores & pair) == pair) engine_init(device, host_engine);
+    trn_status status = mmio_end(device);
+    if (status == TRN_OK) {
+        mmio_begin(device);
+        status =
+            ring_open(device, &device->copy_rings[core], host_engine, core % 2, RING_DESCRIPTORS);
+    }
+    return status == TRN_OK ? mmio_end(device) : status;
+}
+
+static trn_status reset(trn_device* device, uint32_t type, uint32_t cores, uint32_t map) {
+    device->ready = false;
+    for (uint32_t core = 0; core < device->layout->cores; ++core)
+        if (cores >> core & 1) ring_close(device, &device->copy_rings[core], TRN_ABORTED);
+    trn_status status = handshake(device, type, map);
+    for (uint32_t core = 0; core < device->layout->cores && status == TRN_OK; ++core)
+        if (cores >> core & 1) status = set_up_core(device, core, cores);
+    device->ready = status == TRN_OK;
+    return status;
+}
+
+trn_status trn_reset_device(trn_device* device) {
+    const trn_status status = need_probe(device);
+    if (status != TRN_OK) return status;
+    device->failed_copy = false;
+    return reset(device, REQUEST_DEVICE, (1u << device->layout->cores) - 1, 0);
+}
+
+trn_status trn_reset_cores(trn_device* device, uint32_t core_map) {
+    const trn_status status = need_ready(device);
+    if (status != TRN_OK) return status;
+    if (core_map == 0 || core_map >> device->layout->cores)
+        return fail(device, TRN_INVALID_ARGUMENT, "core map 0x%x: one bit per core, 0x1 to 0x%x",
+                    core_map, (1u << device->layout->cores) - 1);
+    mmio_begin(device);
+    notifications_drop(device, core_map);
+    const trn_status dropped = mmio_end(device);
+    if (dropped != TRN_OK) return dropped;
+    /* Contract 5.2: cores, their SDMA groups, their TOP_SP groups. */
+    return reset(device, REQUEST_CORES, core_map, core_map | core_map << 8 | core_map << 16);
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ring.h"
+
+#include <string.h>
+
+#include "device.h"
+
+#define MARKER UINT32_C(0xABCDEF01) /* contract 7.5 */
+#define LOOK_AT_STATE_EVERY (20 * NS_PER_US)
+
+/* Word 0 of the marker page is what the device copies; word 1 + n is where job n's copy arrives. */
+static volatile uint32_t* marker_word(const trn_ring* ring, uint64_t sequence) {
+    return (volatile uint32_t*)ring->markers.host + 1 + sequence % RING_JOBS;
+}
+
+static uint64_t host_address(const trn_dma_memory* memory, uint64_t offset) {
+    return (memory->iova + offset) | LAYOUT_HOST_WINDOW;
+}
+
+static void start_empty(trn_ring* ring) {
+    memset(ring->m2s.host, 0, ring->m2s.size);
+    memset(ring->s2m.host, 0, ring->s2m.size);
+    *(volatile uint32_t*)ring->markers.host = MARKER;
+    ring->next = 0;
+    ring->ring_id = 1; /* contract 7.4: the first pass after a queue reset */
+    ring->appended = 0;
+    ring->in_flight = 0;
+    ring->broken = TRN_OK;
+}
+
+static void end_all(trn_ring* ring, trn_status why) {
+    for (; ring->oldest != ring->newest; ++ring->oldest) {
+        ring_job* job = &ring->jobs[ring->oldest % RING_JOBS];
+        job->state = JOB_OVER;
+        job->result = why;
+    }
+    ring->in_flight = 0;
+}
+
+static void give_to_queue(trn_device* device, const trn_ring* ring) {
+    queue_init(device, ring->engine, ring->queue, host_address(&ring->m2s, 0), ring->length,
+               host_address(&ring->s2m, 0), ring->length);
+}
+
+trn_status ring_open(trn_device* device, trn_ring* ring, uint32_t engine, uint32_t queue,
+                     uint32_t length) {
+    ring->engine = engine; /* jobs and their numbers outlive a reset */
+    ring->queue = queue;
+    ring->length = length;
+    const uint64_t bytes = (uint64_t)length * sizeof(trn_descriptor);
+    trn_status status = allocate(device, bytes, &ring->m2s);
+    if (status == TRN_OK) status = allocate(device, bytes, &ring->s2m);
+    if (status == TRN_OK) status = allocate(device, 4096, &ring->markers);
+    if (status != TRN_OK) {
+        ring_close(device, ring, status);
+        return status;
+    }
+    start_empty(ring);
+    give_to_queue(device, ring);
+    return TRN_OK;
+}
+
+void ring_close(trn_device* device, trn_ring* ring, trn_status why) {
+    end_all(ring, why);
+    release(device, &ring->m2s);
+    release(device, &ring->s2m);
+    release(device, &ring->markers);
+    ring->broken = TRN_NOT_READY;
+}
+
+void ring_restart(trn_device* device, trn_ring* ring) {
+    end_all(ring, TRN_ABORTED);
+    /* The queue reset comes first: until then the device may still read the old descriptors. */
+    give_to_queue(device, ring);
+    start_empty(ring);
+}
+
+bool ring_has_room(const trn_ring* ring, uint32_t copies) {
+    const ring_job* job = &ring->jobs[ring->newest % RING_JOBS];
+    return job->state == JOB_FREE && ring->in_flight + copies + 1 < ring->length;
+}
+
+void ring_append(trn_device* device, trn_ring* ring, uint64_t destination, uint64_t source,
+                 uint32_t size, uint32_t flags) {
+    (void)device;
+    ((trn_descriptor*)ring->m2s.host)[ring->next] =
+        trn_m2s_descriptor(source, size, ring->ring_id, flags);
+    ((trn_descriptor*)ring->s2m.host)[ring->next] =
+        trn_s2m_descriptor(destination, size, ring->ring_id, flags);
+    ++ring->appended;
+    if (++ring->next == ring->length) {
+        ring->next = 0;
+        ring->ring_id = (ring->ring_id + 1) % 4;
+    }
+}
+
+void ring_append_copy(trn_device* device, trn_ring* ring, uint64_t destination, uint64_t source,
+                      uint64_t size) {
+    for (uint64_t done = 0; done < size;) {
+        const uint64_t left = size - done;
+        const uint32_t part = (uint32_t)(left < TRN_DESCRIPTOR_BYTES ? left : TRN_DESCRIPTOR_BYTES);
+        ring_append(device, ring, destination + done, source + done, part,
+                    part == left ? TRN_WRITE_BARRIER : 0);
+        done += part;
+    }
+}
+
+/* Contract 7.5, in nanoseconds, for n descriptors with the marker. */
+static uint64_t time_limit(const trn_device* device, uint32_t descriptors) {
+    static const uint64_t slower[] = {1, 10000, 100000}; /* silicon, qemu, emulator (contract 2) */
+    const uint64_t steps = 2 * (uint64_t)(descriptors > 1 ? descriptors - 1 : 1);
+    return steps * 400 * 100 * NS_PER_US * slower[device->mode];
+}
+
+trn_status ring_post(trn_device* device, trn_ring* ring, uint32_t hurry, uint64_t* sequence) {
+    const uint64_t number = ring->newest;
+    volatile uint32_t* word = marker_word(ring, number);
+    *word = 0;
+    ring_append(device, ring, host_address(&ring->markers, 4 * (1 + number % RING_JOBS)),
+                host_address(&ring->markers, 0), 4, 0);
+    const uint32_t count = ring->appended;
+    ring->in_flight += count;
+    ring->appended = 0;
+    ++ring->newest;
+    ring_job* job = &ring->jobs[number % RING_JOBS];
+    *job = (ring_job){JOB_RUNNING, TRN_OK, count, 0};
+    const uint64_t limit = patience(device, time_limit(device, ring->in_flight) / hurry);
+    job->deadline = now(device) + limit;
+    ring->looked_at_state = now(device);
+    *sequence = number;
+
+    /* Everything above is in memory before the device hears of it. */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    mmio_begin(device);
+    const uint64_t engine = layout_engine(ring->engine);
+    mmio_write(device, engine + UDMA(S2M_Q_TAIL_INCREMENT)(ring->queue), count);
+    mmio_write(device, engine + UDMA(M2S_Q_TAIL_INCREMENT)(ring->queue), count);
+    const trn_status status = mmio_end(device);
+    if (status != TRN_OK) {
+        end_all(ring, status);
+        job->state = JOB_FREE;
+        ring->broken = status;
+    }
+    return status;
+}
+
+static const char* state_word(uint32_t nibble) {
+    return nibble == 0 ? "idle" : nibble == 1 ? "normal" : nibble == 2 ? "abort" : "unknown";
+}
+
+static bool has_abort(uint32_t state) {
+    for (unsigned shift = 0; shift < 16; shift += 4)
+        if (((state >> shift) & 3) == 2) return true;
+    return false;
+}
+
+/* Secondary causes in words (contract 6.4); the first that is set is the one that tells most. */
+static const char* cause_text(uint32_t m2s, uint32_t s2m) {
+    static const struct {
+        uint32_t m2s, s2m;
+        const char* text;
+    } causes[] = {
+        {1u << 17, 1u << 11, "descriptor with a wrong ring id"},
+        {1u << 13, 0, "packet longer than allowed"},
+        {1u << 14, 0, "too many descriptors in a packet"},
+        {1u << 16 | 1u << 15, 1u << 23 | 1u << 22, "first or last bit of a packet missing"},
+        {0, 1u << 24, "source and destination lengths differ"},
+        {1u << 11 | 1u << 8 | 1u << 5, 1u << 14 | 1u << 9 | 1u << 1,
+         "address error: nothing answers at an address of a descriptor or of the ring"},
+        {1u << 12 | 1u << 9 | 1u << 6, 1u << 15 | 1u << 10 | 1u << 2, "bus time-out"},
+        {1u << 10 | 1u << 7 | 1u << 4, 0, "bus parity error"},
+        {0xf, 0, "stream error"},
+    };
+    for (size_t i = 0; i < sizeof causes / sizeof causes[0]; ++i)
+        if ((causes[i].m2s & m2s) || (causes[i].s2m & s2m)) return causes[i].text;
+    return m2s || s2m ? "internal error" : "no cause given";
+}
+
+static void read_failure(trn_device* device, const trn_ring* ring, trn_failure* failure) {
+    const uint64_t engine = layout_engine(ring->engine);
+    const uint32_t index = 0xffffff;
+    failure->engine = ring->engine;
+    failure->queue = ring->queue;
+    failure->m2s_state = mmio_read(device, engine + UDMA(M2S_STATE));
+    failure->s2m_state = mmio_read(device, engine + UDMA(S2M_STATE));
+    failure->cause_m2s = mmio_read(device, engine + UDMA(SECONDARY_CAUSE)(GROUP_A));
+    failure->cause_s2m = mmio_read(device, engine + UDMA(SECONDARY_CAUSE)(GROUP_B));
+    failure->m2s_head = mmio_read(device, engine + UDMA(M2S_Q_HEAD)(ring->queue)) & index;
+    failure->s2m_head = mmio_read(device, engine + UDMA(S2M_Q_HEAD)(ring->queue)) & index;
+}
+
+static trn_status give_up(trn_device* device, trn_ring* ring, trn_status why) {
+    trn_failure failure;
+    mmio_begin(device);
+    read_failure(device, ring, &failure);
+    const trn_status status = mmio_end(device);
+    if (status != TRN_OK) why = status;
+    end_all(ring, why);
+    ring->broken = why;
+    if (status != TRN_OK) return why;
+    device->failure = failure;
+    device->failed_copy = true;
+    if (why == TRN_ABORTED)
+        return fail(
+            device, why,
+            "DMA engine %u aborted while queue %u was at descriptor %u (source side) and %u "
+            "(destination side): %s (states 0x%04x/0x%04x, causes 0x%08x/0x%08x)",
+            ring->engine, ring->queue, failure.m2s_head, failure.s2m_head,
+            cause_text(failure.cause_m2s, failure.cause_s2m), failure.m2s_state, failure.s2m_state,
+            failure.cause_m2s, failure.cause_s2m);
+    return fail(device, why,
+                "no completion from DMA engine %u queue %u in time: source side %s at descriptor "
+                "%u, destination side %s at descriptor %u, next to be written %u of %u",
+                ring->engine, ring->queue, state_word((failure.m2s_state >> 8) & 3),
+                failure.m2s_head, state_word((failure.s2m_state >> 8) & 3), failure.s2m_head,
+                ring->next, ring->length);
+}
+
+/* Jobs end in order, so the oldest is asked until one is not over. */
+static void collect(trn_ring* ring) {
+    while (ring->oldest != ring->newest &&
+           __atomic_load_n((uint32_t*)marker_word(ring, ring->oldest), __ATOMIC_ACQUIRE) ==
+               MARKER) {
+        ring_job* job = &ring->jobs[ring->oldest % RING_JOBS];
+        job->state = JOB_OVER;
+        job->result = TRN_OK;
+        ring->in_flight -= job->descriptors;
+        ++ring->oldest;
+    }
+}
+
+trn_status ring_look(trn_device* device, trn_ring* ring) {
+    collect(ring);
+    if (ring->oldest == ring->newest) return TRN_OK;
+    const uint64_t time = now(device);
+    const ring_job* job = &ring->jobs[ring->oldest % RING_JOBS];
+    if (time - ring->looked_at_state >= LOOK_AT_STATE_EVERY || time >= job->deadline) {
+        ring->looked_at_state = time;
+        mmio_begin(device);
+        const uint64_t engine = layout_engine(ring->engine);
+        const bool aborted = has_abort(mmio_read(device, engine + UDMA(M2S_STATE))) ||
+                             has_abort(mmio_read(device, engine + UDMA(S2M_STATE)));
+        const trn_status status = mmio_end(device);
+        collect(ring); /* it may have ended between the two looks */
+        if (ring->oldest == ring->newest) return TRN_OK;
+        if (status != TRN_OK || aborted)
+            return give_up(device, ring, aborted ? TRN_ABORTED : status);
+        if (job->state == JOB_RUNNING && time >= job->deadline)
+            return give_up(device, ring, TRN_TIMED_OUT);
+    }
+    return TRN_OK;
+}
+
+ring_job* ring_find(trn_ring* ring, uint64_t sequence) {
+    ring_job* job = &ring->jobs[sequence % RING_JOBS];
+    const bool posted = sequence < ring->newest && sequence + RING_JOBS >= ring->newest;
+    return posted && job->state != JOB_FREE ? job : NULL;
+}
+
+trn_status ring_wait(trn_device* device, trn_ring* ring, uint64_t sequence) {
+    ring_job* job = ring_find(ring, sequence);
+    if (!job)
+        return fail(device, TRN_INVALID_ARGUMENT,
+                    "no such job: it was waited for before, or never "
+                    "submitted");
+    const uint64_t start = now(device);
+    for (;;) {
+        const trn_status looked = ring_look(device, ring);
+        if (job->state == JOB_OVER) break;
+        if (looked != TRN_OK) return looked;
+        /* Short pauses first, then about 2 % of the time spent so far: a long wait stays cheap and
+         * the measured duration stays close. */
+        const uint64_t spent = now(device) - start;
+        uint64_t step = spent / 64;
+        if (step < NS_PER_US) step = NS_PER_US;
+        const trn_status paused = pause_for(device, step);
+        if (paused != TRN_OK) {
+            end_all(ring, paused);
+            ring->broken = paused;
+        }
+    }
+    job->state = JOB_FREE;
+    return job->result;
+}

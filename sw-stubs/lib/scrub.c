@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "device.h"
+
+/* HBM scrub (contract 8): every second group of four engines of a stack writes its own 64 KiB
+ * stripe of each MiB. The first stripe comes from the host, each next one from the stripe before
+ * it, and the last one goes back to the host, so that a bad stripe anywhere shows in the end. */
+
+#define ENGINES 16u
+#define STRIPE TRN_DESCRIPTOR_BYTES
+#define STEP (ENGINES * STRIPE)
+#define HURRY 200u /* contract 7.5: the public driver's scrub waits less long than its copies */
+
+typedef struct scrubber {
+    trn_ring rings[ENGINES];
+    uint64_t jobs[ENGINES];
+    trn_dma_memory pattern, back; /* one stripe; one per engine */
+} scrubber;
+
+static uint32_t scrub_engine(uint32_t stack, uint32_t i) {
+    return 32 * stack + 8 * (i / 4) + 4 + i % 4;
+}
+
+static trn_status open_rings(trn_device* device, scrubber* scrub, uint32_t stack, uint32_t length) {
+    trn_status status = allocate(device, STRIPE, &scrub->pattern);
+    if (status == TRN_OK) status = allocate(device, ENGINES * STRIPE, &scrub->back);
+    mmio_begin(device);
+    for (uint32_t i = 0; i < ENGINES && status == TRN_OK; ++i)
+        status = ring_open(device, &scrub->rings[i], scrub_engine(stack, i), 0, length);
+    return status == TRN_OK ? mmio_end(device) : status;
+}
+
+/* Away from the queues first, then the memory. */
+static void close_rings(trn_device* device, scrubber* scrub) {
+    mmio_begin(device);
+    for (uint32_t i = 0; i < ENGINES; ++i)
+        if (scrub->rings[i].m2s.host) queue_park(device, scrub->rings[i].engine, 0);
+    for (uint32_t i = 0; i < ENGINES; ++i) ring_close(device, &scrub->rings[i], TRN_OK);
+    release(device, &scrub->pattern);
+    release(device, &scrub->back);
+}
+
+static trn_status start_engine(trn_device* device, scrubber* scrub, uint32_t i, uint64_t first,
+                               uint32_t stripes) {
+    trn_ring* ring = &scrub->rings[i];
+    const uint32_t size = (uint32_t)STRIPE;
+    const uint64_t start = first + i * STRIPE;
+    ring_append(device, ring, start, scrub->pattern.iova | LAYOUT_HOST_WINDOW, size, TRN_DMB);
+    for (uint32_t n = 1; n < stripes; ++n)
+        ring_append(device, ring, start + n * STEP, start + (n - 1) * STEP, size, TRN_DMB);
+    ring_append(device, ring, (scrub->back.iova + i * STRIPE) | LAYOUT_HOST_WINDOW,
+                start + (stripes - 1) * STEP, size, TRN_DMB);
+    return ring_post(device, ring, HURRY, &scrub->jobs[i]);
+}
+
+static trn_status scrub_part(trn_device* device, scrubber* scrub, uint64_t first, uint32_t stripes,
+                             uint32_t value) {
+    trn_status status = TRN_OK;
+    uint32_t started = 0;
+    for (; started < ENGINES && status == TRN_OK; ++started)
+        status = start_engine(device, scrub, started, first, stripes);
+    for (uint32_t i = 0; i < started; ++i) {
+        if (!ring_find(&scrub->rings[i], scrub->jobs[i])) continue;
+        const trn_status waited = ring_wait(device, &scrub->rings[i], scrub->jobs[i]);
+        if (status == TRN_OK) status = waited;
+    }
+    const uint32_t* back = scrub->back.host;
+    for (uint64_t i = 0; i < ENGINES * STRIPE / 4 && status == TRN_OK; ++i)
+        if (back[i] != value)
+            status = fail(device, TRN_PROTOCOL_ERROR,
+                          "engine %u brought back 0x%08x where 0x%08x was written",
+                          scrub->rings[i * 4 / STRIPE].engine, back[i], value);
+    return status;
+}
+
+static trn_status check_range(trn_device* device, uint32_t stack, uint64_t offset, uint64_t size) {
+    trn_device_info info;
+    const trn_status status = need_ready(device);
+    if (status != TRN_OK) return status;
+    trn_get_info(device, &info);
+    if (stack >= info.stacks || offset % STEP || size % STEP || size == 0 ||
+        offset > info.stack_size || size > info.stack_size - offset)
+        return fail(device, TRN_INVALID_ARGUMENT,
+                    "cannot scrub %llu bytes at 0x%llx of HBM %u: whole MiB inside the stack",
+                    (unsigned long long)size, (unsigned long long)offset, stack);
+    for (uint32_t i = 0; i < ENGINES; ++i)
+        if (device->user_rings[scrub_engine(stack, i)] & 1)
+            return fail(device, TRN_BUSY, "engine %u queue 0 has a user ring",
+                        scrub_engine(stack, i));
+    return TRN_OK;
+}
+
+trn_status trn_scrub(trn_device* device, uint32_t stack, uint64_t offset, uint64_t size,
+                     uint32_t value) {
+    trn_status status = check_range(device, stack, offset, size);
+    if (status != TRN_OK) return status;
+    scrubber* scrub = calloc(1, sizeof *scrub);
+    if (!scrub) return fail(device, TRN_NO_MEMORY, "no memory for the scrub");
+    const uint64_t most = RING_DESCRIPTORS - 16;
+    const uint64_t stripes = size / STEP < most ? size / STEP : most;
+    const uint32_t length = (uint32_t)((stripes + 3 + 15) / 16 * 16);
+    status = open_rings(device, scrub, stack, length < 32 ? 32 : length);
+    if (status == TRN_OK)
+        for (uint64_t i = 0; i < STRIPE / 4; ++i) ((uint32_t*)scrub->pattern.host)[i] = value;
+    for (uint64_t done = 0; done < size && status == TRN_OK;) {
+        const uint64_t left = (size - done) / STEP;
+        const uint32_t part = (uint32_t)(left < stripes ? left : stripes);
+        status =
+            scrub_part(device, scrub, trn_hbm_address(device, stack, offset + done), part, value);
+        done += part * STEP;
+    }
+    close_rings(device, scrub);
+    free(scrub);
+    return status;
+}

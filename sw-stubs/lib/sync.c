@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device.h"
+
+/* Semaphores and events: one register access each (contract 3.3, 10). */
+
+static trn_status find_block(trn_device* device, trn_sync_block block, uint32_t number,
+                             uint32_t index, uint32_t count, uint64_t* base) {
+    const trn_status status = need_probe(device);
+    if (status != TRN_OK) return status;
+    const bool core = block == TRN_SYNC_CORE;
+    const uint32_t blocks = core ? device->layout->cores : device->layout->sync_blocks;
+    if (block != TRN_SYNC_CORE && block != TRN_SYNC_TOP_SP)
+        return fail(device, TRN_INVALID_ARGUMENT, "%u is no kind of block", block);
+    if (number >= blocks)
+        return fail(device, TRN_INVALID_ARGUMENT, "no %s %u: there are %u",
+                    core ? "core" : "TOP_SP", number, blocks);
+    if (index >= count)
+        return fail(device, TRN_INVALID_ARGUMENT, "index %u: a block has %u", index, count);
+    *base = core ? layout_core_sync(number) : layout_top_sp_sync(number);
+    return TRN_OK;
+}
+
+static trn_status read_one(trn_device* device, trn_sync_block block, uint32_t number,
+                           uint32_t index, uint32_t count, uint64_t reg, uint32_t* value) {
+    uint64_t base = 0;
+    const trn_status status = find_block(device, block, number, index, count, &base);
+    if (status != TRN_OK) return status;
+    mmio_begin(device);
+    *value = mmio_read(device, base + reg);
+    return mmio_end(device);
+}
+
+static trn_status write_one(trn_device* device, trn_sync_block block, uint32_t number,
+                            uint32_t index, uint32_t count, uint64_t reg, uint32_t value) {
+    uint64_t base = 0;
+    const trn_status status = find_block(device, block, number, index, count, &base);
+    if (status != TRN_OK) return status;
+    mmio_begin(device);
+    mmio_write(device, base + reg, value);
+    return mmio_end(device);
+}
+
+trn_status trn_semaphore_read(trn_device* device, trn_sync_block block, uint32_t number,
+                              uint32_t index, int32_t* value) {
+    uint32_t raw = 0;
+    const trn_status status =
+        read_one(device, block, number, index, TRN_SEMAPHORES, SYNC(SEMAPHORE_READ)(index), &raw);
+    *value = (int32_t)raw;
+    return status;
+}
+
+trn_status trn_semaphore_set(trn_device* device, trn_sync_block block, uint32_t number,
+                             uint32_t index, int32_t value) {
+    return write_one(device, block, number, index, TRN_SEMAPHORES, SYNC(SEMAPHORE_SET)(index),
+                     (uint32_t)value);
+}
+
+trn_status trn_semaphore_increment(trn_device* device, trn_sync_block block, uint32_t number,
+                                   uint32_t index, uint32_t by) {
+    return write_one(device, block, number, index, TRN_SEMAPHORES, SYNC(SEMAPHORE_INCREMENT)(index),
+                     by);
+}
+
+trn_status trn_semaphore_decrement(trn_device* device, trn_sync_block block, uint32_t number,
+                                   uint32_t index, uint32_t by) {
+    return write_one(device, block, number, index, TRN_SEMAPHORES, SYNC(SEMAPHORE_DECREMENT)(index),
+                     by);
+}
+
+trn_status trn_event_get(trn_device* device, trn_sync_block block, uint32_t number, uint32_t index,
+                         uint32_t* value) {
+    return read_one(device, block, number, index, TRN_EVENTS, SYNC(EVENT)(index), value);
+}
+
+trn_status trn_event_set(trn_device* device, trn_sync_block block, uint32_t number, uint32_t index,
+                         uint32_t value) {
+    return write_one(device, block, number, index, TRN_EVENTS, SYNC(EVENT)(index), value);
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device.h"
+
+/* DMA engines and queues: set-up in the order of contract 6.3, state, user rings. */
+
+#define QUEUE_STOPPED 0x03000000u
+#define QUEUE_RUNNING 0x03030000u
+#define QUEUE_RESET_POINTERS (1u << 8)
+#define USER_RING_LEAST 32u
+#define USER_RING_MOST ((1u << 24) - 16u)
+
+#define RING_ID_ERROR_M2S (1u << 17) /* contract 6.4 */
+#define RING_ID_ERROR_S2M (1u << 11)
+#define FIS_MASK_90 (1u << 11)
+#define FIS_MASK_D0 (1u << 2)
+
+static void set_bits(trn_device* device, uint64_t offset, uint32_t bits) {
+    mmio_write(device, offset, mmio_read(device, offset) | bits);
+}
+
+static void init_queues(trn_device* device, uint64_t base) {
+    for (uint32_t q = 0; q < TRN_QUEUES; ++q) {
+        mmio_write(device, base + UDMA(M2S_Q_CFG)(q), 0x30000);
+        mmio_write(device, base + UDMA(S2M_Q_CFG)(q), 0x30000);
+    }
+}
+
+static void init_data_path(trn_device* device, uint64_t base) {
+    mmio_write(device, base + UDMA(M2S_DATA_CFG), 0x010008F8);
+    mmio_write(device, base + UDMA(M2S_OUTSTANDING_CFG), 0x20808080);
+    mmio_write(device, base + UDMA(AXI_TIMEOUT), 100000000);
+    mmio_write(device, base + UDMA(M2S_ACK_TIMEOUT), 0);
+    mmio_write(device, base + UDMA(M2S_PACKET_LENGTH), 0x010FFFFF);
+    mmio_write(device, base + UDMA(M2S_STREAM_CFG), 0x00000102);
+    for (uint32_t q = 0; q < TRN_QUEUES; ++q)
+        mmio_write(device, base + UDMA(ADDRESS_HI_TX)(q), 0xFFFFFFFF);
+    mmio_write(device, base + UDMA(M2S_DATA_READ_CFG), 0x00010008);
+    mmio_write(device, base + UDMA(S2M_ACK_TIMEOUT), 0);
+    for (uint32_t q = 0; q < TRN_QUEUES; ++q) {
+        mmio_write(device, base + UDMA(ADDRESS_HI_RX_0)(q), 0xFFFFFFFF);
+        mmio_write(device, base + UDMA(ADDRESS_HI_RX_1)(q), 0xFFFFFFFF);
+        mmio_write(device, base + UDMA(ADDRESS_HI_RX_2)(q), 0xFFFFFFFF);
+    }
+    mmio_write(device, base + UDMA(S2M_OUTSTANDING_READ), 0x00400080);
+    mmio_write(device, base + UDMA(S2M_OUTSTANDING_WRITE), 0x40804080);
+    if (device->layout->has_outstanding_write_2) {
+        const uint64_t offset = base + UDMA(S2M_OUTSTANDING_WRITE_2);
+        const uint32_t low_field = 0xffff;
+        mmio_write(device, offset, (mmio_read(device, offset) & ~low_field) | 256);
+    }
+    /* Bit 0 clear: the hardware reports completion heads. */
+    const uint64_t spare = base + UDMA(SPARE_ZEROES_0);
+    mmio_write(device, spare, mmio_read(device, spare) & ~1u);
+}
+
+/* Which errors stop the engine. The order of the writes is the public driver's. */
+static void init_interrupts(trn_device* device, uint64_t base) {
+    mmio_write(device, base + UDMA(SECONDARY_CONTROL)(GROUP_A), 0x28);
+    mmio_write(device, base + UDMA(PRIMARY_CONTROL)(GROUP_D), 0x28);
+    mmio_write(device, base + UDMA(SECONDARY_ABORT_MASK)(GROUP_A), 0xF0000000);
+    mmio_write(device, base + UDMA(SECONDARY_ABORT_MASK)(GROUP_C), 0xFFFFFFC0);
+    mmio_write(device, base + UDMA(SECONDARY_MASK_CLEAR)(GROUP_A), 0xF0000000);
+    mmio_write(device, base + UDMA(SECONDARY_MASK_CLEAR)(GROUP_C), 0xFFFFFFC0);
+    mmio_write(device, base + UDMA(PRIMARY_MASK_CLEAR)(GROUP_D), 0xFFFFFAFF);
+
+    mmio_write(device, base + UDMA(SECONDARY_CONTROL)(GROUP_B), 0x28);
+    mmio_write(device, base + UDMA(PRIMARY_CONTROL)(GROUP_D), 0x28);
+    mmio_write(device, base + UDMA(SECONDARY_ABORT_MASK)(GROUP_B), 0x000010F8);
+    mmio_write(device, base + UDMA(SECONDARY_ABORT_MASK)(GROUP_C), 0xFFFFF03F);
+    mmio_write(device, base + UDMA(SECONDARY_MASK_CLEAR)(GROUP_B), 0x000010F8);
+    mmio_write(device, base + UDMA(SECONDARY_MASK_CLEAR)(GROUP_C), 0xFFFFF03F);
+    mmio_write(device, base + UDMA(PRIMARY_MASK_CLEAR)(GROUP_D), 0xFFFFF9FF);
+}
+
+static void init_prefetch(trn_device* device, uint64_t base) {
+    mmio_write(device, base + UDMA(S2M_COMPLETION_CFG_1C), 0x00001004);
+    mmio_write(device, base + UDMA(M2S_PREFETCH_CFG_2), 0x00010041);
+    mmio_write(device, base + UDMA(M2S_PREFETCH_CFG_3), 0x00004181);
+    mmio_write(device, base + UDMA(S2M_PREFETCH_CFG_3), 0x00004181);
+    mmio_write(device, base + UDMA(M2S_DESC_READ_CFG_3), 0x00010008);
+    mmio_write(device, base + UDMA(S2M_DESC_READ_CFG_3), 0x00010008);
+}
+
+static void init_misc(trn_device* device, uint64_t misc) {
+    mmio_write(device, misc + SDMA_MISC(READ_REORDER), 1);
+    mmio_write(device, misc + SDMA_MISC(WRITE_REORDER), 1);
+    mmio_write(device, misc + SDMA_MISC(EVENT_ACCELERATION), 1);
+    mmio_write(device, misc + SDMA_MISC(BACKPRESSURE_BEATS), 0x26);
+}
+
+/* A wrong ring id is not an error that stops an engine of the cores: their queues may be taken over
+ * in the middle of a pass. */
+static void mask_ring_id_errors(trn_device* device, uint64_t base, uint64_t errors) {
+    const uint32_t m2s =
+        mmio_read(device, base + UDMA(SECONDARY_MASK)(GROUP_A)) | RING_ID_ERROR_M2S;
+    mmio_write(device, base + UDMA(SECONDARY_MASK)(GROUP_A), m2s);
+    mmio_write(device, base + UDMA(SECONDARY_ABORT_MASK)(GROUP_A), m2s);
+    const uint32_t s2m =
+        mmio_read(device, base + UDMA(SECONDARY_MASK)(GROUP_B)) | RING_ID_ERROR_S2M;
+    mmio_write(device, base + UDMA(SECONDARY_MASK)(GROUP_B), s2m);
+    mmio_write(device, base + UDMA(SECONDARY_ABORT_MASK)(GROUP_B), s2m);
+    set_bits(device, errors + FIS(ERROR_MASK_0), FIS_MASK_90);
+    set_bits(device, errors + FIS(ERROR_MASK_1), FIS_MASK_D0);
+    set_bits(device, base + UDMA(M2S_ERROR_LOG_MASK), RING_ID_ERROR_M2S);
+    set_bits(device, base + UDMA(S2M_ERROR_LOG_MASK), RING_ID_ERROR_S2M);
+}
+
+void engine_init(trn_device* device, uint32_t engine) {
+    const uint64_t base = layout_engine(engine);
+    init_queues(device, base);
+    init_data_path(device, base);
+    init_interrupts(device, base);
+    init_prefetch(device, base);
+    init_misc(device, layout_engine_misc(engine));
+    if (engine < TRN_USER_ENGINES) mask_ring_id_errors(device, base, layout_engine_errors(engine));
+}
+
+void queue_init(trn_device* device, uint32_t engine, uint32_t queue, uint64_t m2s_base,
+                uint32_t m2s_length, uint64_t s2m_base, uint32_t s2m_length) {
+    const uint64_t base = layout_engine(engine);
+    mmio_write(device, base + UDMA(M2S_Q_RATE_LIMIT_MASK)(queue), 3); /* lets DMB work */
+    mmio_write(device, base + UDMA(M2S_Q_CFG)(queue), QUEUE_STOPPED);
+    mmio_write(device, base + UDMA(M2S_Q_SW_CONTROL)(queue), QUEUE_RESET_POINTERS);
+    mmio_write(device, base + UDMA(M2S_Q_BASE_LO)(queue), (uint32_t)m2s_base);
+    mmio_write(device, base + UDMA(M2S_Q_BASE_HI)(queue), (uint32_t)(m2s_base >> 32));
+    mmio_write(device, base + UDMA(M2S_Q_LENGTH)(queue), m2s_length);
+    mmio_write(device, base + UDMA(M2S_Q_COMPLETION_CFG)(queue), 0);
+    mmio_write(device, base + UDMA(M2S_Q_CFG)(queue), QUEUE_RUNNING);
+
+    mmio_write(device, base + UDMA(S2M_Q_CFG)(queue), QUEUE_STOPPED);
+    mmio_write(device, base + UDMA(S2M_Q_SW_CONTROL)(queue), QUEUE_RESET_POINTERS);
+    mmio_write(device, base + UDMA(S2M_Q_BASE_LO)(queue), (uint32_t)s2m_base);
+    mmio_write(device, base + UDMA(S2M_Q_BASE_HI)(queue), (uint32_t)(s2m_base >> 32));
+    mmio_write(device, base + UDMA(S2M_Q_LENGTH)(queue), s2m_length);
+    mmio_write(device, base + UDMA(S2M_Q_COMPLETION_CFG)(queue), 0);
+    mmio_write(device, base + UDMA(S2M_Q_CFG)(queue), QUEUE_RUNNING);
+}
+
+void queue_park(trn_device* device, uint32_t engine, uint32_t queue) {
+    const uint32_t length = (uint32_t)(device->dummy_ring.size / 2 / sizeof(trn_descriptor));
+    const uint64_t m2s = device->dummy_ring.iova | LAYOUT_HOST_WINDOW;
+    const uint64_t s2m = m2s + device->dummy_ring.size / 2;
+    queue_init(device, engine, queue, m2s, length, s2m, length);
+}
+
+static trn_status need_engine(trn_device* device, uint32_t engine, uint32_t queue) {
+    const trn_status status = need_probe(device);
+    if (status != TRN_OK) return status;
+    if (engine >= device->layout->engines)
+        return fail(device, TRN_INVALID_ARGUMENT, "no DMA engine %u: %s has %u", engine,
+                    device->layout->name, device->layout->engines);
+    if (queue >= TRN_QUEUES)
+        return fail(device, TRN_INVALID_ARGUMENT, "no queue %u: an engine has %u", queue,
+                    TRN_QUEUES);
+    return TRN_OK;
+}
+
+trn_status trn_engine_init(trn_device* device, uint32_t engine) {
+    const trn_status status = need_engine(device, engine, 0);
+    if (status != TRN_OK) return status;
+    mmio_begin(device);
+    engine_init(device, engine);
+    return mmio_end(device);
+}
+
+static bool any_nibble(uint32_t state, uint32_t value) {
+    for (unsigned shift = 0; shift < 16; shift += 4)
+        if (((state >> shift) & 3) == value) return true;
+    return false;
+}
+
+trn_status trn_engine_get_state(trn_device* device, uint32_t engine, trn_engine_state* state) {
+    const trn_status status = need_engine(device, engine, 0);
+    if (status != TRN_OK) return status;
+    const uint64_t base = layout_engine(engine);
+    mmio_begin(device);
+    state->m2s_state = mmio_read(device, base + UDMA(M2S_STATE));
+    state->s2m_state = mmio_read(device, base + UDMA(S2M_STATE));
+    const uint32_t off = 1u << 0 | 1u << 4 | 1u << 8;
+    const bool streams_off = (mmio_read(device, base + UDMA(S2M_STREAM_CFG)) & off) == off;
+    bool enabled = false;
+    for (uint32_t q = 0; q < TRN_QUEUES; ++q)
+        if (mmio_read(device, base + UDMA(S2M_Q_CFG)(q)) & 1u << 17) enabled = true;
+    state->streams_enabled = enabled && !streams_off;
+    const uint32_t states[] = {state->m2s_state, state->s2m_state};
+    state->mode = TRN_ENGINE_IDLE;
+    for (unsigned i = 0; i < 2; ++i) {
+        if (any_nibble(states[i], 1) && state->mode == TRN_ENGINE_IDLE)
+            state->mode = TRN_ENGINE_NORMAL;
+        if (any_nibble(states[i], 2)) state->mode = TRN_ENGINE_ABORT;
+    }
+    return mmio_end(device);
+}
+
+trn_status trn_engine_set_state(trn_device* device, uint32_t engine, trn_engine_command command) {
+    const trn_status status = need_engine(device, engine, 0);
+    if (status != TRN_OK) return status;
+    if (command != TRN_ENGINE_SET_NORMAL && command != TRN_ENGINE_SET_DISABLE &&
+        command != TRN_ENGINE_SET_ABORT)
+        return fail(device, TRN_INVALID_ARGUMENT, "%u is no state of an engine", command);
+    mmio_begin(device);
+    mmio_write(device, layout_engine(engine) + UDMA(M2S_CHANGE_STATE), (uint32_t)command);
+    mmio_write(device, layout_engine(engine) + UDMA(S2M_CHANGE_STATE), (uint32_t)command);
+    return mmio_end(device);
+}
+
+static trn_status need_user_queue(trn_device* device, uint32_t engine, uint32_t queue) {
+    trn_status status = need_ready(device);
+    if (status == TRN_OK) status = need_engine(device, engine, queue);
+    if (status == TRN_OK && engine >= TRN_USER_ENGINES)
+        return fail(device, TRN_INVALID_ARGUMENT,
+                    "engine %u copies for the host: user rings live on engines 0..%u", engine,
+                    TRN_USER_ENGINES - 1);
+    return status;
+}
+
+static trn_status check_ring(trn_device* device, const char* side, uint64_t base, uint32_t length) {
+    if (base % 256)
+        return fail(device, TRN_INVALID_ARGUMENT,
+                    "the %s ring stands at 0x%llx, which is no multiple of 256", side,
+                    (unsigned long long)base);
+    if (length < USER_RING_LEAST || length > USER_RING_MOST || length % 16)
+        return fail(device, TRN_INVALID_ARGUMENT,
+                    "the %s ring has %u descriptors: %u..%u in steps of 16 are possible", side,
+                    length, USER_RING_LEAST, USER_RING_MOST);
+    return TRN_OK;
+}
+
+trn_status trn_ring_init(trn_device* device, uint32_t engine, uint32_t queue, uint64_t m2s_base,
+                         uint32_t m2s_length, uint64_t s2m_base, uint32_t s2m_length) {
+    trn_status status = need_user_queue(device, engine, queue);
+    if (status == TRN_OK) status = check_ring(device, "m2s", m2s_base, m2s_length);
+    if (status == TRN_OK) status = check_ring(device, "s2m", s2m_base, s2m_length);
+    if (status != TRN_OK) return status;
+    mmio_begin(device);
+    queue_init(device, engine, queue, m2s_base, m2s_length, s2m_base, s2m_length);
+    device->user_rings[engine] |= (uint16_t)(1u << queue);
+    return mmio_end(device);
+}
+
+trn_status trn_ring_start(trn_device* device, uint32_t engine, uint32_t queue, uint32_t m2s_count,
+                          uint32_t s2m_count) {
+    const trn_status status = need_user_queue(device, engine, queue);
+    if (status != TRN_OK) return status;
+    if (!(device->user_rings[engine] >> queue & 1))
+        return fail(device, TRN_INVALID_ARGUMENT, "engine %u queue %u has no ring of yours", engine,
+                    queue);
+    mmio_begin(device);
+    /* The device may fetch as soon as it hears of the descriptors. */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    const uint64_t base = layout_engine(engine);
+    if (s2m_count) mmio_write(device, base + UDMA(S2M_Q_TAIL_INCREMENT)(queue), s2m_count);
+    if (m2s_count) mmio_write(device, base + UDMA(M2S_Q_TAIL_INCREMENT)(queue), m2s_count);
+    return mmio_end(device);
+}
+
+trn_status trn_ring_release(trn_device* device, uint32_t engine, uint32_t queue) {
+    const trn_status status = need_user_queue(device, engine, queue);
+    if (status != TRN_OK) return status;
+    mmio_begin(device);
+    queue_park(device, engine, queue);
+    device->user_rings[engine] &= (uint16_t) ~(1u << queue);
+    return mmio_end(device);
+}
+
+static void read_side(trn_device* device, uint64_t queue, trn_ring_side* side) {
+    /* Both sides have the same registers at the same places (contract 6.2). */
+    side->status = mmio_read(device, queue + UDMA(M2S_Q_STATUS)(0));
+    side->length = mmio_read(device, queue + UDMA(M2S_Q_LENGTH)(0)) & 0xffffff;
+    side->base = (uint64_t)mmio_read(device, queue + UDMA(M2S_Q_BASE_HI)(0)) << 32;
+    side->base |= mmio_read(device, queue + UDMA(M2S_Q_BASE_LO)(0));
+    const uint32_t head = mmio_read(device, queue + UDMA(M2S_Q_HEAD)(0));
+    const uint32_t tail = mmio_read(device, queue + UDMA(M2S_Q_TAIL)(0));
+    side->head = head & 0xffffff;
+    side->head_ring_id = head >> 30;
+    side->tail = tail & 0xffffff;
+    side->tail_ring_id = tail >> 30;
+}
+
+trn_status trn_queue_get_state(trn_device* device, uint32_t engine, uint32_t queue,
+                               trn_queue_state* state) {
+    const trn_status status = need_engine(device, engine, queue);
+    if (status != TRN_OK) return status;
+    const uint64_t base = layout_engine(engine);
+    const uint64_t s2m = UDMA(S2M_Q_STATUS)(0) - UDMA(M2S_Q_STATUS)(0);
+    const uint64_t step = UDMA(M2S_Q_STATUS)(queue) - UDMA(M2S_Q_STATUS)(0);
+    mmio_begin(device);
+    read_side(device, base + step, &state->m2s);
+    read_side(device, base + step + s2m, &state->s2m);
+    return mmio_end(device);
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sw-stubs/transports/in_process.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+namespace trn {
+
+namespace {
+
+constexpr std::uint64_t page = 4096;
+constexpr int stack_bytes = 1 << 20;  // a scenario's steps run on it
+
+std::uint64_t nanoseconds(const sc_core::sc_time& time) {
+    return time.value() / sc_core::sc_time(1, sc_core::SC_NS).value();
+}
+
+template <typename T>
+std::span<std::uint8_t> bytes_of(T& value) {
+    return {reinterpret_cast<std::uint8_t*>(&value), sizeof value};
+}
+
+}  // namespace
+
+host_cpu::host_cpu(function_port& function, const config& cfg)
+    : function_(function), cfg_(cfg), memory_(cfg.memory_size) {
+    if (!function_.map_host({cfg_.memory_base, cfg_.memory_size, memory_.data(), true, true}))
+        throw std::runtime_error("the function has another host already");
+}
+
+host_cpu::~host_cpu() {
+    function_.unmap_host(cfg_.memory_base, cfg_.memory_size, [](const auto&) {});
+}
+
+void host_cpu::run(std::function<void()> work) {
+    ++running_;
+    sc_core::sc_spawn_options options;
+    options.set_stack_size(stack_bytes);
+    sc_core::sc_spawn(
+        [this, work = std::move(work)] {
+            try {
+                work();
+            } catch (const sc_core::sc_unwind_exception&) {
+                throw;  // the kernel ends the process
+            } catch (...) {
+                failure_ = std::current_exception();
+            }
+            --running_;
+        },
+        sc_core::sc_gen_unique_name("host_cpu"), &options);
+}
+
+void host_cpu::rethrow() {
+    if (const auto failure = std::exchange(failure_, nullptr)) std::rethrow_exception(failure);
+}
+
+void host_cpu::on_log(std::function<void(trn_log_level, const std::string&)> sink) {
+    log_ = std::move(sink);
+}
+
+/// One access: the device annotates its delay, the CPU adds its cost and waits for both, so that
+/// nothing the host does later can overtake it.
+template <typename Access>
+int host_cpu::access(sc_core::sc_time cost, Access&& perform) {
+    sc_core::sc_time delay = cost;
+    const bool done = perform(delay);
+    sc_core::wait(delay);
+    return done ? 0 : -EINVAL;
+}
+
+/// First hole that fits, else fresh memory; both in the order of addresses, so that the same calls
+/// get the same addresses every time.
+int host_cpu::allocate(std::uint64_t size, trn_dma_memory& memory) {
+    if (size == 0 || size > cfg_.memory_size) return size == 0 ? -EINVAL : -ENOMEM;
+    size = (size + page - 1) / page * page;
+    std::uint64_t offset = top_;
+    const auto hole = std::find_if(holes_.begin(), holes_.end(),
+                                   [&](const auto& candidate) { return candidate.second >= size; });
+    if (hole != holes_.end()) {
+        offset = hole->first;
+        const std::uint64_t rest = hole->second - size;
+        holes_.erase(hole);
+        if (rest) holes_.emplace(offset + size, rest);
+        std::memset(memory_.data() + offset, 0, size);
+    } else {
+        if (size > cfg_.memory_size - top_) return -ENOMEM;
+        top_ += size;
+    }
+    memory = {memory_.data() + offset, cfg_.memory_base + offset, size};
+    return 0;
+}
+
+void host_cpu::free(const trn_dma_memory& memory) {
+    auto [hole, added] = holes_.emplace(memory.iova - cfg_.memory_base, memory.size);
+    if (!added) return;
+    if (const auto next = std::next(hole);
+        next != holes_.end() && hole->first + hole->second == next->first) {
+        hole->second += next->second;
+        holes_.erase(next);
+    }
+    if (hole != holes_.begin()) {
+        const auto before = std::prev(hole);
+        if (before->first + before->second == hole->first) {
+            before->second += hole->second;
+            holes_.erase(hole);
+        }
+    }
+}
+
+trn_transport host_cpu::transport() {
+    trn_transport t{};
+    t.context = this;
+    t.name = "in-process";
+    t.timeout_scale = 1;
+    t.bar_size = [](void* c, std::uint32_t bar) {
+        return bar < function_port::bar_count ? self(c).function_.bar(bar).size : 0;
+    };
+    t.bar_read32 = [](void* c, std::uint32_t bar, std::uint64_t offset, std::uint32_t* value) {
+        return self(c).access(self(c).cfg_.read_cost, [&](auto& delay) {
+            return self(c).function_.bar_read(bar, offset, bytes_of(*value), delay);
+        });
+    };
+    t.bar_write32 = [](void* c, std::uint32_t bar, std::uint64_t offset, std::uint32_t value) {
+        return self(c).access(self(c).cfg_.write_cost, [&](auto& delay) {
+            return self(c).function_.bar_write(bar, offset, bytes_of(value), delay);
+        });
+    };
+    t.bar_read_block = [](void* c, std::uint32_t bar, std::uint64_t offset, void* bytes,
+                          std::uint64_t count) {
+        return self(c).access(self(c).cfg_.read_cost, [&](auto& delay) {
+            return self(c).function_.bar_read(bar, offset,
+                                              {static_cast<std::uint8_t*>(bytes), count}, delay);
+        });
+    };
+    t.bar_write_block = [](void* c, std::uint32_t bar, std::uint64_t offset, const void* bytes,
+                           std::uint64_t count) {
+        return self(c).access(self(c).cfg_.write_cost, [&](auto& delay) {
+            return self(c).function_.bar_write(
+                bar, offset, {static_cast<const std::uint8_t*>(bytes), count}, delay);
+        });
+    };
+    t.config_read = [](void* c, std::uint32_t offset, std::uint32_t width, std::uint32_t* value) {
+        *value = 0;
+        if (width > sizeof *value) return -EINVAL;
+        self(c).function_.config_read(offset, bytes_of(*value).first(width));
+        sc_core::wait(self(c).cfg_.read_cost);
+        return 0;
+    };
+    t.config_write = [](void* c, std::uint32_t offset, std::uint32_t width, std::uint32_t value) {
+        if (width > sizeof value) return -EINVAL;
+        self(c).function_.config_write(offset, bytes_of(value).first(width));
+        sc_core::wait(self(c).cfg_.write_cost);
+        return 0;
+    };
+    t.dma_alloc = [](void* c, std::uint64_t size, trn_dma_memory* memory) {
+        return self(c).allocate(size, *memory);
+    };
+    t.dma_free = [](void* c, const trn_dma_memory* memory) { self(c).free(*memory); };
+    t.wait = [](void*, std::uint64_t ns) {
+        sc_core::wait(sc_core::sc_time(static_cast<double>(ns), sc_core::SC_NS));
+        return 0;
+    };
+    t.now = [](void*) { return nanoseconds(sc_core::sc_time_stamp()); };
+    t.simulated_now = t.now;
+    t.function_reset = [](void* c) {
+        self(c).function_.reset();
+        return 0;
+    };
+    t.log = [](void* c, trn_log_level level, const char* text) {
+        if (self(c).log_) self(c).log_(level, text);
+    };
+    t.close = [](void*) {};
+    return t;
+}
+
+}  // namespace trn

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+
+#include "tests/unit/stub/fake_device.h"
+
+namespace trn::test {
+namespace {
+
+using testing::HasSubstr;
+
+struct StubCopy : testing::Test {
+    fake_device chip;
+    trn_device* device = nullptr;
+    std::mt19937 random{7};
+
+    StubCopy() {
+        const auto transport = chip.transport();
+        device = trn_create(&transport, nullptr);
+        chip.answer_resets();
+        EXPECT_EQ(trn_probe(device), TRN_OK);
+        EXPECT_EQ(trn_reset_device(device), TRN_OK);
+    }
+    ~StubCopy() override { trn_destroy(device); }
+
+    std::vector<std::uint8_t> pattern(std::size_t size) {
+        std::vector<std::uint8_t> bytes(size);
+        for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random());
+        return bytes;
+    }
+    std::string error() const { return trn_last_error(device); }
+    static constexpr std::uint64_t hole = 0x0000900000000000;
+};
+
+TEST_F(StubCopy, OfAnySizeAndOffsetArrives) {
+    const std::uint64_t sizes[] = {1,     3,       4095,          65535,  65536,
+                                   65537, 1 << 20, (1 << 20) + 1, 3333333};
+    for (const auto size : sizes) {
+        const auto bytes = pattern(size);
+        const auto stack = static_cast<std::uint32_t>(size % 4);
+        const auto core = static_cast<std::uint32_t>(size % 8);
+        const auto address = trn_hbm_address(device, stack, (16 << 20) + size);
+        ASSERT_EQ(trn_write(device, core, address, bytes.data(), size), TRN_OK) << error();
+        EXPECT_EQ(chip.bytes_at(address, size), bytes) << size;
+        const auto other = trn_hbm_address(device, 3 - stack, (32 << 20) + 5);
+        ASSERT_EQ(trn_copy(device, core, other, address, size), TRN_OK) << error();
+        std::vector<std::uint8_t> back(size);
+        ASSERT_EQ(trn_read(device, core, back.data(), other, size), TRN_OK) << error();
+        EXPECT_EQ(back, bytes) << size;
+    }
+}
+
+TEST_F(StubCopy, OfNothingTouchesNothing) {
+    chip.recording = true;
+    EXPECT_EQ(trn_copy(device, 0, 0x1000, 0x2000, 0), TRN_OK);
+    EXPECT_TRUE(chip.log.empty());
+}
+
+TEST_F(StubCopy, RingsTheWriteSideFirst) {
+    chip.recording = true;
+    ASSERT_EQ(trn_copy(device, 3, 0x1000, 0x2000, 65537), TRN_OK);
+    const auto base = fake_device::engine_base(129);
+    ASSERT_GE(chip.log.size(), 2u);
+    EXPECT_EQ(chip.log[0].offset, base + TRN_UDMA_S2M_Q_TAIL_INCREMENT_OFFSET(1));
+    EXPECT_EQ(chip.log[1].offset, base + TRN_UDMA_M2S_Q_TAIL_INCREMENT_OFFSET(1));
+    EXPECT_EQ(chip.log[0].value, 3u);  // 64 KiB, 1 byte, marker
+    EXPECT_EQ(chip.log[1].value, 3u);
+}
+
+TEST_F(StubCopy, WritesDescriptorsAsTheContractSaysThem) {
+    trn_buffer buffer;
+    ASSERT_EQ(trn_buffer_alloc(device, 4096, &buffer), TRN_OK);
+    const auto host = trn_buffer_address(device, &buffer, 0);
+    ASSERT_EQ(trn_copy(device, 0, 0x12345000, host, 4096), TRN_OK);
+    trn_queue_state state;
+    ASSERT_EQ(trn_queue_get_state(device, 128, 0, &state), TRN_OK);
+    const auto m2s = chip.bytes_at(state.m2s.base, 32), s2m = chip.bytes_at(state.s2m.base, 32);
+    const auto word = [](const auto& ring, unsigned n) {
+        std::uint32_t value;
+        std::memcpy(&value, &ring[4 * n], 4);
+        return value;
+    };
+    // Contract appendix B
+    EXPECT_EQ(word(m2s, 0), 0x0D001000u);
+    EXPECT_EQ(word(m2s, 1), 0x05080003u);
+    EXPECT_EQ(word(m2s, 3), static_cast<std::uint32_t>(host >> 32));
+    EXPECT_EQ(word(s2m, 0), 0x01001000u);
+    EXPECT_EQ(word(s2m, 1), 0u);
+    EXPECT_EQ(word(s2m, 2), 0x12345000u);
+    EXPECT_EQ(word(m2s, 4), 0x0D000004u);
+    EXPECT_EQ(word(m2s, 5), 0x01080003u);
+    EXPECT_EQ(word(s2m, 4), 0x01000004u);
+    trn_buffer_free(device, &buffer);
+}
+
+TEST_F(StubCopy, GoesManyTimesRoundTheRing) {
+    const auto bytes = pattern(4096);
+    for (int i = 0; i < 5000;
+         ++i)  // two descriptors each: past the end with both ring ids wrapping
+        ASSERT_EQ(trn_write(device, 0, 0x1000000 + 4096ull * (i % 16), bytes.data(), 4096), TRN_OK)
+            << i << ": " << error();
+    for (int i = 0; i < 20; ++i)
+        ASSERT_EQ(trn_copy(device, 0, 0x10000000, 0x1000000, TRN_JOB_BYTES), TRN_OK)
+            << i << ": " << error();
+}
+
+TEST_F(StubCopy, LongerThanAJobIsCutIntoBatches) {
+    chip.recording = true;
+    const auto before = chip.descriptors_done;
+    ASSERT_EQ(trn_copy(device, 0, 0x40000000, 0x1000000, 3 * TRN_JOB_BYTES + 1), TRN_OK) << error();
+    EXPECT_EQ(chip.descriptors_done - before, 3u * 2031 + 1 + 4);
+}
+
+TEST_F(StubCopy, ThatAbortsIsReportedAtOnceWithItsCause) {
+    const auto start = chip.time;
+    EXPECT_EQ(trn_copy(device, 2, hole, 0x1000000, 100), TRN_ABORTED);
+    EXPECT_LT(chip.time - start, 100'000u);
+    EXPECT_THAT(error(), HasSubstr("engine 129"));
+    EXPECT_THAT(error(), HasSubstr("queue 0"));
+    EXPECT_THAT(error(), HasSubstr("address error"));
+    trn_failure failure;
+    ASSERT_TRUE(trn_last_failure(device, &failure));
+    EXPECT_EQ(failure.engine, 129u);
+    EXPECT_EQ(failure.m2s_state, 0x2222u);
+    EXPECT_EQ(trn_copy(device, 2, 0x2000000, 0x1000000, 100), TRN_NOT_READY);
+    EXPECT_THAT(error(), HasSubstr("reset"));
+    EXPECT_EQ(trn_copy(device, 0, 0x2000000, 0x1000000, 100), TRN_OK) << error();
+}
+
+TEST_F(StubCopy, WorksAgainAfterAResetOrARestartOfItsQueue) {
+    EXPECT_EQ(trn_copy(device, 2, hole, 0x1000000, 100), TRN_ABORTED);
+    chip.bar0[fake_device::engine_base(129) + TRN_UDMA_M2S_STATE_OFFSET] = 0;
+    ASSERT_EQ(trn_restart_queue(device, 2), TRN_OK);
+    EXPECT_EQ(trn_copy(device, 2, 0x2000000, 0x1000000, 100), TRN_OK) << error();
+    EXPECT_EQ(trn_copy(device, 2, hole, 0x1000000, 100), TRN_ABORTED);
+    chip.bar0[fake_device::engine_base(129) + TRN_UDMA_M2S_STATE_OFFSET] = 0;
+    ASSERT_EQ(trn_reset_device(device), TRN_OK);
+    EXPECT_EQ(trn_copy(device, 2, 0x2000000, 0x1000000, 100), TRN_OK) << error();
+}
+
+TEST_F(StubCopy, ThatIsLostTimesOutInTheDriversTime) {
+    chip.rings_run = false;
+    const auto start = chip.time;
+    EXPECT_EQ(trn_copy(device, 0, 0x2000000, 0x1000000, 100), TRN_TIMED_OUT);
+    EXPECT_GE(chip.time - start, 80'000'000u);  // contract 7.5: 80 ms
+    EXPECT_LT(chip.time - start, 90'000'000u);
+    EXPECT_THAT(error(), HasSubstr("no completion"));
+}
+
+TEST_F(StubCopy, OnASimulatorRevisionIsWaitedForMuchLonger) {
+    trn_device* other = nullptr;
+    fake_device slow;
+    slow.revision = 255;
+    const auto transport = slow.transport();
+    other = trn_create(&transport, nullptr);
+    ASSERT_EQ(trn_probe(other), TRN_OK);
+    ASSERT_EQ(trn_reset_device(other), TRN_OK);
+    slow.rings_run = false;
+    const auto start = slow.time;
+    EXPECT_EQ(trn_copy(other, 0, 0x2000000, 0x1000000, 100), TRN_TIMED_OUT);
+    EXPECT_GE(slow.time - start, 800'000'000'000u);
+    trn_destroy(other);
+}
+
+TEST_F(StubCopy, OverATransportThatDiesEnds) {
+    chip.rings_run = false;
+    chip.at(5'000, [&] { chip.broken = -ENODEV; });
+    EXPECT_EQ(trn_copy(device, 0, 0x2000000, 0x1000000, 100), TRN_DEVICE_GONE);
+    chip.broken = 0;
+    EXPECT_EQ(trn_copy(device, 0, 0x2000000, 0x1000000, 100), TRN_NOT_READY);
+}
+
+TEST_F(StubCopy, InFlightWhenItsCoreIsResetEndsAsAborted) {
+    chip.rings_run = false;
+    trn_job job = 0;
+    ASSERT_EQ(trn_submit(device, 1, 0x2000000, 0x1000000, 100, &job), TRN_OK);
+    ASSERT_EQ(trn_reset_cores(device, 0x2), TRN_OK) << error();
+    EXPECT_EQ(trn_wait(device, job), TRN_ABORTED);
+    chip.rings_run = true;
+    EXPECT_EQ(trn_copy(device, 1, 0x2000000, 0x1000000, 100), TRN_OK) << error();
+}
+
+TEST_F(StubCopy, AsynchronousJobsEndInOrderAndKeepTheirAnswer) {
+    const auto bytes = pattern(8 * 4096);
+    ASSERT_EQ(trn_write(device, 0, 0x1000000, bytes.data(), bytes.size()), TRN_OK);
+    trn_job jobs[8];
+    for (unsigned i = 0; i < 8; ++i)
+        ASSERT_EQ(trn_submit(device, 0, 0x2000000 + 4096ull * i, 0x1000000 + 4096ull * (7 - i),
+                             4096, &jobs[i]),
+                  TRN_OK)
+            << error();
+    trn_job ninth = 0;
+    EXPECT_EQ(trn_submit(device, 0, 0, 0x1000, 16, &ninth), TRN_BUSY);
+    bool done = true;
+    EXPECT_EQ(trn_poll(device, jobs[7], &done), TRN_OK);
+    EXPECT_FALSE(done);
+    EXPECT_EQ(trn_wait(device, jobs[7]), TRN_OK);
+    for (unsigned i = 0; i < 7; ++i) {
+        EXPECT_EQ(trn_poll(device, jobs[i], &done), TRN_OK);
+        EXPECT_TRUE(done);
+        EXPECT_EQ(trn_wait(device, jobs[i]), TRN_OK);
+        EXPECT_EQ(chip.bytes_at(0x2000000 + 4096ull * i, 4096),
+                  chip.bytes_at(0x1000000 + 4096ull * (7 - i), 4096));
+    }
+    EXPECT_EQ(trn_wait(device, jobs[0]), TRN_INVALID_ARGUMENT);
+    EXPECT_EQ(trn_wait(device, 0), TRN_INVALID_ARGUMENT);
+    EXPECT_EQ(trn_wait(device, ~0ull), TRN_INVALID_ARGUMENT);
+}
+
+TEST_F(StubCopy, PolledWithoutEndIsCalledLostByItsDeadline) {
+    chip.rings_run = false;
+    trn_job job = 0;
+    ASSERT_EQ(trn_submit(device, 0, 0x2000000, 0x1000000, 100, &job), TRN_OK);
+    bool done = false;
+    trn_status status = TRN_OK;
+    for (int i = 0; i < 200 && !done; ++i) {
+        status = trn_poll(device, job, &done);
+        trn_sleep(device, 1'000'000);
+    }
+    EXPECT_TRUE(done);
+    EXPECT_EQ(status, TRN_TIMED_OUT);
+}
+
+TEST_F(StubCopy, MemsetFillsEveryByteAndNoMore) {
+    for (const std::uint64_t size : {1ull, 65535ull, 65536ull, 65537ull, 1000001ull}) {
+        ASSERT_EQ(trn_memset(device, 5, 0x4000000001, 0xEE, size + 2), TRN_OK);
+        ASSERT_EQ(trn_memset(device, 5, 0x4000000002, 0x5A, size), TRN_OK) << error();
+        const auto bytes = chip.bytes_at(0x4000000001, size + 2);
+        EXPECT_EQ(bytes.front(), 0xEE);
+        EXPECT_EQ(bytes.back(), 0xEE);
+        EXPECT_TRUE(
+            std::all_of(bytes.begin() + 1, bytes.end() - 1, [](auto b) { return b == 0x5A; }));
+    }
+}
+
+TEST_F(StubCopy, ScrubFillsThePartOverSixteenEngines) {
+    chip.recording = true;
+    ASSERT_EQ(trn_scrub(device, 1, 16 << 20, 3 << 20, 0xC0FFEE11), TRN_OK) << error();
+    const auto bytes = chip.bytes_at(0x4000000000 + (16 << 20), 3 << 20);
+    for (std::size_t i = 0; i < bytes.size(); i += 4) {
+        std::uint32_t word;
+        std::memcpy(&word, &bytes[i], 4);
+        ASSERT_EQ(word, 0xC0FFEE11u) << i;
+    }
+    std::size_t doorbells = 0;
+    for (unsigned engine = 32; engine < 64; ++engine)
+        for (const auto& access : chip.log)
+            if (access.write && access.offset == fake_device::engine_base(engine) +
+                                                     TRN_UDMA_M2S_Q_TAIL_INCREMENT_OFFSET(0)) {
+                ++doorbells;
+                EXPECT_EQ(access.value, 5u);
+                EXPECT_GE(engine % 8, 4u);
+            }
+    EXPECT_EQ(doorbells, 16u);
+    EXPECT_EQ(trn_scrub(device, 1, 1, 1 << 20, 0), TRN_INVALID_ARGUMENT);
+    EXPECT_EQ(trn_scrub(device, 4, 0, 1 << 20, 0), TRN_INVALID_ARGUMENT);
+}
+
+TEST_F(StubCopy, UserRingsRunAndAreTakenAway) {
+    const std::uint64_t m2s = 0x20000000, s2m = 0x20001000;
+    const auto bytes = pattern(300);
+    ASSERT_EQ(trn_write(device, 0, 0x30000000, bytes.data(), 300), TRN_OK);
+    ASSERT_EQ(trn_ring_init(device, 77, 3, m2s, 48, s2m, 32), TRN_OK) << error();
+    const auto source = trn_m2s_descriptor(0x30000000, 300, 1, 0);
+    const auto target = trn_s2m_descriptor(0x804000000000, 300, 1, 0);
+    ASSERT_EQ(trn_write(device, 0, m2s, &source, 16), TRN_OK);
+    ASSERT_EQ(trn_write(device, 0, s2m, &target, 16), TRN_OK);
+    ASSERT_EQ(trn_ring_start(device, 77, 3, 1, 1), TRN_OK);
+    ASSERT_EQ(trn_sleep(device, 10'000), TRN_OK);
+    EXPECT_EQ(chip.bytes_at(0x804000000000, 300), bytes);
+    ASSERT_EQ(trn_ring_release(device, 77, 3), TRN_OK);
+    trn_queue_state state;
+    ASSERT_EQ(trn_queue_get_state(device, 77, 3, &state), TRN_OK);
+    EXPECT_EQ(state.m2s.length, 128u);
+    EXPECT_EQ(trn_ring_start(device, 77, 3, 1, 1), TRN_INVALID_ARGUMENT);
+}
+
+TEST_F(StubCopy, WindowsOfBar4AreTheSameMemory) {
+    const auto bytes = pattern(1000);
+    ASSERT_EQ(trn_window_write(device, 2, 0x1234567, bytes.data(), 1000), TRN_OK);
+    std::vector<std::uint8_t> back(1000);
+    ASSERT_EQ(trn_read(device, 4, back.data(), trn_hbm_address(device, 2, 0x1234567), 1000),
+              TRN_OK);
+    EXPECT_EQ(back, bytes);
+    EXPECT_EQ(trn_window_read(device, 2, (36ull << 30) - 10, back.data(), 11),
+              TRN_INVALID_ARGUMENT);
+}
+
+}  // namespace
+}  // namespace trn::test
