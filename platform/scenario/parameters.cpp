@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/scenario/parameters.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace trn::scenario {
+
+namespace {
+
+/// The value of a parsed text; a refusal is reported where the text stands.
+template <class T>
+T accept(const config::node& value, config::parsed<T> result) {
+    if (auto* good = std::get_if<T>(&result)) return *good;
+    const auto& no = std::get<config::refusal>(result);
+    value.report(no.code, no.message, no.suggestion);
+    return {};
+}
+
+std::uint64_t nanoseconds(const config::node& value, picoseconds time) {
+    if (time.value % 1000)
+        value.report(mistake::not_whole, "a scenario's times are whole nanoseconds");
+    return time.value / 1000;
+}
+
+}  // namespace
+
+std::string to_string(const parameters& point) {
+    std::string text;
+    for (const auto& [name, value] : point)
+        text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, value);
+    return text;
+}
+
+std::string reader::replaced(const config::node& value, const parameters& point) {
+    if (!value.is_scalar()) {
+        value.report(mistake::wrong_shape, "a single value was expected");
+        return "";
+    }
+    std::string text(value.raw());
+    for (std::size_t begin = 0; (begin = text.find("${", begin)) != std::string::npos;) {
+        const auto end = text.find('}', begin);
+        const auto name = text.substr(begin + 2, end == std::string::npos ? end : end - begin - 2);
+        const auto found = std::ranges::find(point, name, &parameters::value_type::first);
+        if (end == std::string::npos || found == point.end()) {
+            std::vector<std::string_view> known;
+            for (const auto& [parameter, _] : point) known.push_back(parameter);
+            value.report(mistake::not_a_choice, fmt::format("the matrix has no '{}'", name),
+                         suggest(name, known));
+            return "";
+        }
+        text.replace(begin, end + 1 - begin, found->second);
+        begin += found->second.size();
+    }
+    return text;
+}
+
+std::uint64_t reader::time_of(const config::node& value, const parameters& point) {
+    const auto text = replaced(value, point);
+    return text.empty() ? 0 : nanoseconds(value, accept(value, config::parse_time(text)));
+}
+
+void reader::only(std::initializer_list<std::string_view> keys) const {
+    if (map_.is_map())
+        map_.only(keys, "this step");
+    else
+        map_.report(mistake::wrong_shape, "a mapping was expected");
+}
+
+std::string reader::text(std::string_view key) const {
+    const auto value = at(key);
+    return value ? replaced(value, *point_) : "";
+}
+
+std::string reader::text(std::string_view key, std::string otherwise) const {
+    return has(key) ? text(key) : std::move(otherwise);
+}
+
+std::uint64_t reader::number(std::string_view key, std::uint64_t most) const {
+    const auto value = at(key);
+    if (!value) return 0;
+    const auto text = replaced(value, *point_);
+    if (text.empty()) return 0;
+    const auto number = accept(value, config::parse_unsigned(text));
+    if (number <= most) return number;
+    value.report(mistake::out_of_range, fmt::format("'{}' must be 0 to {}", key, most));
+    return 0;
+}
+
+std::uint64_t reader::number(std::string_view key, std::uint64_t most,
+                             std::uint64_t otherwise) const {
+    return has(key) ? number(key, most) : otherwise;
+}
+
+std::int32_t reader::signed_number(std::string_view key) const {
+    const auto value = at(key);
+    if (!value) return 0;
+    const auto number = accept(value, config::parse_signed(replaced(value, *point_)));
+    if (number >= INT32_MIN && number <= INT32_MAX) return static_cast<std::int32_t>(number);
+    value.report(mistake::out_of_range, fmt::format("'{}' must fit into 32 bits", key));
+    return 0;
+}
+
+bool reader::flag(std::string_view key, bool otherwise) const {
+    const auto value = map_.find(key);
+    if (!value) return otherwise;
+    const auto text = replaced(value, *point_);
+    if (text == "true" || text == "false") return text == "true";
+    value.report(mistake::not_a_boolean, fmt::format("'{}' must be true or false", key));
+    return otherwise;
+}
+
+std::uint64_t reader::size(std::string_view key) const {
+    const auto value = at(key);
+    if (!value) return 0;
+    const auto text = replaced(value, *point_);
+    return text.empty() ? 0 : accept(value, config::parse_bytes(text)).value;
+}
+
+std::uint64_t reader::offset(std::string_view key, std::uint64_t otherwise) const {
+    const auto value = map_.find(key);
+    if (!value) return otherwise;
+    const auto text = replaced(value, *point_);
+    const auto number = config::parse_unsigned(text);
+    if (const auto* good = std::get_if<std::uint64_t>(&number)) return *good;
+    return accept(value, config::parse_bytes(text)).value;
+}
+
+std::uint64_t reader::time(std::string_view key) const {
+    const auto value = at(key);
+    return value ? time_of(value, *point_) : 0;
+}
+
+std::uint64_t reader::time(std::string_view key, std::uint64_t otherwise) const {
+    return has(key) ? time(key) : otherwise;
+}
+
+location reader::place(std::string_view key) const {
+    const auto value = at(key);
+    if (!value) return {};
+    auto result = location::parse(replaced(value, *point_));
+    if (auto* good = std::get_if<location>(&result)) return *good;
+    value.report(mistake::not_a_choice, std::get<std::string>(result));
+    return {};
+}
+
+std::vector<reader> reader::list(std::string_view key) const {
+    std::vector<reader> all;
+    if (const auto value = at(key))
+        for (const auto& item : value.items()) all.emplace_back(item, *point_);
+    return all;
+}
+
+}  // namespace trn::scenario

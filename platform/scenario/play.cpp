@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/scenario/play.h"
+
+#include <fmt/format.h>
+
+namespace trn::scenario {
+
+namespace {
+
+/// A step that must fail: with the right status and the right words.
+void check_failure(const step& one, const device_error& wrong) {
+    if (!one.fails) throw step_failure(wrong.what());
+    if (wrong.status != *one.fails)
+        throw step_failure(fmt::format("it had to fail with '{}', but: {}",
+                                       trn_status_text(*one.fails), wrong.what()));
+    if (std::string_view(wrong.what()).find(one.saying) == std::string_view::npos)
+        throw step_failure(
+            fmt::format("it had to fail saying '{}', but: {}", one.saying, wrong.what()));
+}
+
+void play_one(const step& one, world& on) {
+    try {
+        one.work(on);
+    } catch (const device_error& wrong) {
+        return check_failure(one, wrong);
+    }
+    if (one.fails)
+        throw step_failure(
+            fmt::format("it had to fail with '{}', but worked", trn_status_text(*one.fails)));
+}
+
+}  // namespace
+
+void play(const scenario& what, world& on, const progress& to) {
+    for (const auto* list : {&what.steps, &what.expectations})
+        for (const auto& one : *list) {
+            to.at(one);
+            play_one(one, on);
+        }
+}
+
+}  // namespace trn::scenario

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/scenario/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace trn::scenario {
+
+namespace {
+
+constexpr std::size_t log_lines_shown = 20;
+
+std::string_view word(outcome::verdict what) {
+    switch (what) {
+    case outcome::verdict::passed:
+        return "passed";
+    case outcome::verdict::failed:
+        return "failed";
+    case outcome::verdict::crashed:
+        return "crashed";
+    case outcome::verdict::timed_out:
+        return "timed out";
+    }
+    return "";
+}
+
+bool passed(const outcome& one) {
+    return one.what == outcome::verdict::passed;
+}
+
+std::string time_text(std::uint64_t nanoseconds) {
+    return fmt::format("{:.6g} ms", static_cast<double>(nanoseconds) / 1e6);
+}
+
+std::string place_text(const scenario& what, const outcome& how) {
+    if (how.where.line == 0) return what.file;
+    return fmt::format("{}:{}:{}", what.file, how.where.line, how.where.column);
+}
+
+/// The last lines, indented.
+std::string tail(const std::string& log) {
+    std::size_t begin = log.size();
+    if (begin && log[begin - 1] == '\n') --begin;
+    for (std::size_t lines = 0; begin > 0; --begin)
+        if (log[begin - 1] == '\n' && ++lines == log_lines_shown) break;
+    std::string shown;
+    for (std::size_t at = begin; at < log.size();) {
+        const auto end = std::min(log.find('\n', at), log.size());
+        shown += "    | " + log.substr(at, end - at) + "\n";
+        at = end + 1;
+    }
+    return shown;
+}
+
+/// Text inside an XML element or attribute; control characters have no form in XML 1.0.
+std::string escaped(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        if (c == '&')
+            out += "&amp;";
+        else if (c == '<')
+            out += "&lt;";
+        else if (c == '>')
+            out += "&gt;";
+        else if (c == '"')
+            out += "&quot;";
+        else if (static_cast<unsigned char>(c) >= ' ' || c == '\n' || c == '\t')
+            out += static_cast<unsigned char>(c) < 0x80 ? c : '?';
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string to_text(const scenario& what, const outcome& how) {
+    if (passed(how))
+        return fmt::format("pass  {:<56} {:>8.2f} s, simulated {}\n", what.name, how.wall_s,
+                           time_text(how.simulated_ns));
+    return fmt::format("FAIL  {}\n    {}: {}{}{}\n{}", what.name, place_text(what, how), how.step,
+                       how.step.empty() ? "" : ": ", how.message, tail(how.log));
+}
+
+std::string summary(std::span<const outcome> all) {
+    const auto good = static_cast<std::size_t>(std::ranges::count_if(all, passed));
+    return fmt::format("{} passed, {} failed", good, all.size() - good);
+}
+
+nlohmann::json to_json(std::span<const scenario> all, std::span<const outcome> how) {
+    auto list = nlohmann::json::array();
+    for (std::size_t i = 0; i < all.size(); ++i)
+        list.push_back({{"name", all[i].name},
+                        {"file", all[i].file},
+                        {"line", how[i].where.line},
+                        {"column", how[i].where.column},
+                        {"status", word(how[i].what)},
+                        {"step", how[i].step},
+                        {"message", how[i].message},
+                        {"wall_s", how[i].wall_s},
+                        {"simulated_ns", how[i].simulated_ns}});
+    return list;
+}
+
+std::string to_junit(std::span<const scenario> all, std::span<const outcome> how) {
+    const auto failures = static_cast<std::size_t>(
+        std::ranges::count_if(how, [](const auto& one) { return !passed(one); }));
+    std::string out = fmt::format(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        "<testsuite name=\"trnvp\" tests=\"{}\" failures=\"{}\">\n",
+        all.size(), failures);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        out += fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"",
+                           escaped(all[i].file), escaped(all[i].name), how[i].wall_s);
+        if (passed(how[i])) {
+            out += "/>\n";
+            continue;
+        }
+        out += fmt::format(
+            ">\n    <failure type=\"{}\" message=\"{}: {}: {}\"/>\n"
+            "    <system-out>{}</system-out>\n  </testcase>\n",
+            word(how[i].what), escaped(place_text(all[i], how[i])), escaped(how[i].step),
+            escaped(how[i].message), escaped(how[i].log));
+    }
+    return out + "</testsuite>\n";
+}
+
+}  // namespace trn::scenario

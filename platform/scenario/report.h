@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+
+#include "platform/scenario/runner.h"
+
+namespace trn::scenario {
+
+/// One line for a scenario that passed; for another the place and what went wrong, and the end of
+/// its log.
+std::string to_text(const scenario& what, const outcome& how);
+
+/// "12 passed, 1 failed"
+std::string summary(std::span<const outcome> all);
+
+/// One object per scenario: name, file, line, column, status, message, step, wall_s, simulated_ns.
+nlohmann::json to_json(std::span<const scenario> all, std::span<const outcome> how);
+
+/// The XML that build servers read.
+std::string to_junit(std::span<const scenario> all, std::span<const outcome> how);
+
+}  // namespace trn::scenario

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/scenario/scenario.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace trn::scenario {
+
+namespace {
+
+constexpr std::size_t most_points = 1000;
+constexpr std::uint64_t default_time_limit_ns = 10'000'000'000;
+constexpr double default_wall_limit_s = 60;
+
+/// The product of all lists, the last one turning fastest.
+std::vector<parameters> points_of(const config::node& matrix) {
+    std::vector<parameters> points{{}};
+    if (!matrix) return points;
+    for (const auto& axis : matrix.entries()) {
+        std::vector<parameters> longer;
+        const auto values = axis.value.items();
+        if (values.empty() || points.size() * values.size() > most_points) {
+            axis.value.report(mistake::out_of_range,
+                              fmt::format("a matrix has 1 to {} points", most_points));
+            return points;
+        }
+        for (const auto& point : points)
+            for (const auto& value : values) {
+                longer.push_back(point);
+                longer.back().emplace_back(axis.key, reader::replaced(value, {}));
+            }
+        points = std::move(longer);
+    }
+    return points;
+}
+
+std::vector<step> read_steps(const config::node& list, const parameters& point) {
+    std::vector<step> steps;
+    if (!list) return steps;
+    for (const auto& item : list.items()) steps.push_back(read_step(item, point));
+    return steps;
+}
+
+scenario read_point(const config::node& root, const std::string& file, const parameters& point) {
+    const reader r(root, point);
+    scenario s;
+    s.file = file;
+    s.name = r.text("scenario");
+    if (!point.empty()) s.name += " [" + to_string(point) + "]";
+    s.board = r.text("board");
+    s.firmware = r.text("firmware", "");
+    s.seed = r.number("seed", ~std::uint64_t{0}, 1);
+    s.time_limit_ns = r.time("time_limit", default_time_limit_ns);
+    s.wall_limit_s = static_cast<double>(r.time(
+                         "wall_limit", static_cast<std::uint64_t>(default_wall_limit_s * 1e9))) /
+                     1e9;
+    s.steps = read_steps(root.at("steps"), point);
+    s.expectations = read_steps(root.find("expectations"), point);
+    return s;
+}
+
+}  // namespace
+
+std::vector<scenario> load(const std::filesystem::path& file, diagnostics& problems) {
+    const auto document = config::document::load(file, problems);
+    const auto root = document.root();
+    if (!root.is_map()) {
+        root.report(mistake::wrong_shape, "a scenario is a mapping");
+        return {};
+    }
+    root.only({"scenario", "board", "firmware", "seed", "time_limit", "wall_limit", "matrix",
+               "steps", "expectations"},
+              "a scenario");
+    std::vector<scenario> all;
+    for (const auto& point : points_of(root.find("matrix"))) {
+        all.push_back(read_point(root, file.string(), point));
+        if (!problems.empty()) break;  // the other points have the same mistakes
+    }
+    return all;
+}
+
+std::vector<std::filesystem::path> find_files(const std::filesystem::path& where) {
+    namespace fs = std::filesystem;
+    if (!fs::exists(where)) {
+        diagnostic missing;
+        missing.code = mistake::unreadable_file;
+        missing.file = where.string();
+        missing.message = "no such scenario or folder";
+        throw config_error(missing);
+    }
+    if (!fs::is_directory(where)) return {where};
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::recursive_directory_iterator(where))
+        if (entry.is_regular_file() && entry.path().extension() == ".yaml")
+            files.push_back(entry.path());
+    std::ranges::sort(files);
+    return files;
+}
+
+}  // namespace trn::scenario

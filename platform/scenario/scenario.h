@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "platform/scenario/parameters.h"
+
+namespace trn::scenario {
+
+class world;
+
+/// A step that did not come out as the scenario says: what() is for the reader of the report.
+class step_failure : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// One line of a scenario, read and checked. Its work runs in a process of the host CPU.
+struct step {
+    config::place where;
+    std::string text;  ///< "copy host to hbm0@0x1000000, 65537 bytes"
+    std::function<void(world&)> work;
+    std::optional<trn_status> fails;  ///< what the device call must come to
+    std::string saying;               ///< and what its sentence must contain
+};
+
+/// What is done on a board, at one point of the matrix (doc/scenarios.md).
+struct scenario {
+    std::string file;
+    std::string name;  ///< with the point: "copy [size=1 B, stack=0]"
+    std::string board;
+    std::string firmware;  ///< a file; "" = the board's own
+    std::uint64_t seed = 1;
+    std::uint64_t time_limit_ns = 0;  ///< simulated
+    double wall_limit_s = 0;          ///< the safety net
+    std::vector<step> steps;
+    std::vector<step> expectations;  ///< checked when all steps are done
+};
+
+/// Every point of a file's matrix. Mistakes are collected in `problems`.
+/// \throws config_error when the file is no YAML at all
+std::vector<scenario> load(const std::filesystem::path& file, diagnostics& problems);
+
+/// The .yaml files of a folder and below, in the order of their names; a file is itself.
+/// \throws config_error when there is no such thing
+std::vector<std::filesystem::path> find_files(const std::filesystem::path& where);
+
+/// Reads one item of `steps`.
+step read_step(const config::node& item, const parameters& point);
+
+}  // namespace trn::scenario

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/scenario/play.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "platform/kernel/run_loop.h"
+#include "tests/unit/stub/fake_device.h"
+
+namespace trn::scenario {
+namespace {
+
+using testing::HasSubstr;
+
+/// Steps against the stub's fake device; the platform around it is empty.
+struct ScenarioSteps : testing::Test {
+    test::fake_device chip;
+    run_loop loop{{}};
+    control methods{loop, {"0", "none", "0"}};
+    std::optional<device> host;
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+    /// "" when everything comes out, else the failure.
+    std::string play(const std::string& steps) {
+        if (!host) {
+            chip.answer_resets();
+            host.emplace(chip.transport());
+            host->check(trn_probe(*host));
+            host->check(trn_reset_device(*host));
+        }
+        const auto file = std::filesystem::path(testing::TempDir()) /
+                          ("play_test." + std::to_string(getpid()) + ".yaml");
+        std::ofstream(file) << "scenario: x\nboard: b\nsteps:\n" << steps;
+        diagnostics problems;
+        const auto all = load(file, problems);
+        problems.throw_if_any();
+        world on(*host, methods, all.at(0).seed);
+        try {
+            trn::scenario::play(all[0], on, progress(nowhere));
+        } catch (const step_failure& wrong) {
+            return wrong.what();
+        }
+        return "";
+    }
+    ~ScenarioSteps() override { close(nowhere); }
+};
+
+TEST_F(ScenarioSteps, CopyAndVerifyWhatTheyCopied) {
+    EXPECT_EQ(play("  - copy: {from: host@3, to: hbm0@16 MiB, size: 65537 B, pattern: a}\n"
+                   "  - copy: {from: hbm0@16 MiB, to: hbm3@0x1000001, size: 65537 B}\n"
+                   "  - copy: {from: hbm3@0x1000001, to: host@1, size: 65537 B}\n"
+                   "  - verify: {at: hbm3@0x1000001, size: 65537 B, pattern: a}\n"
+                   "  - memset: {at: hbm1@5, size: 1000001 B, value: 0x5a}\n"
+                   "  - verify: {at: hbm1@5, size: 1000001 B, value: 0x5a}\n"
+                   "  - scrub: {stack: 2, size: 2 MiB, value: 7}\n"),
+              "");
+}
+
+TEST_F(ScenarioSteps, NoticeWrongData) {
+    EXPECT_THAT(play("  - fill: {at: hbm0@0, size: 64 B, pattern: a}\n"
+                     "  - verify: {at: hbm0@0, size: 64 B, pattern: b}\n"),
+                HasSubstr("byte 0x0"));
+}
+
+TEST_F(ScenarioSteps, ExpectFailures) {
+    EXPECT_EQ(play("  - copy: {from: host, to: 'axi@0x900000000000', size: 4 KiB}\n"
+                   "    fails: aborted\n    saying: address error\n"
+                   "  - copy: {from: host, to: hbm0, size: 4 KiB}\n    fails: not_ready\n"),
+              "");
+    EXPECT_THAT(play("  - semaphore: {core: 0, index: 0, set: 1}\n    fails: aborted\n"),
+                HasSubstr("but worked"));
+    EXPECT_THAT(play("  - semaphore: {core: 9, index: 0, set: 1}\n    fails: aborted\n"),
+                HasSubstr("no core 9"));
+    EXPECT_THAT(play("  - semaphore: {core: 9, index: 0, set: 1}\n"), HasSubstr("no core 9"));
+}
+
+TEST_F(ScenarioSteps, WorkOnRingsOfTheirOwn) {
+    EXPECT_EQ(play("  - fill: {at: hbm2@4 MiB, size: 300 B, pattern: r}\n"
+                   "  - ring: {engine: 5, queue: 2, m2s: hbm0@1 MiB, s2m: hbm0@2 MiB, length: 32}\n"
+                   "  - descriptor: {m2s: hbm0@1 MiB, s2m: hbm0@2 MiB, from: hbm2@4 MiB,"
+                   " to: hbm3@8 MiB, size: 300 B}\n"
+                   "  - doorbell: {engine: 5, queue: 2, m2s: 1, s2m: 1}\n"
+                   "  - wait: 10 us\n"
+                   "  - verify: {at: hbm3@8 MiB, size: 300 B, pattern: r}\n"
+                   "  - descriptor: {m2s: hbm0@1 MiB, s2m: hbm0@2 MiB, index: 1, from: hbm2@4 MiB,"
+                   " to: hbm3@8 MiB, size: 300 B, ring_id: 2}\n"
+                   "  - doorbell: {engine: 5, queue: 2, m2s: 1, s2m: 1}\n"
+                   "  - engine: {engine: 5, is: abort, within: 10 us}\n"
+                   "  - release: {engine: 5, queue: 2}\n"),
+              "");
+}
+
+TEST_F(ScenarioSteps, RunCopiesInTheBackground) {
+    EXPECT_EQ(play("  - submit: {job: a, from: host, to: hbm0, size: 1 MiB}\n"
+                   "  - submit: {job: b, from: host, to: hbm1, size: 1 MiB, core: 1}\n"
+                   "  - finish: {job: b}\n"
+                   "  - reset: {cores: 0x1}\n"
+                   "  - finish: {job: a}\n    fails: aborted\n"),
+              "");
+    EXPECT_THAT(play("  - finish: {job: c}\n"), HasSubstr("no job 'c'"));
+}
+
+TEST_F(ScenarioSteps, ReadAndWriteRegisters) {
+    EXPECT_EQ(play("  - write_register: {offset: 0x06C840C0, value: 0x1234}\n"
+                   "  - read_register: {offset: 0x06C840C0, equals: 0x34, mask: 0xff}\n"
+                   "  - write_register: {offset: 0x06C84800, value: 1, guarded: true}\n"
+                   "    fails: invalid_argument\n"),
+              "");
+    EXPECT_THAT(play("  - read_register: {offset: 0x06C840C0, equals: 1, within: 50 us}\n"),
+                HasSubstr("0x1234 instead of 0x1"));
+}
+
+}  // namespace
+}  // namespace trn::scenario

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "platform/scenario/scenario.h"
+
+namespace trn::scenario {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+struct ScenarioFile : testing::Test {
+    diagnostics problems;
+
+    std::vector<scenario> read(const std::string& text) {
+        const auto file = std::filesystem::path(testing::TempDir()) /
+                          ("read_test." + std::to_string(getpid()) + ".yaml");
+        std::ofstream(file) << text;
+        return load(file, problems);
+    }
+    /// line:column: code of each mistake
+    std::vector<std::string> mistakes() const {
+        std::vector<std::string> all;
+        for (const auto& one : problems.list())
+            all.push_back(std::to_string(one.line) + ":" + std::to_string(one.column) + ":E" +
+                          std::to_string(static_cast<unsigned>(one.code)));
+        return all;
+    }
+    static std::string head() { return "scenario: x\nboard: b\n"; }  // two lines
+};
+
+TEST_F(ScenarioFile, IsReadWithItsDefaults) {
+    const auto all = read(head() + "steps:\n  - boot: {within: 1 s}\n  - wait: 3 us\n");
+    EXPECT_THAT(mistakes(), ElementsAre());
+    ASSERT_EQ(all.size(), 1u);
+    EXPECT_EQ(all[0].name, "x");
+    EXPECT_EQ(all[0].seed, 1u);
+    EXPECT_EQ(all[0].steps.size(), 2u);
+    EXPECT_EQ(all[0].steps[1].where.line, 5);
+    EXPECT_EQ(all[0].steps[1].text, "wait 3000 ns");
+}
+
+TEST_F(ScenarioFile, BecomesOneScenarioPerPointOfItsMatrix) {
+    const auto all =
+        read(head() +
+             "matrix:\n  size: [1 B, 64 KiB]\n  stack: [0, 3]\n"
+             "steps:\n  - copy: {from: host, to: 'hbm${stack}@1 MiB', size: '${size}'}\n");
+    EXPECT_THAT(mistakes(), ElementsAre());
+    ASSERT_EQ(all.size(), 4u);
+    EXPECT_EQ(all[1].name, "x [size=1 B, stack=3]");
+    EXPECT_EQ(all[2].steps[0].text, "copy host to hbm0@0x100000, 65536 bytes");
+}
+
+TEST_F(ScenarioFile, NamesThePlaceOfEveryMistake) {
+    read(head() +
+         "steps:\n"
+         "  - cpoy: {from: host}\n"                         // 4: no such step
+         "  - copy: {from: disk, to: hbm0, size: 4}\n"      // 5: no place, no unit
+         "  - wait: 3\n"                                    // 6: no unit
+         "  - memset: {at: hbm0, size: 1 B, value: 256}\n"  // 7: range
+         "  - reset: {core: 1}\n"                           // 8: unknown key
+         "  - wait: 1 us\n    probe: {}\n"                  // 10: a second step
+         "  - copy: {from: host, to: hbm0}\n"               // 11: missing size
+         "  - engine: {engine: 0, is: broken}\n"            // 12: no choice
+         "  - wait: ${time}\n"                              // 13: not in the matrix
+         "  - expect_uart: {matches: '['}\n"                // 14: no expression
+         "  - fails: aborted\n");                           // 15: no step
+    EXPECT_THAT(mistakes(), ElementsAre("4:5:E10", "5:18:E26", "5:40:E20", "6:11:E20", "7:42:E22",
+                                        "8:13:E11", "9:5:E11", "11:11:E9", "12:29:E26", "13:11:E26",
+                                        "14:28:E26", "15:5:E9"));
+}
+
+TEST_F(ScenarioFile, NeedsItsOwnKeysOnly) {
+    read("scenario: x\nbaord: b\nsteps: []\n");
+    EXPECT_THAT(mistakes(), ElementsAre("2:1:E11", "1:1:E9"));
+}
+
+TEST_F(ScenarioFile, IsFoundInFoldersInTheOrderOfNames) {
+    namespace fs = std::filesystem;
+    const auto folder = fs::path(testing::TempDir()) / "find_test";
+    fs::create_directories(folder / "b");
+    for (const auto* name : {"c.yaml", "a.yaml", "b/z.yaml", "notes.txt"})
+        std::ofstream(folder / name) << "x";
+    const auto files = find_files(folder);
+    EXPECT_THAT(files, ElementsAre(folder / "a.yaml", folder / "b/z.yaml", folder / "c.yaml"));
+    EXPECT_THROW(find_files(folder / "nothing"), config_error);
+    fs::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace trn::scenario
