@@ -15,7 +15,6 @@ namespace trn {
 
 using pcie::tlp;
 using sc_core::sc_time;
-using sc_core::SC_ZERO_TIME;
 
 namespace {
 

@@ -72,7 +72,7 @@ std::string parameters::text(std::string_view name) const {
 }
 
 std::string parameters::text(std::string_view name, std::string otherwise) const {
-    return has(name) ? text(name) : otherwise;
+    return has(name) ? text(name) : std::move(otherwise);
 }
 
 std::uint64_t parameters::number(std::string_view name) const {
