@@ -61,6 +61,16 @@ unsigned plic::transport_dbg(tlm::tlm_generic_payload& payload) {
     return regs_.debug_access(payload);
 }
 
+/// Nothing enabled, nothing in service; sources that are still high ask again.
+void plic::clear() {
+    regs_.reset();
+    for (unsigned id = 0; id <= cfg_.sources; ++id) {
+        put(in_service_, id, false);
+        put(pending_, id, exists(id) && source.level(id));
+    }
+    update();
+}
+
 /// The gateway of a level-sensitive source: one request, and the next only after completion.
 void plic::on_source(unsigned id, bool level) {
     if (!exists(id) || !level || has(in_service_, id)) return;

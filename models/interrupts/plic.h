@@ -23,7 +23,10 @@ public:
     };
 
     tlm_utils::simple_target_socket<plic, 64> in{"in"};
-    irq_in source;                    ///< lines 1…sources; line 0 does nothing
+    irq_in source;  ///< lines 1…sources; line 0 does nothing
+    irq_in reset{"reset", 1, [this](unsigned, bool level) {
+                     if (level) clear();
+                 }};
     sc_core::sc_vector<irq_out> out;  ///< by context
 
     plic(sc_core::sc_module_name name, const config& cfg);
@@ -36,6 +39,7 @@ private:
     void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     unsigned transport_dbg(tlm::tlm_generic_payload& payload);
 
+    void clear();
     void on_source(unsigned id, bool level);
     std::uint32_t claim(unsigned context);
     void complete(unsigned context, std::uint32_t id);

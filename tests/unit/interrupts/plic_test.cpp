@@ -96,4 +96,18 @@ TEST_F(PlicTest, CompletionOfASourceThatIsNotEnabledIsIgnored) {
     EXPECT_FALSE(dut.out[0].level()) << "still in service";
 }
 
+TEST_F(PlicTest, AfterAResetASourceInServiceCanInterruptAgain) {
+    irq_out reset{"reset"};
+    reset.bind(dut.reset);
+    prepare(3, 1);
+    dut.source.drive(3, true);
+    EXPECT_EQ(read(reg::context_claim, 0), 3u);  // and never completed
+    reset.set(true);
+    reset.set(false);
+    EXPECT_FALSE(dut.out[0].level());
+    prepare(3, 1);
+    EXPECT_TRUE(dut.out[0].level());
+    EXPECT_EQ(read(reg::context_claim, 0), 3u);
+}
+
 }  // namespace trn::test
