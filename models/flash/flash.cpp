@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/flash/flash.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+
+#include "models/flash/flash_regs.h"
+#include "platform/log.h"
+#include "platform/tlm/memory.h"
+
+namespace trn {
+
+using namespace flash_regs;
+using sc_core::sc_time;
+
+flash::flash(sc_core::sc_module_name name, const config& cfg)
+    : sc_module(name),
+      cfg_(cfg),
+      regs_(flash_regs::table, {.latency = cfg.access_latency}),
+      bytes_(cfg.size) {
+    window.register_b_transport(this, &flash::read_window);
+    window.register_transport_dbg(this, &flash::peek_window);
+    window.register_get_direct_mem_ptr(this, &flash::get_direct_mem_ptr);
+    in.register_b_transport(this, &flash::b_transport);
+    in.register_transport_dbg(this, &flash::transport_dbg);
+
+    std::memset(bytes_.data(), 0xff, cfg_.size);
+    if (!cfg_.image.empty()) load_image();
+
+    regs_.view(reg::status, [this](unsigned, unsigned) {
+        return running_.what == opcode::none ? 0 : status::busy.mask();
+    });
+    regs_.view(reg::size_, [this](unsigned, unsigned) { return cfg_.size; });
+    regs_.view(reg::identification, [this](unsigned, unsigned) {
+        const auto log2 = static_cast<std::uint64_t>(std::countr_zero(cfg_.size));
+        return identification::log2_size.set(
+            identification::maker.set(0, 0x54) | identification::type.set(0, 0xbb), log2);
+    });
+    regs_.on_write(reg::command, [this](register_access& a) { command(a.written, a.delay); });
+    for (const reg r : {reg::control, reg::events})
+        regs_.on_write(r, [this](register_access&) { update_irq(); });
+
+    SC_HAS_PROCESS(flash);
+    SC_METHOD(finish);
+    sensitive << finished_;
+    dont_initialize();
+}
+
+void flash::load_image() {
+    std::ifstream file(cfg_.image, std::ios::binary | std::ios::ate);
+    if (!file) throw std::runtime_error(fmt::format("cannot read flash image '{}'", cfg_.image));
+    const auto length = static_cast<std::uint64_t>(file.tellg());
+    if (length > cfg_.size)
+        throw std::runtime_error(fmt::format("flash image '{}' has {} bytes, the flash {}",
+                                             cfg_.image, length, cfg_.size));
+    file.seekg(0);
+    file.read(reinterpret_cast<char*>(bytes_.data()), static_cast<std::streamsize>(length));
+}
+
+bool flash::load(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
+    if (offset > cfg_.size || bytes.size() > cfg_.size - offset) return false;
+    std::memcpy(bytes_.data() + offset, bytes.data(), bytes.size());
+    return true;
+}
+
+/// The chip was reset: a running command is cut off, what it did so far stays.
+void flash::clear() {
+    running_.what = opcode::none;
+    finished_.cancel();
+    regs_.reset();
+    update_irq();
+}
+
+// --- Window ------------------------------------------------------------------------------------
+
+void flash::read_window(tlm::tlm_generic_payload& payload, sc_time& delay) {
+    if (payload.is_write()) {
+        payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+        return;
+    }
+    if (running_.what != opcode::none) {  // the part answers no reads while it erases or programs
+        log::guest_warn(this->name(), "read at {:#x} while a command runs", payload.get_address());
+        payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+        return;
+    }
+    payload.set_dmi_allowed(true);
+    copy_payload(payload, bytes_.data(), cfg_.size);
+    delay += cfg_.read_latency;
+}
+
+unsigned flash::peek_window(tlm::tlm_generic_payload& payload) {
+    return copy_payload(payload, bytes_.data(), cfg_.size);
+}
+
+bool flash::get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi& dmi) {
+    dmi.set_start_address(0);
+    dmi.set_end_address(cfg_.size - 1);
+    dmi.allow_none();
+    if (running_.what != opcode::none) return false;
+    dmi.allow_read();
+    dmi.set_dmi_ptr(bytes_.data());
+    dmi.set_read_latency(cfg_.read_latency);
+    return true;
+}
+
+// --- Commands ----------------------------------------------------------------------------------
+
+bool flash::acceptable(opcode wanted) const {
+    const std::uint64_t address = regs_[reg::address], length = regs_[reg::length];
+    if (wanted == opcode::none || running_.what != opcode::none || address >= cfg_.size ||
+        control::write_enable.get(regs_[reg::control]) == 0)
+        return false;
+    return wanted == opcode::erase || (length >= 1 && address % page + length <= page);
+}
+
+void flash::command(std::uint64_t written, const sc_time& delay) {
+    const std::uint64_t number = command::opcode.get(written);
+    const opcode wanted = number == command::opcode_program_page   ? opcode::program
+                          : number == command::opcode_erase_sector ? opcode::erase
+                                                                   : opcode::none;
+    if (!acceptable(wanted)) {
+        log::guest_warn(this->name(), "command {:#x} at {:#x} refused", number,
+                        regs_.get(reg::address));
+        raise(events::failed.mask());
+        return;
+    }
+    running_ = {wanted, regs_[reg::address], regs_[reg::length], {}};
+    for (unsigned i = 0; i < page; ++i)
+        running_.bytes[i] = static_cast<std::uint8_t>(regs_.get(reg::page, i / 4) >> i % 4 * 8);
+    regs_.set(control::write_enable, 0);
+    window->invalidate_direct_mem_ptr(0, cfg_.size - 1);
+    finished_.notify(delay + (wanted == opcode::erase ? cfg_.erase_time : cfg_.program_time));
+}
+
+void flash::finish() {
+    if (running_.what == opcode::erase)
+        std::memset(bytes_.data() + running_.address / sector * sector, 0xff, sector);
+    else
+        program();
+    running_.what = opcode::none;
+    raise(events::done.mask());
+}
+
+/// NOR: programming only clears bits.
+void flash::program() {
+    std::uint8_t* to = bytes_.data() + running_.address;
+    for (std::uint64_t i = 0; i < running_.length; ++i) to[i] &= running_.bytes[i];
+}
+
+void flash::raise(std::uint64_t events) {
+    regs_[reg::events] = regs_[reg::events] | events;
+    update_irq();
+}
+
+void flash::update_irq() {
+    const auto both = events::done.mask() | events::failed.mask();
+    irq.set(control::irq_enable.get(regs_[reg::control]) != 0 && (regs_[reg::events] & both) != 0);
+}
+
+}  // namespace trn

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tlm_utils/simple_target_socket.h>
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <systemc>
+#include <tlm>
+
+#include "platform/registers/register_bank.h"
+#include "platform/tlm/backing_store.h"
+#include "platform/tlm/irq.h"
+
+namespace trn {
+
+/// A serial NOR flash behind its controller: a read window, and commands that erase sectors and
+/// program pages. Contents survive resets. Spec: doc/models/flash.md.
+class flash : public sc_core::sc_module {
+public:
+    struct config {
+        std::uint64_t size = 1 << 20;  ///< bytes, a power of two of at least one sector
+        std::string image = {};        ///< file to start with; the rest, or all, is erased
+        sc_core::sc_time read_latency{100, sc_core::SC_NS};   ///< of each read through the window
+        sc_core::sc_time access_latency{20, sc_core::SC_NS};  ///< of each register access
+        sc_core::sc_time program_time{700, sc_core::SC_US};   ///< of a page
+        sc_core::sc_time erase_time{45, sc_core::SC_MS};      ///< of a sector
+    };
+    static constexpr std::uint64_t sector = 4096;
+    static constexpr std::uint64_t page = 256;
+
+    tlm_utils::simple_target_socket<flash, 64> window{"window"};  ///< the bytes, read only
+    tlm_utils::simple_target_socket<flash, 64> in{"in"};          ///< flash.regs.yaml
+    irq_in reset{"reset", 1, [this](unsigned, bool level) {
+                     if (level) clear();
+                 }};
+    irq_out irq{"irq"};
+
+    /// Throws std::runtime_error with a sentence when the image cannot be read or does not fit.
+    flash(sc_core::sc_module_name name, const config& cfg);
+
+    /// Puts bytes at `offset`, as a programmer would; false when they do not fit.
+    bool load(std::uint64_t offset, std::span<const std::uint8_t> bytes);
+    backing_store& bytes() { return bytes_; }
+    const config& settings() const { return cfg_; }
+
+private:
+    enum class opcode : std::uint8_t { none, program, erase };
+    /// What runs, as it was when the command was given.
+    struct job {
+        opcode what = opcode::none;
+        std::uint64_t address = 0, length = 0;
+        std::array<std::uint8_t, page> bytes{};
+    };
+
+    void read_window(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    unsigned peek_window(tlm::tlm_generic_payload& payload);
+    bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
+    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+        regs_.access(payload, delay);
+    }
+    unsigned transport_dbg(tlm::tlm_generic_payload& payload) {
+        return regs_.debug_access(payload);
+    }
+    void finish();
+
+    void clear();
+    void load_image();
+    void command(std::uint64_t written, const sc_core::sc_time& delay);
+    bool acceptable(opcode wanted) const;
+    void program();
+    void raise(std::uint64_t events);
+    void update_irq();
+
+    const config cfg_;
+    register_bank regs_;
+    backing_store bytes_;
+    job running_;
+    sc_core::sc_event finished_;
+};
+
+}  // namespace trn

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/reset_controller/reset_controller.h"
+
+#include <array>
+
+#include "models/reset_controller/reset_controller_regs.h"
+#include "platform/log.h"
+
+namespace trn {
+
+using namespace reset_controller_regs;
+using sc_core::sc_time;
+using sc_core::sc_time_stamp;
+
+reset_controller::reset_controller(sc_core::sc_module_name name, const config& cfg)
+    : sc_module(name),
+      cfg_(cfg),
+      regs_(reset_controller_regs::table, {.latency = cfg.access_latency}) {
+    in.register_b_transport(this, &reset_controller::b_transport);
+    in.register_transport_dbg(this, &reset_controller::transport_dbg);
+    define_registers();
+
+    SC_HAS_PROCESS(reset_controller);
+    SC_METHOD(run);
+    sensitive << changed_;
+    dont_initialize();
+}
+
+void reset_controller::define_registers() {
+    const auto strap = [this](reg r, std::uint64_t value) {
+        regs_.view(r, [value](unsigned, unsigned) { return value & 0xffff'ffff; });
+    };
+    strap(reg::strap_position, cfg_.routing_id);
+    strap(reg::strap_serial_lo, cfg_.serial);
+    strap(reg::strap_serial_hi, cfg_.serial >> 32);
+    strap(reg::strap_server, cfg_.server);
+    std::uint64_t platform = strap_platform::revision.set(0, cfg_.revision_id);
+    platform = strap_platform::generation.set(platform, cfg_.generation);
+    platform = strap_platform::recovery.set(platform, cfg_.recovery);
+    strap(reg::strap_platform, strap_platform::slot_b.set(platform, cfg_.prefer_slot_b));
+
+    regs_.on_write(reg::chip_reset, [this](register_access& a) {
+        if (a.written == chip_reset::key_value) request(cause::software, a.delay);
+    });
+    regs_.on_write(reg::pll_control, [this](register_access& a) {
+        for (unsigned loop = 0; loop < std::size(enabled_at_); ++loop)
+            if ((a.value & ~a.old) >> loop & 1) enabled_at_[loop] = sc_time_stamp() + a.delay;
+    });
+    regs_.view(reg::pll_status, [this](unsigned, unsigned) { return locked(sc_time_stamp()); });
+    regs_.on_read(reg::pll_status,
+                  [this](register_access& a) { a.value = locked(sc_time_stamp() + a.delay); });
+    for (const reg r : {reg::dma_reset, reg::tpb_reset, reg::top_sp_reset})
+        regs_.on_write(r, [this](register_access&) { drive_domains(); });
+}
+
+bool reset_controller::ready() const {
+    return boot_status::stage.get(regs_[reg::boot_status]) == boot_status::stage_ready;
+}
+
+std::uint64_t reset_controller::locked(const sc_time& now) const {
+    std::uint64_t bits = 0;
+    for (unsigned loop = 0; loop < std::size(enabled_at_); ++loop)
+        if (regs_[reg::pll_control] >> loop & 1 && now >= enabled_at_[loop] + cfg_.pll_lock_time)
+            bits |= 1u << loop;
+    return bits;
+}
+
+void reset_controller::drive_domains() {
+    const auto drive = [this](auto& lines, reg r) {
+        for (unsigned line = 0; line < lines.size(); ++line)
+            lines[line].set((regs_[r] >> line & 1) != 0);
+    };
+    drive(dma_reset, reg::dma_reset);
+    drive(tpb_reset, reg::tpb_reset);
+    drive(top_sp_reset, reg::top_sp_reset);
+}
+
+void reset_controller::request(cause why, const sc_time& delay) {
+    causes_ |= 1u << static_cast<unsigned>(why);
+    if (!resetting_) changed_.notify(delay);
+}
+
+/// Begins the pulse, or ends it.
+void reset_controller::run() {
+    if (resetting_) {
+        resetting_ = false;
+        chip_reset.set(false);
+        if (causes_ != 0) changed_.notify(sc_core::SC_ZERO_TIME);
+    } else if (causes_ != 0) {
+        start_reset();
+    }
+}
+
+/// What survives: straps, reasons, count, boot status and scratch.
+void reset_controller::start_reset() {
+    static constexpr std::array kept{reg::reset_reason, reg::reset_count, reg::boot_status};
+    std::array<std::uint64_t, kept.size()> values{};
+    std::array<std::uint64_t, 4> scratch{};
+    for (std::size_t i = 0; i < kept.size(); ++i) values[i] = regs_[kept[i]];
+    for (unsigned i = 0; i < scratch.size(); ++i) scratch[i] = regs_.get(reg::scratch, i);
+    regs_.reset();
+    for (std::size_t i = 0; i < kept.size(); ++i) regs_[kept[i]] = values[i];
+    for (unsigned i = 0; i < scratch.size(); ++i) regs_.set(reg::scratch, scratch[i], i);
+
+    regs_[reg::reset_reason] = regs_[reg::reset_reason] | causes_;
+    regs_[reg::reset_count] = regs_[reg::reset_count] + 1;
+    regs_.set(boot_status::stage, boot_status::stage_off);
+    log::info(this->name(), "chip reset, reasons {:#x}", causes_);
+    causes_ = 0;
+    resetting_ = true;
+    drive_domains();
+    chip_reset.set(true);
+    changed_.notify(cfg_.chip_reset_time);
+}
+
+}  // namespace trn

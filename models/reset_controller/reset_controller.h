@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tlm_utils/simple_target_socket.h>
+
+#include <cstdint>
+#include <systemc>
+#include <tlm>
+
+#include "platform/kernel/introspection.h"
+#include "platform/registers/register_bank.h"
+#include "platform/tlm/irq.h"
+
+namespace trn {
+
+/// Straps, clocks and resets of a chip. Every domain is held in reset from power-on until firmware
+/// releases it; a chip reset (watchdog, thermal trip, software, host) pulses the management
+/// processor's own reset and takes all domains down again. Spec: doc/models/reset_controller.md.
+class reset_controller : public sc_core::sc_module, public reports_ready {
+public:
+    struct config {
+        std::uint64_t routing_id = 0;   ///< strap: board position
+        std::uint64_t serial = 1;       ///< strap: unique per chip, neither half 0xdeadbeef
+        std::uint64_t revision_id = 0;  ///< strap: PCI revision, 255 simulator, 240 emulator
+        std::uint64_t generation = 4;   ///< strap
+        std::uint64_t server = 0;       ///< strap: server and rack as misc RAM +0x70 shows them
+        bool recovery = false;          ///< strap: the boot ROM stops before the flash
+        bool prefer_slot_b = false;     ///< strap: the boot ROM tries slot B first
+        sc_core::sc_time pll_lock_time{80, sc_core::SC_US};
+        sc_core::sc_time chip_reset_time{10, sc_core::SC_US};  ///< length of the pulse
+        sc_core::sc_time access_latency{20, sc_core::SC_NS};   ///< of each register access
+    };
+    static constexpr unsigned dma_lines = 12;     ///< 8 groups, 4 host-transfer engines
+    static constexpr unsigned tpb_lines = 8;      ///< NeuronCores
+    static constexpr unsigned top_sp_lines = 10;  ///< pairs
+
+    tlm_utils::simple_target_socket<reset_controller, 64> in{"in"};
+    irq_in watchdog_bite{"watchdog_bite", 1, [this](unsigned, bool level) {
+                             if (level) request(cause::watchdog);
+                         }};
+    irq_in thermal_trip{"thermal_trip", 1, [this](unsigned, bool level) {
+                            if (level) request(cause::thermal);
+                        }};
+    irq_in host_reset{"host_reset", 1, [this](unsigned, bool level) {
+                          if (level) request(cause::host);
+                      }};
+    irq_out chip_reset{"chip_reset"};  ///< management processor and its local devices
+    sc_core::sc_vector<irq_out> dma_reset{"dma_reset", dma_lines};
+    sc_core::sc_vector<irq_out> tpb_reset{"tpb_reset", tpb_lines};
+    sc_core::sc_vector<irq_out> top_sp_reset{"top_sp_reset", top_sp_lines};
+
+    reset_controller(sc_core::sc_module_name name, const config& cfg);
+
+    /// Firmware has recorded that the chip is up.
+    bool ready() const override;
+    const config& settings() const { return cfg_; }
+
+private:
+    /// Bit numbers of RESET_REASON.
+    enum class cause : unsigned { power_on, watchdog, software, thermal, host };
+
+    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+        regs_.access(payload, delay);
+    }
+    unsigned transport_dbg(tlm::tlm_generic_payload& payload) {
+        return regs_.debug_access(payload);
+    }
+    void start_of_simulation() override { drive_domains(); }
+    void run();
+
+    void define_registers();
+    void request(cause why, const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME);
+    void start_reset();
+    void drive_domains();
+    std::uint64_t locked(const sc_core::sc_time& now) const;
+
+    const config cfg_;
+    register_bank regs_;
+    sc_core::sc_time enabled_at_[4];  // of each PLL, absolute
+    std::uint64_t causes_ = 0;        // of the chip reset that is due
+    bool resetting_ = false;
+    sc_core::sc_event changed_;
+};
+
+}  // namespace trn

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/sensors/sensors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "models/sensors/sensors_regs.h"
+#include "platform/kernel/random.h"
+#include "platform/log.h"
+
+namespace trn {
+
+using namespace sensors_regs;
+using sc_core::sc_time;
+
+sensors::sensors(sc_core::sc_module_name name, const config& cfg)
+    : sc_module(name),
+      cfg_(cfg),
+      seed_(seed_for(this->name())),
+      regs_(sensors_regs::table, {.latency = cfg.access_latency}) {
+    in.register_b_transport(this, &sensors::b_transport);
+    in.register_transport_dbg(this, &sensors::transport_dbg);
+    regs_.view(reg::rated_power, [this](unsigned, unsigned) { return cfg_.rated_power; });
+    regs_.view(reg::trip_temperature, [this](unsigned, unsigned) {
+        return static_cast<std::uint64_t>(std::lround(cfg_.trip * 1000));
+    });
+    for (const reg r : {reg::irq_status, reg::irq_enable, reg::alarm_temperature})
+        regs_.on_write(r, [this](register_access&) { update_lines(); });
+}
+
+void sensors::clear() {
+    regs_.reset();
+    sampled_ = ~0ull;
+    update_lines();
+}
+
+/// Brings the registers up to the last conversion before `now`.
+void sensors::sample(const sc_time& now) {
+    const auto number = static_cast<std::uint64_t>(std::floor(now / cfg_.sample_period));
+    if (number == sampled_) return;
+    const std::uint64_t missed = sampled_ == ~0ull ? 1 : number - sampled_;
+    const double seconds = static_cast<double>(missed) * cfg_.sample_period.to_seconds();
+    sampled_ = number;
+    regs_[reg::sample] = number & 0xffff'ffff;
+    for (unsigned die = 0; die < dies; ++die)
+        regs_.set(reg::power, convert_power(die, seconds, number), die);
+    for (unsigned diode = 0; diode < diodes; ++diode) convert_temperature(diode, seconds);
+    update_lines();
+}
+
+std::uint64_t sensors::convert_power(unsigned die, double seconds, std::uint64_t number) {
+    double utilisation = 0;
+    if (activity.size() > 0) {
+        const std::uint64_t moved = activity->bytes_moved(die);
+        utilisation = static_cast<double>(moved - moved_[die]) /
+                      (static_cast<double>(cfg_.rated_activity) * seconds);
+        moved_[die] = moved;
+    }
+    const double idle = static_cast<double>(cfg_.idle_power);
+    const double dynamic = static_cast<double>(cfg_.rated_power) - idle;
+    const double power =
+        (idle + std::min(utilisation, 1.0) * dynamic) * (1.0 + ripple(die, number));
+    const auto wanted = static_cast<std::uint64_t>(std::lround(power));
+    const std::uint64_t cap = regs_.get(reg::power_cap, die);
+    if (wanted <= cap) return wanted;
+    regs_.set(irq_status::throttled, 1);
+    return cap;
+}
+
+/// Within one percent, from seed, die and sample number alone.
+double sensors::ripple(unsigned die, std::uint64_t number) const {
+    std::uint64_t bits = seed_ ^ (number * 2 + die);
+    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;  // splitmix64's finaliser
+    bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
+    bits ^= bits >> 31;
+    return 0.01 * (static_cast<double>(bits % 2001) / 1000.0 - 1.0);
+}
+
+/// First-order: the temperature moves towards where the present power would hold it.
+void sensors::convert_temperature(unsigned diode, double seconds) {
+    const unsigned die = diode < dies ? diode : (diode - dies) / 2;
+    const double resistance = diode < dies ? cfg_.die_resistance : cfg_.hbm_resistance;
+    const double goal = resistance * static_cast<double>(regs_.get(reg::power, die)) / 1000.0;
+    double& now = kelvin_over_ambient_[diode];
+    now += (goal - now) * (1.0 - std::exp(-seconds / cfg_.time_constant.to_seconds()));
+    const double celsius = cfg_.ambient + now + injected_[diode];
+    regs_.set(reg::temperature, static_cast<std::uint32_t>(std::lround(celsius * 1000)), diode);
+}
+
+void sensors::update_lines() {
+    std::int32_t hottest = INT32_MIN;
+    for (unsigned diode = 0; sampled_ != ~0ull && diode < diodes; ++diode)
+        hottest = std::max(hottest, static_cast<std::int32_t>(regs_.get(reg::temperature, diode)));
+    if (hottest >= static_cast<std::int32_t>(regs_.get(reg::alarm_temperature)))
+        regs_.set(irq_status::alarm, 1);
+    irq.set((regs_[reg::irq_status] & regs_[reg::irq_enable]) != 0);
+    trip.set(hottest >= static_cast<std::int32_t>(regs_.get(reg::trip_temperature)));
+}
+
+std::vector<sensors::fault> sensors::faults() const {
+    return {{"temperature",
+             "a diode reads hotter; diode: 0 to 5 (dies, then HBM stacks), kelvin: -100 to 200"}};
+}
+
+void sensors::inject(std::string_view fault, const fault_arguments& arguments) {
+    if (fault != "temperature") throw fault_error(fmt::format("sensors have no fault '{}'", fault));
+    const auto number = [&](std::string_view key, int low, int high) {
+        const auto found = arguments.find(key);
+        int value = 0;
+        if (found == arguments.end()) throw fault_error(fmt::format("'{}' is missing", key));
+        const auto& text = found->second;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error != std::errc{} || end != text.data() + text.size() || value < low || value > high)
+            throw fault_error(fmt::format("'{}' must be {} to {}, not '{}'", key, low, high, text));
+        return value;
+    };
+    const auto diode = static_cast<unsigned>(number("diode", 0, diodes - 1));
+    injected_[diode] = number("kelvin", -100, 200);
+    sampled_ = ~0ull;  // seen at once, not at the next period
+    sample(sc_core::sc_time_stamp());
+}
+
+}  // namespace trn

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tlm_utils/simple_target_socket.h>
+
+#include <array>
+#include <cstdint>
+#include <systemc>
+#include <tlm>
+
+#include "platform/kernel/introspection.h"
+#include "platform/registers/register_bank.h"
+#include "platform/tlm/irq.h"
+
+namespace trn {
+
+/// How busy the dies are, for the power model: something that only ever grows with work done.
+class activity_interface : public virtual sc_core::sc_interface {
+public:
+    /// Bytes that the memories of `die` have moved since the start.
+    virtual std::uint64_t bytes_moved(unsigned die) const = 0;
+};
+
+/// Power monitors and thermal diodes. A conversion exists for every sample period, but is computed
+/// only when somebody reads: an idle sensor schedules nothing. Power follows the activity of the
+/// last conversion, temperature follows power through one thermal resistance and time constant per
+/// diode; a small ripple that depends on seed and sample number only makes samples differ.
+/// Spec: doc/models/sensors.md.
+class sensors : public sc_core::sc_module, public accepts_faults {
+public:
+    struct config {
+        sc_core::sc_time sample_period{10, sc_core::SC_MS};
+        std::uint64_t rated_power = 500'000;               ///< mW per die at full activity
+        std::uint64_t idle_power = 90'000;                 ///< mW per die
+        std::uint64_t rated_activity = 2'457'600'000'000;  ///< bytes/s per die: two HBM stacks
+        double ambient = 35.0;                             ///< degrees Celsius of the coolant
+        double die_resistance = 0.08;                      ///< kelvin per watt
+        double hbm_resistance = 0.06;                      ///< kelvin per watt of the die
+        sc_core::sc_time time_constant{2, sc_core::SC_SEC};
+        double trip = 125.0;                                  ///< degrees Celsius
+        sc_core::sc_time access_latency{20, sc_core::SC_NS};  ///< of each register access
+    };
+    static constexpr unsigned dies = 2;
+    static constexpr unsigned diodes = 6;  ///< dies, then HBM stacks
+
+    tlm_utils::simple_target_socket<sensors, 64> in{"in"};
+    sc_core::sc_port<activity_interface, 1, sc_core::SC_ZERO_OR_MORE_BOUND> activity{"activity"};
+    irq_in reset{"reset", 1, [this](unsigned, bool level) {
+                     if (level) clear();
+                 }};
+    irq_out irq{"irq"};
+    irq_out trip{"trip"};  ///< a diode is at the trip temperature
+
+    sensors(sc_core::sc_module_name name, const config& cfg);
+
+    const config& settings() const { return cfg_; }
+    std::vector<fault> faults() const override;
+    void inject(std::string_view fault, const fault_arguments& arguments) override;
+
+private:
+    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+        sample(sc_core::sc_time_stamp() + delay);
+        regs_.access(payload, delay);
+    }
+    unsigned transport_dbg(tlm::tlm_generic_payload& payload) {
+        return regs_.debug_access(payload);
+    }
+
+    void clear();
+    void sample(const sc_core::sc_time& now);
+    std::uint64_t convert_power(unsigned die, double seconds, std::uint64_t number);
+    void convert_temperature(unsigned diode, double seconds);
+    double ripple(unsigned die, std::uint64_t number) const;
+    void update_lines();
+
+    const config cfg_;
+    const std::uint64_t seed_;
+    register_bank regs_;
+    std::uint64_t sampled_ = ~0ull;  // number of the conversion in the registers
+    std::array<std::uint64_t, dies> moved_{};
+    std::array<double, diodes> kelvin_over_ambient_{};
+    std::array<double, diodes> injected_{};  // faults: kelvin on top
+};
+
+}  // namespace trn

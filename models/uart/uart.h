@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tlm_utils/simple_target_socket.h>
+
+#include <cstdint>
+#include <deque>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "platform/kernel/introspection.h"
+#include "platform/registers/register_bank.h"
+#include "platform/tlm/irq.h"
+
+namespace trn {
+
+/// ns16550a with 32-bit register slots. Transmitted characters reach the sinks at once; how long
+/// they keep the line busy shows in LSR and in the interrupt. Typed characters wait in front of the
+/// receive FIFO, so they are never lost. Spec: doc/models/uart.md.
+class uart : public sc_core::sc_module, public console {
+public:
+    struct config {
+        std::uint64_t clock_hz = 48'000'000;                  ///< divided by 16 x divisor
+        sc_core::sc_time access_latency{20, sc_core::SC_NS};  ///< of each register access
+        std::uint64_t type_ahead = 4096;                      ///< characters that type() holds
+    };
+
+    tlm_utils::simple_target_socket<uart, 64> in{"in"};
+    irq_in reset{"reset", 1, [this](unsigned, bool level) {
+                     if (level) clear();
+                 }};
+    irq_out irq{"irq"};
+
+    uart(sc_core::sc_module_name name, const config& cfg);
+
+    void on_output(sink to) override { sinks_.push_back(std::move(to)); }
+    std::size_t type(std::string_view characters) override;
+
+    const config& settings() const { return cfg_; }
+
+private:
+    static constexpr std::size_t fifo_depth = 16;
+    /// Interrupt causes, as IIR bits 3:0 show them, highest priority first.
+    enum class cause : std::uint8_t { line = 6, data = 4, time_out = 12, transmit = 2, none = 1 };
+
+    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+        regs_.access(payload, delay);
+    }
+    unsigned transport_dbg(tlm::tlm_generic_payload& payload) {
+        return regs_.debug_access(payload);
+    }
+    void define_registers();
+    void define_divisor_and_data();
+    void wake();
+
+    void clear();
+    void transmit(std::uint8_t character, const sc_core::sc_time& now);
+    std::uint8_t receive();
+    void arrive(std::uint8_t character);
+    void fill_fifo();
+    void control_fifos(std::uint64_t written);
+    void enable_interrupts(std::uint64_t enables, const sc_core::sc_time& now);
+
+    bool divisor_latch() const;
+    bool loopback() const;
+    std::size_t depth() const { return fifos_on_ ? fifo_depth : 1; }
+    std::size_t trigger_level() const;
+    sc_core::sc_time character_time() const;
+    bool transmitter_empty(const sc_core::sc_time& now) const;
+    std::uint64_t line_status(const sc_core::sc_time& now) const;
+    std::uint64_t identification() const;
+    cause pending() const;
+    void update_irq();
+
+    const config cfg_;
+    register_bank regs_;
+    std::vector<sink> sinks_;
+    std::deque<std::uint8_t> typed_;     // not yet in the FIFO
+    std::deque<std::uint8_t> received_;  // the FIFO
+    sc_core::sc_time line_free_;         // when the last character has left, absolute
+    std::uint64_t divisor_ = 0, enables_ = 0;
+    bool fifos_on_ = false, overrun_ = false;
+    bool transmit_pending_ = false;  // the transmitter became empty and nobody has noticed yet
+    bool timed_out_ = false;
+    unsigned trigger_code_ = 0;
+    sc_core::sc_event transmitted_, rested_;
+};
+
+}  // namespace trn

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/watchdog/watchdog.h"
+
+#include "models/watchdog/watchdog_regs.h"
+
+namespace trn {
+
+using namespace watchdog_regs;
+using sc_core::sc_time;
+using sc_core::sc_time_stamp;
+
+watchdog::watchdog(sc_core::sc_module_name name, const config& cfg)
+    : sc_module(name), cfg_(cfg), regs_(watchdog_regs::table, {.latency = cfg.access_latency}) {
+    in.register_b_transport(this, &watchdog::b_transport);
+    in.register_transport_dbg(this, &watchdog::transport_dbg);
+    define_registers();
+
+    SC_HAS_PROCESS(watchdog);
+    SC_METHOD(expire);
+    sensitive << expired_;
+    dont_initialize();
+}
+
+void watchdog::define_registers() {
+    regs_.on_write(reg::control, [this](register_access& a) { control(a); });
+    for (const reg r : {reg::bark_time, reg::bite_time})
+        regs_.on_write(r, [this, r](register_access& a) {
+            if (locked())
+                regs_.set(r, a.old);
+            else
+                schedule();
+        });
+    regs_.on_write(reg::service, [this](register_access& a) {
+        if (a.written == watchdog_regs::service::key_value) service(sc_time_stamp() + a.delay);
+    });
+    regs_.view(reg::remaining, [this](unsigned, unsigned) { return remaining(sc_time_stamp()); });
+    regs_.on_read(reg::remaining,
+                  [this](register_access& a) { a.value = remaining(sc_time_stamp() + a.delay); });
+    regs_.on_write(reg::status, [this](register_access&) { update_bark(); });
+}
+
+void watchdog::clear() {
+    regs_.reset();
+    expired_.cancel();
+    update_bark();
+    bite.set(false);
+}
+
+void watchdog::control(register_access& a) {
+    using namespace watchdog_regs::control;
+    if (lock.get(a.old) != 0) {
+        regs_[reg::control] = a.old;
+        return;
+    }
+    regs_[reg::control] = a.value & (enable.mask() | lock.mask());
+    if (enable.get(a.value) != 0 && enable.get(a.old) == 0) served_ = sc_time_stamp() + a.delay;
+    schedule();
+}
+
+void watchdog::service(const sc_time& now) {
+    served_ = now;  // the pending event finds out when it fires
+    regs_.set(status::barked, 0);
+    update_bark();
+}
+
+sc_time watchdog::after(std::uint64_t microseconds) const {
+    return served_ + sc_time(static_cast<double>(microseconds), sc_core::SC_US);
+}
+
+sc_time watchdog::bark_at() const {
+    return after(regs_[reg::bark_time]);
+}
+
+sc_time watchdog::bite_at() const {
+    return after(regs_[reg::bite_time]);
+}
+
+bool watchdog::enabled() const {
+    return watchdog_regs::control::enable.get(regs_[reg::control]) != 0;
+}
+
+bool watchdog::locked() const {
+    return watchdog_regs::control::lock.get(regs_[reg::control]) != 0;
+}
+
+std::uint64_t watchdog::remaining(const sc_time& now) const {
+    if (!enabled()) return ~0u;
+    if (now >= bite_at()) return 0;
+    return static_cast<std::uint64_t>((bite_at() - now) / sc_time(1, sc_core::SC_US));
+}
+
+/// The next thing that could happen without a service.
+void watchdog::schedule() {
+    expired_.cancel();
+    if (!enabled()) return;
+    const sc_time now = sc_time_stamp();
+    const sc_time next = bark_at() > now && bark_at() < bite_at() ? bark_at() : bite_at();
+    expired_.notify(next > now ? next - now : sc_core::SC_ZERO_TIME);
+}
+
+void watchdog::expire() {
+    const sc_time now = sc_time_stamp();
+    if (now >= bite_at()) {
+        bite.set(true);
+        return;
+    }
+    if (now >= bark_at()) {
+        regs_.set(status::barked, 1);
+        update_bark();
+    }
+    schedule();
+}
+
+void watchdog::update_bark() {
+    bark.set(status::barked.get(regs_[reg::status]) != 0);
+}
+
+}  // namespace trn

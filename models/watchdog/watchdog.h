@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tlm_utils/simple_target_socket.h>
+
+#include <cstdint>
+#include <systemc>
+#include <tlm>
+
+#include "platform/registers/register_bank.h"
+#include "platform/tlm/irq.h"
+
+namespace trn {
+
+/// Two-stage watchdog: without service it first barks (interrupt), then bites (reset request).
+/// One pending event while it runs, moved only when it fires: a service costs no kernel call.
+/// Spec: doc/models/watchdog.md.
+class watchdog : public sc_core::sc_module {
+public:
+    struct config {
+        sc_core::sc_time access_latency{20, sc_core::SC_NS};  ///< of each register access
+    };
+
+    tlm_utils::simple_target_socket<watchdog, 64> in{"in"};
+    irq_in reset{"reset", 1, [this](unsigned, bool level) {
+                     if (level) clear();
+                 }};
+    irq_out bark{"bark"};
+    irq_out bite{"bite"};  ///< rises with the bite, falls with the reset that it causes
+
+    watchdog(sc_core::sc_module_name name, const config& cfg);
+
+    const config& settings() const { return cfg_; }
+
+private:
+    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+        regs_.access(payload, delay);
+    }
+    unsigned transport_dbg(tlm::tlm_generic_payload& payload) {
+        return regs_.debug_access(payload);
+    }
+    void define_registers();
+    void expire();
+
+    void clear();
+    void control(register_access& a);
+    void service(const sc_core::sc_time& now);
+    void schedule();
+    void update_bark();
+    sc_core::sc_time after(std::uint64_t microseconds) const;
+    sc_core::sc_time bark_at() const;
+    sc_core::sc_time bite_at() const;
+    bool enabled() const;
+    bool locked() const;
+    std::uint64_t remaining(const sc_core::sc_time& now) const;
+
+    const config cfg_;
+    register_bank regs_;
+    sc_core::sc_time served_;  // absolute
+    sc_core::sc_event expired_;
+};
+
+}  // namespace trn
