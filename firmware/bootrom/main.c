@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Boot ROM: starts the firmware image of slot A, or of slot B when A is refused.
+#include <stdio.h>
+#include <string.h>
+
+#include "firmware/lib/console.h"
+#include "firmware/lib/csr.h"
+#include "firmware/lib/drivers/reset_controller.h"
+#include "firmware/lib/image.h"
+#include "firmware/lib/log.h"
+#include "firmware/lib/mmio.h"
+#include "firmware/lib/timer.h"
+#include "firmware/lib/version.h"
+
+static const struct slot {
+    char name;
+    uint32_t offset;
+} slots[] = {{'A', IMAGE_SLOT_A}, {'B', IMAGE_SLOT_B}};
+
+extern char rom_ram_start[];  // what the ROM itself uses of the SRAM begins here
+
+/// Copies the payload to its place and checks it there, so that what was checked is what runs.
+static enum image_fault load(const struct slot* slot, struct image_header* header) {
+    const uintptr_t flash = MAP_FLASH_WINDOW + slot->offset;
+    const struct image_limits limits = {
+        .slot_size = IMAGE_SLOT_SIZE, .first = MAP_SRAM, .end = (uintptr_t)rom_ram_start};
+
+    memcpy(header, (const void*)flash, sizeof *header);
+    enum image_fault fault = image_check_header(header, &limits);
+    if (fault != IMAGE_OK) return fault;
+    memcpy((void*)header->load_address, (const void*)(flash + sizeof *header), header->length);
+    return image_check_payload(header, (const void*)header->load_address);
+}
+
+_Noreturn static void start(const struct slot* slot, const struct image_header* header,
+                            bool fell_back) {
+    boot_status_note((slot->name == 'B' ? TRN_RESET_CONTROLLER_BOOT_STATUS_SLOT_MASK : 0) |
+                     (fell_back ? TRN_RESET_CONTROLLER_BOOT_STATUS_FELL_BACK_MASK : 0));
+    log_info("boot ROM: slot %c, version %s, %u bytes at %lx", slot->name, header->version,
+             header->length, header->load_address);
+    csr_write(mie, 0);
+    __asm__ volatile("fence.i\n jr %0" ::"r"(header->entry) : "memory");
+    __builtin_unreachable();
+}
+
+/// Firmware clears the count when it is ready. An image that passed every check and still never
+/// gets there must not lock the chip in a circle of watchdog resets: after some starts of one slot
+/// it is the other one's turn.
+static bool slot_is_unlucky(void) {
+    enum { STARTS_PER_SLOT = 2 };
+    const uint32_t starts = mmio_read(RESET_CONTROLLER_SCRATCH(BOOT_STARTS));
+    mmio_write(RESET_CONTROLLER_SCRATCH(BOOT_STARTS), starts + 1);
+    const bool unlucky = starts / STARTS_PER_SLOT % 2 != 0;
+    if (unlucky) log_warn("boot ROM: firmware did not become ready in %u starts", starts);
+    return unlucky;
+}
+
+_Noreturn static void wait_for_recovery(uint32_t error) {
+    boot_status_set(TRN_RESET_CONTROLLER_BOOT_STATUS_STAGE_NO_IMAGE, error);
+    log_error("boot ROM: waiting for recovery (write the flash, then reset the chip)");
+    csr_write(mie, 0);
+    for (;;) wait_for_interrupt();
+}
+
+int main(void) {
+    console_init();
+    timer_init();
+    mmio_write(RESET_CONTROLLER(BOOT_STATUS), 0);
+    boot_status_set(TRN_RESET_CONTROLLER_BOOT_STATUS_STAGE_ROM,
+                    TRN_RESET_CONTROLLER_BOOT_STATUS_ERROR_NONE);
+
+    const struct boot_straps straps = boot_straps_read();
+    char reasons[64];
+    log_info("boot ROM %s: chip %u, serial %08x%08x, reset by %s", firmware_version,
+             straps.routing_id, straps.serial_high, straps.serial_low,
+             reset_reason_text(mmio_read(RESET_CONTROLLER(RESET_REASON)), reasons, sizeof reasons));
+    if (straps.recovery) {
+        log_warn("boot ROM: recovery strap is set");
+        wait_for_recovery(TRN_RESET_CONTROLLER_BOOT_STATUS_ERROR_NONE);
+    }
+
+    const unsigned preferred = (straps.slot_b ? 1u : 0u) ^ (slot_is_unlucky() ? 1u : 0u);
+    for (unsigned attempt = 0; attempt < 2; ++attempt) {
+        const struct slot* slot = &slots[attempt ^ preferred];
+        struct image_header header;
+        const enum image_fault fault = load(slot, &header);
+        if (fault == IMAGE_OK) start(slot, &header, attempt > 0);
+        log_error("boot ROM: slot %c refused: %s", slot->name, image_fault_text(fault));
+    }
+    log_error("boot ROM: no usable image");
+    wait_for_recovery(TRN_RESET_CONTROLLER_BOOT_STATUS_ERROR_IMAGE);
+}

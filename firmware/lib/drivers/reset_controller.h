@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Straps, clocks, resets, boot status.
+#pragma once
+
+#include <trn/reset_controller_regs.h>
+
+#include "firmware/lib/mmio.h"
+
+#define RESET_CONTROLLER(reg) (MAP_RESET_CONTROLLER + TRN_RESET_CONTROLLER_##reg##_OFFSET)
+
+/// What the scratch words are used for.
+enum { BOOT_STARTS = 0 /* since firmware was last ready */ };
+#define RESET_CONTROLLER_SCRATCH(word) \
+    (MAP_RESET_CONTROLLER + TRN_RESET_CONTROLLER_SCRATCH_OFFSET(word))
+
+struct boot_straps {
+    uint8_t routing_id;
+    uint8_t revision;  ///< PCI revision id: 255 simulator, 240 emulator
+    uint8_t generation;
+    bool recovery;  ///< stay in the boot ROM
+    bool slot_b;    ///< prefer slot B
+    uint32_t serial_low, serial_high;
+    uint32_t server;  ///< layout of misc RAM +0x70
+};
+struct boot_straps boot_straps_read(void);
+
+/// Records how far the processor came. Readable from outside; survives all but power-on.
+void boot_status_set(uint32_t stage, uint32_t error);
+/// Adds bits of BOOT_STATUS that boot_status_set() keeps (slot, fall-back).
+void boot_status_note(uint32_t bits);
+
+/// Words for the bits of RESET_REASON, e.g. "power-on, watchdog".
+const char* reset_reason_text(uint32_t reason, char* buffer, unsigned size);
+
+/// What a reset is about: bits as in RESET registers.
+struct reset_domains {
+    uint32_t dma;     ///< 7:0 groups, 11:8 host-transfer engines
+    uint32_t tpb;     ///< cores
+    uint32_t top_sp;  ///< pairs as in the address map
+};
+extern const struct reset_domains reset_everything;
+void reset_assert(const struct reset_domains* domains);
+void reset_release(const struct reset_domains* domains);

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// DMA engines, as far as the management processor looks at them.
+#pragma once
+
+#include <trn/udma_regs.h>
+
+#include "firmware/lib/axi_map.h"
+#include "firmware/lib/mmio.h"
+
+#define UDMA(engine, reg) (axi(axi_dma_engine(engine)) + TRN_UDMA_##reg##_OFFSET)
+
+enum udma_state {
+    UDMA_IDLE = TRN_UDMA_M2S_STATE_COMPLETION_IDLE,
+    UDMA_NORMAL = TRN_UDMA_M2S_STATE_COMPLETION_NORMAL,
+    UDMA_ABORT = TRN_UDMA_M2S_STATE_COMPLETION_ABORT,
+};
+
+/// The state registers hold a nibble per stage (contract section 6.1): is any of them `state`?
+static inline bool udma_any_stage(uint32_t state_register, enum udma_state state) {
+    for (unsigned shift = 0; shift < 16; shift += 4)
+        if ((state_register >> shift & 3) == (uint32_t)state) return true;
+    return false;
+}
+static inline uint32_t udma_m2s_state(unsigned engine) {
+    return mmio_read(UDMA(engine, M2S_STATE));
+}
+static inline uint32_t udma_s2m_state(unsigned engine) {
+    return mmio_read(UDMA(engine, S2M_STATE));
+}
+static inline bool udma_aborted(unsigned engine) {
+    return udma_any_stage(udma_m2s_state(engine), UDMA_ABORT) ||
+           udma_any_stage(udma_s2m_state(engine), UDMA_ABORT);
+}

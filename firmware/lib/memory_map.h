@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the management processor sees, and where. Invented: nothing is published about it. The table
+// with reasons is doc/models/management.md; the board YAML and the tests use these same numbers.
+#pragma once
+
+// Local devices.
+#define MAP_BOOT_ROM 0x00010000
+#define MAP_BOOT_ROM_SIZE 0x8000
+#define MAP_ACLINT 0x02000000
+#define MAP_PLIC 0x0c000000
+#define MAP_UART 0x10000000
+#define MAP_WATCHDOG 0x10001000
+#define MAP_SENSORS 0x10002000
+#define MAP_FLASH_REGS 0x10003000
+#define MAP_RESET_CONTROLLER 0x10004000
+#define MAP_SIMULATOR_RESET 0x10005000
+#define MAP_MISC_RAM 0x10006000  // the same bytes as at AXI_MISC_RAM, without the way there
+#define MAP_HBM_CTRL 0x10010000  // one per stack
+#define MAP_HBM_CTRL_STRIDE 0x1000
+#define MAP_DIE_TO_DIE 0x10020000
+#define MAP_FLASH_WINDOW 0x20000000
+#define MAP_FLASH_SIZE 0x100000
+#define MAP_SRAM 0x40000000
+#define MAP_SRAM_SIZE 0x100000
+
+// The chip's AXI space (contract section 3.1), host memory included: hart address = window + AXI.
+#define MAP_AXI_WINDOW 0x0080000000000000
+
+// PLIC sources.
+#define IRQ_UART 1
+#define IRQ_WATCHDOG 2
+#define IRQ_SENSORS 3
+#define IRQ_FLASH 4
+#define IRQ_DOORBELL 5         // misc RAM +0x800 was written
+#define IRQ_SIMULATOR_RESET 6  // the simulator reset register was written
+#define IRQ_HBM 7              // any stack: an ECC event
+#define IRQ_DIE_TO_DIE 8
+#define IRQ_DMA_ABORT 16  // + n: the engines of SENG 0 to 3, the host-transfer engines of die 0, 1
+#define IRQ_DMA_ABORT_LINES 6
+#define IRQ_SOURCES 31
+
+// Ticks of mtime per second.
+#define MTIME_HZ 10000000

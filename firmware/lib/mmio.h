@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device registers are 32 bits wide; their offsets and fields come from the generated
+// <trn/*_regs.h>.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "firmware/lib/memory_map.h"
+
+static inline uint32_t mmio_read(uintptr_t address) {
+    return *(volatile uint32_t*)address;
+}
+static inline void mmio_write(uintptr_t address, uint32_t value) {
+    *(volatile uint32_t*)address = value;
+}
+static inline void mmio_set(uintptr_t address, uint32_t bits) {
+    mmio_write(address, mmio_read(address) | bits);
+}
+static inline void mmio_clear(uintptr_t address, uint32_t bits) {
+    mmio_write(address, mmio_read(address) & ~bits);
+}
+
+/// Orders every access before this one with every access after it: devices and memory alike.
+static inline void mmio_fence(void) {
+#ifdef __riscv
+    __asm__ volatile("fence iorw, iorw" ::: "memory");
+#else  // unit tests of the portable parts
+    __sync_synchronize();
+#endif
+}
+
+/// Where this processor sees an address of the chip's AXI space.
+static inline uintptr_t axi(uint64_t address) {
+    return MAP_AXI_WINDOW + address;
+}
+
+/// Reads or writes `length` bytes of AXI space (host memory, HBM, registers) that may not answer:
+/// false, instead of a trap, when an access faults. Accesses are as wide as alignment allows, at
+/// most 8 bytes, each done once and in ascending order.
+bool axi_read(uint64_t address, void* to, size_t length);
+bool axi_write(uint64_t address, const void* from, size_t length);

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "firmware/lib/timer.h"
+
+#include "firmware/lib/csr.h"
+#include "firmware/lib/drivers/aclint.h"
+#include "firmware/lib/irq.h"
+#include "firmware/lib/memory_map.h"
+
+#define TICKS_PER_US (MTIME_HZ / 1000000)
+
+static uint64_t tick_at = UINT64_MAX;  // in mtime ticks, as the hardware compares
+static uint64_t sleep_until = UINT64_MAX;
+static uint64_t tick_period;
+static void (*tick_callback)(void);
+
+static void arm(void) {
+    aclint_set_timer(tick_at < sleep_until ? tick_at : sleep_until);
+}
+
+uint64_t timer_now_us(void) {
+    return aclint_time() / TICKS_PER_US;
+}
+
+void timer_init(void) {
+    arm();
+    csr_set(mie, MIE_MTIE);
+}
+
+void timer_every(uint32_t period_us, void (*tick)(void)) {
+    const unsigned long state = irq_save();
+    tick_period = (uint64_t)period_us * TICKS_PER_US;
+    tick_callback = tick;
+    tick_at = aclint_time() + tick_period;
+    arm();
+    irq_restore(state);
+}
+
+void timer_dispatch(void) {
+    const uint64_t now = aclint_time();
+    if (now >= tick_at) {
+        tick_at += tick_period;
+        if (tick_at <= now) tick_at = now + tick_period;  // ticks that nobody could take are lost
+        tick_callback();
+    }
+    if (now >= sleep_until) sleep_until = UINT64_MAX;
+    arm();
+}
+
+void timer_sleep_us(uint32_t us) {
+    const unsigned long state = irq_save();
+    const uint64_t end = aclint_time() + (uint64_t)us * TICKS_PER_US;
+    while (aclint_time() < end) {
+        sleep_until = end;
+        arm();
+        wait_for_interrupt();  // wakes on a pending interrupt even while they are off
+        irq_restore(state);    // now they are served
+        irq_save();
+    }
+    sleep_until = UINT64_MAX;
+    arm();
+    irq_restore(state);
+}
+
+bool timer_wait(bool (*done)(const void*), const void* arg, uint32_t step_us, uint32_t limit_us) {
+    for (uint32_t waited = 0; !done(arg); waited += step_us) {
+        if (waited >= limit_us) return false;
+        timer_sleep_us(step_us);
+    }
+    return true;
+}

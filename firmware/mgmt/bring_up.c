@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "firmware/mgmt/bring_up.h"
+
+#include "firmware/lib/drivers/die_to_die.h"
+#include "firmware/lib/drivers/hbm.h"
+#include "firmware/lib/drivers/reset_controller.h"
+#include "firmware/lib/drivers/udma.h"
+#include "firmware/lib/drivers/watchdog.h"
+#include "firmware/lib/log.h"
+#include "firmware/lib/timer.h"
+#include "firmware/lib/version.h"
+#include "firmware/mgmt/error_log.h"
+#include "firmware/mgmt/health.h"
+#include "firmware/mgmt/misc_ram.h"
+#include "firmware/mgmt/power.h"
+
+#define PLLS TRN_RESET_CONTROLLER_PLL_CONTROL_ENABLE_MASK
+#define POLL_STEP_US 20
+
+// Far above what each step takes in silicon-like timing; a broken part must not hold the boot.
+#define PLL_LIMIT_US 5000
+#define HBM_LIMIT_US 50000
+#define DIE_TO_DIE_LIMIT_US 20000
+#define DMA_LIMIT_US 1000
+
+// --- Conditions, for timer_wait() --------------------------------------------------------------
+
+static bool plls_locked(const void* unused) {
+    (void)unused;
+    return mmio_read(RESET_CONTROLLER(PLL_STATUS)) == PLLS;
+}
+static bool stack_trained(const void* stack) {
+    return hbm_is_trained(*(const unsigned*)stack);
+}
+static bool link_up(const void* unused) {
+    (void)unused;
+    return die_to_die_is_up();
+}
+static bool engine_quiet(const void* engine) {
+    const unsigned e = *(const unsigned*)engine;
+    return !udma_aborted(e);
+}
+
+// --- Stages: each says what failed, and returns false ------------------------------------------
+
+static bool start_clocks(void) {
+    reset_assert(&reset_everything);
+    mmio_write(RESET_CONTROLLER(PLL_CONTROL), PLLS);
+    if (timer_wait(plls_locked, 0, POLL_STEP_US, PLL_LIMIT_US)) return true;
+    log_error("PLL_STATUS %x, expected %x", mmio_read(RESET_CONTROLLER(PLL_STATUS)), PLLS);
+    return false;
+}
+
+static bool train_hbm(void) {
+    for (unsigned stack = 0; stack < HBM_STACKS; ++stack)
+        if (!hbm_is_trained(stack)) hbm_start_training(stack);
+    for (unsigned stack = 0; stack < HBM_STACKS; ++stack) {
+        if (!timer_wait(stack_trained, &stack, POLL_STEP_US, HBM_LIMIT_US)) {
+            log_error("HBM stack %u is not trained, status %x", stack,
+                      mmio_read(HBM(stack, STATUS)));
+            return false;
+        }
+        log_info("  HBM stack %u: %u MiB", stack, hbm_size_mib(stack));
+    }
+    return true;
+}
+
+static bool connect_dies(void) {
+    if (!die_to_die_is_up()) die_to_die_start_training();
+    if (!timer_wait(link_up, 0, POLL_STEP_US, DIE_TO_DIE_LIMIT_US)) {
+        log_error("die-to-die link is down, status %x", mmio_read(DIE_TO_DIE(STATUS)));
+        return false;
+    }
+    return true;
+}
+
+static bool release_dma(void) {
+    reset_release(&reset_everything);
+    // One engine per group and each host engine: they share clock and reset with the others.
+    for (unsigned engine = 0; engine < DMA_CORE_ENGINES + DMA_HOST_ENGINES;
+         engine += engine < DMA_CORE_ENGINES ? DMA_ENGINES_PER_GROUP : 1) {
+        if (timer_wait(engine_quiet, &engine, POLL_STEP_US, DMA_LIMIT_US)) continue;
+        log_error("DMA engine %u does not leave reset, m2s state %x", engine,
+                  udma_m2s_state(engine));
+        return false;
+    }
+    return true;
+}
+
+/// Everything that the host reads, except the routing id, which says that the rest counts.
+static bool publish(void) {
+    const struct boot_straps straps = boot_straps_read();
+    misc_ram_write(MISC_RAM(API_VERSION), MISC_RAM_API_VERSION);
+    misc_ram_write(MISC_RAM(SERIAL_LO), straps.serial_low);
+    misc_ram_write(MISC_RAM(SERIAL_HI), straps.serial_high);
+    misc_ram_write(MISC_RAM(SERVER_ID), straps.server);
+    misc_ram_write(MISC_RAM(BUILD_NUMBER), firmware_build);
+    misc_ram_write(MISC_RAM(FIRMWARE_STATUS), 0);
+    misc_ram_write(MISC_RAM(RESET_REQUEST), 0);
+    misc_ram_write(MISC_RAM(TRIGGER), 0);
+    health_publish();
+    power_sample();
+    return true;
+}
+
+static const struct stage {
+    const char* name;
+    uint32_t number;  ///< in BOOT_STATUS
+    bool (*run)(void);
+} stages[] = {
+    {"clocks and resets", TRN_RESET_CONTROLLER_BOOT_STATUS_STAGE_CLOCKS, start_clocks},
+    {"HBM training", TRN_RESET_CONTROLLER_BOOT_STATUS_STAGE_HBM, train_hbm},
+    {"die-to-die link", TRN_RESET_CONTROLLER_BOOT_STATUS_STAGE_DIE_TO_DIE, connect_dies},
+    {"DMA reset", TRN_RESET_CONTROLLER_BOOT_STATUS_STAGE_DMA, release_dma},
+    {"misc RAM publication", TRN_RESET_CONTROLLER_BOOT_STATUS_STAGE_PUBLISH, publish},
+};
+#define STAGES (sizeof stages / sizeof stages[0])
+
+bool bring_up(void) {
+    for (unsigned n = 0; n < STAGES; ++n) {
+        log_info("stage %u/%u: %s", n + 1, (unsigned)STAGES, stages[n].name);
+        boot_status_set(stages[n].number, TRN_RESET_CONTROLLER_BOOT_STATUS_ERROR_NONE);
+        watchdog_service();
+        if (stages[n].run()) continue;
+        boot_status_set(stages[n].number, TRN_RESET_CONTROLLER_BOOT_STATUS_ERROR_TIMEOUT);
+        error_log_add(ERROR_BOOT_STAGE, (uint16_t)(n + 1), 0);
+        log_error("boot stopped: stage %u/%u failed: %s", n + 1, (unsigned)STAGES, stages[n].name);
+        return false;
+    }
+    const uint32_t routing_id = boot_straps_read().routing_id;
+    boot_status_set(TRN_RESET_CONTROLLER_BOOT_STATUS_STAGE_READY,
+                    TRN_RESET_CONTROLLER_BOOT_STATUS_ERROR_NONE);
+    mmio_write(RESET_CONTROLLER_SCRATCH(BOOT_STARTS), 0);
+    misc_ram_write(MISC_RAM(ROUTING_ID), routing_id);
+    log_info("ready: routing id %u", routing_id);
+    return true;
+}

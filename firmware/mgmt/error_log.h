@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// A ring of the last errors at the end of misc RAM, where the host (and a debugger after a crash)
+// can read it. Invented: no public driver looks there. Layout: doc/guide-firmware.md.
+#pragma once
+
+#include <stdint.h>
+
+#define ERROR_LOG_MAGIC 0x4c455254  // "TREL"
+#define ERROR_LOG_ENTRIES 64
+
+enum error_code {
+    ERROR_NONE,
+    ERROR_BOOT_STAGE,   ///< detail: stage; value: time-out in microseconds
+    ERROR_PANIC,        ///< value: pc
+    ERROR_DMA_ABORT,    ///< detail: engine; value: m2s state, s2m state in the high half
+    ERROR_HBM,          ///< detail: stack; value: offset of the last error
+    ERROR_TEMPERATURE,  ///< detail: diode; value: millidegree
+    ERROR_WATCHDOG,     ///< the previous run ended by the watchdog
+    ERROR_RESET,        ///< detail: request; value: map that could not be reset
+};
+
+struct error_entry {
+    uint32_t time_ms;
+    uint16_t code;
+    uint16_t detail;
+    uint64_t value;
+};
+_Static_assert(sizeof(struct error_entry) == 16, "layout");
+
+/// Keeps what an earlier run left, if it is a log.
+void error_log_init(void);
+void error_log_add(enum error_code code, uint16_t detail, uint64_t value);

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "firmware/mgmt/events.h"
+
+#include "firmware/lib/csr.h"
+#include "firmware/lib/irq.h"
+
+static volatile uint32_t raised;
+
+void event_raise(enum event event) {
+    raised |= event;
+}
+
+uint32_t event_wait(void) {
+    for (;;) {
+        // With interrupts off nothing is noted between the look and the sleep.
+        const unsigned long state = irq_save();
+        const uint32_t taken = raised;
+        raised = 0;
+        if (taken == 0) wait_for_interrupt();
+        irq_restore(state);
+        if (taken != 0) return taken;
+    }
+}

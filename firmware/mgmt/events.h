@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Interrupts note what happened; the main loop takes the notes and sleeps when there are none.
+#pragma once
+
+#include <stdint.h>
+
+enum event {
+    EVENT_DOORBELL = 1 << 0,
+    EVENT_SIMULATOR_RESET = 1 << 1,
+    EVENT_TICK = 1 << 2,
+    EVENT_HBM = 1 << 3,
+    EVENT_DMA_ABORT = 1 << 4,
+    EVENT_TEMPERATURE = 1 << 5,
+    EVENT_DIE_TO_DIE = 1 << 6,
+};
+
+/// From an interrupt handler.
+void event_raise(enum event event);
+/// Sleeps until there is at least one event; takes all of them.
+uint32_t event_wait(void);

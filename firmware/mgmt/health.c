@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "firmware/mgmt/health.h"
+
+#include "firmware/lib/drivers/hbm.h"
+#include "firmware/lib/drivers/sensors.h"
+#include "firmware/lib/drivers/udma.h"
+#include "firmware/lib/irq.h"
+#include "firmware/lib/log.h"
+#include "firmware/mgmt/error_log.h"
+#include "firmware/mgmt/events.h"
+#include "firmware/mgmt/misc_ram.h"
+
+static struct { uint32_t uncorrected, repairable; } stacks[HBM_STACKS];
+
+static volatile uint32_t aborted_lines;  // noted by the interrupt, taken by the main loop
+
+// --- Interrupts: level lines, so each is closed until the main loop has dealt with its cause ----
+
+static void hbm_irq(unsigned source) {
+    irq_disable(source);
+    event_raise(EVENT_HBM);
+}
+
+static void dma_irq(unsigned source) {
+    irq_disable(source);
+    aborted_lines |= 1u << (source - IRQ_DMA_ABORT);
+    event_raise(EVENT_DMA_ABORT);
+}
+
+static void temperature_irq(unsigned source) {
+    irq_disable(source);
+    event_raise(EVENT_TEMPERATURE);
+}
+
+void health_init(void) {
+    mmio_write(SENSORS(IRQ_ENABLE), TRN_SENSORS_IRQ_ENABLE_ALARM_MASK);
+    irq_enable(IRQ_SENSORS, temperature_irq);
+    irq_enable(IRQ_HBM, hbm_irq);
+    for (unsigned line = 0; line < IRQ_DMA_ABORT_LINES; ++line)
+        irq_enable(IRQ_DMA_ABORT + line, dma_irq);
+}
+
+// --- HBM
+// ------------------------------------------------------------------------------------------
+
+static uint32_t at_most(uint32_t value, uint32_t limit) {
+    return value < limit ? value : limit;
+}
+
+static uint32_t worst_repair_state(void) {
+    uint32_t worst = 0;
+    for (unsigned stack = 0; stack < HBM_STACKS; ++stack)
+        if (hbm_repair_state(stack) > worst) worst = hbm_repair_state(stack);
+    return worst;
+}
+
+void health_publish(void) {
+    misc_ram_write(MISC_RAM(SRAM_ECC), 0);
+    for (unsigned stack = 0; stack < HBM_STACKS; ++stack) {
+        const uint32_t uncorrected =
+            at_most(stacks[stack].uncorrected, TRN_MISC_RAM_HBM_ECC_UNCORRECTABLE_GET(~0u));
+        const uint32_t repairable =
+            at_most(stacks[stack].repairable, TRN_MISC_RAM_HBM_ECC_REPAIRABLE_GET(~0u));
+        misc_ram_write(MISC_RAM_AT(HBM_ECC, stack),
+                       TRN_MISC_RAM_HBM_ECC_UNCORRECTABLE_SET(uncorrected) |
+                           TRN_MISC_RAM_HBM_ECC_REPAIRABLE_SET(repairable));
+    }
+    misc_ram_write(MISC_RAM(HBM_REPAIR), worst_repair_state());
+}
+
+void health_hbm_error(void) {
+    for (unsigned stack = 0; stack < HBM_STACKS; ++stack) {
+        const struct hbm_errors errors = hbm_take_errors(stack);
+        stacks[stack].uncorrected += errors.uncorrected;
+        stacks[stack].repairable += errors.repairable;
+        if (errors.corrected + errors.uncorrected + errors.repairable == 0) continue;
+        log_warn("HBM stack %u: %u corrected, %u uncorrected, %u repairable, last at %lx", stack,
+                 errors.corrected, errors.uncorrected, errors.repairable,
+                 (unsigned long)errors.last);
+        error_log_add(ERROR_HBM, (uint16_t)stack, errors.last);
+    }
+    health_publish();
+    irq_enable(IRQ_HBM, hbm_irq);
+}
+
+// --- DMA
+// --------------------------------------------------------------------------------------------
+
+static void log_abort(unsigned engine) {
+    if (!udma_aborted(engine)) return;
+    const uint32_t m2s = udma_m2s_state(engine), s2m = udma_s2m_state(engine);
+    log_warn("DMA engine %u aborted: m2s state %x, s2m state %x", engine, m2s, s2m);
+    error_log_add(ERROR_DMA_ABORT, (uint16_t)engine, (uint64_t)s2m << 32 | m2s);
+}
+
+void health_dma_abort(void) {
+    const unsigned long state = irq_save();
+    const uint32_t lines = aborted_lines;
+    aborted_lines = 0;
+    irq_restore(state);
+    for (unsigned line = 0; line < IRQ_DMA_ABORT_LINES; ++line) {
+        if ((lines >> line & 1) == 0) continue;
+        const bool host = line >= SENGS;
+        const unsigned first = host ? DMA_CORE_ENGINES + (line - SENGS) * HOST_ENGINES_PER_DIE
+                                    : line * DMA_ENGINES_PER_SENG;
+        const unsigned count = host ? HOST_ENGINES_PER_DIE : DMA_ENGINES_PER_SENG;
+        for (unsigned n = 0; n < count; ++n) log_abort(first + n);
+    }
+}
+
+void health_dma_was_reset(void) {
+    for (unsigned line = 0; line < IRQ_DMA_ABORT_LINES; ++line)
+        irq_enable(IRQ_DMA_ABORT + line, dma_irq);
+}
+
+// --- Temperature
+// --------------------------------------------------------------------------------------
+
+void health_temperature(void) {
+    static const char* const names[] = {"die 0", "die 1", "HBM 0", "HBM 1", "HBM 2", "HBM 3"};
+    const int32_t limit = (int32_t)mmio_read(SENSORS(ALARM_TEMPERATURE));
+    for (unsigned diode = 0; diode < TRN_SENSORS_TEMPERATURE_COUNT; ++diode) {
+        const int32_t now = sensors_temperature(diode);
+        if (now < limit) continue;
+        log_warn("%s is %d.%03d degrees Celsius hot", names[diode], now / 1000, now % 1000);
+        error_log_add(ERROR_TEMPERATURE, (uint16_t)diode, (uint32_t)now);
+    }
+    mmio_write(SENSORS(IRQ_STATUS), TRN_SENSORS_IRQ_STATUS_ALARM_MASK);
+    irq_enable(IRQ_SENSORS, temperature_irq);
+}
+
+void health_heartbeat(void) {
+    const uint32_t before = misc_ram_read(MISC_RAM(HEALTH_SEQUENCE));
+    const uint32_t beat = TRN_MISC_RAM_HEALTH_SEQUENCE_HEARTBEAT_GET(before) + 1;
+    misc_ram_write(MISC_RAM(HEALTH_SEQUENCE), TRN_MISC_RAM_HEALTH_SEQUENCE_HEARTBEAT_SET(beat));
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hardware errors: counted, logged, and shown to the host in misc RAM.
+#pragma once
+
+#include <stdint.h>
+
+/// Turns on the interrupts that report errors.
+void health_init(void);
+/// Writes ECC counts and repair state into misc RAM.
+void health_publish(void);
+/// Newer drivers look whether the heartbeat moves.
+void health_heartbeat(void);
+
+// Events of the main loop.
+void health_hbm_error(void);
+void health_dma_abort(void);
+void health_temperature(void);
+/// Engines came out of a reset: listens for aborts again, on every line.
+void health_dma_was_reset(void);

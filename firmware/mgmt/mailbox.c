@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "firmware/mgmt/mailbox.h"
+
+#include <string.h>
+
+#include "firmware/lib/axi_map.h"
+#include "firmware/lib/crc32c.h"
+#include "firmware/lib/log.h"
+#include "firmware/mgmt/metrics.h"
+#include "firmware/mgmt/misc_ram.h"
+#include "firmware/mgmt/power.h"
+
+#define MOST_REQUEST_DATA (MAILBOX_MOST_REGISTERS * sizeof(uint64_t))
+#define MOST_ANSWER_DATA (MAILBOX_MOST_REGISTERS * sizeof(uint32_t))
+
+struct mailbox_counters mailbox_counters;
+
+struct request {
+    struct mailbox_header header;
+    size_t length;  ///< of data
+    union {
+        uint8_t bytes[MOST_REQUEST_DATA];
+        uint64_t registers[MAILBOX_MOST_REGISTERS];
+    } data;
+};
+
+struct response {
+    size_t length;
+    union {
+        uint8_t bytes[MOST_ANSWER_DATA];
+        uint32_t words[MAILBOX_MOST_REGISTERS];
+    } data;
+};
+
+static void read_data_area(uint8_t* to) {
+    for (unsigned n = 0; n < MAILBOX_DATA_AREA / sizeof(uint32_t); ++n) {
+        const uint32_t word = misc_ram_read(MISC_RAM_AT(DATA, n));
+        memcpy(to + n * sizeof word, &word, sizeof word);
+    }
+}
+
+static bool crc_matches(const struct request* request) {
+    struct mailbox_header zeroed = request->header;
+    zeroed.crc = 0;
+    uint32_t crc = crc32c_update(CRC32C_START, &zeroed, sizeof zeroed);
+    crc = crc32c_update(crc, request->data.bytes, request->length);
+    return crc32c_finish(crc) == request->header.crc;
+}
+
+// --- Commands --------------------------------------------------------------------------------
+
+/// Only the register space of die 0's I/O is open to the host (contract section 3.2).
+static bool may_read(uint64_t address) {
+    return address % sizeof(uint32_t) == 0 && address >= AXI_APB_IO &&
+           address - AXI_APB_IO <= AXI_APB_IO_SIZE - sizeof(uint32_t);
+}
+
+static enum mailbox_error read_registers(const struct request* request, struct response* response) {
+    const size_t count = request->length / sizeof(uint64_t);
+    if (request->length % sizeof(uint64_t) != 0 || count == 0) return MAILBOX_FAILED;
+    for (size_t n = 0; n < count; ++n) {
+        const uint64_t address = request->data.registers[n];
+        if (!may_read(address) || !axi_read(address, &response->data.words[n], sizeof(uint32_t))) {
+            log_warn("mailbox: register %lx cannot be read", (unsigned long)address);
+            return MAILBOX_FAILED;
+        }
+    }
+    response->length = count * sizeof(uint32_t);
+    return MAILBOX_OK;
+}
+
+/// The metric stands in the request, and (always) in the data area of misc RAM.
+static enum mailbox_error post_metric(const struct request* request, struct response* response) {
+    (void)response;
+    uint8_t area[MAILBOX_DATA_AREA];
+    const uint8_t* tlv = request->data.bytes;
+    size_t length = request->length;
+    if (length == 0) {
+        read_data_area(area);
+        tlv = area;
+        length = sizeof area;
+    }
+    return metrics_keep(tlv, length) ? MAILBOX_OK : MAILBOX_FAILED;
+}
+
+static enum mailbox_error set_power_profile(const struct request* request,
+                                            struct response* response) {
+    // {u32 reserved, u8 profile, u8 voltage, u8 frequency, u8 ocw}: the driver sets only profile.
+    enum { LENGTH = 8, PROFILE = 4 };
+    (void)response;
+    if (request->length < LENGTH) return MAILBOX_FAILED;
+    return power_set_profile(request->data.bytes[PROFILE]) ? MAILBOX_OK : MAILBOX_FAILED;
+}
+
+static enum mailbox_error get_data(const struct request* request, struct response* response) {
+    enum { CURRENT_PROFILE = 1, AVAILABLE_PROFILES = 2 };
+    if (request->length < 1) return MAILBOX_FAILED;
+    switch (request->data.bytes[0]) {
+    case CURRENT_PROFILE:
+        response->data.words[0] = power_profile();
+        break;
+    case AVAILABLE_PROFILES:
+        response->data.words[0] = power_profiles_available();
+        break;
+    default:
+        return MAILBOX_FAILED;
+    }
+    response->length = sizeof(uint32_t);
+    return MAILBOX_OK;
+}
+
+static enum mailbox_error set_feature(const struct request* request, struct response* response) {
+    enum { THROTTLING_NOTIFICATIONS = 1 << 0 };
+    (void)response;
+    if (request->length < 1) return MAILBOX_FAILED;
+    power_notify_throttling(request->data.bytes[0] & THROTTLING_NOTIFICATIONS);
+    return MAILBOX_OK;
+}
+
+typedef enum mailbox_error (*command)(const struct request*, struct response*);
+
+static enum mailbox_error execute(const struct request* request, struct response* response,
+                                  bool modern) {
+    static const command legacy_commands[] = {
+        [MAILBOX_READ_REGISTERS] = read_registers, [MAILBOX_POST_METRIC] = post_metric};
+    static const command modern_commands[] = {[MAILBOX_SET_POWER_PROFILE] = set_power_profile,
+                                              [MAILBOX_GET_DATA] = get_data,
+                                              [MAILBOX_SET_FEATURE] = set_feature};
+    const command* commands = modern ? modern_commands : legacy_commands;
+    const size_t count = modern ? sizeof modern_commands / sizeof modern_commands[0]
+                                : sizeof legacy_commands / sizeof legacy_commands[0];
+    const uint8_t number = request->header.command;
+
+    response->length = 0;
+    if (!crc_matches(request)) {
+        ++mailbox_counters.bad_crc;
+        log_warn("mailbox: command %u, sequence %u: CRC mismatch", number,
+                 request->header.sequence);
+        return MAILBOX_FAILED;
+    }
+    if (number >= count || commands[number] == NULL) {
+        log_warn("mailbox: command %u is unknown", number);
+        return MAILBOX_UNKNOWN_COMMAND;
+    }
+    const enum mailbox_error error = commands[number](request, response);
+    if (error != MAILBOX_OK) {
+        ++mailbox_counters.bad_request;
+        response->length = 0;
+    }
+    log_debug("mailbox: command %u, sequence %u, error %u", number, request->header.sequence,
+              error);
+    return error;
+}
+
+// --- Legacy: request and response in host memory ------------------------------------------------
+
+static bool header_is_sane(const struct mailbox_header* header, size_t most_data) {
+    return header->sequence != 0 && header->size >= sizeof *header &&
+           header->size - sizeof *header <= most_data;
+}
+
+static uint64_t address_at(uintptr_t high, uintptr_t low) {
+    return (uint64_t)misc_ram_read(high) << 32 | misc_ram_read(low);
+}
+
+static bool in_host_memory(uint64_t address) {
+    return (address & AXI_HOST_WINDOW) != 0 && address < 2 * AXI_HOST_WINDOW;
+}
+
+/// The sequence byte says that the answer is complete, so it is written after everything else.
+static bool write_legacy_answer(uint64_t to, const struct mailbox_answer* answer,
+                                const struct response* response) {
+    const size_t behind = offsetof(struct mailbox_answer, error);
+    if (!axi_write(to + sizeof *answer, response->data.bytes, response->length) ||
+        !axi_write(to + behind, (const uint8_t*)answer + behind, sizeof *answer - behind))
+        return false;
+    mmio_fence();
+    return axi_write(to, &answer->sequence, sizeof answer->sequence);
+}
+
+static bool serve_legacy(enum mailbox_trust trust) {
+    const uint64_t from = address_at(MISC_RAM(REQUEST_0), MISC_RAM(REQUEST_1));
+    const uint64_t to = address_at(MISC_RAM(RESPONSE_HI), MISC_RAM(RESPONSE_LO));
+    if (!in_host_memory(from) || !in_host_memory(to)) return false;
+
+    static struct request request;
+    static struct response response;
+    uint8_t answered;
+    if (!axi_read(from, &request.header, sizeof request.header) ||
+        !axi_read(to, &answered, sizeof answered)) {
+        log_warn("mailbox: request at %lx cannot be read", (unsigned long)from);
+        return false;
+    }
+    // The host zeroes the sequence of the response before it asks.
+    if (request.header.sequence == 0 || answered == request.header.sequence) return false;
+
+    struct mailbox_answer answer = {.sequence = request.header.sequence, .error = MAILBOX_FAILED};
+    response.length = 0;
+    request.length = request.header.size - sizeof request.header;
+    const bool whole = header_is_sane(&request.header, sizeof request.data) &&
+                       axi_read(from + sizeof request.header, request.data.bytes, request.length);
+    if (trust == MAILBOX_ONLY_VALID && !(whole && crc_matches(&request))) return false;
+    if (whole)
+        answer.error = (uint8_t)execute(&request, &response, false);
+    else
+        ++mailbox_counters.bad_request;
+    answer.size = (uint16_t)(sizeof answer + response.length);
+    if (!write_legacy_answer(to, &answer, &response)) {
+        log_warn("mailbox: response at %lx cannot be written", (unsigned long)to);
+        return false;
+    }
+    ++mailbox_counters.legacy;
+    return true;
+}
+
+// --- New: header and data in misc RAM -----------------------------------------------------------
+
+static bool serve_modern(void) {
+    static struct request request;
+    static struct response response;
+    uint32_t words[2] = {misc_ram_read(MISC_RAM(REQUEST_0)), misc_ram_read(MISC_RAM(REQUEST_1))};
+    memcpy(&request.header, words, sizeof request.header);
+
+    struct mailbox_answer answer = {.sequence = request.header.sequence, .error = MAILBOX_FAILED};
+    response.length = 0;
+    if (header_is_sane(&request.header, MAILBOX_DATA_AREA)) {
+        request.length = request.header.size - sizeof request.header;
+        read_data_area(request.data.bytes);
+        answer.error = (uint8_t)execute(&request, &response, true);
+    } else {
+        ++mailbox_counters.bad_request;
+    }
+    answer.size = (uint16_t)(sizeof answer + response.length);
+
+    // The host looks at 0x1f0 as soon as the trigger is 0, so the answer comes first.
+    for (size_t n = 0; n < response.length / sizeof(uint32_t); ++n)
+        misc_ram_write(MISC_RAM_AT(DATA, n), response.data.words[n]);
+    memcpy(words, &answer, sizeof answer);
+    misc_ram_write(MISC_RAM(ACK), 0);
+    misc_ram_write(MISC_RAM(REQUEST_0), words[0]);
+    mmio_fence();
+    ++mailbox_counters.modern;
+    return true;
+}
+
+bool mailbox_serve(enum mailbox_trust trust) {
+    // A new request announces itself in ACK and has no response address.
+    if (misc_ram_read(MISC_RAM(ACK)) == 1 && misc_ram_read(MISC_RAM(RESPONSE_HI)) == 0 &&
+        misc_ram_read(MISC_RAM(RESPONSE_LO)) == 0)
+        return serve_modern();
+    return serve_legacy(trust);
+}

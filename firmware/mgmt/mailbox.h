@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests of the host driver: contract sections 4.2 (legacy) and 4.3 (new protocol).
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum mailbox_error { MAILBOX_OK = 0, MAILBOX_FAILED = 1, MAILBOX_UNKNOWN_COMMAND = 2 };
+
+enum mailbox_command {
+    MAILBOX_READ_REGISTERS = 1,
+    MAILBOX_POST_METRIC = 2,
+    MAILBOX_SET_POWER_PROFILE = 3,
+    MAILBOX_GET_DATA = 4,
+    MAILBOX_SET_FEATURE = 5,
+};
+
+#define MAILBOX_MOST_REGISTERS 100
+#define MAILBOX_DATA_AREA 128  // bytes in misc RAM
+
+struct mailbox_header {
+    uint8_t sequence;  ///< never 0
+    uint8_t command;
+    uint16_t size;  ///< bytes, this header included
+    uint32_t crc;   ///< CRC-32C of the header with crc = 0, then the data
+};
+_Static_assert(sizeof(struct mailbox_header) == 8, "wire format");
+
+struct mailbox_answer {
+    uint8_t sequence;
+    uint8_t error;
+    uint16_t size;  ///< bytes, these four included
+};
+_Static_assert(sizeof(struct mailbox_answer) == 4, "wire format");
+
+struct mailbox_counters {
+    uint32_t legacy, modern;  ///< requests answered
+    uint32_t bad_crc, bad_request;
+};
+extern struct mailbox_counters mailbox_counters;
+
+/// A bell that rang for something else leaves the addresses of an old request behind, and the host
+/// memory there may be in other use: then only a valid request may be answered.
+enum mailbox_trust { MAILBOX_ANSWER_ALL, MAILBOX_ONLY_VALID };
+
+/// Answers the request that the host has posted; one that was answered before is recognised and
+/// left alone. Returns true when a request was answered.
+bool mailbox_serve(enum mailbox_trust trust);

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words that the host reads (contract section 4.1).
+#pragma once
+
+#include <trn/misc_ram_regs.h>
+
+#include "firmware/lib/mmio.h"
+
+#define MISC_RAM(reg) (MAP_MISC_RAM + TRN_MISC_RAM_##reg##_OFFSET)
+#define MISC_RAM_AT(reg, index) (MAP_MISC_RAM + TRN_MISC_RAM_##reg##_OFFSET(index))
+
+#define MISC_RAM_API_VERSION 7u       // the first with the new mailbox protocol
+#define MISC_RAM_BOOTING 0xdeadbeefu  // as routing id: not ready, ask again
+
+/// One word; addresses are MISC_RAM(...).
+uint32_t misc_ram_read(uintptr_t address);
+void misc_ram_write(uintptr_t address, uint32_t value);

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "firmware/mgmt/reset_service.h"
+
+#include "firmware/lib/drivers/simulator_reset.h"
+#include "firmware/lib/log.h"
+#include "firmware/lib/timer.h"
+#include "firmware/mgmt/error_log.h"
+#include "firmware/mgmt/health.h"
+#include "firmware/mgmt/misc_ram.h"
+
+#define HOLD_US 10  // lines stay asserted this long
+
+/// HBM and misc RAM keep their content (contract section 5.3): they have no line here.
+static void reset(const struct reset_domains* domains) {
+    reset_assert(domains);
+    timer_sleep_us(HOLD_US);
+    reset_release(domains);
+    health_dma_was_reset();
+}
+
+static void set_resetting(bool resetting) {
+    misc_ram_write(MISC_RAM(FIRMWARE_STATUS),
+                   resetting ? TRN_MISC_RAM_FIRMWARE_STATUS_RESETTING_MASK : 0);
+}
+
+bool reset_serve_handshake(void) {
+    const uint32_t request = misc_ram_read(MISC_RAM(RESET_REQUEST));
+    if (request == 0) return false;
+    const uint32_t map = misc_ram_read(MISC_RAM(RESET_MAP));
+
+    set_resetting(true);
+    if (request == TRN_MISC_RAM_RESET_REQUEST_KIND_DEVICE) {
+        log_info("reset: device");
+        reset(&reset_everything);
+    } else if (request == TRN_MISC_RAM_RESET_REQUEST_KIND_CORES) {
+        log_info("reset: map %08x", map);
+        const struct reset_domains domains = reset_map_domains(map);
+        reset(&domains);
+    } else {
+        log_warn("reset: request %u is unknown", request);
+        error_log_add(ERROR_RESET, (uint16_t)request, map);
+    }
+    // The host waits for the request word first, then for the status bit.
+    misc_ram_write(MISC_RAM(RESET_REQUEST), 0);
+    set_resetting(false);
+    return true;
+}
+
+void reset_serve_simulator(void) {
+    while (simulator_reset_is_pending()) {
+        const uint32_t map = simulator_reset_map();
+        log_info("reset: %s, map %08x (simulator word)", map == 0 ? "device" : "cores", map);
+        const struct reset_domains domains = reset_map_domains(map);
+        reset(map == 0 ? &reset_everything : &domains);
+        simulator_reset_finish();
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/reset_controller/reset_controller_regs.h"
+#include "tests/integration/firmware/management_fixture.h"
+
+namespace {
+
+using namespace trn;
+using test::management_fixture;
+using reset_regs = reset_controller_regs::reg;
+
+struct BootTest : management_fixture {
+    /// Every text is printed, in this order.
+    void expect_in_order(const std::vector<std::string>& texts) {
+        std::size_t at = 0;
+        for (const auto& text : texts) {
+            const auto found = console.find(text, at);
+            ASSERT_NE(found, std::string::npos) << "no '" << text << "' after " << at << " in\n"
+                                                << console;
+            at = found + text.size();
+        }
+    }
+    std::uint32_t controller(reset_regs r) {
+        return debugger->read(MAP_RESET_CONTROLLER + reset_controller_regs::offset(r));
+    }
+    std::uint64_t stage() {
+        return reset_controller_regs::boot_status::stage.get(controller(reset_regs::boot_status));
+    }
+};
+
+TEST_F(BootTest, ComesUpInVisibleStagesAndPublishesWhatTheHostReads) {
+    boot();
+    expect_in_order({"boot ROM", "chip 9, serial 0123456789abcdef, reset by power-on",
+                     "boot ROM: slot A", "management firmware", "stage 1/5: clocks and resets",
+                     "stage 2/5: HBM training", "HBM stack 3: 64 MiB", "stage 3/5: die-to-die link",
+                     "stage 4/5: DMA reset", "stage 5/5: misc RAM publication",
+                     "ready: routing id 9"});
+    EXPECT_EQ(misc_word(misc::api_version), 7u);
+    EXPECT_EQ(misc_word(misc::routing_id), 9u);
+    EXPECT_EQ(misc_word(misc::serial_lo), 0x89abcdefu);
+    EXPECT_EQ(misc_word(misc::serial_hi), 0x01234567u);
+    EXPECT_EQ(misc_word(misc::hbm_repair), 0u);
+    EXPECT_NE(misc_word(misc::build_number), 0u);
+    EXPECT_TRUE(chip->resets.ready());
+    EXPECT_TRUE(chip->stacks[3]->trained());
+    EXPECT_TRUE(chip->die_to_die.up());
+    EXPECT_FALSE(chip->resets.dma_reset[0].level());
+}
+
+TEST_F(BootTest, TheRoutingIdSaysBootingUntilTheEnd) {
+    build("flash.img", {.hbm_training_time = sc_core::sc_time(20, sc_core::SC_MS)});
+    EXPECT_TRUE(run_until_printed("stage 2/5"));
+    EXPECT_EQ(misc_word(misc::routing_id), 0xdeadbeefu);
+    EXPECT_FALSE(chip->resets.ready());
+}
+
+TEST_F(BootTest, IsCheapAndSleepsWhenItIsUp) {
+    boot();
+    const auto booted = chip->cpu.core().ticks();
+    RecordProperty("instructions", std::to_string(booted));
+    EXPECT_LT(booted, 2'000'000u);
+    run_ms(1000);  // 20 samples of 50 ms
+    EXPECT_TRUE(chip->cpu.core().waiting());
+    EXPECT_LT(chip->cpu.core().ticks() - booted, 100'000u);
+}
+
+TEST_F(BootTest, PowerSamplesKeepChanging) {
+    boot();
+    const auto counter = [&] { return misc_word(misc::power, 1) >> 16; };
+    auto last = counter();
+    for (int sample = 0; sample < 5; ++sample) {
+        run_ms(50);
+        EXPECT_NE(counter(), last);
+        last = counter();
+        EXPECT_LE(misc_word(misc::power, 0) & 0xffff, 10000u);
+        EXPECT_GT(misc_word(misc::power, 0) & 0xffff, 1000u);
+    }
+}
+
+TEST_F(BootTest, FallsBackToSlotBWhenSlotAIsCorrupt) {
+    build();
+    chip->flash.bytes().data()[0x1000] ^= 0x01;  // in the payload
+    EXPECT_TRUE(run_until_printed("ready: routing id")) << console;
+    expect_in_order({"slot A refused: payload CRC mismatch", "boot ROM: slot B", "ready"});
+    EXPECT_EQ(controller(reset_regs::boot_status) >> 16, 3u);
+}
+
+TEST_F(BootTest, EveryDamageToAHeaderIsNamed) {
+    build();
+    chip->flash.bytes().data()[0] ^= 0xff;
+    chip->flash.bytes().data()[0x60000 + 8] ^= 0xff;
+    EXPECT_TRUE(run_until_printed("waiting for recovery")) << console;
+    expect_in_order({"slot A refused: no image (bad magic)", "slot B refused: header CRC mismatch",
+                     "no usable image"});
+}
+
+TEST_F(BootTest, WithoutAnyImageItWaitsForRecoveryAndDoesNotSpin) {
+    build();
+    std::fill_n(chip->flash.bytes().data(), MAP_FLASH_SIZE, 0xff);
+    EXPECT_TRUE(run_until_printed("waiting for recovery")) << console;
+    run_ms(10);
+    EXPECT_TRUE(chip->cpu.core().waiting());
+    EXPECT_EQ(stage(), reset_controller_regs::boot_status::stage_no_image);
+    EXPECT_EQ(misc_word(misc::routing_id), 0xdeadbeefu);
+    const auto before = chip->cpu.core().ticks();
+    run_ms(1000);
+    EXPECT_EQ(chip->cpu.core().ticks(), before);
+}
+
+TEST_F(BootTest, TheRecoveryStrapStopsBeforeTheFlash) {
+    build("flash.img", {.straps = {.recovery = true}});
+    EXPECT_TRUE(run_until_printed("recovery strap is set")) << console;
+    run_ms(50);
+    EXPECT_EQ(console.find("slot"), std::string::npos);
+}
+
+TEST_F(BootTest, AStageThatFailsIsNamedAndKeepsTheChipUnpublished) {
+    build("flash.img", {.hbm_training_time = sc_core::sc_time(1, sc_core::SC_SEC)});
+    EXPECT_TRUE(run_until_printed("boot stopped: stage 2/5 failed: HBM training")) << console;
+    run_ms(3000);  // the watchdog is still served
+    EXPECT_EQ(misc_word(misc::routing_id), 0xdeadbeefu);
+    EXPECT_EQ(controller(reset_regs::reset_count), 0u);
+}
+
+TEST_F(BootTest, WatchdogBiteResetsAHungFirmwareAndTheOtherSlotIsTried) {
+    build("flash_hang.img");
+    EXPECT_TRUE(run_until_printed("ready: routing id", 1000)) << console;
+    expect_in_order({"payload hang", "reset by power-on, watchdog", "payload hang",
+                     "did not become ready", "boot ROM: slot B", "ready"});
+    EXPECT_GE(controller(reset_regs::reset_count), 2u);
+}
+
+TEST_F(BootTest, APanicDumpsTheRegistersInReadableWords) {
+    build("flash_panic.img");
+    EXPECT_TRUE(run_until_printed("waiting for the watchdog")) << console;
+    expect_in_order(
+        {"panic: store access fault", "address 0000000070000000", "mcause", " ra ", " t6 "});
+    EXPECT_EQ(stage(), reset_controller_regs::boot_status::stage_panic);
+}
+
+}  // namespace

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mailbox as the driver sees it (contract sections 4.2 to 4.4), against memory of the test.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+extern "C" {
+#define _Static_assert static_assert
+#include "firmware/lib/axi_map.h"
+#include "firmware/lib/crc32c.h"
+#include "firmware/mgmt/mailbox.h"
+#include "firmware/mgmt/metrics.h"
+#include "firmware/mgmt/misc_ram.h"
+#include "firmware/mgmt/power.h"
+#include "firmware/mgmt/reset_service.h"
+}
+
+namespace {
+
+/// AXI space: bytes that exist, in the order in which they were written.
+struct axi_space {
+    std::map<std::uint64_t, std::uint8_t> bytes;
+    std::vector<std::uint64_t> writes;
+};
+axi_space space;
+std::uint8_t profile = 0;
+bool throttling = false;
+
+}  // namespace
+
+extern "C" {
+bool axi_read(uint64_t address, void* to, size_t length) {
+    for (size_t i = 0; i < length; ++i) {
+        const auto found = space.bytes.find(address + i);
+        if (found == space.bytes.end()) return false;
+        static_cast<uint8_t*>(to)[i] = found->second;
+    }
+    return true;
+}
+bool axi_write(uint64_t address, const void* from, size_t length) {
+    for (size_t i = 0; i < length; ++i) {
+        if (!space.bytes.contains(address + i)) return false;
+        space.bytes[address + i] = static_cast<const uint8_t*>(from)[i];
+        space.writes.push_back(address + i);
+    }
+    return true;
+}
+uint32_t misc_ram_read(uintptr_t address) {
+    uint32_t value = 0;
+    EXPECT_TRUE(axi_read(address - MAP_MISC_RAM + AXI_MISC_RAM, &value, sizeof value));
+    return value;
+}
+void misc_ram_write(uintptr_t address, uint32_t value) {
+    EXPECT_TRUE(axi_write(address - MAP_MISC_RAM + AXI_MISC_RAM, &value, sizeof value));
+}
+void log_line(int, const char*, ...) {}
+bool power_set_profile(uint8_t wanted) {
+    if (wanted > 3) return false;
+    profile = wanted;
+    return true;
+}
+uint8_t power_profile(void) {
+    return profile;
+}
+uint32_t power_profiles_available(void) {
+    return 0xf;
+}
+void power_notify_throttling(bool wanted) {
+    throttling = wanted;
+}
+}
+
+namespace {
+
+/// Where misc RAM's words are for everybody but the processor itself.
+#undef MISC_RAM
+#undef MISC_RAM_AT
+#define MISC_RAM(reg) (AXI_MISC_RAM + TRN_MISC_RAM_##reg##_OFFSET)
+#define MISC_RAM_AT(reg, index) (AXI_MISC_RAM + TRN_MISC_RAM_##reg##_OFFSET(index))
+
+constexpr std::uint64_t request_at = AXI_HOST_WINDOW | 0x1000;
+constexpr std::uint64_t response_at = AXI_HOST_WINDOW | 0x2000;
+
+struct MailboxTest : testing::Test {
+    MailboxTest() {
+        for (std::uint64_t i = 0; i < 0x1000; ++i) space.bytes[AXI_MISC_RAM + i] = 0;
+        for (std::uint64_t i = 0; i < 0x1000; ++i) space.bytes[request_at + i] = 0;
+        for (std::uint64_t i = 0; i < 0x1000; ++i) space.bytes[response_at + i] = 0;
+    }
+    static void put(std::uint64_t at, const void* bytes, std::size_t length) {
+        ASSERT_TRUE(axi_write(at, bytes, length));
+        space.writes.clear();
+    }
+    static std::uint32_t word(std::uint64_t at) {
+        std::uint32_t value = 0;
+        EXPECT_TRUE(axi_read(at, &value, sizeof value));
+        return value;
+    }
+    static void set(std::uint64_t at, std::uint32_t value) { put(at, &value, sizeof value); }
+
+    static mailbox_header header_for(std::uint8_t sequence, std::uint8_t command,
+                                     const std::vector<std::uint8_t>& data) {
+        mailbox_header header{sequence, command,
+                              static_cast<std::uint16_t>(sizeof(mailbox_header) + data.size()), 0};
+        std::uint32_t crc = crc32c_update(CRC32C_START, &header, sizeof header);
+        header.crc = crc32c_finish(crc32c_update(crc, data.data(), data.size()));
+        return header;
+    }
+    /// As the driver posts it: addresses, request, zeroed response.
+    static void post_legacy(const mailbox_header& header, const std::vector<std::uint8_t>& data) {
+        set(MISC_RAM(REQUEST_1), static_cast<std::uint32_t>(request_at));
+        set(MISC_RAM(REQUEST_0), static_cast<std::uint32_t>(request_at >> 32));
+        set(MISC_RAM(RESPONSE_LO), static_cast<std::uint32_t>(response_at));
+        set(MISC_RAM(RESPONSE_HI), static_cast<std::uint32_t>(response_at >> 32));
+        put(request_at, &header, sizeof header);
+        put(request_at + sizeof header, data.data(), data.size());
+        set(response_at, 0);
+    }
+    static mailbox_answer legacy_answer() {
+        mailbox_answer answer{};
+        EXPECT_TRUE(axi_read(response_at, &answer, sizeof answer));
+        return answer;
+    }
+    static mailbox_answer modern(const mailbox_header& header,
+                                 const std::vector<std::uint8_t>& data) {
+        put(MISC_RAM_AT(DATA, 0), data.data(), data.size());
+        put(MISC_RAM(REQUEST_0), &header, sizeof header);
+        set(MISC_RAM(RESPONSE_LO), 0);
+        set(MISC_RAM(RESPONSE_HI), 0);
+        set(MISC_RAM(ACK), 1);
+        EXPECT_TRUE(mailbox_serve(MAILBOX_ANSWER_ALL));
+        EXPECT_EQ(word(MISC_RAM(ACK)), 0u);
+        const std::uint32_t first = word(MISC_RAM(REQUEST_0));
+        mailbox_answer answer;
+        std::memcpy(&answer, &first, sizeof answer);
+        return answer;
+    }
+    static std::vector<std::uint8_t> addresses(const std::vector<std::uint64_t>& list) {
+        std::vector<std::uint8_t> bytes(list.size() * 8);
+        std::memcpy(bytes.data(), list.data(), bytes.size());
+        return bytes;
+    }
+};
+
+TEST_F(MailboxTest, ReadsRegistersOfDieZeroAndWritesTheSequenceLast) {
+    set(MISC_RAM(API_VERSION), 7);
+    set(MISC_RAM(SERIAL_LO), 0x1234);
+    const auto data = addresses({MISC_RAM(API_VERSION), MISC_RAM(SERIAL_LO)});
+    post_legacy(header_for(5, MAILBOX_READ_REGISTERS, data), data);
+    EXPECT_TRUE(mailbox_serve(MAILBOX_ANSWER_ALL));
+    const auto answer = legacy_answer();
+    EXPECT_EQ(answer.sequence, 5);
+    EXPECT_EQ(answer.error, MAILBOX_OK);
+    EXPECT_EQ(answer.size, 12);
+    EXPECT_EQ(word(response_at + 4), 7u);
+    EXPECT_EQ(word(response_at + 8), 0x1234u);
+    EXPECT_EQ(space.writes.back(), response_at);
+}
+
+TEST_F(MailboxTest, DoesNotAnswerTheSameRequestTwice) {
+    const auto data = addresses({MISC_RAM(API_VERSION)});
+    post_legacy(header_for(1, MAILBOX_READ_REGISTERS, data), data);
+    EXPECT_TRUE(mailbox_serve(MAILBOX_ANSWER_ALL));
+    EXPECT_FALSE(mailbox_serve(MAILBOX_ANSWER_ALL));
+}
+
+TEST_F(MailboxTest, AnswersABadCrcWithFailedUnlessTheBellRangForSomethingElse) {
+    const auto data = addresses({MISC_RAM(API_VERSION)});
+    auto header = header_for(9, MAILBOX_READ_REGISTERS, data);
+    header.crc ^= 1;
+    post_legacy(header, data);
+    EXPECT_FALSE(mailbox_serve(MAILBOX_ONLY_VALID));
+    EXPECT_EQ(legacy_answer().sequence, 0);
+    EXPECT_TRUE(mailbox_serve(MAILBOX_ANSWER_ALL));
+    EXPECT_EQ(legacy_answer().error, MAILBOX_FAILED);
+    EXPECT_EQ(legacy_answer().sequence, 9);
+    EXPECT_EQ(legacy_answer().size, 4);
+    EXPECT_EQ(mailbox_counters.bad_crc, 1u);
+}
+
+TEST_F(MailboxTest, RefusesRegistersOutsideTheAllowedRange) {
+    std::uint8_t sequence = 1;
+    for (const std::uint64_t address : std::vector<std::uint64_t>{
+             0, request_at, AXI_APB_IO + AXI_APB_IO_SIZE, AXI_APB_IO - 4, MISC_RAM(API_VERSION) + 2,
+             AXI_APB_IO + 0x1000 /* nothing answers there */}) {
+        const auto data = addresses({address});
+        post_legacy(header_for(sequence, MAILBOX_READ_REGISTERS, data), data);
+        EXPECT_TRUE(mailbox_serve(MAILBOX_ANSWER_ALL));
+        EXPECT_EQ(legacy_answer().error, MAILBOX_FAILED) << std::hex << address;
+        ++sequence;
+    }
+}
+
+TEST_F(MailboxTest, SaysWhenACommandIsUnknown) {
+    for (const std::uint8_t command : std::vector<std::uint8_t>{0, 3, 4, 5, 6, 255}) {
+        post_legacy(header_for(7, command, {}), {});
+        EXPECT_TRUE(mailbox_serve(MAILBOX_ANSWER_ALL));
+        EXPECT_EQ(legacy_answer().error, MAILBOX_UNKNOWN_COMMAND) << unsigned{command};
+    }
+    EXPECT_EQ(modern(header_for(1, MAILBOX_READ_REGISTERS, {}), {}).error, MAILBOX_UNKNOWN_COMMAND);
+    EXPECT_EQ(modern(header_for(1, 200, {}), {}).error, MAILBOX_UNKNOWN_COMMAND);
+}
+
+TEST_F(MailboxTest, SurvivesHeadersThatLieAboutTheirSize) {
+    for (const unsigned size : {0u, 1u, 7u, 809u, 0xffffu}) {
+        auto header = header_for(3, MAILBOX_READ_REGISTERS, {});
+        header.size = static_cast<std::uint16_t>(size);
+        post_legacy(header, {});
+        EXPECT_TRUE(mailbox_serve(MAILBOX_ANSWER_ALL));
+        EXPECT_EQ(legacy_answer().error, MAILBOX_FAILED) << size;
+        EXPECT_EQ(modern(header, {}).error, MAILBOX_FAILED) << size;
+    }
+}
+
+TEST_F(MailboxTest, IgnoresAddressesThatAreNotHostMemoryOrDoNotAnswer) {
+    const auto data = addresses({MISC_RAM(API_VERSION)});
+    const auto header = header_for(5, MAILBOX_READ_REGISTERS, data);
+    post_legacy(header, data);
+    set(MISC_RAM(REQUEST_0), 0);  // HBM
+    EXPECT_FALSE(mailbox_serve(MAILBOX_ANSWER_ALL));
+    post_legacy(header, data);
+    set(MISC_RAM(RESPONSE_LO), 0xfffffff0);  // nobody there
+    EXPECT_FALSE(mailbox_serve(MAILBOX_ANSWER_ALL));
+}
+
+TEST_F(MailboxTest, KeepsMetricsFromTheRequestOrFromTheDataArea) {
+    const std::vector<std::uint8_t> tlv{1, 3, 'a', 'b', 'c', 7, 2, 'x', 'y'};
+    post_legacy(header_for(1, MAILBOX_POST_METRIC, tlv), tlv);
+    EXPECT_TRUE(mailbox_serve(MAILBOX_ANSWER_ALL));
+    EXPECT_EQ(legacy_answer().error, MAILBOX_OK);
+    EXPECT_STREQ(metrics_find(1), "abc");
+    EXPECT_STREQ(metrics_find(7), "xy");
+
+    const std::vector<std::uint8_t> area{1, 1, 'z', 0};
+    put(MISC_RAM_AT(DATA, 0), area.data(), area.size());
+    post_legacy(header_for(2, MAILBOX_POST_METRIC, {}), {});
+    EXPECT_TRUE(mailbox_serve(MAILBOX_ANSWER_ALL));
+    EXPECT_STREQ(metrics_find(1), "z");
+    EXPECT_STREQ(metrics_find(7), "xy");
+    EXPECT_EQ(metrics_count(), 2u);
+}
+
+TEST_F(MailboxTest, KeepsNothingOfAMetricThatIsCutOff) {
+    const std::vector<std::uint8_t> tlv{1, 1, 'a', 2, 200, 'b'};
+    post_legacy(header_for(1, MAILBOX_POST_METRIC, tlv), tlv);
+    EXPECT_TRUE(mailbox_serve(MAILBOX_ANSWER_ALL));
+    EXPECT_EQ(legacy_answer().error, MAILBOX_FAILED);
+    EXPECT_EQ(metrics_find(1), nullptr);
+}
+
+TEST_F(MailboxTest, SetsAndTellsThePowerProfile) {
+    std::vector<std::uint8_t> data{0, 0, 0, 0, 2, 0, 0, 0};
+    auto answer = modern(header_for(11, MAILBOX_SET_POWER_PROFILE, data), data);
+    EXPECT_EQ(answer.sequence, 11);
+    EXPECT_EQ(answer.error, MAILBOX_OK);
+    EXPECT_EQ(answer.size, 4);
+    EXPECT_EQ(profile, 2);
+
+    data[4] = 9;
+    EXPECT_EQ(modern(header_for(12, MAILBOX_SET_POWER_PROFILE, data), data).error, MAILBOX_FAILED);
+    EXPECT_EQ(profile, 2);
+
+    answer = modern(header_for(13, MAILBOX_GET_DATA, {1}), {1});
+    EXPECT_EQ(answer.size, 8);
+    EXPECT_EQ(word(MISC_RAM_AT(DATA, 0)), 2u);
+    modern(header_for(14, MAILBOX_GET_DATA, {2}), {2});
+    EXPECT_EQ(word(MISC_RAM_AT(DATA, 0)), 0xfu);
+    EXPECT_EQ(modern(header_for(15, MAILBOX_GET_DATA, {3}), {3}).error, MAILBOX_FAILED);
+    EXPECT_EQ(modern(header_for(16, MAILBOX_GET_DATA, {}), {}).error, MAILBOX_FAILED);
+}
+
+TEST_F(MailboxTest, SetsTheThrottlingFeature) {
+    EXPECT_EQ(modern(header_for(1, MAILBOX_SET_FEATURE, {1}), {1}).error, MAILBOX_OK);
+    EXPECT_TRUE(throttling);
+    EXPECT_EQ(modern(header_for(2, MAILBOX_SET_FEATURE, {0}), {0}).error, MAILBOX_OK);
+    EXPECT_FALSE(throttling);
+}
+
+TEST_F(MailboxTest, AnswersABadCrcOfTheNewProtocolWithFailed) {
+    auto header = header_for(4, MAILBOX_SET_FEATURE, {1});
+    header.crc += 1;
+    EXPECT_EQ(modern(header, {1}).error, MAILBOX_FAILED);
+    EXPECT_FALSE(throttling);
+}
+
+TEST(ResetMap, NamesTheLinesOfItsCores) {
+    const auto one = reset_map_domains(0x010101);  // core 0 alone keeps its host engine
+    EXPECT_EQ(one.tpb, 1u);
+    EXPECT_EQ(one.dma, 1u);
+    EXPECT_EQ(one.top_sp, 1u);
+    const auto pair = reset_map_domains(0x0c0c0c);  // cores 2 and 3 share host engine 1
+    EXPECT_EQ(pair.dma, 0x20cu);
+    const auto die1 = reset_map_domains(0x800000);  // TOP_SPs 14, 15 of the driver are 16, 17
+    EXPECT_EQ(die1.top_sp, 1u << 8);
+    const auto all = reset_map_domains(0xffffff);
+    EXPECT_EQ(all.dma, 0xfffu);
+    EXPECT_EQ(all.top_sp, 0x1efu);  // TOP_SPs 8, 9, 18, 19 belong to nobody
+}
+
+}  // namespace
