@@ -334,6 +334,64 @@ TEST_F(VfioUserServerTest, AServerThatDiesIsAnErrorForEveryLaterCall) {
     delete client;
 }
 
+/// QEMU gives up on a register access that waits for its own answer to a DMA message.
+TEST_F(VfioUserServerTest, ARegisterWriteIsAnsweredBeforeTheDmaItCauses) {
+    const std::vector<u8> data{1, 2, 3, 4};
+    int answers = 0;
+    function.on_write = [&](u64) {
+        EXPECT_TRUE(function.carrier->write(0x1000, data));
+        EXPECT_TRUE(function.carrier->read(0x2000, 4, [&](auto bytes) {
+            ++answers;
+            EXPECT_EQ(std::vector<u8>(bytes.begin(), bytes.end()), (std::vector<u8>{5, 6, 7, 8}));
+        }));
+    };
+    serve([&] {
+        raw_peer peer(path);
+        ASSERT_TRUE(peer.hello().ok());
+        EXPECT_EQ(peer.request(10, packed(u64{0}, u32{0}, u32{4}, u32{1})).command, 10);
+        const auto probe = peer.receive();  // which layout do we speak?
+        EXPECT_EQ(probe.command, 11);
+        EXPECT_EQ(probe.at<u64>(8), (u64{1} << 32) + 1);
+        peer.send_bytes(packed(probe.id, u16{11}, u32{16}, u32{0x21}, u32{E2BIG}).data(), 16);
+        const auto write = peer.receive();
+        EXPECT_EQ(write.command, 12);
+        EXPECT_EQ(write.payload, packed(u64{0x1000}, u64{4}, u32{0x0403'0201}));
+        const auto read = peer.receive();
+        EXPECT_EQ(read.payload, packed(u64{0x2000}, u64{4}));
+        const auto answer = packed(read.id, u16{11}, u32{36}, u32{1}, u32{0}, u64{0x2000}, u64{4},
+                                   u32{0x0807'0605});
+        peer.send_bytes(answer.data(), answer.size());
+        EXPECT_TRUE(peer.request(13, {}).ok());
+    });
+    EXPECT_EQ(answers, 1);
+}
+
+TEST_F(VfioUserServerTest, DmaWithoutAnswersIsBounded) {
+    const std::vector<u8> data(4096);
+    unsigned accepted = 0;
+    function.on_write = [&](u64) {
+        while (accepted < 1000 && function.carrier->write(0x1000, data)) ++accepted;
+    };
+    const auto doorbell = packed(u64{0}, u32{0}, u32{4}, u32{1});
+    serve([&] {
+        raw_peer peer(path);
+        ASSERT_TRUE(peer.hello().ok());
+        EXPECT_TRUE(peer.request(10, doorbell).ok());
+        EXPECT_EQ(accepted, 32u);  // 128 KiB
+        EXPECT_EQ(function.ready, 0);
+        const auto probe = peer.receive();
+        peer.send_bytes(packed(probe.id, u16{11}, u32{16}, u32{0x21}, u32{E2BIG}).data(), 16);
+        for (int i = 0; i < 32; ++i) {
+            const auto write = peer.receive();
+            EXPECT_EQ(write.command, 12);
+            peer.send_bytes(packed(write.id, u16{12}, u32{16}, u32{1}, u32{0}).data(), 16);
+        }
+        EXPECT_TRUE(peer.request(10, doorbell).ok());  // room again
+        EXPECT_EQ(accepted, 64u);
+    });
+    EXPECT_EQ(function.ready, 1);
+}
+
 // --- what no client should say ---
 
 struct malformed {

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace trn::test {
+
+/// One request of a recorded driver (tests/data/driver-traces/README.md).
+struct driver_request {
+    enum class kind { read, write, map, unmap, reset };
+    kind what;
+    unsigned region = 0;        // read, write
+    std::uint64_t offset = 0;   // in the region, or the iova
+    std::uint64_t size = 0;     // bytes
+    std::uint64_t value = 0;    // read or written: the first 8 bytes
+    std::uint64_t in_file = 0;  // map: offset in its file
+    unsigned flags = 0;         // map: 1 readable, 2 writable
+    bool descriptor = false;    // map: a file came with it
+};
+
+/// The requests of a compressed trace, in order.
+inline std::vector<driver_request> read_driver_trace(const std::string& path) {
+    using kind = driver_request::kind;
+    const std::unique_ptr<FILE, int (*)(FILE*)> text(popen(("gzip -dc " + path).c_str(), "r"),
+                                                     pclose);
+    std::vector<driver_request> requests;
+    char line[1024];
+    while (text != nullptr && fgets(line, sizeof line, text.get()) != nullptr) {
+        driver_request at{.what = kind::read};
+        char direction = 0;
+        unsigned long long offset = 0, size = 0, value = 0, in_file = 0;
+        int fds = 0;
+        char reset[8] = "";
+        if (sscanf(line, "%*f R%u %c %llx/%llu %*[<>-] %llx", &at.region, &direction, &offset,
+                   &size, &value) == 5) {
+            at.what = direction == 'W' ? kind::write : kind::read;
+        } else if (sscanf(line, "%*f DMA_MAP iova %llx size %llx off %llx flags %u fd %d", &offset,
+                          &size, &in_file, &at.flags, &fds) == 5) {
+            at.what = kind::map;
+            at.descriptor = fds != 0;
+        } else if (sscanf(line, "%*f DMA_UNMAP iova %llx size %llx", &offset, &size) == 2) {
+            at.what = kind::unmap;
+        } else if (sscanf(line, "%*f %7s", reset) == 1 && std::string(reset) == "RESET") {
+            at.what = kind::reset;
+        } else {
+            continue;
+        }
+        at.offset = offset;
+        at.size = size;
+        at.value = value;
+        at.in_file = in_file;
+        requests.push_back(at);
+    }
+    if (requests.empty()) throw std::runtime_error("no trace in " + path);
+    return requests;
+}
+
+}  // namespace trn::test
