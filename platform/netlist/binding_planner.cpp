@@ -17,11 +17,12 @@ std::uint64_t key(const plan::endpoint& end) {
 constexpr std::uint64_t most_elements = 1u << 20;
 
 bool is_output(port_role role) {
-    return role == port_role::initiator || role == port_role::irq_out;
+    return role == port_role::initiator || role == port_role::irq_out || role == port_role::uses;
 }
 
 std::string with_article(port_role role) {
-    return fmt::format("{} {}", role == port_role::target ? "a" : "an", to_string(role));
+    const auto word = to_string(role);
+    return fmt::format("{} {}", word[0] == 'i' ? "an" : "a", word);
 }
 
 std::uint64_t elements(const port& p, const std::any& config) {
@@ -286,12 +287,17 @@ bool binding_planner::directions_fit(const plan::endpoint& from, const plan::end
     const port_role left = port_of(from).role, right = port_of(to).role;
     if (left == port_role::initiator && right == port_role::target) return true;
     if (left == port_role::irq_out && right == port_role::irq_in) return true;
+    if (left == port_role::uses && right == port_role::provides &&
+        port_of(from).interface == port_of(to).interface)
+        return true;
     const bool swapped = is_output(right) && !is_output(left);
-    all_.report(where, mistake::wrong_direction,
-                fmt::format("'{}' is {} and '{}' is {}", local_text(from), with_article(left),
-                            local_text(to), with_article(right)),
-                swapped ? "the arrow points from the initiator or interrupt output"
-                        : "an initiator goes to a target, an irq_out to an irq_in");
+    all_.report(
+        where, mistake::wrong_direction,
+        fmt::format("'{}' is {} and '{}' is {}", local_text(from), with_article(left),
+                    local_text(to), with_article(right)),
+        swapped ? "the arrow points from the initiator or interrupt output"
+                : "an initiator goes to a target, an irq_out to an irq_in, a user to a provider "
+                  "of what it uses");
     return false;
 }
 

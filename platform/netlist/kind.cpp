@@ -31,6 +31,10 @@ std::string_view to_string(port_role role) {
         return "irq_out";
     case port_role::irq_in:
         return "irq_in";
+    case port_role::uses:
+        return "user";
+    case port_role::provides:
+        return "provider";
     }
     return "";
 }

@@ -33,7 +33,8 @@ struct parameter {
     std::function<std::string(const std::any& config)> show;
 };
 
-enum class port_role : std::uint8_t { initiator, target, irq_out, irq_in };
+/// `uses` and `provides` are the two ends of a C++ interface (an sc_port, or a setter).
+enum class port_role : std::uint8_t { initiator, target, irq_out, irq_in, uses, provides };
 std::string_view to_string(port_role role);
 
 /// One socket or interrupt line of a kind, by the name of its sc_object. Said in the table so that
@@ -50,11 +51,21 @@ struct port {
     from_config size = {};   ///< target: bytes it decodes from 0; none = any address
     from_config lines = {};  ///< irq_in: how many lines; none = 1
     from_config count = {};  ///< an sc_vector of this many sockets, `name[3]`; none = one socket
+    std::string interface = {};  ///< uses, provides: which one
+    /// uses: hands the provider to the user; false when either is not what the table says.
+    std::function<bool(sc_core::sc_module& user, sc_core::sc_module& provider)> join = {};
 
     static port initiator(std::string name, std::string doc);
     static port target(std::string name, std::string doc);
     static port irq_out(std::string name, std::string doc);
     static port irq_in(std::string name, std::string doc);
+    /// The user has an sc_port<I> of this name; or is told by `set`.
+    template <class I>
+    static port uses(std::string name, std::string doc);
+    template <class I, class User>
+    static port uses(std::string name, std::string doc, void (User::*set)(const I&));
+    template <class I>
+    static port provides(std::string name, std::string doc);
 
     port optional() &&;
     port unlimited() &&;
@@ -64,11 +75,11 @@ struct port {
     port times(std::uint64_t elements) &&;
     /// The same, computed from the kind's configuration: a member pointer or a function of it.
     template <class F>
-    requires(!std::is_integral_v<F>) port of_size(F from) &&;
+    requires(!std::is_convertible_v<F, std::uint64_t>) port of_size(F from) &&;
     template <class F>
-    requires(!std::is_integral_v<F>) port of_lines(F from) &&;
+    requires(!std::is_convertible_v<F, std::uint64_t>) port of_lines(F from) &&;
     template <class F>
-    requires(!std::is_integral_v<F>) port times(F from) &&;
+    requires(!std::is_convertible_v<F, std::uint64_t>) port times(F from) &&;
 };
 
 /// Something a board may name: how to configure and build one class of module.

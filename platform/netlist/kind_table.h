@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How tables of kinds are written; only models/kinds includes this.
+/// How tables of kinds are written; only models/kinds/ includes this.
 ///
 ///     kind_of<memory>("memory", "RAM or ROM, wholly open to DMI.",
 ///                     {{"size", &memory::config::size, unit::bytes, required, "capacity"},
@@ -20,6 +20,7 @@
 #include <limits>
 #include <memory>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 
 #include "platform/config/document.h"
@@ -28,7 +29,14 @@
 namespace trn {
 
 /// What an integer counts. sc_time, bool, strings and enumerations need no unit.
-enum class unit : std::uint8_t { none, bytes, bytes_per_second, transfers_per_second, hertz };
+enum class unit : std::uint8_t {
+    none,
+    address,  ///< a plain number, shown in hexadecimal
+    bytes,
+    bytes_per_second,
+    transfers_per_second,
+    hertz
+};
 
 struct required_t {};
 inline constexpr required_t required{};
@@ -85,6 +93,7 @@ std::optional<config::refusal> read_integer(std::string_view text, unit what, T&
         unread = with(config::parse_frequency(text), &hertz::value);
         break;
     case unit::none:
+    case unit::address:
         if constexpr (std::is_signed_v<T>) {
             unread = take(config::parse_signed(text), [&](std::int64_t value) {
                 if (value < std::numeric_limits<T>::min() || value > std::numeric_limits<T>::max())
@@ -113,6 +122,8 @@ std::string show_integer(T value, unit what) {
         return to_string(lane_rate{number});
     case unit::hertz:
         return to_string(hertz{number});
+    case unit::address:
+        return fmt::format("0x{:x}", number);
     case unit::none:
         break;
     }
@@ -120,8 +131,8 @@ std::string show_integer(T value, unit what) {
 }
 
 inline std::string_view type_of(unit what) {
-    constexpr std::array<std::string_view, 5> names{"number", "size", "data rate", "lane rate",
-                                                    "frequency"};
+    constexpr std::array<std::string_view, 6> names{
+        "number", "address", "size", "data rate", "lane rate", "frequency"};
     return names[static_cast<std::size_t>(what)];
 }
 
@@ -290,25 +301,71 @@ port::from_config erase(F function) {
     return erase_call(function, &F::operator());
 }
 
+template <class I>
+port interface_port(port_role role, std::string name, std::string doc) {
+    port made;
+    made.name = std::move(name);
+    made.role = role;
+    made.doc = std::move(doc);
+    made.interface = typeid(I).name();
+    return made;
+}
+
 }  // namespace kind_detail
 
 template <class F>
-    requires(!std::is_integral_v<F>)
+    requires(!std::is_convertible_v<F, std::uint64_t>)
 port port::of_size(F from) && {
     size = kind_detail::erase(from);
     return std::move(*this);
 }
 template <class F>
-    requires(!std::is_integral_v<F>)
+    requires(!std::is_convertible_v<F, std::uint64_t>)
 port port::of_lines(F from) && {
     lines = kind_detail::erase(from);
     return std::move(*this);
 }
 template <class F>
-    requires(!std::is_integral_v<F>)
+    requires(!std::is_convertible_v<F, std::uint64_t>)
 port port::times(F from) && {
     count = kind_detail::erase(from);
     return std::move(*this);
+}
+
+template <class I>
+port port::uses(std::string name, std::string doc) {
+    port made = kind_detail::interface_port<I>(port_role::uses, std::move(name), std::move(doc));
+    made.join = [name = made.name](sc_core::sc_module& user, sc_core::sc_module& provider) {
+        auto* interface = dynamic_cast<I*>(&provider);
+        for (auto* child : user.get_child_objects()) {
+            auto* socket = dynamic_cast<sc_core::sc_port_b<I>*>(child);
+            if (socket == nullptr || interface == nullptr || name != child->basename()) continue;
+            socket->bind(*interface);
+            return true;
+        }
+        return false;
+    };
+    return made;
+}
+
+template <class I, class User>
+port port::uses(std::string name, std::string doc, void (User::*set)(const I&)) {
+    port made = kind_detail::interface_port<I>(port_role::uses, std::move(name), std::move(doc));
+    made.join = [set](sc_core::sc_module& user, sc_core::sc_module& provider) {
+        auto* told = dynamic_cast<User*>(&user);
+        const auto* interface = dynamic_cast<const I*>(&provider);
+        if (told == nullptr || interface == nullptr) return false;
+        (told->*set)(*interface);
+        return true;
+    };
+    return made;
+}
+
+template <class I>
+port port::provides(std::string name, std::string doc) {
+    return kind_detail::interface_port<I>(port_role::provides, std::move(name), std::move(doc))
+        .unlimited()
+        .optional();
 }
 
 /// The kind of module class M, whose constructor takes (sc_module_name, const M::config&).

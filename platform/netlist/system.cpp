@@ -73,6 +73,11 @@ system::~system() {
     while (!modules_.empty()) modules_.pop_back();  // parts before what contains them
 }
 
+void system::refuse(const plan::module& m, std::string_view why) {
+    m.where.report(mistake::refused_by_model, fmt::format("{} '{}': {}", m.type, m.path, why));
+    board_.problems->throw_if_any();
+}
+
 void system::build(std::uint32_t first, std::uint32_t last) {
     for (auto i = first; i < last; i = board_.modules[i].end) build_one(i);
 }
@@ -87,10 +92,11 @@ void system::build_one(std::uint32_t index) {
     try {
         modules_[index] = m.built_as->make(m.name.c_str(), m.config);
     } catch (const std::bad_alloc&) {
-        m.where.report(mistake::refused_by_model,
-                       fmt::format("{} '{}': the host has not enough memory or address space",
-                                   m.type, m.path));
-        board_.problems->throw_if_any();
+        refuse(m, "the host has not enough memory or address space");
+    } catch (const sc_core::sc_report&) {
+        throw;  // SystemC's own complaints are about us
+    } catch (const std::exception& why) {
+        refuse(m, why.what());  // a file that cannot be read, ...
     }
 }
 
@@ -117,12 +123,14 @@ void system::bind(const plan::binding& what) {
     const auto explain = [&] {
         return fmt::format("cannot bind {} to {}", board_.text(what.from), board_.text(what.to));
     };
-    if (!what.repeated) {
+    const auto bound = [&] {
+        const port& user = board_.modules[what.from.module].built_as->ports[what.from.port];
+        if (user.join) return user.join(*modules_[what.from.module], *modules_[what.to.module]);
         auto& from = object(what.from);
         auto& to = object(what.to);
-        if (!bind_sockets(from, to) && !bind_lines(from, to, what.to.index))
-            broken_table(explain());
-    }
+        return bind_sockets(from, to) || bind_lines(from, to, what.to.index);
+    };
+    if (!what.repeated && !bound()) broken_table(explain());
     if (!what.window) return;
     auto* decoder = dynamic_cast<router*>(modules_[what.from.module].get());
     if (decoder == nullptr) broken_table(explain());

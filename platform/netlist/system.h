@@ -19,8 +19,8 @@ namespace trn {
 class system {
 public:
     /// Builds and binds everything in `board`.
-    /// \throws config_error (E54) when a model cannot be built, for example for want of address
-    /// space.
+    /// \throws config_error (E54) when a model cannot be built: no address space, an image file
+    /// that cannot be read.
     explicit system(plan board);
     ~system();
     system(const system&) = delete;
@@ -55,6 +55,7 @@ private:
 
     void build(std::uint32_t first, std::uint32_t last);
     void build_one(std::uint32_t index);
+    void refuse(const plan::module& m, std::string_view why);
     void bind_all();
     void bind(const plan::binding& what);
 

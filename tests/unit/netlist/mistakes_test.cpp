@@ -181,6 +181,11 @@ TEST(Board, E42SaysWhichWayTheArrowPoints) {
                 testing::ElementsAre(finding{mistake::wrong_direction, 11, 5}));
 }
 
+TEST(Board, E42JoinsOnlyUsersWithProviders) {
+    EXPECT_THAT(findings(with_bind(whole_bind + "  - dev.pace -> noc.target\n")),
+                testing::ElementsAre(finding{mistake::wrong_direction, 11, 5}));
+}
+
 TEST(Board, E43NamesTheFirstOfTwoBindings) {
     const auto list = mistakes(with_bind(whole_bind + "  - dev.mem -> noc.target\n"));
     ASSERT_EQ(list.size(), 1u);

@@ -15,6 +15,23 @@ namespace trn::test {
 
 enum class color { red, green };
 
+class ticks : public virtual sc_core::sc_interface {
+public:
+    virtual unsigned count() const = 0;
+};
+
+class beat : public sc_core::sc_module, public ticks {
+public:
+    struct config {
+        unsigned start = 7;
+    };
+    beat(sc_core::sc_module_name name, const config& cfg) : sc_module(name), cfg_(cfg) {}
+    unsigned count() const override { return cfg_.start; }
+
+private:
+    const config cfg_;
+};
+
 /// One of every sort of parameter and port.
 class gadget : public sc_core::sc_module {
 public:
@@ -39,6 +56,7 @@ public:
     tlm_utils::simple_initiator_socket<gadget, 64> mem{"mem"};
     tlm_utils::simple_initiator_socket_optional<gadget, 64> extra{"extra"};
     tlm_utils::simple_target_socket<gadget, 64> regs{"regs"};
+    sc_core::sc_port<ticks, 1, sc_core::SC_ZERO_OR_MORE_BOUND> pace{"pace"};
     irq_out irq{"irq"};
     irq_in reset;
     sc_core::sc_vector<irq_out> alarm{"alarm", 2};
@@ -47,12 +65,14 @@ public:
         : sc_module(name), reset("reset", cfg.lines, [](unsigned, bool) {}), cfg(cfg) {
         regs.register_b_transport(this, &gadget::b_transport);
     }
+    void set_second_pace(const ticks& from) { second_pace = &from; }
     void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
         last_address = payload.get_address();
         payload.set_response_status(tlm::TLM_OK_RESPONSE);
     }
 
     const config cfg;
+    const ticks* second_pace = nullptr;
     std::uint64_t last_address = ~std::uint64_t{0};
 };
 
@@ -94,11 +114,16 @@ inline const kind_list& sample_kinds() {
              port::target("regs", "registers").of_size(0x1000),
              port::irq_out("irq", "something happened"),
              port::irq_in("reset", "resets").of_lines(&c::lines),
-             port::irq_out("alarm", "two alarms").times(2).optional()},
+             port::irq_out("alarm", "two alarms").times(2).optional(),
+             port::uses<ticks>("pace", "how fast").optional(),
+             port::uses("second_pace", "how fast", &gadget::set_second_pace).optional()},
             [](const c& cfg) -> std::optional<std::string> {
                 if (cfg.queues <= 32) return std::nullopt;
                 return "at most 32 queues";
             }));
+        all.push_back(kind_of<beat>("beat", "Gives the pace.",
+                                    {{"start", &beat::config::start, "first tick"}},
+                                    {port::provides<ticks>("out", "ticks")}));
         return all;
     }();
     return list;

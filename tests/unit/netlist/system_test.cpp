@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <set>
 
 #include "platform/tlm/memory.h"
 #include "platform/tlm/router.h"
@@ -88,6 +89,24 @@ TEST(System, BindsInterruptLinesByNumber) {
     EXPECT_FALSE(dev.reset.level(0));
     EXPECT_TRUE(dev.reset.level(1));
     EXPECT_TRUE(dev.reset.level(2));
+}
+
+TEST(System, JoinsWhoUsesAnInterfaceWithWhoProvidesIt) {
+    trn::system built(board(R"(board: b
+modules:
+  d: {type: gadget}
+  pulse: {type: beat, start: 9}
+bind:
+  - d.mem -> d.regs
+  - d.irq -> none
+  - d.pace -> pulse.out
+  - d.second_pace -> pulse.out
+)"));
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    auto& d = *built.find<test::gadget>("d");
+    EXPECT_EQ(d.pace->count(), 9u);
+    ASSERT_NE(d.second_pace, nullptr);
+    EXPECT_EQ(d.second_pace->count(), 9u);
 }
 
 TEST(System, RefusesAMemoryTheHostCannotHold) {
@@ -182,14 +201,53 @@ TEST(Digest, IsTheSameOnEveryHost) {
     EXPECT_EQ(board(pair_of_memories).digest, 0xa922ace5c618489u);
 }
 
-TEST(Kinds, DescribeTheirClasses) {
-    // Every port of a table is an object of the built module: find_object aborts otherwise.
+/// A configuration in which every required parameter has some value.
+std::any some_config(const kind& k) {
+    auto config = k.defaults();
+    for (const auto& p : k.parameters) {
+        const std::string text = p.type == "size" ? "64 KiB" : "1";
+        if (p.required) p.assign(config, std::vector{text}, [](auto, const auto&) { FAIL(); });
+    }
+    return config;
+}
+
+TEST(Kinds, NameThePortsThatTheirClassesHave) {
+    for (const auto& k : test::sample_kinds()) {
+        const auto config = some_config(k);
+        const auto built = k.make(k.name.c_str(), config);
+        std::set<std::string> objects;
+        for (const auto* child : built->get_child_objects()) objects.insert(child->basename());
+        for (const auto& p : k.ports) {
+            if (p.join || p.role == port_role::provides) continue;
+            EXPECT_THAT(objects, testing::Contains(p.count ? p.name + "_0" : p.name)) << k.name;
+        }
+    }
+}
+
+TEST(Kinds, AcceptTheirOwnDefaults) {
+    for (const auto& k : test::sample_kinds()) {
+        const auto config = some_config(k);
+        if (k.check) {
+            EXPECT_EQ(k.check(config), std::nullopt) << k.name;
+        }
+        for (const auto& p : k.parameters) {
+            if (p.list) continue;
+            auto copy = k.defaults();
+            p.assign(copy, std::vector{p.show(config)}, [&](auto, const config::refusal& why) {
+                ADD_FAILURE() << k.name << "." << p.name << ": " << why.message;
+            });
+            EXPECT_EQ(p.show(copy), p.show(config)) << k.name << "." << p.name;
+        }
+    }
+}
+
+TEST(Kinds, AreDescribed) {
     for (const auto& k : kinds()) {
-        EXPECT_FALSE(k.doc.empty()) << k.name;
-        EXPECT_EQ(k.doc.back(), '.') << k.name;
-        for (const auto& p : k.parameters) EXPECT_FALSE(p.doc.empty()) << k.name << "." << p.name;
-        for (const auto& p : k.parameters)
-            EXPECT_TRUE(p.name != "type" && p.name != "count" && p.name != "each") << k.name;
+        EXPECT_THAT(k.doc, testing::EndsWith(".")) << k.name;
+        for (const auto& p : k.parameters) {
+            EXPECT_FALSE(p.doc.empty()) << k.name << "." << p.name;
+            EXPECT_THAT(p.name, testing::Not(testing::AnyOf("type", "count", "each"))) << k.name;
+        }
     }
 }
 

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/fis/fis.h"
+#include "models/kinds/tables.h"
+#include "models/misc_ram/misc_ram.h"
+#include "models/misc_ram/sim_reset.h"
+#include "models/udma/udma.h"
+#include "platform/netlist/kind_table.h"
+
+namespace trn::kind_tables {
+
+kind udma_kind() {
+    using c = udma::config;
+    return kind_of<udma>(
+        "udma",
+        "A group of DMA engines with 16 queues each: a SENG's, or a die's for host transfers.",
+        {{"engines", &c::engines, "in this group"},
+         {"first_engine", &c::first_engine, "number of engine 0 in the chip"},
+         {"stride", &c::stride, unit::bytes, "registers of one engine to those of the next"},
+         {"bytes_per_second", &c::bytes_per_second, unit::bytes_per_second, "of one engine"},
+         {"start_latency", &c::start_latency, "doorbell to first descriptor fetch"},
+         {"descriptor_overhead", &c::descriptor_overhead, "between descriptors"},
+         {"register_latency", &c::register_latency, "of each register access"},
+         {"stream_timeout", &c::stream_timeout, "for a begun packet without destination"},
+         {"functional_step", &c::functional_step, "per descriptor with --timing functional"},
+         {"outstanding", &c::outstanding, "transfers in flight per engine"}},
+        {port::target("registers", "a slot per engine").of_size([](const c& cfg) {
+             return cfg.engines * cfg.stride;
+         }),
+         port::initiator("memory", "descriptors and data"),
+         port::irq_in("reset", "each line holds half of the engines in reset")
+             .of_lines(udma::reset_lines),
+         port::irq_out("aborted", "some queue is stopped by an error")});
+}
+
+kind fis_kind() {
+    using c = fis::config;
+    return kind_of<fis>("fis", "The error blocks of a SENG's DMA engines.",
+                        {{"engines", &c::engines, "one block each"},
+                         {"stride", &c::stride, unit::bytes, "from block to block"},
+                         {"register_latency", &c::register_latency, "of each register access"}},
+                        {port::target("registers", "the blocks").of_size([](const c& cfg) {
+                            return cfg.engines * cfg.stride;
+                        })});
+}
+
+kind misc_ram_kind() {
+    using c = misc_ram::config;
+    return kind_of<misc_ram>(
+        "misc_ram", "The words that driver and firmware share, and the doorbell between them.",
+        {{"access_latency", &c::access_latency, "of each access"}},
+        {port::target("in", "as host and DMA engines see it").of_size(0x1000),
+         port::target("firmware", "as the management processor sees it").of_size(0x1000),
+         port::irq_out("doorbell", "the trigger word is not zero")});
+}
+
+kind sim_reset_kind() {
+    using c = sim_reset::config;
+    return kind_of<sim_reset>(
+        "sim_reset", "The reset word of the simulator revisions, served by firmware.",
+        {{"access_latency", &c::access_latency, "of each access"}},
+        {port::target("host", "the word that the host writes and polls").of_size(0x1000),
+         port::target("firmware", "what was asked, and where to say that it is done")
+             .of_size(0x1000),
+         port::irq_out("request", "the host waits")});
+}
+
+}  // namespace trn::kind_tables

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <bit>
+
+#include "models/kinds/tables.h"
+#include "models/pcie/pcie_endpoint.h"
+#include "models/pcie/pcie_root_port.h"
+#include "platform/netlist/kind_table.h"
+
+namespace trn::kind_tables {
+
+kind pcie_endpoint_kind() {
+    using c = pcie_endpoint::config;
+    return kind_of<pcie_endpoint>(
+        "pcie_endpoint", "The PCI Express function of a chip.",
+        {{"vendor_id", &c::vendor_id, unit::address, "configuration space"},
+         {"device_id", &c::device_id, unit::address, "configuration space"},
+         {"revision", &c::revision, "255 simulator, 240 emulator, else silicon"},
+         {"class_code", &c::class_code, unit::address, "configuration space"},
+         {"subsystem_vendor_id", &c::subsystem_vendor_id, unit::address, "configuration space"},
+         {"subsystem_id", &c::subsystem_id, unit::address, "configuration space"},
+         {"bar0_size", &c::bar0_size, unit::bytes, "a power of two"},
+         {"bar4_size", &c::bar4_size, unit::bytes, "a power of two"},
+         {"link_generation", &c::link_generation, "1 to 6: 2.5 to 64 GT/s"},
+         {"link_width", &c::link_width, "lanes"},
+         {"msix_vectors", &c::msix_vectors, "interrupt messages"},
+         {"serial_number", &c::serial_number, unit::address, "device serial number capability"},
+         {"request_latency", &c::request_latency, "of each host request"}},
+        {port::target("up", "TLPs from the link"),
+         port::target("dma", "the chip's accesses to host memory, by host address"),
+         port::initiator("bar0", "offsets in BAR0"), port::initiator("bar4", "offsets in BAR4"),
+         port::initiator("up_dma", "TLPs to the link"),
+         port::irq_in("msix", "a rising line raises the vector of the same number")
+             .of_lines(&c::msix_vectors)},
+        [](const c& cfg) -> std::optional<std::string> {
+            if (std::has_single_bit(cfg.bar0_size) && std::has_single_bit(cfg.bar4_size) &&
+                cfg.msix_vectors <= 256)
+                return std::nullopt;
+            return "BAR sizes are powers of two, and there are at most 256 MSI-X vectors";
+        });
+}
+
+kind pcie_root_port_kind() {
+    using c = pcie_root_port::config;
+    return kind_of<pcie_root_port>(
+        "pcie_root_port",
+        "The host's side of one function: enumerates it, carries accesses and DMA.",
+        {{"window_base", &c::window_base, unit::address, "bus address of the first BAR"},
+         {"requester", &c::requester, unit::address, "requester id of the host"},
+         {"function", &c::function, unit::address, "the function's bus, device and function"},
+         {"memory_latency", &c::memory_latency, "of a read of host memory"}},
+        {port::initiator("down", "TLPs to the function"),
+         port::target("dma", "TLPs from the function")});
+}
+
+}  // namespace trn::kind_tables

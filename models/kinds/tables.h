@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "platform/netlist/kind.h"
+
+/// One table per class that a board may name: what its `config` means to a person, and its sockets
+/// and lines. How a table is written: doc/boards.md.
+namespace trn::kind_tables {
+
+// interconnect.cpp
+kind router_kind();
+kind memory_kind();
+kind hbm_kind();
+kind die_to_die_kind();
+
+// processor.cpp
+kind riscv_hart_kind();
+kind aclint_kind();
+kind plic_kind();
+
+// chip.cpp
+kind udma_kind();
+kind fis_kind();
+kind misc_ram_kind();
+kind sim_reset_kind();
+
+// pcie.cpp
+kind pcie_endpoint_kind();
+kind pcie_root_port_kind();
+
+}  // namespace trn::kind_tables
