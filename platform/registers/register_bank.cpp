@@ -220,7 +220,7 @@ inline tlm::tlm_response_status register_bank::write(unsigned instance, register
     row.touched = true;
     const std::uint64_t old = load(instance, at.slot, row);
     std::uint64_t value = (old & ~row.bits.stored) | (written & row.bits.stored);
-    value &= ~(written & row.bits.clears);
+    value &= ~((written & row.bits.clears) | (~written & row.bits.kept));
     value |= written & row.bits.sets;
     if (value != old) store(instance, at.slot, value);
     if (!row.on_write) return tlm::TLM_OK_RESPONSE;

@@ -57,8 +57,9 @@ struct bit_access {
     std::uint64_t clears;    ///< writing 1 clears
     std::uint64_t sets;      ///< writing 1 sets
     std::uint64_t drained;   ///< reading clears
+    std::uint64_t kept = 0;  ///< writing 0 clears, writing 1 leaves
 
-    constexpr std::uint64_t writable() const { return stored | clears | sets; }
+    constexpr std::uint64_t writable() const { return stored | clears | sets | kept; }
 };
 
 /// One register, or an array of up to three dimensions (the first is the outermost).

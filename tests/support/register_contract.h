@@ -113,7 +113,8 @@ private:
     static std::uint64_t expected(const bit_access& bits, std::uint64_t old,
                                   std::uint64_t written) {
         const std::uint64_t stored = (old & ~bits.stored) | (written & bits.stored);
-        return (stored & ~(written & bits.clears)) | (written & bits.sets);
+        const std::uint64_t cleared = (written & bits.clears) | (~written & bits.kept);
+        return (stored & ~cleared) | (written & bits.sets);
     }
 
     void check_reset(const element& e) {

@@ -64,8 +64,9 @@ void emit_row(std::string& out, const register_spec& r, unsigned width, std::uin
     }
     const auto b = r.bits(width);
     out += fmt::format(
-        "}}}}, {}, {}, {:#x}ull,\n     {{{:#x}ull, {:#x}ull, {:#x}ull, {:#x}ull, {:#x}ull}},\n",
-        r.count(), slot, r.reset, b.readable, b.stored, b.clears, b.sets, b.drained);
+        "}}}}, {}, {}, {:#x}ull,\n     {{{:#x}ull, {:#x}ull, {:#x}ull, {:#x}ull, {:#x}ull, "
+        "{:#x}ull}},\n",
+        r.count(), slot, r.reset, b.readable, b.stored, b.clears, b.sets, b.drained, b.kept);
     out += fmt::format("     trn::knowledge::{}, trn::fidelity::{}, {}}},\n", to_string(r.known_by),
                        to_string(r.fidelity), literal(r.contract_skip));
 }

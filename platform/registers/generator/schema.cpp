@@ -19,8 +19,9 @@ struct choices<access> {
     static constexpr std::array list{
         choice<access>{"rw", access::rw},     choice<access>{"ro", access::ro},
         choice<access>{"wo", access::wo},     choice<access>{"rw1c", access::rw1c},
-        choice<access>{"rw1s", access::rw1s}, choice<access>{"w1c", access::w1c},
-        choice<access>{"w1s", access::w1s},   choice<access>{"rc", access::rc}};
+        choice<access>{"rw0c", access::rw0c}, choice<access>{"rw1s", access::rw1s},
+        choice<access>{"w1c", access::w1c},   choice<access>{"w1s", access::w1s},
+        choice<access>{"rc", access::rc}};
 };
 template <>
 struct choices<knowledge> {
@@ -359,13 +360,15 @@ private:
 };
 
 void apply(bit_access& bits, access kind, std::uint64_t mask) {
-    for (auto* m : {&bits.readable, &bits.stored, &bits.clears, &bits.sets, &bits.drained})
+    for (auto* m :
+         {&bits.readable, &bits.stored, &bits.clears, &bits.sets, &bits.drained, &bits.kept})
         *m &= ~mask;
     if (kind != access::wo && kind != access::w1c && kind != access::w1s) bits.readable |= mask;
     if (kind == access::rw || kind == access::wo) bits.stored |= mask;
     if (kind == access::rw1c || kind == access::w1c) bits.clears |= mask;
     if (kind == access::rw1s || kind == access::w1s) bits.sets |= mask;
     if (kind == access::rc) bits.drained |= mask;
+    if (kind == access::rw0c) bits.kept |= mask;
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 /// A block's register description as its YAML says it (doc/registers.md), checked and resolved.
 namespace trn::registers {
 
-enum class access : std::uint8_t { rw, ro, wo, rw1c, rw1s, w1c, w1s, rc };
+enum class access : std::uint8_t { rw, ro, wo, rw1c, rw0c, rw1s, w1c, w1s, rc };
 std::string_view to_string(access kind);
 
 struct value_spec {
