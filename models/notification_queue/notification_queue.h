@@ -26,6 +26,7 @@ struct notification {
 class notification_queue {
 public:
     static constexpr unsigned slots = 16;
+    static constexpr std::uint64_t aperture_size = 0x1000;
     static constexpr unsigned entry_bytes = 16;
 
     /// `owner` is named in messages.

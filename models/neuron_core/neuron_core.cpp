@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/neuron_core/neuron_core.h"
+
+#include "models/neuron_core/pe_counters_regs.h"
+#include "platform/tlm/memory.h"
+
+namespace trn {
+
+using pe = pe_counters_regs::reg;
+
+namespace {
+
+/// Moves the payload by `offset` for as long as it lives.
+class shifted {
+public:
+    shifted(tlm::tlm_generic_payload& payload, std::uint64_t offset)
+        : payload_(payload), address_(payload.get_address()) {
+        payload.set_address(address_ - offset);
+    }
+    ~shifted() { payload_.set_address(address_); }
+    shifted(const shifted&) = delete;
+    shifted& operator=(const shifted&) = delete;
+
+private:
+    tlm::tlm_generic_payload& payload_;
+    const std::uint64_t address_;
+};
+
+bool inside(std::uint64_t address, std::uint64_t base, std::uint64_t size) {
+    return address >= base && address - base < size;
+}
+
+}  // namespace
+
+neuron_core::neuron_core(sc_core::sc_module_name name, const config& cfg)
+    : notifying_module(name),
+      reset("reset", 1, [this](unsigned, bool level) { reset_changed(level); }),
+      cfg_(cfg),
+      sbuf_(cfg.sbuf_size),
+      psum_(cfg.psum_size),
+      semaphores_(*this, cfg.access_latency),
+      pe_counters_(pe_counters_regs::table, {.latency = cfg.register_latency}),
+      memories_({cfg.bytes_per_second, sc_core::SC_ZERO_TIME}) {
+    aperture.register_b_transport(this, &neuron_core::access_aperture);
+    aperture.register_transport_dbg(this, &neuron_core::peek_aperture);
+    aperture.register_get_direct_mem_ptr(this, &neuron_core::get_direct_mem_ptr);
+    top.register_b_transport(this, &neuron_core::access_top);
+    top.register_transport_dbg(this, &neuron_core::peek_top);
+
+    // Nothing computes yet: every row group has been idle since power-on.
+    const auto cycles = [clock = cfg.clock_hz] {
+        return static_cast<std::uint64_t>(sc_core::sc_time_stamp().to_seconds() *
+                                          static_cast<double>(clock));
+    };
+    pe_counters_.view(pe::idle_lo, [cycles](auto, auto) { return cycles() & 0xffff'ffff; });
+    pe_counters_.view(pe::idle_hi, [cycles](auto, auto) { return cycles() >> 32; });
+}
+
+void neuron_core::access_aperture(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    const std::uint64_t address = payload.get_address();
+    if (inside(address, semaphores_offset, semaphores::size)) {
+        const shifted local(payload, semaphores_offset);
+        return semaphores_.access(payload, delay);
+    }
+    const bool psum = inside(address, psum_offset, cfg_.psum_size);
+    if (!psum && !inside(address, 0, cfg_.sbuf_size)) {
+        payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        return;
+    }
+    backing_store& store = psum ? psum_ : sbuf_;
+    const shifted local(payload, psum ? psum_offset : 0);
+    if (copy_payload(payload, store.data(), store.size()) == 0) return;
+    payload.set_dmi_allowed(true);
+    if (timing() == timing_mode::functional) return;
+    const auto now = sc_core::sc_time_stamp();
+    delay = memories_.reserve(payload.get_data_length(), now + delay) - now + cfg_.access_latency;
+}
+
+unsigned neuron_core::peek_aperture(tlm::tlm_generic_payload& payload) {
+    const std::uint64_t address = payload.get_address();
+    if (inside(address, semaphores_offset, semaphores::size)) {
+        const shifted local(payload, semaphores_offset);
+        return semaphores_.debug_access(payload);
+    }
+    const bool psum = inside(address, psum_offset, cfg_.psum_size);
+    backing_store& store = psum ? psum_ : sbuf_;
+    const shifted local(payload, psum ? psum_offset : 0);
+    return copy_payload(payload, store.data(), store.size());
+}
+
+bool neuron_core::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+    const bool psum = inside(payload.get_address(), psum_offset, cfg_.psum_size);
+    if (!psum && !inside(payload.get_address(), 0, cfg_.sbuf_size)) {
+        dmi.allow_none();
+        dmi.set_start_address(payload.get_address());
+        dmi.set_end_address(payload.get_address());
+        return false;
+    }
+    const std::uint64_t base = psum ? psum_offset : 0;
+    backing_store& store = psum ? psum_ : sbuf_;
+    dmi.set_dmi_ptr(store.data());
+    dmi.set_start_address(base);
+    dmi.set_end_address(base + store.size() - 1);
+    dmi.allow_read_write();
+    dmi.set_read_latency(cfg_.access_latency);
+    dmi.set_write_latency(cfg_.access_latency);
+    route::add(payload, port_);
+    return true;
+}
+
+void neuron_core::access_top(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    const std::uint64_t address = payload.get_address();
+    if (inside(address, notifications_offset, notification_queue::aperture_size)) {
+        const shifted local(payload, notifications_offset);
+        notifications_.access(payload, delay);
+    } else if (inside(address, pe_counters_offset, pe_counters_regs::size)) {
+        const shifted local(payload, pe_counters_offset);
+        pe_counters_.access(payload, delay);
+    } else {
+        payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    }
+}
+
+unsigned neuron_core::peek_top(tlm::tlm_generic_payload& payload) {
+    const std::uint64_t address = payload.get_address();
+    if (inside(address, notifications_offset, notification_queue::aperture_size)) {
+        const shifted local(payload, notifications_offset);
+        return notifications_.debug_access(payload);
+    }
+    if (inside(address, pe_counters_offset, pe_counters_regs::size)) {
+        const shifted local(payload, pe_counters_offset);
+        return pe_counters_.debug_access(payload);
+    }
+    return 0;
+}
+
+/// Contract 5.3: semaphores and events 0, notification queues off. SBUF and PSUM keep their bytes.
+void neuron_core::reset_changed(bool level) {
+    if (!level) return;
+    semaphores_.reset();
+    notifications_.reset();
+}
+
+void neuron_core::publish(statistics& out) const {
+    out.count("memory_bytes_moved", memories_.bytes());
+    out.count("sbuf_bytes_resident", sbuf_.resident());
+}
+
+}  // namespace trn

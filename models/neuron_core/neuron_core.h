@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tlm_utils/simple_target_socket.h>
+
+#include <cstdint>
+#include <systemc>
+#include <tlm>
+
+#include "models/notification_queue/notifying_module.h"
+#include "models/semaphores/semaphores.h"
+#include "platform/kernel/introspection.h"
+#include "platform/registers/register_bank.h"
+#include "platform/tlm/backing_store.h"
+#include "platform/tlm/bandwidth_resource.h"
+#include "platform/tlm/irq.h"
+#include "platform/tlm/route.h"
+
+namespace trn {
+
+/// What the rest of the chip sees of a NeuronCore (TPB): SBUF, PSUM, events and semaphores in one
+/// aperture, and its registers in the die's register space. The engines come later.
+/// Spec: doc/models/neuron_core.md.
+class neuron_core : public notifying_module, public publishes_statistics {
+public:
+    struct config {
+        std::uint64_t sbuf_size = 32 << 20;                   ///< bytes: 128 x 256 KiB
+        std::uint64_t psum_size = 2 << 20;                    ///< bytes: 128 x 16 KiB
+        std::uint64_t bytes_per_second = 10'000'000'000'000;  ///< of SBUF and PSUM
+        sc_core::sc_time access_latency{50, sc_core::SC_NS};  ///< 60 cycles of 1.2 GHz
+        sc_core::sc_time register_latency{50, sc_core::SC_NS};
+        std::uint64_t clock_hz = 2'400'000'000;  ///< of the PE counters
+    };
+    static constexpr std::uint64_t psum_offset = 0x0200'0000;        // invented: after the SBUF
+    static constexpr std::uint64_t semaphores_offset = 0x0270'0000;  // contract 3.3
+    static constexpr std::uint64_t aperture_size = 0x0400'0000;
+    static constexpr std::uint64_t notifications_offset = 0x1000;  // contract 9, in TPB_TOP
+    static constexpr std::uint64_t pe_counters_offset = 0x141000;  // contract 3.2
+    static constexpr std::uint64_t top_size = 0x180000;
+
+    tlm_utils::simple_target_socket<neuron_core, 64> aperture{"aperture"};
+    tlm_utils::simple_target_socket<neuron_core, 64> top{"top"};  ///< TPB_TOP registers
+    irq_in reset;
+
+    neuron_core(sc_core::sc_module_name name, const config& cfg);
+
+    semaphores& sync() { return semaphores_; }
+    backing_store& sbuf() { return sbuf_; }
+    backing_store& psum() { return psum_; }
+
+    void publish(statistics& out) const override;
+
+private:
+    void access_aperture(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    unsigned peek_aperture(tlm::tlm_generic_payload& payload);
+    bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
+    void access_top(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    unsigned peek_top(tlm::tlm_generic_payload& payload);
+    void reset_changed(bool level);
+
+    const config cfg_;
+    backing_store sbuf_, psum_;
+    semaphores semaphores_;
+    register_bank pe_counters_;
+    bandwidth_resource memories_;
+    bandwidth_crossing port_{memories_};
+};
+
+}  // namespace trn

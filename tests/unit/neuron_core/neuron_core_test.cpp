@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/neuron_core/neuron_core.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+
+#include "models/neuron_core/pe_counters_regs.h"
+#include "models/notification_queue/notification_queue_regs.h"
+#include "models/semaphores/semaphores_regs.h"
+#include "models/top_sp/top_sp.h"
+#include "platform/misuse/misuse.h"
+#include "platform/tlm/deferral.h"
+#include "platform/tlm/memory.h"
+#include "tests/support/register_contract.h"
+#include "tests/support/tlm_driver.h"
+
+namespace {
+
+using namespace trn;
+using namespace trn::test;
+using nq = notification_queue_regs::reg;
+using sem = semaphores_regs::reg;
+
+constexpr std::uint64_t nq_at = neuron_core::notifications_offset;
+
+class NeuronCoreTest : public testing::Test {
+protected:
+    void SetUp() override {
+        aperture.out.bind(core.aperture);
+        top.out.bind(core.top);
+        core.memory.bind(ram.in);
+        reset.bind(core.reset);
+        sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    }
+    static std::uint64_t at(sem r, unsigned i) {
+        return neuron_core::semaphores_offset + semaphores_regs::offset(r, i);
+    }
+    void open_ring(unsigned slot, std::uint32_t base, std::uint32_t size) {
+        top.write<std::uint32_t>(nq_at + notification_queue_regs::offset(nq::slot_base_hi, slot),
+                                 0);
+        top.write(nq_at + notification_queue_regs::offset(nq::slot_base_lo, slot), base);
+        top.write(nq_at + notification_queue_regs::offset(nq::slot_size, slot), size);
+    }
+    std::uint32_t head(unsigned slot) {
+        return top.read(nq_at + notification_queue_regs::offset(nq::slot_head, slot));
+    }
+    static void run() { sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_US)); }
+
+    tlm_driver aperture{"aperture"}, top{"top"};
+    neuron_core core{"core", {}};
+    memory ram{"ram", {1 << 20}};
+    irq_out reset{"reset"};
+};
+
+TEST_F(NeuronCoreTest, KeepsItsRegisterContracts) {
+    register_contract(aperture, semaphores_regs::table, neuron_core::semaphores_offset).check();
+    register_contract(top, notification_queue_regs::table, nq_at).check();
+    register_contract(top, pe_counters_regs::table, neuron_core::pe_counters_offset).check();
+}
+
+TEST_F(NeuronCoreTest, HasSbufPsumAndSemaphoresAndHolesBetween) {
+    aperture.write<std::uint64_t>(0x01ff'fff8, 1);
+    aperture.write<std::uint64_t>(neuron_core::psum_offset, 2);
+    EXPECT_EQ(core.sbuf().data()[0x01ff'fff8], 1);
+    EXPECT_EQ(core.psum().data()[0], 2);
+    EXPECT_EQ(aperture.write<std::uint32_t>(0x0220'0000, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(aperture.write<std::uint32_t>(0x0270'2000, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(top.write<std::uint32_t>(0, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+}
+
+TEST_F(NeuronCoreTest, GivesDirectMemoryForSbufAndPsumOnly) {
+    tlm::tlm_dmi dmi;
+    ASSERT_TRUE(aperture.request_dmi(0x1000, dmi));
+    EXPECT_EQ(dmi.get_end_address(), 0x01ff'ffffu);
+    ASSERT_TRUE(aperture.request_dmi(neuron_core::psum_offset + 4, dmi));
+    EXPECT_EQ(dmi.get_start_address(), neuron_core::psum_offset);
+    EXPECT_FALSE(aperture.request_dmi(neuron_core::semaphores_offset, dmi));
+}
+
+TEST_F(NeuronCoreTest, ResetClearsSynchronisationAndKeepsMemory) {
+    aperture.write<std::uint32_t>(0, 5);
+    aperture.write<std::uint32_t>(at(sem::semaphore_set, 3), 5);
+    aperture.write<std::uint32_t>(at(sem::event, 3), 1);
+    open_ring(0, 0x1000, 256);
+    reset.set(true);
+    reset.set(false);
+    EXPECT_EQ(aperture.read(0), 5u);
+    EXPECT_EQ(aperture.read(at(sem::semaphore_read, 3)), 0u);
+    EXPECT_EQ(aperture.read(at(sem::event, 3)), 0u);
+    EXPECT_FALSE(core.notify(0, {}));
+}
+
+TEST_F(NeuronCoreTest, IdleCountersRun) {
+    sc_core::sc_start(sc_core::sc_time(2, sc_core::SC_SEC));
+    const auto lo = pe_counters_regs::offset(pe_counters_regs::reg::idle_lo, 4);
+    const std::uint64_t hi_word = top.read(neuron_core::pe_counters_offset + lo + 4);
+    EXPECT_EQ(hi_word << 32 | top.read(neuron_core::pe_counters_offset + lo), 4'800'000'000u);
+}
+
+TEST_F(NeuronCoreTest, NotificationsFillTheRingAndFlipThePhase) {
+    open_ring(3, 0x1000, 64);  // four entries
+    EXPECT_EQ(head(3), 0x80000000u);
+    for (std::uint32_t i = 0; i < 5; ++i)
+        EXPECT_TRUE(core.notify(3, {notification::kind::error, 2, 100 + i}));
+    run();
+    EXPECT_EQ(head(3), 0x10u);  // wrapped: phase 0, one entry of the second pass
+    std::array<std::uint32_t, 4> first, second;
+    std::memcpy(first.data(), ram.bytes().data() + 0x1000, 16);
+    std::memcpy(second.data(), ram.bytes().data() + 0x1010, 16);
+    EXPECT_EQ(first[0], 0x203u);
+    EXPECT_EQ(first[1], 104u);
+    EXPECT_EQ(second[0], 0x80000203u);
+    EXPECT_EQ(second[1], 101u);
+}
+
+TEST_F(NeuronCoreTest, ASlotThatIsOffTakesNothing) {
+    EXPECT_FALSE(core.notify(0, {}));
+    open_ring(0, 0x1000, 64);
+    open_ring(0, 0, 0);
+    EXPECT_FALSE(core.notify(0, {}));
+}
+
+TEST_F(NeuronCoreTest, RingsOfWrongShapeAreMisuse) {
+    open_ring(0, 0x1000, 100);
+    EXPECT_FALSE(core.notify(0, {}));
+    open_ring(1, 0x10'0000, 64);  // beyond the memory
+    EXPECT_TRUE(core.notify(1, {}));
+    run();
+    EXPECT_EQ(misuse::count(misuse::notification_ring_shape), 2u);
+    EXPECT_EQ(head(1), 0x80000000u);
+}
+
+TEST_F(NeuronCoreTest, MoreThanTheBlockCanHoldIsLostAndCounted) {
+    open_ring(0, 0x1000, 4096);
+    for (int i = 0; i < 70; ++i) core.notify(0, {});
+    run();
+    EXPECT_EQ(head(0), 0x80000000u + 64 * 16);
+    EXPECT_EQ(top.read(nq_at + notification_queue_regs::offset(nq::slot_lost, 0)), 6u);
+    EXPECT_EQ(misuse::count(misuse::notification_overflow), 6u);
+}
+
+class TopSpTest : public testing::Test {
+protected:
+    void SetUp() override {
+        aperture.out.bind(block.aperture);
+        registers.out.bind(block.registers);
+        block.memory.bind(ram.in);
+        reset.bind(block.reset);
+        sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    }
+    tlm_driver aperture{"aperture"}, registers{"registers"};
+    top_sp block{"block", {}};
+    memory ram{"ram", {1 << 20}};
+    irq_out reset{"reset"};
+};
+
+TEST_F(TopSpTest, KeepsItsRegisterContracts) {
+    register_contract(registers, notification_queue_regs::table).check();
+}
+
+TEST_F(TopSpTest, BeginsWithSemaphoresAndIsMemoryAbove) {
+    aperture.write<std::uint32_t>(semaphores_regs::offset(sem::semaphore_increment, 255), 7);
+    EXPECT_EQ(block.sync().value(255), 7);
+    aperture.write<std::uint64_t>(top_sp::aperture_size - 8, 9);
+    EXPECT_EQ(aperture.read<std::uint64_t>(top_sp::aperture_size - 8), 9u);
+    aperture.read(top_sp::aperture_size);
+    EXPECT_EQ(aperture.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    tlm::tlm_dmi dmi;
+    EXPECT_FALSE(aperture.request_dmi(0x1800, dmi));
+    ASSERT_TRUE(aperture.request_dmi(0x2000, dmi));
+    EXPECT_EQ(dmi.get_end_address(), top_sp::aperture_size - 1);
+}
+
+TEST_F(TopSpTest, ResetClearsSynchronisationAndKeepsMemory) {
+    aperture.write<std::uint32_t>(semaphores_regs::offset(sem::semaphore_set, 1), 7);
+    aperture.write<std::uint32_t>(0x4000, 7);
+    reset.set(true);
+    EXPECT_EQ(block.sync().value(1), 0);
+    EXPECT_EQ(aperture.read(0x4000), 7u);
+}
+
+}  // namespace
