@@ -226,10 +226,8 @@ void dma_engine::step(dma_budget& budget) {
     for (auto& q : queues_) {
         if (q && q->starved_since) expire_starvation(*q);
     }
-    while (!budget.spent()) {
-        if (complete_due(budget) == progress::blocked) break;
-        if (start_next() == progress::blocked) break;
-    }
+    do complete_due(budget);
+    while (!budget.spent() && start_next() != progress::blocked);
     decide_due();
 }
 
@@ -482,18 +480,18 @@ sc_time dma_engine::reserve(const transfer& t) {
 
 // ---- completing
 
-dma_engine::progress dma_engine::complete_due(dma_budget& budget) {
+/// Moves the bytes of everything that is due, until a memory makes it wait.
+void dma_engine::complete_due(dma_budget& budget) {
     while (!flight_.empty()) {
         transfer& t = flight_.front();
         if (!t.dropped) {
-            if (t.completes_at > sc_core::sc_time_stamp()) return progress::done;
-            if (budget.spent()) return progress::blocked;
-            if (move(t, budget) == progress::blocked) return progress::blocked;
+            if (t.completes_at > sc_core::sc_time_stamp()) return;
+            if (budget.spent()) return;
+            if (move(t, budget) == progress::blocked) return;
             if (!t.dropped) finish(t);
         }
         flight_.pop_front();
     }
-    return progress::done;
 }
 
 dma_engine::progress dma_engine::move(transfer& t, dma_budget& budget) {

@@ -164,7 +164,7 @@ private:
     sc_core::sc_time reserve(const transfer& t);
 
     // completing
-    progress complete_due(dma_budget& budget);
+    void complete_due(dma_budget& budget);
     progress move(transfer& t, dma_budget& budget);
     bool move_directly(transfer& t);
     progress move_burst(transfer& t);

@@ -295,6 +295,12 @@ dma_engine::counters udma::count(unsigned number) const {
     return engines_[number] ? engines_[number]->count() : dma_engine::counters{};
 }
 
+bool udma::busy() const {
+    return std::any_of(used_.begin(), used_.end(), [](const dma_engine* e) {
+        return e->busy(dma_side::m2s) || e->busy(dma_side::s2m);
+    });
+}
+
 void udma::publish(statistics& out) const {
     dma_engine::counters sum;
     for (unsigned n = 0; n < cfg_.engines; ++n) {
@@ -325,9 +331,11 @@ std::optional<std::string> udma::describe_wait() const {
 /// The engine due first; among several due at one time they take turns.
 dma_engine* udma::next_due() {
     dma_engine* best = nullptr;
+    std::size_t at = turn_;
     for (std::size_t i = 0; i < used_.size(); ++i) {
-        dma_engine* e = used_[(turn_ + i) % used_.size()];
+        dma_engine* e = used_[at];
         if (e->due() && (best == nullptr || *e->due() < *best->due())) best = e;
+        if (++at == used_.size()) at = 0;
     }
     return best;
 }
@@ -363,10 +371,13 @@ void udma::schedule() {
 
 /// While memory owes answers, their events wake the process too.
 void udma::wait_for_memory(sc_core::sc_event* notification_ready) {
+    const bool waits = notification_ready != nullptr ||
+                       std::any_of(used_.begin(), used_.end(),
+                                   [](const dma_engine* e) { return e->waits_for_memory(); });
+    if (!waits) return;
     auto answers = std::make_unique<sc_core::sc_event_or_list>();
     for (const dma_engine* e : used_) e->add_wake_events(*answers);
     if (notification_ready != nullptr) *answers |= *notification_ready;
-    if (answers->size() == 0) return;
     *answers |= wake_;
     memory_answers_ = std::move(answers);  // must live until it triggers
     next_trigger(*memory_answers_);

@@ -56,6 +56,8 @@ public:
     /// Aborts a queue as failing hardware would.
     void abort_queue(unsigned engine, unsigned queue);
     dma_engine::counters count(unsigned engine) const;
+    /// Some queue has descriptors posted and not completed.
+    bool busy() const;
     bool engine_exists(unsigned engine) const { return engines_[engine] != nullptr; }
     const config& settings() const { return cfg_; }
 

@@ -9,13 +9,6 @@ namespace {
 
 timing_mode the_mode = timing_mode::contended;
 
-/// bytes / rate in the kernel's resolution (1 ps), rounded up so that no transfer is free.
-sc_core::sc_time occupancy(std::uint64_t bytes, std::uint64_t bytes_per_second) {
-    constexpr unsigned __int128 ps_per_second = 1'000'000'000'000u;
-    const auto ps = (bytes * ps_per_second + bytes_per_second - 1) / bytes_per_second;
-    return sc_core::sc_time::from_value(static_cast<sc_dt::uint64>(ps));
-}
-
 }  // namespace
 
 timing_mode timing() {
@@ -25,10 +18,24 @@ void set_timing(timing_mode mode) {
     the_mode = mode;
 }
 
+bandwidth_resource::bandwidth_resource(const config& cfg)
+    : cfg_(cfg),
+      ps_per_byte_(static_cast<std::uint64_t>(
+          (static_cast<unsigned __int128>(1'000'000'000'000u) << fraction_bits) /
+          cfg.bytes_per_second)) {}
+
+/// bytes / rate in the kernel's resolution (1 ps), rounded up so that no transfer is free. A
+/// multiplication instead of a division: this runs several times per transfer.
+sc_core::sc_time bandwidth_resource::occupancy(std::uint64_t bytes) const {
+    const auto ps =
+        static_cast<unsigned __int128>(bytes) * ps_per_byte_ + (1ull << fraction_bits) - 1;
+    return sc_core::sc_time::from_value(static_cast<sc_dt::uint64>(ps >> fraction_bits));
+}
+
 sc_core::sc_time bandwidth_resource::reserve(std::uint64_t bytes, const sc_core::sc_time& at) {
     bytes_ += bytes;
     if (the_mode == timing_mode::functional) return at;
-    const sc_core::sc_time occupied = occupancy(bytes, cfg_.bytes_per_second);
+    const sc_core::sc_time occupied = occupancy(bytes);
     free_at_ = std::max(at, free_at_) + occupied;
     busy_ += occupied;
     return free_at_;

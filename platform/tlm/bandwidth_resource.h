@@ -23,7 +23,7 @@ public:
         sc_core::sc_time latency;
     };
 
-    explicit bandwidth_resource(const config& cfg) : cfg_(cfg) {}
+    explicit bandwidth_resource(const config& cfg);
 
     /// Takes the resource for `bytes` from `at` (absolute) on, or from when it is free. Returns
     /// when the last byte has left; in functional timing that is `at`.
@@ -38,8 +38,12 @@ public:
     void reset_statistics();
 
 private:
+    static constexpr unsigned fraction_bits = 24;
+    sc_core::sc_time occupancy(std::uint64_t bytes) const;
+
     config cfg_;
-    sc_core::sc_time free_at_;  // absolute
+    std::uint64_t ps_per_byte_;  // fixed point; holds 1 byte per second and up
+    sc_core::sc_time free_at_;   // absolute
     sc_core::sc_time busy_;
     std::uint64_t bytes_ = 0;
 };

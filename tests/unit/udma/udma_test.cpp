@@ -541,6 +541,7 @@ TEST_F(DmaEngineTest, WaitsForMemoryThatAnswersLater) {
     run(1000);
     EXPECT_EQ(head(m2s), 0x40000001u);
     EXPECT_EQ(std::memcmp(at(dst), messages.bytes.data(), 6000), 0);
+    EXPECT_EQ(messages.changed_questions, 0u);
 }
 
 TEST_F(DmaEngineTest, RingsAndDestinationsMayAnswerLaterToo) {
@@ -559,6 +560,23 @@ TEST_F(DmaEngineTest, RingsAndDestinationsMayAnswerLaterToo) {
     run(10'000);
     EXPECT_EQ(std::memcmp(at(src), messages.bytes.data(), 4096), 0);
     EXPECT_EQ(head(s2m), 0x40000001u);
+    EXPECT_EQ(messages.changed_questions, 0u);
+}
+
+TEST_F(DmaEngineTest, OtherQueuesOfTheEngineStartWhileOneWaitsForMemory) {
+    init_queue(0);
+    init_queue(1);
+    put_copy(message_at, dst, 64, 0);
+    ring_both(1, 0);
+    run(10'000);
+    fill(src, 64, 1);
+    put_copy(src, dst + 4096, 64, 1);
+    ring_both(1, 1);
+    run(10'000);
+    EXPECT_FALSE(filled(dst + 4096, 64, 1));  // an engine completes in order
+    messages.answer();
+    run(1000);
+    EXPECT_TRUE(filled(dst + 4096, 64, 1));
 }
 
 TEST_F(DmaEngineTest, ResetGivesUpAQuestionThatWasNotAnswered) {

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fast bytes move through a ring, against memcpy of the same blocks in the same process.
+#include "tests/support/bench.h"
+#include "tests/unit/udma/udma_fixture.h"
+
+namespace {
+
+using namespace trn;
+using test::dma_bench;
+
+constexpr std::uint64_t from = 0x1000'0000, to = 0x2000'0000;
+
+/// Posts `count` copies of `length` bytes, runs until they are done. The working set is
+/// count * length bytes on each side, as memcpy's.
+void copy_by_ring(dma_bench& bench, std::uint32_t count, std::uint32_t length) {
+    for (std::uint32_t i = 0; i < count; ++i)
+        bench.put_copy(from + std::uint64_t{i} * length, to + std::uint64_t{i} * length, length);
+    bench.ring_both(count);
+    while (bench.dma.busy()) sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_US));
+}
+
+void copy_by_memcpy(dma_bench& bench, std::uint32_t count, std::uint32_t length) {
+    for (std::uint32_t i = 0; i < count; ++i)
+        std::memcpy(bench.at(to + std::uint64_t{i} * length),
+                    bench.at(from + std::uint64_t{i} * length), length);
+}
+
+test::bench_row bandwidth(dma_bench& bench, const std::string& name, std::uint32_t count,
+                          std::uint32_t length, bool has_goal) {
+    copy_by_memcpy(bench, count, length);  // touches the pages
+    const double ring = test::nanoseconds_each(std::size_t{count} * length,
+                                               [&] { copy_by_ring(bench, count, length); });
+    const double plain = test::nanoseconds_each(std::size_t{count} * length,
+                                                [&] { copy_by_memcpy(bench, count, length); });
+    test::bench_row row{name, 1 / ring, "GB/s"};
+    row.peer = "memcpy";
+    row.peer_value = 1 / plain;
+    if (has_goal) {
+        row.goal = "at least 0.6 of memcpy";
+        row.met = plain / ring >= 0.6;
+    }
+    return row;
+}
+
+}  // namespace
+
+int sc_main(int argc, char** argv) {
+    dma_bench bench;
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    bench.init_queue(0, 8192);
+    std::vector<test::bench_row> rows;
+    for (const auto mode : {timing_mode::functional, timing_mode::contended}) {
+        set_timing(mode);
+        const std::string suffix = mode == timing_mode::functional ? ", functional" : ", contended";
+        const bool goal = mode == timing_mode::functional;
+        rows.push_back(
+            bandwidth(bench, "ring copy, 64 KiB descriptors, 64 MiB" + suffix, 1024, 65536, goal));
+        rows.push_back(
+            bandwidth(bench, "ring copy, 64 KiB descriptors, 1 MiB" + suffix, 16, 65536, goal));
+        rows.push_back(
+            bandwidth(bench, "ring copy, 4 KiB descriptors, 4 MiB" + suffix, 1024, 4096, false));
+        const double each = test::nanoseconds_each(4096, [&] { copy_by_ring(bench, 4096, 64); });
+        rows.push_back({"64-byte descriptor, posted and done" + suffix, each, "ns"});
+    }
+    return test::report(rows, argc, argv);
+}
+
+int main(int argc, char** argv) {
+    setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
+    return sc_core::sc_elab_and_sim(argc, argv);
+}

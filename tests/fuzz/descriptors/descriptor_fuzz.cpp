@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Descriptors, rings, doorbells and registers from anybody: whatever was posted, the engines come
+// to rest, and after a reset the next copy is right.
+#include "platform/log.h"
+#include "tests/support/fuzz.h"
+#include "tests/unit/udma/udma_fixture.h"
+
+namespace {
+
+using namespace trn;
+using test::dma_bench;
+using test::fuzz_random;
+
+constexpr unsigned engines = 4, queues = 4;
+constexpr std::uint64_t far = 0x5'0000'0000;  // where only the copy that must work goes
+
+std::uint64_t some_address(dma_bench& bench, fuzz_random& random) {
+    const std::uint64_t bases[] = {0,
+                                   0x1000'0000,
+                                   dma_bench::ring_at,
+                                   (36ull << 30) - 4096,
+                                   dma_bench::host_at,
+                                   dma_bench::message_at,
+                                   dma_bench::semaphores_at,
+                                   dma_bench::semaphores_at + 0x1800,
+                                   bench.address(udma_regs::reg::m2s_q_tail_increment),
+                                   bench.address(udma_regs::reg::m2s_q_sw_control),
+                                   random.next()};
+    const std::uint64_t base = bases[random.below(std::size(bases))];
+    return random.below(4) == 0 ? base + random.below(1 << 20) : base + random.below(64) * 4;
+}
+
+void write_some_register(dma_bench& bench, fuzz_random& random) {
+    const auto engine = random.below(engines) * bench.dma.settings().stride;
+    const auto offset = random.below(8) == 0
+                            ? random.below(0x42000)
+                            : udma_regs::rows[random.below(udma_regs::rows.size())].element(0) +
+                                  random.below(queues) * 0x1000;
+    const auto value = static_cast<std::uint32_t>(
+        random.below(2) == 0 ? random.next() : std::uint64_t{1} << random.below(32));
+    const std::uint64_t address = dma_bench::registers_at + engine + (offset & ~3ull);
+    if (random.below(3) == 0)
+        bench.cpu.read(address);
+    else
+        bench.cpu.write(address, value);
+}
+
+void post_some_descriptors(dma_bench& bench, fuzz_random& random) {
+    const auto e = static_cast<unsigned>(random.below(engines));
+    const auto q = static_cast<unsigned>(random.below(queues));
+    const auto count = static_cast<std::uint32_t>(1 + random.below(12));
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const auto length = static_cast<std::uint32_t>(random.below(4) == 0 ? random.below(65536)
+                                                                            : random.below(64));
+        const std::uint32_t flags = random.below(4) == 0 ? static_cast<std::uint32_t>(random.next())
+                                                         : dma_bench::first | dma_bench::last;
+        bench.put(test::m2s, some_address(bench, random), length, flags, q, e);
+        bench.put(test::s2m, some_address(bench, random),
+                  random.below(4) == 0 ? length + 1 : length, flags & (1u << 28), q, e);
+    }
+    const auto posted = random.below(16) == 0 ? static_cast<std::uint32_t>(random.next()) : count;
+    bench.doorbell(test::s2m, posted, q, e);
+    bench.doorbell(test::m2s, posted, q, e);
+}
+
+/// What a driver does after trouble; then a copy must work.
+void reset_and_copy(dma_bench& bench, fuzz_random& random) {
+    for (auto& line : bench.reset_lines) line.set(true);
+    for (auto& line : bench.reset_lines) line.set(false);
+    for (unsigned e = 0; e < engines; ++e) {
+        for (unsigned q = 0; q < queues; ++q) bench.init_queue(q, 32, e);
+    }
+    const auto e = static_cast<unsigned>(random.below(engines));
+    const auto seed = static_cast<std::uint8_t>(random.next());
+    bench.fill(far, 300, seed);
+    bench.put_copy(far, far + 0x100000, 300, 0, e);
+    bench.ring_both(1, 0, e);
+    dma_bench::run(20'000);
+    if (!bench.filled(far + 0x100000, 300, seed)) {
+        std::fprintf(stderr, "the copy after the reset is wrong\n");
+        std::abort();
+    }
+}
+
+}  // namespace
+
+int sc_main(int argc, char** argv) {
+    log::replace_sink({});
+    misuse::set_policy_of_all(misuse::policy::count);
+    dma_bench bench;
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    return test::fuzz(argc, argv, [&](fuzz_random& random) {
+        set_timing(random.below(2) == 0 ? timing_mode::functional : timing_mode::contended);
+        reset_and_copy(bench, random);
+        for (auto n = 2 + random.below(20); n > 0; --n) {
+            switch (random.below(6)) {
+            case 0:
+            case 1:
+                write_some_register(bench, random);
+                break;
+            case 2:
+                dma_bench::run(static_cast<double>(random.below(5000)));
+                bench.messages.answer();
+                break;
+            default:
+                post_some_descriptors(bench, random);
+            }
+        }
+        for (int i = 0; i < 20; ++i) {
+            dma_bench::run(5'000);
+            bench.messages.answer();
+        }
+        if (bench.messages.changed_questions != 0) std::abort();
+    });
+}
+
+int main(int argc, char** argv) {
+    setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
+    return sc_core::sc_elab_and_sim(argc, argv);
+}
