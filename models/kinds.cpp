@@ -22,6 +22,13 @@ const kind_list& kinds() {
         fis_kind(),
         misc_ram_kind(),
         sim_reset_kind(),
+        // the management processor's devices
+        boot_rom_kind(),
+        flash_kind(),
+        uart_kind(),
+        watchdog_kind(),
+        sensors_kind(),
+        reset_controller_kind(),
         // PCI Express
         pcie_endpoint_kind(),
         pcie_root_port_kind(),

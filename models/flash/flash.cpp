@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
-#include <fstream>
+#include <iterator>
 #include <stdexcept>
 
 #include "models/flash/flash_regs.h"
+#include "platform/loader/firmware_file.h"
 #include "platform/log.h"
 #include "platform/tlm/memory.h"
 
@@ -50,15 +52,21 @@ flash::flash(sc_core::sc_module_name name, const config& cfg)
     dont_initialize();
 }
 
+/// A whole flash image, or a program that becomes both slots.
 void flash::load_image() {
-    std::ifstream file(cfg_.image, std::ios::binary | std::ios::ate);
-    if (!file) throw std::runtime_error(fmt::format("cannot read flash image '{}'", cfg_.image));
-    const auto length = static_cast<std::uint64_t>(file.tellg());
-    if (length > cfg_.size)
+    const auto file = read_firmware(cfg_.image, most_program_bytes);
+    static constexpr std::uint8_t elf_magic[] = {0x7f, 'E', 'L', 'F'};
+    if (file.size() < sizeof elf_magic ||
+        !std::equal(std::begin(elf_magic), std::end(elf_magic), file.begin())) {
+        if (load(0, file)) return;
         throw std::runtime_error(fmt::format("flash image '{}' has {} bytes, the flash {}",
-                                             cfg_.image, length, cfg_.size));
-    file.seekg(0);
-    file.read(reinterpret_cast<char*>(bytes_.data()), static_cast<std::streamsize>(length));
+                                             cfg_.image, file.size(), cfg_.size));
+    }
+    const auto slot = pack_firmware(read_elf(file, cfg_.image), "", slot_size);
+    for (const std::uint64_t offset : {slot_a, slot_b})
+        if (!load(offset, slot))
+            throw std::runtime_error(fmt::format("program '{}' does not fit a flash of {} bytes",
+                                                 cfg_.image, cfg_.size));
 }
 
 bool flash::load(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
@@ -75,7 +83,7 @@ void flash::clear() {
     update_irq();
 }
 
-// --- Window ------------------------------------------------------------------------------------
+// --- Window -----------------------------------------------------------------------------
 
 void flash::read_window(tlm::tlm_generic_payload& payload, sc_time& delay) {
     if (payload.is_write()) {
@@ -107,7 +115,7 @@ bool flash::get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi& dmi) {
     return true;
 }
 
-// --- Commands ----------------------------------------------------------------------------------
+// --- Commands ---------------------------------------------------------------------------
 
 bool flash::acceptable(opcode wanted) const {
     const std::uint64_t address = regs_[reg::address], length = regs_[reg::length];

@@ -72,6 +72,7 @@ kind plic_kind() {
                          {port::target("in", "its registers").of_size(0x400'0000),
                           port::irq_in("source", "line n is source n; line 0 does nothing")
                               .of_lines([](const c& cfg) { return cfg.sources + 1; }),
+                          port::irq_in("reset", "drops enables and services"),
                           port::irq_out("out", "by context").times(&c::contexts)},
                          [](const c& cfg) -> std::optional<std::string> {
                              if (cfg.sources <= 1023 && cfg.contexts >= 1 && cfg.contexts <= 64)

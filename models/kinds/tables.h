@@ -24,6 +24,14 @@ kind fis_kind();
 kind misc_ram_kind();
 kind sim_reset_kind();
 
+// management.cpp
+kind boot_rom_kind();
+kind flash_kind();
+kind uart_kind();
+kind watchdog_kind();
+kind sensors_kind();
+kind reset_controller_kind();
+
 // pcie.cpp
 kind pcie_endpoint_kind();
 kind pcie_root_port_kind();

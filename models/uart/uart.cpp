@@ -79,7 +79,7 @@ void uart::clear() {
     update_irq();
 }
 
-// --- Transmitter -----------------------------------------------------------------------------
+// --- Transmitter ------------------------------------------------------------------------
 
 sc_time uart::character_time() const {
     const std::uint64_t line = regs_[reg::lcr];
@@ -128,7 +128,7 @@ void uart::enable_interrupts(std::uint64_t enables, const sc_time& now) {
     update_irq();
 }
 
-// --- Receiver --------------------------------------------------------------------------------
+// --- Receiver ---------------------------------------------------------------------------
 
 std::size_t uart::type(std::string_view characters) {
     const std::size_t taken =
@@ -186,7 +186,7 @@ std::size_t uart::trigger_level() const {
     return fifos_on_ ? levels[trigger_code_] : 1;
 }
 
-// --- Status and interrupt ----------------------------------------------------------------------
+// --- Status and interrupt ---------------------------------------------------------------
 
 bool uart::divisor_latch() const {
     return lcr::dlab.get(regs_[reg::lcr]) != 0;

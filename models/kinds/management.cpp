@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/boot_rom/boot_rom.h"
+#include "models/flash/flash.h"
+#include "models/kinds/tables.h"
+#include "models/reset_controller/reset_controller.h"
+#include "models/sensors/sensors.h"
+#include "models/uart/uart.h"
+#include "models/watchdog/watchdog.h"
+#include "platform/netlist/kind_table.h"
+
+namespace trn::kind_tables {
+
+kind boot_rom_kind() {
+    using c = boot_rom::config;
+    return kind_of<boot_rom>("boot_rom", "Read-only memory with an image from a file.",
+                             {{"size", &c::size, unit::bytes, "capacity"},
+                              {"image", &c::image, "a path, or a file of the firmware folder"},
+                              {"access_latency", &c::access_latency, "of each access"}},
+                             {port::target("in", "the bytes").of_size(&c::size)});
+}
+
+kind flash_kind() {
+    using c = flash::config;
+    return kind_of<flash>(
+        "flash", "Serial NOR flash with its controller.",
+        {{"size", &c::size, unit::bytes, "capacity, a power of two"},
+         {"image", &c::image, "what it starts with: a flash image, or a program for both slots"},
+         {"read_latency", &c::read_latency, "of each read through the window"},
+         {"access_latency", &c::access_latency, "of each register access"},
+         {"program_time", &c::program_time, "of a page"},
+         {"erase_time", &c::erase_time, "of a sector"}},
+        {port::target("window", "the bytes, read only").of_size(&c::size),
+         port::target("in", "flash.regs.yaml").of_size(0x1000),
+         port::irq_in("reset", "cuts a command off"),
+         port::irq_out("irq", "a command ended or was refused")},
+        +[](const c& config) -> std::optional<std::string> {
+            if (config.size >= flash::sector && (config.size & (config.size - 1)) == 0) return {};
+            return "size must be a power of two of at least one sector (4 KiB)";
+        });
+}
+
+kind uart_kind() {
+    using c = uart::config;
+    return kind_of<uart>(
+        "uart", "ns16550a in 32-bit slots.",
+        {{"clock_hz", &c::clock_hz, unit::hertz, "divided by 16 x divisor is the baud rate"},
+         {"access_latency", &c::access_latency, "of each register access"},
+         {"type_ahead", &c::type_ahead, unit::bytes, "typed characters that wait for the guest"}},
+        {port::target("in", "uart.regs.yaml").of_size(0x1000),
+         port::irq_in("reset", "drops everything"), port::irq_out("irq", "as IIR says")});
+}
+
+kind watchdog_kind() {
+    using c = watchdog::config;
+    return kind_of<watchdog>(
+        "watchdog", "Two-stage watchdog.",
+        {{"access_latency", &c::access_latency, "of each register access"}},
+        {port::target("in", "watchdog.regs.yaml").of_size(0x1000),
+         port::irq_in("reset", "stops it"), port::irq_out("bark", "first stage: interrupt"),
+         port::irq_out("bite", "second stage: reset request")});
+}
+
+kind sensors_kind() {
+    using c = sensors::config;
+    return kind_of<sensors>(
+        "sensors", "Power monitors and thermal diodes.",
+        {{"sample_period", &c::sample_period, "of the conversions"},
+         {"rated_power", &c::rated_power, "mW per die at full activity"},
+         {"idle_power", &c::idle_power, "mW per die"},
+         {"rated_activity", &c::rated_activity, unit::bytes_per_second, "of a die's memories"},
+         {"ambient", &c::ambient, "degrees Celsius of the coolant"},
+         {"die_resistance", &c::die_resistance, "kelvin per watt"},
+         {"hbm_resistance", &c::hbm_resistance, "kelvin per watt of the die"},
+         {"time_constant", &c::time_constant, "of all diodes"},
+         {"trip", &c::trip, "degrees Celsius"},
+         {"access_latency", &c::access_latency, "of each register access"}},
+        {port::target("in", "sensors.regs.yaml").of_size(0x1000),
+         port::irq_in("reset", "registers to their reset values"),
+         port::uses<activity_interface>("activity", "how busy the dies are").optional(),
+         port::irq_out("irq", "alarm or throttling"),
+         port::irq_out("trip", "a diode is at the trip temperature")});
+}
+
+kind reset_controller_kind() {
+    using c = reset_controller::config;
+    return kind_of<reset_controller>(
+        "reset_controller", "Straps, clocks and resets of a chip.",
+        {{"routing_id", &c::routing_id, "strap: board position"},
+         {"serial", &c::serial, "strap: unique per chip"},
+         {"revision_id", &c::revision_id, "strap: PCI revision, 255 simulator"},
+         {"generation", &c::generation, "strap: 4 is Trainium3"},
+         {"server", &c::server, "strap: server and rack as misc RAM shows them"},
+         {"recovery", &c::recovery, "strap: the boot ROM stops before the flash"},
+         {"prefer_slot_b", &c::prefer_slot_b, "strap: the boot ROM tries slot B first"},
+         {"pll_lock_time", &c::pll_lock_time, "of the clocks"},
+         {"chip_reset_time", &c::chip_reset_time, "length of the pulse"},
+         {"access_latency", &c::access_latency, "of each register access"}},
+        {port::target("in", "reset_controller.regs.yaml").of_size(0x1000),
+         port::irq_in("watchdog_bite", "resets the chip"),
+         port::irq_in("thermal_trip", "resets the chip"),
+         port::irq_in("host_reset", "resets the chip"),
+         port::irq_out("chip_reset", "management processor and its devices"),
+         port::irq_out("dma_reset", "8 groups, 4 host-transfer engines")
+             .times(reset_controller::dma_lines)
+             .optional(),
+         port::irq_out("tpb_reset", "NeuronCores").times(reset_controller::tpb_lines).optional(),
+         port::irq_out("top_sp_reset", "pairs of TOP_SPs")
+             .times(reset_controller::top_sp_lines)
+             .optional()});
+}
+
+}  // namespace trn::kind_tables

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/loader/firmware_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+
+namespace trn {
+
+namespace fs = std::filesystem;
+
+fs::path firmware_folder() {
+    if (const char* given = std::getenv("TRNVP_FIRMWARE"); given != nullptr && *given != 0)
+        return given;
+    std::error_code error;
+    const auto program = fs::read_symlink("/proc/self/exe", error).parent_path();
+    for (const char* near : {"firmware", "../firmware", "../share/trnvp/firmware"})
+        if (const auto folder = (program / near).lexically_normal();
+            fs::is_regular_file(folder / "bootrom.bin", error))
+            return folder;
+    return "build/firmware";
+}
+
+fs::path find_firmware(const std::string& name_or_path) {
+    const fs::path path = name_or_path;
+    return path.has_parent_path() ? path : firmware_folder() / path;
+}
+
+std::vector<std::uint8_t> read_firmware(const std::string& name_or_path, std::uint64_t limit) {
+    const auto path = find_firmware(name_or_path);
+    std::ifstream file(path, std::ios::binary | std::ios::ate);
+    const auto length = file ? static_cast<std::int64_t>(file.tellg()) : -1;
+    if (length < 0 || fs::is_directory(path))
+        throw std::runtime_error(fmt::format("cannot read firmware '{}'", path.string()));
+    if (static_cast<std::uint64_t>(length) > limit)
+        throw std::runtime_error(fmt::format("firmware '{}' has {} bytes, at most {} fit",
+                                             path.string(), length, limit));
+    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(length));
+    file.seekg(0);
+    file.read(reinterpret_cast<char*>(bytes.data()), length);
+    if (!file) throw std::runtime_error(fmt::format("cannot read firmware '{}'", path.string()));
+    return bytes;
+}
+
+namespace {
+
+/// CRC-32C, reflected polynomial 0x82f63b78 (contract section 4.4).
+std::uint32_t crc32c(std::span<const std::uint8_t> bytes) {
+    std::uint32_t crc = ~0u;
+    for (const std::uint8_t byte : bytes) {
+        crc ^= byte;
+        for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ ((crc & 1) != 0 ? 0x82f63b78u : 0u);
+    }
+    return ~crc;
+}
+
+/// All segments as one run of bytes from the lowest address on.
+std::vector<std::uint8_t> flatten(const elf_program& program, std::uint64_t limit,
+                                  std::uint64_t& first) {
+    std::uint64_t last = 0;
+    first = ~0ull;
+    for (const auto& segment : program.segments) {
+        if (segment.bytes.empty()) continue;
+        first = std::min(first, segment.address);
+        last = std::max(last, segment.address + segment.bytes.size());
+    }
+    if (last <= first || last - first > limit)
+        throw std::runtime_error(
+            fmt::format("the program's segments do not fit a slot of {} bytes", limit));
+    std::vector<std::uint8_t> bytes(last - first);
+    for (const auto& segment : program.segments)
+        if (!segment.bytes.empty())
+            std::copy(segment.bytes.begin(), segment.bytes.end(),
+                      bytes.begin() + static_cast<std::ptrdiff_t>(segment.address - first));
+    return bytes;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> pack_firmware(const elf_program& program, const std::string& version,
+                                        std::uint64_t limit) {
+    constexpr std::size_t header_size = 64;
+    std::uint64_t first = 0;
+    const auto payload = flatten(program, limit - header_size, first);
+    std::vector<std::uint8_t> packed(header_size + payload.size());
+    const auto put = [&packed](std::size_t at, auto value) {
+        std::memcpy(packed.data() + at, &value, sizeof value);
+    };
+    put(0, std::uint32_t{0x494e5254});  // "TRNI"
+    put(4, std::uint32_t{1});
+    put(8, static_cast<std::uint32_t>(payload.size()));
+    put(12, crc32c(payload));
+    put(16, first);
+    put(24, program.entry);
+    std::memcpy(packed.data() + 32, version.data(), std::min<std::size_t>(version.size(), 27));
+    put(60, crc32c(std::span(packed).first(60)));
+    std::copy(payload.begin(), payload.end(), packed.begin() + header_size);
+    return packed;
+}
+
+}  // namespace trn

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The subsystem as boards build it: platform/boards/chips/management.yaml.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "firmware/lib/axi_map.h"
+#include "models/kinds.h"
+#include "models/misc_ram/misc_ram_regs.h"
+#include "models/reset_controller/reset_controller.h"
+#include "models/uart/uart.h"
+#include "platform/config/diagnostics.h"
+#include "platform/netlist/boards.h"
+#include "platform/netlist/system.h"
+#include "platform/tlm/memory.h"
+
+namespace {
+
+using namespace trn;
+
+const std::string board = "tests/integration/firmware/management_board.yaml";
+
+/// Boots `firmware`; what the UART printed until the chip was ready, or half a second passed.
+std::string boot(const std::string& firmware) {
+    trn::system built(load_board(board, kinds(), {"firmware=" + firmware}));
+    std::string printed;
+    built.find<uart>("mgmt.uart")->on_output([&](std::string_view text) { printed += text; });
+    const auto* resets = built.find<reset_controller>("mgmt.resets");
+    for (int ms = 0; ms < 500 && !resets->ready(); ++ms)
+        sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_MS));
+    sc_core::sc_start(sc_core::sc_time(5, sc_core::SC_MS));  // what is still on the line
+    return printed;
+}
+
+TEST(ManagementBoard, BootsTheFirmwareOfTheBuild) {
+    const auto printed = boot("flash.img");
+    EXPECT_NE(printed.find("ready: routing id 3"), std::string::npos) << printed;
+}
+
+TEST(ManagementBoard, TakesAnElfAsFirmware) {
+    const auto printed = boot("mgmt.elf");
+    EXPECT_NE(printed.find("boot ROM: slot A"), std::string::npos) << printed;
+    EXPECT_NE(printed.find("ready: routing id 3"), std::string::npos) << printed;
+}
+
+TEST(ManagementBoard, AFirmwareThatIsNotThereIsAMistakeOfTheUser) {
+    try {
+        boot("./no-such-firmware.img");
+        FAIL() << "it was accepted";
+    } catch (const config_error& error) {
+        EXPECT_NE(std::string(error.what()).find("no-such-firmware.img"), std::string::npos);
+    }
+}
+
+}  // namespace
