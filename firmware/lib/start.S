@@ -36,6 +36,8 @@ _start:
     addi a0, a0, 8
     j 3b
 4:  call main
-5:  wfi                         // main() of a firmware does not return
-    j 5b
+    .globl main_returned
+main_returned:                  // main() of a firmware does not return
+    wfi
+    j main_returned
     .size _start, . - _start

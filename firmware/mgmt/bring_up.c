@@ -23,7 +23,7 @@
 #define DIE_TO_DIE_LIMIT_US 20000
 #define DMA_LIMIT_US 1000
 
-// --- Conditions, for timer_wait() --------------------------------------------------------------
+// --- Conditions, for timer_wait() -------------------------------------------------------
 
 static bool plls_locked(const void* unused) {
     (void)unused;
@@ -62,6 +62,7 @@ static bool train_hbm(void) {
         }
         log_info("  HBM stack %u: %u MiB", stack, hbm_size_mib(stack));
     }
+    health_repair_hbm();
     return true;
 }
 

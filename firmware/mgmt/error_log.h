@@ -16,6 +16,7 @@ enum error_code {
     ERROR_HBM,          ///< detail: stack; value: offset of the last error
     ERROR_TEMPERATURE,  ///< detail: diode; value: millidegree
     ERROR_WATCHDOG,     ///< the previous run ended by the watchdog
+    ERROR_HBM_REPAIR,   ///< detail: stack; value: repair state
     ERROR_RESET,        ///< detail: request; value: map that could not be reset
 };
 

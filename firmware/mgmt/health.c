@@ -6,6 +6,7 @@
 #include "firmware/lib/drivers/udma.h"
 #include "firmware/lib/irq.h"
 #include "firmware/lib/log.h"
+#include "firmware/lib/timer.h"
 #include "firmware/mgmt/error_log.h"
 #include "firmware/mgmt/events.h"
 #include "firmware/mgmt/misc_ram.h"
@@ -40,8 +41,7 @@ void health_init(void) {
         irq_enable(IRQ_DMA_ABORT + line, dma_irq);
 }
 
-// --- HBM
-// ------------------------------------------------------------------------------------------
+// --- HBM --------------------------------------------------------------------------------
 
 static uint32_t at_most(uint32_t value, uint32_t limit) {
     return value < limit ? value : limit;
@@ -83,8 +83,28 @@ void health_hbm_error(void) {
     irq_enable(IRQ_HBM, hbm_irq);
 }
 
-// --- DMA
-// --------------------------------------------------------------------------------------------
+static bool repair_ended(const void* stack) {
+    return !hbm_is_repairing(*(const unsigned*)stack);
+}
+
+void health_repair_hbm(void) {
+    enum { STEP_US = 100, LIMIT_US = 20000 };
+    for (unsigned stack = 0; stack < HBM_STACKS; ++stack) {
+        if (hbm_repair_state(stack) != TRN_HBM_STATUS_REPAIR_STATE_PENDING) continue;
+        hbm_start_repair(stack);
+        if (timer_wait(repair_ended, &stack, STEP_US, LIMIT_US) &&
+            hbm_repair_state(stack) == TRN_HBM_STATUS_REPAIR_STATE_NONE) {
+            stacks[stack].repairable = 0;
+            log_info("HBM stack %u: repaired", stack);
+        } else {
+            log_error("HBM stack %u: repair failed", stack);
+            error_log_add(ERROR_HBM_REPAIR, (uint16_t)stack, hbm_repair_state(stack));
+        }
+    }
+    health_publish();
+}
+
+// --- DMA --------------------------------------------------------------------------------
 
 static void log_abort(unsigned engine) {
     if (!udma_aborted(engine)) return;
@@ -113,8 +133,7 @@ void health_dma_was_reset(void) {
         irq_enable(IRQ_DMA_ABORT + line, dma_irq);
 }
 
-// --- Temperature
-// --------------------------------------------------------------------------------------
+// --- Temperature ------------------------------------------------------------------------
 
 void health_temperature(void) {
     static const char* const names[] = {"die 0", "die 1", "HBM 0", "HBM 1", "HBM 2", "HBM 3"};

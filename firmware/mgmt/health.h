@@ -8,6 +8,9 @@
 void health_init(void);
 /// Writes ECC counts and repair state into misc RAM.
 void health_publish(void);
+/// Repairs rows that wait for it; what a device reset or a start of the driver asks for
+/// (hardware facts: a repairable error is pending until then).
+void health_repair_hbm(void);
 /// Newer drivers look whether the heartbeat moves.
 void health_heartbeat(void);
 

@@ -47,7 +47,7 @@ static bool crc_matches(const struct request* request) {
     return crc32c_finish(crc) == request->header.crc;
 }
 
-// --- Commands --------------------------------------------------------------------------------
+// --- Commands ---------------------------------------------------------------------------
 
 /// Only the register space of die 0's I/O is open to the host (contract section 3.2).
 static bool may_read(uint64_t address) {

@@ -18,6 +18,11 @@ static void reset(const struct reset_domains* domains) {
     health_dma_was_reset();
 }
 
+static void reset_device(void) {
+    health_repair_hbm();
+    reset(&reset_everything);
+}
+
 static void set_resetting(bool resetting) {
     misc_ram_write(MISC_RAM(FIRMWARE_STATUS),
                    resetting ? TRN_MISC_RAM_FIRMWARE_STATUS_RESETTING_MASK : 0);
@@ -31,7 +36,7 @@ bool reset_serve_handshake(void) {
     set_resetting(true);
     if (request == TRN_MISC_RAM_RESET_REQUEST_KIND_DEVICE) {
         log_info("reset: device");
-        reset(&reset_everything);
+        reset_device();
     } else if (request == TRN_MISC_RAM_RESET_REQUEST_KIND_CORES) {
         log_info("reset: map %08x", map);
         const struct reset_domains domains = reset_map_domains(map);
@@ -51,7 +56,10 @@ void reset_serve_simulator(void) {
         const uint32_t map = simulator_reset_map();
         log_info("reset: %s, map %08x (simulator word)", map == 0 ? "device" : "cores", map);
         const struct reset_domains domains = reset_map_domains(map);
-        reset(map == 0 ? &reset_everything : &domains);
+        if (map == 0)
+            reset_device();
+        else
+            reset(&domains);
         simulator_reset_finish();
     }
 }

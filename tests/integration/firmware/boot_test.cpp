@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/reset_controller/reset_controller_regs.h"
+#include "platform/loader/elf.h"
 #include "tests/integration/firmware/management_fixture.h"
 
 namespace {
@@ -127,6 +128,30 @@ TEST_F(BootTest, WatchdogBiteResetsAHungFirmwareAndTheOtherSlotIsTried) {
     expect_in_order({"payload hang", "reset by power-on, watchdog", "payload hang",
                      "did not become ready", "boot ROM: slot B", "ready"});
     EXPECT_GE(controller(reset_regs::reset_count), 2u);
+}
+
+/// Where a symbol of the running firmware is.
+std::uint64_t firmware_symbol(const char* name) {
+    return read_elf(std::string(FIRMWARE_FOLDER) + "/mgmt.elf").symbol(name).value();
+}
+
+TEST_F(BootTest, AMainLoopThatHangsIsReportedAndTheChipIsReset) {
+    boot();
+    auto& core = chip->cpu.core();
+    core.set_pc(firmware_symbol("main_returned"));
+    constexpr unsigned mstatus = 0x300, interrupts_on = 1 << 3;  // still served
+    core.write_csr(mstatus, core.read_csr(mstatus).value() | interrupts_on);
+    EXPECT_TRUE(run_until_printed("panic: watchdog: the main loop has not run", 1200)) << console;
+    console.clear();
+    EXPECT_TRUE(run_until_printed("ready: routing id 9", 2000)) << console;
+    expect_in_order({"reset by watchdog", "ready"});
+    EXPECT_EQ(controller(reset_regs::reset_count), 1u);
+}
+
+TEST_F(BootTest, AStackOverflowHitsTheGuardAndIsNamed) {
+    boot();
+    chip->cpu.core().write_x(2, firmware_symbol("stack_bottom") - 64);
+    EXPECT_TRUE(run_until_printed("the stack overflowed into its guard", 200)) << console;
 }
 
 TEST_F(BootTest, APanicDumpsTheRegistersInReadableWords) {

@@ -206,6 +206,32 @@ TEST_F(ServiceTest, HbmErrorsAppearInMiscRamAndInTheErrorLog) {
     EXPECT_GE(host->read(AXI_MISC_RAM + 0x908), 1u);
 }
 
+TEST_F(ServiceTest, ADeviceResetRepairsHbmRowsThatWaitForIt) {
+    boot();
+    chip->stacks[1]->inject("hbm_repairable", {{"offset", "64"}});
+    host->read(0x4000000000 + 64);
+    EXPECT_TRUE(run_until([&] { return misc_word(misc::hbm_repair) == 1; }, 10));
+    EXPECT_EQ(misc_word(misc::hbm_ecc, 1), 1u);
+    set_misc(misc::reset_request, 1);
+    set_misc(misc::trigger, 1);
+    EXPECT_TRUE(run_until([&] { return misc_word(misc::reset_request) == 0; }, 50));
+    EXPECT_EQ(misc_word(misc::hbm_repair), 0u);
+    EXPECT_EQ(misc_word(misc::hbm_ecc, 1), 0u);
+}
+
+TEST_F(ServiceTest, ARepairThatFailsIsPublished) {
+    boot();
+    chip->stacks[0]->inject("hbm_repairable", {{"offset", "0"}});
+    chip->stacks[0]->inject("hbm_repair_fails", {});
+    host->read(0);
+    EXPECT_TRUE(run_until([&] { return misc_word(misc::hbm_repair) == 1; }, 10));
+    set_misc(misc::reset_request, 1);
+    set_misc(misc::trigger, 1);
+    EXPECT_TRUE(run_until([&] { return misc_word(misc::reset_request) == 0; }, 50));
+    EXPECT_EQ(misc_word(misc::hbm_repair), 2u);
+    EXPECT_TRUE(run_until_printed("HBM stack 0: repair failed"));
+}
+
 TEST_F(ServiceTest, DmaAbortsAreLoggedWithTheirEngine) {
     boot();
     chip->engines[1]->abort_queue(5, 0);
