@@ -21,8 +21,8 @@ struct debug_hart {
 /// Every hart, in construction order. The first part of its name is its chip.
 std::vector<debug_hart> find_harts();
 
-/// Lets `list` list "harts", and gives each hart's memory, as its translation sees it, a name among the
-/// address spaces. Call it after elaboration.
+/// Lets `list` list "harts", and gives each hart's memory, as its translation sees it, a name among
+/// the address spaces. Call it after elaboration.
 void add_harts(control& methods);
 
 }  // namespace trn

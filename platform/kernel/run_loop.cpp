@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/kernel/run_loop.h"
 
-#include <sched.h>
-
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <cassert>

@@ -44,7 +44,7 @@ inline constexpr required_t required{};
 /// The path to a field of a structure inside `config`: in(&udma::config::link, &link::rate).
 template <class C, class Inner, class T>
 auto in(Inner C::*outer, T Inner::*inner) {
-    return [outer, inner](auto& config) -> auto& { return config.*outer.*inner; };
+    return [outer, inner](auto& config) -> decltype(auto) { return (config.*outer.*inner); };
 }
 
 namespace kind_detail {
@@ -131,8 +131,8 @@ std::string show_integer(T value, unit what) {
 }
 
 inline std::string_view type_of(unit what) {
-    constexpr std::array<std::string_view, 6> names{
-        "number", "address", "size", "data rate", "lane rate", "frequency"};
+    constexpr std::array<std::string_view, 6> names{"number",    "address",   "size",
+                                                    "data rate", "lane rate", "frequency"};
     return names[static_cast<std::size_t>(what)];
 }
 
@@ -296,8 +296,7 @@ port::from_config erase_call(F function, T (F::*)(const C&) const) {
     };
 }
 template <class F>
-    requires std::is_class_v<F>
-port::from_config erase(F function) {
+requires std::is_class_v<F> port::from_config erase(F function) {
     return erase_call(function, &F::operator());
 }
 
@@ -314,20 +313,17 @@ port interface_port(port_role role, std::string name, std::string doc) {
 }  // namespace kind_detail
 
 template <class F>
-    requires(!std::is_convertible_v<F, std::uint64_t>)
-port port::of_size(F from) && {
+requires(!std::is_convertible_v<F, std::uint64_t>) port port::of_size(F from) && {
     size = kind_detail::erase(from);
     return std::move(*this);
 }
 template <class F>
-    requires(!std::is_convertible_v<F, std::uint64_t>)
-port port::of_lines(F from) && {
+requires(!std::is_convertible_v<F, std::uint64_t>) port port::of_lines(F from) && {
     lines = kind_detail::erase(from);
     return std::move(*this);
 }
 template <class F>
-    requires(!std::is_convertible_v<F, std::uint64_t>)
-port port::times(F from) && {
+requires(!std::is_convertible_v<F, std::uint64_t>) port port::times(F from) && {
     count = kind_detail::erase(from);
     return std::move(*this);
 }

@@ -24,7 +24,8 @@ public:
     /// Nothing when no space has that name. Valid as long as this object.
     address_space* find(std::string_view name);
     std::vector<std::string> names();
-    /// Adds one that is not a module (a hart's view of memory). It must live as long as this object.
+    /// Adds one that is not a module (a hart's view of memory). It must live as long as this
+    /// object.
     void add(const std::string& name, address_space& space);
 
 private:
