@@ -18,6 +18,8 @@ const kind_list& kinds() {
         aclint_kind(),
         plic_kind(),
         // the chip's blocks
+        neuron_core_kind(),
+        top_sp_kind(),
         udma_kind(),
         fis_kind(),
         misc_ram_kind(),

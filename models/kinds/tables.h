@@ -24,6 +24,10 @@ kind fis_kind();
 kind misc_ram_kind();
 kind sim_reset_kind();
 
+// cores.cpp
+kind neuron_core_kind();
+kind top_sp_kind();
+
 // management.cpp
 kind boot_rom_kind();
 kind flash_kind();

@@ -33,7 +33,7 @@ bool inside(std::uint64_t address, std::uint64_t base, std::uint64_t size) {
 }  // namespace
 
 neuron_core::neuron_core(sc_core::sc_module_name name, const config& cfg)
-    : notifying_module(name),
+    : notifying_module(name, cfg.register_latency),
       reset("reset", 1, [this](unsigned, bool level) { reset_changed(level); }),
       cfg_(cfg),
       sbuf_(cfg.sbuf_size),

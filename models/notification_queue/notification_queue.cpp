@@ -18,10 +18,12 @@ constexpr std::size_t most_waiting = 64;  // the block's own buffer
 
 }  // namespace
 
-notification_queue::notification_queue(const sc_core::sc_object& owner, unsigned instances,
+notification_queue::notification_queue(const sc_core::sc_object& owner,
+                                       const sc_core::sc_time& latency, unsigned instances,
                                        std::uint64_t stride)
     : owner_(owner),
-      regs_(regs::table, {.name = owner.name(), .instances = instances, .stride = stride}) {
+      regs_(regs::table,
+            {.name = owner.name(), .instances = instances, .stride = stride, .latency = latency}) {
     regs_.on_write(reg::slot_size, [this](register_access& a) { restart(a); });
 }
 

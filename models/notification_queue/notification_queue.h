@@ -29,9 +29,9 @@ public:
     static constexpr std::uint64_t aperture_size = 0x1000;
     static constexpr unsigned entry_bytes = 16;
 
-    /// `owner` is named in messages.
-    notification_queue(const sc_core::sc_object& owner, unsigned instances = 1,
-                       std::uint64_t stride = 0);
+    /// `owner` is named in messages; `latency` is that of a register access.
+    notification_queue(const sc_core::sc_object& owner, const sc_core::sc_time& latency,
+                       unsigned instances = 1, std::uint64_t stride = 0);
 
     void access(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
         regs_.access(payload, delay);

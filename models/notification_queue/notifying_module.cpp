@@ -3,7 +3,9 @@
 
 namespace trn {
 
-notifying_module::notifying_module(sc_core::sc_module_name name) : sc_module(name) {
+notifying_module::notifying_module(sc_core::sc_module_name name,
+                                   const sc_core::sc_time& register_latency)
+    : sc_module(name), notifications_(*this, register_latency) {
     memory.register_invalidate_direct_mem_ptr(this, &notifying_module::invalidate_windows);
     SC_METHOD(deliver);
     sensitive << posted_;

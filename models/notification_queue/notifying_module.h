@@ -23,9 +23,9 @@ public:
 
 protected:
     SC_HAS_PROCESS(notifying_module);
-    explicit notifying_module(sc_core::sc_module_name name);
+    notifying_module(sc_core::sc_module_name name, const sc_core::sc_time& register_latency);
 
-    notification_queue notifications_{*this};
+    notification_queue notifications_;
 
 private:
     void deliver();

@@ -7,7 +7,7 @@
 namespace trn {
 
 top_sp::top_sp(sc_core::sc_module_name name, const config& cfg)
-    : notifying_module(name),
+    : notifying_module(name, cfg.register_latency),
       reset("reset", 1, [this](unsigned, bool level) { reset_changed(level); }),
       cfg_(cfg),
       bytes_(aperture_size),

@@ -49,7 +49,7 @@ udma::udma(sc_core::sc_module_name name, const config& cfg)
             {.instances = cfg.engines, .stride = cfg.stride, .latency = cfg.register_latency}),
       misc_(sdma_misc_regs::table,
             {.instances = cfg.engines, .stride = cfg.stride, .latency = cfg.register_latency}),
-      notifications_(*this, cfg.engines, cfg.stride),
+      notifications_(*this, cfg.register_latency, cfg.engines, cfg.stride),
       group_{{cfg.bytes_per_second, cfg.start_latency, cfg.descriptor_overhead, cfg.stream_timeout,
               cfg.functional_step, cfg.outstanding},
              cfg.first_engine,
@@ -216,9 +216,6 @@ void udma::hook_interrupt_groups() {
         {reg::secondary_cause, reg::secondary_cause_set, reg::secondary_mask,
          reg::secondary_mask_clear, reg::secondary_status, reg::secondary_control}};
     for (const names& n : kinds) {
-        regs_.on_write(n.cause, [this, n](register_access& a) {
-            regs_.set(n.cause, a.old & a.written, a.index, a.instance);
-        });
         regs_.on_read(n.cause, [this, n](register_access& a) {
             const auto control = regs_.get(n.control, a.index, a.instance);
             if (regs::primary_control::clear_on_read.get(control) != 0)

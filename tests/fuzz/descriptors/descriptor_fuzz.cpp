@@ -99,7 +99,7 @@ int sc_main(int argc, char** argv) {
                 write_some_register(bench, random);
                 break;
             case 2:
-                dma_bench::run(static_cast<double>(random.below(5000)));
+                dma_bench::run(static_cast<double>(1 + random.below(5000)));
                 bench.messages.answer();
                 break;
             default:
