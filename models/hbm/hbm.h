@@ -10,6 +10,7 @@
 #include <tlm>
 #include <vector>
 
+#include "models/sensors/activity.h"
 #include "platform/kernel/introspection.h"
 #include "platform/registers/register_bank.h"
 #include "platform/tlm/backing_store.h"
@@ -24,6 +25,7 @@ namespace trn {
 class hbm : public sc_core::sc_module,
             public publishes_statistics,
             public accepts_faults,
+            public activity_interface,
             public crossing {
 public:
     struct config {
@@ -56,6 +58,7 @@ public:
     void fail_next_repair() { repair_will_fail_ = true; }
     void set_temperature(unsigned celsius);
     bool trained() const;
+    std::uint64_t bytes_moved() const override { return stack_.bytes(); }
 
     backing_store& bytes() { return bytes_; }
     const config& settings() const { return cfg_; }

@@ -45,7 +45,8 @@ kind hbm_kind() {
          {"shared", &c::shared, "can be mapped by another process, as a guest's BAR4"}},
         {port::target("in", "the memory").of_size(&c::size),
          port::target("control", "its registers").of_size(0x1000),
-         port::irq_out("error", "an ECC counter is not zero")});
+         port::irq_out("error", "an ECC counter is not zero"),
+         port::provides<activity_interface>("activity", "bytes moved, for the power model")});
 }
 
 kind die_to_die_kind() {

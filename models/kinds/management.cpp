@@ -76,7 +76,9 @@ kind sensors_kind() {
          {"access_latency", &c::access_latency, "of each register access"}},
         {port::target("in", "sensors.regs.yaml").of_size(0x1000),
          port::irq_in("reset", "registers to their reset values"),
-         port::uses<activity_interface>("activity", "how busy the dies are").optional(),
+         port::uses<activity_interface>("activity", "HBM stacks in order: what makes power")
+             .unlimited()
+             .optional(),
          port::irq_out("irq", "alarm or throttling"),
          port::irq_out("trip", "a diode is at the trip temperature")});
 }

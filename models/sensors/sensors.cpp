@@ -51,14 +51,20 @@ void sensors::sample(const sc_time& now) {
     update_lines();
 }
 
+/// By the stacks of a die.
+std::uint64_t sensors::bytes_moved(unsigned die) {
+    const int stacks = activity.size(), half = (stacks + 1) / 2;
+    std::uint64_t moved = 0;
+    for (int stack = die == 0 ? 0 : half; stack < (die == 0 ? half : stacks); ++stack)
+        moved += activity[stack]->bytes_moved();
+    return moved;
+}
+
 std::uint64_t sensors::convert_power(unsigned die, double seconds, std::uint64_t number) {
-    double utilisation = 0;
-    if (activity.size() > 0) {
-        const std::uint64_t moved = activity->bytes_moved(die);
-        utilisation = static_cast<double>(moved - moved_[die]) /
-                      (static_cast<double>(cfg_.rated_activity) * seconds);
-        moved_[die] = moved;
-    }
+    const std::uint64_t moved = bytes_moved(die);
+    const double utilisation = static_cast<double>(moved - moved_[die]) /
+                               (static_cast<double>(cfg_.rated_activity) * seconds);
+    moved_[die] = moved;
     const double idle = static_cast<double>(cfg_.idle_power);
     const double dynamic = static_cast<double>(cfg_.rated_power) - idle;
     const double power =

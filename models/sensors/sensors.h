@@ -8,18 +8,12 @@
 #include <systemc>
 #include <tlm>
 
+#include "models/sensors/activity.h"
 #include "platform/kernel/introspection.h"
 #include "platform/registers/register_bank.h"
 #include "platform/tlm/irq.h"
 
 namespace trn {
-
-/// How busy the dies are, for the power model: something that only ever grows with work done.
-class activity_interface : public virtual sc_core::sc_interface {
-public:
-    /// Bytes that the memories of `die` have moved since the start.
-    virtual std::uint64_t bytes_moved(unsigned die) const = 0;
-};
 
 /// Power monitors and thermal diodes. A conversion exists for every sample period, but is computed
 /// only when somebody reads: an idle sensor schedules nothing. Power follows the activity of the
@@ -44,7 +38,8 @@ public:
     static constexpr unsigned diodes = 6;  ///< dies, then HBM stacks
 
     tlm_utils::simple_target_socket<sensors, 64> in{"in"};
-    sc_core::sc_port<activity_interface, 1, sc_core::SC_ZERO_OR_MORE_BOUND> activity{"activity"};
+    /// The HBM stacks in order: the first half is die 0's.
+    sc_core::sc_port<activity_interface, 4, sc_core::SC_ZERO_OR_MORE_BOUND> activity{"activity"};
     irq_in reset{"reset", 1, [this](unsigned, bool level) {
                      if (level) clear();
                  }};
@@ -68,6 +63,7 @@ private:
 
     void clear();
     void sample(const sc_core::sc_time& now);
+    std::uint64_t bytes_moved(unsigned die);
     std::uint64_t convert_power(unsigned die, double seconds, std::uint64_t number);
     void convert_temperature(unsigned diode, double seconds);
     double ripple(unsigned die, std::uint64_t number) const;

@@ -12,7 +12,8 @@
 #include "platform/config/diagnostics.h"
 #include "platform/netlist/boards.h"
 #include "platform/netlist/system.h"
-#include "platform/tlm/memory.h"
+#include "platform/tlm/router.h"
+#include "tests/support/tlm_driver.h"
 
 namespace {
 
@@ -41,6 +42,28 @@ TEST(ManagementBoard, TakesAnElfAsFirmware) {
     const auto printed = boot("mgmt.elf");
     EXPECT_NE(printed.find("boot ROM: slot A"), std::string::npos) << printed;
     EXPECT_NE(printed.find("ready: routing id 3"), std::string::npos) << printed;
+}
+
+TEST(ManagementBoard, PowerRisesOnTheDieWhoseMemoriesAreBusy) {
+    trn::system built(load_board(board, kinds()));
+    test::tlm_driver host("host");
+    host.out.bind(built.find<router>("axi")->target);
+    const auto* resets = built.find<reset_controller>("mgmt.resets");
+    for (int ms = 0; ms < 500 && !resets->ready(); ++ms)
+        sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_MS));
+    const auto utilisation = [&](unsigned die) {
+        const auto at = misc_ram_regs::offset(misc_ram_regs::reg::power, die);
+        return misc_ram_regs::power::basis_points.get(host.read(AXI_MISC_RAM + at));
+    };
+    const auto before = utilisation(1);
+    std::vector<std::uint8_t> bytes(16 << 20);
+    for (int i = 0; i < 100; ++i) {  // 1.3 % of what a die can move in 50 ms, of 410 W: 107 points
+        host.read_bytes(AXI_DIE_1, bytes);
+        sc_core::sc_start(host.delay);
+    }
+    sc_core::sc_start(sc_core::sc_time(50, sc_core::SC_MS));
+    EXPECT_GT(utilisation(1), before + 60);  // the ripple is up to 18 points either way
+    EXPECT_LT(utilisation(0), before + 40);
 }
 
 TEST(ManagementBoard, AFirmwareThatIsNotThereIsAMistakeOfTheUser) {

@@ -18,23 +18,23 @@ using sc_core::sc_start;
 using sc_core::sc_time;
 using sc_core::SC_ZERO_TIME;
 
-/// Moves as many bytes as the test says.
+/// A memory that moves as many bytes as the test says.
 struct load : activity_interface, sc_core::sc_module {
     explicit load(sc_core::sc_module_name name) : sc_module(name) {}
-    std::uint64_t bytes_moved(unsigned die) const override { return moved[die]; }
-    std::uint64_t moved[2] = {0, 0};
+    std::uint64_t bytes_moved() const override { return moved; }
+    std::uint64_t moved = 0;
 };
 
 struct SensorsTest : testing::Test {
     test::tlm_driver cpu{"cpu"};
     sensors dut{"dut", {}};
-    load work{"work"};
+    sc_core::sc_vector<load> stacks{"hbm", 4};
     test::irq_probe irq{dut.irq, "irq_probe"};
     test::irq_probe trip{dut.trip, "trip_probe"};
 
     SensorsTest() {
         cpu.out.bind(dut.in);
-        dut.activity.bind(work);
+        for (auto& stack : stacks) dut.activity.bind(stack);
         sc_start(SC_ZERO_TIME);
     }
     std::uint32_t read(reg r, unsigned index = 0) { return cpu.read(offset(r, index)); }
@@ -60,7 +60,8 @@ TEST_F(SensorsTest, SamplesDifferFromPeriodToPeriodAndNotWithinOne) {
 
 TEST_F(SensorsTest, PowerFollowsTheBytesThatADieMoves) {
     read(reg::power);
-    work.moved[1] = 2'457'600'000'000 / 100;  // everything the stacks can do in 10 ms
+    stacks[2].moved = 2'457'600'000'000 / 200;  // with the other, all they can do in 10 ms
+    stacks[3].moved = 2'457'600'000'000 / 200;
     sc_start(sc_time(11, SC_MS));
     EXPECT_NEAR(read(reg::power, 0), 90'000, 900);
     EXPECT_NEAR(read(reg::power, 1), 500'000, 5'000);

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <systemc>
+
+namespace trn {
+
+/// How busy a memory is, for the power model: a count that only grows with work done.
+class activity_interface : public virtual sc_core::sc_interface {
+public:
+    /// Bytes read and written since the start.
+    virtual std::uint64_t bytes_moved() const = 0;
+};
+
+}  // namespace trn
