@@ -6,6 +6,7 @@
 #include "platform/commands/boards.h"
 #include "platform/commands/exec.h"
 #include "platform/commands/inspect.h"
+#include "platform/commands/run.h"
 
 int sc_main(int argc, char** argv) {
     int status = 0;
@@ -14,6 +15,7 @@ int sc_main(int argc, char** argv) {
     trn::add_boards(app, status);
     trn::add_inspect(app, status);
     trn::add_exec(app, status);
+    trn::add_run(app, status);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {

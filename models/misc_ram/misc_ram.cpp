@@ -21,4 +21,9 @@ void misc_ram::power_on() {
     doorbell.set(false);
 }
 
+bool misc_ram::ready() const {
+    constexpr std::uint32_t booting = 0xdeadbeef;  // the reset value
+    return regs_.get(reg::routing_id) != booting;
+}
+
 }  // namespace trn

@@ -6,6 +6,7 @@
 #include <systemc>
 #include <tlm>
 
+#include "platform/kernel/introspection.h"
 #include "platform/registers/register_bank.h"
 #include "platform/tlm/irq.h"
 
@@ -14,7 +15,7 @@ namespace trn {
 /// The words that driver and firmware share, and the doorbell between them. Everything is RAM but
 /// the trigger: while it is not zero, the management processor is interrupted. Both sides see the
 /// same bytes. Spec: doc/models/misc_ram.md.
-class misc_ram : public sc_core::sc_module {
+class misc_ram : public sc_core::sc_module, public reports_ready, public has_registers {
 public:
     struct config {
         sc_core::sc_time access_latency{50, sc_core::SC_NS};
@@ -28,6 +29,10 @@ public:
 
     /// Power-on: the only thing that clears it (contract 5.3: election words survive a reset).
     void power_on();
+
+    /// The firmware has published its routing id (contract 4).
+    bool ready() const override;
+    register_bank& registers() override { return regs_; }
 
 private:
     void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {

@@ -118,13 +118,14 @@ class register_bank;
 /// A module that has registers: `inspect` shows them.
 class has_registers {
 public:
-    virtual const register_bank& registers() const = 0;
+    virtual register_bank& registers() = 0;
 
 protected:
     ~has_registers() = default;
 };
 
 /// Calls `visit` with every module that implements `interface`, depth first in construction order.
+/// `visit` must not create modules.
 template <typename interface>
 void for_each_module(const std::function<void(const sc_core::sc_object&, interface&)>& visit) {
     const std::function<void(const std::vector<sc_core::sc_object*>&)> walk =

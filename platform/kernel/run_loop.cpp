@@ -130,7 +130,7 @@ std::optional<stop_reason> run_loop::ended(const pending_goal& g, bool sample, b
         return stop_reason{kind::wall_limit,
                            fmt::format("{:.3f} s of wall clock", seconds(*g.what.wall_limit))};
     if (paused_ && g.what.ends_on_pause) return stop_reason{kind::paused, pause_text_};
-    if (stalled) return stop_reason{kind::stalled, stall_report()};
+    if (stalled && !g.what.background) return stop_reason{kind::stalled, stall_report()};
     return std::nullopt;
 }
 
@@ -288,7 +288,8 @@ run_loop::plan run_loop::next() const {
             if (g.what.until) earliest = std::min(earliest, *g.what.until);
         return earliest;
     }();
-    const bool somebody_waits = !goals_.empty();
+    const bool somebody_waits =
+        std::ranges::any_of(goals_, [](const auto& g) { return !g.what.background; });
     if (!pending && (!somebody_waits || limit == sc_core::sc_max_time())) return {};
     const auto event = pending ? now + sc_core::sc_time_to_pending_activity() : limit;
 

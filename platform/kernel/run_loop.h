@@ -81,6 +81,7 @@ public:
         std::optional<wall_clock::duration> wall_limit = {};
         bool ends_on_pause = false;    ///< ends with kind::paused instead of waiting for resume()
         std::uint64_t attachment = 0;  ///< the client that waits, as attach() named it
+        bool background = false;       ///< does not make simulated time move: serving, not waiting
     };
     using goal_id = std::uint64_t;
     /// `done` is called once, between slices; never from inside this call.

@@ -68,11 +68,11 @@ private:
 };
 
 debug_spaces::debug_spaces() {
-    int count = 0;
-    for_each_module<router>([&](const auto&, router& r) {
+    std::vector<router*> routers;
+    for_each_module<router>([&](const auto&, router& r) { routers.push_back(&r); });
+    for (auto* r : routers)
         probes_.push_back(
-            std::make_unique<probe>(fmt::format("debug_probe{}", count++).c_str(), r));
-    });
+            std::make_unique<probe>(fmt::format("debug_probe{}", probes_.size()).c_str(), *r));
 }
 
 debug_spaces::~debug_spaces() = default;

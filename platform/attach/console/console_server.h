@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <list>
+#include <memory>
+#include <string>
+
+#include "platform/attach/control/console_log.h"
+#include "platform/attach/listen/listener.h"
+
+namespace trn {
+
+/// One console of the guest as a Unix socket: what it prints goes to every client, what a client
+/// sends is typed at it. A client that stops reading is dropped.
+class console_server {
+public:
+    static constexpr std::size_t most_clients = 8;
+    static constexpr std::size_t largest_backlog = 1
+                                                   << 20;  ///< bytes that a client has not read yet
+
+    /// A new client first receives what is kept of the output. Throws listen_error.
+    console_server(boost::asio::io_context& io, console_log& log, std::string module,
+                   const std::filesystem::path& path);
+    ~console_server();
+
+    const std::string& address() const { return door_->address(); }
+
+private:
+    class client;
+    void welcome(listener::stream socket);
+
+    console_log& log_;
+    const std::string module_;
+    std::list<std::weak_ptr<client>> clients_;
+    std::unique_ptr<listener> door_;
+};
+
+}  // namespace trn

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/commands/doors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <system_error>
+
+#include "platform/attach/vfio_user_hooks.h"
+
+namespace trn {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void make_folder(const fs::path& folder) {
+    std::error_code e;
+    fs::create_directories(folder, e);
+    if (!fs::is_directory(folder, e))
+        throw listen_error(fmt::format("cannot make the folder {}", folder.string()));
+}
+
+std::string first_part(const std::string& path) {
+    return path.substr(0, path.find('.'));
+}
+
+/// The chip behind a host's port, by the first part of its name: what the port is bound to.
+std::string chip_of(const plan& board, std::uint32_t port) {
+    for (const auto& b : board.bindings)
+        if (b.from.module == port && b.to.module != plan::none &&
+            board.modules[port].built_as->ports[b.from.port].role == port_role::initiator)
+            return first_part(board.modules[b.to.module].path);
+    return first_part(board.modules[port].path);
+}
+
+}  // namespace
+
+doors::doors(platform& on) : on_(on), control_(on.methods()) {}
+
+void doors::open_folder(const fs::path& folder) {
+    make_folder(folder);
+    control_.listen_unix(folder / "control.sock");
+    all_.push_back({"control", (folder / "control.sock").string()});
+    open_functions(folder);
+}
+
+void doors::open_functions(const fs::path& folder) {
+    const auto& board = on_.modules().board();
+    for (std::uint32_t i = 0; i < board.modules.size(); ++i) {
+        auto* function = dynamic_cast<function_port*>(&on_.modules().module(i));
+        if (!function) continue;
+        const auto chip = chip_of(board, i);
+        const auto path = (folder / (chip + ".sock")).string();
+        try {
+            functions_.push_back(std::make_unique<vfio_user_server>(
+                on_.loop().io(), *function,
+                vfio_user_server::config{.path = path,
+                                         .name = chip,
+                                         .offer_mapping = true,
+                                         .board = on_.about().board,
+                                         .digest = on_.about().digest},
+                hooks_into(on_.loop(), "host of " + chip)));
+        } catch (const std::system_error& e) {
+            throw listen_error(e.what());
+        }
+        all_.push_back({"pcie " + chip, path});
+    }
+}
+
+void doors::open_control(const control_server::tcp_options& options) {
+    all_.push_back({"control", control_.listen_tcp(options)});
+}
+
+void doors::open_gdb(const std::string& address) {
+    const bool only_port = !address.empty() && std::ranges::all_of(address, [](unsigned char c) {
+        return std::isdigit(c);
+    });
+    gdb_.emplace(on_.methods());
+    all_.push_back({"gdb", gdb_->listen(only_port ? "127.0.0.1:" + address : address)});
+}
+
+void doors::open_consoles(const fs::path& folder) {
+    make_folder(folder);
+    auto& consoles = on_.methods().consoles();
+    for (const auto& [name, output] : consoles.all()) {
+        consoles_.push_back(std::make_unique<console_server>(on_.loop().io(), consoles, name,
+                                                             folder / (name + ".uart")));
+        all_.push_back({"uart " + name, consoles_.back()->address()});
+    }
+}
+
+}  // namespace trn

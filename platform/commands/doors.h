@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "platform/attach/console/console_server.h"
+#include "platform/attach/control/server.h"
+#include "platform/attach/vfio_user_server.h"
+#include "platform/debug/gdb_server.h"
+#include "platform/platform.h"
+
+namespace trn {
+
+/// Everything through which other processes reach a platform. The sockets are removed in the
+/// destructor.
+class doors {
+public:
+    struct entry {
+        std::string purpose;  ///< "control", "pcie chip0", "gdb", "uart chip0.uart"
+        std::string address;
+    };
+
+    explicit doors(platform& on);
+
+    /// In `folder`, made when it is missing: control.sock, and per PCIe function <chip>.sock.
+    /// \throws listen_error
+    void open_folder(const std::filesystem::path& folder);
+    void open_control(const control_server::tcp_options& options);
+    /// A port of loopback (0 chooses one), HOST:PORT on loopback, or a path with '/'.
+    void open_gdb(const std::string& address);
+    /// One socket per console in `folder`: <module>.uart.
+    void open_consoles(const std::filesystem::path& folder);
+
+    const std::vector<entry>& all() const { return all_; }
+
+private:
+    void open_functions(const std::filesystem::path& folder);
+
+    platform& on_;
+    std::vector<entry> all_;
+    control_server control_;
+    std::optional<gdb_server> gdb_;
+    std::vector<std::unique_ptr<vfio_user_server>> functions_;
+    std::vector<std::unique_ptr<console_server>> consoles_;
+};
+
+}  // namespace trn

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/commands/run.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include "models/kinds.h"
+#include "platform/commands/doors.h"
+#include "platform/config/units.h"
+#include "platform/kernel/time_text.h"
+#include "platform/misuse/misuse.h"
+#include "platform/platform.h"
+
+namespace trn {
+
+namespace {
+
+using rpc::json;
+using namespace std::chrono_literals;
+
+struct options {
+    platform_options build;
+    std::string timing = "contended";
+    std::string policy = "free";
+    std::string until, max_time;
+    std::string listen, gdb, uart, control_tcp, token_file;
+    bool allow_remote = false;
+    bool paused = false;
+    bool json = false;
+};
+
+/// What the user said wrong on the command line, in one sentence.
+struct user_error : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+sc_core::sc_time time_option(std::string_view name, const std::string& text) {
+    const auto parsed = config::parse_time(text);
+    if (const auto* ps = std::get_if<picoseconds>(&parsed))
+        return sc_core::sc_time::from_value(ps->value);
+    throw user_error(fmt::format("{}: {}", name, std::get<config::refusal>(parsed).message));
+}
+
+/// Everything that can be found wrong before the board is read.
+platform_options build_options(const options& chosen) {
+    if (!chosen.max_time.empty()) time_option("--max-time", chosen.max_time);
+    if (!chosen.until.empty() && chosen.until != "ready") time_option("--until", chosen.until);
+    if (chosen.uart == "socket" && chosen.listen.empty())
+        throw user_error("--uart socket needs --listen DIR");
+    auto build = chosen.build;
+    build.timing = chosen.timing == "functional" ? timing_mode::functional : timing_mode::contended;
+    const auto policy = time_policy::parse(chosen.policy);
+    if (!policy)
+        throw user_error(fmt::format(
+            "--time-policy: '{}' is none of lockstep, free, realtime:FACTOR", chosen.policy));
+    build.time.policy = *policy;
+    return build;
+}
+
+/// One run of a board, from the command line to the exit status.
+class session {
+public:
+    explicit session(const options& chosen)
+        : chosen_(chosen),
+          platform_(kinds(), build_options(chosen)),
+          doors_(platform_),
+          signals_(io(), SIGINT, SIGTERM),
+          tick_(io()) {}
+
+    int run() {
+        if (chosen_.paused) platform_.loop().pause("--paused");
+        signals_.async_wait([this](auto error, int) {
+            if (!error) platform_.loop().quit("interrupted");
+        });
+        show_consoles();
+        open_doors();
+        announce();
+        show_progress();
+        const auto how = platform_.loop().run(goal());
+        tick_.cancel();
+        clear_progress();
+        finish_lines();
+        return conclude(how);
+    }
+
+private:
+    boost::asio::io_context& io() { return platform_.loop().io(); }
+
+    void open_doors() {
+        if (!chosen_.listen.empty()) doors_.open_folder(chosen_.listen);
+        if (!chosen_.control_tcp.empty()) {
+            std::optional<std::string> token;
+            if (!chosen_.token_file.empty()) token = read_token(chosen_.token_file);
+            doors_.open_control({chosen_.control_tcp, chosen_.allow_remote, token});
+        }
+        if (chosen_.uart == "socket") doors_.open_consoles(chosen_.listen);
+        if (!chosen_.gdb.empty()) doors_.open_gdb(chosen_.gdb);
+    }
+
+    void show_consoles() {
+        auto& consoles = platform_.methods().consoles();
+        if (chosen_.uart == "socket" || chosen_.uart == "none") return;
+        std::ostream* out = &std::cout;
+        if (chosen_.uart != "stdout") {
+            uart_file_.open(chosen_.uart, std::ios::binary | std::ios::trunc);
+            if (!uart_file_) throw user_error(fmt::format("--uart: cannot write {}", chosen_.uart));
+            out = &uart_file_;
+        }
+        const bool several = consoles.all().size() > 1;
+        consoles.listen([this, out, several](std::string_view module, std::string_view text) {
+            clear_progress();
+            bool& starts = at_line_start_[std::string(module)];
+            for (const char c : text) {
+                if (several && starts) *out << '[' << module << "] ";
+                *out << c;
+                starts = c == '\n';
+            }
+            out->flush();
+        });
+        for (const auto& [name, output] : consoles.all()) at_line_start_[name] = true;
+    }
+
+    /// The platform can end in the middle of a guest's line.
+    void finish_lines() {
+        const bool open =
+            std::ranges::any_of(at_line_start_, [](const auto& c) { return !c.second; });
+        if (open && chosen_.uart == "stdout") std::cout << std::endl;
+    }
+
+    void announce() {
+        const auto& about = platform_.about();
+        const auto policy = platform_.loop().settings().policy.text();
+        if (chosen_.json) {
+            json sockets = json::array();
+            for (const auto& d : doors_.all())
+                sockets.push_back({{"purpose", d.purpose}, {"address", d.address}});
+            std::cout << json{{"event", "started"},         {"version", about.version},
+                              {"board", about.board},       {"digest", about.digest},
+                              {"timing", chosen_.timing},   {"time_policy", policy},
+                              {"seed", chosen_.build.seed}, {"sockets", sockets}}
+                      << std::endl;
+            return;
+        }
+        fmt::print(stderr, "trnvp {}: board {}, digest {}, timing {}, time policy {}, seed {}\n",
+                   about.version, about.board, about.digest, chosen_.timing, policy,
+                   chosen_.build.seed);
+        for (const auto& d : doors_.all())
+            fmt::print(stderr, "  {:<14} {}\n", d.purpose, d.address);
+    }
+
+    run_loop::goal goal() {
+        run_loop::goal g{"the command line", "the end"};
+        if (!chosen_.max_time.empty()) g.until = time_option("--max-time", chosen_.max_time);
+        if (chosen_.until == "ready") {
+            bool any = false;
+            for_each_module<reports_ready>([&](const auto&, auto&) { any = true; });
+            if (!any) throw user_error("--until ready: nothing on this board becomes ready");
+            g.what = "every chip to be ready (--until)";
+            g.condition = ready_condition();
+        } else if (!chosen_.until.empty()) {
+            const auto end = time_option("--until", chosen_.until);
+            until_time_ = !g.until || end <= *g.until;
+            g.until = g.until ? std::min(*g.until, end) : end;
+        }
+        // Without something to wait for, empty time passes at wall-clock speed.
+        g.background = chosen_.until.empty() && chosen_.max_time.empty();
+        return g;
+    }
+
+    // Long work shows where it is, on a terminal.
+    void show_progress() {
+        if (chosen_.until.empty() || isatty(STDERR_FILENO) == 0) return;
+        tick_.expires_after(500ms);
+        tick_.async_wait([this](auto error) {
+            if (error) return;
+            const auto text = fmt::format(
+                "simulated {}, {:.1f} s", to_text(sc_core::sc_time_stamp()),
+                std::chrono::duration<double>(run_loop::wall_clock::now() - start_).count());
+            fmt::print(stderr, "\r\033[K{}", text);
+            progress_ = true;
+            show_progress();
+        });
+    }
+    void clear_progress() {
+        if (std::exchange(progress_, false)) fmt::print(stderr, "\r\033[K");
+    }
+
+    int conclude(const stop_reason& how) {
+        using kind = stop_reason::kind;
+        const bool reached =
+            how.what == kind::condition || (how.what == kind::time_limit && until_time_);
+        const bool ended = how.what == kind::quit || how.what == kind::time_limit;
+        bool good = reached || (chosen_.until.empty() && ended);
+        const double wall =
+            std::chrono::duration<double>(run_loop::wall_clock::now() - start_).count();
+        if (misuse::failed()) good = false;
+        if (chosen_.json) {
+            std::cout << json{{"event", "ended"},
+                              {"reason", to_string(how.what)},
+                              {"text", how.text},
+                              {"good", good},
+                              {"misuse_failed", misuse::failed()},
+                              {"time_ps", sc_core::sc_time_stamp().value()},
+                              {"wall_seconds", wall}}
+                      << std::endl;
+        } else {
+            fmt::print(stderr, "trnvp: {}{}: {} simulated, {:.2f} s\n", to_string(how.what),
+                       how.text.empty() ? "" : " (" + how.text + ")",
+                       to_text(sc_core::sc_time_stamp()), wall);
+            if (misuse::failed()) fmt::print(stderr, "trnvp: a misuse rule failed the run\n");
+        }
+        return good ? 0 : 1;
+    }
+
+    const options chosen_;
+    const run_loop::wall_clock::time_point start_ = run_loop::wall_clock::now();
+    platform platform_;
+    doors doors_;
+    boost::asio::signal_set signals_;
+    boost::asio::steady_timer tick_;
+    std::ofstream uart_file_;
+    std::map<std::string, bool> at_line_start_;
+    bool progress_ = false;
+    bool until_time_ = false;  ///< --until is a time, and comes before --max-time
+};
+
+int guarded(const options& chosen) {
+    try {
+        return session(chosen).run();
+    } catch (const config_error& e) {
+        fmt::print(stderr, "{}\n", e.what());
+    } catch (const listen_error& e) {
+        fmt::print(stderr, "trnvp: {}\n", e.what());
+    } catch (const user_error& e) {
+        fmt::print(stderr, "trnvp: {}\n", e.what());
+    }
+    return 2;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int& status) {
+    auto chosen = std::make_shared<options>();
+    auto* c = app.add_subcommand("run", "build a board, boot it and serve it");
+    c->add_option("board", chosen->build.board, "a name from 'trnvp boards', or a path")
+        ->required();
+    c->add_option("--firmware", chosen->build.firmware,
+                  "flash image or ELF to boot (default: what the board says)");
+    c->add_option("--set", chosen->build.set, "NAME=VALUE for a parameter of the board")
+        ->allow_extra_args(false);
+    c->add_option("--listen", chosen->listen, "folder for the sockets: control.sock, <chip>.sock");
+    c->add_option("--gdb", chosen->gdb,
+                  "serve GDB on this loopback port (0 chooses one) or Unix socket");
+    c->add_option("--control-tcp", chosen->control_tcp,
+                  "serve the control methods on HOST:PORT too");
+    c->add_flag("--allow-remote", chosen->allow_remote,
+                "--control-tcp may name an address that is not loopback");
+    c->add_option("--token-file", chosen->token_file, "what clients of --control-tcp have to know");
+    c->add_option("--until", chosen->until,
+                  "end with status 0 when: 'ready', or a simulated time like '10 ms'");
+    c->add_option("--max-time", chosen->max_time, "end at this simulated time");
+    c->add_option("--timing", chosen->timing, "whether resources are contended")
+        ->check(CLI::IsMember({"contended", "functional"}));
+    c->add_option("--time-policy", chosen->policy,
+                  "who moves simulated time: lockstep, free, realtime:FACTOR");
+    c->add_option("--seed", chosen->build.seed, "of every random stream");
+    c->add_option("--trace", chosen->build.trace, "write the event trace here; .json for Perfetto");
+    c->add_option("--uart", chosen->uart,
+                  "stdout, none, socket (in the --listen folder), or a file");
+    c->add_flag("--paused", chosen->paused,
+                "do not run before a debugger or a control client says so");
+    c->add_flag("--json", chosen->json, "one JSON line at the start and one at the end");
+    c->callback([chosen, &status] {
+        if (chosen->uart.empty()) chosen->uart = chosen->json ? "none" : "stdout";
+        status = guarded(*chosen);
+    });
+}
+
+}  // namespace trn

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/platform.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <set>
+
+#include "platform/debug/harts.h"
+#include "platform/kernel/random.h"
+#include "platform/kernel/trace.h"
+#include "platform/loader/firmware_file.h"
+#include "platform/misuse/misuse.h"
+#include "platform/netlist/boards.h"
+#include "platform/registers/register_bank.h"
+
+namespace trn {
+
+namespace fs = std::filesystem;
+using rpc::json;
+
+namespace {
+
+[[noreturn]] void user_mistake(mistake code, const fs::path& file, std::string message,
+                               std::string suggestion = {}) {
+    throw config_error(diagnostic{.code = code,
+                                  .file = file.string(),
+                                  .message = std::move(message),
+                                  .source_line = {},
+                                  .suggestion = std::move(suggestion)});
+}
+
+std::uint64_t mix_in(std::uint64_t hash, std::string_view bytes) {
+    for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    return hash;
+}
+
+std::uint64_t mix_in_file(std::uint64_t hash, const fs::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    std::array<char, 1 << 16> piece;
+    while (in.read(piece.data(), piece.size()) || in.gcount() > 0)
+        hash = mix_in(hash, {piece.data(), static_cast<std::size_t>(in.gcount())});
+    return hash;
+}
+
+/// The files that a board's parameters name, as modules see them.
+std::set<fs::path> images_of(const plan& board) {
+    std::set<fs::path> files;
+    for (const auto& m : board.modules)
+        for (const auto& [name, value] : board.parameters_of(m))
+            if (name == "image" && !value.empty()) files.insert(find_firmware(value));
+    return files;
+}
+
+// Values of the first instance, as a debug read sees them.
+json registers_of(register_bank& bank) {
+    json rows = json::array();
+    const auto& table = bank.table();
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+        const auto& r = table.rows[row];
+        std::uint64_t value = 0;
+        tlm::tlm_generic_payload read;
+        read.set_command(tlm::TLM_READ_COMMAND);
+        read.set_address(r.offset);
+        read.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
+        read.set_data_length(table.width);
+        read.set_streaming_width(table.width);
+        rows.push_back({{"name", r.name},
+                        {"offset", r.offset},
+                        {"count", r.count},
+                        {"value", bank.debug_access(read) == table.width ? json(value) : json()},
+                        {"touched", bank.touched(row)},
+                        {"known_by", to_string(r.known_by)},
+                        {"fidelity", to_string(r.fidelity)}});
+    }
+    return rows;
+}
+
+}  // namespace
+
+platform::platform(const kind_list& kinds, const platform_options& options) : loop_(options.time) {
+    set_seed(options.seed);
+    set_timing(options.timing);
+    system_ = std::make_unique<system>(read_board(kinds, options));
+    if (!options.trace.empty()) try {
+            trace::open(options.trace.string());
+        } catch (const std::system_error& e) {
+            user_mistake(mistake::unreadable_file, options.trace,
+                         fmt::format("cannot write the trace: {}", e.code().message()));
+        }
+    methods_ =
+        std::make_unique<control>(loop_, identity{TRNVP_VERSION, system_->board().name, digest_});
+    loop_.elaborate();
+    add_harts(*methods_);
+    add_methods();
+    share_log();
+}
+
+platform::~platform() {
+    trace::close();
+    log::replace_sink(std::move(*earlier_sink_));
+}
+
+// Log lines go where they went, and to whoever subscribed.
+void platform::share_log() {
+    earlier_sink_ = std::make_shared<log::sink>();
+    *earlier_sink_ = log::replace_sink([earlier = earlier_sink_, this](const log::record& r) {
+        if (*earlier) (*earlier)(r);
+        methods_->publish("log", {{"time_ps", r.time_ps},
+                                  {"module", r.module},
+                                  {"text", r.text},
+                                  {"line", log::to_line(r)}});
+    });
+}
+
+// Where an image lies changes nothing, what it contains does: the digest is of the board as its
+// file says, of the images' bytes, and of the timing.
+plan platform::read_board(const kind_list& kinds, const platform_options& options) {
+    auto board = load_board(options.board, kinds, options.set);
+    auto hash = mix_in(board.digest, options.timing == timing_mode::contended ? "c" : "f");
+    if (!options.firmware.empty()) {
+        const auto& known = board.parameters;
+        if (std::ranges::find(known, "firmware", &std::pair<std::string, std::string>::first) ==
+            known.end())
+            user_mistake(mistake::unknown_parameter, board.file,
+                         "this board has no parameter 'firmware', so --firmware means nothing");
+        auto set = options.set;
+        set.push_back("firmware=" + options.firmware);
+        board = load_board(options.board, kinds, set);
+    }
+    for (const auto& image : images_of(board)) hash = mix_in_file(hash, image);
+    digest_ = fmt::format("{:016x}", hash);
+    return board;
+}
+
+stop_reason platform::boot(const sc_core::sc_time& limit) {
+    run_loop::goal ready{"the host", "every chip's firmware to publish its routing id"};
+    ready.condition = ready_condition();
+    ready.until = sc_core::sc_time_stamp() + limit;
+    return loop_.run(std::move(ready));
+}
+
+void platform::add_methods() {
+    methods_->add_list("registers", [] {
+        json all = json::array();
+        for_each_module<has_registers>([&](const auto& object, has_registers& m) {
+            auto& bank = m.registers();
+            all.push_back({{"module", object.name()},
+                           {"block", bank.table().block},
+                           {"registers", bank.table().rows.size()},
+                           {"instances", bank.instances()}});
+        });
+        return all;
+    });
+    methods_->add_list("misuse", [] {
+        json all = json::array();
+        for (const auto& e : misuse::summary())
+            all.push_back({{"rule", e.broken.number},
+                           {"name", e.broken.name},
+                           {"module", e.module},
+                           {"count", e.count},
+                           {"first", e.first_detail}});
+        return all;
+    });
+    methods_->methods().add(
+        "inspect", "module", "Type, parameters, registers and what the module waits for.",
+        [this](const auto& p, auto&) {
+            p.only({"module"});
+            const auto name = p.text("module");
+            const auto* planned = system_->board().find(name);
+            auto* module = system_->find(name);
+            if (!planned || !module)
+                throw rpc::error(rpc::code::not_found,
+                                 fmt::format("there is no module '{}'", name));
+            json result = {{"name", name}, {"type", planned->type}};
+            for (const auto& [key, value] : system_->board().parameters_of(*planned))
+                result["parameters"][key] = value;
+            if (auto* m = dynamic_cast<has_registers*>(module))
+                result["registers"] = registers_of(m->registers());
+            if (auto* m = dynamic_cast<describes_wait*>(module))
+                if (const auto text = m->describe_wait()) result["waits_for"] = *text;
+            return result;
+        });
+}
+
+}  // namespace trn

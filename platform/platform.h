@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "platform/attach/control/control.h"
+#include "platform/kernel/run_loop.h"
+#include "platform/log.h"
+#include "platform/netlist/system.h"
+#include "platform/tlm/bandwidth_resource.h"
+
+namespace trn {
+
+struct platform_options {
+    std::string board;                  ///< a name from `trnvp boards`, or a path
+    std::vector<std::string> set = {};  ///< "name=value" for the board's parameters
+    /// For the board's parameter `firmware`: a flash image or an ELF; empty: what the board says.
+    std::string firmware = {};
+    timing_mode timing = timing_mode::contended;
+    run_loop::config time = {};
+    std::uint64_t seed = 0;
+    std::filesystem::path trace = {};  ///< event trace; empty: none
+};
+
+/// A board with everything that drives it, in one process: `trnvp run`, `trnctl --board` and the
+/// scenario runner are front ends of this class. One per process, because SystemC elaborates once.
+///
+///     trn::platform p(trn::kinds(), {.board = "trn3-chip"});
+///     const auto how = p.boot(sc_core::sc_time(1, sc_core::SC_SEC));
+///     p.methods().call("peek", {{"space", "chip.axi"}, {"address", 0}});
+///     p.loop().run({.who = "test", .what = "a copy", .condition = [&] { return done; }});
+class platform {
+public:
+    /// Reads and builds the board, elaborates it; no process has run afterwards.
+    /// \throws config_error for everything the user can have said wrong
+    platform(const kind_list& kinds, const platform_options& options);
+    ~platform();
+    platform(const platform&) = delete;
+    platform& operator=(const platform&) = delete;
+
+    /// Runs until every chip's firmware has published its routing id, at most `limit` of simulated
+    /// time. The reason's kind is `condition` when it has.
+    stop_reason boot(const sc_core::sc_time& limit);
+
+    const identity& about() const { return methods_->about(); }
+    run_loop& loop() { return loop_; }
+    control& methods() { return *methods_; }
+    const system& modules() const { return *system_; }
+
+private:
+    plan read_board(const kind_list& kinds, const platform_options& options);
+    void add_methods();
+    void share_log();
+
+    std::string digest_;
+    std::unique_ptr<system> system_;
+    run_loop loop_;
+    std::unique_ptr<control> methods_;
+    std::shared_ptr<log::sink> earlier_sink_;
+};
+
+}  // namespace trn
