@@ -122,19 +122,21 @@ void dma_engine::reset_queue(dma_side side, unsigned number) {
 }
 
 void dma_engine::change_state(dma_side side, std::uint64_t written) {
+    const auto index = static_cast<unsigned>(side);
     if (regs::m2s_change_state::abort.get(written) != 0) {
+        halted_[index] = true;
         for (unsigned n = 0; n < queues; ++n) {
-            if (queues_[n]) abort(side, n);
+            if (queues_[n]) drop(n);
         }
     } else if (regs::m2s_change_state::disable.get(written) != 0) {
-        disabled_[static_cast<unsigned>(side)] = true;
+        disabled_[index] = true;
     } else if (regs::m2s_change_state::normal.get(written) != 0) {
-        disabled_[static_cast<unsigned>(side)] = false;
+        disabled_[index] = halted_[index] = false;
         for (auto& q : queues_) {
             if (q) (*q)[side].aborted = false;
         }
-        group_.aborts_changed();
     }
+    group_.aborts_changed();
     decide_due();
 }
 
@@ -147,7 +149,7 @@ void dma_engine::reset() {
             side.aborted = false;
         }
     }
-    disabled_ = {};
+    disabled_ = halted_ = {};
     turn_ = 0;
     group_.aborts_changed();
     decide_due();
@@ -191,7 +193,8 @@ bool dma_engine::queue_aborted(dma_side side, unsigned number) const {
 }
 
 bool dma_engine::aborted(dma_side side) const {
-    return std::any_of(queues_.begin(), queues_.end(),
+    return halted_[static_cast<unsigned>(side)] ||
+           std::any_of(queues_.begin(), queues_.end(),
                        [side](const auto& q) { return q && (*q)[side].aborted; });
 }
 
@@ -260,7 +263,8 @@ bool dma_engine::has_work(const queue_pair& q) const {
 }
 
 bool dma_engine::runnable(const queue_pair& q, unsigned number) const {
-    if (!has_work(q) || q.barrier || disabled_[0] || disabled_[1]) return false;
+    if (!has_work(q) || q.barrier) return false;
+    if (disabled_[0] || disabled_[1] || halted_[0] || halted_[1]) return false;
     if (q[dma_side::m2s].aborted || q[dma_side::s2m].aborted) return false;
     const auto enabled = [&](reg cfg) {
         constexpr auto both = regs::m2s_q_cfg::prefetch.mask() | regs::m2s_q_cfg::schedule.mask();

@@ -180,7 +180,7 @@ private:
     std::array<std::unique_ptr<queue_pair>, queues> queues_;
     std::deque<transfer> flight_;
     unsigned turn_ = 0;
-    std::array<bool, 2> disabled_{};
+    std::array<bool, 2> disabled_{}, halted_{};  // by software, per side
     std::optional<sc_core::sc_time> due_;
 
     std::vector<std::uint8_t> burst_;  // one burst between read and write, of the front transfer

@@ -521,6 +521,14 @@ TEST_F(DmaErrorTest, ChangeStateAbortsAndNormalResumes) {
     EXPECT_TRUE(filled(dst, 65536, 1));
 }
 
+TEST_F(DmaErrorTest, AnEngineWithoutWorkCanBeAbortedToo) {
+    write(reg::m2s_change_state, 4);
+    EXPECT_EQ(read(reg::m2s_state), abort_nibbles);
+    EXPECT_EQ(read(reg::s2m_state), 0u);
+    write(reg::m2s_change_state, 1);
+    EXPECT_EQ(read(reg::m2s_state), 0u);
+}
+
 // ---- memory that answers later
 
 TEST_F(DmaEngineTest, WaitsForMemoryThatAnswersLater) {
