@@ -5,6 +5,7 @@
 
 #include "models/die_to_die/die_to_die_regs.h"
 #include "platform/misuse/misuse.h"
+#include "platform/tlm/memory.h"
 
 namespace trn {
 
@@ -78,7 +79,7 @@ unsigned die_to_die::transport_dbg(int from, tlm::tlm_generic_payload& payload) 
 bool die_to_die::get_direct_mem_ptr(int from, tlm::tlm_generic_payload& payload,
                                     tlm::tlm_dmi& dmi) {
     const unsigned to = 1 - static_cast<unsigned>(from);
-    if (!up()) {
+    if (!up() && !memory_descriptor::asked(payload)) {
         dmi.allow_none();
         return false;
     }

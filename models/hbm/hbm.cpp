@@ -86,6 +86,14 @@ bool hbm::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dm
     // The fault-free pages around the address: faults below and above bound the window.
     const auto above = armed_.lower_bound(asked_page);
     const bool poisoned = above != armed_.end() && above->first < asked_page + page;
+    if (address < cfg_.size && memory_descriptor::asked(payload)) {
+        memory_descriptor::answer(payload, bytes_);
+        dmi.set_dmi_ptr(bytes_.data());
+        dmi.set_start_address(0);
+        dmi.set_end_address(cfg_.size - 1);
+        dmi.allow_read_write();
+        return true;
+    }
     if (address >= cfg_.size || !trained() || poisoned) {
         dmi.allow_none();
         dmi.set_start_address(asked_page);

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/pcie/pcie_endpoint.h"
 
+#include <fmt/format.h>
 #include <linux/pci_regs.h>
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <utility>
+
+#include "platform/misuse/misuse.h"
 
 namespace trn {
 
@@ -30,6 +34,11 @@ private:
     tlm::tlm_generic_payload& payload_;
     tlp header_;
 };
+
+/// For a misuse report; a refused access is rare enough to build a text.
+std::string where(const tlm::tlm_generic_payload& payload) {
+    return fmt::format("{} bytes at {:#x}", payload.get_data_length(), payload.get_address());
+}
 
 std::span<std::uint8_t> bytes_of(tlm::tlm_generic_payload& payload) {
     return {payload.get_data_ptr(), payload.get_data_length()};
@@ -224,7 +233,10 @@ void pcie_endpoint::b_transport(payload& request, sc_time& delay) {
     if (header != nullptr && header->to == tlp::space::config) return configure(request, *header);
 
     const window* hit = decode(request.get_address(), request.get_data_length());
-    if (hit == nullptr) return refuse_request(request);
+    if (hit == nullptr) {
+        misuse::report(misuse::host_access_refused, *this, where(request));
+        return refuse_request(request);
+    }
     const std::uint64_t address = request.get_address();
     const std::uint64_t offset = address - hit->base;
     request.set_address(offset);
@@ -343,9 +355,11 @@ bool pcie_endpoint::access_in_beats(tlm_utils::simple_initiator_socket<pcie_endp
 void pcie_endpoint::refuse_for_chip(payload& request) {
     if (request.is_read()) {
         ++counters_.failed_reads;
+        misuse::report(misuse::host_read_of_nothing, *this, where(request));
         std::ranges::fill(bytes_of(request), std::uint8_t{0});
     } else {
         ++counters_.dropped_writes;
+        misuse::report(misuse::host_write_to_nothing, *this, where(request));
     }
     request.set_response_status(tlm::TLM_OK_RESPONSE);
 }
@@ -365,12 +379,14 @@ void pcie_endpoint::refuse_request(payload& request) {
 void pcie_endpoint::b_transport_dma(payload& request, sc_time& delay) {
     if (!bus_master_) {
         ++counters_.refused_dma;
+        misuse::report(misuse::dma_without_bus_master, *this, where(request));
         request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
         return;
     }
     const framed header(request, id_);
     up_dma->b_transport(request, delay);
     if (request.get_response_status() == tlm::TLM_ADDRESS_ERROR_RESPONSE) {
+        misuse::report(misuse::dma_outside_host_memory, *this, where(request));
         space_.set(PCI_STATUS, static_cast<std::uint16_t>(space_.get<std::uint16_t>(PCI_STATUS) |
                                                           PCI_STATUS_REC_MASTER_ABORT));
     }

@@ -7,11 +7,11 @@
 #include <boost/asio/steady_timer.hpp>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <utility>
 
 #include "platform/attach/vfio_user_protocol.h"
 #include "platform/attach/vfio_user_session.h"
+#include "platform/log.h"
 
 namespace trn {
 
@@ -98,11 +98,10 @@ void vfio_user_server::ended(const std::string& why) {
     const auto gone = std::move(session_);
     session_ = nullptr;
     gone->close();
-    const std::string line = fmt::format("{}: {}", cfg_.name, why);
     if (hooks_.log) {
-        hooks_.log(line);
+        hooks_.log(why);
     } else {
-        fmt::print(stderr, "{}\n", line);
+        log::info(cfg_.name, "{}", why);
     }
     if (hooks_.attached) hooks_.attached(false);
 }

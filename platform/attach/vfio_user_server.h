@@ -37,7 +37,7 @@ public:
         std::function<void(bool attached)> attached;
         /// Calls `done` (not from inside) once `wait` of simulated time has passed.
         std::function<void(const sc_core::sc_time& wait, std::function<void()> done)> wait;
-        std::function<void(std::string_view line)> log;  ///< standard error when empty
+        std::function<void(std::string_view line)> log;  ///< the platform's log when empty
     };
 
     /// Listens. Throws listen_error.

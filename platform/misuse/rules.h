@@ -61,11 +61,32 @@ inline constexpr rule hbm_before_training{401, "hbm-before-training",
 inline constexpr rule link_before_training{402, "link-before-training",
                                            "the die-to-die link was used before it was up"};
 
-inline constexpr std::array rules{
-    doorbell_past_ring,      doorbell_without_ring,     ring_id_mismatch,     first_bit_error,
-    last_bit_error,          too_many_descriptors,      packet_too_long,      length_mismatch,
-    unmapped_descriptor,     unmapped_source,           unmapped_destination, ring_shape,
-    unsupported_descriptor,  doorbell_on_aborted_queue, destination_starved,  semaphore_overflow,
-    notification_ring_shape, notification_overflow,     hbm_before_training,  link_before_training};
+// 500: PCI Express
+inline constexpr rule host_read_of_nothing{
+    501, "host-read-of-nothing", "the host read where the chip has nothing that can be read"};
+inline constexpr rule host_write_to_nothing{
+    502, "host-write-to-nothing", "the host wrote where the chip has nothing that can be written"};
+inline constexpr rule host_access_refused{
+    503, "host-access-refused",
+    "the host used a BAR while memory space was off, or the function not in D0"};
+inline constexpr rule dma_without_bus_master{
+    504, "dma-without-bus-master", "DMA to the host before the driver allowed bus mastering"};
+inline constexpr rule dma_outside_host_memory{
+    505, "dma-outside-host-memory",
+    "DMA to a host address that the host does not share, or not for that"};
+
+inline constexpr std::array rules{doorbell_past_ring,      doorbell_without_ring,
+                                  ring_id_mismatch,        first_bit_error,
+                                  last_bit_error,          too_many_descriptors,
+                                  packet_too_long,         length_mismatch,
+                                  unmapped_descriptor,     unmapped_source,
+                                  unmapped_destination,    ring_shape,
+                                  unsupported_descriptor,  doorbell_on_aborted_queue,
+                                  destination_starved,     semaphore_overflow,
+                                  notification_ring_shape, notification_overflow,
+                                  hbm_before_training,     link_before_training,
+                                  host_read_of_nothing,    host_write_to_nothing,
+                                  host_access_refused,     dma_without_bus_master,
+                                  dma_outside_host_memory};
 
 }  // namespace trn::misuse

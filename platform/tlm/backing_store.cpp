@@ -3,11 +3,11 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cassert>
 #include <new>
 
@@ -40,40 +40,68 @@ std::uint64_t resident_private(const std::uint8_t* data, std::uint64_t size) {
     return pages * page;
 }
 
+/// Bytes of [offset, offset + size) that the file has pages for.
+std::uint64_t resident_shared(int file, std::uint64_t offset, std::uint64_t size) {
+    const auto end = static_cast<off_t>(offset + size);
+    std::uint64_t bytes = 0;
+    off_t at = lseek(file, static_cast<off_t>(offset), SEEK_DATA);
+    while (at >= 0 && at < end) {
+        const off_t hole = std::min(lseek(file, at, SEEK_HOLE), end);
+        bytes += static_cast<std::uint64_t>(hole - at);
+        at = lseek(file, hole, SEEK_DATA);
+    }
+    return bytes;
+}
+
+struct slice {
+    int file;
+    std::uint64_t offset;
+};
+
+/// The next part of the process's one shared file; never given twice.
+slice take_slice(std::uint64_t size) {
+    static const int file = memfd_create("trnvp-memory", MFD_CLOEXEC);
+    static std::uint64_t end = 0;
+    const std::uint64_t alignment = std::bit_ceil(std::max<std::uint64_t>(size, 4096));
+    const std::uint64_t offset = (end + alignment - 1) & ~(alignment - 1);
+    if (file < 0 || ftruncate(file, static_cast<off_t>(offset + size)) != 0) throw std::bad_alloc();
+    end = offset + size;
+    return {file, offset};
+}
+
 }  // namespace
 
 backing_store::backing_store(std::uint64_t size, sharing how) : size_(size) {
     assert(size > 0);
     int flags = MAP_NORESERVE | MAP_PRIVATE | MAP_ANONYMOUS;
     if (how == sharing::file_descriptor) {
-        descriptor_ = memfd_create("trnvp-memory", MFD_CLOEXEC);
-        if (descriptor_ < 0 || ftruncate(descriptor_, static_cast<off_t>(size)) != 0)
-            throw std::bad_alloc();
+        const slice mine = take_slice(size);
+        descriptor_ = mine.file;
+        descriptor_offset_ = mine.offset;
         flags = MAP_NORESERVE | MAP_SHARED;
     }
-    void* at = mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, descriptor_, 0);
+    void* at = mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, descriptor_,
+                    static_cast<off_t>(descriptor_offset_));
     if (at == MAP_FAILED) throw std::bad_alloc();
     data_ = static_cast<std::uint8_t*>(at);
 }
 
 backing_store::~backing_store() {
-    if (data_ != nullptr) munmap(data_, size_);
-    if (descriptor_ >= 0) close(descriptor_);
+    // The slice stays in the file: after a fork() its pages may be another process's memory still.
+    munmap(data_, size_);
 }
 
 std::uint64_t backing_store::resident() const {
     if (descriptor_ < 0) return resident_private(data_, size_);
-    struct stat status {};
-    fstat(descriptor_, &status);
-    return static_cast<std::uint64_t>(status.st_blocks) * 512;
+    return resident_shared(descriptor_, descriptor_offset_, size_);
 }
 
 void backing_store::clear() {
     if (descriptor_ < 0) {
         madvise(data_, size_, MADV_DONTNEED);
     } else {
-        fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
-                  static_cast<off_t>(size_));
+        fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                  static_cast<off_t>(descriptor_offset_), static_cast<off_t>(size_));
     }
 }
 

@@ -8,7 +8,9 @@ namespace trn {
 
 /// Zero-filled bytes that cost nothing until touched: address space is reserved, not backed.
 /// A private store is copied on write by fork(); a shared one has a file descriptor that other
-/// processes can map (a guest's BAR window).
+/// processes can map (a guest's BAR window). All shared stores of a process are slices of one file,
+/// each at the next multiple of its size rounded up to a power of two: memories that lie side by
+/// side behind a BAR can so be mapped from one descriptor.
 class backing_store {
 public:
     enum class sharing { private_pages, file_descriptor };
@@ -21,8 +23,10 @@ public:
 
     std::uint8_t* data() const { return data_; }
     std::uint64_t size() const { return size_; }
-    /// The memfd behind a shared store, else -1.
+    /// The memfd behind a shared store, else -1; not this store's to close.
     int descriptor() const { return descriptor_; }
+    /// Where the store begins in it.
+    std::uint64_t descriptor_offset() const { return descriptor_offset_; }
     /// Host bytes that back this store now (pages touched).
     std::uint64_t resident() const;
     /// Back to zeroes, pages returned to the host.
@@ -31,6 +35,7 @@ public:
 private:
     std::uint64_t size_;
     int descriptor_ = -1;
+    std::uint64_t descriptor_offset_ = 0;
     std::uint8_t* data_ = nullptr;
 };
 

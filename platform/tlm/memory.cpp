@@ -85,10 +85,7 @@ unsigned memory::transport_dbg(tlm::tlm_generic_payload& payload) {
 }
 
 bool memory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
-    if (auto* asked = payload.get_extension<memory_descriptor>()) {
-        asked->descriptor = bytes_.descriptor();
-        asked->bytes = bytes_.data();
-    }
+    memory_descriptor::answer(payload, bytes_);
     dmi.set_dmi_ptr(bytes_.data());
     dmi.set_start_address(0);
     dmi.set_end_address(cfg_.size - 1);

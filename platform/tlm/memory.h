@@ -15,13 +15,25 @@ namespace trn {
 /// (IEEE 1666 section 14.7) asks. Sets the response; returns the bytes transferred.
 unsigned copy_payload(tlm::tlm_generic_payload& payload, std::uint8_t* bytes, std::uint64_t size);
 
-/// Attached to a direct-memory request, asks also for the file behind the memory, so that another
-/// process can map it: byte `bytes` of this process is at `offset` of `descriptor`.
+/// Rides on a DMI request that asks for the file behind the memory, so that another process can map
+/// it for good: byte `bytes` of this process is at `offset` of `descriptor`. Passing states (a link
+/// that is down, a memory not yet trained) do not refuse such a request.
 struct memory_descriptor : tlm::tlm_extension<memory_descriptor> {
     int descriptor = -1;  ///< the memory's; -1 = private memory
     std::uint64_t offset = 0;
     const std::uint8_t* bytes = nullptr;
 
+    /// Whether the request is one; targets whose bytes are `store` give them to answer it.
+    static bool asked(const tlm::tlm_generic_payload& request) {
+        return request.get_extension<memory_descriptor>() != nullptr;
+    }
+    static void answer(tlm::tlm_generic_payload& request, const backing_store& store) {
+        auto* mine = request.get_extension<memory_descriptor>();
+        if (mine == nullptr) return;
+        mine->descriptor = store.descriptor();
+        mine->offset = store.descriptor_offset();
+        mine->bytes = store.data();
+    }
     tlm::tlm_extension_base* clone() const override { return new memory_descriptor(*this); }
     void copy_from(const tlm::tlm_extension_base& other) override {
         *this = static_cast<const memory_descriptor&>(other);

@@ -253,7 +253,7 @@ TEST_F(VfioUserTest, QemusStartUpSequenceIsServed) {
         close(fd);
         close(ram);
     });
-    EXPECT_EQ(log, (std::vector<std::string>{"chip0: the client closed the connection"}));
+    EXPECT_EQ(log, (std::vector<std::string>{"the client closed the connection"}));
 }
 
 /// Every access of a recorded driver is served, and registers hold what was written to them.

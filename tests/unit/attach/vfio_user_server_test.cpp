@@ -110,7 +110,7 @@ TEST_F(VfioUserServerTest, AccessesReachTheFunctionAndCostWhatItSays) {
     EXPECT_EQ(charged, sc_core::sc_time(3 * 7, sc_core::SC_NS));
     EXPECT_EQ(attached, 0);
     EXPECT_EQ(function.detaches, 1);
-    EXPECT_THAT(log, testing::ElementsAre("chip0: the client closed the connection"));
+    EXPECT_THAT(log, testing::ElementsAre("the client closed the connection"));
 }
 
 TEST_F(VfioUserServerTest, LargeTransfersAreCutByTheClientAndCarriedWhole) {

@@ -48,6 +48,7 @@ private:
 /// 0x1000'0000, BAR4 shows two memories with a hole between them; `engine` is the chip's DMA.
 struct pcie_system {
     static constexpr std::uint64_t ram_at = 0x1000'0000;
+    static constexpr std::uint64_t stack = std::uint64_t{36} << 30;
     static constexpr std::uint64_t slice = std::uint64_t{64} << 30;
 
     explicit pcie_system(const pcie_endpoint::config& cfg = {}) : endpoint("endpoint", cfg) {
@@ -58,11 +59,12 @@ struct pcie_system {
         engine.out.bind(endpoint.dma);
         bar0.initiator.bind(registers.in);
         bar0.initiator.bind(ram.in);
-        bar4.initiator.bind(hbm.in);
+        bar4.initiator.bind(hbm0.in);
+        bar4.initiator.bind(hbm1.in);
         bar0.map({.base = 0, .size = 4096, .target_base = 0, .port = 0});
         bar0.map({.base = ram_at, .size = 1 << 20, .target_base = 0, .port = 1});
-        bar4.map({.base = 0, .size = 1 << 20, .target_base = 0, .port = 0});
-        bar4.map({.base = slice, .size = 1 << 20, .target_base = slice, .port = 0});
+        bar4.map({.base = 0, .size = stack, .target_base = 0, .port = 0});
+        bar4.map({.base = slice, .size = stack, .target_base = 0, .port = 1});
         sc_core::sc_start(sc_core::SC_ZERO_TIME);
     }
 
@@ -95,7 +97,8 @@ struct pcie_system {
     router bar0{"bar0", {}}, bar4{"bar4", {}};
     word_registers registers{"registers"};
     memory ram{"ram", {.size = 1 << 20}};
-    memory hbm{"hbm", {.size = 2 * slice, .shared = true}};
+    memory hbm0{"hbm0", {.size = stack, .shared = true}};
+    memory hbm1{"hbm1", {.size = stack, .shared = true}};
     tlm_driver engine{"engine"};
     bool known = false;  // the last access named a BAR and a range in it
     sc_core::sc_time delay;

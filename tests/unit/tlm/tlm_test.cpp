@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 
@@ -104,6 +105,24 @@ TEST(MemoryTest, TellsTheDescriptorBehindSharedMemory) {
     EXPECT_EQ(asked.descriptor, hbm.bytes().descriptor());
     EXPECT_GE(asked.descriptor, 0);
     EXPECT_EQ(asked.bytes, hbm.bytes().data());
+}
+
+TEST(BackingStoreTest, SharedStoresLieSideBySideInOneFile) {
+    constexpr std::uint64_t gib = std::uint64_t{1} << 30;
+    const auto shared = backing_store::sharing::file_descriptor;
+    backing_store first{36 * gib, shared}, second{36 * gib, shared}, small{100, shared};
+    EXPECT_EQ(first.descriptor(), second.descriptor());
+    EXPECT_EQ(first.descriptor_offset(), 0u);
+    EXPECT_EQ(second.descriptor_offset(), 64 * gib);
+    EXPECT_EQ(small.descriptor_offset() % 4096, 0u);
+    second.data()[5] = 7;
+    EXPECT_EQ(first.resident(), 0u);
+    EXPECT_EQ(second.resident(), 4096u);
+    std::uint8_t byte = 0;
+    EXPECT_EQ(pread(first.descriptor(), &byte, 1, static_cast<off_t>(64 * gib + 5)), 1);
+    EXPECT_EQ(byte, 7);
+    second.clear();
+    EXPECT_EQ(second.data()[5], 0);
 }
 
 TEST(MemoryTest, CostsNothingUntilItIsTouched) {

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// A client that says anything: it is answered or turned away, and the next client is served.
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+
+#include <cstdlib>
+
+#include "platform/attach/vfio_user_server.h"
+#include "tests/support/fuzz.h"
+#include "tests/support/vfio_user_peer.h"
+#include "tests/unit/pcie/pcie_fixture.h"
+
+namespace {
+
+using namespace trn;
+using test::fuzz_random;
+using bytes = std::vector<std::uint8_t>;
+
+/// Mostly the values that decide something: limits, and one beyond them.
+std::uint64_t interesting(fuzz_random& random) {
+    static constexpr std::uint64_t values[] = {0,           1,
+                                               2,           3,
+                                               4,           7,
+                                               8,           9,
+                                               16,          32,
+                                               33,          0x1000,
+                                               0x1fff,      0x10'0000,
+                                               0x10'0001,   0x8000'0000,
+                                               0xffff'ffff, 0x1'0000'0000,
+                                               ~0ull,       ~0ull - 0xfff,
+                                               1ull << 63,  0x21,
+                                               0x24,        0x22};
+    return random.below(4) == 0 ? random.next() : values[random.below(std::size(values))];
+}
+
+/// A payload of numbers, or of bytes; sometimes a plausible one.
+bytes payload(fuzz_random& random, std::uint16_t command) {
+    bytes made;
+    if (random.below(3) == 0) {
+        made.resize(random.below(200));
+        for (auto& byte : made) byte = static_cast<std::uint8_t>(random.next());
+        return made;
+    }
+    const bool wide_first = command == 9 || command == 10 || command == 11 || command == 12;
+    const std::size_t narrow = wide_first ? 0 : 2 + random.below(4);
+    for (std::size_t i = 0; i < narrow; ++i) {
+        const auto word = test::packed(static_cast<std::uint32_t>(interesting(random)));
+        made.insert(made.end(), word.begin(), word.end());
+    }
+    for (std::size_t i = random.below(5); i > 0; --i) {
+        const auto word = test::packed(interesting(random));
+        made.insert(made.end(), word.begin(), word.end());
+    }
+    if (wide_first) {  // an access that exists
+        const auto access =
+            test::packed(interesting(random) & 0xfff, std::uint32_t(random.below(10)),
+                         std::uint32_t(random.below(80)));
+        std::copy_n(access.begin(), std::min(access.size(), made.size()), made.begin());
+    }
+    return made;
+}
+
+struct descriptors {
+    std::vector<int> all{memfd_create("fuzz", MFD_CLOEXEC), memfd_create("empty", MFD_CLOEXEC),
+                         eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    descriptors() {
+        if (ftruncate(all[0], 1 << 20) != 0) std::abort();
+        int ends[2];
+        if (pipe(ends) != 0) std::abort();
+        all.push_back(ends[1]);
+    }
+    std::vector<int> some(fuzz_random& random) const {
+        std::vector<int> chosen;
+        if (random.below(3) != 0) return chosen;
+        for (auto n = random.below(18); n > 0; --n) chosen.push_back(all[random.below(all.size())]);
+        return chosen;
+    }
+};
+
+void talk(test::raw_peer& peer, boost::asio::io_context& io, const descriptors& fds,
+          fuzz_random& random) {
+    if (random.below(10) != 0) {
+        peer.send(1,
+                  test::packed(std::uint32_t{0}, std::uint16_t{'{' | '}' << 8}, std::uint8_t{0}));
+    }
+    if (random.below(2) == 0) {  // memory space and bus master on
+        peer.send(10, test::packed(std::uint64_t{4}, std::uint32_t{7}, std::uint32_t{2},
+                                   std::uint16_t{6}));
+    }
+    for (auto n = random.below(20); n > 0; --n) {
+        const auto command = static_cast<std::uint16_t>(
+            random.below(20) == 0 ? random.next() : 1 + random.below(15));
+        const auto flags =
+            random.below(8) != 0 ? 0u : static_cast<std::uint32_t>(interesting(random));
+        const auto claimed =
+            random.below(30) != 0 ? 0u : static_cast<std::uint32_t>(interesting(random));
+        peer.send(command, payload(random, command), fds.some(random), flags, claimed);
+        if (random.below(2) == 0) io.poll();
+    }
+    io.poll();
+}
+
+}  // namespace
+
+int sc_main(int argc, char** argv) {
+    test::pcie_system chip;
+    test::socket_folder folder;
+    boost::asio::io_context io;
+    const std::string path = folder / "fuzz.sock";
+    const vfio_user_server server(io, chip.root, {.path = path},
+                                  {.before_access = {},
+                                   .after_access = {},
+                                   .attached = {},
+                                   .wait = {},
+                                   .log = [](std::string_view) {}});
+    const descriptors fds;
+    return test::fuzz(argc, argv, [&](fuzz_random& random) {
+        {
+            test::raw_peer peer(path);
+            io.poll();
+            talk(peer, io, fds, random);
+            chip.engine.write<std::uint32_t>(interesting(random) & 0xffff'ffff, 1);  // DMA anywhere
+            chip.endpoint.interrupt(static_cast<unsigned>(random.below(40)));
+            if (server.attached()) io.poll();
+        }
+        io.restart();
+        io.poll();
+        if (server.attached()) std::abort();  // it is gone, and that was noticed
+        test::raw_peer next(path);
+        io.poll();
+        next.send(1,
+                  test::packed(std::uint32_t{0}, std::uint16_t{'{' | '}' << 8}, std::uint8_t{0}));
+        next.send(9, test::packed(std::uint64_t{0}, std::uint32_t{7}, std::uint32_t{4}));
+        io.poll();
+        if (!next.receive().ok()) std::abort();
+        if (next.receive().at<std::uint32_t>(16) != 0x7564'1d0f) std::abort();
+        next.hang_up();
+        io.poll();
+    });
+}
+
+int main(int argc, char** argv) {
+    setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
+    return sc_core::sc_elab_and_sim(argc, argv);
+}
