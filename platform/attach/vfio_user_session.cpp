@@ -347,11 +347,11 @@ int vfio_user_session::tell_region(const message& request) {
                                                            sizeof(vfio_region_sparse_mmap_area));
     info.flags |= VFIO_REGION_INFO_FLAG_MMAP | VFIO_REGION_INFO_FLAG_CAPS;
     info.offset = bar.descriptor_offset;
+    info.cap_offset = sizeof info;    // also when they do not fit: QEMU refuses 0 there
     if (asked->argsz < info.argsz) {  // the client asks again with more room
         put(stream_.reply(request.head, sizeof info), info);
         return 0;
     }
-    info.cap_offset = sizeof info;
     vfio_region_info_cap_sparse_mmap sparse{};
     sparse.header.id = VFIO_REGION_INFO_CAP_SPARSE_MMAP;
     sparse.header.version = 1;
@@ -371,29 +371,34 @@ int vfio_user_session::tell_interrupts(const message& request) {
     const auto asked = leading<vfio_irq_info>(request);
     if (!asked || asked->index >= interrupt_kinds) return EINVAL;
     vfio_irq_info info{.argsz = sizeof info, .flags = 0, .index = asked->index, .count = 0};
-    if (asked->index == VFIO_PCI_MSIX_IRQ_INDEX) {
-        info.flags = VFIO_IRQ_INFO_EVENTFD | VFIO_IRQ_INFO_NORESIZE;
-        info.count = function_.interrupt_vectors();
-    }
+    info.count = vectors(asked->index);
+    if (info.count != 0) info.flags = VFIO_IRQ_INFO_EVENTFD | VFIO_IRQ_INFO_NORESIZE;
     put(stream_.reply(request.head, sizeof info), info);
     return 0;
 }
 
 // --- interrupts ---
 
+/// MSI-X, and the line on which a fatal bus error would be told: QEMU wants it of every function
+/// with AER. Nothing raises it yet.
+std::uint32_t vfio_user_session::vectors(std::uint32_t kind) const {
+    if (kind == VFIO_PCI_MSIX_IRQ_INDEX) return function_.interrupt_vectors();
+    return kind == VFIO_PCI_ERR_IRQ_INDEX ? 1 : 0;
+}
+
 int vfio_user_session::set_interrupts(message& request) {
     const auto asked = leading<irq_set>(request);
     if (!asked || asked->index >= interrupt_kinds) return EINVAL;
-    const std::uint32_t vectors =
-        asked->index == VFIO_PCI_MSIX_IRQ_INDEX ? function_.interrupt_vectors() : 0;
+    const bool msix = asked->index == VFIO_PCI_MSIX_IRQ_INDEX;
+    const std::uint32_t known = vectors(asked->index);
     if ((asked->flags & VFIO_IRQ_SET_ACTION_TRIGGER) == 0) return ENOTSUP;  // we mask nothing
-    if (asked->start > vectors || asked->count > vectors - asked->start) return EINVAL;
+    if (asked->start > known || asked->count > known - asked->start) return EINVAL;
     auto& fds = request.descriptors;
 
     switch (asked->flags & VFIO_IRQ_SET_DATA_TYPE_MASK) {
     case VFIO_IRQ_SET_DATA_NONE:
         if (asked->count != 0) return ENOTSUP;  // loopback triggers
-        for (std::uint32_t i = 0; i < vectors; ++i) function_.on_interrupt(i, {});
+        for (std::uint32_t i = 0; msix && i < known; ++i) function_.on_interrupt(i, {});
         break;
     case VFIO_IRQ_SET_DATA_EVENTFD:
         // All of them or, to disable, none (QEMU cuts its list accordingly).
@@ -401,7 +406,7 @@ int vfio_user_session::set_interrupts(message& request) {
         for (const auto& fd : fds) {
             if (!is_eventfd(fd.get())) return EINVAL;
         }
-        for (std::uint32_t i = 0; i < asked->count; ++i) {
+        for (std::uint32_t i = 0; msix && i < asked->count; ++i) {
             if (fds.empty()) {
                 function_.on_interrupt(asked->start + i, {});
                 continue;

@@ -58,6 +58,7 @@ private:
     int tell_device(const message& request);
     int tell_region(const message& request);
     int tell_interrupts(const message& request);
+    std::uint32_t vectors(std::uint32_t kind) const;
     int set_interrupts(message& request);
     int read_region(const message& request);
     int write_region(const message& request);

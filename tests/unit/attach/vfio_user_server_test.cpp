@@ -257,6 +257,7 @@ TEST_F(VfioUserServerTest, MappableAreasComeWithTheirDescriptor) {
         peer.hello();
         auto reply = peer.request(5, packed(u32{32}, u32{0}, u32{4}, u32{0}, u64{0}, u64{0}));
         EXPECT_EQ(reply.at<u32>(0), 32u + 16 + 2 * 16);
+        EXPECT_EQ(reply.at<u32>(12), 32u);  // QEMU checks the capability's place before the size
         EXPECT_TRUE(reply.fds.empty());
         reply = peer.request(5, packed(u32{80}, u32{0}, u32{4}, u32{0}, u64{0}, u64{0}));
         EXPECT_EQ(reply.payload.size(), 80u);
