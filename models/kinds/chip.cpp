@@ -3,10 +3,47 @@
 #include "models/kinds/tables.h"
 #include "models/misc_ram/misc_ram.h"
 #include "models/misc_ram/sim_reset.h"
+#include "models/neuron_core/neuron_core.h"
+#include "models/top_sp/top_sp.h"
 #include "models/udma/udma.h"
 #include "platform/netlist/kind_table.h"
 
 namespace trn::kind_tables {
+
+kind neuron_core_kind() {
+    using c = neuron_core::config;
+    return kind_of<neuron_core>(
+        "neuron_core", "SBUF, PSUM, events, semaphores and registers of a NeuronCore.",
+        {{"sbuf_size", &c::sbuf_size, unit::bytes, "state buffer"},
+         {"psum_size", &c::psum_size, unit::bytes, "accumulation buffer"},
+         {"bytes_per_second", &c::bytes_per_second, unit::bytes_per_second, "of SBUF and PSUM"},
+         {"access_latency", &c::access_latency, "of each access to the aperture"},
+         {"register_latency", &c::register_latency, "of each register access"},
+         {"clock_hz", &c::clock_hz, unit::hertz, "of the PE counters"}},
+        {port::target("aperture", "SBUF, PSUM, events, semaphores")
+             .of_size(neuron_core::aperture_size),
+         port::target("top", "TPB_TOP registers").of_size(neuron_core::top_size),
+         port::initiator("memory", "entries of its notification queues"),
+         port::irq_in("reset", "held in reset while high")},
+        [](const c& cfg) -> std::optional<std::string> {
+            if (cfg.sbuf_size <= neuron_core::psum_offset &&
+                cfg.psum_size <= neuron_core::semaphores_offset - neuron_core::psum_offset)
+                return std::nullopt;
+            return "at most 32 MiB of SBUF and 7 MiB of PSUM fit their places in the aperture";
+        });
+}
+
+kind top_sp_kind() {
+    using c = top_sp::config;
+    return kind_of<top_sp>(
+        "top_sp", "Events, semaphores, memory and registers of a collective core (CC-Core).",
+        {{"access_latency", &c::access_latency, "of each access to the aperture"},
+         {"register_latency", &c::register_latency, "of each register access"}},
+        {port::target("aperture", "events, semaphores, memory").of_size(top_sp::aperture_size),
+         port::target("registers", "its notification queues").of_size(top_sp::registers_size),
+         port::initiator("memory", "entries of its notification queues"),
+         port::irq_in("reset", "held in reset while high")});
+}
 
 kind udma_kind() {
     using c = udma::config;

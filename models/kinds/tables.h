@@ -19,6 +19,8 @@ kind aclint_kind();
 kind plic_kind();
 
 // chip.cpp
+kind neuron_core_kind();
+kind top_sp_kind();
 kind udma_kind();
 kind fis_kind();
 kind misc_ram_kind();

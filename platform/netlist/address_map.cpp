@@ -2,6 +2,8 @@
 #include "platform/netlist/address_map.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace trn {
 
@@ -16,7 +18,10 @@ bool decodes(const plan::module& m) {
 
 class flattener {
 public:
-    explicit flattener(const plan& board) : board_(board) {}
+    explicit flattener(const plan& board) : board_(board) {
+        for (const auto& b : board.bindings)
+            if (!b.window) behind_.emplace(std::pair{b.from.module, b.from.port}, b.to);
+    }
 
     /// Rows of `router` that show in `seen`, a window of its addresses, moved to where the window
     /// stands.
@@ -41,17 +46,30 @@ public:
     std::vector<map_row> rows;
 
 private:
-    void descend(const plan::endpoint& target, const plan::range& shown,
+    void descend(const plan::endpoint& first_target, const plan::range& shown,
                  std::vector<config::node> path) {
-        const auto next = target.module;
-        const bool loop = std::find(inside_.begin(), inside_.end(), next) != inside_.end();
-        if (decodes(board_.modules[next]) && !loop)
-            write_out(next, shown, std::move(path));
-        else
+        const auto target = through_links(first_target);
+        if (!decodes(board_.modules[target.module]))
             rows.push_back({shown, target, std::move(path)});
+        else if (std::find(inside_.begin(), inside_.end(), target.module) == inside_.end())
+            write_out(target.module, shown, std::move(path));
+    }
+
+    /// Where an access ends that blocks pass on unchanged. Bounded: links could form a ring.
+    plan::endpoint through_links(plan::endpoint target) const {
+        for (int hops = 0; hops < 16; ++hops) {
+            const auto& type = *board_.modules[target.module].built_as;
+            const auto& name = type.ports[target.port].leads_to;
+            if (name.empty()) break;
+            const auto next = behind_.find({target.module, *type.find_port(name)});
+            if (next == behind_.end()) break;
+            target = next->second;
+        }
+        return target;
     }
 
     const plan& board_;
+    std::map<std::pair<std::uint32_t, std::size_t>, plan::endpoint> behind_;
     std::vector<std::uint32_t> inside_;
 };
 

@@ -19,8 +19,9 @@ struct map_row {
 /// The ranges a router itself decodes, ascending.
 std::vector<map_row> address_map(const plan& board, std::uint32_t router);
 
-/// The same with every router behind it written out, so that each row ends at a block. A window
-/// onto a router that is already being written out (a loop of routers) stays one row.
+/// The same with every router behind it written out, through links that pass addresses unchanged,
+/// so that each row ends at a block. A window onto a router that is already being written out (a
+/// loop of routers) is left out: what is there is in the map already, or nowhere.
 std::vector<map_row> flattened_map(const plan& board, std::uint32_t router);
 
 /// Indices of the modules that decode addresses.

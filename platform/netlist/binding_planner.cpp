@@ -33,11 +33,6 @@ std::string end_text(const bind_line::end& end) {
     return end.module + "." + end.port + (end.index ? fmt::format("[{}]", *end.index) : "");
 }
 
-/// A list's k-th item has no stride to add.
-std::size_t list_length(const config::node& value) {
-    return value.is_list() ? value.size() : 0;
-}
-
 }  // namespace
 
 // --- Reading one entry.
@@ -65,12 +60,15 @@ std::optional<binding_planner::entry> binding_planner::read_entry(const scope& h
     node.only({"bind", "at", "stride", "size", "to", "to_stride", "line", "count", "first"},
               "a bind entry");
     e.text = node.at("bind");
-    e.at = node.find("at");
-    e.stride = node.find("stride");
     e.size = node.find("size");
-    e.to = node.find("to");
-    e.to_stride = node.find("to_stride");
-    e.line = node.find("line");
+    const auto read_series = [&](series& s, const char* value, const char* stride) {
+        s.value = node.find(value);
+        if (s.is_list()) s.items = s.value.items();
+        if (*stride != 0) s.stride = node.find(stride);
+    };
+    read_series(e.at, "at", "stride");
+    read_series(e.to, "to", "to_stride");
+    read_series(e.line, "line", "");
     const auto first = node.find("first");
     if (all_.result.problems->list().size() != before) return std::nullopt;
     if (first) {
@@ -81,8 +79,8 @@ std::optional<binding_planner::entry> binding_planner::read_entry(const scope& h
     const auto count = read_count(here, node, e);
     if (!count || !check_entry(node, e)) return std::nullopt;
     e.count = *count;
-    e.repeated = node.find("count") || first ||
-                 list_length(e.at) + list_length(e.to) + list_length(e.line) > 0;
+    e.repeated =
+        node.find("count") || first || e.at.is_list() || e.to.is_list() || e.line.is_list();
     return e;
 }
 
@@ -94,12 +92,12 @@ std::optional<std::uint64_t> binding_planner::read_count(const scope& here,
         count = all_.number(given, here.values, 1, planning::most_bindings, mistake::bad_count);
         if (!count) return std::nullopt;
     }
-    for (const auto& list : {e.at, e.to, e.line}) {
-        if (!list.is_list()) continue;
-        if (!count) count = list.size();
-        if (list.size() == *count && *count > 0) continue;
-        all_.report(list, mistake::bad_count,
-                    fmt::format("{} values for {} repetitions", list.size(), *count));
+    for (const auto* list : {&e.at, &e.to, &e.line}) {
+        if (!list->is_list()) continue;
+        if (!count) count = list->items.size();
+        if (list->items.size() == *count && *count > 0) continue;
+        all_.report(list->value, mistake::bad_count,
+                    fmt::format("{} values for {} repetitions", list->items.size(), *count));
         return std::nullopt;
     }
     return count.value_or(1);
@@ -113,9 +111,10 @@ bool binding_planner::check_entry(const config::node& node, const entry& e) {
                     fmt::format("'{}' has no effect without '{}'", name, other_name));
         return false;
     };
-    return needs(e.at, "at", e.size, "size") && needs(e.size, "size", e.at, "at") &&
-           needs(e.stride, "stride", e.at, "at") && needs(e.to, "to", e.at, "at") &&
-           needs(e.to_stride, "to_stride", e.to, "to");
+    const auto &at = e.at.value, &to = e.to.value;
+    return needs(at, "at", e.size, "size") && needs(e.size, "size", at, "at") &&
+           needs(e.at.stride, "stride", at, "at") && needs(to, "to", at, "at") &&
+           needs(e.to.stride, "to_stride", to, "to");
 }
 
 bool binding_planner::bind_once(const scope& here, const entry& e, std::uint64_t k) {
@@ -149,17 +148,17 @@ bool binding_planner::place(const entry& e, std::uint64_t k, const variables& kn
                         "the range is said twice: here and by 'at'");
             return false;
         }
-        const auto base = nth(e.at, e.stride, k, known);
+        const auto base = nth(e.at, k, known);
         const auto size = all_.size(e.size, known);
-        const auto target = e.to ? nth(e.to, e.to_stride, k, known) : 0;
+        const auto target = e.to ? nth(e.to, k, known) : 0;
         if (!base || !size || !target) return false;
         line.window = plan::range{*base, *size, *target};
     }
     if (!e.line) return true;
-    const auto number = e.line.is_list() ? nth(e.line, {}, k, known) : all_.address(e.line, known);
+    const auto number = nth(e.line, k, known);
     if (!number) return false;
     if (!line.to || line.to->index) {
-        all_.report(e.line, mistake::bad_bind_line,
+        all_.report(e.line.value, mistake::bad_bind_line,
                     "'line' numbers an interrupt input without [..]");
         return false;
     }
@@ -167,16 +166,15 @@ bool binding_planner::place(const entry& e, std::uint64_t k, const variables& kn
     return true;
 }
 
-std::optional<std::uint64_t> binding_planner::nth(const config::node& value,
-                                                  const config::node& stride, std::uint64_t k,
+std::optional<std::uint64_t> binding_planner::nth(const series& s, std::uint64_t k,
                                                   const variables& known) {
-    if (value.is_list()) return all_.address(value.items()[k], known);
-    const auto base = all_.address(value, known);
-    if (!base || !stride) return base;
-    const auto step = all_.address(stride, known);
+    if (s.is_list()) return all_.address(s.items[k], known);
+    const auto base = all_.address(s.value, known);
+    if (!base || !s.stride) return base;
+    const auto step = all_.address(s.stride, known);
     if (!step) return std::nullopt;
     if (k > 0 && *step > (std::numeric_limits<std::uint64_t>::max() - *base) / k) {
-        all_.report(stride, mistake::out_of_range, "the repeated range leaves 64 bits");
+        all_.report(s.stride, mistake::out_of_range, "the repeated range leaves 64 bits");
         return std::nullopt;
     }
     return *base + k * *step;

@@ -6,6 +6,7 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "platform/netlist/bind_line.h"
 #include "platform/netlist/planning.h"
@@ -24,9 +25,19 @@ public:
     void check_whole();
 
 private:
+    /// A value that changes with each repetition: a list, or a number that a stride is added to.
+    struct series {
+        config::node value;
+        std::vector<config::node> items;  ///< of a list
+        config::node stride;
+
+        explicit operator bool() const { return value.exists(); }
+        bool is_list() const { return value.is_list(); }
+    };
     /// One `bind:` entry, ready to be repeated.
     struct entry {
-        config::node text, at, stride, size, to, to_stride, line;
+        config::node text, size;
+        series at, to, line;
         std::uint64_t first = 0, count = 1;
         bool repeated = false;
     };
@@ -43,8 +54,7 @@ private:
     bool check_entry(const config::node& node, const entry& e);
     bool bind_once(const scope& here, const entry& e, std::uint64_t k);
     bool place(const entry& e, std::uint64_t k, const variables& known, bind_line& line);
-    std::optional<std::uint64_t> nth(const config::node& value, const config::node& stride,
-                                     std::uint64_t k, const variables& known);
+    std::optional<std::uint64_t> nth(const series& s, std::uint64_t k, const variables& known);
 
     std::optional<plan::endpoint> resolve(const scope& here, const bind_line::end& end,
                                           const config::node& where);

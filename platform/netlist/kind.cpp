@@ -64,6 +64,10 @@ port port::with_ranges() && {
     ranged = true;
     return std::move(*this);
 }
+port port::leading_to(std::string initiator) && {
+    leads_to = std::move(initiator);
+    return std::move(*this);
+}
 port port::of_size(std::uint64_t bytes) && {
     size = always(bytes);
     return std::move(*this);

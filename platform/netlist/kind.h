@@ -45,12 +45,13 @@ struct port {
     std::string name;
     port_role role{};
     std::string doc;
-    bool many = false;       ///< any number of bindings
-    bool may_stay = false;   ///< legal without a binding
-    bool ranged = false;     ///< each binding needs an address range: a router's initiator
-    from_config size = {};   ///< target: bytes it decodes from 0; none = any address
-    from_config lines = {};  ///< irq_in: how many lines; none = 1
-    from_config count = {};  ///< an sc_vector of this many sockets, `name[3]`; none = one socket
+    bool many = false;          ///< any number of bindings
+    bool may_stay = false;      ///< legal without a binding
+    bool ranged = false;        ///< each binding needs an address range: a router's initiator
+    from_config size = {};      ///< target: bytes it decodes from 0; none = any address
+    from_config lines = {};     ///< irq_in: how many lines; none = 1
+    from_config count = {};     ///< an sc_vector of this many sockets, `name[3]`; none = one socket
+    std::string leads_to = {};  ///< target: the initiator where accesses leave again, unchanged
     std::string interface = {};  ///< uses, provides: which one
     /// uses: hands the provider to the user; false when either is not what the table says.
     std::function<bool(sc_core::sc_module& user, sc_core::sc_module& provider)> join = {};
@@ -70,6 +71,7 @@ struct port {
     port optional() &&;
     port unlimited() &&;
     port with_ranges() &&;
+    port leading_to(std::string initiator) &&;
     port of_size(std::uint64_t bytes) &&;
     port of_lines(std::uint64_t lines) &&;
     port times(std::uint64_t elements) &&;

@@ -127,7 +127,7 @@ bool module_planner::read_each(const config::node& each, declaration& out) {
                 fmt::format("a list of {} values was expected: one per instance", out.count));
             return false;
         }
-        out.each.push_back(setting);
+        out.each.emplace_back(setting, setting.value.items());
     }
     return true;
 }
@@ -237,7 +237,7 @@ bool module_planner::add(scope& here, const declaration& what, std::uint64_t i) 
 std::vector<module_planner::entry> module_planner::settings_of(const declaration& what,
                                                                std::uint64_t i) const {
     auto all = what.settings;
-    for (const auto& e : what.each) all.push_back({e.key, e.key_node, e.value.items()[i]});
+    for (const auto& [e, values] : what.each) all.push_back({e.key, e.key_node, values[i]});
     return all;
 }
 

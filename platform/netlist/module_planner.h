@@ -29,7 +29,8 @@ private:
         std::string name, type;
         config::node where;           ///< its key
         std::vector<entry> settings;  ///< `parameter: value`, for all instances
-        std::vector<entry> each;      ///< `parameter: [value of instance 0, of instance 1, ...]`
+        /// `parameter: [value of instance 0, of instance 1, ...]`
+        std::vector<std::pair<entry, std::vector<config::node>>> each;
         bool counted = false;
         std::uint64_t count = 1;
         const kind* built_as = nullptr;  // one of these two

@@ -35,7 +35,7 @@ std::vector<std::string> seeds() {
         small_board,
         "board: b\nmodules: {a: {type: router, count: 2000}}\nbind: [{bind: \"a${i}.initiator -> "
         "a0.target\", count: 2000, at: 0, stride: 1, size: 1 B}]\n",
-        "board: b\nmodules: {a: {type: chips/trainium3, count: 1000}}\n",
+        "board: b\nmodules: {a: {type: chips/trainium3, count: 20}}\n",
         "board: b\nparameters: {a: \"${a}${a}\"}\nmodules: {a: {type: \"${a}\"}}\n",
         "board: b\nmodules: {a: {type: ../boards/trn3-chip}, b: {type: /etc/passwd}}\n"};
     std::vector<std::string> files;
@@ -58,7 +58,7 @@ const std::vector<std::string> words{"board: ",
                                      "${i}",
                                      "${",
                                      "${room}",
-                                     "count: 200000",
+                                     "count: 2000",
                                      "count: 3",
                                      "first: 7",
                                      "each: {size: [1 KiB]}",

@@ -328,6 +328,16 @@ TEST(Board, OfNothingButMistakesIsStillQuick) {
     EXPECT_FALSE(findings(many).empty());
 }
 
+TEST(Board, OfVeryLongListsIsPlanned) {
+    std::string many =
+        "board: b\nmodules:\n  noc: {type: router}\n  ram: {type: memory, count: 40000, "
+        "size: 4 KiB}\n  d: {type: gadget}\nbind:\n  - d.mem -> noc.target\n"
+        "  - d.irq -> none\n  - noc.initiator -> d.regs @ 0x1_0000_0000_0000 + 4 KiB\n"
+        "  - bind: noc.initiator -> ram${i}.in\n    size: 4 KiB\n    at: [0";
+    for (int i = 1; i < 40'000; ++i) many += "," + std::to_string(i * 4096);
+    EXPECT_EQ(findings(many + "]\n"), std::vector<finding>{});
+}
+
 TEST_F(Assemblies, E10SaysWhereAnAssemblyWasLookedFor) {
     write("chips/big.yaml", "assembly: big\nmodules: {}\n");
     const auto list = mistakes(with_modules("  a: {type: chips/bigg}\n"));
