@@ -213,7 +213,7 @@ static trn_status read_answer(trn_device* device, uint8_t sequence, uint8_t comm
     if (bytes_in > *size)
         return fail(device, TRN_INVALID_ARGUMENT, "the answer has %u bytes, room is for %u",
                     bytes_in, *size);
-    memcpy(bytes, data, bytes_in);
+    if (bytes_in) memcpy(bytes, data, bytes_in);
     *size = bytes_in;
     return TRN_OK;
 }

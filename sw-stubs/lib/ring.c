@@ -234,7 +234,8 @@ trn_status ring_look(trn_device* device, trn_ring* ring) {
     if (ring->oldest == ring->newest) return TRN_OK;
     const uint64_t time = now(device);
     const ring_job* job = &ring->jobs[ring->oldest % RING_JOBS];
-    if (time - ring->looked_at_state >= LOOK_AT_STATE_EVERY || time >= job->deadline) {
+    const uint64_t spacing = patience(device, LOOK_AT_STATE_EVERY);
+    if (time - ring->looked_at_state >= spacing || time >= job->deadline) {
         ring->looked_at_state = time;
         mmio_begin(device);
         const uint64_t engine = layout_engine(ring->engine);
