@@ -7,6 +7,7 @@
 #include "platform/commands/exec.h"
 #include "platform/commands/inspect.h"
 #include "platform/commands/run.h"
+#include "platform/commands/test.h"
 
 int sc_main(int argc, char** argv) {
     int status = 0;
@@ -15,6 +16,7 @@ int sc_main(int argc, char** argv) {
     trn::add_boards(app, status);
     trn::add_inspect(app, status);
     trn::add_exec(app, status);
+    trn::add_test(app, status);
     trn::add_run(app, status);
     try {
         app.parse(argc, argv);

@@ -463,10 +463,12 @@ action read_mailbox(const reader& r) {
                 [=](world& w) { w.device.check(trn_set_throttling_notifications(w.device, on)); }};
     }
     if (r.has("metric")) {
-        const auto text = r.text("metric");
+        // One record of the driver's list: id, length, text (contract 12).
+        const auto text = r.text("metric").substr(0, TRN_MAX_METRIC_BYTES - 2);
+        const auto record = std::string{1, static_cast<char>(text.size())} + text;
         return {"post a metric", [=](world& w) {
-                    w.device.check(trn_post_metric(w.device, text.data(),
-                                                   static_cast<std::uint32_t>(text.size())));
+                    w.device.check(trn_post_metric(w.device, record.data(),
+                                                   static_cast<std::uint32_t>(record.size())));
                 }};
     }
     if (r.has("get_data")) {

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/commands/test.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "models/kinds.h"
+#include "platform/netlist/boards.h"
+#include "platform/scenario/execution.h"
+#include "platform/scenario/report.h"
+
+namespace trn {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct options {
+    std::vector<std::string> scenarios;
+    fs::path junit, trace;
+    std::string timing = "contended";
+    unsigned jobs = 0;
+    bool json = false, list = false;
+};
+
+std::vector<scenario::scenario> load_all(const std::vector<std::string>& names) {
+    diagnostics problems;
+    std::vector<scenario::scenario> all;
+    for (const auto& name : names)
+        for (const auto& file : scenario::find_files(name))
+            for (auto& one : scenario::load(file, problems)) all.push_back(std::move(one));
+    problems.throw_if_any();
+    return all;
+}
+
+/// A board that cannot be built is the user's mistake, found before anything runs.
+void check_boards(const std::vector<scenario::scenario>& all) {
+    std::vector<std::string> checked;
+    for (const auto& one : all) {
+        if (std::ranges::find(checked, one.board) != checked.end()) continue;
+        load_board(one.board, kinds());
+        checked.push_back(one.board);
+    }
+}
+
+/// FILE for one run; FILE with the run's number before its ending for several.
+fs::path trace_of(const fs::path& file, std::size_t number, std::size_t runs) {
+    if (file.empty() || runs == 1) return file;
+    auto numbered = file;
+    numbered.replace_extension(std::to_string(number) + file.extension().string());
+    return numbered;
+}
+
+void write_file(const fs::path& file, const std::string& text) {
+    std::ofstream out(file, std::ios::binary);
+    out << text;
+    out.close();
+    if (out) return;
+    diagnostic wrong;
+    wrong.code = mistake::unreadable_file;
+    wrong.file = file.string();
+    wrong.message = "cannot write this file";
+    throw config_error(wrong);
+}
+
+int run(const options& chosen) {
+    const auto all = load_all(chosen.scenarios);
+    if (chosen.list) {
+        for (std::size_t i = 0; i < all.size(); ++i)
+            fmt::print("{:4} {}  {}\n", i, all[i].name, all[i].file);
+        return 0;
+    }
+    check_boards(all);
+    const auto timing =
+        chosen.timing == "functional" ? timing_mode::functional : timing_mode::contended;
+    const unsigned jobs =
+        chosen.jobs ? chosen.jobs : std::max(1u, std::thread::hardware_concurrency());
+    const auto how = scenario::run_all(
+        all, jobs,
+        [&](const auto& one, std::size_t number, auto& to) {
+            scenario::execute(
+                one, kinds(),
+                {.trace = trace_of(chosen.trace, number, all.size()), .timing = timing}, to);
+        },
+        [&](std::size_t number, const auto& result) {
+            if (chosen.json) return;
+            fmt::print("{}", scenario::to_text(all[number], result));
+            std::fflush(stdout);
+        });
+    if (!chosen.junit.empty()) write_file(chosen.junit, scenario::to_junit(all, how));
+    if (chosen.json)
+        std::cout << scenario::to_json(all, how).dump(-1, ' ', false,
+                                                      nlohmann::json::error_handler_t::replace)
+                  << '\n';
+    else
+        fmt::print("{}\n", scenario::summary(how));
+    return std::ranges::all_of(
+               how, [](const auto& one) { return one.what == scenario::outcome::verdict::passed; })
+               ? 0
+               : 1;
+}
+
+}  // namespace
+
+void add_test(CLI::App& app, int& status) {
+    auto chosen = std::make_shared<options>();
+    auto* c = app.add_subcommand("test", "run scenarios (doc/scenarios.md)");
+    c->add_option("scenario", chosen->scenarios, "files, or folders with .yaml files")->required();
+    c->add_option("--junit", chosen->junit, "write a JUnit report here");
+    c->add_option("-j,--jobs", chosen->jobs, "runs at a time (number of processors)");
+    c->add_option("--trace", chosen->trace, "write the event trace of each run here");
+    c->add_option("--timing", chosen->timing, "whether resources are contended")
+        ->check(CLI::IsMember({"contended", "functional"}));
+    c->add_flag("--json", chosen->json, "one JSON array with all results, nothing else");
+    c->add_flag("--list", chosen->list, "only say what would run");
+    c->callback([chosen, &status] {
+        try {
+            status = run(*chosen);
+        } catch (const config_error& wrong) {
+            fmt::print(stderr, "{}\n", wrong.what());
+            status = 2;
+        }
+    });
+}
+
+}  // namespace trn

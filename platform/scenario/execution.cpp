@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/scenario/execution.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <optional>
+
+#include "platform/kernel/time_text.h"
+#include "platform/platform.h"
+#include "platform/scenario/play.h"
+#include "sw-stubs/transports/in_process.h"
+
+namespace trn::scenario {
+
+namespace {
+
+/// A file beside the scenario, else what a board takes: an image's name or a path.
+std::string find_firmware(const scenario& what) {
+    namespace fs = std::filesystem;
+    const auto beside = fs::path(what.file).parent_path() / what.firmware;
+    return !what.firmware.empty() && fs::is_regular_file(beside) ? beside.string() : what.firmware;
+}
+
+platform_options build_options(const scenario& what, const execution_options& options) {
+    platform_options build{.board = what.board};
+    build.firmware = find_firmware(what);
+    build.timing = options.timing;
+    build.seed = what.seed;
+    build.trace = options.trace;
+    return build;
+}
+
+function_port& only_function() {
+    function_port* found = nullptr;
+    for_each_module<function_port>([&](const auto&, auto& one) {
+        if (!found) found = &one;
+    });
+    if (!found) throw std::runtime_error("the board has no PCIe function to drive");
+    return *found;
+}
+
+std::uint64_t now_ns() {
+    return sc_core::sc_time_stamp().value() / sc_core::sc_time(1, sc_core::SC_NS).value();
+}
+
+}  // namespace
+
+void execute(const scenario& what, const kind_list& kinds, const execution_options& options,
+             progress& to) {
+    platform board(kinds, build_options(what, options));
+    board.methods().consoles().listen([](std::string_view, std::string_view text) {
+        std::fwrite(text.data(), 1, text.size(), stdout);
+    });
+    host_cpu cpu(only_function(), {});
+    std::optional<std::string> failure;
+    cpu.run([&] {
+        device chip(cpu.transport());
+        world all(chip, board.methods(), what.seed);
+        try {
+            play(what, all, to);
+        } catch (const std::exception& wrong) {
+            failure = wrong.what();
+        }
+    });
+    run_loop::goal goal{"the scenario", "its steps"};
+    goal.condition = [&] { return cpu.idle(); };
+    goal.until = sc_core::sc_time(static_cast<double>(what.time_limit_ns), sc_core::SC_NS);
+    const auto how = board.loop().run(std::move(goal));
+    if (!failure && !cpu.idle())
+        failure = how.what == stop_reason::kind::time_limit
+                      ? fmt::format("not done after {} simulated (time_limit)",
+                                    to_text(sc_core::sc_time_stamp()))
+                      : fmt::format("{}: {}", to_string(how.what), how.text);
+    if (failure)
+        to.failed(*failure, now_ns());
+    else
+        to.passed(now_ns());
+}
+
+}  // namespace trn::scenario
