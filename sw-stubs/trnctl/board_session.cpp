@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <exception>
+#include <optional>
+
+#include "models/kinds.h"
+#include "platform/platform.h"
+#include "sw-stubs/transports/in_process.h"
+#include "sw-stubs/trnctl/session.h"
+
+namespace trn {
+
+namespace {
+
+/// A platform in this process, which boots at the first use and ends with the session.
+class own_platform : public session {
+public:
+    explicit own_platform(const session_options& options)
+        : platform_(kinds(), {.board = options.board, .firmware = options.firmware}) {
+        platform_.methods().consoles().listen(
+            [this](std::string_view module, std::string_view text) {
+                if (heard_) (*heard_)(std::string(module), std::string(text));
+            });
+        for_each_module<function_port>([&](const auto&, auto& function) {
+            if (!cpu_) cpu_.emplace(function, host_cpu::config{});
+        });
+        if (!cpu_) throw user_error(fmt::format("board '{}' has no PCIe function", options.board));
+    }
+
+    void run(const std::function<void(device&)>& work) override {
+        wait_ready(std::chrono::minutes(1));
+        std::exception_ptr failure;
+        cpu_->run([&] {
+            try {
+                if (!host_) host_.emplace(cpu_->transport());
+                work(*host_);
+            } catch (const std::exception&) {
+                failure = std::current_exception();
+            }
+        });
+        run_loop::goal goal{"trnctl", "its command"};
+        goal.condition = [&] { return cpu_->idle(); };
+        const auto how = platform_.loop().run(std::move(goal));
+        if (failure) std::rethrow_exception(failure);
+        if (!cpu_->idle()) throw std::runtime_error(how.text);
+    }
+
+    json call(std::string_view method, const json& params) override {
+        try {
+            return platform_.methods().call(method, params);
+        } catch (const rpc::error& wrong) {
+            throw std::runtime_error(wrong.what());
+        }
+    }
+
+    void wait_ready(std::chrono::milliseconds limit) override {
+        if (ready_) return;
+        run_loop::goal goal{"trnctl", "the board to be ready"};
+        goal.condition = ready_condition();
+        goal.wall_limit = limit;
+        const auto how = platform_.loop().run(std::move(goal));
+        if (how.what != stop_reason::kind::condition)
+            throw std::runtime_error(
+                fmt::format("the board did not boot: {} {}", to_string(how.what), how.text));
+        ready_ = true;
+    }
+
+    bool watch(std::chrono::milliseconds span, const uart_listener& heard) override {
+        heard_ = &heard;
+        run_loop::goal goal{"trnctl", "somebody to look at"};
+        goal.wall_limit = span;
+        const auto how = platform_.loop().run(std::move(goal));
+        heard_ = nullptr;
+        return how.what != stop_reason::kind::quit;
+    }
+
+private:
+    platform platform_;
+    std::optional<host_cpu> cpu_;
+    // In this order: the device's memory is the CPU's. Its calls after the last run() are frees.
+    std::optional<device> host_;
+    const uart_listener* heard_ = nullptr;
+    bool ready_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<session> board_session(const session_options& options) {
+    return std::make_unique<own_platform>(options);
+}
+
+}  // namespace trn

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sw-stubs/host/location.h"
+#include "sw-stubs/trnctl/session.h"
+
+// What trnctl does, one function per command. Everything about the device goes through the driver
+// stub, everything about the platform through the control methods.
+
+namespace trn {
+
+/// Where results go: lines for people, or one JSON object per line for scripts.
+struct output {
+    bool json = false;
+
+    void result(const nlohmann::json& object, const std::string& line) const;
+};
+
+struct copy_options {
+    location from, to;
+    std::uint64_t size = 0;
+    std::optional<std::uint32_t> core;
+    std::uint64_t seed = 1;
+    bool verify = false;
+};
+
+void list(session& where, const output& out);
+void info(session& where, const output& out);
+void copy(session& where, const copy_options& options, const output& out);
+void fill(session& where, const location& at, std::uint64_t size, std::uint8_t value,
+          const output& out);
+/// Reads `size` bytes of memory, or registers when the place is bar0@OFFSET.
+void peek(session& where, const std::string& place, std::uint64_t size, const output& out);
+void poke(session& where, const std::string& place, std::uint64_t value, unsigned width,
+          const output& out);
+
+struct sync_options {
+    std::string what;  ///< read, set, inc, dec; get, set for events
+    std::optional<std::uint32_t> core, top_sp;
+    std::uint32_t index = 0;
+    std::int64_t value = 0;
+};
+void semaphore(session& where, const sync_options& options, const output& out);
+void event(session& where, const sync_options& options, const output& out);
+
+/// The whole device, or the cores of the map.
+void reset(session& where, std::optional<std::uint32_t> cores, const output& out);
+void power(session& where, const output& out);
+/// Copies of growing sizes in every direction, as a table.
+void bench(session& where, std::uint64_t largest, const output& out);
+/// Boot stages, then verified copies host -> HBM -> HBM -> host.
+void demo(session& where, std::uint64_t size, const output& out);
+/// UART, power and counters for `seconds`, or until the platform ends.
+void monitor(session& where, std::optional<double> seconds, const output& out);
+
+}  // namespace trn

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <vector>
+
+#include "sw-stubs/transports/vfio_user/vfio_user.h"
+#include "sw-stubs/trnctl/control_client.h"
+#include "sw-stubs/trnctl/session.h"
+
+namespace trn {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_first_line(const std::string& file) {
+    std::string line;
+    if (file.empty()) return line;
+    std::ifstream in(file);
+    if (!std::getline(in, line)) throw user_error(fmt::format("cannot read the token in {}", file));
+    return line;
+}
+
+/// A platform in another process: control socket and one vfio-user socket per function.
+class connected : public session {
+public:
+    explicit connected(const session_options& options)
+        : folder_(fs::is_directory(options.connect) ? options.connect : ""),
+          chip_(options.chip),
+          control_(folder_.empty() ? options.connect : (folder_ / "control.sock").string(),
+                   read_first_line(options.token_file)) {}
+
+    void run(const std::function<void(device&)>& work) override { work(host()); }
+
+    json call(std::string_view method, const json& params) override {
+        return control_.call(method, params);
+    }
+
+    void wait_ready(std::chrono::milliseconds limit) override {
+        const json wanted{{"condition", "ready"},
+                          {"wall_limit", static_cast<double>(limit.count()) / 1000}};
+        const auto how = control_.call("wait", wanted, limit + std::chrono::seconds(5));
+        if (how.value("reason", "") != "condition")
+            throw control_error(fmt::format("the platform is not ready: {}",
+                                            how.value("text", how.value("reason", ""))));
+    }
+
+    bool watch(std::chrono::milliseconds span, const uart_listener& heard) override {
+        if (!subscribed_) control_.call("subscribe", {{"topics", {"uart"}}});
+        subscribed_ = true;
+        control_.on_notification([&](const std::string& topic, const json& params) {
+            if (topic == "uart") heard(params.value("module", ""), params.value("text", ""));
+        });
+        const bool there = control_.listen(span);
+        control_.on_notification({});
+        return there;
+    }
+
+private:
+    device& host() {
+        if (host_) return *host_;
+        if (folder_.empty())
+            throw user_error(
+                "this needs the device itself: --connect the folder that 'trnvp run --listen' "
+                "made");
+        const auto known = chips();
+        const auto chip = chip_.empty() && known.size() == 1 ? known.front() : chip_;
+        if (std::ranges::find(known, chip) == known.end())
+            throw user_error(chip.empty() ? fmt::format("say which --chip of {}  (known: {})",
+                                                        folder_.string(), fmt::join(known, ", "))
+                                          : fmt::format("there is no '{}' in {}  (known: {})", chip,
+                                                        folder_.string(), fmt::join(known, ", ")));
+        const auto socket = folder_ / (chip + ".sock");
+        std::array<char, 256> why{};
+        trn_transport transport{};
+        if (trn_vfio_user_transport(socket.c_str(), nullptr, &transport, why.data(), why.size()))
+            throw control_error(fmt::format("cannot attach to {}: {}", chip, why.data()));
+        return host_.emplace(transport);
+    }
+
+    /// The functions that have a socket, in the order of their names.
+    std::vector<std::string> chips() const {
+        std::vector<std::string> known;
+        for (const auto& entry : fs::directory_iterator(folder_))
+            if (entry.path().extension() == ".sock" && entry.path().stem() != "control")
+                known.push_back(entry.path().stem());
+        std::ranges::sort(known);
+        return known;
+    }
+
+    const fs::path folder_;
+    const std::string chip_;
+    control_client control_;
+    std::optional<device> host_;
+    bool subscribed_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<session> connect_session(const session_options& options) {
+    return std::make_unique<connected>(options);
+}
+
+std::unique_ptr<session> open_session(const session_options& options) {
+    if (options.connect.empty() == options.board.empty())
+        throw user_error("say where: --connect DIR of a running platform, or --board BOARD");
+    return options.board.empty() ? connect_session(options) : board_session(options);
+}
+
+}  // namespace trn

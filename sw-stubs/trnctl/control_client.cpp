@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sw-stubs/trnctl/control_client.h"
+
+#include <fmt/format.h>
+#include <netdb.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+namespace trn {
+
+namespace {
+
+constexpr unsigned protocol = 1;
+constexpr std::size_t largest_message = 16 << 20;
+
+[[noreturn]] void cannot_connect(const std::string& address, const std::string& why) {
+    throw control_error(
+        fmt::format("cannot connect to {}: {}\n  is it running? start one with: trnvp run "
+                    "trn3-chip --listen DIR",
+                    address, why));
+}
+
+}  // namespace
+
+control_client::control_client(const std::string& address, const std::string& token) {
+    if (address.find('/') == std::string::npos && address.find(':') != std::string::npos)
+        connect_tcp(address);
+    else
+        connect_unix(address);
+    json hello{{"protocol", protocol}, {"client", "trnctl"}};
+    if (!token.empty()) hello["token"] = token;
+    greeting_ = call("hello", hello);
+}
+
+control_client::~control_client() {
+    if (socket_ >= 0) close(socket_);
+}
+
+void control_client::connect_unix(const std::string& path) {
+    sockaddr_un name{};
+    name.sun_family = AF_UNIX;
+    if (path.size() >= sizeof name.sun_path) cannot_connect(path, "the path is too long");
+    std::ranges::copy(path, name.sun_path);
+    socket_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (socket_ < 0 || connect(socket_, reinterpret_cast<sockaddr*>(&name), sizeof name) != 0) {
+        const std::string why = std::strerror(errno);
+        if (socket_ >= 0) close(std::exchange(socket_, -1));
+        cannot_connect(path, why);
+    }
+}
+
+void control_client::connect_tcp(const std::string& address) {
+    const auto colon = address.rfind(':');
+    addrinfo hints{}, *found = nullptr;
+    hints.ai_socktype = SOCK_STREAM;
+    const int error = getaddrinfo(address.substr(0, colon).c_str(),
+                                  address.substr(colon + 1).c_str(), &hints, &found);
+    if (error) cannot_connect(address, gai_strerror(error));
+    const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);
+    for (auto* one = found; one; one = one->ai_next) {
+        socket_ = socket(one->ai_family, one->ai_socktype | SOCK_CLOEXEC, one->ai_protocol);
+        if (socket_ >= 0 && connect(socket_, one->ai_addr, one->ai_addrlen) == 0) return;
+        if (socket_ >= 0) close(std::exchange(socket_, -1));
+    }
+    cannot_connect(address, std::strerror(errno));
+}
+
+void control_client::send(const std::string& line) {
+    for (std::size_t sent = 0; sent < line.size();) {
+        const auto count = ::send(socket_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
+        if (count < 0 && errno != EINTR)
+            throw control_error(fmt::format("the platform has gone: {}", std::strerror(errno)));
+        if (count > 0) sent += static_cast<std::size_t>(count);
+    }
+}
+
+bool control_client::receive(deadline until) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+                          until - std::chrono::steady_clock::now())
+                          .count();
+    pollfd one{socket_, POLLIN, 0};
+    const auto limit = static_cast<int>(std::clamp<long long>(left, 0, 3'600'000));
+    if (poll(&one, 1, limit) <= 0) return false;
+    char bytes[65536];
+    const auto count = recv(socket_, bytes, sizeof bytes, 0);
+    if (count < 0 && errno == EINTR) return true;
+    if (count <= 0 || buffer_.size() > largest_message)
+        gone_ = true;
+    else
+        buffer_.append(bytes, static_cast<std::size_t>(count));
+    return true;
+}
+
+bool control_client::next_message(json& message) {
+    const auto end = buffer_.find('\n');
+    if (end == std::string::npos) return false;
+    message = json::parse(buffer_.substr(0, end), nullptr, false);
+    buffer_.erase(0, end + 1);
+    if (!message.is_object()) throw control_error("the platform sent something that is no message");
+    return true;
+}
+
+control_client::json control_client::call(std::string_view method, const json& params,
+                                          std::chrono::milliseconds limit) {
+    const auto id = ++last_id_;
+    send(json{{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", params}}.dump() +
+         "\n");
+    const auto until = std::chrono::steady_clock::now() + limit;
+    for (;;) {
+        json message;
+        while (next_message(message)) {
+            if (message.contains("method") && notified_)
+                notified_(message["method"], message.value("params", json::object()));
+            if (message.value("id", json()) != json(id)) continue;
+            if (message.contains("error"))
+                throw control_error(message["error"].value("message", "the platform refused"));
+            return message.value("result", json());
+        }
+        if (gone_) throw control_error("the platform has gone");
+        if (!receive(until) && std::chrono::steady_clock::now() >= until)
+            throw control_error(fmt::format("the platform did not answer '{}' in {} s", method,
+                                            static_cast<double>(limit.count()) / 1000));
+    }
+}
+
+bool control_client::listen(std::chrono::milliseconds limit) {
+    const auto until = std::chrono::steady_clock::now() + limit;
+    do {
+        json message;
+        while (next_message(message))
+            if (message.contains("method") && notified_)
+                notified_(message["method"], message.value("params", json::object()));
+        if (gone_) return false;
+        receive(until);
+    } while (std::chrono::steady_clock::now() < until);
+    return true;
+}
+
+}  // namespace trn

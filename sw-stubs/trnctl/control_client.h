@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace trn {
+
+/// The platform said no, or cannot be reached; what() is for the user.
+class control_error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// A client of the control socket (JSON-RPC 2.0, one message per line).
+class control_client {
+public:
+    using json = nlohmann::json;
+    using notification = std::function<void(const std::string& topic, const json& params)>;
+
+    /// Connects to a Unix socket (a path) or to TCP ("HOST:PORT") and greets. `token` may be "".
+    /// \throws control_error
+    control_client(const std::string& address, const std::string& token);
+    ~control_client();
+    control_client(const control_client&) = delete;
+    control_client& operator=(const control_client&) = delete;
+
+    /// What the platform said of itself: version, board, digest, time_policy.
+    const json& greeting() const { return greeting_; }
+    /// \throws control_error when the platform refuses, goes away, or is silent for `limit`
+    json call(std::string_view method, const json& params = json::object(),
+              std::chrono::milliseconds limit = std::chrono::seconds(30));
+    /// Receives notifications that arrive during calls and listen().
+    void on_notification(notification to) { notified_ = std::move(to); }
+    /// Takes notifications for as long as `limit`. False when the platform has gone.
+    bool listen(std::chrono::milliseconds limit);
+
+private:
+    using deadline = std::chrono::steady_clock::time_point;
+    void connect_unix(const std::string& path);
+    void connect_tcp(const std::string& address);
+    void send(const std::string& line);
+    bool receive(deadline until);  // one more piece; false: nothing came in time
+    bool next_message(json& message);
+
+    int socket_ = -1;
+    bool gone_ = false;
+    std::uint64_t last_id_ = 0;
+    std::string buffer_;
+    json greeting_;
+    notification notified_;
+};
+
+}  // namespace trn

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <functional>
+#include <systemc>
+
+#include "platform/config/diagnostics.h"
+#include "platform/config/units.h"
+#include "sw-stubs/trnctl/commands.h"
+
+namespace trn {
+
+namespace {
+
+/// A size or place on the command line; CLI11 prints what is thrown with the option's name.
+std::uint64_t size_of(const std::string& text) {
+    const auto parsed = config::parse_bytes(text);
+    if (const auto* good = std::get_if<bytes>(&parsed)) return good->value;
+    const auto& wrong = std::get<config::refusal>(parsed);
+    throw user_error(fmt::format("size '{}': {} {}", text, wrong.message, wrong.suggestion));
+}
+
+location place_of(const std::string& text) {
+    const auto parsed = location::parse(text);
+    if (const auto* wrong = std::get_if<std::string>(&parsed)) throw user_error(*wrong);
+    return std::get<location>(parsed);
+}
+
+/// The whole command line. Every command ends in `chosen`, which runs when everything is parsed.
+class command_line {
+public:
+    command_line() {
+        app_.require_subcommand(1);
+        app_.add_option("--connect", session_.connect,
+                        "folder of a running platform's sockets, or its control address");
+        app_.add_option("--board", session_.board, "start this board here, and end with it");
+        app_.add_option("--firmware", session_.firmware, "firmware for --board")->needs("--board");
+        app_.add_option("--chip", session_.chip, "which function to work on (the only one)");
+        app_.add_option("--token-file", session_.token_file, "token for a remote control address");
+        app_.add_flag("--json", out_.json, "one JSON object per line");
+        add_transfers();
+        add_registers();
+        add_sync("sem", "semaphores of a core or TOP_SP", {"read", "set", "inc", "dec"}, semaphore);
+        add_sync("event", "events of a core or TOP_SP", {"get", "set"}, event);
+        add_status();
+    }
+
+    int run(int argc, char** argv) {
+        try {
+            app_.parse(argc, argv);
+            const auto where = open_session(session_);
+            chosen_(*where);
+            return 0;
+        } catch (const CLI::ParseError& wrong) {
+            if (const auto text = unknown_command(argc, argv); !text.empty()) {
+                fmt::print(stderr, "trnctl: {}\n", text);
+                return 2;
+            }
+            return app_.exit(wrong) == 0 ? 0 : 2;
+        } catch (const user_error& wrong) {
+            fmt::print(stderr, "trnctl: {}\n", wrong.what());
+            return 2;
+        } catch (const config_error& wrong) {
+            fmt::print(stderr, "{}\n", wrong.what());
+            return 2;
+        } catch (const device_error& wrong) {
+            fmt::print(stderr, "trnctl: {}: {}\n", trn_status_text(wrong.status), wrong.what());
+            return wrong.status == TRN_INVALID_ARGUMENT ? 2 : 1;
+        } catch (const std::exception& wrong) {
+            fmt::print(stderr, "trnctl: {}\n", wrong.what());
+            return 1;
+        }
+    }
+
+private:
+    using command = std::function<void(session&)>;
+
+    /// CLI11 only says that a command is missing: name the word that is none.
+    std::string unknown_command(int argc, char** argv) const {
+        if (!app_.get_subcommands().empty()) return "";
+        std::vector<std::string> known;
+        for (const auto* sub : app_.get_subcommands({})) known.push_back(sub->get_name());
+        for (int i = 1; i < argc; ++i) {
+            const std::string word = argv[i];
+            if (word == "--help" || word == "-h") return "";
+            if (word == "--json") continue;
+            if (word.starts_with("-")) {
+                i += word.find('=') == std::string::npos;  // its value
+                continue;
+            }
+            return fmt::format("there is no command '{}'  {}", word, suggest(word, known));
+        }
+        return "";
+    }
+
+    CLI::App* add(const std::string& name, const std::string& what, command does) {
+        auto* sub = app_.add_subcommand(name, what);
+        sub->fallthrough();
+        sub->callback([this, does = std::move(does)] { chosen_ = does; });
+        return sub;
+    }
+
+    /// Places and sizes are understood while the command line is, before a board is built.
+    static void add_place(CLI::App* to, const std::string& name, location& place,
+                          const std::string& what) {
+        to->add_option_function<std::string>(
+              name, [&place](const std::string& text) { place = place_of(text); }, what)
+            ->required();
+    }
+    static CLI::Option* add_size(CLI::App* to, const std::string& name, std::uint64_t& size,
+                                 const std::string& what) {
+        return to->add_option_function<std::string>(
+            name, [&size](const std::string& text) { size = size_of(text); }, what);
+    }
+
+    void add_transfers() {
+        auto* copies = add("copy", "copy by DMA between host, hbmN@OFFSET, sbufN@OFFSET",
+                           [this](session& s) { copy(s, copy_, out_); });
+        add_place(copies, "from", copy_.from, "host, hbm0@16MiB, sbuf3, axi@ADDRESS");
+        add_place(copies, "to", copy_.to, "as from");
+        add_size(copies, "size", copy_.size, "64MiB, 4097B")->required();
+        copies->add_option("--core", copy_.core, "whose copy queue to use");
+        copies->add_option("--seed", copy_.seed, "of the pattern that is sent from the host");
+        copies->add_flag("--verify", copy_.verify, "compare both ends afterwards");
+
+        auto* fills = add("memset", "fill memory of the chip by DMA", [this](session& s) {
+            fill(s, copy_.to, copy_.size, static_cast<std::uint8_t>(value_), out_);
+        });
+        add_place(fills, "at", copy_.to, "hbm0@16MiB, sbuf3");
+        add_size(fills, "size", copy_.size, "64MiB")->required();
+        fills->add_option("value", value_, "0..255")->required()->check(CLI::Range(0, 255));
+
+        auto* rates = add("bench", "copy speed by size and direction",
+                          [this](session& s) { bench(s, run_size_, out_); });
+        add_size(rates, "--largest", run_size_, "largest copy (64MiB)");
+        auto* show = add("demo", "boot stages, then verified copies host - HBM - HBM - host",
+                         [this](session& s) { demo(s, run_size_, out_); });
+        add_size(show, "--size", run_size_, "of each copy (64MiB)");
+    }
+
+    void add_registers() {
+        auto* look = add("peek", "read memory or registers",
+                         [this](session& s) { peek(s, spot_, count_, out_); });
+        look->add_option("at", spot_, "hbm0@OFFSET, sbuf0@OFFSET, bar0@OFFSET")->required();
+        look->add_option("count", count_, "bytes")->capture_default_str();
+        auto* put = add("poke", "write memory or a register",
+                        [this](session& s) { poke(s, spot_, value_, width_, out_); });
+        put->add_option("at", spot_, "hbm0@OFFSET, sbuf0@OFFSET, bar0@OFFSET")->required();
+        put->add_option("value", value_, "the value")->required();
+        put->add_option("--width", width_, "bytes")
+            ->capture_default_str()
+            ->check(CLI::IsMember({1, 2, 4, 8}));
+    }
+
+    void add_sync(const std::string& name, const std::string& what,
+                  const std::vector<std::string>& verbs,
+                  void (*does)(session&, const sync_options&, const output&)) {
+        auto* sub = add(name, what, [this, does](session& s) { does(s, sync_, out_); });
+        sub->add_option("verb", sync_.what, "what to do")->required()->check(CLI::IsMember(verbs));
+        sub->add_option("index", sync_.index, "0..255")->required();
+        sub->add_option("value", sync_.value, "for set, inc and dec");
+        sub->add_option("--core", sync_.core, "0..7");
+        sub->add_option("--top-sp", sync_.top_sp, "0..15");
+    }
+
+    void add_status() {
+        add("list", "modules, consoles and faults of the platform",
+            [this](session& s) { list(s, out_); });
+        add("info", "what the chip is", [this](session& s) { info(s, out_); });
+        add("power", "power samples and error counts", [this](session& s) { power(s, out_); });
+        auto* resets = add("reset", "reset the device or some cores",
+                           [this](session& s) { reset(s, cores_, out_); });
+        resets->add_option("--cores", cores_, "map of cores, such as 0x3");
+        auto* watch = add("monitor", "UART and power, until the platform ends",
+                          [this](session& s) { monitor(s, seconds_, out_); });
+        watch->add_option("--for", seconds_, "seconds");
+    }
+
+    CLI::App app_{"works on a trnvp platform as a host would", "trnctl"};
+    session_options session_;
+    output out_;
+    command chosen_;
+    copy_options copy_;
+    sync_options sync_;
+    std::string spot_;
+    std::uint64_t value_ = 0, count_ = 64, run_size_ = std::uint64_t{64} << 20;
+    unsigned width_ = 4;
+    std::optional<std::uint32_t> cores_;
+    std::optional<double> seconds_;
+};
+
+}  // namespace
+
+}  // namespace trn
+
+int sc_main(int argc, char** argv) {
+    return trn::command_line().run(argc, argv);
+}
+
+int main(int argc, char** argv) {
+    setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
+    return sc_core::sc_elab_and_sim(argc, argv);
+}

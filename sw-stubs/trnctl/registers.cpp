@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "platform/config/units.h"
+#include "sw-stubs/trnctl/commands.h"
+
+namespace trn {
+
+namespace {
+
+constexpr std::uint64_t largest_peek = 1 << 20;
+
+std::optional<std::uint64_t> bar0_offset(const std::string& place) {
+    if (!place.starts_with("bar0@")) return std::nullopt;
+    const auto parsed = config::parse_unsigned(std::string_view(place).substr(5));
+    if (const auto* offset = std::get_if<std::uint64_t>(&parsed)) return *offset;
+    throw user_error(fmt::format("'{}': {}", place, std::get<config::refusal>(parsed).message));
+}
+
+location memory_place(const std::string& place) {
+    const auto parsed = location::parse(place);
+    if (const auto* wrong = std::get_if<std::string>(&parsed))
+        throw user_error(*wrong + ", or bar0@OFFSET");
+    const auto where = std::get<location>(parsed);
+    if (where.what == location::kind::host) throw user_error("host memory is not the chip's");
+    return where;
+}
+
+/// Rings are needed for memory that only DMA reaches.
+void bring_up_for(device& chip, const location& place) {
+    chip.check(trn_probe(chip));
+    if (place.what != location::kind::hbm) chip.check(trn_reset_device(chip));
+}
+
+std::string dump(std::uint64_t first, const std::vector<std::uint8_t>& bytes) {
+    std::string text;
+    for (std::size_t row = 0; row < bytes.size(); row += 16) {
+        text += fmt::format("{}{:012x} ", row ? "\n" : "", first + row);
+        for (std::size_t i = row; i < std::min(row + 16, bytes.size()); ++i)
+            text += fmt::format(" {:02x}", bytes[i]);
+    }
+    return text;
+}
+
+std::string hex(const std::vector<std::uint8_t>& bytes) {
+    std::string text;
+    for (const auto byte : bytes) text += fmt::format("{:02x}", byte);
+    return text;
+}
+
+std::pair<trn_sync_block, std::uint32_t> block_of(const sync_options& options) {
+    if (options.core.has_value() == options.top_sp.has_value())
+        throw user_error("say whose: --core N or --top-sp N");
+    return options.core ? std::pair{TRN_SYNC_CORE, *options.core}
+                        : std::pair{TRN_SYNC_TOP_SP, *options.top_sp};
+}
+
+}  // namespace
+
+void peek(session& where, const std::string& place, std::uint64_t size, const output& out) {
+    if (size == 0 || size > largest_peek) throw user_error("peek shows 1 byte to 1 MiB");
+    if (const auto offset = bar0_offset(place))
+        return where.run([&](device& chip) {
+            chip.check(trn_probe(chip));
+            for (std::uint64_t at = *offset; at < *offset + size; at += 4) {
+                std::uint32_t value = 0;
+                chip.check(trn_bar_read(chip, at, &value));
+                out.result({{"offset", at}, {"value", value}},
+                           fmt::format("bar0@{:#010x}  {:#010x}", at, value));
+            }
+        });
+    const auto from = memory_place(place);
+    where.run([&](device& chip) {
+        bring_up_for(chip, from);
+        std::vector<std::uint8_t> bytes(size);
+        const auto address = from.address(chip, size);
+        if (from.what == location::kind::hbm)
+            chip.check(trn_window_read(chip, from.number, from.offset, bytes.data(), size));
+        else
+            chip.check(trn_read(chip, from.core(), bytes.data(), address, size));
+        out.result({{"at", from.text()}, {"data", hex(bytes)}}, dump(from.offset, bytes));
+    });
+}
+
+void poke(session& where, const std::string& place, std::uint64_t value, unsigned width,
+          const output& out) {
+    if (width < 8 && value >> (8 * width))
+        throw user_error(fmt::format("{:#x} does not fit into {} bytes", value, width));
+    if (const auto offset = bar0_offset(place)) {
+        if (width != 4) throw user_error("registers of BAR0 are 4 bytes wide");
+        where.run([&](device& chip) {
+            chip.check(trn_probe(chip));
+            chip.check(trn_bar_write_raw(chip, *offset, static_cast<std::uint32_t>(value)));
+        });
+    } else {
+        const auto to = memory_place(place);
+        where.run([&](device& chip) {
+            bring_up_for(chip, to);
+            const auto address = to.address(chip, width);
+            if (to.what == location::kind::hbm)
+                chip.check(trn_window_write(chip, to.number, to.offset, &value, width));
+            else
+                chip.check(trn_write(chip, to.core(), address, &value, width));
+        });
+    }
+    out.result({{"at", place}, {"value", value}}, fmt::format("{} = {:#x}", place, value));
+}
+
+void semaphore(session& where, const sync_options& options, const output& out) {
+    const auto [block, number] = block_of(options);
+    const auto index = options.index;
+    const auto by = static_cast<std::uint32_t>(options.value);
+    where.run([&, block = block, number = number](device& chip) {
+        chip.check(trn_probe(chip));
+        if (options.what == "set")
+            chip.check(trn_semaphore_set(chip, block, number, index,
+                                         static_cast<std::int32_t>(options.value)));
+        if (options.what == "inc")
+            chip.check(trn_semaphore_increment(chip, block, number, index, by));
+        if (options.what == "dec")
+            chip.check(trn_semaphore_decrement(chip, block, number, index, by));
+        std::int32_t value = 0;
+        chip.check(trn_semaphore_read(chip, block, number, index, &value));
+        out.result({{"index", index}, {"value", value}},
+                   fmt::format("semaphore {} = {}", index, value));
+    });
+}
+
+void event(session& where, const sync_options& options, const output& out) {
+    const auto [block, number] = block_of(options);
+    where.run([&, block = block, number = number](device& chip) {
+        chip.check(trn_probe(chip));
+        if (options.what == "set")
+            chip.check(trn_event_set(chip, block, number, options.index,
+                                     static_cast<std::uint32_t>(options.value)));
+        std::uint32_t value = 0;
+        chip.check(trn_event_get(chip, block, number, options.index, &value));
+        out.result({{"index", options.index}, {"value", value}},
+                   fmt::format("event {} = {}", options.index, value));
+    });
+}
+
+}  // namespace trn

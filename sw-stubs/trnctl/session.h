@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "sw-stubs/host/device.h"
+
+namespace trn {
+
+/// The user asked for something that cannot be: exit status 2.
+class user_error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// Where trnctl works: a platform that runs elsewhere, or one of its own.
+class session {
+public:
+    using json = nlohmann::json;
+    using uart_listener = std::function<void(const std::string& module, const std::string& text)>;
+
+    virtual ~session() = default;
+
+    /// Runs `work` where calls of the driver stub are allowed. Exceptions come back.
+    virtual void run(const std::function<void(device&)>& work) = 0;
+    /// A control method. Waiting ones are not possible here: see wait_ready().
+    virtual json call(std::string_view method, const json& params = json::object()) = 0;
+    /// Until every chip's firmware has published its routing id. \throws std::runtime_error after
+    /// `limit` of wall clock
+    virtual void wait_ready(std::chrono::milliseconds limit) = 0;
+    /// Lets the platform go on for so long of wall clock and passes on what its UARTs print.
+    /// False when the platform has ended.
+    virtual bool watch(std::chrono::milliseconds span, const uart_listener& heard) = 0;
+};
+
+struct session_options {
+    std::string connect;  ///< a folder of sockets, or the control socket's address
+    std::string board;    ///< or a board to start here
+    std::string firmware;
+    std::string chip;  ///< which function; "" = the only one
+    std::string token_file;
+};
+
+/// \throws user_error, config_error, control_error
+std::unique_ptr<session> open_session(const session_options& options);
+std::unique_ptr<session> connect_session(const session_options& options);
+std::unique_ptr<session> board_session(const session_options& options);
+
+}  // namespace trn

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+
+#include "platform/config/units.h"
+#include "sw-stubs/trnctl/commands.h"
+
+namespace trn {
+
+namespace {
+
+std::string_view mode_text(trn_mode mode) {
+    switch (mode) {
+    case TRN_MODE_QEMU:
+        return "simulator (revision 255)";
+    case TRN_MODE_EMULATOR:
+        return "emulator (revision 240)";
+    case TRN_MODE_SILICON:
+        break;
+    }
+    return "silicon";
+}
+
+std::string percent(const trn_power_sample& sample) {
+    return fmt::format("{:.2f} %", sample.basis_points / 100.0);
+}
+
+}  // namespace
+
+void output::result(const nlohmann::json& object, const std::string& line) const {
+    fmt::print("{}\n", json ? object.dump() : line);
+    std::fflush(stdout);
+}
+
+void list(session& where, const output& out) {
+    for (const auto* what : {"modules", "consoles", "faults"})
+        for (const auto& one : where.call("list", {{"what", what}})) {
+            const auto name = one.value("name", one.value("module", ""));
+            const auto detail = one.value("type", one.value("fault", ""));
+            out.result(one, fmt::format("{:<10} {:<40} {}", what, name, detail));
+        }
+}
+
+void info(session& where, const output& out) {
+    where.run([&](device& chip) {
+        chip.check(trn_probe(chip));
+        const auto i = chip.info();
+        std::uint64_t serial = 0;
+        std::uint32_t version = 0;
+        chip.check(trn_get_serial(chip, &serial));
+        chip.check(trn_get_api_version(chip, &version));
+        out.result({{"name", i.name},
+                    {"vendor_id", i.vendor_id},
+                    {"device_id", i.device_id},
+                    {"revision", i.revision},
+                    {"routing_id", i.routing_id},
+                    {"device_index", i.device_index},
+                    {"serial", serial},
+                    {"api_version", version},
+                    {"cores", i.cores},
+                    {"dma_engines", i.dma_engines},
+                    {"stacks", i.stacks},
+                    {"stack_bytes", i.stack_size}},
+                   fmt::format("{} ({:04x}:{:04x}), {}\n"
+                               "routing id {}, /dev/neuron{}, serial {:016x}, firmware API {}\n"
+                               "{} NeuronCores, {} DMA engines of {} queues, {} HBM stacks of {}\n"
+                               "BAR0 {}, BAR4 {}",
+                               i.name, i.vendor_id, i.device_id, mode_text(i.mode), i.routing_id,
+                               i.device_index, serial, version, i.cores, i.dma_engines,
+                               i.queues_per_engine, i.stacks, to_string(bytes{i.stack_size}),
+                               to_string(bytes{i.bar0_size}), to_string(bytes{i.bar4_size})));
+    });
+}
+
+void reset(session& where, std::optional<std::uint32_t> cores, const output& out) {
+    where.run([&](device& chip) {
+        chip.check(trn_probe(chip));
+        chip.check(trn_reset_device(chip));  // also what a reset of cores starts from
+        if (cores) chip.check(trn_reset_cores(chip, *cores));
+        out.result({{"reset", cores ? "cores" : "device"}},
+                   cores ? fmt::format("cores {:#x} are reset", *cores) : "the device is reset");
+    });
+}
+
+void power(session& where, const output& out) {
+    where.run([&](device& chip) {
+        chip.check(trn_probe(chip));
+        for (std::uint32_t die = 0; die < 2; ++die) {
+            trn_power_sample sample{};
+            chip.check(trn_get_power(chip, die, &sample));
+            out.result(
+                {{"die", die}, {"basis_points", sample.basis_points}, {"sample", sample.counter}},
+                fmt::format("die {}: {} of its power budget (sample {})", die, percent(sample),
+                            sample.counter));
+        }
+        trn_ecc_counts ecc{};
+        chip.check(trn_get_ecc(chip, &ecc));
+        out.result({{"sram_corrected", ecc.sram_corrected},
+                    {"sram_uncorrected", ecc.sram_uncorrected},
+                    {"hbm_uncorrectable", ecc.hbm_uncorrectable},
+                    {"hbm_repairable", ecc.hbm_repairable},
+                    {"repair_state", ecc.repair_state}},
+                   fmt::format("ECC: SRAM {} corrected, {} not; HBM {} uncorrectable",
+                               ecc.sram_corrected, ecc.sram_uncorrected,
+                               ecc.hbm_uncorrectable[0] + ecc.hbm_uncorrectable[1] +
+                                   ecc.hbm_uncorrectable[2] + ecc.hbm_uncorrectable[3]));
+    });
+}
+
+void monitor(session& where, std::optional<double> seconds, const output& out) {
+    using clock = std::chrono::steady_clock;
+    const auto start = clock::now();
+    const auto heard = [&](const std::string& module, const std::string& text) {
+        if (out.json)
+            out.result({{"uart", module}, {"text", text}}, "");
+        else
+            fmt::print("{}", text);
+        std::fflush(stdout);
+    };
+    for (bool there = true; there;) {
+        there = where.watch(std::chrono::seconds(1), heard);
+        if (!there) break;
+        const auto status = where.call("status");
+        std::array<trn_power_sample, 2> power{};
+        bool sampled = false;
+        where.run([&](device& chip) {
+            // While firmware boots there is nothing to sample: say so instead of waiting for it.
+            if (!status.value("ready", false)) return;
+            chip.check(trn_probe(chip));
+            chip.check(trn_get_power(chip, 0, &power[0]));
+            chip.check(trn_get_power(chip, 1, &power[1]));
+            sampled = true;
+        });
+        const auto shown = sampled
+                               ? fmt::format("power {} / {}", percent(power[0]), percent(power[1]))
+                               : "booting";
+        out.result({{"time", status.value("time", "")},
+                    {"ready", sampled},
+                    {"power", {power[0].basis_points, power[1].basis_points}}},
+                   fmt::format("[{}] {}", status.value("time", ""), shown));
+        if (seconds && std::chrono::duration<double>(clock::now() - start).count() >= *seconds)
+            break;
+    }
+}
+
+}  // namespace trn

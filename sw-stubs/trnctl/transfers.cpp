@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <memory>
+
+#include "platform/config/units.h"
+#include "sw-stubs/host/pattern.h"
+#include "sw-stubs/trnctl/commands.h"
+
+namespace trn {
+
+namespace {
+
+/// The device as after the driver was loaded: routing id known, rings set up.
+void bring_up(device& chip) {
+    chip.check(trn_probe(chip));
+    chip.check(trn_reset_device(chip));
+}
+
+struct duration {
+    double simulated_s = 0, wall_s = 0;
+};
+
+template <typename Work>
+duration timed(device& chip, Work&& work) {
+    chip.check(trn_sleep(chip, 1000));  // what earlier accesses still owe is paid before
+    const auto wall = std::chrono::steady_clock::now();
+    const auto simulated = trn_simulated_now(chip);
+    work();
+    return {static_cast<double>(trn_simulated_now(chip) - simulated) / 1e9,
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count()};
+}
+
+std::string time_text(double seconds) {
+    if (seconds < 1e-3) return fmt::format("{:.2f} us", seconds * 1e6);
+    if (seconds < 1) return fmt::format("{:.2f} ms", seconds * 1e3);
+    return fmt::format("{:.2f} s", seconds);
+}
+
+std::string rate_text(std::uint64_t size, double seconds) {
+    if (seconds <= 0) return "-";
+    const double rate = static_cast<double>(size) / seconds;
+    if (rate < 1e9) return fmt::format("{:.1f} MB/s", rate / 1e6);
+    return fmt::format("{:.2f} GB/s", rate / 1e9);
+}
+
+/// One copy with host memory where an end is the host.
+class transfer {
+public:
+    transfer(device& chip, const copy_options& options)
+        : chip_(chip),
+          options_(options),
+          core_(options.core.value_or(is_host(options.to) ? options.from.core()
+                                                          : options.to.core())) {
+        if (is_host(options.from)) {
+            from_ = std::make_unique<host_buffer>(chip, options.size, options.from.offset);
+            pattern(options.seed).fill(from_->bytes());
+        }
+        if (is_host(options.to))
+            to_ = std::make_unique<host_buffer>(chip, options.size, options.to.offset);
+        source_ = from_ ? from_->address() : options.from.address(chip, options.size);
+        destination_ = to_ ? to_->address() : options.to.address(chip, options.size);
+    }
+
+    duration run() {
+        return timed(chip_, [&] {
+            chip_.check(trn_copy(chip_, core_, destination_, source_, options_.size));
+        });
+    }
+
+    /// Compares both ends. HBM is read through BAR4, not by the engine that is being checked.
+    void verify() const {
+        const auto wrong = compare(bytes_of(options_.from, from_), bytes_of(options_.to, to_));
+        if (wrong)
+            throw device_error(TRN_PROTOCOL_ERROR,
+                               fmt::format("copy of {} to {} is wrong: {}", options_.from.text(),
+                                           options_.to.text(), to_string(*wrong)));
+    }
+
+private:
+    static bool is_host(const location& place) { return place.what == location::kind::host; }
+
+    std::vector<std::uint8_t> bytes_of(const location& place,
+                                       const std::unique_ptr<host_buffer>& memory) const {
+        if (memory) return {memory->bytes().begin(), memory->bytes().end()};
+        std::vector<std::uint8_t> bytes(options_.size);
+        if (place.what == location::kind::hbm)
+            chip_.check(
+                trn_window_read(chip_, place.number, place.offset, bytes.data(), bytes.size()));
+        else
+            chip_.check(trn_read(chip_, core_, bytes.data(), place.address(chip_, bytes.size()),
+                                 bytes.size()));
+        return bytes;
+    }
+
+    device& chip_;
+    const copy_options options_;
+    const std::uint32_t core_;
+    std::unique_ptr<host_buffer> from_, to_;
+    std::uint64_t source_ = 0, destination_ = 0;
+};
+
+void report(const copy_options& options, const duration& took, const output& out) {
+    const std::string verified = options.verify ? ", verified" : "";
+    out.result({{"from", options.from.text()},
+                {"to", options.to.text()},
+                {"bytes", options.size},
+                {"simulated_s", took.simulated_s},
+                {"wall_s", took.wall_s},
+                {"verified", options.verify}},
+               fmt::format("{} {} -> {}: {} simulated ({}), {} wall ({}){}",
+                           to_string(bytes{options.size}), options.from.text(), options.to.text(),
+                           time_text(took.simulated_s), rate_text(options.size, took.simulated_s),
+                           time_text(took.wall_s), rate_text(options.size, took.wall_s), verified));
+}
+
+void copy_and_report(device& chip, const copy_options& options, const output& out) {
+    transfer one(chip, options);
+    const auto took = one.run();
+    if (options.verify) one.verify();
+    report(options, took, out);
+}
+
+location hbm(std::uint32_t stack, std::uint64_t offset) {
+    return {location::kind::hbm, stack, offset};
+}
+
+}  // namespace
+
+void copy(session& where, const copy_options& options, const output& out) {
+    if (options.size == 0) throw user_error("a copy of 0 bytes: give a size such as 64 MiB");
+    where.run([&](device& chip) {
+        bring_up(chip);
+        copy_and_report(chip, options, out);
+    });
+}
+
+void fill(session& where, const location& at, std::uint64_t size, std::uint8_t value,
+          const output& out) {
+    if (at.what == location::kind::host) throw user_error("memset fills memory of the chip");
+    where.run([&](device& chip) {
+        bring_up(chip);
+        const auto address = at.address(chip, size);
+        const auto took =
+            timed(chip, [&] { chip.check(trn_memset(chip, at.core(), address, value, size)); });
+        out.result(
+            {{"at", at.text()},
+             {"bytes", size},
+             {"value", value},
+             {"simulated_s", took.simulated_s},
+             {"wall_s", took.wall_s}},
+            fmt::format("{} at {} = {:#04x}: {} simulated ({}), {} wall", to_string(bytes{size}),
+                        at.text(), value, time_text(took.simulated_s),
+                        rate_text(size, took.simulated_s), time_text(took.wall_s)));
+    });
+}
+
+void bench(session& where, std::uint64_t largest, const output& out) {
+    struct direction {
+        std::string_view name;
+        location from, to;
+    };
+    const auto base = TRN_HBM_RESERVED_BYTES;
+    const std::array directions{
+        direction{"host to HBM", {}, hbm(0, base)}, direction{"HBM to host", hbm(0, base), {}},
+        direction{"HBM to HBM, same stack", hbm(0, base), hbm(0, 4 * base * 16)},
+        direction{"HBM to HBM, other die", hbm(0, base), hbm(3, base)}};
+    where.run([&](device& chip) {
+        bring_up(chip);
+        if (!out.json)
+            fmt::print("{:<24} {:>10} {:>14} {:>14} {:>12} {:>14}\n", "direction", "size",
+                       "simulated", "rate", "wall", "rate");
+        for (const auto& d : directions)
+            for (std::uint64_t size = 64; size <= largest; size *= 16) {
+                transfer one(chip, {d.from, d.to, size, std::nullopt, 1, false});
+                one.run();  // the first touch of a page is the host's affair
+                const auto took = one.run();
+                out.result({{"direction", d.name},
+                            {"bytes", size},
+                            {"simulated_s", took.simulated_s},
+                            {"wall_s", took.wall_s}},
+                           fmt::format("{:<24} {:>10} {:>14} {:>14} {:>12} {:>14}", d.name,
+                                       to_string(bytes{size}), time_text(took.simulated_s),
+                                       rate_text(size, took.simulated_s), time_text(took.wall_s),
+                                       rate_text(size, took.wall_s)));
+            }
+    });
+}
+
+void demo(session& where, std::uint64_t size, const output& out) {
+    where.wait_ready(std::chrono::seconds(60));
+    where.run(bring_up);  // meanwhile the UART catches up with what the firmware printed
+    for (const auto& console : where.call("list", {{"what", "consoles"}})) {
+        const auto printed = where.call("console", {{"module", console["name"]}});
+        if (!out.json) fmt::print("{}", printed.value("text", ""));
+    }
+    const auto base = TRN_HBM_RESERVED_BYTES;
+    where.run([&](device& chip) {
+        copy_and_report(chip, {{}, hbm(0, base), size, std::nullopt, 1, true}, out);
+        copy_and_report(chip, {hbm(0, base), hbm(3, base), size, std::nullopt, 1, true}, out);
+        copy_and_report(chip, {hbm(3, base), {}, size, std::nullopt, 1, true}, out);
+        host_buffer last(chip, size);
+        chip.check(trn_copy(chip, 6, last.address(), hbm(3, base).address(chip, size), size));
+        if (const auto wrong = pattern(1).check(last.bytes()))
+            throw device_error(TRN_PROTOCOL_ERROR,
+                               "what came back is not what was sent: " + to_string(*wrong));
+        out.result({{"round_trip", "verified"}},
+                   fmt::format("host -> HBM -> HBM -> host: {} came back as sent",
+                               to_string(bytes{size})));
+    });
+}
+
+}  // namespace trn
