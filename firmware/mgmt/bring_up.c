@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/mgmt/bring_up.h"
 
+#include "firmware/lib/console.h"
 #include "firmware/lib/drivers/die_to_die.h"
 #include "firmware/lib/drivers/hbm.h"
 #include "firmware/lib/drivers/reset_controller.h"
@@ -132,7 +133,8 @@ bool bring_up(void) {
     boot_status_set(TRN_RESET_CONTROLLER_BOOT_STATUS_STAGE_READY,
                     TRN_RESET_CONTROLLER_BOOT_STATUS_ERROR_NONE);
     mmio_write(RESET_CONTROLLER_SCRATCH(BOOT_STARTS), 0);
-    misc_ram_write(MISC_RAM(ROUTING_ID), routing_id);
     log_info("ready: routing id %u", routing_id);
+    console_flush();  // who sees the chip ready has seen its boot
+    misc_ram_write(MISC_RAM(ROUTING_ID), routing_id);
     return true;
 }
