@@ -20,8 +20,10 @@ ALLOWED = {
     "platform/attach/": BASE + ["platform/attach/", "platform/kernel/", "platform/tlm/"],
     "models/": BASE + ["models/", "platform/tlm/", "platform/registers/", "platform/kernel/",
                        "platform/misuse/", "platform/loader/"],
+    "platform/scenario/": None,  # plays a host: board, control methods and driver stub
     "sw-stubs/trnctl/": None,  # `trnctl --board` is the whole platform in one process
     "sw-stubs/transports/in_process": ["sw-stubs/", "platform/attach/", "platform/tlm/"],
+    "sw-stubs/host/": ["sw-stubs/", "platform/config/"],  # words of the command line and of scenarios
     "sw-stubs/": ["sw-stubs/", "trn/"],
     "firmware/": ["firmware/", "trn/"],
 }
