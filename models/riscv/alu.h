@@ -21,6 +21,9 @@ constexpr u64 word(u32 v) {
     return static_cast<u64>(i64{static_cast<i32>(v)});
 }
 
+constexpr u64 move(u64 a) {
+    return a;
+}
 constexpr u64 add(u64 a, u64 b) {
     return a + b;
 }

@@ -5,19 +5,17 @@
 
 #include <cstring>
 
+#include "models/riscv/alu.h"
+#include "models/riscv/fuse.h"
 #include "models/riscv/threaded.h"
 
 namespace trn::riscv {
 
 namespace {
 
-constexpr unsigned max_instructions = 64, max_slots = 200;
+constexpr unsigned max_instructions = 64, max_slots = 200, max_followed = 8;
 constexpr u8 nowhere = 32;       // x0 as a destination
 constexpr u8 no_register = 255;  // acc holds nothing of use
-
-u64 move(u64 a) {
-    return a;
-}
 
 fault misaligned_jump(hart& h, const op& o) {
     return {cause::fetch_misaligned, h.pc_of(&o) + static_cast<u64>(i64{o.imm})};
@@ -38,6 +36,7 @@ public:
         bits_ = d.bits;
         next_ = at_ + d.length();
         const bool more = emit(d);
+        if (d.rd == link_.reg && link_.offset != at_ + d.length()) link_ = {};
         ++count_;
         at_ = next_;
         return more;
@@ -53,6 +52,7 @@ public:
 
     /// Pointers into the operations are valid only when no more are added.
     void finish() {
+        fuse({b_.ops.data() + 1, b_.ops.size() - 1});
         for (const std::size_t link : links_) b_.ops[link].taken = &b_.ops[link + 1];
     }
 
@@ -110,6 +110,10 @@ private:
         case flow::jump:
             return jump(d);
         case flow::jump_register: {
+            if (d.rd == 0 && d.imm == 0 && d.rs1 == link_.reg && follow(link_.offset)) {
+                next_ = link_.offset;  // the return of a call that was followed
+                return true;
+            }
             push(pick(d), d.imm, {destination(d), d.rs1, through_here()});
             push(nullptr, static_cast<i32>(next_), {});
             return false;
@@ -127,13 +131,13 @@ private:
         if (rd == nowhere && !is_load) return;  // a hint: no effect
         const std::string_view name = d.what->name;
         if (name == "lui" || (name == "addi" && d.rs1 == 0)) {
-            push(load_constant, d.imm, {rd, 0, 0});
+            push(single<constant>, d.imm, {rd, 0, 0});
         } else if (name == "auipc") {
             push(add_upper_to_pc, d.imm + static_cast<i32>(at_), {rd, 0, 0});
         } else if (name == "addi" && d.imm == 0) {
-            push(one<move>[from_acc(d.rs1)], 0, { rd, d.rs1, 0 });
+            push(one<alu::move>[from_acc(d.rs1)], 0, { rd, d.rs1, 0 });
         } else if (name == "add" && d.rs1 == 0) {
-            push(one<move>[from_acc(d.rs2)], 0, { rd, d.rs2, 0 });
+            push(one<alu::move>[from_acc(d.rs2)], 0, { rd, d.rs2, 0 });
         } else {
             push(pick(d), d.imm, {rd, d.rs1, d.rs2});
         }
@@ -147,10 +151,11 @@ private:
             push(system<misaligned_jump>, d.imm, {0, 0, through_here()});
             return false;
         }
-        if (follow_jumps && to > at_ && to < code_page::size) {
+        if (follow(to)) {
             if (rd != nowhere) {
                 push(add_upper_to_pc, static_cast<i32>(next_), {rd, 0, 0});
                 in_acc_ = rd;
+                link_ = {rd, next_};
             }
             next_ = to;
             return true;
@@ -158,6 +163,14 @@ private:
         emit_link(rd == nowhere ? end_of_block : jump_and_link, static_cast<i32>(next_),
                   {rd, 0, through_here()}, to);
         return false;
+    }
+
+    /// A jump within the page, to where this block has not been yet, needs no operation.
+    bool follow(u32 to) {
+        if (!follow_jumps || to >= code_page::size) return false;
+        for (const auto& slot : b_.slots)
+            if (slot.offset == to) return false;
+        return to != b_.start && ++followed_ <= max_followed;
     }
 
     static u8 destination(const decoded& d) { return d.rd == 0 ? nowhere : d.rd; }
@@ -174,6 +187,11 @@ private:
     u32 bits_ = 0;
     u8 count_ = 0;
     u8 in_acc_ = no_register;
+    unsigned followed_ = 0;
+    struct {
+        u8 reg = no_register;
+        u32 offset = 0;
+    } link_;  // a register known to hold a return address in this page
     std::vector<std::size_t> links_;
 };
 

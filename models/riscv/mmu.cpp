@@ -163,9 +163,10 @@ fault hart::load_in_page(u64 va, unsigned size, u64& value) {
         std::memcpy(raw.data(), host, size);
         remember(va, pa, access::load);
     } else {
-        // Only memory takes misaligned accesses; a device would see another access than was meant.
-        if (!aligned(va, size)) return misaligned(access::load, va);
-        if (!bus_.read(pa, {raw.data(), size})) return access_fault(access::load, va);
+        // Only memory takes misaligned accesses. A device would see another access than was meant,
+        // so nobody should emulate it: an access fault (Priv. 3.6.3.3).
+        if (!aligned(va, size) || !bus_.read(pa, {raw.data(), size}))
+            return access_fault(access::load, va);
     }
     std::memcpy(&value, raw.data(), 8);
     if (log_ != nullptr) log_->load(va);
@@ -179,9 +180,10 @@ fault hart::store(u64 va, unsigned size, u64 value) {
     // Nothing is stored unless all of it can be.
     u64 pa = 0;
     if (const fault f = physical(va, here, access::store, pa)) return f;
-    if (direct(pa, here, access::store) == nullptr) return misaligned(access::store, va);
+    if (direct(pa, here, access::store) == nullptr) return access_fault(access::store, va);
     if (const fault f = physical(va + here, size - here, access::store, pa)) return f;
-    if (direct(pa, size - here, access::store) == nullptr) return misaligned(access::store, va);
+    if (direct(pa, size - here, access::store) == nullptr)
+        return access_fault(access::store, va + here);
     if (const fault f = store_in_page(va, here, value)) return f;
     return store_in_page(va + here, size - here, value >> (8 * here));
 }
@@ -193,10 +195,10 @@ fault hart::store_in_page(u64 va, unsigned size, u64 value) {
         std::memcpy(host, &value, size);
         remember(va, pa, access::store);
     } else {
-        if (!aligned(va, size)) return misaligned(access::store, va);
         std::array<u8, 8> raw{};
         std::memcpy(raw.data(), &value, 8);
-        if (!bus_.write(pa, {raw.data(), size})) return access_fault(access::store, va);
+        if (!aligned(va, size) || !bus_.write(pa, {raw.data(), size}))
+            return access_fault(access::store, va);
     }
     if (log_ != nullptr) log_->store(va, size, value);
     return {};

@@ -14,6 +14,10 @@ riscv::interrupt interrupt_of(unsigned line) {
     return of[line];
 }
 
+sc_core::sc_time duration(std::uint64_t value) {
+    return sc_core::sc_time::from_value(value);
+}
+
 }  // namespace
 
 riscv_hart::riscv_hart(sc_core::sc_module_name name, const config& cfg,
@@ -22,8 +26,10 @@ riscv_hart::riscv_hart(sc_core::sc_module_name name, const config& cfg,
       irq("irq", line_count, [this](unsigned line, bool level) { on_irq(line, level); }),
       reset("reset", 1, [this](unsigned, bool level) { on_reset(level); }),
       cfg_(cfg),
+      clock_(cfg.clock.value()),
       code_(std::move(code)),
       wake_("wake") {
+    sc_assert(clock_ > 0);
     bus.register_invalidate_direct_mem_ptr(this, &riscv_hart::on_invalidate);
     SC_HAS_PROCESS(riscv_hart);
     SC_METHOD(execute);
@@ -58,26 +64,43 @@ void riscv_hart::wake() {
 void riscv_hart::execute() {
     if (reset.level()) return;
     riscv::hart& core = this->core();
-    const sc_core::sc_time now = sc_core::sc_time_stamp();
-    if (const sc_core::sc_time local = local_time();
-        now < local) {  // it ran ahead before it waited
-        next_trigger(local - now);
-        return;
-    } else if (core.waiting() || core.halted()) {
-        core.pass_cycles((now - local).value() / cfg_.clock.value());
+    const std::uint64_t now = sc_core::sc_time_stamp().value();
+    if (core.waiting() || core.halted()) {
+        const std::uint64_t local = local_time();
+        if (now < local) return next_trigger(duration(local - now));  // it had run ahead
+        core.pass_cycles((now - local) / clock_);
     }
     local_start_ = now;
     ticks_start_ = core.ticks();
     const bool was_halted = core.halted();
-    core.run(cfg_.quantum_instructions);
+    const std::uint64_t done = run_quantum(core);
     if (core.halted() && !was_halted && stopped_) stopped_();
-    if (!core.waiting() && !core.halted()) next_trigger(std::max(local_time() - now, cfg_.clock));
+    const bool goes_on = !core.waiting() && !core.halted();
+    if (goes_on) next_trigger(duration(std::max<std::uint64_t>(done, 1) * clock_));
+}
+
+/// One quantum, or several while nothing else is to happen in the time they take: the kernel could
+/// do nothing but come back here. Returns the instructions executed.
+std::uint64_t riscv_hart::run_quantum(riscv::hart& core) {
+    constexpr int most = 8;
+    const std::uint64_t quantum = cfg_.quantum_instructions;
+    std::uint64_t done = 0;
+    for (int i = 0; i < most; ++i) {
+        const std::uint64_t left = cfg_.instruction_limit - ticks_start_ - done;
+        const std::uint64_t now = core.run(std::min(quantum, left));
+        done += now;
+        if (now >= left) core.request_halt();
+        if (now < quantum || core.waiting() || core.halted()) break;
+        if (sc_core::sc_pending_activity_at_current_time()) break;
+        if (!sc_core::sc_pending_activity_at_future_time()) continue;
+        if (sc_core::sc_time_to_pending_activity().value() <= (done + quantum) * clock_) break;
+    }
+    return done;
 }
 
 /// How far this hart has come, which is ahead of the kernel within a quantum.
-sc_core::sc_time riscv_hart::local_time() const {
-    return local_start_ +
-           sc_core::sc_time::from_value((core_->ticks() - ticks_start_) * cfg_.clock.value());
+std::uint64_t riscv_hart::local_time() const {
+    return local_start_ + (core_->ticks() - ticks_start_) * clock_;
 }
 
 void riscv_hart::stop_soon() {
@@ -96,7 +119,7 @@ void riscv_hart::on_reset(bool level) {
         for (unsigned line = 0; line < line_count; ++line)
             core_->drive(interrupt_of(line), irq.level(line));
     }
-    local_start_ = sc_core::sc_time_stamp();
+    local_start_ = sc_core::sc_time_stamp().value();
     ticks_start_ = core_ == nullptr ? 0 : core_->ticks();
     if (!level && sc_core::sc_start_of_simulation_invoked()) wake();
 }
@@ -116,14 +139,13 @@ bool riscv_hart::transport(tlm::tlm_command command, std::uint64_t pa, std::uint
     payload_.set_dmi_allowed(false);
     payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
 
-    const sc_core::sc_time before = local_time() - sc_core::sc_time_stamp();
-    sc_core::sc_time delay = before;
+    const std::uint64_t before = local_time() - sc_core::sc_time_stamp().value();
+    sc_core::sc_time delay = duration(before);
     bus->b_transport(payload_, delay);
-    if (delay > before) {
-        unpaid_ += delay - before;
-        const std::uint64_t stall = unpaid_.value() / cfg_.clock.value();
-        core_->stall(stall);
-        unpaid_ -= sc_core::sc_time::from_value(stall * cfg_.clock.value());
+    if (const std::uint64_t after = delay.value(); after > before) {
+        unpaid_ += after - before;
+        core_->stall(unpaid_ / clock_);
+        unpaid_ %= clock_;
     }
     return payload_.is_response_ok();
 }
@@ -164,7 +186,7 @@ std::optional<riscv::direct_memory> riscv_hart::direct(std::uint64_t pa) {
 }
 
 std::uint64_t riscv_hart::time() {
-    return time_source_ == nullptr ? 0 : time_source_->mtime(local_time());
+    return time_source_ == nullptr ? 0 : time_source_->mtime(duration(local_time()));
 }
 
 void riscv_hart::on_invalidate(sc_dt::uint64 first, sc_dt::uint64 last) {

@@ -28,6 +28,8 @@ public:
         std::uint64_t reset_vector = 0x1000;
         riscv::isa isa = riscv::isa::full();
         std::uint64_t quantum_instructions = 10'000;
+        std::uint64_t instruction_limit =
+            ~std::uint64_t{0};  ///< halts when it has executed so many
     };
     /// Lines of `irq`.
     enum line : unsigned {
@@ -94,7 +96,8 @@ private:
     void wake();
     void on_irq(unsigned line, bool level);
     void on_reset(bool level);
-    sc_core::sc_time local_time() const;
+    std::uint64_t run_quantum(riscv::hart& core);
+    std::uint64_t local_time() const;
 
     bool transport(tlm::tlm_command command, std::uint64_t pa, std::uint8_t* data,
                    std::size_t size);
@@ -109,6 +112,8 @@ private:
     void on_invalidate(sc_dt::uint64 first, sc_dt::uint64 last);
 
     const config cfg_;
+    const std::uint64_t
+        clock_;  // times are whole numbers here: they are on the path of each quantum
     std::shared_ptr<riscv::code_cache> code_;
     std::unique_ptr<riscv::hart> core_;
     const riscv::mtime_source* time_source_ = nullptr;
@@ -116,9 +121,9 @@ private:
     sc_core::sc_event wake_;
     view view_{*this};
     std::function<void()> stopped_;
-    sc_core::sc_time local_start_;  // simulated time at which ticks_start_ instructions were done
+    std::uint64_t local_start_ = 0;  // when ticks_start_ instructions were done
     std::uint64_t ticks_start_ = 0;
-    sc_core::sc_time unpaid_;  // annotated delay that is not yet a whole instruction
+    std::uint64_t unpaid_ = 0;  // annotated delay that is not yet a whole instruction
 };
 
 }  // namespace trn

@@ -33,7 +33,7 @@ using enum flow;
 constexpr extension base = extension::i;
 
 constexpr row rows[] = {
-    {"lui", 0x37, 0x7f, u, base, result, same(load_constant)},
+    {"lui", 0x37, 0x7f, u, base, result, same(single<constant>)},
     {"auipc", 0x17, 0x7f, u, base, result, same(add_upper_to_pc)},
     {"jal", 0x6f, 0x7f, j, base, jump, same(jump_and_link)},
     {"jalr", 0x67, 0x707f, i, base, jump_register, register_jumps},

@@ -3,12 +3,6 @@
 
 namespace trn::riscv {
 
-void load_constant(TRN_FLOW) {
-    acc = static_cast<u64>(i64{o->imm});
-    h.x[o->rd] = acc;
-    TRN_CONTINUE(o + 1);
-}
-
 void add_upper_to_pc(TRN_FLOW) {
     acc = page + static_cast<u64>(i64{o->imm});
     h.x[o->rd] = acc;

@@ -29,7 +29,6 @@ void step_here(TRN_FLOW);
 /// The end of a block that ends in no jump.
 void end_of_block(TRN_FLOW);
 void illegal(TRN_FLOW);
-void load_constant(TRN_FLOW);
 void add_upper_to_pc(TRN_FLOW);
 void jump_and_link(TRN_FLOW);
 
@@ -49,32 +48,43 @@ using binary = u64 (*)(u64, u64);
 using unary = u64 (*)(u64);
 using comparison = bool (*)(u64, u64);
 
-// -- Register results.
-// -----------------------------------------------------------------------------
+// -- Steps: what one instruction does on the way. False: the slow function has to do it.
+// ------------
 
 template <binary F, source A, source B>
-void register_register(TRN_FLOW) {
-    acc = F(operand<A>(h, o->rs1, acc), operand<B>(h, o->rs2, acc));
-    h.x[o->rd] = acc;
-    TRN_CONTINUE(o + 1);
-}
+struct register_register {
+    [[gnu::always_inline]] static bool run(hart& h, const op* o, u64& acc, address_space*) {
+        acc = F(operand<A>(h, o->rs1, acc), operand<B>(h, o->rs2, acc));
+        h.x[o->rd] = acc;
+        return true;
+    }
+};
 
 template <binary F, source A>
-void register_immediate(TRN_FLOW) {
-    acc = F(operand<A>(h, o->rs1, acc), static_cast<u64>(i64{o->imm}));
-    h.x[o->rd] = acc;
-    TRN_CONTINUE(o + 1);
-}
+struct register_immediate {
+    [[gnu::always_inline]] static bool run(hart& h, const op* o, u64& acc, address_space*) {
+        acc = F(operand<A>(h, o->rs1, acc), static_cast<u64>(i64{o->imm}));
+        h.x[o->rd] = acc;
+        return true;
+    }
+};
 
 template <unary F, source A>
-void one_register(TRN_FLOW) {
-    acc = F(operand<A>(h, o->rs1, acc));
-    h.x[o->rd] = acc;
-    TRN_CONTINUE(o + 1);
-}
+struct one_register {
+    [[gnu::always_inline]] static bool run(hart& h, const op* o, u64& acc, address_space*) {
+        acc = F(operand<A>(h, o->rs1, acc));
+        h.x[o->rd] = acc;
+        return true;
+    }
+};
 
-// -- Memory. The fast path is one comparison; everything else is the hart's.
-// -----------------------
+struct constant {
+    [[gnu::always_inline]] static bool run(hart& h, const op* o, u64& acc, address_space*) {
+        acc = static_cast<u64>(i64{o->imm});
+        h.x[o->rd] = acc;
+        return true;
+    }
+};
 
 template <typename T>
 void load_slowly(TRN_FLOW) {
@@ -88,18 +98,22 @@ void load_slowly(TRN_FLOW) {
     TRN_CONTINUE(o + 1);
 }
 
+/// The fast path is one comparison: page present and access aligned; everything else is the hart's.
 template <typename T, source A>
-void load(TRN_FLOW) {
-    const u64 va = operand<A>(h, o->rs1, acc) + static_cast<u64>(i64{o->imm});
-    const tlb_entry& e = space->load_entry(va);
-    if (e.tag != (va & (~u64{4095} | (sizeof(T) - 1)))) [[unlikely]]
-        TRN_GO_TO(load_slowly<T>);
-    T value;
-    std::memcpy(&value, reinterpret_cast<const void*>(va + e.host), sizeof(T));
-    acc = static_cast<u64>(value);  // sign-extends when T is signed
-    h.x[o->rd] = acc;
-    TRN_CONTINUE(o + 1);
-}
+struct load {
+    static constexpr handler slowly = load_slowly<T>;
+    [[gnu::always_inline]] static bool run(hart& h, const op* o, u64& acc, address_space* space) {
+        const u64 va = operand<A>(h, o->rs1, acc) + static_cast<u64>(i64{o->imm});
+        const tlb_entry& e = space->load_entry(va);
+        if (e.tag != (va & (~u64{4095} | (sizeof(T) - 1)))) [[unlikely]]
+            return false;
+        T value;
+        std::memcpy(&value, reinterpret_cast<const void*>(va + e.host), sizeof(T));
+        acc = static_cast<u64>(value);  // sign-extends when T is signed
+        h.x[o->rd] = acc;
+        return true;
+    }
+};
 
 template <typename T>
 void store_slowly(TRN_FLOW) {
@@ -111,13 +125,60 @@ void store_slowly(TRN_FLOW) {
 }
 
 template <typename T, source A, source B>
-void store(TRN_FLOW) {
-    const u64 va = operand<A>(h, o->rs1, acc) + static_cast<u64>(i64{o->imm});
-    const tlb_entry& e = space->store_entry(va);
-    if (e.tag != (va & (~u64{4095} | (sizeof(T) - 1)))) [[unlikely]]
-        TRN_GO_TO(store_slowly<T>);
-    const T value = static_cast<T>(operand<B>(h, o->rs2, acc));
-    std::memcpy(reinterpret_cast<void*>(va + e.host), &value, sizeof(T));
+struct store {
+    static constexpr handler slowly = store_slowly<T>;
+    [[gnu::always_inline]] static bool run(hart& h, const op* o, u64& acc, address_space* space) {
+        const u64 va = operand<A>(h, o->rs1, acc) + static_cast<u64>(i64{o->imm});
+        const tlb_entry& e = space->store_entry(va);
+        if (e.tag != (va & (~u64{4095} | (sizeof(T) - 1)))) [[unlikely]]
+            return false;
+        const T value = static_cast<T>(operand<B>(h, o->rs2, acc));
+        std::memcpy(reinterpret_cast<void*>(va + e.host), &value, sizeof(T));
+        return true;
+    }
+};
+
+template <typename S>
+concept has_slow_path = requires {
+    S::slowly;
+};
+
+/// An operation of one step.
+template <typename S>
+void single(TRN_FLOW) {
+    if (!S::run(h, o, acc, space)) [[unlikely]] {
+        if constexpr (has_slow_path<S>) TRN_GO_TO(S::slowly);
+    }
+    TRN_CONTINUE(o + 1);
+}
+
+/// Two operations in one: `o` and the one behind it, which keeps its own place in the block.
+template <typename First, typename Second>
+void pair(TRN_FLOW) {
+    if (!First::run(h, o, acc, space)) [[unlikely]] {
+        if constexpr (has_slow_path<First>) TRN_GO_TO(First::slowly);
+    }
+    ++o;
+    if (!Second::run(h, o, acc, space)) [[unlikely]] {
+        if constexpr (has_slow_path<Second>) TRN_GO_TO(Second::slowly);
+    }
+    TRN_CONTINUE(o + 1);
+}
+
+/// And three.
+template <typename First, typename Second, typename Third>
+void triple(TRN_FLOW) {
+    if (!First::run(h, o, acc, space)) [[unlikely]] {
+        if constexpr (has_slow_path<First>) TRN_GO_TO(First::slowly);
+    }
+    ++o;
+    if (!Second::run(h, o, acc, space)) [[unlikely]] {
+        if constexpr (has_slow_path<Second>) TRN_GO_TO(Second::slowly);
+    }
+    ++o;
+    if (!Third::run(h, o, acc, space)) [[unlikely]] {
+        if constexpr (has_slow_path<Third>) TRN_GO_TO(Third::slowly);
+    }
     TRN_CONTINUE(o + 1);
 }
 
@@ -125,8 +186,31 @@ void store(TRN_FLOW) {
 // --------------------------------------------------------------------------------------
 
 template <comparison F, source A, source B>
+struct test {
+    [[gnu::always_inline]] static bool holds(const hart& h, const op* o, u64 acc) {
+        return F(operand<A>(h, o->rs1, acc), operand<B>(h, o->rs2, acc));
+    }
+};
+
+template <typename Test>
 void branch(TRN_FLOW) {
-    if (F(operand<A>(h, o->rs1, acc), operand<B>(h, o->rs2, acc))) {
+    if (Test::holds(h, o, acc)) {
+        budget -= o->rd;
+        const op* const taken = o[1].taken;
+        if (budget <= 0) [[unlikely]]
+            return out_of_budget(h, taken, acc, budget, page, space);
+        TRN_CONTINUE(taken);
+    }
+    TRN_CONTINUE(o + 3);
+}
+
+template <typename First, typename Test>
+void step_and_branch(TRN_FLOW) {
+    if (!First::run(h, o, acc, space)) [[unlikely]] {
+        if constexpr (has_slow_path<First>) TRN_GO_TO(First::slowly);
+    }
+    ++o;
+    if (Test::holds(h, o, acc)) {
         budget -= o->rd;
         const op* const taken = o[1].taken;
         if (budget <= 0) [[unlikely]]
@@ -183,25 +267,28 @@ void system(TRN_FLOW) {
 // -----------------------------------------------------------------------------------------
 
 template <binary F>
-constexpr variants rr{
-    register_register<F, source::x, source::x>, register_register<F, source::acc, source::x>,
-    register_register<F, source::x, source::acc>, register_register<F, source::acc, source::acc>};
+constexpr variants rr{single<register_register<F, source::x, source::x>>,
+                      single<register_register<F, source::acc, source::x>>,
+                      single<register_register<F, source::x, source::acc>>,
+                      single<register_register<F, source::acc, source::acc>>};
 template <binary F>
-constexpr variants ri{register_immediate<F, source::x>, register_immediate<F, source::acc>,
-                      register_immediate<F, source::x>, register_immediate<F, source::acc>};
+constexpr variants ri{
+    single<register_immediate<F, source::x>>, single<register_immediate<F, source::acc>>,
+    single<register_immediate<F, source::x>>, single<register_immediate<F, source::acc>>};
 template <unary F>
-constexpr variants one{one_register<F, source::x>, one_register<F, source::acc>,
-                       one_register<F, source::x>, one_register<F, source::acc>};
+constexpr variants one{single<one_register<F, source::x>>, single<one_register<F, source::acc>>,
+                       single<one_register<F, source::x>>, single<one_register<F, source::acc>>};
 template <typename T>
-constexpr variants loads{load<T, source::x>, load<T, source::acc>, load<T, source::x>,
-                         load<T, source::acc>};
+constexpr variants loads{single<load<T, source::x>>, single<load<T, source::acc>>,
+                         single<load<T, source::x>>, single<load<T, source::acc>>};
 template <typename T>
-constexpr variants stores{store<T, source::x, source::x>, store<T, source::acc, source::x>,
-                          store<T, source::x, source::acc>, store<T, source::acc, source::acc>};
+constexpr variants stores{
+    single<store<T, source::x, source::x>>, single<store<T, source::acc, source::x>>,
+    single<store<T, source::x, source::acc>>, single<store<T, source::acc, source::acc>>};
 template <comparison F>
-constexpr variants branches{branch<F, source::x, source::x>, branch<F, source::acc, source::x>,
-                            branch<F, source::x, source::acc>, branch<F, source::acc, source::acc>};
-
+constexpr variants branches{
+    branch<test<F, source::x, source::x>>, branch<test<F, source::acc, source::x>>,
+    branch<test<F, source::x, source::acc>>, branch<test<F, source::acc, source::acc>>};
 constexpr variants register_jumps{
     jump_and_link_register<source::x>, jump_and_link_register<source::acc>,
     jump_and_link_register<source::x>, jump_and_link_register<source::acc>};

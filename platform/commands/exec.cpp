@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <memory>
 #include <stdexcept>
@@ -30,15 +31,16 @@ constexpr std::uint64_t rom_base = 0x1000, rom_size = 0x1000;
 constexpr std::uint64_t ram_base = 0x8000'0000, ram_size = std::uint64_t{128} << 20;
 constexpr std::uint64_t aclint_base = 0x0200'0000, aclint_size = 0xc000;
 constexpr std::uint64_t plic_base = 0x0c00'0000, plic_size = 0x0400'0000;
-constexpr std::uint64_t quantum = 10'000;
 
 struct options {
     std::string program;
     std::string commit_log;
     std::string signature;
     unsigned signature_granularity = 4;
-    std::uint64_t max_instructions = 0;  // 0: no limit
+    std::uint64_t max_instructions = ~std::uint64_t{0};
     std::string isa = riscv::isa::full().name();
+    std::uint64_t quantum = 10'000;  // instructions
+    bool statistics = false;
 };
 
 /// What the user did wrong, in one sentence.
@@ -49,8 +51,8 @@ struct user_error : std::runtime_error {
 /// The machine that Spike presents to a bare-metal program.
 class machine : public sc_core::sc_module {
 public:
-    machine(sc_core::sc_module_name name, const elf_program& program, const riscv::isa& isa)
-        : sc_module(name), hart_("hart", {.isa = isa, .quantum_instructions = quantum}) {
+    machine(sc_core::sc_module_name name, const elf_program& program, const riscv_hart::config& cfg)
+        : sc_module(name), hart_("hart", cfg) {
         hart_.bus.bind(bus_.target);
         hart_.set_time_source(aclint_);
         aclint_.software[0].bind(hart_.irq, riscv_hart::machine_software);
@@ -165,26 +167,30 @@ file open_log(const std::string& path) {
     return log;
 }
 
-void simulate(machine& m, std::uint64_t max_instructions) {
-    // The kernel announces every sc_stop(); here it is the normal end.
-    sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_INFO,
-                                            sc_core::SC_DO_NOTHING);
-    // One instruction takes one clock, so a limit on instructions is a limit on time.
-    const auto limit = sc_core::sc_time::from_value(
-        max_instructions == 0 ? sc_core::sc_max_time().value()
-                              : max_instructions * m.hart().settings().clock.value());
-    sc_core::sc_start(limit - sc_core::sc_time_stamp(), sc_core::SC_EXIT_ON_STARVATION);
+void print_statistics(machine& m, std::clock_t took) {
+    const double seconds = static_cast<double>(took) / CLOCKS_PER_SEC;
+    const std::uint64_t executed = m.hart().core().ticks();
+    fmt::print(stderr, "executed {} instructions in {:.3f} s of processor time: {:.1f} MIPS\n",
+               executed, seconds, static_cast<double>(executed) / seconds * 1e-6);
 }
 
 int exec(const options& chosen) {
     const elf_program program = read_elf(chosen.program);
-    machine m("machine", program, riscv::isa::parse(chosen.isa));
+    machine m("machine", program,
+              {.isa = riscv::isa::parse(chosen.isa),
+               .quantum_instructions = chosen.quantum,
+               .instruction_limit = chosen.max_instructions});
     const file log = open_log(chosen.commit_log);
     riscv::commit_log commits(log.get());
     if (log != nullptr) m.hart().core().log_commits(&commits);
 
-    simulate(m, chosen.max_instructions);
+    const std::clock_t begin = std::clock();
+    // The kernel announces every sc_stop(); here it is the normal end.
+    sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_INFO,
+                                            sc_core::SC_DO_NOTHING);
+    sc_core::sc_start();
     std::fflush(stdout);
+    if (chosen.statistics) print_statistics(m, std::clock() - begin);
     if (!chosen.signature.empty()) write_signature(chosen, program, m.ram());
     if (m.exit_code()) return std::min(*m.exit_code(), 255);
     const riscv::hart& core = m.hart().core();
@@ -227,6 +233,10 @@ void add_exec(CLI::App& app, int& status) {
                      "fail when the program has not ended after so many")
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 50));
     command->add_option("--isa", chosen->isa, "such as rv64imac_zba_zbb_zbs");
+    command->add_option("--quantum", chosen->quantum, "instructions between two looks at the rest")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 30));
+    command->add_flag("--statistics", chosen->statistics,
+                      "print the number of instructions and the speed");
     command->callback([chosen, &status] { status = guarded(*chosen); });
 }
 

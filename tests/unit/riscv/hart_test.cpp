@@ -48,10 +48,10 @@ TEST_F(RiscvTest, MisalignedAccessWorksInMemoryAcrossPages) {
     EXPECT_EQ(peek<u8>(base + 0x1004), 0x01);
 }
 
-TEST_F(RiscvTest, MisalignedAccessToADeviceTraps) {
+TEST_F(RiscvTest, MisalignedAccessToADeviceIsAnAccessFault) {
     put(base, {lui(6, 0x10000), lw(7, 6, 2)});
     step(2);
-    EXPECT_EQ(csr("mcause"), 4u);
+    EXPECT_EQ(csr("mcause"), 5u);
     EXPECT_EQ(csr("mtval"), flat_bus::device_base + 2);
 }
 

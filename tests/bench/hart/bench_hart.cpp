@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fast a hart is, beside qemu-system-riscv64 (TCG) in the same run, and what it costs.
+// Speeds are guest instructions per second of processor time, start-up subtracted, median of five
+// interleaved runs.
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <ctime>
+#include <fstream>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <systemc>
+#include <vector>
+
+#include "models/riscv/riscv_hart.h"
+#include "platform/tlm/memory.h"
+#include "platform/tlm/router.h"
+#include "tests/support/bench.h"
+
+namespace {
+
+using trn::test::bench_row;
+using words = std::vector<std::string>;
+
+constexpr int runs = 5;
+
+/// Runs a program to its end; its processor time in seconds. Output goes to `output`.
+double processor_time(const words& command, const std::string& output = "/dev/null") {
+    const pid_t child = fork();
+    if (child == 0) {
+        const int out = open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        for (const int descriptor : {1, 2}) dup2(out, descriptor);
+        dup2(open("/dev/null", O_RDONLY), 0);
+        std::vector<char*> arguments;
+        for (const auto& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+        arguments.push_back(nullptr);
+        execvp(arguments[0], arguments.data());
+        _exit(127);
+    }
+    int status = 0;
+    rusage used{};
+    wait4(child, &status, 0, &used);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        throw std::runtime_error(command[0] + " failed on " + command.back());
+    const auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+    };
+    return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+std::string guest(const std::string& name, const std::string& length) {
+    return std::string(GUESTS) + "/" + name + "-" + length + ".elf";
+}
+words ours(const std::string& quantum) {
+    return {TRNVP, "exec", "--quantum", quantum};
+}
+words qemu() {
+    return {"qemu-system-riscv64",
+            "-M",
+            "spike",
+            "-m",
+            "128",
+            "-bios",
+            "none",
+            "-display",
+            "none",
+            "-kernel"};
+}
+
+/// Processor time of the long run less that of the short one.
+double net_time(words command, const std::string& name) {
+    command.push_back(guest(name, "long"));
+    const double whole = processor_time(command);
+    command.back() = guest(name, "short");
+    return whole - processor_time(command);
+}
+
+double instructions(const std::string& name, const std::string& length) {
+    const std::string report = std::string(GUESTS) + "/statistics.txt";
+    processor_time({TRNVP, "exec", "--statistics", guest(name, length)}, report);
+    std::ifstream in(report);
+    std::string word;
+    double count = 0;
+    in >> word >> count;  // "executed N instructions in …"
+    if (word != "executed") throw std::runtime_error("no statistics from trnvp exec");
+    return count;
+}
+
+double median(std::vector<double> values) {
+    std::nth_element(values.begin(), values.begin() + runs / 2, values.end());
+    return values[runs / 2];
+}
+
+void speed(std::vector<bench_row>& rows) {
+    constexpr std::array<std::pair<const char*, const char*>, 3> workloads{
+        {{"integer", "integer and branches"},
+         {"streaming", "memory streaming"},
+         {"crc_sort", "CRC-32 and quicksort"}}};
+    double product = 1, worst_loss = 0;
+    for (const auto& [name, title] : workloads) {
+        const double count = instructions(name, "long") - instructions(name, "short");
+        std::vector<double> here, small_quantum, there;
+        for (int run = 0; run < runs; ++run) {
+            here.push_back(net_time(ours("100000"), name));
+            small_quantum.push_back(net_time(ours("1000"), name));
+            there.push_back(net_time(qemu(), name));
+        }
+        const double mine = count / median(here) * 1e-6, peer = count / median(there) * 1e-6;
+        rows.push_back({std::string("hart, ") + title, mine, "MIPS", ">= 0.45 x",
+                        mine >= 0.45 * peer, "qemu-system-riscv64", peer});
+        product *= mine / peer;
+        worst_loss = std::max(worst_loss, 100 * (1 - median(here) / median(small_quantum)));
+    }
+    const double mean = std::cbrt(product);
+    rows.push_back(
+        {"hart, geometric mean of the three ratios", mean, "x", ">= 0.65", mean >= 0.65, "", {}});
+    rows.push_back({"hart, worst loss with a quantum of 1,000 instructions",
+                    worst_loss,
+                    "%",
+                    "<= 10",
+                    worst_loss <= 10,
+                    "",
+                    {}});
+}
+
+void device_access(std::vector<bench_row>& rows) {
+    constexpr double accesses = 10'000'000;
+    std::vector<double> times;
+    for (int run = 0; run < runs; ++run) times.push_back(net_time(ours("100000"), "mmio"));
+    const double each = median(times) / accesses * 1e9;
+    rows.push_back({"hart to device register and back, loop included",
+                    each,
+                    "ns",
+                    "<= 60",
+                    each <= 60,
+                    "",
+                    {}});
+}
+
+double resident_kib() {
+    std::ifstream statm("/proc/self/statm");
+    double size = 0, resident = 0;
+    statm >> size >> resident;
+    return resident * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1024;
+}
+
+/// Many harts on one memory, each runs a loop of its own for a while.
+void cost_of_a_hart(std::vector<bench_row>& rows) {
+    constexpr unsigned count = 1008;                          // 48 chips of 21
+    constexpr std::array<std::uint32_t, 4> loop{0xf1402573,   // csrr a0, mhartid
+                                                0x00150513,   // addi a0, a0, 1
+                                                0xfff00593,   // li   a1, -1
+                                                0xff5ff06f};  // j    .-12
+    trn::memory ram("ram", {.size = 1 << 20});
+    trn::router bus("bus", {});
+    bus.initiator.bind(ram.in);
+    bus.map({0, 1 << 20, 0, 0});
+    std::memcpy(ram.bytes().data() + 0x1000, loop.data(), sizeof loop);
+
+    const double before = resident_kib();
+    const std::clock_t begin = std::clock();
+    auto code = std::make_shared<trn::riscv::code_cache>();
+    std::vector<std::unique_ptr<trn::riscv_hart>> harts;
+    for (unsigned i = 0; i < count; ++i) {
+        harts.push_back(std::make_unique<trn::riscv_hart>(
+            ("hart" + std::to_string(i)).c_str(),
+            trn::riscv_hart::config{.hart_id = i, .quantum_instructions = 1000}, code));
+        harts.back()->bus.bind(bus.target);
+        harts.back()->core();  // as when it leaves reset
+    }
+    const double micros = static_cast<double>(std::clock() - begin) * 1e6 / CLOCKS_PER_SEC / count;
+    sc_core::sc_start(sc_core::sc_time(10, sc_core::SC_US));
+    const double each = (resident_kib() - before) / count;
+    rows.push_back({"hart, memory each after running", each, "KiB", "<= 32", each <= 32, "", {}});
+    rows.push_back(
+        {"hart, processor time to create each", micros, "us", "<= 50", micros <= 50, "", {}});
+}
+
+}  // namespace
+
+int sc_main(int argc, char** argv) {
+    std::vector<bench_row> rows;
+    try {
+        speed(rows);
+        device_access(rows);
+        cost_of_a_hart(rows);
+    } catch (const std::runtime_error& e) {
+        std::fprintf(stderr, "bench_hart: %s\n", e.what());
+        return 1;
+    }
+    return trn::test::report(rows, argc, argv);
+}
+
+int main(int argc, char** argv) {
+    setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
+    return sc_core::sc_elab_and_sim(argc, argv);
+}

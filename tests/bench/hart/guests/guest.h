@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stdint.h>
+
+// ROUNDS says how long a guest runs; EXPECTED is its result for that many rounds, 0 when unknown.
+#ifndef EXPECTED
+#define EXPECTED 0
+#endif
+
+/// The exit code: 0 when the result is as expected.
+static inline int check(uint32_t result) {
+    return EXPECTED == 0 || result == EXPECTED ? 0 : 1;
+}
