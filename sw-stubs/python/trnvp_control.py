@@ -50,7 +50,11 @@ def connect(address: str | os.PathLike[str], token: str | None = None, *, timeou
     if os.path.exists(path) or "/" in path:
         link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         link.settimeout(timeout)
-        link.connect(path)
+        try:
+            link.connect(path)
+        except BaseException:
+            link.close()
+            raise
     else:
         host, _, port = path.rpartition(":")
         link = socket.create_connection((host.strip("[]"), int(port)), timeout)

@@ -347,6 +347,32 @@ json control::poke(const parameters& p) {
     return json::object();
 }
 
+// As an initiator's access, between two slices: the annotated delay is told, and nobody pays it.
+json control::bus_access(const parameters& p, bool write) {
+    const auto name = p.text("space");
+    auto* target = spaces_.find_bus(name);
+    if (!target)
+        throw rpc::error(code::not_found, fmt::format("there is no bus '{}'; list 'spaces'", name));
+    const auto width = static_cast<unsigned>(p.number("width", 4));
+    if (width > 8 || !std::has_single_bit(width)) p.wrong("width", "1, 2, 4 or 8");
+    std::uint64_t value = write ? p.number("value") : 0;
+    tlm::tlm_generic_payload payload;
+    payload.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+    payload.set_address(p.number("address"));
+    payload.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
+    payload.set_data_length(width);
+    payload.set_streaming_width(width);
+    auto delay = sc_core::SC_ZERO_TIME;
+    target->b_transport(payload, delay);
+    if (!payload.is_response_ok())
+        throw rpc::error(code::failed,
+                         fmt::format("{} answered {} at {:#x}", name, payload.get_response_string(),
+                                     payload.get_address()));
+    json result = {{"delay", to_text(delay)}};
+    if (!write) result["value"] = value;
+    return result;
+}
+
 void control::add_memory_methods() {
     methods_.add("peek", "space, address, size: bytes (4; at most 1 MiB)",
                  "Reads without side effects: 'data' in hexadecimal, and 'value' (little endian) "
@@ -355,6 +381,17 @@ void control::add_memory_methods() {
     methods_.add("poke", "space, address, data: hexadecimal | value, width: 1, 2, 4 or 8 (4)",
                  "Writes without the side effects of a bus access.",
                  [this](const auto& p, auto&) { return poke(p); });
+    methods_.add("bus_read", "space, address, width: 1, 2, 4 or 8 (4)",
+                 "One bus access with its side effects; a hart's memory is no bus.",
+                 [this](const auto& p, auto&) {
+                     p.only({"space", "address", "width"});
+                     return bus_access(p, false);
+                 });
+    methods_.add("bus_write", "space, address, value, width: 1, 2, 4 or 8 (4)",
+                 "One bus access with its side effects.", [this](const auto& p, auto&) {
+                     p.only({"space", "address", "value", "width"});
+                     return bus_access(p, true);
+                 });
     add_list("spaces", [this] { return json(spaces_.names()); });
 }
 

@@ -68,6 +68,7 @@ private:
     address_space& space(const rpc::parameters& p);
     rpc::json peek(const rpc::parameters& p);
     rpc::json poke(const rpc::parameters& p);
+    rpc::json bus_access(const rpc::parameters& p, bool write);
 
     run_loop& loop_;
     const identity about_;

@@ -45,6 +45,8 @@ public:
                     bytes.size());
     }
 
+    forward& target() { return target_; }
+
 private:
     std::size_t move(tlm::tlm_command command, std::uint64_t address, std::byte* bytes,
                      std::size_t size) {
@@ -111,6 +113,11 @@ address_space* debug_spaces::find(std::string_view name) {
     index();
     const auto found = spaces_.find(name);
     return found == spaces_.end() ? nullptr : found->second;
+}
+
+tlm::tlm_fw_transport_if<>* debug_spaces::find_bus(std::string_view name) {
+    auto* space = dynamic_cast<socket_space*>(find(name));
+    return space ? &space->target() : nullptr;
 }
 
 void debug_spaces::add(const std::string& name, address_space& space) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tlm>
 #include <vector>
 
 #include "platform/kernel/introspection.h"
@@ -24,6 +25,8 @@ public:
     /// Nothing when no space has that name. Valid as long as this object.
     address_space* find(std::string_view name);
     std::vector<std::string> names();
+    /// The target behind the space, for accesses with side effects; nothing when it has none.
+    tlm::tlm_fw_transport_if<>* find_bus(std::string_view name);
     /// Adds one that is not a module (a hart's view of memory). It must live as long as this
     /// object.
     void add(const std::string& name, address_space& space);

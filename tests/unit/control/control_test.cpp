@@ -125,6 +125,19 @@ TEST_F(ControlTest, PeekAndPokeReachMemoriesThroughEverySpaceByName) {
               0x1234);
 }
 
+TEST_F(ControlTest, BusAccessesAreAnsweredByTheTarget) {
+    loop.elaborate();
+    result("bus_write", {{"space", "noc"}, {"address", 0x1008}, {"value", 7}, {"width", 8}});
+    EXPECT_EQ(result("bus_read", {{"space", "ram"}, {"address", 8}})["value"], 7);
+    const auto reply = ask({{"jsonrpc", "2.0"},
+                            {"id", 1},
+                            {"method", "bus_read"},
+                            {"params", {{"space", "noc"}, {"address", 0x9000}}}});
+    EXPECT_EQ(reply["error"]["message"], "noc answered TLM_ADDRESS_ERROR_RESPONSE at 0x9000");
+    EXPECT_EQ(error("bus_read", {{"space", "ram"}, {"address", 0}, {"width", 3}}),
+              static_cast<int>(code::invalid_params));
+}
+
 TEST_F(ControlTest, PeekOutsideAnyTargetSaysWhere) {
     loop.elaborate();
     const auto reply = ask({{"jsonrpc", "2.0"},

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real GDB stops the management firmware at a mailbox request, looks around and lets it answer."""
+import os
+import subprocess
+import tempfile
+import unittest
+
+from running_platform import PATIENCE, platform
+
+DATA, ACK, REQUEST, RESPONSE, TRIGGER = 0x100, 0xF0, 0x1F0, 0x1F8, 0x800  # misc RAM, contract section 4.2
+GET_DATA = 4
+
+SCRIPT = """
+set pagination off
+set confirm off
+file {firmware}/mgmt.elf
+target remote {socket}
+info threads
+break execute
+continue
+backtrace 3
+print request->header.sequence
+print/x request->header.command
+print request->data.bytes[0]
+set var request->data.bytes[0] = 1
+print response->length
+info registers pc mcause
+printf "mstatus %#lx\\n", $mstatus
+print $priv
+watch -l response->length
+continue
+delete
+x/2i $pc
+stepi
+monitor status
+monitor peek space=mgmt.misc_ram.in address=0x1f0
+monitor nonsense
+hbreak mailbox_serve
+delete
+detach
+"""
+
+
+def crc32c(data: bytes) -> int:
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+class MailboxTest(unittest.TestCase):
+    def test_gdb_stops_at_a_request_and_prints_a_local_variable(self):
+        with tempfile.TemporaryDirectory(prefix="trnvp_gdb_") as folder:
+            socket = os.path.join(folder, "gdb.sock")
+            with platform("--gdb", socket) as running, running.connect() as p:
+                self.assertEqual(p.wait(condition="ready")["reason"], "condition")
+                p.subscribe("state")
+                script = os.path.join(folder, "script.gdb")
+                with open(script, "w", encoding="ascii") as f:
+                    f.write(SCRIPT.format(firmware=os.environ["FIRMWARE"], socket=socket))
+                gdb = subprocess.Popen([os.environ["GDB"], "-nx", "-batch", "-x", script],
+                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                try:
+                    self.wait_for_continue(p, gdb)
+                    self.request(p, sequence=7, data=b"\1")
+                    output = gdb.communicate(timeout=PATIENCE)[0]
+                finally:
+                    gdb.kill()
+                    gdb.wait()
+                self.check(output)
+                # GDB has let go: the firmware answers.
+                p.wait(memory={"space": "mgmt.misc_ram.in", "address": TRIGGER, "equals": 0}, wall_limit=PATIENCE)
+                sequence, error = p.peek("mgmt.misc_ram.in", REQUEST, 4)[:2]
+                self.assertEqual((sequence, error), (7, 0), output)
+
+    def wait_for_continue(self, p, gdb):
+        paused = False
+        for topic, state in p.events(timeout=PATIENCE):
+            self.assertEqual(topic, "state")
+            if paused and not state["paused"]:
+                return
+            paused = state["paused"]
+        gdb.kill()
+        self.fail("GDB did not continue:\n" + gdb.communicate()[0])
+
+    def request(self, p, sequence, data):
+        head = bytes([sequence, GET_DATA]) + (8 + len(data)).to_bytes(2, "little")
+        crc = crc32c(head + bytes(4) + data)
+        p.poke("mgmt.misc_ram.in", DATA, data.ljust(4, b"\0"))
+        p.poke("mgmt.misc_ram.in", REQUEST, head + crc.to_bytes(4, "little"))
+        p.poke("mgmt.misc_ram.in", RESPONSE, bytes(8))
+        p.poke("mgmt.misc_ram.in", ACK, (1).to_bytes(4, "little"))
+        p.call("bus_write", space="mgmt.misc_ram.in", address=TRIGGER, value=1)
+
+    def check(self, output):
+        for wanted in ("mgmt.cpu", "Breakpoint 1, execute", "#1 ", "serve_modern", "$1 = 7", "$2 = 0x4", "$3 = 1",
+                       "mcause", "mstatus 0x", "Hardware watchpoint 2: -location response->length", "New value = 4", "=> 0x",
+                       "\"paused\": true", "error: there is no method 'nonsense'", "Hardware assisted breakpoint",
+                       "detached"):
+            self.assertIn(wanted, output, "\n" + output)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
