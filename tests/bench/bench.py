@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs every bench_* program of a build folder and prints one table.
+"""Runs every bench_* program of a build folder, then whole runs, and prints one table.
 
 Each program takes `--json FILE` and writes a list of rows:
   {"name", "value", "unit", "peer", "peer_value", "ratio", "goal", "met"}
@@ -8,10 +8,13 @@ Each program takes `--json FILE` and writes a list of rows:
 """
 import argparse
 import json
+import os
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 
 def number(value):
@@ -28,11 +31,57 @@ def table(rows):
         print("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
 
 
+def row(name, value, unit, goal, met):
+    return {"name": name, "value": value, "unit": unit, "peer": None, "peer_value": None, "ratio": None,
+            "goal": goal, "met": met}
+
+
+def cold_boot(trnvp):
+    def once():
+        start = time.monotonic()
+        subprocess.run([trnvp, "run", "trn3-chip", "--until", "ready", "--uart", "none"], check=True,
+                       stdout=subprocess.DEVNULL)
+        return time.monotonic() - start
+
+    seconds = statistics.median(once() for _ in range(5))
+    return [row("cold boot of one chip to ready, whole process", seconds, "s", "< 0.2 s", seconds < 0.2)]
+
+
+def idle(trnvp):
+    """A booted chip that serves its sockets and that nobody talks to."""
+    with tempfile.TemporaryDirectory() as sockets:
+        with subprocess.Popen([trnvp, "run", "trn3-chip", "--listen", sockets, "--uart", "none"],
+                              stdout=subprocess.DEVNULL) as chip:
+            try:
+                time.sleep(2)
+                before = cpu_seconds(chip.pid)
+                time.sleep(5)
+                cpu = 100 * (cpu_seconds(chip.pid) - before) / 5
+                resident = resident_mib(chip.pid)
+            finally:
+                chip.terminate()
+    return [row("idle booted chip, resident", resident, "MiB", "< 60 MiB", resident < 60),
+            row("idle booted chip, processor", cpu, "%", "0 % (below 0.5)", cpu < 0.5)]
+
+
+def cpu_seconds(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident_mib(pid):
+    pages = int(pathlib.Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+WHOLE_RUNS = {"cold_boot": cold_boot, "idle": idle}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("build", type=pathlib.Path, help="build folder")
     parser.add_argument("--json", type=pathlib.Path, help="also write the rows to this file")
-    parser.add_argument("--only", default="", help="run the programs whose name contains this text")
+    parser.add_argument("--only", default="", help="run what has this text in its name")
     args = parser.parse_args()
 
     rows, failed = [], []
@@ -46,6 +95,10 @@ def main() -> int:
                 failed.append(program.name)
                 continue
             rows += json.load(open(out.name, encoding="utf-8"))
+    for name, measure in WHOLE_RUNS.items():
+        if args.only in name:
+            print(f"==> {name}", file=sys.stderr)
+            rows += measure(args.build / "trnvp")
     table(rows)
     if args.json:
         args.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
