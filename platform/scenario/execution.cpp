@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "platform/kernel/time_text.h"
+#include "platform/kernel/trace.h"
 #include "platform/platform.h"
 #include "platform/scenario/play.h"
 #include "sw-stubs/transports/in_process.h"
@@ -49,8 +50,9 @@ std::uint64_t now_ns() {
 void execute(const scenario& what, const kind_list& kinds, const execution_options& options,
              progress& to) {
     platform board(kinds, build_options(what, options));
-    board.methods().consoles().listen([](std::string_view, std::string_view text) {
+    board.methods().consoles().listen([](std::string_view module, std::string_view text) {
         std::fwrite(text.data(), 1, text.size(), stdout);
+        if (trace::on()) trace::event(module, "printed", {{"text", text}});
     });
     host_cpu cpu(only_function(), {});
     std::optional<std::string> failure;
@@ -62,9 +64,10 @@ void execute(const scenario& what, const kind_list& kinds, const execution_optio
         } catch (const std::exception& wrong) {
             failure = wrong.what();
         }
+        board.loop().pause("the steps are done");  // the run ends here, not at the next slice
     });
     run_loop::goal goal{"the scenario", "its steps"};
-    goal.condition = [&] { return cpu.idle(); };
+    goal.ends_on_pause = true;
     goal.until = sc_core::sc_time(static_cast<double>(what.time_limit_ns), sc_core::SC_NS);
     const auto how = board.loop().run(std::move(goal));
     if (!failure && !cpu.idle())

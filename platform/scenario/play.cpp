@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "platform/kernel/trace.h"
+
 namespace trn::scenario {
 
 namespace {
@@ -35,6 +37,7 @@ void play(const scenario& what, world& on, const progress& to) {
     for (const auto* list : {&what.steps, &what.expectations})
         for (const auto& one : *list) {
             to.at(one);
+            if (trace::on()) trace::event("scenario", "step", {{"text", one.text}});
             play_one(one, on);
         }
 }

@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "platform/kernel/trace.h"
+
 namespace trn {
 
 namespace {
@@ -22,6 +24,23 @@ std::uint64_t nanoseconds(const sc_core::sc_time& time) {
 template <typename T>
 std::span<std::uint8_t> bytes_of(T& value) {
     return {reinterpret_cast<std::uint8_t*>(&value), sizeof value};
+}
+
+/// A block's value is its first eight bytes.
+void trace_access(std::string_view what, std::uint32_t bar, std::uint64_t offset,
+                  std::uint64_t value, std::uint64_t size) {
+    if (trace::on())
+        trace::event("host_cpu", what,
+                     {{"bar", bar},
+                      trace::hex("offset", offset),
+                      trace::hex("value", value),
+                      {"bytes", size}});
+}
+
+std::uint64_t first_bytes(const void* bytes, std::uint64_t count) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, bytes, std::min<std::uint64_t>(count, sizeof value));
+    return value;
 }
 
 }  // namespace
@@ -120,24 +139,30 @@ trn_transport host_cpu::transport() {
         return bar < function_port::bar_count ? self(c).function_.bar(bar).size : 0;
     };
     t.bar_read32 = [](void* c, std::uint32_t bar, std::uint64_t offset, std::uint32_t* value) {
-        return self(c).access(self(c).cfg_.read_cost, [&](auto& delay) {
+        const int error = self(c).access(self(c).cfg_.read_cost, [&](auto& delay) {
             return self(c).function_.bar_read(bar, offset, bytes_of(*value), delay);
         });
+        trace_access("read", bar, offset, *value, sizeof *value);
+        return error;
     };
     t.bar_write32 = [](void* c, std::uint32_t bar, std::uint64_t offset, std::uint32_t value) {
+        trace_access("write", bar, offset, value, sizeof value);
         return self(c).access(self(c).cfg_.write_cost, [&](auto& delay) {
             return self(c).function_.bar_write(bar, offset, bytes_of(value), delay);
         });
     };
     t.bar_read_block = [](void* c, std::uint32_t bar, std::uint64_t offset, void* bytes,
                           std::uint64_t count) {
-        return self(c).access(self(c).cfg_.read_cost, [&](auto& delay) {
+        const int error = self(c).access(self(c).cfg_.read_cost, [&](auto& delay) {
             return self(c).function_.bar_read(bar, offset,
                                               {static_cast<std::uint8_t*>(bytes), count}, delay);
         });
+        trace_access("read", bar, offset, first_bytes(bytes, count), count);
+        return error;
     };
     t.bar_write_block = [](void* c, std::uint32_t bar, std::uint64_t offset, const void* bytes,
                            std::uint64_t count) {
+        trace_access("write", bar, offset, first_bytes(bytes, count), count);
         return self(c).access(self(c).cfg_.write_cost, [&](auto& delay) {
             return self(c).function_.bar_write(
                 bar, offset, {static_cast<const std::uint8_t*>(bytes), count}, delay);
