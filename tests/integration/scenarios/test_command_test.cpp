@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/integration/trnctl/program.h"
+
+namespace trn::test {
+namespace {
+
+using testing::HasSubstr;
+
+std::string contents(const std::string& file) {
+    std::ostringstream all;
+    all << std::ifstream(file, std::ios::binary).rdbuf();
+    return all.str();
+}
+
+struct TestCommand : testing::Test {
+    scratch_folder folder;
+
+    std::string scenario(const std::string& steps) {
+        const auto file = folder / "s.yaml";
+        std::ofstream(file) << "scenario: s\nboard: trn3-chip\nseed: 3\nsteps:\n" << steps;
+        return file;
+    }
+    static ended test(const std::string& arguments) {
+        return run(std::string(TRNVP) + " test " + arguments);
+    }
+};
+
+TEST_F(TestCommand, SameSeedWritesTheSameTraceByteForByte) {
+    const auto file = scenario(
+        "  - boot: {within: 1 s}\n"
+        "  - copy: {from: host, to: hbm0@16 MiB, size: 300001 B}\n"
+        "  - copy: {from: hbm0@16 MiB, to: hbm3@16 MiB, size: 300001 B}\n"
+        "  - mailbox: {power_profile: 1}\n"
+        "  - reset: {cores: 0x3}\n");
+    for (const auto* trace : {"1.txt", "2.txt"}) {
+        const auto how = test(file + " --trace " + (folder / trace));
+        ASSERT_EQ(how.status, 0) << how.output;
+    }
+    const auto first = contents(folder / "1.txt");
+    EXPECT_GT(first.size(), 1000u);
+    EXPECT_TRUE(first == contents(folder / "2.txt"));
+}
+
+TEST_F(TestCommand, ReportsTheStepThatDidNotComeOut) {
+    const auto file = scenario(
+        "  - boot: {within: 1 s}\n"
+        "  - verify: {at: hbm0@16 MiB, size: 1 B, value: 1}\n");
+    const auto how = test(file + " --junit " + (folder / "report.xml"));
+    EXPECT_EQ(how.status, 1) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("s.yaml:6:5"));
+    EXPECT_THAT(how.output, HasSubstr("byte 0x0 is 0x00 instead of 0x01"));
+    EXPECT_THAT(how.output, HasSubstr("| "));  // the run's log
+    EXPECT_THAT(how.output, HasSubstr("0 passed, 1 failed"));
+    EXPECT_THAT(contents(folder / "report.xml"), HasSubstr("failures=\"1\""));
+}
+
+TEST_F(TestCommand, EndsAScenarioAtItsSimulatedTimeLimit) {
+    const auto file = folder / "s.yaml";
+    std::ofstream(file) << "scenario: s\nboard: trn3-chip\ntime_limit: 10 us\n"
+                           "steps:\n  - wait: 1 s\n";
+    const auto how = test(file);
+    EXPECT_EQ(how.status, 1);
+    EXPECT_THAT(how.output, HasSubstr("time_limit"));
+}
+
+TEST_F(TestCommand, AMistakeInAFileRunsNothing) {
+    const auto how = test(scenario("  - wiat: 1 s\n"));
+    EXPECT_EQ(how.status, 2);
+    EXPECT_THAT(how.output, HasSubstr("s.yaml:5:5: E10"));
+    EXPECT_THAT(how.output, HasSubstr("did you mean 'wait'"));
+    EXPECT_EQ(test("no-such-folder").status, 2);
+}
+
+TEST_F(TestCommand, AnswersScriptsInJson) {
+    const auto how = test(scenario("  - wait: 1 us\n") + " --json");
+    ASSERT_EQ(how.status, 0) << how.output;
+    const auto all = nlohmann::json::parse(how.output);
+    EXPECT_EQ(all.at(0)["status"], "passed");
+    EXPECT_EQ(all.at(0)["name"], "s");
+}
+
+}  // namespace
+}  // namespace trn::test

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/integration/trnctl/program.h"
+
+namespace trn::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+const std::string trnctl = TRNCTL;
+
+std::vector<json> lines_of(const std::string& output) {
+    std::vector<json> all;
+    std::istringstream in(output);
+    for (std::string line; std::getline(in, line);) all.push_back(json::parse(line));
+    return all;
+}
+
+TEST(TrnctlCommandLine, MistakesEndWithStatusTwoAndASuggestion) {
+    const auto expect = [](const std::string& arguments, const std::string& text) {
+        const auto how = run(trnctl + " " + arguments);
+        EXPECT_EQ(how.status, 2) << arguments << ": " << how.output;
+        EXPECT_THAT(how.output, HasSubstr(text)) << arguments;
+    };
+    expect("", "subcommand is required");
+    expect("copi host hbm0 1MiB", "did you mean 'copy'");
+    expect("info", "--connect DIR");
+    expect("--board a --connect b info", "--connect DIR");
+    expect("--board no-such-board info", "no-such-board");
+    expect("--board trn3-chip copy host hbm0 64", "needs a unit");
+    expect("--board trn3-chip copy host disk 64B", "no place");
+    expect("--board trn3-chip memset hbm0 1MiB 256", "256");
+    expect("--board trn3-chip sem raed 0 --core 0", "raed");
+}
+
+TEST(TrnctlCommandLine, APlatformThatIsNotThereIsAFailureNotAMistake) {
+    const auto how = run(trnctl + " --connect /no/such/folder info");
+    EXPECT_EQ(how.status, 1);
+    EXPECT_THAT(how.output, HasSubstr("cannot connect"));
+    EXPECT_THAT(how.output, HasSubstr("trnvp run"));
+}
+
+TEST(TrnctlBoard, BootsABoardInItsOwnProcessAndCopies) {
+    const auto how =
+        run(trnctl + " --board trn3-chip --json copy host hbm2@16MiB 1000001B --verify");
+    ASSERT_EQ(how.status, 0) << how.output;
+    const auto result = lines_of(how.output).at(0);
+    EXPECT_EQ(result["bytes"], 1000001);
+    EXPECT_EQ(result["verified"], true);
+    EXPECT_GT(result["simulated_s"].get<double>(), 0);
+}
+
+TEST(TrnctlBoard, SaysWhatTheChipIs) {
+    const auto how = run(trnctl + " --board trn3-chip --json info");
+    ASSERT_EQ(how.status, 0) << how.output;
+    const auto result = lines_of(how.output).at(0);
+    EXPECT_EQ(result["name"], "Trainium3");
+    EXPECT_EQ(result["api_version"], 7);
+    EXPECT_NE(result["serial"], 0);
+}
+
+TEST(TrnctlBoard, AnAbortedCopyIsAFailureWithItsCause) {
+    const auto how = run(trnctl + " --board trn3-chip copy host axi@0x900000000 4KiB");
+    EXPECT_EQ(how.status, 1) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("engine 128"));
+    EXPECT_THAT(how.output, HasSubstr("address error"));
+}
+
+TEST(TrnctlBoard, OutsideTheChipIsAMistake) {
+    const auto how = run(trnctl + " --board trn3-chip copy host hbm4 4KiB");
+    EXPECT_EQ(how.status, 2) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("hbm0 to hbm3"));
+}
+
+/// A platform in another process, with sockets.
+struct TrnctlConnect : testing::Test {
+    scratch_folder folder;
+    background platform{{TRNVP, "run", "trn3-chip", "--listen", folder.text()}, folder / "log"};
+
+    ended ctl(const std::string& command) {
+        return run(trnctl + " --connect " + folder.text() + " " + command);
+    }
+    void SetUp() override {
+        ASSERT_TRUE(eventually([&] {
+            return !platform.running() || std::filesystem::exists(folder / "control.sock");
+        }));
+        ASSERT_TRUE(platform.running()) << run("cat " + folder.text() + "/log").output;
+    }
+};
+
+TEST_F(TrnctlConnect, CopiesThroughAllDoorsAndMemoryStays) {
+    auto how = ctl("copy host hbm0@16MiB 4MiB --verify --seed 5");
+    ASSERT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("verified"));
+    how = ctl("copy hbm0@16MiB hbm3@1000001 4MiB --verify");
+    ASSERT_EQ(how.status, 0) << how.output;
+    const auto first = ctl("peek hbm0@16MiB 16"), second = ctl("peek hbm3@1000001 16");
+    EXPECT_EQ(first.output.substr(first.output.find(' ')),
+              second.output.substr(second.output.find(' ')));
+    how = ctl("memset hbm1@16MiB 1MiB 0xab");
+    ASSERT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(ctl("peek hbm1@17825791 1").output, HasSubstr(" ab"));
+}
+
+TEST_F(TrnctlConnect, ReachesRegistersSemaphoresAndPower) {
+    EXPECT_THAT(ctl("peek bar0@0x06C84000 4").output, HasSubstr("0x00000007"));
+    EXPECT_EQ(ctl("poke bar0@0x06C840C0 0x1234").status, 0);
+    EXPECT_THAT(ctl("peek bar0@0x06C840C0 4").output, HasSubstr("0x00001234"));
+    EXPECT_THAT(ctl("sem set 3 -7 --core 5").output, HasSubstr("semaphore 3 = -7"));
+    EXPECT_THAT(ctl("sem inc 3 9 --core 5").output, HasSubstr("semaphore 3 = 2"));
+    EXPECT_THAT(ctl("event set 9 1 --top-sp 15").output, HasSubstr("event 9 = 1"));
+    EXPECT_THAT(ctl("power").output, HasSubstr("die 1"));
+    EXPECT_THAT(ctl("info").output, HasSubstr("Trainium3"));
+    EXPECT_THAT(ctl("reset --cores 0x20").output, HasSubstr("reset"));
+    EXPECT_THAT(ctl("sem read 3 --core 5").output, HasSubstr("semaphore 3 = 0"));
+    EXPECT_EQ(ctl("list").status, 0);
+}
+
+TEST_F(TrnctlConnect, ShowsTheDemo) {
+    const auto how = ctl("demo --size 8MiB");
+    ASSERT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("stage 1/5"));
+    EXPECT_THAT(how.output, HasSubstr("came back as sent"));
+}
+
+TEST_F(TrnctlConnect, MonitorsForAWhile) {
+    const auto how = ctl("--json monitor --for 1");
+    ASSERT_EQ(how.status, 0) << how.output;
+    EXPECT_FALSE(lines_of(how.output).empty());
+}
+
+TEST_F(TrnctlConnect, SurvivesAClientThatDiesInACopy) {
+    background client({TRNCTL, "--connect", folder.text(), "bench", "--largest", "1GiB"},
+                      folder / "bench");
+    ASSERT_TRUE(eventually(
+        [&] { return !client.running() || std::filesystem::file_size(folder / "bench") > 0; }));
+    client.kill_now();
+    client.end();
+    const auto how = ctl("copy host hbm0@16MiB 1MiB --verify");
+    EXPECT_EQ(how.status, 0) << how.output;
+}
+
+TEST_F(TrnctlConnect, NamesTheChipsThereAre) {
+    const auto how = ctl("--chip chip77 info");
+    EXPECT_EQ(how.status, 2);
+    EXPECT_THAT(how.output, HasSubstr("known: chip"));
+}
+
+TEST_F(TrnctlConnect, SaysThatThePlatformHasGone) {
+    EXPECT_EQ(platform.end(), 0);
+    EXPECT_EQ(ctl("info").status, 1);
+}
+
+}  // namespace
+}  // namespace trn::test
