@@ -30,7 +30,8 @@ kind pcie_endpoint_kind() {
          port::initiator("bar0", "offsets in BAR0"), port::initiator("bar4", "offsets in BAR4"),
          port::initiator("up_dma", "TLPs to the link"),
          port::irq_in("msix", "a rising line raises the vector of the same number")
-             .of_lines(&c::msix_vectors)},
+             .of_lines(&c::msix_vectors),
+         port::irq_out("function_reset", "pulses when the host resets the function").optional()},
         [](const c& cfg) -> std::optional<std::string> {
             if (std::has_single_bit(cfg.bar0_size) && std::has_single_bit(cfg.bar4_size) &&
                 cfg.msix_vectors <= 256)

@@ -34,6 +34,8 @@ public:
     bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
 
     std::uint64_t unmapped_accesses() const { return unmapped_accesses_; }
+    std::uint64_t questions() const { return last_ticket_; }  ///< asked so far
+    std::size_t ranges() const { return ranges_.size(); }
 
 private:
     /// One message read, from the first try to the retry that takes its data away.

@@ -222,13 +222,15 @@ void pcie_endpoint::reset_function() {
     vectors_.reset();
     bars_changed();
     power_changed();
-    if (function_reset_) function_reset_();
+    function_reset.set(true);
+    function_reset.set(false);
 }
 
 // --- requests from the link ---
 
 void pcie_endpoint::b_transport(payload& request, sc_time& delay) {
     delay += cfg_.request_latency;
+    ++counters_.requests;
     const auto* header = request.get_extension<tlp>();
     if (header != nullptr && header->to == tlp::space::config) return configure(request, *header);
 
@@ -425,6 +427,15 @@ bool pcie_endpoint::send_message(std::uint64_t address, std::uint32_t data) {
     up_dma->b_transport(message, delay);
     ++counters_.interrupts;
     return true;
+}
+
+void pcie_endpoint::publish(statistics& out) const {
+    out.count("host_requests", counters_.requests);
+    out.count("unsupported_requests", counters_.unsupported_requests);
+    out.count("failed_reads", counters_.failed_reads);
+    out.count("dropped_writes", counters_.dropped_writes);
+    out.count("refused_dma", counters_.refused_dma);
+    out.count("interrupts", counters_.interrupts);
 }
 
 }  // namespace trn

@@ -6,13 +6,13 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <systemc>
 #include <tlm>
 
 #include "models/pcie/config_space.h"
 #include "models/pcie/msix_table.h"
 #include "models/pcie/tlp.h"
+#include "platform/kernel/introspection.h"
 #include "platform/tlm/irq.h"
 
 namespace trn {
@@ -24,7 +24,7 @@ namespace trn {
 /// protection against all-ones (contract section 18, 16). Toward the link a request that no BAR
 /// claims, or that arrives while memory space is off or the function is not in D0, is an
 /// unsupported request.
-class pcie_endpoint : public sc_core::sc_module {
+class pcie_endpoint : public sc_core::sc_module, public publishes_statistics {
 public:
     struct config {
         std::uint16_t vendor_id = 0x1d0f;
@@ -41,7 +41,8 @@ public:
         std::uint64_t serial_number = 1;
         sc_core::sc_time request_latency{100, sc_core::SC_NS};  ///< per host request; invented
     };
-    struct statistics {
+    struct counts {
+        std::uint64_t requests = 0;              ///< of the host, memory and configuration space
         std::uint64_t unsupported_requests = 0;  ///< host requests nothing claimed
         std::uint64_t failed_reads = 0;          ///< host reads the chip refused: answered 0
         std::uint64_t dropped_writes = 0;        ///< host writes the chip refused
@@ -54,18 +55,17 @@ public:
     tlm_utils::simple_initiator_socket<pcie_endpoint, 64> bar0{"bar0"};  // offsets in the BAR
     tlm_utils::simple_initiator_socket<pcie_endpoint, 64> bar4{"bar4"};
     tlm_utils::simple_initiator_socket<pcie_endpoint, 64> up_dma{"up_dma"};  // TLPs to the link
-    irq_in msix;  // a rising line raises the vector of the same number
+    irq_in msix;                               // a rising line raises the vector of the same number
+    irq_out function_reset{"function_reset"};  // pulses when software resets the function (FLR)
 
     pcie_endpoint(sc_core::sc_module_name name, const config& cfg);
 
-    /// Called when software resets the function (FLR), after the configuration space has been
-    /// reset.
-    void on_function_reset(std::function<void()> called) { function_reset_ = std::move(called); }
     /// Raises an MSI-X vector; false when the function has no such vector.
     bool interrupt(unsigned vector) { return vectors_.raise(vector); }
 
+    void publish(statistics& out) const override;
     const config& settings() const { return cfg_; }
-    const statistics& counters() const { return counters_; }
+    const counts& counters() const { return counters_; }
     pcie::config_space& space() { return space_; }
 
 private:
@@ -115,8 +115,7 @@ private:
     pcie::function_id id_ = 0;  // captured from configuration writes, as 2.2.9 asks
     std::uint16_t pcie_ = 0, power_ = 0, msix_ = 0, aer_ = 0;  // capability offsets
     bool bus_master_ = false, in_d3_ = false;  // as the last configuration write left them
-    statistics counters_;
-    std::function<void()> function_reset_;
+    counts counters_;
 };
 
 }  // namespace trn

@@ -376,4 +376,10 @@ void pcie_root_port::detach() {
     }
 }
 
+void pcie_root_port::publish(statistics& out) const {
+    out.count("host_ranges", memory_.ranges());
+    out.count("unmapped_accesses", memory_.unmapped_accesses());
+    out.count("questions", memory_.questions());
+}
+
 }  // namespace trn

@@ -14,6 +14,7 @@
 #include "models/pcie/host_memory.h"
 #include "models/pcie/tlp.h"
 #include "platform/attach/function_port.h"
+#include "platform/kernel/introspection.h"
 
 namespace trn {
 
@@ -23,7 +24,9 @@ namespace trn {
 ///
 /// What the host sees of the configuration space is a view: BAR registers and the MSI-X enable bit
 /// are the host's own, as VFIO keeps them, because the real ones belong to this port.
-class pcie_root_port : public sc_core::sc_module, public function_port {
+class pcie_root_port : public sc_core::sc_module,
+                       public function_port,
+                       public publishes_statistics {
 public:
     struct config {
         std::uint64_t window_base = std::uint64_t{1} << 44;    ///< bus address of the first BAR
@@ -59,6 +62,7 @@ public:
     /// Finds the function and gives its BARs addresses; done at the start of simulation.
     void enumerate();
     const pcie::host_memory& memory() const { return memory_; }
+    void publish(statistics& out) const override;
 
 private:
     using payload = tlm::tlm_generic_payload;

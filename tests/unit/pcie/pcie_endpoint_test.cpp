@@ -177,7 +177,8 @@ TEST_F(PcieEndpointTest, AnUnmappedHostAddressIsAMasterAbort) {
 
 TEST_F(PcieEndpointTest, AFunctionLevelResetForgetsSoftwareAndTellsTheChip) {
     int resets = 0;
-    endpoint.on_function_reset([&] { ++resets; });
+    irq_in chip{"chip", 1, [&](unsigned, bool level) { resets += level ? 1 : 0; }};
+    endpoint.function_reset.bind(chip);
     enable();
     std::uint32_t raised = 0;
     root.on_interrupt(3, [&] { ++raised; });
