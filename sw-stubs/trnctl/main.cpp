@@ -173,7 +173,7 @@ private:
         auto* resets = add("reset", "reset the device or some cores",
                            [this](session& s) { reset(s, cores_, out_); });
         resets->add_option("--cores", cores_, "map of cores, such as 0x3");
-        auto* watch = add("monitor", "UART and power, until the platform ends",
+        auto* watch = add("monitor", "UART, power and DMA counters, until the platform ends",
                           [this](session& s) { monitor(s, seconds_, out_); });
         watch->add_option("--for", seconds_, "seconds");
     }

@@ -8,6 +8,7 @@
 
 #include "platform/config/units.h"
 #include "sw-stubs/trnctl/commands.h"
+#include "trn/misc_ram_regs.h"
 
 namespace trn {
 
@@ -111,9 +112,46 @@ void power(session& where, const output& out) {
     });
 }
 
+namespace {
+
+/// What the platform counted, over all DMA engines.
+struct dma_totals {
+    std::uint64_t descriptors = 0, bytes = 0, aborts = 0;
+};
+
+dma_totals dma_of(session& where) {
+    dma_totals all;
+    const auto modules = where.call("statistics");
+    for (const auto& counters : modules) {
+        if (!counters.contains("descriptors")) continue;
+        all.descriptors += counters.value("descriptors", std::uint64_t{0});
+        all.bytes += counters.value("bytes", std::uint64_t{0});
+        all.aborts += counters.value("aborts", std::uint64_t{0});
+    }
+    return all;
+}
+
+/// The first chip's words between firmware and driver, as the control methods name them; "" when
+/// the board has none.
+std::string misc_ram_space(session& where) {
+    for (const std::string space : where.call("list", {{"what", "spaces"}}))
+        if (space.ends_with("misc_ram.in")) return space;
+    return "";
+}
+
+std::uint32_t power_of(session& where, const std::string& space, unsigned die) {
+    const auto word = where.call(
+        "peek", {{"space", space}, {"address", TRN_MISC_RAM_POWER_OFFSET(die)}, {"size", 4}});
+    return TRN_MISC_RAM_POWER_BASIS_POINTS_GET(word.value("value", std::uint32_t{0}));
+}
+
+}  // namespace
+
+// Looks through the control methods only: a driver may be attached to the function meanwhile.
 void monitor(session& where, std::optional<double> seconds, const output& out) {
     using clock = std::chrono::steady_clock;
     const auto start = clock::now();
+    const auto space = misc_ram_space(where);
     const auto heard = [&](const std::string& module, const std::string& text) {
         if (out.json)
             out.result({{"uart", module}, {"text", text}}, "");
@@ -121,27 +159,24 @@ void monitor(session& where, std::optional<double> seconds, const output& out) {
             fmt::print("{}", text);
         std::fflush(stdout);
     };
-    for (bool there = true; there;) {
-        there = where.watch(std::chrono::seconds(1), heard);
-        if (!there) break;
+    while (where.watch(std::chrono::seconds(1), heard)) {
         const auto status = where.call("status");
-        std::array<trn_power_sample, 2> power{};
-        bool sampled = false;
-        where.run([&](device& chip) {
-            // While firmware boots there is nothing to sample: say so instead of waiting for it.
-            if (!status.value("ready", false)) return;
-            chip.check(trn_probe(chip));
-            chip.check(trn_get_power(chip, 0, &power[0]));
-            chip.check(trn_get_power(chip, 1, &power[1]));
-            sampled = true;
-        });
-        const auto shown = sampled
-                               ? fmt::format("power {} / {}", percent(power[0]), percent(power[1]))
-                               : "booting";
-        out.result({{"time", status.value("time", "")},
-                    {"ready", sampled},
-                    {"power", {power[0].basis_points, power[1].basis_points}}},
-                   fmt::format("[{}] {}", status.value("time", ""), shown));
+        const auto dma = dma_of(where);
+        std::array<std::uint32_t, 2> power{};
+        for (unsigned die = 0; die < 2 && !space.empty(); ++die)
+            power[die] = power_of(where, space, die);
+        const bool ready = status.value("ready", false);
+        out.result(
+            {{"time", status.value("time", "")},
+             {"ready", ready},
+             {"power", power},
+             {"descriptors", dma.descriptors},
+             {"bytes", dma.bytes},
+             {"aborts", dma.aborts}},
+            fmt::format("[{}] {}, power {:.2f} % / {:.2f} %, DMA {} descriptors, {} bytes, "
+                        "{} aborts",
+                        status.value("time", ""), ready ? "ready" : "booting", power[0] / 100.0,
+                        power[1] / 100.0, dma.descriptors, dma.bytes, dma.aborts));
         if (seconds && std::chrono::duration<double>(clock::now() - start).count() >= *seconds)
             break;
     }

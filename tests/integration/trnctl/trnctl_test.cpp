@@ -129,10 +129,17 @@ TEST_F(TrnctlConnect, ShowsTheDemo) {
     EXPECT_THAT(how.output, HasSubstr("came back as sent"));
 }
 
-TEST_F(TrnctlConnect, MonitorsForAWhile) {
+TEST_F(TrnctlConnect, MonitorsWhileADriverIsAttached) {
+    background driver({TRNCTL, "--connect", folder.text(), "bench", "--largest", "1GiB"},
+                      folder / "bench");
+    ASSERT_TRUE(eventually(
+        [&] { return !driver.running() || std::filesystem::file_size(folder / "bench") > 0; }));
     const auto how = ctl("--json monitor --for 1");
     ASSERT_EQ(how.status, 0) << how.output;
-    EXPECT_FALSE(lines_of(how.output).empty());
+    const auto lines = lines_of(how.output);
+    ASSERT_FALSE(lines.empty());
+    EXPECT_GT(lines.back()["descriptors"].get<int>(), 0);
+    EXPECT_GT(lines.back()["power"][0].get<int>(), 0);
 }
 
 TEST_F(TrnctlConnect, SurvivesAClientThatDiesInACopy) {
