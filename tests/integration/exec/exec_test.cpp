@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::string guests = GUESTS;
+
+struct result {
+    int status;
+    std::string output;  // standard output and error
+};
+
+result exec(const std::string& arguments) {
+    const std::string command = std::string(TRNVP) + " exec " + arguments + " 2>&1";
+    std::FILE* const pipe = popen(command.c_str(), "r");
+    result r{-1, ""};
+    std::array<char, 4096> block;
+    while (const auto n = std::fread(block.data(), 1, block.size(), pipe))
+        r.output.append(block.data(), n);
+    const int status = pclose(pipe);
+    if (WIFEXITED(status)) r.status = WEXITSTATUS(status);
+    return r;
+}
+
+class Exec : public testing::Test {
+protected:
+    const std::string file_ =
+        (std::filesystem::temp_directory_path() / ("trn-exec-" + std::to_string(getpid())))
+            .string();
+    ~Exec() override { std::filesystem::remove(file_); }
+
+    std::string file() const {
+        std::ifstream in(file_);
+        return {std::istreambuf_iterator<char>(in), {}};
+    }
+};
+
+TEST_F(Exec, PrintsWhatTheProgramPrintsAndEndsAsItEnds) {
+    const result r = exec(guests + "console.elf");
+    EXPECT_EQ(r.status, 7);
+    EXPECT_EQ(r.output, "hi\nwritten\n");
+}
+
+TEST_F(Exec, TimerInterruptsComeFromTheAclint) {
+    EXPECT_EQ(exec(guests + "timer.elf").status, 0);
+}
+
+TEST_F(Exec, WritesTheSignatureByGranularity) {
+    exec(guests + "console.elf --signature " + file_);
+    EXPECT_EQ(file(), "11223344\n55667788\n99aabbcc\n");
+    exec(guests + "console.elf --signature " + file_ + " --signature-granularity 8");
+    EXPECT_EQ(file(), "5566778811223344\n0000000099aabbcc\n");
+}
+
+TEST_F(Exec, TheCommitLogHasSpikesFormat) {
+    exec(guests + "console.elf --commit-log " + file_);
+    EXPECT_THAT(file(),
+                StartsWith("core   0: 3 0x0000000000001000 (0x00000297) x5  0x0000000000001000\n"
+                           "core   0: 3 0x0000000000001004 (0x02028593) x11 0x0000000000001020\n"
+                           "core   0: 3 0x0000000000001008 (0xf1402573) x10 0x0000000000000000\n"
+                           "core   0: 3 0x000000000000100c (0x0182b283) x5  0x0000000080000000 "
+                           "mem 0x0000000000001018\n"));
+    EXPECT_THAT(file(), HasSubstr(" 0x0101000000000068\n"));  // the store of 'h' to tohost
+}
+
+TEST_F(Exec, AProgramThatDoesNotEndIsAFailedRun) {
+    const result r = exec(guests + "spin.elf --max-instructions 1000");
+    EXPECT_EQ(r.status, 1);
+    EXPECT_THAT(r.output, HasSubstr("--max-instructions was reached"));
+}
+
+TEST_F(Exec, AProgramThatWaitsForNothingIsAFailedRun) {
+    const result r = exec(guests + "wait.elf");
+    EXPECT_EQ(r.status, 1);
+    EXPECT_THAT(r.output, HasSubstr("waits for an interrupt that never comes"));
+}
+
+TEST_F(Exec, TheUsersMistakesEndWithStatusTwo) {
+    EXPECT_EQ(exec("no-such-file.elf").status, 2);
+    EXPECT_THAT(exec("no-such-file.elf").output, HasSubstr("no-such-file.elf: No such file"));
+    EXPECT_EQ(exec(std::string(TRNVP)).status, 2);
+    EXPECT_THAT(exec(std::string(TRNVP)).output, HasSubstr("not for RISC-V"));
+    EXPECT_EQ(exec(guests + "spin.elf --isa rv64imv").status, 2);
+    EXPECT_THAT(exec(guests + "spin.elf --isa rv64imv").output, HasSubstr("unknown extension 'v'"));
+    EXPECT_EQ(exec(guests + "spin.elf --signature /no/such/folder/x --max-instructions 10").status,
+              2);
+    EXPECT_EQ(exec("--no-such-option").status, 2);
+}
+
+TEST_F(Exec, AnIsaWithoutCompressedInstructionsRefusesThem) {
+    // The guest is built with C: its first compressed instruction traps, and mtvec is 0.
+    const result r = exec(guests + "console.elf --isa rv64ima --max-instructions 1000");
+    EXPECT_EQ(r.status, 1);
+}
+
+}  // namespace

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Directed tests per CSR: what is kept of a write, who may access, what exists.
+#include "tests/unit/riscv/machine.h"
+
+namespace trn::riscv::test {
+
+using namespace as;
+
+namespace {
+
+struct kept_bits {
+    const char* name;
+    u64 written, kept;
+};
+
+constexpr u64 all = ~u64{0};
+
+/// What remains of a write of `written` after reset (WARL and WPRI fields, Priv. chapters 3, 4).
+constexpr kept_bits table[] = {
+    {"mstatus", all, 0xa007e19aa},
+    {"mstatus", u64{2} << 11, 0xa00000000},  // MPP = 2 is reserved
+    {"sstatus", all, 0x2000c0122},
+    {"misa", 0, 0x8000000000141107},
+    {"medeleg", all, 0xb3fe},
+    {"mideleg", all, 0x222},
+    {"mie", all, 0xaaa},
+    {"mip", all, 0x222},
+    {"mtvec", all, all & ~u64{2}},
+    {"stvec", all, all & ~u64{2}},
+    {"mepc", all, all & ~u64{1}},
+    {"sepc", all, all & ~u64{1}},
+    {"mcause", all, all},
+    {"scause", all, all},
+    {"mtval", all, all},
+    {"stval", all, all},
+    {"mscratch", all, all},
+    {"sscratch", all, all},
+    {"mcounteren", all, 0xffffffff},
+    {"scounteren", all, 0xffffffff},
+    {"mcountinhibit", all, 5},
+    {"menvcfg", all, 1},
+    {"senvcfg", all, 1},
+    {"satp", u64{8} << 60 | 0xffffffffffff, u64{8} << 60 | 0xffffffffffff},
+    {"satp", u64{9} << 60 | 5, 0},  // Sv48: the write has no effect
+    {"pmpaddr0", all, all >> 10},
+    {"pmpcfg0", 0x1f, 0x1f},
+    {"pmpcfg0", 0x62, 0},  // W without R, and reserved bits
+    {"tselect", 3, 3},
+    {"tselect", 4, 0},
+    {"tdata1", all, u64{15} << 60},
+    {"tdata2", all, all},
+    {"mhpmcounter3", all, 0},
+    {"mhpmevent31", all, 0},
+};
+
+}  // namespace
+
+TEST_F(RiscvTest, EachCsrKeepsWhatItMay) {
+    for (const auto& row : table) {
+        h = make();
+        for (const auto& entry : csr_list())
+            if (entry.name == row.name) h->write_csr(entry.number, row.written);
+        EXPECT_EQ(csr(row.name), row.kept) << row.name << std::hex << " " << row.written;
+    }
+}
+
+TEST_F(RiscvTest, EachCsrIsIllegalBelowItsPrivilege) {
+    for (const auto& entry : csr_list()) {
+        const unsigned needed = entry.number >> 8 & 3;
+        for (const auto mode : {privilege::user, privilege::supervisor, privilege::machine}) {
+            h = make();
+            h->write_csr(0x306, all);  // counters are another rule
+            h->write_csr(0x106, all);
+            h->write_csr(0x3b0, all);
+            h->write_csr(0x3a0, 0x1f);
+            put(base, {csrrs(5, entry.number, 0)});
+            h->set_mode(mode);
+            step(1);
+            const bool allowed = static_cast<unsigned>(mode) >= needed;
+            EXPECT_EQ(h->pc() == base + 4, allowed) << entry.name;
+            if (!allowed) {
+                EXPECT_EQ(csr("mcause"), 2u);
+            }
+        }
+    }
+}
+
+TEST_F(RiscvTest, EachReadOnlyCsrRefusesWrites) {
+    for (const auto& entry : csr_list()) {
+        if (entry.number >> 10 != 3) continue;
+        h = make();
+        put(base, {csrrw(0, entry.number, 5)});
+        step(1);
+        EXPECT_EQ(csr("mcause"), 2u) << entry.name;
+    }
+}
+
+TEST_F(RiscvTest, CsrsThatDoNotExistAreIllegal) {
+    std::array<bool, 4096> exists{};
+    for (const auto& entry : csr_list()) exists[entry.number] = true;
+    for (unsigned number = 0; number < 4096; number += 7) {
+        if (exists[number]) continue;
+        h = make();
+        put(base, {csrrs(5, number, 0)});
+        step(1);
+        EXPECT_EQ(csr("mcause"), 2u) << std::hex << number;
+    }
+}
+
+TEST_F(RiscvTest, CountersObeyTheEnableRegisters) {
+    put(base, {csrrs(5, 0xc02, 0)});
+    const auto readable = [&](privilege mode, u64 mcounteren, u64 scounteren) {
+        h = make();
+        h->write_csr(0x3b0, all);
+        h->write_csr(0x3a0, 0x1f);
+        h->write_csr(0x306, mcounteren);
+        h->write_csr(0x106, scounteren);
+        h->set_mode(mode);
+        step(1);
+        return h->pc() == base + 4;
+    };
+    EXPECT_TRUE(readable(privilege::machine, 0, 0));
+    EXPECT_FALSE(readable(privilege::supervisor, 0, 4));
+    EXPECT_TRUE(readable(privilege::supervisor, 4, 0));
+    EXPECT_FALSE(readable(privilege::user, 4, 0));
+    EXPECT_TRUE(readable(privilege::user, 4, 4));
+}
+
+TEST_F(RiscvTest, AWrittenCounterIsReadBackByTheNextInstruction) {
+    put(base, {csrrw(0, 0xb02, 5), csrrs(6, 0xb02, 0), csrrs(7, 0xb02, 0)});
+    h->write_x(5, 1000);
+    step(3);
+    EXPECT_EQ(h->read_x(6), 1000u);
+    EXPECT_EQ(h->read_x(7), 1001u);
+}
+
+TEST_F(RiscvTest, AnInhibitedCounterStands) {
+    h->write_csr(0x320, 4);
+    const u64 before = csr("minstret");
+    put(base, {nop, nop, nop});
+    step(3);
+    EXPECT_EQ(csr("minstret"), before);
+    EXPECT_EQ(csr("mcycle"), 3u);
+}
+
+TEST_F(RiscvTest, LockedPmpEntriesStayAndBindMachineMode) {
+    h->write_csr(0x3b0, (base + 0x4000) >> 2 | 0x1ff);  // NAPOT, 4 KiB
+    h->write_csr(0x3a0, 0x98);                          // locked, no permission
+    h->write_csr(0x3b0, 0);
+    h->write_csr(0x3a0, 0);
+    EXPECT_EQ(csr("pmpaddr0"), (base + 0x4000) >> 2 | 0x1ff);
+    EXPECT_EQ(csr("pmpcfg0"), 0x98u);
+    put(base, {lw(5, 6, 0), lw(5, 7, 0)});
+    h->write_x(6, base + 0x3ffc);
+    h->write_x(7, base + 0x4000);
+    step(2);
+    EXPECT_EQ(csr("mcause"), 5u);
+    EXPECT_EQ(csr("mtval"), base + 0x4000);
+}
+
+}  // namespace trn::riscv::test

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a debugger and the guest's own triggers can do.
+#include "tests/unit/riscv/machine.h"
+
+namespace trn::riscv::test {
+
+using namespace as;
+
+TEST_F(RiscvTest, ABreakpointStopsBeforeItsInstructionEachTime) {
+    put(base, {addi(5, 5, 1), addi(6, 6, 1), jal(0, -8)});
+    h->run(30);
+    const u64 before = h->read_x(6);
+    h->add_breakpoint(base + 4);
+    h->run(1000);
+    EXPECT_TRUE(h->halted());
+    EXPECT_EQ(h->last_stop().why, hart::stop_reason::breakpoint);
+    EXPECT_EQ(h->pc(), base + 4);
+    EXPECT_EQ(h->read_x(6), before);
+    h->resume();
+    h->run(1000);
+    EXPECT_TRUE(h->halted());
+    EXPECT_EQ(h->read_x(6), before + 1);
+    h->remove_breakpoint(base + 4);
+    h->resume();
+    h->run(1000);
+    EXPECT_FALSE(h->halted());
+}
+
+TEST_F(RiscvTest, AStepExecutesOneInstruction) {
+    put(base, {addi(5, 0, 1), addi(5, 0, 2)});
+    h->resume(true);
+    EXPECT_EQ(h->run(1000), 1u);
+    EXPECT_EQ(h->last_stop().why, hart::stop_reason::step);
+    EXPECT_EQ(h->read_x(5), 1u);
+}
+
+TEST_F(RiscvTest, AWatchpointStopsBehindTheAccess) {
+    put(base, {ld(5, 6, 0), ld(5, 6, 8), sd(7, 6, 8), addi(8, 0, 1), jal(0, 0)});
+    h->write_x(6, base + 0x2000);
+    h->write_x(7, 42);
+    h->run(2);
+    h->set_pc(base);
+    h->write_x(8, 0);
+    h->add_watchpoint({base + 0x2008, 4, false, true});
+    h->run(1000);
+    ASSERT_TRUE(h->halted());
+    EXPECT_EQ(h->last_stop().why, hart::stop_reason::watchpoint);
+    EXPECT_EQ(h->last_stop().address, base + 0x2008);
+    EXPECT_EQ(h->pc(), base + 12);
+    EXPECT_EQ(peek(base + 0x2008), 42u);
+    EXPECT_EQ(h->read_x(8), 0u);
+}
+
+TEST_F(RiscvTest, ADebuggersWriteIsExecuted) {
+    put(base, {addi(5, 0, 1), jal(0, -4)});
+    h->run(10);
+    const u32 instruction = addi(5, 0, 9);
+    std::array<u8, 4> bytes;
+    std::memcpy(bytes.data(), &instruction, 4);
+    EXPECT_EQ(h->debug_write(base, bytes), 4u);
+    h->run(10);
+    EXPECT_EQ(h->read_x(5), 9u);
+}
+
+TEST_F(RiscvTest, DebugAccessEndsWhereMemoryEnds) {
+    std::vector<u8> bytes(64);
+    EXPECT_EQ(h->debug_read(base + memory.ram.size() - 32, bytes), 32u);
+    EXPECT_EQ(h->debug_read(base + memory.ram.size() - 64, bytes), 64u);
+}
+
+TEST_F(RiscvTest, AGuestsTriggerFiresBeforeTheLoadAndOnlyWhileInterruptsAreEnabled) {
+    constexpr u64 mcontrol6 = u64{6} << 60, in_machine_mode = 1 << 6, on_load = 1;
+    put(base, {ld(5, 6, 0), jal(0, 0)});
+    poke<u64>(base + 0x2000, 77);
+    h->write_x(6, base + 0x2000);
+    h->write_csr(0x7a2, base + 0x2004);
+    h->write_csr(0x7a1, mcontrol6 | in_machine_mode | on_load);
+    step(1);
+    EXPECT_EQ(h->read_x(5), 77u) << "MIE = 0: it could not be returned from";
+    h->set_pc(base);
+    h->write_x(5, 0);
+    h->write_csr(0x300, 8);
+    step(1);
+    EXPECT_EQ(csr("mcause"), 3u);
+    EXPECT_EQ(csr("mtval"), base + 0x2000);
+    EXPECT_EQ(h->read_x(5), 0u);
+    EXPECT_NE(csr("tdata1") & u64{1} << 22, 0u) << "hit";
+}
+
+TEST_F(RiscvTest, ATriggerOnExecutionFiresInTheMiddleOfKnownCode) {
+    constexpr u64 mcontrol = u64{2} << 60, in_machine_mode = 1 << 6, on_execute = 4;
+    put(base, {addi(5, 5, 1), addi(6, 6, 1), jal(0, -8)});
+    h->run(30);
+    h->write_csr(0x300, 8);
+    h->write_csr(0x7a2, base + 4);
+    h->write_csr(0x7a1, mcontrol | in_machine_mode | on_execute);
+    h->run(10);
+    EXPECT_EQ(csr("mcause"), 3u);
+    EXPECT_EQ(csr("mepc"), base + 4);
+    EXPECT_EQ(csr("mtval"), base + 4);
+}
+
+}  // namespace trn::riscv::test

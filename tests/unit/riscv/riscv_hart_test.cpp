@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hart as a SystemC module: time, idleness, reset.
+#include "models/riscv/riscv_hart.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "platform/tlm/memory.h"
+#include "tests/unit/riscv/machine.h"
+
+namespace trn::riscv::test {
+
+using namespace as;
+using sc_core::sc_start;
+using sc_core::sc_time;
+
+class RiscvHartTest : public testing::Test {
+protected:
+    trn::memory ram{"ram", {.size = 1 << 16}};
+    riscv_hart dut{"dut", {.reset_vector = 0, .quantum_instructions = 100}};
+    irq_out line{"line"}, reset{"reset"};
+
+    RiscvHartTest() {
+        dut.bus.bind(ram.in);
+        line.bind(dut.irq, riscv_hart::machine_timer);
+        reset.bind(dut.reset);
+    }
+    void program(std::initializer_list<u32> words) {
+        std::memcpy(ram.bytes().data(), words.begin(), words.size() * 4);
+    }
+};
+
+TEST_F(RiscvHartTest, ExecutesOneInstructionPerClock) {
+    program({addi(5, 5, 1), jal(0, -4)});
+    sc_start(sc_time(10, sc_core::SC_US));
+    EXPECT_GE(dut.core().ticks(), 10'000u);
+    EXPECT_LT(dut.core().ticks(), 10'000u + 8 * 100 + 64);
+}
+
+TEST_F(RiscvHartTest, WaitingForAnInterruptSchedulesNothing) {
+    program({wfi, addi(5, 0, 1), wfi, jal(0, -4)});
+    dut.core().write_csr(0x304, 1 << 7);
+    sc_start(sc_time(1, sc_core::SC_US));
+    EXPECT_EQ(dut.state(), "M-mode, waiting for interrupt");
+    EXPECT_FALSE(sc_core::sc_pending_activity());
+    line.set(true);
+    sc_start(sc_time(1, sc_core::SC_US));
+    EXPECT_EQ(dut.core().read_x(5), 1u);
+    EXPECT_GE(*dut.core().read_csr(0xb00), 1000u) << "cycles passed while it waited";
+}
+
+TEST_F(RiscvHartTest, HeldInResetItHasNoStateAndNoEvents) {
+    reset.set(true);
+    sc_start(sc_time(1, sc_core::SC_US));
+    EXPECT_EQ(dut.state(), "in reset");
+    EXPECT_FALSE(sc_core::sc_pending_activity());
+    program({addi(5, 0, 7), wfi});
+    reset.set(false);
+    sc_start(sc_time(1, sc_core::SC_US));
+    EXPECT_EQ(dut.core().read_x(5), 7u);
+    reset.set(true);
+    reset.set(false);
+    EXPECT_EQ(dut.core().read_x(5), 0u);
+    EXPECT_EQ(dut.core().pc(), 0u);
+}
+
+TEST_F(RiscvHartTest, ADebuggerHearsWhenTheHartStops) {
+    program({addi(5, 5, 1), jal(0, -4)});
+    int stops = 0;
+    dut.on_stop([&] { ++stops; });
+    sc_start(sc_time(1, sc_core::SC_US));
+    dut.add_breakpoint(4);
+    sc_start(sc_time(1, sc_core::SC_US));
+    EXPECT_EQ(stops, 1);
+    EXPECT_TRUE(dut.halted());
+    EXPECT_EQ(dut.last_stop().why, debug_target::stop_kind::breakpoint);
+    EXPECT_EQ(*dut.read_register(debug_target::pc), 4u);
+    EXPECT_FALSE(sc_core::sc_pending_activity());
+    dut.resume(true);
+    sc_start(sc_time(1, sc_core::SC_US));
+    EXPECT_EQ(stops, 2);
+    EXPECT_EQ(*dut.read_register(debug_target::pc), 0u);
+}
+
+}  // namespace trn::riscv::test
