@@ -79,6 +79,7 @@ vfio_user_server::~vfio_user_server() {
 }
 
 void vfio_user_server::welcome(listener::stream client) {
+    if (const auto before = session_) before->finish_if_hung_up();
     if (session_ != nullptr) return refuse(std::move(client));
     session_ = std::make_shared<vfio_user_session>(std::move(client), function_, cfg_, hooks_,
                                                    [this](const std::string& why) { ended(why); });

@@ -89,6 +89,16 @@ void vfio_user_session::start() {
     await();
 }
 
+void vfio_user_session::finish_if_hung_up() {
+    const auto self = shared_from_this();
+    constexpr int most_reads = 64;  // what a socket buffers is read in fewer
+    for (int i = 0; i < most_reads && !closed_; ++i) {
+        pollfd end{.fd = client_.native_handle(), .events = POLLRDHUP, .revents = 0};
+        if (poll(&end, 1, 0) != 1) return;
+        serve(true);
+    }
+}
+
 void vfio_user_session::close() {
     if (std::exchange(closed_, true)) return;
     error_code ignored;

@@ -31,6 +31,8 @@ public:
                       std::function<void(const std::string& why)> ended);
 
     void start();
+    /// Serves a client that has hung up to its end: it must not keep out the next one.
+    void finish_if_hung_up();
     /// Takes the client's hands off the function; later handlers do nothing.
     void close();
 

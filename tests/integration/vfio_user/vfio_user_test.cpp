@@ -20,7 +20,7 @@
 
 #include "platform/attach/vfio_user_server.h"
 #include "platform/tlm/deferral.h"
-#include "tests/support/driver_trace.h"
+#include "tests/integration/vfio_user/replay.h"
 #include "tests/support/vfio_user_peer.h"
 #include "tests/unit/pcie/pcie_fixture.h"
 
@@ -256,68 +256,18 @@ TEST_F(VfioUserTest, QemusStartUpSequenceIsServed) {
     EXPECT_EQ(log, (std::vector<std::string>{"the client closed the connection"}));
 }
 
-/// Every access of a recorded driver is served, and registers hold what was written to them.
-void replay(const std::string& trace, const std::string& path) {
-    using kind = test::driver_request::kind;
-    raw_peer driver(path);
-    ASSERT_TRUE(driver.hello().ok());
-    const int ram = memfd_create("guest", MFD_CLOEXEC);
-    ASSERT_EQ(ftruncate(ram, off_t{4} << 30), 0);
-    std::map<u64, u64> written;
-    unsigned accesses = 0;
-    for (const auto& at : test::read_driver_trace("tests/data/driver-traces/" + trace)) {
-        const auto size = static_cast<u32>(at.size);
-        switch (at.what) {
-        case kind::read: {
-            const auto reply = driver.request(9, packed(at.offset, at.region, size));
-            ASSERT_TRUE(reply.ok()) << "read " << at.region << ":" << at.offset;
-            if (at.region == 0) {
-                EXPECT_EQ(reply.at<u32>(16), written[at.offset]);
-            }
-            ++accesses;
-            break;
-        }
-        case kind::write: {
-            auto message = packed(at.offset, at.region, size, at.value);
-            message.resize(16 + size);
-            ASSERT_TRUE(driver.request(10, message).ok())
-                << "write " << at.region << ":" << at.offset;
-            if (at.region == 0) written[at.offset] = at.value;
-            ++accesses;
-            break;
-        }
-        case kind::map:
-            ASSERT_TRUE(driver
-                            .request(2,
-                                     packed(u32{32}, u32{at.flags}, at.in_file, at.offset, at.size),
-                                     at.descriptor ? std::vector<int>{ram} : std::vector<int>{})
-                            .ok())
-                << "map " << at.offset;
-            break;
-        case kind::unmap:
-            ASSERT_TRUE(driver.request(3, packed(u32{24}, u32{0}, at.offset, at.size)).ok());
-            break;
-        case kind::reset:
-            ASSERT_TRUE(driver.request(13, {}).ok());
-            break;
-        }
-    }
-    EXPECT_GT(accesses, 19'000u);
-    close(ram);
-}
-
 TEST_F(VfioUserTest, TheProbeOfThePublicDriverIsReplayed) {
-    serve([&] { replay("neuron-2.26.5-trn3-rev255-zeroedBARs.trace.gz", path); });
+    serve([&] { test::replay("neuron-2.26.5-trn3-rev255-zeroedBARs.trace.gz", path, true); });
     EXPECT_EQ(endpoint.counters().unsupported_requests, 0u);
     EXPECT_EQ(endpoint.counters().failed_reads, 0u);
 }
 
 TEST_F(VfioUserTest, TheCopiesOfThePublicDriverAreReplayed) {
-    serve([&] { replay("neuron-2.26.5-trn3-rev255-udma-memcopy.trace.gz", path); });
+    serve([&] { test::replay("neuron-2.26.5-trn3-rev255-udma-memcopy.trace.gz", path, true); });
 }
 
 TEST_F(VfioUserTest, TheSiliconModeOfThePublicDriverIsReplayed) {
-    serve([&] { replay("neuron-2.26.5-trn3-rev0-apiv7-fwmodel.trace.gz", path); });
+    serve([&] { test::replay("neuron-2.26.5-trn3-rev0-apiv7-fwmodel.trace.gz", path, true); });
 }
 
 TEST_F(VfioUserTest, HbmIsSharedWithAClientThatMapsIt) {

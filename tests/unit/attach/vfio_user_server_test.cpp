@@ -182,6 +182,19 @@ TEST_F(VfioUserServerTest, ASecondClientIsToldSo) {
     serve([&] { EXPECT_EQ(library(path).error, 0); });
 }
 
+TEST_F(VfioUserServerTest, AClientThatHasHungUpDoesNotKeepOutTheNext) {
+    const auto post = packed(u64{8}, u32{0}, u32{4}, u32{77});
+    serve([&] {
+        for (int i = 0; i < 50; ++i) {
+            raw_peer peer(path);
+            ASSERT_TRUE(peer.hello().ok()) << i;
+            ASSERT_TRUE(peer.send(10, post, {}, 0x10));
+        }
+    });
+    EXPECT_EQ(function.ram[8], 77);  // what it had said counts
+    EXPECT_EQ(function.detaches, 50);
+}
+
 TEST_F(VfioUserServerTest, MemoryWithADescriptorIsMappedAndForgottenWithItsClient) {
     serve([&] {
         library client(path);
