@@ -2,6 +2,7 @@
 #include "models/misc_ram/misc_ram.h"
 
 #include "models/misc_ram/misc_ram_regs.h"
+#include "platform/kernel/trace.h"
 
 namespace trn {
 
@@ -13,7 +14,10 @@ misc_ram::misc_ram(sc_core::sc_module_name name, const config& cfg)
         face->register_b_transport(this, &misc_ram::b_transport);
         face->register_transport_dbg(this, &misc_ram::transport_dbg);
     }
-    regs_.on_write(reg::trigger, [this](register_access& a) { doorbell.set(a.value != 0); });
+    regs_.on_write(reg::trigger, [this](register_access& a) {
+        if (trace::on()) trace::event(this->name(), "trigger", {{"value", a.value}}, a.delay);
+        doorbell.set(a.value != 0);
+    });
 }
 
 void misc_ram::power_on() {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "models/reset_controller/reset_controller_regs.h"
+#include "platform/kernel/trace.h"
 #include "platform/log.h"
 
 namespace trn {
@@ -66,6 +67,11 @@ std::uint64_t reset_controller::locked(const sc_time& now) const {
 }
 
 void reset_controller::drive_domains() {
+    if (trace::on())
+        trace::event(
+            name(), "resets",
+            {trace::hex("dma", regs_[reg::dma_reset]), trace::hex("tpb", regs_[reg::tpb_reset]),
+             trace::hex("top_sp", regs_[reg::top_sp_reset])});
     const auto drive = [this](auto& lines, reg r) {
         for (unsigned line = 0; line < lines.size(); ++line)
             lines[line].set((regs_[r] >> line & 1) != 0);

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "models/udma/udma_regs.h"
+#include "platform/kernel/trace.h"
 
 namespace trn {
 
@@ -94,6 +95,13 @@ void dma_engine::doorbell(dma_side side, unsigned number, std::uint32_t count,
         return;
     }
     ring.post(count);
+    if (trace::on())
+        trace::event(group_.owner.name(), "doorbell",
+                     {{"engine", group_.first_engine + number_},
+                      {"queue", number},
+                      {"side", text(side)},
+                      {"count", count}},
+                     delay);
     if (side == dma_side::s2m) q.starved_since.reset();
     if (!could_run) {
         q.ready_at = sc_core::sc_time_stamp() + delay +
@@ -156,6 +164,10 @@ void dma_engine::reset() {
 }
 
 void dma_engine::abort(dma_side side, unsigned number) {
+    if (trace::on())
+        trace::event(
+            group_.owner.name(), "abort",
+            {{"engine", group_.first_engine + number_}, {"queue", number}, {"side", text(side)}});
     queue(number)[side].aborted = true;
     drop(number);
     ++count_.aborts;
@@ -575,6 +587,13 @@ dma_engine::progress dma_engine::move_burst(transfer& t) {
 
 void dma_engine::finish(const transfer& t) {
     queue_pair& q = *queues_[t.queue];
+    if (trace::on())
+        trace::event(group_.owner.name(), "copied",
+                     {{"engine", group_.first_engine + number_},
+                      {"queue", t.queue},
+                      trace::hex("from", t.source),
+                      trace::hex("to", t.destination),
+                      {"bytes", t.length}});
     if (t.ends_source) q[dma_side::m2s].ring.complete();
     if (t.ends_destination) q[dma_side::s2m].ring.complete();
     count_.descriptors += t.ends_source ? 1 : 0;
