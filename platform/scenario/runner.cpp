@@ -228,6 +228,7 @@ std::vector<outcome> run_all(std::span<const scenario> all, unsigned jobs, const
         for (; told < all.size() && done[told]; ++told) finished(told, *done[told]);
     }
     std::vector<outcome> results;
+    results.reserve(done.size());
     for (auto& one : done) results.push_back(std::move(*one));
     return results;
 }
