@@ -59,13 +59,13 @@ u64 read_hart_id(hart& h, unsigned) {
 
 constexpr u64 uxl = u64{3} << 32;
 constexpr u64 sstatus_mask =
-    mstatus::sie | mstatus::spie | mstatus::spp | mstatus::sum | mstatus::mxr;
+    mstatus::sie | mstatus::spie | mstatus::spp | mstatus::fs | mstatus::sum | mstatus::mxr;
 
 void write_mstatus(hart& h, unsigned, u64 value) {
     h.set_mstatus(value);
 }
 u64 read_sstatus(hart& h, unsigned) {
-    return h.csr.mstatus & (sstatus_mask | uxl);
+    return h.csr.mstatus & (sstatus_mask | mstatus::sd | uxl);
 }
 void write_sstatus(hart& h, unsigned, u64 value) {
     h.set_mstatus((h.csr.mstatus & ~sstatus_mask) | (value & sstatus_mask));
@@ -309,11 +309,29 @@ fault hart::csr_read(unsigned number, u64& value) {
     return {};
 }
 
+/// As Spike writes it down: the register that holds the bits, with what it holds now.
+void hart::log_write(unsigned number, u64 value) {
+    switch (number) {
+    case 0x100:
+        return log_csr(0x300, csr.mstatus);  // sstatus, sie, sip are views
+    case 0x104:
+        log_csr(0x104, csr.mie & csr.mideleg);
+        return log_csr(0x304, csr.mie);
+    case 0x144:
+        return log_csr(0x344, pending());
+    case 0xb00:
+    case 0xb02:
+        return log_csr(number, value);  // counters: from the next instruction on
+    default:
+        return log_csr(number, find(number)->read(*this, number));
+    }
+}
+
 fault hart::csr_write(unsigned number, u64 value) {
     const csr_row* row = find(number);
     if (row == nullptr || read_only(number) || !accessible(*this, number)) return illegal();
     row->write(*this, number, value);
-    if (log_ != nullptr) log_csr(number, row->read(*this, number));
+    if (log_ != nullptr) log_write(number, value);
     return {};
 }
 
@@ -333,10 +351,12 @@ bool hart::write_csr(unsigned number, u64 value) {
 void hart::set_mstatus(u64 value) {
     using namespace mstatus;
     constexpr u64 writable =
-        sie | mie | spie | mpie | spp | mpp | mprv | sum | mxr | tvm | tw | tsr;
+        sie | mie | spie | mpie | spp | mpp | fs | mprv | sum | mxr | tvm | tw | tsr;
     constexpr u64 reserved_mode = u64{2} << mpp_shift;
     u64 next = (value & writable) | lengths;
     if ((next & mpp) == reserved_mode) next = (next & ~mpp) | (csr.mstatus & mpp);  // WARL
+    // Priv. 3.1.6.6: with S mode, FS may be kept without F; software that saves a context finds it.
+    if ((next & fs) == fs) next |= sd;
     csr.mstatus = next;
     update_data_context();
     interrupts_changed();

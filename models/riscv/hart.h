@@ -50,6 +50,7 @@ namespace mstatus {
 constexpr u64 sie = 1 << 1, mie = 1 << 3, spie = 1 << 5, mpie = 1 << 7, spp = 1 << 8, mpp = 3 << 11,
               mprv = 1 << 17, sum = 1 << 18, mxr = 1 << 19, tvm = 1 << 20, tw = 1 << 21,
               tsr = 1 << 22;
+constexpr u64 fs = 3 << 13, sd = u64{1} << 63;
 constexpr unsigned mpp_shift = 11, spp_shift = 8;
 constexpr u64 lengths = u64{2} << 32 | u64{2} << 34;  // UXL = SXL = 64 bits, read-only
 }  // namespace mstatus
@@ -229,6 +230,7 @@ private:
     fault watch_data(u64 va, unsigned size, access how);
     fault atomic_address(u64 va, unsigned size, access how, u64& pa, u8*& host);
     bool triggers_enabled() const;
+    void log_write(unsigned csr_number, u64 value);
     fault fetch(u64 pc, u32& bits);
     fault fetch_half(u64 pc, u16& half);
     u8* direct(u64 pa, u64 size, access how);

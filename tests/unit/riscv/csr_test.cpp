@@ -17,9 +17,9 @@ constexpr u64 all = ~u64{0};
 
 /// What remains of a write of `written` after reset (WARL and WPRI fields, Priv. chapters 3, 4).
 constexpr kept_bits table[] = {
-    {"mstatus", all, 0xa007e19aa},
+    {"mstatus", all, 0x8000000a007e79aa},
     {"mstatus", u64{2} << 11, 0xa00000000},  // MPP = 2 is reserved
-    {"sstatus", all, 0x2000c0122},
+    {"sstatus", all, 0x80000002000c6122},
     {"misa", 0, 0x8000000000141107},
     {"medeleg", all, 0xb3fe},
     {"mideleg", all, 0x222},
