@@ -89,6 +89,18 @@ inline std::string file_text(const std::filesystem::path& file) {
     return {std::istreambuf_iterator<char>(stream), {}};
 }
 
+/// The texts of all files below `roots` whose names end in `ending`, in order of their paths.
+inline std::vector<std::string> file_texts(const std::vector<std::string>& roots,
+                                           std::string_view ending) {
+    std::vector<std::string> files, texts;
+    for (const auto& root : roots)
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(root))
+            if (entry.path().string().ends_with(ending)) files.push_back(entry.path());
+    std::sort(files.begin(), files.end());  // a folder has no order of its own
+    for (const auto& file : files) texts.push_back(file_text(file));
+    return texts;
+}
+
 namespace detail {
 inline std::uint64_t current_input = 0, current_seed = 0;
 /// Says which input it was; only calls that are safe in a signal handler.

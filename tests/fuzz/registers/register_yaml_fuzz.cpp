@@ -22,12 +22,8 @@ std::vector<std::string> seeds() {
         "{block: b, source: s, size: 0xffffffffffffffff, registers: [{name: A, array: "
         "{base: 1, dims: [{stride: 0xffffffff, count: 65536}, {stride: 4, count: 65536}]}}]}",
     };
-    std::vector<std::string> files;
-    for (const auto* root : {"models", "tests/unit/registers"})
-        for (const auto& entry : std::filesystem::recursive_directory_iterator(root))
-            if (entry.path().string().ends_with(".regs.yaml")) files.push_back(entry.path());
-    std::sort(files.begin(), files.end());  // a folder has no order of its own
-    for (const auto& file : files) list.push_back(test::file_text(file));
+    for (auto& text : test::file_texts({"models", "tests/unit/registers"}, ".regs.yaml"))
+        list.push_back(std::move(text));
     return list;
 }
 

@@ -38,11 +38,8 @@ std::vector<std::string> seeds() {
         "board: b\nmodules: {a: {type: chips/trainium3, count: 20}}\n",
         "board: b\nparameters: {a: \"${a}${a}\"}\nmodules: {a: {type: \"${a}\"}}\n",
         "board: b\nmodules: {a: {type: ../boards/trn3-chip}, b: {type: /etc/passwd}}\n"};
-    std::vector<std::string> files;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator("platform/boards"))
-        if (entry.path().extension() == ".yaml") files.push_back(entry.path());
-    std::sort(files.begin(), files.end());  // a folder has no order of its own
-    for (const auto& file : files) list.push_back(test::file_text(file));
+    for (auto& text : test::file_texts({"platform/boards"}, ".yaml"))
+        list.push_back(std::move(text));
     return list;
 }
 

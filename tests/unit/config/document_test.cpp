@@ -9,6 +9,8 @@
 #include <fstream>
 #include <functional>
 
+#include "tests/support/finding.h"
+
 namespace trn::config {
 enum class color { red, green };
 template <>
@@ -21,17 +23,8 @@ struct choices<color> {
 namespace {
 
 using namespace trn;
+using test::finding;
 using testing::HasSubstr;
-
-struct finding {
-    mistake code{};
-    int line = 0;
-    int column = 0;
-    friend bool operator==(const finding&, const finding&) = default;
-    friend void PrintTo(const finding& f, std::ostream* out) {
-        *out << "E" << static_cast<unsigned>(f.code) << " at " << f.line << ":" << f.column;
-    }
-};
 
 std::vector<diagnostic> mistakes(const std::string& yaml,
                                  const std::function<void(config::node)>& read) {

@@ -5,22 +5,14 @@
 #include <fstream>
 
 #include "platform/netlist/boards.h"
+#include "tests/support/finding.h"
 #include "tests/unit/netlist/sample_kinds.h"
 
 namespace {
 
 using namespace trn;
+using test::finding;
 using testing::HasSubstr;
-
-struct finding {
-    mistake code{};
-    int line = 0;
-    int column = 0;
-    friend bool operator==(const finding&, const finding&) = default;
-    friend void PrintTo(const finding& f, std::ostream* out) {
-        *out << "E" << static_cast<unsigned>(f.code) << " at " << f.line << ":" << f.column;
-    }
-};
 
 std::vector<diagnostic> mistakes(const std::string& yaml, plan_options options = {}) {
     try {

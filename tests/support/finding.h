@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ostream>
+
+#include "platform/config/diagnostics.h"
+
+namespace trn::test {
+
+/// What a test of a user's mistake looks at: its number and its place.
+struct finding {
+    mistake code{};
+    int line = 0;
+    int column = 0;
+    friend bool operator==(const finding&, const finding&) = default;
+    friend void PrintTo(const finding& f, std::ostream* out) {
+        *out << "E" << static_cast<unsigned>(f.code) << " at " << f.line << ":" << f.column;
+    }
+};
+
+}  // namespace trn::test
