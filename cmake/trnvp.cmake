@@ -19,6 +19,8 @@ target_include_directories(trn_options INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BIN
 if(TRNVP_SANITIZE)
     target_compile_options(trn_options INTERFACE -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
         -fno-omit-frame-pointer)
+    # g++ 12 sees the standard library's std::function as uninitialised once it is instrumented.
+    target_compile_options(trn_options INTERFACE -Wno-error=maybe-uninitialized)
     target_link_options(trn_options INTERFACE -fsanitize=address,undefined)
 endif()
 
