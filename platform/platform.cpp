@@ -78,6 +78,19 @@ json registers_of(register_bank& bank) {
     return rows;
 }
 
+std::string first_part(const std::string& path) {
+    return path.substr(0, path.find('.'));
+}
+
+/// The chip behind a host's port, by the first part of its name: what the port is bound to.
+std::string chip_of(const plan& board, std::uint32_t port) {
+    for (const auto& b : board.bindings)
+        if (b.from.module == port && b.to.module != plan::none &&
+            board.modules[port].built_as->ports[b.from.port].role == port_role::initiator)
+            return first_part(board.modules[b.to.module].path);
+    return first_part(board.modules[port].path);
+}
+
 }  // namespace
 
 platform::platform(const kind_list& kinds, const platform_options& options) : loop_(options.time) {
@@ -140,6 +153,15 @@ stop_reason platform::boot(const sc_core::sc_time& limit) {
     ready.condition = ready_condition();
     ready.until = sc_core::sc_time_stamp() + limit;
     return loop_.run(std::move(ready));
+}
+
+std::vector<platform::function> platform::functions() const {
+    std::vector<function> all;
+    const auto& board = system_->board();
+    for (std::uint32_t i = 0; i < board.modules.size(); ++i)
+        if (auto* port = dynamic_cast<function_port*>(&system_->module(i)))
+            all.push_back({chip_of(board, i), port});
+    return all;
 }
 
 void platform::add_methods() {

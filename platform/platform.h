@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "platform/attach/control/control.h"
+#include "platform/attach/function_port.h"
 #include "platform/kernel/run_loop.h"
 #include "platform/log.h"
 #include "platform/netlist/system.h"
@@ -31,7 +32,7 @@ struct platform_options {
 ///
 ///     trn::platform p(trn::kinds(), {.board = "trn3-chip"});
 ///     const auto how = p.boot(sc_core::sc_time(1, sc_core::SC_SEC));
-///     p.methods().call("peek", {{"space", "chip.axi"}, {"address", 0}});
+///     p.methods().call("peek", {{"space", "chip0.axi0"}, {"address", 0}});
 ///     p.loop().run({.who = "test", .what = "a copy", .condition = [&] { return done; }});
 class platform {
 public:
@@ -50,6 +51,14 @@ public:
     run_loop& loop() { return loop_; }
     control& methods() { return *methods_; }
     const system& modules() const { return *system_; }
+
+    /// A PCIe function that a host can attach to, and the chip it belongs to ("chip0").
+    struct function {
+        std::string chip;
+        function_port* port;
+    };
+    /// In the order of the board, which is that of a host's bus.
+    std::vector<function> functions() const;
 
 private:
     plan read_board(const kind_list& kinds, const platform_options& options);

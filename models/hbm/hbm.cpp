@@ -35,13 +35,20 @@ std::uint64_t number(const fault_arguments& arguments, std::string_view name, st
     return value;
 }
 
+/// The stacks of one chip share a file: "chip0" of "chip0.hbm2".
+std::string_view chip_of(std::string_view stack) {
+    return stack.substr(0, std::min(stack.rfind('.'), stack.size()));
+}
+
 }  // namespace
 
 hbm::hbm(sc_core::sc_module_name name, const config& cfg)
     : sc_module(name),
       cfg_(cfg),
-      bytes_(cfg.size, cfg.shared ? backing_store::sharing::file_descriptor
-                                  : backing_store::sharing::private_pages),
+      bytes_(cfg.size,
+             cfg.shared ? backing_store::sharing::file_descriptor
+                        : backing_store::sharing::private_pages,
+             chip_of(this->name())),
       regs_(regs::table),
       stack_({sustained(cfg), sc_core::SC_ZERO_TIME}),
       channels_(cfg.pseudo_channels,

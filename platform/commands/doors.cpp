@@ -22,19 +22,6 @@ void make_folder(const fs::path& folder) {
         throw listen_error(fmt::format("cannot make the folder {}", folder.string()));
 }
 
-std::string first_part(const std::string& path) {
-    return path.substr(0, path.find('.'));
-}
-
-/// The chip behind a host's port, by the first part of its name: what the port is bound to.
-std::string chip_of(const plan& board, std::uint32_t port) {
-    for (const auto& b : board.bindings)
-        if (b.from.module == port && b.to.module != plan::none &&
-            board.modules[port].built_as->ports[b.from.port].role == port_role::initiator)
-            return first_part(board.modules[b.to.module].path);
-    return first_part(board.modules[port].path);
-}
-
 }  // namespace
 
 doors::doors(platform& on) : on_(on), control_(on.methods()) {}
@@ -47,11 +34,7 @@ void doors::open_folder(const fs::path& folder) {
 }
 
 void doors::open_functions(const fs::path& folder) {
-    const auto& board = on_.modules().board();
-    for (std::uint32_t i = 0; i < board.modules.size(); ++i) {
-        auto* function = dynamic_cast<function_port*>(&on_.modules().module(i));
-        if (!function) continue;
-        const auto chip = chip_of(board, i);
+    for (const auto& [chip, function] : on_.functions()) {
         const auto path = (folder / (chip + ".sock")).string();
         try {
             functions_.push_back(std::make_unique<vfio_user_server>(

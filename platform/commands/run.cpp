@@ -116,25 +116,35 @@ private:
             if (!uart_file_) throw user_error(fmt::format("--uart: cannot write {}", chosen_.uart));
             out = &uart_file_;
         }
+        uart_out_ = out;
         const bool several = consoles.all().size() > 1;
-        consoles.listen([this, out, several](std::string_view module, std::string_view text) {
+        consoles.listen([this, several](std::string_view module, std::string_view text) {
             clear_progress();
-            bool& starts = at_line_start_[std::string(module)];
-            for (const char c : text) {
-                if (several && starts) *out << '[' << module << "] ";
-                *out << c;
-                starts = c == '\n';
-            }
-            out->flush();
+            if (several) return show_lines(module, text);
+            *uart_out_ << text << std::flush;
+            at_line_start_ = text.ends_with('\n');
         });
-        for (const auto& [name, output] : consoles.all()) at_line_start_[name] = true;
+    }
+
+    /// Several consoles speak at the same time: each is shown line by line.
+    void show_lines(std::string_view module, std::string_view text) {
+        constexpr std::size_t longest_line = 4096;
+        auto& line = unfinished_.try_emplace(std::string(module)).first->second;
+        for (const char c : text) {
+            if (c != '\n') line += c;
+            if (c != '\n' && line.size() < longest_line) continue;
+            *uart_out_ << '[' << module << "] " << line << '\n';
+            line.clear();
+        }
+        uart_out_->flush();
     }
 
     /// The platform can end in the middle of a guest's line.
     void finish_lines() {
-        const bool open =
-            std::ranges::any_of(at_line_start_, [](const auto& c) { return !c.second; });
-        if (open && chosen_.uart == "stdout") std::cout << std::endl;
+        for (auto& [module, line] : unfinished_)
+            if (!line.empty()) *uart_out_ << '[' << module << "] " << line << '\n';
+        if (!at_line_start_ && chosen_.uart == "stdout") *uart_out_ << '\n';
+        if (uart_out_) uart_out_->flush();
     }
 
     void announce() {
@@ -229,7 +239,9 @@ private:
     boost::asio::signal_set signals_;
     boost::asio::steady_timer tick_;
     std::ofstream uart_file_;
-    std::map<std::string, bool> at_line_start_;
+    std::ostream* uart_out_ = nullptr;
+    std::map<std::string, std::string> unfinished_;  ///< lines of consoles, when there are several
+    bool at_line_start_ = true;                      ///< of the only console
     bool progress_ = false;
     bool until_time_ = false;  ///< --until is a time, and comes before --max-time
 };

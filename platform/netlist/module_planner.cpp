@@ -121,10 +121,11 @@ bool module_planner::read_each(const config::node& each, declaration& out) {
                         fmt::format("'{}' is given for all instances too", setting.key));
             return false;
         }
-        if (!setting.value.is_list() || setting.value.size() != out.count) {
-            all_.report(
-                setting.value, mistake::bad_count,
-                fmt::format("a list of {} values was expected: one per instance", out.count));
+        if (!setting.value.is_list() || setting.value.size() < out.count) {
+            all_.report(setting.value, mistake::bad_count,
+                        fmt::format("a list of {} values was expected: one per instance; here "
+                                    "are {}",
+                                    out.count, setting.value.size()));
             return false;
         }
         out.each.emplace_back(setting, setting.value.items());

@@ -9,7 +9,10 @@
 #include <array>
 #include <bit>
 #include <cassert>
+#include <functional>
+#include <map>
 #include <new>
+#include <string>
 
 namespace trn {
 
@@ -58,10 +61,16 @@ struct slice {
     std::uint64_t offset;
 };
 
-/// The next part of the process's one shared file; never given twice.
-slice take_slice(std::uint64_t size) {
-    static const int file = memfd_create("trnvp-memory", MFD_CLOEXEC);
-    static std::uint64_t end = 0;
+/// The next part of the group's file; never given twice.
+slice take_slice(std::uint64_t size, std::string_view group) {
+    struct shared_file {
+        int descriptor = memfd_create("trnvp-memory", MFD_CLOEXEC);
+        std::uint64_t end = 0;
+    };
+    static std::map<std::string, shared_file, std::less<>> files;
+    auto found = files.find(group);
+    if (found == files.end()) found = files.try_emplace(std::string(group)).first;
+    auto& [file, end] = found->second;
     const std::uint64_t alignment = std::bit_ceil(std::max<std::uint64_t>(size, 4096));
     const std::uint64_t offset = (end + alignment - 1) & ~(alignment - 1);
     if (file < 0 || ftruncate(file, static_cast<off_t>(offset + size)) != 0) throw std::bad_alloc();
@@ -71,11 +80,12 @@ slice take_slice(std::uint64_t size) {
 
 }  // namespace
 
-backing_store::backing_store(std::uint64_t size, sharing how) : size_(size) {
+backing_store::backing_store(std::uint64_t size, sharing how, std::string_view group)
+    : size_(size) {
     assert(size > 0);
     int flags = MAP_NORESERVE | MAP_PRIVATE | MAP_ANONYMOUS;
     if (how == sharing::file_descriptor) {
-        const slice mine = take_slice(size);
+        const slice mine = take_slice(size, group);
         descriptor_ = mine.file;
         descriptor_offset_ = mine.offset;
         flags = MAP_NORESERVE | MAP_SHARED;

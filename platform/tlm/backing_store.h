@@ -3,27 +3,31 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace trn {
 
 /// Zero-filled bytes that cost nothing until touched: address space is reserved, not backed.
 /// A private store is copied on write by fork(); a shared one has a file descriptor that other
-/// processes can map (a guest's BAR window). All shared stores of a process are slices of one file,
+/// processes can map (a guest's BAR window). Shared stores of one group are slices of one file,
 /// each at the next multiple of its size rounded up to a power of two: memories that lie side by
-/// side behind a BAR can so be mapped from one descriptor.
+/// side behind a BAR can so be mapped from one descriptor. A chip is a group, so that whoever maps
+/// its memory reaches no other chip's.
 class backing_store {
 public:
     enum class sharing { private_pages, file_descriptor };
 
     /// Aborts (std::bad_alloc) when the host cannot reserve `size` bytes of address space.
-    explicit backing_store(std::uint64_t size, sharing how = sharing::private_pages);
+    /// Private stores have no group.
+    explicit backing_store(std::uint64_t size, sharing how = sharing::private_pages,
+                           std::string_view group = {});
     ~backing_store();
     backing_store(const backing_store&) = delete;
     backing_store& operator=(const backing_store&) = delete;
 
     std::uint8_t* data() const { return data_; }
     std::uint64_t size() const { return size_; }
-    /// The memfd behind a shared store, else -1; not this store's to close.
+    /// The memfd behind a shared store's group, else -1; not this store's to close.
     int descriptor() const { return descriptor_; }
     /// Where the store begins in it.
     std::uint64_t descriptor_offset() const { return descriptor_offset_; }

@@ -6,7 +6,7 @@ Python 3.11 and nothing else.
     import trnvp_control
     with trnvp_control.connect("/run/trnvp/control.sock") as platform:
         platform.wait(condition="ready", wall_limit=10)
-        print(platform.peek("chip.axi", 0x80_0000, 16).hex())
+        print(platform.peek("chip0.axi0", 0x80_0000, 16).hex())
         platform.subscribe("uart")
         for topic, event in platform.events(timeout=1.0):
             print(topic, event)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <optional>
 
@@ -17,15 +18,13 @@ namespace {
 class own_platform : public session {
 public:
     explicit own_platform(const session_options& options)
-        : platform_(kinds(), {.board = options.board, .firmware = options.firmware}) {
+        : platform_(kinds(),
+                    {.board = options.board, .set = options.set, .firmware = options.firmware}) {
         platform_.methods().consoles().listen(
             [this](std::string_view module, std::string_view text) {
                 if (heard_) (*heard_)(std::string(module), std::string(text));
             });
-        for_each_module<function_port>([&](const auto&, auto& function) {
-            if (!cpu_) cpu_.emplace(function, host_cpu::config{});
-        });
-        if (!cpu_) throw user_error(fmt::format("board '{}' has no PCIe function", options.board));
+        cpu_.emplace(function_of(options.chip), host_cpu::config{});
     }
 
     void run(const std::function<void(device&)>& work) override {
@@ -76,6 +75,16 @@ public:
     }
 
 private:
+    function_port& function_of(const std::string& chip) const {
+        const auto all = platform_.functions();
+        const auto& board = platform_.about().board;
+        if (all.empty()) throw user_error(fmt::format("board '{}' has no PCIe function", board));
+        std::vector<std::string> known;
+        for (const auto& f : all) known.push_back(f.chip);
+        const auto chosen = choose_chip(chip, known, board);
+        return *std::ranges::find(all, chosen, &platform::function::chip)->port;
+    }
+
     platform platform_;
     std::optional<host_cpu> cpu_;
     // In this order: the device's memory is the CPU's. Its calls after the last run() are frees.

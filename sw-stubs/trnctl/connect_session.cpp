@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "sw-stubs/transports/vfio_user/vfio_user.h"
@@ -69,13 +70,7 @@ private:
             throw user_error(
                 "this needs the device itself: --connect the folder that 'trnvp run --listen' "
                 "made");
-        const auto known = chips();
-        const auto chip = chip_.empty() && known.size() == 1 ? known.front() : chip_;
-        if (std::ranges::find(known, chip) == known.end())
-            throw user_error(chip.empty() ? fmt::format("say which --chip of {}  (known: {})",
-                                                        folder_.string(), fmt::join(known, ", "))
-                                          : fmt::format("there is no '{}' in {}  (known: {})", chip,
-                                                        folder_.string(), fmt::join(known, ", ")));
+        const auto chip = choose_chip(chip_, chips(), folder_.string());
         const auto socket = folder_ / (chip + ".sock");
         std::array<char, 256> why{};
         trn_transport transport{};
@@ -84,13 +79,13 @@ private:
         return host_.emplace(transport);
     }
 
-    /// The functions that have a socket, in the order of their names.
+    /// The functions that have a socket: chip2 before chip10.
     std::vector<std::string> chips() const {
         std::vector<std::string> known;
         for (const auto& entry : fs::directory_iterator(folder_))
             if (entry.path().extension() == ".sock" && entry.path().stem() != "control")
                 known.push_back(entry.path().stem());
-        std::ranges::sort(known);
+        std::ranges::sort(known, {}, [](const auto& name) { return std::pair(name.size(), name); });
         return known;
     }
 
@@ -102,6 +97,18 @@ private:
 };
 
 }  // namespace
+
+std::string choose_chip(const std::string& chip, const std::vector<std::string>& known,
+                        const std::string& where) {
+    if (chip.empty() && known.size() == 1) return known.front();
+    if (chip.empty())
+        throw user_error(
+            fmt::format("say which --chip of {}  (known: {})", where, fmt::join(known, ", ")));
+    if (std::ranges::find(known, chip) == known.end())
+        throw user_error(fmt::format("there is no '{}' in {}  (known: {})", chip, where,
+                                     fmt::join(known, ", ")));
+    return chip;
+}
 
 std::unique_ptr<session> connect_session(const session_options& options) {
     return std::make_unique<connected>(options);

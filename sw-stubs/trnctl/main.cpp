@@ -37,6 +37,9 @@ public:
                         "folder of a running platform's sockets, or its control address");
         app_.add_option("--board", session_.board, "start this board here, and end with it");
         app_.add_option("--firmware", session_.firmware, "firmware for --board")->needs("--board");
+        app_.add_option("--set", session_.set, "NAME=VALUE for a parameter of --board")
+            ->allow_extra_args(false)
+            ->needs("--board");
         app_.add_option("--chip", session_.chip, "which function to work on (the only one)");
         app_.add_option("--token-file", session_.token_file, "token for a remote control address");
         app_.add_flag("--json", out_.json, "one JSON object per line");

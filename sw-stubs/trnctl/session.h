@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sw-stubs/host/device.h"
 
@@ -43,7 +44,8 @@ struct session_options {
     std::string connect;  ///< a folder of sockets, or the control socket's address
     std::string board;    ///< or a board to start here
     std::string firmware;
-    std::string chip;  ///< which function; "" = the only one
+    std::vector<std::string> set;  ///< "name=value" for the board's parameters
+    std::string chip;              ///< which function; "" = the only one
     std::string token_file;
 };
 
@@ -51,5 +53,9 @@ struct session_options {
 std::unique_ptr<session> open_session(const session_options& options);
 std::unique_ptr<session> connect_session(const session_options& options);
 std::unique_ptr<session> board_session(const session_options& options);
+
+/// `chip`, or the only one of `known`. \throws user_error when that is not one of them
+std::string choose_chip(const std::string& chip, const std::vector<std::string>& known,
+                        const std::string& where);
 
 }  // namespace trn

@@ -65,30 +65,30 @@ rows axi_of_die(unsigned die) {
     for (unsigned k = 0; k < 2; ++k) {
         const unsigned seng = die * 2 + k;
         const std::uint64_t half = base + k * 0x40'0000'0000;
-        list.push_back({half, 36_GiB, numbered("chip.hbm{}.in", seng)});
+        list.push_back({half, 36_GiB, numbered("chip0.hbm{}.in", seng)});
         list.push_back({half + 0x10'0000'0000 + (k == 0 ? 0x200'0000 : 0x400'0000), 32_MiB,
-                        numbered("chip.udma{}.registers", seng)});
+                        numbered("chip0.udma{}.registers", seng)});
         list.push_back({half + 0x10'0000'0000 + (k == 0 ? 0xc00'0000 : 0xc40'0000), 4_MiB,
-                        numbered("chip.fis{}.registers", seng)});
-        list.push_back({half + 0x12'0000'0000, 0x34c'0000, numbered("chip.preproc{}.in", seng)});
+                        numbered("chip0.fis{}.registers", seng)});
+        list.push_back({half + 0x12'0000'0000, 0x34c'0000, numbered("chip0.preproc{}.in", seng)});
         for (unsigned n = 0; n < 2; ++n)
             list.push_back({half + 0x20'0000'0000 + n * 0x10'0000'0000, 64_MiB,
-                            numbered("chip.nc{}.aperture", seng * 2 + n)});
+                            numbered("chip0.nc{}.aperture", seng * 2 + n)});
     }
     const std::uint64_t io = base + 0x80'0000'0000;
     for (unsigned n = 0; n < 4; ++n)
         list.push_back({io + std::array{0x600'0000, 0x618'0000, 0x640'0000, 0x658'0000}[n],
-                        0x18'0000, numbered("chip.nc{}.top", die * 4 + n)});
-    list.push_back({io + 0x680'0000, 2_MiB, numbered("chip.h2t{}.registers", die)});
+                        0x18'0000, numbered("chip0.nc{}.top", die * 4 + n)});
+    list.push_back({io + 0x680'0000, 2_MiB, numbered("chip0.h2t{}.registers", die)});
     for (unsigned n = 0; n < 10; ++n) {
         list.push_back({io + 0x6a0'0000 + n * 0x4'0000ull, 256_KiB,
-                        numbered("chip.top_sp{}.registers", die * 10 + n)});
+                        numbered("chip0.top_sp{}.registers", die * 10 + n)});
         list.push_back({base + 0x82'8000'0000 + n * 0x4000'0000ull, 4_MiB,
-                        numbered("chip.top_sp{}.aperture", die * 10 + n)});
+                        numbered("chip0.top_sp{}.aperture", die * 10 + n)});
     }
     if (die == 0) {
-        list.push_back({io + 0x630'0000, 4_KiB, "chip.management.sim_reset.host"});
-        list.push_back({io + 0x6c8'4000, 4_KiB, "chip.management.misc_ram.in"});
+        list.push_back({io + 0x630'0000, 4_KiB, "chip0.management.sim_reset.host"});
+        list.push_back({io + 0x6c8'4000, 4_KiB, "chip0.management.misc_ram.in"});
     }
     return list;
 }
@@ -97,7 +97,7 @@ rows axi() {
     auto list = axi_of_die(0);
     const auto other = axi_of_die(1);
     list.insert(list.end(), other.begin(), other.end());
-    list.push_back({0x4000'0000'0000, 64_TiB, "chip.pcie.dma"});
+    list.push_back({0x4000'0000'0000, 64_TiB, "chip0.pcie.dma"});
     return sorted(list);
 }
 
@@ -134,7 +134,7 @@ rows bar0() {
 rows bar4(std::uint64_t slice, std::uint64_t shown) {
     rows list;
     for (unsigned n = 0; n < 4; ++n)
-        list.push_back({n * slice, shown, fmt::format("chip.hbm{}.in", n)});
+        list.push_back({n * slice, shown, fmt::format("chip0.hbm{}.in", n)});
     return list;
 }
 
@@ -147,51 +147,51 @@ rows planned(const plan& board, const char* router) {
 
 TEST(AddressMap, OfTheAxiSpaceIsTheContracts) {
     const auto board = load_board("trn3-chip", kinds());
-    EXPECT_EQ(planned(board, "chip.axi0"), axi());
-    EXPECT_EQ(planned(board, "chip.axi1"), axi()) << "both dies see one space";
+    EXPECT_EQ(planned(board, "chip0.axi0"), axi());
+    EXPECT_EQ(planned(board, "chip0.axi1"), axi()) << "both dies see one space";
 }
 
 TEST(AddressMap, OfBar0IsTheContracts) {
     const auto board = load_board("trn3-chip", kinds());
-    EXPECT_EQ(planned(board, "chip.bar0"), bar0());
+    EXPECT_EQ(planned(board, "chip0.bar0"), bar0());
 }
 
 TEST(AddressMap, OfBar4FollowsTheRevision) {
-    EXPECT_EQ(planned(load_board("trn3-chip", kinds()), "chip.bar4"), bar4(64_GiB, 36_GiB));
-    EXPECT_EQ(planned(load_board("trn3-chip-sim", kinds()), "chip.bar4"), bar4(4_GiB, 4_GiB));
+    EXPECT_EQ(planned(load_board("trn3-chip", kinds()), "chip0.bar4"), bar4(64_GiB, 36_GiB));
+    EXPECT_EQ(planned(load_board("trn3-chip-sim", kinds()), "chip0.bar4"), bar4(4_GiB, 4_GiB));
 }
 
 /// The offsets that the contract spells out, as a check of this file's own arithmetic.
 TEST(AddressMap, HasTheOffsetsThatTheContractSpellsOut) {
     const auto board = load_board("trn3-chip", kinds());
     const auto at = [&](std::uint64_t offset) {
-        for (const auto& r : planned(board, "chip.bar0"))
+        for (const auto& r : planned(board, "chip0.bar0"))
             if (offset >= r.base && offset - r.base < r.size)
                 return fmt::format("{} + 0x{:x}", r.target, offset - r.base + r.target_base);
         return std::string("nothing");
     };
-    EXPECT_EQ(at(0x0600'1000), "chip.nc0.top + 0x1000");
-    EXPECT_EQ(at(0x062c'1000), "chip.nc1.top + 0x141000");
-    EXPECT_EQ(at(0x0630'0010), "chip.management.sim_reset.host + 0x10");
-    EXPECT_EQ(at(0x0654'1000), "chip.nc2.top + 0x141000");
-    EXPECT_EQ(at(0x066c'1000), "chip.nc3.top + 0x141000");
-    EXPECT_EQ(at(0x0680'0000), "chip.h2t0.registers + 0x0");
-    EXPECT_EQ(at(0x0692'1038), "chip.h2t0.registers + 0x121038");
-    EXPECT_EQ(at(0x06c8'4024), "chip.management.misc_ram.in + 0x24");
-    EXPECT_EQ(at(0x4614'1000), "chip.nc4.top + 0x141000");
-    EXPECT_EQ(at(0x4680'1038), "chip.h2t1.registers + 0x1038");
-    EXPECT_EQ(at(0x46a0'0000), "chip.top_sp10.registers + 0x0");
-    EXPECT_EQ(at(0x8200'0000 + 31 * 0x10'0000), "chip.udma0.registers + 0x1f00000");
-    EXPECT_EQ(at(0x8c00'0090), "chip.fis0.registers + 0x90");
-    EXPECT_EQ(at(0x9400'0000), "chip.udma1.registers + 0x0");
-    EXPECT_EQ(at(0x9c40'0000), "chip.fis1.registers + 0x0");
-    EXPECT_EQ(at(0xa200'0000), "chip.udma2.registers + 0x0");
-    EXPECT_EQ(at(0xac00'0000), "chip.fis2.registers + 0x0");
-    EXPECT_EQ(at(0xb400'0000), "chip.udma3.registers + 0x0");
-    EXPECT_EQ(at(0xbc40'0000), "chip.fis3.registers + 0x0");
-    EXPECT_EQ(at(0xd000'0000 + 5 * 0x400'0000 + 0x270'1400), "chip.nc5.aperture + 0x2701400");
-    EXPECT_EQ(at(0xf000'0000 + 9 * 0x40'0000), "chip.top_sp9.aperture + 0x0");
-    EXPECT_EQ(at(0xf280'0000), "chip.top_sp10.aperture + 0x0");
+    EXPECT_EQ(at(0x0600'1000), "chip0.nc0.top + 0x1000");
+    EXPECT_EQ(at(0x062c'1000), "chip0.nc1.top + 0x141000");
+    EXPECT_EQ(at(0x0630'0010), "chip0.management.sim_reset.host + 0x10");
+    EXPECT_EQ(at(0x0654'1000), "chip0.nc2.top + 0x141000");
+    EXPECT_EQ(at(0x066c'1000), "chip0.nc3.top + 0x141000");
+    EXPECT_EQ(at(0x0680'0000), "chip0.h2t0.registers + 0x0");
+    EXPECT_EQ(at(0x0692'1038), "chip0.h2t0.registers + 0x121038");
+    EXPECT_EQ(at(0x06c8'4024), "chip0.management.misc_ram.in + 0x24");
+    EXPECT_EQ(at(0x4614'1000), "chip0.nc4.top + 0x141000");
+    EXPECT_EQ(at(0x4680'1038), "chip0.h2t1.registers + 0x1038");
+    EXPECT_EQ(at(0x46a0'0000), "chip0.top_sp10.registers + 0x0");
+    EXPECT_EQ(at(0x8200'0000 + 31 * 0x10'0000), "chip0.udma0.registers + 0x1f00000");
+    EXPECT_EQ(at(0x8c00'0090), "chip0.fis0.registers + 0x90");
+    EXPECT_EQ(at(0x9400'0000), "chip0.udma1.registers + 0x0");
+    EXPECT_EQ(at(0x9c40'0000), "chip0.fis1.registers + 0x0");
+    EXPECT_EQ(at(0xa200'0000), "chip0.udma2.registers + 0x0");
+    EXPECT_EQ(at(0xac00'0000), "chip0.fis2.registers + 0x0");
+    EXPECT_EQ(at(0xb400'0000), "chip0.udma3.registers + 0x0");
+    EXPECT_EQ(at(0xbc40'0000), "chip0.fis3.registers + 0x0");
+    EXPECT_EQ(at(0xd000'0000 + 5 * 0x400'0000 + 0x270'1400), "chip0.nc5.aperture + 0x2701400");
+    EXPECT_EQ(at(0xf000'0000 + 9 * 0x40'0000), "chip0.top_sp9.aperture + 0x0");
+    EXPECT_EQ(at(0xf280'0000), "chip0.top_sp10.aperture + 0x0");
     EXPECT_EQ(at(0xffff'ffff), "nothing");
 }
 
@@ -216,15 +216,15 @@ class Chip : public testing::Test {
 protected:
     static constexpr const char* yaml = R"(board: bare
 modules:
-  host: {type: pcie_root_port}
-  chip: {type: chips/trainium3, needs_training: false, boot_rom: "", firmware: ""}
+  host0: {type: pcie_root_port}
+  chip0: {type: chips/trainium3, needs_training: false, boot_rom: "", firmware: ""}
 bind:
-  - host.down -> chip.link
-  - chip.link_dma -> host.dma
+  - host0.down -> chip0.link
+  - chip0.link_dma -> host0.dma
 )";
     Chip() : built(plan_text(yaml, "bare.yaml", kinds(), {boards_folder(), {}})) {
         for (const char* name :
-             {"chip.axi0", "chip.axi1", "chip.bar0", "chip.bar4", "chip.management.local"}) {
+             {"chip0.axi0", "chip0.axi1", "chip0.bar0", "chip0.bar4", "chip0.management.local"}) {
             auto& made = probes[name] =
                 std::make_unique<test::tlm_driver>(sc_core::sc_gen_unique_name("probe"));
             made->out.bind(built.find<router>(name)->target);
@@ -260,33 +260,33 @@ TEST_F(Chip, Bar4AndBothDiesShowTheSameBytesOfEachStack) {
     for (unsigned n = 0; n < 4; ++n) {
         const std::uint64_t axi_base = n / 2 * die_bit + n % 2 * 0x40'0000'0000;
         const std::uint64_t last = 36_GiB - 4;
-        poke("chip.bar4", n * 64_GiB + last, 0x1111'0000 + n);
-        EXPECT_EQ(peek("chip.axi0", axi_base + last), 0x1111'0000 + n);
-        EXPECT_EQ(peek("chip.axi1", axi_base + last), 0x1111'0000 + n);
-        EXPECT_EQ(built.find<hbm>(fmt::format("chip.hbm{}", n))->bytes().data()[last], n);
+        poke("chip0.bar4", n * 64_GiB + last, 0x1111'0000 + n);
+        EXPECT_EQ(peek("chip0.axi0", axi_base + last), 0x1111'0000 + n);
+        EXPECT_EQ(peek("chip0.axi1", axi_base + last), 0x1111'0000 + n);
+        EXPECT_EQ(built.find<hbm>(fmt::format("chip0.hbm{}", n))->bytes().data()[last], n);
     }
     std::uint32_t value = 0;
-    EXPECT_EQ(debug("chip.bar4", tlm::TLM_READ_COMMAND, 36_GiB, value), 0u);
+    EXPECT_EQ(debug("chip0.bar4", tlm::TLM_READ_COMMAND, 36_GiB, value), 0u);
 }
 
 TEST_F(Chip, TheManagementProcessorSeesTheAxiSpaceAtBit55) {
-    poke("chip.management.local", (1ull << 55) + 0x8040'0000'1000, 0xabcd);
-    EXPECT_EQ(peek("chip.bar4", 3 * 64_GiB + 0x1000), 0xabcdu);
+    poke("chip0.management.local", (1ull << 55) + 0x8040'0000'1000, 0xabcd);
+    EXPECT_EQ(peek("chip0.bar4", 3 * 64_GiB + 0x1000), 0xabcdu);
 }
 
 TEST_F(Chip, Bar0ShowsEveryCoresSemaphoresAndState) {
     for (unsigned n = 0; n < 8; ++n) {
-        const std::string name = fmt::format("chip.nc{}", n);
+        const std::string name = fmt::format("chip0.nc{}", n);
         built.find<neuron_core>(name)->sync().set(n, static_cast<std::int32_t>(100 + n));
         built.find<neuron_core>(name)->sbuf().data()[8] = static_cast<std::uint8_t>(n + 1);
         const std::uint64_t base = 0xd000'0000 + n * 64_MiB;
-        EXPECT_EQ(peek("chip.bar0", base + 0x270'1000 + 4 * n), 100 + n);
-        EXPECT_EQ(peek("chip.bar0", base + 8), n + 1);
+        EXPECT_EQ(peek("chip0.bar0", base + 0x270'1000 + 4 * n), 100 + n);
+        EXPECT_EQ(peek("chip0.bar0", base + 8), n + 1);
     }
     for (unsigned n = 0; n < 20; ++n) {
-        built.find<top_sp>(fmt::format("chip.top_sp{}", n))->sync().set(3, 7);
-        EXPECT_EQ(peek("chip.bar0", (n < 10 ? 0xf000'0000 : 0xf280'0000) + n % 10 * 4_MiB + 0x100c),
-                  7u);
+        built.find<top_sp>(fmt::format("chip0.top_sp{}", n))->sync().set(3, 7);
+        EXPECT_EQ(
+            peek("chip0.bar0", (n < 10 ? 0xf000'0000 : 0xf280'0000) + n % 10 * 4_MiB + 0x100c), 7u);
     }
 }
 
@@ -295,7 +295,7 @@ TEST_F(Chip, AnswersAnAddressErrorWhereThereIsNothing) {
     for (const std::uint64_t address :
          {0x9'0000'0000ull, 0x80'0000'0000ull, 0x1'0000'0000'0000ull, 0xc000'0000'0000ull,
           0x10'0000'0000'0000ull /* a neighbour */, ~0ull - 3})
-        for (const char* die : {"chip.axi0", "chip.axi1"})
+        for (const char* die : {"chip0.axi0", "chip0.axi1"})
             EXPECT_EQ(debug(die, tlm::TLM_READ_COMMAND, address, value), 0u)
                 << die << fmt::format(" 0x{:x}", address);
 }

@@ -153,10 +153,22 @@ TEST_F(TrnctlConnect, SurvivesAClientThatDiesInACopy) {
     EXPECT_EQ(how.status, 0) << how.output;
 }
 
+TEST(TrnctlBoard, WorksOnTheChipThatIsNamed) {
+    const std::string four = trnctl + " --board trn3-chip --set devices=4 --json ";
+    auto how = run(four + "--chip chip2 info");
+    ASSERT_EQ(how.status, 0) << how.output;
+    EXPECT_EQ(lines_of(how.output).back()["routing_id"], 9);
+    EXPECT_EQ(lines_of(how.output).back()["device_index"], 2);
+    EXPECT_EQ(lines_of(how.output).back()["serial"], 0x5452'4e33'0000'0003);
+    how = run(four + "info");
+    EXPECT_EQ(how.status, 2);
+    EXPECT_THAT(how.output, HasSubstr("known: chip0, chip1, chip2, chip3)"));
+}
+
 TEST_F(TrnctlConnect, NamesTheChipsThereAre) {
     const auto how = ctl("--chip chip77 info");
     EXPECT_EQ(how.status, 2);
-    EXPECT_THAT(how.output, HasSubstr("known: chip"));
+    EXPECT_THAT(how.output, HasSubstr("known: chip0)"));
 }
 
 TEST_F(TrnctlConnect, SaysThatThePlatformHasGone) {

@@ -261,6 +261,9 @@ TEST(Board, E50BoundsCountsAndLists) {
     EXPECT_THAT(
         findings(with_modules("  a: {type: memory, count: 3, each: {size: [1 KiB, 2 KiB]}}\n")),
         testing::Contains(finding{mistake::bad_count, 3, 44}));
+    EXPECT_THAT(findings(with_modules(
+                    "  a: {type: memory, count: 2, each: {size: [1 KiB, 2 KiB, 3 KiB]}}\n")),
+                testing::Not(testing::Contains(finding{mistake::bad_count, 3, 44})));
     EXPECT_THAT(findings(with_bind("  - {bind: noc.initiator -> ram.in, at: [0, 1], to: [1], "
                                    "size: 1 KiB}\n")),
                 testing::Contains(finding{mistake::bad_count, 7, 53}));

@@ -125,6 +125,19 @@ TEST(BackingStoreTest, SharedStoresLieSideBySideInOneFile) {
     EXPECT_EQ(second.data()[5], 0);
 }
 
+TEST(BackingStoreTest, EachGroupHasItsOwnFile) {
+    const auto shared = backing_store::sharing::file_descriptor;
+    backing_store mine{1 << 20, shared, "chip0"}, theirs{1 << 20, shared, "chip1"};
+    backing_store also_mine{1 << 20, shared, "chip0"};
+    EXPECT_NE(mine.descriptor(), theirs.descriptor());
+    EXPECT_EQ(theirs.descriptor_offset(), 0u);
+    EXPECT_EQ(also_mine.descriptor(), mine.descriptor());
+    EXPECT_EQ(also_mine.descriptor_offset(), 1u << 20);
+    mine.data()[5] = 7;
+    EXPECT_EQ(theirs.resident(), 0u);
+    EXPECT_EQ(theirs.data()[5], 0);
+}
+
 TEST(MemoryTest, CostsNothingUntilItIsTouched) {
     memory hbm{"hbm", {.size = std::uint64_t{36} << 30}};
     EXPECT_EQ(hbm.bytes().size(), std::uint64_t{36} << 30);
