@@ -61,7 +61,7 @@ private:
 class chip_behind_socket final : public attached_chip {
 public:
     explicit chip_behind_socket(const contract_board& which)
-        : socket_(folder_ / "sockets/chip.sock"), output_(folder_ / "output") {
+        : socket_(folder_ / "sockets/chip0.sock"), output_(folder_ / "output") {
         const std::string sockets = folder_ / "sockets";
         pid_ = fork();
         if (pid_ == 0) {
