@@ -214,7 +214,9 @@ void udma::hook_interrupt_groups() {
         {reg::primary_cause, reg::primary_cause_set, reg::primary_mask, reg::primary_mask_clear,
          reg::primary_status, reg::primary_control},
         {reg::secondary_cause, reg::secondary_cause_set, reg::secondary_mask,
-         reg::secondary_mask_clear, reg::secondary_status, reg::secondary_control}};
+         reg::secondary_mask_clear, reg::secondary_status, reg::secondary_control},
+        {reg::axi_error_cause, reg::axi_error_cause_set, reg::axi_error_mask,
+         reg::axi_error_mask_clear, reg::axi_error_status, reg::axi_error_cause_control}};
     for (const names& n : kinds) {
         regs_.on_read(n.cause, [this, n](register_access& a) {
             const auto control = regs_.get(n.control, a.index, a.instance);

@@ -77,7 +77,7 @@ std::vector<std::uint8_t> read_memory(world& w, const location& from, std::uint6
     if (from.what == location::kind::hbm)
         w.device.check(trn_window_read(w.device, from.number, from.offset, bytes.data(), size));
     else
-        w.device.check(trn_read(w.device, from.core(), bytes.data(), address, size));
+        w.device.check(trn_read(w.device, from.core(w.device), bytes.data(), address, size));
     return bytes;
 }
 
@@ -87,7 +87,7 @@ void write_memory(world& w, const location& to, const std::vector<std::uint8_t>&
         w.device.check(
             trn_window_write(w.device, to.number, to.offset, bytes.data(), bytes.size()));
     else
-        w.device.check(trn_write(w.device, to.core(), address, bytes.data(), bytes.size()));
+        w.device.check(trn_write(w.device, to.core(w.device), address, bytes.data(), bytes.size()));
 }
 
 void expect_equal(std::string_view where, const std::optional<pattern::mismatch>& wrong) {
@@ -103,18 +103,24 @@ struct endpoints {
 struct copy_spec {
     location from, to;
     std::uint64_t size = 0;
-    std::uint32_t core = 0;
+    std::optional<std::uint32_t> given_core;
     std::string pattern;
     std::string text() const {
         return fmt::format("{} to {}, {} bytes", from.text(), to.text(), size);
     }
+    std::uint32_t core(const device& on) const {
+        return given_core.value_or((to.what == location::kind::host ? from : to).core(on));
+    }
 };
 
+/// The core that a step names, or nothing.
+std::optional<std::uint32_t> read_core(const reader& r) {
+    if (!r.has("core")) return std::nullopt;
+    return static_cast<std::uint32_t>(r.number("core", word_max));
+}
+
 copy_spec read_copy_spec(const reader& r) {
-    copy_spec c{r.place("from"), r.place("to"), r.size("size"), 0, r.text("pattern", "")};
-    const auto& chooses = c.to.what == location::kind::host ? c.from : c.to;
-    c.core = static_cast<std::uint32_t>(r.number("core", 7, chooses.core()));
-    return c;
+    return {r.place("from"), r.place("to"), r.size("size"), read_core(r), r.text("pattern", "")};
 }
 
 endpoints prepare(world& w, const copy_spec& c) {
@@ -138,7 +144,8 @@ action read_copy(const reader& r) {
                 const auto ends = prepare(w, c);
                 std::vector<std::uint8_t> expected;
                 if (verify && !ends.from) expected = read_memory(w, c.from, c.size);
-                w.device.check(trn_copy(w.device, c.core, ends.destination, ends.source, c.size));
+                w.device.check(
+                    trn_copy(w.device, c.core(w.device), ends.destination, ends.source, c.size));
                 if (!verify) return;
                 const auto found = ends.to ? std::vector<std::uint8_t>(ends.to->bytes().begin(),
                                                                        ends.to->bytes().end())
@@ -157,8 +164,8 @@ action read_submit(const reader& r) {
                     throw step_failure(fmt::format("job '{}' is not finished yet", name));
                 auto ends = prepare(w, c);
                 world::job job;
-                w.device.check(
-                    trn_submit(w.device, c.core, ends.destination, ends.source, c.size, &job.id));
+                w.device.check(trn_submit(w.device, c.core(w.device), ends.destination, ends.source,
+                                          c.size, &job.id));
                 job.from = std::move(ends.from);
                 job.to = std::move(ends.to);
                 w.jobs.emplace(name, std::move(job));
@@ -180,9 +187,10 @@ action read_memset(const reader& r) {
     const auto at = r.place("at");
     const auto size = r.size("size");
     const auto value = static_cast<std::uint8_t>(r.number("value", 255));
-    const auto core = static_cast<std::uint32_t>(r.number("core", 7, at.core()));
+    const auto given_core = read_core(r);
     const bool verify = r.flag("verify", true);
     return {fmt::format("memset {} to {:#04x}, {} bytes", at.text(), value, size), [=](world& w) {
+                const auto core = given_core.value_or(at.core(w.device));
                 w.device.check(trn_memset(w.device, core, at.address(w.device, size), value, size));
                 if (!verify) return;
                 const std::vector<std::uint8_t> expected(size, value);

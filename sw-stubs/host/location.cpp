@@ -12,8 +12,6 @@ namespace trn {
 
 namespace {
 
-constexpr std::uint64_t sbuf_bytes = std::uint64_t{32} << 20;  // contract 3.3
-
 std::variant<std::uint64_t, std::string> parse_offset(std::string_view text) {
     const auto number = config::parse_unsigned(text);
     if (const auto* value = std::get_if<std::uint64_t>(&number)) return *value;
@@ -102,7 +100,7 @@ std::uint64_t location::address(const device& on, std::uint64_t size) const {
         inside(info.stack_size, info.stacks, "hbm");
         break;
     case kind::sbuf:
-        inside(sbuf_bytes, info.cores, "sbuf");
+        inside(info.state_buffer_size, info.cores, "sbuf");
         break;
     case kind::axi:
         return offset;
@@ -111,10 +109,12 @@ std::uint64_t location::address(const device& on, std::uint64_t size) const {
                              : trn_sbuf_address(on, number, offset);
 }
 
-std::uint32_t location::core() const {
+std::uint32_t location::core(const device& on) const {
     switch (what) {
-    case kind::hbm:
-        return 2 * number;
+    case kind::hbm: {
+        const auto info = on.info();
+        return number * info.cores / info.stacks;
+    }
     case kind::sbuf:
         return number;
     default:

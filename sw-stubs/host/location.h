@@ -28,7 +28,7 @@ struct location {
     std::uint64_t address(const device& on, std::uint64_t size) const;
     /// The core whose host-transfer queue a copy to or from here uses when nobody says: the first
     /// core of the stack, the core itself, 0.
-    std::uint32_t core() const;
+    std::uint32_t core(const device& on) const;
 };
 
 }  // namespace trn

@@ -85,17 +85,19 @@ const char* trn_last_error(const trn_device* device);
 trn_status trn_probe(trn_device* device);
 
 /** Whole-device reset, then DMA engines and host rings set up (contract 5, 6.3). The handshake is
- * with firmware on silicon revisions, with the simulator's reset register on revision 255, and left
- * out on revision 240. Needs trn_probe. */
+ * with firmware on silicon revisions, with the simulator's reset register on revision 255 (on
+ * Trainium1 and Inferentia2 with both), and left out on revision 240 of Trainium3. Needs trn_probe.
+ */
 trn_status trn_reset_device(trn_device* device);
 
-/** Resets the cores whose bits are set (bit 0..7) with their DMA engines and sync blocks, then sets
- * the engines up again (contract 5.2, 5.3). Memory keeps its content. Copies in flight on these
- * cores are lost: their jobs end with TRN_ABORTED. */
+/** Resets the cores whose bits are set (bit 0 is core 0) with their DMA engines and sync blocks,
+ * then sets the engines up again (contract 5.2, 5.3). Memory keeps its content. Copies in flight on
+ * these cores are lost: their jobs end with TRN_ABORTED. */
 trn_status trn_reset_cores(trn_device* device, uint32_t core_map);
 
 /** How the chip differs by its PCI revision id (contract 2). */
 typedef enum trn_mode { TRN_MODE_SILICON = 0, TRN_MODE_QEMU = 1, TRN_MODE_EMULATOR = 2 } trn_mode;
+#define TRN_MODES 3
 
 #define TRN_MAX_STACKS 4u
 
@@ -103,13 +105,16 @@ typedef struct trn_device_info {
     uint16_t vendor_id, device_id;
     uint8_t revision;
     trn_mode mode;
-    uint32_t architecture; /**< 3 = Trainium2, 4 = Trainium3, as the public driver numbers them */
+    uint32_t architecture; /**< as the public driver numbers them: 4 = Trainium3, 3 = Trainium2,
+                                2 = Trainium1 and Inferentia2 */
     const char* name;      /**< "Trainium3" */
     uint32_t routing_id;   /**< as firmware published it */
     uint32_t device_index; /**< n of /dev/neuron<n> (contract 1.3) */
-    uint32_t cores, dma_engines, queues_per_engine, sync_blocks, stacks;
-    uint64_t stack_size; /**< usable bytes of each HBM stack */
-    uint64_t bar0_size, bar4_size;
+    uint32_t cores, dma_engines, queues_per_engine, sync_blocks, stacks, dies;
+    uint64_t stack_size;        /**< usable bytes of each HBM stack */
+    uint64_t state_buffer_size; /**< of each core */
+    uint32_t register_bar;      /**< 0, or 2 on revision 255 of Trainium1 and Inferentia2 */
+    uint64_t register_bar_size, bar4_size;
 } trn_device_info;
 
 trn_status trn_get_info(const trn_device* device, trn_device_info* info);
@@ -147,7 +152,7 @@ uint64_t trn_buffer_address(const trn_device* device, const trn_buffer* buffer, 
 #define TRN_JOB_BYTES (TRN_BATCH_DESCRIPTORS * TRN_DESCRIPTOR_BYTES)
 
 /** Copies by DMA between any two AXI addresses, host or device, on the host-transfer queue of a
- * core (engine 128 + core/2, queue core%2), and waits. Any size and alignment; 0 bytes is done at
+ * core (contract 8, 15.2), and waits. Any size and alignment; 0 bytes is done at
  * once. TRN_ABORTED, TRN_TIMED_OUT: how much arrived is unknown, and the queue answers
  * TRN_NOT_READY until it is reset (trn_reset_device, trn_reset_cores, trn_restart_queue). */
 trn_status trn_copy(trn_device* device, uint32_t core, uint64_t destination, uint64_t source,
@@ -236,8 +241,8 @@ typedef struct trn_queue_state {
     trn_ring_side m2s, s2m;
 } trn_queue_state;
 
-/** Gives a queue of engines 0..127 the caller's rings: lengths 32..2^24-16, multiples of 16, bases
- * multiples of 256. The first pass uses ring id 1. Drops work that was pending. */
+/** Gives a queue of the cores' engines the caller's rings: lengths 32..2^24-16, multiples of 16,
+ * bases multiples of 256. The first pass uses ring id 1. Drops work that was pending. */
 trn_status trn_ring_init(trn_device* device, uint32_t engine, uint32_t queue, uint64_t m2s_base,
                          uint32_t m2s_length, uint64_t s2m_base, uint32_t s2m_length);
 /** Rings the doorbells, write side first (contract 7.4); a count of 0 leaves its doorbell alone. */
@@ -267,8 +272,8 @@ trn_descriptor trn_s2m_descriptor(uint64_t destination, uint32_t size, uint32_t 
 /* ---- semaphores and events (contract 3.3, 10) ----------------------------------------------- */
 
 typedef enum trn_sync_block {
-    TRN_SYNC_CORE = 0,  /**< a NeuronCore, 0..7 */
-    TRN_SYNC_TOP_SP = 1 /**< a collective-core block, 0..15 as the driver numbers them */
+    TRN_SYNC_CORE = 0,  /**< a NeuronCore */
+    TRN_SYNC_TOP_SP = 1 /**< a collective-core block, as the driver numbers them */
 } trn_sync_block;
 
 #define TRN_SEMAPHORES 256u
@@ -317,7 +322,7 @@ typedef struct trn_power_sample {
     uint32_t counter;      /**< changes with each new sample */
 } trn_power_sample;
 
-/** Power use of a die, 0 or 1, as firmware last published it. */
+/** Power use of a die, as firmware last published it. */
 trn_status trn_get_power(trn_device* device, uint32_t die, trn_power_sample* sample);
 
 typedef struct trn_ecc_counts {
@@ -349,7 +354,7 @@ trn_status trn_notification_head(trn_device* device, trn_notifier block, uint32_
 /* ---- BARs
  * ---------------------------------------------------------------------------------------- */
 
-/** One 32-bit register of BAR0; offset aligned. */
+/** One 32-bit register of the register BAR (BAR0, but see register_bar); offset aligned. */
 trn_status trn_bar_read(trn_device* device, uint64_t offset, uint32_t* value);
 /** As user space may write it: mailbox words and ring registers are refused with
  * TRN_INVALID_ARGUMENT (contract 13.2, BAR_WRITE). */

@@ -52,7 +52,7 @@ static trn_job job_name(uint32_t core, uint64_t sequence) {
 static trn_status named_ring(trn_device* device, trn_job job, trn_ring** ring, uint64_t* sequence) {
     const uint64_t core = (job >> 56) - 1;
     *sequence = job & ((UINT64_C(1) << 56) - 1);
-    if (!device->layout || job >> 56 == 0 || core >= device->layout->cores)
+    if (!device->generation || job >> 56 == 0 || core >= device->map->cores)
         return fail(device, TRN_INVALID_ARGUMENT, "0x%llx is not a job", (unsigned long long)job);
     *ring = &device->copy_rings[core];
     return TRN_OK;
@@ -141,7 +141,7 @@ trn_status trn_write(trn_device* device, uint32_t core, uint64_t destination, co
         const uint64_t part = size - done < BOUNCE_BYTES ? size - done : BOUNCE_BYTES;
         memcpy(device->bounce.host, (const uint8_t*)bytes + done, part);
         status = trn_copy(device, core, destination + done,
-                          device->bounce.iova | LAYOUT_HOST_WINDOW, part);
+                          host_address(device, device->bounce.iova), part);
     }
     return status;
 }
@@ -153,7 +153,7 @@ trn_status trn_read(trn_device* device, uint32_t core, void* bytes, uint64_t sou
     for (uint64_t done = 0; done < size && status == TRN_OK; done += BOUNCE_BYTES) {
         const uint64_t part = size - done < BOUNCE_BYTES ? size - done : BOUNCE_BYTES;
         status =
-            trn_copy(device, core, device->bounce.iova | LAYOUT_HOST_WINDOW, source + done, part);
+            trn_copy(device, core, host_address(device, device->bounce.iova), source + done, part);
         if (status == TRN_OK) memcpy((uint8_t*)bytes + done, device->bounce.host, part);
     }
     return status;
@@ -166,7 +166,8 @@ trn_status trn_memset(trn_device* device, uint32_t core, uint64_t destination, u
     if (status != TRN_OK || size == 0) return status;
     const uint64_t pattern = size < TRN_DESCRIPTOR_BYTES ? size : TRN_DESCRIPTOR_BYTES;
     memset(device->bounce.host, value, pattern);
-    status = trn_copy(device, core, destination, device->bounce.iova | LAYOUT_HOST_WINDOW, pattern);
+    status =
+        trn_copy(device, core, destination, host_address(device, device->bounce.iova), pattern);
 
     /* The rest has a constant source, the part that is there now (contract 8). */
     for (uint64_t done = pattern; done < size && status == TRN_OK;) {

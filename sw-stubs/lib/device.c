@@ -14,6 +14,7 @@
 #define REVISION_EMULATOR 240u
 #define BOOT_TIMEOUT_MS 600000u /* contract 1.3: 20 attempts of 30 rounds of 1 s */
 #define DUMMY_RING_DESCRIPTORS 64u
+#define ENGINE_BYTES 0x40000u /* of UDMA registers */
 
 const char* trn_status_text(trn_status status) {
     switch (status) {
@@ -72,6 +73,10 @@ static trn_status transport_failed(trn_device* device, int error, const char* wh
                 device->transport.name, strerror(-error));
 }
 
+static uint32_t register_bar(const trn_device* device) {
+    return device->map->register_bar[device->mode];
+}
+
 void mmio_begin(trn_device* device) {
     device->io = TRN_OK;
 }
@@ -79,19 +84,33 @@ void mmio_begin(trn_device* device) {
 uint32_t mmio_read(trn_device* device, uint64_t offset) {
     uint32_t value = 0;
     if (device->io != TRN_OK) return 0;
-    const int error = device->transport.bar_read32(device->transport.context, 0, offset, &value);
-    if (error) device->io = transport_failed(device, error, "cannot read BAR0 +", offset);
+    const int error = device->transport.bar_read32(device->transport.context, register_bar(device),
+                                                   offset, &value);
+    if (error) device->io = transport_failed(device, error, "cannot read register", offset);
     return value;
 }
 
 void mmio_write(trn_device* device, uint64_t offset, uint32_t value) {
     if (device->io != TRN_OK) return;
-    const int error = device->transport.bar_write32(device->transport.context, 0, offset, value);
-    if (error) device->io = transport_failed(device, error, "cannot write BAR0 +", offset);
+    const int error = device->transport.bar_write32(device->transport.context, register_bar(device),
+                                                    offset, value);
+    if (error) device->io = transport_failed(device, error, "cannot write register", offset);
 }
 
 trn_status mmio_end(trn_device* device) {
     return device->io;
+}
+
+uint64_t engine_registers(const trn_device* device, uint32_t engine) {
+    return place(&device->map->engine, engine);
+}
+
+uint64_t misc_ram_word(const trn_device* device, uint32_t offset) {
+    return device->map->misc_ram + offset;
+}
+
+uint64_t host_address(const trn_device* device, uint64_t iova) {
+    return iova | device->map->host_window;
 }
 
 uint64_t now(const trn_device* device) {
@@ -116,9 +135,11 @@ trn_status allocate(trn_device* device, uint64_t size, trn_dma_memory* memory) {
         memset(memory, 0, sizeof *memory);
         return transport_failed(device, error, "no memory for DMA: size", size);
     }
-    if ((memory->iova + memory->size) & ~(LAYOUT_HOST_WINDOW - 1)) {
+    const uint64_t window = device->map->host_window;
+    if ((memory->iova + memory->size) & ~(window - 1)) {
         release(device, memory);
-        return fail(device, TRN_NO_MEMORY, "host memory for DMA lies above 2^46");
+        return fail(device, TRN_NO_MEMORY, "host memory for DMA lies above 0x%llx",
+                    (unsigned long long)window);
     }
     return TRN_OK;
 }
@@ -142,10 +163,9 @@ trn_status need_ready(trn_device* device) {
 trn_status need_core(trn_device* device, uint32_t core) {
     const trn_status status = need_probe(device);
     if (status != TRN_OK) return status;
-    return core < device->layout->cores
-               ? TRN_OK
-               : fail(device, TRN_INVALID_ARGUMENT, "no core %u: %s has %u", core,
-                      device->layout->name, device->layout->cores);
+    return core < device->map->cores ? TRN_OK
+                                     : fail(device, TRN_INVALID_ARGUMENT, "no core %u: %s has %u",
+                                            core, device->generation->name, device->map->cores);
 }
 
 trn_device* trn_create(const trn_transport* transport, const trn_options* options) {
@@ -159,7 +179,7 @@ trn_device* trn_create(const trn_transport* transport, const trn_options* option
 void trn_destroy(trn_device* device) {
     if (!device) return;
     if (device->ready)
-        for (uint32_t engine = 0; engine < TRN_USER_ENGINES; ++engine)
+        for (uint32_t engine = 0; engine < device->map->user_engines; ++engine)
             for (uint32_t queue = 0; queue < TRN_QUEUES; ++queue)
                 if (device->user_rings[engine] >> queue & 1)
                     trn_ring_release(device, engine, queue);
@@ -190,11 +210,12 @@ static trn_status identify(trn_device* device) {
     device->vendor_id = (uint16_t)ids;
     device->device_id = (uint16_t)(ids >> 16);
     device->revision = (uint8_t)revision;
-    device->layout = device->vendor_id == VENDOR_ID ? layout_find(device->device_id) : NULL;
-    if (!device->layout)
+    device->generation = device->vendor_id == VENDOR_ID ? generation_find(device->device_id) : NULL;
+    device->map = device->generation ? device->generation->map : NULL;
+    if (!device->generation)
         return fail(device, TRN_UNKNOWN_DEVICE,
                     "function %04x:%04x is no Trainium that this "
-                    "library knows (1d0f:7564, :7565, :7364)",
+                    "library knows (1d0f:7564, :7565, :7364, :7164, :7264)",
                     device->vendor_id, device->device_id);
     device->mode = device->revision == REVISION_QEMU       ? TRN_MODE_QEMU
                    : device->revision == REVISION_EMULATOR ? TRN_MODE_EMULATOR
@@ -208,10 +229,13 @@ static trn_status identify(trn_device* device) {
 static trn_status find_bars(trn_device* device) {
     for (uint32_t bar = 0; bar < 6; ++bar)
         device->bar_size[bar] = device->transport.bar_size(device->transport.context, bar);
-    if (device->bar_size[0] < UINT64_C(1) << 32)
+    const uint32_t registers = register_bar(device);
+    const uint64_t needed = device->map->register_bar_bytes;
+    if (device->bar_size[registers] < needed)
         return fail(device, TRN_PROTOCOL_ERROR,
-                    "BAR0 has %llu bytes: the register space needs 4 GiB",
-                    (unsigned long long)device->bar_size[0]);
+                    "BAR%u has 0x%llx bytes: the registers of %s need 0x%llx", registers,
+                    (unsigned long long)device->bar_size[registers], device->generation->name,
+                    (unsigned long long)needed);
     if (device->mode == TRN_MODE_QEMU && device->bar_size[4] == 0)
         return fail(device, TRN_PROTOCOL_ERROR, "no BAR4: on revision 255 it tells the HBM size");
     return TRN_OK;
@@ -223,7 +247,7 @@ static trn_status wait_for_routing_id(trn_device* device) {
     const uint64_t start = now(device);
     for (;;) {
         mmio_begin(device);
-        const uint32_t id = mmio_read(device, LAYOUT_MISC_RAM + MISC_RAM(ROUTING_ID));
+        const uint32_t id = mmio_read(device, misc_ram_word(device, MISC_RAM(ROUTING_ID)));
         trn_status status = mmio_end(device);
         if (status != TRN_OK) return status;
         if (id != WORD_NOT_PUBLISHED) {
@@ -238,18 +262,19 @@ static trn_status wait_for_routing_id(trn_device* device) {
     }
 }
 
-/* Contract 1.3 step 5. */
-static trn_status place_in_torus(trn_device* device) {
-    static const uint8_t torus[16] = {0, 3, 4, 7, 12, 15, 8, 11, 1, 2, 5, 6, 13, 14, 9, 10};
+/* Contract 1.3 step 5, 15.2. */
+static trn_status place_on_board(trn_device* device) {
     const bool pds = device->options.platform == TRN_HOST_PDS;
     const uint32_t most = pds ? 128 : 64;
     if (device->routing_id >= most)
         return fail(device, TRN_PROTOCOL_ERROR, "routing id 0x%x: 0..%u are possible",
                     device->routing_id, most - 1);
-    device->device_index = pds ? device->routing_id % 16 : torus[device->routing_id % 16];
+    const uint32_t position = device->routing_id % 16;
+    device->device_index = pds ? position : device->generation->index_of_routing_id[position];
+    if (device->generation->index_continues) device->device_index += device->routing_id - position;
     if (!pds) return TRN_OK;
     mmio_begin(device);
-    const uint32_t server = mmio_read(device, LAYOUT_MISC_RAM + MISC_RAM(SERVER_ID));
+    const uint32_t server = mmio_read(device, misc_ram_word(device, MISC_RAM(SERVER_ID)));
     const trn_status status = mmio_end(device);
     if (status == TRN_OK && !(server & 1u << 15))
         return fail(device, TRN_PROTOCOL_ERROR, "server id 0x%08x is not valid (bit 15)", server);
@@ -261,7 +286,7 @@ trn_status trn_probe(trn_device* device) {
     trn_status status = identify(device);
     if (status == TRN_OK) status = find_bars(device);
     if (status == TRN_OK) status = wait_for_routing_id(device);
-    if (status == TRN_OK) status = place_in_torus(device);
+    if (status == TRN_OK) status = place_on_board(device);
     if (status == TRN_OK && !device->dummy_ring.host)
         status = allocate(device, 2 * DUMMY_RING_DESCRIPTORS * sizeof(trn_descriptor),
                           &device->dummy_ring);
@@ -269,29 +294,37 @@ trn_status trn_probe(trn_device* device) {
     return status;
 }
 
+static bool windows_follow_bar4(const trn_device* device) {
+    return device->mode == TRN_MODE_QEMU && device->map->windows_follow_bar4;
+}
+
 static uint64_t stack_bytes(const trn_device* device) {
-    return device->mode == TRN_MODE_QEMU ? device->bar_size[4] / 4 : device->layout->stack_size;
+    return windows_follow_bar4(device) ? device->bar_size[4] / device->map->stacks
+                                       : device->generation->stack_bytes;
 }
 
 trn_status trn_get_info(const trn_device* device, trn_device_info* info) {
     if (!device->probed) return TRN_NOT_READY;
-    const trn_layout* layout = device->layout;
+    const trn_generation* generation = device->generation;
     *info = (trn_device_info){
         .vendor_id = device->vendor_id,
         .device_id = device->device_id,
         .revision = device->revision,
         .mode = device->mode,
-        .architecture = layout->architecture,
-        .name = layout->name,
+        .architecture = generation->architecture,
+        .name = generation->name,
         .routing_id = device->routing_id,
         .device_index = device->device_index,
-        .cores = layout->cores,
-        .dma_engines = layout->engines,
+        .cores = device->map->cores,
+        .dma_engines = device->map->engines,
         .queues_per_engine = TRN_QUEUES,
-        .sync_blocks = layout->sync_blocks,
-        .stacks = layout->stacks,
+        .sync_blocks = device->map->top_sps,
+        .stacks = device->map->stacks,
+        .dies = device->map->dies,
         .stack_size = stack_bytes(device),
-        .bar0_size = device->bar_size[0],
+        .state_buffer_size = generation->state_buffer_bytes,
+        .register_bar = register_bar(device),
+        .register_bar_size = device->bar_size[register_bar(device)],
         .bar4_size = device->bar_size[4],
     };
     return TRN_OK;
@@ -300,16 +333,18 @@ trn_status trn_get_info(const trn_device* device, trn_device_info* info) {
 /* ---- addresses, host memory, BARs ---- */
 
 uint64_t trn_hbm_address(const trn_device* device, uint32_t stack, uint64_t offset) {
-    (void)device;
-    return stack < TRN_MAX_STACKS ? layout_stack(stack) + offset : 0;
+    if (!device->map) return 0;
+    return stack < device->map->stacks ? place(&device->map->stack, stack) + offset : 0;
 }
 
 uint64_t trn_sbuf_address(const trn_device* device, uint32_t core, uint64_t offset) {
-    (void)device;
-    return core < TRN_MAX_CORES ? layout_core(core) + offset : 0;
+    if (!device->map) return 0;
+    return core < device->map->cores ? place(&device->map->core, core) + offset : 0;
 }
 
 trn_status trn_buffer_alloc(trn_device* device, uint64_t size, trn_buffer* buffer) {
+    const trn_status status = need_probe(device);
+    if (status != TRN_OK) return status;
     if (size == 0) return fail(device, TRN_INVALID_ARGUMENT, "a buffer of 0 bytes");
     return allocate(device, size, &buffer->memory);
 }
@@ -319,8 +354,7 @@ void trn_buffer_free(trn_device* device, trn_buffer* buffer) {
 }
 
 uint64_t trn_buffer_address(const trn_device* device, const trn_buffer* buffer, uint64_t offset) {
-    (void)device;
-    return (buffer->memory.iova + offset) | LAYOUT_HOST_WINDOW;
+    return host_address(device, buffer->memory.iova + offset);
 }
 
 trn_status trn_sleep(trn_device* device, uint64_t nanoseconds) {
@@ -340,10 +374,11 @@ uint64_t trn_simulated_now(const trn_device* device) {
 static trn_status check_register(trn_device* device, uint64_t offset) {
     const trn_status status = need_probe(device);
     if (status != TRN_OK) return status;
-    if (offset % 4 || offset >= device->bar_size[0])
+    const uint64_t size = device->bar_size[register_bar(device)];
+    if (offset % 4 || offset >= size)
         return fail(device, TRN_INVALID_ARGUMENT,
-                    "BAR0 + 0x%llx is no register: offsets are multiples of 4 below 0x%llx",
-                    (unsigned long long)offset, (unsigned long long)device->bar_size[0]);
+                    "0x%llx is no register: offsets are multiples of 4 below 0x%llx",
+                    (unsigned long long)offset, (unsigned long long)size);
     return TRN_OK;
 }
 
@@ -365,9 +400,9 @@ trn_status trn_bar_write_raw(trn_device* device, uint64_t offset, uint32_t value
 
 /* Contract 13.2, ioctl 12: what user space may not write because rings are the driver's. */
 static bool is_ring_register(const trn_device* device, uint64_t offset) {
-    for (uint32_t engine = 0; engine < device->layout->engines; ++engine) {
-        const uint64_t base = layout_engine(engine);
-        if (offset < base || offset >= layout_engine_misc(engine)) continue;
+    for (uint32_t engine = 0; engine < device->map->engines; ++engine) {
+        const uint64_t base = engine_registers(device, engine);
+        if (offset < base || offset >= base + ENGINE_BYTES) continue;
         for (uint32_t q = 0; q < TRN_QUEUES; ++q) {
             const uint64_t guarded[] = {UDMA(M2S_Q_BASE_LO)(q),
                                         UDMA(M2S_Q_BASE_HI)(q),
@@ -386,8 +421,8 @@ static bool is_ring_register(const trn_device* device, uint64_t offset) {
     return false;
 }
 
-static bool is_mailbox_register(uint64_t offset) {
-    const uint64_t misc = LAYOUT_MISC_RAM;
+static bool is_mailbox_register(const trn_device* device, uint64_t offset) {
+    const uint64_t misc = device->map->misc_ram;
     return (offset >= misc + MISC_RAM(REQUEST_0) && offset <= misc + MISC_RAM(RESPONSE_LO)) ||
            offset == misc + MISC_RAM(TRIGGER);
 }
@@ -395,9 +430,9 @@ static bool is_mailbox_register(uint64_t offset) {
 trn_status trn_bar_write(trn_device* device, uint64_t offset, uint32_t value) {
     const trn_status status = check_register(device, offset);
     if (status != TRN_OK) return status;
-    if (is_mailbox_register(offset) || is_ring_register(device, offset))
+    if (is_mailbox_register(device, offset) || is_ring_register(device, offset))
         return fail(device, TRN_INVALID_ARGUMENT,
-                    "BAR0 + 0x%llx belongs to the driver (mailbox or ring register)",
+                    "register 0x%llx belongs to the driver (mailbox or ring register)",
                     (unsigned long long)offset);
     return trn_bar_write_raw(device, offset, value);
 }
@@ -407,10 +442,10 @@ static trn_status window_offset(trn_device* device, uint32_t stack, uint64_t off
     const trn_status status = need_probe(device);
     if (status != TRN_OK) return status;
     const uint64_t slice =
-        device->mode == TRN_MODE_QEMU ? device->bar_size[4] / 4 : LAYOUT_BAR4_STACK_BYTES;
+        windows_follow_bar4(device) ? stack_bytes(device) : device->map->window_slice;
     if (device->bar_size[4] == 0)
         return fail(device, TRN_NOT_SUPPORTED, "the function has no BAR4");
-    if (stack >= device->layout->stacks || offset > stack_bytes(device) ||
+    if (stack >= device->map->stacks || offset > stack_bytes(device) ||
         size > stack_bytes(device) - offset)
         return fail(device, TRN_INVALID_ARGUMENT, "HBM %u has no %llu bytes at 0x%llx", stack,
                     (unsigned long long)size, (unsigned long long)offset);

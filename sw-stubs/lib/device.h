@@ -2,19 +2,18 @@
 #ifndef TRN_LIB_DEVICE_H
 #define TRN_LIB_DEVICE_H
 
-#include "layout.h"
+#include "generation.h"
 #include "registers.h"
 #include "ring.h"
 #include "trn_driver.h"
 
 /* The opaque device and what the parts of the library share. */
 
-#define TRN_USER_ENGINES 128u
-
 struct trn_device {
     trn_transport transport;
     trn_options options;
-    const trn_layout* layout;
+    const trn_generation* generation;
+    const trn_map* map; /* the generation's */
     trn_mode mode;
     uint16_t vendor_id, device_id;
     uint8_t revision;
@@ -28,8 +27,8 @@ struct trn_device {
     trn_dma_memory mailbox;             /* legacy requests, then responses */
     uint8_t mailbox_sequence;
 
-    uint16_t user_rings[TRN_USER_ENGINES];                     /* queues in the caller's hands */
-    uint16_t notifiers[3][TRN_USER_ENGINES + TRN_H2T_ENGINES]; /* slots that are on */
+    uint16_t user_rings[TRN_MAX_USER_ENGINES]; /* queues in the caller's hands */
+    uint16_t notifiers[3][TRN_MAX_ENGINES];    /* slots that are on */
 
     trn_status io; /* first failed access since mmio_begin */
     bool failed_copy;
@@ -44,12 +43,18 @@ __attribute__((format(printf, 3, 4)))
 trn_status
 fail(trn_device* device, trn_status status, const char* format, ...);
 
-/* Registers of BAR0. The first access that fails is remembered and the rest of the sequence is left
- * out: a long sequence asks once, at its end. */
+/* Registers of the register BAR. The first access that fails is remembered and the rest of the
+ * sequence is left out: a long sequence asks once, at its end. */
 void mmio_begin(trn_device* device);
 uint32_t mmio_read(trn_device* device, uint64_t offset);
 void mmio_write(trn_device* device, uint64_t offset, uint32_t value);
 trn_status mmio_end(trn_device* device);
+
+/* Offsets in it. */
+uint64_t engine_registers(const trn_device* device, uint32_t engine);
+uint64_t misc_ram_word(const trn_device* device, uint32_t offset);
+/* AXI address of host memory. */
+uint64_t host_address(const trn_device* device, uint64_t iova);
 
 uint64_t now(const trn_device* device);
 /* Lets time pass; TRN_DEVICE_GONE when there is nobody left to wait for. */

@@ -45,7 +45,7 @@ static request_header make_header(trn_device* device, uint8_t command, const voi
 /* ---- legacy: request and response in host memory ---- */
 
 static void ring_bell(trn_device* device, uint64_t request, uint64_t response) {
-    const uint64_t misc = LAYOUT_MISC_RAM;
+    const uint64_t misc = device->map->misc_ram;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     mmio_write(device, misc + MISC_RAM(REQUEST_1), (uint32_t)request);
     mmio_write(device, misc + MISC_RAM(REQUEST_0), (uint32_t)(request >> 32));
@@ -63,7 +63,7 @@ static trn_status legacy_try(trn_device* device, uint8_t command, const void* by
     memcpy(request, &header, sizeof header);
     memcpy(request + sizeof header, bytes, size);
     __atomic_store_n(response, 0, __ATOMIC_RELEASE);
-    const uint64_t address = device->mailbox.iova | LAYOUT_HOST_WINDOW;
+    const uint64_t address = host_address(device, device->mailbox.iova);
     mmio_begin(device);
     ring_bell(device, address, address + PAGE_BYTES);
     trn_status status = mmio_end(device);
@@ -136,7 +136,7 @@ static void write_data(trn_device* device, const void* bytes, uint32_t size) {
         uint32_t word = 0;
         const uint32_t left = size - 4 * i;
         memcpy(&word, (const uint8_t*)bytes + 4 * i, left < 4 ? left : 4);
-        mmio_write(device, LAYOUT_MISC_RAM + MISC_RAM(DATA)(i), word);
+        mmio_write(device, misc_ram_word(device, MISC_RAM(DATA)(i)), word);
     }
 }
 
@@ -159,7 +159,7 @@ trn_status trn_post_metric(trn_device* device, const void* bytes, uint32_t size)
 
 static void post_request(trn_device* device, const request_header* header, const void* bytes,
                          uint32_t size) {
-    const uint64_t misc = LAYOUT_MISC_RAM;
+    const uint64_t misc = device->map->misc_ram;
     uint32_t words[2];
     memcpy(words, header, sizeof words);
     write_data(device, bytes, size);
@@ -176,7 +176,7 @@ static trn_status wait_idle(trn_device* device, uint64_t limit, bool* idle) {
     *idle = false;
     for (;;) {
         mmio_begin(device);
-        *idle = mmio_read(device, LAYOUT_MISC_RAM + MISC_RAM(TRIGGER)) == 0;
+        *idle = mmio_read(device, misc_ram_word(device, MISC_RAM(TRIGGER))) == 0;
         trn_status status = mmio_end(device);
         const uint64_t spent = now(device) - start;
         if (status != TRN_OK || *idle || spent >= limit) return status;
@@ -188,7 +188,7 @@ static trn_status wait_idle(trn_device* device, uint64_t limit, bool* idle) {
 
 static trn_status read_answer(trn_device* device, uint8_t sequence, uint8_t command, void* bytes,
                               uint32_t* size) {
-    const uint64_t misc = LAYOUT_MISC_RAM;
+    const uint64_t misc = device->map->misc_ram;
     uint8_t data[TRN_MAX_MAILBOX_BYTES];
     mmio_begin(device);
     const uint32_t word = mmio_read(device, misc + MISC_RAM(REQUEST_0)); /* contract 4.3 step 3 */
@@ -267,7 +267,8 @@ static trn_status read_words(trn_device* device, const uint32_t* offsets, uint32
     const trn_status status = need_probe(device);
     if (status != TRN_OK) return status;
     mmio_begin(device);
-    for (uint32_t i = 0; i < count; ++i) words[i] = mmio_read(device, LAYOUT_MISC_RAM + offsets[i]);
+    for (uint32_t i = 0; i < count; ++i)
+        words[i] = mmio_read(device, misc_ram_word(device, offsets[i]));
     return mmio_end(device);
 }
 
@@ -285,10 +286,14 @@ trn_status trn_get_serial(trn_device* device, uint64_t* serial) {
 }
 
 trn_status trn_get_power(trn_device* device, uint32_t die, trn_power_sample* sample) {
-    if (die > 1) return fail(device, TRN_INVALID_ARGUMENT, "no die %u: there are 2", die);
+    trn_status status = need_probe(device);
+    if (status != TRN_OK) return status;
+    if (die >= device->map->dies)
+        return fail(device, TRN_INVALID_ARGUMENT, "no die %u: %s has %u", die,
+                    device->generation->name, device->map->dies);
     const uint32_t offsets[] = {MISC_RAM(API_VERSION), MISC_RAM(POWER)(die)};
     uint32_t words[2] = {0, 0};
-    const trn_status status = read_words(device, offsets, words, 2);
+    status = read_words(device, offsets, words, 2);
     if (status != TRN_OK) return status;
     if (words[0] < 3)
         return fail(device, TRN_NOT_SUPPORTED, "the firmware's API version is %u: this needs 3",
@@ -313,7 +318,7 @@ trn_status trn_get_ecc(trn_device* device, trn_ecc_counts* counts) {
         counts->sram_uncorrected = words[1] & 0xffff;
         counts->sram_corrected = words[1] >> 16;
     }
-    for (uint32_t stack = 0; stack < TRN_MAX_STACKS; ++stack) {
+    for (uint32_t stack = 0; stack < device->map->stacks; ++stack) {
         const uint32_t word = words[2 + stack];
         if (word == WORD_NOT_PUBLISHED) continue;
         counts->hbm_uncorrectable[stack] = split ? word >> 12 & 0xf : word & 0xffff;

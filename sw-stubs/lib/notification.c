@@ -4,17 +4,19 @@
 /* Notification queues (contract 9): rings that the device writes. */
 
 #define SLOTS 16u
+#define IN_ENGINE_MISC 0x1000u
 
 static uint32_t blocks_of(const trn_device* device, trn_notifier block) {
-    return block == TRN_NOTIFY_CORE     ? device->layout->cores
-           : block == TRN_NOTIFY_TOP_SP ? device->layout->sync_blocks
-                                        : device->layout->engines;
+    return block == TRN_NOTIFY_CORE     ? device->map->cores
+           : block == TRN_NOTIFY_TOP_SP ? device->map->top_sps
+                                        : device->map->engines;
 }
 
-static uint64_t base_of(trn_notifier block, uint32_t number) {
-    return block == TRN_NOTIFY_CORE     ? layout_core_notifiers(number)
-           : block == TRN_NOTIFY_TOP_SP ? layout_top_sp_notifiers(number)
-                                        : layout_engine_notifiers(number);
+static uint64_t base_of(const trn_device* device, trn_notifier block, uint32_t number) {
+    const trn_map* map = device->map;
+    return block == TRN_NOTIFY_CORE     ? place(&map->core_notifiers, number)
+           : block == TRN_NOTIFY_TOP_SP ? place(&map->top_sp_notifiers, number)
+                                        : place(&map->engine_misc, number) + IN_ENGINE_MISC;
 }
 
 static trn_status check(trn_device* device, trn_notifier block, uint32_t number, uint32_t slot) {
@@ -30,7 +32,7 @@ static trn_status check(trn_device* device, trn_notifier block, uint32_t number,
 
 static void set_slot(trn_device* device, trn_notifier block, uint32_t number, uint32_t slot,
                      uint64_t base, uint32_t size) {
-    const uint64_t registers = base_of(block, number);
+    const uint64_t registers = base_of(device, block, number);
     mmio_write(device, registers + NOTIFIER(SLOT_BASE_HI)(slot), (uint32_t)(base >> 32));
     mmio_write(device, registers + NOTIFIER(SLOT_BASE_LO)(slot), (uint32_t)base);
     mmio_write(device, registers + NOTIFIER(SLOT_SIZE)(slot), size);
@@ -58,7 +60,7 @@ trn_status trn_notification_head(trn_device* device, trn_notifier block, uint32_
     const trn_status status = check(device, block, number, slot);
     if (status != TRN_OK) return status;
     mmio_begin(device);
-    *head = mmio_read(device, base_of(block, number) + NOTIFIER(SLOT_HEAD)(slot));
+    *head = mmio_read(device, base_of(device, block, number) + NOTIFIER(SLOT_HEAD)(slot));
     return mmio_end(device);
 }
 
@@ -69,11 +71,12 @@ static void drop_block(trn_device* device, trn_notifier block, uint32_t number) 
 }
 
 void notifications_drop(trn_device* device, uint32_t core_map) {
-    for (uint32_t core = 0; core < device->layout->cores; ++core) {
+    const uint32_t top_sps = device->map->top_sps / device->map->cores;
+    for (uint32_t core = 0; core < device->map->cores; ++core) {
         if (!(core_map >> core & 1)) continue;
         drop_block(device, TRN_NOTIFY_CORE, core);
-        drop_block(device, TRN_NOTIFY_TOP_SP, 2 * core);
-        drop_block(device, TRN_NOTIFY_TOP_SP, 2 * core + 1);
+        for (uint32_t i = 0; i < top_sps; ++i)
+            drop_block(device, TRN_NOTIFY_TOP_SP, core * top_sps + i);
         for (uint32_t i = 0; i < TRN_ENGINES_PER_CORE; ++i)
             drop_block(device, TRN_NOTIFY_DMA, core * TRN_ENGINES_PER_CORE + i);
     }

@@ -6,9 +6,8 @@
 #define REQUEST_DEVICE 1u
 #define REQUEST_CORES 2u
 #define RESET_IN_PROGRESS (1u << 3)
-#define GIVE_UP_AFTER (480 * NS_PER_S)
 #define READY_TRIES 5u
-#define SIMULATOR_POLLS 5000u
+#define EMULATOR_READY_TRIES 5000u
 
 static uint32_t read_word(trn_device* device, uint64_t offset, trn_status* status) {
     mmio_begin(device);
@@ -18,21 +17,23 @@ static uint32_t read_word(trn_device* device, uint64_t offset, trn_status* statu
 }
 
 static trn_status request(trn_device* device, uint32_t type, uint32_t map) {
+    const uint64_t misc = device->map->misc_ram;
     mmio_begin(device);
-    if (type == REQUEST_CORES) mmio_write(device, LAYOUT_MISC_RAM + MISC_RAM(RESET_MAP), map);
-    mmio_write(device, LAYOUT_MISC_RAM + MISC_RAM(RESET_REQUEST), type);
-    mmio_write(device, LAYOUT_MISC_RAM + MISC_RAM(TRIGGER), 1);
+    if (type == REQUEST_CORES) mmio_write(device, misc + MISC_RAM(RESET_MAP), map);
+    mmio_write(device, misc + MISC_RAM(RESET_REQUEST), type);
+    mmio_write(device, misc + MISC_RAM(TRIGGER), 1);
     return mmio_end(device);
 }
 
 /* Contract 5.1: firmware clears the request when it took it; asked again when it stays silent. */
 static trn_status wait_accepted(trn_device* device, uint32_t type, uint32_t map) {
     const uint64_t repeat = patience(device, (type == REQUEST_DEVICE ? 30 : 10) * NS_PER_S);
-    const uint64_t start = now(device), give_up = patience(device, GIVE_UP_AFTER);
+    const uint64_t give_up = patience(device, device->generation->reset_limit_s * NS_PER_S);
+    const uint64_t start = now(device);
     uint64_t asked = start;
     for (;;) {
         trn_status status;
-        if (read_word(device, LAYOUT_MISC_RAM + MISC_RAM(RESET_REQUEST), &status) == 0 ||
+        if (read_word(device, misc_ram_word(device, MISC_RAM(RESET_REQUEST)), &status) == 0 ||
             status != TRN_OK)
             return status;
         const uint64_t time = now(device);
@@ -50,10 +51,11 @@ static trn_status wait_accepted(trn_device* device, uint32_t type, uint32_t map)
 }
 
 static trn_status wait_ready(trn_device* device) {
-    for (uint64_t tries = 0; tries < READY_TRIES; ++tries) {
+    const uint64_t most = device->mode == TRN_MODE_EMULATOR ? EMULATOR_READY_TRIES : READY_TRIES;
+    for (uint64_t tries = 0; tries < most; ++tries) {
         trn_status status = pause_for(device, patience(device, tries * 100 * NS_PER_MS));
         if (status != TRN_OK) return status;
-        if (!(read_word(device, LAYOUT_MISC_RAM + MISC_RAM(FIRMWARE_STATUS), &status) &
+        if (!(read_word(device, misc_ram_word(device, MISC_RAM(FIRMWARE_STATUS)), &status) &
               RESET_IN_PROGRESS) ||
             status != TRN_OK)
             return status;
@@ -63,77 +65,98 @@ static trn_status wait_ready(trn_device* device) {
 
 /* Contract 2: on revision 255 the reset register clears itself. The public driver sleeps 2 s after
  * each look; looking more often sees the same. */
-static trn_status simulator_reset(trn_device* device, uint32_t map) {
-    const uint64_t offset = LAYOUT_SIMULATOR_RESET + SIM_RESET(REQUEST);
+static trn_status simulator_reset(trn_device* device, uint32_t type, uint32_t map) {
+    const trn_generation* generation = device->generation;
+    const uint64_t offset = device->map->simulator_reset + SIM_RESET(REQUEST);
     mmio_begin(device);
-    mmio_write(device, offset, map);
+    mmio_write(device, offset, generation->simulator_asks_firmware ? 1 : map);
     trn_status status = mmio_end(device);
-    for (uint32_t polls = 0; polls < SIMULATOR_POLLS && status == TRN_OK; ++polls) {
-        if (read_word(device, offset, &status) == 0) return status;
-        if (status == TRN_OK) status = pause_for(device, 100 * NS_PER_MS);
+    if (status == TRN_OK && generation->simulator_asks_firmware) {
+        status = request(device, type, map);
+        if (status == TRN_OK) status = wait_accepted(device, type, map);
     }
-    return status != TRN_OK
-               ? status
-               : fail(device, TRN_TIMED_OUT, "the simulator's reset register stayed busy");
+    const uint64_t limit = patience(device, generation->simulator_reset_limit_s * NS_PER_S);
+    const uint64_t start = now(device);
+    while (status == TRN_OK) {
+        if (read_word(device, offset, &status) == 0 || status != TRN_OK) return status;
+        if (now(device) - start >= limit)
+            return fail(device, TRN_TIMED_OUT, "the simulator's reset register stayed busy");
+        status = pause_for(device, 100 * NS_PER_MS);
+    }
+    return status;
 }
 
 static trn_status handshake(trn_device* device, uint32_t type, uint32_t map) {
-    if (device->mode == TRN_MODE_QEMU) return simulator_reset(device, map);
-    if (device->mode == TRN_MODE_EMULATOR && device->layout->architecture == 4) return TRN_OK;
+    if (device->mode == TRN_MODE_QEMU) return simulator_reset(device, type, map);
+    if (device->mode == TRN_MODE_EMULATOR && !device->generation->emulator_is_reset) return TRN_OK;
     trn_status status = request(device, type, map);
     if (status == TRN_OK) status = wait_accepted(device, type, map);
     if (status == TRN_OK) status = wait_ready(device);
     return status;
 }
 
-/* Contract 5.3: sixteen engines per core; the even core sets up the host-transfer engine of its
- * pair, unless the other core of the pair goes on working; one host ring per core. */
+/* Contract 5.3: sixteen engines per core; the first core sets up the host-transfer engine that it
+ * shares, unless another core of them goes on working; one host ring per core. */
 static trn_status set_up_core(trn_device* device, uint32_t core, uint32_t cores) {
-    const uint32_t pair = 3u << (core & ~1u);
-    const uint32_t host_engine = TRN_USER_ENGINES + core / 2;
+    const uint32_t sharing = device->map->cores_per_host_engine;
+    const uint32_t queue = core % sharing;
+    const uint32_t sharers = ((1u << sharing) - 1) << (core - queue);
+    const uint32_t host_engine = device->map->user_engines + core / sharing;
     mmio_begin(device);
     for (uint32_t i = 0; i < TRN_ENGINES_PER_CORE; ++i) {
         engine_init(device, core * TRN_ENGINES_PER_CORE + i);
         device->user_rings[core * TRN_ENGINES_PER_CORE + i] = 0;
     }
-    if (core % 2 == 0 && (cores & pair) == pair) engine_init(device, host_engine);
+    if (queue == 0 && (cores & sharers) == sharers) engine_init(device, host_engine);
     trn_status status = mmio_end(device);
     if (status == TRN_OK) {
         mmio_begin(device);
-        status =
-            ring_open(device, &device->copy_rings[core], host_engine, core % 2, RING_DESCRIPTORS);
+        status = ring_open(device, &device->copy_rings[core], host_engine, queue, RING_DESCRIPTORS);
     }
     return status == TRN_OK ? mmio_end(device) : status;
 }
 
 static trn_status reset(trn_device* device, uint32_t type, uint32_t cores, uint32_t map) {
     device->ready = false;
-    for (uint32_t core = 0; core < device->layout->cores; ++core)
+    for (uint32_t core = 0; core < device->map->cores; ++core)
         if (cores >> core & 1) ring_close(device, &device->copy_rings[core], TRN_ABORTED);
     trn_status status = handshake(device, type, map);
-    for (uint32_t core = 0; core < device->layout->cores && status == TRN_OK; ++core)
+    for (uint32_t core = 0; core < device->map->cores && status == TRN_OK; ++core)
         if (cores >> core & 1) status = set_up_core(device, core, cores);
     device->ready = status == TRN_OK;
     return status;
+}
+
+/* Contract 5.2: cores, their DMA groups, their TOP_SPs. */
+static uint32_t reset_map(const trn_device* device, uint32_t cores) {
+    uint32_t map = 0;
+    for (uint32_t core = 0; core < device->map->cores; ++core) {
+        if (!(cores >> core & 1)) continue;
+        for (uint32_t kind = 0; kind < 3; ++kind) {
+            const uint32_t bits = device->map->reset_map[kind].bits_per_core;
+            const uint32_t first = device->map->reset_map[kind].first_bit + core * bits;
+            map |= ((1u << bits) - 1) << first;
+        }
+    }
+    return map;
 }
 
 trn_status trn_reset_device(trn_device* device) {
     const trn_status status = need_probe(device);
     if (status != TRN_OK) return status;
     device->failed_copy = false;
-    return reset(device, REQUEST_DEVICE, (1u << device->layout->cores) - 1, 0);
+    return reset(device, REQUEST_DEVICE, (1u << device->map->cores) - 1, 0);
 }
 
 trn_status trn_reset_cores(trn_device* device, uint32_t core_map) {
     const trn_status status = need_ready(device);
     if (status != TRN_OK) return status;
-    if (core_map == 0 || core_map >> device->layout->cores)
+    if (core_map == 0 || core_map >> device->map->cores)
         return fail(device, TRN_INVALID_ARGUMENT, "core map 0x%x: one bit per core, 0x1 to 0x%x",
-                    core_map, (1u << device->layout->cores) - 1);
+                    core_map, (1u << device->map->cores) - 1);
     mmio_begin(device);
     notifications_drop(device, core_map);
     const trn_status dropped = mmio_end(device);
     if (dropped != TRN_OK) return dropped;
-    /* Contract 5.2: cores, their SDMA groups, their TOP_SP groups. */
-    return reset(device, REQUEST_CORES, core_map, core_map | core_map << 8 | core_map << 16);
+    return reset(device, REQUEST_CORES, core_map, reset_map(device, core_map));
 }

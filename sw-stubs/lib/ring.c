@@ -13,10 +13,6 @@ static volatile uint32_t* marker_word(const trn_ring* ring, uint64_t sequence) {
     return (volatile uint32_t*)ring->markers.host + 1 + sequence % RING_JOBS;
 }
 
-static uint64_t host_address(const trn_dma_memory* memory, uint64_t offset) {
-    return (memory->iova + offset) | LAYOUT_HOST_WINDOW;
-}
-
 static void start_empty(trn_ring* ring) {
     memset(ring->m2s.host, 0, ring->m2s.size);
     memset(ring->s2m.host, 0, ring->s2m.size);
@@ -38,8 +34,8 @@ static void end_all(trn_ring* ring, trn_status why) {
 }
 
 static void give_to_queue(trn_device* device, const trn_ring* ring) {
-    queue_init(device, ring->engine, ring->queue, host_address(&ring->m2s, 0), ring->length,
-               host_address(&ring->s2m, 0), ring->length);
+    queue_init(device, ring->engine, ring->queue, host_address(device, ring->m2s.iova),
+               ring->length, host_address(device, ring->s2m.iova), ring->length);
 }
 
 trn_status ring_open(trn_device* device, trn_ring* ring, uint32_t engine, uint32_t queue,
@@ -108,16 +104,16 @@ void ring_append_copy(trn_device* device, trn_ring* ring, uint64_t destination, 
 /* Contract 7.5, in nanoseconds, for n descriptors with the marker. */
 static uint64_t time_limit(const trn_device* device, uint32_t descriptors) {
     static const uint64_t slower[] = {1, 10000, 100000}; /* silicon, qemu, emulator (contract 2) */
-    const uint64_t steps = 2 * (uint64_t)(descriptors > 1 ? descriptors - 1 : 1);
-    return steps * 400 * 100 * NS_PER_US * slower[device->mode];
+    const uint64_t copies = descriptors > 1 ? descriptors - 1 : 1;
+    return copies * device->generation->limit_us_per_descriptor * NS_PER_US * slower[device->mode];
 }
 
 trn_status ring_post(trn_device* device, trn_ring* ring, uint32_t hurry, uint64_t* sequence) {
     const uint64_t number = ring->newest;
     volatile uint32_t* word = marker_word(ring, number);
     *word = 0;
-    ring_append(device, ring, host_address(&ring->markers, 4 * (1 + number % RING_JOBS)),
-                host_address(&ring->markers, 0), 4, 0);
+    const uint64_t markers = host_address(device, ring->markers.iova);
+    ring_append(device, ring, markers + 4 * (1 + number % RING_JOBS), markers, 4, 0);
     const uint32_t count = ring->appended;
     ring->in_flight += count;
     ring->appended = 0;
@@ -132,7 +128,7 @@ trn_status ring_post(trn_device* device, trn_ring* ring, uint32_t hurry, uint64_
     /* Everything above is in memory before the device hears of it. */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     mmio_begin(device);
-    const uint64_t engine = layout_engine(ring->engine);
+    const uint64_t engine = engine_registers(device, ring->engine);
     mmio_write(device, engine + UDMA(S2M_Q_TAIL_INCREMENT)(ring->queue), count);
     mmio_write(device, engine + UDMA(M2S_Q_TAIL_INCREMENT)(ring->queue), count);
     const trn_status status = mmio_end(device);
@@ -177,7 +173,7 @@ static const char* cause_text(uint32_t m2s, uint32_t s2m) {
 }
 
 static void read_failure(trn_device* device, const trn_ring* ring, trn_failure* failure) {
-    const uint64_t engine = layout_engine(ring->engine);
+    const uint64_t engine = engine_registers(device, ring->engine);
     const uint32_t index = 0xffffff;
     failure->engine = ring->engine;
     failure->queue = ring->queue;
@@ -238,7 +234,7 @@ trn_status ring_look(trn_device* device, trn_ring* ring) {
     if (time - ring->looked_at_state >= spacing || time >= job->deadline) {
         ring->looked_at_state = time;
         mmio_begin(device);
-        const uint64_t engine = layout_engine(ring->engine);
+        const uint64_t engine = engine_registers(device, ring->engine);
         const bool aborted = has_abort(mmio_read(device, engine + UDMA(M2S_STATE))) ||
                              has_abort(mmio_read(device, engine + UDMA(S2M_STATE)));
         const trn_status status = mmio_end(device);

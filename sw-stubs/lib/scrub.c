@@ -3,11 +3,11 @@
 
 #include "device.h"
 
-/* HBM scrub (contract 8): every second group of four engines of a stack writes its own 64 KiB
- * stripe of each MiB. The first stripe comes from the host, each next one from the stripe before
- * it, and the last one goes back to the host, so that a bad stripe anywhere shows in the end. */
+/* HBM scrub (contract 8): sixteen engines of a stack write their own 64 KiB stripe of each MiB. The
+ * first stripe comes from the host, each next one from the stripe before it, and the last one goes
+ * back to the host, so that a bad stripe anywhere shows in the end. */
 
-#define ENGINES 16u
+#define ENGINES TRN_SCRUB_ENGINES
 #define STRIPE TRN_DESCRIPTOR_BYTES
 #define STEP (ENGINES * STRIPE)
 #define HURRY 200u /* contract 7.5: the public driver's scrub waits less long than its copies */
@@ -18,8 +18,8 @@ typedef struct scrubber {
     trn_dma_memory pattern, back; /* one stripe; one per engine */
 } scrubber;
 
-static uint32_t scrub_engine(uint32_t stack, uint32_t i) {
-    return 32 * stack + 8 * (i / 4) + 4 + i % 4;
+static uint32_t scrub_engine(const trn_device* device, uint32_t stack, uint32_t i) {
+    return device->map->user_engines / device->map->stacks * stack + device->map->scrub_engines[i];
 }
 
 static trn_status open_rings(trn_device* device, scrubber* scrub, uint32_t stack, uint32_t length) {
@@ -27,7 +27,7 @@ static trn_status open_rings(trn_device* device, scrubber* scrub, uint32_t stack
     if (status == TRN_OK) status = allocate(device, ENGINES * STRIPE, &scrub->back);
     mmio_begin(device);
     for (uint32_t i = 0; i < ENGINES && status == TRN_OK; ++i)
-        status = ring_open(device, &scrub->rings[i], scrub_engine(stack, i), 0, length);
+        status = ring_open(device, &scrub->rings[i], scrub_engine(device, stack, i), 0, length);
     return status == TRN_OK ? mmio_end(device) : status;
 }
 
@@ -46,10 +46,10 @@ static trn_status start_engine(trn_device* device, scrubber* scrub, uint32_t i, 
     trn_ring* ring = &scrub->rings[i];
     const uint32_t size = (uint32_t)STRIPE;
     const uint64_t start = first + i * STRIPE;
-    ring_append(device, ring, start, scrub->pattern.iova | LAYOUT_HOST_WINDOW, size, TRN_DMB);
+    ring_append(device, ring, start, host_address(device, scrub->pattern.iova), size, TRN_DMB);
     for (uint32_t n = 1; n < stripes; ++n)
         ring_append(device, ring, start + n * STEP, start + (n - 1) * STEP, size, TRN_DMB);
-    ring_append(device, ring, (scrub->back.iova + i * STRIPE) | LAYOUT_HOST_WINDOW,
+    ring_append(device, ring, host_address(device, scrub->back.iova) + i * STRIPE,
                 start + (stripes - 1) * STEP, size, TRN_DMB);
     return ring_post(device, ring, HURRY, &scrub->jobs[i]);
 }
@@ -85,9 +85,9 @@ static trn_status check_range(trn_device* device, uint32_t stack, uint64_t offse
                     "cannot scrub %llu bytes at 0x%llx of HBM %u: whole MiB inside the stack",
                     (unsigned long long)size, (unsigned long long)offset, stack);
     for (uint32_t i = 0; i < ENGINES; ++i)
-        if (device->user_rings[scrub_engine(stack, i)] & 1)
+        if (device->user_rings[scrub_engine(device, stack, i)] & 1)
             return fail(device, TRN_BUSY, "engine %u queue 0 has a user ring",
-                        scrub_engine(stack, i));
+                        scrub_engine(device, stack, i));
     return TRN_OK;
 }
 

@@ -8,7 +8,7 @@ static trn_status find_block(trn_device* device, trn_sync_block block, uint32_t 
     const trn_status status = need_probe(device);
     if (status != TRN_OK) return status;
     const bool core = block == TRN_SYNC_CORE;
-    const uint32_t blocks = core ? device->layout->cores : device->layout->sync_blocks;
+    const uint32_t blocks = core ? device->map->cores : device->map->top_sps;
     if (block != TRN_SYNC_CORE && block != TRN_SYNC_TOP_SP)
         return fail(device, TRN_INVALID_ARGUMENT, "%u is no kind of block", block);
     if (number >= blocks)
@@ -16,7 +16,7 @@ static trn_status find_block(trn_device* device, trn_sync_block block, uint32_t 
                     core ? "core" : "TOP_SP", number, blocks);
     if (index >= count)
         return fail(device, TRN_INVALID_ARGUMENT, "index %u: a block has %u", index, count);
-    *base = core ? layout_core_sync(number) : layout_top_sp_sync(number);
+    *base = place(core ? &device->map->core_sync : &device->map->top_sp_sync, number);
     return TRN_OK;
 }
 

@@ -14,6 +14,9 @@
 #define FIS_MASK_90 (1u << 11)
 #define FIS_MASK_D0 (1u << 2)
 
+#define AXI_INTERFACES 6u /* contract 15.3: those that the driver sets up */
+#define AXI_ERROR_ROWS 16u
+
 static void set_bits(trn_device* device, uint64_t offset, uint32_t bits) {
     mmio_write(device, offset, mmio_read(device, offset) | bits);
 }
@@ -26,8 +29,9 @@ static void init_queues(trn_device* device, uint64_t base) {
 }
 
 static void init_data_path(trn_device* device, uint64_t base) {
-    mmio_write(device, base + UDMA(M2S_DATA_CFG), 0x010008F8);
-    mmio_write(device, base + UDMA(M2S_OUTSTANDING_CFG), 0x20808080);
+    const trn_generation* generation = device->generation;
+    mmio_write(device, base + UDMA(M2S_DATA_CFG), generation->m2s_data_cfg);
+    mmio_write(device, base + UDMA(M2S_OUTSTANDING_CFG), generation->m2s_outstanding);
     mmio_write(device, base + UDMA(AXI_TIMEOUT), 100000000);
     mmio_write(device, base + UDMA(M2S_ACK_TIMEOUT), 0);
     mmio_write(device, base + UDMA(M2S_PACKET_LENGTH), 0x010FFFFF);
@@ -41,9 +45,9 @@ static void init_data_path(trn_device* device, uint64_t base) {
         mmio_write(device, base + UDMA(ADDRESS_HI_RX_1)(q), 0xFFFFFFFF);
         mmio_write(device, base + UDMA(ADDRESS_HI_RX_2)(q), 0xFFFFFFFF);
     }
-    mmio_write(device, base + UDMA(S2M_OUTSTANDING_READ), 0x00400080);
+    mmio_write(device, base + UDMA(S2M_OUTSTANDING_READ), generation->s2m_outstanding_read);
     mmio_write(device, base + UDMA(S2M_OUTSTANDING_WRITE), 0x40804080);
-    if (device->layout->has_outstanding_write_2) {
+    if (generation->has_outstanding_write_2) {
         const uint64_t offset = base + UDMA(S2M_OUTSTANDING_WRITE_2);
         const uint32_t low_field = 0xffff;
         mmio_write(device, offset, (mmio_read(device, offset) & ~low_field) | 256);
@@ -85,7 +89,8 @@ static void init_misc(trn_device* device, uint64_t misc) {
     mmio_write(device, misc + SDMA_MISC(READ_REORDER), 1);
     mmio_write(device, misc + SDMA_MISC(WRITE_REORDER), 1);
     mmio_write(device, misc + SDMA_MISC(EVENT_ACCELERATION), 1);
-    mmio_write(device, misc + SDMA_MISC(BACKPRESSURE_BEATS), 0x26);
+    if (device->generation->has_backpressure)
+        mmio_write(device, misc + SDMA_MISC(BACKPRESSURE_BEATS), 0x26);
 }
 
 /* A wrong ring id is not an error that stops an engine of the cores: their queues may be taken over
@@ -105,19 +110,52 @@ static void mask_ring_id_errors(trn_device* device, uint64_t base, uint64_t erro
     set_bits(device, base + UDMA(S2M_ERROR_LOG_MASK), RING_ID_ERROR_S2M);
 }
 
+/* Contract 15.3: how far a broadcast goes on through the sixteen engines of a core. */
+static void init_broadcast(trn_device* device, uint64_t misc, uint32_t number) {
+    const uint32_t last_nodes = 1u << 0 | 1u << 3 | 1u << 6 | 1u << 9 | 1u << 15;
+    mmio_write(device, misc + SDMA_MISC(BROADCAST_GROUP), 0xffffu >> number);
+    mmio_write(device, misc + SDMA_MISC(BROADCAST_LAST_NODE),
+               last_nodes >> number & 1 ? 0xffff : 0);
+}
+
+/* Contract 15.3: an AXI error on any of the six AXI interfaces stops its queue. */
+static void abort_on_axi_errors(trn_device* device, uint64_t base) {
+    static const uint8_t rows[] = {1, 2, 3, 9, 10, 11};
+    for (uint32_t i = 0; i < AXI_INTERFACES; ++i)
+        for (uint32_t n = 0; n < sizeof rows; ++n)
+            mmio_write(device, base + UDMA(AXI_ERROR_TABLE)(i * AXI_ERROR_ROWS + rows[n]), 0xf);
+    for (uint32_t i = 0; i < AXI_INTERFACES; ++i)
+        for (uint32_t q = 0; q < TRN_QUEUES; ++q) {
+            mmio_write(device, base + UDMA(AXI_ERROR_CONTROL_ADDRESS)(i), q << 3 | 7);
+            mmio_write(device, base + UDMA(AXI_ERROR_CONTROL_DATA)(i), 0x10);
+        }
+    for (uint32_t i = 0; i < AXI_INTERFACES; ++i) {
+        mmio_write(device, base + UDMA(AXI_ERROR_CAUSE_CONTROL)(i), 0x28);
+        mmio_write(device, base + UDMA(AXI_ERROR_ABORT_MASK)(i), 0);
+        mmio_write(device, base + UDMA(AXI_ERROR_MASK_CLEAR)(i), 0);
+    }
+    mmio_write(device, base + UDMA(AXI_TIMEOUT), 0xFFFFFFFF);
+}
+
 void engine_init(trn_device* device, uint32_t engine) {
-    const uint64_t base = layout_engine(engine);
+    const trn_generation* generation = device->generation;
+    const uint64_t base = engine_registers(device, engine);
+    const uint64_t misc = place(&device->map->engine_misc, engine);
+    if (generation->has_broadcast && engine < device->map->user_engines)
+        init_broadcast(device, misc, engine % TRN_ENGINES_PER_CORE);
     init_queues(device, base);
     init_data_path(device, base);
     init_interrupts(device, base);
     init_prefetch(device, base);
-    init_misc(device, layout_engine_misc(engine));
-    if (engine < TRN_USER_ENGINES) mask_ring_id_errors(device, base, layout_engine_errors(engine));
+    init_misc(device, misc);
+    if (generation->aborts_on_axi_errors) abort_on_axi_errors(device, base);
+    const uint64_t errors = place(&device->map->engine_errors, engine);
+    if (errors) mask_ring_id_errors(device, base, errors);
 }
 
 void queue_init(trn_device* device, uint32_t engine, uint32_t queue, uint64_t m2s_base,
                 uint32_t m2s_length, uint64_t s2m_base, uint32_t s2m_length) {
-    const uint64_t base = layout_engine(engine);
+    const uint64_t base = engine_registers(device, engine);
     mmio_write(device, base + UDMA(M2S_Q_RATE_LIMIT_MASK)(queue), 3); /* lets DMB work */
     mmio_write(device, base + UDMA(M2S_Q_CFG)(queue), QUEUE_STOPPED);
     mmio_write(device, base + UDMA(M2S_Q_SW_CONTROL)(queue), QUEUE_RESET_POINTERS);
@@ -138,7 +176,7 @@ void queue_init(trn_device* device, uint32_t engine, uint32_t queue, uint64_t m2
 
 void queue_park(trn_device* device, uint32_t engine, uint32_t queue) {
     const uint32_t length = (uint32_t)(device->dummy_ring.size / 2 / sizeof(trn_descriptor));
-    const uint64_t m2s = device->dummy_ring.iova | LAYOUT_HOST_WINDOW;
+    const uint64_t m2s = host_address(device, device->dummy_ring.iova);
     const uint64_t s2m = m2s + device->dummy_ring.size / 2;
     queue_init(device, engine, queue, m2s, length, s2m, length);
 }
@@ -146,9 +184,9 @@ void queue_park(trn_device* device, uint32_t engine, uint32_t queue) {
 static trn_status need_engine(trn_device* device, uint32_t engine, uint32_t queue) {
     const trn_status status = need_probe(device);
     if (status != TRN_OK) return status;
-    if (engine >= device->layout->engines)
+    if (engine >= device->map->engines)
         return fail(device, TRN_INVALID_ARGUMENT, "no DMA engine %u: %s has %u", engine,
-                    device->layout->name, device->layout->engines);
+                    device->generation->name, device->map->engines);
     if (queue >= TRN_QUEUES)
         return fail(device, TRN_INVALID_ARGUMENT, "no queue %u: an engine has %u", queue,
                     TRN_QUEUES);
@@ -172,7 +210,7 @@ static bool any_nibble(uint32_t state, uint32_t value) {
 trn_status trn_engine_get_state(trn_device* device, uint32_t engine, trn_engine_state* state) {
     const trn_status status = need_engine(device, engine, 0);
     if (status != TRN_OK) return status;
-    const uint64_t base = layout_engine(engine);
+    const uint64_t base = engine_registers(device, engine);
     mmio_begin(device);
     state->m2s_state = mmio_read(device, base + UDMA(M2S_STATE));
     state->s2m_state = mmio_read(device, base + UDMA(S2M_STATE));
@@ -199,18 +237,20 @@ trn_status trn_engine_set_state(trn_device* device, uint32_t engine, trn_engine_
         command != TRN_ENGINE_SET_ABORT)
         return fail(device, TRN_INVALID_ARGUMENT, "%u is no state of an engine", command);
     mmio_begin(device);
-    mmio_write(device, layout_engine(engine) + UDMA(M2S_CHANGE_STATE), (uint32_t)command);
-    mmio_write(device, layout_engine(engine) + UDMA(S2M_CHANGE_STATE), (uint32_t)command);
+    mmio_write(device, engine_registers(device, engine) + UDMA(M2S_CHANGE_STATE),
+               (uint32_t)command);
+    mmio_write(device, engine_registers(device, engine) + UDMA(S2M_CHANGE_STATE),
+               (uint32_t)command);
     return mmio_end(device);
 }
 
 static trn_status need_user_queue(trn_device* device, uint32_t engine, uint32_t queue) {
     trn_status status = need_ready(device);
     if (status == TRN_OK) status = need_engine(device, engine, queue);
-    if (status == TRN_OK && engine >= TRN_USER_ENGINES)
+    if (status == TRN_OK && engine >= device->map->user_engines)
         return fail(device, TRN_INVALID_ARGUMENT,
                     "engine %u copies for the host: user rings live on engines 0..%u", engine,
-                    TRN_USER_ENGINES - 1);
+                    device->map->user_engines - 1);
     return status;
 }
 
@@ -248,7 +288,7 @@ trn_status trn_ring_start(trn_device* device, uint32_t engine, uint32_t queue, u
     mmio_begin(device);
     /* The device may fetch as soon as it hears of the descriptors. */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    const uint64_t base = layout_engine(engine);
+    const uint64_t base = engine_registers(device, engine);
     if (s2m_count) mmio_write(device, base + UDMA(S2M_Q_TAIL_INCREMENT)(queue), s2m_count);
     if (m2s_count) mmio_write(device, base + UDMA(M2S_Q_TAIL_INCREMENT)(queue), m2s_count);
     return mmio_end(device);
@@ -281,7 +321,7 @@ trn_status trn_queue_get_state(trn_device* device, uint32_t engine, uint32_t que
                                trn_queue_state* state) {
     const trn_status status = need_engine(device, engine, queue);
     if (status != TRN_OK) return status;
-    const uint64_t base = layout_engine(engine);
+    const uint64_t base = engine_registers(device, engine);
     const uint64_t s2m = UDMA(S2M_Q_STATUS)(0) - UDMA(M2S_Q_STATUS)(0);
     const uint64_t step = UDMA(M2S_Q_STATUS)(queue) - UDMA(M2S_Q_STATUS)(0);
     mmio_begin(device);

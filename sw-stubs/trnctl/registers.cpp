@@ -80,7 +80,7 @@ void peek(session& where, const std::string& place, std::uint64_t size, const ou
         if (from.what == location::kind::hbm)
             chip.check(trn_window_read(chip, from.number, from.offset, bytes.data(), size));
         else
-            chip.check(trn_read(chip, from.core(), bytes.data(), address, size));
+            chip.check(trn_read(chip, from.core(chip), bytes.data(), address, size));
         out.result({{"at", from.text()}, {"data", hex(bytes)}}, dump(from.offset, bytes));
     });
 }
@@ -103,7 +103,7 @@ void poke(session& where, const std::string& place, std::uint64_t value, unsigne
             if (to.what == location::kind::hbm)
                 chip.check(trn_window_write(chip, to.number, to.offset, &value, width));
             else
-                chip.check(trn_write(chip, to.core(), address, &value, width));
+                chip.check(trn_write(chip, to.core(chip), address, &value, width));
         });
     }
     out.result({{"at", place}, {"value", value}}, fmt::format("{} = {:#x}", place, value));

@@ -69,11 +69,12 @@ void info(session& where, const output& out) {
                    fmt::format("{} ({:04x}:{:04x}), {}\n"
                                "routing id {}, /dev/neuron{}, serial {:016x}, firmware API {}\n"
                                "{} NeuronCores, {} DMA engines of {} queues, {} HBM stacks of {}\n"
-                               "BAR0 {}, BAR4 {}",
+                               "BAR{} {}, BAR4 {}",
                                i.name, i.vendor_id, i.device_id, mode_text(i.mode), i.routing_id,
                                i.device_index, serial, version, i.cores, i.dma_engines,
                                i.queues_per_engine, i.stacks, to_string(bytes{i.stack_size}),
-                               to_string(bytes{i.bar0_size}), to_string(bytes{i.bar4_size})));
+                               i.register_bar, to_string(bytes{i.register_bar_size}),
+                               to_string(bytes{i.bar4_size})));
     });
 }
 
@@ -90,7 +91,8 @@ void reset(session& where, std::optional<std::uint32_t> cores, const output& out
 void power(session& where, const output& out) {
     where.run([&](device& chip) {
         chip.check(trn_probe(chip));
-        for (std::uint32_t die = 0; die < 2; ++die) {
+        const auto dies = chip.info().dies;
+        for (std::uint32_t die = 0; die < dies; ++die) {
             trn_power_sample sample{};
             chip.check(trn_get_power(chip, die, &sample));
             out.result(

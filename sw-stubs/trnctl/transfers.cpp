@@ -53,8 +53,8 @@ public:
     transfer(device& chip, const copy_options& options)
         : chip_(chip),
           options_(options),
-          core_(options.core.value_or(is_host(options.to) ? options.from.core()
-                                                          : options.to.core())) {
+          core_(options.core.value_or(is_host(options.to) ? options.from.core(chip)
+                                                          : options.to.core(chip))) {
         if (is_host(options.from)) {
             from_ = std::make_unique<host_buffer>(chip, options.size, options.from.offset);
             pattern(options.seed).fill(from_->bytes());
@@ -145,7 +145,7 @@ void fill(session& where, const location& at, std::uint64_t size, std::uint8_t v
         bring_up(chip);
         const auto address = at.address(chip, size);
         const auto took =
-            timed(chip, [&] { chip.check(trn_memset(chip, at.core(), address, value, size)); });
+            timed(chip, [&] { chip.check(trn_memset(chip, at.core(chip), address, value, size)); });
         out.result(
             {{"at", at.text()},
              {"bytes", size},

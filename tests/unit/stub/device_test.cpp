@@ -194,6 +194,148 @@ TEST_F(StubReset, SetsAnEngineUpInTheRecordedOrder) {
     EXPECT_EQ(at, chip.log.size());
 }
 
+/// Contract 14: what is different on Trainium2.
+struct StubTrainium2 : stub {
+    StubTrainium2() {
+        chip.ids = 0x73641d0f;
+        create();
+    }
+};
+
+TEST_F(StubTrainium2, HasSmallerStacksAndOneRegisterLess) {
+    chip.answer_resets();
+    ASSERT_EQ(trn_probe(device), TRN_OK);
+    trn_device_info info;
+    trn_get_info(device, &info);
+    EXPECT_STREQ(info.name, "Trainium2");
+    EXPECT_EQ(info.architecture, 3u);
+    EXPECT_EQ(info.stack_size, 24ull << 30);
+    chip.recording = true;
+    ASSERT_EQ(trn_reset_device(device), TRN_OK) << error();
+    for (const auto& access : chip.log)
+        EXPECT_NE(access.offset, fake_device::engine_base(0) + 0x2012C);
+}
+
+TEST_F(StubTrainium2, ShakesHandsOnTheEmulatorRevisionWhereTrainium3DoesNot) {
+    chip.revision = 240;
+    chip.answer_resets();
+    unsigned bells = 0;
+    const auto answer = chip.on_write[fake_device::misc + TRN_MISC_RAM_TRIGGER_OFFSET];
+    chip.on_write[fake_device::misc + TRN_MISC_RAM_TRIGGER_OFFSET] = [&](auto value) {
+        ++bells;
+        answer(value);
+    };
+    ASSERT_EQ(trn_probe(device), TRN_OK);
+    ASSERT_EQ(trn_reset_device(device), TRN_OK) << error();
+    EXPECT_EQ(bells, 1u);
+    chip.ids = 0x75641d0f;
+    ASSERT_EQ(trn_probe(device), TRN_OK);
+    ASSERT_EQ(trn_reset_device(device), TRN_OK) << error();
+    EXPECT_EQ(bells, 1u);
+}
+
+/// Register accesses as the public driver makes them on Trainium1 (contract 15): misc RAM and
+/// engines stand elsewhere, the rest of the fake is not asked.
+struct StubTrainium1 : stub {
+    static constexpr std::uint64_t misc_ram = 0x30FA0000;
+    StubTrainium1() {
+        chip.ids = 0x71641d0f;
+        chip.bar_sizes[0] = 1ull << 30;
+        chip.bar_sizes[4] = 32ull << 30;
+        chip.on_write[misc_ram + TRN_MISC_RAM_TRIGGER_OFFSET] = [this](auto) {
+            chip.bar0[misc_ram + TRN_MISC_RAM_RESET_REQUEST_OFFSET] = 0;
+        };
+        create();
+    }
+    std::uint32_t last_written(std::uint64_t offset) const {
+        for (auto it = chip.log.rbegin(); it != chip.log.rend(); ++it)
+            if (it->write && it->offset == offset) return it->value;
+        ADD_FAILURE() << "nothing was written at " << std::hex << offset;
+        return 0;
+    }
+};
+
+TEST_F(StubTrainium1, HasItsOwnCountsAndNumbering) {
+    const std::uint32_t ids[] = {0, 2, 6, 4, 1, 3, 7, 5, 9, 11, 15, 13, 8, 10, 14, 12};
+    for (std::uint32_t index = 0; index < 16; ++index) {
+        chip.bar0[misc_ram + TRN_MISC_RAM_ROUTING_ID_OFFSET] = ids[index] + 16;
+        ASSERT_EQ(trn_probe(device), TRN_OK) << error();
+        trn_device_info info;
+        trn_get_info(device, &info);
+        EXPECT_EQ(info.device_index, index + 16) << "routing id " << ids[index] + 16;
+        EXPECT_STREQ(info.name, "Trainium1");
+        EXPECT_EQ(info.dma_engines, 34u);
+        EXPECT_EQ(info.stack_size, 16ull << 30);
+    }
+    EXPECT_EQ(trn_hbm_address(device, 1, 0x10), 0x10'0000'0010u);
+    EXPECT_EQ(trn_hbm_address(device, 2, 0), 0u);
+    EXPECT_EQ(trn_sbuf_address(device, 1, 0), 0xfffc'400'0000u);
+}
+
+TEST_F(StubTrainium1, ResetsCoresWithThreeTopSpsEach) {
+    ASSERT_EQ(trn_probe(device), TRN_OK);
+    ASSERT_EQ(trn_reset_device(device), TRN_OK) << error();
+    chip.recording = true;
+    ASSERT_EQ(trn_reset_cores(device, 2), TRN_OK) << error();
+    EXPECT_EQ(last_written(misc_ram + TRN_MISC_RAM_RESET_MAP_OFFSET), 0x3802u);
+    EXPECT_EQ(last_written(0x30D00000 + TRN_UDMA_M2S_Q_CFG_OFFSET(0)), 0x03030000u)
+        << "core 1 copies on engine 33, queue 0";
+}
+
+TEST_F(StubTrainium1, SetsTheRegistersUpThatOnlyItsDriverSetsUp) {
+    ASSERT_EQ(trn_probe(device), TRN_OK);
+    chip.recording = true;
+    ASSERT_EQ(trn_engine_init(device, 17), TRN_OK);  // engine 1 of core 1
+    constexpr std::uint64_t engine = 0x30740000, misc = 0x30B07000;
+    EXPECT_EQ(chip.log[0].offset, misc + 0x100) << "broadcast comes first";
+    EXPECT_EQ(chip.log[0].value, 0x7fffu);
+    EXPECT_EQ(chip.log[1].value, 0u) << "no broadcast ends at engine 1";
+    EXPECT_EQ(last_written(engine + 0x124), 0x86fu);
+    EXPECT_EQ(last_written(engine + 0x20124), 0x00400008u);
+    EXPECT_EQ(last_written(engine + 0x310), 0x01000400u);
+    EXPECT_EQ(last_written(engine + 0x3A300), 0xffffffffu);
+    for (unsigned i = 0; i < 6; ++i) {
+        for (const unsigned word : {1, 2, 3, 9, 10, 11})
+            EXPECT_EQ(last_written(engine + 0x3A900 + i * 0x40 + word * 4), 0xfu);
+        EXPECT_EQ(last_written(engine + 0x3AB00 + i * 8), 15u << 3 | 7);
+        EXPECT_EQ(last_written(engine + 0x3AB04 + i * 8), 0x10u);
+        EXPECT_EQ(last_written(engine + 0x3AD28 + i * 0x100), 0x28u);
+        EXPECT_EQ(last_written(engine + 0x3AD30 + i * 0x100), 0u);
+        EXPECT_EQ(last_written(engine + 0x3AD18 + i * 0x100), 0u);
+    }
+    for (const auto& access : chip.log) {
+        EXPECT_NE(access.offset, engine + 0x2012C);
+        EXPECT_NE(access.offset, misc + 0x800);
+        EXPECT_TRUE((access.offset >= engine && access.offset < engine + 0x40000) ||
+                    (access.offset >= misc && access.offset < misc + 0x1000))
+            << std::hex << access.offset;
+    }
+}
+
+TEST_F(StubTrainium1, UsesBar2AndBothHandshakesOnTheSimulatorRevision) {
+    chip.revision = 255;
+    EXPECT_EQ(trn_probe(device), TRN_PROTOCOL_ERROR);
+    EXPECT_THAT(error(), HasSubstr("BAR2"));
+    chip.register_bar = 2;
+    chip.bar_sizes[2] = 1ull << 30;
+    chip.bar_sizes[0] = 0;
+    ASSERT_EQ(trn_probe(device), TRN_OK) << error();
+    chip.on_write[0x30647010] = [&](auto) {
+        chip.at(300'000'000, [&] { chip.bar0[0x30647010] = 0; });
+    };
+    chip.recording = true;
+    ASSERT_EQ(trn_reset_device(device), TRN_OK) << error();
+    EXPECT_EQ(chip.log[0].offset, 0x30647010u);
+    EXPECT_EQ(chip.log[0].value, 1u);
+    EXPECT_EQ(chip.log[1].offset, misc_ram + TRN_MISC_RAM_RESET_REQUEST_OFFSET);
+    EXPECT_EQ(chip.log[1].value, 1u);
+
+    chip.on_write[0x30647010] = [&](auto) {};
+    const auto start = chip.time;
+    EXPECT_EQ(trn_reset_cores(device, 1), TRN_TIMED_OUT) << "the register stays busy";
+    EXPECT_NEAR(static_cast<double>(chip.time - start), 11e9, 0.5e9);
+}
+
 TEST_F(StubReset, SetsUpAllEnginesAndOneHostQueuePerCore) {
     bring_up();
     for (unsigned core = 0; core < 8; ++core) {

@@ -34,6 +34,7 @@ public:
 
     std::uint32_t ids = 0x75641d0f;
     std::uint8_t revision = 0;
+    std::uint32_t register_bar = 0;
     std::uint64_t bar_sizes[6] = {1ull << 32, 0, 0, 0, 256ull << 30, 0};
     std::unordered_map<std::uint64_t, std::uint32_t> bar0;
     std::vector<access> log;
@@ -161,14 +162,14 @@ private:
 
     int read(std::uint32_t bar, std::uint64_t offset, std::uint32_t& value) {
         advance(100);
-        if (broken || bar != 0) return broken ? broken : -EINVAL;
+        if (broken || bar != register_bar) return broken ? broken : -EINVAL;
         value = bar0[offset];
         if (recording) log.push_back({false, offset, value});
         return 0;
     }
     int write(std::uint32_t bar, std::uint64_t offset, std::uint32_t value) {
         advance(100);
-        if (broken || bar != 0) return broken ? broken : -EINVAL;
+        if (broken || bar != register_bar) return broken ? broken : -EINVAL;
         bar0[offset] = value;
         if (recording) log.push_back({true, offset, value});
         if (const auto hook = on_write.find(offset); hook != on_write.end()) hook->second(value);
