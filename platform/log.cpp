@@ -38,14 +38,6 @@ const char* word(level severity) {
     return "";
 }
 
-std::uint64_t now_ps() {
-    // Asking for the time creates the kernel; its default resolution is 1 ps.
-    static const double tick_ps =
-        sc_core::sc_get_time_resolution() / sc_core::sc_time(1, sc_core::SC_PS);
-    return static_cast<std::uint64_t>(static_cast<double>(sc_core::sc_time_stamp().value()) *
-                                      tick_ps);
-}
-
 }  // namespace
 
 sink replace_sink(sink next) {
@@ -55,6 +47,19 @@ sink replace_sink(sink next) {
 std::string to_line(const record& one) {
     return fmt::format("[{:>8}.{:06} us] {}{}: {}", one.time_ps / 1'000'000,
                        one.time_ps % 1'000'000, word(one.severity), one.module, one.text);
+}
+
+std::uint64_t now_ps() {
+    // Asking for the time creates the kernel; its default resolution is 1 ps.
+    static const double tick_ps =
+        sc_core::sc_get_time_resolution() / sc_core::sc_time(1, sc_core::SC_PS);
+    return static_cast<std::uint64_t>(static_cast<double>(sc_core::sc_time_stamp().value()) *
+                                      tick_ps);
+}
+
+void bounded_guest_warn(std::string_view module, std::string_view text) {
+    ++current().warnings;
+    if (current().out) detail::emit(level::guest_warning, module, text);
 }
 
 void reset_limits() {

@@ -33,6 +33,9 @@ sink replace_sink(sink next);
 /// "[    1.234567 us] warning chip0.udma3: text", as the default sink prints it.
 std::string to_line(const record& one);
 
+/// Simulated time as records have it.
+std::uint64_t now_ps();
+
 /// Forgets how often each source line has spoken.
 void reset_limits();
 
@@ -87,6 +90,9 @@ void guest_warn(std::string_view module, detail::format<std::type_identity_t<Arg
                 Args&&... args) {
     detail::write<Args...>(level::guest_warning, module, text, std::forward<Args>(args)...);
 }
+
+/// The same, for a caller that bounds its lines itself.
+void bounded_guest_warn(std::string_view module, std::string_view text);
 
 /// Something of the platform or its surroundings failed (a peer, a file); the run goes on.
 template <class... Args>

@@ -12,7 +12,8 @@
 #include "platform/kernel/random.h"
 #include "platform/kernel/trace.h"
 #include "platform/loader/firmware_file.h"
-#include "platform/misuse/misuse.h"
+#include "platform/misuse/policy.h"
+#include "platform/misuse/report.h"
 #include "platform/netlist/boards.h"
 #include "platform/registers/register_bank.h"
 
@@ -164,6 +165,12 @@ std::vector<platform::function> platform::functions() const {
     return all;
 }
 
+std::vector<std::string> platform::chips() const {
+    std::vector<std::string> all;
+    for (const auto& f : functions()) all.push_back(f.chip);
+    return all;
+}
+
 void platform::add_methods() {
     methods_->add_list("registers", [] {
         json all = json::array();
@@ -176,16 +183,20 @@ void platform::add_methods() {
         });
         return all;
     });
-    methods_->add_list("misuse", [] {
-        json all = json::array();
-        for (const auto& e : misuse::summary())
-            all.push_back({{"rule", e.broken.number},
-                           {"name", e.broken.name},
-                           {"module", e.module},
-                           {"count", e.count},
-                           {"first", e.first_detail}});
-        return all;
-    });
+    methods_->add_list("misuse", [this] { return misuse::to_json(chips())["rules"]; });
+    methods_->methods().add(
+        "misuse", "policy: such as \"fail:TRN-DMA-003,length-mismatch\"; clear: boolean",
+        "What software did wrong, by rule and by chip; sets policies; forgets what was counted.",
+        [this](const auto& p, auto&) {
+            p.only({"policy", "clear"});
+            if (p.has("policy")) try {
+                    misuse::policy_choice::parse(p.text("policy")).apply();
+                } catch (const std::invalid_argument& e) {
+                    throw rpc::error(rpc::code::invalid_params, e.what());
+                }
+            if (p.flag("clear", false)) misuse::clear();
+            return misuse::to_json(chips());
+        });
     methods_->methods().add(
         "inspect", "module", "Type, parameters, registers and what the module waits for.",
         [this](const auto& p, auto&) {

@@ -59,6 +59,8 @@ public:
     };
     /// In the order of the board, which is that of a host's bus.
     std::vector<function> functions() const;
+    /// Their chips' names.
+    std::vector<std::string> chips() const;
 
 private:
     plan read_board(const kind_list& kinds, const platform_options& options);

@@ -19,6 +19,7 @@
 #include "models/riscv/commit_log.h"
 #include "models/riscv/riscv_hart.h"
 #include "platform/commands/htif.h"
+#include "platform/commands/misuse_option.h"
 #include "platform/loader/elf.h"
 #include "platform/tlm/memory.h"
 #include "platform/tlm/router.h"
@@ -41,6 +42,7 @@ struct options {
     std::string isa = riscv::isa::full().name();
     std::uint64_t quantum = 10'000;  // instructions
     bool statistics = false;
+    std::vector<misuse::policy_choice> misuse;
 };
 
 /// What the user did wrong, in one sentence.
@@ -184,6 +186,7 @@ int exec(const options& chosen) {
     riscv::commit_log commits(log.get());
     if (log != nullptr) m.hart().core().log_commits(&commits);
 
+    apply(chosen.misuse);
     const std::clock_t begin = std::clock();
     // The kernel announces every sc_stop(); here it is the normal end.
     sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_INFO,
@@ -192,7 +195,11 @@ int exec(const options& chosen) {
     std::fflush(stdout);
     if (chosen.statistics) print_statistics(m, std::clock() - begin);
     if (!chosen.signature.empty()) write_signature(chosen, program, m.ram());
-    if (m.exit_code()) return std::min(*m.exit_code(), 255);
+    print_misuse({});
+    if (m.exit_code()) {
+        const int code = std::min(*m.exit_code(), 255);
+        return code == 0 && misuse::failed() ? 1 : code;
+    }
     const riscv::hart& core = m.hart().core();
     const char* const why = core.waiting() ? "it waits for an interrupt that never comes"
                                            : "--max-instructions was reached";
@@ -235,6 +242,7 @@ void add_exec(CLI::App& app, int& status) {
     command->add_option("--isa", chosen->isa, "such as rv64imac_zba_zbb_zbs");
     command->add_option("--quantum", chosen->quantum, "instructions between two looks at the rest")
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 30));
+    add_misuse_option(*command, chosen->misuse);
     command->add_flag("--statistics", chosen->statistics,
                       "print the number of instructions and the speed");
     command->callback([chosen, &status] { status = guarded(*chosen); });

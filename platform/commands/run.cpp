@@ -16,9 +16,10 @@
 
 #include "models/kinds.h"
 #include "platform/commands/doors.h"
+#include "platform/commands/misuse_option.h"
 #include "platform/config/units.h"
 #include "platform/kernel/time_text.h"
-#include "platform/misuse/misuse.h"
+#include "platform/misuse/report.h"
 #include "platform/platform.h"
 
 namespace trn {
@@ -35,6 +36,7 @@ struct options {
     std::string until, max_time;
     std::string listen, gdb, uart, control_tcp, token_file;
     bool allow_remote = false;
+    std::vector<misuse::policy_choice> misuse;
     bool paused = false;
     bool json = false;
 };
@@ -78,6 +80,7 @@ public:
           tick_(io()) {}
 
     int run() {
+        apply(chosen_.misuse);
         if (chosen_.paused) platform_.loop().pause("--paused");
         signals_.async_wait([this](auto error, int) {
             if (!error) platform_.loop().quit("interrupted");
@@ -219,7 +222,7 @@ private:
                               {"reason", to_string(how.what)},
                               {"text", how.text},
                               {"good", good},
-                              {"misuse_failed", misuse::failed()},
+                              {"misuse", misuse::to_json(platform_.chips())},
                               {"time_ps", sc_core::sc_time_stamp().value()},
                               {"wall_seconds", wall}}
                       << std::endl;
@@ -227,7 +230,7 @@ private:
             fmt::print(stderr, "trnvp: {}{}: {} simulated, {:.2f} s\n", to_string(how.what),
                        how.text.empty() ? "" : " (" + how.text + ")",
                        to_text(sc_core::sc_time_stamp()), wall);
-            if (misuse::failed()) fmt::print(stderr, "trnvp: a misuse rule failed the run\n");
+            print_misuse(platform_.chips());
         }
         return good ? 0 : 1;
     }
@@ -286,6 +289,7 @@ void add_run(CLI::App& app, int& status) {
     c->add_option("--time-policy", chosen->policy,
                   "who moves simulated time: lockstep, free, realtime:FACTOR");
     c->add_option("--seed", chosen->build.seed, "of every random stream");
+    add_misuse_option(*c, chosen->misuse);
     c->add_option("--trace", chosen->build.trace, "write the event trace here; .json for Perfetto");
     c->add_option("--uart", chosen->uart,
                   "stdout, none, socket (in the --listen folder), or a file");

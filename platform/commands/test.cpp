@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "models/kinds.h"
+#include "platform/commands/misuse_option.h"
 #include "platform/netlist/boards.h"
 #include "platform/scenario/execution.h"
 #include "platform/scenario/report.h"
@@ -29,6 +30,7 @@ struct options {
     fs::path junit, trace;
     std::string timing = "contended";
     unsigned jobs = 0;
+    std::vector<misuse::policy_choice> misuse;
     bool json = false, list = false;
 };
 
@@ -87,9 +89,11 @@ int run(const options& chosen) {
     const auto how = scenario::run_all(
         all, jobs,
         [&](const auto& one, std::size_t number, auto& to) {
-            scenario::execute(
-                one, kinds(),
-                {.trace = trace_of(chosen.trace, number, all.size()), .timing = timing}, to);
+            scenario::execute(one, kinds(),
+                              {.trace = trace_of(chosen.trace, number, all.size()),
+                               .timing = timing,
+                               .misuse = chosen.misuse},
+                              to);
         },
         [&](std::size_t number, const auto& result) {
             if (chosen.json) return;
@@ -118,6 +122,7 @@ void add_test(CLI::App& app, int& status) {
     c->add_option("--junit", chosen->junit, "write a JUnit report here");
     c->add_option("-j,--jobs", chosen->jobs, "runs at a time (number of processors)");
     c->add_option("--trace", chosen->trace, "write the event trace of each run here");
+    add_misuse_option(*c, chosen->misuse);
     c->add_option("--timing", chosen->timing, "whether resources are contended")
         ->check(CLI::IsMember({"contended", "functional"}));
     c->add_flag("--json", chosen->json, "one JSON array with all results, nothing else");

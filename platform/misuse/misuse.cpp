@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/misuse/misuse.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cassert>
 #include <map>
+#include <utility>
 
 #include "platform/log.h"
 
@@ -14,14 +18,17 @@ constexpr std::uint64_t lines_per_module = 3;  // a loop in a guest must not fil
 
 struct tally {
     std::uint64_t count = 0;
-    std::string first_detail;
+    std::uint64_t first_time_ps = 0;
+    std::string first_detail, first_initiator;
 };
 
 struct record {
-    std::map<unsigned, policy> policies;
-    std::map<std::pair<unsigned, std::string>, tally, std::less<>> tallies;
+    std::map<std::size_t, policy> policies;  // by place in `rules`
+    std::map<std::pair<std::size_t, std::string>, tally, std::less<>> tallies;
     policy everywhere = policy::log;
+    std::uint64_t reports = 0;
     bool failed = false;
+    source_lookup lookup;
 };
 
 record& the_record() {
@@ -29,27 +36,55 @@ record& the_record() {
     return only;
 }
 
-policy policy_of(const rule& which) {
-    const auto found = the_record().policies.find(which.number);
-    return found == the_record().policies.end() ? the_record().everywhere : found->second;
+std::size_t place_of(const rule& which) {
+    const auto found = std::ranges::find(rules, which);
+    assert(found != rules.end());
+    return static_cast<std::size_t>(found - rules.begin());
+}
+
+/// "chip0.management.cpu in serve_modern (firmware/mgmt/mailbox.c:220), pc 0x40001234"
+std::string present_initiator() {
+    const auto* who = initiator::current();
+    if (who == nullptr) return {};
+    const auto pc = who->pc();
+    if (!pc) return who->describe();
+    const auto& lookup = the_record().lookup;
+    const auto source = lookup ? lookup(*who, *pc) : std::string();
+    return fmt::format("{}{}{}, pc {:#x}", who->describe(), source.empty() ? "" : " in ", source,
+                       *pc);
 }
 
 }  // namespace
 
-void report(const rule& broken, const sc_core::sc_object& where, std::string_view detail) {
+void report(const rule& broken, std::string_view module, std::string_view detail) {
     record& all = the_record();
-    tally& mine = all.tallies[{broken.number, where.name()}];
-    if (mine.count++ == 0) mine.first_detail = detail;
+    const auto place = place_of(broken);
+    tally& mine = all.tallies[{place, std::string(module)}];
+    ++all.reports;
+    ++mine.count;
     const policy what = policy_of(broken);
     if (what == policy::fail) all.failed = true;
-    if (what == policy::count || mine.count > lines_per_module) return;
-    log::guest_warn(where.name(), "misuse {} {}: {} ({}){}", broken.number, broken.name,
-                    broken.text, detail,
-                    mine.count == lines_per_module ? "; more are only counted" : "");
+    const bool logged = what != policy::count && mine.count <= lines_per_module;
+    if (!logged && mine.count > 1) return;
+    const auto by = present_initiator();
+    if (mine.count == 1) {
+        mine.first_time_ps = log::now_ps();
+        mine.first_detail = detail;
+        mine.first_initiator = by;
+    }
+    if (!logged) return;
+    log::bounded_guest_warn(
+        module, fmt::format("misuse {} {}: {} ({}){}{}{}", broken.id, broken.name, broken.text,
+                            detail, by.empty() ? "" : ", by ", by,
+                            mine.count == lines_per_module ? "; more are only counted" : ""));
+}
+
+std::uint64_t reports() {
+    return the_record().reports;
 }
 
 void set_policy(const rule& which, policy what) {
-    the_record().policies[which.number] = what;
+    the_record().policies[place_of(which)] = what;
 }
 
 void set_policy_of_all(policy what) {
@@ -57,23 +92,27 @@ void set_policy_of_all(policy what) {
     the_record().everywhere = what;
 }
 
-std::optional<rule> find(std::string_view number_or_name) {
-    const auto found = std::find_if(rules.begin(), rules.end(), [&](const rule& each) {
-        return each.name == number_or_name || std::to_string(each.number) == number_or_name;
-    });
+policy policy_of(const rule& which) {
+    const auto& all = the_record();
+    const auto found = all.policies.find(place_of(which));
+    return found == all.policies.end() ? all.everywhere : found->second;
+}
+
+std::optional<rule> find(std::string_view id_or_name) {
+    const auto found = std::ranges::find_if(
+        rules, [&](const rule& each) { return each.name == id_or_name || each.id == id_or_name; });
     return found == rules.end() ? std::nullopt : std::optional(*found);
 }
 
 std::uint64_t count(const rule& which) {
     std::uint64_t total = 0;
-    for (const auto& [key, tally] : the_record().tallies) {
-        if (key.first == which.number) total += tally.count;
-    }
+    for (const auto& [key, tally] : the_record().tallies)
+        if (key.first == place_of(which)) total += tally.count;
     return total;
 }
 
 std::uint64_t count(const rule& which, std::string_view module) {
-    const auto found = the_record().tallies.find({which.number, std::string(module)});
+    const auto found = the_record().tallies.find({place_of(which), std::string(module)});
     return found == the_record().tallies.end() ? 0 : found->second.count;
 }
 
@@ -83,17 +122,20 @@ bool failed() {
 
 std::vector<entry> summary() {
     std::vector<entry> all;
-    for (const auto& [key, tally] : the_record().tallies) {
-        const auto broken = std::find_if(
-            rules.begin(), rules.end(), [&](const rule& each) { return each.number == key.first; });
-        all.push_back({*broken, key.second, tally.count, tally.first_detail});
-    }
+    for (const auto& [key, tally] : the_record().tallies)
+        all.push_back({rules[key.first], key.second, tally.count, tally.first_time_ps,
+                       tally.first_detail, tally.first_initiator});
     return all;
 }
 
 void clear() {
     the_record().tallies.clear();
+    the_record().reports = 0;
     the_record().failed = false;
+}
+
+void set_source_lookup(source_lookup lookup) {
+    the_record().lookup = std::move(lookup);
 }
 
 }  // namespace trn::misuse

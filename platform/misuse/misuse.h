@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <systemc>
 #include <vector>
 
+#include "platform/misuse/initiator.h"
 #include "platform/misuse/rules.h"
 
 /// Software mistakes, counted per rule and module. A report never changes what the hardware does:
@@ -21,13 +23,21 @@ enum class policy {
     fail,   ///< and the run has failed (status 1 at its end)
 };
 
-/// Counts one violation by `where`; `detail` names engine, queue, address.
-void report(const rule& broken, const sc_core::sc_object& where, std::string_view detail);
+/// Counts one violation seen by `module`; `detail` names engine, queue, address. The present
+/// initiator is added: a hart with the function and line of its firmware.
+void report(const rule& broken, std::string_view module, std::string_view detail);
+inline void report(const rule& broken, const sc_core::sc_object& where, std::string_view detail) {
+    report(broken, std::string_view(where.name()), detail);
+}
+/// All reports so far. One mistake is one report: what passes an access on compares this before and
+/// after, and stays silent when somebody nearer to the mistake has spoken.
+std::uint64_t reports();
 
 void set_policy(const rule& which, policy what);
 void set_policy_of_all(policy what);
-/// By number ("103") or name ("ring-id-mismatch").
-std::optional<rule> find(std::string_view number_or_name);
+policy policy_of(const rule& which);
+/// By id ("TRN-DMA-003") or name ("ring-id-mismatch").
+std::optional<rule> find(std::string_view id_or_name);
 
 std::uint64_t count(const rule& which);
 std::uint64_t count(const rule& which, std::string_view module);
@@ -38,12 +48,19 @@ struct entry {
     rule broken;
     std::string module;
     std::uint64_t count;
+    std::uint64_t first_time_ps;
     std::string first_detail;
+    std::string first_initiator;  ///< "" when nobody's access was it
 };
-/// What was counted so far, by rule number, then by module name.
+/// What was counted so far, by rule, then by module name.
 std::vector<entry> summary();
 
 /// Forgets all counts and failures (a new scenario in the same process).
 void clear();
+
+/// Turns a pc of a hart into "function (file:line)"; "" when it does not know. Asked once per line
+/// logged and first entry of a tally.
+using source_lookup = std::function<std::string(const initiator& hart, std::uint64_t pc)>;
+void set_source_lookup(source_lookup lookup);
 
 }  // namespace trn::misuse

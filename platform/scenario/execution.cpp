@@ -41,6 +41,25 @@ function_port& only_function() {
     return *found;
 }
 
+/// What a scenario expects to see broken does not fail it.
+void set_misuse_policies(const scenario& what, const execution_options& options) {
+    for (const auto* list : {&what.misuse, &options.misuse})
+        for (const auto& choice : *list) choice.apply();
+    for (const auto* list : {&what.steps, &what.expectations})
+        for (const auto& one : *list)
+            if (one.provokes && misuse::policy_of(*one.provokes) == misuse::policy::fail)
+                misuse::set_policy(*one.provokes, misuse::policy::log);
+}
+
+std::string broken_rules() {
+    std::string text;
+    for (const auto& e : misuse::summary())
+        if (misuse::policy_of(e.broken) == misuse::policy::fail)
+            text += fmt::format("{}{} {} ({} times by {})", text.empty() ? "" : ", ", e.broken.id,
+                                e.broken.name, e.count, e.module);
+    return text;
+}
+
 std::uint64_t now_ns() {
     return sc_core::sc_time_stamp().value() / sc_core::sc_time(1, sc_core::SC_NS).value();
 }
@@ -49,6 +68,7 @@ std::uint64_t now_ns() {
 
 void execute(const scenario& what, const kind_list& kinds, const execution_options& options,
              progress& to) {
+    set_misuse_policies(what, options);
     platform board(kinds, build_options(what, options));
     board.methods().consoles().listen([](std::string_view module, std::string_view text) {
         std::fwrite(text.data(), 1, text.size(), stdout);
@@ -75,6 +95,7 @@ void execute(const scenario& what, const kind_list& kinds, const execution_optio
                       ? fmt::format("not done after {} simulated (time_limit)",
                                     to_text(sc_core::sc_time_stamp()))
                       : fmt::format("{}: {}", to_string(how.what), how.text);
+    if (!failure && misuse::failed()) failure = "misuse: " + broken_rules();
     if (failure)
         to.failed(*failure, now_ns());
     else

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
+#include "platform/misuse/policy.h"
 #include "platform/netlist/kind.h"
 #include "platform/scenario/runner.h"
 #include "platform/tlm/bandwidth_resource.h"
@@ -12,6 +14,7 @@ namespace trn::scenario {
 struct execution_options {
     std::filesystem::path trace = {};  ///< of this run; empty: none
     timing_mode timing = timing_mode::contended;
+    std::vector<misuse::policy_choice> misuse = {};  ///< after the scenario's own
 };
 
 /// Builds the scenario's board in this process, attaches a host to its function and plays the

@@ -42,6 +42,16 @@ std::vector<step> read_steps(const config::node& list, const parameters& point) 
     return steps;
 }
 
+std::vector<misuse::policy_choice> read_misuse(const config::node& root, const reader& r) {
+    if (!r.has("misuse")) return {};
+    try {
+        return {misuse::policy_choice::parse(r.text("misuse"))};
+    } catch (const std::invalid_argument& wrong) {
+        root.at("misuse").report(mistake::not_a_choice, wrong.what());
+        return {};
+    }
+}
+
 scenario read_point(const config::node& root, const std::string& file, const parameters& point) {
     const reader r(root, point);
     scenario s;
@@ -55,6 +65,7 @@ scenario read_point(const config::node& root, const std::string& file, const par
     s.wall_limit_s = static_cast<double>(r.time(
                          "wall_limit", static_cast<std::uint64_t>(default_wall_limit_s * 1e9))) /
                      1e9;
+    s.misuse = read_misuse(root, r);
     s.steps = read_steps(root.at("steps"), point);
     s.expectations = read_steps(root.find("expectations"), point);
     return s;
@@ -69,8 +80,8 @@ std::vector<scenario> load(const std::filesystem::path& file, diagnostics& probl
         root.report(mistake::wrong_shape, "a scenario is a mapping");
         return {};
     }
-    root.only({"scenario", "board", "firmware", "seed", "time_limit", "wall_limit", "matrix",
-               "steps", "expectations"},
+    root.only({"scenario", "board", "firmware", "seed", "time_limit", "wall_limit", "misuse",
+               "matrix", "steps", "expectations"},
               "a scenario");
     std::vector<scenario> all;
     for (const auto& point : points_of(root.find("matrix"))) {

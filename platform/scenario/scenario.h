@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/misuse/policy.h"
 #include "platform/scenario/parameters.h"
 
 namespace trn::scenario {
@@ -26,8 +27,9 @@ struct step {
     config::place where;
     std::string text;  ///< "copy host to hbm0@0x1000000, 65537 bytes"
     std::function<void(world&)> work;
-    std::optional<trn_status> fails;  ///< what the device call must come to
-    std::string saying;               ///< and what its sentence must contain
+    std::optional<trn_status> fails;            ///< what the device call must come to
+    std::string saying;                         ///< and what its sentence must contain
+    std::optional<misuse::rule> provokes = {};  ///< expects that this rule was broken
 };
 
 /// What is done on a board, at one point of the matrix (doc/scenarios.md).
@@ -39,6 +41,7 @@ struct scenario {
     std::uint64_t seed = 1;
     std::uint64_t time_limit_ns = 0;  ///< simulated
     double wall_limit_s = 0;          ///< the safety net
+    std::vector<misuse::policy_choice> misuse;
     std::vector<step> steps;
     std::vector<step> expectations;  ///< checked when all steps are done
 };

@@ -63,6 +63,7 @@ using rpc::json;
 struct action {
     std::string text;
     std::function<void(world&)> work;
+    std::optional<misuse::rule> provokes = {};
 };
 
 constexpr std::uint64_t any = ~std::uint64_t{0};
@@ -641,19 +642,22 @@ action read_expect_misuse(const reader& r) {
     const auto rule = misuse::find(name);
     if (!rule) {
         std::vector<std::string_view> known;
-        for (const auto& one : misuse::rules) known.push_back(one.name);
+        for (const auto& one : misuse::rules)
+            known.push_back(name.starts_with("TRN-") ? one.id : one.name);
         r.node().at("misuse").report(mistake::not_a_choice,
                                      fmt::format("there is no misuse rule '{}'", name),
                                      suggest(name, known));
         return {};
     }
-    return {fmt::format("expect misuse {} to be {}", name, wanted.text()), [=](world& w) {
+    return {fmt::format("expect misuse {} to be {}", name, wanted.text()),
+            [=](world& w) {
                 const auto count = [&] {
                     return module.empty() ? misuse::count(*rule) : misuse::count(*rule, module);
                 };
                 if (!w.wait_for(within, [&] { return wanted.has(count()); }))
                     throw step_failure(fmt::format("it is {}", count()));
-            }};
+            },
+            wanted.has(0) ? std::nullopt : rule};
 }
 
 action read_expect(const reader& r) {
@@ -742,6 +746,7 @@ step read_step(const config::node& item, const parameters& point) {
         result.where = item.key_place(key);
         result.text = std::move(does.text);
         result.work = std::move(does.work);
+        result.provokes = does.provokes;
     }
     if (found == 0) item.report(mistake::missing_key, "a step needs its kind");
     if (r.has("fails")) result.fails = r.choice<trn_status>("fails");

@@ -51,6 +51,8 @@ void event(session& where, const sync_options& options, const output& out);
 /// The whole device, or the cores of the map.
 void reset(session& where, std::optional<std::uint32_t> cores, const output& out);
 void power(session& where, const output& out);
+/// What software did wrong so far, by rule (doc/rules.md); first sets `policy`, at the end forgets.
+void misuse_rules(session& where, const std::string& policy, bool clear, const output& out);
 /// Copies of growing sizes in every direction, as a table.
 void bench(session& where, std::uint64_t largest, const output& out);
 /// Boot stages, then verified copies host -> HBM -> HBM -> host.

@@ -173,6 +173,10 @@ private:
             [this](session& s) { list(s, out_); });
         add("info", "what the chip is", [this](session& s) { info(s, out_); });
         add("power", "power samples and error counts", [this](session& s) { power(s, out_); });
+        auto* rules = add("misuse", "which misuse rules software broke",
+                          [this](session& s) { misuse_rules(s, policy_, clear_, out_); });
+        rules->add_option("--policy", policy_, "set first: log, count or fail, or fail:RULE,...");
+        rules->add_flag("--clear", clear_, "forget what was counted");
         auto* resets = add("reset", "reset the device or some cores",
                            [this](session& s) { reset(s, cores_, out_); });
         resets->add_option("--cores", cores_, "map of cores, such as 0x3");
@@ -187,7 +191,8 @@ private:
     command chosen_;
     copy_options copy_;
     sync_options sync_;
-    std::string spot_;
+    std::string spot_, policy_;
+    bool clear_ = false;
     std::uint64_t value_ = 0, count_ = 64, run_size_ = std::uint64_t{64} << 20;
     unsigned width_ = 4;
     std::optional<std::uint32_t> cores_;

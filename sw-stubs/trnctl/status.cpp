@@ -88,6 +88,20 @@ void reset(session& where, std::optional<std::uint32_t> cores, const output& out
     });
 }
 
+void misuse_rules(session& where, const std::string& policy, bool clear, const output& out) {
+    auto params = session::json::object();
+    if (!policy.empty()) params["policy"] = policy;
+    const auto report = where.call("misuse", params);
+    for (const auto& one : report["rules"])
+        out.result(one, fmt::format("{} {:<26} {:>6}  {} ({}){}{}", one.value("rule", ""),
+                                    one.value("name", ""), one.value("count", 0u),
+                                    one.value("module", ""), one.value("first", ""),
+                                    one.value("first_initiator", "").empty() ? "" : ", by ",
+                                    one.value("first_initiator", "")));
+    if (!out.json) fmt::print("{} in all\n", report.value("total", 0u));
+    if (clear) where.call("misuse", {{"clear", true}});
+}
+
 void power(session& where, const output& out) {
     where.run([&](device& chip) {
         chip.check(trn_probe(chip));

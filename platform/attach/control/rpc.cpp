@@ -107,6 +107,13 @@ std::optional<double> parameters::seconds(std::string_view name) const {
     return s;
 }
 
+bool parameters::flag(std::string_view name, bool otherwise) const {
+    if (!has(name)) return otherwise;
+    const auto& v = value(name);
+    if (!v.is_boolean()) wrong(name, "true or false");
+    return v.get<bool>();
+}
+
 // --- Methods
 
 void method_table::add_waiting(method m) {

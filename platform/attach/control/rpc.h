@@ -50,6 +50,7 @@ public:
     /// A JSON integer or a string "0x1f".
     std::uint64_t number(std::string_view name) const;
     std::uint64_t number(std::string_view name, std::uint64_t otherwise) const;
+    bool flag(std::string_view name, bool otherwise) const;
     /// A string with a unit: "10 us".
     std::optional<sc_core::sc_time> time(std::string_view name) const;
     /// Seconds of wall clock, a JSON number.

@@ -70,6 +70,34 @@ TEST_F(TestCommand, EndsAScenarioAtItsSimulatedTimeLimit) {
     EXPECT_THAT(how.output, HasSubstr("time_limit"));
 }
 
+TEST_F(TestCommand, AMisuseRuleCanFailAScenarioThatDoesNotExpectIt) {
+    const std::string steps =
+        "  - boot: {within: 1 s}\n"
+        "  - write_register: {offset: 0x3c000000, value: 1}\n";
+    const auto quiet = test(scenario(steps));
+    EXPECT_EQ(quiet.status, 0) << quiet.output;
+    const auto how = test(scenario(steps) + " --misuse fail");
+    EXPECT_EQ(how.status, 1);
+    EXPECT_THAT(how.output, HasSubstr("misuse: TRN-PCI-002 host-write-to-nothing (1 times by"));
+    EXPECT_EQ(test(scenario(steps) + " --misuse fail:TRN-PCI-001").status, 0);
+    const auto expected =
+        scenario(steps + "  - expect: {misuse: host-write-to-nothing, equals: 1}\n");
+    EXPECT_EQ(test(expected + " --misuse fail").status, 0);
+}
+
+TEST_F(TestCommand, AWrongMisusePolicyIsAMistake) {
+    auto how = test(scenario("  - wait: 1 us\n") + " --misuse fail:ring-id-mismach");
+    EXPECT_EQ(how.status, 2);
+    EXPECT_THAT(how.output, HasSubstr("did you mean 'ring-id-mismatch'"));
+    const auto file = folder / "s.yaml";
+    std::ofstream(file) << "scenario: s\nboard: trn3-chip\nmisuse: fial\nsteps:\n  - wait: 1 s\n";
+    how = test(file);
+    EXPECT_EQ(how.status, 2);
+    EXPECT_THAT(how.output, HasSubstr("s.yaml:3:9: E26"));
+    EXPECT_THAT(how.output, HasSubstr("did you mean 'fail'"));
+    EXPECT_EQ(run(std::string(TRNVP) + " run trn3-chip --misuse fial").status, 2);
+}
+
 TEST_F(TestCommand, AMistakeInAFileRunsNothing) {
     const auto how = test(scenario("  - wiat: 1 s\n"));
     EXPECT_EQ(how.status, 2);

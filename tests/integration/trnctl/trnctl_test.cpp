@@ -122,6 +122,31 @@ TEST_F(TrnctlConnect, ReachesRegistersSemaphoresAndPower) {
     EXPECT_EQ(ctl("list").status, 0);
 }
 
+TEST_F(TrnctlConnect, ShowsWhichRulesWereBroken) {
+    EXPECT_EQ(ctl("misuse").output, "0 in all\n");
+    ctl("poke bar0@0x3c000000 1");
+    ctl("poke bar0@0x3c000000 1");
+    auto how = ctl("--json misuse");
+    ASSERT_EQ(how.status, 0) << how.output;
+    const auto lines = lines_of(how.output);
+    ASSERT_EQ(lines.size(), 1u) << how.output;
+    EXPECT_EQ(lines[0]["name"], "host-write-to-nothing");
+    EXPECT_EQ(lines[0]["count"], 2);
+    EXPECT_EQ(ctl("misuse --policy fial").status, 1);
+    EXPECT_EQ(ctl("misuse --policy fail --clear").status, 0);
+    EXPECT_EQ(ctl("misuse").output, "0 in all\n");
+    EXPECT_EQ(platform.end(), 0);
+}
+
+TEST_F(TrnctlConnect, ARuleThatFailsTheRunIsInItsSummaryAndStatus) {
+    EXPECT_EQ(ctl("misuse --policy fail:TRN-PCI-002").status, 0);
+    ctl("poke bar0@0x3c000000 1");
+    EXPECT_EQ(platform.end(), 1);
+    const auto log = run("cat " + (folder / "log")).output;
+    EXPECT_THAT(log, HasSubstr("TRN-PCI-002 host-write-to-nothing"));
+    EXPECT_THAT(log, HasSubstr("a misuse rule failed the run"));
+}
+
 TEST_F(TrnctlConnect, ShowsTheDemo) {
     const auto how = ctl("demo --size 8MiB");
     ASSERT_EQ(how.status, 0) << how.output;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/misuse/misuse.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <set>
-#include <sstream>
-
 #include "platform/log.h"
+#include "platform/misuse/policy.h"
+#include "platform/misuse/report.h"
 
 namespace {
 
 using namespace trn;
+using testing::HasSubstr;
+using testing::IsEmpty;
 
 struct module : sc_core::sc_module {
     explicit module(sc_core::sc_module_name name) : sc_module(name) {}
@@ -30,6 +31,7 @@ TEST_F(MisuseTest, CountsPerRuleAndModule) {
     misuse::report(misuse::ring_id_mismatch, one, "engine 3 queue 1");
     misuse::report(misuse::ring_id_mismatch, two, "engine 4 queue 1");
     misuse::report(misuse::ring_id_mismatch, two, "engine 4 queue 2");
+    EXPECT_EQ(misuse::reports(), 3u);
     EXPECT_EQ(misuse::count(misuse::ring_id_mismatch), 3u);
     EXPECT_EQ(misuse::count(misuse::ring_id_mismatch, "two"), 2u);
     EXPECT_EQ(misuse::count(misuse::first_bit_error), 0u);
@@ -42,40 +44,111 @@ TEST_F(MisuseTest, CountsPerRuleAndModule) {
 TEST_F(MisuseTest, LogsTheFirstFewOfAModule) {
     for (int i = 0; i < 10; ++i) misuse::report(misuse::ring_id_mismatch, one, "engine 3 queue 1");
     ASSERT_EQ(lines.size(), 3u);
-    EXPECT_NE(lines[0].find("103 ring-id-mismatch"), std::string::npos);
-    EXPECT_NE(lines[0].find("engine 3 queue 1"), std::string::npos);
+    EXPECT_THAT(lines[0], HasSubstr("TRN-DMA-003 ring-id-mismatch"));
+    EXPECT_THAT(lines[0], HasSubstr("engine 3 queue 1"));
     EXPECT_FALSE(misuse::failed());
+}
+
+TEST_F(MisuseTest, OneRuleDoesNotUseUpTheLinesOfAnother) {
+    for (const auto& rule : misuse::rules)
+        for (int i = 0; i < 5; ++i) misuse::report(rule, one, "");
+    EXPECT_EQ(lines.size(), 3 * misuse::rules.size());
 }
 
 TEST_F(MisuseTest, APolicyCanSilenceOrFailARule) {
     misuse::set_policy(misuse::ring_id_mismatch, misuse::policy::count);
     misuse::set_policy(misuse::first_bit_error, misuse::policy::fail);
     misuse::report(misuse::ring_id_mismatch, one, "");
-    EXPECT_TRUE(lines.empty());
+    EXPECT_THAT(lines, IsEmpty());
     EXPECT_FALSE(misuse::failed());
     misuse::report(misuse::first_bit_error, one, "");
     EXPECT_TRUE(misuse::failed());
     misuse::clear();
     EXPECT_FALSE(misuse::failed());
-    EXPECT_TRUE(misuse::summary().empty());
+    EXPECT_THAT(misuse::summary(), IsEmpty());
+    EXPECT_EQ(misuse::reports(), 0u);
 }
 
-TEST_F(MisuseTest, RulesAreFoundByNumberAndName) {
-    EXPECT_EQ(misuse::find("101")->number, 101u);
-    EXPECT_EQ(misuse::find("semaphore-overflow")->number, 201u);
-    EXPECT_FALSE(misuse::find("10"));
+TEST_F(MisuseTest, RulesAreFoundByIdAndName) {
+    EXPECT_EQ(misuse::find("TRN-DMA-001"), misuse::doorbell_past_ring);
+    EXPECT_EQ(misuse::find("semaphore-overflow")->id, "TRN-SEM-001");
+    EXPECT_FALSE(misuse::find("TRN-DMA-1"));
     EXPECT_FALSE(misuse::find(""));
 }
 
-TEST_F(MisuseTest, EveryRuleHasItsOwnNumberAndAPlaceInTheDocument) {
-    std::stringstream text;
-    text << std::ifstream("doc/misuse-rules.md").rdbuf();
-    std::set<unsigned> numbers;
-    for (const auto& rule : misuse::rules) {
-        EXPECT_TRUE(numbers.insert(rule.number).second) << rule.number;
-        const std::string heading = "### " + std::to_string(rule.number) + " " + rule.name + "\n";
-        EXPECT_NE(text.str().find(heading), std::string::npos) << heading;
+struct someone : initiator {
+    someone() : initiator(kind::firmware) {}
+    std::string describe() const override { return "hart 7"; }
+    std::optional<std::uint64_t> pc() const override { return 0x4000'1234; }
+};
+
+TEST_F(MisuseTest, NamesWhoseAccessItWas) {
+    const someone hart;
+    {
+        const acting as(hart);
+        misuse::report(misuse::length_mismatch, one, "here");
+        misuse::set_source_lookup([](const initiator& who, std::uint64_t pc) {
+            return who.describe() == "hart 7" && pc == 0x4000'1234 ? "serve (mailbox.c:12)" : "";
+        });
+        misuse::report(misuse::length_mismatch, two, "here");
     }
+    misuse::report(misuse::first_bit_error, one, "alone");
+    EXPECT_THAT(lines.at(0), HasSubstr("(here), by hart 7, pc 0x40001234"));
+    EXPECT_THAT(lines.at(1), HasSubstr("(here), by hart 7 in serve (mailbox.c:12), pc 0x40001234"));
+    EXPECT_THAT(lines.at(2), testing::EndsWith("(alone)"));
+    const auto all = misuse::summary();
+    EXPECT_EQ(all.at(0).first_initiator, "");
+    EXPECT_EQ(all.at(2).first_initiator, "hart 7 in serve (mailbox.c:12), pc 0x40001234");
+}
+
+TEST_F(MisuseTest, TheSummaryIsByChip) {
+    const std::vector<std::string> chips{"chip1", "chip10"};
+    misuse::report(misuse::length_mismatch, std::string_view("chip10.udma0"), "");
+    misuse::report(misuse::length_mismatch, std::string_view("chip10.udma1"), "");
+    misuse::report(misuse::first_bit_error, std::string_view("host"), "");
+    const auto report = misuse::to_json(chips);
+    EXPECT_EQ(report["total"], 3);
+    EXPECT_EQ(report["chips"]["chip1"], 0);
+    EXPECT_EQ(report["chips"]["chip10"], 2);
+    EXPECT_EQ(report["chips"][""], 1);
+    EXPECT_EQ(report["rules"][0]["module"], "host");
+    EXPECT_EQ(report["rules"][1]["chip"], "chip10");
+    EXPECT_EQ(report["rules"][1]["rule"], "TRN-DMA-008");
+    EXPECT_THAT(misuse::to_text(chips), HasSubstr("misuse of chip10: 2\n  TRN-DMA-008"));
+    misuse::clear();
+    EXPECT_EQ(misuse::to_text(chips), "");
+}
+
+TEST(MisusePolicy, IsOneWordForAllOrForTheRulesNamed) {
+    using misuse::policy_choice;
+    EXPECT_THAT(policy_choice::parse("count").which, IsEmpty());
+    const auto some = policy_choice::parse("fail:TRN-DMA-003,length-mismatch");
+    EXPECT_EQ(some.what, misuse::policy::fail);
+    EXPECT_THAT(some.which,
+                testing::ElementsAre(misuse::ring_id_mismatch, misuse::length_mismatch));
+    policy_choice::parse("fail").apply();
+    policy_choice::parse("count:TRN-MEM-002").apply();
+    EXPECT_EQ(misuse::policy_of(misuse::link_before_training), misuse::policy::count);
+    EXPECT_EQ(misuse::policy_of(misuse::hbm_before_training), misuse::policy::fail);
+    policy_choice::parse("log").apply();
+    EXPECT_EQ(misuse::policy_of(misuse::link_before_training), misuse::policy::log);
+}
+
+TEST(MisusePolicy, AMistakeIsAnsweredWithASuggestion) {
+    const auto expect = [](std::string_view text, const std::string& suggestion) {
+        try {
+            misuse::policy_choice::parse(text);
+            ADD_FAILURE() << text;
+        } catch (const std::invalid_argument& wrong) {
+            EXPECT_THAT(wrong.what(), HasSubstr(suggestion)) << text;
+        }
+    };
+    expect("fial", "did you mean 'fail'");
+    expect("", "known: count, log, fail");
+    expect("fail:ring-id-mismach", "did you mean 'ring-id-mismatch'");
+    expect("fail:TRN-DMA-003,TRN-DMA-303", "did you mean 'TRN-DMA-003'");
+    expect("fail:", "no misuse rule ''");
+    expect("fail:TRN-DMA-003,", "no misuse rule ''");
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "platform/misuse/misuse.h"
 #include "tests/unit/pcie/pcie_fixture.h"
 
 namespace {
@@ -75,6 +76,7 @@ TEST_F(PcieEndpointTest, BarsTellTheirSizesToWhoeverWritesOnes) {
 TEST_F(PcieEndpointTest, MemorySpaceOffReadsAllOnesAndIsReported) {
     EXPECT_EQ(read<std::uint32_t>(0, 0), ~0u);
     EXPECT_EQ(endpoint.counters().unsupported_requests, 1u);
+    EXPECT_EQ(misuse::count(misuse::host_access_refused, "endpoint"), 1u);
     const auto aer_status = endpoint.space().get<std::uint32_t>(0x100 + PCI_ERR_UNCOR_STATUS);
     EXPECT_EQ(aer_status, std::uint32_t{PCI_ERR_UNC_UNSUP});
     enable();
@@ -117,6 +119,8 @@ TEST_F(PcieEndpointTest, HolesOfTheChipReadZeroNeverOnes) {
     EXPECT_EQ(endpoint.counters().failed_reads, 2u);
     EXPECT_EQ(endpoint.counters().dropped_writes, 1u);
     EXPECT_EQ(endpoint.counters().unsupported_requests, 0u);
+    EXPECT_EQ(misuse::count(misuse::host_read_of_nothing), 2u);
+    EXPECT_EQ(misuse::count(misuse::host_write_to_nothing), 1u);
 }
 
 TEST_F(PcieEndpointTest, AccessesOutsideABarAreTheCallersMistake) {
@@ -145,6 +149,7 @@ TEST_F(PcieEndpointTest, DmaNeedsBusMasterAndD0) {
     ASSERT_TRUE(root.map_host({0x1000, 4096, page.data(), true, true}));
     EXPECT_EQ(engine.write<std::uint32_t>(0x1000, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
     EXPECT_EQ(endpoint.counters().refused_dma, 1u);
+    EXPECT_EQ(misuse::count(misuse::dma_without_bus_master), 1u);
     tlm::tlm_dmi dmi;
     EXPECT_FALSE(engine.request_dmi(0x1000, dmi));
 
@@ -172,6 +177,7 @@ TEST_F(PcieEndpointTest, AnUnmappedHostAddressIsAMasterAbort) {
     enable();
     EXPECT_EQ(engine.write<std::uint32_t>(0x9000, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
     EXPECT_EQ(root.memory().unmapped_accesses(), 1u);
+    EXPECT_EQ(misuse::count(misuse::dma_outside_host_memory), 1u);
     EXPECT_TRUE(config<std::uint16_t>(PCI_STATUS) & PCI_STATUS_REC_MASTER_ABORT);
 }
 

@@ -470,6 +470,38 @@ TEST_F(DmaErrorTest, DoorbellWithoutRingIsIgnored) {
     EXPECT_EQ(read(reg::m2s_state), 0u);
 }
 
+TEST_F(DmaErrorTest, ARingLengthThatIsNoMultipleOfSixteenIsReportedAndUsed) {
+    init_queue(0, 40);
+    fill(src, 64, 1);
+    put_copy(src, dst, 64);
+    ring_both(1);
+    run(10'000);
+    EXPECT_EQ(misuse::count(misuse::ring_shape), 2u);
+    EXPECT_TRUE(filled(dst, 64, 1));
+}
+
+TEST_F(DmaErrorTest, AnotherOperationThanACopyIsReportedAndCopied) {
+    init_queue();
+    fill(src, 64, 1);
+    constexpr std::uint32_t compute = 0x01080003 | 1u << 20;
+    put(m2s, src, 64, first | last, 0, 0, compute);
+    put(s2m, dst, 64, 0);
+    ring_both(1);
+    run(10'000);
+    EXPECT_EQ(misuse::count(misuse::unsupported_descriptor), 1u);
+    EXPECT_TRUE(filled(dst, 64, 1));
+}
+
+TEST_F(DmaErrorTest, TheDoorbellOfAStoppedQueueIsIgnored) {
+    init_queue();
+    put_copy(0x900000000, dst, 64);
+    ring_both(1);
+    run(10'000);
+    doorbell(m2s, 1);
+    EXPECT_EQ(misuse::count(misuse::doorbell_on_aborted_queue), 1u);
+    EXPECT_EQ(misuse::count(misuse::doorbell_past_ring), 0u);
+}
+
 TEST_F(DmaErrorTest, OtherQueuesGoOnWhenOneStops) {
     init_queue(0);
     init_queue(1);

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "platform/misuse/policy.h"
+
+namespace trn {
+
+/// --misuse of a command, any number of times: choices to apply in order before the run.
+void add_misuse_option(CLI::App& command, std::vector<misuse::policy_choice>& choices);
+void apply(const std::vector<misuse::policy_choice>& choices);
+
+/// The end of a run for people, on standard error: what was counted, by chip.
+void print_misuse(const std::vector<std::string>& chips);
+
+}  // namespace trn

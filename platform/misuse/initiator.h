@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace trn {
+
+/// Whoever makes bus accesses on software's behalf: the host, a hart, a DMA engine. A target that
+/// is used wrongly, or that counts its use, can so say by whom. Asked only when somebody reports.
+class initiator {
+public:
+    enum class kind : std::uint8_t { host, firmware, dma };
+
+    explicit initiator(kind what) : what_(what) {}
+    virtual ~initiator() = default;
+    kind what() const { return what_; }
+    /// "the host", "chip0.management.cpu", "engine 128 queue 0".
+    virtual std::string describe() const = 0;
+    /// Of the instruction that makes the access.
+    virtual std::optional<std::uint64_t> pc() const { return std::nullopt; }
+
+    /// Whose access is being carried out; nullptr: nobody's (a model's own process, a tool).
+    static const initiator* current() { return current_; }
+
+private:
+    friend class acting;
+    static inline const initiator* current_ = nullptr;
+    const kind what_;
+};
+
+/// Names the initiator for as long as it lives: around a bus access, which never waits.
+class acting {
+public:
+    explicit acting(const initiator& who) : before_(std::exchange(initiator::current_, &who)) {}
+    ~acting() { initiator::current_ = before_; }
+    acting(const acting&) = delete;
+    acting& operator=(const acting&) = delete;
+
+private:
+    const initiator* const before_;
+};
+
+}  // namespace trn

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/misuse/policy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+#include "platform/config/diagnostics.h"
+
+namespace trn::misuse {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> words{"count", "log", "fail"};  // in the enum's order
+
+policy parse_policy(std::string_view word) {
+    const auto found = std::ranges::find(words, word);
+    if (found == words.end())
+        throw std::invalid_argument(
+            fmt::format("there is no misuse policy '{}': {}", word, suggest(word, words)));
+    return static_cast<policy>(found - words.begin());
+}
+
+rule parse_rule(std::string_view word) {
+    if (const auto found = find(word)) return *found;
+    std::vector<std::string_view> known;
+    const bool id = word.starts_with("TRN-");
+    for (const auto& one : rules) known.push_back(id ? one.id : one.name);
+    throw std::invalid_argument(
+        fmt::format("there is no misuse rule '{}': {}", word, suggest(word, known)));
+}
+
+}  // namespace
+
+policy_choice policy_choice::parse(std::string_view text) {
+    const auto colon = text.find(':');
+    policy_choice choice{parse_policy(text.substr(0, colon))};
+    if (colon == std::string_view::npos) return choice;
+    for (auto rest = text.substr(colon + 1);;) {
+        const auto comma = rest.find(',');
+        choice.which.push_back(parse_rule(rest.substr(0, comma)));
+        if (comma == std::string_view::npos) return choice;
+        rest.remove_prefix(comma + 1);
+    }
+}
+
+void policy_choice::apply() const {
+    if (which.empty()) set_policy_of_all(what);
+    for (const auto& one : which) set_policy(one, what);
+}
+
+std::string_view to_string(policy what) {
+    return words[static_cast<std::size_t>(what)];
+}
+
+}  // namespace trn::misuse

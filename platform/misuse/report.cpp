@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/misuse/report.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "platform/misuse/policy.h"
+
+namespace trn::misuse {
+
+using nlohmann::json;
+
+namespace {
+
+/// Every chip has its place, also those whose software made no mistake.
+std::map<std::string, std::uint64_t> by_chip(const std::vector<entry>& all,
+                                             const std::vector<std::string>& chips) {
+    std::map<std::string, std::uint64_t> counts;
+    for (const auto& chip : chips) counts[chip] = 0;
+    for (const auto& e : all) counts[chip_of(e.module, chips)] += e.count;
+    return counts;
+}
+
+}  // namespace
+
+std::string chip_of(std::string_view module, const std::vector<std::string>& chips) {
+    for (const auto& chip : chips)
+        if (module == chip || (module.starts_with(chip) && module[chip.size()] == '.')) return chip;
+    return {};
+}
+
+json to_json(const std::vector<std::string>& chips) {
+    const auto all = summary();
+    json list = json::array();
+    for (const auto& e : all)
+        list.push_back({{"rule", e.broken.id},
+                        {"name", e.broken.name},
+                        {"policy", to_string(policy_of(e.broken))},
+                        {"chip", chip_of(e.module, chips)},
+                        {"module", e.module},
+                        {"count", e.count},
+                        {"first", e.first_detail},
+                        {"first_time_ps", e.first_time_ps},
+                        {"first_initiator", e.first_initiator}});
+    return {{"failed", failed()},
+            {"total", reports()},
+            {"chips", by_chip(all, chips)},
+            {"rules", list}};
+}
+
+std::string to_text(const std::vector<std::string>& chips) {
+    const auto all = summary();
+    if (all.empty()) return {};
+    std::string text;
+    for (const auto& [chip, count] : by_chip(all, chips)) {
+        if (count == 0) continue;
+        text += fmt::format("misuse of {}: {}\n", chip.empty() ? "the board" : chip, count);
+        for (const auto& e : all)
+            if (chip_of(e.module, chips) == chip)
+                text += fmt::format("  {} {:<26} {:>6}  {}\n", e.broken.id, e.broken.name, e.count,
+                                    e.module);
+    }
+    return text;
+}
+
+}  // namespace trn::misuse

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "platform/misuse/misuse.h"
+
+namespace trn::misuse {
+
+/// Which of `chips` a module is part of; "" for none (the board's own).
+std::string chip_of(std::string_view module, const std::vector<std::string>& chips);
+
+/// {"failed", "total", "chips": {chip: count}, "rules": [{rule, name, policy, chip, module, ...}]}
+nlohmann::json to_json(const std::vector<std::string>& chips);
+/// The same for people, a line per chip and one per rule and module; "" when nothing was counted.
+std::string to_text(const std::vector<std::string>& chips);
+
+}  // namespace trn::misuse

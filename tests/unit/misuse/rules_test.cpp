@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the list of rules promises: ids in order, a chapter each in doc/rules.md, a test each that
+// breaks it.
+#include "platform/misuse/rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+namespace {
+
+using namespace trn;
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& file) {
+    std::stringstream text;
+    text << std::ifstream(file).rdbuf();
+    return text.str();
+}
+
+std::string constant_of(const std::string& name) {
+    return std::regex_replace(name, std::regex("-"), "_");
+}
+
+TEST(MisuseRules, HaveAnAreaAndARunningNumberAndANameOfTheirOwn) {
+    std::map<std::string, int> last;
+    std::set<std::string_view> names;
+    for (const auto& rule : misuse::rules) {
+        std::smatch parts;
+        const std::string id(rule.id);
+        ASSERT_TRUE(std::regex_match(id, parts, std::regex("TRN-([A-Z]{2,3})-([0-9]{3})"))) << id;
+        EXPECT_EQ(std::stoi(parts[2]), ++last[parts[1]]) << id;
+        EXPECT_TRUE(names.insert(rule.name).second) << rule.name;
+    }
+}
+
+TEST(MisuseRules, EachConstantIsInTheListAndNamedLikeItsRule) {
+    const auto source = text_of("platform/misuse/rules.h");
+    const std::regex constant(R"re(constexpr rule (\w+)\{\s*"([^"]+)",\s*"([^"]+)")re");
+    std::size_t found = 0;
+    for (std::sregex_iterator at(source.begin(), source.end(), constant), end; at != end; ++at) {
+        ASSERT_LT(found, misuse::rules.size());
+        EXPECT_EQ((*at)[2].str(), misuse::rules[found].id) << "order of the list";
+        EXPECT_EQ((*at)[1].str(), constant_of((*at)[3]));
+        ++found;
+    }
+    EXPECT_EQ(found, misuse::rules.size());
+}
+
+TEST(MisuseRules, EachHasItsSectionInTheDocumentAndNothingElseHas) {
+    const auto document = text_of("doc/rules.md");
+    std::size_t sections = 0;
+    for (auto at = document.find("\n### "); at != std::string::npos;
+         at = document.find("\n### ", at + 1))
+        ++sections;
+    EXPECT_EQ(sections, misuse::rules.size());
+    for (const auto& rule : misuse::rules) {
+        const auto heading = "\n### " + std::string(rule.id) + " " + std::string(rule.name) + "\n";
+        const auto begin = document.find(heading);
+        ASSERT_NE(begin, std::string::npos) << heading;
+        const auto section = document.substr(begin, document.find("\n#", begin + 1) - begin);
+        for (const auto* part : {"\n- What: ", "\n- Why: ", "\n- Seen: ", "\n- Fix: "})
+            EXPECT_NE(section.find(part), std::string::npos) << heading << part;
+    }
+}
+
+/// Tests that use the rule's constant, or its name in a scenario's expectation.
+TEST(MisuseRules, EachIsBrokenByATest) {
+    const std::regex use(R"(misuse::(\w+)|misuse: ([\w-]+), (at_least|equals: [1-9]))");
+    std::set<std::string> broken;
+    for (const auto* folder : {"tests", "scenarios"})
+        for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+            const auto& file = entry.path();
+            const bool source = file.extension() == ".cpp" || file.extension() == ".yaml";
+            if (!source || file.parent_path() == "tests/unit/misuse") continue;
+            const auto text = text_of(file);
+            if (text.find("misuse") == std::string::npos) continue;
+            for (std::sregex_iterator at(text.begin(), text.end(), use), end; at != end; ++at)
+                broken.insert((*at)[1].matched ? (*at)[1].str() : constant_of((*at)[2].str()));
+        }
+    for (const auto& rule : misuse::rules)
+        EXPECT_TRUE(broken.contains(constant_of(std::string(rule.name)))) << rule.id;
+}
+
+}  // namespace
