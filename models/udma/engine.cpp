@@ -8,6 +8,7 @@
 
 #include "models/udma/udma_regs.h"
 #include "platform/kernel/trace.h"
+#include "platform/tlm/backing_store.h"
 
 namespace trn {
 
@@ -541,7 +542,8 @@ bool dma_engine::move_directly(transfer& t) {
     const auto* to = window(tlm::TLM_WRITE_COMMAND, destination);
     if (to == nullptr) return false;
     length = to->room(destination, length);
-    copy(to->at(destination), bytes, length);
+    if (!copied_as_zeroes(to->at(destination), bytes, length))
+        copy(to->at(destination), bytes, length);
     t.moved += static_cast<std::uint32_t>(length);
     return true;
 }

@@ -9,7 +9,10 @@
 #include <array>
 #include <bit>
 #include <cassert>
+#include <cerrno>
+#include <cstring>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <new>
 #include <string>
@@ -18,28 +21,37 @@ namespace trn {
 
 namespace {
 
-/// Pages of [data, data + size) present in the page tables, asked in bounded steps.
-std::uint64_t resident_private(const std::uint8_t* data, std::uint64_t size) {
+/// This process's page table; fork() gives the child its own.
+int pagemap() {
+    static pid_t owner = 0;
+    static int file = -1;
+    if (const pid_t self = getpid(); self != owner) {
+        if (file >= 0) close(file);
+        file = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+        owner = self;
+    }
+    return file;
+}
+
+/// Bytes of the pages of [data, data + size) that memory or swap holds; at most `enough`.
+/// All of them where the host does not tell.
+std::uint64_t resident_private(const std::uint8_t* data, std::uint64_t size, std::uint64_t enough) {
+    constexpr std::uint64_t present_or_swapped = 3ull << 62;
     const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-    const int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    if (pagemap < 0) return 0;
-    std::array<std::uint64_t, 8192> entries;
-    std::uint64_t pages = 0;
     const std::uint64_t first = reinterpret_cast<std::uint64_t>(data) / page;
-    const std::uint64_t total = size / page;
-    for (std::uint64_t at = 0; at < total;) {
-        const std::uint64_t want = std::min<std::uint64_t>(entries.size(), total - at);
-        const auto got =
-            pread(pagemap, entries.data(), want * 8, static_cast<off_t>((first + at) * 8));
-        if (got <= 0) break;
+    const std::uint64_t end = (reinterpret_cast<std::uint64_t>(data) + size + page - 1) / page;
+    std::array<std::uint64_t, 512> entries;
+    std::uint64_t pages = 0;
+    for (std::uint64_t at = first; at < end && pages * page < enough;) {
+        const std::uint64_t wanted = std::min<std::uint64_t>(entries.size(), end - at);
+        const auto got = pread(pagemap(), entries.data(), wanted * 8, static_cast<off_t>(at * 8));
+        if (got <= 0) return size;
         const auto count = static_cast<std::uint64_t>(got) / 8;
-        constexpr std::uint64_t present_or_swapped = 3ull << 62;
         pages += static_cast<std::uint64_t>(
             std::count_if(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(count),
                           [](std::uint64_t entry) { return (entry & present_or_swapped) != 0; }));
         at += count;
     }
-    close(pagemap);
     return pages * page;
 }
 
@@ -54,6 +66,16 @@ std::uint64_t resident_shared(int file, std::uint64_t offset, std::uint64_t size
         at = lseek(file, hole, SEEK_DATA);
     }
     return bytes;
+}
+
+/// Every store of the process, by where its bytes begin.
+std::map<const std::uint8_t*, const backing_store*>& stores() {
+    static std::map<const std::uint8_t*, const backing_store*> all;
+    return all;
+}
+
+bool all_zero(const std::uint8_t* bytes, std::size_t size) {
+    return bytes[0] == 0 && std::memcmp(bytes, bytes + 1, size - 1) == 0;
 }
 
 struct slice {
@@ -94,25 +116,73 @@ backing_store::backing_store(std::uint64_t size, sharing how, std::string_view g
                     static_cast<off_t>(descriptor_offset_));
     if (at == MAP_FAILED) throw std::bad_alloc();
     data_ = static_cast<std::uint8_t*>(at);
+    stores().emplace(data_, this);
 }
 
 backing_store::~backing_store() {
     // The slice stays in the file: after a fork() its pages may be another process's memory still.
+    stores().erase(data_);
     munmap(data_, size_);
 }
 
 std::uint64_t backing_store::resident() const {
-    if (descriptor_ < 0) return resident_private(data_, size_);
+    if (descriptor_ < 0) return resident_private(data_, size_, size_);
     return resident_shared(descriptor_, descriptor_offset_, size_);
 }
 
 void backing_store::clear() {
+    in_use_.clear();
     if (descriptor_ < 0) {
         madvise(data_, size_, MADV_DONTNEED);
     } else {
         fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                   static_cast<off_t>(descriptor_offset_), static_cast<off_t>(size_));
     }
+}
+
+bool backing_store::untouched(const std::uint8_t* at, std::uint64_t size) const {
+    constexpr std::uint64_t block = 65536;
+    const auto offset = static_cast<std::uint64_t>(at - data_);
+    assert(at >= data_ && size > 0 && size <= size_ - offset);
+    if (in_use_.empty()) in_use_.resize((size_ + block - 1) / block);
+    const std::uint64_t last = (offset + size - 1) / block;
+    for (std::uint64_t i = offset / block; i <= last; ++i)
+        if (in_use_[i]) return false;
+    for (std::uint64_t i = offset / block; i <= last; ++i) {
+        const std::uint64_t from = std::max(offset, i * block);
+        if (unbacked(from, std::min(offset + size, (i + 1) * block) - from)) continue;
+        in_use_[i] = true;
+        return false;
+    }
+    return true;
+}
+
+bool backing_store::unbacked(std::uint64_t offset, std::uint64_t size) const {
+    if (descriptor_ < 0) return resident_private(data_ + offset, size, 1) == 0;
+    const auto at = static_cast<off_t>(descriptor_offset_ + offset);
+    const off_t next = lseek(descriptor_, at, SEEK_DATA);
+    return next < 0 ? errno == ENXIO : next >= at + static_cast<off_t>(size);
+}
+
+const backing_store* backing_store::holding(const std::uint8_t* at) {
+    auto after = stores().upper_bound(at);
+    if (after == stores().begin()) return nullptr;
+    const backing_store* store = std::prev(after)->second;
+    return static_cast<std::uint64_t>(at - store->data_) < store->size_ ? store : nullptr;
+}
+
+bool copied_as_zeroes(std::uint8_t* to, const std::uint8_t* from, std::size_t size) {
+    constexpr std::size_t worth_asking = 16384;  // below, the question costs as much as the copy
+    constexpr std::size_t glance = 64;
+    if (size < worth_asking) return false;
+    const backing_store* source = backing_store::holding(from);
+    const backing_store* destination = backing_store::holding(to);
+    if (source != nullptr && source->untouched(from, size)) {
+        if (destination == nullptr || !destination->untouched(to, size)) std::memset(to, 0, size);
+        return true;
+    }
+    return destination != nullptr && all_zero(from, glance) && destination->untouched(to, size) &&
+           all_zero(from, size);
 }
 
 }  // namespace trn

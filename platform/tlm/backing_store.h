@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace trn {
 
@@ -35,12 +36,27 @@ public:
     std::uint64_t resident() const;
     /// Back to zeroes, pages returned to the host.
     void clear();
+    /// True: no host page backs [at, at + size), whoever may have written it, and all of it reads
+    /// zero. False also when only its surroundings (64 KiB) are in use.
+    bool untouched(const std::uint8_t* at, std::uint64_t size) const;
+
+    /// The store that `at` lies in; nullptr for memory of others.
+    static const backing_store* holding(const std::uint8_t* at);
 
 private:
+    bool unbacked(std::uint64_t offset, std::uint64_t size) const;
+
     std::uint64_t size_;
     int descriptor_ = -1;
     std::uint64_t descriptor_offset_ = 0;
     std::uint8_t* data_ = nullptr;
+    // Blocks once seen in use; they stay so until clear(). Spares the question to the host's
+    // kernel.
+    mutable std::vector<bool> in_use_;
 };
+
+/// Copies large runs of zeroes between stores without backing them: a scrub of a whole HBM stack
+/// then costs no host memory. False: nothing was done, the bytes have to be copied.
+bool copied_as_zeroes(std::uint8_t* to, const std::uint8_t* from, std::size_t size);
 
 }  // namespace trn

@@ -138,6 +138,56 @@ TEST(BackingStoreTest, EachGroupHasItsOwnFile) {
     EXPECT_EQ(theirs.data()[5], 0);
 }
 
+class BackingStoreZeroes : public testing::TestWithParam<backing_store::sharing> {};
+
+TEST_P(BackingStoreZeroes, CopiesOfUntouchedMemoryTouchNothing) {
+    backing_store store{1 << 20, GetParam()};
+    EXPECT_TRUE(store.untouched(store.data(), store.size()));
+    EXPECT_TRUE(copied_as_zeroes(store.data() + (512 << 10), store.data(), 256 << 10));
+    EXPECT_EQ(store.resident(), 0u);
+}
+
+TEST_P(BackingStoreZeroes, OverwriteWhatWasThere) {
+    backing_store store{1 << 20, GetParam()};
+    std::memset(store.data() + 100'000, 0x5a, 50'000);
+    EXPECT_TRUE(copied_as_zeroes(store.data() + 90'000, store.data() + (512 << 10), 65536));
+    EXPECT_EQ(std::count(store.data(), store.data() + 150'000, 0), 150'000);
+}
+
+TEST_P(BackingStoreZeroes, FromElsewhereLeaveUntouchedMemoryUntouched) {
+    backing_store store{1 << 20, GetParam()};
+    const std::vector<std::uint8_t> zeroes(65536);
+    EXPECT_TRUE(copied_as_zeroes(store.data() + 7, zeroes.data(), zeroes.size()));
+    EXPECT_EQ(store.resident(), 0u);
+}
+
+TEST_P(BackingStoreZeroes, AreNotSeenWhereOneByteIsNotZero) {
+    backing_store store{1 << 20, GetParam()};
+    std::vector<std::uint8_t> nearly(65536);
+    nearly.back() = 1;
+    EXPECT_FALSE(copied_as_zeroes(store.data(), nearly.data(), nearly.size()));
+    store.data()[70'000] = 1;
+    EXPECT_FALSE(copied_as_zeroes(store.data() + (512 << 10), store.data() + 65536, 65536));
+    EXPECT_FALSE(store.untouched(store.data() + 65536, 65536));
+    EXPECT_FALSE(store.untouched(store.data() + 65536, 4096));  // known of the whole block
+    EXPECT_TRUE(store.untouched(store.data() + 2 * 65536, 65536));
+}
+
+TEST_P(BackingStoreZeroes, AreWrittenOverMemoryInUse) {
+    backing_store store{1 << 20, GetParam()};
+    std::memset(store.data(), 0x5a, store.size());
+    const std::vector<std::uint8_t> zeroes(65536);
+    EXPECT_FALSE(copied_as_zeroes(store.data(), zeroes.data(), zeroes.size()));
+}
+
+INSTANTIATE_TEST_SUITE_P(OfBothKinds, BackingStoreZeroes,
+                         testing::Values(backing_store::sharing::private_pages,
+                                         backing_store::sharing::file_descriptor),
+                         [](const auto& kind) {
+                             return kind.param == backing_store::sharing::private_pages ? "Private"
+                                                                                        : "Shared";
+                         });
+
 TEST(MemoryTest, CostsNothingUntilItIsTouched) {
     memory hbm{"hbm", {.size = std::uint64_t{36} << 30}};
     EXPECT_EQ(hbm.bytes().size(), std::uint64_t{36} << 30);
