@@ -44,9 +44,12 @@ function(trn_library name)
 endfunction()
 
 # trn_tests(name LINK libs...): one executable of all *_test.cpp here; CTest runs each TEST in its own process,
-# because SystemC elaborates once per process.
+# because SystemC elaborates once per process. Tests that are ALONE_WITH the same word run one after another.
 function(trn_tests name)
-    cmake_parse_arguments(arg "" "TIMEOUT" "LINK;LABELS" ${ARGN})
+    cmake_parse_arguments(arg "" "TIMEOUT;ALONE_WITH" "LINK;LABELS" ${ARGN})
+    if(arg_ALONE_WITH)
+        set(alone RESOURCE_LOCK ${arg_ALONE_WITH})
+    endif()
     if(NOT arg_TIMEOUT)
         set(arg_TIMEOUT 60)
     endif()
@@ -61,5 +64,5 @@ function(trn_tests name)
     endif()
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     gtest_discover_tests(${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} DISCOVERY_TIMEOUT 60
-        PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+        PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" ${alone})
 endfunction()

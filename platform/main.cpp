@@ -5,6 +5,7 @@
 
 #include "platform/commands/boards.h"
 #include "platform/commands/exec.h"
+#include "platform/commands/guest.h"
 #include "platform/commands/inspect.h"
 #include "platform/commands/run.h"
 #include "platform/commands/test.h"
@@ -18,6 +19,7 @@ int sc_main(int argc, char** argv) {
     trn::add_exec(app, status);
     trn::add_test(app, status);
     trn::add_run(app, status);
+    trn::add_guest(app, status);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "tests/integration/trnctl/program.h"
+#include "tests/support/program.h"
 
 namespace trn::test {
 namespace {

@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What `trnvp guest` starts, in one folder: qemu-system-x86_64 (one with a vfio-user client), vmlinuz, busybox
+# and the kernel's modules. Debian 12's own QEMU is too old: a newer build is unpacked beside the system, never
+# installed, from the mirror that this machine's apt is set up for. Nothing here needs to be root.
+#
+#   get_tools.sh          what is missing; nothing when all is there
+#   get_tools.sh --again  try again after a failure
+#
+# The folder is $TRNVP_GUEST_TOOLS, else trnvp/guest in the user's cache. When something cannot be had, the file
+# `missing` in it says why, the exit status is 1, and guest tests are skipped with that reason.
+set -euo pipefail
+
+tools=${TRNVP_GUEST_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/trnvp/guest}
+kernel_package=linux-image-cloud-amd64
+newer_release=trixie  # its backports have a QEMU with the client (10.1 or later)
+
+say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }
+
+give_up() {
+    mkdir -p "$tools"
+    printf '%s\n' "$*" >"$tools/missing"
+    say "no Linux guests: $*"
+    exit 1
+}
+
+speaks_vfio_user() { "$1" -machine none -nodefaults -device vfio-user-pci,help 2>/dev/null | grep -q socket; }
+
+# A private apt: the machine's proxy and certificates, but its own lists, no installed packages and three suites.
+set_up_apt() {
+    local release keyring=/usr/share/keyrings/debian-archive-keyring.gpg uri suite
+    release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+    uri=$(apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Created-By: Packages' 'Component: main' |
+        awk -v release="$release" '$1 == release { print $2; exit }')
+    [ -n "$uri" ] || give_up "apt knows no Debian mirror for '$release'"
+    mkdir -p "$work"/{lists/partial,archives/partial}
+    for suite in "$release" "$newer_release" "$newer_release-backports"; do
+        echo "deb [signed-by=$keyring] $uri $suite main"
+    done | sort -u >"$work/sources.list"
+    apt_options=(-qq -o "Dir::State=$work" -o Dir::State::status=/dev/null -o "Dir::Cache=$work"
+        -o "Dir::Etc::SourceList=$work/sources.list" -o Dir::Etc::SourceParts=/dev/null
+        -o Dir::Etc::Preferences=/dev/null -o Dir::Etc::PreferencesParts=/dev/null
+        -o APT::Sandbox::User=root -o Acquire::Retries=3 -o Acquire::http::Timeout=30)
+    apt-get "${apt_options[@]}" update >&2 || give_up "the Debian mirror of this machine cannot be read"
+    machine_release=$release
+}
+
+# unpack FOLDER SUITE PACKAGE: the package and all that it depends on
+unpack() {
+    local into=$1 suite=$2 package=$3 archive
+    rm -rf "$work/archives" && mkdir -p "$work/archives/partial"
+    apt-get "${apt_options[@]}" -y -t "$suite" --no-install-recommends --download-only install "$package" >&2 ||
+        give_up "cannot download $package of $suite"
+    for archive in "$work"/archives/*.deb; do dpkg-deb -x "$archive" "$into"; done
+}
+
+get_qemu() {
+    local installed root=$work/qemu
+    if installed=$(command -v qemu-system-x86_64) && speaks_vfio_user "$installed"; then
+        say "guests use $installed"
+        ln -s "$installed" "$work/ready/qemu-system-x86_64"
+        return
+    fi
+    say "unpacking a QEMU with a vfio-user client"
+    unpack "$root" "$newer_release-backports" qemu-system-x86
+    mkdir "$work/ready/qemu"
+    (cd "$root/usr" && tar -c lib lib64 share/qemu share/seabios bin/qemu-system-x86_64) | tar -x -C "$work/ready/qemu"
+    # Its C library may be newer than the machine's, so it runs under its own loader.
+    cat >"$work/ready/qemu-system-x86_64" <<'WRAPPER'
+#!/bin/sh
+q=$(dirname "$(readlink -f "$0")")/qemu
+export QEMU_MODULE_DIR="$q/lib/x86_64-linux-gnu/qemu"
+exec "$q/lib64/ld-linux-x86-64.so.2" --library-path "$q/lib/x86_64-linux-gnu" "$q/bin/qemu-system-x86_64" \
+    -L "$q/share/qemu" -L "$q/share/seabios" "$@"
+WRAPPER
+    chmod +x "$work/ready/qemu-system-x86_64"
+    speaks_vfio_user "$work/ready/qemu-system-x86_64" || give_up "the unpacked QEMU has no vfio-user client or does not run"
+}
+
+get_kernel() {
+    local root=$work/kernel package
+    say "unpacking a kernel and busybox"
+    package=$(apt-cache "${apt_options[@]}" depends "$kernel_package/$machine_release" |
+        awk '$1 == "Depends:" && $2 ~ /^linux-image-/ { print $2; exit }')
+    [ -n "$package" ] || give_up "$machine_release has no $kernel_package"
+    (cd "$work/archives" && apt-get "${apt_options[@]}" download "$package/$machine_release" \
+        "busybox-static/$machine_release" >&2) || give_up "cannot download $package and busybox-static"
+    for archive in "$work"/archives/*.deb; do dpkg-deb -x "$archive" "$root"; done
+    cp "$root"/boot/vmlinuz-* "$work/ready/vmlinuz"
+    cp "$root/bin/busybox" "$work/ready/busybox"
+    cp -r "$root"/lib/modules/* "$work/ready/modules"
+    basename "$root"/lib/modules/* >"$work/ready/kernel-release"
+}
+
+[ ! -e "$tools/kernel-release" ] || exit 0
+if [ -e "$tools/missing" ] && [ "${1:-}" != --again ]; then
+    say "no Linux guests: $(cat "$tools/missing")  ('./dev setup' tries again)"
+    exit 1
+fi
+[ "$(uname -m)" = x86_64 ] || give_up "guests are for x86_64 machines"
+for program in apt-get dpkg-deb; do
+    command -v $program >/dev/null || give_up "there is no $program; see doc/guide-driver.md for a QEMU of your own"
+done
+
+work=$tools.new.$$
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work/ready" || give_up "cannot write $tools"
+set_up_apt
+get_kernel
+get_qemu
+rm -rf "$tools"
+mkdir -p "$(dirname "$tools")"
+mv "$work/ready" "$tools"
+say "guests: $(du -sh "$tools" | cut -f1) in $tools"

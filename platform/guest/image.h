@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace trn {
+
+/// What our own initramfs does: loads modules, runs a program, ends QEMU with its status.
+struct guest_image {
+    /// A file of this machine and words behind it: "neuron.ko", "dup_helper_enable=0".
+    struct file_and_words {
+        std::filesystem::path file;
+        std::vector<std::string> words;
+    };
+    std::filesystem::path busybox = {};
+    std::filesystem::path own_program = {};    ///< trn-guest, always there
+    std::vector<file_and_words> modules = {};  ///< loaded in this order, with their parameters
+    std::vector<file_and_words> program =
+        {};              ///< none or one; statically linked, or a script; else
+    bool shell = false;  ///< a shell on the console at the end
+
+    /// The initramfs. \throws std::system_error for a file that cannot be read
+    std::string initramfs() const;
+};
+
+}  // namespace trn

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace trn {
+
+/// Something that guests need is not on this machine.
+struct tools_missing : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// What platform/guest/get_tools.sh puts together.
+struct guest_tools {
+    /// $TRNVP_GUEST_TOOLS, else trnvp/guest in the user's cache.
+    static std::filesystem::path folder();
+    /// "qemu-system-x86_64", "vmlinuz", "busybox". \throws tools_missing, with the reason
+    static std::filesystem::path find(const std::string& name);
+};
+
+/// A QEMU with vfio-user devices, as a command line. Why each option is there: doc/attach.md.
+struct guest_machine {
+    std::filesystem::path qemu, kernel, initrd;
+    std::string append;  ///< kernel command line
+    std::uint64_t memory_mib = 0;
+    unsigned cpus = 1;
+    std::string product;                         ///< SMBIOS type 1; "" = QEMU's
+    bool interactive = false;                    ///< the console is a terminal that people type on
+    std::vector<std::filesystem::path> sockets;  ///< one function each, in bus order
+    std::vector<std::string> extra;              ///< more arguments of QEMU's
+
+    std::vector<std::string> command() const;
+
+    /// The status that a guest ended QEMU with, through the debug exit device; nothing when it was
+    /// powered off or QEMU itself failed.
+    static std::optional<int> guest_status(int qemu_status);
+    /// What an initramfs has to write to the device, a byte at this port.
+    static constexpr unsigned exit_port = 0xf4;
+};
+
+/// For a shell: quoted where needed.
+std::string shell_text(const std::vector<std::string>& command);
+
+}  // namespace trn

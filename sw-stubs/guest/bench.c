@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What things cost in the guest: rows "bench NAME VALUE UNIT", read by tests/bench/bench.py. A
+ * second kind of device may be there, which answers register reads and does nothing else: the peer.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sw-stubs/guest/program.h"
+
+enum { ROUNDS = 9, READS = 1000, PEER_VENDOR = 0x1de5, COPY = 64 << 20 };
+
+static void row(const char* name, double value, const char* unit) {
+    printf("bench %s %.6g %s\n", name, value, unit);
+    fflush(stdout);
+}
+
+static int ascending(const void* a, const void* b) {
+    const double x = *(const double*)a, y = *(const double*)b;
+    return x < y ? -1 : x > y;
+}
+
+static double median(double* runs) {
+    qsort(runs, ROUNDS, sizeof *runs, ascending);
+    return runs[ROUNDS / 2];
+}
+
+static double read_cost(const trn_transport* over, uint64_t offset) {
+    uint32_t value;
+    const double start = seconds_now();
+    for (int i = 0; i < READS; ++i) over->bar_read32(over->context, 0, offset, &value);
+    return (seconds_now() - start) / READS * 1e6;
+}
+
+/* Ours and the peer take turns, so that what else the machine does meets both. */
+static bool reads(const struct subject* at) {
+    const uint64_t misc_ram = 0x6c84000;
+    trn_sysfs_function found[1];
+    trn_transport peer;
+    char why[160] = "";
+    const bool has_peer = trn_sysfs_find(PEER_VENDOR, found, 1) == 1;
+    if (has_peer && trn_sysfs_transport(found[0].name, &peer, why, sizeof why) != 0)
+        return wrong(at, "bench", "the peer: %s", why);
+    double ours[ROUNDS], theirs[ROUNDS];
+    for (int round = 0; round < ROUNDS; ++round) {
+        ours[round] = read_cost(&at->transport, misc_ram);
+        if (has_peer) theirs[round] = read_cost(&peer, 0);
+    }
+    row("mmio_read", median(ours), "us");
+    if (has_peer) {
+        row("peer_mmio_read", median(theirs), "us");
+        peer.close(peer.context);
+    }
+    return true;
+}
+
+/* The driver stub sets the engines up with the public driver's own writes. */
+static uint64_t writes_seen;
+static int (*uncounted_write)(void*, uint32_t, uint64_t, uint32_t);
+
+static int counted_write(void* context, uint32_t bar, uint64_t offset, uint32_t value) {
+    ++writes_seen;
+    return uncounted_write(context, bar, offset, value);
+}
+
+static bool resets(struct subject* at) {
+    const double start = seconds_now();
+    writes_seen = 0;
+    if (!good(at, "bench", trn_reset_device(at->device))) return false;
+    row("reset", seconds_now() - start, "s");
+    row("reset_writes", (double)writes_seen, "writes");
+    return true;
+}
+
+static bool copies(const struct subject* at) {
+    trn_buffer from, to;
+    if (!good(at, "bench", trn_buffer_alloc(at->device, COPY, &from)) ||
+        !good(at, "bench", trn_buffer_alloc(at->device, COPY, &to)))
+        return false;
+    memset(from.memory.host, 0x5a, COPY);
+    memset(to.memory.host, 0, COPY);
+    const uint64_t host = trn_buffer_address(at->device, &from, 0);
+    const uint64_t hbm = trn_hbm_address(at->device, 0, TRN_HBM_RESERVED_BYTES);
+    if (!good(at, "bench", trn_copy(at->device, 0, hbm, host, COPY))) return false; /* touch */
+    double rings[ROUNDS], plain[ROUNDS];
+    for (int round = 0; round < ROUNDS; ++round) {
+        double start = seconds_now();
+        if (!good(at, "bench", trn_copy(at->device, 0, hbm, host, COPY))) return false;
+        rings[round] = COPY / (seconds_now() - start) / 1e9;
+        start = seconds_now();
+        memcpy(to.memory.host, from.memory.host, COPY);
+        plain[round] = COPY / (seconds_now() - start) / 1e9;
+    }
+    row("ring_copy", median(rings), "GB/s");
+    row("guest_memcpy", median(plain), "GB/s");
+    return true;
+}
+
+bool measure(struct subject* at) {
+    if (trn_sysfs_transport(at->function.name, &at->transport, NULL, 0) != 0) return false;
+    uncounted_write = at->transport.bar_write32;
+    at->transport.bar_write32 = counted_write;
+    at->device = trn_create(&at->transport, NULL);
+    return at->device != NULL && good(at, "bench", trn_probe(at->device)) && resets(at) &&
+           resets(at) && reads(at) && copies(at);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a driver does when it is loaded, and what a user then does with the device. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sw-stubs/guest/program.h"
+
+enum { BYTES = 1000001 }; /* no multiple of anything: 16 descriptors, the last one short */
+
+static const uint64_t place = TRN_HBM_RESERVED_BYTES + 4096 + 24; /* in each stack */
+
+static const char* mode_text(trn_mode mode) {
+    return mode == TRN_MODE_QEMU       ? "the simulator's reset register"
+           : mode == TRN_MODE_EMULATOR ? "no handshake (emulator)"
+                                       : "the handshake with firmware";
+}
+
+static bool probe_and_reset(const struct subject* at, trn_device_info* info) {
+    uint64_t serial = 0;
+    if (!good(at, "probe", trn_probe(at->device)) ||
+        !good(at, "probe", trn_get_info(at->device, info)) ||
+        !good(at, "probe", trn_get_serial(at->device, &serial)))
+        return false;
+    say(at, "probe", "%s, routing id %u, /dev/neuron%u, serial %016llx", info->name,
+        info->routing_id, info->device_index, (unsigned long long)serial);
+    const double start = seconds_now();
+    if (!good(at, "reset", trn_reset_device(at->device))) return false;
+    say(at, "reset", "done by %s, engines and rings set up: %.3f s", mode_text(info->mode),
+        seconds_now() - start);
+    return true;
+}
+
+/* The words that firmware publishes, and a request through guest memory and back. */
+static bool mailbox(const struct subject* at) {
+    uint32_t version = 0;
+    trn_power_sample power[2];
+    if (!good(at, "mailbox", trn_get_api_version(at->device, &version)) ||
+        !good(at, "mailbox", trn_get_power(at->device, 0, &power[0])) ||
+        !good(at, "mailbox", trn_get_power(at->device, 1, &power[1])))
+        return false;
+    uint8_t profiles[16] = {0};
+    uint32_t size = sizeof profiles;
+    if (version >= 7 && !good(at, "mailbox", trn_get_data(at->device, 2, profiles, &size)))
+        return false;
+    const uint8_t record[16] = {1, 2, 3};
+    if (!good(at, "mailbox", trn_post_metric(at->device, record, sizeof record))) return false;
+    say(at, "mailbox",
+        "firmware API %u, power %u / %u basis points, %u bytes of profiles, metric "
+        "taken",
+        version, power[0].basis_points, power[1].basis_points, size);
+    return true;
+}
+
+static void fill(uint8_t* bytes, uint64_t size, uint32_t seed) {
+    uint32_t state = seed * 2654435761u | 1;
+    for (uint64_t i = 0; i < size; ++i) {
+        state ^= state << 13, state ^= state >> 17, state ^= state << 5;
+        bytes[i] = (uint8_t)state;
+    }
+}
+
+/* The same bytes through BAR4: the CPU's own loads, so that DMA does not vouch for itself. */
+static bool seen_through_bar4(const struct subject* at, uint32_t stack, const uint8_t* expected) {
+    uint8_t seen[256];
+    const uint64_t offsets[] = {0, BYTES / 2, BYTES - sizeof seen};
+    for (int i = 0; i < 3; ++i) {
+        const uint64_t from = offsets[i];
+        if (!good(at, "BAR4", trn_window_read(at->device, stack, place + from, seen, sizeof seen)))
+            return false;
+        if (memcmp(seen, expected + from, sizeof seen) != 0)
+            return wrong(at, "BAR4", "stack %u differs from what was copied at +%llu", stack,
+                         (unsigned long long)from);
+    }
+    return true;
+}
+
+static bool copy_through(const struct subject* at, uint32_t stack, const trn_buffer* out,
+                         const trn_buffer* back) {
+    uint8_t* sent = out->memory.host;
+    uint8_t* got = back->memory.host;
+    const uint64_t hbm = trn_hbm_address(at->device, stack, place);
+    const uint32_t core = stack * 2; /* whose host-transfer ring is on this stack's die */
+    fill(sent, BYTES, stack + 1);
+    memset(got, 0xee, BYTES);
+    if (!good(at, "copy",
+              trn_copy(at->device, core, hbm, trn_buffer_address(at->device, out, 0), BYTES)) ||
+        !seen_through_bar4(at, stack, sent) ||
+        !good(at, "copy",
+              trn_copy(at->device, core + 1, trn_buffer_address(at->device, back, 0), hbm, BYTES)))
+        return false;
+    return memcmp(sent, got, BYTES) == 0 ||
+           wrong(at, "copy", "what came back from stack %u is not what was sent", stack);
+}
+
+static bool copies(const struct subject* at, const trn_device_info* info) {
+    trn_buffer out, back;
+    if (!good(at, "copy", trn_buffer_alloc(at->device, BYTES, &out))) return false;
+    bool ok = good(at, "copy", trn_buffer_alloc(at->device, BYTES, &back));
+    if (ok) {
+        for (uint32_t stack = 0; ok && stack < info->stacks; ++stack)
+            ok = copy_through(at, stack, &out, &back);
+        trn_buffer_free(at->device, &back);
+    }
+    trn_buffer_free(at->device, &out);
+    if (ok)
+        say(at, "copy", "guest -> HBM -> guest, %d bytes on each of %u stacks: came back as sent",
+            BYTES, info->stacks);
+    return ok;
+}
+
+bool check_device(const struct subject* at) {
+    trn_device_info info;
+    return probe_and_reset(at, &info) && mailbox(at) && copies(at, &info);
+}

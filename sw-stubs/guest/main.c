@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Drives every Trainium function of the machine it runs on, as root, through PCI sysfs: the driver
+ * stub in a Linux guest. Exit status 0: all is as it should be; 1: something is not; 2: usage. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/io.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sw-stubs/guest/program.h"
+
+static void line(const struct subject* at, const char* step, const char* mark, const char* format,
+                 va_list values) {
+    printf("%s %-12s %s", at->function.name, step, mark);
+    vprintf(format, values);
+    printf("\n");
+    fflush(stdout);
+}
+
+void say(const struct subject* at, const char* step, const char* format, ...) {
+    va_list values;
+    va_start(values, format);
+    line(at, step, "", format, values);
+    va_end(values);
+}
+
+bool wrong(const struct subject* at, const char* step, const char* format, ...) {
+    va_list values;
+    va_start(values, format);
+    line(at, step, "WRONG: ", format, values);
+    va_end(values);
+    return false;
+}
+
+bool good(const struct subject* at, const char* step, trn_status status) {
+    if (status == TRN_OK) return true;
+    return wrong(at, step, "%s: %s", trn_status_text(status), trn_last_error(at->device));
+}
+
+double seconds_now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+bool open_subject(struct subject* at) {
+    char why[160] = "";
+    if (trn_sysfs_transport(at->function.name, &at->transport, why, sizeof why) != 0)
+        return wrong(at, "open", "%s", why);
+    at->device = trn_create(&at->transport, NULL);
+    return at->device != NULL || wrong(at, "open", "no memory");
+}
+
+/* Every device stays open until the last one is done, as with a driver that is loaded. */
+static bool check_all(struct subject* subjects, int count) {
+    const double start = seconds_now();
+    bool all = true;
+    for (int i = 0; i < count; ++i)
+        all = open_subject(&subjects[i]) && walk_capabilities(&subjects[i]) &&
+              check_device(&subjects[i]) && all;
+    printf("%d device%s: %s in %.1f s\n", count, count == 1 ? "" : "s",
+           all ? "all is well" : "something is WRONG", seconds_now() - start);
+    return all;
+}
+
+static int usage(void) {
+    fprintf(stderr,
+            "usage: trn-guest [check]   capabilities, reset, firmware, DMA of every device\n"
+            "       trn-guest bench     measure the first device\n"
+            "       trn-guest count N   nothing but whether there are N devices\n"
+            "       trn-guest end STATUS PORT   end QEMU through its debug exit device\n");
+    return 2;
+}
+
+/* Everything printed has left the console before the machine stops. */
+static int end_machine(const char* status, const char* port) {
+    const unsigned long number = strtoul(port, NULL, 0);
+    tcdrain(STDOUT_FILENO);
+    if (number > 0xffff || ioperm(number, 1, 1) != 0) return 1;
+    outb((unsigned char)atoi(status), (unsigned short)number);
+    return 1; /* not in such a machine */
+}
+
+int main(int argc, char** argv) {
+    static struct subject subjects[MOST_DEVICES];
+    trn_sysfs_function functions[MOST_DEVICES];
+    const char* command = argc < 2 ? "check" : argv[1];
+    const int found = trn_sysfs_find(TRN_VENDOR, functions, MOST_DEVICES);
+    const int count = found > MOST_DEVICES ? MOST_DEVICES : found;
+    for (int i = 0; i < count; ++i) subjects[i].function = functions[i];
+
+    if (argc == 3 && strcmp(command, "count") == 0) {
+        char text[16];
+        snprintf(text, sizeof text, "%d", count);
+        printf("%d devices\n", count);
+        return strcmp(text, argv[2]) == 0 ? 0 : 1;
+    }
+    if (argc == 4 && strcmp(command, "end") == 0) return end_machine(argv[2], argv[3]);
+    if (argc > 2) return usage();
+    if (count <= 0) {
+        fprintf(stderr, "trn-guest: no PCI function of vendor %04x\n", TRN_VENDOR);
+        return 1;
+    }
+    bool ok = false;
+    if (strcmp(command, "check") == 0)
+        ok = check_all(subjects, count);
+    else if (strcmp(command, "bench") == 0)
+        ok = measure(&subjects[0]);
+    else
+        return usage();
+    for (int i = 0; i < count; ++i) trn_destroy(subjects[i].device);
+    return ok ? 0 : 1;
+}

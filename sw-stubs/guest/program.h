@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TRN_GUEST_PROGRAM_H
+#define TRN_GUEST_PROGRAM_H
+
+#include <stdbool.h>
+
+#include "sw-stubs/transports/sysfs/sysfs.h"
+#include "trn_driver.h"
+
+enum { MOST_DEVICES = 64, TRN_VENDOR = 0x1d0f };
+
+/* A function under test: its transport belongs to `device`, and may be used for what the driver
+ * stub has no call for. */
+struct subject {
+    trn_sysfs_function function;
+    trn_transport transport;
+    trn_device* device;
+};
+
+/* One line: which device, what was looked at, what came out. */
+void say(const struct subject* at, const char* step, const char* format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same for what is wrong; answers false. */
+bool wrong(const struct subject* at, const char* step, const char* format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Whether a call of the driver stub went well; tells what it said when not. */
+bool good(const struct subject* at, const char* step, trn_status status);
+
+bool open_subject(struct subject* at);
+
+/* PCI capabilities, as lspci -vv walks them (capabilities.c). */
+bool walk_capabilities(const struct subject* at);
+/* Probe, reset, firmware, copies through the host-transfer rings (check.c). */
+bool check_device(const struct subject* at);
+/* Rows "bench NAME VALUE UNIT" for tests/bench (bench.c). */
+bool measure(struct subject* at);
+
+double seconds_now(void);
+
+#endif

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sw-stubs/transports/sysfs/arena.h"
+#include "sw-stubs/transports/sysfs/sysfs.h"
+
+/* The clock is the guest's, and the machine may be a slow simulation: be patient with it. */
+enum { WALL_CLOCK_SCALE = 100 };
+
+/* The kernel fills page tables for a whole mapping at once (1 GiB of them for a BAR4), so BARs are
+ * mapped in windows. */
+static const uint64_t window_size = UINT64_C(16) << 20;
+
+#define DEVICES "/sys/bus/pci/devices"
+
+struct bar {
+    uint64_t size;
+    int file;
+    uint8_t** windows; /* by number; NULL = not mapped yet */
+};
+
+struct context {
+    char name[64];
+    char folder[64];
+    int config;
+    struct bar bars[6];
+    trn_arena* arena;
+};
+
+static struct context* self(void* context) {
+    return context;
+}
+
+/* ---- BARs -------------------------------------------------------------------------------- */
+
+static uint64_t bar_size(void* context, uint32_t bar) {
+    return bar > 5 ? 0 : self(context)->bars[bar].size;
+}
+
+static uint64_t window_bytes(const struct bar* bar, uint64_t number) {
+    const uint64_t start = number * window_size;
+    return bar->size - start < window_size ? bar->size - start : window_size;
+}
+
+/* Where a byte of a BAR is in this process, and how many bytes behind it are in the same window. */
+static uint8_t* locate(struct context* at, uint32_t number, uint64_t offset, uint64_t* room) {
+    struct bar* bar = number > 5 ? NULL : &at->bars[number];
+    if (bar == NULL || offset >= bar->size) return NULL;
+    const uint64_t window = offset / window_size;
+    const uint64_t bytes = window_bytes(bar, window);
+    if (bar->windows[window] == NULL) {
+        void* host = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bar->file,
+                          (off_t)(window * window_size));
+        if (host == MAP_FAILED) return NULL;
+        bar->windows[window] = host;
+    }
+    *room = bytes - offset % window_size;
+    return bar->windows[window] + offset % window_size;
+}
+
+static volatile uint32_t* locate_word(void* context, uint32_t bar, uint64_t offset) {
+    uint64_t room = 0;
+    uint8_t* byte = offset % 4 == 0 ? locate(self(context), bar, offset, &room) : NULL;
+    return room >= 4 ? (volatile uint32_t*)(void*)byte : NULL;
+}
+
+static int bar_read32(void* context, uint32_t bar, uint64_t offset, uint32_t* value) {
+    volatile uint32_t* word = locate_word(context, bar, offset);
+    if (word == NULL) return -EINVAL;
+    *value = *word;
+    __sync_synchronize(); /* what it tells is seen before any later look at memory */
+    return 0;
+}
+
+static int bar_write32(void* context, uint32_t bar, uint64_t offset, uint32_t value) {
+    volatile uint32_t* word = locate_word(context, bar, offset);
+    if (word == NULL) return -EINVAL;
+    __sync_synchronize(); /* descriptors are in memory before their doorbell */
+    *word = value;
+    return 0;
+}
+
+/* Aligned words wherever possible: the bus carries no access wider than 8 bytes. */
+static void copy_words(volatile uint8_t* to, const volatile uint8_t* from, uint64_t count) {
+    while (count > 0) {
+        const uint64_t misaligned = ((uintptr_t)to | (uintptr_t)from) % 8;
+        if (misaligned == 0 && count >= 8) {
+            *(volatile uint64_t*)to = *(const volatile uint64_t*)from;
+            to += 8, from += 8, count -= 8;
+        } else {
+            *to++ = *from++;
+            --count;
+        }
+    }
+}
+
+static int bar_read_block(void* context, uint32_t bar, uint64_t offset, void* bytes,
+                          uint64_t count) {
+    for (uint8_t* to = bytes; count > 0;) {
+        uint64_t room = 0;
+        const uint8_t* from = locate(self(context), bar, offset, &room);
+        if (from == NULL) return -EINVAL;
+        if (room > count) room = count;
+        copy_words(to, from, room);
+        to += room, offset += room, count -= room;
+    }
+    return 0;
+}
+
+static int bar_write_block(void* context, uint32_t bar, uint64_t offset, const void* bytes,
+                           uint64_t count) {
+    for (const uint8_t* from = bytes; count > 0;) {
+        uint64_t room = 0;
+        uint8_t* to = locate(self(context), bar, offset, &room);
+        if (to == NULL) return -EINVAL;
+        if (room > count) room = count;
+        copy_words(to, from, room);
+        from += room, offset += room, count -= room;
+    }
+    return 0;
+}
+
+static int bar_map(void* context, uint32_t number, uint64_t offset, uint64_t size,
+                   trn_bar_mapping* mapping) {
+    const struct bar* bar = number > 5 ? NULL : &self(context)->bars[number];
+    if (bar == NULL || size == 0 || offset > bar->size || size > bar->size - offset) return -EINVAL;
+    if (number == 0 || offset % 4096 != 0) return -ENOTSUP; /* registers have side effects */
+    void* host = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, bar->file, (off_t)offset);
+    if (host == MAP_FAILED) return -ENOMEM;
+    *mapping = (trn_bar_mapping){host, offset, size};
+    return 0;
+}
+
+static void bar_unmap(void* context, const trn_bar_mapping* mapping) {
+    (void)context;
+    munmap(mapping->host, mapping->size);
+}
+
+/* ---- configuration space, memory, time ------------------------------------------------------ */
+
+static int config_read(void* context, uint32_t offset, uint32_t width, uint32_t* value) {
+    *value = 0;
+    if ((width != 1 && width != 2 && width != 4) || offset % width != 0 || offset >= 4096)
+        return -EINVAL;
+    const ssize_t got = pread(self(context)->config, value, width, (off_t)offset);
+    return got == (ssize_t)width ? 0 : -EIO;
+}
+
+static int config_write(void* context, uint32_t offset, uint32_t width, uint32_t value) {
+    if ((width != 1 && width != 2 && width != 4) || offset % width != 0 || offset >= 4096)
+        return -EINVAL;
+    const ssize_t done = pwrite(self(context)->config, &value, width, (off_t)offset);
+    return done == (ssize_t)width ? 0 : -EIO;
+}
+
+static int dma_alloc(void* context, uint64_t size, trn_dma_memory* memory) {
+    return trn_arena_alloc(self(context)->arena, size, memory);
+}
+
+static void dma_free(void* context, const trn_dma_memory* memory) {
+    trn_arena_free(self(context)->arena, memory);
+}
+
+static uint64_t now(void* context) {
+    struct timespec time;
+    (void)context;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static int wait(void* context, uint64_t nanoseconds) {
+    const struct timespec time = {(time_t)(nanoseconds / 1000000000),
+                                  (long)(nanoseconds % 1000000000)};
+    (void)context;
+    nanosleep(&time, NULL);
+    return 0;
+}
+
+static int put(const struct context* at, const char* file, const char* text) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", at->folder, file);
+    const int out = open(path, O_WRONLY | O_CLOEXEC);
+    if (out < 0) return -errno;
+    const int error = write(out, text, strlen(text)) < 0 ? -errno : 0;
+    close(out);
+    return error;
+}
+
+static int function_reset(void* context) {
+    return put(self(context), "reset", "1") == 0 ? 0 : -EIO;
+}
+
+static void close_transport(void* context) {
+    struct context* at = context;
+    for (struct bar* bar = at->bars; bar < at->bars + 6; ++bar) {
+        for (uint64_t w = 0; bar->windows != NULL && w * window_size < bar->size; ++w)
+            if (bar->windows[w] != NULL) munmap(bar->windows[w], window_bytes(bar, w));
+        free(bar->windows);
+        if (bar->file >= 0) close(bar->file);
+    }
+    if (at->arena != NULL) trn_arena_destroy(at->arena);
+    if (at->config >= 0) close(at->config);
+    free(at);
+}
+
+/* ---- opening ----------------------------------------------------------------------------- */
+
+static int open_bar(struct context* at, int number, uint64_t size) {
+    char path[128];
+    struct bar* bar = &at->bars[number];
+    snprintf(path, sizeof path, "%s/resource%d", at->folder, number);
+    bar->file = open(path, O_RDWR | O_SYNC | O_CLOEXEC);
+    if (bar->file < 0) return -errno;
+    bar->windows = calloc((size + window_size - 1) / window_size, sizeof *bar->windows);
+    bar->size = size;
+    return bar->windows == NULL ? -ENOMEM : 0;
+}
+
+/* The kernel's table of BARs: first and last address and flags, a line each. */
+static int open_bars(struct context* at) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/resource", at->folder);
+    FILE* table = fopen(path, "re");
+    if (table == NULL) return -errno;
+    int error = 0;
+    for (int number = 0; number < 6 && error == 0; ++number) {
+        unsigned long long first = 0, last = 0, flags = 0;
+        const unsigned long long is_memory = 0x200;
+        if (fscanf(table, "%llx %llx %llx", &first, &last, &flags) != 3) error = -EIO;
+        if (error == 0 && (flags & is_memory) != 0 && first != 0)
+            error = open_bar(at, number, last - first + 1);
+    }
+    fclose(table);
+    return error;
+}
+
+static int failed(struct context* at, int error, char* why, size_t why_size, const char* what) {
+    if (why_size > 0) snprintf(why, why_size, "%s: %s: %s", at->name, what, strerror(-error));
+    close_transport(at);
+    return error;
+}
+
+int trn_sysfs_transport(const char* function, trn_transport* transport, char* why,
+                        size_t why_size) {
+    struct context* at = calloc(1, sizeof *at);
+    if (at == NULL) return -ENOMEM;
+    for (int i = 0; i < 6; ++i) at->bars[i].file = -1;
+    char path[128];
+    snprintf(at->name, sizeof at->name, "sysfs %s", function);
+    snprintf(at->folder, sizeof at->folder, DEVICES "/%s", function);
+    snprintf(path, sizeof path, "%s/config", at->folder);
+    at->config = open(path, O_RDWR | O_CLOEXEC);
+    if (at->config < 0) return failed(at, -errno, why, why_size, "no configuration space");
+    int error = put(at, "enable", "1");
+    if (error != 0) return failed(at, error, why, why_size, "cannot be enabled");
+    error = open_bars(at);
+    if (error != 0) return failed(at, error, why, why_size, "its BARs cannot be opened");
+    at->arena = trn_arena_create();
+    if (at->arena == NULL) return failed(at, -ENOMEM, why, why_size, "no memory");
+    *transport = (trn_transport){
+        .context = at,
+        .name = at->name,
+        .timeout_scale = WALL_CLOCK_SCALE,
+        .bar_size = bar_size,
+        .bar_read32 = bar_read32,
+        .bar_write32 = bar_write32,
+        .bar_read_block = bar_read_block,
+        .bar_write_block = bar_write_block,
+        .config_read = config_read,
+        .config_write = config_write,
+        .dma_alloc = dma_alloc,
+        .dma_free = dma_free,
+        .wait = wait,
+        .now = now,
+        .bar_map = bar_map,
+        .bar_unmap = bar_unmap,
+        .function_reset = function_reset,
+        .close = close_transport,
+    };
+    return 0;
+}
+
+static unsigned read_id(const char* function, const char* file) {
+    char path[128];
+    unsigned value = 0;
+    snprintf(path, sizeof path, DEVICES "/%s/%s", function, file);
+    FILE* in = fopen(path, "re");
+    if (in == NULL) return 0;
+    if (fscanf(in, "%x", &value) != 1) value = 0;
+    fclose(in);
+    return value;
+}
+
+int trn_sysfs_find(uint16_t vendor_id, trn_sysfs_function* functions, int room) {
+    struct dirent** names = NULL;
+    const int listed = scandir(DEVICES, &names, NULL, alphasort); /* fixed width: bus order */
+    if (listed < 0) return -errno;
+    int found = 0;
+    for (int i = 0; i < listed; ++i) {
+        const char* name = names[i]->d_name;
+        if (strlen(name) < sizeof functions->name && read_id(name, "vendor") == vendor_id) {
+            if (found < room) {
+                trn_sysfs_function* one = &functions[found];
+                snprintf(one->name, sizeof one->name, "%.15s", name);
+                one->vendor_id = vendor_id;
+                one->device_id = (uint16_t)read_id(name, "device");
+            }
+            ++found;
+        }
+        free(names[i]);
+    }
+    free(names);
+    return found;
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Real Linux guests: QEMU under TCG with our devices over vfio-user, Debian's kernel, our guest
+// program (sw-stubs/guest). Where no such QEMU can be had they are skipped.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "platform/guest/machine.h"
+#include "tests/support/program.h"
+
+namespace trn::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+constexpr int no_tools = 77;
+const std::string trnvp = TRNVP;
+
+/// Whether a process has `word` on its command line.
+bool runs_with(const std::string& word) {
+    for (const auto& process : fs::directory_iterator("/proc")) {
+        std::ifstream in(process.path() / "cmdline", std::ios::binary);
+        const std::string text{std::istreambuf_iterator<char>(in), {}};
+        if (text.find(word + '\0') != std::string::npos) return true;
+    }
+    return false;
+}
+
+class Guest : public testing::Test {
+protected:
+    void SetUp() override {
+        try {
+            for (const char* tool : {"qemu-system-x86_64", "vmlinuz", "busybox"})
+                guest_tools::find(tool);
+        } catch (const tools_missing& why) {
+            GTEST_SKIP() << why.what();
+        }
+    }
+    static ended start(const std::string& arguments) {
+        return run(trnvp + " guest " + arguments + " </dev/null");
+    }
+    /// The guest program's line about `step` of the `n`th device.
+    static std::string line(const ended& how, unsigned n, const std::string& step) {
+        std::istringstream in(how.output);
+        char function[16];
+        std::snprintf(function, sizeof function, "0000:00:%02x.0", n + 1);
+        for (std::string text; std::getline(in, text);)
+            if (text.starts_with(function) && text.find(" " + step + " ") != std::string::npos)
+                return text;
+        return "no line '" + step + "' of " + function + " in:\n" + how.output;
+    }
+    /// A script for busybox, in this test's own folder.
+    std::string script(const std::string& text) {
+        std::ofstream(folder / "script") << "#!/bin/sh\n" << text;
+        return folder / "script";
+    }
+    scratch_folder folder;
+};
+
+TEST_F(Guest, DrivesASiliconChipThroughSysfs) {
+    const auto how = start("trn3-chip");
+    ASSERT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(line(how, 0, "function"), HasSubstr("1d0f:7564 revision 1"));
+    EXPECT_THAT(how.output, HasSubstr("MSI-X: 32 vectors"));
+    EXPECT_THAT(how.output, HasSubstr("device serial number 54524e3300000001"));
+    EXPECT_THAT(line(how, 0, "reset"), HasSubstr("the handshake with firmware"));
+    EXPECT_THAT(line(how, 0, "mailbox"), HasSubstr("firmware API 7"));
+    EXPECT_THAT(line(how, 0, "copy"), HasSubstr("each of 4 stacks: came back as sent"));
+    EXPECT_THAT(how.output, HasSubstr("1 device: all is well"));
+}
+
+TEST_F(Guest, DrivesASimulatorChipThroughSysfs) {
+    const auto how = start("trn3-chip-sim --set shared_hbm=false");
+    ASSERT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(line(how, 0, "function"), HasSubstr("revision 255"));
+    EXPECT_THAT(line(how, 0, "reset"), HasSubstr("the simulator's reset register"));
+    EXPECT_THAT(line(how, 0, "copy"), HasSubstr("each of 4 stacks: came back as sent"));
+}
+
+TEST_F(Guest, FourChipsAreNumberedInBusOrder) {
+    const auto how = start("trn3-chip --devices 4");
+    ASSERT_EQ(how.status, 0) << how.output;
+    for (unsigned i = 0; i < 4; ++i) {
+        EXPECT_THAT(line(how, i, "probe"), HasSubstr("/dev/neuron" + std::to_string(i) + ","));
+        EXPECT_THAT(line(how, i, "copy"), HasSubstr("came back as sent"));
+    }
+}
+
+TEST_F(Guest, SixteenChipsWithSmallBar4WorkInOneGuest) {
+    const auto how = start("trn3-chip-sim --devices 16");
+    ASSERT_EQ(how.status, 0) << how.output;
+    for (unsigned i = 0; i < 16; ++i) {
+        EXPECT_THAT(line(how, i, "probe"), HasSubstr("/dev/neuron" + std::to_string(i) + ","));
+        EXPECT_THAT(line(how, i, "copy"), HasSubstr("came back as sent"));
+    }
+    EXPECT_THAT(how.output, HasSubstr("16 devices: all is well"));
+}
+
+TEST_F(Guest, LoadsAModuleWithParametersAndEndsWithAProgramsStatus) {
+    fs::path dummy;  // any module that needs no hardware
+    for (const auto& f : fs::recursive_directory_iterator(guest_tools::find("modules")))
+        if (f.path().filename() == "dummy.ko") dummy = f.path();
+    ASSERT_FALSE(dummy.empty());
+    const auto how = start("trn3-chip --module '" + dummy.string() +
+                           " numdummies=3' --append 'word=\"a b\"' " + "--run '" +
+                           script("ls -d /sys/class/net/dummy2 && cat /proc/cmdline\n"
+                                  "cat /sys/class/dmi/id/product_name; echo $1\nexit 7\n") +
+                           " argument'");
+    EXPECT_EQ(how.status, 7) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("/sys/class/net/dummy2"));
+    EXPECT_THAT(how.output, HasSubstr("word=\"a b\""));
+    EXPECT_THAT(how.output, HasSubstr("\ntrn3.48xlarge"));
+    EXPECT_THAT(how.output, HasSubstr("\nargument"));
+}
+
+TEST_F(Guest, AModuleThatDoesNotLoadAndAPanicAreFailures) {
+    std::ofstream(folder / "bad.ko") << "no module";
+    auto how = start("trn3-chip --module " + (folder / "bad.ko"));
+    EXPECT_EQ(how.status, ENOEXEC) << how.output;  // insmod's
+    EXPECT_THAT(how.output, HasSubstr("insmod"));
+    how = start("trn3-chip --append rdinit=/nothing");
+    EXPECT_EQ(how.status, 1) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("without a status"));
+}
+
+TEST_F(Guest, TakesAKernelAndAnInitramfsOfTheUsers) {
+    // Ours, as a guest of before left it, stands for the user's.
+    auto how = start("trn3-chip --listen " + folder.text() + " --run " + script("exit 0\n"));
+    ASSERT_EQ(how.status, 0) << how.output;
+    how = start("trn3-chip --kernel " + guest_tools::find("vmlinuz").string() + " --initrd " +
+                (folder / "initramfs"));
+    EXPECT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("-initrd " + (folder / "initramfs")));
+}
+
+TEST_F(Guest, AnInterruptEndsQemuToo) {
+    const auto log = folder / "log";
+    background platform({trnvp, "guest", "trn3-chip", "--listen", folder.text(), "--run",
+                         script("echo up; sleep 1000\n")},
+                        log);
+    ASSERT_TRUE(eventually([&] { return !run("grep -x up. " + log).output.empty(); }));
+    EXPECT_TRUE(runs_with(folder / "initramfs"));
+    EXPECT_EQ(platform.end(), 128 + SIGTERM);
+    EXPECT_FALSE(runs_with(folder / "initramfs"));
+}
+
+TEST(GuestCommandLine, MistakesEndWithStatusTwo) {
+    EXPECT_EQ(run(trnvp + " guest").status, 2);
+    EXPECT_EQ(
+        run(trnvp + " guest trn3-chip --initrd /no/such/file --kernel /dev/null --qemu /x").status,
+        2);
+    const auto how = run(trnvp + " guest trn3-chip --initrd /dev/null --module a.ko");
+    EXPECT_EQ(how.status, 2);
+    EXPECT_THAT(how.output, HasSubstr("--module"));
+}
+
+TEST(GuestCommandLine, MissingToolsAreToldApartFromFailures) {
+    scratch_folder tools;
+    std::ofstream(tools / "missing") << "the mirror is asleep\n";
+    const auto how = run("TRNVP_GUEST_TOOLS=" + tools.text() + " " + trnvp + " guest trn3-chip");
+    EXPECT_EQ(how.status, no_tools);
+    EXPECT_THAT(how.output, HasSubstr("./dev setup"));
+    EXPECT_THAT(how.output, HasSubstr("the mirror is asleep"));
+}
+
+}  // namespace
+}  // namespace trn::test

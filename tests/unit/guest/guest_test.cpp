@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "platform/guest/initramfs.h"
+#include "platform/guest/machine.h"
+#include "tests/support/program.h"
+
+namespace trn {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(GuestMachine, ItsLineSurvivesAShell) {
+    const std::vector<std::string> words{"printf", "%s|", "plain",  "two words",
+                                         "it's",   "",    "a$b\"c", "{\"x\":1}"};
+    const auto how = test::run(shell_text(words));
+    EXPECT_EQ(how.output, "plain|two words|it's||a$b\"c|{\"x\":1}|");
+    EXPECT_EQ(shell_text({"-append", "console=ttyS0"}), "-append console=ttyS0");
+}
+
+TEST(GuestMachine, HasAFunctionPerSocketInOrder) {
+    const guest_machine m{.qemu = "q",
+                          .kernel = "k",
+                          .initrd = "i",
+                          .append = "quiet",
+                          .memory_mib = 4096,
+                          .product = "trn3.48xlarge",
+                          .sockets = {"/a/chip0.sock", "/a/\"1\".sock"},
+                          .extra = {"-S"}};
+    const auto line = shell_text(m.command());
+    EXPECT_LT(line.find("/a/chip0.sock"), line.find(R"(/a/\"1\".sock)"));
+    EXPECT_THAT(line, HasSubstr("size=4096M,share=on"));
+    EXPECT_THAT(line, HasSubstr("-smbios type=1,product=trn3.48xlarge"));
+    EXPECT_TRUE(line.ends_with(" -S"));
+}
+
+TEST(GuestMachine, KnowsTheGuestsStatusFromQemus) {
+    EXPECT_EQ(guest_machine::guest_status(1), 0);
+    EXPECT_EQ(guest_machine::guest_status(15), 7);
+    EXPECT_EQ(guest_machine::guest_status(0), std::nullopt) << "powered off";
+}
+
+TEST(GuestTools, SayWhyTheyAreMissing) {
+    const test::scratch_folder folder;
+    setenv("TRNVP_GUEST_TOOLS", folder.text().c_str(), 1);
+    std::ofstream(folder / "missing") << "the mirror is asleep\n";
+    try {
+        guest_tools::find("vmlinuz");
+        FAIL();
+    } catch (const tools_missing& why) {
+        EXPECT_THAT(why.what(), HasSubstr("the mirror is asleep"));
+        EXPECT_THAT(why.what(), HasSubstr("./dev setup"));
+    }
+    std::ofstream(folder / "vmlinuz") << "x";
+    EXPECT_EQ(guest_tools::find("vmlinuz"), folder / "vmlinuz");
+}
+
+TEST(Initramfs, IsAnArchiveThatCpioReads) {
+    std::string cpio = "cpio";
+    try {
+        cpio = guest_tools::find("busybox").string() + " cpio";
+    } catch (const tools_missing&) {
+        if (test::run("command -v cpio").status != 0) GTEST_SKIP() << "no cpio on this machine";
+    }
+    const test::scratch_folder folder;
+    initramfs made;
+    made.folder("bin");
+    made.file("bin/program", "#!/bin/sh\necho hello\n", true);
+    made.file("odd", std::string(4097, 'x'));
+    made.link("bin/sh", "program");
+    std::ofstream(folder / "archive", std::ios::binary) << made.bytes();
+    const auto how =
+        test::run("cd " + folder.text() + " && " + cpio + " -idm < archive && bin/program");
+    EXPECT_THAT(how.output, HasSubstr("hello"));
+    EXPECT_EQ(std::filesystem::file_size(folder / "odd"), 4097u);
+    EXPECT_EQ(std::filesystem::read_symlink(folder / "bin/sh"), "program");
+}
+
+}  // namespace
+}  // namespace trn
