@@ -9,7 +9,7 @@
 #
 # The folder is $TRNVP_GUEST_TOOLS, else trnvp/guest in the user's cache. When something cannot be had, the file
 # `missing` in it says why, the exit status is 1, and guest tests are skipped with that reason.
-set -euo pipefail
+set -eEuo pipefail
 
 tools=${TRNVP_GUEST_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/trnvp/guest}
 kernel_package=linux-image-cloud-amd64
@@ -18,11 +18,12 @@ newer_release=trixie  # its backports have a QEMU with the client (10.1 or later
 say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }
 
 give_up() {
-    mkdir -p "$tools"
-    printf '%s\n' "$*" >"$tools/missing"
+    trap - ERR
     say "no Linux guests: $*"
+    mkdir -p "$tools" && printf '%s\n' "$*" >"$tools/missing"
     exit 1
 }
+trap 'give_up "get_tools.sh: line $LINENO failed"' ERR
 
 speaks_vfio_user() { "$1" -machine none -nodefaults -device vfio-user-pci,help 2>/dev/null | grep -q socket; }
 
@@ -33,14 +34,14 @@ set_up_apt() {
     uri=$(apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Created-By: Packages' 'Component: main' |
         awk -v release="$release" '$1 == release { print $2; exit }')
     [ -n "$uri" ] || give_up "apt knows no Debian mirror for '$release'"
-    mkdir -p "$work"/{lists/partial,archives/partial}
+    mkdir -p "$work"/{lists/partial,archives/partial} && : >"$work/status"
     for suite in "$release" "$newer_release" "$newer_release-backports"; do
         echo "deb [signed-by=$keyring] $uri $suite main"
     done | sort -u >"$work/sources.list"
-    apt_options=(-qq -o "Dir::State=$work" -o Dir::State::status=/dev/null -o "Dir::Cache=$work"
+    apt_options=(-qq -o "Dir::State=$work" -o "Dir::State::status=$work/status" -o "Dir::Cache=$work"
         -o "Dir::Etc::SourceList=$work/sources.list" -o Dir::Etc::SourceParts=/dev/null
         -o Dir::Etc::Preferences=/dev/null -o Dir::Etc::PreferencesParts=/dev/null
-        -o APT::Sandbox::User=root -o Acquire::Retries=3 -o Acquire::http::Timeout=30)
+        -o APT::Sandbox::User=root -o APT::Update::Error-Mode=any -o Acquire::Retries=3 -o Acquire::http::Timeout=30)
     apt-get "${apt_options[@]}" update >&2 || give_up "the Debian mirror of this machine cannot be read"
     machine_release=$release
 }

@@ -91,9 +91,11 @@ std::vector<std::string> guest_machine::command() const {
     return line;
 }
 
-/// The device ends QEMU with twice the byte written, plus one.
+/// The device ends QEMU with twice the byte written, plus one. The byte is the status plus one: 1
+/// is how QEMU itself fails.
 std::optional<int> guest_machine::guest_status(int qemu_status) {
-    return qemu_status % 2 == 1 ? std::optional(qemu_status / 2) : std::nullopt;
+    if (qemu_status < 3 || qemu_status % 2 == 0) return std::nullopt;
+    return qemu_status / 2 - 1;
 }
 
 std::string shell_text(const std::vector<std::string>& command) {

@@ -39,7 +39,7 @@ struct guest_machine {
     /// The status that a guest ended QEMU with, through the debug exit device; nothing when it was
     /// powered off or QEMU itself failed.
     static std::optional<int> guest_status(int qemu_status);
-    /// What an initramfs has to write to the device, a byte at this port.
+    /// Where an initramfs writes its status plus one to the device, as a byte; at most 126.
     static constexpr unsigned exit_port = 0xf4;
 };
 

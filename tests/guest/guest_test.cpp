@@ -119,11 +119,14 @@ TEST_F(Guest, LoadsAModuleWithParametersAndEndsWithAProgramsStatus) {
     EXPECT_THAT(how.output, HasSubstr("\nargument"));
 }
 
-TEST_F(Guest, AModuleThatDoesNotLoadAndAPanicAreFailures) {
+TEST_F(Guest, WhatEndsEarlyIsAFailure) {
     std::ofstream(folder / "bad.ko") << "no module";
     auto how = start("trn3-chip --module " + (folder / "bad.ko"));
     EXPECT_EQ(how.status, ENOEXEC) << how.output;  // insmod's
     EXPECT_THAT(how.output, HasSubstr("insmod"));
+    how = start("trn3-chip -- -device no-such-device");
+    EXPECT_EQ(how.status, 1) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("QEMU failed with status 1"));
     how = start("trn3-chip --append rdinit=/nothing");
     EXPECT_EQ(how.status, 1) << how.output;
     EXPECT_THAT(how.output, HasSubstr("without a status"));

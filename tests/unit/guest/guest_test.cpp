@@ -41,9 +41,11 @@ TEST(GuestMachine, HasAFunctionPerSocketInOrder) {
 }
 
 TEST(GuestMachine, KnowsTheGuestsStatusFromQemus) {
-    EXPECT_EQ(guest_machine::guest_status(1), 0);
-    EXPECT_EQ(guest_machine::guest_status(15), 7);
+    EXPECT_EQ(guest_machine::guest_status(3), 0);
+    EXPECT_EQ(guest_machine::guest_status(17), 7);
+    EXPECT_EQ(guest_machine::guest_status(255), 126);
     EXPECT_EQ(guest_machine::guest_status(0), std::nullopt) << "powered off";
+    EXPECT_EQ(guest_machine::guest_status(1), std::nullopt) << "QEMU's own failure";
 }
 
 TEST(GuestTools, SayWhyTheyAreMissing) {
