@@ -13,6 +13,7 @@ const kind_list& kinds() {
         memory_kind(),
         hbm_kind(),
         die_to_die_kind(),
+        neighbour_window_kind(),
         // processors
         riscv_hart_kind(),
         aclint_kind(),

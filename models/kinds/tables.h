@@ -12,6 +12,7 @@ kind router_kind();
 kind memory_kind();
 kind hbm_kind();
 kind die_to_die_kind();
+kind neighbour_window_kind();
 
 // processor.cpp
 kind riscv_hart_kind();
@@ -25,10 +26,6 @@ kind udma_kind();
 kind fis_kind();
 kind misc_ram_kind();
 kind sim_reset_kind();
-
-// cores.cpp
-kind neuron_core_kind();
-kind top_sp_kind();
 
 // management.cpp
 kind boot_rom_kind();

@@ -25,6 +25,7 @@ notification_queue::notification_queue(const sc_core::sc_object& owner,
       regs_(regs::table,
             {.name = owner.name(), .instances = instances, .stride = stride, .latency = latency}) {
     regs_.on_write(reg::slot_size, [this](register_access& a) { restart(a); });
+    regs_.on_write(reg::post, [this](register_access& a) { post_by_register(a); });
 }
 
 void notification_queue::restart(register_access& a) {
@@ -34,6 +35,20 @@ void notification_queue::restart(register_access& a) {
     if (a.value != 0 && (!std::has_single_bit(a.value) || a.value < entry_bytes))
         misuse::report(misuse::notification_ring_shape, owner_,
                        "slot " + std::to_string(a.index) + ": size " + std::to_string(a.value));
+}
+
+void notification_queue::post_by_register(register_access& a) {
+    const notification entry{
+        static_cast<notification::kind>(regs::post::type.get(a.written)),
+        static_cast<std::uint8_t>(regs::post::source.get(a.written)),
+        static_cast<std::uint32_t>(regs_.get(reg::post_payload, 0, a.instance))};
+    const auto slot = static_cast<unsigned>(regs::post::slot.get(a.written));
+    if (delivering_) {  // an entry of ours was written here
+        misuse::report(misuse::notification_ring_shape, owner_,
+                       "slot " + std::to_string(slot) + ": the ring lies in its own registers");
+        return;
+    }
+    if (post(slot, entry, a.instance) && wake_) wake_();
 }
 
 bool notification_queue::post(unsigned slot, const notification& entry, unsigned instance) {
@@ -61,9 +76,11 @@ sc_core::sc_event* notification_queue::deliver(memory_port& memory) {
             u.entry.payload, static_cast<std::uint32_t>(u.time_ns),
             static_cast<std::uint32_t>(u.time_ns >> 32)};
         sc_core::sc_time delay;
+        delivering_ = true;
         const auto result =
             memory.access(tlm::TLM_WRITE_COMMAND, base + regs::slot_head::position.get(head),
                           words.data(), entry_bytes, later_, delay);
+        delivering_ = false;
         if (result == memory_port::outcome::deferred) return later_.ready;
         // The write may have gone to this very slot's registers.
         if (waiting_.empty()) break;

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <systemc>
 #include <tlm>
+#include <utility>
 
 #include "platform/registers/register_bank.h"
 #include "platform/tlm/memory_port.h"
@@ -28,6 +30,7 @@ public:
     static constexpr unsigned slots = 16;
     static constexpr std::uint64_t aperture_size = 0x1000;
     static constexpr unsigned entry_bytes = 16;
+    static inline const sc_core::sc_time post_latency{100, sc_core::SC_NS};  ///< POST to delivery
 
     /// `owner` is named in messages; `latency` is that of a register access.
     notification_queue(const sc_core::sc_object& owner, const sc_core::sc_time& latency,
@@ -41,6 +44,9 @@ public:
     /// Takes an entry for `slot`; false when the slot is off. The entry is in memory after the
     /// owner's next deliver(); when too many wait, it is lost and counted.
     bool post(unsigned slot, const notification& entry, unsigned instance = 0);
+    /// Told when software posted an entry by register: the owner has to deliver, later in simulated
+    /// time, because a ring may lie in registers that post again.
+    void on_posted(std::function<void()> wake) { wake_ = std::move(wake); }
     bool has_undelivered() const { return !waiting_.empty(); }
     /// Writes what was posted. Returns the event to wait for when the memory answers later, else
     /// nullptr: nothing is left.
@@ -57,6 +63,7 @@ private:
     };
 
     void restart(register_access& a);
+    void post_by_register(register_access& a);
     void drop(unsigned instance, unsigned slot);
     void advance_head(const undelivered& u);
 
@@ -64,6 +71,8 @@ private:
     register_bank regs_;
     std::deque<undelivered> waiting_;
     deferral later_;
+    bool delivering_ = false;
+    std::function<void()> wake_;
 };
 
 }  // namespace trn

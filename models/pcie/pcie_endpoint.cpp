@@ -44,7 +44,22 @@ std::span<std::uint8_t> bytes_of(tlm::tlm_generic_payload& payload) {
     return {payload.get_data_ptr(), payload.get_data_length()};
 }
 
+/// What a link carries in one direction: symbols, less encoding and the headers of full packets.
+std::uint64_t payload_bytes_per_second(unsigned generation, unsigned lanes) {
+    constexpr double transfers[] = {2.5e9, 5e9, 8e9, 16e9, 32e9, 64e9};
+    const double encoding = generation <= 2   ? 8.0 / 10
+                            : generation <= 5 ? 128.0 / 130
+                                              : 236.0 / 256;  // FLIT mode
+    constexpr double payload = 512, header = 24;              // sequence number, TLP header, LCRC
+    const double rate = transfers[std::clamp(generation, 1u, 6u) - 1] * lanes / 8;
+    return static_cast<std::uint64_t>(rate * encoding * payload / (payload + header));
+}
+
 }  // namespace
+
+pcie_endpoint::dma_link::dma_link(std::uint64_t bytes_per_second)
+    : directions{bandwidth_resource({bytes_per_second, sc_core::SC_ZERO_TIME}),
+                 bandwidth_resource({bytes_per_second, sc_core::SC_ZERO_TIME})} {}
 
 pcie_endpoint::pcie_endpoint(sc_core::sc_module_name name, const config& cfg)
     : sc_module(name),
@@ -53,9 +68,11 @@ pcie_endpoint::pcie_endpoint(sc_core::sc_module_name name, const config& cfg)
                if (level) interrupt(line);
            }),
       cfg_(cfg),
-      vectors_(cfg.msix_vectors, [this](std::uint64_t address, std::uint32_t data) {
-          return send_message(address, data);
-      }) {
+      vectors_(cfg.msix_vectors,
+               [this](std::uint64_t address, std::uint32_t data) {
+                   return send_message(address, data);
+               }),
+      link_(payload_bytes_per_second(cfg.link_generation, cfg.link_width)) {
     up.register_b_transport(this, &pcie_endpoint::b_transport);
     up.register_transport_dbg(this, &pcie_endpoint::transport_dbg);
     up.register_get_direct_mem_ptr(this, &pcie_endpoint::get_direct_mem_ptr);
@@ -386,7 +403,12 @@ void pcie_endpoint::b_transport_dma(payload& request, sc_time& delay) {
         return;
     }
     const framed header(request, id_);
+    const sc_time start = sc_core::sc_time_stamp() + delay;
     up_dma->b_transport(request, delay);
+    if (request.is_response_ok())  // not while the host still owes its answer
+        delay = std::max(delay, link_.reserve(request.get_command(), request.get_address(),
+                                              request.get_data_length(), start) -
+                                    sc_core::sc_time_stamp());
     if (request.get_response_status() == tlm::TLM_ADDRESS_ERROR_RESPONSE) {
         misuse::report(misuse::dma_outside_host_memory, *this, where(request));
         space_.set(PCI_STATUS, static_cast<std::uint16_t>(space_.get<std::uint16_t>(PCI_STATUS) |
@@ -407,6 +429,7 @@ bool pcie_endpoint::get_direct_mem_ptr_dma(payload& request, tlm::tlm_dmi& dmi) 
         return false;
     }
     const framed header(request, id_);
+    route::add(request, link_);
     return up_dma->get_direct_mem_ptr(request, dmi);
 }
 
@@ -436,6 +459,8 @@ void pcie_endpoint::publish(statistics& out) const {
     out.count("dropped_writes", counters_.dropped_writes);
     out.count("refused_dma", counters_.refused_dma);
     out.count("interrupts", counters_.interrupts);
+    out.count("dma_bytes_read", link_.directions[0].bytes());
+    out.count("dma_bytes_written", link_.directions[1].bytes());
 }
 
 }  // namespace trn

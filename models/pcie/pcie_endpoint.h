@@ -13,7 +13,9 @@
 #include "models/pcie/msix_table.h"
 #include "models/pcie/tlp.h"
 #include "platform/kernel/introspection.h"
+#include "platform/tlm/bandwidth_resource.h"
 #include "platform/tlm/irq.h"
+#include "platform/tlm/route.h"
 
 namespace trn {
 
@@ -76,6 +78,17 @@ private:
         room to = room::none;
     };
 
+    /// What the chip's DMA occupies: a write the way to the host, a read the way back.
+    struct dma_link final : crossing {
+        std::array<bandwidth_resource, 2> directions;
+        explicit dma_link(std::uint64_t bytes_per_second);
+        sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t address,
+                                 std::uint64_t bytes, const sc_core::sc_time& at) override {
+            (void)address;
+            return directions[command == tlm::TLM_WRITE_COMMAND].reserve(bytes, at);
+        }
+    };
+
     void build_header();
     void build_pcie_capability();
     void build_power_management();
@@ -115,6 +128,7 @@ private:
     pcie::function_id id_ = 0;  // captured from configuration writes, as 2.2.9 asks
     std::uint16_t pcie_ = 0, power_ = 0, msix_ = 0, aer_ = 0;  // capability offsets
     bool bus_master_ = false, in_d3_ = false;  // as the last configuration write left them
+    dma_link link_;
     counts counters_;
 };
 

@@ -10,7 +10,7 @@ namespace trn {
 struct dma_descriptor {
     std::array<std::uint32_t, 4> words;  // little endian, as the host
 
-    /// Bytes; a length field of 0 means 64 KiB.
+    /// Bytes; a length field of 0 means 64 KiB (unless the engine is told otherwise).
     std::uint32_t length() const {
         const std::uint32_t field = words[0] & 0xffff;
         return field == 0 ? 0x10000 : field;

@@ -118,6 +118,11 @@ void dma_engine::adopt_length(dma_ring& ring, unsigned number, std::uint32_t len
     if (ring.length() != length || length % 16 != 0 || length < 32)
         misuse::report(misuse::ring_shape, group_.owner,
                        fmt::format("{}: length {}", name(number), length));
+    for (const reg base : {reg::m2s_q_base_lo, reg::s2m_q_base_lo})
+        if (const auto low = queue_register(base, number); low % 256 != 0)
+            misuse::report(
+                misuse::ring_shape, group_.owner,
+                fmt::format("{}: base ...{:#x} is not 256-byte aligned", name(number), low));
 }
 
 void dma_engine::reset_queue(dma_side side, unsigned number) {
@@ -283,7 +288,7 @@ bool dma_engine::runnable(const queue_pair& q, unsigned number) const {
         constexpr auto both = regs::m2s_q_cfg::prefetch.mask() | regs::m2s_q_cfg::schedule.mask();
         return (queue_register(cfg, number) & both) == both;
     };
-    return enabled(reg::m2s_q_cfg) && enabled(reg::s2m_q_cfg);
+    return enabled(reg::m2s_q_cfg) && enabled(reg::s2m_q_cfg) && !stream_off();
 }
 
 /// A packet that has begun and finds no destination may never end: nobody would see why.
@@ -347,8 +352,8 @@ dma_engine::progress dma_engine::load(queue_pair& q, unsigned number, dma_side s
     if (!accepted) return progress::failed;
     s.current = s.ring.front();
     s.ring.pop();
-    s.left = s.current.length();
-    s.address = s.current.address();
+    s.left = length_of(side, s.current);
+    s.address = address_of(side, number, s.current);
     s.active = true;
     return progress::done;
 }
@@ -408,15 +413,15 @@ bool dma_engine::accept_source(queue_pair& q, unsigned number) {
         q.packet_descriptors >= regs::m2s_prefetch_cfg_2::max_descriptors.get(packet) &&
         refuses(cause::m2s_too_many_descriptors, misuse::too_many_descriptors))
         return false;
-    if (q.packet_bytes + d.length() >
-            group_.regs.get(regs::m2s_packet_length::max_bytes, 0, number_) &&
+    const std::uint32_t length = length_of(dma_side::m2s, d);
+    if (q.packet_bytes + length > group_.regs.get(regs::m2s_packet_length::max_bytes, 0, number_) &&
         refuses(cause::m2s_packet_too_long, misuse::packet_too_long))
         return false;
     if (d.operation_type() != 0)
         misuse::report(misuse::unsupported_descriptor, group_.owner,
                        fmt::format("{}: word 1 is {:#010x}; copied", name(number), d.words[1]));
     ++q.packet_descriptors;
-    q.packet_bytes = std::min<std::uint32_t>(q.packet_bytes + d.length(), 1u << 30);
+    q.packet_bytes = std::min<std::uint32_t>(q.packet_bytes + length, 1u << 30);
     return true;
 }
 
@@ -628,6 +633,29 @@ bool dma_engine::error(dma_side side, unsigned number, unsigned cause, const mis
         always_aborts || (group_.regs.get(reg::secondary_abort_mask, group, number_) & bit) == 0;
     if (aborts) abort(side, number);
     return aborts;
+}
+
+/// Contract 6.1: a length field of 0 means 64 KiB, which the source side can be told not to do.
+std::uint32_t dma_engine::length_of(dma_side side, const dma_descriptor& d) const {
+    const bool none = side == dma_side::m2s && (d.words[0] & 0xffff) == 0 &&
+                      group_.regs.get(regs::m2s_packet_length::length_0_is_64k, 0, number_) == 0;
+    return none ? 0 : d.length();
+}
+
+/// The upper half passes through the queue's selector.
+std::uint64_t dma_engine::address_of(dma_side side, unsigned number,
+                                     const dma_descriptor& d) const {
+    const std::uint64_t selected =
+        queue_register(pick(side, reg::address_hi_tx, reg::address_hi_rx_0), number);
+    return d.address() & (selected << 32 | 0xffff'ffff);
+}
+
+/// Contract 6.1: three bits together switch the write side's stream off.
+bool dma_engine::stream_off() const {
+    constexpr std::uint64_t off = regs::s2m_stream_cfg::off_0.mask() |
+                                  regs::s2m_stream_cfg::off_4.mask() |
+                                  regs::s2m_stream_cfg::off_8.mask();
+    return (group_.regs.get(reg::s2m_stream_cfg, 0, number_) & off) == off;
 }
 
 std::uint64_t dma_engine::queue_register(udma_regs::reg which, unsigned number) const {

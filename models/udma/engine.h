@@ -139,6 +139,8 @@ private:
     enum class progress { done, blocked, failed };
 
     queue_pair& queue(unsigned number);
+    std::uint32_t length_of(dma_side side, const dma_descriptor& d) const;
+    std::uint64_t address_of(dma_side side, unsigned number, const dma_descriptor& d) const;
     std::uint64_t queue_register(udma_regs::reg which, unsigned number) const;
     std::string name(unsigned number) const;
     void adopt_length(dma_ring& ring, unsigned number, std::uint32_t length);
@@ -148,6 +150,7 @@ private:
     void decide_due();
     void wake_at(const sc_core::sc_time& when);
     bool has_work(const queue_pair& q) const;
+    bool stream_off() const;
     bool runnable(const queue_pair& q, unsigned number) const;
     queue_pair* choose(unsigned& number);
     void note_starvation(queue_pair& q);

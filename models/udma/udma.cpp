@@ -62,6 +62,7 @@ udma::udma(sc_core::sc_module_name name, const config& cfg)
     registers.register_b_transport(this, &udma::b_transport);
     registers.register_transport_dbg(this, &udma::transport_dbg);
     memory.register_invalidate_direct_mem_ptr(this, &udma::invalidate_windows);
+    notifications_.on_posted([this] { wake_.notify(notification_queue::post_latency); });
     hook_queues();
     hook_states();
     hook_interrupt_groups();
@@ -168,10 +169,10 @@ void udma::hook_queues() {
                 return (ring != nullptr ? (ring->*which)() : dma_ring::position()).value();
             };
         };
-        regs_.view(n.head, position(&dma_ring::head));
+        regs_.view(n.head, position(&dma_ring::fetch));
         regs_.view(n.completion_head, position(&dma_ring::head));
         regs_.view(n.tail, position(&dma_ring::tail));
-        regs_.view(n.current, position(&dma_ring::fetch));
+        regs_.view(n.current, position(&dma_ring::head));
         regs_.view(n.status, [this, side](unsigned instance, unsigned queue) -> std::uint64_t {
             const auto* e = engines_[instance].get();
             const dma_ring* ring = e != nullptr ? e->ring(side, queue) : nullptr;
@@ -183,6 +184,11 @@ void udma::hook_queues() {
 }
 
 void udma::hook_states() {
+    regs_.on_write(reg::s2m_stream_cfg, [this](register_access& a) {
+        if (!engines_[a.instance]) return;
+        engines_[a.instance]->enables_changed();
+        schedule();
+    });
     const auto hook = [this](dma_side side, reg change, reg shown) {
         regs_.on_write(change, [this, side](register_access& a) {
             engine(a.instance).change_state(side, a.written);

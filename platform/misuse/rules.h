@@ -73,6 +73,11 @@ inline constexpr rule hbm_before_training{"TRN-MEM-001", "hbm-before-training",
                                           "HBM was used before its training finished"};
 inline constexpr rule link_before_training{"TRN-MEM-002", "link-before-training",
                                            "the die-to-die link was used before it was up"};
+inline constexpr rule no_neighbour{"TRN-MEM-003", "no-neighbour",
+                                   "an access through a neighbour window that leads nowhere"};
+inline constexpr rule not_of_the_neighbour{
+    "TRN-MEM-004", "not-of-the-neighbour",
+    "a neighbour window was used for more than the neighbour's blocks"};
 
 // PCI Express
 inline constexpr rule host_read_of_nothing{
@@ -91,18 +96,32 @@ inline constexpr rule dma_outside_host_memory{
     "TRN-PCI-005", "dma-outside-host-memory",
     "DMA to a host address that the host does not share, or not for that"};
 
-inline constexpr std::array rules{doorbell_past_ring,      doorbell_without_ring,
-                                  ring_id_mismatch,        first_bit_error,
-                                  last_bit_error,          too_many_descriptors,
-                                  packet_too_long,         length_mismatch,
-                                  unmapped_descriptor,     unmapped_source,
-                                  unmapped_destination,    ring_shape,
-                                  unsupported_descriptor,  doorbell_on_aborted_queue,
-                                  destination_starved,     semaphore_overflow,
-                                  notification_ring_shape, notification_overflow,
-                                  hbm_before_training,     link_before_training,
-                                  host_read_of_nothing,    host_write_to_nothing,
-                                  host_access_refused,     dma_without_bus_master,
+inline constexpr std::array rules{doorbell_past_ring,
+                                  doorbell_without_ring,
+                                  ring_id_mismatch,
+                                  first_bit_error,
+                                  last_bit_error,
+                                  too_many_descriptors,
+                                  packet_too_long,
+                                  length_mismatch,
+                                  unmapped_descriptor,
+                                  unmapped_source,
+                                  unmapped_destination,
+                                  ring_shape,
+                                  unsupported_descriptor,
+                                  doorbell_on_aborted_queue,
+                                  destination_starved,
+                                  semaphore_overflow,
+                                  notification_ring_shape,
+                                  notification_overflow,
+                                  hbm_before_training,
+                                  link_before_training,
+                                  no_neighbour,
+                                  not_of_the_neighbour,
+                                  host_read_of_nothing,
+                                  host_write_to_nothing,
+                                  host_access_refused,
+                                  dma_without_bus_master,
                                   dma_outside_host_memory};
 
 }  // namespace trn::misuse

@@ -98,6 +98,9 @@ rows axi() {
     const auto other = axi_of_die(1);
     list.insert(list.end(), other.begin(), other.end());
     list.push_back({0x4000'0000'0000, 64_TiB, "chip0.pcie.dma"});
+    for (unsigned seng = 0; seng < 4; ++seng)
+        list.push_back({0x10'0000'0000'0000 + seng * 1024_TiB, 1024_TiB,
+                        fmt::format("chip0.window{}.in", seng)});
     return sorted(list);
 }
 
