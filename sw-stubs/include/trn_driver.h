@@ -62,6 +62,7 @@ typedef enum trn_host_platform {
 typedef struct trn_options {
     trn_host_platform platform;
     uint32_t boot_timeout_ms; /**< how long probe waits for the routing id; 0 = 600,000 */
+    bool spoof_neighbours;    /**< reads of neighbours hit the own chip (contract 11.4) */
     uint32_t timeout_scale;   /**< replaces the transport's; 0 = keep that */
 } trn_options;
 
@@ -168,6 +169,27 @@ trn_status trn_read(trn_device* device, uint32_t core, void* bytes, uint64_t sou
 trn_status trn_memset(trn_device* device, uint32_t core, uint64_t destination, uint8_t value,
                       uint64_t size);
 
+/** As trn_write, but only to where programs may be: cores, TOP_SPs, stacks, PREPROC (contract 10);
+ * TRN_INVALID_ARGUMENT elsewhere. */
+trn_status trn_program_engine(trn_device* device, uint32_t core, uint64_t destination,
+                              const void* bytes, uint64_t size);
+
+/** A queue of the host-transfer engine of a core for zero-copies of one's own, beside those of the
+ * cores (contract 13.2, ioctl 125). TRN_BUSY: all are taken. A reset of the core closes it. */
+trn_status trn_host_queue_open(trn_device* device, uint32_t core, uint32_t* queue);
+trn_status trn_host_queue_close(trn_device* device, uint32_t core, uint32_t queue);
+
+#define TRN_DEFAULT_QUEUE UINT32_MAX
+typedef enum trn_direction { TRN_TO_DEVICE = 0, TRN_FROM_DEVICE = 1 } trn_direction;
+
+/** Copies between the chip and a buffer without a bounce buffer: runs of contiguous pages, 64 pages
+ * between two markers, two batches in flight (contract 7.5). Writes of up to 8 KiB into HBM go
+ * through BAR4, but not on revision 255 (contract 2). queue: from trn_host_queue_open, or
+ * TRN_DEFAULT_QUEUE. */
+trn_status trn_zero_copy(trn_device* device, uint32_t core, uint32_t queue, uint64_t inside,
+                         const trn_buffer* buffer, uint64_t offset, uint64_t size,
+                         trn_direction direction);
+
 /** Names one asynchronous copy; 0 is none. */
 typedef uint64_t trn_job;
 
@@ -187,6 +209,14 @@ trn_status trn_wait(trn_device* device, trn_job job);
  * idle ring. */
 trn_status trn_scrub(trn_device* device, uint32_t stack, uint64_t offset, uint64_t size,
                      uint32_t value);
+
+/** The same in two halves, up to TRN_SCRUB_BYTES: other work can be done meanwhile. trn_scrub_wait
+ * frees what trn_scrub_start gave. */
+#define TRN_SCRUB_BYTES (UINT64_C(8000) << 20)
+typedef struct trn_scrubbing trn_scrubbing;
+trn_status trn_scrub_start(trn_device* device, uint32_t stack, uint64_t offset, uint64_t size,
+                           uint32_t value, trn_scrubbing** scrubbing);
+trn_status trn_scrub_wait(trn_device* device, trn_scrubbing* scrubbing);
 
 /** What stopped the last copy. */
 typedef struct trn_failure {
@@ -245,6 +275,18 @@ typedef struct trn_queue_state {
  * bases multiples of 256. The first pass uses ring id 1. Drops work that was pending. */
 trn_status trn_ring_init(trn_device* device, uint32_t engine, uint32_t queue, uint64_t m2s_base,
                          uint32_t m2s_length, uint64_t s2m_base, uint32_t s2m_length);
+typedef struct trn_ring_request {
+    uint32_t engine, queue;
+    uint64_t m2s_base;
+    uint32_t m2s_length;
+    uint64_t s2m_base;
+    uint32_t s2m_length;
+} trn_ring_request;
+/** Most rings of one batch (contract 13.2, ioctl 133). */
+#define TRN_MAX_RING_BATCH 255u
+/** The same for many queues; a wrong one is refused before the first is touched. */
+trn_status trn_ring_init_batch(trn_device* device, const trn_ring_request* requests,
+                               uint32_t count);
 /** Rings the doorbells, write side first (contract 7.4); a count of 0 leaves its doorbell alone. */
 trn_status trn_ring_start(trn_device* device, uint32_t engine, uint32_t queue, uint32_t m2s_count,
                           uint32_t s2m_count);
@@ -252,6 +294,11 @@ trn_status trn_ring_start(trn_device* device, uint32_t engine, uint32_t queue, u
 trn_status trn_ring_release(trn_device* device, uint32_t engine, uint32_t queue);
 trn_status trn_queue_get_state(trn_device* device, uint32_t engine, uint32_t queue,
                                trn_queue_state* state);
+
+/** What the kernel does when the process that owns the rings dies (contract 8): its queues idle on
+ * a ring of the library's own, then 10 ms pass. Rings of the cores' own processors (queue 14 of
+ * some engines) stay. */
+trn_status trn_process_exit(trn_device* device);
 
 /** One entry of a ring, little endian, as the device fetches it. */
 typedef struct trn_descriptor {
@@ -268,6 +315,17 @@ enum {
 trn_descriptor trn_m2s_descriptor(uint64_t source, uint32_t size, uint32_t ring_id, uint32_t flags);
 trn_descriptor trn_s2m_descriptor(uint64_t destination, uint32_t size, uint32_t ring_id,
                                   uint32_t flags);
+
+typedef enum trn_ring_kind { TRN_RING_M2S = 0, TRN_RING_S2M = 1 } trn_ring_kind;
+/** Copies descriptors into a ring by DMA, from entry `first` of the ring at AXI address `ring` on
+ * (contract 13.2, ioctl 38). TRN_INVALID_ARGUMENT: one names host memory that this device was not
+ * given. */
+trn_status trn_descriptors_write(trn_device* device, uint32_t core, uint64_t ring, uint32_t first,
+                                 const trn_descriptor* descriptors, uint32_t count);
+/** Copies descriptors out of the ring that a queue has now (ioctl 39). */
+trn_status trn_descriptors_read(trn_device* device, uint32_t core, uint32_t engine, uint32_t queue,
+                                trn_ring_kind kind, uint32_t first, trn_descriptor* descriptors,
+                                uint32_t count);
 
 /* ---- semaphores and events (contract 3.3, 10) ----------------------------------------------- */
 
@@ -350,6 +408,71 @@ trn_status trn_notification_set(trn_device* device, trn_notifier block, uint32_t
 /** Where the device will write next, as its register reads. */
 trn_status trn_notification_head(trn_device* device, trn_notifier block, uint32_t number,
                                  uint32_t slot, uint32_t* head);
+
+/** One entry as the device writes it. The format is this platform's (doc/models/
+ * notification_queue.md): the public driver passes entries through unseen. */
+#define TRN_NOTIFICATION_BYTES 16u
+typedef struct trn_notification {
+    uint32_t type;   /**< 0 trace, 1 notify, 2 event, 3 error, 4 DMA trace, 5 throttle */
+    uint32_t source; /**< engine or queue inside the block */
+    uint32_t payload;
+    uint64_t time; /**< simulated, nanoseconds */
+} trn_notification;
+
+/** A slot's ring with its reader. */
+typedef struct trn_notification_ring {
+    trn_notifier block;
+    uint32_t number, slot;
+    uint64_t base;
+    uint32_t size, next, phase;
+    trn_dma_memory memory;  /**< in host memory: its own */
+    const uint8_t* entries; /**< NULL: in the chip, read by DMA */
+} trn_notification_ring;
+
+/** Rings in host memory of the library's own, and in the chip's memory at an AXI address that is a
+ * multiple of the size. The memory starts as zeroes. */
+trn_status trn_notifications_open(trn_device* device, trn_notifier block, uint32_t number,
+                                  uint32_t slot, uint32_t size, trn_notification_ring* ring);
+trn_status trn_notifications_open_at(trn_device* device, trn_notifier block, uint32_t number,
+                                     uint32_t slot, uint64_t base, uint32_t size,
+                                     trn_notification_ring* ring);
+/** Takes the next entry, if there is one. */
+trn_status trn_notifications_next(trn_device* device, trn_notification_ring* ring,
+                                  trn_notification* entry, bool* there);
+trn_status trn_notifications_close(trn_device* device, trn_notification_ring* ring);
+
+/* ---- pod election (contract 11) ---------------------------------------------------------------
+ */
+
+typedef enum trn_pod_link {
+    TRN_POD_LEFT_A = 0,
+    TRN_POD_LEFT_B = 1,
+    TRN_POD_RIGHT_A = 2,
+    TRN_POD_RIGHT_B = 3
+} trn_pod_link;
+
+/** Sets up the four engines that read the neighbours' misc RAM. TRN_NOT_SUPPORTED: this generation
+ * has no neighbours. */
+trn_status trn_pod_open(trn_device* device);
+/** Reads 1 to 4 words of a neighbour's misc RAM. TRN_ABORTED or TRN_TIMED_OUT (after 4 ms): the
+ * link is bad; the next read may work. */
+trn_status trn_pod_read(trn_device* device, trn_pod_link link, uint32_t offset, uint32_t* words,
+                        uint32_t count);
+trn_status trn_pod_close(trn_device* device);
+
+/** The chip's election words. */
+typedef struct trn_pod {
+    uint32_t status; /**< 0 none yet, 1 ignored, 2 failed, 3 success */
+    uint32_t links;  /**< bit 0 left, bit 1 right */
+    uint32_t node, nodes;
+    uint64_t serial; /**< of node 0's primary */
+} trn_pod;
+
+trn_status trn_pod_status(trn_device* device, trn_pod* pod);
+/** This chip's part of the election over the left (1), right (2) or both (3) pairs of links:
+ * device 0 as primary, others as secondaries. The neighbours do the same at the same time; what
+ * they do not do within `limit` nanoseconds is a failure. Leaves the outcome in misc RAM. */
+trn_status trn_pod_elect(trn_device* device, uint32_t links, uint64_t limit, trn_pod* pod);
 
 /* ---- BARs
  * ---------------------------------------------------------------------------------------- */

@@ -75,7 +75,7 @@ trn_status trn_submit(trn_device* device, uint32_t core, uint64_t destination, u
     }
     ring_append_copy(device, ring, destination, source, size);
     uint64_t sequence = 0;
-    const trn_status posted = ring_post(device, ring, 1, &sequence);
+    const trn_status posted = ring_post(device, ring, 0, 1, &sequence);
     if (posted == TRN_OK) *job = job_name(core, sequence);
     return posted;
 }
@@ -159,6 +159,35 @@ trn_status trn_read(trn_device* device, uint32_t core, void* bytes, uint64_t sou
     return status;
 }
 
+/* Contract 10: what a program may be written to. */
+static bool programmable(const trn_device* device, uint64_t address, uint64_t size) {
+    const size_t kinds = sizeof device->map->programmable / sizeof device->map->programmable[0];
+    for (size_t kind = 0; kind < kinds; ++kind) {
+        const trn_blocks* blocks = &device->map->programmable[kind].blocks;
+        uint64_t bytes = device->map->programmable[kind].bytes;
+        if (bytes == 0) bytes = device->generation->stack_bytes;
+        uint32_t count = 0;
+        for (size_t run = 0; run < sizeof blocks->runs / sizeof blocks->runs[0]; ++run)
+            count += blocks->runs[run].count;
+        for (uint32_t n = 0; n < count; ++n) {
+            const uint64_t offset = address - place(blocks, n);
+            if (offset < bytes && size <= bytes - offset) return true;
+        }
+    }
+    return false;
+}
+
+trn_status trn_program_engine(trn_device* device, uint32_t core, uint64_t destination,
+                              const void* bytes, uint64_t size) {
+    const trn_status status = need_ready(device);
+    if (status != TRN_OK) return status;
+    if (!programmable(device, destination, size))
+        return fail(device, TRN_INVALID_ARGUMENT,
+                    "0x%llx + %llu is no place for programs: cores, TOP_SPs, stacks, PREPROC",
+                    (unsigned long long)destination, (unsigned long long)size);
+    return trn_write(device, core, destination, bytes, size);
+}
+
 trn_status trn_memset(trn_device* device, uint32_t core, uint64_t destination, uint8_t value,
                       uint64_t size) {
     trn_status status = need_ready(device);
@@ -184,7 +213,7 @@ trn_status trn_memset(trn_device* device, uint32_t core, uint64_t destination, u
             done += part;
         }
         uint64_t sequence = 0;
-        status = ring_post(device, ring, 1, &sequence);
+        status = ring_post(device, ring, 0, 1, &sequence);
         if (status == TRN_OK) status = ring_wait(device, ring, sequence);
     }
     return status;

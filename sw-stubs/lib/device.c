@@ -13,8 +13,7 @@
 #define REVISION_QEMU 255u
 #define REVISION_EMULATOR 240u
 #define BOOT_TIMEOUT_MS 600000u /* contract 1.3: 20 attempts of 30 rounds of 1 s */
-#define DUMMY_RING_DESCRIPTORS 64u
-#define ENGINE_BYTES 0x40000u /* of UDMA registers */
+#define ENGINE_BYTES 0x40000u   /* of UDMA registers */
 
 const char* trn_status_text(trn_status status) {
     switch (status) {
@@ -128,6 +127,28 @@ uint64_t patience(const trn_device* device, uint64_t nanoseconds) {
     return nanoseconds * (scale ? scale : 1);
 }
 
+/* What descriptors of the caller's may name (contract 13.2, COPY_DESCRIPTORS). */
+static trn_status remember(trn_device* device, trn_dma_memory* memory) {
+    const size_t count = device->host_memory_count + 1u;
+    trn_dma_memory* more = realloc(device->host_memory, count * sizeof *more);
+    if (!more) {
+        release(device, memory);
+        return fail(device, TRN_NO_MEMORY, "no memory for the list of buffers");
+    }
+    device->host_memory = more;
+    more[device->host_memory_count++] = *memory;
+    return TRN_OK;
+}
+
+bool host_memory_holds(const trn_device* device, uint64_t iova, uint64_t size) {
+    for (uint32_t i = 0; i < device->host_memory_count; ++i) {
+        const trn_dma_memory* each = &device->host_memory[i];
+        if (iova >= each->iova && size <= each->size && iova - each->iova <= each->size - size)
+            return true;
+    }
+    return false;
+}
+
 trn_status allocate(trn_device* device, uint64_t size, trn_dma_memory* memory) {
     memset(memory, 0, sizeof *memory);
     const int error = device->transport.dma_alloc(device->transport.context, size, memory);
@@ -141,10 +162,15 @@ trn_status allocate(trn_device* device, uint64_t size, trn_dma_memory* memory) {
         return fail(device, TRN_NO_MEMORY, "host memory for DMA lies above 0x%llx",
                     (unsigned long long)window);
     }
-    return TRN_OK;
+    return remember(device, memory);
 }
 
 void release(trn_device* device, trn_dma_memory* memory) {
+    for (uint32_t i = 0; memory->host && i < device->host_memory_count; ++i)
+        if (device->host_memory[i].iova == memory->iova) {
+            device->host_memory[i] = device->host_memory[--device->host_memory_count];
+            break;
+        }
     if (memory->host) device->transport.dma_free(device->transport.context, memory);
     memset(memory, 0, sizeof *memory);
 }
@@ -183,11 +209,14 @@ void trn_destroy(trn_device* device) {
             for (uint32_t queue = 0; queue < TRN_QUEUES; ++queue)
                 if (device->user_rings[engine] >> queue & 1)
                     trn_ring_release(device, engine, queue);
+    if (device->map) host_queues_drop(device, ~0u);
+    pod_drop(device);
     for (uint32_t core = 0; core < TRN_MAX_CORES; ++core)
         ring_close(device, &device->copy_rings[core], TRN_DEVICE_GONE);
     release(device, &device->bounce);
     release(device, &device->dummy_ring);
     release(device, &device->mailbox);
+    free(device->host_memory);
     device->transport.close(device->transport.context);
     free(device);
 }

@@ -21,11 +21,16 @@ struct trn_device {
     uint32_t routing_id, device_index;
     uint64_t bar_size[6];
 
-    trn_ring copy_rings[TRN_MAX_CORES]; /* host-transfer queue of each core */
-    trn_dma_memory bounce;              /* trn_write, trn_read, trn_memset */
-    trn_dma_memory dummy_ring;          /* where released queues idle */
-    trn_dma_memory mailbox;             /* legacy requests, then responses */
+    trn_ring copy_rings[TRN_MAX_CORES];              /* host-transfer queue of each core */
+    trn_ring* more_rings[TRN_MAX_CORES][TRN_QUEUES]; /* taken by trn_host_queue_open */
+    trn_dma_memory bounce;                           /* trn_write, trn_read, trn_memset */
+    trn_dma_memory dummy_ring;                       /* where released queues idle */
+    trn_dma_memory mailbox;                          /* legacy requests, then responses */
     uint8_t mailbox_sequence;
+    trn_ring pod_rings[4];
+    trn_dma_memory pod_buffer;
+    trn_dma_memory* host_memory; /* all of the above, and the caller's buffers */
+    uint32_t host_memory_count;
 
     uint16_t user_rings[TRN_MAX_USER_ENGINES]; /* queues in the caller's hands */
     uint16_t notifiers[3][TRN_MAX_ENGINES];    /* slots that are on */
@@ -65,9 +70,14 @@ uint64_t patience(const trn_device* device, uint64_t nanoseconds);
 trn_status allocate(trn_device* device, uint64_t size, trn_dma_memory* memory);
 void release(trn_device* device, trn_dma_memory* memory);
 
+/* Whether the bytes lie in memory that allocate() gave. */
+bool host_memory_holds(const trn_device* device, uint64_t iova, uint64_t size);
+
 trn_status need_probe(trn_device* device);
 trn_status need_ready(trn_device* device);
 trn_status need_core(trn_device* device, uint32_t core);
+
+trn_status need_engine(trn_device* device, uint32_t engine, uint32_t queue);
 
 /* Engine and queue set-up in the order of contract 6.3; inside an mmio_begin/end. */
 void engine_init(trn_device* device, uint32_t engine);
@@ -76,8 +86,16 @@ void queue_init(trn_device* device, uint32_t engine, uint32_t queue, uint64_t m2
 /* Leaves the released queue on the dummy ring. */
 void queue_park(trn_device* device, uint32_t engine, uint32_t queue);
 
+/* Frees the queues that trn_host_queue_open gave on the engines of these cores. */
+void host_queues_drop(trn_device* device, uint32_t core_map);
+
+/* Frees what trn_pod_open made; touches no register. */
+void pod_drop(trn_device* device);
+
 /* Turns off the notification slots that belong to a map of cores. */
 void notifications_drop(trn_device* device, uint32_t core_map);
+
+#define DUMMY_RING_DESCRIPTORS 64u /* contract 7.1 */
 
 #define NS_PER_US UINT64_C(1000)
 #define NS_PER_MS UINT64_C(1000000)

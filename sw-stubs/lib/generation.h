@@ -37,6 +37,11 @@ typedef struct trn_map {
     uint64_t host_window;
     trn_blocks stack, core;
 
+    struct {
+        trn_blocks blocks;
+        uint64_t bytes; /* of each; 0: as a stack has */
+    } programmable[4];  /* where PROGRAM_ENGINE may write (contract 10) */
+
     /* The register BAR (contract 3.2, 9); offsets */
     uint32_t register_bar[TRN_MODES]; /* its number, by trn_mode */
     uint64_t register_bar_bytes;      /* at least */
@@ -74,6 +79,8 @@ typedef struct trn_generation {
     /* DMA (contract 6.1, 15.3) */
     uint32_t m2s_data_cfg, m2s_outstanding, s2m_outstanding_read;
     bool has_outstanding_write_2, has_backpressure, has_broadcast, aborts_on_axi_errors;
+    bool has_strong_order;  /* of zero-copy markers (contract 7.5) */
+    uint8_t pod_engines[4]; /* that read the neighbours: left, left, right, right (contract 11.1) */
     uint32_t limit_us_per_descriptor; /* contract 7.5: time limit of a copy of 64 KiB */
 } trn_generation;
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "device.h"
 
 /* Notification queues (contract 9): rings that the device writes. */
@@ -63,6 +65,86 @@ trn_status trn_notification_head(trn_device* device, trn_notifier block, uint32_
     *head = mmio_read(device, base_of(device, block, number) + NOTIFIER(SLOT_HEAD)(slot));
     return mmio_end(device);
 }
+
+/* ---- rings with a reader ---- */
+
+static trn_status start_ring(trn_device* device, trn_notification_ring* ring) {
+    ring->next = 0;
+    ring->phase = 1; /* the first pass over zeroed memory */
+    return trn_notification_set(device, ring->block, ring->number, ring->slot, ring->base,
+                                ring->size);
+}
+
+static trn_status describe(trn_device* device, trn_notifier block, uint32_t number, uint32_t slot,
+                           uint32_t size, trn_notification_ring* ring) {
+    memset(ring, 0, sizeof *ring);
+    const trn_status status = check(device, block, number, slot);
+    if (status != TRN_OK) return status;
+    if (size < TRN_NOTIFICATION_BYTES || size & (size - 1))
+        return fail(device, TRN_INVALID_ARGUMENT,
+                    "a ring of %u bytes: a power of two from %u on is needed", size,
+                    TRN_NOTIFICATION_BYTES);
+    ring->block = block;
+    ring->number = number;
+    ring->slot = slot;
+    ring->size = size;
+    return TRN_OK;
+}
+
+trn_status trn_notifications_open(trn_device* device, trn_notifier block, uint32_t number,
+                                  uint32_t slot, uint32_t size, trn_notification_ring* ring) {
+    trn_status status = describe(device, block, number, slot, size, ring);
+    /* Twice the size has an aligned half, whatever the transport's alignment. */
+    if (status == TRN_OK) status = allocate(device, 2 * (uint64_t)size, &ring->memory);
+    if (status != TRN_OK) return status;
+    const uint64_t iova = (ring->memory.iova + size - 1) & ~(uint64_t)(size - 1);
+    ring->base = host_address(device, iova);
+    ring->entries = (const uint8_t*)ring->memory.host + (iova - ring->memory.iova);
+    status = start_ring(device, ring);
+    if (status != TRN_OK) release(device, &ring->memory);
+    return status;
+}
+
+trn_status trn_notifications_open_at(trn_device* device, trn_notifier block, uint32_t number,
+                                     uint32_t slot, uint64_t base, uint32_t size,
+                                     trn_notification_ring* ring) {
+    trn_status status = describe(device, block, number, slot, size, ring);
+    if (status == TRN_OK) status = trn_memset(device, 0, base, 0, size);
+    if (status != TRN_OK) return status;
+    ring->base = base;
+    return start_ring(device, ring);
+}
+
+trn_status trn_notifications_next(trn_device* device, trn_notification_ring* ring,
+                                  trn_notification* entry, bool* there) {
+    uint32_t words[TRN_NOTIFICATION_BYTES / 4];
+    trn_status status = TRN_OK;
+    *there = false;
+    if (ring->entries)
+        memcpy(words, ring->entries + ring->next, sizeof words);
+    else
+        status = trn_read(device, 0, words, ring->base + ring->next, sizeof words);
+    if (status != TRN_OK || words[0] >> 31 != ring->phase) return status;
+    *there = true;
+    *entry = (trn_notification){words[0] & 0xff, words[0] >> 8 & 0xff, words[1],
+                                (uint64_t)words[3] << 32 | words[2]};
+    ring->next += TRN_NOTIFICATION_BYTES;
+    if (ring->next == ring->size) {
+        ring->next = 0;
+        ring->phase ^= 1;
+    }
+    return TRN_OK;
+}
+
+trn_status trn_notifications_close(trn_device* device, trn_notification_ring* ring) {
+    const trn_status status =
+        trn_notification_set(device, ring->block, ring->number, ring->slot, 0, 0);
+    release(device, &ring->memory);
+    ring->entries = NULL;
+    return status;
+}
+
+/* ---- reset ---- */
 
 static void drop_block(trn_device* device, trn_notifier block, uint32_t number) {
     for (uint32_t slot = 0; slot < SLOTS; ++slot)

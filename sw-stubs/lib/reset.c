@@ -118,9 +118,12 @@ static trn_status set_up_core(trn_device* device, uint32_t core, uint32_t cores)
 
 static trn_status reset(trn_device* device, uint32_t type, uint32_t cores, uint32_t map) {
     device->ready = false;
+    trn_status status = handshake(device, type, map);
+    if (status != TRN_OK) return status;
+    /* Not before: an engine that works reads its rings until it is reset. */
     for (uint32_t core = 0; core < device->map->cores; ++core)
         if (cores >> core & 1) ring_close(device, &device->copy_rings[core], TRN_ABORTED);
-    trn_status status = handshake(device, type, map);
+    host_queues_drop(device, cores);
     for (uint32_t core = 0; core < device->map->cores && status == TRN_OK; ++core)
         if (cores >> core & 1) status = set_up_core(device, core, cores);
     device->ready = status == TRN_OK;

@@ -108,12 +108,13 @@ static uint64_t time_limit(const trn_device* device, uint32_t descriptors) {
     return copies * device->generation->limit_us_per_descriptor * NS_PER_US * slower[device->mode];
 }
 
-trn_status ring_post(trn_device* device, trn_ring* ring, uint32_t hurry, uint64_t* sequence) {
+trn_status ring_post(trn_device* device, trn_ring* ring, uint32_t flags, uint32_t hurry,
+                     uint64_t* sequence) {
     const uint64_t number = ring->newest;
     volatile uint32_t* word = marker_word(ring, number);
     *word = 0;
     const uint64_t markers = host_address(device, ring->markers.iova);
-    ring_append(device, ring, markers + 4 * (1 + number % RING_JOBS), markers, 4, 0);
+    ring_append(device, ring, markers + 4 * (1 + number % RING_JOBS), markers, 4, flags);
     const uint32_t count = ring->appended;
     ring->in_flight += count;
     ring->appended = 0;

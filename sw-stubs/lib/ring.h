@@ -48,8 +48,10 @@ void ring_append(trn_device* device, trn_ring* ring, uint64_t destination, uint6
 /* Cuts a copy into descriptors, the last with a write barrier; at most TRN_BATCH_DESCRIPTORS. */
 void ring_append_copy(trn_device* device, trn_ring* ring, uint64_t destination, uint64_t source,
                       uint64_t size);
-/* Appends the marker and rings the doorbells. hurry divides the public driver's time limit. */
-trn_status ring_post(trn_device* device, trn_ring* ring, uint32_t hurry, uint64_t* sequence);
+/* Appends the marker, with these flags of its destination, and rings the doorbells. hurry divides
+ * the public driver's time limit. */
+trn_status ring_post(trn_device* device, trn_ring* ring, uint32_t flags, uint32_t hurry,
+                     uint64_t* sequence);
 
 /* Notices jobs that are over and engines that stopped; lets no time pass. */
 trn_status ring_look(trn_device* device, trn_ring* ring);

@@ -12,11 +12,13 @@
 #define STEP (ENGINES * STRIPE)
 #define HURRY 200u /* contract 7.5: the public driver's scrub waits less long than its copies */
 
-typedef struct scrubber {
+struct trn_scrubbing {
     trn_ring rings[ENGINES];
     uint64_t jobs[ENGINES];
+    uint32_t started, value;
     trn_dma_memory pattern, back; /* one stripe; one per engine */
-} scrubber;
+};
+typedef trn_scrubbing scrubber;
 
 static uint32_t scrub_engine(const trn_device* device, uint32_t stack, uint32_t i) {
     return device->map->user_engines / device->map->stacks * stack + device->map->scrub_engines[i];
@@ -51,27 +53,7 @@ static trn_status start_engine(trn_device* device, scrubber* scrub, uint32_t i, 
         ring_append(device, ring, start + n * STEP, start + (n - 1) * STEP, size, TRN_DMB);
     ring_append(device, ring, host_address(device, scrub->back.iova) + i * STRIPE,
                 start + (stripes - 1) * STEP, size, TRN_DMB);
-    return ring_post(device, ring, HURRY, &scrub->jobs[i]);
-}
-
-static trn_status scrub_part(trn_device* device, scrubber* scrub, uint64_t first, uint32_t stripes,
-                             uint32_t value) {
-    trn_status status = TRN_OK;
-    uint32_t started = 0;
-    for (; started < ENGINES && status == TRN_OK; ++started)
-        status = start_engine(device, scrub, started, first, stripes);
-    for (uint32_t i = 0; i < started; ++i) {
-        if (!ring_find(&scrub->rings[i], scrub->jobs[i])) continue;
-        const trn_status waited = ring_wait(device, &scrub->rings[i], scrub->jobs[i]);
-        if (status == TRN_OK) status = waited;
-    }
-    const uint32_t* back = scrub->back.host;
-    for (uint64_t i = 0; i < ENGINES * STRIPE / 4 && status == TRN_OK; ++i)
-        if (back[i] != value)
-            status = fail(device, TRN_PROTOCOL_ERROR,
-                          "engine %u brought back 0x%08x where 0x%08x was written",
-                          scrub->rings[i * 4 / STRIPE].engine, back[i], value);
-    return status;
+    return ring_post(device, ring, 0, HURRY, &scrub->jobs[i]);
 }
 
 static trn_status check_range(trn_device* device, uint32_t stack, uint64_t offset, uint64_t size) {
@@ -91,26 +73,67 @@ static trn_status check_range(trn_device* device, uint32_t stack, uint64_t offse
     return TRN_OK;
 }
 
-trn_status trn_scrub(trn_device* device, uint32_t stack, uint64_t offset, uint64_t size,
-                     uint32_t value) {
+static void end(trn_device* device, scrubber* scrub) {
+    close_rings(device, scrub);
+    free(scrub);
+}
+
+trn_status trn_scrub_start(trn_device* device, uint32_t stack, uint64_t offset, uint64_t size,
+                           uint32_t value, trn_scrubbing** scrubbing) {
+    *scrubbing = NULL;
     trn_status status = check_range(device, stack, offset, size);
+    if (status == TRN_OK && size > TRN_SCRUB_BYTES)
+        status = fail(device, TRN_INVALID_ARGUMENT, "a scrub has at most %llu bytes, not %llu",
+                      (unsigned long long)TRN_SCRUB_BYTES, (unsigned long long)size);
     if (status != TRN_OK) return status;
     scrubber* scrub = calloc(1, sizeof *scrub);
     if (!scrub) return fail(device, TRN_NO_MEMORY, "no memory for the scrub");
-    const uint64_t most = RING_DESCRIPTORS - 16;
-    const uint64_t stripes = size / STEP < most ? size / STEP : most;
-    const uint32_t length = (uint32_t)((stripes + 3 + 15) / 16 * 16);
+    const uint32_t stripes = (uint32_t)(size / STEP);
+    const uint32_t length = (stripes + 3 + 15) / 16 * 16;
     status = open_rings(device, scrub, stack, length < 32 ? 32 : length);
+    scrub->value = value;
+    for (uint64_t i = 0; i < STRIPE / 4 && status == TRN_OK; ++i)
+        ((uint32_t*)scrub->pattern.host)[i] = value;
+    const uint64_t first = trn_hbm_address(device, stack, offset);
+    for (; scrub->started < ENGINES && status == TRN_OK; ++scrub->started)
+        status = start_engine(device, scrub, scrub->started, first, stripes);
     if (status == TRN_OK)
-        for (uint64_t i = 0; i < STRIPE / 4; ++i) ((uint32_t*)scrub->pattern.host)[i] = value;
-    for (uint64_t done = 0; done < size && status == TRN_OK;) {
-        const uint64_t left = (size - done) / STEP;
-        const uint32_t part = (uint32_t)(left < stripes ? left : stripes);
-        status =
-            scrub_part(device, scrub, trn_hbm_address(device, stack, offset + done), part, value);
-        done += part * STEP;
+        *scrubbing = scrub;
+    else
+        end(device, scrub);
+    return status;
+}
+
+static trn_status check_back(trn_device* device, const scrubber* scrub) {
+    const uint32_t* back = scrub->back.host;
+    for (uint64_t i = 0; i < ENGINES * STRIPE / 4; ++i)
+        if (back[i] != scrub->value)
+            return fail(device, TRN_PROTOCOL_ERROR,
+                        "engine %u brought back 0x%08x where 0x%08x was written",
+                        scrub->rings[i * 4 / STRIPE].engine, back[i], scrub->value);
+    return TRN_OK;
+}
+
+trn_status trn_scrub_wait(trn_device* device, trn_scrubbing* scrub) {
+    trn_status status = TRN_OK;
+    for (uint32_t i = 0; i < scrub->started; ++i) {
+        const trn_status waited = ring_wait(device, &scrub->rings[i], scrub->jobs[i]);
+        if (status == TRN_OK) status = waited;
     }
-    close_rings(device, scrub);
-    free(scrub);
+    if (status == TRN_OK) status = check_back(device, scrub);
+    end(device, scrub);
+    return status;
+}
+
+trn_status trn_scrub(trn_device* device, uint32_t stack, uint64_t offset, uint64_t size,
+                     uint32_t value) {
+    trn_status status = check_range(device, stack, offset, size);
+    for (uint64_t done = 0; done < size && status == TRN_OK; done += TRN_SCRUB_BYTES) {
+        const uint64_t left = size - done;
+        trn_scrubbing* part = NULL;
+        status = trn_scrub_start(device, stack, offset + done,
+                                 left < TRN_SCRUB_BYTES ? left : TRN_SCRUB_BYTES, value, &part);
+        if (status == TRN_OK) status = trn_scrub_wait(device, part);
+    }
     return status;
 }

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device.h"
 
-/* DMA engines and queues: set-up in the order of contract 6.3, state, user rings. */
+/* DMA engines and queues: set-up in the order of contract 6.3, state. */
 
 #define QUEUE_STOPPED 0x03000000u
 #define QUEUE_RUNNING 0x03030000u
 #define QUEUE_RESET_POINTERS (1u << 8)
-#define USER_RING_LEAST 32u
-#define USER_RING_MOST ((1u << 24) - 16u)
 
 #define RING_ID_ERROR_M2S (1u << 17) /* contract 6.4 */
 #define RING_ID_ERROR_S2M (1u << 11)
@@ -175,13 +173,12 @@ void queue_init(trn_device* device, uint32_t engine, uint32_t queue, uint64_t m2
 }
 
 void queue_park(trn_device* device, uint32_t engine, uint32_t queue) {
-    const uint32_t length = (uint32_t)(device->dummy_ring.size / 2 / sizeof(trn_descriptor));
     const uint64_t m2s = host_address(device, device->dummy_ring.iova);
-    const uint64_t s2m = m2s + device->dummy_ring.size / 2;
-    queue_init(device, engine, queue, m2s, length, s2m, length);
+    const uint64_t s2m = m2s + DUMMY_RING_DESCRIPTORS * sizeof(trn_descriptor);
+    queue_init(device, engine, queue, m2s, DUMMY_RING_DESCRIPTORS, s2m, DUMMY_RING_DESCRIPTORS);
 }
 
-static trn_status need_engine(trn_device* device, uint32_t engine, uint32_t queue) {
+trn_status need_engine(trn_device* device, uint32_t engine, uint32_t queue) {
     const trn_status status = need_probe(device);
     if (status != TRN_OK) return status;
     if (engine >= device->map->engines)
@@ -241,91 +238,5 @@ trn_status trn_engine_set_state(trn_device* device, uint32_t engine, trn_engine_
                (uint32_t)command);
     mmio_write(device, engine_registers(device, engine) + UDMA(S2M_CHANGE_STATE),
                (uint32_t)command);
-    return mmio_end(device);
-}
-
-static trn_status need_user_queue(trn_device* device, uint32_t engine, uint32_t queue) {
-    trn_status status = need_ready(device);
-    if (status == TRN_OK) status = need_engine(device, engine, queue);
-    if (status == TRN_OK && engine >= device->map->user_engines)
-        return fail(device, TRN_INVALID_ARGUMENT,
-                    "engine %u copies for the host: user rings live on engines 0..%u", engine,
-                    device->map->user_engines - 1);
-    return status;
-}
-
-static trn_status check_ring(trn_device* device, const char* side, uint64_t base, uint32_t length) {
-    if (base % 256)
-        return fail(device, TRN_INVALID_ARGUMENT,
-                    "the %s ring stands at 0x%llx, which is no multiple of 256", side,
-                    (unsigned long long)base);
-    if (length < USER_RING_LEAST || length > USER_RING_MOST || length % 16)
-        return fail(device, TRN_INVALID_ARGUMENT,
-                    "the %s ring has %u descriptors: %u..%u in steps of 16 are possible", side,
-                    length, USER_RING_LEAST, USER_RING_MOST);
-    return TRN_OK;
-}
-
-trn_status trn_ring_init(trn_device* device, uint32_t engine, uint32_t queue, uint64_t m2s_base,
-                         uint32_t m2s_length, uint64_t s2m_base, uint32_t s2m_length) {
-    trn_status status = need_user_queue(device, engine, queue);
-    if (status == TRN_OK) status = check_ring(device, "m2s", m2s_base, m2s_length);
-    if (status == TRN_OK) status = check_ring(device, "s2m", s2m_base, s2m_length);
-    if (status != TRN_OK) return status;
-    mmio_begin(device);
-    queue_init(device, engine, queue, m2s_base, m2s_length, s2m_base, s2m_length);
-    device->user_rings[engine] |= (uint16_t)(1u << queue);
-    return mmio_end(device);
-}
-
-trn_status trn_ring_start(trn_device* device, uint32_t engine, uint32_t queue, uint32_t m2s_count,
-                          uint32_t s2m_count) {
-    const trn_status status = need_user_queue(device, engine, queue);
-    if (status != TRN_OK) return status;
-    if (!(device->user_rings[engine] >> queue & 1))
-        return fail(device, TRN_INVALID_ARGUMENT, "engine %u queue %u has no ring of yours", engine,
-                    queue);
-    mmio_begin(device);
-    /* The device may fetch as soon as it hears of the descriptors. */
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    const uint64_t base = engine_registers(device, engine);
-    if (s2m_count) mmio_write(device, base + UDMA(S2M_Q_TAIL_INCREMENT)(queue), s2m_count);
-    if (m2s_count) mmio_write(device, base + UDMA(M2S_Q_TAIL_INCREMENT)(queue), m2s_count);
-    return mmio_end(device);
-}
-
-trn_status trn_ring_release(trn_device* device, uint32_t engine, uint32_t queue) {
-    const trn_status status = need_user_queue(device, engine, queue);
-    if (status != TRN_OK) return status;
-    mmio_begin(device);
-    queue_park(device, engine, queue);
-    device->user_rings[engine] &= (uint16_t) ~(1u << queue);
-    return mmio_end(device);
-}
-
-static void read_side(trn_device* device, uint64_t queue, trn_ring_side* side) {
-    /* Both sides have the same registers at the same places (contract 6.2). */
-    side->status = mmio_read(device, queue + UDMA(M2S_Q_STATUS)(0));
-    side->length = mmio_read(device, queue + UDMA(M2S_Q_LENGTH)(0)) & 0xffffff;
-    side->base = (uint64_t)mmio_read(device, queue + UDMA(M2S_Q_BASE_HI)(0)) << 32;
-    side->base |= mmio_read(device, queue + UDMA(M2S_Q_BASE_LO)(0));
-    const uint32_t head = mmio_read(device, queue + UDMA(M2S_Q_HEAD)(0));
-    const uint32_t tail = mmio_read(device, queue + UDMA(M2S_Q_TAIL)(0));
-    side->head = head & 0xffffff;
-    side->head_ring_id = head >> 30;
-    side->tail = tail & 0xffffff;
-    side->tail_ring_id = tail >> 30;
-}
-
-trn_status trn_queue_get_state(trn_device* device, uint32_t engine, uint32_t queue,
-                               trn_queue_state* state) {
-    const trn_status status = need_engine(device, engine, queue);
-    if (status != TRN_OK) return status;
-    const uint64_t base = engine_registers(device, engine);
-    const uint64_t s2m = UDMA(S2M_Q_STATUS)(0) - UDMA(M2S_Q_STATUS)(0);
-    const uint64_t step = UDMA(M2S_Q_STATUS)(queue) - UDMA(M2S_Q_STATUS)(0);
-    mmio_begin(device);
-    read_side(device, base + step, &state->m2s);
-    read_side(device, base + step + s2m, &state->s2m);
     return mmio_end(device);
 }

@@ -23,7 +23,7 @@ class attached_chip {
 public:
     virtual ~attached_chip() = default;
     /// Runs `work` as a host program: a driver that was loaded, and is unloaded afterwards.
-    virtual void run(const std::function<void(device&)>& work) = 0;
+    virtual void run(const trn_options& options, const std::function<void(device&)>& work) = 0;
     /// What the platform logged so far.
     virtual std::string log() const = 0;
 };
@@ -42,6 +42,8 @@ std::ostream& operator<<(std::ostream& out, const setting& which);
 class DriverContract : public testing::TestWithParam<setting> {
 protected:
     const contract_board& board() const { return GetParam().board; }
+    /// Of the drivers to come.
+    trn_options& options() { return options_; }
 
     /// A driver that has probed and reset the device works, and is unloaded.
     void drive(const std::function<void(device&)>& work);
@@ -56,6 +58,7 @@ protected:
 private:
     std::unique_ptr<attached_chip> chip_;
     std::vector<std::string> misuses_;
+    trn_options options_{};
 };
 
 // What the tests say over and over.

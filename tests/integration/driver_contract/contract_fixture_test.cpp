@@ -37,9 +37,9 @@ public:
         if (how.what != stop_reason::kind::condition) throw std::runtime_error(how.text);
     }
 
-    void run(const std::function<void(device&)>& work) override {
+    void run(const trn_options& options, const std::function<void(device&)>& work) override {
         cpu_->run([&] {
-            device host(cpu_->transport());
+            device host(cpu_->transport(), options);
             work(host);
         });
         run_loop::goal goal{"the test", "its host program"};
@@ -85,12 +85,12 @@ public:
         waitpid(pid_, nullptr, 0);
     }
 
-    void run(const std::function<void(device&)>& work) override {
+    void run(const trn_options& options, const std::function<void(device&)>& work) override {
         std::array<char, 256> why{};
         trn_transport transport{};
         if (trn_vfio_user_transport(socket_.c_str(), nullptr, &transport, why.data(), why.size()))
             throw std::runtime_error(why.data());
-        device host(transport);
+        device host(transport, options);
         work(host);
     }
     std::string log() const override {
@@ -113,11 +113,11 @@ std::unique_ptr<attached_chip> attach(const contract_board& which, door how) {
 }
 
 void DriverContract::drive_unprobed(const std::function<void(device&)>& work) {
-    chip_->run(work);
+    chip_->run(options_, work);
 }
 
 void DriverContract::drive(const std::function<void(device&)>& work) {
-    chip_->run([&](device& chip) {
+    chip_->run(options_, [&](device& chip) {
         chip.check(trn_probe(chip));
         chip.check(trn_reset_device(chip));
         work(chip);

@@ -115,6 +115,22 @@ TEST_F(NeuronCoreTest, NotificationsFillTheRingAndFlipThePhase) {
     EXPECT_EQ(second[1], 101u);
 }
 
+TEST_F(NeuronCoreTest, FirmwarePostsByRegister) {
+    open_ring(5, 0x1000, 256);
+    top.write<std::uint32_t>(nq_at + notification_queue_regs::offset(nq::post_payload), 77);
+    top.write<std::uint32_t>(nq_at + notification_queue_regs::offset(nq::post),
+                             9 << 16 | 5 << 8 | 5);
+    run();
+    EXPECT_EQ(head(5), 1u << 31 | 16);
+    std::array<std::uint32_t, 2> words;
+    std::memcpy(words.data(), ram.bytes().data() + 0x1000, sizeof words);
+    EXPECT_EQ(words[0], 1u << 31 | 9 << 8 | 5);
+    EXPECT_EQ(words[1], 77u);
+    top.write<std::uint32_t>(nq_at + notification_queue_regs::offset(nq::post), 6);  // off
+    run();
+    EXPECT_EQ(head(6), 0u);
+}
+
 TEST_F(NeuronCoreTest, ASlotThatIsOffTakesNothing) {
     EXPECT_FALSE(core.notify(0, {}));
     open_ring(0, 0x1000, 64);

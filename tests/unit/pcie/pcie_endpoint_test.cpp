@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "platform/misuse/misuse.h"
+#include "platform/tlm/memory_port.h"
 #include "tests/unit/pcie/pcie_fixture.h"
 
 namespace {
@@ -287,6 +288,23 @@ TEST_F(PcieEndpointTest, AccessesTakeSimulatedTime) {
     delay = sc_core::SC_ZERO_TIME;
     read<std::uint32_t>(0, 0);
     EXPECT_EQ(delay, endpoint.settings().request_latency);
+}
+
+TEST_F(PcieEndpointTest, DirectDmaOccupiesTheLinkInItsDirection) {
+    std::vector<std::uint8_t> page(4096);
+    ASSERT_TRUE(root.map_host({0x1000, 4096, page.data(), true, true}));
+    enable();
+    memory_port port(engine.out);
+    const auto* window = port.find(tlm::TLM_WRITE_COMMAND, 0x1000);
+    ASSERT_NE(window, nullptr);
+    // Gen6 x8: 64 GB/s, less FLIT overhead and the header of each 512 bytes: 56.36 GB/s.
+    const auto now = sc_core::sc_time_stamp();
+    const auto seconds = [&](tlm::tlm_command command) {
+        return (window->reserve(command, 0x1000, 56'360'000, now) - now).to_seconds();
+    };
+    EXPECT_NEAR(seconds(tlm::TLM_WRITE_COMMAND), 0.001, 0.00001);
+    EXPECT_NEAR(seconds(tlm::TLM_WRITE_COMMAND), 0.002, 0.00002);
+    EXPECT_NEAR(seconds(tlm::TLM_READ_COMMAND), 0.001, 0.00001);  // the other way is free
 }
 
 }  // namespace

@@ -274,7 +274,7 @@ TEST_F(StubCopy, UserRingsRunAndAreTakenAway) {
     ASSERT_EQ(trn_ring_release(device, 77, 3), TRN_OK);
     trn_queue_state state;
     ASSERT_EQ(trn_queue_get_state(device, 77, 3, &state), TRN_OK);
-    EXPECT_EQ(state.m2s.length, 128u);
+    EXPECT_EQ(state.m2s.length, 64u);
     EXPECT_EQ(trn_ring_start(device, 77, 3, 1, 1), TRN_INVALID_ARGUMENT);
 }
 

@@ -187,6 +187,11 @@ public:
                                         : stack.bytes().data() + address;
     }
     static void run(double ns) { sc_core::sc_start(sc_time(ns, sc_core::SC_NS)); }
+    /// The next descriptor to complete.
+    std::uint32_t done(unsigned side, unsigned q = 0, unsigned engine = 0) {
+        return read(side == m2s ? reg::m2s_q_current : reg::s2m_q_current, q, engine);
+    }
+    /// The next descriptor to fetch.
     std::uint32_t head(unsigned side, unsigned q = 0, unsigned engine = 0) {
         return read(side == m2s ? reg::m2s_q_head : reg::s2m_q_head, q, engine);
     }

@@ -76,9 +76,9 @@ TEST_F(DmaEngineTest, DescriptorsFollowEachOtherAtTheEnginesRate) {
     for (unsigned i = 0; i < 10; ++i) put_copy(src + i * 65536, dst + i * 65536, 65536);
     ring_both(10);
     run(1350 + 10 * (1706.67 + 16) + 180 - 20);
-    EXPECT_EQ(head(m2s), 0x40000009u);
+    EXPECT_EQ(done(m2s), 0x40000009u);
     run(40);
-    EXPECT_EQ(head(m2s), 0x4000000au);
+    EXPECT_EQ(done(m2s), 0x4000000au);
 }
 
 TEST_F(DmaEngineTest, DoorbellDuringACopyIsNotLost) {
@@ -102,6 +102,62 @@ TEST_F(DmaEngineTest, DestinationsAloneStartNothing) {
     doorbell(m2s, 1);
     run(10'000);
     EXPECT_EQ(head(s2m), 0x40000001u);
+}
+
+TEST_F(DmaEngineTest, HeadIsTheNextToFetchAndRunsAhead) {
+    init_queue();
+    for (unsigned i = 0; i < 10; ++i) put_copy(src, dst, 65536);
+    ring_both(10);
+    run(1400);  // the first fetch is done, no copy is
+    EXPECT_EQ(done(m2s), 0x40000000u);
+    EXPECT_EQ(head(m2s), 0x40000008u);
+    EXPECT_EQ(read(reg::m2s_q_completion_head), 0x40000000u);
+}
+
+TEST_F(DmaEngineTest, AddressSelectorsCutUpperAddressBits) {
+    init_queue();
+    fill(src, 64, 3);
+    write(reg::address_hi_tx, ~(1u << 5));
+    write(reg::address_hi_rx_0, ~(1u << 6));
+    put_copy(src + (1ull << 37), dst + (1ull << 38), 64);
+    ring_both(1);
+    run(5'000);
+    EXPECT_TRUE(filled(dst, 64, 3));
+}
+
+TEST_F(DmaEngineTest, LengthZeroCanMeanNothing) {
+    init_queue();
+    fill(src, 64, 3);
+    write(reg::m2s_packet_length, 0x000fffff);
+    put(m2s, 0x1234'5678'9000, 0, first);  // copies nothing from nowhere
+    put(m2s, src, 64, last);
+    put(s2m, dst, 64, 0);
+    doorbell(s2m, 1);
+    doorbell(m2s, 2);
+    run(5'000);
+    EXPECT_TRUE(filled(dst, 64, 3));
+    EXPECT_EQ(done(m2s), 0x40000002u);
+}
+
+TEST_F(DmaEngineTest, AStreamThatIsOffHoldsTheWork) {
+    init_queue();
+    fill(src, 64, 3);
+    write(reg::s2m_stream_cfg, 0x111);
+    put_copy(src, dst, 64);
+    ring_both(1);
+    run(5'000);
+    EXPECT_FALSE(filled(dst, 64, 3));
+    write(reg::s2m_stream_cfg, 0x110);
+    run(5'000);
+    EXPECT_TRUE(filled(dst, 64, 3));
+}
+
+TEST_F(DmaEngineTest, ARingThatIsNotAlignedIsCounted) {
+    misuse::set_policy_of_all(misuse::policy::count);
+    init_queue();
+    write(reg::m2s_q_base_lo, static_cast<std::uint32_t>(ring_at) + 0x80);
+    doorbell(m2s, 1);
+    EXPECT_EQ(misuse::count(misuse::ring_shape), 1u);
 }
 
 TEST_F(DmaEngineTest, RingsWrapAndCountTheirPasses) {
@@ -142,8 +198,8 @@ TEST_F(DmaEngineTest, QueuesTakeTurnsAtPacketBoundaries) {
     ring_both(8, 0);
     ring_both(8, 1);
     run(1350 + 8 * 1723 + 200);  // half of the work
-    EXPECT_EQ(head(m2s, 0), 0x40000004u);
-    EXPECT_EQ(head(m2s, 1), 0x40000004u);
+    EXPECT_EQ(done(m2s, 0), 0x40000004u);
+    EXPECT_EQ(done(m2s, 1), 0x40000004u);
 }
 
 TEST_F(DmaEngineTest, EnginesWorkSideBySide) {
@@ -167,9 +223,9 @@ TEST_F(DmaEngineTest, ABarrierEndsBeforeTheNextDescriptorStarts) {
     ring_both(4);
     // Each pays its latencies: 1350 + 4 * (106.7 + 16 + 180)
     run(1350 + 4 * 302.66 - 20);
-    EXPECT_EQ(head(m2s), 0x40000003u);
+    EXPECT_EQ(done(m2s), 0x40000003u);
     run(40);
-    EXPECT_EQ(head(m2s), 0x40000004u);
+    EXPECT_EQ(done(m2s), 0x40000004u);
 }
 
 TEST_F(DmaEngineTest, WritesToSemaphoresReallyHappen) {

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "device.h"
+
+/* Copies without a bounce buffer, and queues of the host-transfer engines of one's own
+ * (contract 7.5, 8, 13.2). */
+
+#define PAGE UINT64_C(4096)
+#define BATCH_PAGES 64u
+#define WINDOW_WRITE_BYTES UINT64_C(8192) /* contract 2: shorter writes go through BAR4 */
+
+/* ---- queues ---- */
+
+static uint32_t host_engine(const trn_device* device, uint32_t core) {
+    return core / device->map->cores_per_host_engine;
+}
+
+static trn_status open_queue(trn_device* device, uint32_t engine, uint32_t queue) {
+    trn_ring* ring = calloc(1, sizeof *ring);
+    if (!ring) return fail(device, TRN_NO_MEMORY, "no memory for a queue");
+    mmio_begin(device);
+    trn_status status =
+        ring_open(device, ring, device->map->user_engines + engine, queue, RING_DESCRIPTORS);
+    if (status == TRN_OK) status = mmio_end(device);
+    if (status == TRN_OK)
+        device->more_rings[engine][queue] = ring;
+    else
+        free(ring);
+    return status;
+}
+
+trn_status trn_host_queue_open(trn_device* device, uint32_t core, uint32_t* queue) {
+    trn_status status = need_ready(device);
+    if (status == TRN_OK) status = need_core(device, core);
+    if (status != TRN_OK) return status;
+    const uint32_t engine = host_engine(device, core);
+    for (*queue = device->map->cores_per_host_engine; *queue < TRN_QUEUES; ++*queue)
+        if (!device->more_rings[engine][*queue]) return open_queue(device, engine, *queue);
+    return fail(device, TRN_BUSY, "the host-transfer engine of core %u has no free queue", core);
+}
+
+static void forget(trn_device* device, uint32_t engine, uint32_t queue, trn_status why) {
+    trn_ring** ring = &device->more_rings[engine][queue];
+    if (!*ring) return;
+    ring_close(device, *ring, why);
+    free(*ring);
+    *ring = NULL;
+}
+
+trn_status trn_host_queue_close(trn_device* device, uint32_t core, uint32_t queue) {
+    trn_status status = need_ready(device);
+    if (status == TRN_OK) status = need_core(device, core);
+    if (status != TRN_OK) return status;
+    const uint32_t engine = host_engine(device, core);
+    if (queue >= TRN_QUEUES || !device->more_rings[engine][queue])
+        return fail(device, TRN_INVALID_ARGUMENT, "queue %u of core %u was not opened", queue,
+                    core);
+    mmio_begin(device);
+    queue_park(device, device->map->user_engines + engine, queue);
+    forget(device, engine, queue, TRN_ABORTED);
+    return mmio_end(device);
+}
+
+void host_queues_drop(trn_device* device, uint32_t core_map) {
+    for (uint32_t core = 0; core < device->map->cores; ++core)
+        for (uint32_t queue = 0; core_map >> core & 1 && queue < TRN_QUEUES; ++queue)
+            forget(device, host_engine(device, core), queue, TRN_ABORTED);
+}
+
+/* ---- copies ---- */
+
+typedef struct transfer {
+    uint64_t inside, host; /* AXI addresses */
+    uint64_t size;
+    bool to_device;
+} transfer;
+
+/* Contiguous pages make one descriptor, at most 64 KiB; returns the bytes of the batch. */
+static uint64_t append_batch(trn_device* device, trn_ring* ring, const transfer* what,
+                             uint64_t done) {
+    const uint64_t first = what->host + done;
+    const uint64_t most = (first / PAGE + BATCH_PAGES) * PAGE - first;
+    const uint64_t bytes = what->size - done < most ? what->size - done : most;
+    for (uint64_t at = done; at < done + bytes;) {
+        const uint64_t run = TRN_DESCRIPTOR_BYTES - (what->host + at) % PAGE;
+        const uint64_t left = done + bytes - at;
+        const uint32_t size = (uint32_t)(left < run ? left : run);
+        const uint64_t inside = what->inside + at, host = what->host + at;
+        ring_append(device, ring, what->to_device ? inside : host, what->to_device ? host : inside,
+                    size, 0);
+        at += size;
+    }
+    return bytes;
+}
+
+/* Two batches in flight: the device works on one while the next is written. */
+static trn_status run_batches(trn_device* device, trn_ring* ring, const transfer* what) {
+    const uint32_t ordered =
+        what->to_device && device->generation->has_strong_order ? TRN_STRONG_ORDER : 0;
+    uint64_t jobs[2] = {0, 0}, posted = 0, waited = 0;
+    trn_status status = TRN_OK;
+    for (uint64_t done = 0; status == TRN_OK && (done < what->size || waited < posted);) {
+        if (done < what->size && posted - waited < 2 && ring_has_room(ring, BATCH_PAGES)) {
+            done += append_batch(device, ring, what, done);
+            status = ring_post(device, ring, ordered, 1, &jobs[posted++ % 2]);
+        } else if (waited < posted) {
+            status = ring_wait(device, ring, jobs[waited++ % 2]);
+        } else {
+            return fail(device, TRN_BUSY, "engine %u queue %u is full", ring->engine, ring->queue);
+        }
+    }
+    while (waited < posted) {
+        const trn_status rest = ring_wait(device, ring, jobs[waited++ % 2]);
+        if (status == TRN_OK) status = rest;
+    }
+    return status;
+}
+
+/* Small writes go straight into memory where BAR4 shows it; revision 255's is taken for missing. */
+static bool goes_through_window(trn_device* device, const transfer* what, uint32_t* stack,
+                                uint64_t* offset) {
+    if (!what->to_device || what->size > WINDOW_WRITE_BYTES || device->bar_size[4] == 0 ||
+        device->mode == TRN_MODE_QEMU)
+        return false;
+    for (*stack = 0; *stack < device->map->stacks; ++*stack) {
+        *offset = what->inside - trn_hbm_address(device, *stack, 0);
+        if (*offset < device->generation->stack_bytes &&
+            what->size <= device->generation->stack_bytes - *offset)
+            return true;
+    }
+    return false;
+}
+
+trn_status trn_zero_copy(trn_device* device, uint32_t core, uint32_t queue, uint64_t inside,
+                         const trn_buffer* buffer, uint64_t offset, uint64_t size,
+                         trn_direction direction) {
+    trn_status status = need_ready(device);
+    if (status == TRN_OK) status = need_core(device, core);
+    if (status != TRN_OK) return status;
+    trn_ring* ring = queue == TRN_DEFAULT_QUEUE ? &device->copy_rings[core]
+                     : queue < TRN_QUEUES ? device->more_rings[host_engine(device, core)][queue]
+                                          : NULL;
+    if (!ring)
+        return fail(device, TRN_INVALID_ARGUMENT, "queue %u of core %u was not opened", queue,
+                    core);
+    if (offset > buffer->memory.size || size > buffer->memory.size - offset)
+        return fail(device, TRN_INVALID_ARGUMENT, "the buffer has no %llu bytes at 0x%llx",
+                    (unsigned long long)size, (unsigned long long)offset);
+    if (ring->broken != TRN_OK)
+        return fail(device, TRN_NOT_READY, "engine %u queue %u stopped before: %s", ring->engine,
+                    ring->queue, trn_status_text(ring->broken));
+    const transfer what = {inside, trn_buffer_address(device, buffer, offset), size,
+                           direction == TRN_TO_DEVICE};
+    uint32_t stack = 0;
+    uint64_t place = 0;
+    if (goes_through_window(device, &what, &stack, &place))
+        return trn_window_write(device, stack, place, (const uint8_t*)buffer->memory.host + offset,
+                                size);
+    return run_batches(device, ring, &what);
+}
