@@ -38,7 +38,10 @@ struct attached_host {
 vfio_user_server::hooks hooks_into(run_loop& loop, std::string who) {
     const auto host = std::make_shared<attached_host>(loop, std::move(who));
     return {.before_access = [&loop] { loop.host_access(); },
-            .after_access = {},
+            .after_access =
+                [&loop](const sc_core::sc_time&, bool wrote) {
+                    if (wrote) loop.host_wrote();
+                },
             .attached = [host](bool now) { now ? host->come() : host->go(); },
             .wait = [host](const sc_core::sc_time& time,
                            std::function<void()> done) { host->wait(time, std::move(done)); },

@@ -32,8 +32,8 @@ public:
     /// What the rest of the platform wants to know. All optional.
     struct hooks {
         std::function<void()> before_access;  ///< each region access, configuration space too
-        std::function<void(const sc_core::sc_time& delay)>
-            after_access;  ///< the access took `delay`
+        std::function<void(const sc_core::sc_time& delay, bool wrote)>
+            after_access;  ///< the access took `delay`; its answer has not been sent
         std::function<void(bool attached)> attached;
         /// Calls `done` (not from inside) once `wait` of simulated time has passed.
         std::function<void(const sc_core::sc_time& wait, std::function<void()> done)> wait;

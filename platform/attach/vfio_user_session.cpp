@@ -435,8 +435,8 @@ int vfio_user_session::set_interrupts(message& request) {
 // --- accesses ---
 
 template <typename Make>
-int vfio_user_session::access(const region_access& at, std::uint64_t region_size,
-                              const Make& make) {
+int vfio_user_session::access(const region_access& at, bool write, const Make& make) {
+    const std::uint64_t region_size = region_sizes_[at.region];
     if (at.count > max_data_transfer || at.offset > region_size ||
         at.count > region_size - at.offset) {
         return EINVAL;
@@ -444,14 +444,14 @@ int vfio_user_session::access(const region_access& at, std::uint64_t region_size
     if (hooks_.before_access) hooks_.before_access();
     sc_time delay = sc_core::SC_ZERO_TIME;
     make(delay);
-    if (hooks_.after_access) hooks_.after_access(delay);
+    if (hooks_.after_access) hooks_.after_access(delay, write);
     return 0;
 }
 
 int vfio_user_session::read_region(const message& request) {
     const auto at = leading<region_access>(request);
     if (!at || at->region >= regions) return EINVAL;
-    return access(*at, region_sizes_[at->region], [&](sc_time& delay) {
+    return access(*at, false, [&](sc_time& delay) {
         const auto room = stream_.reply(request.head, sizeof *at + at->count);
         put(room, *at);
         const auto data = room.subspan(sizeof *at);
@@ -468,7 +468,7 @@ int vfio_user_session::write_region(const message& request) {
     if (!at || at->region >= regions || request.payload.size() - sizeof *at < at->count)
         return EINVAL;
     const auto data = request.payload.subspan(sizeof *at, at->count);
-    return access(*at, region_sizes_[at->region], [&](sc_time& delay) {
+    return access(*at, true, [&](sc_time& delay) {
         if (at->region == VFIO_PCI_CONFIG_REGION_INDEX) {
             function_.config_write(static_cast<std::uint32_t>(at->offset), data);
         } else {

@@ -69,7 +69,7 @@ private:
     int wait(const message& request);
     /// Checks an access against its region, then `make(delay)`s it between the platform's hooks.
     template <typename Make>
-    int access(const vfio_user::region_access& at, std::uint64_t region_size, const Make& make);
+    int access(const vfio_user::region_access& at, bool write, const Make& make);
 
     socket client_;
     vfio_user::stream stream_;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <time.h>
 
 #include <algorithm>
 #include <cassert>
@@ -26,6 +27,9 @@ constexpr auto detached_slice = 2ms;
 constexpr auto spin_limit = 50us;
 // Handlers per slice boundary: a chatty client cannot starve simulated time.
 constexpr int handlers_per_boundary = 64;
+// What a host's write may cost before it is answered, in this thread's own time: being preempted is
+// no reason to answer before a copy is done.
+constexpr auto write_budget = 50us;
 // How far simulated time may lag behind its pace before the lag is forgotten: it is never made good
 // by running faster than the policy says.
 constexpr auto forgotten_lag = 1ms;
@@ -43,6 +47,12 @@ run_loop::wall_clock::duration wall_duration(double s) {
 
 sc_time later(const sc_time& from, const sc_time& by) {
     return sc_core::sc_max_time() - from < by ? sc_core::sc_max_time() : from + by;
+}
+
+std::chrono::nanoseconds thread_time() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
 sc_time next_multiple(const sc_time& of, const sc_time& after) {
@@ -372,6 +382,20 @@ void run_loop::host_access() {
     const sc_time passed{seconds(wall_clock::now() - pace_.wall) * pace(), sc_core::SC_SEC};
     const auto target = later(pace_.simulated, passed);
     if (target > now && target < next) simulate(target);
+}
+
+void run_loop::host_wrote() {
+    if (simulating_ || paused_ || cfg_.policy.who != time_policy::kind::free) return;
+    const auto near = [this] {
+        return sc_core::sc_pending_activity() &&
+               sc_core::sc_time_to_pending_activity() < cfg_.shortest_gap;
+    };
+    if (!near()) return;
+    const auto end = thread_time() + write_budget;
+    do {
+        const auto event = sc_time_stamp() + sc_core::sc_time_to_pending_activity();
+        simulate(std::max(event, later(sc_time_stamp(), shortest_slice)));
+    } while (!paused_ && near() && thread_time() < end);
 }
 
 }  // namespace trn

@@ -110,6 +110,10 @@ public:
     /// To be called first by the handler of each register access of a host. Charges the access
     /// under lockstep; otherwise lets simulated time catch up with wall clock inside a paced gap.
     void host_access();
+    /// To be called before a write of a host is answered: under free, what it started happens first
+    /// if that takes little. The host sees a short copy finished however busy this machine is; its
+    /// own time-outs are short (contract 11.1: 4 ms).
+    void host_wrote();
 
     /// One line per waiter, goal or module, with what it waits for.
     std::string stall_report() const;

@@ -45,7 +45,7 @@ struct VfioUserServerTest : testing::Test {
     }
     vfio_user_server::hooks hooks() {
         return {.before_access = [this] { ++before; },
-                .after_access = [this](const sc_core::sc_time& delay) { charged += delay; },
+                .after_access = [this](const sc_core::sc_time& delay, bool) { charged += delay; },
                 .attached = [this](bool now) { attached += now ? 1 : -1; },
                 .wait = {},
                 .log = [this](std::string_view line) { log.emplace_back(line); }};

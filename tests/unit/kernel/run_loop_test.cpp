@@ -111,6 +111,33 @@ TEST(RunLoopTest, SliceBoundariesDoNotChangeWhatHappensWhen) {
         ASSERT_EQ(fast.beats[i], sc_time(3.0 * static_cast<double>(i + 1), SC_NS));
 }
 
+TEST(RunLoopTest, WhatAHostsWriteStartedHasHappenedBeforeItIsAnswered) {
+    heart doorbell("doorbell", sc_time(3, SC_US));  // the next event is always near
+    run_loop loop(with(time_policy::kind::free));
+    loop.elaborate();
+    loop.host_wrote();
+    EXPECT_GE(doorbell.beats.size(), 1u);
+    EXPECT_LT(doorbell.beats.size(), 10'000u);  // but not everything that is still to come
+}
+
+TEST(RunLoopTest, AHostsWriteDoesNotWaitForWhatIsFarAway) {
+    heart housekeeping("housekeeping", sc_time(50, SC_MS));
+    run_loop loop(with(time_policy::kind::free));
+    loop.run(until(sc_time(1, SC_MS)));
+    const auto before = sc_time_stamp();
+    loop.host_wrote();
+    EXPECT_EQ(sc_time_stamp(), before);
+    EXPECT_TRUE(housekeeping.beats.empty());
+}
+
+TEST(RunLoopTest, UnderLockstepAWriteCostsWhatEveryAccessCosts) {
+    heart h("heart", sc_time(3, SC_US));
+    run_loop loop(with(time_policy::kind::lockstep));
+    loop.elaborate();
+    loop.host_wrote();
+    EXPECT_EQ(sc_time_stamp(), SC_ZERO_TIME);
+}
+
 TEST(RunLoopTest, LockstepDoesNotMoveTimeWhileNobodyWaits) {
     heart h("heart", sc_time(10, SC_NS));
     run_loop loop(with(time_policy::kind::lockstep));
