@@ -15,6 +15,8 @@
 #include <system_error>
 #include <utility>
 
+#include "platform/log.h"
+
 namespace trn {
 
 using namespace vfio_user;
@@ -61,6 +63,34 @@ void signal_eventfd(int descriptor) {
 
 std::uint64_t simulated_nanoseconds() {
     return static_cast<std::uint64_t>(sc_core::sc_time_stamp() / sc_time(1, sc_core::SC_NS));
+}
+
+/// As the vfio-user specification calls it.
+std::string name_of(std::uint16_t number) {
+    switch (static_cast<command>(number)) {
+    case command::version:
+        return "VERSION";
+    case command::dma_map:
+        return "DMA_MAP";
+    case command::dma_unmap:
+        return "DMA_UNMAP";
+    case command::device_get_info:
+        return "DEVICE_GET_INFO";
+    case command::device_get_region_info:
+        return "DEVICE_GET_REGION_INFO";
+    case command::device_get_irq_info:
+        return "DEVICE_GET_IRQ_INFO";
+    case command::device_set_irqs:
+        return "DEVICE_SET_IRQS";
+    case command::region_read:
+        return "REGION_READ";
+    case command::region_write:
+        return "REGION_WRITE";
+    case command::device_reset:
+        return "DEVICE_RESET";
+    default:
+        return std::to_string(number);
+    }
 }
 
 }  // namespace
@@ -173,8 +203,25 @@ void vfio_user_session::dispatch(message& request) {
     dispatching_ = true;
     const int error = answer(request);
     dispatching_ = false;
-    if (error != 0) stream_.reply_error(request.head, error);
+    if (error != 0) {
+        stream_.reply_error(request.head, error);
+        say_refused(request, error);
+    }
     if ((request.head.flags & flag_no_reply) != 0) stream_.drop_reply();
+}
+
+void vfio_user_session::say_refused(const message& request, int error) {
+    constexpr unsigned most = 10;
+    const std::string why = std::exchange(why_, {});
+    if (refusals_ >= most) return;
+    const std::string line =
+        fmt::format("the client's message {} was refused: {}{}", name_of(request.head.command),
+                    why.empty() ? std::generic_category().message(error) : why,
+                    ++refusals_ == most ? " (its further refusals are not shown)" : "");
+    if (hooks_.log)
+        hooks_.log(line);
+    else
+        log::info(cfg_.name, "{}", line);
 }
 
 int vfio_user_session::answer(message& request) {
@@ -295,6 +342,10 @@ int vfio_user_session::map_dma(message& request) {
             range.mapping = std::make_unique<host_mapping>(request.descriptors[0].get(),
                                                            asked->offset, asked->size, writable);
         } catch (const std::system_error& failed) {
+            why_ =
+                fmt::format("{} bytes at {:#x} of the file it sent: {}", asked->size, asked->offset,
+                            failed.code().value() == EINVAL ? "the file has not so many"
+                                                            : failed.code().message());
             return failed.code().value();
         }
     }
@@ -304,7 +355,11 @@ int vfio_user_session::map_dma(message& request) {
                             .bytes = range.mapping == nullptr ? nullptr : range.mapping->bytes(),
                             .readable = (asked->flags & dma_map_read) != 0,
                             .writable = writable});
-    if (!mapped) return EEXIST;
+    if (!mapped) {
+        why_ = fmt::format("{} bytes at {:#x} are nothing, wrap around, or overlap what is mapped",
+                           asked->size, asked->iova);
+        return EEXIST;
+    }
     ranges_.emplace(asked->iova, std::move(range));
     stream_.reply(request.head, 0);
     return 0;
@@ -316,6 +371,8 @@ int vfio_user_session::unmap_dma(const message& request) {
     if ((asked->flags & dma_unmap_all) != 0) {
         while (!ranges_.empty()) unmap(ranges_.begin()->first, ranges_.begin()->second.size);
     } else if (!unmap(asked->iova, asked->size)) {
+        why_ = fmt::format("{} bytes at {:#x} would cut a range that is mapped", asked->size,
+                           asked->iova);
         return EINVAL;
     }
     put(stream_.reply(request.head, sizeof *asked), *asked);

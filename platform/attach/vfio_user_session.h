@@ -49,6 +49,8 @@ private:
     void dispatch(message& request);
     /// 0 when a reply has been built, else the errno to answer.
     int answer(message& request);
+    /// Tells the platform's log what was refused and why; only the first few of a client.
+    void say_refused(const message& request, int error);
     void flush();
 
     int version(const message& request);
@@ -78,6 +80,8 @@ private:
     const vfio_user_server::hooks& hooks_;
     std::function<void(const std::string&)> ended_;
 
+    std::string why_;        // what the request under way is refused for, where errno says little
+    unsigned refusals_ = 0;  // said in the log
     bool negotiated_ = false, dispatching_ = false, closed_ = false;
     bool awaiting_read_ = false, awaiting_write_ = false, waiting_ = false;
     std::map<std::uint64_t, client_range> ranges_;  // by iova
