@@ -18,9 +18,13 @@
 #include <thread>
 
 #include "models/kinds.h"
+#include "platform/commands/board_options.h"
+#include "platform/commands/console_writer.h"
 #include "platform/commands/doors.h"
+#include "platform/commands/misuse_option.h"
 #include "platform/guest/image.h"
 #include "platform/guest/machine.h"
+#include "platform/misuse/report.h"
 #include "platform/netlist/boards.h"
 #include "platform/platform.h"
 
@@ -33,9 +37,8 @@ namespace {
 constexpr int skipped = 77;  ///< CTest's and automake's word for "could not be tried here"
 
 struct options {
-    platform_options build;
+    board_options board;
     unsigned devices = 0;  ///< 0: all that the board has
-    std::string timing = "contended", policy = "free";
     fs::path listen;
     fs::path qemu, kernel, initrd;
     std::string gdb, product, append, uart;
@@ -43,12 +46,8 @@ struct options {
     std::string program;
     std::uint64_t memory_mib = 0;
     unsigned cpus = 1;
+    std::vector<misuse::policy_choice> misuse;
     std::vector<std::string> extra;
-};
-
-/// What the user said wrong on the command line, in one sentence.
-struct user_error : std::runtime_error {
-    using std::runtime_error::runtime_error;
 };
 
 /// A folder that is removed at the end, unless the user named one.
@@ -80,6 +79,7 @@ public:
     explicit child_process(std::vector<std::string> command) {
         has_terminal_ = tcgetattr(STDIN_FILENO, &terminal_) == 0;
         std::vector<char*> words;
+        words.reserve(command.size() + 1);
         for (auto& word : command) words.push_back(word.data());
         words.push_back(nullptr);
         pid_ = fork();
@@ -132,13 +132,7 @@ std::optional<std::string> parameter_of(const plan& board, std::string_view name
 
 /// What the command line leaves to us: how many chips, and memory that guests can map.
 platform_options build_options(const options& chosen) {
-    auto build = chosen.build;
-    build.timing = chosen.timing == "functional" ? timing_mode::functional : timing_mode::contended;
-    const auto policy = time_policy::parse(chosen.policy);
-    if (!policy)
-        throw user_error(fmt::format(
-            "--time-policy: '{}' is none of lockstep, free, realtime:FACTOR", chosen.policy));
-    build.time.policy = *policy;
+    auto build = chosen.board.checked();
     const auto board = load_board(build.board, kinds(), build.set);
     const auto said = [&](const std::string& name) {
         return std::ranges::any_of(build.set,
@@ -180,6 +174,7 @@ public:
           children_(platform_.loop().io(), SIGCHLD) {}
 
     int run() {
+        apply(chosen_.misuse);
         complete_machine();
         open_doors();
         const auto command = machine_.command();
@@ -189,7 +184,10 @@ public:
         run_loop::goal goal{"the command line", "the guest to end"};
         goal.background = true;
         const auto how = platform_.loop().run(std::move(goal));
-        return conclude(how);
+        if (writer_) writer_->finish();
+        const int status = conclude(how);
+        print_misuse(platform_.chips());
+        return status == 0 && misuse::failed() ? 1 : status;
     }
 
 private:
@@ -266,8 +264,11 @@ private:
         if (!chosen_.uart.empty()) {
             uart_.open(chosen_.uart, std::ios::binary | std::ios::trunc);
             if (!uart_) throw user_error(fmt::format("--uart: cannot write {}", chosen_.uart));
-            platform_.methods().consoles().listen(
-                [this](std::string_view, std::string_view text) { uart_ << text << std::flush; });
+            auto& consoles = platform_.methods().consoles();
+            writer_.emplace(uart_, consoles.all().size() > 1);
+            consoles.listen([this](std::string_view module, std::string_view text) {
+                writer_->write(module, text);
+            });
         }
         if (chosen_.listen.empty() && chosen_.gdb.empty()) return;
         for (const auto& d : doors_.all())
@@ -318,6 +319,7 @@ private:
     doors doors_;
     boost::asio::signal_set interrupts_, children_;
     std::ofstream uart_;
+    std::optional<console_writer> writer_;
     std::optional<child_process> qemu_;
     std::optional<int> interrupted_;
 };
@@ -345,8 +347,7 @@ int guarded(const options& chosen) {
 void add_guest(CLI::App& app, int& status) {
     auto chosen = std::make_shared<options>();
     auto* c = app.add_subcommand("guest", "start a Linux guest in QEMU with a board's devices");
-    c->add_option("board", chosen->build.board, "a name from 'trnvp boards', or a path")
-        ->required();
+    chosen->board.add_to(*c);
     c->add_option("--devices", chosen->devices, "how many (default: all that the board has)")
         ->check(CLI::Range(1u, 64u));
     c->add_option("--module", chosen->modules,
@@ -365,19 +366,11 @@ void add_guest(CLI::App& app, int& status) {
         ->check(CLI::Range(256, 1 << 20));
     c->add_option("--cpus", chosen->cpus, "of the guest")->check(CLI::Range(1, 64));
     c->add_option("--qemu", chosen->qemu, "a QEMU with the device vfio-user-pci (10.1 or later)");
-    c->add_option("--set", chosen->build.set, "NAME=VALUE for a parameter of the board")
-        ->allow_extra_args(false);
-    c->add_option("--firmware", chosen->build.firmware, "flash image or ELF to boot");
     c->add_option("--listen", chosen->listen,
                   "folder for the sockets, so that trnctl and others can join");
     c->add_option("--gdb", chosen->gdb, "serve GDB for the firmware on this port or Unix socket");
     c->add_option("--uart", chosen->uart, "write the chips' consoles to this file");
-    c->add_option("--timing", chosen->timing, "whether resources are contended")
-        ->check(CLI::IsMember({"contended", "functional"}));
-    c->add_option("--time-policy", chosen->policy,
-                  "who moves simulated time: lockstep, free, realtime:FACTOR");
-    c->add_option("--seed", chosen->build.seed, "of every random stream");
-    c->add_option("--trace", chosen->build.trace, "write the event trace here; .json for Perfetto");
+    add_misuse_option(*c, chosen->misuse);
     c->add_option("qemu-arguments", chosen->extra, "after '--': more arguments of QEMU");
     c->callback([chosen, &status] { status = guarded(*chosen); });
 }

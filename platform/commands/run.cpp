@@ -15,6 +15,8 @@
 #include <optional>
 
 #include "models/kinds.h"
+#include "platform/commands/board_options.h"
+#include "platform/commands/console_writer.h"
 #include "platform/commands/doors.h"
 #include "platform/commands/misuse_option.h"
 #include "platform/config/units.h"
@@ -30,20 +32,13 @@ using rpc::json;
 using namespace std::chrono_literals;
 
 struct options {
-    platform_options build;
-    std::string timing = "contended";
-    std::string policy = "free";
+    board_options board;
     std::string until, max_time;
     std::string listen, gdb, uart, control_tcp, token_file;
     bool allow_remote = false;
     std::vector<misuse::policy_choice> misuse;
     bool paused = false;
     bool json = false;
-};
-
-/// What the user said wrong on the command line, in one sentence.
-struct user_error : std::runtime_error {
-    using std::runtime_error::runtime_error;
 };
 
 sc_core::sc_time time_option(std::string_view name, const std::string& text) {
@@ -59,14 +54,7 @@ platform_options build_options(const options& chosen) {
     if (!chosen.until.empty() && chosen.until != "ready") time_option("--until", chosen.until);
     if (chosen.uart == "socket" && chosen.listen.empty())
         throw user_error("--uart socket needs --listen DIR");
-    auto build = chosen.build;
-    build.timing = chosen.timing == "functional" ? timing_mode::functional : timing_mode::contended;
-    const auto policy = time_policy::parse(chosen.policy);
-    if (!policy)
-        throw user_error(fmt::format(
-            "--time-policy: '{}' is none of lockstep, free, realtime:FACTOR", chosen.policy));
-    build.time.policy = *policy;
-    return build;
+    return chosen.board.checked();
 }
 
 /// One run of a board, from the command line to the exit status.
@@ -92,7 +80,7 @@ public:
         const auto how = platform_.loop().run(goal());
         tick_.cancel();
         clear_progress();
-        finish_lines();
+        if (writer_) writer_->finish();
         return conclude(how);
     }
 
@@ -119,35 +107,11 @@ private:
             if (!uart_file_) throw user_error(fmt::format("--uart: cannot write {}", chosen_.uart));
             out = &uart_file_;
         }
-        uart_out_ = out;
-        const bool several = consoles.all().size() > 1;
-        consoles.listen([this, several](std::string_view module, std::string_view text) {
+        writer_.emplace(*out, consoles.all().size() > 1);
+        consoles.listen([this](std::string_view module, std::string_view text) {
             clear_progress();
-            if (several) return show_lines(module, text);
-            *uart_out_ << text << std::flush;
-            at_line_start_ = text.ends_with('\n');
+            writer_->write(module, text);
         });
-    }
-
-    /// Several consoles speak at the same time: each is shown line by line.
-    void show_lines(std::string_view module, std::string_view text) {
-        constexpr std::size_t longest_line = 4096;
-        auto& line = unfinished_.try_emplace(std::string(module)).first->second;
-        for (const char c : text) {
-            if (c != '\n') line += c;
-            if (c != '\n' && line.size() < longest_line) continue;
-            *uart_out_ << '[' << module << "] " << line << '\n';
-            line.clear();
-        }
-        uart_out_->flush();
-    }
-
-    /// The platform can end in the middle of a guest's line.
-    void finish_lines() {
-        for (auto& [module, line] : unfinished_)
-            if (!line.empty()) *uart_out_ << '[' << module << "] " << line << '\n';
-        if (!at_line_start_ && chosen_.uart == "stdout") *uart_out_ << '\n';
-        if (uart_out_) uart_out_->flush();
     }
 
     void announce() {
@@ -157,16 +121,20 @@ private:
             json sockets = json::array();
             for (const auto& d : doors_.all())
                 sockets.push_back({{"purpose", d.purpose}, {"address", d.address}});
-            std::cout << json{{"event", "started"},         {"version", about.version},
-                              {"board", about.board},       {"digest", about.digest},
-                              {"timing", chosen_.timing},   {"time_policy", policy},
-                              {"seed", chosen_.build.seed}, {"sockets", sockets}}
+            std::cout << json{{"event", "started"},
+                              {"version", about.version},
+                              {"board", about.board},
+                              {"digest", about.digest},
+                              {"timing", chosen_.board.timing},
+                              {"time_policy", policy},
+                              {"seed", chosen_.board.build.seed},
+                              {"sockets", sockets}}
                       << std::endl;
             return;
         }
         fmt::print(stderr, "trnvp {}: board {}, digest {}, timing {}, time policy {}, seed {}\n",
-                   about.version, about.board, about.digest, chosen_.timing, policy,
-                   chosen_.build.seed);
+                   about.version, about.board, about.digest, chosen_.board.timing, policy,
+                   chosen_.board.build.seed);
         for (const auto& d : doors_.all())
             fmt::print(stderr, "  {:<14} {}\n", d.purpose, d.address);
     }
@@ -242,9 +210,7 @@ private:
     boost::asio::signal_set signals_;
     boost::asio::steady_timer tick_;
     std::ofstream uart_file_;
-    std::ostream* uart_out_ = nullptr;
-    std::map<std::string, std::string> unfinished_;  ///< lines of consoles, when there are several
-    bool at_line_start_ = true;                      ///< of the only console
+    std::optional<console_writer> writer_;
     bool progress_ = false;
     bool until_time_ = false;  ///< --until is a time, and comes before --max-time
 };
@@ -267,12 +233,7 @@ int guarded(const options& chosen) {
 void add_run(CLI::App& app, int& status) {
     auto chosen = std::make_shared<options>();
     auto* c = app.add_subcommand("run", "build a board, boot it and serve it");
-    c->add_option("board", chosen->build.board, "a name from 'trnvp boards', or a path")
-        ->required();
-    c->add_option("--firmware", chosen->build.firmware,
-                  "flash image or ELF to boot (default: what the board says)");
-    c->add_option("--set", chosen->build.set, "NAME=VALUE for a parameter of the board")
-        ->allow_extra_args(false);
+    chosen->board.add_to(*c);
     c->add_option("--listen", chosen->listen, "folder for the sockets: control.sock, <chip>.sock");
     c->add_option("--gdb", chosen->gdb,
                   "serve GDB on this loopback port (0 chooses one) or Unix socket");
@@ -284,13 +245,7 @@ void add_run(CLI::App& app, int& status) {
     c->add_option("--until", chosen->until,
                   "end with status 0 when: 'ready', or a simulated time like '10 ms'");
     c->add_option("--max-time", chosen->max_time, "end at this simulated time");
-    c->add_option("--timing", chosen->timing, "whether resources are contended")
-        ->check(CLI::IsMember({"contended", "functional"}));
-    c->add_option("--time-policy", chosen->policy,
-                  "who moves simulated time: lockstep, free, realtime:FACTOR");
-    c->add_option("--seed", chosen->build.seed, "of every random stream");
     add_misuse_option(*c, chosen->misuse);
-    c->add_option("--trace", chosen->build.trace, "write the event trace here; .json for Perfetto");
     c->add_option("--uart", chosen->uart,
                   "stdout, none, socket (in the --listen folder), or a file");
     c->add_flag("--paused", chosen->paused,

@@ -41,7 +41,7 @@ fs::path guest_tools::folder() {
 }
 
 fs::path guest_tools::find(const std::string& name) {
-    const auto file = folder() / name;
+    auto file = folder() / name;
     if (fs::exists(file)) return file;
     std::string why;
     std::ifstream reason(folder() / "missing");

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/commands/board_options.h"
+
+#include <fmt/format.h>
+
+namespace trn {
+
+void board_options::add_to(CLI::App& command) {
+    command.add_option("board", build.board, "a name from 'trnvp boards', or a path")->required();
+    command.add_option("--firmware", build.firmware,
+                       "flash image or ELF to boot (default: what the board says)");
+    command.add_option("--set", build.set, "NAME=VALUE for a parameter of the board")
+        ->allow_extra_args(false);
+    command.add_option("--timing", timing, "whether resources are contended")
+        ->check(CLI::IsMember({"contended", "functional"}));
+    command.add_option("--time-policy", policy,
+                       "who moves simulated time: lockstep, free, realtime:FACTOR");
+    command.add_option("--seed", build.seed, "of every random stream");
+    command.add_option("--trace", build.trace, "write the event trace here; .json for Perfetto");
+}
+
+platform_options board_options::checked() const {
+    auto all = build;
+    all.timing = timing == "functional" ? timing_mode::functional : timing_mode::contended;
+    const auto parsed = time_policy::parse(policy);
+    if (!parsed)
+        throw user_error(
+            fmt::format("--time-policy: '{}' is none of lockstep, free, realtime:FACTOR", policy));
+    all.time.policy = *parsed;
+    return all;
+}
+
+}  // namespace trn
