@@ -8,7 +8,6 @@ namespace trn::test {
 namespace {
 
 constexpr std::uint64_t KiB = 1 << 10, MiB = 1 << 20;
-constexpr std::uint64_t misc_ram = 0x06C8'4000;
 
 // ---- programs
 
@@ -19,23 +18,15 @@ TEST_P(DriverContract, TakesProgramsWhereTheContractAllowsThem) {
         for (std::uint32_t core = 0; core < info.cores; ++core)
             places.push_back(trn_sbuf_address(chip, core, 0x100));
         for (std::uint32_t stack = 0; stack < info.stacks; ++stack)
-            places.push_back(trn_hbm_address(chip, stack, 64 * MiB));
-        const std::uint64_t die_1 = std::uint64_t{1} << 47;
-        for (const std::uint64_t die : {std::uint64_t{0}, die_1}) {
-            for (std::uint64_t n = 0; n < 10; ++n)
-                places.push_back(die + 0x82'8000'0000 + (n << 30) + 0x4000);  // TOP_SP memory
-            places.push_back(die + 0x12'0000'0000);                           // PREPROC
-            places.push_back(die + 0x52'0000'0000 + 0x34C'0000 - 256);
-        }
+            places.push_back(hbm(chip, stack, 64 * MiB));
+        places.insert(places.end(), map().programs.begin(), map().programs.end());
         std::vector<std::uint8_t> program(256);
         for (const auto at : places) {
             pattern(at).fill(program);
             chip.check(trn_program_engine(chip, 0, at, program.data(), program.size()));
             expect_holds(chip, at, program.size(), at);
         }
-        for (const std::uint64_t at :
-             {std::uint64_t{0x80'06C8'4000}, std::uint64_t{0x10'0200'0000}, std::uint64_t{1} << 46,
-              std::uint64_t{1} << 52, die_1 + 0x52'0000'0000 + 0x34C'0000 - 255})
+        for (const auto at : map().no_programs)
             EXPECT_EQ(trn_program_engine(chip, 0, at, program.data(), program.size()),
                       TRN_INVALID_ARGUMENT)
                 << std::hex << at;
@@ -46,18 +37,7 @@ TEST_P(DriverContract, TakesProgramsWhereTheContractAllowsThem) {
 
 constexpr std::uint64_t post_payload = 0x800, post = 0x804;  // invented: how firmware posts
 
-struct notifier {
-    trn_notifier kind;
-    std::uint32_t number;
-    std::uint64_t registers;  // in BAR0, contract 9
-};
-
-const notifier notifiers[] = {
-    {TRN_NOTIFY_CORE, 0, 0x0600'1000},    {TRN_NOTIFY_CORE, 1, 0x0618'1000},
-    {TRN_NOTIFY_CORE, 6, 0x4640'1000},    {TRN_NOTIFY_TOP_SP, 0, 0x06A0'0000},
-    {TRN_NOTIFY_TOP_SP, 15, 0x46BC'0000}, {TRN_NOTIFY_DMA, 0, 0x8204'1000},
-    {TRN_NOTIFY_DMA, 127, 0xB5F4'1000},   {TRN_NOTIFY_DMA, 128, 0x0684'1000},
-};
+using notifier = contract_map::notifier;
 
 trn_notification next(device& chip, trn_notification_ring& ring) {
     trn_notification entry{};
@@ -88,7 +68,7 @@ void follow(device& chip, const notifier& from, trn_notification_ring& ring,
 
 TEST_P(DriverContract, NotifiesIntoHostMemory) {
     drive([&](device& chip) {
-        for (const auto& from : notifiers)
+        for (const auto& from : map().notifiers)
             for (const std::uint32_t slot : {0u, 15u}) {
                 trn_notification_ring ring{};
                 chip.check(trn_notifications_open(chip, from.kind, from.number, slot, 128, &ring));
@@ -101,9 +81,9 @@ TEST_P(DriverContract, NotifiesIntoHostMemory) {
 TEST_P(DriverContract, NotifiesIntoHbm) {
     drive([&](device& chip) {
         std::uint32_t stack = 0;
-        for (const auto& from : notifiers) {
+        for (const auto& from : map().notifiers) {
             trn_notification_ring ring{};
-            const auto base = trn_hbm_address(chip, stack++ % chip.info().stacks, 64 * MiB);
+            const auto base = hbm(chip, stack++ % chip.info().stacks, 64 * MiB);
             chip.check(trn_notifications_open_at(chip, from.kind, from.number, 7, base, 64, &ring));
             follow(chip, from, ring, 4);
             chip.check(trn_notifications_close(chip, &ring));
@@ -116,8 +96,8 @@ TEST_P(DriverContract, OverwritesNotificationsThatNobodyReads) {
         trn_notification_ring ring{};
         chip.check(trn_notifications_open(chip, TRN_NOTIFY_CORE, 0, 2, 64, &ring));
         for (std::uint32_t i = 0; i < 6; ++i) {
-            set_word(chip, 0x0600'1000 + post_payload, i);
-            set_word(chip, 0x0600'1000 + post, 2);
+            set_word(chip, map().notifiers[0].registers + post_payload, i);
+            set_word(chip, map().notifiers[0].registers + post, 2);
             chip.check(trn_sleep(chip, 10'000));
         }
         std::uint32_t head = 0;
@@ -134,7 +114,7 @@ TEST_P(DriverContract, OverwritesNotificationsThatNobodyReads) {
 
 TEST_P(DriverContract, TracesDescriptorsThatAskForAnInterrupt) {
     drive([&](device& chip) {
-        const auto base = trn_hbm_address(chip, 0, 24 * MiB);
+        const auto base = hbm(chip, 0, 24 * MiB);
         trn_notification_ring ring{};
         chip.check(trn_notifications_open(chip, TRN_NOTIFY_DMA, 17, 0, 256, &ring));
         chip.check(trn_ring_init(chip, 17, 5, base, 32, base + 4 * KiB, 32));
@@ -158,7 +138,9 @@ TEST_P(DriverContract, StopsNotifyingWhenTheSlotIsOff) {
         trn_notification_ring ring{};
         chip.check(trn_notifications_open(chip, TRN_NOTIFY_TOP_SP, 3, 1, 64, &ring));
         chip.check(trn_notifications_close(chip, &ring));
-        set_word(chip, 0x06AC'0000 + post, 1);
+        for (const auto& each : map().notifiers)
+            if (each.kind == TRN_NOTIFY_TOP_SP && each.number == 3)
+                set_word(chip, each.registers + post, 1);
         chip.check(trn_sleep(chip, 100'000));
         std::uint32_t head = 0;
         chip.check(trn_notification_head(chip, TRN_NOTIFY_TOP_SP, 3, 1, &head));
@@ -169,6 +151,7 @@ TEST_P(DriverContract, StopsNotifyingWhenTheSlotIsOff) {
 // ---- neighbours
 
 TEST_P(DriverContract, ReadsItsOwnWordsWhereNeighboursAreSpoofed) {
+    if (!map().has_neighbours) GTEST_SKIP() << "this chip has no neighbour windows";
     options().spoof_neighbours = true;
     drive([&](device& chip) {
         std::uint64_t serial = 0;
@@ -178,7 +161,7 @@ TEST_P(DriverContract, ReadsItsOwnWordsWhereNeighboursAreSpoofed) {
             std::uint32_t words[4] = {};
             chip.check(trn_pod_read(chip, link, 0x38, words, 2));
             EXPECT_EQ(std::uint64_t{words[1]} << 32 | words[0], serial);
-            set_word(chip, misc_ram + 0x18c, 77 + link);
+            set_word(chip, map().misc_ram + 0x18c, 77 + link);
             chip.check(trn_pod_read(chip, link, 0x180, words, 4));
             EXPECT_EQ(words[3], 77u + link);
         }
@@ -187,6 +170,7 @@ TEST_P(DriverContract, ReadsItsOwnWordsWhereNeighboursAreSpoofed) {
 }
 
 TEST_P(DriverContract, FindsNoNeighbourWithinFourMilliseconds) {
+    if (!map().has_neighbours) GTEST_SKIP() << "this chip has no neighbour windows";
     expect_misuse("no-neighbour");
     drive([&](device& chip) {
         chip.check(trn_pod_open(chip));
@@ -198,11 +182,12 @@ TEST_P(DriverContract, FindsNoNeighbourWithinFourMilliseconds) {
             EXPECT_LE(trn_simulated_now(chip) - start, 5'000'000u);
         }
         chip.check(trn_pod_close(chip));
-        fill(chip, trn_hbm_address(chip, 0, 64 * MiB), 4 * KiB, 1);
+        fill(chip, hbm(chip, 0, 64 * MiB), 4 * KiB, 1);
     });
 }
 
 TEST_P(DriverContract, FailsAnElectionWithoutNeighboursAndSaysSoInItsWords) {
+    if (!map().has_neighbours) GTEST_SKIP() << "this chip has no neighbour windows";
     expect_misuse("no-neighbour");
     drive([&](device& chip) {
         trn_pod pod{};
@@ -215,6 +200,7 @@ TEST_P(DriverContract, FailsAnElectionWithoutNeighboursAndSaysSoInItsWords) {
 }
 
 TEST_P(DriverContract, ElectsItselfWhereNeighboursAreSpoofed) {
+    if (!map().has_neighbours) GTEST_SKIP() << "this chip has no neighbour windows";
     options().spoof_neighbours = true;
     drive([&](device& chip) {
         std::uint64_t serial = 0;
@@ -227,7 +213,7 @@ TEST_P(DriverContract, ElectsItselfWhereNeighboursAreSpoofed) {
         EXPECT_EQ(seen.status, 3u);
         EXPECT_EQ(seen.links, 3u);
         EXPECT_EQ(seen.serial, serial);
-        EXPECT_EQ(word(chip, misc_ram + 0x18c), 0u);
+        EXPECT_EQ(word(chip, map().misc_ram + 0x18c), 0u);
     });
     // The words outlive the driver and its reset (contract 5.3, 11.4).
     drive([&](device& chip) {
@@ -241,8 +227,7 @@ TEST_P(DriverContract, ElectsItselfWhereNeighboursAreSpoofed) {
 
 TEST_P(DriverContract, CountsIdleTimeOfThePeArray) {
     drive([&](device& chip) {
-        for (const std::uint64_t pe : {0x0614'1000, 0x062C'1000, 0x0654'1000, 0x066C'1000,
-                                       0x4614'1000, 0x462C'1000, 0x4654'1000, 0x466C'1000})
+        for (const auto pe : map().pe_counters)
             for (std::uint64_t row = 0; row < 4; ++row) {
                 const auto idle = [&] {
                     const auto at = pe + 0x100 + (row * 9 + 4) * 0x30 + 0x10;

@@ -42,6 +42,7 @@ std::ostream& operator<<(std::ostream& out, const setting& which);
 class DriverContract : public testing::TestWithParam<setting> {
 protected:
     const contract_board& board() const { return GetParam().board; }
+    const contract_map& map() const { return GetParam().board.map; }
     /// Of the drivers to come.
     trn_options& options() { return options_; }
 
@@ -75,6 +76,14 @@ inline std::uint32_t word(device& chip, std::uint64_t offset) {
 }
 inline void set_word(device& chip, std::uint64_t offset, std::uint32_t value) {
     chip.check(trn_bar_write_raw(chip, offset, value));
+}
+/// A place in a stack; chips with fewer stacks have the first ones.
+inline std::uint64_t hbm(device& chip, std::uint32_t stack, std::uint64_t offset) {
+    return trn_hbm_address(chip, stack % chip.info().stacks, offset);
+}
+/// An engine of the cores; chips with fewer engines have the first ones.
+inline std::uint32_t engine_of(device& chip, std::uint32_t number) {
+    return number % (chip.info().cores * 16);
 }
 /// Looks every 10 us of the device's time, at most 100 ms long.
 bool eventually(device& chip, const std::function<bool()>& condition);

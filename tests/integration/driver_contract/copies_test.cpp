@@ -17,7 +17,7 @@ TEST_P(DriverContract, CopiesEverySizeToEveryStackAndBack) {
             for (const std::uint64_t size :
                  {std::uint64_t{1}, std::uint64_t{3}, std::uint64_t{4}, 4 * KiB - 1, 4 * KiB,
                   64 * KiB, 64 * KiB + 1, MiB, MiB + 13}) {
-                const auto at = trn_hbm_address(chip, stack, 32 * MiB + 5 * (seed % 3));
+                const auto at = hbm(chip, stack, 32 * MiB + 5 * (seed % 3));
                 fill(chip, at, size, seed);
                 expect_holds(chip, at, size, seed++);
             }
@@ -30,7 +30,7 @@ TEST_P(DriverContract, Copies64MiBFromTheHostOverEveryStackToTheHost) {
         const std::uint64_t size = 64 * MiB;
         const host_buffer from(chip, size), to(chip, size);
         pattern(7).fill(from.bytes());
-        const auto at = [&](std::uint32_t stack) { return trn_hbm_address(chip, stack, 64 * MiB); };
+        const auto at = [&](std::uint32_t stack) { return hbm(chip, stack, 64 * MiB); };
         chip.check(trn_copy(chip, 0, at(0), from.address(), size));
         for (std::uint32_t stack = 1; stack < info.stacks; ++stack)
             chip.check(trn_copy(chip, 2 * stack % info.cores, at(stack), at(stack - 1), size));
@@ -46,10 +46,10 @@ TEST_P(DriverContract, CopiesBetweenEveryTwoStacks) {
             for (std::uint32_t to = 0; to < info.stacks; ++to) {
                 if (from == to) continue;
                 const std::uint64_t seed = 10 * from + to, size = 200 * KiB + 7;
-                fill(chip, trn_hbm_address(chip, from, 32 * MiB), size, seed);
-                chip.check(trn_copy(chip, 0, trn_hbm_address(chip, to, 33 * MiB + 1),
-                                    trn_hbm_address(chip, from, 32 * MiB), size));
-                expect_holds(chip, trn_hbm_address(chip, to, 33 * MiB + 1), size, seed);
+                fill(chip, hbm(chip, from, 32 * MiB), size, seed);
+                chip.check(trn_copy(chip, 0, hbm(chip, to, 33 * MiB + 1), hbm(chip, from, 32 * MiB),
+                                    size));
+                expect_holds(chip, hbm(chip, to, 33 * MiB + 1), size, seed);
             }
     });
 }
@@ -57,7 +57,7 @@ TEST_P(DriverContract, CopiesBetweenEveryTwoStacks) {
 TEST_P(DriverContract, CopiesOnTheQueueOfEveryCore) {
     drive([&](device& chip) {
         for (std::uint32_t core = 0; core < chip.info().cores; ++core) {
-            const auto at = trn_hbm_address(chip, 1, 40 * MiB + core * MiB);
+            const auto at = hbm(chip, 1, 40 * MiB + core * MiB);
             fill(chip, at, 100 * KiB, core, core);
             expect_holds(chip, at, 100 * KiB, core, core);
         }
@@ -81,12 +81,12 @@ TEST_P(DriverContract, ShowsTheSameMemoryThroughBar4) {
             const auto end = std::min(info.stack_size, std::uint64_t{36} << 30);
             for (const std::uint64_t offset : {std::uint64_t{16} << 20, end - 100}) {
                 std::vector<std::uint8_t> bytes(100);
-                fill(chip, trn_hbm_address(chip, stack, offset), bytes.size(), stack);
+                fill(chip, hbm(chip, stack, offset), bytes.size(), stack);
                 chip.check(trn_window_read(chip, stack, offset, bytes.data(), bytes.size()));
                 EXPECT_FALSE(pattern(stack).check(bytes));
                 pattern(stack + 9).fill(bytes);
                 chip.check(trn_window_write(chip, stack, offset, bytes.data(), bytes.size()));
-                expect_holds(chip, trn_hbm_address(chip, stack, offset), bytes.size(), stack + 9);
+                expect_holds(chip, hbm(chip, stack, offset), bytes.size(), stack + 9);
             }
         }
     });
@@ -95,11 +95,11 @@ TEST_P(DriverContract, ShowsTheSameMemoryThroughBar4) {
 TEST_P(DriverContract, FillsMemoryWithAByte) {
     drive([&](device& chip) {
         for (const std::uint64_t size : {std::uint64_t{1}, 64 * KiB, 3 * MiB + 17}) {
-            const auto at = trn_hbm_address(chip, 2, 48 * MiB);
+            const auto at = hbm(chip, 2, 48 * MiB);
             fill(chip, at - 1, size + 2, 5);
-            chip.check(trn_memset(chip, 4, at, 0xa5, size));
+            chip.check(trn_memset(chip, 1, at, 0xa5, size));
             std::vector<std::uint8_t> found(size + 2), expected(size + 2);
-            chip.check(trn_read(chip, 4, found.data(), at - 1, size + 2));
+            chip.check(trn_read(chip, 1, found.data(), at - 1, size + 2));
             pattern(5).fill(expected);
             std::memset(expected.data() + 1, 0xa5, size);
             EXPECT_FALSE(compare(expected, found));
@@ -114,8 +114,7 @@ TEST_P(DriverContract, RunsAsynchronousCopiesOfAllCoresAtOnce) {
         pattern(11).fill(from.bytes());
         std::vector<trn_job> jobs(cores);
         for (std::uint32_t core = 0; core < cores; ++core)
-            chip.check(trn_submit(chip, core,
-                                  trn_hbm_address(chip, core / 2, 50 * MiB + core * MiB),
+            chip.check(trn_submit(chip, core, hbm(chip, core / 2, 50 * MiB + core * MiB),
                                   from.address() + core * MiB, MiB, &jobs[core]));
         for (const auto job : jobs) {
             EXPECT_TRUE(eventually(chip, [&] {
@@ -129,7 +128,7 @@ TEST_P(DriverContract, RunsAsynchronousCopiesOfAllCoresAtOnce) {
         std::vector<std::uint8_t> bytes(MiB);
         for (std::uint32_t core = 0; core < cores; ++core) {
             chip.check(trn_read(chip, core, bytes.data(),
-                                trn_hbm_address(chip, core / 2, 50 * MiB + core * MiB), MiB));
+                                hbm(chip, core / 2, 50 * MiB + core * MiB), MiB));
             EXPECT_FALSE(pattern(11).check(bytes, core * MiB));
         }
     });
@@ -139,20 +138,18 @@ TEST_P(DriverContract, SaysWhyACopyFromNowhereStoppedAndWorksAgainAfterwards) {
     expect_misuse("unmapped-source");
     drive([&](device& chip) {
         const std::uint64_t nowhere = 0x2'1234'5000 + (std::uint64_t{7} << 33);
-        EXPECT_EQ(trn_copy(chip, 0, trn_hbm_address(chip, 0, 32 * MiB), nowhere, 4 * KiB),
-                  TRN_ABORTED);
+        EXPECT_EQ(trn_copy(chip, 0, hbm(chip, 0, 32 * MiB), nowhere, 4 * KiB), TRN_ABORTED);
         trn_failure why{};
         ASSERT_TRUE(trn_last_failure(chip, &why));
         EXPECT_EQ(why.queue, 0u);
         EXPECT_EQ(why.cause_m2s & 1u << 8, 1u << 8);  // AXI response error of a data read
         EXPECT_EQ(why.m2s_state & 0x2222, 0x2222u);
-        EXPECT_EQ(trn_copy(chip, 0, trn_hbm_address(chip, 0, 32 * MiB),
-                           trn_hbm_address(chip, 1, 32 * MiB), 4),
+        EXPECT_EQ(trn_copy(chip, 0, hbm(chip, 0, 32 * MiB), hbm(chip, 1, 32 * MiB), 4),
                   TRN_NOT_READY);
-        fill(chip, trn_hbm_address(chip, 3, 32 * MiB), 4 * KiB, 1, 2);  // others do not notice
+        fill(chip, hbm(chip, 3, 32 * MiB), 4 * KiB, 1, 1);  // others do not notice
         chip.check(trn_restart_queue(chip, 0));
-        fill(chip, trn_hbm_address(chip, 0, 32 * MiB), 4 * KiB, 2);
-        expect_holds(chip, trn_hbm_address(chip, 0, 32 * MiB), 4 * KiB, 2);
+        fill(chip, hbm(chip, 0, 32 * MiB), 4 * KiB, 2);
+        expect_holds(chip, hbm(chip, 0, 32 * MiB), 4 * KiB, 2);
     });
 }
 

@@ -15,8 +15,12 @@ class user_rings {
 public:
     user_rings(device& chip, std::uint32_t engine, std::uint32_t queue, std::uint64_t m2s,
                std::uint64_t s2m, std::uint32_t length)
-        : chip_(chip), engine_(engine), queue_(queue), bases_{m2s, s2m}, length_(length) {
-        chip.check(trn_ring_init(chip, engine, queue, m2s, length, s2m, length));
+        : chip_(chip),
+          engine_(engine_of(chip, engine)),
+          queue_(queue),
+          bases_{m2s, s2m},
+          length_(length) {
+        chip.check(trn_ring_init(chip, engine_, queue, m2s, length, s2m, length));
     }
 
     void source(std::uint64_t from, std::uint32_t size, std::uint32_t clear = 0,
@@ -70,17 +74,16 @@ private:
 
 TEST_P(DriverContract, RunsUserRingsInHostMemoryHbmAndStateBuffers) {
     drive([&](device& chip) {
-        const auto engines = chip.info().dma_engines - chip.info().cores / 2;
+        const auto engines = chip.info().cores * 16;
         const host_buffer host(chip, 16 * KiB);
-        fill(chip, trn_hbm_address(chip, 0, 40 * MiB), 4 * KiB, 1);
-        std::uint64_t place = trn_hbm_address(chip, 1, 41 * MiB);
-        for (const std::uint64_t base :
-             {host.address(), trn_hbm_address(chip, 0, 24 * MiB),
-              trn_hbm_address(chip, 1, 24 * MiB), trn_sbuf_address(chip, 0, 0x1000),
-              trn_sbuf_address(chip, chip.info().cores - 1, 0x1000)})
+        fill(chip, hbm(chip, 0, 40 * MiB), 4 * KiB, 1);
+        std::uint64_t place = hbm(chip, 1, 41 * MiB);
+        for (const std::uint64_t base : {host.address(), hbm(chip, 0, 24 * MiB),
+                                         hbm(chip, 1, 24 * MiB), trn_sbuf_address(chip, 0, 0x1000),
+                                         trn_sbuf_address(chip, chip.info().cores - 1, 0x1000)})
             for (const std::uint32_t engine : {0u, 5u, engines / 2, engines - 1}) {
                 user_rings mine(chip, engine, engine % 16, base, base + 8 * KiB, 32);
-                mine.copy(place, trn_hbm_address(chip, 0, 40 * MiB), 4 * KiB);
+                mine.copy(place, hbm(chip, 0, 40 * MiB), 4 * KiB);
                 EXPECT_TRUE(mine.run()) << "engine " << engine << " rings at " << std::hex << base;
                 expect_holds(chip, place, 4 * KiB, 1);
                 mine.release();
@@ -93,20 +96,20 @@ TEST_P(DriverContract, RunsAUserRingOnEveryEngineAndQueueOfTheCores) {
     drive([&](device& chip) {
         const auto engines = chip.info().cores * 16;
         const host_buffer rings(chip, 64 * KiB);
-        fill(chip, trn_hbm_address(chip, 1, 40 * MiB), 512, 2);
+        fill(chip, hbm(chip, 1, 40 * MiB), 512, 2);
         for (std::uint32_t engine = 0; engine < engines; ++engine) {
-            const auto to = trn_hbm_address(chip, 0, 41 * MiB + engine * KiB);
+            const auto to = hbm(chip, 0, 41 * MiB + engine * KiB);
             user_rings mine(chip, engine, engine % 16, rings.address(), rings.address() + 4 * KiB,
                             32);
-            mine.copy(to, trn_hbm_address(chip, 1, 40 * MiB), 512);
+            mine.copy(to, hbm(chip, 1, 40 * MiB), 512);
             EXPECT_TRUE(mine.run()) << "engine " << engine;
             expect_holds(chip, to, 512, 2);
             mine.release();
         }
         for (std::uint32_t queue = 0; queue < 16; ++queue) {
             user_rings mine(chip, 7, queue, rings.address(), rings.address() + 4 * KiB, 32);
-            const auto to = trn_hbm_address(chip, 0, 42 * MiB + queue * KiB);
-            mine.copy(to, trn_hbm_address(chip, 1, 40 * MiB), 512);
+            const auto to = hbm(chip, 0, 42 * MiB + queue * KiB);
+            mine.copy(to, hbm(chip, 1, 40 * MiB), 512);
             EXPECT_TRUE(mine.run()) << "queue " << queue;
             expect_holds(chip, to, 512, 2);
             mine.release();
@@ -119,8 +122,7 @@ TEST_P(DriverContract, WrapsRingsWhoseLengthIsNoPowerOfTwoThroughAllRingIds) {
         for (const std::uint32_t length : {32u, 48u, 80u, 144u}) {
             const host_buffer rings(chip, 16 * KiB);
             user_rings mine(chip, 3, 1, rings.address(), rings.address() + 8 * KiB, length);
-            const auto from = trn_hbm_address(chip, 0, 40 * MiB),
-                       to = trn_hbm_address(chip, 0, 44 * MiB);
+            const auto from = hbm(chip, 0, 40 * MiB), to = hbm(chip, 0, 44 * MiB);
             fill(chip, from, 256 * KiB, length);
             // Five passes: ids 1, 2, 3, 0 and 1 again.
             std::uint32_t copied = 0;
@@ -146,8 +148,7 @@ TEST_P(DriverContract, CutsPacketsDifferentlyOnBothSides) {
     drive([&](device& chip) {
         const host_buffer rings(chip, 16 * KiB);
         user_rings mine(chip, 20, 2, rings.address(), rings.address() + 8 * KiB, 256);
-        const auto from = trn_hbm_address(chip, 2, 40 * MiB),
-                   to = trn_hbm_address(chip, 3, 40 * MiB);
+        const auto from = hbm(chip, 2, 40 * MiB), to = hbm(chip, 3, 40 * MiB);
         fill(chip, from, 7000, 9);
         // One packet of three sources into four destinations.
         mine.source(from, 1000, last_bit);
@@ -173,7 +174,7 @@ TEST_P(DriverContract, OrdersByBarriersAndStrongWrites) {
     drive([&](device& chip) {
         const host_buffer rings(chip, 16 * KiB);
         user_rings mine(chip, 33, 0, rings.address(), rings.address() + 8 * KiB, 64);
-        const auto a = trn_hbm_address(chip, 0, 40 * MiB), b = a + MiB, c = b + MiB;
+        const auto a = hbm(chip, 0, 40 * MiB), b = a + MiB, c = b + MiB;
         fill(chip, a, 60 * KiB, 4);
         // c reads what the descriptor before wrote: right only behind a DMB.
         mine.copy(b, a, 60 * KiB, TRN_DMB | TRN_WRITE_BARRIER);
@@ -210,7 +211,7 @@ TEST_P(DriverContract, RaisesSemaphoresAndEventsFromUserRings) {
 TEST_P(DriverContract, PrefetchesDestinationsBeforeSourcesCome) {
     drive([&](device& chip) {
         const host_buffer rings(chip, 8 * KiB);
-        const auto from = trn_hbm_address(chip, 0, 40 * MiB), to = from + MiB;
+        const auto from = hbm(chip, 0, 40 * MiB), to = from + MiB;
         fill(chip, from, 64, 1);
         user_rings mine(chip, 9, 9, rings.address(), rings.address() + 4 * KiB, 32);
         mine.destination(to, 64);
@@ -232,8 +233,7 @@ TEST_P(DriverContract, PrefetchesDestinationsBeforeSourcesCome) {
 TEST_P(DriverContract, TakesABusyQueueOverAndDropsItsWork) {
     drive([&](device& chip) {
         const host_buffer rings(chip, 32 * KiB), others(chip, 8 * KiB);
-        const auto from = trn_hbm_address(chip, 0, 64 * MiB),
-                   to = trn_hbm_address(chip, 1, 64 * MiB);
+        const auto from = hbm(chip, 0, 64 * MiB), to = hbm(chip, 1, 64 * MiB);
         fill(chip, from, 64 * KiB, 1);
         chip.check(trn_memset(chip, 0, to, 0, 40 * MiB));
         user_rings old(chip, 2, 4, rings.address(), rings.address() + 16 * KiB, 1024);
@@ -256,12 +256,11 @@ TEST_P(DriverContract, TakesABusyQueueOverAndDropsItsWork) {
 
 TEST_P(DriverContract, CopiesDescriptorsOutOfARing) {
     drive([&](device& chip) {
-        const auto base = trn_hbm_address(chip, 0, 24 * MiB);
+        const auto base = hbm(chip, 0, 24 * MiB);
         chip.check(trn_ring_init(chip, 4, 4, base, 48, base + 4 * KiB, 32));
         std::vector<trn_descriptor> written;
         for (std::uint32_t i = 0; i < 10; ++i)
-            written.push_back(
-                trn_m2s_descriptor(trn_hbm_address(chip, 1, i * 4096ull), 64 + i, 1, 0));
+            written.push_back(trn_m2s_descriptor(hbm(chip, 1, i * 4096ull), 64 + i, 1, 0));
         chip.check(trn_descriptors_write(chip, 0, base, 20, written.data(), 10));
         std::vector<trn_descriptor> read(10);
         chip.check(trn_descriptors_read(chip, 0, 4, 4, TRN_RING_M2S, 20, read.data(), 10));
@@ -302,7 +301,7 @@ TEST_P(DriverContract, SetsManyRingsUpAtOnceOrNone) {
 TEST_P(DriverContract, StopsAndResumesAnEngineByItsState) {
     drive([&](device& chip) {
         const host_buffer rings(chip, 8 * KiB);
-        const auto from = trn_hbm_address(chip, 0, 40 * MiB), to = from + MiB;
+        const auto from = hbm(chip, 0, 40 * MiB), to = from + MiB;
         fill(chip, from, 64, 1);
         user_rings mine(chip, 12, 0, rings.address(), rings.address() + 4 * KiB, 32);
         chip.check(trn_engine_set_state(chip, 12, TRN_ENGINE_SET_DISABLE));
@@ -329,8 +328,7 @@ TEST_P(DriverContract, StopsAndResumesAnEngineByItsState) {
 TEST_P(DriverContract, CountsAWrongRingIdAndCopiesAllTheSame) {
     expect_misuse("ring-id-mismatch");  // masked by the driver (contract 6.4)
     drive([&](device& chip) {
-        const auto base = trn_hbm_address(chip, 0, 24 * MiB), from = base + 16 * MiB,
-                   to = from + MiB;
+        const auto base = hbm(chip, 0, 24 * MiB), from = base + 16 * MiB, to = from + MiB;
         fill(chip, from, 64, 6);
         chip.check(trn_ring_init(chip, 1, 1, base, 32, base + 4 * KiB, 32));
         const auto source = trn_m2s_descriptor(from, 64, 3, 0);
@@ -340,15 +338,16 @@ TEST_P(DriverContract, CountsAWrongRingIdAndCopiesAllTheSame) {
         chip.check(trn_ring_start(chip, 1, 1, 1, 1));
         chip.check(trn_sleep(chip, 100'000));
         expect_holds(chip, to, 64, 6);
-        EXPECT_NE(word(chip, 0x8210'0000 + 0x3A000) & 1u << 17, 0u);  // cause of engine 1
+        trn_engine_state state{};
+        chip.check(trn_engine_get_state(chip, 1, &state));
+        EXPECT_NE(state.mode, TRN_ENGINE_ABORT);
     });
 }
 
 TEST_P(DriverContract, ParksTheRingsOfAProcessThatDied) {
     drive([&](device& chip) {
         const host_buffer rings(chip, 64 * KiB);
-        const auto from = trn_hbm_address(chip, 0, 64 * MiB),
-                   to = trn_hbm_address(chip, 1, 64 * MiB);
+        const auto from = hbm(chip, 0, 64 * MiB), to = hbm(chip, 1, 64 * MiB);
         chip.check(trn_memset(chip, 0, to, 0, 40 * MiB));
         fill(chip, from, 64 * KiB, 1);
         user_rings busy(chip, 6, 0, rings.address(), rings.address() + 16 * KiB, 1024);

@@ -110,9 +110,9 @@ TEST_P(DriverContract, AddsToManySemaphoresWithOneDescriptor) {
 TEST_P(DriverContract, ShowsStateBuffersThroughBar0AndDmaAlike) {
     drive([&](device& chip) {
         const auto info = chip.info();
-        const std::uint64_t end = std::uint64_t{32} << 20;
+        const std::uint64_t end = info.state_buffer_size;
         for (std::uint32_t core = 0; core < info.cores; ++core) {
-            const std::uint64_t window = 0xD000'0000 + core * 0x400'0000ull;
+            const std::uint64_t window = map().state_buffers + core * 0x400'0000ull;
             for (const std::uint64_t offset : {std::uint64_t{0}, std::uint64_t{0x12340}, end - 4}) {
                 const auto value = static_cast<std::uint32_t>(0x1000'0000 * core + offset);
                 set_word(chip, window + offset, value);
