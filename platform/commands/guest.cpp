@@ -230,8 +230,9 @@ private:
         const auto functions = platform_.functions();
         const auto count = chosen_.devices == 0 ? functions.size() : chosen_.devices;
         if (functions.size() < count)
-            throw user_error(fmt::format("--devices: board '{}' has {}", platform_.about().board,
-                                         functions.size()));
+            throw user_error(fmt::format("--devices {}: board '{}' has {} PCIe function{}", count,
+                                         platform_.about().board, functions.size(),
+                                         functions.size() == 1 ? "" : "s"));
         if (count == 0)
             throw user_error(
                 fmt::format("board '{}' has no PCIe function", platform_.about().board));

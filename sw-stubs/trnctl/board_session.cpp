@@ -80,7 +80,7 @@ private:
         const auto& board = platform_.about().board;
         if (all.empty()) throw user_error(fmt::format("board '{}' has no PCIe function", board));
         std::vector<std::string> known;
-        for (const auto& f : all) known.push_back(f.chip);
+        std::ranges::transform(all, std::back_inserter(known), &platform::function::chip);
         const auto chosen = choose_chip(chip, known, board);
         return *std::ranges::find(all, chosen, &platform::function::chip)->port;
     }

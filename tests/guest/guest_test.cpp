@@ -147,7 +147,8 @@ TEST_F(Guest, AnInterruptEndsQemuToo) {
     background platform({trnvp, "guest", "trn3-chip", "--listen", folder.text(), "--run",
                          script("echo up; sleep 1000\n")},
                         log);
-    ASSERT_TRUE(eventually([&] { return !run("grep -x up. " + log).output.empty(); }));
+    ASSERT_TRUE(eventually([&] { return !run("grep -x up. " + log).output.empty(); },
+                           std::chrono::minutes(2)));
     EXPECT_TRUE(runs_with(folder / "initramfs"));
     EXPECT_EQ(platform.end(), 128 + SIGTERM);
     EXPECT_FALSE(runs_with(folder / "initramfs"));
@@ -161,6 +162,30 @@ TEST(GuestCommandLine, MistakesEndWithStatusTwo) {
     const auto how = run(trnvp + " guest trn3-chip --initrd /dev/null --module a.ko");
     EXPECT_EQ(how.status, 2);
     EXPECT_THAT(how.output, HasSubstr("--module"));
+}
+
+TEST(GuestCommandLine, ABoardWithFewerFunctionsSaysSo) {
+    scratch_folder folder;
+    std::ofstream(folder / "image") << "never started";
+    const auto file = [&](const std::string& option) { return option + (folder / "image"); };
+    const auto start = [&](const std::string& board, int devices) {
+        return run(trnvp + " guest " + board + file(" --qemu ") + file(" --kernel ") +
+                   file(" --initrd ") + " --devices " + std::to_string(devices));
+    };
+    std::ofstream(folder / "one.yaml") << R"(board: one
+modules:
+  host: {type: pcie_root_port}
+  chip: {type: chips/trainium3}
+bind:
+  - host.down -> chip.link
+  - chip.link_dma -> host.dma
+)";
+    auto how = start(folder / "one.yaml", 2);
+    EXPECT_EQ(how.status, 2);
+    EXPECT_THAT(how.output, HasSubstr("--devices 2: board 'one' has 1 PCIe function"));
+    how = start("trn3-chip", 17);
+    EXPECT_EQ(how.status, 2);
+    EXPECT_THAT(how.output, HasSubstr("17 values"));
 }
 
 TEST(GuestCommandLine, MissingToolsAreToldApartFromFailures) {

@@ -97,10 +97,11 @@ private:
     int status_ = 0;
 };
 
-/// Looks every 10 ms, at most 30 s long.
+/// Looks every 10 ms, at most so long.
 template <typename Condition>
-bool eventually(Condition&& condition) {
-    for (int i = 0; i < 3000; ++i) {
+bool eventually(Condition&& condition, std::chrono::seconds limit = std::chrono::seconds(30)) {
+    const auto end = std::chrono::steady_clock::now() + limit;
+    while (std::chrono::steady_clock::now() < end) {
         if (condition()) return true;
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
