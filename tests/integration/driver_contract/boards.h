@@ -12,7 +12,8 @@ namespace trn::test {
 /// Where the contract has a chip's blocks: said here once more, so that the driver stub's own table
 /// is checked too.
 struct contract_map {
-    // Offsets in the register BAR (contract 3.2, 9, 15.1)
+    std::uint64_t register_bar_bytes;  ///< at least
+    // Offsets in it (contract 3.2, 9, 15.1)
     std::uint64_t misc_ram, engine_0, state_buffers;
     struct notifier {
         trn_notifier kind;
@@ -29,11 +30,13 @@ struct contract_map {
 
     std::uint32_t api_version;
     bool has_neighbours;
+    bool ring_id_errors_are_masked;  ///< by the driver (contract 6.1, 15.3)
 };
 
 inline const contract_map& two_dies() {
     static const contract_map map = [] {
         contract_map made{
+            .register_bar_bytes = std::uint64_t{4} << 30,
             .misc_ram = 0x06C8'4000,
             .engine_0 = 0x8200'0000,
             .state_buffers = 0xD000'0000,
@@ -53,7 +56,8 @@ inline const contract_map& two_dies() {
             .no_programs = {0x80'06C8'4000, 0x10'0200'0000, std::uint64_t{1} << 46,
                             std::uint64_t{1} << 52, 0x8052'0000'0000 + 0x34C'0000 - 255},
             .api_version = 7,
-            .has_neighbours = true};
+            .has_neighbours = true,
+            .ring_id_errors_are_masked = true};
         for (const std::uint64_t die : {0x0ull, 0x8000'0000'0000ull}) {
             for (std::uint64_t n = 0; n < 10; ++n)
                 made.programs.push_back(die + 0x82'8000'0000 + (n << 30) + 0x4000);
@@ -66,7 +70,8 @@ inline const contract_map& two_dies() {
 }
 
 inline const contract_map& one_die() {
-    static const contract_map map{.misc_ram = 0x30FA'0000,
+    static const contract_map map{.register_bar_bytes = 0x3100'0000,
+                                  .misc_ram = 0x30FA'0000,
                                   .engine_0 = 0x3000'0000,
                                   .state_buffers = 0,
                                   .notifiers = {{TRN_NOTIFY_CORE, 0, 0x3053'5000},
@@ -81,7 +86,8 @@ inline const contract_map& one_die() {
                                   .programs = {0xFFF'D000'4000, 0xFFF'D000'4000 + 5 * 0x40'0000},
                                   .no_programs = {0xFFF'F0FA'0000, std::uint64_t{1} << 44},
                                   .api_version = 5,
-                                  .has_neighbours = false};
+                                  .has_neighbours = false,
+                                  .ring_id_errors_are_masked = false};
     return map;
 }
 
