@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "platform/tlm/route.h"
+
 namespace trn::pcie {
 
 namespace {
@@ -93,7 +95,7 @@ void host_memory::transport(tlm::tlm_generic_payload& payload) {
     switch (span(address, length, payload.is_write())) {
     case reach::direct:
         if (simple) {
-            copy(address, payload.get_data_ptr(), length, payload.is_write());
+            move(payload);
         } else {
             payload.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
         }
@@ -110,6 +112,17 @@ void host_memory::transport(tlm::tlm_generic_payload& payload) {
         ++unmapped_accesses_;
         payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     }
+}
+
+void host_memory::move(tlm::tlm_generic_payload& payload) {
+    const std::uint64_t address = payload.get_address();
+    const std::span<std::uint8_t> bytes(payload.get_data_ptr(), payload.get_data_length());
+    copy(address, bytes.data(), bytes.size(), payload.is_write());
+    if (watcher_ == nullptr) return;
+    if (payload.is_write())
+        watcher_->has_written(address, bytes);
+    else
+        watcher_->has_read(address, bytes);
 }
 
 unsigned host_memory::transport_dbg(tlm::tlm_generic_payload& payload) {
@@ -131,6 +144,12 @@ bool host_memory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm
     dmi.set_start_address(at->iova);
     dmi.set_end_address(at->iova + (at->size - 1));
     if (at->bytes == nullptr) return false;
+    if (watcher_ != nullptr) {
+        auto* way = payload.get_extension<route>();
+        if (way == nullptr) return false;
+        way->watcher = watcher_;
+        way->watched_address = payload.get_address();
+    }
     dmi.set_dmi_ptr(at->bytes);
     if (at->readable && at->writable)
         dmi.allow_read_write();

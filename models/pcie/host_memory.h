@@ -26,6 +26,7 @@ public:
     bool map(const range& added);
     bool unmap(std::uint64_t iova, std::uint64_t size,
                const std::function<void(const range&)>& forgotten);
+    void watch(traffic_watcher* by) { watcher_ = by; }
     void carry(host_messages* carrier);
     void carrier_ready();
 
@@ -51,6 +52,7 @@ private:
     const range* find(std::uint64_t address) const;
     reach span(std::uint64_t address, std::uint64_t length, bool write) const;
     void copy(std::uint64_t address, std::uint8_t* bytes, std::uint64_t length, bool write) const;
+    void move(tlm::tlm_generic_payload& payload);
     void exchange(tlm::tlm_generic_payload& payload);
     void ask(tlm::tlm_generic_payload& payload, deferral& later);
     void take_answer(tlm::tlm_generic_payload& payload, deferral& later, question& asked);
@@ -60,6 +62,7 @@ private:
 
     std::vector<range> ranges_;         // ascending iova
     mutable std::size_t last_hit_ = 0;  // accesses cluster
+    traffic_watcher* watcher_ = nullptr;
     host_messages* carrier_ = nullptr;
     std::array<std::unique_ptr<question>, max_questions> questions_;  // made when first needed
     std::uint64_t last_ticket_ = 0;

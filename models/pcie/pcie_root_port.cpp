@@ -334,6 +334,11 @@ bool pcie_root_port::unmap_host(std::uint64_t iova, std::uint64_t size,
     return memory_.unmap(iova, size, gone);
 }
 
+void pcie_root_port::watch_host_memory(traffic_watcher* by) {
+    memory_.watch(by);
+    dma->invalidate_direct_mem_ptr(0, ~sc_dt::uint64{0});  // pointers given away tell nobody
+}
+
 void pcie_root_port::b_transport(payload& request, sc_time& delay) {
     if (request.get_address() == message_address && request.is_write()) {
         std::uint32_t vector = 0;

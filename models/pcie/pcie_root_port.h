@@ -52,6 +52,7 @@ public:
     bool map_host(const host_range& range) override { return memory_.map(range); }
     bool unmap_host(std::uint64_t iova, std::uint64_t size,
                     const std::function<void(const host_range&)>& forgotten) override;
+    void watch_host_memory(traffic_watcher* by) override;
     void carry_host_messages(host_messages* carrier) override { memory_.carry(carrier); }
     void host_messages_ready() override { memory_.carrier_ready(); }
     unsigned interrupt_vectors() const override { return static_cast<unsigned>(raised_.size()); }

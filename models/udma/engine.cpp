@@ -544,11 +544,14 @@ bool dma_engine::move_directly(transfer& t) {
     if (from == nullptr) return false;
     length = from->room(source, length);
     const std::uint8_t* bytes = from->at(source);  // `from` does not outlive the next question
+    const auto read = from->watched_at(source);
     const auto* to = window(tlm::TLM_WRITE_COMMAND, destination);
     if (to == nullptr) return false;
     length = to->room(destination, length);
     if (!copied_as_zeroes(to->at(destination), bytes, length))
         copy(to->at(destination), bytes, length);
+    read.tell_read(to->at(destination), length);
+    to->watched_at(destination).tell_written(to->at(destination), length);
     t.moved += static_cast<std::uint32_t>(length);
     return true;
 }

@@ -7,6 +7,8 @@
 #include <systemc>
 #include <vector>
 
+#include "platform/tlm/traffic_watcher.h"
+
 namespace trn {
 
 /// Host memory that the client shares only by messages: whoever carries the messages.
@@ -69,6 +71,9 @@ public:
     /// nothing happens, when a range would have to be cut.
     virtual bool unmap_host(std::uint64_t iova, std::uint64_t size,
                             const std::function<void(const host_range&)>& forgotten) = 0;
+    /// Whom to tell of what the function reads and writes in ranges that have bytes; nullptr:
+    /// nobody.
+    virtual void watch_host_memory(traffic_watcher* by) = 0;
     /// Who carries messages; nullptr fails what is still being asked.
     virtual void carry_host_messages(host_messages* carrier) = 0;
     /// The carrier has room again after it refused.

@@ -54,10 +54,15 @@ const memory_port::window* memory_port::find(tlm::tlm_command command, std::uint
     if (!granted || dmi.get_start_address() > address || dmi.get_end_address() < address)
         return nullptr;
 
-    window added{dmi.get_start_address(), dmi.get_end_address(),
-                 dmi.get_dmi_ptr(),       dmi.is_read_allowed(),
-                 dmi.is_write_allowed(),  dmi.get_read_latency(),
-                 dmi.get_write_latency(), {way.hops.begin(), way.hops.begin() + way.count}};
+    window added{dmi.get_start_address(),
+                 dmi.get_end_address(),
+                 dmi.get_dmi_ptr(),
+                 dmi.is_read_allowed(),
+                 dmi.is_write_allowed(),
+                 dmi.get_read_latency(),
+                 dmi.get_write_latency(),
+                 {way.hops.begin(), way.hops.begin() + way.count},
+                 {way.watcher, way.watched_address - (address - dmi.get_start_address())}};
     if (!added.allows(command)) return nullptr;
     for (route::hop& hop : added.hops) hop.address -= address - added.first;
     if (windows_.size() < most_windows) {
@@ -76,10 +81,14 @@ memory_port::outcome memory_port::access(tlm::tlm_command command, std::uint64_t
     const window* direct = later.ready == nullptr ? known(command, address) : nullptr;
     if (direct == nullptr || direct->room(address, length) < length)
         return transport(command, address, bytes, length, later, delay);
-    if (command == tlm::TLM_WRITE_COMMAND)
-        std::memcpy(direct->at(address), bytes, length);
-    else
-        std::memcpy(bytes, direct->at(address), length);
+    auto* const here = static_cast<std::uint8_t*>(bytes);
+    if (command == tlm::TLM_WRITE_COMMAND) {
+        std::memcpy(direct->at(address), here, length);
+        direct->watched_at(address).tell_written(here, length);
+    } else {
+        std::memcpy(here, direct->at(address), length);
+        direct->watched_at(address).tell_read(here, length);
+    }
     const auto now = sc_core::sc_time_stamp();
     delay += direct->latency(command);
     delay = std::max(delay, direct->reserve(command, address, length, now) - now);

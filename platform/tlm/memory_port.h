@@ -15,6 +15,18 @@ namespace trn {
 /// windows, everything else by b_transport. One access at a time; not for use inside b_transport.
 class memory_port {
 public:
+    /// Whom to tell of a copy through a window's pointer, after the copy.
+    struct watch {
+        traffic_watcher* by = nullptr;
+        std::uint64_t address = 0;  ///< as the watcher knows it
+
+        void tell_read(std::uint8_t* copied, std::uint64_t length) const {
+            if (by != nullptr) by->has_read(address, {copied, length});
+        }
+        void tell_written(const std::uint8_t* copied, std::uint64_t length) const {
+            if (by != nullptr) by->has_written(address, {copied, length});
+        }
+    };
     /// Plain memory that the initiator may touch itself.
     struct window {
         std::uint64_t first, last;  ///< addresses, inclusive
@@ -22,6 +34,7 @@ public:
         bool readable, writable;
         sc_core::sc_time read_latency, write_latency;
         std::vector<route::hop> hops;  ///< with addresses as if the request had been for `first`
+        watch watched;                 ///< of the byte at `first`
 
         bool holds(std::uint64_t address) const { return address >= first && address <= last; }
         bool allows(tlm::tlm_command command) const {
@@ -34,6 +47,9 @@ public:
         std::uint8_t* at(std::uint64_t address) const { return bytes + (address - first); }
         const sc_core::sc_time& latency(tlm::tlm_command command) const {
             return command == tlm::TLM_WRITE_COMMAND ? write_latency : read_latency;
+        }
+        watch watched_at(std::uint64_t address) const {
+            return {watched.by, watched.address + (address - first)};
         }
         /// Takes every bandwidth on the way from `start` (absolute); when the last byte is through
         /// the slowest of them, latency not counted.

@@ -7,6 +7,7 @@
 #include <tlm>
 
 #include "platform/tlm/bandwidth_resource.h"
+#include "platform/tlm/traffic_watcher.h"
 
 namespace trn {
 
@@ -25,6 +26,8 @@ protected:
 /// Rides on a DMI request and collects what lies between the initiator and the memory, so that an
 /// initiator that copies through the pointer can charge the same resources as a transaction would.
 /// A hop with a bandwidth calls add() when it forwards a DMI request; latencies are in the tlm_dmi.
+/// A memory that somebody watches gives its pointer only to an initiator that asks for the route:
+/// that one tells `watcher` what it copies.
 struct route : tlm::tlm_extension<route> {
     struct hop {
         crossing* what;
@@ -34,6 +37,8 @@ struct route : tlm::tlm_extension<route> {
 
     std::array<hop, capacity> hops{};
     unsigned count = 0;
+    traffic_watcher* watcher = nullptr;
+    std::uint64_t watched_address = 0;  ///< of the request, as the watcher knows it
 
     /// For targets and interconnects: notes `what` when the initiator asked for the route.
     static void add(tlm::tlm_generic_payload& request, crossing& what) {

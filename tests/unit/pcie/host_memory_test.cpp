@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "platform/tlm/memory_port.h"
 #include "tests/unit/pcie/pcie_fixture.h"
 
 namespace {
@@ -85,6 +86,61 @@ TEST_F(HostMemoryTest, RangesMayNotOverlapOrWrap) {
     EXPECT_FALSE(root.map_host({~std::uint64_t{0}, 2, nullptr, true, true}));
     EXPECT_TRUE(root.map_host({0x2000, 0x1000, bytes.data(), true, true}));
     EXPECT_TRUE(root.map_host({~std::uint64_t{0} - 0xfff, 0x1000, nullptr, true, true}));
+}
+
+/// Hears of traffic, and answers reads with 0xee.
+struct changing_watcher final : traffic_watcher {
+    void has_read(std::uint64_t address, std::span<std::uint8_t> bytes) override {
+        heard.push_back({'r', address, {bytes.begin(), bytes.end()}});
+        std::ranges::fill(bytes, std::uint8_t{0xee});
+    }
+    void has_written(std::uint64_t address, std::span<const std::uint8_t> bytes) override {
+        heard.push_back({'w', address, {bytes.begin(), bytes.end()}});
+    }
+    struct moved {
+        char direction;
+        std::uint64_t address;
+        std::vector<std::uint8_t> bytes;
+        bool operator==(const moved&) const = default;
+    };
+    std::vector<moved> heard;
+};
+
+TEST_F(HostMemoryTest, AWatcherHearsOfEveryByteAndMayChangeWhatIsRead) {
+    changing_watcher watcher;
+    root.watch_host_memory(&watcher);
+    ASSERT_TRUE(root.map_host({0x1000, 0x1000, bytes.data(), true, true}));
+    EXPECT_EQ(engine.read(0x1004), 0xeeee'eeeeu);
+    EXPECT_EQ(engine.write<std::uint32_t>(0x1008, 0x0403'0201), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(watcher.heard, (std::vector<changing_watcher::moved>{{'r', 0x1004, {4, 5, 6, 7}},
+                                                                   {'w', 0x1008, {1, 2, 3, 4}}}));
+    EXPECT_EQ(bytes[4], 4);  // what the host has stays
+    EXPECT_EQ(bytes[8], 1);
+    root.watch_host_memory(nullptr);
+    EXPECT_EQ(engine.read(0x1004), 0x0706'0504u);
+    EXPECT_EQ(watcher.heard.size(), 2u);
+}
+
+TEST_F(HostMemoryTest, DirectPointersGoToThoseWhoTellTheWatcher) {
+    changing_watcher watcher;
+    memory_port port(engine.out);
+    const auto invalidations = engine.invalidations;
+    root.watch_host_memory(&watcher);
+    EXPECT_EQ(engine.invalidations, invalidations + 1);  // pointers of before tell nobody
+    ASSERT_TRUE(root.map_host({0x1000, 0x1000, bytes.data(), true, true}));
+    const auto* window = port.find(tlm::TLM_READ_COMMAND, 0x1800);
+    ASSERT_NE(window, nullptr);
+    ASSERT_EQ(port.access(tlm::TLM_READ_COMMAND, 0x1804, &word, sizeof word, later, delay),
+              memory_port::outcome::done);
+    EXPECT_EQ(word, 0xeeee'eeeeu);
+    ASSERT_EQ(watcher.heard.size(), 1u);
+    EXPECT_EQ(watcher.heard[0].address, 0x1804u);
+    // One that does not ask for the route cannot tell.
+    tlm::tlm_generic_payload query;
+    query.set_read();
+    query.set_address(0x1800);
+    tlm::tlm_dmi dmi;
+    EXPECT_FALSE(engine.out->get_direct_mem_ptr(query, dmi));
 }
 
 TEST_F(HostMemoryTest, UnmappingTakesWholeRangesOrNothing) {

@@ -52,6 +52,7 @@ struct ram_function : function_port {
         ranges.clear();
         return true;
     }
+    void watch_host_memory(traffic_watcher*) override {}
     void carry_host_messages(host_messages*) override {}
     void host_messages_ready() override {}
     unsigned interrupt_vectors() const override { return 0; }
