@@ -39,7 +39,8 @@ vfio_user_server::hooks hooks_into(run_loop& loop, std::string who) {
     const auto host = std::make_shared<attached_host>(loop, std::move(who));
     return {.before_access = [&loop] { loop.host_access(); },
             .after_access =
-                [&loop](const sc_core::sc_time&, bool wrote) {
+                [&loop](const sc_core::sc_time& delay, bool wrote) {
+                    loop.host_access_took(delay);
                     if (wrote) loop.host_wrote();
                 },
             .attached = [host](bool now) { now ? host->come() : host->go(); },

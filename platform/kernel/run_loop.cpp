@@ -221,8 +221,14 @@ bool run_loop::step() {
     // sc_start(t) leaves the processes of the last time unstarted, sc_start(0) runs one delta
     // cycle.
     if (wait > SC_ZERO_TIME) simulate(sc_time_stamp() + wait);
-    for (int deltas = 0; sc_core::sc_pending_activity_at_current_time() && deltas < 1000; ++deltas)
-        simulate(sc_time_stamp());
+    for (int deltas = 0; deltas < 1000 && delta(); ++deltas) {
+    }
+    return true;
+}
+
+bool run_loop::delta() {
+    if (!sc_core::sc_pending_activity_at_current_time()) return false;
+    simulate(sc_time_stamp());
     return true;
 }
 
@@ -396,6 +402,12 @@ void run_loop::host_wrote() {
         const auto event = sc_time_stamp() + sc_core::sc_time_to_pending_activity();
         simulate(std::max(event, later(sc_time_stamp(), shortest_slice)));
     } while (!paused_ && near() && thread_time() < end);
+}
+
+void run_loop::host_access_took(const sc_time& delay) {
+    if (simulating_ || paused_ || cfg_.policy.who != time_policy::kind::lockstep) return;
+    if (delay > cfg_.host_access_cost)
+        simulate(later(sc_time_stamp(), delay - cfg_.host_access_cost));
 }
 
 }  // namespace trn

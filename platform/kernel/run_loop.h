@@ -42,7 +42,7 @@ public:
 
     struct config {
         time_policy policy;
-        /// Simulated time that one access of an attached host costs; lockstep only.
+        /// Simulated time that one access of an attached host costs at least; lockstep only.
         sc_core::sc_time host_access_cost{1, sc_core::SC_US};
         /// Conditions are looked at on multiples of this, so that the end of a run does not depend
         /// on the host.
@@ -100,6 +100,8 @@ public:
     /// Runs up to the next simulated time at which something happens, whatever the policy and
     /// though paused. False when nothing is pending.
     bool step();
+    /// Runs one delta cycle of the present time; false when none is pending.
+    bool delta();
 
     // --- Attached hosts.
 
@@ -114,6 +116,9 @@ public:
     /// if that takes little. The host sees a short copy finished however busy this machine is; its
     /// own time-outs are short (contract 11.1: 4 ms).
     void host_wrote();
+    /// To be called after it, with the annotated delay: under lockstep an access costs at least as
+    /// long as it takes.
+    void host_access_took(const sc_core::sc_time& delay);
 
     /// One line per waiter, goal or module, with what it waits for.
     std::string stall_report() const;

@@ -160,6 +160,31 @@ TEST(RunLoopTest, LockstepChargesEachHostAccess) {
     EXPECT_EQ(sc_time_stamp(), sc_time(5, SC_US));
 }
 
+TEST(RunLoopTest, LockstepChargesWhatALongAccessTakes) {
+    heart h("heart", sc_time(400, SC_NS));
+    run_loop loop(with(time_policy::kind::lockstep));
+    loop.elaborate();
+    const auto access = [&](const sc_time& takes) {
+        loop.host_access();
+        loop.host_access_took(takes);
+    };
+    access(sc_time(160, SC_NS));  // within what every access costs
+    EXPECT_EQ(sc_time_stamp(), sc_time(1, SC_US));
+    access(sc_time(58, SC_US));
+    EXPECT_EQ(sc_time_stamp(), sc_time(59, SC_US));
+    loop.pause("test");
+    access(sc_time(58, SC_US));
+    EXPECT_EQ(sc_time_stamp(), sc_time(59, SC_US));
+}
+
+TEST(RunLoopTest, FreeLeavesTheTimeOfAnAccessToWallClock) {
+    heart h("heart", sc_time(10, SC_SEC));
+    run_loop loop(with(time_policy::kind::free));
+    loop.elaborate();
+    loop.host_access_took(sc_time(5, SC_SEC));
+    EXPECT_EQ(sc_time_stamp(), SC_ZERO_TIME);
+}
+
 TEST(RunLoopTest, FreeJumpsAGapAtOnceWhenSomebodyWaits) {
     heart h("heart", sc_time(100, SC_SEC));
     run_loop loop(with(time_policy::kind::free));
