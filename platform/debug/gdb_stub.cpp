@@ -481,11 +481,8 @@ void stub::resume_legacy(std::string_view body) {
 
 void stub::go(const std::vector<action>& actions) {
     // Several harts can stop at one simulated time; GDB hears of one per resumption.
-    if (!pending_.empty()) {
-        const auto index = pending_.front();
-        pending_.pop_front();
-        return report(index);
-    }
+    actions_ = actions;
+    if (const auto stopped = take_stop()) return report(*stopped);
     for (std::size_t i = 0; i < actions.size(); ++i) {
         auto& hart = *env_.harts[i].target;
         if (actions[i] == action::none) {
@@ -515,13 +512,20 @@ void stub::hart_stopped(std::size_t index) {
 void stub::platform_paused(const std::string&) {
     if (!running_) return;
     running_ = false;
-    if (pending_.empty()) {
-        stop_ = "T02";  // SIGINT: somebody paused, perhaps through the control socket
-        return reply(stop_reply());
-    }
-    const auto index = pending_.front();
-    pending_.pop_front();
-    report(index);
+    if (const auto stopped = take_stop()) return report(*stopped);
+    stop_ = "T02";  // SIGINT: somebody paused, perhaps through the control socket
+    reply(stop_reply());
+}
+
+/// A stop that GDB has not heard of, of a hart that it resumed: GDB takes one of another hart,
+/// while it steps one over a breakpoint, for an error of its own.
+std::optional<std::size_t> stub::take_stop() {
+    const auto at = std::ranges::find_if(
+        pending_, [this](std::size_t index) { return actions_[index] != action::none; });
+    if (at == pending_.end()) return std::nullopt;
+    const auto index = *at;
+    pending_.erase(at);
+    return index;
 }
 
 void stub::exited(int status) {

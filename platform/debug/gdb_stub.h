@@ -83,6 +83,7 @@ private:
     void resume_legacy(std::string_view body);
     void vcont(std::string_view actions);
     void go(const std::vector<action>& actions);
+    std::optional<std::size_t> take_stop();
     void detach();
     void report(std::size_t index);
     std::string stop_reply() const;
@@ -101,6 +102,7 @@ private:
     std::size_t continue_ = 0;
     bool running_ = false;
     std::string stop_ = "T05";         ///< signal of the last stop, and its reason
+    std::vector<action> actions_;      ///< of each hart, in the last resumption
     std::deque<std::size_t> pending_;  ///< harts that halted by themselves and are not reported yet
     std::map<unsigned, std::set<std::uint64_t>> breakpoints_;  ///< by process
     std::map<unsigned, std::vector<watch>> watchpoints_;
