@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several clients at once: one per PCIe function, many on the control socket."""
+import os
+import socket
+import struct
+import subprocess
+import time
+import unittest
+
+import trnvp_control
+from running_platform import PATIENCE, platform
+
+VERSION, DEVICE_GET_INFO, EBUSY = 1, 4, 16
+
+
+class VfioUser:
+    """As much of a vfio-user client as stays connected (doc/attach.md)."""
+
+    def __init__(self, path):
+        self.link = socket.socket(socket.AF_UNIX)
+        self.link.settimeout(PATIENCE)
+        self.link.connect(path)
+
+    def request(self, command, payload):
+        """The reply's errno, and what it carries."""
+        self.link.sendall(struct.pack("<HHIII", 7, command, 16 + len(payload), 0, 0) + payload)
+        number, _, size, _, error = struct.unpack("<HHIII", self.receive(16))
+        assert number == 7
+        return error, self.receive(size - 16)
+
+    def receive(self, size):
+        data = b""
+        while len(data) < size:
+            piece = self.link.recv(size - len(data))
+            if not piece:
+                raise EOFError
+            data += piece
+        return data
+
+    def hello(self):
+        return self.request(VERSION, struct.pack("<HH", 0, 1) + b"{}\0")
+
+    def is_served(self):
+        return self.request(DEVICE_GET_INFO, struct.pack("<IIII", 16, 0, 0, 0))[0] == 0
+
+
+class ClientsTest(unittest.TestCase):
+    def test_a_function_has_one_client_and_tells_the_second_in_a_sentence(self):
+        with platform("--set", "devices=2", board="trn3-chip") as running, running.connect() as p:
+            self.assertEqual(p.wait(condition="ready")["reason"], "condition")
+            path = os.path.join(running.folder, "chip0.sock")
+            first = VfioUser(path)
+            self.assertEqual(first.hello()[0], 0)
+            error, text = VfioUser(path).hello()
+            self.assertEqual(error, EBUSY)
+            self.assertIn(b"chip0 has a client already; one at a time", text)
+            status, output = self.ctl(running, "chip0", "info")
+            self.assertEqual(status, 1)
+            self.assertIn("chip0 has a client already", output)
+            # Neither the first client nor the other function noticed.
+            self.assertTrue(first.is_served())
+            status, output = self.ctl(running, "chip1", "copy", "host", "hbm0@16MiB", "1MiB", "--verify")
+            self.assertEqual(status, 0, output)
+            self.assertTrue(first.is_served())
+            first.link.close()
+            self.assertEqual(self.ctl(running, "chip0", "info")[0], 0)
+
+    def test_the_control_socket_has_many_clients_and_turns_away_one_too_many(self):
+        with platform(board="trn3-chip") as running:
+            clients = []
+            with self.assertRaises((OSError, EOFError, trnvp_control.ControlError)) as refused:
+                for _ in range(17):
+                    clients.append(running.connect())
+            self.assertEqual(len(clients), 16)
+            self.assertIn("16 clients", str(refused.exception))
+            for one in clients:
+                self.assertIn("time_ps", one.status())
+            clients.pop().close()
+            end = time.monotonic() + PATIENCE
+            while len(clients) < 16 and time.monotonic() < end:
+                try:
+                    clients.append(running.connect())
+                except (OSError, EOFError, trnvp_control.ControlError):
+                    time.sleep(0.01)
+            self.assertEqual(len(clients), 16)
+            for one in clients:
+                one.close()
+
+    def ctl(self, running, chip, *words):
+        done = subprocess.run([os.environ["TRNCTL"], "--connect", running.folder, "--chip", chip, *words],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE,
+                              check=False)
+        return done.returncode, done.stdout
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

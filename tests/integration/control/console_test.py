@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The console of a chip as a socket: `trnvp run --uart socket`."""
+import os
+import socket
+import time
+import unittest
+
+from running_platform import PATIENCE, platform
+
+UART = "chip0.management.uart"
+READY = "ready: routing id 0"
+
+
+def connect(running):
+    console = socket.socket(socket.AF_UNIX)
+    console.settimeout(PATIENCE)
+    console.connect(os.path.join(running.folder, UART + ".uart"))
+    return console
+
+
+def read_until(console, text):
+    """What the console prints up to `text`; an empty read means it was closed."""
+    seen = ""
+    while text not in seen:
+        piece = console.recv(4096)
+        if not piece:
+            raise EOFError(seen)
+        seen += piece.decode()
+    return seen
+
+
+class ConsoleTest(unittest.TestCase):
+    def test_prints_to_every_client_and_keeps_its_output_for_late_ones(self):
+        with platform("--uart", "socket", "--paused", board="trn3-chip") as running, running.connect() as p:
+            with connect(running) as first, connect(running) as second:
+                p.run()
+                boot = read_until(first, READY)
+                self.assertIn("boot ROM", boot)
+                self.assertEqual(read_until(second, READY).split(READY)[0], boot.split(READY)[0])
+                with connect(running) as late:
+                    self.assertEqual(read_until(late, READY).split(READY)[0], boot.split(READY)[0])
+            mode = os.stat(os.path.join(running.folder, UART + ".uart")).st_mode & 0o777
+            self.assertEqual(mode, 0o600)
+
+    def test_types_what_a_client_sends(self):
+        with platform("--uart", "socket", board="trn3-chip") as running, running.connect() as p:
+            self.assertEqual(p.wait(condition="ready")["reason"], "condition")
+            with connect(running) as console:
+                read_until(console, READY)
+                # The firmware does not read its console: characters wait in the receiver.
+                self.assertEqual(self.received(p), "")
+                console.sendall(b"ok")
+                self.assertEqual(self.wait_for(p, 2), "ok")
+
+    def test_a_client_that_goes_or_never_reads_disturbs_nobody(self):
+        with platform("--uart", "socket", board="trn3-chip") as running, running.connect() as p:
+            silent = [connect(running) for _ in range(3)]
+            silent[0].close()
+            self.assertEqual(p.wait(condition="ready")["reason"], "condition")
+            with connect(running) as console:
+                read_until(console, READY)
+                # More than there may be at a time: the ninth is turned away, the others stay.
+                more = [connect(running) for _ in range(8)]
+                self.assertEqual(more[-1].recv(1), b"")
+                console.sendall(b"x")
+                self.assertEqual(self.wait_for(p, 1), "x")
+                for one in silent + more:
+                    one.close()
+
+    def received(self, p):
+        """Takes out of the receiver what is in it, as the management processor would."""
+        text = ""
+        while p.call("bus_read", space=UART + ".in", address=0x14)["value"] & 1:
+            text += chr(p.call("bus_read", space=UART + ".in", address=0)["value"] & 0xFF)
+        return text
+
+    def wait_for(self, p, count):
+        text, end = "", time.monotonic() + PATIENCE
+        while len(text) < count and time.monotonic() < end:
+            text += self.received(p)
+        return text
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
