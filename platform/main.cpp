@@ -7,6 +7,7 @@
 #include "platform/commands/exec.h"
 #include "platform/commands/guest.h"
 #include "platform/commands/inspect.h"
+#include "platform/commands/replay.h"
 #include "platform/commands/run.h"
 #include "platform/commands/test.h"
 
@@ -20,6 +21,7 @@ int sc_main(int argc, char** argv) {
     trn::add_test(app, status);
     trn::add_run(app, status);
     trn::add_guest(app, status);
+    trn::add_replay(app, status);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& e) {

@@ -46,15 +46,6 @@ std::uint64_t mix_in_file(std::uint64_t hash, const fs::path& file) {
     return hash;
 }
 
-/// The files that a board's parameters name, as modules see them.
-std::set<fs::path> images_of(const plan& board) {
-    std::set<fs::path> files;
-    for (const auto& m : board.modules)
-        for (const auto& [name, value] : board.parameters_of(m))
-            if (name == "image" && !value.empty()) files.insert(find_firmware(value));
-    return files;
-}
-
 // Values of the first instance, as a debug read sees them.
 json registers_of(register_bank& bank) {
     json rows = json::array();
@@ -94,6 +85,14 @@ std::string chip_of(const plan& board, std::uint32_t port) {
 
 }  // namespace
 
+std::set<std::string> images_of(const plan& board) {
+    std::set<std::string> names;
+    for (const auto& m : board.modules)
+        for (const auto& [name, value] : board.parameters_of(m))
+            if (name == "image" && !value.empty()) names.insert(value);
+    return names;
+}
+
 platform::platform(const kind_list& kinds, const platform_options& options) : loop_(options.time) {
     set_seed(options.seed);
     set_timing(options.timing);
@@ -132,7 +131,7 @@ void platform::share_log() {
 // Where an image lies changes nothing, what it contains does: the digest is of the board as its
 // file says, of the images' bytes, and of the timing.
 plan platform::read_board(const kind_list& kinds, const platform_options& options) {
-    auto board = load_board(options.board, kinds, options.set);
+    auto board = load_board(options.board, kinds, options.set, options.boards);
     auto hash = mix_in(board.digest, options.timing == timing_mode::contended ? "c" : "f");
     if (!options.firmware.empty()) {
         const auto& known = board.parameters;
@@ -142,9 +141,9 @@ plan platform::read_board(const kind_list& kinds, const platform_options& option
                          "this board has no parameter 'firmware', so --firmware means nothing");
         auto set = options.set;
         set.push_back("firmware=" + options.firmware);
-        board = load_board(options.board, kinds, set);
+        board = load_board(options.board, kinds, set, options.boards);
     }
-    for (const auto& image : images_of(board)) hash = mix_in_file(hash, image);
+    for (const auto& image : images_of(board)) hash = mix_in_file(hash, find_firmware(image));
     digest_ = fmt::format("{:016x}", hash);
     return board;
 }

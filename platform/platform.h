@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,12 @@ struct platform_options {
     run_loop::config time = {};
     std::uint64_t seed = 0;
     std::filesystem::path trace = {};  ///< event trace; empty: none
+    /// Where assemblies are looked for besides the board's own folder; empty: boards_folder().
+    std::filesystem::path boards = {};
 };
+
+/// The images that a board's modules load, as the board names them: find_firmware() has the files.
+std::set<std::string> images_of(const plan& board);
 
 /// A board with everything that drives it, in one process: `trnvp run`, `trnctl --board` and the
 /// scenario runner are front ends of this class. One per process, because SystemC elaborates once.

@@ -24,7 +24,8 @@ void make_folder(const fs::path& folder) {
 
 }  // namespace
 
-doors::doors(platform& on) : on_(on), control_(on.methods()) {}
+doors::doors(platform& on, recording::recorder* recorder)
+    : on_(on), recorder_(recorder), control_(on.methods()) {}
 
 void doors::open_folder(const fs::path& folder) {
     make_folder(folder);
@@ -34,7 +35,8 @@ void doors::open_folder(const fs::path& folder) {
 }
 
 void doors::open_functions(const fs::path& folder) {
-    for (const auto& [chip, function] : on_.functions()) {
+    for (const auto& [chip, port] : on_.functions()) {
+        auto* function = recorder_ ? &recorder_->recorded(*port) : port;
         const auto path = (folder / (chip + ".sock")).string();
         try {
             functions_.push_back(std::make_unique<vfio_user_server>(

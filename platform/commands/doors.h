@@ -12,6 +12,7 @@
 #include "platform/attach/vfio_user_server.h"
 #include "platform/debug/gdb_server.h"
 #include "platform/platform.h"
+#include "platform/recording/recorder.h"
 
 namespace trn {
 
@@ -24,7 +25,8 @@ public:
         std::string address;
     };
 
-    explicit doors(platform& on);
+    /// With a recorder, all that comes through is recorded.
+    explicit doors(platform& on, recording::recorder* recorder = nullptr);
 
     /// In `folder`, made when it is missing: control.sock, and per PCIe function <chip>.sock.
     /// \throws listen_error
@@ -41,6 +43,7 @@ private:
     void open_functions(const std::filesystem::path& folder);
 
     platform& on_;
+    recording::recorder* const recorder_;
     std::vector<entry> all_;
     control_server control_;
     std::optional<gdb_server> gdb_;

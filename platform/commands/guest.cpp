@@ -39,7 +39,7 @@ constexpr int skipped = 77;  ///< CTest's and automake's word for "could not be 
 struct options {
     board_options board;
     unsigned devices = 0;  ///< 0: all that the board has
-    fs::path listen;
+    fs::path listen, record;
     fs::path qemu, kernel, initrd;
     std::string gdb, product, append, uart;
     std::vector<std::string> modules;
@@ -132,6 +132,7 @@ std::optional<std::string> parameter_of(const plan& board, std::string_view name
 
 /// What the command line leaves to us: how many chips, and memory that guests can map.
 platform_options build_options(const options& chosen) {
+    if (!chosen.record.empty() && !chosen.gdb.empty()) throw user_error(recording::no_debugger);
     auto build = chosen.board.checked();
     const auto board = load_board(build.board, kinds(), build.set);
     const auto said = [&](const std::string& name) {
@@ -169,7 +170,8 @@ public:
           machine_(read_machine(chosen)),
           platform_(kinds(), build_options(chosen)),
           folder_(chosen.listen),
-          doors_(platform_),
+          recorder_(recording::recorder_for(platform_, build_options(chosen), chosen.record)),
+          doors_(platform_, recorder_.get()),
           interrupts_(platform_.loop().io(), SIGINT, SIGTERM),
           children_(platform_.loop().io(), SIGCHLD) {}
 
@@ -184,6 +186,7 @@ public:
         run_loop::goal goal{"the command line", "the guest to end"};
         goal.background = true;
         const auto how = platform_.loop().run(std::move(goal));
+        if (recorder_) recorder_->finish();
         if (writer_) writer_->finish();
         const int status = conclude(how);
         print_misuse(platform_.chips());
@@ -317,6 +320,7 @@ private:
     guest_machine machine_;
     platform platform_;
     work_folder folder_;
+    const std::unique_ptr<recording::recorder> recorder_;
     doors doors_;
     boost::asio::signal_set interrupts_, children_;
     std::ofstream uart_;
@@ -334,6 +338,8 @@ int guarded(const options& chosen) {
     } catch (const config_error& e) {
         fmt::print(stderr, "{}\n", e.what());
     } catch (const listen_error& e) {
+        fmt::print(stderr, "trnvp: {}\n", e.what());
+    } catch (const recording::recording_error& e) {
         fmt::print(stderr, "trnvp: {}\n", e.what());
     } catch (const std::system_error& e) {
         fmt::print(stderr, "trnvp: {}\n", e.what());
@@ -371,6 +377,8 @@ void add_guest(CLI::App& app, int& status) {
                   "folder for the sockets, so that trnctl and others can join");
     c->add_option("--gdb", chosen->gdb, "serve GDB for the firmware on this port or Unix socket");
     c->add_option("--uart", chosen->uart, "write the chips' consoles to this file");
+    c->add_option("--record", chosen->record,
+                  "store the guest's session in this folder, for 'trnvp replay'");
     add_misuse_option(*c, chosen->misuse);
     c->add_option("qemu-arguments", chosen->extra, "after '--': more arguments of QEMU");
     c->callback([chosen, &status] { status = guarded(*chosen); });

@@ -34,7 +34,7 @@ using namespace std::chrono_literals;
 struct options {
     board_options board;
     std::string until, max_time;
-    std::string listen, gdb, uart, control_tcp, token_file;
+    std::string listen, gdb, uart, control_tcp, token_file, record;
     bool allow_remote = false;
     std::vector<misuse::policy_choice> misuse;
     bool paused = false;
@@ -54,6 +54,7 @@ platform_options build_options(const options& chosen) {
     if (!chosen.until.empty() && chosen.until != "ready") time_option("--until", chosen.until);
     if (chosen.uart == "socket" && chosen.listen.empty())
         throw user_error("--uart socket needs --listen DIR");
+    if (!chosen.record.empty() && !chosen.gdb.empty()) throw user_error(recording::no_debugger);
     return chosen.board.checked();
 }
 
@@ -63,7 +64,8 @@ public:
     explicit session(const options& chosen)
         : chosen_(chosen),
           platform_(kinds(), build_options(chosen)),
-          doors_(platform_),
+          recorder_(recording::recorder_for(platform_, build_options(chosen), chosen.record)),
+          doors_(platform_, recorder_.get()),
           signals_(io(), SIGINT, SIGTERM),
           tick_(io()) {}
 
@@ -78,6 +80,7 @@ public:
         announce();
         show_progress();
         const auto how = platform_.loop().run(goal());
+        if (recorder_) recorder_->finish();
         tick_.cancel();
         clear_progress();
         if (writer_) writer_->finish();
@@ -206,6 +209,7 @@ private:
     const options chosen_;
     const run_loop::wall_clock::time_point start_ = run_loop::wall_clock::now();
     platform platform_;
+    const std::unique_ptr<recording::recorder> recorder_;
     doors doors_;
     boost::asio::signal_set signals_;
     boost::asio::steady_timer tick_;
@@ -221,6 +225,8 @@ int guarded(const options& chosen) {
     } catch (const config_error& e) {
         fmt::print(stderr, "{}\n", e.what());
     } catch (const listen_error& e) {
+        fmt::print(stderr, "trnvp: {}\n", e.what());
+    } catch (const recording::recording_error& e) {
         fmt::print(stderr, "trnvp: {}\n", e.what());
     } catch (const user_error& e) {
         fmt::print(stderr, "trnvp: {}\n", e.what());
@@ -246,6 +252,8 @@ void add_run(CLI::App& app, int& status) {
                   "end with status 0 when: 'ready', or a simulated time like '10 ms'");
     c->add_option("--max-time", chosen->max_time, "end at this simulated time");
     add_misuse_option(*c, chosen->misuse);
+    c->add_option("--record", chosen->record,
+                  "store all that comes from outside in this folder, for 'trnvp replay'");
     c->add_option("--uart", chosen->uart,
                   "stdout, none, socket (in the --listen folder), or a file");
     c->add_flag("--paused", chosen->paused,

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <stdexcept>
 
 namespace trn {
@@ -26,7 +27,17 @@ fs::path firmware_folder() {
     return "build/firmware";
 }
 
+namespace {
+std::map<std::string, fs::path> stand_ins;
+}
+
+void stand_in_for_firmware(const std::string& name_or_path, const fs::path& file) {
+    stand_ins[name_or_path] = file;
+}
+
 fs::path find_firmware(const std::string& name_or_path) {
+    if (const auto known = stand_ins.find(name_or_path); known != stand_ins.end())
+        return known->second;
     const fs::path path = name_or_path;
     return path.has_parent_path() ? path : firmware_folder() / path;
 }

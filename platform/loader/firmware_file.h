@@ -17,6 +17,9 @@ std::filesystem::path firmware_folder();
 /// The file that a board's parameter names: a path (with a '/'), or a file of the firmware folder.
 std::filesystem::path find_firmware(const std::string& name_or_path);
 
+/// From now on that name is this file: a recording has its own copies.
+void stand_in_for_firmware(const std::string& name_or_path, const std::filesystem::path& file);
+
 /// The bytes of that file. Throws std::runtime_error with one sentence when it cannot be read or is
 /// longer than `limit` bytes.
 std::vector<std::uint8_t> read_firmware(const std::string& name_or_path, std::uint64_t limit);

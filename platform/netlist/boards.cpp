@@ -85,8 +85,9 @@ fs::path find_board(const std::string& name_or_path) {
 }
 
 plan load_board(const std::string& name_or_path, const kind_list& kinds,
-                std::vector<std::string> set) {
-    return plan_board(find_board(name_or_path), kinds, {boards_folder(), std::move(set)});
+                std::vector<std::string> set, fs::path boards) {
+    if (boards.empty()) boards = boards_folder();
+    return plan_board(find_board(name_or_path), kinds, {std::move(boards), std::move(set)});
 }
 
 }  // namespace trn

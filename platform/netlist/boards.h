@@ -28,8 +28,9 @@ bool is_board(const std::string& name_or_path);
 /// \throws config_error (E55) with the names that are near.
 std::filesystem::path find_board(const std::string& name_or_path);
 
-/// Reads the board that a command line names; `set` are "name=value" for its parameters.
+/// Reads the board that a command line names; `set` are "name=value" for its parameters, `boards`
+/// is where assemblies are looked for instead of boards_folder().
 plan load_board(const std::string& name_or_path, const kind_list& kinds,
-                std::vector<std::string> set = {});
+                std::vector<std::string> set = {}, std::filesystem::path boards = {});
 
 }  // namespace trn

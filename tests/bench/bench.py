@@ -64,6 +64,33 @@ def idle(trnvp):
             row("idle booted chip, processor", cpu, "%", "0 % (below 0.5)", cpu < 0.5)]
 
 
+def recording(trnvp):
+    """The same copy over the socket with and without --record, in turns."""
+    def megabytes_per_second(*options):
+        with tempfile.TemporaryDirectory() as folder:
+            sockets = os.path.join(folder, "sockets")
+            record = [word if word != "DIR" else os.path.join(folder, "recording") for word in options]
+            with subprocess.Popen([trnvp, "run", "trn3-chip", "--listen", sockets, "--uart", "none", *record],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as chip:
+                try:
+                    while not os.path.exists(os.path.join(sockets, "control.sock")):
+                        time.sleep(0.01)
+                    copy = [trnvp.with_name("trnctl"), "--connect", sockets, "--json", "copy", "host", "hbm0@16MiB",
+                            "64MiB"]
+                    rates = []
+                    for _ in range(3):
+                        result = json.loads(subprocess.run(copy, check=True, stdout=subprocess.PIPE).stdout)
+                        rates.append(result["bytes"] / result["wall_s"] / 1e6)
+                    return max(rates)
+                finally:
+                    chip.terminate()
+
+    turns = [(megabytes_per_second("--record", "DIR"), megabytes_per_second()) for _ in range(3)]
+    recorded, plain = (statistics.median(column) for column in zip(*turns))
+    return [{"name": "copy from a client, recorded", "value": recorded, "unit": "MB/s", "peer": "not recorded",
+             "peer_value": plain, "ratio": recorded / plain, "goal": "", "met": None}]
+
+
 def cpu_seconds(pid):
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -74,7 +101,7 @@ def resident_mib(pid):
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-WHOLE_RUNS = {"cold_boot": cold_boot, "idle": idle}
+WHOLE_RUNS = {"cold_boot": cold_boot, "idle": idle, "recording": recording}
 
 
 def main() -> int:

@@ -83,6 +83,17 @@ TEST_F(Guest, DrivesASimulatorChipThroughSysfs) {
     EXPECT_THAT(line(how, 0, "copy"), HasSubstr("each of 4 stacks: came back as sent"));
 }
 
+TEST_F(Guest, ARecordedGuestReplaysToTheSameTraceWithoutQemu) {
+    const auto recording = folder / "recording", trace = folder / "trace", again = folder / "again";
+    const auto how = start("trn3-chip --devices 2 --record " + recording + " --trace " + trace);
+    ASSERT_EQ(how.status, 0) << how.output;
+    const auto replay = run(trnvp + " replay " + recording + " --trace " + again);
+    EXPECT_EQ(replay.status, 0) << replay.output;
+    EXPECT_THAT(replay.output, HasSubstr("as recorded"));
+    EXPECT_EQ(run("cmp " + trace + " " + again).status, 0);
+    EXPECT_GT(fs::file_size(trace), 1000u);
+}
+
 TEST_F(Guest, FourChipsAreNumberedInBusOrder) {
     const auto how = start("trn3-chip --devices 4");
     ASSERT_EQ(how.status, 0) << how.output;

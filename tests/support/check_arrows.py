@@ -18,6 +18,8 @@ ALLOWED = {
     "platform/netlist/": BASE + ["platform/netlist/", "platform/tlm/", "platform/kernel/"],
     "platform/debug/": BASE + ["platform/debug/", "platform/kernel/", "platform/attach/"],
     "platform/attach/": BASE + ["platform/attach/", "platform/kernel/", "platform/tlm/"],
+    "platform/recording/log/": ["platform/recording/log/"],  # the file format alone
+    "platform/recording/": None,  # records and plays hosts: board, control methods, functions
     "models/": BASE + ["models/", "platform/tlm/", "platform/registers/", "platform/kernel/",
                        "platform/misuse/", "platform/loader/"],
     "platform/scenario/": None,  # plays a host: board, control methods and driver stub

@@ -15,14 +15,14 @@ using boost::system::error_code;
 
 class console_server::client : public std::enable_shared_from_this<client> {
 public:
-    client(listener::stream socket, console& device)
-        : socket_(std::move(socket)), device_(device) {}
+    client(listener::stream socket, console_log& log, std::string module)
+        : socket_(std::move(socket)), log_(log), module_(std::move(module)) {}
 
     void read() {
         socket_.async_read_some(asio::buffer(typed_),
                                 [self = shared_from_this()](error_code e, std::size_t n) {
                                     if (e || !self->open_) return self->close();
-                                    self->device_.type({self->typed_.data(), n});
+                                    self->log_.type(self->module_, {self->typed_.data(), n});
                                     self->read();
                                 });
     }
@@ -54,7 +54,8 @@ private:
     }
 
     listener::stream socket_;
-    console& device_;
+    console_log& log_;
+    const std::string module_;
     std::array<char, 256> typed_;
     std::deque<std::string> output_;
     std::size_t backlog_ = 0;
@@ -86,7 +87,7 @@ void console_server::welcome(listener::stream socket) {
     });
     const auto* output = log_.find(module_);
     if (clients_.size() >= most_clients || !output) return;
-    const auto created = std::make_shared<client>(std::move(socket), *output->device);
+    const auto created = std::make_shared<client>(std::move(socket), log_, module_);
     clients_.push_back(created);
     created->send(output->tail);
     created->read();

@@ -28,6 +28,12 @@ const console_log::output* console_log::find(std::string_view module) const {
     return found == outputs_.end() ? nullptr : &found->second;
 }
 
+std::size_t console_log::type(std::string_view module, std::string_view text) {
+    const auto taken = find(module)->device->type(text);
+    if (heard_) heard_(module, text, taken);
+    return taken;
+}
+
 std::function<bool()> console_log::printed(std::string_view module, std::string text,
                                            std::uint64_t since) const {
     const auto* output = find(module);

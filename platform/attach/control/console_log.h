@@ -35,6 +35,13 @@ public:
     const output* find(std::string_view module) const;
     const std::map<std::string, output, std::less<>>& all() const { return outputs_; }
 
+    /// Types at a console that exists; how many bytes its queue took. Everybody types through here.
+    std::size_t type(std::string_view module, std::string_view text);
+    using typing =
+        std::function<void(std::string_view module, std::string_view text, std::size_t taken)>;
+    /// Who hears of everything that is typed.
+    void on_typing(typing heard) { heard_ = std::move(heard); }
+
     /// True once `module` has printed `text` at or after byte `since`. Cheap to ask again and
     /// again.
     std::function<bool()> printed(std::string_view module, std::string text,
@@ -45,6 +52,7 @@ private:
 
     std::map<std::string, output, std::less<>> outputs_;
     std::vector<listener> listeners_;
+    typing heard_;
 };
 
 }  // namespace trn

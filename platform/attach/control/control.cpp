@@ -483,15 +483,15 @@ void control::add_module_methods() {
                                           "there is no console '" + p.text("module") + "'");
                      return json{{"text", output->tail}, {"printed", output->printed}};
                  });
-    methods_.add(
-        "type", "module, text", "Types at a console; answers how many bytes its queue took.",
-        [this](const auto& p, auto&) {
-            p.only({"module", "text"});
-            const auto* output = consoles_.find(p.text("module"));
-            if (!output)
-                throw rpc::error(code::not_found, "there is no console '" + p.text("module") + "'");
-            return json{{"taken", output->device->type(p.text("text"))}};
-        });
+    methods_.add("type", "module, text",
+                 "Types at a console; answers how many bytes its queue took.",
+                 [this](const auto& p, auto&) {
+                     p.only({"module", "text"});
+                     const auto module = p.text("module");
+                     if (!consoles_.find(module))
+                         throw rpc::error(code::not_found, "there is no console '" + module + "'");
+                     return json{{"taken", consoles_.type(module, p.text("text"))}};
+                 });
 }
 
 }  // namespace trn

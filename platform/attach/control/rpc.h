@@ -57,6 +57,7 @@ public:
     std::optional<double> seconds(std::string_view name) const;
     /// An object, an array: whatever it is; null when it is missing.
     const json& value(std::string_view name) const;
+    const json& all() const { return values_; }
 
     [[noreturn]] void wrong(std::string_view name, std::string_view expected) const;
 

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/commands/replay.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/signal_set.hpp>
+#include <chrono>
+#include <csignal>
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "models/kinds.h"
+#include "platform/commands/doors.h"
+#include "platform/kernel/time_text.h"
+#include "platform/recording/log/survey.h"
+#include "platform/recording/replay.h"
+
+namespace trn {
+
+namespace {
+
+using recording::recording_error;
+using rpc::json;
+using wall_clock = run_loop::wall_clock;
+
+struct options {
+    std::string folder, firmware, gdb;
+    std::filesystem::path trace;
+    std::string uart = "none";
+    bool strict = false;
+    bool json = false;
+};
+
+/// What a replay is called when it has no difference, or may have some.
+std::string verdict(const recording::replay::outcome& how) {
+    if (how.interrupted) return "interrupted";
+    if (how.differences == 0) return "as recorded";
+    return fmt::format("{} difference{}", how.differences, how.differences == 1 ? "" : "s");
+}
+
+void print(const recording::replay::outcome& how, const recording::survey& what, bool same,
+           double wall) {
+    for (const auto& [time, text] : how.first)
+        fmt::print("{:>14}  {}\n", to_text(sc_core::sc_time::from_value(time)), text);
+    if (how.differences > how.first.size())
+        fmt::print("{:>14}  and {} more\n", "", how.differences - how.first.size());
+    if (!what.complete)
+        fmt::print("the recording has no end: its platform was killed, or is still running\n");
+    if (!same) fmt::print("the platform is another one than was recorded\n");
+    fmt::print("trnvp: {}: {} events repeated, {} compared, {} simulated, {:.2f} s\n", verdict(how),
+               how.repeated, how.compared, to_text(sc_core::sc_time_stamp()), wall);
+}
+
+void print_json(const recording::replay::outcome& how, const recording::survey& what, bool same,
+                bool good, double wall) {
+    json first = json::array();
+    for (const auto& [time, text] : how.first) first.push_back({{"time_ps", time}, {"text", text}});
+    std::cout << json{{"event", "replayed"},
+                      {"good", good},
+                      {"same_platform", same},
+                      {"complete", what.complete},
+                      {"interrupted", how.interrupted},
+                      {"repeated", how.repeated},
+                      {"compared", how.compared},
+                      {"differences", how.differences},
+                      {"first", first},
+                      {"time_ps", sc_core::sc_time_stamp().value()},
+                      {"wall_seconds", wall}}
+              << std::endl;
+}
+
+void show_consoles(platform& on) {
+    on.methods().consoles().listen(
+        [](std::string_view, std::string_view text) { std::cout << text << std::flush; });
+}
+
+int run(const options& chosen) {
+    const auto start = wall_clock::now();
+    const std::filesystem::path folder = chosen.folder;
+    const auto about = recording::read_manifest(folder);
+    recording::log_reader first_reading(folder);
+    const auto what = recording::look_over(first_reading, about);
+
+    auto build = recording::options_of(about, folder, chosen.firmware);
+    build.trace = chosen.trace;
+    platform on(kinds(), build);
+    boost::asio::signal_set signals(on.loop().io(), SIGINT, SIGTERM);
+    signals.async_wait([&on](auto error, int) {
+        if (!error) on.loop().quit("interrupted");
+    });
+    doors entrances(on);
+    if (!chosen.gdb.empty()) entrances.open_gdb(chosen.gdb);
+    for (const auto& entrance : entrances.all())
+        fmt::print(stderr, "  {:<14} {}\n", entrance.purpose, entrance.address);
+    if (chosen.uart == "stdout") show_consoles(on);
+
+    recording::replay again(on, about, what, recording::log_reader(folder));
+    const auto how = again.run();
+    const bool tolerant = !again.same() && !chosen.strict;
+    const bool good = !how.interrupted && (how.differences == 0 || tolerant);
+    const double wall = std::chrono::duration<double>(wall_clock::now() - start).count();
+    if (chosen.json)
+        print_json(how, what, again.same(), good, wall);
+    else
+        print(how, what, again.same(), wall);
+    return good ? 0 : 1;
+}
+
+int guarded(const options& chosen) {
+    try {
+        return run(chosen);
+    } catch (const config_error& e) {
+        fmt::print(stderr, "{}\n", e.what());
+    } catch (const listen_error& e) {
+        fmt::print(stderr, "trnvp: {}\n", e.what());
+    } catch (const recording_error& e) {
+        fmt::print(stderr, "trnvp: {}\n", e.what());
+    }
+    return 2;
+}
+
+}  // namespace
+
+void add_replay(CLI::App& app, int& status) {
+    auto chosen = std::make_shared<options>();
+    auto* c = app.add_subcommand("replay", "repeat a recorded session with no host attached");
+    c->add_option("folder", chosen->folder, "what 'trnvp run --record' has written")->required();
+    c->add_option("--firmware", chosen->firmware, "flash image or ELF instead of the recorded one");
+    c->add_option("--trace", chosen->trace, "write the event trace here; .json for Perfetto");
+    c->add_option("--gdb", chosen->gdb,
+                  "serve GDB on this loopback port (0 chooses one) or Unix socket");
+    c->add_option("--uart", chosen->uart, "stdout or none")
+        ->check(CLI::IsMember({"stdout", "none"}));
+    c->add_flag("--strict", chosen->strict,
+                "differences are an error on another platform or firmware too");
+    c->add_flag("--json", chosen->json, "the result as one JSON line");
+    c->callback([chosen, &status] { status = guarded(*chosen); });
+}
+
+}  // namespace trn

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/recording/log/log.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+namespace trn::recording {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int compression_level = 1;                         // as fast as the rest of recording
+constexpr std::uint64_t tail_magic = 0x316c'6961'7472'6e74;  // "tnrtail1"
+// An event that does not fit the rest of a frame has one of its own.
+constexpr std::size_t largest_frame = event::largest + 128;
+
+[[noreturn]] void damaged(unsigned frame, std::uint64_t at, std::string_view how) {
+    throw recording_error(
+        fmt::format("{}: frame {}, at byte {}, is damaged: {}", events_file, frame, at, how));
+}
+
+std::vector<std::uint8_t> bytes_of(const fs::path& file, std::size_t most) {
+    std::ifstream in(file, std::ios::binary);
+    std::vector<std::uint8_t> bytes(in ? most : 0);
+    in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    bytes.resize(static_cast<std::size_t>(in.gcount()));
+    return bytes;
+}
+
+}  // namespace
+
+/// What the tail's file holds: `length` bytes of events that follow the first `continues` bytes of
+/// the log. A crash between two stores leaves a tail that is ignored or one that is complete.
+struct log_writer::tail {
+    std::uint64_t magic;
+    std::atomic<std::uint64_t> continues;
+    std::atomic<std::uint64_t> length;
+    std::uint8_t events[frame_size];
+};
+
+log_writer::log_writer(const fs::path& folder)
+    : folder_(folder),
+      out_(folder / events_file, std::ios::binary | std::ios::trunc),
+      compressor_(ZSTD_createCCtx(), ZSTD_freeCCtx) {
+    if (!out_)
+        throw recording_error(fmt::format("cannot write {}: {}", (folder / events_file).string(),
+                                          std::strerror(errno)));
+    ZSTD_CCtx_setParameter(compressor_.get(), ZSTD_c_compressionLevel, compression_level);
+    ZSTD_CCtx_setParameter(compressor_.get(), ZSTD_c_checksumFlag, 1);
+    const fs::path path = folder / tail_file;
+    const int file = open(path.c_str(), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600);
+    void* at = MAP_FAILED;
+    // Blocks are allocated now: a disk that is full must not become a bus error later.
+    if (file >= 0 && posix_fallocate(file, 0, sizeof(tail)) == 0)
+        at = mmap(nullptr, sizeof(tail), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    const int error = errno;
+    if (file >= 0) close(file);
+    if (at == MAP_FAILED)
+        throw recording_error(
+            fmt::format("cannot write {}: {}", path.string(), std::strerror(error)));
+    tail_ = static_cast<tail*>(at);
+    tail_->magic = tail_magic;
+}
+
+log_writer::~log_writer() {
+    munmap(tail_, sizeof(tail));
+}
+
+void log_writer::write(const event& e) {
+    assert(e.bytes.size() <= event::largest);
+    one_.clear();
+    encoder_.encode(e, one_);
+    if (tail_->length + one_.size() > frame_size) flush_tail();
+    if (one_.size() > frame_size) {
+        write_frame(one_);
+        tail_->continues = written_;
+        return;
+    }
+    std::memcpy(tail_->events + tail_->length, one_.data(), one_.size());
+    tail_->length.store(tail_->length + one_.size(), std::memory_order_release);
+}
+
+void log_writer::flush_tail() {
+    if (tail_->length == 0) return;
+    write_frame({tail_->events, tail_->length});
+    tail_->length.store(0, std::memory_order_release);
+    tail_->continues.store(written_, std::memory_order_release);
+}
+
+void log_writer::write_frame(std::span<const std::uint8_t> events) {
+    frame_.resize(ZSTD_compressBound(events.size()));
+    const std::size_t size = ZSTD_compress2(compressor_.get(), frame_.data(), frame_.size(),
+                                            events.data(), events.size());
+    assert(!ZSTD_isError(size));
+    out_.write(reinterpret_cast<const char*>(frame_.data()), static_cast<std::streamsize>(size));
+    if (!out_.flush())
+        throw recording_error(fmt::format("cannot write {}: {}", (folder_ / events_file).string(),
+                                          std::strerror(errno)));
+    written_ += size;
+}
+
+void log_writer::finish() {
+    flush_tail();
+    std::error_code ignored;
+    fs::remove(folder_ / tail_file, ignored);
+}
+
+// --- reading
+
+log_reader::log_reader(const fs::path& folder)
+    : log_reader(std::make_unique<std::ifstream>(folder / events_file, std::ios::binary),
+                 bytes_of(folder / tail_file, 2 * log_writer::frame_size)) {
+    if (!*in_)
+        throw recording_error(fmt::format("cannot read {}", (folder / events_file).string()));
+}
+
+log_reader::log_reader(std::unique_ptr<std::istream> log, std::vector<std::uint8_t> tail)
+    : in_(std::move(log)),
+      tail_(std::move(tail)),
+      decompressor_(ZSTD_createDCtx(), ZSTD_freeDCtx) {}
+
+std::optional<event> log_reader::next() {
+    while (left_.empty())
+        if (!next_frame() && !take_tail()) return std::nullopt;
+    auto e = decoder_.decode(left_);
+    if (!e) damaged(frames_, consumed_, "its last event is cut off");
+    return e;
+}
+
+/// Has the next frame in `input_`, whole unless the log ends before.
+void log_reader::fill() {
+    const std::size_t wanted = ZSTD_compressBound(largest_frame);
+    if (input_.size() - used_ >= wanted || !*in_) return;
+    input_.erase(input_.begin(), input_.begin() + static_cast<std::ptrdiff_t>(used_));
+    used_ = 0;
+    const std::size_t had = input_.size();
+    input_.resize(wanted + log_writer::frame_size);
+    in_->read(reinterpret_cast<char*>(input_.data() + had),
+              static_cast<std::streamsize>(input_.size() - had));
+    input_.resize(had + static_cast<std::size_t>(in_->gcount()));
+}
+
+bool log_reader::next_frame() {
+    fill();
+    const auto* at = input_.data() + used_;
+    const std::size_t there = input_.size() - used_;
+    if (there == 0) return false;
+    const auto size = ZSTD_getFrameContentSize(at, there);
+    const bool cut = there < 18;  // RFC 8878: no frame header is longer
+    if (size == ZSTD_CONTENTSIZE_ERROR && cut) return false;
+    if (size == ZSTD_CONTENTSIZE_ERROR) damaged(frames_, consumed_, "this is no zstd frame");
+    if (size == ZSTD_CONTENTSIZE_UNKNOWN || size > largest_frame)
+        damaged(frames_, consumed_, "no recording has frames of this size");
+    const std::size_t compressed = ZSTD_findFrameCompressedSize(at, there);
+    if (ZSTD_isError(compressed)) {
+        if (ZSTD_getErrorCode(compressed) == ZSTD_error_srcSize_wrong)
+            return false;  // a crash has cut it off
+        damaged(frames_, consumed_, ZSTD_getErrorName(compressed));
+    }
+    frame_.resize(size);
+    const std::size_t done =
+        ZSTD_decompressDCtx(decompressor_.get(), frame_.data(), frame_.size(), at, compressed);
+    if (ZSTD_isError(done)) damaged(frames_, consumed_, ZSTD_getErrorName(done));
+    frame_.resize(done);
+    left_ = frame_;
+    used_ += compressed;
+    consumed_ += compressed;
+    ++frames_;
+    return true;
+}
+
+bool log_reader::take_tail() {
+    struct head {
+        std::uint64_t magic, continues, length;
+    } tail{};
+    if (tail_.size() < sizeof tail) return false;
+    std::memcpy(&tail, tail_.data(), sizeof tail);
+    if (tail.magic != tail_magic || tail.continues != consumed_ ||
+        tail.length > tail_.size() - sizeof tail)
+        return false;
+    const auto events = std::span(tail_).subspan(sizeof tail, tail.length);
+    frame_.assign(events.begin(), events.end());
+    tail_.clear();
+    left_ = frame_;
+    return true;
+}
+
+}  // namespace trn::recording

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <istream>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "platform/recording/log/event.h"
+
+struct ZSTD_CCtx_s;
+struct ZSTD_DCtx_s;
+
+namespace trn::recording {
+
+/// The two files of a log: what is complete, and what a crash would otherwise lose.
+constexpr const char* events_file = "events.zst";
+constexpr const char* tail_file = "events.tail";
+
+/// Writes events into a folder. They are gathered in a mapped file, the tail, which outlives this
+/// process however it ends, and go from there as one compressed frame into the log.
+class log_writer {
+public:
+    static constexpr std::size_t frame_size = 512 << 10;  ///< bytes before compression
+
+    /// Makes both files. Throws recording_error.
+    explicit log_writer(const std::filesystem::path& folder);
+    ~log_writer();
+    log_writer(const log_writer&) = delete;
+    log_writer& operator=(const log_writer&) = delete;
+
+    /// Throws recording_error when the disk is full.
+    void write(const event& e);
+    /// Completes the log and removes the tail.
+    void finish();
+
+private:
+    struct tail;
+    void write_frame(std::span<const std::uint8_t> events);
+    void flush_tail();
+
+    const std::filesystem::path folder_;
+    std::ofstream out_;
+    std::uint64_t written_ = 0;  // bytes in out_
+    tail* tail_ = nullptr;       // mapped
+    encoder encoder_;
+    std::vector<std::uint8_t> one_, frame_;
+    std::unique_ptr<ZSTD_CCtx_s, std::size_t (*)(ZSTD_CCtx_s*)> compressor_;
+};
+
+/// Reads events in order. What a crash has cut off is left out; what is damaged throws
+/// recording_error. Holds one frame in memory, however long the log is.
+class log_reader {
+public:
+    explicit log_reader(const std::filesystem::path& folder);
+    /// The same from anywhere; `tail` are the bytes of the tail's file, if there is one.
+    log_reader(std::unique_ptr<std::istream> log, std::vector<std::uint8_t> tail);
+
+    /// Nothing at the end.
+    std::optional<event> next();
+
+private:
+    bool next_frame();
+    bool take_tail();
+    void fill();
+
+    std::unique_ptr<std::istream> in_;
+    std::vector<std::uint8_t> tail_;
+    std::vector<std::uint8_t> input_;  // compressed, from `used_` on
+    std::size_t used_ = 0;
+    std::uint64_t consumed_ = 0;  // bytes of complete frames
+    std::vector<std::uint8_t> frame_;
+    std::span<const std::uint8_t> left_;  // of frame_
+    unsigned frames_ = 0;
+    decoder decoder_;
+    std::unique_ptr<ZSTD_DCtx_s, std::size_t (*)(ZSTD_DCtx_s*)> decompressor_;
+};
+
+}  // namespace trn::recording

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "platform/recording/log/event.h"
+
+namespace trn::recording {
+
+/// Everything but the events: what was recorded, and how to build it again.
+struct manifest {
+    static constexpr unsigned current_format = 1;
+    static constexpr std::size_t most_functions = 4096;
+
+    std::string version;                ///< of the trnvp that recorded
+    std::string board;                  ///< its name
+    std::string digest;                 ///< of the board, its images and the timing
+    std::string file;                   ///< the board's YAML, in the recording
+    std::vector<std::string> set = {};  ///< "name=value", parameters of the board
+    std::string firmware = {};          ///< as --firmware said it; empty: what the board says
+    std::map<std::string, std::string> images = {};  ///< as the board names them -> file
+    bool contended = true;
+    std::string time_policy = {};  ///< for people: a replay has its own time
+    std::uint64_t seed = 0;
+    std::vector<std::string> functions = {};  ///< chips, by event::function
+    std::vector<std::string> consoles = {};   ///< modules, the same for typed text
+
+    bool operator==(const manifest&) const = default;
+};
+
+constexpr const char* manifest_file = "manifest.json";
+constexpr const char* boards_copy = "boards";  ///< the folder for assemblies, in the recording
+
+std::string to_json(const manifest& m);
+/// Throws recording_error.
+manifest parse_manifest(std::string_view text);
+manifest read_manifest(const std::filesystem::path& folder);
+void write_manifest(const manifest& m, const std::filesystem::path& folder);
+
+}  // namespace trn::recording

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/recording/log/survey.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace trn::recording {
+
+namespace {
+
+[[noreturn]] void wrong(const event& e, std::string_view why) {
+    throw recording_error(
+        fmt::format("the recording is damaged: {} at {} ps: {}", to_string(e.what), e.time, why));
+}
+
+void check_call(const event& e) {
+    const auto call = nlohmann::json::parse(e.text(), nullptr, false);
+    if (!call.is_object() || !call.contains("method") || !call["method"].is_string() ||
+        !call.contains("params") || !call.contains("answer"))
+        wrong(e, "it is no call");
+}
+
+void check(const event& e, const manifest& about) {
+    const auto known = e.what == kind::typed ? about.consoles.size() : about.functions.size();
+    const bool of_the_platform = e.what == kind::control || e.what == kind::end;
+    if (!of_the_platform && e.function >= known) wrong(e, "nothing has this number");
+    switch (e.what) {
+    case kind::config_read:
+    case kind::config_write:
+    case kind::bar_write:
+    case kind::has_read:
+        if (e.size != e.bytes.size()) wrong(e, "its size is not that of its bytes");
+        break;
+    case kind::bar_read:
+        if (e.size > event::largest) wrong(e, "no host reads so much at once");
+        break;
+    case kind::control:
+        check_call(e);
+        break;
+    default:
+        break;
+    }
+}
+
+}  // namespace
+
+survey look_over(log_reader& log, const manifest& about) {
+    survey all;
+    while (const auto e = log.next()) {
+        if (all.complete) wrong(*e, "it comes after the end");
+        check(*e, about);
+        (from_outside(e->what) ? all.from_outside : all.from_inside) += 1;
+        if (e->what == kind::has_read) all.bytes_read += e->size;
+        if (e->what == kind::answer) all.bytes_read += e->bytes.size();
+        all.last_time = e->time;
+        all.last_deltas = e->deltas + (from_outside(e->what) ? 0 : 1);
+        all.complete = e->what == kind::end;
+    }
+    return all;
+}
+
+}  // namespace trn::recording

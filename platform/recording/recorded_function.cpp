@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/recording/recorded_function.h"
+
+#include <utility>
+
+namespace trn::recording {
+
+using sc_core::sc_time;
+
+namespace {
+
+std::vector<std::uint8_t> copy_of(std::span<const std::uint8_t> bytes) {
+    return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace
+
+recorded_function::recorded_function(recorder& by, std::uint32_t number, function_port& function)
+    : by_(by), number_(number), function_(function) {
+    function_.watch_host_memory(this);
+}
+
+recorded_function::~recorded_function() {
+    function_.watch_host_memory(nullptr);
+}
+
+void recorded_function::note(event e) {
+    e.function = number_;
+    by_.note(std::move(e));
+}
+
+// --- the host's calls
+
+function_port::bar_info recorded_function::bar(unsigned index) {
+    bar_info seen = function_.bar(index);
+    seen.descriptor = -1;
+    seen.areas.clear();
+    note({.what = kind::look_at_bar, .index = index, .size = seen.size});
+    return seen;
+}
+
+void recorded_function::config_read(std::uint32_t offset, std::span<std::uint8_t> bytes) {
+    function_.config_read(offset, bytes);
+    note({.what = kind::config_read,
+          .address = offset,
+          .size = bytes.size(),
+          .bytes = copy_of(bytes)});
+}
+
+void recorded_function::config_write(std::uint32_t offset, std::span<const std::uint8_t> bytes) {
+    function_.config_write(offset, bytes);
+    note({.what = kind::config_write,
+          .address = offset,
+          .size = bytes.size(),
+          .bytes = copy_of(bytes)});
+}
+
+bool recorded_function::bar_read(unsigned index, std::uint64_t offset,
+                                 std::span<std::uint8_t> bytes, sc_time& delay) {
+    sc_time took;
+    const bool done = function_.bar_read(index, offset, bytes, took);
+    delay += took;
+    note({.what = kind::bar_read,
+          .flag = done,
+          .index = index,
+          .address = offset,
+          .size = bytes.size(),
+          .delay = took.value(),
+          .bytes = kept(bytes)});
+    return done;
+}
+
+bool recorded_function::bar_write(unsigned index, std::uint64_t offset,
+                                  std::span<const std::uint8_t> bytes, sc_time& delay) {
+    sc_time took;
+    const bool done = function_.bar_write(index, offset, bytes, took);
+    delay += took;
+    note({.what = kind::bar_write,
+          .flag = done,
+          .index = index,
+          .address = offset,
+          .size = bytes.size(),
+          .delay = took.value(),
+          .bytes = copy_of(bytes)});
+    return done;
+}
+
+bool recorded_function::map_host(const host_range& range) {
+    const bool done = function_.map_host(range);
+    const std::uint32_t rights = (range.readable ? access::readable : 0) |
+                                 (range.writable ? access::writable : 0) |
+                                 (range.bytes != nullptr ? access::has_bytes : 0);
+    note({.what = kind::map,
+          .flag = done,
+          .index = rights,
+          .address = range.iova,
+          .size = range.size});
+    return done;
+}
+
+bool recorded_function::unmap_host(std::uint64_t iova, std::uint64_t size,
+                                   const std::function<void(const host_range&)>& forgotten) {
+    const bool done = function_.unmap_host(iova, size, forgotten);
+    note({.what = kind::unmap, .flag = done, .address = iova, .size = size});
+    return done;
+}
+
+void recorded_function::carry_host_messages(host_messages* carrier) {
+    carrier_ = carrier;
+    function_.carry_host_messages(carrier == nullptr ? nullptr : this);
+    note({.what = kind::carry, .flag = carrier != nullptr});
+}
+
+void recorded_function::host_messages_ready() {
+    function_.host_messages_ready();
+    note({.what = kind::messages_room});
+}
+
+void recorded_function::on_interrupt(unsigned vector, std::function<void()> raised) {
+    const bool enables = static_cast<bool>(raised);
+    function_.on_interrupt(
+        vector, !enables ? raised : [this, vector, raised] {
+            note({.what = kind::raised, .index = vector});
+            raised();
+        });
+    note({.what = kind::set_vector, .flag = enables, .index = vector});
+}
+
+void recorded_function::reset() {
+    function_.reset();
+    note({.what = kind::reset});
+}
+
+void recorded_function::detach() {
+    function_.detach();
+    note({.what = kind::detach});
+}
+
+// --- the function's own
+
+void recorded_function::has_read(std::uint64_t address, std::span<std::uint8_t> bytes) {
+    note({.what = kind::has_read,
+          .address = address,
+          .size = bytes.size(),
+          .bytes = copy_of(bytes)});
+}
+
+void recorded_function::has_written(std::uint64_t address, std::span<const std::uint8_t> bytes) {
+    note({.what = kind::has_written,
+          .address = address,
+          .size = bytes.size(),
+          .bytes = kept(bytes)});
+}
+
+bool recorded_function::read(std::uint64_t iova, std::uint32_t size, answer answered) {
+    const std::uint64_t number = questions_;
+    const bool accepted =
+        carrier_->read(iova, size, [this, number, answered](std::span<const std::uint8_t> bytes) {
+            answered(bytes);
+            note({.what = kind::answer,
+                  .index = static_cast<std::uint32_t>(number),
+                  .bytes = copy_of(bytes)});
+        });
+    if (accepted) ++questions_;
+    note({.what = kind::question,
+          .flag = accepted,
+          .index = static_cast<std::uint32_t>(number),
+          .address = iova,
+          .size = size});
+    return accepted;
+}
+
+bool recorded_function::write(std::uint64_t iova, std::span<const std::uint8_t> bytes) {
+    const bool accepted = carrier_->write(iova, bytes);
+    note({.what = kind::post,
+          .flag = accepted,
+          .address = iova,
+          .size = bytes.size(),
+          .bytes = kept(bytes)});
+    return accepted;
+}
+
+}  // namespace trn::recording

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "platform/attach/function_port.h"
+#include "platform/recording/recorder.h"
+
+namespace trn::recording {
+
+/// A function that writes down every call of its host, with the answer, and everything that the
+/// function does to its host. Memory that a host could map is not offered: such accesses would not
+/// be seen.
+class recorded_function final : public function_port,
+                                private traffic_watcher,
+                                private host_messages {
+public:
+    recorded_function(recorder& by, std::uint32_t number, function_port& function);
+    ~recorded_function() override;
+
+    bar_info bar(unsigned index) override;
+    void config_read(std::uint32_t offset, std::span<std::uint8_t> bytes) override;
+    void config_write(std::uint32_t offset, std::span<const std::uint8_t> bytes) override;
+    bool bar_read(unsigned index, std::uint64_t offset, std::span<std::uint8_t> bytes,
+                  sc_core::sc_time& delay) override;
+    bool bar_write(unsigned index, std::uint64_t offset, std::span<const std::uint8_t> bytes,
+                   sc_core::sc_time& delay) override;
+    bool map_host(const host_range& range) override;
+    bool unmap_host(std::uint64_t iova, std::uint64_t size,
+                    const std::function<void(const host_range&)>& forgotten) override;
+    void watch_host_memory(traffic_watcher*) override {}  // it is watched
+    void carry_host_messages(host_messages* carrier) override;
+    void host_messages_ready() override;
+    unsigned interrupt_vectors() const override { return function_.interrupt_vectors(); }
+    void on_interrupt(unsigned vector, std::function<void()> raised) override;
+    void reset() override;
+    void detach() override;
+
+private:
+    void has_read(std::uint64_t address, std::span<std::uint8_t> bytes) override;
+    void has_written(std::uint64_t address, std::span<const std::uint8_t> bytes) override;
+    bool read(std::uint64_t iova, std::uint32_t size, answer answered) override;
+    bool write(std::uint64_t iova, std::span<const std::uint8_t> bytes) override;
+    void note(event e);
+
+    recorder& by_;
+    const std::uint32_t number_;
+    function_port& function_;
+    host_messages* carrier_ = nullptr;
+    std::uint64_t questions_ = 0;  // accepted so far
+};
+
+}  // namespace trn::recording

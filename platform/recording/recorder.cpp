@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/recording/recorder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <set>
+#include <system_error>
+
+#include "platform/loader/firmware_file.h"
+#include "platform/netlist/boards.h"
+#include "platform/recording/recorded_function.h"
+
+namespace trn::recording {
+
+namespace fs = std::filesystem;
+using rpc::json;
+
+namespace {
+
+/// Control methods that change nothing in the platform: they look, or they move time, which each
+/// event tells anyway. What is not here is recorded, so that a new method cannot be forgotten.
+constexpr std::array<std::string_view, 14> not_recorded{
+    "hello", "methods", "subscribe", "quit",       "status",  "run",     "wait",
+    "pause", "step",    "peek",      "statistics", "inspect", "console", "list"};
+
+void make_empty_folder(const fs::path& folder) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (!fs::is_directory(folder, error))
+        throw recording_error(fmt::format("cannot make the folder {}", folder.string()));
+    if (!fs::is_empty(folder, error))
+        throw recording_error(
+            fmt::format("{} is not empty: a recording has a folder of its own", folder.string()));
+}
+
+void store(const fs::path& from, const fs::path& to) {
+    std::error_code error;
+    fs::create_directories(to.parent_path(), error);
+    if (!fs::copy_file(from, to, fs::copy_options::overwrite_existing, error))
+        throw recording_error(
+            fmt::format("cannot copy {} to {}: {}", from.string(), to.string(), error.message()));
+}
+
+bool is_below(const fs::path& file, const fs::path& folder) {
+    return *file.lexically_relative(folder).begin() != "..";
+}
+
+/// The folder that all files have in common.
+fs::path common_folder(const std::vector<fs::path>& files) {
+    fs::path folder = files.front().parent_path();
+    for (const auto& file : files)
+        while (!is_below(file, folder)) folder = folder.parent_path();
+    return folder;
+}
+
+}  // namespace
+
+recorder::recorder(platform& of, const platform_options& built_with, fs::path folder)
+    : of_(of), folder_(std::move(folder)) {
+    make_empty_folder(folder_);
+    about_ = describe(built_with);
+    copy_board();
+    copy_images();
+    log_ = std::make_unique<log_writer>(folder_);
+    for (const auto& [chip, port] : of_.functions()) {
+        const auto number = static_cast<std::uint32_t>(functions_.size());
+        about_.functions.push_back(chip);
+        functions_.push_back(port);
+        recorded_.push_back(std::make_unique<recorded_function>(*this, number, *port));
+    }
+    record_control();
+    record_consoles();
+    write_manifest(about_, folder_);
+}
+
+recorder::~recorder() = default;
+
+std::unique_ptr<recorder> recorder_for(platform& of, const platform_options& built_with,
+                                       const fs::path& folder) {
+    return folder.empty() ? nullptr : std::make_unique<recorder>(of, built_with, folder);
+}
+
+function_port& recorder::recorded(function_port& function) {
+    const auto at = std::ranges::find(functions_, &function);
+    assert(at != functions_.end());
+    return *recorded_[static_cast<std::size_t>(at - functions_.begin())];
+}
+
+void recorder::note(event e) {
+    if (log_ == nullptr || !failed_.empty()) return;
+    e.time = sc_core::sc_time_stamp().value();
+    e.deltas = sc_core::sc_delta_count();
+    try {
+        log_->write(e);
+    } catch (const recording_error& error) {
+        failed_ = error.what();
+        of_.loop().quit(failed_);
+    }
+}
+
+void recorder::finish() {
+    note({.what = kind::end});
+    if (failed_.empty()) log_->finish();
+    log_.reset();
+    if (!failed_.empty()) throw recording_error(failed_);
+}
+
+// --- what a replay needs to build the same platform
+
+manifest recorder::describe(const platform_options& built_with) const {
+    const auto& about = of_.about();
+    return {.version = about.version,
+            .board = about.board,
+            .digest = about.digest,
+            .file = {},
+            .set = built_with.set,
+            .firmware = built_with.firmware,
+            .contended = built_with.timing == timing_mode::contended,
+            .time_policy = of_.loop().settings().policy.text(),
+            .seed = built_with.seed};
+}
+
+/// Files of the boards folder keep their place in it, the others theirs beside each other.
+void recorder::copy_board() {
+    const auto& board = of_.modules().board();
+    const auto standard = fs::weakly_canonical(boards_folder());
+    const auto board_file = fs::weakly_canonical(board.file);
+    std::vector<fs::path> own{board_file};
+    for (const auto& document : board.documents) {
+        const auto file = fs::weakly_canonical(document->name());
+        if (is_below(file, standard))
+            store(file, folder_ / boards_copy / file.lexically_relative(standard));
+        else
+            own.push_back(file);
+    }
+    if (is_below(board_file, standard)) {
+        about_.file = (boards_copy / board_file.lexically_relative(standard)).string();
+        own.erase(own.begin());
+    }
+    if (own.empty()) return;
+    const auto folder = common_folder(own);
+    for (const auto& file : own) store(file, folder_ / "board" / file.lexically_relative(folder));
+    if (about_.file.empty())
+        about_.file = ("board" / board_file.lexically_relative(folder)).string();
+}
+
+void recorder::copy_images() {
+    for (const auto& name : images_of(of_.modules().board())) {
+        const auto number = about_.images.size();
+        const auto copy = fmt::format("firmware/{}-{}", number, fs::path(name).filename().string());
+        store(find_firmware(name), folder_ / copy);
+        about_.images[name] = copy;
+    }
+}
+
+// --- what reaches the platform by other ways than its functions
+
+void recorder::record_control() {
+    auto& methods = of_.methods().methods();
+    std::vector<rpc::method> changing;
+    for (const auto& [name, method] : methods.all())
+        if (name != "type" && std::ranges::find(not_recorded, name) == not_recorded.end())
+            changing.push_back(method);
+    for (auto& method : changing) {
+        method.call = [this, name = method.name, call = method.call](const auto& params, auto& from,
+                                                                     const auto& done) {
+            const auto answer = std::make_shared<json>();
+            const auto keep = [&, answer] {
+                const auto text =
+                    json{{"method", name}, {"params", params.all()}, {"answer", *answer}}.dump(
+                        -1, ' ', false, json::error_handler_t::replace);
+                note({.what = kind::control, .bytes = {text.begin(), text.end()}});
+            };
+            try {
+                call(params, from, [answer, done](const json& result) {
+                    *answer = result;
+                    done(result);
+                });
+            } catch (const rpc::error& refused) {
+                *answer = {{"error", refused.what()}};
+                keep();
+                throw;
+            }
+            keep();
+        };
+        methods.add_waiting(std::move(method));
+    }
+}
+
+void recorder::record_consoles() {
+    auto& consoles = of_.methods().consoles();
+    for (const auto& [name, output] : consoles.all()) about_.consoles.push_back(name);
+    consoles.on_typing([this](std::string_view module, std::string_view text, std::size_t taken) {
+        const auto at = std::ranges::find(about_.consoles, module);
+        note({.what = kind::typed,
+              .function = static_cast<std::uint32_t>(at - about_.consoles.begin()),
+              .size = taken,
+              .bytes = {text.begin(), text.end()}});
+    });
+}
+
+}  // namespace trn::recording

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "platform/attach/function_port.h"
+#include "platform/recording/log/event.h"
+
+namespace trn::recording {
+
+class replay;
+
+/// The host of one function in a replay. Its memory is what the recorded one was wherever the
+/// function looks; everywhere else it is zero.
+class replayed_function final : private traffic_watcher, private host_messages {
+public:
+    replayed_function(replay& by, std::uint32_t number, std::string name, function_port& function);
+    ~replayed_function();
+
+    void repeat(const event& e);
+    const std::string& name() const { return name_; }
+
+private:
+    /// Reserved, not backed: a page exists once it is touched.
+    class memory;
+    using host_range = function_port::host_range;
+
+    void has_read(std::uint64_t address, std::span<std::uint8_t> bytes) override;
+    void has_written(std::uint64_t address, std::span<const std::uint8_t> bytes) override;
+    bool read(std::uint64_t iova, std::uint32_t size, answer answered) override;
+    bool write(std::uint64_t iova, std::span<const std::uint8_t> bytes) override;
+
+    void read_config(const event& e);
+    void access_bar(const event& e);
+    void map(const event& e);
+    void unmap(const event& e);
+    void set_vector(const event& e);
+    void answer_question(const event& e);
+    void compare(const event& e, bool flag);
+    void compare(const event& e, std::span<const std::uint8_t> bytes);
+    void remember(std::uint64_t address, std::span<const std::uint8_t> bytes);
+
+    replay& by_;
+    const std::uint32_t number_;
+    const std::string name_;
+    function_port& function_;
+    std::map<std::uint64_t, std::unique_ptr<memory>> ranges_;
+    std::map<std::uint32_t, answer> questions_;  // by their number in the recording
+};
+
+}  // namespace trn::recording
