@@ -65,12 +65,16 @@ assembly read_assembly(config::document text, std::filesystem::path folder, file
     out.document = std::make_shared<config::document>(std::move(text));
     out.folder = std::move(folder);
     const auto root = out.root();
-    if (role == file_role::board)
+    const char* kind_key = role == file_role::board ? "board" : "assembly";
+    if (const auto base = root.find("variant_of")) {
+        root.only({kind_key, "description", "variant_of", "parameters"}, "a variant");
+        out.variant_of = base.as<std::string>();
+    } else if (role == file_role::board)
         root.only({"board", "description", "parameters", "modules", "bind"}, "a board");
     else
         root.only({"assembly", "description", "parameters", "modules", "bind", "ports"},
                   "an assembly");
-    out.name = root.require<std::string>(role == file_role::board ? "board" : "assembly");
+    out.name = root.require<std::string>(kind_key);
     out.description = root.get<std::string>("description", "");
     read_parameters(out);
     return out;

@@ -29,6 +29,8 @@ struct assembly {
     std::filesystem::path folder;  ///< of the file
     std::shared_ptr<config::document> document;
     std::vector<declared> parameters;
+    /// The file whose modules, bindings and ports these are, with other defaults; "" when its own.
+    std::string variant_of;
 
     config::node root() const { return document->root(); }
 };

@@ -25,13 +25,15 @@ auto find_key(const Entries& entries, std::string_view key) {
 
 }  // namespace
 
-void module_planner::plan_all(const assembly& board) {
-    plan_.documents.push_back(board.document);
+void module_planner::plan_all(const assembly& file) {
+    plan_.documents.push_back(file.document);
+    const auto board = whole(file, file_role::board);
+    if (!board) return;
     scope top;
-    top.file = &board;
-    top.values = board_values(board);
+    top.file = &*board;
+    top.values = board_values(*board);
     plan_.parameters = top.values;
-    inside_.push_back(&board);
+    inside_.push_back(&*board);
     expand(top);
     bindings_.check_whole();
 }
@@ -138,7 +140,8 @@ bool module_planner::find_type(const scope& here, const config::node& type, decl
     if (!name) return false;
     out.type = *name;
     if (name->find('/') != std::string::npos) {
-        out.assembled = load(here, type, *name);
+        const auto file = find_file(*here.file, type, *name);
+        out.assembled = file ? load_assembly(*file) : nullptr;
         return out.assembled != nullptr && !is_cycle(out.assembled, type);
     }
     out.built_as = find_kind(kinds_, *name);
@@ -148,14 +151,15 @@ bool module_planner::find_type(const scope& here, const config::node& type, decl
     return out.built_as != nullptr;
 }
 
-const assembly* module_planner::load(const scope& here, const config::node& where,
-                                     const std::string& type) {
-    const auto file = std::filesystem::path(type + ".yaml");
+std::optional<std::filesystem::path> module_planner::find_file(const assembly& named_in,
+                                                               const config::node& where,
+                                                               const std::string& name) {
+    const auto file = std::filesystem::path(name + ".yaml");
     std::error_code ignored;
-    for (const auto& folder : {here.file->folder, options_.boards}) {
+    for (const auto& folder : {named_in.folder, options_.boards}) {
         const auto candidate = (folder / file).lexically_normal();
         if (file.is_relative() && std::filesystem::is_regular_file(candidate, ignored))
-            return load_file(candidate);
+            return candidate;
     }
     std::vector<std::string> near;
     for (const auto& e :
@@ -164,26 +168,68 @@ const assembly* module_planner::load(const scope& here, const config::node& wher
             near.push_back((file.parent_path() / e.path().stem()).string());
     std::sort(near.begin(), near.end());
     all_.report(where, mistake::unknown_type,
-                fmt::format("no assembly '{}': {} is neither beside this file nor in the boards "
+                fmt::format("no file '{0}': {0}.yaml is neither beside this file nor in the boards "
                             "folder",
-                            type, file.string()),
-                suggest(type, near));
-    return nullptr;
+                            name),
+                suggest(name, near));
+    return std::nullopt;
 }
 
-const assembly* module_planner::load_file(const std::filesystem::path& file) {
+const assembly* module_planner::load_assembly(const std::filesystem::path& file) {
     std::error_code ignored;
     const auto same = std::filesystem::weakly_canonical(file, ignored);
     if (const auto known = files_.find(same); known != files_.end()) return &known->second;
+    auto read = read_whole(file, file_role::assembly);
+    return read ? &files_.emplace(same, std::move(*read)).first->second : nullptr;
+}
+
+std::optional<assembly> module_planner::read_whole(const std::filesystem::path& file,
+                                                   file_role role) {
     try {
-        auto read = read_assembly(config::document::load(file, *plan_.problems), file.parent_path(),
-                                  file_role::assembly);
+        auto read =
+            read_assembly(config::document::load(file, *plan_.problems), file.parent_path(), role);
         plan_.documents.push_back(read.document);
-        return &files_.emplace(same, std::move(read)).first->second;
+        return whole(std::move(read), role);
     } catch (const config_error& error) {
         // The file's own mistakes are in plan_.problems; nothing in it can be used.
-        return nullptr;
+        return std::nullopt;
     }
+}
+
+/// A variant is the file it names with its own name and defaults; any other file is itself.
+std::optional<assembly> module_planner::whole(assembly file, file_role role) {
+    if (file.variant_of.empty()) return file;
+    const auto where = file.root().at("variant_of");
+    const auto path = find_file(file, where, file.variant_of);
+    if (!path) return std::nullopt;
+    if (std::find(variants_.begin(), variants_.end(), *path) != variants_.end()) {
+        all_.report(where, mistake::include_cycle, "this file is a variant of itself",
+                    fmt::format("{} -> {}", file.document->name(), path->string()));
+        return std::nullopt;
+    }
+    variants_.push_back(*path);
+    auto base = read_whole(*path, role);
+    variants_.pop_back();
+    if (base) set_defaults(*base, file);
+    return base;
+}
+
+void module_planner::set_defaults(assembly& base, const assembly& variant) {
+    for (const auto& p : variant.parameters) {
+        const auto found = std::find_if(base.parameters.begin(), base.parameters.end(),
+                                        [&](const auto& known) { return known.name == p.name; });
+        if (found == base.parameters.end()) {
+            all_.report(p.where, mistake::unknown_parameter,
+                        fmt::format("{} has no parameter '{}'", variant.variant_of, p.name),
+                        suggest(p.name, names_of(base.parameters)));
+            continue;
+        }
+        if (const auto why = not_of_type(value_type(found->value), p.value))
+            all_.report(p.where, *why);
+        found->value = p.value;
+    }
+    base.name = variant.name;
+    base.description = variant.description;
 }
 
 bool module_planner::is_cycle(const assembly* next, const config::node& where) {

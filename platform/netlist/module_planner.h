@@ -42,8 +42,13 @@ private:
     std::optional<declaration> read(const scope& here, const entry& e);
     bool read_each(const config::node& each, declaration& out);
     bool find_type(const scope& here, const config::node& type, declaration& out);
-    const assembly* load(const scope& here, const config::node& where, const std::string& type);
-    const assembly* load_file(const std::filesystem::path& file);
+    std::optional<std::filesystem::path> find_file(const assembly& named_in,
+                                                   const config::node& where,
+                                                   const std::string& name);
+    const assembly* load_assembly(const std::filesystem::path& file);
+    std::optional<assembly> read_whole(const std::filesystem::path& file, file_role role);
+    std::optional<assembly> whole(assembly file, file_role role);
+    void set_defaults(assembly& base, const assembly& variant);
     bool is_cycle(const assembly* next, const config::node& where);
 
     bool add(scope& here, const declaration& what, std::uint64_t i);
@@ -62,6 +67,7 @@ private:
     binding_planner bindings_;
     std::map<std::filesystem::path, assembly> files_;
     std::vector<const assembly*> inside_;  ///< the files being instantiated, outermost first
+    std::vector<std::filesystem::path> variants_;  ///< the files a variant leads to, in order
 };
 
 }  // namespace trn

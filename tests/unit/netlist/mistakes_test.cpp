@@ -389,6 +389,35 @@ TEST_F(Assemblies, E52ShowsTheChainOfACycle) {
     EXPECT_THAT(list[0].suggestion, HasSubstr("board.yaml -> "));
 }
 
+TEST_F(Assemblies, E52SaysThatAVariantLeadsBackToItself) {
+    write("chips/a.yaml", "assembly: a\nvariant_of: chips/b\n");
+    write("chips/b.yaml", "assembly: b\nvariant_of: chips/a\n");
+    const auto list = mistakes(with_modules("  a: {type: chips/a}\n"));
+    ASSERT_EQ(list.size(), 1u);
+    EXPECT_EQ(list[0].code, mistake::include_cycle);
+    EXPECT_EQ(list[0].line, 2);
+}
+
+TEST_F(Assemblies, E12AndE20CheckTheDefaultsOfAVariant) {
+    write("chips/big.yaml", "assembly: big\nparameters: {room: 4 KiB}\nmodules: {}\n");
+    const auto first_of = [&](const std::string& parameters) {
+        write("chips/small.yaml",
+              "assembly: small\nvariant_of: chips/big\nparameters: {" + parameters + "}\n");
+        return first(with_modules("  a: {type: chips/small}\n"));
+    };
+    EXPECT_EQ(first_of("rom: 1 KiB"), (finding{mistake::unknown_parameter, 3, 14}));
+    EXPECT_EQ(first_of("room: 1"), (finding{mistake::unit_missing, 3, 14}));
+}
+
+TEST_F(Assemblies, E10AndE11BelongToAVariantToo) {
+    write("chips/a.yaml", "assembly: a\nvariant_of: chips/none\n");
+    EXPECT_EQ(first(with_modules("  a: {type: chips/a}\n")),
+              (finding{mistake::unknown_type, 2, 13}));
+    write("chips/b.yaml", "assembly: b\nmodules: {}\n");
+    write("chips/a.yaml", "assembly: a\nvariant_of: chips/b\nmodules: {}\n");
+    EXPECT_EQ(first(with_modules("  a: {type: chips/a}\n")), (finding{mistake::unknown_key, 3, 1}));
+}
+
 TEST_F(Assemblies, E53BoundsCountsOfCounts) {
     write("chips/a.yaml", "assembly: a\nmodules:\n  b: {type: chips/b, count: 1000}\n");
     write("chips/b.yaml", "assembly: b\nmodules:\n  c: {type: router, count: 1000}\n");

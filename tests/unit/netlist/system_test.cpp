@@ -177,6 +177,32 @@ TEST_F(Nested, ChipsHaveTheirOwnParametersAndNames) {
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
 }
 
+TEST_F(Nested, AVariantIsAnotherFileWithOtherDefaults) {
+    std::ofstream(folder / "chips/large.yaml")
+        << "assembly: large\nvariant_of: chips/chip\nparameters: {room: 8 KiB}\n";
+    std::ofstream(folder / "one.yaml") << R"(board: one
+parameters: {type: chip, id: 1}
+modules:
+  noc: {type: router}
+  chip: {type: "chips/${type}", routing_id: "${id}"}
+  host: {type: gadget}
+bind:
+  - noc.initiator -> chip.access @ 0x0 + 1 MiB
+  - noc.initiator -> chip.registers @ 0x1000_0000 + 4 KiB
+  - noc.initiator -> host.regs @ 0x2000_0000 + 4 KiB
+  - host.mem -> noc.target
+  - host.irq -> chip.reset[1]
+)";
+    std::ofstream(folder / "big-one.yaml")
+        << "board: big-one\nvariant_of: one\nparameters: {type: large}\n";
+    const auto planned =
+        plan_board(folder / "big-one.yaml", test::sample_kinds(), {folder, {"id=3"}});
+    EXPECT_EQ(planned.name, "big-one");
+    EXPECT_EQ(planned.find("chip")->type, "chips/large");
+    EXPECT_EQ(planned.find("chip")->parameters, (std::vector<std::pair<std::string, std::string>>{
+                                                    {"routing_id", "3"}, {"room", "8 KiB"}}));
+}
+
 TEST_F(Nested, TheFlattenedMapFollowsRoutersToBlocks) {
     const auto made = rack();
     const auto map = flattened_map(made, made.index_of("noc"));
