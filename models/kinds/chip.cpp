@@ -19,13 +19,19 @@ kind neuron_core_kind() {
          {"bytes_per_second", &c::bytes_per_second, unit::bytes_per_second, "of SBUF and PSUM"},
          {"access_latency", &c::access_latency, "of each access to the aperture"},
          {"register_latency", &c::register_latency, "of each register access"},
-         {"clock_hz", &c::clock_hz, unit::hertz, "of the PE counters"}},
+         {"clock_hz", &c::clock_hz, unit::hertz, "of the PE counters"},
+         {"crossbars", &c::crossbars, "of a row group, in the PE counters: 9 or 5"},
+         {"top_size", &c::top_size, unit::bytes, "of TPB_TOP"},
+         {"notifications_offset", &c::notifications_offset, unit::address, "in TPB_TOP"},
+         {"pe_counters_offset", &c::pe_counters_offset, unit::address, "in TPB_TOP"}},
         {port::target("aperture", "SBUF, PSUM, events, semaphores")
              .of_size(neuron_core::aperture_size),
-         port::target("top", "TPB_TOP registers").of_size(neuron_core::top_size),
+         port::target("top", "TPB_TOP registers").of_size(&c::top_size),
          port::initiator("memory", "entries of its notification queues"),
          port::irq_in("reset", "held in reset while high")},
         [](const c& cfg) -> std::optional<std::string> {
+            if (cfg.crossbars != 9 && cfg.crossbars != 5)
+                return "PE counters are known of 9 and of 5 crossbars";
             if (cfg.sbuf_size <= neuron_core::psum_offset &&
                 cfg.psum_size <= neuron_core::semaphores_offset - neuron_core::psum_offset)
                 return std::nullopt;
@@ -38,7 +44,8 @@ kind top_sp_kind() {
     return kind_of<top_sp>(
         "top_sp", "Events, semaphores, memory and registers of a collective core (CC-Core).",
         {{"access_latency", &c::access_latency, "of each access to the aperture"},
-         {"register_latency", &c::register_latency, "of each register access"}},
+         {"register_latency", &c::register_latency, "of each register access"},
+         {"notifications_offset", &c::notifications_offset, unit::address, "in its registers"}},
         {port::target("aperture", "events, semaphores, memory").of_size(top_sp::aperture_size),
          port::target("registers", "its notification queues").of_size(top_sp::registers_size),
          port::initiator("memory", "entries of its notification queues"),
@@ -53,6 +60,8 @@ kind udma_kind() {
         {{"engines", &c::engines, "in this group"},
          {"first_engine", &c::first_engine, "number of engine 0 in the chip"},
          {"stride", &c::stride, unit::bytes, "registers of one engine to those of the next"},
+         {"misc_stride", &c::misc_stride, unit::bytes, "one engine's SDMA block to the next's"},
+         {"reset_lines", &c::reset_lines, "each holds an equal part of the engines in reset"},
          {"bytes_per_second", &c::bytes_per_second, unit::bytes_per_second, "of one engine"},
          {"start_latency", &c::start_latency, "doorbell to first descriptor fetch"},
          {"descriptor_overhead", &c::descriptor_overhead, "between descriptors"},
@@ -60,13 +69,21 @@ kind udma_kind() {
          {"stream_timeout", &c::stream_timeout, "for a begun packet without destination"},
          {"functional_step", &c::functional_step, "per descriptor with --timing functional"},
          {"outstanding", &c::outstanding, "transfers in flight per engine"}},
-        {port::target("registers", "a slot per engine").of_size([](const c& cfg) {
-             return cfg.engines * cfg.stride;
-         }),
+        {port::target("registers", "a slot per engine, with its SDMA block where there is room")
+             .of_size([](const c& cfg) { return cfg.engines * cfg.stride; }),
+         port::target("misc", "the SDMA blocks alone, where they stand apart")
+             .of_size([](const c& cfg) { return cfg.engines * cfg.misc_stride; })
+             .optional(),
          port::initiator("memory", "descriptors and data"),
-         port::irq_in("reset", "each line holds half of the engines in reset")
-             .of_lines(udma::reset_lines),
-         port::irq_out("aborted", "some queue is stopped by an error")});
+         port::irq_in("reset", "each line holds an equal part of the engines in reset")
+             .of_lines(&c::reset_lines),
+         port::irq_out("aborted", "some queue is stopped by an error")},
+        [](const c& cfg) -> std::optional<std::string> {
+            if (cfg.stride >= udma::engine_size && cfg.misc_stride >= udma::misc_size &&
+                cfg.reset_lines >= 1 && cfg.reset_lines <= cfg.engines)
+                return std::nullopt;
+            return "a slot has at least 256 KiB, an SDMA block 8 KiB, a reset line one engine";
+        });
 }
 
 kind fis_kind() {

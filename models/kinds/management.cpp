@@ -68,6 +68,7 @@ kind sensors_kind() {
          {"rated_power", &c::rated_power, "mW per die at full activity"},
          {"idle_power", &c::idle_power, "mW per die"},
          {"rated_activity", &c::rated_activity, unit::bytes_per_second, "of a die's memories"},
+         {"dies", &c::dies, "1 or 2"},
          {"ambient", &c::ambient, "degrees Celsius of the coolant"},
          {"die_resistance", &c::die_resistance, "kelvin per watt"},
          {"hbm_resistance", &c::hbm_resistance, "kelvin per watt of the die"},
@@ -80,7 +81,11 @@ kind sensors_kind() {
              .unlimited()
              .optional(),
          port::irq_out("irq", "alarm or throttling"),
-         port::irq_out("trip", "a diode is at the trip temperature")});
+         port::irq_out("trip", "a diode is at the trip temperature")},
+        [](const c& cfg) -> std::optional<std::string> {
+            if (cfg.dies >= 1 && cfg.dies <= sensors::most_dies) return std::nullopt;
+            return "a chip has one die or two";
+        });
 }
 
 kind reset_controller_kind() {
@@ -90,7 +95,8 @@ kind reset_controller_kind() {
         {{"routing_id", &c::routing_id, "strap: board position"},
          {"serial", &c::serial, "strap: unique per chip"},
          {"revision_id", &c::revision_id, "strap: PCI revision, 255 simulator"},
-         {"generation", &c::generation, "strap: 4 is Trainium3"},
+         {"generation", &c::generation,
+          "strap: 4 is Trainium3, 3 Trainium2, 2 Trainium1 and Inferentia2"},
          {"server", &c::server, "strap: server and rack as misc RAM shows them"},
          {"recovery", &c::recovery, "strap: the boot ROM stops before the flash"},
          {"prefer_slot_b", &c::prefer_slot_b, "strap: the boot ROM tries slot B first"},
@@ -106,7 +112,7 @@ kind reset_controller_kind() {
              .times(reset_controller::dma_lines)
              .optional(),
          port::irq_out("tpb_reset", "NeuronCores").times(reset_controller::tpb_lines).optional(),
-         port::irq_out("top_sp_reset", "pairs of TOP_SPs")
+         port::irq_out("top_sp_reset", "pairs of TOP_SPs, or single ones")
              .times(reset_controller::top_sp_lines)
              .optional()});
 }

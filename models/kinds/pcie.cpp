@@ -18,7 +18,8 @@ kind pcie_endpoint_kind() {
          {"class_code", &c::class_code, unit::address, "configuration space"},
          {"subsystem_vendor_id", &c::subsystem_vendor_id, unit::address, "configuration space"},
          {"subsystem_id", &c::subsystem_id, unit::address, "configuration space"},
-         {"bar0_size", &c::bar0_size, unit::bytes, "a power of two"},
+         {"bar0_size", &c::bar0_size, unit::bytes, "of the register BAR; a power of two"},
+         {"register_bar", &c::register_bar, "0, or 2 and then the MSI-X table is in BAR0"},
          {"bar4_size", &c::bar4_size, unit::bytes, "a power of two"},
          {"link_generation", &c::link_generation, "1 to 6: 2.5 to 64 GT/s"},
          {"link_width", &c::link_width, "lanes"},
@@ -27,12 +28,14 @@ kind pcie_endpoint_kind() {
          {"request_latency", &c::request_latency, "of each host request"}},
         {port::target("up", "TLPs from the link"),
          port::target("dma", "the chip's accesses to host memory, by host address"),
-         port::initiator("bar0", "offsets in BAR0"), port::initiator("bar4", "offsets in BAR4"),
-         port::initiator("up_dma", "TLPs to the link"),
+         port::initiator("bar0", "offsets in the register BAR"),
+         port::initiator("bar4", "offsets in BAR4"), port::initiator("up_dma", "TLPs to the link"),
          port::irq_in("msix", "a rising line raises the vector of the same number")
              .of_lines(&c::msix_vectors),
          port::irq_out("function_reset", "pulses when the host resets the function").optional()},
         [](const c& cfg) -> std::optional<std::string> {
+            if (cfg.register_bar != 0 && cfg.register_bar != 2)
+                return "the registers are in BAR0 or in BAR2";
             if (std::has_single_bit(cfg.bar0_size) && std::has_single_bit(cfg.bar4_size) &&
                 cfg.msix_vectors <= 256)
                 return std::nullopt;

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/neuron_core/neuron_core.h"
 
+#include "models/neuron_core/pe_counters_5_regs.h"
 #include "models/neuron_core/pe_counters_regs.h"
 #include "platform/tlm/memory.h"
 
 namespace trn {
 
-using pe = pe_counters_regs::reg;
-
 namespace {
+
+const register_table& pe_counters_of(unsigned crossbars) {
+    return crossbars == 5 ? pe_counters_5_regs::table : pe_counters_regs::table;
+}
 
 /// Moves the payload by `offset` for as long as it lives.
 class shifted {
@@ -39,7 +42,7 @@ neuron_core::neuron_core(sc_core::sc_module_name name, const config& cfg)
       sbuf_(cfg.sbuf_size),
       psum_(cfg.psum_size),
       semaphores_(*this, cfg.access_latency),
-      pe_counters_(pe_counters_regs::table, {.latency = cfg.register_latency}),
+      pe_counters_(pe_counters_of(cfg.crossbars), {.latency = cfg.register_latency}),
       memories_({cfg.bytes_per_second, sc_core::SC_ZERO_TIME}) {
     aperture.register_b_transport(this, &neuron_core::access_aperture);
     aperture.register_transport_dbg(this, &neuron_core::peek_aperture);
@@ -47,13 +50,23 @@ neuron_core::neuron_core(sc_core::sc_module_name name, const config& cfg)
     top.register_b_transport(this, &neuron_core::access_top);
     top.register_transport_dbg(this, &neuron_core::peek_top);
 
-    // Nothing computes yet: every row group has been idle since power-on.
-    const auto cycles = [clock = cfg.clock_hz] {
-        return static_cast<std::uint64_t>(sc_core::sc_time_stamp().to_seconds() *
-                                          static_cast<double>(clock));
+    show_idle_cycles();
+}
+
+/// Nothing computes yet: every row group has been idle since power-on.
+void neuron_core::show_idle_cycles() {
+    const auto show = [this](auto low, auto high) {
+        const auto cycles = [clock = cfg_.clock_hz] {
+            return static_cast<std::uint64_t>(sc_core::sc_time_stamp().to_seconds() *
+                                              static_cast<double>(clock));
+        };
+        pe_counters_.view(low, [cycles](auto, auto) { return cycles() & 0xffff'ffff; });
+        pe_counters_.view(high, [cycles](auto, auto) { return cycles() >> 32; });
     };
-    pe_counters_.view(pe::idle_lo, [cycles](auto, auto) { return cycles() & 0xffff'ffff; });
-    pe_counters_.view(pe::idle_hi, [cycles](auto, auto) { return cycles() >> 32; });
+    if (cfg_.crossbars == 5)
+        show(pe_counters_5_regs::reg::idle_lo, pe_counters_5_regs::reg::idle_hi);
+    else
+        show(pe_counters_regs::reg::idle_lo, pe_counters_regs::reg::idle_hi);
 }
 
 void neuron_core::access_aperture(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
@@ -110,11 +123,11 @@ bool neuron_core::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm
 
 void neuron_core::access_top(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     const std::uint64_t address = payload.get_address();
-    if (inside(address, notifications_offset, notification_queue::aperture_size)) {
-        const shifted local(payload, notifications_offset);
+    if (inside(address, cfg_.notifications_offset, notification_queue::aperture_size)) {
+        const shifted local(payload, cfg_.notifications_offset);
         notifications_.access(payload, delay);
-    } else if (inside(address, pe_counters_offset, pe_counters_regs::size)) {
-        const shifted local(payload, pe_counters_offset);
+    } else if (inside(address, cfg_.pe_counters_offset, pe_counters_regs::size)) {
+        const shifted local(payload, cfg_.pe_counters_offset);
         pe_counters_.access(payload, delay);
     } else {
         payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
@@ -123,12 +136,12 @@ void neuron_core::access_top(tlm::tlm_generic_payload& payload, sc_core::sc_time
 
 unsigned neuron_core::peek_top(tlm::tlm_generic_payload& payload) {
     const std::uint64_t address = payload.get_address();
-    if (inside(address, notifications_offset, notification_queue::aperture_size)) {
-        const shifted local(payload, notifications_offset);
+    if (inside(address, cfg_.notifications_offset, notification_queue::aperture_size)) {
+        const shifted local(payload, cfg_.notifications_offset);
         return notifications_.debug_access(payload);
     }
-    if (inside(address, pe_counters_offset, pe_counters_regs::size)) {
-        const shifted local(payload, pe_counters_offset);
+    if (inside(address, cfg_.pe_counters_offset, pe_counters_regs::size)) {
+        const shifted local(payload, cfg_.pe_counters_offset);
         return pe_counters_.debug_access(payload);
     }
     return 0;

@@ -30,13 +30,14 @@ public:
         sc_core::sc_time access_latency{50, sc_core::SC_NS};  ///< 60 cycles of 1.2 GHz
         sc_core::sc_time register_latency{50, sc_core::SC_NS};
         std::uint64_t clock_hz = 2'400'000'000;  ///< of the PE counters
+        unsigned crossbars = 9;                  ///< of a row group, in the PE counters: 9 or 5
+        std::uint64_t top_size = 0x180000;       ///< TPB_TOP: contract 3.2, and what stands in it
+        std::uint64_t notifications_offset = 0x1000;  ///< contract 9
+        std::uint64_t pe_counters_offset = 0x141000;
     };
     static constexpr std::uint64_t psum_offset = 0x0200'0000;        // invented: after the SBUF
     static constexpr std::uint64_t semaphores_offset = 0x0270'0000;  // contract 3.3
     static constexpr std::uint64_t aperture_size = 0x0400'0000;
-    static constexpr std::uint64_t notifications_offset = 0x1000;  // contract 9, in TPB_TOP
-    static constexpr std::uint64_t pe_counters_offset = 0x141000;  // contract 3.2
-    static constexpr std::uint64_t top_size = 0x180000;
 
     tlm_utils::simple_target_socket<neuron_core, 64> aperture{"aperture"};
     tlm_utils::simple_target_socket<neuron_core, 64> top{"top"};  ///< TPB_TOP registers
@@ -57,6 +58,7 @@ private:
     void access_top(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     unsigned peek_top(tlm::tlm_generic_payload& payload);
     void reset_changed(bool level);
+    void show_idle_cycles();
 
     const config cfg_;
     backing_store sbuf_, psum_;

@@ -107,8 +107,9 @@ void pcie_endpoint::build_header() {
     space_.define<std::uint8_t>(PCI_INTERRUPT_LINE, 0, 0xff);
     space_.on_write(PCI_COMMAND, 2, [this] { command_changed(); });
 
-    define_bar(0, cfg_.bar0_size, PCI_BASE_ADDRESS_MEM_TYPE_64, room::chip0);
-    define_bar(2, pcie::msix_table::bar_size, PCI_BASE_ADDRESS_MEM_TYPE_32, room::vectors);
+    define_bar(cfg_.register_bar, cfg_.bar0_size, PCI_BASE_ADDRESS_MEM_TYPE_64, room::chip0);
+    define_bar(vector_bar(), pcie::msix_table::bar_size, PCI_BASE_ADDRESS_MEM_TYPE_32,
+               room::vectors);
     define_bar(4, cfg_.bar4_size, PCI_BASE_ADDRESS_MEM_TYPE_64 | PCI_BASE_ADDRESS_MEM_PREFETCH,
                room::chip4);
     space_.on_write(PCI_BASE_ADDRESS_0, 24, [this] { bars_changed(); });
@@ -159,7 +160,7 @@ void pcie_endpoint::build_power_management() {
 }
 
 void pcie_endpoint::build_msix() {
-    constexpr std::uint32_t bar = 2;
+    const std::uint32_t bar = vector_bar();
     msix_ = space_.add_capability(PCI_CAP_ID_MSIX, PCI_CAP_MSIX_SIZEOF);
     space_.define<std::uint16_t>(msix_ + PCI_MSIX_FLAGS,
                                  static_cast<std::uint16_t>(cfg_.msix_vectors - 1),

@@ -33,9 +33,10 @@ public:
         std::uint16_t device_id = 0x7564;     ///< contract 1.1
         std::uint8_t revision = 255;          ///< contract 2: 255 qemu, 240 emulator, else silicon
         std::uint32_t class_code = 0x120000;  ///< processing accelerator (driver does not look)
-        std::uint16_t subsystem_vendor_id = 0x1d0f;          ///< invented
-        std::uint16_t subsystem_id = 1;                      ///< invented
-        std::uint64_t bar0_size = std::uint64_t{4} << 30;    ///< bytes, a power of two
+        std::uint16_t subsystem_vendor_id = 0x1d0f;        ///< invented
+        std::uint16_t subsystem_id = 1;                    ///< invented
+        std::uint64_t bar0_size = std::uint64_t{4} << 30;  ///< bytes, a power of two
+        unsigned register_bar = 0;  ///< contract 1.2: 0, or 2 and then MSI-X is in 0
         std::uint64_t bar4_size = std::uint64_t{256} << 30;  ///< bytes, a power of two; 0 = none
         unsigned link_generation = 6;                        ///< 1..6: 2.5 to 64 GT/s
         unsigned link_width = 8;     ///< lanes; inferred from the x8 NeuronLinks
@@ -54,7 +55,8 @@ public:
 
     tlm_utils::simple_target_socket<pcie_endpoint, 64> up{"up"};    // TLPs from the link
     tlm_utils::simple_target_socket<pcie_endpoint, 64> dma{"dma"};  // the chip's, host addresses
-    tlm_utils::simple_initiator_socket<pcie_endpoint, 64> bar0{"bar0"};  // offsets in the BAR
+    tlm_utils::simple_initiator_socket<pcie_endpoint, 64> bar0{
+        "bar0"};  // offsets in the register BAR
     tlm_utils::simple_initiator_socket<pcie_endpoint, 64> bar4{"bar4"};
     tlm_utils::simple_initiator_socket<pcie_endpoint, 64> up_dma{"up_dma"};  // TLPs to the link
     irq_in msix;                               // a rising line raises the vector of the same number
@@ -89,6 +91,7 @@ private:
         }
     };
 
+    unsigned vector_bar() const { return 2 - cfg_.register_bar; }
     void build_header();
     void build_pcie_capability();
     void build_power_management();

@@ -22,7 +22,7 @@ public:
         std::uint64_t routing_id = 0;   ///< strap: board position
         std::uint64_t serial = 1;       ///< strap: unique per chip, neither half 0xdeadbeef
         std::uint64_t revision_id = 0;  ///< strap: PCI revision, 255 simulator, 240 emulator
-        std::uint64_t generation = 4;   ///< strap
+        std::uint64_t generation = 4;   ///< strap: 4 Trainium3, 3 Trainium2, 2 Trainium1
         std::uint64_t server = 0;       ///< strap: server and rack as misc RAM +0x70 shows them
         bool recovery = false;          ///< strap: the boot ROM stops before the flash
         bool prefer_slot_b = false;     ///< strap: the boot ROM tries slot B first
@@ -32,7 +32,7 @@ public:
     };
     static constexpr unsigned dma_lines = 12;     ///< 8 groups, 4 host-transfer engines
     static constexpr unsigned tpb_lines = 8;      ///< NeuronCores
-    static constexpr unsigned top_sp_lines = 10;  ///< pairs
+    static constexpr unsigned top_sp_lines = 10;  ///< pairs, or single ones
 
     tlm_utils::simple_target_socket<reset_controller, 64> in{"in"};
     irq_in watchdog_bite{"watchdog_bite", 1, [this](unsigned, bool level) {

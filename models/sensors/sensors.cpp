@@ -45,7 +45,7 @@ void sensors::sample(const sc_time& now) {
     const double seconds = static_cast<double>(missed) * cfg_.sample_period.to_seconds();
     sampled_ = number;
     regs_[reg::sample] = number & 0xffff'ffff;
-    for (unsigned die = 0; die < dies; ++die)
+    for (unsigned die = 0; die < cfg_.dies; ++die)
         regs_.set(reg::power, convert_power(die, seconds, number), die);
     for (unsigned diode = 0; diode < diodes; ++diode) convert_temperature(diode, seconds);
     update_lines();
@@ -53,9 +53,10 @@ void sensors::sample(const sc_time& now) {
 
 /// By the stacks of a die.
 std::uint64_t sensors::bytes_moved(unsigned die) {
-    const int stacks = activity.size(), half = (stacks + 1) / 2;
+    const int stacks = activity.size(), dies = static_cast<int>(cfg_.dies);
+    const int of_die = (stacks + dies - 1) / dies, first = static_cast<int>(die) * of_die;
     std::uint64_t moved = 0;
-    for (int stack = die == 0 ? 0 : half; stack < (die == 0 ? half : stacks); ++stack)
+    for (int stack = first; stack < std::min(first + of_die, stacks); ++stack)
         moved += activity[stack]->bytes_moved();
     return moved;
 }
@@ -87,8 +88,8 @@ double sensors::ripple(unsigned die, std::uint64_t number) const {
 
 /// First-order: the temperature moves towards where the present power would hold it.
 void sensors::convert_temperature(unsigned diode, double seconds) {
-    const unsigned die = diode < dies ? diode : (diode - dies) / 2;
-    const double resistance = diode < dies ? cfg_.die_resistance : cfg_.hbm_resistance;
+    const unsigned die = diode < most_dies ? diode : (diode - most_dies) / 2;
+    const double resistance = diode < most_dies ? cfg_.die_resistance : cfg_.hbm_resistance;
     const double goal = resistance * static_cast<double>(regs_.get(reg::power, die)) / 1000.0;
     double& now = kelvin_over_ambient_[diode];
     now += (goal - now) * (1.0 - std::exp(-seconds / cfg_.time_constant.to_seconds()));

@@ -27,6 +27,7 @@ public:
         std::uint64_t rated_power = 500'000;               ///< mW per die at full activity
         std::uint64_t idle_power = 90'000;                 ///< mW per die
         std::uint64_t rated_activity = 2'457'600'000'000;  ///< bytes/s per die: two HBM stacks
+        unsigned dies = 2;                                 ///< at most 2
         double ambient = 35.0;                             ///< degrees Celsius of the coolant
         double die_resistance = 0.08;                      ///< kelvin per watt
         double hbm_resistance = 0.06;                      ///< kelvin per watt of the die
@@ -34,11 +35,11 @@ public:
         double trip = 125.0;                                  ///< degrees Celsius
         sc_core::sc_time access_latency{20, sc_core::SC_NS};  ///< of each register access
     };
-    static constexpr unsigned dies = 2;
+    static constexpr unsigned most_dies = 2;
     static constexpr unsigned diodes = 6;  ///< dies, then HBM stacks
 
     tlm_utils::simple_target_socket<sensors, 64> in{"in"};
-    /// The HBM stacks in order: the first half is die 0's.
+    /// The HBM stacks in order: every die has as many, die 0 the first ones.
     sc_core::sc_port<activity_interface, 4, sc_core::SC_ZERO_OR_MORE_BOUND> activity{"activity"};
     irq_in reset{"reset", 1, [this](unsigned, bool level) {
                      if (level) clear();
@@ -73,7 +74,7 @@ private:
     const std::uint64_t seed_;
     register_bank regs_;
     std::uint64_t sampled_ = ~0ull;  // number of the conversion in the registers
-    std::array<std::uint64_t, dies> moved_{};
+    std::array<std::uint64_t, most_dies> moved_{};
     std::array<double, diodes> kelvin_over_ambient_{};
     std::array<double, diodes> injected_{};  // faults: kelvin on top
 };

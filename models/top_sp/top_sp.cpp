@@ -48,6 +48,26 @@ bool top_sp::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi&
     return true;
 }
 
+void top_sp::access_registers(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    const std::uint64_t address = payload.get_address();
+    if (address < cfg_.notifications_offset) {
+        payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        return;
+    }
+    payload.set_address(address - cfg_.notifications_offset);
+    notifications_.access(payload, delay);
+    payload.set_address(address);
+}
+
+unsigned top_sp::peek_registers(tlm::tlm_generic_payload& payload) {
+    const std::uint64_t address = payload.get_address();
+    if (address < cfg_.notifications_offset) return 0;
+    payload.set_address(address - cfg_.notifications_offset);
+    const unsigned done = notifications_.debug_access(payload);
+    payload.set_address(address);
+    return done;
+}
+
 /// Contract 5.3: semaphores and events 0, notification queues off. Memory keeps its bytes.
 void top_sp::reset_changed(bool level) {
     if (!level) return;

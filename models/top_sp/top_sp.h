@@ -22,6 +22,7 @@ public:
     struct config {
         sc_core::sc_time access_latency{50, sc_core::SC_NS};
         sc_core::sc_time register_latency{50, sc_core::SC_NS};
+        std::uint64_t notifications_offset = 0;  ///< contract 9, in its registers
     };
     static constexpr std::uint64_t aperture_size = 0x40'0000;  // contract 3.1
     static constexpr std::uint64_t memory_offset = semaphores::size;
@@ -40,12 +41,8 @@ private:
     void access_aperture(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     unsigned peek_aperture(tlm::tlm_generic_payload& payload);
     bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
-    void access_registers(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-        notifications_.access(payload, delay);
-    }
-    unsigned peek_registers(tlm::tlm_generic_payload& payload) {
-        return notifications_.debug_access(payload);
-    }
+    void access_registers(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    unsigned peek_registers(tlm::tlm_generic_payload& payload);
     void reset_changed(bool level);
 
     const config cfg_;

@@ -20,8 +20,7 @@ namespace {
 constexpr std::uint64_t bytes_per_activation = 256 << 10;
 constexpr unsigned transfers_per_activation = 256;
 
-constexpr std::uint64_t misc_offset = 0x40000;           // contract 6.1
-constexpr std::uint64_t notifications_offset = 0x41000;  // contract 9
+constexpr std::uint64_t notifications_offset = 0x1000;  // contract 9, in the SDMA block
 
 std::uint64_t number(const fault_arguments& arguments, std::string_view name, std::uint64_t below) {
     const auto found = arguments.find(name);
@@ -42,14 +41,16 @@ std::uint64_t number(const fault_arguments& arguments, std::string_view name, st
 
 udma::udma(sc_core::sc_module_name name, const config& cfg)
     : sc_module(name),
-      reset("reset", reset_lines, [this](unsigned line, bool level) { reset_half(line, level); }),
+      reset("reset", cfg.reset_lines,
+            [this](unsigned line, bool level) { reset_part(line, level); }),
       cfg_(cfg),
       memory_port_(memory),
       regs_(regs::table,
             {.instances = cfg.engines, .stride = cfg.stride, .latency = cfg.register_latency}),
-      misc_(sdma_misc_regs::table,
-            {.instances = cfg.engines, .stride = cfg.stride, .latency = cfg.register_latency}),
-      notifications_(*this, cfg.register_latency, cfg.engines, cfg.stride),
+      misc_regs_(
+          sdma_misc_regs::table,
+          {.instances = cfg.engines, .stride = cfg.misc_stride, .latency = cfg.register_latency}),
+      notifications_(*this, cfg.register_latency, cfg.engines, cfg.misc_stride),
       group_{{cfg.bytes_per_second, cfg.start_latency, cfg.descriptor_overhead, cfg.stream_timeout,
               cfg.functional_step, cfg.outstanding},
              cfg.first_engine,
@@ -59,8 +60,10 @@ udma::udma(sc_core::sc_module_name name, const config& cfg)
              memory_port_,
              [this] { update_aborted(); }},
       engines_(cfg.engines) {
-    registers.register_b_transport(this, &udma::b_transport);
-    registers.register_transport_dbg(this, &udma::transport_dbg);
+    registers.register_b_transport(this, &udma::access_slot);
+    registers.register_transport_dbg(this, &udma::peek_slot);
+    misc.register_b_transport(this, &udma::access_misc);
+    misc.register_transport_dbg(this, &udma::peek_misc);
     memory.register_invalidate_direct_mem_ptr(this, &udma::invalidate_windows);
     notifications_.on_posted([this] { wake_.notify(notification_queue::post_latency); });
     hook_queues();
@@ -73,60 +76,49 @@ udma::udma(sc_core::sc_module_name name, const config& cfg)
 
 // ---- registers
 
-udma::part udma::select(tlm::tlm_generic_payload& payload) const {
-    const std::uint64_t address = payload.get_address();
-    const std::uint64_t offset = address % cfg_.stride;
-    if (address / cfg_.stride >= cfg_.engines) return part::hole;
-    if (offset < misc_offset) return part::engine;
-    if (offset < notifications_offset) {
-        payload.set_address(address - misc_offset);
-        return part::misc;
-    }
-    payload.set_address(address - notifications_offset);
-    return part::notifications;
+udma::place udma::find_in_slot(std::uint64_t address) const {
+    const std::uint64_t engine = address / cfg_.stride, offset = address % cfg_.stride;
+    if (engine >= cfg_.engines) return {};
+    if (offset < engine_size) return {part::engine, static_cast<unsigned>(engine), address};
+    if (offset - engine_size >= cfg_.misc_stride) return {};
+    return find_in_misc(engine * cfg_.misc_stride + offset - engine_size);
 }
 
-void udma::b_transport(tlm::tlm_generic_payload& payload, sc_time& delay) {
-    const std::uint64_t address = payload.get_address();
-    const auto engine_number =
-        static_cast<unsigned>(std::min<std::uint64_t>(address / cfg_.stride, cfg_.engines));
-    if (payload.is_write() && engine_number < cfg_.engines && in_reset(engine_number)) {
+udma::place udma::find_in_misc(std::uint64_t address) const {
+    const std::uint64_t engine = address / cfg_.misc_stride, offset = address % cfg_.misc_stride;
+    if (engine >= cfg_.engines || offset >= misc_size) return {};
+    const auto number = static_cast<unsigned>(engine);
+    if (offset < notifications_offset) return {part::misc, number, address};
+    return {part::notifications, number, address - notifications_offset};
+}
+
+void udma::access(tlm::tlm_generic_payload& payload, sc_time& delay, const place& where) {
+    if (where.which == part::hole) {
+        payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        return;
+    }
+    if (payload.is_write() && reset.level(reset_line_of(where.engine))) {
         payload.set_response_status(tlm::TLM_OK_RESPONSE);  // registers hold their reset values
         return;
     }
-    switch (select(payload)) {
-    case part::engine:
+    const std::uint64_t address = payload.get_address();
+    payload.set_address(where.address);
+    if (where.which == part::engine)
         regs_.access(payload, delay);
-        break;
-    case part::misc:
-        misc_.access(payload, delay);
-        break;
-    case part::notifications:
+    else if (where.which == part::misc)
+        misc_regs_.access(payload, delay);
+    else
         notifications_.access(payload, delay);
-        break;
-    case part::hole:
-        payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-        break;
-    }
     payload.set_address(address);
 }
 
-unsigned udma::transport_dbg(tlm::tlm_generic_payload& payload) {
+unsigned udma::peek(tlm::tlm_generic_payload& payload, const place& where) {
+    if (where.which == part::hole) return 0;
     const std::uint64_t address = payload.get_address();
-    unsigned done = 0;
-    switch (select(payload)) {
-    case part::engine:
-        done = regs_.debug_access(payload);
-        break;
-    case part::misc:
-        done = misc_.debug_access(payload);
-        break;
-    case part::notifications:
-        done = notifications_.debug_access(payload);
-        break;
-    case part::hole:
-        break;
-    }
+    payload.set_address(where.address);
+    const unsigned done = where.which == part::engine ? regs_.debug_access(payload)
+                          : where.which == part::misc ? misc_regs_.debug_access(payload)
+                                                      : notifications_.debug_access(payload);
     payload.set_address(address);
     return done;
 }
@@ -253,17 +245,17 @@ dma_engine& udma::engine(unsigned number) {
 
 // ---- reset and faults
 
-bool udma::in_reset(unsigned engine) const {
-    return reset.level(engine * reset_lines / cfg_.engines);
+unsigned udma::reset_line_of(unsigned engine) const {
+    return engine * cfg_.reset_lines / cfg_.engines;
 }
 
 /// Contract 5.3: queues disabled and empty, ring id 1 expected, notification queues off.
-void udma::reset_half(unsigned line, bool level) {
+void udma::reset_part(unsigned line, bool level) {
     if (!level) return;
     for (unsigned n = 0; n < cfg_.engines; ++n) {
-        if (!in_reset(n) || n * reset_lines / cfg_.engines != line) continue;
+        if (reset_line_of(n) != line) continue;
         regs_.reset(n);
-        misc_.reset(n);
+        misc_regs_.reset(n);
         notifications_.reset(n);
         if (engines_[n]) engines_[n]->reset();
     }

@@ -21,10 +21,11 @@
 
 namespace trn {
 
-/// A group of DMA engines: the 32 of a SENG, or the two host-transfer engines of a die. One
-/// aperture with a slot per engine (UDMA registers, SDMA misc at +0x40000, notification queues at
-/// +0x41000), one process for all of them. An engine is an object from its first doorbell on, its
-/// registers take memory from their first write on. Spec: doc/models/udma.md.
+/// A group of DMA engines: those of a SENG, or the host-transfer engines of a die. One aperture
+/// with a slot per engine (UDMA registers, and behind them, in slots larger than that, the SDMA
+/// block: misc registers and notification queues), one process for all of them. Where SDMA blocks
+/// stand apart they are at `misc`. An engine is an object from its first doorbell on, its registers
+/// take memory from their first write on. Spec: doc/models/udma.md.
 class udma : public sc_core::sc_module,
              public publishes_statistics,
              public describes_wait,
@@ -32,8 +33,10 @@ class udma : public sc_core::sc_module,
 public:
     struct config {
         unsigned engines = 32;
-        unsigned first_engine = 0;                             ///< number of engine 0 in the chip
-        std::uint64_t stride = 1u << 20;                       ///< bytes from engine to engine
+        unsigned first_engine = 0;           ///< number of engine 0 in the chip
+        std::uint64_t stride = 1u << 20;     ///< bytes from engine to engine
+        std::uint64_t misc_stride = 0x2000;  ///< bytes from SDMA block to SDMA block, in `misc`
+        unsigned reset_lines = 2;            ///< each holds an equal part of the group in reset
         std::uint64_t bytes_per_second = 38'400'000'000;       ///< of one engine
         sc_core::sc_time start_latency{1300, sc_core::SC_NS};  ///< doorbell to first fetch
         sc_core::sc_time descriptor_overhead{16, sc_core::SC_NS};
@@ -42,10 +45,11 @@ public:
         sc_core::sc_time functional_step{10, sc_core::SC_NS};
         unsigned outstanding = 32;  ///< transfers in flight per engine
     };
-    /// Each holds half of the group in reset: the 16 engines of one NeuronCore, or one engine.
-    static constexpr unsigned reset_lines = 2;
+    static constexpr std::uint64_t engine_size = 0x40000;  ///< contract 6.1: UDMA registers
+    static constexpr std::uint64_t misc_size = 0x2000;     ///< misc registers, notification queues
 
     tlm_utils::simple_target_socket<udma, 64> registers{"registers"};
+    tlm_utils::simple_target_socket_optional<udma, 64> misc{"misc"};
     tlm_utils::simple_initiator_socket<udma, 64> memory{"memory"};
     irq_in reset;
     irq_out aborted{"aborted"};  ///< high while some queue of the group is stopped by an error
@@ -68,21 +72,40 @@ public:
 
 private:
     enum class part { engine, misc, notifications, hole };
+    /// Where an access goes: a part of an engine, and the address in that part's bank.
+    struct place {
+        part which = part::hole;
+        unsigned engine = 0;
+        std::uint64_t address = 0;
+    };
 
-    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-    unsigned transport_dbg(tlm::tlm_generic_payload& payload);
+    void access_slot(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+        access(payload, delay, find_in_slot(payload.get_address()));
+    }
+    void access_misc(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+        access(payload, delay, find_in_misc(payload.get_address()));
+    }
+    unsigned peek_slot(tlm::tlm_generic_payload& payload) {
+        return peek(payload, find_in_slot(payload.get_address()));
+    }
+    unsigned peek_misc(tlm::tlm_generic_payload& payload) {
+        return peek(payload, find_in_misc(payload.get_address()));
+    }
+    void access(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay, const place& where);
+    unsigned peek(tlm::tlm_generic_payload& payload, const place& where);
+    place find_in_slot(std::uint64_t address) const;
+    place find_in_misc(std::uint64_t address) const;
     void invalidate_windows(sc_dt::uint64 first, sc_dt::uint64 last) {
         memory_port_.invalidate(first, last);
     }
-    part select(tlm::tlm_generic_payload& payload) const;
 
     void hook_queues();
     void hook_states();
     void hook_interrupt_groups();
     dma_engine& engine(unsigned number);
     std::uint64_t state(unsigned number, dma_side side) const;
-    void reset_half(unsigned line, bool level);
-    bool in_reset(unsigned engine) const;
+    void reset_part(unsigned line, bool level);
+    unsigned reset_line_of(unsigned engine) const;
     void update_aborted();
 
     void run();
@@ -93,7 +116,7 @@ private:
     const config cfg_;
     memory_port memory_port_;
     register_bank regs_;
-    register_bank misc_;
+    register_bank misc_regs_;
     notification_queue notifications_;
     dma_group group_;
     std::vector<std::unique_ptr<dma_engine>> engines_;

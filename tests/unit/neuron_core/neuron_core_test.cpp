@@ -23,7 +23,7 @@ using namespace trn::test;
 using nq = notification_queue_regs::reg;
 using sem = semaphores_regs::reg;
 
-constexpr std::uint64_t nq_at = neuron_core::notifications_offset;
+const std::uint64_t nq_at = neuron_core::config{}.notifications_offset;
 
 class NeuronCoreTest : public testing::Test {
 protected:
@@ -57,7 +57,8 @@ protected:
 TEST_F(NeuronCoreTest, KeepsItsRegisterContracts) {
     register_contract(aperture, semaphores_regs::table, neuron_core::semaphores_offset).check();
     register_contract(top, notification_queue_regs::table, nq_at).check();
-    register_contract(top, pe_counters_regs::table, neuron_core::pe_counters_offset).check();
+    register_contract(top, pe_counters_regs::table, neuron_core::config{}.pe_counters_offset)
+        .check();
 }
 
 TEST_F(NeuronCoreTest, HasSbufPsumAndSemaphoresAndHolesBetween) {
@@ -95,8 +96,9 @@ TEST_F(NeuronCoreTest, ResetClearsSynchronisationAndKeepsMemory) {
 TEST_F(NeuronCoreTest, IdleCountersRun) {
     sc_core::sc_start(sc_core::sc_time(2, sc_core::SC_SEC));
     const auto lo = pe_counters_regs::offset(pe_counters_regs::reg::idle_lo, 4);
-    const std::uint64_t hi_word = top.read(neuron_core::pe_counters_offset + lo + 4);
-    EXPECT_EQ(hi_word << 32 | top.read(neuron_core::pe_counters_offset + lo), 4'800'000'000u);
+    const std::uint64_t hi_word = top.read(neuron_core::config{}.pe_counters_offset + lo + 4);
+    EXPECT_EQ(hi_word << 32 | top.read(neuron_core::config{}.pe_counters_offset + lo),
+              4'800'000'000u);
 }
 
 TEST_F(NeuronCoreTest, NotificationsFillTheRingAndFlipThePhase) {

@@ -103,7 +103,7 @@ public:
         bus.map({message_at, 1 << 20, 0, 2});
         bus.map({semaphores_at, semaphores::size, 0, 3});
         bus.map({registers_at, cfg.stride * cfg.engines, 0, 4});
-        for (unsigned line = 0; line < udma::reset_lines; ++line)
+        for (unsigned line = 0; line < reset_lines.size(); ++line)
             reset_lines[line].bind(dma.reset, line);
     }
 
@@ -203,7 +203,7 @@ public:
     message_memory messages{"messages"};
     semaphore_target sems{"sems"};
     udma dma;
-    std::array<irq_out, udma::reset_lines> reset_lines{irq_out("reset_0"), irq_out("reset_1")};
+    std::array<irq_out, 2> reset_lines{irq_out("reset_0"), irq_out("reset_1")};
 
 private:
     struct ring {
