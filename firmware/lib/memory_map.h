@@ -35,8 +35,7 @@
 #define IRQ_SIMULATOR_RESET 6  // the simulator reset register was written
 #define IRQ_HBM 7              // any stack: an ECC event
 #define IRQ_DIE_TO_DIE 8
-#define IRQ_DMA_ABORT 16  // + n: the engines of SENG 0 to 3, the host-transfer engines of die 0, 1
-#define IRQ_DMA_ABORT_LINES 6
+#define IRQ_DMA_ABORT 16  // + n: group n of the DMA engines (mgmt/generation.h)
 #define IRQ_SOURCES 31
 
 // Ticks of mtime per second.

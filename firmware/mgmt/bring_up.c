@@ -11,6 +11,7 @@
 #include "firmware/lib/timer.h"
 #include "firmware/lib/version.h"
 #include "firmware/mgmt/error_log.h"
+#include "firmware/mgmt/generation.h"
 #include "firmware/mgmt/health.h"
 #include "firmware/mgmt/misc_ram.h"
 #include "firmware/mgmt/power.h"
@@ -38,8 +39,7 @@ static bool link_up(const void* unused) {
     return die_to_die_is_up();
 }
 static bool engine_quiet(const void* engine) {
-    const unsigned e = *(const unsigned*)engine;
-    return !udma_aborted(e);
+    return !udma_aborted(*(const uint64_t*)engine);
 }
 
 // --- Stages: each says what failed, and returns false ------------------------------------------
@@ -53,9 +53,9 @@ static bool start_clocks(void) {
 }
 
 static bool train_hbm(void) {
-    for (unsigned stack = 0; stack < HBM_STACKS; ++stack)
+    for (unsigned stack = 0; stack < generation->stacks; ++stack)
         if (!hbm_is_trained(stack)) hbm_start_training(stack);
-    for (unsigned stack = 0; stack < HBM_STACKS; ++stack) {
+    for (unsigned stack = 0; stack < generation->stacks; ++stack) {
         if (!timer_wait(stack_trained, &stack, POLL_STEP_US, HBM_LIMIT_US)) {
             log_error("HBM stack %u is not trained, status %x", stack,
                       mmio_read(HBM(stack, STATUS)));
@@ -68,6 +68,7 @@ static bool train_hbm(void) {
 }
 
 static bool connect_dies(void) {
+    if (generation->dies == 1) return true;
     if (!die_to_die_is_up()) die_to_die_start_training();
     if (!timer_wait(link_up, 0, POLL_STEP_US, DIE_TO_DIE_LIMIT_US)) {
         log_error("die-to-die link is down, status %x", mmio_read(DIE_TO_DIE(STATUS)));
@@ -78,12 +79,11 @@ static bool connect_dies(void) {
 
 static bool release_dma(void) {
     reset_release(&reset_everything);
-    // One engine per group and each host engine: they share clock and reset with the others.
-    for (unsigned engine = 0; engine < DMA_CORE_ENGINES + DMA_HOST_ENGINES;
-         engine += engine < DMA_CORE_ENGINES ? DMA_ENGINES_PER_GROUP : 1) {
+    // One engine of each group: they share clock and reset with the others.
+    for (unsigned group = 0; group < generation->dma_groups; ++group) {
+        const uint64_t engine = dma_engine(&generation->dma[group], 0);
         if (timer_wait(engine_quiet, &engine, POLL_STEP_US, DMA_LIMIT_US)) continue;
-        log_error("DMA engine %u does not leave reset, m2s state %x", engine,
-                  udma_m2s_state(engine));
+        log_error("DMA group %u does not leave reset, m2s state %x", group, udma_m2s_state(engine));
         return false;
     }
     return true;
@@ -92,7 +92,7 @@ static bool release_dma(void) {
 /// Everything that the host reads, except the routing id, which says that the rest counts.
 static bool publish(void) {
     const struct boot_straps straps = boot_straps_read();
-    misc_ram_write(MISC_RAM(API_VERSION), MISC_RAM_API_VERSION);
+    misc_ram_write(MISC_RAM(API_VERSION), generation->api_version);
     misc_ram_write(MISC_RAM(SERIAL_LO), straps.serial_low);
     misc_ram_write(MISC_RAM(SERIAL_HI), straps.serial_high);
     misc_ram_write(MISC_RAM(SERVER_ID), straps.server);
@@ -118,7 +118,17 @@ static const struct stage {
 };
 #define STAGES (sizeof stages / sizeof stages[0])
 
+static bool know_the_chip(void) {
+    const unsigned number = boot_straps_read().generation;
+    if (generation_select(number)) return true;
+    boot_status_set(TRN_RESET_CONTROLLER_BOOT_STATUS_STAGE_FIRMWARE,
+                    TRN_RESET_CONTROLLER_BOOT_STATUS_ERROR_IMAGE);
+    log_error("boot stopped: this firmware does not know chip generation %u", number);
+    return false;
+}
+
 bool bring_up(void) {
+    if (!know_the_chip()) return false;
     for (unsigned n = 0; n < STAGES; ++n) {
         log_info("stage %u/%u: %s", n + 1, (unsigned)STAGES, stages[n].name);
         boot_status_set(stages[n].number, TRN_RESET_CONTROLLER_BOOT_STATUS_ERROR_NONE);

@@ -9,9 +9,10 @@
 #include "firmware/lib/timer.h"
 #include "firmware/mgmt/error_log.h"
 #include "firmware/mgmt/events.h"
+#include "firmware/mgmt/generation.h"
 #include "firmware/mgmt/misc_ram.h"
 
-static struct { uint32_t uncorrected, repairable; } stacks[HBM_STACKS];
+static struct { uint32_t uncorrected, repairable; } stacks[HBM_MOST_STACKS];
 
 static volatile uint32_t aborted_lines;  // noted by the interrupt, taken by the main loop
 
@@ -37,7 +38,7 @@ void health_init(void) {
     mmio_write(SENSORS(IRQ_ENABLE), TRN_SENSORS_IRQ_ENABLE_ALARM_MASK);
     irq_enable(IRQ_SENSORS, temperature_irq);
     irq_enable(IRQ_HBM, hbm_irq);
-    for (unsigned line = 0; line < IRQ_DMA_ABORT_LINES; ++line)
+    for (unsigned line = 0; line < generation->dma_groups; ++line)
         irq_enable(IRQ_DMA_ABORT + line, dma_irq);
 }
 
@@ -49,14 +50,18 @@ static uint32_t at_most(uint32_t value, uint32_t limit) {
 
 static uint32_t worst_repair_state(void) {
     uint32_t worst = 0;
-    for (unsigned stack = 0; stack < HBM_STACKS; ++stack)
+    for (unsigned stack = 0; stack < generation->stacks; ++stack)
         if (hbm_repair_state(stack) > worst) worst = hbm_repair_state(stack);
     return worst;
 }
 
 void health_publish(void) {
     misc_ram_write(MISC_RAM(SRAM_ECC), 0);
-    for (unsigned stack = 0; stack < HBM_STACKS; ++stack) {
+    for (unsigned stack = 0; stack < generation->stacks; ++stack) {
+        if (generation->api_version < MISC_RAM_API_SPLIT_ECC) {
+            misc_ram_write(MISC_RAM_AT(HBM_ECC, stack), at_most(stacks[stack].uncorrected, 0xffff));
+            continue;
+        }
         const uint32_t uncorrected =
             at_most(stacks[stack].uncorrected, TRN_MISC_RAM_HBM_ECC_UNCORRECTABLE_GET(~0u));
         const uint32_t repairable =
@@ -69,7 +74,7 @@ void health_publish(void) {
 }
 
 void health_hbm_error(void) {
-    for (unsigned stack = 0; stack < HBM_STACKS; ++stack) {
+    for (unsigned stack = 0; stack < generation->stacks; ++stack) {
         const struct hbm_errors errors = hbm_take_errors(stack);
         stacks[stack].uncorrected += errors.uncorrected;
         stacks[stack].repairable += errors.repairable;
@@ -89,7 +94,7 @@ static bool repair_ended(const void* stack) {
 
 void health_repair_hbm(void) {
     enum { STEP_US = 100, LIMIT_US = 20000 };
-    for (unsigned stack = 0; stack < HBM_STACKS; ++stack) {
+    for (unsigned stack = 0; stack < generation->stacks; ++stack) {
         if (hbm_repair_state(stack) != TRN_HBM_STATUS_REPAIR_STATE_PENDING) continue;
         hbm_start_repair(stack);
         if (timer_wait(repair_ended, &stack, STEP_US, LIMIT_US) &&
@@ -106,11 +111,11 @@ void health_repair_hbm(void) {
 
 // --- DMA --------------------------------------------------------------------------------
 
-static void log_abort(unsigned engine) {
+static void log_abort(unsigned number, uint64_t engine) {
     if (!udma_aborted(engine)) return;
     const uint32_t m2s = udma_m2s_state(engine), s2m = udma_s2m_state(engine);
-    log_warn("DMA engine %u aborted: m2s state %x, s2m state %x", engine, m2s, s2m);
-    error_log_add(ERROR_DMA_ABORT, (uint16_t)engine, (uint64_t)s2m << 32 | m2s);
+    log_warn("DMA engine %u aborted: m2s state %x, s2m state %x", number, m2s, s2m);
+    error_log_add(ERROR_DMA_ABORT, (uint16_t)number, (uint64_t)s2m << 32 | m2s);
 }
 
 void health_dma_abort(void) {
@@ -118,18 +123,16 @@ void health_dma_abort(void) {
     const uint32_t lines = aborted_lines;
     aborted_lines = 0;
     irq_restore(state);
-    for (unsigned line = 0; line < IRQ_DMA_ABORT_LINES; ++line) {
-        if ((lines >> line & 1) == 0) continue;
-        const bool host = line >= SENGS;
-        const unsigned first = host ? DMA_CORE_ENGINES + (line - SENGS) * HOST_ENGINES_PER_DIE
-                                    : line * DMA_ENGINES_PER_SENG;
-        const unsigned count = host ? HOST_ENGINES_PER_DIE : DMA_ENGINES_PER_SENG;
-        for (unsigned n = 0; n < count; ++n) log_abort(first + n);
+    unsigned number = 0;
+    for (unsigned line = 0; line < generation->dma_groups; ++line) {
+        const struct dma_group* group = &generation->dma[line];
+        for (unsigned n = 0; n < group->engines; ++n, ++number)
+            if (lines >> line & 1) log_abort(number, dma_engine(group, n));
     }
 }
 
 void health_dma_was_reset(void) {
-    for (unsigned line = 0; line < IRQ_DMA_ABORT_LINES; ++line)
+    for (unsigned line = 0; line < generation->dma_groups; ++line)
         irq_enable(IRQ_DMA_ABORT + line, dma_irq);
 }
 

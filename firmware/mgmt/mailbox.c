@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "firmware/lib/axi_map.h"
 #include "firmware/lib/crc32c.h"
 #include "firmware/lib/log.h"
+#include "firmware/mgmt/generation.h"
 #include "firmware/mgmt/metrics.h"
 #include "firmware/mgmt/misc_ram.h"
 #include "firmware/mgmt/power.h"
@@ -49,10 +49,10 @@ static bool crc_matches(const struct request* request) {
 
 // --- Commands ---------------------------------------------------------------------------
 
-/// Only the register space of die 0's I/O is open to the host (contract section 3.2).
+/// Only part of the register space is open to the host (contract section 3.2).
 static bool may_read(uint64_t address) {
-    return address % sizeof(uint32_t) == 0 && address >= AXI_APB_IO &&
-           address - AXI_APB_IO <= AXI_APB_IO_SIZE - sizeof(uint32_t);
+    return address % sizeof(uint32_t) == 0 && address >= generation->readable.base &&
+           address - generation->readable.base <= generation->readable.size - sizeof(uint32_t);
 }
 
 static enum mailbox_error read_registers(const struct request* request, struct response* response) {
@@ -164,7 +164,7 @@ static uint64_t address_at(uintptr_t high, uintptr_t low) {
 }
 
 static bool in_host_memory(uint64_t address) {
-    return (address & AXI_HOST_WINDOW) != 0 && address < 2 * AXI_HOST_WINDOW;
+    return (address & generation->host_window) != 0 && address < 2 * generation->host_window;
 }
 
 /// The sequence byte says that the answer is complete, so it is written after everything else.
@@ -245,8 +245,8 @@ static bool serve_modern(void) {
 
 bool mailbox_serve(enum mailbox_trust trust) {
     // A new request announces itself in ACK and has no response address.
-    if (misc_ram_read(MISC_RAM(ACK)) == 1 && misc_ram_read(MISC_RAM(RESPONSE_HI)) == 0 &&
-        misc_ram_read(MISC_RAM(RESPONSE_LO)) == 0)
+    if (generation->api_version >= MISC_RAM_API_NEW_MAILBOX && misc_ram_read(MISC_RAM(ACK)) == 1 &&
+        misc_ram_read(MISC_RAM(RESPONSE_HI)) == 0 && misc_ram_read(MISC_RAM(RESPONSE_LO)) == 0)
         return serve_modern();
     return serve_legacy(trust);
 }

@@ -9,7 +9,9 @@
 #define MISC_RAM(reg) (MAP_MISC_RAM + TRN_MISC_RAM_##reg##_OFFSET)
 #define MISC_RAM_AT(reg, index) (MAP_MISC_RAM + TRN_MISC_RAM_##reg##_OFFSET(index))
 
-#define MISC_RAM_API_VERSION 7u       // the first with the new mailbox protocol
+// What versions of the interface brought (contract section 4.1).
+#define MISC_RAM_API_SPLIT_ECC 6u
+#define MISC_RAM_API_NEW_MAILBOX 7u
 #define MISC_RAM_BOOTING 0xdeadbeefu  // as routing id: not ready, ask again
 
 /// One word; addresses are MISC_RAM(...).

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/mgmt/power.h"
 
+#include <stddef.h>
+
 #include "firmware/lib/drivers/sensors.h"
 #include "firmware/lib/log.h"
+#include "firmware/mgmt/generation.h"
 #include "firmware/mgmt/misc_ram.h"
 
 // Invented: the driver passes profile numbers through without knowing what they mean.
@@ -14,9 +17,11 @@ static bool throttling_wanted;
 
 void power_sample(void) {
     static uint16_t counter;
+    if (generation == NULL) return;  // an unknown chip: the boot has stopped
     ++counter;
-    misc_ram_write(MISC_RAM_AT(POWER, 0), (uint32_t)counter << 16 | sensors_power_basis_points(0));
-    misc_ram_write(MISC_RAM_AT(POWER, 1), (uint32_t)counter << 16 | sensors_power_basis_points(1));
+    for (unsigned die = 0; die < generation->dies; ++die)
+        misc_ram_write(MISC_RAM_AT(POWER, die),
+                       (uint32_t)counter << 16 | sensors_power_basis_points(die));
 }
 
 bool power_set_profile(uint8_t wanted) {

@@ -1,27 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "firmware/lib/axi_map.h"
-#include "firmware/mgmt/misc_ram.h"
+#include "firmware/mgmt/generation.h"
 #include "firmware/mgmt/reset_service.h"
 
-/// The map counts the 16 TOP_SPs that the driver uses; the hardware has 10 per die.
-static uint32_t top_sp_pairs(uint32_t groups) {
-    enum { GROUPS_PER_DIE = 4, PAIRS_PER_DIE = 5, DIE_0 = (1 << GROUPS_PER_DIE) - 1 };
-    return (groups & DIE_0) | groups >> GROUPS_PER_DIE << PAIRS_PER_DIE;
+static uint32_t bits_of(uint32_t map, struct map_field field) {
+    return map >> field.first_bit & ((1u << field.bits) - 1);
 }
 
-/// Two NeuronCores share a host-transfer engine: it goes down only with both (section 5.3).
+static uint32_t top_sp_lines(uint32_t top_sps) {
+    const unsigned in_map = generation->reset.top_sps_per_die;
+    const unsigned lines = generation->reset.top_sp_lines_per_die;
+    uint32_t result = 0;
+    for (unsigned n = 0; n < generation->reset.top_sps.bits; ++n)
+        if (top_sps >> n & 1) result |= 1u << (n / in_map * lines + n % in_map);
+    return result;
+}
+
 static uint32_t host_engines(uint32_t groups) {
+    const unsigned sharing = generation->reset.dma_groups_per_host_engine;
+    const uint32_t all = (1u << sharing) - 1;
     uint32_t engines = 0;
-    for (unsigned engine = 0; engine < DMA_HOST_ENGINES; ++engine)
-        if ((groups >> 2 * engine & 3) == 3) engines |= 1u << engine;
+    for (unsigned engine = 0; engine < generation->reset.host_engines; ++engine)
+        if ((groups >> sharing * engine & all) == all) engines |= 1u << engine;
     return engines;
 }
 
 struct reset_domains reset_map_domains(uint32_t map) {
-    const uint32_t dma_groups = TRN_MISC_RAM_RESET_MAP_DMA_GROUPS_GET(map);
+    const uint32_t groups = bits_of(map, generation->reset.dma_groups);
     return (struct reset_domains){
-        .dma = dma_groups | TRN_RESET_CONTROLLER_DMA_RESET_HOST_SET(host_engines(dma_groups)),
-        .tpb = TRN_MISC_RAM_RESET_MAP_CORES_GET(map),
-        .top_sp = top_sp_pairs(TRN_MISC_RAM_RESET_MAP_TOP_SPS_GET(map)),
+        .dma = groups | TRN_RESET_CONTROLLER_DMA_RESET_HOST_SET(host_engines(groups)),
+        .tpb = bits_of(map, generation->reset.cores),
+        .top_sp = top_sp_lines(bits_of(map, generation->reset.top_sps)),
     };
 }

@@ -5,6 +5,7 @@
 #include "firmware/lib/log.h"
 #include "firmware/lib/timer.h"
 #include "firmware/mgmt/error_log.h"
+#include "firmware/mgmt/generation.h"
 #include "firmware/mgmt/health.h"
 #include "firmware/mgmt/misc_ram.h"
 
@@ -52,6 +53,11 @@ bool reset_serve_handshake(void) {
 }
 
 void reset_serve_simulator(void) {
+    if (!generation->simulator_word_is_map) {
+        // The host asks by handshake what to reset, and looks here only afterwards.
+        simulator_reset_finish();
+        return;
+    }
     while (simulator_reset_is_pending()) {
         const uint32_t map = simulator_reset_map();
         log_info("reset: %s, map %08x (simulator word)", map == 0 ? "device" : "cores", map);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// DMA engines, as far as the management processor looks at them.
+// DMA engines, as far as the management processor looks at them. An engine is named by the AXI
+// address of its registers.
 #pragma once
 
 #include <trn/udma_regs.h>
 
-#include "firmware/lib/axi_map.h"
 #include "firmware/lib/mmio.h"
 
-#define UDMA(engine, reg) (axi(axi_dma_engine(engine)) + TRN_UDMA_##reg##_OFFSET)
+#define UDMA(engine, reg) (axi(engine) + TRN_UDMA_##reg##_OFFSET)
 
 enum udma_state {
     UDMA_IDLE = TRN_UDMA_M2S_STATE_COMPLETION_IDLE,
@@ -21,13 +21,13 @@ static inline bool udma_any_stage(uint32_t state_register, enum udma_state state
         if ((state_register >> shift & 3) == (uint32_t)state) return true;
     return false;
 }
-static inline uint32_t udma_m2s_state(unsigned engine) {
+static inline uint32_t udma_m2s_state(uint64_t engine) {
     return mmio_read(UDMA(engine, M2S_STATE));
 }
-static inline uint32_t udma_s2m_state(unsigned engine) {
+static inline uint32_t udma_s2m_state(uint64_t engine) {
     return mmio_read(UDMA(engine, S2M_STATE));
 }
-static inline bool udma_aborted(unsigned engine) {
+static inline bool udma_aborted(uint64_t engine) {
     return udma_any_stage(udma_m2s_state(engine), UDMA_ABORT) ||
            udma_any_stage(udma_s2m_state(engine), UDMA_ABORT);
 }

@@ -122,6 +122,15 @@ TEST_F(BootTest, AStageThatFailsIsNamedAndKeepsTheChipUnpublished) {
     EXPECT_EQ(controller(reset_regs::reset_count), 0u);
 }
 
+TEST_F(BootTest, AGenerationThatTheFirmwareDoesNotKnowStopsTheBoot) {
+    build("flash.img", {.straps = {.generation = 9}});
+    EXPECT_TRUE(run_until_printed("boot stopped: this firmware does not know chip generation 9"))
+        << console;
+    run_ms(3000);  // the watchdog is still served
+    EXPECT_EQ(misc_word(misc::routing_id), 0xdeadbeefu);
+    EXPECT_EQ(controller(reset_regs::reset_count), 0u);
+}
+
 TEST_F(BootTest, WatchdogBiteResetsAHungFirmwareAndTheOtherSlotIsTried) {
     build("flash_hang.img");
     EXPECT_TRUE(run_until_printed("ready: routing id", 1000)) << console;

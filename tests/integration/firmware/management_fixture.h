@@ -31,6 +31,17 @@
 
 namespace trn::test {
 
+constexpr unsigned sengs = 4;
+
+/// Registers of a DMA engine in AXI space (contract 3.1, 3.2).
+inline std::uint64_t axi_dma_engine(unsigned engine) {
+    constexpr std::uint64_t seng[sengs] = {0x10'0200'0000, 0x50'0400'0000, 0x8010'0200'0000,
+                                           0x8050'0400'0000};
+    if (engine < sengs * 32) return seng[engine / 32] + engine % 32 * 0x10'0000;
+    const unsigned host = engine - sengs * 32;
+    return (host / 2 ? AXI_DIE_1 : 0) + AXI_APB_IO + 0x680'0000 + host % 2 * 0x10'0000;
+}
+
 inline std::vector<std::uint8_t> read_firmware(const std::string& name) {
     std::ifstream file(std::string(FIRMWARE_FOLDER) + "/" + name, std::ios::binary);
     EXPECT_TRUE(file) << name;
@@ -92,11 +103,11 @@ private:
         }
         for (unsigned group = 0; group < 6; ++group) {
             const std::string name = "dma" + std::to_string(group);
-            const bool host = group >= SENGS;
+            const bool host = group >= sengs;
             engines.push_back(std::make_unique<udma>(
                 name.c_str(),
                 udma::config{.engines = host ? 2u : 32u,
-                             .first_engine = host ? 128 + (group - SENGS) * 2 : group * 32}));
+                             .first_engine = host ? 128 + (group - sengs) * 2 : group * 32}));
         }
     }
 

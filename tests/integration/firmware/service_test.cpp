@@ -17,6 +17,7 @@ extern "C" {
 namespace {
 
 using namespace trn;
+using test::axi_dma_engine;
 using test::management_fixture;
 using bytes = std::vector<std::uint8_t>;
 

@@ -11,6 +11,7 @@ extern "C" {
 #define _Static_assert static_assert
 #include "firmware/lib/axi_map.h"
 #include "firmware/lib/crc32c.h"
+#include "firmware/mgmt/generation.h"
 #include "firmware/mgmt/mailbox.h"
 #include "firmware/mgmt/metrics.h"
 #include "firmware/mgmt/misc_ram.h"
@@ -86,6 +87,7 @@ constexpr std::uint64_t response_at = AXI_HOST_WINDOW | 0x2000;
 
 struct MailboxTest : testing::Test {
     MailboxTest() {
+        EXPECT_TRUE(generation_select(4));
         for (std::uint64_t i = 0; i < 0x1000; ++i) space.bytes[AXI_MISC_RAM + i] = 0;
         for (std::uint64_t i = 0; i < 0x1000; ++i) space.bytes[request_at + i] = 0;
         for (std::uint64_t i = 0; i < 0x1000; ++i) space.bytes[response_at + i] = 0;
@@ -286,7 +288,29 @@ TEST_F(MailboxTest, AnswersABadCrcOfTheNewProtocolWithFailed) {
     EXPECT_FALSE(throttling);
 }
 
+TEST_F(MailboxTest, OfGenerationTwoKnowsOnlyTheLegacyProtocol) {
+    ASSERT_TRUE(generation_select(2));
+    put(MISC_RAM_AT(DATA, 0), "\1", 1);
+    const auto header = header_for(7, MAILBOX_SET_FEATURE, {1});
+    put(MISC_RAM(REQUEST_0), &header, sizeof header);
+    set(MISC_RAM(ACK), 1);
+    EXPECT_FALSE(mailbox_serve(MAILBOX_ANSWER_ALL));
+    EXPECT_FALSE(throttling);
+}
+
+TEST_F(MailboxTest, TellsHostMemoryByTheWindowOfTheGeneration) {
+    ASSERT_TRUE(generation_select(2));
+    post_legacy(header_for(1, MAILBOX_POST_METRIC, {3, 1, 'x'}), {3, 1, 'x'});
+    EXPECT_FALSE(mailbox_serve(MAILBOX_ANSWER_ALL)) << "bit 46 is no host address here";
+}
+
+TEST(Generation, IsUnknownToFirmwareThatIsOlder) {
+    EXPECT_FALSE(generation_select(5));
+    EXPECT_EQ(generation, nullptr);
+}
+
 TEST(ResetMap, NamesTheLinesOfItsCores) {
+    ASSERT_TRUE(generation_select(4));
     const auto one = reset_map_domains(0x010101);  // core 0 alone keeps its host engine
     EXPECT_EQ(one.tpb, 1u);
     EXPECT_EQ(one.dma, 1u);
@@ -298,6 +322,14 @@ TEST(ResetMap, NamesTheLinesOfItsCores) {
     const auto all = reset_map_domains(0xffffff);
     EXPECT_EQ(all.dma, 0xfffu);
     EXPECT_EQ(all.top_sp, 0x1efu);  // TOP_SPs 8, 9, 18, 19 belong to nobody
+}
+
+TEST(ResetMap, OfGenerationTwoHasTopSpsOneByOne) {
+    ASSERT_TRUE(generation_select(2));
+    const auto one = reset_map_domains(0x3802);  // core 1 with TOP_SPs 3 to 5
+    EXPECT_EQ(one.tpb, 2u);
+    EXPECT_EQ(one.top_sp, 0x38u);
+    EXPECT_EQ(one.dma, 0x202u) << "its engines, and host engine 1, which it does not share";
 }
 
 }  // namespace

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the chip generations have different for this firmware: rows of generation.c, chosen
+// by the generation strap. Nothing else asks which generation a chip is.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/// Engines whose abort is one interrupt line, IRQ_DMA_ABORT + n for group n; engines are numbered
+/// through the groups.
+struct dma_group {
+    unsigned engines;
+    uint64_t base, stride;  ///< of their registers, AXI
+};
+#define DMA_MOST_GROUPS 6
+
+/// Consecutive bits of a reset map (contract 5.2).
+struct map_field {
+    uint8_t first_bit, bits;
+};
+
+struct generation {
+    unsigned numbers[2];   ///< as the strap says them
+    uint32_t api_version;  ///< misc RAM +0x00: which protocols the driver of this generation knows
+    unsigned dies, stacks;
+    uint64_t host_window;  ///< AXI address bit of host memory
+    struct {
+        uint64_t base, size;
+    } readable;  ///< AXI space that the host may read by mailbox
+    unsigned dma_groups;
+    struct dma_group dma[DMA_MOST_GROUPS];
+    struct {
+        struct map_field cores, dma_groups, top_sps;
+        /// The map counts the TOP_SPs that the driver uses, the lines those there are.
+        unsigned top_sps_per_die, top_sp_lines_per_die;
+        /// A host-transfer engine goes down only with all that share it (contract 5.3).
+        unsigned host_engines, dma_groups_per_host_engine;
+    } reset;
+    bool simulator_word_is_map;  ///< else it announces a handshake (contract 2)
+};
+
+/// Of this chip; NULL until generation_select().
+extern const struct generation* generation;
+/// False for a generation that this firmware does not know.
+bool generation_select(unsigned number);
+
+/// Register base of a DMA engine of a group, AXI.
+static inline uint64_t dma_engine(const struct dma_group* group, unsigned engine) {
+    return group->base + engine * group->stride;
+}
