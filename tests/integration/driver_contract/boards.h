@@ -107,6 +107,13 @@ inline const std::vector<contract_board> contract_boards{
     {"Trn3Silicon", "trn3-chip", {"revision=1"}, 0x7564, 1, TRN_MODE_SILICON, two_dies()},
     {"Trn3Emulator", "trn3-chip", {"revision=240"}, 0x7564, 240, TRN_MODE_EMULATOR, two_dies()},
     {"Trn3Simulator", "trn3-chip-sim", {}, 0x7564, 255, TRN_MODE_QEMU, two_dies()},
+    {"Trn2Silicon", "trn2-chip", {"revision=1"}, 0x7364, 1, TRN_MODE_SILICON, two_dies()},
+    {"Trn2Emulator", "trn2-chip", {"revision=240"}, 0x7364, 240, TRN_MODE_EMULATOR, two_dies()},
+    {"Trn2Simulator", "trn2-chip-sim", {}, 0x7364, 255, TRN_MODE_QEMU, two_dies()},
+    {"Trn1Silicon", "trn1-chip", {"revision=1"}, 0x7164, 1, TRN_MODE_SILICON, one_die()},
+    {"Trn1Emulator", "trn1-chip", {"revision=240"}, 0x7164, 240, TRN_MODE_EMULATOR, one_die()},
+    {"Trn1Simulator", "trn1-chip-sim", {}, 0x7164, 255, TRN_MODE_QEMU, one_die()},
+    {"Inf2Silicon", "inf2-chip", {"revision=1"}, 0x7264, 1, TRN_MODE_SILICON, one_die()},
 };
 
 }  // namespace trn::test
