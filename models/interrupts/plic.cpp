@@ -66,14 +66,14 @@ void plic::clear() {
     regs_.reset();
     for (unsigned id = 0; id <= cfg_.sources; ++id) {
         put(in_service_, id, false);
-        put(pending_, id, exists(id) && source.level(id));
+        put(pending_, id, exists(id) && source.level(id) && !reset.level());
     }
     update();
 }
 
 /// The gateway of a level-sensitive source: one request, and the next only after completion.
 void plic::on_source(unsigned id, bool level) {
-    if (!exists(id) || !level || has(in_service_, id)) return;
+    if (!exists(id) || !level || has(in_service_, id) || reset.level()) return;
     put(pending_, id, true);
     update();
 }

@@ -24,10 +24,8 @@ public:
 
     tlm_utils::simple_target_socket<plic, 64> in{"in"};
     irq_in source;  ///< lines 1…sources; line 0 does nothing
-    irq_in reset{"reset", 1, [this](unsigned, bool level) {
-                     if (level) clear();
-                 }};
-    sc_core::sc_vector<irq_out> out;  ///< by context
+    irq_in reset{"reset", 1, [this](unsigned, bool) { clear(); }};  ///< held while high
+    sc_core::sc_vector<irq_out> out;                                ///< by context
 
     plic(sc_core::sc_module_name name, const config& cfg);
 

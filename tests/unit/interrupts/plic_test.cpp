@@ -110,4 +110,18 @@ TEST_F(PlicTest, AfterAResetASourceInServiceCanInterruptAgain) {
     EXPECT_EQ(read(reg::context_claim, 0), 3u);
 }
 
+TEST_F(PlicTest, InResetItLatchesNothing) {
+    irq_out reset{"reset"};
+    reset.bind(dut.reset);
+    dut.source.drive(4, true);
+    reset.set(true);
+    dut.source.drive(3, true);  // a device that is reset a moment later
+    dut.source.drive(3, false);
+    reset.set(false);
+    prepare(3, 1);
+    EXPECT_FALSE(dut.out[0].level());
+    prepare(4, 1);  // high all the time
+    EXPECT_TRUE(dut.out[0].level());
+}
+
 }  // namespace trn::test
