@@ -19,6 +19,7 @@ target_link_libraries(trn_systemc INTERFACE PkgConfig::SYSTEMC)
 target_compile_definitions(trn_systemc INTERFACE SC_CPLUSPLUS=201703L SC_INCLUDE_DYNAMIC_PROCESSES)
 
 pkg_check_modules(LIBELF REQUIRED IMPORTED_TARGET libelf)
+pkg_check_modules(LIBDW REQUIRED IMPORTED_TARGET libdw)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 
 add_library(trn_boost INTERFACE)

@@ -31,6 +31,7 @@ const kind_list& kinds() {
         uart_kind(),
         watchdog_kind(),
         sensors_kind(),
+        misuse_port_kind(),
         reset_controller_kind(),
         // PCI Express
         pcie_endpoint_kind(),

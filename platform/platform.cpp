@@ -12,10 +12,11 @@
 #include "platform/kernel/random.h"
 #include "platform/kernel/trace.h"
 #include "platform/loader/firmware_file.h"
+#include "platform/loader/source_lines.h"
 #include "platform/misuse/policy.h"
 #include "platform/misuse/report.h"
 #include "platform/netlist/boards.h"
-#include "platform/registers/register_bank.h"
+#include "platform/register_view.h"
 
 namespace trn {
 
@@ -44,30 +45,6 @@ std::uint64_t mix_in_file(std::uint64_t hash, const fs::path& file) {
     while (in.read(piece.data(), piece.size()) || in.gcount() > 0)
         hash = mix_in(hash, {piece.data(), static_cast<std::size_t>(in.gcount())});
     return hash;
-}
-
-// Values of the first instance, as a debug read sees them.
-json registers_of(register_bank& bank) {
-    json rows = json::array();
-    const auto& table = bank.table();
-    for (std::size_t row = 0; row < table.rows.size(); ++row) {
-        const auto& r = table.rows[row];
-        std::uint64_t value = 0;
-        tlm::tlm_generic_payload read;
-        read.set_command(tlm::TLM_READ_COMMAND);
-        read.set_address(r.offset);
-        read.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
-        read.set_data_length(table.width);
-        read.set_streaming_width(table.width);
-        rows.push_back({{"name", r.name},
-                        {"offset", r.offset},
-                        {"count", r.count},
-                        {"value", bank.debug_access(read) == table.width ? json(value) : json()},
-                        {"touched", bank.touched(row)},
-                        {"known_by", to_string(r.known_by)},
-                        {"fidelity", to_string(r.fidelity)}});
-    }
-    return rows;
 }
 
 std::string first_part(const std::string& path) {
@@ -108,11 +85,13 @@ platform::platform(const kind_list& kinds, const platform_options& options) : lo
     loop_.elaborate();
     add_harts(*methods_);
     add_methods();
+    find_sources();
     share_log();
 }
 
 platform::~platform() {
     trace::close();
+    misuse::set_source_lookup({});
     log::replace_sink(std::move(*earlier_sink_));
 }
 
@@ -164,6 +143,30 @@ std::vector<platform::function> platform::functions() const {
     return all;
 }
 
+// Beside every image lie the programs that it was packed from.
+void platform::find_sources() {
+    misuse::set_source_lookup([this](const initiator& hart, std::uint64_t pc) -> std::string {
+        if (!sources_) {
+            std::set<fs::path> programs;
+            std::error_code unreadable;
+            for (const auto& name : images_of(system_->board())) {
+                const auto image = find_firmware(name);
+                programs.insert(image);
+                for (const auto& file : fs::directory_iterator(image.parent_path(), unreadable))
+                    if (file.path().extension() == ".elf") programs.insert(file.path());
+            }
+            sources_ = std::make_unique<source_lines>(
+                std::vector<fs::path>(programs.begin(), programs.end()));
+        }
+        std::array<std::uint8_t, 16> code{};
+        auto* memory = methods_->spaces().find(hart.describe());
+        if (memory == nullptr ||
+            memory->peek(pc, std::as_writable_bytes(std::span(code))) != code.size())
+            return {};
+        return sources_->at(pc, code);
+    });
+}
+
 std::vector<std::string> platform::chips() const {
     std::vector<std::string> all;
     for (const auto& f : functions()) all.push_back(f.chip);
@@ -171,17 +174,7 @@ std::vector<std::string> platform::chips() const {
 }
 
 void platform::add_methods() {
-    methods_->add_list("registers", [] {
-        json all = json::array();
-        for_each_module<has_registers>([&](const auto& object, has_registers& m) {
-            auto& bank = m.registers();
-            all.push_back({{"module", object.name()},
-                           {"block", bank.table().block},
-                           {"registers", bank.table().rows.size()},
-                           {"instances", bank.instances()}});
-        });
-        return all;
-    });
+    add_register_methods(*methods_);
     methods_->add_list("misuse", [this] { return misuse::to_json(chips())["rules"]; });
     methods_->methods().add(
         "misuse", "policy: such as \"fail:TRN-DMA-003,length-mismatch\"; clear: boolean",
@@ -209,8 +202,8 @@ void platform::add_methods() {
             json result = {{"name", name}, {"type", planned->type}};
             for (const auto& [key, value] : system_->board().parameters_of(*planned))
                 result["parameters"][key] = value;
-            if (auto* m = dynamic_cast<has_registers*>(module))
-                result["registers"] = registers_of(m->registers());
+            if (auto rows = registers_of(name); !rows.empty())
+                result["registers"] = std::move(rows);
             if (auto* m = dynamic_cast<describes_wait*>(module))
                 if (const auto text = m->describe_wait()) result["waits_for"] = *text;
             return result;

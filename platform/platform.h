@@ -11,6 +11,7 @@
 #include "platform/attach/control/control.h"
 #include "platform/attach/function_port.h"
 #include "platform/kernel/run_loop.h"
+#include "platform/loader/source_lines.h"
 #include "platform/log.h"
 #include "platform/netlist/system.h"
 #include "platform/tlm/bandwidth_resource.h"
@@ -71,6 +72,7 @@ public:
 private:
     plan read_board(const kind_list& kinds, const platform_options& options);
     void add_methods();
+    void find_sources();
     void share_log();
 
     std::string digest_;
@@ -78,6 +80,7 @@ private:
     run_loop loop_;
     std::unique_ptr<control> methods_;
     std::shared_ptr<log::sink> earlier_sink_;
+    std::unique_ptr<source_lines> sources_;  // when the first mistake of a hart is reported
 };
 
 }  // namespace trn

@@ -15,6 +15,7 @@
 #define MAP_RESET_CONTROLLER 0x10004000
 #define MAP_SIMULATOR_RESET 0x10005000
 #define MAP_MISC_RAM 0x10006000  // the same bytes as at AXI_MISC_RAM, without the way there
+#define MAP_MISUSE_PORT 0x10007000
 #define MAP_HBM_CTRL 0x10010000  // one per stack
 #define MAP_HBM_CTRL_STRIDE 0x1000
 #define MAP_DIE_TO_DIE 0x10020000

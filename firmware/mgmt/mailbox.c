@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "firmware/lib/crc32c.h"
+#include "firmware/lib/drivers/misuse.h"
 #include "firmware/lib/log.h"
 #include "firmware/mgmt/generation.h"
 #include "firmware/mgmt/metrics.h"
@@ -37,6 +38,13 @@ static void read_data_area(uint8_t* to) {
         const uint32_t word = misc_ram_read(MISC_RAM_AT(DATA, n));
         memcpy(to + n * sizeof word, &word, sizeof word);
     }
+}
+
+/// Sequence, command and size, as the host wrote them.
+static uint32_t header_word(const struct mailbox_header* header) {
+    uint32_t word;
+    memcpy(&word, header, sizeof word);
+    return word;
 }
 
 static bool crc_matches(const struct request* request) {
@@ -134,11 +142,14 @@ static enum mailbox_error execute(const struct request* request, struct response
     response->length = 0;
     if (!crc_matches(request)) {
         ++mailbox_counters.bad_crc;
+        misuse_report(TRN_MISUSE_PORT_REPORT_RULE_MAILBOX_BAD_CRC, header_word(&request->header));
         log_warn("mailbox: command %u, sequence %u: CRC mismatch", number,
                  request->header.sequence);
         return MAILBOX_FAILED;
     }
     if (number >= count || commands[number] == NULL) {
+        misuse_report(TRN_MISUSE_PORT_REPORT_RULE_MAILBOX_UNKNOWN_COMMAND,
+                      header_word(&request->header));
         log_warn("mailbox: command %u is unknown", number);
         return MAILBOX_UNKNOWN_COMMAND;
     }
@@ -154,6 +165,11 @@ static enum mailbox_error execute(const struct request* request, struct response
 
 // --- Legacy: request and response in host memory ------------------------------------------------
 
+static void refuse(const struct mailbox_header* header) {
+    ++mailbox_counters.bad_request;
+    misuse_report(TRN_MISUSE_PORT_REPORT_RULE_MAILBOX_BAD_REQUEST, header_word(header));
+}
+
 static bool header_is_sane(const struct mailbox_header* header, size_t most_data) {
     return header->sequence != 0 && header->size >= sizeof *header &&
            header->size - sizeof *header <= most_data;
@@ -167,13 +183,15 @@ static bool in_host_memory(uint64_t address) {
     return (address & generation->host_window) != 0 && address < 2 * generation->host_window;
 }
 
-/// The sequence byte says that the answer is complete, so it is written after everything else.
+/// The sequence byte says that the answer is complete, so it is written after everything else; the
+/// bell is silent by then, for the host may ask again at once.
 static bool write_legacy_answer(uint64_t to, const struct mailbox_answer* answer,
                                 const struct response* response) {
     const size_t behind = offsetof(struct mailbox_answer, error);
     if (!axi_write(to + sizeof *answer, response->data.bytes, response->length) ||
         !axi_write(to + behind, (const uint8_t*)answer + behind, sizeof *answer - behind))
         return false;
+    misc_ram_write(MISC_RAM(TRIGGER), 0);
     mmio_fence();
     return axi_write(to, &answer->sequence, sizeof answer->sequence);
 }
@@ -203,7 +221,7 @@ static bool serve_legacy(enum mailbox_trust trust) {
     if (whole)
         answer.error = (uint8_t)execute(&request, &response, false);
     else
-        ++mailbox_counters.bad_request;
+        refuse(&request.header);
     answer.size = (uint16_t)(sizeof answer + response.length);
     if (!write_legacy_answer(to, &answer, &response)) {
         log_warn("mailbox: response at %lx cannot be written", (unsigned long)to);
@@ -228,7 +246,7 @@ static bool serve_modern(void) {
         read_data_area(request.data.bytes);
         answer.error = (uint8_t)execute(&request, &response, true);
     } else {
-        ++mailbox_counters.bad_request;
+        refuse(&request.header);
     }
     answer.size = (uint16_t)(sizeof answer + response.length);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/mgmt/reset_service.h"
 
+#include "firmware/lib/drivers/misuse.h"
 #include "firmware/lib/drivers/simulator_reset.h"
 #include "firmware/lib/log.h"
 #include "firmware/lib/timer.h"
@@ -43,6 +44,7 @@ bool reset_serve_handshake(void) {
         const struct reset_domains domains = reset_map_domains(map);
         reset(&domains);
     } else {
+        misuse_report(TRN_MISUSE_PORT_REPORT_RULE_RESET_UNKNOWN_REQUEST, request);
         log_warn("reset: request %u is unknown", request);
         error_log_add(ERROR_RESET, (uint16_t)request, map);
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/hbm/hbm.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -49,6 +51,7 @@ hbm::hbm(sc_core::sc_module_name name, const config& cfg)
              cfg.shared ? backing_store::sharing::file_descriptor
                         : backing_store::sharing::private_pages,
              chip_of(this->name())),
+      written_(cfg.size),
       regs_(regs::table),
       stack_({sustained(cfg), sc_core::SC_ZERO_TIME}),
       channels_(cfg.pseudo_channels,
@@ -74,6 +77,7 @@ void hbm::access_memory(tlm::tlm_generic_payload& payload, sc_time& delay) {
         payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
         return;
     }
+    accessed(payload.get_command(), payload.get_address(), payload.get_data_length());
     if (copy_payload(payload, bytes_.data(), cfg_.size) == 0) return;
     payload.set_dmi_allowed(true);
     if (timing() == timing_mode::functional) return;
@@ -84,7 +88,22 @@ void hbm::access_memory(tlm::tlm_generic_payload& payload, sc_time& delay) {
 }
 
 unsigned hbm::peek_memory(tlm::tlm_generic_payload& payload) {
-    return copy_payload(payload, bytes_.data(), cfg_.size);
+    const unsigned done = copy_payload(payload, bytes_.data(), cfg_.size);
+    if (payload.is_write()) accessed(tlm::TLM_WRITE_COMMAND, payload.get_address(), done);
+    return done;
+}
+
+/// By pages: DMA that reads a page of which some byte was written is not noticed. A page is
+/// reported once.
+void hbm::accessed(tlm::tlm_command command, std::uint64_t address, std::uint64_t bytes) {
+    if (address >= cfg_.size || bytes > cfg_.size - address) return;
+    if (command == tlm::TLM_WRITE_COMMAND) return written_.mark(address, bytes);
+    if (initiator::current_kind() != initiator::kind::dma || written_.cover(address, bytes)) return;
+    // Another process writes its mapping unseen, but not without the host's memory behind it.
+    if (!mapped_ || bytes_.untouched(bytes_.data() + address, bytes))
+        misuse::report(misuse::dma_from_unwritten_hbm, *this,
+                       fmt::format("{} bytes at offset {:#x}", bytes, address));
+    written_.mark(address, bytes);
 }
 
 bool hbm::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
@@ -95,6 +114,7 @@ bool hbm::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dm
     const bool poisoned = above != armed_.end() && above->first < asked_page + page;
     if (address < cfg_.size && memory_descriptor::asked(payload)) {
         memory_descriptor::answer(payload, bytes_);
+        mapped_ = mapped_ || cfg_.shared;
         dmi.set_dmi_ptr(bytes_.data());
         dmi.set_start_address(0);
         dmi.set_end_address(cfg_.size - 1);
@@ -113,7 +133,13 @@ bool hbm::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dm
     dmi.set_dmi_ptr(bytes_.data() + first);
     dmi.set_start_address(first);
     dmi.set_end_address(end - 1);
-    dmi.allow_read_write();
+    if (auto* way = payload.get_extension<route>()) {
+        way->watcher = this;
+        way->watched_address = address;
+        dmi.allow_read_write();
+    } else {
+        dmi.allow_read();  // writes have to be seen
+    }
     dmi.set_read_latency(cfg_.read_latency);
     dmi.set_write_latency(cfg_.write_latency);
     route::add(payload, *this);

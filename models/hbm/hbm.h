@@ -10,6 +10,7 @@
 #include <tlm>
 #include <vector>
 
+#include "models/hbm/written_pages.h"
 #include "models/sensors/activity.h"
 #include "platform/kernel/introspection.h"
 #include "platform/registers/register_bank.h"
@@ -17,6 +18,7 @@
 #include "platform/tlm/bandwidth_resource.h"
 #include "platform/tlm/irq.h"
 #include "platform/tlm/route.h"
+#include "platform/tlm/traffic_watcher.h"
 
 namespace trn {
 
@@ -26,7 +28,8 @@ class hbm : public sc_core::sc_module,
             public publishes_statistics,
             public accepts_faults,
             public activity_interface,
-            public crossing {
+            public crossing,
+            private traffic_watcher {
 public:
     struct config {
         std::uint64_t size = 36ull << 30;                    ///< bytes
@@ -60,7 +63,10 @@ public:
     bool trained() const;
     std::uint64_t bytes_moved() const override { return stack_.bytes(); }
 
+    /// Tests and tools that go through it tell accessed().
     backing_store& bytes() { return bytes_; }
+    /// Remembers what was written; DMA that reads what never was is a misuse.
+    void accessed(tlm::tlm_command command, std::uint64_t address, std::uint64_t bytes);
     const config& settings() const { return cfg_; }
 
     void publish(statistics& out) const override;
@@ -71,6 +77,12 @@ private:
     static constexpr std::uint64_t atom = 32;    // burst of 8 on a 32-bit pseudo-channel
     static constexpr std::uint64_t page = 4096;  // what an armed fault takes out of DMI
 
+    void has_read(std::uint64_t address, std::span<std::uint8_t> bytes) override {
+        accessed(tlm::TLM_READ_COMMAND, address, bytes.size());
+    }
+    void has_written(std::uint64_t address, std::span<const std::uint8_t> bytes) override {
+        accessed(tlm::TLM_WRITE_COMMAND, address, bytes.size());
+    }
     void access_memory(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     unsigned peek_memory(tlm::tlm_generic_payload& payload);
     void access_control(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
@@ -91,6 +103,8 @@ private:
 
     const config cfg_;
     backing_store bytes_;
+    written_pages written_;
+    bool mapped_ = false;  // another process may write it unseen
     register_bank regs_;
     bandwidth_resource stack_;
     std::vector<bandwidth_resource> channels_;

@@ -104,7 +104,8 @@ kind misc_ram_kind() {
         {{"access_latency", &c::access_latency, "of each access"}},
         {port::target("in", "as host and DMA engines see it").of_size(0x1000),
          port::target("firmware", "as the management processor sees it").of_size(0x1000),
-         port::irq_out("doorbell", "the trigger word is not zero")});
+         port::irq_out("doorbell", "the trigger word is not zero"),
+         port::irq_out("booting", "firmware has not published the routing id").optional()});
 }
 
 kind sim_reset_kind() {

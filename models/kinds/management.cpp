@@ -2,6 +2,7 @@
 #include "models/boot_rom/boot_rom.h"
 #include "models/flash/flash.h"
 #include "models/kinds/tables.h"
+#include "models/misuse_port/misuse_port.h"
 #include "models/reset_controller/reset_controller.h"
 #include "models/sensors/sensors.h"
 #include "models/uart/uart.h"
@@ -86,6 +87,12 @@ kind sensors_kind() {
             if (cfg.dies >= 1 && cfg.dies <= sensors::most_dies) return std::nullopt;
             return "a chip has one die or two";
         });
+}
+
+kind misuse_port_kind() {
+    return kind_of<misuse_port>("misuse_port",
+                                "Through which firmware reports mistakes of the host.", {},
+                                {port::target("in", "misuse_port.regs.yaml").of_size(0x1000)});
 }
 
 kind reset_controller_kind() {

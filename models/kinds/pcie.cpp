@@ -25,6 +25,8 @@ kind pcie_endpoint_kind() {
          {"link_width", &c::link_width, "lanes"},
          {"msix_vectors", &c::msix_vectors, "interrupt messages"},
          {"serial_number", &c::serial_number, unit::address, "device serial number capability"},
+         {"boot_words", &c::boot_words, unit::address,
+          "BAR0 offset of the 4 KiB that a host may read while firmware boots"},
          {"request_latency", &c::request_latency, "of each host request"}},
         {port::target("up", "TLPs from the link"),
          port::target("dma", "the chip's accesses to host memory, by host address"),
@@ -32,6 +34,7 @@ kind pcie_endpoint_kind() {
          port::initiator("bar4", "offsets in BAR4"), port::initiator("up_dma", "TLPs to the link"),
          port::irq_in("msix", "a rising line raises the vector of the same number")
              .of_lines(&c::msix_vectors),
+         port::irq_in("booting", "high until the chip's firmware is ready"),
          port::irq_out("function_reset", "pulses when the host resets the function").optional()},
         [](const c& cfg) -> std::optional<std::string> {
             if (cfg.register_bar != 0 && cfg.register_bar != 2)

@@ -33,6 +33,7 @@ kind flash_kind();
 kind uart_kind();
 kind watchdog_kind();
 kind sensors_kind();
+kind misuse_port_kind();
 kind reset_controller_kind();
 
 // pcie.cpp

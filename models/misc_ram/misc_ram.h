@@ -15,7 +15,7 @@ namespace trn {
 /// The words that driver and firmware share, and the doorbell between them. Everything is RAM but
 /// the trigger: while it is not zero, the management processor is interrupted. Both sides see the
 /// same bytes. Spec: doc/models/misc_ram.md.
-class misc_ram : public sc_core::sc_module, public reports_ready, public has_registers {
+class misc_ram : public sc_core::sc_module, public reports_ready {
 public:
     struct config {
         sc_core::sc_time access_latency{50, sc_core::SC_NS};
@@ -24,6 +24,7 @@ public:
     tlm_utils::simple_target_socket<misc_ram, 64> in{"in"};              ///< host and AXI
     tlm_utils::simple_target_socket<misc_ram, 64> firmware{"firmware"};  ///< management processor
     irq_out doorbell{"doorbell"};
+    irq_out booting{"booting"};  ///< high until firmware publishes the routing id
 
     misc_ram(sc_core::sc_module_name name, const config& cfg);
 
@@ -32,17 +33,28 @@ public:
 
     /// The firmware has published its routing id (contract 4).
     bool ready() const override;
-    register_bank& registers() override { return regs_; }
 
 private:
-    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    void host_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
         regs_.access(payload, delay);
+    }
+    void firmware_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+        from_firmware_ = true;
+        regs_.access(payload, delay);
+        from_firmware_ = false;
     }
     unsigned transport_dbg(tlm::tlm_generic_payload& payload) {
         return regs_.debug_access(payload);
     }
 
+    void start_of_simulation() override { booting.set(!ready()); }
+    void define_registers();
+    void note_request();
+    void note_trigger(std::uint64_t value);
+
     register_bank regs_;
+    bool from_firmware_ = false;
+    bool request_written_ = false, request_open_ = false;
 };
 
 }  // namespace trn

@@ -247,6 +247,7 @@ void pcie_endpoint::reset_function() {
 // --- requests from the link ---
 
 void pcie_endpoint::b_transport(payload& request, sc_time& delay) {
+    const acting as(host_);
     delay += cfg_.request_latency;
     ++counters_.requests;
     const auto* header = request.get_extension<tlp>();
@@ -267,7 +268,10 @@ void pcie_endpoint::b_transport(payload& request, sc_time& delay) {
             vectors_.read(offset, bytes_of(request));
         request.set_response_status(tlm::TLM_OK_RESPONSE);
     } else {
+        const auto reports = misuse::reports();
         access_chip(hit->to == room::chip0 ? bar0 : bar4, request, delay);
+        if (booting.level() && !may_be_polled(*hit, request) && misuse::reports() == reports)
+            misuse::report(misuse::access_while_booting, *this, where(request));
     }
     request.set_address(address);
 }
@@ -303,6 +307,13 @@ bool pcie_endpoint::get_direct_mem_ptr(payload& request, tlm::tlm_dmi& dmi) {
     return granted;
 }
 
+/// The words by which a driver sees that firmware is ready (contract 1.3 step 4).
+bool pcie_endpoint::may_be_polled(const window& in, const payload& request) const {
+    constexpr std::uint64_t size = 4096;
+    return in.to == room::chip0 && request.is_read() &&
+           request.get_address() - cfg_.boot_words < size;
+}
+
 void pcie_endpoint::configure(payload& request, const tlp& header) {
     const std::uint64_t offset = request.get_address();
     if (offset >= space_.size || request.get_data_length() > space_.size - offset) {
@@ -332,13 +343,14 @@ const pcie_endpoint::window* pcie_endpoint::decode(std::uint64_t address,
 
 void pcie_endpoint::access_chip(tlm_utils::simple_initiator_socket<pcie_endpoint, 64>& socket,
                                 payload& request, sc_time& delay) {
+    const auto reports = misuse::reports();
     socket->b_transport(request, delay);
     if (request.is_response_ok()) return;
     if (request.get_response_status() == tlm::TLM_BURST_ERROR_RESPONSE &&
         access_in_beats(socket, request, delay)) {
         return;
     }
-    refuse_for_chip(request);
+    refuse_for_chip(request, misuse::reports() != reports);
 }
 
 /// The register bridge: what a 32-bit register refuses as too wide or too narrow is repeated in
@@ -372,14 +384,17 @@ bool pcie_endpoint::access_in_beats(tlm_utils::simple_initiator_socket<pcie_endp
     return true;
 }
 
-void pcie_endpoint::refuse_for_chip(payload& request) {
+void pcie_endpoint::refuse_for_chip(payload& request, bool reported) {
+    if (!reported) {
+        misuse::report(
+            request.is_read() ? misuse::host_read_of_nothing : misuse::host_write_to_nothing, *this,
+            where(request));
+    }
     if (request.is_read()) {
         ++counters_.failed_reads;
-        misuse::report(misuse::host_read_of_nothing, *this, where(request));
         std::ranges::fill(bytes_of(request), std::uint8_t{0});
     } else {
         ++counters_.dropped_writes;
-        misuse::report(misuse::host_write_to_nothing, *this, where(request));
     }
     request.set_response_status(tlm::TLM_OK_RESPONSE);
 }

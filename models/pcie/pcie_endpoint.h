@@ -13,6 +13,7 @@
 #include "models/pcie/msix_table.h"
 #include "models/pcie/tlp.h"
 #include "platform/kernel/introspection.h"
+#include "platform/misuse/initiator.h"
 #include "platform/tlm/bandwidth_resource.h"
 #include "platform/tlm/irq.h"
 #include "platform/tlm/route.h"
@@ -42,6 +43,7 @@ public:
         unsigned link_width = 8;     ///< lanes; inferred from the x8 NeuronLinks
         unsigned msix_vectors = 32;  ///< invented: the public driver uses no interrupts
         std::uint64_t serial_number = 1;
+        std::uint64_t boot_words = 0x06c8'4000;  ///< BAR0 offset of the 4 KiB a booting chip shows
         sc_core::sc_time request_latency{100, sc_core::SC_NS};  ///< per host request; invented
     };
     struct counts {
@@ -59,7 +61,8 @@ public:
         "bar0"};  // offsets in the register BAR
     tlm_utils::simple_initiator_socket<pcie_endpoint, 64> bar4{"bar4"};
     tlm_utils::simple_initiator_socket<pcie_endpoint, 64> up_dma{"up_dma"};  // TLPs to the link
-    irq_in msix;                               // a rising line raises the vector of the same number
+    irq_in msix;  // a rising line raises the vector of the same number
+    irq_in booting{"booting", 1, [](unsigned, bool) {}};  ///< high: software has to wait
     irq_out function_reset{"function_reset"};  // pulses when software resets the function (FLR)
 
     pcie_endpoint(sc_core::sc_module_name name, const config& cfg);
@@ -102,12 +105,14 @@ private:
     void b_transport(payload& request, sc_core::sc_time& delay);
     unsigned transport_dbg(payload& request);
     bool get_direct_mem_ptr(payload& request, tlm::tlm_dmi& dmi);
+    bool may_be_polled(const window& in, const payload& request) const;
     void configure(payload& request, const pcie::tlp& header);
     void access_chip(tlm_utils::simple_initiator_socket<pcie_endpoint, 64>& socket,
                      payload& request, sc_core::sc_time& delay);
     bool access_in_beats(tlm_utils::simple_initiator_socket<pcie_endpoint, 64>& socket,
                          payload& request, sc_core::sc_time& delay);
-    void refuse_for_chip(payload& request);
+    /// Answers 0; `reported`: the chip has said what software did wrong.
+    void refuse_for_chip(payload& request, bool reported);
     void refuse_request(payload& request);
     const window* decode(std::uint64_t address, std::uint64_t length) const;
 
@@ -124,7 +129,13 @@ private:
     void reset_function();
     bool send_message(std::uint64_t address, std::uint32_t data);
 
+    struct host_cpu final : initiator {
+        host_cpu() : initiator(kind::host) {}
+        std::string describe() const override { return "the host"; }
+    };
+
     const config cfg_;
+    const host_cpu host_;
     pcie::config_space space_;
     pcie::msix_table vectors_;
     std::array<window, 3> windows_{};

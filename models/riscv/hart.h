@@ -141,6 +141,8 @@ public:
         if (index != 0) x[index] = value;
     }
     u64 pc() const { return pc_; }
+    /// Within a bus access: of the instruction that makes it.
+    u64 access_pc() const { return at_ == nullptr ? pc_ : pc_of(at_); }
     void set_pc(u64 pc);
     privilege mode() const { return mode_; }
     void set_mode(privilege mode);

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/riscv/riscv_hart.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "platform/misuse/misuse.h"
 
 namespace trn {
 
@@ -23,6 +27,7 @@ sc_core::sc_time duration(std::uint64_t value) {
 riscv_hart::riscv_hart(sc_core::sc_module_name name, const config& cfg,
                        std::shared_ptr<riscv::code_cache> code)
     : sc_module(name),
+      initiator(kind::firmware),
       irq("irq", line_count, [this](unsigned line, bool level) { on_irq(line, level); }),
       reset("reset", 1, [this](unsigned, bool level) { on_reset(level); }),
       cfg_(cfg),
@@ -141,7 +146,16 @@ bool riscv_hart::transport(tlm::tlm_command command, std::uint64_t pa, std::uint
 
     const std::uint64_t before = local_time() - sc_core::sc_time_stamp().value();
     sc_core::sc_time delay = duration(before);
-    bus->b_transport(payload_, delay);
+    const auto reports = misuse::reports();
+    {
+        const acting as(*this);
+        bus->b_transport(payload_, delay);
+        if (!payload_.is_response_ok() && misuse::reports() == reports)
+            misuse::report(
+                misuse::firmware_bus_error, *this,
+                fmt::format("{} of {} bytes at {:#x}",
+                            command == tlm::TLM_WRITE_COMMAND ? "write" : "read", size, pa));
+    }
     if (const std::uint64_t after = delay.value(); after > before) {
         unpaid_ += after - before;
         core_->stall(unpaid_ / clock_);

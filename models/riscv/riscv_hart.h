@@ -10,6 +10,7 @@
 #include "models/riscv/hart.h"
 #include "models/riscv/mtime_source.h"
 #include "platform/debug/debug_target.h"
+#include "platform/misuse/initiator.h"
 #include "platform/tlm/irq.h"
 
 namespace trn {
@@ -20,6 +21,7 @@ namespace trn {
 class riscv_hart : public sc_core::sc_module,
                    public debug_target,
                    public caches_code,
+                   public initiator,
                    private riscv::hart_bus {
 public:
     struct config {
@@ -63,6 +65,9 @@ public:
     void invalidate_code(std::uint64_t first, std::uint64_t last);
     const config& settings() const { return cfg_; }
 
+    // initiator
+    std::string describe() const override { return name(); }
+    std::optional<std::uint64_t> instruction() const override { return core_->access_pc(); }
     // caches_code
     void invalidate_code() override {
         if (core_ != nullptr) core_->invalidate_code();

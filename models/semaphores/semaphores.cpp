@@ -34,6 +34,16 @@ semaphores::semaphores(const sc_core::sc_object& owner, const sc_core::sc_time& 
     });
 }
 
+void semaphores::access(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    // Event 256 and above: the driver checks semaphores' indices only (contract 10).
+    const std::uint64_t address = payload.get_address();
+    if (address < regs::offset(reg::event, count - 1) + 4 ||
+        address >= regs::offset(reg::semaphore_read))
+        return regs_.access(payload, delay);
+    misuse::report(misuse::semaphore_out_of_range, owner_, "event " + std::to_string(address / 4));
+    payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+}
+
 std::int32_t semaphores::value(unsigned index) const {
     return as_signed(regs_.get(reg::semaphore_read, index));
 }

@@ -20,9 +20,7 @@ public:
     explicit semaphores(const sc_core::sc_object& owner,
                         const sc_core::sc_time& latency = sc_core::SC_ZERO_TIME);
 
-    void access(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-        regs_.access(payload, delay);
-    }
+    void access(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     unsigned debug_access(tlm::tlm_generic_payload& payload) { return regs_.debug_access(payload); }
 
     std::int32_t value(unsigned index) const;

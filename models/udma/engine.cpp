@@ -221,6 +221,14 @@ bool dma_engine::busy(dma_side side) const {
                        [side](const auto& q) { return q && (*q)[side].ring.pending() > 0; });
 }
 
+std::uint64_t dma_engine::owned() const {
+    std::uint64_t sum = 0;
+    for (const auto& q : queues_)
+        if (q && !(*q)[dma_side::m2s].aborted && !(*q)[dma_side::s2m].aborted)
+            sum += (*q)[dma_side::m2s].ring.pending() + (*q)[dma_side::s2m].ring.pending();
+    return sum;
+}
+
 std::optional<std::string> dma_engine::waits_for() const {
     for (unsigned n = 0; n < queues; ++n) {
         if (queues_[n] == nullptr) continue;
@@ -370,6 +378,9 @@ dma_engine::fetch_request dma_engine::next_fetch(unsigned number, dma_side side)
 dma_engine::progress dma_engine::fetch(const fetch_request& wanted) {
     const auto [number, side, address, count] = wanted;
     dma_ring& ring = (*queues_[number])[side].ring;
+    const queue_mover mover(*this, number);
+    const acting as(mover);
+    const auto reports = misuse::reports();
     sc_time delay;  // hidden by the prefetch; the first one is part of the start latency
     group_.memory.find(tlm::TLM_READ_COMMAND, address);
     const auto result = group_.memory.access(tlm::TLM_READ_COMMAND, address, ring.buffer(),
@@ -381,10 +392,11 @@ dma_engine::progress dma_engine::fetch(const fetch_request& wanted) {
     }
     fetching_.reset();
     if (result == memory_port::outcome::failed) {
-        error(side, number,
-              side == dma_side::m2s ? cause::m2s_prefetch_response : cause::s2m_prefetch_response,
-              misuse::unmapped_descriptor, fmt::format("{} ring at {:#x}", text(side), address),
-              true);
+        access_error(
+            side, number,
+            side == dma_side::m2s ? cause::m2s_prefetch_response : cause::s2m_prefetch_response,
+            misuse::unmapped_descriptor, fmt::format("{} ring at {:#x}", text(side), address),
+            reports);
         return progress::failed;
     }
     ring.took_burst(count);
@@ -518,6 +530,8 @@ void dma_engine::complete_due(dma_budget& budget) {
 
 dma_engine::progress dma_engine::move(transfer& t, dma_budget& budget) {
     --budget.transfers;
+    const queue_mover mover(*this, t.queue);
+    const acting as(mover);
     while (t.moved < t.length && !t.dropped) {
         const std::uint32_t before = t.moved;
         if (!move_directly(t)) {
@@ -559,6 +573,7 @@ bool dma_engine::move_directly(transfer& t) {
 /// One burst through the sockets; where a memory answers later, the same step again.
 dma_engine::progress dma_engine::move_burst(transfer& t) {
     const std::uint64_t source = t.source + t.moved, destination = t.destination + t.moved;
+    auto reports = misuse::reports();
     sc_time delay;
     if (burst_.empty()) burst_.resize(axi_boundary);
     if (in_burst_ == 0) {
@@ -569,20 +584,21 @@ dma_engine::progress dma_engine::move_burst(transfer& t) {
         if (t.dropped) return progress::failed;
         if (read == memory_port::outcome::deferred) return progress::blocked;
         if (read == memory_port::outcome::failed) {
-            error(dma_side::m2s, t.queue, cause::m2s_data_response, misuse::unmapped_source,
-                  fmt::format("{:#x}", source), true);
+            access_error(dma_side::m2s, t.queue, cause::m2s_data_response, misuse::unmapped_source,
+                         fmt::format("{:#x}", source), reports);
             return progress::failed;
         }
         in_burst_ = length;
     }
+    reports = misuse::reports();
     const auto write = group_.memory.access(tlm::TLM_WRITE_COMMAND, destination, burst_.data(),
                                             in_burst_, move_later_, delay);
     if (t.dropped) return progress::failed;
     if (write == memory_port::outcome::deferred) return progress::blocked;
     if (write == memory_port::outcome::failed) {
         in_burst_ = 0;
-        error(dma_side::s2m, t.queue, cause::s2m_data_response, misuse::unmapped_destination,
-              fmt::format("{:#x}", destination), true);
+        access_error(dma_side::s2m, t.queue, cause::s2m_data_response, misuse::unmapped_destination,
+                     fmt::format("{:#x}", destination), reports);
         return progress::failed;
     }
     t.moved += in_burst_;
@@ -623,15 +639,27 @@ void dma_engine::finish(const transfer& t) {
 /// when software has not masked it (contract 6.4).
 bool dma_engine::error(dma_side side, unsigned number, unsigned cause, const misuse::rule& rule,
                        const std::string& detail, bool always_aborts) {
+    misuse::report(rule, group_.owner, name(number) + ": " + detail);
+    return raise(side, number, cause, always_aborts);
+}
+
+/// An access that was not answered. Who refused it may have said why (`reports` had changed since).
+bool dma_engine::access_error(dma_side side, unsigned number, unsigned cause,
+                              const misuse::rule& rule, const std::string& detail,
+                              std::uint64_t reports) {
+    if (misuse::reports() == reports) return error(side, number, cause, rule, detail, true);
+    return raise(side, number, cause, true);
+}
+
+bool dma_engine::raise(dma_side side, unsigned number, unsigned cause, bool always_aborts) {
     const unsigned group = static_cast<unsigned>(side);
     const std::uint64_t bit = 1ull << cause;
-    const auto raise = [&](reg which, unsigned index, std::uint64_t bits) {
+    const auto set = [&](reg which, unsigned index, std::uint64_t bits) {
         group_.regs.set(which, group_.regs.get(which, index, number_) | bits, index, number_);
     };
-    raise(reg::secondary_cause, group, bit);
+    set(reg::secondary_cause, group, bit);
     if ((group_.regs.get(reg::secondary_mask, group, number_) & bit) == 0)
-        raise(reg::primary_cause, primary_d, 0x100ull << group);
-    misuse::report(rule, group_.owner, name(number) + ": " + detail);
+        set(reg::primary_cause, primary_d, 0x100ull << group);
     const bool aborts =
         always_aborts || (group_.regs.get(reg::secondary_abort_mask, group, number_) & bit) == 0;
     if (aborts) abort(side, number);

@@ -87,6 +87,8 @@ public:
     bool aborted(dma_side side) const;
     bool busy(dma_side side) const;
     const counters& count() const { return count_; }
+    /// Descriptors that software has given to it and that it will still work on.
+    std::uint64_t owned() const;
     /// What it waits for besides time, in words; nothing when it is idle or busy.
     std::optional<std::string> waits_for() const;
 
@@ -137,6 +139,13 @@ private:
         std::uint32_t count;
     };
     enum class progress { done, blocked, failed };
+    /// Whose accesses to memory these are, for whoever they go wrong with.
+    struct queue_mover final : initiator {
+        queue_mover(const dma_engine& e, unsigned q) : initiator(kind::dma), engine(e), queue(q) {}
+        std::string describe() const override { return engine.name(queue); }
+        const dma_engine& engine;
+        const unsigned queue;
+    };
 
     queue_pair& queue(unsigned number);
     std::uint32_t length_of(dma_side side, const dma_descriptor& d) const;
@@ -175,6 +184,9 @@ private:
 
     bool error(dma_side side, unsigned number, unsigned cause, const misuse::rule& rule,
                const std::string& detail, bool always_aborts = false);
+    bool raise(dma_side side, unsigned number, unsigned cause, bool always_aborts);
+    bool access_error(dma_side side, unsigned number, unsigned cause, const misuse::rule& rule,
+                      const std::string& detail, std::uint64_t reports);
 
     dma_group& group_;
     const unsigned number_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/udma/udma.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -126,20 +128,28 @@ unsigned udma::peek(tlm::tlm_generic_payload& payload, const place& where) {
 void udma::hook_queues() {
     struct names {
         dma_side side;
-        reg cfg, status, head, tail_increment, tail, current, completion_head, sw_control;
+        reg base_lo, cfg, status, head, tail_increment, tail, current, completion_head, sw_control;
     };
-    constexpr names sides[] = {{dma_side::m2s, reg::m2s_q_cfg, reg::m2s_q_status, reg::m2s_q_head,
-                                reg::m2s_q_tail_increment, reg::m2s_q_tail, reg::m2s_q_current,
-                                reg::m2s_q_completion_head, reg::m2s_q_sw_control},
-                               {dma_side::s2m, reg::s2m_q_cfg, reg::s2m_q_status, reg::s2m_q_head,
-                                reg::s2m_q_tail_increment, reg::s2m_q_tail, reg::s2m_q_current,
-                                reg::s2m_q_completion_head, reg::s2m_q_sw_control}};
+    constexpr names sides[] = {
+        {dma_side::m2s, reg::m2s_q_base_lo, reg::m2s_q_cfg, reg::m2s_q_status, reg::m2s_q_head,
+         reg::m2s_q_tail_increment, reg::m2s_q_tail, reg::m2s_q_current, reg::m2s_q_completion_head,
+         reg::m2s_q_sw_control},
+        {dma_side::s2m, reg::s2m_q_base_lo, reg::s2m_q_cfg, reg::s2m_q_status, reg::s2m_q_head,
+         reg::s2m_q_tail_increment, reg::s2m_q_tail, reg::s2m_q_current, reg::s2m_q_completion_head,
+         reg::s2m_q_sw_control}};
     for (const names& n : sides) {
         const dma_side side = n.side;
         regs_.on_write(n.tail_increment, [this, side](register_access& a) {
             const auto count = regs::m2s_q_tail_increment::count.get(a.written);
             engine(a.instance).doorbell(side, a.index, static_cast<std::uint32_t>(count), a.delay);
             schedule();
+        });
+        regs_.on_write(n.base_lo, [this](register_access& a) {
+            constexpr std::uint64_t alignment = 256;  // contract 7.1
+            if (a.written % alignment != 0)
+                misuse::report(misuse::ring_base_misaligned, *this,
+                               fmt::format("engine {} queue {}: {:#x}",
+                                           cfg_.first_engine + a.instance, a.index, a.written));
         });
         regs_.on_write(n.sw_control, [this, n](register_access& a) {
             if (regs::m2s_q_sw_control::reset.get(a.written) == 0) return;
@@ -257,9 +267,17 @@ void udma::reset_part(unsigned line, bool level) {
         regs_.reset(n);
         misc_regs_.reset(n);
         notifications_.reset(n);
-        if (engines_[n]) engines_[n]->reset();
+        if (engines_[n]) reset_engine(n);
     }
     schedule();
+}
+
+/// A reset that hardware decided on (watchdog, temperature) is nobody's mistake.
+void udma::reset_engine(unsigned n) {
+    if (const auto owned = engines_[n]->owned(); owned > 0 && initiator::current() != nullptr)
+        misuse::report(misuse::reset_while_owned, *this,
+                       fmt::format("engine {}: {} descriptors", cfg_.first_engine + n, owned));
+    engines_[n]->reset();
 }
 
 void udma::update_aborted() {

@@ -104,6 +104,7 @@ private:
     void hook_interrupt_groups();
     dma_engine& engine(unsigned number);
     std::uint64_t state(unsigned number, dma_side side) const;
+    void reset_engine(unsigned n);
     void reset_part(unsigned line, bool level);
     unsigned reset_line_of(unsigned engine) const;
     void update_aborted();

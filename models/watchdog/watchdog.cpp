@@ -2,6 +2,7 @@
 #include "models/watchdog/watchdog.h"
 
 #include "models/watchdog/watchdog_regs.h"
+#include "platform/misuse/misuse.h"
 
 namespace trn {
 
@@ -101,6 +102,7 @@ void watchdog::schedule() {
 void watchdog::expire() {
     const sc_time now = sc_time_stamp();
     if (now >= bite_at()) {
+        misuse::report(misuse::firmware_watchdog_bite, *this, "");
         bite.set(true);
         return;
     }

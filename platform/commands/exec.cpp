@@ -186,6 +186,8 @@ int exec(const options& chosen) {
     riscv::commit_log commits(log.get());
     if (log != nullptr) m.hart().core().log_commits(&commits);
 
+    // A bare-metal program may well want its access faults: rules count when they are asked for.
+    misuse::set_policy_of_all(misuse::policy::count);
     apply(chosen.misuse);
     const std::clock_t begin = std::clock();
     // The kernel announces every sc_stop(); here it is the normal end.
@@ -195,7 +197,7 @@ int exec(const options& chosen) {
     std::fflush(stdout);
     if (chosen.statistics) print_statistics(m, std::clock() - begin);
     if (!chosen.signature.empty()) write_signature(chosen, program, m.ram());
-    print_misuse({});
+    if (!chosen.misuse.empty()) print_misuse({});
     if (m.exit_code()) {
         const int code = std::min(*m.exit_code(), 255);
         return code == 0 && misuse::failed() ? 1 : code;

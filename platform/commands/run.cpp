@@ -20,6 +20,7 @@
 #include "platform/commands/doors.h"
 #include "platform/commands/misuse_option.h"
 #include "platform/config/units.h"
+#include "platform/fidelity_report.h"
 #include "platform/kernel/time_text.h"
 #include "platform/misuse/report.h"
 #include "platform/platform.h"
@@ -37,6 +38,7 @@ struct options {
     std::string listen, gdb, uart, control_tcp, token_file, record;
     bool allow_remote = false;
     std::vector<misuse::policy_choice> misuse;
+    std::string fidelity_report;
     bool paused = false;
     bool json = false;
 };
@@ -71,6 +73,8 @@ public:
 
     int run() {
         apply(chosen_.misuse);
+        std::optional<fidelity_report> touched;
+        if (!chosen_.fidelity_report.empty()) touched.emplace(chosen_.fidelity_report);
         if (chosen_.paused) platform_.loop().pause("--paused");
         signals_.async_wait([this](auto error, int) {
             if (!error) platform_.loop().quit("interrupted");
@@ -84,6 +88,7 @@ public:
         tick_.cancel();
         clear_progress();
         if (writer_) writer_->finish();
+        if (touched) touched->write(platform_.modules().board());
         return conclude(how);
     }
 
@@ -254,6 +259,8 @@ void add_run(CLI::App& app, int& status) {
     add_misuse_option(*c, chosen->misuse);
     c->add_option("--record", chosen->record,
                   "store all that comes from outside in this folder, for 'trnvp replay'");
+    c->add_option("--fidelity-report", chosen->fidelity_report,
+                  "write which registers were touched, and how well they are known; .json or .md");
     c->add_option("--uart", chosen->uart,
                   "stdout, none, socket (in the --listen folder), or a file");
     c->add_flag("--paused", chosen->paused,

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 struct options {
     std::vector<std::string> scenarios;
-    fs::path junit, trace;
+    fs::path junit, trace, fidelity_report;
     std::string timing = "contended";
     unsigned jobs = 0;
     std::vector<misuse::policy_choice> misuse;
@@ -55,7 +55,7 @@ void check_boards(const std::vector<scenario::scenario>& all) {
 }
 
 /// FILE for one run; FILE with the run's number before its ending for several.
-fs::path trace_of(const fs::path& file, std::size_t number, std::size_t runs) {
+fs::path numbered(const fs::path& file, std::size_t number, std::size_t runs) {
     if (file.empty() || runs == 1) return file;
     auto numbered = file;
     numbered.replace_extension(std::to_string(number) + file.extension().string());
@@ -89,11 +89,13 @@ int run(const options& chosen) {
     const auto how = scenario::run_all(
         all, jobs,
         [&](const auto& one, std::size_t number, auto& to) {
-            scenario::execute(one, kinds(),
-                              {.trace = trace_of(chosen.trace, number, all.size()),
-                               .timing = timing,
-                               .misuse = chosen.misuse},
-                              to);
+            scenario::execute(
+                one, kinds(),
+                {.trace = numbered(chosen.trace, number, all.size()),
+                 .timing = timing,
+                 .misuse = chosen.misuse,
+                 .fidelity_report = numbered(chosen.fidelity_report, number, all.size())},
+                to);
         },
         [&](std::size_t number, const auto& result) {
             if (chosen.json) return;
@@ -123,6 +125,8 @@ void add_test(CLI::App& app, int& status) {
     c->add_option("-j,--jobs", chosen->jobs, "runs at a time (number of processors)");
     c->add_option("--trace", chosen->trace, "write the event trace of each run here");
     add_misuse_option(*c, chosen->misuse);
+    c->add_option("--fidelity-report", chosen->fidelity_report,
+                  "write which registers each run touched; .json or .md");
     c->add_option("--timing", chosen->timing, "whether resources are contended")
         ->check(CLI::IsMember({"contended", "functional"}));
     c->add_flag("--json", chosen->json, "one JSON array with all results, nothing else");

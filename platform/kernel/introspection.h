@@ -113,17 +113,6 @@ protected:
     ~console() = default;
 };
 
-class register_bank;
-
-/// A module that has registers: `inspect` shows them.
-class has_registers {
-public:
-    virtual register_bank& registers() = 0;
-
-protected:
-    ~has_registers() = default;
-};
-
 /// Calls `visit` with every module that implements `interface`, depth first in construction order.
 /// `visit` must not create modules.
 template <typename interface>

@@ -12,18 +12,19 @@ namespace trn {
 /// is used wrongly, or that counts its use, can so say by whom. Asked only when somebody reports.
 class initiator {
 public:
-    enum class kind : std::uint8_t { host, firmware, dma };
+    enum class kind : std::uint8_t { host, firmware, dma, nobody };
 
     explicit initiator(kind what) : what_(what) {}
     virtual ~initiator() = default;
     kind what() const { return what_; }
     /// "the host", "chip0.management.cpu", "engine 128 queue 0".
     virtual std::string describe() const = 0;
-    /// Of the instruction that makes the access.
-    virtual std::optional<std::uint64_t> pc() const { return std::nullopt; }
+    /// Address of the instruction that makes the access, of a hart.
+    virtual std::optional<std::uint64_t> instruction() const { return std::nullopt; }
 
     /// Whose access is being carried out; nullptr: nobody's (a model's own process, a tool).
     static const initiator* current() { return current_; }
+    static kind current_kind() { return current_ == nullptr ? kind::nobody : current_->what_; }
 
 private:
     friend class acting;

@@ -46,7 +46,7 @@ std::size_t place_of(const rule& which) {
 std::string present_initiator() {
     const auto* who = initiator::current();
     if (who == nullptr) return {};
-    const auto pc = who->pc();
+    const auto pc = who->instruction();
     if (!pc) return who->describe();
     const auto& lookup = the_record().lookup;
     const auto source = lookup ? lookup(*who, *pc) : std::string();

@@ -57,9 +57,16 @@ inline constexpr rule destination_starved{
     "TRN-DMA-015", "destination-starved",
     "a packet has more bytes than the destinations posted for it"};
 
+inline constexpr rule ring_base_misaligned{"TRN-DMA-016", "ring-base-misaligned",
+                                           "a ring base that is not aligned to 256 bytes"};
+
 // semaphores and events
 inline constexpr rule semaphore_overflow{"TRN-SEM-001", "semaphore-overflow",
                                          "a semaphore left the range of signed 32 bits"};
+
+inline constexpr rule semaphore_out_of_range{
+    "TRN-SEM-002", "semaphore-out-of-range",
+    "an event or a semaphore was used by an index that there is none of"};
 
 // notification queues
 inline constexpr rule notification_ring_shape{
@@ -78,6 +85,8 @@ inline constexpr rule no_neighbour{"TRN-MEM-003", "no-neighbour",
 inline constexpr rule not_of_the_neighbour{
     "TRN-MEM-004", "not-of-the-neighbour",
     "a neighbour window was used for more than the neighbour's blocks"};
+inline constexpr rule dma_from_unwritten_hbm{"TRN-MEM-005", "dma-from-unwritten-hbm",
+                                             "DMA read HBM that nobody has written"};
 
 // PCI Express
 inline constexpr rule host_read_of_nothing{
@@ -96,6 +105,45 @@ inline constexpr rule dma_outside_host_memory{
     "TRN-PCI-005", "dma-outside-host-memory",
     "DMA to a host address that the host does not share, or not for that"};
 
+// mailbox
+inline constexpr rule mailbox_overrun{
+    "TRN-MBX-001", "mailbox-overrun",
+    "the host wrote a request over one that firmware had not answered"};
+inline constexpr rule mailbox_bad_crc{"TRN-MBX-002", "mailbox-bad-crc",
+                                      "a request whose CRC does not match"};
+inline constexpr rule mailbox_bad_request{
+    "TRN-MBX-003", "mailbox-bad-request",
+    "a request whose sequence or size is not legal, or that cannot be read"};
+inline constexpr rule mailbox_unknown_command{"TRN-MBX-004", "mailbox-unknown-command",
+                                              "a request with a command that there is none of"};
+
+// resets and boot
+inline constexpr rule reset_while_owned{"TRN-RST-001", "reset-while-owned",
+                                        "software reset a DMA engine that still owned descriptors"};
+
+inline constexpr rule access_while_booting{
+    "TRN-RST-002", "access-while-booting",
+    "the host used a chip whose firmware had not published its routing id"};
+inline constexpr rule reset_unknown_request{"TRN-RST-003", "reset-unknown-request",
+                                            "a reset request of a kind that there is none of"};
+
+// firmware
+inline constexpr rule firmware_bus_error{"TRN-FW-001", "firmware-bus-error",
+                                         "firmware used an address that does not answer"};
+
+inline constexpr rule firmware_watchdog_bite{"TRN-FW-002", "firmware-watchdog-bite",
+                                             "firmware did not serve its watchdog"};
+
+// registers
+inline constexpr rule write_to_read_only{"TRN-REG-001", "write-to-read-only",
+                                         "a register without writable bits was written"};
+inline constexpr rule read_of_write_only{"TRN-REG-002", "read-of-write-only",
+                                         "a register without readable bits was read"};
+inline constexpr rule wrong_width{"TRN-REG-003", "wrong-width",
+                                  "a register access narrower than a register, or misaligned"};
+inline constexpr rule no_such_register{"TRN-REG-004", "no-such-register",
+                                       "a block was used at an offset where it has no register"};
+
 inline constexpr std::array rules{doorbell_past_ring,
                                   doorbell_without_ring,
                                   ring_id_mismatch,
@@ -111,17 +159,33 @@ inline constexpr std::array rules{doorbell_past_ring,
                                   unsupported_descriptor,
                                   doorbell_on_aborted_queue,
                                   destination_starved,
+                                  ring_base_misaligned,
                                   semaphore_overflow,
+                                  semaphore_out_of_range,
                                   notification_ring_shape,
                                   notification_overflow,
                                   hbm_before_training,
                                   link_before_training,
                                   no_neighbour,
                                   not_of_the_neighbour,
+                                  dma_from_unwritten_hbm,
                                   host_read_of_nothing,
                                   host_write_to_nothing,
                                   host_access_refused,
                                   dma_without_bus_master,
-                                  dma_outside_host_memory};
+                                  dma_outside_host_memory,
+                                  mailbox_overrun,
+                                  mailbox_bad_crc,
+                                  mailbox_bad_request,
+                                  mailbox_unknown_command,
+                                  reset_while_owned,
+                                  access_while_booting,
+                                  reset_unknown_request,
+                                  firmware_bus_error,
+                                  firmware_watchdog_bite,
+                                  write_to_read_only,
+                                  read_of_write_only,
+                                  wrong_width,
+                                  no_such_register};
 
 }  // namespace trn::misuse

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/registers/register_bank.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cassert>
@@ -9,6 +11,7 @@
 #include <tuple>
 
 #include "platform/log.h"
+#include "platform/misuse/misuse.h"
 
 namespace trn {
 
@@ -42,6 +45,10 @@ bool none_enabled(const tlm::tlm_generic_payload& payload, unsigned first, unsig
 }
 
 }  // namespace
+
+bool register_use::any() const {
+    return std::ranges::any_of(by, &counts::any);
+}
 
 /// Hangs the bank on the module under construction, so that tools find it in the hierarchy.
 class register_bank::listing : public sc_core::sc_attr_base {
@@ -108,7 +115,7 @@ register_bank::register_bank(const register_table& table, options opts)
       ram_(table.holes == hole_policy::ram ? opts.instances : 0) {
     rows_.reserve(table.rows.size());
     for (const register_row& row : table.rows)
-        rows_.push_back({row.bits, row.reset, row.slot, false, {}, {}, {}});
+        rows_.push_back({row.bits, row.reset, row.slot, {}, {}, {}});
     if (auto* owner = sc_core::sc_get_curr_simcontext()->hierarchy_curr())
         listing_ = std::make_unique<listing>(*this, *owner);
     assert(opts.instances > 0 && stride_ >= table.size && stride_ % width_ == 0);
@@ -194,11 +201,16 @@ inline tlm::tlm_response_status register_bank::beat(bool is_write, std::uint64_t
     return status == tlm::TLM_OK_RESPONSE ? status : refuse(status, is_write, address, width_);
 }
 
+inline register_use::counts& register_bank::count(std::uint32_t row) {
+    if (uses_ == nullptr) uses_ = std::make_unique<register_use[]>(rows_.size());
+    return uses_[row].by[static_cast<std::size_t>(initiator::current_kind())];
+}
+
 inline tlm::tlm_response_status register_bank::read(unsigned instance, register_index::entry at,
                                                     std::uint64_t& value, sc_core::sc_time& delay) {
     live_row& row = rows_[at.row];
     if (row.bits.readable == 0) return tlm::TLM_COMMAND_ERROR_RESPONSE;
-    row.touched = true;
+    ++count(at.row).reads;
     const unsigned index = at.slot - row.slot;
     const std::uint64_t old = row.view ? row.view(instance, index) : load(instance, at.slot, row);
     value = old & row.bits.readable;
@@ -217,7 +229,7 @@ inline tlm::tlm_response_status register_bank::write(unsigned instance, register
                                                      sc_core::sc_time& delay) {
     live_row& row = rows_[at.row];
     if (row.bits.writable() == 0) return tlm::TLM_COMMAND_ERROR_RESPONSE;
-    row.touched = true;
+    ++count(at.row).writes;
     const std::uint64_t old = load(instance, at.slot, row);
     std::uint64_t value = (old & ~row.bits.stored) | (written & row.bits.stored);
     value &= ~((written & row.bits.clears) | (~written & row.bits.kept));
@@ -251,10 +263,23 @@ unsigned char* register_bank::ram(std::uint64_t instance) {
 
 tlm::tlm_response_status register_bank::refuse(tlm::tlm_response_status status, bool is_write,
                                                std::uint64_t address, unsigned length) const {
-    tlm::tlm_generic_payload speller;
-    speller.set_response_status(status);
-    log::guest_warn(name_, "{} of {} bytes at {} offset {:#x}: {}", is_write ? "write" : "read",
-                    length, table_.block, address, speller.get_response_string());
+    const auto what = fmt::format("{} of {} bytes at {} offset {:#x}", is_write ? "write" : "read",
+                                  length, table_.block, address);
+    switch (status) {
+    case tlm::TLM_COMMAND_ERROR_RESPONSE:
+        misuse::report(is_write ? misuse::write_to_read_only : misuse::read_of_write_only, name_,
+                       what);
+        break;
+    case tlm::TLM_BURST_ERROR_RESPONSE:
+    case tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE:
+        misuse::report(misuse::wrong_width, name_, what);
+        break;
+    case tlm::TLM_ADDRESS_ERROR_RESPONSE:
+        misuse::report(misuse::no_such_register, name_, what);
+        break;
+    default:
+        log::guest_warn(name_, "{}: refused", what);
+    }
     return status;
 }
 
@@ -337,10 +362,6 @@ void register_bank::reset(unsigned instance) {
     values_[instance].reset();
 }
 
-void register_bank::forget_touches() {
-    for (auto& row : rows_) row.touched = false;
-}
-
 void for_each_bank(
     const std::function<void(const sc_core::sc_object& owner, register_bank&)>& visit) {
     for (auto* top : sc_core::sc_get_top_level_objects())
@@ -354,7 +375,7 @@ std::vector<touched_register> touched_registers() {
         for (std::size_t r = 0; r < table.rows.size(); ++r)
             if (bank.touched(r))
                 list.push_back({owner.name(), table.block, table.rows[r].name,
-                                table.rows[r].known_by, table.rows[r].fidelity});
+                                table.rows[r].known_by, table.rows[r].fidelity, bank.use(r)});
     });
     std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
         return std::tie(b.fidelity, b.known_by) < std::tie(a.fidelity, a.known_by);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "platform/misuse/initiator.h"
 #include "platform/registers/table.h"
 
 namespace trn {
@@ -25,6 +27,18 @@ struct register_access {
     sc_core::sc_time& delay;
     /// A hook that refuses the access says how.
     tlm::tlm_response_status response = tlm::TLM_OK_RESPONSE;
+};
+
+/// How often bus accesses reached a register, by whose they were.
+struct register_use {
+    struct counts {
+        std::uint64_t reads = 0, writes = 0;
+        bool any() const { return reads != 0 || writes != 0; }
+    };
+    std::array<counts, static_cast<std::size_t>(initiator::kind::nobody) + 1> by{};
+
+    const counts& of(initiator::kind who) const { return by[static_cast<std::size_t>(who)]; }
+    bool any() const;
 };
 
 /// Where the offsets of a table lead: pages of entries, built once per table and shared by all
@@ -58,7 +72,7 @@ private:
 
 /// The registers of one block, or of many equal instances of it at a stride. Decodes, checks width,
 /// alignment, byte enables and access kind, keeps the values, calls hooks (house style R3).
-/// An instance costs nothing until it is first written.
+/// An instance costs nothing until it is first written. What software may not do is a misuse.
 ///
 /// Responses: outside the aperture or a hole -> ADDRESS_ERROR; write of a register without writable
 /// bits, read of one without readable bits -> COMMAND_ERROR; narrower than a register or misaligned
@@ -142,9 +156,14 @@ public:
     std::uint64_t span() const { return stride_ * (values_.size() - 1) + table_.size; }
     /// The instance has stored values of its own.
     bool allocated(unsigned instance) const { return values_[instance] != nullptr; }
-    /// Some guest access reached a register of this row.
-    bool touched(std::size_t row) const { return rows_[row].touched; }
-    void forget_touches();
+    /// What a debug read sees.
+    std::uint64_t value(std::size_t row, unsigned index = 0, unsigned instance = 0) const {
+        return peek(row, index, instance);
+    }
+    /// The accesses to all registers of this row.
+    register_use use(std::size_t row) const { return uses_ ? uses_[row] : register_use{}; }
+    bool touched(std::size_t row) const { return use(row).any(); }
+    void forget_touches() { uses_.reset(); }
 
 private:
     class listing;
@@ -167,7 +186,6 @@ private:
         bit_access bits;
         std::uint64_t reset;
         std::uint32_t slot;
-        bool touched = false;
         hook on_write, on_read;
         view_function view;
     };
@@ -199,6 +217,7 @@ private:
     void poke(std::size_t row, std::uint64_t value, unsigned index, unsigned instance);
     std::uint64_t load(unsigned instance, std::uint32_t slot, const live_row& row) const;
     std::uint64_t fetch(const unsigned char* bytes) const;
+    register_use::counts& count(std::uint32_t row);
     void put(unsigned char* bytes, std::uint64_t value) const;
     void store(unsigned instance, std::uint32_t slot, std::uint64_t value);
     void allocate(unsigned instance);
@@ -212,6 +231,7 @@ private:
     const sc_core::sc_time latency_;
     std::unique_ptr<listing> listing_;  // how for_each_bank() finds it
     std::vector<live_row> rows_;
+    std::unique_ptr<register_use[]> uses_;                  // by row, from the first access on
     std::vector<std::unique_ptr<unsigned char[]>> values_;  // by instance, `width_` bytes per slot
     std::vector<std::unique_ptr<unsigned char[]>> ram_;     // by instance, for hole_policy::ram
 };
@@ -227,6 +247,7 @@ struct touched_register {
     std::string_view block, name;
     knowledge known_by;
     trn::fidelity fidelity;
+    register_use use;
 };
 /// Every touched register of the system, the least trustworthy first.
 std::vector<touched_register> touched_registers();

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "platform/fidelity_report.h"
 #include "platform/kernel/time_text.h"
 #include "platform/kernel/trace.h"
 #include "platform/platform.h"
@@ -69,6 +70,8 @@ std::uint64_t now_ns() {
 void execute(const scenario& what, const kind_list& kinds, const execution_options& options,
              progress& to) {
     set_misuse_policies(what, options);
+    std::optional<fidelity_report> touched;
+    if (!options.fidelity_report.empty()) touched.emplace(options.fidelity_report);
     platform board(kinds, build_options(what, options));
     board.methods().consoles().listen([](std::string_view module, std::string_view text) {
         std::fwrite(text.data(), 1, text.size(), stdout);
@@ -95,6 +98,7 @@ void execute(const scenario& what, const kind_list& kinds, const execution_optio
                       ? fmt::format("not done after {} simulated (time_limit)",
                                     to_text(sc_core::sc_time_stamp()))
                       : fmt::format("{}: {}", to_string(how.what), how.text);
+    if (touched) touched->write(board.modules().board());
     if (!failure && misuse::failed()) failure = "misuse: " + broken_rules();
     if (failure)
         to.failed(*failure, now_ns());

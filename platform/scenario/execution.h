@@ -15,6 +15,7 @@ struct execution_options {
     std::filesystem::path trace = {};  ///< of this run; empty: none
     timing_mode timing = timing_mode::contended;
     std::vector<misuse::policy_choice> misuse = {};  ///< after the scenario's own
+    std::filesystem::path fidelity_report = {};      ///< of this run; empty: none
 };
 
 /// Builds the scenario's board in this process, attaches a host to its function and plays the

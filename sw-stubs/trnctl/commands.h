@@ -51,6 +51,12 @@ void event(session& where, const sync_options& options, const output& out);
 /// The whole device, or the cores of the map.
 void reset(session& where, std::optional<std::uint32_t> cores, const output& out);
 void power(session& where, const output& out);
+/// Registers of a module, or the one of that name; without a module: which modules have some.
+struct register_choice {
+    std::string module, name;
+    std::uint64_t index = 0, instance = 0;
+};
+void registers(session& where, const register_choice& which, const output& out);
 /// What software did wrong so far, by rule (doc/rules.md); first sets `policy`, at the end forgets.
 void misuse_rules(session& where, const std::string& policy, bool clear, const output& out);
 /// Copies of growing sizes in every direction, as a table.

@@ -173,6 +173,12 @@ private:
             [this](session& s) { list(s, out_); });
         add("info", "what the chip is", [this](session& s) { info(s, out_); });
         add("power", "power samples and error counts", [this](session& s) { power(s, out_); });
+        auto* show = add("registers", "registers of a module: value, fields, how well known",
+                         [this](session& s) { registers(s, register_, out_); });
+        show->add_option("module", register_.module, "full name; which have some, without");
+        show->add_option("name", register_.name, "only this one, with its fields");
+        show->add_option("--index", register_.index, "of an array");
+        show->add_option("--instance", register_.instance, "of a block with several");
         auto* rules = add("misuse", "which misuse rules software broke",
                           [this](session& s) { misuse_rules(s, policy_, clear_, out_); });
         rules->add_option("--policy", policy_, "set first: log, count or fail, or fail:RULE,...");
@@ -191,6 +197,7 @@ private:
     command chosen_;
     copy_options copy_;
     sync_options sync_;
+    register_choice register_;
     std::string spot_, policy_;
     bool clear_ = false;
     std::uint64_t value_ = 0, count_ = 64, run_size_ = std::uint64_t{64} << 20;

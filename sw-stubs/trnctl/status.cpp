@@ -88,6 +88,29 @@ void reset(session& where, std::optional<std::uint32_t> cores, const output& out
     });
 }
 
+void registers(session& where, const register_choice& which, const output& out) {
+    if (which.module.empty()) {
+        for (const auto& one : where.call("list", {{"what", "registers"}}))
+            out.result(one, fmt::format("{:<40} {:<22} {:>4} registers, {} times",
+                                        one.value("module", ""), one.value("block", ""),
+                                        one.value("registers", 0u), one.value("instances", 0u)));
+        return;
+    }
+    auto params = session::json{{"module", which.module}};
+    if (!which.name.empty())
+        params.update({{"name", which.name}, {"index", which.index}, {"instance", which.instance}});
+    for (const auto& one : where.call("registers", params)) {
+        auto line = fmt::format("{:#08x} {:<44} {:#010x}  {}, {}", one.value("offset", 0u),
+                                one.value("block", "") + "." + one.value("name", ""),
+                                one.value("value", std::uint64_t{0}), one.value("known_by", ""),
+                                one.value("fidelity", ""));
+        if (!which.name.empty())
+            for (const auto& [field, value] : one["fields"].items())
+                line += fmt::format("\n    {:<30} {:#x}", field, value.get<std::uint64_t>());
+        out.result(one, line);
+    }
+}
+
 void misuse_rules(session& where, const std::string& policy, bool clear, const output& out) {
     auto params = session::json::object();
     if (!policy.empty()) params["policy"] = policy;

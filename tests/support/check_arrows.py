@@ -10,7 +10,7 @@ import sys
 BASE = ["platform/config/", "platform/log"]
 ALLOWED = {
     "platform/config/": ["platform/config/"],
-    "platform/registers/": BASE + ["platform/registers/"],
+    "platform/registers/": BASE + ["platform/registers/", "platform/misuse/"],
     "platform/tlm/": BASE + ["platform/tlm/"],
     "platform/misuse/": BASE + ["platform/misuse/"],
     "platform/kernel/": BASE + ["platform/kernel/", "platform/misuse/"],

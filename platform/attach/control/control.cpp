@@ -300,6 +300,7 @@ address_space& control::space(const parameters& p) {
 }
 
 json control::peek(const parameters& p) {
+    if (p.has("register") && peek_register_) return peek_register_(p);
     p.only({"space", "address", "size"});
     auto& from = space(p);
     const auto address = p.number("address");
@@ -374,7 +375,9 @@ json control::bus_access(const parameters& p, bool write) {
 }
 
 void control::add_memory_methods() {
-    methods_.add("peek", "space, address, size: bytes (4; at most 1 MiB)",
+    methods_.add("peek",
+                 "space, address, size: bytes (4; at most 1 MiB) | register: MODULE.NAME, index, "
+                 "instance",
                  "Reads without side effects: 'data' in hexadecimal, and 'value' (little endian) "
                  "up to 8 bytes.",
                  [this](const auto& p, auto&) { return peek(p); });

@@ -39,6 +39,11 @@ public:
     /// What `list` can list, and how.
     void add_list(std::string what, std::function<rpc::json()> list);
 
+    /// What `peek` does with a parameter `register`: a register is not of this folder's world.
+    void peek_registers(std::function<rpc::json(const rpc::parameters&)> peek) {
+        peek_register_ = std::move(peek);
+    }
+
     /// A call from inside the process, between two slices. Throws rpc::error. Methods that wait
     /// (run and wait with a condition) are refused: drive the run_loop instead.
     rpc::json call(std::string_view method, const rpc::json& params = rpc::json::object());
@@ -76,6 +81,7 @@ private:
     console_log consoles_;
     rpc::method_table methods_;
     std::map<std::string, std::function<rpc::json()>> lists_;
+    std::function<rpc::json(const rpc::parameters&)> peek_register_;
     std::map<rpc::caller*, std::set<run_loop::goal_id>> waits_;
     std::map<std::string, std::set<rpc::caller*>, std::less<>> subscribers_;
 };

@@ -70,6 +70,7 @@ std::uint32_t ask(device& chip, std::uint64_t misc_ram, std::uint32_t header, st
 
 TEST_P(DriverContract, RefusesRequestsWithAWrongCrc) {
     if (map().api_version < 7) GTEST_SKIP() << "this chip has the legacy mailbox only";
+    expect_misuse("mailbox-bad-crc");
     drive([&](device& chip) {
         set_word(chip, map().misc_ram + 0x100, 1);
         // sequence 9, command 4 (get data), 8 + 4 bytes
@@ -84,6 +85,7 @@ TEST_P(DriverContract, RefusesRequestsWithAWrongCrc) {
 
 TEST_P(DriverContract, SaysThatItDoesNotKnowACommand) {
     if (map().api_version < 7) GTEST_SKIP() << "this chip has the legacy mailbox only";
+    expect_misuse("mailbox-unknown-command");
     drive([&](device& chip) {
         std::uint32_t size = 0;
         EXPECT_EQ(trn_mailbox_request(chip, 77, nullptr, 0, nullptr, &size), TRN_REFUSED);

@@ -105,6 +105,7 @@ TEST_P(DriverContract, ACoreResetReachesTheCoresOfItsMapOnly) {
 
 TEST_P(DriverContract, ResetsInTheMiddleOfCopiesLoseThemAndNothingElse) {
     if (!is_reset(board())) GTEST_SKIP() << "this revision is never reset";
+    expect_misuse("reset-while-owned");
     drive([&](device& chip) {
         const auto cores = chip.info().cores;
         const std::uint64_t size = 32 * MiB;

@@ -19,6 +19,7 @@
 #include "models/misc_ram/misc_ram.h"
 #include "models/misc_ram/misc_ram_regs.h"
 #include "models/misc_ram/sim_reset.h"
+#include "models/misuse_port/misuse_port.h"
 #include "models/reset_controller/reset_controller.h"
 #include "models/riscv/riscv_hart.h"
 #include "models/sensors/sensors.h"
@@ -65,6 +66,7 @@ struct management : sc_core::sc_module {
     reset_controller resets;
     trn::misc_ram misc_ram{"misc_ram", {}};
     trn::sim_reset sim_reset{"sim_reset", {}};
+    trn::misuse_port misuse{"misuse", {}};
     trn::die_to_die die_to_die{"die_to_die", {.needs_training = true}};
     std::vector<std::unique_ptr<hbm>> stacks;
     std::vector<std::unique_ptr<udma>> engines;  // SENG 0 to 3, host-transfer engines of die 0, 1
@@ -124,6 +126,7 @@ private:
         map(local, resets.in, MAP_RESET_CONTROLLER, page);
         map(local, sim_reset.firmware, MAP_SIMULATOR_RESET, page);
         map(local, misc_ram.firmware, MAP_MISC_RAM, page);
+        map(local, misuse.in, MAP_MISUSE_PORT, page);
         for (unsigned n = 0; n < stacks.size(); ++n)
             map(local, stacks[n]->control, MAP_HBM_CTRL + n * MAP_HBM_CTRL_STRIDE, page);
         map(local, die_to_die.control, MAP_DIE_TO_DIE, page);

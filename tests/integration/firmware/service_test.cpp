@@ -12,6 +12,7 @@ extern "C" {
 #define _Static_assert static_assert
 #include "firmware/lib/crc32c.h"
 #include "firmware/mgmt/mailbox.h"
+#include "platform/misuse/misuse.h"
 }
 
 namespace {
@@ -108,6 +109,14 @@ TEST_F(ServiceTest, AnswersBadRequestsOfTheLegacyMailbox) {
 
     post_legacy(header_for(4, 99, {}), {});
     EXPECT_EQ(legacy_answer(4).error, MAILBOX_UNKNOWN_COMMAND);
+    EXPECT_EQ(misuse::count(misuse::mailbox_bad_crc), 1u);
+    EXPECT_EQ(misuse::count(misuse::mailbox_unknown_command), 1u);
+    auto short_one = header_for(6, MAILBOX_POST_METRIC, {});
+    short_one.size = 3;
+    post_legacy(short_one, {});
+    EXPECT_EQ(legacy_answer(6).error, MAILBOX_FAILED);
+    EXPECT_EQ(misuse::count(misuse::mailbox_bad_request), 1u);
+    EXPECT_EQ(misuse::count(misuse::mailbox_overrun), 0u);
 
     post_legacy(header_for(5, MAILBOX_POST_METRIC, {1, 1, 'x'}), {1, 1, 'x'});
     EXPECT_EQ(legacy_answer(5).error, MAILBOX_OK);
@@ -267,8 +276,8 @@ TEST_F(ServiceTest, AnyAccessToAnyLocalDeviceIsAnswered) {
     run_ms(0.1);
     for (const std::uint64_t device :
          {MAP_UART, MAP_WATCHDOG, MAP_SENSORS, MAP_FLASH_REGS, MAP_RESET_CONTROLLER,
-          MAP_SIMULATOR_RESET, MAP_MISC_RAM, MAP_HBM_CTRL, MAP_DIE_TO_DIE, MAP_ACLINT + 0x4000,
-          MAP_PLIC + 0x200000, MAP_BOOT_ROM, MAP_FLASH_WINDOW, 0x7fff0000}) {
+          MAP_SIMULATOR_RESET, MAP_MISC_RAM, MAP_MISUSE_PORT, MAP_HBM_CTRL, MAP_DIE_TO_DIE,
+          MAP_ACLINT + 0x4000, MAP_PLIC + 0x200000, MAP_BOOT_ROM, MAP_FLASH_WINDOW, 0x7fff0000}) {
         for (std::uint64_t at = 0; at < 0x1000; at += 4) {
             for (const std::uint64_t value : {~0ull, 0ull, 0x0badc0de600df00dull, 0x5a5a5a5aull}) {
                 debugger->write(device + at, static_cast<std::uint32_t>(value));

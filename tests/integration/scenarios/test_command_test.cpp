@@ -85,6 +85,38 @@ TEST_F(TestCommand, AMisuseRuleCanFailAScenarioThatDoesNotExpectIt) {
     EXPECT_EQ(test(expected + " --misuse fail").status, 0);
 }
 
+TEST_F(TestCommand, AReportOfFirmwareNamesItsFunctionAndLine) {
+    const auto how = test(scenario("  - boot: {within: 1 s}\n"
+                                   "  - mailbox: {command: 99}\n"
+                                   "    fails: refused\n") +
+                          " --misuse fail");
+    EXPECT_EQ(how.status, 1);
+    EXPECT_THAT(how.output,
+                testing::ContainsRegex("TRN-MBX-004.*by chip0.management.cpu in execute "
+                                       "\\(firmware/mgmt/mailbox.c:[0-9]+\\), pc 0x4000"));
+}
+
+TEST_F(TestCommand, AFidelityReportListsWhatTheDriverTouched) {
+    const auto file = scenario(
+        "  - boot: {within: 1 s}\n"
+        "  - copy: {from: host, to: hbm0@16 MiB, size: 64 KiB}\n");
+    for (const auto* name : {"report.json", "report.md"})
+        ASSERT_EQ(test(file + " --fidelity-report " + (folder / name)).status, 0);
+    const auto report = nlohmann::json::parse(contents(folder / "report.json"));
+    std::map<std::string, nlohmann::json> rows;
+    for (const auto& row : report["registers"]) rows[row["register"]] = row;
+    EXPECT_EQ(rows["M2S_Q_TAIL_INCREMENT"]["kind"], "udma");
+    EXPECT_EQ(rows["M2S_Q_TAIL_INCREMENT"]["known_by"], "driver");
+    EXPECT_GT(rows["M2S_Q_TAIL_INCREMENT"]["host"]["writes"], 0);
+    EXPECT_EQ(rows["M2S_Q_TAIL_INCREMENT"]["firmware"]["writes"], 0);
+    EXPECT_GT(rows["BOOT_STATUS"]["firmware"]["writes"], 0);
+    EXPECT_EQ(rows["BOOT_STATUS"]["known_by"], "invented");
+    const auto text = contents(folder / "report.md");
+    EXPECT_THAT(text, HasSubstr("| udma | `sdma_misc.READ_REORDER` | driver | **stub** |"));
+    EXPECT_EQ(test(file + " --fidelity-report /no/such/folder/f.md").status, 1);
+    EXPECT_EQ(run(std::string(TRNVP) + " run trn3-chip --fidelity-report /no/such/f.md").status, 2);
+}
+
 TEST_F(TestCommand, AWrongMisusePolicyIsAMistake) {
     auto how = test(scenario("  - wait: 1 us\n") + " --misuse fail:ring-id-mismach");
     EXPECT_EQ(how.status, 2);

@@ -122,6 +122,27 @@ TEST_F(TrnctlConnect, ReachesRegistersSemaphoresAndPower) {
     EXPECT_EQ(ctl("list").status, 0);
 }
 
+TEST_F(TrnctlConnect, ShowsTheRegistersOfEveryModuleByName) {
+    EXPECT_THAT(ctl("registers").output, HasSubstr("chip0.management.watchdog"));
+    auto how = ctl("--json registers chip0.hbm2");
+    ASSERT_EQ(how.status, 0) << how.output;
+    std::map<std::string, json> rows;
+    for (const auto& row : lines_of(how.output)) rows[row["name"]] = row;
+    EXPECT_EQ(rows["STATUS"]["block"], "hbm");
+    EXPECT_EQ(rows["STATUS"]["fields"]["TRAINED"], 1);
+    EXPECT_EQ(rows["SIZE_MIB"]["value"], 36864);
+    EXPECT_EQ(rows["SIZE_MIB"]["known_by"], "invented");
+    EXPECT_GT(rows["STATUS"]["used_by"]["firmware"]["reads"], 0);
+    // Two blocks of one module, an element of an array, case does not matter.
+    EXPECT_THAT(ctl("registers chip0.nc0").output, HasSubstr("pe_counters."));
+    ctl("sem set 3 -7 --core 5");
+    how = ctl("registers chip0.nc5 semaphore_read --index 3");
+    EXPECT_THAT(how.output, HasSubstr("0xfffffff9"));
+    EXPECT_THAT(ctl("registers chip0.nc5 SEMAFORE_READ").output, HasSubstr("SEMAPHORE_READ"));
+    EXPECT_THAT(ctl("registers chip0.nc55").output, HasSubstr("chip0.nc5"));
+    EXPECT_EQ(ctl("registers chip0.nc5 semaphore_read --index 256").status, 1);
+}
+
 TEST_F(TrnctlConnect, ShowsWhichRulesWereBroken) {
     EXPECT_EQ(ctl("misuse").output, "0 in all\n");
     ctl("poke bar0@0x3c000000 1");

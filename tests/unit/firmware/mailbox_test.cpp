@@ -11,6 +11,7 @@ extern "C" {
 #define _Static_assert static_assert
 #include "firmware/lib/axi_map.h"
 #include "firmware/lib/crc32c.h"
+#include "firmware/lib/drivers/misuse.h"
 #include "firmware/mgmt/generation.h"
 #include "firmware/mgmt/mailbox.h"
 #include "firmware/mgmt/metrics.h"
@@ -29,6 +30,7 @@ struct axi_space {
 axi_space space;
 std::uint8_t profile = 0;
 bool throttling = false;
+std::vector<std::uint32_t> reported;
 
 }  // namespace
 
@@ -58,6 +60,9 @@ void misc_ram_write(uintptr_t address, uint32_t value) {
     EXPECT_TRUE(axi_write(address - MAP_MISC_RAM + AXI_MISC_RAM, &value, sizeof value));
 }
 void log_line(int, const char*, ...) {}
+void misuse_report(uint32_t rule, uint32_t) {
+    reported.push_back(rule);
+}
 bool power_set_profile(uint8_t wanted) {
     if (wanted > 3) return false;
     profile = wanted;
@@ -286,6 +291,7 @@ TEST_F(MailboxTest, AnswersABadCrcOfTheNewProtocolWithFailed) {
     header.crc += 1;
     EXPECT_EQ(modern(header, {1}).error, MAILBOX_FAILED);
     EXPECT_FALSE(throttling);
+    EXPECT_EQ(reported, std::vector<std::uint32_t>{TRN_MISUSE_PORT_REPORT_RULE_MAILBOX_BAD_CRC});
 }
 
 TEST_F(MailboxTest, OfGenerationTwoKnowsOnlyTheLegacyProtocol) {

@@ -7,6 +7,7 @@
 #include "models/misc_ram/sim_reset.h"
 #include "models/misc_ram/sim_reset_firmware_regs.h"
 #include "models/misc_ram/sim_reset_regs.h"
+#include "platform/misuse/misuse.h"
 #include "tests/support/register_contract.h"
 #include "tests/support/tlm_driver.h"
 
@@ -49,6 +50,35 @@ TEST_F(MiscRamTest, TheTriggerInterruptsUntilFirmwareWritesZero) {
     firmware.write<std::uint32_t>(trigger, 0);
     EXPECT_FALSE(ram.doorbell.level());
     EXPECT_EQ(host.read(trigger), 0u);
+}
+
+TEST_F(MiscRamTest, ARequestOverOneThatIsNotAnsweredIsAnOverrun) {
+    using misc_ram_regs::reg;
+    const auto host_writes = [&](reg r) { host.write<std::uint32_t>(at(r), 1); };
+    const auto silence = [&] { firmware.write<std::uint32_t>(at(reg::trigger), 0); };
+    for (int i = 0; i < 2; ++i) {  // one after the other
+        for (const auto r : {reg::request_1, reg::request_0, reg::trigger}) host_writes(r);
+        firmware.write<std::uint32_t>(at(reg::request_0), 5);
+        silence();
+    }
+    host_writes(reg::reset_request);  // rings the bell, and is no request
+    host_writes(reg::trigger);
+    for (const auto r : {reg::request_1, reg::request_0, reg::trigger}) host_writes(r);
+    EXPECT_EQ(misuse::reports(), 0u);
+    host_writes(reg::request_1);
+    host_writes(reg::request_0);
+    EXPECT_EQ(misuse::count(misuse::mailbox_overrun, "ram"), 1u);
+    silence();
+    host_writes(reg::request_1);
+    EXPECT_EQ(misuse::reports(), 1u);
+}
+
+TEST_F(MiscRamTest, TheBootingLineFallsWhenFirmwarePublishes) {
+    EXPECT_TRUE(ram.booting.level());
+    firmware.write<std::uint32_t>(at(misc_ram_regs::reg::routing_id), 7);
+    EXPECT_FALSE(ram.booting.level());
+    ram.power_on();
+    EXPECT_TRUE(ram.booting.level());
 }
 
 TEST_F(MiscRamTest, OffsetsWithoutANameAreRamToo) {

@@ -79,7 +79,7 @@ TEST_F(MisuseTest, RulesAreFoundByIdAndName) {
 struct someone : initiator {
     someone() : initiator(kind::firmware) {}
     std::string describe() const override { return "hart 7"; }
-    std::optional<std::uint64_t> pc() const override { return 0x4000'1234; }
+    std::optional<std::uint64_t> instruction() const override { return 0x4000'1234; }
 };
 
 TEST_F(MisuseTest, NamesWhoseAccessItWas) {

@@ -124,6 +124,23 @@ TEST_F(PcieEndpointTest, HolesOfTheChipReadZeroNeverOnes) {
     EXPECT_EQ(misuse::count(misuse::host_write_to_nothing), 1u);
 }
 
+TEST_F(PcieEndpointTest, WhileTheChipBootsOnlyItsMailboxMayBeRead) {
+    irq_out chip("chip_booting");
+    chip.bind(endpoint.booting);
+    chip.set(true);
+    enable();
+    read<std::uint32_t>(0, endpoint.settings().boot_words + 0x24);  // behind it is nothing here
+    EXPECT_EQ(misuse::count(misuse::access_while_booting), 0u);
+    read<std::uint32_t>(0, 0);
+    write<std::uint32_t>(0, 0, 1);
+    write<std::uint32_t>(4, 0, 1);
+    EXPECT_EQ(misuse::count(misuse::access_while_booting, "endpoint"), 3u);
+    chip.set(false);
+    read<std::uint32_t>(0, 0);
+    EXPECT_EQ(misuse::count(misuse::access_while_booting), 3u);
+    EXPECT_EQ(misuse::summary().back().first_initiator, "the host");
+}
+
 TEST_F(PcieEndpointTest, AccessesOutsideABarAreTheCallersMistake) {
     enable();
     read<std::uint32_t>(0, (std::uint64_t{4} << 30) - 2);

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "platform/log.h"
+#include "platform/misuse/misuse.h"
 #include "tests/unit/registers/example_regs.h"
 
 namespace {
@@ -183,13 +184,25 @@ TEST_F(RegisterBank, AGuestMistakeIsOneWarningLineAndTheLinesAreBounded) {
     log::replace_sink([&](const log::record& r) { lines.push_back(log::to_line(r)); });
     write(offset(reg::status), 1);
     ASSERT_EQ(lines.size(), 1u);
-    EXPECT_EQ(lines[0],
-              "[       0.000000 us] warning example: write of 4 bytes at example offset 0x4: "
-              "TLM_COMMAND_ERROR_RESPONSE");
+    EXPECT_EQ(
+        lines[0],
+        "[       0.000000 us] warning example: misuse TRN-REG-001 write-to-read-only: a register "
+        "without writable bits was written (write of 4 bytes at example offset 0x4)");
     for (int i = 0; i < 1000; ++i) write(offset(reg::status), 1);
-    EXPECT_EQ(lines.size(), 20u);
-    EXPECT_THAT(lines.back(), testing::HasSubstr("not shown"));
-    EXPECT_EQ(log::guest_warnings(), 1001u);
+    EXPECT_EQ(lines.size(), 3u);
+    EXPECT_EQ(misuse::count(misuse::write_to_read_only, "example"), 1001u);
+}
+
+TEST_F(RegisterBank, EachKindOfWrongAccessIsARuleOfItsOwn) {
+    std::uint32_t word = 0;
+    access(TLM_READ_COMMAND, offset(reg::trigger), &word, 4);
+    EXPECT_EQ(misuse::count(misuse::read_of_write_only), 1u);
+    access(TLM_READ_COMMAND, offset(reg::plain), &word, 2);
+    access(TLM_READ_COMMAND, offset(reg::plain) + 2, &word, 4);
+    EXPECT_EQ(misuse::count(misuse::wrong_width), 2u);
+    access(TLM_READ_COMMAND, 0x4000, &word, 4);
+    EXPECT_EQ(misuse::count(misuse::no_such_register), 1u);
+    EXPECT_EQ(misuse::reports(), 4u);
 }
 
 struct two_banks : sc_core::sc_module {

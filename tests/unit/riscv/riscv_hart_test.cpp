@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "platform/misuse/misuse.h"
 #include "platform/tlm/memory.h"
 #include "tests/unit/riscv/machine.h"
 
@@ -36,6 +37,16 @@ TEST_F(RiscvHartTest, ExecutesOneInstructionPerClock) {
     sc_start(sc_time(10, sc_core::SC_US));
     EXPECT_GE(dut.core().ticks(), 10'000u);
     EXPECT_LT(dut.core().ticks(), 10'000u + 8 * 100 + 64);
+}
+
+TEST_F(RiscvHartTest, AnAccessThatNobodyAnswersIsReportedWithItsPlace) {
+    constexpr u32 lui_t0_0x20 = 0x000202b7, lw_t1_t0 = 0x0002a303;
+    program({lui_t0_0x20, addi(5, 5, 4), lw_t1_t0, wfi});
+    dut.core().write_csr(0x305, 12);  // mtvec: the wfi
+    sc_start(sc_time(1, sc_core::SC_US));
+    ASSERT_EQ(misuse::count(misuse::firmware_bus_error, "dut"), 1u);
+    EXPECT_EQ(misuse::summary().at(0).first_detail, "read of 4 bytes at 0x20004");
+    EXPECT_EQ(misuse::summary().at(0).first_initiator, "dut, pc 0x8");
 }
 
 TEST_F(RiscvHartTest, WaitingForAnInterruptSchedulesNothing) {

@@ -80,6 +80,16 @@ TEST_F(SemaphoresTest, OverflowWrapsAndIsCounted) {
     EXPECT_EQ(misuse::count(misuse::semaphore_overflow, "sems"), 3u);
 }
 
+TEST_F(SemaphoresTest, AnIndexThatThereIsNoneOfIsCounted) {
+    cpu.write<std::uint32_t>(regs::offset(reg::event, 255), 1);
+    EXPECT_EQ(misuse::reports(), 0u);
+    cpu.write<std::uint32_t>(regs::offset(reg::event, 255) + 4, 1);
+    EXPECT_EQ(cpu.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    cpu.read(regs::offset(reg::semaphore_read) - 4);
+    EXPECT_EQ(misuse::count(misuse::semaphore_out_of_range, "sems"), 2u);
+    EXPECT_EQ(misuse::reports(), 2u);
+}
+
 TEST_F(SemaphoresTest, WriteWindowsCannotBeReadNorTheReadWindowWritten) {
     cpu.read(regs::offset(reg::semaphore_set, 0));
     EXPECT_EQ(cpu.response, tlm::TLM_COMMAND_ERROR_RESPONSE);

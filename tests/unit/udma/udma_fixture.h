@@ -175,6 +175,7 @@ public:
     }
     void fill(std::uint64_t address, std::size_t length, std::uint8_t seed) {
         for (std::size_t i = 0; i < length; ++i) at(address)[i] = pattern(i, seed);
+        stack.accessed(tlm::TLM_WRITE_COMMAND, address, length);
     }
     bool filled(std::uint64_t address, std::size_t length, std::uint8_t seed) {
         for (std::size_t i = 0; i < length; ++i) {

@@ -558,6 +558,60 @@ TEST_F(DmaErrorTest, TheDoorbellOfAStoppedQueueIsIgnored) {
     EXPECT_EQ(misuse::count(misuse::doorbell_past_ring), 0u);
 }
 
+TEST_F(DmaErrorTest, ARingBaseThatIsNotAlignedIsReported) {
+    init_queue(0, 64, 0, ring_at + 0x80);
+    EXPECT_EQ(misuse::count(misuse::ring_base_misaligned, "dma"), 2u);
+    init_queue(0, 64, 0, ring_at + 0x100);
+    EXPECT_EQ(misuse::count(misuse::ring_base_misaligned), 2u);
+}
+
+struct somebody final : initiator {
+    somebody() : initiator(kind::firmware) {}
+    std::string describe() const override { return "somebody"; }
+};
+
+TEST_F(DmaErrorTest, AResetBySoftwareOfAnEngineThatOwnsDescriptorsIsReported) {
+    const somebody hart;
+    const auto pulse = [&] {
+        reset_lines[0].set(true);
+        reset_lines[0].set(false);
+    };
+    const auto post = [&] {
+        init_queue();
+        put_copy(src, dst, 65536);
+        ring_both(1);
+    };
+    post();
+    pulse();  // the watchdog's
+    EXPECT_EQ(misuse::count(misuse::reset_while_owned), 0u);
+    fill(src, 65536, 1);
+    post();
+    run(100'000);
+    const acting as(hart);
+    pulse();  // all done
+    EXPECT_EQ(misuse::count(misuse::reset_while_owned), 0u);
+    post();
+    pulse();
+    EXPECT_EQ(misuse::count(misuse::reset_while_owned), 1u);
+    EXPECT_EQ(misuse::summary().at(0).first_detail, "engine 0: 2 descriptors");
+}
+
+TEST_F(DmaErrorTest, HbmThatNobodyWroteIsReportedOnceByTheQueueThatReadsIt) {
+    init_queue();
+    for (int i = 0; i < 2; ++i) {
+        put_copy(src, dst, 65536);
+        ring_both(1);
+        run(100'000);
+    }
+    EXPECT_EQ(misuse::count(misuse::dma_from_unwritten_hbm, "stack"), 1u);
+    EXPECT_EQ(misuse::summary().at(0).first_initiator, "engine 0 queue 0");
+    put_copy(dst, dst + 0x10000, 65536);  // was written by the first copy
+    put_copy(src + 0x100000, dst, 8);     // too short to ask for direct memory
+    ring_both(2);
+    run(100'000);
+    EXPECT_EQ(misuse::count(misuse::dma_from_unwritten_hbm), 2u);
+}
+
 TEST_F(DmaErrorTest, OtherQueuesGoOnWhenOneStops) {
     init_queue(0);
     init_queue(1);

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tells the platform that the host broke a rule which only firmware can see broken.
+#pragma once
+
+#include <trn/misuse_port_regs.h>
+
+#include "firmware/lib/mmio.h"
+
+#define MISUSE_PORT(reg) (MAP_MISUSE_PORT + TRN_MISUSE_PORT_##reg##_OFFSET)
+
+/// `rule` is one of TRN_MISUSE_PORT_REPORT_RULE_*. Inline: the report shows who calls it.
+#ifdef __riscv
+static inline void misuse_report(uint32_t rule, uint32_t detail) {
+    mmio_write(MISUSE_PORT(DETAIL), detail);
+    mmio_write(MISUSE_PORT(REPORT), rule);
+}
+#else  // unit tests of the portable parts
+void misuse_report(uint32_t rule, uint32_t detail);
+#endif

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/loader/source_lines.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "platform/loader/elf.h"
+
+namespace trn {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct place {
+    std::string file;
+    int line = 0;
+};
+
+/// Of the call that an inlined function stands for.
+place call_of(Dwarf_Die& unit, Dwarf_Die& inlined) {
+    Dwarf_Attribute attribute;
+    Dwarf_Word file = 0, line = 0;
+    Dwarf_Files* files = nullptr;
+    std::size_t count = 0;
+    if (dwarf_formudata(dwarf_attr(&inlined, DW_AT_call_file, &attribute), &file) != 0 ||
+        dwarf_formudata(dwarf_attr(&inlined, DW_AT_call_line, &attribute), &line) != 0 ||
+        dwarf_getsrcfiles(&unit, &files, &count) != 0 || file >= count)
+        return {};
+    return {dwarf_filesrc(files, file, nullptr, nullptr), static_cast<int>(line)};
+}
+
+/// The innermost function at `pc` that is not written in a header.
+std::string describe(Dwarf_Die& unit, std::uint64_t pc) {
+    Dwarf_Line* row = dwarf_getsrc_die(&unit, pc);
+    if (row == nullptr) return {};
+    place here{dwarf_linesrc(row, nullptr, nullptr)};
+    dwarf_lineno(row, &here.line);
+    // By address first, then what encloses the innermost: the former alone continues where an
+    // inlined function was declared, not where it was called.
+    Dwarf_Die* innermost = nullptr;
+    Dwarf_Die* scopes = nullptr;
+    if (dwarf_getscopes(&unit, pc, &innermost) <= 0) return {};
+    const int count = dwarf_getscopes_die(innermost, &scopes);
+    std::free(innermost);
+    std::string name;
+    for (int i = 0; i < count; ++i) {
+        const int tag = dwarf_tag(&scopes[i]);
+        if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine) continue;
+        if (const char* own = dwarf_diename(&scopes[i])) name = own;
+        if (tag == DW_TAG_subprogram || !here.file.ends_with(".h")) break;
+        here = call_of(unit, scopes[i]);
+    }
+    std::free(scopes);
+    return fmt::format("{} ({}:{})", name, here.file, here.line);
+}
+
+}  // namespace
+
+class source_lines::program {
+public:
+    explicit program(const fs::path& file)
+        : code_(read_elf(file.string())),
+          descriptor_(open(file.c_str(), O_RDONLY | O_CLOEXEC)),
+          dwarf_(descriptor_ < 0 ? nullptr : dwarf_begin(descriptor_, DWARF_C_READ)) {}
+    ~program() {
+        if (dwarf_ != nullptr) dwarf_end(dwarf_);
+        if (descriptor_ >= 0) close(descriptor_);
+    }
+    program(const program&) = delete;
+    program& operator=(const program&) = delete;
+
+    bool has(std::uint64_t pc, std::span<const std::uint8_t> code) const {
+        return std::ranges::any_of(code_.segments, [&](const auto& s) {
+            const std::uint64_t offset = pc - s.address;
+            return offset < s.bytes.size() && code.size() <= s.bytes.size() - offset &&
+                   std::ranges::equal(code, std::span(s.bytes).subspan(offset, code.size()));
+        });
+    }
+    std::string at(std::uint64_t pc) const {
+        Dwarf_Off next = 0;
+        std::size_t header = 0;
+        for (Dwarf_Off offset = 0;
+             dwarf_ != nullptr &&
+             dwarf_nextcu(dwarf_, offset, &next, &header, nullptr, nullptr, nullptr) == 0;
+             offset = next) {
+            Dwarf_Die unit;
+            if (dwarf_offdie(dwarf_, offset + header, &unit) != nullptr &&
+                dwarf_haspc(&unit, pc) == 1)
+                return describe(unit, pc);
+        }
+        return {};
+    }
+
+private:
+    const elf_program code_;
+    const int descriptor_;
+    Dwarf* const dwarf_;
+};
+
+source_lines::source_lines(const std::vector<fs::path>& programs) {
+    for (const auto& file : programs) try {
+            programs_.push_back(std::make_unique<program>(file));
+        } catch (const elf_error&) {  // an image that is no program, or not for this processor
+        }
+}
+
+source_lines::~source_lines() = default;
+
+std::string source_lines::at(std::uint64_t pc, std::span<const std::uint8_t> code) const {
+    for (const auto& one : programs_)
+        if (one->has(pc, code)) return one->at(pc);
+    return {};
+}
+
+}  // namespace trn

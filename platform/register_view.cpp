@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/register_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/algorithm/string/predicate.hpp>
+#include <optional>
+#include <vector>
+
+#include "platform/config/diagnostics.h"
+#include "platform/registers/register_bank.h"
+
+namespace trn {
+
+using rpc::json;
+
+namespace {
+
+/// One element of one register.
+struct element {
+    const register_bank* bank;
+    std::size_t row;
+    unsigned index = 0, instance = 0;
+
+    const register_row& declared() const { return bank->table().rows[row]; }
+    std::uint64_t value() const { return bank->value(row, index, instance); }
+    std::uint64_t offset() const { return declared().element(index) + instance * bank->stride(); }
+};
+
+json fields_of(const element& at) {
+    json all = json::object();
+    for (const auto& field : at.bank->table().fields)
+        if (field.field.reg == at.row) all[std::string(field.name)] = field.field.get(at.value());
+    return all;
+}
+
+json uses_of(const register_use& use) {
+    json all = json::object();
+    constexpr std::array names{"host", "firmware", "dma", "tools"};
+    for (std::size_t who = 0; who < use.by.size(); ++who)
+        if (use.by[who].any())
+            all[names[who]] = {{"reads", use.by[who].reads}, {"writes", use.by[who].writes}};
+    return all;
+}
+
+json to_json(const element& at) {
+    const auto& row = at.declared();
+    return {{"block", at.bank->table().block},
+            {"name", row.name},
+            {"offset", at.offset()},
+            {"count", row.count},
+            {"index", at.index},
+            {"instances", at.bank->instances()},
+            {"instance", at.instance},
+            {"value", at.value()},
+            {"fields", fields_of(at)},
+            {"touched", at.bank->touched(at.row)},
+            {"used_by", uses_of(at.bank->use(at.row))},
+            {"known_by", to_string(row.known_by)},
+            {"fidelity", to_string(row.fidelity)}};
+}
+
+std::vector<const register_bank*> banks_of(std::string_view module) {
+    std::vector<const register_bank*> all;
+    for_each_bank([&](const auto& owner, auto& bank) {
+        if (owner.name() == module) all.push_back(&bank);
+    });
+    return all;
+}
+
+/// The banks of a module that has some.
+std::vector<const register_bank*> banks_asked(const std::string& module) {
+    auto banks = banks_of(module);
+    if (!banks.empty()) return banks;
+    std::vector<std::string> known;
+    for_each_bank([&](const auto& owner, auto&) { known.emplace_back(owner.name()); });
+    known.erase(std::unique(known.begin(), known.end()), known.end());
+    throw rpc::error(rpc::code::not_found, fmt::format("no module '{}' with registers  {}", module,
+                                                       suggest(module, known)));
+}
+
+/// `name` is "ROUTING_ID", or "misc_ram.ROUTING_ID" where two blocks of a module share a name.
+std::optional<element> find(const std::vector<const register_bank*>& banks, std::string_view name) {
+    for (const auto* bank : banks)
+        for (std::size_t row = 0; row < bank->table().rows.size(); ++row) {
+            const auto& own = bank->table().rows[row].name;
+            if (boost::iequals(name, own) ||
+                boost::iequals(name, fmt::format("{}.{}", bank->table().block, own)))
+                return element{bank, row};
+        }
+    return std::nullopt;
+}
+
+element element_asked(const rpc::parameters& p, const std::vector<const register_bank*>& banks,
+                      const std::string& name) {
+    auto found = find(banks, name);
+    if (!found) {
+        std::vector<std::string_view> known;
+        for (const auto* bank : banks)
+            for (const auto& row : bank->table().rows) known.push_back(row.name);
+        throw rpc::error(rpc::code::not_found,
+                         fmt::format("no register '{}'  {}", name, suggest(name, known)));
+    }
+    const auto below = [&](std::string_view what, std::uint64_t limit) {
+        const auto number = p.number(what, 0);
+        if (number >= limit) p.wrong(what, fmt::format("below {}", limit));
+        return static_cast<unsigned>(number);
+    };
+    found->index = below("index", found->declared().count);
+    found->instance = below("instance", found->bank->instances());
+    return *found;
+}
+
+json registers(const rpc::parameters& p) {
+    p.only({"module", "name", "index", "instance"});
+    const auto module = p.text("module");
+    const auto banks = banks_asked(module);
+    if (p.has("name")) return json::array({to_json(element_asked(p, banks, p.text("name")))});
+    return registers_of(module);
+}
+
+/// "chip0.management.misc_ram.ROUTING_ID": the longest part before a dot that is a module.
+json peek(const rpc::parameters& p) {
+    p.only({"register", "index", "instance"});
+    const auto text = p.text("register");
+    for (auto dot = text.rfind('.'); dot != std::string::npos && dot > 0;
+         dot = text.rfind('.', dot - 1)) {
+        const auto banks = banks_of(text.substr(0, dot));
+        if (!banks.empty()) return to_json(element_asked(p, banks, text.substr(dot + 1)));
+    }
+    banks_asked(text.substr(0, text.rfind('.')));  // says which modules there are
+    return {};
+}
+
+}  // namespace
+
+json registers_of(const std::string& module) {
+    json all = json::array();
+    for (const auto* bank : banks_of(module))
+        for (std::size_t row = 0; row < bank->table().rows.size(); ++row)
+            all.push_back(to_json({bank, row}));
+    return all;
+}
+
+void add_register_methods(control& methods) {
+    methods.add_list("registers", [] {
+        json all = json::array();
+        for_each_bank([&](const auto& owner, auto& bank) {
+            all.push_back({{"module", owner.name()},
+                           {"block", bank.table().block},
+                           {"registers", bank.table().rows.size()},
+                           {"instances", bank.instances()}});
+        });
+        return all;
+    });
+    methods.methods().add(
+        "registers", "module, name, index: of an array (0), instance (0)",
+        "A module's registers: offset, value, fields, who used them, how well they are known.",
+        [](const auto& p, auto&) { return registers(p); });
+    methods.peek_registers([](const auto& p) { return peek(p); });
+}
+
+}  // namespace trn
