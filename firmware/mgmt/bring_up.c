@@ -9,10 +9,10 @@
 #include "firmware/lib/drivers/watchdog.h"
 #include "firmware/lib/log.h"
 #include "firmware/lib/timer.h"
-#include "firmware/lib/version.h"
 #include "firmware/mgmt/error_log.h"
 #include "firmware/mgmt/generation.h"
 #include "firmware/mgmt/health.h"
+#include "firmware/mgmt/identity.h"
 #include "firmware/mgmt/misc_ram.h"
 #include "firmware/mgmt/power.h"
 
@@ -91,12 +91,7 @@ static bool release_dma(void) {
 
 /// Everything that the host reads, except the routing id, which says that the rest counts.
 static bool publish(void) {
-    const struct boot_straps straps = boot_straps_read();
-    misc_ram_write(MISC_RAM(API_VERSION), generation->api_version);
-    misc_ram_write(MISC_RAM(SERIAL_LO), straps.serial_low);
-    misc_ram_write(MISC_RAM(SERIAL_HI), straps.serial_high);
-    misc_ram_write(MISC_RAM(SERVER_ID), straps.server);
-    misc_ram_write(MISC_RAM(BUILD_NUMBER), firmware_build);
+    identity_publish();
     misc_ram_write(MISC_RAM(FIRMWARE_STATUS), 0);
     misc_ram_write(MISC_RAM(RESET_REQUEST), 0);
     misc_ram_write(MISC_RAM(TRIGGER), 0);
@@ -139,12 +134,11 @@ bool bring_up(void) {
         log_error("boot stopped: stage %u/%u failed: %s", n + 1, (unsigned)STAGES, stages[n].name);
         return false;
     }
-    const uint32_t routing_id = boot_straps_read().routing_id;
     boot_status_set(TRN_RESET_CONTROLLER_BOOT_STATUS_STAGE_READY,
                     TRN_RESET_CONTROLLER_BOOT_STATUS_ERROR_NONE);
     mmio_write(RESET_CONTROLLER_SCRATCH(BOOT_STARTS), 0);
-    log_info("ready: routing id %u", routing_id);
+    log_info("ready: routing id %u", (unsigned)boot_straps_read().routing_id);
     console_flush();  // who sees the chip ready has seen its boot
-    misc_ram_write(MISC_RAM(ROUTING_ID), routing_id);
+    identity_publish_routing_id();
     return true;
 }

@@ -166,6 +166,23 @@ TEST_F(ServiceTest, DeviceResetHandshakeClearsTheRequestAndThenTheStatusBit) {
     EXPECT_FALSE(chip->resets.dma_reset[0].level());
 }
 
+TEST_F(ServiceTest, ADeviceResetRestoresTheWordsThatSayWhoTheChipIs) {
+    boot();
+    const auto words = {misc::api_version, misc::routing_id, misc::serial_lo, misc::serial_hi,
+                        misc::server_id};
+    std::vector<std::uint32_t> before;
+    for (const auto word : words) before.push_back(misc_word(word));
+    for (const auto word : words) set_misc(word, 0x0bad'0bad);
+    set_misc(misc::election_status, 0x0402'0303);  // the host's own
+    set_misc(misc::reset_request, 1);
+    set_misc(misc::trigger, 1);
+    ASSERT_TRUE(run_until([&] { return misc_word(misc::reset_request) == 0; }, 10));
+    std::vector<std::uint32_t> after;
+    for (const auto word : words) after.push_back(misc_word(word));
+    EXPECT_EQ(after, before);
+    EXPECT_EQ(misc_word(misc::election_status), 0x0402'0303u);
+}
+
 TEST_F(ServiceTest, CoreResetReachesTheDomainsOfItsMapOnly) {
     boot();
     const auto ring_base = [](unsigned engine) { return axi_dma_engine(engine) + 0x21028; };

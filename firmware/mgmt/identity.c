@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "firmware/mgmt/identity.h"
+
+#include "firmware/lib/drivers/reset_controller.h"
+#include "firmware/lib/version.h"
+#include "firmware/mgmt/generation.h"
+#include "firmware/mgmt/misc_ram.h"
+
+void identity_publish(void) {
+    const struct boot_straps straps = boot_straps_read();
+    misc_ram_write(MISC_RAM(API_VERSION), generation->api_version);
+    misc_ram_write(MISC_RAM(SERIAL_LO), straps.serial_low);
+    misc_ram_write(MISC_RAM(SERIAL_HI), straps.serial_high);
+    misc_ram_write(MISC_RAM(SERVER_ID), straps.server);
+    misc_ram_write(MISC_RAM(BUILD_NUMBER), firmware_build);
+}
+
+void identity_publish_routing_id(void) {
+    misc_ram_write(MISC_RAM(ROUTING_ID), boot_straps_read().routing_id);
+}
