@@ -22,6 +22,7 @@
 #include "platform/commands/console_writer.h"
 #include "platform/commands/doors.h"
 #include "platform/commands/misuse_option.h"
+#include "platform/fidelity_report.h"
 #include "platform/guest/image.h"
 #include "platform/guest/machine.h"
 #include "platform/misuse/report.h"
@@ -47,6 +48,7 @@ struct options {
     std::uint64_t memory_mib = 0;
     unsigned cpus = 1;
     std::vector<misuse::policy_choice> misuse;
+    fs::path fidelity_report;
     std::vector<std::string> extra;
 };
 
@@ -177,6 +179,8 @@ public:
 
     int run() {
         apply(chosen_.misuse);
+        std::optional<fidelity_report> touched;
+        if (!chosen_.fidelity_report.empty()) touched.emplace(chosen_.fidelity_report);
         complete_machine();
         open_doors();
         const auto command = machine_.command();
@@ -188,6 +192,7 @@ public:
         const auto how = platform_.loop().run(std::move(goal));
         if (recorder_) recorder_->finish();
         if (writer_) writer_->finish();
+        if (touched) touched->write(platform_.modules().board());
         const int status = conclude(how);
         print_misuse(platform_.chips());
         return status == 0 && misuse::failed() ? 1 : status;
@@ -380,6 +385,8 @@ void add_guest(CLI::App& app, int& status) {
     c->add_option("--record", chosen->record,
                   "store the guest's session in this folder, for 'trnvp replay'");
     add_misuse_option(*c, chosen->misuse);
+    c->add_option("--fidelity-report", chosen->fidelity_report,
+                  "write which registers were touched, and how well they are known; .json or .md");
     c->add_option("qemu-arguments", chosen->extra, "after '--': more arguments of QEMU");
     c->callback([chosen, &status] { status = guarded(*chosen); });
 }

@@ -19,8 +19,13 @@ namespace {
 class own_platform : public session {
 public:
     explicit own_platform(const session_options& options)
-        : platform_(kinds(),
-                    {.board = options.board, .set = options.set, .firmware = options.firmware}) {
+        : platform_(kinds(), {.board = options.board,
+                              .set = options.set,
+                              .firmware = options.firmware,
+                              .timing = options.functional ? timing_mode::functional
+                                                           : timing_mode::contended,
+                              .seed = options.seed,
+                              .trace = options.trace}) {
         platform_.methods().consoles().listen(
             [this](std::string_view module, std::string_view text) {
                 if (heard_) (*heard_)(std::string(module), std::string(text));

@@ -40,6 +40,16 @@ public:
         app_.add_option("--set", session_.set, "NAME=VALUE for a parameter of --board")
             ->allow_extra_args(false)
             ->needs("--board");
+        app_.add_option_function<std::string>(
+                "--timing",
+                [this](const std::string& how) { session_.functional = how == "functional"; },
+                "whether resources of --board are contended")
+            ->check(CLI::IsMember({"contended", "functional"}))
+            ->needs("--board");
+        app_.add_option("--seed", session_.seed, "of --board's random streams")->needs("--board");
+        app_.add_option("--trace", session_.trace,
+                        "write --board's event trace; .json for Perfetto")
+            ->needs("--board");
         app_.add_option("--chip", session_.chip, "which function to work on (the only one)");
         app_.add_option("--token-file", session_.token_file, "token for a remote control address");
         app_.add_flag("--json", out_.json, "one JSON object per line");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -45,6 +46,9 @@ struct session_options {
     std::string board;    ///< or a board to start here
     std::string firmware;
     std::vector<std::string> set;  ///< "name=value" for the board's parameters
+    bool functional = false;       ///< resources of `board` are not contended
+    std::uint64_t seed = 0;        ///< of its random streams
+    std::string trace;             ///< its event trace goes to this file
     std::string chip;              ///< which function; "" = the only one
     std::string token_file;
 };

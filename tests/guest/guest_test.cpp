@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "platform/guest/machine.h"
@@ -73,6 +74,22 @@ TEST_F(Guest, DrivesASiliconChipThroughSysfs) {
     EXPECT_THAT(line(how, 0, "mailbox"), HasSubstr("firmware API 7"));
     EXPECT_THAT(line(how, 0, "copy"), HasSubstr("each of 4 stacks: came back as sent"));
     EXPECT_THAT(how.output, HasSubstr("1 device: all is well"));
+}
+
+TEST_F(Guest, BreaksNoRuleAndNeedsNothingInvented) {
+    const auto report = folder / "report.json";
+    const auto how = start("trn3-chip --misuse fail --fidelity-report " + report);
+    ASSERT_EQ(how.status, 0) << how.output;
+    std::ifstream in(report);
+    const auto touched = nlohmann::json::parse(in);
+    unsigned by_host = 0;
+    for (const auto& one : touched["registers"]) {
+        const auto& host = one["host"];
+        if (host["reads"].get<int>() + host["writes"].get<int>() == 0) continue;
+        ++by_host;
+        EXPECT_NE(one["known_by"], "invented") << one;
+    }
+    EXPECT_GT(by_host, 50u);
 }
 
 TEST_F(Guest, DrivesASimulatorChipThroughSysfs) {

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -63,6 +65,22 @@ TEST(TrnctlBoard, SaysWhatTheChipIs) {
     EXPECT_EQ(result["name"], "Trainium3");
     EXPECT_EQ(result["api_version"], 7);
     EXPECT_NE(result["serial"], 0);
+}
+
+TEST(TrnctlBoard, TracesTheSameCopyTwiceAlikeAndFunctionalTimingDiffers) {
+    const scratch_folder folder;
+    const auto trace = [&](const std::string& name, const std::string& options) {
+        const auto file = folder / name;
+        const auto how = run(trnctl + " --board trn3-chip --trace " + file + options +
+                             " copy host hbm1@16MiB 1MiB");
+        EXPECT_EQ(how.status, 0) << how.output;
+        std::ifstream in(file);
+        return std::string{std::istreambuf_iterator<char>(in), {}};
+    };
+    const auto first = trace("first", " --seed 7");
+    EXPECT_THAT(first, HasSubstr("copied"));
+    EXPECT_EQ(first, trace("second", " --seed 7"));
+    EXPECT_NE(first, trace("functional", " --seed 7 --timing functional"));
 }
 
 TEST(TrnctlBoard, AnAbortedCopyIsAFailureWithItsCause) {
