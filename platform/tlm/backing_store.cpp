@@ -15,11 +15,15 @@
 #include <iterator>
 #include <map>
 #include <new>
+#include <span>
 #include <string>
 
 namespace trn {
 
 namespace {
+
+constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t block = 65536;  // what is known to be in use is known of whole blocks
 
 /// This process's page table; fork() gives the child its own.
 int pagemap() {
@@ -33,24 +37,31 @@ int pagemap() {
     return file;
 }
 
+/// Whether memory or swap holds the page that a page table entry describes.
+bool held(std::uint64_t entry) {
+    return (entry & 3ull << 62) != 0;
+}
+
+/// Page table entries of `pages` pages from `first`; fewer where the host does not tell.
+std::size_t read_entries(std::uint64_t first, std::span<std::uint64_t> pages) {
+    const auto got =
+        pread(pagemap(), pages.data(), pages.size_bytes(), static_cast<off_t>(first * 8));
+    return got > 0 ? static_cast<std::size_t>(got) / 8 : 0;
+}
+
 /// Bytes of the pages of [data, data + size) that memory or swap holds; at most `enough`.
 /// All of them where the host does not tell.
 std::uint64_t resident_private(const std::uint8_t* data, std::uint64_t size, std::uint64_t enough) {
-    constexpr std::uint64_t present_or_swapped = 3ull << 62;
-    const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-    const std::uint64_t first = reinterpret_cast<std::uint64_t>(data) / page;
     const std::uint64_t end = (reinterpret_cast<std::uint64_t>(data) + size + page - 1) / page;
     std::array<std::uint64_t, 512> entries;
     std::uint64_t pages = 0;
-    for (std::uint64_t at = first; at < end && pages * page < enough;) {
-        const std::uint64_t wanted = std::min<std::uint64_t>(entries.size(), end - at);
-        const auto got = pread(pagemap(), entries.data(), wanted * 8, static_cast<off_t>(at * 8));
-        if (got <= 0) return size;
-        const auto count = static_cast<std::uint64_t>(got) / 8;
-        pages += static_cast<std::uint64_t>(
-            std::count_if(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(count),
-                          [](std::uint64_t entry) { return (entry & present_or_swapped) != 0; }));
-        at += count;
+    for (std::uint64_t at = reinterpret_cast<std::uint64_t>(data) / page;
+         at < end && pages * page < enough;) {
+        const auto wanted = std::span(entries).first(std::min(entries.size(), end - at));
+        const auto got = read_entries(at, wanted);
+        if (got == 0) return size;
+        pages += static_cast<std::uint64_t>(std::ranges::count_if(wanted.first(got), held));
+        at += got;
     }
     return pages * page;
 }
@@ -141,7 +152,6 @@ void backing_store::clear() {
 }
 
 bool backing_store::untouched(const std::uint8_t* at, std::uint64_t size) const {
-    constexpr std::uint64_t block = 65536;
     const auto offset = static_cast<std::uint64_t>(at - data_);
     assert(at >= data_ && size > 0 && size <= size_ - offset);
     if (in_use_.empty()) in_use_.resize((size_ + block - 1) / block);
@@ -151,10 +161,33 @@ bool backing_store::untouched(const std::uint8_t* at, std::uint64_t size) const 
     for (std::uint64_t i = offset / block; i <= last; ++i) {
         const std::uint64_t from = std::max(offset, i * block);
         if (unbacked(from, std::min(offset + size, (i + 1) * block) - from)) continue;
-        in_use_[i] = true;
+        note_in_use(i);
         return false;
     }
     return true;
+}
+
+/// Memory in use lies together: what follows `block_number` is asked for in the same breath.
+void backing_store::note_in_use(std::uint64_t block_number) const {
+    in_use_[block_number] = true;
+    if (descriptor_ < 0) {
+        constexpr std::uint64_t pages_per_block = block / page;
+        std::array<std::uint64_t, 32 * pages_per_block> entries;
+        const auto first = reinterpret_cast<std::uint64_t>(data_) / page;
+        const auto wanted = std::min<std::uint64_t>(
+            entries.size(), (size_ - block_number * block + page - 1) / page);
+        const auto got =
+            read_entries(first + block_number * pages_per_block, std::span(entries).first(wanted));
+        for (std::size_t i = 0; i < got; ++i)
+            if (held(entries[i])) in_use_[block_number + i / pages_per_block] = true;
+    } else {
+        const auto at = static_cast<off_t>(descriptor_offset_ + block_number * block);
+        const off_t hole =
+            lseek(descriptor_, std::max<off_t>(lseek(descriptor_, at, SEEK_DATA), at), SEEK_HOLE);
+        const auto end =
+            std::min(static_cast<std::uint64_t>(std::max(hole, at)) - descriptor_offset_, size_);
+        for (std::uint64_t i = block_number; i * block < end; ++i) in_use_[i] = true;
+    }
 }
 
 bool backing_store::unbacked(std::uint64_t offset, std::uint64_t size) const {

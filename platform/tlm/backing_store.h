@@ -45,6 +45,7 @@ public:
 
 private:
     bool unbacked(std::uint64_t offset, std::uint64_t size) const;
+    void note_in_use(std::uint64_t block) const;
 
     std::uint64_t size_;
     int descriptor_ = -1;

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace trn::test {
@@ -24,19 +25,27 @@ struct bench_row {
     std::optional<double> peer_value = {};
 };
 
-/// Median of five timings of `body()`, in nanoseconds per `repetitions`.
+inline double median(std::vector<double> runs) {
+    const auto middle = runs.begin() + static_cast<std::ptrdiff_t>(runs.size() / 2);
+    std::nth_element(runs.begin(), middle, runs.end());
+    return *middle;
+}
+
+/// One timing of `body()`, in nanoseconds per `repetitions`.
+template <class Body>
+double nanoseconds_once(std::size_t repetitions, Body body) {
+    const auto begin = std::chrono::steady_clock::now();
+    body();
+    const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
+    return took.count() / static_cast<double>(repetitions);
+}
+
+/// Median of five timings.
 template <class Body>
 double nanoseconds_each(std::size_t repetitions, Body body) {
     std::vector<double> runs;
-    for (int run = 0; run < 5; ++run) {
-        const auto begin = std::chrono::steady_clock::now();
-        body();
-        const std::chrono::duration<double, std::nano> took =
-            std::chrono::steady_clock::now() - begin;
-        runs.push_back(took.count() / static_cast<double>(repetitions));
-    }
-    std::nth_element(runs.begin(), runs.begin() + 2, runs.end());
-    return runs[2];
+    for (int run = 0; run < 5; ++run) runs.push_back(nanoseconds_once(repetitions, body));
+    return median(std::move(runs));
 }
 
 /// Writes the rows where `--json FILE` says, or prints them.
