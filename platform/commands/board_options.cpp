@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "platform/commands/misuse_option.h"
+
 namespace trn {
 
 void board_options::add_to(CLI::App& command) {
@@ -17,6 +19,12 @@ void board_options::add_to(CLI::App& command) {
                        "who moves simulated time: lockstep, free, realtime:FACTOR");
     command.add_option("--seed", build.seed, "of every random stream");
     command.add_option("--trace", build.trace, "write the event trace here; .json for Perfetto");
+    add_misuse_option(command, misuse);
+    command.add_option("--record", record,
+                       "store all that comes from outside in this folder, for 'trnvp replay'");
+    command.add_option(
+        "--fidelity-report", fidelity_report,
+        "write which registers were touched, and how well they are known; .json or .md");
 }
 
 platform_options board_options::checked() const {

@@ -2,23 +2,23 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <stdexcept>
+#include <filesystem>
 #include <string>
+#include <vector>
 
+#include "platform/commands/guarded.h"
+#include "platform/misuse/policy.h"
 #include "platform/platform.h"
 
 namespace trn {
 
-/// What the user said wrong on the command line, in one sentence.
-struct user_error : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
-
-/// How a command builds and drives its board: what `run` and `guest` have in common.
+/// How a command builds, drives and watches its board: what `run` and `guest` have in common.
 struct board_options {
     platform_options build;
     std::string timing = "contended";
     std::string policy = "free";
+    std::vector<misuse::policy_choice> misuse;
+    std::filesystem::path record, fidelity_report;
 
     void add_to(CLI::App& command);
     /// \throws user_error

@@ -18,6 +18,7 @@
 #include "models/interrupts/plic.h"
 #include "models/riscv/commit_log.h"
 #include "models/riscv/riscv_hart.h"
+#include "platform/commands/guarded.h"
 #include "platform/commands/htif.h"
 #include "platform/commands/misuse_option.h"
 #include "platform/loader/elf.h"
@@ -43,11 +44,6 @@ struct options {
     std::uint64_t quantum = 10'000;  // instructions
     bool statistics = false;
     std::vector<misuse::policy_choice> misuse;
-};
-
-/// What the user did wrong, in one sentence.
-struct user_error : std::runtime_error {
-    using std::runtime_error::runtime_error;
 };
 
 /// The machine that Spike presents to a bare-metal program.
@@ -176,10 +172,16 @@ void print_statistics(machine& m, std::clock_t took) {
                executed, seconds, static_cast<double>(executed) / seconds * 1e-6);
 }
 
+riscv::isa isa_option(const std::string& text) try {
+    return riscv::isa::parse(text);
+} catch (const std::invalid_argument& wrong) {
+    throw user_error(wrong.what());
+}
+
 int exec(const options& chosen) {
     const elf_program program = read_elf(chosen.program);
     machine m("machine", program,
-              {.isa = riscv::isa::parse(chosen.isa),
+              {.isa = isa_option(chosen.isa),
                .quantum_instructions = chosen.quantum,
                .instruction_limit = chosen.max_instructions});
     const file log = open_log(chosen.commit_log);
@@ -210,19 +212,6 @@ int exec(const options& chosen) {
     return 1;
 }
 
-int guarded(const options& chosen) {
-    try {
-        return exec(chosen);
-    } catch (const elf_error& e) {
-        fmt::print(stderr, "trnvp: {}\n", e.what());
-    } catch (const user_error& e) {
-        fmt::print(stderr, "trnvp: {}\n", e.what());
-    } catch (const std::invalid_argument& e) {
-        fmt::print(stderr, "trnvp: {}\n", e.what());
-    }
-    return 2;
-}
-
 }  // namespace
 
 void add_exec(CLI::App& app, int& status) {
@@ -247,7 +236,7 @@ void add_exec(CLI::App& app, int& status) {
     add_misuse_option(*command, chosen->misuse);
     command->add_flag("--statistics", chosen->statistics,
                       "print the number of instructions and the speed");
-    command->callback([chosen, &status] { status = guarded(*chosen); });
+    command->callback([chosen, &status] { status = guarded([&] { return exec(*chosen); }); });
 }
 
 }  // namespace trn

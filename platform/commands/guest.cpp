@@ -40,15 +40,13 @@ constexpr int skipped = 77;  ///< CTest's and automake's word for "could not be 
 struct options {
     board_options board;
     unsigned devices = 0;  ///< 0: all that the board has
-    fs::path listen, record;
+    fs::path listen;
     fs::path qemu, kernel, initrd;
     std::string gdb, product, append, uart;
     std::vector<std::string> modules;
     std::string program;
     std::uint64_t memory_mib = 0;
     unsigned cpus = 1;
-    std::vector<misuse::policy_choice> misuse;
-    fs::path fidelity_report;
     std::vector<std::string> extra;
 };
 
@@ -134,7 +132,8 @@ std::optional<std::string> parameter_of(const plan& board, std::string_view name
 
 /// What the command line leaves to us: how many chips, and memory that guests can map.
 platform_options build_options(const options& chosen) {
-    if (!chosen.record.empty() && !chosen.gdb.empty()) throw user_error(recording::no_debugger);
+    if (!chosen.board.record.empty() && !chosen.gdb.empty())
+        throw user_error(recording::no_debugger);
     auto build = chosen.board.checked();
     const auto board = load_board(build.board, kinds(), build.set);
     const auto said = [&](const std::string& name) {
@@ -172,15 +171,15 @@ public:
           machine_(read_machine(chosen)),
           platform_(kinds(), build_options(chosen)),
           folder_(chosen.listen),
-          recorder_(recording::recorder_for(platform_, build_options(chosen), chosen.record)),
+          recorder_(recording::recorder_for(platform_, build_options(chosen), chosen.board.record)),
           doors_(platform_, recorder_.get()),
           interrupts_(platform_.loop().io(), SIGINT, SIGTERM),
           children_(platform_.loop().io(), SIGCHLD) {}
 
     int run() {
-        apply(chosen_.misuse);
+        apply(chosen_.board.misuse);
         std::optional<fidelity_report> touched;
-        if (!chosen_.fidelity_report.empty()) touched.emplace(chosen_.fidelity_report);
+        if (!chosen_.board.fidelity_report.empty()) touched.emplace(chosen_.board.fidelity_report);
         complete_machine();
         open_doors();
         const auto command = machine_.command();
@@ -334,24 +333,15 @@ private:
     std::optional<int> interrupted_;
 };
 
-int guarded(const options& chosen) {
+int guest(const options& chosen) {
     try {
         return session(chosen).run();
     } catch (const tools_missing& e) {
         fmt::print(stderr, "trnvp: {}\n", e.what());
         return skipped;
-    } catch (const config_error& e) {
-        fmt::print(stderr, "{}\n", e.what());
-    } catch (const listen_error& e) {
-        fmt::print(stderr, "trnvp: {}\n", e.what());
-    } catch (const recording::recording_error& e) {
-        fmt::print(stderr, "trnvp: {}\n", e.what());
-    } catch (const std::system_error& e) {
-        fmt::print(stderr, "trnvp: {}\n", e.what());
-    } catch (const user_error& e) {
-        fmt::print(stderr, "trnvp: {}\n", e.what());
+    } catch (const std::system_error& e) {  // a file that cannot be read
+        throw user_error(e.what());
     }
-    return 2;
 }
 
 }  // namespace
@@ -382,13 +372,8 @@ void add_guest(CLI::App& app, int& status) {
                   "folder for the sockets, so that trnctl and others can join");
     c->add_option("--gdb", chosen->gdb, "serve GDB for the firmware on this port or Unix socket");
     c->add_option("--uart", chosen->uart, "write the chips' consoles to this file");
-    c->add_option("--record", chosen->record,
-                  "store the guest's session in this folder, for 'trnvp replay'");
-    add_misuse_option(*c, chosen->misuse);
-    c->add_option("--fidelity-report", chosen->fidelity_report,
-                  "write which registers were touched, and how well they are known; .json or .md");
     c->add_option("qemu-arguments", chosen->extra, "after '--': more arguments of QEMU");
-    c->callback([chosen, &status] { status = guarded(*chosen); });
+    c->callback([chosen, &status] { status = guarded([&] { return guest(*chosen); }); });
 }
 
 }  // namespace trn

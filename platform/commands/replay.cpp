@@ -12,6 +12,7 @@
 
 #include "models/kinds.h"
 #include "platform/commands/doors.h"
+#include "platform/commands/guarded.h"
 #include "platform/kernel/time_text.h"
 #include "platform/recording/log/survey.h"
 #include "platform/recording/replay.h"
@@ -20,7 +21,6 @@ namespace trn {
 
 namespace {
 
-using recording::recording_error;
 using rpc::json;
 using wall_clock = run_loop::wall_clock;
 
@@ -107,19 +107,6 @@ int run(const options& chosen) {
     return good ? 0 : 1;
 }
 
-int guarded(const options& chosen) {
-    try {
-        return run(chosen);
-    } catch (const config_error& e) {
-        fmt::print(stderr, "{}\n", e.what());
-    } catch (const listen_error& e) {
-        fmt::print(stderr, "trnvp: {}\n", e.what());
-    } catch (const recording_error& e) {
-        fmt::print(stderr, "trnvp: {}\n", e.what());
-    }
-    return 2;
-}
-
 }  // namespace
 
 void add_replay(CLI::App& app, int& status) {
@@ -135,7 +122,7 @@ void add_replay(CLI::App& app, int& status) {
     c->add_flag("--strict", chosen->strict,
                 "differences are an error on another platform or firmware too");
     c->add_flag("--json", chosen->json, "the result as one JSON line");
-    c->callback([chosen, &status] { status = guarded(*chosen); });
+    c->callback([chosen, &status] { status = guarded([&] { return run(*chosen); }); });
 }
 
 }  // namespace trn

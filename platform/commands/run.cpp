@@ -35,10 +35,8 @@ using namespace std::chrono_literals;
 struct options {
     board_options board;
     std::string until, max_time;
-    std::string listen, gdb, uart, control_tcp, token_file, record;
+    std::string listen, gdb, uart, control_tcp, token_file;
     bool allow_remote = false;
-    std::vector<misuse::policy_choice> misuse;
-    std::string fidelity_report;
     bool paused = false;
     bool json = false;
 };
@@ -56,7 +54,8 @@ platform_options build_options(const options& chosen) {
     if (!chosen.until.empty() && chosen.until != "ready") time_option("--until", chosen.until);
     if (chosen.uart == "socket" && chosen.listen.empty())
         throw user_error("--uart socket needs --listen DIR");
-    if (!chosen.record.empty() && !chosen.gdb.empty()) throw user_error(recording::no_debugger);
+    if (!chosen.board.record.empty() && !chosen.gdb.empty())
+        throw user_error(recording::no_debugger);
     return chosen.board.checked();
 }
 
@@ -66,15 +65,15 @@ public:
     explicit session(const options& chosen)
         : chosen_(chosen),
           platform_(kinds(), build_options(chosen)),
-          recorder_(recording::recorder_for(platform_, build_options(chosen), chosen.record)),
+          recorder_(recording::recorder_for(platform_, build_options(chosen), chosen.board.record)),
           doors_(platform_, recorder_.get()),
           signals_(io(), SIGINT, SIGTERM),
           tick_(io()) {}
 
     int run() {
-        apply(chosen_.misuse);
+        apply(chosen_.board.misuse);
         std::optional<fidelity_report> touched;
-        if (!chosen_.fidelity_report.empty()) touched.emplace(chosen_.fidelity_report);
+        if (!chosen_.board.fidelity_report.empty()) touched.emplace(chosen_.board.fidelity_report);
         if (chosen_.paused) platform_.loop().pause("--paused");
         signals_.async_wait([this](auto error, int) {
             if (!error) platform_.loop().quit("interrupted");
@@ -224,21 +223,6 @@ private:
     bool until_time_ = false;  ///< --until is a time, and comes before --max-time
 };
 
-int guarded(const options& chosen) {
-    try {
-        return session(chosen).run();
-    } catch (const config_error& e) {
-        fmt::print(stderr, "{}\n", e.what());
-    } catch (const listen_error& e) {
-        fmt::print(stderr, "trnvp: {}\n", e.what());
-    } catch (const recording::recording_error& e) {
-        fmt::print(stderr, "trnvp: {}\n", e.what());
-    } catch (const user_error& e) {
-        fmt::print(stderr, "trnvp: {}\n", e.what());
-    }
-    return 2;
-}
-
 }  // namespace
 
 void add_run(CLI::App& app, int& status) {
@@ -256,11 +240,6 @@ void add_run(CLI::App& app, int& status) {
     c->add_option("--until", chosen->until,
                   "end with status 0 when: 'ready', or a simulated time like '10 ms'");
     c->add_option("--max-time", chosen->max_time, "end at this simulated time");
-    add_misuse_option(*c, chosen->misuse);
-    c->add_option("--record", chosen->record,
-                  "store all that comes from outside in this folder, for 'trnvp replay'");
-    c->add_option("--fidelity-report", chosen->fidelity_report,
-                  "write which registers were touched, and how well they are known; .json or .md");
     c->add_option("--uart", chosen->uart,
                   "stdout, none, socket (in the --listen folder), or a file");
     c->add_flag("--paused", chosen->paused,
@@ -268,7 +247,7 @@ void add_run(CLI::App& app, int& status) {
     c->add_flag("--json", chosen->json, "one JSON line at the start and one at the end");
     c->callback([chosen, &status] {
         if (chosen->uart.empty()) chosen->uart = chosen->json ? "none" : "stdout";
-        status = guarded(*chosen);
+        status = guarded([&] { return session(*chosen).run(); });
     });
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "models/kinds.h"
+#include "platform/commands/guarded.h"
 #include "platform/commands/misuse_option.h"
 #include "platform/netlist/boards.h"
 #include "platform/scenario/execution.h"
@@ -131,14 +132,7 @@ void add_test(CLI::App& app, int& status) {
         ->check(CLI::IsMember({"contended", "functional"}));
     c->add_flag("--json", chosen->json, "one JSON array with all results, nothing else");
     c->add_flag("--list", chosen->list, "only say what would run");
-    c->callback([chosen, &status] {
-        try {
-            status = run(*chosen);
-        } catch (const config_error& wrong) {
-            fmt::print(stderr, "{}\n", wrong.what());
-            status = 2;
-        }
-    });
+    c->callback([chosen, &status] { status = guarded([&] { return run(*chosen); }); });
 }
 
 }  // namespace trn
