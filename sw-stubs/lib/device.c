@@ -191,7 +191,7 @@ trn_status need_core(trn_device* device, uint32_t core) {
     if (status != TRN_OK) return status;
     return core < device->map->cores ? TRN_OK
                                      : fail(device, TRN_INVALID_ARGUMENT, "no core %u: %s has %u",
-                                            core, device->generation->name, device->map->cores);
+                                            core, device->part->name, device->map->cores);
 }
 
 trn_device* trn_create(const trn_transport* transport, const trn_options* options) {
@@ -239,13 +239,14 @@ static trn_status identify(trn_device* device) {
     device->vendor_id = (uint16_t)ids;
     device->device_id = (uint16_t)(ids >> 16);
     device->revision = (uint8_t)revision;
-    device->generation = device->vendor_id == VENDOR_ID ? generation_find(device->device_id) : NULL;
-    device->map = device->generation ? device->generation->map : NULL;
-    if (!device->generation)
+    device->part = device->vendor_id == VENDOR_ID ? part_find(device->device_id) : NULL;
+    if (!device->part)
         return fail(device, TRN_UNKNOWN_DEVICE,
                     "function %04x:%04x is no Trainium that this "
                     "library knows (1d0f:7564, :7565, :7364, :7164, :7264)",
                     device->vendor_id, device->device_id);
+    device->generation = device->part->generation;
+    device->map = device->generation->map;
     device->mode = device->revision == REVISION_QEMU       ? TRN_MODE_QEMU
                    : device->revision == REVISION_EMULATOR ? TRN_MODE_EMULATOR
                                                            : TRN_MODE_SILICON;
@@ -263,7 +264,7 @@ static trn_status find_bars(trn_device* device) {
     if (device->bar_size[registers] < needed)
         return fail(device, TRN_PROTOCOL_ERROR,
                     "BAR%u has 0x%llx bytes: the registers of %s need 0x%llx", registers,
-                    (unsigned long long)device->bar_size[registers], device->generation->name,
+                    (unsigned long long)device->bar_size[registers], device->part->name,
                     (unsigned long long)needed);
     if (device->mode == TRN_MODE_QEMU && device->bar_size[4] == 0)
         return fail(device, TRN_PROTOCOL_ERROR, "no BAR4: on revision 255 it tells the HBM size");
@@ -299,7 +300,7 @@ static trn_status place_on_board(trn_device* device) {
         return fail(device, TRN_PROTOCOL_ERROR, "routing id 0x%x: 0..%u are possible",
                     device->routing_id, most - 1);
     const uint32_t position = device->routing_id % 16;
-    device->device_index = pds ? position : device->generation->index_of_routing_id[position];
+    device->device_index = pds ? position : device->part->index_of_routing_id[position];
     if (device->generation->index_continues) device->device_index += device->routing_id - position;
     if (!pds) return TRN_OK;
     mmio_begin(device);
@@ -341,7 +342,7 @@ trn_status trn_get_info(const trn_device* device, trn_device_info* info) {
         .revision = device->revision,
         .mode = device->mode,
         .architecture = generation->architecture,
-        .name = generation->name,
+        .name = device->part->name,
         .routing_id = device->routing_id,
         .device_index = device->device_index,
         .cores = device->map->cores,

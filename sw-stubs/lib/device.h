@@ -12,8 +12,9 @@
 struct trn_device {
     trn_transport transport;
     trn_options options;
-    const trn_generation* generation;
-    const trn_map* map; /* the generation's */
+    const trn_part* part;
+    const trn_generation* generation; /* of the part */
+    const trn_map* map;               /* the generation's */
     trn_mode mode;
     uint16_t vendor_id, device_id;
     uint8_t revision;

@@ -101,91 +101,72 @@ static const trn_map one_die = {
     .scrub_engines = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
 };
 
-static const trn_generation generations[] = {
-    {
-        .device_ids = {0x7564, 0x7565},
-        .name = "Trainium3",
-        .architecture = 4,
-        .map = &two_dies,
-        .stack_bytes = GIB(36),
-        .state_buffer_bytes = MIB(32),
-        .index_of_routing_id = {0, 3, 4, 7, 12, 15, 8, 11, 1, 2, 5, 6, 13, 14, 9, 10},
-        .reset_limit_s = 480,
-        .simulator_reset_limit_s = 500,
-        .m2s_data_cfg = 0x010008F8,
-        .m2s_outstanding = 0x20808080,
-        .s2m_outstanding_read = 0x00400080,
-        .has_outstanding_write_2 = true,
-        .has_backpressure = true,
-        .has_strong_order = true,
-        .pod_engines = {40, 72, 8, 104},
-        .limit_us_per_descriptor = 80000,
-    },
-    {
-        .device_ids = {0x7364, 0x7364},
-        .name = "Trainium2",
-        .architecture = 3,
-        .map = &two_dies,
-        .stack_bytes = GIB(24),
-        .state_buffer_bytes = MIB(28),
-        .index_of_routing_id = {0, 3, 4, 7, 12, 15, 8, 11, 1, 2, 5, 6, 13, 14, 9, 10},
-        .reset_limit_s = 480,
-        .simulator_reset_limit_s = 500,
-        .emulator_is_reset = true,
-        .m2s_data_cfg = 0x010008F8,
-        .m2s_outstanding = 0x20808080,
-        .s2m_outstanding_read = 0x00400080,
-        .has_backpressure = true,
-        .has_strong_order = true,
-        .pod_engines = {36, 68, 4, 100},
-        .limit_us_per_descriptor = 80000,
-    },
-    {
-        .device_ids = {0x7164, 0x7164},
-        .name = "Trainium1",
-        .architecture = 2,
-        .map = &one_die,
-        .stack_bytes = GIB(16),
-        .state_buffer_bytes = MIB(24),
-        .index_of_routing_id = {0, 4, 1, 5, 3, 7, 2, 6, 12, 8, 13, 9, 15, 11, 14, 10},
-        .index_continues = true,
-        .reset_limit_s = 120,
-        .simulator_reset_limit_s = 11,
-        .simulator_asks_firmware = true,
-        .emulator_is_reset = true,
-        .m2s_data_cfg = 0x01000400,
-        .m2s_outstanding = 0x0000086F,
-        .s2m_outstanding_read = 0x00400008,
-        .has_broadcast = true,
-        .aborts_on_axi_errors = true,
-        .limit_us_per_descriptor = 40000,
-    },
-    {
-        .device_ids = {0x7264, 0x7264},
-        .name = "Inferentia2",
-        .architecture = 2,
-        .map = &one_die,
-        .stack_bytes = GIB(16),
-        .state_buffer_bytes = MIB(24),
-        .index_of_routing_id = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
-        .index_continues = true,
-        .reset_limit_s = 120,
-        .simulator_reset_limit_s = 11,
-        .simulator_asks_firmware = true,
-        .emulator_is_reset = true,
-        .m2s_data_cfg = 0x01000400,
-        .m2s_outstanding = 0x0000086F,
-        .s2m_outstanding_read = 0x00400008,
-        .has_broadcast = true,
-        .aborts_on_axi_errors = true,
-        .limit_us_per_descriptor = 40000,
-    },
+static const trn_generation v4 = {
+    .architecture = 4,
+    .map = &two_dies,
+    .stack_bytes = GIB(36),
+    .state_buffer_bytes = MIB(32),
+    .reset_limit_s = 480,
+    .simulator_reset_limit_s = 500,
+    .m2s_data_cfg = 0x010008F8,
+    .m2s_outstanding = 0x20808080,
+    .s2m_outstanding_read = 0x00400080,
+    .has_outstanding_write_2 = true,
+    .has_backpressure = true,
+    .has_strong_order = true,
+    .pod_engines = {40, 72, 8, 104},
+    .limit_us_per_descriptor = 80000,
 };
 
-const trn_generation* generation_find(uint16_t device_id) {
-    for (size_t i = 0; i < sizeof generations / sizeof generations[0]; ++i)
-        if (generations[i].device_ids[0] == device_id || generations[i].device_ids[1] == device_id)
-            return &generations[i];
+static const trn_generation v3 = {
+    .architecture = 3,
+    .map = &two_dies,
+    .stack_bytes = GIB(24),
+    .state_buffer_bytes = MIB(28),
+    .reset_limit_s = 480,
+    .simulator_reset_limit_s = 500,
+    .emulator_is_reset = true,
+    .m2s_data_cfg = 0x010008F8,
+    .m2s_outstanding = 0x20808080,
+    .s2m_outstanding_read = 0x00400080,
+    .has_backpressure = true,
+    .has_strong_order = true,
+    .pod_engines = {36, 68, 4, 100},
+    .limit_us_per_descriptor = 80000,
+};
+
+static const trn_generation v2 = {
+    .architecture = 2,
+    .map = &one_die,
+    .stack_bytes = GIB(16),
+    .state_buffer_bytes = MIB(24),
+    .index_continues = true,
+    .reset_limit_s = 120,
+    .simulator_reset_limit_s = 11,
+    .simulator_asks_firmware = true,
+    .emulator_is_reset = true,
+    .m2s_data_cfg = 0x01000400,
+    .m2s_outstanding = 0x0000086F,
+    .s2m_outstanding_read = 0x00400008,
+    .has_broadcast = true,
+    .aborts_on_axi_errors = true,
+    .limit_us_per_descriptor = 40000,
+};
+
+static const uint8_t torus_of_v3_and_v4[16] = {0, 3, 4, 7, 12, 15, 8, 11,
+                                               1, 2, 5, 6, 13, 14, 9, 10};
+static const uint8_t torus_of_v2[16] = {0, 4, 1, 5, 3, 7, 2, 6, 12, 8, 13, 9, 15, 11, 14, 10};
+static const uint8_t in_order[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+static const trn_part parts[] = {
+    {0x7564, "Trainium3", &v4, torus_of_v3_and_v4}, {0x7565, "Trainium3", &v4, torus_of_v3_and_v4},
+    {0x7364, "Trainium2", &v3, torus_of_v3_and_v4}, {0x7164, "Trainium1", &v2, torus_of_v2},
+    {0x7264, "Inferentia2", &v2, in_order},
+};
+
+const trn_part* part_find(uint16_t device_id) {
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i)
+        if (parts[i].device_id == device_id) return &parts[i];
     return NULL;
 }
 

@@ -7,7 +7,7 @@
 
 #include "trn_driver.h"
 
-/* What the chip generations have different, as the public driver knows it: one row each in
+/* What the chip generations have different, as the public driver knows it: one constant each in
  * generation.c. Nothing else in this library asks which generation a device is. */
 
 #define TRN_QUEUES 16u
@@ -61,14 +61,11 @@ typedef struct trn_map {
 } trn_map;
 
 typedef struct trn_generation {
-    uint16_t device_ids[2];
-    const char* name;
     uint32_t architecture; /* as the public driver numbers them */
     const trn_map* map;
     uint64_t stack_bytes, state_buffer_bytes;
 
-    uint8_t index_of_routing_id[16]; /* contract 1.3, 15.2 */
-    bool index_continues;            /* routing id 16 is index 16 + that of id 0, not 0 again */
+    bool index_continues; /* routing id 16 is index 16 + that of id 0, not 0 again */
 
     /* Reset (contract 2, 5) */
     uint32_t reset_limit_s;           /* until firmware takes the request */
@@ -84,8 +81,16 @@ typedef struct trn_generation {
     uint32_t limit_us_per_descriptor; /* contract 7.5: time limit of a copy of 64 KiB */
 } trn_generation;
 
-/* NULL for a device id that no generation has. */
-const trn_generation* generation_find(uint16_t device_id);
+/* A chip of a generation, by its PCI device id. */
+typedef struct trn_part {
+    uint16_t device_id;
+    const char* name;
+    const trn_generation* generation;
+    const uint8_t* index_of_routing_id; /* 16 of them: contract 1.3, 15.2 */
+} trn_part;
+
+/* NULL for a device id that is not known. */
+const trn_part* part_find(uint16_t device_id);
 
 /* Where block `number` stands; 0 when there is none. */
 uint64_t place(const trn_blocks* blocks, uint32_t number);

@@ -289,8 +289,8 @@ trn_status trn_get_power(trn_device* device, uint32_t die, trn_power_sample* sam
     trn_status status = need_probe(device);
     if (status != TRN_OK) return status;
     if (die >= device->map->dies)
-        return fail(device, TRN_INVALID_ARGUMENT, "no die %u: %s has %u", die,
-                    device->generation->name, device->map->dies);
+        return fail(device, TRN_INVALID_ARGUMENT, "no die %u: %s has %u", die, device->part->name,
+                    device->map->dies);
     const uint32_t offsets[] = {MISC_RAM(API_VERSION), MISC_RAM(POWER)(die)};
     uint32_t words[2] = {0, 0};
     status = read_words(device, offsets, words, 2);

@@ -21,8 +21,7 @@
 static trn_status need_pod(trn_device* device) {
     const trn_status status = need_ready(device);
     if (status == TRN_OK && device->generation->pod_engines[0] == 0)
-        return fail(device, TRN_NOT_SUPPORTED, "%s has no neighbour windows",
-                    device->generation->name);
+        return fail(device, TRN_NOT_SUPPORTED, "%s has no neighbour windows", device->part->name);
     return status;
 }
 

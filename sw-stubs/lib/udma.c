@@ -183,7 +183,7 @@ trn_status need_engine(trn_device* device, uint32_t engine, uint32_t queue) {
     if (status != TRN_OK) return status;
     if (engine >= device->map->engines)
         return fail(device, TRN_INVALID_ARGUMENT, "no DMA engine %u: %s has %u", engine,
-                    device->generation->name, device->map->engines);
+                    device->part->name, device->map->engines);
     if (queue >= TRN_QUEUES)
         return fail(device, TRN_INVALID_ARGUMENT, "no queue %u: an engine has %u", queue,
                     TRN_QUEUES);
