@@ -208,14 +208,15 @@ bool copied_as_zeroes(std::uint8_t* to, const std::uint8_t* from, std::size_t si
     constexpr std::size_t worth_asking = 16384;  // below, the question costs as much as the copy
     constexpr std::size_t glance = 64;
     if (size < worth_asking) return false;
-    const backing_store* source = backing_store::holding(from);
-    const backing_store* destination = backing_store::holding(to);
-    if (source != nullptr && source->untouched(from, size)) {
-        if (destination == nullptr || !destination->untouched(to, size)) std::memset(to, 0, size);
+    const auto fresh = [size](const std::uint8_t* at) {
+        const auto* store = backing_store::holding(at);
+        return store != nullptr && store->untouched(at, size);
+    };
+    if (fresh(from)) {
+        if (!fresh(to)) std::memset(to, 0, size);
         return true;
     }
-    return destination != nullptr && all_zero(from, glance) && destination->untouched(to, size) &&
-           all_zero(from, size);
+    return all_zero(from, glance) && fresh(to) && all_zero(from, size);
 }
 
 }  // namespace trn
