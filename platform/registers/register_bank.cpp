@@ -201,8 +201,13 @@ inline tlm::tlm_response_status register_bank::beat(bool is_write, std::uint64_t
     return status == tlm::TLM_OK_RESPONSE ? status : refuse(status, is_write, address, width_);
 }
 
+void register_bank::start_counting() {
+    uses_ = std::make_unique<register_use[]>(rows_.size());
+}
+
 inline register_use::counts& register_bank::count(std::uint32_t row) {
-    if (uses_ == nullptr) uses_ = std::make_unique<register_use[]>(rows_.size());
+    if (uses_ == nullptr) [[unlikely]]
+        start_counting();
     return uses_[row].by[static_cast<std::size_t>(initiator::current_kind())];
 }
 

@@ -218,6 +218,7 @@ private:
     std::uint64_t load(unsigned instance, std::uint32_t slot, const live_row& row) const;
     std::uint64_t fetch(const unsigned char* bytes) const;
     register_use::counts& count(std::uint32_t row);
+    [[gnu::cold, gnu::noinline]] void start_counting();
     void put(unsigned char* bytes, std::uint64_t value) const;
     void store(unsigned instance, std::uint32_t slot, std::uint64_t value);
     void allocate(unsigned instance);
