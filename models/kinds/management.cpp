@@ -9,6 +9,14 @@
 #include "models/watchdog/watchdog.h"
 #include "platform/netlist/kind_table.h"
 
+template <>
+struct trn::config::choices<trn::reset_controller::joined> {
+    using joined = trn::reset_controller::joined;
+    static constexpr std::array list{choice{"none", joined::none}, choice{"ring", joined::ring},
+                                     choice{"torus", joined::torus},
+                                     choice{"switched", joined::switched}};
+};
+
 namespace trn::kind_tables {
 
 kind boot_rom_kind() {
@@ -105,6 +113,13 @@ kind reset_controller_kind() {
          {"generation", &c::generation,
           "strap: 4 is Trainium3, 3 Trainium2, 2 Trainium1 and Inferentia2"},
          {"server", &c::server, "strap: server and rack as misc RAM shows them"},
+         {"topology", &c::topology, "strap: how the chips of the machine are joined"},
+         {"shape_x", &c::shape_x, "strap: chips of a ring, of a torus' row, of a server"},
+         {"shape_y", &c::shape_y, "strap: rows of a torus, servers of a rack"},
+         {"shape_z", &c::shape_z, "strap: servers of a torus, racks"},
+         {"rack", &c::rack, "strap: where the chip sits"},
+         {"server_in_rack", &c::server_in_rack, "strap: where the chip sits"},
+         {"chip", &c::chip, "strap: which one of the server"},
          {"recovery", &c::recovery, "strap: the boot ROM stops before the flash"},
          {"prefer_slot_b", &c::prefer_slot_b, "strap: the boot ROM tries slot B first"},
          {"pll_lock_time", &c::pll_lock_time, "of the clocks"},
@@ -121,7 +136,19 @@ kind reset_controller_kind() {
          port::irq_out("tpb_reset", "NeuronCores").times(reset_controller::tpb_lines).optional(),
          port::irq_out("top_sp_reset", "pairs of TOP_SPs, or single ones")
              .times(reset_controller::top_sp_lines)
-             .optional()});
+             .optional()},
+        [](const c& cfg) -> std::optional<std::string> {
+            if (cfg.topology == reset_controller::joined::none) return std::nullopt;
+            const bool switched = cfg.topology == reset_controller::joined::switched;
+            const unsigned chips = switched ? cfg.shape_x : unsigned{cfg.shape_x} * cfg.shape_y;
+            const unsigned servers = switched ? cfg.shape_y : cfg.shape_z;
+            const unsigned racks = switched ? cfg.shape_z : 1;
+            if (chips < 1 || chips > 16 || servers < 1 || servers > 32 || racks < 1 || racks > 2)
+                return "the fabric address has room for 16 chips, 32 servers and 2 racks";
+            if (cfg.chip < chips && cfg.server_in_rack < servers && cfg.rack < racks)
+                return std::nullopt;
+            return "the chip's place (rack, server_in_rack, chip) is outside the machine's shape";
+        });
 }
 
 }  // namespace trn::kind_tables

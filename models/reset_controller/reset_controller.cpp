@@ -35,6 +35,13 @@ void reset_controller::define_registers() {
     strap(reg::strap_serial_lo, cfg_.serial);
     strap(reg::strap_serial_hi, cfg_.serial >> 32);
     strap(reg::strap_server, cfg_.server);
+    std::uint64_t machine = strap_topology::kind.set(0, static_cast<std::uint64_t>(cfg_.topology));
+    machine = strap_topology::x.set(machine, cfg_.shape_x);
+    machine = strap_topology::y.set(machine, cfg_.shape_y);
+    strap(reg::strap_topology, strap_topology::z.set(machine, cfg_.shape_z));
+    std::uint64_t place = strap_place::chip.set(0, cfg_.chip);
+    place = strap_place::server.set(place, cfg_.server_in_rack);
+    strap(reg::strap_place, strap_place::rack.set(place, cfg_.rack));
     std::uint64_t platform = strap_platform::revision.set(0, cfg_.revision_id);
     platform = strap_platform::generation.set(platform, cfg_.generation);
     platform = strap_platform::recovery.set(platform, cfg_.recovery);

@@ -18,14 +18,23 @@ namespace trn {
 /// processor's own reset and takes all domains down again. Spec: doc/models/reset_controller.md.
 class reset_controller : public sc_core::sc_module, public reports_ready {
 public:
+    /// How the chips of a machine are joined: doc/topology.md.
+    enum class joined : std::uint8_t { none, ring, torus, switched };
     struct config {
-        std::uint64_t routing_id = 0;   ///< strap: board position
-        std::uint64_t serial = 1;       ///< strap: unique per chip, neither half 0xdeadbeef
-        std::uint64_t revision_id = 0;  ///< strap: PCI revision, 255 simulator, 240 emulator
-        std::uint64_t generation = 4;   ///< strap: 4 Trainium3, 3 Trainium2, 2 Trainium1
-        std::uint64_t server = 0;       ///< strap: server and rack as misc RAM +0x70 shows them
-        bool recovery = false;          ///< strap: the boot ROM stops before the flash
-        bool prefer_slot_b = false;     ///< strap: the boot ROM tries slot B first
+        std::uint64_t routing_id = 0;     ///< strap: board position
+        std::uint64_t serial = 1;         ///< strap: unique per chip, neither half 0xdeadbeef
+        std::uint64_t revision_id = 0;    ///< strap: PCI revision, 255 simulator, 240 emulator
+        std::uint64_t generation = 4;     ///< strap: 4 Trainium3, 3 Trainium2, 2 Trainium1
+        std::uint64_t server = 0;         ///< strap: server and rack as misc RAM +0x70 shows them
+        joined topology = joined::none;   ///< strap: the machine that this chip is part of
+        std::uint8_t shape_x = 1;         ///< strap: chips of a ring, a torus' row, a server
+        std::uint8_t shape_y = 1;         ///< strap: rows of a torus, servers of a rack
+        std::uint8_t shape_z = 1;         ///< strap: servers of a torus, racks
+        std::uint8_t rack = 0;            ///< strap: where the chip sits
+        std::uint8_t server_in_rack = 0;  ///< strap: where the chip sits
+        std::uint8_t chip = 0;            ///< strap: in the server
+        bool recovery = false;            ///< strap: the boot ROM stops before the flash
+        bool prefer_slot_b = false;       ///< strap: the boot ROM tries slot B first
         sc_core::sc_time pll_lock_time{80, sc_core::SC_US};
         sc_core::sc_time chip_reset_time{10, sc_core::SC_US};  ///< length of the pulse
         sc_core::sc_time access_latency{20, sc_core::SC_NS};   ///< of each register access

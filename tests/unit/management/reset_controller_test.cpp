@@ -23,6 +23,13 @@ struct ResetControllerTest : testing::Test {
                          {.routing_id = 9,
                           .serial = 0x1122334455667788,
                           .revision_id = 255,
+                          .topology = reset_controller::joined::switched,
+                          .shape_x = 4,
+                          .shape_y = 18,
+                          .shape_z = 2,
+                          .rack = 1,
+                          .server_in_rack = 17,
+                          .chip = 3,
                           .access_latency = SC_ZERO_TIME}};
     irq_out bite{"bite"};
     test::irq_probe chip{dut.chip_reset, "chip_probe"};
@@ -62,6 +69,8 @@ TEST_F(ResetControllerTest, ShowsItsStraps) {
     EXPECT_EQ(read(reg::strap_serial_lo), 0x55667788u);
     EXPECT_EQ(read(reg::strap_serial_hi), 0x11223344u);
     EXPECT_EQ(read(reg::strap_platform), 0x4ffu);
+    EXPECT_EQ(read(reg::strap_topology), 0x2'12'04'3u);
+    EXPECT_EQ(read(reg::strap_place), 0x1'11'03u);
     EXPECT_EQ(read(reg::reset_reason), reset_reason::power_on.mask());
 }
 
