@@ -50,6 +50,7 @@ std::vector<row> collect(const plan& board) {
         }
     }
     std::vector<row> rows;
+    rows.reserve(all.size());
     for (auto& [key, r] : all) rows.push_back(std::move(r));
     std::ranges::stable_sort(rows, [](const row& a, const row& b) {
         return std::tie(b.fidelity, b.known_by) < std::tie(a.fidelity, a.known_by);

@@ -28,8 +28,7 @@ struct csr_row {
 
 constexpr u64 all = ~u64{0};
 
-// -- Registers that only store.
-// --------------------------------------------------------------------
+// --- Registers that only store.
 
 template <u64 csr_state::*Member>
 u64 stored(hart& h, unsigned) {
@@ -44,8 +43,7 @@ u64 zero(hart&, unsigned) {
 }
 void ignored(hart&, unsigned, u64) {}
 
-// -- Identity.
-// -------------------------------------------------------------------------------------
+// --- Identity.
 
 u64 read_misa(hart& h, unsigned) {
     return h.settings().extensions.misa();
@@ -54,8 +52,7 @@ u64 read_hart_id(hart& h, unsigned) {
     return h.settings().hart_id;
 }
 
-// -- Status.
-// ---------------------------------------------------------------------------------------
+// --- Status.
 
 constexpr u64 uxl = u64{3} << 32;
 constexpr u64 sstatus_mask =
@@ -71,8 +68,7 @@ void write_sstatus(hart& h, unsigned, u64 value) {
     h.set_mstatus((h.csr.mstatus & ~sstatus_mask) | (value & sstatus_mask));
 }
 
-// -- Traps.
-// ----------------------------------------------------------------------------------------
+// --- Traps.
 
 constexpr u64 supervisor_lines = bit(interrupt::supervisor_software) |
                                  bit(interrupt::supervisor_timer) |
@@ -130,9 +126,8 @@ void write_satp(hart& h, unsigned, u64 value) {
     h.set_satp(value);
 }
 
-// -- Counters (Zicntr, Priv. 3.1.10-3.1.12).
-// ------------------------------------------------------- A running counter is what was counted
-// plus an offset; an inhibited one is its offset alone.
+// --- Counters (Zicntr, Priv. 3.1.10-3.1.12). A running counter is what was counted plus an offset;
+// an inhibited one is its offset alone.
 
 constexpr u64 inhibit_cycle = 1, inhibit_instret = 4;
 
@@ -164,8 +159,7 @@ u64 read_time(hart& h, unsigned) {
     return h.memory().time();
 }
 
-// -- Physical memory protection.
-// -------------------------------------------------------------------
+// --- Physical memory protection.
 
 constexpr unsigned pmpcfg0 = 0x3a0, pmpaddr0 = 0x3b0;
 
@@ -188,8 +182,7 @@ void write_pmpaddr(hart& h, unsigned number, u64 value) {
     h.protection_changed();
 }
 
-// -- Triggers.
-// -------------------------------------------------------------------------------------
+// --- Triggers.
 
 u64 read_tselect(hart& h, unsigned) {
     return h.watch.select();

@@ -44,8 +44,7 @@ void hart::reset() {
     attention_ = true;
 }
 
-// -- Running.
-// --------------------------------------------------------------------------------------
+// --- Running.
 
 u64 hart::run(u64 instructions) {
     const u64 start = ticks();
@@ -173,8 +172,7 @@ u64 hart::pc_of(const op* o) const {
     return page_ + slot_of(o).offset;
 }
 
-// -- Time.
-// -----------------------------------------------------------------------------------------
+// --- Time.
 
 u64 hart::ticks() const {
     const u64 before = at_ == nullptr ? 0 : slot_of(at_).before;
@@ -200,8 +198,7 @@ void hart::stall(u64 instructions) {
     unretired_ += instructions;
 }
 
-// -- Interrupts.
-// -----------------------------------------------------------------------------------
+// --- Interrupts.
 
 void hart::drive(interrupt line, bool level) {
     lines_ = level ? lines_ | bit(line) : lines_ & ~bit(line);
@@ -237,8 +234,7 @@ void hart::wait_for_interrupt() {
     stop_soon();
 }
 
-// -- Modes and caches.
-// -----------------------------------------------------------------------------
+// --- Modes and caches.
 
 void hart::change_mode(privilege mode) {
     mode_ = mode;
@@ -306,8 +302,7 @@ u64 hart::footprint() const {
     return bytes;
 }
 
-// -- Debugger.
-// -------------------------------------------------------------------------------------
+// --- Debugger.
 
 void hart::halt(stop_reason why, u64 address, access how) {
     halted_ = attention_ = true;

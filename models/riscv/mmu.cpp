@@ -42,8 +42,7 @@ constexpr bool aligned(u64 va, unsigned size) {
 
 }  // namespace
 
-// -- From virtual to physical.
-// ---------------------------------------------------------------------
+// --- From virtual to physical.
 
 privilege hart::data_mode() const {
     if ((csr.mstatus & mstatus::mprv) == 0) return mode_;
@@ -108,8 +107,7 @@ fault hart::physical(u64 va, u64 size, access how, u64& pa) {
     return {};
 }
 
-// -- Host pointers.
-// --------------------------------------------------------------------------------
+// --- Host pointers.
 
 u8* hart::direct(u64 pa, u64 size, access how) {
     const auto usable = [&](const direct_memory& r) {
@@ -141,8 +139,7 @@ void hart::remember(u64 va, u64 pa, access how) {
     e = {page, reinterpret_cast<u64>(host) - page};
 }
 
-// -- Loads and stores that the fast path did not answer.
-// -------------------------------------------
+// --- Loads and stores that the fast path did not answer.
 
 fault hart::load(u64 va, unsigned size, u64& value) {
     if (const fault f = watch_data(va, size, access::load)) return f;
@@ -274,8 +271,7 @@ fault hart::read_modify_write(u64 va, unsigned size, combine f, u64 operand, u64
     return {};
 }
 
-// -- Instructions executed alone.
-// ------------------------------------------------------------------
+// --- Instructions executed alone.
 
 fault hart::fetch(u64 pc, u32& bits) {
     if (triggers_enabled() && watch.hit(access::fetch, pc, 1, mode_))
@@ -301,8 +297,7 @@ fault hart::fetch_half(u64 pc, u16& half) {
     return {};
 }
 
-// -- Watching.
-// -------------------------------------------------------------------------------------
+// --- Watching.
 
 /// Debug spec, Sdtrig "native triggers": none fires while it could not be returned from.
 bool hart::triggers_enabled() const {
@@ -337,8 +332,7 @@ bool hart::page_is_watched(u64 va, access how) const {
     return false;
 }
 
-// -- For debuggers.
-// --------------------------------------------------------------------------------
+// --- For debuggers.
 
 bool hart::debug_translate(u64 va, u64& pa) {
     // A debugger sees what the hart could: permissions are ignored, the mapping is not.

@@ -59,8 +59,7 @@ riscv::hart& riscv_hart::core() {
     return *core_;
 }
 
-// -- The process: one quantum per activation.
-// ------------------------------------------------------
+// --- The process: one quantum per activation.
 
 void riscv_hart::wake() {
     wake_.notify(sc_core::SC_ZERO_TIME);
@@ -129,8 +128,7 @@ void riscv_hart::on_reset(bool level) {
     if (!level && sc_core::sc_start_of_simulation_invoked()) wake();
 }
 
-// -- The bus.
-// --------------------------------------------------------------------------------------
+// --- The bus.
 
 bool riscv_hart::transport(tlm::tlm_command command, std::uint64_t pa, std::uint8_t* data,
                            std::size_t size) {
@@ -212,8 +210,7 @@ void riscv_hart::invalidate_code(std::uint64_t, std::uint64_t) {
     if (core_ != nullptr) core_->invalidate_code();
 }
 
-// -- For a debugger.
-// -------------------------------------------------------------------------------
+// --- For a debugger.
 
 std::string riscv_hart::state() const {
     if (reset.level() || core_ == nullptr) return "in reset";

@@ -11,8 +11,7 @@
 
 namespace trn::riscv {
 
-// -- Ways out of a block. Each is the target of a tail call.
-// ---------------------------------------
+// --- Ways out of a block. Each is the target of a tail call.
 
 /// Goes to virtual address `acc`, whatever page it is in.
 void jump_to(TRN_FLOW);
@@ -34,8 +33,7 @@ void jump_and_link(TRN_FLOW);
 
 #define TRN_GO_TO(label) return label(h, o, acc, budget, page, space)
 
-// -- Operands.
-// -------------------------------------------------------------------------------------
+// --- Operands.
 
 enum class source : u8 { x, acc };
 
@@ -182,8 +180,7 @@ void triple(TRN_FLOW) {
     TRN_CONTINUE(o + 1);
 }
 
-// -- Control.
-// --------------------------------------------------------------------------------------
+// --- Control.
 
 template <comparison F, source A, source B>
 struct test {
@@ -234,8 +231,7 @@ void jump_and_link_register(TRN_FLOW) {
     TRN_CONTINUE(e.target);
 }
 
-// -- Everything rare: a function that may fault and may change anything.
-// ---------------------------
+// --- Everything rare: a function that may fault and may change anything.
 
 using effect = fault (*)(hart&, const op&);
 
@@ -263,8 +259,7 @@ void system(TRN_FLOW) {
     TRN_GO_TO(jump_to);
 }
 
-// -- Rows.
-// -----------------------------------------------------------------------------------------
+// --- Rows.
 
 template <binary F>
 constexpr variants rr{single<register_register<F, source::x, source::x>>,

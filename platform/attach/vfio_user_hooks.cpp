@@ -36,7 +36,7 @@ struct attached_host {
 }  // namespace
 
 vfio_user_server::hooks hooks_into(run_loop& loop, std::string who) {
-    const auto host = std::make_shared<attached_host>(loop, std::move(who));
+    const auto host = std::shared_ptr<attached_host>(new attached_host{loop, std::move(who)});
     return {.before_access = [&loop] { loop.host_access(); },
             .after_access =
                 [&loop](const sc_core::sc_time& delay, bool wrote) {

@@ -106,7 +106,8 @@ std::string tree_text(const plan& board) {
         const auto name = std::string(2 * ends.size(), ' ') + m.name;
         ends.push_back(m.end);
         std::vector<std::string> values;
-        for (const auto& [key, value] : board.parameters_of(m)) values.push_back(key + " " + value);
+        for (const auto& [key, value] : board.parameters_of(m))
+            values.push_back(fmt::format("{} {}", key, value));
         out += fmt::format("{:26} {:20} {}\n", name, m.type, fmt::join(values, ", "));
     }
     return out;
@@ -158,7 +159,7 @@ json map_json(const plan& board, const std::vector<map_row>& rows) {
 
 /// The routers to show: the one that was asked for, or all.
 std::vector<std::uint32_t> chosen_routers(const plan& board, const std::string& wanted) {
-    const auto all = routers(board);
+    auto all = routers(board);
     if (wanted.empty()) return all;
     std::vector<std::string> names;
     for (const auto r : all) {

@@ -21,7 +21,7 @@ fs::path firmware_folder() {
     std::error_code error;
     const auto program = fs::read_symlink("/proc/self/exe", error).parent_path();
     for (const char* near : {"firmware", "../firmware", "../share/trnvp/firmware"})
-        if (const auto folder = (program / near).lexically_normal();
+        if (auto folder = (program / near).lexically_normal();
             fs::is_regular_file(folder / "bootrom.bin", error))
             return folder;
     return "build/firmware";

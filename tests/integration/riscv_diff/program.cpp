@@ -65,8 +65,7 @@ void random_program::put(u64 address, T value) {
     std::memcpy(&image.at(address - base), &value, sizeof value);
 }
 
-// -- The machine's state at the start.
-// -------------------------------------------------------------
+// --- The machine's state at the start.
 
 void random_program::make_parameters(const elf_program& monitor) {
     const auto symbol = [&](const char* name) {
@@ -169,8 +168,7 @@ void random_program::map(u64 root, u64 va, u64 pa, u64 flags) {
     put<u64>(table + (va >> 12 & 511) * 8, pa >> 2 | flags);
 }
 
-// -- Code.
-// -----------------------------------------------------------------------------------------
+// --- Code.
 
 void random_program::make_code() {
     for (u64 chunk = 0; chunk < chunks; ++chunk) {
