@@ -26,7 +26,7 @@ public:
     /// Rows of `router` that show in `seen`, a window of its addresses, moved to where the window
     /// stands.
     void write_out(std::uint32_t router, const plan::range& seen,
-                   std::vector<config::node> through) {
+                   const std::vector<config::node>& through) {
         inside_.push_back(router);
         for (const auto& row : address_map(board_, router)) {
             if (rows.size() >= most_rows) break;

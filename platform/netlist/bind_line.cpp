@@ -65,7 +65,7 @@ parsed<plan::range> parse_window(std::string_view text) {
 }  // namespace
 
 parsed<std::uint64_t> parse_address(std::string_view text) {
-    const auto number = config::parse_unsigned(text);
+    auto number = config::parse_unsigned(text);
     if (std::holds_alternative<std::uint64_t>(number)) return number;
     const auto size = config::parse_bytes(text);
     if (const auto* value = std::get_if<bytes>(&size)) return value->value;

@@ -18,7 +18,7 @@ class replay;
 class replayed_function final : private traffic_watcher, private host_messages {
 public:
     replayed_function(replay& by, std::uint32_t number, std::string name, function_port& function);
-    ~replayed_function();
+    ~replayed_function() override;
 
     void repeat(const event& e);
     const std::string& name() const { return name_; }
