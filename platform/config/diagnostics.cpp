@@ -66,6 +66,7 @@ constexpr std::array rows{
     mistake_row{mistake::too_many_modules, "more than 200,000 modules or 2,000,000 bindings"},
     mistake_row{mistake::refused_by_model, "the model cannot be built with these parameters"},
     mistake_row{mistake::unknown_board, "no such board or kind"},
+    mistake_row{mistake::not_two_plugs, "'<->' joins two plugs"},
 };
 
 /// The window of the source line that is shown, made printable; the caret's offset in it.

@@ -66,6 +66,7 @@ enum class mistake : unsigned {
     too_many_modules = 53,
     refused_by_model = 54,
     unknown_board = 55,
+    not_two_plugs = 56,
 };
 
 struct mistake_row {

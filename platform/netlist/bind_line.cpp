@@ -93,10 +93,11 @@ parsed<bind_line::end> parse_end(std::string_view text) {
 }
 
 parsed<bind_line> parse_bind_line(std::string_view text) {
-    const auto [left, right] = cut(text, "->");
-    if (!right) return unreadable("there is no '->' in this bind line");
-    const auto [to, window] = cut(*right, "@");
     bind_line line;
+    line.both_ways = text.find("<->") != std::string_view::npos;
+    const auto [left, right] = cut(text, line.both_ways ? "<->" : "->");
+    if (!right) return unreadable("there is no '->' or '<->' in this bind line");
+    const auto [to, window] = cut(*right, "@");
     if (const auto why = get(parse_end(left), line.from)) return *why;
     if (to != "none")
         if (const auto why = get(parse_end(to), line.to)) return *why;

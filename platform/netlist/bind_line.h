@@ -12,7 +12,7 @@
 
 namespace trn {
 
-/// `initiator -> target [@ base + size [=> target base]]`, or `interrupt -> none`.
+/// `initiator -> target [@ base + size [=> target base]]`, `plug <-> plug`, or either with `none`.
 struct bind_line {
     struct end {
         std::string module;
@@ -20,7 +20,8 @@ struct bind_line {
         std::optional<std::uint64_t> index;
     };
     end from;
-    std::optional<end> to;  ///< nothing: `none`
+    std::optional<end> to;   ///< nothing: `none`
+    bool both_ways = false;  ///< `<->`
     std::optional<plan::range> window;
 };
 

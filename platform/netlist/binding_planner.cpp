@@ -129,13 +129,13 @@ bool binding_planner::bind_once(const scope& here, const entry& e, std::uint64_t
     auto& line = std::get<bind_line>(parsed);
     if (!place(e, k, known, line)) return false;
     const auto from = resolve(here, line.from, e.text);
-    if (!line.to) {
-        if (from) leave_unbound(*from, e.text);
-        return from.has_value();
-    }
-    const auto to = resolve(here, *line.to, e.text);
-    if (!from || !to) return false;
-    add(*from, *to, line.window, e.text);
+    const auto to = line.to ? resolve(here, *line.to, e.text) : std::nullopt;
+    if (!from || line.to.has_value() != to.has_value()) return false;
+    if (!arrow_fits(*from, to, line.both_ways, e.text)) return false;
+    if (to)
+        add(*from, *to, line.window, e.text);
+    else
+        leave_unbound(*from, e.text);
     return true;
 }
 
@@ -280,11 +280,40 @@ void binding_planner::add(const plan::endpoint& from, const plan::endpoint& to,
     plan_.bindings.push_back(std::move(made));
 }
 
+/// '<->' joins two plugs; everything else has a direction.
+bool binding_planner::arrow_fits(const plan::endpoint& from,
+                                 const std::optional<plan::endpoint>& to, bool both_ways,
+                                 const config::node& where) {
+    const auto is_plug = [&](const plan::endpoint& end) {
+        return port_of(end).role == port_role::plug;
+    };
+    const auto refuse = [&](std::string message, std::string suggestion) {
+        all_.report(where, mistake::not_two_plugs, std::move(message), std::move(suggestion));
+        return false;
+    };
+    const bool plugs = is_plug(from) && (!to || is_plug(*to));
+    if (plugs && !both_ways)
+        return refuse(fmt::format("'{}' is a plug, which works both ways", local_text(from)),
+                      fmt::format("write '{} <-> {}'", local_text(from),
+                                  to ? local_text(*to) : std::string("none")));
+    if (plugs && to && key(from) == key(*to))
+        return refuse(fmt::format("'{}' is joined to itself", local_text(from)),
+                      "a wire has two ends");
+    if (plugs || (!both_ways && !is_plug(from) && !(to && is_plug(*to)))) return true;
+    const plan::endpoint& other = is_plug(from) ? *to : from;
+    return refuse(
+        fmt::format("'{}' is {}, not a plug", local_text(other), with_article(port_of(other).role)),
+        is_plug(from) || (to && is_plug(*to))
+            ? "a plug meets a plug: 'chip0.port0 <-> wire0.a'"
+            : "'->' leads from an initiator to a target, '<->' joins two plugs");
+}
+
 bool binding_planner::directions_fit(const plan::endpoint& from, const plan::endpoint& to,
                                      const config::node& where) {
     const port_role left = port_of(from).role, right = port_of(to).role;
     if (left == port_role::initiator && right == port_role::target) return true;
     if (left == port_role::irq_out && right == port_role::irq_in) return true;
+    if (left == port_role::plug && right == port_role::plug) return true;
     if (left == port_role::uses && right == port_role::provides &&
         port_of(from).interface == port_of(to).interface)
         return true;
@@ -337,9 +366,11 @@ bool binding_planner::may_bind(const plan::endpoint& end, const config::node& wh
     return false;
 }
 
-/// `udma0.irq -> none` says that nobody listens, and that this is meant.
+/// `udma0.irq -> none` says that nobody listens, `link.a <-> none` that nothing is plugged in, and
+/// that this is meant.
 void binding_planner::leave_unbound(const plan::endpoint& from, const config::node& where) {
-    if (port_of(from).role != port_role::irq_out && !port_of(from).may_stay)
+    const port_role role = port_of(from).role;
+    if (role != port_role::irq_out && role != port_role::plug && !port_of(from).may_stay)
         return all_.report(where, mistake::unbound,
                            fmt::format("'{}' cannot stay unbound", local_text(from)));
     if (may_bind(from, where)) bound_.try_emplace(key(from), where);

@@ -65,6 +65,8 @@ private:
     std::optional<plan::endpoint> pick(plan::endpoint found, const bind_line::end& end,
                                        const config::node& where);
 
+    bool arrow_fits(const plan::endpoint& from, const std::optional<plan::endpoint>& to,
+                    bool both_ways, const config::node& where);
     void add(const plan::endpoint& from, const plan::endpoint& to,
              const std::optional<plan::range>& window, const config::node& where);
     bool directions_fit(const plan::endpoint& from, const plan::endpoint& to,

@@ -35,6 +35,8 @@ std::string_view to_string(port_role role) {
         return "user";
     case port_role::provides:
         return "provider";
+    case port_role::plug:
+        return "plug";
     }
     return "";
 }
@@ -50,6 +52,9 @@ port port::irq_out(std::string name, std::string doc) {
 }
 port port::irq_in(std::string name, std::string doc) {
     return make_port(std::move(name), port_role::irq_in, std::move(doc)).unlimited().optional();
+}
+port port::plug(std::string name, std::string doc) {
+    return make_port(std::move(name), port_role::plug, std::move(doc));
 }
 
 port port::optional() && {

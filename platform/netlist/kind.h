@@ -33,8 +33,9 @@ struct parameter {
     std::function<std::string(const std::any& config)> show;
 };
 
-/// `uses` and `provides` are the two ends of a C++ interface (an sc_port, or a setter).
-enum class port_role : std::uint8_t { initiator, target, irq_out, irq_in, uses, provides };
+/// `uses` and `provides` are the two ends of a C++ interface (an sc_port, or a setter); a plug is
+/// one end of a wire and meets another plug.
+enum class port_role : std::uint8_t { initiator, target, irq_out, irq_in, uses, provides, plug };
 std::string_view to_string(port_role role);
 
 /// One socket or interrupt line of a kind, by the name of its sc_object. Said in the table so that
@@ -60,6 +61,7 @@ struct port {
     static port target(std::string name, std::string doc);
     static port irq_out(std::string name, std::string doc);
     static port irq_in(std::string name, std::string doc);
+    static port plug(std::string name, std::string doc);
     /// The user has an sc_port<I> of this name; or is told by `set`.
     template <class I>
     static port uses(std::string name, std::string doc);

@@ -8,6 +8,7 @@
 #include <tlm>
 
 #include "platform/tlm/irq.h"
+#include "platform/tlm/plug.h"
 #include "platform/tlm/router.h"
 
 namespace trn {
@@ -49,6 +50,14 @@ bool bind_lines(sc_core::sc_object& from, sc_core::sc_object& to, unsigned line)
     auto* input = dynamic_cast<irq_in*>(&to);
     if (output == nullptr || input == nullptr || line >= input->lines()) return false;
     output->bind(*input, line);
+    return true;
+}
+
+bool join_plugs(sc_core::sc_object& one, sc_core::sc_object& other) {
+    auto* a = dynamic_cast<plug*>(&one);
+    auto* b = dynamic_cast<plug*>(&other);
+    if (a == nullptr || b == nullptr) return false;
+    a->join(*b);
     return true;
 }
 
@@ -128,7 +137,8 @@ void system::bind(const plan::binding& what) {
         if (user.join) return user.join(*modules_[what.from.module], *modules_[what.to.module]);
         auto& from = object(what.from);
         auto& to = object(what.to);
-        return bind_sockets(from, to) || bind_lines(from, to, what.to.index);
+        return bind_sockets(from, to) || bind_lines(from, to, what.to.index) ||
+               join_plugs(from, to);
     };
     if (!what.repeated && !bound()) broken_table(explain());
     if (!what.window) return;

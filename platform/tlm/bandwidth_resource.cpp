@@ -18,11 +18,19 @@ void set_timing(timing_mode mode) {
     the_mode = mode;
 }
 
-bandwidth_resource::bandwidth_resource(const config& cfg)
-    : cfg_(cfg),
-      ps_per_byte_(static_cast<std::uint64_t>(
-          (static_cast<unsigned __int128>(1'000'000'000'000u) << fraction_bits) /
-          cfg.bytes_per_second)) {}
+bandwidth_resource::bandwidth_resource(const config& cfg) : cfg_(cfg) {
+    set_rate(cfg.bytes_per_second);
+}
+
+void bandwidth_resource::set_rate(std::uint64_t bytes_per_second) {
+    cfg_.bytes_per_second = bytes_per_second;
+    ps_per_byte_ = static_cast<std::uint64_t>(
+        (static_cast<unsigned __int128>(1'000'000'000'000u) << fraction_bits) / bytes_per_second);
+}
+
+void bandwidth_resource::hold_until(const sc_core::sc_time& at) {
+    if (the_mode == timing_mode::contended) free_at_ = std::max(free_at_, at);
+}
 
 /// bytes / rate in the kernel's resolution (1 ps), rounded up so that no transfer is free. A
 /// multiplication instead of a division: this runs several times per transfer.

@@ -28,6 +28,10 @@ public:
     /// Takes the resource for `bytes` from `at` (absolute) on, or from when it is free. Returns
     /// when the last byte has left; in functional timing that is `at`.
     sc_core::sc_time reserve(std::uint64_t bytes, const sc_core::sc_time& at);
+    /// Nobody else gets the resource before `at` (absolute): its last bytes are held up further on.
+    void hold_until(const sc_core::sc_time& at);
+    /// The rate of what is reserved from now on.
+    void set_rate(std::uint64_t bytes_per_second);
     /// Sends `bytes` at now + `delay`; on return `delay` is when the last byte has arrived.
     void transfer(std::uint64_t bytes, sc_core::sc_time& delay);
 
@@ -42,8 +46,8 @@ private:
     sc_core::sc_time occupancy(std::uint64_t bytes) const;
 
     config cfg_;
-    std::uint64_t ps_per_byte_;  // fixed point; holds 1 byte per second and up
-    sc_core::sc_time free_at_;   // absolute
+    std::uint64_t ps_per_byte_ = 0;  // fixed point; holds 1 byte per second and up
+    sc_core::sc_time free_at_;       // absolute
     sc_core::sc_time busy_;
     std::uint64_t bytes_ = 0;
 };

@@ -16,10 +16,17 @@ sc_core::sc_time memory_port::window::reserve(tlm::tlm_command command, std::uin
                                               std::uint64_t bytes,
                                               const sc_core::sc_time& start) const {
     sc_core::sc_time through = start;
-    for (const route::hop& hop : hops) {
-        through = std::max(
-            through, hop.what->reserve(command, hop.address + (address - first), bytes, start));
-    }
+    const auto take = [&](const route::hop& hop) {
+        const auto own = hop.what->reserve(command, hop.address + (address - first), bytes, start);
+        if (through > own) hop.what->held_until(command, through);
+        through = std::max(through, own);
+    };
+    // From where the bytes arrive back to where they come from, so that each hop knows how slow the
+    // way behind it is: a write ends at the memory, a read at the initiator.
+    if (command == tlm::TLM_WRITE_COMMAND)
+        std::for_each(hops.rbegin(), hops.rend(), take);
+    else
+        std::for_each(hops.begin(), hops.end(), take);
     return through;
 }
 

@@ -18,6 +18,10 @@ public:
     /// of them has left; latency is not part of it.
     virtual sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t address,
                                      std::uint64_t bytes, const sc_core::sc_time& at) = 0;
+    /// What lies behind this hop, on the way that the bytes go, takes the last of those just
+    /// reserved only at `taken` (absolute). A hop with a bounded buffer is occupied until they fit
+    /// into it.
+    virtual void held_until(tlm::tlm_command, const sc_core::sc_time& /*taken*/) {}
 
 protected:
     ~crossing() = default;
@@ -33,7 +37,7 @@ struct route : tlm::tlm_extension<route> {
         crossing* what;
         std::uint64_t address;  ///< of the request, as the hop saw it
     };
-    static constexpr unsigned capacity = 6;
+    static constexpr unsigned capacity = 24;  // across a fabric, hop by hop
 
     std::array<hop, capacity> hops{};
     unsigned count = 0;

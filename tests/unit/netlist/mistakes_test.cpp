@@ -301,6 +301,89 @@ TEST(Board, E55SuggestsTheBoardThatWasMeant) {
     std::filesystem::remove(std::filesystem::path(testing::TempDir()) / "little.yaml");
 }
 
+/// Two modules with plugs, joined as `lines` say.
+std::string with_plugs(const std::string& lines) {
+    return R"(board: b
+modules:
+  one: {type: socket_strip}
+  other: {type: socket_strip}
+  ram: {type: memory, size: 64 KiB}
+  dev: {type: gadget}
+bind:
+  - dev.mem -> ram.in
+  - {bind: dev.irq -> none}
+  - dev.extra -> dev.regs
+)" + lines;
+}
+
+TEST(Board, JoinsPlugsBothWays) {
+    EXPECT_EQ(
+        findings(with_plugs("  - one.feed <-> other.feed\n"
+                            "  - {bind: \"one.outlet[${i}] <-> other.outlet[${i}]\", count: 2}\n"
+                            "  - one.outlet[2] <-> none\n")),
+        std::vector<finding>{});
+    EXPECT_EQ(findings(with_plugs("  - one.feed <-> none\n  - other.feed <-> none\n")),
+              std::vector<finding>{});
+}
+
+TEST(Board, E56TellsArrowsApart) {
+    const auto list = mistakes(with_plugs("  - one.feed -> other.feed\n"));
+    ASSERT_EQ(list.size(), 1u);
+    EXPECT_EQ(list[0].code, mistake::not_two_plugs);
+    EXPECT_EQ(list[0].message, "'one.feed' is a plug, which works both ways");
+    EXPECT_EQ(list[0].suggestion, "write 'one.feed <-> other.feed'");
+    EXPECT_EQ(mistakes(with_plugs("  - one.feed -> none\n")).at(0).suggestion,
+              "write 'one.feed <-> none'");
+    const finding here{mistake::not_two_plugs, 11, 5};
+    for (const auto* line : {"one.feed <-> ram.in", "dev.extra <-> one.feed", "dev.mem <-> ram.in",
+                             "dev.irq <-> none", "one.feed -> ram.in", "dev.irq -> one.outlet[0]"})
+        EXPECT_EQ(findings(with_plugs("  - " + std::string(line) + "\n")).at(0), here) << line;
+}
+
+TEST(Board, E56RefusesAPlugJoinedToItself) {
+    const auto list = mistakes(with_plugs("  - one.outlet[1] <-> one.outlet[1]\n"));
+    ASSERT_EQ(list.size(), 1u);
+    EXPECT_EQ(list[0].message, "'one.outlet[1]' is joined to itself");
+}
+
+TEST(Board, E40AndE41AndE49FindEndsOfPlugs) {
+    const auto list =
+        mistakes(with_plugs("  - one.feed <-> othr.feed\n"
+                            "  - one.outlt[0] <-> other.feed\n"
+                            "  - one.outlet[3] <-> other.feed\n"
+                            "  - one.outlet <-> other.feed\n"));
+    ASSERT_EQ(list.size(), 4u);
+    EXPECT_EQ(list[0].code, mistake::unknown_module);
+    EXPECT_THAT(list[0].suggestion, HasSubstr("did you mean 'other'?"));
+    EXPECT_EQ(list[1].code, mistake::unknown_port);
+    EXPECT_THAT(list[1].suggestion, HasSubstr("did you mean 'outlet'?"));
+    EXPECT_EQ(list[2].code, mistake::line_outside);
+    EXPECT_EQ(list[3].code, mistake::line_outside);
+}
+
+TEST(Board, E43RefusesAPlugUsedTwice) {
+    const auto list =
+        mistakes(with_plugs("  - one.feed <-> other.feed\n"
+                            "  - one.outlet[0] <-> other.feed\n"
+                            "  - other.feed <-> none\n"));
+    ASSERT_EQ(list.size(), 2u);
+    EXPECT_EQ(list[0].code, mistake::bound_twice);
+    EXPECT_EQ(list[0].suggestion, "first at board.yaml:11");
+    EXPECT_EQ(list[1].code, mistake::bound_twice);
+}
+
+TEST(Board, E44FindsAPlugThatNobodyUsed) {
+    const auto list = mistakes(with_plugs("  - one.feed <-> other.outlet[0]\n"));
+    ASSERT_EQ(list.size(), 1u);
+    EXPECT_EQ(list[0].code, mistake::unbound);
+    EXPECT_EQ(list[0].message, "plug 'other.feed' is not bound");
+}
+
+TEST(Board, E48RefusesARangeForPlugs) {
+    EXPECT_THAT(findings(with_plugs("  - one.feed <-> other.feed @ 0x0 + 4 KiB\n")),
+                testing::Contains(finding{mistake::range_expected, 11, 5}));
+}
+
 TEST(Board, TellsAllMistakesOfAFileInOrder) {
     const auto list = findings(R"(board: b
 colour: red

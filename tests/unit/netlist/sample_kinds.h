@@ -10,6 +10,7 @@
 #include "platform/config/document.h"
 #include "platform/netlist/kind_table.h"
 #include "platform/tlm/irq.h"
+#include "platform/tlm/plug.h"
 
 namespace trn::test {
 
@@ -76,6 +77,27 @@ public:
     std::uint64_t last_address = ~std::uint64_t{0};
 };
 
+/// Has plugs: one that must be used, several that may be.
+class socket_strip : public sc_core::sc_module, public plug::device {
+public:
+    struct config {
+        unsigned outlets = 3;
+    };
+    plug feed{"feed", *this, 100};
+    sc_core::sc_vector<plug> outlet{"outlet"};
+
+    socket_strip(sc_core::sc_module_name name, const config& cfg) : sc_module(name) {
+        outlet.init(cfg.outlets, [this](const char* each, std::size_t i) {
+            return new plug(each, *this, static_cast<unsigned>(i));
+        });
+    }
+    void received(plug& at, tlm::tlm_generic_payload& payload, sc_core::sc_time&) override {
+        last = at.index();
+        payload.set_response_status(tlm::TLM_OK_RESPONSE);
+    }
+    unsigned last = ~0u;
+};
+
 /// The project's kinds and `gadget`.
 const kind_list& sample_kinds();
 
@@ -121,6 +143,11 @@ inline const kind_list& sample_kinds() {
                 if (cfg.queues <= 32) return std::nullopt;
                 return "at most 32 queues";
             }));
+        all.push_back(kind_of<socket_strip>(
+            "socket_strip", "Has plugs.", {{"outlets", &socket_strip::config::outlets, "how many"}},
+            {port::plug("feed", "must be used"), port::plug("outlet", "may be used")
+                                                     .times(&socket_strip::config::outlets)
+                                                     .optional()}));
         all.push_back(kind_of<beat>("beat", "Gives the pace.",
                                     {{"start", &beat::config::start, "first tick"}},
                                     {port::provides<ticks>("out", "ticks")}));

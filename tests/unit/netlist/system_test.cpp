@@ -109,6 +109,28 @@ bind:
     EXPECT_EQ(d.second_pace->count(), 9u);
 }
 
+TEST(System, JoinsPlugs) {
+    trn::system built(board(R"(board: b
+modules:
+  one: {type: socket_strip}
+  other: {type: socket_strip, outlets: 2}
+bind:
+  - one.feed <-> other.outlet[1]
+  - other.feed <-> none
+)"));
+    auto& one = *built.find<test::socket_strip>("one");
+    auto& other = *built.find<test::socket_strip>("other");
+    EXPECT_EQ(one.feed.peer(), &other.outlet[1]);
+    EXPECT_EQ(other.outlet[1].peer(), &one.feed);
+    EXPECT_FALSE(other.feed.joined());
+    tlm::tlm_generic_payload payload;
+    sc_core::sc_time delay;
+    one.feed.send(payload, delay);
+    EXPECT_EQ(other.last, 1u);
+    other.outlet[1].send(payload, delay);
+    EXPECT_EQ(one.last, 100u);
+}
+
 TEST(System, RefusesAMemoryTheHostCannotHold) {
     try {
         trn::system built(
@@ -175,6 +197,30 @@ TEST_F(Nested, ChipsHaveTheirOwnParametersAndNames) {
     built.find<test::gadget>("host")->irq.set(true);
     EXPECT_TRUE(core->reset.level(1));
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
+}
+
+TEST_F(Nested, PlugsAreShownOneByOneOrMany) {
+    std::ofstream(folder / "chips/strip.yaml") << R"(assembly: strip
+modules:
+  inner: {type: socket_strip}
+ports:
+  feed: inner.feed
+  first: inner.outlet[0]
+  port: {port: "inner.outlet[${i}]", count: 3}
+)";
+    trn::system built(board(R"(board: b
+modules:
+  strip: {type: chips/strip, count: 2}
+bind:
+  - strip0.first <-> strip1.port2
+  - strip0.port1 <-> strip1.feed
+  - strip0.feed <-> none
+)",
+                            {folder, {}}));
+    auto& one = *built.find<test::socket_strip>("strip0.inner");
+    auto& other = *built.find<test::socket_strip>("strip1.inner");
+    EXPECT_EQ(one.outlet[0].peer(), &other.outlet[2]);
+    EXPECT_EQ(other.feed.peer(), &one.outlet[1]);
 }
 
 TEST_F(Nested, AVariantIsAnotherFileWithOtherDefaults) {

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace trn {
+
+/// The states of a link training and status state machine (LTSSM) that a device can see. The
+/// numbers are what registers show.
+enum class link_state : std::uint8_t {
+    detect,         ///< nobody at the other end, or it has not asked for the link
+    polling,        ///< bit and symbol lock
+    configuration,  ///< lanes become links
+    l0,             ///< carries data
+    recovery,       ///< changes speed or width
+    disabled,       ///< this device or its partner switched the link off
+    hot_reset
+};
+std::string_view to_string(link_state state);
+
+/// What a link shows and does for the device at one of its ends. A device finds it with
+/// plug::link().
+class link_end {
+public:
+    struct capability {
+        unsigned generation;  ///< the highest
+        unsigned lanes;       ///< of each link
+        unsigned links;       ///< equal links that bytes are striped over
+    };
+    struct status {
+        link_state state;
+        bool present;         ///< there is a device at the other end
+        unsigned generation;  ///< of the present speed; 0 before there is one
+        unsigned lanes;       ///< of the narrowest link that works
+        unsigned links;       ///< that work
+        bool degraded;        ///< fewer lanes or links than it could have
+    };
+    /// From power-on or the last clear_counters().
+    struct counters {
+        std::uint64_t sent;              ///< bytes on the wire: payload, headers, coding
+        std::uint64_t received;          ///< likewise
+        std::uint64_t payload_sent;      ///< bytes that programs moved
+        std::uint64_t payload_received;  ///< likewise
+        std::uint64_t replays;           ///< flits or packets received with a bad CRC, sent again
+        std::uint64_t downs;             ///< how often the link left L0 without being asked
+    };
+
+    virtual capability can() const = 0;
+    virtual status state() const = 0;
+    virtual counters count() const = 0;
+    virtual void clear_counters() = 0;
+    /// Whether an access that starts now goes through.
+    virtual bool up() const = 0;
+    /// Raw bytes per second of each direction, now; 0 while the link is down.
+    virtual std::uint64_t bytes_per_second() const = 0;
+
+    /// This device wants the link. Training starts when both ends do; plug::device::link_changed()
+    /// tells both when it is over.
+    virtual void train() = 0;
+    /// This device does not want the link (any more): it is down for both.
+    virtual void disable() = 0;
+    /// Resets the link: it is down, and both ends train again.
+    virtual void hot_reset() = 0;
+
+protected:
+    ~link_end() = default;
+};
+
+}  // namespace trn

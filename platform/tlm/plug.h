@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <systemc>
+#include <tlm>
+
+#include "platform/tlm/link_end.h"
+
+namespace trn {
+
+/// One end of a full-duplex connection: transactions go out of it and come in through it. Two plugs
+/// are joined (`a.port <-> b.port` in a board), each at most once; what lies between two devices is
+/// a module with two plugs of its own (a link). Costs nothing while nobody uses it, joined or not.
+///
+/// The transport calls are TLM-2.0's (no waiting, annotated delay, DMI with revocation), without a
+/// socket, because either side may start.
+class plug : public sc_core::sc_object {
+public:
+    /// What has plugs. `at` is the device's own plug; at.index() tells several apart.
+    class device {
+    public:
+        /// A transaction from the other side: carried out, with a response, before it returns.
+        virtual void received(plug& at, tlm::tlm_generic_payload& payload,
+                              sc_core::sc_time& delay) = 0;
+        /// The same without time or side effects; the bytes done.
+        virtual unsigned peeked(plug&, tlm::tlm_generic_payload&) { return 0; }
+        /// The other side asks for a direct pointer.
+        virtual bool asked_for_pointer(plug&, tlm::tlm_generic_payload&, tlm::tlm_dmi& dmi) {
+            dmi.allow_none();
+            return false;
+        }
+        /// Pointers that were given through `at` for these addresses are void.
+        virtual void pointers_revoked(plug&, std::uint64_t /*first*/, std::uint64_t /*last*/) {}
+        /// The link in this plug has come up, gone down, or changed speed or width.
+        virtual void link_changed(plug&) {}
+        /// For links: what the partner of `at` sees of this device as a link.
+        virtual link_end* link_seen_from(plug&) { return nullptr; }
+
+    protected:
+        ~device() = default;
+    };
+
+    plug(const char* name, device& owner, unsigned index = 0)
+        : sc_object(name), owner_(owner), index_(index) {}
+
+    const char* kind() const override { return "plug"; }
+    unsigned index() const { return index_; }
+
+    /// Joins two different plugs, neither of which is joined.
+    void join(plug& other) {
+        sc_assert(this != &other && peer_ == nullptr && other.peer_ == nullptr);
+        peer_ = &other;
+        other.peer_ = this;
+    }
+    bool joined() const { return peer_ != nullptr; }
+    /// The plug that this one is joined to, or nullptr.
+    plug* peer() const { return peer_; }
+    /// The link in this plug; nullptr when there is none (nobody, or a device without a link).
+    link_end* link() const {
+        return peer_ == nullptr ? nullptr : peer_->owner_.link_seen_from(*peer_);
+    }
+    /// An access that is sent now reaches somebody.
+    bool up() const {
+        if (peer_ == nullptr) return false;
+        const auto* wire = link();
+        return wire == nullptr || wire->up();
+    }
+
+    /// Sends a transaction. Nobody there: TLM_ADDRESS_ERROR_RESPONSE, as PCIe's Unsupported
+    /// Request.
+    void send(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+        if (peer_ == nullptr) return payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        peer_->owner_.received(*peer_, payload, delay);
+    }
+    unsigned peek(tlm::tlm_generic_payload& payload) {
+        return peer_ == nullptr ? 0 : peer_->owner_.peeked(*peer_, payload);
+    }
+    bool ask_for_pointer(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+        if (peer_ != nullptr) return peer_->owner_.asked_for_pointer(*peer_, payload, dmi);
+        dmi.allow_none();
+        return false;
+    }
+    /// Tells the other side that pointers it was given are void.
+    void revoke_pointers(std::uint64_t first = 0, std::uint64_t last = ~std::uint64_t{0}) {
+        if (peer_ != nullptr) peer_->owner_.pointers_revoked(*peer_, first, last);
+    }
+    /// For links: tells the device in this plug.
+    void tell_link_changed() {
+        if (peer_ != nullptr) peer_->owner_.link_changed(*peer_);
+    }
+
+private:
+    device& owner_;
+    plug* peer_ = nullptr;
+    const unsigned index_;
+};
+
+}  // namespace trn
