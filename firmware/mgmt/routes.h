@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which port leads to which chip, from what is known of the ports. Nothing here touches hardware.
+// Rules and fall-backs: doc/topology.md.
+#pragma once
+
+#include <stdint.h>
+
+#include "firmware/mgmt/topology.h"
+
+#define NO_PORT 0xffu
+
+struct routes {
+    uint8_t chip[TOPOLOGY_MOST_CHIPS];      ///< of the own server
+    uint8_t server[TOPOLOGY_MOST_SERVERS];  ///< of the own rack
+    uint8_t rack[TOPOLOGY_MOST_RACKS];
+};
+
+/// For chips that are this one, or that the machine does not have: NO_PORT.
+struct routes routes_find(const struct topology* t, const struct port* ports);
+
+/// What partners know of this chip's ports: nibble p is how many chips in a row can be reached
+/// through port p, at most 15; 0 is a dead port.
+uint32_t routes_state_word(const struct topology* t, const struct port* ports);
+
+/// Other chips to which there is a way.
+struct reachable {
+    unsigned server, rack, other;  ///< of the own server, of the rest of the rack, of other racks
+};
+struct reachable routes_count(const struct topology* t, const struct port* ports,
+                              const struct routes* routes);
+
+/// What this chip announces to the switch on a port: bits of enum claim.
+enum claim {
+    CLAIM_SELF = 1 << 0,        ///< "here is this chip"
+    CLAIM_SERVER = 1 << 1,      ///< "here one also gets to the chips of its server"
+    CLAIM_RACK = 1 << 2,        ///< "... of its rack"
+    CLAIM_OTHER_RACK = 1 << 3,  ///< "... of the other rack"
+};
+uint32_t routes_claims(const struct topology* t, const struct port* ports, unsigned port);

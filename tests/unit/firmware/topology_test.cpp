@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+// What firmware expects of its links and how it routes over them (doc/topology.md), machines whole.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+extern "C" {
+#define _Static_assert static_assert
+#include "firmware/mgmt/routes.h"
+#include "firmware/mgmt/topology.h"
+}
+
+namespace {
+
+constexpr unsigned no_port = NO_PORT;
+
+topology shaped(topology_kind kind, unsigned x, unsigned y, unsigned z, place own = {}) {
+    return {kind, static_cast<std::uint8_t>(x), static_cast<std::uint8_t>(y),
+            static_cast<std::uint8_t>(z), own};
+}
+
+std::string expected(const topology& t, unsigned port) {
+    const auto there = topology_expects(&t, port);
+    char name[48];
+    const std::string text = topology_name(&there, name, sizeof name);
+    return there.kind == PARTNER_CHIP ? text + " port " + std::to_string(there.port) : text;
+}
+
+TEST(Topology, OfATorusJoinsEveryPortToTheOtherOneOfItsPair) {
+    const auto corner = shaped(TOPOLOGY_TORUS, 4, 4, 4, {0, 3, 0});
+    EXPECT_EQ(expected(corner, 0), "rack 0 server 3 chip 1 port 1");
+    EXPECT_EQ(expected(corner, 1), "rack 0 server 3 chip 3 port 0");
+    EXPECT_EQ(expected(corner, 2), "rack 0 server 3 chip 4 port 3");
+    EXPECT_EQ(expected(corner, 3), "rack 0 server 3 chip 12 port 2");
+    EXPECT_EQ(expected(corner, 4), "rack 0 server 2 chip 0 port 5");
+    EXPECT_EQ(expected(corner, 5), "rack 0 server 0 chip 0 port 4");
+    EXPECT_EQ(expected(corner, 6), "nobody");
+    const auto flat = shaped(TOPOLOGY_RING, 12, 1, 1, {0, 0, 11});
+    EXPECT_EQ(expected(flat, 0), "rack 0 server 0 chip 0 port 1");
+    EXPECT_EQ(expected(flat, 1), "rack 0 server 0 chip 10 port 0");
+    EXPECT_EQ(expected(flat, 2), "nobody");
+    EXPECT_EQ(expected(flat, 4), "nobody");
+}
+
+TEST(Topology, OfASwitchedMachineHasTwoSwitchesAndAPartnerInTheOtherRack) {
+    const auto t = shaped(TOPOLOGY_SWITCHED, 4, 18, 2, {1, 17, 3});
+    EXPECT_EQ(expected(t, PORT_SLED), "the sled switch of rack 1 server 17");
+    EXPECT_EQ(expected(t, PORT_RACK), "the rack switch of rack 1");
+    EXPECT_EQ(expected(t, PORT_OTHER_RACK), "rack 0 server 17 chip 3 port 2");
+    EXPECT_EQ(expected(t, 3), "nobody");
+    EXPECT_EQ(expected(shaped(TOPOLOGY_SWITCHED, 4, 1, 1), PORT_RACK), "nobody");
+    EXPECT_EQ(expected(shaped(TOPOLOGY_NONE, 4, 4, 4), 0), "nobody");
+}
+
+TEST(Topology, CountsServersThroughTheRacks) {
+    const auto id = [](const topology& t) { return topology_server_id(&t); };
+    EXPECT_EQ(id(shaped(TOPOLOGY_SWITCHED, 4, 18, 2, {1, 17, 3})), 0x8001'8000u | 35u);
+    EXPECT_EQ(id(shaped(TOPOLOGY_TORUS, 4, 4, 4, {0, 3, 0})), 0x8000'8003u);
+    EXPECT_EQ(id(shaped(TOPOLOGY_TORUS, 4, 4, 1)), 0u);  // no pod: the driver wants 0
+}
+
+// --- Verdicts ----------------------------------------------------------------------------
+
+struct Verdict : testing::Test {
+    topology t = shaped(TOPOLOGY_SWITCHED, 4, 18, 2, {0, 3, 1});
+    port found{};
+
+    Verdict() {
+        found.connected = found.up = found.identified = true;
+        found.partner = {PARTNER_CHIP, {1, 3, 1}, PORT_OTHER_RACK};
+    }
+    std::string on(unsigned port) {
+        found.fault = topology_judge(&t, port, &found);
+        char text[128];
+        return topology_complaint(&t, port, &found, text, sizeof text);
+    }
+};
+
+TEST_F(Verdict, NamesTheChipThatASwappedCableLeadsTo) {
+    EXPECT_EQ(on(2), "port 2 is well");
+    EXPECT_TRUE(topology_usable(&found));
+    found.partner.place = {1, 4, 1};
+    EXPECT_EQ(on(2), "port 2 leads to rack 1 server 4 chip 1, expected rack 1 server 3 chip 1");
+    EXPECT_EQ(found.fault, LINK_WRONG_PARTNER);
+    EXPECT_FALSE(topology_usable(&found));
+}
+
+TEST_F(Verdict, TellsASledSwitchFromTheNextOneAndFromTheRacks) {
+    found.partner = {PARTNER_SLED_SWITCH, {0, 3, 0}, 7};
+    EXPECT_EQ(on(PORT_SLED), "port 0 is well");
+    found.partner.place.server = 4;
+    EXPECT_EQ(on(PORT_SLED),
+              "port 0 leads to the sled switch of rack 0 server 4, expected the sled switch of "
+              "rack 0 server 3");
+    found.partner = {PARTNER_RACK_SWITCH, {0, 9, 9}, 7};
+    EXPECT_EQ(on(PORT_RACK), "port 1 is well");
+    EXPECT_EQ(on(PORT_SLED),
+              "port 0 leads to the rack switch of rack 0, expected the sled switch of rack 0 "
+              "server 3");
+}
+
+TEST_F(Verdict, TellsAWrongPortFromAWrongChip) {
+    found.partner.port = 5;
+    EXPECT_EQ(on(2), "port 2 leads to port 5 of rack 1 server 3 chip 1, expected its port 2");
+}
+
+TEST_F(Verdict, SaysWhatIsMissing) {
+    found.silent = true;
+    EXPECT_EQ(on(2), "port 2: nobody answers, expected rack 1 server 3 chip 1");
+    found.silent = false;
+    found.garbage = true;
+    EXPECT_EQ(on(2), "port 2: the answer makes no sense, expected rack 1 server 3 chip 1");
+    found.up = false;
+    EXPECT_EQ(on(2), "port 2 is down, expected rack 1 server 3 chip 1");
+    found.connected = false;
+    EXPECT_EQ(on(2), "port 2 has no cable, expected rack 1 server 3 chip 1");
+    EXPECT_EQ(on(3), "port 3 is well");  // where none belongs
+}
+
+TEST_F(Verdict, WaitsForAPartnerThatStillBoots) {
+    found.identified = false;
+    EXPECT_EQ(on(2), "port 2 is well");
+    EXPECT_FALSE(topology_usable(&found));
+    EXPECT_EQ(on(5), "port 5 leads to somebody who has not said who he is, expected nobody");
+}
+
+TEST_F(Verdict, UsesALinkThatLostLanes) {
+    found.degraded = true;
+    found.generation = 3;
+    found.lanes = 4;
+    found.lanes_full = 16;
+    EXPECT_EQ(on(2), "port 2 is degraded: Gen3, 4 of 16 lanes");
+    EXPECT_TRUE(topology_usable(&found));
+}
+
+// --- Routes: packets walk through a machine whose chips know what their neighbours tell ----------
+
+using where = std::tuple<unsigned, unsigned, unsigned>;  // rack, server, chip
+
+struct machine {
+    topology shape;
+    struct chip {
+        topology t;
+        std::array<port, TOPOLOGY_PORTS> ports{};
+        routes table{};
+        std::uint32_t state = 0;
+    };
+    std::map<where, chip> chips;
+
+    machine(topology_kind kind, unsigned x, unsigned y, unsigned z) : shape(shaped(kind, x, y, z)) {
+        for (unsigned r = 0; r < topology_racks(&shape); ++r)
+            for (unsigned s = 0; s < topology_servers_per_rack(&shape); ++s)
+                for (unsigned c = 0; c < topology_chips_per_server(&shape); ++c) add({r, s, c});
+    }
+    void add(const where& at) {
+        auto& made = chips[at];
+        const auto [r, s, c] = at;
+        made.t = shape;
+        made.t.own = {static_cast<std::uint8_t>(r), static_cast<std::uint8_t>(s),
+                      static_cast<std::uint8_t>(c)};
+        for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p) {
+            auto& port = made.ports[p];
+            port.partner = topology_expects(&made.t, p);
+            port.connected = port.up = port.identified = port.partner.kind != PARTNER_NOBODY;
+        }
+    }
+    static where at(const place& p) { return {p.rack, p.server, p.chip}; }
+
+    void cut(const where& chip, unsigned port) {
+        auto& end = chips.at(chip).ports[port];
+        end.up = false;
+        end.fault = LINK_DOWN;
+        if (end.partner.kind != PARTNER_CHIP) return;
+        auto& other = chips.at(at(end.partner.place)).ports[end.partner.port];
+        other.up = false;
+        other.fault = LINK_DOWN;
+    }
+
+    /// The partners' words spread until nothing changes; every round is one notice.
+    unsigned settle() {
+        for (unsigned round = 1;; ++round) {
+            bool changed = false;
+            for (auto& [where, chip] : chips) learn(chip);
+            for (auto& [where, chip] : chips) {
+                const auto now = routes_state_word(&chip.t, chip.ports.data());
+                changed |= now != chip.state;
+                chip.state = now;
+                chip.table = routes_find(&chip.t, chip.ports.data());
+            }
+            if (!changed) return round;
+            if (round > 40) return 0;
+        }
+    }
+    void learn(chip& c) {
+        for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p) {
+            auto& port = c.ports[p];
+            if (port.partner.kind == PARTNER_CHIP)
+                port.state = chips.at(at(port.partner.place)).state;
+            else
+                for (unsigned s = 0; s < topology_servers_per_rack(&shape); ++s)
+                    port.chips[s] = announced(c, p, s);
+        }
+    }
+    /// What the switch behind a port has heard.
+    std::uint16_t announced(const chip& c, unsigned p, unsigned server) {
+        if (p == PORT_SLED && server != c.t.own.server) return 0;
+        std::uint16_t mask = 0;
+        for (auto& [where, other] : chips) {
+            const auto [r, s, n] = where;
+            if (r == c.t.own.rack && s == server &&
+                routes_claims(&other.t, other.ports.data(), p) & CLAIM_SELF)
+                mask = static_cast<std::uint16_t>(mask | 1u << n);
+        }
+        return mask;
+    }
+
+    unsigned way(const chip& c, const where& to) const {
+        const auto [r, s, n] = to;
+        if (r != c.t.own.rack) return c.table.rack[r];
+        if (s != c.t.own.server) return c.table.server[s];
+        return c.table.chip[n];
+    }
+    /// Where a switch sends it, by the claims of the chips whose ports there are up.
+    std::optional<where> through_switch(const chip& from, unsigned p, const where& to) {
+        const auto [r, s, n] = to;
+        std::optional<where> by_server, by_rack;
+        for (auto& [where, chip] : chips) {
+            const auto [rack, server, number] = where;
+            if (rack != from.t.own.rack) continue;
+            if (p == PORT_SLED && server != from.t.own.server) continue;
+            const auto claims = routes_claims(&chip.t, chip.ports.data(), p);
+            if (where == to && claims & CLAIM_SELF) return where;
+            if (&chip == &from) continue;
+            if (claims & CLAIM_SERVER && rack == r && server == s && !by_server) by_server = where;
+            const bool leads = rack == r ? claims & CLAIM_RACK : claims & CLAIM_OTHER_RACK;
+            if (leads && !by_rack) by_rack = where;
+        }
+        return by_server ? by_server : by_rack;
+    }
+    /// Hops from one chip to another; 0 when it does not get there.
+    unsigned hops(const where& from, const where& to) {
+        where at_chip = from;
+        for (unsigned hop = 1; hop <= 8; ++hop) {
+            auto& chip = chips.at(at_chip);
+            const unsigned p = way(chip, to);
+            if (p == no_port || !chip.ports[p].up) return 0;
+            if (chip.ports[p].partner.kind == PARTNER_CHIP) {
+                at_chip = at(chip.ports[p].partner.place);
+            } else {
+                const auto next = through_switch(chip, p, to);
+                if (!next) return 0;
+                at_chip = *next;
+            }
+            if (at_chip == to) return hop;
+        }
+        return 0;
+    }
+    /// Pairs that do not reach each other, and the longest way of the others.
+    std::pair<unsigned, unsigned> lost_and_longest() {
+        unsigned lost = 0, longest = 0;
+        for (auto& [from, one] : chips)
+            for (auto& [to, other] : chips) {
+                if (from == to) continue;
+                const unsigned n = hops(from, to);
+                lost += n == 0;
+                longest = std::max(longest, n);
+            }
+        return {lost, longest};
+    }
+};
+
+using outcome = std::pair<unsigned, unsigned>;  // lost pairs, hops of the longest way
+
+TEST(Routes, OfAPodReachEveryChipOnAShortestWay) {
+    machine pod(TOPOLOGY_TORUS, 4, 4, 4);
+    EXPECT_LE(pod.settle(), 5u);
+    EXPECT_EQ(pod.lost_and_longest(), outcome(0, 6));
+    const auto& chip = pod.chips.at({0, 0, 0});
+    const auto count = routes_count(&chip.t, chip.ports.data(), &chip.table);
+    EXPECT_EQ(count.server, 15u);
+    EXPECT_EQ(count.rack, 48u);
+    EXPECT_EQ(count.other, 0u);
+}
+
+TEST(Routes, OfARingOf12GoTheShorterWayRound) {
+    machine ring(TOPOLOGY_RING, 12, 1, 1);
+    ring.settle();
+    EXPECT_EQ(ring.lost_and_longest(), outcome(0, 6));
+    ring.cut({0, 0, 4}, 0);
+    ring.settle();
+    const auto& chip = ring.chips.at({0, 0, 4});
+    EXPECT_EQ(ring.hops({0, 0, 3}, {0, 0, 4}), 1u);
+    EXPECT_EQ(chip.table.chip[5], 1);  // 11 hops, more than a packet may make
+    EXPECT_EQ(ring.hops({0, 0, 0}, {0, 0, 5}), 7u);
+}
+
+/// Whatever single cable is cut, everybody still reaches everybody.
+void cut_any(topology_kind kind, unsigned x, unsigned y, unsigned z, unsigned longest) {
+    const machine whole(kind, x, y, z);
+    for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p) {
+        if (!whole.chips.begin()->second.ports[p].connected) continue;
+        machine broken = whole;
+        broken.settle();
+        broken.cut(whole.chips.rbegin()->first, p);
+        EXPECT_GT(broken.settle(), 0u);
+        EXPECT_EQ(broken.lost_and_longest().first, 0u) << "port " << p;
+        EXPECT_LE(broken.lost_and_longest().second, longest) << "port " << p;
+    }
+}
+
+TEST(Routes, OfAPodGoRoundADeadLink) {
+    cut_any(TOPOLOGY_TORUS, 4, 4, 4, 7);
+}
+
+TEST(Routes, OfASwitchedMachineGoRoundADeadLink) {
+    cut_any(TOPOLOGY_SWITCHED, 4, 6, 2, 4);
+}
+
+TEST(Routes, OfASwitchedMachineNeedTwoHopsAtMost) {
+    machine rack(TOPOLOGY_SWITCHED, 4, 6, 2);
+    rack.settle();
+    EXPECT_EQ(rack.lost_and_longest(), outcome(0, 2));
+    EXPECT_EQ(rack.hops({0, 0, 0}, {0, 0, 3}), 1u);
+    EXPECT_EQ(rack.hops({0, 0, 0}, {0, 5, 3}), 1u);
+    EXPECT_EQ(rack.hops({0, 0, 0}, {1, 0, 0}), 1u);
+    EXPECT_EQ(rack.hops({0, 0, 0}, {1, 5, 3}), 2u);
+    const auto& chip = rack.chips.at({1, 2, 3});
+    const auto count = routes_count(&chip.t, chip.ports.data(), &chip.table);
+    EXPECT_EQ(count.server, 3u);
+    EXPECT_EQ(count.rack, 20u);
+    EXPECT_EQ(count.other, 24u);
+}
+
+TEST(Routes, AreTheOldOnesWhenADeadLinkIsUpAgain) {
+    machine pod(TOPOLOGY_TORUS, 4, 4, 4);
+    pod.settle();
+    const auto before = pod.chips.at({0, 1, 5}).table;
+    const auto healthy = pod.chips;
+    pod.cut({0, 1, 5}, 0);
+    pod.settle();
+    EXPECT_NE(memcmp(&pod.chips.at({0, 1, 5}).table, &before, sizeof before), 0);
+    for (auto& [at, chip] : pod.chips) chip.ports = healthy.at(at).ports;
+    pod.settle();
+    EXPECT_EQ(memcmp(&pod.chips.at({0, 1, 5}).table, &before, sizeof before), 0);
+}
+
+TEST(Routes, OfAChipAloneLeadNowhere) {
+    const auto alone = shaped(TOPOLOGY_NONE, 1, 1, 1);
+    const std::array<port, TOPOLOGY_PORTS> ports{};
+    const auto none = routes_find(&alone, ports.data());
+    EXPECT_EQ(none.chip[1], no_port);
+    EXPECT_EQ(none.server[1], no_port);
+    EXPECT_EQ(none.rack[1], no_port);
+}
+
+}  // namespace
