@@ -7,7 +7,7 @@
 
 #include "firmware/mgmt/topology.h"
 
-#define NO_PORT 0xffu
+#define NO_PORT 0xffu  // no way there
 
 struct routes {
     uint8_t chip[TOPOLOGY_MOST_CHIPS];      ///< of the own server

@@ -28,7 +28,7 @@ unsigned topology_racks(const struct topology* t) {
 
 uint32_t topology_server_id(const struct topology* t) {
     const unsigned servers = topology_servers_per_rack(t);
-    if (servers * topology_racks(t) < 2) return 0;
+    if (t->kind == TOPOLOGY_NONE || servers * topology_racks(t) < 2) return 0;
     return TRN_MISC_RAM_SERVER_ID_SERVER_SET(t->own.rack * servers + t->own.server) |
            TRN_MISC_RAM_SERVER_ID_SERVER_VALID_MASK | TRN_MISC_RAM_SERVER_ID_RACK_SET(t->own.rack) |
            TRN_MISC_RAM_SERVER_ID_RACK_VALID_MASK;
@@ -120,6 +120,7 @@ enum link_fault topology_judge(const struct topology* t, unsigned port, const st
     if (!found->identified) return LINK_OK;  // it has not booted so far; it will tell
     if (!same_place(&found->partner, &wanted)) return LINK_WRONG_PARTNER;
     if (wanted.kind == PARTNER_CHIP && found->partner.port != wanted.port) return LINK_WRONG_PORT;
+    if (found->duplicate) return LINK_DUPLICATE;
     return found->degraded ? LINK_DEGRADED : LINK_OK;
 }
 
@@ -179,6 +180,10 @@ const char* topology_complaint(const struct topology* t, unsigned port, const st
     case LINK_DEGRADED:
         snprintf(buffer, size, "port %u is degraded: Gen%u, %u of %u lanes", port,
                  found->generation, found->lanes, found->lanes_full);
+        break;
+    case LINK_DUPLICATE:
+        topology_name(&(struct partner){PARTNER_CHIP, t->own, 0}, expected, sizeof expected);
+        snprintf(buffer, size, "port %u: %s knows another %s", port, there, expected);
         break;
     case LINK_OK:
         snprintf(buffer, size, "port %u is well", port);

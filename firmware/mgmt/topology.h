@@ -55,6 +55,7 @@ enum link_fault {
     LINK_WRONG_PORT = TRN_MISC_RAM_TOPOLOGY_PORT_PARTNER_FAULT_WRONG_PORT,
     LINK_UNEXPECTED = TRN_MISC_RAM_TOPOLOGY_PORT_PARTNER_FAULT_UNEXPECTED,
     LINK_DEGRADED = TRN_MISC_RAM_TOPOLOGY_PORT_PARTNER_FAULT_DEGRADED,
+    LINK_DUPLICATE = TRN_MISC_RAM_TOPOLOGY_PORT_PARTNER_FAULT_DUPLICATE,
 };
 
 /// What is known of a port, and of who is at its other end.
@@ -64,6 +65,7 @@ struct port {
     bool degraded;    ///< slower or narrower than it could be
     bool silent;      ///< nobody answered the question who is there
     bool garbage;     ///< the answer was none
+    bool duplicate;   ///< the switch there has another chip of this place
     bool identified;  ///< `partner` counts; a chip that still boots is not
     uint8_t generation, lanes, lanes_full, downs;
     struct partner partner;
@@ -81,8 +83,8 @@ struct partner topology_expects(const struct topology* t, unsigned port);
 unsigned topology_chips_per_server(const struct topology* t);
 unsigned topology_servers_per_rack(const struct topology* t);
 unsigned topology_racks(const struct topology* t);
-/// Server and rack as misc RAM +0x70 has them. A server's number there counts through the racks:
-/// the driver of a switched pod takes it for its node id (contract 11.4).
+/// Server and rack as misc RAM +0x70 has them; 0 with one server. A server's number there counts
+/// through the racks: the driver of a switched pod takes it for its node id (contract 11.4).
 uint32_t topology_server_id(const struct topology* t);
 
 /// What is wrong with a port.

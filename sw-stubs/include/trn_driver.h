@@ -474,6 +474,83 @@ trn_status trn_pod_status(trn_device* device, trn_pod* pod);
  * they do not do within `limit` nanoseconds is a failure. Leaves the outcome in misc RAM. */
 trn_status trn_pod_elect(trn_device* device, uint32_t links, uint64_t limit, trn_pod* pod);
 
+/* ---- topology (doc/topology.md; this platform's own) ------------------------------------------
+ */
+
+#define TRN_MAX_PORTS 8u
+
+typedef enum trn_topology_kind {
+    TRN_TOPOLOGY_NONE = 0, /**< a chip alone */
+    TRN_TOPOLOGY_RING = 1,
+    TRN_TOPOLOGY_TORUS = 2,
+    TRN_TOPOLOGY_SWITCHED = 3
+} trn_topology_kind;
+
+typedef struct trn_place {
+    uint32_t rack, server, chip; /**< server in the rack, chip in the server */
+} trn_place;
+
+typedef enum trn_partner_kind {
+    TRN_PARTNER_NOBODY = 0,
+    TRN_PARTNER_CHIP = 1,
+    TRN_PARTNER_SLED_SWITCH = 2, /**< its place has no chip */
+    TRN_PARTNER_RACK_SWITCH = 3  /**< its place has only a rack */
+} trn_partner_kind;
+
+typedef struct trn_partner {
+    trn_partner_kind kind;
+    trn_place place;
+} trn_partner;
+
+typedef enum trn_link_fault {
+    TRN_LINK_OK = 0,
+    TRN_LINK_NOT_CONNECTED = 1,
+    TRN_LINK_DOWN = 2,
+    TRN_LINK_SILENT = 3,
+    TRN_LINK_GARBAGE = 4,
+    TRN_LINK_WRONG_PARTNER = 5,
+    TRN_LINK_WRONG_PORT = 6,
+    TRN_LINK_UNEXPECTED = 7,
+    TRN_LINK_DEGRADED = 8,
+    TRN_LINK_DUPLICATE = 9 /**< the switch there knows another chip of this place */
+} trn_link_fault;
+/** A few words, never NULL. */
+const char* trn_link_fault_text(trn_link_fault fault);
+
+/** What firmware knows of a port of the chip. */
+typedef struct trn_link {
+    bool connected, up;
+    uint32_t generation;        /**< PCI Express generation of its speed; 0 while down */
+    uint32_t lanes, lanes_full; /**< in use, and of the port */
+    uint32_t downs;             /**< how often it went down; 255 is many */
+    trn_link_fault fault;
+    bool identified;     /**< the partner has said who it is */
+    trn_partner partner; /**< who is there */
+    uint32_t partner_port;
+    uint64_t serial;
+    trn_partner expected; /**< who should be; nobody: no cable belongs here */
+} trn_link;
+
+typedef struct trn_topology {
+    trn_topology_kind kind;
+    uint32_t x, y, z; /**< shape of the machine: doc/topology.md */
+    trn_place own;
+    /** Other chips that can be reached: of the own server, of the rest of the rack, of other racks
+     */
+    uint32_t reachable_server, reachable_rack, reachable_other;
+    trn_link ports[TRN_MAX_PORTS];
+} trn_topology;
+
+/** What firmware found at the ends of the chip's links. A chip without neighbours is
+ * TRN_TOPOLOGY_NONE. TRN_TIMED_OUT: firmware never got done writing it. */
+trn_status trn_get_topology(trn_device* device, trn_topology* topology);
+
+/** The table as it stands in misc RAM, for readers who get there without a device: words from this
+ * offset on. False: firmware is writing, read again. */
+#define TRN_TOPOLOGY_OFFSET 0x400u
+#define TRN_TOPOLOGY_WORDS 80u
+bool trn_topology_decode(const uint32_t* words, trn_topology* topology);
+
 /* ---- BARs
  * ---------------------------------------------------------------------------------------- */
 

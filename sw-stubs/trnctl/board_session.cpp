@@ -25,15 +25,16 @@ public:
                               .timing = options.functional ? timing_mode::functional
                                                            : timing_mode::contended,
                               .seed = options.seed,
-                              .trace = options.trace}) {
+                              .trace = options.trace}),
+          chip_(options.chip) {
         platform_.methods().consoles().listen(
             [this](std::string_view module, std::string_view text) {
                 if (heard_) (*heard_)(std::string(module), std::string(text));
             });
-        cpu_.emplace(function_of(options.chip), host_cpu::config{});
     }
 
     void run(const std::function<void(device&)>& work) override {
+        if (!cpu_) cpu_.emplace(function_of(chip_), host_cpu::config{});
         wait_ready(std::chrono::minutes(1));
         std::exception_ptr failure;
         cpu_->run([&] {
@@ -92,7 +93,8 @@ private:
     }
 
     platform platform_;
-    std::optional<host_cpu> cpu_;
+    const std::string chip_;
+    std::optional<host_cpu> cpu_;  // when something needs the device
     // In this order: the device's memory is the CPU's. Its calls after the last run() are frees.
     std::optional<device> host_;
     const uart_listener* heard_ = nullptr;

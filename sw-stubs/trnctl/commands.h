@@ -31,6 +31,8 @@ struct copy_options {
 
 void list(session& where, const output& out);
 void info(session& where, const output& out);
+/// What firmware found at the ends of the links of every chip, or of one.
+void topology(session& where, const std::string& only, const output& out);
 void copy(session& where, const copy_options& options, const output& out);
 void fill(session& where, const location& at, std::uint64_t size, std::uint8_t value,
           const output& out);

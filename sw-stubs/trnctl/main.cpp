@@ -182,6 +182,8 @@ private:
         add("list", "modules, consoles and faults of the platform",
             [this](session& s) { list(s, out_); });
         add("info", "what the chip is", [this](session& s) { info(s, out_); });
+        add("topology", "chips, what their links lead to, and what is wrong with them",
+            [this](session& s) { topology(s, session_.chip, out_); });
         add("power", "power samples and error counts", [this](session& s) { power(s, out_); });
         auto* show = add("registers", "registers of a module: value, fields, how well known",
                          [this](session& s) { registers(s, register_, out_); });

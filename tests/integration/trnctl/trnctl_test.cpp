@@ -67,6 +67,23 @@ TEST(TrnctlBoard, SaysWhatTheChipIs) {
     EXPECT_NE(result["serial"], 0);
 }
 
+TEST(TrnctlBoard, SaysOfChipsAloneThatTheyHaveNoLinks) {
+    const std::string two = trnctl + " --board trn3-chip --set devices=2 ";
+    const auto text = run(two + "topology");
+    EXPECT_EQ(text.status, 0) << text.output;
+    EXPECT_THAT(text.output, HasSubstr("2 chips, 0 ports up, 0 faults"));
+    const auto one = run(two + "--json --chip chip1 topology");
+    ASSERT_EQ(one.status, 0) << one.output;
+    EXPECT_EQ(lines_of(one.output).size(), 1u);
+    EXPECT_EQ(lines_of(one.output)[0]["chip"], "chip1");
+    EXPECT_EQ(lines_of(one.output)[0]["topology"], "none");
+    EXPECT_EQ(lines_of(one.output)[0]["routing_id"], 8);
+    const auto nobody = run(two + "--chip chip7 topology");
+    EXPECT_EQ(nobody.status, 2);
+    EXPECT_THAT(nobody.output, HasSubstr("there is no 'chip7'"));
+    EXPECT_THAT(run(two + "info").output, HasSubstr("say which --chip"));
+}
+
 TEST(TrnctlBoard, TracesTheSameCopyTwiceAlikeAndFunctionalTimingDiffers) {
     const scratch_folder folder;
     const auto trace = [&](const std::string& name, const std::string& options) {

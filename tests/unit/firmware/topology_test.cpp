@@ -130,6 +130,14 @@ TEST_F(Verdict, WaitsForAPartnerThatStillBoots) {
     EXPECT_EQ(on(5), "port 5 leads to somebody who has not said who he is, expected nobody");
 }
 
+TEST_F(Verdict, NamesTheSwitchThatKnowsAnotherChipOfThisPlace) {
+    found.partner = {PARTNER_SLED_SWITCH, {0, 3, 0}, 7};
+    found.duplicate = true;
+    EXPECT_EQ(on(PORT_SLED),
+              "port 0: the sled switch of rack 0 server 3 knows another rack 0 server 3 chip 1");
+    EXPECT_FALSE(topology_usable(&found));
+}
+
 TEST_F(Verdict, UsesALinkThatLostLanes) {
     found.degraded = true;
     found.generation = 3;
