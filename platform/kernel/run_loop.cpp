@@ -295,6 +295,17 @@ sc_time run_loop::slice_end() const {
     return end;
 }
 
+// The point of the grid that a jump to the next event must not skip: nothing changes between
+// events, so one look at a condition after each is enough, however short the slices of a slow host
+// are.
+sc_time run_loop::next_sample() const {
+    const bool looked = sc_time_stamp().value() % cfg_.sample_period.value() == 0;
+    const bool wanted =
+        std::ranges::any_of(goals_, [](const auto& g) { return g.what.condition != nullptr; });
+    return wanted && !looked ? next_multiple(cfg_.sample_period, sc_time_stamp())
+                             : sc_core::sc_max_time();
+}
+
 run_loop::plan run_loop::next() const {
     const auto now = sc_time_stamp();
     const bool pending = sc_core::sc_pending_activity();
@@ -310,7 +321,7 @@ run_loop::plan run_loop::next() const {
     const auto event = pending ? now + sc_core::sc_time_to_pending_activity() : limit;
 
     if (cfg_.policy.who == time_policy::kind::realtime) return next_in_gap(std::min(event, limit));
-    if (somebody_waits) return {std::min(std::max(slice_end(), event), limit), {}};
+    if (somebody_waits) return {std::min({std::max(slice_end(), event), next_sample(), limit}), {}};
     if (cfg_.policy.who == time_policy::kind::lockstep) return {};
     if (event - now < cfg_.shortest_gap) return {slice_end(), {}};
     return next_in_gap(event);

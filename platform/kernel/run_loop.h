@@ -158,6 +158,7 @@ private:
     plan next() const;
     plan next_in_gap(const sc_core::sc_time& event) const;
     sc_core::sc_time slice_end() const;
+    sc_core::sc_time next_sample() const;
     double pace() const;
     void simulate(const sc_core::sc_time& boundary);
     void adapt(const sc_core::sc_time& span, wall_clock::duration took);

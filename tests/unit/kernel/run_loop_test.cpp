@@ -98,6 +98,20 @@ TEST(RunLoopTest, AConditionEndsARunAtATimeThatTheHostDoesNotInfluence) {
               sc_time(710, SC_US));  // 700 us lies on the grid, but is seen after it has run
 }
 
+TEST(RunLoopTest, AConditionIsSeenAlsoWhenSlicesAreShorterThanTheWayToTheNextEvent) {
+    heart h("heart", sc_time(7003, SC_NS));  // never on the grid
+    h.on_beat = [] {                         // a slow host: slices shrink
+        const auto start = run_loop::wall_clock::now();
+        while (run_loop::wall_clock::now() - start < 3ms) {
+        }
+    };
+    run_loop loop(with(time_policy::kind::free));
+    auto g = until(sc_time(1, SC_MS));
+    g.condition = [&] { return h.beats.size() >= 20; };
+    EXPECT_EQ(loop.run(g).what, stop_reason::kind::condition);
+    EXPECT_EQ(sc_time_stamp(), sc_time(150, SC_US));
+}
+
 TEST(RunLoopTest, SliceBoundariesDoNotChangeWhatHappensWhen) {
     heart fast("fast", sc_time(3, SC_NS)), slow("slow", sc_time(333, SC_NS));
     run_loop loop(with(time_policy::kind::lockstep));
