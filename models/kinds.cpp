@@ -35,7 +35,8 @@ const kind_list& kinds() {
         reset_controller_kind(),
         // PCI Express
         pcie_endpoint_kind(),
-        pcie_root_port_kind(),
+        root_complex_kind(),
+        pcie_switch_kind(),
     };
     return list;
 }

@@ -47,17 +47,10 @@ std::uint64_t mix_in_file(std::uint64_t hash, const fs::path& file) {
     return hash;
 }
 
-std::string first_part(const std::string& path) {
-    return path.substr(0, path.find('.'));
-}
-
-/// The chip behind a host's port, by the first part of its name: what the port is bound to.
-std::string chip_of(const plan& board, std::uint32_t port) {
-    for (const auto& b : board.bindings)
-        if (b.from.module == port && b.to.module != plan::none &&
-            board.modules[port].built_as->ports[b.from.port].role == port_role::initiator)
-            return first_part(board.modules[b.to.module].path);
-    return first_part(board.modules[port].path);
+/// What `path` is a part of: "server3" of "server3.host", nothing of "host".
+std::string container_of(std::string_view path) {
+    const auto dot = path.rfind('.');
+    return std::string(path.substr(0, dot == path.npos ? 0 : dot));
 }
 
 }  // namespace
@@ -135,11 +128,23 @@ stop_reason platform::boot(const sc_core::sc_time& limit) {
 }
 
 std::vector<platform::function> platform::functions() const {
+    constexpr std::uint32_t accelerator = 0x12;  // base class
     std::vector<function> all;
-    const auto& board = system_->board();
-    for (std::uint32_t i = 0; i < board.modules.size(); ++i)
-        if (auto* port = dynamic_cast<function_port*>(&system_->module(i)))
-            all.push_back({chip_of(board, i), port});
+    system_->for_each<serves_functions>([&](auto& host) {
+        const auto server = container_of(dynamic_cast<sc_core::sc_object&>(host).name());
+        for (const auto& f : host.functions()) {
+            // A chip is what its function is a part of; a card may be nothing but its function.
+            const auto whole = container_of(f.device->name());
+            all.push_back({whole == server ? f.device->name() : whole, server, f.port,
+                           f.class_code >> 16 == accelerator});
+        }
+    });
+    return all;
+}
+
+std::vector<platform::function> platform::chip_functions() const {
+    auto all = functions();
+    std::erase_if(all, [](const function& f) { return !f.chip; });
     return all;
 }
 
@@ -169,7 +174,7 @@ void platform::find_sources() {
 
 std::vector<std::string> platform::chips() const {
     std::vector<std::string> all;
-    for (const auto& f : functions()) all.push_back(f.chip);
+    for (const auto& f : chip_functions()) all.push_back(f.name);
     return all;
 }
 

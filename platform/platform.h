@@ -59,14 +59,18 @@ public:
     control& methods() { return *methods_; }
     const system& modules() const { return *system_; }
 
-    /// A PCIe function that a host can attach to, and the chip it belongs to ("chip0").
+    /// A PCIe function that a program can attach to.
     struct function {
-        std::string chip;
+        std::string name;    ///< of the chip or card: "chip0", "rack0.server3.chip1"
+        std::string server;  ///< the part of the board that its host is in; empty: all of it
         function_port* port;
+        bool chip;  ///< an accelerator, not a network card
     };
-    /// In the order of the board, which is that of a host's bus.
+    /// Server by server in the order of the board, and of each server's buses.
     std::vector<function> functions() const;
-    /// Their chips' names.
+    /// Only the chips'.
+    std::vector<function> chip_functions() const;
+    /// Their names.
     std::vector<std::string> chips() const;
 
 private:

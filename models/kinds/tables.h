@@ -38,6 +38,7 @@ kind reset_controller_kind();
 
 // pcie.cpp
 kind pcie_endpoint_kind();
-kind pcie_root_port_kind();
+kind root_complex_kind();
+kind pcie_switch_kind();
 
 }  // namespace trn::kind_tables

@@ -30,6 +30,8 @@ public:
     void carry(host_messages* carrier);
     void carrier_ready();
 
+    /// Whether some range has this address.
+    bool has(std::uint64_t address) const { return find(address) != nullptr; }
     void transport(tlm::tlm_generic_payload& payload);
     unsigned transport_dbg(tlm::tlm_generic_payload& payload);
     bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
@@ -66,7 +68,7 @@ private:
     host_messages* carrier_ = nullptr;
     std::array<std::unique_ptr<question>, max_questions> questions_;  // made when first needed
     std::uint64_t last_ticket_ = 0;
-    sc_core::sc_event room_{"room"};
+    sc_core::sc_event room_;
     std::uint64_t unmapped_accesses_ = 0;
 };
 

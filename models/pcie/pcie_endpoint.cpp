@@ -6,34 +6,23 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "models/pcie/capabilities.h"
+#include "models/pcie/fault_number.h"
+#include "models/pcie/link_rate.h"
 #include "platform/misuse/misuse.h"
 
 namespace trn {
 
+using pcie::framed;
 using pcie::function_id;
 using pcie::tlp;
 using sc_core::sc_time;
 
 namespace {
-
-/// Attaches a TLP header to a payload for the length of one call.
-class framed {
-public:
-    framed(tlm::tlm_generic_payload& payload, function_id requester) : payload_(payload) {
-        header_.requester = requester;
-        payload_.set_extension(&header_);
-    }
-    ~framed() { payload_.clear_extension(&header_); }
-    framed(const framed&) = delete;
-    framed& operator=(const framed&) = delete;
-
-private:
-    tlm::tlm_generic_payload& payload_;
-    tlp header_;
-};
 
 /// For a misuse report; a refused access is rare enough to build a text.
 std::string where(const tlm::tlm_generic_payload& payload) {
@@ -42,17 +31,6 @@ std::string where(const tlm::tlm_generic_payload& payload) {
 
 std::span<std::uint8_t> bytes_of(tlm::tlm_generic_payload& payload) {
     return {payload.get_data_ptr(), payload.get_data_length()};
-}
-
-/// What a link carries in one direction: symbols, less encoding and the headers of full packets.
-std::uint64_t payload_bytes_per_second(unsigned generation, unsigned lanes) {
-    constexpr double transfers[] = {2.5e9, 5e9, 8e9, 16e9, 32e9, 64e9};
-    const double encoding = generation <= 2   ? 8.0 / 10
-                            : generation <= 5 ? 128.0 / 130
-                                              : 236.0 / 256;  // FLIT mode
-    constexpr double payload = 512, header = 24;              // sequence number, TLP header, LCRC
-    const double rate = transfers[std::clamp(generation, 1u, 6u) - 1] * lanes / 8;
-    return static_cast<std::uint64_t>(rate * encoding * payload / (payload + header));
 }
 
 }  // namespace
@@ -72,14 +50,15 @@ pcie_endpoint::pcie_endpoint(sc_core::sc_module_name name, const config& cfg)
                [this](std::uint64_t address, std::uint32_t data) {
                    return send_message(address, data);
                }),
-      link_(payload_bytes_per_second(cfg.link_generation, cfg.link_width)) {
-    up.register_b_transport(this, &pcie_endpoint::b_transport);
-    up.register_transport_dbg(this, &pcie_endpoint::transport_dbg);
-    up.register_get_direct_mem_ptr(this, &pcie_endpoint::get_direct_mem_ptr);
+      lanes_(pcie::payload_bytes_per_second(cfg.link_generation, cfg.link_width)),
+      peers_(lanes_) {
     dma.register_b_transport(this, &pcie_endpoint::b_transport_dma);
     dma.register_transport_dbg(this, &pcie_endpoint::transport_dbg_dma);
     dma.register_get_direct_mem_ptr(this, &pcie_endpoint::get_direct_mem_ptr_dma);
-    up_dma.register_invalidate_direct_mem_ptr(this, &pcie_endpoint::invalidate_direct_mem_ptr);
+    bar0.register_invalidate_direct_mem_ptr(this, &pcie_endpoint::invalidate_direct_mem_ptr,
+                                            static_cast<int>(room::chip0));
+    bar4.register_invalidate_direct_mem_ptr(this, &pcie_endpoint::invalidate_direct_mem_ptr,
+                                            static_cast<int>(room::chip4));
     build_header();
     build_pcie_capability();
     build_power_management();
@@ -131,31 +110,19 @@ void pcie_endpoint::build_pcie_capability() {
     constexpr std::uint16_t length = 0x3c;  // version 2 with slot registers reserved (7.5.3)
     constexpr std::uint32_t payload_512 = 2, all_tags = PCI_EXP_DEVCAP_EXT_TAG;
     pcie_ = space_.add_capability(PCI_CAP_ID_EXP, length);
-    const auto speed = cfg_.link_generation;
-    const std::uint32_t width = cfg_.link_width << 4;
     space_.define<std::uint16_t>(pcie_ + PCI_EXP_FLAGS, 2 | PCI_EXP_TYPE_ENDPOINT << 4);
     space_.define<std::uint32_t>(pcie_ + PCI_EXP_DEVCAP,
                                  payload_512 | all_tags | PCI_EXP_DEVCAP_RBER | PCI_EXP_DEVCAP_FLR);
     space_.define<std::uint16_t>(pcie_ + PCI_EXP_DEVCTL, 0x2810, 0xffff);
     space_.define<std::uint16_t>(pcie_ + PCI_EXP_DEVSTA, 0, 0, 0xf);
-    space_.define<std::uint32_t>(pcie_ + PCI_EXP_LNKCAP, speed | width | 1u << 22);
-    space_.define<std::uint16_t>(pcie_ + PCI_EXP_LNKCTL, 0, PCI_EXP_LNKCTL_CCC | PCI_EXP_LNKCTL_ES);
-    space_.define<std::uint16_t>(pcie_ + PCI_EXP_LNKSTA,
-                                 static_cast<std::uint16_t>(speed | width | PCI_EXP_LNKSTA_SLC));
+    pcie::define_link(space_, pcie_, cfg_.link_generation, cfg_.link_width);
     space_.define<std::uint32_t>(pcie_ + PCI_EXP_DEVCAP2, 0x1f);  // completion time-outs A to D
     space_.define<std::uint16_t>(pcie_ + PCI_EXP_DEVCTL2, 0, 0x1f);
-    space_.define<std::uint32_t>(pcie_ + PCI_EXP_LNKCAP2, ((1u << speed) - 1) << 1);
-    space_.define<std::uint16_t>(pcie_ + PCI_EXP_LNKCTL2, static_cast<std::uint16_t>(speed), 0xf);
     space_.on_write(pcie_ + PCI_EXP_DEVCTL, 2, [this] { device_control_changed(); });
-    space_.keep_over_reset(pcie_ + PCI_EXP_LNKCTL, 2);  // 6.6.2: FLR leaves the link alone
-    space_.keep_over_reset(pcie_ + PCI_EXP_LNKCTL2, 2);
 }
 
 void pcie_endpoint::build_power_management() {
-    power_ = space_.add_capability(PCI_CAP_ID_PM, PCI_PM_SIZEOF);
-    space_.define<std::uint16_t>(power_ + PCI_PM_PMC, 3);  // version 3: D0 and D3 only, no PME
-    space_.define<std::uint16_t>(power_ + PCI_PM_CTRL, PCI_PM_CTRL_NO_SOFT_RESET,
-                                 PCI_PM_CTRL_STATE_MASK);
+    power_ = pcie::add_power_management(space_);
     space_.on_write(power_ + PCI_PM_CTRL, 2, [this] { power_changed(); });
 }
 
@@ -171,23 +138,7 @@ void pcie_endpoint::build_msix() {
 }
 
 void pcie_endpoint::build_extended_capabilities() {
-    constexpr std::uint32_t uncorrectable =
-        PCI_ERR_UNC_DLP | PCI_ERR_UNC_POISON_TLP | PCI_ERR_UNC_FCP | PCI_ERR_UNC_COMP_TIME |
-        PCI_ERR_UNC_COMP_ABORT | PCI_ERR_UNC_UNX_COMP | PCI_ERR_UNC_RX_OVER | PCI_ERR_UNC_MALF_TLP |
-        PCI_ERR_UNC_UNSUP | PCI_ERR_UNC_INTN;
-    constexpr std::uint32_t correctable = PCI_ERR_COR_RCVR | PCI_ERR_COR_BAD_TLP |
-                                          PCI_ERR_COR_BAD_DLLP | PCI_ERR_COR_REP_ROLL |
-                                          PCI_ERR_COR_REP_TIMER | PCI_ERR_COR_ADV_NFAT;
-    constexpr std::uint32_t fatal = PCI_ERR_UNC_DLP | PCI_ERR_UNC_FCP | PCI_ERR_UNC_RX_OVER |
-                                    PCI_ERR_UNC_MALF_TLP | PCI_ERR_UNC_INTN;
-    aer_ = space_.add_extended_capability(PCI_EXT_CAP_ID_ERR, 2, 0x48);
-    space_.define<std::uint32_t>(aer_ + PCI_ERR_UNCOR_STATUS, 0, 0, uncorrectable);
-    space_.define<std::uint32_t>(aer_ + PCI_ERR_UNCOR_MASK, PCI_ERR_UNC_INTN, uncorrectable);
-    space_.define<std::uint32_t>(aer_ + PCI_ERR_UNCOR_SEVER, fatal, uncorrectable);
-    space_.define<std::uint32_t>(aer_ + PCI_ERR_COR_STATUS, 0, 0, correctable);
-    space_.define<std::uint32_t>(aer_ + PCI_ERR_COR_MASK, PCI_ERR_COR_ADV_NFAT, correctable);
-    space_.keep_over_reset(aer_ + PCI_ERR_UNCOR_STATUS, 0x44);  // all of AER is sticky (7.8.4)
-
+    aer_ = pcie::add_error_reporting(space_);
     const auto serial =
         space_.add_extended_capability(PCI_EXT_CAP_ID_DSN, 1, PCI_EXT_CAP_DSN_SIZEOF);
     space_.define<std::uint64_t>(serial + 4u, cfg_.serial_number);
@@ -208,6 +159,9 @@ void pcie_endpoint::command_changed() {
     const bool was = std::exchange(
         bus_master_, !in_d3_ && (space_.get<std::uint16_t>(PCI_COMMAND) & PCI_COMMAND_MASTER) != 0);
     if (was && !bus_master_) dma->invalidate_direct_mem_ptr(0, ~sc_dt::uint64{0});
+    const bool memory_space =
+        !in_d3_ && (space_.get<std::uint16_t>(PCI_COMMAND) & PCI_COMMAND_MEMORY) != 0;
+    if (std::exchange(memory_space_, memory_space) && !memory_space) forget_peers();
     if (!was && bus_master_) vectors_.deliver_pending();
 }
 
@@ -246,11 +200,22 @@ void pcie_endpoint::reset_function() {
 
 // --- requests from the link ---
 
-void pcie_endpoint::b_transport(payload& request, sc_time& delay) {
-    const acting as(host_);
+void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
+    auto* header = request.get_extension<tlp>();
+    if (header != nullptr && header->to == tlp::space::hot_reset) return reset_function();
+    // What another device sends is that device's doing, not the host's.
+    std::optional<acting> as;
+    const bool of_host = header == nullptr || pcie::bus_of(header->requester) == 0;
+    if (of_host) as.emplace(host_);
+    const sc_time start = sc_core::sc_time_stamp() + delay;
     delay += cfg_.request_latency;
     ++counters_.requests;
-    const auto* header = request.get_extension<tlp>();
+    if (header != nullptr && lose_ > 0 && request.is_read()) {
+        --lose_;
+        header->lost = true;
+        request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        return;
+    }
     if (header != nullptr && header->to == tlp::space::config) return configure(request, *header);
 
     const window* hit = decode(request.get_address(), request.get_data_length());
@@ -274,9 +239,13 @@ void pcie_endpoint::b_transport(payload& request, sc_time& delay) {
             misuse::report(misuse::access_while_booting, *this, where(request));
     }
     request.set_address(address);
+    if (!of_host)
+        delay = std::max(delay, peers_.reserve(request.get_command(), address,
+                                               request.get_data_length(), start) -
+                                    sc_core::sc_time_stamp());
 }
 
-unsigned pcie_endpoint::transport_dbg(payload& request) {
+unsigned pcie_endpoint::peeked(plug&, payload& request) {
     const window* hit = decode(request.get_address(), request.get_data_length());
     if (hit == nullptr || hit->to == room::vectors) return 0;
     const std::uint64_t address = request.get_address();
@@ -287,7 +256,7 @@ unsigned pcie_endpoint::transport_dbg(payload& request) {
     return done;
 }
 
-bool pcie_endpoint::get_direct_mem_ptr(payload& request, tlm::tlm_dmi& dmi) {
+bool pcie_endpoint::asked_for_pointer(plug&, payload& request, tlm::tlm_dmi& dmi) {
     const window* hit = decode(request.get_address(), 1);
     if (hit == nullptr || hit->to == room::vectors) {
         dmi.allow_none();
@@ -296,6 +265,7 @@ bool pcie_endpoint::get_direct_mem_ptr(payload& request, tlm::tlm_dmi& dmi) {
         return false;
     }
     const std::uint64_t address = request.get_address();
+    route::add(request, peers_);  // only a peer asks for a route
     request.set_address(address - hit->base);
     auto& socket = hit->to == room::chip0 ? bar0 : bar4;
     const bool granted = socket->get_direct_mem_ptr(request, dmi);
@@ -314,24 +284,17 @@ bool pcie_endpoint::may_be_polled(const window& in, const payload& request) cons
            request.get_address() - cfg_.boot_words < size;
 }
 
-void pcie_endpoint::configure(payload& request, const tlp& header) {
-    const std::uint64_t offset = request.get_address();
-    if (offset >= space_.size || request.get_data_length() > space_.size - offset) {
-        return refuse_request(request);
-    }
-    request.set_response_status(tlm::TLM_OK_RESPONSE);
-    if (request.is_write()) {
-        id_ = header.target;
-        space_.write(static_cast<std::uint32_t>(offset), bytes_of(request));
-    } else {
-        space_.read(static_cast<std::uint32_t>(offset), bytes_of(request));
-    }
+void pcie_endpoint::configure(payload& request, tlp& header) {
+    header.completer = this;
+    // On a link is one device; this one has one function.
+    const bool mine = (header.target & 0xff) == 0;
+    if (mine && request.is_write()) id_ = header.target;
+    if (!mine || !pcie::answer(space_, request)) refuse_request(request);
 }
 
 const pcie_endpoint::window* pcie_endpoint::decode(std::uint64_t address,
                                                    std::uint64_t length) const {
-    const bool memory_space = (space_.get<std::uint16_t>(PCI_COMMAND) & PCI_COMMAND_MEMORY) != 0;
-    if (!memory_space || in_d3_ || length == 0) return nullptr;
+    if (!memory_space_ || length == 0) return nullptr;
     for (const window& at : windows_) {
         if (at.to != room::none && address >= at.base && length <= at.size &&
             address - at.base <= at.size - length) {
@@ -341,8 +304,7 @@ const pcie_endpoint::window* pcie_endpoint::decode(std::uint64_t address,
     return nullptr;
 }
 
-void pcie_endpoint::access_chip(tlm_utils::simple_initiator_socket<pcie_endpoint, 64>& socket,
-                                payload& request, sc_time& delay) {
+void pcie_endpoint::access_chip(to_chip& socket, payload& request, sc_time& delay) {
     const auto reports = misuse::reports();
     socket->b_transport(request, delay);
     if (request.is_response_ok()) return;
@@ -356,8 +318,7 @@ void pcie_endpoint::access_chip(tlm_utils::simple_initiator_socket<pcie_endpoint
 /// The register bridge: what a 32-bit register refuses as too wide or too narrow is repeated in
 /// aligned 32-bit beats. A read of part of a register reads all of it; a write of part of one
 /// fails.
-bool pcie_endpoint::access_in_beats(tlm_utils::simple_initiator_socket<pcie_endpoint, 64>& socket,
-                                    payload& request, sc_time& delay) {
+bool pcie_endpoint::access_in_beats(to_chip& socket, payload& request, sc_time& delay) {
     const std::uint64_t first = request.get_address() & ~std::uint64_t{3};
     const std::uint64_t end = request.get_address() + request.get_data_length();
     const bool whole = first == request.get_address() && end % 4 == 0;
@@ -401,11 +362,7 @@ void pcie_endpoint::refuse_for_chip(payload& request, bool reported) {
 
 void pcie_endpoint::refuse_request(payload& request) {
     ++counters_.unsupported_requests;
-    const auto status = pcie_ + PCI_EXP_DEVSTA;
-    space_.set(status, static_cast<std::uint16_t>(space_.get<std::uint16_t>(status) |
-                                                  PCI_EXP_DEVSTA_URD | PCI_EXP_DEVSTA_NFED));
-    const auto uncorrectable = aer_ + PCI_ERR_UNCOR_STATUS;
-    space_.set(uncorrectable, space_.get<std::uint32_t>(uncorrectable) | PCI_ERR_UNC_UNSUP);
+    pcie::log_uncorrectable(space_, aer_, pcie_, PCI_ERR_UNC_UNSUP);
     request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
@@ -418,12 +375,19 @@ void pcie_endpoint::b_transport_dma(payload& request, sc_time& delay) {
         request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
         return;
     }
-    const framed header(request, id_);
+    framed header(request, id_);
     const sc_time start = sc_core::sc_time_stamp() + delay;
-    up_dma->b_transport(request, delay);
+    link.send(request, delay);
+    if (header.header.lost) {
+        if (timing() == timing_mode::contended) delay += cfg_.completion_timeout;
+        pcie::log_uncorrectable(space_, aer_, pcie_, PCI_ERR_UNC_COMP_TIME);
+        ++counters_.timeouts;
+        request.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+        return;
+    }
     if (request.is_response_ok())  // not while the host still owes its answer
-        delay = std::max(delay, link_.reserve(request.get_command(), request.get_address(),
-                                              request.get_data_length(), start) -
+        delay = std::max(delay, lanes_.reserve(request.get_command(), request.get_address(),
+                                               request.get_data_length(), start) -
                                     sc_core::sc_time_stamp());
     if (request.get_response_status() == tlm::TLM_ADDRESS_ERROR_RESPONSE) {
         misuse::report(misuse::dma_outside_host_memory, *this, where(request));
@@ -434,7 +398,7 @@ void pcie_endpoint::b_transport_dma(payload& request, sc_time& delay) {
 
 unsigned pcie_endpoint::transport_dbg_dma(payload& request) {
     const framed header(request, id_);
-    return up_dma->transport_dbg(request);
+    return link.peek(request);
 }
 
 bool pcie_endpoint::get_direct_mem_ptr_dma(payload& request, tlm::tlm_dmi& dmi) {
@@ -445,12 +409,29 @@ bool pcie_endpoint::get_direct_mem_ptr_dma(payload& request, tlm::tlm_dmi& dmi) 
         return false;
     }
     const framed header(request, id_);
-    route::add(request, link_);
-    return up_dma->get_direct_mem_ptr(request, dmi);
+    route::add(request, lanes_);
+    return link.ask_for_pointer(request, dmi);
 }
 
-void pcie_endpoint::invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) {
+void pcie_endpoint::pointers_revoked(plug&, std::uint64_t first, std::uint64_t last) {
     dma->invalidate_direct_mem_ptr(first, last);
+}
+
+/// 2.9.1: a link that goes down resets what is on it.
+void pcie_endpoint::link_changed(plug&) {
+    if (!link.up()) reset_function();
+}
+
+void pcie_endpoint::invalidate_direct_mem_ptr(int bar, sc_dt::uint64 first, sc_dt::uint64 last) {
+    for (const window& at : windows_) {
+        if (at.to != static_cast<room>(bar) || first >= at.size) continue;
+        link.revoke_pointers(at.base + first, at.base + std::min<std::uint64_t>(last, at.size - 1));
+    }
+}
+
+/// Peers may hold pointers that BARs gave away.
+void pcie_endpoint::forget_peers() {
+    link.revoke_pointers();
 }
 
 bool pcie_endpoint::send_message(std::uint64_t address, std::uint32_t data) {
@@ -463,7 +444,7 @@ bool pcie_endpoint::send_message(std::uint64_t address, std::uint32_t data) {
     message.set_streaming_width(sizeof data);
     const framed header(message, id_);
     sc_time delay = sc_core::SC_ZERO_TIME;
-    up_dma->b_transport(message, delay);
+    link.send(message, delay);
     ++counters_.interrupts;
     return true;
 }
@@ -475,8 +456,20 @@ void pcie_endpoint::publish(statistics& out) const {
     out.count("dropped_writes", counters_.dropped_writes);
     out.count("refused_dma", counters_.refused_dma);
     out.count("interrupts", counters_.interrupts);
-    out.count("dma_bytes_read", link_.directions[0].bytes());
-    out.count("dma_bytes_written", link_.directions[1].bytes());
+    out.count("completion_timeouts", counters_.timeouts);
+    out.count("dma_bytes_read", lanes_.directions[0].bytes());
+    out.count("dma_bytes_written", lanes_.directions[1].bytes());
+}
+
+std::vector<accepts_faults::fault> pcie_endpoint::faults() const {
+    return {{"lost_completion",
+             "the next reads of the host get no answer; count: how many, default 1"}};
+}
+
+void pcie_endpoint::inject(std::string_view fault, const fault_arguments& arguments) {
+    if (fault != "lost_completion")
+        throw fault_error(fmt::format("a PCI Express function has no fault '{}'", fault));
+    lose_ += pcie::fault_number(arguments, "count", 1);
 }
 
 }  // namespace trn

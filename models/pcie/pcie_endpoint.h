@@ -16,6 +16,7 @@
 #include "platform/misuse/initiator.h"
 #include "platform/tlm/bandwidth_resource.h"
 #include "platform/tlm/irq.h"
+#include "platform/tlm/plug.h"
 #include "platform/tlm/route.h"
 
 namespace trn {
@@ -27,7 +28,10 @@ namespace trn {
 /// protection against all-ones (contract section 18, 16). Toward the link a request that no BAR
 /// claims, or that arrives while memory space is off or the function is not in D0, is an
 /// unsupported request.
-class pcie_endpoint : public sc_core::sc_module, public publishes_statistics {
+class pcie_endpoint : public sc_core::sc_module,
+                      public plug::device,
+                      public publishes_statistics,
+                      public accepts_faults {
 public:
     struct config {
         std::uint16_t vendor_id = 0x1d0f;
@@ -45,6 +49,8 @@ public:
         std::uint64_t serial_number = 1;
         std::uint64_t boot_words = 0x06c8'4000;  ///< BAR0 offset of the 4 KiB a booting chip shows
         sc_core::sc_time request_latency{100, sc_core::SC_NS};  ///< per host request; invented
+        /// Until a read that nobody answers fails; the lower end of range B (7.5.3.16).
+        sc_core::sc_time completion_timeout{16, sc_core::SC_MS};
     };
     struct counts {
         std::uint64_t requests = 0;              ///< of the host, memory and configuration space
@@ -53,14 +59,14 @@ public:
         std::uint64_t dropped_writes = 0;        ///< host writes the chip refused
         std::uint64_t refused_dma = 0;           ///< chip accesses while not a bus master
         std::uint64_t interrupts = 0;            ///< MSI-X messages sent
+        std::uint64_t timeouts = 0;              ///< chip reads that nobody answered
     };
 
-    tlm_utils::simple_target_socket<pcie_endpoint, 64> up{"up"};    // TLPs from the link
+    plug link{"link", *this};                                       // TLPs to and from the host
     tlm_utils::simple_target_socket<pcie_endpoint, 64> dma{"dma"};  // the chip's, host addresses
-    tlm_utils::simple_initiator_socket<pcie_endpoint, 64> bar0{
-        "bar0"};  // offsets in the register BAR
-    tlm_utils::simple_initiator_socket<pcie_endpoint, 64> bar4{"bar4"};
-    tlm_utils::simple_initiator_socket<pcie_endpoint, 64> up_dma{"up_dma"};  // TLPs to the link
+    using to_chip = tlm_utils::simple_initiator_socket_tagged_optional<pcie_endpoint, 64>;
+    to_chip bar0{"bar0"};  // offsets in the register BAR
+    to_chip bar4{"bar4"};
     irq_in msix;  // a rising line raises the vector of the same number
     irq_in booting{"booting", 1, [](unsigned, bool) {}};  ///< high: software has to wait
     irq_out function_reset{"function_reset"};  // pulses when software resets the function (FLR)
@@ -71,6 +77,8 @@ public:
     bool interrupt(unsigned vector) { return vectors_.raise(vector); }
 
     void publish(statistics& out) const override;
+    std::vector<fault> faults() const override;
+    void inject(std::string_view fault, const fault_arguments& arguments) override;
     const config& settings() const { return cfg_; }
     const counts& counters() const { return counters_; }
     pcie::config_space& space() { return space_; }
@@ -94,6 +102,15 @@ private:
         }
     };
 
+    /// The same link for requests of other devices: a write comes to the chip, a read goes back.
+    struct peer_link final : crossing {
+        dma_link& link;
+        explicit peer_link(dma_link& of) : link(of) {}
+        sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t, std::uint64_t bytes,
+                                 const sc_core::sc_time& at) override {
+            return link.directions[command != tlm::TLM_WRITE_COMMAND].reserve(bytes, at);
+        }
+    };
     unsigned vector_bar() const { return 2 - cfg_.register_bar; }
     void build_header();
     void build_pcie_capability();
@@ -102,15 +119,16 @@ private:
     void build_extended_capabilities();
     void define_bar(unsigned index, std::uint64_t size, std::uint32_t flags, room to);
 
-    void b_transport(payload& request, sc_core::sc_time& delay);
-    unsigned transport_dbg(payload& request);
-    bool get_direct_mem_ptr(payload& request, tlm::tlm_dmi& dmi);
+    // plug::device: requests from the link
+    void received(plug& at, payload& request, sc_core::sc_time& delay) override;
+    unsigned peeked(plug& at, payload& request) override;
+    bool asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& dmi) override;
+    void pointers_revoked(plug& at, std::uint64_t first, std::uint64_t last) override;
+    void link_changed(plug& at) override;
     bool may_be_polled(const window& in, const payload& request) const;
-    void configure(payload& request, const pcie::tlp& header);
-    void access_chip(tlm_utils::simple_initiator_socket<pcie_endpoint, 64>& socket,
-                     payload& request, sc_core::sc_time& delay);
-    bool access_in_beats(tlm_utils::simple_initiator_socket<pcie_endpoint, 64>& socket,
-                         payload& request, sc_core::sc_time& delay);
+    void configure(payload& request, pcie::tlp& header);
+    void access_chip(to_chip& socket, payload& request, sc_core::sc_time& delay);
+    bool access_in_beats(to_chip& socket, payload& request, sc_core::sc_time& delay);
     /// Answers 0; `reported`: the chip has said what software did wrong.
     void refuse_for_chip(payload& request, bool reported);
     void refuse_request(payload& request);
@@ -119,7 +137,8 @@ private:
     void b_transport_dma(payload& request, sc_core::sc_time& delay);
     unsigned transport_dbg_dma(payload& request);
     bool get_direct_mem_ptr_dma(payload& request, tlm::tlm_dmi& dmi);
-    void invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last);
+    void invalidate_direct_mem_ptr(int bar, sc_dt::uint64 first, sc_dt::uint64 last);
+    void forget_peers();
 
     void bars_changed();
     void command_changed();
@@ -141,8 +160,11 @@ private:
     std::array<window, 3> windows_{};
     pcie::function_id id_ = 0;  // captured from configuration writes, as 2.2.9 asks
     std::uint16_t pcie_ = 0, power_ = 0, msix_ = 0, aer_ = 0;  // capability offsets
-    bool bus_master_ = false, in_d3_ = false;  // as the last configuration write left them
-    dma_link link_;
+    bool bus_master_ = false, in_d3_ = false,
+         memory_space_ = false;  // as the last configuration write left them
+    dma_link lanes_;
+    peer_link peers_;
+    std::uint64_t lose_ = 0;  // host reads that the fault still takes
     counts counters_;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <systemc>
 #include <tlm>
 
 namespace trn::pcie {
@@ -9,23 +10,52 @@ namespace trn::pcie {
 /// Bus, device and function packed as in a TLP header (2.2.4.2): bus << 8 | device << 3 | function.
 using function_id = std::uint16_t;
 
+constexpr std::uint8_t bus_of(function_id id) {
+    return static_cast<std::uint8_t>(id >> 8);
+}
+
 /// What a generic payload lacks to be a TLP. Read or write, address, length and data are the
 /// payload's own; a configuration request's address is the register offset in the target function.
 /// Completion status: TLM_OK = successful, TLM_ADDRESS_ERROR = unsupported request,
 /// TLM_GENERIC_ERROR = completer abort. Whoever sends clears the extension before the payload goes.
 struct tlp : tlm::tlm_extension<tlp> {
-    enum class space : std::uint8_t { memory, config };
+    /// `error` is an error message to the root port, fatal with address 1, else 0. `hot_reset` is
+    /// no TLP but the training sequence of that name: the port above resets whoever is on its link,
+    /// and all below. Both have no data.
+    enum class space : std::uint8_t { memory, config, error, hot_reset };
 
     space to = space::memory;
     function_id requester = 0;
     function_id target = 0;  ///< configuration requests only: whom they are for
     bool relaxed_ordering = false;
     bool no_snoop = false;
+    /// Set by whoever loses the request or its completion: the requester hears nothing until its
+    /// completion time-out. The response status is then an address error.
+    bool lost = false;
+    /// Set by the function that answers a configuration request, for names in logs and of sockets.
+    const sc_core::sc_object* completer = nullptr;
 
     tlm::tlm_extension_base* clone() const override { return new tlp(*this); }
     void copy_from(const tlm::tlm_extension_base& other) override {
         *this = static_cast<const tlp&>(other);
     }
+};
+
+/// Attaches a TLP header to a payload for the length of one call.
+class framed {
+public:
+    framed(tlm::tlm_generic_payload& payload, function_id requester) : payload_(payload) {
+        header.requester = requester;
+        payload_.set_extension(&header);
+    }
+    ~framed() { payload_.clear_extension(&header); }
+    framed(const framed&) = delete;
+    framed& operator=(const framed&) = delete;
+
+    tlp header;
+
+private:
+    tlm::tlm_generic_payload& payload_;
 };
 
 }  // namespace trn::pcie

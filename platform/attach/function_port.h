@@ -7,6 +7,7 @@
 #include <systemc>
 #include <vector>
 
+#include "platform/tlm/server_memory.h"
 #include "platform/tlm/traffic_watcher.h"
 
 namespace trn {
@@ -39,6 +40,7 @@ public:
     struct bar_info {
         std::uint64_t size = 0;  ///< bytes; 0 = no such BAR
         bool prefetchable = false;
+        std::uint64_t bus_address = 0;        ///< where peers of the same server reach it
         int descriptor = -1;                  ///< owned by the function; -1 = nothing can be mapped
         std::uint64_t descriptor_offset = 0;  ///< where byte 0 of the BAR would be in it
         std::vector<mappable> areas = {};     ///< ascending
@@ -76,6 +78,9 @@ public:
     virtual void watch_host_memory(traffic_watcher* by) = 0;
     /// Who carries messages; nullptr fails what is still being asked.
     virtual void carry_host_messages(host_messages* carrier) = 0;
+    /// The RAM of the server that this function is in, which all of its functions can share;
+    /// nullptr: there is none. Nobody has mapped it yet.
+    virtual server_memory* memory_of_server() { return nullptr; }
     /// The carrier has room again after it refused.
     virtual void host_messages_ready() = 0;
 
@@ -87,6 +92,21 @@ public:
     virtual void reset() = 0;
     /// The host is gone: no memory space, no bus mastering, no interrupts, BARs unassigned.
     virtual void detach() = 0;
+};
+
+/// A server's host: knows the functions that it found on its buses at the start of simulation.
+class serves_functions {
+public:
+    struct served {
+        const sc_core::sc_object* device;  ///< the module that answers
+        function_port* port;
+        std::uint32_t class_code;  ///< 24 bits: base class, subclass, interface
+    };
+    /// In the order of bus numbers.
+    virtual std::vector<served> functions() = 0;
+
+protected:
+    ~serves_functions() = default;
 };
 
 }  // namespace trn

@@ -35,23 +35,27 @@ void doors::open_folder(const fs::path& folder) {
 }
 
 void doors::open_functions(const fs::path& folder) {
-    for (const auto& [chip, port] : on_.functions()) {
-        auto* function = recorder_ ? &recorder_->recorded(*port) : port;
-        const auto path = (folder / (chip + ".sock")).string();
+    for (const auto& f : on_.functions()) {
+        auto* function = recorder_ ? &recorder_->recorded(*f.port) : f.port;
+        const auto path = socket_of(folder, f);
         try {
             functions_.push_back(std::make_unique<vfio_user_server>(
                 on_.loop().io(), *function,
-                vfio_user_server::config{.path = path,
-                                         .name = chip,
+                vfio_user_server::config{.path = path.string(),
+                                         .name = f.name,
                                          .offer_mapping = true,
                                          .board = on_.about().board,
                                          .digest = on_.about().digest},
-                hooks_into(on_.loop(), "host of " + chip)));
+                hooks_into(on_.loop(), "host of " + f.name)));
         } catch (const std::system_error& e) {
             throw listen_error(e.what());
         }
-        all_.push_back({"pcie " + chip, path});
+        all_.push_back({"pcie " + f.name, path.string()});
     }
+}
+
+fs::path doors::socket_of(const fs::path& folder, const platform::function& f) {
+    return folder / (f.name + ".sock");
 }
 
 void doors::open_control(const control_server::tcp_options& options) {

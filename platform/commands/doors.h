@@ -28,7 +28,8 @@ public:
     /// With a recorder, all that comes through is recorded.
     explicit doors(platform& on, recording::recorder* recorder = nullptr);
 
-    /// In `folder`, made when it is missing: control.sock, and per PCIe function <chip>.sock.
+    /// In `folder`, made when it is missing: control.sock, and per PCIe function <name>.sock, where
+    /// the name of a chip in a rack begins with its server's: rack0.server3.chip1.sock.
     /// \throws listen_error
     void open_folder(const std::filesystem::path& folder);
     void open_control(const control_server::tcp_options& options);
@@ -38,6 +39,10 @@ public:
     void open_consoles(const std::filesystem::path& folder);
 
     const std::vector<entry>& all() const { return all_; }
+
+    /// Where open_folder(folder) makes the socket of a function.
+    static std::filesystem::path socket_of(const std::filesystem::path& folder,
+                                           const platform::function& f);
 
 private:
     void open_functions(const std::filesystem::path& folder);

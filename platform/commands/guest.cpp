@@ -42,7 +42,7 @@ struct options {
     unsigned devices = 0;  ///< 0: all that the board has
     fs::path listen;
     fs::path qemu, kernel, initrd;
-    std::string gdb, product, append, uart;
+    std::string gdb, product, append, uart, server;
     std::vector<std::string> modules;
     std::string program;
     std::uint64_t memory_mib = 0;
@@ -232,9 +232,25 @@ private:
         return m;
     }
 
+    /// A guest is one server: the one that was asked for, or the first.
+    std::vector<platform::function> functions_of_server() const {
+        auto functions = platform_.chip_functions();
+        if (functions.empty()) return functions;
+        std::vector<std::string> servers;
+        for (const auto& f : functions)
+            if (std::ranges::find(servers, f.server) == servers.end()) servers.push_back(f.server);
+        const auto& server = chosen_.server.empty() ? servers.front() : chosen_.server;
+        if (std::ranges::find(servers, server) == servers.end())
+            throw user_error(
+                fmt::format("--server {}: board '{}' has none of this name  (known: {})", server,
+                            platform_.about().board, fmt::join(servers, ", ")));
+        std::erase_if(functions, [&](const auto& f) { return f.server != server; });
+        return functions;
+    }
+
     /// What depends on the board.
     void complete_machine() {
-        const auto functions = platform_.functions();
+        const auto functions = functions_of_server();
         const auto count = chosen_.devices == 0 ? functions.size() : chosen_.devices;
         if (functions.size() < count)
             throw user_error(fmt::format("--devices {}: board '{}' has {} PCIe function{}", count,
@@ -244,7 +260,7 @@ private:
             throw user_error(
                 fmt::format("board '{}' has no PCIe function", platform_.about().board));
         for (std::size_t i = 0; i < count; ++i)
-            machine_.sockets.push_back(folder_.path() / (functions[i].chip + ".sock"));
+            machine_.sockets.push_back(doors::socket_of(folder_.path(), functions[i]));
         // The public driver takes 128 MiB below 4 GiB per device (contract 1.3); twice that and
         // room to work.
         if (machine_.memory_mib == 0) machine_.memory_mib = 2048 + 256 * count;
@@ -350,7 +366,9 @@ void add_guest(CLI::App& app, int& status) {
     auto chosen = std::make_shared<options>();
     auto* c = app.add_subcommand("guest", "start a Linux guest in QEMU with a board's devices");
     chosen->board.add_to(*c);
-    c->add_option("--devices", chosen->devices, "how many (default: all that the board has)")
+    c->add_option("--server", chosen->server,
+                  "which of the board's servers the guest is (default: the first)");
+    c->add_option("--devices", chosen->devices, "how many (default: all that the server has)")
         ->check(CLI::Range(1u, 64u));
     c->add_option("--module", chosen->modules,
                   "kernel module to load: \"FILE.ko [parameter=value ...]\"; may be repeated")

@@ -64,11 +64,11 @@ recorder::recorder(platform& of, const platform_options& built_with, fs::path fo
     copy_board();
     copy_images();
     log_ = std::make_unique<log_writer>(folder_);
-    for (const auto& [chip, port] : of_.functions()) {
+    for (const auto& f : of_.functions()) {
         const auto number = static_cast<std::uint32_t>(functions_.size());
-        about_.functions.push_back(chip);
-        functions_.push_back(port);
-        recorded_.push_back(std::make_unique<recorded_function>(*this, number, *port));
+        about_.functions.push_back(f.name);
+        functions_.push_back(f.port);
+        recorded_.push_back(std::make_unique<recorded_function>(*this, number, *f.port));
     }
     record_control();
     record_consoles();

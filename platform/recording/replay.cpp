@@ -59,9 +59,9 @@ replay::replay(platform& on, const manifest& about, const survey& what, log_read
       log_(std::move(log)),
       same_(on.about().digest == about.digest),
       expected_(about.functions.size()) {
-    for (const auto& [chip, port] : on.functions()) {
+    for (const auto& f : on.functions()) {
         const auto number = static_cast<std::uint32_t>(functions_.size());
-        functions_.push_back(std::make_unique<replayed_function>(*this, number, chip, *port));
+        functions_.push_back(std::make_unique<replayed_function>(*this, number, f.name, *f.port));
     }
     if (functions_.size() != about.functions.size())
         throw recording_error(fmt::format("{} functions were recorded, the board has {}",

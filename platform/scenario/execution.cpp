@@ -33,15 +33,6 @@ platform_options build_options(const scenario& what, const execution_options& op
     return build;
 }
 
-function_port& only_function() {
-    function_port* found = nullptr;
-    for_each_module<function_port>([&](const auto&, auto& one) {
-        if (!found) found = &one;
-    });
-    if (!found) throw std::runtime_error("the board has no PCIe function to drive");
-    return *found;
-}
-
 /// What a scenario expects to see broken does not fail it.
 void set_misuse_policies(const scenario& what, const execution_options& options) {
     for (const auto* list : {&what.misuse, &options.misuse})
@@ -77,7 +68,9 @@ void execute(const scenario& what, const kind_list& kinds, const execution_optio
         std::fwrite(text.data(), 1, text.size(), stdout);
         if (trace::on()) trace::event(module, "printed", {{"text", text}});
     });
-    host_cpu cpu(only_function(), {});
+    const auto functions = board.chip_functions();
+    if (functions.empty()) throw std::runtime_error("the board has no PCIe function to drive");
+    host_cpu cpu(*functions.front().port, {});
     std::optional<std::string> failure;
     cpu.run([&] {
         device chip(cpu.transport());

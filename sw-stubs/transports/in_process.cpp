@@ -14,7 +14,6 @@ namespace trn {
 
 namespace {
 
-constexpr std::uint64_t page = 4096;
 constexpr int stack_bytes = 1 << 20;  // a scenario's steps run on it
 
 std::uint64_t nanoseconds(const sc_core::sc_time& time) {
@@ -45,14 +44,18 @@ std::uint64_t first_bytes(const void* bytes, std::uint64_t count) {
 
 }  // namespace
 
-host_cpu::host_cpu(function_port& function, const config& cfg)
-    : function_(function), cfg_(cfg), memory_(cfg.memory_size) {
-    if (!function_.map_host({cfg_.memory_base, cfg_.memory_size, memory_.data(), true, true}))
+host_cpu::host_cpu(function_port& function, const config& cfg) : function_(function), cfg_(cfg) {
+    memory_ = function_.memory_of_server();
+    if (memory_ == nullptr) {
+        own_memory_ = std::make_unique<server_memory>(cfg_.memory_size);
+        memory_ = own_memory_.get();
+    }
+    if (!function_.map_host({server_memory::base, memory_->size(), memory_->data(), true, true}))
         throw std::runtime_error("the function has another host already");
 }
 
 host_cpu::~host_cpu() {
-    function_.unmap_host(cfg_.memory_base, cfg_.memory_size, [](const auto&) {});
+    function_.unmap_host(server_memory::base, memory_->size(), [](const auto&) {});
 }
 
 void host_cpu::run(std::function<void()> work) {
@@ -91,43 +94,18 @@ int host_cpu::access(sc_core::sc_time cost, Access&& perform) {
     return done ? 0 : -EINVAL;
 }
 
-/// First hole that fits, else fresh memory; both in the order of addresses, so that the same calls
-/// get the same addresses every time.
 int host_cpu::allocate(std::uint64_t size, trn_dma_memory& memory) {
-    if (size == 0 || size > cfg_.memory_size) return size == 0 ? -EINVAL : -ENOMEM;
-    size = (size + page - 1) / page * page;
-    std::uint64_t offset = top_;
-    const auto hole = std::find_if(holes_.begin(), holes_.end(),
-                                   [&](const auto& candidate) { return candidate.second >= size; });
-    if (hole != holes_.end()) {
-        offset = hole->first;
-        const std::uint64_t rest = hole->second - size;
-        holes_.erase(hole);
-        if (rest) holes_.emplace(offset + size, rest);
-        std::memset(memory_.data() + offset, 0, size);
-    } else {
-        if (size > cfg_.memory_size - top_) return -ENOMEM;
-        top_ += size;
-    }
-    memory = {memory_.data() + offset, cfg_.memory_base + offset, size};
+    if (size == 0) return -EINVAL;
+    const auto offset = memory_->allocate(size);
+    if (!offset) return -ENOMEM;
+    const std::uint64_t pages = (size + server_memory::page - 1) / server_memory::page;
+    memory = {memory_->data() + *offset, server_memory::base + *offset,
+              pages * server_memory::page};
     return 0;
 }
 
 void host_cpu::free(const trn_dma_memory& memory) {
-    auto [hole, added] = holes_.emplace(memory.iova - cfg_.memory_base, memory.size);
-    if (!added) return;
-    if (const auto next = std::next(hole);
-        next != holes_.end() && hole->first + hole->second == next->first) {
-        hole->second += next->second;
-        holes_.erase(next);
-    }
-    if (hole != holes_.begin()) {
-        const auto before = std::prev(hole);
-        if (before->first + before->second == hole->first) {
-            before->second += hole->second;
-            holes_.erase(hole);
-        }
-    }
+    memory_->free(memory.iova - server_memory::base, memory.size);
 }
 
 trn_transport host_cpu::transport() {

@@ -3,20 +3,20 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <systemc>
 
 #include "platform/attach/function_port.h"
-#include "platform/tlm/backing_store.h"
+#include "platform/tlm/server_memory.h"
 #include "sw-stubs/include/trn_transport.h"
 
 namespace trn {
 
 /// A host in the same process as the platform: CPU processes that run stub calls, memory that the
-/// function reaches by DMA. Accesses and waits take simulated time and nothing else, so that a run
-/// is the same every time; a fork() copies the host with its memory.
+/// function reaches by DMA; hosts of one server share its memory. Accesses and waits take simulated
+/// time and nothing else, so that a run is the same every time; a fork() copies the host with its
+/// memory.
 class host_cpu {
 public:
     struct config {
@@ -24,8 +24,9 @@ public:
         /// a PCIe root complex.
         sc_core::sc_time read_cost{200, sc_core::SC_NS};
         sc_core::sc_time write_cost{20, sc_core::SC_NS};
-        std::uint64_t memory_base = std::uint64_t{4} << 30;   ///< iova, bytes
-        std::uint64_t memory_size = std::uint64_t{64} << 30;  ///< bytes; reserved, not backed
+        /// Bytes, where the function belongs to no server that has memory of its own; reserved, not
+        /// backed.
+        std::uint64_t memory_size = std::uint64_t{64} << 30;
     };
 
     /// Maps the memory into the function's view of the host. \throws std::runtime_error when
@@ -58,9 +59,8 @@ private:
 
     function_port& function_;
     const config cfg_;
-    backing_store memory_;
-    std::map<std::uint64_t, std::uint64_t> holes_;  // offset -> size, bytes, freed and not in use
-    std::uint64_t top_ = 0;                         // nothing above was ever given away
+    std::unique_ptr<server_memory> own_memory_;
+    server_memory* memory_ = nullptr;  // the server's: its other functions' hosts use it too
     std::size_t running_ = 0;
     std::exception_ptr failure_;
     std::function<void(trn_log_level, const std::string&)> log_;

@@ -83,13 +83,13 @@ public:
 
 private:
     function_port& function_of(const std::string& chip) const {
-        const auto all = platform_.functions();
+        const auto all = platform_.chip_functions();
         const auto& board = platform_.about().board;
         if (all.empty()) throw user_error(fmt::format("board '{}' has no PCIe function", board));
         std::vector<std::string> known;
-        std::ranges::transform(all, std::back_inserter(known), &platform::function::chip);
+        std::ranges::transform(all, std::back_inserter(known), &platform::function::name);
         const auto chosen = choose_chip(chip, known, board);
-        return *std::ranges::find(all, chosen, &platform::function::chip)->port;
+        return *std::ranges::find(all, chosen, &platform::function::name)->port;
     }
 
     platform platform_;

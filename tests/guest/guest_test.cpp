@@ -202,11 +202,10 @@ TEST(GuestCommandLine, ABoardWithFewerFunctionsSaysSo) {
     };
     std::ofstream(folder / "one.yaml") << R"(board: one
 modules:
-  host: {type: pcie_root_port}
+  host: {type: root_complex}
   chip: {type: chips/trainium3}
 bind:
-  - host.down -> chip.link
-  - chip.link_dma -> host.dma
+  - host.port[0] <-> chip.link
 )";
     auto how = start(folder / "one.yaml", 2);
     EXPECT_EQ(how.status, 2);

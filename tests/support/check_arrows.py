@@ -33,6 +33,7 @@ ALLOWED = {
 EXTRA = {
     "models/kinds": ["platform/netlist/"],
     "models/pcie/": ["platform/attach/function_port.h"],
+    "models/root_complex/": ["platform/attach/function_port.h"],
     "models/riscv/": ["platform/debug/debug_target.h"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"((?:platform|models|firmware|sw-stubs)/[^"]+)"', re.M)

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "models/pcie/pcie_endpoint.h"
-#include "models/pcie/pcie_root_port.h"
+#include "models/root_complex/root_complex.h"
 #include "platform/attach/vfio_user_hooks.h"
 #include "platform/attach/vfio_user_server.h"
 #include "platform/tlm/memory.h"
@@ -89,12 +89,11 @@ private:
 /// The platform, as `trnvp run --listen` has it, with a RAM where the chip would be.
 int serve(int, char**) {
     run_loop loop({.policy = {.who = time_policy::kind::free}});
-    pcie_root_port root("root", {});
+    root_complex root("root", {});
     pcie_endpoint endpoint("endpoint", {});
     router bar0("bar0", {}), bar4("bar4", {});
     memory ram("ram", {.size = 1 << 20}), hbm("hbm", {.size = 1 << 20});
-    root.down.bind(endpoint.up);
-    endpoint.up_dma.bind(root.dma);
+    root.port[0].join(endpoint.link);
     endpoint.bar0.bind(bar0.target);
     endpoint.bar4.bind(bar4.target);
     bar0.initiator.bind(ram.in);
@@ -107,7 +106,8 @@ int serve(int, char**) {
     } engine("engine");
     engine.out.bind(endpoint.dma);
     loop.elaborate();
-    const vfio_user_server server(loop.io(), root, {.path = socket_path, .name = "bench"},
+    const vfio_user_server server(loop.io(), root.function(0),
+                                  {.path = socket_path, .name = "bench"},
                                   hooks_into(loop, "bench client"));
     loop.serve();
     return 0;

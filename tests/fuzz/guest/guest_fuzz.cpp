@@ -285,8 +285,7 @@ int sc_main(int argc, char** argv) {
     test::detail::current_seed = what.seed;
     platform board(kinds(), {.board = what.board});
     misuse::set_policy_of_all(misuse::policy::count);
-    function_port* function = nullptr;
-    for_each_module<function_port>([&](const auto&, auto& one) { function = &one; });
+    function_port* function = board.functions().at(0).port;
     host_cpu cpu(*function, {});
     const guarded_memory readable(*function, readable_at, false);
     const guarded_memory writable(*function, writable_at, true);

@@ -99,11 +99,10 @@ protected:
     static std::string board_of(const std::string& chip) {
         return fmt::format(R"(board: bare
 modules:
-  host0: {{type: pcie_root_port}}
+  host0: {{type: root_complex}}
   chip0: {{type: chips/{}, needs_training: false, boot_rom: "", firmware: ""}}
 bind:
-  - host0.down -> chip0.link
-  - chip0.link_dma -> host0.dma
+  - host0.port[0] <-> chip0.link
 )",
                            chip);
     }

@@ -65,6 +65,25 @@ class ClientsTest(unittest.TestCase):
             first.link.close()
             self.assertEqual(self.ctl(running, "chip0", "info")[0], 0)
 
+    def test_the_hosts_of_two_servers_work_at_once(self):
+        board = "tests/integration/control/two_servers.yaml"
+        with platform(board=board) as running, running.connect() as p:
+            self.assertEqual(p.wait(condition="ready")["reason"], "condition")
+            sockets = sorted(name for name in os.listdir(running.folder) if name.endswith(".sock"))
+            self.assertEqual(sockets, ["control.sock", "server0.chip0.sock", "server0.chip1.sock",
+                                       "server1.chip0.sock", "server1.chip1.sock"])
+            # Both are attached before either copies, and a third on a server that has a host already.
+            held = VfioUser(os.path.join(running.folder, "server0.chip1.sock"))
+            self.assertEqual(held.hello()[0], 0)
+            words = ["copy", "host", "hbm0@16MiB", "4MiB", "--verify"]
+            both = [subprocess.Popen([os.environ["TRNCTL"], "--connect", running.folder, "--chip", chip, *words],
+                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                    for chip in ("server0.chip0", "server1.chip0")]
+            for one in both:
+                output, _ = one.communicate(timeout=PATIENCE)
+                self.assertEqual(one.returncode, 0, output)
+            self.assertTrue(held.is_served())
+
     def test_the_control_socket_has_many_clients_and_turns_away_one_too_many(self):
         with platform(board="trn3-chip") as running:
             clients = []

@@ -30,9 +30,7 @@ public:
         : quiet_(log::replace_sink(
               [this](const log::record& one) { log_ += log::to_line(one) + "\n"; })),
           platform_(kinds(), {.board = which.board, .set = which.set}) {
-        for_each_module<function_port>([&](const auto&, auto& function) {
-            if (!cpu_) cpu_ = std::make_unique<host_cpu>(function, host_cpu::config{});
-        });
+        cpu_ = std::make_unique<host_cpu>(*platform_.functions().at(0).port, host_cpu::config{});
         const auto how = platform_.boot(sc_core::sc_time(1, sc_core::SC_SEC));
         if (how.what != stop_reason::kind::condition) throw std::runtime_error(how.text);
     }

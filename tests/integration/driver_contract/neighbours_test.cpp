@@ -33,9 +33,8 @@ protected:
         platform_ = std::make_unique<platform>(
             kinds(), platform_options{.board = "tests/integration/driver_contract/two_chips.yaml",
                                       .set = {"position=" + position}});
-        for_each_module<function_port>([&](const auto&, auto& function) {
-            hosts_.push_back(std::make_unique<host_cpu>(function, host_cpu::config{}));
-        });
+        for (const auto& f : platform_->functions())
+            hosts_.push_back(std::make_unique<host_cpu>(*f.port, host_cpu::config{}));
         ASSERT_EQ(platform_->boot(sc_core::sc_time(1, sc_core::SC_SEC)).what,
                   stop_reason::kind::condition);
     }

@@ -98,14 +98,6 @@ private:
 /// The pcie_system of the unit tests, with this engine in the place of its driver.
 struct VfioUserTest : testing::Test {
     VfioUserTest() {
-        root.down.bind(endpoint.up);
-        endpoint.up_dma.bind(root.dma);
-        endpoint.bar0.bind(apb.in);
-        endpoint.bar4.bind(bar4.target);
-        bar4.initiator.bind(hbm.in);
-        bar4.map({.base = 0, .size = 1 << 20, .target_base = 0, .port = 0});
-        engine.out.bind(endpoint.dma);
-        sc_core::sc_start(sc_core::SC_ZERO_TIME);
         server = std::make_unique<vfio_user_server>(
             io, root, vfio_user_server::config{.path = path, .name = "chip0"},
             vfio_user_server::hooks{
@@ -152,17 +144,30 @@ struct VfioUserTest : testing::Test {
         trn_vfio_user* client = nullptr;
     };
 
-    pcie_root_port root{"root", {}};
+    root_complex complex{"complex", {}};
     pcie_endpoint endpoint{"endpoint", {}};
     memory apb{"apb", {.size = u64{4} << 30}};  // RAM-like registers, as the traces' prototype had
     router bar4{"bar4", {}};
     memory hbm{"hbm", {.size = u64{256} << 30, .shared = true}};
     copier engine{"engine"};
+    pcie::host_function& root = bind_and_start();
     boost::asio::io_context io;
     test::socket_folder folder;
     const std::string path = folder / "chip0.sock";
     std::vector<std::string> log;
     std::unique_ptr<vfio_user_server> server;
+
+private:
+    pcie::host_function& bind_and_start() {
+        complex.port[0].join(endpoint.link);
+        endpoint.bar0.bind(apb.in);
+        endpoint.bar4.bind(bar4.target);
+        bar4.initiator.bind(hbm.in);
+        bar4.map({.base = 0, .size = 1 << 20, .target_base = 0, .port = 0});
+        engine.out.bind(endpoint.dma);
+        sc_core::sc_start(sc_core::SC_ZERO_TIME);
+        return complex.function(0);
+    }
 };
 
 TEST_F(VfioUserTest, QemusStartUpSequenceIsServed) {

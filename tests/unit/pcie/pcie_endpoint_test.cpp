@@ -4,15 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/pci_regs.h>
-#include <stdio.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "platform/misuse/misuse.h"
 #include "platform/tlm/memory_port.h"
+#include "tests/support/lspci.h"
 #include "tests/unit/pcie/pcie_fixture.h"
 
 namespace {
@@ -23,30 +21,12 @@ using testing::Not;
 
 struct PcieEndpointTest : testing::Test, test::pcie_system {};
 
-/// What `lspci -vv` makes of a configuration space, from a dump in its own format.
-std::string lspci(const std::vector<std::uint8_t>& space) {
-    char path[] = "/tmp/trnvp-lspci-XXXXXX";
-    FILE* dump = fdopen(mkstemp(path), "w");
-    fprintf(dump, "01:00.0 Processing accelerators\n");
-    for (std::size_t i = 0; i < space.size(); ++i) {
-        if (i % 16 == 0) fprintf(dump, "%02zx:", i);
-        fprintf(dump, " %02x%s", space[i], i % 16 == 15 ? "\n" : "");
-    }
-    fclose(dump);
-    FILE* output = popen(("lspci -nn -vv -F " + std::string(path) + " 2>&1").c_str(), "r");
-    std::string text;
-    for (char line[256]; fgets(line, sizeof line, output) != nullptr;) text += line;
-    EXPECT_EQ(pclose(output), 0);
-    unlink(path);
-    return text;
-}
-
 TEST_F(PcieEndpointTest, LspciUnderstandsEveryCapability) {
     enable();
     set_config<std::uint64_t>(0x10, 0xc1'0000'0000);
     std::vector<std::uint8_t> space(4096);
     root.config_read(0, space);
-    const std::string text = lspci(space);
+    const std::string text = test::lspci(space);
     SCOPED_TRACE(text);
     EXPECT_THAT(text, HasSubstr("[1d0f:7564] (rev ff)"));
     EXPECT_THAT(text, HasSubstr("Processing accelerators [1200]"));

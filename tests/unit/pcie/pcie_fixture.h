@@ -9,7 +9,7 @@
 #include <tlm>
 
 #include "models/pcie/pcie_endpoint.h"
-#include "models/pcie/pcie_root_port.h"
+#include "models/root_complex/root_complex.h"
 #include "platform/tlm/memory.h"
 #include "platform/tlm/router.h"
 #include "tests/support/tlm_driver.h"
@@ -51,22 +51,7 @@ struct pcie_system {
     static constexpr std::uint64_t stack = std::uint64_t{36} << 30;
     static constexpr std::uint64_t slice = std::uint64_t{64} << 30;
 
-    explicit pcie_system(const pcie_endpoint::config& cfg = {}) : endpoint("endpoint", cfg) {
-        root.down.bind(endpoint.up);
-        endpoint.up_dma.bind(root.dma);
-        endpoint.bar0.bind(bar0.target);
-        endpoint.bar4.bind(bar4.target);
-        engine.out.bind(endpoint.dma);
-        bar0.initiator.bind(registers.in);
-        bar0.initiator.bind(ram.in);
-        bar4.initiator.bind(hbm0.in);
-        bar4.initiator.bind(hbm1.in);
-        bar0.map({.base = 0, .size = 4096, .target_base = 0, .port = 0});
-        bar0.map({.base = ram_at, .size = 1 << 20, .target_base = 0, .port = 1});
-        bar4.map({.base = 0, .size = stack, .target_base = 0, .port = 0});
-        bar4.map({.base = slice, .size = stack, .target_base = 0, .port = 1});
-        sc_core::sc_start(sc_core::SC_ZERO_TIME);
-    }
+    explicit pcie_system(const pcie_endpoint::config& cfg = {}) : endpoint("endpoint", cfg) {}
 
     template <typename T>
     T config(std::uint32_t offset) {
@@ -92,7 +77,7 @@ struct pcie_system {
     }
     void enable() { set_config<std::uint16_t>(4, 0x6); }  // memory space, bus master
 
-    pcie_root_port root{"root", {}};
+    root_complex complex{"complex", {}};
     pcie_endpoint endpoint;
     router bar0{"bar0", {}}, bar4{"bar4", {}};
     word_registers registers{"registers"};
@@ -100,8 +85,27 @@ struct pcie_system {
     memory hbm0{"hbm0", {.size = stack, .shared = true}};
     memory hbm1{"hbm1", {.size = stack, .shared = true}};
     tlm_driver engine{"engine"};
+    pcie::host_function& root = bind_and_start();
     bool known = false;  // the last access named a BAR and a range in it
     sc_core::sc_time delay;
+
+private:
+    pcie::host_function& bind_and_start() {
+        complex.port[0].join(endpoint.link);
+        endpoint.bar0.bind(bar0.target);
+        endpoint.bar4.bind(bar4.target);
+        engine.out.bind(endpoint.dma);
+        bar0.initiator.bind(registers.in);
+        bar0.initiator.bind(ram.in);
+        bar4.initiator.bind(hbm0.in);
+        bar4.initiator.bind(hbm1.in);
+        bar0.map({.base = 0, .size = 4096, .target_base = 0, .port = 0});
+        bar0.map({.base = ram_at, .size = 1 << 20, .target_base = 0, .port = 1});
+        bar4.map({.base = 0, .size = stack, .target_base = 0, .port = 0});
+        bar4.map({.base = slice, .size = stack, .target_base = 0, .port = 1});
+        sc_core::sc_start(sc_core::SC_ZERO_TIME);
+        return complex.function(0);
+    }
 };
 
 }  // namespace trn::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/pcie/pcie_root_port.h"
+#include "models/pcie/host_function.h"
 
 #include <linux/pci_regs.h>
 
@@ -8,12 +8,10 @@
 #include <cstring>
 #include <utility>
 
-#include "platform/tlm/bandwidth_resource.h"
 #include "platform/tlm/memory.h"
 
-namespace trn {
+namespace trn::pcie {
 
-using pcie::tlp;
 using sc_core::sc_time;
 
 namespace {
@@ -30,21 +28,23 @@ bool is_bar(std::uint32_t offset) {
 
 }  // namespace
 
-pcie_root_port::pcie_root_port(sc_core::sc_module_name name, const config& cfg)
-    : sc_module(name), cfg_(cfg) {
-    dma.register_b_transport(this, &pcie_root_port::b_transport);
-    dma.register_transport_dbg(this, &pcie_root_port::transport_dbg);
-    dma.register_get_direct_mem_ptr(this, &pcie_root_port::get_direct_mem_ptr);
+bool host_function::bar_window::wide() const {
+    return (flags & PCI_BASE_ADDRESS_MEM_TYPE_64) != 0;
+}
+
+host_function::host_function(host_bus& bus, function_id id, const sc_core::sc_object& device)
+    : bus_(bus), id_(id), device_(device) {
+    size_bars();
+    find_msix();
 }
 
 // --- requests toward the function ---
 
-void pcie_root_port::send(tlm::tlm_command command, tlp::space to, std::uint64_t address,
-                          std::span<std::uint8_t> bytes, sc_time& delay) {
+void host_function::send(tlm::tlm_command command, tlp::space to, std::uint64_t address,
+                         std::span<std::uint8_t> bytes, sc_time& delay) {
     tlp header;
     header.to = to;
-    header.requester = cfg_.requester;
-    header.target = cfg_.function;
+    header.target = id_;
     payload request;
     request.set_command(command);
     request.set_address(address);
@@ -52,14 +52,11 @@ void pcie_root_port::send(tlm::tlm_command command, tlp::space to, std::uint64_t
     request.set_data_length(static_cast<unsigned>(bytes.size()));
     request.set_streaming_width(static_cast<unsigned>(bytes.size()));
     request.set_extension(&header);
-    down->b_transport(request, delay);
+    bus_.send(request, header, delay);
     request.clear_extension(&header);
-    if (request.is_read() && !request.is_response_ok()) {
-        std::ranges::fill(bytes, std::uint8_t{0xff});  // what a CPU reads when nobody completes
-    }
 }
 
-std::uint32_t pcie_root_port::config_word(std::uint32_t offset) {
+std::uint32_t host_function::config_word(std::uint32_t offset) {
     std::uint8_t bytes[4];
     sc_time untimed;
     send(tlm::TLM_READ_COMMAND, tlp::space::config, offset, bytes, untimed);
@@ -68,29 +65,23 @@ std::uint32_t pcie_root_port::config_word(std::uint32_t offset) {
     return value;
 }
 
-void pcie_root_port::set_config_word(std::uint32_t offset, std::uint32_t value) {
+void host_function::set_config_word(std::uint32_t offset, std::uint32_t value) {
     std::uint8_t bytes[4];
     std::memcpy(bytes, &value, sizeof value);
     sc_time untimed;
     send(tlm::TLM_WRITE_COMMAND, tlp::space::config, offset, bytes, untimed);
 }
 
-void pcie_root_port::set_config_half(std::uint32_t offset, std::uint16_t value) {
+void host_function::set_config_half(std::uint32_t offset, std::uint16_t value) {
     std::uint8_t bytes[2];
     std::memcpy(bytes, &value, sizeof value);
     sc_time untimed;
     send(tlm::TLM_WRITE_COMMAND, tlp::space::config, offset, bytes, untimed);
 }
 
-// --- enumeration ---
+// --- what the function has ---
 
-void pcie_root_port::enumerate() {
-    size_bars();
-    assign_bars();
-    find_msix();
-}
-
-void pcie_root_port::size_bars() {
+void host_function::size_bars() {
     for (unsigned i = 0; i < bar_count; ++i) {
         const std::uint32_t at = bar_registers + 4 * i;
         set_config_word(at, ~0u);
@@ -111,24 +102,18 @@ void pcie_root_port::size_bars() {
     }
 }
 
-void pcie_root_port::assign_bars() {
-    std::uint64_t narrow = 0x8000'0000;  // 32-bit BARs live below 4 GiB, the others in the window
-    std::uint64_t wide = cfg_.window_base;
+void host_function::write_bars() {
     for (unsigned i = 0; i < bar_count; ++i) {
-        bar_window& bar = bars_[i];
+        const bar_window& bar = bars_[i];
         if (bar.size == 0) continue;
-        const bool is_wide = (bar.flags & PCI_BASE_ADDRESS_MEM_TYPE_64) != 0;
-        std::uint64_t& next = is_wide ? wide : narrow;
-        bar.base = (next + bar.size - 1) & ~(bar.size - 1);
-        next = bar.base + bar.size;
         set_config_word(bar_registers + 4 * i, static_cast<std::uint32_t>(bar.base));
-        if (is_wide) {
+        if (bar.wide()) {
             set_config_word(bar_registers + 4 * i + 4, static_cast<std::uint32_t>(bar.base >> 32));
         }
     }
 }
 
-void pcie_root_port::find_msix() {
+void host_function::find_msix() {
     std::uint32_t at = config_word(PCI_CAPABILITY_LIST) & 0xfc;
     for (unsigned seen = 0; at != 0 && seen < 48; ++seen) {  // 48 capabilities fill the space
         const std::uint32_t header = config_word(at);
@@ -146,7 +131,7 @@ void pcie_root_port::find_msix() {
 
 // --- interrupts ---
 
-void pcie_root_port::on_interrupt(unsigned vector, std::function<void()> raised) {
+void host_function::on_interrupt(unsigned vector, std::function<void()> raised) {
     if (vector >= raised_.size()) return;
     raised_[vector] = std::move(raised);
     program_interrupts();
@@ -154,7 +139,7 @@ void pcie_root_port::on_interrupt(unsigned vector, std::function<void()> raised)
 
 /// Writes every table entry and the enable bit from what the host asked for. The table is behind a
 /// BAR, so memory space is on for as long as this takes.
-void pcie_root_port::program_interrupts() {
+void host_function::program_interrupts() {
     const auto command = static_cast<std::uint16_t>(config_word(PCI_COMMAND));
     set_config_half(PCI_COMMAND, command | PCI_COMMAND_MEMORY);
     bool any = false;
@@ -173,7 +158,7 @@ void pcie_root_port::program_interrupts() {
     set_config_half(PCI_COMMAND, command);
 }
 
-void pcie_root_port::write_table(std::uint64_t offset, std::uint32_t value) {
+void host_function::write_table(std::uint64_t offset, std::uint32_t value) {
     std::uint8_t bytes[4];
     std::memcpy(bytes, &value, sizeof value);
     sc_time untimed;
@@ -183,7 +168,7 @@ void pcie_root_port::write_table(std::uint64_t offset, std::uint32_t value) {
 
 // --- the host's view of the configuration space ---
 
-void pcie_root_port::config_read(std::uint32_t offset, std::span<std::uint8_t> bytes) {
+void host_function::config_read(std::uint32_t offset, std::span<std::uint8_t> bytes) {
     for (std::size_t done = 0; done < bytes.size();) {
         const std::uint32_t at = offset + static_cast<std::uint32_t>(done);
         std::uint32_t word = at < config_size ? config_word(at & ~3u) : 0;
@@ -198,7 +183,7 @@ void pcie_root_port::config_read(std::uint32_t offset, std::span<std::uint8_t> b
     }
 }
 
-void pcie_root_port::config_write(std::uint32_t offset, std::span<const std::uint8_t> bytes) {
+void host_function::config_write(std::uint32_t offset, std::span<const std::uint8_t> bytes) {
     for (std::size_t done = 0; done < bytes.size();) {
         const std::uint32_t at = offset + static_cast<std::uint32_t>(done);
         if (at >= config_size) return;
@@ -211,7 +196,7 @@ void pcie_root_port::config_write(std::uint32_t offset, std::span<const std::uin
 }
 
 /// One write inside one dword.
-void pcie_root_port::config_write_dword(std::uint32_t offset, std::span<std::uint8_t> bytes) {
+void host_function::config_write_dword(std::uint32_t offset, std::span<std::uint8_t> bytes) {
     if (is_bar(offset)) {
         for (std::size_t i = 0; i < bytes.size(); ++i) {
             const std::size_t at = offset - bar_registers + i;
@@ -233,10 +218,11 @@ void pcie_root_port::config_write_dword(std::uint32_t offset, std::span<std::uin
 
 // --- BARs ---
 
-function_port::bar_info pcie_root_port::bar(unsigned index) {
+function_port::bar_info host_function::bar(unsigned index) {
     bar_info info;
     if (index >= bar_count) return info;
     info.size = bars_[index].size;
+    info.bus_address = bars_[index].base;
     info.prefetchable = (bars_[index].flags & PCI_BASE_ADDRESS_MEM_PREFETCH) != 0;
     if (info.size != 0 && info.prefetchable) add_mappable_areas(index, info);
     return info;
@@ -244,7 +230,7 @@ function_port::bar_info pcie_root_port::bar(unsigned index) {
 
 /// Walks the BAR by asking for direct memory pointers. Only memory of one descriptor, laid out in
 /// it as in the BAR, can be offered: a client maps a region from one descriptor.
-void pcie_root_port::add_mappable_areas(unsigned index, bar_info& info) {
+void host_function::add_mappable_areas(unsigned index, bar_info& info) {
     constexpr std::uint64_t page = 4096;
     constexpr unsigned most_areas = 64;
     const auto command = static_cast<std::uint16_t>(config_word(PCI_COMMAND));
@@ -257,7 +243,7 @@ void pcie_root_port::add_mappable_areas(unsigned index, bar_info& info) {
         query.set_address(bars_[index].base + offset);
         query.set_extension(&backing);
         tlm::tlm_dmi dmi;
-        const bool granted = down->get_direct_mem_ptr(query, dmi);
+        const bool granted = bus_.direct_pointer(query, dmi);
         query.clear_extension(&backing);
         const std::uint64_t end =
             std::min<std::uint64_t>(dmi.get_end_address() - bars_[index].base, info.size - 1) + 1;
@@ -282,13 +268,13 @@ void pcie_root_port::add_mappable_areas(unsigned index, bar_info& info) {
     set_config_half(PCI_COMMAND, command);
 }
 
-bool pcie_root_port::bar_read(unsigned index, std::uint64_t offset, std::span<std::uint8_t> bytes,
-                              sc_time& delay) {
+bool host_function::bar_read(unsigned index, std::uint64_t offset, std::span<std::uint8_t> bytes,
+                             sc_time& delay) {
     return access(tlm::TLM_READ_COMMAND, index, offset, bytes, delay);
 }
 
-bool pcie_root_port::bar_write(unsigned index, std::uint64_t offset,
-                               std::span<const std::uint8_t> bytes, sc_time& delay) {
+bool host_function::bar_write(unsigned index, std::uint64_t offset,
+                              std::span<const std::uint8_t> bytes, sc_time& delay) {
     // The payload of a write is never written to; TLM-2.0 has one pointer for both directions.
     const std::span<std::uint8_t> data(const_cast<std::uint8_t*>(bytes.data()), bytes.size());
     return access(tlm::TLM_WRITE_COMMAND, index, offset, data, delay);
@@ -296,8 +282,8 @@ bool pcie_root_port::bar_write(unsigned index, std::uint64_t offset,
 
 /// Cuts a host access into naturally aligned requests: register-sized ones where reads may have
 /// side effects, whole TLPs where the BAR is prefetchable.
-bool pcie_root_port::access(tlm::tlm_command command, unsigned index, std::uint64_t offset,
-                            std::span<std::uint8_t> bytes, sc_time& delay) {
+bool host_function::access(tlm::tlm_command command, unsigned index, std::uint64_t offset,
+                           std::span<std::uint8_t> bytes, sc_time& delay) {
     if (index >= bar_count || offset > bars_[index].size ||
         bytes.size() > bars_[index].size - offset) {
         return false;
@@ -323,39 +309,29 @@ bool pcie_root_port::access(tlm::tlm_command command, unsigned index, std::uint6
 
 // --- the function's requests ---
 
-bool pcie_root_port::unmap_host(std::uint64_t iova, std::uint64_t size,
-                                const std::function<void(const host_range&)>& forgotten) {
+bool host_function::unmap_host(std::uint64_t iova, std::uint64_t size,
+                               const std::function<void(const host_range&)>& forgotten) {
     const auto gone = [&](const host_range& range) {
         if (range.bytes != nullptr) {
-            dma->invalidate_direct_mem_ptr(range.iova, range.iova + (range.size - 1));
+            bus_.forget_pointers(id_, range.iova, range.iova + (range.size - 1));
         }
         forgotten(range);
     };
     return memory_.unmap(iova, size, gone);
 }
 
-void pcie_root_port::watch_host_memory(traffic_watcher* by) {
+void host_function::watch_host_memory(traffic_watcher* by) {
     memory_.watch(by);
-    dma->invalidate_direct_mem_ptr(0, ~sc_dt::uint64{0});  // pointers given away tell nobody
+    bus_.forget_pointers(id_, 0, ~std::uint64_t{0});  // pointers given away tell nobody
 }
 
-void pcie_root_port::b_transport(payload& request, sc_time& delay) {
-    if (request.get_address() == message_address && request.is_write()) {
-        std::uint32_t vector = 0;
-        std::memcpy(&vector, request.get_data_ptr(),
-                    std::min<std::size_t>(sizeof vector, request.get_data_length()));
-        request.set_response_status(tlm::TLM_OK_RESPONSE);
-        if (vector < raised_.size() && raised_[vector]) raised_[vector]();
-        return;
-    }
-    memory_.transport(request);
-    const bool timed = request.is_read() && timing() == timing_mode::contended;
-    if (timed && request.is_response_ok()) delay += cfg_.memory_latency;
+void host_function::message(std::uint32_t vector) {
+    if (vector < raised_.size() && raised_[vector]) raised_[vector]();
 }
 
 // --- reset ---
 
-void pcie_root_port::reset() {
+void host_function::reset() {
     const auto command = static_cast<std::uint16_t>(config_word(PCI_COMMAND));
     std::uint32_t at = config_word(PCI_CAPABILITY_LIST) & 0xfc;
     for (unsigned seen = 0; at != 0 && seen < 48; ++seen) {
@@ -366,12 +342,16 @@ void pcie_root_port::reset() {
         }
         at = header >> 8 & 0xfc;
     }
-    assign_bars();
-    program_interrupts();
+    restore();
     set_config_half(PCI_COMMAND, command);  // as an operating system restores what it had set
 }
 
-void pcie_root_port::detach() {
+void host_function::restore() {
+    write_bars();
+    if (msix_ != 0) program_interrupts();
+}
+
+void host_function::detach() {
     set_config_half(PCI_COMMAND, 0);
     for (auto& raised : raised_) raised = nullptr;
     if (msix_ != 0) program_interrupts();
@@ -381,10 +361,4 @@ void pcie_root_port::detach() {
     }
 }
 
-void pcie_root_port::publish(statistics& out) const {
-    out.count("host_ranges", memory_.ranges());
-    out.count("unmapped_accesses", memory_.unmapped_accesses());
-    out.count("questions", memory_.questions());
-}
-
-}  // namespace trn
+}  // namespace trn::pcie

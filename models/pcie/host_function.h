@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
-
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <span>
+#include <string>
 #include <systemc>
 #include <tlm>
 #include <vector>
@@ -14,33 +13,43 @@
 #include "models/pcie/host_memory.h"
 #include "models/pcie/tlp.h"
 #include "platform/attach/function_port.h"
-#include "platform/kernel/introspection.h"
 
-namespace trn {
+namespace trn::pcie {
 
-/// The host's side of one function: it enumerates the function (BAR addresses on our own bus),
-/// carries the host's accesses to it as TLPs, and is the memory and the interrupt target behind its
-/// upstream requests. Links and switches may stand between it and the endpoint.
+/// What a host's view of a function needs of the root complex above it.
+class host_bus {
+public:
+    /// Routes a request of the host; the payload carries a tlp with its target. A read that nobody
+    /// completes is filled with ones.
+    virtual void send(tlm::tlm_generic_payload& request, tlp& header, sc_core::sc_time& delay) = 0;
+    virtual bool direct_pointer(tlm::tlm_generic_payload& request, tlm::tlm_dmi& dmi) = 0;
+    /// What the function holds as direct pointers into [first, last] of host memory is void.
+    virtual void forget_pointers(function_id of, std::uint64_t first, std::uint64_t last) = 0;
+    virtual server_memory* memory() = 0;
+
+protected:
+    ~host_bus() = default;
+};
+
+/// The host's side of one function that a root complex has found: it carries the host's accesses to
+/// it as TLPs, and is the memory and the interrupt target behind its upstream requests. Links and
+/// switches may stand between it and the endpoint.
 ///
 /// What the host sees of the configuration space is a view: BAR registers and the MSI-X enable bit
-/// are the host's own, as VFIO keeps them, because the real ones belong to this port.
-class pcie_root_port : public sc_core::sc_module,
-                       public function_port,
-                       public publishes_statistics {
+/// are the host's own, as VFIO keeps them, because the real ones belong to the root complex.
+class host_function final : public function_port {
 public:
-    struct config {
-        std::uint64_t window_base = std::uint64_t{1} << 44;    ///< bus address of the first BAR
-        pcie::function_id requester = 0x0000;                  ///< who the host's requests are from
-        pcie::function_id function = 0x0100;                   ///< bus 1, device 0, function 0
-        sc_core::sc_time memory_latency{300, sc_core::SC_NS};  ///< of a host memory read; invented
-    };
     /// Where MSI-X messages are written: outside of what a chip's host window can reach.
     static constexpr std::uint64_t message_address = std::uint64_t{0xfee0'0000} << 32;
 
-    tlm_utils::simple_initiator_socket<pcie_root_port, 64> down{"down"};  // TLPs to the function
-    tlm_utils::simple_target_socket<pcie_root_port, 64> dma{"dma"};       // TLPs from the function
+    struct bar_window {
+        std::uint64_t base = 0, size = 0;  // on the server's bus; size 0 = no BAR
+        std::uint32_t flags = 0;           // low four bits of the register
+        bool wide() const;
+    };
 
-    pcie_root_port(sc_core::sc_module_name name, const config& cfg);
+    /// `device`: the module that answers. Learns the sizes of its BARs and its MSI-X capability.
+    host_function(host_bus& bus, function_id id, const sc_core::sc_object& device);
 
     bar_info bar(unsigned index) override;
     void config_read(std::uint32_t offset, std::span<std::uint8_t> bytes) override;
@@ -54,32 +63,35 @@ public:
                     const std::function<void(const host_range&)>& forgotten) override;
     void watch_host_memory(traffic_watcher* by) override;
     void carry_host_messages(host_messages* carrier) override { memory_.carry(carrier); }
+    server_memory* memory_of_server() override { return bus_.memory(); }
     void host_messages_ready() override { memory_.carrier_ready(); }
     unsigned interrupt_vectors() const override { return static_cast<unsigned>(raised_.size()); }
     void on_interrupt(unsigned vector, std::function<void()> raised) override;
     void reset() override;
     void detach() override;
 
-    /// Finds the function and gives its BARs addresses; done at the start of simulation.
-    void enumerate();
-    const pcie::host_memory& memory() const { return memory_; }
-    void publish(statistics& out) const override;
+    function_id id() const { return id_; }
+    const sc_core::sc_object& device() const { return device_; }
+    std::uint32_t class_code() { return config_word(0x08) >> 8; }
+    host_memory& memory() { return memory_; }
+    const host_memory& memory() const { return memory_; }
+    /// The BARs, for whoever gives them addresses; then write_bars() tells the function.
+    std::array<bar_window, bar_count>& bars() { return bars_; }
+    void write_bars();
+    /// The function has written a message.
+    void message(std::uint32_t vector);
+    /// Its card was reset or exchanged: addresses and vectors are programmed again.
+    void restore();
 
 private:
     using payload = tlm::tlm_generic_payload;
-    struct bar_window {
-        std::uint64_t base = 0, size = 0;  // on our own bus; size 0 = no BAR
-        std::uint32_t flags = 0;           // low four bits of the register
-    };
 
-    void start_of_simulation() override { enumerate(); }
     void size_bars();
-    void assign_bars();
     void find_msix();
     void program_interrupts();
     void add_mappable_areas(unsigned index, bar_info& info);
 
-    void send(tlm::tlm_command command, pcie::tlp::space to, std::uint64_t address,
+    void send(tlm::tlm_command command, tlp::space to, std::uint64_t address,
               std::span<std::uint8_t> bytes, sc_core::sc_time& delay);
     std::uint32_t config_word(std::uint32_t offset);
     void set_config_word(std::uint32_t offset, std::uint32_t value);
@@ -89,13 +101,9 @@ private:
     bool access(tlm::tlm_command command, unsigned index, std::uint64_t offset,
                 std::span<std::uint8_t> bytes, sc_core::sc_time& delay);
 
-    void b_transport(payload& request, sc_core::sc_time& delay);
-    unsigned transport_dbg(payload& request) { return memory_.transport_dbg(request); }
-    bool get_direct_mem_ptr(payload& request, tlm::tlm_dmi& dmi) {
-        return memory_.get_direct_mem_ptr(request, dmi);
-    }
-
-    const config cfg_;
+    host_bus& bus_;
+    const function_id id_;
+    const sc_core::sc_object& device_;
     std::array<bar_window, bar_count> bars_{};
     std::array<std::uint8_t, 24> view_{};       // the BAR registers as the host wrote them
     std::array<std::uint8_t, 24> view_mask_{};  // their writable bits
@@ -104,7 +112,7 @@ private:
     std::uint64_t msix_table_ = 0;               // offset in that BAR
     std::uint8_t host_msix_enable_ = 0;          // the enable bit as the host wrote it
     std::vector<std::function<void()>> raised_;  // per vector; empty = disabled
-    pcie::host_memory memory_;
+    host_memory memory_;
 };
 
-}  // namespace trn
+}  // namespace trn::pcie

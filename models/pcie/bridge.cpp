@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie/bridge.h"
+
+#include <utility>
+
+#include "models/pcie/capabilities.h"
+
+namespace trn::pcie {
+
+namespace {
+
+constexpr std::uint16_t slot_events = PCI_EXP_SLTSTA_PDC | PCI_EXP_SLTSTA_DLLSC;
+
+}  // namespace
+
+bridge::bridge(const config& cfg, hooks hooks) : role_(cfg.as), hooks_(std::move(hooks)) {
+    build(cfg);
+    decode();
+}
+
+void bridge::build(const config& cfg) {
+    constexpr std::uint16_t command_bits = PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER |
+                                           PCI_COMMAND_PARITY | PCI_COMMAND_SERR |
+                                           PCI_COMMAND_INTX_DISABLE;
+    constexpr std::uint32_t pci_bridge = 0x06'0400;
+    space_.define<std::uint16_t>(PCI_VENDOR_ID, cfg.vendor_id);
+    space_.define<std::uint16_t>(PCI_DEVICE_ID, cfg.device_id);
+    space_.define<std::uint16_t>(PCI_COMMAND, 0, command_bits);
+    space_.define<std::uint16_t>(PCI_STATUS, PCI_STATUS_CAP_LIST, 0, PCI_STATUS_REC_MASTER_ABORT);
+    space_.define<std::uint32_t>(PCI_CLASS_REVISION, pci_bridge << 8 | 1);
+    space_.define<std::uint8_t>(PCI_CACHE_LINE_SIZE, 0, 0xff);
+    space_.define<std::uint8_t>(
+        PCI_HEADER_TYPE,
+        static_cast<std::uint8_t>(PCI_HEADER_TYPE_BRIDGE | (cfg.many_functions ? 0x80 : 0)));
+    space_.define<std::uint32_t>(PCI_PRIMARY_BUS, 0, 0x00ff'ffff);
+    space_.define<std::uint16_t>(PCI_SEC_STATUS, 0, 0, PCI_STATUS_REC_MASTER_ABORT);
+    // Both windows are closed after a reset: their base, 1 MiB, is above their limit.
+    space_.define<std::uint32_t>(PCI_MEMORY_BASE, 0x0000'0010, 0xfff0'fff0);
+    space_.define<std::uint32_t>(PCI_PREF_MEMORY_BASE, 0x0001'0011, 0xfff0'fff0);
+    space_.define<std::uint32_t>(PCI_PREF_BASE_UPPER32, 0, ~0u);
+    space_.define<std::uint32_t>(PCI_PREF_LIMIT_UPPER32, 0, ~0u);
+    space_.define<std::uint8_t>(PCI_INTERRUPT_LINE, 0, 0xff);
+    space_.define<std::uint16_t>(
+        PCI_BRIDGE_CONTROL, 0,
+        PCI_BRIDGE_CTL_PARITY | PCI_BRIDGE_CTL_SERR | PCI_BRIDGE_CTL_BUS_RESET);
+    build_link(cfg);
+    power_ = add_power_management(space_);
+    constexpr std::uint16_t msi_length = 14;
+    msi_ = space_.add_capability(PCI_CAP_ID_MSI, msi_length);
+    space_.define<std::uint16_t>(msi_ + PCI_MSI_FLAGS, PCI_MSI_FLAGS_64BIT, PCI_MSI_FLAGS_ENABLE);
+    space_.define<std::uint32_t>(msi_ + PCI_MSI_ADDRESS_LO, 0, ~3u);
+    space_.define<std::uint32_t>(msi_ + PCI_MSI_ADDRESS_HI, 0, ~0u);
+    space_.define<std::uint16_t>(msi_ + PCI_MSI_DATA_64, 0, 0xffff);
+    aer_ = add_error_reporting(space_, role_ == role::root_port);
+    if (role_ != role::upstream) {
+        constexpr std::uint16_t offered = PCI_ACS_SV | PCI_ACS_RR | PCI_ACS_CR | PCI_ACS_UF;
+        acs_ = space_.add_extended_capability(PCI_EXT_CAP_ID_ACS, 1, 8);
+        space_.define<std::uint16_t>(acs_ + PCI_ACS_CAP, offered);
+        space_.define<std::uint16_t>(acs_ + PCI_ACS_CTRL, 0, offered);
+    }
+    space_.on_write(0, config_space::size, [this] { decode(); });
+    space_.on_write(PCI_BRIDGE_CONTROL, 2, [this] {
+        const auto control = space_.get<std::uint16_t>(PCI_BRIDGE_CONTROL);
+        if ((control & PCI_BRIDGE_CTL_BUS_RESET) != 0 && hooks_.reset_below) hooks_.reset_below();
+    });
+}
+
+void bridge::build_link(const config& cfg) {
+    constexpr std::uint16_t length = 0x3c;
+    constexpr std::uint32_t payload_512 = 2;
+    const bool slot = role_ != role::upstream;
+    pcie_ = space_.add_capability(PCI_CAP_ID_EXP, length);
+    space_.define<std::uint16_t>(pcie_ + PCI_EXP_FLAGS,
+                                 static_cast<std::uint16_t>(2 | static_cast<unsigned>(role_) << 4 |
+                                                            (slot ? PCI_EXP_FLAGS_SLOT : 0)));
+    space_.define<std::uint32_t>(pcie_ + PCI_EXP_DEVCAP,
+                                 payload_512 | PCI_EXP_DEVCAP_EXT_TAG | PCI_EXP_DEVCAP_RBER);
+    space_.define<std::uint16_t>(pcie_ + PCI_EXP_DEVCTL, 0x2810, 0x7fff);
+    space_.define<std::uint16_t>(pcie_ + PCI_EXP_DEVSTA, 0, 0, 0xf);
+    define_link(space_, pcie_, cfg.generation, cfg.lanes);
+    space_.define<std::uint32_t>(pcie_ + PCI_EXP_DEVCAP2, 0x1f);  // completion time-outs A to D
+    space_.define<std::uint16_t>(pcie_ + PCI_EXP_DEVCTL2, 0, 0x1f);
+    if (!slot) return;
+    space_.define<std::uint32_t>(pcie_ + PCI_EXP_LNKCAP,
+                                 space_.get<std::uint32_t>(pcie_ + PCI_EXP_LNKCAP) |
+                                     PCI_EXP_LNKCAP_SDERC | PCI_EXP_LNKCAP_DLLLARC);
+    space_.define<std::uint32_t>(pcie_ + PCI_EXP_SLTCAP,
+                                 PCI_EXP_SLTCAP_HPS | PCI_EXP_SLTCAP_HPC | cfg.slot << 19);
+    space_.define<std::uint16_t>(pcie_ + PCI_EXP_SLTCTL, 0,
+                                 PCI_EXP_SLTCTL_PDCE | PCI_EXP_SLTCTL_HPIE | PCI_EXP_SLTCTL_DLLSCE);
+    space_.define<std::uint16_t>(pcie_ + PCI_EXP_SLTSTA, PCI_EXP_SLTSTA_PDS, 0, slot_events);
+    space_.keep_over_reset(pcie_ + PCI_EXP_SLTSTA, 2);
+    space_.keep_over_reset(pcie_ + PCI_EXP_LNKSTA, 2);
+    set_link_status(true);
+}
+
+void bridge::configure(tlm::tlm_generic_payload& request, tlp& header,
+                       const sc_core::sc_object& owner) {
+    header.completer = &owner;
+    if (request.is_write()) id_ = header.target;
+    if (answer(space_, request)) return;
+    log(PCI_ERR_UNC_UNSUP);
+    request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+}
+
+void bridge::decode() {
+    const auto command = space_.get<std::uint16_t>(PCI_COMMAND);
+    const bool in_d0 =
+        (space_.get<std::uint16_t>(power_ + PCI_PM_CTRL) & PCI_PM_CTRL_STATE_MASK) == 0;
+    const auto part = [this](std::uint32_t at) {
+        return static_cast<std::uint64_t>(space_.get<std::uint16_t>(at) & 0xfff0) << 16;
+    };
+    const auto upper = [this](std::uint32_t at) {
+        return static_cast<std::uint64_t>(space_.get<std::uint32_t>(at)) << 32;
+    };
+    constexpr std::uint64_t granule = 0xf'ffff;  // 1 MiB
+    const decoded before = std::exchange(
+        now_, {.secondary = space_.get<std::uint8_t>(PCI_SECONDARY_BUS),
+               .subordinate = space_.get<std::uint8_t>(PCI_SUBORDINATE_BUS),
+               .memory = in_d0 && (command & PCI_COMMAND_MEMORY) != 0,
+               .master = in_d0 && (command & PCI_COMMAND_MASTER) != 0,
+               .acs = acs_ == 0 ? std::uint16_t{0} : space_.get<std::uint16_t>(acs_ + PCI_ACS_CTRL),
+               .narrow_first = part(PCI_MEMORY_BASE),
+               .narrow_last = part(PCI_MEMORY_LIMIT) | granule,
+               .wide_first = part(PCI_PREF_MEMORY_BASE) | upper(PCI_PREF_BASE_UPPER32),
+               .wide_last = part(PCI_PREF_MEMORY_LIMIT) | upper(PCI_PREF_LIMIT_UPPER32) | granule});
+    if (!(now_ == before) && hooks_.changed) hooks_.changed();
+}
+
+bool bridge::claims(std::uint64_t address, std::uint64_t length) const {
+    if (!now_.memory) return false;
+    const auto holds = [&](std::uint64_t first, std::uint64_t last) {
+        return address >= first && address <= last && length <= last - address + 1;
+    };
+    return holds(now_.narrow_first, now_.narrow_last) || holds(now_.wide_first, now_.wide_last);
+}
+
+// --- the slot and the link ---
+
+void bridge::set_link_status(bool up) {
+    const auto at = pcie_ + PCI_EXP_LNKSTA;
+    const auto status = space_.get<std::uint16_t>(at);
+    space_.set(at, static_cast<std::uint16_t>(up ? status | PCI_EXP_LNKSTA_DLLLA
+                                                 : status & ~PCI_EXP_LNKSTA_DLLLA));
+}
+
+void bridge::link(bool up) {
+    if (up == up_) return;
+    up_ = up;
+    set_link_status(reachable());
+    if (!up) log(PCI_ERR_UNC_SURPDN);
+    slot_event(PCI_EXP_SLTSTA_DLLSC);
+}
+
+void bridge::card(bool present) {
+    if (present == present_) return;
+    present_ = present;
+    const auto at = pcie_ + PCI_EXP_SLTSTA;
+    const auto status = space_.get<std::uint16_t>(at);
+    space_.set(at, static_cast<std::uint16_t>(present ? status | PCI_EXP_SLTSTA_PDS
+                                                      : status & ~PCI_EXP_SLTSTA_PDS));
+    set_link_status(reachable());
+    // The card took its link with it: that is a surprise down as well.
+    if (!present) log(PCI_ERR_UNC_SURPDN);
+    slot_event(slot_events);
+}
+
+void bridge::slot_event(std::uint16_t events) {
+    const auto status = pcie_ + PCI_EXP_SLTSTA;
+    space_.set(status, static_cast<std::uint16_t>(space_.get<std::uint16_t>(status) | events));
+    if (hooks_.changed) hooks_.changed();
+    const auto control = space_.get<std::uint16_t>(pcie_ + PCI_EXP_SLTCTL);
+    const bool asked = ((control & PCI_EXP_SLTCTL_PDCE) != 0 && (events & PCI_EXP_SLTSTA_PDC)) ||
+                       ((control & PCI_EXP_SLTCTL_DLLSCE) != 0 && (events & PCI_EXP_SLTSTA_DLLSC));
+    const auto flags = space_.get<std::uint16_t>(msi_ + PCI_MSI_FLAGS);
+    if (!asked || (control & PCI_EXP_SLTCTL_HPIE) == 0 || (flags & PCI_MSI_FLAGS_ENABLE) == 0 ||
+        !now_.master || !hooks_.message)
+        return;
+    hooks_.message(space_.get<std::uint64_t>(msi_ + PCI_MSI_ADDRESS_LO),
+                   space_.get<std::uint16_t>(msi_ + PCI_MSI_DATA_64));
+}
+
+void bridge::log(std::uint32_t error) {
+    log_uncorrectable(space_, aer_, pcie_, error);
+    const bool fatal = (space_.get<std::uint32_t>(aer_ + PCI_ERR_UNCOR_SEVER) & error) != 0;
+    if (role_ == role::root_port)
+        receive_error(id_, fatal);
+    else if (hooks_.report)
+        hooks_.report(fatal);
+}
+
+void bridge::receive_error(function_id source, bool fatal) {
+    const std::uint32_t at = aer_ + PCI_ERR_ROOT_STATUS;
+    const auto status = space_.get<std::uint32_t>(at);
+    const bool again = (status & PCI_ERR_ROOT_UNCOR_RCV) != 0;
+    space_.set(at, status | PCI_ERR_ROOT_UNCOR_RCV | (again ? PCI_ERR_ROOT_MULTI_UNCOR_RCV : 0u) |
+                       (fatal ? PCI_ERR_ROOT_FATAL_RCV : PCI_ERR_ROOT_NONFATAL_RCV));
+    if (!again)  // the register names the first source
+        space_.set(aer_ + PCI_ERR_ROOT_ERR_SRC, std::uint32_t{source} << 16);
+}
+
+void bridge::reset() {
+    space_.reset();
+    decode();
+}
+
+}  // namespace trn::pcie

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <tlm>
+
+#include "models/pcie/config_space.h"
+
+/// Parts of a configuration space that endpoints and bridges have in common.
+namespace trn::pcie {
+
+/// Link capabilities, control and status of the PCI Express capability at `pcie`.
+void define_link(config_space& space, std::uint16_t pcie, unsigned generation, unsigned lanes);
+/// Advanced error reporting (7.8.4), all of it sticky; returns its offset. `root`: with the
+/// registers that only a root port has.
+std::uint16_t add_error_reporting(config_space& space, bool root = false);
+/// D0 and D3hot; returns the offset. Hooks are the caller's.
+std::uint16_t add_power_management(config_space& space);
+/// Sets a bit of the uncorrectable error status, and what the device status says beside it.
+void log_uncorrectable(config_space& space, std::uint16_t aer, std::uint16_t pcie,
+                       std::uint32_t error);
+
+/// A configuration request: the payload's address is the offset. False, and nothing happens: not
+/// within the space.
+bool answer(config_space& space, tlm::tlm_generic_payload& request);
+
+}  // namespace trn::pcie

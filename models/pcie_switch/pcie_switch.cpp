@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie_switch/pcie_switch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "models/pcie/fault_number.h"
+#include "models/pcie/link_rate.h"
+
+namespace trn {
+
+using pcie::bridge;
+using pcie::function_id;
+using pcie::tlp;
+using sc_core::sc_time;
+
+namespace {
+
+constexpr unsigned devices_of_a_bus = 32;
+
+/// Down ports are devices of the switch's own bus; those that do not fit are further functions of
+/// the first ones.
+function_id place_of(unsigned index) {
+    return static_cast<function_id>((index % devices_of_a_bus) << 3 | index / devices_of_a_bus);
+}
+
+}  // namespace
+
+pcie_switch::lanes::lanes(std::uint64_t rate)
+    : directions{bandwidth_resource({rate, sc_core::SC_ZERO_TIME}),
+                 bandwidth_resource({rate, sc_core::SC_ZERO_TIME})} {}
+
+pcie_switch::pcie_switch(sc_core::sc_module_name name, const config& cfg)
+    : sc_module(name),
+      cfg_(cfg),
+      up_(pcie::payload_bytes_per_second(cfg.generation, cfg.up_lanes), make_bridge(0, true)) {
+    down.init(cfg.down_ports(), [this](const char* each, std::size_t i) {
+        return new plug(each, *this, static_cast<unsigned>(i));
+    });
+    for (unsigned i = 0; i < cfg.down_ports(); ++i)
+        down_.push_back(std::make_unique<side>(
+            pcie::payload_bytes_per_second(cfg.generation, config::lanes_per_port),
+            make_bridge(i, false)));
+    built_ = true;
+}
+
+std::unique_ptr<bridge> pcie_switch::make_bridge(unsigned index, bool upstream) {
+    const bridge::config about{
+        .as = upstream ? bridge::role::upstream : bridge::role::downstream,
+        .vendor_id = 0x1d0f,
+        .device_id = static_cast<std::uint16_t>(0x0160 + (cfg_.lanes() == 320 ? 0x160 : 0)),
+        .generation = cfg_.generation,
+        .lanes = upstream ? cfg_.up_lanes : config::lanes_per_port,
+        .slot = index + 1,
+        .many_functions = !upstream && cfg_.down_ports() > devices_of_a_bus};
+    bridge::hooks hooks;
+    if (upstream)
+        hooks.reset_below = [this] {
+            for (unsigned i = 0; i < down_.size(); ++i) reset(i);
+        };
+    else
+        hooks.reset_below = [this, index] { reset(index); };
+    const auto self = [this, index, upstream]() -> bridge& {
+        return upstream ? *up_.as : *down_[index]->as;
+    };
+    hooks.message = [this, self](std::uint64_t address, std::uint32_t value) {
+        send_up(self().id(), tlp::space::memory, address, value);
+    };
+    hooks.report = [this, self](bool fatal) {
+        send_up(self().id(), tlp::space::error, fatal ? 1 : 0, 0);
+    };
+    hooks.changed = [this] {
+        if (!built_) return;
+        up.revoke_pointers();
+        for (auto& each : down) each.revoke_pointers();
+    };
+    return std::make_unique<bridge>(about, std::move(hooks));
+}
+
+/// A port's own message: its interrupt, or an error.
+void pcie_switch::send_up(function_id from, tlp::space to, std::uint64_t address,
+                          std::uint32_t value) {
+    payload request;
+    pcie::framed framed(request, from);
+    framed.header.to = to;
+    request.set_write();
+    request.set_address(address);
+    request.set_data_ptr(reinterpret_cast<std::uint8_t*>(&value));
+    request.set_data_length(sizeof value);
+    request.set_streaming_width(sizeof value);
+    sc_time untimed;
+    up.send(request, untimed);
+}
+
+// --- routing ---
+
+void pcie_switch::received(plug& at, payload& request, sc_time& delay) {
+    auto* header = request.get_extension<tlp>();
+    const bool from_above = at.index() == up_index;
+    side& in = side_of(at);
+    if (header == nullptr || !in.as->reachable())
+        return request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    if (header->to == tlp::space::hot_reset) {
+        if (from_above) reset_all();
+        return request.set_response_status(tlm::TLM_OK_RESPONSE);
+    }
+    if (header->to == tlp::space::error) return up.send(request, delay);
+    if (header->to == tlp::space::config) {
+        if (!from_above) return refuse(request, *in.as, PCI_ERR_UNC_UNSUP);
+        return configure(request, *header, delay);
+    }
+    const way next = route_memory(at, *header, request.get_address(), request.get_data_length(),
+                                  /*quiet=*/false);
+    if (next.out == nullptr) return request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    ++*next.count;
+    const sc_time now = sc_core::sc_time_stamp();
+    const sc_time start = now + delay;
+    next.out->send(request, delay);
+    if (timing() != timing_mode::contended || !request.is_response_ok()) return;
+    // The bytes go through all of the way at once: the slowest part says when they are through.
+    const auto through = std::max(
+        in.from.reserve(request.get_command(), 0, request.get_data_length(), start),
+        next.through->to.reserve(request.get_command(), 0, request.get_data_length(), start));
+    delay = std::max(delay, through - now) + cfg_.latency * (request.is_read() ? 2 : 1);
+}
+
+pcie_switch::way pcie_switch::below(std::uint64_t address, std::uint64_t length, unsigned except) {
+    for (unsigned i = 0; i < down_.size(); ++i)
+        if (i != except && down_[i]->as->claims(address, length)) return {&down[i], down_[i].get()};
+    return {};
+}
+
+/// `quiet`: asks only, errors are not recorded.
+pcie_switch::way pcie_switch::route_memory(const plug& from, const tlp& header,
+                                           std::uint64_t address, std::uint64_t length,
+                                           bool quiet) {
+    const auto refused = [&](bridge& at, std::uint32_t error) {
+        if (!quiet) at.log(error);
+        if (!quiet) ++counters_.refused;
+        return way{};
+    };
+    if (from.index() == up_index) {
+        way next = up_.as->claims(address, length) ? below(address, length, up_index) : way{};
+        if (next.out == nullptr) return refused(*up_.as, PCI_ERR_UNC_UNSUP);
+        if (!next.through->as->reachable()) return refused(*next.through->as, PCI_ERR_UNC_UNSUP);
+        next.count = &counters_.down;
+        return next;
+    }
+    bridge& port = *down_[from.index()]->as;
+    if (!port.passes_up()) return refused(port, PCI_ERR_UNC_UNSUP);
+    if (port.acs(PCI_ACS_SV) && !port.has_bus(pcie::bus_of(header.requester)))
+        return refused(port, PCI_ERR_UNC_ACSV);
+    if (!port.acs(PCI_ACS_RR)) {
+        way next = below(address, length, from.index());
+        if (next.out != nullptr) {
+            if (!next.through->as->reachable())
+                return refused(*next.through->as, PCI_ERR_UNC_UNSUP);
+            next.count = &counters_.peer;
+            return next;
+        }
+        // 7.5.1.3: what is behind this switch but behind no port does not go up.
+        if (up_.as->claims(address, length)) return refused(port, PCI_ERR_UNC_UNSUP);
+    }
+    if (!up_.as->passes_up()) return refused(*up_.as, PCI_ERR_UNC_UNSUP);
+    return {&up, &up_, &counters_.up};
+}
+
+void pcie_switch::configure(payload& request, tlp& header, sc_time& delay) {
+    const auto bus = pcie::bus_of(header.target);
+    const auto place = static_cast<function_id>(header.target & 0xff);
+    if (!up_.as->has_bus(bus)) {  // the upstream port itself, the only device on its link
+        if (place == 0) return up_.as->configure(request, header, *this);
+        return refuse(request, *up_.as, PCI_ERR_UNC_UNSUP);
+    }
+    for (unsigned i = 0; i < down_.size(); ++i) {
+        bridge& port = *down_[i]->as;
+        if (bus == up_.as->secondary()) {
+            if (place == place_of(i)) return port.configure(request, header, *this);
+        } else if (port.has_bus(bus)) {
+            if (port.reachable()) return down[i].send(request, delay);
+            return refuse(request, port, PCI_ERR_UNC_UNSUP);
+        }
+    }
+    request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);  // nobody there: no error (2.3.1)
+}
+
+void pcie_switch::refuse(payload& request, bridge& at, std::uint32_t error) {
+    at.log(error);
+    ++counters_.refused;
+    request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+}
+
+unsigned pcie_switch::peeked(plug& at, payload& request) {
+    const auto* header = request.get_extension<tlp>();
+    static const tlp of_host{};
+    if (!side_of(at).as->reachable()) return 0;
+    const way next = route_memory(at, header == nullptr ? of_host : *header, request.get_address(),
+                                  request.get_data_length(), /*quiet=*/true);
+    return next.out == nullptr ? 0 : next.out->peek(request);
+}
+
+bool pcie_switch::asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& dmi) {
+    const auto* header = request.get_extension<tlp>();
+    static const tlp of_host{};
+    side& in = side_of(at);
+    const way next = in.as->reachable() ? route_memory(at, header == nullptr ? of_host : *header,
+                                                       request.get_address(), 1, /*quiet=*/true)
+                                        : way{};
+    if (next.out == nullptr) {
+        dmi.allow_none();
+        dmi.set_start_address(request.get_address());
+        dmi.set_end_address(request.get_address());
+        return false;
+    }
+    route::add(request, in.from);
+    route::add(request, next.through->to);
+    const bool granted = next.out->ask_for_pointer(request, dmi);
+    dmi.set_read_latency(dmi.get_read_latency() + cfg_.latency * 2);
+    dmi.set_write_latency(dmi.get_write_latency() + cfg_.latency);
+    return granted;
+}
+
+void pcie_switch::pointers_revoked(plug& at, std::uint64_t first, std::uint64_t last) {
+    if (at.index() != up_index) up.revoke_pointers(first, last);
+    for (auto& each : down)
+        if (&each != &at) each.revoke_pointers(first, last);
+}
+
+// --- links and resets ---
+
+void pcie_switch::link_changed(plug& at) {
+    if (at.index() != up_index)
+        down_[at.index()]->as->link(at.up());
+    else if (!at.up())
+        reset_all();
+}
+
+/// A hot reset on the link of one port below.
+void pcie_switch::reset(unsigned index) {
+    payload request;
+    pcie::framed framed(request, 0);
+    framed.header.to = tlp::space::hot_reset;
+    sc_time untimed;
+    down[index].send(request, untimed);
+}
+
+void pcie_switch::reset_all() {
+    for (unsigned i = 0; i < down_.size(); ++i) {
+        reset(i);
+        down_[i]->as->reset();
+    }
+    up_.as->reset();
+}
+
+std::vector<accepts_faults::fault> pcie_switch::faults() const {
+    return {{"surprise_down", "the link of downstream port (default 0) goes down without warning"},
+            {"link_up", "the link of port (default 0) comes back, what is on it has been reset"},
+            {"card_removed", "the card of port (default 0) is pulled"},
+            {"card_inserted", "a card is back in port (default 0), just powered on"}};
+}
+
+void pcie_switch::inject(std::string_view fault, const fault_arguments& arguments) {
+    const auto index =
+        static_cast<unsigned>(pcie::fault_number(arguments, "port", 0, down_.size() - 1));
+    if (fault == "link_up" || fault == "card_inserted") reset(index);
+    if (fault == "surprise_down" || fault == "link_up")
+        down_[index]->as->link(fault == "link_up");
+    else if (fault == "card_removed" || fault == "card_inserted")
+        down_[index]->as->card(fault == "card_inserted");
+    else
+        throw fault_error(fmt::format("a PCI Express switch has no fault '{}'", fault));
+}
+
+void pcie_switch::publish(statistics& out) const {
+    out.count("requests_down", counters_.down);
+    out.count("requests_up", counters_.up);
+    out.count("peer_requests", counters_.peer);
+    out.count("refused_requests", counters_.refused);
+    const auto bytes = [&](const std::string& port, const side& of) {
+        const auto& [in, outward] = of.capacity.directions;
+        if (in.bytes() + outward.bytes() == 0) return;  // of 39 ports most are empty
+        out.count(port + "_bytes_in", in.bytes());
+        out.count(port + "_bytes_out", outward.bytes());
+    };
+    bytes("up", up_);
+    for (unsigned i = 0; i < down_.size(); ++i) bytes(fmt::format("down{}", i), *down_[i]);
+}
+
+}  // namespace trn

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "models/pcie/bridge.h"
+#include "platform/kernel/introspection.h"
+#include "platform/tlm/bandwidth_resource.h"
+#include "platform/tlm/plug.h"
+#include "platform/tlm/route.h"
+
+namespace trn {
+
+/// How many lanes and ports a switch chip has: 160 in 20 ports of 8, or 320 in 40.
+enum class pcie_switch_size : std::uint8_t { lanes160, lanes320 };
+
+/// A PCI Express switch: one port up, the others down, each a type 1 function. Requests go where
+/// buses and address windows lead, also from one port below to another, unless access control sends
+/// them up first. A non-blocking crossbar: only ports have a bandwidth. Spec:
+/// doc/models/pcie_switch.md.
+class pcie_switch : public sc_core::sc_module,
+                    public plug::device,
+                    public publishes_statistics,
+                    public accepts_faults {
+public:
+    struct config {
+        pcie_switch_size size = pcie_switch_size::lanes160;
+        unsigned generation = 6;  ///< of every port: 1..6
+        unsigned up_lanes = 16;   ///< of the upstream port: two of the chip's ports
+        sc_core::sc_time latency{120, sc_core::SC_NS};  ///< once through; invented
+
+        static constexpr unsigned lanes_per_port = 8;
+        unsigned lanes() const { return size == pcie_switch_size::lanes160 ? 160 : 320; }
+        /// Downstream ports: what the upstream port leaves.
+        unsigned down_ports() const { return (lanes() - up_lanes) / lanes_per_port; }
+    };
+    struct counts {
+        std::uint64_t down = 0;     ///< requests passed from above
+        std::uint64_t up = 0;       ///< requests passed to above, not counting direct pointers
+        std::uint64_t peer = 0;     ///< from one port below to another, likewise
+        std::uint64_t refused = 0;  ///< that nothing took, or that access control stopped
+    };
+
+    plug up{"up", *this, up_index};
+    sc_core::sc_vector<plug> down{"down"};
+
+    pcie_switch(sc_core::sc_module_name name, const config& cfg);
+
+    pcie::bridge& up_port() { return *up_.as; }
+    pcie::bridge& down_port(unsigned index) { return *down_.at(index)->as; }
+
+    const config& settings() const { return cfg_; }
+    const counts& counters() const { return counters_; }
+    void publish(statistics& out) const override;
+    std::vector<fault> faults() const override;
+    void inject(std::string_view fault, const fault_arguments& arguments) override;
+
+private:
+    using payload = tlm::tlm_generic_payload;
+    static constexpr unsigned up_index = ~0u;
+
+    /// A port's lanes in both directions: bytes into the switch and out of it.
+    struct lanes {
+        explicit lanes(std::uint64_t bytes_per_second);
+        std::array<bandwidth_resource, 2> directions;  // in, out
+    };
+    /// What a request from a port, or to it, occupies there: a write moves its bytes with the
+    /// request, a read against it.
+    struct passage final : crossing {
+        lanes& of;
+        const bool request_enters;
+        passage(lanes& port, bool enters) : of(port), request_enters(enters) {}
+        sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t, std::uint64_t bytes,
+                                 const sc_core::sc_time& at) override {
+            const bool enters = (command == tlm::TLM_WRITE_COMMAND) == request_enters;
+            return of.directions[enters ? 0 : 1].reserve(bytes, at);
+        }
+    };
+    struct side {
+        side(std::uint64_t bytes_per_second, std::unique_ptr<pcie::bridge> bridge)
+            : as(std::move(bridge)), capacity(bytes_per_second) {}
+        std::unique_ptr<pcie::bridge> as;
+        lanes capacity;
+        passage from{capacity, true}, to{capacity, false};
+    };
+    /// Where a request goes next.
+    struct way {
+        plug* out = nullptr;  // nullptr: nowhere
+        side* through = nullptr;
+        std::uint64_t* count = nullptr;
+    };
+
+    void received(plug& at, payload& request, sc_core::sc_time& delay) override;
+    unsigned peeked(plug& at, payload& request) override;
+    bool asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& dmi) override;
+    void pointers_revoked(plug& at, std::uint64_t first, std::uint64_t last) override;
+    void link_changed(plug& at) override;
+
+    std::unique_ptr<pcie::bridge> make_bridge(unsigned index, bool upstream);
+    side& side_of(const plug& at) { return at.index() == up_index ? up_ : *down_[at.index()]; }
+    void configure(payload& request, pcie::tlp& header, sc_core::sc_time& delay);
+    way route_memory(const plug& from, const pcie::tlp& header, std::uint64_t address,
+                     std::uint64_t length, bool quiet);
+    way below(std::uint64_t address, std::uint64_t length, unsigned except);
+    void refuse(payload& request, pcie::bridge& at, std::uint32_t error);
+    void reset(unsigned index);
+    void reset_all();
+    void send_up(pcie::function_id from, pcie::tlp::space to, std::uint64_t address,
+                 std::uint32_t value);
+
+    const config cfg_;
+    side up_;
+    std::vector<std::unique_ptr<side>> down_;
+    counts counters_;
+    bool built_ = false;
+};
+
+}  // namespace trn

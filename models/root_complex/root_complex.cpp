@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/root_complex/root_complex.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+#include "models/pcie/fault_number.h"
+#include "platform/tlm/bandwidth_resource.h"
+
+namespace trn {
+
+using pcie::bridge;
+using pcie::function_id;
+using pcie::host_function;
+using pcie::tlp;
+using sc_core::sc_time;
+
+namespace {
+
+constexpr std::uint64_t granule = 1 << 20;          // of a bridge's windows (7.5.1.3.8)
+constexpr std::uint64_t narrow_base = 0x8000'0000;  // 32-bit BARs live below 4 GiB
+constexpr std::uint64_t narrow_end = 0xfec0'0000;   // as on a PC: above are interrupt controllers
+constexpr std::uint64_t host_window = std::uint64_t{1} << 46;  // what a chip can address of a host
+
+std::uint64_t up(std::uint64_t value, std::uint64_t alignment) {
+    return (value + alignment - 1) & ~(alignment - 1);
+}
+
+bridge::config port_config(const root_complex::config& cfg, unsigned index) {
+    // Invented device ids: what AWS's own hosts show is not published.
+    const bool xeon = cfg.processor == host_processor::xeon;
+    return {.as = bridge::role::root_port,
+            .vendor_id = static_cast<std::uint16_t>(xeon ? 0x8086 : 0x1d0f),
+            .device_id = static_cast<std::uint16_t>(xeon ? 0x352a : 0x0200),
+            .generation = cfg.link_generation,
+            .lanes = cfg.link_width,
+            .slot = index + 1,
+            .many_functions = false};
+}
+
+}  // namespace
+
+root_complex::root_complex(sc_core::sc_module_name name, const config& cfg)
+    : sc_module(name), cfg_(cfg), memory_(cfg.memory) {
+    port.init(cfg.ports, [this](const char* each, std::size_t i) {
+        return new plug(each, *this, static_cast<unsigned>(i));
+    });
+    for (unsigned i = 0; i < cfg.ports; ++i) {
+        bridge::hooks hooks;
+        hooks.reset_below = [this, i] { reset_below(i); };
+        hooks.message = [this](std::uint64_t, std::uint32_t number) { hot_plug(number); };
+        hooks.changed = [this] { forget_all_pointers(); };
+        ports_.push_back(std::make_unique<bridge>(port_config(cfg, i), std::move(hooks)));
+    }
+}
+
+root_complex::~root_complex() = default;
+
+// --- what firmware does before an operating system starts ---
+
+std::uint32_t root_complex::config_read(function_id id, std::uint32_t offset) {
+    std::uint32_t value = 0;
+    configure_word(tlm::TLM_READ_COMMAND, id, offset, value);
+    return value;
+}
+
+void root_complex::config_write(function_id id, std::uint32_t offset, std::uint32_t value) {
+    configure_word(tlm::TLM_WRITE_COMMAND, id, offset, value);
+}
+
+const sc_core::sc_object* root_complex::configure_word(tlm::tlm_command command, function_id id,
+                                                       std::uint32_t offset, std::uint32_t& value) {
+    tlp header;
+    header.to = tlp::space::config;
+    header.target = id;
+    payload request;
+    request.set_command(command);
+    request.set_address(offset);
+    request.set_data_ptr(reinterpret_cast<std::uint8_t*>(&value));
+    request.set_data_length(sizeof value);
+    request.set_streaming_width(sizeof value);
+    request.set_extension(&header);
+    sc_time untimed;
+    send(request, header, untimed);
+    request.clear_extension(&header);
+    return header.completer;
+}
+
+void root_complex::enumerate() {
+    for (unsigned i = 0; i < cfg_.ports; ++i) {
+        auto root = std::make_unique<node>();
+        root->id = static_cast<function_id>(i << 3);
+        root->bridge = true;
+        root->secondary = next_bus();
+        root->subordinate = 0xff;
+        find_capabilities(*root);
+        bridges_.push_back(root.get());
+        program_buses(*root);
+        scan(*root, 1);
+        root->subordinate = static_cast<std::uint8_t>(next_bus_ - 1);
+        program_buses(*root);
+        tree_.push_back(std::move(root));
+    }
+    std::uint64_t narrow = narrow_base, wide = cfg_.window_base;
+    for (const auto& root : tree_) assign(*root, narrow, wide);
+    if (narrow > narrow_end || wide > host_window)
+        throw std::runtime_error(fmt::format(
+            "{}: the BARs of {} functions do not fit the server's bus", name(), functions_.size()));
+    for (const auto& root : tree_) program(*root);
+    started_ = true;
+}
+
+std::uint8_t root_complex::next_bus() {
+    if (next_bus_ > 0xff) throw std::runtime_error(fmt::format("{}: more than 255 buses", name()));
+    return static_cast<std::uint8_t>(next_bus_++);
+}
+
+/// Looks for functions on the bus behind a bridge. On a link is one device, in a switch are many.
+void root_complex::scan(node& above, unsigned devices) {
+    for (unsigned device = 0; device < devices; ++device) {
+        const auto id = static_cast<function_id>(above.secondary << 8 | device << 3);
+        if ((config_read(id, PCI_VENDOR_ID) & 0xffff) == 0xffff) continue;
+        find(above, id);
+        const bool many = (config_read(id, PCI_CACHE_LINE_SIZE) >> 16 & 0x80) != 0;
+        for (unsigned function = 1; many && function < 8; ++function) {
+            const auto other = static_cast<function_id>(id | function);
+            if ((config_read(other, PCI_VENDOR_ID) & 0xffff) != 0xffff) find(above, other);
+        }
+    }
+}
+
+void root_complex::find(node& above, function_id id) {
+    std::uint32_t header = 0;
+    const auto* device = configure_word(tlm::TLM_READ_COMMAND, id, PCI_CACHE_LINE_SIZE, header);
+    above.below.push_back(std::make_unique<node>());
+    node& found = *above.below.back();
+    found.id = id;
+    found.bridge = (header >> 16 & 0x7f) == PCI_HEADER_TYPE_BRIDGE;
+    if (!found.bridge) {
+        pcie::host_bus& bus = *this;  // nobody else's business
+        functions_.push_back(std::make_unique<host_function>(bus, id, *device));
+        found.function = functions_.back().get();
+        if ((id & 0xff) == 0) by_bus_[pcie::bus_of(id)] = found.function;
+        return;
+    }
+    found.secondary = next_bus();
+    found.subordinate = 0xff;
+    find_capabilities(found);
+    bridges_.push_back(&found);
+    program_buses(found);
+    const unsigned type = config_read(id, found.pcie) >> 20 & 0xf;
+    scan(found, type == PCI_EXP_TYPE_UPSTREAM ? 32 : 1);
+    found.subordinate = static_cast<std::uint8_t>(next_bus_ - 1);
+    program_buses(found);
+}
+
+void root_complex::find_capabilities(node& bridge) {
+    std::uint32_t at = config_read(bridge.id, PCI_CAPABILITY_LIST) & 0xfc;
+    for (unsigned seen = 0; at != 0 && seen < 48; ++seen) {  // 48 capabilities fill the space
+        const std::uint32_t header = config_read(bridge.id, at);
+        if ((header & 0xff) == PCI_CAP_ID_EXP) bridge.pcie = static_cast<std::uint16_t>(at);
+        if ((header & 0xff) == PCI_CAP_ID_MSI) bridge.msi = static_cast<std::uint16_t>(at);
+        at = header >> 8 & 0xfc;
+    }
+}
+
+/// Gives addresses in the order of buses, larger BARs of a function first. All of the way is PCI
+/// Express, so a 64-bit BAR may lie in a prefetchable window whatever it is (7.5.1.2.1).
+void root_complex::assign(node& at, std::uint64_t& narrow, std::uint64_t& wide) {
+    if (at.function != nullptr) {
+        std::vector<host_function::bar_window*> bars;
+        for (auto& bar : at.function->bars())
+            if (bar.size != 0) bars.push_back(&bar);
+        std::ranges::stable_sort(bars, std::ranges::greater{}, &host_function::bar_window::size);
+        for (auto* bar : bars) {
+            std::uint64_t& next = bar->wide() ? wide : narrow;
+            bar->base = up(next, bar->size);
+            next = bar->base + bar->size;
+        }
+        return;
+    }
+    narrow = at.narrow.first = up(narrow, granule);
+    wide = at.wide.first = up(wide, granule);
+    for (const auto& below : at.below) assign(*below, narrow, wide);
+    narrow = at.narrow.end = up(narrow, granule);
+    wide = at.wide.end = up(wide, granule);
+}
+
+void root_complex::program_buses(const node& bridge) {
+    config_write(bridge.id, PCI_PRIMARY_BUS,
+                 static_cast<std::uint32_t>(pcie::bus_of(bridge.id) | bridge.secondary << 8 |
+                                            bridge.subordinate << 16));
+}
+
+/// Writes what was decided for a function, or for a bridge and all behind it: at the start, and
+/// when a card comes back.
+void root_complex::program(const node& at) {
+    if (at.function != nullptr) return at.function->restore();
+    program_buses(at);
+    const auto window = [](const range& r) {
+        const std::uint64_t last = r.end - 1;
+        return static_cast<std::uint32_t>((r.first >> 16 & 0xfff0) | (last >> 16 & 0xfff0) << 16);
+    };
+    constexpr range closed{granule, 1};
+    const range& narrow = at.narrow.first == at.narrow.end ? closed : at.narrow;
+    const range& wide = at.wide.first == at.wide.end ? closed : at.wide;
+    config_write(at.id, PCI_MEMORY_BASE, window(narrow));
+    config_write(at.id, PCI_PREF_MEMORY_BASE, window(wide));
+    config_write(at.id, PCI_PREF_BASE_UPPER32, static_cast<std::uint32_t>(wide.first >> 32));
+    config_write(at.id, PCI_PREF_LIMIT_UPPER32, static_cast<std::uint32_t>((wide.end - 1) >> 32));
+    config_write(at.id, PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
+    const auto number = std::ranges::find(bridges_, &at) - bridges_.begin();
+    program_slot(at, static_cast<std::uint32_t>(number));
+    for (const auto& below : at.below) program(*below);
+}
+
+/// Asks a port that has a slot to tell us of its card, by a message with the bridge's number.
+void root_complex::program_slot(const node& bridge, std::uint32_t number) {
+    if ((config_read(bridge.id, bridge.pcie) >> 16 & PCI_EXP_FLAGS_SLOT) == 0) return;
+    config_write(bridge.id, bridge.msi + PCI_MSI_ADDRESS_LO,
+                 static_cast<std::uint32_t>(host_function::message_address));
+    config_write(bridge.id, bridge.msi + PCI_MSI_ADDRESS_HI, host_function::message_address >> 32);
+    config_write(bridge.id, bridge.msi + PCI_MSI_DATA_64, number);
+    config_write(bridge.id, bridge.msi, PCI_MSI_FLAGS_ENABLE << 16);
+    // The status above it is cleared by the ones written to it.
+    config_write(bridge.id, bridge.pcie + PCI_EXP_SLTCTL,
+                 PCI_EXP_SLTCTL_PDCE | PCI_EXP_SLTCTL_HPIE | PCI_EXP_SLTCTL_DLLSCE |
+                     (PCI_EXP_SLTSTA_PDC | PCI_EXP_SLTSTA_DLLSC) << 16);
+}
+
+/// What a host does when a slot tells of its card: a link that is up gets its addresses again.
+void root_complex::hot_plug(std::uint32_t number) {
+    if (!started_ || number >= bridges_.size()) return;
+    ++counters_.hot_plug_events;
+    const node& at = *bridges_[number];
+    program_slot(at, number);
+    const auto link = config_read(at.id, at.pcie + PCI_EXP_LNKCTL) >> 16;
+    if ((link & PCI_EXP_LNKSTA_DLLLA) == 0) return;
+    for (const auto& below : at.below) program(*below);
+}
+
+std::vector<serves_functions::served> root_complex::functions() {
+    std::vector<served> all;
+    for (const auto& f : functions_) all.push_back({&f->device(), f.get(), f->class_code()});
+    return all;
+}
+
+// --- requests of the host ---
+
+void root_complex::send(payload& request, tlp& header, sc_time& delay) {
+    request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    if (header.to == tlp::space::config)
+        configure(request, header, delay);
+    else if (const auto to = port_of(request.get_address(), request.get_data_length()))
+        pass_down(*to, request, delay);
+    if (header.lost) {
+        ++counters_.timeouts;
+        if (timing() == timing_mode::contended) delay += cfg_.completion_timeout;
+        for (const auto& above : ports_)
+            if (above->has_bus(pcie::bus_of(header.target))) above->log(PCI_ERR_UNC_COMP_TIME);
+    }
+    if (request.is_read() && !request.is_response_ok())  // what a CPU reads when nobody completes
+        std::memset(request.get_data_ptr(), 0xff, request.get_data_length());
+}
+
+void root_complex::configure(payload& request, tlp& header, sc_time& delay) {
+    const auto bus = pcie::bus_of(header.target);
+    if (bus == 0) {
+        const unsigned device = header.target >> 3;
+        if (device < ports_.size() && (header.target & 7) == 0)
+            ports_[device]->configure(request, header, *this);
+        return;
+    }
+    for (unsigned i = 0; i < ports_.size(); ++i)
+        if (ports_[i]->has_bus(bus)) return pass_down(i, request, delay);
+}
+
+std::optional<unsigned> root_complex::port_of(std::uint64_t address, std::uint64_t length) const {
+    for (unsigned i = 0; i < ports_.size(); ++i)
+        if (ports_[i]->claims(address, length)) return i;
+    return std::nullopt;
+}
+
+void root_complex::pass_down(unsigned to, payload& request, sc_time& delay) {
+    if (ports_[to]->reachable())
+        port[to].send(request, delay);
+    else  // 2.9.1: the port itself answers for a link that is down
+        request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+}
+
+bool root_complex::direct_pointer(payload& request, tlm::tlm_dmi& dmi) {
+    const auto to = port_of(request.get_address(), 1);
+    if (to && ports_[*to]->reachable()) return port[*to].ask_for_pointer(request, dmi);
+    dmi.allow_none();
+    dmi.set_start_address(request.get_address());
+    dmi.set_end_address(request.get_address());
+    return false;
+}
+
+void root_complex::forget_pointers(function_id of, std::uint64_t first, std::uint64_t last) {
+    for (unsigned i = 0; i < ports_.size(); ++i)
+        if (ports_[i]->has_bus(pcie::bus_of(of))) port[i].revoke_pointers(first, last);
+}
+
+void root_complex::forget_all_pointers() {
+    if (!started_) return;
+    for (auto& each : port) each.revoke_pointers();
+}
+
+// --- requests of functions ---
+
+host_function* root_complex::sender(const tlp& header) {
+    return (header.requester & 0xff) == 0 ? by_bus_[pcie::bus_of(header.requester)] : nullptr;
+}
+
+/// The port that another function's BAR is behind; nothing: the address is host memory's.
+std::optional<unsigned> root_complex::peer_of(const host_function& from, std::uint64_t address,
+                                              std::uint64_t length) const {
+    if (!cfg_.peer_to_peer || from.memory().has(address)) return std::nullopt;
+    return port_of(address, length);
+}
+
+void root_complex::received(plug& at, payload& request, sc_time& delay) {
+    auto* header = request.get_extension<tlp>();
+    bridge& above = *ports_[at.index()];
+    request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    if (header == nullptr || !above.reachable()) return;
+    if (header->to == tlp::space::error)
+        return above.receive_error(header->requester, request.get_address() != 0);
+    if (!above.passes_up()) return;
+    host_function* function = sender(*header);
+    if (request.get_address() == host_function::message_address && request.is_write()) {
+        std::uint32_t value = 0;
+        std::memcpy(&value, request.get_data_ptr(),
+                    std::min<std::size_t>(sizeof value, request.get_data_length()));
+        request.set_response_status(tlm::TLM_OK_RESPONSE);
+        return function != nullptr ? function->message(value) : hot_plug(value);
+    }
+    if (function == nullptr) {
+        ++counters_.refused;
+        return;
+    }
+    if (lose_ > 0 && request.is_read()) {
+        --lose_;
+        header->lost = true;
+        return;
+    }
+    if (const auto to = peer_of(*function, request.get_address(), request.get_data_length())) {
+        ++counters_.peer_requests;
+        if (timing() == timing_mode::contended)
+            delay += cfg_.peer_latency * (request.is_read() ? 2 : 1);
+        return pass_down(*to, request, delay);
+    }
+    function->memory().transport(request);
+    const bool timed = request.is_read() && timing() == timing_mode::contended;
+    if (timed && request.is_response_ok()) delay += cfg_.memory_latency;
+}
+
+unsigned root_complex::peeked(plug& at, payload& request) {
+    const auto* header = request.get_extension<tlp>();
+    host_function* function = header == nullptr ? nullptr : sender(*header);
+    if (function == nullptr || !ports_[at.index()]->reachable()) return 0;
+    if (const auto to = peer_of(*function, request.get_address(), request.get_data_length()))
+        return ports_[*to]->reachable() ? port[*to].peek(request) : 0;
+    return function->memory().transport_dbg(request);
+}
+
+bool root_complex::asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& dmi) {
+    const auto* header = request.get_extension<tlp>();
+    host_function* function = header == nullptr ? nullptr : sender(*header);
+    const bridge& above = *ports_[at.index()];
+    if (function == nullptr || lose_ > 0 || !above.reachable() || !above.passes_up()) {
+        dmi.allow_none();
+        dmi.set_start_address(request.get_address());
+        dmi.set_end_address(request.get_address());
+        return false;
+    }
+    if (!peer_of(*function, request.get_address(), 1))
+        return function->memory().get_direct_mem_ptr(request, dmi);
+    const bool granted = direct_pointer(request, dmi);
+    dmi.set_read_latency(dmi.get_read_latency() + cfg_.peer_latency * 2);
+    dmi.set_write_latency(dmi.get_write_latency() + cfg_.peer_latency);
+    return granted;
+}
+
+/// A BAR's memory behind one port: functions behind other ports may hold pointers into it, and
+/// those behind the same port if it leads to a switch.
+void root_complex::pointers_revoked(plug& at, std::uint64_t first, std::uint64_t last) {
+    if (!started_) return;
+    const bool to_switch = std::ranges::any_of(tree_[at.index()]->below, &node::bridge);
+    for (auto& each : port)
+        if (&each != &at || to_switch) each.revoke_pointers(first, last);
+}
+
+void root_complex::link_changed(plug& at) {
+    ports_[at.index()]->link(at.up());
+}
+
+// --- faults ---
+
+void root_complex::reset_below(unsigned index) {
+    payload request;
+    pcie::framed framed(request, 0);
+    framed.header.to = tlp::space::hot_reset;
+    sc_time untimed;
+    port[index].send(request, untimed);
+}
+
+std::vector<accepts_faults::fault> root_complex::faults() const {
+    return {{"surprise_down", "the link of port (default 0) goes down without warning"},
+            {"link_up", "the link of port (default 0) comes back, what is on it has been reset"},
+            {"card_removed", "the card of port (default 0) is pulled"},
+            {"card_inserted", "a card is back in port (default 0), just powered on"},
+            {"lost_completion",
+             "the next reads of host memory or peers get no answer; count: how many, default 1"}};
+}
+
+void root_complex::inject(std::string_view fault, const fault_arguments& arguments) {
+    if (fault == "lost_completion") {
+        lose_ += pcie::fault_number(arguments, "count", 1);
+        return forget_all_pointers();
+    }
+    const auto index =
+        static_cast<unsigned>(pcie::fault_number(arguments, "port", 0, ports_.size() - 1));
+    if (fault == "link_up" || fault == "card_inserted") reset_below(index);
+    if (fault == "surprise_down" || fault == "link_up")
+        ports_[index]->link(fault == "link_up");
+    else if (fault == "card_removed" || fault == "card_inserted")
+        ports_[index]->card(fault == "card_inserted");
+    else
+        throw fault_error(fmt::format("a root complex has no fault '{}'", fault));
+}
+
+void root_complex::publish(statistics& out) const {
+    std::uint64_t ranges = 0, unmapped = 0, questions = 0;
+    for (const auto& f : functions_) {
+        ranges += f->memory().ranges();
+        unmapped += f->memory().unmapped_accesses();
+        questions += f->memory().questions();
+    }
+    out.count("functions", functions_.size());
+    out.count("host_ranges", ranges);
+    out.count("unmapped_accesses", unmapped);
+    out.count("questions", questions);
+    out.count("peer_requests", counters_.peer_requests);
+    out.count("refused_requests", counters_.refused);
+    out.count("completion_timeouts", counters_.timeouts);
+    out.count("hot_plug_events", counters_.hot_plug_events);
+}
+
+}  // namespace trn

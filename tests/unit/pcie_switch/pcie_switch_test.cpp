@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie_switch/pcie_switch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <linux/pci_regs.h>
+
+#include <vector>
+
+#include "models/root_complex/root_complex.h"
+#include "platform/tlm/memory_port.h"
+#include "tests/support/lspci.h"
+#include "tests/unit/root_complex/server_fixture.h"
+
+namespace {
+
+using namespace trn;
+using test::read_bar;
+using test::write_bar;
+using testing::HasSubstr;
+
+/// A server whose first root port leads to a switch with cards in ports 0 and 3, and behind its
+/// port 5 to another switch with one more card.
+struct PcieSwitchTest : testing::Test {
+    PcieSwitchTest() {
+        host.port[0].join(first.up);
+        first.down[0].join(a.endpoint.link);
+        first.down[3].join(b.endpoint.link);
+        first.down[5].join(second.up);
+        second.down[1].join(c.endpoint.link);
+        sc_core::sc_start(sc_core::SC_ZERO_TIME);
+        for (std::size_t i = 0; i < host.function_count(); ++i) test::turn_on(host.function(i));
+    }
+    pcie::host_function& fa() { return host.function(0); }
+    pcie::host_function& fb() { return host.function(1); }
+    pcie::host_function& fc() { return host.function(2); }
+    static std::uint32_t aer(pcie::bridge& port) {
+        return port.space().get<std::uint32_t>(0x100 + PCI_ERR_UNCOR_STATUS);
+    }
+    static void set_acs(pcie::bridge& port, std::uint16_t bits) {
+        constexpr std::uint32_t acs = 0x148;  // after AER
+        ASSERT_EQ(port.space().get<std::uint16_t>(acs), PCI_EXT_CAP_ID_ACS);
+        const std::uint8_t bytes[2] = {static_cast<std::uint8_t>(bits), 0};
+        port.space().write(acs + PCI_ACS_CTRL, bytes);
+    }
+
+    root_complex host{"host", {.ports = 2}};
+    pcie_switch first{"first", {}}, second{"second", {.size = pcie_switch_size::lanes320}};
+    test::card a{"a"}, b{"b"}, c{"c"};
+};
+
+TEST_F(PcieSwitchTest, ThePresetsHaveTheLanesOfTheirNames) {
+    EXPECT_EQ(pcie_switch::config{}.down_ports(), 18u);  // 20 ports of 8 lanes, two of them up
+    EXPECT_EQ(second.settings().down_ports(), 38u);
+    pcie_switch::config narrow{.up_lanes = 8};
+    EXPECT_EQ(narrow.down_ports(), 19u);
+}
+
+TEST_F(PcieSwitchTest, FunctionsAreFoundThroughSwitchesAndReached) {
+    ASSERT_EQ(host.function_count(), 3u);
+    EXPECT_EQ(host.functions()[0].device, &a.endpoint);
+    EXPECT_EQ(host.functions()[1].device, &b.endpoint);
+    EXPECT_EQ(host.functions()[2].device, &c.endpoint);
+    // Depth first: the switch is bus 1, its ports are on bus 2, what is behind port 0 on bus 3.
+    EXPECT_EQ(first.up_port().id(), 0x0100);
+    EXPECT_EQ(first.down_port(0).id(), 0x0200);
+    EXPECT_EQ(fa().id(), 0x0300);
+    EXPECT_EQ(fb().id(), 0x0600);
+    for (auto* f : {&fa(), &fb(), &fc()}) {
+        write_bar<std::uint32_t>(*f, 4, 0x40, f->id());
+        EXPECT_EQ(read_bar<std::uint32_t>(*f, 4, 0x40), f->id());
+    }
+    EXPECT_EQ(a.hbm.bytes().data()[0x41], 0x03);
+    EXPECT_EQ(c.hbm.bytes().data()[0x41], fc().id() >> 8);
+    // Port 36 of the larger switch does not fit the 32 devices of a bus: function 1 of device 4.
+    const auto inner = static_cast<pcie::function_id>(second.up_port().secondary() << 8);
+    EXPECT_EQ(second.down_port(36).id(), inner | 4 << 3 | 1);
+}
+
+TEST_F(PcieSwitchTest, CardsReachHostMemoryAndEachOther) {
+    std::vector<std::uint8_t> page(4096, 0x5a);
+    ASSERT_TRUE(fc().map_host({0x1000, 4096, page.data(), true, true}));
+    EXPECT_EQ(c.engine.read(0x1000), 0x5a5a5a5au);
+    EXPECT_EQ(second.counters().up, 1u);
+    EXPECT_EQ(first.counters().up, 1u);
+
+    EXPECT_EQ(a.engine.write<std::uint32_t>(fb().bar(4).bus_address, 7), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(read_bar<std::uint32_t>(fb(), 4, 0), 7u);
+    EXPECT_EQ(first.counters().peer, 1u);
+    EXPECT_EQ(host.counters().peer_requests, 0u);  // it never left the switch
+    EXPECT_EQ(a.engine.write<std::uint32_t>(fc().bar(4).bus_address, 8), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(read_bar<std::uint32_t>(fc(), 4, 0), 8u);
+    EXPECT_EQ(c.engine.read(fa().bar(4).bus_address), 0u);  // up out of the inner switch, then down
+    EXPECT_EQ(c.engine.response, tlm::TLM_OK_RESPONSE);
+}
+
+TEST_F(PcieSwitchTest, AccessControlSendsPeersThroughTheRootComplex) {
+    set_acs(first.down_port(0), PCI_ACS_RR | PCI_ACS_SV);
+    EXPECT_EQ(a.engine.write<std::uint32_t>(fb().bar(4).bus_address, 7), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(read_bar<std::uint32_t>(fb(), 4, 0), 7u);
+    EXPECT_EQ(first.counters().peer, 0u);
+    EXPECT_EQ(host.counters().peer_requests, 1u);
+    tlm::tlm_dmi dmi;
+    EXPECT_TRUE(a.engine.request_dmi(fb().bar(4).bus_address, dmi));
+    EXPECT_EQ(dmi.get_write_latency(), first.settings().latency * 2 + host.settings().peer_latency);
+}
+
+TEST_F(PcieSwitchTest, SourceValidationStopsARequesterThatLies) {
+    set_acs(first.down_port(3), PCI_ACS_SV);
+    // A configuration write to another bus number is what a function takes its own id from.
+    tlm::tlm_generic_payload renumber;
+    pcie::framed framed(renumber, 0);
+    framed.header.to = pcie::tlp::space::config;
+    framed.header.target = fa().id();
+    std::uint8_t line = 0;
+    renumber.set_write();
+    renumber.set_address(PCI_INTERRUPT_LINE);
+    renumber.set_data_ptr(&line);
+    renumber.set_data_length(1);
+    renumber.set_streaming_width(1);
+    sc_core::sc_time untimed;
+    first.down[3].send(renumber, untimed);
+    EXPECT_EQ(b.engine.write<std::uint32_t>(fa().bar(4).bus_address, 7),
+              tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_TRUE(aer(first.down_port(3)) & PCI_ERR_UNC_ACSV);
+    EXPECT_EQ(first.counters().refused, 1u);
+}
+
+TEST_F(PcieSwitchTest, InterruptsPassUpToTheProgramThatWaits) {
+    unsigned heard = 0;
+    fc().on_interrupt(2, [&] { ++heard; });
+    c.endpoint.interrupt(2);
+    EXPECT_EQ(heard, 1u);
+}
+
+TEST_F(PcieSwitchTest, PullingACardDisturbsNobodyElseAndTheNextOneWorks) {
+    write_bar<std::uint32_t>(fb(), 4, 0, 0x77);
+    tlm::tlm_dmi dmi;
+    ASSERT_TRUE(a.engine.request_dmi(fb().bar(4).bus_address, dmi));
+    const auto before = a.engine.invalidations;
+
+    first.inject("card_removed", {{"port", "3"}});
+    EXPECT_GT(a.engine.invalidations, before);
+    EXPECT_EQ(read_bar<std::uint32_t>(fb(), 4, 0), ~0u);
+    EXPECT_EQ(a.engine.write<std::uint32_t>(fb().bar(4).bus_address, 1),
+              tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    b.engine.read(fa().bar(4).bus_address);
+    EXPECT_EQ(b.engine.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_TRUE(aer(first.down_port(3)) & PCI_ERR_UNC_SURPDN);
+    EXPECT_EQ(host.counters().hot_plug_events, 1u);
+    // The root port heard who had the error first: the switch's port.
+    EXPECT_EQ(host.root_port(0).space().get<std::uint32_t>(0x100 + PCI_ERR_ROOT_ERR_SRC) >> 16,
+              first.down_port(3).id());
+    write_bar<std::uint32_t>(fa(), 4, 0, 5);
+    EXPECT_EQ(read_bar<std::uint32_t>(fa(), 4, 0), 5u);
+
+    first.inject("card_inserted", {{"port", "3"}});
+    EXPECT_EQ(read_bar<std::uint32_t>(fb(), 4, 0), ~0u);  // as after a reset
+    test::turn_on(fb());
+    EXPECT_EQ(read_bar<std::uint32_t>(fb(), 4, 0), 0x77u);
+    EXPECT_THROW(first.inject("card_removed", {{"port", "18"}}), fault_error);
+}
+
+TEST_F(PcieSwitchTest, ASwitchThatComesBackIsNumberedAndOpenedAgain) {
+    host.inject("surprise_down", {{"port", "0"}});
+    EXPECT_EQ(read_bar<std::uint32_t>(fc(), 4, 0), ~0u);
+    host.inject("link_up", {{"port", "0"}});
+    test::turn_on(fc());
+    write_bar<std::uint32_t>(fc(), 4, 0, 9);
+    EXPECT_EQ(read_bar<std::uint32_t>(fc(), 4, 0), 9u);
+}
+
+TEST_F(PcieSwitchTest, TheUpstreamPortIsSharedAndTheCrossbarIsNot) {
+    std::vector<std::uint8_t> page(4096);
+    for (auto* f : {&fa(), &fb()})
+        ASSERT_TRUE(f->map_host({0x1000, 4096, page.data(), true, true}));
+    memory_port from_a(a.engine.out), from_b(b.engine.out), from_c(c.engine.out);
+    const auto seconds = [](memory_port& port, std::uint64_t at, std::uint64_t bytes) {
+        const auto now = sc_core::sc_time_stamp();
+        const auto* window = port.find(tlm::TLM_WRITE_COMMAND, at);
+        EXPECT_NE(window, nullptr);
+        return (window->reserve(tlm::TLM_WRITE_COMMAND, at, bytes, now) - now).to_seconds();
+    };
+    // x8 cards on a x16 way up: 56.36 GB/s each at the same time.
+    EXPECT_NEAR(seconds(from_a, 0x1000, 56'360'000), 0.001, 0.00001);
+    EXPECT_NEAR(seconds(from_b, 0x1000, 56'360'000), 0.001, 0.00001);
+    // A third waits for its place on the way up, a peer below does not.
+    EXPECT_NEAR(seconds(from_c, fa().bar(4).bus_address, 56'360'000), 0.001, 0.00001);
+}
+
+TEST_F(PcieSwitchTest, LspciUnderstandsEveryPort) {
+    for (auto* port : {&first.up_port(), &first.down_port(3), &host.root_port(0)}) {
+        std::vector<std::uint8_t> space(4096);
+        port->space().read(0, space);
+        const std::string text = test::lspci(space);
+        SCOPED_TRACE(text);
+        EXPECT_THAT(text, HasSubstr("PCI bridge [0604]"));
+        EXPECT_THAT(text, HasSubstr(port == &first.up_port()      ? "Express (v2) Upstream Port"
+                                    : port == &first.down_port(3) ? "Downstream Port (Slot+)"
+                                                                  : "Root Port (Slot+)"));
+        EXPECT_THAT(text, HasSubstr("Speed 64GT/s"));
+        EXPECT_THAT(text, HasSubstr("Prefetchable memory behind bridge: 00001000"));
+        EXPECT_THAT(text, HasSubstr("[100 v2] Advanced Error Reporting"));
+        if (port != &first.up_port()) {
+            EXPECT_THAT(text, HasSubstr("Surprise+"));
+            EXPECT_THAT(text, HasSubstr("PresDet+"));
+            EXPECT_THAT(text, HasSubstr("Access Control Services"));
+            EXPECT_THAT(text, HasSubstr("MSI: Enable+"));
+        }
+        for (const char* complaint : {"<?>", "!!!", "unknown", "chain looped", "broken"})
+            EXPECT_THAT(text, testing::Not(HasSubstr(complaint)));
+    }
+}
+
+}  // namespace

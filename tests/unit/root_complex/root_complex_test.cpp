@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/root_complex/root_complex.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <linux/pci_regs.h>
+
+#include <vector>
+
+#include "platform/tlm/memory_port.h"
+#include "sw-stubs/transports/in_process.h"
+#include "tests/unit/root_complex/server_fixture.h"
+
+namespace {
+
+using namespace trn;
+using test::read_bar;
+using test::write_bar;
+
+constexpr std::uint32_t express = 0x40;  // capability of a root port
+
+/// Three root ports: cards in the first two, the third is empty.
+struct RootComplexTest : testing::Test {
+    RootComplexTest() {
+        for (auto* c : {&a, &b}) {
+            const unsigned port = c == &a ? 0 : 1;
+            host.port[port].join(c->endpoint.link);
+        }
+        sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    }
+    pcie::host_function& fa() { return host.function(0); }
+    pcie::host_function& fb() { return host.function(1); }
+    std::uint16_t slot_status(unsigned port) {
+        return host.root_port(port).space().get<std::uint16_t>(express + PCI_EXP_SLTSTA);
+    }
+    bool link_active(unsigned port) {
+        return (host.root_port(port).space().get<std::uint16_t>(express + PCI_EXP_LNKSTA) &
+                PCI_EXP_LNKSTA_DLLLA) != 0;
+    }
+    std::uint32_t aer(pcie::config_space& space) {
+        return space.get<std::uint32_t>(0x100 + PCI_ERR_UNCOR_STATUS);
+    }
+
+    root_complex host{"host", {.ports = 3}};
+    test::card a{"a"}, b{"b"};
+};
+
+TEST_F(RootComplexTest, EveryFunctionGetsABusAndAddressesOfItsOwn) {
+    ASSERT_EQ(host.function_count(), 2u);
+    EXPECT_EQ(fa().id(), 0x0100);
+    EXPECT_EQ(fb().id(), 0x0200);
+    EXPECT_EQ(host.functions()[1].device, &b.endpoint);
+    EXPECT_EQ(host.functions()[1].class_code, 0x120000u);
+    const auto base = host.settings().window_base;
+    // The larger BAR first, each aligned to its size, each port's window in whole MiB.
+    EXPECT_EQ(fa().bar(4).bus_address, base);
+    EXPECT_EQ(fa().bar(0).bus_address, base + test::card::hbm_size);
+    EXPECT_EQ(fa().bar(2).bus_address, 0x8000'0000u);
+    EXPECT_EQ(fb().bar(4).bus_address, base + 2 * test::card::hbm_size);
+    EXPECT_EQ(fb().bar(2).bus_address, 0x8010'0000u);
+    EXPECT_EQ(host.config_read(0x0000, PCI_PRIMARY_BUS), 0x0001'0100u);
+    EXPECT_EQ(host.config_read(0x0008, PCI_PRIMARY_BUS), 0x0002'0200u);
+    EXPECT_EQ(host.config_read(0x0010, PCI_PRIMARY_BUS), 0x0003'0300u);
+    EXPECT_EQ(host.config_read(0x0300, 0), ~0u);  // nothing in the third slot
+    EXPECT_EQ(host.config_read(0x0108, 0), ~0u);  // on a link is one device
+    EXPECT_EQ(host.config_read(0x0018, 0), ~0u);  // there are three ports
+}
+
+TEST_F(RootComplexTest, EachFunctionSeesTheMemoryThatItsProgramMapped) {
+    std::vector<std::uint8_t> mine(4096, 0xaa), others(4096, 0xbb);
+    ASSERT_TRUE(fa().map_host({0x1000, 4096, mine.data(), true, true}));
+    ASSERT_TRUE(fb().map_host({0x1000, 4096, others.data(), true, true}));
+    test::turn_on(fa());
+    test::turn_on(fb());
+    EXPECT_EQ(a.engine.read<std::uint8_t>(0x1000), 0xaa);
+    EXPECT_EQ(b.engine.read<std::uint8_t>(0x1000), 0xbb);
+    fa().unmap_host(0x1000, 4096, [](const auto&) {});
+    a.engine.read<std::uint8_t>(0x1000);
+    EXPECT_EQ(a.engine.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(b.engine.read<std::uint8_t>(0x1000), 0xbb);
+}
+
+TEST_F(RootComplexTest, HostsInTheProcessShareTheServersMemory) {
+    host_cpu first(fa(), {}), second(fb(), {});
+    const auto ta = first.transport(), tb = second.transport();
+    trn_dma_memory one{}, two{};
+    ASSERT_EQ(ta.dma_alloc(ta.context, 4096, &one), 0);
+    ASSERT_EQ(tb.dma_alloc(tb.context, 4096, &two), 0);
+    EXPECT_NE(one.iova, two.iova);
+    test::turn_on(fb());
+    b.engine.write<std::uint32_t>(one.iova, 0x1234);  // the other function's buffer
+    std::uint32_t seen = 0;
+    std::memcpy(&seen, one.host, sizeof seen);
+    EXPECT_EQ(seen, 0x1234u);
+}
+
+TEST_F(RootComplexTest, AFunctionReachesAnothersMemoryByItsBusAddress) {
+    test::turn_on(fa());
+    test::turn_on(fb());
+    const auto target = fb().bar(4).bus_address;
+    EXPECT_EQ(a.engine.write<std::uint32_t>(target + 0x100, 0xcafe), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(read_bar<std::uint32_t>(fb(), 4, 0x100), 0xcafeu);
+    EXPECT_EQ(a.engine.read(target + 0x100), 0xcafeu);
+    EXPECT_EQ(host.counters().peer_requests, 2u);
+    EXPECT_GE(a.engine.delay, host.settings().peer_latency * 2);
+
+    tlm::tlm_dmi dmi;
+    ASSERT_TRUE(a.engine.request_dmi(target, dmi));
+    EXPECT_EQ(dmi.get_dmi_ptr(), b.hbm.bytes().data());
+    EXPECT_EQ(dmi.get_start_address(), target);
+    const auto before = a.engine.invalidations;
+    const std::uint8_t off[2] = {};
+    fb().config_write(PCI_COMMAND, off);
+    EXPECT_GT(a.engine.invalidations, before);
+    EXPECT_EQ(a.engine.write<std::uint32_t>(target, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+}
+
+TEST_F(RootComplexTest, DirectPeerCopiesOccupyBothLinks) {
+    test::turn_on(fa());
+    test::turn_on(fb());
+    const auto target = fb().bar(4).bus_address;
+    memory_port from_a(a.engine.out);
+    const auto* window = from_a.find(tlm::TLM_WRITE_COMMAND, target);
+    ASSERT_NE(window, nullptr);
+    const auto now = sc_core::sc_time_stamp();
+    // Gen6 x8 of payload, see PcieEndpointTest: a millisecond. The way into b is then taken.
+    const auto end = window->reserve(tlm::TLM_WRITE_COMMAND, target, 56'360'000, now);
+    EXPECT_NEAR((end - now).to_seconds(), 0.001, 0.00001);
+    std::vector<std::uint8_t> page(4096);
+    ASSERT_TRUE(fb().map_host({0x1000, 4096, page.data(), true, true}));
+    memory_port from_b(b.engine.out);
+    const auto* home = from_b.find(tlm::TLM_READ_COMMAND, 0x1000);
+    ASSERT_NE(home, nullptr);
+    const auto behind = home->reserve(tlm::TLM_READ_COMMAND, 0x1000, 4096, now);
+    EXPECT_GT((behind - now).to_seconds(), 0.001);
+}
+
+TEST_F(RootComplexTest, ASurpriseDownIsSeenAndRecordedAndTheCardComesBackAsAfterAReset) {
+    test::turn_on(fa());
+    test::turn_on(fb());
+    write_bar<std::uint32_t>(fa(), 4, 0, 0x77);
+    std::vector<std::uint8_t> page(4096, 0x5a);
+    ASSERT_TRUE(fa().map_host({0x1000, 4096, page.data(), true, true}));
+    tlm::tlm_dmi dmi;
+    ASSERT_TRUE(a.engine.request_dmi(0x1000, dmi));
+    const auto before = a.engine.invalidations;
+
+    host.inject("surprise_down", {{"port", "0"}});
+    EXPECT_GT(a.engine.invalidations, before);
+    EXPECT_FALSE(link_active(0));
+    EXPECT_TRUE(aer(host.root_port(0).space()) & PCI_ERR_UNC_SURPDN);
+    EXPECT_EQ(read_bar<std::uint32_t>(fa(), 4, 0), ~0u);
+    EXPECT_EQ(a.engine.read(0x1000), 0u);
+    EXPECT_EQ(a.engine.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_FALSE(a.engine.request_dmi(0x1000, dmi));
+    std::uint8_t id[4];
+    fa().config_read(0, id);
+    EXPECT_EQ(id[0], 0xff);
+    EXPECT_EQ(read_bar<std::uint32_t>(fb(), 4, 0), 0u);  // the other card notices nothing
+
+    host.inject("link_up", {{"port", "0"}});
+    EXPECT_TRUE(link_active(0));
+    EXPECT_EQ(host.counters().hot_plug_events, 2u);
+    EXPECT_EQ(read_bar<std::uint32_t>(fa(), 4, 0), ~0u);  // memory space is off: it was reset
+    test::turn_on(fa());
+    EXPECT_EQ(read_bar<std::uint32_t>(fa(), 4, 0), 0x77u);
+    EXPECT_EQ(a.engine.read(0x1000), 0x5a5a5a5au);
+}
+
+TEST_F(RootComplexTest, APulledCardIsAbsentUntilOneIsPutIn) {
+    host.inject("card_removed", {{"port", "1"}});
+    EXPECT_EQ(slot_status(1) & PCI_EXP_SLTSTA_PDS, 0);
+    EXPECT_EQ(slot_status(0) & PCI_EXP_SLTSTA_PDS, PCI_EXP_SLTSTA_PDS);
+    EXPECT_EQ(slot_status(1) & PCI_EXP_SLTSTA_PDC, 0);  // the host has seen and cleared it
+    EXPECT_EQ(host.counters().hot_plug_events, 1u);
+    host.inject("card_inserted", {{"port", "1"}});
+    EXPECT_EQ(slot_status(1) & PCI_EXP_SLTSTA_PDS, PCI_EXP_SLTSTA_PDS);
+    test::turn_on(fb());
+    EXPECT_EQ(read_bar<std::uint32_t>(fb(), 4, 0), 0u);
+    EXPECT_THROW(host.inject("card_removed", {{"port", "3"}}), fault_error);
+    EXPECT_THROW(host.inject("card_removed", {{"port", "first"}}), fault_error);
+    EXPECT_THROW(host.inject("gone", {}), fault_error);
+}
+
+TEST_F(RootComplexTest, AReadThatNobodyAnswersTimesOutAndIsAllOnes) {
+    test::turn_on(fa());
+    a.endpoint.inject("lost_completion", {});
+    sc_core::sc_time taken;
+    EXPECT_EQ(read_bar<std::uint32_t>(fa(), 4, 0, &taken), ~0u);
+    EXPECT_GE(taken, host.settings().completion_timeout);
+    EXPECT_EQ(host.counters().timeouts, 1u);
+    EXPECT_TRUE(aer(host.root_port(0).space()) & PCI_ERR_UNC_COMP_TIME);
+    EXPECT_EQ(host.root_port(0).space().get<std::uint32_t>(0x100 + PCI_ERR_ROOT_STATUS) &
+                  PCI_ERR_ROOT_UNCOR_RCV,
+              std::uint32_t{PCI_ERR_ROOT_UNCOR_RCV});
+    EXPECT_EQ(read_bar<std::uint32_t>(fa(), 4, 0), 0u);
+}
+
+TEST_F(RootComplexTest, AChipWhoseReadIsNotAnsweredGetsAnErrorAfterItsTimeOut) {
+    std::vector<std::uint8_t> page(4096, 0x5a);
+    ASSERT_TRUE(fa().map_host({0x1000, 4096, page.data(), true, true}));
+    test::turn_on(fa());
+    host.inject("lost_completion", {{"count", "1"}});
+    EXPECT_EQ(a.engine.read(0x1000), 0u);
+    EXPECT_EQ(a.engine.response, tlm::TLM_GENERIC_ERROR_RESPONSE);
+    EXPECT_GE(a.engine.delay, a.endpoint.settings().completion_timeout);
+    EXPECT_TRUE(aer(a.endpoint.space()) & PCI_ERR_UNC_COMP_TIME);
+    EXPECT_EQ(a.engine.read(0x1000), 0x5a5a5a5au);
+}
+
+TEST_F(RootComplexTest, AVectorReachesTheProgramOfItsOwnFunction) {
+    unsigned heard_a = 0, heard_b = 0;
+    fa().on_interrupt(3, [&] { ++heard_a; });
+    fb().on_interrupt(3, [&] { ++heard_b; });
+    test::turn_on(fa());
+    test::turn_on(fb());
+    b.endpoint.interrupt(3);
+    EXPECT_EQ(heard_a, 0u);
+    EXPECT_EQ(heard_b, 1u);
+}
+
+struct RootComplexWithoutPeers : testing::Test {};
+
+TEST_F(RootComplexWithoutPeers, RefusesRequestsFromOneFunctionToAnother) {
+    root_complex host("host", {.ports = 2, .peer_to_peer = false});
+    test::card a{"a"}, b{"b"};
+    host.port[0].join(a.endpoint.link);
+    host.port[1].join(b.endpoint.link);
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    test::turn_on(host.function(0));
+    test::turn_on(host.function(1));
+    EXPECT_EQ(a.engine.write<std::uint32_t>(host.function(1).bar(4).bus_address, 1),
+              tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(host.function(0).memory().unmapped_accesses(), 1u);
+}
+
+}  // namespace
