@@ -13,7 +13,10 @@ const kind_list& kinds() {
         memory_kind(),
         hbm_kind(),
         die_to_die_kind(),
-        neighbour_window_kind(),
+        // between chips
+        pcie_link_kind(),
+        neuron_link_kind(),
+        neuron_switch_kind(),
         // processors
         riscv_hart_kind(),
         aclint_kind(),

@@ -2,7 +2,6 @@
 #include "models/die_to_die/die_to_die.h"
 #include "models/hbm/hbm.h"
 #include "models/kinds/tables.h"
-#include "models/neighbour_window/neighbour_window.h"
 #include "platform/netlist/kind_table.h"
 #include "platform/tlm/memory.h"
 #include "platform/tlm/router.h"
@@ -63,16 +62,6 @@ kind die_to_die_kind() {
          port::target("from_die_1", "what die 1 addresses on die 0").leading_to("to_die_0"),
          port::initiator("to_die_0", "into die 0"), port::initiator("to_die_1", "into die 1"),
          port::target("control", "its registers").of_size(0x1000)});
-}
-
-kind neighbour_window_kind() {
-    using c = neighbour_window::config;
-    return kind_of<neighbour_window>(
-        "neighbour_window", "A SENG's window onto the chip that it is linked to.",
-        {{"bytes_per_second", &c::bytes_per_second, unit::bytes_per_second, "of each direction"},
-         {"latency", &c::latency, "of each crossing"}},
-        {port::target("in", "the neighbour's AXI space").of_size(neighbour_window::size),
-         port::initiator("out", "into the neighbour; nothing: there is none").optional()});
 }
 
 }  // namespace trn::kind_tables

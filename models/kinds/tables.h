@@ -12,7 +12,11 @@ kind router_kind();
 kind memory_kind();
 kind hbm_kind();
 kind die_to_die_kind();
-kind neighbour_window_kind();
+
+// fabric.cpp
+kind pcie_link_kind();
+kind neuron_link_kind();
+kind neuron_switch_kind();
 
 // processor.cpp
 kind riscv_hart_kind();

@@ -88,6 +88,15 @@ inline constexpr rule not_of_the_neighbour{
 inline constexpr rule dma_from_unwritten_hbm{"TRN-MEM-005", "dma-from-unwritten-hbm",
                                              "DMA read HBM that nobody has written"};
 
+// NeuronLink
+inline constexpr rule no_route{"TRN-NLK-001", "no-route",
+                               "a fabric address to which no routing table knows a way"};
+inline constexpr rule hop_limit{
+    "TRN-NLK-002", "hop-limit",
+    "an access was passed on by too many chips: the routes make a loop"};
+inline constexpr rule port_down{"TRN-NLK-003", "port-down",
+                                "an access through a NeuronLink port whose link is down"};
+
 // PCI Express
 inline constexpr rule host_read_of_nothing{
     "TRN-PCI-001", "host-read-of-nothing",
@@ -169,6 +178,9 @@ inline constexpr std::array rules{doorbell_past_ring,
                                   no_neighbour,
                                   not_of_the_neighbour,
                                   dma_from_unwritten_hbm,
+                                  no_route,
+                                  hop_limit,
+                                  port_down,
                                   host_read_of_nothing,
                                   host_write_to_nothing,
                                   host_access_refused,

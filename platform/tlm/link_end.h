@@ -34,6 +34,7 @@ public:
         unsigned generation;  ///< of the present speed; 0 before there is one
         unsigned lanes;       ///< of the narrowest link that works
         unsigned links;       ///< that work
+        unsigned all_lanes;   ///< of all links together
         bool degraded;        ///< fewer lanes or links than it could have
     };
     /// From power-on or the last clear_counters().
@@ -55,9 +56,10 @@ public:
     /// Raw bytes per second of each direction, now; 0 while the link is down.
     virtual std::uint64_t bytes_per_second() const = 0;
 
-    /// This device wants the link. Training starts when both ends do; plug::device::link_changed()
-    /// tells both when it is over.
-    virtual void train() = 0;
+    /// This device wants the link, at no more than this generation (0: at any). Training starts
+    /// when both ends do; plug::device::link_changed() tells both when it is over. A link that is
+    /// up only changes its speed, if it must.
+    virtual void train(unsigned highest_generation) = 0;
     /// This device does not want the link (any more): it is down for both.
     virtual void disable() = 0;
     /// Resets the link: it is down, and both ends train again.

@@ -86,14 +86,22 @@ inline rows axi_of_die(unsigned die, std::uint64_t stack) {
     return list;
 }
 
+/// Neighbour windows at bit 52 (contract 3.1), fabric addresses at bit 63 (ours), a SENG's each.
+inline void add_other_chips(rows& list) {
+    for (unsigned seng = 0; seng < 4; ++seng) {
+        list.push_back({0x10'0000'0000'0000 + seng * 1024_TiB, 1024_TiB,
+                        fmt::format("chip0.neuron_link.window[{}]", seng)});
+        list.push_back({0x8000'0000'0000'0000 + seng * (std::uint64_t{1} << 61),
+                        std::uint64_t{1} << 61, fmt::format("chip0.neuron_link.fabric[{}]", seng)});
+    }
+}
+
 inline rows two_die_axi(std::uint64_t stack) {
     auto list = axi_of_die(0, stack);
     const auto other = axi_of_die(1, stack);
     list.insert(list.end(), other.begin(), other.end());
     list.push_back({0x4000'0000'0000, 64_TiB, "chip0.pcie.dma"});
-    for (unsigned seng = 0; seng < 4; ++seng)
-        list.push_back({0x10'0000'0000'0000 + seng * 1024_TiB, 1024_TiB,
-                        fmt::format("chip0.window{}.in", seng)});
+    add_other_chips(list);
     return sorted(list);
 }
 
@@ -159,6 +167,7 @@ inline rows one_die_axi() {
     list.push_back({apb + 0x64'7000, 4_KiB, "chip0.management.sim_reset.host"});
     list.push_back({apb + 0xfa'0000, 4_KiB, "chip0.management.misc_ram.in"});
     list.push_back({0x1000'0000'0000, 16_TiB, "chip0.pcie.dma"});
+    add_other_chips(list);
     return sorted(list);
 }
 

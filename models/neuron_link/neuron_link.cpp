@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/neuron_link/neuron_link.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "models/neuron_link/fabric_address.h"
+#include "models/neuron_link/fabric_identity_regs.h"
+#include "models/neuron_link/neuron_link_regs.h"
+#include "platform/kernel/random.h"
+#include "platform/misuse/misuse.h"
+#include "platform/tlm/deferral.h"
+
+namespace trn {
+
+namespace regs = neuron_link_regs;
+namespace identity = fabric_identity_regs;
+using regs::reg;
+using sc_core::sc_time;
+
+namespace {
+
+constexpr std::uint64_t identity_size = 0x1000;
+
+}  // namespace
+
+std::optional<std::string> neuron_link::check(const config& cfg) {
+    if (cfg.host_bit > 47) return "host_bit must be below 48";
+    if (cfg.dies < 1 || cfg.dies > 2) return "dies must be 1 or 2";
+    if (cfg.hop_limit < 1 || cfg.hop_limit > fabric::most_hops)
+        return fmt::format("hop_limit must be from 1 to {}", fabric::most_hops);
+    return std::nullopt;
+}
+
+neuron_link::neuron_link(sc_core::sc_module_name name, const config& cfg)
+    : sc_module(name),
+      cfg_(cfg),
+      regs_(regs::table),
+      identity_(identity::table, {.instances = ports, .stride = identity_size}) {
+    sc_assert(!check(cfg));
+    port.init(ports, [this](const char* each, std::size_t i) {
+        return new plug(each, *this, static_cast<unsigned>(i));
+    });
+    axi.init(cfg.dies);
+    for (unsigned i = 0; i < cfg.dies; ++i)
+        axi[i].register_invalidate_direct_mem_ptr(this, &neuron_link::axi_revoked,
+                                                  static_cast<int>(i));
+    for (unsigned i = 0; i < windows; ++i) {
+        const auto listen = [this](auto& socket, unsigned source) {
+            const auto tag = static_cast<int>(source);
+            socket.register_b_transport(this, &neuron_link::from_inside, tag);
+            socket.register_transport_dbg(this, &neuron_link::peek_from_inside, tag);
+            socket.register_get_direct_mem_ptr(this, &neuron_link::pointer_from_inside, tag);
+        };
+        listen(window[i], from_window + i);
+        listen(fabric[i], from_fabric + i);
+    }
+    control.register_b_transport(this, &neuron_link::access_control);
+    control.register_transport_dbg(this, &neuron_link::peek_control);
+    make_registers();
+    config_tlp_.to = pcie::tlp::space::config;
+    SC_METHOD(finish_configurations);
+    dont_initialize();
+    sensitive << answered_;
+}
+
+// --- Where an access goes.
+
+bool neuron_link::is_own(unsigned id) const {
+    return regs_.get(regs::own_id::valid) != 0 && (regs_[reg::own_id] & (fabric::ids - 1)) == id;
+}
+
+/// The most specific row that is valid: chip of the own server, server of the own rack, rack.
+std::optional<unsigned> neuron_link::route_to(unsigned id) const {
+    const auto port_in = [](std::uint64_t row) -> std::optional<unsigned> {
+        if (regs::route_rack::valid.get(row) == 0) return std::nullopt;
+        return static_cast<unsigned>(regs::route_rack::port.get(row));
+    };
+    const bool same_rack = regs_.get(regs::own_id::rack) == fabric::rack_of(id);
+    if (same_rack && regs_.get(regs::own_id::server) == fabric::server_of(id))
+        if (const auto found = port_in(regs_.get(reg::route_chip, fabric::chip_of(id))))
+            return found;
+    if (same_rack)
+        if (const auto found = port_in(regs_.get(reg::route_server, fabric::server_of(id))))
+            return found;
+    return port_in(regs_.get(reg::route_rack, fabric::rack_of(id)));
+}
+
+neuron_link::step neuron_link::toward(unsigned id, std::uint64_t axi_address, unsigned hops) const {
+    if (is_own(id)) return {cause::none, to_chip, axi_address};
+    if (hops >= cfg_.hop_limit) return {.refused = cause::hop_limit};
+    const auto way = route_to(id);
+    if (!way) return {.refused = cause::no_route};
+    if (!port[*way].up()) return {.refused = cause::link_down, .to = *way};
+    return {cause::none, *way, fabric::address_of(id, axi_address, hops + 1)};
+}
+
+neuron_link::step neuron_link::through_window(unsigned number, std::uint64_t address) const {
+    const auto leads = regs_.get(reg::window, number);
+    if (regs::window::valid.get(leads) == 0) return {.refused = cause::no_neighbour};
+    if (regs::window::by_id.get(leads) != 0)
+        return toward(static_cast<unsigned>(leads) & (fabric::ids - 1), address, 0);
+    const auto to = static_cast<unsigned>(regs::window::port.get(leads));
+    if (!port[to].joined()) return {.refused = cause::no_neighbour};
+    if (!port[to].up()) return {.refused = cause::link_down, .to = to};
+    return {cause::none, to, address};  // to whoever is there
+}
+
+/// A chip's own blocks: both dies, without the host's window and the neighbours'.
+bool neuron_link::of_a_chip(std::uint64_t axi_address, std::uint64_t length) const {
+    return axi_address <= fabric::axi_mask && length <= fabric::axi_mask + 1 - axi_address &&
+           (axi_address >> cfg_.host_bit & 1) == 0;
+}
+
+neuron_link::step neuron_link::next(unsigned source, std::uint64_t address,
+                                    std::uint64_t length) const {
+    const bool by_id = source >= from_fabric || (source < ports && (address & fabric::flag) != 0);
+    const std::uint64_t inside = by_id ? address & fabric::axi_mask : address;
+    // From inside, the bits that count hops on the wire are part of no address.
+    const bool spoilt = source >= from_fabric && (address >> 48 & 7) != 0;
+    if (spoilt || !of_a_chip(inside, length)) return {.refused = cause::not_of_the_chip};
+    if (by_id)
+        return toward(fabric::id_of(address), inside,
+                      source < ports ? fabric::hops_of(address) : 0);
+    if (source < ports) return {cause::none, to_chip, inside};
+    return through_window(source - from_window, inside);
+}
+
+// --- Passing it on.
+
+void neuron_link::note_error(unsigned source, cause why, std::uint64_t address) {
+    ++errors_;
+    regs_.set(reg::error, regs::error::count.set(0, errors_ & 0xffff) |
+                              regs::error::port.set(0, std::min(source, ports)) |
+                              regs::error::cause.set(0, static_cast<std::uint64_t>(why)));
+    regs_.set(reg::error_address_lo, address & 0xffff'ffff);
+    regs_.set(reg::error_address_hi, address >> 32);
+}
+
+void neuron_link::refuse(unsigned source, cause why, tlm::tlm_generic_payload& payload) {
+    const auto rule = [&]() -> const misuse::rule& {
+        switch (why) {
+        case cause::no_neighbour:
+            return misuse::no_neighbour;
+        case cause::no_route:
+            return misuse::no_route;
+        case cause::hop_limit:
+            return misuse::hop_limit;
+        case cause::link_down:
+            return misuse::port_down;
+        default:
+            return misuse::not_of_the_neighbour;
+        }
+    };
+    const auto from = source < ports ? fmt::format("port {}", source)
+                      : source < from_fabric
+                          ? fmt::format("window {}", source - from_window)
+                          : fmt::format("fabric window {}", source - from_fabric);
+    note_error(source, why, payload.get_address());
+    misuse::report(rule(), *this, fmt::format("{:#x} from {}", payload.get_address(), from));
+    payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+}
+
+void neuron_link::pass(unsigned source, tlm::tlm_generic_payload& payload, sc_time& delay) {
+    const std::uint64_t address = payload.get_address();
+    const step go = next(source, address, payload.get_data_length());
+    if (go.refused != cause::none) return refuse(source, go.refused, payload);
+    if (source < ports && go.to != to_chip) transit_.bytes += payload.get_data_length();
+    const sc_time start = delay;
+    delay += cfg_.latency;
+    payload.set_address(go.address);
+    if (go.to == to_chip)
+        die_of(go.address)->b_transport(payload, delay);
+    else
+        port[go.to].send(payload, delay);
+    payload.set_address(address);
+    if (payload.is_read()) delay += cfg_.latency;  // the completion
+    if (source < ports || payload.get_response_status() != tlm::TLM_INCOMPLETE_RESPONSE) return;
+    if (const auto* later = payload.get_extension<deferral>(); later && later->ready) return;
+    // PCIe 6.0 2.8: who asked and hears nothing gives up. The timer began when the request left.
+    delay = start + cfg_.completion_timeout;
+    ++timeouts_;
+    note_error(source, cause::timeout, address);
+    payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+}
+
+unsigned neuron_link::peek(unsigned source, tlm::tlm_generic_payload& payload) {
+    const std::uint64_t address = payload.get_address();
+    const step go = next(source, address, payload.get_data_length());
+    if (go.refused != cause::none) return 0;
+    payload.set_address(go.address);
+    const unsigned done =
+        go.to == to_chip ? die_of(go.address)->transport_dbg(payload) : port[go.to].peek(payload);
+    payload.set_address(address);
+    return done;
+}
+
+bool neuron_link::ask(unsigned source, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+    const std::uint64_t address = payload.get_address();
+    const step go = next(source, address, 1);
+    if (go.refused != cause::none) {
+        dmi.allow_none();
+        dmi.set_start_address(address);
+        dmi.set_end_address(address);
+        return false;
+    }
+    if (source < ports && go.to != to_chip) route::add(payload, transit_);
+    granted_[go.to] = static_cast<std::uint16_t>(granted_[go.to] | 1u << source);
+    payload.set_address(go.address);
+    const bool granted = go.to == to_chip ? die_of(go.address)->get_direct_mem_ptr(payload, dmi)
+                                          : port[go.to].ask_for_pointer(payload, dmi);
+    payload.set_address(address);
+
+    // The answer holds for one chip's AXI space; the asker knows it at another address.
+    const std::uint64_t first_there = go.address & ~fabric::axi_mask;
+    const std::uint64_t first = std::max<std::uint64_t>(dmi.get_start_address(), first_there);
+    const std::uint64_t last =
+        std::min<std::uint64_t>(dmi.get_end_address(), first_there | fabric::axi_mask);
+    if (granted) dmi.set_dmi_ptr(dmi.get_dmi_ptr() + (first - dmi.get_start_address()));
+    dmi.set_start_address(first - go.address + address);
+    dmi.set_end_address(last - go.address + address);
+    dmi.set_read_latency(dmi.get_read_latency() + cfg_.latency * 2);
+    dmi.set_write_latency(dmi.get_write_latency() + cfg_.latency);
+    return granted;
+}
+
+/// Pointers that led there are void, for whoever was given any. Each source forgets at most once,
+/// so a ring of chips comes to rest.
+void neuron_link::revoke(unsigned to) {
+    const unsigned sources_told = granted_[to];
+    granted_[to] = 0;
+    constexpr std::uint64_t last = ~std::uint64_t{0};
+    for (unsigned source = 0; source < sources; ++source) {
+        if ((sources_told >> source & 1) == 0) continue;
+        if (source < ports)
+            port[source].revoke_pointers();
+        else if (source < from_fabric)
+            window[source - from_window]->invalidate_direct_mem_ptr(0, last);
+        else
+            fabric[source - from_fabric]->invalidate_direct_mem_ptr(0, last);
+    }
+}
+
+void neuron_link::from_inside(int source, tlm::tlm_generic_payload& payload, sc_time& delay) {
+    pass(static_cast<unsigned>(source), payload, delay);
+}
+unsigned neuron_link::peek_from_inside(int source, tlm::tlm_generic_payload& payload) {
+    return peek(static_cast<unsigned>(source), payload);
+}
+bool neuron_link::pointer_from_inside(int source, tlm::tlm_generic_payload& payload,
+                                      tlm::tlm_dmi& dmi) {
+    return ask(static_cast<unsigned>(source), payload, dmi);
+}
+void neuron_link::axi_revoked(int, sc_dt::uint64 first, sc_dt::uint64) {
+    if (first <= fabric::axi_mask) revoke(to_chip);  // else: of the windows, which nobody enters by
+}
+
+void neuron_link::received(plug& at, tlm::tlm_generic_payload& payload, sc_time& delay) {
+    const auto* tlp = payload.get_extension<pcie::tlp>();
+    const bool configures = tlp != nullptr && tlp->to == pcie::tlp::space::config;
+    if (behaviour_ == behaviour::mute)
+        return payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    if (behaviour_ == behaviour::garbage && !configures)
+        // A completion that answers no request is dropped by who gets it.
+        return payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    if (configures) return answer_config(at, payload, delay);
+    pass(at.index(), payload, delay);
+}
+unsigned neuron_link::peeked(plug& at, tlm::tlm_generic_payload& payload) {
+    return behaviour_ == behaviour::good ? peek(at.index(), payload) : 0;
+}
+bool neuron_link::asked_for_pointer(plug& at, tlm::tlm_generic_payload& payload,
+                                    tlm::tlm_dmi& dmi) {
+    if (behaviour_ == behaviour::good) return ask(at.index(), payload, dmi);
+    dmi.allow_none();
+    dmi.set_start_address(payload.get_address());
+    dmi.set_end_address(payload.get_address());
+    return false;
+}
+void neuron_link::pointers_revoked(plug& at, std::uint64_t, std::uint64_t) {
+    revoke(at.index());
+}
+void neuron_link::link_changed(plug& at) {
+    raise(regs::irq_status::changed.set(0, std::uint64_t{1} << at.index()));
+}
+
+// --- Registers.
+
+void neuron_link::make_registers() {
+    for (unsigned i = 1; i < windows; ++i)
+        regs_.set(reg::window, regs::window::valid.mask() | regs::window::port.set(0, i), i);
+    regs_.view(reg::ports, [this](unsigned, unsigned) {
+        std::uint64_t present = 0;
+        for (unsigned i = 0; i < ports; ++i)
+            if (port[i].joined()) present |= std::uint64_t{1} << i;
+        return regs::ports::count.set(present, ports);
+    });
+    regs_.on_write(reg::own_id, [this](register_access& a) {
+        if (a.value != a.old) revoke(to_chip);
+        send_notices();
+    });
+    regs_.on_write(reg::own_serial_hi, [this](register_access&) { send_notices(); });
+    regs_.on_write(reg::own_state, [this](register_access&) { send_notices(); });
+    regs_.on_write(reg::irq_status, [this](register_access&) { update_irq(); });
+    regs_.on_write(reg::irq_enable, [this](register_access&) { update_irq(); });
+    regs_.view(reg::transit_lo,
+               [this](unsigned, unsigned) { return transit_.bytes & 0xffff'ffff; });
+    regs_.view(reg::transit_hi, [this](unsigned, unsigned) { return transit_.bytes >> 32; });
+    // Who was given a pointer by the old table must ask again.
+    const auto reroute = [this](register_access& a) {
+        if (a.value == a.old) return;
+        for (unsigned to = 0; to <= to_chip; ++to) revoke(to);
+    };
+    regs_.on_write(reg::window, reroute);
+    regs_.on_write(reg::route_rack, reroute);
+    regs_.on_write(reg::route_server, reroute);
+    regs_.on_write(reg::route_chip, reroute);
+
+    regs_.on_write(reg::port_control, [this](register_access& a) { command(a.index, a.written); });
+    regs_.view(reg::port_status, [this](unsigned, unsigned at) { return status_of(at); });
+    regs_.view(reg::port_errors, [this](unsigned, unsigned at) { return errors_of(at); });
+    const auto counted = [this](std::uint64_t link_end::counters::*which, unsigned shift) {
+        return [this, which, shift](unsigned, unsigned at) -> std::uint64_t {
+            const auto* link = port[at].link();
+            return link == nullptr ? 0 : link->count().*which >> shift & 0xffff'ffff;
+        };
+    };
+    regs_.view(reg::port_sent_lo, counted(&link_end::counters::sent, 0));
+    regs_.view(reg::port_sent_hi, counted(&link_end::counters::sent, 32));
+    regs_.view(reg::port_received_lo, counted(&link_end::counters::received, 0));
+    regs_.view(reg::port_received_hi, counted(&link_end::counters::received, 32));
+    regs_.on_write(reg::config_command,
+                   [this](register_access& a) { configure_partner(a.index, a); });
+
+    // What partners read.
+    identity_.view(identity::reg::kind,
+                   [](unsigned, unsigned) -> std::uint64_t { return identity::kind::what_chip; });
+    const auto own = [this](reg which) {
+        return [this, which](unsigned, unsigned) { return regs_.get(which); };
+    };
+    identity_.view(identity::reg::serial_lo, own(reg::own_serial_lo));
+    identity_.view(identity::reg::serial_hi, own(reg::own_serial_hi));
+    identity_.view(identity::reg::id, own(reg::own_id));
+    identity_.view(identity::reg::state, own(reg::own_state));
+    identity_.view(identity::reg::port,
+                   [](unsigned at, unsigned) { return identity::port::count.set(at, ports); });
+    identity_.on_write(identity::reg::notice, [this](register_access& a) {
+        raise(regs::irq_status::notice.set(0, std::uint64_t{1} << a.instance));
+    });
+    identity_.on_write(identity::reg::claim, [](register_access& a) {
+        a.response = tlm::TLM_ADDRESS_ERROR_RESPONSE;  // a chip has no table that others write
+    });
+}
+
+void neuron_link::command(unsigned at, std::uint64_t written) {
+    auto* link = port[at].link();
+    if (link == nullptr) return;
+    if (regs::port_control::clear_counters.get(written) != 0) link->clear_counters();
+    if (regs::port_control::disable.get(written) != 0) return link->disable();
+    if (regs::port_control::hot_reset.get(written) != 0) link->hot_reset();
+    if (regs::port_control::train.get(written) != 0)
+        link->train(static_cast<unsigned>(regs::port_control::speed_limit.get(written)));
+}
+
+std::uint64_t neuron_link::status_of(unsigned at) const {
+    using namespace regs::port_status;
+    if (!port[at].joined()) return 0;
+    const auto* link = port[at].link();
+    if (link == nullptr)  // joined without a link: always there
+        return present.mask() | up.mask() | state.set(0, state_l0);
+    const auto now = link->state();
+    const auto full = link->can();
+    std::uint64_t value = state.set(0, static_cast<std::uint64_t>(now.state));
+    if (link->up()) value |= up.mask();
+    if (now.present) value |= present.mask();
+    if (now.degraded) value |= degraded.mask();
+    value = generation.set(value, now.generation);
+    value = lanes.set(value, std::min(now.all_lanes, 255u));
+    return lanes_full.set(value, std::min(full.lanes * full.links, 255u));
+}
+
+std::uint64_t neuron_link::errors_of(unsigned at) const {
+    const auto* link = port[at].link();
+    if (link == nullptr) return 0;
+    const auto counted = link->count();
+    return regs::port_errors::downs.set(0, std::min<std::uint64_t>(counted.downs, 0xff)) |
+           regs::port_errors::replays.set(0, std::min<std::uint64_t>(counted.replays, 0xff'ffff));
+}
+
+void neuron_link::raise(std::uint64_t causes) {
+    regs_.set(reg::irq_status, regs_[reg::irq_status] | causes);
+    update_irq();
+}
+
+void neuron_link::update_irq() {
+    irq.set((regs_[reg::irq_status] & regs_[reg::irq_enable]) != 0);
+}
+
+// --- Configuration requests, both ways.
+
+void neuron_link::answer_config(plug& at, tlm::tlm_generic_payload& payload, sc_time& delay) {
+    const std::uint64_t address = payload.get_address();
+    payload.set_address(at.index() * identity_size + address % identity_size);
+    identity_.access(payload, delay);
+    payload.set_address(address);
+    if (behaviour_ != behaviour::garbage || !payload.is_read()) return;
+    if (garbage_ == 0) garbage_ = seed_for(name()) | 1;
+    for (unsigned i = 0; i < payload.get_data_length(); ++i) {
+        garbage_ = garbage_ * 6364136223846793005u + 1442695040888963407u;
+        payload.get_data_ptr()[i] = static_cast<unsigned char>(garbage_ >> 56);
+    }
+    payload.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+void neuron_link::configure_partner(unsigned at, register_access& access) {
+    using namespace regs::config_command;
+    if (pending_[at] || go.get(access.written) == 0) {  // BUSY and ERROR are not software's
+        return regs_.set(reg::config_command, access.old, at);
+    }
+    const sc_time now = sc_core::sc_time_stamp();
+    pending answer{now, ~0u, error_none};
+    if (!port[at].up()) {
+        answer.error = error_link_down;
+    } else {
+        auto word = static_cast<std::uint32_t>(regs_.get(reg::config_data, at));
+        tlm::tlm_generic_payload payload;
+        payload.set_command(write.get(access.written) != 0 ? tlm::TLM_WRITE_COMMAND
+                                                           : tlm::TLM_READ_COMMAND);
+        payload.set_address(regs_.get(reg::config_address, at));
+        payload.set_data_ptr(reinterpret_cast<unsigned char*>(&word));
+        payload.set_data_length(sizeof word);
+        payload.set_streaming_width(sizeof word);
+        payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+        payload.set_extension(&config_tlp_);
+        sc_time delay;
+        port[at].send(payload, delay);
+        payload.clear_extension(&config_tlp_);
+        answer.at = now + delay;
+        switch (payload.get_response_status()) {
+        case tlm::TLM_OK_RESPONSE:
+            answer.data = word;
+            break;
+        case tlm::TLM_INCOMPLETE_RESPONSE:
+            answer.at = now + cfg_.completion_timeout;
+            answer.error = error_timeout;
+            ++timeouts_;
+            break;
+        default:
+            answer.error = error_unsupported;
+        }
+    }
+    regs_.set(reg::config_command, (access.value & write.mask()) | busy.mask(), at);
+    pending_[at] = answer;
+    schedule();
+}
+
+void neuron_link::schedule() {
+    std::optional<sc_time> first;
+    for (const auto& each : pending_)
+        if (each && (!first || each->at < *first)) first = each->at;
+    if (first) answered_.notify(*first - sc_core::sc_time_stamp());
+}
+
+void neuron_link::finish_configurations() {
+    for (unsigned at = 0; at < ports; ++at) {
+        if (!pending_[at] || pending_[at]->at > sc_core::sc_time_stamp()) continue;
+        using namespace regs::config_command;
+        const pending answer = *pending_[at];
+        pending_[at].reset();
+        const auto command = regs_.get(reg::config_command, at);
+        if (write.get(command) == 0) regs_.set(reg::config_data, answer.data, at);
+        regs_.set(reg::config_command, error.set(command & write.mask(), answer.error), at);
+        raise(regs::irq_status::config_done.set(0, std::uint64_t{1} << at));
+    }
+    schedule();
+}
+
+void neuron_link::send_notices() {
+    for (unsigned at = 0; at < ports; ++at) {
+        if (!port[at].up()) continue;
+        std::uint32_t word = 1;
+        tlm::tlm_generic_payload payload;
+        payload.set_command(tlm::TLM_WRITE_COMMAND);
+        payload.set_address(identity::offset(identity::reg::notice));
+        payload.set_data_ptr(reinterpret_cast<unsigned char*>(&word));
+        payload.set_data_length(sizeof word);
+        payload.set_streaming_width(sizeof word);
+        payload.set_extension(&config_tlp_);
+        sc_time ignored;  // a notice carries no data that could come too early
+        port[at].send(payload, ignored);
+        payload.clear_extension(&config_tlp_);
+    }
+}
+
+// --- Tools.
+
+void neuron_link::publish(statistics& out) const {
+    out.count("transit_bytes", transit_.bytes);
+    out.count("refused", errors_ - timeouts_);
+    out.count("timeouts", timeouts_);
+}
+
+std::vector<accepts_faults::fault> neuron_link::faults() const {
+    return {{"mute", "answers nothing that arrives through its ports, until talk"},
+            {"garbage", "answers through its ports with nonsense, until talk"},
+            {"talk", "ends mute and garbage"}};
+}
+
+void neuron_link::inject(std::string_view fault, const fault_arguments&) {
+    if (fault == "mute")
+        behaviour_ = behaviour::mute;
+    else if (fault == "garbage")
+        behaviour_ = behaviour::garbage;
+    else if (fault == "talk")
+        behaviour_ = behaviour::good;
+    else
+        throw fault_error("a NeuronLink has no fault '" + std::string(fault) + "'");
+    for (unsigned to = 0; to <= to_chip; ++to) revoke(to);
+}
+
+}  // namespace trn

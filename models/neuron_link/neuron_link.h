@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "models/pcie/tlp.h"
+#include "platform/kernel/introspection.h"
+#include "platform/registers/register_bank.h"
+#include "platform/tlm/irq.h"
+#include "platform/tlm/plug.h"
+#include "platform/tlm/route.h"
+
+namespace trn {
+
+/// A chip's NeuronLink: windows onto other chips, the ports that lead there, the routing table that
+/// firmware writes, and transit for chips that are not directly joined.
+/// Spec: doc/models/neuron_link.md.
+class neuron_link : public sc_core::sc_module,
+                    public plug::device,
+                    public publishes_statistics,
+                    public accepts_faults {
+public:
+    struct config {
+        unsigned host_bit = 46;  ///< of an AXI address: the host's memory, which stays private
+        unsigned dies = 2;       ///< with an AXI each; bit 47 selects
+        sc_core::sc_time latency{200, sc_core::SC_NS};  ///< into, out of or through the chip
+        sc_core::sc_time completion_timeout{50, sc_core::SC_US};
+        unsigned hop_limit = 16;  ///< chips that pass an access on, at most 31
+    };
+    static constexpr unsigned ports = 8, windows = 4;
+    static constexpr std::uint64_t window_size = std::uint64_t{1} << 50;
+    static constexpr std::uint64_t fabric_size = std::uint64_t{1} << 61;
+    static std::optional<std::string> check(const config& cfg);
+
+    template <class T>
+    using sockets = sc_core::sc_vector<T>;
+    sockets<tlm_utils::simple_target_socket_tagged_optional<neuron_link, 64>> window{"window",
+                                                                                     windows};
+    sockets<tlm_utils::simple_target_socket_tagged_optional<neuron_link, 64>> fabric{"fabric",
+                                                                                     windows};
+    tlm_utils::simple_target_socket<neuron_link, 64> control{"control"};  ///< neuron_link.regs.yaml
+    sockets<tlm_utils::simple_initiator_socket_tagged<neuron_link, 64>> axi{"axi"};  ///< by die
+    sockets<plug> port{"port"};
+    irq_out irq{"irq"};
+
+    SC_HAS_PROCESS(neuron_link);
+    neuron_link(sc_core::sc_module_name name, const config& cfg);
+
+    const config& settings() const { return cfg_; }
+
+    void publish(statistics& out) const override;
+    std::vector<fault> faults() const override;
+    void inject(std::string_view fault, const fault_arguments& arguments) override;
+
+private:
+    // Where accesses come from: ports, then windows, then fabric windows. Where they go: ports, or
+    // the chip itself.
+    static constexpr unsigned from_window = ports, from_fabric = ports + windows;
+    static constexpr unsigned sources = ports + 2 * windows;
+    static constexpr unsigned to_chip = ports;
+
+    enum class cause : std::uint8_t {  // as ERROR.CAUSE
+        none,
+        no_neighbour,
+        no_route,
+        hop_limit,
+        link_down,
+        not_of_the_chip,
+        timeout
+    };
+    struct step {
+        cause refused = cause::none;
+        unsigned to = to_chip;
+        std::uint64_t address = 0;  // there
+    };
+    /// Counts what others send through this chip, also when they copy by pointer.
+    struct transit_count final : crossing {
+        std::uint64_t bytes = 0;
+        sc_core::sc_time reserve(tlm::tlm_command, std::uint64_t, std::uint64_t length,
+                                 const sc_core::sc_time& at) override {
+            bytes += length;
+            return at;
+        }
+    };
+    /// A configuration access whose answer has not arrived.
+    struct pending {
+        sc_core::sc_time at;
+        std::uint32_t data;
+        std::uint8_t error;
+    };
+
+    // plug::device
+    void received(plug& at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
+    unsigned peeked(plug& at, tlm::tlm_generic_payload& payload) override;
+    bool asked_for_pointer(plug& at, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override;
+    void pointers_revoked(plug& at, std::uint64_t first, std::uint64_t last) override;
+    void link_changed(plug& at) override;
+
+    void from_inside(int source, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    unsigned peek_from_inside(int source, tlm::tlm_generic_payload& payload);
+    bool pointer_from_inside(int source, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
+    void axi_revoked(int die, sc_dt::uint64 first, sc_dt::uint64 last);
+
+    step next(unsigned source, std::uint64_t address, std::uint64_t length) const;
+    step through_window(unsigned number, std::uint64_t address) const;
+    step toward(unsigned id, std::uint64_t axi_address, unsigned hops) const;
+    std::optional<unsigned> route_to(unsigned id) const;
+    bool is_own(unsigned id) const;
+    bool of_a_chip(std::uint64_t axi_address, std::uint64_t length) const;
+    void pass(unsigned source, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    unsigned peek(unsigned source, tlm::tlm_generic_payload& payload);
+    bool ask(unsigned source, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
+    void refuse(unsigned source, cause why, tlm::tlm_generic_payload& payload);
+    void note_error(unsigned source, cause why, std::uint64_t address);
+    void revoke(unsigned to);
+    tlm_utils::simple_initiator_socket_tagged<neuron_link, 64>& die_of(std::uint64_t address) {
+        return axi[axi.size() > 1 ? address >> 47 & 1 : 0];
+    }
+
+    void access_control(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+        regs_.access(payload, delay);
+    }
+    unsigned peek_control(tlm::tlm_generic_payload& payload) { return regs_.debug_access(payload); }
+    void make_registers();
+    void answer_config(plug& at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    void command(unsigned at, std::uint64_t written);
+    void configure_partner(unsigned at, register_access& access);
+    void finish_configurations();
+    void schedule();
+    void send_notices();
+    std::uint64_t status_of(unsigned at) const;
+    std::uint64_t errors_of(unsigned at) const;
+    void raise(std::uint64_t causes);
+    void update_irq();
+
+    const config cfg_;
+    register_bank regs_, identity_;
+    std::array<std::uint16_t, ports + 1> granted_{};  // by where to: the sources given pointers
+    transit_count transit_;
+    std::array<std::optional<pending>, ports> pending_;
+    sc_core::sc_event answered_;
+    enum class behaviour : std::uint8_t { good, mute, garbage } behaviour_ = behaviour::good;
+    std::uint64_t garbage_ = 0, errors_ = 0, timeouts_ = 0;
+    pcie::tlp config_tlp_;
+};
+
+}  // namespace trn

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "models/neuron_link/fabric_address.h"
+#include "models/pcie/tlp.h"
+#include "platform/kernel/introspection.h"
+#include "platform/registers/register_bank.h"
+#include "platform/tlm/plug.h"
+
+namespace trn {
+
+enum class switch_part : std::uint8_t { lanes160, lanes320, ualink };
+enum class switch_tier : std::uint8_t { none, sled, rack };  // as KIND.TIER
+
+/// A NeuronSwitch: sends each access to the port that has claimed the chip it is for. Chips claim
+/// in band, through the port they are at. The crossbar does not block, so the links decide the
+/// rates. Spec: doc/models/neuron_switch.md.
+class neuron_switch : public sc_core::sc_module,
+                      public plug::device,
+                      public publishes_statistics,
+                      public accepts_faults {
+public:
+    struct config {
+        switch_part part = switch_part::lanes160;
+        unsigned planes = 1;  ///< parts that stand side by side behind one set of ports
+        unsigned ports = 0;   ///< 0: the part's
+        sc_core::sc_time latency = sc_core::SC_ZERO_TIME;    ///< of a crossing; 0: the part's
+        sc_core::sc_time notice_delay{500, sc_core::SC_US};  ///< gathers changes of the table
+        switch_tier tier = switch_tier::sled;
+        unsigned rack = 0, server = 0;  ///< where it stands
+        std::uint64_t serial = 1;
+
+        unsigned port_count() const;
+    };
+    static constexpr unsigned most_ports = 128;
+    static std::optional<std::string> check(const config& cfg);
+
+    sc_core::sc_vector<plug> port{"port"};
+
+    SC_HAS_PROCESS(neuron_switch);
+    neuron_switch(sc_core::sc_module_name name, const config& cfg);
+
+    const config& settings() const { return cfg_; }
+    /// Lanes of the parts, and of the links that are plugged in.
+    unsigned lanes() const;
+    unsigned lanes_used() const;
+    /// The port where accesses that came through `from` leave for chip `id`, or nothing.
+    std::optional<unsigned> way_to(unsigned id, unsigned from) const;
+
+    void publish(statistics& out) const override;
+    std::vector<fault> faults() const override;
+    void inject(std::string_view fault, const fault_arguments& arguments) override;
+
+private:
+    static constexpr std::uint8_t nobody = 0xff;
+    /// What a port has claimed besides single chips.
+    struct claims {
+        std::uint64_t servers = 0;  // bit rack * 32 + server
+        std::uint8_t racks = 0;
+        std::uint8_t result = 0, taken_by = 0;  // of the last claim
+    };
+
+    // plug::device
+    void received(plug& at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
+    unsigned peeked(plug& at, tlm::tlm_generic_payload& payload) override;
+    bool asked_for_pointer(plug& at, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override;
+    void pointers_revoked(plug& at, std::uint64_t first, std::uint64_t last) override;
+    void link_changed(plug& at) override;
+    void start_of_simulation() override;
+
+    std::optional<unsigned> exit_of(std::uint64_t address, unsigned from) const;
+    void revoke(unsigned to);
+    void make_identity();
+    void claim(unsigned at, std::uint64_t written);
+    void drop_claims(unsigned at);
+    void changed();
+    void send_notices();
+    std::uint64_t reachable(unsigned server) const;
+    unsigned port_of(const fault_arguments& arguments) const;
+
+    const config cfg_;
+    const sc_core::sc_time latency_;
+    register_bank identity_;
+    std::array<std::uint8_t, fabric::ids> chip_port_;
+    std::vector<claims> claims_;
+    std::vector<std::vector<bool>> granted_;  // [to][from]: pointers were given
+    std::uint32_t generation_ = 0;
+    std::uint64_t unroutable_ = 0;
+    sc_core::sc_event gathered_;
+    bool notice_due_ = false;
+    pcie::tlp config_tlp_;
+};
+
+}  // namespace trn

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie_link/pcie_link.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "platform/config/units.h"
+#include "platform/kernel/random.h"
+#include "platform/tlm/deferral.h"
+#include "platform/tlm/memory.h"
+
+namespace trn {
+
+using sc_core::sc_time;
+
+namespace {
+
+constexpr std::uint64_t giga = 1'000'000'000;
+
+// PCIe 6.0 4.2: 8b/10b, 128b/130b, then flits of 256 bytes with 236 of packets. A packet before
+// flit mode has framing, sequence number, a 16-byte header and LCRC; in flit mode the header alone.
+constexpr std::array<signalling, 6> pcie_speeds{{{2'500'000'000, 24, 10, 8, 0},
+                                                 {5 * giga, 24, 10, 8, 0},
+                                                 {8 * giga, 24, 130, 128, 0},
+                                                 {16 * giga, 24, 130, 128, 0},
+                                                 {32 * giga, 24, 130, 128, 0},
+                                                 {64 * giga, 16, 256, 236, 256}}};
+// UALink 200G 1.0: 64-byte transfers in link flits of 640 bytes. What of a flit is not transfers
+// (12 bytes) and of a request (16 bytes) are our estimates.
+constexpr std::array<signalling, 1> ualink_speeds{{{200 * giga, 16, 640, 628, 640}}};
+
+constexpr double most_errors = 0.1;  // per flit: beyond that a link would not stay up
+
+sc_time time_of(const fault_arguments& arguments, std::string_view name, const sc_time& otherwise) {
+    const auto found = arguments.find(name);
+    if (found == arguments.end()) return otherwise;
+    const auto parsed = config::parse_time(found->second);
+    if (const auto* why = std::get_if<config::refusal>(&parsed))
+        throw fault_error(fmt::format("{}: {}", name, why->message));
+    return sc_time(static_cast<double>(std::get<picoseconds>(parsed).value), sc_core::SC_PS);
+}
+
+std::uint64_t number_of(const fault_arguments& arguments, std::string_view name,
+                        std::uint64_t otherwise, std::uint64_t least, std::uint64_t most) {
+    const auto found = arguments.find(name);
+    if (found == arguments.end()) return otherwise;
+    const auto parsed = config::parse_unsigned(found->second);
+    const auto* value = std::get_if<std::uint64_t>(&parsed);
+    if (value == nullptr || *value < least || *value > most)
+        throw fault_error(fmt::format("{} must be a number from {} to {}", name, least, most));
+    return *value;
+}
+
+double rate_of(const fault_arguments& arguments) {
+    const auto found = arguments.find("rate");
+    const auto parsed = config::parse_real(found == arguments.end() ? "" : found->second);
+    const auto* value = std::get_if<double>(&parsed);
+    if (value == nullptr || !(*value >= 0 && *value <= most_errors))
+        throw fault_error(fmt::format("rate must be a number from 0 to {}", most_errors));
+    return *value;
+}
+
+}  // namespace
+
+const signalling& signalling::of(link_protocol protocol, unsigned generation) {
+    const unsigned row = std::clamp(generation, 1u, generations(protocol)) - 1;
+    return protocol == link_protocol::pcie ? pcie_speeds[row] : ualink_speeds[row];
+}
+
+unsigned signalling::generations(link_protocol protocol) {
+    return static_cast<unsigned>(protocol == link_protocol::pcie ? pcie_speeds.size()
+                                                                 : ualink_speeds.size());
+}
+
+std::optional<std::string> pcie_link::check(const config& cfg) {
+    const auto last = signalling::generations(cfg.protocol);
+    if (cfg.generation < 1 || cfg.generation > last)
+        return fmt::format("generation must be from 1 to {}", last);
+    if (!std::has_single_bit(cfg.lanes) || cfg.lanes > 16)
+        return "lanes must be 1, 2, 4, 8 or 16; more are several links";
+    if (cfg.links < 1 || cfg.links > most_links)
+        return fmt::format("links must be from 1 to {}", most_links);
+    if (cfg.max_payload < 64 || cfg.max_payload > 4096 || !std::has_single_bit(cfg.max_payload))
+        return "max_payload must be a power of two from 64 to 4096";
+    if (cfg.max_read_request < 64 || cfg.max_read_request > 4096)
+        return "max_read_request must be from 64 to 4096";
+    if (cfg.receive_buffer < 4096) return "receive_buffer must be at least 4 KiB";
+    if (!(cfg.crc_rate >= 0 && cfg.crc_rate <= most_errors))
+        return fmt::format("crc_rate must be from 0 to {}", most_errors);
+    return std::nullopt;
+}
+
+pcie_link::pcie_link(sc_core::sc_module_name name, const config& cfg)
+    : sc_module(name),
+      cfg_(cfg),
+      machine_({cfg.detect_time, cfg.polling_time, cfg.configuration_time, cfg.recovery_time,
+                cfg.configuration_time}),
+      directions_{direction(giga), direction(giga)},
+      widths_(cfg.links, static_cast<std::uint8_t>(cfg.lanes)),
+      speed_limit_(cfg.generation),
+      crc_rate_(cfg.crc_rate) {
+    sc_assert(!check(cfg));
+    for (const unsigned side : {0u, 1u}) {
+        ways_[side].link = ends_[side].link = this;
+        ways_[side].from = ends_[side].side = side;
+        highest_[side] = cfg.generation;
+    }
+    if (!cfg.needs_training) {
+        asked_ = {true, true};
+        machine_.settle(sc_core::SC_ZERO_TIME, cfg.generation);
+    }
+    set_rates();
+    SC_METHOD(settled);
+    dont_initialize();
+    sensitive << over_;
+}
+
+// --- Bytes.
+
+const signalling& pcie_link::speed() const {
+    const unsigned now = machine_.at(sc_core::sc_time_stamp()).generation;
+    return signalling::of(cfg_.protocol, now == 0 ? wanted_generation() : now);
+}
+
+unsigned pcie_link::working_links() const {
+    return static_cast<unsigned>(std::count_if(widths_.begin(), widths_.end(),
+                                               [](std::uint8_t width) { return width > 0; }));
+}
+
+unsigned pcie_link::working_lanes() const {
+    unsigned all = 0;
+    for (const auto width : widths_) all += width;
+    return all;
+}
+
+std::uint64_t pcie_link::raw_rate() const {
+    return speed().lane_bits_per_second / 8 * working_lanes();
+}
+
+std::uint64_t pcie_link::wire_bytes(std::uint64_t payload, std::uint64_t packets) const {
+    const signalling& s = speed();
+    const auto content =
+        static_cast<unsigned __int128>(payload) + packets * std::uint64_t{s.packet_overhead};
+    return static_cast<std::uint64_t>((content * s.wire + s.content - 1) / s.content);
+}
+
+/// A sender with credits for `receive_buffer` bytes waits for their return when a round trip takes
+/// longer than sending them.
+void pcie_link::set_rates() {
+    std::uint64_t rate = std::max<std::uint64_t>(raw_rate(), 1);
+    if (cfg_.latency > sc_core::SC_ZERO_TIME) {
+        const double round_trip = 2 * cfg_.latency.to_seconds();
+        const double credited =
+            static_cast<double>(cfg_.receive_buffer) * std::max(working_links(), 1u) / round_trip;
+        if (credited < static_cast<double>(rate)) rate = static_cast<std::uint64_t>(credited);
+    }
+    for (auto& each : directions_) each.wire.set_rate(rate);
+}
+
+sc_time pcie_link::buffer_time() const {
+    const double bytes = static_cast<double>(cfg_.receive_buffer) * working_links();
+    return sc_time(bytes / static_cast<double>(directions_[0].wire.settings().bytes_per_second),
+                   sc_core::SC_SEC);
+}
+
+/// Units until the next bad one: the error process of independent flits, without a draw for each.
+std::uint64_t pcie_link::gap() {
+    if (!random_) random_ = std::make_unique<std::mt19937_64>(seed_for(name()));
+    const double uniform = (static_cast<double>((*random_)() >> 11) + 0.5) * 0x1p-53;
+    const double units = std::floor(std::log(uniform) / std::log1p(-crc_rate_));
+    return units < 1e18 ? static_cast<std::uint64_t>(units) : std::uint64_t{1} << 60;
+}
+
+std::uint64_t pcie_link::bad_units(direction& d, std::uint64_t units) {
+    std::uint64_t bad = 0;
+    if (crc_rate_ > 0) {
+        while (d.good_units < units) {
+            units -= d.good_units + 1;
+            d.good_units = gap();
+            ++bad;
+        }
+        d.good_units -= units;
+    }
+    if (corrupt_next_ > 0) {
+        --corrupt_next_;
+        ++bad;
+    }
+    return bad;
+}
+
+sc_time pcie_link::carry(direction& d, std::uint64_t payload, std::uint64_t packets,
+                         const sc_time& at) {
+    const std::uint64_t wire = wire_bytes(payload, packets);
+    d.payload += payload;
+    d.packets += packets;
+    sc_time through = d.wire.reserve(wire, at);
+    if (crc_rate_ == 0 && corrupt_next_ == 0) return through;
+    const unsigned flit = speed().flit;
+    const std::uint64_t bad = bad_units(d, flit == 0 ? packets : (wire + flit - 1) / flit);
+    if (bad == 0) return through;
+    d.replays += bad;
+    // Whatever followed the bad flit is sent again: the direction is busy for one round trip more.
+    if (timing() == timing_mode::contended) {
+        through += cfg_.replay_time * static_cast<double>(bad);
+        d.wire.hold_until(through);
+    }
+    return through;
+}
+
+sc_time pcie_link::way::reserve(tlm::tlm_command command, std::uint64_t, std::uint64_t bytes,
+                                const sc_time& at) {
+    const auto& cfg = link->cfg_;
+    const std::uint64_t packets = bytes == 0 ? 1 : (bytes + cfg.max_payload - 1) / cfg.max_payload;
+    direction& there = link->directions_[from];
+    if (command == tlm::TLM_WRITE_COMMAND) return link->carry(there, bytes, packets, at);
+    const std::uint64_t requests =
+        bytes == 0 ? 1 : (bytes + cfg.max_read_request - 1) / cfg.max_read_request;
+    const sc_time asked = link->carry(there, 0, requests, at);
+    return std::max(asked, link->carry(link->directions_[1 - from], bytes, packets, at));
+}
+
+/// The receiver has no room for more until what lies behind it has taken all but a buffer.
+void pcie_link::way::held_until(tlm::tlm_command command, const sc_time& taken) {
+    const sc_time buffered = link->buffer_time();
+    if (taken <= buffered) return;
+    const unsigned data = command == tlm::TLM_WRITE_COMMAND ? from : 1 - from;
+    link->directions_[data].wire.hold_until(taken - buffered);
+}
+
+void pcie_link::received(plug& at, tlm::tlm_generic_payload& payload, sc_time& delay) {
+    if (!up()) {
+        ++refused_;
+        return payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    }
+    const auto* later = payload.get_extension<deferral>();
+    if (later == nullptr || later->ready == nullptr) {  // else its bytes were counted at first
+        const sc_time now = sc_core::sc_time_stamp();
+        const sc_time through = ways_[at.index()].reserve(
+            payload.get_command(), payload.get_address(), payload.get_data_length(), now + delay);
+        if (timing() == timing_mode::contended) delay = through - now + cfg_.latency;
+    }
+    other(at).send(payload, delay);
+    // The way back of a completion comes last: what is reserved further on begins before it.
+    if (payload.is_read() && timing() == timing_mode::contended) delay += cfg_.latency;
+}
+
+unsigned pcie_link::peeked(plug& at, tlm::tlm_generic_payload& payload) {
+    return up() ? other(at).peek(payload) : 0;
+}
+
+bool pcie_link::asked_for_pointer(plug& at, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+    if (!up() && !memory_descriptor::asked(payload)) {
+        dmi.allow_none();
+        dmi.set_start_address(payload.get_address());
+        dmi.set_end_address(payload.get_address());
+        return false;
+    }
+    route::add(payload, ways_[at.index()]);
+    const bool granted = other(at).ask_for_pointer(payload, dmi);
+    dmi.set_read_latency(dmi.get_read_latency() + cfg_.latency * 2);
+    dmi.set_write_latency(dmi.get_write_latency() + cfg_.latency);
+    return granted;
+}
+
+void pcie_link::pointers_revoked(plug& at, std::uint64_t first, std::uint64_t last) {
+    other(at).revoke_pointers(first, last);
+}
+
+// --- Training.
+
+unsigned pcie_link::wanted_generation() const {
+    return std::max(1u, std::min({highest_[0], highest_[1], speed_limit_, cfg_.generation}));
+}
+
+bool pcie_link::can_train() const {
+    return asked_[0] && asked_[1] && !broken_ && a.joined() && b.joined() && working_lanes() > 0;
+}
+
+void pcie_link::start(const sc_time& at, bool reset_first) {
+    if (reset_first)
+        machine_.hot_reset(at, wanted_generation());
+    else
+        machine_.train(at, wanted_generation());
+    accepts_from_ = machine_.settled();
+    over_.cancel();
+    over_.notify(accepts_from_ - sc_core::sc_time_stamp());
+}
+
+/// Data waits meanwhile in the replay buffers; nothing is lost or refused.
+void pcie_link::recover(bool new_width) {
+    const sc_time now = sc_core::sc_time_stamp();
+    if (!up()) return start(now);
+    machine_.recover(now, wanted_generation(), new_width);
+    for (auto& each : directions_) each.wire.hold_until(machine_.settled());
+    over_.cancel();
+    over_.notify(machine_.settled() - now);
+}
+
+void pcie_link::settled() {
+    set_rates();
+    for (plug* side : {&a, &b}) side->tell_link_changed();
+}
+
+void pcie_link::go_down(link_state state) {
+    if (!machine_.runs()) return machine_.stop(state);
+    const bool carried = up();
+    machine_.stop(state);
+    over_.cancel();
+    if (!carried) return;
+    for (plug* side : {&a, &b}) {
+        side->revoke_pointers();
+        side->tell_link_changed();
+    }
+}
+
+void pcie_link::train(unsigned side, unsigned highest_generation) {
+    asked_[side] = true;
+    highest_[side] = highest_generation == 0 ? cfg_.generation : highest_generation;
+    if (!can_train()) {
+        if (!machine_.runs()) machine_.stop(link_state::detect);
+        return;
+    }
+    if (!machine_.runs())
+        start(sc_core::sc_time_stamp());
+    else if (up() && machine_.at(sc_core::sc_time_stamp()).generation != wanted_generation())
+        recover(false);
+}
+
+void pcie_link::disable(unsigned side) {
+    asked_[side] = false;
+    go_down(link_state::disabled);
+}
+
+void pcie_link::hot_reset() {
+    if (!can_train()) return;
+    go_down(link_state::hot_reset);
+    start(sc_core::sc_time_stamp(), true);
+}
+
+void pcie_link::lose_lanes(unsigned link, unsigned lanes) {
+    const auto left = cfg_.lanes - lanes;
+    widths_[link] = static_cast<std::uint8_t>(left == 0 ? 0 : std::bit_floor(left));
+    if (working_lanes() > 0) return machine_.runs() ? recover(true) : void();
+    if (up()) ++downs_;
+    go_down(link_state::detect);
+}
+
+link_end::status pcie_link::state_of(unsigned side) const {
+    const auto phase = machine_.at(sc_core::sc_time_stamp());
+    unsigned narrowest = cfg_.lanes;
+    for (const auto width : widths_)
+        if (width > 0) narrowest = std::min<unsigned>(narrowest, width);
+    const bool links = phase.generation > 0;  // lanes have become links
+    return {.state = phase.state,
+            .present = (side == 0 ? b : a).joined() && !broken_,
+            .generation = phase.generation,
+            .lanes = links ? narrowest : 0,
+            .links = links ? working_links() : 0,
+            .all_lanes = links ? working_lanes() : 0,
+            .degraded = working_lanes() < cfg_.lanes * cfg_.links};
+}
+
+link_end::capability pcie_link::seen_end::can() const {
+    return {link->cfg_.generation, link->cfg_.lanes, link->cfg_.links};
+}
+
+link_end::counters pcie_link::seen_end::count() const {
+    const direction &out = link->directions_[side], &in = link->directions_[1 - side];
+    return {.sent = out.wire.bytes(),
+            .received = in.wire.bytes(),
+            .payload_sent = out.payload,
+            .payload_received = in.payload,
+            .replays = in.replays,
+            .downs = link->downs_};
+}
+
+void pcie_link::seen_end::clear_counters() {
+    for (auto& each : link->directions_) {
+        each.wire.reset_statistics();
+        each.payload = each.packets = each.replays = 0;
+    }
+    link->downs_ = 0;
+}
+
+// --- Tools.
+
+void pcie_link::publish(statistics& out) const {
+    for (const unsigned d : {0u, 1u}) {
+        const auto name = [&](std::string_view what) {
+            return fmt::format("{}_{}", d == 0 ? "a_to_b" : "b_to_a", what);
+        };
+        out.count(name("wire_bytes"), directions_[d].wire.bytes());
+        out.count(name("payload_bytes"), directions_[d].payload);
+        out.count(name("packets"), directions_[d].packets);
+        out.count(name("replays"), directions_[d].replays);
+    }
+    out.count("downs", downs_);
+    out.count("refused", refused_);
+}
+
+std::vector<accepts_faults::fault> pcie_link::faults() const {
+    return {{"link_down", "until link_up"},
+            {"link_up", "ends link_down; the devices' link trains again"},
+            {"flap", "down, and back after 'for' (10 us) and a training"},
+            {"lane_loss", "'lanes' (1) lanes of link 'link' (0) fail; all lanes: the link is lost"},
+            {"lane_repair", "all lanes work again"},
+            {"speed_limit", "speeds above 'generation' cannot be reached"},
+            {"crc", "the next 'count' (1) transfers have a CRC error each and are sent again"},
+            {"crc_rate", "'rate' of all flits have a CRC error, 0 to 0.1"}};
+}
+
+void pcie_link::inject(std::string_view fault, const fault_arguments& arguments) {
+    const sc_time now = sc_core::sc_time_stamp();
+    if (fault == "link_down") {
+        broken_ = true;
+        if (up()) ++downs_;
+        go_down(link_state::detect);
+    } else if (fault == "link_up") {
+        broken_ = false;
+        if (can_train() && !machine_.runs()) start(now);
+    } else if (fault == "flap") {
+        const auto length = time_of(arguments, "for", sc_time(10, sc_core::SC_US));
+        if (up()) ++downs_;
+        go_down(link_state::detect);
+        if (can_train()) start(now + length);
+    } else if (fault == "lane_loss") {
+        const auto link = number_of(arguments, "link", 0, 0, cfg_.links - 1);
+        const auto lanes = number_of(arguments, "lanes", 1, 1, cfg_.lanes);
+        lose_lanes(static_cast<unsigned>(link), static_cast<unsigned>(lanes));
+    } else if (fault == "lane_repair") {
+        std::fill(widths_.begin(), widths_.end(), static_cast<std::uint8_t>(cfg_.lanes));
+        if (can_train()) recover(true);
+    } else if (fault == "speed_limit") {
+        speed_limit_ = static_cast<unsigned>(
+            number_of(arguments, "generation", cfg_.generation, 1, cfg_.generation));
+        if (can_train()) recover(false);
+    } else if (fault == "crc") {
+        corrupt_next_ += static_cast<unsigned>(number_of(arguments, "count", 1, 1, 1'000'000));
+    } else if (fault == "crc_rate") {
+        crc_rate_ = rate_of(arguments);
+        if (crc_rate_ > 0)
+            for (auto& each : directions_) each.good_units = gap();
+    } else {
+        throw fault_error("a link has no fault '" + std::string(fault) + "'");
+    }
+}
+
+}  // namespace trn

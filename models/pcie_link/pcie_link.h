@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "models/pcie_link/ltssm.h"
+#include "platform/kernel/introspection.h"
+#include "platform/tlm/bandwidth_resource.h"
+#include "platform/tlm/plug.h"
+#include "platform/tlm/route.h"
+
+namespace trn {
+
+enum class link_protocol : std::uint8_t { pcie, ualink };
+
+/// What one speed of a protocol does to bytes.
+struct signalling {
+    std::uint64_t lane_bits_per_second;  ///< raw
+    unsigned packet_overhead;            ///< bytes of header, framing and check per packet
+    unsigned wire, content;              ///< `wire` bytes on the wire carry `content` of packets
+    unsigned flit;                       ///< bytes that one CRC protects; 0: a packet has its own
+
+    static const signalling& of(link_protocol protocol, unsigned generation);
+    static unsigned generations(link_protocol protocol);  ///< 1 to this
+};
+
+/// A cable or trace between two plugs: lanes, speeds, training, flits, replay, credits, faults. It
+/// moves any transaction unchanged; a write loads the way there, a read the way back and, with its
+/// requests, the way there. Spec: doc/models/pcie_link.md.
+class pcie_link : public sc_core::sc_module,
+                  public plug::device,
+                  public publishes_statistics,
+                  public accepts_faults {
+public:
+    struct config {
+        link_protocol protocol = link_protocol::pcie;
+        unsigned generation = 6;  ///< the highest; UALink has 1
+        unsigned lanes = 8;       ///< of each link: a power of two up to 16
+        unsigned links = 1;       ///< equal ones that bytes are striped over, at most 32
+        sc_core::sc_time latency{100, sc_core::SC_NS};  ///< of a crossing
+        unsigned max_payload = 256;                     ///< bytes of a packet
+        unsigned max_read_request = 512;                ///< bytes
+        std::uint64_t receive_buffer = 64 << 10;        ///< bytes that credits cover, of each link
+        sc_core::sc_time detect_time{20, sc_core::SC_US};
+        sc_core::sc_time polling_time{30, sc_core::SC_US};
+        sc_core::sc_time configuration_time{10, sc_core::SC_US};
+        sc_core::sc_time recovery_time{20, sc_core::SC_US};  ///< per change of speed
+        sc_core::sc_time replay_time{100, sc_core::SC_NS};   ///< a direction's, per bad CRC
+        double crc_rate = 0;         ///< bad flits (packets, before Gen6) per flit
+        bool needs_training = true;  ///< down until both devices ask for it
+    };
+    static constexpr unsigned most_links = 32;
+    static std::optional<std::string> check(const config& cfg);
+
+    plug a{"a", *this, 0}, b{"b", *this, 1};
+
+    SC_HAS_PROCESS(pcie_link);
+    pcie_link(sc_core::sc_module_name name, const config& cfg);
+
+    bool up() const { return machine_.runs() && sc_core::sc_time_stamp() >= accepts_from_; }
+    const config& settings() const { return cfg_; }
+    /// Bytes on the wire for `payload` bytes in `packets` packets, at the present speed.
+    std::uint64_t wire_bytes(std::uint64_t payload, std::uint64_t packets) const;
+    /// Raw bytes per second of a direction at the present speed and width.
+    std::uint64_t raw_rate() const;
+    /// The end that device 0 (at `a`) or 1 (at `b`) sees.
+    link_end& end(unsigned side) { return ends_[side]; }
+
+    void publish(statistics& out) const override;
+    std::vector<fault> faults() const override;
+    void inject(std::string_view fault, const fault_arguments& arguments) override;
+
+private:
+    struct direction {  // 0: from a to b
+        explicit direction(std::uint64_t rate) : wire({rate, sc_core::SC_ZERO_TIME}) {}
+        bandwidth_resource wire;
+        std::uint64_t payload = 0, packets = 0, replays = 0;
+        std::uint64_t good_units = 0;  // before the next bad one; meaningless without a rate
+    };
+    /// The link as the requester at one side sees it.
+    struct way final : crossing {
+        pcie_link* link = nullptr;
+        unsigned from = 0;
+        sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t address,
+                                 std::uint64_t bytes, const sc_core::sc_time& at) override;
+        void held_until(tlm::tlm_command command, const sc_core::sc_time& taken) override;
+    };
+    struct seen_end final : link_end {
+        pcie_link* link = nullptr;
+        unsigned side = 0;
+        capability can() const override;
+        status state() const override { return link->state_of(side); }
+        counters count() const override;
+        void clear_counters() override;
+        bool up() const override { return link->up(); }
+        std::uint64_t bytes_per_second() const override { return up() ? link->raw_rate() : 0; }
+        void train(unsigned highest_generation) override { link->train(side, highest_generation); }
+        void disable() override { link->disable(side); }
+        void hot_reset() override { link->hot_reset(); }
+    };
+
+    // plug::device
+    void received(plug& at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
+    unsigned peeked(plug& at, tlm::tlm_generic_payload& payload) override;
+    bool asked_for_pointer(plug& at, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override;
+    void pointers_revoked(plug& at, std::uint64_t first, std::uint64_t last) override;
+    link_end* link_seen_from(plug& at) override { return &ends_[at.index()]; }
+
+    void settled();
+    plug& other(const plug& one) { return &one == &a ? b : a; }
+    sc_core::sc_time carry(direction& d, std::uint64_t payload, std::uint64_t packets,
+                           const sc_core::sc_time& at);
+    std::uint64_t bad_units(direction& d, std::uint64_t units);
+    std::uint64_t gap();
+    unsigned working_links() const;
+    unsigned working_lanes() const;
+    const signalling& speed() const;
+    sc_core::sc_time buffer_time() const;
+    void set_rates();
+
+    void train(unsigned side, unsigned highest_generation);
+    void disable(unsigned side);
+    void hot_reset();
+    link_end::status state_of(unsigned side) const;
+    unsigned wanted_generation() const;
+    bool can_train() const;
+    void start(const sc_core::sc_time& at, bool reset_first = false);
+    void recover(bool new_width);
+    void go_down(link_state state);
+    void lose_lanes(unsigned link, unsigned lanes);
+
+    const config cfg_;
+    ltssm machine_;
+    std::array<direction, 2> directions_;
+    std::array<way, 2> ways_;       // by the requester's side
+    std::array<seen_end, 2> ends_;  // by side
+    sc_core::sc_event over_;        // training, or a change of speed or width
+    sc_core::sc_time accepts_from_;
+
+    std::array<bool, 2> asked_{};
+    std::array<unsigned, 2> highest_{};  // generation that the side takes
+    std::vector<std::uint8_t> widths_;   // lanes of each link
+    bool broken_ = false;                // the cable
+    unsigned speed_limit_;               // equalisation fails above
+    double crc_rate_;
+    unsigned corrupt_next_ = 0;  // transfers
+    std::uint64_t downs_ = 0, refused_ = 0;
+    std::unique_ptr<std::mt19937_64> random_;  // only for links that have errors
+};
+
+}  // namespace trn

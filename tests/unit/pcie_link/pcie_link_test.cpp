@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/pcie_link/pcie_link.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "platform/kernel/random.h"
+#include "tests/support/plug_device.h"
+
+namespace {
+
+using namespace trn;
+using sc_core::sc_time;
+
+constexpr auto writes = tlm::TLM_WRITE_COMMAND;
+constexpr auto reads = tlm::TLM_READ_COMMAND;
+
+sc_time us(double n) {
+    return {n, sc_core::SC_US};
+}
+double ns(const sc_time& t) {
+    return t.to_seconds() * 1e9;
+}
+void run(const sc_time& length) {
+    sc_core::sc_start(length);
+}
+
+struct counted final : statistics {
+    void count(std::string_view name, std::uint64_t value) override {
+        all[std::string(name)] = value;
+    }
+    std::map<std::string, std::uint64_t> all;
+};
+
+/// Two devices and the link between them.
+class PcieLinkTest : public testing::Test {
+protected:
+    explicit PcieLinkTest(const pcie_link::config& cfg = {}) : link("link", cfg) {
+        left.end.join(link.a);
+        link.b.join(right.end);
+    }
+    void SetUp() override { run(sc_core::SC_ZERO_TIME); }
+    void bring_up() {
+        for (auto* device : {&left, &right}) device->end.link()->train(0);
+        run(us(160));
+        ASSERT_TRUE(link.up());
+        left.changes = right.changes = 0;
+    }
+    link_end& seen() { return *left.end.link(); }
+    link_state state() { return seen().state().state; }
+    /// When the last of `bytes` that start now is through, from now.
+    double through(tlm::tlm_command command, std::uint64_t bytes) {
+        const auto now = sc_core::sc_time_stamp();
+        return ns(left.way_to(0).reserve(command, 0, bytes, now) - now);
+    }
+    std::map<std::string, std::uint64_t> statistics() const {
+        counted found;
+        link.publish(found);
+        return found.all;
+    }
+
+    test::plug_device left{"left"}, right{"right"};
+    pcie_link link;
+};
+
+TEST_F(PcieLinkTest, TrainsOnceBothEndsAskAndRaisesItsSpeedStepByStep) {
+    seen().train(0);
+    run(us(500));
+    EXPECT_EQ(state(), link_state::detect);
+    EXPECT_TRUE(seen().state().present);
+    EXPECT_EQ(left.changes, 0u);
+    right.end.link()->train(0);
+    run(us(19));
+    EXPECT_EQ(state(), link_state::detect);
+    run(us(2));  // 21: detect took 20
+    EXPECT_EQ(state(), link_state::polling);
+    run(us(30));  // 51: polling 30
+    EXPECT_EQ(state(), link_state::configuration);
+    for (const unsigned generation : {1u, 2u, 3u, 4u, 5u}) {
+        run(us(generation == 1 ? 10 : 20));  // 61, 81, ...
+        EXPECT_EQ(state(), link_state::recovery);
+        EXPECT_EQ(seen().state().generation, generation);
+        EXPECT_EQ(seen().state().lanes, 8u);
+        EXPECT_FALSE(seen().up());
+    }
+    run(us(18.9));  // 159.9
+    EXPECT_EQ(left.changes, 0u);
+    run(us(0.2));
+    EXPECT_EQ(state(), link_state::l0);
+    EXPECT_EQ(seen().state().generation, 6u);
+    EXPECT_EQ(seen().bytes_per_second(), 64'000'000'000u);
+    EXPECT_EQ(left.changes, 1u);
+    EXPECT_EQ(right.changes, 1u);
+    EXPECT_FALSE(sc_core::sc_pending_activity());  // an idle link does nothing
+}
+
+TEST_F(PcieLinkTest, NegotiatesTheLowerOfWhatTheEndsTakeAndChangesSpeedInRecovery) {
+    seen().train(5);
+    right.end.link()->train(3);
+    run(us(100));  // two raises of the speed
+    EXPECT_TRUE(link.up());
+    EXPECT_EQ(seen().state().generation, 3u);
+    right.end.link()->train(4);
+    EXPECT_EQ(state(), link_state::recovery);
+    EXPECT_TRUE(link.up());  // data waits, it is not refused
+    run(us(21));
+    EXPECT_EQ(seen().state().generation, 4u);
+    EXPECT_EQ(left.changes, 2u);
+}
+
+TEST_F(PcieLinkTest, RefusesAccessesAtOnceUntilItIsUp) {
+    EXPECT_EQ(left.write<std::uint32_t>(0, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(left.delay, sc_core::SC_ZERO_TIME);
+    EXPECT_EQ(left.way_to(0).bytes, nullptr);
+    EXPECT_EQ(statistics().at("refused"), 1u);
+    bring_up();
+    EXPECT_EQ(left.write<std::uint32_t>(0x10, 0x1234), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(right.bytes[0x10], 0x34);
+    EXPECT_EQ(right.read(0x10), 0u);  // the other way: left's memory
+}
+
+TEST_F(PcieLinkTest, TakesTheTimeOfItsFlitsAtGen6) {
+    bring_up();
+    // 65,536 bytes are 256 packets of 256 + 16 bytes, in flits of 256 bytes that carry 236.
+    const double wire = std::ceil(65536.0 / 256 * (256 + 16) * 256 / 236);
+    EXPECT_NEAR(through(writes, 65536), wire / 64, 0.01);
+    EXPECT_NEAR(65536 / (wire / 64), 55.5, 0.1);  // GB/s of payload
+    EXPECT_EQ(statistics().at("a_to_b_wire_bytes"), static_cast<std::uint64_t>(wire));
+    EXPECT_EQ(statistics().at("a_to_b_payload_bytes"), 65536u);
+    EXPECT_EQ(statistics().at("a_to_b_packets"), 256u);
+    EXPECT_EQ(statistics().at("b_to_a_wire_bytes"), 0u);
+    EXPECT_EQ(seen().count().sent, static_cast<std::uint64_t>(wire));
+    EXPECT_EQ(right.end.link()->count().received, static_cast<std::uint64_t>(wire));
+    const auto way = left.way_to(0);
+    EXPECT_EQ(way.write_latency, sc_time(100, sc_core::SC_NS));
+    EXPECT_EQ(way.read_latency, sc_time(200, sc_core::SC_NS));
+}
+
+TEST_F(PcieLinkTest, AReadSendsRequestsThereAndDataBack) {
+    bring_up();
+    const double back = std::ceil(65536.0 / 256 * (256 + 16) * 256 / 236);
+    EXPECT_NEAR(through(reads, 65536), back / 64, 0.01);
+    EXPECT_EQ(statistics().at("b_to_a_payload_bytes"), 65536u);
+    EXPECT_EQ(statistics().at("a_to_b_packets"), 128u);  // of 512 bytes asked for
+    EXPECT_EQ(statistics().at("a_to_b_payload_bytes"), 0u);
+    EXPECT_EQ(statistics().at("a_to_b_wire_bytes"),
+              static_cast<std::uint64_t>(std::ceil(128.0 * 16 * 256 / 236)));
+}
+
+TEST_F(PcieLinkTest, DirectionsDoNotDisturbEachOther) {
+    bring_up();
+    const double alone = through(writes, 1 << 20);
+    const auto now = sc_core::sc_time_stamp();
+    const auto other = right.way_to(0).reserve(writes, 0, 1 << 20, now) - now;
+    EXPECT_NEAR(ns(other), alone, 0.01);
+    EXPECT_NEAR(through(writes, 1 << 20), 2 * alone, 0.01);  // behind the first
+}
+
+TEST_F(PcieLinkTest, ATransactionPaysTheLatencyOfItsCrossings) {
+    bring_up();
+    left.write<std::uint32_t>(0, 1);
+    const double flit = std::ceil((4.0 + 16) * 256 / 236) / 64;
+    EXPECT_NEAR(ns(left.delay), 100 + flit, 0.01);
+    left.read(0);
+    EXPECT_NEAR(ns(left.delay), 200 + 2 * flit, 0.4);  // queues behind the write
+}
+
+TEST_F(PcieLinkTest, GoesDownWithItsCableAndComesBackWithIt) {
+    bring_up();
+    link.inject("link_down", {});
+    EXPECT_EQ(left.revocations, 1u);
+    EXPECT_EQ(right.revocations, 1u);
+    EXPECT_EQ(left.changes, 1u);
+    EXPECT_FALSE(seen().state().present);
+    EXPECT_EQ(seen().count().downs, 1u);
+    EXPECT_EQ(left.write<std::uint32_t>(0, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    seen().train(0);  // nothing to train with
+    run(us(1000));
+    EXPECT_EQ(state(), link_state::detect);
+    link.inject("link_up", {});
+    run(us(160));
+    EXPECT_EQ(left.write<std::uint32_t>(0, 1), tlm::TLM_OK_RESPONSE);
+}
+
+TEST_F(PcieLinkTest, FlapsAndTrainsAgainByItself) {
+    bring_up();
+    link.inject("flap", {{"for", "40 us"}});
+    EXPECT_FALSE(link.up());
+    run(us(199));
+    EXPECT_FALSE(link.up());
+    run(us(1));
+    EXPECT_TRUE(link.up());
+    EXPECT_EQ(left.changes, 2u);
+}
+
+TEST_F(PcieLinkTest, OneEndCanSwitchItOff) {
+    bring_up();
+    right.end.link()->disable();
+    EXPECT_EQ(state(), link_state::disabled);
+    EXPECT_EQ(left.changes, 1u);
+    EXPECT_EQ(seen().count().downs, 0u);  // somebody asked for it
+    seen().train(0);
+    run(us(500));
+    EXPECT_FALSE(link.up());
+    right.end.link()->train(0);
+    run(us(160));
+    EXPECT_TRUE(link.up());
+}
+
+TEST_F(PcieLinkTest, AHotResetTakesItDownAndUp) {
+    bring_up();
+    seen().hot_reset();
+    EXPECT_EQ(state(), link_state::hot_reset);
+    EXPECT_EQ(left.revocations, 1u);
+    run(us(170));
+    EXPECT_TRUE(link.up());
+}
+
+TEST_F(PcieLinkTest, LosesLanesToTheNextWidthAndKeepsWorking) {
+    bring_up();
+    const double before = through(writes, 1 << 20);
+    link.inject("lane_loss", {{"lanes", "3"}});
+    EXPECT_TRUE(link.up());
+    run(us(100));
+    EXPECT_EQ(seen().state().lanes, 4u);
+    EXPECT_TRUE(seen().state().degraded);
+    EXPECT_NEAR(through(writes, 1 << 20), 2 * before, 0.01);
+    link.inject("lane_repair", {});
+    run(us(100));
+    EXPECT_NEAR(through(writes, 1 << 20), before, 0.01);
+    EXPECT_FALSE(seen().state().degraded);
+    link.inject("lane_loss", {{"lanes", "8"}});  // its only link
+    EXPECT_FALSE(link.up());
+    EXPECT_EQ(seen().count().downs, 1u);
+}
+
+TEST_F(PcieLinkTest, CannotReachASpeedThatEqualisationFailsAt) {
+    bring_up();
+    link.inject("speed_limit", {{"generation", "5"}});
+    run(us(30));
+    EXPECT_EQ(seen().state().generation, 5u);
+    // 128b/130b and 24 bytes around each packet
+    EXPECT_NEAR(through(writes, 65536), std::ceil(256.0 * (256 + 24) * 130 / 128) / 32, 0.01);
+}
+
+TEST_F(PcieLinkTest, SendsAgainWhatHadABadCrc) {
+    bring_up();
+    const double usual = through(writes, 4096);
+    run(us(1));
+    link.inject("crc", {{"count", "2"}});
+    EXPECT_NEAR(through(writes, 4096), usual + 100, 0.01);
+    run(us(1));
+    EXPECT_NEAR(through(writes, 4096), usual + 100, 0.01);
+    run(us(1));
+    EXPECT_NEAR(through(writes, 4096), usual, 0.01);
+    EXPECT_EQ(right.end.link()->count().replays, 2u);
+    EXPECT_EQ(seen().count().replays, 0u);  // nothing bad arrived here
+}
+
+TEST_F(PcieLinkTest, DrawsErrorsAtTheirRateFromTheSeedOfTheRun) {
+    set_seed(7);
+    bring_up();
+    link.inject("crc_rate", {{"rate", "0.001"}});
+    const double usual = 16.0 * 65536 / 256 * 272 * 256 / 236 / 64;
+    const double with_errors = through(writes, 16 * 65536);
+    const auto replays = statistics().at("a_to_b_replays");
+    EXPECT_NEAR(with_errors, usual + 100.0 * static_cast<double>(replays), 0.1);
+    for (int i = 0; i < 99; ++i) through(writes, 16 * 65536);
+    // 100 MiB are 472,000 flits: 472 errors, give or take 22
+    EXPECT_NEAR(static_cast<double>(statistics().at("a_to_b_replays")), 472, 5 * 22);
+}
+
+TEST_F(PcieLinkTest, RefusesFaultsThatMakeNoSense) {
+    EXPECT_THROW(link.inject("lightning", {}), fault_error);
+    EXPECT_THROW(link.inject("crc_rate", {}), fault_error);
+    EXPECT_THROW(link.inject("crc_rate", {{"rate", "0.5"}}), fault_error);
+    EXPECT_THROW(link.inject("lane_loss", {{"lanes", "9"}}), fault_error);
+    EXPECT_THROW(link.inject("lane_loss", {{"link", "1"}}), fault_error);
+    EXPECT_THROW(link.inject("flap", {{"for", "10"}}), fault_error);
+    EXPECT_THROW(link.inject("speed_limit", {{"generation", "7"}}), fault_error);
+}
+
+TEST(PcieLinkAlone, StaysInDetect) {
+    test::plug_device alone("alone");
+    pcie_link loose("loose", {});
+    alone.end.join(loose.a);
+    run(sc_core::SC_ZERO_TIME);
+    alone.end.link()->train(0);
+    run(us(1000));
+    EXPECT_EQ(alone.end.link()->state().state, link_state::detect);
+    EXPECT_FALSE(alone.end.link()->state().present);
+    EXPECT_EQ(alone.write<std::uint32_t>(0, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+}
+
+TEST_F(PcieLinkTest, FunctionalTimingCountsAlikeAndTakesNoTime) {
+    set_timing(timing_mode::functional);
+    bring_up();
+    link.inject("crc", {});
+    EXPECT_EQ(through(writes, 65536), 0);
+    EXPECT_EQ(statistics().at("a_to_b_packets"), 256u);
+    EXPECT_EQ(statistics().at("a_to_b_replays"), 1u);
+}
+
+/// Every speed by its formula.
+struct speed {
+    link_protocol protocol;
+    unsigned generation, lanes;
+    double gigabytes, overhead, coding;
+};
+class PcieLinkSpeeds : public testing::TestWithParam<speed> {};
+
+TEST_P(PcieLinkSpeeds, HaveTheirRateAndEfficiency) {
+    const auto& s = GetParam();
+    test::plug_device left("left"), right("right");
+    pcie_link link("link", {.protocol = s.protocol,
+                            .generation = s.generation,
+                            .lanes = s.lanes,
+                            .needs_training = false});
+    left.end.join(link.a);
+    right.end.join(link.b);
+    run(sc_core::SC_ZERO_TIME);
+    ASSERT_TRUE(link.up());
+    EXPECT_DOUBLE_EQ(static_cast<double>(link.raw_rate()), s.gigabytes * 1e9);
+    const auto done = left.way_to(0).reserve(writes, 0, 1 << 20, sc_core::SC_ZERO_TIME);
+    EXPECT_NEAR(ns(done), 4096 * (256 + s.overhead) * s.coding / s.gigabytes, 1);
+}
+INSTANTIATE_TEST_SUITE_P(All, PcieLinkSpeeds,
+                         testing::Values(speed{link_protocol::pcie, 1, 8, 2.5, 24, 1.25},
+                                         speed{link_protocol::pcie, 2, 8, 5, 24, 1.25},
+                                         speed{link_protocol::pcie, 3, 8, 8, 24, 130. / 128},
+                                         speed{link_protocol::pcie, 4, 16, 32, 24, 130. / 128},
+                                         speed{link_protocol::pcie, 5, 8, 32, 24, 130. / 128},
+                                         speed{link_protocol::pcie, 6, 1, 8, 16, 256. / 236},
+                                         speed{link_protocol::pcie, 6, 16, 128, 16, 256. / 236},
+                                         speed{link_protocol::ualink, 1, 4, 100, 16, 640. / 628}),
+                         [](const auto& row) {
+                             return (row.param.protocol == link_protocol::pcie ? "Gen" : "UaLink") +
+                                    std::to_string(row.param.generation) + "x" +
+                                    std::to_string(row.param.lanes);
+                         });
+
+/// Five links as one, on a cable so long that credits decide.
+struct PcieLinkBundle : PcieLinkTest {
+    PcieLinkBundle() : PcieLinkTest({.links = 5, .needs_training = false}) {}
+};
+
+TEST_F(PcieLinkBundle, StripesBytesOverAllItsLinks) {
+    EXPECT_EQ(link.raw_rate(), 320'000'000'000u);
+    EXPECT_NEAR(through(writes, 1 << 20), 4096.0 * 272 * 256 / 236 / 320, 0.1);
+    link.inject("lane_loss", {{"lanes", "8"}, {"link", "3"}});
+    run(us(100));
+    EXPECT_TRUE(link.up());
+    EXPECT_EQ(seen().state().links, 4u);
+    EXPECT_NEAR(through(writes, 1 << 20), 4096.0 * 272 * 256 / 236 / 256, 0.1);
+}
+
+struct PcieLinkCredits : PcieLinkTest {
+    PcieLinkCredits() : PcieLinkTest({.latency = us(1), .needs_training = false}) {}
+};
+
+TEST_F(PcieLinkCredits, BoundTheRateOfALongLink) {
+    // 64 KiB per round trip of 2 us are 32.8 GB/s, of 64
+    EXPECT_NEAR(through(writes, 1 << 20), 4096.0 * 272 * 256 / 236 / 65536 * 2000, 1);
+}
+
+/// A slow link behind a fast one.
+TEST(PcieLinkBackPressure, AFastLinkWaitsForASlowOneWhenItsBufferIsFull) {
+    test::plug_device source("source"), sink("sink");
+    struct relay : sc_core::sc_module, plug::device {
+        explicit relay(sc_core::sc_module_name name) : sc_module(name) {}
+        void received(plug& at, tlm::tlm_generic_payload& payload, sc_time& delay) override {
+            (&at == &in ? out : in).send(payload, delay);
+        }
+        bool asked_for_pointer(plug& at, tlm::tlm_generic_payload& payload,
+                               tlm::tlm_dmi& dmi) override {
+            return (&at == &in ? out : in).ask_for_pointer(payload, dmi);
+        }
+        plug in{"in", *this}, out{"out", *this};
+    } middle("middle");
+    pcie_link fast("fast", {.needs_training = false});
+    pcie_link slow("slow", {.generation = 3, .needs_training = false});
+    source.end.join(fast.a);
+    fast.b.join(middle.in);
+    middle.out.join(slow.a);
+    slow.b.join(sink.end);
+    run(sc_core::SC_ZERO_TIME);
+    const auto whole = source.way_to(0);
+    ASSERT_EQ(whole.hops.size(), 2u);
+    const double slow_time = ns(whole.reserve(writes, 0, 1 << 20, sc_core::SC_ZERO_TIME));
+    EXPECT_NEAR(slow_time, 4096.0 * 280 * 130 / 128 / 8, 1);
+    // Somebody else's bytes for the middle alone wait until all but 64 KiB have moved on.
+    const auto first = whole.hops[0];
+    const double own = 16 * 272 * 256 / 236.0 / 64;
+    EXPECT_NEAR(ns(first.what->reserve(writes, 0, 4096, sc_core::SC_ZERO_TIME)),
+                slow_time - 65536 / 64.0 + own, 1);
+}
+
+TEST(PcieLinkConfig, SaysWhatIsWrong) {
+    EXPECT_FALSE(pcie_link::check({}));
+    EXPECT_TRUE(pcie_link::check({.generation = 7}));
+    EXPECT_TRUE(pcie_link::check({.protocol = link_protocol::ualink, .generation = 2}));
+    EXPECT_TRUE(pcie_link::check({.lanes = 3}));
+    EXPECT_TRUE(pcie_link::check({.links = 33}));
+    EXPECT_TRUE(pcie_link::check({.max_payload = 100}));
+    EXPECT_TRUE(pcie_link::check({.crc_rate = 0.2}));
+}
+
+}  // namespace
