@@ -68,7 +68,9 @@ kind udma_kind() {
          {"register_latency", &c::register_latency, "of each register access"},
          {"stream_timeout", &c::stream_timeout, "for a begun packet without destination"},
          {"functional_step", &c::functional_step, "per descriptor with --timing functional"},
-         {"outstanding", &c::outstanding, "transfers in flight per engine"}},
+         {"outstanding", &c::outstanding, "transfers in flight per engine"},
+         {"outstanding_bytes", &c::outstanding_bytes, unit::bytes,
+          "in flight, beyond which no transfer starts"}},
         {port::target("registers", "a slot per engine, with its SDMA block where there is room")
              .of_size([](const c& cfg) { return cfg.engines * cfg.stride; }),
          port::target("misc", "the SDMA blocks alone, where they stand apart")

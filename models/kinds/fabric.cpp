@@ -74,7 +74,8 @@ kind neuron_link_kind() {
          port::plug("port", "cables to neighbours and switches")
              .times(neuron_link::ports)
              .optional(),
-         port::irq_out("irq", "a port changed, a partner calls, a configuration access is over")},
+         port::irq_out("irq", "a port changed, a partner calls, a configuration access is over"),
+         port::irq_in("power_lost", "high: links are down, tables forgotten")},
         &neuron_link::check);
 }
 

@@ -288,9 +288,23 @@ void neuron_link::link_changed(plug& at) {
 
 // --- Registers.
 
-void neuron_link::make_registers() {
+void neuron_link::set_default_windows() {
     for (unsigned i = 1; i < windows; ++i)
         regs_.set(reg::window, regs::window::valid.mask() | regs::window::port.set(0, i), i);
+}
+
+void neuron_link::forget() {
+    for (unsigned to = 0; to <= to_chip; ++to) revoke(to);
+    for (auto& each : port)
+        if (auto* link = each.link()) link->disable();
+    for (auto& each : pending_) each.reset();
+    regs_.reset();
+    set_default_windows();
+    update_irq();
+}
+
+void neuron_link::make_registers() {
+    set_default_windows();
     regs_.view(reg::ports, [this](unsigned, unsigned) {
         std::uint64_t present = 0;
         for (unsigned i = 0; i < ports; ++i)

@@ -51,6 +51,10 @@ public:
     sockets<tlm_utils::simple_initiator_socket_tagged<neuron_link, 64>> axi{"axi"};  ///< by die
     sockets<plug> port{"port"};
     irq_out irq{"irq"};
+    /// While it is high the links are down and the tables forgotten; firmware begins anew.
+    irq_in power_lost{"power_lost", 1, [this](unsigned, bool lost) {
+                          if (lost) forget();
+                      }};
 
     SC_HAS_PROCESS(neuron_link);
     neuron_link(sc_core::sc_module_name name, const config& cfg);
@@ -131,6 +135,8 @@ private:
     }
     unsigned peek_control(tlm::tlm_generic_payload& payload) { return regs_.debug_access(payload); }
     void make_registers();
+    void forget();
+    void set_default_windows();
     void answer_config(plug& at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     void command(unsigned at, std::uint64_t written);
     void configure_partner(unsigned at, register_access& access);

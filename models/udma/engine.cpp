@@ -269,7 +269,7 @@ void dma_engine::decide_due() {
     due_.reset();
     if (!flight_.empty() && move_later_.ready == nullptr)
         wake_at(flight_.front().dropped ? sc_core::sc_time_stamp() : flight_.front().completes_at);
-    const bool may_start = !fetching_ && flight_.size() < group_.times.outstanding;
+    const bool may_start = !fetching_ && !full();
     for (unsigned n = 0; n < queues; ++n) {
         if (queues_[n] == nullptr) continue;
         queue_pair& q = *queues_[n];
@@ -333,8 +333,7 @@ dma_engine::queue_pair* dma_engine::choose(unsigned& number) {
 
 dma_engine::progress dma_engine::start_next() {
     if (fetching_) return fetch(fetch_request(*fetching_));
-    if (next_start_ > sc_core::sc_time_stamp() || flight_.size() >= group_.times.outstanding)
-        return progress::blocked;
+    if (next_start_ > sc_core::sc_time_stamp() || full()) return progress::blocked;
     unsigned number = 0;
     queue_pair* q = choose(number);
     if (q == nullptr) return progress::blocked;
@@ -489,6 +488,7 @@ void dma_engine::launch(queue_pair& q, unsigned number) {
     if (!flight_.empty()) t.completes_at = std::max(t.completes_at, flight_.back().completes_at);
     ++q.in_flight;
     flight_.push_back(t);
+    bytes_in_flight_ += t.length;
 }
 
 /// Occupies the engine and everything between source and destination from now on; all of them
@@ -524,6 +524,7 @@ void dma_engine::complete_due(dma_budget& budget) {
             if (move(t, budget) == progress::blocked) return;
             if (!t.dropped) finish(t);
         }
+        bytes_in_flight_ -= t.length;
         flight_.pop_front();
     }
 }

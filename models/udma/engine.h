@@ -35,6 +35,7 @@ struct dma_group {
         sc_core::sc_time stream_timeout;       ///< of a packet that has begun and lacks destination
         sc_core::sc_time functional_step;      ///< what an activation takes in functional timing
         unsigned outstanding;                  ///< transfers in flight per engine
+        std::uint64_t outstanding_bytes;       ///< no more start while these are in flight
     };
     const timing times;
     const unsigned first_engine;  ///< number of the group's engine 0 in the chip
@@ -173,6 +174,10 @@ private:
     bool accept_source(queue_pair& q, unsigned number);
     bool accept_destination(queue_pair& q, unsigned number);
     void launch(queue_pair& q, unsigned number);
+    bool full() const {
+        return flight_.size() >= group_.times.outstanding ||
+               bytes_in_flight_ >= group_.times.outstanding_bytes;
+    }
     sc_core::sc_time reserve(const transfer& t);
 
     // completing
@@ -193,6 +198,7 @@ private:
     bandwidth_resource mover_;
     sc_core::sc_time next_start_;
     std::array<std::unique_ptr<queue_pair>, queues> queues_;
+    std::uint64_t bytes_in_flight_ = 0;
     std::deque<transfer> flight_;
     unsigned turn_ = 0;
     std::array<bool, 2> disabled_{}, halted_{};  // by software, per side

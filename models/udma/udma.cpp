@@ -54,7 +54,7 @@ udma::udma(sc_core::sc_module_name name, const config& cfg)
           {.instances = cfg.engines, .stride = cfg.misc_stride, .latency = cfg.register_latency}),
       notifications_(*this, cfg.register_latency, cfg.engines, cfg.misc_stride),
       group_{{cfg.bytes_per_second, cfg.start_latency, cfg.descriptor_overhead, cfg.stream_timeout,
-              cfg.functional_step, cfg.outstanding},
+              cfg.functional_step, cfg.outstanding, cfg.outstanding_bytes},
              cfg.first_engine,
              *this,
              regs_,

@@ -44,6 +44,9 @@ public:
         sc_core::sc_time stream_timeout{10, sc_core::SC_MS};
         sc_core::sc_time functional_step{10, sc_core::SC_NS};
         unsigned outstanding = 32;  ///< transfers in flight per engine
+        /// No more start while these are in flight: how far one engine can be ahead of another at a
+        /// link they share.
+        std::uint64_t outstanding_bytes = 256 << 10;
     };
     static constexpr std::uint64_t engine_size = 0x40000;  ///< contract 6.1: UDMA registers
     static constexpr std::uint64_t misc_size = 0x2000;     ///< misc registers, notification queues

@@ -199,6 +199,24 @@ TEST_F(Neighbours, ALinkThatGoesDownIsNoticedByBothAndAnswersErrors) {
     EXPECT_EQ(one.by_window.write<std::uint32_t>(0, 1), tlm::TLM_OK_RESPONSE);
 }
 
+TEST_F(Neighbours, AChipWithoutPowerForgetsItsTablesAndItsLinksAreDown) {
+    one.be(0, 0, 3);
+    one.set(reg::irq_enable, 0xff);
+    one.set(reg::window, 0, 2);
+    irq_out power("power");
+    power.bind(one.link.power_lost);
+    power.set(true);
+    EXPECT_FALSE(wire.up());
+    EXPECT_FALSE(one.irq.level());
+    EXPECT_EQ(one.get(reg::own_id), 0u);
+    EXPECT_EQ(one.get(reg::window, 2), valid | 2u << 16);
+    EXPECT_EQ(other.by_window.write<std::uint32_t>(0, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    power.set(false);
+    one.set(reg::port_control, regs::port_control::train.mask());
+    sc_core::sc_start(us(200));
+    EXPECT_TRUE(wire.up());
+}
+
 TEST_F(Neighbours, ShowTheirPorts) {
     one.by_window.write<std::uint32_t>(0x100, 7);
     EXPECT_EQ(one.get(reg::ports), 8u << 8 | 1u);
