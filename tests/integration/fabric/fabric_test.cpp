@@ -5,8 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <chrono>
+#include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -314,11 +315,11 @@ TEST_F(FabricTest, ACopyToAnotherChipCostsTheHostLittleMoreThanALocalOne) {
     drive({0}, [&](device& chip, unsigned host) {
         const auto from = source(chip, MiB, host);
         const auto local = trn_hbm_address(chip, 1, 256 * MiB);
-        const auto remote = at_chip(3, 256 * MiB);  // a cable, a chip, a switch with two cables
-        const auto seconds = [&](std::uint64_t to) {
-            const auto start = std::chrono::steady_clock::now();
+        const auto remote = at_chip(3, 256 * MiB);    // a cable, a chip, a switch with two cables
+        const auto seconds = [&](std::uint64_t to) {  // of this process: others may be busy
+            const auto start = std::clock();
             for (int i = 0; i < 50; ++i) chip.check(trn_copy(chip, 0, to, from, MiB));
-            return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+            return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
         };
         seconds(local), seconds(remote);  // touches both
         double near = 1e9, far = 1e9;
@@ -326,10 +327,8 @@ TEST_F(FabricTest, ACopyToAnotherChipCostsTheHostLittleMoreThanALocalOne) {
             near = std::min(near, seconds(local));
             far = std::min(far, seconds(remote));
         }
-        RecordProperty("local_us_per_copy", std::to_string(near / 50 * 1e6));
-        RecordProperty("remote_us_per_copy", std::to_string(far / 50 * 1e6));
         std::printf("1 MiB: local %.1f us, remote %.1f us\n", near / 50 * 1e6, far / 50 * 1e6);
-        EXPECT_LT(far, 2 * near);  // 1.2 on a quiet machine; this one may be shared
+        EXPECT_LT(far, 1.5 * near);  // 1.2 is the aim; caches of a shared machine blur it
     });
 }
 
