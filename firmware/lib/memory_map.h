@@ -19,6 +19,7 @@
 #define MAP_HBM_CTRL 0x10010000  // one per stack
 #define MAP_HBM_CTRL_STRIDE 0x1000
 #define MAP_DIE_TO_DIE 0x10020000
+#define MAP_NEURON_LINK 0x10030000
 #define MAP_FLASH_WINDOW 0x20000000
 #define MAP_FLASH_SIZE 0x100000
 #define MAP_SRAM 0x40000000
@@ -36,6 +37,7 @@
 #define IRQ_SIMULATOR_RESET 6  // the simulator reset register was written
 #define IRQ_HBM 7              // any stack: an ECC event
 #define IRQ_DIE_TO_DIE 8
+#define IRQ_LINKS 9
 #define IRQ_DMA_ABORT 16  // + n: group n of the DMA engines (mgmt/generation.h)
 #define IRQ_SOURCES 31
 

@@ -46,19 +46,38 @@ void timer_dispatch(void) {
     arm();
 }
 
-void timer_sleep_us(uint32_t us) {
-    const unsigned long state = irq_save();
-    const uint64_t end = aclint_time() + (uint64_t)us * TICKS_PER_US;
-    while (aclint_time() < end) {
-        sleep_until = end;
-        arm();
-        wait_for_interrupt();  // wakes on a pending interrupt even while they are off
-        irq_restore(state);    // now they are served
-        irq_save();
-    }
+/// With interrupts off: sleeps to the next interrupt, at most until `end` in mtime ticks.
+static void sleep_at_most(uint64_t end, unsigned long state) {
+    sleep_until = end;
+    arm();
+    wait_for_interrupt();  // wakes on a pending interrupt even while they are off
+    irq_restore(state);    // now they are served
+    irq_save();
+}
+
+static void wake_up(unsigned long state) {
     sleep_until = UINT64_MAX;
     arm();
     irq_restore(state);
+}
+
+void timer_sleep_us(uint32_t us) {
+    const unsigned long state = irq_save();
+    const uint64_t end = aclint_time() + (uint64_t)us * TICKS_PER_US;
+    while (aclint_time() < end) sleep_at_most(end, state);
+    wake_up(state);
+}
+
+bool timer_wait_irq(bool (*done)(const void*), const void* arg, uint32_t limit_us) {
+    const unsigned long state = irq_save();
+    const uint64_t end = aclint_time() + (uint64_t)limit_us * TICKS_PER_US;
+    bool ended = done(arg);
+    while (!ended && aclint_time() < end) {
+        sleep_at_most(end, state);
+        ended = done(arg);
+    }
+    wake_up(state);
+    return ended;
 }
 
 bool timer_wait(bool (*done)(const void*), const void* arg, uint32_t step_us, uint32_t limit_us) {

@@ -16,5 +16,7 @@ void timer_sleep_us(uint32_t us);
 /// Sleeps in steps of `step_us` until `done(arg)`: false when `limit_us` passed without it.
 bool timer_wait(bool (*done)(const void* arg), const void* arg, uint32_t step_us,
                 uint32_t limit_us);
+/// Sleeps until an interrupt has made `done(arg)` true: false when `limit_us` passed without it.
+bool timer_wait_irq(bool (*done)(const void* arg), const void* arg, uint32_t limit_us);
 /// Called by the trap dispatcher.
 void timer_dispatch(void);

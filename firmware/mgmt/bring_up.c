@@ -13,6 +13,7 @@
 #include "firmware/mgmt/generation.h"
 #include "firmware/mgmt/health.h"
 #include "firmware/mgmt/identity.h"
+#include "firmware/mgmt/links.h"
 #include "firmware/mgmt/misc_ram.h"
 #include "firmware/mgmt/power.h"
 
@@ -47,7 +48,10 @@ static bool engine_quiet(const void* engine) {
 static bool start_clocks(void) {
     reset_assert(&reset_everything);
     mmio_write(RESET_CONTROLLER(PLL_CONTROL), PLLS);
-    if (timer_wait(plls_locked, 0, POLL_STEP_US, PLL_LIMIT_US)) return true;
+    if (timer_wait(plls_locked, 0, POLL_STEP_US, PLL_LIMIT_US)) {
+        links_start();  // their training takes longest
+        return true;
+    }
     log_error("PLL_STATUS %x, expected %x", mmio_read(RESET_CONTROLLER(PLL_STATUS)), PLLS);
     return false;
 }
@@ -109,6 +113,7 @@ static const struct stage {
     {"HBM training", TRN_RESET_CONTROLLER_BOOT_STATUS_STAGE_HBM, train_hbm},
     {"die-to-die link", TRN_RESET_CONTROLLER_BOOT_STATUS_STAGE_DIE_TO_DIE, connect_dies},
     {"DMA reset", TRN_RESET_CONTROLLER_BOOT_STATUS_STAGE_DMA, release_dma},
+    {"links", TRN_RESET_CONTROLLER_BOOT_STATUS_STAGE_LINKS, links_bring_up},
     {"misc RAM publication", TRN_RESET_CONTROLLER_BOOT_STATUS_STAGE_PUBLISH, publish},
 };
 #define STAGES (sizeof stages / sizeof stages[0])

@@ -18,6 +18,7 @@ enum error_code {
     ERROR_WATCHDOG,     ///< the previous run ended by the watchdog
     ERROR_HBM_REPAIR,   ///< detail: stack; value: repair state
     ERROR_RESET,        ///< detail: request; value: map that could not be reset
+    ERROR_LINK,         ///< detail: port, fault << 8; value: who is there << 32 | who should be
 };
 
 struct error_entry {

@@ -12,6 +12,7 @@ enum event {
     EVENT_DMA_ABORT = 1 << 4,
     EVENT_TEMPERATURE = 1 << 5,
     EVENT_DIE_TO_DIE = 1 << 6,
+    EVENT_LINK = 1 << 7,
 };
 
 /// From an interrupt handler.

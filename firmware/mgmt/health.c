@@ -70,7 +70,11 @@ void health_publish(void) {
                        TRN_MISC_RAM_HBM_ECC_UNCORRECTABLE_SET(uncorrected) |
                            TRN_MISC_RAM_HBM_ECC_REPAIRABLE_SET(repairable));
     }
-    misc_ram_write(MISC_RAM(HBM_REPAIR), worst_repair_state());
+    const uint32_t repair = worst_repair_state();
+    misc_ram_write(MISC_RAM(HBM_REPAIR), repair);
+    health_set(TRN_MISC_RAM_HEALTH_STATUS_HBM_MASK, repair == TRN_HBM_STATUS_REPAIR_STATE_FAILED
+                                                        ? TRN_MISC_RAM_HEALTH_STATUS_HBM_MASK
+                                                        : 0);
 }
 
 void health_hbm_error(void) {
@@ -149,6 +153,11 @@ void health_temperature(void) {
     }
     mmio_write(SENSORS(IRQ_STATUS), TRN_SENSORS_IRQ_STATUS_ALARM_MASK);
     irq_enable(IRQ_SENSORS, temperature_irq);
+}
+
+void health_set(uint32_t which, uint32_t unhealthy) {
+    const uint32_t others = misc_ram_read(MISC_RAM(HEALTH_STATUS)) & ~which;
+    misc_ram_write(MISC_RAM(HEALTH_STATUS), others | unhealthy);
 }
 
 void health_heartbeat(void) {

@@ -11,6 +11,8 @@ void health_publish(void);
 /// Repairs rows that wait for it; what a device reset or a start of the driver asks for
 /// (hardware facts: a repairable error is pending until then).
 void health_repair_hbm(void);
+/// Of the components `which` (bits of HEALTH_STATUS) exactly `unhealthy` are not healthy.
+void health_set(uint32_t which, uint32_t unhealthy);
 /// Newer drivers look whether the heartbeat moves.
 void health_heartbeat(void);
 

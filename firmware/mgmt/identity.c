@@ -5,13 +5,16 @@
 #include "firmware/lib/version.h"
 #include "firmware/mgmt/generation.h"
 #include "firmware/mgmt/misc_ram.h"
+#include "firmware/mgmt/topology.h"
 
 void identity_publish(void) {
     const struct boot_straps straps = boot_straps_read();
     misc_ram_write(MISC_RAM(API_VERSION), generation->api_version);
     misc_ram_write(MISC_RAM(SERIAL_LO), straps.serial_low);
     misc_ram_write(MISC_RAM(SERIAL_HI), straps.serial_high);
-    misc_ram_write(MISC_RAM(SERVER_ID), straps.server);
+    const struct topology machine = topology_from_straps(straps.topology, straps.place);
+    const uint32_t server = topology_server_id(&machine);
+    misc_ram_write(MISC_RAM(SERVER_ID), server != 0 ? server : straps.server);
     misc_ram_write(MISC_RAM(BUILD_NUMBER), firmware_build);
 }
 

@@ -16,6 +16,7 @@
 #include "firmware/mgmt/error_log.h"
 #include "firmware/mgmt/events.h"
 #include "firmware/mgmt/health.h"
+#include "firmware/mgmt/links.h"
 #include "firmware/mgmt/mailbox.h"
 #include "firmware/mgmt/misc_ram.h"
 #include "firmware/mgmt/power.h"
@@ -97,6 +98,7 @@ static void serve(uint32_t events) {
     if (events & EVENT_DMA_ABORT) health_dma_abort();
     if (events & EVENT_HBM) health_hbm_error();
     if (events & EVENT_TEMPERATURE) health_temperature();
+    if (events & EVENT_LINK) links_serve();
     if (events & EVENT_TICK) serve_tick();
     watchdog_service();
 }

@@ -9,6 +9,7 @@
 #include "firmware/mgmt/generation.h"
 #include "firmware/mgmt/health.h"
 #include "firmware/mgmt/identity.h"
+#include "firmware/mgmt/links.h"
 #include "firmware/mgmt/misc_ram.h"
 
 #define HOLD_US 10  // lines stay asserted this long
@@ -27,6 +28,7 @@ static void reset_device(void) {
     reset(&reset_everything);
     identity_publish();
     health_publish();
+    links_refresh();
     identity_publish_routing_id();
 }
 

@@ -21,6 +21,8 @@ struct boot_straps boot_straps_read(void) {
         .serial_low = mmio_read(RESET_CONTROLLER(STRAP_SERIAL_LO)),
         .serial_high = mmio_read(RESET_CONTROLLER(STRAP_SERIAL_HI)),
         .server = mmio_read(RESET_CONTROLLER(STRAP_SERVER)),
+        .topology = mmio_read(RESET_CONTROLLER(STRAP_TOPOLOGY)),
+        .place = mmio_read(RESET_CONTROLLER(STRAP_PLACE)),
     };
 }
 

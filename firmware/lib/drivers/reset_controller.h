@@ -20,7 +20,8 @@ struct boot_straps {
     bool recovery;  ///< stay in the boot ROM
     bool slot_b;    ///< prefer slot B
     uint32_t serial_low, serial_high;
-    uint32_t server;  ///< layout of misc RAM +0x70
+    uint32_t server;           ///< layout of misc RAM +0x70
+    uint32_t topology, place;  ///< layouts of the registers
 };
 struct boot_straps boot_straps_read(void);
 

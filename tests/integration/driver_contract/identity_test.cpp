@@ -49,6 +49,14 @@ TEST_P(DriverContract, PublishesTheWordsOfAHealthyChip) {
     });
 }
 
+TEST_P(DriverContract, SaysThatAChipAloneHasNoNeighbours) {
+    drive([&](device& chip) {
+        trn_topology found{};
+        chip.check(trn_get_topology(chip, &found));
+        EXPECT_EQ(found.kind, TRN_TOPOLOGY_NONE);
+    });
+}
+
 TEST_P(DriverContract, KeepsTheWordsThatSoftwareSharesInMiscRam) {
     drive([&](device& chip) {
         std::vector<std::uint64_t> offsets{0x80, 0x84, 0x1d4, 0x30};  // newer drivers

@@ -31,9 +31,9 @@ struct BootTest : management_fixture {
 TEST_F(BootTest, ComesUpInVisibleStagesAndPublishesWhatTheHostReads) {
     boot();
     expect_in_order({"boot ROM", "chip 9, serial 0123456789abcdef, reset by power-on",
-                     "boot ROM: slot A", "management firmware", "stage 1/5: clocks and resets",
-                     "stage 2/5: HBM training", "HBM stack 3: 64 MiB", "stage 3/5: die-to-die link",
-                     "stage 4/5: DMA reset", "stage 5/5: misc RAM publication",
+                     "boot ROM: slot A", "management firmware", "stage 1/6: clocks and resets",
+                     "stage 2/6: HBM training", "HBM stack 3: 64 MiB", "stage 3/6: die-to-die link",
+                     "stage 4/6: DMA reset", "stage 6/6: misc RAM publication",
                      "ready: routing id 9"});
     EXPECT_EQ(misc_word(misc::api_version), 7u);
     EXPECT_EQ(misc_word(misc::routing_id), 9u);
@@ -49,7 +49,7 @@ TEST_F(BootTest, ComesUpInVisibleStagesAndPublishesWhatTheHostReads) {
 
 TEST_F(BootTest, TheRoutingIdSaysBootingUntilTheEnd) {
     build("flash.img", {.hbm_training_time = sc_core::sc_time(20, sc_core::SC_MS)});
-    EXPECT_TRUE(run_until_printed("stage 2/5"));
+    EXPECT_TRUE(run_until_printed("stage 2/6"));
     EXPECT_EQ(misc_word(misc::routing_id), 0xdeadbeefu);
     EXPECT_FALSE(chip->resets.ready());
 }
@@ -116,7 +116,7 @@ TEST_F(BootTest, TheRecoveryStrapStopsBeforeTheFlash) {
 
 TEST_F(BootTest, AStageThatFailsIsNamedAndKeepsTheChipUnpublished) {
     build("flash.img", {.hbm_training_time = sc_core::sc_time(1, sc_core::SC_SEC)});
-    EXPECT_TRUE(run_until_printed("boot stopped: stage 2/5 failed: HBM training")) << console;
+    EXPECT_TRUE(run_until_printed("boot stopped: stage 2/6 failed: HBM training")) << console;
     run_ms(3000);  // the watchdog is still served
     EXPECT_EQ(misc_word(misc::routing_id), 0xdeadbeefu);
     EXPECT_EQ(controller(reset_regs::reset_count), 0u);

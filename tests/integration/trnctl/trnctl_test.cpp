@@ -206,7 +206,7 @@ TEST_F(TrnctlConnect, ARuleThatFailsTheRunIsInItsSummaryAndStatus) {
 TEST_F(TrnctlConnect, ShowsTheDemo) {
     const auto how = ctl("demo --size 8MiB");
     ASSERT_EQ(how.status, 0) << how.output;
-    EXPECT_THAT(how.output, HasSubstr("stage 1/5"));
+    EXPECT_THAT(how.output, HasSubstr("stage 1/6"));
     EXPECT_THAT(how.output, HasSubstr("came back as sent"));
 }
 

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "firmware/lib/drivers/neuron_link.h"
+
+#include "firmware/lib/timer.h"
+
+// The hardware gives up long before; a broken one must not hold the firmware.
+#define ANSWER_LIMIT_US 1000
+
+// --- Links -------------------------------------------------------------------------------------
+
+uint32_t neuron_link_connected(void) {
+    return TRN_NEURON_LINK_PORTS_PRESENT_GET(mmio_read(NEURON_LINK(PORTS)));
+}
+
+struct link_status neuron_link_status(unsigned port) {
+    const uint32_t status = mmio_read(NEURON_LINK_AT(PORT_STATUS, port));
+    const uint32_t errors = mmio_read(NEURON_LINK_AT(PORT_ERRORS, port));
+    const bool up = status & TRN_NEURON_LINK_PORT_STATUS_UP_MASK;
+    return (struct link_status){
+        .up = up,
+        .degraded = status & TRN_NEURON_LINK_PORT_STATUS_DEGRADED_MASK,
+        .generation = (uint8_t)(up ? TRN_NEURON_LINK_PORT_STATUS_GENERATION_GET(status) : 0),
+        .lanes = (uint8_t)(up ? TRN_NEURON_LINK_PORT_STATUS_LANES_GET(status) : 0),
+        .lanes_full = (uint8_t)TRN_NEURON_LINK_PORT_STATUS_LANES_FULL_GET(status),
+        .downs = (uint8_t)TRN_NEURON_LINK_PORT_ERRORS_DOWNS_GET(errors)};
+}
+
+void neuron_link_train(unsigned port) {
+    mmio_write(NEURON_LINK_AT(PORT_CONTROL, port), TRN_NEURON_LINK_PORT_CONTROL_TRAIN_MASK);
+}
+
+void neuron_link_listen(void) {
+    mmio_write(NEURON_LINK(IRQ_ENABLE), TRN_NEURON_LINK_IRQ_ENABLE_CAUSES_MASK);
+}
+
+struct link_news neuron_link_take_news(void) {
+    const uint32_t causes = mmio_read(NEURON_LINK(IRQ_STATUS));
+    mmio_write(NEURON_LINK(IRQ_STATUS), causes);
+    return (struct link_news){.changed = TRN_NEURON_LINK_IRQ_STATUS_CHANGED_GET(causes),
+                              .noticed = TRN_NEURON_LINK_IRQ_STATUS_NOTICE_GET(causes)};
+}
+
+// --- Partners ----------------------------------------------------------------------------------
+
+static bool access_ended(const void* port) {
+    const uint32_t state = mmio_read(NEURON_LINK_AT(CONFIG_COMMAND, *(const unsigned*)port));
+    return (state & TRN_NEURON_LINK_CONFIG_COMMAND_BUSY_MASK) == 0;
+}
+
+/// The interrupt at its end is what wakes the processor.
+static bool access(unsigned port, uint32_t offset, uint32_t command) {
+    mmio_write(NEURON_LINK_AT(CONFIG_ADDRESS, port), offset);
+    mmio_write(NEURON_LINK_AT(CONFIG_COMMAND, port),
+               command | TRN_NEURON_LINK_CONFIG_COMMAND_GO_MASK);
+    if (!timer_wait_irq(access_ended, &port, ANSWER_LIMIT_US)) return false;
+    const uint32_t state = mmio_read(NEURON_LINK_AT(CONFIG_COMMAND, port));
+    return TRN_NEURON_LINK_CONFIG_COMMAND_ERROR_GET(state) ==
+           TRN_NEURON_LINK_CONFIG_COMMAND_ERROR_NONE;
+}
+
+bool neuron_link_ask(unsigned port, uint32_t offset, uint32_t* answer) {
+    if (!access(port, offset, 0)) return false;
+    *answer = mmio_read(NEURON_LINK_AT(CONFIG_DATA, port));
+    return true;
+}
+
+bool neuron_link_tell(unsigned port, uint32_t offset, uint32_t word) {
+    mmio_write(NEURON_LINK_AT(CONFIG_DATA, port), word);
+    return access(port, offset, TRN_NEURON_LINK_CONFIG_COMMAND_WRITE_MASK);
+}
+
+void neuron_link_introduce(uint64_t serial, struct fabric_id own) {
+    mmio_write(NEURON_LINK(OWN_SERIAL_LO), (uint32_t)serial);
+    mmio_write(NEURON_LINK(OWN_SERIAL_HI), (uint32_t)(serial >> 32));
+    mmio_write(NEURON_LINK(OWN_ID), fabric_id_bits(own) | TRN_NEURON_LINK_OWN_ID_VALID_MASK);
+}
+
+void neuron_link_set_state(uint32_t state) {
+    mmio_write(NEURON_LINK(OWN_STATE), state);
+}
+
+// --- Ways --------------------------------------------------------------------------------------
+
+static uint32_t route(unsigned port) {
+    return port == NEURON_LINK_NO_PORT
+               ? 0
+               : TRN_NEURON_LINK_ROUTE_CHIP_VALID_MASK | TRN_NEURON_LINK_ROUTE_CHIP_PORT_SET(port);
+}
+
+void neuron_link_route_chip(unsigned chip, unsigned port) {
+    mmio_write(NEURON_LINK_AT(ROUTE_CHIP, chip), route(port));
+}
+
+void neuron_link_route_server(unsigned server, unsigned port) {
+    mmio_write(NEURON_LINK_AT(ROUTE_SERVER, server), route(port));
+}
+
+void neuron_link_route_rack(unsigned rack, unsigned port) {
+    mmio_write(NEURON_LINK_AT(ROUTE_RACK, rack), route(port));
+}
+
+void neuron_link_window_to_port(unsigned window, unsigned port) {
+    mmio_write(NEURON_LINK_AT(WINDOW, window),
+               TRN_NEURON_LINK_WINDOW_VALID_MASK | TRN_NEURON_LINK_WINDOW_PORT_SET(port));
+}
+
+void neuron_link_window_to_chip(unsigned window, struct fabric_id to) {
+    mmio_write(NEURON_LINK_AT(WINDOW, window), TRN_NEURON_LINK_WINDOW_VALID_MASK |
+                                                   TRN_NEURON_LINK_WINDOW_BY_ID_MASK |
+                                                   fabric_id_bits(to));
+}

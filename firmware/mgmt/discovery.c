@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "firmware/mgmt/discovery.h"
+
+#include <string.h>
+
+#include "firmware/lib/drivers/neuron_link.h"
+
+#define IDENTITY(reg) TRN_FABRIC_IDENTITY_##reg##_OFFSET
+
+/// One question after the other; after the first that is not answered no more are asked.
+struct conversation {
+    unsigned port;
+    bool silent;
+};
+
+static uint32_t ask(struct conversation* with, uint32_t offset) {
+    uint32_t answer = 0;
+    if (!with->silent && !neuron_link_ask(with->port, offset, &answer)) with->silent = true;
+    return answer;
+}
+
+static enum partner_kind kind_of(uint32_t word) {
+    const uint32_t tier = TRN_FABRIC_IDENTITY_KIND_TIER_GET(word);
+    switch (TRN_FABRIC_IDENTITY_KIND_WHAT_GET(word)) {
+    case TRN_FABRIC_IDENTITY_KIND_WHAT_CHIP:
+        return PARTNER_CHIP;
+    case TRN_FABRIC_IDENTITY_KIND_WHAT_SWITCH:
+        if (tier == TRN_FABRIC_IDENTITY_KIND_TIER_SLED) return PARTNER_SLED_SWITCH;
+        if (tier == TRN_FABRIC_IDENTITY_KIND_TIER_RACK) return PARTNER_RACK_SWITCH;
+        break;
+    default:
+        break;
+    }
+    return PARTNER_NOBODY;
+}
+
+static struct place place_of(uint32_t id) {
+    return (struct place){(uint8_t)TRN_FABRIC_IDENTITY_ID_RACK_GET(id),
+                          (uint8_t)TRN_FABRIC_IDENTITY_ID_SERVER_GET(id),
+                          (uint8_t)TRN_FABRIC_IDENTITY_ID_CHIP_GET(id)};
+}
+
+static void ask_who(struct conversation* with, uint32_t id, struct port* found) {
+    const uint32_t magic = ask(with, IDENTITY(MAGIC));
+    const enum partner_kind kind = kind_of(ask(with, IDENTITY(KIND)));
+    const uint32_t port = ask(with, IDENTITY(PORT));
+    found->serial = (uint64_t)ask(with, IDENTITY(SERIAL_HI)) << 32 | ask(with, IDENTITY(SERIAL_LO));
+    found->partner =
+        (struct partner){kind, place_of(id), (uint8_t)TRN_FABRIC_IDENTITY_PORT_NUMBER_GET(port)};
+    found->garbage = magic != TRN_FABRIC_IDENTITY_MAGIC_RESET || kind == PARTNER_NOBODY;
+    found->identified = !found->garbage && (id & TRN_FABRIC_IDENTITY_ID_VALID_MASK) != 0;
+}
+
+/// Who it is does not change while the link is up, but a chip may start again.
+static bool is_still(const struct port* found, uint32_t id) {
+    const struct place now = place_of(id);
+    return found->identified && (id & TRN_FABRIC_IDENTITY_ID_VALID_MASK) != 0 &&
+           memcmp(&now, &found->partner.place, sizeof now) == 0;
+}
+
+static void ask_switch(struct conversation* with, const struct topology* t, struct port* found) {
+    const bool rack = found->partner.kind == PARTNER_RACK_SWITCH;
+    for (unsigned s = 0; s < topology_servers_per_rack(t); ++s)
+        if (rack || s == t->own.server)
+            found->chips[s] =
+                (uint16_t)ask(with, IDENTITY(REACHABLE)(t->own.rack * TOPOLOGY_MOST_SERVERS + s));
+}
+
+void discovery_ask(unsigned port, const struct topology* t, struct port* found) {
+    struct conversation with = {.port = port};
+    const uint32_t id = ask(&with, IDENTITY(ID));
+    if (!is_still(found, id)) ask_who(&with, id, found);
+    if (found->identified && found->partner.kind == PARTNER_CHIP)
+        found->state = ask(&with, IDENTITY(STATE));
+    else if (found->identified)
+        ask_switch(&with, t, found);
+    found->silent = with.silent;
+    found->duplicate = false;
+    if (with.silent) found->garbage = false;
+    if (with.silent || found->garbage) discovery_forget(found);
+}
+
+void discovery_forget(struct port* found) {
+    found->identified = false;
+    found->partner = (struct partner){.kind = PARTNER_NOBODY};
+    found->serial = 0;
+    found->state = 0;
+    memset(found->chips, 0, sizeof found->chips);
+}
+
+enum claim_result discovery_claim(unsigned port, const struct topology* t, enum claim claim,
+                                  bool holds) {
+    uint8_t rack = t->own.rack;
+    uint32_t level = TRN_FABRIC_IDENTITY_CLAIM_LEVEL_RACK;
+    if (claim == CLAIM_OTHER_RACK) rack ^= 1;
+    if (claim == CLAIM_SELF) level = TRN_FABRIC_IDENTITY_CLAIM_LEVEL_CHIP;
+    if (claim == CLAIM_SERVER) level = TRN_FABRIC_IDENTITY_CLAIM_LEVEL_SERVER;
+    const struct fabric_id about = {rack, t->own.server, t->own.chip};
+    const uint32_t word = fabric_id_bits(about) | TRN_FABRIC_IDENTITY_CLAIM_LEVEL_SET(level);
+    uint32_t status = 0;
+    if (!holds)
+        return neuron_link_tell(port, IDENTITY(CLAIM),
+                                word | TRN_FABRIC_IDENTITY_CLAIM_RELEASE_MASK)
+                   ? CLAIM_TAKEN
+                   : CLAIM_NOT_HEARD;
+    if (!neuron_link_tell(port, IDENTITY(CLAIM), word) ||
+        !neuron_link_ask(port, IDENTITY(CLAIM_STATUS), &status))
+        return CLAIM_NOT_HEARD;
+    return TRN_FABRIC_IDENTITY_CLAIM_STATUS_RESULT_GET(status) ==
+                   TRN_FABRIC_IDENTITY_CLAIM_STATUS_RESULT_CONFLICT
+               ? CLAIM_REFUSED
+               : CLAIM_TAKEN;
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conversation with the partner on a port: configuration requests over the link, each of which ends
+// in limited time, answered or not.
+#pragma once
+
+#include "firmware/mgmt/routes.h"
+#include "firmware/mgmt/topology.h"
+
+/// Asks who is there, or of somebody known what is new; fills everything of `found` that the answer
+/// says.
+void discovery_ask(unsigned port, const struct topology* t, struct port* found);
+/// The link is gone, and with it what was known of the partner.
+void discovery_forget(struct port* found);
+enum claim_result { CLAIM_TAKEN, CLAIM_REFUSED, CLAIM_NOT_HEARD };
+/// Announces something to the switch on a port, or takes it back. Refused: another port has the
+/// same chip.
+enum claim_result discovery_claim(unsigned port, const struct topology* t, enum claim claim,
+                                  bool holds);

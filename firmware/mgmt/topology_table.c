@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "firmware/mgmt/topology_table.h"
+
+#include "firmware/mgmt/misc_ram.h"
+
+static uint32_t shown_kind(enum partner_kind kind) {
+    switch (kind) {
+    case PARTNER_CHIP:
+        return TRN_MISC_RAM_TOPOLOGY_PORT_PARTNER_KIND_CHIP;
+    case PARTNER_SLED_SWITCH:
+        return TRN_MISC_RAM_TOPOLOGY_PORT_PARTNER_KIND_SLED_SWITCH;
+    case PARTNER_RACK_SWITCH:
+        return TRN_MISC_RAM_TOPOLOGY_PORT_PARTNER_KIND_RACK_SWITCH;
+    case PARTNER_NOBODY:
+        break;
+    }
+    return TRN_MISC_RAM_TOPOLOGY_PORT_PARTNER_KIND_NOBODY;
+}
+
+/// The layout of TOPOLOGY_PLACE, TOPOLOGY_PORT_ID and TOPOLOGY_PORT_EXPECTED_ID.
+static uint32_t shown_place(const struct place* at) {
+    return TRN_MISC_RAM_TOPOLOGY_PLACE_RACK_SET(at->rack) |
+           TRN_MISC_RAM_TOPOLOGY_PLACE_SERVER_SET(at->server) |
+           TRN_MISC_RAM_TOPOLOGY_PLACE_CHIP_SET(at->chip);
+}
+
+static void publish_port(const struct topology* t, unsigned p, const struct port* port) {
+    const struct partner wanted = topology_expects(t, p);
+    misc_ram_write(MISC_RAM_AT(TOPOLOGY_PORT_LINK, p),
+                   TRN_MISC_RAM_TOPOLOGY_PORT_LINK_UP_SET(port->up) |
+                       TRN_MISC_RAM_TOPOLOGY_PORT_LINK_GENERATION_SET(port->generation) |
+                       TRN_MISC_RAM_TOPOLOGY_PORT_LINK_LANES_SET(port->lanes) |
+                       TRN_MISC_RAM_TOPOLOGY_PORT_LINK_LANES_FULL_SET(port->lanes_full) |
+                       TRN_MISC_RAM_TOPOLOGY_PORT_LINK_DOWNS_SET(port->downs));
+    misc_ram_write(MISC_RAM_AT(TOPOLOGY_PORT_PARTNER, p),
+                   TRN_MISC_RAM_TOPOLOGY_PORT_PARTNER_KIND_SET(shown_kind(port->partner.kind)) |
+                       TRN_MISC_RAM_TOPOLOGY_PORT_PARTNER_PORT_SET(port->partner.port) |
+                       TRN_MISC_RAM_TOPOLOGY_PORT_PARTNER_FAULT_SET(port->fault) |
+                       TRN_MISC_RAM_TOPOLOGY_PORT_PARTNER_EXPECTED_SET(shown_kind(wanted.kind)) |
+                       TRN_MISC_RAM_TOPOLOGY_PORT_PARTNER_IDENTIFIED_SET(port->identified));
+    misc_ram_write(MISC_RAM_AT(TOPOLOGY_PORT_ID, p), shown_place(&port->partner.place));
+    misc_ram_write(MISC_RAM_AT(TOPOLOGY_PORT_SERIAL_LO, p), (uint32_t)port->serial);
+    misc_ram_write(MISC_RAM_AT(TOPOLOGY_PORT_SERIAL_HI, p), (uint32_t)(port->serial >> 32));
+    misc_ram_write(MISC_RAM_AT(TOPOLOGY_PORT_EXPECTED_ID, p), shown_place(&wanted.place));
+}
+
+static uint32_t overview(const struct topology* t, const struct port* ports) {
+    uint32_t expected = 0, connected = 0, up = 0, faulty = 0;
+    for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p) {
+        expected |= (uint32_t)(topology_expects(t, p).kind != PARTNER_NOBODY) << p;
+        connected |= (uint32_t)ports[p].connected << p;
+        up |= (uint32_t)ports[p].up << p;
+        faulty |= (uint32_t)(ports[p].fault != LINK_OK) << p;
+    }
+    return TRN_MISC_RAM_TOPOLOGY_PORTS_EXPECTED_SET(expected) |
+           TRN_MISC_RAM_TOPOLOGY_PORTS_CONNECTED_SET(connected) |
+           TRN_MISC_RAM_TOPOLOGY_PORTS_UP_SET(up) | TRN_MISC_RAM_TOPOLOGY_PORTS_FAULTY_SET(faulty);
+}
+
+void topology_table_publish(const struct topology* t, const struct port* ports,
+                            struct reachable reachable) {
+    const uint32_t sequence = misc_ram_read(MISC_RAM(TOPOLOGY_SEQUENCE)) | 1;
+    misc_ram_write(MISC_RAM(TOPOLOGY_SEQUENCE), sequence);
+    mmio_fence();
+    misc_ram_write(MISC_RAM(TOPOLOGY_MAGIC), TRN_MISC_RAM_TOPOLOGY_MAGIC_WORD_VALUE);
+    misc_ram_write(MISC_RAM(TOPOLOGY_SHAPE), TRN_MISC_RAM_TOPOLOGY_SHAPE_KIND_SET(t->kind) |
+                                                 TRN_MISC_RAM_TOPOLOGY_SHAPE_X_SET(t->x) |
+                                                 TRN_MISC_RAM_TOPOLOGY_SHAPE_Y_SET(t->y) |
+                                                 TRN_MISC_RAM_TOPOLOGY_SHAPE_Z_SET(t->z));
+    misc_ram_write(MISC_RAM(TOPOLOGY_PLACE), shown_place(&t->own));
+    misc_ram_write(MISC_RAM(TOPOLOGY_REACHABLE),
+                   TRN_MISC_RAM_TOPOLOGY_REACHABLE_SERVER_SET(reachable.server) |
+                       TRN_MISC_RAM_TOPOLOGY_REACHABLE_RACK_SET(reachable.rack) |
+                       TRN_MISC_RAM_TOPOLOGY_REACHABLE_OTHER_SET(reachable.other));
+    misc_ram_write(MISC_RAM(TOPOLOGY_PORTS), overview(t, ports));
+    for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p) publish_port(t, p, &ports[p]);
+    mmio_fence();
+    misc_ram_write(MISC_RAM(TOPOLOGY_SEQUENCE), sequence + 1);
+}
