@@ -473,6 +473,13 @@ trn_status trn_pod_status(trn_device* device, trn_pod* pod);
  * device 0 as primary, others as secondaries. The neighbours do the same at the same time; what
  * they do not do within `limit` nanoseconds is a failure. Leaves the outcome in misc RAM. */
 trn_status trn_pod_elect(trn_device* device, uint32_t links, uint64_t limit, trn_pod* pod);
+/** A node's part of the election: devices[0] is its primary. Secondaries go first, in order, and
+ * the primary only when all of them are good. Over both pairs of links; when that fails over the
+ * right ones, then over the left ones (contract 11.4), each within `limit`. `devices` must have
+ * been reset, and stand in the order of their device_index. The status is that of the last attempt.
+ */
+trn_status trn_pod_elect_node(trn_device* const* devices, uint32_t count, uint64_t limit,
+                              trn_pod* pod);
 
 /* ---- topology (doc/topology.md; this platform's own) ------------------------------------------
  */

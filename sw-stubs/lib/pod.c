@@ -267,3 +267,38 @@ trn_status trn_pod_elect(trn_device* device, uint32_t links, uint64_t limit, trn
     trn_pod_close(device);
     return status != TRN_OK ? status : written;
 }
+
+/* ---- a node ---- */
+
+static trn_status elect_all(trn_device* const* devices, uint32_t count, uint32_t links,
+                            uint64_t limit, trn_pod* pod) {
+    for (uint32_t n = 1; n < count; ++n) {
+        const trn_status status = trn_pod_elect(devices[n], links, limit, pod);
+        if (status == TRN_OK) continue;
+        *pod = (trn_pod){STATUS_FAILED, 0, NODE_UNKNOWN, 0, 0};
+        mmio_begin(devices[0]); /* the neighbours' primaries wait for this one */
+        set_status(devices[0], STATUS_FAILED, 0, NODE_UNKNOWN, 0, 0);
+        mmio_end(devices[0]);
+        return fail(devices[0], status, "secondary %u: %s", n, trn_last_error(devices[n]));
+    }
+    return trn_pod_elect(devices[0], links, limit, pod);
+}
+
+trn_status trn_pod_elect_node(trn_device* const* devices, uint32_t count, uint64_t limit,
+                              trn_pod* pod) {
+    static const uint32_t attempts[] = {3, 2, 1};
+    for (uint32_t n = 0; n < count; ++n) {
+        const trn_status status = need_pod(devices[n]);
+        if (status != TRN_OK) return status;
+        if (devices[n]->device_index != n)
+            return fail(devices[0], TRN_INVALID_ARGUMENT, "device %u of the node has index %u", n,
+                        devices[n]->device_index);
+    }
+    if (count == 0) return TRN_INVALID_ARGUMENT;
+    trn_status status = TRN_OK;
+    for (uint32_t n = 0; n < sizeof attempts / sizeof attempts[0]; ++n) {
+        status = elect_all(devices, count, attempts[n], limit, pod);
+        if (status == TRN_OK) break;
+    }
+    return status;
+}
