@@ -17,7 +17,7 @@ namespace {
 
 using json = nlohmann::json;
 
-constexpr std::string_view words_of_a_chip = ".misc_ram.in";
+constexpr std::string_view words_of_a_chip = ".management.misc_ram.in";
 
 /// What firmware of one chip has published.
 struct chip_words {
@@ -36,12 +36,32 @@ std::uint32_t word_of(const std::string& hex, std::size_t offset) {
     return word;
 }
 
+std::string chip_of(const std::string& space) {
+    return space.substr(0, space.size() - words_of_a_chip.size());
+}
+
+/// Names in the order that people count in: server2.chip1 before server10.chip0.
+std::vector<std::pair<std::string, unsigned long>> counted(const std::string& name) {
+    std::vector<std::pair<std::string, unsigned long>> parts(1);
+    bool in_number = false;
+    for (const char c : name) {
+        const bool digit = c >= '0' && c <= '9';
+        if (in_number && !digit) parts.emplace_back();
+        in_number = digit;
+        if (digit)
+            parts.back().second = parts.back().second * 10 + static_cast<unsigned long>(c - '0');
+        else
+            parts.back().first += c;
+    }
+    return parts;
+}
+
 /// Through the control methods, so that it works beside a driver that has the chip.
 chip_words read_chip(session& where, const std::string& space) {
     static constexpr std::size_t bytes = TRN_TOPOLOGY_OFFSET + 4 * TRN_TOPOLOGY_WORDS;
     const json params{{"space", space}, {"address", 0u}, {"size", bytes}};
     chip_words chip;
-    chip.name = space.substr(0, space.find('.'));
+    chip.name = chip_of(space);
     for (unsigned tries = 0; tries < 3 && !chip.found; ++tries) {
         const auto hex = where.call("peek", params).at("data").get<std::string>();
         chip.routing_id = word_of(hex, TRN_MISC_RAM_ROUTING_ID_OFFSET);
@@ -60,13 +80,11 @@ std::vector<chip_words> read_chips(session& where, const std::string& only) {
     std::vector<std::string> spaces;
     for (const std::string space : where.call("list", {{"what", "spaces"}}))
         if (space.ends_with(words_of_a_chip)) spaces.push_back(space);
-    std::ranges::sort(spaces, {}, [](const auto& name) {
-        return std::pair(name.find('.'), name);  // chip2 before chip10
-    });
+    std::ranges::sort(spaces, {}, counted);
     std::vector<chip_words> chips;
     std::vector<std::string> known;
     for (const auto& space : spaces) {
-        known.push_back(space.substr(0, space.find('.')));
+        known.push_back(chip_of(space));
         if (only.empty() || known.back() == only) chips.push_back(read_chip(where, space));
     }
     if (chips.empty()) {
@@ -219,10 +237,10 @@ json chip_json(const chip_words& chip) {
     return object;
 }
 
-std::string chip_line(const chip_words& chip) {
+std::string chip_line(const chip_words& chip, std::size_t width) {
     const bool ready = chip.routing_id != TRN_MISC_RAM_ROUTING_ID_RESET;
     const auto id = ready ? std::to_string(chip.routing_id) : "booting";
-    auto line = fmt::format("{:<10} {:>7}  {:016x}", chip.name, id, chip.serial);
+    auto line = fmt::format("{:<{}} {:>7}  {:016x}", chip.name, width, id, chip.serial);
     if (!chip.found) return line + "  (firmware is writing)";
     const auto& t = *chip.found;
     if (t.kind == TRN_TOPOLOGY_NONE) return line + "  no links";
@@ -263,9 +281,11 @@ sums add_up(const std::vector<chip_words>& chips) {
 
 void print_table(const std::vector<chip_words>& chips) {
     const auto all = add_up(chips);
-    fmt::print("{}\n{:<10} {:>7}  {:<16}  {:<8} {:>11}  {}\n", all.shape, "chip", "routing",
+    std::size_t width = 10;
+    for (const auto& chip : chips) width = std::max(width, chip.name.size());
+    fmt::print("{}\n{:<{}} {:>7}  {:<16}  {:<8} {:>11}  {}\n", all.shape, "chip", width, "routing",
                "serial", "place", "reaches", "links: speed, width, partner");
-    for (const auto& chip : chips) fmt::print("{}\n", chip_line(chip));
+    for (const auto& chip : chips) fmt::print("{}\n", chip_line(chip, width));
     fmt::print("{} chip{}, {} ports up, {} fault{}\n", chips.size(), chips.size() == 1 ? "" : "s",
                all.up, all.faults, all.faults == 1 ? "" : "s");
     for (const auto& chip : chips)
