@@ -129,6 +129,40 @@ struct TrnctlConnect : testing::Test {
     }
 };
 
+/// Eight chips behind switches, with two cables swapped.
+TEST(TrnctlTopology, ShowsWhatTheHardwareFoundOverTheSocketAndWhatIsWrong) {
+    const scratch_folder folder;
+    const auto board = folder / "swapped.yaml";
+    run("sed 's/across0.b <-> chip4/across0.b <-> chip6/; s/across2.b <-> chip6/across2.b <-> "
+        "chip4/' tests/integration/topology/switched.yaml > " +
+        board);
+    background platform({TRNVP, "run", board, "--listen", folder / "sockets"}, folder / "log");
+    const auto control = folder / "sockets/control.sock";
+    ASSERT_TRUE(
+        eventually([&] { return !platform.running() || std::filesystem::exists(control); }));
+    const auto ctl = trnctl + " --connect " + (folder / "sockets") + " ";
+
+    const auto text = run(ctl + "topology").output;
+    EXPECT_THAT(text, HasSubstr("switched: 2 chips per server, 2 servers per rack, 2 racks\n"));
+    EXPECT_THAT(text, HasSubstr("0/0/1          1+2+4  0: Gen6 x32 sled 0/0, 1: Gen6 x40 rack 0, "
+                                "2: Gen6 x16 1/0/1\n"));
+    EXPECT_THAT(text, HasSubstr("2: Gen6 x16 1/1/0 (!)\n"));
+    EXPECT_THAT(text, HasSubstr("8 chips, 24 ports up, 4 faults\n"));
+    EXPECT_THAT(text, HasSubstr("\nchip4: port 2 leads to rack 0 server 1 chip 0, expected rack 0 "
+                                "server 0 chip 0\n"));
+
+    const auto chips = lines_of(run(ctl + "--json topology").output);
+    ASSERT_EQ(chips.size(), 8u);
+    EXPECT_EQ(chips[4]["chip"], "chip4");
+    EXPECT_EQ(chips[4]["place"], json({{"rack", 1}, {"server", 0}, {"chip", 0}}));
+    EXPECT_EQ(chips[4]["reachable"], json({{"server", 1}, {"rack", 2}, {"other", 4}}));
+    const auto& link = chips[4]["links"][2];
+    EXPECT_EQ(link["fault"], "wrong partner");
+    EXPECT_EQ(link["partner"]["serial"], "54524e3300000003");
+    EXPECT_EQ(link["expected"]["server"], 0);
+    EXPECT_EQ(chips[5]["links"][2]["fault"], "ok");
+}
+
 TEST_F(TrnctlConnect, CopiesThroughAllDoorsAndMemoryStays) {
     auto how = ctl("copy host hbm0@16MiB 4MiB --verify --seed 5");
     ASSERT_EQ(how.status, 0) << how.output;
