@@ -217,6 +217,23 @@ TEST_F(FabricTest, SendersToOneChipShareItsLinkEvenly) {
     EXPECT_NEAR(taken[2], shared, 0.06 * shared);
 }
 
+TEST_F(FabricTest, AShortCopyWaitsForWhatALongOneHasInFlightAndNoMore) {
+    boot();
+    double taken = 0;
+    drive({0, 2}, [&](device& chip, unsigned host) {
+        const auto from = source(chip, 8 * MiB, host);
+        chip.check(trn_sleep(chip, 20'000'000 - trn_now(chip) % 20'000'000));  // together
+        if (host == 2) chip.check(trn_sleep(chip, 300'000));  // of the other's 1.2 ms
+        const auto start = trn_now(chip);
+        const std::uint64_t size = host == 0 ? 8 * MiB : 64 << 10;
+        chip.check(trn_copy(chip, 0, at_chip(3, (256 + 16 * host) * MiB), from, size));
+        if (host == 2) taken = static_cast<double>(trn_now(chip) - start);
+    });
+    const double in_flight = (256 << 10) + (64 << 10), own = 64 << 10;
+    EXPECT_LT(taken, (in_flight + own) / link_rate + 15'000);  // and the driver's own doings
+    EXPECT_GT(taken, own / link_rate);
+}
+
 /// Descriptors of a ring that the test writes itself: bytes, then a semaphore, at once.
 TEST_F(FabricTest, ASemaphoreNeverOvertakesItsData) {
     boot();
