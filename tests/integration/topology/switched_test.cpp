@@ -2,6 +2,7 @@
 // Firmware on eight chips behind sled and rack switches: what it finds, and what it does about
 // cables that are swapped, dead or missing and partners that are silent, absent or mad.
 #include "models/riscv/riscv_hart.h"
+#include "platform/config/diagnostics.h"
 #include "tests/integration/topology/machine.h"
 
 namespace trn::test {
@@ -53,6 +54,23 @@ protected:
         EXPECT_EQ(misc(chip, TRN_MISC_RAM_HEALTH_STATUS_OFFSET), 0u);
     }
 };
+
+TEST_F(Switched, RefusesABoardWithAPlaceOutsideTheMachine) {
+    const auto refusal = [&](const std::string& from, const std::string& to) -> std::string {
+        try {
+            build("switched.yaml", {{from, to}});
+        } catch (const config_error& wrong) {
+            return wrong.what();
+        }
+        return "built";
+    };
+    EXPECT_THAT(refusal("chip: [0, 1,", "chip: [0, 2,"),
+                testing::AllOf(HasSubstr("E54"), HasSubstr("outside the machine's shape")));
+    EXPECT_THAT(refusal("rack: [0, 0, 0, 0, 1,", "rack: [0, 0, 0, 0, 2,"),
+                HasSubstr("outside the machine's shape"));
+    EXPECT_THAT(refusal("shape_x: 2", "shape_x: 17"),
+                HasSubstr("16 chips, 32 servers and 2 racks"));
+}
 
 TEST_F(Switched, FindsAWholeMachineAndSaysSo) {
     start();
