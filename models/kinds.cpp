@@ -40,6 +40,9 @@ const kind_list& kinds() {
         pcie_endpoint_kind(),
         root_complex_kind(),
         pcie_switch_kind(),
+        // the network between servers
+        efa_kind(),
+        ethernet_fabric_kind(),
     };
     return list;
 }

@@ -45,4 +45,8 @@ kind pcie_endpoint_kind();
 kind root_complex_kind();
 kind pcie_switch_kind();
 
+// network.cpp
+kind efa_kind();
+kind ethernet_fabric_kind();
+
 }  // namespace trn::kind_tables

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "models/ethernet_fabric/frame.h"
+#include "platform/kernel/introspection.h"
+#include "platform/registers/register_bank.h"
+#include "platform/tlm/bandwidth_resource.h"
+#include "platform/tlm/irq.h"
+#include "platform/tlm/memory_port.h"
+#include "platform/tlm/plug.h"
+
+namespace trn {
+
+enum class efa_generation : std::uint8_t { v2, v3, v4 };
+
+/// An Elastic Fabric Adapter on a Nitro card: queue pairs whose work requests write to and read
+/// from the memory of other cards' hosts and chips. Data goes from where it is to where it shall
+/// be, by requests to bus addresses: a chip's HBM is a BAR of its server. Reliable without order:
+/// packets take any path, are acknowledged one by one and sent again when lost; completions come in
+/// the order of the work requests. Spec: doc/models/efa.md.
+class efa : public sc_core::sc_module,
+            public plug::device,
+            public publishes_statistics,
+            public describes_wait {
+public:
+    struct config {
+        efa_generation generation = efa_generation::v4;
+        /// Bytes per second and direction; 0: what the generation has (100, 200, 400 Gb/s).
+        std::uint64_t rate = 0;
+        std::uint32_t packet = 8192;  ///< bytes of data in a packet
+        unsigned window = 512;        ///< packets that are not acknowledged
+        unsigned retries = 7;         ///< of a packet, before its request fails
+        sc_core::sc_time processing{1500, sc_core::SC_NS};  ///< in each card, each way; invented
+        sc_core::sc_time retransmit{100, sc_core::SC_US};   ///< after sending; invented
+
+        std::uint64_t bytes_per_second() const;
+    };
+    /// A work request, little endian, 64 bytes: opcode u8, reserved u8, region u16, card u16,
+    /// reserved u16, id u32, length u32, local u64, remote u64.
+    static constexpr unsigned request_size = 64;
+    /// A completion, 16 bytes: id u32, status u8, opcode u8, reserved u8, phase u8, length u32,
+    /// queue pair u32. The phase is 1 in the first pass over the ring, then 0, 1, ...
+    static constexpr unsigned completion_size = 16;
+    enum class opcode : std::uint8_t { write = 1, read = 2 };
+    enum class status : std::uint8_t {
+        ok,
+        bad_request,    ///< no such opcode, length 0, more than 1 GiB
+        local_access,   ///< the data's address on this side does not answer
+        remote_access,  ///< no such region there, not for that, or its memory does not answer
+        unreachable,    ///< no acknowledgement after all retries
+    };
+    struct counts {
+        std::uint64_t sent = 0, received = 0;  ///< bytes of data
+        std::uint64_t packets = 0;             ///< of data, sent
+        std::uint64_t retransmits = 0;
+        std::uint64_t out_of_order = 0;  ///< packets of data that came after a later one
+        std::uint64_t completions = 0, failures = 0;
+    };
+
+    tlm_utils::simple_target_socket<efa, 64> registers{"registers"};  ///< efa.regs.yaml
+    tlm_utils::simple_initiator_socket<efa, 64> dma{"dma"};           ///< bus addresses
+    plug net{"net", *this};                                           ///< to an ethernet_fabric
+    irq_out irq{"irq"};                                               ///< for MSI-X vector 0
+    irq_in reset{"reset", 1, [this](unsigned, bool level) {
+                     if (level) forget();
+                 }};
+
+    SC_HAS_PROCESS(efa);
+    efa(sc_core::sc_module_name name, const config& cfg);
+
+    const config& settings() const { return cfg_; }
+    const counts& counters() const { return counters_; }
+    void publish(statistics& out) const override;
+    std::optional<std::string> describe_wait() const override;
+
+private:
+    using frame = ethernet::frame;
+    using frame_pointer = std::unique_ptr<frame>;
+    static constexpr unsigned queue_pairs = 64;
+    static constexpr unsigned regions = 16;
+    static constexpr std::uint32_t most_entries = 32768;
+    static constexpr std::uint32_t longest = 1u << 30;  // bytes of a work request
+
+    struct packet_state {
+        sc_core::sc_time sent;
+        unsigned tries = 0;
+        bool done = false;
+    };
+    /// A work request from its fetch to its completion.
+    struct work {
+        std::uint32_t number = 0;  // of the queue pair
+        opcode what = opcode::write;
+        status result = status::ok;
+        ethernet::address card = 0;
+        std::uint16_t region = 0;
+        std::uint32_t id = 0, length = 0;
+        std::uint64_t local = 0, remote = 0;
+        std::vector<packet_state> packets;
+        std::uint32_t next = 0;      // packet that was never sent
+        std::uint32_t left = 0;      // packets that are not done
+        std::uint32_t flying = 0;    // sent and not done
+        std::uint32_t furthest = 0;  // packet that was done
+        bool over() const { return left == 0 || result != status::ok; }
+    };
+    struct pair {
+        bool running = false;
+        std::uint16_t tail = 0, fetched = 0, head = 0;
+        std::uint32_t messages = 0;  // numbers of works; never reused before they wrap
+        std::deque<work> works;      // those fetched and not completed, oldest first
+    };
+    /// The packet that is being read from memory.
+    struct outgoing {
+        frame_pointer what;
+        std::uint64_t from = 0;    // bus address of its data
+        std::uint32_t filled = 0;  // bytes
+        sc_core::sc_time ready;    // absolute
+    };
+    struct packet_name {
+        unsigned pair;
+        std::uint32_t message, packet;
+    };
+    enum class progress { idle, moved, blocked };  // blocked: the process waits for `later`
+
+    // plug::device
+    void received(plug& at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
+
+    void access_registers(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+        regs_.access(payload, delay);
+    }
+    unsigned peek_registers(tlm::tlm_generic_payload& payload) {
+        return regs_.debug_access(payload);
+    }
+    void revoke(sc_dt::uint64 first, sc_dt::uint64 last);
+    void forget();
+    void start_pair(unsigned index, std::uint64_t written);
+    void fail_pair(unsigned index);
+    void doorbell(unsigned index, std::uint64_t written);
+    void update_irq();
+    std::uint64_t wide(std::uint64_t low, std::uint64_t high) const { return high << 32 | low; }
+
+    // the sending process
+    void transmit();
+    void expire();
+    progress fill();
+    progress complete();
+    progress complete_one(unsigned index);
+    progress fetch();
+    progress fetch_one(unsigned index);
+    progress choose();
+    void prepare(unsigned index, work& of, std::uint32_t packet);
+    void put_on_wire(frame_pointer what, const sc_core::sc_time& ready);
+    work* find(unsigned index, std::uint32_t message);
+    void fail(work& of, status why);
+    sc_core::sc_time patience() const;
+
+    // the receiving process
+    void receive();
+    progress take(frame_pointer& what);
+    progress store(frame& what);
+    bool allowed(const frame& what, bool write) const;
+    void reply(const frame& what, frame::kind how);
+    void done(const frame& what);
+
+    const config cfg_;
+    register_bank regs_;
+    memory_port out_memory_{dma}, in_memory_{dma};
+    deferral out_later_, in_later_;
+    bandwidth_resource lane_;  // to the fabric
+    std::vector<std::unique_ptr<pair>> pairs_;
+    std::uint32_t starts_ = 0;  // of queue pairs
+    unsigned turn_ = 0;         // whose packet is next
+    ethernet::address address_ = 0;
+    unsigned unacknowledged_ = 0;
+    std::optional<outgoing> outgoing_;
+    std::multimap<sc_core::sc_time, packet_name> deadlines_;
+    std::deque<packet_name> again_;    // packets to send again
+    std::deque<frame_pointer> asked_;  // requests of other cards
+    std::deque<frame_pointer> arrived_;
+    std::uint32_t stored_ = 0;     // bytes of the first of them
+    sc_core::sc_time stored_at_;   // absolute
+    sc_core::sc_time lane_free_;   // absolute
+    sc_core::sc_time round_trip_;  // smoothed
+    sc_core::sc_event work_, arrival_;
+    counts counters_;
+};
+
+}  // namespace trn

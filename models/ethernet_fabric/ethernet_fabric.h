@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <random>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "models/ethernet_fabric/frame.h"
+#include "platform/kernel/introspection.h"
+#include "platform/tlm/bandwidth_resource.h"
+#include "platform/tlm/plug.h"
+
+namespace trn {
+
+/// The Ethernet between servers: a cloud of equal paths with a bandwidth per port and one for all
+/// of it, a latency, loss. Packets take paths by chance and so arrive in another order than they
+/// were sent. Spec: doc/models/ethernet_fabric.md.
+class ethernet_fabric : public sc_core::sc_module,
+                        public plug::device,
+                        public publishes_statistics,
+                        public accepts_faults {
+public:
+    struct config {
+        unsigned ports = 2;
+        std::uint64_t port_bytes_per_second = 50'000'000'000;  ///< of each direction of a port
+        std::uint64_t core_bytes_per_second = 0;               ///< of all ports; 0: non-blocking
+        sc_core::sc_time latency{12'200, sc_core::SC_NS};      ///< of the shortest path; invented
+        unsigned paths = 64;                                   ///< between any two ports
+        sc_core::sc_time spread{1, sc_core::SC_US};            ///< longest path less the shortest
+        std::uint64_t loss_ppm = 0;                            ///< packets lost of a million
+    };
+    struct counts {
+        std::uint64_t packets = 0, bytes = 0, lost = 0, misaddressed = 0;
+    };
+
+    sc_core::sc_vector<plug> port{"port"};
+
+    SC_HAS_PROCESS(ethernet_fabric);
+    ethernet_fabric(sc_core::sc_module_name name, const config& cfg);
+
+    const config& settings() const { return cfg_; }
+    const counts& counters() const { return counters_; }
+    void publish(statistics& out) const override;
+    std::vector<fault> faults() const override;
+    void inject(std::string_view fault, const fault_arguments& arguments) override;
+
+private:
+    struct on_its_way {
+        sc_core::sc_time arrival;
+        std::uint64_t number;  // of sending: breaks ties
+        mutable std::unique_ptr<ethernet::frame> what;
+        bool operator<(const on_its_way& other) const {  // the first to arrive is on top
+            return arrival != other.arrival ? arrival > other.arrival : number > other.number;
+        }
+    };
+    struct side {
+        explicit side(std::uint64_t bytes_per_second);
+        bandwidth_resource in, out;  // into the fabric, out of it
+        bool down = false;
+    };
+
+    void start_of_simulation() override;
+    void received(plug& at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
+    void deliver();
+    void hand_over(std::unique_ptr<ethernet::frame> what);
+    bool lose();
+
+    const config cfg_;
+    std::vector<std::unique_ptr<side>> sides_;
+    std::optional<bandwidth_resource> core_;
+    std::priority_queue<on_its_way> flying_;
+    sc_core::sc_event next_;
+    std::mt19937_64 chance_;
+    std::uint64_t loss_ppm_;
+    std::uint64_t lose_next_ = 0;
+    std::uint64_t number_ = 0;
+    counts counters_;
+};
+
+}  // namespace trn

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <tlm>
+#include <utility>
+#include <vector>
+
+namespace trn::ethernet {
+
+using address = std::uint16_t;  ///< of a card: the port of the fabric that it is in
+
+/// One packet between cards of the reliable transport (SRD) that EFA speaks: what its headers say,
+/// and the data. The layout on the wire is not published and nobody sees it here.
+struct frame {
+    enum class kind : std::uint8_t {
+        hello,     ///< of the fabric, at the start: you are `destination`
+        write,     ///< data for a region of the receiver
+        request,   ///< asks for data of a region of the receiver
+        response,  ///< that data
+        ack,       ///< of a write or a request
+        refused,   ///< instead of one: no such region, or not for that
+    };
+    static constexpr std::uint64_t overhead = 90;  ///< bytes: Ethernet, IP, UDP and SRD headers
+
+    kind what = kind::write;
+    address source = 0, destination = 0;
+    std::uint16_t queue_pair = 0;    ///< of the requester
+    std::uint32_t message = 0;       ///< of the queue pair: which work request
+    std::uint32_t packet = 0;        ///< of the message
+    std::uint16_t region = 0;        ///< of the receiver; writes and requests
+    std::uint64_t at = 0;            ///< where the data goes or comes from; bus address
+    std::uint64_t reply_at = 0;      ///< requests: where the requester wants the data
+    std::uint32_t length = 0;        ///< bytes of data, or asked for
+    std::vector<std::uint8_t> data;  ///< writes and responses
+};
+
+/// Rides on a payload: a frame on its way from one plug to the next, which takes it.
+struct carrier : tlm::tlm_extension<carrier> {
+    std::unique_ptr<frame> carried;
+
+    explicit carrier(std::unique_ptr<frame> f) : carried(std::move(f)) {}
+    tlm::tlm_extension_base* clone() const override { return nullptr; }
+    void copy_from(const tlm::tlm_extension_base&) override {}
+};
+
+}  // namespace trn::ethernet

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trn/efa_regs.h"
+#include "trn_efa.h"
+
+enum {
+    bar = 0,
+    request_size = 64,
+    completion_size = 16,
+    most_entries = 32768,
+    queue_pairs = 64,
+    regions = 16,
+    command_register = 4,
+    memory_and_master = 6,
+    poll_interval = 500, /* nanoseconds */
+};
+
+struct trn_efa {
+    const trn_transport* door;
+};
+
+struct trn_efa_queue {
+    trn_efa* card;
+    uint32_t index, entries;
+    trn_dma_memory requests, completions;
+    uint16_t posted, taken;
+};
+
+static int set(const trn_efa* card, uint64_t offset, uint32_t value) {
+    return card->door->bar_write32(card->door->context, bar, offset, value);
+}
+
+static int get(const trn_efa* card, uint64_t offset, uint32_t* value) {
+    return card->door->bar_read32(card->door->context, bar, offset, value);
+}
+
+static int set_wide(const trn_efa* card, uint64_t low, uint64_t high, uint64_t value) {
+    const int error = set(card, low, (uint32_t)value);
+    return error ? error : set(card, high, (uint32_t)(value >> 32));
+}
+
+int trn_efa_open(const trn_transport* transport, trn_efa** opened) {
+    uint32_t magic = 0;
+    trn_efa* card = malloc(sizeof *card);
+    int error;
+    if (!card) return -ENOMEM;
+    card->door = transport;
+    error = transport->config_write(transport->context, command_register, 2, memory_and_master);
+    if (!error) error = get(card, TRN_EFA_MAGIC_OFFSET, &magic);
+    if (!error && magic != TRN_EFA_MAGIC_RESET) error = -ENODEV;
+    if (!error) error = set(card, TRN_EFA_CONTROL_OFFSET, TRN_EFA_CONTROL_RESET_MASK);
+    if (error) {
+        free(card);
+        return error;
+    }
+    *opened = card;
+    return 0;
+}
+
+void trn_efa_close(trn_efa* card) {
+    set(card, TRN_EFA_CONTROL_OFFSET, TRN_EFA_CONTROL_RESET_MASK);
+    free(card);
+}
+
+int trn_efa_address(trn_efa* card, uint16_t* address) {
+    uint32_t value = 0;
+    const int error = get(card, TRN_EFA_ADDRESS_OFFSET, &value);
+    *address = (uint16_t)value;
+    return error;
+}
+
+int trn_efa_rate(trn_efa* card, uint32_t* megabits) {
+    return get(card, TRN_EFA_RATE_OFFSET, megabits);
+}
+
+int trn_efa_share(trn_efa* card, uint32_t region, uint64_t base, uint64_t size, uint32_t access) {
+    int error;
+    if (region >= regions) return -EINVAL;
+    error = set(card, TRN_EFA_REGION_ACCESS_OFFSET(region), 0);
+    if (!error && size) {
+        error = set_wide(card, TRN_EFA_REGION_BASE_LO_OFFSET(region),
+                         TRN_EFA_REGION_BASE_HI_OFFSET(region), base);
+        if (!error)
+            error = set_wide(card, TRN_EFA_REGION_SIZE_LO_OFFSET(region),
+                             TRN_EFA_REGION_SIZE_HI_OFFSET(region), size);
+        if (!error) error = set(card, TRN_EFA_REGION_ACCESS_OFFSET(region), access);
+    }
+    return error;
+}
+
+static void release(trn_efa_queue* queue) {
+    const trn_transport* door = queue->card->door;
+    if (queue->requests.size) door->dma_free(door->context, &queue->requests);
+    if (queue->completions.size) door->dma_free(door->context, &queue->completions);
+    free(queue);
+}
+
+static int start(trn_efa_queue* queue) {
+    trn_efa* card = queue->card;
+    const uint32_t i = queue->index;
+    int error = set(card, TRN_EFA_QP_STATE_OFFSET(i), 0);
+    if (!error)
+        error = set_wide(card, TRN_EFA_QP_SQ_BASE_LO_OFFSET(i), TRN_EFA_QP_SQ_BASE_HI_OFFSET(i),
+                         queue->requests.iova);
+    if (!error)
+        error = set_wide(card, TRN_EFA_QP_CQ_BASE_LO_OFFSET(i), TRN_EFA_QP_CQ_BASE_HI_OFFSET(i),
+                         queue->completions.iova);
+    if (!error) error = set(card, TRN_EFA_QP_ENTRIES_OFFSET(i), queue->entries);
+    return error ? error : set(card, TRN_EFA_QP_STATE_OFFSET(i), TRN_EFA_QP_STATE_RUN_MASK);
+}
+
+int trn_efa_queue_open(trn_efa* card, uint32_t index, uint32_t entries, trn_efa_queue** opened) {
+    const trn_transport* door = card->door;
+    trn_efa_queue* queue;
+    int error;
+    if (index >= queue_pairs || !entries || entries > most_entries || (entries & (entries - 1)))
+        return -EINVAL;
+    queue = calloc(1, sizeof *queue);
+    if (!queue) return -ENOMEM;
+    queue->card = card;
+    queue->index = index;
+    queue->entries = entries;
+    error = door->dma_alloc(door->context, (uint64_t)entries * request_size, &queue->requests);
+    if (!error)
+        error = door->dma_alloc(door->context, (uint64_t)entries * completion_size,
+                                &queue->completions);
+    if (!error) error = start(queue);
+    if (error) {
+        release(queue);
+        return error;
+    }
+    *opened = queue;
+    return 0;
+}
+
+void trn_efa_queue_close(trn_efa_queue* queue) {
+    set(queue->card, TRN_EFA_QP_STATE_OFFSET(queue->index), 0);
+    release(queue);
+}
+
+int trn_efa_post(trn_efa_queue* queue, const trn_efa_request* request) {
+    uint8_t entry[request_size] = {0};
+    if ((uint16_t)(queue->posted - queue->taken) >= queue->entries) return -EAGAIN;
+    entry[0] = (uint8_t)request->what;
+    memcpy(entry + 2, &request->region, 2);
+    memcpy(entry + 4, &request->card, 2);
+    memcpy(entry + 8, &request->id, 4);
+    memcpy(entry + 12, &request->length, 4);
+    memcpy(entry + 16, &request->local, 8);
+    memcpy(entry + 24, &request->remote, 8);
+    memcpy(
+        (uint8_t*)queue->requests.host + (uint64_t)(queue->posted % queue->entries) * request_size,
+        entry, sizeof entry);
+    queue->posted++;
+    return set(queue->card, TRN_EFA_QP_SQ_TAIL_OFFSET(queue->index), queue->posted);
+}
+
+int trn_efa_wait(trn_efa_queue* queue, uint64_t nanoseconds, trn_efa_completion* done) {
+    const trn_transport* door = queue->card->door;
+    const uint8_t* entry = (const uint8_t*)queue->completions.host +
+                           (uint64_t)(queue->taken % queue->entries) * completion_size;
+    const uint8_t phase = !(queue->taken / queue->entries & 1);
+    const uint64_t end = door->now(door->context) + nanoseconds;
+    while (((const volatile uint8_t*)entry)[7] != phase) {
+        uint32_t state = 0;
+        int error = get(queue->card, TRN_EFA_QP_STATE_OFFSET(queue->index), &state);
+        if (error) return error;
+        if (state & TRN_EFA_QP_STATE_ERROR_MASK) return -EIO;
+        if (((const volatile uint8_t*)entry)[7] == phase) break;
+        if (door->now(door->context) >= end) return -ETIMEDOUT;
+        error = door->wait(door->context, poll_interval);
+        if (error) return error;
+    }
+    memcpy(&done->id, entry, 4);
+    done->status = entry[4];
+    memcpy(&done->length, entry + 8, 4);
+    queue->taken++;
+    return 0;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "models/kinds.h"
+#include "models/pcie_switch/pcie_switch.h"
+#include "platform/log.h"
+#include "platform/platform.h"
+#include "sw-stubs/host/device.h"
+#include "sw-stubs/include/trn_efa.h"
+#include "sw-stubs/transports/in_process.h"
+
+namespace trn {
+namespace {
+
+constexpr std::uint64_t MiB = 1 << 20;
+
+class EfaBetweenServersTest : public testing::Test {
+protected:
+    EfaBetweenServersTest()
+        : platform_(kinds(), {.board = "tests/integration/efa/two_servers.yaml"}) {
+        log::replace_sink({});
+        for (const auto& f : platform_.functions()) {
+            functions_[f.name] = f;
+            hosts_[f.name] = std::make_unique<host_cpu>(*f.port, host_cpu::config{});
+        }
+        EXPECT_EQ(platform_.boot(sc_core::sc_time(1, sc_core::SC_SEC)).what,
+                  stop_reason::kind::condition);
+    }
+    void run(const std::string& who, const std::function<void(const trn_transport&)>& work) {
+        auto& host = *hosts_.at(who);
+        host.run([&] { work(host.transport()); });
+        run_loop::goal goal{"the test", who};
+        goal.condition = [&] { return host.idle(); };
+        platform_.loop().run(std::move(goal));
+        host.rethrow();
+    }
+    void drive(const std::string& chip, const std::function<void(device&)>& work) {
+        run(chip, [&](const trn_transport& door) {
+            device d(door);
+            d.check(trn_probe(d));
+            d.check(trn_reset_device(d));
+            work(d);
+        });
+    }
+    /// Where the servers' other functions reach byte `offset` of a chip's first stack.
+    std::uint64_t hbm(const std::string& chip, std::uint64_t offset) {
+        return functions_.at(chip).port->bar(4).bus_address + offset;
+    }
+
+    platform platform_;
+    std::map<std::string, platform::function> functions_;
+    std::map<std::string, std::unique_ptr<host_cpu>> hosts_;
+};
+
+TEST_F(EfaBetweenServersTest, FunctionsAreNamedByTheirPlaceAndCardsAreNoChips) {
+    std::vector<std::string> names;
+    for (const auto& [name, f] : functions_) names.push_back(name);
+    EXPECT_EQ(names, (std::vector<std::string>{"server0.chip", "server0.nic", "server1.chip",
+                                               "server1.nic"}));
+    EXPECT_EQ(platform_.chips(), (std::vector<std::string>{"server0.chip", "server1.chip"}));
+    EXPECT_EQ(functions_["server1.nic"].server, "server1");
+}
+
+TEST_F(EfaBetweenServersTest, MovesBytesFromAChipsHbmToAChipOfAnotherServer) {
+    std::vector<std::uint8_t> bytes(4 * MiB + 123), back(bytes.size());
+    std::mt19937_64 random(7);
+    for (auto& each : bytes) each = static_cast<std::uint8_t>(random());
+    drive("server0.chip", [&](device& d) {
+        d.check(trn_write(d, 0, trn_hbm_address(d, 0, 64 * MiB), bytes.data(), bytes.size()));
+    });
+    drive("server1.chip", [&](device&) {});
+
+    std::uint16_t address = 0;
+    trn_efa* far = nullptr;
+    run("server1.nic", [&](const trn_transport& door) {
+        // The transport of a card that stays open outlives this program.
+        static const trn_transport kept = door;
+        ASSERT_EQ(trn_efa_open(&kept, &far), 0);
+        ASSERT_EQ(trn_efa_address(far, &address), 0);
+        ASSERT_EQ(trn_efa_share(far, 0, hbm("server1.chip", 0), 1024 * MiB, TRN_EFA_REMOTE_WRITE),
+                  0);
+    });
+    run("server0.nic", [&](const trn_transport& door) {
+        trn_efa* card = nullptr;
+        trn_efa_queue* queue = nullptr;
+        trn_efa_completion done{};
+        ASSERT_EQ(trn_efa_open(&door, &card), 0);
+        ASSERT_EQ(trn_efa_queue_open(card, 0, 16, &queue), 0);
+        const trn_efa_request request{.what = TRN_EFA_WRITE,
+                                      .id = 5,
+                                      .card = address,
+                                      .region = 0,
+                                      .length = static_cast<std::uint32_t>(bytes.size()),
+                                      .local = hbm("server0.chip", 64 * MiB),
+                                      .remote = hbm("server1.chip", 96 * MiB)};
+        ASSERT_EQ(trn_efa_post(queue, &request), 0);
+        ASSERT_EQ(trn_efa_wait(queue, 10'000'000, &done), 0);
+        EXPECT_EQ(done.status, std::uint32_t{TRN_EFA_OK});
+        trn_efa_queue_close(queue);
+        trn_efa_close(card);
+    });
+    drive("server1.chip", [&](device& d) {
+        d.check(trn_read(d, 0, back.data(), trn_hbm_address(d, 0, 96 * MiB), back.size()));
+    });
+    EXPECT_EQ(back, bytes);
+    // No byte went through a host: it turned round in the server's switch.
+    for (const char* name : {"server0.switch", "server1.switch"})
+        EXPECT_LT(platform_.modules().find<pcie_switch>(name)->counters().up, 200u);
+}
+
+}  // namespace
+}  // namespace trn

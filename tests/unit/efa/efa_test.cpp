@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/efa/efa.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <linux/pci_regs.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "models/ethernet_fabric/ethernet_fabric.h"
+#include "models/pcie/pcie_endpoint.h"
+#include "models/root_complex/root_complex.h"
+#include "sw-stubs/include/trn_efa.h"
+#include "sw-stubs/transports/in_process.h"
+#include "tests/unit/root_complex/server_fixture.h"
+
+namespace {
+
+using namespace trn;
+
+constexpr std::uint64_t MiB = 1 << 20;
+
+/// A server: a host, a card with HBM in port 0, an EFA card in port 1.
+struct server {
+    server(const std::string& name, const efa::config& cfg)
+        : host((name + "_host").c_str(), {.memory = 256 * MiB, .ports = 2}),
+          chip(name + "_chip"),
+          pcie((name + "_nic_pcie").c_str(), {.device_id = 0xefa3,
+                                              .class_code = 0x020000,
+                                              .bar0_size = 0x10000,
+                                              .bar4_size = 0,
+                                              .link_width = 16}),
+          nic((name + "_nic").c_str(), cfg) {
+        host.port[0].join(chip.endpoint.link);
+        host.port[1].join(pcie.link);
+        pcie.bar0.bind(nic.registers);
+        nic.dma.bind(pcie.dma);
+        nic.irq.bind(pcie.msix, 0);
+        pcie.function_reset.bind(nic.reset);
+    }
+    void start() {
+        test::turn_on(host.function(0));
+        cpu.emplace(host.function(1), host_cpu::config{});
+        door = cpu->transport();
+    }
+    std::uint64_t hbm(std::uint64_t offset) { return host.function(0).bar(4).bus_address + offset; }
+
+    root_complex host;
+    test::card chip;
+    pcie_endpoint pcie;
+    efa nic;
+    std::optional<host_cpu> cpu;
+    trn_transport door{};
+};
+
+struct EfaTest : testing::Test {
+    explicit EfaTest(const efa::config& cfg = {}) : a("a", cfg), b("b", cfg) {
+        net.port[0].join(a.nic.net);
+        net.port[1].join(b.nic.net);
+        sc_core::sc_start(sc_core::SC_ZERO_TIME);
+        a.start();
+        b.start();
+        std::mt19937_64 random(1);
+        for (std::uint64_t i = 0; i < 64 * MiB; i += 8) {
+            const auto value = random();
+            std::memcpy(a.chip.hbm.bytes().data() + i, &value, sizeof value);
+        }
+    }
+    /// Runs a program on a's host; b shares its first 64 MiB of HBM as region 3.
+    void drive(const std::function<void(trn_efa*, trn_efa_queue*)>& program,
+               std::uint32_t access = TRN_EFA_REMOTE_READ | TRN_EFA_REMOTE_WRITE) {
+        b.cpu->run([&] {
+            ASSERT_EQ(trn_efa_open(&b.door, &far), 0);
+            ASSERT_EQ(trn_efa_address(far, &address), 0);
+            ASSERT_EQ(trn_efa_share(far, 3, b.hbm(0), 64 * MiB, access), 0);
+        });
+        sc_core::sc_start(1, sc_core::SC_MS);
+        a.cpu->run([&] {
+            trn_efa* card = nullptr;
+            trn_efa_queue* queue = nullptr;
+            ASSERT_EQ(trn_efa_open(&a.door, &card), 0);
+            ASSERT_EQ(trn_efa_queue_open(card, 5, 64, &queue), 0);
+            program(card, queue);
+            trn_efa_queue_close(queue);
+            trn_efa_close(card);
+        });
+        for (int ms = 0; ms < 200 && !a.cpu->idle(); ++ms) sc_core::sc_start(1, sc_core::SC_MS);
+        ASSERT_TRUE(a.cpu->idle());
+        a.cpu->rethrow();
+        b.cpu->rethrow();
+    }
+    trn_efa_request request(std::uint32_t what, std::uint32_t id, std::uint64_t local,
+                            std::uint64_t remote, std::uint32_t length) {
+        return {.what = what,
+                .id = id,
+                .card = address,
+                .region = 3,
+                .length = length,
+                .local = a.hbm(local),
+                .remote = b.hbm(remote)};
+    }
+    static trn_efa_completion wait(trn_efa_queue* queue) {
+        trn_efa_completion done{};
+        EXPECT_EQ(trn_efa_wait(queue, 100'000'000, &done), 0);
+        return done;
+    }
+    bool same(std::uint64_t local, std::uint64_t remote, std::uint64_t length) {
+        return std::equal(a.chip.hbm.bytes().data() + local,
+                          a.chip.hbm.bytes().data() + local + length,
+                          b.chip.hbm.bytes().data() + remote);
+    }
+    static double seconds() { return sc_core::sc_time_stamp().to_seconds(); }
+
+    ethernet_fabric net{"net", {.ports = 2}};
+    server a, b;
+    trn_efa* far = nullptr;
+    std::uint16_t address = 0;
+};
+
+TEST_F(EfaTest, WritesFromOneServersHbmIntoAnothers) {
+    drive([&](trn_efa*, trn_efa_queue* queue) {
+        const auto r = request(TRN_EFA_WRITE, 77, 12'345, 4'321, 3 * MiB + 17);
+        ASSERT_EQ(trn_efa_post(queue, &r), 0);
+        const auto done = wait(queue);
+        EXPECT_EQ(done.id, 77u);
+        EXPECT_EQ(done.status, std::uint32_t{TRN_EFA_OK});
+        EXPECT_EQ(done.length, 3 * MiB + 17);
+    });
+    EXPECT_EQ(address, 1);
+    EXPECT_TRUE(same(12'345, 4'321, 3 * MiB + 17));
+    EXPECT_EQ(b.chip.hbm.bytes().data()[4'320], 0);
+    EXPECT_EQ(b.chip.hbm.bytes().data()[4'321 + 3 * MiB + 17], 0);
+    EXPECT_EQ(a.nic.counters().sent, 3 * MiB + 17);
+    EXPECT_GT(a.nic.counters().out_of_order, 0u);  // the paths differ
+}
+
+TEST_F(EfaTest, ReadsFromAnotherServersHbm) {
+    std::copy_n(a.chip.hbm.bytes().data(), 2 * MiB, b.chip.hbm.bytes().data() + MiB);
+    drive([&](trn_efa*, trn_efa_queue* queue) {
+        const auto r = request(TRN_EFA_READ, 1, 32 * MiB + 5, MiB, 2 * MiB);
+        ASSERT_EQ(trn_efa_post(queue, &r), 0);
+        EXPECT_EQ(wait(queue).status, std::uint32_t{TRN_EFA_OK});
+    });
+    EXPECT_TRUE(same(32 * MiB + 5, MiB, 2 * MiB));
+    EXPECT_EQ(b.nic.counters().sent, 2 * MiB);
+}
+
+TEST_F(EfaTest, AShortWriteTakesFifteenMicroseconds) {
+    double taken = 0;
+    drive([&](trn_efa*, trn_efa_queue* queue) {
+        auto r = request(TRN_EFA_WRITE, 1, 0, 0, 8);
+        ASSERT_EQ(trn_efa_post(queue, &r), 0);
+        wait(queue);  // the pointers are cached now
+        r.local = a.hbm(8);
+        const double start = seconds();
+        ASSERT_EQ(trn_efa_post(queue, &r), 0);
+        while (!same(8, 0, 8)) sc_core::wait(10, sc_core::SC_NS);
+        taken = seconds() - start;
+        wait(queue);
+    });
+    EXPECT_GT(taken, 14e-6);
+    EXPECT_LT(taken, 16e-6);
+}
+
+TEST_F(EfaTest, OneCardMovesItsRateLessTheHeaders) {
+    double taken = 0;
+    drive([&](trn_efa* card, trn_efa_queue* queue) {
+        std::uint32_t rate = 0;
+        ASSERT_EQ(trn_efa_rate(card, &rate), 0);
+        EXPECT_EQ(rate, 400'000u);
+        const double start = seconds();
+        for (std::uint32_t i = 0; i < 16; ++i) {
+            const auto r = request(TRN_EFA_WRITE, i, 0, 0, 4 * MiB);
+            ASSERT_EQ(trn_efa_post(queue, &r), 0);
+        }
+        for (std::uint32_t i = 0; i < 16; ++i) EXPECT_EQ(wait(queue).id, i);
+        taken = seconds() - start;
+    });
+    const double wire = 50e9 * 8192 / (8192 + 90);  // Table: 400 Gb/s
+    const double measured = 64 * static_cast<double>(MiB) / taken;
+    EXPECT_LT(measured, wire);
+    EXPECT_GT(measured, wire * 0.96);  // the first packet's way and the last's acknowledgement
+}
+
+TEST_F(EfaTest, LostPacketsAreSentAgainAndCompletionsKeepTheirOrder) {
+    net.inject("loss", {{"ppm", "20000"}});
+    drive([&](trn_efa*, trn_efa_queue* queue) {
+        for (std::uint32_t i = 0; i < 8; ++i) {
+            const auto what = i % 2 == 0 ? TRN_EFA_WRITE : TRN_EFA_READ;
+            const auto r = request(what, i, i * MiB, i * MiB, MiB);
+            ASSERT_EQ(trn_efa_post(queue, &r), 0);
+        }
+        for (std::uint32_t i = 0; i < 8; ++i) {
+            const auto done = wait(queue);
+            EXPECT_EQ(done.id, i);
+            EXPECT_EQ(done.status, std::uint32_t{TRN_EFA_OK});
+        }
+    });
+    EXPECT_GT(net.counters().lost, 0u);
+    EXPECT_GT(a.nic.counters().retransmits, 0u);
+    for (std::uint64_t i = 0; i < 8; ++i) EXPECT_TRUE(same(i * MiB, i * MiB, MiB)) << i;
+}
+
+TEST_F(EfaTest, ALostCardFailsItsRequestsAndComesBack) {
+    drive([&](trn_efa*, trn_efa_queue* queue) {
+        net.inject("port_down", {{"port", "1"}});
+        auto r = request(TRN_EFA_WRITE, 1, 0, 0, MiB);
+        ASSERT_EQ(trn_efa_post(queue, &r), 0);
+        EXPECT_EQ(wait(queue).status, std::uint32_t{TRN_EFA_UNREACHABLE});
+        net.inject("port_up", {{"port", "1"}});
+        ASSERT_EQ(trn_efa_post(queue, &r), 0);
+        EXPECT_EQ(wait(queue).status, std::uint32_t{TRN_EFA_OK});
+    });
+    EXPECT_TRUE(same(0, 0, MiB));
+}
+
+TEST_F(EfaTest, ARegionIsUsedAsItsOwnerAllowsAndNoFurther) {
+    drive(
+        [&](trn_efa*, trn_efa_queue* queue) {
+            auto refused = [&](trn_efa_request r) {
+                EXPECT_EQ(trn_efa_post(queue, &r), 0);
+                return wait(queue).status;
+            };
+            EXPECT_EQ(refused(request(TRN_EFA_WRITE, 1, 0, 0, 64)),
+                      std::uint32_t{TRN_EFA_REMOTE_ACCESS});
+            EXPECT_EQ(refused(request(TRN_EFA_READ, 2, 0, 64 * MiB - 32, 64)),
+                      std::uint32_t{TRN_EFA_REMOTE_ACCESS});
+            auto other = request(TRN_EFA_READ, 3, 0, 0, 64);
+            other.region = 4;
+            EXPECT_EQ(refused(other), std::uint32_t{TRN_EFA_REMOTE_ACCESS});
+            auto nowhere = request(TRN_EFA_READ, 4, 0, 0, 64);
+            nowhere.local = 0x7fff'0000'0000;
+            EXPECT_EQ(refused(nowhere), std::uint32_t{TRN_EFA_LOCAL_ACCESS});
+            EXPECT_EQ(refused(request(TRN_EFA_READ, 5, 0, 0, 0)),
+                      std::uint32_t{TRN_EFA_BAD_REQUEST});
+            EXPECT_EQ(refused(request(9, 6, 0, 0, 64)), std::uint32_t{TRN_EFA_BAD_REQUEST});
+            EXPECT_EQ(refused(request(TRN_EFA_READ, 7, 0, 0, 64)), std::uint32_t{TRN_EFA_OK});
+        },
+        TRN_EFA_REMOTE_READ);
+    EXPECT_EQ(b.chip.hbm.bytes().data()[0], 0);
+}
+
+TEST_F(EfaTest, APulledCardEndsItsRequestsWithoutHanging) {
+    drive([&](trn_efa*, trn_efa_queue* queue) {
+        auto r = request(TRN_EFA_WRITE, 1, 0, 0, 16 * MiB);
+        ASSERT_EQ(trn_efa_post(queue, &r), 0);
+        sc_core::wait(100, sc_core::SC_US);
+        a.host.inject("card_removed", {{"port", "0"}});  // the chip whose HBM is being read
+        EXPECT_EQ(wait(queue).status, std::uint32_t{TRN_EFA_LOCAL_ACCESS});
+    });
+}
+
+TEST_F(EfaTest, ACompletionRaisesItsVector) {
+    unsigned heard = 0;
+    a.host.function(1).on_interrupt(0, [&] { ++heard; });
+    drive([&](trn_efa*, trn_efa_queue* queue) {
+        a.door.bar_write32(a.door.context, 0, 0x1c, 1);  // IRQ_ENABLE
+        const auto r = request(TRN_EFA_WRITE, 1, 0, 0, 64);
+        ASSERT_EQ(trn_efa_post(queue, &r), 0);
+        wait(queue);
+        EXPECT_EQ(heard, 1u);
+    });
+}
+
+TEST_F(EfaTest, MoreRequestsThanTheRingHasRoomForStopTheQueue) {
+    drive([&](trn_efa*, trn_efa_queue* queue) {
+        a.door.bar_write32(a.door.context, 0, 0x1000 + 5 * 0x40 + 0x18, 65);  // QP_SQ_TAIL
+        trn_efa_completion done{};
+        EXPECT_EQ(trn_efa_wait(queue, 1'000'000, &done), -EIO);
+    });
+}
+
+struct EfaGenerations : EfaTest {
+    EfaGenerations() : EfaTest({.generation = efa_generation::v3}) {}
+};
+
+TEST_F(EfaGenerations, SixtyFourCardsOfTrainium2AddUpToTheRackOfTheTables) {
+    drive([&](trn_efa* card, trn_efa_queue*) {
+        std::uint32_t rate = 0;
+        ASSERT_EQ(trn_efa_rate(card, &rate), 0);
+        EXPECT_EQ(64ull * rate, 12'800'000ull);  // 12.8 Tb/s: 64 chips, a card of 200 Gb/s each
+    });
+    // 28.8 Tb/s: 144 chips with 200 Gb/s each are 72 cards of 400 Gb/s.
+    EXPECT_EQ(72 * efa::config{}.bytes_per_second() * 8, 28'800'000'000'000ull);
+}
+
+}  // namespace
