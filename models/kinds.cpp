@@ -36,6 +36,7 @@ const kind_list& kinds() {
         sensors_kind(),
         misuse_port_kind(),
         reset_controller_kind(),
+        sled_controller_kind(),
         // PCI Express
         pcie_endpoint_kind(),
         root_complex_kind(),

@@ -244,6 +244,19 @@ void hbm::finish_repair() {
     std::erase_if(armed_, [](const auto& fault) { return fault.second == fault_kind::repairable; });
 }
 
+/// Without power: bytes, faults and training are gone, what was counted as well.
+void hbm::forget() {
+    bytes_.clear();
+    written_ = written_pages(cfg_.size);
+    armed_.clear();
+    training_asked_ = repairing_ = repair_will_fail_ = false;
+    repair_ = repair_state::none;
+    regs_.reset();
+    regs_.set(reg::size_mib, cfg_.size >> 20);
+    update_error_line();
+    in->invalidate_direct_mem_ptr(0, cfg_.size - 1);
+}
+
 void hbm::inject_error(fault_kind kind, std::uint64_t offset) {
     sc_assert(offset < cfg_.size);
     armed_[offset / atom * atom] = kind;

@@ -49,6 +49,9 @@ public:
 
     tlm_utils::simple_target_socket<hbm, 64> in{"in"};            ///< the memory
     tlm_utils::simple_target_socket<hbm, 64> control{"control"};  ///< hbm.regs.yaml
+    irq_in power_lost{"power_lost", 1, [this](unsigned, bool level) {
+                          if (level) forget();
+                      }};
     irq_out error{"error"};  ///< high while an error counter is not zero
 
     hbm(sc_core::sc_module_name name, const config& cfg);
@@ -98,6 +101,7 @@ private:
     std::uint64_t status();
     void command(std::uint64_t written);
     void finish_repair();
+    void forget();
     void update_error_line();
     unsigned pseudo_channel(std::uint64_t address) const;
 

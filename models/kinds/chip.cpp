@@ -63,6 +63,7 @@ kind udma_kind() {
          {"misc_stride", &c::misc_stride, unit::bytes, "one engine's SDMA block to the next's"},
          {"reset_lines", &c::reset_lines, "each holds an equal part of the engines in reset"},
          {"bytes_per_second", &c::bytes_per_second, unit::bytes_per_second, "of one engine"},
+         {"throttled_permille", &c::throttled_permille, "of the rate, while throttled"},
          {"start_latency", &c::start_latency, "doorbell to first descriptor fetch"},
          {"descriptor_overhead", &c::descriptor_overhead, "between descriptors"},
          {"register_latency", &c::register_latency, "of each register access"},
@@ -77,6 +78,7 @@ kind udma_kind() {
              .of_size([](const c& cfg) { return cfg.engines * cfg.misc_stride; })
              .optional(),
          port::initiator("memory", "descriptors and data"),
+         port::irq_in("throttle", "high: the engines run at a part of their rate"),
          port::irq_in("reset", "each line holds an equal part of the engines in reset")
              .of_lines(&c::reset_lines),
          port::irq_out("aborted", "some queue is stopped by an error")},

@@ -45,6 +45,7 @@ kind hbm_kind() {
          {"shared", &c::shared, "can be mapped by another process, as a guest's BAR4"}},
         {port::target("in", "the memory").of_size(&c::size),
          port::target("control", "its registers").of_size(0x1000),
+         port::irq_in("power_lost", "high: forgets everything"),
          port::irq_out("error", "an ECC counter is not zero"),
          port::provides<activity_interface>("activity", "bytes moved, for the power model")});
 }

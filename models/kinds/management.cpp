@@ -5,6 +5,7 @@
 #include "models/misuse_port/misuse_port.h"
 #include "models/reset_controller/reset_controller.h"
 #include "models/sensors/sensors.h"
+#include "models/sled_controller/sled_controller.h"
 #include "models/uart/uart.h"
 #include "models/watchdog/watchdog.h"
 #include "platform/netlist/kind_table.h"
@@ -15,6 +16,13 @@ struct trn::config::choices<trn::reset_controller::joined> {
     static constexpr std::array list{choice{"none", joined::none}, choice{"ring", joined::ring},
                                      choice{"torus", joined::torus},
                                      choice{"switched", joined::switched}};
+};
+
+template <>
+struct trn::config::choices<trn::sled_cooling> {
+    static constexpr std::array list{
+        trn::config::choice<trn::sled_cooling>{"air", trn::sled_cooling::air},
+        trn::config::choice<trn::sled_cooling>{"liquid", trn::sled_cooling::liquid}};
 };
 
 namespace trn::kind_tables {
@@ -89,7 +97,10 @@ kind sensors_kind() {
          port::uses<activity_interface>("activity", "HBM stacks in order: what makes power")
              .unlimited()
              .optional(),
+         port::irq_in("throttle", "high: the sled wants the chip to slow down"),
+         port::provides<power_interface>("power", "power and heat, for the sled's controller"),
          port::irq_out("irq", "alarm or throttling"),
+         port::irq_out("throttled", "to what can slow down").optional(),
          port::irq_out("trip", "a diode is at the trip temperature")},
         [](const c& cfg) -> std::optional<std::string> {
             if (cfg.dies >= 1 && cfg.dies <= sensors::most_dies) return std::nullopt;
@@ -128,7 +139,9 @@ kind reset_controller_kind() {
         {port::target("in", "reset_controller.regs.yaml").of_size(0x1000),
          port::irq_in("watchdog_bite", "resets the chip"),
          port::irq_in("thermal_trip", "resets the chip"),
+         port::irq_in("power_off", "high: the chip has no power"),
          port::irq_in("host_reset", "resets the chip"),
+         port::irq_out("power_lost", "high while the chip has no power").optional(),
          port::irq_out("chip_reset", "management processor and its devices"),
          port::irq_out("dma_reset", "8 groups, 4 host-transfer engines")
              .times(reset_controller::dma_lines)
@@ -148,6 +161,28 @@ kind reset_controller_kind() {
             if (cfg.chip < chips && cfg.server_in_rack < servers && cfg.rack < racks)
                 return std::nullopt;
             return "the chip's place (rack, server_in_rack, chip) is outside the machine's shape";
+        });
+}
+
+kind sled_controller_kind() {
+    using c = sled_controller::config;
+    return kind_of<sled_controller>(
+        "sled_controller", "The baseboard controller of a sled: power, cooling, throttling.",
+        {{"chips", &c::chips, "of the sled"},
+         {"power_budget", &c::power_budget, "mW of all chips"},
+         {"release_permille", &c::release_permille, "of the budget: below it chips are released"},
+         {"cooling", &c::cooling, "air or liquid"},
+         {"inlet", &c::inlet, "degrees Celsius of what comes in"},
+         {"outlet_limit", &c::outlet_limit, "degrees Celsius from which all chips are throttled"},
+         {"air_resistance", &c::air_resistance, "kelvin per watt at full fan speed"},
+         {"liquid_resistance", &c::liquid_resistance, "kelvin per watt at full flow"}},
+        {port::uses<power_interface>("power", "the chips in order").unlimited().optional(),
+         port::irq_out("throttle", "by chip: slow down").times(&c::chips).optional(),
+         port::irq_out("power_off", "by chip: no power").times(&c::chips).optional()},
+        [](const c& cfg) -> std::optional<std::string> {
+            if (cfg.chips == 0) return "a sled has chips";
+            if (cfg.power_budget == 0) return "a sled has power";
+            return std::nullopt;
         });
 }
 

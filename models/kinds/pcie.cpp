@@ -53,6 +53,7 @@ kind pcie_endpoint_kind() {
          port::irq_in("msix", "a rising line raises the vector of the same number")
              .of_lines(&c::msix_vectors),
          port::irq_in("booting", "high until the chip's firmware is ready"),
+         port::irq_in("power_lost", "high: the chip has no power"),
          port::irq_out("function_reset", "pulses when the host resets the function").optional()},
         [](const c& cfg) -> std::optional<std::string> {
             if (cfg.register_bar != 0 && cfg.register_bar != 2)

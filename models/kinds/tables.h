@@ -39,6 +39,7 @@ kind watchdog_kind();
 kind sensors_kind();
 kind misuse_port_kind();
 kind reset_controller_kind();
+kind sled_controller_kind();
 
 // pcie.cpp
 kind pcie_endpoint_kind();

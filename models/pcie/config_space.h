@@ -67,6 +67,8 @@ public:
     void keep_over_reset(std::uint32_t offset, std::uint32_t length);
     /// Function-level reset: every other register back to its reset value; no hook is called.
     void reset();
+    /// Power-on: the sticky ones as well.
+    void forget() { value_ = reset_; }
 
 private:
     struct write_hook {

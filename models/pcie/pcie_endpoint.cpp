@@ -189,6 +189,20 @@ void pcie_endpoint::msix_control_changed() {
                      (control & PCI_MSIX_FLAGS_MASKALL) != 0);
 }
 
+void pcie_endpoint::power(bool on) {
+    on_ = on;
+    if (!on) {
+        space_.forget();
+        reset_function();
+    }
+    if (auto* wire = link.link(); wire == nullptr)
+        link.tell_link_changed();  // the port finds out whether somebody answers
+    else if (on)
+        wire->train(0);
+    else
+        wire->disable();
+}
+
 void pcie_endpoint::reset_function() {
     space_.reset();
     vectors_.reset();
@@ -202,6 +216,7 @@ void pcie_endpoint::reset_function() {
 
 void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
     auto* header = request.get_extension<tlp>();
+    if (!on_) return request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     if (header != nullptr && header->to == tlp::space::hot_reset) return reset_function();
     // What another device sends is that device's doing, not the host's.
     std::optional<acting> as;
@@ -419,7 +434,7 @@ void pcie_endpoint::pointers_revoked(plug&, std::uint64_t first, std::uint64_t l
 
 /// 2.9.1: a link that goes down resets what is on it.
 void pcie_endpoint::link_changed(plug&) {
-    if (!link.up()) reset_function();
+    if (on_ && !link.up()) reset_function();
 }
 
 void pcie_endpoint::invalidate_direct_mem_ptr(int bar, sc_dt::uint64 first, sc_dt::uint64 last) {

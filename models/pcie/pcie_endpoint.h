@@ -69,6 +69,8 @@ public:
     to_chip bar4{"bar4"};
     irq_in msix;  // a rising line raises the vector of the same number
     irq_in booting{"booting", 1, [](unsigned, bool) {}};  ///< high: software has to wait
+    /// High: no power. Nothing answers, and the link is down for whoever is at its other end.
+    irq_in power_lost{"power_lost", 1, [this](unsigned, bool level) { power(!level); }};
     irq_out function_reset{"function_reset"};  // pulses when software resets the function (FLR)
 
     pcie_endpoint(sc_core::sc_module_name name, const config& cfg);
@@ -146,6 +148,7 @@ private:
     void device_control_changed();
     void msix_control_changed();
     void reset_function();
+    void power(bool on);
     bool send_message(std::uint64_t address, std::uint32_t data);
 
     struct host_cpu final : initiator {
@@ -160,6 +163,7 @@ private:
     std::array<window, 3> windows_{};
     pcie::function_id id_ = 0;  // captured from configuration writes, as 2.2.9 asks
     std::uint16_t pcie_ = 0, power_ = 0, msix_ = 0, aer_ = 0;  // capability offsets
+    bool on_ = true;
     bool bus_master_ = false, in_d3_ = false,
          memory_space_ = false;  // as the last configuration write left them
     dma_link lanes_;

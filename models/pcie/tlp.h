@@ -5,6 +5,8 @@
 #include <systemc>
 #include <tlm>
 
+#include "platform/tlm/plug.h"
+
 namespace trn::pcie {
 
 /// Bus, device and function packed as in a TLP header (2.2.4.2): bus << 8 | device << 3 | function.
@@ -57,5 +59,21 @@ public:
 private:
     tlm::tlm_generic_payload& payload_;
 };
+
+/// Whether there is a device with power at the other end: it completes a read of its vendor id.
+inline bool answers(plug& link) {
+    if (!link.up()) return false;
+    std::uint32_t id = ~0u;
+    tlm::tlm_generic_payload request;
+    framed framed(request, 0);
+    framed.header.to = tlp::space::config;
+    request.set_read();
+    request.set_data_ptr(reinterpret_cast<std::uint8_t*>(&id));
+    request.set_data_length(sizeof id);
+    request.set_streaming_width(sizeof id);
+    sc_core::sc_time untimed;
+    link.send(request, untimed);
+    return request.is_response_ok();
+}
 
 }  // namespace trn::pcie

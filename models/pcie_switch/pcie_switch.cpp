@@ -234,7 +234,7 @@ void pcie_switch::pointers_revoked(plug& at, std::uint64_t first, std::uint64_t 
 
 void pcie_switch::link_changed(plug& at) {
     if (at.index() != up_index)
-        down_[at.index()]->as->link(at.up());
+        down_[at.index()]->as->link(pcie::answers(at));
     else if (!at.up())
         reset_all();
 }

@@ -126,4 +126,21 @@ void reset_controller::start_reset() {
     changed_.notify(cfg_.chip_reset_time);
 }
 
+/// Off: all in reset until power returns. On: the chip starts as it did at first.
+void reset_controller::power(bool on) {
+    if (!on) {
+        changed_.cancel();
+        causes_ = 0;
+        resetting_ = false;
+        regs_.reset();
+        drive_domains();
+        chip_reset.set(true);
+        power_lost.set(true);
+        return;
+    }
+    power_lost.set(false);
+    resetting_ = true;
+    changed_.notify(cfg_.chip_reset_time);
+}
+
 }  // namespace trn

@@ -53,6 +53,9 @@ public:
     irq_in host_reset{"host_reset", 1, [this](unsigned, bool level) {
                           if (level) request(cause::host);
                       }};
+    /// Without power everything is in reset, and nothing is remembered.
+    irq_in power_off{"power_off", 1, [this](unsigned, bool level) { power(!level); }};
+    irq_out power_lost{"power_lost"};  ///< to what forgets without power
     irq_out chip_reset{"chip_reset"};  ///< management processor and its local devices
     sc_core::sc_vector<irq_out> dma_reset{"dma_reset", dma_lines};
     sc_core::sc_vector<irq_out> tpb_reset{"tpb_reset", tpb_lines};
@@ -80,6 +83,7 @@ private:
     void define_registers();
     void request(cause why, const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME);
     void start_reset();
+    void power(bool on);
     void drive_domains();
     std::uint64_t locked(const sc_core::sc_time& now) const;
 

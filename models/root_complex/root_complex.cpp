@@ -397,7 +397,7 @@ void root_complex::pointers_revoked(plug& at, std::uint64_t first, std::uint64_t
 }
 
 void root_complex::link_changed(plug& at) {
-    ports_[at.index()]->link(at.up());
+    ports_[at.index()]->link(pcie::answers(at));
 }
 
 // --- faults ---

@@ -49,6 +49,26 @@ void sensors::sample(const sc_time& now) {
         regs_.set(reg::power, convert_power(die, seconds, number), die);
     for (unsigned diode = 0; diode < diodes; ++diode) convert_temperature(diode, seconds);
     update_lines();
+    for (const auto& tell : converted_) tell();
+}
+
+void sensors::throttled_by_sled(bool level) {
+    if (level) regs_.set(irq_status::throttled, 1);
+    throttled.set(level);
+    update_lines();
+}
+
+std::uint64_t sensors::milliwatts() const {
+    std::uint64_t sum = 0;
+    for (unsigned die = 0; die < cfg_.dies; ++die) sum += regs_.get(reg::power, die);
+    return sum;
+}
+
+std::int32_t sensors::hottest_millidegrees() const {
+    std::int32_t hottest = INT32_MIN;
+    for (unsigned diode = 0; diode < diodes; ++diode)
+        hottest = std::max(hottest, static_cast<std::int32_t>(regs_.get(reg::temperature, diode)));
+    return hottest;
 }
 
 /// By the stacks of a die.

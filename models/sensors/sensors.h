@@ -5,10 +5,14 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <systemc>
 #include <tlm>
+#include <utility>
+#include <vector>
 
 #include "models/sensors/activity.h"
+#include "models/sensors/power.h"
 #include "platform/kernel/introspection.h"
 #include "platform/registers/register_bank.h"
 #include "platform/tlm/irq.h"
@@ -20,7 +24,7 @@ namespace trn {
 /// last conversion, temperature follows power through one thermal resistance and time constant per
 /// diode; a small ripple that depends on seed and sample number only makes samples differ.
 /// Spec: doc/models/sensors.md.
-class sensors : public sc_core::sc_module, public accepts_faults {
+class sensors : public sc_core::sc_module, public accepts_faults, public power_interface {
 public:
     struct config {
         sc_core::sc_time sample_period{10, sc_core::SC_MS};
@@ -44,12 +48,20 @@ public:
     irq_in reset{"reset", 1, [this](unsigned, bool level) {
                      if (level) clear();
                  }};
+    /// The sled wants the chip to slow down: firmware sees it, the engines obey it.
+    irq_in throttle{"throttle", 1, [this](unsigned, bool level) { throttled_by_sled(level); }};
     irq_out irq{"irq"};
-    irq_out trip{"trip"};  ///< a diode is at the trip temperature
+    irq_out throttled{"throttled"};  ///< to what can slow down
+    irq_out trip{"trip"};            ///< a diode is at the trip temperature
 
     sensors(sc_core::sc_module_name name, const config& cfg);
 
     const config& settings() const { return cfg_; }
+    std::uint64_t milliwatts() const override;
+    std::int32_t hottest_millidegrees() const override;
+    void on_conversion(std::function<void()> done) override {
+        converted_.push_back(std::move(done));
+    }
     std::vector<fault> faults() const override;
     void inject(std::string_view fault, const fault_arguments& arguments) override;
 
@@ -63,6 +75,7 @@ private:
     }
 
     void clear();
+    void throttled_by_sled(bool level);
     void sample(const sc_core::sc_time& now);
     std::uint64_t bytes_moved(unsigned die);
     std::uint64_t convert_power(unsigned die, double seconds, std::uint64_t number);
@@ -76,7 +89,8 @@ private:
     std::uint64_t sampled_ = ~0ull;  // number of the conversion in the registers
     std::array<std::uint64_t, most_dies> moved_{};
     std::array<double, diodes> kelvin_over_ambient_{};
-    std::array<double, diodes> injected_{};  // faults: kelvin on top
+    std::vector<std::function<void()>> converted_;  // who wants to know
+    std::array<double, diodes> injected_{};         // faults: kelvin on top
 };
 
 }  // namespace trn

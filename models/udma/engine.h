@@ -37,7 +37,7 @@ struct dma_group {
         unsigned outstanding;                  ///< transfers in flight per engine
         std::uint64_t outstanding_bytes;       ///< no more start while these are in flight
     };
-    const timing times;
+    timing times;
     const unsigned first_engine;  ///< number of the group's engine 0 in the chip
     const sc_core::sc_object& owner;
     register_bank& regs;
@@ -70,6 +70,9 @@ public:
     };
 
     dma_engine(dma_group& group, unsigned number);
+
+    /// The mover's rate from now on.
+    void set_rate(std::uint64_t bytes_per_second) { mover_.set_rate(bytes_per_second); }
 
     // Register side. None of these moves data or calls memory.
     void doorbell(dma_side side, unsigned queue, std::uint32_t count,

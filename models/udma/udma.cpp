@@ -273,6 +273,13 @@ void udma::reset_part(unsigned line, bool level) {
 }
 
 /// A reset that hardware decided on (watchdog, temperature) is nobody's mistake.
+/// All engines of the group, also those that start to work later.
+void udma::slow_down(bool throttled) {
+    group_.times.bytes_per_second =
+        throttled ? cfg_.bytes_per_second / 1000 * cfg_.throttled_permille : cfg_.bytes_per_second;
+    for (auto* each : used_) each->set_rate(group_.times.bytes_per_second);
+}
+
 void udma::reset_engine(unsigned n) {
     if (const auto owned = engines_[n]->owned(); owned > 0 && initiator::current() != nullptr)
         misuse::report(misuse::reset_while_owned, *this,

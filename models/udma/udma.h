@@ -38,6 +38,7 @@ public:
         std::uint64_t misc_stride = 0x2000;  ///< bytes from SDMA block to SDMA block, in `misc`
         unsigned reset_lines = 2;            ///< each holds an equal part of the group in reset
         std::uint64_t bytes_per_second = 38'400'000'000;       ///< of one engine
+        unsigned throttled_permille = 500;                     ///< of it, while throttled; invented
         sc_core::sc_time start_latency{1300, sc_core::SC_NS};  ///< doorbell to first fetch
         sc_core::sc_time descriptor_overhead{16, sc_core::SC_NS};
         sc_core::sc_time register_latency{50, sc_core::SC_NS};
@@ -55,6 +56,7 @@ public:
     tlm_utils::simple_target_socket_optional<udma, 64> misc{"misc"};
     tlm_utils::simple_initiator_socket<udma, 64> memory{"memory"};
     irq_in reset;
+    irq_in throttle{"throttle", 1, [this](unsigned, bool level) { slow_down(level); }};
     irq_out aborted{"aborted"};  ///< high while some queue of the group is stopped by an error
 
     SC_HAS_PROCESS(udma);
@@ -107,6 +109,7 @@ private:
     void hook_interrupt_groups();
     dma_engine& engine(unsigned number);
     std::uint64_t state(unsigned number, dma_side side) const;
+    void slow_down(bool throttled);
     void reset_engine(unsigned n);
     void reset_part(unsigned line, bool level);
     unsigned reset_line_of(unsigned engine) const;

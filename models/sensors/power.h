@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <systemc>
+
+namespace trn {
+
+/// What a chip tells the controller of its sled: power and heat of its last conversion.
+class power_interface : public virtual sc_core::sc_interface {
+public:
+    virtual std::uint64_t milliwatts() const = 0;
+    virtual std::int32_t hottest_millidegrees() const = 0;  ///< Celsius
+    /// Calls `done` after each conversion.
+    virtual void on_conversion(std::function<void()> done) = 0;
+};
+
+}  // namespace trn

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/sled_controller/sled_controller.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string>
+
+#include "platform/log.h"
+
+namespace trn {
+
+sled_controller::sled_controller(sc_core::sc_module_name name, const config& cfg)
+    : sc_module(name), cfg_(cfg) {
+    const auto line = [](const char* each, std::size_t) { return new irq_out(each); };
+    throttle.init(cfg.chips, line);
+    power_off.init(cfg.chips, line);
+}
+
+void sled_controller::start_of_simulation() {
+    for (int i = 0; i < power.size(); ++i) power[i]->on_conversion([this] { look(); });
+}
+
+std::uint64_t sled_controller::of_chip(unsigned chip) const {
+    return powered_ && chip < static_cast<unsigned>(power.size())
+               ? power[static_cast<int>(chip)]->milliwatts()
+               : 0;
+}
+
+std::uint64_t sled_controller::milliwatts() const {
+    std::uint64_t sum = 0;
+    for (unsigned i = 0; i < cfg_.chips; ++i) sum += of_chip(i);
+    return sum;
+}
+
+/// A third is always on; then in proportion to what has to be carried away.
+unsigned sled_controller::speed_permille() const {
+    if (!powered_) return 0;
+    const double load = static_cast<double>(milliwatts()) / static_cast<double>(cfg_.power_budget);
+    return static_cast<unsigned>(std::lround(1000 * std::clamp(load, 1.0 / 3, 1.0)));
+}
+
+double sled_controller::outlet() const {
+    if (!powered_) return cfg_.inlet;
+    const double resistance =
+        cfg_.cooling == sled_cooling::air ? cfg_.air_resistance : cfg_.liquid_resistance;
+    return cfg_.inlet +
+           resistance * static_cast<double>(milliwatts()) / 1000.0 * 1000.0 / speed_permille();
+}
+
+/// Over the budget or too hot: throttles the chips that draw more than an equal part. Releases them
+/// when the sled is well below.
+void sled_controller::look() {
+    if (!powered_) return;
+    const std::uint64_t now = milliwatts();
+    const bool hot = outlet() > cfg_.outlet_limit;
+    if (now > budget() || hot) {
+        const std::uint64_t part = hot ? 0 : budget() / cfg_.chips;
+        for (unsigned i = 0; i < cfg_.chips; ++i) {
+            if (throttle[i].level() || of_chip(i) <= part) continue;
+            ++counters_.throttle_events;
+            log::info(this->name(), "chip {} throttled: it draws {} W, the sled {} of {} W", i,
+                      of_chip(i) / 1000, now / 1000, budget() / 1000);
+            throttle[i].set(true);
+        }
+    } else if (now * 1000 < budget() * cfg_.release_permille) {
+        for (auto& line : throttle) line.set(false);
+    }
+}
+
+void sled_controller::switch_power(bool on) {
+    if (on == powered_) return;
+    powered_ = on;
+    counters_.power_losses += !on;
+    log::info(this->name(), "the sled {} power", on ? "has" : "lost");
+    for (auto& line : throttle) line.set(false);
+    for (auto& line : power_off) line.set(!on);
+}
+
+std::vector<accepts_faults::fault> sled_controller::faults() const {
+    return {{"power_loss", "all chips of the sled lose power, and what their memories hold"},
+            {"power_return", "they have power again and start cold"},
+            {"supply_loss",
+             "power supplies fail; permille: of the budget that is left (1000: repaired)"}};
+}
+
+void sled_controller::inject(std::string_view fault, const fault_arguments& arguments) {
+    if (fault == "power_loss") return switch_power(false);
+    if (fault == "power_return") return switch_power(true);
+    if (fault != "supply_loss")
+        throw fault_error("a sled controller has no fault '" + std::string(fault) + "'");
+    const auto found = arguments.find("permille");
+    if (found == arguments.end()) throw fault_error("permille is missing");
+    std::uint64_t value = 0;
+    const auto& text = found->second;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || value > 1000)
+        throw fault_error("permille is a number from 0 to 1000");
+    budget_permille_ = value;
+    look();
+}
+
+void sled_controller::publish(statistics& out) const {
+    out.count("milliwatts", milliwatts());
+    out.count("speed_permille", speed_permille());
+    out.count("outlet_millidegrees", static_cast<std::uint64_t>(std::lround(outlet() * 1000)));
+    out.count("throttled_chips", static_cast<std::uint64_t>(std::ranges::count_if(
+                                     throttle, [](const auto& line) { return line.level(); })));
+    out.count("throttle_events", counters_.throttle_events);
+    out.count("power_losses", counters_.power_losses);
+}
+
+}  // namespace trn

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <systemc>
+#include <vector>
+
+#include "models/sensors/power.h"
+#include "platform/kernel/introspection.h"
+#include "platform/tlm/irq.h"
+
+namespace trn {
+
+enum class sled_cooling : std::uint8_t { air, liquid };
+
+/// The baseboard controller of a sled: watches what its chips draw, throttles those that draw more
+/// than their share when the sled is over its budget or too hot, sets fans or pump, and switches
+/// the chips' power. It looks when a chip's sensors have converted, so it costs nothing of its own.
+/// Spec: doc/models/sled_controller.md.
+class sled_controller : public sc_core::sc_module,
+                        public publishes_statistics,
+                        public accepts_faults {
+public:
+    struct config {
+        unsigned chips = 4;
+        std::uint64_t power_budget = 4'400'000;  ///< mW of all chips; invented
+        unsigned release_permille = 900;         ///< of the budget, below which chips are released
+        sled_cooling cooling = sled_cooling::liquid;
+        double inlet = 30.0;                ///< degrees Celsius of the air or liquid that comes in
+        double outlet_limit = 65.0;         ///< degrees Celsius from which all chips are throttled
+        double air_resistance = 0.0100;     ///< kelvin per watt at full fan speed; invented
+        double liquid_resistance = 0.0050;  ///< kelvin per watt at full flow; invented
+    };
+    struct counts {
+        std::uint64_t throttle_events = 0;  ///< chips, each time one was throttled
+        std::uint64_t power_losses = 0;
+    };
+
+    /// The chips in order.
+    sc_core::sc_port<power_interface, 0, sc_core::SC_ZERO_OR_MORE_BOUND> power{"power"};
+    sc_core::sc_vector<irq_out> throttle{"throttle"};    ///< by chip: slow down
+    sc_core::sc_vector<irq_out> power_off{"power_off"};  ///< by chip: no power
+
+    sled_controller(sc_core::sc_module_name name, const config& cfg);
+
+    std::uint64_t milliwatts() const;
+    /// Of fans or pump: of the most they do.
+    unsigned speed_permille() const;
+    /// Of what leaves the sled.
+    double outlet() const;
+    bool powered() const { return powered_; }
+    const config& settings() const { return cfg_; }
+    const counts& counters() const { return counters_; }
+
+    void publish(statistics& out) const override;
+    std::vector<fault> faults() const override;
+    void inject(std::string_view fault, const fault_arguments& arguments) override;
+
+private:
+    void start_of_simulation() override;
+    void look();
+    std::uint64_t of_chip(unsigned chip) const;
+    std::uint64_t budget() const { return cfg_.power_budget / 1000 * budget_permille_; }
+    void switch_power(bool on);
+
+    const config cfg_;
+    std::uint64_t budget_permille_ = 1000;  // what the supplies that work leave
+    bool powered_ = true;
+    counts counters_;
+};
+
+}  // namespace trn
