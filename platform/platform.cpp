@@ -180,6 +180,19 @@ std::vector<std::string> platform::chips() const {
 
 void platform::add_methods() {
     add_register_methods(*methods_);
+    methods_->add_list("functions", [this] {
+        json all = json::array();
+        for (const auto& f : functions()) {
+            json bars = json::array();
+            for (unsigned i = 0; i < function_port::bar_count; ++i)
+                if (const auto bar = f.port->bar(i); bar.size != 0)
+                    bars.push_back(
+                        {{"bar", i}, {"size", bar.size}, {"bus_address", bar.bus_address}});
+            all.push_back(
+                {{"name", f.name}, {"server", f.server}, {"chip", f.chip}, {"bars", bars}});
+        }
+        return all;
+    });
     methods_->add_list("misuse", [this] { return misuse::to_json(chips())["rules"]; });
     methods_->methods().add(
         "misuse", "policy: such as \"fail:TRN-DMA-003,length-mismatch\"; clear: boolean",

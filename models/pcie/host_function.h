@@ -72,7 +72,8 @@ public:
 
     function_id id() const { return id_; }
     const sc_core::sc_object& device() const { return device_; }
-    std::uint32_t class_code() { return config_word(0x08) >> 8; }
+    /// As it was found: also of a card that is gone.
+    std::uint32_t class_code() const { return class_code_; }
     host_memory& memory() { return memory_; }
     const host_memory& memory() const { return memory_; }
     /// The BARs, for whoever gives them addresses; then write_bars() tells the function.
@@ -104,6 +105,7 @@ private:
     host_bus& bus_;
     const function_id id_;
     const sc_core::sc_object& device_;
+    std::uint32_t class_code_ = 0;
     std::array<bar_window, bar_count> bars_{};
     std::array<std::uint8_t, 24> view_{};       // the BAR registers as the host wrote them
     std::array<std::uint8_t, 24> view_mask_{};  // their writable bits

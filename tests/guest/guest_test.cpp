@@ -215,6 +215,19 @@ bind:
     EXPECT_THAT(how.output, HasSubstr("17 values"));
 }
 
+TEST(GuestCommandLine, AServerThatTheBoardLacksIsNamed) {
+    scratch_folder folder;
+    std::ofstream(folder / "image") << "never started";
+    const auto file = [&](const std::string& option) { return option + (folder / "image"); };
+    const auto how =
+        run(trnvp + " guest tests/integration/control/two_servers.yaml" + file(" --qemu ") +
+            file(" --kernel ") + file(" --initrd ") + " --server server7");
+    EXPECT_EQ(how.status, 2);
+    EXPECT_THAT(how.output,
+                HasSubstr("--server server7: board 'two-servers' has none of this name"));
+    EXPECT_THAT(how.output, HasSubstr("server0, server1"));
+}
+
 TEST(GuestCommandLine, MissingToolsAreToldApartFromFailures) {
     scratch_folder tools;
     std::ofstream(tools / "missing") << "the mirror is asleep\n";

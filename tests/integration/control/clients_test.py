@@ -72,6 +72,13 @@ class ClientsTest(unittest.TestCase):
             sockets = sorted(name for name in os.listdir(running.folder) if name.endswith(".sock"))
             self.assertEqual(sockets, ["control.sock", "server0.chip0.sock", "server0.chip1.sock",
                                        "server1.chip0.sock", "server1.chip1.sock"])
+            functions = p.list("functions")
+            self.assertEqual([(f["name"], f["server"], f["chip"]) for f in functions][2:],
+                             [("server1.chip0", "server1", True), ("server1.chip1", "server1", True)])
+            # Each server has a bus of its own; on it each chip has its place.
+            hbm = [{b["bar"]: b["bus_address"] for b in f["bars"]}[4] for f in functions]
+            self.assertEqual(hbm[0], hbm[2])
+            self.assertNotEqual(hbm[0], hbm[1])
             # Both are attached before either copies, and a third on a server that has a host already.
             held = VfioUser(os.path.join(running.folder, "server0.chip1.sock"))
             self.assertEqual(held.hello()[0], 0)

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "models/pcie_link/pcie_link.h"
 #include "platform/tlm/memory_port.h"
 #include "sw-stubs/transports/in_process.h"
 #include "tests/unit/root_complex/server_fixture.h"
@@ -217,6 +218,46 @@ TEST_F(RootComplexTest, AVectorReachesTheProgramOfItsOwnFunction) {
     b.endpoint.interrupt(3);
     EXPECT_EQ(heard_a, 0u);
     EXPECT_EQ(heard_b, 1u);
+}
+
+/// A card at the end of a cable.
+struct HostLinkTest : testing::Test {
+    HostLinkTest() {
+        host.port[0].join(cable.a);
+        cable.b.join(a.endpoint.link);
+        sc_core::sc_start(sc_core::SC_ZERO_TIME);
+        test::turn_on(host.function(0));
+    }
+    void let_train() { sc_core::sc_start(1, sc_core::SC_MS); }
+
+    root_complex host{"host", {}};
+    pcie_link cable{"cable", {.needs_training = false}};
+    test::card a{"a"};
+};
+
+TEST_F(HostLinkTest, ACableThatGoesDownIsASurpriseAndTheCardIsFoundAgainWhenItIsBack) {
+    auto& f = host.function(0);
+    write_bar<std::uint32_t>(f, 4, 0, 0x77);
+    EXPECT_EQ(read_bar<std::uint32_t>(f, 4, 0), 0x77u);
+    cable.inject("link_down", {});
+    EXPECT_EQ(read_bar<std::uint32_t>(f, 4, 0), ~0u);
+    EXPECT_TRUE(host.root_port(0).space().get<std::uint32_t>(0x100 + PCI_ERR_UNCOR_STATUS) &
+                PCI_ERR_UNC_SURPDN);
+    EXPECT_EQ(a.engine.write<std::uint32_t>(0x1000, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    cable.inject("link_up", {});
+    let_train();
+    test::turn_on(f);
+    EXPECT_EQ(read_bar<std::uint32_t>(f, 4, 0), 0x77u);
+}
+
+TEST_F(HostLinkTest, AFlapLeavesTheCardAsAfterAReset) {
+    auto& f = host.function(0);
+    cable.inject("flap", {});
+    let_train();
+    EXPECT_EQ(read_bar<std::uint32_t>(f, 4, 0), ~0u);  // memory space is off
+    test::turn_on(f);
+    EXPECT_EQ(read_bar<std::uint32_t>(f, 4, 0), 0u);
+    EXPECT_EQ(host.counters().hot_plug_events, 2u);
 }
 
 struct RootComplexWithoutPeers : testing::Test {};
