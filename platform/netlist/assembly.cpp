@@ -43,14 +43,68 @@ constexpr std::array forms{
     value_form{"real number", refused_by<config::parse_real>},
 };
 
+/// ${i} and ${j} count; nothing else may be called so.
+bool counts(std::string_view name) {
+    return name == "i" || name == "j";
+}
+
+std::vector<assembly::declared>::iterator find_parameter(assembly& in, std::string_view name) {
+    return std::find_if(in.parameters.begin(), in.parameters.end(),
+                        [&](const auto& p) { return p.name == name; });
+}
+
+std::string unknown_parameter_of(const assembly& file, std::string_view name) {
+    return fmt::format("'{}' has no parameter '{}'", file.name, name);
+}
+
+std::vector<std::string> parameter_names(const assembly& file) {
+    std::vector<std::string> names;
+    for (const auto& p : file.parameters) names.push_back(p.name);
+    return names;
+}
+
+void read_choice(assembly& out, const config::node& values, assembly::presets& table,
+                 std::string name) {
+    auto& [chosen, settings] = table.choices.emplace_back(std::move(name), 0);
+    for (const auto& e : values.entries()) {
+        const auto known = find_parameter(out, e.key);
+        if (known == out.parameters.end()) {
+            e.key_node.report(mistake::unknown_parameter, unknown_parameter_of(out, e.key),
+                              suggest(e.key, parameter_names(out)));
+        } else if (!e.value.is_scalar()) {
+            e.value.report(mistake::wrong_shape, "a parameter is a single value");
+        } else if (const auto why = not_of_type(value_type(known->value), e.value.raw())) {
+            e.value.report(why->code, why->message, why->suggestion);
+        } else {
+            settings.push_back({e.key, std::string(e.value.raw()), e.key_node});
+        }
+    }
+}
+
+void read_presets(assembly& out) {
+    const auto list = out.root().find("presets");
+    if (!list) return;
+    for (const auto& table : list.entries()) {
+        if (find_parameter(out, table.key) == out.parameters.end()) {
+            table.key_node.report(mistake::unknown_parameter, unknown_parameter_of(out, table.key),
+                                  suggest(table.key, parameter_names(out)));
+            continue;
+        }
+        auto& made = out.preset_tables.emplace_back(assembly::presets{table.key, {}});
+        for (const auto& choice : table.value.entries())
+            read_choice(out, choice.value, made, choice.key);
+    }
+}
+
 void read_parameters(assembly& out) {
     const auto list = out.root().find("parameters");
     if (!list) return;
     for (const auto& entry : list.entries()) {
         const std::string name = entry.key_node.name();
-        if (name == "i")
-            entry.key_node.report(mistake::bad_name,
-                                  "'i' is the number of a repetition, not a parameter");
+        if (counts(name))
+            entry.key_node.report(
+                mistake::bad_name,
+                fmt::format("'{}' is the number of a repetition, not a parameter", name));
         if (!entry.value.is_scalar())
             entry.value.report(mistake::wrong_shape,
                                "a parameter's default is a single value; its form is its type");
@@ -65,19 +119,49 @@ assembly read_assembly(config::document text, std::filesystem::path folder, file
     out.document = std::make_shared<config::document>(std::move(text));
     out.folder = std::move(folder);
     const auto root = out.root();
+    if (role == file_role::either)
+        role = root.find("assembly") ? file_role::assembly : file_role::board;
     const char* kind_key = role == file_role::board ? "board" : "assembly";
     if (const auto base = root.find("variant_of")) {
         root.only({kind_key, "description", "variant_of", "parameters"}, "a variant");
         out.variant_of = base.as<std::string>();
     } else if (role == file_role::board)
-        root.only({"board", "description", "parameters", "modules", "bind"}, "a board");
+        root.only({"board", "description", "parameters", "presets", "modules", "bind"}, "a board");
     else
-        root.only({"assembly", "description", "parameters", "modules", "bind", "ports"},
+        root.only({"assembly", "description", "parameters", "presets", "modules", "bind", "ports"},
                   "an assembly");
     out.name = root.require<std::string>(kind_key);
     out.description = root.get<std::string>("description", "");
     read_parameters(out);
+    read_presets(out);
     return out;
+}
+
+void apply_presets(const assembly& file, variables& values, std::vector<bool> given,
+                   const std::function<void(std::size_t, const config::refusal&)>& tell) {
+    const auto index_of = [&](std::string_view name) {
+        std::size_t i = 0;
+        while (file.parameters[i].name != name) ++i;
+        return i;
+    };
+    for (std::size_t i = 0; i < file.parameters.size(); ++i)
+        if (file.parameters[i].by_variant) given[i] = true;
+    for (const auto& table : file.preset_tables) {
+        const auto chooser = index_of(table.chooser);
+        const auto& wanted = values[chooser].second;
+        const auto chosen = std::find_if(table.choices.begin(), table.choices.end(),
+                                         [&](const auto& c) { return c.first == wanted; });
+        if (chosen == table.choices.end()) {
+            std::vector<std::string> names;
+            for (const auto& c : table.choices) names.push_back(c.first);
+            tell(chooser,
+                 {mistake::not_a_choice, fmt::format("{}: no preset '{}'", table.chooser, wanted),
+                  suggest(wanted, names)});
+            continue;
+        }
+        for (const auto& setting : chosen->second)
+            if (const auto i = index_of(setting.name); !given[i]) values[i].second = setting.value;
+    }
 }
 
 std::string_view value_type(std::string_view text) {

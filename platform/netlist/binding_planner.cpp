@@ -57,7 +57,7 @@ std::optional<binding_planner::entry> binding_planner::read_entry(const scope& h
         return e;
     }
     const auto before = all_.result.problems->list().size();
-    node.only({"bind", "at", "stride", "size", "to", "to_stride", "line", "count", "first"},
+    node.only({"bind", "at", "stride", "size", "to", "to_stride", "line", "count", "first", "with"},
               "a bind entry");
     e.text = node.at("bind");
     e.size = node.find("size");
@@ -69,33 +69,79 @@ std::optional<binding_planner::entry> binding_planner::read_entry(const scope& h
     read_series(e.at, "at", "stride");
     read_series(e.to, "to", "to_stride");
     read_series(e.line, "line", "");
-    const auto first = node.find("first");
+    const auto first = node.find("first"), with = node.find("with");
     if (all_.result.problems->list().size() != before) return std::nullopt;
     if (first) {
         const auto value = all_.number(first, here.values, 0, most_elements, mistake::bad_count);
         if (!value) return std::nullopt;
         e.first = *value;
     }
+    if (with && !read_with(here, with, e)) return std::nullopt;
     const auto count = read_count(here, node, e);
     if (!count || !check_entry(node, e)) return std::nullopt;
     e.count = *count;
     e.repeated =
-        node.find("count") || first || e.at.is_list() || e.to.is_list() || e.line.is_list();
+        node.find("count") || first || with || e.at.is_list() || e.to.is_list() || e.line.is_list();
     return e;
+}
+
+bool binding_planner::read_with(const scope& here, const config::node& with, entry& e) {
+    for (const auto& one : with.entries()) {
+        const std::string name = one.key_node.name();
+        if (name.empty()) return false;
+        const auto& known = here.values;
+        if (name == "i" || name == "j" ||
+            std::any_of(known.begin(), known.end(),
+                        [&](const auto& v) { return v.first == name; })) {
+            all_.report(one.key_node, mistake::bad_name,
+                        fmt::format("${{{}}} means something here already", name));
+            return false;
+        }
+        auto values = all_.read_series(one.value);
+        if (!values) return false;
+        e.with.emplace_back(name, std::move(*values));
+    }
+    return true;
+}
+
+/// `count: 18`, or `count: [18, 4]` for two counters.
+std::optional<std::uint64_t> binding_planner::read_counters(const scope& here,
+                                                            const config::node& given, entry& e) {
+    const auto number = [&](const config::node& one) {
+        return all_.number(one, here.values, 1, planning::most_bindings, mistake::bad_count);
+    };
+    if (!given.is_list()) return number(given);
+    const auto counters = given.items();
+    if (counters.size() != 2) {
+        all_.report(given, mistake::bad_count,
+                    "a list counts twice: [how often ${i}, how often ${j}]");
+        return std::nullopt;
+    }
+    const auto outer = number(counters[0]), inner = number(counters[1]);
+    if (!outer || !inner) return std::nullopt;
+    if (*outer > planning::most_bindings / *inner) {
+        all_.too_many(given, "bindings", planning::most_bindings);
+        return std::nullopt;
+    }
+    e.inner = *inner;
+    return *outer * *inner;
 }
 
 /// `count`, or the length of the lists beside it; all must agree.
 std::optional<std::uint64_t> binding_planner::read_count(const scope& here,
-                                                         const config::node& node, const entry& e) {
+                                                         const config::node& node, entry& e) {
     std::optional<std::uint64_t> count;
     if (const auto given = node.find("count")) {
-        count = all_.number(given, here.values, 1, planning::most_bindings, mistake::bad_count);
+        count = read_counters(here, given, e);
         if (!count) return std::nullopt;
     }
-    for (const auto* list : {&e.at, &e.to, &e.line}) {
+    std::vector<const series*> lists{&e.at, &e.to, &e.line};
+    for (const auto& [name, values] : e.with) lists.push_back(&values);
+    for (const auto* list : lists) {
         if (!list->is_list()) continue;
         if (!count) count = list->items.size();
         if (list->items.size() == *count && *count > 0) continue;
+        if (e.inner != 0 && list->items.size() == *count / e.inner) continue;  // one per ${i}
         all_.report(list->value, mistake::bad_count,
                     fmt::format("{} values for {} repetitions", list->items.size(), *count));
         return std::nullopt;
@@ -117,8 +163,28 @@ bool binding_planner::check_entry(const config::node& node, const entry& e) {
            needs(e.to.stride, "to_stride", to, "to");
 }
 
+/// Which item is the `k`th time's: lists have one per repetition, or one per ${i} of two counters.
+std::uint64_t binding_planner::index_in(const series& s, const entry& e, std::uint64_t k) {
+    return s.is_list() ? k * s.items.size() / e.count : k;
+}
+
+/// What ${...} means the `k`th time.
+std::optional<variables> binding_planner::kth(const scope& here, const entry& e, std::uint64_t k) {
+    const std::uint64_t inner = std::max<std::uint64_t>(e.inner, 1);
+    auto known = with_i(here.values, e.repeated, e.first + k / inner);
+    if (e.inner != 0) known.emplace_back("j", std::to_string(k % inner));
+    for (const auto& [name, values] : e.with) {
+        auto text = all_.nth_text(values, index_in(values, e, k), known);
+        if (!text) return std::nullopt;
+        known.emplace_back(name, std::move(*text));
+    }
+    return known;
+}
+
 bool binding_planner::bind_once(const scope& here, const entry& e, std::uint64_t k) {
-    const auto known = with_i(here.values, e.repeated, e.first + k);
+    const auto counted = kth(here, e, k);
+    if (!counted) return false;
+    const variables& known = *counted;
     const auto text = all_.text(e.text, known);
     if (!text) return false;
     auto parsed = parse_bind_line(*text);
@@ -148,14 +214,14 @@ bool binding_planner::place(const entry& e, std::uint64_t k, const variables& kn
                         "the range is said twice: here and by 'at'");
             return false;
         }
-        const auto base = nth(e.at, k, known);
+        const auto base = nth(e, e.at, k, known);
         const auto size = all_.size(e.size, known);
-        const auto target = e.to ? nth(e.to, k, known) : 0;
+        const auto target = e.to ? nth(e, e.to, k, known) : 0;
         if (!base || !size || !target) return false;
         line.window = plan::range{*base, *size, *target};
     }
     if (!e.line) return true;
-    const auto number = nth(e.line, k, known);
+    const auto number = nth(e, e.line, k, known);
     if (!number) return false;
     if (!line.to || line.to->index) {
         all_.report(e.line.value, mistake::bad_bind_line,
@@ -166,18 +232,13 @@ bool binding_planner::place(const entry& e, std::uint64_t k, const variables& kn
     return true;
 }
 
-std::optional<std::uint64_t> binding_planner::nth(const series& s, std::uint64_t k,
+std::optional<std::uint64_t> binding_planner::nth(const entry& e, const series& s, std::uint64_t k,
                                                   const variables& known) {
-    if (s.is_list()) return all_.address(s.items[k], known);
+    if (s.is_list()) return all_.address(s.items[index_in(s, e, k)], known);
     const auto base = all_.address(s.value, known);
     if (!base || !s.stride) return base;
     const auto step = all_.address(s.stride, known);
-    if (!step) return std::nullopt;
-    if (k > 0 && *step > (std::numeric_limits<std::uint64_t>::max() - *base) / k) {
-        all_.report(s.stride, mistake::out_of_range, "the repeated range leaves 64 bits");
-        return std::nullopt;
-    }
-    return *base + k * *step;
+    return step ? all_.nth(s.stride, *base, *step, k) : std::nullopt;
 }
 
 // --- Finding an end.
@@ -186,6 +247,7 @@ std::optional<plan::endpoint> binding_planner::resolve(const scope& here, const 
                                                        const config::node& where) {
     const auto found = here.modules.find(end.module);
     if (found == here.modules.end()) {
+        if (here.is_broken(end.module)) return std::nullopt;
         std::vector<std::string> names;
         for (const auto& [name, index] : here.modules) names.push_back(name);
         std::sort(names.begin(), names.end());
@@ -194,7 +256,7 @@ std::optional<plan::endpoint> binding_planner::resolve(const scope& here, const 
         return std::nullopt;
     }
     if (plan_.modules[found->second].built_as == nullptr)
-        return resolve_shown(found->second, end, where);
+        return resolve_shown(here, found->second, end, where);
     return resolve_port(found->second, end, where);
 }
 
@@ -212,7 +274,8 @@ std::optional<plan::endpoint> binding_planner::resolve_port(std::uint32_t module
     return std::nullopt;
 }
 
-std::optional<plan::endpoint> binding_planner::resolve_shown(std::uint32_t module,
+std::optional<plan::endpoint> binding_planner::resolve_shown(const scope& here,
+                                                             std::uint32_t module,
                                                              const bind_line::end& end,
                                                              const config::node& where) {
     const auto& shown = ports_[module];
@@ -220,6 +283,7 @@ std::optional<plan::endpoint> binding_planner::resolve_shown(std::uint32_t modul
         if (!end.index) return found->second;
         return pick(found->second, end, where);
     }
+    if (here.is_broken(end.module)) return std::nullopt;
     std::vector<std::string> names;
     for (const auto& [name, inner] : shown) names.push_back(name);
     all_.report(
@@ -394,12 +458,13 @@ void binding_planner::export_ports(const scope& here) {
             all_.report(e.value, mistake::missing_key, "a repeated port has 'port' and 'count'");
             continue;
         }
-        const auto times =
-            all_.number(count, here.values, 1, planning::most_modules, mistake::bad_count);
-        for (std::uint64_t i = 0; times && i < *times; ++i) {
-            const auto inner = all_.text(port, with_i(here.values, true, i));
+        entry counted;
+        counted.repeated = true;
+        const auto times = read_counters(here, count, counted);
+        for (std::uint64_t k = 0; times && k < *times; ++k) {
+            const auto inner = all_.text(port, *kth(here, counted, k));
             if (!inner) break;
-            export_one(here, fmt::format("{}{}", name, i), *inner, port);
+            export_one(here, fmt::format("{}{}", name, k), *inner, port);
         }
     }
 }

@@ -25,20 +25,13 @@ public:
     void check_whole();
 
 private:
-    /// A value that changes with each repetition: a list, or a number that a stride is added to.
-    struct series {
-        config::node value;
-        std::vector<config::node> items;  ///< of a list
-        config::node stride;
-
-        explicit operator bool() const { return value.exists(); }
-        bool is_list() const { return value.is_list(); }
-    };
     /// One `bind:` entry, ready to be repeated.
     struct entry {
         config::node text, size;
         series at, to, line;
+        std::vector<std::pair<std::string, series>> with;  ///< further variables
         std::uint64_t first = 0, count = 1;
+        std::uint64_t inner = 0;  ///< of `count: [outer, inner]`: how often ${j} counts; else 0
         bool repeated = false;
     };
     /// An assembly's port that shows an inner end.
@@ -49,18 +42,24 @@ private:
     using ends = std::pair<std::uint64_t, std::uint64_t>;
 
     std::optional<entry> read_entry(const scope& here, const config::node& node);
-    std::optional<std::uint64_t> read_count(const scope& here, const config::node& node,
-                                            const entry& e);
+    std::optional<std::uint64_t> read_count(const scope& here, const config::node& node, entry& e);
+    bool read_with(const scope& here, const config::node& with, entry& e);
+    std::optional<std::uint64_t> read_counters(const scope& here, const config::node& given,
+                                               entry& e);
     bool check_entry(const config::node& node, const entry& e);
+    std::optional<variables> kth(const scope& here, const entry& e, std::uint64_t k);
     bool bind_once(const scope& here, const entry& e, std::uint64_t k);
     bool place(const entry& e, std::uint64_t k, const variables& known, bind_line& line);
-    std::optional<std::uint64_t> nth(const series& s, std::uint64_t k, const variables& known);
+    static std::uint64_t index_in(const series& s, const entry& e, std::uint64_t k);
+    std::optional<std::uint64_t> nth(const entry& e, const series& s, std::uint64_t k,
+                                     const variables& known);
 
     std::optional<plan::endpoint> resolve(const scope& here, const bind_line::end& end,
                                           const config::node& where);
     std::optional<plan::endpoint> resolve_port(std::uint32_t module, const bind_line::end& end,
                                                const config::node& where);
-    std::optional<plan::endpoint> resolve_shown(std::uint32_t module, const bind_line::end& end,
+    std::optional<plan::endpoint> resolve_shown(const scope& here, std::uint32_t module,
+                                                const bind_line::end& end,
                                                 const config::node& where);
     std::optional<plan::endpoint> pick(plan::endpoint found, const bind_line::end& end,
                                        const config::node& where);

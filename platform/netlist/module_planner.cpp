@@ -31,8 +31,11 @@ void module_planner::plan_all(const assembly& file) {
     if (!board) return;
     scope top;
     top.file = &*board;
+    const auto before = plan_.problems->list().size();
     top.values = board_values(*board);
     plan_.parameters = top.values;
+    const bool refused = plan_.problems->list().size() != before;
+    if (refused && !options_.set.empty()) return;  // with other values it is another board
     inside_.push_back(&*board);
     expand(top);
     bindings_.check_whole();
@@ -41,6 +44,7 @@ void module_planner::plan_all(const assembly& file) {
 /// The board's parameters, some of them set from the command line.
 variables module_planner::board_values(const assembly& board) {
     variables values;
+    std::vector<bool> given(board.parameters.size());
     for (const auto& p : board.parameters) values.emplace_back(p.name, p.value);
     const auto refuse = [&](mistake code, std::string message, std::string suggestion) {
         plan_.problems->add({.code = code,
@@ -62,8 +66,16 @@ variables module_planner::board_values(const assembly& board) {
         }
         if (const auto why = not_of_type(value_type(found->value), text))
             refuse(why->code, fmt::format("{}: {}", name, why->message), why->suggestion);
-        values[static_cast<std::size_t>(found - board.parameters.begin())].second = text;
+        const auto index = static_cast<std::size_t>(found - board.parameters.begin());
+        values[index].second = text;
+        given[index] = true;
     }
+    apply_presets(board, values, given, [&](std::size_t p, const config::refusal& why) {
+        if (given[p])
+            refuse(why.code, why.message, why.suggestion);
+        else
+            all_.report(board.parameters[p].where, why);
+    });
     return values;
 }
 
@@ -71,11 +83,16 @@ void module_planner::expand(scope& here) {
     const auto list = here.file->root().at("modules");
     for (const auto& e : list.entries()) {
         const auto what = read(here, e);
-        if (!what) continue;
+        if (!what) {
+            here.broken.push_back(e.key);
+            continue;
+        }
         for (std::uint64_t i = 0; i < what->count; ++i) {
             const auto before = all_.mistakes();
             if (!add(here, *what, i)) return;
-            if (all_.mistakes() != before) break;  // the other instances have the same mistakes
+            if (all_.mistakes() == before) continue;
+            here.broken.push_back(what->name);
+            break;  // the other instances have the same mistakes
         }
     }
     bindings_.bind(here);
@@ -106,7 +123,7 @@ std::optional<module_planner::declaration> module_planner::read(const scope& her
     }
     for (const auto& setting : e.value.entries())
         if (setting.key != "type" && setting.key != "count" && setting.key != "each")
-            out.settings.push_back(setting);
+            out.settings.push_back({setting, std::nullopt});
     if (const auto each = e.value.find("each"); each && !read_each(each, out)) return std::nullopt;
     if (out.name.empty() || !find_type(here, type, out)) return std::nullopt;
     return out;
@@ -123,14 +140,16 @@ bool module_planner::read_each(const config::node& each, declaration& out) {
                         fmt::format("'{}' is given for all instances too", setting.key));
             return false;
         }
-        if (!setting.value.is_list() || setting.value.size() < out.count) {
+        const auto values = all_.read_series(setting.value);
+        if (!values) return false;
+        if (values->is_list() && values->items.size() < out.count) {
             all_.report(setting.value, mistake::bad_count,
                         fmt::format("a list of {} values was expected: one per instance; here "
                                     "are {}",
-                                    out.count, setting.value.size()));
+                                    out.count, values->items.size()));
             return false;
         }
-        out.each.emplace_back(setting, setting.value.items());
+        out.each.emplace_back(setting, *values);
     }
     return true;
 }
@@ -156,7 +175,7 @@ std::optional<std::filesystem::path> module_planner::find_file(const assembly& n
                                                                const std::string& name) {
     const auto file = std::filesystem::path(name + ".yaml");
     std::error_code ignored;
-    for (const auto& folder : {named_in.folder, options_.boards}) {
+    for (const auto& folder : {named_in.folder, plan_.file.parent_path(), options_.boards}) {
         const auto candidate = (folder / file).lexically_normal();
         if (file.is_relative() && std::filesystem::is_regular_file(candidate, ignored))
             return candidate;
@@ -208,7 +227,7 @@ std::optional<assembly> module_planner::whole(assembly file, file_role role) {
         return std::nullopt;
     }
     variants_.push_back(*path);
-    auto base = read_whole(*path, role);
+    auto base = read_whole(*path, role == file_role::board ? file_role::either : role);
     variants_.pop_back();
     if (base) set_defaults(*base, file);
     return base;
@@ -227,6 +246,7 @@ void module_planner::set_defaults(assembly& base, const assembly& variant) {
         if (const auto why = not_of_type(value_type(found->value), p.value))
             all_.report(p.where, *why);
         found->value = p.value;
+        found->by_variant = true;
     }
     base.name = variant.name;
     base.description = variant.description;
@@ -263,15 +283,16 @@ bool module_planner::add(scope& here, const declaration& what, std::uint64_t i) 
         return true;
     }
     const auto known = with_i(here.values, what.counted, i);
-    const auto settings = settings_of(what, i);
+    const auto settings = settings_of(what, i, known);
+    if (!settings) return true;
     if (what.built_as != nullptr) {
-        configure(what, settings, known, made);
+        configure(what, *settings, known, made);
         made.end = index + 1;
         plan_.modules.push_back(std::move(made));
         return true;
     }
-    scope inner{what.assembled, {}, index, {}};
-    fill(what, settings, known, inner.values);
+    scope inner{what.assembled, {}, index, {}, {}};
+    fill(what, *settings, known, inner.values);
     made.parameters = inner.values;
     plan_.modules.push_back(std::move(made));
     inside_.push_back(what.assembled);
@@ -281,21 +302,32 @@ bool module_planner::add(scope& here, const declaration& what, std::uint64_t i) 
     return true;
 }
 
-std::vector<module_planner::entry> module_planner::settings_of(const declaration& what,
-                                                               std::uint64_t i) const {
+std::optional<std::vector<module_planner::setting>> module_planner::settings_of(
+    const declaration& what, std::uint64_t i, const variables& known) {
     auto all = what.settings;
-    for (const auto& [e, values] : what.each) all.push_back({e.key, e.key_node, values[i]});
+    for (const auto& [e, values] : what.each) {
+        setting one{{e.key, e.key_node, values.is_list() ? values.items[i] : values.value}, {}};
+        if (!values.is_list()) {
+            one.written_out = all_.nth_text(values, i, known);
+            if (!one.written_out) return std::nullopt;
+        }
+        all.push_back(std::move(one));
+    }
     return all;
 }
 
-void module_planner::configure(const declaration& what, const std::vector<entry>& settings,
+std::optional<std::string> module_planner::value_of(const setting& s, const variables& known) {
+    return s.written_out ? s.written_out : all_.text(s.value, known);
+}
+
+void module_planner::configure(const declaration& what, const std::vector<setting>& settings,
                                const variables& known, plan::module& module) {
     const kind& type = *what.built_as;
     module.config = type.defaults();
     const auto before = all_.mistakes();
     for (const auto& s : settings) {
         if (const auto* p = type.find_parameter(s.key))
-            assign(*p, s.value, known, module.config);
+            assign(*p, s, known, module.config);
         else
             all_.report(s.key_node, mistake::unknown_parameter,
                         fmt::format("{} has no parameter '{}'", type.name, s.key),
@@ -311,15 +343,16 @@ void module_planner::configure(const declaration& what, const std::vector<entry>
         all_.report(what.where, mistake::refused_by_model, fmt::format("{}: {}", type.name, *why));
 }
 
-void module_planner::assign(const parameter& p, const config::node& value, const variables& known,
+void module_planner::assign(const parameter& p, const setting& given, const variables& known,
                             std::any& config) {
+    const auto& value = given.value;
     if (p.list != value.is_list())
         return all_.report(value, mistake::wrong_shape,
                            fmt::format("'{}' is a {}", p.name, p.type));
     const auto items = p.list ? value.items() : std::vector{value};
     std::vector<std::string> texts;
     for (const auto& item : items) {
-        auto text = all_.text(item, known);
+        auto text = p.list ? all_.text(item, known) : value_of(given, known);
         if (!text) return;
         texts.push_back(std::move(*text));
     }
@@ -328,9 +361,12 @@ void module_planner::assign(const parameter& p, const config::node& value, const
 }
 
 /// The values of an assembly's parameters in this instance.
-void module_planner::fill(const declaration& what, const std::vector<entry>& settings,
+void module_planner::fill(const declaration& what, const std::vector<setting>& settings,
                           const variables& known, variables& inner) {
     const auto& declared = what.assembled->parameters;
+    std::vector<bool> given(declared.size());
+    std::vector<config::node> where;
+    for (const auto& p : declared) where.push_back(p.where);
     for (const auto& p : declared) inner.emplace_back(p.name, p.value);
     for (const auto& s : settings) {
         const auto found = std::find_if(declared.begin(), declared.end(),
@@ -341,12 +377,17 @@ void module_planner::fill(const declaration& what, const std::vector<entry>& set
                         suggest(s.key, names_of(declared)));
             continue;
         }
-        const auto text = all_.text(s.value, known);
+        const auto text = value_of(s, known);
         if (!text) continue;
         if (const auto why = not_of_type(value_type(found->value), *text))
             all_.report(s.value, *why);
-        inner[static_cast<std::size_t>(found - declared.begin())].second = *text;
+        const auto index = static_cast<std::size_t>(found - declared.begin());
+        inner[index].second = *text;
+        given[index] = true;
+        where[index] = s.value;
     }
+    apply_presets(*what.assembled, inner, std::move(given),
+                  [&](std::size_t p, const config::refusal& why) { all_.report(where[p], why); });
 }
 
 }  // namespace trn

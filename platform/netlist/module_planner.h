@@ -23,14 +23,17 @@ public:
 
 private:
     using entry = config::node::entry;
+    /// `parameter: value`.
+    struct setting : entry {
+        std::optional<std::string> written_out;  ///< the value, when no node says it
+    };
 
     /// One `modules:` entry, ready to be repeated.
     struct declaration {
         std::string name, type;
-        config::node where;           ///< its key
-        std::vector<entry> settings;  ///< `parameter: value`, for all instances
-        /// `parameter: [value of instance 0, of instance 1, ...]`
-        std::vector<std::pair<entry, std::vector<config::node>>> each;
+        config::node where;             ///< its key
+        std::vector<setting> settings;  ///< for all instances
+        std::vector<std::pair<entry, series>> each;
         bool counted = false;
         std::uint64_t count = 1;
         const kind* built_as = nullptr;  // one of these two
@@ -52,12 +55,13 @@ private:
     bool is_cycle(const assembly* next, const config::node& where);
 
     bool add(scope& here, const declaration& what, std::uint64_t i);
-    std::vector<entry> settings_of(const declaration& what, std::uint64_t i) const;
-    void configure(const declaration& what, const std::vector<entry>& settings,
+    std::optional<std::vector<setting>> settings_of(const declaration& what, std::uint64_t i,
+                                                    const variables& known);
+    void configure(const declaration& what, const std::vector<setting>& settings,
                    const variables& known, plan::module& module);
-    void assign(const parameter& p, const config::node& value, const variables& known,
-                std::any& config);
-    void fill(const declaration& what, const std::vector<entry>& settings, const variables& known,
+    void assign(const parameter& p, const setting& value, const variables& known, std::any& config);
+    std::optional<std::string> value_of(const setting& s, const variables& known);
+    void fill(const declaration& what, const std::vector<setting>& settings, const variables& known,
               variables& inner);
 
     planning& all_;

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "platform/netlist/bind_line.h"
 
 namespace trn {
@@ -10,6 +13,7 @@ namespace trn {
 void planning::report(const config::node& where, mistake code, std::string message,
                       std::string suggestion) {
     const auto at = where.where();
+    ++mistakes_;
     if (reported_.size() > 10'000) return;  // nobody reads more; diagnostics keep the first 100
     const auto once = fmt::format("{}:{}:{}:{}:{}", where.file(), at.line, at.column,
                                   static_cast<unsigned>(code), message);
@@ -66,6 +70,47 @@ std::optional<std::uint64_t> planning::number(const config::node& value, const v
     if (!number || (*number >= least && *number <= most)) return number;
     report(value, outside, fmt::format("{} is not within {} to {}", *number, least, most));
     return std::nullopt;
+}
+
+std::optional<series> planning::read_series(const config::node& value) {
+    if (value.is_list()) return series{value, value.items(), {}};
+    if (!value.is_map()) {
+        report(value, mistake::wrong_shape,
+               "a list, or {first: number, stride: number}, was expected");
+        return std::nullopt;
+    }
+    const auto before = result.problems->list().size();
+    value.only({"first", "stride"}, "a series");
+    const series grown{value.at("first"), {}, value.at("stride")};
+    if (result.problems->list().size() != before) return std::nullopt;
+    return grown;
+}
+
+std::optional<std::string> planning::nth_text(const series& s, std::uint64_t k,
+                                              const variables& known) {
+    if (s.is_list()) return text(s.items[k], known);
+    const auto base = parse(s.value, known, config::parse_unsigned);
+    const auto step = parse(s.stride, known, config::parse_unsigned);
+    if (!base || !step) return std::nullopt;
+    const auto value = nth(s.stride, *base, *step, k);
+    if (!value) return std::nullopt;
+    return std::to_string(*value);
+}
+
+std::optional<std::uint64_t> planning::nth(const config::node& stride, std::uint64_t base,
+                                           std::uint64_t step, std::uint64_t k) {
+    if (k == 0 || step <= (std::numeric_limits<std::uint64_t>::max() - base) / k)
+        return base + k * step;
+    report(stride, mistake::out_of_range, "the repeated value leaves 64 bits");
+    return std::nullopt;
+}
+
+bool scope::is_broken(std::string_view module) const {
+    return std::any_of(broken.begin(), broken.end(), [&](const auto& name) {
+        return module.starts_with(name) &&
+               std::all_of(module.begin() + static_cast<std::ptrdiff_t>(name.size()), module.end(),
+                           [](char c) { return c >= '0' && c <= '9'; });
+    });
 }
 
 variables with_i(const variables& values, bool repeated, std::uint64_t i) {

@@ -6,11 +6,23 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "platform/netlist/assembly.h"
 #include "platform/netlist/plan.h"
 
 namespace trn {
+
+/// A value that changes with each repetition: a list with one item for each, or a number that
+/// grows. Where a key beside it says the stride, that key is `stride`.
+struct series {
+    config::node value;
+    std::vector<config::node> items;  ///< of a list
+    config::node stride;
+
+    explicit operator bool() const { return value.exists(); }
+    bool is_list() const { return value.is_list(); }
+};
 
 /// What both halves of planning share: the plan that grows, and how mistakes are told.
 class planning {
@@ -30,7 +42,8 @@ public:
     void report(const config::node& where, const config::refusal& why) {
         report(where, why.code, why.message, why.suggestion);
     }
-    std::size_t mistakes() const { return reported_.size(); }
+    /// How often report() was called.
+    std::size_t mistakes() const { return mistakes_; }
     void too_many(const config::node& where, std::string_view what, std::uint64_t most);
 
     /// Scalars with their ${...} replaced; nothing after a mistake, which is then reported.
@@ -40,12 +53,21 @@ public:
     std::optional<std::uint64_t> number(const config::node& value, const variables& known,
                                         std::uint64_t least, std::uint64_t most, mistake outside);
 
+    /// `[a, b, ...]` or `{first: a, stride: b}`; nothing after a mistake.
+    std::optional<series> read_series(const config::node& value);
+    /// What a series of read_series() says the `k`th time.
+    std::optional<std::string> nth_text(const series& s, std::uint64_t k, const variables& known);
+    /// `base + k * stride`, when it fits 64 bits.
+    std::optional<std::uint64_t> nth(const config::node& stride, std::uint64_t base,
+                                     std::uint64_t step, std::uint64_t k);
+
 private:
     template <class T>
     std::optional<std::uint64_t> parse(const config::node& value, const variables& known,
                                        config::parsed<T> (*how)(std::string_view));
 
     std::unordered_set<std::string> reported_;
+    std::size_t mistakes_ = 0;
 };
 
 /// One file being instantiated.
@@ -54,6 +76,11 @@ struct scope {
     variables values;
     std::uint32_t container = plan::none;                    ///< none: the board itself
     std::unordered_map<std::string, std::uint32_t> modules;  ///< by local name
+    /// Declared modules that have mistakes: that some of them, or their ports, are missing is no
+    /// news.
+    std::vector<std::string> broken;
+
+    bool is_broken(std::string_view module) const;
 };
 
 /// The values that hold inside the `i`th repetition.

@@ -269,6 +269,70 @@ TEST(Board, E50BoundsCountsAndLists) {
                 testing::Contains(finding{mistake::bad_count, 7, 53}));
 }
 
+TEST(Board, E50BoundsTwoCountersAndWhatCountsBesideThem) {
+    const auto first_of = [](const std::string& rest) {
+        return findings(with_bind("  - {bind: \"dev.irq -> dev.reset[${i}]\", " + rest + "}\n"))
+            .at(0);
+    };
+    EXPECT_EQ(first_of("count: [2]"), (finding{mistake::bad_count, 7, 49}));
+    EXPECT_EQ(first_of("count: [2, 0]"), (finding{mistake::bad_count, 7, 53}));
+    EXPECT_EQ(first_of("count: [2000000, 2000000]"), (finding{mistake::too_many_modules, 7, 49}));
+    EXPECT_EQ(first_of("count: [2, 2], with: {n: [0, 1, 2]}"),
+              (finding{mistake::bad_count, 7, 67}));
+}
+
+TEST(Board, E27AndE08AndE09AndE11AndE22CheckFurtherVariables) {
+    const auto first_of = [](const std::string& with) {
+        return findings(with_bind("  - {bind: dev.irq -> none, count: 2, with: {" + with + "}}\n"))
+            .at(0);
+    };
+    EXPECT_EQ(first_of("i: [1, 2]"), (finding{mistake::bad_name, 7, 46}));
+    EXPECT_EQ(first_of("\"1\": [1, 2]"), (finding{mistake::bad_name, 7, 46}));
+    EXPECT_EQ(first_of("n: 3"), (finding{mistake::wrong_shape, 7, 49}));
+    EXPECT_EQ(first_of("n: {first: 3}"), (finding{mistake::missing_key, 7, 49}));
+    EXPECT_EQ(first_of("n: {first: 0, stride: 1, last: 9}"),
+              (finding{mistake::unknown_key, 7, 71}));
+    EXPECT_EQ(first_of("n: {first: 1, stride: 0xffff_ffff_ffff_ffff}"),
+              (finding{mistake::out_of_range, 7, 68}));
+}
+
+TEST(Board, E26SuggestsThePresetThatWasMeant) {
+    const std::string yaml = R"(board: b
+parameters: {fabric: table, links: 1}
+presets:
+  fabric:
+    table: {links: 4}
+    headline: {links: 8}
+modules: {}
+)";
+    const auto set = [&](std::string text) { return mistakes(yaml, {".", {std::move(text)}}); };
+    EXPECT_TRUE(set("fabric=headline").empty());
+    const auto list = set("fabric=headlin");
+    ASSERT_EQ(list.size(), 1u);
+    EXPECT_EQ(list[0].code, mistake::not_a_choice);
+    EXPECT_THAT(list[0].suggestion, HasSubstr("did you mean 'headline'?"));
+    EXPECT_EQ(findings("board: b\nparameters: {p: x}\npresets: {p: {y: {}}}\nmodules: {}\n"),
+              (std::vector<finding>{{mistake::not_a_choice, 2, 14}}));
+}
+
+TEST(Board, E08AndE12AndE24CheckEveryPresetWhetherChosenOrNot) {
+    EXPECT_EQ(findings(R"(board: b
+parameters: {fabric: table, links: 1}
+presets:
+  fabri: {}
+  fabric:
+    table: {}
+    headline: {link: 8}
+    third: {links: many}
+    fourth: {links: [8]}
+modules: {}
+)"),
+              (std::vector<finding>{{mistake::unknown_parameter, 4, 3},
+                                    {mistake::unknown_parameter, 7, 16},
+                                    {mistake::not_a_number, 8, 20},
+                                    {mistake::wrong_shape, 9, 21}}));
+}
+
 TEST(Board, E51FindsNamesThatACountMakesTwice) {
     const auto list =
         mistakes(with_modules("  a: {type: router, count: 2}\n  a1: {type: router}\n"));
@@ -391,7 +455,7 @@ modules:
   noc: {type: ruoter}
   ram: {type: memory, size: 64}
 bind:
-  - noc.initiator -> ram.out
+  - nok.initiator -> ram.out
 )");
     EXPECT_THAT(list, testing::ElementsAre(finding{mistake::unknown_key, 2, 1},
                                            finding{mistake::unknown_type, 4, 15},
@@ -507,6 +571,23 @@ TEST_F(Assemblies, E53BoundsCountsOfCounts) {
     const auto list = mistakes(with_modules("  a: {type: chips/a, count: 1000}\n"));
     ASSERT_EQ(list.size(), 1u);
     EXPECT_EQ(list[0].code, mistake::too_many_modules);
+}
+
+TEST_F(Assemblies, WithAMistakeAreNotToldToLackWhatTheyWouldHave) {
+    write("chips/a.yaml",
+          "assembly: a\nmodules:\n  m: {type: memry}\n  n: {type: memory, size: 1 KiB}\n"
+          "ports: {in: m.in, other: n.in}\n");
+    const auto list = mistakes(R"(board: b
+modules:
+  noc: {type: router}
+  a: {type: chips/a, count: 3}
+bind:
+  - {bind: "noc.initiator -> a${i}.in", at: 0x0, stride: 1 KiB, size: 1 KiB, count: 3}
+  - {bind: "nok.initiator -> a${i}.in", at: 0x0, stride: 1 KiB, size: 1 KiB, count: 3}
+)");
+    ASSERT_EQ(list.size(), 2u);
+    EXPECT_EQ(list[0].code, mistake::unknown_type);    // memry
+    EXPECT_EQ(list[1].code, mistake::unknown_module);  // nok
 }
 
 TEST_F(Assemblies, ToldOncePerFileHoweverOftenItIsUsed) {

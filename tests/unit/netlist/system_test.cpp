@@ -131,6 +131,73 @@ bind:
     EXPECT_EQ(one.last, 100u);
 }
 
+/// "from -> to" of every binding, in order.
+std::vector<std::string> bindings(const plan& board) {
+    std::vector<std::string> all;
+    for (const auto& b : board.bindings) all.push_back(board.text(b.from) + " " + board.text(b.to));
+    return all;
+}
+
+TEST(Plan, CountsTwiceAndWithFurtherVariables) {
+    const auto board = plan_text(R"(board: b
+modules:
+  strip: {type: socket_strip, count: 3, outlets: 8}
+  cable: {type: socket_strip, count: 2}
+bind:
+  - {bind: "strip${i}.feed <-> none", count: 3}
+  - {bind: "cable${i}.feed <-> none", count: 2}
+  - bind: "strip${i}.outlet[${j}] <-> strip${other}.outlet[${n}]"
+    first: 1
+    count: [2, 2]
+    with: {other: [0, 0, 0, 2], n: {first: 0, stride: 1}}
+  - {bind: "cable${i}.outlet[${j}] <-> strip${to}.outlet[${at}]", count: [2, 2], with: {to: [0, 2], at: [4, 5, 6, 7]}}
+)",
+                                 "b.yaml", test::sample_kinds(), {});
+    EXPECT_EQ(bindings(board),
+              (std::vector<std::string>{
+                  "strip1.outlet[0] strip0.outlet[0]", "strip1.outlet[1] strip0.outlet[1]",
+                  "strip2.outlet[0] strip0.outlet[2]", "strip2.outlet[1] strip2.outlet[3]",
+                  "cable0.outlet[0] strip0.outlet[4]", "cable0.outlet[1] strip0.outlet[5]",
+                  "cable1.outlet[0] strip2.outlet[6]", "cable1.outlet[1] strip2.outlet[7]"}));
+}
+
+TEST(Plan, NumbersInstancesByASeries) {
+    const auto board = plan_text(R"(board: b
+parameters: {base: 0x10}
+modules:
+  strip: {type: socket_strip, count: 3, each: {outlets: {first: "${base}", stride: 2}}}
+bind:
+  - {bind: "strip${i}.feed <-> none", count: 3}
+)",
+                                 "b.yaml", test::sample_kinds(), {".", {"base=1"}});
+    const auto outlets = [&](const char* name) {
+        return board.parameters_of(*board.find(name)).at(0).second;
+    };
+    EXPECT_EQ(outlets("strip0"), "1");
+    EXPECT_EQ(outlets("strip2"), "5");
+}
+
+TEST(Plan, APresetSaysWhatNobodyElseSays) {
+    const auto value = [](std::vector<std::string> set, std::size_t parameter) {
+        const auto board = plan_text(R"(board: b
+parameters: {fabric: table, links: 1, switches: 1}
+presets:
+  fabric:
+    table: {links: 4}
+    headline: {links: 8, switches: 2}
+modules: {}
+)",
+                                     "b.yaml", test::sample_kinds(), {".", std::move(set)});
+        return board.parameters.at(parameter).second;
+    };
+    constexpr std::size_t links = 1, switches = 2;
+    EXPECT_EQ(value({}, links), "4");
+    EXPECT_EQ(value({}, switches), "1");
+    EXPECT_EQ(value({"fabric=headline"}, links), "8");
+    EXPECT_EQ(value({"fabric=headline"}, switches), "2");
+    EXPECT_EQ(value({"fabric=headline", "links=3"}, links), "3");
+}
+
 TEST(System, RefusesAMemoryTheHostCannotHold) {
     try {
         trn::system built(
@@ -247,6 +314,37 @@ bind:
     EXPECT_EQ(planned.find("chip")->type, "chips/large");
     EXPECT_EQ(planned.find("chip")->parameters, (std::vector<std::pair<std::string, std::string>>{
                                                     {"routing_id", "3"}, {"room", "8 KiB"}}));
+}
+
+TEST_F(Nested, PresetsOfAnAssemblyFollowWhoUsesIt) {
+    std::ofstream(folder / "chips/preset.yaml") << R"(assembly: preset
+parameters: {fabric: table, links: 1}
+presets: {fabric: {table: {links: 4}, headline: {links: 8}}}
+modules: {}
+)";
+    std::ofstream(folder / "chips/other.yaml") << R"(assembly: other
+variant_of: chips/preset
+parameters: {fabric: headline}
+)";
+    std::ofstream(folder / "chips/third.yaml") << R"(assembly: third
+variant_of: chips/preset
+parameters: {links: 3}
+)";
+    const auto board = plan_text(R"(board: b
+modules:
+  a: {type: chips/preset}
+  b: {type: chips/preset, fabric: headline}
+  c: {type: chips/preset, fabric: headline, links: 2}
+  d: {type: chips/other}
+  e: {type: chips/third}
+)",
+                                 "b.yaml", test::sample_kinds(), {folder, {}});
+    const auto links = [&](const char* name) { return board.find(name)->parameters.at(1).second; };
+    EXPECT_EQ(links("a"), "4");
+    EXPECT_EQ(links("b"), "8");
+    EXPECT_EQ(links("c"), "2");
+    EXPECT_EQ(links("d"), "8");
+    EXPECT_EQ(links("e"), "3");
 }
 
 TEST_F(Nested, TheFlattenedMapFollowsRoutersToBlocks) {
