@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/kinds.h"
+#include "models/kinds/vocabulary.h"
 #include "platform/netlist/address_map.h"
 #include "platform/netlist/boards.h"
 
@@ -22,6 +23,7 @@ using json = nlohmann::ordered_json;
 struct arguments {
     std::string what;  ///< a board or a kind
     std::string map;
+    std::string graph;
     std::vector<std::string> set;
     bool as_json = false;
     bool list_kinds = false;
@@ -217,6 +219,10 @@ std::string inspect(const arguments& given) {
         return given.as_json ? dump(kind_json(*k)) : kind_text(*k);
     if (given.what.empty() || !is_board(given.what)) refuse_name(given.what);
     const auto board = load_board(given.what, kinds(), given.set);
+    if (!given.graph.empty()) {
+        const auto topology = drawing::read_topology(board, board_vocabulary());
+        return given.graph == "dot" ? to_dot(board, topology) : to_svg(board, topology);
+    }
     return given.as_json ? dump(board_json(board, given.map)) : board_text(board, given.map);
 }
 
@@ -228,6 +234,9 @@ void add_inspect(CLI::App& app, int& status) {
         "inspect", "show a board's tree, parameters and address maps, or explain a kind");
     command->add_option("BOARD|KIND", given->what, "a name from `trnvp boards`, a path, or a kind");
     command->add_option("--map", given->map, "only this router's map, down to the blocks");
+    command
+        ->add_option("--graph", given->graph, "only a drawing of chips, switches, hosts and cables")
+        ->check(CLI::IsMember({"svg", "dot"}));
     command->add_option("--set", given->set, "a parameter of the board: name=value");
     command->add_flag("--list-kinds", given->list_kinds, "everything a board may name");
     command->add_flag("--json", given->as_json, "as JSON");

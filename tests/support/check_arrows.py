@@ -16,6 +16,7 @@ ALLOWED = {
     "platform/kernel/": BASE + ["platform/kernel/", "platform/misuse/"],
     "platform/loader/": BASE + ["platform/loader/"],
     "platform/netlist/": BASE + ["platform/netlist/", "platform/tlm/", "platform/kernel/"],
+    "platform/drawing/": ["platform/drawing/", "platform/netlist/"],
     "platform/debug/": BASE + ["platform/debug/", "platform/kernel/", "platform/attach/"],
     "platform/attach/": BASE + ["platform/attach/", "platform/kernel/", "platform/tlm/"],
     "platform/recording/log/": ["platform/recording/log/"],  # the file format alone
@@ -31,7 +32,7 @@ ALLOWED = {
 }
 # The few places where a model meets an interface that the platform defines for it.
 EXTRA = {
-    "models/kinds": ["platform/netlist/"],
+    "models/kinds": ["platform/netlist/", "platform/drawing/"],
     "models/pcie/": ["platform/attach/function_port.h"],
     "models/root_complex/": ["platform/attach/function_port.h"],
     "models/riscv/": ["platform/debug/debug_target.h"],

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/drawing/layout.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace trn::drawing {
+
+namespace {
+
+constexpr int chip_width = 52, chip_height = 30;
+constexpr int bar = 24;           // thickness
+constexpr int upright_bar = 40;   // likewise, of one between two columns
+constexpr int bar_gap = 18;       // between a bar and the cells
+constexpr int mesh_gap = 26;      // room for the arcs of a torus
+constexpr int group_gap_x = 150;  // room for the label of what joins two groups
+constexpr int group_gap_y = 46;
+constexpr std::size_t most_in_a_row = 4;
+
+bool is_cell(symbol what) {
+    return what == symbol::chip || what == symbol::group;
+}
+
+}  // namespace
+
+layout::layout(const topology& t) : t_(t), boxes_(t.parts.size()), upright_(t.parts.size()) {
+    gather();
+    size(0);
+}
+
+// --- Which line joins what.
+
+unsigned layout::depth(std::uint32_t part) const {
+    unsigned d = 0;
+    for (; part != 0; part = t_.parts[part].parent) ++d;
+    return d;
+}
+
+std::uint32_t layout::member_towards(std::uint32_t part, std::uint32_t group) const {
+    while (t_.parts[part].parent != group) part = t_.parts[part].parent;
+    return part;
+}
+
+void layout::gather() {
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::string>, std::size_t> known;
+    for (const auto& c : t_.connections) {
+        auto a = c.a, b = c.b;
+        if (a == b) continue;
+        auto up = a, other = b;
+        while (depth(up) > depth(other)) up = t_.parts[up].parent;
+        while (depth(other) > depth(up)) other = t_.parts[other].parent;
+        while (up != other) up = t_.parts[up].parent, other = t_.parts[other].parent;
+        auto from = member_towards(a, up), to = member_towards(b, up);
+        if (from > to) std::swap(from, to), std::swap(a, b);
+        const auto [place, fresh] = known.try_emplace({from, to, c.made_of.text}, bundles_.size());
+        if (fresh) {
+            of_group_[up].push_back(bundles_.size());
+            bundles_.push_back({up, from, to, t_.parts[a].what, t_.parts[b].what, c.made_of, 0});
+        }
+        ++bundles_[place->second].count;
+    }
+}
+
+std::vector<std::vector<std::size_t>> layout::neighbours(
+    std::uint32_t group, const std::vector<std::uint32_t>& of) const {
+    std::map<std::uint32_t, std::size_t> index;
+    for (std::size_t i = 0; i < of.size(); ++i) index[of[i]] = i;
+    std::vector<std::set<std::size_t>> found(of.size());
+    if (const auto list = of_group_.find(group); list != of_group_.end())
+        for (const auto one : list->second) {
+            const auto a = index.find(bundles_[one].a), b = index.find(bundles_[one].b);
+            if (a == index.end() || b == index.end()) continue;
+            found[a->second].insert(b->second);
+            found[b->second].insert(a->second);
+        }
+    std::vector<std::vector<std::size_t>> all;
+    for (const auto& one : found) all.emplace_back(one.begin(), one.end());
+    return all;
+}
+
+/// Is a bundle of `part`'s group between it and such a part?
+bool layout::joined(std::uint32_t part, symbol to) const {
+    const auto list = of_group_.find(t_.parts[part].parent);
+    return list != of_group_.end() &&
+           std::any_of(list->second.begin(), list->second.end(), [&](std::size_t one) {
+               const auto& b = bundles_[one];
+               return (b.a == part && t_.parts[b.b].what == to) ||
+                      (b.b == part && t_.parts[b.a].what == to);
+           });
+}
+
+// --- The grid of a group.
+
+std::pair<std::size_t, std::size_t> layout::cells::place(std::size_t i) const {
+    if (down) return {i / rows(), i % rows()};
+    const auto row = i / columns, column = i % columns;
+    return {snake && row % 2 == 1 ? columns - 1 - column : column, row};
+}
+
+layout::cells layout::arrange(std::uint32_t group) const {
+    cells made;
+    for (const auto m : t_.parts[group].members)
+        if (is_cell(t_.parts[m].what)) made.parts.push_back(m);
+    const auto n = made.parts.size();
+    bool groups = false;
+    for (const auto p : made.parts) {
+        groups |= t_.parts[p].what == symbol::group;
+        made.w = std::max(made.w, boxes_[p].w);
+        made.h = std::max(made.h, boxes_[p].h);
+    }
+    const auto near = neighbours(group, made.parts);
+    const bool mesh =
+        std::any_of(near.begin(), near.end(), [](const auto& one) { return !one.empty(); });
+    made.columns = std::max<std::size_t>(1, std::min(n, most_in_a_row));
+    if (mesh) {
+        made.gap_x = groups ? group_gap_x : mesh_gap;
+        made.gap_y = groups ? group_gap_y : mesh_gap;
+        made.snake = n > 3 && std::all_of(near.begin(), near.end(),
+                                          [](const auto& one) { return one.size() == 2; });
+        if (made.snake) {
+            made.columns = (n + 1) / 2;
+        } else {  // a torus: the first neighbour of cell 0 that is a whole row away
+            for (const auto d : near[0])
+                if (d > 1 && n % d == 0) {
+                    made.columns = d;
+                    break;
+                }
+        }
+    } else if (n > most_in_a_row) {
+        made.columns = 2;
+        made.down = true;
+    }
+    return made;
+}
+
+// --- Sizes and places, from the inside out. A group is laid out at 0, 0 and moved afterwards.
+
+void layout::move(std::uint32_t part, int dx, int dy) {
+    boxes_[part].x += dx;
+    boxes_[part].y += dy;
+    for (const auto m : t_.parts[part].members) move(m, dx, dy);
+}
+
+void layout::size(std::uint32_t group) {
+    const auto& members = t_.parts[group].members;
+    for (const auto m : members) {
+        if (t_.parts[m].what == symbol::group)
+            size(m);
+        else
+            boxes_[m] = {0, 0, chip_width, chip_height};
+    }
+    const auto grid = arrange(group);
+    const auto columns =
+        static_cast<int>(std::min(grid.columns, std::max<std::size_t>(1, grid.parts.size())));
+    std::vector<std::uint32_t> above, below, between;
+    for (const auto m : members) {
+        const auto what = t_.parts[m].what;
+        if (is_cell(what)) continue;
+        if (what != symbol::crossing)
+            above.push_back(m);
+        else if (joined(m, symbol::host))
+            above.push_back(m);
+        else if (grid.down)
+            between.push_back(m);
+        else
+            below.push_back(m);
+    }
+    // Cards stand over the host, what a host reaches the rest through stands under it.
+    std::stable_sort(above.begin(), above.end(), [&](auto a, auto b) {
+        const auto rank = [&](std::uint32_t p) {
+            const auto what = t_.parts[p].what;
+            return what == symbol::card ? 0 : what == symbol::host ? 1 : 2;
+        };
+        return rank(a) < rank(b);
+    });
+
+    const int middle = static_cast<int>(between.size()) * (upright_bar + bar_gap) +
+                       (between.empty() ? 0 : bar_gap);
+    const int inner =
+        columns * grid.w + (columns - 1) * grid.gap_x + (between.empty() ? 0 : middle - grid.gap_x);
+    const int margin = grid.gap_x == mesh_gap ? mesh_gap / 2 : 0;
+    const int width = std::max(inner + 2 * margin, 3 * chip_width);
+    int y = title;
+    for (std::size_t i = 0; i < above.size(); ++i) {
+        // Cards share a row.
+        std::size_t row = 1;
+        if (t_.parts[above[i]].what == symbol::card)
+            while (i + row < above.size() && t_.parts[above[i + row]].what == symbol::card) ++row;
+        const int gap = 6, each = (width - static_cast<int>(row - 1) * gap) / static_cast<int>(row);
+        for (std::size_t k = 0; k < row; ++k)
+            boxes_[above[i + k]] = {padding + static_cast<int>(k) * (each + gap), y, each, bar};
+        i += row - 1;
+        y += bar + bar_gap;
+    }
+    y += margin;
+    const int left = padding + (width - inner) / 2;
+    const int top = y;
+    for (std::size_t i = 0; i < grid.parts.size(); ++i) {
+        const auto [column, row] = grid.place(i);
+        const auto c = static_cast<int>(column), r = static_cast<int>(row);
+        const int beside = !between.empty() && c > 0 ? middle - grid.gap_x : 0;
+        move(grid.parts[i], left + c * (grid.w + grid.gap_x) + beside,
+             top + r * (grid.h + grid.gap_y));
+    }
+    const auto rows = static_cast<int>(grid.parts.empty() ? 0 : grid.rows());
+    const int height = rows * grid.h + std::max(0, rows - 1) * grid.gap_y;
+    for (std::size_t i = 0; i < between.size(); ++i) {
+        boxes_[between[i]] = {
+            left + grid.w + bar_gap + static_cast<int>(i) * (upright_bar + bar_gap), top,
+            upright_bar, height};
+        upright_[between[i]] = true;
+    }
+    y += height + margin;
+    for (const auto b : below) {
+        boxes_[b] = {padding, y + bar_gap, width, bar};
+        y += bar_gap + bar;
+    }
+    boxes_[group] = {0, 0, width + 2 * padding, y + padding};
+}
+
+}  // namespace trn::drawing
