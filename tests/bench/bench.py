@@ -64,6 +64,53 @@ def idle(trnvp):
             row("idle booted chip, processor", cpu, "%", "0 % (below 0.5)", cpu < 0.5)]
 
 
+def rack(trnvp):
+    """144 chips: from the start of the process to elaborated, to booted, and then nothing to do."""
+    with tempfile.TemporaryDirectory() as sockets:
+        start = time.monotonic()
+        with subprocess.Popen([trnvp, "run", "trn3-gen2", "--json", "--listen", sockets], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL) as running:
+            try:
+                running.stdout.readline()
+                elaborated = time.monotonic() - start
+                time.sleep(20)  # booted long since, and links trained
+                before = cpu_seconds(running.pid)
+                time.sleep(5)
+                cpu = 100 * (cpu_seconds(running.pid) - before) / 5
+                resident = resident_mib(running.pid)
+                rack_copy = copy_rate(trnvp, sockets, "rack0.sled0.chip0")
+            finally:
+                running.terminate()
+    with tempfile.TemporaryDirectory() as sockets:
+        with subprocess.Popen([trnvp, "run", "trn3-chip", "--listen", sockets, "--uart", "none"],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+            try:
+                chip_copy = copy_rate(trnvp, sockets, "chip0")
+            finally:
+                running.terminate()
+    start = time.monotonic()
+    subprocess.run([trnvp, "run", "trn3-gen2", "--until", "ready", "--uart", "none"], check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    booted = time.monotonic() - start
+    return [row("144 chips: start to elaborated", elaborated, "s", "< 1.5 s", elaborated < 1.5),
+            row("144 chips: start to all booted", booted, "s", "< 10 s", booted < 10),
+            row("144 chips idle, resident", resident, "MiB", "< 2048 MiB", resident < 2048),
+            row("144 chips idle, processor", cpu, "%", "0 % (below 0.5)", cpu < 0.5),
+            {"name": "one of 144 chips copies HBM to HBM", "value": rack_copy, "unit": "s", "peer": "the only chip",
+             "peer_value": chip_copy, "ratio": rack_copy / chip_copy, "goal": "< 1.1 x",
+             "met": rack_copy < 1.1 * chip_copy}]
+
+
+def copy_rate(trnvp, sockets, chip):
+    """Seconds that the fastest of five copies inside a chip took."""
+    while not os.path.exists(os.path.join(sockets, "control.sock")):
+        time.sleep(0.01)
+    copy = [trnvp.with_name("trnctl"), "--connect", sockets, "--chip", chip, "--json", "copy", "hbm0@16MiB",
+            "hbm1@16MiB", "64MiB"]
+    return min(json.loads(subprocess.run(copy, check=True, stdout=subprocess.PIPE).stdout)["wall_s"]
+               for _ in range(5))
+
+
 def recording(trnvp):
     """The same copy over the socket with and without --record, in turns."""
     def megabytes_per_second(*options):
@@ -101,7 +148,7 @@ def resident_mib(pid):
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-WHOLE_RUNS = {"cold_boot": cold_boot, "idle": idle, "recording": recording}
+WHOLE_RUNS = {"cold_boot": cold_boot, "idle": idle, "rack": rack, "recording": recording}
 
 
 def main() -> int:
