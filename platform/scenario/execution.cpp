@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <memory>
 #include <optional>
 
 #include "platform/fidelity_report.h"
@@ -11,7 +12,7 @@
 #include "platform/kernel/trace.h"
 #include "platform/platform.h"
 #include "platform/scenario/play.h"
-#include "sw-stubs/transports/in_process.h"
+#include "sw-stubs/transports/in_process_hosts.h"
 
 namespace trn::scenario {
 
@@ -32,6 +33,36 @@ platform_options build_options(const scenario& what, const execution_options& op
     build.trace = options.trace;
     return build;
 }
+
+/// The hosts of the board's chips, for steps: these run in a process of the first chip's host.
+class scenario_hosts final : public crew {
+public:
+    explicit scenario_hosts(const platform& board) : hosts_(board.chip_functions()) {
+        if (chips().empty()) throw std::runtime_error("the board has no PCIe function to drive");
+        hosts_.attach(0);
+    }
+
+    void play(const crew::work& steps) { hosts_.start({0}, steps); }
+    bool idle() const { return hosts_.idle(); }
+
+    std::vector<std::string> chips() override { return hosts_.chips(); }
+    void run_each(const std::vector<std::size_t>& which, const crew::work& does) override {
+        std::size_t left = which.size();
+        sc_core::sc_event done;
+        hosts_.start(which, [&](std::size_t chip, device& on) {
+            // Told on every way out.
+            const std::shared_ptr<void> out(nullptr, [&](void*) {
+                if (--left == 0) done.notify(sc_core::SC_ZERO_TIME);
+            });
+            does(chip, on);
+        });
+        while (left > 0) sc_core::wait(done);
+        hosts_.rethrow();
+    }
+
+private:
+    in_process_hosts hosts_;
+};
 
 /// What a scenario expects to see broken does not fail it.
 void set_misuse_policies(const scenario& what, const execution_options& options) {
@@ -68,13 +99,10 @@ void execute(const scenario& what, const kind_list& kinds, const execution_optio
         std::fwrite(text.data(), 1, text.size(), stdout);
         if (trace::on()) trace::event(module, "printed", {{"text", text}});
     });
-    const auto functions = board.chip_functions();
-    if (functions.empty()) throw std::runtime_error("the board has no PCIe function to drive");
-    host_cpu cpu(*functions.front().port, {});
+    scenario_hosts hosts(board);
     std::optional<std::string> failure;
-    cpu.run([&] {
-        device chip(cpu.transport());
-        world all(chip, board.methods(), what.seed);
+    hosts.play([&](std::size_t, device& chip) {
+        world all(chip, hosts, board.methods(), what.seed);
         try {
             play(what, all, to);
         } catch (const std::exception& wrong) {
@@ -86,7 +114,7 @@ void execute(const scenario& what, const kind_list& kinds, const execution_optio
     goal.ends_on_pause = true;
     goal.until = sc_core::sc_time(static_cast<double>(what.time_limit_ns), sc_core::SC_NS);
     const auto how = board.loop().run(std::move(goal));
-    if (!failure && !cpu.idle())
+    if (!failure && !hosts.idle())
         failure = how.what == stop_reason::kind::time_limit
                       ? fmt::format("not done after {} simulated (time_limit)",
                                     to_text(sc_core::sc_time_stamp()))

@@ -136,6 +136,16 @@ std::uint64_t reader::time(std::string_view key, std::uint64_t otherwise) const 
     return has(key) ? time(key) : otherwise;
 }
 
+std::uint64_t reader::rate(std::string_view key, std::uint64_t otherwise) const {
+    if (!has(key)) return otherwise;
+    const auto value = at(key);
+    const auto read = config::parse_data_rate(replaced(value, *point_));
+    if (const auto* good = std::get_if<data_rate>(&read)) return good->bytes_per_second;
+    const auto& wrong = std::get<config::refusal>(read);
+    value.report(wrong.code, wrong.message, wrong.suggestion);
+    return otherwise;
+}
+
 location reader::place(std::string_view key) const {
     const auto value = at(key);
     if (!value) return {};

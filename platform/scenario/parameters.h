@@ -40,6 +40,7 @@ public:
     std::uint64_t offset(std::string_view key, std::uint64_t otherwise) const;  ///< number or size
     std::uint64_t time(std::string_view key) const;                             ///< nanoseconds
     std::uint64_t time(std::string_view key, std::uint64_t otherwise) const;
+    std::uint64_t rate(std::string_view key, std::uint64_t otherwise) const;  ///< bytes per second
     location place(std::string_view key) const;
     template <class E>
     E choice(std::string_view key) const;

@@ -51,6 +51,20 @@ struct choices<trn_engine_command> {
     };
 };
 
+template <>
+struct choices<traffic_pattern> {
+    static constexpr std::array list{
+        choice<traffic_pattern>{"local", traffic_pattern::local},
+        choice<traffic_pattern>{"own_hbm", traffic_pattern::own_hbm},
+        choice<traffic_pattern>{"all_to_all", traffic_pattern::all_to_all},
+        choice<traffic_pattern>{"bisection", traffic_pattern::bisection},
+        choice<traffic_pattern>{"incast", traffic_pattern::incast},
+        choice<traffic_pattern>{"same_server", traffic_pattern::same_server},
+        choice<traffic_pattern>{"same_rack", traffic_pattern::same_rack},
+        choice<traffic_pattern>{"other_rack", traffic_pattern::other_rack},
+    };
+};
+
 }  // namespace trn::config
 
 namespace trn::scenario {
@@ -680,6 +694,34 @@ action read_expect(const reader& r) {
         }};
 }
 
+// --- All chips of the machine
+
+action read_traffic(const reader& r) {
+    r.only({"pattern", "engines", "size", "wrap", "descriptor", "machine", "at_least", "at_most"});
+    const auto pattern = r.choice<traffic_pattern>("pattern");
+    machine::load how;
+    how.engines = static_cast<std::uint32_t>(r.number("engines", word_max, how.engines));
+    how.bytes = r.size("size");
+    how.wrap = r.offset("wrap", 0);
+    how.descriptor = static_cast<std::uint32_t>(r.offset("descriptor", how.descriptor));
+    const bool whole = r.flag("machine", false);  // the bounds are of all chips together
+    const auto least = r.rate("at_least", 0), most = r.rate("at_most", any);
+    const auto text = [](std::uint64_t rate) {
+        return fmt::format("{:.1f} GB/s", static_cast<double>(rate) * 1e-9);
+    };
+    const auto wanted =
+        most == any ? "at least " + text(least) : fmt::format("{} to {}", text(least), text(most));
+    return {fmt::format("{} traffic of {} engines per chip: {}", to_string(pattern), how.engines,
+                        wanted),
+            [=](world& w) {
+                if (!w.chips) w.chips.emplace(w.hosts);
+                const auto chips = whole ? 1 : w.chips->chips().size();
+                const auto rate = static_cast<std::uint64_t>(w.chips->sustained(pattern, how) *
+                                                             1e9 / static_cast<double>(chips));
+                if (rate < least || rate > most) throw step_failure("it is " + text(rate));
+            }};
+}
+
 struct step_kind {
     std::string_view name;
     action (*read)(const reader&);
@@ -709,6 +751,7 @@ constexpr std::array kinds{
     step_kind{"mailbox", read_mailbox},
     step_kind{"read_counters", read_read_counters},
     step_kind{"power", read_power},
+    step_kind{"traffic", read_traffic},
     step_kind{"inject", read_inject},
     step_kind{"peek", read_peek},
     step_kind{"poke", read_poke},

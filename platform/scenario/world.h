@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "platform/attach/control/control.h"
 #include "sw-stubs/host/device.h"
 #include "sw-stubs/host/location.h"
+#include "sw-stubs/host/machine.h"
 #include "sw-stubs/host/pattern.h"
 
 namespace trn::scenario {
@@ -16,10 +18,11 @@ namespace trn::scenario {
 /// What steps act on: the device through the driver stub, the platform through its control methods.
 class world {
 public:
-    world(trn::device& device, trn::control& control, std::uint64_t seed)
-        : device(device), control(control), seed(seed) {}
+    world(trn::device& device, crew& hosts, trn::control& control, std::uint64_t seed)
+        : device(device), hosts(hosts), control(control), seed(seed) {}
 
-    trn::device& device;
+    trn::device& device;  ///< of the first chip
+    crew& hosts;          ///< of all chips
     trn::control& control;
     const std::uint64_t seed;
 
@@ -29,6 +32,7 @@ public:
         std::unique_ptr<host_buffer> from, to;
     };
     std::map<std::string, job> jobs;
+    std::optional<machine> chips;                    ///< once a step has worked with all of them
     std::map<std::string, std::uint64_t> uart_read;  ///< bytes of each console that a step consumed
 
     /// Lets simulated time pass; at least `nanoseconds`.

@@ -2,13 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <exception>
-#include <iterator>
-#include <optional>
 
 #include "models/kinds.h"
 #include "platform/platform.h"
-#include "sw-stubs/transports/in_process.h"
+#include "sw-stubs/transports/in_process_hosts.h"
 #include "sw-stubs/trnctl/session.h"
 
 namespace trn {
@@ -26,7 +23,8 @@ public:
                                                            : timing_mode::contended,
                               .seed = options.seed,
                               .trace = options.trace}),
-          chip_(options.chip) {
+          chip_(options.chip),
+          hosts_(platform_.chip_functions()) {
         platform_.methods().consoles().listen(
             [this](std::string_view module, std::string_view text) {
                 if (heard_) (*heard_)(std::string(module), std::string(text));
@@ -34,22 +32,29 @@ public:
     }
 
     void run(const std::function<void(device&)>& work) override {
-        if (!cpu_) cpu_.emplace(function_of(chip_), host_cpu::config{});
+        const auto all = chips();
+        const auto name = choose_chip(chip_, all, platform_.about().board);
+        const auto number = std::ranges::find(all, name) - all.begin();
+        run_each({static_cast<std::size_t>(number)}, [&](std::size_t, device& on) { work(on); });
+    }
+
+    std::vector<std::string> chips() override {
+        auto known = hosts_.chips();
+        if (known.empty())
+            throw user_error(
+                fmt::format("board '{}' has no PCIe function", platform_.about().board));
+        return known;
+    }
+
+    void run_each(const std::vector<std::size_t>& which, const crew::work& does) override {
+        for (const auto chip : which) hosts_.attach(chip);
         wait_ready(std::chrono::minutes(1));
-        std::exception_ptr failure;
-        cpu_->run([&] {
-            try {
-                if (!host_) host_.emplace(cpu_->transport());
-                work(*host_);
-            } catch (const std::exception&) {
-                failure = std::current_exception();
-            }
-        });
+        hosts_.start(which, does);
         run_loop::goal goal{"trnctl", "its command"};
-        goal.condition = [&] { return cpu_->idle(); };
+        goal.condition = [&] { return hosts_.idle(); };
         const auto how = platform_.loop().run(std::move(goal));
-        if (failure) std::rethrow_exception(failure);
-        if (!cpu_->idle()) throw std::runtime_error(how.text);
+        hosts_.rethrow();
+        if (!hosts_.idle()) throw std::runtime_error(how.text);
     }
 
     json call(std::string_view method, const json& params) override {
@@ -82,21 +87,9 @@ public:
     }
 
 private:
-    function_port& function_of(const std::string& chip) const {
-        const auto all = platform_.chip_functions();
-        const auto& board = platform_.about().board;
-        if (all.empty()) throw user_error(fmt::format("board '{}' has no PCIe function", board));
-        std::vector<std::string> known;
-        std::ranges::transform(all, std::back_inserter(known), &platform::function::name);
-        const auto chosen = choose_chip(chip, known, board);
-        return *std::ranges::find(all, chosen, &platform::function::name)->port;
-    }
-
     platform platform_;
     const std::string chip_;
-    std::optional<host_cpu> cpu_;  // when something needs the device
-    // In this order: the device's memory is the CPU's. Its calls after the last run() are frees.
-    std::optional<device> host_;
+    in_process_hosts hosts_;
     const uart_listener* heard_ = nullptr;
     bool ready_ = false;
 };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sw-stubs/host/location.h"
+#include "sw-stubs/host/machine.h"
 #include "sw-stubs/trnctl/session.h"
 
 // What trnctl does, one function per command. Everything about the device goes through the driver
@@ -63,6 +64,15 @@ void registers(session& where, const register_choice& which, const output& out);
 void misuse_rules(session& where, const std::string& policy, bool clear, const output& out);
 /// Copies of growing sizes in every direction, as a table.
 void bench(session& where, std::uint64_t largest, const output& out);
+struct matrix_options {
+    machine::load load;
+    std::optional<traffic_pattern> pattern;  ///< nothing: every pair by itself
+    std::size_t sample = 0;                  ///< about so many pairs; 0: all
+    bool verify = false;
+    bool summary = false;  ///< only the table by distance
+};
+/// Bandwidth and latency between the chips of a machine, HBM to HBM.
+void matrix(session& where, const matrix_options& options, const output& out);
 /// Boot stages, then verified copies host -> HBM -> HBM -> host.
 void demo(session& where, std::uint64_t size, const output& out);
 /// UART, power and counters for `seconds`, or until the platform ends.

@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -37,7 +38,28 @@ public:
           control_(folder_.empty() ? options.connect : (folder_ / "control.sock").string(),
                    read_first_line(options.token_file)) {}
 
-    void run(const std::function<void(device&)>& work) override { work(host()); }
+    void run(const std::function<void(device&)>& work) override {
+        work(host(choose_chip(chip_, chips(), folder_.string())));
+    }
+
+    /// The functions that have a socket: chip2 before chip10.
+    std::vector<std::string> chips() override {
+        if (folder_.empty())
+            throw user_error(
+                "this needs the device itself: --connect the folder that 'trnvp run --listen' "
+                "made");
+        std::vector<std::string> known;
+        for (const auto& entry : fs::directory_iterator(folder_))
+            if (entry.path().extension() == ".sock" && entry.path().stem() != "control")
+                known.push_back(entry.path().stem());
+        std::ranges::sort(known, {}, [](const auto& name) { return std::pair(name.size(), name); });
+        return known;
+    }
+
+    void run_each(const std::vector<std::size_t>& which, const crew::work& does) override {
+        const auto all = chips();
+        for (const auto chip : which) does(chip, host(all[chip]));
+    }
 
     json call(std::string_view method, const json& params) override {
         return control_.call(method, params);
@@ -64,35 +86,21 @@ public:
     }
 
 private:
-    device& host() {
-        if (host_) return *host_;
-        if (folder_.empty())
-            throw user_error(
-                "this needs the device itself: --connect the folder that 'trnvp run --listen' "
-                "made");
-        const auto chip = choose_chip(chip_, chips(), folder_.string());
+    device& host(const std::string& chip) {
+        auto& at = hosts_[chip];
+        if (at) return *at;
         const auto socket = folder_ / (chip + ".sock");
         std::array<char, 256> why{};
         trn_transport transport{};
         if (trn_vfio_user_transport(socket.c_str(), nullptr, &transport, why.data(), why.size()))
             throw control_error(fmt::format("cannot attach to {}: {}", chip, why.data()));
-        return host_.emplace(transport);
-    }
-
-    /// The functions that have a socket: chip2 before chip10.
-    std::vector<std::string> chips() const {
-        std::vector<std::string> known;
-        for (const auto& entry : fs::directory_iterator(folder_))
-            if (entry.path().extension() == ".sock" && entry.path().stem() != "control")
-                known.push_back(entry.path().stem());
-        std::ranges::sort(known, {}, [](const auto& name) { return std::pair(name.size(), name); });
-        return known;
+        return at.emplace(transport);
     }
 
     const fs::path folder_;
     const std::string chip_;
     control_client control_;
-    std::optional<device> host_;
+    std::map<std::string, std::optional<device>> hosts_;  // by chip, once attached
     bool subscribed_ = false;
 };
 

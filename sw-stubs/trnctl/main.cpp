@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <systemc>
 
 #include "platform/config/diagnostics.h"
@@ -145,12 +146,50 @@ private:
         add_size(fills, "size", copy_.size, "64MiB")->required();
         fills->add_option("value", value_, "0..255")->required()->check(CLI::Range(0, 255));
 
-        auto* rates = add("bench", "copy speed by size and direction",
-                          [this](session& s) { bench(s, run_size_, out_); });
+        auto* rates =
+            add("bench", "copy speed by size and direction, or between chips", [this](session& s) {
+                if (between_chips_) return matrix(s, matrix_, out_);
+                bench(s, run_size_, out_);
+            });
         add_size(rates, "--largest", run_size_, "largest copy (64MiB)");
+        add_matrix(rates);
         auto* show = add("demo", "boot stages, then verified copies host - HBM - HBM - host",
                          [this](session& s) { demo(s, run_size_, out_); });
         add_size(show, "--size", run_size_, "of each copy (64MiB)");
+    }
+
+    void add_matrix(CLI::App* rates) {
+        std::map<std::string, traffic_pattern> patterns;
+        for (const auto one :
+             {traffic_pattern::local, traffic_pattern::own_hbm, traffic_pattern::all_to_all,
+              traffic_pattern::bisection, traffic_pattern::incast, traffic_pattern::same_server,
+              traffic_pattern::same_rack, traffic_pattern::other_rack})
+            patterns.emplace(to_string(one), one);
+        auto* between = rates->add_flag("--matrix", between_chips_,
+                                        "bandwidth and latency between the chips, HBM to HBM");
+        rates
+            ->add_option("--pattern", matrix_.pattern,
+                         "all chips at once; without it pairs, one by one")
+            ->transform(CLI::CheckedTransformer(patterns, CLI::ignore_case))
+            ->needs(between);
+        add_size(rates, "--bytes", matrix_.load.bytes, "of each copy (1MiB)")->needs(between);
+        rates->add_option("--engines", matrix_.load.engines, "that share a copy")
+            ->capture_default_str()
+            ->needs(between);
+        rates
+            ->add_option_function<std::string>(
+                "--descriptor",
+                [this](const std::string& text) {
+                    const auto most = size_of(text);
+                    if (most == 0 || most > TRN_DESCRIPTOR_BYTES)
+                        throw user_error("a descriptor carries 1 B to 64 KiB");
+                    matrix_.load.descriptor = static_cast<std::uint32_t>(most);
+                },
+                "most bytes of one (64KiB)")
+            ->needs(between);
+        rates->add_option("--sample", matrix_.sample, "about so many pairs (all)")->needs(between);
+        rates->add_flag("--summary", matrix_.summary, "only the table by distance")->needs(between);
+        rates->add_flag("--verify", matrix_.verify, "compare what arrived (pairs)")->needs(between);
     }
 
     void add_registers() {
@@ -211,7 +250,8 @@ private:
     sync_options sync_;
     register_choice register_;
     std::string spot_, policy_;
-    bool clear_ = false;
+    matrix_options matrix_;
+    bool clear_ = false, between_chips_ = false;
     std::uint64_t value_ = 0, count_ = 64, run_size_ = std::uint64_t{64} << 20;
     unsigned width_ = 4;
     std::optional<std::uint32_t> cores_;

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sw-stubs/host/device.h"
+#include "sw-stubs/host/crew.h"
 
 namespace trn {
 
@@ -22,12 +22,10 @@ public:
 };
 
 /// Where trnctl works: a platform that runs elsewhere, or one of its own.
-class session {
+class session : public crew {
 public:
     using json = nlohmann::json;
     using uart_listener = std::function<void(const std::string& module, const std::string& text)>;
-
-    virtual ~session() = default;
 
     /// Runs `work` where calls of the driver stub are allowed. Exceptions come back.
     virtual void run(const std::function<void(device&)>& work) = 0;
