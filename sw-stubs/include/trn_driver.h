@@ -552,8 +552,8 @@ typedef struct trn_topology {
  * TRN_TOPOLOGY_NONE. TRN_TIMED_OUT: firmware never got done writing it. */
 trn_status trn_get_topology(trn_device* device, trn_topology* topology);
 
-/** AXI address of `address` (below 2^48, no host memory) of the chip at `at`, as engines of this chip
- * reach it through neighbour window `window`, a SENG's (doc/decisions/0009): any chip of the
+/** AXI address of `address` (below 2^48, no host memory) of the chip at `at`, as engines of this
+ * chip reach it through neighbour window `window`, a SENG's (doc/decisions/0009): any chip of the
  * machine that the fabric has a route to. */
 uint64_t trn_remote_address(const trn_place* at, uint32_t window, uint64_t address);
 

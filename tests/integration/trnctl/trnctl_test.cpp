@@ -39,6 +39,11 @@ TEST(TrnctlCommandLine, MistakesEndWithStatusTwoAndASuggestion) {
     expect("--board trn3-chip copy host disk 64B", "no place");
     expect("--board trn3-chip memset hbm0 1MiB 256", "256");
     expect("--board trn3-chip sem raed 0 --core 0", "raed");
+    expect("--board trn3-chip bench --pattern incast", "--matrix");
+    expect("--board trn3-chip bench --matrix --descriptor 65KiB", "64 KiB");
+    expect("--board trn3-chip bench --matrix", "chips with links");
+    expect("--board trn3-chip bench --matrix --pattern local --engines 129", "have 128");
+    expect("--board trn3-chip bench --matrix --pattern incast", "no chips for the pattern");
 }
 
 TEST(TrnctlCommandLine, APlatformThatIsNotThereIsAFailureNotAMistake) {
@@ -105,6 +110,21 @@ TEST(TrnctlBoard, AnAbortedCopyIsAFailureWithItsCause) {
     EXPECT_EQ(how.status, 1) << how.output;
     EXPECT_THAT(how.output, HasSubstr("engine 128"));
     EXPECT_THAT(how.output, HasSubstr("address error"));
+}
+
+TEST(TrnctlBoard, EnginesOfTheCoresShareACopy) {
+    const auto rate = [](const std::string& engines) {
+        const auto how = run(trnctl + " --board trn3-chip --json bench --matrix --pattern local " +
+                             "--bytes 16MiB --engines " + engines);
+        EXPECT_EQ(how.status, 0) << how.output;
+        const auto result = lines_of(how.output).at(0);
+        EXPECT_EQ(result["bytes"], 16 << 20);
+        return result["gb_per_s"].get<double>();
+    };
+    const double one = rate("1"), eight = rate("8");
+    EXPECT_NEAR(one, 38.0, 0.4);  // 64 KiB at 38.4 GB/s and what a descriptor costs
+    EXPECT_GT(eight, 7 * one);
+    EXPECT_LE(eight, 8 * 38.4);
 }
 
 TEST(TrnctlBoard, OutsideTheChipIsAMistake) {

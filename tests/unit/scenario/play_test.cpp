@@ -17,6 +17,16 @@ namespace {
 using testing::HasSubstr;
 
 /// Steps against the stub's fake device; the platform around it is empty.
+/// The only chip's host.
+struct one_host final : crew {
+    explicit one_host(device& chip) : chip(chip) {}
+    std::vector<std::string> chips() override { return {"chip0"}; }
+    void run_each(const std::vector<std::size_t>& which, const work& does) override {
+        for (const auto number : which) does(number, chip);
+    }
+    device& chip;
+};
+
 struct ScenarioSteps : testing::Test {
     test::fake_device chip;
     run_loop loop{{}};
@@ -38,7 +48,8 @@ struct ScenarioSteps : testing::Test {
         diagnostics problems;
         const auto all = load(file, problems);
         problems.throw_if_any();
-        world on(*host, methods, all.at(0).seed);
+        one_host hosts(*host);
+        world on(*host, hosts, methods, all.at(0).seed);
         try {
             trn::scenario::play(all[0], on, progress(nowhere));
         } catch (const step_failure& wrong) {
