@@ -238,7 +238,8 @@ private:
             return t_.parts[part].what == symbol::chip || t_.parts[part].what == symbol::group;
         };
         if (is_cell(b.a) && is_cell(b.b)) return between_cells(one, other, b, sort);
-        if (is_cell(b.b)) return from_bar(other, one, b, sort, places_.upright(b.a));
+        if (is_cell(b.b) || t_.parts[b.b].what == symbol::card)
+            return from_bar(other, one, b, sort, places_.upright(b.a));
         from_bar(one, other, b, sort, places_.upright(b.b));
     }
 
