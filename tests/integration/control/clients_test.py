@@ -91,6 +91,39 @@ class ClientsTest(unittest.TestCase):
                 self.assertEqual(one.returncode, 0, output)
             self.assertTrue(held.is_served())
 
+    def test_two_hosts_of_a_rack_copy_to_each_others_chips_at_once(self):
+        board = "tests/integration/control/two_sleds.yaml"
+        with platform(board=board) as running, running.connect() as p:
+            self.assertEqual(p.wait(condition="ready")["reason"], "condition")
+            # From chip 0 of each server to chip 3 of the other: bit 63, server << 55, chip << 51 (doc/models/neuron_link.md).
+            ways = [("sled0.chip0", 1), ("sled1.chip0", 0)]
+            for chip, other in ways:
+                status, output = self.ctl(running, chip, "copy", "host", "hbm0@16MiB", "32MiB", "--verify",
+                                          "--seed", str(40 + other))
+                self.assertEqual(status, 0, output)
+            held = VfioUser(os.path.join(running.folder, "sled1.chip3.sock"))  # a third host, who is not disturbed
+            self.assertEqual(held.hello()[0], 0)
+            for _ in range(3):
+                both = []
+                for chip, other in ways:
+                    place = f"axi@{1 << 63 | other << 55 | 3 << 51 | 256 << 20:#x}"
+                    both.append(subprocess.Popen(
+                        [os.environ["TRNCTL"], "--connect", running.folder, "--chip", chip,
+                         "copy", "hbm0@16MiB", place, "32MiB", "--verify"],
+                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
+                for one in both:
+                    output, _ = one.communicate(timeout=PATIENCE)
+                    self.assertEqual(one.returncode, 0, output)
+            self.assertTrue(held.is_served())
+            held.link.close()
+            mib = 1 << 20
+            sent = [p.peek(f"{chip}.hbm0.in", 30 * mib, mib) for chip, _ in ways]
+            self.assertNotEqual(sent[0], sent[1])
+            for n, (_, other) in enumerate(ways):
+                self.assertEqual(p.peek(f"sled{other}.chip3.hbm0.in", (256 + 14) * mib, mib), sent[n])
+            through = p.statistics(module="wire0")["wire0"]["a_to_b_payload_bytes"]  # to the rack's switch
+            self.assertGreaterEqual(through, 3 * 32 * mib)
+
     def test_the_control_socket_has_many_clients_and_turns_away_one_too_many(self):
         with platform(board="trn3-chip") as running:
             clients = []
