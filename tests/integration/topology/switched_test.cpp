@@ -218,6 +218,51 @@ TEST_F(Switched, UsesALinkThatLostLanesAndSaysSo) {
     expect_reaches(2, 0);
 }
 
+TEST_F(Switched, GoesOnWithoutASledThatLosesPowerAndHasItBackWhenItReturns) {
+    start();
+    constexpr std::uint32_t size = 16u << 20;
+    const auto copy = [&](unsigned from, unsigned to, trn_status ends) {
+        device chip(host(from).transport());
+        chip.check(trn_probe(chip));
+        chip.check(trn_reset_device(chip));
+        std::vector<std::uint8_t> bytes(size);
+        pattern(from).fill(bytes);
+        const auto here = trn_hbm_address(chip, 0, 64ull << 20);
+        chip.check(trn_write(chip, 0, here, bytes.data(), size));
+        const auto there = fabric(to / 4, to / 2 % 2, to % 2, 256ull << 20);
+        chip.check(trn_sleep(chip, 200'000'000 - trn_now(chip)));  // both at once
+        EXPECT_EQ(trn_copy(chip, 0, there, here, size), ends) << from << " to " << to;
+        if (ends != TRN_OK) return;
+        std::vector<std::uint8_t> back(size);
+        chip.check(trn_read(chip, 1, back.data(), there, size));
+        EXPECT_EQ(back, bytes);
+    };
+    sc_core::sc_spawn([&] {
+        sc_core::wait(sc_core::sc_time(200.1, sc_core::SC_MS) - sc_core::sc_time_stamp());
+        inject("power1", "power_loss");  // chips 2 and 3
+    });
+    drive({{0, [&] { copy(0, 2, TRN_ABORTED); }}, {1, [&] { copy(1, 4, TRN_OK); }}});
+    EXPECT_LT(sc_core::sc_time_stamp(), sc_core::sc_time(205, sc_core::SC_MS));
+
+    run_ms(3);
+    expect_counts(0, server_chips, rack_chips - 2, other_chips);
+    EXPECT_THAT(console(6), HasSubstr("port 2 is down, expected rack 0 server 1 chip 0"));
+    EXPECT_EQ(topology_of(6).ports[2].fault, TRN_LINK_DOWN);
+    EXPECT_EQ(misc(6, TRN_MISC_RAM_HEALTH_STATUS_OFFSET),
+              std::uint32_t{TRN_MISC_RAM_HEALTH_STATUS_LINK_INTERSERVER_MASK});
+    expect_reaches(0, 1);
+
+    consoles_.clear();
+    inject("power1", "power_return");
+    boot();
+    run_ms(3);
+    for (const unsigned chip : {2u, 3u}) EXPECT_THAT(console(chip), HasSubstr("power-on"));
+    for (unsigned chip = 0; chip < 8; ++chip) expect_healthy(chip);
+    EXPECT_THAT(console(6), HasSubstr("port 2 works again"));
+    expect_reaches(0, 2);
+    expect_reaches(3, 6);
+}
+
 /// A partner that does something strange while its neighbours boot.
 struct Partner : Switched {
     /// \param limit_ms of simulated time, in which all but chip 4 are ready
