@@ -64,6 +64,7 @@ static void ask_switch(struct conversation* with, const struct topology* t, stru
         if (rack || s == t->own.server)
             found->chips[s] =
                 (uint16_t)ask(with, IDENTITY(REACHABLE)(t->own.rack * TOPOLOGY_MOST_SERVERS + s));
+    if (topology_racks(t) > 1) found->racks = ask(with, IDENTITY(RACKS));
 }
 
 void discovery_ask(unsigned port, const struct topology* t, struct port* found) {
@@ -86,6 +87,7 @@ void discovery_forget(struct port* found) {
     found->serial = 0;
     found->state = 0;
     memset(found->chips, 0, sizeof found->chips);
+    found->racks = 0;
 }
 
 enum claim_result discovery_claim(unsigned port, const struct topology* t, enum claim claim,

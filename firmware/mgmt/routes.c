@@ -103,18 +103,22 @@ static unsigned switched_server(const struct port* ports) {
     return topology_usable(&ports[PORT_SLED]) ? PORT_SLED : NO_PORT;
 }
 
-static unsigned switched_rack(const struct port* ports) {
+/// By somebody else's direct link: of the sled, of the rack. A sled whose partner in the other rack
+/// has no power has none.
+static unsigned switched_rack(const struct port* ports, unsigned rack) {
     if (topology_usable(&ports[PORT_OTHER_RACK])) return PORT_OTHER_RACK;
-    return topology_usable(&ports[PORT_SLED]) ? PORT_SLED : NO_PORT;
+    for (unsigned p = PORT_SLED; p <= PORT_RACK; ++p)
+        if (topology_usable(&ports[p]) && ports[p].racks >> rack & 1) return p;
+    return NO_PORT;
 }
 
 uint32_t routes_claims(const struct topology* t, const struct port* ports, unsigned port) {
     if (t->kind != TOPOLOGY_SWITCHED || !topology_usable(&ports[port])) return 0;
-    if (port == PORT_RACK)
-        return CLAIM_SELF | (topology_usable(&ports[PORT_SLED]) ? CLAIM_SERVER : 0u);
+    const bool other = topology_usable(&ports[PORT_OTHER_RACK]);
+    const uint32_t claims = CLAIM_SELF | (other ? CLAIM_OTHER_RACK : 0u);
+    if (port == PORT_RACK) return claims | (topology_usable(&ports[PORT_SLED]) ? CLAIM_SERVER : 0u);
     if (port != PORT_SLED) return 0;
-    return CLAIM_SELF | (topology_usable(&ports[PORT_RACK]) ? CLAIM_RACK : 0u) |
-           (topology_usable(&ports[PORT_OTHER_RACK]) ? CLAIM_OTHER_RACK : 0u);
+    return claims | (topology_usable(&ports[PORT_RACK]) ? CLAIM_RACK : 0u);
 }
 
 // --- Both --------------------------------------------------------------------------------
@@ -142,7 +146,7 @@ struct routes routes_find(const struct topology* t, const struct port* ports) {
             found.server[s] =
                 (uint8_t)(switched ? switched_server(ports) : torus_server(t, ports, state, s));
     for (unsigned r = 0; r < topology_racks(t); ++r)
-        if (r != t->own.rack) found.rack[r] = (uint8_t)switched_rack(ports);
+        if (r != t->own.rack) found.rack[r] = (uint8_t)switched_rack(ports, r);
     return found;
 }
 

@@ -73,6 +73,7 @@ struct port {
     uint32_t state;  ///< a chip's: routes_state_word()
     /// A switch's: the chips that have announced themselves there, one bit each, by server.
     uint16_t chips[TOPOLOGY_MOST_SERVERS];
+    uint32_t racks;  ///< A switch's: to which racks somebody else there leads, one bit each
     enum link_fault fault;
 };
 

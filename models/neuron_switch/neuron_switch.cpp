@@ -188,6 +188,7 @@ void neuron_switch::make_identity() {
         return identity::claim_status::port.set(claims_[at].result, claims_[at].taken_by);
     });
     identity_.view(reg::reachable, [this](unsigned, unsigned server) { return reachable(server); });
+    identity_.view(reg::racks, [this](unsigned at, unsigned) { return racks_beside(at); });
     identity_.on_write(reg::claim, [this](register_access& a) { claim(a.instance, a.written); });
 }
 
@@ -196,6 +197,13 @@ std::uint64_t neuron_switch::reachable(unsigned server) const {
     for (unsigned chip = 0; chip < 16; ++chip)
         if (chip_port_[server << 4 | chip] != nobody) chips |= std::uint64_t{1} << chip;
     return chips;
+}
+
+std::uint64_t neuron_switch::racks_beside(unsigned at) const {
+    std::uint64_t racks = 0;
+    for (unsigned other = 0; other < claims_.size(); ++other)
+        if (other != at) racks |= claims_[other].racks;
+    return racks;
 }
 
 void neuron_switch::claim(unsigned at, std::uint64_t written) {

@@ -84,6 +84,7 @@ private:
     void changed();
     void send_notices();
     std::uint64_t reachable(unsigned server) const;
+    std::uint64_t racks_beside(unsigned at) const;
     unsigned port_of(const fault_arguments& arguments) const;
 
     const config cfg_;

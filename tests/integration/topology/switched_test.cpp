@@ -251,6 +251,7 @@ TEST_F(Switched, GoesOnWithoutASledThatLosesPowerAndHasItBackWhenItReturns) {
     EXPECT_EQ(misc(6, TRN_MISC_RAM_HEALTH_STATUS_OFFSET),
               std::uint32_t{TRN_MISC_RAM_HEALTH_STATUS_LINK_INTERSERVER_MASK});
     expect_reaches(0, 1);
+    expect_reaches(6, 0);  // has no direct link, nor has its neighbour: chip 4 or 5 passes it on
 
     consoles_.clear();
     inject("power1", "power_return");

@@ -208,12 +208,27 @@ struct machine {
     void learn(chip& c) {
         for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p) {
             auto& port = c.ports[p];
-            if (port.partner.kind == PARTNER_CHIP)
+            if (port.partner.kind == PARTNER_CHIP) {
                 port.state = chips.at(at(port.partner.place)).state;
-            else
-                for (unsigned s = 0; s < topology_servers_per_rack(&shape); ++s)
-                    port.chips[s] = announced(c, p, s);
+                continue;
+            }
+            for (unsigned s = 0; s < topology_servers_per_rack(&shape); ++s)
+                port.chips[s] = announced(c, p, s);
+            port.racks = racks_beside(c, p);
         }
+    }
+    /// To which racks the others at the same switch lead.
+    std::uint32_t racks_beside(const chip& c, unsigned p) {
+        std::uint32_t racks = 0;
+        for (auto& [where, other] : chips) {
+            const auto [r, s, n] = where;
+            if (&other == &c || r != c.t.own.rack || (p == PORT_SLED && s != c.t.own.server))
+                continue;
+            const auto claims = routes_claims(&other.t, other.ports.data(), p);
+            if (claims & CLAIM_RACK) racks |= 1u << r;
+            if (claims & CLAIM_OTHER_RACK) racks |= 1u << (r ^ 1);
+        }
+        return racks;
     }
     /// What the switch behind a port has heard.
     std::uint16_t announced(const chip& c, unsigned p, unsigned server) {
@@ -328,6 +343,20 @@ TEST(Routes, OfAPodGoRoundADeadLink) {
 
 TEST(Routes, OfASwitchedMachineGoRoundADeadLink) {
     cut_any(TOPOLOGY_SWITCHED, 4, 6, 2, 4);
+}
+
+/// All of a sled's direct links end at a sled without power.
+TEST(Routes, OfASledWhosePartnerIsDeadGoThroughItsRackToTheOther) {
+    machine rack(TOPOLOGY_SWITCHED, 4, 6, 2);
+    rack.settle();
+    for (unsigned c = 0; c < 4; ++c) rack.cut({1, 3, c}, PORT_OTHER_RACK);
+    EXPECT_GT(rack.settle(), 0u);
+    EXPECT_EQ(rack.lost_and_longest(), outcome(0, 3));
+    for (unsigned s = 0; s < 6; ++s)
+        for (unsigned c = 0; c < 4; ++c) rack.cut({1, s, c}, PORT_OTHER_RACK);
+    rack.settle();
+    const auto& chip = rack.chips.at({1, 3, 0});
+    EXPECT_EQ(routes_count(&chip.t, chip.ports.data(), &chip.table).other, 0u);
 }
 
 TEST(Routes, OfASwitchedMachineNeedTwoHopsAtMost) {

@@ -180,12 +180,15 @@ TEST_F(NeuronSwitchTest, FallsBackFromChipToServerToRackAndNeverBackWhereItCameF
     }
     EXPECT_EQ(middle.way_to(id(1, 7, 3), 0), 1u);
     EXPECT_EQ(middle.way_to(id(1, 7, 3), 1), 2u);
+    EXPECT_EQ(at(0).ask(reg::racks, 0), 0b10u);
+    EXPECT_EQ(at(1).ask(reg::racks, 0), 0b10u);
     EXPECT_EQ(middle.way_to(id(0, 0, 9), 0), 1u);
     EXPECT_EQ(middle.way_to(id(0, 1, 0), 0), std::nullopt);
     wires[3]->inject("link_down", {});
     EXPECT_EQ(middle.way_to(3, 0), 1u);  // through somebody of its server
     wires[1]->inject("link_down", {});
     EXPECT_EQ(middle.way_to(3, 0), 2u);
+    EXPECT_EQ(at(2).ask(reg::racks, 0), 0u);  // only itself
     EXPECT_EQ(at(0).ask(reg::reachable, 0), 0b0101u);
 }
 
