@@ -22,7 +22,8 @@
 #include "firmware/mgmt/power.h"
 #include "firmware/mgmt/reset_service.h"
 
-#define TICK_US 50000  // the driver samples power at this rate
+#define TICK_US 50000         // the driver samples power at this rate
+#define QUIET_TICK_US 800000  // while no host has asked for anything: only the watchdog wants it
 #define BARK_US 1000000
 #define BITE_US 2000000
 
@@ -89,7 +90,15 @@ static void serve_tick(void) {
     health_heartbeat();
 }
 
+/// A rack of chips that nobody uses costs next to nothing; the first request of a host ends that.
+static void serve_host_soon(void) {
+    static bool known;
+    if (!known) timer_every(TICK_US, note_tick);
+    known = true;
+}
+
 static void serve(uint32_t events) {
+    if (events & (EVENT_DOORBELL | EVENT_SIMULATOR_RESET)) serve_host_soon();
     if (events & EVENT_DOORBELL) serve_doorbell();
     if (events & EVENT_SIMULATOR_RESET) {
         reset_serve_simulator();
@@ -124,6 +133,6 @@ int main(void) {
         irq_enable(IRQ_DOORBELL, note_doorbell);
         irq_enable(IRQ_SIMULATOR_RESET, note_simulator_reset);
     }
-    timer_every(TICK_US, note_tick);
+    timer_every(QUIET_TICK_US, note_tick);
     for (;;) serve(event_wait());
 }

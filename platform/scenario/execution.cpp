@@ -26,7 +26,7 @@ std::string find_firmware(const scenario& what) {
 }
 
 platform_options build_options(const scenario& what, const execution_options& options) {
-    platform_options build{.board = what.board};
+    platform_options build{.board = what.board, .set = what.set};
     build.firmware = find_firmware(what);
     build.timing = options.timing;
     build.seed = what.seed;

@@ -52,6 +52,20 @@ std::vector<misuse::policy_choice> read_misuse(const config::node& root, const r
     }
 }
 
+/// "name=value" for each parameter of the board that the scenario sets.
+std::vector<std::string> read_set(const config::node& root, const parameters& point) {
+    std::vector<std::string> all;
+    const auto map = root.find("set");
+    if (!map) return all;
+    if (!map.is_map()) {
+        map.report(mistake::wrong_shape, "a mapping of board parameters was expected");
+        return all;
+    }
+    const reader values(map, point);
+    for (const auto& name : map.keys()) all.push_back(name + "=" + values.text(name));
+    return all;
+}
+
 scenario read_point(const config::node& root, const std::string& file, const parameters& point) {
     const reader r(root, point);
     scenario s;
@@ -59,6 +73,7 @@ scenario read_point(const config::node& root, const std::string& file, const par
     s.name = r.text("scenario");
     if (!point.empty()) s.name += " [" + to_string(point) + "]";
     s.board = r.text("board");
+    s.set = read_set(root, point);
     s.firmware = r.text("firmware", "");
     s.seed = r.number("seed", ~std::uint64_t{0}, 1);
     s.time_limit_ns = r.time("time_limit", default_time_limit_ns);
@@ -80,7 +95,7 @@ std::vector<scenario> load(const std::filesystem::path& file, diagnostics& probl
         root.report(mistake::wrong_shape, "a scenario is a mapping");
         return {};
     }
-    root.only({"scenario", "board", "firmware", "seed", "time_limit", "wall_limit", "misuse",
+    root.only({"scenario", "board", "set", "firmware", "seed", "time_limit", "wall_limit", "misuse",
                "matrix", "steps", "expectations"},
               "a scenario");
     std::vector<scenario> all;

@@ -37,7 +37,8 @@ struct scenario {
     std::string file;
     std::string name;  ///< with the point: "copy [size=1 B, stack=0]"
     std::string board;
-    std::string firmware;  ///< "flash_hang.img", or a path; "" = what the board says
+    std::vector<std::string> set;  ///< "name=value" for parameters of the board
+    std::string firmware;          ///< "flash_hang.img", or a path; "" = what the board says
     std::uint64_t seed = 1;
     std::uint64_t time_limit_ns = 0;  ///< simulated
     double wall_limit_s = 0;          ///< the safety net

@@ -55,6 +55,9 @@ TEST(ManagementBoard, PowerRisesOnTheDieWhoseMemoriesAreBusy) {
         const auto at = misc_ram_regs::offset(misc_ram_regs::reg::power, die);
         return misc_ram_regs::power::basis_points.get(host.read(AXI_MISC_RAM + at));
     };
+    // A host that asks for something: from now on power is sampled every 50 ms.
+    host.write(AXI_MISC_RAM + misc_ram_regs::offset(misc_ram_regs::reg::trigger), 1);
+    sc_core::sc_start(sc_core::sc_time(60, sc_core::SC_MS));
     const auto before = utilisation(1);
     std::vector<std::uint8_t> bytes(16 << 20);
     for (int i = 0; i < 100; ++i) {  // 1.3 % of what a die can move in 50 ms, of 410 W: 107 points

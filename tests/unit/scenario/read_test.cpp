@@ -44,6 +44,16 @@ TEST_F(ScenarioFile, IsReadWithItsDefaults) {
     EXPECT_EQ(all[0].steps[1].text, "wait 3000 ns");
 }
 
+TEST_F(ScenarioFile, SetsParametersOfItsBoard) {
+    const auto all = read(head() + "set: {fabric: headline160, devices: '${n}'}\n" +
+                          "matrix:\n  n: [2]\nsteps:\n  - wait: 1 us\n");
+    EXPECT_THAT(mistakes(), ElementsAre());
+    ASSERT_EQ(all.size(), 1u);
+    EXPECT_THAT(all[0].set, ElementsAre("fabric=headline160", "devices=2"));
+    read(head() + "set: [a]\nsteps:\n  - wait: 1 us\n");
+    EXPECT_EQ(mistakes().size(), 1u);
+}
+
 TEST_F(ScenarioFile, BecomesOneScenarioPerPointOfItsMatrix) {
     const auto all =
         read(head() +
