@@ -296,7 +296,7 @@ void neuron_link::set_default_windows() {
 void neuron_link::forget() {
     for (unsigned to = 0; to <= to_chip; ++to) revoke(to);
     for (auto& each : port)
-        if (auto* link = each.link()) link->disable();
+        if (auto* link = each.link()) link->lose();
     for (auto& each : pending_) each.reset();
     regs_.reset();
     set_default_windows();

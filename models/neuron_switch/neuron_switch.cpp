@@ -319,7 +319,7 @@ void neuron_switch::inject(std::string_view fault, const fault_arguments& argume
     auto* link = port[port_of(arguments)].link();
     if (link == nullptr) return;
     if (fault == "port_fail")
-        link->disable();
+        link->lose();
     else
         link->train(0);
 }

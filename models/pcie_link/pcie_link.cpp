@@ -335,6 +335,11 @@ void pcie_link::disable(unsigned side) {
     go_down(link_state::disabled);
 }
 
+void pcie_link::lose(unsigned side) {
+    if (up()) ++downs_;
+    disable(side);
+}
+
 void pcie_link::hot_reset() {
     if (!can_train()) return;
     go_down(link_state::hot_reset);

@@ -104,6 +104,7 @@ private:
         std::uint64_t bytes_per_second() const override { return up() ? link->raw_rate() : 0; }
         void train(unsigned highest_generation) override { link->train(side, highest_generation); }
         void disable() override { link->disable(side); }
+        void lose() override { link->lose(side); }
         void hot_reset() override { link->hot_reset(); }
     };
 
@@ -128,6 +129,7 @@ private:
 
     void train(unsigned side, unsigned highest_generation);
     void disable(unsigned side);
+    void lose(unsigned side);
     void hot_reset();
     link_end::status state_of(unsigned side) const;
     unsigned wanted_generation() const;

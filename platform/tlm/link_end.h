@@ -62,6 +62,8 @@ public:
     virtual void train(unsigned highest_generation) = 0;
     /// This device does not want the link (any more): it is down for both.
     virtual void disable() = 0;
+    /// This device has lost its power or its port: down like disable(), but nobody asked.
+    virtual void lose() = 0;
     /// Resets the link: it is down, and both ends train again.
     virtual void hot_reset() = 0;
 

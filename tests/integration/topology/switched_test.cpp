@@ -248,6 +248,7 @@ TEST_F(Switched, GoesOnWithoutASledThatLosesPowerAndHasItBackWhenItReturns) {
     expect_counts(0, server_chips, rack_chips - 2, other_chips);
     EXPECT_THAT(console(6), HasSubstr("port 2 is down, expected rack 0 server 1 chip 0"));
     EXPECT_EQ(topology_of(6).ports[2].fault, TRN_LINK_DOWN);
+    EXPECT_EQ(topology_of(6).ports[2].downs, 1u);
     EXPECT_EQ(misc(6, TRN_MISC_RAM_HEALTH_STATUS_OFFSET),
               std::uint32_t{TRN_MISC_RAM_HEALTH_STATUS_LINK_INTERSERVER_MASK});
     expect_reaches(0, 1);

@@ -209,6 +209,17 @@ TEST_F(PcieLinkTest, OneEndCanSwitchItOff) {
     EXPECT_TRUE(link.up());
 }
 
+TEST_F(PcieLinkTest, AnEndThatIsLostIsASurprise) {
+    bring_up();
+    right.end.link()->lose();
+    EXPECT_FALSE(link.up());
+    right.end.link()->lose();
+    EXPECT_EQ(seen().count().downs, 1u);
+    right.end.link()->train(0);
+    run(us(160));
+    EXPECT_TRUE(link.up());
+}
+
 TEST_F(PcieLinkTest, AHotResetTakesItDownAndUp) {
     bring_up();
     seen().hot_reset();
