@@ -118,7 +118,7 @@ static void show_health(void) {
 // --- What follows from it -----------------------------------------------------------------------
 
 /// False when that says something new about the port.
-static bool announce(unsigned p) {
+static bool announce_claims(unsigned p) {
     struct port* port = &ports[p];
     const uint32_t wanted = routes_claims(&machine, ports, p);
     if (!topology_usable(port) || port->partner.kind == PARTNER_CHIP) return true;
@@ -157,7 +157,7 @@ static void program_nothing(void) {
 static void act(void) {
     judge();
     for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p) {
-        if (!announce(p)) judge();
+        if (!announce_claims(p)) judge();
     }
     program();
     const uint32_t state = routes_state_word(&machine, ports);

@@ -160,8 +160,9 @@ json map_json(const plan& board, const std::vector<map_row>& rows) {
 }
 
 /// The routers to show: the one that was asked for, or all.
-std::vector<std::uint32_t> chosen_routers(const plan& board, const std::string& wanted) {
-    auto all = routers(board);
+std::vector<std::uint32_t> chosen_routers(const plan& board, const address_maps& maps,
+                                          const std::string& wanted) {
+    auto all = maps.routers();
     if (wanted.empty()) return all;
     std::vector<std::string> names;
     for (const auto r : all) {
@@ -177,7 +178,8 @@ std::vector<std::uint32_t> chosen_routers(const plan& board, const std::string& 
 }
 
 std::string board_text(const plan& board, const std::string& map) {
-    const auto shown = chosen_routers(board, map);
+    const address_maps maps(board);
+    const auto shown = chosen_routers(board, maps, map);
     std::string out;
     if (map.empty()) {
         out +=
@@ -187,14 +189,15 @@ std::string board_text(const plan& board, const std::string& map) {
     }
     for (const auto router : shown)
         out += fmt::format("{}{}\n{}", out.empty() ? "" : "\n", board.modules[router].path,
-                           map_text(board, flattened_map(board, router)));
+                           map_text(board, maps.flattened(router)));
     return out;
 }
 
 json board_json(const plan& board, const std::string& map) {
+    const address_maps all(board);
     json maps = json::object();
-    for (const auto router : chosen_routers(board, map))
-        maps[board.modules[router].path] = map_json(board, flattened_map(board, router));
+    for (const auto router : chosen_routers(board, all, map))
+        maps[board.modules[router].path] = map_json(board, all.flattened(router));
     return {{"name", board.name},          {"description", board.description},
             {"file", board.file.string()}, {"digest", fmt::format("{:016x}", board.digest)},
             {"modules", tree_json(board)}, {"maps", maps}};

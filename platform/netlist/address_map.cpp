@@ -2,7 +2,6 @@
 #include "platform/netlist/address_map.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 namespace trn {
@@ -16,19 +15,18 @@ bool decodes(const plan::module& m) {
                                                 [](const port& p) { return p.ranged; });
 }
 
+}  // namespace
+
 class flattener {
 public:
-    explicit flattener(const plan& board) : board_(board) {
-        for (const auto& b : board.bindings)
-            if (!b.window) behind_.emplace(std::pair{b.from.module, b.from.port}, b.to);
-    }
+    explicit flattener(const address_maps& maps) : maps_(maps), board_(maps.board_) {}
 
     /// Rows of `router` that show in `seen`, a window of its addresses, moved to where the window
     /// stands.
     void write_out(std::uint32_t router, const plan::range& seen,
                    const std::vector<config::node>& through) {
         inside_.push_back(router);
-        for (const auto& row : address_map(board_, router)) {
+        for (const auto& row : maps_.own(router)) {
             if (rows.size() >= most_rows) break;
             const auto& w = row.window;
             const auto first = std::max(w.base, seen.target_base);
@@ -61,41 +59,47 @@ private:
             const auto& type = *board_.modules[target.module].built_as;
             const auto& name = type.ports[target.port].leads_to;
             if (name.empty()) break;
-            const auto next = behind_.find({target.module, *type.find_port(name)});
-            if (next == behind_.end()) break;
+            const auto next = maps_.behind_.find({target.module, *type.find_port(name)});
+            if (next == maps_.behind_.end()) break;
             target = next->second;
         }
         return target;
     }
 
+    const address_maps& maps_;
     const plan& board_;
-    std::map<std::pair<std::uint32_t, std::size_t>, plan::endpoint> behind_;
     std::vector<std::uint32_t> inside_;
 };
 
-}  // namespace
-
-std::vector<map_row> address_map(const plan& board, std::uint32_t router) {
-    std::vector<map_row> rows;
+address_maps::address_maps(const plan& board) : board_(board) {
     for (const auto& b : board.bindings)
-        if (b.window && b.from.module == router) rows.push_back({*b.window, b.to, {b.where}});
+        if (b.window)
+            windows_[b.from.module].push_back(&b);
+        else
+            behind_.emplace(port_of{b.from.module, b.from.port}, b.to);
+}
+
+std::vector<std::uint32_t> address_maps::routers() const {
+    std::vector<std::uint32_t> list;
+    for (std::uint32_t i = 0; i < board_.modules.size(); ++i)
+        if (decodes(board_.modules[i])) list.push_back(i);
+    return list;
+}
+
+std::vector<map_row> address_maps::own(std::uint32_t router) const {
+    std::vector<map_row> rows;
+    if (const auto found = windows_.find(router); found != windows_.end())
+        for (const auto* b : found->second) rows.push_back({*b->window, b->to, {b->where}});
     std::sort(rows.begin(), rows.end(),
               [](const map_row& a, const map_row& b) { return a.window.base < b.window.base; });
     return rows;
 }
 
-std::vector<map_row> flattened_map(const plan& board, std::uint32_t router) {
-    flattener out(board);
+std::vector<map_row> address_maps::flattened(std::uint32_t router) const {
+    flattener out(*this);
     const auto everything = plan::range{0, 0, 0};  // 2^64 bytes
     out.write_out(router, everything, {});
-    return out.rows;
-}
-
-std::vector<std::uint32_t> routers(const plan& board) {
-    std::vector<std::uint32_t> list;
-    for (std::uint32_t i = 0; i < board.modules.size(); ++i)
-        if (decodes(board.modules[i])) list.push_back(i);
-    return list;
+    return std::move(out.rows);
 }
 
 }  // namespace trn

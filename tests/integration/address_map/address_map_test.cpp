@@ -24,7 +24,7 @@ using namespace trn::test;
 
 rows planned(const plan& board, const std::string& router) {
     rows list;
-    for (const auto& r : flattened_map(board, board.index_of(router)))
+    for (const auto& r : address_maps(board).flattened(board.index_of(router)))
         list.push_back({r.window.base, r.window.size, board.text(r.target), r.window.target_base});
     return list;
 }
@@ -65,9 +65,10 @@ TEST_P(AddressMap, HasTheOffsetsThatTheContractSpellsOut) {
 TEST_P(AddressMap, IsWhatTheElaboratedRoutersDecode) {
     trn::system built(board());
     unsigned checked = 0;
-    for (const auto index : routers(built.board())) {
+    const address_maps maps(built.board());
+    for (const auto index : maps.routers()) {
         const auto& decoder = dynamic_cast<router&>(built.module(index));
-        const auto map = address_map(built.board(), index);
+        const auto map = maps.own(index);
         ASSERT_EQ(decoder.ranges().size(), map.size()) << decoder.name();
         for (std::size_t i = 0; i < map.size(); ++i, ++checked) {
             EXPECT_EQ(decoder.ranges()[i].base, map[i].window.base) << decoder.name();

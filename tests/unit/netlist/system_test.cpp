@@ -349,7 +349,7 @@ modules:
 
 TEST_F(Nested, TheFlattenedMapFollowsRoutersToBlocks) {
     const auto made = rack();
-    const auto map = flattened_map(made, made.index_of("noc"));
+    const auto map = address_maps(made).flattened(made.index_of("noc"));
     ASSERT_EQ(map.size(), 7u);
     EXPECT_EQ(made.text(map[1].target), "chip1.ram.in");
     EXPECT_EQ(map[1].window.base, 0x10'0100u);
