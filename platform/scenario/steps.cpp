@@ -62,6 +62,7 @@ struct choices<traffic_pattern> {
         choice<traffic_pattern>{"same_server", traffic_pattern::same_server},
         choice<traffic_pattern>{"same_rack", traffic_pattern::same_rack},
         choice<traffic_pattern>{"other_rack", traffic_pattern::other_rack},
+        choice<traffic_pattern>{"neighbours", traffic_pattern::neighbours},
     };
 };
 

@@ -59,9 +59,9 @@ pattern sent_by(std::size_t from, std::uint32_t part) {
 }  // namespace
 
 std::string_view to_string(traffic_pattern pattern) {
-    static constexpr std::array<std::string_view, 8> names{"local",     "own-hbm",   "all-to-all",
-                                                           "bisection", "incast",    "same-server",
-                                                           "same-rack", "other-rack"};
+    static constexpr std::array<std::string_view, 9> names{"local",     "own-hbm",    "all-to-all",
+                                                           "bisection", "incast",     "same-server",
+                                                           "same-rack", "other-rack", "neighbours"};
     return names[static_cast<std::size_t>(pattern)];
 }
 
@@ -74,6 +74,9 @@ machine::machine(crew& hosts) : hosts_(hosts) {
         on.check(trn_reset_device(on));
         trn_topology found{};
         on.check(trn_get_topology(on, &found));
+        for (const auto& link : found.ports)
+            if (link.identified && link.partner.kind == TRN_PARTNER_CHIP)
+                chips_[number].linked.push_back(link.partner.place);
         const auto about = on.info();
         auto& at = chips_[number];
         at.place = found.own;
@@ -112,6 +115,15 @@ std::vector<std::size_t> machine::targets(std::size_t from, traffic_pattern patt
     case traffic_pattern::incast:
         if (from != 0) to.push_back(0);
         return to;
+    case traffic_pattern::neighbours:
+        for (std::size_t n = 0; n < count; ++n)
+            if (std::ranges::any_of(chips_[from].linked, [&](const trn_place& at) {
+                    const auto& place = chips_[n].place;
+                    return at.rack == place.rack && at.server == place.server &&
+                           at.chip == place.chip;
+                }))
+                to.push_back(n);
+        return to;
     case traffic_pattern::same_server:
     case traffic_pattern::same_rack:
     case traffic_pattern::other_rack:
@@ -145,7 +157,9 @@ std::vector<traffic::stream> machine::streams(device& on, const sender& s, const
     for (std::uint32_t n = 0; n < parts.count(); ++n) {
         const auto engine = parts.engine(n), stack = parts.stack(n);
         auto& mine = all.emplace_back(traffic::stream{engine, {}});
-        for (const auto to : s.to) {
+        for (std::size_t k = 0; k < s.to.size(); ++k) {
+            // Engines begin with different targets, so that all of them are copied to all the time.
+            const auto to = s.to[(k + n) % s.to.size()];
             std::uint64_t there = trn_hbm_address(on, stack, parts.destination(n));
             if (s.into_state_buffers) {
                 const auto share = source.state_buffer / engines_of_core;

@@ -21,6 +21,7 @@ enum class traffic_pattern {
     same_server,  ///< each to the next chip of its server
     same_rack,    ///< each to the chip of the same number in the next server of its rack
     other_rack,   ///< each to the chip of the same position in the other rack
+    neighbours,   ///< each to every chip that one of its own links leads to
 };
 std::string_view to_string(traffic_pattern pattern);
 
@@ -41,6 +42,7 @@ public:
         trn_topology_kind topology{};
         std::uint32_t stacks = 0, cores = 0, engines = 0;  ///< engines of the cores
         std::uint64_t state_buffer = 0;                    ///< bytes of each core
+        std::vector<trn_place> linked = {};                ///< who is at the end of a link
     };
     struct result {
         std::uint64_t copies = 0, bytes = 0;
