@@ -50,7 +50,7 @@ private:
         if (!decodes(board_.modules[target.module]))
             rows.push_back({shown, target, std::move(path)});
         else if (std::find(inside_.begin(), inside_.end(), target.module) == inside_.end())
-            write_out(target.module, shown, std::move(path));
+            write_out(target.module, shown, path);
     }
 
     /// Where an access ends that blocks pass on unchanged. Bounded: links could form a ring.

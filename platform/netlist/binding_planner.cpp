@@ -341,7 +341,7 @@ void binding_planner::add(const plan::endpoint& from, const plan::endpoint& to,
     if (!made.repeated && !(may_bind(from, where) && may_bind(to, where))) return;
     bound_.try_emplace(key(from), where);
     bound_.try_emplace(key(to), where);
-    plan_.bindings.push_back(std::move(made));
+    plan_.bindings.push_back(made);
 }
 
 /// '<->' joins two plugs; everything else has a direction.
