@@ -89,6 +89,10 @@ void efa::revoke(sc_dt::uint64 first, sc_dt::uint64 last) {
 
 // --- registers ---
 
+std::uint64_t efa::wide(reg low, reg high, unsigned index) const {
+    return regs_.get(high, index) << 32 | regs_.get(low, index);
+}
+
 void efa::update_irq() {
     irq.set((regs_[reg::irq_status] & regs_[reg::irq_enable]) != 0);
 }
@@ -109,8 +113,7 @@ void efa::forget() {
 }
 
 void efa::start_pair(unsigned index, std::uint64_t written) {
-    if (pairs_[index] != nullptr)
-        for (auto& each : pairs_[index]->works) unacknowledged_ -= each.flying;
+    if (pairs_[index] != nullptr) drop_works(*pairs_[index]);
     pairs_[index].reset();
     regs_.set(reg::qp_sq_tail, 0, index);
     regs_.set(reg::qp_head, 0, index);
@@ -126,9 +129,13 @@ void efa::start_pair(unsigned index, std::uint64_t written) {
     pairs_[index]->messages = ++starts_ << 16;
 }
 
+void efa::drop_works(pair& of) {
+    for (const auto& each : of.works) unacknowledged_ -= each.flying;
+    of.works.clear();
+}
+
 void efa::fail_pair(unsigned index) {
-    for (auto& each : pairs_[index]->works) unacknowledged_ -= std::exchange(each.flying, 0);
-    pairs_[index]->works.clear();
+    drop_works(*pairs_[index]);
     pairs_[index]->running = false;
     regs_.set(qp_state::run, 0, index);
     regs_.set(qp_state::error, 1, index);
@@ -243,6 +250,23 @@ void efa::put_on_wire(frame_pointer what, const sc_time& ready) {
     payload.clear_extension(&carrier);
 }
 
+/// An entry of a queue pair's rings. The pair fails with an access that memory refuses.
+efa::progress efa::access_ring(tlm::tlm_command command, unsigned index, std::uint64_t at,
+                               std::span<std::uint8_t> entry) {
+    sc_time delay;
+    switch (out_memory_.access(command, at, entry.data(), static_cast<std::uint32_t>(entry.size()),
+                               out_later_, delay)) {
+    case memory_port::outcome::deferred:
+        return progress::blocked;
+    case memory_port::outcome::failed:
+        fail_pair(index);
+        return progress::failed;
+    case memory_port::outcome::done:
+        break;
+    }
+    return progress::moved;
+}
+
 efa::progress efa::complete() {
     for (unsigned i = 0; i < queue_pairs; ++i) {
         if (pairs_[i] == nullptr || pairs_[i]->works.empty()) continue;
@@ -263,20 +287,11 @@ efa::progress efa::complete_one(unsigned index) {
     entry[7] = (queue.head / entries & 1) == 0;
     std::memcpy(&entry[8], &oldest.length, 4);
     std::memcpy(&entry[12], &index, 4);
-    const auto base =
-        wide(regs_.get(reg::qp_cq_base_lo, index), regs_.get(reg::qp_cq_base_hi, index));
-    sc_time delay;
-    switch (out_memory_.access(tlm::TLM_WRITE_COMMAND,
-                               base + std::uint64_t{queue.head % entries} * completion_size,
-                               entry.data(), completion_size, out_later_, delay)) {
-    case memory_port::outcome::deferred:
-        return progress::blocked;
-    case memory_port::outcome::failed:
-        fail_pair(index);
-        return progress::moved;
-    case memory_port::outcome::done:
-        break;
-    }
+    const auto ring = wide(reg::qp_cq_base_lo, reg::qp_cq_base_hi, index);
+    const auto how =
+        access_ring(tlm::TLM_WRITE_COMMAND, index,
+                    ring + std::uint64_t{queue.head % entries} * completion_size, entry);
+    if (how != progress::moved) return how;
     ++counters_.completions;
     counters_.failures += oldest.result != status::ok;
     queue.works.pop_front();
@@ -299,21 +314,12 @@ efa::progress efa::fetch() {
 efa::progress efa::fetch_one(unsigned index) {
     pair& queue = *pairs_[index];
     const auto entries = static_cast<std::uint32_t>(regs_.get(reg::qp_entries, index));
-    const auto base =
-        wide(regs_.get(reg::qp_sq_base_lo, index), regs_.get(reg::qp_sq_base_hi, index));
+    const auto ring = wide(reg::qp_sq_base_lo, reg::qp_sq_base_hi, index);
     std::array<std::uint8_t, request_size> entry{};
-    sc_time delay;
-    switch (out_memory_.access(tlm::TLM_READ_COMMAND,
-                               base + std::uint64_t{queue.fetched % entries} * request_size,
-                               entry.data(), request_size, out_later_, delay)) {
-    case memory_port::outcome::deferred:
-        return progress::blocked;
-    case memory_port::outcome::failed:
-        fail_pair(index);
-        return progress::moved;
-    case memory_port::outcome::done:
-        break;
-    }
+    const auto how =
+        access_ring(tlm::TLM_READ_COMMAND, index,
+                    ring + std::uint64_t{queue.fetched % entries} * request_size, entry);
+    if (how != progress::moved) return how;
     ++queue.fetched;
     work& added = queue.works.emplace_back();
     added.number = queue.messages++;
@@ -350,7 +356,7 @@ efa::progress efa::choose() {
     if (!asked_.empty()) {
         frame_pointer asked = std::move(asked_.front());
         asked_.pop_front();
-        outgoing_.emplace();
+        outgoing_ = outgoing();
         outgoing_->from = asked->at;
         asked->what = frame::kind::response;
         std::swap(asked->source, asked->destination);
@@ -395,7 +401,7 @@ void efa::prepare(unsigned index, work& of, std::uint32_t packet) {
     deadlines_.emplace(std::max(state.sent, lane_free_) + patience(),
                        packet_name{index, of.number, packet});
     if (of.what == opcode::write) what->data.resize(what->length);
-    outgoing_.emplace();
+    outgoing_ = outgoing();
     outgoing_->from = of.local + offset;
     outgoing_->ready = state.sent;
     outgoing_->what = std::move(what);
@@ -491,10 +497,8 @@ bool efa::allowed(const frame& what, bool write) const {
     if (what.region >= regions || what.length == 0) return false;
     const auto access = regs_.get(reg::region_access, what.region);
     const auto needed = write ? region_access::write.mask() : region_access::read.mask();
-    const auto base = wide(regs_.get(reg::region_base_lo, what.region),
-                           regs_.get(reg::region_base_hi, what.region));
-    const auto size = wide(regs_.get(reg::region_size_lo, what.region),
-                           regs_.get(reg::region_size_hi, what.region));
+    const auto base = wide(reg::region_base_lo, reg::region_base_hi, what.region);
+    const auto size = wide(reg::region_size_lo, reg::region_size_hi, what.region);
     return (access & needed) != 0 && what.at >= base && what.length <= size &&
            what.at - base <= size - what.length;
 }

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <systemc>
 #include <tlm>
@@ -24,6 +25,10 @@
 #include "platform/tlm/plug.h"
 
 namespace trn {
+
+namespace efa_regs {
+enum class reg : std::uint16_t;
+}
 
 enum class efa_generation : std::uint8_t { v2, v3, v4 };
 
@@ -133,7 +138,8 @@ private:
         unsigned pair;
         std::uint32_t message, packet;
     };
-    enum class progress { idle, moved, blocked };  // blocked: the process waits for `later`
+    // blocked: the process waits for `later`; failed: memory refused
+    enum class progress { idle, moved, blocked, failed };
 
     // plug::device
     void received(plug& at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
@@ -148,9 +154,10 @@ private:
     void forget();
     void start_pair(unsigned index, std::uint64_t written);
     void fail_pair(unsigned index);
+    void drop_works(pair& of);
     void doorbell(unsigned index, std::uint64_t written);
     void update_irq();
-    std::uint64_t wide(std::uint64_t low, std::uint64_t high) const { return high << 32 | low; }
+    std::uint64_t wide(efa_regs::reg low, efa_regs::reg high, unsigned index) const;
 
     // the sending process
     void transmit();
@@ -160,6 +167,8 @@ private:
     progress complete_one(unsigned index);
     progress fetch();
     progress fetch_one(unsigned index);
+    progress access_ring(tlm::tlm_command command, unsigned index, std::uint64_t at,
+                         std::span<std::uint8_t> entry);
     progress choose();
     void prepare(unsigned index, work& of, std::uint32_t packet);
     void put_on_wire(frame_pointer what, const sc_core::sc_time& ready);

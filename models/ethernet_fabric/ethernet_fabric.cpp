@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "models/pcie/fault_number.h"
+#include "platform/kernel/fault_arguments.h"
 #include "platform/kernel/random.h"
 
 namespace trn {
@@ -113,12 +113,11 @@ std::vector<accepts_faults::fault> ethernet_fabric::faults() const {
 
 void ethernet_fabric::inject(std::string_view fault, const fault_arguments& arguments) {
     if (fault == "loss") {
-        loss_ppm_ = pcie::fault_number(arguments, "ppm", 0, 1'000'000);
+        loss_ppm_ = fault_number(arguments, "ppm", 0, 1'000'000, 0);
     } else if (fault == "lose") {
-        lose_next_ += pcie::fault_number(arguments, "count", 1);
+        lose_next_ += fault_count(arguments);
     } else if (fault == "port_down" || fault == "port_up") {
-        if (!arguments.contains("port")) throw fault_error("port is missing");
-        const auto index = pcie::fault_number(arguments, "port", 0, sides_.size() - 1);
+        const auto index = fault_number(arguments, "port", 0, sides_.size() - 1);
         sides_[index]->down = fault == "port_down";
     } else {
         throw fault_error("an Ethernet fabric has no fault '" + std::string(fault) + "'");

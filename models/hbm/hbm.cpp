@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "models/hbm/hbm_regs.h"
+#include "platform/kernel/fault_arguments.h"
 #include "platform/misuse/misuse.h"
 #include "platform/tlm/memory.h"
 
@@ -20,21 +20,6 @@ namespace {
 
 std::uint64_t sustained(const hbm::config& cfg) {
     return cfg.bytes_per_second / 1000 * cfg.sustained_permille;
-}
-
-/// A decimal or 0x number from a fault's arguments.
-std::uint64_t number(const fault_arguments& arguments, std::string_view name, std::uint64_t below) {
-    const auto found = arguments.find(name);
-    if (found == arguments.end()) throw fault_error(std::string(name) + " is missing");
-    const std::string& text = found->second;
-    const bool hex = text.starts_with("0x");
-    std::uint64_t value = 0;
-    const char* end = text.data() + text.size();
-    const auto [stop, error] =
-        std::from_chars(text.data() + (hex ? 2 : 0), end, value, hex ? 16 : 10);
-    if (error != std::errc() || stop != end || value >= below)
-        throw fault_error(std::string(name) + " must be a number below " + std::to_string(below));
-    return value;
 }
 
 /// The stacks of one chip share a file: "chip0" of "chip0.hbm2".
@@ -287,9 +272,9 @@ std::vector<accepts_faults::fault> hbm::faults() const {
 void hbm::inject(std::string_view fault, const fault_arguments& arguments) {
     if (fault == "hbm_repair_fails") return fail_next_repair();
     if (fault == "hbm_temperature") {
-        return set_temperature(static_cast<unsigned>(number(arguments, "celsius", 256)));
+        return set_temperature(static_cast<unsigned>(fault_number(arguments, "celsius", 0, 255)));
     }
-    const std::uint64_t offset = number(arguments, "offset", cfg_.size);
+    const std::uint64_t offset = fault_number(arguments, "offset", 0, cfg_.size - 1);
     if (fault == "hbm_corrected")
         inject_error(fault_kind::corrected, offset);
     else if (fault == "hbm_uncorrected")

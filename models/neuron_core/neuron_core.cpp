@@ -4,6 +4,7 @@
 #include "models/neuron_core/pe_counters_5_regs.h"
 #include "models/neuron_core/pe_counters_regs.h"
 #include "platform/tlm/memory.h"
+#include "platform/tlm/refuse_pointer.h"
 
 namespace trn {
 
@@ -103,12 +104,8 @@ unsigned neuron_core::peek_aperture(tlm::tlm_generic_payload& payload) {
 
 bool neuron_core::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
     const bool psum = inside(payload.get_address(), psum_offset, cfg_.psum_size);
-    if (!psum && !inside(payload.get_address(), 0, cfg_.sbuf_size)) {
-        dmi.allow_none();
-        dmi.set_start_address(payload.get_address());
-        dmi.set_end_address(payload.get_address());
-        return false;
-    }
+    if (!psum && !inside(payload.get_address(), 0, cfg_.sbuf_size))
+        return refuse_pointer(payload, dmi);
     const std::uint64_t base = psum ? psum_offset : 0;
     backing_store& store = psum ? psum_ : sbuf_;
     dmi.set_dmi_ptr(store.data());

@@ -9,9 +9,12 @@
 #include "models/neuron_link/fabric_address.h"
 #include "models/neuron_link/fabric_identity_regs.h"
 #include "models/neuron_link/neuron_link_regs.h"
+#include "models/neuron_link/notice.h"
+#include "models/pcie/tlp.h"
 #include "platform/kernel/random.h"
 #include "platform/misuse/misuse.h"
 #include "platform/tlm/deferral.h"
+#include "platform/tlm/refuse_pointer.h"
 
 namespace trn {
 
@@ -60,7 +63,6 @@ neuron_link::neuron_link(sc_core::sc_module_name name, const config& cfg)
     control.register_b_transport(this, &neuron_link::access_control);
     control.register_transport_dbg(this, &neuron_link::peek_control);
     make_registers();
-    config_tlp_.to = pcie::tlp::space::config;
     SC_METHOD(finish_configurations);
     dont_initialize();
     sensitive << answered_;
@@ -200,12 +202,7 @@ unsigned neuron_link::peek(unsigned source, tlm::tlm_generic_payload& payload) {
 bool neuron_link::ask(unsigned source, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
     const std::uint64_t address = payload.get_address();
     const step go = next(source, address, 1);
-    if (go.refused != cause::none) {
-        dmi.allow_none();
-        dmi.set_start_address(address);
-        dmi.set_end_address(address);
-        return false;
-    }
+    if (go.refused != cause::none) return refuse_pointer(payload, dmi);
     if (source < ports && go.to != to_chip) route::add(payload, transit_);
     granted_[go.to] = static_cast<std::uint16_t>(granted_[go.to] | 1u << source);
     payload.set_address(go.address);
@@ -274,10 +271,7 @@ unsigned neuron_link::peeked(plug& at, tlm::tlm_generic_payload& payload) {
 bool neuron_link::asked_for_pointer(plug& at, tlm::tlm_generic_payload& payload,
                                     tlm::tlm_dmi& dmi) {
     if (behaviour_ == behaviour::good) return ask(at.index(), payload, dmi);
-    dmi.allow_none();
-    dmi.set_start_address(payload.get_address());
-    dmi.set_end_address(payload.get_address());
-    return false;
+    return refuse_pointer(payload, dmi);
 }
 void neuron_link::pointers_revoked(plug& at, std::uint64_t, std::uint64_t) {
     revoke(at.index());
@@ -439,20 +433,13 @@ void neuron_link::configure_partner(unsigned at, register_access& access) {
         answer.error = error_link_down;
     } else {
         auto word = static_cast<std::uint32_t>(regs_.get(reg::config_data, at));
-        tlm::tlm_generic_payload payload;
-        payload.set_command(write.get(access.written) != 0 ? tlm::TLM_WRITE_COMMAND
-                                                           : tlm::TLM_READ_COMMAND);
-        payload.set_address(regs_.get(reg::config_address, at));
-        payload.set_data_ptr(reinterpret_cast<unsigned char*>(&word));
-        payload.set_data_length(sizeof word);
-        payload.set_streaming_width(sizeof word);
-        payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-        payload.set_extension(&config_tlp_);
+        pcie::config_request asked(
+            write.get(access.written) != 0 ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND,
+            regs_.get(reg::config_address, at), word);
         sc_time delay;
-        port[at].send(payload, delay);
-        payload.clear_extension(&config_tlp_);
+        port[at].send(asked.payload, delay);
         answer.at = now + delay;
-        switch (payload.get_response_status()) {
+        switch (asked.payload.get_response_status()) {
         case tlm::TLM_OK_RESPONSE:
             answer.data = word;
             break;
@@ -492,20 +479,8 @@ void neuron_link::finish_configurations() {
 }
 
 void neuron_link::send_notices() {
-    for (unsigned at = 0; at < ports; ++at) {
-        if (!port[at].up()) continue;
-        std::uint32_t word = 1;
-        tlm::tlm_generic_payload payload;
-        payload.set_command(tlm::TLM_WRITE_COMMAND);
-        payload.set_address(identity::offset(identity::reg::notice));
-        payload.set_data_ptr(reinterpret_cast<unsigned char*>(&word));
-        payload.set_data_length(sizeof word);
-        payload.set_streaming_width(sizeof word);
-        payload.set_extension(&config_tlp_);
-        sc_time ignored;  // a notice carries no data that could come too early
-        port[at].send(payload, ignored);
-        payload.clear_extension(&config_tlp_);
-    }
+    for (auto& each : port)
+        if (each.up()) fabric::send_notice(each);
 }
 
 // --- Tools.

@@ -12,7 +12,6 @@
 #include <tlm>
 #include <vector>
 
-#include "models/pcie/tlp.h"
 #include "platform/kernel/introspection.h"
 #include "platform/registers/register_bank.h"
 #include "platform/tlm/irq.h"
@@ -156,7 +155,6 @@ private:
     sc_core::sc_event answered_;
     enum class behaviour : std::uint8_t { good, mute, garbage } behaviour_ = behaviour::good;
     std::uint64_t garbage_ = 0, errors_ = 0, timeouts_ = 0;
-    pcie::tlp config_tlp_;
 };
 
 }  // namespace trn

@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <utility>
 
 #include "models/neuron_link/fabric_identity_regs.h"
+#include "models/neuron_link/notice.h"
+#include "models/pcie/tlp.h"
+#include "platform/kernel/fault_arguments.h"
 #include "platform/misuse/misuse.h"
+#include "platform/tlm/refuse_pointer.h"
 
 namespace trn {
 
@@ -65,7 +68,6 @@ neuron_switch::neuron_switch(sc_core::sc_module_name name, const config& cfg)
     port.init(cfg.port_count(), [this](const char* each, std::size_t i) {
         return new plug(each, *this, static_cast<unsigned>(i));
     });
-    config_tlp_.to = pcie::tlp::space::config;
     make_identity();
     SC_METHOD(send_notices);
     dont_initialize();
@@ -136,12 +138,7 @@ unsigned neuron_switch::peeked(plug& at, tlm::tlm_generic_payload& payload) {
 bool neuron_switch::asked_for_pointer(plug& at, tlm::tlm_generic_payload& payload,
                                       tlm::tlm_dmi& dmi) {
     const auto to = exit_of(payload.get_address(), at.index());
-    if (!to) {
-        dmi.allow_none();
-        dmi.set_start_address(payload.get_address());
-        dmi.set_end_address(payload.get_address());
-        return false;
-    }
+    if (!to) return refuse_pointer(payload, dmi);
     granted_[*to].resize(port.size());
     granted_[*to][at.index()] = true;
     const bool granted = port[*to].ask_for_pointer(payload, dmi);
@@ -267,20 +264,8 @@ void neuron_switch::changed() {
 
 void neuron_switch::send_notices() {
     notice_due_ = false;
-    for (auto& each : port) {
-        if (!each.up()) continue;
-        std::uint32_t word = 1;
-        tlm::tlm_generic_payload payload;
-        payload.set_command(tlm::TLM_WRITE_COMMAND);
-        payload.set_address(identity::offset(reg::notice));
-        payload.set_data_ptr(reinterpret_cast<unsigned char*>(&word));
-        payload.set_data_length(sizeof word);
-        payload.set_streaming_width(sizeof word);
-        payload.set_extension(&config_tlp_);
-        sc_time ignored;
-        each.send(payload, ignored);
-        payload.clear_extension(&config_tlp_);
-    }
+    for (auto& each : port)
+        if (each.up()) fabric::send_notice(each);
 }
 
 // --- Tools.
@@ -303,20 +288,10 @@ std::vector<accepts_faults::fault> neuron_switch::faults() const {
             {"port_repair", "port 'port' works again and trains"}};
 }
 
-unsigned neuron_switch::port_of(const fault_arguments& arguments) const {
-    const auto found = arguments.find("port");
-    const std::string_view text = found == arguments.end() ? "" : std::string_view(found->second);
-    std::size_t value = port.size();
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || stop != text.data() + text.size() || value >= port.size())
-        throw fault_error(fmt::format("port must be a number below {}", port.size()));
-    return static_cast<unsigned>(value);
-}
-
 void neuron_switch::inject(std::string_view fault, const fault_arguments& arguments) {
     if (fault != "port_fail" && fault != "port_repair")
         throw fault_error("a NeuronSwitch has no fault '" + std::string(fault) + "'");
-    auto* link = port[port_of(arguments)].link();
+    auto* link = port[fault_number(arguments, "port", 0, port.size() - 1)].link();
     if (link == nullptr) return;
     if (fault == "port_fail")
         link->lose();

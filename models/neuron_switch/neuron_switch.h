@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "models/neuron_link/fabric_address.h"
-#include "models/pcie/tlp.h"
 #include "platform/kernel/introspection.h"
 #include "platform/registers/register_bank.h"
 #include "platform/tlm/plug.h"
@@ -85,7 +84,6 @@ private:
     void send_notices();
     std::uint64_t reachable(unsigned server) const;
     std::uint64_t racks_beside(unsigned at) const;
-    unsigned port_of(const fault_arguments& arguments) const;
 
     const config cfg_;
     const sc_core::sc_time latency_;
@@ -97,7 +95,6 @@ private:
     std::uint64_t unroutable_ = 0;
     sc_core::sc_event gathered_;
     bool notice_due_ = false;
-    pcie::tlp config_tlp_;
 };
 
 }  // namespace trn

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "platform/tlm/refuse_pointer.h"
 #include "platform/tlm/route.h"
 
 namespace trn::pcie {
@@ -135,12 +136,8 @@ unsigned host_memory::transport_dbg(tlm::tlm_generic_payload& payload) {
 
 bool host_memory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
     const range* at = find(payload.get_address());
+    if (at == nullptr) return refuse_pointer(payload, dmi);
     dmi.allow_none();
-    if (at == nullptr) {
-        dmi.set_start_address(payload.get_address());
-        dmi.set_end_address(payload.get_address());
-        return false;
-    }
     dmi.set_start_address(at->iova);
     dmi.set_end_address(at->iova + (at->size - 1));
     if (at->bytes == nullptr) return false;

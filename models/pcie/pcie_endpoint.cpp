@@ -11,9 +11,10 @@
 #include <utility>
 
 #include "models/pcie/capabilities.h"
-#include "models/pcie/fault_number.h"
 #include "models/pcie/link_rate.h"
+#include "platform/kernel/fault_arguments.h"
 #include "platform/misuse/misuse.h"
+#include "platform/tlm/refuse_pointer.h"
 
 namespace trn {
 
@@ -273,12 +274,7 @@ unsigned pcie_endpoint::peeked(plug&, payload& request) {
 
 bool pcie_endpoint::asked_for_pointer(plug&, payload& request, tlm::tlm_dmi& dmi) {
     const window* hit = decode(request.get_address(), 1);
-    if (hit == nullptr || hit->to == room::vectors) {
-        dmi.allow_none();
-        dmi.set_start_address(request.get_address());
-        dmi.set_end_address(request.get_address());
-        return false;
-    }
+    if (hit == nullptr || hit->to == room::vectors) return refuse_pointer(request, dmi);
     const std::uint64_t address = request.get_address();
     route::add(request, peers_);  // only a peer asks for a route
     request.set_address(address - hit->base);
@@ -484,7 +480,7 @@ std::vector<accepts_faults::fault> pcie_endpoint::faults() const {
 void pcie_endpoint::inject(std::string_view fault, const fault_arguments& arguments) {
     if (fault != "lost_completion")
         throw fault_error(fmt::format("a PCI Express function has no fault '{}'", fault));
-    lose_ += pcie::fault_number(arguments, "count", 1);
+    lose_ += fault_count(arguments);
 }
 
 }  // namespace trn

@@ -9,9 +9,11 @@
 #include <limits>
 
 #include "platform/config/units.h"
+#include "platform/kernel/fault_arguments.h"
 #include "platform/kernel/random.h"
 #include "platform/tlm/deferral.h"
 #include "platform/tlm/memory.h"
+#include "platform/tlm/refuse_pointer.h"
 
 namespace trn {
 
@@ -42,17 +44,6 @@ sc_time time_of(const fault_arguments& arguments, std::string_view name, const s
     if (const auto* why = std::get_if<config::refusal>(&parsed))
         throw fault_error(fmt::format("{}: {}", name, why->message));
     return sc_time(static_cast<double>(std::get<picoseconds>(parsed).value), sc_core::SC_PS);
-}
-
-std::uint64_t number_of(const fault_arguments& arguments, std::string_view name,
-                        std::uint64_t otherwise, std::uint64_t least, std::uint64_t most) {
-    const auto found = arguments.find(name);
-    if (found == arguments.end()) return otherwise;
-    const auto parsed = config::parse_unsigned(found->second);
-    const auto* value = std::get_if<std::uint64_t>(&parsed);
-    if (value == nullptr || *value < least || *value > most)
-        throw fault_error(fmt::format("{} must be a number from {} to {}", name, least, most));
-    return *value;
 }
 
 double rate_of(const fault_arguments& arguments) {
@@ -253,12 +244,7 @@ unsigned pcie_link::peeked(plug& at, tlm::tlm_generic_payload& payload) {
 }
 
 bool pcie_link::asked_for_pointer(plug& at, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
-    if (!up() && !memory_descriptor::asked(payload)) {
-        dmi.allow_none();
-        dmi.set_start_address(payload.get_address());
-        dmi.set_end_address(payload.get_address());
-        return false;
-    }
+    if (!up() && !memory_descriptor::asked(payload)) return refuse_pointer(payload, dmi);
     route::add(payload, ways_[at.index()]);
     const bool granted = other(at).ask_for_pointer(payload, dmi);
     dmi.set_read_latency(dmi.get_read_latency() + cfg_.latency * 2);
@@ -433,18 +419,18 @@ void pcie_link::inject(std::string_view fault, const fault_arguments& arguments)
         go_down(link_state::detect);
         if (can_train()) start(now + length);
     } else if (fault == "lane_loss") {
-        const auto link = number_of(arguments, "link", 0, 0, cfg_.links - 1);
-        const auto lanes = number_of(arguments, "lanes", 1, 1, cfg_.lanes);
+        const auto link = fault_number(arguments, "link", 0, cfg_.links - 1, 0);
+        const auto lanes = fault_number(arguments, "lanes", 1, cfg_.lanes, 1);
         lose_lanes(static_cast<unsigned>(link), static_cast<unsigned>(lanes));
     } else if (fault == "lane_repair") {
         std::fill(widths_.begin(), widths_.end(), static_cast<std::uint8_t>(cfg_.lanes));
         if (can_train()) recover(true);
     } else if (fault == "speed_limit") {
         speed_limit_ = static_cast<unsigned>(
-            number_of(arguments, "generation", cfg_.generation, 1, cfg_.generation));
+            fault_number(arguments, "generation", 1, cfg_.generation, cfg_.generation));
         if (can_train()) recover(false);
     } else if (fault == "crc") {
-        corrupt_next_ += static_cast<unsigned>(number_of(arguments, "count", 1, 1, 1'000'000));
+        corrupt_next_ += static_cast<unsigned>(fault_number(arguments, "count", 1, 1'000'000, 1));
     } else if (fault == "crc_rate") {
         crc_rate_ = rate_of(arguments);
         if (crc_rate_ > 0)

@@ -8,8 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "models/pcie/fault_number.h"
 #include "models/pcie/link_rate.h"
+#include "platform/kernel/fault_arguments.h"
+#include "platform/tlm/refuse_pointer.h"
 
 namespace trn {
 
@@ -210,12 +211,7 @@ bool pcie_switch::asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& dm
     const way next = in.as->reachable() ? route_memory(at, header == nullptr ? of_host : *header,
                                                        request.get_address(), 1, /*quiet=*/true)
                                         : way{};
-    if (next.out == nullptr) {
-        dmi.allow_none();
-        dmi.set_start_address(request.get_address());
-        dmi.set_end_address(request.get_address());
-        return false;
-    }
+    if (next.out == nullptr) return refuse_pointer(request, dmi);
     route::add(request, in.from);
     route::add(request, next.through->to);
     const bool granted = next.out->ask_for_pointer(request, dmi);
@@ -265,7 +261,7 @@ std::vector<accepts_faults::fault> pcie_switch::faults() const {
 
 void pcie_switch::inject(std::string_view fault, const fault_arguments& arguments) {
     const auto index =
-        static_cast<unsigned>(pcie::fault_number(arguments, "port", 0, down_.size() - 1));
+        static_cast<unsigned>(fault_number(arguments, "port", 0, down_.size() - 1, 0));
     if (fault == "link_up" || fault == "card_inserted") reset(index);
     if (fault == "surprise_down" || fault == "link_up")
         down_[index]->as->link(fault == "link_up");

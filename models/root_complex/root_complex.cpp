@@ -8,8 +8,10 @@
 #include <stdexcept>
 #include <string>
 
-#include "models/pcie/fault_number.h"
+#include "models/pcie/config_request.h"
+#include "platform/kernel/fault_arguments.h"
 #include "platform/tlm/bandwidth_resource.h"
+#include "platform/tlm/refuse_pointer.h"
 
 namespace trn {
 
@@ -74,20 +76,10 @@ void root_complex::config_write(function_id id, std::uint32_t offset, std::uint3
 
 const sc_core::sc_object* root_complex::configure_word(tlm::tlm_command command, function_id id,
                                                        std::uint32_t offset, std::uint32_t& value) {
-    tlp header;
-    header.to = tlp::space::config;
-    header.target = id;
-    payload request;
-    request.set_command(command);
-    request.set_address(offset);
-    request.set_data_ptr(reinterpret_cast<std::uint8_t*>(&value));
-    request.set_data_length(sizeof value);
-    request.set_streaming_width(sizeof value);
-    request.set_extension(&header);
+    pcie::config_request asked(command, offset, value, id);
     sc_time untimed;
-    send(request, header, untimed);
-    request.clear_extension(&header);
-    return header.completer;
+    send(asked.payload, asked.header, untimed);
+    return asked.header.completer;
 }
 
 void root_complex::enumerate() {
@@ -295,10 +287,7 @@ void root_complex::pass_down(unsigned to, payload& request, sc_time& delay) {
 bool root_complex::direct_pointer(payload& request, tlm::tlm_dmi& dmi) {
     const auto to = port_of(request.get_address(), 1);
     if (to && ports_[*to]->reachable()) return port[*to].ask_for_pointer(request, dmi);
-    dmi.allow_none();
-    dmi.set_start_address(request.get_address());
-    dmi.set_end_address(request.get_address());
-    return false;
+    return refuse_pointer(request, dmi);
 }
 
 void root_complex::forget_pointers(function_id of, std::uint64_t first, std::uint64_t last) {
@@ -373,12 +362,8 @@ bool root_complex::asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& d
     const auto* header = request.get_extension<tlp>();
     host_function* function = header == nullptr ? nullptr : sender(*header);
     const bridge& above = *ports_[at.index()];
-    if (function == nullptr || lose_ > 0 || !above.reachable() || !above.passes_up()) {
-        dmi.allow_none();
-        dmi.set_start_address(request.get_address());
-        dmi.set_end_address(request.get_address());
-        return false;
-    }
+    if (function == nullptr || lose_ > 0 || !above.reachable() || !above.passes_up())
+        return refuse_pointer(request, dmi);
     if (!peer_of(*function, request.get_address(), 1))
         return function->memory().get_direct_mem_ptr(request, dmi);
     const bool granted = direct_pointer(request, dmi);
@@ -421,11 +406,11 @@ std::vector<accepts_faults::fault> root_complex::faults() const {
 
 void root_complex::inject(std::string_view fault, const fault_arguments& arguments) {
     if (fault == "lost_completion") {
-        lose_ += pcie::fault_number(arguments, "count", 1);
+        lose_ += fault_count(arguments);
         return forget_all_pointers();
     }
     const auto index =
-        static_cast<unsigned>(pcie::fault_number(arguments, "port", 0, ports_.size() - 1));
+        static_cast<unsigned>(fault_number(arguments, "port", 0, ports_.size() - 1, 0));
     if (fault == "link_up" || fault == "card_inserted") reset_below(index);
     if (fault == "surprise_down" || fault == "link_up")
         ports_[index]->link(fault == "link_up");

@@ -2,10 +2,10 @@
 #include "models/sled_controller/sled_controller.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string>
 
+#include "platform/kernel/fault_arguments.h"
 #include "platform/log.h"
 
 namespace trn {
@@ -89,14 +89,7 @@ void sled_controller::inject(std::string_view fault, const fault_arguments& argu
     if (fault == "power_return") return switch_power(true);
     if (fault != "supply_loss")
         throw fault_error("a sled controller has no fault '" + std::string(fault) + "'");
-    const auto found = arguments.find("permille");
-    if (found == arguments.end()) throw fault_error("permille is missing");
-    std::uint64_t value = 0;
-    const auto& text = found->second;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value > 1000)
-        throw fault_error("permille is a number from 0 to 1000");
-    budget_permille_ = value;
+    budget_permille_ = fault_number(arguments, "permille", 0, 1000);
     look();
 }
 

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 #include "models/udma/sdma_misc_regs.h"
 #include "models/udma/udma_regs.h"
+#include "platform/kernel/fault_arguments.h"
 
 namespace trn {
 
@@ -23,21 +23,6 @@ constexpr std::uint64_t bytes_per_activation = 256 << 10;
 constexpr unsigned transfers_per_activation = 256;
 
 constexpr std::uint64_t notifications_offset = 0x1000;  // contract 9, in the SDMA block
-
-std::uint64_t number(const fault_arguments& arguments, std::string_view name, std::uint64_t below) {
-    const auto found = arguments.find(name);
-    std::uint64_t value = below;
-    if (found != arguments.end()) {
-        const std::string& text = found->second;
-        const char* end = text.data() + text.size();
-        if (const auto [stop, error] = std::from_chars(text.data(), end, value);
-            error != std::errc() || stop != end)
-            value = below;
-    }
-    if (value >= below)
-        throw fault_error(std::string(name) + " must be a number below " + std::to_string(below));
-    return value;
-}
 
 }  // namespace
 
@@ -306,9 +291,10 @@ std::vector<accepts_faults::fault> udma::faults() const {
 void udma::inject(std::string_view fault, const fault_arguments& arguments) {
     if (fault != "dma_abort")
         throw fault_error("a DMA group has no fault '" + std::string(fault) + "'");
-    const auto engine_number = static_cast<unsigned>(number(arguments, "engine", cfg_.engines));
+    const auto engine_number =
+        static_cast<unsigned>(fault_number(arguments, "engine", 0, cfg_.engines - 1));
     abort_queue(engine_number,
-                static_cast<unsigned>(number(arguments, "queue", dma_engine::queues)));
+                static_cast<unsigned>(fault_number(arguments, "queue", 0, dma_engine::queues - 1)));
 }
 
 // ---- what tools see

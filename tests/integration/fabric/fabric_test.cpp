@@ -17,6 +17,7 @@
 #include "models/neuron_link/neuron_link.h"
 #include "models/neuron_link/neuron_link_regs.h"
 #include "models/neuron_switch/neuron_switch.h"
+#include "models/pcie/tlp.h"
 #include "models/pcie_link/pcie_link.h"
 #include "platform/log.h"
 #include "platform/misuse/misuse.h"

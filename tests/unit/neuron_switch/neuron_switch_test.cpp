@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "models/neuron_link/fabric_identity_regs.h"
+#include "models/pcie/tlp.h"
 #include "models/pcie_link/pcie_link.h"
 #include "platform/log.h"
 #include "platform/misuse/misuse.h"
