@@ -51,21 +51,6 @@ struct choices<trn_engine_command> {
     };
 };
 
-template <>
-struct choices<traffic_pattern> {
-    static constexpr std::array list{
-        choice<traffic_pattern>{"local", traffic_pattern::local},
-        choice<traffic_pattern>{"own_hbm", traffic_pattern::own_hbm},
-        choice<traffic_pattern>{"all_to_all", traffic_pattern::all_to_all},
-        choice<traffic_pattern>{"bisection", traffic_pattern::bisection},
-        choice<traffic_pattern>{"incast", traffic_pattern::incast},
-        choice<traffic_pattern>{"same_server", traffic_pattern::same_server},
-        choice<traffic_pattern>{"same_rack", traffic_pattern::same_rack},
-        choice<traffic_pattern>{"other_rack", traffic_pattern::other_rack},
-        choice<traffic_pattern>{"neighbours", traffic_pattern::neighbours},
-    };
-};
-
 }  // namespace trn::config
 
 namespace trn::scenario {

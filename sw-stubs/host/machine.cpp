@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <numeric>
 
@@ -58,11 +57,12 @@ pattern sent_by(std::size_t from, std::uint32_t part) {
 
 }  // namespace
 
-std::string_view to_string(traffic_pattern pattern) {
-    static constexpr std::array<std::string_view, 9> names{"local",     "own-hbm",    "all-to-all",
-                                                           "bisection", "incast",     "same-server",
-                                                           "same-rack", "other-rack", "neighbours"};
-    return names[static_cast<std::size_t>(pattern)];
+std::string to_string(traffic_pattern pattern) {
+    std::string name;
+    for (const auto& each : config::choices<traffic_pattern>::list)
+        if (each.value == pattern) name = each.name;
+    std::ranges::replace(name, '_', '-');
+    return name;
 }
 
 machine::machine(crew& hosts) : hosts_(hosts) {

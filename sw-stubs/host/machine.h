@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "platform/config/document.h"
 #include "sw-stubs/host/crew.h"
 #include "sw-stubs/host/traffic.h"
 
@@ -23,7 +24,29 @@ enum class traffic_pattern {
     other_rack,   ///< each to the chip of the same position in the other rack
     neighbours,   ///< each to every chip that one of its own links leads to
 };
-std::string_view to_string(traffic_pattern pattern);
+/// As a command line has it: "same-server".
+std::string to_string(traffic_pattern pattern);
+
+}  // namespace trn
+
+/// As a scenario has them.
+template <>
+struct trn::config::choices<trn::traffic_pattern> {
+    using enum traffic_pattern;
+    static constexpr std::array list{
+        choice<traffic_pattern>{"local", local},
+        choice<traffic_pattern>{"own_hbm", own_hbm},
+        choice<traffic_pattern>{"all_to_all", all_to_all},
+        choice<traffic_pattern>{"bisection", bisection},
+        choice<traffic_pattern>{"incast", incast},
+        choice<traffic_pattern>{"same_server", same_server},
+        choice<traffic_pattern>{"same_rack", same_rack},
+        choice<traffic_pattern>{"other_rack", other_rack},
+        choice<traffic_pattern>{"neighbours", neighbours},
+    };
+};
+
+namespace trn {
 
 /// The chips of a machine and the copies that measure what is between them. A copy is shared by
 /// engines of the source; an engine works on the stack and through the window of its SENG.

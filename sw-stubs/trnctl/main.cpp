@@ -160,11 +160,8 @@ private:
 
     void add_matrix(CLI::App* rates) {
         std::map<std::string, traffic_pattern> patterns;
-        for (const auto one :
-             {traffic_pattern::local, traffic_pattern::own_hbm, traffic_pattern::all_to_all,
-              traffic_pattern::bisection, traffic_pattern::incast, traffic_pattern::same_server,
-              traffic_pattern::same_rack, traffic_pattern::other_rack, traffic_pattern::neighbours})
-            patterns.emplace(to_string(one), one);
+        for (const auto& each : config::choices<traffic_pattern>::list)
+            patterns.emplace(to_string(each.value), each.value);
         auto* between = rates->add_flag("--matrix", between_chips_,
                                         "bandwidth and latency between the chips, HBM to HBM");
         rates
