@@ -27,15 +27,15 @@ public:
 
     template <typename First, typename Second>
     void add_pair() {
-        pairs_[single<First>][single<Second>] = pair<First, Second>;
+        add(single<First>, single<Second>, pair<First, Second>);
     }
     template <typename First, typename Test>
     void add_branch() {
-        pairs_[single<First>][branch<Test>] = step_and_branch<First, Test>;
+        add(single<First>, branch<Test>, step_and_branch<First, Test>);
     }
     template <typename First, typename Second, typename Third>
     void add_triple() {
-        starts_[single<First>][single<Second>][single<Third>] = triple<First, Second, Third>;
+        add(single<First>, single<Second>, single<Third>, triple<First, Second, Third>);
     }
 
     template <typename First, typename... Second>
@@ -58,6 +58,15 @@ public:
 private:
     using by_second = std::unordered_map<handler, handler>;
     using by_first = std::unordered_map<handler, by_second>;
+
+    // Not in line: there are more than a thousand calls, and each would take the compiler as long
+    // as the function that it adds.
+    [[gnu::noinline]] void add(handler first, handler second, handler fused) {
+        pairs_[first][second] = fused;
+    }
+    [[gnu::noinline]] void add(handler first, handler second, handler third, handler fused) {
+        starts_[first][second][third] = fused;
+    }
 
     static handler get(const by_first& map, handler first, handler second) {
         const auto row = map.find(first);
