@@ -38,6 +38,7 @@
 #define IRQ_HBM 7              // any stack: an ECC event
 #define IRQ_DIE_TO_DIE 8
 #define IRQ_LINKS 9
+#define IRQ_WATCHED 10    // the host has read the power sample or the heartbeat
 #define IRQ_DMA_ABORT 16  // + n: group n of the DMA engines (mgmt/generation.h)
 #define IRQ_SOURCES 31
 

@@ -2,6 +2,7 @@
 #include "firmware/mgmt/events.h"
 
 #include "firmware/lib/csr.h"
+#include "firmware/lib/drivers/watchdog.h"
 #include "firmware/lib/irq.h"
 
 static volatile uint32_t raised;
@@ -16,7 +17,10 @@ uint32_t event_wait(void) {
         const unsigned long state = irq_save();
         const uint32_t taken = raised;
         raised = 0;
-        if (taken == 0) wait_for_interrupt();
+        if (taken == 0) {
+            watchdog_sleep();
+            wait_for_interrupt();
+        }
         irq_restore(state);
         if (taken != 0) return taken;
     }

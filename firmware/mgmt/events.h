@@ -13,6 +13,7 @@ enum event {
     EVENT_TEMPERATURE = 1 << 5,
     EVENT_DIE_TO_DIE = 1 << 6,
     EVENT_LINK = 1 << 7,
+    EVENT_WATCHED = 1 << 8,
 };
 
 /// From an interrupt handler.

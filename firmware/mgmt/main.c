@@ -22,8 +22,7 @@
 #include "firmware/mgmt/power.h"
 #include "firmware/mgmt/reset_service.h"
 
-#define TICK_US 50000         // the driver samples power at this rate
-#define QUIET_TICK_US 800000  // while no host has asked for anything: only the watchdog wants it
+#define TICK_US 50000  // the driver samples power at this rate
 #define BARK_US 1000000
 #define BITE_US 2000000
 
@@ -40,6 +39,12 @@ static void note_doorbell(unsigned source) {
 static void note_simulator_reset(unsigned source) {
     irq_disable(source);
     event_raise(EVENT_SIMULATOR_RESET);
+}
+
+/// The line falls with the next sample, and is not looked at again: from now on they are taken.
+static void note_watched(unsigned source) {
+    irq_disable(source);
+    event_raise(EVENT_WATCHED);
 }
 
 static void watchdog_bark(unsigned source) {
@@ -90,7 +95,8 @@ static void serve_tick(void) {
     health_heartbeat();
 }
 
-/// A rack of chips that nobody uses costs next to nothing; the first request of a host ends that.
+/// A chip that nobody uses sleeps for good: samples are taken from the first time that a host asks
+/// for something or looks at one.
 static void serve_host_soon(void) {
     static bool known;
     if (!known) timer_every(TICK_US, note_tick);
@@ -98,7 +104,7 @@ static void serve_host_soon(void) {
 }
 
 static void serve(uint32_t events) {
-    if (events & (EVENT_DOORBELL | EVENT_SIMULATOR_RESET)) serve_host_soon();
+    if (events & (EVENT_DOORBELL | EVENT_SIMULATOR_RESET | EVENT_WATCHED)) serve_host_soon();
     if (events & EVENT_DOORBELL) serve_doorbell();
     if (events & EVENT_SIMULATOR_RESET) {
         reset_serve_simulator();
@@ -132,7 +138,8 @@ int main(void) {
         health_init();
         irq_enable(IRQ_DOORBELL, note_doorbell);
         irq_enable(IRQ_SIMULATOR_RESET, note_simulator_reset);
+        irq_enable(IRQ_WATCHED, note_watched);
     }
-    timer_every(QUIET_TICK_US, note_tick);
+    serve_tick();
     for (;;) serve(event_wait());
 }

@@ -109,6 +109,9 @@ kind misc_ram_kind() {
         {port::target("in", "as host and DMA engines see it").of_size(0x1000),
          port::target("firmware", "as the management processor sees it").of_size(0x1000),
          port::irq_out("doorbell", "the trigger word is not zero"),
+         port::irq_out("watched",
+                       "the host has read the power sample or the heartbeat that is there")
+             .optional(),
          port::irq_out("booting", "firmware has not published the routing id").optional()});
 }
 

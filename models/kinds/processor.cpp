@@ -36,6 +36,7 @@ kind riscv_hart_kind() {
          port::irq_in("irq", "0..2 machine software, timer, external; 3..5 supervisor")
              .of_lines(riscv_hart::line_count),
          port::irq_in("reset", "held in reset while high"),
+         port::irq_out("awake", "neither in WFI nor in reset").optional(),
          port::uses("time", "what the time CSR shows", &riscv_hart::set_time_source).optional()});
     // Harts that run the same code share what they decoded.
     made.make = [code = std::make_shared<riscv::code_cache>()](const char* name,

@@ -28,6 +28,14 @@ void misc_ram::define_registers() {
     });
     for (const reg r : {reg::request_0, reg::request_1})
         regs_.on_write(r, [this](register_access&) { note_request(); });
+    for (const reg r : {reg::power, reg::health_sequence}) {
+        regs_.on_read(r, [this](register_access&) {
+            if (!from_firmware_) watched.set(true);
+        });
+        regs_.on_write(r, [this](register_access&) {
+            if (from_firmware_) watched.set(false);
+        });
+    }
     regs_.on_write(reg::routing_id, [this](register_access&) { booting.set(!ready()); });
 }
 
@@ -51,6 +59,7 @@ void misc_ram::note_trigger(std::uint64_t value) {
 void misc_ram::power_on() {
     regs_.reset();
     doorbell.set(false);
+    watched.set(false);
     booting.set(true);
     request_written_ = request_open_ = false;
 }

@@ -24,6 +24,9 @@ public:
     tlm_utils::simple_target_socket<misc_ram, 64> in{"in"};              ///< host and AXI
     tlm_utils::simple_target_socket<misc_ram, 64> firmware{"firmware"};  ///< management processor
     irq_out doorbell{"doorbell"};
+    /// High from a host's look at a sample (power, heartbeat) until firmware writes the next one:
+    /// samples that nobody looks at need not be taken.
+    irq_out watched{"watched"};
     irq_out booting{"booting"};  ///< high until firmware publishes the routing id
 
     misc_ram(sc_core::sc_module_name name, const config& cfg);

@@ -76,9 +76,11 @@ void riscv_hart::execute() {
     }
     local_start_ = now;
     ticks_start_ = core.ticks();
+    awake.set(true);
     const bool was_halted = core.halted();
     const std::uint64_t done = run_quantum(core);
     if (core.halted() && !was_halted && stopped_) stopped_();
+    awake.set(!core.waiting());
     const bool goes_on = !core.waiting() && !core.halted();
     if (goes_on) next_trigger(duration(std::max<std::uint64_t>(done, 1) * clock_));
 }
@@ -118,6 +120,7 @@ void riscv_hart::on_irq(unsigned line, bool level) {
 }
 
 void riscv_hart::on_reset(bool level) {
+    if (level) awake.set(false);
     if (level && core_ != nullptr) {
         core_->reset();
         for (unsigned line = 0; line < line_count; ++line)

@@ -46,7 +46,8 @@ public:
 
     tlm_utils::simple_initiator_socket<riscv_hart, 64> bus{"bus"};
     irq_in irq;
-    irq_in reset;  ///< held in reset while high
+    irq_in reset;            ///< held in reset while high
+    irq_out awake{"awake"};  ///< neither in WFI nor in reset
 
     /// Harts given the same code cache share predecoded code.
     riscv_hart(sc_core::sc_module_name name, const config& cfg,

@@ -32,7 +32,12 @@ void watchdog::define_registers() {
                 schedule();
         });
     regs_.on_write(reg::service, [this](register_access& a) {
-        if (a.written == watchdog_regs::service::key_value) service(sc_time_stamp() + a.delay);
+        const sc_time now = sc_time_stamp() + a.delay;
+        if (a.written == watchdog_regs::service::key_value) service(now);
+        if (a.written == watchdog_regs::service::key_sleep) {
+            announced_ = true;
+            pause(now);
+        }
     });
     regs_.view(reg::remaining, [this](unsigned, unsigned) { return remaining(sc_time_stamp()); });
     regs_.on_read(reg::remaining,
@@ -42,6 +47,8 @@ void watchdog::define_registers() {
 
 void watchdog::clear() {
     regs_.reset();
+    announced_ = armed_ = false;
+    paused_at_.reset();
     expired_.cancel();
     update_bark();
     bite.set(false);
@@ -59,9 +66,24 @@ void watchdog::control(register_access& a) {
 }
 
 void watchdog::service(const sc_time& now) {
+    announced_ = false;
+    pause(now);
     served_ = now;  // the pending event finds out when it fires
     regs_.set(status::barked, 0);
     update_bark();
+}
+
+/// Begins or ends a pause, when it is time to.
+void watchdog::pause(const sc_time& now) {
+    const bool wanted = announced_ && !needed.level();
+    if (wanted == paused_at_.has_value()) return;
+    if (wanted) {
+        paused_at_ = now;  // the pending event finds out when it fires
+        return;
+    }
+    if (now > *paused_at_) served_ += now - *paused_at_;
+    paused_at_.reset();
+    if (!armed_) schedule();
 }
 
 sc_time watchdog::after(std::uint64_t microseconds) const {
@@ -84,8 +106,9 @@ bool watchdog::locked() const {
     return watchdog_regs::control::lock.get(regs_[reg::control]) != 0;
 }
 
-std::uint64_t watchdog::remaining(const sc_time& now) const {
+std::uint64_t watchdog::remaining(const sc_time& read_at) const {
     if (!enabled()) return ~0u;
+    const sc_time now = paused_at_.value_or(read_at);
     if (now >= bite_at()) return 0;
     return static_cast<std::uint64_t>((bite_at() - now) / sc_time(1, sc_core::SC_US));
 }
@@ -93,7 +116,8 @@ std::uint64_t watchdog::remaining(const sc_time& now) const {
 /// The next thing that could happen without a service.
 void watchdog::schedule() {
     expired_.cancel();
-    if (!enabled()) return;
+    armed_ = enabled() && !paused_at_;
+    if (!armed_) return;
     const sc_time now = sc_time_stamp();
     const sc_time next = bark_at() > now && bark_at() < bite_at() ? bark_at() : bite_at();
     expired_.notify(next > now ? next - now : sc_core::SC_ZERO_TIME);
@@ -101,6 +125,8 @@ void watchdog::schedule() {
 
 void watchdog::expire() {
     const sc_time now = sc_time_stamp();
+    armed_ = false;
+    if (paused_at_) return;
     if (now >= bite_at()) {
         misuse::report(misuse::firmware_watchdog_bite, *this, "");
         bite.set(true);

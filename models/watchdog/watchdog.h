@@ -4,6 +4,7 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include <cstdint>
+#include <optional>
 #include <systemc>
 #include <tlm>
 
@@ -12,9 +13,10 @@
 
 namespace trn {
 
-/// Two-stage watchdog: without service it first barks (interrupt), then bites (reset request).
-/// One pending event while it runs, moved only when it fires: a service costs no kernel call.
-/// Spec: doc/models/watchdog.md.
+/// Two-stage watchdog: without service it first barks (interrupt), then bites (reset request). It
+/// pauses in a sleep that the processor has announced, until `needed` rises. One pending event
+/// while it counts, moved only when it fires: neither a service nor a short sleep costs a kernel
+/// call. Spec: doc/models/watchdog.md.
 class watchdog : public sc_core::sc_module {
 public:
     struct config {
@@ -25,6 +27,11 @@ public:
     irq_in reset{"reset", 1, [this](unsigned, bool level) {
                      if (level) clear();
                  }};
+    /// The processor is awake, or somebody wants something of it: an announced sleep is over.
+    irq_in needed{"needed", 1, [this](unsigned, bool level) {
+                      if (level) announced_ = false;
+                      pause(sc_core::sc_time_stamp());
+                  }};
     irq_out bark{"bark"};
     irq_out bite{"bite"};  ///< rises with the bite, falls with the reset that it causes
 
@@ -45,6 +52,7 @@ private:
     void clear();
     void control(register_access& a);
     void service(const sc_core::sc_time& now);
+    void pause(const sc_core::sc_time& now);
     void schedule();
     void update_bark();
     sc_core::sc_time after(std::uint64_t microseconds) const;
@@ -52,11 +60,14 @@ private:
     sc_core::sc_time bite_at() const;
     bool enabled() const;
     bool locked() const;
-    std::uint64_t remaining(const sc_core::sc_time& now) const;
+    std::uint64_t remaining(const sc_core::sc_time& read_at) const;
 
     const config cfg_;
     register_bank regs_;
-    sc_core::sc_time served_;  // absolute
+    sc_core::sc_time served_;  // absolute, moved on by pauses
+    bool announced_ = false;   // the processor said that it will sleep
+    std::optional<sc_core::sc_time> paused_at_;
+    bool armed_ = false;  // expired_ is pending
     sc_core::sc_event expired_;
 };
 

@@ -64,20 +64,44 @@ TEST_F(BootTest, IsCheapAndSleepsWhenItIsUp) {
     EXPECT_LT(chip->cpu.core().ticks() - booted, 100'000u);
 }
 
-TEST_F(BootTest, PowerIsSampledSeldomUntilAHostAsksForSomething) {
+TEST_F(BootTest, NothingHappensInAChipUntilAHostAsksForSomething) {
     boot();
-    const auto counter = [&] { return misc_word(misc::power, 1) >> 16; };
-    run_ms(900);
-    const auto quiet = counter();
-    run_ms(600);
-    EXPECT_EQ(counter(), quiet);
-    run_ms(250);
-    EXPECT_NE(counter(), quiet);
+    run_ms(1200);  // the watchdog's event finds the processor asleep
+    const auto booted = chip->cpu.core().ticks();
+    EXPECT_FALSE(sc_core::sc_pending_activity());
+    run_ms(100'000);
+    EXPECT_EQ(chip->cpu.core().ticks(), booted);
+    EXPECT_EQ(controller(reset_regs::reset_count), 0u);
     set_misc(misc::trigger, 1);
     run_ms(60);
+    const auto counter = [&] { return misc_word(misc::power, 1) >> 16; };
     const auto asked = counter();
     run_ms(50);
     EXPECT_NE(counter(), asked);
+}
+
+TEST_F(BootTest, PowerIsSampledFromTheFirstLookAtIt) {
+    boot();
+    run_ms(2000);
+    const auto counter = [&] { return misc_word(misc::power, 1) >> 16; };
+    const auto first = counter();
+    EXPECT_NE(misc_word(misc::power, 0) & 0xffff, 0u);
+    run_ms(60);
+    EXPECT_NE(counter(), first);
+}
+
+TEST_F(BootTest, AFirmwareThatSleepsWhileAHostWaitsIsReset) {
+    boot();
+    run_ms(2000);
+    auto& core = chip->cpu.core();
+    constexpr unsigned mie = 0x304;
+    core.write_csr(mie, 0);  // deaf
+    run_ms(100'000);
+    EXPECT_EQ(controller(reset_regs::reset_count), 0u);
+    set_misc(misc::trigger, 1);
+    console.clear();
+    EXPECT_TRUE(run_until_printed("ready: routing id 9", 2500)) << console;
+    expect_in_order({"reset by watchdog", "ready"});
 }
 
 TEST_F(BootTest, PowerSamplesKeepChanging) {
@@ -168,6 +192,7 @@ TEST_F(BootTest, AMainLoopThatHangsIsReportedAndTheChipIsReset) {
     core.set_pc(firmware_symbol("main_returned"));
     constexpr unsigned mstatus = 0x300, interrupts_on = 1 << 3;  // still served
     core.write_csr(mstatus, core.read_csr(mstatus).value() | interrupts_on);
+    set_misc(misc::trigger, 1);  // wakes it
     EXPECT_TRUE(run_until_printed("panic: watchdog: the main loop has not run", 1200)) << console;
     console.clear();
     EXPECT_TRUE(run_until_printed("ready: routing id 9", 2000)) << console;
@@ -178,6 +203,7 @@ TEST_F(BootTest, AMainLoopThatHangsIsReportedAndTheChipIsReset) {
 TEST_F(BootTest, AStackOverflowHitsTheGuardAndIsNamed) {
     boot();
     chip->cpu.core().write_x(2, firmware_symbol("stack_bottom") - 64);
+    set_misc(misc::trigger, 1);  // wakes it
     EXPECT_TRUE(run_until_printed("the stack overflowed into its guard", 900)) << console;
 }
 

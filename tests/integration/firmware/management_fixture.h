@@ -164,6 +164,10 @@ private:
         flash.irq.bind(irqs.source, IRQ_FLASH);
         misc_ram.doorbell.bind(irqs.source, IRQ_DOORBELL);
         sim_reset.request.bind(irqs.source, IRQ_SIMULATOR_RESET);
+        misc_ram.watched.bind(irqs.source, IRQ_WATCHED);
+        cpu.awake.bind(watchdog.needed);
+        misc_ram.doorbell.bind(watchdog.needed);
+        sim_reset.request.bind(watchdog.needed);
         for (auto& stack : stacks) stack->error.bind(irqs.source, IRQ_HBM);
         for (unsigned group = 0; group < engines.size(); ++group)
             engines[group]->aborted.bind(irqs.source, IRQ_DMA_ABORT + group);

@@ -23,8 +23,11 @@ struct WatchdogTest : testing::Test {
     test::irq_probe bark{dut.bark, "bark_probe"};
     test::irq_probe bite{dut.bite, "bite_probe"};
     irq_out reset{"reset"};
+    irq_out awake{"awake"};
 
     WatchdogTest() {
+        awake.bind(dut.needed);
+        awake.set(true);
         cpu.out.bind(dut.in);
         reset.bind(dut.reset);
         sc_start(SC_ZERO_TIME);
@@ -36,6 +39,10 @@ struct WatchdogTest : testing::Test {
         write(reg::bark_time, bark_us);
         write(reg::bite_time, bite_us);
         write(reg::control, control::enable.mask() | (lock ? control::lock.mask() : 0));
+    }
+    void fall_asleep() {
+        write(reg::service, service::key_sleep);
+        awake.set(false);
     }
     void run(double us) { sc_start(sc_time(us, SC_US)); }
 };
@@ -95,6 +102,57 @@ TEST_F(WatchdogTest, ResetStopsItAndDropsTheBite) {
     run(1000);
     EXPECT_EQ(bite.rises(), 1u);
     EXPECT_EQ(cpu.read(offset(reg::control)), 0u);
+}
+
+TEST_F(WatchdogTest, PausesInASleepThatWasAnnounced) {
+    start(100, 200, true);
+    run(60);
+    fall_asleep();
+    run(10'000);
+    EXPECT_FALSE(sc_core::sc_pending_activity());
+    EXPECT_EQ(cpu.read(offset(reg::remaining)), 140u);
+    awake.set(true);
+    run(39);
+    EXPECT_FALSE(bark.level());
+    run(2);
+    EXPECT_TRUE(bark.level());
+    run(100);
+    EXPECT_TRUE(bite.level());
+}
+
+TEST_F(WatchdogTest, CountsInASleepThatNobodyAnnounced) {
+    start(100, 200);
+    awake.set(false);
+    run(201);
+    EXPECT_TRUE(bite.level());
+}
+
+TEST_F(WatchdogTest, ASleepThatWasAnnouncedAndNeverComesCounts) {
+    start(100, 200);
+    write(reg::service, service::key_sleep);
+    run(201);
+    EXPECT_TRUE(bite.level());
+}
+
+TEST_F(WatchdogTest, OneAnnouncementIsGoodForOneSleep) {
+    start(100, 200);
+    fall_asleep();
+    run(1000);
+    awake.set(true);
+    awake.set(false);
+    run(201);
+    EXPECT_TRUE(bite.level());
+}
+
+TEST_F(WatchdogTest, ManyShortSleepsDoNotServeIt) {
+    start(100, 200);
+    for (int i = 0; i < 21; ++i) {
+        fall_asleep();
+        run(50);
+        awake.set(true);
+        run(10);
+    }
+    EXPECT_TRUE(bite.level());
 }
 
 TEST_F(WatchdogTest, StoppedItSchedulesNothing) {

@@ -81,6 +81,21 @@ TEST_F(MiscRamTest, TheBootingLineFallsWhenFirmwarePublishes) {
     EXPECT_TRUE(ram.booting.level());
 }
 
+TEST_F(MiscRamTest, SaysThatAHostLooksAtSamplesUntilFirmwareWritesTheNext) {
+    using misc_ram_regs::reg;
+    firmware.read(at(reg::power));
+    host.read(at(reg::api_version));
+    EXPECT_FALSE(ram.watched.level());
+    for (const auto sample : {at(reg::power, 1), at(reg::health_sequence)}) {
+        host.read(sample);
+        EXPECT_TRUE(ram.watched.level());
+        host.write<std::uint32_t>(sample, 1);
+        EXPECT_TRUE(ram.watched.level());
+        firmware.write<std::uint32_t>(sample, 2);
+        EXPECT_FALSE(ram.watched.level());
+    }
+}
+
 TEST_F(MiscRamTest, OffsetsWithoutANameAreRamToo) {
     host.write<std::uint32_t>(0xf00, 0x12345678);
     EXPECT_EQ(firmware.read(0xf00), 0x12345678u);
