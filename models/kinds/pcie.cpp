@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <bit>
+#include <string>
 
 #include "models/kinds/tables.h"
 #include "models/pcie/pcie_endpoint.h"
@@ -99,6 +100,7 @@ kind pcie_switch_kind() {
         {{"size", &c::size, "lanes160: 20 ports of 8 lanes; lanes320: 40"},
          {"generation", &c::generation, "of every port, 1 to 6: 2.5 to 64 GT/s"},
          {"up_lanes", &c::up_lanes, "of the upstream port, a multiple of 8"},
+         {"ports", &c::ports, "downstream ports in use, others are strapped off; 0: all"},
          {"latency", &c::latency, "once through"}},
         {port::plug("up", "toward the root complex"),
          port::plug("down", "toward chips, cards and switches")
@@ -106,9 +108,12 @@ kind pcie_switch_kind() {
              .optional()},
         [](const c& cfg) -> std::optional<std::string> {
             if (cfg.generation < 1 || cfg.generation > 6) return "generations are 1 to 6";
-            if (cfg.up_lanes % 8 == 0 && cfg.up_lanes >= 8 && cfg.up_lanes <= 64)
-                return std::nullopt;
-            return "the upstream port has 8 to 64 lanes, a multiple of 8";
+            if (cfg.up_lanes % 8 != 0 || cfg.up_lanes < 8 || cfg.up_lanes > 64)
+                return "the upstream port has 8 to 64 lanes, a multiple of 8";
+            if (cfg.ports > cfg.most_down_ports())
+                return "the upstream port leaves " + std::to_string(cfg.most_down_ports()) +
+                       " ports";
+            return std::nullopt;
         });
 }
 

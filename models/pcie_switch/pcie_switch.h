@@ -33,12 +33,14 @@ public:
         pcie_switch_size size = pcie_switch_size::lanes160;
         unsigned generation = 6;  ///< of every port: 1..6
         unsigned up_lanes = 16;   ///< of the upstream port: two of the chip's ports
+        unsigned ports = 0;       ///< downstream ports in use, others are strapped off; 0: all
         sc_core::sc_time latency{120, sc_core::SC_NS};  ///< once through; invented
 
         static constexpr unsigned lanes_per_port = 8;
         unsigned lanes() const { return size == pcie_switch_size::lanes160 ? 160 : 320; }
-        /// Downstream ports: what the upstream port leaves.
-        unsigned down_ports() const { return (lanes() - up_lanes) / lanes_per_port; }
+        /// What the upstream port leaves.
+        unsigned most_down_ports() const { return (lanes() - up_lanes) / lanes_per_port; }
+        unsigned down_ports() const { return ports != 0 ? ports : most_down_ports(); }
     };
     struct counts {
         std::uint64_t down = 0;     ///< requests passed from above

@@ -17,6 +17,7 @@ constexpr int mesh_gap = 26;      // room for the arcs of a torus
 constexpr int group_gap_x = 150;  // room for the label of what joins two groups
 constexpr int group_gap_y = 46;
 constexpr std::size_t most_in_a_row = 4;
+constexpr std::size_t most_in_a_bar = 8;  // cards or switches
 
 bool is_cell(symbol what) {
     return what == symbol::chip || what == symbol::group;
@@ -183,10 +184,11 @@ void layout::size(std::uint32_t group) {
     const int width = std::max(inner + 2 * margin, 3 * chip_width);
     int y = title;
     for (std::size_t i = 0; i < above.size(); ++i) {
-        // Cards share a row.
+        // Parts of one sort share rows.
         std::size_t row = 1;
-        if (t_.parts[above[i]].what == symbol::card)
-            while (i + row < above.size() && t_.parts[above[i + row]].what == symbol::card) ++row;
+        while (row < most_in_a_bar && i + row < above.size() &&
+               t_.parts[above[i + row]].what == t_.parts[above[i]].what)
+            ++row;
         const int gap = 6, each = (width - static_cast<int>(row - 1) * gap) / static_cast<int>(row);
         for (std::size_t k = 0; k < row; ++k)
             boxes_[above[i + k]] = {padding + static_cast<int>(k) * (each + gap), y, each, bar};

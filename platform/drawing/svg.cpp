@@ -253,11 +253,15 @@ private:
                 sort);
         }
         // Hosts and switches meet a cell beside each other.
-        const int x = cell.middle().x + (sort.dashed ? -8 : 8);
+        const auto spans = [](const box& one, int x) { return x >= one.x && x <= one.right(); };
+        const int aside = sort.dashed ? -8 : 8;
+        const int at_cell = cell.middle().x + aside;
+        const int at_bar = spans(bar, at_cell) ? at_cell : bar.middle().x + aside;
+        const int x = spans(cell, at_bar) ? at_bar : at_cell;
         if (bar.y < cell.y)
-            draw(straight({x, bar.bottom()}, {x, cell.y}), b, sort);
+            draw(straight({at_bar, bar.bottom()}, {x, cell.y}), b, sort);
         else
-            draw(straight({x, cell.bottom()}, {x, bar.y}), b, sort);
+            draw(straight({x, cell.bottom()}, {at_bar, bar.y}), b, sort);
     }
 
     void between_cells(const box& one, const box& other, const bundle& b,

@@ -56,6 +56,19 @@ TEST_F(PcieSwitchTest, ThePresetsHaveTheLanesOfTheirNames) {
     EXPECT_EQ(narrow.down_ports(), 19u);
 }
 
+TEST(PcieSwitchPorts, ThoseThatAreStrappedOffAreNotFound) {
+    root_complex host("host", {});
+    pcie_switch small("small", {.ports = 2});
+    host.port[0].join(small.up);
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    EXPECT_EQ(small.down.size(), 2u);
+    const auto vendor = [&](unsigned device) {
+        return host.config_read(static_cast<pcie::function_id>(0x0200 | device << 3), 0) & 0xffff;
+    };
+    EXPECT_EQ(vendor(1), 0x1d0fu);
+    EXPECT_EQ(vendor(2), 0xffffu);
+}
+
 TEST_F(PcieSwitchTest, FunctionsAreFoundThroughSwitchesAndReached) {
     ASSERT_EQ(host.function_count(), 3u);
     EXPECT_EQ(host.functions()[0].device, &a.endpoint);
