@@ -170,19 +170,19 @@ kind sled_controller_kind() {
     return kind_of<sled_controller>(
         "sled_controller", "The baseboard controller of a sled: power, cooling, throttling.",
         {{"chips", &c::chips, "of the sled"},
-         {"power_budget", &c::power_budget, "mW of all chips"},
+         {"chip_budget", &c::chip_budget, "mW; the sled has as much as all its chips"},
          {"release_permille", &c::release_permille, "of the budget: below it chips are released"},
          {"cooling", &c::cooling, "air or liquid"},
          {"inlet", &c::inlet, "degrees Celsius of what comes in"},
          {"outlet_limit", &c::outlet_limit, "degrees Celsius from which all chips are throttled"},
-         {"air_resistance", &c::air_resistance, "kelvin per watt at full fan speed"},
-         {"liquid_resistance", &c::liquid_resistance, "kelvin per watt at full flow"}},
+         {"air_rise", &c::air_rise, "kelvin to the outlet: the whole budget, full fan speed"},
+         {"liquid_rise", &c::liquid_rise, "likewise at full flow"}},
         {port::uses<power_interface>("power", "the chips in order").unlimited().optional(),
          port::irq_out("throttle", "by chip: slow down").times(&c::chips).optional(),
          port::irq_out("power_off", "by chip: no power").times(&c::chips).optional()},
         [](const c& cfg) -> std::optional<std::string> {
             if (cfg.chips == 0) return "a sled has chips";
-            if (cfg.power_budget == 0) return "a sled has power";
+            if (cfg.chip_budget == 0) return "a sled has power";
             return std::nullopt;
         });
 }

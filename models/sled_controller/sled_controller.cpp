@@ -36,16 +36,18 @@ std::uint64_t sled_controller::milliwatts() const {
 /// A third is always on; then in proportion to what has to be carried away.
 unsigned sled_controller::speed_permille() const {
     if (!powered_) return 0;
-    const double load = static_cast<double>(milliwatts()) / static_cast<double>(cfg_.power_budget);
-    return static_cast<unsigned>(std::lround(1000 * std::clamp(load, 1.0 / 3, 1.0)));
+    const double load = static_cast<double>(milliwatts()) / static_cast<double>(cfg_.budget());
+    const auto wanted = std::lround(1000 * std::clamp(load, 1.0 / 3, 1.0));
+    return static_cast<unsigned>(std::min<std::uint64_t>(wanted, cooling_permille_));
+}
+
+double sled_controller::config::outlet(std::uint64_t milliwatts, double speed) const {
+    const double rise = cooling == sled_cooling::air ? air_rise : liquid_rise;
+    return inlet + rise * static_cast<double>(milliwatts) / static_cast<double>(budget()) / speed;
 }
 
 double sled_controller::outlet() const {
-    if (!powered_) return cfg_.inlet;
-    const double resistance =
-        cfg_.cooling == sled_cooling::air ? cfg_.air_resistance : cfg_.liquid_resistance;
-    return cfg_.inlet +
-           resistance * static_cast<double>(milliwatts()) / 1000.0 * 1000.0 / speed_permille();
+    return powered_ ? cfg_.outlet(milliwatts(), speed_permille() / 1000.0) : cfg_.inlet;
 }
 
 /// Over the budget or too hot: throttles the chips that draw more than an equal part. Releases them
@@ -81,21 +83,30 @@ std::vector<accepts_faults::fault> sled_controller::faults() const {
     return {{"power_loss", "all chips of the sled lose power, and what their memories hold"},
             {"power_return", "they have power again and start cold"},
             {"supply_loss",
-             "power supplies fail; permille: of the budget that is left (1000: repaired)"}};
+             "power supplies fail; permille: of the budget that is left (1000: repaired)"},
+            {"cooling_loss",
+             "fans fail, or the pump; permille: of full speed that is left (1000: repaired)"}};
 }
 
 void sled_controller::inject(std::string_view fault, const fault_arguments& arguments) {
     if (fault == "power_loss") return switch_power(false);
     if (fault == "power_return") return switch_power(true);
-    if (fault != "supply_loss")
+    if (fault == "supply_loss")
+        supply_permille_ = fault_number(arguments, "permille", 0, 1000);
+    else if (fault == "cooling_loss")
+        cooling_permille_ = fault_number(arguments, "permille", 1, 1000);
+    else
         throw fault_error("a sled controller has no fault '" + std::string(fault) + "'");
-    budget_permille_ = fault_number(arguments, "permille", 0, 1000);
     look();
 }
 
 void sled_controller::publish(statistics& out) const {
     out.count("milliwatts", milliwatts());
     out.count("speed_permille", speed_permille());
+    std::int32_t hottest = 0;
+    for (int i = 0; powered_ && i < power.size(); ++i)
+        hottest = std::max(hottest, power[i]->hottest_millidegrees());
+    out.count("hottest_millidegrees", static_cast<std::uint64_t>(hottest));
     out.count("outlet_millidegrees", static_cast<std::uint64_t>(std::lround(outlet() * 1000)));
     out.count("throttled_chips", static_cast<std::uint64_t>(std::ranges::count_if(
                                      throttle, [](const auto& line) { return line.level(); })));

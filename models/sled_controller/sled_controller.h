@@ -23,13 +23,17 @@ class sled_controller : public sc_core::sc_module,
 public:
     struct config {
         unsigned chips = 4;
-        std::uint64_t power_budget = 4'400'000;  ///< mW of all chips; invented
-        unsigned release_permille = 900;         ///< of the budget, below which chips are released
+        std::uint64_t chip_budget = 1'100'000;  ///< mW; the sled has as much as all its chips
+        unsigned release_permille = 900;        ///< of the budget, below which chips are released
         sled_cooling cooling = sled_cooling::liquid;
-        double inlet = 30.0;                ///< degrees Celsius of the air or liquid that comes in
-        double outlet_limit = 65.0;         ///< degrees Celsius from which all chips are throttled
-        double air_resistance = 0.0100;     ///< kelvin per watt at full fan speed; invented
-        double liquid_resistance = 0.0050;  ///< kelvin per watt at full flow; invented
+        double inlet = 30.0;         ///< degrees Celsius of the air or liquid that comes in
+        double outlet_limit = 65.0;  ///< degrees Celsius from which all chips are throttled
+        double air_rise = 25.0;      ///< kelvin from inlet to outlet: the whole budget, full speed
+        double liquid_rise = 15.0;   ///< likewise
+
+        std::uint64_t budget() const { return chip_budget * chips; }  ///< mW
+        /// Degrees Celsius; `speed` of fans or pump: 1 is the most they do.
+        double outlet(std::uint64_t milliwatts, double speed) const;
     };
     struct counts {
         std::uint64_t throttle_events = 0;  ///< chips, each time one was throttled
@@ -60,11 +64,12 @@ private:
     void start_of_simulation() override;
     void look();
     std::uint64_t of_chip(unsigned chip) const;
-    std::uint64_t budget() const { return cfg_.power_budget / 1000 * budget_permille_; }
+    std::uint64_t budget() const { return cfg_.budget() / 1000 * supply_permille_; }
     void switch_power(bool on);
 
     const config cfg_;
-    std::uint64_t budget_permille_ = 1000;  // what the supplies that work leave
+    std::uint64_t supply_permille_ = 1000;   // of the budget, that the supplies that work leave
+    std::uint64_t cooling_permille_ = 1000;  // of full speed, that fans or pump reach
     bool powered_ = true;
     counts counters_;
 };

@@ -2,14 +2,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <any>
 #include <functional>
 #include <memory>
 #include <vector>
 
 #include "models/kinds.h"
 #include "models/root_complex/root_complex.h"
+#include "models/sensors/sensors.h"
 #include "models/sled_controller/sled_controller.h"
 #include "platform/log.h"
+#include "platform/netlist/boards.h"
 #include "platform/platform.h"
 #include "sw-stubs/host/device.h"
 #include "sw-stubs/transports/in_process.h"
@@ -104,6 +107,50 @@ TEST_F(SledTest, AThrottledChipsEnginesRunAtHalfTheirRateAndTheOthersDoNot) {
     EXPECT_LT(copy(1), full * 1.05);
     sled(0).inject("supply_loss", {{"permille", "1000"}});
     EXPECT_LT(copy(0), full * 1.05);
+}
+
+/// The rated power of the chips that a controller of a board watches, mW, and how many.
+struct watched {
+    std::uint64_t rated = 0;
+    unsigned chips = 0;
+};
+watched watched_by(const plan& board, std::uint32_t controller) {
+    watched sum;
+    for (const auto& b : board.bindings) {
+        const auto& from = board.modules[b.from.module];
+        if (b.from.module != controller || from.built_as->ports[b.from.port].name != "power")
+            continue;
+        const auto& cfg = std::any_cast<const sensors::config&>(board.modules[b.to.module].config);
+        sum.rated += cfg.rated_power * cfg.dies;
+        ++sum.chips;
+    }
+    return sum;
+}
+
+TEST(SledsOfBoards, EveryChipOfAMachineHasAControllerThatDoesNotThrottleItAtItsRatedPower) {
+    for (const auto* name :
+         {"trn3-sled", "trn3-gen1", "trn3-gen2", "trn3e-4", "trn2-48xl", "trn2-ultraserver",
+          "trn1-2xl", "trn1-32xl", "trn1n-32xl", "inf2-48xl"}) {
+        SCOPED_TRACE(name);
+        const auto board = load_board(name, kinds());
+        unsigned chips = 0, seen = 0;
+        for (std::uint32_t m = 0; m < board.modules.size(); ++m) {
+            chips += board.modules[m].type == "sensors";
+            if (board.modules[m].type != "sled_controller") continue;
+            const auto& cfg =
+                std::any_cast<const sled_controller::config&>(board.modules[m].config);
+            const auto on = watched_by(board, m);
+            seen += on.chips;
+            EXPECT_EQ(on.chips, cfg.chips);
+            EXPECT_LT(on.rated * 102 / 100, cfg.budget());
+            EXPECT_GT(on.rated * 120 / 100, cfg.budget());
+            for (const double load : {1.0 / 3, 1.0})  // fans follow it between these
+                EXPECT_LT(cfg.outlet(cfg.budget() * (load < 1 ? 1 : 3) / 3, load),
+                          cfg.outlet_limit);
+        }
+        EXPECT_EQ(seen, chips);
+        EXPECT_GT(seen, 0u);
+    }
 }
 
 }  // namespace

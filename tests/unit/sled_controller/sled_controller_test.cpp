@@ -50,7 +50,7 @@ struct sled_of_four {
 };
 
 struct SledControllerTest : testing::Test, sled_of_four {
-    SledControllerTest() : sled_of_four({.power_budget = 4'000'000}) {}
+    SledControllerTest() : sled_of_four({.chip_budget = 1'000'000}) {}
 };
 
 TEST_F(SledControllerTest, ThrottlesThoseThatDrawMoreThanTheirPartOfABudgetThatIsExceeded) {
@@ -93,8 +93,8 @@ TEST_F(SledControllerTest, FansFollowTheLoadAndNeverStop) {
     EXPECT_EQ(controller.speed_permille(), 333u);
     for (unsigned i = 0; i < 4; ++i) chip(i).convert(750'000);
     EXPECT_EQ(controller.speed_permille(), 750u);
-    // 3 kW at 0.005 K/W and three quarters of the flow: 20 K over 30 degrees.
-    EXPECT_NEAR(controller.outlet(), 50.0, 0.01);
+    // Three quarters of the budget at three quarters of the flow: 15 K over 30 degrees.
+    EXPECT_NEAR(controller.outlet(), 45.0, 0.01);
 }
 
 TEST_F(SledControllerTest, PowerGoesAndComesForAllChips) {
@@ -110,13 +110,28 @@ TEST_F(SledControllerTest, PowerGoesAndComesForAllChips) {
 }
 
 struct AirCooledSledTest : testing::Test, sled_of_four {
-    AirCooledSledTest() : sled_of_four({.power_budget = 5'000'000, .cooling = sled_cooling::air}) {}
+    AirCooledSledTest() : sled_of_four({.cooling = sled_cooling::air}) {}
 };
 
-TEST_F(AirCooledSledTest, ThrottlesAllChipsWhenTheOutletIsTooHot) {
-    for (unsigned i = 0; i < 4; ++i) chip(i).convert(300'000);
-    EXPECT_NEAR(controller.outlet(), 30 + 12 / 0.333, 0.1);  // air carries half as much
+TEST_F(AirCooledSledTest, CarriesTheRatedPowerOfItsChipsAndThrottlesBeyondItsBudget) {
+    for (const unsigned milliwatts : {100'000u, 400'000u, 1'010'000u}) {
+        for (unsigned i = 0; i < 4; ++i) chip(i).convert(milliwatts);
+        EXPECT_EQ(throttled(), 0u) << milliwatts;
+        EXPECT_LT(controller.outlet(), 60) << milliwatts;
+    }
+    for (unsigned i = 0; i < 4; ++i) chip(i).convert(1'150'000);
     EXPECT_EQ(throttled(), 4u);
+}
+
+TEST_F(AirCooledSledTest, ThrottlesAllChipsWhenFansFailAndTheOutletGetsTooHot) {
+    for (unsigned i = 0; i < 4; ++i) chip(i).convert(i == 0 ? 500'000 : 1'000'000);
+    controller.inject("cooling_loss", {{"permille", "500"}});
+    EXPECT_EQ(controller.speed_permille(), 500u);
+    EXPECT_NEAR(controller.outlet(), 30 + 25 * 3.5 / 4.4 / 0.5, 0.01);  // 69.8
+    EXPECT_EQ(throttled(), 4u);  // also the one that draws little
+    controller.inject("cooling_loss", {{"permille", "1000"}});
+    EXPECT_EQ(throttled(), 0u);
+    EXPECT_THROW(controller.inject("cooling_loss", {{"permille", "0"}}), fault_error);
 }
 
 }  // namespace
