@@ -27,8 +27,10 @@ protected:
 
     notification_queue notifications_;
 
+    /// The process: writes entries.
+    virtual void deliver();
+
 private:
-    void deliver();
     void invalidate_windows(sc_dt::uint64 first, sc_dt::uint64 last) {
         memory_port_.invalidate(first, last);
     }

@@ -55,6 +55,7 @@ std::uint32_t semaphores::event(unsigned index) const {
 void semaphores::set(unsigned index, std::int32_t value) {
     regs_.set(reg::semaphore_read, static_cast<std::uint32_t>(value), index);
     changed_.notify();
+    if (look_) look_();
 }
 
 void semaphores::add(unsigned index, std::int64_t amount) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <systemc>
 #include <tlm>
+#include <utility>
 
 #include "platform/registers/register_bank.h"
 
@@ -31,11 +33,14 @@ public:
 
     /// Whoever waits for a semaphore or an event waits for this and looks again.
     const sc_core::sc_event& changed() const { return changed_; }
+    /// The owner's own look, at once.
+    void on_change(std::function<void()> look) { look_ = std::move(look); }
 
 private:
     const sc_core::sc_object& owner_;
     register_bank regs_;
     sc_core::sc_event changed_;
+    std::function<void()> look_;
 };
 
 }  // namespace trn

@@ -1,35 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/top_sp/top_sp.h"
 
+#include <limits>
+#include <utility>
+
+#include "models/top_sp/cc_core_regs.h"
 #include "platform/tlm/bandwidth_resource.h"
 #include "platform/tlm/memory.h"
 
 namespace trn {
 
-top_sp::top_sp(sc_core::sc_module_name name, const config& cfg)
+namespace regs = cc_core_regs;
+using regs::reg;
+
+namespace {
+
+constexpr std::uint64_t fabric_bit = std::uint64_t{1} << 63;
+const sc_core::sc_time& tick() {
+    static const sc_core::sc_time nanosecond(1, sc_core::SC_NS);
+    return nanosecond;
+}
+
+/// Where an access of the hart beyond its own aperture goes; nothing: nowhere.
+bool to_axi(std::uint64_t& address) {
+    if ((address & fabric_bit) != 0) return true;
+    if (address / top_sp::axi_window != 1) return false;
+    address -= top_sp::axi_window;
+    return true;
+}
+
+}  // namespace
+
+top_sp::top_sp(sc_core::sc_module_name name, const config& cfg,
+               std::shared_ptr<riscv::code_cache> code)
     : notifying_module(name, cfg.register_latency),
       reset("reset", 1, [this](unsigned, bool level) { reset_changed(level); }),
+      hart("hart", {.hart_id = cfg.number, .clock = cfg.clock, .reset_vector = instruction_offset},
+           std::move(code)),
       cfg_(cfg),
       bytes_(aperture_size),
-      semaphores_(*this, cfg.access_latency) {
+      semaphores_(*this, cfg.access_latency),
+      control_(regs::table, {.latency = cfg.access_latency}) {
+    static_assert(control_offset + regs::size == memory_offset);
     aperture.register_b_transport(this, &top_sp::access_aperture);
     aperture.register_transport_dbg(this, &top_sp::peek_aperture);
     aperture.register_get_direct_mem_ptr(this, &top_sp::get_direct_mem_ptr);
     registers.register_b_transport(this, &top_sp::access_registers);
     registers.register_transport_dbg(this, &top_sp::peek_registers);
+    hart_bus_.register_b_transport(this, &top_sp::access_by_hart);
+    hart_bus_.register_transport_dbg(this, &top_sp::peek_by_hart);
+    hart_bus_.register_get_direct_mem_ptr(this, &top_sp::pointer_for_hart);
+    hart.bus.bind(hart_bus_);
+    hart.set_time_source(*this);
+    timer_.bind(hart.irq, riscv_hart::machine_timer);
+    external_.bind(hart.irq, riscv_hart::machine_external);
+    hart_reset_.bind(hart.reset);
+    hart_reset_.set(true);
+    semaphores_.on_change([this] {
+        if (watched_ != 0) update_irq();
+    });
+    hook_control();
+    sensitive << expiry_;  // deliver()
 }
 
+// ---- accesses
+
 void top_sp::access_aperture(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-    if (payload.get_address() < memory_offset) return semaphores_.access(payload, delay);
+    const std::uint64_t address = payload.get_address();
+    if (address < control_offset) return semaphores_.access(payload, delay);
+    if (address < memory_offset) {
+        payload.set_address(address - control_offset);
+        control_.access(payload, delay);
+        payload.set_address(address);
+        return;
+    }
     if (copy_payload(payload, bytes_.data(), bytes_.size()) == 0) return;
     payload.set_dmi_allowed(true);
     if (timing() == timing_mode::contended) delay += cfg_.access_latency;
 }
 
 unsigned top_sp::peek_aperture(tlm::tlm_generic_payload& payload) {
-    return payload.get_address() < memory_offset
-               ? semaphores_.debug_access(payload)
-               : copy_payload(payload, bytes_.data(), bytes_.size());
+    const std::uint64_t address = payload.get_address();
+    if (address < control_offset) return semaphores_.debug_access(payload);
+    if (address >= memory_offset) return copy_payload(payload, bytes_.data(), bytes_.size());
+    payload.set_address(address - control_offset);
+    const unsigned done = control_.debug_access(payload);
+    payload.set_address(address);
+    return done;
 }
 
 bool top_sp::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
@@ -68,11 +125,120 @@ unsigned top_sp::peek_registers(tlm::tlm_generic_payload& payload) {
     return done;
 }
 
-/// Contract 5.3: semaphores and events 0, notification queues off. Memory keeps its bytes.
+void top_sp::access_by_hart(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    const std::uint64_t address = payload.get_address();
+    if (address < aperture_size) return access_aperture(payload, delay);
+    std::uint64_t on_axi = address;
+    if (!to_axi(on_axi)) {
+        payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+        return;
+    }
+    payload.set_address(on_axi);
+    memory->b_transport(payload, delay);
+    payload.set_address(address);
+}
+
+unsigned top_sp::peek_by_hart(tlm::tlm_generic_payload& payload) {
+    const std::uint64_t address = payload.get_address();
+    if (address < aperture_size) return peek_aperture(payload);
+    std::uint64_t on_axi = address;
+    if (!to_axi(on_axi)) return 0;
+    payload.set_address(on_axi);
+    const unsigned done = memory->transport_dbg(payload);
+    payload.set_address(address);
+    return done;
+}
+
+/// Its own memory only: whatever else it reaches takes its time.
+bool top_sp::pointer_for_hart(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+    if (payload.get_address() < aperture_size) return get_direct_mem_ptr(payload, dmi);
+    dmi.allow_none();
+    return false;
+}
+
+// ---- control of the hart
+
+void top_sp::hook_control() {
+    control_.set(reg::number, cfg_.number);
+    control_.on_write(reg::control, [this](register_access&) { hold_hart(); });
+    control_.view(reg::irq_status, [this](unsigned, unsigned) { return causes(); });
+    control_.on_write(reg::irq_enable, [this](register_access&) { update_irq(); });
+    control_.on_write(reg::doorbell, [this](register_access&) { update_irq(); });
+    control_.on_write(reg::doorbell_clear, [this](register_access& a) {
+        control_[reg::doorbell] = control_.get(reg::doorbell) & ~a.written;
+        update_irq();
+    });
+    for (const reg half : {reg::timer_lo, reg::timer_hi})
+        control_.on_write(half, [this](register_access&) { update_timer(); });
+    control_.on_write(reg::match_control, [this](register_access& a) {
+        const auto bit = std::uint32_t{1} << a.index;
+        watched_ = regs::match_control::enable.get(a.value) != 0 ? watched_ | bit : watched_ & ~bit;
+        update_irq();
+    });
+    control_.on_write(reg::match_value, [this](register_access&) { update_irq(); });
+}
+
+void top_sp::hold_hart() {
+    const bool run = !reset.level() && control_.get(regs::control::run) != 0;
+    if (run == !hart_reset_.level()) return;
+    if (run) hart.invalidate_code(0, std::numeric_limits<std::uint64_t>::max());
+    hart_reset_.set(!run);
+}
+
+std::uint64_t top_sp::mtime(sc_core::sc_time at) const {
+    return at.value() / tick().value();
+}
+
+void top_sp::update_timer() {
+    const std::uint64_t compare = control_.get(reg::timer_hi) << 32 | control_.get(reg::timer_lo);
+    const sc_core::sc_time now = sc_core::sc_time_stamp();
+    expiry_.cancel();
+    timer_.set(mtime(now) >= compare);
+    if (timer_.level()) return;
+    const std::uint64_t last = (sc_core::sc_max_time() - now).value() / tick().value();
+    if (compare - mtime(now) < last)
+        expiry_.notify(sc_core::sc_time::from_value(compare * tick().value()) - now);
+}
+
+std::uint32_t top_sp::causes() const {
+    std::uint64_t matching = 0;
+    for (unsigned n = 0; watched_ >> n != 0; ++n) {
+        if ((watched_ >> n & 1) == 0) continue;
+        const auto control = control_.get(reg::match_control, n);
+        const auto value =
+            semaphores_.value(static_cast<unsigned>(regs::match_control::semaphore.get(control)));
+        const auto wanted = static_cast<std::int32_t>(control_.get(reg::match_value, n));
+        const bool equal =
+            regs::match_control::condition.get(control) == regs::match_control::condition_equal;
+        if (equal ? value == wanted : value >= wanted) matching |= std::uint64_t{1} << n;
+    }
+    std::uint64_t all = regs::irq_status::match.set(0, matching);
+    if (control_.get(reg::doorbell) != 0) all = regs::irq_status::doorbell.set(all, 1);
+    return static_cast<std::uint32_t>(all);
+}
+
+void top_sp::update_irq() {
+    external_.set((causes() & control_.get(reg::irq_enable)) != 0);
+}
+
+/// Entries of the notification queues, and the timer.
+void top_sp::deliver() {
+    update_timer();
+    notifying_module::deliver();
+}
+
+/// Contract 5.3: semaphores and events 0, notification queues off. Memory keeps its bytes; the hart
+/// stays in reset until software lets it run again.
 void top_sp::reset_changed(bool level) {
-    if (!level) return;
+    if (!level) return hold_hart();
     semaphores_.reset();
     notifications_.reset();
+    control_.reset();
+    control_.set(reg::number, cfg_.number);
+    watched_ = 0;
+    update_timer();
+    update_irq();
+    hold_hart();
 }
 
 }  // namespace trn

@@ -4,35 +4,51 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include <cstdint>
+#include <memory>
 #include <systemc>
 #include <tlm>
 
 #include "models/notification_queue/notifying_module.h"
+#include "models/riscv/mtime_source.h"
+#include "models/riscv/riscv_hart.h"
 #include "models/semaphores/semaphores.h"
+#include "platform/registers/register_bank.h"
 #include "platform/tlm/backing_store.h"
 #include "platform/tlm/irq.h"
 
 namespace trn {
 
-/// What the rest of the chip sees of a CC-Core (TOP_SP): a 4 MiB aperture that begins with events
-/// and semaphores and is memory above them, and its register slot. Its hart comes later; programs
-/// and data go into the memory. Spec: doc/models/top_sp.md.
-class top_sp : public notifying_module {
+/// A CC-Core (TOP_SP): a hart with 64 KiB of instruction and 64 KiB of data memory, in a 4 MiB
+/// aperture that begins with events and semaphores, and its register slot. Comparators on the
+/// semaphores, a doorbell and a timer interrupt the hart, so that it waits in WFI. It has no state
+/// until software first lets it run. Spec: doc/models/top_sp.md.
+class top_sp : public notifying_module, private riscv::mtime_source {
 public:
     struct config {
+        std::uint64_t number = 0;                   ///< in the chip's address map
+        sc_core::sc_time clock{1, sc_core::SC_NS};  ///< per instruction of the hart
         sc_core::sc_time access_latency{50, sc_core::SC_NS};
         sc_core::sc_time register_latency{50, sc_core::SC_NS};
         std::uint64_t notifications_offset = 0;  ///< contract 9, in its registers
     };
-    static constexpr std::uint64_t aperture_size = 0x40'0000;  // contract 3.1
-    static constexpr std::uint64_t memory_offset = semaphores::size;
+    static constexpr std::uint64_t aperture_size = 0x40'0000;          // contract 3.1
+    static constexpr std::uint64_t control_offset = semaphores::size;  // this and the next: ours
+    static constexpr std::uint64_t memory_offset = 0x3000;
+    static constexpr std::uint64_t instruction_offset = 0x1'0000;
+    static constexpr std::uint64_t data_offset = 0x2'0000;
     static constexpr std::uint64_t registers_size = 0x4'0000;  // contract 3.2
+    /// The hart sees its own aperture at 0, the chip's AXI space here, and fabric addresses (bit
+    /// 63) as they are.
+    static constexpr std::uint64_t axi_window = std::uint64_t{1} << 55;
 
     tlm_utils::simple_target_socket<top_sp, 64> aperture{"aperture"};
     tlm_utils::simple_target_socket<top_sp, 64> registers{"registers"};
     irq_in reset;
+    riscv_hart hart;
 
-    top_sp(sc_core::sc_module_name name, const config& cfg);
+    /// Harts given the same code cache share predecoded code.
+    top_sp(sc_core::sc_module_name name, const config& cfg,
+           std::shared_ptr<riscv::code_cache> code = std::make_shared<riscv::code_cache>());
 
     semaphores& sync() { return semaphores_; }
     backing_store& bytes() { return bytes_; }
@@ -43,11 +59,29 @@ private:
     bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
     void access_registers(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     unsigned peek_registers(tlm::tlm_generic_payload& payload);
+    void access_by_hart(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    unsigned peek_by_hart(tlm::tlm_generic_payload& payload);
+    bool pointer_for_hart(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
+    void hook_control();
     void reset_changed(bool level);
 
+    // riscv::mtime_source
+    std::uint64_t mtime(sc_core::sc_time at) const override;
+
+    void deliver() override;
+    void hold_hart();
+    void update_timer();
+    void update_irq();
+    std::uint32_t causes() const;
+
     const config cfg_;
-    backing_store bytes_;  // the whole aperture; what lies under the semaphores is never reached
+    backing_store bytes_;  // the whole aperture; what lies under registers is never reached
     semaphores semaphores_;
+    register_bank control_;
+    tlm_utils::simple_target_socket<top_sp, 64> hart_bus_{"hart_bus"};
+    irq_out external_{"external"}, timer_{"timer"}, hart_reset_{"hart_reset"};
+    std::uint32_t watched_ = 0;  // comparators that are enabled
+    sc_core::sc_event expiry_;
 };
 
 }  // namespace trn

@@ -9,7 +9,6 @@
 #include "models/neuron_core/pe_counters_regs.h"
 #include "models/notification_queue/notification_queue_regs.h"
 #include "models/semaphores/semaphores_regs.h"
-#include "models/top_sp/top_sp.h"
 #include "platform/misuse/misuse.h"
 #include "platform/tlm/deferral.h"
 #include "platform/tlm/memory.h"
@@ -157,46 +156,6 @@ TEST_F(NeuronCoreTest, MoreThanTheBlockCanHoldIsLostAndCounted) {
     EXPECT_EQ(head(0), 0x80000000u + 64 * 16);
     EXPECT_EQ(top.read(nq_at + notification_queue_regs::offset(nq::slot_lost, 0)), 6u);
     EXPECT_EQ(misuse::count(misuse::notification_overflow), 6u);
-}
-
-class TopSpTest : public testing::Test {
-protected:
-    void SetUp() override {
-        aperture.out.bind(block.aperture);
-        registers.out.bind(block.registers);
-        block.memory.bind(ram.in);
-        reset.bind(block.reset);
-        sc_core::sc_start(sc_core::SC_ZERO_TIME);
-    }
-    tlm_driver aperture{"aperture"}, registers{"registers"};
-    top_sp block{"block", {}};
-    memory ram{"ram", {1 << 20}};
-    irq_out reset{"reset"};
-};
-
-TEST_F(TopSpTest, KeepsItsRegisterContracts) {
-    register_contract(registers, notification_queue_regs::table).check();
-}
-
-TEST_F(TopSpTest, BeginsWithSemaphoresAndIsMemoryAbove) {
-    aperture.write<std::uint32_t>(semaphores_regs::offset(sem::semaphore_increment, 255), 7);
-    EXPECT_EQ(block.sync().value(255), 7);
-    aperture.write<std::uint64_t>(top_sp::aperture_size - 8, 9);
-    EXPECT_EQ(aperture.read<std::uint64_t>(top_sp::aperture_size - 8), 9u);
-    aperture.read(top_sp::aperture_size);
-    EXPECT_EQ(aperture.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    tlm::tlm_dmi dmi;
-    EXPECT_FALSE(aperture.request_dmi(0x1800, dmi));
-    ASSERT_TRUE(aperture.request_dmi(0x2000, dmi));
-    EXPECT_EQ(dmi.get_end_address(), top_sp::aperture_size - 1);
-}
-
-TEST_F(TopSpTest, ResetClearsSynchronisationAndKeepsMemory) {
-    aperture.write<std::uint32_t>(semaphores_regs::offset(sem::semaphore_set, 1), 7);
-    aperture.write<std::uint32_t>(0x4000, 7);
-    reset.set(true);
-    EXPECT_EQ(block.sync().value(1), 0);
-    EXPECT_EQ(aperture.read(0x4000), 7u);
 }
 
 }  // namespace
