@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the management processor sees, and where. Invented: nothing is published about it. The table
+// What the management processor and the CC-Cores see, and where. Invented: nothing is published about it. The table
 // with reasons is doc/models/management.md; the board YAML and the tests use these same numbers.
 #pragma once
 
@@ -24,6 +24,16 @@
 #define MAP_FLASH_SIZE 0x100000
 #define MAP_SRAM 0x40000000
 #define MAP_SRAM_SIZE 0x100000
+
+// What a CC-Core sees below: its own aperture (doc/models/top_sp.md).
+#define MAP_CC_SYNC 0x0000
+#define MAP_CC_CONTROL 0x2000
+#define MAP_CC_INSTRUCTIONS 0x10000
+#define MAP_CC_INSTRUCTIONS_SIZE 0x10000
+#define MAP_CC_DATA 0x20000
+#define MAP_CC_DATA_SIZE 0x10000
+#define MAP_CC_PROGRAMS 0x100000  // one per slot
+#define MAP_CC_PROGRAM_SIZE 0x40000
 
 // The chip's AXI space (contract section 3.1), host memory included: hart address = window + AXI.
 #define MAP_AXI_WINDOW 0x0080000000000000

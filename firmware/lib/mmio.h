@@ -31,9 +31,10 @@ static inline void mmio_fence(void) {
 #endif
 }
 
-/// Where this processor sees an address of the chip's AXI space.
+/// Where this processor sees an address of the chip's AXI space; fabric addresses (bit 63) are where
+/// they are.
 static inline uintptr_t axi(uint64_t address) {
-    return MAP_AXI_WINDOW + address;
+    return address >> 63 ? address : MAP_AXI_WINDOW + address;
 }
 
 /// Reads or writes `length` bytes of AXI space (host memory, HBM, registers) that may not answer:

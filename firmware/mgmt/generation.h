@@ -26,7 +26,8 @@ struct generation {
     uint64_t host_window;  ///< AXI address bit of host memory
     struct {
         uint64_t base, size;
-    } readable;  ///< AXI space that the host may read by mailbox
+    } readable;                   ///< AXI space that the host may read by mailbox
+    struct dma_group top_sps[2];  ///< apertures by die, `engines` of them
     unsigned dma_groups;
     struct dma_group dma[DMA_MOST_GROUPS];
     struct {

@@ -6,6 +6,7 @@
 #include "firmware/lib/crc32c.h"
 #include "firmware/lib/drivers/misuse.h"
 #include "firmware/lib/log.h"
+#include "firmware/mgmt/cc_cores.h"
 #include "firmware/mgmt/generation.h"
 #include "firmware/mgmt/metrics.h"
 #include "firmware/mgmt/misc_ram.h"
@@ -125,15 +126,30 @@ static enum mailbox_error set_feature(const struct request* request, struct resp
     return MAILBOX_OK;
 }
 
+/// {u64 AXI address, u32 bytes, u32 cores} -> {u32 cc_load_result}
+static enum mailbox_error cc_load(const struct request* request, struct response* response) {
+    struct {
+        uint64_t address;
+        uint32_t length, cores;
+    } asked;
+    if (request->length < sizeof asked) return MAILBOX_FAILED;
+    memcpy(&asked, request->data.bytes, sizeof asked);
+    response->data.words[0] = cc_cores_load(asked.address, asked.length, asked.cores);
+    response->length = sizeof(uint32_t);
+    return MAILBOX_OK;
+}
+
 typedef enum mailbox_error (*command)(const struct request*, struct response*);
 
 static enum mailbox_error execute(const struct request* request, struct response* response,
                                   bool modern) {
-    static const command legacy_commands[] = {
-        [MAILBOX_READ_REGISTERS] = read_registers, [MAILBOX_POST_METRIC] = post_metric};
+    static const command legacy_commands[] = {[MAILBOX_READ_REGISTERS] = read_registers,
+                                              [MAILBOX_POST_METRIC] = post_metric,
+                                              [MAILBOX_CC_LOAD] = cc_load};
     static const command modern_commands[] = {[MAILBOX_SET_POWER_PROFILE] = set_power_profile,
                                               [MAILBOX_GET_DATA] = get_data,
-                                              [MAILBOX_SET_FEATURE] = set_feature};
+                                              [MAILBOX_SET_FEATURE] = set_feature,
+                                              [MAILBOX_CC_LOAD] = cc_load};
     const command* commands = modern ? modern_commands : legacy_commands;
     const size_t count = modern ? sizeof modern_commands / sizeof modern_commands[0]
                                 : sizeof legacy_commands / sizeof legacy_commands[0];

@@ -14,6 +14,7 @@ enum mailbox_command {
     MAILBOX_SET_POWER_PROFILE = 3,
     MAILBOX_GET_DATA = 4,
     MAILBOX_SET_FEATURE = 5,
+    MAILBOX_CC_LOAD = 0x20,  ///< invented; both protocols
 };
 
 #define MAILBOX_MOST_REGISTERS 100

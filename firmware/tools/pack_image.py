@@ -40,7 +40,7 @@ def load_elf(path: pathlib.Path) -> tuple[int, int, bytes]:
     segments = []
     for n in range(phnum):
         kind, _, offset, _, address, filesz, _, _ = PROGRAM_HEADER.unpack_from(data, phoff + n * phentsize)
-        if kind == 1 and filesz > 0:
+        if kind == 1 and filesz > 0:  # where it is loaded, which is not where all of it runs
             segments.append((address, data[offset:offset + filesz]))
     if not segments:
         sys.exit(f"{path}: nothing to load")
@@ -65,6 +65,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--slot-a", type=pathlib.Path, metavar="ELF")
     parser.add_argument("--slot-b", type=pathlib.Path, metavar="ELF")
+    parser.add_argument("--bare", type=pathlib.Path, metavar="ELF", help="one image by itself, not a flash")
     version = parser.add_mutually_exclusive_group()
     version.add_argument("--version", default="0.0.0", help="text in the header, at most 27 characters")
     version.add_argument("--version-from", type=pathlib.Path, metavar="HEADER", help="build_id.py's output")
@@ -73,6 +74,9 @@ def main() -> None:
     if arguments.version_from:
         arguments.version = re.search(r'"(.+)"', arguments.version_from.read_text())[1]
 
+    if arguments.bare:
+        arguments.output.write_bytes(pack(arguments.bare, arguments.version))
+        return
     flash = bytearray(b"\xff" * FLASH_SIZE)  # as erased
     for slot, elf in (("a", arguments.slot_a), ("b", arguments.slot_b)):
         if elf is not None:

@@ -12,6 +12,7 @@ extern "C" {
 #include "firmware/lib/axi_map.h"
 #include "firmware/lib/crc32c.h"
 #include "firmware/lib/drivers/misuse.h"
+#include "firmware/mgmt/cc_cores.h"
 #include "firmware/mgmt/generation.h"
 #include "firmware/mgmt/mailbox.h"
 #include "firmware/mgmt/metrics.h"
@@ -31,6 +32,7 @@ axi_space space;
 std::uint8_t profile = 0;
 bool throttling = false;
 std::vector<std::uint32_t> reported;
+std::vector<std::uint64_t> cc_asked;
 
 }  // namespace
 
@@ -60,6 +62,10 @@ void misc_ram_write(uintptr_t address, uint32_t value) {
     EXPECT_TRUE(axi_write(address - MAP_MISC_RAM + AXI_MISC_RAM, &value, sizeof value));
 }
 void log_line(int, const char*, ...) {}
+unsigned cc_cores_load(uint64_t address, uint32_t length, uint32_t cores) {
+    cc_asked = {address, length, cores};
+    return CC_LOAD_NO_CORE;
+}
 void misuse_report(uint32_t rule, uint32_t) {
     reported.push_back(rule);
 }
@@ -284,6 +290,20 @@ TEST_F(MailboxTest, SetsTheThrottlingFeature) {
     EXPECT_TRUE(throttling);
     EXPECT_EQ(modern(header_for(2, MAILBOX_SET_FEATURE, {0}), {0}).error, MAILBOX_OK);
     EXPECT_FALSE(throttling);
+}
+
+TEST_F(MailboxTest, PassesOnWhereTheCollectiveFirmwareIsOverBothProtocols) {
+    const std::vector<std::uint8_t> data{8, 7, 6, 5, 4, 3, 2, 1, 0, 2, 0, 0, 3, 0, 1, 0};
+    const std::vector<std::uint64_t> asked{0x0102030405060708, 0x200, 0x10003};
+    EXPECT_EQ(modern(header_for(1, MAILBOX_CC_LOAD, data), data).error, MAILBOX_OK);
+    EXPECT_EQ(cc_asked, asked);
+    EXPECT_EQ(word(MISC_RAM_AT(DATA, 0)), static_cast<std::uint32_t>(CC_LOAD_NO_CORE));
+    cc_asked.clear();
+    set(MISC_RAM(ACK), 0);
+    post_legacy(header_for(2, MAILBOX_CC_LOAD, data), data);
+    EXPECT_TRUE(mailbox_serve(MAILBOX_ANSWER_ALL));
+    EXPECT_EQ(cc_asked, asked);
+    EXPECT_EQ(modern(header_for(3, MAILBOX_CC_LOAD, {1}), {1}).error, MAILBOX_FAILED);
 }
 
 TEST_F(MailboxTest, AnswersABadCrcOfTheNewProtocolWithFailed) {

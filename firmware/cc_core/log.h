@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines in a ring that the host can read: LOG_* of the mailbox say where it is.
+#pragma once
+
+void log_init(void);
+void log_line(const char* format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collective firmware: executes the programs that the host has loaded, each when it is triggered,
+// several at the same time. Between what a doorbell, a semaphore or the timer asks for, the hart
+// sleeps.
+#include <stddef.h>
+
+#include "firmware/cc_core/hardware.h"
+#include "firmware/cc_core/log.h"
+#include "firmware/cc_core/mailbox.h"
+#include "firmware/cc_core/stream.h"
+#include "firmware/lib/irq.h"
+#include "firmware/lib/panic.h"
+#include "firmware/lib/timer.h"
+#include "firmware/lib/trap.h"
+#include "firmware/lib/version.h"
+
+#define STATE(name) TRN_CC_MAILBOX_STATE_NOW_##name
+
+// --- What the trap dispatcher may call: interrupts are never taken -----------------------------
+
+void irq_dispatch(void) {}
+void timer_dispatch(void) {}
+
+void panic_trap(const struct trap_frame* frame) {
+    log_line("panic: cause %lx, pc %lx, address %lx", (unsigned long)frame->cause,
+             (unsigned long)frame->pc, (unsigned long)frame->value);
+    mmio_write(CC_MAILBOX(STATE), STATE(PANIC));
+    csr_write(mie, 0);
+    for (;;) wait_for_interrupt();
+}
+
+// --- Scheduler ---------------------------------------------------------------------------------
+
+static void serve_doorbell(void) {
+    const uint32_t bits = mmio_read(CC_CORE(DOORBELL));
+    mmio_write(CC_CORE(DOORBELL_CLEAR), bits);
+    if (bits & DOORBELL_COMMAND) mailbox_serve();
+    for (unsigned slot = 0; slot < CC_SLOTS; ++slot)
+        if (bits & DOORBELL_TRIGGER(slot)) stream_trigger(slot);
+}
+
+static void sleep(void) {
+    static uint64_t armed = UINT64_MAX;
+    const uint64_t deadline = streams_deadline();
+    if (deadline != armed) timer_set(deadline);
+    armed = deadline;
+    wait_for_interrupt();
+    mailbox_count(CC_MAILBOX(WAKEUPS));
+}
+
+int main(void) {
+    for (unsigned n = 0; n < TRN_CC_MAILBOX_SIZE / sizeof(uint32_t); ++n)
+        mmio_write(MAP_CC_DATA + n * sizeof(uint32_t), 0);
+    log_init();
+    for (unsigned n = 0; n < TRN_CC_CORE_MATCH_CONTROL_COUNT; ++n) match_disarm(n);
+    mmio_write(CC_CORE(DOORBELL_CLEAR), 0xffffffff);
+    timer_set(UINT64_MAX);
+    for (unsigned slot = 0; slot < CC_SLOTS; ++slot) stream_load(slot, NULL);
+    mmio_write(CC_CORE(IRQ_ENABLE),
+               TRN_CC_CORE_IRQ_ENABLE_DOORBELL_MASK | TRN_CC_CORE_IRQ_ENABLE_MATCH_MASK);
+    csr_write(mie, MIE_MEIE | MIE_MTIE);
+    mmio_write(CC_MAILBOX(BUILD), firmware_build);
+    mmio_write(CC_MAILBOX(STATE), STATE(READY));
+    log_line("collective firmware %s on core %lu", firmware_version, csr_read(mhartid));
+    mmio_fence();
+    mmio_write(CC_MAILBOX(MAGIC), TRN_CC_MAILBOX_MAGIC_WORD_VALUE);
+
+    for (;;) {
+        sleep();
+        if (mmio_read(CC_CORE(IRQ_STATUS)) & TRN_CC_CORE_IRQ_STATUS_DOORBELL_MASK) serve_doorbell();
+        for (unsigned slot = 0; slot < CC_SLOTS; ++slot) stream_continue(slot);
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// A collective program: models/top_sp/cc_program.regs.yaml. Checked once, when it is loaded; what
+// executes it trusts it.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <trn/cc_mailbox_regs.h>
+#include <trn/cc_program_regs.h>
+
+struct program_step {
+    uint32_t op, count;
+    uint64_t address;
+};
+_Static_assert(sizeof(struct program_step) == TRN_CC_PROGRAM_STEP_OP_STRIDE, "as in memory");
+
+struct program_queue {
+    uint64_t engine_and_number;
+};
+
+struct program {
+    uint32_t magic, format, length, crc;
+    uint32_t rank, ranks, queues, steps;
+    uint64_t done;   ///< AXI address, 0: nobody asks
+    uint64_t limit;  ///< ns, 0: for ever
+    uint32_t semaphores, reserved[3];
+    struct program_queue queue[TRN_CC_PROGRAM_QUEUE_LO_COUNT];
+    uint8_t unused[TRN_CC_PROGRAM_STEP_OP_OFFSET(0) - 0x40 - 8 * TRN_CC_PROGRAM_QUEUE_LO_COUNT];
+    struct program_step step[];
+};
+
+static inline uint64_t program_engine(const struct program* p, unsigned row) {
+    return p->queue[row].engine_and_number & ~0xffull;
+}
+static inline unsigned program_queue(const struct program* p, unsigned row) {
+    return (unsigned)(p->queue[row].engine_and_number & 0xf);
+}
+
+/// What is wrong with the program that is said to have `length` bytes: a RESULT word of the
+/// mailbox, 0 when nothing is.
+uint32_t program_check(const struct program* program, uint32_t length);
+/// Whether two programs claim a semaphore in common.
+bool programs_share_semaphores(const struct program* a, const struct program* b);

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "firmware/cc_core/stream.h"
+
+#include <stddef.h>
+#include <trn/udma_regs.h>
+
+#include "firmware/cc_core/hardware.h"
+#include "firmware/cc_core/log.h"
+#include "firmware/cc_core/mailbox.h"
+
+#define OP(name) TRN_CC_PROGRAM_STEP_OP_CODE_##name
+#define FIELD(name, op) TRN_CC_PROGRAM_STEP_OP_##name##_GET(op)
+#define STATE(name) TRN_CC_MAILBOX_SLOT_STATE_NOW_##name
+#define ERROR(name) TRN_CC_MAILBOX_SLOT_ERROR_WHY_##name
+#define MARKS_OF_SLOT (TRN_CC_MAILBOX_MARK_COUNT / CC_SLOTS)
+
+static struct stream {
+    const struct program* program;
+    uint32_t state;
+    uint32_t next;     ///< step
+    uint32_t pending;  ///< triggers that came while it ran
+    uint32_t loops;    ///< left of the loop that it is in; 0: in none
+    uint32_t marks;
+    bool waiting;
+    uint64_t started, deadline;
+} streams[CC_SLOTS];
+
+static void set_state(unsigned slot, uint32_t state) {
+    streams[slot].state = state;
+    mmio_write(CC_MAILBOX_AT(SLOT_STATE, slot), state);
+}
+
+static void stop_waiting(unsigned slot) {
+    if (streams[slot].waiting) match_disarm(slot);
+    streams[slot].waiting = false;
+    streams[slot].deadline = UINT64_MAX;
+}
+
+static void fail(unsigned slot, uint32_t why) {
+    stop_waiting(slot);
+    mmio_write(CC_MAILBOX_AT(SLOT_STEP, slot), streams[slot].next);
+    mmio_write(CC_MAILBOX_AT(SLOT_ERROR, slot), why);
+    streams[slot].pending = 0;
+    set_state(slot, STATE(FAILED));
+}
+
+// --- Steps -------------------------------------------------------------------------------------
+
+static void report_hang(unsigned slot, const struct program_step* step) {
+    const struct program* p = streams[slot].program;
+    const unsigned semaphore = FIELD(WHICH, step->op), peer = FIELD(WITH, step->op);
+    const int32_t value = semaphore_value(semaphore);
+    mmio_write(CC_MAILBOX_AT(SLOT_SEMAPHORE, slot), semaphore);
+    mmio_write(CC_MAILBOX_AT(SLOT_PEER, slot), peer);
+    mmio_write(CC_MAILBOX_AT(SLOT_WANTED, slot), step->count);
+    mmio_write(CC_MAILBOX_AT(SLOT_VALUE, slot), (uint32_t)value);
+    mailbox_count(CC_MAILBOX(HANGS));
+    log_line("hang: rank %u step %u waits for semaphore %u of rank %u: it is %d of %u",
+             (unsigned)p->rank, (unsigned)streams[slot].next, semaphore, peer, (int)value,
+             (unsigned)step->count);
+    fail(slot, ERROR(HANG));
+}
+
+/// False: it has to sleep, or has slept too long.
+static bool wait(unsigned slot, const struct program_step* step) {
+    struct stream* s = &streams[slot];
+    const unsigned semaphore = FIELD(WHICH, step->op);
+    if (semaphore_value(semaphore) >= (int32_t)step->count) {
+        semaphore_take(semaphore, step->count);
+        stop_waiting(slot);
+        return true;
+    }
+    if (!s->waiting) {
+        s->waiting = true;
+        if (s->program->limit) s->deadline = time_ns() + s->program->limit;
+        mailbox_count(CC_MAILBOX(WAITS));
+        mmio_write(CC_MAILBOX_AT(SLOT_STEP, slot), s->next);
+        match_arm(slot, semaphore, step->count);
+    } else if (time_ns() >= s->deadline) {
+        report_hang(slot, step);
+    }
+    return false;
+}
+
+static bool write_queue(const struct program* p, unsigned row, uint64_t offset, uint32_t value) {
+    return axi_write(program_engine(p, row) + offset, &value, sizeof value);
+}
+
+/// The write side first, so that data has somewhere to go (contract section 7.4).
+static bool advance(const struct program* p, const struct program_step* step) {
+    const unsigned first = FIELD(WHICH, step->op), end = first + FIELD(WITH, step->op);
+    const uint32_t destinations = (uint32_t)step->address;
+    bool good = true;
+    for (unsigned row = first; row < end && good; ++row) {
+        const unsigned queue = program_queue(p, row);
+        good = write_queue(p, row, TRN_UDMA_S2M_Q_TAIL_INCREMENT_OFFSET(queue), destinations) &&
+               write_queue(p, row, TRN_UDMA_M2S_Q_TAIL_INCREMENT_OFFSET(queue), step->count);
+        mailbox_count(CC_MAILBOX(DOORBELLS));
+    }
+    return good;
+}
+
+/// Both rings begin anew, with the first descriptor and the first ring id.
+static bool rewind_queues(const struct program* p, const struct program_step* step) {
+    const unsigned first = FIELD(WHICH, step->op), end = first + FIELD(WITH, step->op);
+    bool good = true;
+    for (unsigned row = first; row < end && good; ++row) {
+        const unsigned queue = program_queue(p, row);
+        good = write_queue(p, row, TRN_UDMA_S2M_Q_SW_CONTROL_OFFSET(queue),
+                           TRN_UDMA_S2M_Q_SW_CONTROL_RESET_MASK) &&
+               write_queue(p, row, TRN_UDMA_M2S_Q_SW_CONTROL_OFFSET(queue),
+                           TRN_UDMA_M2S_Q_SW_CONTROL_RESET_MASK);
+    }
+    return good;
+}
+
+static bool post(const struct program_step* step) {
+    mailbox_count(CC_MAILBOX(POSTS));
+    return axi_write(step->address, &step->count, sizeof step->count);
+}
+
+static void mark(unsigned slot) {
+    struct stream* s = &streams[slot];
+    if (s->marks < MARKS_OF_SLOT)
+        mmio_write(CC_MAILBOX_AT(MARK, slot * MARKS_OF_SLOT + s->marks),
+                   (uint32_t)(time_ns() - s->started));
+    ++s->marks;
+}
+
+static void write_time(uintptr_t low, uintptr_t high, uint64_t time) {
+    mmio_write(low, (uint32_t)time);
+    mmio_write(high, (uint32_t)(time >> 32));
+}
+
+static void start(unsigned slot) {
+    struct stream* s = &streams[slot];
+    s->next = s->loops = s->marks = 0;
+    s->deadline = UINT64_MAX;
+    s->started = time_ns();
+    write_time(CC_MAILBOX_AT(SLOT_STARTED_LO, slot), CC_MAILBOX_AT(SLOT_STARTED_HI, slot),
+               s->started);
+    set_state(slot, STATE(RUNNING));
+}
+
+/// False: nothing more was asked for.
+static bool end(unsigned slot) {
+    struct stream* s = &streams[slot];
+    write_time(CC_MAILBOX_AT(SLOT_ENDED_LO, slot), CC_MAILBOX_AT(SLOT_ENDED_HI, slot), time_ns());
+    mmio_write(CC_MAILBOX_AT(SLOT_MARKS, slot), s->marks);
+    const uint32_t runs = mmio_read(CC_MAILBOX_AT(SLOT_RUNS, slot)) + 1;
+    mmio_write(CC_MAILBOX_AT(SLOT_RUNS, slot), runs);
+    set_state(slot, STATE(LOADED));
+    if (s->program->done && !axi_write(s->program->done, &runs, sizeof runs)) {
+        log_line("slot %u: nobody at %lx", slot, (unsigned long)s->program->done);
+        fail(slot, ERROR(BUS));
+        return false;
+    }
+    if (s->pending == 0) return false;
+    --s->pending;
+    start(slot);
+    return true;
+}
+
+/// Executes the next step. False: the stream cannot go on now.
+static bool run_step(unsigned slot) {
+    struct stream* s = &streams[slot];
+    const struct program_step* step = &s->program->step[s->next];
+    bool good = true;
+    switch (FIELD(CODE, step->op)) {
+    case OP(END):
+        return end(slot);
+    case OP(WAIT):
+        if (!wait(slot, step)) return false;
+        break;
+    case OP(ADVANCE):
+        good = advance(s->program, step);
+        break;
+    case OP(REWIND):
+        good = rewind_queues(s->program, step);
+        break;
+    case OP(POST):
+        good = post(step);
+        break;
+    case OP(MARK):
+        mark(slot);
+        break;
+    case OP(LOOP):
+        s->loops = s->loops ? s->loops - 1 : step->count;
+        if (s->loops) {
+            s->next = FIELD(WITH, step->op);
+            return true;
+        }
+        break;
+    }
+    if (!good) {
+        log_line("slot %u: step %u: an access was answered with an error", slot, (unsigned)s->next);
+        fail(slot, ERROR(BUS));
+        return false;
+    }
+    ++s->next;
+    return true;
+}
+
+// --- What the scheduler calls ------------------------------------------------------------------
+
+void stream_continue(unsigned slot) {
+    uint32_t done = 0;
+    if (streams[slot].state != STATE(RUNNING)) return;
+    while (run_step(slot)) ++done;
+    mmio_write(CC_MAILBOX(STEPS), mmio_read(CC_MAILBOX(STEPS)) + done);
+}
+
+void stream_trigger(unsigned slot) {
+    struct stream* s = &streams[slot];
+    if (s->program == NULL || s->state == STATE(FAILED))
+        log_line("slot %u: triggered without a program that can run", slot);
+    else if (s->state == STATE(RUNNING))
+        ++s->pending;
+    else
+        start(slot);
+}
+
+void stream_load(unsigned slot, const struct program* program) {
+    stop_waiting(slot);
+    streams[slot] = (struct stream){.program = program, .deadline = UINT64_MAX};
+    mmio_write(CC_MAILBOX_AT(SLOT_RUNS, slot), 0);
+    mmio_write(CC_MAILBOX_AT(SLOT_STEP, slot), 0);
+    mmio_write(CC_MAILBOX_AT(SLOT_ERROR, slot), ERROR(NONE));
+    set_state(slot, program ? STATE(LOADED) : STATE(EMPTY));
+    if (program == NULL) return;
+    const unsigned first = TRN_CC_PROGRAM_SEMAPHORES_FIRST_GET(program->semaphores);
+    const unsigned count = TRN_CC_PROGRAM_SEMAPHORES_COUNT_GET(program->semaphores);
+    for (unsigned n = first; n < first + count; ++n) semaphore_clear(n);
+}
+
+const struct program* stream_program(unsigned slot) {
+    return streams[slot].program;
+}
+
+bool stream_runs(unsigned slot) {
+    return streams[slot].state == STATE(RUNNING);
+}
+
+uint64_t streams_deadline(void) {
+    uint64_t first = UINT64_MAX;
+    for (unsigned slot = 0; slot < CC_SLOTS; ++slot)
+        if (streams[slot].waiting && streams[slot].deadline < first) first = streams[slot].deadline;
+    return first;
+}
