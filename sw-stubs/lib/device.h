@@ -90,6 +90,10 @@ void queue_park(trn_device* device, uint32_t engine, uint32_t queue);
 /* Frees the queues that trn_host_queue_open gave on the engines of these cores. */
 void host_queues_drop(trn_device* device, uint32_t core_map);
 
+/* A command of ours that answers with a word, over whichever mailbox the firmware has. */
+trn_status mailbox_any(trn_device* device, uint8_t command, const void* request, uint32_t size,
+                       uint32_t* answer);
+
 /* Frees what trn_pod_open made; touches no register. */
 void pod_drop(trn_device* device);
 

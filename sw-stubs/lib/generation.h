@@ -36,6 +36,8 @@ typedef struct trn_map {
     /* AXI space (contract 3.1) */
     uint64_t host_window;
     trn_blocks stack, core;
+    trn_blocks
+        core_engine; /* registers of the cores' engines, as the collective cores reach them */
 
     struct {
         trn_blocks blocks;

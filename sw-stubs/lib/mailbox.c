@@ -260,6 +260,24 @@ trn_status trn_get_data(trn_device* device, uint32_t type, void* bytes, uint32_t
     return trn_mailbox_request(device, GET_DATA, &type, sizeof type, bytes, size);
 }
 
+trn_status mailbox_any(trn_device* device, uint8_t command, const void* request, uint32_t size,
+                       uint32_t* answer) {
+    uint32_t version = 0, length = sizeof *answer;
+    trn_status status = trn_get_api_version(device, &version);
+    if (status != TRN_OK) return status;
+    if (version >= API_NEW_MAILBOX) {
+        status = trn_mailbox_request(device, command, request, size, answer, &length);
+    } else {
+        const uint8_t* bytes = NULL;
+        status = legacy(device, command, request, size, &bytes, &length);
+        if (status == TRN_OK && length == sizeof *answer) memcpy(answer, bytes, sizeof *answer);
+    }
+    if (status == TRN_OK && length != sizeof *answer)
+        return fail(device, TRN_PROTOCOL_ERROR, "mailbox command %u answered with %u bytes",
+                    command, length);
+    return status;
+}
+
 /* ---- words that firmware publishes (contract 4.1, 12) ---- */
 
 static trn_status read_words(trn_device* device, const uint32_t* offsets, uint32_t* words,

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "sw-stubs/host/collective.h"
 #include "sw-stubs/host/location.h"
 #include "sw-stubs/host/machine.h"
 #include "sw-stubs/trnctl/session.h"
@@ -73,6 +75,15 @@ struct matrix_options {
 };
 /// Bandwidth and latency between the chips of a machine, HBM to HBM.
 void matrix(session& where, const matrix_options& options, const output& out);
+struct coll_options {
+    collective_request request;
+    std::string ranks;                  ///< "0-3,7"; all without
+    std::string image = "cc_core.img";  ///< for the collective cores
+};
+/// Types of elements by their names.
+const std::map<std::string, trn_coll_type>& coll_types();
+/// A collective over the chips of a machine: time and bandwidth as nccom-test prints them.
+void coll(session& where, const coll_options& options, const output& out);
 /// Boot stages, then verified copies host -> HBM -> HBM -> host.
 void demo(session& where, std::uint64_t size, const output& out);
 /// UART, power and counters for `seconds`, or until the platform ends.

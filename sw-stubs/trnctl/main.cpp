@@ -55,6 +55,7 @@ public:
         app_.add_option("--token-file", session_.token_file, "token for a remote control address");
         app_.add_flag("--json", out_.json, "one JSON object per line");
         add_transfers();
+        add_coll();
         add_registers();
         add_sync("sem", "semaphores of a core or TOP_SP", {"read", "set", "inc", "dec"}, semaphore);
         add_sync("event", "events of a core or TOP_SP", {"get", "set"}, event);
@@ -189,6 +190,44 @@ private:
         rates->add_flag("--verify", matrix_.verify, "compare what arrived (pairs)")->needs(between);
     }
 
+    void add_coll() {
+        auto& asked = coll_.request;
+        std::map<std::string, trn_coll_op> ops;
+        for (int n = TRN_COLL_ALL_REDUCE; n <= TRN_COLL_BARRIER; ++n)
+            ops.emplace(trn_coll_op_text(static_cast<trn_coll_op>(n)), static_cast<trn_coll_op>(n));
+        std::map<std::string, trn_coll_algorithm> algorithms;
+        for (int n = TRN_COLL_AUTO; n <= TRN_COLL_DOUBLING; ++n)
+            algorithms.emplace(trn_coll_algorithm_text(static_cast<trn_coll_algorithm>(n)),
+                               static_cast<trn_coll_algorithm>(n));
+        const std::map<std::string, trn_coll_operator> operators{
+            {"sum", TRN_COLL_SUM}, {"min", TRN_COLL_MIN}, {"max", TRN_COLL_MAX}};
+        asked.bytes = std::uint64_t{1} << 20;
+        auto* sub = add("coll", "a collective over the chips, by the firmware of their cores",
+                        [this](session& s) { coll(s, coll_, out_); });
+        sub->add_option("--op", asked.op, "which")
+            ->required()
+            ->transform(CLI::CheckedTransformer(ops));
+        add_size(sub, "--bytes", asked.bytes, "of the larger buffer of a rank (1MiB)");
+        sub->add_option("--dtype", asked.type, "of an element (bf16)")
+            ->transform(CLI::CheckedTransformer(coll_types()));
+        sub->add_option("--operator", asked.with, "of a reduction (sum)")
+            ->transform(CLI::CheckedTransformer(operators));
+        sub->add_option("--algo", asked.algorithm, "how (auto)")
+            ->transform(CLI::CheckedTransformer(algorithms));
+        sub->add_option("--ranks", coll_.ranks, "chips that take part, such as 0-3,7 (all)");
+        sub->add_option("--root", asked.root, "of a broadcast")->capture_default_str();
+        sub->add_option("--channels", asked.channels, "cores of a rank (by size)");
+        sub->add_option("--lanes", asked.lanes, "DMA engines of a core (by size)");
+        sub->add_option("--iterations", asked.iterations, "the time is their mean")
+            ->capture_default_str()
+            ->check(CLI::Range(1, 1000));
+        sub->add_option("--limit", asked.limit_ns, "ns that a rank waits for another")
+            ->capture_default_str();
+        sub->add_option("--image", coll_.image, "firmware of the collective cores")
+            ->capture_default_str();
+        sub->add_flag("--check", asked.check, "compare with a reference; exit status 1 when wrong");
+    }
+
     void add_registers() {
         auto* look = add("peek", "read memory or registers",
                          [this](session& s) { peek(s, spot_, count_, out_); });
@@ -248,6 +287,7 @@ private:
     register_choice register_;
     std::string spot_, policy_;
     matrix_options matrix_;
+    coll_options coll_;
     bool clear_ = false, between_chips_ = false;
     std::uint64_t value_ = 0, count_ = 64, run_size_ = std::uint64_t{64} << 20;
     unsigned width_ = 4;

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sw-stubs/host/collective.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+#include "sw-stubs/host/reference.h"
+
+namespace trn {
+
+namespace {
+
+// Where things are in HBM stack 0, behind what belongs to firmware: rings, then the buffers, each
+// between bytes that nothing may touch.
+constexpr std::uint64_t workspace_at = TRN_HBM_RESERVED_BYTES;
+constexpr std::uint64_t workspace_bytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t guard_bytes = 4096;
+constexpr std::uint8_t guard_value = 0xa5;
+constexpr std::uint64_t chunk_bytes = std::uint64_t{1} << 20;
+
+struct region {
+    std::uint64_t at, bytes;
+};
+/// Offsets of send, receive and scratch buffer.
+std::array<region, 3> regions(const trn_coll_config& config) {
+    trn_coll_sizes sizes{};
+    trn_coll_get_sizes(&config, &sizes);
+    std::array<region, 3> all{};
+    std::uint64_t at = workspace_at + workspace_bytes;
+    for (std::size_t n = 0; n < all.size(); ++n) {
+        at += guard_bytes;
+        all[n] = {at, n == 0 ? sizes.send : n == 1 ? sizes.receive : sizes.scratch};
+        at = (at + all[n].bytes + guard_bytes + guard_bytes - 1) / guard_bytes * guard_bytes;
+    }
+    return all;
+}
+
+std::uint64_t rounded(const collective_request& what, std::uint64_t ranks) {
+    const std::uint64_t unit = ranks * trn_coll_type_bytes(what.type);
+    return what.op == TRN_COLL_BARRIER || unit == 0 ? 0 : what.bytes / unit * unit;
+}
+
+template <typename Work>
+void in_chunks(std::uint64_t bytes, Work&& work) {
+    for (std::uint64_t done = 0; done < bytes; done += chunk_bytes)
+        work(done, std::min(chunk_bytes, bytes - done));
+}
+
+}  // namespace
+
+collective_group::collective_group(crew& hosts, const std::vector<std::size_t>& chips,
+                                   std::span<const std::uint8_t> image)
+    : hosts_(hosts), chips_(chips), places_(chips.size()), ring_(chips.size()) {
+    rank_of_.resize(hosts.chips().size());
+    for (std::uint32_t rank = 0; rank < chips.size(); ++rank) {
+        if (chips[rank] >= rank_of_.size())
+            throw std::invalid_argument(
+                fmt::format("rank {}: the machine has {} chips", chips[rank], rank_of_.size()));
+        rank_of_[chips[rank]] = rank;
+    }
+    trn_topology machine{};
+    hosts.run_each(chips_, [&](std::size_t chip, device& on) {
+        on.check(trn_probe(on));
+        on.check(trn_reset_device(on));
+        trn_topology found{};
+        on.check(trn_get_topology(on, &found));
+        places_[rank_of_[chip]] = found.own;
+        if (rank_of_[chip] == 0) machine = found;
+        const auto cores = on.info().sync_blocks;
+        on.check(trn_cc_load(on, (std::uint32_t{1} << cores) - 1, image.data(), image.size()));
+    });
+    trn_coll_ring(places_.data(), &machine, static_cast<std::uint32_t>(ranks()), ring_.data());
+}
+
+void collective_group::fill(device& on, std::uint32_t rank, const trn_coll_config& config) const {
+    const collective_reference reference(config);
+    const auto all = regions(config);
+    const std::vector<std::uint8_t> guard(guard_bytes, guard_value);
+    for (const auto& each : all) {
+        if (each.bytes == 0) continue;
+        on.check(trn_window_write(on, 0, each.at - guard_bytes, guard.data(), guard_bytes));
+        on.check(trn_window_write(on, 0, each.at + each.bytes, guard.data(), guard_bytes));
+    }
+    in_chunks(all[0].bytes, [&](std::uint64_t at, std::uint64_t size) {
+        std::vector<std::uint8_t> bytes(size);
+        reference.input(rank, at / trn_coll_type_bytes(config.type), bytes);
+        on.check(trn_window_write(on, 0, all[0].at + at, bytes.data(), size));
+    });
+}
+
+/// Outputs, inputs (which must be as they were) and what lies around them.
+void collective_group::check(const trn_coll_config& config, collective_result& found) {
+    const collective_reference reference(config);
+    const auto size = trn_coll_type_bytes(config.type);
+    std::vector<std::uint8_t> shared;  // an all-reduce gives everybody the same
+    hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
+        const auto rank = rank_of_[chip];
+        const auto all = regions(config);
+        const auto differs = [&](const std::string& what, std::uint64_t element) {
+            if (found.wrong++ == 0)
+                found.first_wrong = fmt::format("rank {}: {} {}", rank, what, element);
+        };
+        std::vector<std::uint8_t> bytes, expected;
+        const auto compare = [&](const region& in, const char* what, auto&& want) {
+            in_chunks(in.bytes, [&](std::uint64_t at, std::uint64_t length) {
+                bytes.resize(length);
+                expected.resize(length);
+                on.check(trn_window_read(on, 0, in.at + at, bytes.data(), length));
+                want(at, std::span(expected));
+                if (bytes == expected) return;
+                for (std::size_t n = 0; n < length; n += size)
+                    if (!std::equal(&bytes[n], &bytes[n] + size, &expected[n]))
+                        differs(what, (at + n) / size);
+            });
+        };
+        compare(all[0], "input element", [&](std::uint64_t at, std::span<std::uint8_t> want) {
+            reference.input(rank, at / size, want);
+        });
+        compare(all[1], "element", [&](std::uint64_t at, std::span<std::uint8_t> want) {
+            if (config.op != TRN_COLL_ALL_REDUCE) return reference.output(rank, at / size, want);
+            if (shared.size() < at + want.size()) {
+                shared.resize(at + want.size());
+                reference.output(rank, at / size, std::span(shared).subspan(at));
+            }
+            std::copy_n(&shared[at], want.size(), want.begin());
+        });
+        for (const auto& each : all) {
+            if (each.bytes == 0) continue;
+            const auto around = [](std::uint64_t, std::span<std::uint8_t> want) {
+                std::ranges::fill(want, guard_value);
+            };
+            compare({each.at - guard_bytes, guard_bytes}, "byte before a buffer,", around);
+            compare({each.at + each.bytes, guard_bytes / size * size}, "byte behind a buffer,",
+                    around);
+        }
+    });
+}
+
+collective_result collective_group::run(const collective_request& what) {
+    std::vector<trn_coll_member> members(ranks());
+    trn_coll_config config{};
+    config.op = what.op;
+    config.algorithm = what.algorithm;
+    config.bytes = rounded(what, ranks());
+    config.root = what.root;
+    config.type = what.type;
+    config.with = what.with;
+    config.ranks = static_cast<std::uint32_t>(ranks());
+    config.members = members.data();
+    config.ring = ring_.data();
+    config.channels = what.channels;
+    config.lanes = what.lanes;
+    config.workspace = workspace_at;
+    config.workspace_bytes = workspace_bytes;
+    config.limit = what.limit_ns;
+
+    std::vector<collective_handle> made(ranks());
+    const auto all = regions(config);
+    hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
+        members[rank_of_[chip]] = {places_[rank_of_[chip]], trn_hbm_address(on, 0, all[0].at),
+                                   trn_hbm_address(on, 0, all[1].at),
+                                   trn_hbm_address(on, 0, all[2].at)};
+    });
+    // Calls of the driver stub, taking down among them, are allowed in there only.
+    const auto take_down = [&] {
+        hosts_.run_each(chips_, [&](std::size_t chip, device&) { made[rank_of_[chip]].reset(); });
+    };
+    collective_result result{
+        .bytes = config.bytes,
+        .elements = config.bytes / std::max(1u, trn_coll_type_bytes(what.type)),
+        .algorithm = trn_coll_choose(&config)};
+    try {
+        hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
+            trn_coll_config mine = config;
+            mine.rank = rank_of_[chip];
+            fill(on, mine.rank, config);
+            trn_coll* handle = nullptr;
+            on.check(trn_coll_create(on, &mine, &handle));
+            made[mine.rank].reset(handle);
+        });
+        for (std::uint32_t n = 0; n < what.iterations; ++n) {
+            std::uint64_t started = 0, ended = 0;
+            hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
+                on.check(trn_coll_start(made[rank_of_[chip]].get()));
+            });
+            hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
+                auto* mine = made[rank_of_[chip]].get();
+                std::uint64_t first = 0, last = 0;
+                on.check(trn_coll_wait(mine, 2 * what.limit_ns));
+                on.check(trn_coll_times(mine, &first, &last));
+                started = std::max(started, first);
+                ended = std::max(ended, last);
+            });
+            result.ns += static_cast<double>(ended - started) / what.iterations;
+        }
+        if (what.check) check(config, result);
+    } catch (...) {
+        take_down();
+        throw;
+    }
+    take_down();
+    return result;
+}
+
+}  // namespace trn

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sw-stubs/host/reference.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace trn {
+
+namespace {
+
+std::uint64_t mix(std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+}
+
+/// The nearest BF16, ties to even.
+std::uint16_t to_bf16(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+float from_bf16(std::uint16_t bits) {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
+
+using half = _Float16;
+
+/// The nearest value that an integer type has; what is too large becomes the nearest end.
+template <typename T>
+T to_integer(float value) {
+    const double rounded = std::nearbyint(static_cast<double>(value));
+    const double low = static_cast<double>(std::numeric_limits<T>::min());
+    const double high = static_cast<double>(std::numeric_limits<T>::max());
+    return static_cast<T>(std::clamp(rounded, low, high));
+}
+
+/// Calls `work` with functions that make floats of elements, and elements of floats.
+template <typename Work>
+void with_type(trn_coll_type type, Work&& work) {
+    const auto integer = [&]<typename T>(T) {
+        work(
+            T{}, [](T v) { return static_cast<float>(v); }, to_integer<T>);
+    };
+    switch (type) {
+    case TRN_COLL_FP32:
+        return work(
+            float{}, [](float v) { return v; }, [](float v) { return v; });
+    case TRN_COLL_BF16:
+        return work(std::uint16_t{}, from_bf16, to_bf16);
+    case TRN_COLL_FP16:
+        return work(
+            half{}, [](half v) { return static_cast<float>(v); },
+            [](float v) { return static_cast<half>(v); });
+    case TRN_COLL_INT8:
+        return integer(std::int8_t{});
+    case TRN_COLL_UINT8:
+        return integer(std::uint8_t{});
+    case TRN_COLL_INT32:
+        return integer(std::int32_t{});
+    case TRN_COLL_UINT32:
+        return integer(std::uint32_t{});
+    }
+}
+
+/// Small, of both signs where the type has two, with a fraction where it has one.
+template <typename T>
+float value_of(std::uint32_t rank, std::uint64_t element, bool fraction) {
+    const auto random = mix((std::uint64_t{rank} + 1) * 0x9e3779b97f4a7c15 + element);
+    const auto small = static_cast<std::int32_t>(random % 2001) - 1000;
+    if (fraction) return static_cast<float>(small) / 64.0f;
+    if constexpr (sizeof(T) == 1)
+        return static_cast<float>(std::numeric_limits<T>::min() < 0 ? small % 100
+                                                                    : std::abs(small) % 200);
+    return static_cast<float>(std::numeric_limits<T>::is_signed ? small : std::abs(small));
+}
+
+bool has_fraction(trn_coll_type type) {
+    return type == TRN_COLL_FP32 || type == TRN_COLL_BF16 || type == TRN_COLL_FP16;
+}
+
+}  // namespace
+
+void collective_reference::input(std::uint32_t rank, std::uint64_t first,
+                                 std::span<std::uint8_t> bytes) const {
+    with_type(config_.type, [&](auto element, auto, auto round) {
+        using T = decltype(element);
+        for (std::size_t n = 0; n < bytes.size() / sizeof(T); ++n) {
+            const T value = round(value_of<T>(rank, first + n, has_fraction(config_.type)));
+            std::memcpy(&bytes[n * sizeof(T)], &value, sizeof value);
+        }
+    });
+}
+
+std::uint32_t collective_reference::position_of(std::uint32_t rank) const {
+    return static_cast<std::uint32_t>(std::find(config_.ring, config_.ring + config_.ranks, rank) -
+                                      config_.ring);
+}
+
+/// A block begins at the rank behind its owner and goes round the ring; each rank rounds once.
+void collective_reference::sum(std::uint32_t owner, std::uint64_t first,
+                               std::span<std::uint8_t> bytes) const {
+    const auto begin = position_of(owner);
+    std::vector<std::uint8_t> other(bytes.size());
+    input(config_.ring[(begin + 1) % config_.ranks], first, bytes);
+    for (std::uint32_t n = 2; n <= config_.ranks; ++n) {
+        input(config_.ring[(begin + n) % config_.ranks], first, other);
+        with_type(config_.type, [&](auto element, auto widen, auto round) {
+            using T = decltype(element);
+            for (std::size_t at = 0; at < bytes.size(); at += sizeof(T)) {
+                T a, b;
+                std::memcpy(&a, &bytes[at], sizeof a);
+                std::memcpy(&b, &other[at], sizeof b);
+                const float x = widen(a), y = widen(b);
+                const T result = round(config_.with == TRN_COLL_MIN   ? std::min(x, y)
+                                       : config_.with == TRN_COLL_MAX ? std::max(x, y)
+                                                                      : x + y);
+                std::memcpy(&bytes[at], &result, sizeof result);
+            }
+        });
+    }
+}
+
+void collective_reference::output(std::uint32_t rank, std::uint64_t first,
+                                  std::span<std::uint8_t> bytes) const {
+    const auto size = trn_coll_type_bytes(config_.type);
+    const auto block = config_.bytes / config_.ranks / size;  // elements
+    // Cut where blocks end.
+    for (std::size_t done = 0; done < bytes.size();) {
+        const auto at = first + done / size, number = at / block, inside = at % block;
+        const auto part = bytes.subspan(
+            done, std::min<std::size_t>(bytes.size() - done, (block - inside) * size));
+        const auto owner = static_cast<std::uint32_t>(number);
+        switch (config_.op) {
+        case TRN_COLL_ALL_REDUCE:
+            sum(owner, at, part);
+            break;
+        case TRN_COLL_REDUCE_SCATTER:
+            sum(rank, rank * block + at, part);
+            break;
+        case TRN_COLL_ALL_GATHER:
+            input(owner, inside, part);
+            break;
+        case TRN_COLL_ALL_TO_ALL:
+            input(owner, rank * block + inside, part);
+            break;
+        case TRN_COLL_PERMUTE:
+            input(config_.ring[(position_of(rank) + config_.ranks - 1) % config_.ranks], at, part);
+            break;
+        case TRN_COLL_BROADCAST:
+            input(config_.root, at, part);
+            break;
+        case TRN_COLL_BARRIER:
+            break;
+        }
+        done += part.size();
+    }
+}
+
+}  // namespace trn

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sw-stubs/include/trn_coll.h"
+
+namespace trn {
+
+/// What collectives are checked against: inputs that are known by rank and position, and what has
+/// to come of them, computed here by the rules of doc/dma_compute.md and by nothing that the
+/// platform uses.
+class collective_reference {
+public:
+    explicit collective_reference(const trn_coll_config& config) : config_(config) {}
+
+    /// The input of a rank from element `first` on.
+    void input(std::uint32_t rank, std::uint64_t first, std::span<std::uint8_t> bytes) const;
+    /// What a rank's receive buffer has to hold from element `first` on.
+    void output(std::uint32_t rank, std::uint64_t first, std::span<std::uint8_t> bytes) const;
+
+private:
+    void sum(std::uint32_t owner, std::uint64_t first, std::span<std::uint8_t> bytes) const;
+    std::uint32_t position_of(std::uint32_t rank) const;
+
+    const trn_coll_config& config_;
+};
+
+}  // namespace trn

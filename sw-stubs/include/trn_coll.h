@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TRN_COLL_H
+#define TRN_COLL_H
+
+#include "trn_driver.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Collectives: what a runtime does on top of the driver stub. The host builds a program per rank
+ * and the DMA rings it works through, loads them and fires a trigger; the CC-Cores' firmware does
+ * the rest (doc/collectives.md). A rank is a chip. Nothing here talks to other ranks: who calls it
+ * passes on what members have to know of each other.
+ *
+ * Life: trn_cc_load once per chip -> trn_coll_create on every rank -> trn_coll_start,
+ * trn_coll_wait, as often as wanted -> trn_coll_destroy.
+ */
+
+/* ---- the cores ---------------------------------------------------------------------------- */
+
+/** Gives the collective cores of a map (bit n is TOP_SP n, as the driver numbers them) an image
+ * that firmware/tools/pack_image.py packed, and waits until they run it. What they did before is
+ * lost. TRN_REFUSED: the image is damaged or does not fit; the cores go on with what they have. */
+trn_status trn_cc_load(trn_device* device, uint32_t cores, const void* image, uint64_t size);
+
+#define TRN_CC_SLOTS 4u
+
+/** Puts a program into a slot of a core. TRN_REFUSED: the firmware found a mistake in it. */
+trn_status trn_cc_program(trn_device* device, uint32_t core, uint32_t slot, const void* program,
+                          uint32_t size);
+/** Stops the program of a slot and forgets it. */
+trn_status trn_cc_unload(trn_device* device, uint32_t core, uint32_t slot);
+/** Lets it run once. */
+trn_status trn_cc_trigger(trn_device* device, uint32_t core, uint32_t slot);
+
+typedef enum trn_cc_state {
+    TRN_CC_EMPTY = 0,
+    TRN_CC_LOADED = 1,
+    TRN_CC_RUNNING = 2,
+    TRN_CC_FAILED = 3
+} trn_cc_state;
+typedef enum trn_cc_error {
+    TRN_CC_NO_ERROR = 0,
+    TRN_CC_HANG = 1, /**< a wait took longer than the program allows */
+    TRN_CC_BUS = 2   /**< an access of the core was answered with an error */
+} trn_cc_error;
+typedef struct trn_cc_slot {
+    trn_cc_state state;
+    trn_cc_error error;
+    uint32_t runs, step;
+    uint32_t semaphore, peer, wanted; /**< of a hang: what it waits for, and who should post it */
+    int32_t value;                    /**< of a hang: what it saw */
+    uint64_t started, ended;          /**< of the last run, simulated ns */
+} trn_cc_slot;
+trn_status trn_cc_slot_state(trn_device* device, uint32_t core, uint32_t slot, trn_cc_slot* state);
+
+typedef struct trn_cc_statistics {
+    uint32_t wakeups, steps, waits, doorbells, posts, hangs, refused;
+} trn_cc_statistics;
+trn_status trn_cc_get_statistics(trn_device* device, uint32_t core, trn_cc_statistics* statistics);
+/** The end of the core's log, at most size - 1 characters and a NUL. */
+trn_status trn_cc_log(trn_device* device, uint32_t core, char* text, uint32_t size);
+
+/* ---- collectives --------------------------------------------------------------------------- */
+
+typedef enum trn_coll_op {
+    TRN_COLL_ALL_REDUCE = 0,
+    TRN_COLL_ALL_GATHER = 1,
+    TRN_COLL_REDUCE_SCATTER = 2,
+    TRN_COLL_ALL_TO_ALL = 3,
+    TRN_COLL_PERMUTE = 4, /**< to the next rank of the ring */
+    TRN_COLL_BROADCAST = 5,
+    TRN_COLL_BARRIER = 6
+} trn_coll_op;
+
+typedef enum trn_coll_operator {
+    TRN_COLL_SUM = 0,
+    TRN_COLL_MIN = 1,
+    TRN_COLL_MAX = 2
+} trn_coll_operator;
+
+/** Types of elements, numbered as DMA descriptors do (doc/dma_compute.md). */
+typedef enum trn_coll_type {
+    TRN_COLL_FP32 = 0,
+    TRN_COLL_BF16 = 2,
+    TRN_COLL_FP16 = 3,
+    TRN_COLL_INT8 = 8,
+    TRN_COLL_UINT8 = 9,
+    TRN_COLL_INT32 = 12,
+    TRN_COLL_UINT32 = 13
+} trn_coll_type;
+/** Bytes of an element; 0 for a number that is no type. */
+uint32_t trn_coll_type_bytes(trn_coll_type type);
+
+typedef enum trn_coll_algorithm {
+    TRN_COLL_AUTO = 0,
+    TRN_COLL_RING = 1,
+    TRN_COLL_MESH = 2,    /**< everybody writes straight to everybody */
+    TRN_COLL_DOUBLING = 3 /**< recursive doubling and halving: 2^n ranks */
+} trn_coll_algorithm;
+
+/** What all ranks know of one. Addresses are AXI of its own chip. */
+typedef struct trn_coll_member {
+    trn_place place;
+    uint64_t send, receive; /**< buffers: see trn_coll_sizes */
+    uint64_t scratch;
+} trn_coll_member;
+
+/** What is the same on every rank, but for `rank`. */
+typedef struct trn_coll_config {
+    trn_coll_op op;
+    trn_coll_algorithm algorithm;
+    uint64_t bytes; /**< the size in tables of results: of the whole buffer, the larger one where
+                         input and output differ; 0 for a barrier only */
+    uint32_t root;  /**< broadcast */
+    trn_coll_type type;
+    trn_coll_operator with; /**< all-reduce, reduce-scatter */
+
+    uint32_t rank, ranks;
+    const trn_coll_member* members; /**< by rank */
+    const uint32_t* ring;           /**< ranks in the order of the ring: trn_coll_ring */
+
+    uint32_t core;     /**< first collective core; each channel has one */
+    uint32_t channels; /**< 0: as many as the size is worth */
+    uint32_t lanes;    /**< DMA engines of a channel; 0: as many as the size is worth */
+    uint32_t slot;     /**< of the cores: collectives in different slots run side by side */
+    uint64_t workspace, workspace_bytes; /**< offset in HBM stack 0: rings */
+    uint64_t limit; /**< ns of simulated time that a rank waits for another; 0: for ever */
+} trn_coll_config;
+
+/** Bytes of the buffers that a collective of so many bytes needs on each rank. */
+typedef struct trn_coll_sizes {
+    uint64_t send, receive, scratch;
+} trn_coll_sizes;
+trn_status trn_coll_get_sizes(const trn_coll_config* config, trn_coll_sizes* sizes);
+
+/** Orders ranks so that neighbours are near each other: along rows, columns and planes of a torus
+ * and back; through a server, then to the next, then to the other rack. */
+void trn_coll_ring(const trn_place* places, const trn_topology* topology, uint32_t ranks,
+                   uint32_t* ring);
+/** What TRN_COLL_AUTO stands for. */
+trn_coll_algorithm trn_coll_choose(const trn_coll_config* config);
+const char* trn_coll_op_text(trn_coll_op op);
+const char* trn_coll_algorithm_text(trn_coll_algorithm algorithm);
+
+typedef struct trn_coll trn_coll;
+/** Builds this rank's programs and rings and loads them. TRN_INVALID_ARGUMENT says in
+ * trn_last_error what cannot be; TRN_REFUSED is the firmware's. */
+trn_status trn_coll_create(trn_device* device, const trn_coll_config* config, trn_coll** made);
+/** Takes programs and rings away, whatever they do. NULL is allowed. */
+trn_status trn_coll_destroy(trn_coll* collective);
+/** Fires the trigger. */
+trn_status trn_coll_start(trn_coll* collective);
+/** Waits for the run: TRN_TIMED_OUT after `limit` ns, TRN_ABORTED when the firmware gave up
+ * (trn_last_error says which rank waits for whom). */
+trn_status trn_coll_wait(trn_coll* collective, uint64_t limit);
+/** Simulated ns between start and end of the last run: the first channel's start, the last one's
+ * end. */
+trn_status trn_coll_times(trn_coll* collective, uint64_t* started, uint64_t* ended);
+
+/** Data sent by all ranks together per byte of the size, and what divides by it: the factor between
+ * algorithm and bus bandwidth, as nccom-test and nccl-tests define it. */
+double trn_coll_bus_factor(trn_coll_op op, uint32_t ranks);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cc_core.h"
+
+#include <string.h>
+
+#include "trn/cc_core_regs.h"
+#include "trn/cc_mailbox_regs.h"
+#include "trn/cc_program_regs.h"
+#include "trn_coll.h"
+
+/* Collective cores and their firmware (doc/models/top_sp.md, doc/collectives.md): invented. */
+
+#define CONTROL_PAGE UINT64_C(0x2000)
+#define DATA_MEMORY UINT64_C(0x20000) /* begins with the mailbox */
+#define PROGRAMS UINT64_C(0x100000)
+#define APERTURE_BYTES UINT64_C(0x400000)
+
+#define CONTROL(name) (CONTROL_PAGE + TRN_CC_CORE_##name##_OFFSET)
+#define MAILBOX(name) (DATA_MEMORY + TRN_CC_MAILBOX_##name##_OFFSET)
+#define SLOT(name, slot) (DATA_MEMORY + TRN_CC_MAILBOX_SLOT_##name##_OFFSET(slot))
+
+#define LOAD_COMMAND 0x20u /* of the management firmware's mailbox */
+#define COMMAND_BIT (1u << 0)
+#define TRIGGER_BIT(slot) (1u << (8 + (slot)))
+#define START_LIMIT (10 * NS_PER_MS)
+#define COMMAND_LIMIT (100 * NS_PER_MS)
+#define LOOK_AGAIN (2 * NS_PER_US)
+
+uint64_t cc_bar_offset(const trn_device* device, uint32_t core) {
+    return place(&device->map->top_sp_sync, core);
+}
+
+/* The address map has more of them than the driver uses: 10 per die, of which it counts 8. */
+static uint32_t number_in_map(const trn_device* device, uint32_t core) {
+    const uint32_t used = device->map->top_sp_sync.runs[0].count;
+    return core / used * device->map->programmable[1].blocks.runs[0].count + core % used;
+}
+
+uint64_t cc_axi_address(const trn_device* device, uint32_t core) {
+    return place(&device->map->programmable[1].blocks, number_in_map(device, core));
+}
+
+static trn_status need_cc_core(trn_device* device, uint32_t core, uint32_t slot) {
+    const trn_status status = need_ready(device);
+    if (status != TRN_OK) return status;
+    if (core >= device->map->top_sps)
+        return fail(device, TRN_INVALID_ARGUMENT, "no collective core %u: there are %u", core,
+                    device->map->top_sps);
+    if (slot >= TRN_CC_SLOTS)
+        return fail(device, TRN_INVALID_ARGUMENT, "no slot %u: a core has %u", slot, TRN_CC_SLOTS);
+    return TRN_OK;
+}
+
+static uint32_t get(trn_device* device, uint32_t core, uint64_t offset) {
+    return mmio_read(device, cc_bar_offset(device, core) + offset);
+}
+
+static void put(trn_device* device, uint32_t core, uint64_t offset, uint32_t value) {
+    mmio_write(device, cc_bar_offset(device, core) + offset, value);
+}
+
+static trn_status wait_for_word(trn_device* device, uint32_t core, uint64_t offset, uint32_t value,
+                                uint64_t limit, bool* came) {
+    const uint64_t start = now(device), end = patience(device, limit);
+    for (;;) {
+        mmio_begin(device);
+        *came = get(device, core, offset) == value;
+        trn_status status = mmio_end(device);
+        if (status != TRN_OK || *came || now(device) - start >= end) return status;
+        status = pause_for(device, LOOK_AGAIN);
+        if (status != TRN_OK) return status;
+    }
+}
+
+/* ---- loading ---- */
+
+static const char* load_fault(uint32_t result) {
+    static const char* const image[] = {"",
+                                        "it is no image (bad magic)",
+                                        "its header is damaged (CRC)",
+                                        "its header has an unknown format",
+                                        "its length is wrong",
+                                        "it is not made for this memory",
+                                        "its payload is damaged (CRC)"};
+    static const char* const other[] = {"firmware cannot read it", "there is no such core",
+                                        "a core is in reset"};
+    if (result < sizeof image / sizeof image[0]) return image[result];
+    return result >= 32 && result - 32 < sizeof other / sizeof other[0] ? other[result - 32]
+                                                                        : "unknown fault";
+}
+
+static trn_status ask_to_load(trn_device* device, uint32_t cores, const trn_dma_memory* image,
+                              uint64_t size) {
+    struct {
+        uint64_t address;
+        uint32_t length, cores;
+    } request = {host_address(device, image->iova), (uint32_t)size, 0};
+    for (uint32_t core = 0; core < device->map->top_sps; ++core)
+        if (cores >> core & 1) request.cores |= 1u << number_in_map(device, core);
+    uint32_t result = 0;
+    const trn_status status = mailbox_any(device, LOAD_COMMAND, &request, sizeof request, &result);
+    if (status == TRN_OK && result != 0)
+        return fail(device, TRN_REFUSED, "the collective firmware's image was refused: %s",
+                    load_fault(result));
+    return status;
+}
+
+trn_status trn_cc_load(trn_device* device, uint32_t cores, const void* image, uint64_t size) {
+    trn_status status = need_ready(device);
+    if (status != TRN_OK) return status;
+    if (cores == 0 || cores >> device->map->top_sps != 0)
+        return fail(device, TRN_INVALID_ARGUMENT, "core map 0x%x: bits 0 to %u are cores", cores,
+                    device->map->top_sps - 1);
+    if (size == 0 || size > APERTURE_BYTES)
+        return fail(device, TRN_INVALID_ARGUMENT, "an image has 1 byte to 4 MiB");
+    trn_dma_memory memory;
+    status = allocate(device, size, &memory);
+    if (status != TRN_OK) return status;
+    memcpy(memory.host, image, size);
+    /* The word of the firmware that ran before must not be taken for the new one's. */
+    mmio_begin(device);
+    for (uint32_t core = 0; core < device->map->top_sps; ++core)
+        if (cores >> core & 1 && get(device, core, CONTROL(CONTROL)) == 0)
+            put(device, core, MAILBOX(MAGIC), 0);
+    status = mmio_end(device);
+    if (status == TRN_OK) status = ask_to_load(device, cores, &memory, size);
+    release(device, &memory);
+    for (uint32_t core = 0; status == TRN_OK && core < device->map->top_sps; ++core) {
+        bool runs = true;
+        if (cores >> core & 1)
+            status = wait_for_word(device, core, MAILBOX(MAGIC), TRN_CC_MAILBOX_MAGIC_WORD_VALUE,
+                                   START_LIMIT, &runs);
+        if (status == TRN_OK && !runs)
+            status = fail(device, TRN_TIMED_OUT, "collective core %u does not start", core);
+    }
+    return status;
+}
+
+/* ---- programs ---- */
+
+static const char* program_fault(uint32_t error) {
+    static const char* const texts[] = {"",
+                                        "unknown command",
+                                        "no such slot",
+                                        "a program runs there",
+                                        "it is no program (bad magic or format)",
+                                        "wrong length",
+                                        "damaged (CRC)",
+                                        "rank out of range",
+                                        "too many queues",
+                                        "semaphore out of range",
+                                        "a semaphore is in use",
+                                        "bad step"};
+    return error < sizeof texts / sizeof texts[0] ? texts[error] : "unknown fault";
+}
+
+static trn_status command(trn_device* device, uint32_t core, uint32_t op, uint32_t slot,
+                          uint32_t argument) {
+    mmio_begin(device);
+    put(device, core, MAILBOX(ARGUMENT), argument);
+    put(device, core, MAILBOX(COMMAND),
+        TRN_CC_MAILBOX_COMMAND_OP_SET(op) | TRN_CC_MAILBOX_COMMAND_SLOT_SET(slot));
+    put(device, core, CONTROL(DOORBELL), COMMAND_BIT);
+    trn_status status = mmio_end(device);
+    bool answered = false;
+    if (status == TRN_OK)
+        status = wait_for_word(device, core, MAILBOX(COMMAND), 0, COMMAND_LIMIT, &answered);
+    if (status != TRN_OK) return status;
+    if (!answered)
+        return fail(device, TRN_TIMED_OUT, "collective core %u does not answer: is it loaded?",
+                    core);
+    mmio_begin(device);
+    const uint32_t result = get(device, core, MAILBOX(RESULT));
+    status = mmio_end(device);
+    if (status == TRN_OK && result != 0)
+        return fail(device, TRN_REFUSED, "collective core %u slot %u: program refused: %s (%u)",
+                    core, slot, program_fault(TRN_CC_MAILBOX_RESULT_ERROR_GET(result)),
+                    TRN_CC_MAILBOX_RESULT_DETAIL_GET(result));
+    return status;
+}
+
+trn_status trn_cc_program(trn_device* device, uint32_t core, uint32_t slot, const void* program,
+                          uint32_t size) {
+    const trn_status status = need_cc_core(device, core, slot);
+    if (status != TRN_OK) return status;
+    if (size == 0 || size > TRN_CC_PROGRAM_SIZE || size % sizeof(uint32_t) != 0)
+        return fail(device, TRN_INVALID_ARGUMENT, "a program has up to %u bytes, whole words",
+                    TRN_CC_PROGRAM_SIZE);
+    const uint64_t at = cc_bar_offset(device, core) + PROGRAMS + slot * TRN_CC_PROGRAM_SIZE;
+    const trn_transport* bus = &device->transport;
+    if (bus->bar_write_block(bus->context, device->map->register_bar[device->mode], at, program,
+                             size))
+        return fail(device, TRN_TRANSPORT_ERROR, "cannot write the program of core %u", core);
+    return command(device, core, TRN_CC_MAILBOX_COMMAND_OP_LOAD, slot, size);
+}
+
+trn_status trn_cc_unload(trn_device* device, uint32_t core, uint32_t slot) {
+    const trn_status status = need_cc_core(device, core, slot);
+    return status == TRN_OK ? command(device, core, TRN_CC_MAILBOX_COMMAND_OP_UNLOAD, slot, 0)
+                            : status;
+}
+
+trn_status trn_cc_trigger(trn_device* device, uint32_t core, uint32_t slot) {
+    const trn_status status = need_cc_core(device, core, slot);
+    if (status != TRN_OK) return status;
+    mmio_begin(device);
+    put(device, core, CONTROL(DOORBELL), TRIGGER_BIT(slot));
+    return mmio_end(device);
+}
+
+/* ---- what the firmware says ---- */
+
+static uint64_t get_long(trn_device* device, uint32_t core, uint64_t low) {
+    const uint32_t first = get(device, core, low);
+    return (uint64_t)get(device, core, low + 4) << 32 | first;
+}
+
+trn_status trn_cc_slot_state(trn_device* device, uint32_t core, uint32_t slot, trn_cc_slot* state) {
+    const trn_status status = need_cc_core(device, core, slot);
+    if (status != TRN_OK) return status;
+    mmio_begin(device);
+    *state = (trn_cc_slot){.state = (trn_cc_state)get(device, core, SLOT(STATE, slot)),
+                           .error = (trn_cc_error)get(device, core, SLOT(ERROR, slot)),
+                           .runs = get(device, core, SLOT(RUNS, slot)),
+                           .step = get(device, core, SLOT(STEP, slot)),
+                           .semaphore = get(device, core, SLOT(SEMAPHORE, slot)),
+                           .peer = get(device, core, SLOT(PEER, slot)),
+                           .wanted = get(device, core, SLOT(WANTED, slot)),
+                           .value = (int32_t)get(device, core, SLOT(VALUE, slot)),
+                           .started = get_long(device, core, SLOT(STARTED_LO, slot)),
+                           .ended = get_long(device, core, SLOT(ENDED_LO, slot))};
+    return mmio_end(device);
+}
+
+trn_status trn_cc_get_statistics(trn_device* device, uint32_t core, trn_cc_statistics* statistics) {
+    const trn_status status = need_cc_core(device, core, 0);
+    if (status != TRN_OK) return status;
+    mmio_begin(device);
+    *statistics = (trn_cc_statistics){.wakeups = get(device, core, MAILBOX(WAKEUPS)),
+                                      .steps = get(device, core, MAILBOX(STEPS)),
+                                      .waits = get(device, core, MAILBOX(WAITS)),
+                                      .doorbells = get(device, core, MAILBOX(DOORBELLS)),
+                                      .posts = get(device, core, MAILBOX(POSTS)),
+                                      .hangs = get(device, core, MAILBOX(HANGS)),
+                                      .refused = get(device, core, MAILBOX(REFUSED))};
+    return mmio_end(device);
+}
+
+trn_status trn_cc_log(trn_device* device, uint32_t core, char* text, uint32_t size) {
+    const trn_status status = need_cc_core(device, core, 0);
+    if (status != TRN_OK) return status;
+    if (size == 0) return fail(device, TRN_INVALID_ARGUMENT, "no room for a log");
+    mmio_begin(device);
+    const uint32_t offset = get(device, core, MAILBOX(LOG_OFFSET));
+    const uint32_t ring = get(device, core, MAILBOX(LOG_SIZE));
+    const uint32_t head = get(device, core, MAILBOX(LOG_HEAD));
+    uint32_t length = head < ring ? head : ring;
+    if (length > size - 1) length = size - 1;
+    if (ring == 0 || ring & (ring - 1) || offset + (uint64_t)ring > APERTURE_BYTES) length = 0;
+    for (uint32_t n = 0; n < length; ++n) {
+        const uint32_t at = offset + ((head - length + n) & (ring - 1));
+        text[n] = (char)(get(device, core, at & ~3u) >> 8 * (at & 3));
+    }
+    text[length] = 0;
+    return mmio_end(device);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TRN_LIB_CC_CORE_H
+#define TRN_LIB_CC_CORE_H
+
+#include "device.h"
+
+/* Where a collective core's aperture is: for the host, and for DMA and other cores. */
+uint64_t cc_bar_offset(const trn_device* device, uint32_t core);
+uint64_t cc_axi_address(const trn_device* device, uint32_t core);
+
+#endif

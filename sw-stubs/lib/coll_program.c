@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "coll_program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "crc32c.h"
+#include "trn/cc_program_regs.h"
+#include "trn/dma_descriptor_regs.h"
+
+#define P(name) TRN_CC_PROGRAM_##name
+#define D(name) TRN_DMA_DESCRIPTOR_##name
+#define RING_ID 1u /* rings begin anew with each run, and are never full */
+
+_Static_assert((uint32_t)TRN_COLL_FP32 == D(COMPUTE_OPERATION_FROM_FP32), "numbered alike");
+_Static_assert((uint32_t)TRN_COLL_BF16 == D(COMPUTE_OPERATION_FROM_BF16), "numbered alike");
+_Static_assert((uint32_t)TRN_COLL_FP16 == D(COMPUTE_OPERATION_FROM_FP16), "numbered alike");
+_Static_assert((uint32_t)TRN_COLL_INT8 == D(COMPUTE_OPERATION_FROM_INT8), "numbered alike");
+_Static_assert((uint32_t)TRN_COLL_UINT8 == D(COMPUTE_OPERATION_FROM_UINT8), "numbered alike");
+_Static_assert((uint32_t)TRN_COLL_INT32 == D(COMPUTE_OPERATION_FROM_INT32), "numbered alike");
+_Static_assert((uint32_t)TRN_COLL_UINT32 == D(COMPUTE_OPERATION_FROM_UINT32), "numbered alike");
+
+bool coll_program_init(coll_program* program, uint32_t lanes, uint64_t one) {
+    *program = (coll_program){.bytes = calloc(1, P(SIZE)), .lanes = lanes, .one = one};
+    return program->bytes != NULL;
+}
+
+void coll_program_free(coll_program* program) {
+    for (uint32_t n = 0; n < COLL_MAX_LANES; ++n) {
+        free(program->lane[n].m2s.entries);
+        free(program->lane[n].s2m.entries);
+    }
+    free(program->bytes);
+    *program = (coll_program){0};
+}
+
+/* ---- descriptors ---- */
+
+static void append(coll_program* program, coll_ring* ring, trn_descriptor entry) {
+    if (ring->count == ring->capacity) {
+        const uint32_t more = ring->capacity ? 2 * ring->capacity : 64;
+        trn_descriptor* entries = realloc(ring->entries, more * sizeof *entries);
+        if (!entries) {
+            program->full = true;
+            return;
+        }
+        ring->entries = entries;
+        ring->capacity = more;
+    }
+    ring->entries[ring->count++] = entry;
+}
+
+void coll_copy(coll_program* program, uint32_t lane, uint64_t destination, uint64_t source,
+               uint64_t bytes) {
+    coll_lane* l = &program->lane[lane];
+    for (uint64_t done = 0; done < bytes;) {
+        const uint64_t left = bytes - done;
+        const uint32_t size = (uint32_t)(left < TRN_DESCRIPTOR_BYTES ? left : TRN_DESCRIPTOR_BYTES);
+        append(program, &l->m2s, trn_m2s_descriptor(source + done, size, RING_ID, 0));
+        append(program, &l->s2m, trn_s2m_descriptor(destination + done, size, RING_ID, 0));
+        done += size;
+    }
+}
+
+static uint32_t operation_of(trn_coll_operator with) {
+    return with == TRN_COLL_MIN   ? D(COMPUTE_OPERATION_OPERATION_MIN)
+           : with == TRN_COLL_MAX ? D(COMPUTE_OPERATION_OPERATION_MAX)
+                                  : D(COMPUTE_OPERATION_OPERATION_ADD);
+}
+
+/* One packet: what to do, then the operands (doc/dma_compute.md). */
+static void reduce_piece(coll_program* program, coll_lane* lane, const coll_reduction* what,
+                         uint64_t offset, uint32_t size) {
+    const uint32_t id = D(M2S_CONTROL_RING_ID_SET)(RING_ID);
+    const uint32_t twice = what->destinations[1] != 0;
+    const trn_descriptor head = {
+        {id | D(M2S_CONTROL_FIRST_MASK),
+         D(M2S_META_RESET) | D(M2S_META_OP_TYPE_SET)(D(M2S_META_OP_TYPE_COMPUTE)),
+         D(COMPUTE_OPERATION_OPERATION_SET)(operation_of(what->with)) |
+             D(COMPUTE_OPERATION_FROM_SET)((uint32_t)what->type) |
+             D(COMPUTE_OPERATION_TO_SET)((uint32_t)what->type) |
+             D(COMPUTE_OPERATION_OPERANDS_SET)(2u) | D(COMPUTE_OPERATION_DUPLICATE_SET)(twice),
+         0}};
+    append(program, &lane->m2s, head);
+    for (uint32_t n = 0; n < 2; ++n) {
+        trn_descriptor source = trn_m2s_descriptor(what->operands[n] + offset, size, RING_ID, 0);
+        source.words[0] &= ~(D(M2S_CONTROL_FIRST_MASK) | (n == 0 ? D(M2S_CONTROL_LAST_MASK) : 0u));
+        append(program, &lane->m2s, source);
+    }
+    for (uint32_t n = 0; n <= twice; ++n)
+        append(program, &lane->s2m,
+               trn_s2m_descriptor(what->destinations[n] + offset, size, RING_ID, 0));
+}
+
+void coll_reduce(coll_program* program, uint32_t lane, const coll_reduction* what) {
+    for (uint64_t done = 0; done < what->bytes;) {
+        const uint64_t left = what->bytes - done;
+        const uint32_t size = (uint32_t)(left < TRN_DESCRIPTOR_BYTES ? left : TRN_DESCRIPTOR_BYTES);
+        reduce_piece(program, &program->lane[lane], what, done, size);
+        done += size;
+    }
+}
+
+void coll_signal(coll_program* program, uint32_t lane, uint64_t semaphore) {
+    coll_lane* l = &program->lane[lane];
+    append(program, &l->m2s,
+           trn_m2s_descriptor(program->one, sizeof(uint32_t), RING_ID, TRN_WRITE_BARRIER));
+    append(program, &l->s2m,
+           trn_s2m_descriptor(semaphore, sizeof(uint32_t), RING_ID, TRN_STRONG_ORDER));
+}
+
+/* ---- steps ---- */
+
+static void put(coll_program* program, uint32_t offset, uint32_t value) {
+    memcpy(program->bytes + offset, &value, sizeof value);
+}
+
+static void put_long(coll_program* program, uint32_t offset, uint64_t value) {
+    memcpy(program->bytes + offset, &value, sizeof value);
+}
+
+static void step(coll_program* program, uint32_t op, uint32_t count, uint64_t address) {
+    if (program->steps == P(STEP_OP_COUNT)) {
+        program->full = true;
+        return;
+    }
+    const uint32_t n = program->steps++;
+    put(program, P(STEP_OP_OFFSET)(n), op);
+    put(program, P(STEP_COUNT_OFFSET)(n), count);
+    put_long(program, P(STEP_LO_OFFSET)(n), address);
+}
+
+#define OP(name, which, with)                                                    \
+    (P(STEP_OP_CODE_SET)(P(STEP_OP_CODE_##name)) | P(STEP_OP_WHICH_SET)(which) | \
+     P(STEP_OP_WITH_SET)(with))
+
+void coll_wait(coll_program* program, uint32_t semaphore, uint32_t value, uint32_t peer) {
+    step(program, OP(WAIT, semaphore, peer), value, 0);
+}
+
+void coll_post(coll_program* program, uint64_t semaphore) {
+    step(program, OP(POST, 0u, 0u), 1, semaphore);
+}
+
+void coll_rewind(coll_program* program) {
+    step(program, OP(REWIND, 0u, program->lanes), 0, 0);
+}
+
+void coll_advance(coll_program* program, uint32_t lane) {
+    coll_lane* l = &program->lane[lane];
+    step(program, OP(ADVANCE, lane, 1u), l->m2s.count - l->m2s_advanced,
+         l->s2m.count - l->s2m_advanced);
+    coll_advanced_by_loop(program, lane);
+}
+
+void coll_advanced_by_loop(coll_program* program, uint32_t lane) {
+    coll_lane* l = &program->lane[lane];
+    l->m2s_advanced = l->m2s.count;
+    l->s2m_advanced = l->s2m.count;
+}
+
+void coll_mark(coll_program* program) {
+    step(program, OP(MARK, 0u, 0u), 0, 0);
+}
+
+uint32_t coll_here(const coll_program* program) {
+    return program->steps;
+}
+
+void coll_loop(coll_program* program, uint32_t target, uint32_t times) {
+    if (times > 0) step(program, OP(LOOP, 0u, target), times, 0);
+}
+
+uint32_t coll_program_finish(coll_program* program, const coll_header* header) {
+    step(program, OP(END, 0u, 0u), 0, 0);
+    const uint32_t size = P(STEP_OP_OFFSET)(program->steps);
+    put(program, P(MAGIC_OFFSET), P(MAGIC_WORD_VALUE));
+    put(program, P(FORMAT_OFFSET), P(FORMAT_NUMBER_VALUE));
+    put(program, P(LENGTH_OFFSET), size);
+    put(program, P(RANK_OFFSET), header->rank);
+    put(program, P(RANKS_OFFSET), header->ranks);
+    put(program, P(QUEUES_OFFSET), program->lanes);
+    put(program, P(STEPS_OFFSET), program->steps);
+    put_long(program, P(DONE_LO_OFFSET), header->done);
+    put_long(program, P(LIMIT_LO_OFFSET), header->limit);
+    put(program, P(SEMAPHORES_OFFSET),
+        P(SEMAPHORES_FIRST_SET)(header->first_semaphore) |
+            P(SEMAPHORES_COUNT_SET)(header->semaphores));
+    for (uint32_t n = 0; n < program->lanes; ++n)
+        put_long(program, P(QUEUE_LO_OFFSET)(n), header->engines[n] | header->queue);
+    put(program, P(CRC_OFFSET), 0);
+    put(program, P(CRC_OFFSET), ~crc32c(0xFFFFFFFF, program->bytes, size));
+    return size;
+}

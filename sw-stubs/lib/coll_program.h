@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TRN_LIB_COLL_PROGRAM_H
+#define TRN_LIB_COLL_PROGRAM_H
+
+#include "trn_coll.h"
+
+/* What a rank's collective core does, and the rings of the DMA engines that it advances: built in
+ * host memory, one per channel. A lane is one engine's queue; it moves its part of every block, and
+ * what announces its bytes follows them through the same queue (contract 10). */
+
+#define COLL_MAX_LANES 16u
+
+/* Semaphores of a slot, from the slot's first on; the same on every rank. */
+#define COLL_SEMAPHORES 64u
+enum {
+    COLL_DATA = 0,              /* + lane: bytes have come */
+    COLL_SENT = COLL_MAX_LANES, /* the own lanes have done everything */
+    COLL_READY,                 /* the receiver's buffers may be written */
+    COLL_ROUND,                 /* + round of a barrier */
+};
+
+typedef struct coll_ring {
+    trn_descriptor* entries;
+    uint32_t count, capacity;
+} coll_ring;
+
+typedef struct coll_lane {
+    coll_ring m2s, s2m;
+    uint32_t m2s_advanced, s2m_advanced; /* entries that steps have posted */
+} coll_lane;
+
+typedef struct coll_program {
+    uint8_t* bytes; /* TRN_CC_PROGRAM_SIZE of them */
+    uint32_t steps;
+    bool full; /* some table had no room, or host memory ran out */
+    uint32_t lanes;
+    coll_lane lane[COLL_MAX_LANES];
+    uint64_t one; /* AXI address of a word that is 1 */
+} coll_program;
+
+bool coll_program_init(coll_program* program, uint32_t lanes, uint64_t one);
+void coll_program_free(coll_program* program);
+
+/* Descriptors of a lane. A reduction has two operands and one destination, or two. */
+void coll_copy(coll_program* program, uint32_t lane, uint64_t destination, uint64_t source,
+               uint64_t bytes);
+typedef struct coll_reduction {
+    trn_coll_type type;
+    trn_coll_operator with;
+    uint64_t bytes;
+    uint64_t operands[2];
+    uint64_t destinations[2]; /* the second is 0 when there is one */
+} coll_reduction;
+void coll_reduce(coll_program* program, uint32_t lane, const coll_reduction* what);
+/* Adds 1 to the semaphore at an AXI or fabric address, behind all bytes of the lane so far. */
+void coll_signal(coll_program* program, uint32_t lane, uint64_t semaphore);
+
+/* Steps. */
+void coll_wait(coll_program* program, uint32_t semaphore, uint32_t value, uint32_t peer);
+void coll_post(coll_program* program, uint64_t semaphore);
+void coll_rewind(coll_program* program);
+/* Posts what the lane has got since it was last advanced. */
+void coll_advance(coll_program* program, uint32_t lane);
+/* For descriptors of repetitions of a loop: they count as posted, because the loop posts them. */
+void coll_advanced_by_loop(coll_program* program, uint32_t lane);
+void coll_mark(coll_program* program);
+uint32_t coll_here(const coll_program* program);
+void coll_loop(coll_program* program, uint32_t target, uint32_t times);
+
+typedef struct coll_header {
+    uint32_t rank, ranks;
+    uint64_t done, limit;
+    uint32_t first_semaphore, semaphores;
+    const uint64_t* engines; /* AXI address of each lane's engine */
+    uint32_t queue;
+} coll_header;
+/* Ends it and writes the header. Returns its bytes. */
+uint32_t coll_program_finish(coll_program* program, const coll_header* header);
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <chrono>
+#include <numeric>
+
+#include "platform/loader/firmware_file.h"
+#include "sw-stubs/trnctl/commands.h"
+
+namespace trn {
+
+namespace {
+
+constexpr std::uint64_t most_image = 65536 + 64;
+
+/// "0-3,7": numbers of chips, in this order; all without any.
+std::vector<std::size_t> chosen_chips(const std::string& text, std::size_t count) {
+    std::vector<std::size_t> chips;
+    if (text.empty()) {
+        chips.resize(count);
+        std::iota(chips.begin(), chips.end(), std::size_t{0});
+        return chips;
+    }
+    for (std::size_t at = 0; at <= text.size();) {
+        const auto end = std::min(text.find(',', at), text.size());
+        const auto part = text.substr(at, end - at);
+        std::size_t first = 0, last = 0;
+        int used = 0;
+        const auto length = static_cast<int>(part.size());
+        if (!(std::sscanf(part.c_str(), "%zu-%zu%n", &first, &last, &used) == 2 &&
+              used == length)) {
+            used = 0;
+            if (std::sscanf(part.c_str(), "%zu%n", &first, &used) != 1 || used != length)
+                throw user_error(fmt::format("ranks '{}': numbers of chips, such as 0-3,7", text));
+            last = first;
+        }
+        if (last < first || last >= count)
+            throw user_error(
+                fmt::format("ranks '{}': the board has chips 0 to {}", part, count - 1));
+        for (auto n = first; n <= last; ++n) {
+            if (std::ranges::find(chips, n) != chips.end())
+                throw user_error(fmt::format("ranks '{}': chip {} twice", text, n));
+            chips.push_back(n);
+        }
+        at = end + 1;
+    }
+    return chips;
+}
+
+std::string type_text(trn_coll_type type) {
+    for (const auto& [name, value] : coll_types())
+        if (value == type) return name;
+    return "?";
+}
+
+}  // namespace
+
+const std::map<std::string, trn_coll_type>& coll_types() {
+    static const std::map<std::string, trn_coll_type> types{
+        {"fp32", TRN_COLL_FP32},    {"bf16", TRN_COLL_BF16},   {"fp16", TRN_COLL_FP16},
+        {"int8", TRN_COLL_INT8},    {"uint8", TRN_COLL_UINT8}, {"int32", TRN_COLL_INT32},
+        {"uint32", TRN_COLL_UINT32}};
+    return types;
+}
+
+void coll(session& where, const coll_options& options, const output& out) {
+    const auto chips = chosen_chips(options.ranks, where.chips().size());
+    if (chips.size() < 2)
+        throw user_error("a collective needs two chips: a board such as trn3-sled");
+    const auto image = read_firmware(options.image, most_image);
+    collective_group group(where, chips, image);
+    const auto wall = std::chrono::steady_clock::now();
+    const auto done = group.run(options.request);
+    const double wall_s =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count();
+    const double bus =
+        done.algorithm_gb_per_s() *
+        trn_coll_bus_factor(options.request.op, static_cast<std::uint32_t>(group.ranks()));
+    const auto algorithm = trn_coll_algorithm_text(done.algorithm);
+    if (!out.json)
+        fmt::print("# {} over {} ranks, {}\n{:>12} {:>12} {:>7} {:>11} {:>8} {:>8} {:>7} {:>8}\n",
+                   trn_coll_op_text(options.request.op), group.ranks(), algorithm, "size (B)",
+                   "count", "type", "time (us)", "algbw", "busbw", "#wrong", "wall (s)");
+    out.result({{"op", trn_coll_op_text(options.request.op)},
+                {"ranks", group.ranks()},
+                {"algorithm", algorithm},
+                {"bytes", done.bytes},
+                {"count", done.elements},
+                {"type", type_text(options.request.type)},
+                {"time_us", done.ns * 1e-3},
+                {"algbw_gb_per_s", done.algorithm_gb_per_s()},
+                {"busbw_gb_per_s", bus},
+                {"checked", options.request.check},
+                {"wrong", done.wrong},
+                {"wall_s", wall_s}},
+               fmt::format("{:>12} {:>12} {:>7} {:>11.2f} {:>8.2f} {:>8.2f} {:>7} {:>8.2f}",
+                           done.bytes, done.elements, type_text(options.request.type),
+                           done.ns * 1e-3, done.algorithm_gb_per_s(), bus,
+                           options.request.check ? fmt::format("{}", done.wrong) : "N/A", wall_s));
+    if (done.wrong != 0)
+        throw std::runtime_error(
+            fmt::format("{} differences, first {}", done.wrong, done.first_wrong));
+}
+
+}  // namespace trn

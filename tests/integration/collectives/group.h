@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "models/kinds.h"
+#include "platform/loader/firmware_file.h"
+#include "platform/log.h"
+#include "platform/misuse/misuse.h"
+#include "platform/platform.h"
+#include "sw-stubs/host/collective.h"
+#include "sw-stubs/transports/in_process_hosts.h"
+
+namespace trn::test {
+
+/// A board in this process, whose chips make collectives.
+class CollectiveTest : public testing::Test, public crew {
+public:
+    std::vector<std::string> chips() override { return hosts_->chips(); }
+    void run_each(const std::vector<std::size_t>& which, const work& does) override {
+        hosts_->start(which, does);
+        run_loop::goal goal{"the test", "its hosts"};
+        goal.condition = [this] { return hosts_->idle(); };
+        const auto how = platform_->loop().run(std::move(goal));
+        hosts_->rethrow();
+        ASSERT_TRUE(hosts_->idle()) << how.text;
+    }
+
+protected:
+    void boot(const std::string& board, timing_mode timing = timing_mode::contended) {
+        log::replace_sink({});
+        misuse::set_policy_of_all(misuse::policy::count);
+        platform_ =
+            std::make_unique<platform>(kinds(), platform_options{.board = board, .timing = timing});
+        hosts_ = std::make_unique<in_process_hosts>(platform_->chip_functions());
+        for (std::size_t n = 0; n < hosts_->chips().size(); ++n) hosts_->attach(n);
+        ASSERT_EQ(platform_->boot(sc_core::sc_time(1, sc_core::SC_SEC)).what,
+                  stop_reason::kind::condition);
+    }
+    std::vector<std::size_t> all() const {
+        std::vector<std::size_t> numbers(hosts_->chips().size());
+        std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+        return numbers;
+    }
+    static std::vector<std::uint8_t> image() { return read_firmware("cc_core.img", 1 << 20); }
+    static void expect_right(const collective_result& result) {
+        EXPECT_EQ(result.wrong, 0u) << result.first_wrong;
+        EXPECT_GT(result.ns, 0);
+    }
+
+    std::unique_ptr<platform> platform_;
+    std::unique_ptr<in_process_hosts> hosts_;
+};
+
+}  // namespace trn::test

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectives over the four chips of a sled: what comes out, what is refused, what is survived.
+#include "tests/integration/collectives/group.h"
+
+namespace trn::test {
+namespace {
+
+constexpr std::uint64_t KiB = 1024, MiB = 1024 * KiB;
+
+class SledCollectives : public CollectiveTest {
+protected:
+    void SetUp() override { boot("trn3-sled"); }
+};
+
+TEST_F(SledCollectives, MoveBytesToWhereTheyBelong) {
+    collective_group group(*this, all(), image());
+    for (const auto op :
+         {TRN_COLL_ALL_GATHER, TRN_COLL_ALL_TO_ALL, TRN_COLL_PERMUTE, TRN_COLL_BROADCAST})
+        for (const std::uint64_t bytes : {std::uint64_t{8}, 4000 * KiB / 999, 64 * KiB, 3 * MiB}) {
+            SCOPED_TRACE(trn_coll_op_text(op) + std::to_string(bytes));
+            expect_right(group.run({.op = op, .bytes = bytes, .check = true}));
+        }
+}
+
+TEST_F(SledCollectives, GatherByEveryAlgorithm) {
+    collective_group group(*this, all(), image());
+    for (const auto algorithm : {TRN_COLL_RING, TRN_COLL_MESH})
+        expect_right(group.run({.op = TRN_COLL_ALL_GATHER,
+                                .algorithm = algorithm,
+                                .bytes = 256 * KiB,
+                                .iterations = 3,
+                                .check = true}));
+}
+
+TEST_F(SledCollectives, AreMadeBySomeOfTheChipsInAnyOrder) {
+    collective_group group(*this, {3, 0, 2}, image());
+    expect_right(group.run({.op = TRN_COLL_ALL_GATHER, .bytes = 100'002, .check = true}));
+    expect_right(group.run({.op = TRN_COLL_BROADCAST, .bytes = 70'000, .root = 2, .check = true}));
+}
+
+TEST_F(SledCollectives, ABarrierHoldsEverybodyUntilTheLastComes) {
+    collective_group group(*this, all(), image());
+    const auto result = group.run({.op = TRN_COLL_BARRIER});
+    EXPECT_GT(result.ns, 0);
+    EXPECT_LT(result.ns, 10'000);
+}
+
+TEST_F(SledCollectives, CoresThatWaitScheduleNothing) {
+    collective_group group(*this, all(), image());
+    run_each(all(), [](std::size_t, device& on) {
+        trn_cc_statistics before{}, after{};
+        on.check(trn_cc_get_statistics(on, 15, &before));
+        on.check(trn_sleep(on, 1'000'000));
+        on.check(trn_cc_get_statistics(on, 15, &after));
+        EXPECT_EQ(before.wakeups, after.wakeups);
+    });
+}
+
+TEST_F(SledCollectives, ADamagedImageIsRefusedAndTheCoresGoOn) {
+    collective_group group(*this, all(), image());
+    run_each({1}, [](std::size_t, device& on) {
+        const auto good = image();
+        for (const std::size_t at : {std::size_t{0}, std::size_t{20}, good.size() - 1}) {
+            auto bad = good;
+            bad[at] ^= 0x10;
+            EXPECT_EQ(trn_cc_load(on, 1, bad.data(), bad.size()), TRN_REFUSED) << at;
+        }
+        EXPECT_NE(std::string(trn_last_error(on)).find("payload is damaged"), std::string::npos)
+            << trn_last_error(on);
+        EXPECT_EQ(trn_cc_load(on, 1, good.data(), good.size() - 8), TRN_REFUSED);
+        EXPECT_EQ(trn_cc_load(on, 1u << 16, good.data(), good.size()), TRN_INVALID_ARGUMENT);
+    });
+    expect_right(group.run({.op = TRN_COLL_ALL_GATHER, .bytes = 64 * KiB, .check = true}));
+}
+
+TEST_F(SledCollectives, GoOnAfterTheFirmwareWasLoadedAgain) {
+    collective_group group(*this, all(), image());
+    expect_right(group.run({.op = TRN_COLL_ALL_GATHER, .bytes = 64 * KiB, .check = true}));
+    run_each(all(), [](std::size_t, device& on) {
+        const auto good = image();
+        on.check(trn_cc_load(on, 0xffff, good.data(), good.size()));
+    });
+    expect_right(group.run({.op = TRN_COLL_ALL_GATHER, .bytes = 64 * KiB, .check = true}));
+}
+
+TEST_F(SledCollectives, WhatCannotBeIsRefusedWithASentence) {
+    collective_group group(*this, all(), image());
+    const auto refused = [&](const collective_request& what) {
+        try {
+            group.run(what);
+        } catch (const device_error& wrong) {
+            return wrong.status == TRN_INVALID_ARGUMENT && std::string(wrong.what()).size() > 10;
+        }
+        return false;
+    };
+    EXPECT_TRUE(refused({.op = TRN_COLL_ALL_GATHER, .bytes = 0}));
+    EXPECT_TRUE(refused({.op = TRN_COLL_BROADCAST, .bytes = 64, .root = 4}));
+    EXPECT_TRUE(
+        refused({.op = TRN_COLL_BROADCAST, .type = static_cast<trn_coll_type>(7), .bytes = 64}));
+    EXPECT_TRUE(refused({.op = TRN_COLL_BROADCAST, .bytes = 64, .lanes = 17}));
+    EXPECT_THROW(collective_group(*this, {0}, image()).run({.op = TRN_COLL_BARRIER}), device_error);
+}
+
+TEST_F(SledCollectives, ProgramsThatMakeNoSenseAreRefusedByTheFirmware) {
+    collective_group group(*this, all(), image());
+    run_each({0}, [](std::size_t, device& on) {
+        const std::vector<std::uint32_t> nonsense(400, 0x12345678);
+        EXPECT_EQ(trn_cc_program(on, 0, 0, nonsense.data(), 1600), TRN_REFUSED);
+        EXPECT_EQ(trn_cc_program(on, 0, 0, nonsense.data(), 4), TRN_REFUSED);
+        EXPECT_EQ(trn_cc_program(on, 0, 4, nonsense.data(), 1600), TRN_INVALID_ARGUMENT);
+        EXPECT_EQ(trn_cc_program(on, 16, 0, nonsense.data(), 1600), TRN_INVALID_ARGUMENT);
+        trn_cc_statistics counted{};
+        on.check(trn_cc_get_statistics(on, 0, &counted));
+        EXPECT_EQ(counted.refused, 2u);
+        char text[256];
+        on.check(trn_cc_log(on, 0, text, sizeof text));
+        EXPECT_NE(std::string(text).find("refused"), std::string::npos) << text;
+    });
+    expect_right(group.run({.op = TRN_COLL_ALL_GATHER, .bytes = 64 * KiB, .check = true}));
+}
+
+}  // namespace
+}  // namespace trn::test
