@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the management processor and the CC-Cores see, and where. Invented: nothing is published about it. The table
-// with reasons is doc/models/management.md; the board YAML and the tests use these same numbers.
+// What the management processor and the CC-Cores see, and where. Invented: nothing is published
+// about it. The table with reasons is doc/models/management.md; the board YAML and the tests use
+// these same numbers.
 #pragma once
 
 // Local devices.

@@ -31,8 +31,8 @@ static inline void mmio_fence(void) {
 #endif
 }
 
-/// Where this processor sees an address of the chip's AXI space; fabric addresses (bit 63) are where
-/// they are.
+/// Where this processor sees an address of the chip's AXI space; fabric addresses (bit 63) are
+/// where they are.
 static inline uintptr_t axi(uint64_t address) {
     return address >> 63 ? address : MAP_AXI_WINDOW + address;
 }
