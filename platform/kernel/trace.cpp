@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -44,14 +45,26 @@ std::string number(const field& f) {
 
 class writer {
 public:
-    explicit writer(const std::string& path) : out_(path, std::ios::binary | std::ios::trunc) {
-        if (!out_) throw std::system_error(errno, std::generic_category(), path);
-    }
+    explicit writer(const std::string& path) : path_(path) { open(std::ios::trunc); }
     virtual ~writer() = default;
     virtual void write(const record& r) = 0;
+    void flush() { out_.flush(); }
+    void continue_in(const std::string& path) {
+        out_.close();
+        std::filesystem::copy_file(path_, path, std::filesystem::copy_options::overwrite_existing);
+        path_ = path;
+        open(std::ios::app);
+    }
 
 protected:
     std::ofstream out_;
+
+private:
+    void open(std::ios::openmode how) {
+        out_.open(path_, std::ios::binary | std::ios::out | how);
+        if (!out_) throw std::system_error(errno, std::generic_category(), path_);
+    }
+    std::string path_;
 };
 
 class text_writer final : public writer {
@@ -127,6 +140,14 @@ void open(const std::string& path) {
         sink = std::make_unique<text_writer>(path);
     }
     detail::on = true;
+}
+
+void flush() {
+    if (sink) sink->flush();
+}
+
+void continue_in(const std::string& path) {
+    if (sink) sink->continue_in(path);
 }
 
 void close() {

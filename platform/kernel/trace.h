@@ -52,6 +52,11 @@ inline bool on() {
 /// per event: time in ps, module, event, name=value... Throws std::system_error when it cannot be
 /// written.
 void open(const std::string& path);
+/// Makes the trace of this process, made by fork(), a file of its own that begins with what was
+/// traced so far. flush() must have been called before the fork.
+void continue_in(const std::string& path);
+/// Writes out what is still in this process.
+void flush();
 /// Completes the file. Safe when no trace is open; happens by itself at a normal exit.
 void close();
 

@@ -27,7 +27,6 @@ struct record {
     std::map<std::pair<std::size_t, std::string>, tally, std::less<>> tallies;
     policy everywhere = policy::log;
     std::uint64_t reports = 0;
-    bool failed = false;
     source_lookup lookup;
 };
 
@@ -62,9 +61,7 @@ void report(const rule& broken, std::string_view module, std::string_view detail
     tally& mine = all.tallies[{place, std::string(module)}];
     ++all.reports;
     ++mine.count;
-    const policy what = policy_of(broken);
-    if (what == policy::fail) all.failed = true;
-    const bool logged = what != policy::count && mine.count <= lines_per_module;
+    const bool logged = policy_of(broken) != policy::count && mine.count <= lines_per_module;
     if (!logged && mine.count > 1) return;
     const auto by = present_initiator();
     if (mine.count == 1) {
@@ -117,7 +114,9 @@ std::uint64_t count(const rule& which, std::string_view module) {
 }
 
 bool failed() {
-    return the_record().failed;
+    return std::ranges::any_of(the_record().tallies, [](const auto& one) {
+        return policy_of(rules[one.first.first]) == policy::fail;
+    });
 }
 
 std::vector<entry> summary() {
@@ -131,7 +130,6 @@ std::vector<entry> summary() {
 void clear() {
     the_record().tallies.clear();
     the_record().reports = 0;
-    the_record().failed = false;
 }
 
 void set_source_lookup(source_lookup lookup) {

@@ -41,7 +41,7 @@ std::optional<rule> find(std::string_view id_or_name);
 
 std::uint64_t count(const rule& which);
 std::uint64_t count(const rule& which, std::string_view module);
-/// A rule whose policy is `fail` was broken.
+/// A rule whose policy now is `fail` was broken.
 bool failed();
 
 struct entry {
