@@ -19,6 +19,7 @@
 #include "platform/netlist/boards.h"
 #include "platform/scenario/execution.h"
 #include "platform/scenario/report.h"
+#include "platform/scenario/selection.h"
 
 namespace trn {
 
@@ -32,7 +33,8 @@ struct options {
     std::string timing = "contended";
     unsigned jobs = 0;
     std::vector<misuse::policy_choice> misuse;
-    bool json = false, list = false;
+    scenario::selection which;
+    bool json = false, list = false, share = true, rerun_failed = false, until_fail = false;
 };
 
 std::vector<scenario::scenario> load_all(const std::vector<std::string>& names) {
@@ -75,34 +77,34 @@ void write_file(const fs::path& file, const std::string& text) {
     throw config_error(wrong);
 }
 
-int run(const options& chosen) {
-    const auto all = load_all(chosen.scenarios);
-    if (chosen.list) {
-        for (std::size_t i = 0; i < all.size(); ++i)
-            fmt::print("{:4} {}  {}\n", i, all[i].name, all[i].file);
-        return 0;
-    }
-    check_boards(all);
+std::vector<scenario::scenario> chosen_of(const options& chosen) {
+    auto which = chosen.which;
+    if (chosen.rerun_failed) which.failed = scenario::read_failed(scenario::failed_list());
+    return scenario::select(load_all(chosen.scenarios), which);
+}
+
+/// Runs them once and reports: whether all passed.
+bool run_once(const options& chosen, const std::vector<scenario::scenario>& all) {
     const auto timing =
         chosen.timing == "functional" ? timing_mode::functional : timing_mode::contended;
     const unsigned jobs =
         chosen.jobs ? chosen.jobs : std::max(1u, std::thread::hardware_concurrency());
+    const auto options_of = [&](std::size_t number) {
+        return scenario::execution_options{
+            .trace = numbered(chosen.trace, number, all.size()),
+            .timing = timing,
+            .misuse = chosen.misuse,
+            .fidelity_report = numbered(chosen.fidelity_report, number, all.size())};
+    };
     const auto how = scenario::run_all(
-        all, jobs,
-        [&](const auto& one, std::size_t number, auto& to) {
-            scenario::execute(
-                one, kinds(),
-                {.trace = numbered(chosen.trace, number, all.size()),
-                 .timing = timing,
-                 .misuse = chosen.misuse,
-                 .fidelity_report = numbered(chosen.fidelity_report, number, all.size())},
-                to);
-        },
+        all, {.jobs = jobs, .fork = chosen.share && chosen.fidelity_report.empty()},
+        [&](auto& alike) { scenario::execute(all, kinds(), options_of, alike); },
         [&](std::size_t number, const auto& result) {
             if (chosen.json) return;
             fmt::print("{}", scenario::to_text(all[number], result));
             std::fflush(stdout);
         });
+    scenario::remember_failed(scenario::failed_list(), all, how);
     if (!chosen.junit.empty()) write_file(chosen.junit, scenario::to_junit(all, how));
     if (chosen.json)
         std::cout << scenario::to_json(all, how).dump(-1, ' ', false,
@@ -111,9 +113,25 @@ int run(const options& chosen) {
     else
         fmt::print("{}\n", scenario::summary(how));
     return std::ranges::all_of(
-               how, [](const auto& one) { return one.what == scenario::outcome::verdict::passed; })
-               ? 0
-               : 1;
+        how, [](const auto& one) { return one.what == scenario::outcome::verdict::passed; });
+}
+
+int run(const options& chosen) {
+    const auto all = chosen_of(chosen);
+    if (chosen.list) {
+        for (std::size_t i = 0; i < all.size(); ++i)
+            fmt::print("{:4} {}  {}\n", i, all[i].name, all[i].file);
+        return 0;
+    }
+    const bool asked = !chosen.which.names.empty() || !chosen.which.tags.empty();
+    if (all.empty() && asked && chosen.which.part.of == 1) {
+        fmt::print(stderr, "trnvp: no scenario has such a name or tag (--list shows them)\n");
+        return 2;
+    }
+    check_boards(all);
+    while (run_once(chosen, all))
+        if (!chosen.until_fail || all.empty()) return 0;
+    return 1;
 }
 
 }  // namespace
@@ -131,6 +149,31 @@ void add_test(CLI::App& app, int& status) {
     c->add_option("--timing", chosen->timing, "whether resources are contended")
         ->check(CLI::IsMember({"contended", "functional"}));
     c->add_flag("--json", chosen->json, "one JSON array with all results, nothing else");
+    c->add_option("--name", chosen->which.names,
+                  "only the scenario of this name, as --list has it");
+    c->add_option("--tag", chosen->which.tags,
+                  "only scenarios with one of these tags; !TAG: without");
+    c->add_option_function<std::string>(
+         "--shard",
+         [chosen](const auto& text) { chosen->which.part = scenario::shard::parse(text); },
+         "I/N: one of N equal parts, for N machines")
+        ->check(CLI::Validator(
+            [](const std::string& text) -> std::string {
+                try {
+                    scenario::shard::parse(text);
+                } catch (const std::invalid_argument& wrong) {
+                    return wrong.what();
+                }
+                return {};
+            },
+            "I/N"));
+    c->add_option("--repeat", chosen->which.repeat, "run each so often")
+        ->check(CLI::Range(1u, 10'000u));
+    c->add_option("--shuffle", chosen->which.shuffle, "in an order drawn with this seed");
+    c->add_flag("--rerun-failed", chosen->rerun_failed, "only what failed in the last run");
+    c->add_flag("--until-fail", chosen->until_fail, "again and again until one fails");
+    c->add_flag("--share,!--no-share", chosen->share,
+                "do what scenarios have in common at their beginning once (default)");
     c->add_flag("--list", chosen->list, "only say what would run");
     c->callback([chosen, &status] { status = guarded([&] { return run(*chosen); }); });
 }

@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <boost/asio/execution_context.hpp>
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "platform/fidelity_report.h"
 #include "platform/kernel/time_text.h"
@@ -64,10 +67,13 @@ private:
     in_process_hosts hosts_;
 };
 
-/// What a scenario expects to see broken does not fail it.
 void set_misuse_policies(const scenario& what, const execution_options& options) {
     for (const auto* list : {&what.misuse, &options.misuse})
         for (const auto& choice : *list) choice.apply();
+}
+
+/// What a scenario expects to see broken does not fail it.
+void excuse_what_is_expected(const scenario& what) {
     for (const auto* list : {&what.steps, &what.expectations})
         for (const auto& one : *list)
             if (one.provokes && misuse::policy_of(*one.provokes) == misuse::policy::fail)
@@ -87,44 +93,126 @@ std::uint64_t now_ns() {
     return sc_core::sc_time_stamp().value() / sc_core::sc_time(1, sc_core::SC_NS).value();
 }
 
-}  // namespace
+/// The board of a group with its hosts, and the process of a host that plays the steps.
+class session {
+public:
+    session(const kind_list& kinds, const platform_options& options, std::uint64_t seed);
 
-void execute(const scenario& what, const kind_list& kinds, const execution_options& options,
-             progress& to) {
-    set_misuse_policies(what, options);
-    std::optional<fidelity_report> touched;
-    if (!options.fidelity_report.empty()) touched.emplace(options.fidelity_report);
-    platform board(kinds, build_options(what, options));
-    board.methods().consoles().listen([](std::string_view module, std::string_view text) {
+    /// Lets the steps' process do `part`, at most until `limit` of simulated time: "" when all came
+    /// out, else what did not.
+    std::string run(const std::function<void(world&)>& part, std::uint64_t limit_ns);
+    platform& board() { return board_; }
+
+private:
+    void play(device& chip, std::uint64_t seed);
+
+    platform board_;
+    scenario_hosts hosts_;
+    std::function<void(world&)> part_;
+    std::optional<std::string> failure_;
+    bool begun_ = false;
+    sc_core::sc_event next_;
+};
+
+session::session(const kind_list& kinds, const platform_options& options, std::uint64_t seed)
+    : board_(kinds, options), hosts_(board_) {
+    board_.methods().consoles().listen([](std::string_view module, std::string_view text) {
         std::fwrite(text.data(), 1, text.size(), stdout);
         if (trace::on()) trace::event(module, "printed", {{"text", text}});
     });
-    scenario_hosts hosts(board);
-    std::optional<std::string> failure;
-    hosts.play([&](std::size_t, device& chip) {
-        world all(chip, hosts, board.methods(), what.seed);
+    hosts_.play([this, seed](std::size_t, device& chip) { play(chip, seed); });
+}
+
+void session::play(device& chip, std::uint64_t seed) {
+    world all(chip, hosts_, board_.methods(), seed);
+    while (part_) {
         try {
-            play(what, all, to);
+            std::exchange(part_, {})(all);
         } catch (const std::exception& wrong) {
-            failure = wrong.what();
+            failure_ = wrong.what();
         }
-        board.loop().pause("the steps are done");  // the run ends here, not at the next slice
-    });
+        board_.loop().pause("the steps are done");  // the run ends here, not at the next slice
+        sc_core::wait(next_);
+    }
+}
+
+std::string session::run(const std::function<void(world&)>& part, std::uint64_t limit_ns) {
+    part_ = part;
+    board_.loop().resume();
+    if (std::exchange(begun_, true)) next_.notify(sc_core::SC_ZERO_TIME);
     run_loop::goal goal{"the scenario", "its steps"};
     goal.ends_on_pause = true;
-    goal.until = sc_core::sc_time(static_cast<double>(what.time_limit_ns), sc_core::SC_NS);
-    const auto how = board.loop().run(std::move(goal));
-    if (!failure && !hosts.idle())
-        failure = how.what == stop_reason::kind::time_limit
-                      ? fmt::format("not done after {} simulated (time_limit)",
-                                    to_text(sc_core::sc_time_stamp()))
-                      : fmt::format("{}: {}", to_string(how.what), how.text);
-    if (touched) touched->write(board.modules().board());
-    if (!failure && misuse::failed()) failure = "misuse: " + broken_rules();
-    if (failure)
-        to.failed(*failure, now_ns());
+    goal.until = sc_core::sc_time(static_cast<double>(limit_ns), sc_core::SC_NS);
+    const auto how = board_.loop().run(std::move(goal));
+    if (failure_) return *failure_;
+    if (how.what == stop_reason::kind::paused) return {};
+    fmt::print("{}\n", board_.loop().stall_report());
+    return how.what == stop_reason::kind::time_limit
+               ? fmt::format("not done after {} simulated (time_limit)",
+                             to_text(sc_core::sc_time_stamp()))
+               : fmt::format("{}: {}", to_string(how.what), how.text);
+}
+
+std::uint64_t longest(std::span<const scenario> all, std::span<const std::size_t> of) {
+    std::uint64_t limit = 0;
+    for (const auto number : of) limit = std::max(limit, all[number].time_limit_ns);
+    return limit;
+}
+
+/// Where what a group shares is traced, until each member has a trace of its own.
+std::filesystem::path shared_trace(std::filesystem::path first, std::size_t members) {
+    if (!first.empty() && members > 1)
+        first.replace_filename("shared." + first.filename().string());
+    return first;
+}
+
+}  // namespace
+
+void execute(std::span<const scenario> all, const kind_list& kinds,
+             const std::function<execution_options(std::size_t)>& options_of, group& alike) {
+    const auto members = alike.members();
+    const scenario& first = all[members.front()];
+    auto common = options_of(members.front());
+    set_misuse_policies(first, common);
+    std::optional<fidelity_report> touched;
+    if (!common.fidelity_report.empty()) touched.emplace(common.fidelity_report);
+    const auto shared = common.trace = shared_trace(common.trace, members.size());
+    // Never taken apart: the process ends, and a rack would take longer than most scenarios.
+    session& here = *new session(kinds, build_options(first, common), first.seed);
+    const bool boots = !first.steps.empty() && !first.steps.front().shared.empty();
+    auto failure = here.run(
+        [&](world& on) {
+            if (boots) play(first.steps.front(), on, alike.tell());
+        },
+        longest(all, members));
+    if (!failure.empty()) {
+        trace::close();
+        return alike.tell().failed(failure, now_ns());
+    }
+
+    auto& io = here.board().loop().io();
+    const bool alone = members.size() == 1;
+    trace::flush();
+    io.notify_fork(boost::asio::execution_context::fork_prepare);
+    const auto number = alike.branch([&] {
+        if (!shared.empty()) std::filesystem::remove(shared);
+    });
+    const scenario& mine = all[number];
+    const auto options = options_of(number);
+    if (!alone) {
+        io.notify_fork(boost::asio::execution_context::fork_child);
+        if (!shared.empty()) trace::continue_in(options.trace.string());
+    }
+    excuse_what_is_expected(mine);
+    failure = here.run([&](world& on) { play(mine, on, alike.tell(), boots ? 1 : 0); },
+                       mine.time_limit_ns);
+    trace::close();
+    if (touched) touched->write(here.board().modules().board());
+    if (failure.empty() && misuse::failed()) failure = "misuse: " + broken_rules();
+    if (failure.empty())
+        alike.tell().passed(now_ns());
     else
-        to.passed(now_ns());
+        alike.tell().failed(failure, now_ns());
 }
 
 }  // namespace trn::scenario

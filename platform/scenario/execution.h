@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "platform/misuse/policy.h"
@@ -15,13 +17,14 @@ struct execution_options {
     std::filesystem::path trace = {};  ///< of this run; empty: none
     timing_mode timing = timing_mode::contended;
     std::vector<misuse::policy_choice> misuse = {};  ///< after the scenario's own
-    std::filesystem::path fidelity_report = {};      ///< of this run; empty: none
+    std::filesystem::path fidelity_report = {};  ///< of this run, which shares nothing; empty: none
 };
 
-/// Builds the scenario's board in this process, attaches a host to its function and plays the
-/// steps on it. One per process.
+/// Builds the board of the group's scenarios in this process, attaches a host to its function and
+/// plays the first step if they share it; and after branch() the steps of the one that is left.
+/// Call it once in a process. `options_of`: of the scenario with this number.
 /// \throws config_error, step_failure, std::runtime_error
-void execute(const scenario& what, const kind_list& kinds, const execution_options& options,
-             progress& to);
+void execute(std::span<const scenario> all, const kind_list& kinds,
+             const std::function<execution_options(std::size_t)>& options_of, group& alike);
 
 }  // namespace trn::scenario

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <span>
+
 #include "platform/kernel/trace.h"
 
 namespace trn::scenario {
@@ -20,7 +22,11 @@ void check_failure(const step& one, const device_error& wrong) {
             fmt::format("it had to fail saying '{}', but: {}", one.saying, wrong.what()));
 }
 
-void play_one(const step& one, world& on) {
+}  // namespace
+
+void play(const step& one, world& on, const progress& to) {
+    to.at(one);
+    if (trace::on()) trace::event("scenario", "step", {{"text", one.text}});
     try {
         one.work(on);
     } catch (const device_error& wrong) {
@@ -31,15 +37,9 @@ void play_one(const step& one, world& on) {
             fmt::format("it had to fail with '{}', but worked", trn_status_text(*one.fails)));
 }
 
-}  // namespace
-
-void play(const scenario& what, world& on, const progress& to) {
-    for (const auto* list : {&what.steps, &what.expectations})
-        for (const auto& one : *list) {
-            to.at(one);
-            if (trace::on()) trace::event("scenario", "step", {{"text", one.text}});
-            play_one(one, on);
-        }
+void play(const scenario& what, world& on, const progress& to, std::size_t done) {
+    for (const auto& one : std::span(what.steps).subspan(done)) play(one, on, to);
+    for (const auto& one : what.expectations) play(one, on, to);
 }
 
 }  // namespace trn::scenario

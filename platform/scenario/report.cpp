@@ -21,6 +21,8 @@ std::string_view word(outcome::verdict what) {
         return "crashed";
     case outcome::verdict::timed_out:
         return "timed out";
+    case outcome::verdict::outgrew_it:
+        return "out of memory";
     }
     return "";
 }
@@ -53,6 +55,13 @@ std::string tail(const std::string& log) {
     return shown;
 }
 
+/// In single quotes, for a shell.
+std::string in_quotes(std::string_view text) {
+    std::string quoted = "'";
+    for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted + "'";
+}
+
 /// Text inside an XML element or attribute; control characters have no form in XML 1.0.
 std::string escaped(std::string_view text) {
     std::string out;
@@ -73,12 +82,19 @@ std::string escaped(std::string_view text) {
 
 }  // namespace
 
+std::string repeat_command(const scenario& what) {
+    const auto number = what.name.rfind(" #");  // of --repeat
+    return fmt::format("trnvp test {} --name {}", in_quotes(what.file),
+                       in_quotes(what.name.substr(0, number)));
+}
+
 std::string to_text(const scenario& what, const outcome& how) {
     if (passed(how))
         return fmt::format("pass  {:<56} {:>8.2f} s, simulated {}\n", what.name, how.wall_s,
                            time_text(how.simulated_ns));
-    return fmt::format("FAIL  {}\n    {}: {}{}{}\n{}", what.name, place_text(what, how), how.step,
-                       how.step.empty() ? "" : ": ", how.message, tail(how.log));
+    return fmt::format("FAIL  {}\n    {}: {}{}{}\n{}    again: {}\n", what.name,
+                       place_text(what, how), how.step, how.step.empty() ? "" : ": ", how.message,
+                       tail(how.log), repeat_command(what));
 }
 
 std::string summary(std::span<const outcome> all) {

@@ -13,6 +13,9 @@ namespace trn::scenario {
 /// its log.
 std::string to_text(const scenario& what, const outcome& how);
 
+/// The command that runs this scenario again, alone.
+std::string repeat_command(const scenario& what);
+
 /// "12 passed, 1 failed"
 std::string summary(std::span<const outcome> all);
 

@@ -4,228 +4,301 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
-#include <cstring>
+#include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <system_error>
+#include <utility>
+
+#include "platform/scenario/child.h"
 
 namespace trn::scenario {
 
 namespace {
 
 using nlohmann::json;
-using wall_clock = std::chrono::steady_clock;
 
-constexpr std::size_t log_kept = 256 * 1024;
-
-[[noreturn]] void throw_errno(const char* what) {
-    throw std::system_error(errno, std::generic_category(), what);
-}
-
-/// A child process, from its fork to its outcome.
-class child {
+/// How many scenarios may run at a time, over the runner and all groups: each takes a byte from a
+/// pipe and puts it back.
+class tokens {
 public:
-    child(const scenario& what, std::size_t number, const execution& run);
-    ~child();
-    child(const child&) = delete;
-    child& operator=(const child&) = delete;
+    explicit tokens(unsigned count) {
+        if (pipe2(ends_, O_CLOEXEC | O_NONBLOCK) != 0) throw_errno("pipe");
+        for (unsigned i = 0; i < count; ++i) give();
+    }
+    ~tokens() {
+        for (const int end : ends_) close(end);
+    }
+    tokens(const tokens&) = delete;
+    tokens& operator=(const tokens&) = delete;
 
-    int pipe() const { return pipe_; }
-    wall_clock::time_point deadline() const { return deadline_; }
-    /// Takes what the pipe has; false when the child is at its end.
-    bool read();
-    void kill();
-    outcome finish();
+    int readable_when_free() const { return ends_[0]; }
+    bool take() {
+        char one;
+        return read(ends_[0], &one, 1) == 1;
+    }
+    void give() {
+        // A pipe holds more bytes than there can be processes.
+        if (write(ends_[1], "x", 1) != 1) throw_errno("scenario token");
+    }
 
 private:
-    [[noreturn]] void become(std::size_t number, const execution& run, int pipe);
-    void take(const json& message);
-    std::string read_log() const;
+    int ends_[2];
+};
 
-    const scenario& what_;
-    const wall_clock::time_point started_ = wall_clock::now();
-    const wall_clock::time_point deadline_;
-    pid_t pid_ = -1;
-    int pipe_ = -1, log_ = -1;
-    bool killed_ = false, told_ = false;
-    std::string buffer_;
+json to_json(const outcome& how) {
+    return {{"what", how.what},       {"message", how.message},          {"step", how.step},
+            {"line", how.where.line}, {"column", how.where.column},      {"log", how.log},
+            {"wall_s", how.wall_s},   {"simulated_ns", how.simulated_ns}};
+}
+
+outcome outcome_of(const json& told) {
+    return {.what = told["what"],
+            .message = told["message"],
+            .step = told["step"],
+            .where = {told["line"], told["column"], 1},
+            .log = told["log"],
+            .wall_s = told["wall_s"],
+            .simulated_ns = told["simulated_ns"]};
+}
+
+/// One process at work, which has a token: on one scenario, or on what several share. The latter
+/// then gives its token back, and tells how its members end.
+class job {
+public:
+    job(std::vector<std::size_t> members, const scenario& limits, std::unique_ptr<child> process,
+        tokens& free)
+        : members_(std::move(members)),
+          limits_(limits),
+          process_(std::move(process)),
+          free_(free) {}
+
+    child& process() { return *process_; }
+    /// Takes what it says and looks at its limits; false when it has ended.
+    bool attend(bool readable);
+    /// How each member ended that has not been told before.
+    void finish(const std::function<void(std::size_t, const outcome&)>& told);
+    /// Is told of a member as soon as that has ended.
+    std::function<void(std::size_t, const outcome&)> member_ended;
+
+private:
+    void take(const json& message);
+
+    std::vector<std::size_t> members_;  // not yet told
+    const scenario& limits_;
+    std::unique_ptr<child> process_;
+    tokens& free_;
+    bool branched_ = false, said_how_ = false;
     outcome result_;
 };
 
-child::child(const scenario& what, std::size_t number, const execution& run)
-    : what_(what),
-      deadline_(started_ + std::chrono::duration_cast<wall_clock::duration>(
-                               std::chrono::duration<double>(what.wall_limit_s))) {
-    int ends[2];
-    log_ = memfd_create("scenario log", MFD_CLOEXEC);
-    if (log_ < 0 || pipe2(ends, O_CLOEXEC) != 0) throw_errno("scenario child");
-    std::fflush(nullptr);  // or the child would print it a second time
-    pid_ = fork();
-    if (pid_ < 0) throw_errno("fork");
-    if (pid_ == 0) {
-        close(ends[0]);
-        become(number, run, ends[1]);
+void job::take(const json& message) {
+    if (message.contains("step")) {
+        result_.step = message["step"];
+        result_.where = {message["line"], message["column"], 1};
+    } else if (message.contains("branched")) {
+        branched_ = true;
+        free_.give();
+    } else if (message.contains("member")) {
+        const std::size_t number = message["member"];
+        std::erase(members_, number);
+        member_ended(number, outcome_of(message["outcome"]));
+    } else {
+        said_how_ = true;
+        result_.simulated_ns = message["simulated_ns"];
+        result_.message = message.value("failed", "");
+        result_.what =
+            message.contains("failed") ? outcome::verdict::failed : outcome::verdict::passed;
     }
-    close(ends[1]);
-    pipe_ = ends[0];
 }
 
-child::~child() {
-    if (pid_ > 0) {
-        ::kill(pid_, SIGKILL);
-        waitpid(pid_, nullptr, 0);
+bool job::attend(bool readable) {
+    if (readable && !process_->read([this](const json& message) { take(message); })) return false;
+    if (branched_) return true;  // its members have limits of their own
+    if (process_->seconds() >= limits_.wall_limit_s) {
+        result_.what = outcome::verdict::timed_out;
+        result_.message =
+            fmt::format("still running after {} s of wall clock", limits_.wall_limit_s);
+    } else if (process_->resident() > limits_.memory_limit) {
+        result_.what = outcome::verdict::outgrew_it;
+        result_.message = fmt::format("more than {} MiB of memory", limits_.memory_limit >> 20);
+    } else {
+        return true;
     }
-    if (pipe_ >= 0) close(pipe_);
-    if (log_ >= 0) close(log_);
+    process_->kill();
+    said_how_ = true;
+    return false;
 }
 
-void child::become(std::size_t number, const execution& run, int pipe) {
-    dup2(log_, STDOUT_FILENO);
-    dup2(log_, STDERR_FILENO);
-    progress to(pipe);
+void job::finish(const std::function<void(std::size_t, const outcome&)>& told) {
+    result_.wall_s = process_->seconds();
+    const auto end = process_->wait();
+    result_.log = process_->log();
+    if (!said_how_ || (!end.empty() && !process_->killed())) {
+        result_.what = outcome::verdict::crashed;
+        result_.message = "the platform " + (end.empty() ? std::string("ended by itself") : end);
+    }
+    if (!branched_) free_.give();
+    for (const auto number : members_) told(number, result_);
+}
+
+/// The jobs that one process looks after.
+class supervisor {
+public:
+    explicit supervisor(tokens& free) : free_(free) {}
+
+    bool idle() const { return jobs_.empty(); }
+    void add(std::unique_ptr<job> one) { jobs_.push_back(std::move(one)); }
+    /// Waits until a job says something or is over, or, if `wanted`, a token may be free.
+    void wait(bool token_wanted, const std::function<void(std::size_t, const outcome&)>& told);
+    /// In a process made by fork(): they are the other's.
+    void forget() {
+        for (auto& one : jobs_) one->process().forget();
+        jobs_.clear();
+    }
+
+private:
+    tokens& free_;
+    std::vector<std::unique_ptr<job>> jobs_;
+};
+
+void supervisor::wait(bool token_wanted,
+                      const std::function<void(std::size_t, const outcome&)>& told) {
+    constexpr int look_at_limits_ms = 100;
+    std::vector<pollfd> all;
+    for (const auto& one : jobs_) all.push_back({one->process().pipe(), POLLIN, 0});
+    if (token_wanted) all.push_back({free_.readable_when_free(), POLLIN, 0});
+    if (poll(all.data(), all.size(), jobs_.empty() ? -1 : look_at_limits_ms) < 0 && errno != EINTR)
+        throw_errno("poll");
+    for (std::size_t i = jobs_.size(); i-- > 0;) {
+        if (jobs_[i]->attend(all[i].revents != 0)) continue;
+        jobs_[i]->finish(told);
+        jobs_.erase(jobs_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+}
+
+/// What a group's process is to its execution.
+class branching final : public group {
+public:
+    branching(std::span<const scenario> all, std::vector<std::size_t> members, tokens& free,
+              int pipe)
+        : all_(all), members_(std::move(members)), free_(free), pipe_(pipe), tell_(pipe) {}
+
+    std::span<const std::size_t> members() const override { return members_; }
+    std::size_t branch(const std::function<void()>& last) override;
+    const progress& tell() const override { return tell_; }
+
+private:
+    std::span<const scenario> all_;
+    std::vector<std::size_t> members_;
+    tokens& free_;
+    int pipe_;
+    progress tell_;
+};
+
+std::size_t branching::branch(const std::function<void()>& last) {
+    if (members_.size() == 1) return members_.front();
+    send_line(pipe_, {{"branched", true}});
+    std::fflush(nullptr);
+    const auto shared_log = read_log(STDOUT_FILENO);
+    supervisor children(free_);
+    const auto told = [this](std::size_t number, const outcome& how) {
+        send_line(pipe_, {{"member", number}, {"outcome", to_json(how)}});
+    };
+    for (std::size_t next = 0; next < members_.size() || !children.idle();) {
+        while (next < members_.size() && free_.take()) {
+            const auto number = members_[next++];
+            int pipe = -1;
+            auto process = child::make(shared_log, pipe);
+            if (!process) {
+                children.forget();
+                close(pipe_);
+                tell_ = progress(pipe_ = pipe);
+                members_ = {number};
+                return number;
+            }
+            children.add(std::make_unique<job>(std::vector{number}, all_[number],
+                                               std::move(process), free_));
+        }
+        children.wait(next < members_.size(), told);
+    }
+    if (last) last();
+    _exit(0);
+}
+
+/// The numbers of those that begin alike, by who is first in the list.
+std::vector<std::vector<std::size_t>> groups_of(std::span<const scenario> all, bool fork) {
+    std::vector<std::vector<std::size_t>> groups;
+    std::map<std::string, std::size_t> known;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto [found, fresh] = known.emplace(all[i].beginning, groups.size());
+        if (fresh || !fork)
+            groups.push_back({i});
+        else
+            groups[found->second].push_back(i);
+    }
+    return groups;
+}
+
+[[noreturn]] void become(branching& alike, const execution& run) {
     try {
-        run(what_, number, to);
+        run(alike);
     } catch (const std::exception& wrong) {
-        to.failed(wrong.what(), 0);
+        alike.tell().failed(wrong.what(), 0);
     }
     std::fflush(nullptr);
     _exit(0);
 }
 
-bool child::read() {
-    char bytes[4096];
-    const auto count = ::read(pipe_, bytes, sizeof bytes);
-    if (count < 0 && errno == EINTR) return true;
-    if (count <= 0) return false;
-    buffer_.append(bytes, static_cast<std::size_t>(count));
-    for (std::size_t end; (end = buffer_.find('\n')) != std::string::npos;
-         buffer_.erase(0, end + 1))
-        take(json::parse(buffer_.substr(0, end)));
-    return true;
-}
-
-void child::take(const json& message) {
-    if (message.contains("step")) {
-        result_.step = message["step"];
-        result_.where = {message["line"], message["column"], 1};
-        return;
-    }
-    told_ = true;
-    result_.simulated_ns = message["simulated_ns"];
-    result_.message = message.value("failed", "");
-    result_.what = message.contains("failed") ? outcome::verdict::failed : outcome::verdict::passed;
-}
-
-void child::kill() {
-    killed_ = true;
-    ::kill(pid_, SIGKILL);
-}
-
-std::string child::read_log() const {
-    const auto size = lseek(log_, 0, SEEK_END);
-    const auto kept = std::min<off_t>(size, log_kept);
-    std::string text(static_cast<std::size_t>(std::max<off_t>(kept, 0)), '\0');
-    const auto got = pread(log_, text.data(), text.size(), size - kept);
-    text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    return text;
-}
-
-outcome child::finish() {
-    int status = 0;
-    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-    }
-    pid_ = -1;
-    result_.wall_s = std::chrono::duration<double>(wall_clock::now() - started_).count();
-    result_.log = read_log();
-    if (killed_) {
-        result_.what = outcome::verdict::timed_out;
-        result_.message = fmt::format("still running after {} s of wall clock", what_.wall_limit_s);
-    } else if (WIFSIGNALED(status)) {
-        result_.what = outcome::verdict::crashed;
-        result_.message = fmt::format("the platform died with signal {} ({})", WTERMSIG(status),
-                                      sigabbrev_np(WTERMSIG(status)));
-    } else if (!told_) {
-        result_.what = outcome::verdict::crashed;
-        result_.message =
-            fmt::format("the platform ended by itself with status {}", WEXITSTATUS(status));
-    }
-    return std::move(result_);
-}
-
-/// Waits until a child says something or its time is over.
-void attend(std::vector<std::pair<std::size_t, std::unique_ptr<child>>>& running,
-            std::vector<std::optional<outcome>>& done) {
-    std::vector<pollfd> pipes;
-    auto wake = wall_clock::time_point::max();
-    for (const auto& [number, one] : running) {
-        pipes.push_back({one->pipe(), POLLIN, 0});
-        wake = std::min(wake, one->deadline());
-    }
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(wake - wall_clock::now()).count();
-    const auto timeout = static_cast<int>(std::clamp<long long>(left + 1, 0, 3600 * 1000));
-    if (poll(pipes.data(), pipes.size(), timeout) < 0 && errno != EINTR) throw_errno("poll");
-    for (std::size_t i = running.size(); i-- > 0;) {
-        auto& [number, one] = running[i];
-        bool over = pipes[i].revents && !one->read();
-        if (!over && wall_clock::now() >= one->deadline()) {
-            one->kill();
-            over = true;
-        }
-        if (!over) continue;
-        done[number] = one->finish();
-        running.erase(running.begin() + static_cast<std::ptrdiff_t>(i));
-    }
-}
-
 }  // namespace
 
-void progress::send(const std::string& line) const {
-    for (std::size_t sent = 0; sent < line.size();) {
-        const auto count = write(pipe_, line.data() + sent, line.size() - sent);
-        if (count < 0 && errno != EINTR) return;  // the runner is gone
-        if (count > 0) sent += static_cast<std::size_t>(count);
-    }
-}
-
-// Text of a guest may be in a message: bytes that are no UTF-8 are replaced.
-static std::string line_of(const json& message) {
-    return message.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-}
-
 void progress::at(const step& current) const {
-    send(line_of(
-        {{"step", current.text}, {"line", current.where.line}, {"column", current.where.column}}));
+    send_line(
+        pipe_,
+        {{"step", current.text}, {"line", current.where.line}, {"column", current.where.column}});
 }
 
 void progress::passed(std::uint64_t simulated_ns) const {
-    send(line_of({{"simulated_ns", simulated_ns}}));
+    send_line(pipe_, {{"simulated_ns", simulated_ns}});
 }
 
 void progress::failed(const std::string& message, std::uint64_t simulated_ns) const {
-    send(line_of({{"failed", message}, {"simulated_ns", simulated_ns}}));
+    send_line(pipe_, {{"failed", message}, {"simulated_ns", simulated_ns}});
 }
 
-std::vector<outcome> run_all(std::span<const scenario> all, unsigned jobs, const execution& run,
+std::vector<outcome> run_all(std::span<const scenario> all, const run_options& how,
+                             const execution& run,
                              const std::function<void(std::size_t, const outcome&)>& finished) {
+    tokens free(std::max(how.jobs, 1u));
+    supervisor children(free);
     std::vector<std::optional<outcome>> done(all.size());
-    std::vector<std::pair<std::size_t, std::unique_ptr<child>>> running;
-    std::size_t next = 0, told = 0;
-    while (told < all.size()) {
-        while (next < all.size() && running.size() < std::max(jobs, 1u)) {
-            running.emplace_back(next, std::make_unique<child>(all[next], next, run));
-            ++next;
+    const auto groups = groups_of(all, how.fork);
+    std::size_t told = 0;
+    const auto ended = [&](std::size_t number, const outcome& result) {
+        done[number] = result;
+        for (; told < done.size() && done[told]; ++told) finished(told, *done[told]);
+    };
+    for (std::size_t next = 0; next < groups.size() || !children.idle();) {
+        while (next < groups.size() && free.take()) {
+            const auto& members = groups[next++];
+            int pipe = -1;
+            auto process = child::make({}, pipe);
+            if (!process) {
+                children.forget();
+                branching alike(all, members, free, pipe);
+                become(alike, run);
+            }
+            auto one =
+                std::make_unique<job>(members, all[members.front()], std::move(process), free);
+            one->member_ended = ended;
+            children.add(std::move(one));
         }
-        attend(running, done);
-        for (; told < all.size() && done[told]; ++told) finished(told, *done[told]);
+        children.wait(next < groups.size(), ended);
     }
     std::vector<outcome> results;
     results.reserve(done.size());

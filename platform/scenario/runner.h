@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -15,16 +16,17 @@ namespace trn::scenario {
 struct outcome {
     enum class verdict {
         passed,
-        failed,     ///< a step did not come out
-        crashed,    ///< the process that ran it died: a defect of the platform
-        timed_out,  ///< the wall-clock limit: a hang of the platform
+        failed,      ///< a step did not come out
+        crashed,     ///< the process that ran it died: a defect of the platform
+        timed_out,   ///< the wall-clock limit: a hang of the platform
+        outgrew_it,  ///<  the memory limit
     };
     verdict what = verdict::failed;
     std::string message;  ///< why; "" when passed
     std::string step;     ///< the step that did not come out, or during which it ended
     config::place where;  ///< of that step
     std::string log;      ///< what the run printed, its last 256 KiB
-    double wall_s = 0;
+    double wall_s = 0;    ///< of its own steps; what it shares with others is not counted
     std::uint64_t simulated_ns = 0;
 };
 
@@ -38,17 +40,37 @@ public:
     void failed(const std::string& message, std::uint64_t simulated_ns) const;
 
 private:
-    void send(const std::string& line) const;
     int pipe_;
 };
 
-/// Runs one scenario in the process that calls it, which is a child made for it. An exception that
-/// leaves it is a failed scenario with its text.
-using execution = std::function<void(const scenario& what, std::size_t number, progress& to)>;
+/// Scenarios that begin alike, in one process that has done their beginning or is about to.
+class group {
+public:
+    virtual ~group() = default;
 
-/// Runs each scenario in a child process of its own, `jobs` at a time. `finished` is told in the
-/// order of the list, as soon as that is known.
-std::vector<outcome> run_all(std::span<const scenario> all, unsigned jobs, const execution& run,
+    /// The numbers of its scenarios in the list; at least one.
+    virtual std::span<const std::size_t> members() const = 0;
+    /// Returns once for each member, with its number, each time in a process of its own that goes
+    /// on from here; in the calling process only when that has no other member. Else that calls
+    /// `last` when they have all ended, and ends.
+    virtual std::size_t branch(const std::function<void()>& last) = 0;
+    /// Of the member, or of what all share before branch().
+    virtual const progress& tell() const = 0;
+};
+
+/// Does what the members share, calls branch() once, and then does what only that member has. An
+/// exception that leaves it is a failed scenario with its text; before branch(), a failure of all.
+using execution = std::function<void(group& alike)>;
+
+struct run_options {
+    unsigned jobs = 1;  ///< scenarios at a time
+    bool fork = true;   ///< scenarios that begin alike do it once
+};
+
+/// Runs each scenario in a child process, those that begin alike from a copy of one that has done
+/// the beginning. `finished` is told in the order of the list, as soon as that is known.
+std::vector<outcome> run_all(std::span<const scenario> all, const run_options& how,
+                             const execution& run,
                              const std::function<void(std::size_t, const outcome&)>& finished);
 
 }  // namespace trn::scenario

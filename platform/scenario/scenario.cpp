@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t most_points = 1000;
 constexpr std::uint64_t default_time_limit_ns = 10'000'000'000;
 constexpr double default_wall_limit_s = 60;
+constexpr std::uint64_t default_memory_limit = 8ull << 30;
 
 /// The product of all lists, the last one turning fastest.
 std::vector<parameters> points_of(const config::node& matrix) {
@@ -66,12 +67,23 @@ std::vector<std::string> read_set(const config::node& root, const parameters& po
     return all;
 }
 
+/// All that the time before the second step depends on.
+std::string beginning_of(const scenario& s, const reader& r) {
+    // An image may lie beside the scenario.
+    const auto folder = s.firmware.empty() ? "" : std::filesystem::path(s.file).parent_path();
+    return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", s.board, fmt::join(s.set, "\n"),
+                       folder.string(), s.firmware, s.seed, r.text("misuse", ""),
+                       s.steps.empty() ? "" : s.steps.front().shared);
+}
+
 scenario read_point(const config::node& root, const std::string& file, const parameters& point) {
     const reader r(root, point);
     scenario s;
     s.file = file;
     s.name = r.text("scenario");
     if (!point.empty()) s.name += " [" + to_string(point) + "]";
+    if (const auto tags = root.find("tags"))
+        for (const auto& tag : tags.items()) s.tags.push_back(reader::replaced(tag, point));
     s.board = r.text("board");
     s.set = read_set(root, point);
     s.firmware = r.text("firmware", "");
@@ -80,9 +92,11 @@ scenario read_point(const config::node& root, const std::string& file, const par
     s.wall_limit_s = static_cast<double>(r.time(
                          "wall_limit", static_cast<std::uint64_t>(default_wall_limit_s * 1e9))) /
                      1e9;
+    s.memory_limit = r.offset("memory_limit", default_memory_limit);
     s.misuse = read_misuse(root, r);
     s.steps = read_steps(root.at("steps"), point);
     s.expectations = read_steps(root.find("expectations"), point);
+    s.beginning = beginning_of(s, r);
     return s;
 }
 
@@ -95,8 +109,8 @@ std::vector<scenario> load(const std::filesystem::path& file, diagnostics& probl
         root.report(mistake::wrong_shape, "a scenario is a mapping");
         return {};
     }
-    root.only({"scenario", "board", "set", "firmware", "seed", "time_limit", "wall_limit", "misuse",
-               "matrix", "steps", "expectations"},
+    root.only({"scenario", "tags", "board", "set", "firmware", "seed", "time_limit", "wall_limit",
+               "memory_limit", "misuse", "matrix", "steps", "expectations"},
               "a scenario");
     std::vector<scenario> all;
     for (const auto& point : points_of(root.find("matrix"))) {

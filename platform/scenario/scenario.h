@@ -30,18 +30,22 @@ struct step {
     std::optional<trn_status> fails;            ///< what the device call must come to
     std::string saying;                         ///< and what its sentence must contain
     std::optional<misuse::rule> provokes = {};  ///< expects that this rule was broken
+    std::string shared = {};  ///< the same in two scenarios: one may do it for both; "": never
 };
 
 /// What is done on a board, at one point of the matrix (doc/scenarios.md).
 struct scenario {
     std::string file;
     std::string name;  ///< with the point: "copy [size=1 B, stack=0]"
+    std::vector<std::string> tags;
     std::string board;
     std::vector<std::string> set;  ///< "name=value" for parameters of the board
     std::string firmware;          ///< "flash_hang.img", or a path; "" = what the board says
     std::uint64_t seed = 1;
     std::uint64_t time_limit_ns = 0;  ///< simulated
     double wall_limit_s = 0;          ///< the safety net
+    std::uint64_t memory_limit = 0;   ///< bytes resident; another safety net
+    std::string beginning;            ///< scenarios that have the same can begin as one
     std::vector<misuse::policy_choice> misuse;
     std::vector<step> steps;
     std::vector<step> expectations;  ///< checked when all steps are done

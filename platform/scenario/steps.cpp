@@ -64,6 +64,7 @@ struct action {
     std::string text;
     std::function<void(world&)> work;
     std::optional<misuse::rule> provokes = {};
+    std::string shared = {};  ///< as of a step
 };
 
 constexpr std::uint64_t any = ~std::uint64_t{0};
@@ -247,13 +248,16 @@ action read_boot(const reader& r) {
     r.only({"within", "reset"});
     const auto within = r.time("within", 1'000'000'000);
     const bool reset = r.flag("reset", true);
-    return {"boot", [=](world& w) {
+    return {"boot",
+            [=](world& w) {
                 const auto ready = ready_condition();
                 if (!w.wait_for(within, ready))
                     throw step_failure(fmt::format("not ready after {} ns", within));
                 w.device.check(trn_probe(w.device));
                 if (reset) w.device.check(trn_reset_device(w.device));
-            }};
+            },
+            {},
+            fmt::format("boot within {} ns, {}", within, reset ? "reset" : "no reset")};
 }
 
 action read_probe(const reader& r) {
@@ -776,10 +780,12 @@ step read_step(const config::node& item, const parameters& point) {
         result.text = std::move(does.text);
         result.work = std::move(does.work);
         result.provokes = does.provokes;
+        result.shared = std::move(does.shared);
     }
     if (found == 0) item.report(mistake::missing_key, "a step needs its kind");
     if (r.has("fails")) result.fails = r.choice<trn_status>("fails");
     result.saying = r.text("saying", "");
+    if (result.fails) result.shared.clear();
     return result;
 }
 

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -46,6 +49,44 @@ TEST_F(TestCommand, SameSeedWritesTheSameTraceByteForByte) {
     const auto first = contents(folder / "1.txt");
     EXPECT_GT(first.size(), 1000u);
     EXPECT_TRUE(first == contents(folder / "2.txt"));
+}
+
+TEST_F(TestCommand, ScenariosThatBootAsOneLeaveTheTracesThatTheyLeaveAlone) {
+    const auto file = folder / "m.yaml";
+    std::ofstream(file) << "scenario: m\nboard: trn3-chip\nmatrix: {size: [1 B, 4097 B, 1 MiB]}\n"
+                           "steps:\n  - boot: {within: 1 s}\n"
+                           "  - copy: {from: host, to: hbm0@16 MiB, size: '${size}'}\n";
+    const std::array<std::string, 3> ways{"-j 1 --no-share", "-j 1", "-j 3"};
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+        const auto trace = folder / ("t" + std::to_string(i) + ".txt");
+        const auto how = test(file + " --trace " + trace + " " + ways[i]);
+        ASSERT_EQ(how.status, 0) << how.output;
+    }
+    for (const auto* point : {".0.txt", ".1.txt", ".2.txt"}) {
+        const auto alone = contents(folder / (std::string("t0") + point));
+        EXPECT_GT(alone.size(), 1000u);
+        for (const auto* way : {"t1", "t2"})
+            EXPECT_TRUE(alone == contents(folder / (std::string(way) + point))) << way << point;
+    }
+    EXPECT_FALSE(std::filesystem::exists(folder / "shared.t1.0.txt"));
+}
+
+TEST_F(TestCommand, AFailureSaysHowToRepeatItAndIsRunAgainOnRequest) {
+    const auto file = folder / "m.yaml";
+    std::ofstream(file) << "scenario: m\ntags: [quick]\nboard: trn3-chip\n"
+                           "matrix: {limit: [1 ms, 10 us]}\ntime_limit: '${limit}'\n"
+                           "steps:\n  - wait: 500 us\n";
+    setenv("XDG_STATE_HOME", folder.text().c_str(), 1);
+    const auto how = test(file);
+    EXPECT_THAT(how.output, HasSubstr("1 passed, 1 failed"));
+    EXPECT_THAT(how.output, HasSubstr("again: trnvp test '" + file + "' --name 'm [limit=10 us]'"));
+    EXPECT_THAT(test(file + " --name 'm [limit=10 us]'").output, HasSubstr("0 passed, 1 failed"));
+    EXPECT_THAT(test(file + " --rerun-failed").output, HasSubstr("0 passed, 1 failed"));
+    EXPECT_EQ(test(file + " --tag slow").status, 2);
+    EXPECT_THAT(test(file + " --tag quick --shard 1/2 --repeat 3").output,
+                HasSubstr("3 passed, 0 failed"));
+    EXPECT_EQ(test(file + " --until-fail").status, 1);
+    EXPECT_EQ(test(file + " --shard 3/2").status, 2);
 }
 
 TEST_F(TestCommand, ReportsTheStepThatDidNotComeOut) {

@@ -3,10 +3,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
+#include <stdexcept>
 
 #include "platform/scenario/report.h"
 
@@ -17,11 +20,14 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using verdict = outcome::verdict;
 
-scenario named(const std::string& name, double wall_limit = 20) {
+scenario named(const std::string& name, const std::string& beginning = "", double wall_limit = 20) {
+    static int made = 0;
     scenario s;
     s.name = name;
     s.file = "x.yaml";
     s.wall_limit_s = wall_limit;
+    s.memory_limit = 1ull << 30;
+    s.beginning = beginning.empty() ? std::to_string(++made) : beginning;
     step one;
     one.where = {7, 5, 1};
     one.text = "copy";
@@ -29,24 +35,42 @@ scenario named(const std::string& name, double wall_limit = 20) {
     return s;
 }
 
-/// Does what its scenario is called.
-void behave(const scenario& what, std::size_t, progress& to) {
-    to.at(what.steps[0]);
-    std::puts(("log of " + what.name).c_str());
+void say(const std::string& line) {
+    std::puts(line.c_str());
     std::fflush(stdout);
-    if (what.name == "crash") {
+}
+
+void do_as_called(const std::string& name, const progress& to) {
+    say("log of " + name);
+    if (name == "crash") {
         std::signal(SIGSEGV, SIG_DFL);  // not a sanitizer's report
         std::raise(SIGSEGV);
     }
-    if (what.name == "leave") _exit(3);
-    if (what.name == "hang") pause();
-    if (what.name == "throw") throw std::runtime_error("no board");
-    if (what.name == "fail") return to.failed("byte 3 is <wrong>", 500);
+    if (name == "leave") _exit(3);
+    if (name == "hang") pause();
+    if (name == "grow")
+        for (std::vector<std::vector<char>> all;;) all.emplace_back(1 << 20, 'x');
+    if (name == "throw") throw std::runtime_error("no board");
+    if (name == "fail") return to.failed("byte 3 is <wrong>", 500);
     to.passed(1'500'000);
 }
 
-std::vector<outcome> run(const std::vector<scenario>& all, unsigned jobs = 2) {
-    return run_all(all, jobs, behave, [](auto, const auto&) {});
+/// Does what its scenario is called; what several share is called like their beginning.
+execution behave(const std::vector<scenario>& all) {
+    return [&all](group& alike) {
+        const auto& first = all[alike.members().front()];
+        if (alike.members().size() > 1) {
+            say("beginning " + first.beginning);
+            if (first.beginning != "alike") do_as_called(first.beginning, alike.tell());
+        }
+        const auto& mine = all[alike.branch({})];
+        alike.tell().at(mine.steps[0]);
+        do_as_called(mine.name, alike.tell());
+    };
+}
+
+std::vector<outcome> run(const std::vector<scenario>& all, const run_options& how = {.jobs = 2}) {
+    return run_all(all, how, behave(all), [](auto, const auto&) {});
 }
 
 TEST(ScenarioRunner, KeepsACrashAwayFromTheOthers) {
@@ -68,18 +92,83 @@ TEST(ScenarioRunner, KeepsACrashAwayFromTheOthers) {
 }
 
 TEST(ScenarioRunner, EndsAHangAtItsWallClockLimit) {
-    const auto how = run({named("hang", 0.2), named("pass")});
+    const auto how = run({named("hang", "", 0.2), named("pass")});
     EXPECT_EQ(how[0].what, verdict::timed_out);
     EXPECT_EQ(how[0].where.line, 7);
     EXPECT_EQ(how[1].what, verdict::passed);
 }
 
 TEST(ScenarioRunner, TellsResultsInTheOrderOfTheList) {
-    std::vector<scenario> all{named("hang", 0.3)};
+    std::vector<scenario> all{named("hang", "", 0.3)};
     for (int i = 0; i < 5; ++i) all.push_back(named("pass"));
     std::vector<std::size_t> order;
-    run_all(all, 3, behave, [&](auto number, const auto&) { order.push_back(number); });
+    run_all(all, {.jobs = 3}, behave(all),
+            [&](auto number, const auto&) { order.push_back(number); });
     EXPECT_THAT(order, ElementsAre(0u, 1u, 2u, 3u, 4u, 5u));
+}
+
+TEST(ScenarioRunner, EndsOneThatOutgrowsItsMemory) {
+    auto all = std::vector{named("grow"), named("pass")};
+    all[0].memory_limit = 64 << 20;
+    const auto how = run(all);
+    EXPECT_EQ(how[0].what, verdict::outgrew_it);
+    EXPECT_EQ(how[0].message, "more than 64 MiB of memory");
+    EXPECT_EQ(how[1].what, verdict::passed);
+}
+
+TEST(ScenarioRunner, DoesOnceWhatScenariosShareAndKeepsThemApartAfterwards) {
+    const std::vector all{named("pass", "alike"), named("crash", "alike"),
+                          named("pass"),          named("throw", "alike"),
+                          named("fail", "alike"), named("hang", "alike", 0.2)};
+    for (const unsigned jobs : {1u, 2u, 9u}) {
+        const auto how = run(all, {.jobs = jobs});
+        EXPECT_EQ(how[0].what, verdict::passed);
+        EXPECT_EQ(how[0].log, "beginning alike\nlog of pass\n");
+        EXPECT_EQ(how[1].what, verdict::crashed);
+        EXPECT_EQ(how[1].step, "copy");
+        EXPECT_EQ(how[1].log, "beginning alike\nlog of crash\n");
+        EXPECT_EQ(how[2].log, "log of pass\n");
+        EXPECT_EQ(how[3].message, "no board");
+        EXPECT_EQ(how[4].message, "byte 3 is <wrong>");
+        EXPECT_EQ(how[5].what, verdict::timed_out);
+    }
+}
+
+TEST(ScenarioRunner, SharesNothingWhenAskedNotTo) {
+    const std::vector all{named("pass", "alike"), named("pass", "alike")};
+    EXPECT_EQ(run(all, {.jobs = 1, .fork = false})[1].log, "log of pass\n");
+}
+
+TEST(ScenarioRunner, ABeginningThatDoesNotWorkFailsAllThatShareIt) {
+    for (const std::string beginning : {"crash", "throw", "leave", "hang"}) {
+        const std::vector all{named("pass", beginning, 0.3), named("pass", beginning, 0.3),
+                              named("pass")};
+        const auto how = run(all);
+        for (const auto& one : {how[0], how[1]}) {
+            EXPECT_NE(one.what, verdict::passed) << beginning;
+            EXPECT_EQ(one.log, "beginning " + beginning + "\nlog of " + beginning + "\n");
+        }
+        EXPECT_EQ(how[2].what, verdict::passed);
+    }
+}
+
+TEST(ScenarioRunner, LeavesNoProcessBehindWhenItIsKilled) {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    const pid_t runner = fork();
+    if (runner == 0) {
+        close(ends[0]);
+        run({named("hang", "alike"), named("hang", "alike"), named("hang")}, {.jobs = 3});
+        _exit(0);
+    }
+    close(ends[1]);
+    usleep(200'000);
+    kill(runner, SIGKILL);
+    waitpid(runner, nullptr, 0);
+    // Each of its processes has the other end of the pipe.
+    pollfd ended{ends[0], POLLIN, 0};
+    EXPECT_EQ(poll(&ended, 1, 5000), 1);
+    close(ends[0]);
 }
 
 TEST(ScenarioReport, ShowsThePlaceOfAFailureAndItsLog) {

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/scenario/child.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+
+namespace trn::scenario {
+
+namespace {
+
+constexpr off_t log_kept = 256 * 1024;
+
+void write_all(int file, std::string_view text) {
+    while (!text.empty()) {
+        const auto count = write(file, text.data(), text.size());
+        if (count < 0 && errno != EINTR) return;  // nobody is there to read
+        if (count > 0) text.remove_prefix(static_cast<std::size_t>(count));
+    }
+}
+
+}  // namespace
+
+void throw_errno(const char* what) {
+    throw std::system_error(errno, std::generic_category(), what);
+}
+
+void send_line(int pipe, const nlohmann::json& message) {
+    write_all(pipe, message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+std::string read_log(int file) {
+    const auto size = std::max<off_t>(lseek(file, 0, SEEK_END), 0);
+    const auto kept = std::min(size, log_kept);
+    std::string text(static_cast<std::size_t>(kept), '\0');
+    const auto got = pread(file, text.data(), text.size(), size - kept);
+    text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    return text;
+}
+
+std::unique_ptr<child> child::make(const std::string& log, int& pipe) {
+    int ends[2];
+    const int file = memfd_create("scenario log", MFD_CLOEXEC);
+    if (file < 0 || pipe2(ends, O_CLOEXEC) != 0) throw_errno("scenario child");
+    write_all(file, log);
+    std::fflush(nullptr);  // or the child would print it a second time
+    const pid_t parent = getpid(), pid = fork();
+    if (pid < 0) throw_errno("fork");
+    if (pid > 0) {
+        close(ends[1]);
+        return std::unique_ptr<child>(new child(pid, ends[0], file));
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);  // it ended before the line above
+    close(ends[0]);
+    dup2(file, STDOUT_FILENO);
+    dup2(file, STDERR_FILENO);
+    close(file);
+    pipe = ends[1];
+    return nullptr;
+}
+
+child::~child() {
+    if (pid_ > 0) {
+        ::kill(pid_, SIGKILL);
+        waitpid(pid_, nullptr, 0);
+    }
+    close(pipe_);
+    close(log_);
+}
+
+bool child::read(const std::function<void(const nlohmann::json&)>& take) {
+    char bytes[4096];
+    const auto count = ::read(pipe_, bytes, sizeof bytes);
+    if (count < 0 && errno == EINTR) return true;
+    if (count <= 0) return false;
+    buffer_.append(bytes, static_cast<std::size_t>(count));
+    for (std::size_t end; (end = buffer_.find('\n')) != std::string::npos;
+         buffer_.erase(0, end + 1))
+        take(nlohmann::json::parse(buffer_.substr(0, end)));
+    return true;
+}
+
+double child::seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
+}
+
+std::uint64_t child::resident() const {
+    std::uint64_t size = 0, pages = 0;
+    std::ifstream(fmt::format("/proc/{}/statm", pid_)) >> size >> pages;
+    return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+void child::kill() {
+    killed_ = true;
+    ::kill(pid_, SIGKILL);
+}
+
+std::string child::wait() {
+    int status = 0;
+    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+    }
+    pid_ = -1;
+    if (WIFSIGNALED(status))
+        return fmt::format("died with signal {} ({})", WTERMSIG(status),
+                           sigabbrev_np(WTERMSIG(status)));
+    if (WEXITSTATUS(status) != 0)
+        return fmt::format("ended by itself with status {}", WEXITSTATUS(status));
+    return {};
+}
+
+}  // namespace trn::scenario

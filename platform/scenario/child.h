@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace trn::scenario {
+
+[[noreturn]] void throw_errno(const char* what);
+
+/// Writes one message as one line; text of a guest may be in it, so bytes that are no UTF-8 are
+/// replaced. Silent when nobody reads any more.
+void send_line(int pipe, const nlohmann::json& message);
+
+/// The last 256 KiB of a log.
+std::string read_log(int file);
+
+/// A process forked from this one, which prints into a log of its own and tells this one lines.
+/// Both end with the process that made them.
+class child {
+public:
+    /// Null in the new process, where `pipe` is what it writes its lines to.
+    /// `log` is what its log begins with.
+    static std::unique_ptr<child> make(const std::string& log, int& pipe);
+    ~child();
+    child(const child&) = delete;
+    child& operator=(const child&) = delete;
+
+    int pipe() const { return pipe_; }
+    /// Takes what the pipe has; false when the process is at its end.
+    bool read(const std::function<void(const nlohmann::json&)>& take);
+    double seconds() const;          ///< since it was made
+    std::uint64_t resident() const;  ///< bytes of memory; 0 when that cannot be told
+    void kill();
+    bool killed() const { return killed_; }
+    /// Waits for its end: "" for a status of 0, else "died with signal 11 (SEGV)" or so.
+    std::string wait();
+    std::string log() const { return read_log(log_); }
+    /// Not this process's child after all, but its brother.
+    void forget() { pid_ = -1; }
+
+private:
+    child(pid_t pid, int pipe, int log) : pid_(pid), pipe_(pipe), log_(log) {}
+
+    const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+    pid_t pid_;
+    int pipe_, log_;
+    bool killed_ = false;
+    std::string buffer_;
+};
+
+}  // namespace trn::scenario

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/scenario/selection.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+#include <stdexcept>
+#include <system_error>
+
+#include "platform/config/units.h"
+
+namespace trn::scenario {
+
+namespace {
+
+bool contains(const std::vector<std::string>& list, std::string_view one) {
+    return std::ranges::find(list, one) != list.end();
+}
+
+bool tagged(const scenario& what, const std::vector<std::string>& tags) {
+    bool wanted = false, asked = false;
+    for (const auto& tag : tags) {
+        if (tag.starts_with('!')) {
+            if (contains(what.tags, tag.substr(1))) return false;
+        } else {
+            asked = true;
+            wanted = wanted || contains(what.tags, tag);
+        }
+    }
+    return wanted || !asked;
+}
+
+bool chosen(const scenario& what, const selection& how) {
+    return (how.names.empty() || contains(how.names, what.name)) && tagged(what, how.tags) &&
+           (!how.failed || contains(*how.failed, identity(what)));
+}
+
+}  // namespace
+
+shard shard::parse(const std::string& text) {
+    const auto slash = text.find('/');
+    const auto number = [&](const std::string& part) {
+        const auto parsed = config::parse_unsigned(part);
+        const auto* value = std::get_if<std::uint64_t>(&parsed);
+        return value && *value <= 10'000 ? static_cast<unsigned>(*value) : 0u;
+    };
+    if (slash != std::string::npos) {
+        const shard s{number(text.substr(0, slash)), number(text.substr(slash + 1))};
+        if (s.index >= 1 && s.index <= s.of) return s;
+    }
+    throw std::invalid_argument(fmt::format("'{}' is no shard such as 2/5", text));
+}
+
+std::string identity(const scenario& what) {
+    return what.file + '\t' + what.name;
+}
+
+std::vector<scenario> select(std::vector<scenario> all, const selection& how) {
+    std::erase_if(all, [&](const auto& one) { return !chosen(one, how); });
+    std::vector<scenario> list;
+    // Neighbours go to different machines: those of one matrix take equally long.
+    for (std::size_t i = how.part.index - 1; i < all.size(); i += how.part.of)
+        for (unsigned n = 1; n <= how.repeat; ++n) {
+            list.push_back(all[i]);
+            if (how.repeat > 1) list.back().name += fmt::format(" #{}", n);
+        }
+    if (how.shuffle) {
+        // std::shuffle may differ between libraries.
+        std::mt19937_64 random(*how.shuffle);
+        for (std::size_t left = list.size(); left > 1; --left)
+            std::swap(list[left - 1], list[random() % left]);
+    }
+    return list;
+}
+
+std::filesystem::path failed_list() {
+    namespace fs = std::filesystem;
+    if (const char* state = std::getenv("XDG_STATE_HOME"); state != nullptr && *state != '\0')
+        return fs::path(state) / "trnvp" / "failed-scenarios";
+    const char* home = std::getenv("HOME");
+    return fs::path(home != nullptr ? home : "/") / ".local/state/trnvp/failed-scenarios";
+}
+
+void remember_failed(const std::filesystem::path& file, std::span<const scenario> all,
+                     std::span<const outcome> how) {
+    std::error_code ignored;
+    std::filesystem::create_directories(file.parent_path(), ignored);
+    const auto written = file.string() + "." + std::to_string(getpid());
+    std::ofstream out(written);
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (how[i].what != outcome::verdict::passed) out << identity(all[i]) << '\n';
+    out.close();
+    if (out)
+        std::filesystem::rename(written, file, ignored);  // whole, with two runners at once too
+    else
+        std::filesystem::remove(written, ignored);
+}
+
+std::vector<std::string> read_failed(const std::filesystem::path& file) {
+    std::vector<std::string> list;
+    std::ifstream in(file);
+    for (std::string line; std::getline(in, line);) list.push_back(line);
+    return list;
+}
+
+}  // namespace trn::scenario

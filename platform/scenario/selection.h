@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "platform/scenario/runner.h"
+
+namespace trn::scenario {
+
+/// One of several equal parts of a list, for several machines: 1 to `of`.
+struct shard {
+    unsigned index = 1, of = 1;
+    /// "2/5". \throws std::invalid_argument
+    static shard parse(const std::string& text);
+};
+
+/// Which scenarios of a list run, how often and in which order.
+struct selection {
+    std::vector<std::string> names = {};  ///< only these; empty: all
+    std::vector<std::string> tags = {};   ///< has one of these, and none that is said as "!tag"
+    std::optional<std::vector<std::string>> failed = {};  ///< only these, as identity() says
+    shard part = {};
+    unsigned repeat = 1;
+    std::optional<std::uint64_t> shuffle = {};  ///< seed of the order
+};
+
+/// File and name: what is the same scenario in two runs.
+std::string identity(const scenario& what);
+
+/// The scenarios that are chosen: by name, tag and failure, then a part of them, then each so often
+/// as asked, then in the order asked for. The parts of all shards are all, and none is in two.
+std::vector<scenario> select(std::vector<scenario> all, const selection& how);
+
+/// Where the user's last run left what failed, for --rerun-failed.
+std::filesystem::path failed_list();
+/// Nothing is said when the file cannot be written: it is a convenience.
+void remember_failed(const std::filesystem::path& file, std::span<const scenario> all,
+                     std::span<const outcome> how);
+/// Empty when there was no run, or none failed.
+std::vector<std::string> read_failed(const std::filesystem::path& file);
+
+}  // namespace trn::scenario

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/scenario/selection.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace trn::scenario {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::UnorderedElementsAreArray;
+
+std::vector<scenario> made(
+    const std::vector<std::pair<std::string, std::vector<std::string>>>& all) {
+    std::vector<scenario> list;
+    for (const auto& [name, tags] : all) {
+        list.emplace_back();
+        list.back().file = "x.yaml";
+        list.back().name = name;
+        list.back().tags = tags;
+    }
+    return list;
+}
+
+std::vector<std::string> names(const std::vector<scenario>& all) {
+    std::vector<std::string> list;
+    for (const auto& one : all) list.push_back(one.name);
+    return list;
+}
+
+const auto some = made({{"a", {"dma", "slow"}}, {"b", {"boot"}}, {"c", {"dma"}}, {"d", {}}});
+
+TEST(ScenarioSelection, TakesAllInTheirOrderWhenNothingIsAsked) {
+    EXPECT_THAT(names(select(some, {})), ElementsAre("a", "b", "c", "d"));
+}
+
+TEST(ScenarioSelection, ATagIsWantedOrUnwanted) {
+    EXPECT_THAT(names(select(some, {.tags = {"dma", "boot"}})), ElementsAre("a", "b", "c"));
+    EXPECT_THAT(names(select(some, {.tags = {"dma", "!slow"}})), ElementsAre("c"));
+    EXPECT_THAT(names(select(some, {.tags = {"!slow"}})), ElementsAre("b", "c", "d"));
+    EXPECT_THAT(select(some, {.tags = {"unknown"}}), IsEmpty());
+}
+
+TEST(ScenarioSelection, TheShardsTogetherAreAllAndNoneIsInTwo) {
+    for (const unsigned of : {1u, 2u, 3u, 7u}) {
+        std::vector<std::string> together;
+        for (unsigned i = 1; i <= of; ++i)
+            for (const auto& name : names(select(some, {.part = {i, of}})))
+                together.push_back(name);
+        EXPECT_THAT(together, UnorderedElementsAreArray(names(some))) << of;
+    }
+    EXPECT_EQ(shard::parse("2/5").index, 2u);
+    for (const auto* wrong : {"", "0/2", "3/2", "1", "1/0", "a/b", "-1/2", "1/2/3"})
+        EXPECT_THROW(shard::parse(wrong), std::invalid_argument) << wrong;
+}
+
+TEST(ScenarioSelection, ARepetitionHasANameOfItsOwn) {
+    EXPECT_THAT(names(select(some, {.tags = {"boot"}, .repeat = 2})), ElementsAre("b #1", "b #2"));
+}
+
+TEST(ScenarioSelection, AShuffleIsAnOrderThatItsSeedRepeats) {
+    const auto many = [](std::uint64_t seed) {
+        return names(select(some, {.repeat = 10, .shuffle = seed}));
+    };
+    EXPECT_EQ(many(1), many(1));
+    EXPECT_NE(many(1), many(2));
+    EXPECT_THAT(many(1), UnorderedElementsAreArray(names(select(some, {.repeat = 10}))));
+}
+
+TEST(ScenarioSelection, RemembersWhatFailed) {
+    const auto file = std::filesystem::path(testing::TempDir()) / "selection" / "failed";
+    std::vector<outcome> how(4);
+    for (const std::size_t passed : {0, 2}) how[passed].what = outcome::verdict::passed;
+    remember_failed(file, some, how);
+    EXPECT_THAT(names(select(some, {.failed = read_failed(file)})), ElementsAre("b", "d"));
+    std::ranges::fill(how, how[0]);
+    remember_failed(file, some, how);
+    EXPECT_THAT(select(some, {.failed = read_failed(file)}), IsEmpty());
+    remember_failed("/proc/no/such/folder", some, how);
+    EXPECT_THAT(read_failed("/proc/no/such/folder"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace trn::scenario
