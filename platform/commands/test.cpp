@@ -34,7 +34,8 @@ struct options {
     unsigned jobs = 0;
     std::vector<misuse::policy_choice> misuse;
     scenario::selection which;
-    bool json = false, list = false, share = true, rerun_failed = false, until_fail = false;
+    bool json = false, list = false, digest = false, share = true;
+    bool rerun_failed = false, until_fail = false;
 };
 
 std::vector<scenario::scenario> load_all(const std::vector<std::string>& names) {
@@ -92,6 +93,7 @@ bool run_once(const options& chosen, const std::vector<scenario::scenario>& all)
     const auto options_of = [&](std::size_t number) {
         return scenario::execution_options{
             .trace = numbered(chosen.trace, number, all.size()),
+            .digest = chosen.digest,
             .timing = timing,
             .misuse = chosen.misuse,
             .fidelity_report = numbered(chosen.fidelity_report, number, all.size())};
@@ -143,6 +145,7 @@ void add_test(CLI::App& app, int& status) {
     c->add_option("--junit", chosen->junit, "write a JUnit report here");
     c->add_option("-j,--jobs", chosen->jobs, "runs at a time (number of processors)");
     c->add_option("--trace", chosen->trace, "write the event trace of each run here");
+    c->add_flag("--digest", chosen->digest, "report the checksum of each run's event trace");
     add_misuse_option(*c, chosen->misuse);
     c->add_option("--fidelity-report", chosen->fidelity_report,
                   "write which registers each run touched; .json or .md");

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <boost/crc.hpp>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -48,8 +49,10 @@ public:
     explicit writer(const std::string& path) : path_(path) { open(std::ios::trunc); }
     virtual ~writer() = default;
     virtual void write(const record& r) = 0;
+    virtual std::uint64_t digest() const { return 0; }
     void flush() { out_.flush(); }
     void continue_in(const std::string& path) {
+        if (path_.empty()) return;
         out_.close();
         std::filesystem::copy_file(path_, path, std::filesystem::copy_options::overwrite_existing);
         path_ = path;
@@ -61,6 +64,7 @@ protected:
 
 private:
     void open(std::ios::openmode how) {
+        if (path_.empty()) return;
         out_.open(path_, std::ios::binary | std::ios::out | how);
         if (!out_) throw std::system_error(errno, std::generic_category(), path_);
     }
@@ -77,11 +81,15 @@ public:
             const auto* text = std::get_if<std::string_view>(&f.value);
             line_ += fmt::format(" {}={}", f.name, text ? quoted(*text) : number(f));
         }
-        out_ << line_ << '\n';
+        line_ += '\n';
+        sum_.process_bytes(line_.data(), line_.size());
+        if (out_.is_open()) out_ << line_;
     }
+    std::uint64_t digest() const override { return sum_.checksum(); }
 
 private:
     std::string line_;
+    boost::crc_optimal<64, 0x42f0e1eba9ea3693> sum_;
 };
 
 // https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU: an array of
@@ -140,6 +148,10 @@ void open(const std::string& path) {
         sink = std::make_unique<text_writer>(path);
     }
     detail::on = true;
+}
+
+std::uint64_t digest() {
+    return sink ? sink->digest() : 0;
 }
 
 void flush() {

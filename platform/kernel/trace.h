@@ -49,9 +49,11 @@ inline bool on() {
 }
 
 /// Writes the trace to `path`: Chrome/Perfetto JSON when it ends in ".json", else text, one line
-/// per event: time in ps, module, event, name=value... Throws std::system_error when it cannot be
-/// written.
+/// per event: time in ps, module, event, name=value... No path: only its digest is wanted. Throws
+/// std::system_error when it cannot be written.
 void open(const std::string& path);
+/// CRC-64 (ECMA-182) of the bytes of the text trace so far; 0 of another, and of none.
+std::uint64_t digest();
 /// Makes the trace of this process, made by fork(), a file of its own that begins with what was
 /// traced so far. flush() must have been called before the fork.
 void continue_in(const std::string& path);

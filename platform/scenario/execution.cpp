@@ -177,6 +177,7 @@ void execute(std::span<const scenario> all, const kind_list& kinds,
     std::optional<fidelity_report> touched;
     if (!common.fidelity_report.empty()) touched.emplace(common.fidelity_report);
     const auto shared = common.trace = shared_trace(common.trace, members.size());
+    if (common.digest && shared.empty()) trace::open({});
     // Never taken apart: the process ends, and a rack would take longer than most scenarios.
     session& here = *new session(kinds, build_options(first, common), first.seed);
     const bool boots = !first.steps.empty() && !first.steps.front().shared.empty();
@@ -206,13 +207,14 @@ void execute(std::span<const scenario> all, const kind_list& kinds,
     excuse_what_is_expected(mine);
     failure = here.run([&](world& on) { play(mine, on, alike.tell(), boots ? 1 : 0); },
                        mine.time_limit_ns);
+    const auto digest = trace::digest();
     trace::close();
     if (touched) touched->write(here.board().modules().board());
     if (failure.empty() && misuse::failed()) failure = "misuse: " + broken_rules();
     if (failure.empty())
-        alike.tell().passed(now_ns());
+        alike.tell().passed(now_ns(), digest);
     else
-        alike.tell().failed(failure, now_ns());
+        alike.tell().failed(failure, now_ns(), digest);
 }
 
 }  // namespace trn::scenario

@@ -15,6 +15,7 @@ namespace trn::scenario {
 
 struct execution_options {
     std::filesystem::path trace = {};  ///< of this run; empty: none
+    bool digest = false;               ///< of the trace, without writing it
     timing_mode timing = timing_mode::contended;
     std::vector<misuse::policy_choice> misuse = {};  ///< after the scenario's own
     std::filesystem::path fidelity_report = {};  ///< of this run, which shares nothing; empty: none

@@ -35,6 +35,10 @@ std::string time_text(std::uint64_t nanoseconds) {
     return fmt::format("{:.6g} ms", static_cast<double>(nanoseconds) / 1e6);
 }
 
+std::string digest_text(const outcome& how) {
+    return fmt::format("{:016x}", how.trace_digest);
+}
+
 std::string place_text(const scenario& what, const outcome& how) {
     if (how.where.line == 0) return what.file;
     return fmt::format("{}:{}:{}", what.file, how.where.line, how.where.column);
@@ -90,8 +94,9 @@ std::string repeat_command(const scenario& what) {
 
 std::string to_text(const scenario& what, const outcome& how) {
     if (passed(how))
-        return fmt::format("pass  {:<56} {:>8.2f} s, simulated {}\n", what.name, how.wall_s,
-                           time_text(how.simulated_ns));
+        return fmt::format("pass  {:<56} {:>8.2f} s, simulated {}{}\n", what.name, how.wall_s,
+                           time_text(how.simulated_ns),
+                           how.trace_digest == 0 ? "" : ", trace " + digest_text(how));
     return fmt::format("FAIL  {}\n    {}: {}{}{}\n{}    again: {}\n", what.name,
                        place_text(what, how), how.step, how.step.empty() ? "" : ": ", how.message,
                        tail(how.log), repeat_command(what));
@@ -113,7 +118,8 @@ nlohmann::json to_json(std::span<const scenario> all, std::span<const outcome> h
                         {"step", how[i].step},
                         {"message", how[i].message},
                         {"wall_s", how[i].wall_s},
-                        {"simulated_ns", how[i].simulated_ns}});
+                        {"simulated_ns", how[i].simulated_ns},
+                        {"trace_digest", digest_text(how[i])}});
     return list;
 }
 

@@ -52,9 +52,15 @@ private:
 };
 
 json to_json(const outcome& how) {
-    return {{"what", how.what},       {"message", how.message},          {"step", how.step},
-            {"line", how.where.line}, {"column", how.where.column},      {"log", how.log},
-            {"wall_s", how.wall_s},   {"simulated_ns", how.simulated_ns}};
+    return {{"what", how.what},
+            {"message", how.message},
+            {"step", how.step},
+            {"line", how.where.line},
+            {"column", how.where.column},
+            {"log", how.log},
+            {"wall_s", how.wall_s},
+            {"simulated_ns", how.simulated_ns},
+            {"trace_digest", how.trace_digest}};
 }
 
 outcome outcome_of(const json& told) {
@@ -64,7 +70,8 @@ outcome outcome_of(const json& told) {
             .where = {told["line"], told["column"], 1},
             .log = told["log"],
             .wall_s = told["wall_s"],
-            .simulated_ns = told["simulated_ns"]};
+            .simulated_ns = told["simulated_ns"],
+            .trace_digest = told["trace_digest"]};
 }
 
 /// One process at work, which has a token: on one scenario, or on what several share. The latter
@@ -111,6 +118,7 @@ void job::take(const json& message) {
     } else {
         said_how_ = true;
         result_.simulated_ns = message["simulated_ns"];
+        result_.trace_digest = message["trace_digest"];
         result_.message = message.value("failed", "");
         result_.what =
             message.contains("failed") ? outcome::verdict::failed : outcome::verdict::passed;
@@ -263,12 +271,15 @@ void progress::at(const step& current) const {
         {{"step", current.text}, {"line", current.where.line}, {"column", current.where.column}});
 }
 
-void progress::passed(std::uint64_t simulated_ns) const {
-    send_line(pipe_, {{"simulated_ns", simulated_ns}});
+void progress::passed(std::uint64_t simulated_ns, std::uint64_t trace_digest) const {
+    send_line(pipe_, {{"simulated_ns", simulated_ns}, {"trace_digest", trace_digest}});
 }
 
-void progress::failed(const std::string& message, std::uint64_t simulated_ns) const {
-    send_line(pipe_, {{"failed", message}, {"simulated_ns", simulated_ns}});
+void progress::failed(const std::string& message, std::uint64_t simulated_ns,
+                      std::uint64_t trace_digest) const {
+    send_line(
+        pipe_,
+        {{"failed", message}, {"simulated_ns", simulated_ns}, {"trace_digest", trace_digest}});
 }
 
 std::vector<outcome> run_all(std::span<const scenario> all, const run_options& how,

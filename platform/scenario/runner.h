@@ -28,6 +28,7 @@ struct outcome {
     std::string log;      ///< what the run printed, its last 256 KiB
     double wall_s = 0;    ///< of its own steps; what it shares with others is not counted
     std::uint64_t simulated_ns = 0;
+    std::uint64_t trace_digest = 0;  ///< as trace::digest(); 0 when nothing was traced
 };
 
 /// What a run tells while it goes on, so that a crash knows its step.
@@ -36,8 +37,9 @@ public:
     explicit progress(int pipe) : pipe_(pipe) {}
 
     void at(const step& current) const;
-    void passed(std::uint64_t simulated_ns) const;
-    void failed(const std::string& message, std::uint64_t simulated_ns) const;
+    void passed(std::uint64_t simulated_ns, std::uint64_t trace_digest = 0) const;
+    void failed(const std::string& message, std::uint64_t simulated_ns,
+                std::uint64_t trace_digest = 0) const;
 
 private:
     int pipe_;

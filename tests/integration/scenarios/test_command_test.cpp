@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "tests/support/program.h"
@@ -69,6 +71,25 @@ TEST_F(TestCommand, ScenariosThatBootAsOneLeaveTheTracesThatTheyLeaveAlone) {
             EXPECT_TRUE(alone == contents(folder / (std::string(way) + point))) << way << point;
     }
     EXPECT_FALSE(std::filesystem::exists(folder / "shared.t1.0.txt"));
+}
+
+TEST_F(TestCommand, TheDigestOfATraceIsTheSameHoweverScenariosAreRun) {
+    const auto digests = [](const std::string& how) {
+        std::map<std::string, std::string> all;
+        const auto list = nlohmann::json::parse(
+            test("scenarios/copy_sizes.yaml scenarios/wrong_rings.yaml --json --digest " + how)
+                .output);
+        for (const auto& one : list) all[one["name"]] = one["trace_digest"];
+        return all;
+    };
+    const auto expected = digests("-j 1");
+    EXPECT_GT(expected.size(), 5u);
+    std::set<std::string> different;
+    for (const auto& [name, digest] : expected) different.insert(digest);
+    EXPECT_EQ(different.size(), expected.size());
+    EXPECT_FALSE(different.contains("0000000000000000"));
+    EXPECT_EQ(digests("-j 3 --shuffle 5"), expected);
+    EXPECT_EQ(digests("-j 2 --no-share"), expected);
 }
 
 TEST_F(TestCommand, AFailureSaysHowToRepeatItAndIsRunAgainOnRequest) {

@@ -65,4 +65,35 @@ TEST(TraceTest, AFileThatCannotBeWrittenIsAnError) {
     EXPECT_FALSE(trace::on());
 }
 
+TEST(TraceTest, TheDigestIsOfTheTextWhetherItIsWrittenOrNot) {
+    const auto path = testing::TempDir() + "trace_digest_test.trace";
+    trace::open(path);
+    const auto empty = trace::digest();
+    some_events();
+    const auto written = trace::digest();
+    trace::close();
+    EXPECT_EQ(trace::digest(), 0u);
+    trace::open("");
+    EXPECT_TRUE(trace::on());
+    some_events();
+    EXPECT_EQ(trace::digest(), written);
+    EXPECT_NE(written, empty);
+    trace::event("one", "more");
+    EXPECT_NE(trace::digest(), written);
+    trace::close();
+}
+
+TEST(TraceTest, AChildsTraceBeginsWithItsParents) {
+    const auto path = testing::TempDir() + "trace_parent_test.trace";
+    trace::open(path);
+    some_events();
+    trace::flush();
+    const auto shared = contents(path);
+    trace::continue_in(path + ".child");
+    trace::event("one", "more");
+    trace::close();
+    EXPECT_EQ(contents(path), shared);
+    EXPECT_EQ(contents(path + ".child"), shared + "0 one more\n");
+}
+
 }  // namespace
