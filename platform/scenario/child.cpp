@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -15,6 +16,8 @@
 #include <cstring>
 #include <fstream>
 #include <system_error>
+
+#include "platform/scenario/backtrace.h"
 
 namespace trn::scenario {
 
@@ -68,6 +71,7 @@ std::unique_ptr<child> child::make(const std::string& log, int& pipe) {
     dup2(file, STDERR_FILENO);
     close(file);
     pipe = ends[1];
+    tell_where_it_dies(pipe);
     return nullptr;
 }
 
@@ -102,8 +106,13 @@ std::uint64_t child::resident() const {
     return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-void child::kill() {
+void child::kill(const std::function<void(const nlohmann::json&)>& take) {
+    constexpr int moment_ms = 500;
     killed_ = true;
+    ::kill(pid_, SIGABRT);
+    pollfd told{pipe_, POLLIN, 0};
+    while (poll(&told, 1, moment_ms) == 1 && read(take)) {
+    }
     ::kill(pid_, SIGKILL);
 }
 

@@ -37,7 +37,8 @@ public:
     bool read(const std::function<void(const nlohmann::json&)>& take);
     double seconds() const;          ///< since it was made
     std::uint64_t resident() const;  ///< bytes of memory; 0 when that cannot be told
-    void kill();
+    /// Ends it, after it had a moment to tell where it was.
+    void kill(const std::function<void(const nlohmann::json&)>& take);
     bool killed() const { return killed_; }
     /// Waits for its end: "" for a status of 0, else "died with signal 11 (SEGV)" or so.
     std::string wait();

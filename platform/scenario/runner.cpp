@@ -15,6 +15,7 @@
 #include <optional>
 #include <utility>
 
+#include "platform/scenario/backtrace.h"
 #include "platform/scenario/child.h"
 
 namespace trn::scenario {
@@ -101,6 +102,7 @@ private:
     std::unique_ptr<child> process_;
     tokens& free_;
     bool branched_ = false, said_how_ = false;
+    std::string backtrace_;
     outcome result_;
 };
 
@@ -108,6 +110,8 @@ void job::take(const json& message) {
     if (message.contains("step")) {
         result_.step = message["step"];
         result_.where = {message["line"], message["column"], 1};
+    } else if (message.contains("backtrace")) {
+        backtrace_ = "died in\n" + source_of(message["backtrace"]);
     } else if (message.contains("branched")) {
         branched_ = true;
         free_.give();
@@ -138,7 +142,7 @@ bool job::attend(bool readable) {
     } else {
         return true;
     }
-    process_->kill();
+    process_->kill([this](const json& message) { take(message); });
     said_how_ = true;
     return false;
 }
@@ -146,7 +150,7 @@ bool job::attend(bool readable) {
 void job::finish(const std::function<void(std::size_t, const outcome&)>& told) {
     result_.wall_s = process_->seconds();
     const auto end = process_->wait();
-    result_.log = process_->log();
+    result_.log = process_->log() + backtrace_;
     if (!said_how_ || (!end.empty() && !process_->killed())) {
         result_.what = outcome::verdict::crashed;
         result_.message = "the platform " + (end.empty() ? std::string("ended by itself") : end);
