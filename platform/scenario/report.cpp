@@ -117,6 +117,7 @@ nlohmann::json to_json(std::span<const scenario> all, std::span<const outcome> h
                         {"status", word(how[i].what)},
                         {"step", how[i].step},
                         {"message", how[i].message},
+                        {"first_step_s", how[i].first_step_s},
                         {"wall_s", how[i].wall_s},
                         {"simulated_ns", how[i].simulated_ns},
                         {"trace_digest", digest_text(how[i])}});

@@ -19,8 +19,8 @@ std::string repeat_command(const scenario& what);
 /// "12 passed, 1 failed"
 std::string summary(std::span<const outcome> all);
 
-/// One object per scenario: name, file, line, column, status, message, step, wall_s, simulated_ns,
-/// trace_digest.
+/// One object per scenario: name, file, line, column, status, message, step, first_step_s, wall_s,
+/// simulated_ns, trace_digest.
 nlohmann::json to_json(std::span<const scenario> all, std::span<const outcome> how);
 
 /// The XML that build servers read.

@@ -59,6 +59,7 @@ json to_json(const outcome& how) {
             {"line", how.where.line},
             {"column", how.where.column},
             {"log", how.log},
+            {"first_step_s", how.first_step_s},
             {"wall_s", how.wall_s},
             {"simulated_ns", how.simulated_ns},
             {"trace_digest", how.trace_digest}};
@@ -70,6 +71,7 @@ outcome outcome_of(const json& told) {
             .step = told["step"],
             .where = {told["line"], told["column"], 1},
             .log = told["log"],
+            .first_step_s = told["first_step_s"],
             .wall_s = told["wall_s"],
             .simulated_ns = told["simulated_ns"],
             .trace_digest = told["trace_digest"]};
@@ -108,6 +110,7 @@ private:
 
 void job::take(const json& message) {
     if (message.contains("step")) {
+        if (result_.step.empty()) result_.first_step_s = process_->seconds();
         result_.step = message["step"];
         result_.where = {message["line"], message["column"], 1};
     } else if (message.contains("backtrace")) {

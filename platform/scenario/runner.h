@@ -22,11 +22,12 @@ struct outcome {
         outgrew_it,  ///<  the memory limit
     };
     verdict what = verdict::failed;
-    std::string message;  ///< why; "" when passed
-    std::string step;     ///< the step that did not come out, or during which it ended
-    config::place where;  ///< of that step
-    std::string log;      ///< what the run printed, its last 256 KiB
-    double wall_s = 0;    ///< of its own steps; what it shares with others is not counted
+    std::string message;      ///< why; "" when passed
+    std::string step;         ///< the step that did not come out, or during which it ended
+    config::place where;      ///< of that step
+    std::string log;          ///< what the run printed, its last 256 KiB
+    double first_step_s = 0;  ///< wall clock from its process's start to its first own step
+    double wall_s = 0;        ///< of its own steps; what it shares with others is not counted
     std::uint64_t simulated_ns = 0;
     std::uint64_t trace_digest = 0;  ///< as trace::digest(); 0 when nothing was traced
 };
