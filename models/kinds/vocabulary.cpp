@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <array>
+#include <any>
 #include <initializer_list>
 #include <map>
+#include <string>
+#include <vector>
+
+#include "models/pcie_link/pcie_link.h"
 
 namespace trn {
 
@@ -39,20 +42,14 @@ symbol symbol_of(const plan::module& m) {
     return found == known.end() ? symbol::nothing : found->second;
 }
 
-/// Raw bytes per second of a lane and direction. PCI Express generations 1 to 6.
-std::uint64_t lane_rate_of(const values& link) {
-    constexpr std::array<std::uint64_t, 6> megatransfers{2500, 5000, 8000, 16000, 32000, 64000};
-    const auto generation = std::stoul(link.at("generation"));
-    return megatransfers.at(generation - 1) * 1'000'000 / 8;
-}
-
-cable cable_of(const plan& board, const plan::module& m) {
-    const auto link = values_of(board, m);
-    const auto lanes = std::stoul(link.at("lanes")), links = std::stoul(link.at("links"));
-    const auto width = links == 1 ? fmt::format("x{}", lanes) : fmt::format("{} x{}", links, lanes);
-    if (link.at("protocol") != "pcie") return {fmt::format("{} {}", width, link.at("protocol")), 0};
-    return {fmt::format("{} Gen{}", width, link.at("generation")),
-            lane_rate_of(link) * lanes * links};
+cable cable_of(const plan&, const plan::module& m) {
+    const auto& link = *std::any_cast<pcie_link::config>(&m.config);
+    const auto speed = signalling::of(link.protocol, link.generation);
+    auto text = link.links == 1 ? fmt::format("x{}", link.lanes)
+                                : fmt::format("{} x{}", link.links, link.lanes);
+    text += link.protocol == link_protocol::pcie ? fmt::format(" Gen{}", link.generation)
+                                                 : std::string(" UALink");
+    return {text, speed.lane_bits_per_second / 8 * link.lanes * link.links};
 }
 
 std::string note_of(const plan& board, const plan::module& m) {

@@ -100,6 +100,21 @@ TEST(Topology, RatesHaveTheirUnit) {
     EXPECT_EQ(rate_text(1'280'000'000'000), "1.28 TB/s");
 }
 
+TEST(Topology, CablesOfUALinkHaveTheirOwnRate) {
+    const auto board = plan_text(R"(board: b
+modules:
+  a: {type: neuron_switch, part: ualink}
+  b: {type: neuron_switch, part: ualink}
+  wire: {type: pcie_link, protocol: ualink, generation: 1, lanes: 4, links: 2}
+bind:
+  - a.port[0] <-> wire.a
+  - wire.b <-> b.port[0]
+)",
+                                 "board.yaml", kinds(), {});
+    EXPECT_THAT(to_dot(board, read_topology(board, board_vocabulary())),
+                HasSubstr("2 x4 UALink\\n200 GB/s"));
+}
+
 /// Every board of the project can be drawn.
 TEST(Topology, EveryBoardHasRoomForAll) {
     for (const auto& one : list_boards()) {
