@@ -342,7 +342,8 @@ efa::progress efa::fetch_one(unsigned index) {
     return progress::moved;
 }
 
-/// What is sent next: packets that were lost, what others asked for, then the queue pairs in turn.
+/// What is sent next: packets that were lost, then what others asked for and what the queue pairs
+/// have, in turn: who reads must not stop asking because it is asked itself.
 efa::progress efa::choose() {
     while (!again_.empty()) {
         const packet_name name = again_.front();
@@ -353,7 +354,10 @@ efa::progress efa::choose() {
         prepare(name.pair, *of, name.packet);
         return progress::moved;
     }
+    const bool own_turn = std::exchange(answered_, false);
+    if (own_turn && choose_own() == progress::moved) return progress::moved;
     if (!asked_.empty()) {
+        answered_ = true;
         frame_pointer asked = std::move(asked_.front());
         asked_.pop_front();
         outgoing_ = outgoing();
@@ -365,6 +369,11 @@ efa::progress efa::choose() {
         outgoing_->what = std::move(asked);
         return progress::moved;
     }
+    return own_turn ? progress::idle : choose_own();
+}
+
+/// The queue pairs in turn.
+efa::progress efa::choose_own() {
     if (unacknowledged_ >= cfg_.window) return progress::idle;
     for (unsigned i = 0; i < queue_pairs; ++i) {
         const unsigned index = (turn_ + i) % queue_pairs;
@@ -398,7 +407,13 @@ void efa::prepare(unsigned index, work& of, std::uint32_t packet) {
     auto& state = of.packets[packet];
     ++state.tries;
     state.sent = sc_core::sc_time_stamp();
-    deadlines_.emplace(std::max(state.sent, lane_free_) + patience(),
+    // What was asked for before comes first.
+    const sc_time awaited(of.what == opcode::read
+                              ? static_cast<double>(unacknowledged_) * cfg_.packet /
+                                    static_cast<double>(cfg_.bytes_per_second())
+                              : 0,
+                          sc_core::SC_SEC);
+    deadlines_.emplace(std::max(state.sent, lane_free_) + awaited + patience(),
                        packet_name{index, of.number, packet});
     if (of.what == opcode::write) what->data.resize(what->length);
     outgoing_ = outgoing();

@@ -170,6 +170,7 @@ private:
     progress access_ring(tlm::tlm_command command, unsigned index, std::uint64_t at,
                          std::span<std::uint8_t> entry);
     progress choose();
+    progress choose_own();
     void prepare(unsigned index, work& of, std::uint32_t packet);
     void put_on_wire(frame_pointer what, const sc_core::sc_time& ready);
     work* find(unsigned index, std::uint32_t message);
@@ -192,6 +193,7 @@ private:
     std::vector<std::unique_ptr<pair>> pairs_;
     std::uint32_t starts_ = 0;  // of queue pairs
     unsigned turn_ = 0;         // whose packet is next
+    bool answered_ = false;     // the last packet was one that another card asked for
     ethernet::address address_ = 0;
     unsigned unacknowledged_ = 0;
     std::optional<outgoing> outgoing_;

@@ -124,7 +124,7 @@ session::session(const kind_list& kinds, const platform_options& options, std::u
 }
 
 void session::play(device& chip, std::uint64_t seed) {
-    world all(chip, hosts_, board_.methods(), seed);
+    world all(chip, hosts_, board_.methods(), seed, &board_);
     while (part_) {
         try {
             std::exchange(part_, {})(all);

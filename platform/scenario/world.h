@@ -8,6 +8,7 @@
 #include <string>
 
 #include "platform/attach/control/control.h"
+#include "platform/scenario/network.h"
 #include "sw-stubs/host/device.h"
 #include "sw-stubs/host/location.h"
 #include "sw-stubs/host/machine.h"
@@ -18,13 +19,15 @@ namespace trn::scenario {
 /// What steps act on: the device through the driver stub, the platform through its control methods.
 class world {
 public:
-    world(trn::device& device, crew& hosts, trn::control& control, std::uint64_t seed)
-        : device(device), hosts(hosts), control(control), seed(seed) {}
+    world(trn::device& device, crew& hosts, trn::control& control, std::uint64_t seed,
+          const platform* board = nullptr)
+        : device(device), hosts(hosts), control(control), seed(seed), board(board) {}
 
     trn::device& device;  ///< of the first chip
     crew& hosts;          ///< of all chips
     trn::control& control;
     const std::uint64_t seed;
+    const platform* const board;  ///< for what no control method offers: cards' hosts
 
     /// A copy under way, with the memory it works on.
     struct job {
@@ -33,6 +36,7 @@ public:
     };
     std::map<std::string, job> jobs;
     std::optional<machine> chips;                    ///< once a step has worked with all of them
+    std::optional<network> cards;                    ///< likewise
     std::map<std::string, std::uint64_t> uart_read;  ///< bytes of each console that a step consumed
 
     /// Lets simulated time pass; at least `nanoseconds`.

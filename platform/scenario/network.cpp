@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/scenario/network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "sw-stubs/host/pattern.h"
+
+namespace trn::scenario {
+
+namespace {
+
+constexpr std::uint64_t source = 64 << 20, destination = 512 << 20;  // offsets in a stack
+constexpr std::uint64_t shared = std::uint64_t{1} << 30;  // bytes of a stack that others may use
+constexpr std::uint32_t entries = 64;                     // of a queue pair
+constexpr std::uint64_t patience_ns = 100'000'000;
+
+void check(int error, const std::string& who) {
+    if (error != 0)
+        throw device_error(TRN_TRANSPORT_ERROR, fmt::format("{}: error {}", who, -error));
+}
+
+}  // namespace
+
+network::network(const platform* board, crew& chips, std::uint64_t seed)
+    : chips_(chips), seed_(seed) {
+    if (board != nullptr) find_cards(*board);
+    if (cards_.empty()) throw device_error(TRN_UNKNOWN_DEVICE, "the board has no EFA cards");
+    std::vector<std::size_t> all(cards_.size());
+    std::iota(all.begin(), all.end(), 0u);
+    run_each(all, [this](std::size_t n) { open(cards_[n]); });
+}
+
+network::~network() = default;  // simulation is over: what the cards share ends with them
+
+/// A server's cards are spread evenly over its chips, in the order of its buses.
+void network::find_cards(const platform& board) {
+    std::map<std::string, std::vector<std::pair<std::size_t, function_port*>>> chips;
+    std::map<std::string, std::size_t> cards;
+    std::size_t number = 0;
+    for (const auto& f : board.functions()) {
+        if (f.chip)
+            chips[f.server].emplace_back(number++, f.port);
+        else
+            ++cards[f.server];
+    }
+    std::map<std::string, std::size_t> seen;
+    for (const auto& f : board.functions()) {
+        const auto& beside = chips[f.server];
+        if (f.chip || beside.empty()) continue;
+        const auto& [chip, port] = beside[seen[f.server]++ * beside.size() / cards[f.server]];
+        card& made = cards_.emplace_back();
+        made.name = f.name;
+        made.server = f.server;
+        made.host = std::make_unique<host_cpu>(*f.port, host_cpu::config{});
+        made.door = made.host->transport();
+        made.chip = chip;
+        made.memory = port->bar(4).bus_address;
+    }
+}
+
+void network::open(card& one) {
+    scenario::check(trn_efa_open(&one.door, &one.open), one.name);
+    scenario::check(trn_efa_address(one.open, &one.address), one.name);
+    scenario::check(
+        trn_efa_share(one.open, 0, one.memory, shared, TRN_EFA_REMOTE_READ | TRN_EFA_REMOTE_WRITE),
+        one.name);
+    scenario::check(trn_efa_queue_open(one.open, 0, entries, &one.queue), one.name);
+}
+
+std::size_t network::find(const std::string& name) const {
+    const auto found = std::ranges::find(cards_, name, &card::name);
+    if (found == cards_.end())
+        throw device_error(TRN_UNKNOWN_DEVICE, fmt::format("the board has no card '{}'", name));
+    return static_cast<std::size_t>(found - cards_.begin());
+}
+
+network::pairs network::all(network_pattern pattern) const {
+    pairs who;
+    const auto step = pattern == network_pattern::next ? 1 : cards_.size() / 2;
+    for (std::size_t n = 0; n < cards_.size(); ++n) who.emplace_back(n, (n + step) % cards_.size());
+    return who;
+}
+
+std::vector<std::size_t> network::requesters(const pairs& who) {
+    std::vector<std::size_t> all;
+    for (const auto& [from, to] : who) all.push_back(from);
+    return all;
+}
+
+void network::run_each(const std::vector<std::size_t>& which, const work& does) {
+    std::size_t left = which.size();
+    sc_core::sc_event done;
+    for (const auto n : which)
+        cards_[n].host->run([&, n] {
+            // Told on every way out.
+            const std::shared_ptr<void> out(nullptr, [&](void*) {
+                if (--left == 0) done.notify(sc_core::SC_ZERO_TIME);
+            });
+            does(n);
+        });
+    while (left > 0) sc_core::wait(done);
+    for (const auto n : which) cards_[n].host->rethrow();
+}
+
+/// Where the data of a pair's operation comes from: the card whose chip has it.
+void network::fill(const pairs& who, const load& how) {
+    for (const auto& [from, to] : who) {
+        const auto owner = how.what == network_operation::write ? from : to;
+        chips_.run_each({cards_[owner].chip}, [&](std::size_t, device& on) {
+            std::vector<std::uint8_t> bytes(how.block);
+            pattern(seed_ + owner).fill(bytes);
+            on.check(trn_window_write(on, 0, source, bytes.data(), bytes.size()));
+        });
+    }
+}
+
+/// Posts as many requests as the queue holds and takes their completions. Returns the first status
+/// that is not good, or TRN_EFA_OK.
+std::uint32_t network::drive(card& from, const card& to, const load& how) {
+    const bool write = how.what == network_operation::write;
+    const auto count = static_cast<std::uint32_t>((how.bytes + how.block - 1) / how.block);
+    std::uint32_t worst = TRN_EFA_OK, posted = 0;
+    for (std::uint32_t taken = 0; taken < count; ++taken) {
+        for (; posted < count && posted - taken < entries; ++posted) {
+            const auto done = posted * how.block;
+            const trn_efa_request request{
+                .what = static_cast<std::uint32_t>(write ? TRN_EFA_WRITE : TRN_EFA_READ),
+                .id = posted,
+                .card = to.address,
+                .region = 0,
+                .length = static_cast<std::uint32_t>(std::min(how.block, how.bytes - done)),
+                .local = from.memory + (write ? source : destination),
+                .remote = to.memory + (write ? destination : source)};
+            scenario::check(trn_efa_post(from.queue, &request), from.name);
+        }
+        trn_efa_completion completion{};
+        scenario::check(trn_efa_wait(from.queue, patience_ns, &completion), from.name);
+        if (worst == TRN_EFA_OK) worst = completion.status;
+    }
+    return worst;
+}
+
+std::pair<std::uint64_t, std::uint32_t> network::run(const pairs& who, const load& how) {
+    fill(who, how);
+    std::map<std::size_t, std::size_t> partner(who.begin(), who.end());
+    std::uint32_t worst = TRN_EFA_OK;
+    const auto start = sc_core::sc_time_stamp();
+    run_each(requesters(who), [&](std::size_t n) {
+        const auto status = drive(cards_[n], cards_[partner.at(n)], how);
+        if (worst == TRN_EFA_OK) worst = status;
+    });
+    const auto taken = sc_core::sc_time_stamp() - start;
+    return {taken.value() / sc_core::sc_time(1, sc_core::SC_NS).value(), worst};
+}
+
+double network::sustained(const pairs& who, load how) {
+    const auto shorter = run(who, how).first;
+    const auto bytes = how.bytes * who.size();
+    how.bytes *= 2;
+    const auto longer = run(who, how).first;
+    return longer <= shorter ? 0
+                             : static_cast<double>(bytes) / static_cast<double>(longer - shorter);
+}
+
+void network::check(const pairs& who, const load& how) {
+    for (const auto& [from, to] : who) {
+        const bool write = how.what == network_operation::write;
+        const auto owner = write ? from : to, holder = write ? to : from;
+        chips_.run_each({cards_[holder].chip}, [&, owner = owner](std::size_t, device& on) {
+            std::vector<std::uint8_t> bytes(std::min(how.block, how.bytes));
+            on.check(trn_window_read(on, 0, destination, bytes.data(), bytes.size()));
+            if (const auto wrong = pattern(seed_ + owner).check(bytes))
+                throw device_error(
+                    TRN_PROTOCOL_ERROR,
+                    fmt::format("what {} sent to {} is wrong: {}", cards_[owner].name,
+                                cards_[holder].name, to_string(*wrong)));
+        });
+    }
+}
+
+}  // namespace trn::scenario

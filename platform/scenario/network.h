@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "platform/platform.h"
+#include "sw-stubs/host/crew.h"
+#include "sw-stubs/include/trn_efa.h"
+#include "sw-stubs/transports/in_process.h"
+
+namespace trn::scenario {
+
+enum class network_operation : std::uint8_t { write, read };
+/// Who is whose partner when all cards of a machine are busy: the next card, or the one half the
+/// machine away.
+enum class network_pattern : std::uint8_t { next, half };
+
+/// The EFA cards of a machine, each with a chip of its server whose HBM it moves: data goes from
+/// chip to card to card to chip and touches no host's memory. Each card has a host process.
+class network {
+public:
+    struct load {
+        network_operation what = network_operation::write;
+        std::uint64_t bytes = std::uint64_t{1} << 20;  ///< of each card
+        std::uint64_t block = std::uint64_t{1} << 20;  ///< of a work request; reused by the next
+    };
+    using pairs = std::vector<std::pair<std::size_t, std::size_t>>;  ///< requester, partner
+
+    /// Opens every card and shares its chip's memory. `board` nullptr: there are none. \throws
+    /// device_error
+    network(const platform* board, crew& chips, std::uint64_t seed);
+    ~network();
+
+    std::size_t size() const { return cards_.size(); }
+    /// \throws device_error with TRN_UNKNOWN_DEVICE
+    std::size_t find(const std::string& name) const;
+    pairs all(network_pattern pattern) const;
+
+    /// Runs the work requests of all pairs at once. Returns simulated ns until the last is
+    /// complete, and the first status that is not TRN_EFA_OK. \throws device_error
+    std::pair<std::uint64_t, std::uint32_t> run(const pairs& who, const load& how);
+    /// Bytes per ns when it has lasted: what twice the bytes take longer.
+    double sustained(const pairs& who, load how);
+    /// Compares, through BAR4, what the last run brought. \throws device_error
+    void check(const pairs& who, const load& how);
+
+private:
+    struct card {
+        std::string name, server;
+        std::unique_ptr<host_cpu> host;
+        trn_transport door{};
+        trn_efa* open = nullptr;
+        trn_efa_queue* queue = nullptr;
+        std::uint16_t address = 0;
+        std::size_t chip = 0;      ///< of the crew
+        std::uint64_t memory = 0;  ///< bus address of that chip's first stack
+    };
+    using work = std::function<void(std::size_t)>;
+
+    void find_cards(const platform& board);
+    void run_each(const std::vector<std::size_t>& which, const work& does);
+    void open(card& one);
+    void fill(const pairs& who, const load& how);
+    std::uint32_t drive(card& from, const card& to, const load& how);
+    static std::vector<std::size_t> requesters(const pairs& who);
+
+    crew& chips_;
+    const std::uint64_t seed_;
+    std::vector<card> cards_;
+};
+
+}  // namespace trn::scenario
