@@ -139,8 +139,9 @@ void collective_group::check(const trn_coll_config& config, collective_result& f
     });
 }
 
-collective_result collective_group::run(const collective_request& what) {
-    std::vector<trn_coll_member> members(ranks());
+trn_coll_config collective_group::config_for(const collective_request& what,
+                                             std::vector<trn_coll_member>& members) const {
+    members.resize(ranks());
     trn_coll_config config{};
     config.op = what.op;
     config.algorithm = what.algorithm;
@@ -156,53 +157,88 @@ collective_result collective_group::run(const collective_request& what) {
     config.workspace = workspace_at;
     config.workspace_bytes = workspace_bytes;
     config.limit = what.limit_ns;
-
-    std::vector<collective_handle> made(ranks());
+    // Stack 0 begins at AXI address 0 in every generation (contract 3.1, 15.1).
     const auto all = regions(config);
+    for (std::size_t rank = 0; rank < ranks(); ++rank)
+        members[rank] = {places_[rank], all[0].at, all[1].at, all[2].at};
+    return config;
+}
+
+void collective_group::create(const trn_coll_config& config, handles& made) {
+    made.resize(ranks());
     hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
-        members[rank_of_[chip]] = {places_[rank_of_[chip]], trn_hbm_address(on, 0, all[0].at),
-                                   trn_hbm_address(on, 0, all[1].at),
-                                   trn_hbm_address(on, 0, all[2].at)};
+        trn_coll_config mine = config;
+        mine.rank = rank_of_[chip];
+        fill(on, mine.rank, config);
+        trn_coll* handle = nullptr;
+        on.check(trn_coll_create(on, &mine, &handle));
+        made[mine.rank].reset(handle);
     });
-    // Calls of the driver stub, taking down among them, are allowed in there only.
-    const auto take_down = [&] {
-        hosts_.run_each(chips_, [&](std::size_t chip, device&) { made[rank_of_[chip]].reset(); });
-    };
+}
+
+/// Where calls of the driver stub are allowed.
+void collective_group::take_down(handles& made) {
+    if (made.empty()) return;
+    hosts_.run_each(chips_, [&](std::size_t chip, device&) { made[rank_of_[chip]].reset(); });
+}
+
+/// Simulated ns.
+double collective_group::run_once(const collective_request& what, handles& made) {
+    std::uint64_t started = 0, ended = 0;
+    hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
+        on.check(trn_coll_start(made[rank_of_[chip]].get()));
+    });
+    hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
+        const auto rank = rank_of_[chip];
+        std::uint64_t first = 0, last = 0;
+        if (what.meanwhile) what.meanwhile(rank, on);
+        on.check(trn_coll_wait(made[rank].get(), 2 * what.limit_ns));
+        on.check(trn_coll_times(made[rank].get(), &first, &last));
+        started = std::max(started, first);
+        ended = std::max(ended, last);
+    });
+    return static_cast<double>(ended - started);
+}
+
+collective_result collective_group::run(const collective_request& what) {
+    std::vector<trn_coll_member> members;
+    handles made;
+    const auto config = config_for(what, members);
     collective_result result{
         .bytes = config.bytes,
         .elements = config.bytes / std::max(1u, trn_coll_type_bytes(what.type)),
         .algorithm = trn_coll_choose(&config)};
     try {
-        hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
-            trn_coll_config mine = config;
-            mine.rank = rank_of_[chip];
-            fill(on, mine.rank, config);
-            trn_coll* handle = nullptr;
-            on.check(trn_coll_create(on, &mine, &handle));
-            made[mine.rank].reset(handle);
-        });
-        for (std::uint32_t n = 0; n < what.iterations; ++n) {
-            std::uint64_t started = 0, ended = 0;
-            hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
-                on.check(trn_coll_start(made[rank_of_[chip]].get()));
-            });
-            hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
-                auto* mine = made[rank_of_[chip]].get();
-                std::uint64_t first = 0, last = 0;
-                on.check(trn_coll_wait(mine, 2 * what.limit_ns));
-                on.check(trn_coll_times(mine, &first, &last));
-                started = std::max(started, first);
-                ended = std::max(ended, last);
-            });
-            result.ns += static_cast<double>(ended - started) / what.iterations;
-        }
+        create(config, made);
+        for (std::uint32_t n = 0; n < what.iterations; ++n)
+            result.ns += run_once(what, made) / what.iterations;
         if (what.check) check(config, result);
     } catch (...) {
-        take_down();
+        take_down(made);
         throw;
     }
-    take_down();
+    take_down(made);
     return result;
+}
+
+std::vector<rank_outcome> collective_group::run_without(std::uint32_t absent,
+                                                        const collective_request& what) {
+    std::vector<trn_coll_member> members;
+    std::vector<rank_outcome> outcomes(ranks());
+    handles made;
+    create(config_for(what, members), made);
+    hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
+        const auto rank = rank_of_[chip];
+        if (rank != absent) on.check(trn_coll_start(made[rank].get()));
+    });
+    hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
+        const auto rank = rank_of_[chip];
+        if (rank == absent) return;
+        outcomes[rank].status = trn_coll_wait(made[rank].get(), 2 * what.limit_ns);
+        outcomes[rank].sentence = trn_last_error(on);
+    });
+    take_down(made);
+    return outcomes;
 }
 
 }  // namespace trn

@@ -1,15 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "platform/config/document.h"
 #include "sw-stubs/host/crew.h"
 #include "sw-stubs/include/trn_coll.h"
+
+/// As a scenario has them.
+template <>
+struct trn::config::choices<trn_coll_op> {
+    static constexpr std::array list{
+        choice<trn_coll_op>{"all_reduce", TRN_COLL_ALL_REDUCE},
+        choice<trn_coll_op>{"all_gather", TRN_COLL_ALL_GATHER},
+        choice<trn_coll_op>{"reduce_scatter", TRN_COLL_REDUCE_SCATTER},
+        choice<trn_coll_op>{"all_to_all", TRN_COLL_ALL_TO_ALL},
+        choice<trn_coll_op>{"permute", TRN_COLL_PERMUTE},
+        choice<trn_coll_op>{"broadcast", TRN_COLL_BROADCAST},
+        choice<trn_coll_op>{"barrier", TRN_COLL_BARRIER},
+    };
+};
+template <>
+struct trn::config::choices<trn_coll_type> {
+    static constexpr std::array list{
+        choice<trn_coll_type>{"fp32", TRN_COLL_FP32},
+        choice<trn_coll_type>{"bf16", TRN_COLL_BF16},
+        choice<trn_coll_type>{"fp16", TRN_COLL_FP16},
+        choice<trn_coll_type>{"int8", TRN_COLL_INT8},
+        choice<trn_coll_type>{"uint8", TRN_COLL_UINT8},
+        choice<trn_coll_type>{"int32", TRN_COLL_INT32},
+        choice<trn_coll_type>{"uint32", TRN_COLL_UINT32},
+    };
+};
+template <>
+struct trn::config::choices<trn_coll_operator> {
+    static constexpr std::array list{
+        choice<trn_coll_operator>{"sum", TRN_COLL_SUM},
+        choice<trn_coll_operator>{"min", TRN_COLL_MIN},
+        choice<trn_coll_operator>{"max", TRN_COLL_MAX},
+    };
+};
 
 namespace trn {
 
@@ -31,6 +68,8 @@ struct collective_request {
     std::uint32_t iterations = 1;
     std::uint64_t limit_ns = 1'000'000'000;  ///< that a rank waits for another
     bool check = false;
+    /// Called on each rank's host between its trigger and its wait.
+    std::function<void(std::uint32_t rank, device&)> meanwhile = {};
 };
 
 struct collective_result {
@@ -40,6 +79,12 @@ struct collective_result {
     std::string first_wrong = {};  ///< where
     trn_coll_algorithm algorithm = TRN_COLL_AUTO;
     double algorithm_gb_per_s() const { return ns > 0 ? static_cast<double>(bytes) / ns : 0; }
+};
+
+/// How a rank's run ended.
+struct rank_outcome {
+    trn_status status = TRN_OK;
+    std::string sentence = {};
 };
 
 /// Chips of a machine that make collectives together: a rank each.
@@ -53,8 +98,16 @@ public:
     std::size_t ranks() const { return chips_.size(); }
     /// \throws device_error when a rank fails: of the one that knows most
     collective_result run(const collective_request& what);
+    /// The same, but nobody starts `absent`. By rank.
+    std::vector<rank_outcome> run_without(std::uint32_t absent, const collective_request& what);
 
 private:
+    using handles = std::vector<collective_handle>;  // by rank
+    trn_coll_config config_for(const collective_request& what,
+                               std::vector<trn_coll_member>& members) const;
+    void create(const trn_coll_config& config, handles& made);
+    void take_down(handles& made);
+    double run_once(const collective_request& what, handles& made);
     void fill(device& on, std::uint32_t rank, const trn_coll_config& config) const;
     void check(const trn_coll_config& config, collective_result& found);
 

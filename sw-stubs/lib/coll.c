@@ -13,7 +13,8 @@
 #define MAX_CHANNELS 4u
 #define MAX_RANKS 1024u
 #define CHANNEL_LANES 8u
-#define WORTH_A_LANE (UINT64_C(32) << 10) /* bytes of a block */
+#define WORTH_A_LANE (UINT64_C(32) << 10)  /* bytes of a block */
+#define WORTH_A_SLICE (UINT64_C(64) << 10) /* bytes of a lane's share */
 #define SHARE_ALIGNMENT UINT64_C(64)
 #define FIRST_QUEUE 4u /* + slot */
 #define ONE_AT 64u     /* in the host's page: behind the words that say that runs have ended */
@@ -35,6 +36,8 @@ struct trn_coll {
     uint32_t* ring;
     uint32_t position; /* in the ring */
     uint32_t channels, lanes;
+    uint32_t copiers; /* more engines of a channel, for what stays on the chip; none, or as lanes */
+    uint32_t slices;  /* of a lane's share, so that steps overlap */
     channel channel[MAX_CHANNELS];
     uint32_t runs;
     trn_dma_memory done; /* a word per channel: how many runs have ended */
@@ -172,6 +175,7 @@ typedef struct builder {
     coll_program program;
     uint32_t channel;
     uint32_t window; /* through which the channel's engines leave the chip */
+    uint32_t slice;  /* of each lane's share: what is worked on */
 } builder;
 
 static uint32_t rank_at(const trn_coll* coll, uint64_t position) {
@@ -206,14 +210,24 @@ typedef struct share {
     uint64_t offset, bytes;
 } share;
 
-static share share_of(const builder* b, uint32_t lane) {
-    const uint64_t block = block_of(&b->coll->config);
-    const uint64_t all = (uint64_t)b->coll->channels * b->coll->lanes;
+static share part_of(uint64_t bytes, uint64_t parts, uint64_t number) {
     const uint64_t each =
-        (block + all * SHARE_ALIGNMENT - 1) / (all * SHARE_ALIGNMENT) * SHARE_ALIGNMENT;
-    const uint64_t offset = (b->channel * b->coll->lanes + lane) * each;
-    if (offset >= block) return (share){block, 0};
-    return (share){offset, block - offset < each ? block - offset : each};
+        (bytes + parts * SHARE_ALIGNMENT - 1) / (parts * SHARE_ALIGNMENT) * SHARE_ALIGNMENT;
+    const uint64_t offset = number * each;
+    if (offset >= bytes) return (share){bytes, 0};
+    return (share){offset, bytes - offset < each ? bytes - offset : each};
+}
+
+static share whole_share_of(const builder* b, uint32_t lane) {
+    const trn_coll* coll = b->coll;
+    return part_of(block_of(&coll->config), (uint64_t)coll->channels * coll->lanes,
+                   (uint64_t)b->channel * coll->lanes + lane);
+}
+
+static share share_of(const builder* b, uint32_t lane) {
+    const share whole = whole_share_of(b, lane);
+    const share slice = part_of(whole.bytes, b->coll->slices, b->slice);
+    return (share){whole.offset + slice.offset, slice.bytes};
 }
 
 /* Blocks of a buffer of a rank, a lane's share of them. */
@@ -274,41 +288,56 @@ static void copy(builder* b, uint32_t lane, uint64_t destination, uint64_t sourc
     coll_copy(&b->program, lane, destination, source, share_of(b, lane).bytes);
 }
 
-static void reduce(builder* b, uint32_t lane, uint64_t to, uint64_t also_to, uint64_t first,
-                   uint64_t second) {
+/* A copy that stays on the chip, of a lane's whole share: by an engine of its own, if there is one.
+ */
+static void keep(builder* b, uint32_t lane, uint64_t destination, uint64_t source) {
+    const share all = whole_share_of(b, lane);
+    const uint32_t engine = lane + b->coll->copiers;
+    coll_copy(&b->program, engine, destination + all.offset, source + all.offset, all.bytes);
+    coll_advance(&b->program, engine);
+}
+
+/* Of a lane's share, by one of its two engines. */
+static void reduce(builder* b, uint32_t lane, uint32_t engine, const uint64_t to[2],
+                   const uint64_t operands[2]) {
     const trn_coll_config* c = &b->coll->config;
     const coll_reduction what = {
-        c->type, c->with, share_of(b, lane).bytes, {first, second}, {to, also_to}};
-    coll_reduce(&b->program, lane, &what);
+        c->type, c->with, share_of(b, lane).bytes, {operands[0], operands[1]}, {to[0], to[1]}};
+    coll_reduce(&b->program, engine, &what);
 }
 
 typedef void (*lane_work)(builder* b, uint32_t lane, uint32_t step);
 
+static void one_step(builder* b, uint32_t lane, uint32_t step, lane_work work) {
+    work(b, lane, step);
+    coll_signal(&b->program, lane, semaphore_of(b, ahead(b->coll, 1), COLL_DATA + lane));
+}
+
 /* Steps [first, end) of a ring: each lane gets what the rank before sent, does its work and tells
- * the next. All of them are alike but for addresses, so the core executes a loop. */
+ * the next, slice by slice. All of them are alike but for addresses, so the core executes a loop.
+ */
 static void ring_steps(builder* b, uint32_t first, uint32_t end, lane_work work) {
     const trn_coll* coll = b->coll;
-    const uint32_t next = ahead(coll, 1), before = ahead(coll, coll->config.ranks - 1);
+    const uint32_t before = ahead(coll, coll->config.ranks - 1);
     if (first >= end) return;
     const uint32_t begin = coll_here(&b->program);
-    for (uint32_t lane = 0; lane < b->program.lanes; ++lane) {
-        if (first > 0) wait_for(b, COLL_DATA + lane, 1, before);
-        work(b, lane, first);
-        coll_signal(&b->program, lane, semaphore_of(b, next, COLL_DATA + lane));
-        coll_advance(&b->program, lane);
-        for (uint32_t step = first + 1; step < end; ++step) {
-            work(b, lane, step);
-            coll_signal(&b->program, lane, semaphore_of(b, next, COLL_DATA + lane));
+    for (b->slice = 0; b->slice < coll->slices; ++b->slice)
+        for (uint32_t lane = 0; lane < coll->lanes; ++lane) {
+            if (first > 0) wait_for(b, COLL_DATA + lane, 1, before);
+            one_step(b, lane, first, work);
+            coll_advance(&b->program, lane);
         }
-        coll_advanced_by_loop(&b->program, lane);
-    }
+    for (uint32_t step = first + 1; step < end; ++step)
+        for (b->slice = 0; b->slice < coll->slices; ++b->slice)
+            for (uint32_t lane = 0; lane < coll->lanes; ++lane) one_step(b, lane, step, work);
+    for (uint32_t lane = 0; lane < coll->lanes; ++lane) coll_advanced_by_loop(&b->program, lane);
     coll_loop(&b->program, begin, end - first - 1);
 }
 
 static void last_arrival(builder* b) {
     const uint32_t before = ahead(b->coll, b->coll->config.ranks - 1);
-    for (uint32_t lane = 0; lane < b->program.lanes; ++lane)
-        wait_for(b, COLL_DATA + lane, 1, before);
+    for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
+        wait_for(b, COLL_DATA + lane, b->coll->slices, before);
 }
 
 /* ---- all-gather ---- */
@@ -326,32 +355,38 @@ static void gather_on(builder* b, uint32_t lane, uint32_t step) {
          receive_of(b, b->coll->config.rank, block, lane));
 }
 
+static void keep_own_block(builder* b) {
+    const trn_coll_config* c = &b->coll->config;
+    const trn_coll_member* own = &b->coll->members[c->rank];
+    const uint64_t from = c->op == TRN_COLL_ALL_GATHER ? 0 : c->rank * block_of(c);
+    for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
+        keep(b, lane, own->receive + c->rank * block_of(c), own->send + from);
+}
+
 static void ring_all_gather(builder* b) {
-    const uint32_t own = b->coll->config.rank, ranks = b->coll->config.ranks;
     ring_is_ready(b);
     ring_steps(b, 0, 1, gather_own);
-    for (uint32_t lane = 0; lane < b->program.lanes; ++lane)
-        copy(b, lane, receive_of(b, own, own, lane), send_of(b, 0, lane));
-    /* The own copy is posted with the first step that follows, or with the end. */
-    for (uint32_t lane = 0; lane < b->program.lanes; ++lane) coll_advance(&b->program, lane);
-    ring_steps(b, 1, ranks - 1, gather_on);
+    keep_own_block(b);
+    ring_steps(b, 1, b->coll->config.ranks - 1, gather_on);
     last_arrival(b);
     everything_sent(b);
 }
 
-static void mesh_all_gather(builder* b) {
+/* Everybody's block straight to everybody. */
+static void mesh(builder* b) {
     const uint32_t own = b->coll->config.rank, ranks = b->coll->config.ranks;
+    const bool same = b->coll->config.op == TRN_COLL_ALL_GATHER;
     all_arrive(b);
-    for (uint32_t lane = 0; lane < b->program.lanes; ++lane) {
+    for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
         for (uint32_t n = 1; n < ranks; ++n) {
             const uint32_t to = ahead(b->coll, n);
-            copy(b, lane, receive_of(b, to, own, lane), send_of(b, 0, lane));
+            copy(b, lane, receive_of(b, to, own, lane), send_of(b, same ? 0 : to, lane));
             coll_signal(&b->program, lane, semaphore_of(b, to, COLL_DATA + lane));
         }
-        copy(b, lane, receive_of(b, own, own, lane), send_of(b, 0, lane));
         coll_advance(&b->program, lane);
     }
-    for (uint32_t lane = 0; lane < b->program.lanes; ++lane)
+    keep_own_block(b);
+    for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
         wait_for(b, COLL_DATA + lane, ranks - 1, ahead(b->coll, ranks - 1));
     everything_sent(b);
 }
@@ -366,15 +401,18 @@ static void scatter_own(builder* b, uint32_t lane, uint32_t step) {
 
 static void scatter_on(builder* b, uint32_t lane, uint32_t step) {
     const uint32_t block = ahead(b->coll, b->coll->config.ranks - 1 - step);
-    reduce(b, lane, scratch_of(b, ahead(b->coll, 1), step, lane), 0,
-           scratch_of(b, b->coll->config.rank, step - 1, lane), send_of(b, block, lane));
+    const uint64_t to[2] = {scratch_of(b, ahead(b->coll, 1), step, lane), 0};
+    const uint64_t operands[2] = {scratch_of(b, b->coll->config.rank, step - 1, lane),
+                                  send_of(b, block, lane)};
+    reduce(b, lane, lane, to, operands);
 }
 
-static void scatter_end(builder* b, uint32_t lane, uint64_t also_to) {
+static void scatter_end(builder* b, uint32_t lane, uint32_t engine, uint64_t also_to) {
     const uint32_t own = b->coll->config.rank, ranks = b->coll->config.ranks;
     const bool all = b->coll->config.op == TRN_COLL_ALL_REDUCE;
-    reduce(b, lane, receive_of(b, own, all ? own : 0, lane), also_to,
-           scratch_of(b, own, ranks - 2, lane), send_of(b, own, lane));
+    const uint64_t to[2] = {receive_of(b, own, all ? own : 0, lane), also_to};
+    const uint64_t operands[2] = {scratch_of(b, own, ranks - 2, lane), send_of(b, own, lane)};
+    reduce(b, lane, engine, to, operands);
 }
 
 static void ring_reduce_scatter(builder* b) {
@@ -382,10 +420,12 @@ static void ring_reduce_scatter(builder* b) {
     ring_is_ready(b);
     ring_steps(b, 0, 1, scatter_own);
     ring_steps(b, 1, ranks - 1, scatter_on);
-    for (uint32_t lane = 0; lane < b->program.lanes; ++lane) {
-        wait_for(b, COLL_DATA + lane, 1, before);
-        scatter_end(b, lane, 0);
-    }
+    for (b->slice = 0; b->slice < b->coll->slices; ++b->slice)
+        for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
+            wait_for(b, COLL_DATA + lane, 1, before);
+            scatter_end(b, lane, lane + b->coll->copiers, 0); /* while the other one still sends */
+            coll_advance(&b->program, lane + b->coll->copiers);
+        }
     everything_sent(b);
 }
 
@@ -393,7 +433,7 @@ static void ring_reduce_scatter(builder* b) {
  * the all-gather. */
 static void gather_sum(builder* b, uint32_t lane, uint32_t step) {
     (void)step;
-    scatter_end(b, lane, receive_of(b, ahead(b->coll, 1), b->coll->config.rank, lane));
+    scatter_end(b, lane, lane, receive_of(b, ahead(b->coll, 1), b->coll->config.rank, lane));
 }
 
 static void gather_after_sum(builder* b, uint32_t lane, uint32_t step) {
@@ -413,80 +453,53 @@ static void ring_all_reduce(builder* b) {
 
 /* ---- the others ---- */
 
+static void permute_own(builder* b, uint32_t lane, uint32_t step) {
+    (void)step;
+    copy(b, lane, receive_of(b, ahead(b->coll, 1), 0, lane), send_of(b, 0, lane));
+}
+
 static void ring_permute(builder* b) {
-    const uint32_t next = ahead(b->coll, 1);
     ring_is_ready(b);
-    for (uint32_t lane = 0; lane < b->program.lanes; ++lane) {
-        copy(b, lane, receive_of(b, next, 0, lane), send_of(b, 0, lane));
-        coll_signal(&b->program, lane, semaphore_of(b, next, COLL_DATA + lane));
-        coll_advance(&b->program, lane);
-    }
+    ring_steps(b, 0, 1, permute_own);
     last_arrival(b);
     everything_sent(b);
 }
 
-/* The root's bytes run along the ring in pieces, so that all links work at the same time. */
+/* The root's bytes run along the ring slice by slice, so that all links work at the same time. */
 static void ring_broadcast(builder* b) {
-    enum { PIECES = 16 };
-    const uint64_t least = UINT64_C(256) << 10;
     const trn_coll* coll = b->coll;
+    const trn_coll_member* me = &coll->members[coll->config.rank];
     const uint32_t ranks = coll->config.ranks, own = coll->config.rank;
     const uint32_t next = ahead(coll, 1), before = ahead(coll, ranks - 1);
     const bool root = own == coll->config.root, last = next == coll->config.root;
     if (!root) tell(b, before, COLL_READY);
     if (!last) wait_for(b, COLL_READY, 1, next);
-    for (uint32_t piece = 0; piece < PIECES; ++piece)
-        for (uint32_t lane = 0; lane < b->program.lanes; ++lane) {
-            const share all = share_of(b, lane);
-            uint64_t step =
-                (all.bytes / PIECES + SHARE_ALIGNMENT) / SHARE_ALIGNMENT * SHARE_ALIGNMENT;
-            if (step < least) step = least;
-            const uint64_t offset = piece * step;
-            if (offset >= all.bytes && piece > 0) continue;
-            const uint64_t size = all.bytes - offset < step ? all.bytes - offset : step;
-            const uint64_t from =
-                (root ? send_of(b, 0, lane) : receive_of(b, own, 0, lane)) + offset;
+    for (b->slice = 0; b->slice < coll->slices; ++b->slice)
+        for (uint32_t lane = 0; lane < coll->lanes; ++lane) {
             if (!root) wait_for(b, COLL_DATA + lane, 1, before);
-            if (!last) {
-                coll_copy(&b->program, lane, receive_of(b, next, 0, lane) + offset, from, size);
-                coll_signal(&b->program, lane, semaphore_of(b, next, COLL_DATA + lane));
-            }
-            if (root)
-                coll_copy(&b->program, lane, receive_of(b, own, 0, lane) + offset, from, size);
-            if (!last) coll_advance(&b->program, lane);
+            if (last) continue;
+            copy(b, lane, receive_of(b, next, 0, lane),
+                 root ? send_of(b, 0, lane) : receive_of(b, own, 0, lane));
+            coll_signal(&b->program, lane, semaphore_of(b, next, COLL_DATA + lane));
+            coll_advance(&b->program, lane);
         }
-    everything_sent(b);
-}
-
-static void all_to_all(builder* b) {
-    const uint32_t own = b->coll->config.rank, ranks = b->coll->config.ranks;
-    all_arrive(b);
-    for (uint32_t lane = 0; lane < b->program.lanes; ++lane) {
-        for (uint32_t n = 1; n < ranks; ++n) {
-            const uint32_t to = ahead(b->coll, n);
-            copy(b, lane, receive_of(b, to, own, lane), send_of(b, to, lane));
-            coll_signal(&b->program, lane, semaphore_of(b, to, COLL_DATA + lane));
-        }
-        copy(b, lane, receive_of(b, own, own, lane), send_of(b, own, lane));
-        coll_advance(&b->program, lane);
-    }
-    for (uint32_t lane = 0; lane < b->program.lanes; ++lane)
-        wait_for(b, COLL_DATA + lane, ranks - 1, ahead(b->coll, ranks - 1));
+    for (uint32_t lane = 0; root && lane < coll->lanes; ++lane)
+        keep(b, lane, me->receive, me->send);
     everything_sent(b);
 }
 
 static void build(builder* b) {
-    const bool mesh = trn_coll_choose(&b->coll->config) == TRN_COLL_MESH;
+    const bool straight = trn_coll_choose(&b->coll->config) == TRN_COLL_MESH;
     if (b->program.lanes) coll_rewind(&b->program);
     switch (b->coll->config.op) {
     case TRN_COLL_ALL_REDUCE:
         return ring_all_reduce(b);
     case TRN_COLL_ALL_GATHER:
-        return mesh ? mesh_all_gather(b) : ring_all_gather(b);
+        return straight ? mesh(b) : ring_all_gather(b);
     case TRN_COLL_REDUCE_SCATTER:
         return ring_reduce_scatter(b);
     case TRN_COLL_ALL_TO_ALL:
-        return all_to_all(b);
+        return mesh(b);
     case TRN_COLL_PERMUTE:
         return ring_permute(b);
     case TRN_COLL_BROADCAST:
@@ -553,14 +566,36 @@ static trn_status check_config(trn_device* device, const trn_coll_config* c) {
 
 /* ---- making one ---- */
 
+/* Slices make steps overlap, and cost the core a wait and an advance each. A broadcast is nothing
+ * but slices. */
+static uint32_t choose_slices(const trn_coll* coll) {
+    const trn_coll_config* c = &coll->config;
+    if (trn_coll_choose(c) == TRN_COLL_MESH) return 1;
+    const uint64_t share = block_of(c) / ((uint64_t)coll->channels * coll->lanes);
+    const uint64_t worth = share / WORTH_A_SLICE, most = c->op == TRN_COLL_BROADCAST ? 64 : 4;
+    return worth < 1 ? 1 : worth > most ? (uint32_t)most : (uint32_t)worth;
+}
+
 static void choose_lanes(trn_coll* coll) {
     const trn_coll_config* c = &coll->config;
     uint64_t worth = block_of(c) / WORTH_A_LANE;
     if (worth < 1) worth = 1;
     if (worth > 2 * CHANNEL_LANES) worth = 2 * CHANNEL_LANES;
+    coll->slices = 1;
     coll->channels = c->channels ? c->channels : worth > CHANNEL_LANES ? 2 : 1;
+    if (c->op == TRN_COLL_BARRIER) {
+        coll->channels = 1;
+        return;
+    }
     coll->lanes = c->lanes ? c->lanes : (uint32_t)((worth + coll->channels - 1) / coll->channels);
-    if (c->op == TRN_COLL_BARRIER) coll->channels = 1, coll->lanes = 0;
+    const bool stays = c->op != TRN_COLL_ALL_REDUCE && c->op != TRN_COLL_PERMUTE;
+    coll->copiers = stays && 2 * coll->lanes <= COLL_MAX_LANES ? coll->lanes : 0;
+    coll->slices = choose_slices(coll);
+}
+
+/* Queues of a channel. */
+static uint32_t queues_of(const trn_coll* coll) {
+    return coll->lanes + coll->copiers;
 }
 
 /* Each channel is a core's: of the next NeuronCore, with that one's engines. */
@@ -574,7 +609,7 @@ static trn_status choose_cores(trn_coll* coll) {
             return fail(coll->device, TRN_INVALID_ARGUMENT,
                         "channel %u would need collective core %u: there are %u", n, c->core,
                         map->top_sps);
-        for (uint32_t lane = 0; lane < coll->lanes; ++lane)
+        for (uint32_t lane = 0; lane < queues_of(coll); ++lane)
             c->engines[lane] = c->core / per_core * TRN_ENGINES_PER_CORE + lane;
     }
     return TRN_OK;
@@ -600,7 +635,7 @@ static trn_status place_ring(trn_coll* coll, const coll_ring* ring, uint64_t* us
 }
 
 static trn_status place_rings(trn_coll* coll, const builder* b, uint64_t* used) {
-    for (uint32_t lane = 0; lane < coll->lanes; ++lane) {
+    for (uint32_t lane = 0; lane < queues_of(coll); ++lane) {
         const coll_lane* l = &b->program.lane[lane];
         uint64_t m2s = 0, s2m = 0;
         trn_status status = place_ring(coll, &l->m2s, used, &m2s);
@@ -617,7 +652,7 @@ static trn_status place_rings(trn_coll* coll, const builder* b, uint64_t* used) 
 static trn_status load(trn_coll* coll, builder* b) {
     uint64_t engines[COLL_MAX_LANES] = {0};
     channel* c = &coll->channel[b->channel];
-    for (uint32_t lane = 0; lane < coll->lanes; ++lane)
+    for (uint32_t lane = 0; lane < queues_of(coll); ++lane)
         engines[lane] = place(&coll->device->map->core_engine, c->engines[lane]);
     const coll_header header = {
         .rank = coll->config.rank,
@@ -642,7 +677,7 @@ static trn_status make_channel(trn_coll* coll, uint32_t number, uint64_t* used) 
     const uint32_t seng = coll->channel[number].engines[0] / (2 * TRN_ENGINES_PER_CORE);
     const uint64_t one = trn_hbm_address(coll->device, 0, coll->config.workspace);
     builder b = {.coll = coll, .channel = number, .window = seng};
-    if (!coll_program_init(&b.program, coll->lanes, one))
+    if (!coll_program_init(&b.program, queues_of(coll), one))
         return fail(coll->device, TRN_NO_MEMORY, "no memory for a program");
     build(&b);
     trn_status status = place_rings(coll, &b, used);
@@ -704,7 +739,7 @@ trn_status trn_coll_destroy(trn_coll* coll) {
             const trn_status each = trn_cc_unload(coll->device, c->core, coll->config.slot);
             if (status == TRN_OK) status = each;
         }
-        for (uint32_t lane = 0; lane < coll->lanes; ++lane)
+        for (uint32_t lane = 0; lane < queues_of(coll); ++lane)
             trn_ring_release(coll->device, c->engines[lane], FIRST_QUEUE + coll->config.slot);
     }
     release(coll->device, &coll->done);

@@ -48,20 +48,12 @@ std::vector<std::size_t> chosen_chips(const std::string& text, std::size_t count
 }
 
 std::string type_text(trn_coll_type type) {
-    for (const auto& [name, value] : coll_types())
-        if (value == type) return name;
+    for (const auto& each : config::choices<trn_coll_type>::list)
+        if (each.value == type) return std::string(each.name);
     return "?";
 }
 
 }  // namespace
-
-const std::map<std::string, trn_coll_type>& coll_types() {
-    static const std::map<std::string, trn_coll_type> types{
-        {"fp32", TRN_COLL_FP32},    {"bf16", TRN_COLL_BF16},   {"fp16", TRN_COLL_FP16},
-        {"int8", TRN_COLL_INT8},    {"uint8", TRN_COLL_UINT8}, {"int32", TRN_COLL_INT32},
-        {"uint32", TRN_COLL_UINT32}};
-    return types;
-}
 
 void coll(session& where, const coll_options& options, const output& out) {
     const auto chips = chosen_chips(options.ranks, where.chips().size());

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -80,8 +79,6 @@ struct coll_options {
     std::string ranks;                  ///< "0-3,7"; all without
     std::string image = "cc_core.img";  ///< for the collective cores
 };
-/// Types of elements by their names.
-const std::map<std::string, trn_coll_type>& coll_types();
 /// A collective over the chips of a machine: time and bandwidth as nccom-test prints them.
 void coll(session& where, const coll_options& options, const output& out);
 /// Boot stages, then verified copies host -> HBM -> HBM -> host.

@@ -199,8 +199,12 @@ private:
         for (int n = TRN_COLL_AUTO; n <= TRN_COLL_DOUBLING; ++n)
             algorithms.emplace(trn_coll_algorithm_text(static_cast<trn_coll_algorithm>(n)),
                                static_cast<trn_coll_algorithm>(n));
-        const std::map<std::string, trn_coll_operator> operators{
-            {"sum", TRN_COLL_SUM}, {"min", TRN_COLL_MIN}, {"max", TRN_COLL_MAX}};
+        std::map<std::string, trn_coll_operator> operators;
+        for (const auto& each : config::choices<trn_coll_operator>::list)
+            operators.emplace(each.name, each.value);
+        std::map<std::string, trn_coll_type> types;
+        for (const auto& each : config::choices<trn_coll_type>::list)
+            types.emplace(each.name, each.value);
         asked.bytes = std::uint64_t{1} << 20;
         auto* sub = add("coll", "a collective over the chips, by the firmware of their cores",
                         [this](session& s) { coll(s, coll_, out_); });
@@ -209,7 +213,7 @@ private:
             ->transform(CLI::CheckedTransformer(ops));
         add_size(sub, "--bytes", asked.bytes, "of the larger buffer of a rank (1MiB)");
         sub->add_option("--dtype", asked.type, "of an element (bf16)")
-            ->transform(CLI::CheckedTransformer(coll_types()));
+            ->transform(CLI::CheckedTransformer(types));
         sub->add_option("--operator", asked.with, "of a reduction (sum)")
             ->transform(CLI::CheckedTransformer(operators));
         sub->add_option("--algo", asked.algorithm, "how (auto)")

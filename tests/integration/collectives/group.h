@@ -47,6 +47,9 @@ protected:
         std::iota(numbers.begin(), numbers.end(), std::size_t{0});
         return numbers;
     }
+    void inject(const std::string& module, const std::string& fault) {
+        platform_->methods().call("inject", {{"module", module}, {"fault", fault}});
+    }
     static std::vector<std::uint8_t> image() { return read_firmware("cc_core.img", 1 << 20); }
     static void expect_right(const collective_result& result) {
         EXPECT_EQ(result.wrong, 0u) << result.first_wrong;

@@ -83,6 +83,68 @@ TEST_F(SledCollectives, GoOnAfterTheFirmwareWasLoadedAgain) {
     expect_right(group.run({.op = TRN_COLL_ALL_GATHER, .bytes = 64 * KiB, .check = true}));
 }
 
+TEST_F(SledCollectives, ARankThatNeverArrivesIsNamedAndTheGroupIsUsedAgain) {
+    collective_group group(*this, all(), image());
+    for (const auto op : {TRN_COLL_ALL_GATHER, TRN_COLL_ALL_TO_ALL, TRN_COLL_BARRIER}) {
+        SCOPED_TRACE(trn_coll_op_text(op));
+        const auto failures =
+            group.run_without(2, {.op = op, .bytes = 64 * KiB, .limit_ns = 2'000'000});
+        ASSERT_EQ(failures.size(), 4u);
+        EXPECT_EQ(failures[2].status, TRN_OK) << "it was never started";
+        unsigned named = 0;
+        for (const auto rank : {0, 1, 3}) {
+            EXPECT_EQ(failures[rank].status, TRN_ABORTED) << rank;
+            EXPECT_NE(failures[rank].sentence.find("step"), std::string::npos);
+            named += failures[rank].sentence.find("waits for rank 2") != std::string::npos;
+        }
+        EXPECT_GE(named, 1u) << failures[0].sentence << failures[1].sentence
+                             << failures[3].sentence;
+        expect_right(group.run({.op = TRN_COLL_ALL_GATHER, .bytes = 64 * KiB, .check = true}));
+    }
+}
+
+TEST_F(SledCollectives, ALinkThatDiesInTheMiddleEndsInAReportAndTheGroupIsUsedAgain) {
+    collective_group group(*this, all(), image());
+    EXPECT_THROW(group.run({.op = TRN_COLL_ALL_GATHER,
+                            .bytes = 64 * MiB,
+                            .limit_ns = 2'000'000,
+                            .meanwhile =
+                                [this](std::uint32_t rank, device& on) {
+                                    if (rank != 1) return;
+                                    on.check(trn_sleep(on, 50'000));
+                                    inject("wire1", "link_down");
+                                }}),
+                 device_error);
+    inject("wire1", "link_up");
+    run_each(all(), [](std::size_t, device& on) {
+        on.check(trn_sleep(on, 20'000'000));
+        on.check(trn_reset_device(on));
+    });
+    collective_group again(*this, all(), image());
+    expect_right(again.run({.op = TRN_COLL_ALL_GATHER, .bytes = 64 * KiB, .check = true}));
+}
+
+TEST_F(SledCollectives, AChipThatIsResetInTheMiddleIsNamedAndTheGroupIsUsedAgain) {
+    {
+        collective_group group(*this, all(), image());
+        try {
+            group.run({.op = TRN_COLL_ALL_GATHER,
+                       .bytes = 64 * MiB,
+                       .limit_ns = 2'000'000,
+                       .meanwhile = [](std::uint32_t rank, device& on) {
+                           if (rank != 3) return;
+                           on.check(trn_sleep(on, 50'000));
+                           on.check(trn_reset_device(on));
+                       }});
+            ADD_FAILURE() << "it cannot end";
+        } catch (const device_error& wrong) {
+            EXPECT_NE(wrong.status, TRN_OK) << wrong.what();
+        }
+    }
+    collective_group again(*this, all(), image());
+    expect_right(again.run({.op = TRN_COLL_ALL_GATHER, .bytes = 64 * KiB, .check = true}));
+}
+
 TEST_F(SledCollectives, WhatCannotBeIsRefusedWithASentence) {
     collective_group group(*this, all(), image());
     const auto refused = [&](const collective_request& what) {

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectives over whole racks: that they come out right, and what so many cores cost.
+#include <cstdio>
+
+#include "tests/integration/collectives/group.h"
+
+namespace trn::test {
+namespace {
+
+constexpr std::uint64_t MiB = 1 << 20;
+
+std::uint64_t resident_bytes() {
+    unsigned long pages = 0;
+    std::FILE* file = std::fopen("/proc/self/statm", "r");
+    if (file == nullptr) return 0;
+    const int found = std::fscanf(file, "%*u %lu", &pages);
+    std::fclose(file);
+    return found == 1 ? pages * std::uint64_t{4096} : 0;
+}
+
+using RackCollectives = CollectiveTest;
+
+TEST_F(RackCollectives, ThousandsOfCoresThatWaitCostLittleMemory) {
+    boot("trn3-gen2");
+    run_each(all(), [](std::size_t, device& on) {
+        on.check(trn_probe(on));
+        on.check(trn_reset_device(on));
+    });
+    const auto before = resident_bytes();
+    const auto firmware = image();
+    run_each(all(), [&](std::size_t, device& on) {
+        on.check(trn_cc_load(on, 0xffff, firmware.data(), firmware.size()));
+    });
+    EXPECT_LT(resident_bytes() - before, 256 * MiB) << "2,304 harts";
+    RecordProperty("MiB", static_cast<int>((resident_bytes() - before) / MiB));
+    std::printf("%.1f MiB\n", static_cast<double>(resident_bytes() - before) / MiB);
+}
+
+}  // namespace
+}  // namespace trn::test
