@@ -79,7 +79,12 @@ kind udma_kind() {
          {"functional_step", &c::functional_step, "per descriptor with --timing functional"},
          {"outstanding", &c::outstanding, "transfers in flight per engine"},
          {"outstanding_bytes", &c::outstanding_bytes, unit::bytes,
-          "in flight, beyond which no transfer starts"}},
+          "in flight, beyond which no transfer starts"},
+         {"compute_permille", &c::compute_permille, "of the rate, for casts and reductions"},
+         {"transpose_permille", &c::transpose_permille, "of the rate, for transposes"},
+         {"near_memory_accumulate", &c::near_memory_accumulate,
+          "accumulation takes as long as a copy"},
+         {"fp8_e4m3fn", &c::fp8_e4m3fn, "the engines know this format"}},
         {port::target("registers", "a slot per engine, with its SDMA block where there is room")
              .of_size([](const c& cfg) { return cfg.engines * cfg.stride; }),
          port::target("misc", "the SDMA blocks alone, where they stand apart")
@@ -92,9 +97,11 @@ kind udma_kind() {
          port::irq_out("aborted", "some queue is stopped by an error")},
         [](const c& cfg) -> std::optional<std::string> {
             if (cfg.stride >= udma::engine_size && cfg.misc_stride >= udma::misc_size &&
-                cfg.reset_lines >= 1 && cfg.reset_lines <= cfg.engines)
+                cfg.reset_lines >= 1 && cfg.reset_lines <= cfg.engines &&
+                cfg.compute_permille >= 1 && cfg.transpose_permille >= 1)
                 return std::nullopt;
-            return "a slot has at least 256 KiB, an SDMA block 8 KiB, a reset line one engine";
+            return "a slot has at least 256 KiB, an SDMA block 8 KiB, a reset line one engine, a "
+                   "rate of computing 1 permille";
         });
 }
 

@@ -24,7 +24,7 @@ struct dma_descriptor {
     bool last() const { return bit(0, 27); }
     /// Data memory barrier: nothing later of the queue starts before this is complete.
     bool barrier() const { return bit(0, 30); }
-    /// 0 is a copy; others are the compute and generator forms, which this model lacks.
+    /// 0 is a copy; what others are stands in dma_descriptor.regs.yaml.
     unsigned operation_type() const { return words[1] >> 20 & 7; }
 
     // Write barrier (m2s word 1 bit 26) and strong ordering (s2m word 0 bit 29) need no code: a

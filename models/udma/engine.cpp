@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "models/udma/causes.h"
+#include "models/udma/dma_descriptor_regs.h"
 #include "models/udma/udma_regs.h"
 #include "platform/kernel/trace.h"
 #include "platform/tlm/backing_store.h"
@@ -13,30 +15,16 @@
 namespace trn {
 
 namespace regs = udma_regs;
+namespace meta = dma_descriptor_regs::m2s_meta;
 using regs::reg;
 using sc_core::sc_time;
 
 namespace {
 
-// Bits of the secondary interrupt groups A (m2s) and B (s2m), as the driver arms them.
-namespace cause {
-constexpr unsigned m2s_stream_timeout = 3;
-constexpr unsigned m2s_data_response = 8;
-constexpr unsigned m2s_prefetch_response = 11;
-constexpr unsigned m2s_packet_too_long = 13;
-constexpr unsigned m2s_too_many_descriptors = 14;
-constexpr unsigned m2s_first_bit = 15;
-constexpr unsigned m2s_last_bit = 16;
-constexpr unsigned m2s_ring_id = 17;
-constexpr unsigned s2m_data_response = 1;
-constexpr unsigned s2m_prefetch_response = 9;
-constexpr unsigned s2m_ring_id = 11;
-constexpr unsigned s2m_length_mismatch = 24;
-}  // namespace cause
-
 constexpr std::uint32_t axi_boundary = 4096;  // no burst crosses it
 constexpr std::uint32_t worth_a_window = 64;  // shorter transfers do not ask for DMI
 constexpr unsigned primary_d = 3;
+constexpr unsigned error_slot = 1;  // of the engine's notification queues; slot 0 has its traces
 
 std::uint32_t to_boundary(std::uint64_t address) {
     return axi_boundary - static_cast<std::uint32_t>(address % axi_boundary);
@@ -199,6 +187,7 @@ void dma_engine::drop(unsigned number) {
     }
     q.packet_bytes = q.packet_descriptors = q.in_flight = 0;
     q.barrier = false;
+    q.compute.reset();
     q.starved_since.reset();
 }
 
@@ -338,10 +327,11 @@ dma_engine::progress dma_engine::start_next() {
     queue_pair* q = choose(number);
     if (q == nullptr) return progress::blocked;
     turn_ = number;
-    for (const dma_side side : {dma_side::m2s, dma_side::s2m}) {
-        const progress result = load(*q, number, side);
-        if (result != progress::done) return result;
-    }
+    progress result = load(*q, number, dma_side::m2s);
+    if (result != progress::done) return result;
+    if (q->compute) return collect(*q, number);
+    result = load(*q, number, dma_side::s2m);
+    if (result != progress::done) return result;
     launch(*q, number);
     return progress::done;
 }
@@ -418,19 +408,22 @@ bool dma_engine::accept_source(queue_pair& q, unsigned number) {
     if (q.packet_descriptors > 0 && d.first()) {
         if (refuses(cause::m2s_last_bit, misuse::last_bit_error)) return false;
         q.packet_bytes = q.packet_descriptors = 0;
+        q.compute.reset();
     }
     const auto packet = group_.regs.get(reg::m2s_prefetch_cfg_2, 0, number_);
     if (regs::m2s_prefetch_cfg_2::limit.get(packet) != 0 &&
         q.packet_descriptors >= regs::m2s_prefetch_cfg_2::max_descriptors.get(packet) &&
         refuses(cause::m2s_too_many_descriptors, misuse::too_many_descriptors))
         return false;
+    if (q.compute || d.operation_type() != meta::op_type_copy) {
+        if (!accept_compute(q, number, d)) return false;
+        ++q.packet_descriptors;
+        return true;
+    }
     const std::uint32_t length = length_of(dma_side::m2s, d);
     if (q.packet_bytes + length > group_.regs.get(regs::m2s_packet_length::max_bytes, 0, number_) &&
         refuses(cause::m2s_packet_too_long, misuse::packet_too_long))
         return false;
-    if (d.operation_type() != 0)
-        misuse::report(misuse::unsupported_descriptor, group_.owner,
-                       fmt::format("{}: word 1 is {:#010x}; copied", name(number), d.words[1]));
     ++q.packet_descriptors;
     q.packet_bytes = std::min<std::uint32_t>(q.packet_bytes + length, 1u << 30);
     return true;
@@ -475,41 +468,142 @@ void dma_engine::launch(queue_pair& q, unsigned number) {
     }
     from.active = !t.ends_source;
     to.active = !t.ends_destination;
-    if (t.ends_source && from.current.barrier() &&
-        regs::m2s_q_rate_limit_mask::dmb.get(queue_register(reg::m2s_q_rate_limit_mask, number)) ==
-            0)
-        q.barrier = true;
+    if (t.ends_source && from.current.barrier() && barriers_count(number)) q.barrier = true;
     if (ends_packet) {
         q.packet_bytes = q.packet_descriptors = 0;
         turn_ = (number + 1) % queues;
     }
-    // An engine completes its transfers in the order in which they started.
+    start(std::move(t));
+}
+
+/// An engine completes its transfers in the order in which they started.
+void dma_engine::start(transfer t) {
     t.completes_at = reserve(t);
     if (!flight_.empty()) t.completes_at = std::max(t.completes_at, flight_.back().completes_at);
-    ++q.in_flight;
-    flight_.push_back(t);
+    ++queues_[t.queue]->in_flight;
     bytes_in_flight_ += t.length;
+    flight_.push_back(std::move(t));
+}
+
+// ---- compute packets: collected whole, then one transfer
+
+/// Opens a compute packet, or takes its scales.
+bool dma_engine::accept_compute(queue_pair& q, unsigned number, const dma_descriptor& d) {
+    const unsigned type = d.operation_type();
+    if (type == meta::op_type_compute && q.packet_descriptors == 0) {
+        q.compute = std::make_unique<compute_packet>(d);
+        return !refused(number, q.compute->operation.check_operation(group_.compute.can));
+    }
+    if (type == meta::op_type_scales && q.compute)
+        return !refused(number, q.compute->operation.add_scales(d));
+    if (type == meta::op_type_copy) return true;
+    return !refused(number,
+                    dma_operation::refusal{misuse::unsupported_descriptor, cause::m2s_operation,
+                                           fmt::format("word 1 is {:#010x}", d.words[1])});
+}
+
+bool dma_engine::refused(unsigned number, const std::optional<dma_operation::refusal>& why) {
+    if (why) error(dma_side::m2s, number, why->cause, why->rule, why->why, true);
+    return why.has_value();
+}
+
+dma_engine::progress dma_engine::collect(queue_pair& q, unsigned number) {
+    if (!q.compute->has_all_sources) return collect_sources(q, number);
+    const progress result = load(q, number, dma_side::s2m);
+    if (result != progress::done) return result;
+    stream& to = q[dma_side::s2m];
+    dma_operation& operation = q.compute->operation;
+    to.active = false;
+    q.compute->interrupt |= to.current.interrupt();
+    if (++q.compute->s2m > group_.regs.get(regs::m2s_prefetch_cfg_2::max_descriptors, 0, number_) &&
+        error(dma_side::m2s, number, cause::m2s_too_many_descriptors, misuse::too_many_descriptors,
+              "destinations of a compute packet", true))
+        return progress::failed;
+    if (refused(number, operation.add_destination({to.address, to.left}))) return progress::failed;
+    if (operation.destination_left() > 0) return progress::done;
+    if (refused(number, operation.check_overlap())) return progress::failed;
+    launch_compute(q, number);
+    return progress::done;
+}
+
+/// The current source of a compute packet; the last one stays active until there are destinations.
+dma_engine::progress dma_engine::collect_sources(queue_pair& q, unsigned number) {
+    stream& from = q[dma_side::m2s];
+    compute_packet& packet = *q.compute;
+    ++packet.m2s;
+    packet.interrupt |= from.current.interrupt();
+    packet.barrier |= from.current.barrier();
+    if (from.current.operation_type() == meta::op_type_copy)
+        packet.operation.add_source({from.address, from.left});
+    if (!from.current.last()) {
+        from.active = false;
+        return progress::done;
+    }
+    packet.has_all_sources = true;
+    return refused(number, packet.operation.check_sources()) ? progress::failed : progress::done;
+}
+
+void dma_engine::launch_compute(queue_pair& q, unsigned number) {
+    const dma_operation& operation = q.compute->operation;
+    q[dma_side::m2s].active = false;
+    if (q.compute->barrier && barriers_count(number)) q.barrier = true;
+    q.packet_bytes = q.packet_descriptors = 0;
+    turn_ = (number + 1) % queues;
+    transfer t{operation.sources().front().address,
+               operation.destinations().front().address,
+               static_cast<std::uint32_t>(operation.bytes_written()),
+               0,
+               {},
+               static_cast<std::uint8_t>(number),
+               true,
+               true,
+               q.compute->interrupt,
+               false};
+    t.compute = std::move(q.compute);
+    start(std::move(t));
 }
 
 /// Occupies the engine and everything between source and destination from now on; all of them
 /// stream, so the slowest decides and the latencies add up.
 sc_time dma_engine::reserve(const transfer& t) {
     const sc_time now = sc_core::sc_time_stamp();
-    sc_time through = mover_.reserve(t.length, now);
+    sc_time through = mover_.reserve(t.compute ? mover_bytes(t.compute->operation) : t.length, now);
     if (timing() == timing_mode::functional) return now;
     through += group_.times.descriptor_overhead;
+    if (t.compute) through += group_.times.descriptor_overhead * (t.compute->m2s - 1);
     next_start_ = through;
-    sc_time latency;
-    const auto cross = [&](tlm::tlm_command command, std::uint64_t address) {
-        const auto* window = t.length >= worth_a_window ? group_.memory.find(command, address)
-                                                        : group_.memory.known(command, address);
+    std::array<sc_time, 2> latency;  // of the slowest source, of the slowest destination
+    const auto cross = [&](tlm::tlm_command command, std::uint64_t address, std::uint32_t length) {
+        const auto* window = length >= worth_a_window ? group_.memory.find(command, address)
+                                                      : group_.memory.known(command, address);
         if (window == nullptr) return;  // its bursts will tell the time when they move
-        through = std::max(through, window->reserve(command, address, t.length, now));
-        latency += window->latency(command);
+        through = std::max(through, window->reserve(command, address, length, now));
+        sc_time& slowest = latency[command == tlm::TLM_WRITE_COMMAND ? 1 : 0];
+        slowest = std::max(slowest, window->latency(command));
     };
-    cross(tlm::TLM_READ_COMMAND, t.source);
-    cross(tlm::TLM_WRITE_COMMAND, t.destination);
-    return through + latency;
+    if (t.compute) {
+        const dma_operation& operation = t.compute->operation;
+        for (const auto& p : operation.sources()) cross(tlm::TLM_READ_COMMAND, p.address, p.length);
+        for (const auto& p : operation.destinations()) {
+            if (operation.accumulates() && !group_.compute.accumulates_near_memory)
+                cross(tlm::TLM_READ_COMMAND, p.address, p.length);
+            cross(tlm::TLM_WRITE_COMMAND, p.address, p.length);
+        }
+    } else {
+        cross(tlm::TLM_READ_COMMAND, t.source, t.length);
+        cross(tlm::TLM_WRITE_COMMAND, t.destination, t.length);
+    }
+    return through + latency[0] + latency[1];
+}
+
+/// Reading and writing go on at the same time: what takes longer counts, at the rate of computing.
+std::uint64_t dma_engine::mover_bytes(const dma_operation& operation) const {
+    std::uint64_t read = operation.bytes_read();
+    if (operation.accumulates() && !group_.compute.accumulates_near_memory)
+        read += operation.bytes_written();
+    const unsigned permille =
+        operation.transposes() ? group_.compute.transpose_permille : group_.compute.permille;
+    return std::max(read, operation.bytes_written()) * 1000 / permille;
 }
 
 // ---- completing
@@ -533,6 +627,14 @@ dma_engine::progress dma_engine::move(transfer& t, dma_budget& budget) {
     --budget.transfers;
     const queue_mover mover(*this, t.queue);
     const acting as(mover);
+    if (t.compute) {
+        const progress result = move_compute(t);
+        if (result != progress::done) return result;
+        count_.bytes += t.length;
+        const std::uint64_t moved = t.compute->operation.bytes_read() + t.length;
+        budget.bytes -= std::min(budget.bytes, moved);
+        return progress::done;
+    }
     while (t.moved < t.length && !t.dropped) {
         const std::uint32_t before = t.moved;
         if (!move_directly(t)) {
@@ -612,18 +714,93 @@ dma_engine::progress dma_engine::move_burst(transfer& t) {
     return progress::done;
 }
 
+/// All operands, then the result. Everything in plain memory moves at one moment, so that nobody
+/// comes between an accumulation's reading and its writing.
+dma_engine::progress dma_engine::move_compute(transfer& t) {
+    compute_packet& packet = *t.compute;
+    if (packet.written) return progress::done;
+    if (!packet.begun) packet.operation.begin(operands_);
+    packet.begun = true;
+    for (;;) {
+        const progress result = move_accesses(t);
+        if (result != progress::done) return result;
+        if (packet.operation.writing()) break;
+        if (refused(t.queue, packet.operation.next_stage(operands_))) return progress::failed;
+        packet.access = 0;
+    }
+    packet.written = true;
+    if (timing() == timing_mode::functional || packet.delay == sc_core::SC_ZERO_TIME)
+        return progress::done;
+    t.completes_at = sc_core::sc_time_stamp() + packet.delay;
+    return progress::blocked;
+}
+
+dma_engine::progress dma_engine::move_accesses(transfer& t) {
+    compute_packet& packet = *t.compute;
+    const auto& accesses = packet.operation.accesses();
+    for (; packet.access < accesses.size(); ++packet.access, packet.moved = 0) {
+        const progress result = move_access(t, accesses[packet.access]);
+        if (result != progress::done) return result;
+    }
+    return progress::done;
+}
+
+/// Between memory and the buffer: by windows where there are some, else in bursts.
+dma_engine::progress dma_engine::move_access(transfer& t, const dma_operation::access& access) {
+    compute_packet& packet = *t.compute;
+    const bool writes = packet.operation.writing();
+    const auto command = writes ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND;
+    while (packet.moved < access.length) {
+        const std::uint64_t address = access.address + packet.moved;
+        std::uint8_t* const bytes = operands_.data() + access.at + packet.moved;
+        const std::uint32_t left = access.length - packet.moved;
+        const auto* window = left >= worth_a_window ? group_.memory.find(command, address)
+                                                    : group_.memory.known(command, address);
+        if (window != nullptr && move_later_.ready == nullptr) {
+            const auto length = static_cast<std::uint32_t>(window->room(address, left));
+            std::uint8_t* const memory = window->at(address);
+            std::memcpy(writes ? memory : bytes, writes ? bytes : memory, length);
+            if (writes)
+                window->watched_at(address).tell_written(memory, length);
+            else
+                window->watched_at(address).tell_read(bytes, length);
+            packet.moved += length;
+            continue;
+        }
+        const std::uint32_t length = std::min(left, to_boundary(address));
+        const auto reports = misuse::reports();
+        const auto result =
+            group_.memory.access(command, address, bytes, length, move_later_, packet.delay);
+        if (t.dropped) return progress::failed;
+        if (result == memory_port::outcome::deferred) return progress::blocked;
+        if (result == memory_port::outcome::failed) {
+            if (writes)
+                access_error(dma_side::s2m, t.queue, cause::s2m_data_response,
+                             misuse::unmapped_destination, fmt::format("{:#x}", address), reports);
+            else
+                access_error(dma_side::m2s, t.queue, cause::m2s_data_response,
+                             misuse::unmapped_source, fmt::format("{:#x}", address), reports);
+            return progress::failed;
+        }
+        packet.moved += length;
+    }
+    return progress::done;
+}
+
 void dma_engine::finish(const transfer& t) {
     queue_pair& q = *queues_[t.queue];
+    const std::uint32_t ended_m2s = t.compute ? t.compute->m2s : t.ends_source ? 1 : 0;
+    const std::uint32_t ended_s2m = t.compute ? t.compute->s2m : t.ends_destination ? 1 : 0;
     if (trace::on())
-        trace::event(group_.owner.name(), "copied",
+        trace::event(group_.owner.name(), t.compute ? t.compute->operation.name() : "copied",
                      {{"engine", group_.first_engine + number_},
                       {"queue", t.queue},
                       trace::hex("from", t.source),
                       trace::hex("to", t.destination),
                       {"bytes", t.length}});
-    if (t.ends_source) q[dma_side::m2s].ring.complete();
-    if (t.ends_destination) q[dma_side::s2m].ring.complete();
-    count_.descriptors += t.ends_source ? 1 : 0;
+    for (std::uint32_t n = 0; n < ended_m2s; ++n) q[dma_side::m2s].ring.complete();
+    for (std::uint32_t n = 0; n < ended_s2m; ++n) q[dma_side::s2m].ring.complete();
+    count_.descriptors += ended_m2s;
     if (--q.in_flight == 0) q.barrier = false;
     if (t.interrupt) {
         constexpr unsigned dma_trace_slot = 0;
@@ -663,7 +840,13 @@ bool dma_engine::raise(dma_side side, unsigned number, unsigned cause, bool alwa
         set(reg::primary_cause, primary_d, 0x100ull << group);
     const bool aborts =
         always_aborts || (group_.regs.get(reg::secondary_abort_mask, group, number_) & bit) == 0;
-    if (aborts) abort(side, number);
+    if (aborts) {
+        group_.notifications.post(
+            error_slot,
+            {notification::kind::error, static_cast<std::uint8_t>(number), group << 8 | cause},
+            number_);
+        abort(side, number);
+    }
     return aborts;
 }
 
@@ -672,6 +855,11 @@ std::uint32_t dma_engine::length_of(dma_side side, const dma_descriptor& d) cons
     const bool none = side == dma_side::m2s && (d.words[0] & 0xffff) == 0 &&
                       group_.regs.get(regs::m2s_packet_length::length_0_is_64k, 0, number_) == 0;
     return none ? 0 : d.length();
+}
+
+bool dma_engine::barriers_count(unsigned number) const {
+    return regs::m2s_q_rate_limit_mask::dmb.get(
+               queue_register(reg::m2s_q_rate_limit_mask, number)) == 0;
 }
 
 /// The upper half passes through the queue's selector.

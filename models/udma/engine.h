@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "models/notification_queue/notification_queue.h"
+#include "models/udma/operation.h"
 #include "models/udma/ring.h"
 #include "platform/misuse/misuse.h"
 #include "platform/registers/register_bank.h"
@@ -37,7 +38,16 @@ struct dma_group {
         unsigned outstanding;                  ///< transfers in flight per engine
         std::uint64_t outstanding_bytes;       ///< no more start while these are in flight
     };
+    /// What computing costs, and what of it this generation can do.
+    struct computing {
+        unsigned permille;            ///< of the mover's rate, for casts and reductions
+        unsigned transpose_permille;  ///< the same, for transposes
+        /// Accumulation is done beside the memory: the old bytes do not pass through the mover.
+        bool accumulates_near_memory;
+        dma_operation::abilities can;
+    };
     timing times;
+    const computing compute;
     const unsigned first_engine;  ///< number of the group's engine 0 in the chip
     const sc_core::sc_object& owner;
     register_bank& regs;
@@ -115,6 +125,18 @@ private:
         std::uint32_t left = 0;  // bytes of current not yet given to a transfer
         std::uint64_t address = 0;
     };
+    struct compute_packet {
+        explicit compute_packet(const dma_descriptor& d) : operation(d) {}
+        dma_operation operation;
+        std::uint32_t m2s = 0, s2m = 0;  // descriptors of it so far
+        bool interrupt = false, barrier = false;
+        bool has_all_sources = false;
+        // while its bytes move
+        bool begun = false, written = false;
+        std::size_t access = 0;   // of operation.accesses()
+        std::uint32_t moved = 0;  // bytes of that
+        sc_core::sc_time delay;   // of what went through sockets
+    };
     struct queue_pair {
         std::array<stream, 2> sides;
         sc_core::sc_time ready_at;  // start latency of an idle queue
@@ -123,6 +145,7 @@ private:
         std::uint32_t in_flight = 0;
         bool barrier = false;                           // wait until nothing is in flight
         std::optional<sc_core::sc_time> starved_since;  // a begun packet lacks destination
+        std::unique_ptr<compute_packet> compute;        // the packet being collected is one
 
         stream& operator[](dma_side s) { return sides[static_cast<unsigned>(s)]; }
         const stream& operator[](dma_side s) const { return sides[static_cast<unsigned>(s)]; }
@@ -134,7 +157,8 @@ private:
         std::uint8_t queue;
         bool ends_source, ends_destination;  // completes the descriptor of that side
         bool interrupt;
-        bool dropped;  // its queue was reset or aborted
+        bool dropped;                                       // its queue was reset or aborted
+        std::unique_ptr<compute_packet> compute = nullptr;  // of plain copies: none
     };
     struct fetch_request {
         unsigned queue;
@@ -154,6 +178,7 @@ private:
     queue_pair& queue(unsigned number);
     std::uint32_t length_of(dma_side side, const dma_descriptor& d) const;
     std::uint64_t address_of(dma_side side, unsigned number, const dma_descriptor& d) const;
+    bool barriers_count(unsigned number) const;
     std::uint64_t queue_register(udma_regs::reg which, unsigned number) const;
     std::string name(unsigned number) const;
     void adopt_length(dma_ring& ring, unsigned number, std::uint32_t length);
@@ -177,17 +202,27 @@ private:
     bool accept_source(queue_pair& q, unsigned number);
     bool accept_destination(queue_pair& q, unsigned number);
     void launch(queue_pair& q, unsigned number);
+    void start(transfer t);
+    bool accept_compute(queue_pair& q, unsigned number, const dma_descriptor& d);
+    progress collect(queue_pair& q, unsigned number);
+    progress collect_sources(queue_pair& q, unsigned number);
+    void launch_compute(queue_pair& q, unsigned number);
+    bool refused(unsigned number, const std::optional<dma_operation::refusal>& why);
     bool full() const {
         return flight_.size() >= group_.times.outstanding ||
                bytes_in_flight_ >= group_.times.outstanding_bytes;
     }
     sc_core::sc_time reserve(const transfer& t);
+    std::uint64_t mover_bytes(const dma_operation& operation) const;
 
     // completing
     void complete_due(dma_budget& budget);
     progress move(transfer& t, dma_budget& budget);
     bool move_directly(transfer& t);
     progress move_burst(transfer& t);
+    progress move_compute(transfer& t);
+    progress move_accesses(transfer& t);
+    progress move_access(transfer& t, const dma_operation::access& access);
     void finish(const transfer& t);
 
     bool error(dma_side side, unsigned number, unsigned cause, const misuse::rule& rule,
@@ -209,6 +244,7 @@ private:
 
     std::vector<std::uint8_t> burst_;  // one burst between read and write, of the front transfer
     unsigned in_burst_ = 0;
+    std::vector<std::uint8_t> operands_;  // of the front transfer, when it computes
     deferral move_later_, fetch_later_;
     std::optional<fetch_request> fetching_;  // asked, not answered: asked again unchanged
     counters count_;

@@ -48,6 +48,10 @@ public:
         /// No more start while these are in flight: how far one engine can be ahead of another at a
         /// link they share.
         std::uint64_t outstanding_bytes = 256 << 10;
+        unsigned compute_permille = 1000;    ///< of the rate, for casts and reductions; invented
+        unsigned transpose_permille = 900;   ///< the same, for transposes
+        bool near_memory_accumulate = true;  ///< accumulation at the rate of a copy
+        bool fp8_e4m3fn = true;              ///< the engines know this format
     };
     static constexpr std::uint64_t engine_size = 0x40000;  ///< contract 6.1: UDMA registers
     static constexpr std::uint64_t misc_size = 0x2000;     ///< misc registers, notification queues

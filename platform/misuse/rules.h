@@ -50,7 +50,7 @@ inline constexpr rule ring_shape{"TRN-DMA-012", "ring-shape",
                                  "a ring length that the engine does not take"};
 inline constexpr rule unsupported_descriptor{
     "TRN-DMA-013", "unsupported-descriptor",
-    "a descriptor asks for an operation that this model lacks"};
+    "a descriptor has an operation type that stands for nothing"};
 inline constexpr rule doorbell_on_aborted_queue{"TRN-DMA-014", "doorbell-on-aborted-queue",
                                                 "the doorbell of a queue that stopped on an error"};
 inline constexpr rule destination_starved{
@@ -59,6 +59,18 @@ inline constexpr rule destination_starved{
 
 inline constexpr rule ring_base_misaligned{"TRN-DMA-016", "ring-base-misaligned",
                                            "a ring base that is not aligned to 256 bytes"};
+inline constexpr rule impossible_operation{
+    "TRN-DMA-017", "impossible-operation",
+    "a compute packet asks for an operation that the engine cannot do"};
+inline constexpr rule impossible_type{"TRN-DMA-018", "impossible-type",
+                                      "a compute packet has element types that do not go together"};
+inline constexpr rule operand_length{
+    "TRN-DMA-019", "operand-length",
+    "the lengths of a compute packet's operands, elements and results do not fit"};
+inline constexpr rule operand_overlap{"TRN-DMA-020", "operand-overlap",
+                                      "a compute packet writes over its own operands or results"};
+inline constexpr rule index_out_of_range{"TRN-DMA-021", "index-out-of-range",
+                                         "a gather or scatter has an index beyond its table"};
 
 // semaphores and events
 inline constexpr rule semaphore_overflow{"TRN-SEM-001", "semaphore-overflow",
@@ -169,6 +181,11 @@ inline constexpr std::array rules{doorbell_past_ring,
                                   doorbell_on_aborted_queue,
                                   destination_starved,
                                   ring_base_misaligned,
+                                  impossible_operation,
+                                  impossible_type,
+                                  operand_length,
+                                  operand_overlap,
+                                  index_out_of_range,
                                   semaphore_overflow,
                                   semaphore_out_of_range,
                                   notification_ring_shape,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How fast bytes move through a ring, against memcpy of the same blocks in the same process.
+#include "models/udma/dma_descriptor_regs.h"
 #include "tests/support/bench.h"
 #include "tests/unit/udma/udma_fixture.h"
 
@@ -48,6 +49,39 @@ test::bench_row bandwidth(dma_bench& bench, const std::string& name, std::uint32
     return row;
 }
 
+/// Posts sums of `count` pairs of 64 KiB of BF16, runs until they are done.
+void add_by_ring(dma_bench& bench, std::uint32_t count) {
+    namespace op = dma_descriptor_regs::compute_operation;
+    constexpr std::uint64_t other = 0x3000'0000;
+    constexpr std::uint32_t length = 65536, compute = 0x01080003 | 1u << 20;
+    const std::uint64_t word = op::operation.set(0, op::operation_add) |
+                               op::from.set(0, op::from_bf16) | op::to.set(0, op::from_bf16) |
+                               op::operands.set(0, 2);
+    for (std::uint64_t i = 0; i < count; ++i) {
+        bench.put(test::m2s, word, 0, dma_bench::first, 0, 0, compute);
+        bench.put(test::m2s, from + i * length, length, 0);
+        bench.put(test::m2s, other + i * length, length, dma_bench::last);
+        bench.put(test::s2m, to + i * length, length, 0);
+    }
+    bench.doorbell(test::s2m, count);
+    bench.doorbell(test::m2s, count * 3);
+    while (bench.dma.busy()) sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_US));
+}
+
+test::bench_row sums(dma_bench& bench, const std::string& name) {
+    constexpr std::size_t bytes = 1 << 20;
+    std::vector<double> by_ring, by_memcpy;
+    for (int round = 0; round < 15; ++round) {
+        by_ring.push_back(test::nanoseconds_once(bytes, [&] { add_by_ring(bench, 16); }));
+        by_memcpy.push_back(
+            test::nanoseconds_once(bytes, [&] { copy_by_memcpy(bench, 16, 65536); }));
+    }
+    test::bench_row row{name, 1 / test::median(by_ring), "GB/s"};
+    row.peer = "memcpy";
+    row.peer_value = 1 / test::median(by_memcpy);
+    return row;
+}
+
 }  // namespace
 
 int sc_main(int argc, char** argv) {
@@ -65,6 +99,7 @@ int sc_main(int argc, char** argv) {
             bandwidth(bench, "ring copy, 64 KiB descriptors, 1 MiB" + suffix, 16, 65536, goal));
         rows.push_back(
             bandwidth(bench, "ring copy, 4 KiB descriptors, 4 MiB" + suffix, 1024, 4096, false));
+        rows.push_back(sums(bench, "BF16 sum of two buffers of 1 MiB into a third" + suffix));
         const double each = test::nanoseconds_each(4096, [&] { copy_by_ring(bench, 4096, 64); });
         rows.push_back({"64-byte descriptor, posted and done" + suffix, each, "ns"});
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Descriptors, rings, doorbells and registers from anybody: whatever was posted, the engines come
 // to rest, and after a reset the next copy is right.
+#include "models/udma/dma_descriptor_regs.h"
 #include "platform/log.h"
 #include "tests/support/fuzz.h"
 #include "tests/unit/udma/udma_fixture.h"
@@ -63,6 +64,42 @@ void post_some_descriptors(dma_bench& bench, fuzz_random& random) {
     bench.doorbell(test::m2s, posted, q, e);
 }
 
+/// A compute packet whose words are nearly right: the checks behind the first one see some too.
+void post_some_compute(dma_bench& bench, fuzz_random& random) {
+    namespace op = dma_descriptor_regs::compute_operation;
+    const auto e = static_cast<unsigned>(random.below(engines));
+    const auto q = static_cast<unsigned>(random.below(queues));
+    const auto wild = [&] { return random.below(16) == 0; };
+    const auto operands = wild() ? random.below(32) : 1 + random.below(random.below(2) * 3 + 1);
+    const auto type = random.below(wild() ? 16 : 14);
+    std::uint64_t word = op::operation.set(0, random.below(wild() ? 16 : 9));
+    word = op::from.set(op::to.set(word, random.below(2) == 0 ? type : random.below(14)), type);
+    word = op::operands.set(word, operands);
+    if (random.below(3) == 0) word |= random.next() & (0x1full << 17);
+    if (wild()) word ^= 1ull << random.below(32);
+    const std::uint64_t parameter =
+        random.below(2) == 0 ? random.below(9) << 16 | random.below(9) : random.next() >> 32;
+    const auto length = static_cast<std::uint32_t>(
+        wild() ? random.below(65536) : (1 + random.below(16)) * (1u << random.below(8)));
+    bench.put(test::m2s, word | parameter << 32, wild() ? 1 : 0, dma_bench::first, q, e,
+              0x01080003 | 1u << 20);
+    std::uint32_t sources = 1;
+    if (op::operation.get(word) == op::operation_scaled_add)
+        for (std::uint64_t n = 0; n < operands; n += 2, ++sources)
+            bench.put(test::m2s, random.next(), 0, 0, q, e, 0x01080003 | 2u << 20);
+    const auto pieces = operands == 0 ? 1 : operands + (random.below(3) == 0 ? 1 : 0);
+    for (std::uint64_t n = 0; n < pieces; ++n, ++sources)
+        bench.put(test::m2s, some_address(bench, random), length + (wild() ? 1 : 0),
+                  n + 1 == pieces && !wild() ? dma_bench::last : 0, q, e);
+    std::uint32_t destinations = 0;
+    for (std::uint64_t n = 1 + random.below(2); n > 0; --n, ++destinations)
+        bench.put(test::s2m, some_address(bench, random),
+                  random.below(2) == 0 ? length : static_cast<std::uint32_t>(1 + random.below(64)),
+                  0, q, e);
+    bench.doorbell(test::s2m, destinations, q, e);
+    bench.doorbell(test::m2s, sources, q, e);
+}
+
 /// What a driver does after trouble; then a copy must work.
 void reset_and_copy(dma_bench& bench, fuzz_random& random) {
     for (auto& line : bench.reset_lines) line.set(true);
@@ -93,7 +130,7 @@ int sc_main(int argc, char** argv) {
         set_timing(random.below(2) == 0 ? timing_mode::functional : timing_mode::contended);
         reset_and_copy(bench, random);
         for (auto n = 2 + random.below(20); n > 0; --n) {
-            switch (random.below(6)) {
+            switch (random.below(8)) {
             case 0:
             case 1:
                 write_some_register(bench, random);
@@ -101,6 +138,10 @@ int sc_main(int argc, char** argv) {
             case 2:
                 dma_bench::run(static_cast<double>(1 + random.below(5000)));
                 bench.messages.answer();
+                break;
+            case 3:
+            case 4:
+                post_some_compute(bench, random);
                 break;
             default:
                 post_some_descriptors(bench, random);

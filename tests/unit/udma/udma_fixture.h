@@ -222,6 +222,7 @@ private:
 
 class DmaEngineTest : public testing::Test, public dma_bench {
 protected:
+    explicit DmaEngineTest(const udma::config& cfg = {}) : dma_bench(cfg) {}
     void SetUp() override { sc_core::sc_start(sc_core::SC_ZERO_TIME); }  // elaborates
 };
 

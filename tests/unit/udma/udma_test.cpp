@@ -536,16 +536,15 @@ TEST_F(DmaErrorTest, ARingLengthThatIsNoMultipleOfSixteenIsReportedAndUsed) {
     EXPECT_TRUE(filled(dst, 64, 1));
 }
 
-TEST_F(DmaErrorTest, AnotherOperationThanACopyIsReportedAndCopied) {
+TEST_F(DmaErrorTest, AnOperationTypeThatStandsForNothingStopsTheQueue) {
     init_queue();
     fill(src, 64, 1);
-    constexpr std::uint32_t compute = 0x01080003 | 1u << 20;
-    put(m2s, src, 64, first | last, 0, 0, compute);
+    put(m2s, src, 64, first | last, 0, 0, 0x01080003 | 5u << 20);
     put(s2m, dst, 64, 0);
     ring_both(1);
     run(10'000);
     EXPECT_EQ(misuse::count(misuse::unsupported_descriptor), 1u);
-    EXPECT_TRUE(filled(dst, 64, 1));
+    EXPECT_FALSE(filled(dst, 64, 1));
 }
 
 TEST_F(DmaErrorTest, TheDoorbellOfAStoppedQueueIsIgnored) {

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/numerics/numerics.h"
+#include "models/udma/descriptor.h"
+#include "platform/misuse/misuse.h"
+#include "platform/registers/table.h"
+
+namespace trn {
+
+/// What a compute packet says: collected descriptor by descriptor, checked before anything is
+/// read, and carried out on bytes that its engine moves. Knows neither memory nor time.
+/// Spec: doc/dma_compute.md.
+class dma_operation {
+public:
+    /// What the engines of a generation can do.
+    struct abilities {
+        bool fp8_e4m3fn = true;
+    };
+    struct piece {
+        std::uint64_t address;
+        std::uint32_t length;
+    };
+    /// A piece and where its bytes are in the engine's buffer.
+    struct access {
+        std::uint64_t address;
+        std::uint32_t length, at;
+    };
+    struct refusal {
+        const misuse::rule& rule;
+        unsigned cause;  ///< bit of secondary group A
+        std::string why;
+    };
+    static constexpr std::uint32_t longest_operand = 64 << 10;
+
+    explicit dma_operation(const dma_descriptor& compute);
+
+    // Collecting. Nothing means: accepted.
+    std::optional<refusal> check_operation(const abilities& can) const;
+    std::optional<refusal> add_scales(const dma_descriptor& d);
+    void add_source(const piece& p) { sources_.push_back(p); }
+    /// After the last source.
+    std::optional<refusal> check_sources();
+    std::optional<refusal> add_destination(const piece& p);
+    /// Bytes that destinations are still needed for.
+    std::uint64_t destination_left() const { return destination_left_; }
+    /// After the last destination.
+    std::optional<refusal> check_overlap() const;
+
+    // Carrying out: the engine moves all of accesses() between memory and its buffer, asks for the
+    // next stage, and so on until writing().
+    /// Lays out the buffer.
+    void begin(std::vector<std::uint8_t>& buffer);
+    const std::vector<access>& accesses() const { return accesses_; }
+    bool writing() const { return stage_ == stage::results; }
+    std::optional<refusal> next_stage(std::vector<std::uint8_t>& buffer);
+
+    // For the time it takes.
+    bool accumulates() const;
+    bool transposes() const;
+    std::uint64_t bytes_read() const { return source_bytes_; }
+    std::uint64_t bytes_written() const { return std::uint64_t{result_bytes_} * copies(); }
+    const std::vector<piece>& sources() const { return sources_; }
+    const std::vector<piece>& destinations() const { return destinations_; }
+    const char* name() const;
+
+private:
+    enum class stage { indices, operands, results };
+
+    bool flag(const register_field& f) const { return f.get(word_) != 0; }
+    std::uint64_t code() const;
+    bool computes() const;
+    bool indirect() const;
+    unsigned copies() const;
+    numerics::element from() const;
+    numerics::element to() const;
+    std::uint32_t element_bytes() const;
+    std::uint32_t indices() const { return sources_.front().length / 4; }
+    std::uint32_t index(const std::vector<std::uint8_t>& buffer, std::uint32_t i) const;
+    std::optional<refusal> check_flags() const;
+    std::optional<refusal> check_types(const abilities& can) const;
+    std::optional<refusal> check_operands() const;
+    std::optional<refusal> check_table() const;
+    std::optional<refusal> look_up(std::vector<std::uint8_t>& buffer);
+    void compute(std::vector<std::uint8_t>& buffer) const;
+    void list_results();
+    void list(const std::vector<piece>& pieces, std::uint32_t at);
+
+    std::uint32_t length_, word_, parameter_;
+    std::vector<float> scales_;
+    std::vector<piece> sources_, destinations_;
+    std::uint64_t source_bytes_ = 0, destination_left_ = 0;
+    std::uint32_t result_bytes_ = 0;  // of one copy
+
+    stage stage_ = stage::operands;
+    std::vector<access> accesses_;
+    std::uint32_t operands_at_ = 0, result_at_ = 0;  // in the buffer
+};
+
+}  // namespace trn
