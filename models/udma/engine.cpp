@@ -8,6 +8,7 @@
 
 #include "models/udma/causes.h"
 #include "models/udma/dma_descriptor_regs.h"
+#include "models/udma/dma_generator_regs.h"
 #include "models/udma/udma_regs.h"
 #include "platform/kernel/trace.h"
 #include "platform/tlm/backing_store.h"
@@ -176,6 +177,8 @@ void dma_engine::drop(unsigned number) {
         in_burst_ = 0;
     }
     for (transfer& t : flight_) t.dropped |= t.queue == number;
+    if (!generations_.empty() && generations_.front().queue == number) generate_later_.abandon();
+    for (generation& g : generations_) g.dropped |= g.queue == number;
     if (fetching_ && fetching_->queue == number) {
         fetch_later_.abandon();
         fetching_.reset();
@@ -206,7 +209,8 @@ bool dma_engine::aborted(dma_side side) const {
 }
 
 bool dma_engine::busy(dma_side side) const {
-    return std::any_of(queues_.begin(), queues_.end(),
+    return !generations_.empty() ||
+           std::any_of(queues_.begin(), queues_.end(),
                        [side](const auto& q) { return q && (*q)[side].ring.pending() > 0; });
 }
 
@@ -219,6 +223,9 @@ std::uint64_t dma_engine::owned() const {
 }
 
 std::optional<std::string> dma_engine::waits_for() const {
+    if (generate_later_.ready != nullptr)
+        return fmt::format("{}: ring memory has not answered the descriptor generator",
+                           name(generations_.front().queue));
     for (unsigned n = 0; n < queues; ++n) {
         if (queues_[n] == nullptr) continue;
         const queue_pair& q = *queues_[n];
@@ -244,6 +251,7 @@ void dma_engine::step(dma_budget& budget) {
     for (auto& q : queues_) {
         if (q && q->starved_since) expire_starvation(*q);
     }
+    generate_due(budget);
     do complete_due(budget);
     while (!budget.spent() && start_next() != progress::blocked);
     decide_due();
@@ -252,12 +260,15 @@ void dma_engine::step(dma_budget& budget) {
 void dma_engine::add_wake_events(sc_core::sc_event_or_list& list) const {
     if (move_later_.ready != nullptr) list |= *move_later_.ready;
     if (fetch_later_.ready != nullptr) list |= *fetch_later_.ready;
+    if (generate_later_.ready != nullptr) list |= *generate_later_.ready;
 }
 
 void dma_engine::decide_due() {
     due_.reset();
     if (!flight_.empty() && move_later_.ready == nullptr)
         wake_at(flight_.front().dropped ? sc_core::sc_time_stamp() : flight_.front().completes_at);
+    if (!generations_.empty() && generate_later_.ready == nullptr)
+        wake_at(generations_.front().ready_at);
     const bool may_start = !fetching_ && !full();
     for (unsigned n = 0; n < queues; ++n) {
         if (queues_[n] == nullptr) continue;
@@ -357,11 +368,14 @@ dma_engine::progress dma_engine::load(queue_pair& q, unsigned number, dma_side s
 
 dma_engine::fetch_request dma_engine::next_fetch(unsigned number, dma_side side) const {
     const dma_ring& ring = (*queues_[number])[side].ring;
-    const std::uint64_t base =
-        (queue_register(pick(side, reg::m2s_q_base_lo, reg::s2m_q_base_lo), number) & ~0xffull) |
-        queue_register(pick(side, reg::m2s_q_base_hi, reg::s2m_q_base_hi), number) << 32;
-    return {number, side, base + std::uint64_t{ring.fetch_at()} * sizeof(dma_descriptor),
+    return {number, side,
+            ring_base(side, number) + std::uint64_t{ring.fetch_at()} * sizeof(dma_descriptor),
             ring.next_burst()};
+}
+
+std::uint64_t dma_engine::ring_base(dma_side side, unsigned number) const {
+    return (queue_register(pick(side, reg::m2s_q_base_lo, reg::s2m_q_base_lo), number) & ~0xffull) |
+           queue_register(pick(side, reg::m2s_q_base_hi, reg::s2m_q_base_hi), number) << 32;
 }
 
 dma_engine::progress dma_engine::fetch(const fetch_request& wanted) {
@@ -604,6 +618,119 @@ std::uint64_t dma_engine::mover_bytes(const dma_operation& operation) const {
     const unsigned permille =
         operation.transposes() ? group_.compute.transpose_permille : group_.compute.permille;
     return std::max(read, operation.bytes_written()) * 1000 / permille;
+}
+
+// ---- generating descriptors
+
+namespace status = dma_generator_regs::status;
+
+void dma_engine::generate(unsigned number, const sc_time& delay) {
+    if (status::busy.get(generator_status(number)) != 0) {
+        misuse::report(misuse::generator_command, group_.owner,
+                       name(number) + ": START while the command before is being carried out");
+        return;
+    }
+    queue(number);  // from now on its reset has something to drop
+    sc_time begin = sc_core::sc_time_stamp() + delay;
+    if (!generations_.empty()) begin = std::max(begin, generations_.back().ready_at);
+    const bool functional = timing() == timing_mode::functional;
+    generations_.push_back(
+        {generator_command(group_.generator_regs, number, number_), number,
+         begin + (functional ? group_.times.functional_step : group_.times.generation_latency)});
+    group_.generator_regs.set(dma_generator_regs::reg::status, status::busy.mask(), number,
+                              number_);
+    decide_due();
+}
+
+/// Commands are carried out one after another. A command that was dropped by a reset stays in the
+/// list until its turn: whoever works on it may be the one who caused the reset.
+void dma_engine::generate_due(dma_budget& budget) {
+    while (!generations_.empty() && !budget.spent()) {
+        generation& g = generations_.front();
+        if (g.ready_at > sc_core::sc_time_stamp()) return;
+        if (!g.dropped && (g.begun || begin_generation(g))) {
+            const progress result = write_generated(g);
+            if (result == progress::blocked) return;
+            --budget.transfers;
+            if (result == progress::done && !g.dropped) {
+                const std::uint32_t count = g.what.pieces();
+                end_generation(g, count);
+                doorbell(dma_side::s2m, g.queue, count, sc_core::SC_ZERO_TIME);
+                doorbell(dma_side::m2s, g.queue, count, sc_core::SC_ZERO_TIME);
+            }
+        }
+        if (g.dropped && status::busy.get(generator_status(g.queue)) != 0)
+            end_generation(g, status::failed.mask());
+        generations_.pop_front();
+    }
+}
+
+std::uint64_t dma_engine::generator_status(unsigned number) const {
+    return group_.generator_regs.get(dma_generator_regs::reg::status, number, number_);
+}
+
+void dma_engine::end_generation(const generation& g, std::uint64_t shown) {
+    group_.generator_regs.set(dma_generator_regs::reg::status, shown, g.queue, number_);
+}
+
+bool dma_engine::begin_generation(generation& g) {
+    const auto refuse = [&](const char* why) {
+        misuse::report(misuse::generator_command, group_.owner, name(g.queue) + ": " + why);
+        end_generation(g, status::failed.mask());
+        return false;
+    };
+    const std::uint32_t count = g.what.pieces();
+    if (count == 0) return refuse("no pieces, too many, or pieces of no or too many bytes");
+    queue_pair& q = queue(g.queue);
+    for (const dma_side side : {dma_side::m2s, dma_side::s2m}) {
+        dma_ring& ring = q[side].ring;
+        const auto length =
+            queue_register(pick(side, reg::m2s_q_length, reg::s2m_q_length), g.queue);
+        adopt_length(ring, g.queue, static_cast<std::uint32_t>(length));
+        if (q[side].aborted) return refuse("the queue is stopped");
+        if (count > ring.length() - ring.pending()) return refuse("a ring has no room");
+        g.at[static_cast<unsigned>(side)] = ring.tail();
+    }
+    return g.begun = true;
+}
+
+dma_engine::progress dma_engine::write_generated(generation& g) {
+    const queue_mover mover(*this, g.queue);
+    const acting as(mover);
+    const std::uint32_t count = g.what.pieces();
+    std::array<dma_descriptor, axi_boundary / sizeof(dma_descriptor)> burst;
+    for (; g.side < 2; ++g.side, g.written = 0) {
+        const auto side = static_cast<dma_side>(g.side);
+        const std::uint32_t ring_length = queue(g.queue)[side].ring.length();
+        while (g.written < count) {
+            dma_ring::position at = g.at[g.side];
+            at.advance(g.written, ring_length);
+            const std::uint64_t address =
+                ring_base(side, g.queue) + std::uint64_t{at.index} * sizeof(dma_descriptor);
+            const auto fits = static_cast<std::uint32_t>(to_boundary(address) / sizeof burst[0]);
+            const std::uint32_t n = std::min({count - g.written, ring_length - at.index, fits});
+            for (std::uint32_t i = 0; i < n; ++i)
+                burst[i] = side == dma_side::m2s ? g.what.source(g.written + i, at.pass)
+                                                 : g.what.destination(g.written + i, at.pass);
+            const auto reports = misuse::reports();
+            sc_time delay;  // hidden in the latency of the command
+            const auto result = group_.memory.access(tlm::TLM_WRITE_COMMAND, address, burst.data(),
+                                                     n * static_cast<unsigned>(sizeof burst[0]),
+                                                     generate_later_, delay);
+            if (g.dropped) return progress::failed;
+            if (result == memory_port::outcome::deferred) return progress::blocked;
+            if (result == memory_port::outcome::failed) {
+                const bool m2s = side == dma_side::m2s;
+                access_error(side, g.queue,
+                             m2s ? cause::m2s_prefetch_response : cause::s2m_prefetch_response,
+                             misuse::unmapped_descriptor,
+                             fmt::format("{} ring at {:#x}", text(side), address), reports);
+                return progress::failed;
+            }
+            g.written += n;
+        }
+    }
+    return progress::done;
 }
 
 // ---- completing

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "models/notification_queue/notification_queue.h"
+#include "models/udma/generator.h"
 #include "models/udma/operation.h"
 #include "models/udma/ring.h"
 #include "platform/misuse/misuse.h"
@@ -35,6 +36,7 @@ struct dma_group {
         sc_core::sc_time descriptor_overhead;  ///< of each descriptor, on top of its bytes
         sc_core::sc_time stream_timeout;       ///< of a packet that has begun and lacks destination
         sc_core::sc_time functional_step;      ///< what an activation takes in functional timing
+        sc_core::sc_time generation_latency;   ///< of a descriptor generator's command
         unsigned outstanding;                  ///< transfers in flight per engine
         std::uint64_t outstanding_bytes;       ///< no more start while these are in flight
     };
@@ -51,6 +53,7 @@ struct dma_group {
     const unsigned first_engine;  ///< number of the group's engine 0 in the chip
     const sc_core::sc_object& owner;
     register_bank& regs;
+    register_bank& generator_regs;
     notification_queue& notifications;
     memory_port& memory;
     /// An engine's abort state may have changed.
@@ -89,6 +92,8 @@ public:
                   const sc_core::sc_time& delay);
     void reset_queue(dma_side side, unsigned queue);
     void change_state(dma_side side, std::uint64_t written);
+    /// START of the queue's descriptor generator.
+    void generate(unsigned queue, const sc_core::sc_time& delay);
     /// An enable bit of some queue changed.
     void enables_changed() { decide_due(); }
     /// Everything back to power-on; work in flight is dropped.
@@ -112,7 +117,8 @@ public:
     /// What else may wake it: a memory that answers later.
     void add_wake_events(sc_core::sc_event_or_list& list) const;
     bool waits_for_memory() const {
-        return move_later_.ready != nullptr || fetch_later_.ready != nullptr;
+        return move_later_.ready != nullptr || fetch_later_.ready != nullptr ||
+               generate_later_.ready != nullptr;
     }
     void step(dma_budget& budget);
 
@@ -166,6 +172,15 @@ private:
         std::uint64_t address;
         std::uint32_t count;
     };
+    struct generation {  // a command of the descriptor generator that is being carried out
+        generator_command what;
+        unsigned queue;
+        sc_core::sc_time ready_at;
+        std::array<dma_ring::position, 2> at = {};  // tails at its begin, per side
+        bool begun = false, dropped = false;
+        unsigned side = 0;
+        std::uint32_t written = 0;  // descriptors of that side
+    };
     enum class progress { done, blocked, failed };
     /// Whose accesses to memory these are, for whoever they go wrong with.
     struct queue_mover final : initiator {
@@ -215,6 +230,14 @@ private:
     sc_core::sc_time reserve(const transfer& t);
     std::uint64_t mover_bytes(const dma_operation& operation) const;
 
+    // generating descriptors
+    void generate_due(dma_budget& budget);
+    bool begin_generation(generation& g);
+    progress write_generated(generation& g);
+    std::uint64_t generator_status(unsigned number) const;
+    void end_generation(const generation& g, std::uint64_t status);
+    std::uint64_t ring_base(dma_side side, unsigned number) const;
+
     // completing
     void complete_due(dma_budget& budget);
     progress move(transfer& t, dma_budget& budget);
@@ -245,7 +268,8 @@ private:
     std::vector<std::uint8_t> burst_;  // one burst between read and write, of the front transfer
     unsigned in_burst_ = 0;
     std::vector<std::uint8_t> operands_;  // of the front transfer, when it computes
-    deferral move_later_, fetch_later_;
+    std::deque<generation> generations_;
+    deferral move_later_, fetch_later_, generate_later_;
     std::optional<fetch_request> fetching_;  // asked, not answered: asked again unchanged
     counters count_;
 };

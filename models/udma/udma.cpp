@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "models/udma/dma_generator_regs.h"
 #include "models/udma/sdma_misc_regs.h"
 #include "models/udma/udma_regs.h"
 #include "platform/kernel/fault_arguments.h"
@@ -37,9 +38,12 @@ udma::udma(sc_core::sc_module_name name, const config& cfg)
       misc_regs_(
           sdma_misc_regs::table,
           {.instances = cfg.engines, .stride = cfg.misc_stride, .latency = cfg.register_latency}),
+      generator_regs_(dma_generator_regs::table, {.instances = cfg.engines,
+                                                  .stride = dma_generator_regs::size,
+                                                  .latency = cfg.register_latency}),
       notifications_(*this, cfg.register_latency, cfg.engines, cfg.misc_stride),
       group_{{cfg.bytes_per_second, cfg.start_latency, cfg.descriptor_overhead, cfg.stream_timeout,
-              cfg.functional_step, cfg.outstanding, cfg.outstanding_bytes},
+              cfg.functional_step, cfg.generation_latency, cfg.outstanding, cfg.outstanding_bytes},
              {cfg.compute_permille,
               cfg.transpose_permille,
               cfg.near_memory_accumulate,
@@ -47,6 +51,7 @@ udma::udma(sc_core::sc_module_name name, const config& cfg)
              cfg.first_engine,
              *this,
              regs_,
+             generator_regs_,
              notifications_,
              memory_port_,
              [this] { update_aborted(); }},
@@ -60,6 +65,7 @@ udma::udma(sc_core::sc_module_name name, const config& cfg)
     hook_queues();
     hook_states();
     hook_interrupt_groups();
+    hook_generator();
     SC_METHOD(run);
     sensitive << wake_;
     dont_initialize();
@@ -71,6 +77,10 @@ udma::place udma::find_in_slot(std::uint64_t address) const {
     const std::uint64_t engine = address / cfg_.stride, offset = address % cfg_.stride;
     if (engine >= cfg_.engines) return {};
     if (offset < engine_size) return {part::engine, static_cast<unsigned>(engine), address};
+    if (cfg_.descriptor_generator && offset >= generator_offset &&
+        offset < generator_offset + dma_generator_regs::size)
+        return {part::generator, static_cast<unsigned>(engine),
+                engine * dma_generator_regs::size + offset - generator_offset};
     if (offset - engine_size >= cfg_.misc_stride) return {};
     return find_in_misc(engine * cfg_.misc_stride + offset - engine_size);
 }
@@ -98,6 +108,8 @@ void udma::access(tlm::tlm_generic_payload& payload, sc_time& delay, const place
         regs_.access(payload, delay);
     else if (where.which == part::misc)
         misc_regs_.access(payload, delay);
+    else if (where.which == part::generator)
+        generator_regs_.access(payload, delay);
     else
         notifications_.access(payload, delay);
     payload.set_address(address);
@@ -107,9 +119,10 @@ unsigned udma::peek(tlm::tlm_generic_payload& payload, const place& where) {
     if (where.which == part::hole) return 0;
     const std::uint64_t address = payload.get_address();
     payload.set_address(where.address);
-    const unsigned done = where.which == part::engine ? regs_.debug_access(payload)
-                          : where.which == part::misc ? misc_regs_.debug_access(payload)
-                                                      : notifications_.debug_access(payload);
+    const unsigned done = where.which == part::engine      ? regs_.debug_access(payload)
+                          : where.which == part::misc      ? misc_regs_.debug_access(payload)
+                          : where.which == part::generator ? generator_regs_.debug_access(payload)
+                                                           : notifications_.debug_access(payload);
     payload.set_address(address);
     return done;
 }
@@ -203,6 +216,14 @@ std::uint64_t udma::state(unsigned number, dma_side side) const {
            nibble << field::completion.lsb;
 }
 
+void udma::hook_generator() {
+    generator_regs_.on_write(dma_generator_regs::reg::start, [this](register_access& a) {
+        if (dma_generator_regs::start::go.get(a.written) == 0) return;
+        engine(a.instance).generate(a.index, a.delay);
+        schedule();
+    });
+}
+
 void udma::hook_interrupt_groups() {
     struct names {
         reg cause, cause_set, mask, mask_clear, status, control;
@@ -255,6 +276,7 @@ void udma::reset_part(unsigned line, bool level) {
         if (reset_line_of(n) != line) continue;
         regs_.reset(n);
         misc_regs_.reset(n);
+        generator_regs_.reset(n);
         notifications_.reset(n);
         if (engines_[n]) reset_engine(n);
     }

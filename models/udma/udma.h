@@ -52,9 +52,12 @@ public:
         unsigned transpose_permille = 900;   ///< the same, for transposes
         bool near_memory_accumulate = true;  ///< accumulation at the rate of a copy
         bool fp8_e4m3fn = true;              ///< the engines know this format
+        bool descriptor_generator = true;    ///< in slots with an SDMA block
+        sc_core::sc_time generation_latency{600, sc_core::SC_NS};  ///< of a generator's command
     };
     static constexpr std::uint64_t engine_size = 0x40000;  ///< contract 6.1: UDMA registers
     static constexpr std::uint64_t misc_size = 0x2000;     ///< misc registers, notification queues
+    static constexpr std::uint64_t generator_offset = 0x42000;  ///< in a slot; invented
 
     tlm_utils::simple_target_socket<udma, 64> registers{"registers"};
     tlm_utils::simple_target_socket_optional<udma, 64> misc{"misc"};
@@ -80,7 +83,7 @@ public:
     void inject(std::string_view fault, const fault_arguments& arguments) override;
 
 private:
-    enum class part { engine, misc, notifications, hole };
+    enum class part { engine, misc, notifications, generator, hole };
     /// Where an access goes: a part of an engine, and the address in that part's bank.
     struct place {
         part which = part::hole;
@@ -110,6 +113,7 @@ private:
 
     void hook_queues();
     void hook_states();
+    void hook_generator();
     void hook_interrupt_groups();
     dma_engine& engine(unsigned number);
     std::uint64_t state(unsigned number, dma_side side) const;
@@ -128,6 +132,7 @@ private:
     memory_port memory_port_;
     register_bank regs_;
     register_bank misc_regs_;
+    register_bank generator_regs_;
     notification_queue notifications_;
     dma_group group_;
     std::vector<std::unique_ptr<dma_engine>> engines_;

@@ -71,6 +71,9 @@ inline constexpr rule operand_overlap{"TRN-DMA-020", "operand-overlap",
                                       "a compute packet writes over its own operands or results"};
 inline constexpr rule index_out_of_range{"TRN-DMA-021", "index-out-of-range",
                                          "a gather or scatter has an index beyond its table"};
+inline constexpr rule generator_command{
+    "TRN-DMA-022", "generator-command",
+    "a descriptor generator was given a command that it cannot carry out"};
 
 // semaphores and events
 inline constexpr rule semaphore_overflow{"TRN-SEM-001", "semaphore-overflow",
@@ -186,6 +189,7 @@ inline constexpr std::array rules{doorbell_past_ring,
                                   operand_length,
                                   operand_overlap,
                                   index_out_of_range,
+                                  generator_command,
                                   semaphore_overflow,
                                   semaphore_out_of_range,
                                   notification_ring_shape,

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Descriptors that the engine generates by itself from a command.
+#include <gtest/gtest.h>
+
+#include "models/udma/dma_generator_regs.h"
+#include "tests/support/register_contract.h"
+#include "tests/unit/udma/udma_fixture.h"
+
+namespace {
+
+using namespace trn;
+using test::DmaEngineTest, test::m2s, test::s2m;
+namespace g = dma_generator_regs;
+
+constexpr std::uint64_t src = 0x1000'0000, dst = 0x2000'0000;
+
+class DmaGeneratorTest : public DmaEngineTest {
+protected:
+    static constexpr std::uint64_t generator = registers_at + udma::generator_offset;
+
+    void tell(g::reg r, std::uint32_t value, unsigned q = 0) {
+        EXPECT_EQ(cpu.write(generator + g::offset(r, q), value), tlm::TLM_OK_RESPONSE);
+    }
+    void dimension(unsigned d, std::uint32_t count, std::int32_t source, std::int32_t destination,
+                   unsigned q = 0) {
+        tell(g::reg::count, count, q * 3 + d);
+        tell(g::reg::source_stride, static_cast<std::uint32_t>(source), q * 3 + d);
+        tell(g::reg::destination_stride, static_cast<std::uint32_t>(destination), q * 3 + d);
+    }
+    void pieces(std::uint64_t from, std::uint64_t to, std::uint32_t bytes, unsigned q = 0) {
+        tell(g::reg::source_lo, static_cast<std::uint32_t>(from), q);
+        tell(g::reg::source_hi, static_cast<std::uint32_t>(from >> 32), q);
+        tell(g::reg::destination_lo, static_cast<std::uint32_t>(to), q);
+        tell(g::reg::destination_hi, static_cast<std::uint32_t>(to >> 32), q);
+        tell(g::reg::piece, bytes, q);
+    }
+    void start(unsigned q = 0) { tell(g::reg::start, g::start::go.mask(), q); }
+    std::uint32_t status(unsigned q = 0) {
+        return cpu.read(generator + g::offset(g::reg::status, q));
+    }
+    static constexpr std::uint32_t busy = 1u << 31, failed = 1u << 30;
+};
+
+TEST_F(DmaGeneratorTest, KeepsItsRegisterContract) {
+    test::register_contract(cpu, g::table, generator).check();
+}
+
+TEST_F(DmaGeneratorTest, OneCommandMovesATileWithStrides) {
+    init_queue(0, 256);
+    for (unsigned row = 0; row < 128; ++row)
+        fill(src + row * 2048, 512, static_cast<std::uint8_t>(row));
+    pieces(src, dst, 512);
+    dimension(0, 128, 2048, 4096);
+    start();
+    EXPECT_EQ(status(), busy);
+    run(580);
+    EXPECT_EQ(status(), busy) << "600 ns from the command";
+    run(100);
+    EXPECT_EQ(status(), 128u);
+    run(50'000);
+    for (unsigned row = 0; row < 128; ++row)
+        ASSERT_TRUE(filled(dst + row * 4096, 512, static_cast<std::uint8_t>(row))) << row;
+    EXPECT_EQ(done(m2s), 0x40000080u);
+    EXPECT_EQ(done(s2m), 0x40000080u);
+    EXPECT_EQ(dma.count(0).aborts, 0u);
+}
+
+TEST_F(DmaGeneratorTest, ThreeDimensionsAndNegativeStrides) {
+    init_queue();
+    for (std::uint32_t i = 0; i < 24; ++i) fill(src + i * 8, 8, static_cast<std::uint8_t>(i));
+    pieces(src + 23 * 8, dst, 8);  // backwards: 2 x 3 x 4 pieces
+    dimension(0, 4, -8, 8);
+    dimension(1, 3, -32, 64);
+    dimension(2, 2, -96, 1024);
+    start();
+    run(100'000);
+    for (std::uint32_t i = 0; i < 24; ++i)
+        EXPECT_TRUE(filled(dst + i % 4 * 8 + i / 4 % 3 * 64 + i / 12 * 1024, 8,
+                           static_cast<std::uint8_t>(23 - i)))
+            << i;
+}
+
+TEST_F(DmaGeneratorTest, RingsWrapAndDescriptorsOfTheCoreFollow) {
+    init_queue(0, 32);
+    fill(src, 4096, 3);
+    for (int round = 0; round < 5; ++round) {
+        pieces(src, dst, 100);
+        dimension(0, 20, 100, 100);
+        start();
+        run(20'000);
+        ASSERT_EQ(status(), 20u);
+        ASSERT_TRUE(filled(dst, 2000, 3)) << round;
+        fill(dst, 2000, 0);
+    }
+    EXPECT_EQ(done(m2s), 4u << 30 | 100u % 32) << "100 descriptors: pass 1 + 3";
+    EXPECT_EQ(dma.count(0).aborts, 0u) << "the ring ids were right";
+}
+
+TEST_F(DmaGeneratorTest, TheLastPieceCarriesTheFlags) {
+    init_queue();
+    const std::uint64_t nq = registers_at + 0x41000 + 0x100;
+    cpu.write<std::uint32_t>(nq + 4, static_cast<std::uint32_t>(host_at >> 32));
+    cpu.write<std::uint32_t>(nq + 0, 0x10000);
+    cpu.write<std::uint32_t>(nq + 8, 4096);
+    fill(src, 4096, 3);
+    pieces(src, dst, 4);
+    dimension(0, 3, 4, 4);
+    tell(g::reg::last, 3);
+    start();
+    run(20'000);
+    EXPECT_EQ(cpu.read(nq + 0xc), 0x80000010u) << "one entry";
+    std::array<std::uint32_t, 4> words;
+    std::memcpy(words.data(), at(ring_at + 2 * 16), 16);
+    EXPECT_EQ(words[0], 0x0d000004u);
+    EXPECT_EQ(words[1], 0x05080003u);
+    std::memcpy(words.data(), at(ring_at + 1 * 16), 16);
+    EXPECT_EQ(words[1], 0x01080003u);
+}
+
+TEST_F(DmaGeneratorTest, QueuesHaveCommandsOfTheirOwn) {
+    init_queue(0);
+    init_queue(5);
+    fill(src, 4096, 3);
+    pieces(src, dst, 1000, 0);
+    pieces(src + 1000, dst + 0x100000, 2000, 5);
+    start(5);
+    start(0);
+    run(20'000);
+    EXPECT_EQ(std::memcmp(at(dst), at(src), 1000), 0);
+    EXPECT_EQ(std::memcmp(at(dst + 0x100000), at(src + 1000), 2000), 0);
+}
+
+TEST_F(DmaGeneratorTest, CommandsThatCannotBeAreRefusedAndNothingIsWritten) {
+    init_queue(0, 32);
+    const auto refused = [&](std::uint32_t bytes, std::uint32_t count, std::uint32_t outer = 1) {
+        const auto counted = misuse::count(misuse::generator_command);
+        pieces(src, dst, bytes);
+        dimension(0, count, 4, 4);
+        dimension(1, outer, 0, 0);
+        start();
+        run(20'000);
+        EXPECT_EQ(status(), failed);
+        EXPECT_EQ(misuse::count(misuse::generator_command), counted + 1);
+        EXPECT_EQ(at(ring_at)[0], 0);
+    };
+    refused(0, 1);
+    refused(65537, 1);
+    refused(4, 0);
+    refused(4, 33);
+    refused(4, 65535, 65535);
+    start();
+    start();  // while busy
+    run(20'000);
+    EXPECT_EQ(misuse::count(misuse::generator_command), 7u);
+    EXPECT_EQ(status(), failed);
+    dimension(1, 1, 0, 0);
+    dimension(0, 32, 4, 4);
+    start();
+    run(20'000);
+    EXPECT_EQ(status(), 32u);
+}
+
+TEST_F(DmaGeneratorTest, AQueueWithoutRingIsRefusedToo) {
+    pieces(src, dst, 4);
+    start();
+    run(20'000);
+    EXPECT_EQ(status(), failed);
+    EXPECT_EQ(misuse::count(misuse::generator_command), 1u);
+}
+
+TEST_F(DmaGeneratorTest, ARingThatDoesNotAnswerStopsTheQueue) {
+    init_queue(0, 64, 0, 0xa000'0000'0000);
+    pieces(src, dst, 4);
+    start();
+    run(20'000);
+    EXPECT_EQ(status(), failed);
+    EXPECT_TRUE(dma.aborted.level());
+    EXPECT_EQ(misuse::count(misuse::unmapped_descriptor), 1u);
+}
+
+TEST_F(DmaGeneratorTest, RingsThatAnswerLaterAreWaitedFor) {
+    init_queue(0, 32, 0, message_at);  // the s2m ring lies 1 MiB behind, outside
+    init_side(s2m, 0, 32);
+    fill(src, 4096, 3);
+    pieces(src, dst, 4);
+    dimension(0, 8, 4, 4);
+    start();
+    run(20'000);
+    EXPECT_EQ(status(), busy);
+    ASSERT_TRUE(dma.describe_wait().has_value());
+    for (int i = 0; i < 4; ++i) {
+        messages.answer();
+        run(20'000);
+    }
+    EXPECT_EQ(status(), 8u);
+    EXPECT_TRUE(filled(dst, 32, 3));
+    EXPECT_EQ(messages.changed_questions, 0u);
+}
+
+TEST_F(DmaGeneratorTest, AResetForgetsTheCommand) {
+    init_queue();
+    pieces(src, dst, 4);
+    start();
+    init_queue();
+    run(20'000);
+    EXPECT_EQ(done(m2s), 0x40000000u);
+    EXPECT_NE(status(), busy);
+    for (auto& line : reset_lines) line.set(true);
+    for (auto& line : reset_lines) line.set(false);
+    EXPECT_EQ(status(), 0u);
+    init_queue();
+    fill(src, 4, 9);
+    pieces(src, dst, 4);
+    start();
+    run(20'000);
+    EXPECT_TRUE(filled(dst, 4, 9));
+}
+
+}  // namespace
