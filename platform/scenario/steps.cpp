@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "platform/misuse/misuse.h"
+#include "platform/scenario/action.h"
 #include "platform/scenario/scenario.h"
 #include "platform/scenario/world.h"
 
@@ -91,27 +92,9 @@ namespace trn::scenario {
 
 using config::efa_status;
 
-namespace {
-
-using rpc::json;
-
-/// What a step does, and how the report calls it.
-struct action {
-    std::string text;
-    std::function<void(world&)> work;
-    std::optional<misuse::rule> provokes = {};
-    std::string shared = {};  ///< as of a step
-};
-
-constexpr std::uint64_t any = ~std::uint64_t{0};
-constexpr std::uint64_t word_max = 0xffffffff;
-
-// --- Memory
-
 std::vector<std::uint8_t> read_memory(world& w, const location& from, std::uint64_t size) {
     std::vector<std::uint8_t> bytes(size);
     const auto address = from.address(w.device, size);
-    // HBM is read through its BAR window: the DMA engine cannot vouch for its own work.
     if (from.what == location::kind::hbm)
         w.device.check(trn_window_read(w.device, from.number, from.offset, bytes.data(), size));
     else
@@ -127,6 +110,15 @@ void write_memory(world& w, const location& to, const std::vector<std::uint8_t>&
     else
         w.device.check(trn_write(w.device, to.core(w.device), address, bytes.data(), bytes.size()));
 }
+
+namespace {
+
+using rpc::json;
+
+constexpr std::uint64_t any = ~std::uint64_t{0};
+constexpr std::uint64_t word_max = 0xffffffff;
+
+// --- Memory
 
 void expect_equal(std::string_view where, const std::optional<pattern::mismatch>& wrong) {
     if (wrong) throw step_failure(fmt::format("{}: {}", where, to_string(*wrong)));
@@ -807,6 +799,7 @@ constexpr std::array kinds{
     step_kind{"release", read_release},
     step_kind{"descriptor", read_descriptor},
     step_kind{"doorbell", read_doorbell},
+    step_kind{"compute", read_compute},
     step_kind{"engine", read_engine},
     step_kind{"mailbox", read_mailbox},
     step_kind{"read_counters", read_read_counters},

@@ -72,6 +72,8 @@ trn_status allocate(trn_device* device, uint64_t size, trn_dma_memory* memory);
 void release(trn_device* device, trn_dma_memory* memory);
 
 /* Whether the bytes lie in memory that allocate() gave. */
+/* The device must not be sent to host memory that is not this process's. */
+trn_status check_descriptors(trn_device* device, const trn_descriptor* descriptors, uint32_t count);
 bool host_memory_holds(const trn_device* device, uint64_t iova, uint64_t size);
 
 trn_status need_probe(trn_device* device);

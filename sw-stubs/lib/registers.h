@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "trn/dma_descriptor_regs.h"
 #include "trn/fis_regs.h"
 #include "trn/misc_ram_regs.h"
 #include "trn/notification_queue_regs.h"

@@ -17,9 +17,8 @@ static void start_empty(trn_ring* ring) {
     memset(ring->m2s.host, 0, ring->m2s.size);
     memset(ring->s2m.host, 0, ring->s2m.size);
     *(volatile uint32_t*)ring->markers.host = MARKER;
-    ring->next = 0;
-    ring->ring_id = 1; /* contract 7.4: the first pass after a queue reset */
-    ring->appended = 0;
+    for (uint32_t n = 0; n < 2; ++n)
+        ring->sides[n] = (ring_side){.ring_id = 1}; /* contract 7.4: first pass after a reset */
     ring->in_flight = 0;
     ring->broken = TRN_OK;
 }
@@ -76,18 +75,22 @@ bool ring_has_room(const trn_ring* ring, uint32_t copies) {
     return job->state == JOB_FREE && ring->in_flight + copies + 1 < ring->length;
 }
 
+void ring_put(trn_ring* ring, trn_ring_kind kind, trn_descriptor descriptor) {
+    ring_side* side = &ring->sides[kind];
+    trn_descriptor* entries = kind == TRN_RING_M2S ? ring->m2s.host : ring->s2m.host;
+    entries[side->next] = trn_descriptor_with_ring_id(descriptor, side->ring_id);
+    ++side->appended;
+    if (++side->next == ring->length) {
+        side->next = 0;
+        side->ring_id = (side->ring_id + 1) % 4;
+    }
+}
+
 void ring_append(trn_device* device, trn_ring* ring, uint64_t destination, uint64_t source,
                  uint32_t size, uint32_t flags) {
     (void)device;
-    ((trn_descriptor*)ring->m2s.host)[ring->next] =
-        trn_m2s_descriptor(source, size, ring->ring_id, flags);
-    ((trn_descriptor*)ring->s2m.host)[ring->next] =
-        trn_s2m_descriptor(destination, size, ring->ring_id, flags);
-    ++ring->appended;
-    if (++ring->next == ring->length) {
-        ring->next = 0;
-        ring->ring_id = (ring->ring_id + 1) % 4;
-    }
+    ring_put(ring, TRN_RING_M2S, trn_m2s_descriptor(source, size, 0, flags));
+    ring_put(ring, TRN_RING_S2M, trn_s2m_descriptor(destination, size, 0, flags));
 }
 
 void ring_append_copy(trn_device* device, trn_ring* ring, uint64_t destination, uint64_t source,
@@ -115,9 +118,11 @@ trn_status ring_post(trn_device* device, trn_ring* ring, uint32_t flags, uint32_
     *word = 0;
     const uint64_t markers = host_address(device, ring->markers.iova);
     ring_append(device, ring, markers + 4 * (1 + number % RING_JOBS), markers, 4, flags);
-    const uint32_t count = ring->appended;
+    const uint32_t m2s = ring->sides[TRN_RING_M2S].appended;
+    const uint32_t s2m = ring->sides[TRN_RING_S2M].appended;
+    const uint32_t count = m2s > s2m ? m2s : s2m;
     ring->in_flight += count;
-    ring->appended = 0;
+    ring->sides[TRN_RING_M2S].appended = ring->sides[TRN_RING_S2M].appended = 0;
     ++ring->newest;
     ring_job* job = &ring->jobs[number % RING_JOBS];
     *job = (ring_job){JOB_RUNNING, TRN_OK, count, 0};
@@ -130,8 +135,8 @@ trn_status ring_post(trn_device* device, trn_ring* ring, uint32_t flags, uint32_
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     mmio_begin(device);
     const uint64_t engine = engine_registers(device, ring->engine);
-    mmio_write(device, engine + UDMA(S2M_Q_TAIL_INCREMENT)(ring->queue), count);
-    mmio_write(device, engine + UDMA(M2S_Q_TAIL_INCREMENT)(ring->queue), count);
+    mmio_write(device, engine + UDMA(S2M_Q_TAIL_INCREMENT)(ring->queue), s2m);
+    mmio_write(device, engine + UDMA(M2S_Q_TAIL_INCREMENT)(ring->queue), m2s);
     const trn_status status = mmio_end(device);
     if (status != TRN_OK) {
         end_all(ring, status);
@@ -166,7 +171,10 @@ static const char* cause_text(uint32_t m2s, uint32_t s2m) {
          "address error: nothing answers at an address of a descriptor or of the ring"},
         {1u << 12 | 1u << 9 | 1u << 6, 1u << 15 | 1u << 10 | 1u << 2, "bus time-out"},
         {1u << 10 | 1u << 7 | 1u << 4, 0, "bus parity error"},
-        {0xf, 0, "stream error"},
+        {1u << 0, 0, "an operation or element types that the engine cannot do"},
+        {1u << 1, 0, "operands whose lengths do not fit, or that overlap the result"},
+        {1u << 2, 0, "an index beyond its table"},
+        {1u << 3, 0, "stream error"},
     };
     for (size_t i = 0; i < sizeof causes / sizeof causes[0]; ++i)
         if ((causes[i].m2s & m2s) || (causes[i].s2m & s2m)) return causes[i].text;
@@ -210,7 +218,7 @@ static trn_status give_up(trn_device* device, trn_ring* ring, trn_status why) {
                 "%u, destination side %s at descriptor %u, next to be written %u of %u",
                 ring->engine, ring->queue, state_word((failure.m2s_state >> 8) & 3),
                 failure.m2s_head, state_word((failure.s2m_state >> 8) & 3), failure.s2m_head,
-                ring->next, ring->length);
+                ring->sides[TRN_RING_M2S].next, ring->length);
 }
 
 /* Jobs end in order, so the oldest is asked until one is not over. */

@@ -21,11 +21,15 @@ typedef struct ring_job {
     uint64_t deadline;
 } ring_job;
 
+typedef struct ring_side {
+    uint32_t next, ring_id; /* where the next descriptor goes */
+    uint32_t appended;      /* written, doorbell not rung */
+} ring_side;
+
 typedef struct trn_ring {
     uint32_t engine, queue, length;
     trn_dma_memory m2s, s2m, markers;
-    uint32_t next, ring_id; /* where the next descriptor goes; the same on both sides */
-    uint32_t appended;      /* written, doorbell not rung */
+    ring_side sides[2]; /* by trn_ring_kind; copies keep them in step, compute packets do not */
     uint32_t in_flight;
     uint64_t oldest, newest; /* sequence numbers: running jobs are [oldest, newest) */
     ring_job jobs[RING_JOBS];
@@ -43,6 +47,7 @@ void ring_restart(trn_device* device, trn_ring* ring);
 
 /* Whether a job of this many copies and its marker fits now. */
 bool ring_has_room(const trn_ring* ring, uint32_t copies);
+void ring_put(trn_ring* ring, trn_ring_kind side, trn_descriptor descriptor);
 void ring_append(trn_device* device, trn_ring* ring, uint64_t destination, uint64_t source,
                  uint32_t size, uint32_t flags);
 /* Cuts a copy into descriptors, the last with a write barrier; at most TRN_BATCH_DESCRIPTORS. */

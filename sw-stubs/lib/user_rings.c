@@ -126,10 +126,16 @@ trn_status trn_ring_init_batch(trn_device* device, const trn_ring_request* reque
 
 /* ---- descriptors ---- */
 
-/* The device must not be sent to host memory that is not this process's. */
-static trn_status check_descriptors(trn_device* device, const trn_descriptor* descriptors,
-                                    uint32_t count) {
+/* COMPUTE and SCALES descriptors have no address. In a destination the field is always 0. */
+static bool has_address(const trn_descriptor* d) {
+    return TRN_DMA_DESCRIPTOR_M2S_META_OP_TYPE_GET(d->words[1]) ==
+           TRN_DMA_DESCRIPTOR_M2S_META_OP_TYPE_COPY;
+}
+
+trn_status check_descriptors(trn_device* device, const trn_descriptor* descriptors,
+                             uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
+        if (!has_address(&descriptors[i])) continue;
         const uint32_t* words = descriptors[i].words;
         const uint64_t address = (uint64_t)words[3] << 32 | words[2];
         const uint32_t field = words[0] & 0xffff;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <random>
 
+#include "sw-stubs/host/compute_reference.h"
 #include "tests/unit/numerics/reference.h"
 
 namespace {
@@ -348,6 +349,35 @@ TEST(NumericsTest, AResultMayTakeThePlaceOfAnOperand) {
     reduce({operation::add, element::fp32, element::fp32, {}, {}}, operands,
            reinterpret_cast<std::uint8_t*>(a.data()), a.size());
     for (std::size_t i = 0; i < a.size(); ++i) ASSERT_EQ(a[i], static_cast<float>(i) + 0.5f);
+}
+
+/// What scenarios check devices with; three ways to the same numbers.
+TEST(NumericsTest, TheHostsReferenceAgrees) {
+    std::mt19937 random(4);
+    for (unsigned type = 0; type < element_kinds; ++type) {
+        const auto here = static_cast<element>(type);
+        const auto there = static_cast<trn_element>(type);
+        EXPECT_EQ(reference::element_size(there), size_of(here));
+        for (std::uint32_t i = 0; i < 20'000; ++i) {
+            const auto bits = static_cast<std::uint32_t>(random());
+            const std::uint32_t code = size_of(here) == 4 ? bits : bits >> (32 - 8 * size_of(here));
+            const float a = decoded(here, code);
+            const auto b = static_cast<float>(reference::decode(there, code));
+            ASSERT_TRUE(a == b || (std::isnan(a) && std::isnan(b))) << type << ' ' << code;
+            const float value = float_of(bits);
+            const std::uint32_t word = random_word(6, i);
+            ASSERT_EQ(reference::random_word(6, i), word);
+            const bool saturate = i % 2 == 1, stochastic = i % 3 == 1 && !is_integer(here);
+            const auto code_a = encoded(here, value, {saturate, stochastic, 6}, i);
+            const auto code_b =
+                reference::encode(there, value, saturate, stochastic ? &word : nullptr);
+            if (std::isnan(value) && !is_integer(here)) {
+                ASSERT_TRUE(std::isnan(decoded(here, code_b)));
+            } else {
+                ASSERT_EQ(code_a, code_b) << type << ' ' << std::hexfloat << value;
+            }
+        }
+    }
 }
 
 }  // namespace
