@@ -13,9 +13,9 @@
 template <>
 struct trn::config::choices<trn::reset_controller::joined> {
     using joined = trn::reset_controller::joined;
-    static constexpr std::array list{choice{"none", joined::none}, choice{"ring", joined::ring},
-                                     choice{"torus", joined::torus},
-                                     choice{"switched", joined::switched}};
+    static constexpr std::array list{
+        choice<joined>{"none", joined::none}, choice<joined>{"ring", joined::ring},
+        choice<joined>{"torus", joined::torus}, choice<joined>{"switched", joined::switched}};
 };
 
 template <>
