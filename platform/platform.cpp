@@ -136,7 +136,7 @@ std::vector<platform::function> platform::functions() const {
             // A chip is what its function is a part of; a card may be nothing but its function.
             const auto whole = container_of(f.device->name());
             all.push_back({whole == server ? f.device->name() : whole, server, f.port,
-                           f.class_code >> 16 == accelerator});
+                           f.class_code >> 16 == accelerator, host.cores()});
         }
     });
     return all;

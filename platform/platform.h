@@ -64,7 +64,8 @@ public:
         std::string name;    ///< of the chip or card: "chip0", "rack0.server3.chip1"
         std::string server;  ///< the part of the board that its host is in; empty: all of it
         function_port* port;
-        bool chip;  ///< an accelerator, not a network card
+        bool chip;       ///< an accelerator, not a network card
+        unsigned cores;  ///< of its server
     };
     /// Server by server in the order of the board, and of each server's buses.
     std::vector<function> functions() const;

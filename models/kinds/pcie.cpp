@@ -73,7 +73,7 @@ kind root_complex_kind() {
         "root_complex",
         "The host of one server: its memory, its root ports, and what finds the functions.",
         {{"processor", &c::processor, "graviton or xeon"},
-         {"cores", &c::cores, "of the processor; nothing depends on them"},
+         {"cores", &c::cores, "of the processor: what a guest of the server can have"},
          {"memory", &c::memory, unit::bytes, "of the server; costs host memory when touched"},
          {"ports", &c::ports, "root ports: links to chips, cards and switches"},
          {"link_generation", &c::link_generation, "of each link, 1 to 6: 2.5 to 64 GT/s"},

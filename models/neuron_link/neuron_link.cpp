@@ -335,6 +335,7 @@ void neuron_link::make_registers() {
             return link == nullptr ? 0 : link->count().*which >> shift & 0xffff'ffff;
         };
     };
+    regs_.view(reg::port_rollovers, counted(&link_end::counters::rollovers, 0));
     regs_.view(reg::port_sent_lo, counted(&link_end::counters::sent, 0));
     regs_.view(reg::port_sent_hi, counted(&link_end::counters::sent, 32));
     regs_.view(reg::port_received_lo, counted(&link_end::counters::received, 0));

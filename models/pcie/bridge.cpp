@@ -53,7 +53,9 @@ void bridge::build(const config& cfg) {
     space_.define<std::uint16_t>(msi_ + PCI_MSI_DATA_64, 0, 0xffff);
     aer_ = add_error_reporting(space_, role_ == role::root_port);
     if (role_ != role::upstream) {
-        constexpr std::uint16_t offered = PCI_ACS_SV | PCI_ACS_RR | PCI_ACS_CR | PCI_ACS_UF;
+        // Completions travel with their requests and nobody translates addresses: completion
+        // redirect, translation blocking and direct translated stay zero.
+        constexpr std::uint16_t offered = PCI_ACS_SV | PCI_ACS_RR | PCI_ACS_UF;
         acs_ = space_.add_extended_capability(PCI_EXT_CAP_ID_ACS, 1, 8);
         space_.define<std::uint16_t>(acs_ + PCI_ACS_CAP, offered);
         space_.define<std::uint16_t>(acs_ + PCI_ACS_CTRL, 0, offered);
@@ -183,20 +185,35 @@ void bridge::slot_event(std::uint16_t events) {
 void bridge::log(std::uint32_t error) {
     log_uncorrectable(space_, aer_, pcie_, error);
     const bool fatal = (space_.get<std::uint32_t>(aer_ + PCI_ERR_UNCOR_SEVER) & error) != 0;
-    if (role_ == role::root_port)
-        receive_error(id_, fatal);
-    else if (hooks_.report)
-        hooks_.report(fatal);
+    report(fatal ? error_class::fatal : error_class::nonfatal);
 }
 
-void bridge::receive_error(function_id source, bool fatal) {
+void bridge::log(link_error error) {
+    if (log_correctable(space_, aer_, pcie_, error)) report(error_class::correctable);
+}
+
+void bridge::report(error_class what) {
+    if (role_ == role::root_port)
+        receive_error(id_, what);
+    else if (hooks_.report)
+        hooks_.report(what);
+}
+
+void bridge::receive_error(function_id source, error_class what) {
+    const bool correctable = what == error_class::correctable;
+    const std::uint32_t received = correctable ? PCI_ERR_ROOT_COR_RCV : PCI_ERR_ROOT_UNCOR_RCV;
+    std::uint32_t bits = received;
+    if (what == error_class::fatal) bits |= PCI_ERR_ROOT_FATAL_RCV;
+    if (what == error_class::nonfatal) bits |= PCI_ERR_ROOT_NONFATAL_RCV;
     const std::uint32_t at = aer_ + PCI_ERR_ROOT_STATUS;
     const auto status = space_.get<std::uint32_t>(at);
-    const bool again = (status & PCI_ERR_ROOT_UNCOR_RCV) != 0;
-    space_.set(at, status | PCI_ERR_ROOT_UNCOR_RCV | (again ? PCI_ERR_ROOT_MULTI_UNCOR_RCV : 0u) |
-                       (fatal ? PCI_ERR_ROOT_FATAL_RCV : PCI_ERR_ROOT_NONFATAL_RCV));
-    if (!again)  // the register names the first source
-        space_.set(aer_ + PCI_ERR_ROOT_ERR_SRC, std::uint32_t{source} << 16);
+    if ((status & received) != 0) {
+        bits |= correctable ? PCI_ERR_ROOT_MULTI_COR_RCV : PCI_ERR_ROOT_MULTI_UNCOR_RCV;
+    } else {  // the register names the first source of either kind
+        const std::uint32_t from = aer_ + PCI_ERR_ROOT_ERR_SRC;
+        space_.set(correctable ? from : from + 2, source);
+    }
+    space_.set(at, status | bits);
 }
 
 void bridge::reset() {

@@ -36,8 +36,8 @@ public:
         std::function<void()> reset_below = {};
         /// Sends an MSI of this port upstream.
         std::function<void(std::uint64_t address, std::uint32_t data)> message = {};
-        /// Sends an error message (ERR_FATAL, ERR_NONFATAL) of this port upstream.
-        std::function<void(bool fatal)> report = {};
+        /// Sends an error message of this port upstream.
+        std::function<void(error_class)> report = {};
         /// Windows, buses, enable bits or the link changed: direct pointers may be wrong.
         std::function<void()> changed = {};
     };
@@ -75,12 +75,15 @@ public:
 
     /// Records an uncorrectable error (PCI_ERR_UNC_*) at this port.
     void log(std::uint32_t error);
+    /// Records an error that the link at this port has put right.
+    void log(link_error error);
     /// Root ports: an error message of `source` has arrived (6.2.4.1.2).
-    void receive_error(function_id source, bool fatal);
+    void receive_error(function_id source, error_class what);
     /// Hot reset from above: everything but the sticky registers.
     void reset();
 
 private:
+    void report(error_class what);
     void build(const config& cfg);
     void build_link(const config& cfg);
     void decode();

@@ -41,7 +41,8 @@ std::uint16_t add_error_reporting(config_space& space, bool root) {
     if (root) {
         space.define<std::uint32_t>(at + PCI_ERR_ROOT_COMMAND, 0, 0x7);
         space.define<std::uint32_t>(at + PCI_ERR_ROOT_STATUS, 0, 0, 0x7f);
-        space.define<std::uint32_t>(at + PCI_ERR_ROOT_ERR_SRC, 0);
+        space.define<std::uint16_t>(at + PCI_ERR_ROOT_ERR_SRC, 0);      // correctable
+        space.define<std::uint16_t>(at + PCI_ERR_ROOT_ERR_SRC + 2, 0);  // the others
     }
     space.keep_over_reset(at + PCI_ERR_UNCOR_STATUS, 0x44);  // all of AER is sticky (7.8.4)
     return at;
@@ -64,6 +65,18 @@ void log_uncorrectable(config_space& space, std::uint16_t aer, std::uint16_t pci
     space.set(status, static_cast<std::uint16_t>(space.get<std::uint16_t>(status) | bits));
     const std::uint32_t uncorrectable = aer + PCI_ERR_UNCOR_STATUS;
     space.set(uncorrectable, space.get<std::uint32_t>(uncorrectable) | error);
+}
+
+bool log_correctable(config_space& space, std::uint16_t aer, std::uint16_t pcie, link_error error) {
+    const std::uint32_t bit =
+        error == link_error::bad_packet ? PCI_ERR_COR_BAD_TLP : PCI_ERR_COR_REP_ROLL;
+    const std::uint32_t at = aer + PCI_ERR_COR_STATUS;
+    space.set(at, space.get<std::uint32_t>(at) | bit);
+    if ((space.get<std::uint32_t>(aer + PCI_ERR_COR_MASK) & bit) != 0) return false;
+    const std::uint32_t status = pcie + PCI_EXP_DEVSTA;
+    space.set(status,
+              static_cast<std::uint16_t>(space.get<std::uint16_t>(status) | PCI_EXP_DEVSTA_CED));
+    return (space.get<std::uint16_t>(pcie + PCI_EXP_DEVCTL) & PCI_EXP_DEVCTL_CERE) != 0;
 }
 
 bool answer(config_space& space, tlm::tlm_generic_payload& request) {

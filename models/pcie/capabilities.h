@@ -5,6 +5,7 @@
 #include <tlm>
 
 #include "models/pcie/config_space.h"
+#include "platform/tlm/link_end.h"
 
 /// Parts of a configuration space that endpoints and bridges have in common.
 namespace trn::pcie {
@@ -19,6 +20,8 @@ std::uint16_t add_power_management(config_space& space);
 /// Sets a bit of the uncorrectable error status, and what the device status says beside it.
 void log_uncorrectable(config_space& space, std::uint16_t aer, std::uint16_t pcie,
                        std::uint32_t error);
+/// The same for an error that the link puts right; true when software wants a message about it.
+bool log_correctable(config_space& space, std::uint16_t aer, std::uint16_t pcie, link_error error);
 
 /// A configuration request: the payload's address is the offset. False, and nothing happens: not
 /// within the space.

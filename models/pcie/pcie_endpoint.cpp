@@ -433,6 +433,18 @@ void pcie_endpoint::link_changed(plug&) {
     if (on_ && !link.up()) reset_function();
 }
 
+void pcie_endpoint::link_erred(plug&, link_error what) {
+    if (!pcie::log_correctable(space_, aer_, pcie_, what)) return;
+    payload message;
+    framed framed(message, id_);
+    framed.header.to = tlp::space::error;
+    message.set_write();
+    message.set_address(static_cast<std::uint64_t>(pcie::error_class::correctable));
+    message.set_data_length(0);
+    sc_time untimed;
+    link.send(message, untimed);
+}
+
 void pcie_endpoint::invalidate_direct_mem_ptr(int bar, sc_dt::uint64 first, sc_dt::uint64 last) {
     for (const window& at : windows_) {
         if (at.to != static_cast<room>(bar) || first >= at.size) continue;

@@ -127,6 +127,7 @@ private:
     bool asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& dmi) override;
     void pointers_revoked(plug& at, std::uint64_t first, std::uint64_t last) override;
     void link_changed(plug& at) override;
+    void link_erred(plug& at, link_error what) override;
     bool may_be_polled(const window& in, const payload& request) const;
     void configure(payload& request, pcie::tlp& header);
     void access_chip(to_chip& socket, payload& request, sc_core::sc_time& delay);

@@ -9,6 +9,9 @@
 
 namespace trn::pcie {
 
+/// Error messages (2.2.8.3), as tlp::space::error carries them in the address.
+enum class error_class : std::uint8_t { nonfatal, fatal, correctable };
+
 /// Bus, device and function packed as in a TLP header (2.2.4.2): bus << 8 | device << 3 | function.
 using function_id = std::uint16_t;
 
@@ -21,7 +24,7 @@ constexpr std::uint8_t bus_of(function_id id) {
 /// Completion status: TLM_OK = successful, TLM_ADDRESS_ERROR = unsupported request,
 /// TLM_GENERIC_ERROR = completer abort. Whoever sends clears the extension before the payload goes.
 struct tlp : tlm::tlm_extension<tlp> {
-    /// `error` is an error message to the root port, fatal with address 1, else 0. `hot_reset` is
+    /// `error` is an error message to the root port, its class in the address. `hot_reset` is
     /// no TLP but the training sequence of that name: the port above resets whoever is on its link,
     /// and all below. Both have no data.
     enum class space : std::uint8_t { memory, config, error, hot_reset };

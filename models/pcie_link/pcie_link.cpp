@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "models/pcie/tlp.h"
 #include "platform/config/units.h"
 #include "platform/kernel/fault_arguments.h"
 #include "platform/kernel/random.h"
@@ -34,6 +35,9 @@ constexpr std::array<signalling, 6> pcie_speeds{{{2'500'000'000, 24, 10, 8, 0},
 // UALink 200G 1.0: 64-byte transfers in link flits of 640 bytes. What of a flit is not transfers
 // (12 bytes) and of a request (16 bytes) are our estimates.
 constexpr std::array<signalling, 1> ualink_speeds{{{200 * giga, 16, 640, 628, 640}}};
+
+// PCIe 6.0 3.6.2.2: REPLAY_NUM has two bits; when it rolls over the link trains again.
+constexpr unsigned replays_in_a_row = 4;
 
 constexpr double most_errors = 0.1;  // per flit: beyond that a link would not stay up
 
@@ -79,18 +83,28 @@ std::optional<std::string> pcie_link::check(const config& cfg) {
         return "max_payload must be a power of two from 64 to 4096";
     if (cfg.max_read_request < 64 || cfg.max_read_request > 4096)
         return "max_read_request must be from 64 to 4096";
-    if (cfg.receive_buffer < 4096) return "receive_buffer must be at least 4 KiB";
+    if (std::min({cfg.posted_headers, cfg.non_posted_headers, cfg.completion_headers}) == 0)
+        return "no packet can go without a header credit: each pool has at least 1";
+    if (std::min(cfg.posted_data, cfg.completion_data) < cfg.max_payload)
+        return "posted_data and completion_data must cover max_payload";
+    if (cfg.non_posted_data < 16) return "non_posted_data must be at least 16 bytes";
     if (!(cfg.crc_rate >= 0 && cfg.crc_rate <= most_errors))
         return fmt::format("crc_rate must be from 0 to {}", most_errors);
     return std::nullopt;
 }
+
+pcie_link::direction::direction(const config& cfg)
+    : wire({giga, sc_core::SC_ZERO_TIME}),
+      flows{credit_flow({cfg.posted_headers, cfg.posted_data}),
+            credit_flow({cfg.non_posted_headers, cfg.non_posted_data}),
+            credit_flow({cfg.completion_headers, cfg.completion_data})} {}
 
 pcie_link::pcie_link(sc_core::sc_module_name name, const config& cfg)
     : sc_module(name),
       cfg_(cfg),
       machine_({cfg.detect_time, cfg.polling_time, cfg.configuration_time, cfg.recovery_time,
                 cfg.configuration_time}),
-      directions_{direction(giga), direction(giga)},
+      directions_{direction(cfg), direction(cfg)},
       widths_(cfg.links, static_cast<std::uint8_t>(cfg.lanes)),
       speed_limit_(cfg.generation),
       crc_rate_(cfg.crc_rate) {
@@ -139,23 +153,11 @@ std::uint64_t pcie_link::wire_bytes(std::uint64_t payload, std::uint64_t packets
     return static_cast<std::uint64_t>((content * s.wire + s.content - 1) / s.content);
 }
 
-/// A sender with credits for `receive_buffer` bytes waits for their return when a round trip takes
-/// longer than sending them.
 void pcie_link::set_rates() {
-    std::uint64_t rate = std::max<std::uint64_t>(raw_rate(), 1);
-    if (cfg_.latency > sc_core::SC_ZERO_TIME) {
-        const double round_trip = 2 * cfg_.latency.to_seconds();
-        const double credited =
-            static_cast<double>(cfg_.receive_buffer) * std::max(working_links(), 1u) / round_trip;
-        if (credited < static_cast<double>(rate)) rate = static_cast<std::uint64_t>(credited);
+    for (auto& each : directions_) {
+        each.wire.set_rate(std::max<std::uint64_t>(raw_rate(), 1));
+        for (auto& flow : each.flows) flow.set(working_links(), cfg_.latency * 2);
     }
-    for (auto& each : directions_) each.wire.set_rate(rate);
-}
-
-sc_time pcie_link::buffer_time() const {
-    const double bytes = static_cast<double>(cfg_.receive_buffer) * working_links();
-    return sc_time(bytes / static_cast<double>(directions_[0].wire.settings().bytes_per_second),
-                   sc_core::SC_SEC);
 }
 
 /// Units until the next bad one: the error process of independent flits, without a draw for each.
@@ -166,60 +168,85 @@ std::uint64_t pcie_link::gap() {
     return units < 1e18 ? static_cast<std::uint64_t>(units) : std::uint64_t{1} << 60;
 }
 
-std::uint64_t pcie_link::bad_units(direction& d, std::uint64_t units) {
-    std::uint64_t bad = 0;
+/// What is bad is sent again, and may be bad again.
+pcie_link::bad pcie_link::bad_units(direction& d, std::uint64_t units) {
+    bad found;
     if (crc_rate_ > 0) {
-        while (d.good_units < units) {
-            units -= d.good_units + 1;
+        for (unsigned in_a_row = 0; d.good_units < units; ++found.units) {
+            in_a_row = d.good_units == 0 && found.units > 0 ? in_a_row + 1 : 1;
+            found.rollover |= in_a_row == replays_in_a_row;
+            units -= d.good_units;
             d.good_units = gap();
-            ++bad;
         }
         d.good_units -= units;
     }
     if (corrupt_next_ > 0) {
         --corrupt_next_;
-        ++bad;
+        found.units += corrupt_times_;
+        found.rollover |= corrupt_times_ >= replays_in_a_row;
     }
-    return bad;
+    return found;
 }
 
-sc_time pcie_link::carry(direction& d, std::uint64_t payload, std::uint64_t packets,
-                         const sc_time& at) {
+/// Whatever followed a bad flit is sent again: the direction is busy for one round trip more. What
+/// stays bad makes the link train again: both directions wait.
+sc_time pcie_link::send_again(unsigned from, const bad& what, const sc_time& through) {
+    direction& d = directions_[from];
+    d.replays += what.units;
+    sc_time end = through + cfg_.replay_time * static_cast<double>(what.units);
+    if (what.rollover) {
+        ++d.rollovers;
+        if (machine_.at(sc_core::sc_time_stamp()).state == link_state::l0) recover(false);
+        end = std::max(end, machine_.settled());
+    }
+    const bool timed = timing() == timing_mode::contended;
+    if (timed) d.wire.hold_until(end);
+    plug &sender = from == 0 ? a : b, &receiver = from == 0 ? b : a;
+    receiver.tell_link_erred(link_error::bad_packet);
+    if (what.rollover) sender.tell_link_erred(link_error::replay_rollover);
+    return timed ? end : through;
+}
+
+sc_time pcie_link::carry(unsigned from, packet_class what, std::uint64_t payload,
+                         std::uint64_t packets, const sc_time& at) {
+    direction& d = directions_[from];
     const std::uint64_t wire = wire_bytes(payload, packets);
     d.payload += payload;
     d.packets += packets;
     sc_time through = d.wire.reserve(wire, at);
+    if (timing() == timing_mode::contended)
+        through = d.flows[static_cast<std::size_t>(what)].take({packets, payload}, at, through,
+                                                               d.wire.occupancy(wire));
     if (crc_rate_ == 0 && corrupt_next_ == 0) return through;
     const unsigned flit = speed().flit;
-    const std::uint64_t bad = bad_units(d, flit == 0 ? packets : (wire + flit - 1) / flit);
-    if (bad == 0) return through;
-    d.replays += bad;
-    // Whatever followed the bad flit is sent again: the direction is busy for one round trip more.
-    if (timing() == timing_mode::contended) {
-        through += cfg_.replay_time * static_cast<double>(bad);
-        d.wire.hold_until(through);
-    }
-    return through;
+    const bad found = bad_units(d, flit == 0 ? packets : (wire + flit - 1) / flit);
+    return found.units == 0 ? through : send_again(from, found, through);
 }
 
 sc_time pcie_link::way::reserve(tlm::tlm_command command, std::uint64_t, std::uint64_t bytes,
                                 const sc_time& at) {
     const auto& cfg = link->cfg_;
     const std::uint64_t packets = bytes == 0 ? 1 : (bytes + cfg.max_payload - 1) / cfg.max_payload;
-    direction& there = link->directions_[from];
-    if (command == tlm::TLM_WRITE_COMMAND) return link->carry(there, bytes, packets, at);
+    if (command == tlm::TLM_WRITE_COMMAND)
+        return link->carry(from, packet_class::posted, bytes, packets, at);
     const std::uint64_t requests =
         bytes == 0 ? 1 : (bytes + cfg.max_read_request - 1) / cfg.max_read_request;
-    const sc_time asked = link->carry(there, 0, requests, at);
-    return std::max(asked, link->carry(link->directions_[1 - from], bytes, packets, at));
+    const sc_time asked = link->carry(from, packet_class::non_posted, 0, requests, at);
+    return std::max(asked, link->carry(1 - from, packet_class::completion, bytes, packets, at));
 }
 
-/// The receiver has no room for more until what lies behind it has taken all but a buffer.
+sc_time pcie_link::way::reserve_non_posted_write(std::uint64_t bytes, const sc_time& at) {
+    const sc_time asked = link->carry(from, packet_class::non_posted, bytes, 1, at);
+    return std::max(asked, link->carry(1 - from, packet_class::completion, 0, 1, at));
+}
+
+/// The receiver has no room for more of the class until what lies behind it has taken all but a
+/// buffer.
 void pcie_link::way::held_until(tlm::tlm_command command, const sc_time& taken) {
-    const sc_time buffered = link->buffer_time();
-    if (taken <= buffered) return;
-    const unsigned data = command == tlm::TLM_WRITE_COMMAND ? from : 1 - from;
-    link->directions_[data].wire.hold_until(taken - buffered);
+    const bool write = command == tlm::TLM_WRITE_COMMAND;
+    direction& data = link->directions_[write ? from : 1 - from];
+    data.flows[static_cast<std::size_t>(write ? packet_class::posted : packet_class::completion)]
+        .held_until(taken, data.wire.settings().bytes_per_second);
 }
 
 void pcie_link::received(plug& at, tlm::tlm_generic_payload& payload, sc_time& delay) {
@@ -230,8 +257,14 @@ void pcie_link::received(plug& at, tlm::tlm_generic_payload& payload, sc_time& d
     const auto* later = payload.get_extension<deferral>();
     if (later == nullptr || later->ready == nullptr) {  // else its bytes were counted at first
         const sc_time now = sc_core::sc_time_stamp();
-        const sc_time through = ways_[at.index()].reserve(
-            payload.get_command(), payload.get_address(), payload.get_data_length(), now + delay);
+        const auto* header = payload.get_extension<pcie::tlp>();
+        const bool configures = header != nullptr && header->to == pcie::tlp::space::config;
+        way& there = ways_[at.index()];
+        const std::uint64_t bytes = payload.get_data_length();
+        const sc_time through =
+            configures && payload.is_write()
+                ? there.reserve_non_posted_write(bytes, now + delay)
+                : there.reserve(payload.get_command(), payload.get_address(), bytes, now + delay);
         if (timing() == timing_mode::contended) delay = through - now + cfg_.latency;
     }
     other(at).send(payload, delay);
@@ -366,13 +399,14 @@ link_end::counters pcie_link::seen_end::count() const {
             .payload_sent = out.payload,
             .payload_received = in.payload,
             .replays = in.replays,
+            .rollovers = out.rollovers,
             .downs = link->downs_};
 }
 
 void pcie_link::seen_end::clear_counters() {
     for (auto& each : link->directions_) {
         each.wire.reset_statistics();
-        each.payload = each.packets = each.replays = 0;
+        each.payload = each.packets = each.replays = each.rollovers = 0;
     }
     link->downs_ = 0;
 }
@@ -388,6 +422,11 @@ void pcie_link::publish(statistics& out) const {
         out.count(name("payload_bytes"), directions_[d].payload);
         out.count(name("packets"), directions_[d].packets);
         out.count(name("replays"), directions_[d].replays);
+        out.count(name("replay_rollovers"), directions_[d].rollovers);
+        const auto& flows = directions_[d].flows;
+        out.count(name("posted_credit_waits"), flows[0].waits());
+        out.count(name("non_posted_credit_waits"), flows[1].waits());
+        out.count(name("completion_credit_waits"), flows[2].waits());
     }
     out.count("downs", downs_);
     out.count("refused", refused_);
@@ -400,7 +439,9 @@ std::vector<accepts_faults::fault> pcie_link::faults() const {
             {"lane_loss", "'lanes' (1) lanes of link 'link' (0) fail; all lanes: the link is lost"},
             {"lane_repair", "all lanes work again"},
             {"speed_limit", "speeds above 'generation' cannot be reached"},
-            {"crc", "the next 'count' (1) transfers have a CRC error each and are sent again"},
+            {"crc",
+             "the next 'count' (1) transfers have a CRC error, 'times' (1) in a row: 4 make the "
+             "link train again"},
             {"crc_rate", "'rate' of all flits have a CRC error, 0 to 0.1"}};
 }
 
@@ -431,6 +472,7 @@ void pcie_link::inject(std::string_view fault, const fault_arguments& arguments)
         if (can_train()) recover(false);
     } else if (fault == "crc") {
         corrupt_next_ += static_cast<unsigned>(fault_number(arguments, "count", 1, 1'000'000, 1));
+        corrupt_times_ = static_cast<unsigned>(fault_number(arguments, "times", 1, 1000, 1));
     } else if (fault == "crc_rate") {
         crc_rate_ = rate_of(arguments);
         if (crc_rate_ > 0)

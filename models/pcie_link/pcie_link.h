@@ -11,6 +11,7 @@
 #include <tlm>
 #include <vector>
 
+#include "models/pcie_link/credits.h"
 #include "models/pcie_link/ltssm.h"
 #include "platform/kernel/introspection.h"
 #include "platform/tlm/bandwidth_resource.h"
@@ -48,7 +49,10 @@ public:
         sc_core::sc_time latency{100, sc_core::SC_NS};  ///< of a crossing
         unsigned max_payload = 256;                     ///< bytes of a packet
         unsigned max_read_request = 512;                ///< bytes
-        std::uint64_t receive_buffer = 64 << 10;        ///< bytes that credits cover, of each link
+        // Credits, of each link: PCIe's six pools.
+        std::uint64_t posted_headers = 512, posted_data = 64 << 10;  ///< data in bytes
+        std::uint64_t non_posted_headers = 512, non_posted_data = 4 << 10;
+        std::uint64_t completion_headers = 512, completion_data = 64 << 10;
         sc_core::sc_time detect_time{20, sc_core::SC_US};
         sc_core::sc_time polling_time{30, sc_core::SC_US};
         sc_core::sc_time configuration_time{10, sc_core::SC_US};
@@ -80,9 +84,10 @@ public:
 
 private:
     struct direction {  // 0: from a to b
-        explicit direction(std::uint64_t rate) : wire({rate, sc_core::SC_ZERO_TIME}) {}
+        explicit direction(const config& cfg);
         bandwidth_resource wire;
-        std::uint64_t payload = 0, packets = 0, replays = 0;
+        std::array<credit_flow, packet_classes> flows;
+        std::uint64_t payload = 0, packets = 0, replays = 0, rollovers = 0;
         std::uint64_t good_units = 0;  // before the next bad one; meaningless without a rate
     };
     /// The link as the requester at one side sees it.
@@ -92,6 +97,12 @@ private:
         sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t address,
                                  std::uint64_t bytes, const sc_core::sc_time& at) override;
         void held_until(tlm::tlm_command command, const sc_core::sc_time& taken) override;
+        /// A configuration write: a request with data that is not posted.
+        sc_core::sc_time reserve_non_posted_write(std::uint64_t bytes, const sc_core::sc_time& at);
+    };
+    struct bad {
+        std::uint64_t units = 0;
+        bool rollover = false;  ///< one of them was bad so often in a row that the sender gives up
     };
     struct seen_end final : link_end {
         pcie_link* link = nullptr;
@@ -117,14 +128,14 @@ private:
 
     void settled();
     plug& other(const plug& one) { return &one == &a ? b : a; }
-    sc_core::sc_time carry(direction& d, std::uint64_t payload, std::uint64_t packets,
-                           const sc_core::sc_time& at);
-    std::uint64_t bad_units(direction& d, std::uint64_t units);
+    sc_core::sc_time carry(unsigned from, packet_class what, std::uint64_t payload,
+                           std::uint64_t packets, const sc_core::sc_time& at);
+    bad bad_units(direction& d, std::uint64_t units);
+    sc_core::sc_time send_again(unsigned from, const bad& what, const sc_core::sc_time& through);
     std::uint64_t gap();
     unsigned working_links() const;
     unsigned working_lanes() const;
     const signalling& speed() const;
-    sc_core::sc_time buffer_time() const;
     void set_rates();
 
     void train(unsigned side, unsigned highest_generation);
@@ -153,7 +164,8 @@ private:
     bool broken_ = false;                // the cable
     unsigned speed_limit_;               // equalisation fails above
     double crc_rate_;
-    unsigned corrupt_next_ = 0;  // transfers
+    unsigned corrupt_next_ = 0;   // transfers
+    unsigned corrupt_times_ = 1;  // how often in a row each of them
     std::uint64_t downs_ = 0, refused_ = 0;
     std::unique_ptr<std::mt19937_64> random_;  // only for links that have errors
 };

@@ -71,8 +71,8 @@ std::unique_ptr<bridge> pcie_switch::make_bridge(unsigned index, bool upstream) 
     hooks.message = [this, self](std::uint64_t address, std::uint32_t value) {
         send_up(self().id(), tlp::space::memory, address, value);
     };
-    hooks.report = [this, self](bool fatal) {
-        send_up(self().id(), tlp::space::error, fatal ? 1 : 0, 0);
+    hooks.report = [this, self](pcie::error_class what) {
+        send_up(self().id(), tlp::space::error, static_cast<std::uint64_t>(what), 0);
     };
     hooks.changed = [this] {
         if (!built_) return;
@@ -155,7 +155,10 @@ pcie_switch::way pcie_switch::route_memory(const plug& from, const tlp& header,
     if (!port.passes_up()) return refused(port, PCI_ERR_UNC_UNSUP);
     if (port.acs(PCI_ACS_SV) && !port.has_bus(pcie::bus_of(header.requester)))
         return refused(port, PCI_ERR_UNC_ACSV);
-    if (!port.acs(PCI_ACS_RR)) {
+    // What is behind the port comes up through it only when a switch below has redirected it.
+    if (port.claims(address, length)) {
+        if (!port.acs(PCI_ACS_UF)) return refused(port, PCI_ERR_UNC_UNSUP);
+    } else if (!port.acs(PCI_ACS_RR)) {
         way next = below(address, length, from.index());
         if (next.out != nullptr) {
             if (!next.through->as->reachable())
@@ -233,6 +236,10 @@ void pcie_switch::link_changed(plug& at) {
         down_[at.index()]->as->link(pcie::answers(at));
     else if (!at.up())
         reset_all();
+}
+
+void pcie_switch::link_erred(plug& at, link_error what) {
+    side_of(at).as->log(what);
 }
 
 /// A hot reset on the link of one port below.

@@ -306,11 +306,15 @@ host_function* root_complex::sender(const tlp& header) {
     return (header.requester & 0xff) == 0 ? by_bus_[pcie::bus_of(header.requester)] : nullptr;
 }
 
-/// The port that another function's BAR is behind; nothing: the address is host memory's.
-std::optional<unsigned> root_complex::peer_of(const host_function& from, std::uint64_t address,
-                                              std::uint64_t length) const {
-    if (!cfg_.peer_to_peer || from.memory().has(address)) return std::nullopt;
-    return port_of(address, length);
+/// The port that another function's BAR is behind, when a request that comes in at `from` may go
+/// there; nothing: the address is host memory's, whatever is mapped there.
+std::optional<unsigned> root_complex::peer_of(unsigned from, const host_function& function,
+                                              std::uint64_t address, std::uint64_t length) const {
+    if (!cfg_.peer_to_peer || function.memory().has(address)) return std::nullopt;
+    if (ports_[from]->acs(PCI_ACS_RR)) return std::nullopt;  // only what is mapped may pass
+    const auto to = port_of(address, length);
+    // What came up through the port it is behind has been redirected by a switch below.
+    return to == from && !ports_[from]->acs(PCI_ACS_UF) ? std::nullopt : to;
 }
 
 void root_complex::received(plug& at, payload& request, sc_time& delay) {
@@ -319,8 +323,13 @@ void root_complex::received(plug& at, payload& request, sc_time& delay) {
     request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     if (header == nullptr || !above.reachable()) return;
     if (header->to == tlp::space::error)
-        return above.receive_error(header->requester, request.get_address() != 0);
+        return above.receive_error(header->requester,
+                                   static_cast<pcie::error_class>(request.get_address()));
     if (!above.passes_up()) return;
+    if (above.acs(PCI_ACS_SV) && !above.has_bus(pcie::bus_of(header->requester))) {
+        ++counters_.refused;
+        return above.log(PCI_ERR_UNC_ACSV);
+    }
     host_function* function = sender(*header);
     if (request.get_address() == host_function::message_address && request.is_write()) {
         std::uint32_t value = 0;
@@ -338,7 +347,8 @@ void root_complex::received(plug& at, payload& request, sc_time& delay) {
         header->lost = true;
         return;
     }
-    if (const auto to = peer_of(*function, request.get_address(), request.get_data_length())) {
+    if (const auto to =
+            peer_of(at.index(), *function, request.get_address(), request.get_data_length())) {
         ++counters_.peer_requests;
         if (timing() == timing_mode::contended)
             delay += cfg_.peer_latency * (request.is_read() ? 2 : 1);
@@ -353,7 +363,8 @@ unsigned root_complex::peeked(plug& at, payload& request) {
     const auto* header = request.get_extension<tlp>();
     host_function* function = header == nullptr ? nullptr : sender(*header);
     if (function == nullptr || !ports_[at.index()]->reachable()) return 0;
-    if (const auto to = peer_of(*function, request.get_address(), request.get_data_length()))
+    if (const auto to =
+            peer_of(at.index(), *function, request.get_address(), request.get_data_length()))
         return ports_[*to]->reachable() ? port[*to].peek(request) : 0;
     return function->memory().transport_dbg(request);
 }
@@ -364,7 +375,7 @@ bool root_complex::asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& d
     const bridge& above = *ports_[at.index()];
     if (function == nullptr || lose_ > 0 || !above.reachable() || !above.passes_up())
         return refuse_pointer(request, dmi);
-    if (!peer_of(*function, request.get_address(), 1))
+    if (!peer_of(at.index(), *function, request.get_address(), 1))
         return function->memory().get_direct_mem_ptr(request, dmi);
     const bool granted = direct_pointer(request, dmi);
     dmi.set_read_latency(dmi.get_read_latency() + cfg_.peer_latency * 2);

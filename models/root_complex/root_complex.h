@@ -36,7 +36,7 @@ class root_complex : public sc_core::sc_module,
 public:
     struct config {
         host_processor processor = host_processor::graviton;
-        unsigned cores = 64;                             ///< told to tools; nothing depends on it
+        unsigned cores = 64;                             ///< what a guest of the server can have
         std::uint64_t memory = std::uint64_t{64} << 30;  ///< bytes; reserved, not backed
         unsigned ports = 1;                              ///< root ports: links
         unsigned link_generation = 6;                    ///< of each: 1..6
@@ -62,6 +62,7 @@ public:
     ~root_complex() override;
 
     std::vector<served> functions() override;
+    unsigned cores() const override { return cfg_.cores; }
     /// The index-th that was found. Valid after the start of simulation.
     pcie::host_function& function(std::size_t index) { return *functions_.at(index); }
     std::size_t function_count() const { return functions_.size(); }
@@ -118,8 +119,8 @@ private:
     std::optional<unsigned> port_of(std::uint64_t address, std::uint64_t length) const;
     void pass_down(unsigned port, payload& request, sc_core::sc_time& delay);
     pcie::host_function* sender(const pcie::tlp& header);
-    std::optional<unsigned> peer_of(const pcie::host_function& from, std::uint64_t address,
-                                    std::uint64_t length) const;
+    std::optional<unsigned> peer_of(unsigned from, const pcie::host_function& function,
+                                    std::uint64_t address, std::uint64_t length) const;
     void reset_below(unsigned port);
     void forget_all_pointers();
 
@@ -129,6 +130,7 @@ private:
     bool asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& dmi) override;
     void pointers_revoked(plug& at, std::uint64_t first, std::uint64_t last) override;
     void link_changed(plug& at) override;
+    void link_erred(plug& at, link_error what) override { ports_[at.index()]->log(what); }
 
     const config cfg_;
     server_memory memory_;

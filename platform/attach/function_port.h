@@ -104,6 +104,8 @@ public:
     };
     /// In the order of bus numbers.
     virtual std::vector<served> functions() = 0;
+    /// Processors of the server: a guest of it has no more.
+    virtual unsigned cores() const = 0;
 
 protected:
     ~serves_functions() = default;

@@ -259,6 +259,9 @@ private:
         if (count == 0)
             throw user_error(
                 fmt::format("board '{}' has no PCIe function", platform_.about().board));
+        if (machine_.cpus > functions.front().cores)
+            throw user_error(fmt::format("--cpus {}: the server has {} cores", machine_.cpus,
+                                         functions.front().cores));
         for (std::size_t i = 0; i < count; ++i)
             machine_.sockets.push_back(doors::socket_of(folder_.path(), functions[i]));
         // The public driver takes 128 MiB below 4 GiB per device (contract 1.3); twice that and
@@ -384,7 +387,7 @@ void add_guest(CLI::App& app, int& status) {
                   "SMBIOS product name: the driver's platform type (default: the board's)");
     c->add_option("--memory", chosen->memory_mib, "of the guest, in MiB")
         ->check(CLI::Range(256, 1 << 20));
-    c->add_option("--cpus", chosen->cpus, "of the guest")->check(CLI::Range(1, 64));
+    c->add_option("--cpus", chosen->cpus, "of the guest")->check(CLI::Range(1, 255));
     c->add_option("--qemu", chosen->qemu, "a QEMU with the device vfio-user-pci (10.1 or later)");
     c->add_option("--listen", chosen->listen,
                   "folder for the sockets, so that trnctl and others can join");

@@ -34,6 +34,8 @@ public:
     void set_rate(std::uint64_t bytes_per_second);
     /// Sends `bytes` at now + `delay`; on return `delay` is when the last byte has arrived.
     void transfer(std::uint64_t bytes, sc_core::sc_time& delay);
+    /// How long `bytes` occupy it.
+    sc_core::sc_time occupancy(std::uint64_t bytes) const;
 
     std::uint64_t bytes() const { return bytes_; }
     /// Simulated time the resource was occupied; utilisation = busy() / elapsed.
@@ -43,7 +45,6 @@ public:
 
 private:
     static constexpr unsigned fraction_bits = 24;
-    sc_core::sc_time occupancy(std::uint64_t bytes) const;
 
     config cfg_;
     std::uint64_t ps_per_byte_ = 0;  // fixed point; holds 1 byte per second and up

@@ -19,6 +19,12 @@ enum class link_state : std::uint8_t {
 };
 std::string_view to_string(link_state state);
 
+/// What goes wrong on a link and is put right by it; a device counts and reports it.
+enum class link_error : std::uint8_t {
+    bad_packet,      ///< this end received a packet or flit with a bad CRC
+    replay_rollover  ///< this end has sent the same too often in vain: the link trains again
+};
+
 /// What a link shows and does for the device at one of its ends. A device finds it with
 /// plug::link().
 class link_end {
@@ -44,6 +50,7 @@ public:
         std::uint64_t payload_sent;      ///< bytes that programs moved
         std::uint64_t payload_received;  ///< likewise
         std::uint64_t replays;           ///< flits or packets received with a bad CRC, sent again
+        std::uint64_t rollovers;         ///< replays given up: the link trained again
         std::uint64_t downs;             ///< how often the link left L0 without being asked
     };
 

@@ -34,6 +34,8 @@ public:
         virtual void pointers_revoked(plug&, std::uint64_t /*first*/, std::uint64_t /*last*/) {}
         /// The link in this plug has come up, gone down, or changed speed or width.
         virtual void link_changed(plug&) {}
+        /// The link in this plug has met an error that it puts right itself.
+        virtual void link_erred(plug&, link_error) {}
         /// For links: what the partner of `at` sees of this device as a link.
         virtual link_end* link_seen_from(plug&) { return nullptr; }
 
@@ -88,6 +90,9 @@ public:
     /// For links: tells the device in this plug.
     void tell_link_changed() {
         if (peer_ != nullptr) peer_->owner_.link_changed(*peer_);
+    }
+    void tell_link_erred(link_error what) {
+        if (peer_ != nullptr) peer_->owner_.link_erred(*peer_, what);
     }
 
 private:

@@ -25,6 +25,7 @@ public:
     bool mute = false;       ///< answers nothing
     sc_core::sc_time delay;  ///< of the last access sent
     unsigned revocations = 0, changes = 0;
+    std::vector<link_error> errors;      ///< that its link told of
     std::vector<std::uint64_t> arrived;  ///< addresses
     std::vector<sc_core::sc_time> arrivals;
 
@@ -92,6 +93,7 @@ public:
         return true;
     }
     void pointers_revoked(plug&, std::uint64_t, std::uint64_t) override { ++revocations; }
+    void link_erred(plug&, link_error what) override { errors.push_back(what); }
     void link_changed(plug&) override { ++changes; }
 
 private:

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "models/pcie/tlp.h"
 #include "platform/kernel/random.h"
 #include "tests/support/plug_device.h"
 
@@ -283,6 +284,48 @@ TEST_F(PcieLinkTest, DrawsErrorsAtTheirRateFromTheSeedOfTheRun) {
     EXPECT_NEAR(static_cast<double>(statistics().at("a_to_b_replays")), 472, 5 * 22);
 }
 
+TEST_F(PcieLinkTest, TrainsAgainWhenTheFourthReplayIsBadToo) {
+    bring_up();
+    const double usual = through(writes, 4096);
+    run(us(1));
+    link.inject("crc", {{"times", "3"}});
+    EXPECT_NEAR(through(writes, 4096), usual + 300, 0.01);
+    EXPECT_EQ(state(), link_state::l0);
+    run(us(1));
+    left.changes = 0;
+    link.inject("crc", {{"times", "4"}});
+    EXPECT_NEAR(through(writes, 4096), 20'000, 0.01);  // the time of a recovery
+    EXPECT_EQ(state(), link_state::recovery);
+    EXPECT_TRUE(link.up());  // delayed, not lost
+    EXPECT_GT(ns(right.way_to(0).reserve(writes, 0, 64, sc_core::sc_time_stamp()) -
+                 sc_core::sc_time_stamp()),
+              20'000);
+    run(us(21));
+    EXPECT_EQ(state(), link_state::l0);
+    EXPECT_EQ(seen().state().generation, 6u);
+    EXPECT_EQ(left.changes, 1u);
+    EXPECT_EQ(seen().count().rollovers, 1u);
+    EXPECT_EQ(right.end.link()->count().rollovers, 0u);  // the other end gave nothing up
+    EXPECT_EQ(right.end.link()->count().replays, 7u);
+    using enum link_error;
+    EXPECT_EQ(left.errors, std::vector{replay_rollover});
+    EXPECT_EQ(right.errors, (std::vector{bad_packet, bad_packet}));
+}
+
+TEST_F(PcieLinkTest, ABadCableTrainsAgainNowAndThen) {
+    set_seed(3);
+    bring_up();
+    link.inject("crc_rate", {{"rate", "0.1"}});
+    for (int i = 0; i < 100; ++i) {
+        through(writes, 1 << 20);
+        run(us(100));
+    }
+    // 100 MiB are 472,000 flits: one in 10,000 is bad four times in a row, in some of the transfers
+    EXPECT_GT(statistics().at("a_to_b_replay_rollovers"), 20u);
+    EXPECT_LE(statistics().at("a_to_b_replay_rollovers"), 100u);
+    EXPECT_EQ(statistics().at("downs"), 0u);
+}
+
 TEST_F(PcieLinkTest, RefusesFaultsThatMakeNoSense) {
     EXPECT_THROW(link.inject("lightning", {}), fault_error);
     EXPECT_THROW(link.inject("crc_rate", {}), fault_error);
@@ -372,9 +415,117 @@ struct PcieLinkCredits : PcieLinkTest {
 };
 
 TEST_F(PcieLinkCredits, BoundTheRateOfALongLink) {
-    // 64 KiB per round trip of 2 us are 32.8 GB/s, of 64
-    EXPECT_NEAR(through(writes, 1 << 20), 4096.0 * 272 * 256 / 236 / 65536 * 2000, 1);
+    // 64 KiB per round trip of 2 us are 32.8 GB/s, of 64; the first 64 KiB need not wait.
+    EXPECT_NEAR(through(writes, 1 << 20), 15 * 2000.0, 1);
+    EXPECT_EQ(statistics().at("a_to_b_posted_credit_waits"), 1u);
+    EXPECT_NEAR(through(writes, 1 << 20), 31 * 2000.0, 1);
 }
+
+TEST_F(PcieLinkCredits, LetABufferPassAtTheSpeedOfTheWire) {
+    EXPECT_NEAR(through(writes, 65536), 256.0 * 272 * 256 / 236 / 64, 1);
+    EXPECT_EQ(statistics().at("a_to_b_posted_credit_waits"), 0u);
+}
+
+TEST_F(PcieLinkCredits, AClassThatWaitsLeavesTheWireToTheOthers) {
+    through(writes, 1 << 20);  // 30 us for want of credits, 19 on the wire
+    const double request = 32 / 235.0;
+    EXPECT_NEAR(ns(right.way_to(0).reserve(reads, 0, 256, sc_core::SC_ZERO_TIME)),
+                4096.0 * 272 * 256 / 236 / 64 + 272 * 256 / 236.0 / 64 + request, 1);
+}
+
+/// One small pool, and what waits for it: 64 times its size takes 15 further round trips of 2 us
+/// for each 4 of it.
+struct pool {
+    const char* name;
+    pcie_link::config link;
+    enum { write, read, configure } how;
+    unsigned bytes;
+    const char* waits;  ///< the statistic of the class
+};
+
+struct PcieLinkPools : testing::TestWithParam<pool> {
+    static pcie_link::config with(const pcie_link::config& cfg) {
+        auto all = cfg;
+        all.latency = us(1);
+        all.needs_training = false;
+        return all;
+    }
+    PcieLinkPools() : link("link", with(GetParam().link)) {
+        left.end.join(link.a);
+        link.b.join(right.end);
+        run(sc_core::SC_ZERO_TIME);
+    }
+    /// When 4 bytes of configuration, written now, have arrived.
+    double configure() {
+        std::uint32_t word = 0;
+        tlm::tlm_generic_payload request;
+        pcie::framed framed(request, 0);
+        framed.header.to = pcie::tlp::space::config;
+        request.set_write();
+        request.set_data_ptr(reinterpret_cast<std::uint8_t*>(&word));
+        request.set_data_length(sizeof word);
+        request.set_streaming_width(sizeof word);
+        sc_time delay;
+        left.end.send(request, delay);
+        return ns(delay) - 1000;
+    }
+    double all() {
+        const pool& p = GetParam();
+        if (p.how != pool::configure)
+            return ns(left.way_to(0).reserve(p.how == pool::write ? writes : reads, 0, p.bytes,
+                                             sc_core::SC_ZERO_TIME));
+        double last = 0;
+        for (unsigned i = 0; i < p.bytes / 4; ++i) last = configure();
+        return last;
+    }
+    test::plug_device left{"left"}, right{"right"};
+    pcie_link link;
+};
+
+TEST_P(PcieLinkPools, EachBoundsItsOwnClassAndNoOther) {
+    EXPECT_NEAR(all(), 15 * 2000.0, 1);
+    counted found;
+    link.publish(found);
+    EXPECT_GT(found.all.at(GetParam().waits), 0u);
+    found.all.erase(GetParam().waits);
+    for (const auto& [name, value] : found.all)
+        if (name.ends_with("credit_waits")) {
+            EXPECT_EQ(value, 0u) << name;
+        }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PcieLinkPools,
+                         testing::Values(pool{"posted_headers",
+                                              {.posted_headers = 4},
+                                              pool::write,
+                                              64 * 256,
+                                              "a_to_b_posted_credit_waits"},
+                                         pool{"posted_data",
+                                              {.posted_data = 4096},
+                                              pool::write,
+                                              16 * 4096,
+                                              "a_to_b_posted_credit_waits"},
+                                         pool{"non_posted_headers",
+                                              {.non_posted_headers = 2},
+                                              pool::read,
+                                              32 * 512,
+                                              "a_to_b_non_posted_credit_waits"},
+                                         pool{"non_posted_data",
+                                              {.non_posted_data = 16},
+                                              pool::configure,
+                                              16 * 16,
+                                              "a_to_b_non_posted_credit_waits"},
+                                         pool{"completion_headers",
+                                              {.completion_headers = 4},
+                                              pool::read,
+                                              64 * 256,
+                                              "b_to_a_completion_credit_waits"},
+                                         pool{"completion_data",
+                                              {.completion_data = 4096},
+                                              pool::read,
+                                              16 * 4096,
+                                              "b_to_a_completion_credit_waits"}),
+                         [](const auto& chosen) { return std::string(chosen.param.name); });
 
 /// A slow link behind a fast one.
 TEST(PcieLinkBackPressure, AFastLinkWaitsForASlowOneWhenItsBufferIsFull) {
@@ -401,11 +552,23 @@ TEST(PcieLinkBackPressure, AFastLinkWaitsForASlowOneWhenItsBufferIsFull) {
     ASSERT_EQ(whole.hops.size(), 2u);
     const double slow_time = ns(whole.reserve(writes, 0, 1 << 20, sc_core::SC_ZERO_TIME));
     EXPECT_NEAR(slow_time, 4096.0 * 280 * 130 / 128 / 8, 1);
-    // Somebody else's bytes for the middle alone wait until all but 64 KiB have moved on.
+    // Somebody else's writes for the middle alone wait until all but 64 KiB have moved on.
     const auto first = whole.hops[0];
     const double own = 16 * 272 * 256 / 236.0 / 64;
     EXPECT_NEAR(ns(first.what->reserve(writes, 0, 4096, sc_core::SC_ZERO_TIME)),
                 slow_time - 65536 / 64.0 + own, 1);
+    // A read passes them: its request only needs the wire, where they do not stand.
+    const double on_the_wire = (4096 + 16) * 272 * 256 / 236.0 / 64;
+    EXPECT_LT(ns(first.what->reserve(reads, 0, 4096, sc_core::SC_ZERO_TIME)), on_the_wire + 10);
+}
+
+TEST_F(PcieLinkBundle, PostedWritesPassReadsWhoseDataCannotGoOn) {
+    const auto way = left.way_to(0), back = right.way_to(0);
+    way.hops[0].what->reserve(reads, 0, 4096, sc_core::SC_ZERO_TIME);
+    way.hops[0].what->held_until(reads, us(500));
+    EXPECT_GT(ns(way.reserve(reads, 0, 4096, sc_core::SC_ZERO_TIME)), 490'000);
+    EXPECT_LT(ns(back.reserve(writes, 0, 4096, sc_core::SC_ZERO_TIME)), 500);  // beside the data
+    EXPECT_LT(ns(way.reserve(writes, 0, 4096, sc_core::SC_ZERO_TIME)), 500);   // and the requests
 }
 
 TEST(PcieLinkConfig, SaysWhatIsWrong) {
@@ -415,6 +578,9 @@ TEST(PcieLinkConfig, SaysWhatIsWrong) {
     EXPECT_TRUE(pcie_link::check({.lanes = 3}));
     EXPECT_TRUE(pcie_link::check({.links = 33}));
     EXPECT_TRUE(pcie_link::check({.max_payload = 100}));
+    EXPECT_TRUE(pcie_link::check({.posted_headers = 0}));
+    EXPECT_TRUE(pcie_link::check({.max_payload = 512, .completion_data = 256}));
+    EXPECT_TRUE(pcie_link::check({.non_posted_data = 4}));
     EXPECT_TRUE(pcie_link::check({.crc_rate = 0.2}));
 }
 

@@ -108,6 +108,7 @@ TEST_F(PcieSwitchTest, CardsReachHostMemoryAndEachOther) {
 }
 
 TEST_F(PcieSwitchTest, AccessControlSendsPeersThroughTheRootComplex) {
+    set_acs(host.root_port(0), PCI_ACS_UF);
     set_acs(first.down_port(0), PCI_ACS_RR | PCI_ACS_SV);
     EXPECT_EQ(a.engine.write<std::uint32_t>(fb().bar(4).bus_address, 7), tlm::TLM_OK_RESPONSE);
     EXPECT_EQ(read_bar<std::uint32_t>(fb(), 4, 0), 7u);
@@ -116,6 +117,41 @@ TEST_F(PcieSwitchTest, AccessControlSendsPeersThroughTheRootComplex) {
     tlm::tlm_dmi dmi;
     EXPECT_TRUE(a.engine.request_dmi(fb().bar(4).bus_address, dmi));
     EXPECT_EQ(dmi.get_write_latency(), first.settings().latency * 2 + host.settings().peer_latency);
+}
+
+TEST_F(PcieSwitchTest, RedirectedRequestsComeBackOnlyThroughPortsThatForwardUpstream) {
+    set_acs(first.down_port(0), PCI_ACS_RR);
+    const auto target = fb().bar(4).bus_address;
+    EXPECT_EQ(a.engine.write<std::uint32_t>(target, 7), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(host.counters().peer_requests, 0u);
+    set_acs(host.root_port(0), PCI_ACS_UF);
+    EXPECT_EQ(a.engine.write<std::uint32_t>(target, 7), tlm::TLM_OK_RESPONSE);
+}
+
+TEST_F(PcieSwitchTest, UpstreamForwardingPassesOnWhatAnInnerSwitchHasRedirected) {
+    set_acs(host.root_port(0), PCI_ACS_UF);
+    set_acs(second.down_port(1), PCI_ACS_RR);
+    // Its own BAR: behind port 5 of the outer switch, so nobody would send it up through there.
+    const auto target = fc().bar(4).bus_address;
+    EXPECT_EQ(c.engine.write<std::uint32_t>(target, 7), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_TRUE(aer(second.down_port(1)) & PCI_ERR_UNC_UNSUP);
+    set_acs(second.down_port(1), PCI_ACS_RR | PCI_ACS_UF);
+    EXPECT_EQ(c.engine.write<std::uint32_t>(target, 7), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_TRUE(aer(first.down_port(5)) & PCI_ERR_UNC_UNSUP);
+    set_acs(first.down_port(5), PCI_ACS_UF);
+    EXPECT_EQ(c.engine.write<std::uint32_t>(target, 7), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(read_bar<std::uint32_t>(fc(), 4, 0), 7u);
+    EXPECT_EQ(host.counters().peer_requests, 1u);
+}
+
+TEST_F(PcieSwitchTest, OffersTheAccessControlThatHasAnEffect) {
+    for (auto* port : {&host.root_port(0), &first.down_port(0)}) {
+        set_acs(*port, 0xff);
+        EXPECT_EQ(port->space().get<std::uint16_t>(0x148 + PCI_ACS_CAP),
+                  PCI_ACS_SV | PCI_ACS_RR | PCI_ACS_UF);
+        EXPECT_EQ(port->space().get<std::uint16_t>(0x148 + PCI_ACS_CTRL),
+                  PCI_ACS_SV | PCI_ACS_RR | PCI_ACS_UF);
+    }
 }
 
 TEST_F(PcieSwitchTest, SourceValidationStopsARequesterThatLies) {

@@ -228,6 +228,11 @@ struct HostLinkTest : testing::Test {
         sc_core::sc_start(sc_core::SC_ZERO_TIME);
         test::turn_on(host.function(0));
     }
+    static std::uint32_t express_of(pcie::config_space& space) {
+        std::uint32_t at = space.get<std::uint8_t>(PCI_CAPABILITY_LIST);
+        while (space.get<std::uint8_t>(at) != PCI_CAP_ID_EXP) at = space.get<std::uint8_t>(at + 1);
+        return at;
+    }
     void let_train() { sc_core::sc_start(1, sc_core::SC_MS); }
 
     root_complex host{"host", {}};
@@ -258,6 +263,60 @@ TEST_F(HostLinkTest, AFlapLeavesTheCardAsAfterAReset) {
     test::turn_on(f);
     EXPECT_EQ(read_bar<std::uint32_t>(f, 4, 0), 0u);
     EXPECT_EQ(host.counters().hot_plug_events, 2u);
+}
+
+TEST_F(HostLinkTest, ReplaysAndTheirEndAreCorrectableErrorsOfBothEnds) {
+    auto& f = host.function(0);
+    auto& above = host.root_port(0).space();
+    const auto correctable = [](pcie::config_space& space) {
+        return space.get<std::uint32_t>(0x100 + PCI_ERR_COR_STATUS);
+    };
+    cable.inject("crc", {});
+    write_bar<std::uint32_t>(f, 4, 0, 1);
+    EXPECT_EQ(correctable(a.endpoint.space()), std::uint32_t{PCI_ERR_COR_BAD_TLP});
+    EXPECT_EQ(correctable(above), 0u);
+    EXPECT_EQ(above.get<std::uint32_t>(0x100 + PCI_ERR_ROOT_STATUS), 0u);  // nobody asked
+
+    const std::uint8_t report[2] = {PCI_EXP_DEVCTL_CERE, 0};
+    f.config_write(express_of(a.endpoint.space()) + PCI_EXP_DEVCTL, report);
+    cable.inject("crc", {{"times", "4"}});
+    write_bar<std::uint32_t>(f, 4, 0, 2);
+    EXPECT_EQ(correctable(above), std::uint32_t{PCI_ERR_COR_REP_ROLL});
+    EXPECT_EQ(above.get<std::uint32_t>(0x100 + PCI_ERR_ROOT_STATUS),
+              std::uint32_t{PCI_ERR_ROOT_COR_RCV});
+    EXPECT_EQ(above.get<std::uint16_t>(0x100 + PCI_ERR_ROOT_ERR_SRC), f.id());
+    EXPECT_EQ(read_bar<std::uint32_t>(f, 4, 0), 2u);
+    let_train();
+    EXPECT_EQ(read_bar<std::uint32_t>(f, 4, 0), 2u);  // nothing was reset
+}
+
+TEST_F(RootComplexTest, AccessControlOfARootPortLeavesPeersOnlyWhatTheirProgramsMapped) {
+    test::turn_on(fa());
+    test::turn_on(fb());
+    const auto target = fb().bar(4).bus_address;
+    const auto set_acs = [&](std::uint16_t bits) {
+        const std::uint8_t bytes[2] = {static_cast<std::uint8_t>(bits), 0};
+        host.root_port(0).space().write(0x148 + PCI_ACS_CTRL, bytes);
+    };
+    std::vector<std::uint8_t> page(4096, 0x5a);
+    ASSERT_TRUE(fa().map_host({0x1000, 4096, page.data(), true, true}));
+    tlm::tlm_dmi dmi;
+    ASSERT_TRUE(a.engine.request_dmi(target, dmi));
+    const auto before = a.engine.invalidations;
+    set_acs(PCI_ACS_RR);
+    EXPECT_GT(a.engine.invalidations, before);
+    EXPECT_EQ(a.engine.write<std::uint32_t>(target, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_FALSE(a.engine.request_dmi(target, dmi));
+    EXPECT_EQ(a.engine.read(0x1000), 0x5a5a5a5au);
+    EXPECT_EQ(b.engine.write<std::uint32_t>(fa().bar(4).bus_address, 1), tlm::TLM_OK_RESPONSE);
+    set_acs(0);
+    EXPECT_EQ(a.engine.write<std::uint32_t>(target, 1), tlm::TLM_OK_RESPONSE);
+}
+
+TEST_F(RootComplexTest, ARequestToTheOwnBarIsNotSentBack) {
+    test::turn_on(fa());
+    EXPECT_EQ(a.engine.write<std::uint32_t>(fa().bar(4).bus_address, 1),
+              tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
 struct RootComplexWithoutPeers : testing::Test {};
