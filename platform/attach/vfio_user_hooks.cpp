@@ -11,11 +11,11 @@ namespace {
 
 struct attached_host {
     run_loop& loop;
-    const std::string who;
+    const std::string who, host;
     std::uint64_t attachment = 0;
     std::optional<run_loop::goal_id> waiting = {};
 
-    void come() { attachment = loop.attach(who); }
+    void come() { attachment = loop.attach(who, host); }
     void go() {
         if (waiting) loop.cancel(*waiting);
         waiting.reset();
@@ -35,8 +35,9 @@ struct attached_host {
 
 }  // namespace
 
-vfio_user_server::hooks hooks_into(run_loop& loop, std::string who) {
-    const auto host = std::shared_ptr<attached_host>(new attached_host{loop, std::move(who)});
+vfio_user_server::hooks hooks_into(run_loop& loop, std::string who, std::string on) {
+    const auto host =
+        std::shared_ptr<attached_host>(new attached_host{loop, std::move(who), std::move(on)});
     return {.before_access = [&loop] { loop.host_access(); },
             .after_access =
                 [&loop](const sc_core::sc_time& delay, bool wrote) {

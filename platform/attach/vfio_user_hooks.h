@@ -8,8 +8,9 @@
 
 namespace trn {
 
-/// What a server needs to live in a run loop: a client counts as an attached host called `who`, its
-/// accesses are charged as the time policy says, and its waits make simulated time move.
-vfio_user_server::hooks hooks_into(run_loop& loop, std::string who);
+/// What a server needs to live in a run loop: a client counts as attached, called `who`, on the
+/// machine `host`; its accesses are charged as the time policy says, and its waits make simulated
+/// time move.
+vfio_user_server::hooks hooks_into(run_loop& loop, std::string who, std::string host);
 
 }  // namespace trn

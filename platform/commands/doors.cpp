@@ -46,7 +46,7 @@ void doors::open_functions(const fs::path& folder) {
                                          .offer_mapping = true,
                                          .board = on_.about().board,
                                          .digest = on_.about().digest},
-                hooks_into(on_.loop(), "host of " + f.name)));
+                hooks_into(on_.loop(), "host of " + f.name, "host " + f.server)));
         } catch (const std::system_error& e) {
             throw listen_error(e.what());
         }

@@ -174,7 +174,7 @@ bool run_loop::stalled() const {
     }
     return std::ranges::all_of(attachments_, [this](const auto& a) {
         return std::ranges::any_of(goals_,
-                                   [&a](const auto& g) { return g.what.attachment == a.first; });
+                                   [&a](const auto& g) { return g.what.attachment == a.id; });
     });
 }
 
@@ -306,6 +306,24 @@ sc_time run_loop::next_sample() const {
                              : sc_core::sc_max_time();
 }
 
+/// Only hosts wait, and not all of them: those who do not would lose the time that is jumped.
+bool run_loop::another_host_acts() const {
+    const auto host_of = [this](const pending_goal& g) -> const std::string* {
+        const auto found = std::ranges::find(attachments_, g.what.attachment, &attachment::id);
+        return found == attachments_.end() || found->host.empty() ? nullptr : &found->host;
+    };
+    std::vector<const std::string*> waiting;
+    for (const auto& g : goals_) {
+        if (g.what.background) continue;
+        waiting.push_back(host_of(g));
+        if (waiting.back() == nullptr) return false;
+    }
+    return std::ranges::any_of(attachments_, [&](const attachment& a) {
+        return !a.host.empty() &&
+               std::ranges::none_of(waiting, [&](const auto* host) { return *host == a.host; });
+    });
+}
+
 run_loop::plan run_loop::next() const {
     const auto now = sc_time_stamp();
     const bool pending = sc_core::sc_pending_activity();
@@ -321,6 +339,10 @@ run_loop::plan run_loop::next() const {
     const auto event = pending ? now + sc_core::sc_time_to_pending_activity() : limit;
 
     if (cfg_.policy.who == time_policy::kind::realtime) return next_in_gap(std::min(event, limit));
+    const bool free = cfg_.policy.who == time_policy::kind::free;
+    if (somebody_waits && free && std::min(event, limit) - now >= cfg_.shortest_gap &&
+        another_host_acts())
+        return next_in_gap(std::min(event, limit));
     if (somebody_waits) return {std::min({std::max(slice_end(), event), next_sample(), limit}), {}};
     if (cfg_.policy.who == time_policy::kind::lockstep) return {};
     if (event - now < cfg_.shortest_gap) return {slice_end(), {}};
@@ -378,13 +400,13 @@ void run_loop::reanchor() {
 
 // --- Attached hosts
 
-std::uint64_t run_loop::attach(std::string who) {
-    attachments_.emplace_back(++last_attachment_, std::move(who));
+std::uint64_t run_loop::attach(std::string who, std::string host) {
+    attachments_.push_back({++last_attachment_, std::move(who), std::move(host)});
     return last_attachment_;
 }
 
-void run_loop::detach(std::uint64_t attachment) {
-    std::erase_if(attachments_, [attachment](const auto& a) { return a.first == attachment; });
+void run_loop::detach(std::uint64_t id) {
+    std::erase_if(attachments_, [id](const auto& a) { return a.id == id; });
 }
 
 void run_loop::host_access() {

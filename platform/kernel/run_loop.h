@@ -105,8 +105,9 @@ public:
 
     // --- Attached hosts.
 
-    /// Somebody outside who may act at any time: while one is attached slices are short.
-    std::uint64_t attach(std::string who);
+    /// Somebody outside who may act at any time: while one is attached slices are short. `host`
+    /// names the machine that a driver runs on, which has several attachments, one per device.
+    std::uint64_t attach(std::string who, std::string host = {});
     void detach(std::uint64_t attachment);
     std::size_t attached() const { return attachments_.size(); }
     /// To be called first by the handler of each register access of a host. Charges the access
@@ -157,6 +158,7 @@ private:
     bool stalled() const;
     plan next() const;
     plan next_in_gap(const sc_core::sc_time& event) const;
+    bool another_host_acts() const;
     sc_core::sc_time slice_end() const;
     sc_core::sc_time next_sample() const;
     double pace() const;
@@ -172,7 +174,11 @@ private:
 
     std::list<pending_goal> goals_;
     goal_id last_goal_ = 0;
-    std::vector<std::pair<std::uint64_t, std::string>> attachments_;
+    struct attachment {
+        std::uint64_t id;
+        std::string who, host;
+    };
+    std::vector<attachment> attachments_;
     std::uint64_t last_attachment_ = 0;
     std::vector<std::function<void(bool, const std::string&)>> observers_;
 

@@ -108,7 +108,7 @@ int serve(int, char**) {
     loop.elaborate();
     const vfio_user_server server(loop.io(), root.function(0),
                                   {.path = socket_path, .name = "bench"},
-                                  hooks_into(loop, "bench client"));
+                                  hooks_into(loop, "bench client", "bench"));
     loop.serve();
     return 0;
 }

@@ -208,6 +208,30 @@ TEST(RunLoopTest, FreeJumpsAGapAtOnceWhenSomebodyWaits) {
     EXPECT_LT(wall_since(start), 5.0);
 }
 
+TEST(RunLoopTest, FreePacesTheWaitOfOneHostWhileAnotherActs) {
+    heart h("heart", sc_time(100, SC_SEC));
+    run_loop loop(with(time_policy::kind::free));
+    const auto first = loop.attach("chip 0", "server 0");
+    loop.attach("chip 1", "server 0");
+    const auto second = loop.attach("chip 2", "server 1");
+    const auto waits = [&](std::uint64_t who, const sc_time& length) {
+        const auto start = run_loop::wall_clock::now();
+        auto goal = until(sc_time_stamp() + length);
+        goal.attachment = who;
+        EXPECT_EQ(loop.run(goal).what, stop_reason::kind::time_limit);
+        return wall_since(start);
+    };
+    EXPECT_GE(waits(first, sc_time(50, SC_MS)), 0.045);
+    // When the other waits as well, for longer, both jump.
+    auto patient = until(sc_time_stamp() + sc_time(1000, SC_SEC));
+    patient.attachment = second;
+    const auto id = loop.wait_for(patient, [](const stop_reason&) {});
+    EXPECT_LT(waits(first, sc_time(500, SC_SEC)), 5.0);
+    loop.cancel(id);
+    loop.detach(second);
+    EXPECT_LT(waits(first, sc_time(500, SC_SEC)), 5.0);
+}
+
 TEST(RunLoopTest, FreePacesAGapThatNobodyWaitsForAndSleepsMeanwhile) {
     heart h("heart", sc_time(10, SC_MS));
     run_loop loop(with(time_policy::kind::free));
