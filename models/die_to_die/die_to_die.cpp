@@ -67,9 +67,10 @@ void die_to_die::b_transport(int from, tlm::tlm_generic_payload& payload, sc_tim
     const sc_time now = sc_core::sc_time_stamp();
     const sc_time through = sides_[to].reserve(payload.get_command(), payload.get_address(),
                                                payload.get_data_length(), now + delay);
-    if (timing() == timing_mode::contended)
-        delay = through - now + cfg_.latency * (payload.is_read() ? 2 : 1);
+    if (timing() == timing_mode::contended) delay = through - now + cfg_.latency;
     toward(to)->b_transport(payload, delay);
+    // The way back comes last: what is reserved over there begins before it.
+    if (payload.is_read() && timing() == timing_mode::contended) delay += cfg_.latency;
 }
 
 unsigned die_to_die::transport_dbg(int from, tlm::tlm_generic_payload& payload) {

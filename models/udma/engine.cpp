@@ -582,10 +582,12 @@ void dma_engine::launch_compute(queue_pair& q, unsigned number) {
 sc_time dma_engine::reserve(const transfer& t) {
     const sc_time now = sc_core::sc_time_stamp();
     sc_time through = mover_.reserve(t.compute ? mover_bytes(t.compute->operation) : t.length, now);
-    if (timing() == timing_mode::functional) return now;
-    through += group_.times.descriptor_overhead;
-    if (t.compute) through += group_.times.descriptor_overhead * (t.compute->m2s - 1);
-    next_start_ = through;
+    const bool functional = timing() == timing_mode::functional;
+    if (!functional) {
+        through += group_.times.descriptor_overhead;
+        if (t.compute) through += group_.times.descriptor_overhead * (t.compute->m2s - 1);
+        next_start_ = through;
+    }
     std::array<sc_time, 2> latency;  // of the slowest source, of the slowest destination
     const auto cross = [&](tlm::tlm_command command, std::uint64_t address, std::uint32_t length) {
         const auto* window = length >= worth_a_window ? group_.memory.find(command, address)
@@ -607,6 +609,7 @@ sc_time dma_engine::reserve(const transfer& t) {
         cross(tlm::TLM_READ_COMMAND, t.source, t.length);
         cross(tlm::TLM_WRITE_COMMAND, t.destination, t.length);
     }
+    if (functional) return now;  // what was crossed has counted its bytes
     return through + latency[0] + latency[1];
 }
 

@@ -183,9 +183,10 @@ TEST_F(FabricCopies, ReachEveryChipFromEveryChip) {
     EXPECT_EQ(misuse::count(misuse::no_route), 0u);
 }
 
-TEST_F(FabricCopies, MoveTheSameBytesInFunctionalTiming) {
+TEST_F(FabricCopies, MoveAndCountTheSameBytesInFunctionalTiming) {
     boot(timing_mode::functional);
     drive({0, 1, 2, 3}, between_all);
+    check_transit();
 }
 
 TEST_F(FabricTest, ACopyTakesTheTimeOfItsSlowestLink) {
