@@ -58,6 +58,14 @@ static bool is_still(const struct port* found, uint32_t id) {
            memcmp(&now, &found->partner.place, sizeof now) == 0;
 }
 
+static void ask_chip(struct conversation* with, const struct topology* t, struct port* found) {
+    const uint32_t used = routes_words_told(t);
+    for (unsigned n = 0; n < TOLD_WORDS; ++n)
+        if (used >> n & 1)
+            found->state.words[n] =
+                ask(with, n == 0 ? IDENTITY(STATE) : IDENTITY(DISTANCES)(n - 1));
+}
+
 static void ask_switch(struct conversation* with, const struct topology* t, struct port* found) {
     const bool rack = found->partner.kind == PARTNER_RACK_SWITCH;
     for (unsigned s = 0; s < topology_servers_per_rack(t); ++s)
@@ -72,7 +80,7 @@ void discovery_ask(unsigned port, const struct topology* t, struct port* found) 
     const uint32_t id = ask(&with, IDENTITY(ID));
     if (!is_still(found, id)) ask_who(&with, id, found);
     if (found->identified && found->partner.kind == PARTNER_CHIP)
-        found->state = ask(&with, IDENTITY(STATE));
+        ask_chip(&with, t, found);
     else if (found->identified)
         ask_switch(&with, t, found);
     found->silent = with.silent;
@@ -85,7 +93,7 @@ void discovery_forget(struct port* found) {
     found->identified = false;
     found->partner = (struct partner){.kind = PARTNER_NOBODY};
     found->serial = 0;
-    found->state = 0;
+    found->state = (struct told){{0}};
     memset(found->chips, 0, sizeof found->chips);
     found->racks = 0;
 }

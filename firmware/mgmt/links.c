@@ -25,7 +25,7 @@ static struct routes routes;              // as programmed
 static uint32_t claimed[TOPOLOGY_PORTS];  // bits of enum claim that the switch there has heard
 static bool claims_unknown[TOPOLOGY_PORTS];
 static bool booting = true;
-static uint32_t told_state;             // that partners read
+static struct told told;                // that partners read
 static volatile struct link_news news;  // noted by the interrupt, taken by serve()
 
 static void link_irq(unsigned source) {
@@ -160,9 +160,9 @@ static void act(void) {
         if (!announce_claims(p)) judge();
     }
     program();
-    const uint32_t state = routes_state_word(&machine, ports);
-    if (state != told_state) neuron_link_set_state(state);
-    told_state = state;
+    const struct told now = routes_tell(&machine, ports);
+    if (memcmp(&now, &told, sizeof now) != 0) neuron_link_tell_partners(now.words, TOLD_WORDS);
+    told = now;
     show_health();
     topology_table_publish(&machine, ports, routes_count(&machine, ports, &routes));
 }
@@ -222,7 +222,7 @@ void links_start(void) {
     machine = topology_from_straps(straps.topology, straps.place);
     if (machine.kind == TOPOLOGY_NONE) return;
     program_nothing();
-    neuron_link_set_state(told_state);
+    neuron_link_tell_partners(told.words, TOLD_WORDS);
     neuron_link_introduce((uint64_t)straps.serial_high << 32 | straps.serial_low,
                           id_of(&machine.own));
     open_windows();

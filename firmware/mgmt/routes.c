@@ -3,84 +3,70 @@
 
 #include <string.h>
 
-#define MOST_IN_A_ROW 15u
-#define PORTS_IN_SERVER 4u  // of a torus: the first ones
+#define FARTHEST 15u  // what a nibble can say
 
-static unsigned nibble(uint32_t word, unsigned n) {
-    return word >> 4 * n & 0xf;
+// --- Ring and torus: the partner who is nearest -------------------------------------------------
+//
+// Every chip tells its partners how far it is from each chip of its server and from each other
+// server, and goes by what they tell. Ports in the order of dimensions: while nothing is dead that
+// is first to the server, then along the row, then along the column.
+
+static const uint8_t in_server[] = {0, 1, 2, 3}, anywhere[] = {5, 4, 0, 1, 2, 3};
+
+/// Nibbles of the words that partners read: chips of the server, then servers of the rack.
+static unsigned distance_told(const struct told* by, unsigned n) {
+    return by->words[n / 8] >> 4 * (n % 8) & 0xf;
 }
 
-// --- Ring and torus: first to the server, then along the row, then along the column -------------
-
-enum dimension { ROW, COLUMN, SERVERS };
-
-struct way {
-    unsigned size;           ///< of the dimension
-    unsigned forward, back;  ///< its ports
+struct step {
+    unsigned port, distance;  ///< NO_PORT, 0: there is no way
 };
 
-static struct way way_of(const struct topology* t, enum dimension d) {
-    switch (d) {
-    case ROW:
-        return (struct way){t->x, 0, 1};
-    case COLUMN:
-        return (struct way){t->y, 2, 3};
-    case SERVERS:
-        break;
+/// Through a port to chip `n` of the server, or to server n - TOPOLOGY_MOST_CHIPS.
+static unsigned distance_through(const struct topology* t, const struct port* port, unsigned n) {
+    if (!topology_usable(port)) return 0;
+    const struct place* there = &port->partner.place;
+    if (n < TOPOLOGY_MOST_CHIPS) {
+        if (there->server != t->own.server) return 0;
+        if (there->chip == n) return 1;
+    } else if (there->server == n - TOPOLOGY_MOST_CHIPS) {
+        return 1;
     }
-    return (struct way){t->z, 5, 4};
+    const unsigned rest = distance_told(&port->state, n);
+    return rest == 0 || rest == FARTHEST ? 0 : rest + 1;
 }
 
-/// The shorter way round that is whole as far as it is needed. `state` says how far each way of a
-/// chip leads: this chip's own or a partner's.
-static unsigned toward(struct way way, unsigned from, unsigned to, uint32_t state) {
-    const unsigned ahead = (to + way.size - from) % way.size, behind = way.size - ahead;
-    const bool forward = nibble(state, way.forward) >= ahead;
-    const bool back = nibble(state, way.back) >= behind;
-    if (forward && (ahead <= behind || !back)) return way.forward;
-    return back ? way.back : NO_PORT;
+static struct step nearest(const struct topology* t, const struct port* ports, unsigned n) {
+    const bool chip = n < TOPOLOGY_MOST_CHIPS;
+    const uint8_t* order = chip ? in_server : anywhere;
+    struct step best = {NO_PORT, 0};
+    for (unsigned i = 0; i < (chip ? sizeof in_server : sizeof anywhere); ++i) {
+        const unsigned distance = distance_through(t, &ports[order[i]], n);
+        if (distance != 0 && (best.distance == 0 || distance < best.distance))
+            best = (struct step){order[i], distance};
+    }
+    return best;
 }
 
-static uint32_t torus_state(const struct topology* t, const struct port* ports) {
-    uint32_t state = 0;
-    for (enum dimension d = ROW; d <= SERVERS; ++d) {
-        const struct way way = way_of(t, d);
-        const unsigned both[] = {way.forward, way.back};
-        for (unsigned n = 0; n < 2; ++n) {
-            if (!topology_usable(&ports[both[n]])) continue;
-            unsigned far = 1 + nibble(ports[both[n]].state, both[n]);
-            if (far > way.size - 1) far = way.size - 1;  // all the way round is at home
-            if (far > MOST_IN_A_ROW) far = MOST_IN_A_ROW;
-            state |= far << 4 * both[n];
-        }
+static struct step to_chip(const struct topology* t, const struct port* ports, unsigned chip) {
+    return nearest(t, ports, chip);
+}
+
+static struct step to_server(const struct topology* t, const struct port* ports, unsigned server) {
+    return nearest(t, ports, TOPOLOGY_MOST_CHIPS + server);
+}
+
+static struct told torus_state(const struct topology* t, const struct port* ports) {
+    struct told state = {{0}};
+    const unsigned chips = topology_chips_per_server(t), servers = topology_servers_per_rack(t);
+    for (unsigned c = 0; c < chips; ++c)
+        if (c != t->own.chip) state.words[c / 8] |= to_chip(t, ports, c).distance << 4 * (c % 8);
+    for (unsigned s = 0; s < servers; ++s) {
+        const unsigned n = TOPOLOGY_MOST_CHIPS + s;
+        if (s != t->own.server)
+            state.words[n / 8] |= to_server(t, ports, s).distance << 4 * (n % 8);
     }
     return state;
-}
-
-/// A neighbour in another dimension who can go on along this one.
-static unsigned detour(const struct port* ports, unsigned first, unsigned end, struct way way,
-                       unsigned from, unsigned to) {
-    for (unsigned p = first; p < end; ++p)
-        if (topology_usable(&ports[p]) && toward(way, from, to, ports[p].state) != NO_PORT)
-            return p;
-    return NO_PORT;
-}
-
-static unsigned torus_chip(const struct topology* t, const struct port* ports, uint32_t state,
-                           unsigned chip) {
-    const struct way row = way_of(t, ROW), column = way_of(t, COLUMN);
-    const unsigned x = t->own.chip % t->x, y = t->own.chip / t->x;
-    const unsigned to_x = chip % t->x, to_y = chip / t->x;
-    if (x == to_x) return toward(column, y, to_y, state);
-    const unsigned port = toward(row, x, to_x, state);
-    return port != NO_PORT ? port : detour(ports, column.forward, PORTS_IN_SERVER, row, x, to_x);
-}
-
-static unsigned torus_server(const struct topology* t, const struct port* ports, uint32_t state,
-                             unsigned server) {
-    const struct way way = way_of(t, SERVERS);
-    const unsigned port = toward(way, t->own.server, server, state);
-    return port != NO_PORT ? port : detour(ports, 0, PORTS_IN_SERVER, way, t->own.server, server);
 }
 
 // --- Switched: sled, rack, other rack; each can stand in for another -----------------------------
@@ -123,11 +109,20 @@ uint32_t routes_claims(const struct topology* t, const struct port* ports, unsig
 
 // --- Both --------------------------------------------------------------------------------
 
-uint32_t routes_state_word(const struct topology* t, const struct port* ports) {
+uint32_t routes_words_told(const struct topology* t) {
+    if (t->kind == TOPOLOGY_NONE || t->kind == TOPOLOGY_SWITCHED) return 1;
+    const unsigned chips = topology_chips_per_server(t), servers = topology_servers_per_rack(t);
+    uint32_t words = chips > 8 ? 3 : 1;
+    for (unsigned s = 0; servers > 1 && s < servers; s += 8)
+        words |= 1u << (TOPOLOGY_MOST_CHIPS + s) / 8;
+    return words;
+}
+
+struct told routes_tell(const struct topology* t, const struct port* ports) {
     if (t->kind != TOPOLOGY_SWITCHED) return torus_state(t, ports);
-    uint32_t state = 0;
+    struct told state = {{0}};
     for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p)
-        if (topology_usable(&ports[p])) state |= 1u << 4 * p;
+        if (topology_usable(&ports[p])) state.words[0] |= 1u << 4 * p;
     return state;
 }
 
@@ -136,15 +131,14 @@ struct routes routes_find(const struct topology* t, const struct port* ports) {
     memset(&found, NO_PORT, sizeof found);
     if (t->kind == TOPOLOGY_NONE) return found;
     const bool switched = t->kind == TOPOLOGY_SWITCHED;
-    const uint32_t state = routes_state_word(t, ports);
     for (unsigned c = 0; c < topology_chips_per_server(t); ++c)
         if (c != t->own.chip)
             found.chip[c] =
-                (uint8_t)(switched ? switched_chip(t, ports, c) : torus_chip(t, ports, state, c));
+                (uint8_t)(switched ? switched_chip(t, ports, c) : to_chip(t, ports, c).port);
     for (unsigned s = 0; s < topology_servers_per_rack(t); ++s)
         if (s != t->own.server)
             found.server[s] =
-                (uint8_t)(switched ? switched_server(ports) : torus_server(t, ports, state, s));
+                (uint8_t)(switched ? switched_server(ports) : to_server(t, ports, s).port);
     for (unsigned r = 0; r < topology_racks(t); ++r)
         if (r != t->own.rack) found.rack[r] = (uint8_t)switched_rack(ports, r);
     return found;

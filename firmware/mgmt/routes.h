@@ -18,9 +18,11 @@ struct routes {
 /// For chips that are this one, or that the machine does not have: NO_PORT.
 struct routes routes_find(const struct topology* t, const struct port* ports);
 
-/// What partners know of this chip's ports: nibble p is how many chips in a row can be reached
-/// through port p, at most 15; 0 is a dead port.
-uint32_t routes_state_word(const struct topology* t, const struct port* ports);
+/// What partners are told. In a ring or torus how far this chip is from others, a nibble each, 0:
+/// no way; behind switches which ports can be used.
+struct told routes_tell(const struct topology* t, const struct port* ports);
+/// Which words of that are in use in this machine, one bit each.
+uint32_t routes_words_told(const struct topology* t);
 
 /// Other chips to which there is a way.
 struct reachable {

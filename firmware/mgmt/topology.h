@@ -58,6 +58,12 @@ enum link_fault {
     LINK_DUPLICATE = TRN_MISC_RAM_TOPOLOGY_PORT_PARTNER_FAULT_DUPLICATE,
 };
 
+/// What a chip tells its partners about ways (routes_tell()).
+#define TOLD_WORDS ((TOPOLOGY_MOST_CHIPS + TOPOLOGY_MOST_SERVERS) / 8)
+struct told {
+    uint32_t words[TOLD_WORDS];
+};
+
 /// What is known of a port, and of who is at its other end.
 struct port {
     bool connected;  ///< there is a cable
@@ -70,7 +76,7 @@ struct port {
     uint8_t generation, lanes, lanes_full, downs;
     struct partner partner;
     uint64_t serial;
-    uint32_t state;  ///< a chip's: routes_state_word()
+    struct told state;  ///< a chip's: routes_tell()
     /// A switch's: the chips that have announced themselves there, one bit each, by server.
     uint16_t chips[TOPOLOGY_MOST_SERVERS];
     uint32_t racks;  ///< A switch's: to which racks somebody else there leads, one bit each

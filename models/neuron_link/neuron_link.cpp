@@ -353,6 +353,8 @@ void neuron_link::make_registers() {
     identity_.view(identity::reg::serial_hi, own(reg::own_serial_hi));
     identity_.view(identity::reg::id, own(reg::own_id));
     identity_.view(identity::reg::state, own(reg::own_state));
+    identity_.view(identity::reg::distances,
+                   [this](unsigned, unsigned at) { return regs_.get(reg::own_distances, at); });
     identity_.view(identity::reg::port,
                    [](unsigned at, unsigned) { return identity::port::count.set(at, ports); });
     identity_.on_write(identity::reg::notice, [this](register_access& a) {

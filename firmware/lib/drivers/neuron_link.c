@@ -75,8 +75,9 @@ void neuron_link_introduce(uint64_t serial, struct fabric_id own) {
     mmio_write(NEURON_LINK(OWN_ID), fabric_id_bits(own) | TRN_NEURON_LINK_OWN_ID_VALID_MASK);
 }
 
-void neuron_link_set_state(uint32_t state) {
-    mmio_write(NEURON_LINK(OWN_STATE), state);
+void neuron_link_tell_partners(const uint32_t* words, unsigned count) {
+    for (unsigned n = 1; n < count; ++n) mmio_write(NEURON_LINK_AT(OWN_DISTANCES, n - 1), words[n]);
+    mmio_write(NEURON_LINK(OWN_STATE), words[0]);  // last: it sends the notices
 }
 
 // --- Ways --------------------------------------------------------------------------------------

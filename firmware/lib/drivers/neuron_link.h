@@ -53,7 +53,7 @@ bool neuron_link_tell(unsigned port, uint32_t offset, uint32_t word);
 
 /// What partners read. Partners are told that it changed.
 void neuron_link_introduce(uint64_t serial, struct fabric_id own);
-void neuron_link_set_state(uint32_t state);
+void neuron_link_tell_partners(const uint32_t* words, unsigned count);
 
 // --- Ways --------------------------------------------------------------------------------------
 

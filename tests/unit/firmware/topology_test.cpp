@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <optional>
@@ -157,7 +158,7 @@ struct machine {
         topology t;
         std::array<port, TOPOLOGY_PORTS> ports{};
         routes table{};
-        std::uint32_t state = 0;
+        told state{};
     };
     std::map<where, chip> chips;
 
@@ -196,8 +197,8 @@ struct machine {
             bool changed = false;
             for (auto& [where, chip] : chips) learn(chip);
             for (auto& [where, chip] : chips) {
-                const auto now = routes_state_word(&chip.t, chip.ports.data());
-                changed |= now != chip.state;
+                const auto now = routes_tell(&chip.t, chip.ports.data());
+                changed |= memcmp(&now, &chip.state, sizeof now) != 0;
                 chip.state = now;
                 chip.table = routes_find(&chip.t, chip.ports.data());
             }
@@ -269,7 +270,7 @@ struct machine {
     /// Hops from one chip to another; 0 when it does not get there.
     unsigned hops(const where& from, const where& to) {
         where at_chip = from;
-        for (unsigned hop = 1; hop <= 8; ++hop) {
+        for (unsigned hop = 1; hop <= 16; ++hop) {
             auto& chip = chips.at(at_chip);
             const unsigned p = way(chip, to);
             if (p == no_port || !chip.ports[p].up) return 0;
@@ -319,7 +320,8 @@ TEST(Routes, OfARingOf12GoTheShorterWayRound) {
     ring.settle();
     const auto& chip = ring.chips.at({0, 0, 4});
     EXPECT_EQ(ring.hops({0, 0, 3}, {0, 0, 4}), 1u);
-    EXPECT_EQ(chip.table.chip[5], 1);  // 11 hops, more than a packet may make
+    EXPECT_EQ(chip.table.chip[5], 1);
+    EXPECT_EQ(ring.hops({0, 0, 4}, {0, 0, 5}), 11u);
     EXPECT_EQ(ring.hops({0, 0, 0}, {0, 0, 5}), 7u);
 }
 
@@ -339,6 +341,62 @@ void cut_any(topology_kind kind, unsigned x, unsigned y, unsigned z, unsigned lo
 
 TEST(Routes, OfAPodGoRoundADeadLink) {
     cut_any(TOPOLOGY_TORUS, 4, 4, 4, 7);
+}
+
+/// Every two cables of a torus: 496 pairs of 32, and none of them takes a chip from another.
+TEST(Routes, OfATorusGoRoundAnyTwoDeadLinks) {
+    const machine whole(TOPOLOGY_TORUS, 4, 4, 1);
+    std::vector<std::pair<where, unsigned>> cables;
+    for (const auto& [at, chip] : whole.chips)
+        for (const unsigned p : {0u, 2u}) cables.emplace_back(at, p);
+    machine settled = whole;
+    settled.settle();
+    for (std::size_t i = 0; i < cables.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j) {
+            machine broken = settled;
+            broken.cut(cables[i].first, cables[i].second);
+            broken.cut(cables[j].first, cables[j].second);
+            ASSERT_GT(broken.settle(), 0u);
+            const auto [lost, longest] = broken.lost_and_longest();
+            ASSERT_EQ(lost, 0u) << i << " " << j;
+            ASSERT_LE(longest, 6u) << i << " " << j;
+        }
+}
+
+/// Nearer by one with each hop: that is why no two packets can wait for each other
+/// (doc/topology.md).
+TEST(Routes, OfADamagedTorusComeNearerWithEveryHop) {
+    machine torus(TOPOLOGY_TORUS, 4, 4, 1);
+    for (const unsigned chip : {0u, 2u, 5u, 7u, 8u}) torus.cut({0, 0, chip}, 0);
+    for (const unsigned chip : {1u, 3u, 12u}) torus.cut({0, 0, chip}, 2);
+    ASSERT_GT(torus.settle(), 0u);
+    for (const auto& [from, chip] : torus.chips)
+        for (unsigned to = 0; to < 16; ++to) {
+            if (std::get<2>(from) == to) continue;
+            const unsigned hops = torus.hops(from, {0, 0, to});
+            const auto& next = chip.ports[chip.table.chip[to]].partner.place;
+            ASSERT_GT(hops, 0u);
+            EXPECT_EQ(next.chip == to ? 0u : torus.hops(machine::at(next), {0, 0, to}), hops - 1);
+        }
+}
+
+TEST(Routes, LoseOnlyChipsThatAreCutOff) {
+    machine torus(TOPOLOGY_TORUS, 4, 4, 1);
+    torus.settle();
+    for (unsigned p = 0; p < 4; ++p) torus.cut({0, 0, 6}, p);
+    ASSERT_GT(torus.settle(), 0u);
+    EXPECT_EQ(torus.lost_and_longest().first, 30u);  // from 15 chips to it, and from it to them
+    const auto& chip = torus.chips.at({0, 0, 0});
+    EXPECT_EQ(chip.table.chip[6], no_port);
+    EXPECT_EQ(routes_count(&chip.t, chip.ports.data(), &chip.table).server, 14u);
+}
+
+TEST(Routes, OfAPodGoToAServerWhoeverStillHasALink) {
+    machine pod(TOPOLOGY_TORUS, 4, 4, 4);
+    for (unsigned c = 0; c < 15; ++c)
+        for (const unsigned p : {4u, 5u}) pod.cut({0, 2, c}, p);
+    ASSERT_GT(pod.settle(), 0u);
+    EXPECT_EQ(pod.lost_and_longest().first, 0u);
 }
 
 TEST(Routes, OfASwitchedMachineGoRoundADeadLink) {
