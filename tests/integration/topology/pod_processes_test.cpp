@@ -97,7 +97,8 @@ TEST(PodOfProcesses, ElectsTheNodeIdsOfFourHostsOverTheirSockets) {
     background platform(
         {TRNVP_PROGRAM, "run", "trn2-ultraserver", "--listen", sockets.text(), "--uart", "none"},
         scratch / "log");
-    ASSERT_TRUE(eventually([&] { return std::filesystem::exists(sockets / "control.sock"); }));
+    ASSERT_TRUE(
+        eventually([&] { return std::filesystem::exists(sockets / "server3.chip15.sock"); }));
 
     std::vector<std::unique_ptr<host>> hosts;
     for (unsigned node = 0; node < nodes; ++node)

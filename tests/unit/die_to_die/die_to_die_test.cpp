@@ -61,14 +61,6 @@ TEST_F(DieToDieTest, AReadLoadsTheWayBackAndCrossesTwice) {
     EXPECT_NEAR(die_0.delay.to_seconds() * 1e9, 1.665 + 60 + 3.487 + 120, 0.01);
 }
 
-TEST_F(DieToDieTest, AReadOccupiesTheStackWhenItGetsThereAndNotWhenItIsBack) {
-    std::vector<std::uint8_t> bytes(4096);
-    die_0.read_bytes(0, bytes);  // at the stack from 31.7 to 35.2 ns
-    sc_core::sc_start(sc_time(36, sc_core::SC_NS));
-    die_1.read_bytes(0, bytes);
-    EXPECT_NEAR(die_1.delay.to_seconds() * 1e9, 3.487 + 120, 0.01);
-}
-
 TEST_F(DieToDieTest, DirectMemoryKnowsTheWay) {
     tlm::tlm_initiator_socket<64>& socket = die_0.out;
     memory_port port(socket);
