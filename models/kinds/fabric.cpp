@@ -32,6 +32,9 @@ namespace trn::kind_tables {
 
 kind pcie_link_kind() {
     using c = pcie_link::config;
+    const auto lanes = [](const c& cfg) -> std::uint64_t {
+        return std::uint64_t{cfg.lanes} * cfg.links;
+    };
     return kind_of<pcie_link>(
         "pcie_link", "A cable between two plugs: PCI Express Gen1 to Gen6, or UALink.",
         {{"protocol", &c::protocol, "what speeds and flits there are"},
@@ -54,7 +57,9 @@ kind pcie_link_kind() {
          {"replay_time", &c::replay_time, "that a flit with a bad CRC costs its direction"},
          {"crc_rate", &c::crc_rate, "flits with a bad CRC per flit"},
          {"needs_training", &c::needs_training, "down until both devices ask for the link"}},
-        {port::plug("a", "one device"), port::plug("b", "the other device")}, &pcie_link::check);
+        {port::plug("a", "one device").with_lanes(lanes),
+         port::plug("b", "the other device").with_lanes(lanes)},
+        &pcie_link::check);
 }
 
 kind neuron_link_kind() {
@@ -65,7 +70,9 @@ kind neuron_link_kind() {
          {"dies", &c::dies, "with an AXI each; bit 47 selects"},
          {"latency", &c::latency, "into, out of or through the chip"},
          {"completion_timeout", &c::completion_timeout, "until a silent partner is given up"},
-         {"hop_limit", &c::hop_limit, "chips that may pass an access on"}},
+         {"hop_limit", &c::hop_limit, "chips that may pass an access on"},
+         {"blocks", &c::blocks, "of the chip, that its links are in"},
+         {"links_per_block", &c::links_per_block, "of eight lanes each"}},
         {port::target("window", "PCIE_B0_0 to 3: a neighbour's AXI space")
              .of_size(neuron_link::window_size)
              .times(neuron_link::windows)
@@ -78,6 +85,7 @@ kind neuron_link_kind() {
          port::initiator("axi", "into this chip, by die").times(&c::dies),
          port::plug("port", "cables to neighbours and switches")
              .times(neuron_link::ports)
+             .within_lanes([](const c& cfg) -> std::uint64_t { return cfg.lanes(); })
              .optional(),
          port::irq_out("irq", "a port changed, a partner calls, a configuration access is over"),
          port::irq_in("power_lost", "high: links are down, tables forgotten")},
@@ -99,6 +107,7 @@ kind neuron_switch_kind() {
          {"serial", &c::serial, unit::address, "likewise"}},
         {port::plug("port", "cables to chips")
              .times([](const c& cfg) { return std::uint64_t{cfg.port_count()}; })
+             .within_lanes([](const c& cfg) { return std::uint64_t{cfg.lanes()}; })
              .optional()},
         &neuron_switch::check);
 }

@@ -46,7 +46,7 @@ kind pcie_endpoint_kind() {
           "BAR0 offset of the 4 KiB that a host may read while firmware boots"},
          {"request_latency", &c::request_latency, "of each host request"},
          {"completion_timeout", &c::completion_timeout, "of a read that nobody answers"}},
-        {port::plug("link", "TLPs to and from the host"),
+        {port::plug("link", "TLPs to and from the host").with_lanes(&c::link_width),
          port::target("dma", "the chip's accesses to host memory, by host address"),
          port::initiator("bar0", "offsets in the register BAR"),
          port::initiator("bar4", "offsets in BAR4").optional(),
@@ -83,7 +83,10 @@ kind root_complex_kind() {
          {"memory_latency", &c::memory_latency, "of a read of host memory"},
          {"peer_latency", &c::peer_latency, "of a request from one port to another"},
          {"completion_timeout", &c::completion_timeout, "of a request that nobody answers"}},
-        {port::plug("port", "a link to a chip, a card or a switch").times(&c::ports).optional()},
+        {port::plug("port", "a link to a chip, a card or a switch")
+             .times(&c::ports)
+             .with_lanes(&c::link_width)
+             .optional()},
         [](const c& cfg) -> std::optional<std::string> {
             if (cfg.ports == 0 || cfg.ports > root_complex::most_ports)
                 return "a root complex has 1 to 32 ports";
@@ -102,9 +105,10 @@ kind pcie_switch_kind() {
          {"up_lanes", &c::up_lanes, "of the upstream port, a multiple of 8"},
          {"ports", &c::ports, "downstream ports in use, others are strapped off; 0: all"},
          {"latency", &c::latency, "once through"}},
-        {port::plug("up", "toward the root complex"),
+        {port::plug("up", "toward the root complex").with_lanes(&c::up_lanes),
          port::plug("down", "toward chips, cards and switches")
              .times([](const c& cfg) -> std::uint64_t { return cfg.down_ports(); })
+             .with_lanes(c::lanes_per_port)
              .optional()},
         [](const c& cfg) -> std::optional<std::string> {
             if (cfg.generation < 1 || cfg.generation > 6) return "generations are 1 to 6";

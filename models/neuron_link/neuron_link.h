@@ -33,7 +33,11 @@ public:
         unsigned dies = 2;       ///< with an AXI each; bit 47 selects
         sc_core::sc_time latency{200, sc_core::SC_NS};  ///< into, out of or through the chip
         sc_core::sc_time completion_timeout{50, sc_core::SC_US};
-        unsigned hop_limit = 16;  ///< chips that pass an access on, at most 31
+        unsigned hop_limit = 16;       ///< chips that pass an access on, at most 31
+        unsigned blocks = 4;           ///< that the links are in
+        unsigned links_per_block = 5;  ///< of eight lanes: 160 lanes make the published 2.56 TB/s
+
+        unsigned lanes() const { return blocks * links_per_block * 8; }
     };
     static constexpr unsigned ports = 8, windows = 4;
     static constexpr std::uint64_t window_size = std::uint64_t{1} << 50;

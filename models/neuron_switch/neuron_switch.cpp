@@ -46,11 +46,14 @@ unsigned neuron_switch::config::port_count() const {
     return ports != 0 ? ports : part_of(part).ports;
 }
 
+unsigned neuron_switch::config::lanes() const {
+    return part_of(part).lanes * planes;
+}
+
 std::optional<std::string> neuron_switch::check(const config& cfg) {
     if (cfg.planes < 1 || cfg.planes > 256) return "planes must be from 1 to 256";
     if (cfg.ports > most_ports) return fmt::format("ports must be at most {}", most_ports);
-    if (cfg.port_count() > part_of(cfg.part).lanes * cfg.planes)
-        return "there are more ports than lanes";
+    if (cfg.port_count() > cfg.lanes()) return "there are more ports than lanes";
     if (cfg.rack > 1) return "rack must be 0 or 1";
     if (cfg.server > 31) return "server must be at most 31";
     return std::nullopt;
@@ -78,10 +81,6 @@ neuron_switch::neuron_switch(sc_core::sc_module_name name, const config& cfg)
 void neuron_switch::start_of_simulation() {
     for (auto& each : port)
         if (auto* link = each.link()) link->train(0);
-}
-
-unsigned neuron_switch::lanes() const {
-    return part_of(cfg_.part).lanes * cfg_.planes;
 }
 
 unsigned neuron_switch::lanes_used() const {

@@ -38,6 +38,7 @@ public:
         std::uint64_t serial = 1;
 
         unsigned port_count() const;
+        unsigned lanes() const;  ///< of all planes
     };
     static constexpr unsigned most_ports = 128;
     static std::optional<std::string> check(const config& cfg);
@@ -48,8 +49,7 @@ public:
     neuron_switch(sc_core::sc_module_name name, const config& cfg);
 
     const config& settings() const { return cfg_; }
-    /// Lanes of the parts, and of the links that are plugged in.
-    unsigned lanes() const;
+    /// Of the links that are plugged in.
     unsigned lanes_used() const;
     /// The port where accesses that came through `from` leave for chip `id`, or nothing.
     std::optional<unsigned> way_to(unsigned id, unsigned from) const;

@@ -67,6 +67,8 @@ enum class mistake : unsigned {
     refused_by_model = 54,
     unknown_board = 55,
     not_two_plugs = 56,
+    too_many_lanes = 57,
+    lane_mismatch = 58,
 };
 
 struct mistake_row {

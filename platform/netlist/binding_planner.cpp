@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace trn {
 
@@ -38,14 +39,20 @@ std::string end_text(const bind_line::end& end) {
 // --- Reading one entry.
 
 void binding_planner::bind(const scope& here) {
+    excuse_broken(here);
     const auto list = here.file->root().find("bind");
     if (!list) return;
     if (!list.is_list()) return all_.report(list, mistake::wrong_shape, "a list was expected");
     for (const auto& node : list.items()) {
         const auto e = read_entry(here, node);
-        if (!e) continue;
-        for (std::uint64_t k = 0; k < e->count && !all_.full; ++k)
-            if (!bind_once(here, *e, k)) break;
+        if (!e) excused_modules_.insert(here.container);
+        for (std::uint64_t k = 0; e && k < e->count && !all_.full; ++k) {
+            const auto before = all_.mistakes();
+            const bool bound = bind_once(here, *e, k);
+            if (bound && all_.mistakes() == before) continue;
+            excuse(here, *e, k);
+            if (!bound) break;
+        }
     }
 }
 
@@ -239,6 +246,59 @@ std::optional<std::uint64_t> binding_planner::nth(const entry& e, const series& 
     if (!base || !s.stride) return base;
     const auto step = all_.address(s.stride, known);
     return step ? all_.nth(s.stride, *base, *step, k) : std::nullopt;
+}
+
+// --- What lines with mistakes would have bound.
+
+/// The ends of the entry's line from the `k`th time on, which nobody may find unbound.
+void binding_planner::excuse(const scope& here, const entry& e, std::uint64_t k) {
+    constexpr std::uint64_t most = 10'000;  // more is not worth the time: nothing here is reported
+    all_.quiet = true;
+    for (const auto first = k; k < e.count; ++k) {
+        const auto known = kth(here, e, k);
+        const auto text = known ? all_.text(e.text, *known) : std::nullopt;
+        auto parsed = text ? parse_bind_line(*text) : config::refusal{};
+        auto* line = std::get_if<bind_line>(&parsed);
+        if (line == nullptr || k - first == most) {
+            excused_modules_.insert(here.container);
+            break;
+        }
+        place(e, k, *known, *line);
+        excuse_end(here, line->from, e.text);
+        if (line->to) excuse_end(here, *line->to, e.text);
+    }
+    all_.quiet = false;
+}
+
+/// An end that cannot be found may have meant any port of the module, or of that name.
+void binding_planner::excuse_end(const scope& here, const bind_line::end& end,
+                                 const config::node& where) {
+    const bool quiet = std::exchange(all_.quiet, true);
+    if (const auto found = resolve(here, end, where))
+        excused_.insert(key(*found));
+    else if (const auto module = here.modules.find(end.module); module != here.modules.end())
+        excused_modules_.insert(module->second);
+    else
+        misnamed_.emplace(here.container, end.port);
+    all_.quiet = quiet;
+}
+
+/// How many plugs a module has whose parameters are wrong, nobody knows.
+void binding_planner::excuse_broken(const scope& here) {
+    for (const auto& [name, module] : here.modules)
+        if (here.is_broken(name)) excused_modules_.insert(module);
+}
+
+bool binding_planner::excused(const plan::endpoint& end) const {
+    if (excused_.contains(key(end)) || excused_modules_.contains(end.module)) return true;
+    for (auto m = module_of(end).parent;; m = plan_.modules[m].parent) {
+        if (excused_modules_.contains(m)) return true;
+        if (m == plan::none) break;
+    }
+    if (misnamed_.contains({module_of(end).parent, port_of(end).name})) return true;
+    const auto shown = outermost_.find(key(end));
+    return shown != outermost_.end() &&
+           misnamed_.contains({plan_.modules[shown->second.container].parent, shown->second.name});
 }
 
 // --- Finding an end.
@@ -474,7 +534,7 @@ void binding_planner::export_one(const scope& here, const std::string& name, std
     const auto parsed = parse_end(inner);
     if (const auto* why = std::get_if<config::refusal>(&parsed)) return all_.report(where, *why);
     const auto end = resolve(here, std::get<bind_line::end>(parsed), where);
-    if (!end) return;
+    if (!end) return excuse_end(here, std::get<bind_line::end>(parsed), where);
     if (!ports_[here.container].try_emplace(name, *end).second)
         return all_.report(where, mistake::module_twice, fmt::format("two ports '{}'", name));
     outermost_[key(*end)] = {here.container, name};
@@ -484,7 +544,8 @@ void binding_planner::export_one(const scope& here, const std::string& name, std
 
 void binding_planner::check_whole() {
     check_overlaps();
-    if (!plan_.problems->empty()) return;  // what a refused line would have bound is not the news
+    check_lanes();
+    if (all_.full) return;  // nobody knows what the rest would have bound
     for (std::uint32_t m = 0; m < plan_.modules.size(); ++m) {
         const plan::module& module = plan_.modules[m];
         if (module.built_as == nullptr) continue;
@@ -522,8 +583,35 @@ void binding_planner::check_overlaps() {
     }
 }
 
+/// Both ends of a wire have as many lanes, and a device has lanes for all of its links.
+void binding_planner::check_lanes() {
+    const auto lanes_of = [&](const plan::endpoint& end) {
+        const auto& lanes = port_of(end).lanes;
+        return lanes ? lanes(module_of(end).config) : 0;
+    };
+    std::map<ends, std::uint64_t> used;  // by module and port
+    for (const auto& b : plan_.bindings) {
+        if (port_of(b.from).role != port_role::plug) continue;
+        const auto left = lanes_of(b.from), right = lanes_of(b.to);
+        if (left != 0 && right != 0 && left != right)
+            all_.report(b.where, mistake::lane_mismatch,
+                        fmt::format("'{}' has {} lanes and '{}' {}", local_text(b.from), left,
+                                    local_text(b.to), right));
+        for (const auto& [end, added] : {std::pair{b.from, right}, {b.to, left}}) {
+            if (!port_of(end).room) continue;
+            auto& sum = used[{end.module, end.port}];
+            const auto room = port_of(end).room(module_of(end).config);
+            if (sum <= room && sum + added > room)
+                all_.report(b.where, mistake::too_many_lanes,
+                            fmt::format("'{}' has {} lanes, '{}' makes it {}", module_of(end).name,
+                                        room, local_text(end), sum + added));
+            sum += added;
+        }
+    }
+}
+
 void binding_planner::check_unbound(const plan::endpoint& end) {
-    if (bound_.contains(key(end))) return;
+    if (bound_.contains(key(end)) || excused(end)) return;
     const plan::module& module = module_of(end);
     const auto shown = outermost_.find(key(end));
     if (shown == outermost_.end())

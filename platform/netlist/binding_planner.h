@@ -3,8 +3,10 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -77,7 +79,14 @@ private:
     void export_one(const scope& here, const std::string& name, std::string_view inner,
                     const config::node& where);
     void check_overlaps();
+    void check_lanes();
     void check_unbound(const plan::endpoint& end);
+
+    // What a line with a mistake would have bound is not reported as unbound.
+    void excuse(const scope& here, const entry& e, std::uint64_t k);
+    void excuse_end(const scope& here, const bind_line::end& end, const config::node& where);
+    void excuse_broken(const scope& here);
+    bool excused(const plan::endpoint& end) const;
 
     const plan::module& module_of(const plan::endpoint& end) const {
         return plan_.modules[end.module];
@@ -94,6 +103,9 @@ private:
     std::unordered_map<std::uint64_t, shown> outermost_;     ///< end -> the port that shows it
     std::unordered_map<std::uint32_t, std::map<std::string, plan::endpoint>> ports_;
     std::unordered_map<std::uint64_t, std::uint32_t> router_ports_;  ///< used so far
+    std::unordered_set<std::uint64_t> excused_;                      ///< ends
+    std::unordered_set<std::uint32_t> excused_modules_;              ///< with all that is inside
+    std::set<std::pair<std::uint32_t, std::string>> misnamed_;  ///< container and port of a module
     std::map<ends, std::uint32_t> pairs_;  ///< which router port already joins two ends
 };
 

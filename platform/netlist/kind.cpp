@@ -85,6 +85,10 @@ port port::times(std::uint64_t elements) && {
     count = always(elements);
     return std::move(*this);
 }
+port port::with_lanes(std::uint64_t number) && {
+    lanes = always(number);
+    return std::move(*this);
+}
 
 const parameter* kind::find_parameter(std::string_view wanted) const {
     const auto found = std::find_if(parameters.begin(), parameters.end(),

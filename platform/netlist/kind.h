@@ -52,6 +52,8 @@ struct port {
     from_config size = {};      ///< target: bytes it decodes from 0; none = any address
     from_config lines = {};     ///< irq_in: how many lines; none = 1
     from_config count = {};     ///< an sc_vector of this many sockets, `name[3]`; none = one socket
+    from_config lanes = {};     ///< plug: of its link; none = those of whatever is plugged in
+    from_config room = {};      ///< plug: lanes that all elements have together; none = any number
     std::string leads_to = {};  ///< target: the initiator where accesses leave again, unchanged
     std::string interface = {};  ///< uses, provides: which one
     /// uses: hands the provider to the user; false when either is not what the table says.
@@ -77,6 +79,7 @@ struct port {
     port of_size(std::uint64_t bytes) &&;
     port of_lines(std::uint64_t lines) &&;
     port times(std::uint64_t elements) &&;
+    port with_lanes(std::uint64_t number) &&;
     /// The same, computed from the kind's configuration: a member pointer or a function of it.
     template <class F>
     requires(!std::is_convertible_v<F, std::uint64_t>) port of_size(F from) &&;
@@ -84,6 +87,10 @@ struct port {
     requires(!std::is_convertible_v<F, std::uint64_t>) port of_lines(F from) &&;
     template <class F>
     requires(!std::is_convertible_v<F, std::uint64_t>) port times(F from) &&;
+    template <class F>
+    requires(!std::is_convertible_v<F, std::uint64_t>) port with_lanes(F from) &&;
+    template <class F>
+    requires(!std::is_convertible_v<F, std::uint64_t>) port within_lanes(F from) &&;
 };
 
 /// Something a board may name: how to configure and build one class of module.

@@ -327,6 +327,16 @@ requires(!std::is_convertible_v<F, std::uint64_t>) port port::times(F from) && {
     count = kind_detail::erase(from);
     return std::move(*this);
 }
+template <class F>
+requires(!std::is_convertible_v<F, std::uint64_t>) port port::with_lanes(F from) && {
+    lanes = kind_detail::erase(from);
+    return std::move(*this);
+}
+template <class F>
+requires(!std::is_convertible_v<F, std::uint64_t>) port port::within_lanes(F from) && {
+    room = kind_detail::erase(from);
+    return std::move(*this);
+}
 
 template <class I>
 port port::uses(std::string name, std::string doc) {

@@ -12,6 +12,7 @@ namespace trn {
 
 void planning::report(const config::node& where, mistake code, std::string message,
                       std::string suggestion) {
+    if (quiet) return;
     const auto at = where.where();
     ++mistakes_;
     if (reported_.size() > 10'000) return;  // nobody reads more; diagnostics keep the first 100

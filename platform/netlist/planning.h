@@ -33,6 +33,8 @@ public:
     plan result;
     /// A bound was reached and reported: whoever adds, stops.
     bool full = false;
+    /// Mistakes are not told: what is looked at again has told them.
+    bool quiet = false;
 
     planning() { result.problems = std::make_unique<diagnostics>(); }
 

@@ -233,7 +233,7 @@ TEST(NeuronSwitchParts, HaveTheirLanesAndPorts) {
     EXPECT_EQ(neuron_switch::config{}.port_count(), 20u);
     EXPECT_EQ((neuron_switch::config{.part = switch_part::lanes320}).port_count(), 40u);
     neuron_switch rack("rack", {.planes = 18, .ports = 72, .tier = switch_tier::rack});
-    EXPECT_EQ(rack.lanes(), 18u * 160);
+    EXPECT_EQ(rack.settings().lanes(), 18u * 160);
     EXPECT_EQ(rack.port.size(), 72u);
     EXPECT_FALSE(neuron_switch::check({}));
     EXPECT_TRUE(neuron_switch::check({.planes = 0}));
