@@ -136,7 +136,8 @@ std::vector<platform::function> platform::functions() const {
             // A chip is what its function is a part of; a card may be nothing but its function.
             const auto whole = container_of(f.device->name());
             all.push_back({whole == server ? f.device->name() : whole, server, f.port,
-                           f.class_code >> 16 == accelerator, host.cores()});
+                           f.class_code >> 16 == accelerator, host.cores(),
+                           fmt::format("{:02x}:{:02x}.{}", f.id >> 8, f.id >> 3 & 0x1f, f.id & 7)});
         }
     });
     return all;
@@ -188,8 +189,11 @@ void platform::add_methods() {
                 if (const auto bar = f.port->bar(i); bar.size != 0)
                     bars.push_back(
                         {{"bar", i}, {"size", bar.size}, {"bus_address", bar.bus_address}});
-            all.push_back(
-                {{"name", f.name}, {"server", f.server}, {"chip", f.chip}, {"bars", bars}});
+            all.push_back({{"name", f.name},
+                           {"server", f.server},
+                           {"bdf", f.bdf},
+                           {"chip", f.chip},
+                           {"bars", bars}});
         }
         return all;
     });

@@ -237,7 +237,7 @@ void root_complex::hot_plug(std::uint32_t number) {
 
 std::vector<serves_functions::served> root_complex::functions() {
     std::vector<served> all;
-    for (const auto& f : functions_) all.push_back({&f->device(), f.get(), f->class_code()});
+    for (const auto& f : functions_) all.push_back({&f->device(), f.get(), f->class_code(), f->id()});
     return all;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -22,6 +23,7 @@ constexpr std::string_view words_of_a_chip = ".management.misc_ram.in";
 /// What firmware of one chip has published.
 struct chip_words {
     std::string name;
+    std::string bdf;               ///< on its host; empty: none has it
     std::uint32_t routing_id = 0;  ///< 0xdeadbeef while it boots
     std::uint64_t serial = 0;
     std::optional<trn_topology> found;  ///< nothing while firmware is writing it
@@ -57,11 +59,13 @@ std::vector<std::pair<std::string, unsigned long>> counted(const std::string& na
 }
 
 /// Through the control methods, so that it works beside a driver that has the chip.
-chip_words read_chip(session& where, const std::string& space) {
+chip_words read_chip(session& where, const std::string& space,
+                     const std::map<std::string, std::string>& places) {
     static constexpr std::size_t bytes = TRN_TOPOLOGY_OFFSET + 4 * TRN_TOPOLOGY_WORDS;
     const json params{{"space", space}, {"address", 0u}, {"size", bytes}};
     chip_words chip;
     chip.name = chip_of(space);
+    if (const auto found = places.find(chip.name); found != places.end()) chip.bdf = found->second;
     for (unsigned tries = 0; tries < 3 && !chip.found; ++tries) {
         const auto hex = where.call("peek", params).at("data").get<std::string>();
         chip.routing_id = word_of(hex, TRN_MISC_RAM_ROUTING_ID_OFFSET);
@@ -81,11 +85,14 @@ std::vector<chip_words> read_chips(session& where, const std::string& only) {
     for (const std::string space : where.call("list", {{"what", "spaces"}}))
         if (space.ends_with(words_of_a_chip)) spaces.push_back(space);
     std::ranges::sort(spaces, {}, counted);
+    std::map<std::string, std::string> places;
+    for (const auto& function : where.call("list", {{"what", "functions"}}))
+        places[function.at("name")] = function.at("bdf");
     std::vector<chip_words> chips;
     std::vector<std::string> known;
     for (const auto& space : spaces) {
         known.push_back(chip_of(space));
-        if (only.empty() || known.back() == only) chips.push_back(read_chip(where, space));
+        if (only.empty() || known.back() == only) chips.push_back(read_chip(where, space, places));
     }
     if (chips.empty()) {
         if (known.empty()) throw user_error("the board has no chips");
@@ -221,7 +228,8 @@ bool matters(const trn_link& link) {
 }
 
 json chip_json(const chip_words& chip) {
-    json object{{"chip", chip.name}, {"serial", fmt::format("{:016x}", chip.serial)}};
+    json object{
+        {"chip", chip.name}, {"bdf", chip.bdf}, {"serial", fmt::format("{:016x}", chip.serial)}};
     if (chip.routing_id != TRN_MISC_RAM_ROUTING_ID_RESET) object["routing_id"] = chip.routing_id;
     if (!chip.found) return object;
     const auto& t = *chip.found;
@@ -240,7 +248,8 @@ json chip_json(const chip_words& chip) {
 std::string chip_line(const chip_words& chip, std::size_t width) {
     const bool ready = chip.routing_id != TRN_MISC_RAM_ROUTING_ID_RESET;
     const auto id = ready ? std::to_string(chip.routing_id) : "booting";
-    auto line = fmt::format("{:<{}} {:>7}  {:016x}", chip.name, width, id, chip.serial);
+    auto line =
+        fmt::format("{:<{}} {:<7} {:>7}  {:016x}", chip.name, width, chip.bdf, id, chip.serial);
     if (!chip.found) return line + "  (firmware is writing)";
     const auto& t = *chip.found;
     if (t.kind == TRN_TOPOLOGY_NONE) return line + "  no links";
@@ -283,8 +292,8 @@ void print_table(const std::vector<chip_words>& chips) {
     const auto all = add_up(chips);
     std::size_t width = 10;
     for (const auto& chip : chips) width = std::max(width, chip.name.size());
-    fmt::print("{}\n{:<{}} {:>7}  {:<16}  {:<8} {:>11}  {}\n", all.shape, "chip", width, "routing",
-               "serial", "place", "reaches", "links: speed, width, partner");
+    fmt::print("{}\n{:<{}} {:<7} {:>7}  {:<16}  {:<8} {:>11}  {}\n", all.shape, "chip", width,
+               "bdf", "routing", "serial", "place", "reaches", "links: speed, width, partner");
     for (const auto& chip : chips) fmt::print("{}\n", chip_line(chip, width));
     fmt::print("{} chip{}, {} ports up, {} fault{}\n", chips.size(), chips.size() == 1 ? "" : "s",
                all.up, all.faults, all.faults == 1 ? "" : "s");
