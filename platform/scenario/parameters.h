@@ -44,6 +44,10 @@ public:
     location place(std::string_view key) const;
     template <class E>
     E choice(std::string_view key) const;
+    template <class E>
+    E choice(std::string_view key, E otherwise) const {
+        return at(key) ? choice<E>(key) : otherwise;
+    }
     reader map(std::string_view key) const { return {map_.at(key), *point_}; }
     /// One reader per item of a list of mappings.
     std::vector<reader> list(std::string_view key) const;

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <regex>
 #include <vector>
 
+#include "platform/loader/firmware_file.h"
 #include "platform/misuse/misuse.h"
 #include "platform/scenario/action.h"
 #include "platform/scenario/scenario.h"
@@ -774,6 +776,43 @@ action read_efa(const reader& r) {
         }};
 }
 
+/// Made by the firmware of the collective cores, and always compared with the reference.
+action read_collective(const reader& r) {
+    r.only({"op", "size", "type", "operator", "root", "limit", "within", "image"});
+    collective_request what;
+    what.op = r.choice<trn_coll_op>("op");
+    if (what.op != TRN_COLL_BARRIER) what.bytes = r.size("size");
+    what.type = r.choice("type", TRN_COLL_BF16);
+    what.with = r.choice("operator", TRN_COLL_SUM);
+    what.root = static_cast<std::uint32_t>(r.number("root", word_max, 0));
+    what.limit_ns = r.time("limit", what.limit_ns);
+    what.check = true;
+    const auto within = r.time("within", ~std::uint64_t{0});
+    const auto image = r.text("image", "cc_core.img");
+    return {fmt::format("{} of {} bytes over all chips", trn_coll_op_text(what.op), what.bytes),
+            [=](world& w) {
+                if (!w.group) {
+                    std::vector<std::size_t> all(w.hosts.chips().size());
+                    std::iota(all.begin(), all.end(), std::size_t{0});
+                    constexpr std::uint64_t most = 1 << 20;
+                    w.group.emplace(w.hosts, all, read_firmware(image, most));
+                }
+                std::optional<collective_result> made;
+                try {
+                    made = w.group->run(what);
+                } catch (...) {
+                    w.group.reset();  // the next one begins with a reset of all chips
+                    throw;
+                }
+                const auto& done = *made;
+                if (done.wrong != 0)
+                    throw step_failure(
+                        fmt::format("{} differences, first {}", done.wrong, done.first_wrong));
+                if (done.ns > static_cast<double>(within))
+                    throw step_failure(fmt::format("it took {:.2f} us", done.ns * 1e-3));
+            }};
+}
+
 struct step_kind {
     std::string_view name;
     action (*read)(const reader&);
@@ -806,6 +845,7 @@ constexpr std::array kinds{
     step_kind{"power", read_power},
     step_kind{"traffic", read_traffic},
     step_kind{"efa", read_efa},
+    step_kind{"collective", read_collective},
     step_kind{"inject", read_inject},
     step_kind{"peek", read_peek},
     step_kind{"poke", read_poke},

@@ -9,6 +9,7 @@
 
 #include "platform/attach/control/control.h"
 #include "platform/scenario/network.h"
+#include "sw-stubs/host/collective.h"
 #include "sw-stubs/host/device.h"
 #include "sw-stubs/host/location.h"
 #include "sw-stubs/host/machine.h"
@@ -37,6 +38,7 @@ public:
     std::map<std::string, job> jobs;
     std::optional<machine> chips;                    ///< once a step has worked with all of them
     std::optional<network> cards;                    ///< likewise
+    std::optional<collective_group> group;           ///< once a step has made a collective
     std::map<std::string, std::uint64_t> uart_read;  ///< bytes of each console that a step consumed
 
     /// Lets simulated time pass; at least `nanoseconds`.

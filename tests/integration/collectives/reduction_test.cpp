@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectives that reduce: the DMA engines do it, bit for bit as the reference.
+#include "tests/integration/collectives/group.h"
+
+namespace trn::test {
+namespace {
+
+constexpr std::uint64_t MiB = 1 << 20;
+
+using Reductions = CollectiveTest;
+
+TEST_F(Reductions, AreRightBitForBit) {
+    boot("trn3-sled");
+    collective_group group(*this, all(), image());
+    for (const auto op : {TRN_COLL_ALL_REDUCE, TRN_COLL_REDUCE_SCATTER})
+        for (const auto type : {TRN_COLL_BF16, TRN_COLL_FP32, TRN_COLL_FP16, TRN_COLL_INT8,
+                                TRN_COLL_UINT8, TRN_COLL_INT32, TRN_COLL_UINT32}) {
+            SCOPED_TRACE(trn_coll_op_text(op) + std::to_string(type));
+            expect_right(group.run({.op = op, .type = type, .bytes = 20'000, .check = true}));
+        }
+    for (const auto with : {TRN_COLL_SUM, TRN_COLL_MIN, TRN_COLL_MAX})
+        expect_right(group.run({.op = TRN_COLL_ALL_REDUCE,
+                                .with = with,
+                                .bytes = 5 * MiB,
+                                .iterations = 2,
+                                .check = true}));
+}
+
+}  // namespace
+}  // namespace trn::test
