@@ -5,14 +5,23 @@
 
 namespace trn {
 
+namespace {
+
+/// "rack0.sled1.chip0" of "rack0.sled1.chip0.management.cpu": a hart is a part of a part of a chip.
+std::string chip_of(const std::string& hart) {
+    const auto part = hart.rfind('.', hart.rfind('.') - 1);
+    return hart.substr(0, part == std::string::npos ? hart.find('.') : part);
+}
+
+}  // namespace
+
 std::vector<debug_hart> find_harts() {
     std::vector<debug_hart> all;
     std::map<std::string, unsigned> chips;
     for_each_module<debug_target>([&](const auto& object, debug_target& hart) {
         const auto name = module_name(object);
-        const auto chip = name.substr(0, name.find('.'));
         const auto process =
-            chips.emplace(chip, static_cast<unsigned>(chips.size()) + 1).first->second;
+            chips.emplace(chip_of(name), static_cast<unsigned>(chips.size()) + 1).first->second;
         all.push_back({&hart, name, process, static_cast<unsigned>(all.size()) + 1});
     });
     return all;

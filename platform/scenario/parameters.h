@@ -46,7 +46,7 @@ public:
     E choice(std::string_view key) const;
     template <class E>
     E choice(std::string_view key, E otherwise) const {
-        return at(key) ? choice<E>(key) : otherwise;
+        return has(key) ? choice<E>(key) : otherwise;
     }
     reader map(std::string_view key) const { return {map_.at(key), *point_}; }
     /// One reader per item of a list of mappings.

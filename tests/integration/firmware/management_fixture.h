@@ -222,7 +222,9 @@ struct management_fixture : testing::Test {
     void run_ms(double ms) { sc_core::sc_start(sc_core::sc_time(ms, sc_core::SC_MS)); }
     void boot() {
         build();
+        constexpr std::uint32_t booting = 0xdeadbeef;  // contract 4
         ASSERT_TRUE(run_until_printed("ready: routing id")) << console;
+        ASSERT_TRUE(run_until([&] { return misc_word(misc::routing_id) != booting; }, 1));
     }
 
     std::uint32_t misc_word(misc r, unsigned index = 0) {

@@ -52,7 +52,7 @@ class TwoChipsTest(unittest.TestCase):
                 p.run()
                 self.assertEqual(p.wait(condition="ready", wall_limit=PATIENCE)["reason"], "condition", output)
         for wanted in ("* 1    process 1", "  2    process 2", 'Thread 1.1 "chip0.management.cpu"',
-                       'Thread 2.2 "chip1.management.cpu"', "Breakpoint 1 at", "(2 locations)",
+                       'Thread 2.22 "chip1.management.cpu"', "Breakpoint 1 at", "(2 locations)",
                        '"chip0.management.cpu" hit Breakpoint 1', '"chip1.management.cpu" hit Breakpoint 1',
                        "chip0 has 0x1111 0x1111", "chip1 has 0x2222 0", "stepped inferior 2",
                        "[Inferior 1 (process 1) detached]", "[Inferior 2 (process 2) detached]"):
