@@ -19,6 +19,12 @@ namespace trn::scenario {
 
 namespace {
 
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+
 int told_to = -1;
 
 /// What a signal handler may use: no memory is asked for.
@@ -65,7 +71,7 @@ std::string demangled(const char* name) {
 }  // namespace
 
 void tell_where_it_dies(int pipe) {
-#ifndef __SANITIZE_ADDRESS__
+    if (sanitized) return;
     told_to = pipe;
     std::array<void*, 1> first;
     backtrace(first.data(), 1);  // loads what it needs: a handler could not
@@ -78,9 +84,6 @@ void tell_where_it_dies(int pipe) {
     act.sa_flags = static_cast<int>(SA_RESETHAND | SA_ONSTACK | SA_NODEFER);
     for (const int each : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT})
         sigaction(each, &act, nullptr);
-#else
-    static_cast<void>(pipe);
-#endif
 }
 
 std::string source_of(const std::vector<std::uint64_t>& addresses) {

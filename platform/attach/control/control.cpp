@@ -65,9 +65,11 @@ control::control(run_loop& loop, identity about) : loop_(loop), about_(std::move
     add_run_methods();
     add_memory_methods();
     add_module_methods();
-    loop_.on_pause_change([this](bool, const std::string&) { publish("state", status()); });
+    loop_.on_pause_change([this](bool, const std::string&) {
+        if (subscribed("state")) publish("state", status());
+    });
     consoles_.listen([this](std::string_view module, std::string_view text) {
-        publish("uart", {{"module", module}, {"text", text}});
+        if (subscribed("uart")) publish("uart", {{"module", module}, {"text", text}});
     });
 }
 
@@ -90,6 +92,11 @@ void control::forget(caller& gone) {
         waits_.erase(found);
     }
     for (auto& [topic, callers] : subscribers_) callers.erase(&gone);
+}
+
+bool control::subscribed(std::string_view topic) const {
+    const auto found = subscribers_.find(topic);
+    return found != subscribers_.end() && !found->second.empty();
 }
 
 void control::publish(std::string_view topic, const json& params) {
@@ -169,12 +176,15 @@ void control::add_session_methods() {
 
 // --- Running
 
-json control::status() const {
+json control::status() {
+    // To find the modules of a rack takes longer than all the rest of an answer.
+    if (!ready_ || sc_core::sc_get_status() < sc_core::SC_START_OF_SIMULATION)
+        ready_ = ready_condition();
     json result = {{"time_ps", sc_core::sc_time_stamp().value()},
                    {"time", to_text(sc_core::sc_time_stamp())},
                    {"paused", loop_.paused()},
                    {"why", loop_.pause_text()},
-                   {"ready", ready_condition()()},
+                   {"ready", ready_()},
                    {"time_policy", loop_.settings().policy.text()},
                    {"attached", loop_.attached()}};
     return result;

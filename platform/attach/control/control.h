@@ -52,6 +52,8 @@ public:
     void forget(rpc::caller& gone);
     /// Sends to every caller that subscribed to `topic`.
     void publish(std::string_view topic, const rpc::json& params);
+    /// Whether anybody would be told: what costs something to say is said only then.
+    bool subscribed(std::string_view topic) const;
 
     const identity& about() const { return about_; }
     run_loop& loop() { return loop_; }
@@ -65,7 +67,7 @@ private:
     void add_module_methods();
 
     rpc::json hello(const rpc::parameters& p, rpc::caller& from);
-    rpc::json status() const;
+    rpc::json status();
     void wait(const rpc::parameters& p, rpc::caller& from, const rpc::answer& done,
               bool then_pause);
     run_loop::goal goal_of(const rpc::parameters& p, const rpc::caller& from);
@@ -84,6 +86,7 @@ private:
     std::function<rpc::json(const rpc::parameters&)> peek_register_;
     std::map<rpc::caller*, std::set<run_loop::goal_id>> waits_;
     std::map<std::string, std::set<rpc::caller*>, std::less<>> subscribers_;
+    std::function<bool()> ready_;  ///< of the modules that there are
 };
 
 }  // namespace trn
