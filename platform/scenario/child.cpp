@@ -58,11 +58,12 @@ std::unique_ptr<child> child::make(const std::string& log, int& pipe) {
     if (file < 0 || pipe2(ends, O_CLOEXEC) != 0) throw_errno("scenario child");
     write_all(file, log);
     std::fflush(nullptr);  // or the child would print it a second time
+    const auto started = clock::now();
     const pid_t parent = getpid(), pid = fork();
     if (pid < 0) throw_errno("fork");
     if (pid > 0) {
         close(ends[1]);
-        return std::unique_ptr<child>(new child(pid, ends[0], file));
+        return std::unique_ptr<child>(new child(started, pid, ends[0], file));
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);  // it ended before the line above
@@ -97,7 +98,7 @@ bool child::read(const std::function<void(const nlohmann::json&)>& take) {
 }
 
 double child::seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
+    return std::chrono::duration<double>(clock::now() - started_).count();
 }
 
 std::uint64_t child::resident() const {

@@ -47,9 +47,11 @@ public:
     void forget() { pid_ = -1; }
 
 private:
-    child(pid_t pid, int pipe, int log) : pid_(pid), pipe_(pipe), log_(log) {}
+    using clock = std::chrono::steady_clock;
+    child(clock::time_point started, pid_t pid, int pipe, int log)
+        : started_(started), pid_(pid), pipe_(pipe), log_(log) {}
 
-    const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+    const clock::time_point started_;  // before the fork
     pid_t pid_;
     int pipe_, log_;
     bool killed_ = false;
