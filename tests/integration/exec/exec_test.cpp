@@ -24,7 +24,7 @@ struct result {
 };
 
 result exec(const std::string& arguments) {
-    const std::string command = std::string(TRNVP) + " exec " + arguments + " 2>&1";
+    const std::string command = TRNVP " exec " + arguments + " 2>&1";
     std::FILE* const pipe = popen(command.c_str(), "r");
     result r{-1, ""};
     std::array<char, 4096> block;
