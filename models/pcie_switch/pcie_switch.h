@@ -118,10 +118,10 @@ private:
                  std::uint32_t value);
 
     const config cfg_;
+    bool built_ = false;  // before the bridges: they tell of changes while they are made
     side up_;
     std::vector<std::unique_ptr<side>> down_;
     counts counters_;
-    bool built_ = false;
 };
 
 }  // namespace trn
