@@ -130,6 +130,11 @@ inline int fuzz(int argc, char** argv, const std::function<void(fuzz_random&)>& 
     }
     for (const int s : {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL}) signal(s, detail::report_crash);
     const auto begin = clock::now();
+#ifdef __SANITIZE_ADDRESS__
+    constexpr double longest = 10;  // seconds for one input
+#else
+    constexpr double longest = 2;
+#endif
     double slowest = 0;
     detail::current_seed = seed;
     for (; input < end; ++input) {
@@ -140,7 +145,7 @@ inline int fuzz(int argc, char** argv, const std::function<void(fuzz_random&)>& 
         one(random);
         const double took = std::chrono::duration<double>(clock::now() - started).count();
         slowest = std::max(slowest, took);
-        if (took > 2)
+        if (took > longest)
             return std::fprintf(stderr, "input %llu took %.1f s\n",
                                 static_cast<unsigned long long>(input), took),
                    1;
