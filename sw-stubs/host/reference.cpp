@@ -25,7 +25,25 @@ float from_bf16(std::uint16_t bits) {
     return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
-using half = _Float16;
+/// The nearest FP16, ties to even.
+std::uint16_t to_fp16(float value) {
+    const unsigned sign = std::signbit(value) ? 0x8000 : 0;
+    const float size = std::abs(value);
+    if (std::isnan(value)) return 0x7e00;
+    if (size >= 65520) return static_cast<std::uint16_t>(sign | 0x7c00);
+    const int exponent = size == 0 ? -14 : std::max(std::ilogb(size), -14);
+    // 1024 to 2048 of these units; fewer below the normal numbers. 2048 carries into the exponent.
+    const auto units = static_cast<unsigned>(std::nearbyint(std::ldexp(size, 10 - exponent)));
+    return static_cast<std::uint16_t>(
+        sign | ((static_cast<unsigned>(exponent + 15) << 10) + units - 1024));
+}
+float from_fp16(std::uint16_t bits) {
+    const int exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
+    const float sign = bits & 0x8000 ? -1.0f : 1.0f;
+    if (exponent == 0x1f) return sign * (fraction == 0 ? INFINITY : NAN);
+    if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
+    return sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
+}
 
 /// The nearest value that an integer type has; what is too large becomes the nearest end.
 template <typename T>
@@ -50,9 +68,7 @@ void with_type(trn_coll_type type, Work&& work) {
     case TRN_COLL_BF16:
         return work(std::uint16_t{}, from_bf16, to_bf16);
     case TRN_COLL_FP16:
-        return work(
-            half{}, [](half v) { return static_cast<float>(v); },
-            [](float v) { return static_cast<half>(v); });
+        return work(std::uint16_t{}, from_fp16, to_fp16);
     case TRN_COLL_INT8:
         return integer(std::int8_t{});
     case TRN_COLL_UINT8:
