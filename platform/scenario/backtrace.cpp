@@ -15,15 +15,11 @@
 #include <filesystem>
 #include <memory>
 
+#include "platform/sanitized.h"
+
 namespace trn::scenario {
 
 namespace {
-
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
 
 int told_to = -1;
 

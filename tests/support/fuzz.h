@@ -17,6 +17,8 @@
 #include <string_view>
 #include <vector>
 
+#include "platform/sanitized.h"
+
 namespace trn::test {
 
 /// The random source of a fuzz run: input number n of seed s is the same everywhere (SplitMix64).
@@ -130,11 +132,7 @@ inline int fuzz(int argc, char** argv, const std::function<void(fuzz_random&)>& 
     }
     for (const int s : {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL}) signal(s, detail::report_crash);
     const auto begin = clock::now();
-#ifdef __SANITIZE_ADDRESS__
-    constexpr double longest = 10;  // seconds for one input
-#else
-    constexpr double longest = 2;
-#endif
+    constexpr double longest = sanitized ? 10 : 2;  // seconds for one input
     double slowest = 0;
     detail::current_seed = seed;
     for (; input < end; ++input) {

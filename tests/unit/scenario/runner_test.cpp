@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include "platform/sanitized.h"
 #include "platform/scenario/report.h"
 
 namespace trn::scenario {
@@ -35,12 +36,6 @@ scenario named(const std::string& name, const std::string& beginning = "", doubl
     s.steps.push_back(one);
     return s;
 }
-
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
 
 void say(const std::string& line) {
     std::puts(line.c_str());
