@@ -23,11 +23,19 @@ struct action {
     std::string shared = {};  ///< as of a step
 };
 
+inline constexpr std::uint64_t any = ~std::uint64_t{0};
+inline constexpr std::uint64_t word_max = 0xffffffff;
+
 /// HBM goes through its BAR window: the DMA engine cannot vouch for its own work.
 std::vector<std::uint8_t> read_memory(world& w, const location& from, std::uint64_t size);
 void write_memory(world& w, const location& to, const std::vector<std::uint8_t>& bytes);
 
 /// `compute: {...}`: one packet of doc/dma_compute.md, compared with the reference.
 action read_compute(const reader& r);
+/// `collective: {...}`: made by the firmware of the collective cores, and always compared with the
+/// reference.
+action read_collective(const reader& r);
+/// `efa: {...}`: all cards at once, or one card and its partner.
+action read_efa(const reader& r);
 
 }  // namespace trn::scenario

@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <numeric>
 #include <regex>
 #include <vector>
 
-#include "platform/loader/firmware_file.h"
 #include "platform/misuse/misuse.h"
 #include "platform/scenario/action.h"
 #include "platform/scenario/scenario.h"
@@ -54,45 +52,9 @@ struct choices<trn_engine_command> {
     };
 };
 
-template <>
-struct choices<scenario::network_operation> {
-    using enum scenario::network_operation;
-    static constexpr std::array list{choice<scenario::network_operation>{"write", write},
-                                     choice<scenario::network_operation>{"read", read}};
-};
-
-template <>
-struct choices<scenario::network_pattern> {
-    using enum scenario::network_pattern;
-    static constexpr std::array list{choice<scenario::network_pattern>{"next", next},
-                                     choice<scenario::network_pattern>{"half", half}};
-};
-
-enum class efa_status : std::uint32_t {
-    ok = TRN_EFA_OK,
-    bad_request = TRN_EFA_BAD_REQUEST,
-    local_access = TRN_EFA_LOCAL_ACCESS,
-    remote_access = TRN_EFA_REMOTE_ACCESS,
-    unreachable = TRN_EFA_UNREACHABLE,
-};
-
-template <>
-struct choices<efa_status> {
-    using enum efa_status;
-    static constexpr std::array list{
-        choice<efa_status>{"ok", ok},
-        choice<efa_status>{"bad_request", bad_request},
-        choice<efa_status>{"local_access", local_access},
-        choice<efa_status>{"remote_access", remote_access},
-        choice<efa_status>{"unreachable", unreachable},
-    };
-};
-
 }  // namespace trn::config
 
 namespace trn::scenario {
-
-using config::efa_status;
 
 std::vector<std::uint8_t> read_memory(world& w, const location& from, std::uint64_t size) {
     std::vector<std::uint8_t> bytes(size);
@@ -116,9 +78,6 @@ void write_memory(world& w, const location& to, const std::vector<std::uint8_t>&
 namespace {
 
 using rpc::json;
-
-constexpr std::uint64_t any = ~std::uint64_t{0};
-constexpr std::uint64_t word_max = 0xffffffff;
 
 // --- Memory
 
@@ -739,77 +698,6 @@ action read_traffic(const reader& r) {
                 const auto rate = static_cast<std::uint64_t>(w.chips->sustained(pattern, how) *
                                                              1e9 / static_cast<double>(chips));
                 if (rate < least || rate > most) throw step_failure("it is " + text(rate));
-            }};
-}
-
-/// All cards at once, or one card and its partner.
-action read_efa(const reader& r) {
-    r.only(
-        {"pattern", "from", "to", "operation", "size", "block", "status", "at_least", "at_most"});
-    network::load how;
-    how.what = r.choice<network_operation>("operation");
-    how.bytes = r.size("size");
-    how.block = r.offset("block", std::min(how.bytes, how.block));
-    const bool all = r.has("pattern");
-    const auto pattern = all ? r.choice<network_pattern>("pattern") : network_pattern::next;
-    const auto from = all ? "" : r.text("from"), to = all ? "" : r.text("to");
-    const auto status = r.has("status") ? r.choice<efa_status>("status") : efa_status::ok;
-    const auto least = r.rate("at_least", 0), most = r.rate("at_most", any);
-    const auto who = all ? "all cards" : from + " and " + to;
-    return {
-        fmt::format("{}: EFA {}", who, how.what == network_operation::write ? "writes" : "reads"),
-        [=](world& w) {
-            if (!w.chips) w.chips.emplace(w.hosts);  // whose memories are used
-            if (!w.cards) w.cards.emplace(w.board, w.hosts, w.seed);
-            const auto pairs = all ? w.cards->all(pattern)
-                                   : network::pairs{{w.cards->find(from), w.cards->find(to)}};
-            const auto [ns, found] = w.cards->run(pairs, how);
-            if (found != static_cast<std::uint32_t>(status))
-                throw step_failure(fmt::format("the status is {}", found));
-            if (status != efa_status::ok) return;
-            w.cards->check(pairs, how);
-            if (least == 0 && most == any) return;
-            const auto rate = static_cast<std::uint64_t>(w.cards->sustained(pairs, how) * 1e9);
-            if (rate < least || rate > most)
-                throw step_failure(
-                    fmt::format("it is {:.1f} GB/s", static_cast<double>(rate) * 1e-9));
-        }};
-}
-
-/// Made by the firmware of the collective cores, and always compared with the reference.
-action read_collective(const reader& r) {
-    r.only({"op", "size", "type", "operator", "root", "limit", "within", "image"});
-    collective_request what;
-    what.op = r.choice<trn_coll_op>("op");
-    if (what.op != TRN_COLL_BARRIER) what.bytes = r.size("size");
-    what.type = r.choice("type", TRN_COLL_BF16);
-    what.with = r.choice("operator", TRN_COLL_SUM);
-    what.root = static_cast<std::uint32_t>(r.number("root", word_max, 0));
-    what.limit_ns = r.time("limit", what.limit_ns);
-    what.check = true;
-    const auto within = r.time("within", ~std::uint64_t{0});
-    const auto image = r.text("image", "cc_core.img");
-    return {fmt::format("{} of {} bytes over all chips", trn_coll_op_text(what.op), what.bytes),
-            [=](world& w) {
-                if (!w.group) {
-                    std::vector<std::size_t> all(w.hosts.chips().size());
-                    std::iota(all.begin(), all.end(), std::size_t{0});
-                    constexpr std::uint64_t most = 1 << 20;
-                    w.group.emplace(w.hosts, all, read_firmware(image, most));
-                }
-                std::optional<collective_result> made;
-                try {
-                    made = w.group->run(what);
-                } catch (...) {
-                    w.group.reset();  // the next one begins with a reset of all chips
-                    throw;
-                }
-                const auto& done = *made;
-                if (done.wrong != 0)
-                    throw step_failure(
-                        fmt::format("{} differences, first {}", done.wrong, done.first_wrong));
-                if (done.ns > static_cast<double>(within))
-                    throw step_failure(fmt::format("it took {:.2f} us", done.ns * 1e-3));
             }};
 }
 

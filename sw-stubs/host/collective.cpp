@@ -7,7 +7,7 @@
 #include <array>
 #include <stdexcept>
 
-#include "sw-stubs/host/reference.h"
+#include "sw-stubs/host/collective_reference.h"
 
 namespace trn {
 

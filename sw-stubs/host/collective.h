@@ -12,6 +12,7 @@
 
 #include "platform/config/document.h"
 #include "sw-stubs/host/crew.h"
+#include "sw-stubs/host/elements.h"
 #include "sw-stubs/include/trn_coll.h"
 
 /// As a scenario has them.
@@ -25,18 +26,6 @@ struct trn::config::choices<trn_coll_op> {
         choice<trn_coll_op>{"permute", TRN_COLL_PERMUTE},
         choice<trn_coll_op>{"broadcast", TRN_COLL_BROADCAST},
         choice<trn_coll_op>{"barrier", TRN_COLL_BARRIER},
-    };
-};
-template <>
-struct trn::config::choices<trn_coll_type> {
-    static constexpr std::array list{
-        choice<trn_coll_type>{"fp32", TRN_COLL_FP32},
-        choice<trn_coll_type>{"bf16", TRN_COLL_BF16},
-        choice<trn_coll_type>{"fp16", TRN_COLL_FP16},
-        choice<trn_coll_type>{"int8", TRN_COLL_INT8},
-        choice<trn_coll_type>{"uint8", TRN_COLL_UINT8},
-        choice<trn_coll_type>{"int32", TRN_COLL_INT32},
-        choice<trn_coll_type>{"uint32", TRN_COLL_UINT32},
     };
 };
 template <>
@@ -60,7 +49,7 @@ using collective_handle = std::unique_ptr<trn_coll, collective_deleter>;
 struct collective_request {
     trn_coll_op op = TRN_COLL_ALL_GATHER;
     trn_coll_algorithm algorithm = TRN_COLL_AUTO;
-    trn_coll_type type = TRN_COLL_BF16;
+    trn_element type = TRN_BF16;
     trn_coll_operator with = TRN_COLL_SUM;
     std::uint64_t bytes = 0;  ///< rounded down to equal blocks of whole elements
     std::uint32_t root = 0;

@@ -8,17 +8,6 @@
 
 namespace trn {
 
-namespace {
-
-/// The finaliser of SplitMix64: every bit of the input moves half of the bits of the output.
-std::uint64_t mix(std::uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-}
-
-}  // namespace
-
 pattern::pattern(std::uint64_t seed, std::string_view name) : key_(mix(seed + 1)) {
     for (const char c : name) key_ = mix(key_ ^ static_cast<std::uint8_t>(c));
 }

@@ -9,6 +9,13 @@
 
 namespace trn {
 
+/// The finaliser of SplitMix64: every bit of the input moves half of the bits of the output.
+constexpr std::uint64_t mix(std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+}
+
 /// Bytes that look random and are known by their seed and position: what copies are checked with.
 class pattern {
 public:

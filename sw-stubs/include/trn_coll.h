@@ -80,18 +80,9 @@ typedef enum trn_coll_operator {
     TRN_COLL_MAX = 2
 } trn_coll_operator;
 
-/** Types of elements, numbered as DMA descriptors do (doc/dma_compute.md). */
-typedef enum trn_coll_type {
-    TRN_COLL_FP32 = 0,
-    TRN_COLL_BF16 = 2,
-    TRN_COLL_FP16 = 3,
-    TRN_COLL_INT8 = 8,
-    TRN_COLL_UINT8 = 9,
-    TRN_COLL_INT32 = 12,
-    TRN_COLL_UINT32 = 13
-} trn_coll_type;
-/** Bytes of an element; 0 for a number that is no type. */
-uint32_t trn_coll_type_bytes(trn_coll_type type);
+/** Bytes of an element; 0 of a type that collectives do not take. They take FP32, BF16, FP16 and
+ * the integers of 8 and 32 bits. */
+uint32_t trn_coll_type_bytes(trn_element type);
 
 typedef enum trn_coll_algorithm {
     TRN_COLL_AUTO = 0,
@@ -114,7 +105,7 @@ typedef struct trn_coll_config {
     uint64_t bytes; /**< the size in tables of results: of the whole buffer, the larger one where
                          input and output differ; 0 for a barrier only */
     uint32_t root;  /**< broadcast */
-    trn_coll_type type;
+    trn_element type;
     trn_coll_operator with; /**< all-reduce, reduce-scatter */
 
     uint32_t rank, ranks;

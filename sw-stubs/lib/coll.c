@@ -45,20 +45,21 @@ struct trn_coll {
 
 /* ---- words ---- */
 
-uint32_t trn_coll_type_bytes(trn_coll_type type) {
+uint32_t trn_coll_type_bytes(trn_element type) {
     switch (type) {
-    case TRN_COLL_FP32:
-    case TRN_COLL_INT32:
-    case TRN_COLL_UINT32:
+    case TRN_FP32:
+    case TRN_INT32:
+    case TRN_UINT32:
         return 4;
-    case TRN_COLL_BF16:
-    case TRN_COLL_FP16:
+    case TRN_BF16:
+    case TRN_FP16:
         return 2;
-    case TRN_COLL_INT8:
-    case TRN_COLL_UINT8:
+    case TRN_INT8:
+    case TRN_UINT8:
         return 1;
+    default:
+        return 0;
     }
-    return 0;
 }
 
 const char* trn_coll_op_text(trn_coll_op op) {

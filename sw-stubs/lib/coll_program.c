@@ -12,14 +12,6 @@
 #define D(name) TRN_DMA_DESCRIPTOR_##name
 #define RING_ID 1u /* rings begin anew with each run, and are never full */
 
-_Static_assert((uint32_t)TRN_COLL_FP32 == D(COMPUTE_OPERATION_FROM_FP32), "numbered alike");
-_Static_assert((uint32_t)TRN_COLL_BF16 == D(COMPUTE_OPERATION_FROM_BF16), "numbered alike");
-_Static_assert((uint32_t)TRN_COLL_FP16 == D(COMPUTE_OPERATION_FROM_FP16), "numbered alike");
-_Static_assert((uint32_t)TRN_COLL_INT8 == D(COMPUTE_OPERATION_FROM_INT8), "numbered alike");
-_Static_assert((uint32_t)TRN_COLL_UINT8 == D(COMPUTE_OPERATION_FROM_UINT8), "numbered alike");
-_Static_assert((uint32_t)TRN_COLL_INT32 == D(COMPUTE_OPERATION_FROM_INT32), "numbered alike");
-_Static_assert((uint32_t)TRN_COLL_UINT32 == D(COMPUTE_OPERATION_FROM_UINT32), "numbered alike");
-
 bool coll_program_init(coll_program* program, uint32_t lanes, uint64_t one) {
     *program = (coll_program){.bytes = calloc(1, P(SIZE)), .lanes = lanes, .one = one};
     return program->bytes != NULL;
@@ -62,34 +54,35 @@ void coll_copy(coll_program* program, uint32_t lane, uint64_t destination, uint6
     }
 }
 
-static uint32_t operation_of(trn_coll_operator with) {
-    return with == TRN_COLL_MIN   ? D(COMPUTE_OPERATION_OPERATION_MIN)
-           : with == TRN_COLL_MAX ? D(COMPUTE_OPERATION_OPERATION_MAX)
-                                  : D(COMPUTE_OPERATION_OPERATION_ADD);
+static trn_compute_operation operation_of(trn_coll_operator with) {
+    return with == TRN_COLL_MIN   ? TRN_COMPUTE_MIN
+           : with == TRN_COLL_MAX ? TRN_COMPUTE_MAX
+                                  : TRN_COMPUTE_ADD;
 }
 
-/* One packet: what to do, then the operands (doc/dma_compute.md). */
 static void reduce_piece(coll_program* program, coll_lane* lane, const coll_reduction* what,
                          uint64_t offset, uint32_t size) {
-    const uint32_t id = D(M2S_CONTROL_RING_ID_SET)(RING_ID);
-    const uint32_t twice = what->destinations[1] != 0;
-    const trn_descriptor head = {
-        {id | D(M2S_CONTROL_FIRST_MASK),
-         D(M2S_META_RESET) | D(M2S_META_OP_TYPE_SET)(D(M2S_META_OP_TYPE_COMPUTE)),
-         D(COMPUTE_OPERATION_OPERATION_SET)(operation_of(what->with)) |
-             D(COMPUTE_OPERATION_FROM_SET)((uint32_t)what->type) |
-             D(COMPUTE_OPERATION_TO_SET)((uint32_t)what->type) |
-             D(COMPUTE_OPERATION_OPERANDS_SET)(2u) | D(COMPUTE_OPERATION_DUPLICATE_SET)(twice),
-         0}};
-    append(program, &lane->m2s, head);
-    for (uint32_t n = 0; n < 2; ++n) {
-        trn_descriptor source = trn_m2s_descriptor(what->operands[n] + offset, size, RING_ID, 0);
-        source.words[0] &= ~(D(M2S_CONTROL_FIRST_MASK) | (n == 0 ? D(M2S_CONTROL_LAST_MASK) : 0u));
-        append(program, &lane->m2s, source);
-    }
-    for (uint32_t n = 0; n <= twice; ++n)
-        append(program, &lane->s2m,
-               trn_s2m_descriptor(what->destinations[n] + offset, size, RING_ID, 0));
+    const bool twice = what->destinations[1] != 0;
+    const trn_dma_piece operands[] = {{what->operands[0] + offset, size},
+                                      {what->operands[1] + offset, size}};
+    const trn_dma_piece results[] = {{what->destinations[0] + offset, size},
+                                     {what->destinations[1] + offset, size}};
+    const trn_compute_packet packet = {.operation = operation_of(what->with),
+                                       .from = what->type,
+                                       .to = what->type,
+                                       .operands = 2,
+                                       .flags = twice ? TRN_COMPUTE_DUPLICATE : 0,
+                                       .sources = operands,
+                                       .source_count = 2,
+                                       .destinations = results,
+                                       .destination_count = twice ? 2 : 1};
+    trn_descriptor m2s[TRN_COMPUTE_M2S], s2m[TRN_COMPUTE_PIECES];
+    uint32_t m2s_count = 0, s2m_count = 0;
+    trn_compute_build(&packet, m2s, &m2s_count, s2m, &s2m_count);
+    for (uint32_t n = 0; n < m2s_count; ++n)
+        append(program, &lane->m2s, trn_descriptor_with_ring_id(m2s[n], RING_ID));
+    for (uint32_t n = 0; n < s2m_count; ++n)
+        append(program, &lane->s2m, trn_descriptor_with_ring_id(s2m[n], RING_ID));
 }
 
 void coll_reduce(coll_program* program, uint32_t lane, const coll_reduction* what) {

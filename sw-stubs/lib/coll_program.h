@@ -45,7 +45,7 @@ void coll_program_free(coll_program* program);
 void coll_copy(coll_program* program, uint32_t lane, uint64_t destination, uint64_t source,
                uint64_t bytes);
 typedef struct coll_reduction {
-    trn_coll_type type;
+    trn_element type;
     trn_coll_operator with;
     uint64_t bytes;
     uint64_t operands[2];

@@ -10,6 +10,25 @@
 
 #define RING_LENGTH 256u /* a packet of TRN_COMPUTE_M2S descriptors and its marker */
 
+#define NUMBERED_ALIKE(type)                                                                \
+    _Static_assert(                                                                         \
+        (uint32_t)TRN_##type == (uint32_t)TRN_DMA_DESCRIPTOR_COMPUTE_OPERATION_FROM_##type, \
+        "an element type has the number that descriptors give it")
+NUMBERED_ALIKE(FP32);
+NUMBERED_ALIKE(TF32);
+NUMBERED_ALIKE(BF16);
+NUMBERED_ALIKE(FP16);
+NUMBERED_ALIKE(FP8_E3M4);
+NUMBERED_ALIKE(FP8_E4M3);
+NUMBERED_ALIKE(FP8_E4M3FN);
+NUMBERED_ALIKE(FP8_E5M2);
+NUMBERED_ALIKE(INT8);
+NUMBERED_ALIKE(UINT8);
+NUMBERED_ALIKE(INT16);
+NUMBERED_ALIKE(UINT16);
+NUMBERED_ALIKE(INT32);
+NUMBERED_ALIKE(UINT32);
+
 static uint32_t meta(uint32_t op_type) {
     return TRN_DMA_DESCRIPTOR_M2S_META_RESET | WORD(M2S_META_OP_TYPE, op_type);
 }

@@ -47,8 +47,8 @@ std::vector<std::size_t> chosen_chips(const std::string& text, std::size_t count
     return chips;
 }
 
-std::string type_text(trn_coll_type type) {
-    for (const auto& each : config::choices<trn_coll_type>::list)
+std::string type_text(trn_element type) {
+    for (const auto& each : config::choices<trn_element>::list)
         if (each.value == type) return std::string(each.name);
     return "?";
 }

@@ -202,9 +202,9 @@ private:
         std::map<std::string, trn_coll_operator> operators;
         for (const auto& each : config::choices<trn_coll_operator>::list)
             operators.emplace(each.name, each.value);
-        std::map<std::string, trn_coll_type> types;
-        for (const auto& each : config::choices<trn_coll_type>::list)
-            types.emplace(each.name, each.value);
+        std::map<std::string, trn_element> types;
+        for (const auto& each : config::choices<trn_element>::list)
+            if (trn_coll_type_bytes(each.value) != 0) types.emplace(each.name, each.value);
         asked.bytes = std::uint64_t{1} << 20;
         auto* sub = add("coll", "a collective over the chips, by the firmware of their cores",
                         [this](session& s) { coll(s, coll_, out_); });

@@ -13,8 +13,8 @@ TEST_F(Reductions, AreRightBitForBit) {
     boot("trn3-sled");
     collective_group group(*this, all(), image());
     for (const auto op : {TRN_COLL_ALL_REDUCE, TRN_COLL_REDUCE_SCATTER})
-        for (const auto type : {TRN_COLL_BF16, TRN_COLL_FP32, TRN_COLL_FP16, TRN_COLL_INT8,
-                                TRN_COLL_UINT8, TRN_COLL_INT32, TRN_COLL_UINT32}) {
+        for (const auto type :
+             {TRN_BF16, TRN_FP32, TRN_FP16, TRN_INT8, TRN_UINT8, TRN_INT32, TRN_UINT32}) {
             SCOPED_TRACE(trn_coll_op_text(op) + std::to_string(type));
             expect_right(group.run({.op = op, .type = type, .bytes = 20'000, .check = true}));
         }

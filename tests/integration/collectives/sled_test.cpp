@@ -158,7 +158,7 @@ TEST_F(SledCollectives, WhatCannotBeIsRefusedWithASentence) {
     EXPECT_TRUE(refused({.op = TRN_COLL_ALL_GATHER, .bytes = 0}));
     EXPECT_TRUE(refused({.op = TRN_COLL_BROADCAST, .bytes = 64, .root = 4}));
     EXPECT_TRUE(
-        refused({.op = TRN_COLL_BROADCAST, .type = static_cast<trn_coll_type>(7), .bytes = 64}));
+        refused({.op = TRN_COLL_BROADCAST, .type = static_cast<trn_element>(7), .bytes = 64}));
     EXPECT_TRUE(refused({.op = TRN_COLL_BROADCAST, .bytes = 64, .lanes = 17}));
     EXPECT_THROW(collective_group(*this, {0}, image()).run({.op = TRN_COLL_BARRIER}), device_error);
 }

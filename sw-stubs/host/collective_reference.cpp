@@ -1,48 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sw-stubs/host/reference.h"
+#include "sw-stubs/host/collective_reference.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
+
+#include "sw-stubs/host/compute_reference.h"
+#include "sw-stubs/host/pattern.h"
 
 namespace trn {
 
 namespace {
 
-std::uint64_t mix(std::uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-}
-
-/// The nearest BF16, ties to even.
+/// The nearest BF16, ties to even; fast, because it is what most collectives are checked with.
 std::uint16_t to_bf16(float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 float from_bf16(std::uint16_t bits) {
     return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
-}
-
-/// The nearest FP16, ties to even.
-std::uint16_t to_fp16(float value) {
-    const unsigned sign = std::signbit(value) ? 0x8000 : 0;
-    const float size = std::abs(value);
-    if (std::isnan(value)) return 0x7e00;
-    if (size >= 65520) return static_cast<std::uint16_t>(sign | 0x7c00);
-    const int exponent = size == 0 ? -14 : std::max(std::ilogb(size), -14);
-    // 1024 to 2048 of these units; fewer below the normal numbers. 2048 carries into the exponent.
-    const auto units = static_cast<unsigned>(std::nearbyint(std::ldexp(size, 10 - exponent)));
-    return static_cast<std::uint16_t>(
-        sign | ((static_cast<unsigned>(exponent + 15) << 10) + units - 1024));
-}
-float from_fp16(std::uint16_t bits) {
-    const int exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
-    const float sign = bits & 0x8000 ? -1.0f : 1.0f;
-    if (exponent == 0x1f) return sign * (fraction == 0 ? INFINITY : NAN);
-    if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
-    return sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
 }
 
 /// The nearest value that an integer type has; what is too large becomes the nearest end.
@@ -56,27 +34,34 @@ T to_integer(float value) {
 
 /// Calls `work` with functions that make floats of elements, and elements of floats.
 template <typename Work>
-void with_type(trn_coll_type type, Work&& work) {
+void with_type(trn_element type, Work&& work) {
     const auto integer = [&]<typename T>(T) {
         work(
             T{}, [](T v) { return static_cast<float>(v); }, to_integer<T>);
     };
     switch (type) {
-    case TRN_COLL_FP32:
+    case TRN_FP32:
         return work(
             float{}, [](float v) { return v; }, [](float v) { return v; });
-    case TRN_COLL_BF16:
+    case TRN_BF16:
         return work(std::uint16_t{}, from_bf16, to_bf16);
-    case TRN_COLL_FP16:
-        return work(std::uint16_t{}, from_fp16, to_fp16);
-    case TRN_COLL_INT8:
+    case TRN_FP16:
+        return work(
+            std::uint16_t{},
+            [](std::uint16_t v) { return static_cast<float>(reference::decode(TRN_FP16, v)); },
+            [](float v) {
+                return static_cast<std::uint16_t>(reference::encode(TRN_FP16, v, false));
+            });
+    case TRN_INT8:
         return integer(std::int8_t{});
-    case TRN_COLL_UINT8:
+    case TRN_UINT8:
         return integer(std::uint8_t{});
-    case TRN_COLL_INT32:
+    case TRN_INT32:
         return integer(std::int32_t{});
-    case TRN_COLL_UINT32:
+    case TRN_UINT32:
         return integer(std::uint32_t{});
+    default:
+        return;  // no type of a collective
     }
 }
 
@@ -92,8 +77,8 @@ float value_of(std::uint32_t rank, std::uint64_t element, bool fraction) {
     return static_cast<float>(std::numeric_limits<T>::is_signed ? small : std::abs(small));
 }
 
-bool has_fraction(trn_coll_type type) {
-    return type == TRN_COLL_FP32 || type == TRN_COLL_BF16 || type == TRN_COLL_FP16;
+bool has_fraction(trn_element type) {
+    return type == TRN_FP32 || type == TRN_BF16 || type == TRN_FP16;
 }
 
 }  // namespace

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <numeric>
+#include <vector>
+
+#include "platform/loader/firmware_file.h"
+#include "platform/scenario/action.h"
+#include "platform/scenario/scenario.h"
+
+namespace trn::scenario {
+
+action read_collective(const reader& r) {
+    r.only({"op", "size", "type", "operator", "root", "limit", "within", "image"});
+    collective_request what;
+    what.op = r.choice<trn_coll_op>("op");
+    if (what.op != TRN_COLL_BARRIER) what.bytes = r.size("size");
+    what.type = r.choice("type", TRN_BF16);
+    if (trn_coll_type_bytes(what.type) == 0)
+        r.node().at("type").report(mistake::not_a_choice, "collectives do not take this type");
+    what.with = r.choice("operator", TRN_COLL_SUM);
+    what.root = static_cast<std::uint32_t>(r.number("root", word_max, 0));
+    what.limit_ns = r.time("limit", what.limit_ns);
+    what.check = true;
+    const auto within = r.time("within", ~std::uint64_t{0});
+    const auto image = r.text("image", "cc_core.img");
+    return {fmt::format("{} of {} bytes over all chips", trn_coll_op_text(what.op), what.bytes),
+            [=](world& w) {
+                if (!w.group) {
+                    std::vector<std::size_t> all(w.hosts.chips().size());
+                    std::iota(all.begin(), all.end(), std::size_t{0});
+                    constexpr std::uint64_t most = 1 << 20;
+                    w.group.emplace(w.hosts, all, read_firmware(image, most));
+                }
+                const auto made = [&] {
+                    try {
+                        return w.group->run(what);
+                    } catch (...) {
+                        w.group.reset();  // the next one begins with a reset of all chips
+                        throw;
+                    }
+                };
+                const auto done = made();
+                if (done.wrong != 0)
+                    throw step_failure(
+                        fmt::format("{} differences, first {}", done.wrong, done.first_wrong));
+                if (done.ns > static_cast<double>(within))
+                    throw step_failure(fmt::format("it took {:.2f} us", done.ns * 1e-3));
+            }};
+}
+
+}  // namespace trn::scenario
