@@ -51,6 +51,26 @@ function(trn_build_fast name level)
     endif()
 endfunction()
 
+# trn_headers(name LEVEL level LINK libs... HEADERS headers...): headers of others that many files include, parsed
+# once. A file includes what it uses all the same: the sanitizer build goes without these.
+function(trn_headers name)
+    cmake_parse_arguments(arg "" "LEVEL" "LINK;HEADERS" ${ARGN})
+    set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
+    file(CONFIGURE OUTPUT ${source} CONTENT "")
+    add_library(${name} OBJECT ${source})
+    target_link_libraries(${name} PRIVATE trn_options ${arg_LINK})
+    target_precompile_headers(${name} PRIVATE ${arg_HEADERS})
+    if(arg_LEVEL)
+        trn_build_fast(${name} ${arg_LEVEL})
+    endif()
+endfunction()
+
+# trn_reads_headers(name headers): NAME, built at the same level and with the same libraries, finds HEADERS parsed.
+function(trn_reads_headers name headers)
+    target_precompile_headers(${name} REUSE_FROM ${headers})
+    target_compile_options(${name} PRIVATE -fpch-preprocess)  # ccache needs it
+endfunction()
+
 # trn_tests(name LINK libs...): one executable of all *_test.cpp here; CTest runs each TEST in its own process,
 # because SystemC elaborates once per process. Tests that are ALONE_WITH the same word run one after another.
 function(trn_tests name)
@@ -68,8 +88,7 @@ function(trn_tests name)
     add_executable(${name} ${sources})
     target_link_libraries(${name} PRIVATE ${arg_LINK} trn_test_support GTest::gmock)
     trn_build_fast(${name} -O0)
-    target_precompile_headers(${name} REUSE_FROM trn_test_headers)
-    target_compile_options(${name} PRIVATE -fpch-preprocess)  # ccache needs it
+    trn_reads_headers(${name} trn_test_headers)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     gtest_discover_tests(${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} DISCOVERY_TIMEOUT 60
         PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" ${alone})
