@@ -154,6 +154,7 @@ trn_coll_config collective_group::config_for(const collective_request& what,
     config.ring = ring_.data();
     config.channels = what.channels;
     config.lanes = what.lanes;
+    config.algorithm = trn_coll_choose(&config);
     config.workspace = workspace_at;
     config.workspace_bytes = workspace_bytes;
     config.limit = what.limit_ns;
@@ -207,7 +208,7 @@ collective_result collective_group::run(const collective_request& what) {
     collective_result result{
         .bytes = config.bytes,
         .elements = config.bytes / std::max(1u, trn_coll_type_bytes(what.type)),
-        .algorithm = trn_coll_choose(&config)};
+        .algorithm = config.algorithm};
     try {
         create(config, made);
         for (std::uint32_t n = 0; n < what.iterations; ++n)

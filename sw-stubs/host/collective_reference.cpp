@@ -99,27 +99,97 @@ std::uint32_t collective_reference::position_of(std::uint32_t rank) const {
                                       config_.ring);
 }
 
+/// Adds operands to `sum`, one after the other, and rounds once.
+void collective_reference::add(std::span<std::uint8_t> sum,
+                               const std::vector<std::vector<std::uint8_t>>& operands) const {
+    with_type(config_.type, [&](auto element, auto widen, auto round) {
+        using T = decltype(element);
+        const auto element_at = [&](const auto& bytes, std::size_t at) {
+            T value;
+            std::memcpy(&value, &bytes[at], sizeof value);
+            return widen(value);
+        };
+        for (std::size_t at = 0; at < sum.size(); at += sizeof(T)) {
+            float x = element_at(sum, at);
+            for (const auto& operand : operands) {
+                const float y = element_at(operand, at);
+                x = config_.with == TRN_COLL_MIN   ? std::min(x, y)
+                    : config_.with == TRN_COLL_MAX ? std::max(x, y)
+                                                   : x + y;
+            }
+            const T result = round(x);
+            std::memcpy(&sum[at], &result, sizeof result);
+        }
+    });
+}
+
+std::vector<std::uint8_t> collective_reference::input_of(std::uint32_t rank, std::uint64_t first,
+                                                         std::size_t size) const {
+    std::vector<std::uint8_t> bytes(size);
+    input(rank, first, bytes);
+    return bytes;
+}
+
 /// A block begins at the rank behind its owner and goes round the ring; each rank rounds once.
+void collective_reference::ring_sum(std::uint32_t owner, std::uint64_t first,
+                                    std::span<std::uint8_t> bytes) const {
+    const auto begin = position_of(owner);
+    input(config_.ring[(begin + 1) % config_.ranks], first, bytes);
+    for (std::uint32_t n = 2; n <= config_.ranks; ++n)
+        add(bytes, {input_of(config_.ring[(begin + n) % config_.ranks], first, bytes.size())});
+}
+
+/// Ranks in pairs until a power of two is left: the first ones, and never more than needed.
+struct collective_reference::corner {
+    std::uint32_t rank;
+    bool pair;
+};
+collective_reference::corner collective_reference::corner_of(std::uint32_t number) const {
+    const auto pairs = config_.ranks - std::bit_floor(config_.ranks);
+    return number < pairs ? corner{2 * number, true} : corner{number + pairs, false};
+}
+
+/// Neighbours add theirs, then neighbours of twice the size, and so on; each sum rounds.
+void collective_reference::doubling_sum(std::uint32_t begin, std::uint32_t corners,
+                                        std::uint64_t first, std::span<std::uint8_t> bytes) const {
+    if (corners == 1) {
+        const auto [rank, pair] = corner_of(begin);
+        input(rank, first, bytes);
+        if (pair) add(bytes, {input_of(rank + 1, first, bytes.size())});
+        return;
+    }
+    doubling_sum(begin, corners / 2, first, bytes);
+    std::vector<std::uint8_t> other(bytes.size());
+    doubling_sum(begin + corners / 2, corners / 2, first, other);
+    add(bytes, {other});
+}
+
+/// What a corner has after so many steps: its own, and what the other ends of its edges had, the
+/// longest edge first; it rounds when it has added all of them.
+void collective_reference::halving_sum(std::uint32_t number, std::uint32_t steps,
+                                       std::uint64_t first, std::span<std::uint8_t> bytes) const {
+    const auto [rank, pair] = corner_of(number);
+    std::vector<std::vector<std::uint8_t>> operands;
+    if (pair) operands.push_back(input_of(rank + 1, first, bytes.size()));
+    for (std::uint32_t n = 0; n < steps; ++n) {
+        operands.emplace_back(bytes.size());
+        halving_sum(number ^ std::bit_floor(config_.ranks) >> (n + 1), n, first, operands.back());
+    }
+    input(rank, first, bytes);
+    add(bytes, operands);
+}
+
 void collective_reference::sum(std::uint32_t owner, std::uint64_t first,
                                std::span<std::uint8_t> bytes) const {
-    const auto begin = position_of(owner);
-    std::vector<std::uint8_t> other(bytes.size());
-    input(config_.ring[(begin + 1) % config_.ranks], first, bytes);
-    for (std::uint32_t n = 2; n <= config_.ranks; ++n) {
-        input(config_.ring[(begin + n) % config_.ranks], first, other);
-        with_type(config_.type, [&](auto element, auto widen, auto round) {
-            using T = decltype(element);
-            for (std::size_t at = 0; at < bytes.size(); at += sizeof(T)) {
-                T a, b;
-                std::memcpy(&a, &bytes[at], sizeof a);
-                std::memcpy(&b, &other[at], sizeof b);
-                const float x = widen(a), y = widen(b);
-                const T result = round(config_.with == TRN_COLL_MIN   ? std::min(x, y)
-                                       : config_.with == TRN_COLL_MAX ? std::max(x, y)
-                                                                      : x + y);
-                std::memcpy(&bytes[at], &result, sizeof result);
-            }
-        });
+    const auto corners = std::bit_floor(config_.ranks), pairs = config_.ranks - corners;
+    switch (config_.algorithm) {
+    case TRN_COLL_DOUBLING:
+        return doubling_sum(0, corners, first, bytes);
+    case TRN_COLL_HALVING:
+        return halving_sum(owner < 2 * pairs ? owner / 2 : owner - pairs,
+                           static_cast<std::uint32_t>(std::countr_zero(corners)), first, bytes);
+    default:
+        return ring_sum(owner, first, bytes);
     }
 }
 

@@ -14,6 +14,7 @@ namespace trn {
 /// platform uses.
 class collective_reference {
 public:
+    /// The configuration names an algorithm: the order of a sum is the algorithm's.
     explicit collective_reference(const trn_coll_config& config) : config_(config) {}
 
     /// The input of a rank from element `first` on.
@@ -22,7 +23,18 @@ public:
     void output(std::uint32_t rank, std::uint64_t first, std::span<std::uint8_t> bytes) const;
 
 private:
-    void sum(std::uint32_t owner, std::uint64_t first, std::span<std::uint8_t> bytes) const;
+    struct corner;
+    void sum(std::uint32_t owner, std::uint64_t first, std::span<std::uint8_t> result) const;
+    void ring_sum(std::uint32_t owner, std::uint64_t first, std::span<std::uint8_t> result) const;
+    void doubling_sum(std::uint32_t begin, std::uint32_t corners, std::uint64_t first,
+                      std::span<std::uint8_t> result) const;
+    void halving_sum(std::uint32_t number, std::uint32_t steps, std::uint64_t first,
+                     std::span<std::uint8_t> result) const;
+    void add(std::span<std::uint8_t> sum,
+             const std::vector<std::vector<std::uint8_t>>& operands) const;
+    std::vector<std::uint8_t> input_of(std::uint32_t rank, std::uint64_t first,
+                                       std::size_t size) const;
+    corner corner_of(std::uint32_t number) const;
     std::uint32_t position_of(std::uint32_t rank) const;
 
     const trn_coll_config& config_;

@@ -87,8 +87,9 @@ uint32_t trn_coll_type_bytes(trn_element type);
 typedef enum trn_coll_algorithm {
     TRN_COLL_AUTO = 0,
     TRN_COLL_RING = 1,
-    TRN_COLL_MESH = 2,    /**< everybody writes straight to everybody */
-    TRN_COLL_DOUBLING = 3 /**< recursive doubling and halving: 2^n ranks */
+    TRN_COLL_MESH = 2,     /**< everybody writes straight to everybody */
+    TRN_COLL_DOUBLING = 3, /**< log2 steps, each with twice as much, or with everything */
+    TRN_COLL_HALVING = 4   /**< log2 steps of a reduction, each with half as much */
 } trn_coll_algorithm;
 
 /** What all ranks know of one. Addresses are AXI of its own chip. */
@@ -130,8 +131,10 @@ trn_status trn_coll_get_sizes(const trn_coll_config* config, trn_coll_sizes* siz
  * and back; through a server, then to the next, then to the other rack. */
 void trn_coll_ring(const trn_place* places, const trn_topology* topology, uint32_t ranks,
                    uint32_t* ring);
-/** What TRN_COLL_AUTO stands for. */
+/** The algorithm of a collective: the one that it asks for, or what TRN_COLL_AUTO stands for. */
 trn_coll_algorithm trn_coll_choose(const trn_coll_config* config);
+/** Whether an operation can be asked to use an algorithm. */
+bool trn_coll_has_algorithm(trn_coll_op op, trn_coll_algorithm algorithm);
 const char* trn_coll_op_text(trn_coll_op op);
 const char* trn_coll_algorithm_text(trn_coll_algorithm algorithm);
 

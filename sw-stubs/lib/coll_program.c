@@ -54,26 +54,31 @@ void coll_copy(coll_program* program, uint32_t lane, uint64_t destination, uint6
     }
 }
 
-static trn_compute_operation operation_of(trn_coll_operator with) {
-    return with == TRN_COLL_MIN   ? TRN_COMPUTE_MIN
-           : with == TRN_COLL_MAX ? TRN_COMPUTE_MAX
-                                  : TRN_COMPUTE_ADD;
+static trn_compute_operation operation_of(const coll_reduction* what) {
+    return what->operand_count == 1     ? TRN_COMPUTE_COPY
+           : what->with == TRN_COLL_MIN ? TRN_COMPUTE_MIN
+           : what->with == TRN_COLL_MAX ? TRN_COMPUTE_MAX
+                                        : TRN_COMPUTE_ADD;
 }
 
 static void reduce_piece(coll_program* program, coll_lane* lane, const coll_reduction* what,
                          uint64_t offset, uint32_t size) {
     const bool twice = what->destinations[1] != 0;
-    const trn_dma_piece operands[] = {{what->operands[0] + offset, size},
-                                      {what->operands[1] + offset, size}};
+    const trn_compute_operation operation = operation_of(what);
+    /* A copy moves bytes, which have no type: 0. */
+    const trn_element type = operation == TRN_COMPUTE_COPY ? (trn_element)0 : what->type;
+    trn_dma_piece operands[TRN_COMPUTE_OPERANDS];
+    for (uint32_t n = 0; n < what->operand_count; ++n)
+        operands[n] = (trn_dma_piece){what->operands[n] + offset, size};
     const trn_dma_piece results[] = {{what->destinations[0] + offset, size},
                                      {what->destinations[1] + offset, size}};
-    const trn_compute_packet packet = {.operation = operation_of(what->with),
-                                       .from = what->type,
-                                       .to = what->type,
-                                       .operands = 2,
+    const trn_compute_packet packet = {.operation = operation,
+                                       .from = type,
+                                       .to = type,
+                                       .operands = what->operand_count,
                                        .flags = twice ? TRN_COMPUTE_DUPLICATE : 0,
                                        .sources = operands,
-                                       .source_count = 2,
+                                       .source_count = what->operand_count,
                                        .destinations = results,
                                        .destination_count = twice ? 2 : 1};
     trn_descriptor m2s[TRN_COMPUTE_M2S], s2m[TRN_COMPUTE_PIECES];
@@ -86,6 +91,8 @@ static void reduce_piece(coll_program* program, coll_lane* lane, const coll_redu
 }
 
 void coll_reduce(coll_program* program, uint32_t lane, const coll_reduction* what) {
+    if (what->operand_count == 1 && what->destinations[1] == 0)
+        return coll_copy(program, lane, what->destinations[0], what->operands[0], what->bytes);
     for (uint64_t done = 0; done < what->bytes;) {
         const uint64_t left = what->bytes - done;
         const uint32_t size = (uint32_t)(left < TRN_DESCRIPTOR_BYTES ? left : TRN_DESCRIPTOR_BYTES);

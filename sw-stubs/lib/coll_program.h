@@ -16,7 +16,8 @@ enum {
     COLL_DATA = 0,              /* + lane: bytes have come */
     COLL_SENT = COLL_MAX_LANES, /* the own lanes have done everything */
     COLL_READY,                 /* the receiver's buffers may be written */
-    COLL_ROUND,                 /* + round of a barrier */
+    COLL_ROUND,                 /* + round of a barrier, of ready partners */
+    COLL_STEP = COLL_ROUND + 10 /* + step: a partner's bytes have come */
 };
 
 typedef struct coll_ring {
@@ -41,14 +42,15 @@ typedef struct coll_program {
 bool coll_program_init(coll_program* program, uint32_t lanes, uint64_t one);
 void coll_program_free(coll_program* program);
 
-/* Descriptors of a lane. A reduction has two operands and one destination, or two. */
+/* Descriptors of a lane. A reduction of one operand is a copy. */
 void coll_copy(coll_program* program, uint32_t lane, uint64_t destination, uint64_t source,
                uint64_t bytes);
 typedef struct coll_reduction {
     trn_element type;
     trn_coll_operator with;
     uint64_t bytes;
-    uint64_t operands[2];
+    uint64_t operands[TRN_COMPUTE_OPERANDS];
+    uint32_t operand_count;
     uint64_t destinations[2]; /* the second is 0 when there is one */
 } coll_reduction;
 void coll_reduce(coll_program* program, uint32_t lane, const coll_reduction* what);

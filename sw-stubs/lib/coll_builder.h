@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TRN_LIB_COLL_BUILDER_H
+#define TRN_LIB_COLL_BUILDER_H
+
+#include "coll_program.h"
+#include "device.h"
+
+/* What the algorithms of collectives are made of. A rank's channel is a collective core with some
+ * lanes; what algorithms do with them is in coll_ring.c, coll_mesh.c and coll_cube.c. */
+
+#define COLL_MAX_CHANNELS 4u
+#define COLL_MAX_RANKS 1024u
+
+typedef struct coll_channel {
+    uint32_t core;
+    uint32_t engines[COLL_MAX_LANES];
+    bool loaded;
+} coll_channel;
+
+struct trn_coll {
+    trn_device* device;
+    trn_coll_config config;
+    trn_coll_member* members;
+    uint32_t* ring;
+    uint32_t position; /* in the ring */
+    uint32_t channels, lanes;
+    uint32_t copiers; /* more engines of a channel, for what stays on the chip; none, or as lanes */
+    uint32_t slices;  /* of a lane's share, so that steps overlap */
+    coll_channel channel[COLL_MAX_CHANNELS];
+    uint32_t runs;
+    trn_dma_memory done; /* a word per channel: how many runs have ended */
+};
+
+typedef struct coll_builder {
+    const trn_coll* coll;
+    coll_program program;
+    uint32_t channel;
+    uint32_t window; /* through which the channel's engines leave the chip */
+    uint32_t slice;  /* of each lane's share: what is worked on */
+} coll_builder;
+
+/* Bytes of a buffer, or of a block of it. */
+typedef struct coll_share {
+    uint64_t offset, bytes;
+} coll_share;
+
+/* ---- what is where ---- */
+
+/* The rank that many places ahead in the ring; behind: ranks - places. */
+uint32_t coll_ahead(const trn_coll* coll, uint32_t places);
+/* Bytes of the blocks into which the ranks divide the buffer; all of it, if they do not. */
+uint64_t coll_block_of(const trn_coll_config* config);
+/* One of so many parts, of which the last ones may be empty. */
+coll_share coll_part_of(uint64_t bytes, uint64_t parts, uint64_t number);
+/* A lane's share of each block, or the slice of it that is worked on. */
+coll_share coll_share_of(const coll_builder* b, uint32_t lane);
+
+/* As the channel's engines see an address of a rank's chip. */
+uint64_t coll_on_chip(const coll_builder* b, uint32_t rank, uint64_t address);
+uint64_t coll_semaphore_of(const coll_builder* b, uint32_t rank, uint32_t index);
+uint32_t coll_first_semaphore(const trn_coll* coll);
+/* A lane's share of a block in a buffer of a rank. */
+uint64_t coll_receive_of(const coll_builder* b, uint32_t rank, uint32_t block, uint32_t lane);
+uint64_t coll_scratch_of(const coll_builder* b, uint32_t rank, uint32_t slot, uint32_t lane);
+uint64_t coll_send_of(const coll_builder* b, uint32_t block, uint32_t lane);
+
+/* ---- steps ---- */
+
+void coll_wait_for(coll_builder* b, uint32_t index, uint32_t value, uint32_t peer);
+void coll_tell(coll_builder* b, uint32_t rank, uint32_t index);
+/* Waits until the own lanes have done everything. */
+void coll_everything_sent(coll_builder* b);
+void coll_copy_share(coll_builder* b, uint32_t lane, uint64_t destination, uint64_t source);
+/* Of a lane's share, by one of its two engines. */
+void coll_reduce_share(coll_builder* b, uint32_t lane, uint32_t engine, const uint64_t to[2],
+                       const uint64_t operands[2]);
+/* A copy that stays on the chip, of a lane's whole share: by an engine of its own, if there is one.
+ */
+void coll_keep_share(coll_builder* b, uint32_t lane, uint64_t destination, uint64_t source);
+void coll_keep_own_block(coll_builder* b);
+
+/* ---- algorithms ---- */
+
+typedef void (*coll_algorithm)(coll_builder* b);
+/* NULL: the operation has no such algorithm. */
+coll_algorithm coll_algorithm_of(trn_coll_op op, trn_coll_algorithm algorithm);
+
+void coll_ring_all_gather(coll_builder* b);
+void coll_ring_reduce_scatter(coll_builder* b);
+void coll_ring_all_reduce(coll_builder* b);
+void coll_ring_permute(coll_builder* b);
+void coll_ring_broadcast(coll_builder* b);
+
+void coll_mesh(coll_builder* b); /* all-gather, all-to-all */
+void coll_rounds(coll_builder* b);
+
+void coll_doubling_all_gather(coll_builder* b);
+void coll_doubling_all_reduce(coll_builder* b);
+void coll_halving_reduce_scatter(coll_builder* b);
+void coll_halving_all_reduce(coll_builder* b);
+/* Bytes of scratch buffer that doubling and halving need. */
+uint64_t coll_cube_scratch(const trn_coll_config* config, trn_coll_algorithm algorithm);
+
+#endif

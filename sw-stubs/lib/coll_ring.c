@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "coll_builder.h"
+
+/* Rings: each rank works with the one before it and the next one only. */
+
+/* The next of the ring may write here; and whom this rank writes to, is ready. */
+static void ring_is_ready(coll_builder* b) {
+    const trn_coll* coll = b->coll;
+    const uint32_t next = coll_ahead(coll, 1), before = coll_ahead(coll, coll->config.ranks - 1);
+    coll_tell(b, before, COLL_READY);
+    coll_wait_for(b, COLL_READY, 1, next);
+}
+
+typedef void (*lane_work)(coll_builder* b, uint32_t lane, uint32_t step);
+
+static void one_step(coll_builder* b, uint32_t lane, uint32_t step, lane_work work) {
+    work(b, lane, step);
+    coll_signal(&b->program, lane, coll_semaphore_of(b, coll_ahead(b->coll, 1), COLL_DATA + lane));
+}
+
+/* Steps [first, end) of a ring: each lane gets what the rank before sent, does its work and tells
+ * the next, slice by slice. All of them are alike but for addresses, so the core executes a loop.
+ */
+static void ring_steps(coll_builder* b, uint32_t first, uint32_t end, lane_work work) {
+    const trn_coll* coll = b->coll;
+    const uint32_t before = coll_ahead(coll, coll->config.ranks - 1);
+    if (first >= end) return;
+    const uint32_t begin = coll_here(&b->program);
+    for (b->slice = 0; b->slice < coll->slices; ++b->slice)
+        for (uint32_t lane = 0; lane < coll->lanes; ++lane) {
+            if (first > 0) coll_wait_for(b, COLL_DATA + lane, 1, before);
+            one_step(b, lane, first, work);
+            coll_advance(&b->program, lane);
+        }
+    for (uint32_t step = first + 1; step < end; ++step)
+        for (b->slice = 0; b->slice < coll->slices; ++b->slice)
+            for (uint32_t lane = 0; lane < coll->lanes; ++lane) one_step(b, lane, step, work);
+    for (uint32_t lane = 0; lane < coll->lanes; ++lane) coll_advanced_by_loop(&b->program, lane);
+    coll_loop(&b->program, begin, end - first - 1);
+}
+
+static void last_arrival(coll_builder* b) {
+    const uint32_t before = coll_ahead(b->coll, b->coll->config.ranks - 1);
+    for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
+        coll_wait_for(b, COLL_DATA + lane, b->coll->slices, before);
+}
+
+/* ---- all-gather ---- */
+
+static void gather_own(coll_builder* b, uint32_t lane, uint32_t step) {
+    const uint32_t own = b->coll->config.rank;
+    (void)step;
+    coll_copy_share(b, lane, coll_receive_of(b, coll_ahead(b->coll, 1), own, lane),
+                    coll_send_of(b, 0, lane));
+}
+
+/* Passes on what came in the step before. */
+static void gather_on(coll_builder* b, uint32_t lane, uint32_t step) {
+    const uint32_t block = coll_ahead(b->coll, b->coll->config.ranks - step);
+    coll_copy_share(b, lane, coll_receive_of(b, coll_ahead(b->coll, 1), block, lane),
+                    coll_receive_of(b, b->coll->config.rank, block, lane));
+}
+
+void coll_ring_all_gather(coll_builder* b) {
+    ring_is_ready(b);
+    ring_steps(b, 0, 1, gather_own);
+    coll_keep_own_block(b);
+    ring_steps(b, 1, b->coll->config.ranks - 1, gather_on);
+    last_arrival(b);
+    coll_everything_sent(b);
+}
+
+/* ---- reduce-scatter, all-reduce ---- */
+
+/* A block travels once round the ring, and ends where it belongs; every rank adds its part. */
+static void scatter_own(coll_builder* b, uint32_t lane, uint32_t step) {
+    const uint32_t block = coll_ahead(b->coll, b->coll->config.ranks - 1);
+    coll_copy_share(b, lane, coll_scratch_of(b, coll_ahead(b->coll, 1), step, lane),
+                    coll_send_of(b, block, lane));
+}
+
+static void scatter_on(coll_builder* b, uint32_t lane, uint32_t step) {
+    const uint32_t block = coll_ahead(b->coll, b->coll->config.ranks - 1 - step);
+    const uint64_t to[2] = {coll_scratch_of(b, coll_ahead(b->coll, 1), step, lane), 0};
+    const uint64_t operands[2] = {coll_scratch_of(b, b->coll->config.rank, step - 1, lane),
+                                  coll_send_of(b, block, lane)};
+    coll_reduce_share(b, lane, lane, to, operands);
+}
+
+static void scatter_end(coll_builder* b, uint32_t lane, uint32_t engine, uint64_t also_to) {
+    const uint32_t own = b->coll->config.rank, ranks = b->coll->config.ranks;
+    const bool all = b->coll->config.op == TRN_COLL_ALL_REDUCE;
+    const uint64_t to[2] = {coll_receive_of(b, own, all ? own : 0, lane), also_to};
+    const uint64_t operands[2] = {coll_scratch_of(b, own, ranks - 2, lane),
+                                  coll_send_of(b, own, lane)};
+    coll_reduce_share(b, lane, engine, to, operands);
+}
+
+void coll_ring_reduce_scatter(coll_builder* b) {
+    const uint32_t ranks = b->coll->config.ranks, before = coll_ahead(b->coll, ranks - 1);
+    ring_is_ready(b);
+    ring_steps(b, 0, 1, scatter_own);
+    ring_steps(b, 1, ranks - 1, scatter_on);
+    for (b->slice = 0; b->slice < b->coll->slices; ++b->slice)
+        for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
+            coll_wait_for(b, COLL_DATA + lane, 1, before);
+            scatter_end(b, lane, lane + b->coll->copiers, 0); /* while the other one still sends */
+            coll_advance(&b->program, lane + b->coll->copiers);
+        }
+    coll_everything_sent(b);
+}
+
+/* The last addition of the own block is written twice: here, and to the next as its first step of
+ * the all-gather. */
+static void gather_sum(coll_builder* b, uint32_t lane, uint32_t step) {
+    (void)step;
+    scatter_end(b, lane, lane,
+                coll_receive_of(b, coll_ahead(b->coll, 1), b->coll->config.rank, lane));
+}
+
+static void gather_after_sum(coll_builder* b, uint32_t lane, uint32_t step) {
+    gather_on(b, lane, step - (b->coll->config.ranks - 1));
+}
+
+void coll_ring_all_reduce(coll_builder* b) {
+    const uint32_t ranks = b->coll->config.ranks;
+    ring_is_ready(b);
+    ring_steps(b, 0, 1, scatter_own);
+    ring_steps(b, 1, ranks - 1, scatter_on);
+    ring_steps(b, ranks - 1, ranks, gather_sum);
+    ring_steps(b, ranks, 2 * ranks - 2, gather_after_sum);
+    last_arrival(b);
+    coll_everything_sent(b);
+}
+
+/* ---- the others ---- */
+
+static void permute_own(coll_builder* b, uint32_t lane, uint32_t step) {
+    (void)step;
+    coll_copy_share(b, lane, coll_receive_of(b, coll_ahead(b->coll, 1), 0, lane),
+                    coll_send_of(b, 0, lane));
+}
+
+void coll_ring_permute(coll_builder* b) {
+    ring_is_ready(b);
+    ring_steps(b, 0, 1, permute_own);
+    last_arrival(b);
+    coll_everything_sent(b);
+}
+
+/* The root's bytes run along the ring slice by slice, so that all links work at the same time. */
+void coll_ring_broadcast(coll_builder* b) {
+    const trn_coll* coll = b->coll;
+    const trn_coll_member* me = &coll->members[coll->config.rank];
+    const uint32_t ranks = coll->config.ranks, own = coll->config.rank;
+    const uint32_t next = coll_ahead(coll, 1), before = coll_ahead(coll, ranks - 1);
+    const bool root = own == coll->config.root, last = next == coll->config.root;
+    if (!root) coll_tell(b, before, COLL_READY);
+    if (!last) coll_wait_for(b, COLL_READY, 1, next);
+    for (b->slice = 0; b->slice < coll->slices; ++b->slice)
+        for (uint32_t lane = 0; lane < coll->lanes; ++lane) {
+            if (!root) coll_wait_for(b, COLL_DATA + lane, 1, before);
+            if (last) continue;
+            coll_copy_share(b, lane, coll_receive_of(b, next, 0, lane),
+                            root ? coll_send_of(b, 0, lane) : coll_receive_of(b, own, 0, lane));
+            coll_signal(&b->program, lane, coll_semaphore_of(b, next, COLL_DATA + lane));
+            coll_advance(&b->program, lane);
+        }
+    for (uint32_t lane = 0; root && lane < coll->lanes; ++lane)
+        coll_keep_share(b, lane, me->receive, me->send);
+    coll_everything_sent(b);
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recursive doubling and halving: for any number of ranks, bit for bit, in few steps.
+#include <fmt/format.h>
+
+#include "tests/integration/collectives/group.h"
+
+namespace trn::test {
+namespace {
+
+constexpr std::uint64_t KiB = 1024, MiB = 1024 * KiB;
+
+struct variant {
+    trn_coll_op op;
+    trn_coll_algorithm algorithm;
+};
+constexpr variant variants[] = {
+    {TRN_COLL_ALL_REDUCE, TRN_COLL_DOUBLING},
+    {TRN_COLL_ALL_REDUCE, TRN_COLL_HALVING},
+    {TRN_COLL_REDUCE_SCATTER, TRN_COLL_HALVING},
+    {TRN_COLL_ALL_GATHER, TRN_COLL_DOUBLING},
+};
+
+class CubeCollectives : public CollectiveTest {
+protected:
+    std::vector<std::size_t> some(std::size_t ranks) const {
+        auto chips = all();
+        chips.resize(ranks);
+        return chips;
+    }
+    static void expect_all_right(collective_group& group, collective_request what) {
+        for (const auto& each : variants) {
+            what.op = each.op;
+            what.algorithm = each.algorithm;
+            what.check = true;
+            SCOPED_TRACE(fmt::format("{} {} of {} ranks, {} bytes", trn_coll_op_text(each.op),
+                                     trn_coll_algorithm_text(each.algorithm), group.ranks(),
+                                     what.bytes));
+            const auto done = group.run(what);
+            expect_right(done);
+            EXPECT_EQ(done.algorithm, each.algorithm);
+        }
+    }
+};
+
+TEST_F(CubeCollectives, AreRightForAnyNumberOfRanks) {
+    boot("trn2-48xl");
+    for (const std::size_t ranks : {2, 3, 5, 7, 8, 12, 16}) {
+        collective_group group(*this, some(ranks), image());
+        expect_all_right(group, {.bytes = ranks * 2});
+        expect_all_right(group, {.bytes = 50'000, .iterations = 3});
+    }
+}
+
+TEST_F(CubeCollectives, AreRightWithSeveralLanesAndEveryType) {
+    boot("trn3-sled");
+    for (const auto& chips : {all(), std::vector<std::size_t>{3, 0, 2}}) {
+        collective_group group(*this, chips, image());
+        for (const auto type :
+             {TRN_BF16, TRN_FP32, TRN_FP16, TRN_INT8, TRN_UINT8, TRN_INT32, TRN_UINT32})
+            expect_all_right(group, {.type = type, .bytes = 10'000});
+        for (const auto with : {TRN_COLL_MIN, TRN_COLL_MAX})
+            expect_all_right(group, {.with = with, .bytes = 10'000});
+        expect_all_right(group, {.bytes = 3 * MiB, .iterations = 2});
+        expect_all_right(group, {.bytes = 100'000, .lanes = 5});
+    }
+}
+
+TEST_F(CubeCollectives, BeatARingWhenThereIsLittleToMove) {
+    boot("trn2-48xl");
+    collective_group group(*this, all(), image());
+    const auto ns = [&](trn_coll_op op, trn_coll_algorithm algorithm) {
+        return group.run({.op = op, .algorithm = algorithm, .bytes = 4 * KiB}).ns;
+    };
+    for (const auto& each : variants) {
+        SCOPED_TRACE(trn_coll_op_text(each.op));
+        EXPECT_LT(2 * ns(each.op, each.algorithm), ns(each.op, TRN_COLL_RING)) << "4 or 8 steps";
+    }
+}
+
+TEST_F(CubeCollectives, AnAlgorithmThatAnOperationHasNotIsRefusedByName) {
+    boot("trn3-sled");
+    collective_group group(*this, all(), image());
+    const auto sentence = [&](const collective_request& what) {
+        try {
+            group.run(what);
+        } catch (const device_error& wrong) {
+            return std::string(wrong.what());
+        }
+        return std::string("it ran");
+    };
+    EXPECT_NE(sentence({.op = TRN_COLL_REDUCE_SCATTER, .algorithm = TRN_COLL_MESH, .bytes = KiB})
+                  .find("reduce-scatter has no algorithm mesh; it has: ring halving"),
+              std::string::npos);
+    EXPECT_NE(sentence({.op = TRN_COLL_ALL_TO_ALL, .algorithm = TRN_COLL_RING, .bytes = KiB})
+                  .find("all-to-all has no algorithm ring; it has: mesh"),
+              std::string::npos);
+    EXPECT_NE(sentence({.op = TRN_COLL_ALL_REDUCE,
+                        .algorithm = TRN_COLL_DOUBLING,
+                        .bytes = KiB,
+                        .channels = 2})
+                  .find("doubling uses one channel, not 2"),
+              std::string::npos);
+    expect_right(group.run({.op = TRN_COLL_ALL_REDUCE, .bytes = KiB, .check = true}));
+}
+
+}  // namespace
+}  // namespace trn::test
