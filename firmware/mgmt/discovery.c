@@ -72,7 +72,10 @@ static void ask_switch(struct conversation* with, const struct topology* t, stru
         if (rack || s == t->own.server)
             found->chips[s] =
                 (uint16_t)ask(with, IDENTITY(REACHABLE)(t->own.rack * TOPOLOGY_MOST_SERVERS + s));
-    if (topology_racks(t) > 1) found->racks = ask(with, IDENTITY(RACKS));
+    found->racks = ask(with, IDENTITY(RACKS));
+    for (unsigned r = 0; r < topology_racks(t); ++r)
+        found->rack_chips[r] =
+            found->racks >> r & 1 ? (uint16_t)ask(with, IDENTITY(RACK_CHIPS)(r)) : 0;
 }
 
 void discovery_ask(unsigned port, const struct topology* t, struct port* found) {
@@ -96,17 +99,19 @@ void discovery_forget(struct port* found) {
     found->state = (struct told){{0}};
     memset(found->chips, 0, sizeof found->chips);
     found->racks = 0;
+    memset(found->rack_chips, 0, sizeof found->rack_chips);
 }
 
 enum claim_result discovery_claim(unsigned port, const struct topology* t, enum claim claim,
-                                  bool holds) {
+                                  unsigned chips, bool holds) {
     uint8_t rack = t->own.rack;
     uint32_t level = TRN_FABRIC_IDENTITY_CLAIM_LEVEL_RACK;
     if (claim == CLAIM_OTHER_RACK) rack ^= 1;
     if (claim == CLAIM_SELF) level = TRN_FABRIC_IDENTITY_CLAIM_LEVEL_CHIP;
     if (claim == CLAIM_SERVER) level = TRN_FABRIC_IDENTITY_CLAIM_LEVEL_SERVER;
     const struct fabric_id about = {rack, t->own.server, t->own.chip};
-    const uint32_t word = fabric_id_bits(about) | TRN_FABRIC_IDENTITY_CLAIM_LEVEL_SET(level);
+    const uint32_t word = fabric_id_bits(about) | TRN_FABRIC_IDENTITY_CLAIM_LEVEL_SET(level) |
+                          TRN_FABRIC_IDENTITY_CLAIM_CHIPS_SET(chips);
     uint32_t status = 0;
     if (!holds)
         return neuron_link_tell(port, IDENTITY(CLAIM),

@@ -12,7 +12,7 @@ void discovery_ask(unsigned port, const struct topology* t, struct port* found);
 /// The link is gone, and with it what was known of the partner.
 void discovery_forget(struct port* found);
 enum claim_result { CLAIM_TAKEN, CLAIM_REFUSED, CLAIM_NOT_HEARD };
-/// Announces something to the switch on a port, or takes it back. Refused: another port has the
-/// same chip.
+/// Announces something to the switch on a port, a rack with how many chips of it are reached, or
+/// takes it back. Refused: another port has the same chip.
 enum claim_result discovery_claim(unsigned port, const struct topology* t, enum claim claim,
-                                  bool holds);
+                                  unsigned chips, bool holds);

@@ -23,6 +23,7 @@ static struct topology machine;
 static struct port ports[TOPOLOGY_PORTS];
 static struct routes routes;              // as programmed
 static uint32_t claimed[TOPOLOGY_PORTS];  // bits of enum claim that the switch there has heard
+static uint16_t claimed_chips[TOPOLOGY_PORTS][CLAIM_KINDS];  // and with which number
 static bool claims_unknown[TOPOLOGY_PORTS];
 static bool booting = true;
 static struct told told;                // that partners read
@@ -122,14 +123,20 @@ static bool announce_claims(unsigned p) {
     struct port* port = &ports[p];
     const uint32_t wanted = routes_claims(&machine, ports, p);
     if (!topology_usable(port) || port->partner.kind == PARTNER_CHIP) return true;
-    for (uint32_t one = CLAIM_SELF; one <= CLAIM_OTHER_RACK; one <<= 1) {
-        if (((wanted ^ claimed[p]) & one) == 0 && !claims_unknown[p]) continue;
+    for (unsigned n = 0; n < CLAIM_KINDS; ++n) {
+        const uint32_t one = 1u << n;
         const bool holds = (wanted & one) != 0;
-        const enum claim_result result = discovery_claim(p, &machine, (enum claim)one, holds);
+        const unsigned chips = holds ? routes_claimed_chips(&machine, ports, (enum claim)one) : 0;
+        if (((wanted ^ claimed[p]) & one) == 0 && chips == claimed_chips[p][n] &&
+            !claims_unknown[p])
+            continue;
+        const enum claim_result result =
+            discovery_claim(p, &machine, (enum claim)one, chips, holds);
         port->duplicate = result == CLAIM_REFUSED;
         port->silent = result == CLAIM_NOT_HEARD;
         if (result != CLAIM_TAKEN) return false;
         claimed[p] = (claimed[p] & ~one) | (wanted & one);
+        claimed_chips[p][n] = (uint16_t)chips;
     }
     claims_unknown[p] = false;
     return true;
@@ -245,7 +252,9 @@ static bool everybody_is_known(void) {
 static bool everybody_is_reached(void) {
     const struct reachable now = routes_count(&machine, ports, &routes);
     const unsigned chips = topology_chips_per_server(&machine);
-    return now.server == chips - 1 && now.rack == chips * (topology_servers_per_rack(&machine) - 1);
+    const unsigned servers = topology_servers_per_rack(&machine);
+    return now.server == chips - 1 && now.rack == chips * (servers - 1) &&
+           now.other == chips * servers * (topology_racks(&machine) - 1);
 }
 
 /// Serves what comes until `done`, or the limit.

@@ -89,6 +89,9 @@ static unsigned switched_server(const struct port* ports) {
     return topology_usable(&ports[PORT_SLED]) ? PORT_SLED : NO_PORT;
 }
 
+/// Words that the partner in the other rack reads.
+enum { WORD_PORTS, WORD_RACK_CHIPS };
+
 /// By somebody else's direct link: of the sled, of the rack. A sled whose partner in the other rack
 /// has no power has none.
 static unsigned switched_rack(const struct port* ports, unsigned rack) {
@@ -110,7 +113,8 @@ uint32_t routes_claims(const struct topology* t, const struct port* ports, unsig
 // --- Both --------------------------------------------------------------------------------
 
 uint32_t routes_words_told(const struct topology* t) {
-    if (t->kind == TOPOLOGY_NONE || t->kind == TOPOLOGY_SWITCHED) return 1;
+    if (t->kind == TOPOLOGY_SWITCHED) return 1u << WORD_PORTS | 1u << WORD_RACK_CHIPS;
+    if (t->kind == TOPOLOGY_NONE) return 1;
     const unsigned chips = topology_chips_per_server(t), servers = topology_servers_per_rack(t);
     uint32_t words = chips > 8 ? 3 : 1;
     for (unsigned s = 0; servers > 1 && s < servers; s += 8)
@@ -122,7 +126,8 @@ struct told routes_tell(const struct topology* t, const struct port* ports) {
     if (t->kind != TOPOLOGY_SWITCHED) return torus_state(t, ports);
     struct told state = {{0}};
     for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p)
-        if (topology_usable(&ports[p])) state.words[0] |= 1u << 4 * p;
+        if (topology_usable(&ports[p])) state.words[WORD_PORTS] |= 1u << 4 * p;
+    state.words[WORD_RACK_CHIPS] = routes_claimed_chips(t, ports, CLAIM_RACK);
     return state;
 }
 
@@ -150,7 +155,9 @@ static unsigned ones(uint32_t word) {
     return count;
 }
 
-/// Where a switch tells who is there, only who is there counts.
+/// Behind switches only who is there counts: a switch tells who has announced himself, and of a
+/// rack that is reached through another chip that one has said how many. Of another server of a
+/// torus it is only known that there is a way.
 struct reachable routes_count(const struct topology* t, const struct port* ports,
                               const struct routes* routes) {
     struct reachable count = {0, 0, 0};
@@ -162,12 +169,28 @@ struct reachable routes_count(const struct topology* t, const struct port* ports
     }
     for (unsigned s = 0; s < topology_servers_per_rack(t); ++s) {
         const unsigned port = routes->server[s];
-        if (port == NO_PORT) continue;
-        // Behind the sled switch nobody has said who else there is.
-        const bool told = switched && port == PORT_RACK;
-        count.rack += told ? ones(ports[PORT_RACK].chips[s]) : chips;
+        if (port == NO_PORT || (switched && port != PORT_RACK)) continue;
+        count.rack += switched ? ones(ports[PORT_RACK].chips[s]) : chips;
     }
-    for (unsigned r = 0; r < topology_racks(t); ++r)
-        if (routes->rack[r] != NO_PORT) count.other += chips * topology_servers_per_rack(t);
+    if (!switched) return count;
+    if (!topology_usable(&ports[PORT_RACK]) && topology_usable(&ports[PORT_SLED])) {
+        const unsigned told = ports[PORT_SLED].rack_chips[t->own.rack], here = count.server + 1;
+        count.rack = told > here ? told - here : 0;
+    }
+    for (unsigned r = 0; r < topology_racks(t); ++r) {
+        const unsigned port = routes->rack[r];
+        if (port == NO_PORT) continue;
+        count.other += port == PORT_OTHER_RACK ? ports[port].state.words[WORD_RACK_CHIPS]
+                                               : ports[port].rack_chips[r];
+    }
     return count;
+}
+
+unsigned routes_claimed_chips(const struct topology* t, const struct port* ports,
+                              enum claim claim) {
+    if (claim == CLAIM_OTHER_RACK) return ports[PORT_OTHER_RACK].state.words[WORD_RACK_CHIPS];
+    if (claim != CLAIM_RACK) return 0;
+    const struct routes ways = routes_find(t, ports);
+    const struct reachable count = routes_count(t, ports, &ways);
+    return count.server + count.rack + 1;
 }

@@ -19,7 +19,8 @@ struct routes {
 struct routes routes_find(const struct topology* t, const struct port* ports);
 
 /// What partners are told. In a ring or torus how far this chip is from others, a nibble each, 0:
-/// no way; behind switches which ports can be used.
+/// no way; behind switches which ports can be used, and how many chips of its rack, with itself,
+/// are to be reached here.
 struct told routes_tell(const struct topology* t, const struct port* ports);
 /// Which words of that are in use in this machine, one bit each.
 uint32_t routes_words_told(const struct topology* t);
@@ -38,4 +39,7 @@ enum claim {
     CLAIM_RACK = 1 << 2,        ///< "... of its rack"
     CLAIM_OTHER_RACK = 1 << 3,  ///< "... of the other rack"
 };
+#define CLAIM_KINDS 4
 uint32_t routes_claims(const struct topology* t, const struct port* ports, unsigned port);
+/// To how many chips that leads, where the claim is of a rack; else 0.
+unsigned routes_claimed_chips(const struct topology* t, const struct port* ports, enum claim claim);

@@ -80,6 +80,7 @@ struct port {
     /// A switch's: the chips that have announced themselves there, one bit each, by server.
     uint16_t chips[TOPOLOGY_MOST_SERVERS];
     uint32_t racks;  ///< A switch's: to which racks somebody else there leads, one bit each
+    uint16_t rack_chips[TOPOLOGY_MOST_RACKS];  ///< A switch's: to how many chips of each
     enum link_fault fault;
 };
 

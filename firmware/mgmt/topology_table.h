@@ -5,7 +5,7 @@
 #include "firmware/mgmt/routes.h"
 #include "firmware/mgmt/topology.h"
 
-/// Writes the whole table. TOPOLOGY_SEQUENCE is odd meanwhile, so that no reader takes half of the
-/// old and half of the new one for the machine.
+/// Writes the table when anything in it is new. TOPOLOGY_SEQUENCE is odd meanwhile, so that no
+/// reader takes half of the old and half of the new one for the machine.
 void topology_table_publish(const struct topology* t, const struct port* ports,
                             struct reachable reachable);

@@ -10,6 +10,7 @@ namespace trn::fabric {
 // work, 62:61 and 50:48 count the chips that have passed it on. Ours; see decision 9.
 inline constexpr std::uint64_t flag = std::uint64_t{1} << 63;
 inline constexpr unsigned id_shift = 51;
+inline constexpr unsigned racks = 2;
 inline constexpr unsigned ids = 1024;  ///< 2 racks of 32 servers of 16 chips
 inline constexpr std::uint64_t axi_mask = (std::uint64_t{1} << 48) - 1;
 inline constexpr unsigned most_hops = 31;

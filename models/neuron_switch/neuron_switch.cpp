@@ -3,7 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <utility>
+#include <algorithm>
+#include <tuple>
 
 #include "models/neuron_link/fabric_identity_regs.h"
 #include "models/neuron_link/notice.h"
@@ -185,6 +186,9 @@ void neuron_switch::make_identity() {
     });
     identity_.view(reg::reachable, [this](unsigned, unsigned server) { return reachable(server); });
     identity_.view(reg::racks, [this](unsigned at, unsigned) { return racks_beside(at); });
+    identity_.view(reg::rack_chips, [this](unsigned at, unsigned rack) {
+        return rack_chips_beside(at, rack);
+    });
     identity_.on_write(reg::claim, [this](register_access& a) { claim(a.instance, a.written); });
 }
 
@@ -202,13 +206,20 @@ std::uint64_t neuron_switch::racks_beside(unsigned at) const {
     return racks;
 }
 
+std::uint64_t neuron_switch::rack_chips_beside(unsigned at, unsigned rack) const {
+    std::uint16_t most = 0;
+    for (unsigned other = 0; other < claims_.size(); ++other)
+        if (other != at) most = std::max(most, claims_[other].rack_chips[rack]);
+    return most;
+}
+
 void neuron_switch::claim(unsigned at, std::uint64_t written) {
     namespace bits = identity::claim;
     const auto id = static_cast<unsigned>(written) & (fabric::ids - 1);
     const bool release = bits::release.get(written) != 0;
     claims& mine = claims_[at];
     mine.result = identity::claim_status::result_taken;
-    const auto before = std::pair(mine.servers, mine.racks);
+    const auto before = std::tuple(mine.servers, mine.racks, mine.rack_chips);
     bool moved = false;
     switch (bits::level.get(written)) {
     case bits::level_chip: {
@@ -230,15 +241,18 @@ void neuron_switch::claim(unsigned at, std::uint64_t written) {
         break;
     }
     case bits::level_rack: {
-        const auto bit = 1u << fabric::rack_of(id);
+        const auto rack = fabric::rack_of(id);
+        const auto bit = 1u << rack;
         mine.racks = static_cast<std::uint8_t>(release ? mine.racks & ~bit : mine.racks | bit);
+        mine.rack_chips[rack] =
+            static_cast<std::uint16_t>(release ? 0 : bits::chips.get(written));
         break;
     }
     default:
         mine.result = identity::claim_status::result_none;
         return;
     }
-    if (moved || before != std::pair(mine.servers, mine.racks)) changed();
+    if (moved || before != std::tuple(mine.servers, mine.racks, mine.rack_chips)) changed();
 }
 
 void neuron_switch::drop_claims(unsigned at) {

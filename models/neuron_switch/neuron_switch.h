@@ -64,6 +64,7 @@ private:
     struct claims {
         std::uint64_t servers = 0;  // bit rack * 32 + server
         std::uint8_t racks = 0;
+        std::array<std::uint16_t, fabric::racks> rack_chips{};  // of each, those one gets to
         std::uint8_t result = 0, taken_by = 0;  // of the last claim
     };
 
@@ -84,6 +85,7 @@ private:
     void send_notices();
     std::uint64_t reachable(unsigned server) const;
     std::uint64_t racks_beside(unsigned at) const;
+    std::uint64_t rack_chips_beside(unsigned at, unsigned rack) const;
 
     const config cfg_;
     const sc_core::sc_time latency_;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 extern "C" {
@@ -195,7 +196,7 @@ struct machine {
     unsigned settle() {
         for (unsigned round = 1;; ++round) {
             bool changed = false;
-            for (auto& [where, chip] : chips) learn(chip);
+            for (auto& [where, chip] : chips) changed |= learn(chip);
             for (auto& [where, chip] : chips) {
                 const auto now = routes_tell(&chip.t, chip.ports.data());
                 changed |= memcmp(&now, &chip.state, sizeof now) != 0;
@@ -206,7 +207,9 @@ struct machine {
             if (round > 40) return 0;
         }
     }
-    void learn(chip& c) {
+    /// True: switches had news.
+    bool learn(chip& c) {
+        bool news = false;
         for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p) {
             auto& port = c.ports[p];
             if (port.partner.kind == PARTNER_CHIP) {
@@ -216,20 +219,37 @@ struct machine {
             for (unsigned s = 0; s < topology_servers_per_rack(&shape); ++s)
                 port.chips[s] = announced(c, p, s);
             port.racks = racks_beside(c, p);
+            for (unsigned r = 0; r < topology_racks(&shape); ++r) {
+                const auto now = rack_chips_beside(c, p, r);
+                news |= std::exchange(port.rack_chips[r], now) != now;
+            }
         }
+        return news;
     }
-    /// To which racks the others at the same switch lead.
-    std::uint32_t racks_beside(const chip& c, unsigned p) {
-        std::uint32_t racks = 0;
+    /// What the others at the same switch claim.
+    void claims_beside(const chip& c, unsigned p,
+                       const std::function<void(const chip& by, claim, unsigned rack)>& heard) {
         for (auto& [where, other] : chips) {
             const auto [r, s, n] = where;
             if (&other == &c || r != c.t.own.rack || (p == PORT_SLED && s != c.t.own.server))
                 continue;
             const auto claims = routes_claims(&other.t, other.ports.data(), p);
-            if (claims & CLAIM_RACK) racks |= 1u << r;
-            if (claims & CLAIM_OTHER_RACK) racks |= 1u << (r ^ 1);
+            if (claims & CLAIM_RACK) heard(other, CLAIM_RACK, r);
+            if (claims & CLAIM_OTHER_RACK) heard(other, CLAIM_OTHER_RACK, r ^ 1);
         }
+    }
+    std::uint32_t racks_beside(const chip& c, unsigned p) {
+        std::uint32_t racks = 0;
+        claims_beside(c, p, [&](auto&, claim, unsigned rack) { racks |= 1u << rack; });
         return racks;
+    }
+    std::uint16_t rack_chips_beside(const chip& c, unsigned p, unsigned of) {
+        unsigned most = 0;
+        claims_beside(c, p, [&](const chip& by, claim what, unsigned rack) {
+            if (rack == of)
+                most = std::max(most, routes_claimed_chips(&by.t, by.ports.data(), what));
+        });
+        return static_cast<std::uint16_t>(most);
     }
     /// What the switch behind a port has heard.
     std::uint16_t announced(const chip& c, unsigned p, unsigned server) {
@@ -415,6 +435,30 @@ TEST(Routes, OfASledWhosePartnerIsDeadGoThroughItsRackToTheOther) {
     rack.settle();
     const auto& chip = rack.chips.at({1, 3, 0});
     EXPECT_EQ(routes_count(&chip.t, chip.ports.data(), &chip.table).other, 0u);
+}
+
+/// All chips count the same machine, whichever way they have to the rest of it.
+TEST(Routes, CountOnlyChipsThatArePowered) {
+    machine rack(TOPOLOGY_SWITCHED, 4, 6, 2);
+    rack.settle();
+    const auto count = [&](const where& at) {
+        const auto& chip = rack.chips.at(at);
+        const auto now = routes_count(&chip.t, chip.ports.data(), &chip.table);
+        return std::tuple(now.server, now.rack, now.other);
+    };
+    // A sled without power: its switch is dark, and every cable of its chips is down.
+    for (unsigned c = 0; c < 4; ++c)
+        for (unsigned p = 0; p < 3; ++p) rack.cut({1, 3, c}, p);
+    rack.cut({0, 0, 1}, PORT_OTHER_RACK);
+    ASSERT_GT(rack.settle(), 0u);
+    EXPECT_EQ(count({0, 0, 0}), std::tuple(3, 20, 20));  // by its own link
+    EXPECT_EQ(count({0, 0, 1}), std::tuple(3, 20, 20));  // by that of a neighbour on the sled
+    EXPECT_EQ(count({0, 3, 0}), std::tuple(3, 20, 20));  // by that of somebody of its rack
+    EXPECT_EQ(count({1, 5, 3}), std::tuple(3, 16, 24));
+    EXPECT_EQ(count({1, 3, 0}), std::tuple(0, 0, 0));
+    rack.cut({0, 0, 2}, PORT_RACK);  // goes to its own rack by a neighbour
+    ASSERT_GT(rack.settle(), 0u);
+    EXPECT_EQ(count({0, 0, 2}), std::tuple(3, 20, 20));
 }
 
 TEST(Routes, OfASwitchedMachineNeedTwoHopsAtMost) {

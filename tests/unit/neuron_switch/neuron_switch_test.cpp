@@ -193,6 +193,31 @@ TEST_F(NeuronSwitchTest, FallsBackFromChipToServerToRackAndNeverBackWhereItCameF
     EXPECT_EQ(at(0).ask(reg::reachable, 0), 0b0101u);
 }
 
+TEST_F(NeuronSwitchTest, TellsHowManyChipsOfARackOthersReach) {
+    const auto of_rack = [](unsigned rack, unsigned chips) {
+        const auto word = claim(identity::claim::level_rack, id(rack, 0, 0));
+        return static_cast<std::uint32_t>(identity::claim::chips.set(word, chips));
+    };
+    at(1).claim_it(of_rack(0, 72));
+    at(2).claim_it(of_rack(0, 68));
+    EXPECT_EQ(at(0).ask(reg::rack_chips, 0), 72u);
+    EXPECT_EQ(at(1).ask(reg::rack_chips, 0), 68u);
+    EXPECT_EQ(at(0).ask(reg::rack_chips, 1), 0u);
+    sc_core::sc_start(us(600));
+    const auto before = at(0).notices;
+    at(1).claim_it(of_rack(0, 72));  // nothing new
+    sc_core::sc_start(us(600));
+    EXPECT_EQ(at(0).notices, before);
+    at(1).claim_it(of_rack(0, 64));
+    sc_core::sc_start(us(600));
+    EXPECT_EQ(at(0).notices, before + 1);
+    EXPECT_EQ(at(0).ask(reg::rack_chips, 0), 68u);
+    wires[2]->inject("link_down", {});
+    EXPECT_EQ(at(0).ask(reg::rack_chips, 0), 64u);
+    at(1).claim_it(claim(identity::claim::level_rack, id(0, 0, 0), true));
+    EXPECT_EQ(at(0).ask(reg::rack_chips, 0), 0u);
+}
+
 TEST_F(NeuronSwitchTest, ForgetsTheClaimsOfAPortThatGoesDownAndTellsTheOthersOnce) {
     claim_all();
     const auto generation = at(0).ask(reg::generation);
