@@ -186,9 +186,8 @@ void neuron_switch::make_identity() {
     });
     identity_.view(reg::reachable, [this](unsigned, unsigned server) { return reachable(server); });
     identity_.view(reg::racks, [this](unsigned at, unsigned) { return racks_beside(at); });
-    identity_.view(reg::rack_chips, [this](unsigned at, unsigned rack) {
-        return rack_chips_beside(at, rack);
-    });
+    identity_.view(reg::rack_chips,
+                   [this](unsigned at, unsigned rack) { return rack_chips_beside(at, rack); });
     identity_.on_write(reg::claim, [this](register_access& a) { claim(a.instance, a.written); });
 }
 
@@ -244,8 +243,7 @@ void neuron_switch::claim(unsigned at, std::uint64_t written) {
         const auto rack = fabric::rack_of(id);
         const auto bit = 1u << rack;
         mine.racks = static_cast<std::uint8_t>(release ? mine.racks & ~bit : mine.racks | bit);
-        mine.rack_chips[rack] =
-            static_cast<std::uint16_t>(release ? 0 : bits::chips.get(written));
+        mine.rack_chips[rack] = static_cast<std::uint16_t>(release ? 0 : bits::chips.get(written));
         break;
     }
     default:

@@ -65,7 +65,7 @@ private:
         std::uint64_t servers = 0;  // bit rack * 32 + server
         std::uint8_t racks = 0;
         std::array<std::uint16_t, fabric::racks> rack_chips{};  // of each, those one gets to
-        std::uint8_t result = 0, taken_by = 0;  // of the last claim
+        std::uint8_t result = 0, taken_by = 0;                  // of the last claim
     };
 
     // plug::device

@@ -150,6 +150,7 @@ void bridge::link(bool up) {
     if (up == up_) return;
     up_ = up;
     set_link_status(reachable());
+    if (!present_) return;  // the link of a card that is pulled goes with it: that has been told
     if (!up) log(PCI_ERR_UNC_SURPDN);
     slot_event(PCI_EXP_SLTSTA_DLLSC);
 }
@@ -165,6 +166,24 @@ void bridge::card(bool present) {
     // The card took its link with it: that is a surprise down as well.
     if (!present) log(PCI_ERR_UNC_SURPDN);
     slot_event(slot_events);
+}
+
+bool bridge::inject(plug& below, std::string_view fault) {
+    if (fault == "surprise_down") {
+        signal(below, tlp::space::hot_reset);  // 2.9.1: a link that goes down resets what is on it
+        link(false);
+    } else if (fault == "link_up") {
+        link(true);
+    } else if (fault == "card_removed") {
+        card(false);
+        signal(below, tlp::space::slot_power, 0);
+    } else if (fault == "card_inserted") {
+        signal(below, tlp::space::slot_power, 1);
+        card(true);
+    } else {
+        return false;
+    }
+    return true;
 }
 
 void bridge::slot_event(std::uint16_t events) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <tlm>
 
 #include "models/pcie/config_space.h"
@@ -72,6 +73,9 @@ public:
     void link(bool up);
     /// The card is pulled, or one is put in and its link comes up.
     void card(bool present);
+    /// The faults of a port, on the link in `below`: surprise_down, link_up, card_removed,
+    /// card_inserted. False: no such fault.
+    bool inject(plug& below, std::string_view fault);
 
     /// Records an uncorrectable error (PCI_ERR_UNC_*) at this port.
     void log(std::uint32_t error);

@@ -190,18 +190,22 @@ void pcie_endpoint::msix_control_changed() {
                      (control & PCI_MSIX_FLAGS_MASKALL) != 0);
 }
 
-void pcie_endpoint::power(bool on) {
-    on_ = on;
-    if (!on) {
-        space_.forget();
-        reset_function();
-    }
-    if (auto* wire = link.link(); wire == nullptr)
+/// Power comes from the board and from the slot; `by` is which of them has changed. Without both
+/// nothing of the function moves, and it begins as at first.
+void pcie_endpoint::supply(bool& by, bool on) {
+    const bool was = this->on();
+    by = on;
+    if (this->on() == was) return;
+    if (was) space_.forget();
+    reset_function();
+    if (auto* wire = link.link(); wire != nullptr) {
+        if (was)
+            wire->disable();
+        else
+            wire->train(0);
+    } else if (&by == &powered_) {
         link.tell_link_changed();  // the port finds out whether somebody answers
-    else if (on)
-        wire->train(0);
-    else
-        wire->disable();
+    }
 }
 
 void pcie_endpoint::reset_function() {
@@ -210,14 +214,16 @@ void pcie_endpoint::reset_function() {
     bars_changed();
     power_changed();
     function_reset.set(true);
-    function_reset.set(false);
+    function_reset.set(!on());
 }
 
 // --- requests from the link ---
 
 void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
     auto* header = request.get_extension<tlp>();
-    if (!on_) return request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    if (header != nullptr && header->to == tlp::space::slot_power)
+        return supply(in_slot_, request.get_address() != 0);
+    if (!on()) return request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     if (header != nullptr && header->to == tlp::space::hot_reset) return reset_function();
     // What another device sends is that device's doing, not the host's.
     std::optional<acting> as;
@@ -382,7 +388,8 @@ void pcie_endpoint::refuse_request(payload& request) {
 void pcie_endpoint::b_transport_dma(payload& request, sc_time& delay) {
     if (!bus_master_) {
         ++counters_.refused_dma;
-        misuse::report(misuse::dma_without_bus_master, *this, where(request));
+        if (on())  // of a card that is pulled software does not know yet
+            misuse::report(misuse::dma_without_bus_master, *this, where(request));
         request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
         return;
     }
@@ -430,7 +437,7 @@ void pcie_endpoint::pointers_revoked(plug&, std::uint64_t first, std::uint64_t l
 
 /// 2.9.1: a link that goes down resets what is on it.
 void pcie_endpoint::link_changed(plug&) {
-    if (on_ && !link.up()) reset_function();
+    if (on() && !link.up()) reset_function();
 }
 
 void pcie_endpoint::link_erred(plug&, link_error what) {

@@ -70,8 +70,9 @@ public:
     irq_in msix;  // a rising line raises the vector of the same number
     irq_in booting{"booting", 1, [](unsigned, bool) {}};  ///< high: software has to wait
     /// High: no power. Nothing answers, and the link is down for whoever is at its other end.
-    irq_in power_lost{"power_lost", 1, [this](unsigned, bool level) { power(!level); }};
-    irq_out function_reset{"function_reset"};  // pulses when software resets the function (FLR)
+    irq_in power_lost{"power_lost", 1, [this](unsigned, bool level) { supply(powered_, !level); }};
+    /// Pulses when the function is reset; high while it has no power, and in no slot.
+    irq_out function_reset{"function_reset"};
 
     pcie_endpoint(sc_core::sc_module_name name, const config& cfg);
 
@@ -149,7 +150,8 @@ private:
     void device_control_changed();
     void msix_control_changed();
     void reset_function();
-    void power(bool on);
+    void supply(bool& by, bool on);
+    bool on() const { return powered_ && in_slot_; }
     bool send_message(std::uint64_t address, std::uint32_t data);
 
     struct host_cpu final : initiator {
@@ -164,7 +166,7 @@ private:
     std::array<window, 3> windows_{};
     pcie::function_id id_ = 0;  // captured from configuration writes, as 2.2.9 asks
     std::uint16_t pcie_ = 0, power_ = 0, msix_ = 0, aer_ = 0;  // capability offsets
-    bool on_ = true;
+    bool powered_ = true, in_slot_ = true;
     bool bus_master_ = false, in_d3_ = false,
          memory_space_ = false;  // as the last configuration write left them
     dma_link lanes_;

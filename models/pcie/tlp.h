@@ -26,8 +26,9 @@ constexpr std::uint8_t bus_of(function_id id) {
 struct tlp : tlm::tlm_extension<tlp> {
     /// `error` is an error message to the root port, its class in the address. `hot_reset` is
     /// no TLP but the training sequence of that name: the port above resets whoever is on its link,
-    /// and all below. Both have no data.
-    enum class space : std::uint8_t { memory, config, error, hot_reset };
+    /// and all below. Nor is `slot_power`: the slot gives its card power, or takes it away, as the
+    /// address says (1, 0). None of them has data.
+    enum class space : std::uint8_t { memory, config, error, hot_reset, slot_power };
 
     space to = space::memory;
     function_id requester = 0;
@@ -62,6 +63,17 @@ public:
 private:
     tlm::tlm_generic_payload& payload_;
 };
+
+/// What a port does to whoever is on its link: `what` is hot_reset or slot_power.
+inline void signal(plug& link, tlp::space what, std::uint64_t level = 0) {
+    tlm::tlm_generic_payload request;
+    framed framed(request, 0);
+    framed.header.to = what;
+    request.set_write();
+    request.set_address(level);
+    sc_core::sc_time untimed;
+    link.send(request, untimed);
+}
 
 /// Whether there is a device with power at the other end: it completes a read of its vendor id.
 inline bool answers(plug& link) {

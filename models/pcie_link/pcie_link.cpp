@@ -250,6 +250,9 @@ void pcie_link::way::held_until(tlm::tlm_command command, const sc_time& taken) 
 }
 
 void pcie_link::received(plug& at, tlm::tlm_generic_payload& payload, sc_time& delay) {
+    const auto* header = payload.get_extension<pcie::tlp>();
+    if (header != nullptr && header->to == pcie::tlp::space::slot_power)  // beside the lanes
+        return other(at).send(payload, delay);
     if (!up()) {
         ++refused_;
         return payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
@@ -257,7 +260,6 @@ void pcie_link::received(plug& at, tlm::tlm_generic_payload& payload, sc_time& d
     const auto* later = payload.get_extension<deferral>();
     if (later == nullptr || later->ready == nullptr) {  // else its bytes were counted at first
         const sc_time now = sc_core::sc_time_stamp();
-        const auto* header = payload.get_extension<pcie::tlp>();
         const bool configures = header != nullptr && header->to == pcie::tlp::space::config;
         way& there = ways_[at.index()];
         const std::uint64_t bytes = payload.get_data_length();

@@ -103,6 +103,8 @@ void pcie_switch::received(plug& at, payload& request, sc_time& delay) {
     auto* header = request.get_extension<tlp>();
     const bool from_above = at.index() == up_index;
     side& in = side_of(at);
+    if (header != nullptr && header->to == tlp::space::slot_power)
+        return power_below(request.get_address() != 0);
     if (header == nullptr || !in.as->reachable())
         return request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     if (header->to == tlp::space::hot_reset) {
@@ -244,11 +246,14 @@ void pcie_switch::link_erred(plug& at, link_error what) {
 
 /// A hot reset on the link of one port below.
 void pcie_switch::reset(unsigned index) {
-    payload request;
-    pcie::framed framed(request, 0);
-    framed.header.to = tlp::space::hot_reset;
-    sc_time untimed;
-    down[index].send(request, untimed);
+    pcie::signal(down[index], tlp::space::hot_reset);
+}
+
+/// The switch itself is pulled or put in, and with it the cards in its slots.
+void pcie_switch::power_below(bool on) {
+    for (unsigned i = 0; i < down_.size(); ++i)
+        if (down_[i]->as->present()) pcie::signal(down[i], tlp::space::slot_power, on);
+    reset_all();
 }
 
 void pcie_switch::reset_all() {
@@ -269,12 +274,7 @@ std::vector<accepts_faults::fault> pcie_switch::faults() const {
 void pcie_switch::inject(std::string_view fault, const fault_arguments& arguments) {
     const auto index =
         static_cast<unsigned>(fault_number(arguments, "port", 0, down_.size() - 1, 0));
-    if (fault == "link_up" || fault == "card_inserted") reset(index);
-    if (fault == "surprise_down" || fault == "link_up")
-        down_[index]->as->link(fault == "link_up");
-    else if (fault == "card_removed" || fault == "card_inserted")
-        down_[index]->as->card(fault == "card_inserted");
-    else
+    if (!down_[index]->as->inject(down[index], fault))
         throw fault_error(fmt::format("a PCI Express switch has no fault '{}'", fault));
 }
 

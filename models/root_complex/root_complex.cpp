@@ -237,7 +237,8 @@ void root_complex::hot_plug(std::uint32_t number) {
 
 std::vector<serves_functions::served> root_complex::functions() {
     std::vector<served> all;
-    for (const auto& f : functions_) all.push_back({&f->device(), f.get(), f->class_code(), f->id()});
+    for (const auto& f : functions_)
+        all.push_back({&f->device(), f.get(), f->class_code(), f->id()});
     return all;
 }
 
@@ -399,11 +400,7 @@ void root_complex::link_changed(plug& at) {
 // --- faults ---
 
 void root_complex::reset_below(unsigned index) {
-    payload request;
-    pcie::framed framed(request, 0);
-    framed.header.to = tlp::space::hot_reset;
-    sc_time untimed;
-    port[index].send(request, untimed);
+    pcie::signal(port[index], tlp::space::hot_reset);
 }
 
 std::vector<accepts_faults::fault> root_complex::faults() const {
@@ -422,12 +419,7 @@ void root_complex::inject(std::string_view fault, const fault_arguments& argumen
     }
     const auto index =
         static_cast<unsigned>(fault_number(arguments, "port", 0, ports_.size() - 1, 0));
-    if (fault == "link_up" || fault == "card_inserted") reset_below(index);
-    if (fault == "surprise_down" || fault == "link_up")
-        ports_[index]->link(fault == "link_up");
-    else if (fault == "card_removed" || fault == "card_inserted")
-        ports_[index]->card(fault == "card_inserted");
-    else
+    if (!ports_[index]->inject(port[index], fault))
         throw fault_error(fmt::format("a root complex has no fault '{}'", fault));
 }
 

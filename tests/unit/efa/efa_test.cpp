@@ -14,6 +14,7 @@
 #include "models/ethernet_fabric/ethernet_fabric.h"
 #include "models/pcie/pcie_endpoint.h"
 #include "models/root_complex/root_complex.h"
+#include "platform/misuse/misuse.h"
 #include "sw-stubs/include/trn_efa.h"
 #include "sw-stubs/transports/in_process.h"
 #include "tests/unit/root_complex/server_fixture.h"
@@ -251,6 +252,24 @@ TEST_F(EfaTest, APulledCardEndsItsRequestsWithoutHanging) {
         sc_core::wait(100, sc_core::SC_US);
         a.host.inject("card_removed", {{"port", "0"}});  // the chip whose HBM is being read
         EXPECT_EQ(wait(queue).status, std::uint32_t{TRN_EFA_LOCAL_ACCESS});
+    });
+}
+
+/// A card that others write to is pulled: it does not even refuse. When it is back it knows
+/// nothing.
+TEST_F(EfaTest, APulledCardLeavesEveryFrameUnanswered) {
+    drive([&](trn_efa*, trn_efa_queue* queue) {
+        b.host.inject("card_removed", {{"port", "1"}});  // the other side's card
+        const auto reports = misuse::reports();
+        auto r = request(TRN_EFA_WRITE, 1, 0, 0, 64);
+        ASSERT_EQ(trn_efa_post(queue, &r), 0);
+        EXPECT_EQ(wait(queue).status, std::uint32_t{TRN_EFA_UNREACHABLE});
+        EXPECT_EQ(b.nic.counters().received, 0u);
+        EXPECT_EQ(misuse::reports(), reports);
+        b.host.inject("card_inserted", {{"port", "1"}});
+        r.id = 2;
+        ASSERT_EQ(trn_efa_post(queue, &r), 0);
+        EXPECT_EQ(wait(queue).status, std::uint32_t{TRN_EFA_REMOTE_ACCESS});  // no region any more
     });
 }
 

@@ -47,6 +47,8 @@ struct PcieSwitchTest : testing::Test {
     root_complex host{"host", {.ports = 2}};
     pcie_switch first{"first", {}}, second{"second", {.size = pcie_switch_size::lanes320}};
     test::card a{"a"}, b{"b"}, c{"c"};
+    irq_in reset_of_a{"reset_of_a", 1, [](unsigned, bool) {}};
+    irq_in reset_of_c{"reset_of_c", 1, [](unsigned, bool) {}};
 };
 
 TEST_F(PcieSwitchTest, ThePresetsHaveTheLanesOfTheirNames) {
@@ -208,6 +210,21 @@ TEST_F(PcieSwitchTest, PullingACardDisturbsNobodyElseAndTheNextOneWorks) {
     test::turn_on(fb());
     EXPECT_EQ(read_bar<std::uint32_t>(fb(), 4, 0), 0x77u);
     EXPECT_THROW(first.inject("card_removed", {{"port", "18"}}), fault_error);
+}
+
+TEST_F(PcieSwitchTest, APulledSwitchTakesItsCardsWithItAndTheyReturnFromReset) {
+    a.endpoint.function_reset.bind(reset_of_a);
+    c.endpoint.function_reset.bind(reset_of_c);
+    first.inject("card_removed", {{"port", "5"}});  // the inner switch, with c
+    EXPECT_TRUE(reset_of_c.level());
+    EXPECT_FALSE(reset_of_a.level());
+    c.engine.read(fa().bar(4).bus_address);
+    EXPECT_EQ(c.engine.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    first.inject("card_inserted", {{"port", "5"}});
+    EXPECT_FALSE(reset_of_c.level());
+    test::turn_on(fc());
+    write_bar<std::uint32_t>(fc(), 4, 0, 9);
+    EXPECT_EQ(read_bar<std::uint32_t>(fc(), 4, 0), 9u);
 }
 
 TEST_F(PcieSwitchTest, ASwitchThatComesBackIsNumberedAndOpenedAgain) {

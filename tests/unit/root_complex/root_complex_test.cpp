@@ -7,7 +7,9 @@
 
 #include <vector>
 
+#include "models/pcie/config_request.h"
 #include "models/pcie_link/pcie_link.h"
+#include "platform/misuse/misuse.h"
 #include "platform/tlm/memory_port.h"
 #include "sw-stubs/transports/in_process.h"
 #include "tests/unit/root_complex/server_fixture.h"
@@ -181,6 +183,48 @@ TEST_F(RootComplexTest, APulledCardIsAbsentUntilOneIsPutIn) {
     EXPECT_THROW(host.inject("card_removed", {{"port", "3"}}), fault_error);
     EXPECT_THROW(host.inject("card_removed", {{"port", "first"}}), fault_error);
     EXPECT_THROW(host.inject("gone", {}), fault_error);
+}
+
+/// What misuse rule TRN-PCI-005 says of DMA is about software; a card that is gone does none.
+TEST_F(RootComplexTest, APulledCardNeitherInitiatesNorAnswersAndReturnsFromReset) {
+    const auto reports = misuse::reports();
+    irq_in reset("reset", 1, [](unsigned, bool) {});
+    a.endpoint.function_reset.bind(reset);
+    test::turn_on(fa());
+    std::vector<std::uint8_t> page(4096, 0x5a);
+    ASSERT_TRUE(fa().map_host({0x1000, 4096, page.data(), true, true}));
+    unsigned heard = 0;
+    fa().on_interrupt(0, [&] { ++heard; });
+    const auto requests = a.endpoint.counters().requests;
+
+    host.inject("card_removed", {{"port", "0"}});
+    EXPECT_TRUE(reset.level());
+    a.engine.write<std::uint32_t>(0x1000, 1);
+    EXPECT_EQ(a.engine.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(page[0], 0x5a);
+    a.endpoint.interrupt(0);
+    EXPECT_EQ(heard, 0u);
+    EXPECT_EQ(misuse::reports(), reports);
+    // Not even to somebody who gets past the port: there is no card to answer.
+    std::uint32_t id = 0;
+    pcie::config_request asked(tlm::TLM_READ_COMMAND, PCI_VENDOR_ID, id, fa().id());
+    sc_core::sc_time untimed;
+    host.port[0].send(asked.payload, untimed);
+    EXPECT_EQ(asked.payload.get_response_status(), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    EXPECT_EQ(a.endpoint.counters().requests, requests);
+
+    host.inject("card_inserted", {{"port", "0"}});
+    EXPECT_FALSE(reset.level());
+    EXPECT_EQ(heard, 0u);  // what it had to say is forgotten
+    std::uint8_t command[2];
+    fa().config_read(PCI_COMMAND, command);
+    EXPECT_EQ(command[0], 0);
+    test::turn_on(fa());
+    a.engine.write<std::uint32_t>(0x1000, 1);
+    EXPECT_EQ(a.engine.response, tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(page[0], 1);
+    a.endpoint.interrupt(0);
+    EXPECT_EQ(heard, 1u);
 }
 
 TEST_F(RootComplexTest, AReadThatNobodyAnswersTimesOutAndIsAllOnes) {
