@@ -11,9 +11,16 @@
 namespace trn::scenario {
 
 action read_collective(const reader& r) {
-    r.only({"op", "size", "type", "operator", "root", "limit", "within", "image"});
+    r.only({"op", "algorithm", "size", "type", "operator", "root", "limit", "within", "image"});
     collective_request what;
     what.op = r.choice<trn_coll_op>("op");
+    what.algorithm = r.choice("algorithm", TRN_COLL_AUTO);
+    if (!trn_coll_has_algorithm(what.op, what.algorithm))
+        r.node()
+            .at("algorithm")
+            .report(mistake::not_a_choice,
+                    fmt::format("{} has no algorithm {}", trn_coll_op_text(what.op),
+                                trn_coll_algorithm_text(what.algorithm)));
     if (what.op != TRN_COLL_BARRIER) what.bytes = r.size("size");
     what.type = r.choice("type", TRN_BF16);
     if (trn_coll_type_bytes(what.type) == 0)

@@ -72,6 +72,7 @@ collective_group::collective_group(crew& hosts, const std::vector<std::size_t>& 
         const auto cores = on.info().sync_blocks;
         on.check(trn_cc_load(on, (std::uint32_t{1} << cores) - 1, image.data(), image.size()));
     });
+    topology_ = machine.kind;
     trn_coll_ring(places_.data(), &machine, static_cast<std::uint32_t>(ranks()), ring_.data());
 }
 
@@ -145,6 +146,9 @@ trn_coll_config collective_group::config_for(const collective_request& what,
     trn_coll_config config{};
     config.op = what.op;
     config.algorithm = what.algorithm;
+    config.rules = what.rules.data();
+    config.rule_count = static_cast<std::uint32_t>(what.rules.size());
+    config.topology = topology_;
     config.bytes = rounded(what, ranks());
     config.root = what.root;
     config.type = what.type;

@@ -29,6 +29,23 @@ struct trn::config::choices<trn_coll_op> {
     };
 };
 template <>
+struct trn::config::choices<trn_coll_algorithm> {
+    static constexpr std::array list{
+        choice<trn_coll_algorithm>{"ring", TRN_COLL_RING},
+        choice<trn_coll_algorithm>{"mesh", TRN_COLL_MESH},
+        choice<trn_coll_algorithm>{"doubling", TRN_COLL_DOUBLING},
+        choice<trn_coll_algorithm>{"halving", TRN_COLL_HALVING},
+    };
+};
+template <>
+struct trn::config::choices<trn_topology_kind> {
+    static constexpr std::array list{
+        choice<trn_topology_kind>{"ring", TRN_TOPOLOGY_RING},
+        choice<trn_topology_kind>{"torus", TRN_TOPOLOGY_TORUS},
+        choice<trn_topology_kind>{"switched", TRN_TOPOLOGY_SWITCHED},
+    };
+};
+template <>
 struct trn::config::choices<trn_coll_operator> {
     static constexpr std::array list{
         choice<trn_coll_operator>{"sum", TRN_COLL_SUM},
@@ -49,6 +66,7 @@ using collective_handle = std::unique_ptr<trn_coll, collective_deleter>;
 struct collective_request {
     trn_coll_op op = TRN_COLL_ALL_GATHER;
     trn_coll_algorithm algorithm = TRN_COLL_AUTO;
+    std::vector<trn_coll_rule> rules = {};  ///< before those of the library
     trn_element type = TRN_BF16;
     trn_coll_operator with = TRN_COLL_SUM;
     std::uint64_t bytes = 0;  ///< rounded down to equal blocks of whole elements
@@ -102,6 +120,7 @@ private:
 
     crew& hosts_;
     const std::vector<std::size_t> chips_;  // by rank: number in the crew
+    trn_topology_kind topology_ = TRN_TOPOLOGY_NONE;
     std::vector<trn_place> places_;
     std::vector<std::uint32_t> ring_;
     std::vector<std::uint32_t> rank_of_;  // by number in the crew

@@ -92,6 +92,15 @@ typedef enum trn_coll_algorithm {
     TRN_COLL_HALVING = 4   /**< log2 steps of a reduction, each with half as much */
 } trn_coll_algorithm;
 
+/** A row of a table that says which algorithm a collective gets. */
+typedef struct trn_coll_rule {
+    trn_coll_op op;
+    uint32_t topologies; /**< bit n: of trn_topology_kind n; 0: of any kind */
+    uint32_t most_ranks; /**< 0: any number */
+    uint64_t most_bytes; /**< 0: any size */
+    trn_coll_algorithm algorithm;
+} trn_coll_rule;
+
 /** What all ranks know of one. Addresses are AXI of its own chip. */
 typedef struct trn_coll_member {
     trn_place place;
@@ -103,6 +112,9 @@ typedef struct trn_coll_member {
 typedef struct trn_coll_config {
     trn_coll_op op;
     trn_coll_algorithm algorithm;
+    const trn_coll_rule* rules; /**< TRN_COLL_AUTO: looked through before the library's own */
+    uint32_t rule_count;
+    trn_topology_kind topology;
     uint64_t bytes; /**< the size in tables of results: of the whole buffer, the larger one where
                          input and output differ; 0 for a barrier only */
     uint32_t root;  /**< broadcast */
@@ -131,7 +143,9 @@ trn_status trn_coll_get_sizes(const trn_coll_config* config, trn_coll_sizes* siz
  * and back; through a server, then to the next, then to the other rack. */
 void trn_coll_ring(const trn_place* places, const trn_topology* topology, uint32_t ranks,
                    uint32_t* ring);
-/** The algorithm of a collective: the one that it asks for, or what TRN_COLL_AUTO stands for. */
+/** The algorithm of a collective: the one that it asks for, or that of the first row that holds for
+ * it, of its own rules and then of the library's. Rows whose algorithm cannot use the channels that
+ * were asked for do not hold. */
 trn_coll_algorithm trn_coll_choose(const trn_coll_config* config);
 /** Whether an operation can be asked to use an algorithm. */
 bool trn_coll_has_algorithm(trn_coll_op op, trn_coll_algorithm algorithm);

@@ -72,10 +72,8 @@ uint64_t coll_block_of(const trn_coll_config* c) {
     return has_blocks(c->op) ? c->bytes / c->ranks : c->bytes;
 }
 
-/* Doubling and halving send everything, or half of it, in a step, and so share all of it. */
 static bool is_cube(const trn_coll_config* c) {
-    const trn_coll_algorithm chosen = trn_coll_choose(c);
-    return c->op != TRN_COLL_BARRIER && (chosen == TRN_COLL_DOUBLING || chosen == TRN_COLL_HALVING);
+    return coll_is_cube(c->op, trn_coll_choose(c));
 }
 
 static uint64_t scratch_of(const trn_coll_config* c) {
@@ -186,17 +184,18 @@ static trn_status check_sizes(trn_device* device, const trn_coll_config* c) {
 
 static trn_status check_algorithm(trn_device* device, const trn_coll_config* c) {
     char others[64] = "";
-    if (!trn_coll_has_algorithm(c->op, c->algorithm)) {
+    const trn_coll_algorithm chosen = trn_coll_choose(c);
+    if (!coll_algorithm_of(c->op, chosen)) {
         for (trn_coll_algorithm n = TRN_COLL_RING; n <= TRN_COLL_HALVING; ++n)
             if (trn_coll_has_algorithm(c->op, n))
                 snprintf(others + strlen(others), sizeof others - strlen(others), " %s",
                          trn_coll_algorithm_text(n));
         return fail(device, TRN_INVALID_ARGUMENT, "%s has no algorithm %s; it has:%s",
-                    trn_coll_op_text(c->op), trn_coll_algorithm_text(c->algorithm), others);
+                    trn_coll_op_text(c->op), trn_coll_algorithm_text(chosen), others);
     }
     if (is_cube(c) && c->channels > 1)
         return fail(device, TRN_INVALID_ARGUMENT, "%s uses one channel, not %u",
-                    trn_coll_algorithm_text(trn_coll_choose(c)), c->channels);
+                    trn_coll_algorithm_text(chosen), c->channels);
     return TRN_OK;
 }
 
@@ -330,7 +329,7 @@ static trn_status make_channel(trn_coll* coll, uint32_t number, uint64_t* used) 
     if (!coll_program_init(&b.program, queues_of(coll), one))
         return fail(coll->device, TRN_NO_MEMORY, "no memory for a program");
     if (b.program.lanes) coll_rewind(&b.program);
-    coll_algorithm_of(coll->config.op, trn_coll_choose(&coll->config))(&b);
+    coll_algorithm_of(coll->config.op, coll->config.algorithm)(&b);
     trn_status status = place_rings(coll, &b, used);
     if (status == TRN_OK) status = load(coll, &b);
     coll_program_free(&b.program);
@@ -368,6 +367,9 @@ trn_status trn_coll_create(trn_device* device, const trn_coll_config* config, tr
     *coll = (trn_coll){.device = device, .config = *config, .members = members, .ring = ring};
     coll->config.members = members;
     coll->config.ring = ring;
+    coll->config.algorithm = trn_coll_choose(config);
+    coll->config.rules = NULL;
+    coll->config.rule_count = 0;
     while (ring[coll->position] != config->rank) ++coll->position;
     status = make(coll);
     if (status == TRN_OK) {

@@ -84,6 +84,9 @@ void coll_keep_own_block(coll_builder* b);
 typedef void (*coll_algorithm)(coll_builder* b);
 /* NULL: the operation has no such algorithm. */
 coll_algorithm coll_algorithm_of(trn_coll_op op, trn_coll_algorithm algorithm);
+/* Whether it is one of coll_cube.c: they send everything, or half of it, in a step, and so their
+ * lanes share all of it, in one channel. */
+bool coll_is_cube(trn_coll_op op, trn_coll_algorithm algorithm);
 
 void coll_ring_all_gather(coll_builder* b);
 void coll_ring_reduce_scatter(coll_builder* b);

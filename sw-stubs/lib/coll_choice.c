@@ -35,22 +35,49 @@ coll_algorithm coll_algorithm_of(trn_coll_op op, trn_coll_algorithm algorithm) {
     return NULL;
 }
 
+bool coll_is_cube(trn_coll_op op, trn_coll_algorithm algorithm) {
+    return op != TRN_COLL_BARRIER &&
+           (algorithm == TRN_COLL_DOUBLING || algorithm == TRN_COLL_HALVING);
+}
+
 bool trn_coll_has_algorithm(trn_coll_op op, trn_coll_algorithm algorithm) {
     return algorithm == TRN_COLL_AUTO || coll_algorithm_of(op, algorithm) != NULL;
 }
 
+#define KIB(count) (UINT64_C(count) << 10)
+
+/* Measured (doc/performance.md): the first row that holds. */
+static const trn_coll_rule defaults[] = {
+    {TRN_COLL_ALL_REDUCE, 0, 0, KIB(1024), TRN_COLL_DOUBLING},
+    {TRN_COLL_ALL_REDUCE, 0, 8, 0, TRN_COLL_RING},
+    {TRN_COLL_ALL_REDUCE, 0, 0, KIB(4096), TRN_COLL_HALVING},
+    {TRN_COLL_ALL_REDUCE, 0, 0, 0, TRN_COLL_RING},
+    {TRN_COLL_ALL_GATHER, 0, 16, KIB(4096), TRN_COLL_MESH},
+    {TRN_COLL_ALL_GATHER, 0, 0, KIB(4096), TRN_COLL_DOUBLING},
+    {TRN_COLL_ALL_GATHER, 0, 0, 0, TRN_COLL_RING},
+    {TRN_COLL_REDUCE_SCATTER, 0, 8, KIB(64), TRN_COLL_HALVING},
+    {TRN_COLL_REDUCE_SCATTER, 0, 8, 0, TRN_COLL_RING},
+    {TRN_COLL_REDUCE_SCATTER, 0, 0, KIB(4096), TRN_COLL_HALVING},
+    {TRN_COLL_REDUCE_SCATTER, 0, 0, 0, TRN_COLL_RING},
+    {TRN_COLL_ALL_TO_ALL, 0, 0, 0, TRN_COLL_MESH},
+    {TRN_COLL_PERMUTE, 0, 0, 0, TRN_COLL_RING},
+    {TRN_COLL_BROADCAST, 0, 0, 0, TRN_COLL_RING},
+    {TRN_COLL_BARRIER, 0, 0, 0, TRN_COLL_DOUBLING},
+};
+
+static bool holds(const trn_coll_rule* rule, const trn_coll_config* c) {
+    return rule->op == c->op &&
+           (rule->topologies == 0 || rule->topologies >> (uint32_t)c->topology & 1) &&
+           (rule->most_ranks == 0 || c->ranks <= rule->most_ranks) &&
+           (rule->most_bytes == 0 || c->bytes <= rule->most_bytes) &&
+           !(c->channels > 1 && coll_is_cube(c->op, rule->algorithm));
+}
+
 trn_coll_algorithm trn_coll_choose(const trn_coll_config* config) {
     if (config->algorithm != TRN_COLL_AUTO) return config->algorithm;
-    switch (config->op) {
-    case TRN_COLL_ALL_TO_ALL:
-        return TRN_COLL_MESH;
-    case TRN_COLL_BARRIER:
-        return TRN_COLL_DOUBLING;
-    case TRN_COLL_ALL_GATHER:
-        /* A step of the ring costs about as much as 256 KiB take on a link; a rank's writes to all
-         * the others need one. */
-        return config->bytes <= UINT64_C(256) << 10 ? TRN_COLL_MESH : TRN_COLL_RING;
-    default:
-        return TRN_COLL_RING;
-    }
+    for (uint32_t n = 0; n < config->rule_count; ++n)
+        if (holds(&config->rules[n], config)) return config->rules[n].algorithm;
+    for (size_t n = 0; n < COUNT_OF(defaults); ++n)
+        if (holds(&defaults[n], config)) return defaults[n].algorithm;
+    return TRN_COLL_AUTO;
 }

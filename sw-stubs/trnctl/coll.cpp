@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "platform/loader/firmware_file.h"
+#include "sw-stubs/host/collective_rules.h"
 #include "sw-stubs/trnctl/commands.h"
 
 namespace trn {
@@ -53,16 +54,30 @@ std::string type_text(trn_element type) {
     return "?";
 }
 
+std::vector<std::string> algorithms_of(trn_coll_op op) {
+    std::vector<std::string> names;
+    for (const auto& each : config::choices<trn_coll_algorithm>::list)
+        if (trn_coll_has_algorithm(op, each.value)) names.emplace_back(each.name);
+    return names;
+}
+
 }  // namespace
 
 void coll(session& where, const coll_options& options, const output& out) {
+    auto request = options.request;
+    if (!trn_coll_has_algorithm(request.op, request.algorithm))
+        throw user_error(fmt::format("{} has no algorithm {}; it has {}",
+                                     trn_coll_op_text(request.op),
+                                     trn_coll_algorithm_text(request.algorithm),
+                                     fmt::join(algorithms_of(request.op), ", ")));
+    if (!options.table.empty()) request.rules = read_collective_rules(options.table);
     const auto chips = chosen_chips(options.ranks, where.chips().size());
     if (chips.size() < 2)
         throw user_error("a collective needs two chips: a board such as trn3-sled");
     const auto image = read_firmware(options.image, most_image);
     collective_group group(where, chips, image);
     const auto wall = std::chrono::steady_clock::now();
-    const auto done = group.run(options.request);
+    const auto done = group.run(request);
     const double wall_s =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count();
     const double bus =

@@ -77,6 +77,7 @@ void matrix(session& where, const matrix_options& options, const output& out);
 struct coll_options {
     collective_request request;
     std::string ranks;                  ///< "0-3,7"; all without
+    std::string table = {};             ///< file of rules for algorithms
     std::string image = "cc_core.img";  ///< for the collective cores
 };
 /// A collective over the chips of a machine: time and bandwidth as nccom-test prints them.

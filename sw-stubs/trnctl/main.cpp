@@ -218,6 +218,8 @@ private:
             ->transform(CLI::CheckedTransformer(operators));
         sub->add_option("--algo", asked.algorithm, "how (auto)")
             ->transform(CLI::CheckedTransformer(algorithms));
+        sub->add_option("--table", coll_.table, "file that says which algorithm is used when")
+            ->check(CLI::ExistingFile);
         sub->add_option("--ranks", coll_.ranks, "chips that take part, such as 0-3,7 (all)");
         sub->add_option("--root", asked.root, "of a broadcast")->capture_default_str();
         sub->add_option("--channels", asked.channels, "cores of a rank (by size)");

@@ -44,6 +44,9 @@ TEST(TrnctlCommandLine, MistakesEndWithStatusTwoAndASuggestion) {
     expect("--board trn3-chip bench --matrix", "chips with links");
     expect("--board trn3-chip bench --matrix --pattern local --engines 129", "have 128");
     expect("--board trn3-chip bench --matrix --pattern incast", "no chips for the pattern");
+    expect("--board trn3-sled coll --op all-to-all --algo ring",
+           "all-to-all has no algorithm ring; it has mesh");
+    expect("--board trn3-sled coll --op all-reduce --table no-such-file", "no-such-file");
 }
 
 TEST(TrnctlCommandLine, APlatformThatIsNotThereIsAFailureNotAMistake) {
