@@ -61,6 +61,39 @@ TEST_F(DieToDieTest, AReadLoadsTheWayBackAndCrossesTwice) {
     EXPECT_NEAR(die_0.delay.to_seconds() * 1e9, 1.665 + 60 + 3.487 + 120, 0.01);
 }
 
+/// A read's way back comes after the far side's work: it must not hold the far side up to then.
+TEST_F(DieToDieTest, AReadLoadsTheFarSideOneCrossingAfterItLeftAndNotTwo) {
+    std::vector<std::uint8_t> bytes(4096);
+    die_0.read_bytes(0, bytes);
+    die_0.write_bytes(0, bytes);  // at the same time, in the other direction
+    const double link = 4096 / 2.46e3, stack = 4096 / 1.1747e3, crossing = 30;  // ns
+    // Both arrive together, the stack serves one after the other; a write ends there (60 ns).
+    EXPECT_NEAR(die_0.delay.to_seconds() * 1e9, link + crossing + 2 * stack + 60, 0.02);
+    // Alone, much later: the same without the read.
+    sc_core::sc_start(sc_time(1, sc_core::SC_US));
+    die_0.write_bytes(0, bytes);
+    EXPECT_NEAR(die_0.delay.to_seconds() * 1e9, link + crossing + stack + 60, 0.02);
+    // From the other die likewise.
+    sc_core::sc_start(sc_time(1, sc_core::SC_US));
+    die_1.read_bytes(0, bytes);
+    die_1.write_bytes(0, bytes);
+    EXPECT_NEAR(die_1.delay.to_seconds() * 1e9, link + crossing + 2 * stack + 60, 0.02);
+}
+
+TEST_F(DieToDieTest, CopiesWithoutTimeCountTheirBytes) {
+    set_timing(timing_mode::functional);
+    memory_port port(die_0.out);
+    const auto* window = port.find(tlm::TLM_READ_COMMAND, 0x1000);
+    ASSERT_NE(window, nullptr);
+    const sc_time at(5, sc_core::SC_NS);
+    EXPECT_EQ(window->reserve(tlm::TLM_READ_COMMAND, 0x1000, 65536, at), at);
+    EXPECT_EQ(value(reg::to_die_0_bytes_lo), 65536u);
+    std::vector<std::uint8_t> bytes(4096);
+    die_0.read_bytes(0, bytes);
+    EXPECT_EQ(die_0.delay, sc_core::SC_ZERO_TIME);
+    EXPECT_EQ(value(reg::to_die_0_bytes_lo), 65536u + 4096);
+}
+
 TEST_F(DieToDieTest, DirectMemoryKnowsTheWay) {
     tlm::tlm_initiator_socket<64>& socket = die_0.out;
     memory_port port(socket);
