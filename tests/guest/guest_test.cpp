@@ -215,6 +215,29 @@ bind:
     EXPECT_THAT(how.output, HasSubstr("17 values"));
 }
 
+TEST(GuestCommandLine, AGuestHasNoMoreProcessorsThanItsServerHasCores) {
+    scratch_folder folder;
+    std::ofstream(folder / "image") << "never started";
+    const auto start = [&](const std::string& cores, int cpus) {
+        std::ofstream(folder / "small.yaml")
+            << "board: small\nmodules:\n  host: {type: root_complex" << cores
+            << "}\n  chip: {type: chips/trainium3}\nbind:\n  - host.port[0] <-> chip.link\n";
+        const auto file = [&](const std::string& option) { return option + (folder / "image"); };
+        return run(trnvp + " guest " + (folder / "small.yaml") + file(" --qemu ") +
+                   file(" --kernel ") + file(" --initrd ") + " --cpus " + std::to_string(cpus));
+    };
+    auto how = start(", cores: 2", 3);
+    EXPECT_EQ(how.status, 2);
+    EXPECT_THAT(how.output, HasSubstr("--cpus 3: the server has 2 cores"));
+    how = start("", 65);
+    EXPECT_EQ(how.status, 2);
+    EXPECT_THAT(how.output, HasSubstr("--cpus 65: the server has 64 cores"));
+    // As many as there are: it gets as far as the QEMU that is none.
+    how = start(", cores: 2", 2);
+    EXPECT_NE(how.status, 0);
+    EXPECT_THAT(how.output, testing::Not(HasSubstr("--cpus")));
+}
+
 TEST(GuestCommandLine, AServerThatTheBoardLacksIsNamed) {
     scratch_folder folder;
     std::ofstream(folder / "image") << "never started";
