@@ -67,6 +67,32 @@ void log_uncorrectable(config_space& space, std::uint16_t aer, std::uint16_t pci
     space.set(uncorrectable, space.get<std::uint32_t>(uncorrectable) | error);
 }
 
+std::optional<error_class> wanted_message(config_space& space, std::uint16_t aer,
+                                          std::uint16_t pcie, std::uint32_t error, bool advisory) {
+    const auto control = space.get<std::uint16_t>(pcie + PCI_EXP_DEVCTL);
+    const bool fatal = (space.get<std::uint32_t>(aer + PCI_ERR_UNCOR_SEVER) & error) != 0;
+    advisory = advisory && !fatal;
+    if (advisory) {
+        const std::uint32_t status = aer + PCI_ERR_COR_STATUS;
+        space.set(status, space.get<std::uint32_t>(status) | PCI_ERR_COR_ADV_NFAT);
+        if ((space.get<std::uint32_t>(aer + PCI_ERR_COR_MASK) & PCI_ERR_COR_ADV_NFAT) != 0)
+            return std::nullopt;
+    }
+    if ((space.get<std::uint32_t>(aer + PCI_ERR_UNCOR_MASK) & error) != 0) return std::nullopt;
+    if (error == PCI_ERR_UNC_UNSUP && (control & PCI_EXP_DEVCTL_URRE) == 0) return std::nullopt;
+    if (advisory) {
+        if ((control & PCI_EXP_DEVCTL_CERE) == 0) return std::nullopt;
+        return error_class::correctable;
+    }
+    const bool system_error = (space.get<std::uint16_t>(PCI_COMMAND) & PCI_COMMAND_SERR) != 0;
+    if (!system_error && (control & (fatal ? PCI_EXP_DEVCTL_FERE : PCI_EXP_DEVCTL_NFERE)) == 0)
+        return std::nullopt;
+    if (system_error)
+        space.set(PCI_STATUS, static_cast<std::uint16_t>(space.get<std::uint16_t>(PCI_STATUS) |
+                                                         PCI_STATUS_SIG_SYSTEM_ERROR));
+    return fatal ? error_class::fatal : error_class::nonfatal;
+}
+
 bool log_correctable(config_space& space, std::uint16_t aer, std::uint16_t pcie, link_error error) {
     const std::uint32_t bit =
         error == link_error::bad_packet ? PCI_ERR_COR_BAD_TLP : PCI_ERR_COR_REP_ROLL;

@@ -225,6 +225,7 @@ void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
         return supply(in_slot_, request.get_address() != 0);
     if (!on()) return request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     if (header != nullptr && header->to == tlp::space::hot_reset) return reset_function();
+    if (header != nullptr && header->to == tlp::space::completion) return;  // has come otherwise
     // What another device sends is that device's doing, not the host's.
     std::optional<acting> as;
     const bool of_host = header == nullptr || pcie::bus_of(header->requester) == 0;
@@ -379,7 +380,10 @@ void pcie_endpoint::refuse_for_chip(payload& request, bool reported) {
 
 void pcie_endpoint::refuse_request(payload& request) {
     ++counters_.unsupported_requests;
-    pcie::log_uncorrectable(space_, aer_, pcie_, PCI_ERR_UNC_UNSUP);
+    const auto* header = request.get_extension<tlp>();
+    const bool posted =
+        request.is_write() && (header == nullptr || header->to != tlp::space::config);
+    uncorrectable(PCI_ERR_UNC_UNSUP, /*advisory=*/!posted);
     request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
@@ -398,7 +402,7 @@ void pcie_endpoint::b_transport_dma(payload& request, sc_time& delay) {
     link.send(request, delay);
     if (header.header.lost) {
         if (timing() == timing_mode::contended) delay += cfg_.completion_timeout;
-        pcie::log_uncorrectable(space_, aer_, pcie_, PCI_ERR_UNC_COMP_TIME);
+        uncorrectable(PCI_ERR_UNC_COMP_TIME, /*advisory=*/false);
         ++counters_.timeouts;
         request.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
         return;
@@ -441,15 +445,25 @@ void pcie_endpoint::link_changed(plug&) {
 }
 
 void pcie_endpoint::link_erred(plug&, link_error what) {
-    if (!pcie::log_correctable(space_, aer_, pcie_, what)) return;
+    if (pcie::log_correctable(space_, aer_, pcie_, what)) report(pcie::error_class::correctable);
+}
+
+void pcie_endpoint::uncorrectable(std::uint32_t error, bool advisory) {
+    pcie::log_uncorrectable(space_, aer_, pcie_, error);
+    if (const auto wanted = pcie::wanted_message(space_, aer_, pcie_, error, advisory))
+        report(*wanted);
+}
+
+void pcie_endpoint::report(pcie::error_class what) {
     payload message;
     framed framed(message, id_);
     framed.header.to = tlp::space::error;
     message.set_write();
-    message.set_address(static_cast<std::uint64_t>(pcie::error_class::correctable));
+    message.set_address(static_cast<std::uint64_t>(what));
     message.set_data_length(0);
     sc_time untimed;
     link.send(message, untimed);
+    ++counters_.error_messages;
 }
 
 void pcie_endpoint::invalidate_direct_mem_ptr(int bar, sc_dt::uint64 first, sc_dt::uint64 last) {
@@ -487,6 +501,7 @@ void pcie_endpoint::publish(statistics& out) const {
     out.count("refused_dma", counters_.refused_dma);
     out.count("interrupts", counters_.interrupts);
     out.count("completion_timeouts", counters_.timeouts);
+    out.count("error_messages", counters_.error_messages);
     out.count("dma_bytes_read", lanes_.directions[0].bytes());
     out.count("dma_bytes_written", lanes_.directions[1].bytes());
 }

@@ -60,6 +60,7 @@ public:
         std::uint64_t refused_dma = 0;           ///< chip accesses while not a bus master
         std::uint64_t interrupts = 0;            ///< MSI-X messages sent
         std::uint64_t timeouts = 0;              ///< chip reads that nobody answered
+        std::uint64_t error_messages = 0;        ///< sent to the root port
     };
 
     plug link{"link", *this};                                       // TLPs to and from the host
@@ -136,6 +137,9 @@ private:
     /// Answers 0; `reported`: the chip has said what software did wrong.
     void refuse_for_chip(payload& request, bool reported);
     void refuse_request(payload& request);
+    /// Records an uncorrectable error and tells the root port if software wants to hear of it.
+    void uncorrectable(std::uint32_t error, bool advisory);
+    void report(pcie::error_class what);
     const window* decode(std::uint64_t address, std::uint64_t length) const;
 
     void b_transport_dma(payload& request, sc_core::sc_time& delay);

@@ -27,8 +27,9 @@ struct tlp : tlm::tlm_extension<tlp> {
     /// `error` is an error message to the root port, its class in the address. `hot_reset` is
     /// no TLP but the training sequence of that name: the port above resets whoever is on its link,
     /// and all below. Nor is `slot_power`: the slot gives its card power, or takes it away, as the
-    /// address says (1, 0). None of them has data.
-    enum class space : std::uint8_t { memory, config, error, hot_reset, slot_power };
+    /// address says (1, 0). None of them has data. `completion` is one that access control has
+    /// redirected: it goes by the id of its requester in `target`, with the length of its data.
+    enum class space : std::uint8_t { memory, config, error, hot_reset, slot_power, completion };
 
     space to = space::memory;
     function_id requester = 0;
@@ -38,7 +39,8 @@ struct tlp : tlm::tlm_extension<tlp> {
     /// Set by whoever loses the request or its completion: the requester hears nothing until its
     /// completion time-out. The response status is then an address error.
     bool lost = false;
-    /// Set by the function that answers a configuration request, for names in logs and of sockets.
+    /// Set by the function that answers a configuration request, for names in logs and of sockets;
+    /// of a redirected completion the switch that redirects it.
     const sc_core::sc_object* completer = nullptr;
 
     tlm::tlm_extension_base* clone() const override { return new tlp(*this); }

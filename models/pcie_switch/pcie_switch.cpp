@@ -116,6 +116,7 @@ void pcie_switch::received(plug& at, payload& request, sc_time& delay) {
         if (!from_above) return refuse(request, *in.as, PCI_ERR_UNC_UNSUP);
         return configure(request, *header, delay);
     }
+    if (header->to == tlp::space::completion) return pass_completion(at, request, *header, delay);
     const way next = route_memory(at, *header, request.get_address(), request.get_data_length(),
                                   /*quiet=*/false);
     if (next.out == nullptr) return request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
@@ -123,12 +124,61 @@ void pcie_switch::received(plug& at, payload& request, sc_time& delay) {
     const sc_time now = sc_core::sc_time_stamp();
     const sc_time start = now + delay;
     next.out->send(request, delay);
-    if (timing() != timing_mode::contended || !request.is_response_ok()) return;
+    if (!request.is_response_ok()) return;
+    if (redirects_completion(next) && request.is_read() && !header->relaxed_ordering)
+        redirect_completion(request, *header, delay);
+    if (timing() != timing_mode::contended) return;
     // The bytes go through all of the way at once: the slowest part says when they are through.
     const auto through = std::max(
         in.from.reserve(request.get_command(), 0, request.get_data_length(), start),
         next.through->to.reserve(request.get_command(), 0, request.get_data_length(), start));
     delay = std::max(delay, through - now) + cfg_.latency * (request.is_read() ? 2 : 1);
+}
+
+/// The completion of a request between ports below comes in where the request has left.
+bool pcie_switch::redirects_completion(const way& next) const {
+    return next.count == &counters_.peer && next.through->as->acs(PCI_ACS_CR);
+}
+
+/// 6.12.1.1: up to the root complex instead of straight to the requester's port; from there it
+/// comes back by the requester's id. The rest of its way is that of the request.
+void pcie_switch::redirect_completion(const payload& request, const tlp& header, sc_time& delay) {
+    payload completion;
+    pcie::framed framed(completion, header.requester);
+    framed.header.to = tlp::space::completion;
+    framed.header.target = header.requester;
+    framed.header.completer = this;
+    completion.set_write();
+    completion.set_data_length(request.get_data_length());
+    occupy(up_.to, completion, delay);
+    up.send(completion, delay);
+    occupy(up_.from, completion, delay);
+    ++counters_.redirected;
+}
+
+void pcie_switch::pass_completion(plug& at, payload& completion, const tlp& header,
+                                  sc_time& delay) {
+    completion.set_response_status(tlm::TLM_OK_RESPONSE);
+    if (header.completer == this) return;  // it is back
+    side& in = side_of(at);
+    occupy(in.from, completion, delay);
+    if (at.index() != up_index) {
+        occupy(up_.to, completion, delay);
+        return up.send(completion, delay);
+    }
+    for (unsigned i = 0; i < down_.size(); ++i) {
+        if (!down_[i]->as->has_bus(pcie::bus_of(header.target))) continue;
+        occupy(down_[i]->to, completion, delay);
+        return down[i].send(completion, delay);
+    }
+}
+
+/// One side of a crossing, for half of its latency.
+void pcie_switch::occupy(passage& part, const payload& completion, sc_time& delay) {
+    if (timing() != timing_mode::contended) return;
+    const sc_time now = sc_core::sc_time_stamp();
+    delay = part.reserve(tlm::TLM_WRITE_COMMAND, 0, completion.get_data_length(), now + delay) -
+            now + cfg_.latency * 0.5;
 }
 
 pcie_switch::way pcie_switch::below(std::uint64_t address, std::uint64_t length, unsigned except) {
@@ -217,9 +267,12 @@ bool pcie_switch::asked_for_pointer(plug& at, payload& request, tlm::tlm_dmi& dm
                                                        request.get_address(), 1, /*quiet=*/true)
                                         : way{};
     if (next.out == nullptr) return refuse_pointer(request, dmi);
+    // What is read by pointer would come straight back.
+    if (redirects_completion(next) && request.is_read()) return refuse_pointer(request, dmi);
     route::add(request, in.from);
     route::add(request, next.through->to);
     const bool granted = next.out->ask_for_pointer(request, dmi);
+    if (granted && redirects_completion(next)) dmi.allow_write();
     dmi.set_read_latency(dmi.get_read_latency() + cfg_.latency * 2);
     dmi.set_write_latency(dmi.get_write_latency() + cfg_.latency);
     return granted;
@@ -283,6 +336,7 @@ void pcie_switch::publish(statistics& out) const {
     out.count("requests_up", counters_.up);
     out.count("peer_requests", counters_.peer);
     out.count("refused_requests", counters_.refused);
+    out.count("redirected_completions", counters_.redirected);
     const auto bytes = [&](const std::string& port, const side& of) {
         const auto& [in, outward] = of.capacity.directions;
         if (in.bytes() + outward.bytes() == 0) return;  // of 39 ports most are empty

@@ -43,10 +43,11 @@ public:
         unsigned down_ports() const { return ports != 0 ? ports : most_down_ports(); }
     };
     struct counts {
-        std::uint64_t down = 0;     ///< requests passed from above
-        std::uint64_t up = 0;       ///< requests passed to above, not counting direct pointers
-        std::uint64_t peer = 0;     ///< from one port below to another, likewise
-        std::uint64_t refused = 0;  ///< that nothing took, or that access control stopped
+        std::uint64_t down = 0;        ///< requests passed from above
+        std::uint64_t up = 0;          ///< requests passed to above, not counting direct pointers
+        std::uint64_t peer = 0;        ///< from one port below to another, likewise
+        std::uint64_t refused = 0;     ///< that nothing took, or that access control stopped
+        std::uint64_t redirected = 0;  ///< completions sent up instead of to the port beside
     };
 
     plug up{"up", *this, up_index};
@@ -111,6 +112,12 @@ private:
     way route_memory(const plug& from, const pcie::tlp& header, std::uint64_t address,
                      std::uint64_t length, bool quiet);
     way below(std::uint64_t address, std::uint64_t length, unsigned except);
+    bool redirects_completion(const way& next) const;
+    void redirect_completion(const payload& request, const pcie::tlp& header,
+                             sc_core::sc_time& delay);
+    void pass_completion(plug& at, payload& completion, const pcie::tlp& header,
+                         sc_core::sc_time& delay);
+    void occupy(passage& part, const payload& completion, sc_core::sc_time& delay);
     void refuse(payload& request, pcie::bridge& at, std::uint32_t error);
     void reset(unsigned index);
     void reset_all();

@@ -323,9 +323,12 @@ void root_complex::received(plug& at, payload& request, sc_time& delay) {
     bridge& above = *ports_[at.index()];
     request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     if (header == nullptr || !above.reachable()) return;
-    if (header->to == tlp::space::error)
+    if (header->to == tlp::space::error) {
+        ++counters_.error_messages;
         return above.receive_error(header->requester,
                                    static_cast<pcie::error_class>(request.get_address()));
+    }
+    if (header->to == tlp::space::completion) return pass_completion(request, *header, delay);
     if (!above.passes_up()) return;
     if (above.acs(PCI_ACS_SV) && !above.has_bus(pcie::bus_of(header->requester))) {
         ++counters_.refused;
@@ -358,6 +361,13 @@ void root_complex::received(plug& at, payload& request, sc_time& delay) {
     function->memory().transport(request);
     const bool timed = request.is_read() && timing() == timing_mode::contended;
     if (timed && request.is_response_ok()) delay += cfg_.memory_latency;
+}
+
+/// A switch has redirected it here: it goes down again by the id of its requester.
+void root_complex::pass_completion(payload& completion, const tlp& header, sc_time& delay) {
+    if (timing() == timing_mode::contended) delay += cfg_.peer_latency;
+    for (unsigned i = 0; i < ports_.size(); ++i)
+        if (ports_[i]->has_bus(pcie::bus_of(header.target))) return pass_down(i, completion, delay);
 }
 
 unsigned root_complex::peeked(plug& at, payload& request) {
@@ -438,6 +448,7 @@ void root_complex::publish(statistics& out) const {
     out.count("refused_requests", counters_.refused);
     out.count("completion_timeouts", counters_.timeouts);
     out.count("hot_plug_events", counters_.hot_plug_events);
+    out.count("error_messages", counters_.error_messages);
 }
 
 }  // namespace trn

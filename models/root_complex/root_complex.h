@@ -54,6 +54,7 @@ public:
         std::uint64_t refused = 0;        ///< requests of functions that nothing took
         std::uint64_t timeouts = 0;       ///< host requests without an answer
         std::uint64_t hot_plug_events = 0;
+        std::uint64_t error_messages = 0;  ///< of functions and ports below
     };
 
     sc_core::sc_vector<plug> port{"port"};  // a link each
@@ -118,6 +119,7 @@ private:
     void configure(payload& request, pcie::tlp& header, sc_core::sc_time& delay);
     std::optional<unsigned> port_of(std::uint64_t address, std::uint64_t length) const;
     void pass_down(unsigned port, payload& request, sc_core::sc_time& delay);
+    void pass_completion(payload& completion, const pcie::tlp& header, sc_core::sc_time& delay);
     pcie::host_function* sender(const pcie::tlp& header);
     std::optional<unsigned> peer_of(unsigned from, const pcie::host_function& function,
                                     std::uint64_t address, std::uint64_t length) const;

@@ -146,13 +146,76 @@ TEST_F(PcieSwitchTest, UpstreamForwardingPassesOnWhatAnInnerSwitchHasRedirected)
     EXPECT_EQ(host.counters().peer_requests, 1u);
 }
 
+TEST_F(PcieSwitchTest, CompletionsOfPeersGoThroughTheRootComplexWhenRedirected) {
+    constexpr unsigned bytes = 4096;
+    const auto target = fb().bar(4).bus_address;
+    const auto read = [&](bool relaxed = false) {
+        static std::uint8_t data[bytes];
+        tlm::tlm_generic_payload request;
+        pcie::framed framed(request, fa().id());
+        framed.header.relaxed_ordering = relaxed;
+        request.set_read();
+        request.set_address(target);
+        request.set_data_ptr(data);
+        request.set_data_length(bytes);
+        request.set_streaming_width(bytes);
+        sc_core::sc_start(1, sc_core::SC_MS);  // whatever was before is through
+        sc_core::sc_time delay;
+        a.endpoint.link.send(request, delay);
+        EXPECT_EQ(request.get_response_status(), tlm::TLM_OK_RESPONSE);
+        return delay;
+    };
+    tlm::tlm_dmi dmi;
+    ASSERT_TRUE(a.engine.request_dmi(target, dmi));
+    const auto pointers = a.engine.invalidations;
+    const auto straight = read();
+    set_acs(first.down_port(0), PCI_ACS_CR);  // where the requester is: there none comes in
+    EXPECT_EQ(read(), straight);
+    EXPECT_EQ(first.counters().redirected, 0u);
+    set_acs(first.down_port(3), PCI_ACS_CR);  // where the completer is
+    EXPECT_GT(a.engine.invalidations, pointers);
+    const auto redirected = read();
+    // Up and down once more, each x16 at 7.045 GB/s a lane, and through the root complex.
+    const double lanes = bytes / (16 * 7.045e9);
+    EXPECT_NEAR((redirected - straight).to_seconds(),
+                (first.settings().latency + host.settings().peer_latency).to_seconds() + 2 * lanes,
+                1e-9);
+    EXPECT_EQ(first.counters().redirected, 1u);
+    EXPECT_EQ(read(/*relaxed=*/true), straight);  // 6.12.1.1: relaxed ordering goes straight
+    EXPECT_EQ(first.counters().redirected, 1u);
+    // Requests still go straight, and writes have no completion.
+    EXPECT_EQ(host.counters().peer_requests, 0u);
+    EXPECT_EQ(a.engine.write<std::uint32_t>(target, 7), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(first.counters().redirected, 1u);
+    // Through an inner switch as well; and a redirected request has its completion with it.
+    EXPECT_EQ(c.engine.read(target), 7u);
+    EXPECT_EQ(first.counters().redirected, 2u);
+    set_acs(host.root_port(0), PCI_ACS_UF);
+    set_acs(first.down_port(0), PCI_ACS_RR);
+    EXPECT_EQ(a.engine.read(target), 7u);
+    EXPECT_EQ(first.counters().redirected, 2u);
+}
+
+TEST_F(PcieSwitchTest, ACardTellsTheRootPortOfErrorsThroughTheSwitch) {
+    const std::uint8_t wanted[2] = {PCI_EXP_DEVCTL_NFERE | PCI_EXP_DEVCTL_URRE, 0x28};
+    fb().config_write(0x40 + PCI_EXP_DEVCTL, wanted);
+    const std::uint8_t off[2] = {0, 0};
+    fb().config_write(PCI_COMMAND, off);
+    write_bar<std::uint32_t>(fb(), 4, 0, 1);
+    const auto& space = host.root_port(0).space();
+    EXPECT_EQ(space.get<std::uint32_t>(0x100 + PCI_ERR_ROOT_STATUS),
+              PCI_ERR_ROOT_UNCOR_RCV | PCI_ERR_ROOT_NONFATAL_RCV);
+    EXPECT_EQ(space.get<std::uint16_t>(0x100 + PCI_ERR_ROOT_ERR_SRC + 2), fb().id());
+    EXPECT_EQ(host.counters().error_messages, 1u);
+}
+
 TEST_F(PcieSwitchTest, OffersTheAccessControlThatHasAnEffect) {
     for (auto* port : {&host.root_port(0), &first.down_port(0)}) {
         set_acs(*port, 0xff);
         EXPECT_EQ(port->space().get<std::uint16_t>(0x148 + PCI_ACS_CAP),
-                  PCI_ACS_SV | PCI_ACS_RR | PCI_ACS_UF);
+                  PCI_ACS_SV | PCI_ACS_RR | PCI_ACS_CR | PCI_ACS_UF);
         EXPECT_EQ(port->space().get<std::uint16_t>(0x148 + PCI_ACS_CTRL),
-                  PCI_ACS_SV | PCI_ACS_RR | PCI_ACS_UF);
+                  PCI_ACS_SV | PCI_ACS_RR | PCI_ACS_CR | PCI_ACS_UF);
     }
 }
 

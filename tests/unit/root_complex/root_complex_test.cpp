@@ -241,6 +241,88 @@ TEST_F(RootComplexTest, AReadThatNobodyAnswersTimesOutAndIsAllOnes) {
     EXPECT_EQ(read_bar<std::uint32_t>(fa(), 4, 0), 0u);
 }
 
+/// Uncorrectable errors of a function (6.2.3.2): which of them the root port hears of is the
+/// driver's to say, by mask, severity and the enable bits.
+TEST_F(RootComplexTest, HearsOfTheErrorsOfAFunctionThatSoftwareWantsToHearOf) {
+    constexpr std::uint32_t control = 0x40 + PCI_EXP_DEVCTL, errors = 0x100;
+    auto& root = host.root_port(0).space();
+    const auto set16 = [&](std::uint32_t at, unsigned value) {
+        const std::uint8_t bytes[2] = {static_cast<std::uint8_t>(value),
+                                       static_cast<std::uint8_t>(value >> 8)};
+        fa().config_write(at, bytes);
+    };
+    const auto set32 = [&](std::uint32_t at, std::uint32_t value) {
+        set16(at, value & 0xffff);
+        set16(at + 2, value >> 16);
+    };
+    /// What the root port has heard since it was asked last.
+    const auto heard = [&] {
+        const auto status = root.get<std::uint32_t>(errors + PCI_ERR_ROOT_STATUS);
+        std::uint8_t ones[4] = {0xff, 0xff, 0xff, 0xff};
+        root.write(errors + PCI_ERR_ROOT_STATUS, ones);
+        return status;
+    };
+    const auto bad_write = [&] { write_bar<std::uint32_t>(fa(), 4, 0, 1); };  // memory space is off
+    const auto bad_read = [&] { read_bar<std::uint32_t>(fa(), 4, 0); };
+    constexpr std::uint32_t nonfatal = PCI_ERR_ROOT_UNCOR_RCV | PCI_ERR_ROOT_NONFATAL_RCV;
+    constexpr std::uint32_t fatal = PCI_ERR_ROOT_UNCOR_RCV | PCI_ERR_ROOT_FATAL_RCV;
+    heard();
+
+    bad_write();  // nothing is enabled
+    EXPECT_TRUE(aer(a.endpoint.space()) & PCI_ERR_UNC_UNSUP);
+    EXPECT_EQ(heard(), 0u);
+    set16(control, PCI_EXP_DEVCTL_NFERE);  // not of unsupported requests
+    bad_write();
+    EXPECT_EQ(heard(), 0u);
+    set16(control, PCI_EXP_DEVCTL_NFERE | PCI_EXP_DEVCTL_URRE);
+    bad_write();
+    EXPECT_EQ(heard(), nonfatal);
+    EXPECT_EQ(root.get<std::uint16_t>(errors + PCI_ERR_ROOT_ERR_SRC + 2), fa().id());
+    EXPECT_EQ(host.counters().error_messages, 1u);
+    EXPECT_EQ(a.endpoint.counters().error_messages, 1u);
+
+    // Who reads hears of it by the completion: advisory, and so a correctable error.
+    bad_read();
+    EXPECT_EQ(heard(), 0u);
+    set32(errors + PCI_ERR_COR_MASK, 0);
+    set16(control, PCI_EXP_DEVCTL_CERE | PCI_EXP_DEVCTL_URRE);
+    bad_read();
+    EXPECT_EQ(heard(), std::uint32_t{PCI_ERR_ROOT_COR_RCV});
+    EXPECT_TRUE(a.endpoint.space().get<std::uint32_t>(errors + PCI_ERR_COR_STATUS) &
+                PCI_ERR_COR_ADV_NFAT);
+
+    // Severity decides which enable bit counts; a fatal error is never advisory.
+    set32(errors + PCI_ERR_UNCOR_SEVER, PCI_ERR_UNC_UNSUP);
+    bad_read();
+    EXPECT_EQ(heard(), 0u);
+    set16(control, PCI_EXP_DEVCTL_FERE | PCI_EXP_DEVCTL_URRE);
+    bad_read();
+    EXPECT_EQ(heard() & fatal, fatal);
+    set32(errors + PCI_ERR_UNCOR_MASK, PCI_ERR_UNC_UNSUP);
+    bad_write();
+    EXPECT_EQ(heard(), 0u);
+
+    // The old way: SERR in the command register enables both kinds and is noted in its status.
+    set32(errors + PCI_ERR_UNCOR_MASK, 0);
+    set16(control, PCI_EXP_DEVCTL_URRE);
+    set16(PCI_COMMAND, PCI_COMMAND_SERR);
+    bad_write();
+    EXPECT_EQ(heard() & fatal, fatal);
+    EXPECT_TRUE(a.endpoint.space().get<std::uint16_t>(PCI_STATUS) & PCI_STATUS_SIG_SYSTEM_ERROR);
+
+    // A completion that never came is the requester's error.
+    set16(control, PCI_EXP_DEVCTL_NFERE);
+    test::turn_on(fa());
+    std::vector<std::uint8_t> page(4096);
+    ASSERT_TRUE(fa().map_host({0x1000, 4096, page.data(), true, true}));
+    host.inject("lost_completion", {});
+    a.engine.read(0x1000);
+    EXPECT_EQ(heard() & nonfatal, nonfatal);
+    test::turn_on(fb());
+    EXPECT_EQ(read_bar<std::uint32_t>(fb(), 4, 0), 0u);  // the other port has heard nothing
+    EXPECT_EQ(host.root_port(1).space().get<std::uint32_t>(errors + PCI_ERR_ROOT_STATUS), 0u);
+}
+
 TEST_F(RootComplexTest, AChipWhoseReadIsNotAnsweredGetsAnErrorAfterItsTimeOut) {
     std::vector<std::uint8_t> page(4096, 0x5a);
     ASSERT_TRUE(fa().map_host({0x1000, 4096, page.data(), true, true}));
