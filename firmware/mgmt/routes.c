@@ -18,6 +18,24 @@ static unsigned distance_told(const struct told* by, unsigned n) {
     return by->words[n / 8] >> 4 * (n % 8) & 0xf;
 }
 
+/// Tables have one row for all chips of another server, so all who send there must come in where
+/// most of them are: an entry to the smaller part of a server that dead links have cut in two
+/// counts as that far away.
+#define DETOUR 5u
+
+static bool in_smaller_part(const struct topology* t, unsigned missing) {
+    return 2 * missing > topology_chips_per_server(t) - 1;
+}
+
+static unsigned entry_distance(const struct topology* t, const struct port* port) {
+    unsigned missing = 0;
+    for (unsigned c = 0; c < topology_chips_per_server(t); ++c) {
+        const unsigned distance = distance_told(&port->state, c);
+        missing += c != port->partner.place.chip && (distance == 0 || distance == FARTHEST);
+    }
+    return in_smaller_part(t, missing) ? DETOUR : 1;
+}
+
 struct step {
     unsigned port, distance;  ///< NO_PORT, 0: there is no way
 };
@@ -30,7 +48,7 @@ static unsigned distance_through(const struct topology* t, const struct port* po
         if (there->server != t->own.server) return 0;
         if (there->chip == n) return 1;
     } else if (there->server == n - TOPOLOGY_MOST_CHIPS) {
-        return 1;
+        return entry_distance(t, port);
     }
     const unsigned rest = distance_told(&port->state, n);
     return rest == 0 || rest == FARTHEST ? 0 : rest + 1;
@@ -54,6 +72,18 @@ static struct step to_chip(const struct topology* t, const struct port* ports, u
 
 static struct step to_server(const struct topology* t, const struct port* ports, unsigned server) {
     return nearest(t, ports, TOPOLOGY_MOST_CHIPS + server);
+}
+
+/// Where a chip of the smaller part sends what is for the larger one: to a partner of another
+/// server whose way to this one is not through this part, or it would be a detour.
+static unsigned round_about(const struct topology* t, const struct port* ports) {
+    for (unsigned i = 0; i < sizeof anywhere; ++i) {
+        const struct port* port = &ports[anywhere[i]];
+        if (!topology_usable(port) || port->partner.place.server == t->own.server) continue;
+        const unsigned back = distance_told(&port->state, TOPOLOGY_MOST_CHIPS + t->own.server);
+        if (back != 0 && back < DETOUR) return anywhere[i];
+    }
+    return NO_PORT;
 }
 
 static struct told torus_state(const struct topology* t, const struct port* ports) {
@@ -131,6 +161,17 @@ struct told routes_tell(const struct topology* t, const struct port* ports) {
     return state;
 }
 
+static void find_round_about(const struct topology* t, const struct port* ports,
+                             struct routes* found) {
+    const unsigned chips = topology_chips_per_server(t);
+    unsigned missing = 0;
+    for (unsigned c = 0; c < chips; ++c) missing += c != t->own.chip && found->chip[c] == NO_PORT;
+    if (!in_smaller_part(t, missing)) return;
+    const uint8_t port = (uint8_t)round_about(t, ports);
+    for (unsigned c = 0; c < chips; ++c)
+        if (c != t->own.chip && found->chip[c] == NO_PORT) found->chip[c] = port;
+}
+
 struct routes routes_find(const struct topology* t, const struct port* ports) {
     struct routes found;
     memset(&found, NO_PORT, sizeof found);
@@ -140,6 +181,7 @@ struct routes routes_find(const struct topology* t, const struct port* ports) {
         if (c != t->own.chip)
             found.chip[c] =
                 (uint8_t)(switched ? switched_chip(t, ports, c) : to_chip(t, ports, c).port);
+    if (!switched) find_round_about(t, ports, &found);
     for (unsigned s = 0; s < topology_servers_per_rack(t); ++s)
         if (s != t->own.server)
             found.server[s] =

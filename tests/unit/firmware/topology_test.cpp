@@ -2,6 +2,7 @@
 // What firmware expects of its links and how it routes over them (doc/topology.md), machines whole.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <functional>
@@ -417,6 +418,33 @@ TEST(Routes, OfAPodGoToAServerWhoeverStillHasALink) {
         for (const unsigned p : {4u, 5u}) pod.cut({0, 2, c}, p);
     ASSERT_GT(pod.settle(), 0u);
     EXPECT_EQ(pod.lost_and_longest().first, 0u);
+}
+
+/// Dead links cut a server in two, its parts are joined through other servers only. Who sends there
+/// must come in where most of its chips are, because a table has one row for all of them.
+TEST(Routes, OfAServerInTwoPartsLeadIntoTheLargerOne) {
+    machine alone(TOPOLOGY_TORUS, 4, 4, 4), row = alone;
+    const auto expect_lost = [](machine& pod, const std::vector<unsigned>& part) {
+        ASSERT_GT(pod.settle(), 0u);
+        for (auto& [from, one] : pod.chips)
+            for (auto& [to, other] : pod.chips) {
+                if (from == to) continue;
+                const auto in_part = [&](const where& chip) {
+                    return std::get<1>(chip) == 2 && std::ranges::count(part, std::get<2>(chip));
+                };
+                const unsigned hops = pod.hops(from, to);
+                EXPECT_EQ(hops == 0, in_part(to) && !in_part(from))
+                    << std::get<1>(from) << "/" << std::get<2>(from) << " to " << std::get<1>(to)
+                    << "/" << std::get<2>(to);
+            }
+    };
+    alone.settle();
+    for (unsigned p = 0; p < 4; ++p) alone.cut({0, 2, 6}, p);
+    expect_lost(alone, {6});
+    row.settle();
+    for (unsigned c = 4; c < 8; ++c)
+        for (const unsigned p : {2u, 3u}) row.cut({0, 2, c}, p);
+    expect_lost(row, {4, 5, 6, 7});
 }
 
 TEST(Routes, OfASwitchedMachineGoRoundADeadLink) {
