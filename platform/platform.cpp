@@ -149,18 +149,22 @@ std::vector<platform::function> platform::chip_functions() const {
     return all;
 }
 
-// Beside every image lie the programs that it was packed from.
+std::set<fs::path> programs_of(const plan& board) {
+    std::set<fs::path> programs;
+    std::error_code unreadable;
+    for (const auto& name : images_of(board)) {
+        const auto image = find_firmware(name);
+        programs.insert(image);
+        for (const auto& file : fs::directory_iterator(image.parent_path(), unreadable))
+            if (file.path().extension() == ".elf") programs.insert(file.path());
+    }
+    return programs;
+}
+
 void platform::find_sources() {
     misuse::set_source_lookup([this](const initiator& hart, std::uint64_t pc) -> std::string {
         if (!sources_) {
-            std::set<fs::path> programs;
-            std::error_code unreadable;
-            for (const auto& name : images_of(system_->board())) {
-                const auto image = find_firmware(name);
-                programs.insert(image);
-                for (const auto& file : fs::directory_iterator(image.parent_path(), unreadable))
-                    if (file.path().extension() == ".elf") programs.insert(file.path());
-            }
+            const auto programs = programs_of(system_->board());
             sources_ = std::make_unique<source_lines>(
                 std::vector<fs::path>(programs.begin(), programs.end()));
         }

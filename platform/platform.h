@@ -34,6 +34,9 @@ struct platform_options {
 /// The images that a board's modules load, as the board names them: find_firmware() has the files.
 std::set<std::string> images_of(const plan& board);
 
+/// Those images and the programs beside them, which they were packed from.
+std::set<std::filesystem::path> programs_of(const plan& board);
+
 /// A board with everything that drives it, in one process: `trnvp run`, `trnctl --board` and the
 /// scenario runner are front ends of this class. One per process, because SystemC elaborates once.
 ///

@@ -35,6 +35,7 @@ public:
     bool add(const decoded& d) {
         bits_ = d.bits;
         next_ = at_ + d.length();
+        record(d);
         const bool more = emit(d);
         if (d.rd == link_.reg && link_.offset != at_ + d.length()) link_ = {};
         ++count_;
@@ -52,13 +53,40 @@ public:
 
     /// Pointers into the operations are valid only when no more are added.
     void finish() {
-        fuse({b_.ops.data() + 1, b_.ops.size() - 1});
+        const std::span ops(b_.ops.data() + 1, b_.ops.size() - 1);
+        if (b_.unseen) b_.unseen->alone = functions(ops);
+        fuse(ops);
+        if (b_.unseen) {
+            b_.unseen->fused = functions(ops);
+            for (op& o : ops)
+                if (o.run != nullptr) o.run = first_time;
+        }
         for (const std::size_t link : links_) b_.ops[link].taken = &b_.ops[link + 1];
     }
 
     bool follow_jumps = true;
 
 private:
+    /// An instruction is executed with its operation, or with the next when it needs none. Behind
+    /// a conditional branch are its links, what executes when it is taken, and what does when not.
+    void record(const decoded& d) {
+        u8* const marks = b_.owner == nullptr ? nullptr : b_.owner->marks(at_, d.bits);
+        if (marks == nullptr) return;
+        if (!b_.unseen) b_.unseen = std::make_unique<first_executions>();
+        const auto slot = static_cast<u32>(b_.slots.size());
+        auto& places = b_.unseen->places;
+        places.push_back({slot, marks, coverage::ran});
+        if (d.what == nullptr || d.what->then != flow::branch) return;
+        places.push_back({slot + 2, marks, coverage::taken});
+        places.push_back({slot + 3, marks, coverage::passed});
+    }
+    static std::vector<handler> functions(std::span<const op> ops) {
+        std::vector<handler> all;
+        all.reserve(ops.size());
+        for (const op& o : ops) all.push_back(o.run);
+        return all;
+    }
+
     struct registers {
         u8 rd = 0, rs1 = 0, rs2 = 0;
     };

@@ -29,6 +29,12 @@ code_page::code_page(const u8* content, isa extensions) : isa_(extensions) {
     std::memcpy(content_.data(), content, size);
 }
 
+void code_page::record(coverage& all, u64 address) {
+    if (program_ != nullptr) return;
+    program_ = all.find(address, content_);
+    address_ = address;
+}
+
 const op* code_page::at(u32 offset) {
     const op*& entry = entry_[offset / 2];
     if (entry == nullptr) {

@@ -7,8 +7,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "models/riscv/first_executions.h"
 #include "models/riscv/isa.h"
 #include "models/riscv/op.h"
+#include "platform/loader/coverage.h"
 
 namespace trn::riscv {
 
@@ -23,9 +25,10 @@ struct block {
         u8 before;   ///< instructions of the block before this one
     };
     code_page* owner = nullptr;
-    u16 start = 0;            ///< offset of the entry in the page
-    std::vector<op> ops;      ///< [0] is the header
-    std::vector<slot> slots;  ///< of ops[1]…
+    u16 start = 0;                             ///< offset of the entry in the page
+    std::vector<op> ops;                       ///< [0] is the header
+    std::vector<slot> slots;                   ///< of ops[1]…
+    std::unique_ptr<first_executions> unseen;  ///< while coverage is recorded
 
     const op* first() const { return &ops[1]; }
 };
@@ -54,9 +57,18 @@ public:
     const bytes& content() const { return content_; }
     isa extensions() const { return isa_; }
 
+    /// It is executed at `address`: from now on its blocks record in `all` what is executed.
+    void record(coverage& all, u64 address);
+    /// The marks of the instruction at `offset`; nullptr when nothing is recorded of it.
+    u8* marks(u32 offset, u32 bits) const {
+        return program_ == nullptr ? nullptr : program_->marks(address_ + offset, bits);
+    }
+
 private:
     bytes content_;
     isa isa_;
+    coverage::program* program_ = nullptr;  // whose code it is, and where that lies
+    u64 address_ = 0;
     std::array<const op*, size / 2> entry_{};
     std::vector<std::unique_ptr<block>> blocks_;
 };

@@ -119,6 +119,16 @@ void hart::execute_alone(u64 pc) {
     budget_ += rest;
 
     if (log_ != nullptr && !trapped_) log_->retire(cfg_.hart_id, mode, pc, d, x);
+    if (coverage::active() != nullptr) record(pc, d);
+}
+
+/// The coverage of an instruction that was executed alone.
+void hart::record(u64 pc, const decoded& d) const {
+    u8* const marks = coverage::active()->marks(pc, d.bits);
+    if (marks == nullptr) return;
+    *marks |= coverage::ran;
+    if (d.what == nullptr || d.what->then != flow::branch || trapped_) return;
+    *marks |= pc_ == pc + d.length() ? coverage::passed : coverage::taken;
 }
 
 bool hart::serve() {
@@ -157,6 +167,7 @@ const op* hart::find_code(u64 pc) {
         careful_ = false;
         if (held_.size() >= max_held_pages) invalidate_code();
         held_.push_back(code_->find(host, cfg_.extensions));
+        if (auto* const all = coverage::active()) held_.back()->record(*all, page);
         e = {page, held_.back().get()};
     }
     if ((pc & 2) != 0 && !cfg_.extensions.has(extension::c)) {

@@ -18,6 +18,7 @@
 namespace trn::riscv {
 
 class commit_log;
+struct decoded;
 
 /// Host memory behind [first, last] of the physical address space.
 struct direct_memory {
@@ -219,6 +220,7 @@ private:
     void go_on(const op* first, u64 acc, u64 page);
     void step();
     void execute_alone(u64 pc);
+    void record(u64 pc, const decoded& d) const;
     bool serve();  // interrupts, halt, wait; false: nothing to execute now
     u64 takeable() const;
     void halt(stop_reason why, u64 address = 0, access how = access::load);

@@ -47,8 +47,13 @@ void link_misaligned(TRN_FLOW) {
 }
 
 void out_of_budget(TRN_FLOW) {
+    const auto is_stub = [](handler f) {
+        return f == link_near || f == link_far || f == link_misaligned;
+    };
+    // A branch was taken though its stub is not executed.
+    if (o->run == first_time && is_stub(block_of(o).unseen->alone[o->slot])) first_seen(o);
     if (o->run == link_misaligned) TRN_GO_TO(link_misaligned);
-    const bool stub = o->run == link_near || o->run == link_far;
+    const bool stub = is_stub(o->run);
     const u64 offset = stub ? static_cast<u64>(i64{o->imm}) : block_of(o).start;
     h.leave(page + offset, budget);
 }

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <stdexcept>
@@ -18,14 +19,18 @@
 #include "models/interrupts/plic.h"
 #include "models/riscv/commit_log.h"
 #include "models/riscv/riscv_hart.h"
+#include "platform/commands/coverage_option.h"
 #include "platform/commands/guarded.h"
 #include "platform/commands/htif.h"
 #include "platform/commands/misuse_option.h"
+#include "platform/commands/report_file.h"
 #include "platform/loader/elf.h"
 #include "platform/tlm/memory.h"
 #include "platform/tlm/router.h"
 
 namespace trn {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -37,6 +42,7 @@ constexpr std::uint64_t plic_base = 0x0c00'0000, plic_size = 0x0400'0000;
 struct options {
     std::string program;
     std::string commit_log;
+    std::filesystem::path coverage;
     std::string signature;
     unsigned signature_granularity = 4;
     std::uint64_t max_instructions = ~std::uint64_t{0};
@@ -180,6 +186,9 @@ riscv::isa isa_option(const std::string& text) try {
 
 int exec(const options& chosen) {
     const elf_program program = read_elf(chosen.program);
+    check_report(chosen.coverage);
+    std::optional<coverage> executed;
+    if (!chosen.coverage.empty()) executed.emplace(std::vector<fs::path>{chosen.program});
     machine m("machine", program,
               {.isa = isa_option(chosen.isa),
                .quantum_instructions = chosen.quantum,
@@ -198,6 +207,7 @@ int exec(const options& chosen) {
     sc_core::sc_start();
     std::fflush(stdout);
     if (chosen.statistics) print_statistics(m, std::clock() - begin);
+    if (executed) write_coverage(*executed, chosen.coverage);
     if (!chosen.signature.empty()) write_signature(chosen, program, m.ram());
     if (!chosen.misuse.empty()) print_misuse({});
     if (m.exit_code()) {
@@ -220,6 +230,7 @@ void add_exec(CLI::App& app, int& status) {
     command->add_option("program", chosen->program, "RV64 ELF executable")->required();
     command->add_option("--commit-log", chosen->commit_log,
                         "write each retired instruction, in Spike's format, to this file");
+    add_coverage_option(*command, chosen->coverage);
     command->add_option("--signature", chosen->signature,
                         "write the memory between begin_signature and end_signature to this file");
     command

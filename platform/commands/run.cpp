@@ -17,8 +17,10 @@
 #include "models/kinds.h"
 #include "platform/commands/board_options.h"
 #include "platform/commands/console_writer.h"
+#include "platform/commands/coverage_option.h"
 #include "platform/commands/doors.h"
 #include "platform/commands/misuse_option.h"
+#include "platform/commands/report_file.h"
 #include "platform/config/units.h"
 #include "platform/fidelity_report.h"
 #include "platform/kernel/time_text.h"
@@ -36,6 +38,7 @@ struct options {
     board_options board;
     std::string until, max_time;
     std::string listen, gdb, uart, control_tcp, token_file;
+    std::filesystem::path coverage;
     bool allow_remote = false;
     bool paused = false;
     bool json = false;
@@ -52,6 +55,7 @@ sc_core::sc_time time_option(std::string_view name, const std::string& text) {
 platform_options build_options(const options& chosen) {
     if (!chosen.max_time.empty()) time_option("--max-time", chosen.max_time);
     if (!chosen.until.empty() && chosen.until != "ready") time_option("--until", chosen.until);
+    check_report(chosen.coverage);
     if (chosen.uart == "socket" && chosen.listen.empty())
         throw user_error("--uart socket needs --listen DIR");
     if (!chosen.board.record.empty() && !chosen.gdb.empty())
@@ -74,6 +78,11 @@ public:
         apply(chosen_.board.misuse);
         std::optional<fidelity_report> touched;
         if (!chosen_.board.fidelity_report.empty()) touched.emplace(chosen_.board.fidelity_report);
+        std::optional<coverage> executed;
+        if (!chosen_.coverage.empty()) {
+            const auto programs = programs_of(platform_.modules().board());
+            executed.emplace(std::vector(programs.begin(), programs.end()));
+        }
         if (chosen_.paused) platform_.loop().pause("--paused");
         signals_.async_wait([this](auto error, int) {
             if (!error) platform_.loop().quit("interrupted");
@@ -88,6 +97,10 @@ public:
         clear_progress();
         if (writer_) writer_->finish();
         if (touched) touched->write(platform_.modules().board());
+        if (executed) {
+            write_coverage(*executed, chosen_.coverage);
+            warn_of_unknown_code(*executed);
+        }
         return conclude(how);
     }
 
@@ -237,6 +250,7 @@ void add_run(CLI::App& app, int& status) {
     c->add_flag("--allow-remote", chosen->allow_remote,
                 "--control-tcp may name an address that is not loopback");
     c->add_option("--token-file", chosen->token_file, "what clients of --control-tcp have to know");
+    add_coverage_option(*c, chosen->coverage);
     c->add_option("--until", chosen->until,
                   "end with status 0 when: 'ready', or a simulated time like '10 ms'");
     c->add_option("--max-time", chosen->max_time, "end at this simulated time");

@@ -6,17 +6,22 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "models/kinds.h"
+#include "platform/commands/coverage_option.h"
 #include "platform/commands/guarded.h"
 #include "platform/commands/misuse_option.h"
+#include "platform/commands/report_file.h"
 #include "platform/netlist/boards.h"
+#include "platform/platform.h"
 #include "platform/scenario/execution.h"
 #include "platform/scenario/report.h"
 #include "platform/scenario/selection.h"
@@ -29,7 +34,7 @@ namespace fs = std::filesystem;
 
 struct options {
     std::vector<std::string> scenarios;
-    fs::path junit, trace, fidelity_report;
+    fs::path junit, trace, fidelity_report, coverage;
     std::string timing = "contended";
     unsigned jobs = 0;
     std::vector<misuse::policy_choice> misuse;
@@ -66,18 +71,6 @@ fs::path numbered(const fs::path& file, std::size_t number, std::size_t runs) {
     return numbered;
 }
 
-void write_file(const fs::path& file, const std::string& text) {
-    std::ofstream out(file, std::ios::binary);
-    out << text;
-    out.close();
-    if (out) return;
-    diagnostic wrong;
-    wrong.code = mistake::unreadable_file;
-    wrong.file = file.string();
-    wrong.message = "cannot write this file";
-    throw config_error(wrong);
-}
-
 std::vector<scenario::scenario> chosen_of(const options& chosen) {
     auto which = chosen.which;
     if (chosen.rerun_failed) which.failed = scenario::read_failed(scenario::failed_list());
@@ -107,7 +100,7 @@ bool run_once(const options& chosen, const std::vector<scenario::scenario>& all)
             std::fflush(stdout);
         });
     scenario::remember_failed(scenario::failed_list(), all, how);
-    if (!chosen.junit.empty()) write_file(chosen.junit, scenario::to_junit(all, how));
+    if (!chosen.junit.empty()) write_report(chosen.junit, scenario::to_junit(all, how));
     if (chosen.json)
         std::cout << scenario::to_json(all, how).dump(-1, ' ', false,
                                                       nlohmann::json::error_handler_t::replace)
@@ -116,6 +109,27 @@ bool run_once(const options& chosen, const std::vector<scenario::scenario>& all)
         fmt::print("{}\n", scenario::summary(how));
     return std::ranges::all_of(
         how, [](const auto& one) { return one.what == scenario::outcome::verdict::passed; });
+}
+
+/// What the boards of all scenarios may execute.
+std::vector<fs::path> programs_of_all(const std::vector<scenario::scenario>& all) {
+    std::set<std::pair<std::string, std::vector<std::string>>> seen;
+    std::set<fs::path> programs;
+    for (const auto& one : all) {
+        auto set = one.set;
+        if (const auto image = scenario::find_firmware(one); !image.empty())
+            set.push_back("firmware=" + image);
+        if (seen.emplace(one.board, set).second)
+            programs.merge(programs_of(load_board(one.board, kinds(), set)));
+    }
+    return {programs.begin(), programs.end()};
+}
+
+/// Whether all passed, each time.
+bool run_as_often_as_chosen(const options& chosen, const std::vector<scenario::scenario>& all) {
+    while (run_once(chosen, all))
+        if (!chosen.until_fail || all.empty()) return true;
+    return false;
 }
 
 int run(const options& chosen) {
@@ -131,9 +145,15 @@ int run(const options& chosen) {
         return 2;
     }
     check_boards(all);
-    while (run_once(chosen, all))
-        if (!chosen.until_fail || all.empty()) return 0;
-    return 1;
+    for (const auto& file : {chosen.junit, chosen.coverage}) check_report(file);
+    std::optional<coverage> executed;  // of all children
+    if (!chosen.coverage.empty()) executed.emplace(programs_of_all(all));
+    const bool passed = run_as_often_as_chosen(chosen, all);
+    if (executed) {
+        write_coverage(*executed, chosen.coverage);
+        warn_of_unknown_code(*executed);
+    }
+    return passed ? 0 : 1;
 }
 
 }  // namespace
@@ -147,6 +167,7 @@ void add_test(CLI::App& app, int& status) {
     c->add_option("--trace", chosen->trace, "write the event trace of each run here");
     c->add_flag("--digest", chosen->digest, "report the checksum of each run's event trace");
     add_misuse_option(*c, chosen->misuse);
+    add_coverage_option(*c, chosen->coverage);
     c->add_option("--fidelity-report", chosen->fidelity_report,
                   "write which registers each run touched; .json or .md");
     c->add_option("--timing", chosen->timing, "whether resources are contended")

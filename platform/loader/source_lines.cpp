@@ -2,14 +2,12 @@
 #include "platform/loader/source_lines.h"
 
 #include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 
+#include "platform/loader/dwarf_file.h"
 #include "platform/loader/elf.h"
 
 namespace trn {
@@ -65,16 +63,7 @@ std::string describe(Dwarf_Die& unit, std::uint64_t pc) {
 
 class source_lines::program {
 public:
-    explicit program(const fs::path& file)
-        : code_(read_elf(file.string())),
-          descriptor_(open(file.c_str(), O_RDONLY | O_CLOEXEC)),
-          dwarf_(descriptor_ < 0 ? nullptr : dwarf_begin(descriptor_, DWARF_C_READ)) {}
-    ~program() {
-        if (dwarf_ != nullptr) dwarf_end(dwarf_);
-        if (descriptor_ >= 0) close(descriptor_);
-    }
-    program(const program&) = delete;
-    program& operator=(const program&) = delete;
+    explicit program(const fs::path& file) : code_(read_elf(file.string())), dwarf_(file) {}
 
     bool has(std::uint64_t pc, std::span<const std::uint8_t> code) const {
         return std::ranges::any_of(code_.segments, [&](const auto& s) {
@@ -84,24 +73,18 @@ public:
         });
     }
     std::string at(std::uint64_t pc) const {
-        Dwarf_Off next = 0;
-        std::size_t header = 0;
-        for (Dwarf_Off offset = 0;
-             dwarf_ != nullptr &&
-             dwarf_nextcu(dwarf_, offset, &next, &header, nullptr, nullptr, nullptr) == 0;
-             offset = next) {
-            Dwarf_Die unit;
-            if (dwarf_offdie(dwarf_, offset + header, &unit) != nullptr &&
-                dwarf_haspc(&unit, pc) == 1)
-                return describe(unit, pc);
-        }
-        return {};
+        std::string found;
+        dwarf_.any_unit([&](Dwarf_Die& unit) {
+            if (dwarf_haspc(&unit, pc) != 1) return false;
+            found = describe(unit, pc);
+            return true;
+        });
+        return found;
     }
 
 private:
     const elf_program code_;
-    const int descriptor_;
-    Dwarf* const dwarf_;
+    const dwarf_file dwarf_;
 };
 
 source_lines::source_lines(const std::vector<fs::path>& programs) {

@@ -21,13 +21,6 @@ namespace trn::scenario {
 
 namespace {
 
-/// A file beside the scenario, else what a board takes: an image's name or a path.
-std::string find_firmware(const scenario& what) {
-    namespace fs = std::filesystem;
-    const auto beside = fs::path(what.file).parent_path() / what.firmware;
-    return !what.firmware.empty() && fs::is_regular_file(beside) ? beside.string() : what.firmware;
-}
-
 platform_options build_options(const scenario& what, const execution_options& options) {
     platform_options build{.board = what.board, .set = what.set};
     build.firmware = find_firmware(what);
@@ -167,6 +160,12 @@ std::filesystem::path shared_trace(std::filesystem::path first, std::size_t memb
 }
 
 }  // namespace
+
+std::string find_firmware(const scenario& what) {
+    namespace fs = std::filesystem;
+    const auto beside = fs::path(what.file).parent_path() / what.firmware;
+    return !what.firmware.empty() && fs::is_regular_file(beside) ? beside.string() : what.firmware;
+}
 
 void execute(std::span<const scenario> all, const kind_list& kinds,
              const std::function<execution_options(std::size_t)>& options_of, group& alike) {

@@ -9,6 +9,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <set>
+#include <sstream>
 #include <string>
 
 namespace {
@@ -104,6 +107,78 @@ TEST_F(Exec, AnIsaWithoutCompressedInstructionsRefusesThem) {
     // The guest is built with C: its first compressed instruction traps, and mtvec is 0.
     const result r = exec(guests + "console.elf --isa rv64ima --max-instructions 1000");
     EXPECT_EQ(r.status, 1);
+}
+
+/// Lines of one file of a tracefile, and how often each way of a branch of a line went.
+struct seen {
+    std::map<int, int> lines;
+    std::map<int, std::multiset<std::string>> ways;
+};
+
+seen read_tracefile(const std::string& text, const std::string& of) {
+    seen all;
+    std::istringstream in(text);
+    bool ours = false;
+    for (std::string line; std::getline(in, line);) {
+        int number = 0, count = 0, block = 0, way = 0;
+        std::array<char, 8> went{};
+        if (line.starts_with("SF:")) ours = line.ends_with(of);
+        if (!ours) continue;
+        if (std::sscanf(line.c_str(), "DA:%d,%d", &number, &count) == 2) {
+            EXPECT_TRUE(all.lines.emplace(number, count).second) << line;
+        }
+        if (std::sscanf(line.c_str(), "BRDA:%d,%d,%d,%7s", &number, &block, &way, went.data()) == 4)
+            all.ways[number].insert(went.data());
+    }
+    return all;
+}
+
+TEST_F(Exec, CoverageSaysOfEveryLineWhetherItRanAndOfBranchesWhichWaysTheyWent) {
+    const result r = exec(guests + "lines.elf --coverage " + file_);
+    ASSERT_EQ(r.status, 0) << r.output;
+    EXPECT_EQ(r.output, "");
+    const auto found = read_tracefile(file(), "guests/lines.c");
+    std::ifstream source("tests/integration/exec/guests/lines.c");
+    int number = 0, checked = 0;
+    for (std::string line; std::getline(source, line);) {
+        ++number;
+        const bool ran = line.ends_with("// ran") || line.find("// ran,") != line.npos;
+        if (!ran && !line.ends_with("// skipped")) continue;
+        ++checked;
+        ASSERT_TRUE(found.lines.contains(number)) << line;
+        EXPECT_EQ(found.lines.at(number), ran ? 1 : 0) << line;
+        const std::multiset<std::string> both{"1", "1"}, one{"0", "1"};
+        if (line.ends_with("both")) {
+            EXPECT_EQ(found.ways.at(number), both) << line;
+        } else if (line.ends_with("one")) {
+            EXPECT_EQ(found.ways.at(number), one) << line;
+        }
+    }
+    EXPECT_EQ(checked, 9);
+    EXPECT_THAT(file(), HasSubstr("FNDA:1,on_odd"));
+    EXPECT_THAT(file(), HasSubstr("FNDA:0,never"));
+}
+
+TEST_F(Exec, CoverageIsTheSameWhenInstructionsAreExecutedOneByOne) {
+    // Not of start.S, which goes on for a moment after the program has ended.
+    const auto seen_with = [&](const std::string& options) {
+        exec(guests + "lines.elf --coverage " + file_ + " " + options);
+        return read_tracefile(file(), "guests/lines.c");
+    };
+    const auto in_blocks = seen_with("");
+    EXPECT_GT(in_blocks.lines.size(), 10u);
+    for (const auto* options : {"--commit-log /dev/null", "--quantum 1", "--quantum 7"}) {
+        const auto other = seen_with(options);
+        EXPECT_EQ(other.lines, in_blocks.lines) << options;
+        EXPECT_EQ(other.ways, in_blocks.ways) << options;
+    }
+}
+
+TEST_F(Exec, CoverageOfAProgramWithoutDebuggingInformationIsAWarning) {
+    const result r = exec(guests + "timer.elf --coverage " + file_);
+    EXPECT_EQ(r.status, 0);
+    EXPECT_THAT(r.output, HasSubstr("timer.elf has no debugging information (compile it with -g)"));
+    EXPECT_EQ(exec(guests + "timer.elf --coverage /no/such/folder/x").status, 2);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ namespace trn::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 std::string contents(const std::string& file) {
     std::ostringstream all;
@@ -90,6 +91,41 @@ TEST_F(TestCommand, TheDigestOfATraceIsTheSameHoweverScenariosAreRun) {
     EXPECT_FALSE(different.contains("0000000000000000"));
     EXPECT_EQ(digests("-j 3 --shuffle 5"), expected);
     EXPECT_EQ(digests("-j 2 --no-share"), expected);
+}
+
+TEST_F(TestCommand, CoverageOfTheFirmwareIsThatOfAllProcessesAndChangesNothing) {
+    const auto file = folder / "m.yaml";
+    std::ofstream(file) << "scenario: m\nboard: trn3-chip\nmatrix: {profile: [1, 99]}\n"
+                           "steps:\n  - boot: {within: 1 s}\n  - mailbox: {power_profile: "
+                           "'${profile}'}\n";
+    const auto info = [&](const std::string& name, const std::string& how) {
+        const auto ran = test(file + " --coverage " + (folder / name) + " " + how);
+        EXPECT_THAT(ran.output, Not(HasSubstr("warning")));
+        return contents(folder / name);
+    };
+    const auto both = info("both.info", "-j 2");
+    for (const auto* part : {"SF:firmware/bootrom/main.c\n", "SF:firmware/mgmt/mailbox.c\n",
+                             "SF:firmware/lib/crc32c.c\n", "FNDA:1,crc32c_update\n"})
+        EXPECT_TRUE(both.find(part) != both.npos) << part;
+    EXPECT_TRUE(both.find("newlib") == both.npos);
+    EXPECT_TRUE(info("alone.info", "-j 1 --no-share") == both);
+    // Each of the two alone saw less than both together: the processes of both count.
+    EXPECT_TRUE(info("first.info", "--name 'm [profile=1]'") != both);
+    EXPECT_TRUE(info("second.info", "--name 'm [profile=99]'") != both);
+
+    const auto digests = [&](const std::string& how) {
+        const auto list = nlohmann::json::parse(test(file + " --json --digest " + how).output);
+        return std::vector<std::string>{list[0]["trace_digest"], list[1]["trace_digest"]};
+    };
+    EXPECT_EQ(digests("--coverage " + (folder / "x.info")), digests(""));
+    EXPECT_EQ(test(file + " --coverage " + (folder / "no/such/x.info")).status, 2);
+
+    if (run("genhtml --version").status != 0) GTEST_SKIP() << "genhtml is not installed";
+    const auto pages =
+        run("genhtml -q --branch-coverage -o " + (folder / "html") + " " + (folder / "both.info"));
+    EXPECT_EQ(pages.status, 0) << pages.output;
+    EXPECT_EQ(pages.output, "");
+    EXPECT_THAT(contents(folder / "html/mgmt/mailbox.c.gcov.html"), HasSubstr("set_power_profile"));
 }
 
 TEST_F(TestCommand, AFailureSaysHowToRepeatItAndIsRunAgainOnRequest) {

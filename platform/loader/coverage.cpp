@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/loader/coverage.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+namespace trn {
+
+namespace {
+
+std::size_t marks_of(const elf_program::segment& s) {
+    return (s.bytes.size() + 1) / 2;
+}
+
+}  // namespace
+
+coverage::program::program(std::filesystem::path file, elf_program code)
+    : file_(std::move(file)), code_(std::move(code)) {}
+
+std::size_t coverage::program::agreement(std::uint64_t address,
+                                         std::span<const std::uint8_t> page) const {
+    std::size_t common = 0, equal = 0;
+    for (const auto& s : code_.segments) {
+        const auto first = std::max(address, s.address);
+        const auto last = std::min(address + page.size(), s.address + s.bytes.size());
+        for (auto at = first; at < last; ++at, ++common)
+            if (page[at - address] == s.bytes[at - s.address]) ++equal;
+    }
+    return equal * 2 < common ? 0 : equal;
+}
+
+/// What follows `address` in its segment.
+std::span<const std::uint8_t> coverage::program::bytes(std::uint64_t address) const {
+    for (const auto& s : code_.segments)
+        if (address - s.address < s.bytes.size())
+            return std::span(s.bytes).subspan(address - s.address);
+    return {};
+}
+
+std::optional<std::uint32_t> coverage::program::instruction(std::uint64_t address) const {
+    const auto code = bytes(address);
+    if (code.size() < 2) return std::nullopt;
+    const bool compressed = (code[0] & 3) != 3;
+    std::uint32_t bits = 0;
+    if (!compressed && code.size() < 4) return std::nullopt;
+    std::memcpy(&bits, code.data(), compressed ? 2 : 4);
+    return bits;
+}
+
+std::uint8_t* coverage::program::marks(std::uint64_t address) const {
+    for (std::size_t i = 0; i < code_.segments.size(); ++i) {
+        const auto& s = code_.segments[i];
+        if (address - s.address < s.bytes.size()) return marks_[i] + (address - s.address) / 2;
+    }
+    return nullptr;
+}
+
+std::uint8_t* coverage::program::marks(std::uint64_t address, std::uint32_t bits) const {
+    return instruction(address) == bits ? marks(address) : nullptr;
+}
+
+bool coverage::program::any_ran() const {
+    for (std::size_t i = 0; i < code_.segments.size(); ++i)
+        if (std::ranges::any_of(std::span(marks_[i], marks_of(code_.segments[i])),
+                                [](auto m) { return m != 0; }))
+            return true;
+    return false;
+}
+
+coverage::coverage(const std::vector<std::filesystem::path>& programs) {
+    for (const auto& file : programs) try {
+            programs_.push_back(std::make_unique<program>(file, read_elf(file.string())));
+            for (const auto& s : programs_.back()->code_.segments) size_ += marks_of(s);
+        } catch (const elf_error&) {  // an image that is no program, or not for this processor
+        }
+    shared_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared_ == MAP_FAILED)
+        throw std::system_error(errno, std::generic_category(), "memory for the coverage");
+    auto* next = static_cast<std::uint8_t*>(shared_) + sizeof(header);
+    for (auto& one : programs_)
+        for (const auto& s : one->code_.segments) {
+            one->marks_.push_back(next);
+            next += marks_of(s);
+        }
+    assert(active_ == nullptr);
+    active_ = this;
+}
+
+coverage::~coverage() {
+    active_ = nullptr;
+    munmap(shared_, size_);
+}
+
+coverage::program* coverage::find(std::uint64_t address, std::span<const std::uint8_t> page) {
+    program* found = nullptr;
+    std::size_t best = 0;
+    for (auto& one : programs_)
+        if (const auto equal = one->agreement(address, page); equal > best) {
+            best = equal;
+            found = one.get();
+        }
+    if (found == nullptr)
+        note_unknown(address);
+    else
+        found->used_ = true;
+    return found;
+}
+
+std::uint8_t* coverage::marks(std::uint64_t address, std::uint32_t bits) {
+    for (const bool used : {true, false})
+        for (auto& one : programs_)
+            if (one->used_ == used)
+                if (auto* const at = one->marks(address, bits)) return at;
+    note_unknown(address);
+    return nullptr;
+}
+
+void coverage::note_unknown(std::uint64_t address) {
+    auto& first = static_cast<header*>(shared_)->unknown;
+    if (first == 0) first = address + 1;
+}
+
+std::optional<std::uint64_t> coverage::unknown_code() const {
+    const auto first = static_cast<const header*>(shared_)->unknown;
+    if (first == 0) return std::nullopt;
+    return first - 1;
+}
+
+}  // namespace trn

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "platform/loader/elf.h"
+
+namespace trn {
+
+/// Which instructions of programs were executed, and which ways their conditional branches went:
+/// seen or not, not how often. Harts record here while there is one; the marks are in memory that
+/// processes made by fork() share, so what a child saw is there even when it crashes.
+class coverage {
+public:
+    enum mark : std::uint8_t { ran = 1, taken = 2, passed = 4 };
+
+    /// A program with one byte of marks for every two bytes that can begin an instruction.
+    class program {
+    public:
+        program(std::filesystem::path file, elf_program code);
+
+        const std::filesystem::path& file() const { return file_; }
+        /// Bytes of `page`, which lies at `address`, that are the program's too; 0 when that is
+        /// less than half of what the program has there.
+        std::size_t agreement(std::uint64_t address, std::span<const std::uint8_t> page) const;
+        /// The instruction at `address`, 16 bits when compressed; nullopt outside the program.
+        std::optional<std::uint32_t> instruction(std::uint64_t address) const;
+        /// The marks of the instruction at `address`; nullptr when the program has none there.
+        std::uint8_t* marks(std::uint64_t address) const;
+        /// Likewise when it has another there.
+        std::uint8_t* marks(std::uint64_t address, std::uint32_t bits) const;
+        bool any_ran() const;
+
+    private:
+        friend class coverage;
+        std::span<const std::uint8_t> bytes(std::uint64_t address) const;
+
+        std::filesystem::path file_;
+        elf_program code_;
+        std::vector<std::uint8_t*> marks_;  // of each segment
+        bool used_ = false;                 // by this process
+    };
+
+    /// Of these ELF files; what is none is skipped. There is one object at a time.
+    /// \throws std::system_error when there is no memory for the marks
+    explicit coverage(const std::vector<std::filesystem::path>& programs);
+    ~coverage();
+    coverage(const coverage&) = delete;
+    coverage& operator=(const coverage&) = delete;
+
+    /// What harts record in; nullptr: nothing.
+    static coverage* active() { return active_; }
+
+    /// The program whose code this page at `address` is, the likeliest of several; nullptr: none.
+    program* find(std::uint64_t address, std::span<const std::uint8_t> page);
+    /// The marks of one instruction whose page is not known; nullptr: of no program.
+    std::uint8_t* marks(std::uint64_t address, std::uint32_t bits);
+
+    std::span<const std::unique_ptr<program>> programs() const { return programs_; }
+    /// An address of code that was executed and is of no program.
+    std::optional<std::uint64_t> unknown_code() const;
+
+private:
+    struct header {
+        std::uint64_t unknown;  // the first address, + 1
+    };
+
+    inline static coverage* active_ = nullptr;
+
+    void note_unknown(std::uint64_t address);
+
+    std::vector<std::unique_ptr<program>> programs_;
+    std::size_t size_ = sizeof(header);
+    void* shared_ = nullptr;
+};
+
+}  // namespace trn
