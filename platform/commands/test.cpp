@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -16,13 +17,16 @@
 #include <vector>
 
 #include "models/kinds.h"
+#include "models/kinds/vocabulary.h"
 #include "platform/commands/coverage_option.h"
 #include "platform/commands/guarded.h"
 #include "platform/commands/misuse_option.h"
 #include "platform/commands/report_file.h"
+#include "platform/drawing/topology.h"
 #include "platform/netlist/boards.h"
 #include "platform/platform.h"
 #include "platform/scenario/execution.h"
+#include "platform/scenario/html_report.h"
 #include "platform/scenario/report.h"
 #include "platform/scenario/selection.h"
 
@@ -34,7 +38,7 @@ namespace fs = std::filesystem;
 
 struct options {
     std::vector<std::string> scenarios;
-    fs::path junit, trace, fidelity_report, coverage;
+    fs::path junit, html, trace, fidelity_report, coverage;
     std::string timing = "contended";
     unsigned jobs = 0;
     std::vector<misuse::policy_choice> misuse;
@@ -77,6 +81,18 @@ std::vector<scenario::scenario> chosen_of(const options& chosen) {
     return scenario::select(load_all(chosen.scenarios), which);
 }
 
+/// Of the boards of all scenarios, by name.
+std::map<std::string, std::string> pictures_of(const std::vector<scenario::scenario>& all) {
+    std::map<std::string, std::string> pictures;
+    for (const auto& one : all) {
+        auto& picture = pictures[one.board];
+        if (!picture.empty()) continue;
+        const auto board = load_board(one.board, kinds(), one.set);
+        picture = to_svg(board, drawing::read_topology(board, board_vocabulary()));
+    }
+    return pictures;
+}
+
 /// Runs them once and reports: whether all passed.
 bool run_once(const options& chosen, const std::vector<scenario::scenario>& all) {
     const auto timing =
@@ -101,6 +117,8 @@ bool run_once(const options& chosen, const std::vector<scenario::scenario>& all)
         });
     scenario::remember_failed(scenario::failed_list(), all, how);
     if (!chosen.junit.empty()) write_report(chosen.junit, scenario::to_junit(all, how));
+    if (!chosen.html.empty())
+        write_report(chosen.html, scenario::to_html(all, how, pictures_of(all)));
     if (chosen.json)
         std::cout << scenario::to_json(all, how).dump(-1, ' ', false,
                                                       nlohmann::json::error_handler_t::replace)
@@ -145,7 +163,7 @@ int run(const options& chosen) {
         return 2;
     }
     check_boards(all);
-    for (const auto& file : {chosen.junit, chosen.coverage}) check_report(file);
+    for (const auto& file : {chosen.junit, chosen.html, chosen.coverage}) check_report(file);
     std::optional<coverage> executed;  // of all children
     if (!chosen.coverage.empty()) executed.emplace(programs_of_all(all));
     const bool passed = run_as_often_as_chosen(chosen, all);
@@ -163,6 +181,7 @@ void add_test(CLI::App& app, int& status) {
     auto* c = app.add_subcommand("test", "run scenarios (doc/scenarios.md)");
     c->add_option("scenario", chosen->scenarios, "files, or folders with .yaml files")->required();
     c->add_option("--junit", chosen->junit, "write a JUnit report here");
+    c->add_option("--html", chosen->html, "write a report here that opens in a browser");
     c->add_option("-j,--jobs", chosen->jobs, "runs at a time (number of processors)");
     c->add_option("--trace", chosen->trace, "write the event trace of each run here");
     c->add_flag("--digest", chosen->digest, "report the checksum of each run's event trace");

@@ -11,22 +11,6 @@ namespace {
 
 constexpr std::size_t log_lines_shown = 20;
 
-std::string_view word(outcome::verdict what) {
-    switch (what) {
-    case outcome::verdict::passed:
-        return "passed";
-    case outcome::verdict::failed:
-        return "failed";
-    case outcome::verdict::crashed:
-        return "crashed";
-    case outcome::verdict::timed_out:
-        return "timed out";
-    case outcome::verdict::outgrew_it:
-        return "out of memory";
-    }
-    return "";
-}
-
 bool passed(const outcome& one) {
     return one.what == outcome::verdict::passed;
 }
@@ -37,11 +21,6 @@ std::string time_text(std::uint64_t nanoseconds) {
 
 std::string digest_text(const outcome& how) {
     return fmt::format("{:016x}", how.trace_digest);
-}
-
-std::string place_text(const scenario& what, const outcome& how) {
-    if (how.where.line == 0) return what.file;
-    return fmt::format("{}:{}:{}", what.file, how.where.line, how.where.column);
 }
 
 /// The last lines, indented.
@@ -66,7 +45,29 @@ std::string in_quotes(std::string_view text) {
     return quoted + "'";
 }
 
-/// Text inside an XML element or attribute; control characters have no form in XML 1.0.
+}  // namespace
+
+std::string_view word(outcome::verdict what) {
+    switch (what) {
+    case outcome::verdict::passed:
+        return "passed";
+    case outcome::verdict::failed:
+        return "failed";
+    case outcome::verdict::crashed:
+        return "crashed";
+    case outcome::verdict::timed_out:
+        return "timed out";
+    case outcome::verdict::outgrew_it:
+        return "out of memory";
+    }
+    return "";
+}
+
+std::string place_text(const scenario& what, const outcome& how) {
+    if (how.where.line == 0) return what.file;
+    return fmt::format("{}:{}:{}", what.file, how.where.line, how.where.column);
+}
+
 std::string escaped(std::string_view text) {
     std::string out;
     for (const char c : text) {
@@ -83,8 +84,6 @@ std::string escaped(std::string_view text) {
     }
     return out;
 }
-
-}  // namespace
 
 std::string repeat_command(const scenario& what) {
     const auto number = what.name.rfind(" #");  // of --repeat

@@ -4,10 +4,21 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "platform/scenario/runner.h"
 
 namespace trn::scenario {
+
+/// "passed", "timed out".
+std::string_view word(outcome::verdict what);
+
+/// Where the step stands that did not come out: "x.yaml:7:5".
+std::string place_text(const scenario& what, const outcome& how);
+
+/// Text inside an element or attribute of XML or HTML. Control characters have no form in XML 1.0:
+/// they are left out, and what is no ASCII is a question mark.
+std::string escaped(std::string_view text);
 
 /// One line for a scenario that passed; for another the place and what went wrong, and the end of
 /// its log.

@@ -52,6 +52,12 @@ private:
     int ends_[2];
 };
 
+json to_json(const std::vector<outcome::begun>& timeline) {
+    json list = json::array();
+    for (const auto& one : timeline) list.push_back({one.step, one.line, one.at_ns});
+    return list;
+}
+
 json to_json(const outcome& how) {
     return {{"what", how.what},
             {"message", how.message},
@@ -62,7 +68,14 @@ json to_json(const outcome& how) {
             {"first_step_s", how.first_step_s},
             {"wall_s", how.wall_s},
             {"simulated_ns", how.simulated_ns},
-            {"trace_digest", how.trace_digest}};
+            {"trace_digest", how.trace_digest},
+            {"timeline", to_json(how.timeline)}};
+}
+
+std::vector<outcome::begun> timeline_of(const json& told) {
+    std::vector<outcome::begun> all;
+    for (const auto& one : told) all.push_back({one[0], one[1], one[2]});
+    return all;
 }
 
 outcome outcome_of(const json& told) {
@@ -74,7 +87,8 @@ outcome outcome_of(const json& told) {
             .first_step_s = told["first_step_s"],
             .wall_s = told["wall_s"],
             .simulated_ns = told["simulated_ns"],
-            .trace_digest = told["trace_digest"]};
+            .trace_digest = told["trace_digest"],
+            .timeline = timeline_of(told["timeline"])};
 }
 
 /// One process at work, which has a token: on one scenario, or on what several share. The latter
@@ -89,6 +103,8 @@ public:
           free_(free) {}
 
     child& process() { return *process_; }
+    /// What its process did before it went on as this job.
+    void begin_with(std::vector<outcome::begun> steps) { result_.timeline = std::move(steps); }
     /// Takes what it says and looks at its limits; false when it has ended.
     bool attend(bool readable);
     /// How each member ended that has not been told before.
@@ -113,6 +129,7 @@ void job::take(const json& message) {
         if (result_.step.empty()) result_.first_step_s = process_->seconds();
         result_.step = message["step"];
         result_.where = {message["line"], message["column"], 1};
+        result_.timeline.push_back({message["step"], message["line"], message["simulated_ns"]});
     } else if (message.contains("backtrace")) {
         backtrace_ = "died in\n" + source_of(message["backtrace"]);
     } else if (message.contains("branched")) {
@@ -237,8 +254,10 @@ std::size_t branching::branch(const std::function<void()>& last) {
                 members_ = {number};
                 return number;
             }
-            children.add(std::make_unique<job>(std::vector{number}, all_[number],
-                                               std::move(process), free_));
+            auto one =
+                std::make_unique<job>(std::vector{number}, all_[number], std::move(process), free_);
+            one->begin_with(tell_.timeline());
+            children.add(std::move(one));
         }
         children.wait(next < members_.size(), told);
     }
@@ -272,10 +291,12 @@ std::vector<std::vector<std::size_t>> groups_of(std::span<const scenario> all, b
 
 }  // namespace
 
-void progress::at(const step& current) const {
-    send_line(
-        pipe_,
-        {{"step", current.text}, {"line", current.where.line}, {"column", current.where.column}});
+void progress::at(const step& current, std::uint64_t simulated_ns) const {
+    timeline_.push_back({current.text, current.where.line, simulated_ns});
+    send_line(pipe_, {{"step", current.text},
+                      {"line", current.where.line},
+                      {"column", current.where.column},
+                      {"simulated_ns", simulated_ns}});
 }
 
 void progress::passed(std::uint64_t simulated_ns, std::uint64_t trace_digest) const {

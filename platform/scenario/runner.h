@@ -30,6 +30,13 @@ struct outcome {
     double wall_s = 0;        ///< of its own steps; what it shares with others is not counted
     std::uint64_t simulated_ns = 0;
     std::uint64_t trace_digest = 0;  ///< as trace::digest(); 0 when nothing was traced
+
+    struct begun {
+        std::string step;
+        int line;
+        std::uint64_t at_ns;  ///< simulated
+    };
+    std::vector<begun> timeline;  ///< its steps in order, those that it shares too
 };
 
 /// What a run tells while it goes on, so that a crash knows its step.
@@ -37,13 +44,17 @@ class progress {
 public:
     explicit progress(int pipe) : pipe_(pipe) {}
 
-    void at(const step& current) const;
+    void at(const step& current, std::uint64_t simulated_ns) const;
     void passed(std::uint64_t simulated_ns, std::uint64_t trace_digest = 0) const;
     void failed(const std::string& message, std::uint64_t simulated_ns,
                 std::uint64_t trace_digest = 0) const;
 
+    /// What at() was told.
+    const std::vector<outcome::begun>& timeline() const { return timeline_; }
+
 private:
     int pipe_;
+    mutable std::vector<outcome::begun> timeline_;
 };
 
 /// Scenarios that begin alike, in one process that has done their beginning or is about to.

@@ -159,6 +159,76 @@ TEST_F(TestCommand, ReportsTheStepThatDidNotComeOut) {
     EXPECT_THAT(contents(folder / "report.xml"), HasSubstr("failures=\"1\""));
 }
 
+TEST_F(TestCommand, TheHtmlReportIsWhatAnHtmlParserFindsInIt) {
+    const auto file = scenario(
+        "  - boot: {within: 1 s}\n"
+        "  - wait: 20 us\n"
+        "  - expect_uart: {text: '<script>alert(1)</script>'}\n");
+    std::ofstream(folder / "t.yaml") << "scenario: t\nboard: trn3-chip\nseed: 3\ntags: [quick]\n"
+                                        "steps:\n  - boot: {within: 1 s}\n";
+    const auto how = test(file + " " + (folder / "t.yaml") + " --html " + (folder / "r.html"));
+    EXPECT_EQ(how.status, 1) << how.output;
+    const auto found = run("python3 tests/support/read_html.py " + (folder / "r.html"));
+    ASSERT_EQ(found.status, 0) << found.output;
+    const auto page = nlohmann::json::parse(found.output);
+    for (const auto* nothing : {"wrong", "outside", "handlers"})
+        EXPECT_TRUE(page[nothing].empty()) << page[nothing];
+    EXPECT_EQ(page["scripts"].size(), 1u);
+    EXPECT_EQ(page["boards"], nlohmann::json::array({"trn3-chip"}));
+    EXPECT_EQ(page["pictures"], 1);
+    ASSERT_EQ(page["scenarios"].size(), 2u);
+    const auto& bad = page["scenarios"][0];
+    EXPECT_EQ(bad["cells"][0], "failed");
+    EXPECT_THAT(std::string(bad["message"]), HasSubstr("s.yaml:7:5"));
+    EXPECT_THAT(std::string(bad["message"]), HasSubstr("<script>alert(1)</script>"));
+    EXPECT_THAT(std::string(bad["log"]), HasSubstr("boot"));  // of the firmware
+    // The boot that both share is the first step of each, and takes the time that it took.
+    for (const auto& one : page["scenarios"]) EXPECT_NE(one["steps"][0]["cells"][3], "0 ms");
+    ASSERT_EQ(bad["steps"].size(), 3u);
+    EXPECT_EQ(bad["steps"][1]["cells"][0], "wait 20000 ns");
+    EXPECT_EQ(bad["steps"][1]["cells"][3], "0.02 ms");
+    EXPECT_EQ(bad["steps"][2]["class"][0], "last");
+    EXPECT_EQ(page["scenarios"][1]["cells"][3], "quick");
+}
+
+TEST_F(TestCommand, AReportThatCannotBeWrittenIsAnErrorAndLeavesNothingBehind) {
+    const auto file = scenario("  - wait: 10 us\n");
+    for (const auto* option : {"--html", "--junit", "--coverage"}) {
+        const auto nowhere = test(file + " " + option + " " + (folder / "no/such/report"));
+        EXPECT_EQ(nowhere.status, 2);
+        EXPECT_THAT(nowhere.output, HasSubstr("cannot write this file: No such file or directory"));
+        EXPECT_THAT(nowhere.output, Not(HasSubstr("passed")));  // before anything runs
+        const auto full = test(file + " " + option + " /dev/full");
+        EXPECT_EQ(full.status, 2) << full.output;
+        EXPECT_THAT(full.output, HasSubstr("/dev/full: "));
+        EXPECT_THAT(full.output, HasSubstr("No space left on device"));
+    }
+    // A disk that is full in the middle of the report.
+    std::ofstream(folder / "kept.html") << "earlier";
+    for (const auto* name : {"kept.html", "new.html"}) {
+        const auto limited = run("trap '' XFSZ; ulimit -f 8; " + std::string(TRNVP) + " test " +
+                                 file + " --html " + (folder / name));
+        EXPECT_EQ(limited.status, 2) << limited.output;
+        EXPECT_THAT(limited.output, HasSubstr("cannot write this file: File too large"));
+    }
+    EXPECT_EQ(contents(folder / "kept.html"), "earlier");
+    std::set<std::string> left;
+    for (const auto& one : std::filesystem::directory_iterator(folder.text()))
+        left.insert(one.path().filename());
+    EXPECT_EQ(left, (std::set<std::string>{"s.yaml", "kept.html"}));
+}
+
+TEST_F(TestCommand, TheHtmlReportFiltersInABrowser) {
+    std::string browser;
+    for (const auto* name : {"chromium", "chromium-browser", "google-chrome"})
+        if (browser.empty() && run(std::string("command -v ") + name).status == 0) browser = name;
+    if (browser.empty()) GTEST_SKIP() << "no Chromium is installed";
+    test(scenario("  - wait: 10 us\n") + " --html " + (folder / "r.html"));
+    const auto page = run(browser + " --headless --no-sandbox --disable-gpu --dump-dom file://" +
+                          (folder / "r.html"));
+    EXPECT_THAT(page.output, HasSubstr(">1 of 1<"));  // which the page's script writes
+}
+
 TEST_F(TestCommand, EndsAScenarioAtItsSimulatedTimeLimit) {
     const auto file = folder / "s.yaml";
     std::ofstream(file) << "scenario: s\nboard: trn3-chip\ntime_limit: 10 us\n"

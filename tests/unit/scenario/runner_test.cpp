@@ -63,10 +63,11 @@ execution behave(const std::vector<scenario>& all) {
         const auto& first = all[alike.members().front()];
         if (alike.members().size() > 1) {
             say("beginning " + first.beginning);
+            alike.tell().at(first.steps[0], 100);
             if (first.beginning != "alike") do_as_called(first.beginning, alike.tell());
         }
         const auto& mine = all[alike.branch({})];
-        alike.tell().at(mine.steps[0]);
+        alike.tell().at(mine.steps[0], 500);
         do_as_called(mine.name, alike.tell());
     };
 }
@@ -133,6 +134,9 @@ TEST(ScenarioRunner, DoesOnceWhatScenariosShareAndKeepsThemApartAfterwards) {
     for (const unsigned jobs : {1u, 2u, 9u}) {
         const auto how = run(all, {.jobs = jobs});
         EXPECT_EQ(how[0].what, verdict::passed);
+        ASSERT_EQ(how[0].timeline.size(), 2u);  // with what is shared
+        EXPECT_EQ(how[0].timeline[0].at_ns, 100u);
+        EXPECT_EQ(how[0].timeline[1].at_ns, 500u);
         EXPECT_EQ(how[0].log, "beginning alike\nlog of pass\n");
         EXPECT_EQ(how[1].what, verdict::crashed);
         EXPECT_EQ(how[1].step, "copy");
