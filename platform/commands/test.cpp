@@ -2,8 +2,10 @@
 #include "platform/commands/test.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -35,6 +37,7 @@ namespace trn {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace std::chrono_literals;
 
 struct options {
     std::vector<std::string> scenarios;
@@ -81,6 +84,30 @@ std::vector<scenario::scenario> chosen_of(const options& chosen) {
     return scenario::select(load_all(chosen.scenarios), which);
 }
 
+/// A line on a terminal that says how far a run is; nothing anywhere else.
+class progress_line {
+public:
+    void show(const scenario::standing& now) {
+        const auto time = clock::now();
+        if (!terminal_ || (now.ended == ended_ && time - shown_ < 500ms)) return;
+        shown_ = time;
+        ended_ = now.ended;
+        const std::chrono::duration<double> elapsed = time - start_;
+        fmt::print(stderr, "\r\033[K{}", scenario::progress_text(now, elapsed.count()));
+    }
+    void clear() {
+        if (terminal_) fmt::print(stderr, "\r\033[K");
+    }
+
+private:
+    using clock = std::chrono::steady_clock;
+
+    const bool terminal_ = isatty(STDERR_FILENO) != 0;
+    const clock::time_point start_ = clock::now();
+    clock::time_point shown_ = start_;
+    std::size_t ended_ = 0;
+};
+
 /// Of the boards of all scenarios, by name.
 std::map<std::string, std::string> pictures_of(const std::vector<scenario::scenario>& all) {
     std::map<std::string, std::string> pictures;
@@ -107,14 +134,20 @@ bool run_once(const options& chosen, const std::vector<scenario::scenario>& all)
             .misuse = chosen.misuse,
             .fidelity_report = numbered(chosen.fidelity_report, number, all.size())};
     };
+    progress_line progress;
     const auto how = scenario::run_all(
-        all, {.jobs = jobs, .fork = chosen.share && chosen.fidelity_report.empty()},
+        all,
+        {.jobs = jobs,
+         .fork = chosen.share && chosen.fidelity_report.empty(),
+         .look = [&](const auto& now) { progress.show(now); }},
         [&](auto& alike) { scenario::execute(all, kinds(), options_of, alike); },
         [&](std::size_t number, const auto& result) {
             if (chosen.json) return;
+            progress.clear();
             fmt::print("{}", scenario::to_text(all[number], result));
             std::fflush(stdout);
         });
+    progress.clear();
     scenario::remember_failed(scenario::failed_list(), all, how);
     if (!chosen.junit.empty()) write_report(chosen.junit, scenario::to_junit(all, how));
     if (!chosen.html.empty())

@@ -106,6 +106,19 @@ std::string summary(std::span<const outcome> all) {
     return fmt::format("{} passed, {} failed", good, all.size() - good);
 }
 
+std::string progress_text(const standing& now, double elapsed_s) {
+    const auto clock = [](double seconds) {
+        const auto whole = static_cast<std::uint64_t>(std::max(seconds, 0.0) + 0.5);
+        return fmt::format("{}:{:02}", whole / 60, whole % 60);
+    };
+    auto text = fmt::format("{} of {}", now.ended, now.of);
+    if (now.failed > 0) text += fmt::format(", {} failed", now.failed);
+    text += ", " + clock(elapsed_s);
+    if (now.ended == 0 || now.ended == now.of) return text;
+    const auto each = elapsed_s / static_cast<double>(now.ended);
+    return text + fmt::format(", {} left", clock(each * static_cast<double>(now.of - now.ended)));
+}
+
 nlohmann::json to_json(std::span<const scenario> all, std::span<const outcome> how) {
     auto list = nlohmann::json::array();
     for (std::size_t i = 0; i < all.size(); ++i)

@@ -30,6 +30,9 @@ std::string repeat_command(const scenario& what);
 /// "12 passed, 1 failed"
 std::string summary(std::span<const outcome> all);
 
+/// "37 of 150, 2 failed, 0:12, 0:40 left": by the time that those took which have ended.
+std::string progress_text(const standing& now, double elapsed_s);
+
 /// One object per scenario: name, file, line, column, status, message, step, first_step_s, wall_s,
 /// simulated_ns, trace_digest.
 nlohmann::json to_json(std::span<const scenario> all, std::span<const outcome> how);

@@ -318,8 +318,11 @@ std::vector<outcome> run_all(std::span<const scenario> all, const run_options& h
     std::vector<std::optional<outcome>> done(all.size());
     const auto groups = groups_of(all, how.fork);
     std::size_t told = 0;
+    standing now{.of = all.size()};
     const auto ended = [&](std::size_t number, const outcome& result) {
         done[number] = result;
+        ++now.ended;
+        if (result.what != outcome::verdict::passed) ++now.failed;
         for (; told < done.size() && done[told]; ++told) finished(told, *done[told]);
     };
     for (std::size_t next = 0; next < groups.size() || !children.idle();) {
@@ -338,6 +341,7 @@ std::vector<outcome> run_all(std::span<const scenario> all, const run_options& h
             children.add(std::move(one));
         }
         children.wait(next < groups.size(), ended);
+        if (how.look) how.look(now);
     }
     std::vector<outcome> results;
     results.reserve(done.size());

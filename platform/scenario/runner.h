@@ -76,9 +76,15 @@ public:
 /// exception that leaves it is a failed scenario with its text; before branch(), a failure of all.
 using execution = std::function<void(group& alike)>;
 
+/// How far a run is.
+struct standing {
+    std::size_t ended = 0, failed = 0, of = 0;
+};
+
 struct run_options {
-    unsigned jobs = 1;  ///< scenarios at a time
-    bool fork = true;   ///< scenarios that begin alike do it once
+    unsigned jobs = 1;                               ///< scenarios at a time
+    bool fork = true;                                ///< scenarios that begin alike do it once
+    std::function<void(const standing&)> look = {};  ///< is called some ten times a second
 };
 
 /// Runs each scenario in a child process, those that begin alike from a copy of one that has done

@@ -191,6 +191,21 @@ TEST_F(TestCommand, TheHtmlReportIsWhatAnHtmlParserFindsInIt) {
     EXPECT_EQ(page["scenarios"][1]["cells"][3], "quick");
 }
 
+TEST_F(TestCommand, ATerminalIsToldHowFarTheRunIsAndAPipeIsNot) {
+    if (run("command -v script").status != 0) GTEST_SKIP() << "script(1) is not installed";
+    const auto file = scenario("  - wait: 10 us\n");
+    const std::string arguments = file + " -j 1 --repeat 3";
+    const auto terminal =
+        run("script -qec \"" + std::string(TRNVP) + " test " + arguments + "\" /dev/null");
+    EXPECT_THAT(terminal.output, HasSubstr("\r\033[K1 of 3, 0:0"));
+    EXPECT_THAT(terminal.output, HasSubstr(" left\r\033[K"));  // goes away for a result
+    EXPECT_THAT(terminal.output, HasSubstr("3 passed, 0 failed"));
+    const auto pipe = test(arguments);
+    EXPECT_THAT(pipe.output, HasSubstr("3 passed, 0 failed"));
+    EXPECT_THAT(pipe.output, Not(HasSubstr("\r")));
+    EXPECT_THAT(pipe.output, Not(HasSubstr("left")));
+}
+
 TEST_F(TestCommand, AReportThatCannotBeWrittenIsAnErrorAndLeavesNothingBehind) {
     const auto file = scenario("  - wait: 10 us\n");
     for (const auto* option : {"--html", "--junit", "--coverage"}) {

@@ -110,6 +110,21 @@ TEST(ScenarioRunner, TellsResultsInTheOrderOfTheList) {
     EXPECT_THAT(order, ElementsAre(0u, 1u, 2u, 3u, 4u, 5u));
 }
 
+TEST(ScenarioRunner, TellsHowFarItIsAndHowLongItTakes) {
+    standing last;
+    run({named("pass"), named("fail"), named("pass")},
+        {.jobs = 1, .look = [&](const standing& now) {
+             EXPECT_GE(now.ended, last.ended);
+             last = now;
+         }});
+    EXPECT_EQ(last.ended, 3u);
+    EXPECT_EQ(last.failed, 1u);
+    EXPECT_EQ(last.of, 3u);
+    EXPECT_EQ(progress_text({0, 0, 9}, 2), "0 of 9, 0:02");
+    EXPECT_EQ(progress_text({3, 0, 9}, 61), "3 of 9, 1:01, 2:02 left");
+    EXPECT_EQ(progress_text({9, 2, 9}, 130.2), "9 of 9, 2 failed, 2:10");
+}
+
 TEST(ScenarioRunner, SaysWhereACrashOrAHangWas) {
     if (sanitized) GTEST_SKIP() << "the sanitizer reports a crash";
     for (const auto& one : run({named("crash"), named("hang", "", 0.2)})) {
