@@ -13,10 +13,13 @@ namespace trn {
 
 namespace {
 
-// Where things are in HBM stack 0, behind what belongs to firmware: rings, then the buffers, each
-// between bytes that nothing may touch.
+// Where things are in HBM stack 0, behind what belongs to firmware: rings of all slots, then the
+// buffers of all slots, each between bytes that nothing may touch. A collective that runs alone may
+// have buffers larger than its slot's share.
 constexpr std::uint64_t workspace_at = TRN_HBM_RESERVED_BYTES;
 constexpr std::uint64_t workspace_bytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t buffers_at = workspace_at + TRN_CC_SLOTS * workspace_bytes;
+constexpr std::uint64_t buffers_bytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t guard_bytes = 4096;
 constexpr std::uint8_t guard_value = 0xa5;
 constexpr std::uint64_t chunk_bytes = std::uint64_t{1} << 20;
@@ -29,7 +32,7 @@ std::array<region, 3> regions(const trn_coll_config& config) {
     trn_coll_sizes sizes{};
     trn_coll_get_sizes(&config, &sizes);
     std::array<region, 3> all{};
-    std::uint64_t at = workspace_at + workspace_bytes;
+    std::uint64_t at = buffers_at + config.slot * buffers_bytes;
     for (std::size_t n = 0; n < all.size(); ++n) {
         at += guard_bytes;
         all[n] = {at, n == 0 ? sizes.send : n == 1 ? sizes.receive : sizes.scratch};
@@ -159,7 +162,8 @@ trn_coll_config collective_group::config_for(const collective_request& what,
     config.channels = what.channels;
     config.lanes = what.lanes;
     config.algorithm = trn_coll_choose(&config);
-    config.workspace = workspace_at;
+    config.slot = what.slot;
+    config.workspace = workspace_at + what.slot * workspace_bytes;
     config.workspace_bytes = workspace_bytes;
     config.limit = what.limit_ns;
     // Stack 0 begins at AXI address 0 in every generation (contract 3.1, 15.1).
@@ -187,43 +191,98 @@ void collective_group::take_down(handles& made) {
     hosts_.run_each(chips_, [&](std::size_t chip, device&) { made[rank_of_[chip]].reset(); });
 }
 
-/// Simulated ns.
-double collective_group::run_once(const collective_request& what, handles& made) {
-    std::uint64_t started = 0, ended = 0;
+struct collective_group::one_run {
+    collective_group* group;
+    const collective_request& what;
+    std::vector<trn_coll_member> members = {};
+    trn_coll_config config = {};
+    handles made = {};
+    collective_result result = {};
+};
+
+void collective_group::start(one_run& run) {
     hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
-        on.check(trn_coll_start(made[rank_of_[chip]].get()));
+        on.check(trn_coll_start(run.made[rank_of_[chip]].get()));
     });
+}
+
+void collective_group::finish(one_run& run) {
+    const auto& what = run.what;
+    run.result.started_ns = run.result.ended_ns = 0;
     hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
         const auto rank = rank_of_[chip];
         std::uint64_t first = 0, last = 0;
         if (what.meanwhile) what.meanwhile(rank, on);
-        on.check(trn_coll_wait(made[rank].get(), 2 * what.limit_ns));
-        on.check(trn_coll_times(made[rank].get(), &first, &last));
-        started = std::max(started, first);
-        ended = std::max(ended, last);
+        on.check(trn_coll_wait(run.made[rank].get(), 2 * what.limit_ns));
+        on.check(trn_coll_times(run.made[rank].get(), &first, &last));
+        run.result.started_ns = std::max(run.result.started_ns, first);
+        run.result.ended_ns = std::max(run.result.ended_ns, last);
     });
-    return static_cast<double>(ended - started);
+    run.result.ns +=
+        static_cast<double>(run.result.ended_ns - run.result.started_ns) / what.iterations;
+}
+
+/// \throws std::invalid_argument when two would use the same slot of a chip, or a slot's buffers
+/// those of another
+void collective_group::check_apart(std::span<const collective_job> jobs) {
+    for (auto a = jobs.begin(); a != jobs.end(); ++a)
+        for (auto b = a + 1; b != jobs.end(); ++b)
+            for (const auto chip : a->group.chips_)
+                if (a->what.slot == b->what.slot &&
+                    std::ranges::find(b->group.chips_, chip) != b->group.chips_.end())
+                    throw std::invalid_argument(
+                        fmt::format("two collectives in slot {} of chip {}", a->what.slot, chip));
+    for (const auto& job : jobs) {
+        std::vector<trn_coll_member> members;
+        const auto last = regions(job.group.config_for(job.what, members)).back();
+        if (jobs.size() > 1 &&
+            last.at + last.bytes + guard_bytes > buffers_at + (job.what.slot + 1) * buffers_bytes)
+            throw std::invalid_argument(
+                fmt::format("slot {}: the buffers of a collective beside others have {} bytes",
+                            job.what.slot, buffers_bytes));
+    }
+}
+
+std::vector<collective_result> collective_group::run_together(
+    std::span<const collective_job> jobs) {
+    check_apart(jobs);
+    std::vector<one_run> runs;
+    std::uint32_t iterations = 0;
+    for (const auto& job : jobs) {
+        auto& run = runs.emplace_back(one_run{&job.group, job.what});
+        run.config = job.group.config_for(job.what, run.members);
+        run.result = {
+            .bytes = run.config.bytes,
+            .elements = run.config.bytes / std::max(1u, trn_coll_type_bytes(job.what.type)),
+            .algorithm = run.config.algorithm};
+        iterations = std::max(iterations, job.what.iterations);
+    }
+    const auto take_all_down = [&] {
+        for (auto& run : runs) run.group->take_down(run.made);
+    };
+    try {
+        for (auto& run : runs) run.group->create(run.config, run.made);
+        for (std::uint32_t n = 0; n < iterations; ++n) {
+            for (auto& run : runs)
+                if (n < run.what.iterations) run.group->start(run);
+            for (auto& run : runs)
+                if (n < run.what.iterations) run.group->finish(run);
+        }
+        for (auto& run : runs)
+            if (run.what.check) run.group->check(run.config, run.result);
+    } catch (...) {
+        take_all_down();
+        throw;
+    }
+    take_all_down();
+    std::vector<collective_result> results;
+    for (auto& run : runs) results.push_back(std::move(run.result));
+    return results;
 }
 
 collective_result collective_group::run(const collective_request& what) {
-    std::vector<trn_coll_member> members;
-    handles made;
-    const auto config = config_for(what, members);
-    collective_result result{
-        .bytes = config.bytes,
-        .elements = config.bytes / std::max(1u, trn_coll_type_bytes(what.type)),
-        .algorithm = config.algorithm};
-    try {
-        create(config, made);
-        for (std::uint32_t n = 0; n < what.iterations; ++n)
-            result.ns += run_once(what, made) / what.iterations;
-        if (what.check) check(config, result);
-    } catch (...) {
-        take_down(made);
-        throw;
-    }
-    take_down(made);
-    return result;
+    const collective_job only[] = {{*this, what}};
+    return run_together(only).front();
 }
 
 std::vector<rank_outcome> collective_group::run_without(std::uint32_t absent,

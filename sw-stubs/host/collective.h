@@ -72,6 +72,7 @@ struct collective_request {
     std::uint64_t bytes = 0;  ///< rounded down to equal blocks of whole elements
     std::uint32_t root = 0;
     std::uint32_t channels = 0, lanes = 0;  ///< 0: as many as the size is worth
+    std::uint32_t slot = 0;                 ///< of the cores: one for each that runs at once
     std::uint32_t iterations = 1;
     std::uint64_t limit_ns = 1'000'000'000;  ///< that a rank waits for another
     bool check = false;
@@ -81,6 +82,7 @@ struct collective_request {
 
 struct collective_result {
     std::uint64_t bytes = 0, elements = 0;
+    std::uint64_t started_ns = 0, ended_ns = 0;  ///< of the last iteration
     double ns = 0;            ///< simulated, of one iteration: from the last start to the last end
     std::uint64_t wrong = 0;  ///< elements that are not as they should be
     std::string first_wrong = {};  ///< where
@@ -94,6 +96,12 @@ struct rank_outcome {
     std::string sentence = {};
 };
 
+class collective_group;
+struct collective_job {
+    collective_group& group;
+    collective_request what;
+};
+
 /// Chips of a machine that make collectives together: a rank each.
 class collective_group {
 public:
@@ -105,7 +113,10 @@ public:
     std::size_t ranks() const { return chips_.size(); }
     /// \throws device_error when a rank fails: of the one that knows most
     collective_result run(const collective_request& what);
-    /// The same, but nobody starts `absent`. By rank.
+    /// The same for several at once: of groups without a chip in common, or in different slots.
+    /// \throws device_error, std::invalid_argument when they would be in each other's way
+    static std::vector<collective_result> run_together(std::span<const collective_job> jobs);
+    /// One of which nobody starts `absent`. By rank.
     std::vector<rank_outcome> run_without(std::uint32_t absent, const collective_request& what);
 
 private:
@@ -114,7 +125,10 @@ private:
                                std::vector<trn_coll_member>& members) const;
     void create(const trn_coll_config& config, handles& made);
     void take_down(handles& made);
-    double run_once(const collective_request& what, handles& made);
+    struct one_run;
+    static void check_apart(std::span<const collective_job> jobs);
+    void start(one_run& run);
+    void finish(one_run& run);
     void fill(device& on, std::uint32_t rank, const trn_coll_config& config) const;
     void check(const trn_coll_config& config, collective_result& found);
 
