@@ -27,8 +27,9 @@ constexpr std::uint64_t chunk_bytes = std::uint64_t{1} << 20;
 struct region {
     std::uint64_t at, bytes;
 };
-/// Offsets of send, receive and scratch buffer.
-std::array<region, 3> regions(const trn_coll_config& config) {
+/// Offsets of a rank's send, receive and scratch buffer.
+std::array<region, 3> regions(trn_coll_config config, std::size_t rank) {
+    config.rank = static_cast<std::uint32_t>(rank);
     trn_coll_sizes sizes{};
     trn_coll_get_sizes(&config, &sizes);
     std::array<region, 3> all{};
@@ -81,7 +82,7 @@ collective_group::collective_group(crew& hosts, const std::vector<std::size_t>& 
 
 void collective_group::fill(device& on, std::uint32_t rank, const trn_coll_config& config) const {
     const collective_reference reference(config);
-    const auto all = regions(config);
+    const auto all = regions(config, rank);
     const std::vector<std::uint8_t> guard(guard_bytes, guard_value);
     for (const auto& each : all) {
         if (each.bytes == 0) continue;
@@ -102,7 +103,7 @@ void collective_group::check(const trn_coll_config& config, collective_result& f
     std::vector<std::uint8_t> shared;  // an all-reduce gives everybody the same
     hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
         const auto rank = rank_of_[chip];
-        const auto all = regions(config);
+        const auto all = regions(config, rank);
         const auto differs = [&](const std::string& what, std::uint64_t element) {
             if (found.wrong++ == 0)
                 found.first_wrong = fmt::format("rank {}: {} {}", rank, what, element);
@@ -161,15 +162,25 @@ trn_coll_config collective_group::config_for(const collective_request& what,
     config.ring = ring_.data();
     config.channels = what.channels;
     config.lanes = what.lanes;
+    if (trn_coll_has_counts(what.op)) {
+        const auto needed = what.op == TRN_COLL_ALL_TO_ALL_V ? ranks() * ranks() : ranks();
+        if (what.counts.size() != needed)
+            throw std::invalid_argument(fmt::format("{} over {} ranks takes {} counts, not {}",
+                                                    trn_coll_op_text(what.op), ranks(), needed,
+                                                    what.counts.size()));
+        config.counts = what.counts.data();
+        config.bytes = trn_coll_counted_bytes(&config);
+    }
     config.algorithm = trn_coll_choose(&config);
     config.slot = what.slot;
     config.workspace = workspace_at + what.slot * workspace_bytes;
     config.workspace_bytes = workspace_bytes;
     config.limit = what.limit_ns;
     // Stack 0 begins at AXI address 0 in every generation (contract 3.1, 15.1).
-    const auto all = regions(config);
-    for (std::size_t rank = 0; rank < ranks(); ++rank)
+    for (std::size_t rank = 0; rank < ranks(); ++rank) {
+        const auto all = regions(config, rank);
         members[rank] = {places_[rank], all[0].at, all[1].at, all[2].at};
+    }
     return config;
 }
 
@@ -178,10 +189,10 @@ void collective_group::create(const trn_coll_config& config, handles& made) {
     hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
         trn_coll_config mine = config;
         mine.rank = rank_of_[chip];
-        fill(on, mine.rank, config);
         trn_coll* handle = nullptr;
-        on.check(trn_coll_create(on, &mine, &handle));
+        on.check(trn_coll_create(on, &mine, &handle));  // refuses what cannot be
         made[mine.rank].reset(handle);
+        fill(on, mine.rank, config);
     });
 }
 
@@ -234,9 +245,13 @@ void collective_group::check_apart(std::span<const collective_job> jobs) {
                         fmt::format("two collectives in slot {} of chip {}", a->what.slot, chip));
     for (const auto& job : jobs) {
         std::vector<trn_coll_member> members;
-        const auto last = regions(job.group.config_for(job.what, members)).back();
-        if (jobs.size() > 1 &&
-            last.at + last.bytes + guard_bytes > buffers_at + (job.what.slot + 1) * buffers_bytes)
+        const auto config = job.group.config_for(job.what, members);
+        std::uint64_t end = 0;
+        for (std::size_t rank = 0; rank < members.size(); ++rank) {
+            const auto last = regions(config, rank).back();
+            end = std::max(end, last.at + last.bytes + guard_bytes);
+        }
+        if (jobs.size() > 1 && end > buffers_at + (job.what.slot + 1) * buffers_bytes)
             throw std::invalid_argument(
                 fmt::format("slot {}: the buffers of a collective beside others have {} bytes",
                             job.what.slot, buffers_bytes));

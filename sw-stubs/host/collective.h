@@ -69,7 +69,8 @@ struct collective_request {
     std::vector<trn_coll_rule> rules = {};  ///< before those of the library
     trn_element type = TRN_BF16;
     trn_coll_operator with = TRN_COLL_SUM;
-    std::uint64_t bytes = 0;  ///< rounded down to equal blocks of whole elements
+    std::uint64_t bytes = 0;                 ///< rounded down to equal blocks of whole elements
+    std::vector<std::uint64_t> counts = {};  ///< in place of bytes: trn_coll_config.counts
     std::uint32_t root = 0;
     std::uint32_t channels = 0, lanes = 0;  ///< 0: as many as the size is worth
     std::uint32_t slot = 0;                 ///< of the cores: one for each that runs at once

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 #include "sw-stubs/host/compute_reference.h"
 #include "sw-stubs/host/pattern.h"
@@ -193,29 +194,54 @@ void collective_reference::sum(std::uint32_t owner, std::uint64_t first,
     }
 }
 
+/// Elements of a block of a rank's receive buffer.
+std::uint64_t collective_reference::block_of(std::uint32_t rank, std::uint32_t number) const {
+    switch (config_.op) {
+    case TRN_COLL_ALL_GATHER_V:
+        return config_.counts[number];
+    case TRN_COLL_ALL_TO_ALL_V:
+        return config_.counts[std::size_t{number} * config_.ranks + rank];
+    default:
+        return config_.bytes / config_.ranks / trn_coll_type_bytes(config_.type);
+    }
+}
+
 void collective_reference::output(std::uint32_t rank, std::uint64_t first,
                                   std::span<std::uint8_t> bytes) const {
     const auto size = trn_coll_type_bytes(config_.type);
-    const auto block = config_.bytes / config_.ranks / size;  // elements
+    if (config_.op == TRN_COLL_REDUCE_SCATTER_V) {
+        const auto before = std::accumulate(config_.counts, config_.counts + rank, first);
+        return sum(rank, before, bytes);
+    }
     // Cut where blocks end.
+    std::uint32_t owner = 0;
+    std::uint64_t begin = 0;  // of the owner's block
     for (std::size_t done = 0; done < bytes.size();) {
-        const auto at = first + done / size, number = at / block, inside = at % block;
+        const auto at = first + done / size;
+        while (at >= begin + block_of(rank, owner)) begin += block_of(rank, owner++);
+        const auto inside = at - begin;
         const auto part = bytes.subspan(
-            done, std::min<std::size_t>(bytes.size() - done, (block - inside) * size));
-        const auto owner = static_cast<std::uint32_t>(number);
+            done,
+            std::min<std::size_t>(bytes.size() - done, (block_of(rank, owner) - inside) * size));
         switch (config_.op) {
         case TRN_COLL_ALL_REDUCE:
             sum(owner, at, part);
             break;
         case TRN_COLL_REDUCE_SCATTER:
-            sum(rank, rank * block + at, part);
+            sum(rank, rank * block_of(rank, rank) + at, part);
             break;
         case TRN_COLL_ALL_GATHER:
+        case TRN_COLL_ALL_GATHER_V:
             input(owner, inside, part);
             break;
         case TRN_COLL_ALL_TO_ALL:
-            input(owner, rank * block + inside, part);
+            input(owner, rank * block_of(rank, owner) + inside, part);
             break;
+        case TRN_COLL_ALL_TO_ALL_V: {
+            const auto* row = config_.counts + std::size_t{owner} * config_.ranks;
+            input(owner, std::accumulate(row, row + rank, inside), part);
+            break;
+        }
         case TRN_COLL_PERMUTE:
             input(config_.ring[(position_of(rank) + config_.ranks - 1) % config_.ranks], at, part);
             break;
@@ -223,6 +249,7 @@ void collective_reference::output(std::uint32_t rank, std::uint64_t first,
             input(config_.root, at, part);
             break;
         case TRN_COLL_BARRIER:
+        case TRN_COLL_REDUCE_SCATTER_V:
             break;
         }
         done += part.size();

@@ -35,6 +35,7 @@ private:
     std::vector<std::uint8_t> input_of(std::uint32_t rank, std::uint64_t first,
                                        std::size_t size) const;
     corner corner_of(std::uint32_t number) const;
+    std::uint64_t block_of(std::uint32_t rank, std::uint32_t number) const;
     std::uint32_t position_of(std::uint32_t rank) const;
 
     const trn_coll_config& config_;

@@ -71,8 +71,13 @@ typedef enum trn_coll_op {
     TRN_COLL_ALL_TO_ALL = 3,
     TRN_COLL_PERMUTE = 4, /**< to the next rank of the ring */
     TRN_COLL_BROADCAST = 5,
-    TRN_COLL_BARRIER = 6
+    TRN_COLL_BARRIER = 6,
+    /* Blocks of different sizes, also of none: trn_coll_config.counts. */
+    TRN_COLL_ALL_GATHER_V = 7,
+    TRN_COLL_REDUCE_SCATTER_V = 8,
+    TRN_COLL_ALL_TO_ALL_V = 9
 } trn_coll_op;
+#define TRN_COLL_OPS 10
 
 typedef enum trn_coll_operator {
     TRN_COLL_SUM = 0,
@@ -117,7 +122,10 @@ typedef struct trn_coll_config {
     trn_topology_kind topology;
     uint64_t bytes; /**< the size in tables of results: of the whole buffer, the larger one where
                          input and output differ; 0 for a barrier only */
-    uint32_t root;  /**< broadcast */
+    const uint64_t* counts; /**< of all-gather-v and reduce-scatter-v: elements of each rank's
+                                 block; of all-to-all-v: of the block from each rank to each,
+                                 [from * ranks + to]. `bytes` is then trn_coll_counted_bytes */
+    uint32_t root;          /**< broadcast */
     trn_element type;
     trn_coll_operator with; /**< all-reduce, reduce-scatter */
 
@@ -133,7 +141,12 @@ typedef struct trn_coll_config {
     uint64_t limit; /**< ns of simulated time that a rank waits for another; 0: for ever */
 } trn_coll_config;
 
-/** Bytes of the buffers that a collective of so many bytes needs on each rank. */
+/** Whether blocks have sizes of their own. */
+bool trn_coll_has_counts(trn_coll_op op);
+/** The size of a collective with counts: of all blocks, or for all-to-all-v of the largest buffer
+ * of any rank. */
+uint64_t trn_coll_counted_bytes(const trn_coll_config* config);
+/** Bytes of the buffers that a collective needs on its rank. */
 typedef struct trn_coll_sizes {
     uint64_t send, receive, scratch;
 } trn_coll_sizes;

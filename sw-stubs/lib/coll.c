@@ -18,6 +18,9 @@
 #define RING_STEP 16u /* contract 7.1: entries, and the least */
 #define RING_LEAST 32u
 #define RING_ALIGNMENT UINT64_C(256)
+#define MOST_COUNT                                                                 \
+    (UINT64_C(1) << 40) /* no chip has so many bytes; sums of them cannot overflow \
+                         */
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 /* ---- words ---- */
@@ -40,8 +43,9 @@ uint32_t trn_coll_type_bytes(trn_element type) {
 }
 
 const char* trn_coll_op_text(trn_coll_op op) {
-    static const char* const texts[] = {"all-reduce", "all-gather", "reduce-scatter", "all-to-all",
-                                        "permute",    "broadcast",  "barrier"};
+    static const char* const texts[] = {
+        "all-reduce", "all-gather", "reduce-scatter", "all-to-all",       "permute",
+        "broadcast",  "barrier",    "all-gather-v",   "reduce-scatter-v", "all-to-all-v"};
     return (size_t)op < COUNT_OF(texts) ? texts[op] : "?";
 }
 
@@ -53,6 +57,9 @@ double trn_coll_bus_factor(trn_coll_op op, uint32_t ranks) {
     case TRN_COLL_ALL_GATHER:
     case TRN_COLL_REDUCE_SCATTER:
     case TRN_COLL_ALL_TO_ALL:
+    case TRN_COLL_ALL_GATHER_V:
+    case TRN_COLL_REDUCE_SCATTER_V:
+    case TRN_COLL_ALL_TO_ALL_V:
         return share;
     default:
         return 1;
@@ -60,15 +67,57 @@ double trn_coll_bus_factor(trn_coll_op op, uint32_t ranks) {
 }
 
 static bool reduces(trn_coll_op op) {
-    return op == TRN_COLL_ALL_REDUCE || op == TRN_COLL_REDUCE_SCATTER;
+    return op == TRN_COLL_ALL_REDUCE || op == TRN_COLL_REDUCE_SCATTER ||
+           op == TRN_COLL_REDUCE_SCATTER_V;
 }
 
-/* Whether the buffer is divided among the ranks. */
+bool trn_coll_has_counts(trn_coll_op op) {
+    return op >= TRN_COLL_ALL_GATHER_V && op <= TRN_COLL_ALL_TO_ALL_V;
+}
+
+static uint64_t how_many_counts(const trn_coll_config* c) {
+    return c->op == TRN_COLL_ALL_TO_ALL_V ? (uint64_t)c->ranks * c->ranks : c->ranks;
+}
+
+/* All that a rank sends, and all that it receives, of an all-to-all-v. */
+static uint64_t all_sent(const trn_coll_config* c, uint32_t rank) {
+    const coll_share last = coll_sent(c, rank, c->ranks - 1);
+    return last.offset + last.bytes;
+}
+static uint64_t all_received(const trn_coll_config* c, uint32_t rank) {
+    const coll_share last = coll_received(c, c->ranks - 1, rank);
+    return last.offset + last.bytes;
+}
+
+uint64_t trn_coll_counted_bytes(const trn_coll_config* c) {
+    if (c->op != TRN_COLL_ALL_TO_ALL_V) {
+        const coll_share last = coll_block(c, c->ranks - 1);
+        return last.offset + last.bytes;
+    }
+    uint64_t most = 0;
+    for (uint32_t n = 0; n < c->ranks; ++n) {
+        const uint64_t sent = all_sent(c, n), received = all_received(c, n);
+        if (sent > most) most = sent;
+        if (received > most) most = received;
+    }
+    return most;
+}
+
+static uint64_t largest_block(const trn_coll_config* c) {
+    uint64_t most = 0;
+    for (uint64_t n = 0; n < how_many_counts(c); ++n)
+        if (c->counts[n] > most) most = c->counts[n];
+    return most * trn_coll_type_bytes(c->type);
+}
+
+/* Whether the buffer is divided equally among the ranks. */
 static bool has_blocks(trn_coll_op op) {
-    return reduces(op) || op == TRN_COLL_ALL_GATHER || op == TRN_COLL_ALL_TO_ALL;
+    return op == TRN_COLL_ALL_REDUCE || op == TRN_COLL_REDUCE_SCATTER ||
+           op == TRN_COLL_ALL_GATHER || op == TRN_COLL_ALL_TO_ALL;
 }
 
 uint64_t coll_block_of(const trn_coll_config* c) {
+    if (trn_coll_has_counts(c->op)) return largest_block(c);
     return has_blocks(c->op) ? c->bytes / c->ranks : c->bytes;
 }
 
@@ -82,7 +131,8 @@ static uint64_t scratch_of(const trn_coll_config* c) {
 
 trn_status trn_coll_get_sizes(const trn_coll_config* c, trn_coll_sizes* sizes) {
     *sizes = (trn_coll_sizes){0};
-    if (c->ranks == 0) return TRN_INVALID_ARGUMENT;
+    if (c->ranks == 0 || (trn_coll_has_counts(c->op) && (!c->counts || c->rank >= c->ranks)))
+        return TRN_INVALID_ARGUMENT;
     const uint64_t block = coll_block_of(c);
     switch (c->op) {
     case TRN_COLL_ALL_REDUCE:
@@ -100,6 +150,15 @@ trn_status trn_coll_get_sizes(const trn_coll_config* c, trn_coll_sizes* sizes) {
         *sizes = (trn_coll_sizes){c->bytes, c->bytes, 0};
         return TRN_OK;
     case TRN_COLL_BARRIER:
+        return TRN_OK;
+    case TRN_COLL_ALL_GATHER_V:
+        *sizes = (trn_coll_sizes){coll_block(c, c->rank).bytes, c->bytes, 0};
+        return TRN_OK;
+    case TRN_COLL_REDUCE_SCATTER_V:
+        *sizes = (trn_coll_sizes){c->bytes, coll_block(c, c->rank).bytes, (c->ranks - 1) * block};
+        return TRN_OK;
+    case TRN_COLL_ALL_TO_ALL_V:
+        *sizes = (trn_coll_sizes){all_sent(c, c->rank), all_received(c, c->rank), 0};
         return TRN_OK;
     }
     return TRN_INVALID_ARGUMENT;
@@ -159,7 +218,23 @@ static trn_status check_ranks(trn_device* device, const trn_coll_config* c) {
     return TRN_OK;
 }
 
+static trn_status check_counts(trn_device* device, const trn_coll_config* c) {
+    if (!trn_coll_has_counts(c->op)) return TRN_OK;
+    if (!c->counts)
+        return fail(device, TRN_INVALID_ARGUMENT, "%s without counts", trn_coll_op_text(c->op));
+    for (uint64_t n = 0; n < how_many_counts(c); ++n)
+        if (c->counts[n] > MOST_COUNT)
+            return fail(device, TRN_INVALID_ARGUMENT, "count %llu: %llu elements are too many",
+                        (unsigned long long)n, (unsigned long long)c->counts[n]);
+    if (c->bytes != trn_coll_counted_bytes(c))
+        return fail(device, TRN_INVALID_ARGUMENT, "%llu bytes, but the counts say %llu",
+                    (unsigned long long)c->bytes, (unsigned long long)trn_coll_counted_bytes(c));
+    return TRN_OK;
+}
+
 static trn_status check_sizes(trn_device* device, const trn_coll_config* c) {
+    const trn_status counted = check_counts(device, c);
+    if (counted != TRN_OK) return counted;
     trn_coll_sizes sizes;
     if (trn_coll_get_sizes(c, &sizes) != TRN_OK)
         return fail(device, TRN_INVALID_ARGUMENT, "%d is no collective", (int)c->op);
@@ -169,8 +244,9 @@ static trn_status check_sizes(trn_device* device, const trn_coll_config* c) {
         return fail(device, TRN_INVALID_ARGUMENT, "type %d with operator %d: no engine does that",
                     (int)c->type, (int)c->with);
     if (c->bytes == 0) return fail(device, TRN_INVALID_ARGUMENT, "a collective of 0 bytes");
-    if (coll_block_of(c) * (has_blocks(c->op) ? c->ranks : 1) != c->bytes ||
-        coll_block_of(c) % element != 0)
+    if (!trn_coll_has_counts(c->op) &&
+        (coll_block_of(c) * (has_blocks(c->op) ? c->ranks : 1) != c->bytes ||
+         coll_block_of(c) % element != 0))
         return fail(device, TRN_INVALID_ARGUMENT,
                     "%llu bytes are not %u equal blocks of elements of %u bytes",
                     (unsigned long long)c->bytes, c->ranks, element);
@@ -218,7 +294,7 @@ static trn_status check_config(trn_device* device, const trn_coll_config* c) {
  * but slices. */
 static uint32_t choose_slices(const trn_coll* coll) {
     const trn_coll_config* c = &coll->config;
-    if (trn_coll_choose(c) == TRN_COLL_MESH || is_cube(c)) return 1;
+    if (trn_coll_choose(c) == TRN_COLL_MESH || is_cube(c) || trn_coll_has_counts(c->op)) return 1;
     const uint64_t share = coll_block_of(c) / ((uint64_t)coll->channels * coll->lanes);
     const uint64_t worth = share / WORTH_A_SLICE, most = c->op == TRN_COLL_BROADCAST ? 64 : 4;
     return worth < 1 ? 1 : worth > most ? (uint32_t)most : (uint32_t)worth;
@@ -356,7 +432,11 @@ trn_status trn_coll_create(trn_device* device, const trn_coll_config* config, tr
     trn_coll* coll = calloc(1, sizeof *coll);
     trn_coll_member* members = malloc(config->ranks * sizeof *members);
     uint32_t* ring = malloc(config->ranks * sizeof *ring);
-    if (!coll || !members || !ring) {
+    const bool counted = trn_coll_has_counts(config->op);
+    const size_t counts_bytes = counted ? how_many_counts(config) * sizeof *config->counts : 0;
+    uint64_t* counts = malloc(counts_bytes + 1);
+    if (!coll || !members || !ring || !counts) {
+        free(counts);
         free(coll);
         free(members);
         free(ring);
@@ -364,7 +444,10 @@ trn_status trn_coll_create(trn_device* device, const trn_coll_config* config, tr
     }
     memcpy(members, config->members, config->ranks * sizeof *members);
     memcpy(ring, config->ring, config->ranks * sizeof *ring);
-    *coll = (trn_coll){.device = device, .config = *config, .members = members, .ring = ring};
+    if (counted) memcpy(counts, config->counts, counts_bytes);
+    *coll = (trn_coll){
+        .device = device, .config = *config, .members = members, .ring = ring, .counts = counts};
+    coll->config.counts = counts;
     coll->config.members = members;
     coll->config.ring = ring;
     coll->config.algorithm = trn_coll_choose(config);
@@ -396,6 +479,7 @@ trn_status trn_coll_destroy(trn_coll* coll) {
             trn_ring_release(coll->device, c->engines[lane], FIRST_QUEUE + coll->config.slot);
     }
     release(coll->device, &coll->done);
+    free(coll->counts);
     free(coll->members);
     free(coll->ring);
     free(coll);

@@ -42,34 +42,64 @@ coll_share coll_part_of(uint64_t bytes, uint64_t parts, uint64_t number) {
     return (coll_share){offset, bytes - offset < each ? bytes - offset : each};
 }
 
-static coll_share whole_share_of(const coll_builder* b, uint32_t lane) {
+static uint64_t counted(const trn_coll_config* c, uint64_t index) {
+    return c->counts[index] * trn_coll_type_bytes(c->type);
+}
+
+coll_share coll_block(const trn_coll_config* c, uint32_t rank) {
+    const uint64_t block = coll_block_of(c);
+    if (!trn_coll_has_counts(c->op)) return (coll_share){rank * block, block};
+    uint64_t offset = 0;
+    for (uint32_t n = 0; n < rank; ++n) offset += counted(c, n);
+    return (coll_share){offset, counted(c, rank)};
+}
+
+static bool gathers(const trn_coll_config* c) {
+    return c->op == TRN_COLL_ALL_GATHER || c->op == TRN_COLL_ALL_GATHER_V;
+}
+
+coll_share coll_sent(const trn_coll_config* c, uint32_t from, uint32_t to) {
+    if (gathers(c)) return (coll_share){0, coll_block(c, from).bytes};
+    if (c->op != TRN_COLL_ALL_TO_ALL_V) return coll_block(c, to);
+    const uint64_t row = (uint64_t)from * c->ranks;
+    uint64_t offset = 0;
+    for (uint32_t n = 0; n < to; ++n) offset += counted(c, row + n);
+    return (coll_share){offset, counted(c, row + to)};
+}
+
+coll_share coll_received(const trn_coll_config* c, uint32_t from, uint32_t to) {
+    if (c->op != TRN_COLL_ALL_TO_ALL_V) return coll_block(c, from);
+    uint64_t offset = 0;
+    for (uint32_t n = 0; n < from; ++n) offset += counted(c, (uint64_t)n * c->ranks + to);
+    return (coll_share){offset, counted(c, (uint64_t)from * c->ranks + to)};
+}
+
+static coll_share whole_share_of(const coll_builder* b, uint64_t bytes, uint32_t lane) {
     const trn_coll* coll = b->coll;
-    return coll_part_of(coll_block_of(&coll->config), (uint64_t)coll->channels * coll->lanes,
+    return coll_part_of(bytes, (uint64_t)coll->channels * coll->lanes,
                         (uint64_t)b->channel * coll->lanes + lane);
 }
 
-coll_share coll_share_of(const coll_builder* b, uint32_t lane) {
-    const coll_share whole = whole_share_of(b, lane);
+coll_share coll_share_of(const coll_builder* b, uint64_t bytes, uint32_t lane) {
+    const coll_share whole = whole_share_of(b, bytes, lane);
     const coll_share slice = coll_part_of(whole.bytes, b->coll->slices, b->slice);
     return (coll_share){whole.offset + slice.offset, slice.bytes};
 }
 
-uint64_t coll_receive_of(const coll_builder* b, uint32_t rank, uint32_t block, uint32_t lane) {
-    const trn_coll* coll = b->coll;
-    return coll_on_chip(b, rank,
-                        coll->members[rank].receive + block * coll_block_of(&coll->config) +
-                            coll_share_of(b, lane).offset);
+static uint64_t lane_offset(const coll_builder* b, coll_share block, uint32_t lane) {
+    return block.offset + coll_share_of(b, block.bytes, lane).offset;
 }
-uint64_t coll_scratch_of(const coll_builder* b, uint32_t rank, uint32_t slot, uint32_t lane) {
-    const trn_coll* coll = b->coll;
-    return coll_on_chip(b, rank,
-                        coll->members[rank].scratch + slot * coll_block_of(&coll->config) +
-                            coll_share_of(b, lane).offset);
+
+uint64_t coll_receive_of(const coll_builder* b, uint32_t rank, coll_share block, uint32_t lane) {
+    return coll_on_chip(b, rank, b->coll->members[rank].receive + lane_offset(b, block, lane));
 }
-uint64_t coll_send_of(const coll_builder* b, uint32_t block, uint32_t lane) {
-    const trn_coll* coll = b->coll;
-    return coll->members[coll->config.rank].send + block * coll_block_of(&coll->config) +
-           coll_share_of(b, lane).offset;
+uint64_t coll_scratch_of(const coll_builder* b, uint32_t rank, uint32_t slot, coll_share block,
+                         uint32_t lane) {
+    block.offset = slot * coll_block_of(&b->coll->config);
+    return coll_on_chip(b, rank, b->coll->members[rank].scratch + lane_offset(b, block, lane));
+}
+uint64_t coll_send_of(const coll_builder* b, coll_share block, uint32_t lane) {
+    return b->coll->members[b->coll->config.rank].send + lane_offset(b, block, lane);
 }
 
 /* ---- steps that algorithms are made of ---- */
@@ -90,33 +120,35 @@ void coll_everything_sent(coll_builder* b) {
     coll_wait_for(b, COLL_SENT, b->program.lanes, b->coll->config.rank);
 }
 
-void coll_copy_share(coll_builder* b, uint32_t lane, uint64_t destination, uint64_t source) {
-    coll_copy(&b->program, lane, destination, source, coll_share_of(b, lane).bytes);
+void coll_copy_share(coll_builder* b, uint32_t lane, coll_share block, uint64_t destination,
+                     uint64_t source) {
+    coll_copy(&b->program, lane, destination, source, coll_share_of(b, block.bytes, lane).bytes);
 }
 
-void coll_keep_share(coll_builder* b, uint32_t lane, uint64_t destination, uint64_t source) {
-    const coll_share all = whole_share_of(b, lane);
-    const uint32_t engine = lane + b->coll->copiers;
-    coll_copy(&b->program, engine, destination + all.offset, source + all.offset, all.bytes);
-    coll_advance(&b->program, engine);
-}
-
-void coll_reduce_share(coll_builder* b, uint32_t lane, uint32_t engine, const uint64_t to[2],
-                       const uint64_t operands[2]) {
+void coll_reduce_share(coll_builder* b, uint32_t lane, uint32_t engine, coll_share block,
+                       const uint64_t to[2], const uint64_t operands[2]) {
     const trn_coll_config* c = &b->coll->config;
     const coll_reduction what = {.type = c->type,
                                  .with = c->with,
-                                 .bytes = coll_share_of(b, lane).bytes,
+                                 .bytes = coll_share_of(b, block.bytes, lane).bytes,
                                  .operands = {operands[0], operands[1]},
                                  .operand_count = 2,
                                  .destinations = {to[0], to[1]}};
     coll_reduce(&b->program, engine, &what);
 }
 
+void coll_keep(coll_builder* b, coll_share received, coll_share sent) {
+    const trn_coll_member* own = &b->coll->members[b->coll->config.rank];
+    for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
+        const coll_share all = whole_share_of(b, sent.bytes, lane);
+        const uint32_t engine = lane + b->coll->copiers;
+        coll_copy(&b->program, engine, own->receive + received.offset + all.offset,
+                  own->send + sent.offset + all.offset, all.bytes);
+        coll_advance(&b->program, engine);
+    }
+}
+
 void coll_keep_own_block(coll_builder* b) {
     const trn_coll_config* c = &b->coll->config;
-    const trn_coll_member* own = &b->coll->members[c->rank];
-    const uint64_t from = c->op == TRN_COLL_ALL_GATHER ? 0 : c->rank * coll_block_of(c);
-    for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
-        coll_keep_share(b, lane, own->receive + c->rank * coll_block_of(c), own->send + from);
+    coll_keep(b, coll_received(c, c->rank, c->rank), coll_sent(c, c->rank, c->rank));
 }

@@ -22,6 +22,7 @@ struct trn_coll {
     trn_coll_config config;
     trn_coll_member* members;
     uint32_t* ring;
+    uint64_t* counts;
     uint32_t position; /* in the ring */
     uint32_t channels, lanes;
     uint32_t copiers; /* more engines of a channel, for what stays on the chip; none, or as lanes */
@@ -48,21 +49,29 @@ typedef struct coll_share {
 
 /* The rank that many places ahead in the ring; behind: ranks - places. */
 uint32_t coll_ahead(const trn_coll* coll, uint32_t places);
-/* Bytes of the blocks into which the ranks divide the buffer; all of it, if they do not. */
+/* Bytes of the blocks into which the ranks divide the buffer, of the largest one where they differ;
+ * all of it, if they do not divide it. */
 uint64_t coll_block_of(const trn_coll_config* config);
+/* A rank's block of the buffer that has all of them. */
+coll_share coll_block(const trn_coll_config* config, uint32_t rank);
+/* What a rank sends to another, in its own buffer, and where that is in the other's: of an
+ * all-gather or an all-to-all. */
+coll_share coll_sent(const trn_coll_config* config, uint32_t from, uint32_t to);
+coll_share coll_received(const trn_coll_config* config, uint32_t from, uint32_t to);
 /* One of so many parts, of which the last ones may be empty. */
 coll_share coll_part_of(uint64_t bytes, uint64_t parts, uint64_t number);
-/* A lane's share of each block, or the slice of it that is worked on. */
-coll_share coll_share_of(const coll_builder* b, uint32_t lane);
+/* A lane's share of a block of so many bytes, or the slice of it that is worked on. */
+coll_share coll_share_of(const coll_builder* b, uint64_t bytes, uint32_t lane);
 
 /* As the channel's engines see an address of a rank's chip. */
 uint64_t coll_on_chip(const coll_builder* b, uint32_t rank, uint64_t address);
 uint64_t coll_semaphore_of(const coll_builder* b, uint32_t rank, uint32_t index);
 uint32_t coll_first_semaphore(const trn_coll* coll);
-/* A lane's share of a block in a buffer of a rank. */
-uint64_t coll_receive_of(const coll_builder* b, uint32_t rank, uint32_t block, uint32_t lane);
-uint64_t coll_scratch_of(const coll_builder* b, uint32_t rank, uint32_t slot, uint32_t lane);
-uint64_t coll_send_of(const coll_builder* b, uint32_t block, uint32_t lane);
+/* A lane's share of a block in a buffer of a rank; of the scratch buffer, in slots of a block. */
+uint64_t coll_receive_of(const coll_builder* b, uint32_t rank, coll_share block, uint32_t lane);
+uint64_t coll_scratch_of(const coll_builder* b, uint32_t rank, uint32_t slot, coll_share block,
+                         uint32_t lane);
+uint64_t coll_send_of(const coll_builder* b, coll_share block, uint32_t lane);
 
 /* ---- steps ---- */
 
@@ -70,13 +79,14 @@ void coll_wait_for(coll_builder* b, uint32_t index, uint32_t value, uint32_t pee
 void coll_tell(coll_builder* b, uint32_t rank, uint32_t index);
 /* Waits until the own lanes have done everything. */
 void coll_everything_sent(coll_builder* b);
-void coll_copy_share(coll_builder* b, uint32_t lane, uint64_t destination, uint64_t source);
+void coll_copy_share(coll_builder* b, uint32_t lane, coll_share block, uint64_t destination,
+                     uint64_t source);
 /* Of a lane's share, by one of its two engines. */
-void coll_reduce_share(coll_builder* b, uint32_t lane, uint32_t engine, const uint64_t to[2],
-                       const uint64_t operands[2]);
-/* A copy that stays on the chip, of a lane's whole share: by an engine of its own, if there is one.
- */
-void coll_keep_share(coll_builder* b, uint32_t lane, uint64_t destination, uint64_t source);
+void coll_reduce_share(coll_builder* b, uint32_t lane, uint32_t engine, coll_share block,
+                       const uint64_t to[2], const uint64_t operands[2]);
+/* A copy that stays on the chip, by engines of its own, if there are any: of a block from the send
+ * buffer to the receive buffer, of the own one. */
+void coll_keep(coll_builder* b, coll_share received, coll_share sent);
 void coll_keep_own_block(coll_builder* b);
 
 /* ---- algorithms ---- */

@@ -22,6 +22,10 @@ static const struct {
     {TRN_COLL_PERMUTE, TRN_COLL_RING, coll_ring_permute},
     {TRN_COLL_BROADCAST, TRN_COLL_RING, coll_ring_broadcast},
     {TRN_COLL_BARRIER, TRN_COLL_DOUBLING, coll_rounds},
+    {TRN_COLL_ALL_GATHER_V, TRN_COLL_RING, coll_ring_all_gather},
+    {TRN_COLL_ALL_GATHER_V, TRN_COLL_MESH, coll_mesh},
+    {TRN_COLL_REDUCE_SCATTER_V, TRN_COLL_RING, coll_ring_reduce_scatter},
+    {TRN_COLL_ALL_TO_ALL_V, TRN_COLL_MESH, coll_mesh},
 };
 
 const char* trn_coll_algorithm_text(trn_coll_algorithm algorithm) {
@@ -63,6 +67,10 @@ static const trn_coll_rule defaults[] = {
     {TRN_COLL_PERMUTE, 0, 0, 0, TRN_COLL_RING},
     {TRN_COLL_BROADCAST, 0, 0, 0, TRN_COLL_RING},
     {TRN_COLL_BARRIER, 0, 0, 0, TRN_COLL_DOUBLING},
+    {TRN_COLL_ALL_GATHER_V, 0, 0, KIB(4096), TRN_COLL_MESH},
+    {TRN_COLL_ALL_GATHER_V, 0, 0, 0, TRN_COLL_RING},
+    {TRN_COLL_REDUCE_SCATTER_V, 0, 0, 0, TRN_COLL_RING},
+    {TRN_COLL_ALL_TO_ALL_V, 0, 0, 0, TRN_COLL_MESH},
 };
 
 static bool holds(const trn_coll_rule* rule, const trn_coll_config* c) {

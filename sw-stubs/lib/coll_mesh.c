@@ -13,13 +13,14 @@ void coll_rounds(coll_builder* b) {
 /* Everybody's block straight to everybody. */
 void coll_mesh(coll_builder* b) {
     const uint32_t own = b->coll->config.rank, ranks = b->coll->config.ranks;
-    const bool same = b->coll->config.op == TRN_COLL_ALL_GATHER;
+    const trn_coll_config* c = &b->coll->config;
     coll_rounds(b);
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
         for (uint32_t n = 1; n < ranks; ++n) {
             const uint32_t to = coll_ahead(b->coll, n);
-            coll_copy_share(b, lane, coll_receive_of(b, to, own, lane),
-                            coll_send_of(b, same ? 0 : to, lane));
+            const coll_share sent = coll_sent(c, own, to);
+            coll_copy_share(b, lane, sent, coll_receive_of(b, to, coll_received(c, own, to), lane),
+                            coll_send_of(b, sent, lane));
             coll_signal(&b->program, lane, coll_semaphore_of(b, to, COLL_DATA + lane));
         }
         coll_advance(&b->program, lane);

@@ -18,20 +18,29 @@ static void one_step(coll_builder* b, uint32_t lane, uint32_t step, lane_work wo
     coll_signal(&b->program, lane, coll_semaphore_of(b, coll_ahead(b->coll, 1), COLL_DATA + lane));
 }
 
-/* Steps [first, end) of a ring: each lane gets what the rank before sent, does its work and tells
- * the next, slice by slice. All of them are alike but for addresses, so the core executes a loop.
- */
-static void ring_steps(coll_builder* b, uint32_t first, uint32_t end, lane_work work) {
+/* Each lane gets what the rank before sent, does its work and tells the next, slice by slice. */
+static void ring_step(coll_builder* b, uint32_t step, lane_work work) {
     const trn_coll* coll = b->coll;
     const uint32_t before = coll_ahead(coll, coll->config.ranks - 1);
-    if (first >= end) return;
-    const uint32_t begin = coll_here(&b->program);
     for (b->slice = 0; b->slice < coll->slices; ++b->slice)
         for (uint32_t lane = 0; lane < coll->lanes; ++lane) {
-            if (first > 0) coll_wait_for(b, COLL_DATA + lane, 1, before);
-            one_step(b, lane, first, work);
+            if (step > 0) coll_wait_for(b, COLL_DATA + lane, 1, before);
+            one_step(b, lane, step, work);
             coll_advance(&b->program, lane);
         }
+}
+
+/* Steps [first, end) of a ring. Where blocks are of one size all of them are alike but for
+ * addresses, so the core executes a loop. */
+static void ring_steps(coll_builder* b, uint32_t first, uint32_t end, lane_work work) {
+    const trn_coll* coll = b->coll;
+    if (first >= end) return;
+    const uint32_t begin = coll_here(&b->program);
+    ring_step(b, first, work);
+    if (trn_coll_has_counts(coll->config.op)) {
+        for (uint32_t step = first + 1; step < end; ++step) ring_step(b, step, work);
+        return;
+    }
     for (uint32_t step = first + 1; step < end; ++step)
         for (b->slice = 0; b->slice < coll->slices; ++b->slice)
             for (uint32_t lane = 0; lane < coll->lanes; ++lane) one_step(b, lane, step, work);
@@ -48,16 +57,21 @@ static void last_arrival(coll_builder* b) {
 /* ---- all-gather ---- */
 
 static void gather_own(coll_builder* b, uint32_t lane, uint32_t step) {
-    const uint32_t own = b->coll->config.rank;
+    const coll_share own = coll_block(&b->coll->config, b->coll->config.rank);
     (void)step;
-    coll_copy_share(b, lane, coll_receive_of(b, coll_ahead(b->coll, 1), own, lane),
-                    coll_send_of(b, 0, lane));
+    coll_copy_share(b, lane, own, coll_receive_of(b, coll_ahead(b->coll, 1), own, lane),
+                    coll_send_of(b, (coll_share){0, own.bytes}, lane));
+}
+
+static coll_share block_behind(const coll_builder* b, uint32_t places) {
+    const trn_coll_config* c = &b->coll->config;
+    return coll_block(c, coll_ahead(b->coll, c->ranks - places));
 }
 
 /* Passes on what came in the step before. */
 static void gather_on(coll_builder* b, uint32_t lane, uint32_t step) {
-    const uint32_t block = coll_ahead(b->coll, b->coll->config.ranks - step);
-    coll_copy_share(b, lane, coll_receive_of(b, coll_ahead(b->coll, 1), block, lane),
+    const coll_share block = block_behind(b, step);
+    coll_copy_share(b, lane, block, coll_receive_of(b, coll_ahead(b->coll, 1), block, lane),
                     coll_receive_of(b, b->coll->config.rank, block, lane));
 }
 
@@ -74,26 +88,28 @@ void coll_ring_all_gather(coll_builder* b) {
 
 /* A block travels once round the ring, and ends where it belongs; every rank adds its part. */
 static void scatter_own(coll_builder* b, uint32_t lane, uint32_t step) {
-    const uint32_t block = coll_ahead(b->coll, b->coll->config.ranks - 1);
-    coll_copy_share(b, lane, coll_scratch_of(b, coll_ahead(b->coll, 1), step, lane),
+    const coll_share block = block_behind(b, 1);
+    coll_copy_share(b, lane, block, coll_scratch_of(b, coll_ahead(b->coll, 1), step, block, lane),
                     coll_send_of(b, block, lane));
 }
 
 static void scatter_on(coll_builder* b, uint32_t lane, uint32_t step) {
-    const uint32_t block = coll_ahead(b->coll, b->coll->config.ranks - 1 - step);
-    const uint64_t to[2] = {coll_scratch_of(b, coll_ahead(b->coll, 1), step, lane), 0};
-    const uint64_t operands[2] = {coll_scratch_of(b, b->coll->config.rank, step - 1, lane),
+    const coll_share block = block_behind(b, 1 + step);
+    const uint64_t to[2] = {coll_scratch_of(b, coll_ahead(b->coll, 1), step, block, lane), 0};
+    const uint64_t operands[2] = {coll_scratch_of(b, b->coll->config.rank, step - 1, block, lane),
                                   coll_send_of(b, block, lane)};
-    coll_reduce_share(b, lane, lane, to, operands);
+    coll_reduce_share(b, lane, lane, block, to, operands);
 }
 
 static void scatter_end(coll_builder* b, uint32_t lane, uint32_t engine, uint64_t also_to) {
     const uint32_t own = b->coll->config.rank, ranks = b->coll->config.ranks;
+    const coll_share block = coll_block(&b->coll->config, own);
     const bool all = b->coll->config.op == TRN_COLL_ALL_REDUCE;
-    const uint64_t to[2] = {coll_receive_of(b, own, all ? own : 0, lane), also_to};
-    const uint64_t operands[2] = {coll_scratch_of(b, own, ranks - 2, lane),
-                                  coll_send_of(b, own, lane)};
-    coll_reduce_share(b, lane, engine, to, operands);
+    const coll_share result = {all ? block.offset : 0, block.bytes};
+    const uint64_t to[2] = {coll_receive_of(b, own, result, lane), also_to};
+    const uint64_t operands[2] = {coll_scratch_of(b, own, ranks - 2, block, lane),
+                                  coll_send_of(b, block, lane)};
+    coll_reduce_share(b, lane, engine, block, to, operands);
 }
 
 void coll_ring_reduce_scatter(coll_builder* b) {
@@ -114,8 +130,8 @@ void coll_ring_reduce_scatter(coll_builder* b) {
  * the all-gather. */
 static void gather_sum(coll_builder* b, uint32_t lane, uint32_t step) {
     (void)step;
-    scatter_end(b, lane, lane,
-                coll_receive_of(b, coll_ahead(b->coll, 1), b->coll->config.rank, lane));
+    const coll_share own = coll_block(&b->coll->config, b->coll->config.rank);
+    scatter_end(b, lane, lane, coll_receive_of(b, coll_ahead(b->coll, 1), own, lane));
 }
 
 static void gather_after_sum(coll_builder* b, uint32_t lane, uint32_t step) {
@@ -137,8 +153,9 @@ void coll_ring_all_reduce(coll_builder* b) {
 
 static void permute_own(coll_builder* b, uint32_t lane, uint32_t step) {
     (void)step;
-    coll_copy_share(b, lane, coll_receive_of(b, coll_ahead(b->coll, 1), 0, lane),
-                    coll_send_of(b, 0, lane));
+    const coll_share all = coll_block(&b->coll->config, 0);
+    coll_copy_share(b, lane, all, coll_receive_of(b, coll_ahead(b->coll, 1), all, lane),
+                    coll_send_of(b, all, lane));
 }
 
 void coll_ring_permute(coll_builder* b) {
@@ -151,7 +168,7 @@ void coll_ring_permute(coll_builder* b) {
 /* The root's bytes run along the ring slice by slice, so that all links work at the same time. */
 void coll_ring_broadcast(coll_builder* b) {
     const trn_coll* coll = b->coll;
-    const trn_coll_member* me = &coll->members[coll->config.rank];
+    const coll_share all = coll_block(&coll->config, 0);
     const uint32_t ranks = coll->config.ranks, own = coll->config.rank;
     const uint32_t next = coll_ahead(coll, 1), before = coll_ahead(coll, ranks - 1);
     const bool root = own == coll->config.root, last = next == coll->config.root;
@@ -161,12 +178,11 @@ void coll_ring_broadcast(coll_builder* b) {
         for (uint32_t lane = 0; lane < coll->lanes; ++lane) {
             if (!root) coll_wait_for(b, COLL_DATA + lane, 1, before);
             if (last) continue;
-            coll_copy_share(b, lane, coll_receive_of(b, next, 0, lane),
-                            root ? coll_send_of(b, 0, lane) : coll_receive_of(b, own, 0, lane));
+            coll_copy_share(b, lane, all, coll_receive_of(b, next, all, lane),
+                            root ? coll_send_of(b, all, lane) : coll_receive_of(b, own, all, lane));
             coll_signal(&b->program, lane, coll_semaphore_of(b, next, COLL_DATA + lane));
             coll_advance(&b->program, lane);
         }
-    for (uint32_t lane = 0; root && lane < coll->lanes; ++lane)
-        coll_keep_share(b, lane, me->receive, me->send);
+    if (root) coll_keep(b, all, all);
     coll_everything_sent(b);
 }

@@ -61,6 +61,28 @@ std::vector<std::string> algorithms_of(trn_coll_op op) {
     return names;
 }
 
+/// Of an all-to-all-v also one for each receiver, the same from all ranks.
+std::vector<std::uint64_t> counts_for(const collective_request& asked, std::size_t ranks) {
+    auto counts = asked.counts;
+    const bool counted = trn_coll_has_counts(asked.op);
+    if (!counted && counts.empty()) return counts;
+    if (!counted)
+        throw user_error(
+            fmt::format("{} has equal blocks: --counts is for all-gather-v, "
+                        "reduce-scatter-v and all-to-all-v",
+                        trn_coll_op_text(asked.op)));
+    const bool square = asked.op == TRN_COLL_ALL_TO_ALL_V;
+    if (square && counts.size() == ranks) {
+        for (std::size_t n = 1; n < ranks; ++n)
+            counts.insert(counts.end(), asked.counts.begin(), asked.counts.end());
+    }
+    if (counts.size() != (square ? ranks * ranks : ranks))
+        throw user_error(fmt::format(
+            "{} over {} ranks needs --counts with {}{} numbers, not {}", trn_coll_op_text(asked.op),
+            ranks, ranks, square ? fmt::format(" or {}", ranks * ranks) : "", counts.size()));
+    return counts;
+}
+
 }  // namespace
 
 void coll(session& where, const coll_options& options, const output& out) {
@@ -74,6 +96,7 @@ void coll(session& where, const coll_options& options, const output& out) {
     const auto chips = chosen_chips(options.ranks, where.chips().size());
     if (chips.size() < 2)
         throw user_error("a collective needs two chips: a board such as trn3-sled");
+    request.counts = counts_for(request, chips.size());
     const auto image = read_firmware(options.image, most_image);
     collective_group group(where, chips, image);
     const auto wall = std::chrono::steady_clock::now();

@@ -193,7 +193,7 @@ private:
     void add_coll() {
         auto& asked = coll_.request;
         std::map<std::string, trn_coll_op> ops;
-        for (int n = TRN_COLL_ALL_REDUCE; n <= TRN_COLL_BARRIER; ++n)
+        for (int n = TRN_COLL_ALL_REDUCE; n < TRN_COLL_OPS; ++n)
             ops.emplace(trn_coll_op_text(static_cast<trn_coll_op>(n)), static_cast<trn_coll_op>(n));
         std::map<std::string, trn_coll_algorithm> algorithms;
         for (int n = TRN_COLL_AUTO; n <= TRN_COLL_HALVING; ++n)
@@ -212,6 +212,9 @@ private:
             ->required()
             ->transform(CLI::CheckedTransformer(ops));
         add_size(sub, "--bytes", asked.bytes, "of the larger buffer of a rank (1MiB)");
+        sub->add_option("--counts", asked.counts,
+                        "elements of each rank's block, such as 8,0,5 (-v operations)")
+            ->delimiter(',');
         sub->add_option("--dtype", asked.type, "of an element (bf16)")
             ->transform(CLI::CheckedTransformer(types));
         sub->add_option("--operator", asked.with, "of a reduction (sum)")

@@ -46,6 +46,8 @@ TEST(TrnctlCommandLine, MistakesEndWithStatusTwoAndASuggestion) {
     expect("--board trn3-chip bench --matrix --pattern incast", "no chips for the pattern");
     expect("--board trn3-sled coll --op all-to-all --algo ring",
            "all-to-all has no algorithm ring; it has mesh");
+    expect("--board trn3-sled coll --op all-gather-v --counts 1,2", "4 numbers, not 2");
+    expect("--board trn3-sled coll --op all-gather --counts 1,2,3,4", "equal blocks");
     expect("--board trn3-sled coll --op all-reduce --table no-such-file", "no-such-file");
 }
 
