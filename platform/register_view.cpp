@@ -19,7 +19,7 @@ namespace {
 
 /// One element of one register.
 struct element {
-    const register_bank* bank;
+    register_bank* bank;
     std::size_t row;
     unsigned index = 0, instance = 0;
 
@@ -61,8 +61,8 @@ json to_json(const element& at) {
             {"fidelity", to_string(row.fidelity)}};
 }
 
-std::vector<const register_bank*> banks_of(std::string_view module) {
-    std::vector<const register_bank*> all;
+std::vector<register_bank*> banks_of(std::string_view module) {
+    std::vector<register_bank*> all;
     for_each_bank([&](const auto& owner, auto& bank) {
         if (owner.name() == module) all.push_back(&bank);
     });
@@ -70,7 +70,7 @@ std::vector<const register_bank*> banks_of(std::string_view module) {
 }
 
 /// The banks of a module that has some.
-std::vector<const register_bank*> banks_asked(const std::string& module) {
+std::vector<register_bank*> banks_asked(const std::string& module) {
     auto banks = banks_of(module);
     if (!banks.empty()) return banks;
     std::vector<std::string> known;
@@ -81,8 +81,8 @@ std::vector<const register_bank*> banks_asked(const std::string& module) {
 }
 
 /// `name` is "ROUTING_ID", or "misc_ram.ROUTING_ID" where two blocks of a module share a name.
-std::optional<element> find(const std::vector<const register_bank*>& banks, std::string_view name) {
-    for (const auto* bank : banks)
+std::optional<element> find(const std::vector<register_bank*>& banks, std::string_view name) {
+    for (auto* bank : banks)
         for (std::size_t row = 0; row < bank->table().rows.size(); ++row) {
             const auto& own = bank->table().rows[row].name;
             if (boost::iequals(name, own) ||
@@ -92,7 +92,7 @@ std::optional<element> find(const std::vector<const register_bank*>& banks, std:
     return std::nullopt;
 }
 
-element element_asked(const rpc::parameters& p, const std::vector<const register_bank*>& banks,
+element element_asked(const rpc::parameters& p, const std::vector<register_bank*>& banks,
                       const std::string& name) {
     auto found = find(banks, name);
     if (!found) {
@@ -120,24 +120,83 @@ json registers(const rpc::parameters& p) {
     return registers_of(module);
 }
 
-/// "chip0.management.misc_ram.ROUTING_ID": the longest part before a dot that is a module.
-json peek(const rpc::parameters& p) {
-    p.only({"register", "index", "instance"});
+/// A register as a person names it, or one of its fields.
+struct named_register {
+    element at;
+    std::string text;
+    const field_row* field = nullptr;
+
+    register_field bits() const {
+        if (field) return field->field;
+        const auto width = static_cast<std::uint8_t>(8 * at.bank->table().width);
+        return {static_cast<std::uint16_t>(at.row), 0, width};
+    }
+    std::uint64_t value() const { return bits().get(at.value()); }
+};
+
+const field_row* field_of(const element& at, std::string_view name) {
+    std::vector<std::string_view> known;
+    for (const auto& field : at.bank->table().fields) {
+        if (field.field.reg != at.row) continue;
+        if (boost::iequals(name, field.name)) return &field;
+        known.push_back(field.name);
+    }
+    throw rpc::error(rpc::code::not_found, fmt::format("register '{}' has no field '{}'  {}",
+                                                       at.declared().name, name,
+                                                       suggest(name, known)));
+}
+
+/// "chip0.management.misc_ram.ROUTING_ID", and ".CHIP" behind it for a field: the longest part
+/// before a dot that is a module, then block, register and field.
+named_register register_asked(const rpc::parameters& p) {
     const auto text = p.text("register");
     for (auto dot = text.rfind('.'); dot != std::string::npos && dot > 0;
          dot = text.rfind('.', dot - 1)) {
         const auto banks = banks_of(text.substr(0, dot));
-        if (!banks.empty()) return to_json(element_asked(p, banks, text.substr(dot + 1)));
+        if (banks.empty()) continue;
+        const auto name = text.substr(dot + 1);
+        const auto last = name.rfind('.');
+        // "A.B" is register B of block A, or field B of register A.
+        const auto is_block = [&](const auto* bank) {
+            return boost::iequals(name.substr(0, last), bank->table().block);
+        };
+        if (last == std::string::npos || std::ranges::any_of(banks, is_block))
+            return {element_asked(p, banks, name), text};
+        const auto at = element_asked(p, banks, name.substr(0, last));
+        return {at, text, field_of(at, name.substr(last + 1))};
     }
     banks_asked(text.substr(0, text.rfind('.')));  // says which modules there are
-    return {};
+    throw rpc::error(rpc::code::not_found, fmt::format("'{}' names no register", text));
+}
+
+json peek(const rpc::parameters& p) {
+    p.only({"register", "index", "instance"});
+    const auto asked = register_asked(p);
+    auto result = to_json(asked.at);
+    result["value"] = asked.value();
+    if (asked.field) result["field"] = asked.field->name;
+    return result;
+}
+
+json poke(const rpc::parameters& p) {
+    p.only({"register", "index", "instance", "value"});
+    const auto asked = register_asked(p);
+    const auto bits = asked.bits();
+    const auto value = p.number("value");
+    if (value > bits.mask() >> bits.lsb)
+        p.wrong("value", fmt::format("at most {:#x}", bits.mask() >> bits.lsb));
+    asked.at.bank->set(bits, value, asked.at.index, asked.at.instance);
+    if (asked.value() != value)
+        throw rpc::error(rpc::code::failed,
+                         fmt::format("'{}' keeps no value: its model computes it", asked.text));
+    return json::object();
 }
 
 }  // namespace
 
 json registers_of(const std::string& module) {
     json all = json::array();
-    for (const auto* bank : banks_of(module))
+    for (auto* bank : banks_of(module))
         for (std::size_t row = 0; row < bank->table().rows.size(); ++row)
             all.push_back(to_json({bank, row}));
     return all;
@@ -158,7 +217,8 @@ void add_register_methods(control& methods) {
         "registers", "module, name, index: of an array (0), instance (0)",
         "A module's registers: offset, value, fields, who used them, how well they are known.",
         [](const auto& p, auto&) { return registers(p); });
-    methods.peek_registers([](const auto& p) { return peek(p); });
+    methods.reach_registers([](const auto& p) { return peek(p); },
+                            [](const auto& p) { return poke(p); });
 }
 
 }  // namespace trn

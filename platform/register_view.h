@@ -8,8 +8,8 @@
 
 namespace trn {
 
-/// The registers of all modules for tools: `list registers`, the method `registers`, and `peek` of
-/// a register by its name.
+/// The registers of all modules for tools: `list registers`, the method `registers`, and `peek` and
+/// `poke` of a register or a field by its name.
 void add_register_methods(control& methods);
 
 /// Every register of the module's banks, as `inspect` shows them; an empty array when it has none.

@@ -46,7 +46,7 @@ std::string reader::replaced(const config::node& value, const parameters& point)
         if (end == std::string::npos || found == point.end()) {
             std::vector<std::string_view> known;
             for (const auto& [parameter, _] : point) known.push_back(parameter);
-            value.report(mistake::not_a_choice, fmt::format("the matrix has no '{}'", name),
+            value.report(mistake::not_a_choice, fmt::format("nothing here has the name '{}'", name),
                          suggest(name, known));
             return "";
         }
@@ -153,6 +153,15 @@ location reader::place(std::string_view key) const {
     if (auto* good = std::get_if<location>(&result)) return *good;
     value.report(mistake::not_a_choice, std::get<std::string>(result));
     return {};
+}
+
+std::vector<std::string> reader::texts(std::string_view key) const {
+    std::vector<std::string> all;
+    const auto value = map_.find(key);
+    if (!value) return all;
+    for (const auto& item : value.is_list() ? value.items() : std::vector{value})
+        all.push_back(replaced(item, *point_));
+    return all;
 }
 
 std::vector<reader> reader::list(std::string_view key) const {

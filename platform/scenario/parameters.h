@@ -49,6 +49,8 @@ public:
         return has(key) ? choice<E>(key) : otherwise;
     }
     reader map(std::string_view key) const { return {map_.at(key), *point_}; }
+    /// A list of texts, of which one may stand by itself; none without the key.
+    std::vector<std::string> texts(std::string_view key) const;
     /// One reader per item of a list of mappings.
     std::vector<reader> list(std::string_view key) const;
 

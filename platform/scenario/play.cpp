@@ -25,6 +25,7 @@ void check_failure(const step& one, const device_error& wrong) {
 }  // namespace
 
 void play(const step& one, world& on, const progress& to) {
+    on.tell = &to;
     to.at(one, trn_now(on.device));
     if (trace::on()) trace::event("scenario", "step", {{"text", one.text}});
     try {

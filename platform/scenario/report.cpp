@@ -65,7 +65,8 @@ std::string_view word(outcome::verdict what) {
 
 std::string place_text(const scenario& what, const outcome& how) {
     if (how.where.line == 0) return what.file;
-    return fmt::format("{}:{}:{}", what.file, how.where.line, how.where.column);
+    return fmt::format("{}:{}:{}", how.file.empty() ? what.file : how.file, how.where.line,
+                       how.where.column);
 }
 
 std::string escaped(std::string_view text) {

@@ -62,6 +62,7 @@ json to_json(const outcome& how) {
     return {{"what", how.what},
             {"message", how.message},
             {"step", how.step},
+            {"file", how.file},
             {"line", how.where.line},
             {"column", how.where.column},
             {"log", how.log},
@@ -83,6 +84,7 @@ outcome outcome_of(const json& told) {
             .message = told["message"],
             .step = told["step"],
             .where = {told["line"], told["column"], 1},
+            .file = told["file"],
             .log = told["log"],
             .first_step_s = told["first_step_s"],
             .wall_s = told["wall_s"],
@@ -129,6 +131,7 @@ void job::take(const json& message) {
         if (result_.step.empty()) result_.first_step_s = process_->seconds();
         result_.step = message["step"];
         result_.where = {message["line"], message["column"], 1};
+        result_.file = message["file"];
         result_.timeline.push_back({message["step"], message["line"], message["simulated_ns"]});
     } else if (message.contains("backtrace")) {
         backtrace_ = "died in\n" + source_of(message["backtrace"]);
@@ -294,6 +297,7 @@ std::vector<std::vector<std::size_t>> groups_of(std::span<const scenario> all, b
 void progress::at(const step& current, std::uint64_t simulated_ns) const {
     timeline_.push_back({current.text, current.where.line, simulated_ns});
     send_line(pipe_, {{"step", current.text},
+                      {"file", current.file},
                       {"line", current.where.line},
                       {"column", current.where.column},
                       {"simulated_ns", simulated_ns}});

@@ -25,6 +25,7 @@ struct outcome {
     std::string message;      ///< why; "" when passed
     std::string step;         ///< the step that did not come out, or during which it ended
     config::place where;      ///< of that step
+    std::string file = {};    ///< of that place: the scenario's, or one that it includes
     std::string log;          ///< what the run printed, its last 256 KiB
     double first_step_s = 0;  ///< wall clock from its process's start to its first own step
     double wall_s = 0;        ///< of its own steps; what it shares with others is not counted

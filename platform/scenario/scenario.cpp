@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+
+#include "platform/scenario/book.h"
 
 namespace trn::scenario {
 
@@ -34,13 +37,6 @@ std::vector<parameters> points_of(const config::node& matrix) {
         points = std::move(longer);
     }
     return points;
-}
-
-std::vector<step> read_steps(const config::node& list, const parameters& point) {
-    std::vector<step> steps;
-    if (!list) return steps;
-    for (const auto& item : list.items()) steps.push_back(read_step(item, point));
-    return steps;
 }
 
 std::vector<misuse::policy_choice> read_misuse(const config::node& root, const reader& r) {
@@ -76,8 +72,10 @@ std::string beginning_of(const scenario& s, const reader& r) {
                        s.steps.empty() ? "" : s.steps.front().shared);
 }
 
-scenario read_point(const config::node& root, const std::string& file, const parameters& point) {
+scenario read_point(book& from, const std::string& file, const parameters& point) {
+    const auto root = from.root();
     const reader r(root, point);
+    from.begin_point();
     scenario s;
     s.file = file;
     s.name = r.text("scenario");
@@ -94,8 +92,8 @@ scenario read_point(const config::node& root, const std::string& file, const par
                      1e9;
     s.memory_limit = r.offset("memory_limit", default_memory_limit);
     s.misuse = read_misuse(root, r);
-    s.steps = read_steps(root.at("steps"), point);
-    s.expectations = read_steps(root.find("expectations"), point);
+    s.steps = from.read(root.at("steps"), point);
+    s.expectations = from.read(root.find("expectations"), point);
     s.beginning = beginning_of(s, r);
     return s;
 }
@@ -103,20 +101,25 @@ scenario read_point(const config::node& root, const std::string& file, const par
 }  // namespace
 
 std::vector<scenario> load(const std::filesystem::path& file, diagnostics& problems) {
-    const auto document = config::document::load(file, problems);
-    const auto root = document.root();
-    if (!root.is_map()) {
-        root.report(mistake::wrong_shape, "a scenario is a mapping");
-        return {};
-    }
-    root.only({"scenario", "tags", "board", "set", "firmware", "seed", "time_limit", "wall_limit",
-               "memory_limit", "misuse", "matrix", "steps", "expectations"},
-              "a scenario");
+    const auto from = std::make_shared<book>(file);
+    const auto root = from->root();
     std::vector<scenario> all;
-    for (const auto& point : points_of(root.find("matrix"))) {
-        all.push_back(read_point(root, file.string(), point));
-        if (!problems.empty()) break;  // the other points have the same mistakes
+    if (root.is_map()) {
+        root.only({"scenario", "tags", "board", "set", "firmware", "seed", "time_limit",
+                   "wall_limit", "memory_limit", "misuse", "matrix", "include", "sequences",
+                   "steps", "expectations"},
+                  "a scenario");
+        from->read_sequences();
+        const bool only_for_others = root.find("sequences") && !root.find("scenario");
+        if (!only_for_others)
+            for (const auto& point : points_of(root.find("matrix"))) {
+                all.push_back(read_point(*from, file.string(), point));
+                if (!from->problems().empty()) break;  // the other points have the same mistakes
+            }
+    } else {
+        root.report(mistake::wrong_shape, "a scenario is a mapping");
     }
+    for (const auto& one : from->problems().list()) problems.add(one);
     return all;
 }
 

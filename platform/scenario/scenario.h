@@ -25,10 +25,11 @@ public:
 /// One line of a scenario, read and checked. Its work runs in a process of the host CPU.
 struct step {
     config::place where;
-    std::string text;  ///< "copy host to hbm0@0x1000000, 65537 bytes"
-    std::function<void(world&)> work;
-    std::optional<trn_status> fails;            ///< what the device call must come to
-    std::string saying;                         ///< and what its sentence must contain
+    std::string file = {};  ///< of `where`
+    std::string text = {};  ///< "copy host to hbm0@0x1000000, 65537 bytes"
+    std::function<void(world&)> work = {};
+    std::optional<trn_status> fails = {};            ///< what the device call must come to
+    std::string saying = {};                    ///< and what its sentence must contain
     std::optional<misuse::rule> provokes = {};  ///< expects that this rule was broken
     std::string shared = {};  ///< the same in two scenarios: one may do it for both; "": never
 };
@@ -59,7 +60,7 @@ std::vector<scenario> load(const std::filesystem::path& file, diagnostics& probl
 /// \throws config_error when there is no such thing
 std::vector<std::filesystem::path> find_files(const std::filesystem::path& where);
 
-/// Reads one item of `steps`.
+/// Reads one item of `steps` that is no call of a sequence.
 step read_step(const config::node& item, const parameters& point);
 
 }  // namespace trn::scenario

@@ -538,29 +538,47 @@ action read_inject(const reader& r) {
             [params](world& w) { call(w, "inject", params); }};
 }
 
+/// A register or field by its name, or an address of a space: what `peek` and `poke` reach.
+struct target {
+    std::string text;
+    json params;
+};
+
+json register_params(const reader& r) {
+    return {{"register", r.text("register")},
+            {"index", r.number("index", word_max, 0)},
+            {"instance", r.number("instance", word_max, 0)}};
+}
+
+target read_target(const reader& r, const char* width) {
+    if (r.has("register")) return {r.text("register"), register_params(r)};
+    return {fmt::format("{} {:#x}", r.text("space"), r.number("address")),
+            {{"space", r.text("space")},
+             {"address", r.number("address")},
+             {width, r.number("width", 8, 4)}}};
+}
+
 action read_peek(const reader& r) {
-    r.only({"space", "address", "width", "equals", "mask"});
+    r.only({"register", "index", "instance", "space", "address", "width", "equals", "mask", "as"});
     const auto mask = r.number("mask", any, any);
-    const auto equals = r.number("equals");
-    const json params{{"space", r.text("space")},
-                      {"address", r.number("address")},
-                      {"size", r.number("width", 8, 4)}};
-    return {fmt::format("peek {} {:#x}", r.text("space"), r.number("address")), [=](world& w) {
-                const auto value = call(w, "peek", params).value("value", std::uint64_t{0});
-                if ((value & mask) != (equals & mask))
+    const auto name = r.text("as", "");
+    const bool checked = r.has("equals") || name.empty();
+    const auto equals = checked ? r.number("equals") : 0;
+    const auto from = read_target(r, "size");
+    return {"peek " + from.text, [=](world& w) {
+                const auto value = call(w, "peek", from.params).value("value", std::uint64_t{0});
+                if (!name.empty()) w.captured[name] = fmt::format("{:#x}", value & mask);
+                if (checked && (value & mask) != (equals & mask))
                     throw step_failure(
                         fmt::format("it is {:#x} instead of {:#x}", value & mask, equals & mask));
             }};
 }
 
 action read_poke(const reader& r) {
-    r.only({"space", "address", "width", "value"});
-    const json params{{"space", r.text("space")},
-                      {"address", r.number("address")},
-                      {"width", r.number("width", 8, 4)},
-                      {"value", r.number("value")}};
-    return {fmt::format("poke {} {:#x}", r.text("space"), r.number("address")),
-            [=](world& w) { call(w, "poke", params); }};
+    r.only({"register", "index", "instance", "space", "address", "width", "value"});
+    auto to = read_target(r, "width");
+    to.params["value"] = r.number("value");
+    return {"poke " + to.text, [=](world& w) { call(w, "poke", to.params); }};
 }
 
 /// What a console printed and no step has consumed.
@@ -570,7 +588,7 @@ std::string unread(const console_log::output& output, std::uint64_t from) {
 }
 
 action read_expect_uart(const reader& r) {
-    r.only({"module", "text", "matches", "within"});
+    r.only({"module", "text", "matches", "within", "as"});
     const auto within = r.time("within", 0);
     const auto module = r.text("module", "");
     const bool plain = r.has("text");
@@ -582,6 +600,11 @@ action read_expect_uart(const reader& r) {
         r.node().at("matches").report(mistake::not_a_choice,
                                       fmt::format("no regular expression: {}", wrong.what()));
     }
+    const auto names = r.texts("as");
+    if (names.size() > expression.mark_count())
+        r.node().at("as").report(mistake::out_of_range,
+                                 fmt::format("the expression has {} groups in ( ) to take them from",
+                                             expression.mark_count()));
     return {
         fmt::format("expect '{}' on the UART", wanted), [=](world& w) {
             const auto& consoles = w.control.consoles();
@@ -601,6 +624,8 @@ action read_expect_uart(const reader& r) {
                 } else {
                     if (!std::regex_search(text, found, expression)) return false;
                     end = static_cast<std::size_t>(found.position() + found.length());
+                    for (std::size_t i = 0; i < names.size(); ++i)
+                        w.captured[names[i]] = found.str(i + 1);
                 }
                 from = output->printed - text.size() + end;
                 return true;
@@ -653,24 +678,44 @@ action read_expect_misuse(const reader& r) {
             wanted.has(0) ? std::nullopt : rule};
 }
 
+std::uint64_t counter_of(world& w, const std::string& module, const std::string& counter) {
+    const auto names_of = [](const json& map) {
+        std::vector<std::string> names;
+        for (const auto& [name, value] : map.items()) names.push_back(name);
+        return names;
+    };
+    const auto all = call(w, "statistics", {{"module", module}});
+    if (!all.contains(module))
+        throw step_failure(fmt::format("no module '{}' has counters  {}", module,
+                                       suggest(module, names_of(call(w, "statistics", {})))));
+    if (!all[module].contains(counter))
+        throw step_failure(fmt::format("'{}' has no counter '{}'  {}", module, counter,
+                                       suggest(counter, names_of(all[module]))));
+    return all[module][counter];
+}
+
 action read_expect(const reader& r) {
-    r.only({"module", "counter", "misuse", "equals", "at_least", "at_most", "within"});
+    r.only({"module", "counter", "misuse", "register", "index", "instance", "equals", "at_least",
+            "at_most", "within"});
     if (r.has("misuse")) return read_expect_misuse(r);
-    const auto module = r.text("module"), counter = r.text("counter");
     const auto wanted = read_range(r);
     const auto within = r.time("within", 0);
-    return {
-        fmt::format("expect {} of {} to be {}", counter, module, wanted.text()), [=](world& w) {
-            std::uint64_t value = 0;
-            const auto look = [&] {
-                const auto all = call(w, "statistics", {{"module", module}});
-                if (!all.contains(module) || !all[module].contains(counter))
-                    throw step_failure(fmt::format("'{}' has no counter '{}'", module, counter));
-                value = all[module][counter];
-                return wanted.has(value);
-            };
-            if (!w.wait_for(within, look)) throw step_failure(fmt::format("it is {}", value));
-        }};
+    const auto expect = [&](const std::string& what, std::function<std::uint64_t(world&)> value) {
+        return action{fmt::format("expect {} to be {}", what, wanted.text()), [=](world& w) {
+                          std::uint64_t found = 0;
+                          if (!w.wait_for(within, [&] { return wanted.has(found = value(w)); }))
+                              throw step_failure(fmt::format("it is {0} ({0:#x})", found));
+                      }};
+    };
+    if (r.has("register")) {
+        const auto params = register_params(r);
+        return expect(r.text("register"), [params](world& w) {
+            return call(w, "peek", params).value("value", std::uint64_t{0});
+        });
+    }
+    const auto module = r.text("module"), counter = r.text("counter");
+    return expect(fmt::format("{} of {}", counter, module),
+                  [=](world& w) { return counter_of(w, module, counter); });
 }
 
 // --- All chips of the machine

@@ -17,6 +17,8 @@
 
 namespace trn::scenario {
 
+class progress;
+
 /// What steps act on: the device through the driver stub, the platform through its control methods.
 class world {
 public:
@@ -40,6 +42,8 @@ public:
     std::optional<network> cards;                    ///< likewise
     std::optional<collective_group> group;           ///< once a step has made a collective
     std::map<std::string, std::uint64_t> uart_read;  ///< bytes of each console that a step consumed
+    std::map<std::string, std::string> captured;     ///< by name: what `as` of steps kept
+    const progress* tell = nullptr;                  ///< for steps that consist of steps
 
     /// Lets simulated time pass; at least `nanoseconds`.
     void sleep(std::uint64_t nanoseconds) { device.check(trn_sleep(device, nanoseconds)); }

@@ -331,6 +331,7 @@ json control::peek(const parameters& p) {
 }
 
 json control::poke(const parameters& p) {
+    if (p.has("register") && poke_register_) return poke_register_(p);
     p.only({"space", "address", "data", "value", "width"});
     auto& to = space(p);
     const auto address = p.number("address");
@@ -386,12 +387,14 @@ json control::bus_access(const parameters& p, bool write) {
 
 void control::add_memory_methods() {
     methods_.add("peek",
-                 "space, address, size: bytes (4; at most 1 MiB) | register: MODULE.NAME, index, "
-                 "instance",
+                 "space, address, size: bytes (4; at most 1 MiB) | register: MODULE.NAME or "
+                 "MODULE.NAME.FIELD, index, instance",
                  "Reads without side effects: 'data' in hexadecimal, and 'value' (little endian) "
                  "up to 8 bytes.",
                  [this](const auto& p, auto&) { return peek(p); });
-    methods_.add("poke", "space, address, data: hexadecimal | value, width: 1, 2, 4 or 8 (4)",
+    methods_.add("poke",
+                 "space, address, data: hexadecimal | value, width: 1, 2, 4 or 8 (4) | register: as "
+                 "of peek, value, index, instance",
                  "Writes without the side effects of a bus access.",
                  [this](const auto& p, auto&) { return poke(p); });
     methods_.add("bus_read", "space, address, width: 1, 2, 4 or 8 (4)",

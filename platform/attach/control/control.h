@@ -39,9 +39,12 @@ public:
     /// What `list` can list, and how.
     void add_list(std::string what, std::function<rpc::json()> list);
 
-    /// What `peek` does with a parameter `register`: a register is not of this folder's world.
-    void peek_registers(std::function<rpc::json(const rpc::parameters&)> peek) {
+    /// What `peek` and `poke` do with a parameter `register`: a register is not of this folder's
+    /// world.
+    using register_method = std::function<rpc::json(const rpc::parameters&)>;
+    void reach_registers(register_method peek, register_method poke) {
         peek_register_ = std::move(peek);
+        poke_register_ = std::move(poke);
     }
 
     /// A call from inside the process, between two slices. Throws rpc::error. Methods that wait
@@ -83,7 +86,7 @@ private:
     console_log consoles_;
     rpc::method_table methods_;
     std::map<std::string, std::function<rpc::json()>> lists_;
-    std::function<rpc::json(const rpc::parameters&)> peek_register_;
+    register_method peek_register_, poke_register_;
     std::map<rpc::caller*, std::set<run_loop::goal_id>> waits_;
     std::map<std::string, std::set<rpc::caller*>, std::less<>> subscribers_;
     std::function<bool()> ready_;  ///< of the modules that there are

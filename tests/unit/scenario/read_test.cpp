@@ -89,6 +89,95 @@ TEST_F(ScenarioFile, NeedsItsOwnKeysOnly) {
     EXPECT_THAT(mistakes(), ElementsAre("2:1:E11", "1:1:E9"));
 }
 
+/// A file beside the scenario's.
+struct IncludedFile {
+    const std::filesystem::path path = std::filesystem::path(testing::TempDir()) /
+                                       ("read_test." + std::to_string(getpid()) + ".inc.yaml");
+    explicit IncludedFile(const std::string& text) { std::ofstream(path) << text; }
+    ~IncludedFile() { std::filesystem::remove(path); }
+    std::string name() const { return path.filename().string(); }
+};
+
+TEST_F(ScenarioFile, WritesSequencesOutWithTheirParameters) {
+    const IncludedFile other(
+        "sequences:\n  pause:\n    parameters: {long: , more: 2 us}\n"
+        "    steps:\n      - wait: ${long}\n      - wait: ${more}\n");
+    const auto all = read(head() + "include: [" + other.name() +
+                          "]\nmatrix: {t: [1 us, 7 us]}\n"
+                          "sequences:\n  twice:\n    steps:\n"
+                          "      - sequence: {name: pause, with: {long: '${t}'}}\n"
+                          "      - sequence: {name: pause, with: {long: 5 us, more: 6 us}}\n"
+                          "steps:\n  - sequence: {name: twice}\n");
+    EXPECT_THAT(mistakes(), ElementsAre());
+    ASSERT_EQ(all.size(), 2u);
+    std::vector<std::string> texts;
+    for (const auto& one : all[1].steps) texts.push_back(one.text);
+    EXPECT_THAT(texts, ElementsAre("pause: wait 7000 ns", "pause: wait 2000 ns",
+                                   "pause: wait 5000 ns", "pause: wait 6000 ns"));
+    EXPECT_EQ(all[1].steps[0].file, other.path.string());
+    EXPECT_EQ(all[1].steps[0].where.line, 5);
+}
+
+TEST_F(ScenarioFile, WithSequencesAloneHasNothingToRun) {
+    EXPECT_TRUE(read("sequences:\n  a:\n    steps: [wait: 1 us]\n").empty());
+    EXPECT_THAT(mistakes(), ElementsAre());
+}
+
+TEST_F(ScenarioFile, NamesTheMistakesInCallsOfSequences) {
+    read(head() +
+         "sequences:\n"
+         "  pause:\n    parameters: {long: }\n    steps: [wait: '${long}']\n"  // 4 to 6
+         "  round: {steps: [sequence: {name: about}]}\n"                       // 7
+         "  about: {steps: [sequence: {name: round}]}\n"                       // 8
+         "include: [no_such_file.yaml]\n"                                      // 9
+         "steps:\n"                                                            // 10
+         "  - sequence: {name: puase}\n"                                       // 11: unknown
+         "  - sequence: {name: pause}\n"                                       // 12: not given
+         "  - sequence: {name: pause, with: {long: 1 us, length: 1 us}}\n"     // 13: no such
+         "  - sequence: {name: round}\n");                                     // 14: a cycle
+    EXPECT_THAT(mistakes(),
+                ElementsAre("9:11:E1", "11:15:E10", "12:15:E14", "13:48:E12", "8:29:E52"));
+    EXPECT_THAT(problems.list()[4].message, HasSubstr("round > about > round"));
+    EXPECT_THAT(problems.list()[1].suggestion, HasSubstr("did you mean 'pause'"));
+}
+
+TEST_F(ScenarioFile, MayNotIncludeItself) {
+    const IncludedFile other("include: [read_test." + std::to_string(getpid()) + ".inc.yaml]\n");
+    read(head() + "include: [" + other.name() + "]\nsteps: [wait: 1 us]\n");
+    EXPECT_THAT(mistakes(), ElementsAre("1:11:E52"));
+}
+
+TEST_F(ScenarioFile, DefinesASequenceOnce) {
+    const IncludedFile other("sequences:\n  a: {steps: [wait: 1 us]}\n");
+    read(head() + "include: [" + other.name() +
+         "]\nsequences:\n  a: {steps: [wait: 1 us]}\nsteps: [wait: 1 us]\n");
+    EXPECT_THAT(mistakes(), ElementsAre("2:3:E35"));
+}
+
+TEST_F(ScenarioFile, HasABoundedNumberOfSteps) {
+    std::string text = head() + "sequences:\n  s0: {steps: [wait: 1 us, wait: 1 us]}\n";
+    for (int i = 1; i <= 30; ++i) {
+        const auto inner = "sequence: {name: s" + std::to_string(i - 1) + "}";
+        text += "  s" + std::to_string(i) + ": {steps: [" + inner + ", " + inner + "]}\n";
+    }
+    read(text + "steps: [sequence: {name: s30}]\n");
+    EXPECT_THAT(mistakes(), ElementsAre("4:28:E50"));
+}
+
+TEST_F(ScenarioFile, CapturesOnlyWhatItsExpressionHas) {
+    read(head() + "steps:\n  - expect_uart: {matches: 'port (.)', as: [port, lanes]}\n");
+    EXPECT_THAT(mistakes(), ElementsAre("4:44:E22"));
+}
+
+TEST_F(ScenarioFile, ReadsStepsThatUseCapturesWhenTheyAreKnown) {
+    const auto all = read(head() +
+                          "steps:\n  - expect_uart: {matches: 'takes (.*)', as: time}\n"
+                          "  - wait: ${time}\n  - wait: ${tmie}\n");
+    EXPECT_THAT(mistakes(), ElementsAre("6:11:E26"));
+    ASSERT_EQ(all.size(), 1u);
+    EXPECT_EQ(all[0].steps[1].text, "a step that uses what was captured");
+}
+
 TEST_F(ScenarioFile, IsFoundInFoldersInTheOrderOfNames) {
     namespace fs = std::filesystem;
     const auto folder = fs::path(testing::TempDir()) / "find_test";
