@@ -141,9 +141,9 @@ const field_row* field_of(const element& at, std::string_view name) {
         if (boost::iequals(name, field.name)) return &field;
         known.push_back(field.name);
     }
-    throw rpc::error(rpc::code::not_found, fmt::format("register '{}' has no field '{}'  {}",
-                                                       at.declared().name, name,
-                                                       suggest(name, known)));
+    throw rpc::error(rpc::code::not_found,
+                     fmt::format("register '{}' has no field '{}'  {}", at.declared().name, name,
+                                 suggest(name, known)));
 }
 
 /// "chip0.management.misc_ram.ROUTING_ID", and ".CHIP" behind it for a field: the longest part
@@ -193,6 +193,11 @@ json poke(const rpc::parameters& p) {
 }
 
 }  // namespace
+
+register_handle find_register(const json& named) {
+    const auto asked = register_asked({"peek", named});
+    return {[asked] { return asked.value(); }, [at = asked.at] { return at.bank->use(at.row); }};
+}
 
 json registers_of(const std::string& module) {
     json all = json::array();

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "platform/misuse/misuse.h"
 #include "platform/scenario/parameters.h"
+#include "platform/scenario/scenario.h"
 #include "platform/scenario/world.h"
 
 // What the readers of steps share.
@@ -21,10 +23,19 @@ struct action {
     std::function<void(world&)> work;
     std::optional<misuse::rule> provokes = {};
     std::string shared = {};  ///< as of a step
+    bool drives = true;       ///< likewise
 };
 
 inline constexpr std::uint64_t any = ~std::uint64_t{0};
 inline constexpr std::uint64_t word_max = 0xffffffff;
+
+/// A control method. \throws step_failure
+nlohmann::json call(world& w, std::string_view method, const nlohmann::json& params);
+
+/// `at_least` and `at_most` as rates.
+figure read_rate_figure(const reader& r, std::string name);
+/// Reports it. \throws step_failure when it is outside its bounds
+void measure(world& w, const figure& what);
 
 /// HBM goes through its BAR window: the DMA engine cannot vouch for its own work.
 std::vector<std::uint8_t> read_memory(world& w, const location& from, std::uint64_t size);

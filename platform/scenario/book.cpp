@@ -5,7 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "platform/scenario/action.h"
+#include "platform/scenario/condition.h"
 #include "platform/scenario/play.h"
 #include "platform/scenario/world.h"
 
@@ -43,8 +46,7 @@ void book::include(const config::document& from, std::vector<fs::path>& chain) {
             item.report(mistake::unreadable_file,
                         fmt::format("there is no file '{}'", file.string()));
         } else if (included_.insert(known).second) {
-            const auto& next =
-                documents_.emplace_back(config::document::load(file, problems_));
+            const auto& next = documents_.emplace_back(config::document::load(file, problems_));
             next.root().only({"include", "sequences"}, "an included file");
             chain.push_back(known);
             include(next, chain);
@@ -87,11 +89,17 @@ void book::read_item(const config::node& item, const scope& in, std::vector<step
     }
     if (uses_captured(item)) return out.push_back(read_later(item, in));
     if (item.is_map() && item.find("sequence")) return write_out(item, in, out);
-    auto one = read_step(item, in.values);
+    auto one = read_one(item, in);
     one.file = item.file();
     if (!in.inside.empty()) one.text = fmt::format("{}: {}", in.inside.back()->name, one.text);
     note_captures(item, in);
     out.push_back(std::move(one));
+}
+
+step book::read_one(const config::node& item, const scope& in) {
+    if (item.is_map() && item.find("together")) return read_branches(item, in);
+    if (item.is_map() && item.find("figure")) return read_figure(item, in);
+    return read_step(item, in.values);
 }
 
 /// `sequence: {name: N, with: {...}}`: its steps in its place.
@@ -133,9 +141,8 @@ parameters book::arguments(const reader& call, const sequence& callee, const sco
             known.push_back(name);
             const auto given = with ? with.find(name) : config::node{};
             if (!given && !otherwise.is_scalar())
-                call.node().report(
-                    mistake::missing_parameter,
-                    fmt::format("sequence '{}' needs '{}'", callee.name, name));
+                call.node().report(mistake::missing_parameter,
+                                   fmt::format("sequence '{}' needs '{}'", callee.name, name));
             else
                 all.emplace_back(name, reader::replaced(given ? given : otherwise, in.values));
         }
@@ -148,6 +155,110 @@ parameters book::arguments(const reader& call, const sequence& callee, const sco
                     suggest(name, known));
     all.insert(all.end(), in.values.begin(), in.values.end());
     return all;
+}
+
+// --- Branches
+
+namespace {
+
+/// One after the other, unless another branch has failed: the first failure is what is told.
+void play_branch(const std::vector<step>& steps, world& on, const progress& tell) {
+    for (const auto& one : steps) {
+        if (on.failed) return;
+        try {
+            play(one, on, tell);
+        } catch (...) {
+            if (!std::exchange(on.failed, true)) tell.at(one, trn_now(on.device));
+            throw;
+        }
+    }
+}
+
+}  // namespace
+
+/// `together: {NAME: STEPS, ...}`: begin at the same time; goes on when all are done.
+step book::read_branches(const config::node& item, const scope& in) {
+    item.only({"together"}, "this step");
+    const auto list = item.at("together");
+    std::vector<std::vector<step>> branches;
+    std::vector<std::string> names;
+    for (const auto& [name, _, steps] : list.entries()) {
+        names.push_back(name);
+        branches.push_back(read_list(steps, in));
+        for (auto& each : branches.back()) each.text = fmt::format("{}: {}", name, each.text);
+    }
+    if (branches.size() > most_branches)
+        list.report(mistake::bad_count, fmt::format("at most {} branches", most_branches));
+    step one;
+    one.where = item.key_place("together");
+    one.text = fmt::format("together {}", fmt::join(names, ", "));
+    one.drives = false;
+    one.work = [branches](world& w) {
+        const auto& tell = *w.tell;
+        std::size_t next = 0;
+        w.hosts.run_each(std::vector<std::size_t>(branches.size(), 0),
+                         [&](auto, auto&) { play_branch(branches[next++], w, tell); });
+    };
+    for (const auto& branch : branches)
+        for (const auto& each : branch)
+            one.provokes.insert(one.provokes.end(), each.provokes.begin(), each.provokes.end());
+    return one;
+}
+
+// --- Figures
+
+/// The simulated time that steps take, or the rate at which they move `bytes`; a counter or a
+/// register; a value that was captured.
+step book::read_figure(const config::node& item, const scope& in) {
+    item.only({"figure"}, "this step");
+    const reader r(item.at("figure"), in.values);
+    r.only({"name", "unit", "time_of", "bytes", "value", "register", "index", "instance", "module",
+            "counter", "at_least", "at_most"});
+    step one;
+    one.where = item.key_place("figure");
+    one.drives = false;
+    figure wanted{r.text("name"), 0, r.text("unit", "")};
+    one.text = wanted.name;
+    const auto bounds = [&](auto&& read) {
+        if (r.has("at_least")) wanted.least = read("at_least");
+        if (r.has("at_most")) wanted.most = read("at_most");
+    };
+    const auto number = [&](std::string_view key) { return r.real(key); };
+    if (r.has("value")) {
+        bounds(number);
+        wanted.value = r.real("value");
+        one.work = [wanted](world& w) { measure(w, wanted); };
+        return one;
+    }
+    if (!r.has("time_of")) {
+        bounds(number);
+        one.work = [wanted, number = read_number(r)](world& w) {
+            auto found = wanted;
+            found.value = static_cast<double>(number(w)());
+            measure(w, found);
+        };
+        return one;
+    }
+    const auto bytes = r.has("bytes") ? r.size("bytes") : 0;
+    if (bytes != 0)
+        wanted = read_rate_figure(r, wanted.name);
+    else
+        bounds([&](std::string_view key) { return static_cast<double>(r.time(key)) * 1e-3; });
+    if (wanted.unit.empty()) wanted.unit = "us";
+    const auto steps = read_list(r.node().at("time_of"), in);
+    for (const auto& each : steps)
+        one.provokes.insert(one.provokes.end(), each.provokes.begin(), each.provokes.end());
+    one.work = [=, place = one](world& w) {
+        const auto& tell = *w.tell;
+        const auto begin = sc_core::sc_time_stamp();
+        for (const auto& each : steps) play(each, w, tell);
+        tell.at(place, trn_now(w.device));
+        const auto ns = static_cast<double>((sc_core::sc_time_stamp() - begin).value()) / 1000;
+        auto found = wanted;
+        found.value = bytes != 0 ? static_cast<double>(bytes) / ns : ns * 1e-3;
+        measure(w, found);
+    };
+    return one;
 }
 
 // --- What a run captures
@@ -186,6 +297,7 @@ step book::read_later(const config::node& item, const scope& in) {
     one.where = item.where();
     one.file = item.file();
     one.text = "a step that uses what was captured";
+    one.drives = false;
     one.work = [self = shared_from_this(), item, in](world& w) {
         scope now = in;
         for (const auto& [name, value] : w.captured) now.values.emplace_back(name, value);

@@ -19,6 +19,7 @@ namespace trn::scenario {
 class book : public std::enable_shared_from_this<book> {
 public:
     static constexpr std::size_t most_steps = 10'000;  ///< of one scenario, sequences written out
+    static constexpr std::size_t most_branches = 64;   ///< of one `together`
 
     /// \throws config_error when the file is no YAML at all
     explicit book(const std::filesystem::path& file);
@@ -49,8 +50,11 @@ private:
     void define(const config::node& all);
     void read_item(const config::node& item, const scope& in, std::vector<step>& out);
     std::vector<step> read_list(const config::node& list, const scope& in);
+    step read_one(const config::node& item, const scope& in);
     void write_out(const config::node& item, const scope& in, std::vector<step>& out);
     parameters arguments(const reader& call, const sequence& callee, const scope& in) const;
+    step read_branches(const config::node& item, const scope& in);
+    step read_figure(const config::node& item, const scope& in);
     step read_later(const config::node& item, const scope& in);
     bool uses_captured(const config::node& value) const;
     void note_captures(const config::node& item, const scope& in);

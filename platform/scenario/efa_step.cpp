@@ -60,26 +60,26 @@ action read_efa(const reader& r) {
     const auto pattern = all ? r.choice<network_pattern>("pattern") : network_pattern::next;
     const auto from = all ? "" : r.text("from"), to = all ? "" : r.text("to");
     const auto status = r.has("status") ? r.choice<efa_status>("status") : efa_status::ok;
-    const auto least = r.rate("at_least", 0), most = r.rate("at_most", any);
+    const bool bounded = r.has("at_least") || r.has("at_most");
     const auto who = all ? "all cards" : from + " and " + to;
-    return {
-        fmt::format("{}: EFA {}", who, how.what == network_operation::write ? "writes" : "reads"),
-        [=](world& w) {
-            if (!w.chips) w.chips.emplace(w.hosts);  // whose memories are used
-            if (!w.cards) w.cards.emplace(w.board, w.hosts, w.seed);
-            const auto pairs = all ? w.cards->all(pattern)
-                                   : network::pairs{{w.cards->find(from), w.cards->find(to)}};
-            const auto [ns, found] = w.cards->run(pairs, how);
-            if (found != static_cast<std::uint32_t>(status))
-                throw step_failure(fmt::format("the status is {}", found));
-            if (status != efa_status::ok) return;
-            w.cards->check(pairs, how);
-            if (least == 0 && most == any) return;
-            const auto rate = static_cast<std::uint64_t>(w.cards->sustained(pairs, how) * 1e9);
-            if (rate < least || rate > most)
-                throw step_failure(
-                    fmt::format("it is {:.1f} GB/s", static_cast<double>(rate) * 1e-9));
-        }};
+    const auto wanted = read_rate_figure(
+        r,
+        fmt::format("{}: EFA {}", who, how.what == network_operation::write ? "writes" : "reads"));
+    return {wanted.name, [=](world& w) {
+                if (!w.chips) w.chips.emplace(w.hosts);  // whose memories are used
+                if (!w.cards) w.cards.emplace(w.board, w.hosts, w.seed);
+                const auto pairs = all ? w.cards->all(pattern)
+                                       : network::pairs{{w.cards->find(from), w.cards->find(to)}};
+                const auto [ns, found] = w.cards->run(pairs, how);
+                if (found != static_cast<std::uint32_t>(status))
+                    throw step_failure(fmt::format("the status is {}", found));
+                if (status != efa_status::ok) return;
+                w.cards->check(pairs, how);
+                if (!bounded) return;
+                auto figure = wanted;
+                figure.value = w.cards->sustained(pairs, how);
+                measure(w, figure);
+            }};
 }
 
 }  // namespace trn::scenario

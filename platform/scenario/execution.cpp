@@ -69,8 +69,9 @@ void set_misuse_policies(const scenario& what, const execution_options& options)
 void excuse_what_is_expected(const scenario& what) {
     for (const auto* list : {&what.steps, &what.expectations})
         for (const auto& one : *list)
-            if (one.provokes && misuse::policy_of(*one.provokes) == misuse::policy::fail)
-                misuse::set_policy(*one.provokes, misuse::policy::log);
+            for (const auto& rule : one.provokes)
+                if (misuse::policy_of(rule) == misuse::policy::fail)
+                    misuse::set_policy(rule, misuse::policy::log);
 }
 
 std::string broken_rules() {
@@ -103,6 +104,7 @@ private:
     scenario_hosts hosts_;
     std::function<void(world&)> part_;
     std::optional<std::string> failure_;
+    const world* on_ = nullptr;
     bool begun_ = false;
     sc_core::sc_event next_;
 };
@@ -118,6 +120,7 @@ session::session(const kind_list& kinds, const platform_options& options, std::u
 
 void session::play(device& chip, std::uint64_t seed) {
     world all(chip, hosts_, board_.methods(), seed, &board_);
+    on_ = &all;
     while (part_) {
         try {
             std::exchange(part_, {})(all);
@@ -140,6 +143,7 @@ std::string session::run(const std::function<void(world&)>& part, std::uint64_t 
     if (failure_) return *failure_;
     if (how.what == stop_reason::kind::paused) return {};
     fmt::print("{}\n", board_.loop().stall_report());
+    for (const auto& what : on_->waits) fmt::print("  a step waits for {}\n", what);
     return how.what == stop_reason::kind::time_limit
                ? fmt::format("not done after {} simulated (time_limit)",
                              to_text(sc_core::sc_time_stamp()))

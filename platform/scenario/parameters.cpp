@@ -102,6 +102,16 @@ std::int32_t reader::signed_number(std::string_view key) const {
     return 0;
 }
 
+double reader::real(std::string_view key) const {
+    const auto value = at(key);
+    if (!value) return 0;
+    const auto text = replaced(value, *point_);
+    // What was captured may be hexadecimal.
+    const auto whole = config::parse_unsigned(text);
+    if (const auto* good = std::get_if<std::uint64_t>(&whole)) return static_cast<double>(*good);
+    return accept(value, config::parse_real(text));
+}
+
 bool reader::flag(std::string_view key, bool otherwise) const {
     const auto value = map_.find(key);
     if (!value) return otherwise;

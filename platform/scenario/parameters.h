@@ -35,6 +35,7 @@ public:
     std::uint64_t number(std::string_view key, std::uint64_t most = ~std::uint64_t{0}) const;
     std::uint64_t number(std::string_view key, std::uint64_t most, std::uint64_t otherwise) const;
     std::int32_t signed_number(std::string_view key) const;
+    double real(std::string_view key) const;
     bool flag(std::string_view key, bool otherwise) const;
     std::uint64_t size(std::string_view key) const;                             ///< bytes
     std::uint64_t offset(std::string_view key, std::uint64_t otherwise) const;  ///< number or size

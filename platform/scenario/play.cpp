@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <span>
 
 #include "platform/kernel/trace.h"
@@ -22,6 +23,26 @@ void check_failure(const step& one, const device_error& wrong) {
             fmt::format("it had to fail saying '{}', but: {}", one.saying, wrong.what()));
 }
 
+/// A step's turn at the driver stub, which is not made for two at a time.
+class driver_turn {
+public:
+    explicit driver_turn(world& on) : on_(on) {
+        ++on_.drivers_waiting;
+        while (on_.driver_busy) sc_core::wait(on_.driver_free);
+        --on_.drivers_waiting;
+        on_.driver_busy = true;
+    }
+    ~driver_turn() {
+        on_.driver_busy = false;
+        if (on_.drivers_waiting != 0) on_.driver_free.notify(sc_core::SC_ZERO_TIME);
+    }
+    driver_turn(const driver_turn&) = delete;
+    driver_turn& operator=(const driver_turn&) = delete;
+
+private:
+    world& on_;
+};
+
 }  // namespace
 
 void play(const step& one, world& on, const progress& to) {
@@ -29,6 +50,8 @@ void play(const step& one, world& on, const progress& to) {
     to.at(one, trn_now(on.device));
     if (trace::on()) trace::event("scenario", "step", {{"text", one.text}});
     try {
+        std::optional<driver_turn> turn;
+        if (one.drives) turn.emplace(on);
         one.work(on);
     } catch (const device_error& wrong) {
         return check_failure(one, wrong);

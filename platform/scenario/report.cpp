@@ -86,6 +86,30 @@ std::string escaped(std::string_view text) {
     return out;
 }
 
+namespace {
+
+nlohmann::json figures_json(const outcome& how) {
+    auto list = nlohmann::json::array();
+    for (const auto& one : how.figures) {
+        nlohmann::json shown{{"name", one.name}, {"value", one.value}, {"unit", one.unit}};
+        if (one.least) shown["at_least"] = *one.least;
+        if (one.most) shown["at_most"] = *one.most;
+        list.push_back(std::move(shown));
+    }
+    return list;
+}
+
+std::string figures_junit(const outcome& how) {
+    if (how.figures.empty()) return "";
+    std::string out = "    <properties>\n";
+    for (const auto& one : how.figures)
+        out += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", escaped(one.name),
+                           escaped(one.text()));
+    return out + "    </properties>\n";
+}
+
+}  // namespace
+
 std::string repeat_command(const scenario& what) {
     const auto number = what.name.rfind(" #");  // of --repeat
     return fmt::format("trnvp test {} --name {}", in_quotes(what.file),
@@ -93,13 +117,16 @@ std::string repeat_command(const scenario& what) {
 }
 
 std::string to_text(const scenario& what, const outcome& how) {
+    std::string figures;
+    for (const auto& one : how.figures)
+        figures += fmt::format("      {}: {}\n", one.name, one.text());
     if (passed(how))
-        return fmt::format("pass  {:<56} {:>8.2f} s, simulated {}{}\n", what.name, how.wall_s,
+        return fmt::format("pass  {:<56} {:>8.2f} s, simulated {}{}\n{}", what.name, how.wall_s,
                            time_text(how.simulated_ns),
-                           how.trace_digest == 0 ? "" : ", trace " + digest_text(how));
-    return fmt::format("FAIL  {}\n    {}: {}{}{}\n{}    again: {}\n", what.name,
+                           how.trace_digest == 0 ? "" : ", trace " + digest_text(how), figures);
+    return fmt::format("FAIL  {}\n    {}: {}{}{}\n{}{}    again: {}\n", what.name,
                        place_text(what, how), how.step, how.step.empty() ? "" : ": ", how.message,
-                       tail(how.log), repeat_command(what));
+                       figures, tail(how.log), repeat_command(what));
 }
 
 std::string summary(std::span<const outcome> all) {
@@ -133,7 +160,8 @@ nlohmann::json to_json(std::span<const scenario> all, std::span<const outcome> h
                         {"first_step_s", how[i].first_step_s},
                         {"wall_s", how[i].wall_s},
                         {"simulated_ns", how[i].simulated_ns},
-                        {"trace_digest", digest_text(how[i])}});
+                        {"trace_digest", digest_text(how[i])},
+                        {"figures", figures_json(how[i])}});
     return list;
 }
 
@@ -147,12 +175,14 @@ std::string to_junit(std::span<const scenario> all, std::span<const outcome> how
     for (std::size_t i = 0; i < all.size(); ++i) {
         out += fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"",
                            escaped(all[i].file), escaped(all[i].name), how[i].wall_s);
+        const auto figures = figures_junit(how[i]);
         if (passed(how[i])) {
-            out += "/>\n";
+            out += figures.empty() ? "/>\n" : ">\n" + figures + "  </testcase>\n";
             continue;
         }
+        out += ">\n" + figures;
         out += fmt::format(
-            ">\n    <failure type=\"{}\" message=\"{}: {}: {}\"/>\n"
+            "    <failure type=\"{}\" message=\"{}: {}: {}\"/>\n"
             "    <system-out>{}</system-out>\n  </testcase>\n",
             word(how[i].what), escaped(place_text(all[i], how[i])), escaped(how[i].step),
             escaped(how[i].message), escaped(how[i].log));

@@ -58,8 +58,25 @@ json to_json(const std::vector<outcome::begun>& timeline) {
     return list;
 }
 
+json to_json(const figure& what) {
+    json told{{"name", what.name}, {"value", what.value}, {"unit", what.unit}};
+    if (what.least) told["least"] = *what.least;
+    if (what.most) told["most"] = *what.most;
+    return told;
+}
+
+figure figure_of(const json& told) {
+    figure what{told["name"], told["value"], told["unit"]};
+    if (told.contains("least")) what.least = told["least"].get<double>();
+    if (told.contains("most")) what.most = told["most"].get<double>();
+    return what;
+}
+
 json to_json(const outcome& how) {
+    auto figures = json::array();
+    for (const auto& one : how.figures) figures.push_back(to_json(one));
     return {{"what", how.what},
+            {"figures", figures},
             {"message", how.message},
             {"step", how.step},
             {"file", how.file},
@@ -80,6 +97,8 @@ std::vector<outcome::begun> timeline_of(const json& told) {
 }
 
 outcome outcome_of(const json& told) {
+    std::vector<figure> figures;
+    for (const auto& one : told["figures"]) figures.push_back(figure_of(one));
     return {.what = told["what"],
             .message = told["message"],
             .step = told["step"],
@@ -90,7 +109,8 @@ outcome outcome_of(const json& told) {
             .wall_s = told["wall_s"],
             .simulated_ns = told["simulated_ns"],
             .trace_digest = told["trace_digest"],
-            .timeline = timeline_of(told["timeline"])};
+            .timeline = timeline_of(told["timeline"]),
+            .figures = std::move(figures)};
 }
 
 /// One process at work, which has a token: on one scenario, or on what several share. The latter
@@ -133,6 +153,8 @@ void job::take(const json& message) {
         result_.where = {message["line"], message["column"], 1};
         result_.file = message["file"];
         result_.timeline.push_back({message["step"], message["line"], message["simulated_ns"]});
+    } else if (message.contains("figure")) {
+        result_.figures.push_back(figure_of(message["figure"]));
     } else if (message.contains("backtrace")) {
         backtrace_ = "died in\n" + source_of(message["backtrace"]);
     } else if (message.contains("branched")) {
@@ -301,6 +323,10 @@ void progress::at(const step& current, std::uint64_t simulated_ns) const {
                       {"line", current.where.line},
                       {"column", current.where.column},
                       {"simulated_ns", simulated_ns}});
+}
+
+void progress::measured(const figure& what) const {
+    send_line(pipe_, {{"figure", to_json(what)}});
 }
 
 void progress::passed(std::uint64_t simulated_ns, std::uint64_t trace_digest) const {

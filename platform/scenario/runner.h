@@ -37,7 +37,8 @@ struct outcome {
         int line;
         std::uint64_t at_ns;  ///< simulated
     };
-    std::vector<begun> timeline;  ///< its steps in order, those that it shares too
+    std::vector<begun> timeline;       ///< its steps in order, those that it shares too
+    std::vector<figure> figures = {};  ///< in the order in which they were measured
 };
 
 /// What a run tells while it goes on, so that a crash knows its step.
@@ -46,6 +47,7 @@ public:
     explicit progress(int pipe) : pipe_(pipe) {}
 
     void at(const step& current, std::uint64_t simulated_ns) const;
+    void measured(const figure& what) const;
     void passed(std::uint64_t simulated_ns, std::uint64_t trace_digest = 0) const;
     void failed(const std::string& message, std::uint64_t simulated_ns,
                 std::uint64_t trace_digest = 0) const;

@@ -100,15 +100,26 @@ scenario read_point(book& from, const std::string& file, const parameters& point
 
 }  // namespace
 
+std::string figure::text() const {
+    std::string bounds;
+    if (least && most)
+        bounds = fmt::format(" ({:.6g} to {:.6g})", *least, *most);
+    else if (least)
+        bounds = fmt::format(" (at least {:.6g})", *least);
+    else if (most)
+        bounds = fmt::format(" (at most {:.6g})", *most);
+    return fmt::format("{:.6g}{}{}{}", value, unit.empty() ? "" : " ", unit, bounds);
+}
+
 std::vector<scenario> load(const std::filesystem::path& file, diagnostics& problems) {
     const auto from = std::make_shared<book>(file);
     const auto root = from->root();
     std::vector<scenario> all;
     if (root.is_map()) {
-        root.only({"scenario", "tags", "board", "set", "firmware", "seed", "time_limit",
-                   "wall_limit", "memory_limit", "misuse", "matrix", "include", "sequences",
-                   "steps", "expectations"},
-                  "a scenario");
+        root.only(
+            {"scenario", "tags", "board", "set", "firmware", "seed", "time_limit", "wall_limit",
+             "memory_limit", "misuse", "matrix", "include", "sequences", "steps", "expectations"},
+            "a scenario");
         from->read_sequences();
         const bool only_for_others = root.find("sequences") && !root.find("scenario");
         if (!only_for_others)

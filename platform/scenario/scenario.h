@@ -22,16 +22,28 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+/// A value that a run measured, and where it has to be.
+struct figure {
+    std::string name;
+    double value = 0;
+    std::string unit;  ///< "GB/s", "us"; what is counted
+    std::optional<double> least = {}, most = {};
+
+    bool within_bounds() const { return !(least && value < *least) && !(most && value > *most); }
+    std::string text() const;  ///< "57.6 GB/s (54.7 to 58.2)"
+};
+
 /// One line of a scenario, read and checked. Its work runs in a process of the host CPU.
 struct step {
     config::place where;
     std::string file = {};  ///< of `where`
     std::string text = {};  ///< "copy host to hbm0@0x1000000, 65537 bytes"
     std::function<void(world&)> work = {};
-    std::optional<trn_status> fails = {};            ///< what the device call must come to
-    std::string saying = {};                    ///< and what its sentence must contain
-    std::optional<misuse::rule> provokes = {};  ///< expects that this rule was broken
+    std::optional<trn_status> fails = {};     ///< what the device call must come to
+    std::string saying = {};                  ///< and what its sentence must contain
+    std::vector<misuse::rule> provokes = {};  ///< expects that these rules were broken
     std::string shared = {};  ///< the same in two scenarios: one may do it for both; "": never
+    bool drives = true;       ///< uses the driver stub, which does one thing after the other
 };
 
 /// What is done on a board, at one point of the matrix (doc/scenarios.md).

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <regex>
+#include <random>
 #include <vector>
 
-#include "platform/misuse/misuse.h"
+#include "platform/kernel/trace.h"
 #include "platform/scenario/action.h"
+#include "platform/scenario/condition.h"
+#include "platform/scenario/runner.h"
 #include "platform/scenario/scenario.h"
 #include "platform/scenario/world.h"
 
@@ -73,6 +75,26 @@ void write_memory(world& w, const location& to, const std::vector<std::uint8_t>&
             trn_window_write(w.device, to.number, to.offset, bytes.data(), bytes.size()));
     else
         w.device.check(trn_write(w.device, to.core(w.device), address, bytes.data(), bytes.size()));
+}
+
+nlohmann::json call(world& w, std::string_view method, const nlohmann::json& params) {
+    try {
+        return w.control.call(method, params);
+    } catch (const rpc::error& wrong) {
+        throw step_failure(wrong.what());
+    }
+}
+
+figure read_rate_figure(const reader& r, std::string name) {
+    figure wanted{std::move(name), 0, "GB/s"};
+    if (r.has("at_least")) wanted.least = static_cast<double>(r.rate("at_least", 0)) * 1e-9;
+    if (r.has("at_most")) wanted.most = static_cast<double>(r.rate("at_most", any)) * 1e-9;
+    return wanted;
+}
+
+void measure(world& w, const figure& what) {
+    w.tell->measured(what);
+    if (!what.within_bounds()) throw step_failure("it is " + what.text());
 }
 
 namespace {
@@ -271,7 +293,11 @@ action read_restart_queue(const reader& r) {
 }
 
 action read_wait(std::uint64_t nanoseconds) {
-    return {fmt::format("wait {} ns", nanoseconds), [=](world& w) { w.sleep(nanoseconds); }};
+    return {fmt::format("wait {} ns", nanoseconds),
+            [=](world& w) { w.sleep(nanoseconds); },
+            {},
+            {},
+            false};
 }
 
 // --- Registers, semaphores
@@ -519,23 +545,70 @@ action read_power(const reader& r) {
 
 // --- The platform's own doors
 
-json call(world& w, std::string_view method, const json& params) {
-    try {
-        return w.control.call(method, params);
-    } catch (const rpc::error& wrong) {
-        throw step_failure(wrong.what());
+/// `*` stands for any part of a name between two dots.
+bool matches(std::string_view pattern, std::string_view name) {
+    if (pattern.empty() || name.empty())
+        return pattern.empty() || pattern == "*" ? name.empty() : false;
+    if (pattern.front() == '*')
+        return matches(pattern.substr(1), name) ||
+               (name.front() != '.' && matches(pattern, name.substr(1)));
+    return pattern.front() == name.front() && matches(pattern.substr(1), name.substr(1));
+}
+
+/// The modules that `pattern` names and that know the fault; `some`: so many of them, drawn with
+/// the scenario's seed.
+std::vector<std::string> faulty_modules(world& w, const std::string& pattern,
+                                        const std::string& fault, std::size_t some) {
+    std::vector<std::string> all, others, faults;
+    for (const auto& one : call(w, "list", {{"what", "faults"}})) {
+        const std::string module = one["module"], name = one["fault"];
+        const bool meant = matches(pattern, module);
+        if (meant) faults.push_back(name);
+        if (name == fault) (meant ? all : others).push_back(module);
     }
+    if (all.empty() && !faults.empty())
+        throw step_failure(
+            fmt::format("{} has no fault '{}'  {}", pattern, fault, suggest(fault, faults)));
+    if (all.empty())
+        throw step_failure(fmt::format("no module '{}' has the fault '{}'  {}", pattern, fault,
+                                       suggest(pattern, others)));
+    if (some > all.size())
+        throw step_failure(fmt::format("only {} modules match {}", all.size(), pattern));
+    std::mt19937_64 random(w.seed);
+    while (some != 0 && all.size() > some)
+        all.erase(all.begin() + static_cast<std::ptrdiff_t>(random() % all.size()));
+    return all;
 }
 
 action read_inject(const reader& r) {
-    r.only({"module", "fault", "with"});
-    json params{{"module", r.text("module")}, {"fault", r.text("fault")}};
+    r.only({"module", "fault", "with", "some", "at", "when"});
+    const auto pattern = r.text("module"), fault = r.text("fault");
+    const auto some = r.number("some", word_max, 0);
+    json arguments = json::object();
     if (r.has("with")) {
         const auto with = r.map("with");
-        for (const auto& key : with.node().keys()) params["arguments"][key] = with.text(key);
+        for (const auto& key : with.node().keys()) arguments[key] = with.text(key);
     }
-    return {fmt::format("inject {} into {}", r.text("fault"), r.text("module")),
-            [params](world& w) { call(w, "inject", params); }};
+    const auto at = r.time("at", 0);
+    const auto when =
+        r.has("when") ? std::optional(read_condition(r.map("when"), 1'000'000'000)) : std::nullopt;
+    return {
+        fmt::format("inject {} into {}{}", fault, pattern,
+                    when ? fmt::format(" when {}", when->text) : ""),
+        [=](world& w) {
+            const auto now = trn_now(w.device);
+            if (at != 0 && at < now) throw step_failure(fmt::format("it is {} ns already", now));
+            if (at != 0) w.sleep(at - now);
+            if (when) await(w, *when);
+            for (const auto& module : faulty_modules(w, pattern, fault, some)) {
+                if (trace::on())
+                    trace::event("scenario", "fault", {{"module", module}, {"fault", fault}});
+                call(w, "inject", {{"module", module}, {"fault", fault}, {"arguments", arguments}});
+            }
+        },
+        when ? when->provokes : std::nullopt,
+        {},
+        false};
 }
 
 /// A register or field by its name, or an address of a space: what `peek` and `poke` reach.
@@ -565,157 +638,46 @@ action read_peek(const reader& r) {
     const bool checked = r.has("equals") || name.empty();
     const auto equals = checked ? r.number("equals") : 0;
     const auto from = read_target(r, "size");
-    return {"peek " + from.text, [=](world& w) {
+    return {"peek " + from.text,
+            [=](world& w) {
                 const auto value = call(w, "peek", from.params).value("value", std::uint64_t{0});
                 if (!name.empty()) w.captured[name] = fmt::format("{:#x}", value & mask);
                 if (checked && (value & mask) != (equals & mask))
                     throw step_failure(
                         fmt::format("it is {:#x} instead of {:#x}", value & mask, equals & mask));
-            }};
+            },
+            {},
+            {},
+            false};
 }
 
 action read_poke(const reader& r) {
     r.only({"register", "index", "instance", "space", "address", "width", "value"});
     auto to = read_target(r, "width");
     to.params["value"] = r.number("value");
-    return {"poke " + to.text, [=](world& w) { call(w, "poke", to.params); }};
+    return {"poke " + to.text, [=](world& w) { call(w, "poke", to.params); }, {}, {}, false};
 }
 
-/// What a console printed and no step has consumed.
-std::string unread(const console_log::output& output, std::uint64_t from) {
-    const auto first = output.printed - output.tail.size();
-    return output.tail.substr(from > first ? from - first : 0);
+/// `expect` fails at once, unless it is given time; `wait` waits.
+action look_for(std::string_view verb, const condition& what) {
+    return {fmt::format("{} {}", verb, what.text),
+            [what](world& w) { await(w, what); },
+            what.provokes,
+            {},
+            false};
+}
+
+action read_expect(const reader& r) {
+    return look_for("expect", read_condition(r, 0));
 }
 
 action read_expect_uart(const reader& r) {
     r.only({"module", "text", "matches", "within", "as"});
-    const auto within = r.time("within", 0);
-    const auto module = r.text("module", "");
-    const bool plain = r.has("text");
-    const auto wanted = r.text(plain ? "text" : "matches");
-    std::regex expression;
-    try {
-        if (!plain) expression = std::regex(wanted);
-    } catch (const std::regex_error& wrong) {
-        r.node().at("matches").report(mistake::not_a_choice,
-                                      fmt::format("no regular expression: {}", wrong.what()));
-    }
-    const auto names = r.texts("as");
-    if (names.size() > expression.mark_count())
-        r.node().at("as").report(mistake::out_of_range,
-                                 fmt::format("the expression has {} groups in ( ) to take them from",
-                                             expression.mark_count()));
-    return {
-        fmt::format("expect '{}' on the UART", wanted), [=](world& w) {
-            const auto& consoles = w.control.consoles();
-            const auto name =
-                !module.empty() || consoles.all().empty() ? module : consoles.all().begin()->first;
-            const auto* output = consoles.find(name);
-            if (!output) throw step_failure(fmt::format("there is no console '{}'", name));
-            auto& from = w.uart_read[name];
-            const bool seen = w.wait_for(within, [&] {
-                const auto text = unread(*output, from);
-                std::smatch found;
-                std::size_t end = 0;
-                if (plain) {
-                    const auto at = text.find(wanted);
-                    if (at == std::string::npos) return false;
-                    end = at + wanted.size();
-                } else {
-                    if (!std::regex_search(text, found, expression)) return false;
-                    end = static_cast<std::size_t>(found.position() + found.length());
-                    for (std::size_t i = 0; i < names.size(); ++i)
-                        w.captured[names[i]] = found.str(i + 1);
-                }
-                from = output->printed - text.size() + end;
-                return true;
-            });
-            if (seen) return;
-            const auto text = unread(*output, from);
-            throw step_failure(fmt::format("it was not printed; unread is: ...{}",
-                                           text.substr(text.size() > 200 ? text.size() - 200 : 0)));
-        }};
+    return look_for("expect", read_text_condition(r));
 }
 
-/// {equals} or {at_least} and {at_most}
-struct range {
-    std::uint64_t least = 0, most = any;
-    std::string text() const {
-        if (least == most) return fmt::format("{}", least);
-        return most == any ? fmt::format("at least {}", least)
-                           : fmt::format("{} to {}", least, most);
-    }
-    bool has(std::uint64_t value) const { return value >= least && value <= most; }
-};
-
-range read_range(const reader& r) {
-    if (r.has("equals")) return {r.number("equals"), r.number("equals")};
-    return {r.number("at_least", any, 0), r.number("at_most", any, any)};
-}
-
-action read_expect_misuse(const reader& r) {
-    const auto name = r.text("misuse"), module = r.text("module", "");
-    const auto wanted = read_range(r);
-    const auto within = r.time("within", 0);
-    const auto rule = misuse::find(name);
-    if (!rule) {
-        std::vector<std::string_view> known;
-        for (const auto& one : misuse::rules)
-            known.push_back(name.starts_with("TRN-") ? one.id : one.name);
-        r.node().at("misuse").report(mistake::not_a_choice,
-                                     fmt::format("there is no misuse rule '{}'", name),
-                                     suggest(name, known));
-        return {};
-    }
-    return {fmt::format("expect misuse {} to be {}", name, wanted.text()),
-            [=](world& w) {
-                const auto count = [&] {
-                    return module.empty() ? misuse::count(*rule) : misuse::count(*rule, module);
-                };
-                if (!w.wait_for(within, [&] { return wanted.has(count()); }))
-                    throw step_failure(fmt::format("it is {}", count()));
-            },
-            wanted.has(0) ? std::nullopt : rule};
-}
-
-std::uint64_t counter_of(world& w, const std::string& module, const std::string& counter) {
-    const auto names_of = [](const json& map) {
-        std::vector<std::string> names;
-        for (const auto& [name, value] : map.items()) names.push_back(name);
-        return names;
-    };
-    const auto all = call(w, "statistics", {{"module", module}});
-    if (!all.contains(module))
-        throw step_failure(fmt::format("no module '{}' has counters  {}", module,
-                                       suggest(module, names_of(call(w, "statistics", {})))));
-    if (!all[module].contains(counter))
-        throw step_failure(fmt::format("'{}' has no counter '{}'  {}", module, counter,
-                                       suggest(counter, names_of(all[module]))));
-    return all[module][counter];
-}
-
-action read_expect(const reader& r) {
-    r.only({"module", "counter", "misuse", "register", "index", "instance", "equals", "at_least",
-            "at_most", "within"});
-    if (r.has("misuse")) return read_expect_misuse(r);
-    const auto wanted = read_range(r);
-    const auto within = r.time("within", 0);
-    const auto expect = [&](const std::string& what, std::function<std::uint64_t(world&)> value) {
-        return action{fmt::format("expect {} to be {}", what, wanted.text()), [=](world& w) {
-                          std::uint64_t found = 0;
-                          if (!w.wait_for(within, [&] { return wanted.has(found = value(w)); }))
-                              throw step_failure(fmt::format("it is {0} ({0:#x})", found));
-                      }};
-    };
-    if (r.has("register")) {
-        const auto params = register_params(r);
-        return expect(r.text("register"), [params](world& w) {
-            return call(w, "peek", params).value("value", std::uint64_t{0});
-        });
-    }
-    const auto module = r.text("module"), counter = r.text("counter");
-    return expect(fmt::format("{} of {}", counter, module),
-                  [=](world& w) { return counter_of(w, module, counter); });
+action read_wait_for(const reader& r) {
+    return look_for("wait for", read_condition(r, 1'000'000'000));
 }
 
 // --- All chips of the machine
@@ -729,20 +691,15 @@ action read_traffic(const reader& r) {
     how.wrap = r.offset("wrap", 0);
     how.descriptor = static_cast<std::uint32_t>(r.offset("descriptor", how.descriptor));
     const bool whole = r.flag("machine", false);  // the bounds are of all chips together
-    const auto least = r.rate("at_least", 0), most = r.rate("at_most", any);
-    const auto text = [](std::uint64_t rate) {
-        return fmt::format("{:.1f} GB/s", static_cast<double>(rate) * 1e-9);
-    };
-    const auto wanted =
-        most == any ? "at least " + text(least) : fmt::format("{} to {}", text(least), text(most));
-    return {fmt::format("{} traffic of {} engines per chip: {}", to_string(pattern), how.engines,
-                        wanted),
-            [=](world& w) {
+    auto wanted =
+        read_rate_figure(r, fmt::format("{} traffic of {} engines per chip{}", to_string(pattern),
+                                        how.engines, whole ? ", of the machine" : ""));
+    return {wanted.name, [=](world& w) {
                 if (!w.chips) w.chips.emplace(w.hosts);
                 const auto chips = whole ? 1 : w.chips->chips().size();
-                const auto rate = static_cast<std::uint64_t>(w.chips->sustained(pattern, how) *
-                                                             1e9 / static_cast<double>(chips));
-                if (rate < least || rate > most) throw step_failure("it is " + text(rate));
+                auto found = wanted;
+                found.value = w.chips->sustained(pattern, how) / static_cast<double>(chips);
+                measure(w, found);
             }};
 }
 
@@ -810,14 +767,19 @@ step read_step(const config::node& item, const parameters& point) {
             return result;
         }
         const auto value = item.find(key);
-        auto does = key == "wait" ? read_wait(reader::time_of(value, point))
+        const auto waits = [&] {
+            return value.is_map() ? read_wait_for(reader(value, point))
+                                  : read_wait(reader::time_of(value, point));
+        };
+        auto does = key == "wait" ? waits()
                                   : kinds[static_cast<std::size_t>(name - names.begin() - 1)].read(
                                         reader(value, point));
         result.where = item.key_place(key);
         result.text = std::move(does.text);
         result.work = std::move(does.work);
-        result.provokes = does.provokes;
+        if (does.provokes) result.provokes = {*does.provokes};
         result.shared = std::move(does.shared);
+        result.drives = does.drives;
     }
     if (found == 0) item.report(mistake::missing_key, "a step needs its kind");
     if (r.has("fails")) result.fails = r.choice<trn_status>("fails");

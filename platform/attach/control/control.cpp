@@ -392,11 +392,12 @@ void control::add_memory_methods() {
                  "Reads without side effects: 'data' in hexadecimal, and 'value' (little endian) "
                  "up to 8 bytes.",
                  [this](const auto& p, auto&) { return peek(p); });
-    methods_.add("poke",
-                 "space, address, data: hexadecimal | value, width: 1, 2, 4 or 8 (4) | register: as "
-                 "of peek, value, index, instance",
-                 "Writes without the side effects of a bus access.",
-                 [this](const auto& p, auto&) { return poke(p); });
+    methods_.add(
+        "poke",
+        "space, address, data: hexadecimal | value, width: 1, 2, 4 or 8 (4) | register: as "
+        "of peek, value, index, instance",
+        "Writes without the side effects of a bus access.",
+        [this](const auto& p, auto&) { return poke(p); });
     methods_.add("bus_read", "space, address, width: 1, 2, 4 or 8 (4)",
                  "One bus access with its side effects; a hart's memory is no bus.",
                  [this](const auto& p, auto&) {

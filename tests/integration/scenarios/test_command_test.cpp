@@ -329,5 +329,131 @@ TEST_F(TestCommand, AnswersScriptsInJson) {
     EXPECT_EQ(all.at(0)["name"], "s");
 }
 
+TEST_F(TestCommand, AMisspeltNameIsAnsweredWithTheNearest) {
+    const auto message = [this](const std::string& step) {
+        const auto how = test(scenario("  - " + step + "\n"));
+        EXPECT_EQ(how.status, 1) << how.output;
+        return how.output;
+    };
+    EXPECT_THAT(message("peek: {register: chip0.udma0.M2S_STAET, equals: 0}"),
+                HasSubstr("did you mean 'M2S_STATE'"));
+    EXPECT_THAT(message("expect: {register: chip0.udma0.M2S_STATE.DTAA, equals: 0}"),
+                HasSubstr("did you mean 'DATA'"));
+    EXPECT_THAT(message("poke: {register: chip0.udma9.M2S_STATE, value: 0}"),
+                HasSubstr("did you mean 'chip0.udma0'"));
+    EXPECT_THAT(message("expect: {module: chip0.udma0, counter: descriptor, equals: 0}"),
+                HasSubstr("did you mean 'descriptors'"));
+    EXPECT_THAT(message("inject: {module: chip0.hbm4, fault: hbm_corrected}"),
+                HasSubstr("did you mean 'chip0.hbm0'"));
+    EXPECT_THAT(message("inject: {module: 'chip*.hbm*', fault: hbm_corected}"),
+                HasSubstr("did you mean 'hbm_corrected'"));
+    EXPECT_THAT(message("wait: {reached: mailbox_srve, hart: chip0.management.cpu}"),
+                HasSubstr("did you mean 'mailbox_serve'"));
+}
+
+TEST_F(TestCommand, PokesAFieldAndLeavesTheOthers) {
+    const auto how = test(scenario(
+        "  - peek: {register: chip0.udma0.M2S_PREFETCH_CFG_3, equals: 0x4181}\n"
+        "  - poke: {register: chip0.udma0.M2S_PREFETCH_CFG_3.BURST, value: 3}\n"
+        "  - peek: {register: chip0.udma0.M2S_PREFETCH_CFG_3, equals: 0x4131, as: all}\n"
+        "  - poke: {register: chip0.udma0.M2S_PREFETCH_CFG_3, instance: 1, value: '${all}'}\n"
+        "  - peek: {register: chip0.udma0.M2S_PREFETCH_CFG_3.BURST, instance: 1, equals: 3}\n"));
+    EXPECT_EQ(how.status, 0) << how.output;
+    const auto wide =
+        test(scenario("  - poke: {register: chip0.udma0.M2S_PREFETCH_CFG_3.BURST, value: 16}\n"));
+    EXPECT_THAT(wide.output, HasSubstr("at most 0xf"));
+}
+
+TEST_F(TestCommand, AWaitThatNeverEndsNamesWhatItWaitedFor) {
+    const auto how = test(
+        scenario("  - boot: {within: 1 s}\n"
+                 "  - wait: {counter: aborts, module: chip0.udma0, at_least: 1, within: 1 ms}\n"));
+    EXPECT_EQ(how.status, 1);
+    EXPECT_THAT(how.output, HasSubstr("s.yaml:6:5: wait for aborts of chip0.udma0 to be at least 1:"
+                                      " waited 1 ms for aborts of chip0.udma0"));
+    EXPECT_THAT(how.output, HasSubstr("it is 0"));
+}
+
+TEST_F(TestCommand, BranchesShareSimulatedTimeAndTheirFirstFailureIsTold) {
+    // 3 ms, not 5: they wait at the same time.
+    const auto together = test(scenario(
+        "  - figure:\n      name: both\n      at_least: 3 ms\n      at_most: 3 ms\n"
+        "      time_of:\n        - together: {a: [wait: 2 ms], b: [wait: 1 ms, wait: 2 ms]}\n"));
+    EXPECT_EQ(together.status, 0) << together.output;
+    const auto failing =
+        test(scenario("  - together:\n"
+                      "      slow: [wait: 1 ms, wait: 1 s]\n"
+                      "      wrong:\n"
+                      "        - peek: {register: chip0.udma0.M2S_STATE, equals: 9}\n"));
+    EXPECT_EQ(failing.status, 1);
+    EXPECT_THAT(failing.output, HasSubstr("s.yaml:8:11: wrong: peek chip0.udma0.M2S_STATE: it is"));
+    EXPECT_THAT(failing.output, testing::Not(HasSubstr("slow: wait 1000000000")));
+}
+
+TEST_F(TestCommand, StepsOfBranchesThatUseTheDriverTakeTurns) {
+    const auto file = scenario(
+        "  - boot: {within: 1 s}\n"
+        "  - together:\n"
+        "      a: [copy: {from: host, to: hbm0@16 MiB, size: 1 MiB, pattern: a}]\n"
+        "      b: [copy: {from: host, to: hbm0@32 MiB, size: 1 MiB, pattern: b}]\n"
+        "      c: [wait: {written: chip0.h2t0.M2S_Q_TAIL_INCREMENT, by: host, every: 1 us}]\n"
+        "  - verify: {at: hbm0@16 MiB, size: 1 MiB, pattern: a}\n"
+        "  - verify: {at: hbm0@32 MiB, size: 1 MiB, pattern: b}\n");
+    const auto digest = [&] {
+        const auto how = test(file + " --json --digest");
+        EXPECT_EQ(how.status, 0) << how.output;
+        return nlohmann::json::parse(how.output)[0]["trace_digest"].get<std::string>();
+    };
+    EXPECT_EQ(digest(), digest());
+}
+
+TEST_F(TestCommand, AFaultGoesToAsManyInstancesAsItShallDrawnWithTheSeed) {
+    const auto hit = [this](int seed, int some) {
+        const auto file = folder / "f.yaml", trace = folder / "f.txt";
+        std::ofstream(file) << "scenario: f\nboard: trn3-chip\nseed: " << seed
+                            << "\nsteps:\n  - inject: {module: 'chip0.hbm*', fault: hbm_corrected,"
+                               " with: {offset: 0x2000000}, some: "
+                            << some << "}\n";
+        const auto how = test(file + " --trace " + trace);
+        EXPECT_EQ(how.status, some > 4 ? 1 : 0) << how.output;
+        const auto text = contents(trace);
+        std::string stacks;
+        for (const auto* stack : {"0", "1", "2", "3"})
+            if (text.find(std::string("fault module=\"chip0.hbm") + stack) != std::string::npos)
+                stacks += stack;
+        return stacks;
+    };
+    EXPECT_EQ(hit(1, 0), "0123");
+    std::set<std::string> drawn;
+    for (const int seed : {1, 2, 3, 4, 5}) {
+        drawn.insert(hit(seed, 2));
+        EXPECT_EQ(drawn.rbegin()->size(), 2u);
+    }
+    EXPECT_GT(drawn.size(), 1u);
+    EXPECT_EQ(hit(1, 2), hit(1, 2));
+    EXPECT_EQ(hit(1, 5), "");
+}
+
+TEST_F(TestCommand, ReportsFiguresWithTheirBounds) {
+    const auto file = scenario(
+        "  - figure: {name: a pause, at_least: 1 us, at_most: 3 us, time_of: [wait: 2 us]}\n"
+        "  - figure: {name: moved <, bytes: 1 kB, at_most: 1 GB/s, time_of: [wait: 2 us]}\n"
+        "  - figure: {name: aborts, module: chip0.udma0, counter: aborts, at_least: 1}\n");
+    const auto how = test(file + " --json --junit " + (folder / "j.xml"));
+    EXPECT_EQ(how.status, 1);  // the last one
+    const auto figures = nlohmann::json::parse(how.output)[0]["figures"];
+    ASSERT_EQ(figures.size(), 3u);
+    EXPECT_EQ(figures[0], (nlohmann::json{{"name", "a pause"},
+                                          {"value", 2.0},
+                                          {"unit", "us"},
+                                          {"at_least", 1.0},
+                                          {"at_most", 3.0}}));
+    EXPECT_EQ(figures[1]["value"], 0.5);
+    EXPECT_EQ(figures[1]["unit"], "GB/s");
+    EXPECT_THAT(contents(folder / "j.xml"),
+                HasSubstr("<property name=\"moved &lt;\" value=\"0.5 GB/s (at most 1)\"/>"));
+    EXPECT_THAT(test(file).output, HasSubstr("aborts: it is 0 (at least 1)"));
+}
+
 }  // namespace
 }  // namespace trn::test

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/scenario/condition.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+#include <regex>
+#include <utility>
+#include <vector>
+
+#include "platform/kernel/time_text.h"
+#include "platform/register_view.h"
+#include "platform/scenario/action.h"
+#include "platform/scenario/functions.h"
+#include "platform/scenario/scenario.h"
+
+namespace trn::config {
+
+template <>
+struct choices<initiator::kind> {
+    using enum initiator::kind;
+    static constexpr std::array list{
+        choice<initiator::kind>{"host", host},
+        choice<initiator::kind>{"firmware", firmware},
+        choice<initiator::kind>{"dma", dma},
+        choice<initiator::kind>{"tools", nobody},
+    };
+};
+
+}  // namespace trn::config
+
+namespace trn::scenario {
+
+std::string range::text() const {
+    if (least == most) return fmt::format("{}", least);
+    return most == any ? fmt::format("at least {}", least) : fmt::format("{} to {}", least, most);
+}
+
+range read_range(const reader& r, range otherwise) {
+    if (r.has("equals")) return {r.number("equals"), r.number("equals")};
+    return {r.number("at_least", any, otherwise.least), r.number("at_most", any, otherwise.most)};
+}
+
+namespace {
+
+using rpc::json;
+
+/// A number that is looked at now and then, or when `changed` says so.
+class number_watch final : public watch {
+public:
+    number_watch(range wanted, std::function<std::uint64_t()> value,
+                 const sc_core::sc_event* changed = nullptr)
+        : wanted_(wanted), value_(std::move(value)), changed_(changed) {}
+    bool there() override { return wanted_.has(found_ = value_()); }
+    std::string found() const override {
+        return found_ < 10 ? fmt::format("it is {}", found_)
+                           : fmt::format("it is {0} ({0:#x})", found_);
+    }
+    const sc_core::sc_event* changed() const override { return changed_; }
+
+private:
+    range wanted_;
+    std::function<std::uint64_t()> value_;
+    const sc_core::sc_event* changed_;
+    std::uint64_t found_ = 0;
+};
+
+condition number_condition(const reader& r, const std::string& what, const look& begin,
+                           range otherwise = {}) {
+    const auto wanted = read_range(r, otherwise);
+    return {fmt::format("{} to be {}", what, wanted.text()),
+            [=](world& w) { return std::make_unique<number_watch>(wanted, begin(w)); }};
+}
+
+std::vector<std::string> names_of(const json& map) {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : map.items()) names.push_back(name);
+    return names;
+}
+
+/// One counter of a module, without asking all the others.
+class one_counter final : public statistics {
+public:
+    explicit one_counter(std::string_view name) : name_(name) {}
+    void count(std::string_view counter, std::uint64_t value) override {
+        if (counter == name_) found = value;
+    }
+    std::optional<std::uint64_t> found;
+
+private:
+    std::string_view name_;
+};
+
+std::function<std::uint64_t()> counter_of(world& w, const std::string& module,
+                                          const std::string& counter) {
+    const auto* of = dynamic_cast<publishes_statistics*>(sc_core::sc_find_object(module.c_str()));
+    if (of == nullptr)
+        throw step_failure(fmt::format("no module '{}' has counters  {}", module,
+                                       suggest(module, names_of(call(w, "statistics", {})))));
+    return [&w, of, module, counter] {
+        one_counter asked(counter);
+        of->publish(asked);
+        if (asked.found) return *asked.found;
+        const auto known = call(w, "statistics", {{"module", module}})[module];
+        throw step_failure(fmt::format("'{}' has no counter '{}'  {}", module, counter,
+                                       suggest(counter, names_of(known))));
+    };
+}
+
+condition read_misuse(const reader& r) {
+    const auto name = r.text("misuse"), module = r.text("module", "");
+    const auto rule = misuse::find(name);
+    if (!rule) {
+        std::vector<std::string_view> known;
+        for (const auto& one : misuse::rules)
+            known.push_back(name.starts_with("TRN-") ? one.id : one.name);
+        r.node().at("misuse").report(mistake::not_a_choice,
+                                     fmt::format("there is no misuse rule '{}'", name),
+                                     suggest(name, known));
+        return {};
+    }
+    auto result = number_condition(r, "misuse " + name, [=](world&) {
+        return [=] { return module.empty() ? misuse::count(*rule) : misuse::count(*rule, module); };
+    });
+    if (!read_range(r).has(0)) result.provokes = rule;
+    return result;
+}
+
+json register_named(const reader& r, std::string_view key) {
+    return {{"register", r.text(key)},
+            {"index", r.number("index", word_max, 0)},
+            {"instance", r.number("instance", word_max, 0)}};
+}
+
+register_handle find(const json& named) {
+    try {
+        return find_register(named);
+    } catch (const rpc::error& wrong) {
+        throw step_failure(wrong.what());
+    }
+}
+
+condition read_register(const reader& r) {
+    return number_condition(r, r.text("register"), read_number(r));
+}
+
+/// Accesses of software that wrote a register, from now on: doorbells.
+condition read_written(const reader& r) {
+    const auto by = r.has("by") ? std::optional(r.choice<initiator::kind>("by")) : std::nullopt;
+    return number_condition(r, "writes of " + r.text("written"),
+                            [named = register_named(r, "written"), by](world&) {
+                                const auto count = [use = find(named).use, by] {
+                                    std::uint64_t sum = 0;
+                                    const auto all = use();
+                                    for (std::size_t who = 0; who < all.by.size(); ++who)
+                                        if (!by || who == static_cast<std::size_t>(*by))
+                                            sum += all.by[who].writes;
+                                    return sum;
+                                };
+                                return [count, before = count()] { return count() - before; };
+                            },
+                            {1, any});
+}
+
+// --- Consoles
+
+/// What a console printed and no step has consumed.
+std::string unread(const console_log::output& output, std::uint64_t from) {
+    const auto first = output.printed - output.tail.size();
+    return output.tail.substr(from > first ? from - first : 0);
+}
+
+struct wanted_text {
+    std::string text;
+    std::optional<std::regex> expression = {};
+    std::vector<std::string> names = {};  ///< of what its groups match
+};
+
+class text_watch final : public watch {
+public:
+    text_watch(world& w, const std::string& module, wanted_text wanted)
+        : world_(w), wanted_(std::move(wanted)), changed_(w.printed()) {
+        const auto& consoles = w.control.consoles();
+        const auto name =
+            !module.empty() || consoles.all().empty() ? module : consoles.all().begin()->first;
+        output_ = consoles.find(name);
+        if (output_ == nullptr)
+            throw step_failure(
+                fmt::format("there is no console '{}'  {}", name, suggest(name, known(consoles))));
+        from_ = &w.uart_read[name];
+    }
+    bool there() override {
+        const auto text = unread(*output_, *from_);
+        std::size_t end = 0;
+        if (!wanted_.expression) {
+            const auto at = text.find(wanted_.text);
+            if (at == std::string::npos) return false;
+            end = at + wanted_.text.size();
+        } else {
+            std::smatch found;
+            if (!std::regex_search(text, found, *wanted_.expression)) return false;
+            end = static_cast<std::size_t>(found.position() + found.length());
+            for (std::size_t i = 0; i < wanted_.names.size(); ++i)
+                world_.captured[wanted_.names[i]] = found.str(i + 1);
+        }
+        *from_ = output_->printed - text.size() + end;
+        return true;
+    }
+    std::string found() const override {
+        const auto text = unread(*output_, *from_);
+        return fmt::format("it was not printed; unread is: ...{}",
+                           text.substr(text.size() > 200 ? text.size() - 200 : 0));
+    }
+    const sc_core::sc_event* changed() const override { return &changed_; }
+
+private:
+    static std::vector<std::string> known(const console_log& consoles) {
+        std::vector<std::string> names;
+        for (const auto& [name, _] : consoles.all()) names.push_back(name);
+        return names;
+    }
+    world& world_;
+    wanted_text wanted_;
+    const sc_core::sc_event& changed_;
+    const console_log::output* output_;
+    std::uint64_t* from_;
+};
+
+condition read_printed(const reader& r, bool plain, std::string_view key) {
+    const auto module = r.text("module", "");
+    wanted_text wanted{r.text(key)};
+    try {
+        if (!plain) wanted.expression.emplace(wanted.text);
+    } catch (const std::regex_error& wrong) {
+        r.node().at(key).report(mistake::not_a_choice,
+                                fmt::format("no regular expression: {}", wrong.what()));
+    }
+    wanted.names = r.texts("as");
+    const auto groups = wanted.expression ? wanted.expression->mark_count() : 0;
+    if (wanted.names.size() > groups)
+        r.node().at("as").report(
+            mistake::out_of_range,
+            fmt::format("the expression has {} groups in ( ) to take them from", groups));
+    return {fmt::format("'{}' on the UART", wanted.text),
+            [=](world& w) { return std::make_unique<text_watch>(w, module, wanted); }};
+}
+
+// --- Firmware
+
+condition read_reached(const reader& r) {
+    const auto function = r.text("reached"), hart = r.text("hart");
+    const auto wanted = read_range(r, {1, any});
+    return {fmt::format("{} of {} to be reached", function, hart),
+            [=](world& w) { return watch_function(w, hart, function, wanted); }};
+}
+
+condition read_kind(const reader& r) {
+    if (r.has("register")) return read_register(r);
+    if (r.has("written")) return read_written(r);
+    if (r.has("misuse")) return read_misuse(r);
+    if (r.has("printed")) return read_printed(r, true, "printed");
+    if (r.has("matches")) return read_printed(r, false, "matches");
+    if (r.has("reached")) return read_reached(r);
+    return number_condition(r, fmt::format("{} of {}", r.text("counter"), r.text("module")),
+                            read_number(r));
+}
+
+}  // namespace
+
+condition read_condition(const reader& r, std::uint64_t within) {
+    r.only({"register", "index", "instance", "written", "by", "module", "counter", "misuse",
+            "printed", "matches", "as", "reached", "hart", "equals", "at_least", "at_most",
+            "within", "every"});
+    auto result = read_kind(r);
+    result.how = {r.time("within", within), r.time("every", patience{}.every)};
+    if (result.how.every == 0)
+        r.node().at("every").report(mistake::out_of_range, "time has to pass between two looks");
+    return result;
+}
+
+look read_number(const reader& r) {
+    if (r.has("register"))
+        return [named = register_named(r, "register")](world&) { return find(named).value; };
+    const auto module = r.text("module"), counter = r.text("counter");
+    return [=](world& w) { return counter_of(w, module, counter); };
+}
+
+condition read_text_condition(const reader& r) {
+    const bool plain = r.has("text");
+    auto result = read_printed(r, plain, plain ? "text" : "matches");
+    result.how.within = r.time("within", 0);
+    return result;
+}
+
+void await(world& w, const condition& what) {
+    const auto looks = what.begin(w);
+    if (w.wait_for(what.how, *looks, what.text)) return;
+    if (what.how.within == 0) throw step_failure(looks->found());
+    fmt::print("waited for {}\n{}\n", what.text, w.control.loop().stall_report());
+    throw step_failure(
+        fmt::format("waited {} for {}: {}",
+                    to_text(sc_core::sc_time(static_cast<double>(what.how.within), sc_core::SC_NS)),
+                    what.text, looks->found()));
+}
+
+}  // namespace trn::scenario

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "platform/misuse/misuse.h"
+#include "platform/scenario/parameters.h"
+#include "platform/scenario/world.h"
+
+namespace trn::scenario {
+
+/// {equals}, or {at_least} and {at_most}.
+struct range {
+    std::uint64_t least = 0, most = ~std::uint64_t{0};
+    std::string text() const;
+    bool has(std::uint64_t value) const { return value >= least && value <= most; }
+};
+range read_range(const reader& r, range otherwise = {});
+
+/// Something of the platform that a scenario looks at or waits for: a register, a counter, writes
+/// of a register, a misuse rule, a line of a console, a function of firmware.
+struct condition {
+    std::string text;  ///< "downs of wire3 to be 1"
+    /// What it looks at begins here: firmware reaches a function from now on.
+    std::function<std::unique_ptr<watch>(world&)> begin;
+    patience how = {};
+    std::optional<misuse::rule> provokes = {};  ///< expects that this rule is broken
+};
+
+/// Reads a mapping that is a condition with `within` and `every`.
+condition read_condition(const reader& r, std::uint64_t within);
+/// The same for `expect_uart`, which calls `printed` `text`.
+condition read_text_condition(const reader& r);
+
+/// The number that a mapping names, looked up once and then asked for.
+using look = std::function<std::function<std::uint64_t()>(world&)>;
+look read_number(const reader& r);
+
+/// Waits for it. \throws step_failure when it has not come in time; the log says who waits for what
+void await(world& w, const condition& what);
+
+}  // namespace trn::scenario

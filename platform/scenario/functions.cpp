@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/scenario/functions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <span>
+#include <systemc>
+#include <vector>
+
+#include "platform/debug/harts.h"
+#include "platform/loader/elf.h"
+#include "platform/platform.h"
+#include "platform/scenario/scenario.h"
+
+namespace trn::scenario {
+
+namespace {
+
+/// Where a function begins, and the code that is there when its program is what runs.
+struct entry {
+    std::uint64_t pc = 0;
+    std::vector<std::byte> code;
+};
+
+constexpr std::size_t compared_bytes = 16;
+
+std::vector<std::byte> code_at(const elf_program& program, std::uint64_t pc) {
+    for (const auto& segment : program.segments) {
+        if (pc < segment.address || pc - segment.address >= segment.bytes.size()) continue;
+        const auto from = std::span(segment.bytes).subspan(pc - segment.address);
+        const auto code = std::as_bytes(from.first(std::min(from.size(), compared_bytes)));
+        return {code.begin(), code.end()};
+    }
+    return {};
+}
+
+/// Of every program of the board that has it.
+std::vector<entry> find_function(const platform& board, const std::string& name) {
+    std::vector<entry> all;
+    std::vector<std::string> known;
+    for (const auto& file : programs_of(board.modules().board())) try {
+            const auto program = read_elf(file.string());
+            for (const auto& [symbol, _] : program.symbols) known.push_back(symbol);
+            if (const auto pc = program.symbol(name)) all.push_back({*pc, code_at(program, *pc)});
+        } catch (const elf_error&) {
+            continue;  // an image that is no ELF file: its programs lie beside it
+        }
+    if (all.empty())
+        throw step_failure(
+            fmt::format("no firmware has a function '{}'  {}", name, suggest(name, known)));
+    return all;
+}
+
+debug_target& find_hart(const std::string& name) {
+    std::vector<std::string> known;
+    for (const auto& one : find_harts()) {
+        if (one.name == name) return *one.target;
+        known.push_back(one.name);
+    }
+    throw step_failure(fmt::format("there is no hart '{}'  {}", name, suggest(name, known)));
+}
+
+}  // namespace
+
+/// The breakpoints of a hart; all steps that wait for it share them.
+class hart_watch {
+public:
+    explicit hart_watch(debug_target& hart) : hart_(hart) {
+        hart_.on_stop([this] { stopped(); });
+    }
+    void add(std::uint64_t pc) {
+        if (users_[pc]++ == 0) hart_.add_breakpoint(pc);
+    }
+    void remove(std::uint64_t pc) {
+        if (--users_[pc] == 0) hart_.remove_breakpoint(pc);
+    }
+    std::uint64_t reached(const entry& where) const {
+        const auto found = reached_.find({where.pc, where.code});
+        return found == reached_.end() ? 0 : found->second;
+    }
+    const sc_core::sc_event& changed() const { return changed_; }
+
+private:
+    void stopped() {
+        if (hart_.last_stop().why != debug_target::stop_kind::breakpoint) return;
+        const auto pc = hart_.read_register(debug_target::pc).value_or(0);
+        std::vector<std::byte> code(compared_bytes);
+        code.resize(hart_.memory().peek(pc, code));
+        ++reached_[{pc, code}];
+        changed_.notify(sc_core::SC_ZERO_TIME);
+        hart_.resume(false);
+    }
+
+    debug_target& hart_;
+    std::map<std::uint64_t, unsigned> users_;
+    std::map<std::pair<std::uint64_t, std::vector<std::byte>>, std::uint64_t> reached_;
+    sc_core::sc_event changed_;
+};
+
+namespace {
+
+class function_watch final : public watch {
+public:
+    function_watch(hart_watch& hart, std::vector<entry> entries, range wanted)
+        : hart_(hart), entries_(std::move(entries)), wanted_(wanted) {
+        for (const auto& one : entries_) hart_.add(one.pc);
+        before_ = reached();
+    }
+    ~function_watch() override {
+        for (const auto& one : entries_) hart_.remove(one.pc);
+    }
+    bool there() override { return wanted_.has(reached() - before_); }
+    std::string found() const override {
+        return fmt::format("it was reached {} times", reached() - before_);
+    }
+    const sc_core::sc_event* changed() const override { return &hart_.changed(); }
+
+private:
+    std::uint64_t reached() const {
+        std::uint64_t sum = 0;
+        for (const auto& one : entries_) sum += hart_.reached(one);
+        return sum;
+    }
+    hart_watch& hart_;
+    const std::vector<entry> entries_;
+    const range wanted_;
+    std::uint64_t before_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<watch> watch_function(world& w, const std::string& hart,
+                                      const std::string& function, range wanted) {
+    auto& shared = w.harts[hart];
+    if (!shared) shared = std::make_shared<hart_watch>(find_hart(hart));
+    return std::make_unique<function_watch>(*shared, find_function(*w.board, function), wanted);
+}
+
+}  // namespace trn::scenario
