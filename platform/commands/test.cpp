@@ -30,6 +30,7 @@
 #include "platform/scenario/execution.h"
 #include "platform/scenario/html_report.h"
 #include "platform/scenario/report.h"
+#include "platform/scenario/schema.h"
 #include "platform/scenario/selection.h"
 
 namespace trn {
@@ -47,7 +48,7 @@ struct options {
     std::vector<misuse::policy_choice> misuse;
     scenario::selection which;
     bool json = false, list = false, digest = false, share = true;
-    bool rerun_failed = false, until_fail = false;
+    bool rerun_failed = false, until_fail = false, schema = false;
 };
 
 std::vector<scenario::scenario> load_all(const std::vector<std::string>& names) {
@@ -184,6 +185,10 @@ bool run_as_often_as_chosen(const options& chosen, const std::vector<scenario::s
 }
 
 int run(const options& chosen) {
+    if (chosen.schema) {
+        std::cout << scenario::schema().dump(2) << '\n';
+        return 0;
+    }
     const auto all = chosen_of(chosen);
     if (chosen.list) {
         for (std::size_t i = 0; i < all.size(); ++i)
@@ -212,7 +217,10 @@ int run(const options& chosen) {
 void add_test(CLI::App& app, int& status) {
     auto chosen = std::make_shared<options>();
     auto* c = app.add_subcommand("test", "run scenarios (doc/scenarios.md)");
-    c->add_option("scenario", chosen->scenarios, "files, or folders with .yaml files")->required();
+    auto* files =
+        c->add_option("scenario", chosen->scenarios, "files, or folders with .yaml files");
+    c->add_flag("--schema", chosen->schema, "print the JSON schema of scenario files, for editors")
+        ->excludes(files);
     c->add_option("--junit", chosen->junit, "write a JUnit report here");
     c->add_option("--html", chosen->html, "write a report here that opens in a browser");
     c->add_option("-j,--jobs", chosen->jobs, "runs at a time (number of processors)");
@@ -251,7 +259,10 @@ void add_test(CLI::App& app, int& status) {
     c->add_flag("--share,!--no-share", chosen->share,
                 "do what scenarios have in common at their beginning once (default)");
     c->add_flag("--list", chosen->list, "only say what would run");
-    c->callback([chosen, &status] { status = guarded([&] { return run(*chosen); }); });
+    c->callback([chosen, &status] {
+        if (chosen->scenarios.empty() && !chosen->schema) throw CLI::RequiredError("scenario");
+        status = guarded([&] { return run(*chosen); });
+    });
 }
 
 }  // namespace trn

@@ -5,6 +5,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,13 @@ void measure(world& w, const figure& what);
 /// HBM goes through its BAR window: the DMA engine cannot vouch for its own work.
 std::vector<std::uint8_t> read_memory(world& w, const location& from, std::uint64_t size);
 void write_memory(world& w, const location& to, const std::vector<std::uint8_t>& bytes);
+
+/// A kind of step that is a mapping of keys.
+struct step_kind {
+    std::string_view name;
+    action (*read)(const reader&);
+};
+std::span<const step_kind> step_kinds();
 
 /// `compute: {...}`: one packet of doc/dma_compute.md, compared with the reference.
 action read_compute(const reader& r);

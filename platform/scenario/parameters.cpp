@@ -62,6 +62,7 @@ std::uint64_t reader::time_of(const config::node& value, const parameters& point
 }
 
 void reader::only(std::initializer_list<std::string_view> keys) const {
+    if (notes_) return notes_->only(keys);
     if (map_.is_map())
         map_.only(keys, "this step");
     else
@@ -69,7 +70,7 @@ void reader::only(std::initializer_list<std::string_view> keys) const {
 }
 
 std::string reader::text(std::string_view key) const {
-    const auto value = at(key);
+    const auto value = at(key, value_shape::text);
     return value ? replaced(value, *point_) : "";
 }
 
@@ -78,7 +79,7 @@ std::string reader::text(std::string_view key, std::string otherwise) const {
 }
 
 std::uint64_t reader::number(std::string_view key, std::uint64_t most) const {
-    const auto value = at(key);
+    const auto value = at(key, value_shape::number);
     if (!value) return 0;
     const auto text = replaced(value, *point_);
     if (text.empty()) return 0;
@@ -94,7 +95,7 @@ std::uint64_t reader::number(std::string_view key, std::uint64_t most,
 }
 
 std::int32_t reader::signed_number(std::string_view key) const {
-    const auto value = at(key);
+    const auto value = at(key, value_shape::number);
     if (!value) return 0;
     const auto number = accept(value, config::parse_signed(replaced(value, *point_)));
     if (number >= INT32_MIN && number <= INT32_MAX) return static_cast<std::int32_t>(number);
@@ -103,7 +104,7 @@ std::int32_t reader::signed_number(std::string_view key) const {
 }
 
 double reader::real(std::string_view key) const {
-    const auto value = at(key);
+    const auto value = at(key, value_shape::real);
     if (!value) return 0;
     const auto text = replaced(value, *point_);
     // What was captured may be hexadecimal.
@@ -113,7 +114,7 @@ double reader::real(std::string_view key) const {
 }
 
 bool reader::flag(std::string_view key, bool otherwise) const {
-    const auto value = map_.find(key);
+    const auto value = find(key, value_shape::flag);
     if (!value) return otherwise;
     const auto text = replaced(value, *point_);
     if (text == "true" || text == "false") return text == "true";
@@ -122,14 +123,14 @@ bool reader::flag(std::string_view key, bool otherwise) const {
 }
 
 std::uint64_t reader::size(std::string_view key) const {
-    const auto value = at(key);
+    const auto value = at(key, value_shape::size);
     if (!value) return 0;
     const auto text = replaced(value, *point_);
     return text.empty() ? 0 : accept(value, config::parse_bytes(text)).value;
 }
 
 std::uint64_t reader::offset(std::string_view key, std::uint64_t otherwise) const {
-    const auto value = map_.find(key);
+    const auto value = find(key, value_shape::offset);
     if (!value) return otherwise;
     const auto text = replaced(value, *point_);
     const auto number = config::parse_unsigned(text);
@@ -138,7 +139,7 @@ std::uint64_t reader::offset(std::string_view key, std::uint64_t otherwise) cons
 }
 
 std::uint64_t reader::time(std::string_view key) const {
-    const auto value = at(key);
+    const auto value = at(key, value_shape::time);
     return value ? time_of(value, *point_) : 0;
 }
 
@@ -148,7 +149,7 @@ std::uint64_t reader::time(std::string_view key, std::uint64_t otherwise) const 
 
 std::uint64_t reader::rate(std::string_view key, std::uint64_t otherwise) const {
     if (!has(key)) return otherwise;
-    const auto value = at(key);
+    const auto value = at(key, value_shape::rate);
     const auto read = config::parse_data_rate(replaced(value, *point_));
     if (const auto* good = std::get_if<data_rate>(&read)) return good->bytes_per_second;
     const auto& wrong = std::get<config::refusal>(read);
@@ -157,7 +158,7 @@ std::uint64_t reader::rate(std::string_view key, std::uint64_t otherwise) const 
 }
 
 location reader::place(std::string_view key) const {
-    const auto value = at(key);
+    const auto value = at(key, value_shape::place);
     if (!value) return {};
     auto result = location::parse(replaced(value, *point_));
     if (auto* good = std::get_if<location>(&result)) return *good;
@@ -167,7 +168,7 @@ location reader::place(std::string_view key) const {
 
 std::vector<std::string> reader::texts(std::string_view key) const {
     std::vector<std::string> all;
-    const auto value = map_.find(key);
+    const auto value = find(key, value_shape::texts);
     if (!value) return all;
     for (const auto& item : value.is_list() ? value.items() : std::vector{value})
         all.push_back(replaced(item, *point_));
@@ -176,7 +177,7 @@ std::vector<std::string> reader::texts(std::string_view key) const {
 
 std::vector<reader> reader::list(std::string_view key) const {
     std::vector<reader> all;
-    if (const auto value = at(key))
+    if (const auto value = at(key, value_shape::list))
         for (const auto& item : value.items()) all.emplace_back(item, *point_);
     return all;
 }

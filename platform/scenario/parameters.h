@@ -19,14 +19,45 @@ using parameters = std::vector<std::pair<std::string, std::string>>;
 /// "size=4 KiB, stack=2"; "" without parameters.
 std::string to_string(const parameters& point);
 
+/// How a value is written.
+enum class value_shape {
+    text,
+    texts,
+    number,
+    real,
+    flag,
+    size,
+    offset,
+    time,
+    rate,
+    place,
+    map,
+    list
+};
+
+/// What the keys of a mapping are: noted while its reader reads nothing (schema.h).
+class key_notes {
+public:
+    virtual ~key_notes() = default;
+    virtual bool has(std::string_view key) const = 0;
+    virtual void only(std::initializer_list<std::string_view> keys) = 0;
+    /// `demanded`: by this way through the reader.
+    virtual void note(std::string_view key, value_shape shape, bool demanded) = 0;
+    virtual void note(std::string_view key, std::vector<std::string_view> choices) = 0;
+};
+
 /// Reads the values of one mapping with ${name} replaced, and reports mistakes at the value's place
 /// as config::node does: defaults come back, and one pass finds all.
 class reader {
 public:
     reader(config::node map, const parameters& point) : map_(map), point_(&point) {}
+    /// Reads nothing, and tells what it would read.
+    reader(key_notes& notes, const parameters& point) : point_(&point), notes_(&notes) {}
 
     const config::node& node() const { return map_; }
-    bool has(std::string_view key) const { return map_.find(key).exists(); }
+    bool has(std::string_view key) const {
+        return notes_ ? notes_->has(key) : map_.find(key).exists();
+    }
     /// Every other key is a mistake.
     void only(std::initializer_list<std::string_view> keys) const;
 
@@ -49,7 +80,7 @@ public:
     E choice(std::string_view key, E otherwise) const {
         return has(key) ? choice<E>(key) : otherwise;
     }
-    reader map(std::string_view key) const { return {map_.at(key), *point_}; }
+    reader map(std::string_view key) const { return {at(key, value_shape::map), *point_}; }
     /// A list of texts, of which one may stand by itself; none without the key.
     std::vector<std::string> texts(std::string_view key) const;
     /// One reader per item of a list of mappings.
@@ -60,18 +91,32 @@ public:
     static std::uint64_t time_of(const config::node& value, const parameters& point);
 
 private:
-    config::node at(std::string_view key) const { return map_.at(key); }
+    config::node at(std::string_view key, value_shape shape) const {
+        if (notes_) notes_->note(key, shape, true);
+        return map_.at(key);
+    }
+    /// One that may be missing.
+    config::node find(std::string_view key, value_shape shape) const {
+        if (notes_) notes_->note(key, shape, false);
+        return map_.find(key);
+    }
 
     config::node map_;
     const parameters* point_;
+    key_notes* notes_ = nullptr;
 };
 
 template <class E>
 E reader::choice(std::string_view key) const {
-    const auto value = at(key);
+    std::vector<std::string_view> names;
+    if (notes_) {
+        for (const auto& c : config::choices<E>::list) names.push_back(c.name);
+        notes_->note(key, names);
+        return {};
+    }
+    const auto value = map_.at(key);
     if (!value) return {};
     const auto word = replaced(value, *point_);
-    std::vector<std::string_view> names;
     for (const auto& c : config::choices<E>::list) {
         if (c.name == word) return c.value;
         names.push_back(c.name);

@@ -703,11 +703,6 @@ action read_traffic(const reader& r) {
             }};
 }
 
-struct step_kind {
-    std::string_view name;
-    action (*read)(const reader&);
-};
-
 constexpr std::array kinds{
     step_kind{"boot", read_boot},
     step_kind{"probe", read_probe},
@@ -744,6 +739,10 @@ constexpr std::array kinds{
 };
 
 }  // namespace
+
+std::span<const step_kind> step_kinds() {
+    return kinds;
+}
 
 step read_step(const config::node& item, const parameters& point) {
     step result;
