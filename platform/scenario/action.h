@@ -23,8 +23,10 @@ struct action {
     std::string text;
     std::function<void(world&)> work;
     std::optional<misuse::rule> provokes = {};
-    std::string shared = {};  ///< as of a step
-    bool drives = true;       ///< likewise
+    // As of a step.
+    std::string shared = {};
+    bool drives = true;
+    std::string keeps = {}, returns_to = {};
 };
 
 inline constexpr std::uint64_t any = ~std::uint64_t{0};
@@ -54,6 +56,9 @@ action read_compute(const reader& r);
 /// `collective: {...}`: made by the firmware of the collective cores, and always compared with the
 /// reference.
 action read_collective(const reader& r);
+/// `snapshot: NAME` and `restore: NAME`.
+action read_snapshot(const reader& r);
+action read_restore(const reader& r);
 /// `efa: {...}`: all cards at once, or one card and its partner.
 action read_efa(const reader& r);
 

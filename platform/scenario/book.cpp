@@ -22,6 +22,7 @@ book::book(const fs::path& file) {
 
 void book::begin_point() {
     captured_.clear();
+    kept_.clear();
     steps_ = 0;
 }
 
@@ -70,8 +71,10 @@ void book::define(const config::node& all) {
 
 // --- Steps
 
-std::vector<step> book::read(const config::node& list, const parameters& point) {
-    return list ? read_list(list, {point}) : std::vector<step>{};
+std::vector<step> book::read(const config::node& list, const parameters& point, bool nested) {
+    scope in{point};
+    in.nested = nested;
+    return list ? read_list(list, in) : std::vector<step>{};
 }
 
 std::vector<step> book::read_list(const config::node& list, const scope& in) {
@@ -93,6 +96,7 @@ void book::read_item(const config::node& item, const scope& in, std::vector<step
     one.file = item.file();
     if (!in.inside.empty()) one.text = fmt::format("{}: {}", in.inside.back()->name, one.text);
     note_captures(item, in);
+    note_snapshots(item, in, one);
     out.push_back(std::move(one));
 }
 
@@ -125,7 +129,7 @@ void book::write_out(const config::node& item, const scope& in, std::vector<step
             fmt::format("this sequence contains itself: {} > {}", fmt::join(chain, " > "), name));
     }
     const auto mistakes = problems_.list().size();
-    scope inner{arguments(call, callee, in), in.inside};
+    scope inner{arguments(call, callee, in), in.inside, in.nested};
     if (problems_.list().size() != mistakes) return;
     inner.inside.push_back(&callee);
     for (auto& one : read_list(callee.steps, inner)) out.push_back(std::move(one));
@@ -157,6 +161,29 @@ parameters book::arguments(const reader& call, const sequence& callee, const sco
     return all;
 }
 
+// --- Snapshots
+
+book::scope book::nested(scope in) {
+    in.nested = true;
+    return in;
+}
+
+/// One goes back to what was kept before, and on between two steps of the scenario.
+void book::note_snapshots(const config::node& item, const scope& in, const step& one) {
+    if (one.keeps.empty() && one.returns_to.empty()) return;
+    if (in.nested)
+        return item.report(mistake::unknown_key, "snapshots are for the scenario's own 'steps'");
+    if (!one.keeps.empty()) {
+        kept_.push_back(one.keeps);
+    } else if (std::ranges::find(kept_, one.returns_to) == kept_.end()) {
+        const std::vector<std::string_view> known(kept_.begin(), kept_.end());
+        item.at("restore").report(
+            mistake::not_a_choice,
+            fmt::format("no step before takes a snapshot '{}'", one.returns_to),
+            suggest(one.returns_to, known));
+    }
+}
+
 // --- Branches
 
 namespace {
@@ -184,7 +211,7 @@ step book::read_branches(const config::node& item, const scope& in) {
     std::vector<std::string> names;
     for (const auto& [name, _, steps] : list.entries()) {
         names.push_back(name);
-        branches.push_back(read_list(steps, in));
+        branches.push_back(read_list(steps, nested(in)));
         for (auto& each : branches.back()) each.text = fmt::format("{}: {}", name, each.text);
     }
     if (branches.size() > most_branches)
@@ -245,7 +272,7 @@ step book::read_figure(const config::node& item, const scope& in) {
     else
         bounds([&](std::string_view key) { return static_cast<double>(r.time(key)) * 1e-3; });
     if (wanted.unit.empty()) wanted.unit = "us";
-    const auto steps = read_list(r.node().at("time_of"), in);
+    const auto steps = read_list(r.node().at("time_of"), nested(in));
     for (const auto& each : steps)
         one.provokes.insert(one.provokes.end(), each.provokes.begin(), each.provokes.end());
     one.work = [=, place = one](world& w) {
@@ -299,7 +326,7 @@ step book::read_later(const config::node& item, const scope& in) {
     one.text = "a step that uses what was captured";
     one.drives = false;
     one.work = [self = shared_from_this(), item, in](world& w) {
-        scope now = in;
+        scope now = nested(in);
         for (const auto& [name, value] : w.captured) now.values.emplace_back(name, value);
         self->problems_ = {};
         self->begin_point();

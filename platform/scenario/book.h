@@ -28,7 +28,8 @@ public:
     /// Reads `include` and `sequences` of the file and of what it includes.
     void read_sequences();
     /// The steps of a list at one point of the matrix; what `sequence` names is written out.
-    std::vector<step> read(const config::node& list, const parameters& point);
+    /// `nested`: no snapshot is taken between them.
+    std::vector<step> read(const config::node& list, const parameters& point, bool nested = false);
     /// A new point begins: nothing is captured, no step is counted.
     void begin_point();
 
@@ -44,6 +45,7 @@ private:
     struct scope {
         parameters values;
         std::vector<const sequence*> inside = {};  ///< outermost first
+        bool nested = false;                       ///< not in the scenario's own list
     };
 
     void include(const config::document& from, std::vector<std::filesystem::path>& chain);
@@ -58,12 +60,15 @@ private:
     step read_later(const config::node& item, const scope& in);
     bool uses_captured(const config::node& value) const;
     void note_captures(const config::node& item, const scope& in);
+    static scope nested(scope in);
+    void note_snapshots(const config::node& item, const scope& in, const step& one);
 
     diagnostics problems_;  // the documents report to it
     std::list<config::document> documents_;
     std::set<std::filesystem::path> included_;
     std::map<std::string, sequence, std::less<>> sequences_;
     std::set<std::string, std::less<>> captured_;  // names, by the steps read so far
+    std::vector<std::string> kept_;                // likewise
     std::size_t steps_ = 0;
 };
 

@@ -103,14 +103,14 @@ double child::seconds() const {
 
 std::uint64_t child::resident() const {
     std::uint64_t size = 0, pages = 0;
-    std::ifstream(fmt::format("/proc/{}/statm", pid_)) >> size >> pages;
+    std::ifstream(fmt::format("/proc/{}/statm", acting_)) >> size >> pages;
     return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 void child::kill(const std::function<void(const nlohmann::json&)>& take) {
     constexpr int moment_ms = 500;
     killed_ = true;
-    ::kill(pid_, SIGABRT);
+    ::kill(acting_, SIGABRT);
     pollfd told{pipe_, POLLIN, 0};
     while (poll(&told, 1, moment_ms) == 1 && read(take)) {
     }

@@ -35,6 +35,8 @@ public:
     int pipe() const { return pipe_; }
     /// Takes what the pipe has; false when the process is at its end.
     bool read(const std::function<void(const nlohmann::json&)>& take);
+    /// A snapshot went on in its place: `pid` is what can hang, or grow, from now on.
+    void follow(pid_t pid) { acting_ = pid; }
     double seconds() const;          ///< since it was made
     std::uint64_t resident() const;  ///< bytes of memory; 0 when that cannot be told
     /// Ends it, after it had a moment to tell where it was.
@@ -49,10 +51,11 @@ public:
 private:
     using clock = std::chrono::steady_clock;
     child(clock::time_point started, pid_t pid, int pipe, int log)
-        : started_(started), pid_(pid), pipe_(pipe), log_(log) {}
+        : started_(started), pid_(pid), acting_(pid), pipe_(pipe), log_(log) {}
 
     const clock::time_point started_;  // before the fork
     pid_t pid_;
+    pid_t acting_;  // the same, or one whose end is its end (snapshots)
     int pipe_, log_;
     bool killed_ = false;
     std::string buffer_;

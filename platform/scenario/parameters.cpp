@@ -69,6 +69,14 @@ void reader::only(std::initializer_list<std::string_view> keys) const {
         map_.report(mistake::wrong_shape, "a mapping was expected");
 }
 
+std::string reader::word() const {
+    if (notes_) notes_->note("", value_shape::text, true);
+    if (notes_) return {};
+    auto text = replaced(map_, *point_);
+    if (text.empty()) map_.report(mistake::wrong_shape, "a name was expected");
+    return text;
+}
+
 std::string reader::text(std::string_view key) const {
     const auto value = at(key, value_shape::text);
     return value ? replaced(value, *point_) : "";

@@ -86,7 +86,9 @@ public:
     /// One reader per item of a list of mappings.
     std::vector<reader> list(std::string_view key) const;
 
-    /// The value itself, when the step is no mapping: `wait: 10 us`.
+    /// The value itself, when the step is no mapping: `snapshot: booted`.
+    std::string word() const;
+    /// The same: `wait: 10 us`.
     static std::string replaced(const config::node& value, const parameters& point);
     static std::uint64_t time_of(const config::node& value, const parameters& point);
 

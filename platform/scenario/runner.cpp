@@ -153,6 +153,7 @@ void job::take(const json& message) {
         result_.where = {message["line"], message["column"], 1};
         result_.file = message["file"];
         result_.timeline.push_back({message["step"], message["line"], message["simulated_ns"]});
+        process_->follow(message["process"]);
     } else if (message.contains("figure")) {
         result_.figures.push_back(figure_of(message["figure"]));
     } else if (message.contains("backtrace")) {
@@ -322,6 +323,7 @@ void progress::at(const step& current, std::uint64_t simulated_ns) const {
                       {"file", current.file},
                       {"line", current.where.line},
                       {"column", current.where.column},
+                      {"process", getpid()},
                       {"simulated_ns", simulated_ns}});
 }
 

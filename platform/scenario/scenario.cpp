@@ -93,7 +93,7 @@ scenario read_point(book& from, const std::string& file, const parameters& point
     s.memory_limit = r.offset("memory_limit", default_memory_limit);
     s.misuse = read_misuse(root, r);
     s.steps = from.read(root.at("steps"), point);
-    s.expectations = from.read(root.find("expectations"), point);
+    s.expectations = from.read(root.find("expectations"), point, true);
     s.beginning = beginning_of(s, r);
     return s;
 }

@@ -43,7 +43,8 @@ struct step {
     std::string saying = {};                  ///< and what its sentence must contain
     std::vector<misuse::rule> provokes = {};  ///< expects that these rules were broken
     std::string shared = {};  ///< the same in two scenarios: one may do it for both; "": never
-    bool drives = true;       ///< uses the driver stub, which does one thing after the other
+    std::string keeps = {}, returns_to = {};  ///< the snapshot that it takes, or goes back to
+    bool drives = true;  ///< uses the driver stub, which does one thing after the other
 };
 
 /// What is done on a board, at one point of the matrix (doc/scenarios.md).

@@ -124,6 +124,7 @@ json keys_of(const std::function<void(const reader&)>& read) {
         always = always ? both : told.demanded;
     };
     call({}, false);
+    if (told.properties.contains("")) return told.properties[""];  // no mapping
     call({}, true);
     std::vector<std::string> keys;
     for (const auto& [key, _] : told.properties.items()) keys.push_back(key);

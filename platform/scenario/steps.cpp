@@ -731,6 +731,8 @@ constexpr std::array kinds{
     step_kind{"traffic", read_traffic},
     step_kind{"efa", read_efa},
     step_kind{"collective", read_collective},
+    step_kind{"snapshot", read_snapshot},
+    step_kind{"restore", read_restore},
     step_kind{"inject", read_inject},
     step_kind{"peek", read_peek},
     step_kind{"poke", read_poke},
@@ -778,6 +780,8 @@ step read_step(const config::node& item, const parameters& point) {
         result.work = std::move(does.work);
         if (does.provokes) result.provokes = {*does.provokes};
         result.shared = std::move(does.shared);
+        result.keeps = std::move(does.keeps);
+        result.returns_to = std::move(does.returns_to);
         result.drives = does.drives;
     }
     if (found == 0) item.report(mistake::missing_key, "a step needs its kind");

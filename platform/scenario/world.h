@@ -12,6 +12,7 @@
 
 #include "platform/attach/control/control.h"
 #include "platform/scenario/network.h"
+#include "platform/scenario/snapshots.h"
 #include "sw-stubs/host/collective.h"
 #include "sw-stubs/host/device.h"
 #include "sw-stubs/host/location.h"
@@ -69,6 +70,8 @@ public:
     bool driver_busy = false;         ///< a step of some branch uses the driver stub
     sc_core::sc_event driver_free{};  ///< notified when one waits for that
     unsigned drivers_waiting = 0;
+    snapshots states;
+    std::size_t next_step = 0;  ///< in the list of steps, behind the present one
 
     /// Lets simulated time pass; at least `nanoseconds`.
     void sleep(std::uint64_t nanoseconds) { device.check(trn_sleep(device, nanoseconds)); }

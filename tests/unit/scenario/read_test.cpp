@@ -84,6 +84,18 @@ TEST_F(ScenarioFile, NamesThePlaceOfEveryMistake) {
                                         "14:28:E26", "15:5:E9"));
 }
 
+TEST_F(ScenarioFile, RestoresOnlyWhatItTookBefore) {
+    read(head() +
+         "steps:\n"
+         "  - restore: early\n"                             // 4: not taken yet
+         "  - snapshot: early\n"                            //
+         "  - restore: early\n"                             //
+         "  - restore: erly\n"                              // 7: none of that name
+         "  - snapshot: ''\n"                               // 8: no name
+         "expectations: [{snapshot: x}, {restore: x}]\n");  // 9: not there
+    EXPECT_THAT(mistakes(), ElementsAre("4:14:E26", "7:14:E26", "8:15:E8", "9:16:E11", "9:31:E11"));
+}
+
 TEST_F(ScenarioFile, NeedsItsOwnKeysOnly) {
     read("scenario: x\nbaord: b\nsteps: []\n");
     EXPECT_THAT(mistakes(), ElementsAre("2:1:E11", "1:1:E9"));
