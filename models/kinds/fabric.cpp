@@ -57,8 +57,8 @@ kind pcie_link_kind() {
          {"replay_time", &c::replay_time, "that a flit with a bad CRC costs its direction"},
          {"crc_rate", &c::crc_rate, "flits with a bad CRC per flit"},
          {"needs_training", &c::needs_training, "down until both devices ask for the link"}},
-        {port::plug("a", "one device").with_lanes(lanes),
-         port::plug("b", "the other device").with_lanes(lanes)},
+        {port::plug("a", "one device").with_lanes(lanes).in_links(&c::links),
+         port::plug("b", "the other device").with_lanes(lanes).in_links(&c::links)},
         &pcie_link::check);
 }
 
@@ -86,6 +86,7 @@ kind neuron_link_kind() {
          port::plug("port", "cables to neighbours and switches")
              .times(neuron_link::ports)
              .within_lanes([](const c& cfg) -> std::uint64_t { return cfg.lanes(); })
+             .in_blocks_of([](const c& cfg) -> std::uint64_t { return cfg.lanes_per_block(); })
              .optional(),
          port::irq_out("irq", "a port changed, a partner calls, a configuration access is over"),
          port::irq_in("power_lost", "high: links are down, tables forgotten")},

@@ -37,7 +37,8 @@ public:
         unsigned blocks = 4;           ///< that the links are in
         unsigned links_per_block = 5;  ///< of eight lanes: 160 lanes make the published 2.56 TB/s
 
-        unsigned lanes() const { return blocks * links_per_block * 8; }
+        unsigned lanes_per_block() const { return links_per_block * 8; }
+        unsigned lanes() const { return blocks * lanes_per_block(); }
     };
     static constexpr unsigned ports = 8, windows = 4;
     static constexpr std::uint64_t window_size = std::uint64_t{1} << 50;

@@ -67,6 +67,9 @@ constexpr std::array rows{
     mistake_row{mistake::refused_by_model, "the model cannot be built with these parameters"},
     mistake_row{mistake::unknown_board, "no such board or kind"},
     mistake_row{mistake::not_two_plugs, "'<->' joins two plugs"},
+    mistake_row{mistake::too_many_lanes, "links with more lanes than the device has for them"},
+    mistake_row{mistake::lane_mismatch, "two ends of a wire with different numbers of lanes"},
+    mistake_row{mistake::no_block_has_room, "a link that no block of the chip has room for"},
 };
 
 /// The window of the source line that is shown, made printable; the caret's offset in it.

@@ -69,6 +69,7 @@ enum class mistake : unsigned {
     not_two_plugs = 56,
     too_many_lanes = 57,
     lane_mismatch = 58,
+    no_block_has_room = 59,
 };
 
 struct mistake_row {

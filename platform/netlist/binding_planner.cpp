@@ -608,6 +608,49 @@ void binding_planner::check_lanes() {
             sum += added;
         }
     }
+    check_blocks();
+}
+
+/// A link lies within one block of lanes. Blocks are filled in the order of the device's ports:
+/// what is left over in several of them makes no link.
+void binding_planner::check_blocks() {
+    struct cable {
+        const plan::binding* binding;
+        const plan::endpoint* here;
+        std::uint64_t links, width;
+    };
+    std::map<ends, std::vector<cable>> devices;  // by module and port
+    for (const auto& b : plan_.bindings)
+        for (const auto& [here, there] : {std::pair{&b.from, &b.to}, {&b.to, &b.from}}) {
+            const port& far = port_of(*there);
+            if (!port_of(*here).block || !far.lanes) continue;
+            const auto& config = module_of(*there).config;
+            const auto links = far.links ? far.links(config) : 1;
+            if (links == 0 || far.lanes(config) < links) continue;  // the model says so (E54)
+            devices[{here->module, here->port}].push_back(
+                {&b, here, links, far.lanes(config) / links});
+        }
+    for (auto& [device, cables] : devices) {
+        std::ranges::stable_sort(cables, {}, [](const cable& c) { return c.here->index; });
+        const port& plug = port_of(*cables.front().here);
+        const auto& config = module_of(*cables.front().here).config;
+        const auto block = plug.block(config), room = plug.room(config);
+        if (block == 0) continue;  // likewise
+        std::uint64_t used = 0, sum = 0;
+        for (const auto& [binding, here, links, width] : cables) {
+            sum += links * width;
+            if (sum > room) break;  // E57
+            for (std::uint64_t n = 0; n < links; ++n) {
+                const auto left = block - used % block;
+                used += width <= left ? width : left + width;
+            }
+            if (used <= room && width <= block) continue;
+            all_.report(binding->where, mistake::no_block_has_room,
+                        fmt::format("'{}' is {} x{}, for which no block of {} lanes has room",
+                                    local_text(*here), links, width, block));
+            break;
+        }
+    }
 }
 
 void binding_planner::check_unbound(const plan::endpoint& end) {

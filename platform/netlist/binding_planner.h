@@ -80,6 +80,7 @@ private:
                     const config::node& where);
     void check_overlaps();
     void check_lanes();
+    void check_blocks();
     void check_unbound(const plan::endpoint& end);
 
     // What a line with a mistake would have bound is not reported as unbound.

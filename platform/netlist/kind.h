@@ -46,15 +46,17 @@ struct port {
     std::string name;
     port_role role{};
     std::string doc;
-    bool many = false;          ///< any number of bindings
-    bool may_stay = false;      ///< legal without a binding
-    bool ranged = false;        ///< each binding needs an address range: a router's initiator
-    from_config size = {};      ///< target: bytes it decodes from 0; none = any address
-    from_config lines = {};     ///< irq_in: how many lines; none = 1
-    from_config count = {};     ///< an sc_vector of this many sockets, `name[3]`; none = one socket
-    from_config lanes = {};     ///< plug: of its link; none = those of whatever is plugged in
-    from_config room = {};      ///< plug: lanes that all elements have together; none = any number
-    std::string leads_to = {};  ///< target: the initiator where accesses leave again, unchanged
+    bool many = false;       ///< any number of bindings
+    bool may_stay = false;   ///< legal without a binding
+    bool ranged = false;     ///< each binding needs an address range: a router's initiator
+    from_config size = {};   ///< target: bytes it decodes from 0; none = any address
+    from_config lines = {};  ///< irq_in: how many lines; none = 1
+    from_config count = {};  ///< an sc_vector of this many sockets, `name[3]`; none = one socket
+    from_config lanes = {};  ///< plug: of its link; none = those of whatever is plugged in
+    from_config links = {};  ///< plug: equal links that its lanes are in; none = 1
+    from_config room = {};   ///< plug: lanes that all elements have together; none = any number
+    from_config block = {};  ///< plug: lanes of a block, of which `room` is made; none = one block
+    std::string leads_to = {};   ///< target: the initiator where accesses leave again, unchanged
     std::string interface = {};  ///< uses, provides: which one
     /// uses: hands the provider to the user; false when either is not what the table says.
     std::function<bool(sc_core::sc_module& user, sc_core::sc_module& provider)> join = {};
@@ -90,7 +92,12 @@ struct port {
     template <class F>
     requires(!std::is_convertible_v<F, std::uint64_t>) port with_lanes(F from) &&;
     template <class F>
+    requires(!std::is_convertible_v<F, std::uint64_t>) port in_links(F from) &&;
+    template <class F>
     requires(!std::is_convertible_v<F, std::uint64_t>) port within_lanes(F from) &&;
+    /// A link is within one block.
+    template <class F>
+    requires(!std::is_convertible_v<F, std::uint64_t>) port in_blocks_of(F from) &&;
 };
 
 /// Something a board may name: how to configure and build one class of module.

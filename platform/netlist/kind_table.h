@@ -333,8 +333,18 @@ requires(!std::is_convertible_v<F, std::uint64_t>) port port::with_lanes(F from)
     return std::move(*this);
 }
 template <class F>
+requires(!std::is_convertible_v<F, std::uint64_t>) port port::in_links(F from) && {
+    links = kind_detail::erase(from);
+    return std::move(*this);
+}
+template <class F>
 requires(!std::is_convertible_v<F, std::uint64_t>) port port::within_lanes(F from) && {
     room = kind_detail::erase(from);
+    return std::move(*this);
+}
+template <class F>
+requires(!std::is_convertible_v<F, std::uint64_t>) port port::in_blocks_of(F from) && {
+    block = kind_detail::erase(from);
     return std::move(*this);
 }
 

@@ -519,6 +519,36 @@ TEST_F(Assemblies, E57RefusesMoreLinksThanTheBlocksOfAChipHave) {
     EXPECT_EQ(list[0].message, "'neuron_link' has 160 lanes, 'neuron_link.port[1]' makes it 176");
 }
 
+/// Within the lanes of the chip, but not within a block: two x16 links leave 8 of 40 lanes.
+TEST_F(Assemblies, E59RefusesALinkThatNoBlockOfTheChipHasRoomFor) {
+    const auto of = [&](unsigned first, unsigned second, unsigned lanes) {
+        const auto wire = [&](unsigned links) {
+            return "{type: pcie_link, links: " + std::to_string(links) +
+                   ", lanes: " + std::to_string(lanes) + "}\n";
+        };
+        return only(mistake::no_block_has_room,
+                    ::mistakes("board: b\nmodules:\n  host: {type: root_complex}\n  chip: {type: "
+                               "chips/trainium3}\n  one: " +
+                                   wire(first) + "  two: " + wire(second) +
+                                   "  far: {type: neuron_switch, planes: 9}\nbind:\n"
+                                   "  - host.port[0] <-> chip.link\n"
+                                   "  - chip.port1 <-> two.a\n"
+                                   "  - chip.port0 <-> one.a\n"
+                                   "  - one.b <-> far.port[0]\n"
+                                   "  - two.b <-> far.port[1]\n",
+                               {boards_folder(), {}}));
+    };
+    EXPECT_TRUE(of(4, 4, 16).empty());
+    EXPECT_TRUE(of(20, 20, 4).empty());
+    EXPECT_TRUE(of(12, 8, 8).empty());  // of port 0 two links are in the third block
+    const auto list = of(4, 5, 16);
+    ASSERT_EQ(list.size(), 1u);
+    EXPECT_EQ((finding{list[0].code, list[0].line, list[0].column}),
+              (finding{mistake::no_block_has_room, 10, 5}));
+    EXPECT_EQ(list[0].message,
+              "'neuron_link.port[1]' is 5 x16, for which no block of 40 lanes has room");
+}
+
 TEST(Board, E43RefusesAPlugUsedTwice) {
     const auto list =
         mistakes(with_plugs("  - one.feed <-> other.feed\n"
