@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -57,8 +58,7 @@ private:
 
     const fs::path here_ = fs::current_path();
     std::map<std::string, std::string> names_;  // "" = left out
-    std::map<std::uint64_t, std::uint64_t>
-        extents_;  // of functions: first address, behind the last
+    std::set<std::uint64_t> entries_;           // first addresses of functions
     std::map<std::string, source> sources_;
 };
 
@@ -79,8 +79,8 @@ std::string collector::name_of(const char* file) {
 
 void collector::add_range(const coverage::program& code, std::uint64_t first, std::uint64_t last,
                           const std::string& file, int line, numbers& next) {
-    const auto function = extents_.upper_bound(first);
-    const auto entry = function == extents_.begin() ? 0 : std::prev(function)->first;
+    const auto behind = entries_.upper_bound(first);
+    const auto entry = behind == entries_.begin() ? 0 : *std::prev(behind);
     for (auto at = first; at < last;) {
         const auto bits = code.instruction(at);
         if (!bits) return;
@@ -130,7 +130,7 @@ void collector::add_functions(const coverage::program& code, Dwarf_Die& unit) {
         if (dwarf_lowpc(function, &first) != 0 || dwarf_highpc(function, &last) != 0 ||
             !program.instruction(first))
             return DWARF_CB_OK;
-        all.extents_[first] = last;
+        all.entries_.insert(first);
         const char* const name = dwarf_diename(function);
         const auto file = all.name_of(dwarf_decl_file(function));
         if (name == nullptr || file.empty() || dwarf_decl_line(function, &line) != 0)
@@ -147,7 +147,7 @@ void collector::add(const coverage::program& code) {
     const dwarf_file debugging(code.file());
     numbers next;
     bool any = false;
-    extents_.clear();
+    entries_.clear();
     debugging.any_unit([&](Dwarf_Die& unit) {
         add_functions(code, unit);
         return false;
