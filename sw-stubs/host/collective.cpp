@@ -163,7 +163,7 @@ trn_coll_config collective_group::config_for(const collective_request& what,
     config.channels = what.channels;
     config.lanes = what.lanes;
     if (trn_coll_has_counts(what.op)) {
-        const auto needed = what.op == TRN_COLL_ALL_TO_ALL_V ? ranks() * ranks() : ranks();
+        const auto needed = trn_coll_count_entries(what.op, config.ranks);
         if (what.counts.size() != needed)
             throw std::invalid_argument(fmt::format("{} over {} ranks takes {} counts, not {}",
                                                     trn_coll_op_text(what.op), ranks(), needed,
@@ -236,6 +236,7 @@ void collective_group::finish(one_run& run) {
 /// \throws std::invalid_argument when two would use the same slot of a chip, or a slot's buffers
 /// those of another
 void collective_group::check_apart(std::span<const collective_job> jobs) {
+    if (jobs.size() < 2) return;
     for (auto a = jobs.begin(); a != jobs.end(); ++a)
         for (auto b = a + 1; b != jobs.end(); ++b)
             for (const auto chip : a->group.chips_)
@@ -251,7 +252,7 @@ void collective_group::check_apart(std::span<const collective_job> jobs) {
             const auto last = regions(config, rank).back();
             end = std::max(end, last.at + last.bytes + guard_bytes);
         }
-        if (jobs.size() > 1 && end > buffers_at + (job.what.slot + 1) * buffers_bytes)
+        if (end > buffers_at + (job.what.slot + 1) * buffers_bytes)
             throw std::invalid_argument(
                 fmt::format("slot {}: the buffers of a collective beside others have {} bytes",
                             job.what.slot, buffers_bytes));

@@ -143,6 +143,8 @@ typedef struct trn_coll_config {
 
 /** Whether blocks have sizes of their own. */
 bool trn_coll_has_counts(trn_coll_op op);
+/** How many counts that takes: one per rank, for all-to-all-v one per pair of ranks; else 0. */
+uint64_t trn_coll_count_entries(trn_coll_op op, uint32_t ranks);
 /** The size of a collective with counts: of all blocks, or for all-to-all-v of the largest buffer
  * of any rank. */
 uint64_t trn_coll_counted_bytes(const trn_coll_config* config);

@@ -6,9 +6,10 @@
 #include "cc_core.h"
 #include "coll_builder.h"
 
-/* Collectives: who sends what to whom, when. A rank's channel is a collective core with some lanes;
- * every lane carries its share of each block, and the lanes of all ranks with the same number make
- * a collective of their own. */
+/* Collectives: what is asked is checked, gets channels and lanes, and is made, loaded, started and
+ * waited for. A rank's channel is a collective core with some lanes; every lane carries its share
+ * of each block, and the lanes of all ranks with the same number make a collective of their own.
+ * Who sends what to whom, when, is in coll_ring.c, coll_mesh.c and coll_cube.c. */
 
 #define CHANNEL_LANES 8u
 #define WORTH_A_LANE (UINT64_C(32) << 10)  /* bytes of a block */
@@ -18,9 +19,7 @@
 #define RING_STEP 16u /* contract 7.1: entries, and the least */
 #define RING_LEAST 32u
 #define RING_ALIGNMENT UINT64_C(256)
-#define MOST_COUNT                                                                 \
-    (UINT64_C(1) << 40) /* no chip has so many bytes; sums of them cannot overflow \
-                         */
+#define MOST_COUNT (UINT64_C(1) << 40) /* elements: no chip has so many; sums do not overflow */
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 /* ---- words ---- */
@@ -75,8 +74,9 @@ bool trn_coll_has_counts(trn_coll_op op) {
     return op >= TRN_COLL_ALL_GATHER_V && op <= TRN_COLL_ALL_TO_ALL_V;
 }
 
-static uint64_t how_many_counts(const trn_coll_config* c) {
-    return c->op == TRN_COLL_ALL_TO_ALL_V ? (uint64_t)c->ranks * c->ranks : c->ranks;
+uint64_t trn_coll_count_entries(trn_coll_op op, uint32_t ranks) {
+    if (!trn_coll_has_counts(op)) return 0;
+    return op == TRN_COLL_ALL_TO_ALL_V ? (uint64_t)ranks * ranks : ranks;
 }
 
 /* All that a rank sends, and all that it receives, of an all-to-all-v. */
@@ -105,7 +105,7 @@ uint64_t trn_coll_counted_bytes(const trn_coll_config* c) {
 
 static uint64_t largest_block(const trn_coll_config* c) {
     uint64_t most = 0;
-    for (uint64_t n = 0; n < how_many_counts(c); ++n)
+    for (uint64_t n = 0; n < trn_coll_count_entries(c->op, c->ranks); ++n)
         if (c->counts[n] > most) most = c->counts[n];
     return most * trn_coll_type_bytes(c->type);
 }
@@ -197,6 +197,7 @@ void trn_coll_ring(const trn_place* places, const trn_topology* topology, uint32
         ring[at] = n;
     }
 }
+
 /* ---- what cannot be ---- */
 
 static bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
@@ -222,7 +223,7 @@ static trn_status check_counts(trn_device* device, const trn_coll_config* c) {
     if (!trn_coll_has_counts(c->op)) return TRN_OK;
     if (!c->counts)
         return fail(device, TRN_INVALID_ARGUMENT, "%s without counts", trn_coll_op_text(c->op));
-    for (uint64_t n = 0; n < how_many_counts(c); ++n)
+    for (uint64_t n = 0; n < trn_coll_count_entries(c->op, c->ranks); ++n)
         if (c->counts[n] > MOST_COUNT)
             return fail(device, TRN_INVALID_ARGUMENT, "count %llu: %llu elements are too many",
                         (unsigned long long)n, (unsigned long long)c->counts[n]);
@@ -433,7 +434,8 @@ trn_status trn_coll_create(trn_device* device, const trn_coll_config* config, tr
     trn_coll_member* members = malloc(config->ranks * sizeof *members);
     uint32_t* ring = malloc(config->ranks * sizeof *ring);
     const bool counted = trn_coll_has_counts(config->op);
-    const size_t counts_bytes = counted ? how_many_counts(config) * sizeof *config->counts : 0;
+    const size_t counts_bytes =
+        counted ? trn_coll_count_entries(config->op, config->ranks) * sizeof *config->counts : 0;
     uint64_t* counts = malloc(counts_bytes + 1);
     if (!coll || !members || !ring || !counts) {
         free(counts);

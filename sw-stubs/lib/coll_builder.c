@@ -125,16 +125,19 @@ void coll_copy_share(coll_builder* b, uint32_t lane, coll_share block, uint64_t 
     coll_copy(&b->program, lane, destination, source, coll_share_of(b, block.bytes, lane).bytes);
 }
 
+void coll_combine(coll_builder* b, uint32_t engine, coll_reduction what) {
+    what.type = b->coll->config.type;
+    what.with = b->coll->config.with;
+    coll_reduce(&b->program, engine, &what);
+}
+
 void coll_reduce_share(coll_builder* b, uint32_t lane, uint32_t engine, coll_share block,
                        const uint64_t to[2], const uint64_t operands[2]) {
-    const trn_coll_config* c = &b->coll->config;
-    const coll_reduction what = {.type = c->type,
-                                 .with = c->with,
-                                 .bytes = coll_share_of(b, block.bytes, lane).bytes,
-                                 .operands = {operands[0], operands[1]},
-                                 .operand_count = 2,
-                                 .destinations = {to[0], to[1]}};
-    coll_reduce(&b->program, engine, &what);
+    coll_combine(b, engine,
+                 (coll_reduction){.bytes = coll_share_of(b, block.bytes, lane).bytes,
+                                  .operands = {operands[0], operands[1]},
+                                  .operand_count = 2,
+                                  .destinations = {to[0], to[1]}});
 }
 
 void coll_keep(coll_builder* b, coll_share received, coll_share sent) {

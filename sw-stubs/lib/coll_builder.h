@@ -81,6 +81,8 @@ void coll_tell(coll_builder* b, uint32_t rank, uint32_t index);
 void coll_everything_sent(coll_builder* b);
 void coll_copy_share(coll_builder* b, uint32_t lane, coll_share block, uint64_t destination,
                      uint64_t source);
+/* A reduction by the collective's type and operator. */
+void coll_combine(coll_builder* b, uint32_t engine, coll_reduction what);
 /* Of a lane's share, by one of its two engines. */
 void coll_reduce_share(coll_builder* b, uint32_t lane, uint32_t engine, coll_share block,
                        const uint64_t to[2], const uint64_t operands[2]);

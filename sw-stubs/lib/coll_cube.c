@@ -116,12 +116,6 @@ static void take_in_twin(coll_builder* b, const cube* q) {
     coll_wait_for(b, COLL_STEP, b->coll->lanes, q->twin);
 }
 
-static void combine(coll_builder* b, uint32_t lane, coll_reduction what) {
-    what.type = b->coll->config.type;
-    what.with = b->coll->config.with;
-    coll_reduce(&b->program, lane, &what);
-}
-
 /* Everything of the own input to the twin's scratch buffer. */
 static void give_input_to_twin(coll_builder* b, const cube* q) {
     const coll_share all = {0, b->coll->config.bytes};
@@ -170,11 +164,11 @@ void coll_doubling_all_reduce(coll_builder* b) {
             const coll_share part = lane_part(b, all, lane);
             const uint64_t to = scratch_at(b, partner, slot + part.offset);
             if (come)
-                combine(b, lane,
-                        (coll_reduction){.bytes = part.bytes,
-                                         .operands = {sum + part.offset, come + part.offset},
-                                         .operand_count = 2,
-                                         .destinations = {own->receive + part.offset, to}});
+                coll_combine(b, lane,
+                             (coll_reduction){.bytes = part.bytes,
+                                              .operands = {sum + part.offset, come + part.offset},
+                                              .operand_count = 2,
+                                              .destinations = {own->receive + part.offset, to}});
             else
                 coll_copy(&b->program, lane, to, sum + part.offset, part.bytes);
             lane_goes(b, lane, 1 + n, partner);
@@ -186,13 +180,13 @@ void coll_doubling_all_reduce(coll_builder* b) {
     }
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
         const coll_share part = lane_part(b, all, lane);
-        combine(b, lane,
-                (coll_reduction){
-                    .bytes = part.bytes,
-                    .operands = {sum + part.offset, come + part.offset},
-                    .operand_count = 2,
-                    .destinations = {own->receive + part.offset,
-                                     q.has_twin ? receive_at(b, q.twin, part.offset) : 0}});
+        coll_combine(b, lane,
+                     (coll_reduction){
+                         .bytes = part.bytes,
+                         .operands = {sum + part.offset, come + part.offset},
+                         .operand_count = 2,
+                         .destinations = {own->receive + part.offset,
+                                          q.has_twin ? receive_at(b, q.twin, part.offset) : 0}});
         if (q.has_twin)
             coll_signal(&b->program, lane, coll_semaphore_of(b, q.twin, COLL_STEP + last));
     }
@@ -212,7 +206,7 @@ static void partial_sum(coll_builder* b, const cube* q, uint32_t lane, uint32_t 
     for (uint32_t n = 0; n < step; ++n)
         what.operands[what.operand_count++] = own->scratch + halving_slot(c, q, n) + part.offset -
                                               blocks_of(b, q, q->own, q->corners >> (n + 1)).offset;
-    combine(b, lane, what);
+    coll_combine(b, lane, what);
 }
 
 /* Afterwards everything for the blocks of the own corner is here. */
@@ -303,12 +297,12 @@ static void spread_own_block(coll_builder* b, uint32_t lane, uint32_t to) {
     const uint64_t block = coll_block_of(c);
     const coll_share part = coll_part_of(block, b->coll->lanes, lane);
     const uint64_t offset = c->rank * block + part.offset;
-    combine(b, lane,
-            (coll_reduction){
-                .bytes = part.bytes,
-                .operands = {own_member(b)->send + part.offset},
-                .operand_count = 1,
-                .destinations = {own_member(b)->receive + offset, receive_at(b, to, offset)}});
+    coll_combine(b, lane,
+                 (coll_reduction){
+                     .bytes = part.bytes,
+                     .operands = {own_member(b)->send + part.offset},
+                     .operand_count = 1,
+                     .destinations = {own_member(b)->receive + offset, receive_at(b, to, offset)}});
 }
 
 void coll_doubling_all_gather(coll_builder* b) {

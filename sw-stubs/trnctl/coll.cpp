@@ -71,15 +71,16 @@ std::vector<std::uint64_t> counts_for(const collective_request& asked, std::size
             fmt::format("{} has equal blocks: --counts is for all-gather-v, "
                         "reduce-scatter-v and all-to-all-v",
                         trn_coll_op_text(asked.op)));
-    const bool square = asked.op == TRN_COLL_ALL_TO_ALL_V;
+    const auto needed = trn_coll_count_entries(asked.op, static_cast<std::uint32_t>(ranks));
+    const bool square = needed > ranks;
     if (square && counts.size() == ranks) {
         for (std::size_t n = 1; n < ranks; ++n)
             counts.insert(counts.end(), asked.counts.begin(), asked.counts.end());
     }
-    if (counts.size() != (square ? ranks * ranks : ranks))
-        throw user_error(fmt::format(
-            "{} over {} ranks needs --counts with {}{} numbers, not {}", trn_coll_op_text(asked.op),
-            ranks, ranks, square ? fmt::format(" or {}", ranks * ranks) : "", counts.size()));
+    if (counts.size() != needed)
+        throw user_error(fmt::format("{} over {} ranks needs --counts with {}{} numbers, not {}",
+                                     trn_coll_op_text(asked.op), ranks, ranks,
+                                     square ? fmt::format(" or {}", needed) : "", counts.size()));
     return counts;
 }
 
