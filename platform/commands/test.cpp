@@ -159,8 +159,7 @@ bool run_once(const options& chosen, const std::vector<scenario::scenario>& all)
                   << '\n';
     else
         fmt::print("{}\n", scenario::summary(how));
-    return std::ranges::all_of(
-        how, [](const auto& one) { return one.what == scenario::outcome::verdict::passed; });
+    return std::ranges::all_of(how, &scenario::outcome::passed);
 }
 
 /// What the boards of all scenarios may execute.

@@ -2,14 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "platform/misuse/misuse.h"
 #include "platform/scenario/parameters.h"
 #include "platform/scenario/scenario.h"
 #include "platform/scenario/world.h"
@@ -17,17 +14,6 @@
 // What the readers of steps share.
 
 namespace trn::scenario {
-
-/// What a step does, and how the report calls it.
-struct action {
-    std::string text;
-    std::function<void(world&)> work;
-    std::optional<misuse::rule> provokes = {};
-    // As of a step.
-    std::string shared = {};
-    bool drives = true;
-    std::string keeps = {}, returns_to = {};
-};
 
 inline constexpr std::uint64_t any = ~std::uint64_t{0};
 inline constexpr std::uint64_t word_max = 0xffffffff;

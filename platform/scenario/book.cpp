@@ -72,9 +72,7 @@ void book::define(const config::node& all) {
 // --- Steps
 
 std::vector<step> book::read(const config::node& list, const parameters& point, bool nested) {
-    scope in{point};
-    in.nested = nested;
-    return list ? read_list(list, in) : std::vector<step>{};
+    return list ? read_list(list, {point, {}, nested}) : std::vector<step>{};
 }
 
 std::vector<step> book::read_list(const config::node& list, const scope& in) {
@@ -188,6 +186,12 @@ void book::note_snapshots(const config::node& item, const scope& in, const step&
 
 namespace {
 
+/// What the parts of a step expect to be broken, the whole does.
+void expect_rules_of(const std::vector<step>& parts, step& whole) {
+    for (const auto& one : parts)
+        whole.provokes.insert(whole.provokes.end(), one.provokes.begin(), one.provokes.end());
+}
+
 /// One after the other, unless another branch has failed: the first failure is what is told.
 void play_branch(const std::vector<step>& steps, world& on, const progress& tell) {
     for (const auto& one : steps) {
@@ -226,9 +230,7 @@ step book::read_branches(const config::node& item, const scope& in) {
         w.hosts.run_each(std::vector<std::size_t>(branches.size(), 0),
                          [&](auto, auto&) { play_branch(branches[next++], w, tell); });
     };
-    for (const auto& branch : branches)
-        for (const auto& each : branch)
-            one.provokes.insert(one.provokes.end(), each.provokes.begin(), each.provokes.end());
+    for (const auto& branch : branches) expect_rules_of(branch, one);
     return one;
 }
 
@@ -273,8 +275,7 @@ step book::read_figure(const config::node& item, const scope& in) {
         bounds([&](std::string_view key) { return static_cast<double>(r.time(key)) * 1e-3; });
     if (wanted.unit.empty()) wanted.unit = "us";
     const auto steps = read_list(r.node().at("time_of"), nested(in));
-    for (const auto& each : steps)
-        one.provokes.insert(one.provokes.end(), each.provokes.begin(), each.provokes.end());
+    expect_rules_of(steps, one);
     one.work = [=, place = one](world& w) {
         const auto& tell = *w.tell;
         const auto begin = sc_core::sc_time_stamp();

@@ -42,6 +42,12 @@ range read_range(const reader& r, range otherwise) {
     return {r.number("at_least", any, otherwise.least), r.number("at_most", any, otherwise.most)};
 }
 
+nlohmann::json register_named(const reader& r, std::string_view key) {
+    return {{"register", r.text(key)},
+            {"index", r.number("index", word_max, 0)},
+            {"instance", r.number("instance", word_max, 0)}};
+}
+
 namespace {
 
 using rpc::json;
@@ -123,14 +129,8 @@ condition read_misuse(const reader& r) {
     auto result = number_condition(r, "misuse " + name, [=](world&) {
         return [=] { return module.empty() ? misuse::count(*rule) : misuse::count(*rule, module); };
     });
-    if (!read_range(r).has(0)) result.provokes = rule;
+    if (!read_range(r).has(0)) result.provokes = {*rule};
     return result;
-}
-
-json register_named(const reader& r, std::string_view key) {
-    return {{"register", r.text(key)},
-            {"index", r.number("index", word_max, 0)},
-            {"instance", r.number("instance", word_max, 0)}};
 }
 
 register_handle find(const json& named) {

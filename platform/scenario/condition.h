@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "platform/misuse/misuse.h"
 #include "platform/scenario/parameters.h"
@@ -28,13 +29,16 @@ struct condition {
     /// What it looks at begins here: firmware reaches a function from now on.
     std::function<std::unique_ptr<watch>(world&)> begin;
     patience how = {};
-    std::optional<misuse::rule> provokes = {};  ///< expects that this rule is broken
+    std::vector<misuse::rule> provokes = {};  ///< expects that these rules are broken
 };
 
 /// Reads a mapping that is a condition with `within` and `every`.
 condition read_condition(const reader& r, std::uint64_t within);
 /// The same for `expect_uart`, which calls `printed` `text`.
 condition read_text_condition(const reader& r);
+
+/// The register that a mapping names, as find_register() takes it: `key`, `index`, `instance`.
+nlohmann::json register_named(const reader& r, std::string_view key);
 
 /// The number that a mapping names, looked up once and then asked for.
 using look = std::function<std::function<std::uint64_t()>(world&)>;

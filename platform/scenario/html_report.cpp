@@ -77,19 +77,6 @@ filter();
 </html>
 )";
 
-std::string ms(std::uint64_t nanoseconds) {
-    return fmt::format("{:.6g} ms", static_cast<double>(nanoseconds) / 1e6);
-}
-
-/// The last lines; more of what did not come out.
-std::string_view end_of(std::string_view log, bool passed) {
-    std::size_t lines = passed ? 30 : 300;
-    auto begin = log.size();
-    if (begin > 0 && log[begin - 1] == '\n') --begin;
-    while (begin > 0 && (log[begin - 1] != '\n' || --lines > 0)) --begin;
-    return log.substr(begin);
-}
-
 /// The steps, each with a bar from its start to that of the next.
 std::string timeline(const outcome& how) {
     const auto& steps = how.timeline;
@@ -109,15 +96,15 @@ std::string timeline(const outcome& how) {
             "<tr{}><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>"
             "<td class=\"number\">{}</td><td><div class=\"track\"><div style=\"left:{:.3f}%;"
             "width:{:.3f}%\"></div></div></td></tr>\n",
-            last && how.what != verdict::passed ? " class=\"last\"" : "", escaped(one.step),
-            one.line, ms(one.at_ns), ms(until - one.at_ns), percent(one.at_ns),
+            last && !how.passed() ? " class=\"last\"" : "", escaped(one.step), one.line,
+            milliseconds(one.at_ns), milliseconds(until - one.at_ns), percent(one.at_ns),
             percent(until - one.at_ns));
     }
     return out + "</tbody></table>\n";
 }
 
 std::string row(const scenario& what, const outcome& how) {
-    const bool passed = how.what == verdict::passed;
+    const bool passed = how.passed();
     std::string tags;
     for (const auto& tag : what.tags) tags += (tags.empty() ? "" : " ") + tag;
     std::string out = fmt::format(
@@ -127,8 +114,8 @@ std::string row(const scenario& what, const outcome& how) {
         "<tr><td></td><td colspan=\"5\">",
         passed ? "passed" : "failed", escaped(what.name), escaped(what.file), escaped(what.board),
         escaped(tags), escaped(how.message), word(how.what), escaped(what.name),
-        escaped(what.board), escaped(tags), how.simulated_ns, ms(how.simulated_ns), how.wall_s,
-        how.wall_s);
+        escaped(what.board), escaped(tags), how.simulated_ns, milliseconds(how.simulated_ns),
+        how.wall_s, how.wall_s);
     if (!passed)
         out +=
             fmt::format("<div class=\"message\">{}: {}{}{}</div>\n", escaped(place_text(what, how)),
@@ -139,7 +126,8 @@ std::string row(const scenario& what, const outcome& how) {
     if (how.trace_digest != 0) out += fmt::format("<p>Trace {:016x}</p>\n", how.trace_digest);
     out += timeline(how);
     if (!how.log.empty())
-        out += fmt::format("<pre class=\"log\">{}</pre>\n", escaped(end_of(how.log, passed)));
+        out += fmt::format("<pre class=\"log\">{}</pre>\n",
+                           escaped(last_lines(how.log, passed ? 30 : 300)));
     return out + "</details></td></tr></tbody>\n";
 }
 

@@ -70,8 +70,10 @@ void reader::only(std::initializer_list<std::string_view> keys) const {
 }
 
 std::string reader::word() const {
-    if (notes_) notes_->note("", value_shape::text, true);
-    if (notes_) return {};
+    if (notes_) {
+        notes_->note("", value_shape::text, true);
+        return {};
+    }
     auto text = replaced(map_, *point_);
     if (text.empty()) map_.report(mistake::wrong_shape, "a name was expected");
     return text;

@@ -11,28 +11,17 @@ namespace {
 
 constexpr std::size_t log_lines_shown = 20;
 
-bool passed(const outcome& one) {
-    return one.what == outcome::verdict::passed;
-}
-
-std::string time_text(std::uint64_t nanoseconds) {
-    return fmt::format("{:.6g} ms", static_cast<double>(nanoseconds) / 1e6);
-}
-
 std::string digest_text(const outcome& how) {
     return fmt::format("{:016x}", how.trace_digest);
 }
 
 /// The last lines, indented.
 std::string tail(const std::string& log) {
-    std::size_t begin = log.size();
-    if (begin && log[begin - 1] == '\n') --begin;
-    for (std::size_t lines = 0; begin > 0; --begin)
-        if (log[begin - 1] == '\n' && ++lines == log_lines_shown) break;
+    const auto lines = last_lines(log, log_lines_shown);
     std::string shown;
-    for (std::size_t at = begin; at < log.size();) {
-        const auto end = std::min(log.find('\n', at), log.size());
-        shown += "    | " + log.substr(at, end - at) + "\n";
+    for (std::size_t at = 0; at < lines.size();) {
+        const auto end = std::min(lines.find('\n', at), lines.size());
+        shown += fmt::format("    | {}\n", lines.substr(at, end - at));
         at = end + 1;
     }
     return shown;
@@ -46,6 +35,18 @@ std::string in_quotes(std::string_view text) {
 }
 
 }  // namespace
+
+std::string milliseconds(std::uint64_t nanoseconds) {
+    return fmt::format("{:.6g} ms", static_cast<double>(nanoseconds) / 1e6);
+}
+
+std::string_view last_lines(std::string_view log, std::size_t count) {
+    std::size_t begin = log.size();
+    if (begin > 0 && log[begin - 1] == '\n') --begin;
+    for (std::size_t lines = 0; begin > 0; --begin)
+        if (log[begin - 1] == '\n' && ++lines == count) break;
+    return log.substr(begin);
+}
 
 std::string_view word(outcome::verdict what) {
     switch (what) {
@@ -88,17 +89,6 @@ std::string escaped(std::string_view text) {
 
 namespace {
 
-nlohmann::json figures_json(const outcome& how) {
-    auto list = nlohmann::json::array();
-    for (const auto& one : how.figures) {
-        nlohmann::json shown{{"name", one.name}, {"value", one.value}, {"unit", one.unit}};
-        if (one.least) shown["at_least"] = *one.least;
-        if (one.most) shown["at_most"] = *one.most;
-        list.push_back(std::move(shown));
-    }
-    return list;
-}
-
 std::string figures_junit(const outcome& how) {
     if (how.figures.empty()) return "";
     std::string out = "    <properties>\n";
@@ -120,9 +110,9 @@ std::string to_text(const scenario& what, const outcome& how) {
     std::string figures;
     for (const auto& one : how.figures)
         figures += fmt::format("      {}: {}\n", one.name, one.text());
-    if (passed(how))
+    if (how.passed())
         return fmt::format("pass  {:<56} {:>8.2f} s, simulated {}{}\n{}", what.name, how.wall_s,
-                           time_text(how.simulated_ns),
+                           milliseconds(how.simulated_ns),
                            how.trace_digest == 0 ? "" : ", trace " + digest_text(how), figures);
     return fmt::format("FAIL  {}\n    {}: {}{}{}\n{}{}    again: {}\n", what.name,
                        place_text(what, how), how.step, how.step.empty() ? "" : ": ", how.message,
@@ -130,7 +120,7 @@ std::string to_text(const scenario& what, const outcome& how) {
 }
 
 std::string summary(std::span<const outcome> all) {
-    const auto good = static_cast<std::size_t>(std::ranges::count_if(all, passed));
+    const auto good = static_cast<std::size_t>(std::ranges::count(all, true, &outcome::passed));
     return fmt::format("{} passed, {} failed", good, all.size() - good);
 }
 
@@ -147,6 +137,18 @@ std::string progress_text(const standing& now, double elapsed_s) {
     return text + fmt::format(", {} left", clock(each * static_cast<double>(now.of - now.ended)));
 }
 
+void to_json(nlohmann::json& told, const figure& one) {
+    told = {{"name", one.name}, {"value", one.value}, {"unit", one.unit}};
+    if (one.least) told["at_least"] = *one.least;
+    if (one.most) told["at_most"] = *one.most;
+}
+
+void from_json(const nlohmann::json& told, figure& one) {
+    one = {told["name"], told["value"], told["unit"]};
+    if (told.contains("at_least")) one.least = told["at_least"].get<double>();
+    if (told.contains("at_most")) one.most = told["at_most"].get<double>();
+}
+
 nlohmann::json to_json(std::span<const scenario> all, std::span<const outcome> how) {
     auto list = nlohmann::json::array();
     for (std::size_t i = 0; i < all.size(); ++i)
@@ -161,13 +163,13 @@ nlohmann::json to_json(std::span<const scenario> all, std::span<const outcome> h
                         {"wall_s", how[i].wall_s},
                         {"simulated_ns", how[i].simulated_ns},
                         {"trace_digest", digest_text(how[i])},
-                        {"figures", figures_json(how[i])}});
+                        {"figures", how[i].figures}});
     return list;
 }
 
 std::string to_junit(std::span<const scenario> all, std::span<const outcome> how) {
-    const auto failures = static_cast<std::size_t>(
-        std::ranges::count_if(how, [](const auto& one) { return !passed(one); }));
+    const auto failures =
+        static_cast<std::size_t>(std::ranges::count(how, false, &outcome::passed));
     std::string out = fmt::format(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         "<testsuite name=\"trnvp\" tests=\"{}\" failures=\"{}\">\n",
@@ -176,7 +178,7 @@ std::string to_junit(std::span<const scenario> all, std::span<const outcome> how
         out += fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\"",
                            escaped(all[i].file), escaped(all[i].name), how[i].wall_s);
         const auto figures = figures_junit(how[i]);
-        if (passed(how[i])) {
+        if (how[i].passed()) {
             out += figures.empty() ? "/>\n" : ">\n" + figures + "  </testcase>\n";
             continue;
         }

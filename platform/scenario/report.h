@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -9,6 +11,16 @@
 #include "platform/scenario/runner.h"
 
 namespace trn::scenario {
+
+/// "1.5625 ms"
+std::string milliseconds(std::uint64_t nanoseconds);
+
+/// The end of a log.
+std::string_view last_lines(std::string_view log, std::size_t count);
+
+/// As reports have it, and as processes tell each other.
+void to_json(nlohmann::json& told, const figure& one);
+void from_json(const nlohmann::json& told, figure& one);
 
 /// "passed", "timed out".
 std::string_view word(outcome::verdict what);

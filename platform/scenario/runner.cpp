@@ -17,6 +17,7 @@
 
 #include "platform/scenario/backtrace.h"
 #include "platform/scenario/child.h"
+#include "platform/scenario/report.h"
 
 namespace trn::scenario {
 
@@ -58,25 +59,9 @@ json to_json(const std::vector<outcome::begun>& timeline) {
     return list;
 }
 
-json to_json(const figure& what) {
-    json told{{"name", what.name}, {"value", what.value}, {"unit", what.unit}};
-    if (what.least) told["least"] = *what.least;
-    if (what.most) told["most"] = *what.most;
-    return told;
-}
-
-figure figure_of(const json& told) {
-    figure what{told["name"], told["value"], told["unit"]};
-    if (told.contains("least")) what.least = told["least"].get<double>();
-    if (told.contains("most")) what.most = told["most"].get<double>();
-    return what;
-}
-
 json to_json(const outcome& how) {
-    auto figures = json::array();
-    for (const auto& one : how.figures) figures.push_back(to_json(one));
     return {{"what", how.what},
-            {"figures", figures},
+            {"figures", how.figures},
             {"message", how.message},
             {"step", how.step},
             {"file", how.file},
@@ -97,8 +82,6 @@ std::vector<outcome::begun> timeline_of(const json& told) {
 }
 
 outcome outcome_of(const json& told) {
-    std::vector<figure> figures;
-    for (const auto& one : told["figures"]) figures.push_back(figure_of(one));
     return {.what = told["what"],
             .message = told["message"],
             .step = told["step"],
@@ -110,7 +93,7 @@ outcome outcome_of(const json& told) {
             .simulated_ns = told["simulated_ns"],
             .trace_digest = told["trace_digest"],
             .timeline = timeline_of(told["timeline"]),
-            .figures = std::move(figures)};
+            .figures = told["figures"]};
 }
 
 /// One process at work, which has a token: on one scenario, or on what several share. The latter
@@ -155,7 +138,7 @@ void job::take(const json& message) {
         result_.timeline.push_back({message["step"], message["line"], message["simulated_ns"]});
         process_->follow(message["process"]);
     } else if (message.contains("figure")) {
-        result_.figures.push_back(figure_of(message["figure"]));
+        result_.figures.push_back(message["figure"]);
     } else if (message.contains("backtrace")) {
         backtrace_ = "died in\n" + source_of(message["backtrace"]);
     } else if (message.contains("branched")) {
@@ -328,7 +311,7 @@ void progress::at(const step& current, std::uint64_t simulated_ns) const {
 }
 
 void progress::measured(const figure& what) const {
-    send_line(pipe_, {{"figure", to_json(what)}});
+    send_line(pipe_, {{"figure", what}});
 }
 
 void progress::passed(std::uint64_t simulated_ns, std::uint64_t trace_digest) const {
@@ -354,7 +337,7 @@ std::vector<outcome> run_all(std::span<const scenario> all, const run_options& h
     const auto ended = [&](std::size_t number, const outcome& result) {
         done[number] = result;
         ++now.ended;
-        if (result.what != outcome::verdict::passed) ++now.failed;
+        if (!result.passed()) ++now.failed;
         for (; told < done.size() && done[told]; ++told) finished(told, *done[told]);
     };
     for (std::size_t next = 0; next < groups.size() || !children.idle();) {

@@ -39,6 +39,8 @@ struct outcome {
     };
     std::vector<begun> timeline;       ///< its steps in order, those that it shares too
     std::vector<figure> figures = {};  ///< in the order in which they were measured
+
+    bool passed() const { return what == verdict::passed; }
 };
 
 /// What a run tells while it goes on, so that a crash knows its step.

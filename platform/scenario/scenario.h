@@ -33,18 +33,22 @@ struct figure {
     std::string text() const;  ///< "57.6 GB/s (54.7 to 58.2)"
 };
 
-/// One line of a scenario, read and checked. Its work runs in a process of the host CPU.
-struct step {
-    config::place where;
-    std::string file = {};  ///< of `where`
+/// What a step does. Its work runs in a process of the host CPU.
+struct action {
     std::string text = {};  ///< "copy host to hbm0@0x1000000, 65537 bytes"
     std::function<void(world&)> work = {};
-    std::optional<trn_status> fails = {};     ///< what the device call must come to
-    std::string saying = {};                  ///< and what its sentence must contain
     std::vector<misuse::rule> provokes = {};  ///< expects that these rules were broken
     std::string shared = {};  ///< the same in two scenarios: one may do it for both; "": never
     std::string keeps = {}, returns_to = {};  ///< the snapshot that it takes, or goes back to
     bool drives = true;  ///< uses the driver stub, which does one thing after the other
+};
+
+/// One line of a scenario, read and checked.
+struct step : action {
+    config::place where = {};
+    std::string file = {};                 ///< of `where`
+    std::optional<trn_status> fails = {};  ///< what the device call must come to
+    std::string saying = {};               ///< and what its sentence must contain
 };
 
 /// What is done on a board, at one point of the matrix (doc/scenarios.md).

@@ -92,7 +92,7 @@ void remember_failed(const std::filesystem::path& file, std::span<const scenario
     const auto written = file.string() + "." + std::to_string(getpid());
     std::ofstream out(written);
     for (std::size_t i = 0; i < all.size(); ++i)
-        if (how[i].what != outcome::verdict::passed) out << identity(all[i]) << '\n';
+        if (!how[i].passed()) out << identity(all[i]) << '\n';
     out.close();
     if (out)
         std::filesystem::rename(written, file, ignored);  // whole, with two runners at once too

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -57,8 +58,7 @@ pid_t copy_of_this() {
 /// What a process says to the one that shall go on in its place: the names of all snapshots, and
 /// with them the sockets that lead there.
 struct snapshots::order {
-    std::vector<std::string> names;
-    std::vector<int> sockets;
+    std::map<std::string, int, std::less<>> kept;
     json carry;
 
     void send(int socket) const;
@@ -67,6 +67,12 @@ struct snapshots::order {
 };
 
 void snapshots::order::send(int socket) const {
+    std::vector<std::string> names;
+    std::vector<int> sockets;
+    for (const auto& [name, to] : kept) {
+        names.push_back(name);
+        sockets.push_back(to);
+    }
     const auto text = json{{"names", names}, {"carry", carry}}.dump();
     if (text.size() > longest_order) throw std::logic_error("too much to carry to a snapshot");
     iovec bytes{const_cast<char*>(text.data()), text.size()};
@@ -96,12 +102,14 @@ std::optional<snapshots::order> snapshots::order::receive(int socket) {
     const auto size = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
     if (size <= 0) return std::nullopt;
     const auto told = json::parse(std::string_view(text).substr(0, static_cast<std::size_t>(size)));
-    order result{told["names"], {}, told["carry"]};
-    result.sockets.resize(result.names.size());
+    const std::vector<std::string> names = told["names"];
     const cmsghdr* const header = CMSG_FIRSTHDR(&message);
-    if (header == nullptr || header->cmsg_len != CMSG_LEN(result.names.size() * sizeof(int)))
+    if (header == nullptr || header->cmsg_len != CMSG_LEN(names.size() * sizeof(int)))
         throw std::logic_error("a snapshot lost its sockets");
-    std::memcpy(result.sockets.data(), CMSG_DATA(header), result.names.size() * sizeof(int));
+    std::vector<int> sockets(names.size());
+    std::memcpy(sockets.data(), CMSG_DATA(header), sockets.size() * sizeof(int));
+    order result{.kept = {}, .carry = told["carry"]};
+    for (std::size_t i = 0; i < names.size(); ++i) result.kept[names[i]] = sockets[i];
     return result;
 }
 
@@ -151,30 +159,21 @@ std::optional<json> snapshots::wait(int socket, pid_t successor) {
             continue;
         }
         if (const pid_t next = copy_of_this()) {
-            for (const int each : told->sockets) close(each);
+            for (const auto& [name, to] : told->kept) close(to);
             successors.push_back(next);
             continue;
         }
         close(socket);
-        auto carry = std::move(told->carry);
-        take_over(std::move(*told));
-        return carry;
+        kept_ = std::move(told->kept);
+        return std::move(told->carry);
     }
 }
 
-void snapshots::take_over(order&& from) {
-    for (std::size_t i = 0; i < from.names.size(); ++i) kept_[from.names[i]] = from.sockets[i];
-}
-
-void snapshots::restore(std::string_view name, const json& carry) {
-    order all;
-    for (const auto& [each, socket] : kept_) {
-        all.names.push_back(each);
-        all.sockets.push_back(socket);
-    }
-    all.carry = carry;
+void snapshots::restore(std::string_view name, const nlohmann::json& carry) {
+    const auto to = kept_.find(name);
+    assert(to != kept_.end());
     std::fflush(nullptr);
-    all.send(kept_.find(name)->second);
+    order{kept_, carry}.send(to->second);
     _exit(superseded);
 }
 

@@ -35,7 +35,6 @@ private:
     struct order;
 
     std::optional<nlohmann::json> wait(int socket, pid_t successor);
-    void take_over(order&& from);
 
     // The other end is held by the process that waits. Snapshots that are younger than this state
     // are known too: who restored this one passed them on.

@@ -259,16 +259,16 @@ action read_boot(const reader& r) {
     r.only({"within", "reset"});
     const auto within = r.time("within", 1'000'000'000);
     const bool reset = r.flag("reset", true);
-    return {"boot",
-            [=](world& w) {
-                const auto ready = ready_condition();
-                if (!w.wait_for(within, ready))
-                    throw step_failure(fmt::format("not ready after {} ns", within));
-                w.device.check(trn_probe(w.device));
-                if (reset) w.device.check(trn_reset_device(w.device));
-            },
-            {},
-            fmt::format("boot within {} ns, {}", within, reset ? "reset" : "no reset")};
+    return {.text = "boot",
+            .work =
+                [=](world& w) {
+                    const auto ready = ready_condition();
+                    if (!w.wait_for(within, ready))
+                        throw step_failure(fmt::format("not ready after {} ns", within));
+                    w.device.check(trn_probe(w.device));
+                    if (reset) w.device.check(trn_reset_device(w.device));
+                },
+            .shared = fmt::format("boot within {} ns, {}", within, reset ? "reset" : "no reset")};
 }
 
 action read_probe(const reader& r) {
@@ -293,11 +293,9 @@ action read_restart_queue(const reader& r) {
 }
 
 action read_wait(std::uint64_t nanoseconds) {
-    return {fmt::format("wait {} ns", nanoseconds),
-            [=](world& w) { w.sleep(nanoseconds); },
-            {},
-            {},
-            false};
+    return {.text = fmt::format("wait {} ns", nanoseconds),
+            .work = [=](world& w) { w.sleep(nanoseconds); },
+            .drives = false};
 }
 
 // --- Registers, semaphores
@@ -593,22 +591,24 @@ action read_inject(const reader& r) {
     const auto when =
         r.has("when") ? std::optional(read_condition(r.map("when"), 1'000'000'000)) : std::nullopt;
     return {
-        fmt::format("inject {} into {}{}", fault, pattern,
-                    when ? fmt::format(" when {}", when->text) : ""),
-        [=](world& w) {
-            const auto now = trn_now(w.device);
-            if (at != 0 && at < now) throw step_failure(fmt::format("it is {} ns already", now));
-            if (at != 0) w.sleep(at - now);
-            if (when) await(w, *when);
-            for (const auto& module : faulty_modules(w, pattern, fault, some)) {
-                if (trace::on())
-                    trace::event("scenario", "fault", {{"module", module}, {"fault", fault}});
-                call(w, "inject", {{"module", module}, {"fault", fault}, {"arguments", arguments}});
-            }
-        },
-        when ? when->provokes : std::nullopt,
-        {},
-        false};
+        .text = fmt::format("inject {} into {}{}", fault, pattern,
+                            when ? fmt::format(" when {}", when->text) : ""),
+        .work =
+            [=](world& w) {
+                const auto now = trn_now(w.device);
+                if (at != 0 && at < now)
+                    throw step_failure(fmt::format("it is {} ns already", now));
+                if (at != 0) w.sleep(at - now);
+                if (when) await(w, *when);
+                for (const auto& module : faulty_modules(w, pattern, fault, some)) {
+                    if (trace::on())
+                        trace::event("scenario", "fault", {{"module", module}, {"fault", fault}});
+                    call(w, "inject",
+                         {{"module", module}, {"fault", fault}, {"arguments", arguments}});
+                }
+            },
+        .provokes = when ? when->provokes : std::vector<misuse::rule>{},
+        .drives = false};
 }
 
 /// A register or field by its name, or an address of a space: what `peek` and `poke` reach.
@@ -617,14 +617,8 @@ struct target {
     json params;
 };
 
-json register_params(const reader& r) {
-    return {{"register", r.text("register")},
-            {"index", r.number("index", word_max, 0)},
-            {"instance", r.number("instance", word_max, 0)}};
-}
-
 target read_target(const reader& r, const char* width) {
-    if (r.has("register")) return {r.text("register"), register_params(r)};
+    if (r.has("register")) return {r.text("register"), register_named(r, "register")};
     return {fmt::format("{} {:#x}", r.text("space"), r.number("address")),
             {{"space", r.text("space")},
              {"address", r.number("address")},
@@ -638,33 +632,34 @@ action read_peek(const reader& r) {
     const bool checked = r.has("equals") || name.empty();
     const auto equals = checked ? r.number("equals") : 0;
     const auto from = read_target(r, "size");
-    return {"peek " + from.text,
-            [=](world& w) {
-                const auto value = call(w, "peek", from.params).value("value", std::uint64_t{0});
-                if (!name.empty()) w.captured[name] = fmt::format("{:#x}", value & mask);
-                if (checked && (value & mask) != (equals & mask))
-                    throw step_failure(
-                        fmt::format("it is {:#x} instead of {:#x}", value & mask, equals & mask));
-            },
-            {},
-            {},
-            false};
+    return {.text = "peek " + from.text,
+            .work =
+                [=](world& w) {
+                    const auto value =
+                        call(w, "peek", from.params).value("value", std::uint64_t{0});
+                    if (!name.empty()) w.captured[name] = fmt::format("{:#x}", value & mask);
+                    if (checked && (value & mask) != (equals & mask))
+                        throw step_failure(fmt::format("it is {:#x} instead of {:#x}", value & mask,
+                                                       equals & mask));
+                },
+            .drives = false};
 }
 
 action read_poke(const reader& r) {
     r.only({"register", "index", "instance", "space", "address", "width", "value"});
     auto to = read_target(r, "width");
     to.params["value"] = r.number("value");
-    return {"poke " + to.text, [=](world& w) { call(w, "poke", to.params); }, {}, {}, false};
+    return {.text = "poke " + to.text,
+            .work = [=](world& w) { call(w, "poke", to.params); },
+            .drives = false};
 }
 
 /// `expect` fails at once, unless it is given time; `wait` waits.
 action look_for(std::string_view verb, const condition& what) {
-    return {fmt::format("{} {}", verb, what.text),
-            [what](world& w) { await(w, what); },
-            what.provokes,
-            {},
-            false};
+    return {.text = fmt::format("{} {}", verb, what.text),
+            .work = [what](world& w) { await(w, what); },
+            .provokes = what.provokes,
+            .drives = false};
 }
 
 action read_expect(const reader& r) {
@@ -772,17 +767,11 @@ step read_step(const config::node& item, const parameters& point) {
             return value.is_map() ? read_wait_for(reader(value, point))
                                   : read_wait(reader::time_of(value, point));
         };
-        auto does = key == "wait" ? waits()
-                                  : kinds[static_cast<std::size_t>(name - names.begin() - 1)].read(
-                                        reader(value, point));
+        static_cast<action&>(result) =
+            key == "wait" ? waits()
+                          : kinds[static_cast<std::size_t>(name - names.begin() - 1)].read(
+                                reader(value, point));
         result.where = item.key_place(key);
-        result.text = std::move(does.text);
-        result.work = std::move(does.work);
-        if (does.provokes) result.provokes = {*does.provokes};
-        result.shared = std::move(does.shared);
-        result.keeps = std::move(does.keeps);
-        result.returns_to = std::move(does.returns_to);
-        result.drives = does.drives;
     }
     if (found == 0) item.report(mistake::missing_key, "a step needs its kind");
     if (r.has("fails")) result.fails = r.choice<trn_status>("fails");
