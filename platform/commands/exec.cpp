@@ -39,7 +39,7 @@ constexpr std::uint64_t ram_base = 0x8000'0000, ram_size = std::uint64_t{128} <<
 constexpr std::uint64_t aclint_base = 0x0200'0000, aclint_size = 0xc000;
 constexpr std::uint64_t plic_base = 0x0c00'0000, plic_size = 0x0400'0000;
 
-struct options {
+struct exec_options {
     std::string program;
     std::string commit_log;
     std::filesystem::path coverage;
@@ -145,7 +145,7 @@ private:
 
 /// The bytes between begin_signature and end_signature, as lines of `granularity` bytes in
 /// hexadecimal, the lowest address at the right end of its line (RISC-V architecture tests).
-void write_signature(const options& chosen, const elf_program& program, memory& ram) {
+void write_signature(const exec_options& chosen, const elf_program& program, memory& ram) {
     const auto begin = program.symbol("begin_signature"), end = program.symbol("end_signature");
     if (!begin || !end)
         throw user_error(chosen.program + ": has no symbols begin_signature and end_signature");
@@ -184,7 +184,7 @@ riscv::isa isa_option(const std::string& text) try {
     throw user_error(wrong.what());
 }
 
-int exec(const options& chosen) {
+int exec(const exec_options& chosen) {
     const elf_program program = read_elf(chosen.program);
     check_report(chosen.coverage);
     std::optional<coverage> executed;
@@ -225,7 +225,7 @@ int exec(const options& chosen) {
 }  // namespace
 
 void add_exec(CLI::App& app, int& status) {
-    auto chosen = std::make_shared<options>();
+    auto chosen = std::make_shared<exec_options>();
     CLI::App* command = app.add_subcommand("exec", "run a bare-metal RISC-V program on one hart");
     command->add_option("program", chosen->program, "RV64 ELF executable")->required();
     command->add_option("--commit-log", chosen->commit_log,

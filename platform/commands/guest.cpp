@@ -37,7 +37,7 @@ namespace {
 
 constexpr int skipped = 77;  ///< CTest's and automake's word for "could not be tried here"
 
-struct options {
+struct guest_options {
     board_options board;
     unsigned devices = 0;  ///< 0: all that the board has
     fs::path listen;
@@ -131,7 +131,7 @@ std::optional<std::string> parameter_of(const plan& board, std::string_view name
 }
 
 /// What the command line leaves to us: how many chips, and memory that guests can map.
-platform_options build_options(const options& chosen) {
+platform_options build_options(const guest_options& chosen) {
     if (!chosen.board.record.empty() && !chosen.gdb.empty())
         throw user_error(recording::no_debugger);
     auto build = chosen.board.checked();
@@ -165,7 +165,7 @@ fs::path own_program() {
 
 class session {
 public:
-    explicit session(const options& chosen)
+    explicit session(const guest_options& chosen)
         : chosen_(chosen),
           image_(read_image(chosen)),
           machine_(read_machine(chosen)),
@@ -199,7 +199,7 @@ public:
 
 private:
     /// Mistakes in files are found before the board is built.
-    static std::optional<guest_image> read_image(const options& chosen) {
+    static std::optional<guest_image> read_image(const guest_options& chosen) {
         if (!chosen.initrd.empty()) {
             if (!chosen.modules.empty() || !chosen.program.empty())
                 throw user_error("--module and --run belong to our own initramfs, not to --initrd");
@@ -217,7 +217,7 @@ private:
         return image;
     }
 
-    static guest_machine read_machine(const options& chosen) {
+    static guest_machine read_machine(const guest_options& chosen) {
         guest_machine m;
         m.qemu = chosen.qemu.empty() ? guest_tools::find("qemu-system-x86_64") : chosen.qemu;
         m.kernel = chosen.kernel.empty() ? guest_tools::find("vmlinuz") : chosen.kernel;
@@ -338,7 +338,7 @@ private:
         return 1;
     }
 
-    const options chosen_;
+    const guest_options chosen_;
     std::optional<guest_image> image_;
     guest_machine machine_;
     platform platform_;
@@ -352,7 +352,7 @@ private:
     std::optional<int> interrupted_;
 };
 
-int guest(const options& chosen) {
+int guest(const guest_options& chosen) {
     try {
         return session(chosen).run();
     } catch (const tools_missing& e) {
@@ -366,7 +366,7 @@ int guest(const options& chosen) {
 }  // namespace
 
 void add_guest(CLI::App& app, int& status) {
-    auto chosen = std::make_shared<options>();
+    auto chosen = std::make_shared<guest_options>();
     auto* c = app.add_subcommand("guest", "start a Linux guest in QEMU with a board's devices");
     chosen->board.add_to(*c);
     c->add_option("--server", chosen->server,

@@ -18,7 +18,7 @@ namespace trn {
 
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
 struct arguments {
     std::string what;  ///< a board or a kind
@@ -29,8 +29,8 @@ struct arguments {
     bool list_kinds = false;
 };
 
-std::string dump(const json& value) {
-    return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+std::string dump(const ordered_json& value) {
+    return value.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 std::string hex(std::uint64_t address) {
@@ -70,15 +70,16 @@ std::string kind_text(const kind& k) {
     return out;
 }
 
-json kind_json(const kind& k) {
-    json out{{"name", k.name}, {"doc", k.doc}};
-    out["parameters"] = json::array();
+ordered_json kind_json(const kind& k) {
+    ordered_json out{{"name", k.name}, {"doc", k.doc}};
+    out["parameters"] = ordered_json::array();
     for (const auto& p : k.parameters) {
-        json one{{"name", p.name}, {"type", p.type}, {"doc", p.doc}, {"required", p.required}};
+        ordered_json one{
+            {"name", p.name}, {"type", p.type}, {"doc", p.doc}, {"required", p.required}};
         if (!p.required) one["default"] = p.show(k.defaults());
         out["parameters"].push_back(one);
     }
-    out["ports"] = json::array();
+    out["ports"] = ordered_json::array();
     for (const auto& p : k.ports)
         out["ports"].push_back({{"name", p.name},
                                 {"role", to_string(p.role)},
@@ -88,7 +89,7 @@ json kind_json(const kind& k) {
 }
 
 std::string all_kinds(bool as_json) {
-    json list = json::array();
+    ordered_json list = ordered_json::array();
     std::string text;
     for (const auto& k : kinds()) {
         list.push_back(kind_json(k));
@@ -115,10 +116,10 @@ std::string tree_text(const plan& board) {
     return out;
 }
 
-json tree_json(const plan& board) {
-    json list = json::array();
+ordered_json tree_json(const plan& board) {
+    ordered_json list = ordered_json::array();
     for (const auto& m : board.modules) {
-        json parameters = json::object();
+        ordered_json parameters = ordered_json::object();
         for (const auto& [key, value] : board.parameters_of(m)) parameters[key] = value;
         list.push_back({{"name", m.path},
                         {"type", m.type},
@@ -145,10 +146,10 @@ std::string map_text(const plan& board, const std::vector<map_row>& rows) {
     return out;
 }
 
-json map_json(const plan& board, const std::vector<map_row>& rows) {
-    json list = json::array();
+ordered_json map_json(const plan& board, const std::vector<map_row>& rows) {
+    ordered_json list = ordered_json::array();
     for (const auto& row : rows) {
-        json places = json::array();
+        ordered_json places = ordered_json::array();
         for (const auto& hop : row.through) places.push_back(place_text(hop));
         list.push_back({{"base", row.window.base},
                         {"size", row.window.size},
@@ -193,9 +194,9 @@ std::string board_text(const plan& board, const std::string& map) {
     return out;
 }
 
-json board_json(const plan& board, const std::string& map) {
+ordered_json board_json(const plan& board, const std::string& map) {
     const address_maps all(board);
-    json maps = json::object();
+    ordered_json maps = ordered_json::object();
     for (const auto router : chosen_routers(board, all, map))
         maps[board.modules[router].path] = map_json(board, all.flattened(router));
     return {{"name", board.name},          {"description", board.description},

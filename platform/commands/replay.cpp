@@ -24,7 +24,7 @@ namespace {
 using rpc::json;
 using wall_clock = run_loop::wall_clock;
 
-struct options {
+struct replay_options {
     std::string folder, firmware, gdb;
     std::filesystem::path trace;
     std::string uart = "none";
@@ -75,7 +75,7 @@ void show_consoles(platform& on) {
         [](std::string_view, std::string_view text) { std::cout << text << std::flush; });
 }
 
-int run(const options& chosen) {
+int run(const replay_options& chosen) {
     const auto start = wall_clock::now();
     const std::filesystem::path folder = chosen.folder;
     const auto about = recording::read_manifest(folder);
@@ -110,7 +110,7 @@ int run(const options& chosen) {
 }  // namespace
 
 void add_replay(CLI::App& app, int& status) {
-    auto chosen = std::make_shared<options>();
+    auto chosen = std::make_shared<replay_options>();
     auto* c = app.add_subcommand("replay", "repeat a recorded session with no host attached");
     c->add_option("folder", chosen->folder, "what 'trnvp run --record' has written")->required();
     c->add_option("--firmware", chosen->firmware, "flash image or ELF instead of the recorded one");

@@ -34,7 +34,7 @@ namespace {
 using rpc::json;
 using namespace std::chrono_literals;
 
-struct options {
+struct run_options {
     board_options board;
     std::string until, max_time;
     std::string listen, gdb, uart, control_tcp, token_file;
@@ -52,7 +52,7 @@ sc_core::sc_time time_option(std::string_view name, const std::string& text) {
 }
 
 /// Everything that can be found wrong before the board is read.
-platform_options build_options(const options& chosen) {
+platform_options build_options(const run_options& chosen) {
     if (!chosen.max_time.empty()) time_option("--max-time", chosen.max_time);
     if (!chosen.until.empty() && chosen.until != "ready") time_option("--until", chosen.until);
     check_report(chosen.coverage);
@@ -66,7 +66,7 @@ platform_options build_options(const options& chosen) {
 /// One run of a board, from the command line to the exit status.
 class session {
 public:
-    explicit session(const options& chosen)
+    explicit session(const run_options& chosen)
         : chosen_(chosen),
           platform_(kinds(), build_options(chosen)),
           recorder_(recording::recorder_for(platform_, build_options(chosen), chosen.board.record)),
@@ -223,7 +223,7 @@ private:
         return good ? 0 : 1;
     }
 
-    const options chosen_;
+    const run_options chosen_;
     const run_loop::wall_clock::time_point start_ = run_loop::wall_clock::now();
     platform platform_;
     const std::unique_ptr<recording::recorder> recorder_;
@@ -239,7 +239,7 @@ private:
 }  // namespace
 
 void add_run(CLI::App& app, int& status) {
-    auto chosen = std::make_shared<options>();
+    auto chosen = std::make_shared<run_options>();
     auto* c = app.add_subcommand("run", "build a board, boot it and serve it");
     chosen->board.add_to(*c);
     c->add_option("--listen", chosen->listen, "folder for the sockets: control.sock, <chip>.sock");

@@ -40,7 +40,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-struct options {
+struct test_options {
     std::vector<std::string> scenarios;
     fs::path junit, html, trace, fidelity_report, coverage;
     std::string timing = "contended";
@@ -79,7 +79,7 @@ fs::path numbered(const fs::path& file, std::size_t number, std::size_t runs) {
     return numbered;
 }
 
-std::vector<scenario::scenario> chosen_of(const options& chosen) {
+std::vector<scenario::scenario> chosen_of(const test_options& chosen) {
     auto which = chosen.which;
     if (chosen.rerun_failed) which.failed = scenario::read_failed(scenario::failed_list());
     return scenario::select(load_all(chosen.scenarios), which);
@@ -122,7 +122,7 @@ std::map<std::string, std::string> pictures_of(const std::vector<scenario::scena
 }
 
 /// Runs them once and reports: whether all passed.
-bool run_once(const options& chosen, const std::vector<scenario::scenario>& all) {
+bool run_once(const test_options& chosen, const std::vector<scenario::scenario>& all) {
     const auto timing =
         chosen.timing == "functional" ? timing_mode::functional : timing_mode::contended;
     const unsigned jobs =
@@ -177,13 +177,14 @@ std::vector<fs::path> programs_of_all(const std::vector<scenario::scenario>& all
 }
 
 /// Whether all passed, each time.
-bool run_as_often_as_chosen(const options& chosen, const std::vector<scenario::scenario>& all) {
+bool run_as_often_as_chosen(const test_options& chosen,
+                            const std::vector<scenario::scenario>& all) {
     while (run_once(chosen, all))
         if (!chosen.until_fail || all.empty()) return true;
     return false;
 }
 
-int run(const options& chosen) {
+int run(const test_options& chosen) {
     if (chosen.schema) {
         std::cout << scenario::schema().dump(2) << '\n';
         return 0;
@@ -214,7 +215,7 @@ int run(const options& chosen) {
 }  // namespace
 
 void add_test(CLI::App& app, int& status) {
-    auto chosen = std::make_shared<options>();
+    auto chosen = std::make_shared<test_options>();
     auto* c = app.add_subcommand("test", "run scenarios (doc/scenarios.md)");
     auto* files =
         c->add_option("scenario", chosen->scenarios, "files, or folders with .yaml files");

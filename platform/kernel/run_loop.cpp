@@ -6,6 +6,8 @@
 #include <time.h>
 
 #include <algorithm>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
 #include <cassert>
 
 #include "platform/kernel/introspection.h"
@@ -79,9 +81,20 @@ std::string_view to_string(stop_reason::kind kind) {
     return {};
 }
 
-run_loop::run_loop(config cfg)
-    : cfg_(std::move(cfg)), io_(1), stay_(boost::asio::make_work_guard(io_)) {
+struct run_loop::sockets {
+    boost::asio::io_context io{1};
+    boost::asio::executor_work_guard<boost::asio::io_context::executor_type> stay{
+        io.get_executor()};
+};
+
+run_loop::run_loop(config cfg) : cfg_(std::move(cfg)), sockets_(std::make_unique<sockets>()) {
     assert(cfg_.sample_period > SC_ZERO_TIME);
+}
+
+run_loop::~run_loop() = default;
+
+boost::asio::io_context& run_loop::io() {
+    return sockets_->io;
 }
 
 // --- Run control
@@ -250,7 +263,7 @@ void run_loop::serve_sockets() {
         return;
     last_poll_ = now;
     int handled = 0;
-    while (handled < handlers_per_boundary && io_.poll_one() != 0) ++handled;
+    while (handled < handlers_per_boundary && io().poll_one() != 0) ++handled;
     if (handled == 0) return;
     counted_.handlers += static_cast<std::uint64_t>(handled);
     last_handler_ = wall_clock::now();
@@ -270,7 +283,7 @@ void run_loop::block(std::optional<wall_clock::time_point> wake) {
         if (g.deadline) wake = wake ? std::min(*wake, *g.deadline) : *g.deadline;
     ++counted_.blocked;
     const auto start = wall_clock::now();
-    const auto handled = wake ? io_.run_one_until(*wake) : io_.run_one();
+    const auto handled = wake ? io().run_one_until(*wake) : io().run_one();
     const auto end = wall_clock::now();
     counted_.asleep += end - start;
     if (handled == 0) return;

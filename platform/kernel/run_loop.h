@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <systemc>
@@ -14,6 +13,10 @@
 #include <vector>
 
 #include "platform/kernel/time_policy.h"
+
+namespace boost::asio {
+class io_context;
+}
 
 namespace trn {
 
@@ -52,10 +55,11 @@ public:
     };
 
     explicit run_loop(config cfg);
+    ~run_loop();
     run_loop(const run_loop&) = delete;
     run_loop& operator=(const run_loop&) = delete;
 
-    boost::asio::io_context& io() { return io_; }
+    boost::asio::io_context& io();
     const config& settings() const { return cfg_; }
 
     // --- Run control: from any handler, or between two calls of run().
@@ -169,8 +173,8 @@ private:
     bool spin() const;
 
     const config cfg_;
-    boost::asio::io_context io_;
-    boost::asio::executor_work_guard<boost::asio::io_context::executor_type> stay_;
+    struct sockets;  // most who include this header open none
+    const std::unique_ptr<sockets> sockets_;
 
     std::list<pending_goal> goals_;
     goal_id last_goal_ = 0;

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/asio/execution_context.hpp>
+#include <boost/asio/io_context.hpp>
 #include <cstdio>
 #include <memory>
 #include <optional>

@@ -63,12 +63,12 @@ void network::find_cards(const platform& board) {
 }
 
 void network::open(card& one) {
-    scenario::check(trn_efa_open(&one.door, &one.open), one.name);
-    scenario::check(trn_efa_address(one.open, &one.address), one.name);
-    scenario::check(
+    trn::scenario::check(trn_efa_open(&one.door, &one.open), one.name);
+    trn::scenario::check(trn_efa_address(one.open, &one.address), one.name);
+    trn::scenario::check(
         trn_efa_share(one.open, 0, one.memory, shared, TRN_EFA_REMOTE_READ | TRN_EFA_REMOTE_WRITE),
         one.name);
-    scenario::check(trn_efa_queue_open(one.open, 0, entries, &one.queue), one.name);
+    trn::scenario::check(trn_efa_queue_open(one.open, 0, entries, &one.queue), one.name);
 }
 
 std::size_t network::find(const std::string& name) const {
@@ -135,10 +135,10 @@ std::uint32_t network::drive(card& from, const card& to, const load& how) {
                 .length = static_cast<std::uint32_t>(std::min(how.block, how.bytes - done)),
                 .local = from.memory + (write ? source : destination),
                 .remote = to.memory + (write ? destination : source)};
-            scenario::check(trn_efa_post(from.queue, &request), from.name);
+            trn::scenario::check(trn_efa_post(from.queue, &request), from.name);
         }
         trn_efa_completion completion{};
-        scenario::check(trn_efa_wait(from.queue, patience_ns, &completion), from.name);
+        trn::scenario::check(trn_efa_wait(from.queue, patience_ns, &completion), from.name);
         if (worst == TRN_EFA_OK) worst = completion.status;
     }
     return worst;

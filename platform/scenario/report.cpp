@@ -16,7 +16,7 @@ std::string digest_text(const outcome& how) {
 }
 
 /// The last lines, indented.
-std::string tail(const std::string& log) {
+std::string end_of(const std::string& log) {
     const auto lines = last_lines(log, log_lines_shown);
     std::string shown;
     for (std::size_t at = 0; at < lines.size();) {
@@ -116,7 +116,7 @@ std::string to_text(const scenario& what, const outcome& how) {
                            how.trace_digest == 0 ? "" : ", trace " + digest_text(how), figures);
     return fmt::format("FAIL  {}\n    {}: {}{}{}\n{}{}    again: {}\n", what.name,
                        place_text(what, how), how.step, how.step.empty() ? "" : ": ", how.message,
-                       figures, tail(how.log), repeat_command(what));
+                       figures, end_of(how.log), repeat_command(what));
 }
 
 std::string summary(std::span<const outcome> all) {

@@ -21,7 +21,7 @@ using nlohmann::json;
 /// Anything may be `${name}`, within a word or alone.
 constexpr auto replaced = "\\$\\{";
 
-json pattern(const std::string& form) {
+json text_like(const std::string& form) {
     return {{"type", "string"}, {"pattern", form + "|" + replaced}};
 }
 
@@ -30,8 +30,8 @@ json number_or(const json& text) {
 }
 
 json shape_of(value_shape shape) {
-    const auto number = pattern("^[-+]?(0[xX][0-9a-fA-F_]+|0b[01_]+|[0-9_]+)$");
-    const auto size = pattern("^[0-9._]+ ?([kKMGT]i?)?B$");
+    const auto number = text_like("^[-+]?(0[xX][0-9a-fA-F_]+|0b[01_]+|[0-9_]+)$");
+    const auto size = text_like("^[0-9._]+ ?([kKMGT]i?)?B$");
     const json text = {{"type", json::array({"string", "number", "boolean"})}};
     switch (shape) {
     case value_shape::text:
@@ -43,17 +43,17 @@ json shape_of(value_shape shape) {
     case value_shape::real:
         return {{"type", json::array({"number", "string"})}};
     case value_shape::flag:
-        return {{"anyOf", json::array({{{"type", "boolean"}}, pattern(replaced)})}};
+        return {{"anyOf", json::array({{{"type", "boolean"}}, text_like(replaced)})}};
     case value_shape::size:
         return size;
     case value_shape::offset:
         return number_or({{"anyOf", json::array({number, size})}});
     case value_shape::time:
-        return pattern("^[0-9._]+ ?[pnum]?s$");
+        return text_like("^[0-9._]+ ?[pnum]?s$");
     case value_shape::rate:
-        return pattern("^[0-9._]+ ?[kKMGT]?i?(B|bit)/s$");
+        return text_like("^[0-9._]+ ?[kKMGT]?i?(B|bit)/s$");
     case value_shape::place:
-        return pattern("^(host|hbm[0-9]|sbuf[0-9]+|axi)(@.*)?$");
+        return text_like("^(host|hbm[0-9]|sbuf[0-9]+|axi)(@.*)?$");
     case value_shape::map:
         return {{"type", "object"}};
     case value_shape::list:
@@ -83,7 +83,7 @@ public:
         add(key, shape_of(shape), demands);
     }
     void note(std::string_view key, std::vector<std::string_view> choices) override {
-        add(key, {{"anyOf", json::array({{{"enum", choices}}, pattern(replaced)})}}, true);
+        add(key, {{"anyOf", json::array({{{"enum", choices}}, text_like(replaced)})}}, true);
         chosen_ = true;
     }
 
