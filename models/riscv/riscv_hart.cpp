@@ -68,14 +68,19 @@ void riscv_hart::wake() {
 void riscv_hart::execute() {
     if (reset.level()) return;
     riscv::hart& core = this->core();
-    const std::uint64_t now = sc_core::sc_time_stamp().value();
-    if (core.waiting() || core.halted()) {
-        const std::uint64_t local = local_time();
+    const std::uint64_t now = sc_core::sc_time_stamp().value(), local = local_time();
+    const bool idle = core.waiting() || core.halted();
+    // A debugger stopped it within a quantum and lets it go on at the same simulated time: the rest
+    // of the quantum follows, so that being debugged changes nothing.
+    const bool goes_on_within = !idle && now < local && now == local_start_;
+    if (!goes_on_within) {
         if (now < local) return next_trigger(duration(local - now));  // it had run ahead
-        core.pass_cycles((now - local) / clock_);
+        if (idle) core.pass_cycles((now - local) / clock_);
+        local_start_ = now;
+        ticks_start_ = core.ticks();
+        quantum_end_ = cfg_.quantum_instructions;
+        quanta_ = 1;
     }
-    local_start_ = now;
-    ticks_start_ = core.ticks();
     awake.set(true);
     const bool was_halted = core.halted();
     const std::uint64_t done = run_quantum(core);
@@ -86,20 +91,21 @@ void riscv_hart::execute() {
 }
 
 /// One quantum, or several while nothing else is to happen in the time they take: the kernel could
-/// do nothing but come back here. Returns the instructions executed.
+/// do nothing but come back here. Returns the instructions executed since ticks_start_.
 std::uint64_t riscv_hart::run_quantum(riscv::hart& core) {
-    constexpr int most = 8;
-    const std::uint64_t quantum = cfg_.quantum_instructions;
-    std::uint64_t done = 0;
-    for (int i = 0; i < most; ++i) {
-        const std::uint64_t left = cfg_.instruction_limit - ticks_start_ - done;
-        const std::uint64_t now = core.run(std::min(quantum, left));
-        done += now;
-        if (now >= left) core.request_halt();
-        if (now < quantum || core.waiting() || core.halted()) break;
+    constexpr unsigned most = 8;
+    const std::uint64_t limit = cfg_.instruction_limit - ticks_start_;
+    std::uint64_t done = core.ticks() - ticks_start_;
+    for (;; ++quanta_) {
+        const std::uint64_t end = std::min(quantum_end_, limit);
+        if (done < end) done += core.run(end - done);
+        if (done >= limit) core.request_halt();
+        if (done < quantum_end_ || core.waiting() || core.halted() || quanta_ == most) break;
         if (sc_core::sc_pending_activity_at_current_time()) break;
-        if (!sc_core::sc_pending_activity_at_future_time()) continue;
-        if (sc_core::sc_time_to_pending_activity().value() <= (done + quantum) * clock_) break;
+        quantum_end_ = done + cfg_.quantum_instructions;
+        if (sc_core::sc_pending_activity_at_future_time() &&
+            sc_core::sc_time_to_pending_activity().value() <= quantum_end_ * clock_)
+            break;
     }
     return done;
 }

@@ -129,7 +129,9 @@ private:
     std::function<void()> stopped_;
     std::uint64_t local_start_ = 0;  // when ticks_start_ instructions were done
     std::uint64_t ticks_start_ = 0;
-    std::uint64_t unpaid_ = 0;  // annotated delay that is not yet a whole instruction
+    std::uint64_t quantum_end_ = 0;  // in instructions since ticks_start_
+    unsigned quanta_ = 0;            // since then
+    std::uint64_t unpaid_ = 0;       // annotated delay that is not yet a whole instruction
 };
 
 }  // namespace trn

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A debugger that stops, steps and looks around changes nothing: the trace is the same, byte for byte."""
+import os
+import subprocess
+import tempfile
+import unittest
+
+from running_platform import PATIENCE, platform
+
+SCRIPT = """
+set pagination off
+set confirm off
+file {firmware}/mgmt.elf
+target remote {socket}
+break announce
+continue
+stepi
+stepi
+finish
+info registers
+x/64xb $sp
+watch *(unsigned long*)($sp - 64)
+continue
+continue
+delete
+detach
+"""
+
+
+class TraceTest(unittest.TestCase):
+    def test_a_debugger_leaves_the_trace_as_it_is(self):
+        with tempfile.TemporaryDirectory(prefix="trnvp_gdb_") as folder:
+            plain = self.trace(folder, "plain")
+            debugged = self.trace(folder, "debugged", self.debug)
+        self.assertEqual(plain, debugged)
+
+    def trace(self, folder, name, meanwhile=None):
+        """What a chip that boots and runs for a second leaves behind: the trace, and all counters."""
+        socket, trace = os.path.join(folder, name + ".sock"), os.path.join(folder, name)
+        with platform("--paused", "--gdb", socket, "--trace", trace, board="trn3-chip") as running, running.connect() as p:
+            if meanwhile:
+                meanwhile(folder, socket)
+            self.assertEqual(p.run(until="1 s", wall_limit=PATIENCE)["reason"], "time_limit")
+            counters = p.statistics()
+            p.quit()
+            running.wait()
+        with open(trace, "rb") as f:
+            events = f.read()
+        self.assertIn(b"chip0.management.resets", events)
+        return events, counters
+
+    def debug(self, folder, socket):
+        script = os.path.join(folder, "script.gdb")
+        with open(script, "w", encoding="ascii") as f:
+            f.write(SCRIPT.format(firmware=os.environ["FIRMWARE"], socket=socket))
+        output = subprocess.run([os.environ["GDB"], "-nx", "-batch", "-x", script], stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, text=True, timeout=PATIENCE, check=False).stdout
+        for wanted in ("hit Breakpoint 1, announce", "main () at", "hit Watchpoint 2", "[Inferior 1 (process 1) detached]"):
+            self.assertIn(wanted, output)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
