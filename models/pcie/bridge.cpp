@@ -100,7 +100,7 @@ void bridge::configure(tlm::tlm_generic_payload& request, tlp& header,
     header.completer = &owner;
     if (request.is_write()) id_ = header.target;
     if (answer(space_, request)) return;
-    log(PCI_ERR_UNC_UNSUP);
+    log(PCI_ERR_UNC_UNSUP, true);
     request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
@@ -200,10 +200,9 @@ void bridge::slot_event(std::uint16_t events) {
                    space_.get<std::uint16_t>(msi_ + PCI_MSI_DATA_64));
 }
 
-void bridge::log(std::uint32_t error) {
+void bridge::log(std::uint32_t error, bool advisory) {
     log_uncorrectable(space_, aer_, pcie_, error);
-    const bool fatal = (space_.get<std::uint32_t>(aer_ + PCI_ERR_UNCOR_SEVER) & error) != 0;
-    report(fatal ? error_class::fatal : error_class::nonfatal);
+    if (const auto wanted = wanted_message(space_, aer_, pcie_, error, advisory)) report(*wanted);
 }
 
 void bridge::log(link_error error) {

@@ -77,8 +77,9 @@ public:
     /// card_inserted. False: no such fault.
     bool inject(plug& below, std::string_view fault);
 
-    /// Records an uncorrectable error (PCI_ERR_UNC_*) at this port.
-    void log(std::uint32_t error);
+    /// Records an uncorrectable error (PCI_ERR_UNC_*) at this port, and tells the root port if
+    /// software wants to hear of it. `advisory`: as for wanted_message.
+    void log(std::uint32_t error, bool advisory = false);
     /// Records an error that the link at this port has put right.
     void log(link_error error);
     /// Root ports: an error message of `source` has arrived (6.2.4.1.2).

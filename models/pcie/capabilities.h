@@ -22,7 +22,7 @@ std::uint16_t add_power_management(config_space& space);
 /// Sets a bit of the uncorrectable error status, and what the device status says beside it.
 void log_uncorrectable(config_space& space, std::uint16_t aer, std::uint16_t pcie,
                        std::uint32_t error);
-/// The message that software wants about such an error of an endpoint (6.2.3.2.4, 6.2.6), by its
+/// The message that software wants about such an error (6.2.3.2.4, 6.2.6), by its
 /// mask and severity and the enable bits of command and device control. `advisory`: a request that
 /// was not posted and is not supported; its requester hears of it by the completion, so unless it
 /// is fatal it is reported as a correctable one (6.2.3.2.4.1).

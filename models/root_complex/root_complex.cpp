@@ -205,6 +205,11 @@ void root_complex::program(const node& at) {
     config_write(at.id, PCI_PREF_BASE_UPPER32, static_cast<std::uint32_t>(wide.first >> 32));
     config_write(at.id, PCI_PREF_LIMIT_UPPER32, static_cast<std::uint32_t>((wide.end - 1) >> 32));
     config_write(at.id, PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
+    // Status is above control and cleared by ones.
+    constexpr std::uint32_t report_errors =
+        PCI_EXP_DEVCTL_CERE | PCI_EXP_DEVCTL_NFERE | PCI_EXP_DEVCTL_FERE | PCI_EXP_DEVCTL_URRE;
+    const std::uint32_t control = config_read(at.id, at.pcie + PCI_EXP_DEVCTL) & 0xffff;
+    config_write(at.id, at.pcie + PCI_EXP_DEVCTL, control | report_errors);
     const auto number = std::ranges::find(bridges_, &at) - bridges_.begin();
     program_slot(at, static_cast<std::uint32_t>(number));
     for (const auto& below : at.below) program(*below);

@@ -323,6 +323,34 @@ TEST_F(RootComplexTest, HearsOfTheErrorsOfAFunctionThatSoftwareWantsToHearOf) {
     EXPECT_EQ(host.root_port(1).space().get<std::uint32_t>(errors + PCI_ERR_ROOT_STATUS), 0u);
 }
 
+TEST_F(RootComplexTest, APortReportsItsOwnErrorsAsSoftwareWants) {
+    constexpr std::uint32_t errors = 0x100;
+    auto& root = host.root_port(0).space();
+    std::uint32_t control = 0;
+    for (std::uint32_t at = root.get<std::uint8_t>(PCI_CAPABILITY_LIST); at != 0;
+         at = root.get<std::uint8_t>(at + 1))
+        if (root.get<std::uint8_t>(at) == PCI_CAP_ID_EXP) control = at + PCI_EXP_DEVCTL;
+    const auto enabled = root.get<std::uint16_t>(control);
+    EXPECT_EQ(enabled & 0xf, 0xf);  // by who numbered the buses
+    const auto falls = [&](std::uint16_t enable) {
+        const std::uint8_t bits[2] = {static_cast<std::uint8_t>(enable),
+                                      static_cast<std::uint8_t>(enable >> 8)};
+        root.write(control, bits);
+        std::uint8_t ones[4] = {0xff, 0xff, 0xff, 0xff};
+        root.write(errors + PCI_ERR_ROOT_STATUS, ones);
+        host.inject("surprise_down", {{"port", "0"}});
+        const auto status = root.get<std::uint32_t>(errors + PCI_ERR_ROOT_STATUS);
+        host.inject("link_up", {{"port", "0"}});
+        return status;
+    };
+    const auto without = [&](unsigned bits) { return static_cast<std::uint16_t>(enabled & ~bits); };
+    EXPECT_NE(falls(enabled) & PCI_ERR_ROOT_FATAL_RCV, 0u);
+    EXPECT_EQ(root.get<std::uint16_t>(errors + PCI_ERR_ROOT_ERR_SRC + 2), 0u);  // itself
+    EXPECT_EQ(falls(without(PCI_EXP_DEVCTL_FERE)), 0u);
+    EXPECT_TRUE(aer(root) & PCI_ERR_UNC_SURPDN);  // recorded all the same
+    EXPECT_NE(falls(without(PCI_EXP_DEVCTL_NFERE)) & PCI_ERR_ROOT_FATAL_RCV, 0u);
+}
+
 TEST_F(RootComplexTest, AChipWhoseReadIsNotAnsweredGetsAnErrorAfterItsTimeOut) {
     std::vector<std::uint8_t> page(4096, 0x5a);
     ASSERT_TRUE(fa().map_host({0x1000, 4096, page.data(), true, true}));
@@ -409,7 +437,7 @@ TEST_F(HostLinkTest, ReplaysAndTheirEndAreCorrectableErrorsOfBothEnds) {
     write_bar<std::uint32_t>(f, 4, 0, 2);
     EXPECT_EQ(correctable(above), std::uint32_t{PCI_ERR_COR_REP_ROLL});
     EXPECT_EQ(above.get<std::uint32_t>(0x100 + PCI_ERR_ROOT_STATUS),
-              std::uint32_t{PCI_ERR_ROOT_COR_RCV});
+              PCI_ERR_ROOT_COR_RCV | PCI_ERR_ROOT_MULTI_COR_RCV);  // the port's own, after f's
     EXPECT_EQ(above.get<std::uint16_t>(0x100 + PCI_ERR_ROOT_ERR_SRC), f.id());
     EXPECT_EQ(read_bar<std::uint32_t>(f, 4, 0), 2u);
     let_train();
