@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "sw-stubs/host/pattern.h"
 
@@ -18,7 +19,7 @@ constexpr std::uint64_t shared = std::uint64_t{1} << 30;  // bytes of a stack th
 constexpr std::uint32_t entries = 64;                     // of a queue pair
 constexpr std::uint64_t patience_ns = 100'000'000;
 
-void check(int error, const std::string& who) {
+void expect_ok(int error, const std::string& who) {
     if (error != 0)
         throw device_error(TRN_TRANSPORT_ERROR, fmt::format("{}: error {}", who, -error));
 }
@@ -63,12 +64,26 @@ void network::find_cards(const platform& board) {
 }
 
 void network::open(card& one) {
-    trn::scenario::check(trn_efa_open(&one.door, &one.open), one.name);
-    trn::scenario::check(trn_efa_address(one.open, &one.address), one.name);
-    trn::scenario::check(
+    expect_ok(trn_efa_open(&one.door, &one.open), one.name);
+    expect_ok(trn_efa_address(one.open, &one.address), one.name);
+    use(one);
+}
+
+/// All of its chip's memory that others may use, and a queue pair.
+void network::use(card& one) {
+    expect_ok(
         trn_efa_share(one.open, 0, one.memory, shared, TRN_EFA_REMOTE_READ | TRN_EFA_REMOTE_WRITE),
         one.name);
-    trn::scenario::check(trn_efa_queue_open(one.open, 0, entries, &one.queue), one.name);
+    expect_ok(trn_efa_queue_open(one.open, 0, entries, &one.queue), one.name);
+}
+
+void network::open_again_if_lost(card& one) {
+    std::uint32_t state = TRN_EFA_QUEUE_RUNS;
+    expect_ok(trn_efa_queue_state(one.queue, &state), one.name);
+    if (state != TRN_EFA_QUEUE_LOST) return;
+    expect_ok(trn_efa_reset(one.open), one.name);
+    trn_efa_queue_close(one.queue);
+    use(one);
 }
 
 std::size_t network::find(const std::string& name) const {
@@ -89,6 +104,13 @@ std::vector<std::size_t> network::requesters(const pairs& who) {
     std::vector<std::size_t> all;
     for (const auto& [from, to] : who) all.push_back(from);
     return all;
+}
+
+/// All who take part, each once.
+std::vector<std::size_t> network::members(const pairs& who) {
+    std::set<std::size_t> all;
+    for (const auto& [from, to] : who) all.insert({from, to});
+    return {all.begin(), all.end()};
 }
 
 void network::run_each(const std::vector<std::size_t>& which, const work& does) {
@@ -135,10 +157,10 @@ std::uint32_t network::drive(card& from, const card& to, const load& how) {
                 .length = static_cast<std::uint32_t>(std::min(how.block, how.bytes - done)),
                 .local = from.memory + (write ? source : destination),
                 .remote = to.memory + (write ? destination : source)};
-            trn::scenario::check(trn_efa_post(from.queue, &request), from.name);
+            expect_ok(trn_efa_post(from.queue, &request), from.name);
         }
         trn_efa_completion completion{};
-        trn::scenario::check(trn_efa_wait(from.queue, patience_ns, &completion), from.name);
+        expect_ok(trn_efa_wait(from.queue, patience_ns, &completion), from.name);
         if (worst == TRN_EFA_OK) worst = completion.status;
     }
     return worst;
@@ -146,6 +168,7 @@ std::uint32_t network::drive(card& from, const card& to, const load& how) {
 
 std::pair<std::uint64_t, std::uint32_t> network::run(const pairs& who, const load& how) {
     fill(who, how);
+    run_each(members(who), [this](std::size_t n) { open_again_if_lost(cards_[n]); });
     std::map<std::size_t, std::size_t> partner(who.begin(), who.end());
     std::uint32_t worst = TRN_EFA_OK;
     const auto start = sc_core::sc_time_stamp();

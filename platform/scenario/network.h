@@ -64,10 +64,14 @@ private:
 
     void find_cards(const platform& board);
     void run_each(const std::vector<std::size_t>& which, const work& does);
-    void open(card& one);
+    static void open(card& one);
+    static void use(card& one);
+    /// A card that came back has forgotten everything.
+    static void open_again_if_lost(card& one);
     void fill(const pairs& who, const load& how);
     std::uint32_t drive(card& from, const card& to, const load& how);
     static std::vector<std::size_t> requesters(const pairs& who);
+    static std::vector<std::size_t> members(const pairs& who);
 
     crew& chips_;
     const std::uint64_t seed_;

@@ -46,6 +46,10 @@ typedef struct trn_efa_completion {
  * -ENODEV: no such card. The transport stays the caller's. */
 int trn_efa_open(const trn_transport* transport, trn_efa** card);
 void trn_efa_close(trn_efa* card);
+/** Switches the card on and resets it, as when it was opened; also one that was pulled and put
+ * back. It has no queue pairs and no regions then: close queues and open them again. -ENODEV: no
+ * such card, or it does not answer. */
+int trn_efa_reset(trn_efa* card);
 
 /** Its address in the fabric, for others' requests. */
 int trn_efa_address(trn_efa* card, uint16_t* address);
@@ -60,10 +64,20 @@ int trn_efa_share(trn_efa* card, uint32_t region, uint64_t base, uint64_t size, 
 int trn_efa_queue_open(trn_efa* card, uint32_t index, uint32_t entries, trn_efa_queue** queue);
 void trn_efa_queue_close(trn_efa_queue* queue);
 
+/** What became of a queue pair. */
+enum {
+    TRN_EFA_QUEUE_RUNS = 0,
+    TRN_EFA_QUEUE_STOPPED = 1, /**< on an error */
+    TRN_EFA_QUEUE_LOST = 2,    /**< the card was reset, or pulled and put back: trn_efa_reset() */
+    TRN_EFA_QUEUE_ABSENT = 3   /**< the card does not answer */
+};
+/** A negative error only when the transport itself has failed. */
+int trn_efa_queue_state(trn_efa_queue* queue, uint32_t* state);
+
 /** Posts a request. -EAGAIN: the queue is full, take completions first. */
 int trn_efa_post(trn_efa_queue* queue, const trn_efa_request* request);
 /** The next completion; they come in the order of the requests. Waits at most so many nanoseconds
- * (0: looks once). -ETIMEDOUT: there is none; -EIO: the queue pair stopped on an error. */
+ * (0: looks once). -ETIMEDOUT: there is none; -EIO: the queue pair does not run any more. */
 int trn_efa_wait(trn_efa_queue* queue, uint64_t nanoseconds, trn_efa_completion* done);
 
 #ifdef __cplusplus

@@ -42,16 +42,21 @@ static int set_wide(const trn_efa* card, uint64_t low, uint64_t high, uint64_t v
     return error ? error : set(card, high, (uint32_t)(value >> 32));
 }
 
-int trn_efa_open(const trn_transport* transport, trn_efa** opened) {
+int trn_efa_reset(trn_efa* card) {
+    const trn_transport* door = card->door;
     uint32_t magic = 0;
+    int error = door->config_write(door->context, command_register, 2, memory_and_master);
+    if (!error) error = get(card, TRN_EFA_MAGIC_OFFSET, &magic);
+    if (!error && magic != TRN_EFA_MAGIC_RESET) error = -ENODEV;
+    return error ? error : set(card, TRN_EFA_CONTROL_OFFSET, TRN_EFA_CONTROL_RESET_MASK);
+}
+
+int trn_efa_open(const trn_transport* transport, trn_efa** opened) {
     trn_efa* card = malloc(sizeof *card);
     int error;
     if (!card) return -ENOMEM;
     card->door = transport;
-    error = transport->config_write(transport->context, command_register, 2, memory_and_master);
-    if (!error) error = get(card, TRN_EFA_MAGIC_OFFSET, &magic);
-    if (!error && magic != TRN_EFA_MAGIC_RESET) error = -ENODEV;
-    if (!error) error = set(card, TRN_EFA_CONTROL_OFFSET, TRN_EFA_CONTROL_RESET_MASK);
+    error = trn_efa_reset(card);
     if (error) {
         free(card);
         return error;
@@ -141,6 +146,21 @@ void trn_efa_queue_close(trn_efa_queue* queue) {
     release(queue);
 }
 
+int trn_efa_queue_state(trn_efa_queue* queue, uint32_t* state) {
+    const trn_transport* door = queue->card->door;
+    uint32_t command = 0, value = 0;
+    int error = door->config_read(door->context, command_register, 2, &command);
+    if (!error && (command & memory_and_master) == memory_and_master)
+        error = get(queue->card, TRN_EFA_QP_STATE_OFFSET(queue->index), &value);
+    if (command == UINT16_MAX || value == UINT32_MAX)
+        *state = TRN_EFA_QUEUE_ABSENT;
+    else if (value & TRN_EFA_QP_STATE_ERROR_MASK)
+        *state = TRN_EFA_QUEUE_STOPPED;
+    else
+        *state = value & TRN_EFA_QP_STATE_RUN_MASK ? TRN_EFA_QUEUE_RUNS : TRN_EFA_QUEUE_LOST;
+    return error;
+}
+
 int trn_efa_post(trn_efa_queue* queue, const trn_efa_request* request) {
     uint8_t entry[request_size] = {0};
     if ((uint16_t)(queue->posted - queue->taken) >= queue->entries) return -EAGAIN;
@@ -168,8 +188,8 @@ int trn_efa_wait(trn_efa_queue* queue, uint64_t nanoseconds, trn_efa_completion*
         uint32_t state = 0;
         int error = get(queue->card, TRN_EFA_QP_STATE_OFFSET(queue->index), &state);
         if (error) return error;
-        if (state & TRN_EFA_QP_STATE_ERROR_MASK) return -EIO;
         if (((const volatile uint8_t*)entry)[7] == phase) break;
+        if (state != TRN_EFA_QP_STATE_RUN_MASK) return -EIO;
         if (door->now(door->context) >= end) return -ETIMEDOUT;
         error = door->wait(door->context, poll_interval);
         if (error) return error;

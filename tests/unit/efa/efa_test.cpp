@@ -273,6 +273,25 @@ TEST_F(EfaTest, APulledCardLeavesEveryFrameUnanswered) {
     });
 }
 
+TEST_F(EfaTest, AProgramLearnsThatItsCardIsGoneAndThatItCameBackWithoutTheQueue) {
+    drive([&](trn_efa* card, trn_efa_queue* queue) {
+        const auto state = [&] {
+            std::uint32_t value = 99;
+            EXPECT_EQ(trn_efa_queue_state(queue, &value), 0);
+            return value;
+        };
+        trn_efa_completion done{};
+        EXPECT_EQ(state(), std::uint32_t{TRN_EFA_QUEUE_RUNS});
+        a.host.inject("card_removed", {{"port", "1"}});
+        EXPECT_EQ(state(), std::uint32_t{TRN_EFA_QUEUE_ABSENT});
+        EXPECT_EQ(trn_efa_wait(queue, 1'000'000, &done), -EIO);
+        a.host.inject("card_inserted", {{"port", "1"}});
+        EXPECT_EQ(state(), std::uint32_t{TRN_EFA_QUEUE_LOST});
+        EXPECT_EQ(trn_efa_reset(card), 0);
+        EXPECT_EQ(trn_efa_wait(queue, 1'000'000, &done), -EIO);
+    });
+}
+
 TEST_F(EfaTest, ACompletionRaisesItsVector) {
     unsigned heard = 0;
     a.host.function(1).on_interrupt(0, [&] { ++heard; });
@@ -290,6 +309,9 @@ TEST_F(EfaTest, MoreRequestsThanTheRingHasRoomForStopTheQueue) {
         a.door.bar_write32(a.door.context, 0, 0x1000 + 5 * 0x40 + 0x18, 65);  // QP_SQ_TAIL
         trn_efa_completion done{};
         EXPECT_EQ(trn_efa_wait(queue, 1'000'000, &done), -EIO);
+        std::uint32_t state = 0;
+        EXPECT_EQ(trn_efa_queue_state(queue, &state), 0);
+        EXPECT_EQ(state, std::uint32_t{TRN_EFA_QUEUE_STOPPED});
     });
 }
 
