@@ -147,6 +147,21 @@ def scenarios(trnvp):
                 seconds < 0.020)]
 
 
+def snapshots(trnvp):
+    """What a snapshot of a booted rack takes: a scenario with thirty more of them."""
+    def wall(*steps):
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write("scenario: rack\nboard: trn3-gen2\ntime_limit: 20 s\nsteps:\n  - boot: {within: 10 s}\n")
+            file.writelines(f"  - {step}\n" for step in ("snapshot: first", *steps))
+            file.flush()
+            run = subprocess.run([trnvp, "test", file.name, "--json"], check=True, stdout=subprocess.PIPE)
+        return json.loads(run.stdout)[0]["wall_s"]
+
+    none = wall()
+    taken = (wall(*(f"snapshot: s{n}" for n in range(30))) - none) / 30
+    return [row("snapshot of 144 booted chips", 1000 * taken, "ms", "< 30 ms", taken < 0.030)]
+
+
 def recording(trnvp):
     """The same copy over the socket with and without --record, in turns."""
     def megabytes_per_second(*options):
@@ -185,7 +200,7 @@ def resident_mib(pid):
 
 
 WHOLE_RUNS = {"cold_boot": cold_boot, "idle": idle, "rack": rack, "all_pairs": all_pairs,
-              "scenarios": scenarios, "recording": recording}
+              "scenarios": scenarios, "snapshots": snapshots, "recording": recording}
 
 
 def main() -> int:
