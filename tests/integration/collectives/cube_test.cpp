@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include "tests/integration/collectives/group.h"
+#include "tests/support/sizes.h"
 
 namespace trn::test {
 namespace {
-
-constexpr std::uint64_t KiB = 1024, MiB = 1024 * KiB;
 
 struct variant {
     trn_coll_op op;

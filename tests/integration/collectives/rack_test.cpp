@@ -3,11 +3,10 @@
 #include <cstdio>
 
 #include "tests/integration/collectives/group.h"
+#include "tests/support/sizes.h"
 
 namespace trn::test {
 namespace {
-
-constexpr std::uint64_t MiB = 1 << 20;
 
 std::uint64_t resident_bytes() {
     unsigned long pages = 0;

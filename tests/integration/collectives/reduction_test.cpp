@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives that reduce: the DMA engines do it, bit for bit as the reference.
 #include "tests/integration/collectives/group.h"
+#include "tests/support/sizes.h"
 
 namespace trn::test {
 namespace {
-
-constexpr std::uint64_t MiB = 1 << 20;
 
 using Reductions = CollectiveTest;
 

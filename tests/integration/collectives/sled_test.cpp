@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives over the four chips of a sled: what comes out, what is refused, what is survived.
 #include "tests/integration/collectives/group.h"
+#include "tests/support/sizes.h"
 
 namespace trn::test {
 namespace {
-
-constexpr std::uint64_t KiB = 1024, MiB = 1024 * KiB;
 
 class SledCollectives : public CollectiveTest {
 protected:

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several collectives at once: streams of one core, and groups that share no chip.
 #include "tests/integration/collectives/group.h"
+#include "tests/support/sizes.h"
 
 namespace trn::test {
 namespace {
-
-constexpr std::uint64_t KiB = 1024, MiB = 1024 * KiB;
 
 class CollectivesTogether : public CollectiveTest {
 protected:

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include "tests/integration/collectives/group.h"
+#include "tests/support/sizes.h"
 
 namespace trn::test {
 namespace {
-
-constexpr std::uint64_t KiB = 1024;
 
 using VariableCollectives = CollectiveTest;
 using counts = std::vector<std::uint64_t>;

@@ -3,11 +3,10 @@
 #include <cstring>
 
 #include "tests/integration/driver_contract/contract_fixture.h"
+#include "tests/support/sizes.h"
 
 namespace trn::test {
 namespace {
-
-constexpr std::uint64_t KiB = 1 << 10, MiB = 1 << 20;
 
 TEST_P(DriverContract, CopiesEverySizeToEveryStackAndBack) {
     drive([&](device& chip) {

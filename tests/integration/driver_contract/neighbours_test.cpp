@@ -13,11 +13,12 @@
 #include "sw-stubs/host/device.h"
 #include "sw-stubs/host/pattern.h"
 #include "sw-stubs/transports/in_process.h"
+#include "tests/support/sizes.h"
 
 namespace trn::test {
 namespace {
 
-constexpr std::uint64_t MiB = 1 << 20, misc_ram = 0x06C8'4000;
+constexpr std::uint64_t misc_ram = 0x06C8'4000;
 constexpr std::uint64_t lower = 0x5452'4e33'0000'0001, higher = 0x5452'4e33'0000'0002;
 constexpr std::uint64_t limit = 10'000'000'000;  // nanoseconds, of an election
 

@@ -3,11 +3,11 @@
 #include <cstring>
 
 #include "tests/integration/driver_contract/contract_fixture.h"
+#include "tests/support/sizes.h"
 
 namespace trn::test {
 namespace {
 
-constexpr std::uint64_t KiB = 1 << 10, MiB = 1 << 20;
 constexpr std::uint32_t first_bit = 1u << 26, last_bit = 1u << 27;
 
 /// A pair of rings that somebody's program writes, and the marker it ends its work with.

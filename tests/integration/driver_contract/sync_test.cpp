@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contract 3.3 and 10: semaphores, events, state buffers and TOP_SP memory from every side.
 #include "tests/integration/driver_contract/contract_fixture.h"
+#include "tests/support/sizes.h"
 
 namespace trn::test {
 namespace {
@@ -8,7 +9,6 @@ namespace {
 constexpr std::uint64_t sync_window = 0x270'0000;  // of a core's aperture
 constexpr std::uint64_t events_at = 0x0, set_at = 0x1400, increment_at = 0x1800,
                         decrement_at = 0x1c00;
-constexpr std::uint64_t MiB = 1 << 20;
 
 struct sync_block {
     trn_sync_block kind;
