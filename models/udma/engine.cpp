@@ -107,11 +107,6 @@ void dma_engine::adopt_length(dma_ring& ring, unsigned number, std::uint32_t len
     if (ring.length() != length || length % 16 != 0 || length < 32)
         misuse::report(misuse::ring_shape, group_.owner,
                        fmt::format("{}: length {}", name(number), length));
-    for (const reg base : {reg::m2s_q_base_lo, reg::s2m_q_base_lo})
-        if (const auto low = queue_register(base, number); low % 256 != 0)
-            misuse::report(
-                misuse::ring_shape, group_.owner,
-                fmt::format("{}: base ...{:#x} is not 256-byte aligned", name(number), low));
 }
 
 void dma_engine::reset_queue(dma_side side, unsigned number) {

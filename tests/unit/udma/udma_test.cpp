@@ -152,12 +152,13 @@ TEST_F(DmaEngineTest, AStreamThatIsOffHoldsTheWork) {
     EXPECT_TRUE(filled(dst, 64, 3));
 }
 
-TEST_F(DmaEngineTest, ARingThatIsNotAlignedIsCounted) {
+TEST_F(DmaEngineTest, ARingThatIsNotAlignedIsCountedOnceAndNotAsOneOfAnotherLength) {
     misuse::set_policy_of_all(misuse::policy::count);
     init_queue();
     write(reg::m2s_q_base_lo, static_cast<std::uint32_t>(ring_at) + 0x80);
     doorbell(m2s, 1);
-    EXPECT_EQ(misuse::count(misuse::ring_shape), 1u);
+    EXPECT_EQ(misuse::count(misuse::ring_base_misaligned), 1u);
+    EXPECT_EQ(misuse::count(misuse::ring_shape), 0u);
 }
 
 TEST_F(DmaEngineTest, RingsWrapAndCountTheirPasses) {
