@@ -211,35 +211,43 @@ action read_memset(const reader& r) {
             }};
 }
 
-action read_fill(const reader& r) {
-    r.only({"at", "size", "pattern"});
-    const auto at = r.place("at");
-    const auto size = r.size("size");
+/// What `fill` writes and `verify` expects: a pattern, or one value everywhere.
+struct content {
+    std::string text;
+    std::function<std::vector<std::uint8_t>(const world&, std::size_t)> bytes;
+};
+
+content read_content(const reader& r) {
+    if (r.has("value")) {
+        const auto value = static_cast<std::uint8_t>(r.number("value", 255));
+        return {fmt::format("{:#04x}", value), [value](const world&, std::size_t size) {
+                    return std::vector<std::uint8_t>(size, value);
+                }};
+    }
     const auto name = r.text("pattern", "");
-    return {fmt::format("fill {} with pattern '{}', {} bytes", at.text(), name, size),
-            [=](world& w) {
+    return {fmt::format("pattern '{}'", name), [name](const world& w, std::size_t size) {
                 std::vector<std::uint8_t> bytes(size);
                 pattern(w.seed, name).fill(bytes);
-                write_memory(w, at, bytes);
+                return bytes;
             }};
+}
+
+action read_fill(const reader& r) {
+    r.only({"at", "size", "pattern", "value"});
+    const auto at = r.place("at");
+    const auto size = r.size("size");
+    const auto what = read_content(r);
+    return {fmt::format("fill {} with {}, {} bytes", at.text(), what.text, size),
+            [=](world& w) { write_memory(w, at, what.bytes(w, size)); }};
 }
 
 action read_verify(const reader& r) {
     r.only({"at", "size", "pattern", "value"});
     const auto at = r.place("at");
     const auto size = r.size("size");
-    if (r.has("value")) {
-        const auto value = static_cast<std::uint8_t>(r.number("value", 255));
-        return {fmt::format("verify {} is {:#04x}, {} bytes", at.text(), value, size),
-                [=](world& w) {
-                    const std::vector<std::uint8_t> expected(size, value);
-                    expect_equal(at.text(), compare(expected, read_memory(w, at, size)));
-                }};
-    }
-    const auto name = r.text("pattern", "");
-    return {fmt::format("verify {} has pattern '{}', {} bytes", at.text(), name, size),
-            [=](world& w) {
-                expect_equal(at.text(), pattern(w.seed, name).check(read_memory(w, at, size)));
+    const auto what = read_content(r);
+    return {fmt::format("verify {} has {}, {} bytes", at.text(), what.text, size), [=](world& w) {
+                expect_equal(at.text(), compare(what.bytes(w, size), read_memory(w, at, size)));
             }};
 }
 
