@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace trn::scenario {
 
@@ -126,7 +127,7 @@ std::string summary(std::span<const outcome> all) {
 
 std::string progress_text(const standing& now, double elapsed_s) {
     const auto clock = [](double seconds) {
-        const auto whole = static_cast<std::uint64_t>(std::max(seconds, 0.0) + 0.5);
+        const auto whole = std::llround(std::max(seconds, 0.0));
         return fmt::format("{}:{:02}", whole / 60, whole % 60);
     };
     auto text = fmt::format("{} of {}", now.ended, now.of);

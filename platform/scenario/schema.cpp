@@ -31,8 +31,8 @@ json number_or(const json& text) {
 
 json shape_of(value_shape shape) {
     const auto number = text_like("^[-+]?(0[xX][0-9a-fA-F_]+|0b[01_]+|[0-9_]+)$");
-    const auto size = text_like("^[0-9._]+ ?([kKMGT]i?)?B$");
-    const json text = {{"type", json::array({"string", "number", "boolean"})}};
+    auto size = text_like("^[0-9._]+ ?([kKMGT]i?)?B$");
+    json text = {{"type", json::array({"string", "number", "boolean"})}};
     switch (shape) {
     case value_shape::text:
         return text;
