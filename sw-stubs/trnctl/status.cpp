@@ -173,7 +173,7 @@ dma_totals dma_of(session& where) {
 /// The first chip's words between firmware and driver, as the control methods name them; "" when
 /// the board has none.
 std::string misc_ram_space(session& where) {
-    for (const std::string space : where.call("list", {{"what", "spaces"}}))
+    for (std::string space : where.call("list", {{"what", "spaces"}}))
         if (space.ends_with("misc_ram.in")) return space;
     return "";
 }
