@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real GDB stops the management firmware at a mailbox request, looks around and lets it answer."""
 import os
-import subprocess
 import tempfile
 import unittest
 
+from running_gdb import gdb
 from running_platform import PATIENCE, platform
 
 DATA, ACK, REQUEST, RESPONSE, TRIGGER = 0x100, 0xF0, 0x1F0, 0x1F8, 0x800  # misc RAM, contract section 4.2
 GET_DATA = 4
 
 SCRIPT = """
-set pagination off
-set confirm off
-file {firmware}/mgmt.elf
 target remote {socket}
 info threads
 break execute
@@ -57,33 +54,25 @@ class MailboxTest(unittest.TestCase):
             with platform("--gdb", socket) as running, running.connect() as p:
                 self.assertEqual(p.wait(condition="ready")["reason"], "condition")
                 p.subscribe("state")
-                script = os.path.join(folder, "script.gdb")
-                with open(script, "w", encoding="ascii") as f:
-                    f.write(SCRIPT.format(firmware=os.environ["FIRMWARE"], socket=socket))
-                gdb = subprocess.Popen([os.environ["GDB"], "-nx", "-batch", "-x", script],
-                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-                try:
-                    self.wait_for_continue(p, gdb)
+                with gdb(folder, socket, SCRIPT) as debugger:
+                    self.wait_for_continue(p, debugger)
                     self.request(p, sequence=7, data=b"\1")
-                    output = gdb.communicate(timeout=PATIENCE)[0]
-                finally:
-                    gdb.kill()
-                    gdb.wait()
+                    output = debugger.communicate(timeout=PATIENCE)[0]
                 self.check(output)
                 # GDB has let go: the firmware answers.
                 p.wait(memory={"space": "mgmt.misc_ram.in", "address": TRIGGER, "equals": 0}, wall_limit=PATIENCE)
                 sequence, error = p.peek("mgmt.misc_ram.in", REQUEST, 4)[:2]
                 self.assertEqual((sequence, error), (7, 0), output)
 
-    def wait_for_continue(self, p, gdb):
+    def wait_for_continue(self, p, debugger):
         paused = False
         for topic, state in p.events(timeout=PATIENCE):
             self.assertEqual(topic, "state")
             if paused and not state["paused"]:
                 return
             paused = state["paused"]
-        gdb.kill()
-        self.fail("GDB did not continue:\n" + gdb.communicate()[0])
+        debugger.kill()
+        self.fail("GDB did not continue:\n" + debugger.communicate()[0])
 
     def request(self, p, sequence, data):
         head = bytes([sequence, GET_DATA]) + (8 + len(data)).to_bytes(2, "little")

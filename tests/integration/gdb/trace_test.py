@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A debugger that stops, steps and looks around changes nothing: the trace is the same, byte for byte."""
 import os
-import subprocess
 import tempfile
 import unittest
 
+from running_gdb import gdb
 from running_platform import PATIENCE, platform
 
 SCRIPT = """
-set pagination off
-set confirm off
-file {firmware}/mgmt.elf
 target remote {socket}
 break announce
 continue
@@ -50,11 +47,8 @@ class TraceTest(unittest.TestCase):
         return events, counters
 
     def debug(self, folder, socket):
-        script = os.path.join(folder, "script.gdb")
-        with open(script, "w", encoding="ascii") as f:
-            f.write(SCRIPT.format(firmware=os.environ["FIRMWARE"], socket=socket))
-        output = subprocess.run([os.environ["GDB"], "-nx", "-batch", "-x", script], stdout=subprocess.PIPE,
-                                stderr=subprocess.STDOUT, text=True, timeout=PATIENCE, check=False).stdout
+        with gdb(folder, socket, SCRIPT) as debugger:
+            output = debugger.communicate(timeout=PATIENCE)[0]
         for wanted in ("hit Breakpoint 1, announce", "main () at", "hit Watchpoint 2", "[Inferior 1 (process 1) detached]"):
             self.assertIn(wanted, output)
 

@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real GDB on a board with two chips: two inferiors, each with its own firmware, breakpoints and memory."""
 import os
-import subprocess
 import tempfile
 import unittest
 
+from running_gdb import gdb
 from running_platform import PATIENCE, platform
 
 SCRIPT = """
-set pagination off
-set confirm off
 set schedule-multiple on
-file {firmware}/mgmt.elf
 add-inferior -exec {firmware}/mgmt.elf
 target extended-remote {socket}
 info inferiors
@@ -43,11 +40,8 @@ class TwoChipsTest(unittest.TestCase):
             address = os.path.join(folder, "gdb.sock")
             with platform("--set", "devices=2", "--paused", "--gdb", address, board="trn3-chip") as running, \
                     running.connect() as p:
-                script = os.path.join(folder, "script.gdb")
-                with open(script, "w", encoding="ascii") as f:
-                    f.write(SCRIPT.format(firmware=os.environ["FIRMWARE"], socket=address))
-                output = subprocess.run([os.environ["GDB"], "-nx", "-batch", "-x", script], stdout=subprocess.PIPE,
-                                        stderr=subprocess.STDOUT, text=True, timeout=PATIENCE, check=False).stdout
+                with gdb(folder, address, SCRIPT) as debugger:
+                    output = debugger.communicate(timeout=PATIENCE)[0]
                 # GDB has let go of both: both boot.
                 p.run()
                 self.assertEqual(p.wait(condition="ready", wall_limit=PATIENCE)["reason"], "condition", output)
