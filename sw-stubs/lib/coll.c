@@ -433,9 +433,8 @@ trn_status trn_coll_create(trn_device* device, const trn_coll_config* config, tr
     trn_coll* coll = calloc(1, sizeof *coll);
     trn_coll_member* members = malloc(config->ranks * sizeof *members);
     uint32_t* ring = malloc(config->ranks * sizeof *ring);
-    const bool counted = trn_coll_has_counts(config->op);
     const size_t counts_bytes =
-        counted ? trn_coll_count_entries(config->op, config->ranks) * sizeof *config->counts : 0;
+        trn_coll_count_entries(config->op, config->ranks) * sizeof *config->counts;
     uint64_t* counts = malloc(counts_bytes + 1);
     if (!coll || !members || !ring || !counts) {
         free(counts);
@@ -446,7 +445,7 @@ trn_status trn_coll_create(trn_device* device, const trn_coll_config* config, tr
     }
     memcpy(members, config->members, config->ranks * sizeof *members);
     memcpy(ring, config->ring, config->ranks * sizeof *ring);
-    if (counted) memcpy(counts, config->counts, counts_bytes);
+    if (counts_bytes != 0) memcpy(counts, config->counts, counts_bytes);
     *coll = (trn_coll){
         .device = device, .config = *config, .members = members, .ring = ring, .counts = counts};
     coll->config.counts = counts;
