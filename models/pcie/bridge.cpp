@@ -22,18 +22,19 @@ void bridge::build(const config& cfg) {
     constexpr std::uint16_t command_bits = PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER |
                                            PCI_COMMAND_PARITY | PCI_COMMAND_SERR |
                                            PCI_COMMAND_INTX_DISABLE;
+    constexpr std::uint16_t errors_seen = PCI_STATUS_REC_MASTER_ABORT | PCI_STATUS_SIG_SYSTEM_ERROR;
     constexpr std::uint32_t pci_bridge = 0x06'0400;
     space_.define<std::uint16_t>(PCI_VENDOR_ID, cfg.vendor_id);
     space_.define<std::uint16_t>(PCI_DEVICE_ID, cfg.device_id);
     space_.define<std::uint16_t>(PCI_COMMAND, 0, command_bits);
-    space_.define<std::uint16_t>(PCI_STATUS, PCI_STATUS_CAP_LIST, 0, PCI_STATUS_REC_MASTER_ABORT);
+    space_.define<std::uint16_t>(PCI_STATUS, PCI_STATUS_CAP_LIST, 0, errors_seen);
     space_.define<std::uint32_t>(PCI_CLASS_REVISION, pci_bridge << 8 | 1);
     space_.define<std::uint8_t>(PCI_CACHE_LINE_SIZE, 0, 0xff);
     space_.define<std::uint8_t>(
         PCI_HEADER_TYPE,
         static_cast<std::uint8_t>(PCI_HEADER_TYPE_BRIDGE | (cfg.many_functions ? 0x80 : 0)));
     space_.define<std::uint32_t>(PCI_PRIMARY_BUS, 0, 0x00ff'ffff);
-    space_.define<std::uint16_t>(PCI_SEC_STATUS, 0, 0, PCI_STATUS_REC_MASTER_ABORT);
+    space_.define<std::uint16_t>(PCI_SEC_STATUS, 0, 0, errors_seen);
     // Both windows are closed after a reset: their base, 1 MiB, is above their limit.
     space_.define<std::uint32_t>(PCI_MEMORY_BASE, 0x0000'0010, 0xfff0'fff0);
     space_.define<std::uint32_t>(PCI_PREF_MEMORY_BASE, 0x0001'0011, 0xfff0'fff0);
@@ -214,6 +215,18 @@ void bridge::report(error_class what) {
         receive_error(id_, what);
     else if (hooks_.report)
         hooks_.report(what);
+}
+
+bool bridge::forwards(error_class what) {
+    const bool wanted = (space_.get<std::uint16_t>(PCI_BRIDGE_CONTROL) & PCI_BRIDGE_CTL_SERR) != 0;
+    if (what == error_class::correctable) return wanted;
+    const auto note = [this](std::uint32_t status, unsigned bit) {
+        space_.set(status, static_cast<std::uint16_t>(space_.get<std::uint16_t>(status) | bit));
+    };
+    note(PCI_SEC_STATUS, PCI_STATUS_SIG_SYSTEM_ERROR);  // here: received (7.5.1.3.7)
+    if (!wanted || (space_.get<std::uint16_t>(PCI_COMMAND) & PCI_COMMAND_SERR) == 0) return false;
+    note(PCI_STATUS, PCI_STATUS_SIG_SYSTEM_ERROR);
+    return true;
 }
 
 void bridge::receive_error(function_id source, error_class what) {

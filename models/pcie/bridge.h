@@ -82,6 +82,10 @@ public:
     void log(std::uint32_t error, bool advisory = false);
     /// Records an error that the link at this port has put right.
     void log(link_error error);
+    /// Whether an error message that came from below goes on upwards (6.2.6): SERR of bridge
+    /// control, for nonfatal and fatal ones also SERR of the command register. Notes both in the
+    /// status registers.
+    bool forwards(error_class what);
     /// Root ports: an error message of `source` has arrived (6.2.4.1.2).
     void receive_error(function_id source, error_class what);
     /// Hot reset from above: everything but the sticky registers.

@@ -71,7 +71,8 @@ std::unique_ptr<bridge> pcie_switch::make_bridge(unsigned index, bool upstream) 
     hooks.message = [this, self](std::uint64_t address, std::uint32_t value) {
         send_up(self().id(), tlp::space::memory, address, value);
     };
-    hooks.report = [this, self](pcie::error_class what) {
+    hooks.report = [this, self, upstream](pcie::error_class what) {
+        if (!upstream && !up_.as->forwards(what)) return;
         send_up(self().id(), tlp::space::error, static_cast<std::uint64_t>(what), 0);
     };
     hooks.changed = [this] {
@@ -111,7 +112,11 @@ void pcie_switch::received(plug& at, payload& request, sc_time& delay) {
         if (from_above) reset_all();
         return request.set_response_status(tlm::TLM_OK_RESPONSE);
     }
-    if (header->to == tlp::space::error) return up.send(request, delay);
+    if (header->to == tlp::space::error) {
+        const auto what = static_cast<pcie::error_class>(request.get_address());
+        if (!from_above && in.as->forwards(what) && up_.as->forwards(what)) up.send(request, delay);
+        return request.set_response_status(tlm::TLM_OK_RESPONSE);  // posted
+    }
     if (header->to == tlp::space::config) {
         if (!from_above) return refuse(request, *in.as, PCI_ERR_UNC_UNSUP);
         return configure(request, *header, delay);

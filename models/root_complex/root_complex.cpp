@@ -204,7 +204,10 @@ void root_complex::program(const node& at) {
     config_write(at.id, PCI_PREF_MEMORY_BASE, window(wide));
     config_write(at.id, PCI_PREF_BASE_UPPER32, static_cast<std::uint32_t>(wide.first >> 32));
     config_write(at.id, PCI_PREF_LIMIT_UPPER32, static_cast<std::uint32_t>((wide.end - 1) >> 32));
-    config_write(at.id, PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
+    // Error messages of the port itself, and of what is below it.
+    constexpr std::uint32_t forward_errors = PCI_BRIDGE_CTL_SERR << 16;
+    config_write(at.id, PCI_INTERRUPT_LINE, forward_errors);
+    config_write(at.id, PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_SERR);
     // Status is above control and cleared by ones.
     constexpr std::uint32_t report_errors =
         PCI_EXP_DEVCTL_CERE | PCI_EXP_DEVCTL_NFERE | PCI_EXP_DEVCTL_FERE | PCI_EXP_DEVCTL_URRE;
@@ -330,8 +333,9 @@ void root_complex::received(plug& at, payload& request, sc_time& delay) {
     if (header == nullptr || !above.reachable()) return;
     if (header->to == tlp::space::error) {
         ++counters_.error_messages;
-        return above.receive_error(header->requester,
-                                   static_cast<pcie::error_class>(request.get_address()));
+        const auto what = static_cast<pcie::error_class>(request.get_address());
+        if (above.forwards(what)) above.receive_error(header->requester, what);
+        return;
     }
     if (header->to == tlp::space::completion) return pass_completion(request, *header, delay);
     if (!above.passes_up()) return;

@@ -209,6 +209,54 @@ TEST_F(PcieSwitchTest, ACardTellsTheRootPortOfErrorsThroughTheSwitch) {
     EXPECT_EQ(host.counters().error_messages, 1u);
 }
 
+TEST_F(PcieSwitchTest, EachPortOnTheWayPassesErrorMessagesOnOnlyIfSoftwareLetsIt) {
+    const std::uint8_t control[2] = {
+        PCI_EXP_DEVCTL_CERE | PCI_EXP_DEVCTL_NFERE | PCI_EXP_DEVCTL_URRE, 0x28};
+    fc().config_write(0x40 + PCI_EXP_DEVCTL, control);
+    const std::uint8_t unmasked[4] = {};
+    fc().config_write(0x100 + PCI_ERR_COR_MASK, unmasked);
+    const std::uint8_t off[2] = {0, 0};
+    fc().config_write(PCI_COMMAND, off);
+    const auto received = [&] {
+        auto& root = host.root_port(0).space();
+        const auto status = root.get<std::uint32_t>(0x100 + PCI_ERR_ROOT_STATUS);
+        root.set<std::uint32_t>(0x100 + PCI_ERR_ROOT_STATUS, 0);
+        return status;
+    };
+    const auto nonfatal = [&] {
+        write_bar<std::uint32_t>(fc(), 4, 0, 1);
+        return (received() & PCI_ERR_ROOT_NONFATAL_RCV) != 0;
+    };
+    const auto correctable = [&] {  // advisory: who reads hears of it by the completion
+        read_bar<std::uint32_t>(fc(), 4, 0);
+        return (received() & PCI_ERR_ROOT_COR_RCV) != 0;
+    };
+    ASSERT_TRUE(nonfatal());
+    ASSERT_TRUE(correctable());
+    for (auto* port : {&second.down_port(1), &second.up_port(), &first.down_port(5),
+                       &first.up_port(), &host.root_port(0)}) {
+        auto& space = port->space();
+        const auto bridge = space.get<std::uint16_t>(PCI_BRIDGE_CONTROL);
+        const auto command = space.get<std::uint16_t>(PCI_COMMAND);
+        space.set<std::uint16_t>(PCI_SEC_STATUS, 0);
+        space.set<std::uint16_t>(PCI_STATUS, PCI_STATUS_CAP_LIST);
+        space.set<std::uint16_t>(PCI_BRIDGE_CONTROL, 0);
+        EXPECT_FALSE(nonfatal());
+        EXPECT_FALSE(correctable());
+        constexpr auto received_error = PCI_STATUS_SIG_SYSTEM_ERROR;  // the same bit (7.5.1.3.7)
+        EXPECT_TRUE(space.get<std::uint16_t>(PCI_SEC_STATUS) & received_error);
+        EXPECT_FALSE(space.get<std::uint16_t>(PCI_STATUS) & PCI_STATUS_SIG_SYSTEM_ERROR);
+        space.set(PCI_BRIDGE_CONTROL, bridge);
+        space.set<std::uint16_t>(PCI_COMMAND,
+                                 static_cast<std::uint16_t>(command & ~PCI_COMMAND_SERR));
+        EXPECT_FALSE(nonfatal());
+        EXPECT_TRUE(correctable());
+        space.set(PCI_COMMAND, command);
+        EXPECT_TRUE(nonfatal());
+        EXPECT_TRUE(space.get<std::uint16_t>(PCI_STATUS) & PCI_STATUS_SIG_SYSTEM_ERROR);
+    }
+}
+
 TEST_F(PcieSwitchTest, OffersTheAccessControlThatHasAnEffect) {
     for (auto* port : {&host.root_port(0), &first.down_port(0)}) {
         set_acs(*port, 0xff);

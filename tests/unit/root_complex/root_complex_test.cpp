@@ -332,6 +332,8 @@ TEST_F(RootComplexTest, APortReportsItsOwnErrorsAsSoftwareWants) {
         if (root.get<std::uint8_t>(at) == PCI_CAP_ID_EXP) control = at + PCI_EXP_DEVCTL;
     const auto enabled = root.get<std::uint16_t>(control);
     EXPECT_EQ(enabled & 0xf, 0xf);  // by who numbered the buses
+    EXPECT_TRUE(root.get<std::uint16_t>(PCI_COMMAND) & PCI_COMMAND_SERR);
+    root.set<std::uint16_t>(PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
     const auto falls = [&](std::uint16_t enable) {
         const std::uint8_t bits[2] = {static_cast<std::uint8_t>(enable),
                                       static_cast<std::uint8_t>(enable >> 8)};
