@@ -55,7 +55,7 @@ endfunction()
 
 # trn_gather(name): its files are compiled eight at a time, because what each includes takes longer than itself.
 # They share an anonymous namespace then. Sanitizer build and lint take them one by one: TRNVP_GATHER is off.
-option(TRNVP_GATHER "compile files of a library together where that is faster" ON)
+option(TRNVP_GATHER "compile files of a target together where that is faster" ON)
 function(trn_gather name)
     set_target_properties(${name} PROPERTIES UNITY_BUILD ${TRNVP_GATHER} UNITY_BUILD_BATCH_SIZE 8)
 endfunction()
@@ -81,9 +81,10 @@ function(trn_reads_headers name headers)
 endfunction()
 
 # trn_tests(name LINK libs...): one executable of all *_test.cpp here; CTest runs each TEST in its own process,
-# because SystemC elaborates once per process. Tests that are ALONE_WITH the same word run one after another.
+# because SystemC elaborates once per process. Tests that are ALONE_WITH the same word run one after another. The files
+# of one are gathered, unless they use the same names for different things: APART.
 function(trn_tests name)
-    cmake_parse_arguments(arg "" "TIMEOUT;ALONE_WITH" "LINK;LABELS" ${ARGN})
+    cmake_parse_arguments(arg "APART" "TIMEOUT;ALONE_WITH" "LINK;LABELS" ${ARGN})
     if(arg_ALONE_WITH)
         set(alone RESOURCE_LOCK ${arg_ALONE_WITH})
     endif()
@@ -98,6 +99,9 @@ function(trn_tests name)
     target_link_libraries(${name} PRIVATE ${arg_LINK} trn_test_support GTest::gmock)
     trn_build_fast(${name} -O0)
     trn_reads_headers(${name} trn_test_headers)
+    if(NOT arg_APART)
+        trn_gather(${name})
+    endif()
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     gtest_discover_tests(${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} DISCOVERY_TIMEOUT 60
         PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" ${alone})

@@ -12,11 +12,10 @@
 namespace {
 
 using namespace trn;
-using test::DmaEngineTest, test::m2s, test::s2m, test::reg;
+using test::DmaEngineTest, test::m2s, test::s2m, test::reg, test::dst;
 namespace op = dma_descriptor_regs::compute_operation;
 
-constexpr std::uint64_t a_at = 0x1000'0000, b_at = 0x1100'0000, dst = 0x2000'0000,
-                        dst_2 = 0x2100'0000;
+constexpr std::uint64_t a_at = 0x1000'0000, b_at = 0x1100'0000, dst_2 = 0x2100'0000;
 constexpr std::uint32_t compute_meta = 0x01080003 | 1u << 20, scales_meta = 0x01080003 | 2u << 20;
 
 constexpr std::uint64_t word(std::uint64_t operation, std::uint64_t type, unsigned operands = 1,

@@ -9,10 +9,8 @@
 namespace {
 
 using namespace trn;
-using test::DmaEngineTest, test::m2s, test::s2m;
+using test::DmaEngineTest, test::m2s, test::s2m, test::src, test::dst;
 namespace g = dma_generator_regs;
-
-constexpr std::uint64_t src = 0x1000'0000, dst = 0x2000'0000;
 
 class DmaGeneratorTest : public DmaEngineTest {
 protected:

@@ -26,6 +26,7 @@ namespace regs = udma_regs;
 using regs::reg;
 
 constexpr unsigned m2s = 0, s2m = 1;
+constexpr std::uint64_t src = 0x1000'0000, dst = 0x2000'0000;  // of copies, in HBM
 
 /// Semaphores behind a socket, and host memory that answers only when told to.
 class semaphore_target : public sc_core::sc_module {

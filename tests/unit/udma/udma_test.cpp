@@ -7,7 +7,6 @@ namespace {
 using namespace trn;
 using namespace trn::test;
 
-constexpr std::uint64_t src = 0x1000'0000, dst = 0x2000'0000;
 constexpr std::uint32_t abort_nibbles = 0x2222;
 
 TEST_F(DmaEngineTest, KeepsItsRegisterContract) {
