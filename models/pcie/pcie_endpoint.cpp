@@ -480,6 +480,11 @@ void pcie_endpoint::forget_peers() {
 
 bool pcie_endpoint::send_message(std::uint64_t address, std::uint32_t data) {
     if (!bus_master_) return false;
+    if (lose_messages_ > 0) {
+        --lose_messages_;
+        ++counters_.lost_interrupts;
+        return true;
+    }
     payload message;
     message.set_write();
     message.set_address(address);
@@ -500,6 +505,7 @@ void pcie_endpoint::publish(statistics& out) const {
     out.count("dropped_writes", counters_.dropped_writes);
     out.count("refused_dma", counters_.refused_dma);
     out.count("interrupts", counters_.interrupts);
+    out.count("lost_interrupts", counters_.lost_interrupts);
     out.count("completion_timeouts", counters_.timeouts);
     out.count("error_messages", counters_.error_messages);
     out.count("dma_bytes_read", lanes_.directions[0].bytes());
@@ -507,14 +513,18 @@ void pcie_endpoint::publish(statistics& out) const {
 }
 
 std::vector<accepts_faults::fault> pcie_endpoint::faults() const {
-    return {{"lost_completion",
-             "the next reads of the host get no answer; count: how many, default 1"}};
+    return {
+        {"lost_completion", "the next reads of the host get no answer; count: how many, default 1"},
+        {"lost_interrupt", "the next interrupt messages never arrive; count: how many, default 1"}};
 }
 
 void pcie_endpoint::inject(std::string_view fault, const fault_arguments& arguments) {
-    if (fault != "lost_completion")
+    if (fault == "lost_completion")
+        lose_ += fault_count(arguments);
+    else if (fault == "lost_interrupt")
+        lose_messages_ += fault_count(arguments);
+    else
         throw fault_error(fmt::format("a PCI Express function has no fault '{}'", fault));
-    lose_ += fault_count(arguments);
 }
 
 }  // namespace trn

@@ -59,6 +59,7 @@ public:
         std::uint64_t dropped_writes = 0;        ///< host writes the chip refused
         std::uint64_t refused_dma = 0;           ///< chip accesses while not a bus master
         std::uint64_t interrupts = 0;            ///< MSI-X messages sent
+        std::uint64_t lost_interrupts = 0;       ///< that a fault has taken
         std::uint64_t timeouts = 0;              ///< chip reads that nobody answered
         std::uint64_t error_messages = 0;        ///< sent to the root port
     };
@@ -175,7 +176,8 @@ private:
          memory_space_ = false;  // as the last configuration write left them
     dma_link lanes_;
     peer_link peers_;
-    std::uint64_t lose_ = 0;  // host reads that the fault still takes
+    std::uint64_t lose_ = 0;           // host reads that the fault still takes
+    std::uint64_t lose_messages_ = 0;  // likewise interrupts
     counts counters_;
 };
 

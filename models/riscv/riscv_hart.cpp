@@ -66,7 +66,7 @@ void riscv_hart::wake() {
 }
 
 void riscv_hart::execute() {
-    if (reset.level()) return;
+    if (reset.level() || hangs_) return;
     riscv::hart& core = this->core();
     const std::uint64_t now = sc_core::sc_time_stamp().value(), local = local_time();
     const bool idle = core.waiting() || core.halted();
@@ -126,6 +126,7 @@ void riscv_hart::on_irq(unsigned line, bool level) {
 }
 
 void riscv_hart::on_reset(bool level) {
+    hangs_ = false;
     if (level) awake.set(false);
     if (level && core_ != nullptr) {
         core_->reset();
@@ -219,12 +220,24 @@ void riscv_hart::invalidate_code(std::uint64_t, std::uint64_t) {
     if (core_ != nullptr) core_->invalidate_code();
 }
 
+// --- Faults.
+
+std::vector<accepts_faults::fault> riscv_hart::faults() const {
+    return {{"hang", "executes nothing more, whatever interrupts it, until its next reset"}};
+}
+
+void riscv_hart::inject(std::string_view fault, const fault_arguments&) {
+    if (fault != "hang") throw fault_error(fmt::format("a hart has no fault '{}'", fault));
+    hangs_ = true;
+}
+
 // --- For a debugger.
 
 std::string riscv_hart::state() const {
     if (reset.level() || core_ == nullptr) return "in reset";
     static constexpr const char* modes[] = {"U-mode", "S-mode", "?", "M-mode"};
     const std::string mode = modes[static_cast<unsigned>(core_->mode())];
+    if (hangs_) return mode + ", hangs";
     if (core_->waiting()) return mode + ", waiting for interrupt";
     return mode + (core_->halted() ? ", halted" : ", running");
 }

@@ -10,6 +10,7 @@
 #include "models/riscv/hart.h"
 #include "models/riscv/mtime_source.h"
 #include "platform/debug/debug_target.h"
+#include "platform/kernel/introspection.h"
 #include "platform/misuse/initiator.h"
 #include "platform/tlm/irq.h"
 
@@ -22,6 +23,7 @@ class riscv_hart : public sc_core::sc_module,
                    public debug_target,
                    public caches_code,
                    public initiator,
+                   public accepts_faults,
                    private riscv::hart_bus {
 public:
     struct config {
@@ -73,6 +75,9 @@ public:
     void invalidate_code() override {
         if (core_ != nullptr) core_->invalidate_code();
     }
+    // accepts_faults
+    std::vector<fault> faults() const override;
+    void inject(std::string_view fault, const fault_arguments& arguments) override;
     // debug_target
     std::string state() const override;
     bool halted() const override { return core_ != nullptr && core_->halted(); }
@@ -127,6 +132,7 @@ private:
     sc_core::sc_event wake_;
     view view_{*this};
     std::function<void()> stopped_;
+    bool hangs_ = false;
     std::uint64_t local_start_ = 0;  // when ticks_start_ instructions were done
     std::uint64_t ticks_start_ = 0;
     std::uint64_t quantum_end_ = 0;  // in instructions since ticks_start_

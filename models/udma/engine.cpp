@@ -165,6 +165,10 @@ void dma_engine::abort(dma_side side, unsigned number) {
     decide_due();
 }
 
+void dma_engine::damage_next(dma_side side, unsigned number, std::uint8_t bit) {
+    queue(number)[side].damaged_bit = bit;
+}
+
 /// Work in flight is forgotten; descriptors not completed go back to their rings.
 void dma_engine::drop(unsigned number) {
     if (!flight_.empty() && flight_.front().queue == number) {
@@ -396,6 +400,10 @@ dma_engine::progress dma_engine::fetch(const fetch_request& wanted) {
             misuse::unmapped_descriptor, fmt::format("{} ring at {:#x}", text(side), address),
             reports);
         return progress::failed;
+    }
+    if (auto& bit = (*queues_[number])[side].damaged_bit) {
+        ring.buffer()->words[*bit / 32] ^= 1u << *bit % 32;
+        bit.reset();
     }
     ring.took_burst(count);
     return progress::done;

@@ -100,6 +100,8 @@ public:
     void reset();
     /// As if the hardware had failed: aborts what runs.
     void abort(dma_side side, unsigned queue);
+    /// The next descriptor that the queue fetches arrives with `bit` (0 to 127) inverted.
+    void damage_next(dma_side side, unsigned queue, std::uint8_t bit);
 
     const dma_ring* ring(dma_side side, unsigned queue) const;
     bool queue_aborted(dma_side side, unsigned queue) const;
@@ -127,6 +129,7 @@ private:
         dma_ring ring;
         bool active = false;  // `current` is being worked on
         bool aborted = false;
+        std::optional<std::uint8_t> damaged_bit;  // of the next descriptor that is fetched: a fault
         dma_descriptor current{};
         std::uint32_t left = 0;  // bytes of current not yet given to a transfer
         std::uint64_t address = 0;

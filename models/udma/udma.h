@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <random>
 #include <string>
 #include <systemc>
 #include <tlm>
@@ -140,6 +141,7 @@ private:
     std::size_t turn_ = 0;           // who is asked first among those due at one time
     sc_core::sc_event wake_;
     std::unique_ptr<sc_core::sc_event_or_list> memory_answers_;
+    std::unique_ptr<std::mt19937_64> random_;  // of faults
 };
 
 }  // namespace trn

@@ -76,6 +76,25 @@ TEST_F(RiscvHartTest, HeldInResetItHasNoStateAndNoEvents) {
     EXPECT_EQ(dut.core().pc(), 0u);
 }
 
+TEST_F(RiscvHartTest, AHartThatHangsIsWokenByNothingButItsReset) {
+    program({addi(5, 5, 1), wfi, jal(0, -8)});
+    dut.core().write_csr(0x304, 1 << 7);
+    sc_start(sc_time(1, sc_core::SC_US));
+    dut.inject("hang", {});
+    line.set(true);
+    sc_start(sc_time(1, sc_core::SC_US));
+    EXPECT_EQ(dut.core().read_x(5), 1u);
+    EXPECT_EQ(dut.state(), "M-mode, hangs");
+    EXPECT_FALSE(sc_core::sc_pending_activity());
+    dut.core().write_csr(0x304, 0);
+    reset.set(true);
+    reset.set(false);
+    sc_start(sc_time(1, sc_core::SC_US));
+    EXPECT_EQ(dut.core().read_x(5), 1u);  // from the beginning: it was zero
+    EXPECT_EQ(dut.state(), "M-mode, waiting for interrupt");
+    EXPECT_THROW(dut.inject("melt", {}), fault_error);
+}
+
 TEST_F(RiscvHartTest, ADebuggerHearsWhenTheHartStops) {
     program({addi(5, 5, 1), jal(0, -4)});
     int stops = 0;

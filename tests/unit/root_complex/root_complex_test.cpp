@@ -376,6 +376,17 @@ TEST_F(RootComplexTest, AVectorReachesTheProgramOfItsOwnFunction) {
     EXPECT_EQ(heard_b, 1u);
 }
 
+TEST_F(RootComplexTest, AnInterruptThatIsLostIsCountedAndTheNextOneArrives) {
+    unsigned heard = 0;
+    fa().on_interrupt(3, [&] { ++heard; });
+    test::turn_on(fa());
+    a.endpoint.inject("lost_interrupt", {{"count", "2"}});
+    for (unsigned i = 0; i < 3; ++i) EXPECT_TRUE(a.endpoint.interrupt(3));  // it does not know
+    EXPECT_EQ(heard, 1u);
+    EXPECT_EQ(a.endpoint.counters().lost_interrupts, 2u);
+    EXPECT_EQ(a.endpoint.counters().interrupts, 1u);
+}
+
 /// A card at the end of a cable.
 struct HostLinkTest : testing::Test {
     HostLinkTest() {

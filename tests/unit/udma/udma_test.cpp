@@ -28,6 +28,28 @@ TEST_F(DmaEngineTest, CopiesAndShowsItInTheHeads) {
     EXPECT_EQ(read(reg::m2s_state), 0u);
 }
 
+TEST_F(DmaEngineTest, ADescriptorThatIsDamagedOnItsWayStopsItsQueueAndTheNextOneIsRight) {
+    init_queue();
+    fill(src, 4096, 3);
+    const fault_arguments where{{"engine", "0"}, {"queue", "0"}};
+    auto damage = where;
+    damage["side"] = "1";
+    damage["bit"] = "109";  // bit 45 of the address
+    dma.inject("descriptor_damaged", damage);
+    put_copy(src, dst, 4096);
+    ring_both(1);
+    run(10'000);
+    EXPECT_FALSE(filled(dst, 4096, 3));
+    EXPECT_EQ(misuse::count(misuse::unmapped_destination), 1u);
+    EXPECT_EQ(dma.count(0).aborts, 1u);
+    write(reg::m2s_change_state, 1);
+    write(reg::s2m_change_state, 1);
+    run(10'000);
+    EXPECT_TRUE(filled(dst, 4096, 3));  // the descriptor in memory was always right
+    damage["bit"] = "128";
+    EXPECT_THROW(dma.inject("descriptor_damaged", damage), fault_error);
+}
+
 TEST_F(DmaEngineTest, WorkedExampleOfTheContractWritesTheMarkerAfterTheData) {
     // Device contract, appendix B: 4 KiB host to device, then a 4-byte marker host to host.
     init_queue(0, 8192);
