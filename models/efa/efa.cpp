@@ -28,6 +28,11 @@ T take(const std::uint8_t* bytes) {
     return value;
 }
 
+/// Whether number a comes behind number b; they wrap.
+bool behind(std::uint32_t a, std::uint32_t b) {
+    return static_cast<std::int32_t>(a - b) > 0;
+}
+
 }  // namespace
 
 std::uint64_t efa::config::bytes_per_second() const {
@@ -83,8 +88,7 @@ efa::efa(sc_core::sc_module_name name, const config& cfg)
 }
 
 void efa::revoke(sc_dt::uint64 first, sc_dt::uint64 last) {
-    out_memory_.invalidate(first, last);
-    in_memory_.invalidate(first, last);
+    for (auto* each : {&out_memory_, &in_memory_, &notice_memory_}) each->invalidate(first, last);
 }
 
 // --- registers ---
@@ -105,9 +109,10 @@ void efa::forget() {
     again_.clear();
     asked_.clear();
     arrived_.clear();
+    arrivals_.clear();
+    notices_.clear();
     stored_ = 0;
-    out_later_.abandon();
-    in_later_.abandon();
+    for (auto* each : {&out_later_, &in_later_, &notice_later_}) each->abandon();
     regs_.reset();
     update_irq();
 }
@@ -126,7 +131,7 @@ void efa::start_pair(unsigned index, std::uint64_t written) {
     pairs_[index] = std::make_unique<pair>();
     pairs_[index]->running = true;
     // An acknowledgement of what was forgotten must not be taken for one of what is to come.
-    pairs_[index]->messages = ++starts_ << 16;
+    next_message_[index] = (next_message_[index] | 0xffff) + 1;
 }
 
 void efa::drop_works(pair& of) {
@@ -156,6 +161,7 @@ void efa::doorbell(unsigned index, std::uint64_t written) {
 void efa::transmit() {
     for (;;) {
         expire();
+        if (tell() == progress::blocked) return next_trigger(*notice_later_.ready);
         auto how = fill();
         if (how == progress::idle) how = complete();
         if (how == progress::idle) how = fetch();
@@ -163,14 +169,16 @@ void efa::transmit() {
             const sc_time now = sc_core::sc_time_stamp();
             if (lane_free_ > now + read_ahead) {
                 work_.notify(lane_free_ - read_ahead - now);
-                return;
+                break;
             }
             how = choose();
         }
         if (how == progress::blocked) return next_trigger(*out_later_.ready);
         if (how == progress::idle) break;
     }
-    if (!deadlines_.empty()) work_.notify(deadlines_.begin()->first - sc_core::sc_time_stamp());
+    const sc_time now = sc_core::sc_time_stamp();
+    if (!deadlines_.empty()) work_.notify(deadlines_.begin()->first - now);
+    if (!notices_.empty()) work_.notify(notices_.begin()->first - now);
 }
 
 sc_time efa::patience() const {
@@ -294,6 +302,8 @@ efa::progress efa::complete_one(unsigned index) {
     if (how != progress::moved) return how;
     ++counters_.completions;
     counters_.failures += oldest.result != status::ok;
+    const auto told = wide(reg::qp_notify_lo, reg::qp_notify_hi, index);
+    if (told != 0 && oldest.result == status::ok) announce({told, 1}, sc_core::sc_time_stamp());
     queue.works.pop_front();
     ++queue.head;
     regs_.set(reg::qp_head, queue.head, index);
@@ -322,7 +332,7 @@ efa::progress efa::fetch_one(unsigned index) {
     if (how != progress::moved) return how;
     ++queue.fetched;
     work& added = queue.works.emplace_back();
-    added.number = queue.messages++;
+    added.number = next_message_[index]++;
     added.what = static_cast<opcode>(entry[0]);
     added.region = trn::take<std::uint16_t>(&entry[2]);
     added.card = trn::take<std::uint16_t>(&entry[4]);
@@ -330,13 +340,19 @@ efa::progress efa::fetch_one(unsigned index) {
     added.length = trn::take<std::uint32_t>(&entry[12]);
     added.local = trn::take<std::uint64_t>(&entry[16]);
     added.remote = trn::take<std::uint64_t>(&entry[24]);
-    const bool known = added.what == opcode::write || added.what == opcode::read;
-    if (!known || added.length == 0 || added.length > longest) {
+    const bool notify = added.what == opcode::notify;
+    const bool known = added.what == opcode::write || added.what == opcode::read || notify;
+    if (!known || (added.length == 0 && !notify) || added.length > longest) {
         added.result = status::bad_request;
     } else {
-        added.packets.resize((added.length + cfg_.packet - 1) / cfg_.packet);
-        added.left = static_cast<std::uint32_t>(added.packets.size());
+        added.left = std::max(1u, (added.length + cfg_.packet - 1) / cfg_.packet);
+        added.packets.resize(added.left);
     }
+    if (notify)
+        added.notice = {.packets = added.left,
+                        .region = trn::take<std::uint16_t>(&entry[6]),
+                        .at = trn::take<std::uint64_t>(&entry[32]),
+                        .value = trn::take<std::uint32_t>(&entry[40])};
     // The card cannot know what it has not read yet: later packets of this pair wait as long.
     lane_free_ = std::max(lane_free_, sc_core::sc_time_stamp());
     return progress::moved;
@@ -394,7 +410,7 @@ efa::progress efa::choose_own() {
 void efa::prepare(unsigned index, work& of, std::uint32_t packet) {
     const std::uint32_t offset = packet * cfg_.packet;
     auto what = std::make_unique<frame>();
-    what->what = of.what == opcode::write ? frame::kind::write : frame::kind::request;
+    what->what = of.what == opcode::read ? frame::kind::request : frame::kind::write;
     what->source = address_;
     what->destination = of.card;
     what->queue_pair = static_cast<std::uint16_t>(index);
@@ -404,6 +420,8 @@ void efa::prepare(unsigned index, work& of, std::uint32_t packet) {
     what->at = of.remote + offset;
     what->reply_at = of.local + offset;
     what->length = std::min(cfg_.packet, of.length - offset);
+    what->notice = of.notice;
+    what->notice.oldest = pairs_[index]->works.front().number;
     auto& state = of.packets[packet];
     ++state.tries;
     state.sent = sc_core::sc_time_stamp();
@@ -415,7 +433,7 @@ void efa::prepare(unsigned index, work& of, std::uint32_t packet) {
                           sc_core::SC_SEC);
     deadlines_.emplace(std::max(state.sent, lane_free_) + awaited + patience(),
                        packet_name{index, of.number, packet});
-    if (of.what == opcode::write) what->data.resize(what->length);
+    if (of.what != opcode::read) what->data.resize(what->length);
     outgoing_ = outgoing();
     outgoing_->from = of.local + offset;
     outgoing_->ready = state.sent;
@@ -450,6 +468,10 @@ efa::progress efa::take(frame_pointer& what) {
     case frame::kind::write:
         if (!allowed(*what, true)) {
             reply(*what, frame::kind::refused);
+            return progress::moved;
+        }
+        if (what->notice.packets != 0 && stored_ == 0 && came_before(*what)) {
+            reply(*what, frame::kind::ack);
             return progress::moved;
         }
         return store(*what);
@@ -502,6 +524,7 @@ efa::progress efa::store(frame& what) {
     }
     stored_ = 0;
     counters_.received += size;
+    if (what.notice.packets != 0) count_arrival(what);
     if (what.what == frame::kind::write)
         reply(what, frame::kind::ack);
     else
@@ -509,14 +532,69 @@ efa::progress efa::store(frame& what) {
     return progress::moved;
 }
 
+/// A packet that comes twice must not be counted twice, nor written after the announcement, when
+/// the memory may be in use for something else.
+bool efa::came_before(const frame& what) {
+    const auto oldest = what.notice.oldest;
+    const auto [at, added] = arrivals_.try_emplace({what.source, what.queue_pair});
+    arrivals& from = at->second;
+    if (added || behind(oldest, from.oldest)) from.oldest = oldest;
+    std::erase_if(from.messages, [&](const auto& m) { return behind(from.oldest, m.first); });
+    if (behind(from.oldest, what.message)) return true;
+    const auto found = from.messages.find(what.message);
+    return found != from.messages.end() &&
+           (found->second.left == 0 || found->second.here[what.packet]);
+}
+
+void efa::count_arrival(const frame& what) {
+    auto& of = arrivals_[{what.source, what.queue_pair}].messages[what.message];
+    if (of.here.empty()) {
+        of.here.resize(what.notice.packets);
+        of.left = what.notice.packets;
+    }
+    of.here[what.packet] = true;
+    if (--of.left != 0) return;
+    of.here = {};
+    announce({what.notice.at, what.notice.value}, stored_at_);
+}
+
+/// Never before the data that it is about: `when` it is in memory.
+void efa::announce(const announcement& what, const sc_time& when) {
+    const sc_time now = sc_core::sc_time_stamp();
+    notices_.emplace(std::max(when, now), what);
+    work_.notify(std::max(when, now) - now);
+}
+
+/// Writes the announcements that are due.
+efa::progress efa::tell() {
+    while (!notices_.empty() && notices_.begin()->first <= sc_core::sc_time_stamp()) {
+        announcement& what = notices_.begin()->second;
+        sc_time delay;
+        const auto how = notice_memory_.access(tlm::TLM_WRITE_COMMAND, what.at, &what.value,
+                                               sizeof what.value, notice_later_, delay);
+        if (how == memory_port::outcome::deferred) return progress::blocked;
+        ++(how == memory_port::outcome::done ? counters_.notices : counters_.lost_notices);
+        notices_.erase(notices_.begin());
+    }
+    return progress::idle;
+}
+
 bool efa::allowed(const frame& what, bool write) const {
-    if (what.region >= regions || what.length == 0) return false;
-    const auto access = regs_.get(reg::region_access, what.region);
+    const auto& notice = what.notice;
+    if (notice.packets != 0 && (what.packet >= notice.packets ||
+                                !in_region(notice.region, notice.at, sizeof notice.value, true)))
+        return false;
+    if (what.length == 0) return notice.packets != 0;
+    return in_region(what.region, what.at, what.length, write);
+}
+
+bool efa::in_region(unsigned region, std::uint64_t at, std::uint32_t length, bool write) const {
+    if (region >= regions) return false;
+    const auto access = regs_.get(reg::region_access, region);
     const auto needed = write ? region_access::write.mask() : region_access::read.mask();
-    const auto base = wide(reg::region_base_lo, reg::region_base_hi, what.region);
-    const auto size = wide(reg::region_size_lo, reg::region_size_hi, what.region);
-    return (access & needed) != 0 && what.at >= base && what.length <= size &&
-           what.at - base <= size - what.length;
+    const auto base = wide(reg::region_base_lo, reg::region_base_hi, region);
+    const auto size = wide(reg::region_size_lo, reg::region_size_hi, region);
+    return (access & needed) != 0 && at >= base && length <= size && at - base <= size - length;
 }
 
 /// Answers a frame without data of its own.
@@ -568,6 +646,8 @@ void efa::publish(statistics& out) const {
     out.count("out_of_order", counters_.out_of_order);
     out.count("completions", counters_.completions);
     out.count("failed_requests", counters_.failures);
+    out.count("notices", counters_.notices);
+    out.count("lost_notices", counters_.lost_notices);
 }
 
 }  // namespace trn

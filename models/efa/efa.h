@@ -14,6 +14,7 @@
 #include <string>
 #include <systemc>
 #include <tlm>
+#include <utility>
 #include <vector>
 
 #include "models/ethernet_fabric/frame.h"
@@ -55,15 +56,17 @@ public:
         std::uint64_t bytes_per_second() const;
     };
     /// A work request, little endian, 64 bytes: opcode u8, reserved u8, region u16, card u16,
-    /// reserved u16, id u32, length u32, local u64, remote u64.
+    /// region of the notice u16, id u32, length u32, local u64, remote u64, notice u64, value u32.
     static constexpr unsigned request_size = 64;
     /// A completion, 16 bytes: id u32, status u8, opcode u8, reserved u8, phase u8, length u32,
     /// queue pair u32. The phase is 1 in the first pass over the ring, then 0, 1, ...
     static constexpr unsigned completion_size = 16;
-    enum class opcode : std::uint8_t { write = 1, read = 2 };
+    /// notify: a write, also of nothing, after which the other card writes a word: once, when all
+    /// of the data is in its memory.
+    enum class opcode : std::uint8_t { write = 1, read = 2, notify = 3 };
     enum class status : std::uint8_t {
         ok,
-        bad_request,    ///< no such opcode, length 0, more than 1 GiB
+        bad_request,    ///< no such opcode, length 0 but of a notify, more than 1 GiB
         local_access,   ///< the data's address on this side does not answer
         remote_access,  ///< no such region there, not for that, or its memory does not answer
         unreachable,    ///< no acknowledgement after all retries
@@ -74,6 +77,7 @@ public:
         std::uint64_t retransmits = 0;
         std::uint64_t out_of_order = 0;  ///< packets of data that came after a later one
         std::uint64_t completions = 0, failures = 0;
+        std::uint64_t notices = 0, lost_notices = 0;  ///< lost: memory did not take it
     };
 
     tlm_utils::simple_target_socket<efa, 64> registers{"registers"};  ///< efa.regs.yaml
@@ -114,6 +118,7 @@ private:
         std::uint16_t region = 0;
         std::uint32_t id = 0, length = 0;
         std::uint64_t local = 0, remote = 0;
+        decltype(frame::notice) notice = {};  // of a notify
         std::vector<packet_state> packets;
         std::uint32_t next = 0;      // packet that was never sent
         std::uint32_t left = 0;      // packets that are not done
@@ -124,8 +129,20 @@ private:
     struct pair {
         bool running = false;
         std::uint16_t tail = 0, fetched = 0, head = 0;
-        std::uint32_t messages = 0;  // numbers of works; never reused before they wrap
-        std::deque<work> works;      // those fetched and not completed, oldest first
+        std::deque<work> works;  // those fetched and not completed, oldest first
+    };
+    /// What has come of another card's queue pair, of writes whose end is announced.
+    struct arrivals {
+        std::uint32_t oldest = 0;  // that the other card still has packets of
+        struct message {
+            std::vector<bool> here;  // by packet; empty when all are
+            std::uint32_t left = 0;
+        };
+        std::map<std::uint32_t, message> messages;
+    };
+    struct announcement {
+        std::uint64_t at = 0;
+        std::uint32_t value = 0;
     };
     /// The packet that is being read from memory.
     struct outgoing {
@@ -163,6 +180,7 @@ private:
     void transmit();
     void expire();
     progress fill();
+    progress tell();
     progress complete();
     progress complete_one(unsigned index);
     progress fetch();
@@ -181,25 +199,31 @@ private:
     void receive();
     progress take(frame_pointer& what);
     progress store(frame& what);
+    bool came_before(const frame& what);
+    void count_arrival(const frame& what);
+    void announce(const announcement& what, const sc_core::sc_time& when);
     bool allowed(const frame& what, bool write) const;
+    bool in_region(unsigned region, std::uint64_t at, std::uint32_t length, bool write) const;
     void reply(const frame& what, frame::kind how);
     void done(const frame& what);
 
     const config cfg_;
     register_bank regs_;
-    memory_port out_memory_{dma}, in_memory_{dma};
-    deferral out_later_, in_later_;
+    memory_port out_memory_{dma}, in_memory_{dma}, notice_memory_{dma};
+    deferral out_later_, in_later_, notice_later_;
     bandwidth_resource lane_;  // to the fabric
     std::vector<std::unique_ptr<pair>> pairs_;
-    std::uint32_t starts_ = 0;  // of queue pairs
-    unsigned turn_ = 0;         // whose packet is next
-    bool answered_ = false;     // the last packet was one that another card asked for
+    std::array<std::uint32_t, queue_pairs> next_message_{};  // each number once before they wrap
+    unsigned turn_ = 0;                                      // whose packet is next
+    bool answered_ = false;  // the last packet was one that another card asked for
     ethernet::address address_ = 0;
     unsigned unacknowledged_ = 0;
     std::optional<outgoing> outgoing_;
     std::multimap<sc_core::sc_time, packet_name> deadlines_;
-    std::deque<packet_name> again_;    // packets to send again
-    std::deque<frame_pointer> asked_;  // requests of other cards
+    std::deque<packet_name> again_;  // packets to send again
+    std::map<std::pair<ethernet::address, std::uint16_t>, arrivals> arrivals_;
+    std::multimap<sc_core::sc_time, announcement> notices_;  // to be written at these times
+    std::deque<frame_pointer> asked_;                        // requests of other cards
     std::deque<frame_pointer> arrived_;
     std::uint32_t stored_ = 0;     // bytes of the first of them
     sc_core::sc_time stored_at_;   // absolute

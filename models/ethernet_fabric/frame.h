@@ -26,12 +26,21 @@ struct frame {
 
     kind what = kind::write;
     address source = 0, destination = 0;
-    std::uint16_t queue_pair = 0;    ///< of the requester
-    std::uint32_t message = 0;       ///< of the queue pair: which work request
-    std::uint32_t packet = 0;        ///< of the message
-    std::uint16_t region = 0;        ///< of the receiver; writes and requests
-    std::uint64_t at = 0;            ///< where the data goes or comes from; bus address
-    std::uint64_t reply_at = 0;      ///< requests: where the requester wants the data
+    std::uint16_t queue_pair = 0;  ///< of the requester
+    std::uint32_t message = 0;     ///< of the queue pair: which work request
+    std::uint32_t packet = 0;      ///< of the message
+    std::uint16_t region = 0;      ///< of the receiver; writes and requests
+    std::uint64_t at = 0;          ///< where the data goes or comes from; bus address
+    std::uint64_t reply_at = 0;    ///< requests: where the requester wants the data
+    /// Of a write whose end is announced: what the receiver writes where, once, when it has all of
+    /// them; 0 packets: nothing.
+    struct {
+        std::uint32_t packets = 0;
+        std::uint32_t oldest = 0;  ///< message that the requester still has packets of
+        std::uint16_t region = 0;
+        std::uint64_t at = 0;
+        std::uint32_t value = 0;
+    } notice = {};
     std::uint32_t length = 0;        ///< bytes of data, or asked for
     std::vector<std::uint8_t> data;  ///< writes and responses
 };

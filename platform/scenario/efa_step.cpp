@@ -67,7 +67,7 @@ action read_efa(const reader& r) {
         fmt::format("{}: EFA {}", who, how.what == network_operation::write ? "writes" : "reads"));
     return {wanted.name, [=](world& w) {
                 if (!w.chips) w.chips.emplace(w.hosts);  // whose memories are used
-                if (!w.cards) w.cards.emplace(w.board, w.hosts, w.seed);
+                if (!w.cards) w.cards.emplace(w.hosts, w.seed);
                 const auto pairs = all ? w.cards->all(pattern)
                                        : network::pairs{{w.cards->find(from), w.cards->find(to)}};
                 const auto [ns, found] = w.cards->run(pairs, how);

@@ -33,7 +33,7 @@ platform_options build_options(const scenario& what, const execution_options& op
 /// The hosts of the board's chips, for steps: these run in a process of the first chip's host.
 class scenario_hosts final : public crew {
 public:
-    explicit scenario_hosts(const platform& board) : hosts_(board.chip_functions()) {
+    explicit scenario_hosts(const platform& board) : hosts_(board.functions()) {
         if (chips().empty()) throw std::runtime_error("the board has no PCIe function to drive");
         hosts_.attach(0);
     }
@@ -43,20 +43,40 @@ public:
 
     std::vector<std::string> chips() override { return hosts_.chips(); }
     void run_each(const std::vector<std::size_t>& which, const crew::work& does) override {
-        std::size_t left = which.size();
+        all_of(which.size(), [&](auto& ended) {
+            hosts_.start(which, [&](std::size_t chip, device& on) {
+                const auto end = ended();
+                does(chip, on);
+            });
+        });
+    }
+    std::vector<crew::card> cards() override { return hosts_.cards(); }
+    void run_each_card(const std::vector<std::size_t>& which,
+                       const crew::card_work& does) override {
+        all_of(which.size(), [&](auto& ended) {
+            hosts_.start_cards(which, [&](std::size_t card, const trn_transport& door) {
+                const auto end = ended();
+                does(card, door);
+            });
+        });
+    }
+
+private:
+    /// Waits until so many have destroyed what `ended` gave them.
+    template <typename Start>
+    void all_of(std::size_t left, Start&& start) {
         sc_core::sc_event done;
-        hosts_.start(which, [&](std::size_t chip, device& on) {
-            // Told on every way out.
-            const std::shared_ptr<void> out(nullptr, [&](void*) {
+        // Told on every way out.
+        const auto ended = [&] {
+            return std::shared_ptr<void>(nullptr, [&](void*) {
                 if (--left == 0) done.notify(sc_core::SC_ZERO_TIME);
             });
-            does(chip, on);
-        });
+        };
+        start(ended);
         while (left > 0) sc_core::wait(done);
         hosts_.rethrow();
     }
 
-private:
     in_process_hosts hosts_;
 };
 

@@ -26,45 +26,27 @@ void expect_ok(int error, const std::string& who) {
 
 }  // namespace
 
-network::network(const platform* board, crew& chips, std::uint64_t seed)
-    : chips_(chips), seed_(seed) {
-    if (board != nullptr) find_cards(*board);
+network::network(crew& hosts, std::uint64_t seed) : hosts_(hosts), seed_(seed) {
+    for (const auto& each : hosts.cards()) {
+        if (each.chips.empty())
+            throw device_error(TRN_UNKNOWN_DEVICE,
+                               fmt::format("card {} has no chip in its server", each.name));
+        cards_.push_back({.name = each.name, .chip = each.chips.front()});
+    }
     if (cards_.empty()) throw device_error(TRN_UNKNOWN_DEVICE, "the board has no EFA cards");
     std::vector<std::size_t> all(cards_.size());
     std::iota(all.begin(), all.end(), 0u);
-    run_each(all, [this](std::size_t n) { open(cards_[n]); });
+    for (auto& one : cards_)
+        hosts.run_each({one.chip}, [&](std::size_t, device& on) {
+            std::uint64_t size = 0;
+            on.check(trn_bar_address(on, 4, &one.memory, &size));
+        });
+    hosts.run_each_card(
+        all, [this](std::size_t n, const trn_transport& door) { open(cards_[n], door); });
 }
 
-network::~network() = default;  // simulation is over: what the cards share ends with them
-
-/// A server's cards are spread evenly over its chips, in the order of its buses.
-void network::find_cards(const platform& board) {
-    std::map<std::string, std::vector<std::pair<std::size_t, function_port*>>> chips;
-    std::map<std::string, std::size_t> cards;
-    std::size_t number = 0;
-    for (const auto& f : board.functions()) {
-        if (f.chip)
-            chips[f.server].emplace_back(number++, f.port);
-        else
-            ++cards[f.server];
-    }
-    std::map<std::string, std::size_t> seen;
-    for (const auto& f : board.functions()) {
-        const auto& beside = chips[f.server];
-        if (f.chip || beside.empty()) continue;
-        const auto& [chip, port] = beside[seen[f.server]++ * beside.size() / cards[f.server]];
-        card& made = cards_.emplace_back();
-        made.name = f.name;
-        made.server = f.server;
-        made.host = std::make_unique<host_cpu>(*f.port, host_cpu::config{});
-        made.door = made.host->transport();
-        made.chip = chip;
-        made.memory = port->bar(4).bus_address;
-    }
-}
-
-void network::open(card& one) {
-    expect_ok(trn_efa_open(&one.door, &one.open), one.name);
+void network::open(card& one, const trn_transport& door) {
+    expect_ok(trn_efa_open(&door, &one.open), one.name);
     expect_ok(trn_efa_address(one.open, &one.address), one.name);
     use(one);
 }
@@ -113,26 +95,11 @@ std::vector<std::size_t> network::members(const pairs& who) {
     return {all.begin(), all.end()};
 }
 
-void network::run_each(const std::vector<std::size_t>& which, const work& does) {
-    std::size_t left = which.size();
-    sc_core::sc_event done;
-    for (const auto n : which)
-        cards_[n].host->run([&, n] {
-            // Told on every way out.
-            const std::shared_ptr<void> out(nullptr, [&](void*) {
-                if (--left == 0) done.notify(sc_core::SC_ZERO_TIME);
-            });
-            does(n);
-        });
-    while (left > 0) sc_core::wait(done);
-    for (const auto n : which) cards_[n].host->rethrow();
-}
-
 /// Where the data of a pair's operation comes from: the card whose chip has it.
 void network::fill(const pairs& who, const load& how) {
     for (const auto& [from, to] : who) {
         const auto owner = how.what == network_operation::write ? from : to;
-        chips_.run_each({cards_[owner].chip}, [&](std::size_t, device& on) {
+        hosts_.run_each({cards_[owner].chip}, [&](std::size_t, device& on) {
             std::vector<std::uint8_t> bytes(how.block);
             pattern(seed_ + owner).fill(bytes);
             on.check(trn_window_write(on, 0, source, bytes.data(), bytes.size()));
@@ -156,7 +123,10 @@ std::uint32_t network::drive(card& from, const card& to, const load& how) {
                 .region = 0,
                 .length = static_cast<std::uint32_t>(std::min(how.block, how.bytes - done)),
                 .local = from.memory + (write ? source : destination),
-                .remote = to.memory + (write ? destination : source)};
+                .remote = to.memory + (write ? destination : source),
+                .notice = 0,
+                .value = 0,
+                .notice_region = 0};
             expect_ok(trn_efa_post(from.queue, &request), from.name);
         }
         trn_efa_completion completion{};
@@ -168,11 +138,13 @@ std::uint32_t network::drive(card& from, const card& to, const load& how) {
 
 std::pair<std::uint64_t, std::uint32_t> network::run(const pairs& who, const load& how) {
     fill(who, how);
-    run_each(members(who), [this](std::size_t n) { open_again_if_lost(cards_[n]); });
+    hosts_.run_each_card(members(who), [this](std::size_t n, const trn_transport&) {
+        open_again_if_lost(cards_[n]);
+    });
     std::map<std::size_t, std::size_t> partner(who.begin(), who.end());
     std::uint32_t worst = TRN_EFA_OK;
     const auto start = sc_core::sc_time_stamp();
-    run_each(requesters(who), [&](std::size_t n) {
+    hosts_.run_each_card(requesters(who), [&](std::size_t n, const trn_transport&) {
         const auto status = drive(cards_[n], cards_[partner.at(n)], how);
         if (worst == TRN_EFA_OK) worst = status;
     });
@@ -193,7 +165,7 @@ void network::check(const pairs& who, const load& how) {
     for (const auto& [from, to] : who) {
         const bool write = how.what == network_operation::write;
         const auto owner = write ? from : to, holder = write ? to : from;
-        chips_.run_each({cards_[holder].chip}, [&, owner = owner](std::size_t, device& on) {
+        hosts_.run_each({cards_[holder].chip}, [&, owner = owner](std::size_t, device& on) {
             std::vector<std::uint8_t> bytes(std::min(how.block, how.bytes));
             on.check(trn_window_read(on, 0, destination, bytes.data(), bytes.size()));
             if (const auto wrong = pattern(seed_ + owner).check(bytes))

@@ -2,16 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "platform/platform.h"
 #include "sw-stubs/host/crew.h"
 #include "sw-stubs/include/trn_efa.h"
-#include "sw-stubs/transports/in_process.h"
 
 namespace trn::scenario {
 
@@ -21,7 +17,7 @@ enum class network_operation : std::uint8_t { write, read };
 enum class network_pattern : std::uint8_t { next, half };
 
 /// The EFA cards of a machine, each with a chip of its server whose HBM it moves: data goes from
-/// chip to card to card to chip and touches no host's memory. Each card has a host process.
+/// chip to card to card to chip and touches no host's memory.
 class network {
 public:
     struct load {
@@ -31,10 +27,9 @@ public:
     };
     using pairs = std::vector<std::pair<std::size_t, std::size_t>>;  ///< requester, partner
 
-    /// Opens every card and shares its chip's memory. `board` nullptr: there are none. \throws
-    /// device_error
-    network(const platform* board, crew& chips, std::uint64_t seed);
-    ~network();
+    /// Opens every card and shares its chip's memory. \throws device_error, also when there are
+    /// none
+    network(crew& hosts, std::uint64_t seed);
 
     std::size_t size() const { return cards_.size(); }
     /// \throws device_error with TRN_UNKNOWN_DEVICE
@@ -51,20 +46,14 @@ public:
 
 private:
     struct card {
-        std::string name, server;
-        std::unique_ptr<host_cpu> host;
-        trn_transport door{};
+        std::string name;
         trn_efa* open = nullptr;
         trn_efa_queue* queue = nullptr;
         std::uint16_t address = 0;
         std::size_t chip = 0;      ///< of the crew
         std::uint64_t memory = 0;  ///< bus address of that chip's first stack
     };
-    using work = std::function<void(std::size_t)>;
-
-    void find_cards(const platform& board);
-    void run_each(const std::vector<std::size_t>& which, const work& does);
-    static void open(card& one);
+    static void open(card& one, const trn_transport& door);
     static void use(card& one);
     /// A card that came back has forgotten everything.
     static void open_again_if_lost(card& one);
@@ -73,7 +62,7 @@ private:
     static std::vector<std::size_t> requesters(const pairs& who);
     static std::vector<std::size_t> members(const pairs& who);
 
-    crew& chips_;
+    crew& hosts_;
     const std::uint64_t seed_;
     std::vector<card> cards_;
 };

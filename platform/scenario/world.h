@@ -11,6 +11,7 @@
 #include <systemc>
 
 #include "platform/attach/control/control.h"
+#include "platform/platform.h"
 #include "platform/scenario/network.h"
 #include "platform/scenario/snapshots.h"
 #include "sw-stubs/host/collective.h"
@@ -50,7 +51,7 @@ public:
     crew& hosts;          ///< of all chips
     trn::control& control;
     const std::uint64_t seed;
-    const platform* const board;  ///< for what no control method offers: cards' hosts
+    const platform* const board;  ///< for what no control method offers
 
     /// A copy under way, with the memory it works on.
     struct job {

@@ -10,7 +10,7 @@
 
 namespace trn {
 
-/// The hosts of a machine's chips: who can run driver-stub calls on several of them.
+/// The hosts of a machine's chips and cards: who can run driver-stub calls on several of them.
 class crew {
 public:
     using work = std::function<void(std::size_t chip, device&)>;
@@ -22,6 +22,21 @@ public:
     /// the platform is in this process, one after the other elsewhere. The first exception comes
     /// back.
     virtual void run_each(const std::vector<std::size_t>& which, const work& does) = 0;
+
+    /// An EFA card, and the chips of its server that send by it: a server's cards are spread evenly
+    /// over its chips, in the order of its buses.
+    struct card {
+        std::string name;
+        std::vector<std::size_t> chips;
+    };
+    using card_work = std::function<void(std::size_t card, const trn_transport& door)>;
+    /// None where nobody has a transport to them.
+    virtual std::vector<card> cards() { return {}; }
+    /// As run_each. A door stays where it is as long as the crew.
+    virtual void run_each_card(const std::vector<std::size_t>& which, const card_work& does) {
+        static_cast<void>(which);
+        static_cast<void>(does);
+    }
 };
 
 }  // namespace trn

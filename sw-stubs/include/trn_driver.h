@@ -652,6 +652,9 @@ trn_status trn_bar_read(trn_device* device, uint64_t offset, uint32_t* value);
 trn_status trn_bar_write(trn_device* device, uint64_t offset, uint32_t value);
 /** The same without the refusals, as the driver itself writes. */
 trn_status trn_bar_write_raw(trn_device* device, uint64_t offset, uint32_t value);
+/** Where other functions of the same server reach a BAR (peer to peer), and its bytes. The register
+ * BAR is trn_device_info.register_bar. TRN_NOT_SUPPORTED: the function has no such BAR. */
+trn_status trn_bar_address(trn_device* device, uint32_t bar, uint64_t* bus_address, uint64_t* size);
 /** Memory of a stack through BAR4, without DMA. TRN_NOT_SUPPORTED without BAR4. */
 trn_status trn_window_read(trn_device* device, uint32_t stack, uint64_t offset, void* bytes,
                            uint64_t size);

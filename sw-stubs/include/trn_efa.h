@@ -15,8 +15,9 @@ extern "C" {
 typedef struct trn_efa trn_efa;
 typedef struct trn_efa_queue trn_efa_queue;
 
-/** What a work request asks for. */
-enum { TRN_EFA_WRITE = 1, TRN_EFA_READ = 2 };
+/** What a work request asks for. NOTIFY: a write, also of 0 bytes, behind which the other card
+ * writes a word, once, when all of the data is in its memory. */
+enum { TRN_EFA_WRITE = 1, TRN_EFA_READ = 2, TRN_EFA_NOTIFY = 3 };
 /** What other cards may do with a region. */
 enum { TRN_EFA_REMOTE_READ = 1, TRN_EFA_REMOTE_WRITE = 2 };
 /** How a request ended. */
@@ -29,14 +30,24 @@ enum {
 };
 
 typedef struct trn_efa_request {
-    uint32_t what;   /**< TRN_EFA_WRITE, TRN_EFA_READ */
+    uint32_t what;   /**< TRN_EFA_WRITE, TRN_EFA_READ, TRN_EFA_NOTIFY */
     uint32_t id;     /**< comes back in the completion */
     uint16_t card;   /**< address of the other card */
     uint16_t region; /**< of the other card */
     uint32_t length; /**< bytes, up to 1 GiB */
     uint64_t local;  /**< bus address here: a transport's iova, or a place in a chip's BAR */
     uint64_t remote; /**< bus address there, in the region */
+
+    /* TRN_EFA_NOTIFY: the word */
+    uint64_t notice;        /**< bus address there */
+    uint32_t value;         /**< what is written to it */
+    uint16_t notice_region; /**< of the other card, where the word is */
 } trn_efa_request;
+
+/** A request as it stands in a queue's ring. */
+#define TRN_EFA_REQUEST_BYTES 64u
+#define TRN_EFA_COMPLETION_BYTES 16u
+void trn_efa_encode(const trn_efa_request* request, uint8_t entry[TRN_EFA_REQUEST_BYTES]);
 
 typedef struct trn_efa_completion {
     uint32_t id, status, length;
@@ -45,12 +56,19 @@ typedef struct trn_efa_completion {
 /** Takes the card that the transport leads to: checks what it is, switches it on, resets it.
  * -ENODEV: no such card. The transport stays the caller's. */
 int trn_efa_open(const trn_transport* transport, trn_efa** card);
+/** The same of a card that others may be using: it is not reset. */
+int trn_efa_attach(const trn_transport* transport, trn_efa** card);
+/** Resets the card. */
 void trn_efa_close(trn_efa* card);
+/** Leaves it as it is. */
+void trn_efa_detach(trn_efa* card);
 /** Switches the card on and resets it, as when it was opened; also one that was pulled and put
  * back. It has no queue pairs and no regions then: close queues and open them again. -ENODEV: no
  * such card, or it does not answer. */
 int trn_efa_reset(trn_efa* card);
 
+/** Bus address of its registers: for chips of the same server that ring its doorbells. */
+int trn_efa_registers(trn_efa* card, uint64_t* bus_address);
 /** Its address in the fabric, for others' requests. */
 int trn_efa_address(trn_efa* card, uint16_t* address);
 /** Megabits per second and direction. */
@@ -63,6 +81,15 @@ int trn_efa_share(trn_efa* card, uint32_t region, uint64_t base, uint64_t size, 
 /** A queue pair with room for `entries` requests, a power of two up to 32768. index: 0 to 63. */
 int trn_efa_queue_open(trn_efa* card, uint32_t index, uint32_t entries, trn_efa_queue** queue);
 void trn_efa_queue_close(trn_efa_queue* queue);
+
+/** A queue pair for somebody else who writes requests and rings the doorbell, such as a collective
+ * core of a chip. Bus addresses: of both rings; of a word that gets a 1 behind every completion of
+ * status ok, or 0. entries 0: takes the pair away. */
+typedef struct trn_efa_rings {
+    uint32_t entries;
+    uint64_t requests, completions, notify;
+} trn_efa_rings;
+int trn_efa_queue_lend(trn_efa* card, uint32_t index, const trn_efa_rings* rings);
 
 /** What became of a queue pair. */
 enum {

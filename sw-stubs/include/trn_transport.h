@@ -98,6 +98,10 @@ typedef struct trn_transport {
                    trn_bar_mapping* mapping);
     void (*bar_unmap)(void* context, const trn_bar_mapping* mapping);
 
+    /** Optional (NULL: what configuration space says holds): where other functions of the same
+     * server reach a BAR, where that is not what the guest wrote into configuration space. */
+    int (*bar_bus_address)(void* context, uint32_t bar, uint64_t* bus_address);
+
     /** Optional (NULL): resets the function as the bus would (PCIe function-level reset). */
     int (*function_reset)(void* context);
 

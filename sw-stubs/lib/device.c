@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bar.h"
+
 /* Life, probe (contract 1) and what every part needs: errors, register accesses, host memory. */
 
 #define VENDOR_ID 0x1D0Fu
@@ -467,12 +469,25 @@ trn_status trn_bar_write(trn_device* device, uint64_t offset, uint32_t value) {
     return trn_bar_write_raw(device, offset, value);
 }
 
+static uint64_t window_slice(const trn_device* device) {
+    return windows_follow_bar4(device) ? stack_bytes(device) : device->map->window_slice;
+}
+
+bool bar4_offset(const trn_device* device, uint64_t address, uint64_t* offset) {
+    for (uint32_t n = 0; n < device->map->stacks; ++n) {
+        const uint64_t begin = trn_hbm_address(device, n, 0);
+        if (address < begin || address - begin >= stack_bytes(device)) continue;
+        *offset = n * window_slice(device) + (address - begin);
+        return true;
+    }
+    return false;
+}
+
 static trn_status window_offset(trn_device* device, uint32_t stack, uint64_t offset, uint64_t size,
                                 uint64_t* place) {
     const trn_status status = need_probe(device);
     if (status != TRN_OK) return status;
-    const uint64_t slice =
-        windows_follow_bar4(device) ? stack_bytes(device) : device->map->window_slice;
+    const uint64_t slice = window_slice(device);
     if (device->bar_size[4] == 0)
         return fail(device, TRN_NOT_SUPPORTED, "the function has no BAR4");
     if (stack >= device->map->stacks || offset > stack_bytes(device) ||
@@ -501,4 +516,15 @@ trn_status trn_window_write(trn_device* device, uint32_t stack, uint64_t offset,
     const int error =
         device->transport.bar_write_block(device->transport.context, 4, place, bytes, size);
     return error ? transport_failed(device, error, "cannot write BAR4 +", place) : TRN_OK;
+}
+
+trn_status trn_bar_address(trn_device* device, uint32_t bar, uint64_t* bus_address,
+                           uint64_t* size) {
+    const trn_status status = need_probe(device);
+    if (status != TRN_OK) return status;
+    if (bar > 4 || device->bar_size[bar] == 0 ||
+        bar_bus_address(&device->transport, bar, bus_address) != 0)
+        return fail(device, TRN_NOT_SUPPORTED, "nobody knows a bus address of BAR%u", bar);
+    *size = device->bar_size[bar];
+    return TRN_OK;
 }

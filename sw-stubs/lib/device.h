@@ -59,6 +59,8 @@ trn_status mmio_end(trn_device* device);
 /* Offsets in it. */
 uint64_t engine_registers(const trn_device* device, uint32_t engine);
 uint64_t misc_ram_word(const trn_device* device, uint32_t offset);
+/* Where BAR4 has a byte of HBM; false: the address is not in HBM. */
+bool bar4_offset(const trn_device* device, uint64_t address, uint64_t* offset);
 /* AXI address of host memory. */
 uint64_t host_address(const trn_device* device, uint64_t iova);
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bar.h"
 #include "trn/efa_regs.h"
 #include "trn_efa.h"
 
 enum {
     bar = 0,
-    request_size = 64,
-    completion_size = 16,
+    request_size = TRN_EFA_REQUEST_BYTES,
+    completion_size = TRN_EFA_COMPLETION_BYTES,
     most_entries = 32768,
     queue_pairs = 64,
     regions = 16,
@@ -42,32 +44,53 @@ static int set_wide(const trn_efa* card, uint64_t low, uint64_t high, uint64_t v
     return error ? error : set(card, high, (uint32_t)(value >> 32));
 }
 
-int trn_efa_reset(trn_efa* card) {
+static int switch_on(trn_efa* card) {
     const trn_transport* door = card->door;
     uint32_t magic = 0;
-    int error = door->config_write(door->context, command_register, 2, memory_and_master);
-    if (!error) error = get(card, TRN_EFA_MAGIC_OFFSET, &magic);
-    if (!error && magic != TRN_EFA_MAGIC_RESET) error = -ENODEV;
+    const int error = door->config_write(door->context, command_register, 2, memory_and_master);
+    if (error) return error;
+    const int no_answer = get(card, TRN_EFA_MAGIC_OFFSET, &magic);
+    return no_answer ? no_answer : magic != TRN_EFA_MAGIC_RESET ? -ENODEV : 0;
+}
+
+int trn_efa_reset(trn_efa* card) {
+    const int error = switch_on(card);
     return error ? error : set(card, TRN_EFA_CONTROL_OFFSET, TRN_EFA_CONTROL_RESET_MASK);
 }
 
-int trn_efa_open(const trn_transport* transport, trn_efa** opened) {
+static int take(const trn_transport* transport, int (*start)(trn_efa*), trn_efa** taken) {
     trn_efa* card = malloc(sizeof *card);
     int error;
     if (!card) return -ENOMEM;
     card->door = transport;
-    error = trn_efa_reset(card);
+    error = start(card);
     if (error) {
         free(card);
         return error;
     }
-    *opened = card;
+    *taken = card;
     return 0;
+}
+
+int trn_efa_open(const trn_transport* transport, trn_efa** card) {
+    return take(transport, trn_efa_reset, card);
+}
+
+int trn_efa_attach(const trn_transport* transport, trn_efa** card) {
+    return take(transport, switch_on, card);
 }
 
 void trn_efa_close(trn_efa* card) {
     set(card, TRN_EFA_CONTROL_OFFSET, TRN_EFA_CONTROL_RESET_MASK);
     free(card);
+}
+
+void trn_efa_detach(trn_efa* card) {
+    free(card);
+}
+
+int trn_efa_registers(trn_efa* card, uint64_t* bus_address) {
+    return bar_bus_address(card->door, bar, bus_address);
 }
 
 int trn_efa_address(trn_efa* card, uint16_t* address) {
@@ -103,17 +126,24 @@ static void release(trn_efa_queue* queue) {
     free(queue);
 }
 
-static int start(trn_efa_queue* queue) {
-    trn_efa* card = queue->card;
-    const uint32_t i = queue->index;
+static bool is_ring_length(uint32_t entries) {
+    return entries && entries <= most_entries && (entries & (entries - 1)) == 0;
+}
+
+int trn_efa_queue_lend(trn_efa* card, uint32_t index, const trn_efa_rings* rings) {
+    const uint32_t i = index;
+    if (i >= queue_pairs || (rings->entries && !is_ring_length(rings->entries))) return -EINVAL;
     int error = set(card, TRN_EFA_QP_STATE_OFFSET(i), 0);
-    if (!error)
-        error = set_wide(card, TRN_EFA_QP_SQ_BASE_LO_OFFSET(i), TRN_EFA_QP_SQ_BASE_HI_OFFSET(i),
-                         queue->requests.iova);
+    if (error || rings->entries == 0) return error;
+    error = set_wide(card, TRN_EFA_QP_SQ_BASE_LO_OFFSET(i), TRN_EFA_QP_SQ_BASE_HI_OFFSET(i),
+                     rings->requests);
     if (!error)
         error = set_wide(card, TRN_EFA_QP_CQ_BASE_LO_OFFSET(i), TRN_EFA_QP_CQ_BASE_HI_OFFSET(i),
-                         queue->completions.iova);
-    if (!error) error = set(card, TRN_EFA_QP_ENTRIES_OFFSET(i), queue->entries);
+                         rings->completions);
+    if (!error)
+        error = set_wide(card, TRN_EFA_QP_NOTIFY_LO_OFFSET(i), TRN_EFA_QP_NOTIFY_HI_OFFSET(i),
+                         rings->notify);
+    if (!error) error = set(card, TRN_EFA_QP_ENTRIES_OFFSET(i), rings->entries);
     return error ? error : set(card, TRN_EFA_QP_STATE_OFFSET(i), TRN_EFA_QP_STATE_RUN_MASK);
 }
 
@@ -121,8 +151,7 @@ int trn_efa_queue_open(trn_efa* card, uint32_t index, uint32_t entries, trn_efa_
     const trn_transport* door = card->door;
     trn_efa_queue* queue;
     int error;
-    if (index >= queue_pairs || !entries || entries > most_entries || (entries & (entries - 1)))
-        return -EINVAL;
+    if (index >= queue_pairs || !is_ring_length(entries)) return -EINVAL;
     queue = calloc(1, sizeof *queue);
     if (!queue) return -ENOMEM;
     queue->card = card;
@@ -132,7 +161,14 @@ int trn_efa_queue_open(trn_efa* card, uint32_t index, uint32_t entries, trn_efa_
     if (!error)
         error = door->dma_alloc(door->context, (uint64_t)entries * completion_size,
                                 &queue->completions);
-    if (!error) error = start(queue);
+    if (!error) {
+        const trn_efa_rings rings = {
+            .entries = entries,
+            .requests = queue->requests.iova,
+            .completions = queue->completions.iova,
+        };
+        error = trn_efa_queue_lend(card, index, &rings);
+    }
     if (error) {
         release(queue);
         return error;
@@ -161,19 +197,24 @@ int trn_efa_queue_state(trn_efa_queue* queue, uint32_t* state) {
     return error;
 }
 
-int trn_efa_post(trn_efa_queue* queue, const trn_efa_request* request) {
-    uint8_t entry[request_size] = {0};
-    if ((uint16_t)(queue->posted - queue->taken) >= queue->entries) return -EAGAIN;
+void trn_efa_encode(const trn_efa_request* request, uint8_t entry[TRN_EFA_REQUEST_BYTES]) {
+    memset(entry, 0, request_size);
     entry[0] = (uint8_t)request->what;
     memcpy(entry + 2, &request->region, 2);
     memcpy(entry + 4, &request->card, 2);
+    memcpy(entry + 6, &request->notice_region, 2);
     memcpy(entry + 8, &request->id, 4);
     memcpy(entry + 12, &request->length, 4);
     memcpy(entry + 16, &request->local, 8);
     memcpy(entry + 24, &request->remote, 8);
-    memcpy(
-        (uint8_t*)queue->requests.host + (uint64_t)(queue->posted % queue->entries) * request_size,
-        entry, sizeof entry);
+    memcpy(entry + 32, &request->notice, 8);
+    memcpy(entry + 40, &request->value, 4);
+}
+
+int trn_efa_post(trn_efa_queue* queue, const trn_efa_request* request) {
+    if ((uint16_t)(queue->posted - queue->taken) >= queue->entries) return -EAGAIN;
+    trn_efa_encode(request, (uint8_t*)queue->requests.host +
+                                (uint64_t)(queue->posted % queue->entries) * request_size);
     queue->posted++;
     return set(queue->card, TRN_EFA_QP_SQ_TAIL_OFFSET(queue->index), queue->posted);
 }

@@ -169,6 +169,11 @@ trn_transport host_cpu::transport() {
     };
     t.now = [](void*) { return nanoseconds(sc_core::sc_time_stamp()); };
     t.simulated_now = t.now;
+    t.bar_bus_address = [](void* c, std::uint32_t bar, std::uint64_t* bus_address) {
+        if (bar >= function_port::bar_count) return -EINVAL;
+        *bus_address = self(c).function_.bar(bar).bus_address;
+        return *bus_address == 0 ? -ENOTSUP : 0;
+    };
     t.function_reset = [](void* c) {
         self(c).function_.reset();
         return 0;

@@ -1,37 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sw-stubs/transports/in_process_hosts.h"
 
+#include <map>
 #include <utility>
 
 namespace trn {
 
 std::vector<std::string> in_process_hosts::chips() const {
     std::vector<std::string> names;
-    for (const auto& one : functions_) names.push_back(one.name);
+    for (const auto& one : chips_) names.push_back(one.name);
     return names;
 }
 
-in_process_hosts::host& in_process_hosts::host_of(std::size_t chip) {
-    auto& at = hosts_.at(chip);
-    if (!at) at = std::make_unique<host>(*functions_[chip].port);
-    return *at;
+std::vector<crew::card> in_process_hosts::cards() const {
+    std::map<std::string, std::vector<std::size_t>> chips, cards;  // by server
+    for (std::size_t n = 0; n < chips_.size(); ++n) chips[chips_[n].server].push_back(n);
+    for (std::size_t n = 0; n < cards_.size(); ++n) cards[cards_[n].server].push_back(n);
+    std::vector<crew::card> all;
+    for (const auto& one : cards_) all.push_back({one.name, {}});
+    for (const auto& [server, own] : cards) {
+        const auto& beside = chips[server];
+        for (std::size_t n = 0; n < beside.size(); ++n)
+            all[own[n * own.size() / beside.size()]].chips.push_back(beside[n]);
+        for (std::size_t n = 0; n < own.size() && !beside.empty(); ++n)
+            if (all[own[n]].chips.empty())
+                all[own[n]].chips.push_back(beside[n * beside.size() / own.size()]);
+    }
+    return all;
+}
+
+in_process_hosts::host& in_process_hosts::host_of(function& of) {
+    if (!of.by) of.by = std::make_unique<host>(*of.port);
+    return *of.by;
+}
+
+void in_process_hosts::start(host& on, std::function<void()> does) {
+    ++running_;
+    on.cpu.run([this, does = std::move(does)] {
+        try {
+            does();
+        } catch (const sc_core::sc_unwind_exception&) {
+            throw;  // the kernel ends the process
+        } catch (...) {
+            if (!failure_) failure_ = std::current_exception();
+        }
+        --running_;
+    });
 }
 
 void in_process_hosts::start(const std::vector<std::size_t>& which, const crew::work& does) {
     for (const auto chip : which) {
-        host& at = host_of(chip);
-        ++running_;
-        at.cpu.run([this, &at, does, chip] {
-            try {
-                if (!at.chip) at.chip.emplace(at.cpu.transport());
-                does(chip, *at.chip);
-            } catch (const sc_core::sc_unwind_exception&) {
-                throw;  // the kernel ends the process
-            } catch (...) {
-                if (!failure_) failure_ = std::current_exception();
-            }
-            --running_;
+        host& at = host_of(chips_.at(chip));
+        start(at, [&at, does, chip] {
+            if (!at.chip) at.chip.emplace(at.door);
+            does(chip, *at.chip);
         });
+    }
+}
+
+void in_process_hosts::start_cards(const std::vector<std::size_t>& which,
+                                   const crew::card_work& does) {
+    for (const auto card : which) {
+        host& at = host_of(cards_.at(card));
+        start(at, [&at, does, card] { does(card, at.door); });
     }
 }
 

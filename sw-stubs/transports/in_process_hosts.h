@@ -11,21 +11,21 @@
 
 namespace trn {
 
-/// One host CPU per function of a platform in this process, made when it is first needed: a chip
-/// that nobody drives has no host.
+/// One host CPU per function of a platform in this process, made when it is first needed: a chip or
+/// card that nobody drives has no host.
 class in_process_hosts {
 public:
-    /// `functions`: of the platform, each with `name` and `port`.
+    /// `functions`: of the platform, each with `name`, `server`, `port`, and whether it is a chip.
     template <class Functions>
     explicit in_process_hosts(const Functions& functions) {
-        for (const auto& one : functions) functions_.push_back({one.name, one.port});
-        hosts_.resize(functions_.size());
+        for (const auto& one : functions)
+            (one.chip ? chips_ : cards_).push_back({one.name, one.server, one.port, {}});
     }
 
     std::vector<std::string> chips() const;
     /// Attaches the chip's host to it now, where it is not. Only between elaboration and the first
     /// work is it certain that nobody else has the function.
-    void attach(std::size_t chip) { host_of(chip); }
+    void attach(std::size_t chip) { host_of(chips_.at(chip)); }
     /// Starts a process on the host of each; `does` is called with the chip's device.
     void start(const std::vector<std::size_t>& which, const crew::work& does);
     /// Whether all that was started is over.
@@ -33,20 +33,25 @@ public:
     /// Throws what the first failed work ended with, if one did.
     void rethrow();
 
+    std::vector<crew::card> cards() const;
+    void start_cards(const std::vector<std::size_t>& which, const crew::card_work& does);
+
 private:
-    struct function {
-        std::string name;
-        function_port* port;
-    };
     struct host {
-        explicit host(function_port& port) : cpu(port, {}) {}
+        explicit host(function_port& port) : cpu(port, {}), door(cpu.transport()) {}
         host_cpu cpu;
+        trn_transport door;
         std::optional<device> chip;  // its memory is the CPU's; calls after the last work are frees
     };
-    host& host_of(std::size_t chip);
+    struct function {
+        std::string name, server;
+        function_port* port;
+        std::unique_ptr<host> by;
+    };
+    static host& host_of(function& of);
+    void start(host& on, std::function<void()> does);
 
-    std::vector<function> functions_;
-    std::vector<std::unique_ptr<host>> hosts_;  // by chip
+    std::vector<function> chips_, cards_;
     std::size_t running_ = 0;
     std::exception_ptr failure_;
 };

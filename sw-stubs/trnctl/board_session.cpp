@@ -24,7 +24,7 @@ public:
                               .seed = options.seed,
                               .trace = options.trace}),
           chip_(options.chip),
-          hosts_(platform_.chip_functions()) {
+          hosts_(platform_.functions()) {
         platform_.methods().consoles().listen(
             [this](std::string_view module, std::string_view text) {
                 if (heard_) (*heard_)(std::string(module), std::string(text));
@@ -50,11 +50,15 @@ public:
         for (const auto chip : which) hosts_.attach(chip);
         wait_ready(std::chrono::minutes(1));
         hosts_.start(which, does);
-        run_loop::goal goal{"trnctl", "its command"};
-        goal.condition = [&] { return hosts_.idle(); };
-        const auto how = platform_.loop().run(std::move(goal));
-        hosts_.rethrow();
-        if (!hosts_.idle()) throw std::runtime_error(how.text);
+        finish();
+    }
+
+    std::vector<crew::card> cards() override { return hosts_.cards(); }
+
+    void run_each_card(const std::vector<std::size_t>& which,
+                       const crew::card_work& does) override {
+        hosts_.start_cards(which, does);
+        finish();
     }
 
     json call(std::string_view method, const json& params) override {
@@ -87,6 +91,14 @@ public:
     }
 
 private:
+    void finish() {
+        run_loop::goal goal{"trnctl", "its command"};
+        goal.condition = [&] { return hosts_.idle(); };
+        const auto how = platform_.loop().run(std::move(goal));
+        hosts_.rethrow();
+        if (!hosts_.idle()) throw std::runtime_error(how.text);
+    }
+
     platform platform_;
     const std::string chip_;
     in_process_hosts hosts_;

@@ -24,20 +24,28 @@ public:
     std::vector<std::string> chips() override { return hosts_->chips(); }
     void run_each(const std::vector<std::size_t>& which, const work& does) override {
         hosts_->start(which, does);
+        finish();
+    }
+    std::vector<card> cards() override { return hosts_->cards(); }
+    void run_each_card(const std::vector<std::size_t>& which, const card_work& does) override {
+        hosts_->start_cards(which, does);
+        finish();
+    }
+
+protected:
+    void finish() {
         run_loop::goal goal{"the test", "its hosts"};
         goal.condition = [this] { return hosts_->idle(); };
         const auto how = platform_->loop().run(std::move(goal));
         hosts_->rethrow();
         ASSERT_TRUE(hosts_->idle()) << how.text;
     }
-
-protected:
     void boot(const std::string& board, timing_mode timing = timing_mode::contended) {
         log::replace_sink({});
         misuse::set_policy_of_all(misuse::policy::count);
         platform_ =
             std::make_unique<platform>(kinds(), platform_options{.board = board, .timing = timing});
-        hosts_ = std::make_unique<in_process_hosts>(platform_->chip_functions());
+        hosts_ = std::make_unique<in_process_hosts>(platform_->functions());
         for (std::size_t n = 0; n < hosts_->chips().size(); ++n) hosts_->attach(n);
         ASSERT_EQ(platform_->boot(sc_core::sc_time(1, sc_core::SC_SEC)).what,
                   stop_reason::kind::condition);

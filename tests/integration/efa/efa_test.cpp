@@ -101,7 +101,10 @@ TEST_F(EfaBetweenServersTest, MovesBytesFromAChipsHbmToAChipOfAnotherServer) {
                                       .region = 0,
                                       .length = static_cast<std::uint32_t>(bytes.size()),
                                       .local = hbm("server0.chip", 64 * MiB),
-                                      .remote = hbm("server1.chip", 96 * MiB)};
+                                      .remote = hbm("server1.chip", 96 * MiB),
+                                      .notice = 0,
+                                      .value = 0,
+                                      .notice_region = 0};
         ASSERT_EQ(trn_efa_post(queue, &request), 0);
         ASSERT_EQ(trn_efa_wait(queue, 10'000'000, &done), 0);
         EXPECT_EQ(done.status, std::uint32_t{TRN_EFA_OK});
@@ -152,7 +155,10 @@ TEST_F(EfaBetweenServersTest, ALostCardEndsTransfersThroughItAndNothingElse) {
                                           .region = 0,
                                           .length = size,
                                           .local = hbm("server0.chip", 64 * MiB),
-                                          .remote = hbm("server1.chip", 96 * MiB)};
+                                          .remote = hbm("server1.chip", 96 * MiB),
+                                          .notice = 0,
+                                          .value = 0,
+                                          .notice_region = 0};
             ASSERT_EQ(trn_efa_post(queue, &request), 0);
             ASSERT_EQ(trn_efa_wait(queue, 20'000'000, &done), 0);
             trn_efa_queue_close(queue);

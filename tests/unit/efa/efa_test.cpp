@@ -102,7 +102,10 @@ struct EfaTest : testing::Test {
                 .region = 3,
                 .length = length,
                 .local = a.hbm(local),
-                .remote = b.hbm(remote)};
+                .remote = b.hbm(remote),
+                .notice = 0,
+                .value = 0,
+                .notice_region = 0};
     }
     static trn_efa_completion wait(trn_efa_queue* queue) {
         trn_efa_completion done{};
@@ -290,6 +293,88 @@ TEST_F(EfaTest, AProgramLearnsThatItsCardIsGoneAndThatItCameBackWithoutTheQueue)
         EXPECT_EQ(trn_efa_reset(card), 0);
         EXPECT_EQ(trn_efa_wait(queue, 1'000'000, &done), -EIO);
     });
+}
+
+TEST_F(EfaTest, AWriteAnnouncesItselfOnceWhenAllOfItHasCome) {
+    constexpr std::uint64_t word = 48 * MiB;
+    net.inject("loss", {{"ppm", "20000"}});
+    drive([&](trn_efa*, trn_efa_queue* queue) {
+        auto r = request(TRN_EFA_NOTIFY, 1, 0, 0, 8 * MiB);
+        r.notice = b.hbm(word);
+        r.notice_region = 3;
+        r.value = 7;
+        ASSERT_EQ(trn_efa_post(queue, &r), 0);
+        while (b.chip.hbm.bytes().data()[word] == 0) sc_core::wait(100, sc_core::SC_NS);
+        EXPECT_TRUE(same(0, 0, 8 * MiB)) << "announced before it was there";
+        b.chip.hbm.bytes().data()[word] = 0;
+        EXPECT_EQ(wait(queue).status, std::uint32_t{TRN_EFA_OK});
+        r.length = 0;  // nothing but the announcement
+        for (int n = 0; n < 50; ++n) ASSERT_EQ(trn_efa_post(queue, &r), 0);
+        for (int n = 0; n < 50; ++n) EXPECT_EQ(wait(queue).status, std::uint32_t{TRN_EFA_OK});
+    });
+    EXPECT_GT(a.nic.counters().retransmits, 0u);
+    EXPECT_EQ(b.nic.counters().notices, 51u);
+    EXPECT_EQ(b.chip.hbm.bytes().data()[word], 7);
+}
+
+/// A packet that was taken for lost comes when its memory is in use for something else.
+TEST_F(EfaTest, WhatComesAgainAfterTheAnnouncementIsNotWritten) {
+    drive([&](trn_efa*, trn_efa_queue* queue) {
+        auto r = request(TRN_EFA_NOTIFY, 1, 0, 0, 64);
+        r.notice = b.hbm(48 * MiB);
+        r.notice_region = 3;
+        r.value = 1;
+        ASSERT_EQ(trn_efa_post(queue, &r), 0);
+        while (net.counters().packets == 0) sc_core::wait(100, sc_core::SC_NS);
+        net.inject("lose", {{"count", "1"}});  // the acknowledgement
+        while (b.nic.counters().notices == 0) sc_core::wait(100, sc_core::SC_NS);
+        b.chip.hbm.bytes().data()[0] = static_cast<std::uint8_t>(~a.chip.hbm.bytes().data()[0]);
+        EXPECT_EQ(wait(queue).status, std::uint32_t{TRN_EFA_OK});
+    });
+    EXPECT_EQ(a.nic.counters().retransmits, 1u);
+    EXPECT_EQ(b.nic.counters().notices, 1u);
+    EXPECT_FALSE(same(0, 0, 1));
+}
+
+TEST_F(EfaTest, AnAnnouncementOutsideOfARegionIsRefusedWithItsData) {
+    drive([&](trn_efa*, trn_efa_queue* queue) {
+        auto r = request(TRN_EFA_NOTIFY, 1, 0, 0, 64);
+        r.notice = b.hbm(64 * MiB - 2);
+        r.notice_region = 3;
+        ASSERT_EQ(trn_efa_post(queue, &r), 0);
+        EXPECT_EQ(wait(queue).status, std::uint32_t{TRN_EFA_REMOTE_ACCESS});
+    });
+    EXPECT_EQ(b.nic.counters().received, 0u);
+}
+
+TEST_F(EfaTest, AQueueThatWasLentTellsOfEachGoodCompletion) {
+    constexpr std::uint64_t rings = 32 * MiB, completions = 33 * MiB, word = 34 * MiB;
+    drive([&](trn_efa* card, trn_efa_queue*) {
+        const trn_efa_rings lent{.entries = 16,
+                                 .requests = a.hbm(rings),
+                                 .completions = a.hbm(completions),
+                                 .notify = a.hbm(word)};
+        EXPECT_EQ(trn_efa_queue_lend(card, 64, &lent), -EINVAL);
+        auto wrong = lent;
+        wrong.entries = 17;
+        EXPECT_EQ(trn_efa_queue_lend(card, 9, &wrong), -EINVAL);
+        ASSERT_EQ(trn_efa_queue_lend(card, 9, &lent), 0);
+        auto* const memory = a.chip.hbm.bytes().data();
+        std::memset(memory + word, 0, 4);
+        const auto post = [&](std::uint32_t number, const trn_efa_request& r) {
+            trn_efa_encode(&r, memory + rings + (number - 1) * TRN_EFA_REQUEST_BYTES);
+            a.door.bar_write32(a.door.context, 0, 0x1000 + 9 * 0x40 + 0x18, number);  // QP_SQ_TAIL
+            sc_core::wait(100, sc_core::SC_US);
+        };
+        auto bad = request(TRN_EFA_WRITE, 1, 0, 0, 64);
+        bad.region = 4;
+        post(1, bad);
+        EXPECT_EQ(memory[completions + 4], TRN_EFA_REMOTE_ACCESS);
+        EXPECT_EQ(memory[word], 0) << "it did not end well";
+        post(2, request(TRN_EFA_WRITE, 2, 0, 0, 64));
+        EXPECT_EQ(memory[word], 1);
+    });
+    EXPECT_TRUE(same(0, 0, 64));
 }
 
 TEST_F(EfaTest, ACompletionRaisesItsVector) {
