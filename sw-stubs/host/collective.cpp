@@ -18,6 +18,8 @@ namespace {
 // have buffers larger than its slot's share.
 constexpr std::uint64_t workspace_at = TRN_HBM_RESERVED_BYTES;
 constexpr std::uint64_t workspace_bytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t queues_bytes = std::uint64_t{128} << 10;  // of them: requests to EFA cards
+static_assert(queues_bytes >= TRN_COLL_CHANNELS * TRN_COLL_QUEUE_BYTES);
 constexpr std::uint64_t buffers_at = workspace_at + TRN_CC_SLOTS * workspace_bytes;
 constexpr std::uint64_t buffers_bytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t guard_bytes = 4096;
@@ -73,11 +75,19 @@ collective_group::collective_group(crew& hosts, const std::vector<std::size_t>& 
         on.check(trn_get_topology(on, &found));
         places_[rank_of_[chip]] = found.own;
         if (rank_of_[chip] == 0) machine = found;
-        const auto cores = on.info().sync_blocks;
-        on.check(trn_cc_load(on, (std::uint32_t{1} << cores) - 1, image.data(), image.size()));
+        const auto about = on.info();
+        std::uint32_t cores = 0;  // one of each channel's NeuronCore
+        for (std::uint32_t n = 0; n < std::min(TRN_COLL_CHANNELS, about.cores); ++n)
+            cores |= 1u << n * (about.sync_blocks / about.cores);
+        on.check(trn_cc_load(on, cores, image.data(), image.size()));
     });
     topology_ = machine.kind;
-    trn_coll_ring(places_.data(), &machine, static_cast<std::uint32_t>(ranks()), ring_.data());
+    network_.emplace(hosts, chips_);
+    const auto each = static_cast<std::uint32_t>(ranks()) / domains();
+    for (std::uint32_t first = 0; first < ranks(); first += each) {
+        trn_coll_ring(&places_[first], &machine, each, &ring_[first]);
+        for (auto rank = first; rank < first + each; ++rank) ring_[rank] += first;
+    }
 }
 
 void collective_group::fill(device& on, std::uint32_t rank, const trn_coll_config& config) const {
@@ -144,9 +154,10 @@ void collective_group::check(const trn_coll_config& config, collective_result& f
     });
 }
 
-trn_coll_config collective_group::config_for(const collective_request& what,
-                                             std::vector<trn_coll_member>& members) const {
+trn_coll_config collective_group::config_for(const collective_request& what, known& of) const {
+    auto& members = of.members;
     members.resize(ranks());
+    of.nics = network_->nics();
     trn_coll_config config{};
     config.op = what.op;
     config.algorithm = what.algorithm;
@@ -160,6 +171,8 @@ trn_coll_config collective_group::config_for(const collective_request& what,
     config.ranks = static_cast<std::uint32_t>(ranks());
     config.members = members.data();
     config.ring = ring_.data();
+    config.domains = domains();
+    config.nics = of.nics.data();
     config.channels = what.channels;
     config.lanes = what.lanes;
     if (trn_coll_has_counts(what.op)) {
@@ -174,10 +187,12 @@ trn_coll_config collective_group::config_for(const collective_request& what,
     config.algorithm = trn_coll_choose(&config);
     config.slot = what.slot;
     config.workspace = workspace_at + what.slot * workspace_bytes;
-    config.workspace_bytes = workspace_bytes;
+    config.workspace_bytes = workspace_bytes - queues_bytes;
+    config.queues = config.workspace + config.workspace_bytes;
     config.limit = what.limit_ns;
     // Stack 0 begins at AXI address 0 in every generation (contract 3.1, 15.1).
-    for (std::size_t rank = 0; rank < ranks(); ++rank) {
+    for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
+        if (domains() > 1) of.nics[rank].queue = network_->queue(rank, what.slot);
         const auto all = regions(config, rank);
         members[rank] = {places_[rank], all[0].at, all[1].at, all[2].at};
     }
@@ -186,6 +201,7 @@ trn_coll_config collective_group::config_for(const collective_request& what,
 
 void collective_group::create(const trn_coll_config& config, handles& made) {
     made.resize(ranks());
+    network_->open(config);
     hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
         trn_coll_config mine = config;
         mine.rank = rank_of_[chip];
@@ -197,15 +213,16 @@ void collective_group::create(const trn_coll_config& config, handles& made) {
 }
 
 /// Where calls of the driver stub are allowed.
-void collective_group::take_down(handles& made) {
+void collective_group::take_down(handles& made, std::uint32_t slot) {
     if (made.empty()) return;
+    network_->close(slot);
     hosts_.run_each(chips_, [&](std::size_t chip, device&) { made[rank_of_[chip]].reset(); });
 }
 
 struct collective_group::one_run {
     collective_group* group;
     const collective_request& what;
-    std::vector<trn_coll_member> members = {};
+    known about = {};
     trn_coll_config config = {};
     handles made = {};
     collective_result result = {};
@@ -245,10 +262,10 @@ void collective_group::check_apart(std::span<const collective_job> jobs) {
                     throw std::invalid_argument(
                         fmt::format("two collectives in slot {} of chip {}", a->what.slot, chip));
     for (const auto& job : jobs) {
-        std::vector<trn_coll_member> members;
-        const auto config = job.group.config_for(job.what, members);
+        known about;
+        const auto config = job.group.config_for(job.what, about);
         std::uint64_t end = 0;
-        for (std::size_t rank = 0; rank < members.size(); ++rank) {
+        for (std::size_t rank = 0; rank < job.group.ranks(); ++rank) {
             const auto last = regions(config, rank).back();
             end = std::max(end, last.at + last.bytes + guard_bytes);
         }
@@ -266,7 +283,7 @@ std::vector<collective_result> collective_group::run_together(
     std::uint32_t iterations = 0;
     for (const auto& job : jobs) {
         auto& run = runs.emplace_back(one_run{&job.group, job.what});
-        run.config = job.group.config_for(job.what, run.members);
+        run.config = job.group.config_for(job.what, run.about);
         run.result = {
             .bytes = run.config.bytes,
             .elements = run.config.bytes / std::max(1u, trn_coll_type_bytes(job.what.type)),
@@ -274,7 +291,7 @@ std::vector<collective_result> collective_group::run_together(
         iterations = std::max(iterations, job.what.iterations);
     }
     const auto take_all_down = [&] {
-        for (auto& run : runs) run.group->take_down(run.made);
+        for (auto& run : runs) run.group->take_down(run.made, run.what.slot);
     };
     try {
         for (auto& run : runs) run.group->create(run.config, run.made);
@@ -303,10 +320,10 @@ collective_result collective_group::run(const collective_request& what) {
 
 std::vector<rank_outcome> collective_group::run_without(std::uint32_t absent,
                                                         const collective_request& what) {
-    std::vector<trn_coll_member> members;
+    known about;
     std::vector<rank_outcome> outcomes(ranks());
     handles made;
-    create(config_for(what, members), made);
+    create(config_for(what, about), made);
     hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
         const auto rank = rank_of_[chip];
         if (rank != absent) on.check(trn_coll_start(made[rank].get()));
@@ -317,7 +334,7 @@ std::vector<rank_outcome> collective_group::run_without(std::uint32_t absent,
         outcomes[rank].status = trn_coll_wait(made[rank].get(), 2 * what.limit_ns);
         outcomes[rank].sentence = trn_last_error(on);
     });
-    take_down(made);
+    take_down(made, what.slot);
     return outcomes;
 }
 

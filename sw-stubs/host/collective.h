@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "platform/config/document.h"
+#include "sw-stubs/host/collective_network.h"
 #include "sw-stubs/host/crew.h"
 #include "sw-stubs/host/elements.h"
 #include "sw-stubs/include/trn_coll.h"
@@ -107,11 +108,14 @@ struct collective_job {
 class collective_group {
 public:
     /// Resets the chips, asks their firmware where they are and loads their collective cores with
-    /// `image`. \throws device_error, std::invalid_argument for a number that is no chip
+    /// `image`. \throws device_error, std::invalid_argument for a number that is no chip, and for
+    /// ranks of several domains that collective_network does not take
     collective_group(crew& hosts, const std::vector<std::size_t>& chips,
                      std::span<const std::uint8_t> image);
 
     std::size_t ranks() const { return chips_.size(); }
+    /// How many groups of ranks there are that links join and EFA divides.
+    std::uint32_t domains() const { return network_->domains(); }
     /// \throws device_error when a rank fails: of the one that knows most
     collective_result run(const collective_request& what);
     /// The same for several at once: of groups without a chip in common, or in different slots.
@@ -122,10 +126,14 @@ public:
 
 private:
     using handles = std::vector<collective_handle>;  // by rank
-    trn_coll_config config_for(const collective_request& what,
-                               std::vector<trn_coll_member>& members) const;
+    /// What a configuration points to.
+    struct known {
+        std::vector<trn_coll_member> members;
+        std::vector<trn_coll_nic> nics;
+    };
+    trn_coll_config config_for(const collective_request& what, known& of) const;
     void create(const trn_coll_config& config, handles& made);
-    void take_down(handles& made);
+    void take_down(handles& made, std::uint32_t slot);
     struct one_run;
     static void check_apart(std::span<const collective_job> jobs);
     void start(one_run& run);
@@ -139,6 +147,7 @@ private:
     std::vector<trn_place> places_;
     std::vector<std::uint32_t> ring_;
     std::vector<std::uint32_t> rank_of_;  // by number in the crew
+    std::optional<collective_network> network_;
 };
 
 }  // namespace trn

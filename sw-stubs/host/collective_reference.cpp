@@ -89,7 +89,8 @@ void collective_reference::input(std::uint32_t rank, std::uint64_t first,
     with_type(config_.type, [&](auto element, auto, auto round) {
         using T = decltype(element);
         for (std::size_t n = 0; n < bytes.size() / sizeof(T); ++n) {
-            const T value = round(value_of<T>(rank, first + n, has_fraction(config_.type)));
+            const T value =
+                round(value_of<T>(first_rank_ + rank, first + n, has_fraction(config_.type)));
             std::memcpy(&bytes[n * sizeof(T)], &value, sizeof value);
         }
     });
@@ -180,8 +181,33 @@ void collective_reference::halving_sum(std::uint32_t number, std::uint32_t steps
     add(bytes, operands);
 }
 
+/// Each domain adds up as if it were alone; then their sums, in order, rounded once.
+void collective_reference::sum_of_domains(std::uint32_t owner, std::uint64_t first,
+                                          std::span<std::uint8_t> bytes) const {
+    const auto ranks = config_.ranks / config_.domains;
+    std::vector<std::vector<std::uint8_t>> sums;
+    for (std::uint32_t n = 0; n < config_.domains; ++n) {
+        std::vector<std::uint32_t> ring;
+        for (std::uint32_t at = 0; at < config_.ranks; ++at)
+            if (config_.ring[at] / ranks == n) ring.push_back(config_.ring[at] % ranks);
+        auto part = config_;
+        part.domains = 1;
+        part.ranks = ranks;
+        part.ring = ring.data();
+        collective_reference domain(part);
+        domain.first_rank_ = n * ranks;
+        sums.emplace_back(bytes.size());
+        domain.sum(config_.op == TRN_COLL_ALL_REDUCE ? owner / config_.domains : owner % ranks,
+                   first, sums.back());
+    }
+    std::ranges::copy(sums.front(), bytes.begin());
+    sums.erase(sums.begin());
+    add(bytes, sums);
+}
+
 void collective_reference::sum(std::uint32_t owner, std::uint64_t first,
                                std::span<std::uint8_t> bytes) const {
+    if (config_.domains > 1) return sum_of_domains(owner, first, bytes);
     const auto corners = std::bit_floor(config_.ranks), pairs = config_.ranks - corners;
     switch (config_.algorithm) {
     case TRN_COLL_DOUBLING:

@@ -25,6 +25,8 @@ public:
 private:
     struct corner;
     void sum(std::uint32_t owner, std::uint64_t first, std::span<std::uint8_t> result) const;
+    void sum_of_domains(std::uint32_t owner, std::uint64_t first,
+                        std::span<std::uint8_t> result) const;
     void ring_sum(std::uint32_t owner, std::uint64_t first, std::span<std::uint8_t> result) const;
     void doubling_sum(std::uint32_t begin, std::uint32_t corners, std::uint64_t first,
                       std::span<std::uint8_t> result) const;
@@ -39,6 +41,7 @@ private:
     std::uint32_t position_of(std::uint32_t rank) const;
 
     const trn_coll_config& config_;
+    std::uint32_t first_rank_ = 0;  // that rank 0 is, of a domain
 };
 
 }  // namespace trn

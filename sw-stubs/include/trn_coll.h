@@ -3,6 +3,7 @@
 #define TRN_COLL_H
 
 #include "trn_driver.h"
+#include "trn_efa.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -113,6 +114,15 @@ typedef struct trn_coll_member {
     uint64_t scratch;
 } trn_coll_member;
 
+/** How a rank is reached from another domain: over the EFA card of its server that it sends by. */
+typedef struct trn_coll_nic {
+    uint16_t card;                           /**< its address */
+    uint16_t memory_region, register_region; /**< of the card: BAR4 and register BAR of the rank */
+    uint64_t memory, registers; /**< bus addresses of these BARs on the rank's server */
+    uint64_t card_registers;    /**< bus address of the card's BAR0 on the rank's server */
+    uint32_t queue;             /**< queue pair of the first channel: trn_coll_queue */
+} trn_coll_nic;
+
 /** What is the same on every rank, but for `rank`. */
 typedef struct trn_coll_config {
     trn_coll_op op;
@@ -132,13 +142,20 @@ typedef struct trn_coll_config {
     uint32_t rank, ranks;
     const trn_coll_member* members; /**< by rank */
     const uint32_t* ring;           /**< ranks in the order of the ring: trn_coll_ring */
+    /** Domains: chips that links join. 0 and 1: all ranks are in one. Else the ranks of each are as
+     * many as of any other, and follow each other, and so they are in the ring; a collective then
+     * goes from domain to domain by EFA, between ranks of the same position. */
+    uint32_t domains;
+    const trn_coll_nic* nics; /**< by rank; where there are several domains */
 
     uint32_t core;     /**< first collective core; each channel has one */
     uint32_t channels; /**< 0: as many as the size is worth */
     uint32_t lanes;    /**< DMA engines of a channel; 0: as many as the size is worth */
     uint32_t slot;     /**< of the cores: collectives in different slots run side by side */
     uint64_t workspace, workspace_bytes; /**< offset in HBM stack 0: rings */
-    uint64_t limit; /**< ns of simulated time that a rank waits for another; 0: for ever */
+    uint64_t queues; /**< offset in HBM stack 0: TRN_COLL_CHANNELS * TRN_COLL_QUEUE_BYTES for EFA,
+                          where there are several domains */
+    uint64_t limit;  /**< ns of simulated time that a rank waits for another; 0: for ever */
 } trn_coll_config;
 
 /** Whether blocks have sizes of their own. */
@@ -166,6 +183,15 @@ trn_coll_algorithm trn_coll_choose(const trn_coll_config* config);
 bool trn_coll_has_algorithm(trn_coll_op op, trn_coll_algorithm algorithm);
 const char* trn_coll_op_text(trn_coll_op op);
 const char* trn_coll_algorithm_text(trn_coll_algorithm algorithm);
+
+#define TRN_COLL_CHANNELS 4u /* at most */
+#define TRN_COLL_QUEUE_ENTRIES 256u
+#define TRN_COLL_QUEUE_BYTES \
+    (TRN_COLL_QUEUE_ENTRIES * (TRN_EFA_REQUEST_BYTES + TRN_EFA_COMPLETION_BYTES))
+/** What the rank's card has to be told of the queue pair of a channel (trn_efa_queue_lend), before
+ * trn_coll_create; no entries: the chip has no core for this channel. `device` is the rank's. */
+trn_status trn_coll_queue(trn_device* device, const trn_coll_config* config, uint32_t channel,
+                          trn_efa_rings* rings);
 
 typedef struct trn_coll trn_coll;
 /** Builds this rank's programs and rings and loads them. TRN_INVALID_ARGUMENT says in

@@ -9,7 +9,8 @@
 /* Collectives: what is asked is checked, gets channels and lanes, and is made, loaded, started and
  * waited for. A rank's channel is a collective core with some lanes; every lane carries its share
  * of each block, and the lanes of all ranks with the same number make a collective of their own.
- * Who sends what to whom, when, is in coll_ring.c, coll_mesh.c and coll_cube.c. */
+ * Who sends what to whom, when, is in coll_ring.c, coll_mesh.c, coll_cube.c and
+ * coll_domains.c. */
 
 #define CHANNEL_LANES 8u
 #define WORTH_A_LANE (UINT64_C(32) << 10)  /* bytes of a block */
@@ -126,6 +127,7 @@ static bool is_cube(const trn_coll_config* c) {
 }
 
 static uint64_t scratch_of(const trn_coll_config* c) {
+    if (c->domains > 1) return coll_domains_scratch(c);
     return is_cube(c) ? coll_cube_scratch(c, trn_coll_choose(c)) : c->bytes;
 }
 
@@ -145,6 +147,8 @@ trn_status trn_coll_get_sizes(const trn_coll_config* c, trn_coll_sizes* sizes) {
         *sizes = (trn_coll_sizes){c->bytes, block, scratch_of(c)};
         return TRN_OK;
     case TRN_COLL_ALL_TO_ALL:
+        *sizes = (trn_coll_sizes){c->bytes, c->bytes, c->domains > 1 ? scratch_of(c) : 0};
+        return TRN_OK;
     case TRN_COLL_PERMUTE:
     case TRN_COLL_BROADCAST:
         *sizes = (trn_coll_sizes){c->bytes, c->bytes, 0};
@@ -219,6 +223,24 @@ static trn_status check_ranks(trn_device* device, const trn_coll_config* c) {
     return TRN_OK;
 }
 
+static trn_status check_domains(trn_device* device, const trn_coll_config* c) {
+    if (c->domains < 2) return TRN_OK;
+    if (c->domains > COLL_MAX_DOMAINS || c->ranks % c->domains != 0 || !c->nics)
+        return fail(device, TRN_INVALID_ARGUMENT,
+                    "%u ranks in %u domains: at most %u, of as many ranks each, with cards",
+                    c->ranks, c->domains, COLL_MAX_DOMAINS);
+    if (coll_domains_fault(c))
+        return fail(device, TRN_INVALID_ARGUMENT, "%s: %s", trn_coll_op_text(c->op),
+                    coll_domains_fault(c));
+    const trn_coll_member* own = &c->members[c->rank];
+    uint64_t offset = 0;
+    if (c->op != TRN_COLL_BARRIER &&
+        !(bar4_offset(device, own->send, &offset) && bar4_offset(device, own->receive, &offset)))
+        return fail(device, TRN_INVALID_ARGUMENT,
+                    "the buffers of rank %u are not in HBM: EFA does not reach them", c->rank);
+    return TRN_OK;
+}
+
 static trn_status check_counts(trn_device* device, const trn_coll_config* c) {
     if (!trn_coll_has_counts(c->op)) return TRN_OK;
     if (!c->counts)
@@ -280,6 +302,7 @@ static trn_status check_config(trn_device* device, const trn_coll_config* c) {
     trn_status status = need_ready(device);
     if (status == TRN_OK) status = check_ranks(device, c);
     if (status == TRN_OK) status = check_sizes(device, c);
+    if (status == TRN_OK) status = check_domains(device, c);
     if (status == TRN_OK) status = check_algorithm(device, c);
     if (status != TRN_OK) return status;
     if (c->slot >= TRN_CC_SLOTS || c->channels > COLL_MAX_CHANNELS || c->lanes > COLL_MAX_LANES)
@@ -308,7 +331,8 @@ static void choose_lanes(trn_coll* coll) {
     if (worth < 1) worth = 1;
     if (worth > 2 * CHANNEL_LANES) worth = 2 * CHANNEL_LANES;
     coll->slices = 1;
-    coll->channels = c->channels ? c->channels : worth > CHANNEL_LANES && !cube ? 2 : 1;
+    const bool one = cube || (c->domains > 1 && c->op == TRN_COLL_ALL_TO_ALL);
+    coll->channels = c->channels ? c->channels : worth > CHANNEL_LANES && !one ? 2 : 1;
     if (c->op == TRN_COLL_BARRIER) {
         coll->channels = 1;
         return;
@@ -399,17 +423,44 @@ static trn_status load(trn_coll* coll, coll_builder* b) {
     return status;
 }
 
+/* Requests for the card, where the card will look for them. */
+static trn_status place_requests(trn_coll* coll, const coll_builder* b) {
+    const uint64_t bytes = (uint64_t)b->request_count * TRN_EFA_REQUEST_BYTES;
+    if (bytes == 0) return TRN_OK;
+    uint8_t* entries = malloc(bytes);
+    if (!entries) return fail(coll->device, TRN_NO_MEMORY, "no memory for requests");
+    coll_net_encode(b, entries);
+    const uint64_t at = coll->config.queues + b->channel * TRN_COLL_QUEUE_BYTES;
+    const trn_status status = trn_window_write(coll->device, 0, at, entries, bytes);
+    free(entries);
+    return status;
+}
+
+static bool prepare_builder(coll_builder* b) {
+    const uint64_t one = trn_hbm_address(b->coll->device, 0, b->coll->config.workspace);
+    if (!coll_program_init(&b->program, queues_of(b->coll), one)) return false;
+    if (b->coll->config.domains < 2) return true;
+    b->requests = calloc(TRN_COLL_QUEUE_ENTRIES, sizeof *b->requests);
+    return b->requests != NULL;
+}
+
 static trn_status make_channel(trn_coll* coll, uint32_t number, uint64_t* used) {
     const uint32_t seng = coll->channel[number].engines[0] / (2 * TRN_ENGINES_PER_CORE);
-    const uint64_t one = trn_hbm_address(coll->device, 0, coll->config.workspace);
-    coll_builder b = {.coll = coll, .channel = number, .window = seng};
-    if (!coll_program_init(&b.program, queues_of(coll), one))
-        return fail(coll->device, TRN_NO_MEMORY, "no memory for a program");
-    if (b.program.lanes) coll_rewind(&b.program);
-    coll_algorithm_of(coll->config.op, coll->config.algorithm)(&b);
-    trn_status status = place_rings(coll, &b, used);
+    coll_builder b = {.coll = coll, .whole = coll, .channel = number, .window = seng};
+    trn_status status = TRN_OK;
+    if (!prepare_builder(&b)) status = fail(coll->device, TRN_NO_MEMORY, "no memory for a program");
+    if (status == TRN_OK) {
+        if (b.program.lanes) coll_rewind(&b.program);
+        if (b.requests)
+            coll_across_domains(&b);
+        else
+            coll_algorithm_of(coll->config.op, coll->config.algorithm)(&b);
+        status = place_rings(coll, &b, used);
+    }
+    if (status == TRN_OK) status = place_requests(coll, &b);
     if (status == TRN_OK) status = load(coll, &b);
     coll_program_free(&b.program);
+    free(b.requests);
     return status;
 }
 
@@ -436,8 +487,11 @@ trn_status trn_coll_create(trn_device* device, const trn_coll_config* config, tr
     const size_t counts_bytes =
         trn_coll_count_entries(config->op, config->ranks) * sizeof *config->counts;
     uint64_t* counts = malloc(counts_bytes + 1);
-    if (!coll || !members || !ring || !counts) {
+    const size_t nics_bytes = config->domains > 1 ? config->ranks * sizeof(trn_coll_nic) : 0;
+    trn_coll_nic* nics = malloc(nics_bytes + 1);
+    if (!coll || !members || !ring || !counts || !nics) {
         free(counts);
+        free(nics);
         free(coll);
         free(members);
         free(ring);
@@ -446,9 +500,15 @@ trn_status trn_coll_create(trn_device* device, const trn_coll_config* config, tr
     memcpy(members, config->members, config->ranks * sizeof *members);
     memcpy(ring, config->ring, config->ranks * sizeof *ring);
     if (counts_bytes != 0) memcpy(counts, config->counts, counts_bytes);
-    *coll = (trn_coll){
-        .device = device, .config = *config, .members = members, .ring = ring, .counts = counts};
+    if (nics_bytes != 0) memcpy(nics, config->nics, nics_bytes);
+    *coll = (trn_coll){.device = device,
+                       .config = *config,
+                       .members = members,
+                       .ring = ring,
+                       .counts = counts,
+                       .nics = nics};
     coll->config.counts = counts;
+    coll->config.nics = nics;
     coll->config.members = members;
     coll->config.ring = ring;
     coll->config.algorithm = trn_coll_choose(config);
@@ -481,6 +541,7 @@ trn_status trn_coll_destroy(trn_coll* coll) {
     }
     release(coll->device, &coll->done);
     free(coll->counts);
+    free(coll->nics);
     free(coll->members);
     free(coll->ring);
     free(coll);

@@ -27,11 +27,13 @@ uint32_t coll_first_semaphore(const trn_coll* coll) {
     return coll->config.slot * COLL_SEMAPHORES;
 }
 
+uint64_t coll_semaphore_offset(const trn_coll* coll, uint32_t index) {
+    return TRN_SEMAPHORES_SEMAPHORE_INCREMENT_OFFSET(coll_first_semaphore(coll) + index);
+}
+
 uint64_t coll_semaphore_of(const coll_builder* b, uint32_t rank, uint32_t index) {
     const uint64_t core = cc_axi_address(b->coll->device, b->coll->channel[b->channel].core);
-    return coll_on_chip(
-        b, rank,
-        core + TRN_SEMAPHORES_SEMAPHORE_INCREMENT_OFFSET(coll_first_semaphore(b->coll) + index));
+    return coll_on_chip(b, rank, core + coll_semaphore_offset(b->coll, index));
 }
 
 coll_share coll_part_of(uint64_t bytes, uint64_t parts, uint64_t number) {
@@ -74,16 +76,22 @@ coll_share coll_received(const trn_coll_config* c, uint32_t from, uint32_t to) {
     return (coll_share){offset, counted(c, (uint64_t)from * c->ranks + to)};
 }
 
-static coll_share whole_share_of(const coll_builder* b, uint64_t bytes, uint32_t lane) {
+coll_share coll_whole_share_of(const coll_builder* b, uint64_t bytes, uint32_t lane) {
     const trn_coll* coll = b->coll;
     return coll_part_of(bytes, (uint64_t)coll->channels * coll->lanes,
                         (uint64_t)b->channel * coll->lanes + lane);
 }
 
 coll_share coll_share_of(const coll_builder* b, uint64_t bytes, uint32_t lane) {
-    const coll_share whole = whole_share_of(b, bytes, lane);
+    const coll_share whole = coll_whole_share_of(b, bytes, lane);
     const coll_share slice = coll_part_of(whole.bytes, b->coll->slices, b->slice);
     return (coll_share){whole.offset + slice.offset, slice.bytes};
+}
+
+coll_share coll_channel_share_of(const coll_builder* b, uint64_t bytes) {
+    const coll_share first = coll_whole_share_of(b, bytes, 0);
+    const coll_share last = coll_whole_share_of(b, bytes, b->coll->lanes - 1);
+    return (coll_share){first.offset, last.offset + last.bytes - first.offset};
 }
 
 static uint64_t lane_offset(const coll_builder* b, coll_share block, uint32_t lane) {
@@ -105,7 +113,8 @@ uint64_t coll_send_of(const coll_builder* b, coll_share block, uint32_t lane) {
 /* ---- steps that algorithms are made of ---- */
 
 void coll_wait_for(coll_builder* b, uint32_t index, uint32_t value, uint32_t peer) {
-    coll_wait(&b->program, coll_first_semaphore(b->coll) + index, value, peer);
+    coll_wait(&b->program, coll_first_semaphore(b->coll) + index, value,
+              b->coll->first_rank + peer);
 }
 
 void coll_tell(coll_builder* b, uint32_t rank, uint32_t index) {
@@ -142,8 +151,9 @@ void coll_reduce_share(coll_builder* b, uint32_t lane, uint32_t engine, coll_sha
 
 void coll_keep(coll_builder* b, coll_share received, coll_share sent) {
     const trn_coll_member* own = &b->coll->members[b->coll->config.rank];
+    if (own->receive + received.offset == own->send + sent.offset) return;
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
-        const coll_share all = whole_share_of(b, sent.bytes, lane);
+        const coll_share all = coll_whole_share_of(b, sent.bytes, lane);
         const uint32_t engine = lane + b->coll->copiers;
         coll_copy(&b->program, engine, own->receive + received.offset + all.offset,
                   own->send + sent.offset + all.offset, all.bytes);

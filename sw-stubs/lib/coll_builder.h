@@ -8,7 +8,8 @@
 /* What the algorithms of collectives are made of. A rank's channel is a collective core with some
  * lanes; what algorithms do with them is in coll_ring.c, coll_mesh.c and coll_cube.c. */
 
-#define COLL_MAX_CHANNELS 4u
+#define COLL_MAX_CHANNELS TRN_COLL_CHANNELS
+#define COLL_MAX_DOMAINS 8u
 #define COLL_MAX_RANKS 1024u
 
 typedef struct coll_channel {
@@ -23,7 +24,9 @@ struct trn_coll {
     trn_coll_member* members;
     uint32_t* ring;
     uint64_t* counts;
-    uint32_t position; /* in the ring */
+    trn_coll_nic* nics;
+    uint32_t position;   /* in the ring */
+    uint32_t first_rank; /* that rank 0 is, where this is the part of a domain */
     uint32_t channels, lanes;
     uint32_t copiers; /* more engines of a channel, for what stays on the chip; none, or as lanes */
     uint32_t slices;  /* of a lane's share, so that steps overlap */
@@ -36,8 +39,11 @@ typedef struct coll_builder {
     const trn_coll* coll;
     coll_program program;
     uint32_t channel;
-    uint32_t window; /* through which the channel's engines leave the chip */
-    uint32_t slice;  /* of each lane's share: what is worked on */
+    uint32_t window;           /* through which the channel's engines leave the chip */
+    uint32_t slice;            /* of each lane's share: what is worked on */
+    const trn_coll* whole;     /* coll, or of which coll is the part of the own domain */
+    trn_efa_request* requests; /* for the card, TRN_COLL_QUEUE_ENTRIES; NULL: one domain */
+    uint32_t request_count;
 } coll_builder;
 
 /* Bytes of a buffer, or of a block of it. */
@@ -60,6 +66,9 @@ coll_share coll_sent(const trn_coll_config* config, uint32_t from, uint32_t to);
 coll_share coll_received(const trn_coll_config* config, uint32_t from, uint32_t to);
 /* One of so many parts, of which the last ones may be empty. */
 coll_share coll_part_of(uint64_t bytes, uint64_t parts, uint64_t number);
+/* All of a lane's share of a block of so many bytes, and that of all lanes of the channel. */
+coll_share coll_whole_share_of(const coll_builder* b, uint64_t bytes, uint32_t lane);
+coll_share coll_channel_share_of(const coll_builder* b, uint64_t bytes);
 /* A lane's share of a block of so many bytes, or the slice of it that is worked on. */
 coll_share coll_share_of(const coll_builder* b, uint64_t bytes, uint32_t lane);
 
@@ -67,6 +76,8 @@ coll_share coll_share_of(const coll_builder* b, uint64_t bytes, uint32_t lane);
 uint64_t coll_on_chip(const coll_builder* b, uint32_t rank, uint64_t address);
 uint64_t coll_semaphore_of(const coll_builder* b, uint32_t rank, uint32_t index);
 uint32_t coll_first_semaphore(const trn_coll* coll);
+/* Address of a semaphore in the aperture of the channel's core. */
+uint64_t coll_semaphore_offset(const trn_coll* coll, uint32_t index);
 /* A lane's share of a block in a buffer of a rank; of the scratch buffer, in slots of a block. */
 uint64_t coll_receive_of(const coll_builder* b, uint32_t rank, coll_share block, uint32_t lane);
 uint64_t coll_scratch_of(const coll_builder* b, uint32_t rank, uint32_t slot, coll_share block,
@@ -115,5 +126,47 @@ void coll_halving_reduce_scatter(coll_builder* b);
 void coll_halving_all_reduce(coll_builder* b);
 /* Bytes of scratch buffer that doubling and halving need. */
 uint64_t coll_cube_scratch(const trn_coll_config* config, trn_coll_algorithm algorithm);
+
+/* ---- several domains ---- */
+
+/* Bytes of scratch buffer; `inside`: what the algorithm needs within a domain of so many bytes. */
+uint64_t coll_domains_scratch(const trn_coll_config* config);
+/* NULL, or why these domains cannot make the operation. */
+const char* coll_domains_fault(const trn_coll_config* config);
+/* The steps of a collective across domains. */
+void coll_across_domains(coll_builder* b);
+
+/* What the algorithms of an all-reduce do between their halves, where there are other domains: the
+ * own domain's sum is in a slot of the scratch buffer, everybody's go to the ranks of the same
+ * position, and the lanes add them up. */
+bool coll_exchanges(const coll_builder* b);
+void coll_exchange_begins(coll_builder* b);
+uint64_t coll_own_slot(const coll_builder* b);
+/* Of the bytes of the slot that are this channel's. */
+void coll_exchange(coll_builder* b, coll_share part);
+/* The sum of some bytes of all slots. */
+void coll_add_slots(coll_builder* b, uint32_t lane, coll_share part, uint64_t to, uint64_t also_to);
+
+/* Of a broadcast: whether the domain's first rank has the bytes from another domain, in its receive
+ * buffer; that rank waits until a slice of a lane has come. */
+bool coll_relays(const coll_builder* b);
+void coll_relay_begins(coll_builder* b);
+void coll_relay_waits(coll_builder* b, uint32_t lane);
+
+/* ---- EFA ---- */
+
+void coll_net_begins(coll_builder* b);
+/* Requests; the card hears of them with the next doorbell. Ranks are those of the whole. */
+void coll_net_tell(coll_builder* b, uint32_t rank, uint32_t semaphore);
+void coll_net_send(coll_builder* b, uint32_t rank, uint32_t semaphore, uint64_t to, uint64_t from,
+                   uint64_t bytes);
+/* How often that posts the semaphore. */
+uint32_t coll_net_posts(uint64_t bytes);
+void coll_net_doorbell(coll_builder* b);
+void coll_net_wait_for(coll_builder* b, uint32_t semaphore, uint32_t value, uint32_t rank);
+/* Waits until the card has done everything. */
+void coll_net_ends(coll_builder* b);
+/* The requests as they stand in the queue pair's ring. */
+void coll_net_encode(const coll_builder* b, uint8_t* entries);
 
 #endif

@@ -154,6 +154,7 @@ void coll_doubling_all_reduce(coll_builder* b) {
     }
     const trn_coll_member* own = own_member(b);
     uint64_t sum = own->send, come = q.has_twin ? own->scratch : 0;
+    coll_exchange_begins(b);
     greet(b, &q, 0, 1);
     take_in_twin(b, &q);
     for (uint32_t n = 0; n < q.dimensions; ++n) {
@@ -178,15 +179,25 @@ void coll_doubling_all_reduce(coll_builder* b) {
         if (come) sum = own->receive;
         come = own->scratch + slot;
     }
+    const bool across = coll_exchanges(b);
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
         const coll_share part = lane_part(b, all, lane);
-        coll_combine(b, lane,
-                     (coll_reduction){
-                         .bytes = part.bytes,
-                         .operands = {sum + part.offset, come + part.offset},
-                         .operand_count = 2,
-                         .destinations = {own->receive + part.offset,
-                                          q.has_twin ? receive_at(b, q.twin, part.offset) : 0}});
+        coll_reduction what = {.bytes = part.bytes,
+                               .operands = {sum + part.offset, come + part.offset},
+                               .operand_count = 2};
+        what.destinations[0] = (across ? coll_own_slot(b) : own->receive) + part.offset;
+        if (q.has_twin && !across) what.destinations[1] = receive_at(b, q.twin, part.offset);
+        coll_combine(b, lane, what);
+    }
+    if (across) {
+        coll_everything_sent(b);
+        coll_exchange(b, all);
+    }
+    for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
+        const coll_share part = lane_part(b, all, lane);
+        if (across)
+            coll_add_slots(b, lane, part, own->receive + part.offset,
+                           q.has_twin ? receive_at(b, q.twin, part.offset) : 0);
         if (q.has_twin)
             coll_signal(&b->program, lane, coll_semaphore_of(b, q.twin, COLL_STEP + last));
     }
@@ -280,29 +291,47 @@ void coll_halving_all_reduce(coll_builder* b) {
         return step_ends(b, first + q.dimensions, q.twin);
     }
     const uint32_t neighbour = rank_of(&q, q.own ^ 1);
+    const coll_share mine = blocks_of(b, &q, q.own, 1);
+    coll_exchange_begins(b);
     halve(b, &q);
+    if (coll_exchanges(b)) {
+        for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
+            const coll_share part = lane_part(b, mine, lane);
+            partial_sum(b, &q, lane, q.dimensions, part,
+                        coll_own_slot(b) + part.offset - mine.offset, 0);
+        }
+        coll_everything_sent(b);
+        coll_exchange(b, (coll_share){0, mine.bytes});
+    }
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
-        const coll_share part = lane_part(b, blocks_of(b, &q, q.own, 1), lane);
-        partial_sum(b, &q, lane, q.dimensions, part, own_member(b)->receive + part.offset,
-                    receive_at(b, neighbour, part.offset));
+        const coll_share part = lane_part(b, mine, lane);
+        const uint64_t to = own_member(b)->receive + part.offset;
+        const uint64_t also_to = receive_at(b, neighbour, part.offset);
+        if (coll_exchanges(b))
+            coll_add_slots(b, lane, (coll_share){part.offset - mine.offset, part.bytes}, to,
+                           also_to);
+        else
+            partial_sum(b, &q, lane, q.dimensions, part, to, also_to);
         lane_goes(b, lane, first, neighbour);
     }
     step_ends(b, first, neighbour);
     double_blocks(b, &q, first, false);
 }
 
-/* The own block, read once and written to the own buffer and to another rank's. */
+/* The own block, read once and written to the own buffer, unless it is there already, and to
+ * another rank's. */
 static void spread_own_block(coll_builder* b, uint32_t lane, uint32_t to) {
     const trn_coll_config* c = &b->coll->config;
     const uint64_t block = coll_block_of(c);
     const coll_share part = coll_part_of(block, b->coll->lanes, lane);
     const uint64_t offset = c->rank * block + part.offset;
+    const uint64_t from = own_member(b)->send + part.offset;
+    const uint64_t here = own_member(b)->receive + offset, there = receive_at(b, to, offset);
     coll_combine(b, lane,
-                 (coll_reduction){
-                     .bytes = part.bytes,
-                     .operands = {own_member(b)->send + part.offset},
-                     .operand_count = 1,
-                     .destinations = {own_member(b)->receive + offset, receive_at(b, to, offset)}});
+                 (coll_reduction){.bytes = part.bytes,
+                                  .operands = {from},
+                                  .operand_count = 1,
+                                  .destinations = {there, here == from ? 0 : here}});
 }
 
 void coll_doubling_all_gather(coll_builder* b) {

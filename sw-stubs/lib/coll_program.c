@@ -138,8 +138,12 @@ void coll_wait(coll_program* program, uint32_t semaphore, uint32_t value, uint32
     step(program, OP(WAIT, semaphore, peer), value, 0);
 }
 
+void coll_write(coll_program* program, uint64_t address, uint32_t value) {
+    step(program, OP(POST, 0u, 0u), value, address);
+}
+
 void coll_post(coll_program* program, uint64_t semaphore) {
-    step(program, OP(POST, 0u, 0u), 1, semaphore);
+    coll_write(program, semaphore, 1);
 }
 
 void coll_rewind(coll_program* program) {

@@ -13,11 +13,14 @@
 /* Semaphores of a slot, from the slot's first on; the same on every rank. */
 #define COLL_SEMAPHORES 64u
 enum {
-    COLL_DATA = 0,              /* + lane: bytes have come */
-    COLL_SENT = COLL_MAX_LANES, /* the own lanes have done everything */
-    COLL_READY,                 /* the receiver's buffers may be written */
-    COLL_ROUND,                 /* + round of a barrier, of ready partners */
-    COLL_STEP = COLL_ROUND + 10 /* + step: a partner's bytes have come */
+    COLL_DATA = 0,               /* + lane: bytes have come */
+    COLL_SENT = COLL_MAX_LANES,  /* the own lanes have done everything */
+    COLL_READY,                  /* the receiver's buffers may be written */
+    COLL_ROUND,                  /* + round of a barrier, of ready partners */
+    COLL_STEP = COLL_ROUND + 10, /* + step: a partner's bytes have come */
+    COLL_NET_SENT = 50,          /* the card has done what it was asked for */
+    COLL_NET_READY,              /* buffers of other domains may be written */
+    COLL_NET_DATA                /* + domain, or piece: bytes of it have come; 8 of them */
 };
 
 typedef struct coll_ring {
@@ -60,6 +63,8 @@ void coll_signal(coll_program* program, uint32_t lane, uint64_t semaphore);
 /* Steps. */
 void coll_wait(coll_program* program, uint32_t semaphore, uint32_t value, uint32_t peer);
 void coll_post(coll_program* program, uint64_t semaphore);
+/* Writes a word: of a register, at an AXI address. */
+void coll_write(coll_program* program, uint64_t address, uint32_t value);
 void coll_rewind(coll_program* program);
 /* Posts what the lane has got since it was last advanced. */
 void coll_advance(coll_program* program, uint32_t lane);

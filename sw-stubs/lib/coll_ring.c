@@ -101,37 +101,57 @@ static void scatter_on(coll_builder* b, uint32_t lane, uint32_t step) {
     coll_reduce_share(b, lane, lane, block, to, operands);
 }
 
-static void scatter_end(coll_builder* b, uint32_t lane, uint32_t engine, uint64_t also_to) {
-    const uint32_t own = b->coll->config.rank, ranks = b->coll->config.ranks;
-    const coll_share block = coll_block(&b->coll->config, own);
-    const bool all = b->coll->config.op == TRN_COLL_ALL_REDUCE;
-    const coll_share result = {all ? block.offset : 0, block.bytes};
-    const uint64_t to[2] = {coll_receive_of(b, own, result, lane), also_to};
-    const uint64_t operands[2] = {coll_scratch_of(b, own, ranks - 2, block, lane),
-                                  coll_send_of(b, block, lane)};
-    coll_reduce_share(b, lane, engine, block, to, operands);
+static coll_share own_block(const coll_builder* b) {
+    return coll_block(&b->coll->config, b->coll->config.rank);
 }
 
-void coll_ring_reduce_scatter(coll_builder* b) {
+static void scatter_end(coll_builder* b, uint32_t lane, uint32_t engine, uint64_t to,
+                        uint64_t also_to) {
+    const uint32_t own = b->coll->config.rank, ranks = b->coll->config.ranks;
+    const coll_share block = own_block(b);
+    const uint64_t destinations[2] = {to, also_to};
+    const uint64_t operands[2] = {coll_scratch_of(b, own, ranks - 2, block, lane),
+                                  coll_send_of(b, block, lane)};
+    coll_reduce_share(b, lane, engine, block, destinations, operands);
+}
+
+/* The sum of the own block comes to be in this chip, from that address on. */
+static void scatter(coll_builder* b, uint64_t to) {
     const uint32_t ranks = b->coll->config.ranks, before = coll_ahead(b->coll, ranks - 1);
+    const uint64_t bytes = own_block(b).bytes;
     ring_is_ready(b);
     ring_steps(b, 0, 1, scatter_own);
     ring_steps(b, 1, ranks - 1, scatter_on);
     for (b->slice = 0; b->slice < b->coll->slices; ++b->slice)
         for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
+            const uint32_t engine = lane + b->coll->copiers; /* while the other one still sends */
             coll_wait_for(b, COLL_DATA + lane, 1, before);
-            scatter_end(b, lane, lane + b->coll->copiers, 0); /* while the other one still sends */
-            coll_advance(&b->program, lane + b->coll->copiers);
+            scatter_end(b, lane, engine, to + coll_share_of(b, bytes, lane).offset, 0);
+            coll_advance(&b->program, engine);
         }
     coll_everything_sent(b);
+}
+
+void coll_ring_reduce_scatter(coll_builder* b) {
+    scatter(b, b->coll->members[b->coll->config.rank].receive);
 }
 
 /* The last addition of the own block is written twice: here, and to the next as its first step of
  * the all-gather. */
 static void gather_sum(coll_builder* b, uint32_t lane, uint32_t step) {
     (void)step;
-    const coll_share own = coll_block(&b->coll->config, b->coll->config.rank);
-    scatter_end(b, lane, lane, coll_receive_of(b, coll_ahead(b->coll, 1), own, lane));
+    const coll_share own = own_block(b);
+    scatter_end(b, lane, lane, coll_receive_of(b, b->coll->config.rank, own, lane),
+                coll_receive_of(b, coll_ahead(b->coll, 1), own, lane));
+}
+
+/* The same, of all domains' sums. */
+static void gather_sums(coll_builder* b, uint32_t lane, uint32_t step) {
+    (void)step;
+    const coll_share own = own_block(b);
+    coll_add_slots(b, lane, coll_share_of(b, own.bytes, lane),
+                   coll_receive_of(b, b->coll->config.rank, own, lane),
+                   coll_receive_of(b, coll_ahead(b->coll, 1), own, lane));
 }
 
 static void gather_after_sum(coll_builder* b, uint32_t lane, uint32_t step) {
@@ -140,10 +160,17 @@ static void gather_after_sum(coll_builder* b, uint32_t lane, uint32_t step) {
 
 void coll_ring_all_reduce(coll_builder* b) {
     const uint32_t ranks = b->coll->config.ranks;
-    ring_is_ready(b);
-    ring_steps(b, 0, 1, scatter_own);
-    ring_steps(b, 1, ranks - 1, scatter_on);
-    ring_steps(b, ranks - 1, ranks, gather_sum);
+    if (coll_exchanges(b)) {
+        coll_exchange_begins(b);
+        scatter(b, coll_own_slot(b));
+        coll_exchange(b, coll_channel_share_of(b, own_block(b).bytes));
+        ring_step(b, 0, gather_sums);
+    } else {
+        ring_is_ready(b);
+        ring_steps(b, 0, 1, scatter_own);
+        ring_steps(b, 1, ranks - 1, scatter_on);
+        ring_steps(b, ranks - 1, ranks, gather_sum);
+    }
     ring_steps(b, ranks, 2 * ranks - 2, gather_after_sum);
     last_arrival(b);
     coll_everything_sent(b);
@@ -158,10 +185,36 @@ static void permute_own(coll_builder* b, uint32_t lane, uint32_t step) {
                     coll_send_of(b, all, lane));
 }
 
+static bool is_beside(const coll_builder* b, uint32_t rank) {
+    const trn_coll_config* c = &b->whole->config;
+    return c->domains < 2 || rank / (c->ranks / c->domains) == c->rank / (c->ranks / c->domains);
+}
+
+/* Links or EFA lead to the next rank, and to this one. */
 void coll_ring_permute(coll_builder* b) {
-    ring_is_ready(b);
-    ring_steps(b, 0, 1, permute_own);
-    last_arrival(b);
+    const trn_coll* coll = b->coll;
+    const uint32_t next = coll_ahead(coll, 1), own = coll->config.rank;
+    const uint32_t before = coll_ahead(coll, coll->config.ranks - 1);
+    const coll_share share = coll_channel_share_of(b, coll->config.bytes);
+    if (is_beside(b, before)) coll_tell(b, before, COLL_READY);
+    if (!is_beside(b, before) || !is_beside(b, next)) coll_net_begins(b);
+    if (!is_beside(b, before)) {
+        coll_net_tell(b, before, COLL_NET_READY);
+        coll_net_doorbell(b);
+    }
+    if (is_beside(b, next)) {
+        coll_wait_for(b, COLL_READY, 1, next);
+        ring_steps(b, 0, 1, permute_own);
+    } else {
+        coll_net_wait_for(b, COLL_NET_READY, 1, next);
+        coll_net_send(b, next, COLL_NET_DATA, coll->members[next].receive + share.offset,
+                      coll->members[own].send + share.offset, share.bytes);
+        coll_net_doorbell(b);
+    }
+    if (is_beside(b, before))
+        last_arrival(b);
+    else
+        coll_net_wait_for(b, COLL_NET_DATA, coll_net_posts(share.bytes), before);
     coll_everything_sent(b);
 }
 
@@ -172,17 +225,20 @@ void coll_ring_broadcast(coll_builder* b) {
     const uint32_t ranks = coll->config.ranks, own = coll->config.rank;
     const uint32_t next = coll_ahead(coll, 1), before = coll_ahead(coll, ranks - 1);
     const bool root = own == coll->config.root, last = next == coll->config.root;
+    const bool relay = root && coll_relays(b);
     if (!root) coll_tell(b, before, COLL_READY);
     if (!last) coll_wait_for(b, COLL_READY, 1, next);
     for (b->slice = 0; b->slice < coll->slices; ++b->slice)
         for (uint32_t lane = 0; lane < coll->lanes; ++lane) {
             if (!root) coll_wait_for(b, COLL_DATA + lane, 1, before);
+            if (relay) coll_relay_waits(b, lane);
             if (last) continue;
-            coll_copy_share(b, lane, all, coll_receive_of(b, next, all, lane),
-                            root ? coll_send_of(b, all, lane) : coll_receive_of(b, own, all, lane));
+            coll_copy_share(
+                b, lane, all, coll_receive_of(b, next, all, lane),
+                root && !relay ? coll_send_of(b, all, lane) : coll_receive_of(b, own, all, lane));
             coll_signal(&b->program, lane, coll_semaphore_of(b, next, COLL_DATA + lane));
             coll_advance(&b->program, lane);
         }
-    if (root) coll_keep(b, all, all);
+    if (root && !relay) coll_keep(b, all, all);
     coll_everything_sent(b);
 }

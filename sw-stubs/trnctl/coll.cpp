@@ -109,11 +109,14 @@ void coll(session& where, const coll_options& options, const output& out) {
         trn_coll_bus_factor(options.request.op, static_cast<std::uint32_t>(group.ranks()));
     const auto algorithm = trn_coll_algorithm_text(done.algorithm);
     if (!out.json)
-        fmt::print("# {} over {} ranks, {}\n{:>12} {:>12} {:>7} {:>11} {:>8} {:>8} {:>7} {:>8}\n",
-                   trn_coll_op_text(options.request.op), group.ranks(), algorithm, "size (B)",
-                   "count", "type", "time (us)", "algbw", "busbw", "#wrong", "wall (s)");
+        fmt::print("# {} over {} ranks{}, {}\n{:>12} {:>12} {:>7} {:>11} {:>8} {:>8} {:>7} {:>8}\n",
+                   trn_coll_op_text(options.request.op), group.ranks(),
+                   group.domains() > 1 ? fmt::format(" in {} domains", group.domains()) : "",
+                   algorithm, "size (B)", "count", "type", "time (us)", "algbw", "busbw", "#wrong",
+                   "wall (s)");
     out.result({{"op", trn_coll_op_text(options.request.op)},
                 {"ranks", group.ranks()},
+                {"domains", group.domains()},
                 {"algorithm", algorithm},
                 {"bytes", done.bytes},
                 {"count", done.elements},

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "coll_builder.h"
+
+/* Collectives over several domains, which EFA joins: UltraServers, or servers alone. Within a
+ * domain a collective is what it is elsewhere; from domain to domain bytes go between the ranks of
+ * equal position, each over its own card. */
+
+/* ---- who is who ---- */
+
+static uint32_t ranks_of_domain(const trn_coll_config* c) {
+    return c->ranks / c->domains;
+}
+static uint32_t own_domain(const trn_coll_config* c) {
+    return c->rank / ranks_of_domain(c);
+}
+static uint32_t own_position(const trn_coll_config* c) {
+    return c->rank % ranks_of_domain(c);
+}
+/* The rank of the own position in a domain. */
+static uint32_t peer_in(const trn_coll_config* c, uint32_t domain) {
+    return domain * ranks_of_domain(c) + own_position(c);
+}
+/* The other domains, the next one first: n from 1 on. */
+static uint32_t other_domain(const trn_coll_config* c, uint32_t n) {
+    return (own_domain(c) + n) % c->domains;
+}
+
+const char* coll_domains_fault(const trn_coll_config* c) {
+    if (trn_coll_has_counts(c->op)) return "it does not go from domain to domain";
+    if (c->op == TRN_COLL_ALL_TO_ALL && c->channels > 1)
+        return "from domain to domain it uses one channel";
+    return NULL;
+}
+
+/* ---- the scratch buffer: what the algorithm needs within the domain, then a slot for what comes
+ * of each domain, and for a reduce-scatter one for what goes to each ---- */
+
+static uint64_t slot_bytes(const trn_coll_config* c) {
+    const uint32_t ranks = ranks_of_domain(c);
+    switch (c->op) {
+    case TRN_COLL_ALL_REDUCE:
+        if (ranks == 1 || trn_coll_choose(c) == TRN_COLL_DOUBLING) return c->bytes;
+        /* two ranks that are one corner of a cube have two blocks */
+        return c->bytes / ranks * (trn_coll_choose(c) == TRN_COLL_HALVING ? 2 : 1);
+    case TRN_COLL_REDUCE_SCATTER:
+        return coll_block_of(c);
+    default: /* all-to-all */
+        return c->bytes / c->domains;
+    }
+}
+
+static uint64_t scratch_within(const trn_coll_config* c) {
+    if (c->op == TRN_COLL_ALL_TO_ALL) return 0;
+    trn_coll_config part = *c;
+    part.algorithm = trn_coll_choose(c);
+    part.ranks = ranks_of_domain(c);
+    part.rank = own_position(c);
+    if (c->op == TRN_COLL_REDUCE_SCATTER) part.bytes = c->bytes / c->domains;
+    return coll_is_cube(c->op, part.algorithm) ? coll_cube_scratch(&part, part.algorithm)
+                                               : part.bytes;
+}
+
+uint64_t coll_domains_scratch(const trn_coll_config* c) {
+    const uint32_t slots = c->op == TRN_COLL_REDUCE_SCATTER ? 2 * c->domains : c->domains;
+    return scratch_within(c) + slots * slot_bytes(c);
+}
+
+static uint64_t slot_of(const coll_builder* b, uint32_t rank, uint32_t number) {
+    const trn_coll_config* c = &b->whole->config;
+    return c->members[rank].scratch + scratch_within(c) + number * slot_bytes(c);
+}
+
+/* ---- the exchange of an all-reduce ---- */
+
+static void everybody_is_told(coll_builder* b) {
+    const trn_coll_config* c = &b->whole->config;
+    coll_net_begins(b);
+    for (uint32_t n = 1; n < c->domains; ++n)
+        coll_net_tell(b, peer_in(c, other_domain(c, n)), COLL_NET_READY);
+    coll_net_doorbell(b);
+}
+
+static void everybody_is_ready(coll_builder* b) {
+    const trn_coll_config* c = &b->whole->config;
+    coll_net_wait_for(b, COLL_NET_READY, c->domains - 1, peer_in(c, other_domain(c, 1)));
+}
+
+static void wait_for_domain(coll_builder* b, uint32_t domain, uint64_t bytes) {
+    coll_net_wait_for(b, COLL_NET_DATA + domain, coll_net_posts(bytes),
+                      peer_in(&b->whole->config, domain));
+}
+
+bool coll_exchanges(const coll_builder* b) {
+    return b->whole->config.domains > 1;
+}
+
+void coll_exchange_begins(coll_builder* b) {
+    if (coll_exchanges(b)) everybody_is_told(b);
+}
+
+uint64_t coll_own_slot(const coll_builder* b) {
+    const trn_coll_config* c = &b->whole->config;
+    return slot_of(b, c->rank, own_domain(c));
+}
+
+void coll_exchange(coll_builder* b, coll_share part) {
+    const trn_coll_config* c = &b->whole->config;
+    everybody_is_ready(b);
+    for (uint32_t n = 1; n < c->domains; ++n) {
+        const uint32_t to = peer_in(c, other_domain(c, n)), own = own_domain(c);
+        coll_net_send(b, to, COLL_NET_DATA + own, slot_of(b, to, own) + part.offset,
+                      coll_own_slot(b) + part.offset, part.bytes);
+    }
+    coll_net_doorbell(b);
+    for (uint32_t n = 1; n < c->domains; ++n) wait_for_domain(b, other_domain(c, n), part.bytes);
+}
+
+/* In the order of domains, so that everybody has the same sum. */
+void coll_add_slots(coll_builder* b, uint32_t lane, coll_share part, uint64_t to,
+                    uint64_t also_to) {
+    const trn_coll_config* c = &b->whole->config;
+    coll_reduction what = {.bytes = part.bytes, .destinations = {to, also_to}};
+    for (uint32_t n = 0; n < c->domains; ++n)
+        what.operands[what.operand_count++] = slot_of(b, c->rank, n) + part.offset;
+    coll_combine(b, lane, what);
+}
+
+/* ---- the part of the own domain ---- */
+
+typedef struct part_of_domain {
+    trn_coll coll;
+    trn_coll_member members[COLL_MAX_RANKS];
+    uint32_t ring[COLL_MAX_RANKS];
+} part_of_domain;
+
+static part_of_domain* make_part(coll_builder* b) {
+    const trn_coll* whole = b->whole;
+    const trn_coll_config* c = &whole->config;
+    const uint32_t ranks = ranks_of_domain(c), first = own_domain(c) * ranks;
+    part_of_domain* part = malloc(sizeof *part);
+    if (!part) {
+        b->program.full = true;
+        return NULL;
+    }
+    part->coll = *whole;
+    part->coll.first_rank = first;
+    part->coll.members = part->members;
+    part->coll.ring = part->ring;
+    part->coll.config.members = part->members;
+    part->coll.config.ring = part->ring;
+    part->coll.config.ranks = ranks;
+    part->coll.config.rank = own_position(c);
+    part->coll.config.root = c->root % ranks;
+    part->coll.config.domains = 1;
+    for (uint32_t n = 0, at = 0; n < c->ranks; ++n)
+        if (whole->ring[n] / ranks == own_domain(c)) part->ring[at++] = whole->ring[n] - first;
+    for (part->coll.position = 0; part->ring[part->coll.position] != own_position(c);)
+        ++part->coll.position;
+    for (uint32_t n = 0; n < ranks; ++n) part->members[n] = c->members[first + n];
+    return part;
+}
+
+/* What is left of an all-gather, a reduce-scatter or an all-to-all with oneself. */
+static void keep_everything(coll_builder* b) {
+    const coll_share all = {0, b->coll->config.bytes};
+    coll_keep(b, all, all);
+    coll_everything_sent(b);
+}
+
+static void add_alone(coll_builder* b) {
+    const trn_coll_config* c = &b->coll->config;
+    const trn_coll_member* own = &c->members[c->rank];
+    coll_exchange_begins(b);
+    for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
+        const coll_share part = coll_whole_share_of(b, c->bytes, lane);
+        coll_copy(&b->program, lane, coll_own_slot(b) + part.offset, own->send + part.offset,
+                  part.bytes);
+    }
+    coll_everything_sent(b);
+    coll_exchange(b, coll_channel_share_of(b, c->bytes));
+    for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
+        const coll_share part = coll_whole_share_of(b, c->bytes, lane);
+        coll_add_slots(b, lane, part, own->receive + part.offset, 0);
+    }
+    coll_everything_sent(b);
+}
+
+static void within(coll_builder* b, part_of_domain* part) {
+    const trn_coll_config* c = &part->coll.config;
+    b->coll = &part->coll;
+    if (c->ranks > 1 || c->op == TRN_COLL_BROADCAST)
+        coll_algorithm_of(c->op, c->algorithm)(b);
+    else if (c->op == TRN_COLL_ALL_REDUCE)
+        add_alone(b);
+    else if (c->op != TRN_COLL_BARRIER)
+        keep_everything(b);
+    b->coll = b->whole;
+}
+
+/* ---- operations ---- */
+
+/* Everybody's block to the other domains; meanwhile, and when they have come, each domain's blocks
+ * go round as in an all-gather of that domain, from and to the receive buffer. */
+static void all_gather(coll_builder* b, part_of_domain* part) {
+    const trn_coll_config* c = &b->whole->config;
+    const uint64_t block = coll_block_of(c);
+    const uint32_t ranks = part->coll.config.ranks;
+    const coll_share mine = coll_channel_share_of(b, block);
+    const uint64_t at = c->rank * block + mine.offset;
+    everybody_is_told(b);
+    everybody_is_ready(b);
+    for (uint32_t n = 1; n < c->domains; ++n) {
+        const uint32_t to = peer_in(c, other_domain(c, n));
+        coll_net_send(b, to, COLL_NET_DATA + own_domain(c), c->members[to].receive + at,
+                      c->members[c->rank].send + mine.offset, mine.bytes);
+    }
+    coll_net_doorbell(b);
+    part->coll.config.bytes = ranks * block;
+    for (uint32_t n = 0; n < c->domains; ++n) {
+        const uint32_t domain = other_domain(c, n);
+        if (n > 0) wait_for_domain(b, domain, mine.bytes);
+        for (uint32_t i = 0; i < ranks; ++i) {
+            trn_coll_member* member = &part->members[i];
+            const trn_coll_member* as = &c->members[part->coll.first_rank + i];
+            member->receive = as->receive + domain * ranks * block;
+            member->send = n > 0 ? member->receive + i * block : as->send;
+        }
+        within(b, part);
+    }
+}
+
+/* The other domains' parts of the buffer first: their sums are under way while the own part is
+ * reduced. */
+static void reduce_scatter(coll_builder* b, part_of_domain* part) {
+    const trn_coll_config* c = &b->whole->config;
+    const uint64_t block = coll_block_of(c);
+    const uint32_t ranks = part->coll.config.ranks, own = own_domain(c);
+    const coll_share mine = coll_channel_share_of(b, block);
+    everybody_is_told(b);
+    part->coll.config.bytes = ranks * block;
+    for (uint32_t n = 1; n <= c->domains; ++n) {
+        const uint32_t domain = other_domain(c, n), to = peer_in(c, domain);
+        const uint32_t slot = domain == own ? own : c->domains + domain;
+        for (uint32_t i = 0; i < ranks; ++i) {
+            const trn_coll_member* as = &c->members[part->coll.first_rank + i];
+            part->members[i].send = as->send + domain * ranks * block;
+            part->members[i].receive = slot_of(b, part->coll.first_rank + i, slot);
+        }
+        within(b, part);
+        if (domain == own) continue;
+        if (n == 1) everybody_is_ready(b);
+        coll_net_send(b, to, COLL_NET_DATA + own, slot_of(b, to, own) + mine.offset,
+                      slot_of(b, c->rank, slot) + mine.offset, mine.bytes);
+        coll_net_doorbell(b);
+    }
+    for (uint32_t n = 1; n < c->domains; ++n) wait_for_domain(b, other_domain(c, n), mine.bytes);
+    for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
+        const coll_share share = coll_whole_share_of(b, block, lane);
+        coll_add_slots(b, lane, share, c->members[c->rank].receive + share.offset, 0);
+    }
+    coll_everything_sent(b);
+}
+
+/* All that a domain gets from a rank goes to the rank of its position there, who distributes it. */
+static void all_to_all(coll_builder* b, part_of_domain* part) {
+    const trn_coll_config* c = &b->whole->config;
+    const uint32_t own = own_domain(c), ranks = part->coll.config.ranks;
+    const uint64_t bytes = slot_bytes(c);
+    everybody_is_told(b);
+    everybody_is_ready(b);
+    for (uint32_t n = 1; n < c->domains; ++n) {
+        const uint32_t domain = other_domain(c, n), to = peer_in(c, domain);
+        coll_net_send(b, to, COLL_NET_DATA + own, slot_of(b, to, own),
+                      c->members[c->rank].send + domain * bytes, bytes);
+    }
+    coll_net_doorbell(b);
+    part->coll.config.bytes = bytes;
+    for (uint32_t n = 0; n < c->domains; ++n) {
+        const uint32_t domain = other_domain(c, n);
+        if (n > 0) wait_for_domain(b, domain, bytes);
+        for (uint32_t i = 0; i < ranks; ++i) {
+            const uint32_t rank = part->coll.first_rank + i;
+            part->members[i].receive = c->members[rank].receive + domain * bytes;
+            part->members[i].send =
+                n > 0 ? slot_of(b, rank, domain) : c->members[rank].send + own * bytes;
+        }
+        within(b, part);
+    }
+}
+
+/* When all of a domain have begun, each tells the ranks of its position. */
+static void barrier(coll_builder* b, part_of_domain* part) {
+    const trn_coll_config* c = &b->whole->config;
+    coll_net_begins(b);
+    within(b, part);
+    for (uint32_t n = 1; n < c->domains; ++n)
+        coll_net_tell(b, peer_in(c, other_domain(c, n)), COLL_NET_DATA + own_domain(c));
+    coll_net_doorbell(b);
+    for (uint32_t n = 1; n < c->domains; ++n) wait_for_domain(b, other_domain(c, n), 0);
+}
+
+void coll_across_domains(coll_builder* b) {
+    part_of_domain* part = make_part(b);
+    if (!part) return;
+    switch (b->whole->config.op) {
+    case TRN_COLL_ALL_GATHER:
+        all_gather(b, part);
+        break;
+    case TRN_COLL_REDUCE_SCATTER:
+        reduce_scatter(b, part);
+        break;
+    case TRN_COLL_ALL_TO_ALL:
+        all_to_all(b, part);
+        break;
+    case TRN_COLL_BARRIER:
+        barrier(b, part);
+        break;
+    case TRN_COLL_BROADCAST:
+        coll_relay_begins(b);
+        within(b, part);
+        break;
+    case TRN_COLL_PERMUTE:
+        coll_ring_permute(b);
+        break;
+    default: /* an all-reduce, which exchanges in its middle */
+        within(b, part);
+        break;
+    }
+    coll_net_ends(b);
+    free(part);
+}
+
+/* ---- broadcast: the root's card brings pieces to the ranks of its position, who pass them on ----
+ */
+
+#define MOST_PIECES 8u
+
+static uint32_t root_domain(const trn_coll_config* c) {
+    return c->root / ranks_of_domain(c);
+}
+
+/* Slices of a piece: each piece has a semaphore, and as many requests as lanes and domains. */
+static uint32_t slices_of_piece(const coll_builder* b) {
+    const trn_coll* coll = b->whole;
+    const uint32_t requests = coll->lanes * (coll->config.domains - 1);
+    uint32_t pieces = (TRN_COLL_QUEUE_ENTRIES - COLL_MAX_DOMAINS) / requests;
+    if (pieces > MOST_PIECES) pieces = MOST_PIECES;
+    return (coll->slices + pieces - 1) / pieces;
+}
+
+static coll_share piece_of(const coll_builder* b, uint32_t lane, uint32_t slice) {
+    const trn_coll* coll = b->whole;
+    const coll_share whole = coll_whole_share_of(b, coll->config.bytes, lane);
+    const uint32_t behind = slice + slices_of_piece(b);
+    const coll_share first = coll_part_of(whole.bytes, coll->slices, slice);
+    const uint64_t end = behind < coll->slices
+                             ? coll_part_of(whole.bytes, coll->slices, behind).offset
+                             : whole.bytes;
+    return (coll_share){whole.offset + first.offset, end - first.offset};
+}
+
+bool coll_relays(const coll_builder* b) {
+    return coll_exchanges(b) && own_domain(&b->whole->config) != root_domain(&b->whole->config);
+}
+
+void coll_relay_begins(coll_builder* b) {
+    const trn_coll* coll = b->whole;
+    const trn_coll_config* c = &coll->config;
+    if (own_position(c) != c->root % ranks_of_domain(c)) return;
+    coll_net_begins(b);
+    if (c->rank != c->root) {
+        coll_net_tell(b, c->root, COLL_NET_READY);
+        return coll_net_doorbell(b);
+    }
+    everybody_is_ready(b);
+    for (uint32_t slice = 0; slice < coll->slices; slice += slices_of_piece(b))
+        for (uint32_t n = 1; n < c->domains; ++n)
+            for (uint32_t lane = 0; lane < coll->lanes; ++lane) {
+                const uint32_t to = peer_in(c, other_domain(c, n));
+                const coll_share piece = piece_of(b, lane, slice);
+                coll_net_send(b, to, COLL_NET_DATA + slice / slices_of_piece(b),
+                              c->members[to].receive + piece.offset,
+                              c->members[c->rank].send + piece.offset, piece.bytes);
+            }
+    coll_net_doorbell(b);
+}
+
+void coll_relay_waits(coll_builder* b, uint32_t lane) {
+    const uint32_t slices = slices_of_piece(b);
+    if (lane != 0 || b->slice % slices != 0) return;
+    uint32_t posts = 0;
+    for (uint32_t n = 0; n < b->whole->lanes; ++n)
+        posts += coll_net_posts(piece_of(b, n, b->slice).bytes);
+    coll_net_wait_for(b, COLL_NET_DATA + b->slice / slices, posts, b->whole->config.root);
+}

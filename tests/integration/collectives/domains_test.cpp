@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collectives over chips that EFA joins: within a domain by its links, from domain to domain by the
+// cards, bit for bit.
+#include <fmt/format.h>
+
+#include "models/efa/efa.h"
+#include "tests/integration/collectives/group.h"
+#include "tests/support/sizes.h"
+
+namespace trn::test {
+namespace {
+
+struct way {
+    trn_coll_op op;
+    trn_coll_algorithm algorithm;
+};
+constexpr way every_way[] = {
+    {TRN_COLL_ALL_REDUCE, TRN_COLL_RING},     {TRN_COLL_ALL_REDUCE, TRN_COLL_DOUBLING},
+    {TRN_COLL_ALL_REDUCE, TRN_COLL_HALVING},  {TRN_COLL_ALL_GATHER, TRN_COLL_RING},
+    {TRN_COLL_ALL_GATHER, TRN_COLL_MESH},     {TRN_COLL_ALL_GATHER, TRN_COLL_DOUBLING},
+    {TRN_COLL_REDUCE_SCATTER, TRN_COLL_RING}, {TRN_COLL_REDUCE_SCATTER, TRN_COLL_HALVING},
+    {TRN_COLL_ALL_TO_ALL, TRN_COLL_MESH},     {TRN_COLL_PERMUTE, TRN_COLL_RING},
+    {TRN_COLL_BROADCAST, TRN_COLL_RING},      {TRN_COLL_BARRIER, TRN_COLL_DOUBLING},
+};
+
+class CollectivesOverDomains : public CollectiveTest {
+protected:
+    static constexpr auto board = "tests/integration/collectives/three_sleds.yaml";
+
+    static void expect_all_right(collective_group& group, collective_request what) {
+        for (const auto& each : every_way) {
+            what.op = each.op;
+            what.algorithm = each.algorithm;
+            what.check = true;
+            SCOPED_TRACE(fmt::format("{} {} of {} ranks in {} domains, {} bytes",
+                                     trn_coll_op_text(each.op),
+                                     trn_coll_algorithm_text(each.algorithm), group.ranks(),
+                                     group.domains(), what.bytes));
+            expect_right(group.run(what));
+        }
+    }
+    std::uint64_t sent_by_cards() const {
+        std::uint64_t sum = 0;
+        platform_->modules().for_each<efa>([&](const efa& card) { sum += card.counters().sent; });
+        return sum;
+    }
+    static std::string sentence(collective_group& group, const collective_request& what) {
+        try {
+            group.run(what);
+        } catch (const std::exception& wrong) {
+            return wrong.what();
+        }
+        return "it ran";
+    }
+};
+
+TEST_F(CollectivesOverDomains, AreRightForAnyNumberOfRanksAndDomains) {
+    boot(board);
+    for (const auto& chips : {std::vector<std::size_t>{0, 4},
+                              {0, 1, 2, 3, 4, 5, 6, 7},
+                              {2, 1, 0, 7, 5, 6},
+                              {1, 2, 3, 4, 6, 5, 11, 8, 9}}) {
+        collective_group group(*this, chips, image());
+        EXPECT_EQ(group.domains(), chips.size() == 9 ? 3u : 2u);
+        expect_all_right(group, {.bytes = 2 * chips.size()});
+        expect_all_right(group, {.bytes = 50'000,
+                                 .root = static_cast<std::uint32_t>(chips.size() - 1),
+                                 .iterations = 3});
+    }
+}
+
+TEST_F(CollectivesOverDomains, AreRightWithSeveralLanesAndChannelsAndEveryType) {
+    boot(board);
+    collective_group group(*this, {0, 1, 2, 4, 5, 6}, image());
+    EXPECT_EQ(group.domains(), 2u);
+    for (const auto type :
+         {TRN_BF16, TRN_FP32, TRN_FP16, TRN_INT8, TRN_UINT8, TRN_INT32, TRN_UINT32})
+        for (const auto with : {TRN_COLL_SUM, TRN_COLL_MIN, TRN_COLL_MAX})
+            expect_right(group.run({.op = TRN_COLL_ALL_REDUCE,
+                                    .type = type,
+                                    .with = with,
+                                    .bytes = 10'000,
+                                    .check = true}));
+    expect_all_right(group, {.bytes = 6 * MiB, .root = 4, .iterations = 2});
+    expect_all_right(group, {.bytes = 100'000, .lanes = 5});
+    for (const auto op : {TRN_COLL_ALL_REDUCE, TRN_COLL_ALL_GATHER, TRN_COLL_REDUCE_SCATTER,
+                          TRN_COLL_PERMUTE, TRN_COLL_BROADCAST})
+        expect_right(group.run({.op = op,
+                                .algorithm = TRN_COLL_RING,
+                                .bytes = 300'000,
+                                .channels = 3,
+                                .check = true}));
+}
+
+TEST_F(CollectivesOverDomains, GoOnWhereTheNetworkLosesPackets) {
+    boot(board);
+    collective_group group(*this, {0, 1, 4, 5}, image());
+    platform_->methods().call(
+        "inject", {{"module", "ethernet"}, {"fault", "loss"}, {"arguments", {{"ppm", "50000"}}}});
+    expect_all_right(group, {.bytes = 1 * MiB, .iterations = 3});
+    std::uint64_t again = 0;
+    platform_->modules().for_each<efa>(
+        [&](const efa& card) { again += card.counters().retransmits; });
+    EXPECT_GT(again, 0u);
+}
+
+TEST_F(CollectivesOverDomains, CardsCarryWhatDomainsExchangeAndNoMore) {
+    boot(board);
+    collective_group group(*this, {0, 1, 2, 3, 4, 5, 6, 7}, image());
+    const auto sent = [&](trn_coll_op op) {
+        const auto before = sent_by_cards();
+        expect_right(group.run({.op = op, .bytes = 8 * MiB, .check = true}));
+        return sent_by_cards() - before;
+    };
+    // Each rank has an eighth of the buffer; of a sum, a quarter of its domain's.
+    EXPECT_EQ(sent(TRN_COLL_ALL_GATHER), 8 * MiB);
+    EXPECT_EQ(sent(TRN_COLL_REDUCE_SCATTER), 8 * MiB);
+    EXPECT_EQ(sent(TRN_COLL_ALL_REDUCE), 8 * 2 * MiB);
+    EXPECT_EQ(sent(TRN_COLL_ALL_TO_ALL), 8 * 4 * MiB);
+    EXPECT_EQ(sent(TRN_COLL_BROADCAST), 8 * MiB);
+    EXPECT_EQ(sent(TRN_COLL_PERMUTE), 2 * 8 * MiB) << "the ring goes there and back";
+}
+
+/// 400 Gb/s of a card for two chips: 25 GB/s each, less headers.
+TEST_F(CollectivesOverDomains, AnAllGatherOfTwoRanksMovesTheRateOfACard) {
+    boot(board);
+    collective_group group(*this, {0, 4}, image());
+    const auto done = group.run({.op = TRN_COLL_ALL_GATHER, .bytes = 64 * MiB});
+    const double one_way = 32 * static_cast<double>(MiB) / done.ns;  // GB/s
+    EXPECT_LT(one_way, 50.0 * 8192 / 8282);
+    EXPECT_GT(one_way, 0.88 * 50.0 * 8192 / 8282)
+        << "31 us for word that one is ready, and the way";
+}
+
+TEST_F(CollectivesOverDomains, RunsBesideAnother) {
+    boot(board);
+    collective_group across(*this, {0, 1, 4, 5}, image()), others(*this, {0, 2, 4, 6}, image());
+    const std::vector<collective_job> jobs{
+        {across, {.op = TRN_COLL_ALL_REDUCE, .bytes = 1 * MiB, .iterations = 2, .check = true}},
+        {others,
+         {.op = TRN_COLL_ALL_GATHER, .bytes = 1 * MiB, .slot = 1, .iterations = 2, .check = true}}};
+    for (const auto& each : collective_group::run_together(jobs)) expect_right(each);
+}
+
+TEST_F(CollectivesOverDomains, ARankThatNeverArrivesIsNamedAndTheGroupIsUsedAgain) {
+    boot(board);
+    collective_group group(*this, {0, 1, 4, 5}, image());
+    for (const auto op : {TRN_COLL_ALL_REDUCE, TRN_COLL_ALL_GATHER, TRN_COLL_BARRIER}) {
+        SCOPED_TRACE(trn_coll_op_text(op));
+        const auto ends =
+            group.run_without(2, {.op = op, .bytes = 64 * KiB, .limit_ns = 2'000'000});
+        unsigned named = 0;
+        for (const auto rank : {0, 1, 3}) {
+            EXPECT_EQ(ends[rank].status, TRN_ABORTED) << rank;
+            named += ends[rank].sentence.find("waits for rank 2") != std::string::npos;
+        }
+        EXPECT_GE(named, 1u) << ends[0].sentence;
+        expect_right(group.run({.op = op, .bytes = 64 * KiB, .check = true}));
+    }
+}
+
+TEST_F(CollectivesOverDomains, ACardThatIsPulledEndsInAReportAndTheGroupIsUsedAgain) {
+    boot(board);
+    collective_group group(*this, {0, 1, 4, 5}, image());
+    const auto hub = [this](const char* fault) {
+        platform_->methods().call(
+            "inject", {{"module", "sled1.hub"}, {"fault", fault}, {"arguments", {{"port", "4"}}}});
+    };
+    EXPECT_NE(sentence(group, {.op = TRN_COLL_ALL_GATHER,
+                               .bytes = 64 * MiB,
+                               .limit_ns = 3'000'000,
+                               .meanwhile =
+                                   [&](std::uint32_t rank, device& on) {
+                                       if (rank != 0) return;
+                                       on.check(trn_sleep(on, 100'000));
+                                       hub("card_removed");
+                                   }})
+                  .find("waits for rank"),
+              std::string::npos);
+    EXPECT_NE(sentence(group, {.op = TRN_COLL_ALL_GATHER, .bytes = KiB}), "it ran");
+    hub("card_inserted");
+    run_each({0}, [](std::size_t, device& on) { on.check(trn_sleep(on, 1'000'000)); });
+    expect_right(group.run({.op = TRN_COLL_ALL_GATHER, .bytes = 64 * KiB, .check = true}));
+}
+
+TEST_F(CollectivesOverDomains, WhatCannotBeIsRefusedWithASentence) {
+    boot(board);
+    const auto no_group = [&](const std::vector<std::size_t>& chips) {
+        try {
+            collective_group(*this, chips, image());
+        } catch (const std::invalid_argument& wrong) {
+            return std::string(wrong.what());
+        }
+        return std::string("it was made");
+    };
+    EXPECT_NE(no_group({0, 1, 4}).find("as many ranks as the others"), std::string::npos);
+    EXPECT_NE(no_group({0, 4, 1, 5}).find("rank 1 is the first"), std::string::npos);
+    collective_group group(*this, {0, 1, 4, 5}, image());
+    EXPECT_NE(sentence(group, {.op = TRN_COLL_ALL_GATHER_V, .counts = {1, 2, 3, 4}})
+                  .find("all-gather-v: it does not go from domain to domain"),
+              std::string::npos);
+    EXPECT_NE(sentence(group, {.op = TRN_COLL_ALL_TO_ALL, .bytes = KiB, .channels = 2})
+                  .find("uses one channel"),
+              std::string::npos);
+    expect_right(group.run({.op = TRN_COLL_ALL_REDUCE, .bytes = KiB, .check = true}));
+}
+
+/// 288 chips of two UltraServers.
+TEST_F(CollectivesOverDomains, TwoUltraServersMakeOneSum) {
+    boot("ultracluster-2");
+    collective_group group(*this, all(), image());
+    EXPECT_EQ(group.domains(), 2u);
+    expect_right(group.run({.op = TRN_COLL_BARRIER}));
+    expect_right(group.run({.op = TRN_COLL_ALL_REDUCE, .bytes = 288 * 16, .check = true}));
+}
+
+}  // namespace
+}  // namespace trn::test
