@@ -36,6 +36,7 @@ struct trn::config::choices<trn_coll_algorithm> {
         choice<trn_coll_algorithm>{"mesh", TRN_COLL_MESH},
         choice<trn_coll_algorithm>{"doubling", TRN_COLL_DOUBLING},
         choice<trn_coll_algorithm>{"halving", TRN_COLL_HALVING},
+        choice<trn_coll_algorithm>{"kangaring", TRN_COLL_KANGARING},
     };
 };
 template <>

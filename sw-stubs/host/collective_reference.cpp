@@ -141,6 +141,18 @@ void collective_reference::ring_sum(std::uint32_t owner, std::uint64_t first,
         add(bytes, {input_of(config_.ring[(begin + n) % config_.ranks], first, bytes.size())});
 }
 
+/// As in a ring, of pairs: each adds both of its parts and rounds once.
+void collective_reference::kanga_sum(std::uint32_t owner, std::uint64_t first,
+                                     std::span<std::uint8_t> bytes) const {
+    const auto pairs = config_.ranks / 2, begin = position_of(owner) / 2;
+    const auto part = [&](std::uint32_t n, std::uint32_t which) {
+        return input_of(config_.ring[2 * ((begin + n) % pairs) + which], first, bytes.size());
+    };
+    std::ranges::copy(part(1, 0), bytes.begin());
+    add(bytes, {part(1, 1)});
+    for (std::uint32_t n = 2; n <= pairs; ++n) add(bytes, {part(n, 0), part(n, 1)});
+}
+
 /// Ranks in pairs until a power of two is left: the first ones, and never more than needed.
 struct collective_reference::corner {
     std::uint32_t rank;
@@ -215,6 +227,8 @@ void collective_reference::sum(std::uint32_t owner, std::uint64_t first,
     case TRN_COLL_HALVING:
         return halving_sum(owner < 2 * pairs ? owner / 2 : owner - pairs,
                            static_cast<std::uint32_t>(std::countr_zero(corners)), first, bytes);
+    case TRN_COLL_KANGARING:
+        return kanga_sum(owner, first, bytes);
     default:
         return ring_sum(owner, first, bytes);
     }

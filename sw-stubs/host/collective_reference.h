@@ -28,6 +28,7 @@ private:
     void sum_of_domains(std::uint32_t owner, std::uint64_t first,
                         std::span<std::uint8_t> result) const;
     void ring_sum(std::uint32_t owner, std::uint64_t first, std::span<std::uint8_t> result) const;
+    void kanga_sum(std::uint32_t owner, std::uint64_t first, std::span<std::uint8_t> result) const;
     void doubling_sum(std::uint32_t begin, std::uint32_t corners, std::uint64_t first,
                       std::span<std::uint8_t> result) const;
     void halving_sum(std::uint32_t number, std::uint32_t steps, std::uint64_t first,

@@ -95,8 +95,10 @@ typedef enum trn_coll_algorithm {
     TRN_COLL_RING = 1,
     TRN_COLL_MESH = 2,     /**< everybody writes straight to everybody */
     TRN_COLL_DOUBLING = 3, /**< log2 steps, each with twice as much, or with everything */
-    TRN_COLL_HALVING = 4   /**< log2 steps of a reduction, each with half as much */
+    TRN_COLL_HALVING = 4,  /**< log2 steps of a reduction, each with half as much */
+    TRN_COLL_KANGARING = 5 /**< a ring of pairs of ranks; one of a pair moves the bytes of both */
 } trn_coll_algorithm;
+#define TRN_COLL_ALGORITHMS 6
 
 /** A row of a table that says which algorithm a collective gets. */
 typedef struct trn_coll_rule {

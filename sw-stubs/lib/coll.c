@@ -285,13 +285,17 @@ static trn_status check_algorithm(trn_device* device, const trn_coll_config* c) 
     char others[64] = "";
     const trn_coll_algorithm chosen = trn_coll_choose(c);
     if (!coll_algorithm_of(c->op, chosen)) {
-        for (trn_coll_algorithm n = TRN_COLL_RING; n <= TRN_COLL_HALVING; ++n)
+        for (trn_coll_algorithm n = TRN_COLL_RING; n < TRN_COLL_ALGORITHMS; ++n)
             if (trn_coll_has_algorithm(c->op, n))
                 snprintf(others + strlen(others), sizeof others - strlen(others), " %s",
                          trn_coll_algorithm_text(n));
         return fail(device, TRN_INVALID_ARGUMENT, "%s has no algorithm %s; it has:%s",
                     trn_coll_op_text(c->op), trn_coll_algorithm_text(chosen), others);
     }
+    if (chosen == TRN_COLL_KANGARING && (c->domains > 1 || c->ranks % 2 != 0))
+        return fail(device, TRN_INVALID_ARGUMENT,
+                    "%s needs pairs of ranks in one domain: %u ranks in %u",
+                    trn_coll_algorithm_text(chosen), c->ranks, c->domains > 1 ? c->domains : 1);
     if (is_cube(c) && c->channels > 1)
         return fail(device, TRN_INVALID_ARGUMENT, "%s uses one channel, not %u",
                     trn_coll_algorithm_text(chosen), c->channels);
@@ -338,6 +342,8 @@ static void choose_lanes(trn_coll* coll) {
         return;
     }
     coll->lanes = c->lanes ? c->lanes : (uint32_t)((worth + coll->channels - 1) / coll->channels);
+    /* Of a pair, each rank is primary for every other lane. */
+    if (trn_coll_choose(c) == TRN_COLL_KANGARING && !c->lanes) coll->lanes += coll->lanes % 2;
     const bool stays = c->op != TRN_COLL_ALL_REDUCE && c->op != TRN_COLL_PERMUTE && !cube;
     coll->copiers = stays && 2 * coll->lanes <= COLL_MAX_LANES ? coll->lanes : 0;
     coll->slices = choose_slices(coll);

@@ -106,8 +106,11 @@ uint64_t coll_scratch_of(const coll_builder* b, uint32_t rank, uint32_t slot, co
     block.offset = slot * coll_block_of(&b->coll->config);
     return coll_on_chip(b, rank, b->coll->members[rank].scratch + lane_offset(b, block, lane));
 }
+uint64_t coll_sent_by(const coll_builder* b, uint32_t rank, coll_share block, uint32_t lane) {
+    return coll_on_chip(b, rank, b->coll->members[rank].send + lane_offset(b, block, lane));
+}
 uint64_t coll_send_of(const coll_builder* b, coll_share block, uint32_t lane) {
-    return b->coll->members[b->coll->config.rank].send + lane_offset(b, block, lane);
+    return coll_sent_by(b, b->coll->config.rank, block, lane);
 }
 
 /* ---- steps that algorithms are made of ---- */

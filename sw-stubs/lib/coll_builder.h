@@ -83,6 +83,7 @@ uint64_t coll_receive_of(const coll_builder* b, uint32_t rank, coll_share block,
 uint64_t coll_scratch_of(const coll_builder* b, uint32_t rank, uint32_t slot, coll_share block,
                          uint32_t lane);
 uint64_t coll_send_of(const coll_builder* b, coll_share block, uint32_t lane);
+uint64_t coll_sent_by(const coll_builder* b, uint32_t rank, coll_share block, uint32_t lane);
 
 /* ---- steps ---- */
 
@@ -116,6 +117,10 @@ void coll_ring_reduce_scatter(coll_builder* b);
 void coll_ring_all_reduce(coll_builder* b);
 void coll_ring_permute(coll_builder* b);
 void coll_ring_broadcast(coll_builder* b);
+
+void coll_kanga_all_gather(coll_builder* b);
+void coll_kanga_reduce_scatter(coll_builder* b);
+void coll_kanga_all_reduce(coll_builder* b);
 
 void coll_mesh(coll_builder* b); /* all-gather, all-to-all */
 void coll_rounds(coll_builder* b);

@@ -13,6 +13,9 @@ static const struct {
     {TRN_COLL_ALL_REDUCE, TRN_COLL_RING, coll_ring_all_reduce},
     {TRN_COLL_ALL_REDUCE, TRN_COLL_DOUBLING, coll_doubling_all_reduce},
     {TRN_COLL_ALL_REDUCE, TRN_COLL_HALVING, coll_halving_all_reduce},
+    {TRN_COLL_ALL_REDUCE, TRN_COLL_KANGARING, coll_kanga_all_reduce},
+    {TRN_COLL_ALL_GATHER, TRN_COLL_KANGARING, coll_kanga_all_gather},
+    {TRN_COLL_REDUCE_SCATTER, TRN_COLL_KANGARING, coll_kanga_reduce_scatter},
     {TRN_COLL_ALL_GATHER, TRN_COLL_RING, coll_ring_all_gather},
     {TRN_COLL_ALL_GATHER, TRN_COLL_MESH, coll_mesh},
     {TRN_COLL_ALL_GATHER, TRN_COLL_DOUBLING, coll_doubling_all_gather},
@@ -29,7 +32,7 @@ static const struct {
 };
 
 const char* trn_coll_algorithm_text(trn_coll_algorithm algorithm) {
-    static const char* const texts[] = {"auto", "ring", "mesh", "doubling", "halving"};
+    static const char* const texts[] = {"auto", "ring", "mesh", "doubling", "halving", "kangaring"};
     return (size_t)algorithm < COUNT_OF(texts) ? texts[algorithm] : "?";
 }
 

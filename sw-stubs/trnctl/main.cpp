@@ -196,7 +196,7 @@ private:
         for (int n = TRN_COLL_ALL_REDUCE; n < TRN_COLL_OPS; ++n)
             ops.emplace(trn_coll_op_text(static_cast<trn_coll_op>(n)), static_cast<trn_coll_op>(n));
         std::map<std::string, trn_coll_algorithm> algorithms;
-        for (int n = TRN_COLL_AUTO; n <= TRN_COLL_HALVING; ++n)
+        for (int n = TRN_COLL_AUTO; n < TRN_COLL_ALGORITHMS; ++n)
             algorithms.emplace(trn_coll_algorithm_text(static_cast<trn_coll_algorithm>(n)),
                                static_cast<trn_coll_algorithm>(n));
         std::map<std::string, trn_coll_operator> operators;

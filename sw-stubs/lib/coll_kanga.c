@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "coll_builder.h"
+
+/* KangaRing: neighbours of the ring are pairs, and a pair is one stop of a ring of half the length.
+ * One of the two, the primary, moves the bytes of both: what it sends on is read once and written
+ * to both of the next pair; what it reduces has its own and its partner's operand. Lanes take
+ * turns: of even ones the first of each pair is primary, of odd ones the second, so that all links
+ * are in use. What partners tell each other is on semaphores of its own: it must not be taken for
+ * what comes round the ring. */
+
+enum { PRIMARY, OTHER }; /* of a pair, for the lanes of which this rank is primary */
+
+static bool is_second(const coll_builder* b) {
+    return b->coll->position % 2 == 1;
+}
+
+static bool is_primary(const coll_builder* b, uint32_t lane) {
+    return (b->channel * b->coll->lanes + lane) % 2 == b->coll->position % 2;
+}
+
+static uint32_t pairs(const coll_builder* b) {
+    return b->coll->config.ranks / 2;
+}
+
+/* First or second of the pair so many pairs ahead. */
+static uint32_t of_pair(const coll_builder* b, uint32_t ahead, uint32_t which) {
+    const uint32_t ranks = b->coll->config.ranks;
+    return coll_ahead(b->coll, ranks + 2 * (ahead % pairs(b)) + which - (is_second(b) ? 1 : 0));
+}
+/* The one of that pair who has the same part in it as this rank, or the other. */
+static uint32_t like(const coll_builder* b, uint32_t ahead, int part) {
+    return of_pair(b, ahead, (uint32_t)part ^ (is_second(b) ? 1u : 0u));
+}
+static uint32_t partner(const coll_builder* b) {
+    return like(b, 0, OTHER);
+}
+
+/* Everybody to whom this rank writes has begun, and whom it reads from. */
+static void pairs_are_ready(coll_builder* b) {
+    const uint32_t behind = pairs(b) - 1;
+    coll_tell(b, partner(b), COLL_READY);
+    if (pairs(b) == 1) return coll_wait_for(b, COLL_READY, 1, partner(b));
+    coll_tell(b, like(b, behind, PRIMARY), COLL_READY);
+    coll_tell(b, like(b, behind, OTHER), COLL_READY);
+    coll_wait_for(b, COLL_READY, 3, like(b, 1, PRIMARY));
+}
+
+typedef void (*lane_step)(coll_builder* b, uint32_t lane, uint32_t step);
+
+static void on_every_lane(coll_builder* b, uint32_t step, lane_step work) {
+    for (b->slice = 0; b->slice < b->coll->slices; ++b->slice)
+        for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) work(b, lane, step);
+}
+
+static void tell_lane(coll_builder* b, uint32_t lane, uint32_t rank, uint32_t semaphore) {
+    coll_signal(&b->program, lane, coll_semaphore_of(b, rank, semaphore + lane));
+}
+static void wait_for_ring(coll_builder* b, uint32_t lane, uint32_t count) {
+    coll_wait_for(b, COLL_DATA + lane, count,
+                  like(b, pairs(b) - 1, is_primary(b, lane) ? PRIMARY : OTHER));
+}
+static void wait_for_partner(coll_builder* b, uint32_t lane, uint32_t count) {
+    coll_wait_for(b, COLL_STEP + lane, count, partner(b));
+}
+
+static uint64_t block_in(const coll_builder* b, uint32_t rank, uint32_t of, uint32_t lane) {
+    return coll_receive_of(b, rank, coll_block(&b->coll->config, of), lane);
+}
+
+/* ---- all-gather ---- */
+
+/* The own block to oneself, unless it is there already, and to the partner. */
+static void share_own(coll_builder* b, uint32_t lane, uint32_t step) {
+    const trn_coll_config* c = &b->coll->config;
+    const coll_share own = coll_block(c, c->rank);
+    const uint64_t from = coll_send_of(b, (coll_share){0, own.bytes}, lane);
+    const uint64_t here = block_in(b, c->rank, c->rank, lane);
+    (void)step;
+    coll_combine(b, lane,
+                 (coll_reduction){.bytes = coll_share_of(b, own.bytes, lane).bytes,
+                                  .operands = {from},
+                                  .operand_count = 1,
+                                  .destinations = {block_in(b, partner(b), c->rank, lane),
+                                                   here == from ? 0 : here}});
+    tell_lane(b, lane, partner(b), COLL_STEP);
+    coll_advance(&b->program, lane);
+}
+
+/* The primary has made both blocks of its pair itself. */
+static bool has_sums(const coll_builder* b) {
+    return b->coll->config.op == TRN_COLL_ALL_REDUCE;
+}
+
+/* Both blocks of a pair, as many pairs behind as steps were made, to both of the next pair. */
+static void pass_on(coll_builder* b, uint32_t lane, uint32_t step) {
+    const trn_coll_config* c = &b->coll->config;
+    const uint32_t next[2] = {like(b, 1, PRIMARY), like(b, 1, OTHER)};
+    if (!is_primary(b, lane)) return;
+    if (step > 0)
+        wait_for_ring(b, lane, 1);
+    else if (!has_sums(b))
+        wait_for_partner(b, lane, 1);
+    for (uint32_t n = 0; n < 2; ++n) {
+        const uint32_t of = of_pair(b, pairs(b) - step, n);
+        coll_combine(
+            b, lane,
+            (coll_reduction){
+                .bytes = coll_share_of(b, coll_block(c, of).bytes, lane).bytes,
+                .operands = {block_in(b, c->rank, of, lane)},
+                .operand_count = 1,
+                .destinations = {block_in(b, next[0], of, lane), block_in(b, next[1], of, lane)}});
+    }
+    tell_lane(b, lane, next[0], COLL_DATA);
+    tell_lane(b, lane, next[1], COLL_DATA);
+    coll_advance(&b->program, lane);
+}
+
+/* What nobody has waited for yet. */
+static void everything_has_come(coll_builder* b) {
+    const uint32_t slices = b->coll->slices, passed = pairs(b) - 1;
+    for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
+        const bool primary = is_primary(b, lane);
+        if (!primary || (passed == 0 && !has_sums(b))) wait_for_partner(b, lane, slices);
+        if (passed > 0) wait_for_ring(b, lane, primary ? slices : passed * slices);
+    }
+}
+
+static void gather(coll_builder* b) {
+    for (uint32_t step = 0; step + 1 < pairs(b); ++step) on_every_lane(b, step, pass_on);
+    everything_has_come(b);
+    coll_everything_sent(b);
+}
+
+void coll_kanga_all_gather(coll_builder* b) {
+    pairs_are_ready(b);
+    on_every_lane(b, 0, share_own);
+    gather(b);
+}
+
+/* ---- reduce-scatter, all-reduce ---- */
+
+/* What has come round, then what the pair adds, in the order of the ring: whoever is primary. */
+static void add_pair(coll_builder* b, uint32_t lane, uint32_t of, uint64_t come, uint64_t to,
+                     uint64_t also_to) {
+    const coll_share block = coll_block(&b->coll->config, of);
+    coll_reduction what = {.bytes = coll_share_of(b, block.bytes, lane).bytes,
+                           .destinations = {to, also_to}};
+    if (come) what.operands[what.operand_count++] = come;
+    for (uint32_t n = 0; n < 2; ++n)
+        what.operands[what.operand_count++] = coll_sent_by(b, of_pair(b, 0, n), block, lane);
+    coll_combine(b, lane, what);
+}
+
+static uint64_t come_in(const coll_builder* b, uint32_t rank, uint32_t step, uint32_t n,
+                        uint32_t of, uint32_t lane) {
+    return coll_scratch_of(b, rank, 2 * step + n, coll_block(&b->coll->config, of), lane);
+}
+
+static void scatter_pair(coll_builder* b, uint32_t lane, uint32_t step) {
+    const uint32_t own = b->coll->config.rank, next = like(b, 1, PRIMARY);
+    if (!is_primary(b, lane)) return;
+    if (step > 0) wait_for_ring(b, lane, 1);
+    for (uint32_t n = 0; n < 2; ++n) {
+        const uint32_t of = of_pair(b, 2 * pairs(b) - 1 - step, n);
+        add_pair(b, lane, of, step > 0 ? come_in(b, own, step - 1, n, of, lane) : 0,
+                 come_in(b, next, step, n, of, lane), 0);
+    }
+    tell_lane(b, lane, next, COLL_DATA);
+    coll_advance(&b->program, lane);
+}
+
+/* The sums of the own pair: each to whom it belongs, or both to both. */
+static void scatter_own_pair(coll_builder* b, uint32_t lane, uint32_t step) {
+    const uint32_t own = b->coll->config.rank;
+    (void)step;
+    if (!is_primary(b, lane)) return;
+    if (pairs(b) > 1) wait_for_ring(b, lane, 1);
+    for (uint32_t n = 0; n < 2; ++n) {
+        const uint32_t of = of_pair(b, 0, n);
+        const uint64_t come = pairs(b) > 1 ? come_in(b, own, pairs(b) - 2, n, of, lane) : 0;
+        const coll_share alone = {0, coll_block(&b->coll->config, of).bytes};
+        if (has_sums(b))
+            add_pair(b, lane, of, come, block_in(b, own, of, lane),
+                     block_in(b, partner(b), of, lane));
+        else
+            add_pair(b, lane, of, come, coll_receive_of(b, of, alone, lane), 0);
+    }
+    tell_lane(b, lane, partner(b), COLL_STEP);
+    coll_advance(&b->program, lane);
+}
+
+static void scatter_pairs(coll_builder* b) {
+    pairs_are_ready(b);
+    for (uint32_t step = 0; step + 1 < pairs(b); ++step) on_every_lane(b, step, scatter_pair);
+    on_every_lane(b, 0, scatter_own_pair);
+}
+
+void coll_kanga_reduce_scatter(coll_builder* b) {
+    scatter_pairs(b);
+    for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
+        if (!is_primary(b, lane)) wait_for_partner(b, lane, b->coll->slices);
+    coll_everything_sent(b);
+}
+
+void coll_kanga_all_reduce(coll_builder* b) {
+    scatter_pairs(b);
+    gather(b);
+}
