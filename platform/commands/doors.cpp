@@ -58,6 +58,44 @@ fs::path doors::socket_of(const fs::path& folder, const platform::function& f) {
     return folder / (f.name + ".sock");
 }
 
+std::vector<std::string> doors::attached() const {
+    std::vector<std::string> names;
+    for (const auto& f : functions_)
+        if (f->attached()) names.push_back(f->settings().name);
+    return names;
+}
+
+handover doors::hand_over() {
+    handover clients;
+    control_.hand_over(clients);
+    if (gdb_) gdb_->hand_over(clients);
+    for (const auto& c : consoles_) c->hand_over(clients);
+    return clients;
+}
+
+void doors::take_over(const handover& clients) {
+    for (std::size_t i = 0; i < clients.sockets.size(); ++i) {
+        const auto& client = clients.clients[i];
+        const std::string door = client["door"];
+        const auto& state = client["state"];
+        if (door == "control") {
+            control_.take_over(state, clients.sockets[i]);
+        } else if (door == "gdb") {
+            gdb_->take_over(state, clients.sockets[i]);
+        } else {
+            (*std::ranges::find(consoles_, door, [](const auto& c) {
+                return c->module();
+            }))->take_over(state, clients.sockets[i]);
+        }
+    }
+}
+
+void doors::drop_clients() {
+    control_.drop_clients();
+    if (gdb_) gdb_->drop_client();
+    for (const auto& c : consoles_) c->drop_clients();
+}
+
 void doors::open_control(const control_server::tcp_options& options) {
     all_.push_back({"control", control_.listen_tcp(options)});
 }

@@ -40,6 +40,14 @@ public:
 
     const std::vector<entry>& all() const { return all_; }
 
+    /// Functions that a host is attached to.
+    std::vector<std::string> attached() const;
+    /// The clients of all doors but these, for another process that has the same doors.
+    handover hand_over();
+    void take_over(const handover& clients);
+    /// Lets them go.
+    void drop_clients();
+
     /// Where open_folder(folder) makes the socket of a function.
     static std::filesystem::path socket_of(const std::filesystem::path& folder,
                                            const platform::function& f);

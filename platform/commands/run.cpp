@@ -21,6 +21,7 @@
 #include "platform/commands/doors.h"
 #include "platform/commands/misuse_option.h"
 #include "platform/commands/report_file.h"
+#include "platform/commands/states.h"
 #include "platform/config/units.h"
 #include "platform/fidelity_report.h"
 #include "platform/kernel/time_text.h"
@@ -71,6 +72,7 @@ public:
           platform_(kinds(), build_options(chosen)),
           recorder_(recording::recorder_for(platform_, build_options(chosen), chosen.board.record)),
           doors_(platform_, recorder_.get()),
+          states_(platform_.methods(), doors_, state_options()),
           signals_(io(), SIGINT, SIGTERM),
           tick_(io()) {}
 
@@ -92,6 +94,7 @@ public:
         announce();
         show_progress();
         const auto how = platform_.loop().run(goal());
+        states_.ends();
         if (recorder_) recorder_->finish();
         tick_.cancel();
         clear_progress();
@@ -106,6 +109,13 @@ public:
 
 private:
     boost::asio::io_context& io() { return platform_.loop().io(); }
+
+    states::config state_options() {
+        return {.never = recorder_
+                             ? "this session is recorded (--record), and a recording has one way on"
+                             : "",
+                .flush = [this] { uart_file_.flush(); }};
+    }
 
     void open_doors() {
         if (!chosen_.listen.empty()) doors_.open_folder(chosen_.listen);
@@ -228,6 +238,7 @@ private:
     platform platform_;
     const std::unique_ptr<recording::recorder> recorder_;
     doors doors_;
+    states states_;
     boost::asio::signal_set signals_;
     boost::asio::steady_timer tick_;
     std::ofstream uart_file_;

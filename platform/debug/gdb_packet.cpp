@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
 #include <span>
 
 #include "platform/attach/control/hex.h"
@@ -31,30 +32,49 @@ std::string hex_text(std::string_view text) {
     return to_hex(std::as_bytes(std::span(text)));
 }
 
-void packet_reader::feed(std::string_view bytes) {
-    for (const char c : bytes) take(c);
+std::string_view packet_reader::feed(std::string_view bytes) {
+    for (std::size_t at = 0; at < bytes.size(); ++at)
+        if (take(bytes[at])) return bytes.substr(at + 1);
+    return {};
 }
 
-void packet_reader::take(char c) {
+nlohmann::json packet_reader::hand_over() const {
+    return {
+        {"state", state_},     {"body", body_},         {"checksum", checksum_},      {"sum", sum_},
+        {"escaped", escaped_}, {"too_long", too_long_}, {"acknowledge", acknowledge_}};
+}
+
+void packet_reader::take_over(const nlohmann::json& from) {
+    state_ = from["state"];
+    body_ = from["body"];
+    checksum_ = from["checksum"];
+    sum_ = from["sum"];
+    escaped_ = from["escaped"];
+    too_long_ = from["too_long"];
+    acknowledge_ = from["acknowledge"];
+}
+
+/// True at the end of a piece.
+bool packet_reader::take(char c) {
     switch (state_) {
     case state::between:
-        if (c == '\x03') return to_.interrupt();
-        if (c != '$') return;  // acknowledgements, noise
+        if (c == '\x03') to_.interrupt();
+        if (c != '$') return c == '\x03';  // acknowledgements, noise
         state_ = state::body;
         body_.clear();
         sum_ = 0;
         escaped_ = too_long_ = false;
-        return;
+        return false;
     case state::body:
         if (c == '#') {
             state_ = state::checksum;
             checksum_.clear();
-            return;
+            return false;
         }
         sum_ = static_cast<unsigned char>(sum_ + static_cast<unsigned char>(c));
         if (c == '}' && !escaped_) {
             escaped_ = true;
-            return;
+            return false;
         }
         if (body_.size() >= largest_packet) {
             too_long_ = true;
@@ -62,12 +82,14 @@ void packet_reader::take(char c) {
             body_ += escaped_ ? static_cast<char>(c ^ 0x20) : c;
         }
         escaped_ = false;
-        return;
+        return false;
     case state::checksum:
         checksum_ += c;
-        if (checksum_.size() == 2) end();
-        return;
+        if (checksum_.size() < 2) return false;
+        end();
+        return true;
     }
+    return false;
 }
 
 void packet_reader::end() {

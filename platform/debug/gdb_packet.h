@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -28,13 +29,18 @@ public:
     };
     explicit packet_reader(events to) : to_(std::move(to)) {}
 
-    void feed(std::string_view bytes);
+    /// Takes bytes up to the end of a piece; returns those behind it.
+    std::string_view feed(std::string_view bytes);
     /// After QStartNoAckMode: neither sends nor expects '+' and '-'.
     void without_acknowledgement() { acknowledge_ = false; }
 
+    /// Where it is, for the reader in another process that goes on from there.
+    nlohmann::json hand_over() const;
+    void take_over(const nlohmann::json& state);
+
 private:
     enum class state { between, body, checksum };
-    void take(char c);
+    bool take(char c);
     void end();
 
     events to_;

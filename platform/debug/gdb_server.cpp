@@ -3,29 +3,35 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/write.hpp>
-#include <deque>
 #include <optional>
 #include <sstream>
 
+#include "platform/attach/listen/connection.h"
 #include "platform/debug/gdb_packet.h"
 #include "platform/debug/gdb_stub.h"
 
 namespace trn {
 
-namespace asio = boost::asio;
-using boost::system::error_code;
 using rpc::json;
+
+namespace {
+
+/// "name" of a method that takes "name: of a state, also: ...".
+std::string first_parameter(control& methods, const std::string& method) {
+    const auto* found = methods.methods().find(method);
+    return found == nullptr
+               ? ""
+               : std::string(found->takes.substr(0, found->takes.find_first_of(",: |")));
+}
+
+}  // namespace
 
 std::string monitor_command(control& methods, std::string_view command) {
     std::istringstream words{std::string(command)};
     std::string method, word;
     words >> method;
     if (method.empty() || method == "help") {
-        std::string text = "METHOD [name=value...]:\n";
+        std::string text = "METHOD [first parameter] [name=value...]:\n";
         for (const auto& [name, m] : methods.methods().all())
             text += fmt::format("  {} {}\n      {}\n", name, m.takes, m.description);
         return text;
@@ -33,99 +39,91 @@ std::string monitor_command(control& methods, std::string_view command) {
     json params = json::object();
     while (words >> word) {
         const auto equal = word.find('=');
-        if (equal == std::string::npos) return fmt::format("error: '{}' is not name=value\n", word);
-        const auto value = json::parse(word.substr(equal + 1), nullptr, false);
-        params[word.substr(0, equal)] = value.is_discarded() ? json(word.substr(equal + 1)) : value;
+        const auto name =
+            equal == word.npos ? first_parameter(methods, method) : word.substr(0, equal);
+        if (name.empty() || params.contains(name))
+            return fmt::format("error: '{}' is not name=value\n", word);
+        const auto text = word.substr(equal == word.npos ? 0 : equal + 1);
+        const auto value = json::parse(text, nullptr, false);
+        params[name] = value.is_discarded() ? json(text) : value;
     }
     try {
-        return methods.call(method, params).dump(2, ' ', false, json::error_handler_t::replace) +
+        return methods.call(method, params, "the debugger")
+                   .dump(2, ' ', false, json::error_handler_t::replace) +
                "\n";
     } catch (const rpc::error& e) {
         return fmt::format("error: {}\n", e.what());
     }
 }
 
-class gdb_server::session : public std::enable_shared_from_this<session> {
+class gdb_server::session : public connection {
 public:
     static constexpr std::size_t largest_backlog = 4 << 20;  ///< bytes that GDB has not read yet
 
     session(gdb_server& server, listener::stream socket)
-        : socket_(std::move(socket)),
+        : connection(std::move(socket), largest_backlog),
+          server_(server),
           loop_(server.methods_.loop()),
           attachment_(loop_.attach("debugger")),
-          reader_({[this](std::string_view body) {
-                       if (stub_) stub_->packet(body);
-                   },
-                   [this] {
-                       if (stub_) stub_->interrupt();
-                   },
-                   [this](std::string_view raw) { send(std::string(raw)); }}) {
-        stub_.emplace(
-            gdb::stub::environment{loop_, server.harts_,
-                                   [&methods = server.methods_](std::string_view command) {
-                                       return monitor_command(methods, command);
-                                   },
-                                   [this](std::string_view body) { send(gdb::frame(body)); },
-                                   [this] { reader_.without_acknowledgement(); }});
-    }
-    ~session() { close(); }
+          reader_({[this](std::string_view body) { stub_->packet(body); },
+                   [this] { stub_->interrupt(); }, [this](std::string_view raw) { send(raw); }}) {}
+    ~session() override { close(); }
 
-    void start() { read(); }
-    void close() {
-        if (!std::exchange(open_, false)) return;
-        error_code ignored;
-        socket_.close(ignored);
-        stub_.reset();
-        loop_.detach(attachment_);
+    void begin() {
+        stub_.emplace(environment());
+        start();
     }
-    bool open() const { return open_; }
-    bool unsent() const { return !output_.empty(); }
-    gdb::stub* stub() { return stub_ ? &*stub_ : nullptr; }
+    json hand_over() const {
+        return {{"reader", reader_.hand_over()},
+                {"stub", stub_->hand_over()},
+                {"input", input_},
+                {"unsent", unsent()}};
+    }
+    void take_over(const json& state) {
+        reader_.take_over(state["reader"]);
+        stub_.emplace(environment(), state["stub"]);
+        send(state["unsent"].get_ref<const std::string&>());
+        input_ = state["input"];
+        post([this] { serve(); });  // when all others have been taken over too
+    }
+    gdb::stub& stub() { return *stub_; }
 
 private:
-    void read() {
-        if (!open_) return;
-        socket_.async_read_some(asio::buffer(chunk_),
-                                [self = shared_from_this()](error_code e, std::size_t n) {
-                                    if (e) return self->close();
-                                    if (self->open_) self->reader_.feed({self->chunk_.data(), n});
-                                    self->read();
-                                });
+    gdb::stub::environment environment() {
+        return {
+            loop_, server_.harts_,
+            [this](std::string_view command) { return monitor_command(server_.methods_, command); },
+            [this](std::string_view body) { send(gdb::frame(body)); },
+            [this] { reader_.without_acknowledgement(); }};
     }
-    void send(std::string text) {
-        if (!open_) return;
-        backlog_ += text.size();
-        output_.push_back(std::move(text));
-        if (backlog_ > largest_backlog) {
-            asio::post(socket_.get_executor(), [self = shared_from_this()] { self->close(); });
-            return;
+    void received(std::string_view bytes) override {
+        input_ += bytes;
+        serve();
+    }
+    // What is left when this process is, is for the one that goes on.
+    void serve() {
+        while (!input_.empty() && open()) {
+            if (loop_.rests_next()) return post([this] { serve(); });
+            input_.erase(0, input_.size() - reader_.feed(input_).size());
         }
-        if (output_.size() == 1) write();
+        read();
     }
-    void write() {
-        asio::async_write(socket_, asio::buffer(output_.front()),
-                          [self = shared_from_this()](error_code e, std::size_t) {
-                              if (e) return self->close();
-                              self->backlog_ -= self->output_.front().size();
-                              self->output_.pop_front();
-                              if (!self->output_.empty() && self->open_) self->write();
-                          });
+    void closed() override {
+        if (stub_) stub_->detach();  // one of its packets may be what closes it
+        loop_.detach(attachment_);
     }
 
-    listener::stream socket_;
+    gdb_server& server_;
     run_loop& loop_;
     const std::uint64_t attachment_;
     gdb::packet_reader reader_;
     std::optional<gdb::stub> stub_;
-    std::array<char, 4096> chunk_;
-    std::deque<std::string> output_;
-    std::size_t backlog_ = 0;
-    bool open_ = true;
+    std::string input_;  // not yet read by the reader
 };
 
 gdb_server::gdb_server(control& methods) : methods_(methods), harts_(find_harts()) {
     const auto client = [this]() -> gdb::stub* {
-        return session_ && session_->open() ? session_->stub() : nullptr;
+        return session_ && session_->open() ? &session_->stub() : nullptr;
     };
     for (std::size_t i = 0; i < harts_.size(); ++i)
         harts_[i].target->on_stop([client, i] {
@@ -138,7 +136,20 @@ gdb_server::gdb_server(control& methods) : methods_(methods), harts_(find_harts(
 }
 
 gdb_server::~gdb_server() {
+    drop_client();
+}
+
+void gdb_server::drop_client() {
     if (session_) session_->close();
+}
+
+void gdb_server::hand_over(handover& to) {
+    if (session_ && session_->open()) to.add("gdb", session_->hand_over(), session_->socket());
+}
+
+void gdb_server::take_over(const json& state, int socket) {
+    session_ = std::make_shared<session>(*this, listener::adopt(methods_.loop().io(), socket));
+    session_->take_over(state);
 }
 
 std::string gdb_server::listen(const std::string& address) {
@@ -152,18 +163,18 @@ std::string gdb_server::listen(const std::string& address) {
 
 void gdb_server::exited(int status) {
     if (!session_ || !session_->open()) return;
-    session_->stub()->exited(status);
+    session_->stub().exited(status);
     // The answer is written by handlers of the loop, which nobody drives any more.
     const auto end = run_loop::wall_clock::now() + std::chrono::seconds(1);
     auto& io = methods_.loop().io();
-    while (session_->open() && session_->unsent() && run_loop::wall_clock::now() < end)
+    while (session_->open() && !session_->unsent().empty() && run_loop::wall_clock::now() < end)
         io.run_one_until(end);
 }
 
 void gdb_server::welcome(listener::stream client) {
     if (session_ && session_->open()) return;  // one at a time; closing the socket tells the other
     session_ = std::make_shared<session>(*this, std::move(client));
-    session_->start();
+    session_->begin();
 }
 
 }  // namespace trn

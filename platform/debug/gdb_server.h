@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "platform/attach/control/control.h"
+#include "platform/attach/listen/handover.h"
 #include "platform/attach/listen/listener.h"
 #include "platform/debug/harts.h"
 
@@ -27,6 +28,11 @@ public:
     /// Tells GDB that the program has ended, and waits a moment for it to hear.
     void exited(int status);
 
+    /// The GDB that is attached, for another process; take_over() is given it there.
+    void hand_over(handover& to);
+    void take_over(const rpc::json& state, int socket);
+    void drop_client();
+
 private:
     class session;
     void welcome(listener::stream client);
@@ -37,8 +43,9 @@ private:
     std::shared_ptr<session> session_;
 };
 
-/// A monitor command as text: "METHOD [name=value...]", the control method's answer as indented
-/// JSON, or one line that begins with "error: ".
+/// A monitor command as text: "METHOD [name=value...]", where a word without a name is the method's
+/// first parameter; the control method's answer as indented JSON, or one line that begins with
+/// "error: ".
 std::string monitor_command(control& methods, std::string_view command);
 
 }  // namespace trn

@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "platform/attach/control/hex.h"
@@ -86,11 +87,57 @@ stub::stub(environment e) : env_(std::move(e)) {
     env_.loop.pause("debugger attached");
 }
 
+stub::stub(environment e, const nlohmann::json& session) : env_(std::move(e)) {
+    multiprocess_ = session["multiprocess"];
+    swbreak_ = session["swbreak"];
+    hwbreak_ = session["hwbreak"];
+    continue_ = session["continue"];
+    running_ = session["running"];
+    stop_ = session["stop"];
+    for (const auto& one : session["breakpoints"]) {
+        general_ = one["hart"];
+        breakpoint(true, one["address"]);
+    }
+    for (const auto& one : session["watchpoints"]) {
+        general_ = one["hart"];
+        watchpoint(true, {{one["address"], one["size"], one["on_load"], one["on_store"]},
+                          one["type"].get<std::string>().front()});
+    }
+    general_ = session["general"];
+}
+
+nlohmann::json stub::hand_over() const {
+    using nlohmann::json;
+    json breakpoints = json::array(), watchpoints = json::array();
+    const auto hart_of = [this](unsigned process) { return *find({process, std::nullopt}); };
+    for (const auto& [process, addresses] : breakpoints_)
+        for (const auto address : addresses)
+            breakpoints.push_back({{"hart", hart_of(process)}, {"address", address}});
+    for (const auto& [process, watches] : watchpoints_)
+        for (const auto& w : watches)
+            watchpoints.push_back({{"hart", hart_of(process)},
+                                   {"address", w.where.address},
+                                   {"size", w.where.size},
+                                   {"on_load", w.where.on_load},
+                                   {"on_store", w.where.on_store},
+                                   {"type", std::string(1, w.type)}});
+    return {{"multiprocess", multiprocess_},
+            {"swbreak", swbreak_},
+            {"hwbreak", hwbreak_},
+            {"general", general_},
+            {"continue", continue_},
+            {"running", running_},
+            {"stop", stop_},
+            {"breakpoints", breakpoints},
+            {"watchpoints", watchpoints}};
+}
+
 stub::~stub() {
     detach();
 }
 
 void stub::detach() {
+    if (!std::exchange(attached_, false)) return;
     for (auto& [process, addresses] : breakpoints_)
         for (const auto& h : env_.harts)
             if (h.process == process)
@@ -179,6 +226,7 @@ void stub::packet(std::string_view body) {
 }
 
 void stub::answer(std::string_view body) {
+    attached_ = true;
     const auto rest = body.empty() ? body : body.substr(1);
     switch (body.empty() ? '\0' : body[0]) {
     case '?':

@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
 #include <span>
@@ -34,6 +35,9 @@ public:
 
     /// Pauses the platform.
     explicit stub(environment e);
+    /// Goes on with a session that hand_over() described: its breakpoints are set here too,
+    /// whatever state the platform is in. Leaves the platform as it is.
+    stub(environment e, const nlohmann::json& session);
     /// Takes its breakpoints away and lets the platform run on.
     ~stub();
     stub(const stub&) = delete;
@@ -47,6 +51,10 @@ public:
     void platform_paused(const std::string& why);
     /// The program has come to its end.
     void exited(int status);
+    /// Takes its breakpoints away and lets the platform run on.
+    void detach();
+    /// What GDB and this stub have agreed on, for the stub of another process.
+    nlohmann::json hand_over() const;
 
 private:
     enum class action { none, resume, step };
@@ -84,7 +92,6 @@ private:
     void vcont(std::string_view actions);
     void go(const std::vector<action>& actions);
     std::optional<std::size_t> take_stop();
-    void detach();
     void report(std::size_t index);
     std::string stop_reply() const;
 
@@ -101,6 +108,7 @@ private:
     std::size_t general_ = 0;  ///< the hart that registers and memory are read from
     std::size_t continue_ = 0;
     bool running_ = false;
+    bool attached_ = true;             ///< there may be something for detach() to do
     std::string stop_ = "T05";         ///< signal of the last stop, and its reason
     std::vector<action> actions_;      ///< of each hart, in the last resumption
     std::deque<std::size_t> pending_;  ///< harts that halted by themselves and are not reported yet

@@ -75,6 +75,8 @@ std::string_view to_string(stop_reason::kind kind) {
         return "paused";
     case stop_reason::kind::stalled:
         return "stalled";
+    case stop_reason::kind::restored:
+        return "restored";
     case stop_reason::kind::quit:
         return "quit";
     }
@@ -140,6 +142,14 @@ run_loop::goal_id run_loop::wait_for(goal what, std::function<void(const stop_re
 
 void run_loop::cancel(goal_id id) {
     std::erase_if(goals_, [id](const auto& g) { return g.id == id; });
+}
+
+void run_loop::finish(goal_id id, const stop_reason& why) {
+    const auto found = std::ranges::find(goals_, id, &pending_goal::id);
+    if (found == goals_.end()) return;
+    const auto done = std::move(found->done);
+    goals_.erase(found);
+    done(why);
 }
 
 std::optional<stop_reason> run_loop::ended(const pending_goal& g, bool sample, bool stalled) const {
@@ -247,6 +257,7 @@ bool run_loop::delta() {
 
 void run_loop::iterate() {
     serve_sockets();
+    if (rests_next()) return std::exchange(at_rest_, nullptr)();
     if (settle_goals() || quitting_) return;
     if (paused_) return block({});
     const plan what = next();
@@ -258,12 +269,13 @@ void run_loop::iterate() {
 }
 
 void run_loop::serve_sockets() {
+    if (rests_next()) return;
     const auto now = wall_clock::now();
     if (now - last_poll_ < (attachments_.empty() ? wall_clock::duration{1ms} : attached_slice / 2))
         return;
     last_poll_ = now;
     int handled = 0;
-    while (handled < handlers_per_boundary && io().poll_one() != 0) ++handled;
+    while (handled < handlers_per_boundary && !rests_next() && io().poll_one() != 0) ++handled;
     if (handled == 0) return;
     counted_.handlers += static_cast<std::uint64_t>(handled);
     last_handler_ = wall_clock::now();

@@ -28,6 +28,7 @@ struct stop_reason {
         wall_limit,  ///< the wall-clock limit was reached
         paused,      ///< somebody paused the platform (a person, a breakpoint)
         stalled,     ///< nothing can make progress; `text` is the stall report
+        restored,    ///< another state of the platform takes its place
         quit,        ///< the platform ends
     };
     kind what = kind::condition;
@@ -75,6 +76,12 @@ public:
     /// Told after each pause (false -> true) and resume.
     void on_pause_change(std::function<void(bool paused, const std::string& why)> observer);
 
+    /// Calls `what` between slices as soon as no handler is running, and before another one does:
+    /// where this process can be left.
+    void at_rest(std::function<void()> what) { at_rest_ = std::move(what); }
+    /// Somebody waits for that: a handler with more than one piece of work leaves the rest.
+    bool rests_next() const { return at_rest_ != nullptr; }
+
     // --- Waiting: while a goal exists, simulated time moves and gaps are jumped.
 
     struct goal {
@@ -91,6 +98,8 @@ public:
     /// `done` is called once, between slices; never from inside this call.
     goal_id wait_for(goal what, std::function<void(const stop_reason&)> done);
     void cancel(goal_id id);
+    /// Ends it now: calls its `done`.
+    void finish(goal_id id, const stop_reason& why);
 
     // --- Driving.
 
@@ -191,6 +200,7 @@ private:
     bool quitting_ = false;
     std::string quit_text_;
     bool simulating_ = false;
+    std::function<void()> at_rest_;
 
     sc_core::sc_time slice_{10, sc_core::SC_US};
     anchor pace_{};  ///< simulated time may not pass wall clock since this point, in gaps or always

@@ -15,11 +15,12 @@ action read_snapshot(const reader& r) {
                     trace::flush();
                     const auto carry = w.states.keep(name);
                     if (!carry) return;
-                    w.next_step = (*carry)["next_step"];
+                    w.next_step = carry->what["next_step"];
                     // What the other state traced is part of this one's history.
                     if (trace::on())
-                        trace::event("scenario", "restored",
-                                     {{"snapshot", name}, trace::hex("after", (*carry)["digest"])});
+                        trace::event(
+                            "scenario", "restored",
+                            {{"snapshot", name}, trace::hex("after", carry->what["digest"])});
                 },
             .keeps = name,
             .drives = false};
@@ -34,7 +35,7 @@ action read_restore(const reader& r) {
                 if (misuse::failed())
                     throw step_failure("a rule was broken, which this state would take with it");
                 trace::flush();
-                w.states.restore(name, {{"next_step", w.next_step}, {"digest", trace::digest()}});
+                w.states.restore(name, {{{"next_step", w.next_step}, {"digest", trace::digest()}}});
             },
         .returns_to = name,
         .drives = false};

@@ -13,7 +13,7 @@
 #include "platform/attach/control/control.h"
 #include "platform/platform.h"
 #include "platform/scenario/network.h"
-#include "platform/scenario/snapshots.h"
+#include "platform/snapshots/snapshots.h"
 #include "sw-stubs/host/collective.h"
 #include "sw-stubs/host/device.h"
 #include "sw-stubs/host/location.h"

@@ -136,6 +136,10 @@ backing_store::~backing_store() {
     munmap(data_, size_);
 }
 
+bool backing_store::any_shared() {
+    return std::ranges::any_of(stores(), [](const auto& s) { return s.second->descriptor() >= 0; });
+}
+
 std::uint64_t backing_store::resident() const {
     if (descriptor_ < 0) return resident_private(data_, size_, size_);
     return resident_shared(descriptor_, descriptor_offset_, size_);

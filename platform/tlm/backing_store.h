@@ -40,6 +40,8 @@ public:
     /// zero. False also when only its surroundings (64 KiB) are in use.
     bool untouched(const std::uint8_t* at, std::uint64_t size) const;
 
+    /// Whether any store of this process has a file descriptor.
+    static bool any_shared();
     /// The store that `at` lies in; nullptr for memory of others.
     static const backing_store* holding(const std::uint8_t* at);
 

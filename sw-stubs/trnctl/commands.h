@@ -63,6 +63,8 @@ struct register_choice {
 void registers(session& where, const register_choice& which, const output& out);
 /// What software did wrong so far, by rule (doc/rules.md); first sets `policy`, at the end forgets.
 void misuse_rules(session& where, const std::string& policy, bool clear, const output& out);
+/// Keeps the state of a running platform, goes back to one, or (no verb) lists them.
+void snapshot(session& where, const std::string& verb, const std::string& name, const output& out);
 /// Copies of growing sizes in every direction, as a table.
 void bench(session& where, std::uint64_t largest, const output& out);
 struct matrix_options {

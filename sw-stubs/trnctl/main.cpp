@@ -262,6 +262,13 @@ private:
         sub->add_option("--top-sp", sync_.top_sp, "0..15");
     }
 
+    /// What outlives the command.
+    session& running(session& where) const {
+        if (session_.connect.empty())
+            throw user_error("this is for a platform that goes on afterwards: --connect DIR");
+        return where;
+    }
+
     void add_status() {
         add("list", "modules, consoles and faults of the platform",
             [this](session& s) { list(s, out_); });
@@ -279,6 +286,17 @@ private:
                           [this](session& s) { misuse_rules(s, policy_, clear_, out_); });
         rules->add_option("--policy", policy_, "set first: log, count or fail, or fail:RULE,...");
         rules->add_flag("--clear", clear_, "forget what was counted");
+        for (const auto& [verb, what] :
+             {std::pair("snapshot", "keep the state of the platform in memory, by this name"),
+              std::pair("restore", "go back to it; the platform is paused there")})
+            add(verb, what,
+                [this, verb = std::string(verb)](session& s) {
+                    snapshot(running(s), verb, name_, out_);
+                })
+                ->add_option("name", name_, "of the state")
+                ->required();
+        add("snapshots", "states that were kept, and their simulated times",
+            [this](session& s) { snapshot(running(s), "", "", out_); });
         auto* resets = add("reset", "reset the device or some cores",
                            [this](session& s) { reset(s, cores_, out_); });
         resets->add_option("--cores", cores_, "map of cores, such as 0x3");
@@ -294,7 +312,7 @@ private:
     copy_options copy_;
     sync_options sync_;
     register_choice register_;
-    std::string spot_, policy_;
+    std::string spot_, policy_, name_;
     matrix_options matrix_;
     coll_options coll_;
     bool clear_ = false, between_chips_ = false;

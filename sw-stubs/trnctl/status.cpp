@@ -125,6 +125,13 @@ void misuse_rules(session& where, const std::string& policy, bool clear, const o
     if (clear) where.call("misuse", {{"clear", true}});
 }
 
+void snapshot(session& where, const std::string& verb, const std::string& name, const output& out) {
+    const auto told = verb.empty() ? where.call("snapshots", session::json::object())
+                                   : session::json{where.call(verb, {{"name", name}})};
+    for (const auto& one : told)
+        out.result(one, fmt::format("{:<20} {}", one.value("name", ""), one.value("time", "")));
+}
+
 void power(session& where, const output& out) {
     where.run([&](device& chip) {
         chip.check(trn_probe(chip));

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "platform/attach/control/console_log.h"
+#include "platform/attach/listen/handover.h"
 #include "platform/attach/listen/listener.h"
 
 namespace trn {
@@ -25,11 +26,19 @@ public:
     ~console_server();
 
     const std::string& address() const { return door_->address(); }
+    const std::string& module() const { return module_; }
+
+    /// All clients, for another process; take_over() is given each of them there, with its socket.
+    void hand_over(handover& to);
+    void take_over(const nlohmann::json& state, int socket);
+    void drop_clients();
 
 private:
     class client;
     void welcome(listener::stream socket);
+    void add(listener::stream socket, std::string_view first);
 
+    boost::asio::io_context& io_;
     console_log& log_;
     const std::string module_;
     std::list<std::weak_ptr<client>> clients_;

@@ -46,7 +46,7 @@ interface& module_named(std::string_view name, std::string_view what) {
 
 class inside_caller final : public caller {
 public:
-    inside_caller() { who = "the platform itself"; }
+    explicit inside_caller(std::string_view name) { who = name; }
     void notify(std::string_view, const json&) override {}
 };
 
@@ -73,11 +73,11 @@ control::control(run_loop& loop, identity about) : loop_(loop), about_(std::move
     });
 }
 
-json control::call(std::string_view name, const json& params) {
+json control::call(std::string_view name, const json& params, std::string_view who) {
     const auto* method = methods_.find(name);
     if (!method)
         throw rpc::error(code::method_not_found, fmt::format("there is no method '{}'", name));
-    inside_caller inside;
+    inside_caller inside(who);
     const auto store = std::make_shared<std::optional<json>>();
     method->call({method->name, params}, inside,
                  [store](json value) { *store = std::move(value); });
@@ -92,6 +92,24 @@ void control::forget(caller& gone) {
         waits_.erase(found);
     }
     for (auto& [topic, callers] : subscribers_) callers.erase(&gone);
+}
+
+void control::end_waits(const stop_reason& why) {
+    std::set<run_loop::goal_id> all;
+    for (const auto& [who, goals] : waits_) all.insert(goals.begin(), goals.end());
+    for (const auto id : all) loop_.finish(id, why);
+}
+
+void control::subscribe(caller& who, const json& topics) {
+    for (auto& [topic, callers] : subscribers_) callers.erase(&who);
+    for (const auto& topic : topics) subscribers_[topic.get<std::string>()].insert(&who);
+}
+
+json control::topics(caller& who) const {
+    json all = json::array();
+    for (const auto& [topic, callers] : subscribers_)
+        if (callers.contains(&who)) all.push_back(topic);
+    return all;
 }
 
 bool control::subscribed(std::string_view topic) const {
@@ -162,9 +180,7 @@ void control::add_session_methods() {
                      for (const auto& t : topics)
                          if (!t.is_string() || std::ranges::find(known, t) == known.end())
                              p.wrong("topics", "an array of any of uart, log, state");
-                     for (auto& [topic, callers] : subscribers_) callers.erase(&from);
-                     for (const auto& t : topics)
-                         subscribers_[t.template get<std::string>()].insert(&from);
+                     subscribe(from, topics);
                      return json{{"topics", topics}};
                  });
     methods_.add("quit", "", "Ends the platform.", [this](const auto& p, auto& from) {
@@ -254,7 +270,8 @@ void control::wait(const parameters& p, caller& from, const rpc::answer& done, b
                          [this, &from, done, id, then_pause](const stop_reason& reason) {
                              if (const auto waits = waits_.find(&from); waits != waits_.end())
                                  waits->second.erase(*id);
-                             if (then_pause) loop_.pause(reason.text);
+                             if (then_pause && reason.what != stop_reason::kind::restored)
+                                 loop_.pause(reason.text);
                              done(ended(reason));
                          });
     waits.insert(*id);

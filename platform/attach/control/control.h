@@ -49,10 +49,16 @@ public:
 
     /// A call from inside the process, between two slices. Throws rpc::error. Methods that wait
     /// (run and wait with a condition) are refused: drive the run_loop instead.
-    rpc::json call(std::string_view method, const rpc::json& params = rpc::json::object());
+    rpc::json call(std::string_view method, const rpc::json& params = rpc::json::object(),
+                   std::string_view who = "the platform itself");
 
     /// Has to be told when a caller goes: its waits and subscriptions end.
     void forget(rpc::caller& gone);
+    /// Ends the waits of all callers with this reason.
+    void end_waits(const stop_reason& why);
+    void subscribe(rpc::caller& who, const rpc::json& topics);
+    /// What it subscribed to.
+    rpc::json topics(rpc::caller& who) const;
     /// Sends to every caller that subscribed to `topic`.
     void publish(std::string_view topic, const rpc::json& params);
     /// Whether anybody would be told: what costs something to say is said only then.

@@ -4,13 +4,11 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <array>
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/write.hpp>
-#include <deque>
 #include <fstream>
 #include <utility>
+
+#include "platform/attach/listen/connection.h"
 
 namespace trn {
 
@@ -31,12 +29,11 @@ bool equal_secret(std::string_view a, std::string_view b) {
 }  // namespace
 
 /// One client. Lives as long as an operation on its socket or an answer to it is pending.
-class control_server::session final : public rpc::caller,
-                                      public std::enable_shared_from_this<session> {
+class control_server::session final : public rpc::caller, public connection {
 public:
     session(listener::stream socket, control& methods, std::optional<std::string> token,
             std::shared_ptr<std::size_t> clients)
-        : socket_(std::move(socket)),
+        : connection(std::move(socket), largest_backlog),
           methods_(methods),
           token_(std::move(token)),
           clients_(std::move(clients)) {
@@ -47,43 +44,56 @@ public:
     }
     ~session() override { close(); }
 
-    void start() { read(); }
+    void notify(std::string_view method, const rpc::json& params) override {
+        send_line(rpc::notification(method, params));
+    }
 
-    void close() {
-        if (closed_) return;
-        closed_ = true;
-        error_code ignored;
-        socket_.close(ignored);
+    rpc::json hand_over() {
+        return {{"who", who},
+                {"greeted", greeted},
+                {"token", token_ ? rpc::json(*token_) : rpc::json()},
+                {"input", input_},
+                {"overlong", overlong_},
+                {"closing", closing_},
+                {"unsent", unsent()},
+                {"topics", methods_.topics(*this)}};
+    }
+    void take_over(const rpc::json& state) {
+        who = state["who"];
+        greeted = state["greeted"];
+        input_ = state["input"];
+        overlong_ = state["overlong"];
+        methods_.subscribe(*this, state["topics"]);
+        send(state["unsent"].get_ref<const std::string&>());
+        if (state["closing"]) return end();
+        post([this] { serve_line(); });  // when all others have been taken over too
+    }
+
+private:
+    void received(std::string_view bytes) override {
+        input_ += bytes;
+        serve_line();
+    }
+    void closed() override {
         methods_.forget(*this);
         methods_.loop().detach(attachment);
         --*clients_;
     }
-
-    void notify(std::string_view method, const rpc::json& params) override {
-        send(rpc::notification(method, params));
-    }
-
-private:
-    void read() {
-        if (closed_) return;
-        socket_.async_read_some(asio::buffer(chunk_),
-                                [self = shared_from_this()](error_code e, std::size_t n) {
-                                    if (e) return self->close();
-                                    self->input_.append(self->chunk_.data(), n);
-                                    self->serve_line();
-                                });
+    /// After the last answer.
+    void end() {
+        closing_ = true;
+        close_when_sent();
     }
 
     // One request per handler, so that a client with many of them shares the loop with simulated
     // time.
     void serve_line() {
-        if (closed_) return;
         const auto end = input_.find('\n', searched_);
         if (end == std::string::npos) {
             searched_ = input_.size();
             if (input_.size() > largest_message) {
                 if (!overlong_)
-                    send(rpc::error_response(
+                    send_line(rpc::error_response(
                         nullptr, rpc::code::invalid_request,
                         fmt::format("a message is at most {} bytes", largest_message)));
                 overlong_ = true;
@@ -98,25 +108,24 @@ private:
         input_.erase(0, end + 1);
         searched_ = 0;
         if (!std::exchange(overlong_, false)) execute(line);
-        asio::post(socket_.get_executor(), [self = shared_from_this()] { self->serve_line(); });
+        post([this] { serve_line(); });
     }
 
     void execute(std::string_view line) {
         if (line.ends_with('\r')) line.remove_suffix(1);
-        if (line.empty()) return;
+        if (line.empty() || closing_) return;
         // The first line decides whether this is a client of ours at all: a web page that posts to
         // this port is not.
-        if (!greeted && !introduces_itself(line)) return;
-        rpc::execute(
-            methods_.methods(), line, *this,
-            [self = shared_from_this()](std::string text) { self->send(std::move(text)); });
-        if (!greeted) closing_ = true;
+        if (!greeted && !introduces_itself(line)) return end();
+        const auto self = std::static_pointer_cast<session>(shared_from_this());
+        rpc::execute(methods_.methods(), line, *this,
+                     [self](const std::string& text) { self->send_line(text); });
+        if (!greeted) end();
     }
 
     bool introduces_itself(std::string_view line) {
         const auto refuse = [this](std::string_view why) {
-            closing_ = true;
-            send(rpc::error_response(nullptr, rpc::code::refused, why));
+            send_line(rpc::error_response(nullptr, rpc::code::refused, why));
             return false;
         };
         const auto request = rpc::json::parse(line, nullptr, false);
@@ -130,50 +139,42 @@ private:
         return true;
     }
 
-    void send(std::string text) {
-        if (closed_) return;
-        backlog_ += text.size() + 1;
-        output_.push_back(std::move(text) + "\n");
-        // Closed from a handler of its own: the sender may be in the middle of something.
-        if (backlog_ > largest_backlog) {
-            asio::post(socket_.get_executor(), [self = shared_from_this()] { self->close(); });
-            return;
-        }
-        if (output_.size() == 1) write();
-    }
+    void send_line(const std::string& text) { send(text + "\n"); }
 
-    void write() {
-        asio::async_write(socket_, asio::buffer(output_.front()),
-                          [self = shared_from_this()](error_code e, std::size_t) {
-                              if (e) return self->close();
-                              if (self->closed_) return;
-                              self->backlog_ -= self->output_.front().size();
-                              self->output_.pop_front();
-                              if (!self->output_.empty()) return self->write();
-                              if (self->closing_) self->close();
-                          });
-    }
-
-    listener::stream socket_;
     control& methods_;
     const std::optional<std::string> token_;
     std::shared_ptr<std::size_t> clients_;
-    std::array<char, 16384> chunk_;
     std::string input_;
     std::size_t searched_ = 0;  // of input_, without a line end
     bool overlong_ = false;     // dropping the rest of a message that was too long
-    std::deque<std::string> output_;
-    std::size_t backlog_ = 0;
-    bool closing_ = false;  // after the last answer
-    bool closed_ = false;
+    bool closing_ = false;      // after the last answer
 };
 
 control_server::control_server(control& methods) : methods_(methods) {}
 
 control_server::~control_server() {
     doors_.clear();
-    for (const auto& weak : sessions_)
+    drop_clients();
+}
+
+void control_server::drop_clients() {
+    for (const auto& weak : std::exchange(sessions_, {}))
         if (const auto alive = weak.lock()) alive->close();
+}
+
+void control_server::hand_over(handover& to) {
+    for (const auto& weak : sessions_)
+        if (const auto alive = weak.lock(); alive && alive->open())
+            to.add("control", alive->hand_over(), alive->socket());
+}
+
+void control_server::take_over(const rpc::json& state, int socket) {
+    const auto& token = state["token"];
+    const auto created = std::make_shared<session>(
+        listener::adopt(methods_.loop().io(), socket), methods_,
+        token.is_null() ? std::nullopt : std::optional(token.get<std::string>()), clients_);
+    sessions_.push_back(created);
+    created->take_over(state);
 }
 
 std::size_t control_server::clients() const {

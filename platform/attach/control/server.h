@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "platform/attach/control/control.h"
+#include "platform/attach/listen/handover.h"
 #include "platform/attach/listen/listener.h"
 
 namespace trn {
@@ -42,6 +43,11 @@ public:
     std::string listen_tcp(const tcp_options& options);
 
     std::size_t clients() const;
+
+    /// All clients, for another process; take_over() is given each of them there, with its socket.
+    void hand_over(handover& to);
+    void take_over(const rpc::json& state, int socket);
+    void drop_clients();
 
 private:
     class session;

@@ -2,6 +2,7 @@
 #include "platform/attach/listen/listener.h"
 
 #include <fmt/format.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -49,6 +50,7 @@ std::unique_ptr<listener> listener::on_unix(asio::io_context& io, const std::fil
     a.listen(backlog, e);
     if (e) fail(name, e.message());
     std::unique_ptr<listener> opened(new listener(std::move(a), std::move(to)));
+    opened->acceptor_.non_blocking(true);
     opened->address_ = name;
     opened->file_ = path;
     opened->accept();
@@ -77,6 +79,7 @@ std::unique_ptr<listener> listener::on_tcp(asio::io_context& io, const std::stri
     const auto bound = a.local_endpoint();
     std::memcpy(local.data(), bound.data(), std::min(bound.size(), local.capacity()));
     std::unique_ptr<listener> opened(new listener(std::move(a), std::move(to)));
+    opened->acceptor_.non_blocking(true);
     opened->port_ = local.port();
     opened->loopback_ = local.address().is_loopback();
     opened->address_ = fmt::format("{}:{}",
@@ -93,9 +96,19 @@ listener::~listener() {
     if (!file_.empty()) std::filesystem::remove(file_, ignored);
 }
 
+listener::stream listener::adopt(asio::io_context& io, int connected) {
+    sockaddr_storage address{};
+    socklen_t size = sizeof address;
+    getsockname(connected, reinterpret_cast<sockaddr*>(&address), &size);
+    return {io, stream_protocol(address.ss_family, 0), connected};
+}
+
+// A client is either in the socket's queue or somebody's, never in the io_context: this process may
+// be copied in between.
 void listener::accept() {
-    acceptor_.async_accept([this](error_code e, stream client) {
+    acceptor_.async_wait(acceptor_.wait_read, [this](error_code e) {
         if (e == asio::error::operation_aborted) return;  // `this` is gone
+        stream client = acceptor_.accept(e);
         if (!e) {
             error_code ignored;  // a Unix socket has no such option
             client.set_option(tcp::no_delay(true), ignored);

@@ -33,6 +33,8 @@ public:
     static std::unique_ptr<listener> on_tcp(boost::asio::io_context& io, const std::string& address,
                                             bool allow_remote, welcome to);
     ~listener();
+    /// A client that another process accepted.
+    static stream adopt(boost::asio::io_context& io, int connected);
     listener(const listener&) = delete;
     listener& operator=(const listener&) = delete;
 

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <vector>
 
@@ -18,6 +21,10 @@ struct recorder {
     int interrupts = 0;
     packet_reader reader{{[this](std::string_view b) { packets.emplace_back(b); },
                           [this] { ++interrupts; }, [this](std::string_view a) { answers += a; }}};
+
+    void feed(std::string_view bytes) {
+        while (!bytes.empty()) bytes = reader.feed(bytes);
+    }
 };
 
 TEST(GdbPacketTest, FramesWithChecksumAndEscapes) {
@@ -29,30 +36,49 @@ TEST(GdbPacketTest, ReadsBackWhatItFrames) {
     recorder r;
     std::string all;
     for (int c = 0; c < 256; ++c) all += static_cast<char>(c);
-    for (const char c : frame(all)) r.reader.feed(std::string_view(&c, 1));  // byte by byte
+    for (const char c : frame(all)) r.feed(std::string_view(&c, 1));  // byte by byte
     EXPECT_EQ(r.packets, std::vector{all});
     EXPECT_EQ(r.answers, "+");
 }
 
 TEST(GdbPacketTest, AWrongChecksumIsRefusedAndTheNextPacketRead) {
     recorder r;
-    r.reader.feed("$g#00$g#zz$g#67");
+    r.feed("$g#00$g#zz$g#67");
     EXPECT_EQ(r.packets, std::vector{"g"s});
     EXPECT_EQ(r.answers, "--+");
 }
 
 TEST(GdbPacketTest, InterruptsCountBetweenPacketsOnly) {
     recorder r;
-    r.reader.feed("\x03+$X0,1:\x03#");
+    r.feed("\x03+$X0,1:\x03#");
     EXPECT_EQ(r.interrupts, 1);
 }
 
 TEST(GdbPacketTest, AnEndlessPacketIsDroppedAndCostsBoundedMemory) {
     recorder r;
-    r.reader.feed("$");
-    for (int i = 0; i < 100; ++i) r.reader.feed(std::string(trn::gdb::largest_packet, 'a'));
-    r.reader.feed("#00" + frame("?"));
+    r.feed("$");
+    for (int i = 0; i < 100; ++i) r.feed(std::string(trn::gdb::largest_packet, 'a'));
+    r.feed("#00" + frame("?"));
     EXPECT_EQ(r.packets, std::vector{"?"s});
+}
+
+TEST(GdbPacketTest, StopsBehindEachPieceAndAnotherReaderGoesOnFromAnywhere) {
+    recorder one;
+    EXPECT_EQ(one.reader.feed("+$g#67\x03$m0,4#"), "\x03$m0,4#");
+    EXPECT_EQ(one.reader.feed("\x03$m0,4#"), "$m0,4#");
+    one.reader.without_acknowledgement();
+    const auto all = frame("a}b$c") + frame("?");
+    for (std::size_t cut = 0; cut < all.size(); ++cut) {
+        recorder first, second;
+        first.reader.without_acknowledgement();
+        first.feed(std::string_view(all).substr(0, cut));
+        second.reader.take_over(
+            nlohmann::json::from_cbor(nlohmann::json::to_cbor(first.reader.hand_over())));
+        second.feed(std::string_view(all).substr(cut));
+        std::ranges::copy(second.packets, std::back_inserter(first.packets));
+        EXPECT_EQ(first.packets, (std::vector{"a}b$c"s, "?"s})) << cut;
+        EXPECT_EQ(second.answers, "") << cut;
+    }
 }
 
 TEST(GdbPacketTest, SurvivesNoise) {
@@ -60,9 +86,9 @@ TEST(GdbPacketTest, SurvivesNoise) {
     std::mt19937_64 random(1);
     for (int i = 0; i < 10'000; ++i) {
         const char c = "$#}*+-\x03 abq"[random() % 11];
-        r.reader.feed(std::string_view(&c, 1));
+        r.feed(std::string_view(&c, 1));
     }
-    r.reader.feed("#00#00" + frame("?"));
+    r.feed("#00#00" + frame("?"));
     ASSERT_FALSE(r.packets.empty());
     EXPECT_EQ(r.packets.back(), "?");
 }

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace trn {
+
+/// The clients of all doors, on their way to another process that goes on with them
+/// (doc/decisions/0014): each with its socket, and with what its session has to know there.
+struct handover {
+    nlohmann::json clients = nlohmann::json::array();
+    std::vector<int> sockets = {};
+
+    void add(std::string_view door, nlohmann::json state, int socket) {
+        clients.push_back({{"door", door}, {"state", std::move(state)}});
+        sockets.push_back(socket);
+    }
+};
+
+}  // namespace trn

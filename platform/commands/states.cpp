@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/commands/states.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <boost/asio/io_context.hpp>
+#include <csignal>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "platform/kernel/time_text.h"
+#include "platform/kernel/trace.h"
+#include "platform/misuse/misuse.h"
+#include "platform/tlm/backing_store.h"
+
+namespace trn {
+
+using boost::asio::execution_context;
+using rpc::code;
+using rpc::json;
+
+namespace {
+
+/// A debugger's monitor makes a number of "1".
+std::string name_of(const rpc::parameters& p) {
+    constexpr std::size_t longest = 64;
+    p.only({"name"});
+    const auto& given = p.value("name");
+    const auto name = given.is_number_unsigned() ? given.dump() : p.text("name");
+    if (name.empty() || name.size() > longest)
+        p.wrong("name", fmt::format("1 to {} characters", longest));
+    return name;
+}
+
+}  // namespace
+
+states::states(control& methods, doors& clients, config cfg)
+    : methods_(methods),
+      clients_(clients),
+      cfg_(std::move(cfg)),
+      kept_(
+          {.before = [&] { methods.loop().io().notify_fork(execution_context::fork_prepare); },
+           .in_original = [&] { methods.loop().io().notify_fork(execution_context::fork_parent); },
+           .in_copy = [&] { methods.loop().io().notify_fork(execution_context::fork_child); },
+           .waits = [&] { clients.drop_clients(); }}) {
+    auto& table = methods_.methods();
+    table.add("snapshot", "name",
+              "Keeps the present state of the platform in memory, instead of an older one of that "
+              "name.",
+              [this](const auto& p, auto&) { return keep(p); });
+    table.add("restore", "name",
+              "Goes back to a state that was kept; the platform is paused there. Waits of all "
+              "clients end.",
+              [this](const auto& p, auto& from) { return restore(p, from); });
+    table.add("snapshots", "", "Lists the states that were kept.", [this](const auto& p, auto&) {
+        p.only({});
+        return list();
+    });
+}
+
+void states::ends() {
+    if (kept_.all().empty()) return;
+    sigset_t requests;
+    sigemptyset(&requests);
+    for (const int one : {SIGINT, SIGTERM}) sigaddset(&requests, one);
+    sigprocmask(SIG_BLOCK, &requests, nullptr);
+}
+
+void states::check_possible() const {
+    const auto refuse = [](const std::string& why) { throw rpc::error(code::failed, why); };
+    if (!cfg_.never.empty()) refuse(cfg_.never);
+    if (const auto hosts = clients_.attached(); !hosts.empty())
+        refuse(fmt::format(
+            "a host is attached to {}: its driver and its memory cannot go back; let it go first",
+            fmt::join(hosts, ", ")));
+    if (backing_store::any_shared())
+        refuse("memory that other processes can map does not go back: run without shared_hbm=true");
+}
+
+json states::keep(const rpc::parameters& p) {
+    const auto name = name_of(p);
+    check_possible();
+    trace::flush();
+    if (cfg_.flush) cfg_.flush();
+    const json about = {{"name", name},
+                        {"time_ps", sc_core::sc_time_stamp().value()},
+                        {"time", to_text(sc_core::sc_time_stamp())}};
+    try {
+        if (auto carried = kept_.keep(name, about)) go_on(name, std::move(*carried));
+    } catch (const std::system_error& e) {
+        throw rpc::error(code::failed, fmt::format("no snapshot: {}", e.what()));
+    } catch (const std::runtime_error& e) {
+        throw rpc::error(code::failed, e.what());
+    }
+    return about;
+}
+
+json states::list() const {
+    json all = json::array();
+    for (const auto& [name, one] : kept_.all()) all.push_back(one.about);
+    return all;
+}
+
+json states::restore(const rpc::parameters& p, const rpc::caller& from) {
+    const auto name = name_of(p);
+    if (!kept_.has(name)) {
+        std::vector<std::string> known;
+        for (const auto& [one, about] : kept_.all()) known.push_back(one);
+        throw rpc::error(code::not_found,
+                         known.empty()
+                             ? fmt::format("there is no snapshot '{}', nor any other", name)
+                             : fmt::format("there is no snapshot '{}'  (known: {})", name,
+                                           fmt::join(known, ", ")));
+    }
+    check_possible();
+    if (misuse::failed())
+        throw rpc::error(code::failed,
+                         "a misuse rule whose policy is 'fail' was broken, and going back would "
+                         "forget it; 'misuse' with clear: true does");
+    // The answer is on its way before this process is left: who goes on sends what it had not sent.
+    methods_.loop().at_rest([this, name, by = from.who] { leave(name, by); });
+    return kept_.all().at(name).about;
+}
+
+void states::leave(const std::string& name, const std::string& by) {
+    methods_.end_waits({stop_reason::kind::restored, fmt::format("{} restored '{}'", by, name)});
+    auto clients = clients_.hand_over();
+    trace::flush();
+    if (cfg_.flush) cfg_.flush();
+    kept_.restore(
+        name,
+        {.what = {{"by", by}, {"digest", trace::digest()}, {"clients", std::move(clients.clients)}},
+         .descriptors = std::move(clients.sockets)});
+}
+
+// Behind the call that took the snapshot, whose client has been let go.
+void states::go_on(const std::string& name, snapshots::baggage carried) {
+    auto& loop = methods_.loop();
+    if (trace::on())
+        trace::event("platform", "restored",
+                     {{"snapshot", name}, trace::hex("after", carried.what["digest"])});
+    loop.resume();  // so that all who come hear of the pause
+    clients_.take_over({std::move(carried.what["clients"]), std::move(carried.descriptors)});
+    loop.pause(fmt::format("{} restored '{}'", carried.what["by"].get<std::string>(), name));
+}
+
+}  // namespace trn

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""States of a running platform by name: `snapshot`, `restore`, `snapshots` on the control socket."""
+import json
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+
+import trnvp_control
+from running_platform import PATIENCE, platform
+
+SPACE = "hbm0.in"
+
+
+def processes(group):
+    """Processes of a process group, but those that only wait to be asked how they ended."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+                fields = f.read().rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(fields[2]) == group and fields[0] != "Z":
+            found.append(int(pid))
+    return found
+
+
+def wait_until(condition):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+class SnapshotsTest(unittest.TestCase):
+    def test_memory_time_and_run_state_go_back_for_every_client(self):
+        with platform("--paused") as running, running.connect() as p, running.connect() as other:
+            p.run(condition="ready")
+            p.poke(SPACE, 0x1000, b"before")
+            taken = p.snapshot(name="booted")
+            self.assertEqual(taken["time_ps"], p.status()["time_ps"])
+            self.assertEqual(p.snapshots(), [taken])
+            other.subscribe("state")
+            for round in range(3):
+                p.poke(SPACE, 0x1000, b"after!")
+                p.run(**{"for": "300 us"})
+                self.assertEqual(other.peek(SPACE, 0x1000, 6), b"after!")
+                list(other.events())
+                self.assertEqual(p.restore(name="booted"), taken)
+                state = p.status()
+                self.assertEqual(state["time_ps"], taken["time_ps"])
+                self.assertTrue(state["paused"])
+                self.assertEqual(state["why"], "trnvp_control.py restored 'booted'")
+                self.assertEqual(state["attached"], 2)
+                self.assertEqual(other.peek(SPACE, 0x1000, 6), b"before")
+                told = [e for topic, e in other.events(timeout=1) if topic == "state"]
+                self.assertEqual([e["time_ps"] for e in told], [taken["time_ps"]], round)
+            # A younger state is reached from an older one.
+            p.run(**{"for": "1 ms"})
+            p.snapshot(name="later")
+            p.restore(name="booted")
+            p.restore(name="later")
+            self.assertEqual(p.status()["time_ps"], taken["time_ps"] + 10**9)
+            self.assertEqual([s["name"] for s in p.snapshots()], ["booted", "later"])
+            p.quit()
+            self.assertEqual(running.wait(), 0)
+            self.assertFalse(os.path.exists(os.path.join(running.folder, "control.sock")))
+
+    def test_waits_end_and_requests_that_came_early_are_answered_by_the_state_that_goes_on(self):
+        with platform("--paused") as running, running.connect() as p, running.connect() as waiter:
+            p.run(condition="ready")
+            start = p.snapshot(name="a")["time_ps"]
+            p.poke(SPACE, 0, b"x")
+            waiter._send(b'{"jsonrpc":"2.0","id":77,"method":"wait","params":{"for":"1000 s"}}\n{"jsonrpc":"2.0",')
+            self.assertFalse(p.status()["time_ps"] - start)
+            # All at once, and a large answer first, which no socket takes whole.
+            requests = [("peek", {"space": SPACE, "address": 0, "size": 1 << 20}), ("restore", {"name": "a"}),
+                        ("peek", {"space": SPACE, "address": 0, "size": 1}), ("restore", {"name": "b"}), ("status", {})]
+            p._send(b"".join(json.dumps({"jsonrpc": "2.0", "id": 100 + n, "method": m, "params": q}).encode() + b"\n"
+                             for n, (m, q) in enumerate(requests)))
+            time.sleep(0.3)
+            answers = [p._receive(time.monotonic() + PATIENCE) for _ in requests]
+            self.assertEqual([a["id"] for a in answers], [100, 101, 102, 103, 104])
+            self.assertEqual(answers[0]["result"]["data"], "78" + "00" * ((1 << 20) - 1))
+            self.assertEqual(answers[1]["result"]["time_ps"], start)
+            self.assertEqual(answers[2]["result"]["data"], "00")
+            self.assertEqual(answers[3]["error"]["message"], "there is no snapshot 'b'  (known: a)")
+            self.assertEqual(answers[4]["result"]["time_ps"], start)
+            ended = waiter._receive(time.monotonic() + PATIENCE)
+            self.assertEqual((ended["id"], ended["result"]["reason"], ended["result"]["text"]),
+                             (77, "restored", "trnvp_control.py restored 'a'"))
+            waiter._send(b'"id":78,"method":"status"}\n')
+            self.assertEqual(waiter._receive(time.monotonic() + PATIENCE)["id"], 78)
+
+    def test_what_follows_is_what_followed_the_first_time_byte_for_byte(self):
+        with tempfile.TemporaryDirectory(prefix="trnvp_") as folder:
+            trace = os.path.join(folder, "trace")
+            with platform("--paused", "--trace", trace, board="trn3-chip") as running, running.connect() as p:
+                p.run(until="1 ms")
+                p.snapshot(name="early")
+                for _ in range(2):
+                    p.run(condition="ready")
+                    p.run(**{"for": "1 ms"})
+                    counters = p.statistics()
+                    p.restore(name="early")
+                p.run(condition="ready")
+                p.run(**{"for": "1 ms"})
+                self.assertEqual(p.statistics(), counters)
+                p.quit()
+                self.assertEqual(running.wait(), 0)
+            with open(trace, encoding="utf-8") as f:
+                parts, first = [[]], f.read().splitlines()
+            for line in first:
+                parts.append([]) if " restored " in line else parts[-1].append(line)
+            self.assertEqual(len(parts), 3)
+            kept = next(n for n, line in enumerate(parts[0]) if line.split()[0].isdigit() and int(line.split()[0]) > 10**9)
+            self.assertGreater(len(parts[1]), 5)
+            self.assertEqual(parts[0][kept:], parts[1])
+            self.assertEqual(parts[1], parts[2])
+
+    def test_console_clients_stay_and_hear_what_is_printed_again(self):
+        uart = "mgmt.uart"
+        with platform("--uart", "socket", "--paused") as running, running.connect() as p:
+            p.snapshot(name="reset")
+            with socket.socket(socket.AF_UNIX) as console:
+                console.settimeout(PATIENCE)
+                console.connect(os.path.join(running.folder, uart + ".uart"))
+                seen = []
+                for _ in range(2):
+                    p.run(condition="ready")
+                    printed = p.console(module=uart)["text"]
+                    text = b""
+                    while len(text) < len(printed):
+                        text += console.recv(4096)
+                    seen.append(text.decode())
+                    self.assertEqual(seen[-1], printed)
+                    p.restore(name="reset")
+                    self.assertEqual(p.console(module=uart)["printed"], 0)
+                self.assertEqual(seen[0], seen[1])
+                self.assertIn("boot ROM", seen[0])
+
+    def test_what_cannot_go_back_is_refused_in_a_sentence(self):
+        with platform("--paused", board="trn3-chip") as running, running.connect() as p:
+            self.refused(p, "there is no snapshot 'a', nor any other", p.restore, name="a")
+            self.refused(p, "must be 1 to 64 characters", p.snapshot, name="")
+            self.refused(p, "must be 1 to 64 characters", p.snapshot, name="x" * 65)
+            self.refused(p, "has no parameter 'nam'", p.snapshot, nam="x")
+            p.snapshot(name="a")
+            with socket.socket(socket.AF_UNIX) as host:
+                host.connect(os.path.join(running.folder, "chip0.sock"))
+                self.assertTrue(wait_until(lambda: p.status()["attached"] == 2))
+                for call in (p.snapshot, p.restore):
+                    self.refused(p, "a host is attached to chip0: its driver and its memory cannot go back", call, name="a")
+            self.assertTrue(wait_until(lambda: p.status()["attached"] == 1))
+            p.restore(name="a")
+            p.misuse(policy="fail")
+            with self.assertRaises(trnvp_control.ControlError):
+                p.bus_read(space="chip0.management.uart.in", address=0xFF0)  # nothing is there
+            self.refused(p, "a misuse rule whose policy is 'fail' was broken", p.restore, name="a")
+            p.misuse(clear=True)
+            p.restore(name="a")
+        with platform("--paused", "--set", "shared_hbm=true", board="trn3-chip") as running, running.connect() as p:
+            self.refused(p, "memory that other processes can map does not go back", p.snapshot, name="a")
+        with tempfile.TemporaryDirectory(prefix="trnvp_") as folder:
+            with platform("--paused", "--record", os.path.join(folder, "r"), board="trn3-chip") as running, \
+                    running.connect() as p:
+                self.refused(p, "this session is recorded (--record)", p.snapshot, name="a")
+
+    def refused(self, p, text, call, **parameters):
+        with self.assertRaises(trnvp_control.ControlError) as wrong:
+            call(**parameters)
+        self.assertIn(text, str(wrong.exception))
+        self.assertIn("time_ps", p.status())
+
+    def test_a_client_that_is_let_go_hears_of_it_though_a_snapshot_knew_it(self):
+        with platform("--paused") as running, running.connect() as p:
+            p.snapshot(name="a")
+            with socket.socket(socket.AF_UNIX) as rude:
+                rude.settimeout(PATIENCE)
+                rude.connect(os.path.join(running.folder, "control.sock"))
+                self.assertTrue(wait_until(lambda: p.status()["attached"] == 2))
+                p.snapshot(name="b")
+                rude.sendall(b"GET / HTTP/1.1\n")
+                text = b""
+                while piece := rude.recv(4096):
+                    text += piece
+                self.assertIn(b"say hello first", text)
+
+    def test_one_end_ends_all_its_processes_and_leaves_nothing_behind(self):
+        for ends in ("quit", "terminate", "interrupt", "kill the first", "kill the acting"):
+            with self.subTest(ends), tempfile.TemporaryDirectory(prefix="trnvp_") as folder:
+                command = [os.environ["TRNVP"], "run", "trn3-chip", "--listen", folder, "--paused", "--gdb", folder + "/gdb"]
+                process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                           start_new_session=True)
+                try:
+                    self.assertTrue(wait_until(lambda: os.path.exists(folder + "/gdb")))
+                    with trnvp_control.connect(folder) as p:
+                        for name in ("a", "b", "c"):
+                            p.snapshot(name=name)
+                        p.restore(name="b")
+                        p.snapshot(name="a")
+                        p.restore(name="c")
+                        group = processes(process.pid)
+                        self.assertGreater(len(group), 3)
+                        if ends == "quit":
+                            p.quit()
+                        elif ends == "terminate":
+                            process.terminate()
+                        elif ends == "interrupt":
+                            os.killpg(process.pid, signal.SIGINT)
+                        else:
+                            os.kill(process.pid if ends == "kill the first" else max(group), signal.SIGKILL)
+                    status = process.wait(PATIENCE)
+                    self.assertEqual(status, -9 if "kill" in ends else 0)
+                    self.assertTrue(wait_until(lambda: not processes(process.pid)), processes(process.pid))
+                    if "kill" not in ends:
+                        self.assertEqual(os.listdir(folder), [])
+                finally:
+                    process.kill()
+                    process.wait()
+
+    def test_trnctl_takes_lists_and_restores_them(self):
+        with platform("--paused", board="trn3-chip") as running, running.connect() as p:
+            p.run(until="2 ms")
+            self.assertEqual(self.ctl(running, "snapshot", "two ms"), (0, "two ms               2 ms\n"))
+            p.run(until="3 ms")
+            self.assertEqual(self.ctl(running, "snapshots"), (0, "two ms               2 ms\n"))
+            self.assertEqual(self.ctl(running, "restore", "two ms")[0], 0)
+            self.assertEqual(p.status()["time_ps"], 2 * 10**9)
+            self.assertEqual(self.ctl(running, "restore", "x"),
+                             (1, "trnctl: there is no snapshot 'x'  (known: two ms)\n"))
+
+    def ctl(self, running, *words):
+        done = subprocess.run([os.environ["TRNCTL"], "--connect", running.folder, *words], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=PATIENCE, check=False)
+        return done.returncode, done.stdout
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
