@@ -218,6 +218,9 @@ struct content {
 };
 
 content read_content(const reader& r) {
+    if (r.has("value") && r.has("pattern"))
+        r.node().report_at(r.node().key_place("value"), mistake::unused_key,
+                           "'value' and 'pattern' both say what is in memory; one of them does");
     if (r.has("value")) {
         const auto value = static_cast<std::uint8_t>(r.number("value", 255));
         return {fmt::format("{:#04x}", value), [value](const world&, std::size_t size) {

@@ -84,6 +84,15 @@ TEST_F(ScenarioFile, NamesThePlaceOfEveryMistake) {
                                         "14:28:E26", "15:5:E9"));
 }
 
+TEST_F(ScenarioFile, SaysOnceWhatIsInMemory) {
+    read(head() +
+         "steps:\n"
+         "  - fill: {at: hbm0, size: 4 B, pattern: x}\n"
+         "  - fill: {at: hbm0, size: 4 B, pattern: x, value: 1}\n"  // 5: a pattern already
+         "  - verify: {at: hbm0, size: 4 B, value: 1, pattern: x}\n");
+    EXPECT_THAT(mistakes(), ElementsAre("5:45:E13", "6:35:E13"));
+}
+
 TEST_F(ScenarioFile, RestoresOnlyWhatItTookBefore) {
     read(head() +
          "steps:\n"
