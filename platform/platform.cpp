@@ -53,6 +53,16 @@ std::string container_of(std::string_view path) {
     return std::string(path.substr(0, dot == path.npos ? 0 : dot));
 }
 
+/// The parts of a board that are chips: they come from the folder of that name.
+std::vector<std::string> chips_of(const plan& board) {
+    std::vector<std::string> all;
+    for (const auto& m : board.modules)
+        if (m.type.starts_with("chips/") &&
+            (all.empty() || !m.path.starts_with(all.back() + ".")))  // of which it is a part
+            all.push_back(m.path);
+    return all;
+}
+
 }  // namespace
 
 std::set<std::string> images_of(const plan& board) {
@@ -73,6 +83,12 @@ platform::platform(const kind_list& kinds, const platform_options& options) : lo
             user_mistake(mistake::unreadable_file, options.trace,
                          fmt::format("cannot write the trace: {}", e.code().message()));
         }
+    if (trace::on()) {
+        const auto programs = programs_of(system_->board());
+        functions_ = std::make_unique<function_names>(
+            std::vector<fs::path>(programs.begin(), programs.end()));
+    }
+    trace::set_processes(chips_of(system_->board()));
     methods_ =
         std::make_unique<control>(loop_, identity{TRNVP_VERSION, system_->board().name, digest_});
     loop_.elaborate();

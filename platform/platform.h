@@ -11,6 +11,7 @@
 #include "platform/attach/control/control.h"
 #include "platform/attach/function_port.h"
 #include "platform/kernel/run_loop.h"
+#include "platform/loader/function_names.h"
 #include "platform/loader/source_lines.h"
 #include "platform/log.h"
 #include "platform/netlist/system.h"
@@ -89,7 +90,8 @@ private:
     run_loop loop_;
     std::unique_ptr<control> methods_;
     std::shared_ptr<log::sink> earlier_sink_;
-    std::unique_ptr<source_lines> sources_;  // when the first mistake of a hart is reported
+    std::unique_ptr<source_lines> sources_;      // when the first mistake of a hart is reported
+    std::unique_ptr<function_names> functions_;  // while there is a trace
 };
 
 }  // namespace trn

@@ -55,6 +55,8 @@ private:
         unsigned toward = 0;  // die
         sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t address,
                                  std::uint64_t bytes, const sc_core::sc_time& at) override;
+        void crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_core::sc_time& at,
+                     const sc_core::sc_time& until) override;
     };
 
     void b_transport(int from, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);

@@ -95,6 +95,8 @@ private:
     bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
     sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t address, std::uint64_t bytes,
                              const sc_core::sc_time& at) override;
+    void crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_core::sc_time& at,
+                 const sc_core::sc_time& until) override;
 
     bool passes_ecc(const tlm::tlm_generic_payload& payload);
     void count_error(fault_kind kind, std::uint64_t offset);

@@ -22,7 +22,10 @@ misc_ram::misc_ram(sc_core::sc_module_name name, const config& cfg)
 
 void misc_ram::define_registers() {
     regs_.on_write(reg::trigger, [this](register_access& a) {
-        if (trace::on()) trace::event(this->name(), "trigger", {{"value", a.value}}, a.delay);
+        // Now, not when the access is over: the line has no time of its own.
+        const trace::on_behalf_of it(a.value != 0 ? trace::current_or_new_operation()
+                                                  : trace::current_operation());
+        if (trace::on()) trace::event(this->name(), "trigger", {{"value", a.value}});
         note_trigger(a.value);
         doorbell.set(a.value != 0);
     });

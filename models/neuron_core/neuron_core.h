@@ -65,7 +65,7 @@ private:
     semaphores semaphores_;
     register_bank pe_counters_;
     bandwidth_resource memories_;
-    bandwidth_crossing port_{memories_};
+    bandwidth_crossing port_{*this, memories_};
 };
 
 }  // namespace trn

@@ -93,10 +93,16 @@ private:
     /// Counts what others send through this chip, also when they copy by pointer.
     struct transit_count final : crossing {
         std::uint64_t bytes = 0;
+        const sc_core::sc_object& owner;
+        explicit transit_count(const sc_core::sc_object& of) : owner(of) {}
         sc_core::sc_time reserve(tlm::tlm_command, std::uint64_t, std::uint64_t length,
                                  const sc_core::sc_time& at) override {
             bytes += length;
             return at;
+        }
+        void crossed(tlm::tlm_command, std::uint64_t length, const sc_core::sc_time& at,
+                     const sc_core::sc_time&) override {
+            tell(owner.name(), "transit", length, at, at, sc_core::SC_ZERO_TIME);
         }
     };
     /// A configuration access whose answer has not arrived.
@@ -155,7 +161,7 @@ private:
     const config cfg_;
     register_bank regs_, identity_;
     std::array<std::uint16_t, ports + 1> granted_{};  // by where to: the sources given pointers
-    transit_count transit_;
+    transit_count transit_{*this};
     std::array<std::optional<pending>, ports> pending_;
     sc_core::sc_event answered_;
     enum class behaviour : std::uint8_t { good, mute, garbage } behaviour_ = behaviour::good;

@@ -60,13 +60,14 @@ bool notification_queue::post(unsigned slot, const notification& entry, unsigned
         return true;
     }
     const auto now_ns = sc_core::sc_time_stamp().value() / 1000;
-    waiting_.push_back({instance, slot, entry, now_ns});
+    waiting_.push_back({instance, slot, entry, now_ns, trace::current_operation()});
     return true;
 }
 
 sc_core::sc_event* notification_queue::deliver(memory_port& memory) {
     while (!waiting_.empty()) {
         const undelivered u = waiting_.front();
+        const trace::on_behalf_of it(u.of);
         const std::uint64_t head = regs_.get(reg::slot_head, u.slot, u.instance);
         const std::uint64_t base = regs_.get(reg::slot_base_lo, u.slot, u.instance) |
                                    regs_.get(reg::slot_base_hi, u.slot, u.instance) << 32;
@@ -82,6 +83,11 @@ sc_core::sc_event* notification_queue::deliver(memory_port& memory) {
                           words.data(), entry_bytes, later_, delay);
         delivering_ = false;
         if (result == memory_port::outcome::deferred) return later_.ready;
+        if (trace::on() && result == memory_port::outcome::done)
+            trace::event(owner_.name(), "notification",
+                         {{"slot", u.slot},
+                          {"source", u.entry.source},
+                          trace::hex("payload", u.entry.payload)});
         // The write may have gone to this very slot's registers.
         if (waiting_.empty()) break;
         waiting_.pop_front();

@@ -8,6 +8,7 @@
 #include <tlm>
 #include <utility>
 
+#include "platform/kernel/trace.h"
 #include "platform/registers/register_bank.h"
 #include "platform/tlm/memory_port.h"
 
@@ -60,6 +61,7 @@ private:
         unsigned instance, slot;
         notification entry;
         std::uint64_t time_ns;
+        trace::operation of;
     };
 
     void restart(register_access& a);

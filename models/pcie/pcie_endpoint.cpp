@@ -36,9 +36,17 @@ std::span<std::uint8_t> bytes_of(tlm::tlm_generic_payload& payload) {
 
 }  // namespace
 
-pcie_endpoint::dma_link::dma_link(std::uint64_t bytes_per_second)
-    : directions{bandwidth_resource({bytes_per_second, sc_core::SC_ZERO_TIME}),
+pcie_endpoint::dma_link::dma_link(const sc_core::sc_object& of, std::uint64_t bytes_per_second)
+    : owner(of),
+      directions{bandwidth_resource({bytes_per_second, sc_core::SC_ZERO_TIME}),
                  bandwidth_resource({bytes_per_second, sc_core::SC_ZERO_TIME})} {}
+
+void pcie_endpoint::dma_link::crossed(tlm::tlm_command command, std::uint64_t bytes,
+                                      const sc_time& at, const sc_time& until) {
+    const bool write = command == tlm::TLM_WRITE_COMMAND;
+    tell(fmt::format("{}.{}", owner.name(), write ? "to_host" : "from_host"),
+         write ? "write" : "read", bytes, at, until, directions[write].occupancy(bytes));
+}
 
 pcie_endpoint::pcie_endpoint(sc_core::sc_module_name name, const config& cfg)
     : sc_module(name),
@@ -51,7 +59,7 @@ pcie_endpoint::pcie_endpoint(sc_core::sc_module_name name, const config& cfg)
                [this](std::uint64_t address, std::uint32_t data) {
                    return send_message(address, data);
                }),
-      lanes_(pcie::payload_bytes_per_second(cfg.link_generation, cfg.link_width)),
+      lanes_(*this, pcie::payload_bytes_per_second(cfg.link_generation, cfg.link_width)),
       peers_(lanes_) {
     dma.register_b_transport(this, &pcie_endpoint::b_transport_dma);
     dma.register_transport_dbg(this, &pcie_endpoint::transport_dbg_dma);
@@ -407,10 +415,13 @@ void pcie_endpoint::b_transport_dma(payload& request, sc_time& delay) {
         request.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
         return;
     }
-    if (request.is_response_ok())  // not while the host still owes its answer
-        delay = std::max(delay, lanes_.reserve(request.get_command(), request.get_address(),
-                                               request.get_data_length(), start) -
-                                    sc_core::sc_time_stamp());
+    if (request.is_response_ok()) {  // not while the host still owes its answer
+        const auto through = lanes_.reserve(request.get_command(), request.get_address(),
+                                            request.get_data_length(), start);
+        if (trace::on())
+            lanes_.crossed(request.get_command(), request.get_data_length(), start, through);
+        delay = std::max(delay, through - sc_core::sc_time_stamp());
+    }
     if (request.get_response_status() == tlm::TLM_ADDRESS_ERROR_RESPONSE) {
         misuse::report(misuse::dma_outside_host_memory, *this, where(request));
         space_.set(PCI_STATUS, static_cast<std::uint16_t>(space_.get<std::uint16_t>(PCI_STATUS) |
@@ -494,6 +505,7 @@ bool pcie_endpoint::send_message(std::uint64_t address, std::uint32_t data) {
     const framed header(message, id_);
     sc_time delay = sc_core::SC_ZERO_TIME;
     link.send(message, delay);
+    if (trace::on()) trace::event(name(), "interrupt", {trace::hex("data", data)});
     ++counters_.interrupts;
     return true;
 }

@@ -98,13 +98,16 @@ private:
 
     /// What the chip's DMA occupies: a write the way to the host, a read the way back.
     struct dma_link final : crossing {
+        const sc_core::sc_object& owner;
         std::array<bandwidth_resource, 2> directions;
-        explicit dma_link(std::uint64_t bytes_per_second);
+        dma_link(const sc_core::sc_object& of, std::uint64_t bytes_per_second);
         sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t address,
                                  std::uint64_t bytes, const sc_core::sc_time& at) override {
             (void)address;
             return directions[command == tlm::TLM_WRITE_COMMAND].reserve(bytes, at);
         }
+        void crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_core::sc_time& at,
+                     const sc_core::sc_time& until) override;
     };
 
     /// The same link for requests of other devices: a write comes to the chip, a read goes back.

@@ -249,6 +249,17 @@ void pcie_link::way::held_until(tlm::tlm_command command, const sc_time& taken) 
         .held_until(taken, data.wire.settings().bytes_per_second);
 }
 
+/// The direction of the data: a read's requests are few.
+void pcie_link::way::crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_time& at,
+                             const sc_time& until) {
+    const bool write = command == tlm::TLM_WRITE_COMMAND;
+    const unsigned direction = write ? from : 1 - from;
+    const std::uint64_t packets = (bytes + link->cfg_.max_payload - 1) / link->cfg_.max_payload;
+    tell(fmt::format("{}.{}", link->name(), direction == 0 ? "a_to_b" : "b_to_a"),
+         write ? "write" : "read", bytes, at, until,
+         link->directions_[direction].wire.occupancy(link->wire_bytes(bytes, packets)));
+}
+
 void pcie_link::received(plug& at, tlm::tlm_generic_payload& payload, sc_time& delay) {
     const auto* header = payload.get_extension<pcie::tlp>();
     if (header != nullptr && header->to == pcie::tlp::space::slot_power)  // beside the lanes
@@ -263,10 +274,12 @@ void pcie_link::received(plug& at, tlm::tlm_generic_payload& payload, sc_time& d
         const bool configures = header != nullptr && header->to == pcie::tlp::space::config;
         way& there = ways_[at.index()];
         const std::uint64_t bytes = payload.get_data_length();
+        const sc_time at_link = now + delay;
         const sc_time through =
             configures && payload.is_write()
-                ? there.reserve_non_posted_write(bytes, now + delay)
-                : there.reserve(payload.get_command(), payload.get_address(), bytes, now + delay);
+                ? there.reserve_non_posted_write(bytes, at_link)
+                : there.reserve(payload.get_command(), payload.get_address(), bytes, at_link);
+        if (trace::on()) there.crossed(payload.get_command(), bytes, at_link, through);
         if (timing() == timing_mode::contended) delay = through - now + cfg_.latency;
     }
     other(at).send(payload, delay);

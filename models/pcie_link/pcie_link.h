@@ -97,6 +97,8 @@ private:
         sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t address,
                                  std::uint64_t bytes, const sc_core::sc_time& at) override;
         void held_until(tlm::tlm_command command, const sc_core::sc_time& taken) override;
+        void crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_core::sc_time& at,
+                     const sc_core::sc_time& until) override;
         /// A configuration write: a request with data that is not posted.
         sc_core::sc_time reserve_non_posted_write(std::uint64_t bytes, const sc_core::sc_time& at);
     };

@@ -13,7 +13,7 @@ namespace trn::riscv {
 
 namespace {
 
-constexpr unsigned max_instructions = 64, max_slots = 200, max_followed = 8;
+constexpr unsigned max_instructions = 64, max_slots = 220, max_followed = 8;
 constexpr u8 nowhere = 32;       // x0 as a destination
 constexpr u8 no_register = 255;  // acc holds nothing of use
 
@@ -39,8 +39,14 @@ public:
         const bool more = emit(d);
         if (d.rd == link_.reg && link_.offset != at_ + d.length()) link_ = {};
         ++count_;
+        jumped_ = next_ != at_ + d.length();
         at_ = next_;
         return more;
+    }
+
+    /// Tells that a function begins at offset(), if it was jumped to.
+    void enter(const code_page& page) {
+        if (jumped_ && page.function(at_) != nullptr) push(enter_function, 0, {});
     }
 
     u32 offset() const { return at_; }
@@ -216,6 +222,7 @@ private:
     u8 count_ = 0;
     u8 in_acc_ = no_register;
     unsigned followed_ = 0;
+    bool jumped_ = true;  // to where it is
     struct {
         u8 reg = no_register;
         u32 offset = 0;
@@ -249,6 +256,7 @@ void assemble(block& b, code_page& page, u32 offset) {
                 a.end();
             break;
         }
+        a.enter(page);
         if (!a.add(decode(bits, page.extensions()))) break;
     }
     b.ops.shrink_to_fit();

@@ -35,6 +35,12 @@ void code_page::record(coverage& all, u64 address) {
     address_ = address;
 }
 
+void code_page::name_functions(const function_names& all, u64 address) {
+    if (functions_ != nullptr) return;
+    functions_ = all.find(address, content_);
+    functions_at_ = address;
+}
+
 const op* code_page::at(u32 offset) {
     const op*& entry = entry_[offset / 2];
     if (entry == nullptr) {

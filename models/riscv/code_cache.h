@@ -4,6 +4,7 @@
 #include <array>
 #include <memory>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "models/riscv/isa.h"
 #include "models/riscv/op.h"
 #include "platform/loader/coverage.h"
+#include "platform/loader/function_names.h"
 
 namespace trn::riscv {
 
@@ -64,11 +66,22 @@ public:
         return program_ == nullptr ? nullptr : program_->marks(address_ + offset, bits);
     }
 
+    /// It is executed at `address`: from now on its blocks tell which functions they begin.
+    void name_functions(const function_names& all, u64 address);
+    /// The function that begins at `offset`, or nullptr.
+    const std::string* function(u32 offset) const {
+        if (functions_ == nullptr) return nullptr;
+        const auto found = functions_->find(functions_at_ + offset);
+        return found == functions_->end() ? nullptr : &found->second;
+    }
+
 private:
     bytes content_;
     isa isa_;
     coverage::program* program_ = nullptr;  // whose code it is, and where that lies
     u64 address_ = 0;
+    const function_names::by_address* functions_ = nullptr;  // likewise
+    u64 functions_at_ = 0;
     std::array<const op*, size / 2> entry_{};
     std::vector<std::unique_ptr<block>> blocks_;
 };

@@ -110,6 +110,8 @@ void hart::execute_alone(u64 pc) {
     const decoded d = decode(bits, cfg_.extensions);
     assemble_one(scratch_, d, static_cast<u32>(pc & 4095), cfg_.extensions);
     if (log_ != nullptr) log_->begin();
+    if (const auto* const all = function_names::active())
+        if (const auto* const function = all->at(pc, d.bits)) bus_.entered(*function);
 
     const i64 rest = budget_ - 1;
     horizon_ -= static_cast<u64>(rest);
@@ -168,6 +170,8 @@ const op* hart::find_code(u64 pc) {
         if (held_.size() >= max_held_pages) invalidate_code();
         held_.push_back(code_->find(host, cfg_.extensions));
         if (auto* const all = coverage::active()) held_.back()->record(*all, page);
+        if (const auto* const all = function_names::active())
+            held_.back()->name_functions(*all, page);
         e = {page, held_.back().get()};
     }
     if ((pc & 2) != 0 && !cfg_.extensions.has(extension::c)) {

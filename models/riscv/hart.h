@@ -44,6 +44,9 @@ public:
     virtual std::optional<direct_memory> direct(u64 pa) = 0;
     /// The time CSR.
     virtual u64 time() = 0;
+    /// The hart begins a function, while there are function_names. A jump back to its first
+    /// instruction counts too.
+    virtual void entered(const std::string& /*function*/) {}
 };
 
 /// Fields of mstatus (Priv. 3.1.6).

@@ -85,6 +85,7 @@ void riscv_hart::execute() {
     const bool was_halted = core.halted();
     const std::uint64_t done = run_quantum(core);
     if (core.halted() && !was_halted && stopped_) stopped_();
+    if (core.waiting()) stop_serving();
     awake.set(!core.waiting());
     const bool goes_on = !core.waiting() && !core.halted();
     if (goes_on) next_trigger(duration(std::max<std::uint64_t>(done, 1) * clock_));
@@ -115,6 +116,12 @@ std::uint64_t riscv_hart::local_time() const {
     return local_start_ + (core_->ticks() - ticks_start_) * clock_;
 }
 
+/// The same, from now.
+sc_core::sc_time riscv_hart::ahead() const {
+    const auto now = sc_core::sc_time_stamp().value();
+    return duration(core_ == nullptr ? 0 : std::max<std::uint64_t>(local_time(), now) - now);
+}
+
 void riscv_hart::stop_soon() {
     if (core_ != nullptr) core_->stop_soon();
 }
@@ -122,12 +129,35 @@ void riscv_hart::stop_soon() {
 void riscv_hart::on_irq(unsigned line, bool level) {
     if (core_ == nullptr) return;
     core_->drive(interrupt_of(line), level);
+    if (level && trace::on()) serve(trace::current_operation());
     if (level && core_->waiting()) wake();
+}
+
+/// From an interrupt on, until it sleeps or another operation interrupts it, what it does is for
+/// the operation that raised the line.
+void riscv_hart::serve(trace::operation asked) {
+    if (asked == 0 || asked == serves_.of) return;
+    stop_serving();
+    const trace::on_behalf_of it(asked);
+    serves_ = trace::begin(name(), "serves", {}, ahead());
+}
+
+void riscv_hart::stop_serving() {
+    if (serves_.track != 0) trace::end(serves_, name(), "sleeps", {}, ahead());
+}
+
+void riscv_hart::entered(const std::string& function) {
+    if (serves_.of == 0) return;
+    const trace::on_behalf_of it(serves_.of);
+    trace::event(name(), function + "()", {}, ahead());
 }
 
 void riscv_hart::on_reset(bool level) {
     hangs_ = false;
-    if (level) awake.set(false);
+    if (level) {
+        stop_serving();
+        awake.set(false);
+    }
     if (level && core_ != nullptr) {
         core_->reset();
         for (unsigned line = 0; line < line_count; ++line)
@@ -157,6 +187,7 @@ bool riscv_hart::transport(tlm::tlm_command command, std::uint64_t pa, std::uint
     const auto reports = misuse::reports();
     {
         const acting as(*this);
+        const trace::on_behalf_of it(serves_.of);
         bus->b_transport(payload_, delay);
         if (!payload_.is_response_ok() && misuse::reports() == reports)
             misuse::report(

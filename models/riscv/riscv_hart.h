@@ -11,6 +11,7 @@
 #include "models/riscv/mtime_source.h"
 #include "platform/debug/debug_target.h"
 #include "platform/kernel/introspection.h"
+#include "platform/kernel/trace.h"
 #include "platform/misuse/initiator.h"
 #include "platform/tlm/irq.h"
 
@@ -107,8 +108,11 @@ private:
     void wake();
     void on_irq(unsigned line, bool level);
     void on_reset(bool level);
+    void serve(trace::operation asked);
+    void stop_serving();
     std::uint64_t run_quantum(riscv::hart& core);
     std::uint64_t local_time() const;
+    sc_core::sc_time ahead() const;
 
     bool transport(tlm::tlm_command command, std::uint64_t pa, std::uint8_t* data,
                    std::size_t size);
@@ -120,6 +124,7 @@ private:
     bool debug_write(std::uint64_t pa, std::span<const std::uint8_t> data) override;
     std::optional<riscv::direct_memory> direct(std::uint64_t pa) override;
     std::uint64_t time() override;
+    void entered(const std::string& function) override;
     void on_invalidate(sc_dt::uint64 first, sc_dt::uint64 last);
 
     const config cfg_;
@@ -138,6 +143,7 @@ private:
     std::uint64_t quantum_end_ = 0;  // in instructions since ticks_start_
     unsigned quanta_ = 0;            // since then
     std::uint64_t unpaid_ = 0;       // annotated delay that is not yet a whole instruction
+    trace::slice serves_;            // the operation that woke or interrupted it last
 };
 
 }  // namespace trn

@@ -78,6 +78,12 @@ void step_here(TRN_FLOW) {
     h.leave(page + slot_of(o).offset, budget);
 }
 
+void enter_function(TRN_FLOW) {
+    h.suspend(o, budget, page);
+    h.memory().entered(*block_of(o).owner->function(slot_of(o).offset));
+    TRN_CONTINUE(o + 1);
+}
+
 void illegal(TRN_FLOW) {
     h.suspend(o, budget, page);
     h.fault_ = h.illegal();

@@ -28,6 +28,8 @@ void step_here(TRN_FLOW);
 /// The end of a block that ends in no jump.
 void end_of_block(TRN_FLOW);
 void illegal(TRN_FLOW);
+/// The beginning of a function whose entries are told.
+void enter_function(TRN_FLOW);
 void add_upper_to_pc(TRN_FLOW);
 void jump_and_link(TRN_FLOW);
 

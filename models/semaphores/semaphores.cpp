@@ -5,6 +5,7 @@
 #include <string>
 
 #include "models/semaphores/semaphores_regs.h"
+#include "platform/kernel/trace.h"
 #include "platform/misuse/misuse.h"
 
 namespace trn {
@@ -55,6 +56,7 @@ std::uint32_t semaphores::event(unsigned index) const {
 void semaphores::set(unsigned index, std::int32_t value) {
     regs_.set(reg::semaphore_read, static_cast<std::uint32_t>(value), index);
     changed_.notify();
+    if (trace::on()) trace::event(owner_.name(), "semaphore", {{"index", index}, {"value", value}});
     if (look_) look_();
 }
 

@@ -163,7 +163,11 @@ void top_sp::hook_control() {
     control_.on_write(reg::control, [this](register_access&) { hold_hart(); });
     control_.view(reg::irq_status, [this](unsigned, unsigned) { return causes(); });
     control_.on_write(reg::irq_enable, [this](register_access&) { update_irq(); });
-    control_.on_write(reg::doorbell, [this](register_access&) { update_irq(); });
+    control_.on_write(reg::doorbell, [this](register_access& a) {
+        const trace::on_behalf_of it(trace::current_or_new_operation());
+        if (trace::on()) trace::event(name(), "doorbell", {trace::hex("value", a.written)});
+        update_irq();
+    });
     control_.on_write(reg::doorbell_clear, [this](register_access& a) {
         control_[reg::doorbell] = control_.get(reg::doorbell) & ~a.written;
         update_irq();

@@ -85,13 +85,13 @@ void dma_engine::doorbell(dma_side side, unsigned number, std::uint32_t count,
         return;
     }
     ring.post(count);
-    if (trace::on())
-        trace::event(group_.owner.name(), "doorbell",
-                     {{"engine", group_.first_engine + number_},
-                      {"queue", number},
-                      {"side", text(side)},
-                      {"count", count}},
+    if (trace::on()) {
+        if (side == dma_side::m2s) q.posted.emplace_back(trace::current_or_new_operation(), count);
+        const trace::on_behalf_of it(side == dma_side::m2s ? q.posted.back().first
+                                                           : trace::current_operation());
+        trace::event(row(), "doorbell", {{"queue", number}, {"side", text(side)}, {"count", count}},
                      delay);
+    }
     if (side == dma_side::s2m) q.starved_since.reset();
     if (!could_run) {
         q.ready_at = sc_core::sc_time_stamp() + delay +
@@ -154,10 +154,7 @@ void dma_engine::reset() {
 }
 
 void dma_engine::abort(dma_side side, unsigned number) {
-    if (trace::on())
-        trace::event(
-            group_.owner.name(), "abort",
-            {{"engine", group_.first_engine + number_}, {"queue", number}, {"side", text(side)}});
+    if (trace::on()) trace::event(row(), "abort", {{"queue", number}, {"side", text(side)}});
     queue(number)[side].aborted = true;
     drop(number);
     ++count_.aborts;
@@ -191,6 +188,13 @@ void dma_engine::drop(unsigned number) {
     q.barrier = false;
     q.compute.reset();
     q.starved_since.reset();
+    q.posted.clear();
+}
+
+const std::string& dma_engine::row() {
+    if (row_.empty())
+        row_ = fmt::format("{}.engine{}", group_.owner.name(), group_.first_engine + number_);
+    return row_;
 }
 
 const dma_ring* dma_engine::ring(dma_side side, unsigned number) const {
@@ -359,6 +363,11 @@ dma_engine::progress dma_engine::load(queue_pair& q, unsigned number, dma_side s
     if (!accepted) return progress::failed;
     s.current = s.ring.front();
     s.ring.pop();
+    if (side == dma_side::m2s && !q.posted.empty()) {
+        auto& [of, left] = q.posted.front();
+        q.operation = of;
+        if (--left == 0) q.posted.erase(q.posted.begin());
+    }
     s.left = length_of(side, s.current);
     s.address = address_of(side, number, s.current);
     s.active = true;
@@ -382,6 +391,9 @@ dma_engine::progress dma_engine::fetch(const fetch_request& wanted) {
     dma_ring& ring = (*queues_[number])[side].ring;
     const queue_mover mover(*this, number);
     const acting as(mover);
+    const queue_pair& q = *queues_[number];
+    const trace::on_behalf_of it(side == dma_side::m2s && !q.posted.empty() ? q.posted.front().first
+                                                                            : q.operation);
     const auto reports = misuse::reports();
     sc_time delay;  // hidden by the prefetch; the first one is part of the start latency
     group_.memory.find(tlm::TLM_READ_COMMAND, address);
@@ -406,6 +418,10 @@ dma_engine::progress dma_engine::fetch(const fetch_request& wanted) {
         bit.reset();
     }
     ring.took_burst(count);
+    if (trace::on())
+        trace::event(
+            row(), "descriptors",
+            {{"queue", number}, {"side", text(side)}, {"count", count}, trace::hex("at", address)});
     return progress::done;
 }
 
@@ -495,6 +511,13 @@ void dma_engine::launch(queue_pair& q, unsigned number) {
 
 /// An engine completes its transfers in the order in which they started.
 void dma_engine::start(transfer t) {
+    const trace::on_behalf_of it(queues_[t.queue]->operation);
+    if (trace::on())
+        t.slice = trace::begin(row(), t.compute ? t.compute->operation.name() : "copy",
+                               {{"queue", t.queue},
+                                trace::hex("from", t.source),
+                                trace::hex("to", t.destination),
+                                {"bytes", t.length}});
     t.completes_at = reserve(t);
     if (!flight_.empty()) t.completes_at = std::max(t.completes_at, flight_.back().completes_at);
     ++queues_[t.queue]->in_flight;
@@ -643,6 +666,7 @@ void dma_engine::generate(unsigned number, const sc_time& delay) {
     generations_.push_back(
         {generator_command(group_.generator_regs, number, number_), number,
          begin + (functional ? group_.times.functional_step : group_.times.generation_latency)});
+    generations_.back().of = trace::current_or_new_operation();
     group_.generator_regs.set(dma_generator_regs::reg::status, status::busy.mask(), number,
                               number_);
     decide_due();
@@ -654,6 +678,7 @@ void dma_engine::generate_due(dma_budget& budget) {
     while (!generations_.empty() && !budget.spent()) {
         generation& g = generations_.front();
         if (g.ready_at > sc_core::sc_time_stamp()) return;
+        const trace::on_behalf_of it(g.of);
         if (!g.dropped && (g.begun || begin_generation(g))) {
             const progress result = write_generated(g);
             if (result == progress::blocked) return;
@@ -745,12 +770,14 @@ dma_engine::progress dma_engine::write_generated(generation& g) {
 void dma_engine::complete_due(dma_budget& budget) {
     while (!flight_.empty()) {
         transfer& t = flight_.front();
+        const trace::on_behalf_of it(t.slice.of);
         if (!t.dropped) {
             if (t.completes_at > sc_core::sc_time_stamp()) return;
             if (budget.spent()) return;
             if (move(t, budget) == progress::blocked) return;
             if (!t.dropped) finish(t);
         }
+        if (trace::on()) trace::end(t.slice, row(), "dropped");  // unless it has ended
         bytes_in_flight_ -= t.length;
         flight_.pop_front();
     }
@@ -920,17 +947,12 @@ dma_engine::progress dma_engine::move_access(transfer& t, const dma_operation::a
     return progress::done;
 }
 
-void dma_engine::finish(const transfer& t) {
+void dma_engine::finish(transfer& t) {
     queue_pair& q = *queues_[t.queue];
     const std::uint32_t ended_m2s = t.compute ? t.compute->m2s : t.ends_source ? 1 : 0;
     const std::uint32_t ended_s2m = t.compute ? t.compute->s2m : t.ends_destination ? 1 : 0;
     if (trace::on())
-        trace::event(group_.owner.name(), t.compute ? t.compute->operation.name() : "copied",
-                     {{"engine", group_.first_engine + number_},
-                      {"queue", t.queue},
-                      trace::hex("from", t.source),
-                      trace::hex("to", t.destination),
-                      {"bytes", t.length}});
+        trace::end(t.slice, row(), "completed", {{"queue", t.queue}, {"bytes", t.length}});
     for (std::uint32_t n = 0; n < ended_m2s; ++n) q[dma_side::m2s].ring.complete();
     for (std::uint32_t n = 0; n < ended_s2m; ++n) q[dma_side::s2m].ring.complete();
     count_.descriptors += ended_m2s;

@@ -9,12 +9,14 @@
 #include <optional>
 #include <string>
 #include <systemc>
+#include <utility>
 #include <vector>
 
 #include "models/notification_queue/notification_queue.h"
 #include "models/udma/generator.h"
 #include "models/udma/operation.h"
 #include "models/udma/ring.h"
+#include "platform/kernel/trace.h"
 #include "platform/misuse/misuse.h"
 #include "platform/registers/register_bank.h"
 #include "platform/tlm/bandwidth_resource.h"
@@ -155,6 +157,9 @@ private:
         bool barrier = false;                           // wait until nothing is in flight
         std::optional<sc_core::sc_time> starved_since;  // a begun packet lacks destination
         std::unique_ptr<compute_packet> compute;        // the packet being collected is one
+        // While tracing: whose the m2s descriptors are that were posted, and the current one.
+        std::vector<std::pair<trace::operation, std::uint32_t>> posted;
+        trace::operation operation = 0;
 
         stream& operator[](dma_side s) { return sides[static_cast<unsigned>(s)]; }
         const stream& operator[](dma_side s) const { return sides[static_cast<unsigned>(s)]; }
@@ -168,6 +173,7 @@ private:
         bool interrupt;
         bool dropped;                                       // its queue was reset or aborted
         std::unique_ptr<compute_packet> compute = nullptr;  // of plain copies: none
+        trace::slice slice = {};
     };
     struct fetch_request {
         unsigned queue;
@@ -183,6 +189,7 @@ private:
         bool begun = false, dropped = false;
         unsigned side = 0;
         std::uint32_t written = 0;  // descriptors of that side
+        trace::operation of = 0;
     };
     enum class progress { done, blocked, failed };
     /// Whose accesses to memory these are, for whoever they go wrong with.
@@ -201,6 +208,7 @@ private:
     std::string name(unsigned number) const;
     void adopt_length(dma_ring& ring, unsigned number, std::uint32_t length);
     void drop(unsigned number);
+    const std::string& row();
 
     // scheduling
     void decide_due();
@@ -249,7 +257,7 @@ private:
     progress move_compute(transfer& t);
     progress move_accesses(transfer& t);
     progress move_access(transfer& t, const dma_operation::access& access);
-    void finish(const transfer& t);
+    void finish(transfer& t);
 
     bool error(dma_side side, unsigned number, unsigned cause, const misuse::rule& rule,
                const std::string& detail, bool always_aborts = false);
@@ -275,6 +283,7 @@ private:
     deferral move_later_, fetch_later_, generate_later_;
     std::optional<fetch_request> fetching_;  // asked, not answered: asked again unchanged
     counters count_;
+    std::string row_;  // in the trace, once there is something
 };
 
 }  // namespace trn

@@ -18,7 +18,8 @@ void board_options::add_to(CLI::App& command) {
     command.add_option("--time-policy", policy,
                        "who moves simulated time: lockstep, free, realtime:FACTOR");
     command.add_option("--seed", build.seed, "of every random stream");
-    command.add_option("--trace", build.trace, "write the event trace here; .json for Perfetto");
+    command.add_option("--trace", build.trace,
+                       "write the event trace here; .perfetto-trace for Perfetto");
     add_misuse_option(command, misuse);
     command.add_option("--record", record,
                        "store all that comes from outside in this folder, for 'trnvp replay'");

@@ -25,6 +25,7 @@
 #include "platform/fidelity_report.h"
 #include "platform/guest/image.h"
 #include "platform/guest/machine.h"
+#include "platform/kernel/trace.h"
 #include "platform/misuse/report.h"
 #include "platform/netlist/boards.h"
 #include "platform/platform.h"
@@ -191,10 +192,12 @@ public:
         const auto how = platform_.loop().run(std::move(goal));
         if (recorder_) recorder_->finish();
         if (writer_) writer_->finish();
+        trace::close();
         if (touched) touched->write(platform_.modules().board());
         const int status = conclude(how);
         print_misuse(platform_.chips());
-        return status == 0 && misuse::failed() ? 1 : status;
+        const bool failed = misuse::failed() || !trace::failure().empty();
+        return status == 0 && failed ? 1 : status;
     }
 
 private:

@@ -14,6 +14,7 @@
 #include "platform/commands/doors.h"
 #include "platform/commands/guarded.h"
 #include "platform/kernel/time_text.h"
+#include "platform/kernel/trace.h"
 #include "platform/recording/log/survey.h"
 #include "platform/recording/replay.h"
 
@@ -98,7 +99,9 @@ int run(const replay_options& chosen) {
     recording::replay again(on, about, what, recording::log_reader(folder));
     const auto how = again.run();
     const bool tolerant = !again.same() && !chosen.strict;
-    const bool good = !how.interrupted && (how.differences == 0 || tolerant);
+    trace::close();
+    const bool good =
+        trace::failure().empty() && !how.interrupted && (how.differences == 0 || tolerant);
     const double wall = std::chrono::duration<double>(wall_clock::now() - start).count();
     if (chosen.json)
         print_json(how, what, again.same(), good, wall);
@@ -114,7 +117,8 @@ void add_replay(CLI::App& app, int& status) {
     auto* c = app.add_subcommand("replay", "repeat a recorded session with no host attached");
     c->add_option("folder", chosen->folder, "what 'trnvp run --record' has written")->required();
     c->add_option("--firmware", chosen->firmware, "flash image or ELF instead of the recorded one");
-    c->add_option("--trace", chosen->trace, "write the event trace here; .json for Perfetto");
+    c->add_option("--trace", chosen->trace,
+                  "write the event trace here; .perfetto-trace for Perfetto");
     c->add_option("--gdb", chosen->gdb,
                   "serve GDB on this loopback port (0 chooses one) or Unix socket");
     c->add_option("--uart", chosen->uart, "stdout or none")

@@ -25,6 +25,7 @@
 #include "platform/config/units.h"
 #include "platform/fidelity_report.h"
 #include "platform/kernel/time_text.h"
+#include "platform/kernel/trace.h"
 #include "platform/misuse/report.h"
 #include "platform/platform.h"
 
@@ -99,6 +100,7 @@ public:
         tick_.cancel();
         clear_progress();
         if (writer_) writer_->finish();
+        trace::close();
         if (touched) touched->write(platform_.modules().board());
         if (executed) {
             write_coverage(*executed, chosen_.coverage);
@@ -214,7 +216,7 @@ private:
         bool good = reached || (chosen_.until.empty() && ended);
         const double wall =
             std::chrono::duration<double>(run_loop::wall_clock::now() - start_).count();
-        if (misuse::failed()) good = false;
+        if (misuse::failed() || !trace::failure().empty()) good = false;
         if (chosen_.json) {
             std::cout << json{{"event", "ended"},
                               {"reason", to_string(how.what)},

@@ -224,7 +224,8 @@ void add_test(CLI::App& app, int& status) {
     c->add_option("--junit", chosen->junit, "write a JUnit report here");
     c->add_option("--html", chosen->html, "write a report here that opens in a browser");
     c->add_option("-j,--jobs", chosen->jobs, "runs at a time (number of processors)");
-    c->add_option("--trace", chosen->trace, "write the event trace of each run here");
+    c->add_option("--trace", chosen->trace,
+                  "write the event trace of each run here; .perfetto-trace for Perfetto");
     c->add_flag("--digest", chosen->digest, "report the checksum of each run's event trace");
     add_misuse_option(*c, chosen->misuse);
     add_coverage_option(*c, chosen->coverage);

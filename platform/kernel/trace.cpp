@@ -4,23 +4,15 @@
 #include <fmt/format.h>
 
 #include <boost/crc.hpp>
-#include <cerrno>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
-#include <optional>
-#include <system_error>
+#include <utility>
+
+#include "platform/kernel/trace_writer.h"
+#include "platform/log.h"
 
 namespace trn::trace {
 namespace {
-
-struct record {
-    sc_core::sc_time start;
-    std::optional<sc_core::sc_time> duration;
-    std::string_view module, what;
-    fields with;
-};
 
 // A string in double quotes that JSON accepts; the text trace quotes the same way.
 std::string quoted(std::string_view text) {
@@ -44,46 +36,23 @@ std::string number(const field& f) {
     return f.hex ? fmt::format("{:#x}", u) : fmt::format("{}", u);
 }
 
-class writer {
-public:
-    explicit writer(const std::string& path) : path_(path) { open(std::ios::trunc); }
-    virtual ~writer() = default;
-    virtual void write(const record& r) = 0;
-    virtual std::uint64_t digest() const { return 0; }
-    void flush() { out_.flush(); }
-    void continue_in(const std::string& path) {
-        if (path_.empty()) return;
-        out_.close();
-        std::filesystem::copy_file(path_, path, std::filesystem::copy_options::overwrite_existing);
-        path_ = path;
-        open(std::ios::app);
-    }
-
-protected:
-    std::ofstream out_;
-
-private:
-    void open(std::ios::openmode how) {
-        if (path_.empty()) return;
-        out_.open(path_, std::ios::binary | std::ios::out | how);
-        if (!out_) throw std::system_error(errno, std::generic_category(), path_);
-    }
-    std::string path_;
-};
-
 class text_writer final : public writer {
 public:
     using writer::writer;
-    void write(const record& r) override {
-        line_ = fmt::format("{} {} {}", r.start.value(), r.module, r.what);
-        if (r.duration) line_ += fmt::format(" for={}", r.duration->value());
+    std::uint32_t write(const record& r) override {
+        line_.clear();
+        const auto out = std::back_inserter(line_);
+        fmt::format_to(out, "{} {} {}", r.start.value(), r.module, r.what);
+        if (r.what_it_is == record::kind::span) fmt::format_to(out, " for={}", r.duration.value());
         for (const auto& f : r.with) {
             const auto* text = std::get_if<std::string_view>(&f.value);
-            line_ += fmt::format(" {}={}", f.name, text ? quoted(*text) : number(f));
+            fmt::format_to(out, " {}={}", f.name, text ? quoted(*text) : number(f));
         }
+        if (r.of != 0) fmt::format_to(out, " op={}", r.of);
         line_ += '\n';
         sum_.process_bytes(line_.data(), line_.size());
-        if (out_.is_open()) out_ << line_;
+        if (is_file()) put(line_);
+        return 0;
     }
     std::uint64_t digest() const override { return sum_.checksum(); }
 
@@ -96,14 +65,15 @@ private:
 // events, times in microseconds; a module is a thread so that a viewer gives it a row.
 class json_writer final : public writer {
 public:
-    explicit json_writer(const std::string& path) : writer(path) { out_ << "[\n"; }
-    ~json_writer() override { out_ << "\n]\n"; }
-    void write(const record& r) override {
+    explicit json_writer(const std::string& path) : writer(path) { put("[\n"); }
+    void finish() override { put("\n]\n"); }
+    std::uint32_t write(const record& r) override {
         const auto row = row_of(r.module);
         auto text = fmt::format(R"({{"name":{},"pid":1,"tid":{},"ts":{})", quoted(r.what), row,
                                 microseconds(r.start));
-        text += r.duration ? fmt::format(R"(,"ph":"X","dur":{})", microseconds(*r.duration))
-                           : std::string(R"(,"ph":"i","s":"t")");
+        text += r.what_it_is == record::kind::span
+                    ? fmt::format(R"(,"ph":"X","dur":{})", microseconds(r.duration))
+                    : std::string(R"(,"ph":"i","s":"t")");
         std::string args;
         for (const auto& f : r.with) {
             // Integers above 2^53 are not exact in JSON readers, and hexadecimal does not exist
@@ -113,7 +83,9 @@ public:
             args += fmt::format("{}{}:{}", args.empty() ? "" : ",", quoted(f.name),
                                 plain ? number(f) : quoted(s ? *s : std::string_view(number(f))));
         }
-        put(text + fmt::format(R"(,"args":{{{}}}}})", args));
+        if (r.of != 0) args += fmt::format(R"({}"op":{})", args.empty() ? "" : ",", r.of);
+        put_event(text + fmt::format(R"(,"args":{{{}}}}})", args));
+        return 0;
     }
 
 private:
@@ -123,26 +95,39 @@ private:
     std::size_t row_of(std::string_view module) {
         if (const auto known = rows_.find(module); known != rows_.end()) return known->second;
         const auto row = rows_.emplace(module, rows_.size() + 1).first->second;
-        put(fmt::format(
+        put_event(fmt::format(
             R"({{"name":"thread_name","ph":"M","pid":1,"tid":{},"args":{{"name":{}}}}})", row,
             quoted(module)));
         return row;
     }
-    void put(const std::string& event) {
-        out_ << (first_ ? "" : ",\n") << event;
-        first_ = false;
+    void put_event(const std::string& event) {
+        if (!std::exchange(first_, false)) put(",\n");
+        put(event);
     }
     std::map<std::string, std::size_t, std::less<>> rows_;
     bool first_ = true;
 };
 
 std::unique_ptr<writer> sink;
+std::string failed;
+position now;  // of which the digest is the sink's
+
+std::uint32_t write(const record& r) {
+    if (!sink) return 0;
+    const auto track = sink->write(r);
+    if (!sink->failure().empty()) close();
+    return track;
+}
 
 }  // namespace
 
 void open(const std::string& path) {
     close();
-    if (path.ends_with(".json")) {
+    failed.clear();
+    now = {};
+    if (path.ends_with(".perfetto-trace")) {
+        sink = make_perfetto_writer(path);
+    } else if (path.ends_with(".json")) {
         sink = std::make_unique<json_writer>(path);
     } else {
         sink = std::make_unique<text_writer>(path);
@@ -150,8 +135,34 @@ void open(const std::string& path) {
     detail::on = true;
 }
 
+const std::string& failure() {
+    return failed;
+}
+
+void set_processes(std::vector<std::string> modules) {
+    if (sink) sink->set_processes(std::move(modules));
+}
+
 std::uint64_t digest() {
     return sink ? sink->digest() : 0;
+}
+
+position where() {
+    return {digest(), now.operations, now.returns};
+}
+
+void go_on_behind(const position& from) {
+    now = from;
+    ++now.returns;
+    if (sink) sink->go_on_behind(now);
+}
+
+operation new_operation() {
+    return on() ? ++now.operations : 0;
+}
+
+operation current_or_new_operation() {
+    return detail::current != 0 ? detail::current : new_operation();
 }
 
 void flush() {
@@ -164,17 +175,43 @@ void continue_in(const std::string& path) {
 
 void close() {
     detail::on = false;
+    if (!sink) return;
+    sink->finish();
+    sink->flush();
+    failed = sink->failure();
     sink.reset();
+    if (!failed.empty()) log::error("trace", "{}", failed);
 }
 
 void event(std::string_view module, std::string_view what, fields with,
            const sc_core::sc_time& delay) {
-    if (sink) sink->write({sc_core::sc_time_stamp() + delay, std::nullopt, module, what, with});
+    write({record::kind::event, sc_core::sc_time_stamp() + delay, sc_core::SC_ZERO_TIME, module,
+           what, detail::current, with});
 }
 
 void span(std::string_view module, std::string_view what, const sc_core::sc_time& start,
           const sc_core::sc_time& duration, fields with) {
-    if (sink) sink->write({start, duration, module, what, with});
+    write({record::kind::span, start, duration, module, what, detail::current, with});
+}
+
+slice begin(std::string_view module, std::string_view what, fields with,
+            const sc_core::sc_time& delay) {
+    const record r{record::kind::begin,
+                   sc_core::sc_time_stamp() + delay,
+                   sc_core::SC_ZERO_TIME,
+                   module,
+                   what,
+                   detail::current,
+                   with};
+    return {write(r) + 1, detail::current};
+}
+
+void end(slice& which, std::string_view module, std::string_view what, fields with,
+         const sc_core::sc_time& delay) {
+    const auto ended = std::exchange(which, {});
+    if (ended.track == 0) return;
+    write({record::kind::end, sc_core::sc_time_stamp() + delay, sc_core::SC_ZERO_TIME, module, what,
+           ended.of, with, ended.track - 1});
 }
 
 }  // namespace trn::trace

@@ -7,13 +7,18 @@
 #include <string_view>
 #include <systemc>
 #include <type_traits>
+#include <utility>
 #include <variant>
+#include <vector>
 
 /// The event trace of a run: what happened, where, at which simulated time. Two runs of the same
 /// board, firmware, scenario and seed write the same bytes. While tracing is off an event costs one
 /// test of a flag, if it is written like this:
 ///
 ///     if (trace::on()) trace::event(name(), "doorbell", {{"queue", queue}, {"tail", tail}});
+///
+/// Events of one operation (a copy, a request to firmware) carry its number, from the host's
+/// submission to the completion that the host sees: doc/timeline.md.
 namespace trn::trace {
 
 struct field {
@@ -41,17 +46,51 @@ inline field hex(std::string_view name, std::uint64_t value) {
 }
 using fields = std::initializer_list<field>;
 
+/// What somebody asked for, with all that follows from it; numbers count from 1 in a run. 0: no
+/// operation is known.
+using operation = std::uint64_t;
+
 namespace detail {
 inline bool on = false;
-}
+inline operation current = 0;
+}  // namespace detail
 inline bool on() {
     return detail::on;
 }
 
-/// Writes the trace to `path`: Chrome/Perfetto JSON when it ends in ".json", else text, one line
-/// per event: time in ps, module, event, name=value... No path: only its digest is wanted. Throws
-/// std::system_error when it cannot be written.
+/// A number that no operation has had; 0 while tracing is off.
+operation new_operation();
+/// The operation for which the code that runs now was called: the events it reports are that
+/// operation's. A call of b_transport hands it on; whoever lets something happen later (an engine
+/// its descriptors, a queue its entries) keeps it and says so again with on_behalf_of.
+inline operation current_operation() {
+    return detail::current;
+}
+/// The same where an operation begins if nobody has begun one: at a doorbell.
+operation current_or_new_operation();
+
+/// Names the operation for as long as it lives: around code that does not wait.
+class on_behalf_of {
+public:
+    explicit on_behalf_of(operation which) : before_(std::exchange(detail::current, which)) {}
+    ~on_behalf_of() { detail::current = before_; }
+    on_behalf_of(const on_behalf_of&) = delete;
+    on_behalf_of& operator=(const on_behalf_of&) = delete;
+
+private:
+    const operation before_;
+};
+
+/// Writes the trace to `path`: for Perfetto when it ends in ".perfetto-trace", as Chrome's JSON
+/// when it ends in ".json", else text, one line per event: time in ps, module, event,
+/// name=value... No path: only the text's digest is wanted. Throws std::system_error when it cannot
+/// be written. What cannot be written later ends the trace: failure() says so.
 void open(const std::string& path);
+/// Why the trace ends before the run does, in a sentence with its file; empty: it does not.
+const std::string& failure();
+/// The modules that are shown as processes, with all that is in them: chips. The rest of the board
+/// is one more.
+void set_processes(std::vector<std::string> modules);
 /// CRC-64 (ECMA-182) of the bytes of the text trace so far; 0 of another, and of none.
 std::uint64_t digest();
 /// Makes the trace of this process, made by fork(), a file of its own that begins with what was
@@ -62,11 +101,33 @@ void flush();
 /// Completes the file. Safe when no trace is open; happens by itself at a normal exit.
 void close();
 
+/// What a state of this run that goes on elsewhere has to know: a snapshot that is restored.
+struct position {
+    std::uint64_t digest = 0;
+    operation operations = 0;   ///< how many numbers were given
+    std::uint64_t returns = 0;  ///< how often simulated time went back
+};
+position where();
+/// Simulated time goes back: the trace goes on behind `from`, in tracks of its own.
+void go_on_behind(const position& from);
+
 /// Something happened in `module` now, plus `delay` (the annotated delay of a b_transport).
 void event(std::string_view module, std::string_view what, fields with = {},
            const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME);
 /// Something that took time: from `start` for `duration`. Written when it is reported.
 void span(std::string_view module, std::string_view what, const sc_core::sc_time& start,
           const sc_core::sc_time& duration, fields with = {});
+
+/// Something that takes time and whose end is not known: the event that begins it and the one that
+/// ends it. Several may be under way in a module.
+struct slice {
+    std::uint32_t track = 0;  ///< which one it is drawn on; 0: it has not begun
+    operation of = 0;
+};
+slice begin(std::string_view module, std::string_view what, fields with = {},
+            const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME);
+/// Nothing, when it has not begun.
+void end(slice& which, std::string_view module, std::string_view what, fields with = {},
+         const sc_core::sc_time& delay = sc_core::SC_ZERO_TIME);
 
 }  // namespace trn::trace

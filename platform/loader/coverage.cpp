@@ -23,36 +23,6 @@ std::size_t marks_of(const elf_program::segment& s) {
 coverage::program::program(std::filesystem::path file, elf_program code)
     : file_(std::move(file)), code_(std::move(code)) {}
 
-std::size_t coverage::program::agreement(std::uint64_t address,
-                                         std::span<const std::uint8_t> page) const {
-    std::size_t common = 0, equal = 0;
-    for (const auto& s : code_.segments) {
-        const auto first = std::max(address, s.address);
-        const auto last = std::min(address + page.size(), s.address + s.bytes.size());
-        for (auto at = first; at < last; ++at, ++common)
-            if (page[at - address] == s.bytes[at - s.address]) ++equal;
-    }
-    return equal * 2 < common ? 0 : equal;
-}
-
-/// What follows `address` in its segment.
-std::span<const std::uint8_t> coverage::program::bytes(std::uint64_t address) const {
-    for (const auto& s : code_.segments)
-        if (address - s.address < s.bytes.size())
-            return std::span(s.bytes).subspan(address - s.address);
-    return {};
-}
-
-std::optional<std::uint32_t> coverage::program::instruction(std::uint64_t address) const {
-    const auto code = bytes(address);
-    if (code.size() < 2) return std::nullopt;
-    const bool compressed = (code[0] & 3) != 3;
-    std::uint32_t bits = 0;
-    if (!compressed && code.size() < 4) return std::nullopt;
-    std::memcpy(&bits, code.data(), compressed ? 2 : 4);
-    return bits;
-}
-
 std::uint8_t* coverage::program::marks(std::uint64_t address) const {
     for (std::size_t i = 0; i < code_.segments.size(); ++i) {
         const auto& s = code_.segments[i];
@@ -62,7 +32,7 @@ std::uint8_t* coverage::program::marks(std::uint64_t address) const {
 }
 
 std::uint8_t* coverage::program::marks(std::uint64_t address, std::uint32_t bits) const {
-    return instruction(address) == bits ? marks(address) : nullptr;
+    return code_.instruction(address) == bits ? marks(address) : nullptr;
 }
 
 bool coverage::program::any_ran() const {
@@ -101,7 +71,7 @@ coverage::program* coverage::find(std::uint64_t address, std::span<const std::ui
     program* found = nullptr;
     std::size_t best = 0;
     for (auto& one : programs_)
-        if (const auto equal = one->agreement(address, page); equal > best) {
+        if (const auto equal = one->code_.agreement(address, page); equal > best) {
             best = equal;
             found = one.get();
         }

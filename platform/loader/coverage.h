@@ -26,11 +26,10 @@ public:
         program(std::filesystem::path file, elf_program code);
 
         const std::filesystem::path& file() const { return file_; }
-        /// Bytes of `page`, which lies at `address`, that are the program's too; 0 when that is
-        /// less than half of what the program has there.
-        std::size_t agreement(std::uint64_t address, std::span<const std::uint8_t> page) const;
-        /// The instruction at `address`, 16 bits when compressed; nullopt outside the program.
-        std::optional<std::uint32_t> instruction(std::uint64_t address) const;
+        /// As elf_program::instruction().
+        std::optional<std::uint32_t> instruction(std::uint64_t address) const {
+            return code_.instruction(address);
+        }
         /// The marks of the instruction at `address`; nullptr when the program has none there.
         std::uint8_t* marks(std::uint64_t address) const;
         /// Likewise when it has another there.
@@ -39,8 +38,6 @@ public:
 
     private:
         friend class coverage;
-        std::span<const std::uint8_t> bytes(std::uint64_t address) const;
-
         std::filesystem::path file_;
         elf_program code_;
         std::vector<std::uint8_t*> marks_;  // of each segment

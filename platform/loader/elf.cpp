@@ -3,6 +3,7 @@
 
 #include <gelf.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -90,10 +91,20 @@ struct reader {
                 const char* const text = elf_strptr(elf, header.sh_link, symbol.st_name);
                 if (text == nullptr || *text == '\0' || symbol.st_shndx == SHN_UNDEF) continue;
                 result.symbols.emplace(text, symbol.st_value);
+                if (GELF_ST_TYPE(symbol.st_info) == STT_FUNC)
+                    result.functions.emplace(symbol.st_value, text);
             }
         }
     }
 };
+
+/// What follows `address` in its segment.
+std::span<const std::uint8_t> bytes_from(const elf_program& program, std::uint64_t address) {
+    for (const auto& s : program.segments)
+        if (address - s.address < s.bytes.size())
+            return std::span(s.bytes).subspan(address - s.address);
+    return {};
+}
 
 }  // namespace
 
@@ -101,6 +112,28 @@ std::optional<std::uint64_t> elf_program::symbol(std::string_view name) const {
     const auto found = symbols.find(name);
     if (found == symbols.end()) return std::nullopt;
     return found->second;
+}
+
+std::size_t elf_program::agreement(std::uint64_t address,
+                                   std::span<const std::uint8_t> page) const {
+    std::size_t common = 0, equal = 0;
+    for (const auto& s : segments) {
+        const auto first = std::max(address, s.address);
+        const auto last = std::min(address + page.size(), s.address + s.bytes.size());
+        for (auto at = first; at < last; ++at, ++common)
+            if (page[at - address] == s.bytes[at - s.address]) ++equal;
+    }
+    return equal * 2 < common ? 0 : equal;
+}
+
+std::optional<std::uint32_t> elf_program::instruction(std::uint64_t address) const {
+    const auto code = bytes_from(*this, address);
+    if (code.size() < 2) return std::nullopt;
+    const bool compressed = (code[0] & 3) != 3;
+    std::uint32_t bits = 0;
+    if (!compressed && code.size() < 4) return std::nullopt;
+    std::memcpy(&bits, code.data(), compressed ? 2 : 4);
+    return bits;
 }
 
 elf_program read_elf(std::span<const std::uint8_t> image, const std::string& name) {

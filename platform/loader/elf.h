@@ -27,8 +27,14 @@ struct elf_program {
     std::uint64_t entry = 0;
     std::vector<segment> segments;  ///< as in the file
     std::map<std::string, std::uint64_t, std::less<>> symbols;
+    std::map<std::uint64_t, std::string> functions;  ///< where they begin; of several names one
 
     std::optional<std::uint64_t> symbol(std::string_view name) const;
+    /// Bytes of `page`, which lies at `address`, that are the program's too; 0 when that is less
+    /// than half of what the program has there.
+    std::size_t agreement(std::uint64_t address, std::span<const std::uint8_t> page) const;
+    /// The instruction at `address`, 16 bits when compressed; nullopt outside the program.
+    std::optional<std::uint32_t> instruction(std::uint64_t address) const;
 };
 
 /// Reads a little-endian 64-bit RISC-V executable. Throws elf_error: unreadable or truncated file,

@@ -232,6 +232,7 @@ void execute(std::span<const scenario> all, const kind_list& kinds,
                        mine.time_limit_ns);
     const auto digest = trace::digest();
     trace::close();
+    if (failure.empty()) failure = trace::failure();
     if (touched) touched->write(here.board().modules().board());
     if (failure.empty() && misuse::failed()) failure = "misuse: " + broken_rules();
     if (failure.empty())

@@ -17,10 +17,12 @@ action read_snapshot(const reader& r) {
                     if (!carry) return;
                     w.next_step = carry->what["next_step"];
                     // What the other state traced is part of this one's history.
+                    const trace::position behind{carry->what["digest"], carry->what["operations"],
+                                                 carry->what["returns"]};
+                    trace::go_on_behind(behind);
                     if (trace::on())
-                        trace::event(
-                            "scenario", "restored",
-                            {{"snapshot", name}, trace::hex("after", carry->what["digest"])});
+                        trace::event("scenario", "restored",
+                                     {{"snapshot", name}, trace::hex("after", behind.digest)});
                 },
             .keeps = name,
             .drives = false};
@@ -35,7 +37,11 @@ action read_restore(const reader& r) {
                 if (misuse::failed())
                     throw step_failure("a rule was broken, which this state would take with it");
                 trace::flush();
-                w.states.restore(name, {{{"next_step", w.next_step}, {"digest", trace::digest()}}});
+                const auto here = trace::where();
+                w.states.restore(name, {{{"next_step", w.next_step},
+                                         {"digest", here.digest},
+                                         {"operations", here.operations},
+                                         {"returns", here.returns}}});
             },
         .returns_to = name,
         .drives = false};

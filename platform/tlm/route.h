@@ -3,9 +3,11 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 #include <systemc>
 #include <tlm>
 
+#include "platform/kernel/trace.h"
 #include "platform/tlm/bandwidth_resource.h"
 #include "platform/tlm/traffic_watcher.h"
 
@@ -22,9 +24,21 @@ public:
     /// reserved only at `taken` (absolute). A hop with a bounded buffer is occupied until they fit
     /// into it.
     virtual void held_until(tlm::tlm_command, const sc_core::sc_time& /*taken*/) {}
+    /// Says in the trace that bytes were reserved from `at` on and are through at `until`
+    /// (absolute), when they are an operation's. Called while tracing only.
+    virtual void crossed(tlm::tlm_command, std::uint64_t /*bytes*/, const sc_core::sc_time& /*at*/,
+                         const sc_core::sc_time& /*until*/) {}
 
 protected:
     ~crossing() = default;
+    /// The body of crossed(): they occupied `module` for the last `occupancy` before `until`.
+    static void tell(std::string_view module, std::string_view what, std::uint64_t bytes,
+                     const sc_core::sc_time& at, const sc_core::sc_time& until,
+                     const sc_core::sc_time& occupancy) {
+        if (trace::current_operation() == 0) return;
+        const auto start = until > at + occupancy ? until - occupancy : at;
+        trace::span(module, what, start, until - start, {{"bytes", bytes}});
+    }
 };
 
 /// Rides on a DMI request and collects what lies between the initiator and the memory, so that an
@@ -58,13 +72,21 @@ struct route : tlm::tlm_extension<route> {
 /// The crossing of a plain bandwidth resource.
 class bandwidth_crossing final : public crossing {
 public:
-    explicit bandwidth_crossing(bandwidth_resource& resource) : resource_(resource) {}
+    /// `owner` is named in the trace.
+    bandwidth_crossing(const sc_core::sc_object& owner, bandwidth_resource& resource)
+        : owner_(owner), resource_(resource) {}
     sc_core::sc_time reserve(tlm::tlm_command, std::uint64_t, std::uint64_t bytes,
                              const sc_core::sc_time& at) override {
         return resource_.reserve(bytes, at);
     }
+    void crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_core::sc_time& at,
+                 const sc_core::sc_time& until) override {
+        tell(owner_.name(), command == tlm::TLM_WRITE_COMMAND ? "write" : "read", bytes, at, until,
+             resource_.occupancy(bytes));
+    }
 
 private:
+    const sc_core::sc_object& owner_;
     bandwidth_resource& resource_;
 };
 

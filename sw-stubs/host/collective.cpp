@@ -226,9 +226,11 @@ struct collective_group::one_run {
     trn_coll_config config = {};
     handles made = {};
     collective_result result = {};
+    std::uint64_t operation = 0;  // in a trace
 };
 
 void collective_group::start(one_run& run) {
+    run.operation = 0;
     hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
         on.check(trn_coll_start(run.made[rank_of_[chip]].get()));
     });
@@ -294,7 +296,10 @@ std::vector<collective_result> collective_group::run_together(
         for (auto& run : runs) run.group->take_down(run.made, run.what.slot);
     };
     try {
-        for (auto& run : runs) run.group->create(run.config, run.made);
+        for (auto& run : runs) {
+            run.config.operation = &run.operation;
+            run.group->create(run.config, run.made);
+        }
         for (std::uint32_t n = 0; n < iterations; ++n) {
             for (auto& run : runs)
                 if (n < run.what.iterations) run.group->start(run);

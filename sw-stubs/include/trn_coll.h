@@ -158,6 +158,9 @@ typedef struct trn_coll_config {
     uint64_t queues; /**< offset in HBM stack 0: TRN_COLL_CHANNELS * TRN_COLL_QUEUE_BYTES for EFA,
                           where there are several domains */
     uint64_t limit;  /**< ns of simulated time that a rank waits for another; 0: for ever */
+    /** Optional: where the ranks of one process keep the number of the operation that a run of the
+     * collective is, for whoever records it; 0 before the first of them starts. */
+    uint64_t* operation;
 } trn_coll_config;
 
 /** Whether blocks have sizes of their own. */

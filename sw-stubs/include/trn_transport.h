@@ -108,6 +108,14 @@ typedef struct trn_transport {
     /** Optional (NULL): one line of text, no newline at its end. */
     void (*log)(void* context, trn_log_level level, const char* text);
 
+    /** Optional (NULL), for whoever records what happens: an operation begins, and the accesses
+     * that follow are its, until operation_posted. `joins`: the number of one that it is a part of,
+     * or 0. Answers its number; 0 when nobody records. */
+    uint64_t (*operation_begins)(void* context, const char* what, uint64_t joins);
+    void (*operation_posted)(void* context);
+    /** The caller has seen that the operation is complete. Set when operation_begins is. */
+    void (*operation_complete)(void* context, uint64_t operation);
+
     /** Ends the transport and frees what it owns, the DMA memory too. Called once, last. */
     void (*close)(void* context);
 } trn_transport;

@@ -557,10 +557,15 @@ trn_status trn_coll_destroy(trn_coll* coll) {
 /* ---- running it ---- */
 
 trn_status trn_coll_start(trn_coll* coll) {
+    uint64_t* const shared = coll->config.operation;
     ++coll->runs;
     trn_status status = TRN_OK;
+    coll->operation =
+        operation_begins(coll->device, trn_coll_op_text(coll->config.op), shared ? *shared : 0);
+    if (shared) *shared = coll->operation;
     for (uint32_t n = 0; n < coll->channels && status == TRN_OK; ++n)
         status = trn_cc_trigger(coll->device, coll->channel[n].core, coll->config.slot);
+    operation_posted(coll->device);
     return status;
 }
 
@@ -596,7 +601,10 @@ trn_status trn_coll_wait(trn_coll* coll, uint64_t limit) {
     const uint64_t start = now(coll->device), end = patience(coll->device, limit);
     uint64_t look = 100 * NS_PER_US;
     for (;;) {
-        if (all_done(coll)) return TRN_OK;
+        if (all_done(coll)) {
+            operation_complete(coll->device, coll->operation);
+            return TRN_OK;
+        }
         const uint64_t waited = now(coll->device) - start;
         trn_status status = TRN_OK;
         if (waited >= look || waited >= end) {

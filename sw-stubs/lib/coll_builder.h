@@ -32,6 +32,7 @@ struct trn_coll {
     uint32_t slices;  /* of a lane's share, so that steps overlap */
     coll_channel channel[COLL_MAX_CHANNELS];
     uint32_t runs;
+    uint64_t operation;  /* that the last run is, where somebody records */
     trn_dma_memory done; /* a word per channel: how many runs have ended */
 };
 

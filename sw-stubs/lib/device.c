@@ -129,6 +129,21 @@ uint64_t patience(const trn_device* device, uint64_t nanoseconds) {
     return nanoseconds * (scale ? scale : 1);
 }
 
+uint64_t operation_begins(trn_device* device, const char* what, uint64_t joins) {
+    const trn_transport* t = &device->transport;
+    return t->operation_begins ? t->operation_begins(t->context, what, joins) : 0;
+}
+
+void operation_posted(trn_device* device) {
+    const trn_transport* t = &device->transport;
+    if (t->operation_begins) t->operation_posted(t->context);
+}
+
+void operation_complete(trn_device* device, uint64_t operation) {
+    const trn_transport* t = &device->transport;
+    if (t->operation_begins) t->operation_complete(t->context, operation);
+}
+
 /* What descriptors of the caller's may name (contract 13.2, COPY_DESCRIPTORS). */
 static trn_status remember(trn_device* device, trn_dma_memory* memory) {
     const size_t count = device->host_memory_count + 1u;

@@ -70,6 +70,11 @@ trn_status pause_for(trn_device* device, uint64_t nanoseconds);
 /* A time-out of the public driver, stretched for this transport. */
 uint64_t patience(const trn_device* device, uint64_t nanoseconds);
 
+/* For whoever records what happens: see trn_transport. */
+uint64_t operation_begins(trn_device* device, const char* what, uint64_t joins);
+void operation_posted(trn_device* device);
+void operation_complete(trn_device* device, uint64_t operation);
+
 trn_status allocate(trn_device* device, uint64_t size, trn_dma_memory* memory);
 void release(trn_device* device, trn_dma_memory* memory);
 

@@ -64,14 +64,17 @@ static trn_status legacy_try(trn_device* device, uint8_t command, const void* by
     memcpy(request + sizeof header, bytes, size);
     __atomic_store_n(response, 0, __ATOMIC_RELEASE);
     const uint64_t address = host_address(device, device->mailbox.iova);
+    const uint64_t operation = operation_begins(device, "mailbox", 0);
     mmio_begin(device);
     ring_bell(device, address, address + PAGE_BYTES);
     trn_status status = mmio_end(device);
+    operation_posted(device);
     const uint64_t start = now(device), limit = patience(device, LEGACY_TRY_TIME);
     *answered = false;
     while (status == TRN_OK) {
         if (__atomic_load_n(response, __ATOMIC_ACQUIRE) == header.sequence) {
             *answered = true;
+            operation_complete(device, operation);
             return TRN_OK;
         }
         if (now(device) - start >= limit) return TRN_OK;
@@ -233,11 +236,14 @@ trn_status trn_mailbox_request(trn_device* device, uint8_t command, const void* 
     for (uint32_t tries = 0; tries < NEW_TRIES; ++tries) {
         const request_header header = make_header(device, command, request, request_size);
         bool idle = false;
+        const uint64_t operation = operation_begins(device, "mailbox", 0);
         mmio_begin(device);
         post_request(device, &header, request, request_size);
         status = mmio_end(device);
+        operation_posted(device);
         if (status == TRN_OK) status = wait_idle(device, limit, &idle);
         if (status != TRN_OK) return status;
+        if (idle) operation_complete(device, operation);
         if (idle) return read_answer(device, header.sequence, command, response, response_size);
     }
     return fail(device, TRN_TIMED_OUT, "firmware did not answer mailbox command %u in %u tries",

@@ -125,7 +125,7 @@ trn_status ring_post(trn_device* device, trn_ring* ring, uint32_t flags, uint32_
     ring->sides[TRN_RING_M2S].appended = ring->sides[TRN_RING_S2M].appended = 0;
     ++ring->newest;
     ring_job* job = &ring->jobs[number % RING_JOBS];
-    *job = (ring_job){JOB_RUNNING, TRN_OK, count, 0};
+    *job = (ring_job){JOB_RUNNING, TRN_OK, count, 0, operation_begins(device, "copy", 0)};
     const uint64_t limit = patience(device, time_limit(device, ring->in_flight) / hurry);
     job->deadline = now(device) + limit;
     ring->looked_at_state = now(device);
@@ -138,6 +138,7 @@ trn_status ring_post(trn_device* device, trn_ring* ring, uint32_t flags, uint32_
     mmio_write(device, engine + UDMA(S2M_Q_TAIL_INCREMENT)(ring->queue), s2m);
     mmio_write(device, engine + UDMA(M2S_Q_TAIL_INCREMENT)(ring->queue), m2s);
     const trn_status status = mmio_end(device);
+    operation_posted(device);
     if (status != TRN_OK) {
         end_all(ring, status);
         job->state = JOB_FREE;
@@ -222,7 +223,7 @@ static trn_status give_up(trn_device* device, trn_ring* ring, trn_status why) {
 }
 
 /* Jobs end in order, so the oldest is asked until one is not over. */
-static void collect(trn_ring* ring) {
+static void collect(trn_device* device, trn_ring* ring) {
     while (ring->oldest != ring->newest &&
            __atomic_load_n((uint32_t*)marker_word(ring, ring->oldest), __ATOMIC_ACQUIRE) ==
                MARKER) {
@@ -230,12 +231,13 @@ static void collect(trn_ring* ring) {
         job->state = JOB_OVER;
         job->result = TRN_OK;
         ring->in_flight -= job->descriptors;
+        operation_complete(device, job->operation);
         ++ring->oldest;
     }
 }
 
 trn_status ring_look(trn_device* device, trn_ring* ring) {
-    collect(ring);
+    collect(device, ring);
     if (ring->oldest == ring->newest) return TRN_OK;
     const uint64_t time = now(device);
     const ring_job* job = &ring->jobs[ring->oldest % RING_JOBS];
@@ -247,7 +249,7 @@ trn_status ring_look(trn_device* device, trn_ring* ring) {
         const bool aborted = has_abort(mmio_read(device, engine + UDMA(M2S_STATE))) ||
                              has_abort(mmio_read(device, engine + UDMA(S2M_STATE)));
         const trn_status status = mmio_end(device);
-        collect(ring); /* it may have ended between the two looks */
+        collect(device, ring); /* it may have ended between the two looks */
         if (ring->oldest == ring->newest) return TRN_OK;
         if (status != TRN_OK || aborted)
             return give_up(device, ring, aborted ? TRN_ABORTED : status);

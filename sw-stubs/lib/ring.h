@@ -19,6 +19,7 @@ typedef struct ring_job {
     trn_status result;
     uint32_t descriptors; /* marker included */
     uint64_t deadline;
+    uint64_t operation; /* its number, where somebody records */
 } ring_job;
 
 typedef struct ring_side {

@@ -25,17 +25,6 @@ std::span<std::uint8_t> bytes_of(T& value) {
     return {reinterpret_cast<std::uint8_t*>(&value), sizeof value};
 }
 
-/// A block's value is its first eight bytes.
-void trace_access(std::string_view what, std::uint32_t bar, std::uint64_t offset,
-                  std::uint64_t value, std::uint64_t size) {
-    if (trace::on())
-        trace::event("host_cpu", what,
-                     {{"bar", bar},
-                      trace::hex("offset", offset),
-                      trace::hex("value", value),
-                      {"bytes", size}});
-}
-
 std::uint64_t first_bytes(const void* bytes, std::uint64_t count) {
     std::uint64_t value = 0;
     std::memcpy(&value, bytes, std::min<std::uint64_t>(count, sizeof value));
@@ -89,9 +78,22 @@ void host_cpu::on_log(std::function<void(trn_log_level, const std::string&)> sin
 template <typename Access>
 int host_cpu::access(sc_core::sc_time cost, Access&& perform) {
     sc_core::sc_time delay = cost;
-    const bool done = perform(delay);
+    const bool done = [&] {
+        const trace::on_behalf_of it(posting_);
+        return perform(delay);
+    }();
     sc_core::wait(delay);
     return done ? 0 : -EINVAL;
+}
+
+/// A block's value is its first eight bytes.
+void host_cpu::note_access(std::string_view what, std::uint32_t bar, std::uint64_t offset,
+                           std::uint64_t value, std::uint64_t size) const {
+    if (!trace::on()) return;
+    const trace::on_behalf_of it(posting_);
+    trace::event(
+        cfg_.name, what,
+        {{"bar", bar}, trace::hex("offset", offset), trace::hex("value", value), {"bytes", size}});
 }
 
 int host_cpu::allocate(std::uint64_t size, trn_dma_memory& memory) {
@@ -120,11 +122,11 @@ trn_transport host_cpu::transport() {
         const int error = self(c).access(self(c).cfg_.read_cost, [&](auto& delay) {
             return self(c).function_.bar_read(bar, offset, bytes_of(*value), delay);
         });
-        trace_access("read", bar, offset, *value, sizeof *value);
+        self(c).note_access("read", bar, offset, *value, sizeof *value);
         return error;
     };
     t.bar_write32 = [](void* c, std::uint32_t bar, std::uint64_t offset, std::uint32_t value) {
-        trace_access("write", bar, offset, value, sizeof value);
+        self(c).note_access("write", bar, offset, value, sizeof value);
         return self(c).access(self(c).cfg_.write_cost, [&](auto& delay) {
             return self(c).function_.bar_write(bar, offset, bytes_of(value), delay);
         });
@@ -135,12 +137,12 @@ trn_transport host_cpu::transport() {
             return self(c).function_.bar_read(bar, offset,
                                               {static_cast<std::uint8_t*>(bytes), count}, delay);
         });
-        trace_access("read", bar, offset, first_bytes(bytes, count), count);
+        self(c).note_access("read", bar, offset, first_bytes(bytes, count), count);
         return error;
     };
     t.bar_write_block = [](void* c, std::uint32_t bar, std::uint64_t offset, const void* bytes,
                            std::uint64_t count) {
-        trace_access("write", bar, offset, first_bytes(bytes, count), count);
+        self(c).note_access("write", bar, offset, first_bytes(bytes, count), count);
         return self(c).access(self(c).cfg_.write_cost, [&](auto& delay) {
             return self(c).function_.bar_write(
                 bar, offset, {static_cast<const std::uint8_t*>(bytes), count}, delay);
@@ -180,6 +182,19 @@ trn_transport host_cpu::transport() {
     };
     t.log = [](void* c, trn_log_level level, const char* text) {
         if (self(c).log_) self(c).log_(level, text);
+    };
+    t.operation_begins = [](void* c, const char* what, std::uint64_t joins) {
+        auto& cpu = self(c);
+        if (!trace::on()) return joins;
+        cpu.posting_ = joins != 0 ? joins : trace::new_operation();
+        const trace::on_behalf_of it(cpu.posting_);
+        cpu.operations_[cpu.posting_] = trace::begin(cpu.cfg_.name, what);
+        return cpu.posting_;
+    };
+    t.operation_posted = [](void* c) { self(c).posting_ = 0; };
+    t.operation_complete = [](void* c, std::uint64_t operation) {
+        if (auto found = self(c).operations_.extract(operation))
+            trace::end(found.mapped(), self(c).cfg_.name, "complete");
     };
     t.close = [](void*) {};
     return t;

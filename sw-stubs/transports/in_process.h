@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <systemc>
 
 #include "platform/attach/function_port.h"
+#include "platform/kernel/trace.h"
 #include "platform/tlm/server_memory.h"
 #include "sw-stubs/include/trn_transport.h"
 
@@ -20,6 +22,8 @@ namespace trn {
 class host_cpu {
 public:
     struct config {
+        /// In the trace: "chip0.host".
+        std::string name = "host";
         /// What an access costs the CPU beside what the device annotates; invented, in the range of
         /// a PCIe root complex.
         sc_core::sc_time read_cost{200, sc_core::SC_NS};
@@ -54,6 +58,8 @@ private:
     static host_cpu& self(void* context) { return *static_cast<host_cpu*>(context); }
     template <typename Access>
     int access(sc_core::sc_time cost, Access&& perform);
+    void note_access(std::string_view what, std::uint32_t bar, std::uint64_t offset,
+                     std::uint64_t value, std::uint64_t size) const;
     int allocate(std::uint64_t size, trn_dma_memory& memory);
     void free(const trn_dma_memory& memory);
 
@@ -62,6 +68,8 @@ private:
     std::unique_ptr<server_memory> own_memory_;
     server_memory* memory_ = nullptr;  // the server's: its other functions' hosts use it too
     std::size_t running_ = 0;
+    trace::operation posting_ = 0;                         // whose the accesses are
+    std::map<trace::operation, trace::slice> operations_;  // not complete
     std::exception_ptr failure_;
     std::function<void(trn_log_level, const std::string&)> log_;
 };

@@ -29,8 +29,11 @@ std::vector<crew::card> in_process_hosts::cards() const {
     return all;
 }
 
+in_process_hosts::host::host(const function& of)
+    : cpu(*of.port, {.name = of.name + ".host"}), door(cpu.transport()) {}
+
 in_process_hosts::host& in_process_hosts::host_of(function& of) {
-    if (!of.by) of.by = std::make_unique<host>(*of.port);
+    if (!of.by) of.by = std::make_unique<host>(of);
     return *of.by;
 }
 

@@ -37,8 +37,9 @@ public:
     void start_cards(const std::vector<std::size_t>& which, const crew::card_work& does);
 
 private:
+    struct function;
     struct host {
-        explicit host(function_port& port) : cpu(port, {}), door(cpu.transport()) {}
+        explicit host(const function& of);
         host_cpu cpu;
         trn_transport door;
         std::optional<device> chip;  // its memory is the CPU's; calls after the last work are frees

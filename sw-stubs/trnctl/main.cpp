@@ -9,6 +9,7 @@
 
 #include "platform/config/diagnostics.h"
 #include "platform/config/units.h"
+#include "platform/kernel/trace.h"
 #include "sw-stubs/trnctl/commands.h"
 
 namespace trn {
@@ -49,7 +50,7 @@ public:
             ->needs("--board");
         app_.add_option("--seed", session_.seed, "of --board's random streams")->needs("--board");
         app_.add_option("--trace", session_.trace,
-                        "write --board's event trace; .json for Perfetto")
+                        "write --board's event trace; .perfetto-trace for Perfetto")
             ->needs("--board");
         app_.add_option("--chip", session_.chip, "which function to work on (the only one)");
         app_.add_option("--token-file", session_.token_file, "token for a remote control address");
@@ -65,9 +66,11 @@ public:
     int run(int argc, char** argv) {
         try {
             app_.parse(argc, argv);
-            const auto where = open_session(session_);
-            chosen_(*where);
-            return 0;
+            {
+                const auto where = open_session(session_);
+                chosen_(*where);
+            }
+            return trace::failure().empty() ? 0 : 1;
         } catch (const CLI::ParseError& wrong) {
             if (const auto text = unknown_command(argc, argv); !text.empty()) {
                 fmt::print(stderr, "trnctl: {}\n", text);

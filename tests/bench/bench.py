@@ -191,6 +191,30 @@ def recording(trnvp):
              "peer_value": plain, "ratio": recorded / plain, "goal": "", "met": None}]
 
 
+def tracing(trnvp):
+    """Collectives and a copy of a sled with a timeline and without, in turns."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "scenario.yaml")
+        file.write_text("""scenario: sled
+board: trn3-sled
+steps:
+  - boot: {within: 1 s}
+  - collective: {op: all_reduce, size: 1 MiB}
+  - collective: {op: all_gather, size: 1 MiB}
+  - copy: {from: hbm0@64 MiB, to: hbm1@64 MiB, size: 64 MiB}
+""", encoding="utf-8")
+
+        def seconds(*options):
+            run = subprocess.run([trnvp, "test", file, "--json", *options], check=True, stdout=subprocess.PIPE)
+            return json.loads(run.stdout)[0]["wall_s"]
+
+        trace = os.path.join(folder, "run.perfetto-trace")
+        traced, plain = (min(column) for column in zip(*((seconds("--trace", trace), seconds()) for _ in range(5))))
+    return [{"name": "collectives of a sled with --trace F.perfetto-trace", "value": traced, "unit": "s",
+             "peer": "not traced", "peer_value": plain, "ratio": traced / plain, "goal": "< 2 x",
+             "met": traced < 2 * plain}]
+
+
 def cpu_seconds(pid):
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -202,7 +226,7 @@ def resident_mib(pid):
 
 
 WHOLE_RUNS = {"cold_boot": cold_boot, "idle": idle, "rack": rack, "all_pairs": all_pairs,
-              "scenarios": scenarios, "snapshots": snapshots, "recording": recording}
+              "scenarios": scenarios, "snapshots": snapshots, "recording": recording, "tracing": tracing}
 
 
 def main() -> int:

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/kernel/trace.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -80,6 +82,55 @@ TEST(TraceTest, TheDigestIsOfTheTextWhetherItIsWrittenOrNot) {
     EXPECT_NE(written, empty);
     trace::event("one", "more");
     EXPECT_NE(trace::digest(), written);
+    trace::close();
+}
+
+TEST(TraceTest, EventsOfAnOperationHaveItsNumber) {
+    const auto path = testing::TempDir() + "trace_operation_test.trace";
+    EXPECT_EQ(trace::new_operation(), 0u);  // nobody listens
+    trace::open(path);
+    const auto first = trace::new_operation();
+    {
+        const trace::on_behalf_of it(first);
+        EXPECT_EQ(trace::current_or_new_operation(), first);
+        trace::event("host", "asks");
+    }
+    auto work = [] {
+        const trace::on_behalf_of it(trace::current_or_new_operation());
+        return trace::begin("engine", "copy");
+    }();
+    trace::event("engine", "idles");
+    trace::end(work, "engine", "completed");
+    trace::end(work, "engine", "completed");  // only once
+    trace::close();
+    EXPECT_EQ(contents(path),
+              "0 host asks op=1\n0 engine copy op=2\n0 engine idles\n0 engine completed op=2\n");
+}
+
+TEST(TraceTest, WhereTimeGoesBackNumbersGoOn) {
+    trace::open("");
+    trace::new_operation();
+    trace::new_operation();
+    const auto there = trace::where();
+    trace::open("");
+    trace::go_on_behind(there);
+    EXPECT_EQ(trace::new_operation(), 3u);
+    EXPECT_EQ(trace::where().returns, 1u);
+    trace::close();
+}
+
+TEST(TraceTest, ADiskThatIsFullEndsTheTraceAndSaysSo) {
+    const auto path = testing::TempDir() + "full.perfetto-trace";
+    std::filesystem::remove(path);
+    std::filesystem::create_symlink("/dev/full", path);
+    trace::open(path);
+    for (unsigned n = 0; n < 100'000 && trace::on(); ++n) some_events();
+    EXPECT_FALSE(trace::on());
+    EXPECT_THAT(trace::failure(), testing::HasSubstr("No space left on device"));
+    EXPECT_THAT(trace::failure(), testing::StartsWith(path));
+    trace::event("nobody", "listens");
+    trace::open("");
+    EXPECT_EQ(trace::failure(), "");
     trace::close();
 }
 

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <unordered_map>
+#include <utility>
+
+#include "platform/kernel/protobuf.h"
+#include "platform/kernel/trace_writer.h"
+
+namespace trn::trace {
+
+namespace {
+
+// Numbers of fields and values of Perfetto's trace format, from its public documentation
+// (https://perfetto.dev/docs/reference/trace-packet-proto and .../synthetic-track-event).
+namespace trace_file {
+constexpr unsigned packet = 1;
+}
+namespace packet {
+constexpr unsigned timestamp = 8, sequence_id = 10, track_event = 11, sequence_flags = 13,
+                   track_descriptor = 60;
+constexpr unsigned state_cleared = 1;  // of sequence_flags
+}  // namespace packet
+namespace descriptor {
+constexpr unsigned uuid = 1, name = 2, process = 3, parent_uuid = 5;
+constexpr unsigned process_pid = 1, process_name = 6;
+}  // namespace descriptor
+namespace track_event {
+constexpr unsigned debug_annotation = 4, type = 9, track_uuid = 11, name = 23, flow_id = 47;
+constexpr unsigned slice_begin = 1, slice_end = 2, instant = 3;  // of type
+}  // namespace track_event
+namespace annotation {
+constexpr unsigned unsigned_value = 3, signed_value = 4, text = 6, pointer = 7, name = 10;
+}
+
+constexpr unsigned sequence = 1;  // all packets are one writer's
+constexpr std::string_view everything_else = "board";
+
+std::uint64_t nanoseconds(const sc_core::sc_time& time) {
+    return time.value() / 1000;
+}
+
+struct text_hash : std::hash<std::string_view> {
+    using is_transparent = void;
+};
+
+/// A module's row of the timeline. What overlaps in it is drawn on several tracks of one name.
+struct row {
+    std::string process, name;
+    std::vector<std::uint32_t> tracks = {};
+};
+
+class perfetto_writer final : public writer {
+public:
+    explicit perfetto_writer(const std::string& path) : writer(path) {}
+
+    void set_processes(std::vector<std::string> modules) override {
+        processes_ = std::move(modules);
+    }
+    /// All that follows is drawn beside what it comes behind, whose times are not over yet.
+    void go_on_behind(const position& from) override {
+        returns_ = from.returns;
+        announced_.clear();
+        for (auto& each : tracks_) announce(each);
+    }
+    std::uint32_t write(const record& r) override {
+        using kind = record::kind;
+        const auto start = nanoseconds(r.start);
+        if (r.what_it_is == kind::event) {
+            write_event(r, track_event::instant, first_track(row_of(r.module)), start);
+            return 0;
+        }
+        if (r.what_it_is == kind::end) {
+            write_event(r, track_event::instant, tracks_[r.track].uuid, start);
+            write_end(r.track, start);
+            return 0;
+        }
+        const bool whole = r.what_it_is == kind::span;
+        const auto track = free_track(row_of(r.module), start);
+        write_event(r, track_event::slice_begin, tracks_[track].uuid, start);
+        if (whole) write_end(track, nanoseconds(r.start + r.duration));
+        return track;
+    }
+
+private:
+    struct track {
+        const row* of;
+        std::size_t number;  // in its row
+        std::uint64_t uuid = 0;
+        std::uint64_t free_at = 0;  // ns
+    };
+    static constexpr std::uint64_t never = ~std::uint64_t{0};
+
+    row& row_of(std::string_view module) {
+        const auto known = rows_.find(module);
+        if (known != rows_.end()) return known->second;
+        row made{std::string(everything_else), std::string(module)};
+        for (const auto& one : processes_)
+            if (module.size() > one.size() && module.starts_with(one) && module[one.size()] == '.')
+                made = {one, std::string(module.substr(one.size() + 1))};
+        return rows_.emplace(module, std::move(made)).first->second;
+    }
+
+    std::uint64_t first_track(row& of) {
+        if (of.tracks.empty()) add_track(of);
+        return tracks_[of.tracks.front()].uuid;
+    }
+    std::uint32_t free_track(row& of, std::uint64_t at) {
+        const auto found = std::ranges::find_if(
+            of.tracks, [&](std::uint32_t n) { return tracks_[n].free_at <= at; });
+        const auto which = found != of.tracks.end() ? *found : add_track(of);
+        tracks_[which].free_at = never;
+        return which;
+    }
+    std::uint32_t add_track(row& of) {
+        const auto number = static_cast<std::uint32_t>(tracks_.size());
+        announce(tracks_.emplace_back(track{&of, of.tracks.size()}));
+        of.tracks.push_back(number);
+        return number;
+    }
+    void announce(track& one) {
+        const auto parent = process(one.of->process);
+        one.uuid = uuid(fmt::format("{}.{}.{}", one.of->process, one.of->name, one.number));
+        message_.clear();
+        message_.number(descriptor::uuid, one.uuid);
+        message_.number(descriptor::parent_uuid, parent);
+        message_.bytes(descriptor::name, one.of->name);
+        write_descriptor();
+    }
+
+    /// The process' own track, the parent of all of its tracks.
+    std::uint64_t process(const std::string& name) {
+        const auto id = uuid(name);
+        if (std::ranges::find(announced_, id) != announced_.end()) return id;
+        announced_.push_back(id);
+        // 0 is the idle task's.
+        const auto at = std::ranges::find(processes_, name) - processes_.begin();
+        const auto pid = static_cast<std::uint64_t>(at) + 1 + returns_ * (processes_.size() + 1);
+        part_.clear();
+        part_.number(descriptor::process_pid, pid);
+        part_.bytes(descriptor::process_name,
+                    returns_ == 0 ? name : fmt::format("{}, restored {}", name, returns_));
+        message_.clear();
+        message_.number(descriptor::uuid, id);
+        message_.bytes(descriptor::process, part_.view());
+        write_descriptor();
+        return id;
+    }
+
+    /// FNV-1a of what it is for: the same in every run.
+    std::uint64_t uuid(std::string_view name) const {
+        std::uint64_t hash = 0xcbf29ce484222325 ^ returns_;
+        for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+        return hash | 1;  // 0 is the track of nobody
+    }
+
+    void annotate(const field& f) {
+        part_.clear();
+        part_.bytes(annotation::name, f.name);
+        if (const auto* text = std::get_if<std::string_view>(&f.value))
+            part_.bytes(annotation::text, *text);
+        else if (const auto* value = std::get_if<std::int64_t>(&f.value))
+            part_.number(annotation::signed_value, static_cast<std::uint64_t>(*value));
+        else
+            part_.number(f.hex ? annotation::pointer : annotation::unsigned_value,
+                         std::get<std::uint64_t>(f.value));
+        message_.bytes(track_event::debug_annotation, part_.view());
+    }
+
+    void write_event(const record& r, unsigned type, std::uint64_t track, std::uint64_t time) {
+        message_.clear();
+        message_.number(track_event::type, type);
+        message_.number(track_event::track_uuid, track);
+        message_.bytes(track_event::name, r.what);
+        for (const field& f : r.with) annotate(f);
+        if (r.of != 0) {
+            annotate({"operation", r.of});
+            message_.fixed64(track_event::flow_id, r.of);
+        }
+        write_packet(time);
+    }
+
+    void write_end(std::uint32_t which, std::uint64_t time) {
+        tracks_[which].free_at = time;
+        message_.clear();
+        message_.number(track_event::type, track_event::slice_end);
+        message_.number(track_event::track_uuid, tracks_[which].uuid);
+        write_packet(time);
+    }
+
+    void write_packet(std::uint64_t time) {
+        packet_.clear();
+        packet_.number(packet::timestamp, time);
+        packet_.bytes(packet::track_event, message_.view());
+        write_rest();
+    }
+    void write_descriptor() {
+        packet_.clear();
+        packet_.bytes(packet::track_descriptor, message_.view());
+        if (!std::exchange(begun_, true))
+            packet_.number(packet::sequence_flags, packet::state_cleared);
+        write_rest();
+    }
+    void write_rest() {
+        packet_.number(packet::sequence_id, sequence);
+        file_.clear();
+        file_.bytes(trace_file::packet, packet_.view());
+        put(file_.view());
+    }
+
+    std::vector<std::string> processes_;
+    std::unordered_map<std::string, row, text_hash, std::equal_to<>> rows_;
+    std::vector<track> tracks_;
+    std::vector<std::uint64_t> announced_;  // processes
+    std::uint64_t returns_ = 0;
+    bool begun_ = false;
+    protobuf file_, packet_, message_, part_;  // from the outside to the inside
+};
+
+}  // namespace
+
+std::unique_ptr<writer> make_perfetto_writer(const std::string& path) {
+    return std::make_unique<perfetto_writer>(path);
+}
+
+}  // namespace trn::trace

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <systemc>
+#include <vector>
+
+#include "platform/kernel/trace.h"
+
+namespace trn::trace {
+
+struct record {
+    enum class kind : std::uint8_t { event, span, begin, end };
+
+    kind what_it_is;
+    sc_core::sc_time start;
+    sc_core::sc_time duration;  ///< of a span
+    std::string_view module, what;
+    operation of;
+    fields with;
+    std::uint32_t track = 0;  ///< of what ends
+};
+
+/// A file of records, in some format. Bytes go out in pieces; what cannot be written is reported
+/// once, and the rest is dropped.
+class writer {
+public:
+    /// No path: nothing is written. \throws std::system_error
+    explicit writer(std::string path);
+    virtual ~writer();
+    writer(const writer&) = delete;
+    writer& operator=(const writer&) = delete;
+
+    /// Which track, of what begins; else 0.
+    virtual std::uint32_t write(const record& r) = 0;
+    /// Completes the file; no record follows.
+    virtual void finish() {}
+    virtual std::uint64_t digest() const { return 0; }
+    virtual void go_on_behind(const position&) {}
+    virtual void set_processes(std::vector<std::string>) {}
+    void flush();
+    void continue_in(const std::string& path);
+    const std::string& failure() const { return failure_; }
+
+protected:
+    bool is_file() const { return file_ >= 0; }
+    void put(std::string_view bytes) {
+        buffer_ += bytes;
+        if (buffer_.size() >= piece) flush();
+    }
+
+private:
+    static constexpr std::size_t piece = 64 << 10;
+
+    void open(int how);
+
+    std::string path_, buffer_, failure_;
+    int file_ = -1;
+};
+
+std::unique_ptr<writer> make_perfetto_writer(const std::string& path);
+
+}  // namespace trn::trace

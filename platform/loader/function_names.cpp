@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/loader/function_names.h"
+
+#include <cassert>
+
+namespace trn {
+
+function_names::function_names(const std::vector<std::filesystem::path>& programs) {
+    for (const auto& file : programs) try {
+            programs_.push_back(read_elf(file.string()));
+        } catch (const elf_error&) {  // an image that is no program, or not for this processor
+        }
+    assert(active_ == nullptr);
+    active_ = this;
+}
+
+const function_names::by_address* function_names::find(std::uint64_t address,
+                                                       std::span<const std::uint8_t> page) const {
+    const elf_program* found = nullptr;
+    std::size_t best = 0;
+    for (const auto& one : programs_)
+        if (const auto equal = one.agreement(address, page); equal > best) {
+            best = equal;
+            found = &one;
+        }
+    return found == nullptr ? nullptr : &found->functions;
+}
+
+const std::string* function_names::at(std::uint64_t address, std::uint32_t instruction) const {
+    for (const auto& one : programs_)
+        if (const auto known = one.functions.find(address);
+            known != one.functions.end() && one.instruction(address) == instruction)
+            return &known->second;
+    return nullptr;
+}
+
+}  // namespace trn

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "platform/loader/elf.h"
+
+namespace trn {
+
+/// Where the functions of programs begin. While there is one, harts say which they enter.
+class function_names {
+public:
+    using by_address = std::map<std::uint64_t, std::string>;
+
+    /// Of these ELF files; what is none is skipped. There is one object at a time.
+    explicit function_names(const std::vector<std::filesystem::path>& programs);
+    ~function_names() { active_ = nullptr; }
+    function_names(const function_names&) = delete;
+    function_names& operator=(const function_names&) = delete;
+
+    /// Whom harts ask; nullptr: they say nothing.
+    static const function_names* active() { return active_; }
+
+    /// The functions of the program whose code this page at `address` is; nullptr: of none.
+    const by_address* find(std::uint64_t address, std::span<const std::uint8_t> page) const;
+    /// The function that begins at `address` with this instruction, of a page that is not known;
+    /// nullptr: none does.
+    const std::string* at(std::uint64_t address, std::uint32_t instruction) const;
+
+private:
+    inline static const function_names* active_ = nullptr;
+
+    std::vector<elf_program> programs_;
+};
+
+}  // namespace trn

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A timeline of a scenario, read back by somebody else's parser: arrows lead from the host's submission through the
+hardware and the firmware to the completion that the host sees."""
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+
+from perfetto import Timeline, packets
+
+FABRIC_CHIP1 = 1 << 63 | 1 << 51  # fabric address of chip 1 of the sled: doc/decisions/0009-the-fabric.md
+SCENARIO = f"""
+scenario: timeline
+board: trn3-sled
+steps:
+  - boot: {{within: 1 s}}
+  - fill: {{at: hbm0@64 MiB, size: 256 KiB, pattern: data}}
+  - copy: {{from: hbm0@64 MiB, to: axi@{FABRIC_CHIP1 + (64 << 20):#x}, size: 256 KiB, verify: false}}
+  - mailbox: {{get_data: 2}}
+  - collective: {{op: all_gather, size: 64 KiB}}
+"""
+HOST = "chip0: host"
+
+
+def run(folder: str, scenario: str, trace: str, *options: str) -> subprocess.CompletedProcess:
+    file = os.path.join(folder, "scenario.yaml")
+    with open(file, "w", encoding="utf-8") as out:
+        out.write(scenario)
+    return subprocess.run([os.environ["TRNVP"], "test", file, "--trace", os.path.join(folder, trace), *options],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=240, check=False)
+
+
+def content(folder: str, trace: str) -> bytes:
+    with open(os.path.join(folder, trace), "rb") as file:
+        return file.read()
+
+
+class TimelineTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="trnvp_timeline_")
+        cls.addClassCleanup(cls.folder.cleanup)
+        done = run(cls.folder.name, SCENARIO, "a.perfetto-trace")
+        assert done.returncode == 0, done.stdout
+        cls.bytes = content(cls.folder.name, "a.perfetto-trace")
+        cls.timeline = Timeline(cls.bytes)
+        cls.chains = cls.timeline.flows()
+
+    def chain_of(self, name):
+        """The events of the last operation that the host began under this name."""
+        return [chain for chain in self.chains.values() if (chain[0].place, chain[0].name) == (HOST, name)][-1]
+
+    def expect_stages(self, chain, *stages):
+        """Each stage, "place event", occurs, and none for the first time before the one that is named before it."""
+        said = [f"{event.place} {event.name}" for event in chain]
+        at = []
+        for stage in stages:
+            found = [n for n, text in enumerate(said) if re.fullmatch(stage, text)]
+            self.assertTrue(found, f"no '{stage}' in\n" + "\n".join(said))
+            at.append(found[0])
+        self.assertEqual(at, sorted(at), "\n".join(said))
+        times = [event.time for event in chain]
+        self.assertEqual(times, sorted(times))
+
+    def test_a_copy_is_followed_from_the_driver_over_the_cables_to_the_other_chip_and_back(self):
+        chain = self.chain_of("copy")
+        self.expect_stages(chain, f"{HOST} copy", f"{HOST} write", r"chip0: h2t0\.engine128 doorbell",
+                           r"chip0: h2t0\.engine128 descriptors", r"chip0: h2t0\.engine128 copy", "chip0: hbm0 read",
+                           r"board: wire0\.a_to_b write", r"board: wire1\.b_to_a write", "chip1: hbm0 write",
+                           r"chip0: h2t0\.engine128 completed", r"chip0: pcie\.to_host write", f"{HOST} complete")
+        self.assertEqual(chain[-1].name, "complete")
+        moved = [e for e in chain if e.place == "chip1: hbm0"]
+        self.assertEqual(sum(e.values["bytes"] for e in moved), 256 << 10)
+        self.assertEqual(chain[0].duration, chain[-1].time - chain[0].time)
+
+    def test_a_mailbox_request_leads_to_the_function_of_the_firmware_that_serves_it(self):
+        self.expect_stages(self.chain_of("mailbox"), f"{HOST} mailbox", f"{HOST} write",
+                           r"chip0: management\.misc_ram trigger", r"chip0: management\.cpu serves",
+                           r"chip0: management\.cpu mailbox_serve\(\)", f"{HOST} complete")
+
+    def test_a_collective_is_one_operation_of_all_chips(self):
+        chain = self.chain_of("all-gather")
+        self.expect_stages(chain, f"{HOST} all-gather", r"chip0: top_sp0 doorbell", r"chip0: top_sp0\.hart serves",
+                           r"chip0: top_sp0\.hart stream_continue\(\)", r"chip\d: udma\d\.engine\d+ doorbell",
+                           r"chip\d: udma\d\.engine\d+ copy", r"chip\d: hbm0 write", f"{HOST} complete")
+        places = {e.place for e in chain}
+        for chip in range(4):
+            for part in ("host", "top_sp0.hart", "hbm0"):
+                self.assertIn(f"chip{chip}: {part}", places)
+            self.assertTrue([e for e in chain if (e.place, e.name) == (f"chip{chip}: top_sp0", "semaphore")])
+        self.assertTrue([place for place in places if place.startswith("board: wire")])
+
+    def test_every_operation_has_a_number_of_its_own_and_one_beginning(self):
+        begins = {}
+        for number, chain in self.chains.items():
+            begins.setdefault((chain[0].place, chain[0].time, chain[0].name), []).append(number)
+            self.assertTrue(all(e.values["operation"] == number and e.flows == [number] for e in chain))
+        self.assertEqual([numbers for numbers in begins.values() if len(numbers) != 1], [])
+        self.assertEqual(sorted(self.chains), list(range(1, len(self.chains) + 1)))
+
+    def test_chips_are_processes_and_nothing_is_left_open(self):
+        self.assertEqual(sorted(self.timeline.processes.values()), ["board", "chip0", "chip1", "chip2", "chip3"])
+        self.assertEqual(self.timeline.open, [])
+        self.assertEqual([e.place for e in self.timeline.events if "chip" in e.track], [])
+
+    def test_the_same_run_writes_the_same_bytes(self):
+        self.assertEqual(run(self.folder.name, SCENARIO, "b.perfetto-trace").returncode, 0)
+        self.assertEqual(content(self.folder.name, "b.perfetto-trace"), self.bytes)
+
+    def test_the_text_trace_has_the_same_events(self):
+        self.assertEqual(run(self.folder.name, SCENARIO, "text.trace").returncode, 0)
+        lines = content(self.folder.name, "text.trace").decode("utf-8").splitlines()
+        numbers = [int(n) for n in re.findall(r" op=(\d+)$", "\n".join(lines), re.M)]
+        self.assertEqual(len(lines), len(self.timeline.events))
+        self.assertEqual({n: numbers.count(n) for n in set(numbers)}, {n: len(c) for n, c in self.chains.items()})
+
+    def test_a_file_that_was_cut_off_is_read_up_to_there(self):
+        whole = [packet.SerializeToString() for packet in packets(self.bytes)]
+        for cut in (1, 2, len(self.bytes) // 3, len(self.bytes) // 2, len(self.bytes) - 1):
+            left = [packet.SerializeToString() for packet in packets(self.bytes[:cut])]
+            self.assertLess(len(left), len(whole))
+            self.assertEqual(left, whole[:len(left)])
+
+    def test_a_full_disk_fails_the_run_and_says_so(self):
+        os.symlink("/dev/full", os.path.join(self.folder.name, "full.perfetto-trace"))
+        done = run(self.folder.name, SCENARIO, "full.perfetto-trace")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"full\.perfetto-trace: the trace ends before .*: No space left on device")
+
+    def test_a_state_that_is_restored_goes_on_in_tracks_of_its_own(self):
+        scenario = SCENARIO[:SCENARIO.index("  - mailbox")] + """
+  - snapshot: here
+  - copy: {from: hbm0@64 MiB, to: hbm1@64 MiB, size: 64 KiB}
+  - restore: here
+  - copy: {from: hbm0@64 MiB, to: hbm1@64 MiB, size: 64 KiB}
+"""
+        # A restore goes on with the step behind it.
+        done = run(self.folder.name, scenario, "restored.perfetto-trace")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        timeline = Timeline(content(self.folder.name, "restored.perfetto-trace"))
+        self.assertIn("chip0, restored 1", timeline.processes.values())
+        begun = [chain[0] for chain in timeline.flows().values() if chain[0].name == "copy"]
+        self.assertEqual([e.place for e in begun[-2:]], [HOST, "chip0, restored 1: host"])
+        self.assertEqual(begun[-1].time, begun[-2].time)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
