@@ -17,6 +17,7 @@
 #include "platform/misuse/report.h"
 #include "platform/netlist/boards.h"
 #include "platform/register_view.h"
+#include "platform/signals.h"
 
 namespace trn {
 
@@ -96,6 +97,26 @@ platform::platform(const kind_list& kinds, const platform_options& options) : lo
     add_methods();
     find_sources();
     share_log();
+    if (!options.vcd.empty()) open_vcd(options);
+}
+
+void platform::open_vcd(const platform_options& options) {
+    try {
+        vcd_ = std::make_unique<vcd_file>(options.vcd.string(), find_signals(options.vcd_signals));
+    } catch (const std::invalid_argument& e) {
+        user_mistake(mistake::unknown_module, system_->board().file,
+                     fmt::format("--vcd-signal: {}", e.what()));
+    } catch (const std::system_error& e) {
+        user_mistake(mistake::unreadable_file, options.vcd,
+                     fmt::format("cannot write the value change dump: {}", e.code().message()));
+    }
+}
+
+std::string platform::finish_records() {
+    trace::close();
+    if (vcd_) vcd_->finish();
+    if (!trace::failure().empty()) return trace::failure();
+    return vcd_ ? vcd_->failure() : std::string();
 }
 
 platform::~platform() {

@@ -11,6 +11,7 @@
 #include "platform/attach/control/control.h"
 #include "platform/attach/function_port.h"
 #include "platform/kernel/run_loop.h"
+#include "platform/kernel/vcd.h"
 #include "platform/loader/function_names.h"
 #include "platform/loader/source_lines.h"
 #include "platform/log.h"
@@ -27,7 +28,9 @@ struct platform_options {
     timing_mode timing = timing_mode::contended;
     run_loop::config time = {};
     std::uint64_t seed = 0;
-    std::filesystem::path trace = {};  ///< event trace; empty: none
+    std::filesystem::path trace = {};           ///< event trace; empty: none
+    std::filesystem::path vcd = {};             ///< value change dump; empty: none
+    std::vector<std::string> vcd_signals = {};  ///< what it shows, as find_signals() takes it
     /// Where assemblies are looked for besides the board's own folder; empty: boards_folder().
     std::filesystem::path boards = {};
 };
@@ -63,6 +66,9 @@ public:
     control& methods() { return *methods_; }
     const system& modules() const { return *system_; }
 
+    /// Completes trace and value change dump. Why one of them ends too early; empty: none does.
+    std::string finish_records();
+
     /// A PCIe function that a program can attach to.
     struct function {
         std::string name;    ///< of the chip or card: "chip0", "rack0.server3.chip1"
@@ -82,6 +88,7 @@ public:
 private:
     plan read_board(const kind_list& kinds, const platform_options& options);
     void add_methods();
+    void open_vcd(const platform_options& options);
     void find_sources();
     void share_log();
 
@@ -90,7 +97,8 @@ private:
     run_loop loop_;
     std::unique_ptr<control> methods_;
     std::shared_ptr<log::sink> earlier_sink_;
-    std::unique_ptr<source_lines> sources_;      // when the first mistake of a hart is reported
+    std::unique_ptr<source_lines> sources_;  // when the first mistake of a hart is reported
+    std::unique_ptr<vcd_file> vcd_;
     std::unique_ptr<function_names> functions_;  // while there is a trace
 };
 

@@ -123,7 +123,7 @@ json registers(const rpc::parameters& p) {
 /// A register as a person names it, or one of its fields.
 struct named_register {
     element at;
-    std::string text;
+    std::string text, module;
     const field_row* field = nullptr;
 
     register_field bits() const {
@@ -161,9 +161,9 @@ named_register register_asked(const rpc::parameters& p) {
             return boost::iequals(name.substr(0, last), bank->table().block);
         };
         if (last == std::string::npos || std::ranges::any_of(banks, is_block))
-            return {element_asked(p, banks, name), text};
+            return {element_asked(p, banks, name), text, text.substr(0, dot)};
         const auto at = element_asked(p, banks, name.substr(0, last));
-        return {at, text, field_of(at, name.substr(last + 1))};
+        return {at, text, text.substr(0, dot), field_of(at, name.substr(last + 1))};
     }
     banks_asked(text.substr(0, text.rfind('.')));  // says which modules there are
     throw rpc::error(rpc::code::not_found, fmt::format("'{}' names no register", text));
@@ -196,7 +196,17 @@ json poke(const rpc::parameters& p) {
 
 register_handle find_register(const json& named) {
     const auto asked = register_asked({"peek", named});
-    return {[asked] { return asked.value(); }, [at = asked.at] { return at.bank->use(at.row); }};
+    const auto& at = asked.at;
+    const auto own = std::string(at.declared().name);
+    return {.value = [asked] { return asked.value(); },
+            .use = [at] { return at.bank->use(at.row); },
+            .module = asked.module,
+            .name = asked.field ? fmt::format("{}.{}", own, asked.field->name) : own,
+            .width = asked.bits().width,
+            .index = at.index,
+            .count = at.declared().count,
+            .instance = at.instance,
+            .instances = at.bank->instances()};
 }
 
 json registers_of(const std::string& module) {

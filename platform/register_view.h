@@ -18,6 +18,9 @@ void add_register_methods(control& methods);
 struct register_handle {
     std::function<std::uint64_t()> value;
     std::function<register_use()> use;
+    std::string module, name;  ///< name: "M2S_Q_STATUS", or "M2S_Q_STATUS.ABORTED"
+    unsigned width;            ///< bits
+    unsigned index, count, instance, instances;
 };
 /// `named`: the parameters of `peek` with a register. \throws rpc::error
 register_handle find_register(const nlohmann::json& named);

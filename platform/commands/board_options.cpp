@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "platform/commands/misuse_option.h"
+#include "platform/commands/vcd_options.h"
 
 namespace trn {
 
@@ -20,6 +21,7 @@ void board_options::add_to(CLI::App& command) {
     command.add_option("--seed", build.seed, "of every random stream");
     command.add_option("--trace", build.trace,
                        "write the event trace here; .perfetto-trace for Perfetto");
+    add_vcd_options(command, build.vcd, build.vcd_signals);
     add_misuse_option(command, misuse);
     command.add_option("--record", record,
                        "store all that comes from outside in this folder, for 'trnvp replay'");
@@ -29,6 +31,7 @@ void board_options::add_to(CLI::App& command) {
 }
 
 platform_options board_options::checked() const {
+    check_vcd(build.vcd, build.vcd_signals);
     auto all = build;
     all.timing = timing == "functional" ? timing_mode::functional : timing_mode::contended;
     const auto parsed = time_policy::parse(policy);

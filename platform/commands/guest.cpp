@@ -25,7 +25,6 @@
 #include "platform/fidelity_report.h"
 #include "platform/guest/image.h"
 #include "platform/guest/machine.h"
-#include "platform/kernel/trace.h"
 #include "platform/misuse/report.h"
 #include "platform/netlist/boards.h"
 #include "platform/platform.h"
@@ -192,11 +191,11 @@ public:
         const auto how = platform_.loop().run(std::move(goal));
         if (recorder_) recorder_->finish();
         if (writer_) writer_->finish();
-        trace::close();
+        const auto lost = platform_.finish_records();
         if (touched) touched->write(platform_.modules().board());
         const int status = conclude(how);
         print_misuse(platform_.chips());
-        const bool failed = misuse::failed() || !trace::failure().empty();
+        const bool failed = misuse::failed() || !lost.empty();
         return status == 0 && failed ? 1 : status;
     }
 

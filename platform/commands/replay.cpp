@@ -13,8 +13,8 @@
 #include "models/kinds.h"
 #include "platform/commands/doors.h"
 #include "platform/commands/guarded.h"
+#include "platform/commands/vcd_options.h"
 #include "platform/kernel/time_text.h"
-#include "platform/kernel/trace.h"
 #include "platform/recording/log/survey.h"
 #include "platform/recording/replay.h"
 
@@ -27,7 +27,8 @@ using wall_clock = run_loop::wall_clock;
 
 struct replay_options {
     std::string folder, firmware, gdb;
-    std::filesystem::path trace;
+    std::filesystem::path trace, vcd;
+    std::vector<std::string> vcd_signals;
     std::string uart = "none";
     bool strict = false;
     bool json = false;
@@ -77,6 +78,7 @@ void show_consoles(platform& on) {
 }
 
 int run(const replay_options& chosen) {
+    check_vcd(chosen.vcd, chosen.vcd_signals);
     const auto start = wall_clock::now();
     const std::filesystem::path folder = chosen.folder;
     const auto about = recording::read_manifest(folder);
@@ -85,6 +87,8 @@ int run(const replay_options& chosen) {
 
     auto build = recording::options_of(about, folder, chosen.firmware);
     build.trace = chosen.trace;
+    build.vcd = chosen.vcd;
+    build.vcd_signals = chosen.vcd_signals;
     platform on(kinds(), build);
     boost::asio::signal_set signals(on.loop().io(), SIGINT, SIGTERM);
     signals.async_wait([&on](auto error, int) {
@@ -99,9 +103,8 @@ int run(const replay_options& chosen) {
     recording::replay again(on, about, what, recording::log_reader(folder));
     const auto how = again.run();
     const bool tolerant = !again.same() && !chosen.strict;
-    trace::close();
-    const bool good =
-        trace::failure().empty() && !how.interrupted && (how.differences == 0 || tolerant);
+    const auto lost = on.finish_records();
+    const bool good = lost.empty() && !how.interrupted && (how.differences == 0 || tolerant);
     const double wall = std::chrono::duration<double>(wall_clock::now() - start).count();
     if (chosen.json)
         print_json(how, what, again.same(), good, wall);
@@ -119,6 +122,7 @@ void add_replay(CLI::App& app, int& status) {
     c->add_option("--firmware", chosen->firmware, "flash image or ELF instead of the recorded one");
     c->add_option("--trace", chosen->trace,
                   "write the event trace here; .perfetto-trace for Perfetto");
+    add_vcd_options(*c, chosen->vcd, chosen->vcd_signals);
     c->add_option("--gdb", chosen->gdb,
                   "serve GDB on this loopback port (0 chooses one) or Unix socket");
     c->add_option("--uart", chosen->uart, "stdout or none")

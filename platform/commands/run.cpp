@@ -25,7 +25,6 @@
 #include "platform/config/units.h"
 #include "platform/fidelity_report.h"
 #include "platform/kernel/time_text.h"
-#include "platform/kernel/trace.h"
 #include "platform/misuse/report.h"
 #include "platform/platform.h"
 
@@ -100,7 +99,7 @@ public:
         tick_.cancel();
         clear_progress();
         if (writer_) writer_->finish();
-        trace::close();
+        lost_ = platform_.finish_records();
         if (touched) touched->write(platform_.modules().board());
         if (executed) {
             write_coverage(*executed, chosen_.coverage);
@@ -216,7 +215,7 @@ private:
         bool good = reached || (chosen_.until.empty() && ended);
         const double wall =
             std::chrono::duration<double>(run_loop::wall_clock::now() - start_).count();
-        if (misuse::failed() || !trace::failure().empty()) good = false;
+        if (misuse::failed() || !lost_.empty()) good = false;
         if (chosen_.json) {
             std::cout << json{{"event", "ended"},
                               {"reason", to_string(how.what)},
@@ -245,6 +244,7 @@ private:
     boost::asio::steady_timer tick_;
     std::ofstream uart_file_;
     std::optional<console_writer> writer_;
+    std::string lost_;  // what a trace lacks
     bool progress_ = false;
     bool until_time_ = false;  ///< --until is a time, and comes before --max-time
 };

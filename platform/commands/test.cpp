@@ -24,6 +24,7 @@
 #include "platform/commands/guarded.h"
 #include "platform/commands/misuse_option.h"
 #include "platform/commands/report_file.h"
+#include "platform/commands/vcd_options.h"
 #include "platform/drawing/topology.h"
 #include "platform/netlist/boards.h"
 #include "platform/platform.h"
@@ -42,7 +43,8 @@ using namespace std::chrono_literals;
 
 struct test_options {
     std::vector<std::string> scenarios;
-    fs::path junit, html, trace, fidelity_report, coverage;
+    fs::path junit, html, trace, fidelity_report, coverage, vcd;
+    std::vector<std::string> vcd_signals;
     std::string timing = "contended";
     unsigned jobs = 0;
     std::vector<misuse::policy_choice> misuse;
@@ -133,13 +135,15 @@ bool run_once(const test_options& chosen, const std::vector<scenario::scenario>&
             .digest = chosen.digest,
             .timing = timing,
             .misuse = chosen.misuse,
-            .fidelity_report = numbered(chosen.fidelity_report, number, all.size())};
+            .fidelity_report = numbered(chosen.fidelity_report, number, all.size()),
+            .vcd = numbered(chosen.vcd, number, all.size()),
+            .vcd_signals = chosen.vcd_signals};
     };
     progress_line progress;
     const auto how = scenario::run_all(
         all,
         {.jobs = jobs,
-         .fork = chosen.share && chosen.fidelity_report.empty(),
+         .fork = chosen.share && chosen.fidelity_report.empty() && chosen.vcd.empty(),
          .look = [&](const auto& now) { progress.show(now); }},
         [&](auto& alike) { scenario::execute(all, kinds(), options_of, alike); },
         [&](std::size_t number, const auto& result) {
@@ -185,6 +189,7 @@ bool run_as_often_as_chosen(const test_options& chosen,
 }
 
 int run(const test_options& chosen) {
+    check_vcd(chosen.vcd, chosen.vcd_signals);
     if (chosen.schema) {
         std::cout << scenario::schema().dump(2) << '\n';
         return 0;
@@ -227,6 +232,7 @@ void add_test(CLI::App& app, int& status) {
     c->add_option("--trace", chosen->trace,
                   "write the event trace of each run here; .perfetto-trace for Perfetto");
     c->add_flag("--digest", chosen->digest, "report the checksum of each run's event trace");
+    add_vcd_options(*c, chosen->vcd, chosen->vcd_signals);
     add_misuse_option(*c, chosen->misuse);
     add_coverage_option(*c, chosen->coverage);
     c->add_option("--fidelity-report", chosen->fidelity_report,

@@ -56,7 +56,7 @@ class perfetto_writer final : public writer {
 public:
     explicit perfetto_writer(const std::string& path) : writer(path) {}
 
-    void set_processes(std::vector<std::string> modules) override {
+    void set_processes(std::vector<std::string>&& modules) override {
         processes_ = std::move(modules);
     }
     /// All that follows is drawn beside what it comes behind, whose times are not over yet.
@@ -205,9 +205,9 @@ private:
     }
     void write_rest() {
         packet_.number(packet::sequence_id, sequence);
-        file_.clear();
-        file_.bytes(trace_file::packet, packet_.view());
-        put(file_.view());
+        whole_.clear();
+        whole_.bytes(trace_file::packet, packet_.view());
+        put(whole_.view());
     }
 
     std::vector<std::string> processes_;
@@ -216,7 +216,7 @@ private:
     std::vector<std::uint64_t> announced_;  // processes
     std::uint64_t returns_ = 0;
     bool begun_ = false;
-    protobuf file_, packet_, message_, part_;  // from the outside to the inside
+    protobuf whole_, packet_, message_, part_;  // from the outside to the inside
 };
 
 }  // namespace

@@ -51,7 +51,7 @@ public:
         if (r.of != 0) fmt::format_to(out, " op={}", r.of);
         line_ += '\n';
         sum_.process_bytes(line_.data(), line_.size());
-        if (is_file()) put(line_);
+        if (file().is_open()) put(line_);
         return 0;
     }
     std::uint64_t digest() const override { return sum_.checksum(); }
@@ -115,7 +115,7 @@ position now;  // of which the digest is the sink's
 std::uint32_t write(const record& r) {
     if (!sink) return 0;
     const auto track = sink->write(r);
-    if (!sink->failure().empty()) close();
+    if (!sink->file().failure().empty()) close();
     return track;
 }
 
@@ -166,19 +166,19 @@ operation current_or_new_operation() {
 }
 
 void flush() {
-    if (sink) sink->flush();
+    if (sink) sink->file().flush();
 }
 
 void continue_in(const std::string& path) {
-    if (sink) sink->continue_in(path);
+    if (sink) sink->file().continue_in(path);
 }
 
 void close() {
     detail::on = false;
     if (!sink) return;
     sink->finish();
-    sink->flush();
-    failed = sink->failure();
+    sink->file().flush();
+    failed = sink->file().failure();
     sink.reset();
     if (!failed.empty()) log::error("trace", "{}", failed);
 }

@@ -8,6 +8,7 @@
 #include <systemc>
 #include <vector>
 
+#include "platform/kernel/streamed_file.h"
 #include "platform/kernel/trace.h"
 
 namespace trn::trace {
@@ -24,13 +25,12 @@ struct record {
     std::uint32_t track = 0;  ///< of what ends
 };
 
-/// A file of records, in some format. Bytes go out in pieces; what cannot be written is reported
-/// once, and the rest is dropped.
+/// A file of records, in some format.
 class writer {
 public:
     /// No path: nothing is written. \throws std::system_error
-    explicit writer(std::string path);
-    virtual ~writer();
+    explicit writer(const std::string& path) : file_(path) {}
+    virtual ~writer() = default;
     writer(const writer&) = delete;
     writer& operator=(const writer&) = delete;
 
@@ -40,25 +40,14 @@ public:
     virtual void finish() {}
     virtual std::uint64_t digest() const { return 0; }
     virtual void go_on_behind(const position&) {}
-    virtual void set_processes(std::vector<std::string>) {}
-    void flush();
-    void continue_in(const std::string& path);
-    const std::string& failure() const { return failure_; }
+    virtual void set_processes(std::vector<std::string>&&) {}
+    streamed_file& file() { return file_; }
 
 protected:
-    bool is_file() const { return file_ >= 0; }
-    void put(std::string_view bytes) {
-        buffer_ += bytes;
-        if (buffer_.size() >= piece) flush();
-    }
+    void put(std::string_view bytes) { file_.put(bytes); }
 
 private:
-    static constexpr std::size_t piece = 64 << 10;
-
-    void open(int how);
-
-    std::string path_, buffer_, failure_;
-    int file_ = -1;
+    streamed_file file_;
 };
 
 std::unique_ptr<writer> make_perfetto_writer(const std::string& path);

@@ -27,6 +27,8 @@ platform_options build_options(const scenario& what, const execution_options& op
     build.timing = options.timing;
     build.seed = what.seed;
     build.trace = options.trace;
+    build.vcd = options.vcd;
+    build.vcd_signals = options.vcd_signals;
     return build;
 }
 
@@ -228,11 +230,13 @@ void execute(std::span<const scenario> all, const kind_list& kinds,
         if (!shared.empty()) trace::continue_in(options.trace.string());
     }
     excuse_what_is_expected(mine);
+    if (!options.vcd.empty() &&
+        std::ranges::any_of(mine.steps, [](const auto& one) { return !one.returns_to.empty(); }))
+        return alike.tell().failed("a value change dump cannot go back in time", now_ns());
     failure = here.run([&](world& on) { play(mine, on, alike.tell(), boots ? 1 : 0); },
                        mine.time_limit_ns);
     const auto digest = trace::digest();
-    trace::close();
-    if (failure.empty()) failure = trace::failure();
+    if (const auto lost = here.board().finish_records(); failure.empty()) failure = lost;
     if (touched) touched->write(here.board().modules().board());
     if (failure.empty() && misuse::failed()) failure = "misuse: " + broken_rules();
     if (failure.empty())

@@ -19,6 +19,8 @@ struct execution_options {
     timing_mode timing = timing_mode::contended;
     std::vector<misuse::policy_choice> misuse = {};  ///< after the scenario's own
     std::filesystem::path fidelity_report = {};  ///< of this run, which shares nothing; empty: none
+    std::filesystem::path vcd = {};              ///< likewise
+    std::vector<std::string> vcd_signals = {};
 };
 
 /// The image that a scenario boots: a file beside it, else what a board takes, an image's name or a

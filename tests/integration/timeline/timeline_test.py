@@ -126,7 +126,7 @@ class TimelineTest(unittest.TestCase):
         os.symlink("/dev/full", os.path.join(self.folder.name, "full.perfetto-trace"))
         done = run(self.folder.name, SCENARIO, "full.perfetto-trace")
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stdout, r"full\.perfetto-trace: the trace ends before .*: No space left on device")
+        self.assertRegex(done.stdout, r"full\.perfetto-trace ends before .*: No space left on device")
 
     def test_a_state_that_is_restored_goes_on_in_tracks_of_its_own(self):
         scenario = SCENARIO[:SCENARIO.index("  - mailbox")] + """

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/commands/vcd_options.h"
+
+#include "platform/commands/guarded.h"
+
+namespace trn {
+
+void add_vcd_options(CLI::App& command, std::filesystem::path& file,
+                     std::vector<std::string>& signals) {
+    command.add_option("--vcd", file, "write how signals change here, for GTKWave");
+    command
+        .add_option("--vcd-signal", signals,
+                    "register, field or line of the board: 'chip0.management.uart.LSR', "
+                    "'chip0.nc0.SEMAPHORE_READ[3]', '*' and '?' for several")
+        ->allow_extra_args(false);
+}
+
+void check_vcd(const std::filesystem::path& file, const std::vector<std::string>& signals) {
+    if (!file.empty() && signals.empty()) throw user_error("--vcd without --vcd-signal");
+    if (file.empty() && !signals.empty()) throw user_error("--vcd-signal without --vcd");
+}
+
+}  // namespace trn

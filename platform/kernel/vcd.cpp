@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/kernel/vcd.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <systemc>
+#include <utility>
+
+#include "platform/kernel/streamed_file.h"
+#include "platform/log.h"
+
+namespace trn {
+
+namespace {
+
+/// Short names of printable characters, as the format wants them.
+std::string identifier(std::size_t number) {
+    constexpr std::size_t characters = '~' - '!' + 1;
+    std::string text;
+    for (++number; number > 0; number = (number - 1) / characters)
+        text += static_cast<char>('!' + (number - 1) % characters);
+    return text;
+}
+
+std::vector<std::string> parts_of(const std::string& path) {
+    std::vector<std::string> parts(1);
+    for (const char c : path) {
+        if (c == '.')
+            parts.emplace_back();
+        else
+            parts.back() += c;
+    }
+    return parts;
+}
+
+/// The kernel's door for whoever records values: it calls cycle(). Of the ways to register a
+/// variable none is used.
+class kernel_trace : public sc_core::sc_trace_file {
+public:
+#define TRN_NOT_USED(type) \
+    void trace(const type&, const std::string&) override {}
+#define TRN_NOT_USED_WITH_WIDTH(type) \
+    void trace(const type&, const std::string&, int) override {}
+    TRN_NOT_USED(sc_core::sc_event)
+    TRN_NOT_USED(sc_core::sc_time)
+    TRN_NOT_USED(bool)
+    TRN_NOT_USED(float)
+    TRN_NOT_USED(double)
+    TRN_NOT_USED(sc_dt::sc_bit)
+    TRN_NOT_USED(sc_dt::sc_logic)
+    TRN_NOT_USED(sc_dt::sc_int_base)
+    TRN_NOT_USED(sc_dt::sc_uint_base)
+    TRN_NOT_USED(sc_dt::sc_signed)
+    TRN_NOT_USED(sc_dt::sc_unsigned)
+    TRN_NOT_USED(sc_dt::sc_fxval)
+    TRN_NOT_USED(sc_dt::sc_fxval_fast)
+    TRN_NOT_USED(sc_dt::sc_fxnum)
+    TRN_NOT_USED(sc_dt::sc_fxnum_fast)
+    TRN_NOT_USED(sc_dt::sc_bv_base)
+    TRN_NOT_USED(sc_dt::sc_lv_base)
+    TRN_NOT_USED_WITH_WIDTH(unsigned char)
+    TRN_NOT_USED_WITH_WIDTH(unsigned short)
+    TRN_NOT_USED_WITH_WIDTH(unsigned int)
+    TRN_NOT_USED_WITH_WIDTH(unsigned long)
+    TRN_NOT_USED_WITH_WIDTH(char)
+    TRN_NOT_USED_WITH_WIDTH(short)
+    TRN_NOT_USED_WITH_WIDTH(int)
+    TRN_NOT_USED_WITH_WIDTH(long)
+    TRN_NOT_USED_WITH_WIDTH(sc_dt::int64)
+    TRN_NOT_USED_WITH_WIDTH(sc_dt::uint64)
+#undef TRN_NOT_USED
+#undef TRN_NOT_USED_WITH_WIDTH
+    void trace(const unsigned int&, const std::string&, const char**) override {}
+    void write_comment(const std::string&) override {}
+    void set_time_unit(double, sc_core::sc_time_unit) override {}
+};
+
+}  // namespace
+
+class vcd_file::sampler final : public kernel_trace {
+public:
+    sampler(const std::string& path, std::vector<vcd_signal> signals) : file_(path) {
+        std::ranges::sort(signals, {}, &vcd_signal::path);
+        for (std::size_t n = 0; n < signals.size(); ++n)
+            rows_.push_back({std::move(signals[n]), identifier(n), 0});
+        write_header();
+        sc_core::sc_get_curr_simcontext()->add_trace_file(this);
+    }
+    ~sampler() override { finish(); }
+
+    void finish() {
+        if (std::exchange(finished_, true)) return;
+        sc_core::sc_get_curr_simcontext()->remove_trace_file(this);
+        sample();
+        if (const auto now = sc_core::sc_time_stamp().value(); now > written_)
+            file_.put(fmt::format("#{}\n", now));
+        file_.flush();
+        if (!file_.failure().empty()) log::error("vcd", "{}", file_.failure());
+    }
+    const std::string& failure() const { return file_.failure(); }
+
+private:
+    struct row {
+        vcd_signal signal;
+        std::string id;
+        std::uint64_t last;
+    };
+
+    /// Called at the end of a slice too, where nothing has happened: its time is the wall clock's
+    /// doing, and a value that is computed from the time must not depend on it.
+    void cycle(bool delta) override {
+        const auto now = sc_core::sc_delta_count();
+        if (!delta && std::exchange(looked_at_, now) != now) sample();
+    }
+
+    void sample() {
+        bool first = true;
+        for (auto& one : rows_) {
+            const auto value = one.signal.value();
+            if (value == one.last) continue;
+            one.last = value;
+            if (std::exchange(first, false)) write_time();
+            write_value(one);
+        }
+    }
+    void write_time() {
+        const auto now = sc_core::sc_time_stamp().value();
+        if (now != written_) file_.put(fmt::format("#{}\n", now));
+        written_ = now;
+    }
+    void write_value(const row& one) {
+        if (one.signal.width == 1)
+            file_.put(fmt::format("{}{}\n", one.last & 1, one.id));
+        else
+            file_.put(fmt::format("b{:b} {}\n", one.last, one.id));
+    }
+    void write_header() {
+        file_.put("$version trnvp $end\n$timescale 1 ps $end\n");
+        std::vector<std::string> scope;
+        for (const auto& one : rows_) {
+            const auto path = parts_of(one.signal.path);
+            std::size_t common = 0;
+            while (common < scope.size() && common + 1 < path.size() &&
+                   scope[common] == path[common])
+                ++common;
+            for (; scope.size() > common; scope.pop_back()) file_.put("$upscope $end\n");
+            for (; scope.size() + 1 < path.size(); scope.push_back(path[scope.size()]))
+                file_.put(fmt::format("$scope module {} $end\n", path[scope.size()]));
+            file_.put(
+                fmt::format("$var wire {} {} {} $end\n", one.signal.width, one.id, path.back()));
+        }
+        for (; !scope.empty(); scope.pop_back()) file_.put("$upscope $end\n");
+        written_ = sc_core::sc_time_stamp().value();
+        file_.put(fmt::format("$enddefinitions $end\n#{}\n$dumpvars\n", written_));
+        for (auto& one : rows_) {
+            one.last = one.signal.value();
+            write_value(one);
+        }
+        file_.put("$end\n");
+    }
+
+    streamed_file file_;
+    std::vector<row> rows_;
+    std::uint64_t written_ = 0;    // the last time in the file
+    std::uint64_t looked_at_ = 0;  // delta cycle
+    bool finished_ = false;
+};
+
+vcd_file::vcd_file(const std::string& path, std::vector<vcd_signal> signals)
+    : sampler_(std::make_unique<sampler>(path, std::move(signals))) {}
+
+vcd_file::~vcd_file() = default;
+
+void vcd_file::finish() {
+    sampler_->finish();
+}
+
+const std::string& vcd_file::failure() const {
+    return sampler_->failure();
+}
+
+}  // namespace trn

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "platform/kernel/vcd.h"
+
+namespace trn {
+
+/// The registers, fields and lines of a built board that `patterns` name (doc/waveforms.md):
+/// "chip0.management.uart.LSR", "chip0.nc0.SEMAPHORE_READ[3]",
+/// "chip*.management.misc_ram.doorbell". \throws std::invalid_argument with a sentence, and what is
+/// like it, when one names nothing
+std::vector<vcd_signal> find_signals(const std::vector<std::string>& patterns);
+
+}  // namespace trn
