@@ -176,7 +176,7 @@ bool run_loop::settle_goals() {
                         !sc_core::sc_pending_activity();
     std::vector<std::pair<std::function<void(const stop_reason&)>, stop_reason>> done;
     for (auto g = goals_.begin(); g != goals_.end();) {
-        if (auto reason = ended(*g, sample || std::exchange(g->fresh, false), nothing_left)) {
+        if (auto reason = ended(*g, std::exchange(g->fresh, false) || sample, nothing_left)) {
             done.emplace_back(std::move(g->done), std::move(*reason));
             g = goals_.erase(g);
         } else {

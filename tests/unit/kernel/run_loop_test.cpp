@@ -112,6 +112,21 @@ TEST(RunLoopTest, AConditionIsSeenAlsoWhenSlicesAreShorterThanTheWayToTheNextEve
     EXPECT_EQ(sc_time_stamp(), sc_time(150, SC_US));
 }
 
+TEST(RunLoopTest, AGoalThatBeginsOnTheGridIsNotLookedAtWhereASliceHappensToEnd) {
+    heart h("heart", sc_time(1003, SC_NS));
+    h.on_beat = [] {  // a slow host: slices shrink
+        const auto start = run_loop::wall_clock::now();
+        while (run_loop::wall_clock::now() - start < 3ms) {
+        }
+    };
+    run_loop loop(with(time_policy::kind::free));
+    EXPECT_EQ(loop.run(until(sc_time(30, SC_US))).what, stop_reason::kind::time_limit);
+    auto g = until(sc_time(1, SC_MS));
+    g.condition = [&, before = h.beats.size()] { return h.beats.size() > before; };
+    EXPECT_EQ(loop.run(g).what, stop_reason::kind::condition);
+    EXPECT_EQ(sc_time_stamp(), sc_time(40, SC_US));
+}
+
 TEST(RunLoopTest, SliceBoundariesDoNotChangeWhatHappensWhen) {
     heart fast("fast", sc_time(3, SC_NS)), slow("slow", sc_time(333, SC_NS));
     run_loop loop(with(time_policy::kind::lockstep));
