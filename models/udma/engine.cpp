@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "models/udma/causes.h"
 #include "models/udma/dma_descriptor_regs.h"
@@ -616,12 +617,11 @@ sc_time dma_engine::reserve(const transfer& t) {
     }
     std::array<sc_time, 2> latency;  // of the slowest source, of the slowest destination
     const auto cross = [&](tlm::tlm_command command, std::uint64_t address, std::uint32_t length) {
-        const auto* window = length >= worth_a_window ? group_.memory.find(command, address)
-                                                      : group_.memory.known(command, address);
-        if (window == nullptr) return;  // its bursts will tell the time when they move
-        through = std::max(through, window->reserve(command, address, length, now));
+        const auto* way = window(command, address, length);
+        if (way == nullptr) return;  // its bursts will tell the time when they move
+        through = std::max(through, way->reserve(command, address, length, now));
         sc_time& slowest = latency[command == tlm::TLM_WRITE_COMMAND ? 1 : 0];
-        slowest = std::max(slowest, window->latency(command));
+        slowest = std::max(slowest, way->latency(command));
     };
     if (t.compute) {
         const dma_operation& operation = t.compute->operation;
@@ -808,21 +808,24 @@ dma_engine::progress dma_engine::move(transfer& t, dma_budget& budget) {
     return t.dropped ? progress::failed : progress::done;
 }
 
+/// Plain memory there; nullptr when it is none, or the access is too short to ask for it.
+const memory_port::window* dma_engine::window(tlm::tlm_command command, std::uint64_t address,
+                                              std::uint64_t length) {
+    return length >= worth_a_window ? group_.memory.find(command, address)
+                                    : group_.memory.known(command, address);
+}
+
 /// As much as lies in plain memory on both sides, in one copy.
 bool dma_engine::move_directly(transfer& t) {
     std::uint64_t length = t.length - t.moved;
     if (in_burst_ > 0 || move_later_.ready != nullptr) return false;
-    const auto window = [&](tlm::tlm_command command, std::uint64_t address) {
-        return length >= worth_a_window ? group_.memory.find(command, address)
-                                        : group_.memory.known(command, address);
-    };
     const std::uint64_t source = t.source + t.moved, destination = t.destination + t.moved;
-    const auto* from = window(tlm::TLM_READ_COMMAND, source);
+    const auto* from = window(tlm::TLM_READ_COMMAND, source, length);
     if (from == nullptr) return false;
     length = from->room(source, length);
     const std::uint8_t* bytes = from->at(source);  // `from` does not outlive the next question
     const auto read = from->watched_at(source);
-    const auto* to = window(tlm::TLM_WRITE_COMMAND, destination);
+    const auto* to = window(tlm::TLM_WRITE_COMMAND, destination, length);
     if (to == nullptr) return false;
     length = to->room(destination, length);
     if (!copied_as_zeroes(to->at(destination), bytes, length))
@@ -874,11 +877,58 @@ dma_engine::progress dma_engine::move_burst(transfer& t) {
     return progress::done;
 }
 
+/// A reduction whose operands and results lie in plain memory, each in one window: what most bytes
+/// of collectives go through. False: nothing was done.
+bool dma_engine::reduce_in_place(const dma_operation& operation) {
+    if (!operation.in_whole_pieces() || move_later_.ready != nullptr) return false;
+    struct run {
+        std::uint8_t* bytes;
+        std::uint32_t length;
+        memory_port::watch watched;
+    };
+    std::array<run, dma_operation::most_operands + 1> from{};
+    std::array<run, 2> to{};
+    const auto find = [this](tlm::tlm_command command, const dma_operation::piece& p, run& found) {
+        const auto* way = window(command, p.address, p.length);
+        if (way == nullptr || way->room(p.address, p.length) < p.length) return false;
+        found = {way->at(p.address), p.length, way->watched_at(p.address)};
+        return true;
+    };
+    std::size_t operands = 0, results = 0;
+    if (operation.accumulates() &&
+        !find(tlm::TLM_READ_COMMAND, operation.destinations().front(), from[operands++]))
+        return false;
+    for (const auto& p : operation.sources())
+        if (!find(tlm::TLM_READ_COMMAND, p, from[operands++])) return false;
+    for (const auto& p : operation.destinations())
+        if (!find(tlm::TLM_WRITE_COMMAND, p, to[results++])) return false;
+    // The same bytes can have two addresses.
+    std::array<const std::uint8_t*, from.size()> starts{};
+    const run& result = to.front();
+    for (std::size_t n = 0; n < operands; ++n) {
+        const run& operand = from[n];
+        starts[n] = operand.bytes;
+        if (operand.bytes < result.bytes + result.length &&
+            result.bytes < operand.bytes + operand.length &&
+            (operand.bytes != result.bytes || operand.length != result.length))
+            return false;
+    }
+    for (const run& operand : std::span(from).first(operands))
+        operand.watched.tell_read(operand.bytes, operand.length);
+    operation.reduce(std::span(starts).first(operands), result.bytes);
+    for (const run& each : std::span(to).first(results)) {
+        if (&each != &result) std::memmove(each.bytes, result.bytes, result.length);
+        each.watched.tell_written(each.bytes, each.length);
+    }
+    return true;
+}
+
 /// All operands, then the result. Everything in plain memory moves at one moment, so that nobody
 /// comes between an accumulation's reading and its writing.
 dma_engine::progress dma_engine::move_compute(transfer& t) {
     compute_packet& packet = *t.compute;
     if (packet.written) return progress::done;
+    if (!packet.begun && reduce_in_place(packet.operation)) return progress::done;
     if (!packet.begun) packet.operation.begin(operands_);
     packet.begun = true;
     for (;;) {
@@ -914,16 +964,15 @@ dma_engine::progress dma_engine::move_access(transfer& t, const dma_operation::a
         const std::uint64_t address = access.address + packet.moved;
         std::uint8_t* const bytes = operands_.data() + access.at + packet.moved;
         const std::uint32_t left = access.length - packet.moved;
-        const auto* window = left >= worth_a_window ? group_.memory.find(command, address)
-                                                    : group_.memory.known(command, address);
-        if (window != nullptr && move_later_.ready == nullptr) {
-            const auto length = static_cast<std::uint32_t>(window->room(address, left));
-            std::uint8_t* const memory = window->at(address);
+        const auto* way = window(command, address, left);
+        if (way != nullptr && move_later_.ready == nullptr) {
+            const auto length = static_cast<std::uint32_t>(way->room(address, left));
+            std::uint8_t* const memory = way->at(address);
             std::memcpy(writes ? memory : bytes, writes ? bytes : memory, length);
             if (writes)
-                window->watched_at(address).tell_written(memory, length);
+                way->watched_at(address).tell_written(memory, length);
             else
-                window->watched_at(address).tell_read(bytes, length);
+                way->watched_at(address).tell_read(bytes, length);
             packet.moved += length;
             continue;
         }

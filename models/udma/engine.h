@@ -252,8 +252,11 @@ private:
     // completing
     void complete_due(dma_budget& budget);
     progress move(transfer& t, dma_budget& budget);
+    const memory_port::window* window(tlm::tlm_command command, std::uint64_t address,
+                                      std::uint64_t length);
     bool move_directly(transfer& t);
     progress move_burst(transfer& t);
+    bool reduce_in_place(const dma_operation& operation);
     progress move_compute(transfer& t);
     progress move_accesses(transfer& t);
     progress move_access(transfer& t, const dma_operation::access& access);

@@ -23,8 +23,6 @@ constexpr std::uint64_t all_fields =
     fields::duplicate.mask() | fields::accumulate.mask() | fields::operands.mask() |
     fields::to.mask() | fields::from.mask() | fields::operation.mask();
 
-constexpr unsigned most_operands = 16;
-
 dma_operation::refusal impossible(std::string why) {
     return {misuse::impossible_operation, cause::m2s_operation, std::move(why)};
 }
@@ -73,6 +71,9 @@ bool dma_operation::accumulates() const {
 unsigned dma_operation::copies() const {
     return flag(fields::duplicate) ? 2 : 1;
 }
+std::uint32_t dma_operation::operand_count() const {
+    return static_cast<std::uint32_t>(fields::operands.get(word_));
+}
 element dma_operation::from() const {
     return static_cast<element>(fields::from.get(word_));
 }
@@ -100,7 +101,7 @@ std::optional<dma_operation::refusal> dma_operation::check_operation(const abili
 }
 
 std::optional<dma_operation::refusal> dma_operation::check_flags() const {
-    const auto operands = fields::operands.get(word_);
+    const auto operands = operand_count();
     const bool reduces = computes() && code() != fields::operation_cast;
     if (operands == 0 || operands > (reduces ? most_operands : 1))
         return impossible(fmt::format("{} of {} operands", name(), operands));
@@ -139,7 +140,7 @@ std::optional<dma_operation::refusal> dma_operation::check_types(const abilities
 
 std::optional<dma_operation::refusal> dma_operation::add_scales(const dma_descriptor& d) {
     if (code() != fields::operation_scaled_add || !sources_.empty() || (d.words[0] & 0xffff) != 0 ||
-        scales_.size() >= fields::operands.get(word_))
+        scales_.size() >= operand_count())
         return impossible(fmt::format("{}: a SCALES descriptor out of place", name()));
     scales_.push_back(std::bit_cast<float>(d.words[2]));
     scales_.push_back(std::bit_cast<float>(d.words[3]));
@@ -149,9 +150,8 @@ std::optional<dma_operation::refusal> dma_operation::add_scales(const dma_descri
 std::optional<dma_operation::refusal> dma_operation::check_sources() {
     source_bytes_ = sum_of(sources_);
     if (sources_.empty()) return wrong_length(fmt::format("{} without sources", name()));
-    if (code() == fields::operation_scaled_add && scales_.size() < fields::operands.get(word_))
-        return impossible(
-            fmt::format("{} operands, {} scales", fields::operands.get(word_), scales_.size()));
+    if (code() == fields::operation_scaled_add && scales_.size() < operand_count())
+        return impossible(fmt::format("{} operands, {} scales", operand_count(), scales_.size()));
     if (auto refused = indirect() ? check_table() : check_operands()) return refused;
     if (code() == fields::operation_gather) {
         result_bytes_ = indices() * element_bytes();
@@ -159,7 +159,7 @@ std::optional<dma_operation::refusal> dma_operation::check_sources() {
     } else if (code() == fields::operation_scatter) {
         result_bytes_ = static_cast<std::uint32_t>(source_bytes_ - sources_.front().length);
     } else {
-        const auto operand = source_bytes_ / fields::operands.get(word_);
+        const auto operand = source_bytes_ / operand_count();
         result_bytes_ = static_cast<std::uint32_t>(
             computes() ? operand / numerics::size_of(from()) * numerics::size_of(to()) : operand);
     }
@@ -169,7 +169,7 @@ std::optional<dma_operation::refusal> dma_operation::check_sources() {
 }
 
 std::optional<dma_operation::refusal> dma_operation::check_operands() const {
-    const auto operands = fields::operands.get(word_);
+    const auto operands = operand_count();
     const auto length = source_bytes_ / operands;
     const auto element_size = computes() || transposes() ? numerics::size_of(from()) : 1;
     if (length == 0 || length * operands != source_bytes_ || length % element_size != 0)
@@ -332,22 +332,27 @@ void dma_operation::compute(std::vector<std::uint8_t>& buffer) const {
                    ? transpose<std::uint16_t>(operands, result, rows, columns)
                    : transpose<std::uint32_t>(operands, result, rows, columns);
     }
-    const auto count = static_cast<std::uint32_t>(fields::operands.get(word_));
-    const auto length = static_cast<std::uint32_t>(source_bytes_) / count;
     std::vector<const std::uint8_t*> starts;
-    std::vector<float> scales;
-    if (accumulates()) {
-        starts.push_back(buffer.data());
-        scales.push_back(1);
-    }
-    for (std::uint32_t k = 0; k < count; ++k) starts.push_back(operands + k * length);
+    if (accumulates()) starts.push_back(buffer.data());
+    for (std::uint32_t k = 0; k < operand_count(); ++k)
+        starts.push_back(operands + k * operand_bytes());
+    reduce(starts, result);
+}
+
+bool dma_operation::in_whole_pieces() const {
+    return computes() && sources_.size() == operand_count() && destinations_.size() == copies();
+}
+
+void dma_operation::reduce(std::span<const std::uint8_t* const> operands,
+                           std::uint8_t* result) const {
+    std::vector<float> scales(accumulates() ? 1 : 0, 1);
     scales.insert(scales.end(), scales_.begin(), scales_.end());
     numerics::reduce({static_cast<numerics::operation>(code() - fields::operation_cast),
                       from(),
                       to(),
                       {flag(fields::saturate), flag(fields::stochastic), parameter_},
                       scales},
-                     starts, result, length / numerics::size_of(from()));
+                     operands, result, operand_bytes() / numerics::size_of(from()));
 }
 
 }  // namespace trn

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,7 @@ public:
         std::string why;
     };
     static constexpr std::uint32_t longest_operand = 64 << 10;
+    static constexpr unsigned most_operands = 16;
 
     explicit dma_operation(const dma_descriptor& compute);
 
@@ -59,6 +61,12 @@ public:
     const std::vector<access>& accesses() const { return accesses_; }
     bool writing() const { return stage_ == stage::results; }
     std::optional<refusal> next_stage(std::vector<std::uint8_t>& buffer);
+    /// Each operand is one piece and so is each copy of the result: without a buffer it is
+    /// reduce() where the bytes are.
+    bool in_whole_pieces() const;
+    /// `operands` in their order, the destination's old bytes first where it accumulates. The
+    /// result may be where an operand is, and overlaps none otherwise.
+    void reduce(std::span<const std::uint8_t* const> operands, std::uint8_t* result) const;
 
     // For the time it takes.
     bool accumulates() const;
@@ -77,6 +85,10 @@ private:
     bool computes() const;
     bool indirect() const;
     unsigned copies() const;
+    std::uint32_t operand_count() const;
+    std::uint32_t operand_bytes() const {
+        return static_cast<std::uint32_t>(source_bytes_) / operand_count();
+    }
     numerics::element from() const;
     numerics::element to() const;
     std::uint32_t element_bytes() const;
