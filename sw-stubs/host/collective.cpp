@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <stdexcept>
 
 #include "sw-stubs/host/collective_reference.h"
@@ -301,10 +302,15 @@ std::vector<collective_result> collective_group::run_together(
             run.group->create(run.config, run.made);
         }
         for (std::uint32_t n = 0; n < iterations; ++n) {
+            const auto begin = std::chrono::steady_clock::now();
             for (auto& run : runs)
                 if (n < run.what.iterations) run.group->start(run);
-            for (auto& run : runs)
-                if (n < run.what.iterations) run.group->finish(run);
+            for (auto& run : runs) {
+                if (n >= run.what.iterations) continue;
+                run.group->finish(run);
+                const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+                run.result.wall_s = took.count();
+            }
         }
         for (auto& run : runs)
             if (run.what.check) run.group->check(run.config, run.result);

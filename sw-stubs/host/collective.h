@@ -86,8 +86,9 @@ struct collective_request {
 struct collective_result {
     std::uint64_t bytes = 0, elements = 0;
     std::uint64_t started_ns = 0, ended_ns = 0;  ///< of the last iteration
-    double ns = 0;            ///< simulated, of one iteration: from the last start to the last end
-    std::uint64_t wrong = 0;  ///< elements that are not as they should be
+    double ns = 0;      ///< simulated, of one iteration: from the last start to the last end
+    double wall_s = 0;  ///< of the host, of one iteration: the last one, whose memory is not new
+    std::uint64_t wrong = 0;       ///< elements that are not as they should be
     std::string first_wrong = {};  ///< where
     trn_coll_algorithm algorithm = TRN_COLL_AUTO;
     double algorithm_gb_per_s() const { return ns > 0 ? static_cast<double>(bytes) / ns : 0; }

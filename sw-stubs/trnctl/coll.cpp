@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <chrono>
 #include <numeric>
 
 #include "platform/loader/firmware_file.h"
@@ -100,10 +99,8 @@ void coll(session& where, const coll_options& options, const output& out) {
     request.counts = counts_for(request, chips.size());
     const auto image = read_firmware(options.image, most_image);
     collective_group group(where, chips, image);
-    const auto wall = std::chrono::steady_clock::now();
     const auto done = group.run(request);
-    const double wall_s =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count();
+    const double wall_s = done.wall_s;
     const double bus =
         done.algorithm_gb_per_s() *
         trn_coll_bus_factor(options.request.op, static_cast<std::uint32_t>(group.ranks()));

@@ -116,23 +116,51 @@ def copies_beside_one_chip(trnvp, rack_sockets, chip):
     return (min(column) for column in zip(*turns))
 
 
+def memcpy_rate(buffers, rounds):
+    """GB/s of memcpy from each of so many buffers of 1 MiB to another, in turns."""
+    length = 2**20
+    pairs = [(ctypes.create_string_buffer(b"1" * length, length), ctypes.create_string_buffer(b"2" * length, length))
+             for _ in range(buffers)]
+    start = time.monotonic()
+    for step in range(1, rounds + 1):
+        for n in range(buffers):
+            ctypes.memmove(pairs[(n + step) % buffers][1], pairs[n][0], length)
+    return rounds * buffers * length / (time.monotonic() - start) / 1e9
+
+
+def beside_memcpy(name, rate, plain, least):
+    return {"name": name, "value": rate, "unit": "GB/s", "peer": "memcpy", "peer_value": plain, "ratio": rate / plain,
+            "goal": f"at least {least}", "met": rate >= least * plain}
+
+
 def all_pairs(trnvp):
     """Every chip of 144 copies 1 MiB to every other, all at once, against memcpy between as many buffers."""
     run = subprocess.run([trnvp.with_name("trnctl"), "--board", "trn3-gen2", "--json", "bench", "--matrix", "--pattern",
                           "all-to-all", "--engines", "1", "--bytes", "1MiB"], check=True, stdout=subprocess.PIPE)
     result = json.loads(run.stdout)
     rate = result["bytes"] / result["wall_s"] / 1e9
-    chips, length = result["chips"], 2**20
-    buffers = [(ctypes.create_string_buffer(b"1" * length, length), ctypes.create_string_buffer(b"2" * length, length))
-               for _ in range(chips)]
-    start = time.monotonic()
-    for step in range(1, 33):
-        for chip in range(chips):
-            ctypes.memmove(buffers[(chip + step) % chips][1], buffers[chip][0], length)
-    plain = 32 * chips * length / (time.monotonic() - start) / 1e9
-    return [{"name": "20,592 copies of 1 MiB between 144 chips, contended", "value": rate, "unit": "GB/s",
-             "peer": "memcpy", "peer_value": plain, "ratio": rate / plain, "goal": "at least 0.25",
-             "met": rate >= 0.25 * plain}]
+    return [beside_memcpy("20,592 copies of 1 MiB between 144 chips, contended", rate,
+                          memcpy_rate(result["chips"], 32), 0.25)]
+
+
+def collectives(trnvp):
+    """Collectives over 144 chips: what all ranks send in an all-reduce, against memcpy, in memory that has been used
+    before as memcpy's has; and a barrier."""
+    def last_of(iterations, *options):
+        run = subprocess.run([trnvp.with_name("trnctl"), "--board", "trn3-gen2", "--json", "coll", "--iterations",
+                              str(iterations), *options], check=True, stdout=subprocess.PIPE)
+        return json.loads(run.stdout)
+
+    def rate(result):
+        sent = result["bytes"] * result["busbw_gb_per_s"] / result["algbw_gb_per_s"] * result["ranks"]
+        return sent / result["wall_s"] / 1e9
+
+    sum_of_16_mib = ("--op", "all-reduce", "--bytes", "16MiB")
+    new, used = (last_of(iterations, *sum_of_16_mib) for iterations in (1, 2))
+    barrier = last_of(20, "--op", "barrier")["wall_s"]
+    return [beside_memcpy("all-reduce of 16 MiB over 144 chips, contended", rate(used), memcpy_rate(144, 32), 0.2),
+            row("the same in memory that the host has to provide first", rate(new), "GB/s", "", None),
+            row("barrier over 144 chips", 1000 * barrier, "ms", "< 50 ms", barrier < 0.050)]
 
 
 def rack_scenarios(trnvp, head, steps):
@@ -225,7 +253,7 @@ def resident_mib(pid):
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
-WHOLE_RUNS = {"cold_boot": cold_boot, "idle": idle, "rack": rack, "all_pairs": all_pairs,
+WHOLE_RUNS = {"cold_boot": cold_boot, "idle": idle, "rack": rack, "all_pairs": all_pairs, "collectives": collectives,
               "scenarios": scenarios, "snapshots": snapshots, "recording": recording, "tracing": tracing}
 
 

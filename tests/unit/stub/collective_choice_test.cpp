@@ -45,6 +45,16 @@ TEST(CollectiveChoice, LittleGoesInFewStepsAndMuchGoesRound) {
     EXPECT_EQ(trn_coll_choose(&much), TRN_COLL_RING);
 }
 
+TEST(CollectiveChoice, BehindSwitchesHalvingIsWorthMoreThanOnATorus) {
+    const auto chosen = [](std::uint32_t ranks, trn_topology_kind topology) {
+        const auto config = asked(TRN_COLL_ALL_REDUCE, ranks, 16 * MiB, topology);
+        return trn_coll_choose(&config);
+    };
+    EXPECT_EQ(chosen(144, TRN_TOPOLOGY_SWITCHED), TRN_COLL_HALVING);
+    EXPECT_EQ(chosen(4, TRN_TOPOLOGY_SWITCHED), TRN_COLL_RING) << "few ranks have few steps";
+    EXPECT_EQ(chosen(16, TRN_TOPOLOGY_TORUS), TRN_COLL_RING) << "its steps share links";
+}
+
 TEST(CollectiveChoice, OnlyOneChannelIsNoReasonToRefuseSeveral) {
     auto config = asked(TRN_COLL_ALL_REDUCE, 16, KiB);
     config.channels = 2;
