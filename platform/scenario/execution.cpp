@@ -32,6 +32,25 @@ platform_options build_options(const scenario& what, const execution_options& op
     return build;
 }
 
+/// Those who were started together.
+class starters {
+public:
+    explicit starters(std::size_t count) : left_(count) {}
+    /// Destroyed when one has ended, on every way out.
+    std::shared_ptr<void> until_its_end() {
+        return {nullptr, [this](void*) {
+                    if (--left_ == 0) done_.notify(sc_core::SC_ZERO_TIME);
+                }};
+    }
+    void wait() {
+        while (left_ > 0) sc_core::wait(done_);
+    }
+
+private:
+    std::size_t left_;
+    sc_core::sc_event done_;
+};
+
 /// The hosts of the board's chips, for steps: these run in a process of the first chip's host.
 class scenario_hosts final : public crew {
 public:
@@ -45,40 +64,27 @@ public:
 
     std::vector<std::string> chips() override { return hosts_.chips(); }
     void run_each(const std::vector<std::size_t>& which, const crew::work& does) override {
-        all_of(which.size(), [&](auto& ended) {
-            hosts_.start(which, [&](std::size_t chip, device& on) {
-                const auto end = ended();
-                does(chip, on);
-            });
+        starters all(which.size());
+        hosts_.start(which, [&](std::size_t chip, device& on) {
+            const auto end = all.until_its_end();
+            does(chip, on);
         });
+        all.wait();
+        hosts_.rethrow();
     }
     std::vector<crew::card> cards() override { return hosts_.cards(); }
     void run_each_card(const std::vector<std::size_t>& which,
                        const crew::card_work& does) override {
-        all_of(which.size(), [&](auto& ended) {
-            hosts_.start_cards(which, [&](std::size_t card, const trn_transport& door) {
-                const auto end = ended();
-                does(card, door);
-            });
+        starters all(which.size());
+        hosts_.start_cards(which, [&](std::size_t card, const trn_transport& door) {
+            const auto end = all.until_its_end();
+            does(card, door);
         });
-    }
-
-private:
-    /// Waits until so many have destroyed what `ended` gave them.
-    template <typename Start>
-    void all_of(std::size_t left, Start&& start) {
-        sc_core::sc_event done;
-        // Told on every way out.
-        const auto ended = [&] {
-            return std::shared_ptr<void>(nullptr, [&](void*) {
-                if (--left == 0) done.notify(sc_core::SC_ZERO_TIME);
-            });
-        };
-        start(ended);
-        while (left > 0) sc_core::wait(done);
+        all.wait();
         hosts_.rethrow();
     }
 
+private:
     in_process_hosts hosts_;
 };
 

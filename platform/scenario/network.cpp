@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <systemc>
 
 #include "sw-stubs/host/pattern.h"
 

@@ -196,7 +196,7 @@ void collective_reference::halving_sum(std::uint32_t number, std::uint32_t steps
 /// Each domain adds up as if it were alone; then their sums, in order, rounded once.
 void collective_reference::sum_of_domains(std::uint32_t owner, std::uint64_t first,
                                           std::span<std::uint8_t> bytes) const {
-    const auto ranks = config_.ranks / config_.domains;
+    const auto ranks = std::max(1u, config_.ranks / config_.domains);
     std::vector<std::vector<std::uint8_t>> sums;
     for (std::uint32_t n = 0; n < config_.domains; ++n) {
         std::vector<std::uint32_t> ring;

@@ -233,9 +233,12 @@ static trn_status check_domains(trn_device* device, const trn_coll_config* c) {
         return fail(device, TRN_INVALID_ARGUMENT, "%s: %s", trn_coll_op_text(c->op),
                     coll_domains_fault(c));
     const trn_coll_member* own = &c->members[c->rank];
+    trn_coll_sizes sizes;
     uint64_t offset = 0;
-    if (c->op != TRN_COLL_BARRIER &&
-        !(bar4_offset(device, own->send, &offset) && bar4_offset(device, own->receive, &offset)))
+    trn_coll_get_sizes(c, &sizes);
+    if ((sizes.send && !bar4_offset(device, own->send, &offset)) ||
+        (sizes.receive && !bar4_offset(device, own->receive, &offset)) ||
+        (sizes.scratch && !bar4_offset(device, own->scratch, &offset)))
         return fail(device, TRN_INVALID_ARGUMENT,
                     "the buffers of rank %u are not in HBM: EFA does not reach them", c->rank);
     return TRN_OK;
