@@ -84,7 +84,7 @@ platform::platform(const kind_list& kinds, const platform_options& options) : lo
             user_mistake(mistake::unreadable_file, options.trace,
                          fmt::format("cannot write the trace: {}", e.code().message()));
         }
-    if (trace::on()) {
+    if (trace::for_viewer()) {
         const auto programs = programs_of(system_->board());
         functions_ = std::make_unique<function_names>(
             std::vector<fs::path>(programs.begin(), programs.end()));

@@ -129,18 +129,24 @@ void states::leave(const std::string& name, const std::string& by) {
     auto clients = clients_.hand_over();
     trace::flush();
     if (cfg_.flush) cfg_.flush();
-    kept_.restore(
-        name,
-        {.what = {{"by", by}, {"digest", trace::digest()}, {"clients", std::move(clients.clients)}},
-         .descriptors = std::move(clients.sockets)});
+    const auto here = trace::where();
+    kept_.restore(name, {.what = {{"by", by},
+                                  {"digest", here.digest},
+                                  {"operations", here.operations},
+                                  {"returns", here.returns},
+                                  {"clients", std::move(clients.clients)}},
+                         .descriptors = std::move(clients.sockets)});
 }
 
 // Behind the call that took the snapshot, whose client has been let go.
 void states::go_on(const std::string& name, snapshots::baggage carried) {
     auto& loop = methods_.loop();
+    const trace::position behind{carried.what["digest"], carried.what["operations"],
+                                 carried.what["returns"]};
+    trace::go_on_behind(behind);
     if (trace::on())
         trace::event("platform", "restored",
-                     {{"snapshot", name}, trace::hex("after", carried.what["digest"])});
+                     {{"snapshot", name}, trace::hex("after", behind.digest)});
     loop.resume();  // so that all who come hear of the pause
     clients_.take_over({std::move(carried.what["clients"]), std::move(carried.descriptors)});
     loop.pause(fmt::format("{} restored '{}'", carried.what["by"].get<std::string>(), name));

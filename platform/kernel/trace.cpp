@@ -110,6 +110,7 @@ private:
 
 std::unique_ptr<writer> sink;
 std::string failed;
+bool drawn = false;
 position now;  // of which the digest is the sink's
 
 std::uint32_t write(const record& r) {
@@ -132,7 +133,12 @@ void open(const std::string& path) {
     } else {
         sink = std::make_unique<text_writer>(path);
     }
+    drawn = path.ends_with(".perfetto-trace") || path.ends_with(".json");
     detail::on = true;
+}
+
+bool for_viewer() {
+    return on() && drawn;
 }
 
 const std::string& failure() {

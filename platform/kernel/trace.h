@@ -86,6 +86,9 @@ private:
 /// name=value... No path: only the text's digest is wanted. Throws std::system_error when it cannot
 /// be written. What cannot be written later ends the trace: failure() says so.
 void open(const std::string& path);
+/// Whether the trace is drawn by a viewer, which also shows names that do not come from the
+/// platform but from files beside its firmware. The text trace is the same with and without those.
+bool for_viewer();
 /// Why the trace ends before the run does, in a sentence with its file; empty: it does not.
 const std::string& failure();
 /// The modules that are shown as processes, with all that is in them: chips. The rest of the board

@@ -108,12 +108,15 @@ class TimelineTest(unittest.TestCase):
         self.assertEqual(run(self.folder.name, SCENARIO, "b.perfetto-trace").returncode, 0)
         self.assertEqual(content(self.folder.name, "b.perfetto-trace"), self.bytes)
 
-    def test_the_text_trace_has_the_same_events(self):
+    def test_the_text_trace_has_the_same_events_but_for_functions(self):
         self.assertEqual(run(self.folder.name, SCENARIO, "text.trace").returncode, 0)
         lines = content(self.folder.name, "text.trace").decode("utf-8").splitlines()
         numbers = [int(n) for n in re.findall(r" op=(\d+)$", "\n".join(lines), re.M)]
-        self.assertEqual(len(lines), len(self.timeline.events))
-        self.assertEqual({n: numbers.count(n) for n in set(numbers)}, {n: len(c) for n, c in self.chains.items()})
+        def shared(events):
+            return [e for e in events if not e.name.endswith("()")]
+
+        self.assertEqual(len(lines), len(shared(self.timeline.events)))
+        self.assertEqual({n: numbers.count(n) for n in set(numbers)}, {n: len(shared(c)) for n, c in self.chains.items()})
 
     def test_a_file_that_was_cut_off_is_read_up_to_there(self):
         whole = [packet.SerializeToString() for packet in packets(self.bytes)]
