@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/die_to_die/die_to_die.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "models/die_to_die/die_to_die_regs.h"

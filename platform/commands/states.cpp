@@ -28,7 +28,7 @@ std::string name_of(const rpc::parameters& p) {
     constexpr std::size_t longest = 64;
     p.only({"name"});
     const auto& given = p.value("name");
-    const auto name = given.is_number_unsigned() ? given.dump() : p.text("name");
+    auto name = given.is_number_unsigned() ? given.dump() : p.text("name");
     if (name.empty() || name.size() > longest)
         p.wrong("name", fmt::format("1 to {} characters", longest));
     return name;
@@ -84,9 +84,9 @@ json states::keep(const rpc::parameters& p) {
     check_possible();
     trace::flush();
     if (cfg_.flush) cfg_.flush();
-    const json about = {{"name", name},
-                        {"time_ps", sc_core::sc_time_stamp().value()},
-                        {"time", to_text(sc_core::sc_time_stamp())}};
+    json about = {{"name", name},
+                  {"time_ps", sc_core::sc_time_stamp().value()},
+                  {"time", to_text(sc_core::sc_time_stamp())}};
     try {
         if (auto carried = kept_.keep(name, about)) go_on(name, std::move(*carried));
     } catch (const std::system_error& e) {
