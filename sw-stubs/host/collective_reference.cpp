@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -145,6 +146,7 @@ void collective_reference::ring_sum(std::uint32_t owner, std::uint64_t first,
 void collective_reference::kanga_sum(std::uint32_t owner, std::uint64_t first,
                                      std::span<std::uint8_t> bytes) const {
     const auto pairs = config_.ranks / 2, begin = position_of(owner) / 2;
+    assert(pairs > 0);  // KangaRing refuses an odd number of ranks
     const auto part = [&](std::uint32_t n, std::uint32_t which) {
         return input_of(config_.ring[2 * ((begin + n) % pairs) + which], first, bytes.size());
     };
