@@ -62,8 +62,7 @@ sc_time die_to_die::side::reserve(tlm::tlm_command command, std::uint64_t, std::
 void die_to_die::side::crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_time& at,
                                const sc_time& until) {
     const unsigned arrives = command == tlm::TLM_WRITE_COMMAND ? toward : 1 - toward;
-    tell(fmt::format("{}.to_die_{}", link->name(), arrives),
-         command == tlm::TLM_WRITE_COMMAND ? "write" : "read", bytes, at, until,
+    tell(fmt::format("{}.to_die_{}", link->name(), arrives), command, bytes, at, until,
          link->direction_[arrives].occupancy(bytes));
 }
 
@@ -75,11 +74,8 @@ void die_to_die::b_transport(int from, tlm::tlm_generic_payload& payload, sc_tim
         return;
     }
     const sc_time now = sc_core::sc_time_stamp();
-    const sc_time at = now + delay;
-    const sc_time through = sides_[to].reserve(payload.get_command(), payload.get_address(),
-                                               payload.get_data_length(), at);
-    if (trace::on())
-        sides_[to].crossed(payload.get_command(), payload.get_data_length(), at, through);
+    const sc_time through = sides_[to].pass(payload.get_command(), payload.get_address(),
+                                            payload.get_data_length(), now + delay);
     if (timing() == timing_mode::contended) delay = through - now + cfg_.latency;
     toward(to)->b_transport(payload, delay);
     // The way back comes last: what is reserved over there begins before it.

@@ -66,11 +66,10 @@ void hbm::access_memory(tlm::tlm_generic_payload& payload, sc_time& delay) {
     if (copy_payload(payload, bytes_.data(), cfg_.size) == 0) return;
     payload.set_dmi_allowed(true);
     if (timing() == timing_mode::functional) return;
-    const sc_time now = sc_core::sc_time_stamp(), at = now + delay;
-    const sc_time through =
-        reserve(payload.get_command(), payload.get_address(), payload.get_data_length(), at);
-    if (trace::on()) crossed(payload.get_command(), payload.get_data_length(), at, through);
-    delay = through - now + (payload.is_write() ? cfg_.write_latency : cfg_.read_latency);
+    const sc_time now = sc_core::sc_time_stamp();
+    delay =
+        pass(payload.get_command(), payload.get_address(), payload.get_data_length(), now + delay) -
+        now + (payload.is_write() ? cfg_.write_latency : cfg_.read_latency);
 }
 
 unsigned hbm::peek_memory(tlm::tlm_generic_payload& payload) {
@@ -144,8 +143,7 @@ sc_time hbm::reserve(tlm::tlm_command, std::uint64_t address, std::uint64_t byte
 
 void hbm::crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_time& at,
                   const sc_time& until) {
-    tell(name(), command == tlm::TLM_WRITE_COMMAND ? "write" : "read", bytes, at, until,
-         stack_.occupancy(std::max(bytes, atom)));
+    tell(name(), command, bytes, at, until, stack_.occupancy(std::max(bytes, atom)));
 }
 
 /// The interleave of the real part is not published; this one folds higher address bits in, so that

@@ -86,10 +86,10 @@ void neuron_core::access_aperture(tlm::tlm_generic_payload& payload, sc_core::sc
     if (copy_payload(payload, store.data(), store.size()) == 0) return;
     payload.set_dmi_allowed(true);
     if (timing() == timing_mode::functional) return;
-    const auto now = sc_core::sc_time_stamp(), at = now + delay;
-    const auto through = memories_.reserve(payload.get_data_length(), at);
-    if (trace::on()) port_.crossed(payload.get_command(), payload.get_data_length(), at, through);
-    delay = through - now + cfg_.access_latency;
+    const auto now = sc_core::sc_time_stamp();
+    delay = port_.pass(payload.get_command(), payload.get_address(), payload.get_data_length(),
+                       now + delay) -
+            now + cfg_.access_latency;
 }
 
 unsigned neuron_core::peek_aperture(tlm::tlm_generic_payload& payload) {

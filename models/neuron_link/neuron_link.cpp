@@ -169,12 +169,9 @@ void neuron_link::pass(unsigned source, tlm::tlm_generic_payload& payload, sc_ti
     const std::uint64_t address = payload.get_address();
     const step go = next(source, address, payload.get_data_length());
     if (go.refused != cause::none) return refuse(source, go.refused, payload);
-    if (source < ports && go.to != to_chip) {
-        transit_.bytes += payload.get_data_length();
-        const auto now = sc_core::sc_time_stamp() + delay;
-        if (trace::on())
-            transit_.crossed(payload.get_command(), payload.get_data_length(), now, now);
-    }
+    if (source < ports && go.to != to_chip)
+        transit_.pass(payload.get_command(), address, payload.get_data_length(),
+                      sc_core::sc_time_stamp() + delay);
     const sc_time start = delay;
     delay += cfg_.latency;
     payload.set_address(go.address);

@@ -187,8 +187,7 @@ bool bridge::inject(plug& below, std::string_view fault) {
 }
 
 void bridge::slot_event(std::uint16_t events) {
-    const auto status = pcie_ + PCI_EXP_SLTSTA;
-    space_.set(status, static_cast<std::uint16_t>(space_.get<std::uint16_t>(status) | events));
+    space_.raise<std::uint16_t>(pcie_ + PCI_EXP_SLTSTA, events);
     if (hooks_.changed) hooks_.changed();
     const auto control = space_.get<std::uint16_t>(pcie_ + PCI_EXP_SLTCTL);
     const bool asked = ((control & PCI_EXP_SLTCTL_PDCE) != 0 && (events & PCI_EXP_SLTSTA_PDC)) ||
@@ -220,12 +219,10 @@ void bridge::report(error_class what) {
 bool bridge::forwards(error_class what) {
     const bool wanted = (space_.get<std::uint16_t>(PCI_BRIDGE_CONTROL) & PCI_BRIDGE_CTL_SERR) != 0;
     if (what == error_class::correctable) return wanted;
-    const auto note = [this](std::uint32_t status, unsigned bit) {
-        space_.set(status, static_cast<std::uint16_t>(space_.get<std::uint16_t>(status) | bit));
-    };
-    note(PCI_SEC_STATUS, PCI_STATUS_SIG_SYSTEM_ERROR);  // here: received (7.5.1.3.7)
+    // In this status the bit says that one was received (7.5.1.3.7).
+    space_.raise<std::uint16_t>(PCI_SEC_STATUS, PCI_STATUS_SIG_SYSTEM_ERROR);
     if (!wanted || (space_.get<std::uint16_t>(PCI_COMMAND) & PCI_COMMAND_SERR) == 0) return false;
-    note(PCI_STATUS, PCI_STATUS_SIG_SYSTEM_ERROR);
+    space_.raise<std::uint16_t>(PCI_STATUS, PCI_STATUS_SIG_SYSTEM_ERROR);
     return true;
 }
 

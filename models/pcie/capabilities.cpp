@@ -60,11 +60,9 @@ void log_uncorrectable(config_space& space, std::uint16_t aer, std::uint16_t pci
                        std::uint32_t error) {
     const bool fatal = (space.get<std::uint32_t>(aer + PCI_ERR_UNCOR_SEVER) & error) != 0;
     const std::uint32_t status = pcie + PCI_EXP_DEVSTA;
-    int bits = fatal ? PCI_EXP_DEVSTA_FED : PCI_EXP_DEVSTA_NFED;
-    if (error == PCI_ERR_UNC_UNSUP) bits |= PCI_EXP_DEVSTA_URD;
-    space.set(status, static_cast<std::uint16_t>(space.get<std::uint16_t>(status) | bits));
-    const std::uint32_t uncorrectable = aer + PCI_ERR_UNCOR_STATUS;
-    space.set(uncorrectable, space.get<std::uint32_t>(uncorrectable) | error);
+    space.raise<std::uint16_t>(status, fatal ? PCI_EXP_DEVSTA_FED : PCI_EXP_DEVSTA_NFED);
+    if (error == PCI_ERR_UNC_UNSUP) space.raise<std::uint16_t>(status, PCI_EXP_DEVSTA_URD);
+    space.raise<std::uint32_t>(aer + PCI_ERR_UNCOR_STATUS, error);
 }
 
 std::optional<error_class> wanted_message(config_space& space, std::uint16_t aer,
@@ -73,8 +71,7 @@ std::optional<error_class> wanted_message(config_space& space, std::uint16_t aer
     const bool fatal = (space.get<std::uint32_t>(aer + PCI_ERR_UNCOR_SEVER) & error) != 0;
     advisory = advisory && !fatal;
     if (advisory) {
-        const std::uint32_t status = aer + PCI_ERR_COR_STATUS;
-        space.set(status, space.get<std::uint32_t>(status) | PCI_ERR_COR_ADV_NFAT);
+        space.raise<std::uint32_t>(aer + PCI_ERR_COR_STATUS, PCI_ERR_COR_ADV_NFAT);
         if ((space.get<std::uint32_t>(aer + PCI_ERR_COR_MASK) & PCI_ERR_COR_ADV_NFAT) != 0)
             return std::nullopt;
     }
@@ -87,21 +84,16 @@ std::optional<error_class> wanted_message(config_space& space, std::uint16_t aer
     const bool system_error = (space.get<std::uint16_t>(PCI_COMMAND) & PCI_COMMAND_SERR) != 0;
     if (!system_error && (control & (fatal ? PCI_EXP_DEVCTL_FERE : PCI_EXP_DEVCTL_NFERE)) == 0)
         return std::nullopt;
-    if (system_error)
-        space.set(PCI_STATUS, static_cast<std::uint16_t>(space.get<std::uint16_t>(PCI_STATUS) |
-                                                         PCI_STATUS_SIG_SYSTEM_ERROR));
+    if (system_error) space.raise<std::uint16_t>(PCI_STATUS, PCI_STATUS_SIG_SYSTEM_ERROR);
     return fatal ? error_class::fatal : error_class::nonfatal;
 }
 
 bool log_correctable(config_space& space, std::uint16_t aer, std::uint16_t pcie, link_error error) {
     const std::uint32_t bit =
         error == link_error::bad_packet ? PCI_ERR_COR_BAD_TLP : PCI_ERR_COR_REP_ROLL;
-    const std::uint32_t at = aer + PCI_ERR_COR_STATUS;
-    space.set(at, space.get<std::uint32_t>(at) | bit);
+    space.raise<std::uint32_t>(aer + PCI_ERR_COR_STATUS, bit);
     if ((space.get<std::uint32_t>(aer + PCI_ERR_COR_MASK) & bit) != 0) return false;
-    const std::uint32_t status = pcie + PCI_EXP_DEVSTA;
-    space.set(status,
-              static_cast<std::uint16_t>(space.get<std::uint16_t>(status) | PCI_EXP_DEVSTA_CED));
+    space.raise<std::uint16_t>(pcie + PCI_EXP_DEVSTA, PCI_EXP_DEVSTA_CED);
     return (space.get<std::uint16_t>(pcie + PCI_EXP_DEVCTL) & PCI_EXP_DEVCTL_CERE) != 0;
 }
 

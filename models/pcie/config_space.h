@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -55,6 +56,11 @@ public:
             value |= static_cast<std::uint64_t>(value_.at(offset + i)) << (8 * i);
         }
         return static_cast<T>(value);
+    }
+    /// Sets bits, as an event does that a status register notes.
+    template <std::unsigned_integral T>
+    void raise(std::uint32_t offset, std::type_identity_t<T> bits) {
+        set<T>(offset, static_cast<T>(get<T>(offset) | bits));
     }
     template <std::unsigned_integral T>
     void set(std::uint32_t offset, T value) {

@@ -44,8 +44,8 @@ pcie_endpoint::dma_link::dma_link(const sc_core::sc_object& of, std::uint64_t by
 void pcie_endpoint::dma_link::crossed(tlm::tlm_command command, std::uint64_t bytes,
                                       const sc_time& at, const sc_time& until) {
     const bool write = command == tlm::TLM_WRITE_COMMAND;
-    tell(fmt::format("{}.{}", owner.name(), write ? "to_host" : "from_host"),
-         write ? "write" : "read", bytes, at, until, directions[write].occupancy(bytes));
+    tell(fmt::format("{}.{}", owner.name(), write ? "to_host" : "from_host"), command, bytes, at,
+         until, directions[write].occupancy(bytes));
 }
 
 pcie_endpoint::pcie_endpoint(sc_core::sc_module_name name, const config& cfg)
@@ -415,17 +415,13 @@ void pcie_endpoint::b_transport_dma(payload& request, sc_time& delay) {
         request.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
         return;
     }
-    if (request.is_response_ok()) {  // not while the host still owes its answer
-        const auto through = lanes_.reserve(request.get_command(), request.get_address(),
-                                            request.get_data_length(), start);
-        if (trace::on())
-            lanes_.crossed(request.get_command(), request.get_data_length(), start, through);
-        delay = std::max(delay, through - sc_core::sc_time_stamp());
-    }
+    if (request.is_response_ok())  // not while the host still owes its answer
+        delay = std::max(delay, lanes_.pass(request.get_command(), request.get_address(),
+                                            request.get_data_length(), start) -
+                                    sc_core::sc_time_stamp());
     if (request.get_response_status() == tlm::TLM_ADDRESS_ERROR_RESPONSE) {
         misuse::report(misuse::dma_outside_host_memory, *this, where(request));
-        space_.set(PCI_STATUS, static_cast<std::uint16_t>(space_.get<std::uint16_t>(PCI_STATUS) |
-                                                          PCI_STATUS_REC_MASTER_ABORT));
+        space_.raise<std::uint16_t>(PCI_STATUS, PCI_STATUS_REC_MASTER_ABORT);
     }
 }
 

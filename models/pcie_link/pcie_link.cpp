@@ -255,9 +255,8 @@ void pcie_link::way::crossed(tlm::tlm_command command, std::uint64_t bytes, cons
     const bool write = command == tlm::TLM_WRITE_COMMAND;
     const unsigned direction = write ? from : 1 - from;
     const std::uint64_t packets = (bytes + link->cfg_.max_payload - 1) / link->cfg_.max_payload;
-    tell(fmt::format("{}.{}", link->name(), direction == 0 ? "a_to_b" : "b_to_a"),
-         write ? "write" : "read", bytes, at, until,
-         link->directions_[direction].wire.occupancy(link->wire_bytes(bytes, packets)));
+    tell(fmt::format("{}.{}", link->name(), direction == 0 ? "a_to_b" : "b_to_a"), command, bytes,
+         at, until, link->directions_[direction].wire.occupancy(link->wire_bytes(bytes, packets)));
 }
 
 void pcie_link::received(plug& at, tlm::tlm_generic_payload& payload, sc_time& delay) {

@@ -62,9 +62,7 @@ states::states(control& methods, doors& clients, config cfg)
 
 void states::ends() {
     if (kept_.all().empty()) return;
-    sigset_t requests;
-    sigemptyset(&requests);
-    for (const int one : {SIGINT, SIGTERM}) sigaddset(&requests, one);
+    const auto requests = snapshots::requests_to_end();
     sigprocmask(SIG_BLOCK, &requests, nullptr);
 }
 
@@ -82,7 +80,6 @@ void states::check_possible() const {
 json states::keep(const rpc::parameters& p) {
     const auto name = name_of(p);
     check_possible();
-    trace::flush();
     if (cfg_.flush) cfg_.flush();
     json about = {{"name", name},
                   {"time_ps", sc_core::sc_time_stamp().value()},
@@ -127,26 +124,17 @@ json states::restore(const rpc::parameters& p, const rpc::caller& from) {
 void states::leave(const std::string& name, const std::string& by) {
     methods_.end_waits({stop_reason::kind::restored, fmt::format("{} restored '{}'", by, name)});
     auto clients = clients_.hand_over();
-    trace::flush();
     if (cfg_.flush) cfg_.flush();
-    const auto here = trace::where();
-    kept_.restore(name, {.what = {{"by", by},
-                                  {"digest", here.digest},
-                                  {"operations", here.operations},
-                                  {"returns", here.returns},
-                                  {"clients", std::move(clients.clients)}},
+    kept_.restore(name, {.what = {{"by", by}, {"clients", std::move(clients.clients)}},
                          .descriptors = std::move(clients.sockets)});
 }
 
 // Behind the call that took the snapshot, whose client has been let go.
 void states::go_on(const std::string& name, snapshots::baggage carried) {
     auto& loop = methods_.loop();
-    const trace::position behind{carried.what["digest"], carried.what["operations"],
-                                 carried.what["returns"]};
-    trace::go_on_behind(behind);
     if (trace::on())
         trace::event("platform", "restored",
-                     {{"snapshot", name}, trace::hex("after", behind.digest)});
+                     {{"snapshot", name}, trace::hex("after", carried.behind.digest)});
     loop.resume();  // so that all who come hear of the pause
     clients_.take_over({std::move(carried.what["clients"]), std::move(carried.descriptors)});
     loop.pause(fmt::format("{} restored '{}'", carried.what["by"].get<std::string>(), name));

@@ -55,6 +55,7 @@ public:
         return 0;
     }
     std::uint64_t digest() const override { return sum_.checksum(); }
+    bool for_viewer() const override { return false; }
 
 private:
     std::string line_;
@@ -110,7 +111,6 @@ private:
 
 std::unique_ptr<writer> sink;
 std::string failed;
-bool drawn = false;
 position now;  // of which the digest is the sink's
 
 std::uint32_t write(const record& r) {
@@ -133,12 +133,11 @@ void open(const std::string& path) {
     } else {
         sink = std::make_unique<text_writer>(path);
     }
-    drawn = path.ends_with(".perfetto-trace") || path.ends_with(".json");
     detail::on = true;
 }
 
 bool for_viewer() {
-    return on() && drawn;
+    return sink && sink->for_viewer();
 }
 
 const std::string& failure() {

@@ -39,6 +39,7 @@ public:
     /// Completes the file; no record follows.
     virtual void finish() {}
     virtual std::uint64_t digest() const { return 0; }
+    virtual bool for_viewer() const { return true; }
     virtual void go_on_behind(const position&) {}
     virtual void set_processes(std::vector<std::string>&&) {}
     streamed_file& file() { return file_; }

@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include <system_error>
 
 #include "platform/scenario/backtrace.h"
+#include "platform/snapshots/bound_fork.h"
 
 namespace trn::scenario {
 
@@ -57,16 +57,13 @@ std::unique_ptr<child> child::make(const std::string& log, int& pipe) {
     const int file = memfd_create("scenario log", MFD_CLOEXEC);
     if (file < 0 || pipe2(ends, O_CLOEXEC) != 0) throw_errno("scenario child");
     write_all(file, log);
-    std::fflush(nullptr);  // or the child would print it a second time
     const auto started = clock::now();
-    const pid_t parent = getpid(), pid = fork();
+    const pid_t pid = fork_bound();
     if (pid < 0) throw_errno("fork");
     if (pid > 0) {
         close(ends[1]);
         return std::unique_ptr<child>(new child(started, pid, ends[0], file));
     }
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(1);  // it ended before the line above
     close(ends[0]);
     dup2(file, STDOUT_FILENO);
     dup2(file, STDERR_FILENO);

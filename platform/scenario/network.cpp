@@ -20,11 +20,6 @@ constexpr std::uint64_t shared = std::uint64_t{1} << 30;  // bytes of a stack th
 constexpr std::uint32_t entries = 64;                     // of a queue pair
 constexpr std::uint64_t patience_ns = 100'000'000;
 
-void expect_ok(int error, const std::string& who) {
-    if (error != 0)
-        throw device_error(TRN_TRANSPORT_ERROR, fmt::format("{}: error {}", who, -error));
-}
-
 }  // namespace
 
 network::network(crew& hosts, std::uint64_t seed) : hosts_(hosts), seed_(seed) {

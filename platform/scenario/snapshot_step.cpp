@@ -12,17 +12,13 @@ action read_snapshot(const reader& r) {
     return {.text = fmt::format("snapshot '{}'", name),
             .work =
                 [name](world& w) {
-                    trace::flush();
                     const auto carry = w.states.keep(name);
                     if (!carry) return;
                     w.next_step = carry->what["next_step"];
-                    // What the other state traced is part of this one's history.
-                    const trace::position behind{carry->what["digest"], carry->what["operations"],
-                                                 carry->what["returns"]};
-                    trace::go_on_behind(behind);
                     if (trace::on())
-                        trace::event("scenario", "restored",
-                                     {{"snapshot", name}, trace::hex("after", behind.digest)});
+                        trace::event(
+                            "scenario", "restored",
+                            {{"snapshot", name}, trace::hex("after", carry->behind.digest)});
                 },
             .keeps = name,
             .drives = false};
@@ -36,12 +32,7 @@ action read_restore(const reader& r) {
             [name](world& w) {
                 if (misuse::failed())
                     throw step_failure("a rule was broken, which this state would take with it");
-                trace::flush();
-                const auto here = trace::where();
-                w.states.restore(name, {{{"next_step", w.next_step},
-                                         {"digest", here.digest},
-                                         {"operations", here.operations},
-                                         {"returns", here.returns}}});
+                w.states.restore(name, {.what = {{"next_step", w.next_step}}});
             },
         .returns_to = name,
         .drives = false};

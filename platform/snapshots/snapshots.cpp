@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -25,6 +24,8 @@
 #include <system_error>
 #include <utility>
 
+#include "platform/snapshots/bound_fork.h"
+
 namespace trn {
 
 namespace {
@@ -42,15 +43,6 @@ constexpr std::size_t per_message = 250;
 
 void call(const std::function<void()>& hook) {
     if (hook) hook();
-}
-
-/// The signals that ask for an end: while a process waits they are for the one that acts.
-sigset_t requests_to_end() {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    return set;
 }
 
 /// As its successor ended: whoever looks after this process looks after that.
@@ -105,6 +97,13 @@ bool receive_message(int socket, std::span<std::byte> text, std::vector<int>& de
 
 }  // namespace
 
+sigset_t snapshots::requests_to_end() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int one : {SIGINT, SIGTERM}) sigaddset(&set, one);
+    return set;
+}
+
 /// What a process says to the one that shall go on in its place: the names of all snapshots with
 /// the sockets that lead there, and its baggage. The words are in a file in memory, the first of
 /// the descriptors: they may be as long as what clients have not read yet.
@@ -125,7 +124,11 @@ void snapshots::order::send(int socket) const {
         descriptors.push_back(one.socket);
     }
     descriptors.insert(descriptors.end(), carry.descriptors.begin(), carry.descriptors.end());
-    const auto words = json::to_cbor({{"names", names}, {"carry", carry.what}});
+    const auto words = json::to_cbor({{"names", names},
+                                      {"carry", carry.what},
+                                      {"digest", carry.behind.digest},
+                                      {"operations", carry.behind.operations},
+                                      {"returns", carry.behind.returns}});
     descriptors.front() = memfd_create("order to a snapshot", MFD_CLOEXEC);
     if (descriptors.front() < 0) cannot("snapshot");
     for (std::size_t at = 0; at < words.size();) {
@@ -157,7 +160,9 @@ std::optional<snapshots::order> snapshots::order::receive(int socket) {
         throw std::logic_error("a snapshot lost its order");
     close(descriptors.front());
     const auto told = json::from_cbor(words);
-    order result{.all = {}, .carry = {told["carry"], {}}};
+    order result{
+        .all = {},
+        .carry = {told["carry"], {}, {told["digest"], told["operations"], told["returns"]}}};
     std::size_t next = 1;
     for (const auto& one : told["names"])
         result.all[one["name"]] = {descriptors[next++], one["about"]};
@@ -168,9 +173,9 @@ std::optional<snapshots::order> snapshots::order::receive(int socket) {
 
 /// A copy of this process, which ends with it; 0 in the copy.
 pid_t snapshots::copy_of_this() {
-    std::fflush(nullptr);  // or both would print it
+    trace::flush();
     call(around_.before);
-    const pid_t parent = getpid(), pid = fork();
+    const pid_t pid = fork_bound();
     if (pid != 0) {
         const int why = errno;
         call(around_.in_original);
@@ -178,8 +183,6 @@ pid_t snapshots::copy_of_this() {
         if (pid < 0) cannot("fork");
         return pid;
     }
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(1);  // it ended before the line above
     call(around_.in_copy);
     return 0;
 }
@@ -268,16 +271,19 @@ std::optional<snapshots::baggage> snapshots::wait(int socket, pid_t successor) {
         close(asked_to_end);
         close(socket);
         kept_ = std::move(given->all);
+        trace::go_on_behind(given->carry.behind);
         return std::move(given->carry);
     }
     _exit(superseded);
 }
 
-void snapshots::restore(std::string_view name, const baggage& carry) {
+void snapshots::restore(std::string_view name, baggage carry) {
     const auto to = kept_.find(name);
     assert(to != kept_.end());
     std::fflush(nullptr);
-    order{kept_, carry}.send(to->second.socket);
+    trace::flush();
+    carry.behind = trace::where();
+    order{kept_, std::move(carry)}.send(to->second.socket);
     _exit(superseded);
 }
 

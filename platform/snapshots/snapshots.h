@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include <cstddef>
@@ -11,6 +12,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "platform/kernel/trace.h"
 
 namespace trn {
 
@@ -36,13 +39,17 @@ public:
     struct baggage {
         nlohmann::json what;
         std::vector<int> descriptors = {};  ///< of the one who is given it, to close
+        trace::position behind = {};        ///< filled in by restore()
     };
+    /// The signals that ask for an end: while a process waits they are for the one that acts.
+    static sigset_t requests_to_end();
 
     snapshots() = default;
     explicit snapshots(hooks around) : around_(std::move(around)) {}
 
     /// Keeps the state of this process, instead of an older one of that name. Returns nothing now,
-    /// and what restore() was given each time that it goes on from here again.
+    /// and what restore() was given each time that it goes on from here again: what the other state
+    /// traced is part of this one's history then.
     /// `about`: for all().
     /// \throws std::runtime_error when there are `most` already
     /// \throws std::system_error when the machine has no process or socket left
@@ -57,7 +64,7 @@ public:
     bool has(std::string_view name) const { return kept_.find(name) != kept_.end(); }
     /// Ends this process; the state called `name` goes on and is given `carry`. Has it before.
     /// \throws std::system_error when that cannot be told: this process goes on
-    [[noreturn]] void restore(std::string_view name, const baggage& carry);
+    [[noreturn]] void restore(std::string_view name, baggage carry);
 
 private:
     struct order;

@@ -2,8 +2,8 @@
 #include "platform/tlm/memory_port.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
+#include <vector>
 
 #include "platform/kernel/trace.h"
 
@@ -19,10 +19,10 @@ sc_core::sc_time memory_port::window::reserve(tlm::tlm_command command, std::uin
                                               std::uint64_t bytes,
                                               const sc_core::sc_time& start) const {
     sc_core::sc_time through = start;
-    std::array<sc_core::sc_time, route::capacity> left;  // each hop
+    std::vector<sc_core::sc_time> left(trace::on() ? hops.size() : 0);  // each hop
     const auto take = [&](const route::hop& hop) {
         const auto own = hop.what->reserve(command, hop.address + (address - first), bytes, start);
-        if (trace::on()) left[static_cast<std::size_t>(&hop - hops.data())] = own;
+        if (!left.empty()) left[static_cast<std::size_t>(&hop - hops.data())] = own;
         if (through > own) hop.what->held_until(command, through);
         through = std::max(through, own);
     };
@@ -32,11 +32,10 @@ sc_core::sc_time memory_port::window::reserve(tlm::tlm_command command, std::uin
         std::for_each(hops.rbegin(), hops.rend(), take);
     else
         std::for_each(hops.begin(), hops.end(), take);
-    if (trace::on())
-        for (std::size_t n = 0; n < hops.size(); ++n) {  // in the order of the bytes' way
-            const auto at = command == tlm::TLM_WRITE_COMMAND ? n : hops.size() - 1 - n;
-            hops[at].what->crossed(command, bytes, start, left[at]);
-        }
+    for (std::size_t n = 0; n < left.size(); ++n) {  // in the order of the bytes' way
+        const auto at = command == tlm::TLM_WRITE_COMMAND ? n : hops.size() - 1 - n;
+        hops[at].what->crossed(command, bytes, start, left[at]);
+    }
     return through;
 }
 

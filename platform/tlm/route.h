@@ -24,6 +24,13 @@ public:
     /// reserved only at `taken` (absolute). A hop with a bounded buffer is occupied until they fit
     /// into it.
     virtual void held_until(tlm::tlm_command, const sc_core::sc_time& /*taken*/) {}
+    /// reserve() and, while tracing, crossed().
+    sc_core::sc_time pass(tlm::tlm_command command, std::uint64_t address, std::uint64_t bytes,
+                          const sc_core::sc_time& at) {
+        const auto through = reserve(command, address, bytes, at);
+        if (trace::on()) crossed(command, bytes, at, through);
+        return through;
+    }
     /// Says in the trace that bytes were reserved from `at` on and are through at `until`
     /// (absolute), when they are an operation's. Called while tracing only.
     virtual void crossed(tlm::tlm_command, std::uint64_t /*bytes*/, const sc_core::sc_time& /*at*/,
@@ -38,6 +45,12 @@ protected:
         if (trace::current_operation() == 0) return;
         const auto start = until > at + occupancy ? until - occupancy : at;
         trace::span(module, what, start, until - start, {{"bytes", bytes}});
+    }
+    static void tell(std::string_view module, tlm::tlm_command command, std::uint64_t bytes,
+                     const sc_core::sc_time& at, const sc_core::sc_time& until,
+                     const sc_core::sc_time& occupancy) {
+        tell(module, command == tlm::TLM_WRITE_COMMAND ? "write" : "read", bytes, at, until,
+             occupancy);
     }
 };
 
@@ -81,8 +94,7 @@ public:
     }
     void crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_core::sc_time& at,
                  const sc_core::sc_time& until) override {
-        tell(owner_.name(), command == tlm::TLM_WRITE_COMMAND ? "write" : "read", bytes, at, until,
-             resource_.occupancy(bytes));
+        tell(owner_.name(), command, bytes, at, until, resource_.occupancy(bytes));
     }
 
 private:

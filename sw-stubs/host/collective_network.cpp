@@ -21,11 +21,6 @@ constexpr std::uint32_t first_region = 8, regions_of_chip = 2;
 constexpr std::uint32_t first_queue = 16, queues_of_chip = TRN_CC_SLOTS * TRN_COLL_CHANNELS;
 constexpr std::uint32_t chips_of_card = 3;
 
-void expect_ok(int error, const std::string& who) {
-    if (error != 0)
-        throw device_error(TRN_TRANSPORT_ERROR, fmt::format("{}: error {}", who, -error));
-}
-
 /// Chips and switches that links join, by serial number.
 class links {
 public:
@@ -49,6 +44,7 @@ private:
 
 collective_network::collective_network(crew& hosts, const std::vector<std::size_t>& chips)
     : hosts_(hosts), chips_(chips) {
+    for (std::size_t rank = 0; rank < chips.size(); ++rank) rank_of_[chips[rank]] = rank;
     find_domains();
     if (domains_ > 1) find_cards();
 }
@@ -117,11 +113,9 @@ void collective_network::find_cards() {
                 "{} has no EFA card to reach other ranks by: a card serves {} chips of its server",
                 hosts_.chips()[chips_[rank]], chips_of_card));
     }
-    std::map<std::size_t, std::size_t> rank_of;
-    for (std::size_t rank = 0; rank < chips_.size(); ++rank) rank_of[chips_[rank]] = rank;
     hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
-        auto& nic = nics_[rank_of[chip]];
-        auto& seat = seats_[rank_of[chip]];
+        auto& nic = nics_[rank_of_[chip]];
+        auto& seat = seats_[rank_of_[chip]];
         on.check(trn_bar_address(on, 4, &nic.memory, &seat.memory_bytes));
         on.check(trn_bar_address(on, on.info().register_bar, &nic.registers, &seat.register_bytes));
         nic.memory_region = static_cast<std::uint16_t>(first_region + regions_of_chip * seat.place);
@@ -157,11 +151,9 @@ std::uint32_t collective_network::queue(std::uint32_t rank, std::uint32_t slot) 
 void collective_network::open(const trn_coll_config& config) {
     if (domains_ < 2) return;
     std::vector<std::array<trn_efa_rings, TRN_COLL_CHANNELS>> lent(chips_.size());
-    std::map<std::size_t, std::size_t> rank_of;
-    for (std::size_t rank = 0; rank < chips_.size(); ++rank) rank_of[chips_[rank]] = rank;
     hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
         auto mine = config;
-        mine.rank = static_cast<std::uint32_t>(rank_of[chip]);
+        mine.rank = static_cast<std::uint32_t>(rank_of_[chip]);
         for (std::uint32_t n = 0; n < TRN_COLL_CHANNELS; ++n)
             on.check(trn_coll_queue(on, &mine, n, &lent[mine.rank][n]));
     });

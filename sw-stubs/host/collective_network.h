@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "sw-stubs/host/crew.h"
@@ -42,6 +43,7 @@ private:
     };
     crew& hosts_;
     const std::vector<std::size_t> chips_;
+    std::map<std::size_t, std::size_t> rank_of_;  // by chip
     std::uint32_t domains_ = 1;
     std::vector<trn_coll_nic> nics_;
     std::vector<seat> seats_;  // by rank

@@ -33,10 +33,8 @@ public:
     /// None where nobody has a transport to them.
     virtual std::vector<card> cards() { return {}; }
     /// As run_each. A door stays where it is as long as the crew.
-    virtual void run_each_card(const std::vector<std::size_t>& which, const card_work& does) {
-        static_cast<void>(which);
-        static_cast<void>(does);
-    }
+    virtual void run_each_card(const std::vector<std::size_t>& /*which*/,
+                               const card_work& /*does*/) {}
 };
 
 }  // namespace trn

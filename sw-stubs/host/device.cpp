@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sw-stubs/host/device.h"
 
+#include <fmt/format.h>
+
 #include <new>
 
 namespace trn {
+
+void expect_ok(int error, const std::string& who) {
+    if (error != 0)
+        throw device_error(TRN_TRANSPORT_ERROR, fmt::format("{}: error {}", who, -error));
+}
 
 device::device(const trn_transport& transport, const trn_options& options)
     : handle_(trn_create(&transport, &options)) {

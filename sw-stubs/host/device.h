@@ -19,6 +19,9 @@ public:
     const trn_status status;
 };
 
+/// \throws device_error that names `who` unless `error`, of a call for EFA cards, is 0
+void expect_ok(int error, const std::string& who);
+
 /// A device of the driver stub that frees itself, and whose failures are exceptions.
 class device {
 public:

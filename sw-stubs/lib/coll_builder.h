@@ -139,6 +139,8 @@ uint64_t coll_cube_scratch(const trn_coll_config* config, trn_coll_algorithm alg
 uint64_t coll_domains_scratch(const trn_coll_config* config);
 /* NULL, or why these domains cannot make the operation. */
 const char* coll_domains_fault(const trn_coll_config* config);
+/* Whether links lead to a rank of the whole. */
+bool coll_is_beside(const coll_builder* b, uint32_t rank);
 /* The steps of a collective across domains. */
 void coll_across_domains(coll_builder* b);
 

@@ -27,6 +27,11 @@ static uint32_t other_domain(const trn_coll_config* c, uint32_t n) {
     return (own_domain(c) + n) % c->domains;
 }
 
+bool coll_is_beside(const coll_builder* b, uint32_t rank) {
+    const trn_coll_config* c = &b->whole->config;
+    return !coll_exchanges(b) || rank / ranks_of_domain(c) == own_domain(c);
+}
+
 const char* coll_domains_fault(const trn_coll_config* c) {
     if (trn_coll_has_counts(c->op)) return "it does not go from domain to domain";
     if (c->op == TRN_COLL_ALL_TO_ALL && c->channels > 1)

@@ -185,24 +185,19 @@ static void permute_own(coll_builder* b, uint32_t lane, uint32_t step) {
                     coll_send_of(b, all, lane));
 }
 
-static bool is_beside(const coll_builder* b, uint32_t rank) {
-    const trn_coll_config* c = &b->whole->config;
-    return c->domains < 2 || rank / (c->ranks / c->domains) == c->rank / (c->ranks / c->domains);
-}
-
 /* Links or EFA lead to the next rank, and to this one. */
 void coll_ring_permute(coll_builder* b) {
     const trn_coll* coll = b->coll;
     const uint32_t next = coll_ahead(coll, 1), own = coll->config.rank;
     const uint32_t before = coll_ahead(coll, coll->config.ranks - 1);
     const coll_share share = coll_channel_share_of(b, coll->config.bytes);
-    if (is_beside(b, before)) coll_tell(b, before, COLL_READY);
-    if (!is_beside(b, before) || !is_beside(b, next)) coll_net_begins(b);
-    if (!is_beside(b, before)) {
+    if (coll_is_beside(b, before)) coll_tell(b, before, COLL_READY);
+    if (!coll_is_beside(b, before) || !coll_is_beside(b, next)) coll_net_begins(b);
+    if (!coll_is_beside(b, before)) {
         coll_net_tell(b, before, COLL_NET_READY);
         coll_net_doorbell(b);
     }
-    if (is_beside(b, next)) {
+    if (coll_is_beside(b, next)) {
         coll_wait_for(b, COLL_READY, 1, next);
         ring_steps(b, 0, 1, permute_own);
     } else {
@@ -211,7 +206,7 @@ void coll_ring_permute(coll_builder* b) {
                       coll->members[own].send + share.offset, share.bytes);
         coll_net_doorbell(b);
     }
-    if (is_beside(b, before))
+    if (coll_is_beside(b, before))
         last_arrival(b);
     else
         coll_net_wait_for(b, COLL_NET_DATA, coll_net_posts(share.bytes), before);

@@ -16,7 +16,7 @@ ALLOWED = {
     "platform/kernel/": BASE + ["platform/kernel/", "platform/misuse/"],
     "platform/loader/": BASE + ["platform/loader/"],
     "platform/netlist/": BASE + ["platform/netlist/", "platform/tlm/", "platform/kernel/"],
-    "platform/snapshots/": BASE + ["platform/snapshots/"],
+    "platform/snapshots/": BASE + ["platform/snapshots/", "platform/kernel/"],
     "platform/drawing/": ["platform/drawing/", "platform/netlist/"],
     "platform/debug/": BASE + ["platform/debug/", "platform/kernel/", "platform/attach/"],
     "platform/attach/": BASE + ["platform/attach/", "platform/kernel/", "platform/tlm/"],
