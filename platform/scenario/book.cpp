@@ -72,7 +72,7 @@ void book::define(const config::node& all) {
 // --- Steps
 
 std::vector<step> book::read(const config::node& list, const parameters& point, bool nested) {
-    return list ? read_list(list, {point, {}, nested}) : std::vector<step>{};
+    return list ? read_list(list, {point, {}, {}, nested}) : std::vector<step>{};
 }
 
 std::vector<step> book::read_list(const config::node& list, const scope& in) {
@@ -92,6 +92,7 @@ void book::read_item(const config::node& item, const scope& in, std::vector<step
     if (item.is_map() && item.find("sequence")) return write_out(item, in, out);
     auto one = read_one(item, in);
     one.file = item.file();
+    one.inside = in.path;
     if (!in.inside.empty()) one.text = fmt::format("{}: {}", in.inside.back()->name, one.text);
     note_captures(item, in);
     note_snapshots(item, in, one);
@@ -127,9 +128,10 @@ void book::write_out(const config::node& item, const scope& in, std::vector<step
             fmt::format("this sequence contains itself: {} > {}", fmt::join(chain, " > "), name));
     }
     const auto mistakes = problems_.list().size();
-    scope inner{arguments(call, callee, in), in.inside, in.nested};
+    scope inner{arguments(call, callee, in), in.inside, in.path, in.nested};
     if (problems_.list().size() != mistakes) return;
     inner.inside.push_back(&callee);
+    inner.path.push_back({name, item.where().line});
     for (auto& one : read_list(callee.steps, inner)) out.push_back(std::move(one));
 }
 
@@ -161,8 +163,9 @@ parameters book::arguments(const reader& call, const sequence& callee, const sco
 
 // --- Snapshots
 
-book::scope book::nested(scope in) {
+book::scope book::nested(scope in, enclosing by) {
     in.nested = true;
+    in.path.push_back(std::move(by));
     return in;
 }
 
@@ -199,7 +202,7 @@ void play_branch(const std::vector<step>& steps, world& on, const progress& tell
         try {
             play(one, on, tell);
         } catch (...) {
-            if (!std::exchange(on.failed, true)) tell.at(one, trn_now(on.device));
+            if (!std::exchange(on.failed, true)) tell.again(one, trn_now(on.device));
             throw;
         }
     }
@@ -215,7 +218,8 @@ step book::read_branches(const config::node& item, const scope& in) {
     std::vector<std::string> names;
     for (const auto& [name, _, steps] : list.entries()) {
         names.push_back(name);
-        branches.push_back(read_list(steps, nested(in)));
+        const auto whole = nested(in, {"", item.key_place("together").line});
+        branches.push_back(read_list(steps, nested(whole, {name, 0})));
         for (auto& each : branches.back()) each.text = fmt::format("{}: {}", name, each.text);
     }
     if (branches.size() > most_branches)
@@ -274,13 +278,15 @@ step book::read_figure(const config::node& item, const scope& in) {
     else
         bounds([&](std::string_view key) { return static_cast<double>(r.time(key)) * 1e-3; });
     if (wanted.unit.empty()) wanted.unit = "us";
-    const auto steps = read_list(r.node().at("time_of"), nested(in));
+    const auto steps = read_list(r.node().at("time_of"), nested(in, {"", one.where.line}));
     expect_rules_of(steps, one);
+    one.inside = in.path;  // it is told of again at its end
+    one.file = item.file();
     one.work = [=, place = one](world& w) {
         const auto& tell = *w.tell;
         const auto begin = sc_core::sc_time_stamp();
         for (const auto& each : steps) play(each, w, tell);
-        tell.at(place, trn_now(w.device));
+        tell.again(place, trn_now(w.device));
         const auto ns = static_cast<double>((sc_core::sc_time_stamp() - begin).value()) / 1000;
         auto found = wanted;
         found.value = bytes != 0 ? static_cast<double>(bytes) / ns : ns * 1e-3;
@@ -324,10 +330,11 @@ step book::read_later(const config::node& item, const scope& in) {
     step one;
     one.where = item.where();
     one.file = item.file();
+    one.inside = in.path;
     one.text = "a step that uses what was captured";
     one.drives = false;
     one.work = [self = shared_from_this(), item, in](world& w) {
-        scope now = nested(in);
+        scope now = nested(in, {"", item.where().line});
         for (const auto& [name, value] : w.captured) now.values.emplace_back(name, value);
         self->problems_ = {};
         self->begin_point();

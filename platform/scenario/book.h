@@ -45,6 +45,7 @@ private:
     struct scope {
         parameters values;
         std::vector<const sequence*> inside = {};  ///< outermost first
+        std::vector<enclosing> path = {};          ///< the same, and branches and steps of steps
         bool nested = false;                       ///< not in the scenario's own list
     };
 
@@ -60,7 +61,7 @@ private:
     step read_later(const config::node& item, const scope& in);
     bool uses_captured(const config::node& value) const;
     void note_captures(const config::node& item, const scope& in);
-    static scope nested(scope in);
+    static scope nested(scope in, enclosing by);
     void note_snapshots(const config::node& item, const scope& in, const step& one);
 
     diagnostics problems_;  // the documents report to it

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "platform/scenario/selection.h"
+
 namespace trn::scenario {
 
 namespace {
@@ -102,9 +104,8 @@ std::string figures_junit(const outcome& how) {
 }  // namespace
 
 std::string repeat_command(const scenario& what) {
-    const auto number = what.name.rfind(" #");  // of --repeat
     return fmt::format("trnvp test {} --name {}", in_quotes(what.file),
-                       in_quotes(what.name.substr(0, number)));
+                       in_quotes(name_of_all_runs(what)));
 }
 
 std::string to_text(const scenario& what, const outcome& how) {

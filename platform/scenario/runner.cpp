@@ -53,9 +53,22 @@ private:
     int ends_[2];
 };
 
+json to_json(const std::vector<enclosing>& inside) {
+    json list = json::array();
+    for (const auto& one : inside) list.push_back({one.name, one.line});
+    return list;
+}
+
+std::vector<enclosing> enclosing_of(const json& told) {
+    std::vector<enclosing> all;
+    for (const auto& one : told) all.push_back({one[0], one[1]});
+    return all;
+}
+
 json to_json(const std::vector<outcome::begun>& timeline) {
     json list = json::array();
-    for (const auto& one : timeline) list.push_back({one.step, one.line, one.at_ns});
+    for (const auto& one : timeline)
+        list.push_back({one.step, one.line, one.at_ns, to_json(one.inside)});
     return list;
 }
 
@@ -77,7 +90,7 @@ json to_json(const outcome& how) {
 
 std::vector<outcome::begun> timeline_of(const json& told) {
     std::vector<outcome::begun> all;
-    for (const auto& one : told) all.push_back({one[0], one[1], one[2]});
+    for (const auto& one : told) all.push_back({one[0], one[1], one[2], enclosing_of(one[3])});
     return all;
 }
 
@@ -135,7 +148,9 @@ void job::take(const json& message) {
         result_.step = message["step"];
         result_.where = {message["line"], message["column"], 1};
         result_.file = message["file"];
-        result_.timeline.push_back({message["step"], message["line"], message["simulated_ns"]});
+        if (message["begins"])
+            result_.timeline.push_back({message["step"], message["line"], message["simulated_ns"],
+                                        enclosing_of(message["inside"])});
         process_->follow(message["process"]);
     } else if (message.contains("figure")) {
         result_.figures.push_back(message["figure"]);
@@ -301,8 +316,18 @@ std::vector<std::vector<std::size_t>> groups_of(std::span<const scenario> all, b
 }  // namespace
 
 void progress::at(const step& current, std::uint64_t simulated_ns) const {
-    timeline_.push_back({current.text, current.where.line, simulated_ns});
+    timeline_.push_back({current.text, current.where.line, simulated_ns, current.inside});
+    tell(current, simulated_ns, true);
+}
+
+void progress::again(const step& current, std::uint64_t simulated_ns) const {
+    tell(current, simulated_ns, false);
+}
+
+void progress::tell(const step& current, std::uint64_t simulated_ns, bool begins) const {
     send_line(pipe_, {{"step", current.text},
+                      {"begins", begins},
+                      {"inside", to_json(current.inside)},
                       {"file", current.file},
                       {"line", current.where.line},
                       {"column", current.where.column},

@@ -36,6 +36,7 @@ struct outcome {
         std::string step;
         int line;
         std::uint64_t at_ns;  ///< simulated
+        std::vector<enclosing> inside = {};
     };
     std::vector<begun> timeline;       ///< its steps in order, those that it shares too
     std::vector<figure> figures = {};  ///< in the order in which they were measured
@@ -49,6 +50,8 @@ public:
     explicit progress(int pipe) : pipe_(pipe) {}
 
     void at(const step& current, std::uint64_t simulated_ns) const;
+    /// A step that has begun before, after steps that are parts of it.
+    void again(const step& current, std::uint64_t simulated_ns) const;
     void measured(const figure& what) const;
     void passed(std::uint64_t simulated_ns, std::uint64_t trace_digest = 0) const;
     void failed(const std::string& message, std::uint64_t simulated_ns,
@@ -58,6 +61,8 @@ public:
     const std::vector<outcome::begun>& timeline() const { return timeline_; }
 
 private:
+    void tell(const step& current, std::uint64_t simulated_ns, bool begins) const;
+
     int pipe_;
     mutable std::vector<outcome::begun> timeline_;
 };

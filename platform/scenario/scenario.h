@@ -43,18 +43,28 @@ struct action {
     bool drives = true;  ///< uses the driver stub, which does one thing after the other
 };
 
+/// What a step is a part of: a sequence that is called in this line, a branch (line 0), or (without
+/// a name) the step of this line.
+struct enclosing {
+    std::string name;
+    int line = 0;
+    bool operator==(const enclosing&) const = default;
+};
+
 /// One line of a scenario, read and checked.
 struct step : action {
     config::place where = {};
     std::string file = {};                 ///< of `where`
     std::optional<trn_status> fails = {};  ///< what the device call must come to
     std::string saying = {};               ///< and what its sentence must contain
+    std::vector<enclosing> inside = {};    ///< outermost first
 };
 
 /// What is done on a board, at one point of the matrix (doc/scenarios.md).
 struct scenario {
     std::string file;
     std::string name;  ///< with the point: "copy [size=1 B, stack=0]"
+    unsigned run = 0;  ///< of several (--repeat): `name` then ends with " #1", " #2", ...
     std::vector<std::string> tags;
     std::string board;
     std::vector<std::string> set;  ///< "name=value" for parameters of the board

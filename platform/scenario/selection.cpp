@@ -55,8 +55,12 @@ shard shard::parse(const std::string& text) {
     throw std::invalid_argument(fmt::format("'{}' is no shard such as 2/5", text));
 }
 
+std::string name_of_all_runs(const scenario& what) {
+    return what.run == 0 ? what.name : what.name.substr(0, what.name.rfind(" #"));
+}
+
 std::string identity(const scenario& what) {
-    return what.file + '\t' + what.name;
+    return what.file + '\t' + name_of_all_runs(what);
 }
 
 std::vector<scenario> select(std::vector<scenario> all, const selection& how) {
@@ -66,7 +70,9 @@ std::vector<scenario> select(std::vector<scenario> all, const selection& how) {
     for (std::size_t i = how.part.index - 1; i < all.size(); i += how.part.of)
         for (unsigned n = 1; n <= how.repeat; ++n) {
             list.push_back(all[i]);
-            if (how.repeat > 1) list.back().name += fmt::format(" #{}", n);
+            if (how.repeat == 1) continue;
+            list.back().run = n;
+            list.back().name += fmt::format(" #{}", n);
         }
     if (how.shuffle) {
         // std::shuffle may differ between libraries.

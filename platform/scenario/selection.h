@@ -29,6 +29,9 @@ struct selection {
     std::optional<std::uint64_t> shuffle = {};  ///< seed of the order
 };
 
+/// Its name without the number of the run.
+std::string name_of_all_runs(const scenario& what);
+
 /// File and name: what is the same scenario in two runs.
 std::string identity(const scenario& what);
 

@@ -13,6 +13,7 @@ class Report(html.parser.HTMLParser):
         super().__init__(convert_charrefs=True)
         self.open, self.wrong, self.outside, self.handlers = [], [], [], []
         self.scripts, self.pictures, self.boards, self.scenarios = [], 0, [], []
+        self.figures = []
         self.page = ""
 
     def inside(self, name, css=None):
@@ -29,7 +30,14 @@ class Report(html.parser.HTMLParser):
             self.pictures += 1
         if tag == "tbody" and "data-about" in given:
             self.scenarios.append({"class": css, "cells": [], "message": "", "log": "", "steps": []})
-        if self.scenarios and self.inside("tbody"):
+        if self.inside("table", "figures") and self.inside("tbody"):
+            if tag == "tr":
+                self.figures.append({"cells": [], "dots": []})
+            if tag == "td":
+                self.figures[-1]["cells"].append("")
+            if tag == "circle":
+                self.figures[-1]["dots"].append(given["fill"])
+        elif self.scenarios and self.inside("tbody"):
             one = self.scenarios[-1]
             if tag == "tr" and self.inside("table", "timeline") and self.open[-1][0] == "tbody":
                 one["steps"].append({"cells": [], "class": css})
@@ -56,6 +64,10 @@ class Report(html.parser.HTMLParser):
             self.scripts[-1] += text
         if self.inside("details", "board") and self.open[-1][0] == "summary":
             self.boards.append(text)
+        if self.inside("table", "figures"):
+            if self.open[-1][0] == "td":
+                self.figures[-1]["cells"][-1] += text
+            return
         if not self.scenarios:
             return
         one = self.scenarios[-1]
@@ -75,4 +87,4 @@ report.wrong += [f"<{tag}> is never closed" for tag, _ in report.open]
 for one in report.scenarios:
     one["cells"] = [cell.strip() for cell in one["cells"]]
 print(json.dumps({name: getattr(report, name) for name in
-                  ("wrong", "outside", "handlers", "scripts", "pictures", "boards", "scenarios")}))
+                  ("wrong", "outside", "handlers", "scripts", "pictures", "boards", "scenarios", "figures")}))

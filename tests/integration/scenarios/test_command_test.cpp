@@ -453,6 +453,16 @@ TEST_F(TestCommand, ReportsFiguresWithTheirBounds) {
     EXPECT_THAT(contents(folder / "j.xml"),
                 HasSubstr("<property name=\"moved &lt;\" value=\"0.5 GB/s (at most 1)\"/>"));
     EXPECT_THAT(test(file).output, HasSubstr("aborts: it is 0 (at least 1)"));
+    test(file + " --repeat 2 --html " + (folder / "r.html"));
+    const auto page = nlohmann::json::parse(
+        run("python3 tests/support/read_html.py " + (folder / "r.html")).output);
+    EXPECT_EQ(page["figures"].size(), 3u);
+    EXPECT_EQ(page["figures"][0]["dots"].size(), 2u);
+    // What a figure measures stands under it, and it is there once.
+    std::vector<std::string> steps;
+    for (const auto& one : page["scenarios"][0]["steps"]) steps.push_back(one["cells"][0]);
+    EXPECT_THAT(steps, testing::ElementsAre("a pause", "wait 2000 ns", "moved <", "wait 2000 ns",
+                                            "aborts"));
 }
 
 }  // namespace

@@ -7,11 +7,13 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "platform/scenario/selection.h"
 #include "tests/support/program.h"
 
 namespace trn::scenario {
 namespace {
 
+using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 
@@ -77,6 +79,64 @@ TEST_F(HtmlReport, HasARowForEachScenarioWithItsStepsOverSimulatedTime) {
     EXPECT_EQ(rows[1]["log"], "first\nlast\n");
     EXPECT_EQ(page["pictures"], 1);
     EXPECT_EQ(page["boards"][0], "trn3-chip");
+}
+
+TEST_F(HtmlReport, StepsStandUnderTheSequenceBranchOrStepThatTheyArePartOf) {
+    std::vector<outcome> how(1);
+    how[0].what = outcome::verdict::passed;
+    how[0].simulated_ns = 4'000'000;
+    how[0].timeline = {{"boot", 3, 0},
+                       {"flap: inject x", 30, 1'000'000, {{"flap", 5}}},
+                       {"flap: wait", 31, 1'000'000, {{"flap", 5}}},
+                       {"together a, b", 6, 2'000'000},
+                       {"a: copy", 7, 2'000'000, {{"", 6}, {"a", 0}}},
+                       {"b: wait", 8, 2'000'000, {{"", 6}, {"b", 0}}},
+                       {"a: flap: wait", 31, 3'000'000, {{"", 6}, {"a", 0}, {"flap", 7}}}};
+    std::vector<std::string> rows;
+    const auto page = read({named("nested")}, how);
+    for (const auto& one : page["scenarios"][0]["steps"])
+        rows.push_back(std::string(one["cells"][0]) + "|" + std::string(one["cells"][1]) + "|" +
+                       std::string(one["cells"][2]) + "|" + std::string(one["cells"][3]));
+    EXPECT_THAT(rows, ElementsAre("boot|3|0 ms|1 ms", "flap|5|1 ms|1 ms", "inject x|30|1 ms|0 ms",
+                                  "wait|31|1 ms|1 ms", "together a, b|6|2 ms|2 ms", "a||2 ms|2 ms",
+                                  "copy|7|2 ms|1 ms", "flap|7|3 ms|1 ms", "wait|31|3 ms|1 ms",
+                                  "b||2 ms|2 ms", "wait|8|2 ms|2 ms"));
+}
+
+TEST_F(HtmlReport, TheStepThatFailedIsMarkedAlsoWhenAnotherBranchBeganOneLater) {
+    std::vector<outcome> how(1);
+    how[0].what = outcome::verdict::failed;
+    how[0].step = "a: flap: copy";
+    how[0].where = {7, 5, 1};
+    how[0].timeline = {{"flap: together a, b", 6, 0, {{"flap", 3}}},
+                       {"a: flap: copy", 7, 1'000'000, {{"flap", 3}, {"", 6}, {"a", 0}}},
+                       {"b: flap: wait", 8, 2'000'000, {{"flap", 3}, {"", 6}, {"b", 0}}}};
+    std::vector<std::string> marked;
+    const auto page = read({named("s")}, how);
+    for (const auto& one : page["scenarios"][0]["steps"])
+        if (one["class"] == nlohmann::json::parse(R"(["last"])")) marked.push_back(one["cells"][0]);
+    EXPECT_THAT(marked, ElementsAre("flap", "together a, b", "a", "copy"));
+}
+
+TEST_F(HtmlReport, PlotsFiguresOfAllRunsOfAScenarioWithinTheirBounds) {
+    std::vector<outcome> how(3);
+    how[0].figures = {{"rate <", 57, "GB/s", 50.0, 60.0}, {"copies", 3, ""}};
+    how[1].figures = {{"rate <", 61, "GB/s", 50.0, 60.0}};
+    how[2].figures = {{"rate <", 7, "GB/s", 5.0}};
+    // As --repeat names them; the last is called so by who wrote it.
+    auto all = select({named("one")}, {.repeat = 2});
+    all.push_back(named("one #3"));
+    const auto page = read(all, how);
+    const auto rows = page["figures"];
+    ASSERT_EQ(rows.size(), 3u);
+    EXPECT_EQ(rows[0]["cells"],
+              nlohmann::json::parse(R"(["one","rate <","57 to 61 GB/s, 2 runs","50 to 60",""])"));
+    EXPECT_EQ(rows[1]["cells"], nlohmann::json::parse(R"(["one","copies","3","",""])"));
+    EXPECT_EQ(rows[2]["cells"],
+              nlohmann::json::parse(R"(["one #3","rate <","7 GB/s","at least 5",""])"));
+    // A dot for each run; the one outside is red.
+    EXPECT_EQ(rows[0]["dots"], nlohmann::json::parse(R"(["#2e6da4","#c0392b"])"));
+    EXPECT_EQ(rows[1]["dots"].size(), 1u);
 }
 
 TEST_F(HtmlReport, WhatOthersWroteIsTextInIt) {

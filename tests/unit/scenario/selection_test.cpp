@@ -80,6 +80,9 @@ TEST(ScenarioSelection, RemembersWhatFailed) {
     std::ranges::fill(how, how[0]);
     remember_failed(file, some, how);
     EXPECT_THAT(select(some, {.failed = read_failed(file)}), IsEmpty());
+    const auto repeated = select(some, {.tags = {"boot"}, .repeat = 2});
+    remember_failed(file, repeated, std::vector<outcome>(2));
+    EXPECT_THAT(names(select(some, {.failed = read_failed(file)})), ElementsAre("b"));
     remember_failed("/proc/no/such/folder", some, how);
     EXPECT_THAT(read_failed("/proc/no/such/folder"), IsEmpty());
 }
