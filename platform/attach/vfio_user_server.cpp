@@ -75,7 +75,9 @@ vfio_user_server::vfio_user_server(boost::asio::io_context& io, function_port& f
           io, cfg_.path, [this](listener::stream client) { welcome(std::move(client)); })) {}
 
 vfio_user_server::~vfio_user_server() {
-    if (session_ != nullptr) session_->close();
+    if (session_ == nullptr) return;
+    session_->close();
+    if (hooks_.attached) hooks_.attached(false);
 }
 
 void vfio_user_server::welcome(listener::stream client) {

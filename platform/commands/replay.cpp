@@ -11,9 +11,9 @@
 #include <string>
 
 #include "models/kinds.h"
-#include "platform/commands/doors.h"
 #include "platform/commands/guarded.h"
 #include "platform/commands/vcd_options.h"
+#include "platform/doors/doors.h"
 #include "platform/kernel/time_text.h"
 #include "platform/recording/log/survey.h"
 #include "platform/recording/replay.h"

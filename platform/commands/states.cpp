@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <boost/asio/io_context.hpp>
 #include <csignal>
 #include <system_error>
 #include <utility>
@@ -13,11 +12,11 @@
 #include "platform/kernel/time_text.h"
 #include "platform/kernel/trace.h"
 #include "platform/misuse/misuse.h"
+#include "platform/snapshots/io_hooks.h"
 #include "platform/tlm/backing_store.h"
 
 namespace trn {
 
-using boost::asio::execution_context;
 using rpc::code;
 using rpc::json;
 
@@ -40,11 +39,7 @@ states::states(control& methods, doors& clients, config cfg)
     : methods_(methods),
       clients_(clients),
       cfg_(std::move(cfg)),
-      kept_(
-          {.before = [&] { methods.loop().io().notify_fork(execution_context::fork_prepare); },
-           .in_original = [&] { methods.loop().io().notify_fork(execution_context::fork_parent); },
-           .in_copy = [&] { methods.loop().io().notify_fork(execution_context::fork_child); },
-           .waits = [&] { clients.drop_clients(); }}) {
+      kept_(hooks_of(methods.loop().io(), [&clients] { clients.drop_clients(); })) {
     auto& table = methods_.methods();
     table.add("snapshot", "name",
               "Keeps the present state of the platform in memory, instead of an older one of that "

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "platform/attach/control/control.h"
-#include "platform/commands/doors.h"
+#include "platform/doors/doors.h"
 #include "platform/snapshots/snapshots.h"
 
 namespace trn {

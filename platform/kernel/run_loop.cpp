@@ -171,12 +171,14 @@ bool run_loop::settle_goals() {
     if (goals_.empty()) return false;
     const bool nothing_left = stalled();
     // Conditions are looked at where simulated time alone decides, never where the host's speed
-    // would: on the grid, at once for a new goal, and while time stands still.
+    // would: on the grid, at once for a new goal, and while time stands still; in the background,
+    // where nobody waits for simulated time, always.
     const bool sample = sc_time_stamp().value() % cfg_.sample_period.value() == 0 || paused_ ||
                         !sc_core::sc_pending_activity();
     std::vector<std::pair<std::function<void(const stop_reason&)>, stop_reason>> done;
     for (auto g = goals_.begin(); g != goals_.end();) {
-        if (auto reason = ended(*g, std::exchange(g->fresh, false) || sample, nothing_left)) {
+        const bool looks = std::exchange(g->fresh, false) || sample || g->what.background;
+        if (auto reason = ended(*g, looks, nothing_left)) {
             done.emplace_back(std::move(g->done), std::move(*reason));
             g = goals_.erase(g);
         } else {

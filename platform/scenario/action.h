@@ -45,6 +45,8 @@ action read_collective(const reader& r);
 /// `snapshot: NAME` and `restore: NAME`.
 action read_snapshot(const reader& r);
 action read_restore(const reader& r);
+/// `client: {...}`: a program of the user's, over the platform's sockets.
+action read_client(const reader& r);
 /// `efa: {...}`: all cards at once, or one card and its partner.
 action read_efa(const reader& r);
 

@@ -32,6 +32,34 @@ struct choices<initiator::kind> {
 
 namespace trn::scenario {
 
+std::optional<std::size_t> wanted_text::find(const std::string& in, world& w) const {
+    if (!expression) {
+        const auto at = in.find(text);
+        return at == in.npos ? std::nullopt : std::optional(at + text.size());
+    }
+    std::smatch found;
+    if (!std::regex_search(in, found, *expression)) return std::nullopt;
+    for (std::size_t i = 0; i < names.size(); ++i) w.captured[names[i]] = found.str(i + 1);
+    return static_cast<std::size_t>(found.position() + found.length());
+}
+
+wanted_text read_wanted_text(const reader& r, bool plain, std::string_view key) {
+    wanted_text wanted{r.text(key)};
+    try {
+        if (!plain) wanted.expression.emplace(wanted.text);
+    } catch (const std::regex_error& wrong) {
+        r.node().at(key).report(mistake::not_a_choice,
+                                fmt::format("no regular expression: {}", wrong.what()));
+    }
+    wanted.names = r.texts("as");
+    const auto groups = wanted.expression ? wanted.expression->mark_count() : 0;
+    if (wanted.names.size() > groups)
+        r.node().at("as").report(
+            mistake::out_of_range,
+            fmt::format("the expression has {} groups in ( ) to take them from", groups));
+    return wanted;
+}
+
 std::string range::text() const {
     if (least == most) return fmt::format("{}", least);
     return most == any ? fmt::format("at least {}", least) : fmt::format("{} to {}", least, most);
@@ -171,12 +199,6 @@ std::string unread(const console_log::output& output, std::uint64_t from) {
     return output.tail.substr(from > first ? from - first : 0);
 }
 
-struct wanted_text {
-    std::string text;
-    std::optional<std::regex> expression = {};
-    std::vector<std::string> names = {};  ///< of what its groups match
-};
-
 class text_watch final : public watch {
 public:
     text_watch(world& w, const std::string& module, wanted_text wanted)
@@ -192,20 +214,9 @@ public:
     }
     bool there() override {
         const auto text = unread(*output_, *from_);
-        std::size_t end = 0;
-        if (!wanted_.expression) {
-            const auto at = text.find(wanted_.text);
-            if (at == std::string::npos) return false;
-            end = at + wanted_.text.size();
-        } else {
-            std::smatch found;
-            if (!std::regex_search(text, found, *wanted_.expression)) return false;
-            end = static_cast<std::size_t>(found.position() + found.length());
-            for (std::size_t i = 0; i < wanted_.names.size(); ++i)
-                world_.captured[wanted_.names[i]] = found.str(i + 1);
-        }
-        *from_ = output_->printed - text.size() + end;
-        return true;
+        const auto end = wanted_.find(text, world_);
+        if (end) *from_ = output_->printed - text.size() + *end;
+        return end.has_value();
     }
     std::string found() const override {
         const auto text = unread(*output_, *from_);
@@ -229,19 +240,7 @@ private:
 
 condition read_printed(const reader& r, bool plain, std::string_view key) {
     const auto module = r.text("module", "");
-    wanted_text wanted{r.text(key)};
-    try {
-        if (!plain) wanted.expression.emplace(wanted.text);
-    } catch (const std::regex_error& wrong) {
-        r.node().at(key).report(mistake::not_a_choice,
-                                fmt::format("no regular expression: {}", wrong.what()));
-    }
-    wanted.names = r.texts("as");
-    const auto groups = wanted.expression ? wanted.expression->mark_count() : 0;
-    if (wanted.names.size() > groups)
-        r.node().at("as").report(
-            mistake::out_of_range,
-            fmt::format("the expression has {} groups in ( ) to take them from", groups));
+    const auto wanted = read_wanted_text(r, plain, key);
     return {fmt::format("'{}' on the UART", wanted.text),
             [=](world& w) { return std::make_unique<text_watch>(w, module, wanted); }};
 }
@@ -298,10 +297,10 @@ void await(world& w, const condition& what) {
     if (w.wait_for(what.how, *looks, what.text)) return;
     if (what.how.within == 0) throw step_failure(looks->found());
     fmt::print("waited for {}\n{}\n", what.text, w.control.loop().stall_report());
-    throw step_failure(
-        fmt::format("waited {} for {}: {}",
-                    to_text(sc_core::sc_time(static_cast<double>(what.how.within), sc_core::SC_NS)),
-                    what.text, looks->found()));
+    throw step_failure(fmt::format(
+        "waited {} for {}: {}",
+        trn::to_text(sc_core::sc_time(static_cast<double>(what.how.within), sc_core::SC_NS)),
+        what.text, looks->found()));
 }
 
 }  // namespace trn::scenario

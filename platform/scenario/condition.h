@@ -5,6 +5,8 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,18 @@ struct range {
     bool has(std::uint64_t value) const { return value >= least && value <= most; }
 };
 range read_range(const reader& r, range otherwise = {});
+
+/// What a text must have in it: these words, or what a regular expression matches.
+struct wanted_text {
+    std::string text;
+    std::optional<std::regex> expression = {};
+    std::vector<std::string> names = {};  ///< of what its groups match
+
+    /// Where in `in` it ends; keeps what the groups match. Nothing when it is not there.
+    std::optional<std::size_t> find(const std::string& in, world& w) const;
+};
+/// `key`: plain words, or a regular expression; and `as`.
+wanted_text read_wanted_text(const reader& r, bool plain, std::string_view key);
 
 /// Something of the platform that a scenario looks at or waits for: a register, a counter, writes
 /// of a register, a misuse rule, a line of a console, a function of firmware.

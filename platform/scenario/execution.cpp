@@ -14,6 +14,7 @@
 #include "platform/kernel/time_text.h"
 #include "platform/kernel/trace.h"
 #include "platform/platform.h"
+#include "platform/scenario/client.h"
 #include "platform/scenario/play.h"
 #include "sw-stubs/transports/in_process_hosts.h"
 
@@ -29,6 +30,8 @@ platform_options build_options(const scenario& what, const execution_options& op
     build.trace = options.trace;
     build.vcd = options.vcd;
     build.vcd_signals = options.vcd_signals;
+    // Steps wait, so their time moves whatever this says; a client's moves when the client waits.
+    build.time.policy.who = time_policy::kind::lockstep;
     return build;
 }
 
@@ -127,6 +130,9 @@ public:
 
 private:
     void play(device& chip, std::uint64_t seed);
+    void receive(visit& what);
+    stop_reason drive(const sc_core::sc_time& limit);
+    stop_reason serve(const sc_core::sc_time& limit);
 
     platform board_;
     scenario_hosts hosts_;
@@ -135,6 +141,8 @@ private:
     const world* on_ = nullptr;
     bool begun_ = false;
     sc_core::sc_event next_;
+    visit* visit_ = nullptr;  // that steps wait for
+    sc_core::sc_event visited_;
 };
 
 session::session(const kind_list& kinds, const platform_options& options, std::uint64_t seed)
@@ -148,6 +156,7 @@ session::session(const kind_list& kinds, const platform_options& options, std::u
 
 void session::play(device& chip, std::uint64_t seed) {
     world all(chip, hosts_, board_.methods(), seed, &board_);
+    all.receive = [this](visit& what) { receive(what); };
     on_ = &all;
     while (part_) {
         try {
@@ -160,21 +169,55 @@ void session::play(device& chip, std::uint64_t seed) {
     }
 }
 
+/// In a process of the host: the platform is driven from outside.
+void session::receive(visit& what) {
+    visit_ = &what;
+    board_.loop().pause("a client comes");
+    sc_core::wait(visited_);
+}
+
+stop_reason session::drive(const sc_core::sc_time& limit) {
+    run_loop::goal goal{"the scenario", "its steps"};
+    goal.ends_on_pause = true;
+    goal.until = limit;
+    return board_.loop().run(std::move(goal));
+}
+
+/// Simulated time moves as the client wants it until that has ended.
+stop_reason session::serve(const sc_core::sc_time& limit) {
+    auto& loop = board_.loop();
+    loop.resume();
+    client here(board_, *visit_);
+    run_loop::goal goal{"the scenario", "its client to end"};
+    goal.background = true;
+    goal.condition = [&] { return here.over(); };
+    goal.until = limit;
+    const auto how = loop.run(std::move(goal));
+    here.finish();
+    loop.resume();  // a client may have paused it
+    return how;
+}
+
 std::string session::run(const std::function<void(world&)>& part, std::uint64_t limit_ns) {
     part_ = part;
     board_.loop().resume();
     if (std::exchange(begun_, true)) next_.notify(sc_core::SC_ZERO_TIME);
-    run_loop::goal goal{"the scenario", "its steps"};
-    goal.ends_on_pause = true;
-    goal.until = sc_core::sc_time(static_cast<double>(limit_ns), sc_core::SC_NS);
-    const auto how = board_.loop().run(std::move(goal));
+    const sc_core::sc_time limit(static_cast<double>(limit_ns), sc_core::SC_NS);
+    auto how = drive(limit);
+    while (visit_ != nullptr && how.what == stop_reason::kind::paused) {
+        how = serve(limit);
+        visit_ = nullptr;
+        if (how.what != stop_reason::kind::condition) break;
+        visited_.notify(sc_core::SC_ZERO_TIME);
+        how = drive(limit);
+    }
     if (failure_) return *failure_;
     if (how.what == stop_reason::kind::paused) return {};
     fmt::print("{}\n", board_.loop().stall_report());
     for (const auto& what : on_->waits) fmt::print("  a step waits for {}\n", what);
     return how.what == stop_reason::kind::time_limit
                ? fmt::format("not done after {} simulated (time_limit)",
-                             to_text(sc_core::sc_time_stamp()))
+                             trn::to_text(sc_core::sc_time_stamp()))
                : fmt::format("{}: {}", to_string(how.what), how.text);
 }
 

@@ -737,6 +737,7 @@ constexpr std::array kinds{
     step_kind{"traffic", read_traffic},
     step_kind{"efa", read_efa},
     step_kind{"collective", read_collective},
+    step_kind{"client", read_client},
     step_kind{"snapshot", read_snapshot},
     step_kind{"restore", read_restore},
     step_kind{"inject", read_inject},

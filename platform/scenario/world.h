@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -13,7 +14,7 @@
 #include "platform/attach/control/control.h"
 #include "platform/platform.h"
 #include "platform/scenario/network.h"
-#include "platform/snapshots/snapshots.h"
+#include "platform/snapshots/io_hooks.h"
 #include "sw-stubs/host/collective.h"
 #include "sw-stubs/host/device.h"
 #include "sw-stubs/host/location.h"
@@ -23,6 +24,7 @@
 namespace trn::scenario {
 
 class progress;
+struct visit;
 class hart_watch;
 
 /// A look at something that a step waits for.
@@ -71,7 +73,9 @@ public:
     bool driver_busy = false;         ///< a step of some branch uses the driver stub
     sc_core::sc_event driver_free{};  ///< notified when one waits for that
     unsigned drivers_waiting = 0;
-    snapshots states;
+    snapshots states{hooks_of(control.loop().io())};
+    /// Lets a client work on the platform while the caller, a process, waits.
+    std::function<void(visit&)> receive;
     std::size_t next_step = 0;  ///< in the list of steps, behind the present one
 
     /// Lets simulated time pass; at least `nanoseconds`.

@@ -24,6 +24,7 @@ ALLOWED = {
     "platform/recording/": None,  # records and plays hosts: board, control methods, functions
     "models/": BASE + ["models/", "platform/tlm/", "platform/registers/", "platform/kernel/",
                        "platform/misuse/", "platform/loader/"],
+    "platform/doors/": None,  # opens every way in: sockets, GDB, recorded or not
     "platform/scenario/": None,  # plays a host: board, control methods and driver stub
     "sw-stubs/trnctl/": None,  # `trnctl --board` is the whole platform in one process
     "sw-stubs/transports/in_process": ["sw-stubs/", "platform/attach/", "platform/tlm/", "platform/kernel/trace.h"],

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -242,6 +245,105 @@ TEST_F(TestCommand, TheHtmlReportFiltersInABrowser) {
     const auto page = run(browser + " --headless --no-sandbox --disable-gpu --dump-dom file://" +
                           (folder / "r.html"));
     EXPECT_THAT(page.output, HasSubstr(">1 of 1<"));  // which the page's script writes
+}
+
+/// Python that is connected to the platform as `p`.
+std::string client_of(const std::string& work) {
+    return "[env, PYTHONPATH=sw-stubs/python, python3, -c, \"import os, time, trnvp_control; "
+           "p = trnvp_control.connect(os.environ['TRNVP_SOCKETS']); " +
+           work + "\"]";
+}
+
+TEST_F(TestCommand, AClientMovesSimulatedTimeAsItAsksAndTheTraceIsTheSameEachTime) {
+    const auto file = scenario(
+        "  - boot: {}\n  - figure:\n      name: client's\n      time_of:\n"
+        "        - client: {command: " +
+        client_of("p.run(**{'for': '25 us'}); time.sleep(0.2); "
+                  "p.poke('chip0.hbm0.in', 4096, b'x'); print('at', 4096)") +
+        ", matches: 'at (\\d+)', as: place}\n"
+        "      at_least: 25 us\n      at_most: 25 us\n"
+        "  - peek: {space: chip0.hbm0.in, address: '${place}', width: 1, equals: 120}\n"
+        "  - wait: 10 us\n");
+    std::set<std::string> digests;
+    for (int again = 0; again < 3; ++again) {
+        const auto how = test(file + " --json --digest" + (again == 1 ? " --no-share" : ""));
+        ASSERT_EQ(how.status, 0) << how.output;
+        digests.insert(nlohmann::json::parse(how.output)[0]["trace_digest"].dump());
+    }
+    EXPECT_EQ(digests.size(), 1u);
+}
+
+TEST_F(TestCommand, WhatAClientComesToIsTheSteps) {
+    const auto client = [&](const std::string& rest) {
+        const auto how = test(scenario("  - client: {command: " + rest + "}\n"));
+        EXPECT_EQ(how.status, 1);
+        return how.output;
+    };
+    EXPECT_THAT(client("[sh, -c, 'echo some words; exit 3']"),
+                HasSubstr("it ended with status 3 instead of 0:\nsome words"));
+    EXPECT_THAT(client("[sh, -c, 'kill -9 $$'], status: 0"),
+                HasSubstr("it ended with status 137 instead of 0, and printed nothing"));
+    EXPECT_THAT(client("[no-such-program]"),
+                HasSubstr("cannot start no-such-program: No such file or directory"));
+    EXPECT_THAT(client("['true'], matches: 'w(o)rds'"),
+                HasSubstr("'w(o)rds' is not what it printed"));
+    EXPECT_THAT(client(client_of("p.quit()")), HasSubstr("quit: trnvp_control.py said quit"));
+    EXPECT_THAT(client(client_of("p.run(until='1000 s')")), HasSubstr("time_limit"));
+    const auto empty = test(scenario("  - client: {command: []}\n  - client: {status: 256}\n"));
+    EXPECT_EQ(empty.status, 2);
+    EXPECT_THAT(empty.output, HasSubstr("a program and its words"));
+    EXPECT_THAT(empty.output, HasSubstr("must be 0 to 255"));
+}
+
+/// A client that hangs, and so does what it has started, whose process ids it writes to `file`.
+std::string hanging_client(const std::string& file) {
+    return "  - client: {command: [sh, -c, 'sleep 1000 & echo $! $$ > " + file + "; wait']";
+}
+
+/// Of the processes of that file; the system may take a moment.
+void expect_ended(const std::string& file) {
+    std::istringstream processes(contents(file));
+    int count = 0;
+    for (int one = 0; processes >> one; ++count) {
+        for (int patience = 0; patience < 500 && kill(one, 0) == 0; ++patience) usleep(10'000);
+        EXPECT_NE(kill(one, 0), 0);
+    }
+    EXPECT_EQ(count, 2);
+}
+
+bool no_sockets_in(const std::string& temporary) {
+    return std::ranges::none_of(std::filesystem::directory_iterator(temporary), [](const auto& e) {
+        return e.path().string().find("trnvp-client") != std::string::npos;
+    });
+}
+
+TEST_F(TestCommand, AClientEndsAtItsLimit) {
+    const auto file = scenario(hanging_client(folder / "pids") + ", wall_limit: 300 ms}\n");
+    const auto how = run("TMPDIR=" + folder.text() + " " + TRNVP + " test " + file);
+    EXPECT_THAT(how.output, HasSubstr("s.yaml:5:5: client sh -c"));
+    EXPECT_THAT(how.output, HasSubstr("still running after 0.3 s of wall clock"));
+    expect_ended(folder / "pids");
+    EXPECT_TRUE(no_sockets_in(folder.text()));
+}
+
+TEST_F(TestCommand, AClientAndItsSocketsEndWithTheScenario) {
+    const auto file = scenario(hanging_client(folder / "pids") + "}\n");
+    std::ofstream(file, std::ios::app) << "wall_limit: 1 s\n";
+    const auto how = run("TMPDIR=" + folder.text() + " " + TRNVP + " test " + file);
+    EXPECT_THAT(how.output, HasSubstr("still running after"));
+    expect_ended(folder / "pids");
+    EXPECT_TRUE(no_sockets_in(folder.text()));
+}
+
+TEST_F(TestCommand, AClientAndItsSocketsEndWithARunnerThatIsKilled) {
+    const auto file = scenario(hanging_client(folder / "pids") + "}\n");
+    const auto how =
+        run("TMPDIR=" + folder.text() + " timeout -s KILL 2 " + TRNVP + " test " + file);
+    EXPECT_NE(how.status, 0);
+    expect_ended(folder / "pids");
+    for (int patience = 0; patience < 500 && !no_sockets_in(folder.text()); ++patience)
+        usleep(10'000);
+    EXPECT_TRUE(no_sockets_in(folder.text()));
 }
 
 TEST_F(TestCommand, EndsAScenarioAtItsSimulatedTimeLimit) {

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -111,6 +112,16 @@ TEST_F(VfioUserServerTest, AccessesReachTheFunctionAndCostWhatItSays) {
     EXPECT_EQ(attached, 0);
     EXPECT_EQ(function.detaches, 1);
     EXPECT_THAT(log, testing::ElementsAre("the client closed the connection"));
+}
+
+TEST_F(VfioUserServerTest, ItsEndLetsTheClientGo) {
+    std::optional<library> client;
+    serve([&] { client.emplace(path); });
+    EXPECT_EQ(client->error, 0);
+    EXPECT_EQ(attached, 1);
+    server.reset();
+    EXPECT_EQ(attached, 0);
+    EXPECT_EQ(function.detaches, 1);
 }
 
 TEST_F(VfioUserServerTest, LargeTransfersAreCutByTheClientAndCarriedWhole) {

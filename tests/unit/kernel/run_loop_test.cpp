@@ -127,6 +127,21 @@ TEST(RunLoopTest, AGoalThatBeginsOnTheGridIsNotLookedAtWhereASliceHappensToEnd) 
     EXPECT_EQ(sc_time_stamp(), sc_time(40, SC_US));
 }
 
+TEST(RunLoopTest, InTheBackgroundAConditionIsSeenWhereverSimulatedTimeStands) {
+    heart h("heart", sc_time(7, SC_US));
+    run_loop loop(with(time_policy::kind::lockstep));
+    loop.run(until(sc_time(3, SC_US)));  // not on the grid, and a beat is to come
+    bool over = false;
+    boost::asio::steady_timer outside(loop.io(), 5ms);
+    outside.async_wait([&](auto) { over = true; });
+    run_loop::goal g{"test", "something outside"};
+    g.background = true;
+    g.condition = [&] { return over; };
+    g.wall_limit = 10s;
+    EXPECT_EQ(loop.run(g).what, stop_reason::kind::condition);
+    EXPECT_EQ(sc_time_stamp(), sc_time(3, SC_US));
+}
+
 TEST(RunLoopTest, SliceBoundariesDoNotChangeWhatHappensWhen) {
     heart fast("fast", sc_time(3, SC_NS)), slow("slow", sc_time(333, SC_NS));
     run_loop loop(with(time_policy::kind::lockstep));

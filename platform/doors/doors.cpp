@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/commands/doors.h"
+#include "platform/doors/doors.h"
 
 #include <fmt/format.h>
 
