@@ -77,6 +77,7 @@ sc_core::sc_event* notification_queue::deliver(memory_port& memory) {
             u.entry.payload, static_cast<std::uint32_t>(u.time_ns),
             static_cast<std::uint32_t>(u.time_ns >> 32)};
         sc_core::sc_time delay;
+        const auto reports = misuse::reports();
         delivering_ = true;
         const auto result =
             memory.access(tlm::TLM_WRITE_COMMAND, base + regs::slot_head::position.get(head),
@@ -91,11 +92,11 @@ sc_core::sc_event* notification_queue::deliver(memory_port& memory) {
         // The write may have gone to this very slot's registers.
         if (waiting_.empty()) break;
         waiting_.pop_front();
-        if (result == memory_port::outcome::failed)
+        if (result == memory_port::outcome::done)
+            advance_head(u);
+        else if (misuse::reports() == reports)  // no other rule says why
             misuse::report(misuse::notification_ring_shape, owner_,
                            "slot " + std::to_string(u.slot) + ": no memory at its base");
-        else
-            advance_head(u);
     }
     return nullptr;
 }
