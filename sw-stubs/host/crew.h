@@ -37,4 +37,12 @@ public:
                                const card_work& /*does*/) {}
 };
 
+/// A chip or card, and the part of the board that its host is in.
+struct placed_function {
+    std::string name, server;
+};
+/// The chips of each card, as crew::card says.
+std::vector<crew::card> share_cards(const std::vector<placed_function>& chips,
+                                    const std::vector<placed_function>& cards);
+
 }  // namespace trn

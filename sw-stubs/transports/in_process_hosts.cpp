@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sw-stubs/transports/in_process_hosts.h"
 
-#include <map>
 #include <utility>
 
 namespace trn {
@@ -13,20 +12,10 @@ std::vector<std::string> in_process_hosts::chips() const {
 }
 
 std::vector<crew::card> in_process_hosts::cards() const {
-    std::map<std::string, std::vector<std::size_t>> chips, cards;  // by server
-    for (std::size_t n = 0; n < chips_.size(); ++n) chips[chips_[n].server].push_back(n);
-    for (std::size_t n = 0; n < cards_.size(); ++n) cards[cards_[n].server].push_back(n);
-    std::vector<crew::card> all;
-    for (const auto& one : cards_) all.push_back({one.name, {}});
-    for (const auto& [server, own] : cards) {
-        const auto& beside = chips[server];
-        for (std::size_t n = 0; n < beside.size(); ++n)
-            all[own[n * own.size() / beside.size()]].chips.push_back(beside[n]);
-        for (std::size_t n = 0; n < own.size() && !beside.empty(); ++n)
-            if (all[own[n]].chips.empty())
-                all[own[n]].chips.push_back(beside[n * beside.size() / own.size()]);
-    }
-    return all;
+    std::vector<placed_function> chips, cards;
+    for (const auto& one : chips_) chips.push_back({one.name, one.server});
+    for (const auto& one : cards_) cards.push_back({one.name, one.server});
+    return share_cards(chips, cards);
 }
 
 in_process_hosts::host::host(const function& of)

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <numeric>
+#include <stdexcept>
 
 #include "platform/loader/firmware_file.h"
 #include "sw-stubs/host/collective_rules.h"
@@ -85,7 +86,7 @@ std::vector<std::uint64_t> counts_for(const collective_request& asked, std::size
 
 }  // namespace
 
-void coll(session& where, const coll_options& options, const output& out) {
+void coll(session& where, const coll_options& options, const output& out) try {
     auto request = options.request;
     if (!trn_coll_has_algorithm(request.op, request.algorithm))
         throw user_error(fmt::format("{} has no algorithm {}; it has {}",
@@ -131,6 +132,8 @@ void coll(session& where, const coll_options& options, const output& out) {
     if (done.wrong != 0)
         throw std::runtime_error(
             fmt::format("{} differences, first {}", done.wrong, done.first_wrong));
+} catch (const std::invalid_argument& wrong) {  // ranks that cannot be a group
+    throw user_error(wrong.what());
 }
 
 }  // namespace trn

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "sw-stubs/transports/vfio_user/vfio_user.h"
@@ -42,23 +43,31 @@ public:
         work(host(choose_chip(chip_, chips(), folder_.string())));
     }
 
-    /// The functions that have a socket: chip2 before chip10.
     std::vector<std::string> chips() override {
-        if (folder_.empty())
-            throw user_error(
-                "this needs the device itself: --connect the folder that 'trnvp run --listen' "
-                "made");
+        look();
         std::vector<std::string> known;
-        for (const auto& entry : fs::directory_iterator(folder_))
-            if (entry.path().extension() == ".sock" && entry.path().stem() != "control")
-                known.push_back(entry.path().stem());
-        std::ranges::sort(known, {}, [](const auto& name) { return std::pair(name.size(), name); });
+        for (const auto& one : chips_) known.push_back(one.name);
         return known;
     }
 
     void run_each(const std::vector<std::size_t>& which, const crew::work& does) override {
-        const auto all = chips();
-        for (const auto chip : which) does(chip, host(all[chip]));
+        look();
+        for (const auto chip : which) does(chip, host(chips_.at(chip).name));
+    }
+
+    std::vector<crew::card> cards() override {
+        look();
+        return share_cards(chips_, cards_);
+    }
+
+    void run_each_card(const std::vector<std::size_t>& which,
+                       const crew::card_work& does) override {
+        look();
+        for (const auto number : which) {
+            auto& at = doors_[cards_.at(number).name];
+            if (!at) at.reset(new trn_transport(attach(cards_[number].name)));
+            does(number, *at);
+        }
     }
 
     json call(std::string_view method, const json& params) override {
@@ -86,21 +95,53 @@ public:
     }
 
 private:
-    device& host(const std::string& chip) {
-        auto& at = hosts_[chip];
-        if (at) return *at;
-        const auto socket = folder_ / (chip + ".sock");
+    using bus_addresses = std::array<std::uint64_t, 6>;
+    struct closing {
+        void operator()(trn_transport* door) const {
+            door->close(door->context);
+            delete door;
+        }
+    };
+
+    /// Asks, once, which functions there are: the platform knows chips from cards.
+    void look() {
+        if (folder_.empty())
+            throw user_error(
+                "this needs the device itself: --connect the folder that 'trnvp run --listen' "
+                "made");
+        if (!addresses_.empty()) return;
+        for (const auto& one : control_.call("list", {{"what", "functions"}})) {
+            const placed_function at{one.at("name"), one.at("server")};
+            (one.at("chip").get<bool>() ? chips_ : cards_).push_back(at);
+            auto& bars = addresses_[at.name];
+            for (const auto& bar : one.at("bars"))
+                bars.at(bar.at("bar").get<std::size_t>()) = bar.at("bus_address");
+        }
+    }
+
+    trn_transport attach(const std::string& name) {
+        const auto socket = folder_ / (name + ".sock");
+        trn_vfio_user_options options{};
+        options.bus_addresses = addresses_.at(name).data();
         std::array<char, 256> why{};
         trn_transport transport{};
-        if (trn_vfio_user_transport(socket.c_str(), nullptr, &transport, why.data(), why.size()))
-            throw control_error(fmt::format("cannot attach to {}: {}", chip, why.data()));
-        return at.emplace(transport);
+        if (trn_vfio_user_transport(socket.c_str(), &options, &transport, why.data(), why.size()))
+            throw control_error(fmt::format("cannot attach to {}: {}", name, why.data()));
+        return transport;
+    }
+
+    device& host(const std::string& chip) {
+        auto& at = hosts_[chip];
+        return at ? *at : at.emplace(attach(chip));
     }
 
     const fs::path folder_;
     const std::string chip_;
     control_client control_;
+    std::vector<placed_function> chips_, cards_;  // as the board orders them, once asked
+    std::map<std::string, bus_addresses> addresses_;
     std::map<std::string, std::optional<device>> hosts_;  // by chip, once attached
+    std::map<std::string, std::unique_ptr<trn_transport, closing>> doors_;  // by card
     bool subscribed_ = false;
 };
 

@@ -18,6 +18,7 @@ struct context {
     trn_vfio_user* client;
     uint64_t next_iova;
     int simulated_time; /* the server lets us wait in simulated time */
+    uint64_t bus_addresses[6];
     char name[160];
 };
 
@@ -139,6 +140,12 @@ static void bar_unmap(void* context, const trn_bar_mapping* mapping) {
     trn_vfio_user_region_unmap(client(context), mapping->host, mapping->size);
 }
 
+static int bar_bus_address(void* context, uint32_t bar, uint64_t* bus_address) {
+    if (bar > 5) return -EINVAL;
+    *bus_address = self(context)->bus_addresses[bar];
+    return *bus_address == 0 ? -ENOTSUP : 0;
+}
+
 static int function_reset(void* context) {
     return bus_error(trn_vfio_user_reset(client(context)));
 }
@@ -158,6 +165,8 @@ int trn_vfio_user_transport(const char* path, const trn_vfio_user_options* optio
         return error;
     }
     context->next_iova = first_iova;
+    const uint64_t* addresses = options != NULL ? options->bus_addresses : NULL;
+    if (addresses != NULL) memcpy(context->bus_addresses, addresses, sizeof context->bus_addresses);
     context->simulated_time = trn_vfio_user_wait(context->client, 0, NULL) == 0;
     uint64_t time = 0;
     const int knows_time = trn_vfio_user_now(context->client, &time) == 0;
@@ -180,6 +189,7 @@ int trn_vfio_user_transport(const char* path, const trn_vfio_user_options* optio
         .simulated_now = knows_time ? simulated_now : NULL,
         .bar_map = bar_map,
         .bar_unmap = bar_unmap,
+        .bar_bus_address = addresses != NULL ? bar_bus_address : NULL,
         .function_reset = function_reset,
         .close = close_transport,
     };

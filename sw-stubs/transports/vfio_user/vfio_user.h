@@ -24,6 +24,9 @@ typedef struct trn_vfio_user_options {
     const char* expected_board;  /**< refuse another board; NULL = any */
     const char* expected_digest; /**< refuse another configuration; NULL = any */
     int without_descriptors;     /**< share DMA memory by messages only, as a peer without memfd */
+    const uint64_t* bus_addresses; /**< of the transport's BARs 0..5, where its server's other
+                                        functions reach them (control method `list functions`); 0:
+                                        none; NULL: what configuration space says holds */
 } trn_vfio_user_options;
 
 enum { TRN_VFIO_USER_CONFIG = 7 }; /**< region of the configuration space; 0..5 are the BARs */

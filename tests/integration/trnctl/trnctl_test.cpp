@@ -5,7 +5,10 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "tests/support/program.h"
 
@@ -186,6 +189,56 @@ TEST(TrnctlTopology, ShowsWhatTheHardwareFoundOverTheSocketAndWhatIsWrong) {
     EXPECT_EQ(link["partner"]["serial"], "54524e3300000003");
     EXPECT_EQ(link["expected"]["server"], 0);
     EXPECT_EQ(chips[5]["links"][2]["fault"], "ok");
+}
+
+/// A board in another process, with cards beside its chips.
+class TrnctlCollective : public testing::Test {
+protected:
+    void start(const std::string& board) {
+        platform_.emplace(std::vector<std::string>{TRNVP, "run", board, "--listen", folder_.text()},
+                          folder_ / "log");
+        ASSERT_TRUE(eventually([&] {
+            return !platform_->running() || std::filesystem::exists(folder_ / "control.sock");
+        }));
+    }
+    ended coll(const std::string& arguments) {
+        return run(trnctl + " --connect " + folder_.text() + " --json coll --check " + arguments);
+    }
+    void expect_right(const std::string& arguments, int ranks, int domains) {
+        const auto how = coll(arguments);
+        ASSERT_EQ(how.status, 0) << arguments << ": " << how.output;
+        const auto result = lines_of(how.output).at(0);
+        EXPECT_EQ(result["ranks"], ranks) << arguments;
+        EXPECT_EQ(result["domains"], domains) << arguments;
+        EXPECT_EQ(result["wrong"], 0) << arguments;
+    }
+
+    scratch_folder folder_;
+    std::optional<background> platform_;
+};
+
+TEST_F(TrnctlCollective, IsMadeThroughTheSocketsOfTheChips) {
+    start("trn3-sled");
+    for (const std::string op : {"barrier", "all-to-all", "all-reduce"})
+        expect_right("--bytes 256KiB --op " + op, 4, 1);
+    auto how = coll("--op barrier --ranks 0-4");
+    EXPECT_EQ(how.status, 2) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("the board has chips 0 to 3"));
+    how = run(trnctl + " --connect " + folder_.text() + " --chip net0 info");
+    EXPECT_EQ(how.status, 2) << "a card: " << how.output;
+    EXPECT_THAT(how.output, HasSubstr("known: chip0, chip1, chip2, chip3)"));
+    how = run(trnctl + " --connect " + (folder_ / "control.sock") + " coll --op barrier");
+    EXPECT_EQ(how.status, 2) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("--connect the folder"));
+}
+
+TEST_F(TrnctlCollective, GoesFromDomainToDomainThroughTheSocketsOfTheCards) {
+    start("tests/integration/collectives/three_sleds.yaml");
+    expect_right("--bytes 64KiB --ranks 0-1,4-5 --op all-reduce", 4, 2);
+    expect_right("--bytes 64KiB --ranks 0-1,4-5,8-9 --op all-gather", 6, 3);
+    const auto how = coll("--op barrier --ranks 0-2,4");
+    EXPECT_EQ(how.status, 2) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("as many ranks as the others"));
 }
 
 TEST_F(TrnctlConnect, CopiesThroughAllDoorsAndMemoryStays) {
