@@ -44,6 +44,9 @@ void mailbox_serve(void) {
     if (result) {
         mailbox_count(CC_MAILBOX(REFUSED));
         log_line("command %x refused: %x", (unsigned)command, (unsigned)result);
+        const unsigned slot = TRN_CC_MAILBOX_COMMAND_SLOT_GET(command);
+        if (slot < CC_SLOTS)
+            mailbox_notify(slot, NOTICE(INVALID, TRN_CC_MAILBOX_RESULT_ERROR_GET(result)));
     }
     mmio_write(CC_MAILBOX(RESULT), result);
     mmio_fence();

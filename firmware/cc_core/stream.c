@@ -36,16 +36,36 @@ static void stop_waiting(unsigned slot) {
     streams[slot].deadline = UINT64_MAX;
 }
 
-static void fail(unsigned slot, uint32_t why) {
+static void fail(unsigned slot, uint32_t why, uint32_t notice) {
     stop_waiting(slot);
     mmio_write(CC_MAILBOX_AT(SLOT_STEP, slot), streams[slot].next);
     mmio_write(CC_MAILBOX_AT(SLOT_ERROR, slot), why);
     streams[slot].pending = 0;
     set_state(slot, STATE(FAILED));
+    mailbox_notify(slot, notice);
+}
+
+static void fail_on_bus(unsigned slot) {
+    fail(slot, ERROR(BUS), NOTICE(HARDWARE, streams[slot].next));
 }
 
 // --- Steps -------------------------------------------------------------------------------------
 
+/// The first row of QUEUE that has stopped on an error, or the number of rows.
+static unsigned aborted_row(const struct program* p) {
+    for (unsigned row = 0; row < p->queues; ++row) {
+        const uint64_t engine = program_engine(p, row);
+        const unsigned queue = program_queue(p, row);
+        uint32_t m2s = 0, s2m = 0;
+        if (axi_read(engine + TRN_UDMA_M2S_Q_STATUS_OFFSET(queue), &m2s, sizeof m2s) &&
+            axi_read(engine + TRN_UDMA_S2M_Q_STATUS_OFFSET(queue), &s2m, sizeof s2m) &&
+            (TRN_UDMA_M2S_Q_STATUS_ABORTED_GET(m2s) || TRN_UDMA_S2M_Q_STATUS_ABORTED_GET(s2m)))
+            return row;
+    }
+    return p->queues;
+}
+
+/// What it waits for does not come: because of a DMA queue of its own, or of somebody else.
 static void report_hang(unsigned slot, const struct program_step* step) {
     const struct program* p = streams[slot].program;
     const unsigned semaphore = FIELD(WHICH, step->op), peer = FIELD(WITH, step->op);
@@ -58,7 +78,10 @@ static void report_hang(unsigned slot, const struct program_step* step) {
     log_line("hang: rank %u step %u waits for semaphore %u of rank %u: it is %d of %u",
              (unsigned)p->rank, (unsigned)streams[slot].next, semaphore, peer, (int)value,
              (unsigned)step->count);
-    fail(slot, ERROR(HANG));
+    const unsigned row = aborted_row(p);
+    if (row == p->queues) return fail(slot, ERROR(HANG), NOTICE(COLLECTIVES_STUCK, peer));
+    log_line("slot %u: DMA queue %u has stopped", slot, row);
+    fail(slot, ERROR(DMA_ABORT), NOTICE(DMA_ABORT, row));
 }
 
 /// False: it has to sleep, or has slept too long.
@@ -152,7 +175,7 @@ static bool end(unsigned slot) {
     set_state(slot, STATE(LOADED));
     if (s->program->done && !axi_write(s->program->done, &runs, sizeof runs)) {
         log_line("slot %u: nobody at %lx", slot, (unsigned long)s->program->done);
-        fail(slot, ERROR(BUS));
+        fail_on_bus(slot);
         return false;
     }
     if (s->pending == 0) return false;
@@ -194,7 +217,7 @@ static bool run_step(unsigned slot) {
     }
     if (!good) {
         log_line("slot %u: step %u: an access was answered with an error", slot, (unsigned)s->next);
-        fail(slot, ERROR(BUS));
+        fail_on_bus(slot);
         return false;
     }
     ++s->next;
@@ -226,6 +249,7 @@ void stream_load(unsigned slot, const struct program* program) {
     mmio_write(CC_MAILBOX_AT(SLOT_RUNS, slot), 0);
     mmio_write(CC_MAILBOX_AT(SLOT_STEP, slot), 0);
     mmio_write(CC_MAILBOX_AT(SLOT_ERROR, slot), ERROR(NONE));
+    mmio_write(CC_MAILBOX_AT(SLOT_NOTICE, slot), 0);
     set_state(slot, program ? STATE(LOADED) : STATE(EMPTY));
     if (program == NULL) return;
     const unsigned first = TRN_CC_PROGRAM_SEMAPHORES_FIRST_GET(program->semaphores);

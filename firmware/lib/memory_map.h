@@ -35,6 +35,7 @@
 #define MAP_CC_DATA_SIZE 0x10000
 #define MAP_CC_PROGRAMS 0x100000  // one per slot
 #define MAP_CC_PROGRAM_SIZE 0x40000
+#define MAP_CC_NOTIFICATIONS 0x400000  // its notification queues
 
 // The chip's AXI space (contract section 3.1), host memory included: hart address = window + AXI.
 #define MAP_AXI_WINDOW 0x0080000000000000

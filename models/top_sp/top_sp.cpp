@@ -21,7 +21,12 @@ const sc_core::sc_time& tick() {
     return nanosecond;
 }
 
-/// Where an access of the hart beyond its own aperture goes; nothing: nowhere.
+bool is_own_notifications(std::uint64_t address) {
+    return address / notification_queue::aperture_size ==
+           top_sp::aperture_size / notification_queue::aperture_size;
+}
+
+/// Where an access of the hart beyond what is its own goes; nothing: nowhere.
 bool to_axi(std::uint64_t& address) {
     if ((address & fabric_bit) != 0) return true;
     if (address / top_sp::axi_window != 1) return false;
@@ -128,6 +133,12 @@ unsigned top_sp::peek_registers(tlm::tlm_generic_payload& payload) {
 void top_sp::access_by_hart(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     const std::uint64_t address = payload.get_address();
     if (address < aperture_size) return access_aperture(payload, delay);
+    if (is_own_notifications(address)) {
+        payload.set_address(address - aperture_size);
+        notifications_.access(payload, delay);
+        payload.set_address(address);
+        return;
+    }
     std::uint64_t on_axi = address;
     if (!to_axi(on_axi)) {
         payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
@@ -141,6 +152,12 @@ void top_sp::access_by_hart(tlm::tlm_generic_payload& payload, sc_core::sc_time&
 unsigned top_sp::peek_by_hart(tlm::tlm_generic_payload& payload) {
     const std::uint64_t address = payload.get_address();
     if (address < aperture_size) return peek_aperture(payload);
+    if (is_own_notifications(address)) {
+        payload.set_address(address - aperture_size);
+        const unsigned done = notifications_.debug_access(payload);
+        payload.set_address(address);
+        return done;
+    }
     std::uint64_t on_axi = address;
     if (!to_axi(on_axi)) return 0;
     payload.set_address(on_axi);

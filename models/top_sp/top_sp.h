@@ -37,8 +37,8 @@ public:
     static constexpr std::uint64_t instruction_offset = 0x1'0000;
     static constexpr std::uint64_t data_offset = 0x2'0000;
     static constexpr std::uint64_t registers_size = 0x4'0000;  // contract 3.2
-    /// The hart sees its own aperture at 0, the chip's AXI space here, and fabric addresses (bit
-    /// 63) as they are.
+    /// The hart sees its own aperture at 0, its notification queues behind it, the chip's AXI space
+    /// here, and fabric addresses (bit 63) as they are.
     static constexpr std::uint64_t axi_window = std::uint64_t{1} << 55;
 
     tlm_utils::simple_target_socket<top_sp, 64> aperture{"aperture"};

@@ -191,6 +191,7 @@ trn_coll_config collective_group::config_for(const collective_request& what, kno
     config.workspace_bytes = workspace_bytes - queues_bytes;
     config.queues = config.workspace + config.workspace_bytes;
     config.limit = what.limit_ns;
+    config.notify = true;
     // Stack 0 begins at AXI address 0 in every generation (contract 3.1, 15.1).
     for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
         if (domains() > 1) of.nics[rank].queue = network_->queue(rank, what.slot);
@@ -344,6 +345,7 @@ std::vector<rank_outcome> collective_group::run_without(std::uint32_t absent,
         if (rank == absent) return;
         outcomes[rank].status = trn_coll_wait(made[rank].get(), 2 * what.limit_ns);
         outcomes[rank].sentence = trn_last_error(on);
+        outcomes[rank].failure = trn_coll_failure(made[rank].get());
     });
     take_down(made, what.slot);
     return outcomes;

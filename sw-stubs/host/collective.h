@@ -98,6 +98,7 @@ struct collective_result {
 struct rank_outcome {
     trn_status status = TRN_OK;
     std::string sentence = {};
+    trn_cc_failure failure = {};  ///< that its firmware has notified of
 };
 
 class collective_group;

@@ -43,8 +43,9 @@ typedef enum trn_cc_state {
 } trn_cc_state;
 typedef enum trn_cc_error {
     TRN_CC_NO_ERROR = 0,
-    TRN_CC_HANG = 1, /**< a wait took longer than the program allows */
-    TRN_CC_BUS = 2   /**< an access of the core was answered with an error */
+    TRN_CC_HANG = 1,     /**< a wait took longer than the program allows */
+    TRN_CC_BUS = 2,      /**< an access of the core was answered with an error */
+    TRN_CC_DMA_ABORT = 3 /**< as a hang, and a DMA queue of the program has stopped on an error */
 } trn_cc_error;
 typedef struct trn_cc_slot {
     trn_cc_state state;
@@ -60,6 +61,34 @@ typedef struct trn_cc_statistics {
     uint32_t wakeups, steps, waits, doorbells, posts, hangs, refused;
 } trn_cc_statistics;
 trn_status trn_cc_get_statistics(trn_device* device, uint32_t core, trn_cc_statistics* statistics);
+/** What a failure is to the runtime: its status codes. */
+typedef enum trn_cc_code {
+    TRN_CC_CODE_NONE = 0,
+    TRN_CC_CODE_INVALID = 2,  /**< a command of the host was refused; detail: why, as numbered in
+                                   doc/models/cc_mailbox.md */
+    TRN_CC_CODE_HARDWARE = 6, /**< an access was answered with an error; detail: the step */
+    TRN_CC_CODE_STUCK = 1200, /**< a wait took too long; detail: the rank that should have posted */
+    TRN_CC_CODE_ABORT = 1203, /**< so it did, and a DMA queue has stopped on an error; detail: which
+                                   one of the program */
+    TRN_CC_CODE_LOST = 1204   /**< entries of the ring were overwritten before they were taken */
+} trn_cc_code;
+const char* trn_cc_code_text(trn_cc_code code);
+typedef struct trn_cc_failure {
+    trn_cc_code code;
+    uint32_t detail;
+    uint64_t time; /**< simulated ns; 0 of what was lost */
+} trn_cc_failure;
+/** Gives a core a ring of `size` bytes (a power of two from 16 on) in host memory, into which its
+ * firmware puts an error entry when a run of the slot fails or a command for it is refused: the
+ * notification ring of the slot's number. It stays until trn_notifications_close, or until a reset
+ * of the core, which switches it off. Without it the firmware tells nobody. */
+trn_status trn_cc_failures_open(trn_device* device, uint32_t core, uint32_t slot, uint32_t size,
+                                trn_notification_ring* ring);
+/** Takes the next failure; TRN_CC_CODE_NONE: there is none. TRN_PROTOCOL_ERROR: an entry that is no
+ * failure. */
+trn_status trn_cc_failures_next(trn_device* device, trn_notification_ring* ring,
+                                trn_cc_failure* failure);
+
 /** The end of the core's log, at most size - 1 characters and a NUL. */
 trn_status trn_cc_log(trn_device* device, uint32_t core, char* text, uint32_t size);
 
@@ -158,6 +187,7 @@ typedef struct trn_coll_config {
     uint64_t queues; /**< offset in HBM stack 0: TRN_COLL_CHANNELS * TRN_COLL_QUEUE_BYTES for EFA,
                           where there are several domains */
     uint64_t limit;  /**< ns of simulated time that a rank waits for another; 0: for ever */
+    bool notify;     /**< the firmware shall notify of failures: trn_coll_failure */
     /** Optional: where the ranks of one process keep the number of the operation that a run of the
      * collective is, for whoever records it; 0 before the first of them starts. */
     uint64_t* operation;
@@ -209,6 +239,9 @@ trn_status trn_coll_start(trn_coll* collective);
 /** Waits for the run: TRN_TIMED_OUT after `limit` ns, TRN_ABORTED when the firmware gave up
  * (trn_last_error says which rank waits for whom). */
 trn_status trn_coll_wait(trn_coll* collective, uint64_t limit);
+/** What the firmware has notified of the failure that trn_coll_wait has found: its class for the
+ * runtime. TRN_CC_CODE_NONE: nothing failed, or the collective was made without `notify`. */
+trn_cc_failure trn_coll_failure(const trn_coll* collective);
 /** Simulated ns between start and end of the last run: the first channel's start, the last one's
  * end. */
 trn_status trn_coll_times(trn_coll* collective, uint64_t* started, uint64_t* ended);

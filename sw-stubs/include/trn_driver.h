@@ -518,6 +518,9 @@ trn_status trn_notifications_open_at(trn_device* device, trn_notifier block, uin
 /** Takes the next entry, if there is one. */
 trn_status trn_notifications_next(trn_device* device, trn_notification_ring* ring,
                                   trn_notification* entry, bool* there);
+/** Whether the device has overwritten entries before they were taken: it does not know how far
+ * software has read, and a ring says nothing of it. Reading then goes on behind what there is. */
+trn_status trn_notifications_lost(trn_device* device, trn_notification_ring* ring, bool* lost);
 trn_status trn_notifications_close(trn_device* device, trn_notification_ring* ring);
 
 /* ---- pod election (contract 11) ---------------------------------------------------------------

@@ -6,6 +6,7 @@
 #include "trn/cc_core_regs.h"
 #include "trn/cc_mailbox_regs.h"
 #include "trn/cc_program_regs.h"
+#include "trn/notification_queue_regs.h"
 #include "trn_coll.h"
 
 /* Collective cores and their firmware (doc/models/top_sp.md, doc/collectives.md): invented. */
@@ -263,4 +264,57 @@ trn_status trn_cc_log(trn_device* device, uint32_t core, char* text, uint32_t si
     }
     text[length] = 0;
     return mmio_end(device);
+}
+
+/* ---- what the firmware notifies of ---- */
+
+#define NOTICE(field, payload) TRN_CC_MAILBOX_SLOT_NOTICE_##field##_GET(payload)
+
+const char* trn_cc_code_text(trn_cc_code code) {
+    switch (code) {
+    case TRN_CC_CODE_NONE:
+        return "no failure";
+    case TRN_CC_CODE_INVALID:
+        return "invalid";
+    case TRN_CC_CODE_HARDWARE:
+        return "hardware error";
+    case TRN_CC_CODE_STUCK:
+        return "collectives stuck";
+    case TRN_CC_CODE_ABORT:
+        return "DMA abort";
+    case TRN_CC_CODE_LOST:
+        return "notification queue overflow";
+    }
+    return "unknown failure";
+}
+
+trn_status trn_cc_failures_open(trn_device* device, uint32_t core, uint32_t slot, uint32_t size,
+                                trn_notification_ring* ring) {
+    const trn_status status = need_cc_core(device, core, slot);
+    return status == TRN_OK
+               ? trn_notifications_open(device, TRN_NOTIFY_TOP_SP, core, slot, size, ring)
+               : status;
+}
+
+trn_cc_failure cc_failure_of(const trn_notification* entry) {
+    return (trn_cc_failure){.code = (trn_cc_code)NOTICE(CODE, entry->payload),
+                            .detail = NOTICE(DETAIL, entry->payload),
+                            .time = entry->time};
+}
+
+trn_status trn_cc_failures_next(trn_device* device, trn_notification_ring* ring,
+                                trn_cc_failure* failure) {
+    trn_notification entry;
+    bool there = false, lost = false;
+    *failure = (trn_cc_failure){.code = TRN_CC_CODE_NONE};
+    trn_status status = trn_notifications_next(device, ring, &entry, &there);
+    if (status == TRN_OK && !there) status = trn_notifications_lost(device, ring, &lost);
+    if (lost) failure->code = TRN_CC_CODE_LOST;
+    if (status != TRN_OK || !there) return status;
+    if (entry.type != TRN_NOTIFICATION_QUEUE_POST_TYPE_ERROR)
+        return fail(device, TRN_PROTOCOL_ERROR,
+                    "collective core %u slot %u: an entry of type %u is no failure", ring->number,
+                    ring->slot, entry.type);
+    *failure = cc_failure_of(&entry);
+    return TRN_OK;
 }

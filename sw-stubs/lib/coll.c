@@ -16,6 +16,7 @@
 #define WORTH_A_LANE (UINT64_C(32) << 10)  /* bytes of a block */
 #define WORTH_A_SLICE (UINT64_C(64) << 10) /* bytes of a lane's share */
 #define FIRST_QUEUE 4u                     /* + slot */
+#define FAILURES_BYTES 256u
 #define ONE_AT 64u    /* in the host's page: behind the words that say that runs have ended */
 #define RING_STEP 16u /* contract 7.1: entries, and the least */
 #define RING_LEAST 32u
@@ -422,6 +423,11 @@ static trn_status load(trn_coll* coll, coll_builder* b) {
         .semaphores = COLL_SEMAPHORES,
         .engines = engines,
         .queue = FIRST_QUEUE + coll->config.slot};
+    if (coll->config.notify) {
+        const trn_status status = trn_cc_failures_open(coll->device, c->core, coll->config.slot,
+                                                       FAILURES_BYTES, &c->failures);
+        if (status != TRN_OK) return status;
+    }
     const uint32_t bytes = coll_program_finish(&b->program, &header);
     if (b->program.full)
         return fail(coll->device, TRN_NO_MEMORY, "the program of rank %u does not fit",
@@ -545,6 +551,7 @@ trn_status trn_coll_destroy(trn_coll* coll) {
             const trn_status each = trn_cc_unload(coll->device, c->core, coll->config.slot);
             if (status == TRN_OK) status = each;
         }
+        if (c->failures.entries) trn_notifications_close(coll->device, &c->failures);
         for (uint32_t lane = 0; lane < queues_of(coll); ++lane)
             trn_ring_release(coll->device, c->engines[lane], FIRST_QUEUE + coll->config.slot);
     }
@@ -579,25 +586,52 @@ static bool all_done(const trn_coll* coll) {
     return true;
 }
 
+/* Takes what the firmware has notified of; the rings are host memory, so that it costs nothing to
+ * look often. */
+static trn_status take_notices(trn_coll* coll) {
+    trn_status status = TRN_OK;
+    for (uint32_t n = 0; n < coll->channels && status == TRN_OK; ++n) {
+        trn_notification entry;
+        trn_notification_ring* ring = &coll->channel[n].failures;
+        bool there = false;
+        if (ring->entries) status = trn_notifications_next(coll->device, ring, &entry, &there);
+        if (there) coll->failure = cc_failure_of(&entry);
+    }
+    return status;
+}
+
+static trn_status aborted(trn_coll* coll, const coll_channel* c, const trn_cc_slot* at) {
+    char class[64] = "", what[128];
+    if (coll->failure.code != TRN_CC_CODE_NONE)
+        snprintf(class, sizeof class, ": %d %s", (int)coll->failure.code,
+                 trn_cc_code_text(coll->failure.code));
+    snprintf(what, sizeof what, "rank %u, core %u, step %u", coll->config.rank, c->core, at->step);
+    if (at->error == TRN_CC_BUS)
+        return fail(coll->device, TRN_ABORTED,
+                    "%s failed: %s: an access was answered with an error%s",
+                    trn_coll_op_text(coll->config.op), what, class);
+    return fail(
+        coll->device, TRN_ABORTED, "%s hangs: %s waits for rank %u (semaphore %u is %d of %u)%s%s",
+        trn_coll_op_text(coll->config.op), what, at->peer, at->semaphore, (int)at->value,
+        at->wanted, at->error == TRN_CC_DMA_ABORT ? "; a DMA queue has stopped" : "", class);
+}
+
 /* Why a run does not end, if the firmware knows. */
 static trn_status look_for_failure(trn_coll* coll) {
     for (uint32_t n = 0; n < coll->channels; ++n) {
         trn_cc_slot at;
-        const uint32_t core = coll->channel[n].core;
-        const trn_status status = trn_cc_slot_state(coll->device, core, coll->config.slot, &at);
+        coll_channel* c = &coll->channel[n];
+        trn_status status = trn_cc_slot_state(coll->device, c->core, coll->config.slot, &at);
         if (status != TRN_OK) return status;
         if (at.state != TRN_CC_FAILED) continue;
-        if (at.error == TRN_CC_HANG)
-            return fail(coll->device, TRN_ABORTED,
-                        "%s hangs: rank %u, core %u, step %u waits for rank %u (semaphore %u is %d "
-                        "of %u)",
-                        trn_coll_op_text(coll->config.op), coll->config.rank, core, at.step,
-                        at.peer, at.semaphore, (int)at.value, at.wanted);
-        return fail(coll->device, TRN_ABORTED,
-                    "%s failed: rank %u, core %u, step %u: an access was answered with an error",
-                    trn_coll_op_text(coll->config.op), coll->config.rank, core, at.step);
+        status = take_notices(coll);
+        return status == TRN_OK ? aborted(coll, c, &at) : status;
     }
     return TRN_OK;
+}
+
+trn_cc_failure trn_coll_failure(const trn_coll* coll) {
+    return coll->failure;
 }
 
 trn_status trn_coll_wait(trn_coll* coll, uint64_t limit) {
@@ -609,8 +643,9 @@ trn_status trn_coll_wait(trn_coll* coll, uint64_t limit) {
             return TRN_OK;
         }
         const uint64_t waited = now(coll->device) - start;
-        trn_status status = TRN_OK;
-        if (waited >= look || waited >= end) {
+        trn_status status = take_notices(coll);
+        if (status != TRN_OK) return status;
+        if (waited >= look || waited >= end || coll->failure.code != TRN_CC_CODE_NONE) {
             status = look_for_failure(coll);
             look = waited + waited / 4;
         }

@@ -16,6 +16,7 @@ typedef struct coll_channel {
     uint32_t core;
     uint32_t engines[COLL_MAX_LANES];
     bool loaded;
+    trn_notification_ring failures; /* where config.notify */
 } coll_channel;
 
 struct trn_coll {
@@ -31,6 +32,7 @@ struct trn_coll {
     uint32_t copiers; /* more engines of a channel, for what stays on the chip; none, or as lanes */
     uint32_t slices;  /* of a lane's share, so that steps overlap */
     coll_channel channel[COLL_MAX_CHANNELS];
+    trn_cc_failure failure; /* that the firmware has notified of */
     uint32_t runs;
     uint64_t operation;  /* that the last run is, where somebody records */
     trn_dma_memory done; /* a word per channel: how many runs have ended */

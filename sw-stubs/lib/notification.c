@@ -101,7 +101,10 @@ trn_status trn_notifications_open(trn_device* device, trn_notifier block, uint32
     ring->base = host_address(device, iova);
     ring->entries = (const uint8_t*)ring->memory.host + (iova - ring->memory.iova);
     status = start_ring(device, ring);
-    if (status != TRN_OK) release(device, &ring->memory);
+    if (status != TRN_OK) {
+        release(device, &ring->memory);
+        ring->entries = NULL;
+    }
     return status;
 }
 
@@ -115,17 +118,25 @@ trn_status trn_notifications_open_at(trn_device* device, trn_notifier block, uin
     return start_ring(device, ring);
 }
 
-trn_status trn_notifications_next(trn_device* device, trn_notification_ring* ring,
-                                  trn_notification* entry, bool* there) {
-    uint32_t words[TRN_NOTIFICATION_BYTES / 4];
+#define ENTRY_WORDS (TRN_NOTIFICATION_BYTES / 4)
+
+static trn_status look(trn_device* device, const trn_notification_ring* ring,
+                       uint32_t words[ENTRY_WORDS], bool* there) {
     trn_status status = TRN_OK;
     *there = false;
     if (ring->entries)
-        memcpy(words, ring->entries + ring->next, sizeof words);
+        memcpy(words, ring->entries + ring->next, TRN_NOTIFICATION_BYTES);
     else
-        status = trn_read(device, 0, words, ring->base + ring->next, sizeof words);
-    if (status != TRN_OK || words[0] >> 31 != ring->phase) return status;
-    *there = true;
+        status = trn_read(device, 0, words, ring->base + ring->next, TRN_NOTIFICATION_BYTES);
+    if (status == TRN_OK) *there = words[0] >> 31 == ring->phase;
+    return status;
+}
+
+trn_status trn_notifications_next(trn_device* device, trn_notification_ring* ring,
+                                  trn_notification* entry, bool* there) {
+    uint32_t words[ENTRY_WORDS];
+    const trn_status status = look(device, ring, words, there);
+    if (status != TRN_OK || !*there) return status;
     *entry = (trn_notification){words[0] & 0xff, words[0] >> 8 & 0xff, words[1],
                                 (uint64_t)words[3] << 32 | words[2]};
     ring->next += TRN_NOTIFICATION_BYTES;
@@ -133,6 +144,23 @@ trn_status trn_notifications_next(trn_device* device, trn_notification_ring* rin
         ring->next = 0;
         ring->phase ^= 1;
     }
+    return TRN_OK;
+}
+
+trn_status trn_notifications_lost(trn_device* device, trn_notification_ring* ring, bool* lost) {
+    uint32_t head = 0, words[ENTRY_WORDS];
+    bool there = false;
+    *lost = false;
+    trn_status status = check(device, ring->block, ring->number, ring->slot);
+    if (status != TRN_OK || !(device->notifiers[ring->block][ring->number] >> ring->slot & 1))
+        return status; /* a reset has switched it off */
+    status = trn_notification_head(device, ring->block, ring->number, ring->slot, &head);
+    if (status != TRN_OK || head == (ring->phase << 31 | ring->next)) return status;
+    status = look(device, ring, words, &there); /* after the head: it may have come just now */
+    if (status != TRN_OK || there) return status;
+    *lost = true;
+    ring->next = head & 0x7fffffff;
+    ring->phase = head >> 31;
     return TRN_OK;
 }
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "device.h"
 
 /* Reset (contract 5) and what the driver sets up after it. */
@@ -148,6 +150,7 @@ trn_status trn_reset_device(trn_device* device) {
     const trn_status status = need_probe(device);
     if (status != TRN_OK) return status;
     device->failed_copy = false;
+    memset(device->notifiers, 0, sizeof device->notifiers); /* the reset switches them off */
     return reset(device, REQUEST_DEVICE, (1u << device->map->cores) - 1, 0);
 }
 

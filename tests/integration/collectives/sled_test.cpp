@@ -94,6 +94,14 @@ TEST_F(SledCollectives, ARankThatNeverArrivesIsNamedAndTheGroupIsUsedAgain) {
         for (const auto rank : {0, 1, 3}) {
             EXPECT_EQ(failures[rank].status, TRN_ABORTED) << rank;
             EXPECT_NE(failures[rank].sentence.find("step"), std::string::npos);
+            EXPECT_NE(failures[rank].sentence.find(": 1200 collectives stuck"), std::string::npos)
+                << failures[rank].sentence;
+            EXPECT_EQ(failures[rank].failure.code, TRN_CC_CODE_STUCK);
+            EXPECT_NE(failures[rank].sentence.find("waits for rank " +
+                                                   std::to_string(failures[rank].failure.detail)),
+                      std::string::npos)
+                << failures[rank].sentence;
+            EXPECT_GT(failures[rank].failure.time, 2'000'000u);
             named += failures[rank].sentence.find("waits for rank 2") != std::string::npos;
         }
         EXPECT_GE(named, 1u) << failures[0].sentence << failures[1].sentence
@@ -119,6 +127,31 @@ TEST_F(SledCollectives, ALinkThatDiesInTheMiddleEndsInAReportAndTheGroupIsUsedAg
         on.check(trn_sleep(on, 20'000'000));
         on.check(trn_reset_device(on));
     });
+    collective_group again(*this, all(), image());
+    expect_right(again.run({.op = TRN_COLL_ALL_GATHER, .bytes = 64 * KiB, .check = true}));
+}
+
+TEST_F(SledCollectives, ADmaQueueThatStopsIsNotifiedAsAnAbort) {
+    collective_group group(*this, all(), image());
+    try {
+        group.run({.op = TRN_COLL_ALL_GATHER,
+                   .algorithm = TRN_COLL_RING,
+                   .bytes = 64 * MiB,
+                   .limit_ns = 2'000'000,
+                   .meanwhile = [this](std::uint32_t rank, device& on) {
+                       on.check(trn_sleep(on, 50'000));
+                       platform_->methods().call(
+                           "inject", {{"module", "chip" + std::to_string(rank) + ".udma0"},
+                                      {"fault", "dma_abort"},
+                                      {"arguments", {{"engine", "0"}, {"queue", "4"}}}});
+                   }});
+        ADD_FAILURE() << "it cannot end";
+    } catch (const device_error& wrong) {
+        EXPECT_EQ(wrong.status, TRN_ABORTED);
+        EXPECT_NE(std::string(wrong.what()).find("a DMA queue has stopped: 1203 DMA abort"),
+                  std::string::npos)
+            << wrong.what();
+    }
     collective_group again(*this, all(), image());
     expect_right(again.run({.op = TRN_COLL_ALL_GATHER, .bytes = 64 * KiB, .check = true}));
 }
@@ -160,6 +193,47 @@ TEST_F(SledCollectives, WhatCannotBeIsRefusedWithASentence) {
         refused({.op = TRN_COLL_BROADCAST, .type = static_cast<trn_element>(7), .bytes = 64}));
     EXPECT_TRUE(refused({.op = TRN_COLL_BROADCAST, .bytes = 64, .lanes = 17}));
     EXPECT_THROW(collective_group(*this, {0}, image()).run({.op = TRN_COLL_BARRIER}), device_error);
+}
+
+TEST_F(SledCollectives, WhatTheFirmwareRefusesIsNotifiedToWhoHasARingForIt) {
+    collective_group group(*this, all(), image());
+    run_each({0}, [](std::size_t, device& on) {
+        const std::vector<std::uint32_t> nonsense(400, 0x12345678);
+        const auto refuse = [&](std::uint32_t slot, int times) {
+            for (int n = 0; n < times; ++n)
+                EXPECT_EQ(trn_cc_program(on, 0, slot, nonsense.data(), 1600), TRN_REFUSED);
+            on.check(trn_sleep(on, 1000));
+        };
+        trn_notification_ring ring{}, other{};
+        trn_cc_failure failure{};
+        refuse(1, 1);  // into nowhere
+        EXPECT_EQ(trn_cc_failures_open(on, 0, TRN_CC_SLOTS, 64, &ring), TRN_INVALID_ARGUMENT);
+        EXPECT_EQ(trn_cc_failures_open(on, 16, 1, 64, &ring), TRN_INVALID_ARGUMENT);
+        EXPECT_EQ(trn_cc_failures_open(on, 0, 1, 48, &ring), TRN_INVALID_ARGUMENT);
+        on.check(trn_cc_failures_open(on, 0, 1, 64, &ring));  // of four entries
+        on.check(trn_cc_failures_open(on, 0, 2, 64, &other));
+        const auto next = [&](trn_notification_ring& of) {
+            on.check(trn_cc_failures_next(on, &of, &failure));
+            return failure.code;
+        };
+        EXPECT_EQ(next(ring), TRN_CC_CODE_NONE);
+        for (int n = 0; n < 6; ++n) {
+            refuse(1, 1);
+            EXPECT_EQ(next(ring), TRN_CC_CODE_INVALID) << n;
+            EXPECT_EQ(failure.detail, 4u) << "bad magic";
+            EXPECT_EQ(next(ring), TRN_CC_CODE_NONE) << n;
+        }
+        refuse(1, 5);
+        EXPECT_EQ(next(ring), TRN_CC_CODE_LOST);
+        EXPECT_EQ(next(ring), TRN_CC_CODE_NONE);
+        refuse(1, 1);
+        EXPECT_EQ(next(ring), TRN_CC_CODE_INVALID);
+        EXPECT_EQ(next(other), TRN_CC_CODE_NONE);
+        on.check(trn_notifications_close(on, &ring));
+        on.check(trn_reset_device(on));
+        EXPECT_EQ(next(other), TRN_CC_CODE_NONE) << "it is switched off";
+        on.check(trn_notifications_close(on, &other));
+    });
 }
 
 TEST_F(SledCollectives, ProgramsThatMakeNoSenseAreRefusedByTheFirmware) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <vector>
 
 #include "models/notification_queue/notification_queue_regs.h"
@@ -75,6 +76,37 @@ TEST_F(TopSpTest, BeginsWithSemaphoresAndIsMemoryAbove) {
     EXPECT_FALSE(aperture.request_dmi(top_sp::control_offset, dmi));
     ASSERT_TRUE(aperture.request_dmi(top_sp::memory_offset, dmi));
     EXPECT_EQ(dmi.get_end_address(), top_sp::aperture_size - 1);
+}
+
+TEST_F(TopSpTest, ItsHartNotifiesOfWhatItWantsToWhoHasARing) {
+    using nq = notification_queue_regs::reg;
+    put(top_sp::instruction_offset, {0x004012b7,    // lui x5, 0x401
+                                     0x04d00313,    // addi x6, x0, 77
+                                     0x8062a023,    // sw x6, -0x800(x5): POST_PAYLOAD
+                                     0x30200393,    // addi x7, x0, 0x302: an error for slot 2
+                                     0x8072a223,    // sw x7, -0x7fc(x5): POST
+                                     0x10500073});  // wfi
+    const auto start = [&] {
+        aperture.write<std::uint32_t>(at(cc::control), 0);
+        run();
+        aperture.write<std::uint32_t>(at(cc::control), cc_core_regs::control::run.mask());
+        run();
+    };
+    const auto word = [&](std::size_t n) {
+        std::uint32_t value = 0;
+        std::memcpy(&value, ram.bytes().data() + 0x1000 + 4 * n, sizeof value);
+        return value;
+    };
+    start();
+    EXPECT_EQ(word(0), 0u) << "there is no ring";
+    registers.write<std::uint32_t>(notification_queue_regs::offset(nq::slot_base_lo, 2), 0x1000);
+    registers.write<std::uint32_t>(notification_queue_regs::offset(nq::slot_size, 2), 64);
+    start();
+    EXPECT_EQ(word(0), 0x8000'0003u);
+    EXPECT_EQ(word(1), 77u);
+    EXPECT_EQ(word(4), 0u) << "one entry";
+    aperture.read(top_sp::aperture_size);
+    EXPECT_EQ(aperture.response, tlm::TLM_ADDRESS_ERROR_RESPONSE) << "it is the hart's alone";
 }
 
 TEST_F(TopSpTest, ResetClearsSynchronisationAndKeepsMemory) {
