@@ -160,10 +160,12 @@ trn_status trn_coll_get_sizes(const trn_coll_config* c, trn_coll_sizes* sizes) {
         *sizes = (trn_coll_sizes){coll_block(c, c->rank).bytes, c->bytes, 0};
         return TRN_OK;
     case TRN_COLL_REDUCE_SCATTER_V:
-        *sizes = (trn_coll_sizes){c->bytes, coll_block(c, c->rank).bytes, (c->ranks - 1) * block};
+        *sizes = (trn_coll_sizes){c->bytes, coll_block(c, c->rank).bytes,
+                                  c->domains > 1 ? scratch_of(c) : (c->ranks - 1) * block};
         return TRN_OK;
     case TRN_COLL_ALL_TO_ALL_V:
-        *sizes = (trn_coll_sizes){all_sent(c, c->rank), all_received(c, c->rank), 0};
+        *sizes = (trn_coll_sizes){all_sent(c, c->rank), all_received(c, c->rank),
+                                  c->domains > 1 ? scratch_of(c) : 0};
         return TRN_OK;
     }
     return TRN_INVALID_ARGUMENT;
@@ -339,7 +341,7 @@ static void choose_lanes(trn_coll* coll) {
     if (worth < 1) worth = 1;
     if (worth > 2 * CHANNEL_LANES) worth = 2 * CHANNEL_LANES;
     coll->slices = 1;
-    const bool one = cube || (c->domains > 1 && c->op == TRN_COLL_ALL_TO_ALL);
+    const bool one = cube || (c->domains > 1 && coll_is_all_to_all(c->op));
     coll->channels = c->channels ? c->channels : worth > CHANNEL_LANES && !one ? 2 : 1;
     if (c->op == TRN_COLL_BARRIER) {
         coll->channels = 1;

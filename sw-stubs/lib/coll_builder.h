@@ -141,6 +141,8 @@ uint64_t coll_cube_scratch(const trn_coll_config* config, trn_coll_algorithm alg
 uint64_t coll_domains_scratch(const trn_coll_config* config);
 /* NULL, or why these domains cannot make the operation. */
 const char* coll_domains_fault(const trn_coll_config* config);
+/* Of blocks of one size or of several. */
+bool coll_is_all_to_all(trn_coll_op op);
 /* Whether links lead to a rank of the whole. */
 bool coll_is_beside(const coll_builder* b, uint32_t rank);
 /* The steps of a collective across domains. */

@@ -32,15 +32,49 @@ bool coll_is_beside(const coll_builder* b, uint32_t rank) {
     return !coll_exchanges(b) || rank / ranks_of_domain(c) == own_domain(c);
 }
 
+bool coll_is_all_to_all(trn_coll_op op) {
+    return op == TRN_COLL_ALL_TO_ALL || op == TRN_COLL_ALL_TO_ALL_V;
+}
+static bool scatters(const trn_coll_config* c) {
+    return c->op == TRN_COLL_REDUCE_SCATTER || c->op == TRN_COLL_REDUCE_SCATTER_V;
+}
+
+/* The blocks of a domain's ranks, of the buffer that has all. */
+static coll_share blocks_of(const trn_coll_config* c, uint32_t domain) {
+    const uint32_t ranks = ranks_of_domain(c), first = domain * ranks;
+    const coll_share begin = coll_block(c, first), last = coll_block(c, first + ranks - 1);
+    return (coll_share){begin.offset, last.offset + last.bytes - begin.offset};
+}
+
+/* Of an all-to-all: what a rank sends to a domain's ranks, and gets from them. */
+static coll_share sent_to(const trn_coll_config* c, uint32_t rank, uint32_t domain) {
+    const uint32_t ranks = ranks_of_domain(c), first = domain * ranks;
+    const coll_share begin = coll_sent(c, rank, first),
+                     last = coll_sent(c, rank, first + ranks - 1);
+    return (coll_share){begin.offset, last.offset + last.bytes - begin.offset};
+}
+static uint64_t received_from(const trn_coll_config* c, uint32_t rank, uint32_t domain) {
+    return coll_received(c, domain * ranks_of_domain(c), rank).offset;
+}
+
 const char* coll_domains_fault(const trn_coll_config* c) {
-    if (trn_coll_has_counts(c->op)) return "it does not go from domain to domain";
-    if (c->op == TRN_COLL_ALL_TO_ALL && c->channels > 1)
+    if (coll_is_all_to_all(c->op) && c->channels > 1)
         return "from domain to domain it uses one channel";
     return NULL;
 }
 
 /* ---- the scratch buffer: what the algorithm needs within the domain, then a slot for what comes
  * of each domain, and for a reduce-scatter one for what goes to each ---- */
+
+static uint64_t largest_sent(const trn_coll_config* c) {
+    uint64_t most = 0;
+    for (uint32_t rank = 0; rank < c->ranks; ++rank)
+        for (uint32_t domain = 0; domain < c->domains; ++domain) {
+            const uint64_t bytes = sent_to(c, rank, domain).bytes;
+            if (bytes > most) most = bytes;
+        }
+    return most;
+}
 
 static uint64_t slot_bytes(const trn_coll_config* c) {
     const uint32_t ranks = ranks_of_domain(c);
@@ -50,25 +84,28 @@ static uint64_t slot_bytes(const trn_coll_config* c) {
         /* two ranks that are one corner of a cube have two blocks */
         return c->bytes / ranks * (trn_coll_choose(c) == TRN_COLL_HALVING ? 2 : 1);
     case TRN_COLL_REDUCE_SCATTER:
+    case TRN_COLL_REDUCE_SCATTER_V:
         return coll_block_of(c);
+    case TRN_COLL_ALL_TO_ALL_V:
+        return largest_sent(c);
     default: /* all-to-all */
         return c->bytes / c->domains;
     }
 }
 
 static uint64_t scratch_within(const trn_coll_config* c) {
-    if (c->op == TRN_COLL_ALL_TO_ALL) return 0;
+    if (coll_is_all_to_all(c->op)) return 0;
     trn_coll_config part = *c;
     part.algorithm = trn_coll_choose(c);
     part.ranks = ranks_of_domain(c);
     part.rank = own_position(c);
-    if (c->op == TRN_COLL_REDUCE_SCATTER) part.bytes = c->bytes / c->domains;
+    if (scatters(c)) part.bytes = part.ranks * coll_block_of(c);
     return coll_is_cube(c->op, part.algorithm) ? coll_cube_scratch(&part, part.algorithm)
                                                : part.bytes;
 }
 
 uint64_t coll_domains_scratch(const trn_coll_config* c) {
-    const uint32_t slots = c->op == TRN_COLL_REDUCE_SCATTER ? 2 * c->domains : c->domains;
+    const uint32_t slots = scatters(c) ? 2 * c->domains : c->domains;
     return scratch_within(c) + slots * slot_bytes(c);
 }
 
@@ -138,6 +175,7 @@ typedef struct part_of_domain {
     trn_coll coll;
     trn_coll_member members[COLL_MAX_RANKS];
     uint32_t ring[COLL_MAX_RANKS];
+    uint64_t* counts; /* of an all-to-all-v: from each to each */
 } part_of_domain;
 
 static part_of_domain* make_part(coll_builder* b) {
@@ -146,6 +184,13 @@ static part_of_domain* make_part(coll_builder* b) {
     const uint32_t ranks = ranks_of_domain(c), first = own_domain(c) * ranks;
     part_of_domain* part = malloc(sizeof *part);
     if (!part) {
+        b->program.full = true;
+        return NULL;
+    }
+    const uint64_t pairs = c->op == TRN_COLL_ALL_TO_ALL_V ? (uint64_t)ranks * ranks : 1;
+    part->counts = malloc(pairs * sizeof *part->counts);
+    if (!part->counts) {
+        free(part);
         b->program.full = true;
         return NULL;
     }
@@ -206,14 +251,21 @@ static void within(coll_builder* b, part_of_domain* part) {
 
 /* ---- operations ---- */
 
+/* The collective within the own domain is about the blocks of a domain's ranks. */
+static void take_blocks_of(const coll_builder* b, part_of_domain* part, uint32_t domain) {
+    const trn_coll_config* c = &b->whole->config;
+    part->coll.config.bytes = blocks_of(c, domain).bytes;
+    if (trn_coll_has_counts(c->op))
+        part->coll.config.counts = c->counts + (uint64_t)domain * ranks_of_domain(c);
+}
+
 /* Everybody's block to the other domains; meanwhile, and when they have come, each domain's blocks
  * go round as in an all-gather of that domain, from and to the receive buffer. */
 static void all_gather(coll_builder* b, part_of_domain* part) {
     const trn_coll_config* c = &b->whole->config;
-    const uint64_t block = coll_block_of(c);
-    const uint32_t ranks = part->coll.config.ranks;
-    const coll_share mine = coll_channel_share_of(b, block);
-    const uint64_t at = c->rank * block + mine.offset;
+    const coll_share block = coll_block(c, c->rank);
+    const coll_share mine = coll_channel_share_of(b, block.bytes);
+    const uint64_t at = block.offset + mine.offset;
     everybody_is_told(b);
     everybody_is_ready(b);
     for (uint32_t n = 1; n < c->domains; ++n) {
@@ -222,15 +274,17 @@ static void all_gather(coll_builder* b, part_of_domain* part) {
                       c->members[c->rank].send + mine.offset, mine.bytes);
     }
     coll_net_doorbell(b);
-    part->coll.config.bytes = ranks * block;
     for (uint32_t n = 0; n < c->domains; ++n) {
         const uint32_t domain = other_domain(c, n);
-        if (n > 0) wait_for_domain(b, domain, mine.bytes);
-        for (uint32_t i = 0; i < ranks; ++i) {
+        const uint64_t theirs = coll_block(c, peer_in(c, domain)).bytes;
+        if (n > 0) wait_for_domain(b, domain, coll_channel_share_of(b, theirs).bytes);
+        take_blocks_of(b, part, domain);
+        for (uint32_t i = 0; i < part->coll.config.ranks; ++i) {
             trn_coll_member* member = &part->members[i];
             const trn_coll_member* as = &c->members[part->coll.first_rank + i];
-            member->receive = as->receive + domain * ranks * block;
-            member->send = n > 0 ? member->receive + i * block : as->send;
+            member->receive = as->receive + blocks_of(c, domain).offset;
+            member->send =
+                n > 0 ? member->receive + coll_block(&part->coll.config, i).offset : as->send;
         }
         within(b, part);
     }
@@ -240,27 +294,28 @@ static void all_gather(coll_builder* b, part_of_domain* part) {
  * reduced. */
 static void reduce_scatter(coll_builder* b, part_of_domain* part) {
     const trn_coll_config* c = &b->whole->config;
-    const uint64_t block = coll_block_of(c);
-    const uint32_t ranks = part->coll.config.ranks, own = own_domain(c);
-    const coll_share mine = coll_channel_share_of(b, block);
+    const uint64_t block = coll_block(c, c->rank).bytes;
+    const uint32_t own = own_domain(c);
     everybody_is_told(b);
-    part->coll.config.bytes = ranks * block;
     for (uint32_t n = 1; n <= c->domains; ++n) {
         const uint32_t domain = other_domain(c, n), to = peer_in(c, domain);
         const uint32_t slot = domain == own ? own : c->domains + domain;
-        for (uint32_t i = 0; i < ranks; ++i) {
+        take_blocks_of(b, part, domain);
+        for (uint32_t i = 0; i < part->coll.config.ranks; ++i) {
             const trn_coll_member* as = &c->members[part->coll.first_rank + i];
-            part->members[i].send = as->send + domain * ranks * block;
+            part->members[i].send = as->send + blocks_of(c, domain).offset;
             part->members[i].receive = slot_of(b, part->coll.first_rank + i, slot);
         }
         within(b, part);
         if (domain == own) continue;
         if (n == 1) everybody_is_ready(b);
-        coll_net_send(b, to, COLL_NET_DATA + own, slot_of(b, to, own) + mine.offset,
-                      slot_of(b, c->rank, slot) + mine.offset, mine.bytes);
+        const coll_share theirs = coll_channel_share_of(b, coll_block(c, to).bytes);
+        coll_net_send(b, to, COLL_NET_DATA + own, slot_of(b, to, own) + theirs.offset,
+                      slot_of(b, c->rank, slot) + theirs.offset, theirs.bytes);
         coll_net_doorbell(b);
     }
-    for (uint32_t n = 1; n < c->domains; ++n) wait_for_domain(b, other_domain(c, n), mine.bytes);
+    for (uint32_t n = 1; n < c->domains; ++n)
+        wait_for_domain(b, other_domain(c, n), coll_channel_share_of(b, block).bytes);
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
         const coll_share share = coll_whole_share_of(b, block, lane);
         coll_add_slots(b, lane, share, c->members[c->rank].receive + share.offset, 0);
@@ -268,28 +323,47 @@ static void reduce_scatter(coll_builder* b, part_of_domain* part) {
     coll_everything_sent(b);
 }
 
+/* What the ranks of the own position's domain have for each other: from those of a domain, or from
+ * who stands for them here. */
+static void take_pairs_of(const coll_builder* b, part_of_domain* part, uint32_t domain) {
+    const trn_coll_config* c = &b->whole->config;
+    const uint32_t ranks = ranks_of_domain(c), first = part->coll.first_rank;
+    if (c->op != TRN_COLL_ALL_TO_ALL_V) {
+        part->coll.config.bytes = c->bytes / c->domains;
+        return;
+    }
+    for (uint32_t from = 0; from < ranks; ++from)
+        for (uint32_t to = 0; to < ranks; ++to)
+            part->counts[from * ranks + to] =
+                c->counts[(uint64_t)(domain * ranks + from) * c->ranks + first + to];
+    part->coll.config.counts = part->counts;
+    part->coll.config.bytes = trn_coll_counted_bytes(&part->coll.config);
+}
+
 /* All that a domain gets from a rank goes to the rank of its position there, who distributes it. */
 static void all_to_all(coll_builder* b, part_of_domain* part) {
     const trn_coll_config* c = &b->whole->config;
-    const uint32_t own = own_domain(c), ranks = part->coll.config.ranks;
-    const uint64_t bytes = slot_bytes(c);
+    const uint32_t own = own_domain(c);
+    const uint64_t slot = slot_bytes(c);
     everybody_is_told(b);
     everybody_is_ready(b);
     for (uint32_t n = 1; n < c->domains; ++n) {
-        const uint32_t domain = other_domain(c, n), to = peer_in(c, domain);
-        coll_net_send(b, to, COLL_NET_DATA + own, slot_of(b, to, own),
-                      c->members[c->rank].send + domain * bytes, bytes);
+        const uint32_t to = peer_in(c, other_domain(c, n));
+        const coll_share sent = sent_to(c, c->rank, other_domain(c, n));
+        coll_net_send(b, to, COLL_NET_DATA + own, c->members[to].scratch + own * slot,
+                      c->members[c->rank].send + sent.offset, sent.bytes);
     }
     coll_net_doorbell(b);
-    part->coll.config.bytes = bytes;
     for (uint32_t n = 0; n < c->domains; ++n) {
         const uint32_t domain = other_domain(c, n);
-        if (n > 0) wait_for_domain(b, domain, bytes);
-        for (uint32_t i = 0; i < ranks; ++i) {
+        if (n > 0) wait_for_domain(b, domain, sent_to(c, peer_in(c, domain), own).bytes);
+        take_pairs_of(b, part, domain);
+        for (uint32_t i = 0; i < part->coll.config.ranks; ++i) {
             const uint32_t rank = part->coll.first_rank + i;
-            part->members[i].receive = c->members[rank].receive + domain * bytes;
+            const trn_coll_member* as = &c->members[rank];
+            part->members[i].receive = as->receive + received_from(c, rank, domain);
             part->members[i].send =
-                n > 0 ? slot_of(b, rank, domain) : c->members[rank].send + own * bytes;
+                n > 0 ? as->scratch + domain * slot : as->send + sent_to(c, rank, own).offset;
         }
         within(b, part);
     }
@@ -311,12 +385,15 @@ void coll_across_domains(coll_builder* b) {
     if (!part) return;
     switch (b->whole->config.op) {
     case TRN_COLL_ALL_GATHER:
+    case TRN_COLL_ALL_GATHER_V:
         all_gather(b, part);
         break;
     case TRN_COLL_REDUCE_SCATTER:
+    case TRN_COLL_REDUCE_SCATTER_V:
         reduce_scatter(b, part);
         break;
     case TRN_COLL_ALL_TO_ALL:
+    case TRN_COLL_ALL_TO_ALL_V:
         all_to_all(b, part);
         break;
     case TRN_COLL_BARRIER:
@@ -334,6 +411,7 @@ void coll_across_domains(coll_builder* b) {
         break;
     }
     coll_net_ends(b);
+    free(part->counts);
     free(part);
 }
 

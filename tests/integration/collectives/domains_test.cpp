@@ -92,6 +92,71 @@ TEST_F(CollectivesOverDomains, AreRightWithSeveralLanesAndChannelsAndEveryType) 
                                 .check = true}));
 }
 
+/// Blocks of many sizes, some of none; a domain of which nobody has anything.
+TEST_F(CollectivesOverDomains, BlocksOfAnySizeComeOutRight) {
+    boot(board);
+    for (const auto& chips : {std::vector<std::size_t>{0, 4},
+                              {0, 1, 2, 3, 4, 5, 6, 7},
+                              {2, 1, 0, 7, 5, 6},
+                              {1, 2, 3, 4, 6, 5, 11, 8, 9}}) {
+        collective_group group(*this, chips, image());
+        const auto ranks = chips.size();
+        std::vector<std::uint64_t> row, table, lonely(ranks, 0);
+        for (std::size_t n = 0; n < ranks; ++n) row.push_back(n * n * 7919 % 5003);
+        for (std::size_t n = 0; n < ranks * ranks; ++n) table.push_back(n * n * 7919 % 3001);
+        lonely.back() = 20'000;
+        for (const auto& each : {row, lonely})
+            for (const auto& way : {way{TRN_COLL_ALL_GATHER_V, TRN_COLL_RING},
+                                    way{TRN_COLL_ALL_GATHER_V, TRN_COLL_MESH},
+                                    way{TRN_COLL_REDUCE_SCATTER_V, TRN_COLL_RING},
+                                    way{TRN_COLL_ALL_TO_ALL_V, TRN_COLL_MESH}}) {
+                SCOPED_TRACE(fmt::format("{} {} of {} ranks", trn_coll_op_text(way.op),
+                                         trn_coll_algorithm_text(way.algorithm), ranks));
+                expect_right(group.run({.op = way.op,
+                                        .algorithm = way.algorithm,
+                                        .counts = each,
+                                        .iterations = 2,
+                                        .check = true}));
+            }
+        expect_right(group.run(
+            {.op = TRN_COLL_ALL_TO_ALL_V, .counts = table, .iterations = 2, .check = true}));
+    }
+}
+
+TEST_F(CollectivesOverDomains, BlocksOfAnySizeGoOverSeveralLanesAndChannels) {
+    boot(board);
+    collective_group group(*this, {0, 1, 2, 4, 5, 6}, image());
+    const std::vector<std::uint64_t> row = {300'000, 0, 7, 900'001, 65'536, 1};
+    for (const auto op : {TRN_COLL_ALL_GATHER_V, TRN_COLL_REDUCE_SCATTER_V, TRN_COLL_ALL_TO_ALL_V})
+        for (const auto type : {TRN_UINT8, TRN_FP32}) {
+            SCOPED_TRACE(trn_coll_op_text(op));
+            const auto channels = op == TRN_COLL_ALL_TO_ALL_V ? 1u : 3u;
+            expect_right(group.run({.op = op,
+                                    .type = type,
+                                    .counts = row,
+                                    .channels = channels,
+                                    .lanes = 5,
+                                    .check = true}));
+            expect_right(group.run({.op = op, .type = type, .counts = row, .check = true}));
+        }
+}
+
+TEST_F(CollectivesOverDomains, CardsCarryEachBlockOnceToEachDomain) {
+    boot(board);
+    collective_group group(*this, {0, 1, 4, 5, 8, 9}, image());
+    const auto sent = [&](trn_coll_op op, const std::vector<std::uint64_t>& counts) {
+        const auto before = sent_by_cards();
+        expect_right(group.run({.op = op, .type = TRN_UINT8, .counts = counts, .check = true}));
+        return sent_by_cards() - before;
+    };
+    const std::vector<std::uint64_t> row = {1000, 0, 20'000, 300, 4, 50};
+    constexpr std::uint64_t all = 21'354;
+    EXPECT_EQ(sent(TRN_COLL_ALL_GATHER_V, row), 2 * all);
+    EXPECT_EQ(sent(TRN_COLL_REDUCE_SCATTER_V, row), 2 * all);
+    // Of six ranks four are in other domains than the receiver.
+    EXPECT_EQ(sent(TRN_COLL_ALL_TO_ALL_V, row), 4 * all);
+}
+
 TEST_F(CollectivesOverDomains, GoOnWhereTheNetworkLosesPackets) {
     boot(board);
     collective_group group(*this, {0, 1, 4, 5}, image());
@@ -196,11 +261,14 @@ TEST_F(CollectivesOverDomains, WhatCannotBeIsRefusedWithASentence) {
     EXPECT_NE(no_group({0, 1, 4}).find("as many ranks as the others"), std::string::npos);
     EXPECT_NE(no_group({0, 4, 1, 5}).find("rank 1 is the first"), std::string::npos);
     collective_group group(*this, {0, 1, 4, 5}, image());
-    EXPECT_NE(sentence(group, {.op = TRN_COLL_ALL_GATHER_V, .counts = {1, 2, 3, 4}})
-                  .find("all-gather-v: it does not go from domain to domain"),
-              std::string::npos);
     EXPECT_NE(sentence(group, {.op = TRN_COLL_ALL_TO_ALL, .bytes = KiB, .channels = 2})
                   .find("uses one channel"),
+              std::string::npos);
+    EXPECT_NE(sentence(group, {.op = TRN_COLL_ALL_TO_ALL_V, .counts = {1, 2, 3, 4}, .channels = 2})
+                  .find("all-to-all-v: from domain to domain it uses one channel"),
+              std::string::npos);
+    EXPECT_NE(sentence(group, {.op = TRN_COLL_ALL_GATHER_V, .counts = {1, 2, 3}})
+                  .find("takes 4 counts, not 3"),
               std::string::npos);
     expect_right(group.run({.op = TRN_COLL_ALL_REDUCE, .bytes = KiB, .check = true}));
 }
@@ -212,6 +280,17 @@ TEST_F(CollectivesOverDomains, TwoUltraServersMakeOneSum) {
     EXPECT_EQ(group.domains(), 2u);
     expect_right(group.run({.op = TRN_COLL_BARRIER}));
     expect_right(group.run({.op = TRN_COLL_ALL_REDUCE, .bytes = 288 * 16, .check = true}));
+}
+
+TEST_F(CollectivesOverDomains, SomeRanksOfTwoUltraServersShareBlocksOfAnySize) {
+    boot("ultracluster-2");
+    collective_group group(*this, {0, 1, 144, 145}, image());
+    EXPECT_EQ(group.domains(), 2u);
+    const std::vector<std::uint64_t> row = {5, 0, 70'000, 301};
+    for (const auto op : {TRN_COLL_ALL_GATHER_V, TRN_COLL_REDUCE_SCATTER_V, TRN_COLL_ALL_TO_ALL_V})
+        expect_right(group.run({.op = op, .counts = row, .check = true}));
+    const std::vector<std::uint64_t> table = {0, 1, 2, 3, 90'000, 0, 0, 7, 0, 0, 0, 0, 5, 1, 1, 40};
+    expect_right(group.run({.op = TRN_COLL_ALL_TO_ALL_V, .counts = table, .check = true}));
 }
 
 }  // namespace
