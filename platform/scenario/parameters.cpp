@@ -167,13 +167,14 @@ std::uint64_t reader::rate(std::string_view key, std::uint64_t otherwise) const 
     return otherwise;
 }
 
-location reader::place(std::string_view key) const {
+location reader::place(std::string_view key, std::string (*fault)(const location&)) const {
     const auto value = at(key, value_shape::place);
     if (!value) return {};
     auto result = location::parse(replaced(value, *point_));
-    if (auto* good = std::get_if<location>(&result)) return *good;
-    value.report(mistake::not_a_choice, std::get<std::string>(result));
-    return {};
+    const auto* good = std::get_if<location>(&result);
+    const auto wrong = !good ? std::get<std::string>(result) : fault ? fault(*good) : "";
+    if (!wrong.empty()) value.report(mistake::not_a_choice, wrong);
+    return good ? *good : location{};
 }
 
 std::vector<std::string> reader::texts(std::string_view key) const {
@@ -182,6 +183,14 @@ std::vector<std::string> reader::texts(std::string_view key) const {
     if (!value) return all;
     for (const auto& item : value.is_list() ? value.items() : std::vector{value})
         all.push_back(replaced(item, *point_));
+    return all;
+}
+
+std::vector<std::uint64_t> reader::numbers(std::string_view key) const {
+    std::vector<std::uint64_t> all;
+    if (const auto value = at(key, value_shape::numbers))
+        for (const auto& item : value.items())
+            all.push_back(accept(item, config::parse_unsigned(replaced(item, *point_))));
     return all;
 }
 

@@ -24,6 +24,7 @@ enum class value_shape {
     text,
     texts,
     number,
+    numbers,
     real,
     flag,
     size,
@@ -73,7 +74,8 @@ public:
     std::uint64_t time(std::string_view key) const;                             ///< nanoseconds
     std::uint64_t time(std::string_view key, std::uint64_t otherwise) const;
     std::uint64_t rate(std::string_view key, std::uint64_t otherwise) const;  ///< bytes per second
-    location place(std::string_view key) const;
+    /// `fault`, when given, says what else is wrong with a place, or "".
+    location place(std::string_view key, std::string (*fault)(const location&) = nullptr) const;
     template <class E>
     E choice(std::string_view key) const;
     template <class E>
@@ -83,6 +85,8 @@ public:
     reader map(std::string_view key) const { return {at(key, value_shape::map), *point_}; }
     /// A list of texts, of which one may stand by itself; none without the key.
     std::vector<std::string> texts(std::string_view key) const;
+    /// A list of them.
+    std::vector<std::uint64_t> numbers(std::string_view key) const;
     /// One reader per item of a list of mappings.
     std::vector<reader> list(std::string_view key) const;
 

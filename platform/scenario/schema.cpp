@@ -40,6 +40,8 @@ json shape_of(value_shape shape) {
         return {{"anyOf", json::array({text, {{"type", "array"}, {"items", text}}})}};
     case value_shape::number:
         return number_or(number);
+    case value_shape::numbers:
+        return {{"type", "array"}, {"items", number_or(number)}};
     case value_shape::real:
         return {{"type", json::array({"number", "string"})}};
     case value_shape::flag:

@@ -14,35 +14,20 @@ namespace trn {
 
 namespace {
 
-// Where things are in HBM stack 0, behind what belongs to firmware: rings of all slots, then the
-// buffers of all slots, each between bytes that nothing may touch. A collective that runs alone may
-// have buffers larger than its slot's share.
-constexpr std::uint64_t workspace_at = TRN_HBM_RESERVED_BYTES;
-constexpr std::uint64_t workspace_bytes = std::uint64_t{64} << 20;
-constexpr std::uint64_t queues_bytes = std::uint64_t{128} << 10;  // of them: requests to EFA cards
+constexpr std::uint64_t queues_bytes = std::uint64_t{128} << 10;  // requests to EFA cards
 static_assert(queues_bytes >= TRN_COLL_CHANNELS * TRN_COLL_QUEUE_BYTES);
-constexpr std::uint64_t buffers_at = workspace_at + TRN_CC_SLOTS * workspace_bytes;
-constexpr std::uint64_t buffers_bytes = std::uint64_t{1} << 30;
-constexpr std::uint64_t guard_bytes = 4096;
+constexpr auto guard_bytes = collective_memories::guard_bytes;
 constexpr std::uint8_t guard_value = 0xa5;
 constexpr std::uint64_t chunk_bytes = std::uint64_t{1} << 20;
 
-struct region {
-    std::uint64_t at, bytes;
-};
-/// Offsets of a rank's send, receive and scratch buffer.
-std::array<region, 3> regions(trn_coll_config config, std::size_t rank) {
-    config.rank = static_cast<std::uint32_t>(rank);
-    trn_coll_sizes sizes{};
-    trn_coll_get_sizes(&config, &sizes);
-    std::array<region, 3> all{};
-    std::uint64_t at = buffers_at + config.slot * buffers_bytes;
-    for (std::size_t n = 0; n < all.size(); ++n) {
-        at += guard_bytes;
-        all[n] = {at, n == 0 ? sizes.send : n == 1 ? sizes.receive : sizes.scratch};
-        at = (at + all[n].bytes + guard_bytes + guard_bytes - 1) / guard_bytes * guard_bytes;
-    }
-    return all;
+/// So many bytes further on.
+location behind(location at, std::uint64_t bytes) {
+    at.offset += bytes;
+    return at;
+}
+location before(location at, std::uint64_t bytes) {
+    at.offset -= bytes;
+    return at;
 }
 
 std::uint64_t rounded(const collective_request& what, std::uint64_t ranks) {
@@ -57,6 +42,27 @@ void in_chunks(std::uint64_t bytes, Work&& work) {
 }
 
 }  // namespace
+
+std::vector<std::uint64_t> collective_counts(const collective_request& what, std::size_t ranks) {
+    auto counts = what.counts;
+    const auto refuse = [&](const std::string& why) {
+        throw device_error(TRN_INVALID_ARGUMENT,
+                           fmt::format("{}: {}", trn_coll_op_text(what.op), why));
+    };
+    if (!trn_coll_has_counts(what.op)) {
+        if (!counts.empty()) refuse("its blocks are equal and it takes no counts");
+        return counts;
+    }
+    const auto needed = trn_coll_count_entries(what.op, static_cast<std::uint32_t>(ranks));
+    const bool square = needed > ranks;
+    if (square && counts.size() == ranks)
+        for (std::size_t n = 1; n < ranks; ++n)
+            counts.insert(counts.end(), what.counts.begin(), what.counts.end());
+    if (counts.size() != needed)
+        refuse(fmt::format("over {} ranks it takes {}{} counts, not {}", ranks,
+                           square ? fmt::format("{} or ", ranks) : "", needed, counts.size()));
+    return counts;
+}
 
 collective_group::collective_group(crew& hosts, const std::vector<std::size_t>& chips,
                                    std::span<const std::uint8_t> image)
@@ -75,7 +81,10 @@ collective_group::collective_group(crew& hosts, const std::vector<std::size_t>& 
         trn_topology found{};
         on.check(trn_get_topology(on, &found));
         places_[rank_of_[chip]] = found.own;
-        if (rank_of_[chip] == 0) machine = found;
+        if (rank_of_[chip] == 0) {
+            machine = found;
+            memories_.emplace(on);
+        }
         const auto about = on.info();
         std::uint32_t cores = 0;  // one of each channel's NeuronCore
         for (std::uint32_t n = 0; n < std::min(TRN_COLL_CHANNELS, about.cores); ++n)
@@ -91,40 +100,43 @@ collective_group::collective_group(crew& hosts, const std::vector<std::size_t>& 
     }
 }
 
-void collective_group::fill(device& on, std::uint32_t rank, const trn_coll_config& config) const {
+void collective_group::fill(device& on, std::uint32_t rank, const trn_coll_config& config,
+                            const known& about) {
     const collective_reference reference(config);
-    const auto all = regions(config, rank);
     const std::vector<std::uint8_t> guard(guard_bytes, guard_value);
-    for (const auto& each : all) {
+    for (const auto& each : about.buffers[rank]) {
         if (each.bytes == 0) continue;
-        on.check(trn_window_write(on, 0, each.at - guard_bytes, guard.data(), guard_bytes));
-        on.check(trn_window_write(on, 0, each.at + each.bytes, guard.data(), guard_bytes));
+        write_bytes(on, before(each.at, guard_bytes), guard);
+        write_bytes(on, behind(each.at, each.bytes), guard);
     }
-    in_chunks(all[0].bytes, [&](std::uint64_t at, std::uint64_t size) {
+    const auto& send = about.buffers[rank].front();
+    in_chunks(send.bytes, [&](std::uint64_t at, std::uint64_t size) {
         std::vector<std::uint8_t> bytes(size);
         reference.input(rank, at / trn_coll_type_bytes(config.type), bytes);
-        on.check(trn_window_write(on, 0, all[0].at + at, bytes.data(), size));
+        write_bytes(on, behind(send.at, at), bytes);
     });
 }
 
 /// Outputs, inputs (which must be as they were) and what lies around them.
-void collective_group::check(const trn_coll_config& config, collective_result& found) {
+void collective_group::check(const trn_coll_config& config, const known& about,
+                             collective_result& found) {
     const collective_reference reference(config);
     const auto size = trn_coll_type_bytes(config.type);
     std::vector<std::uint8_t> shared;  // an all-reduce gives everybody the same
     hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
         const auto rank = rank_of_[chip];
-        const auto all = regions(config, rank);
+        const auto& all = about.buffers[rank];
         const auto differs = [&](const std::string& what, std::uint64_t element) {
             if (found.wrong++ == 0)
                 found.first_wrong = fmt::format("rank {}: {} {}", rank, what, element);
         };
         std::vector<std::uint8_t> bytes, expected;
-        const auto compare = [&](const region& in, const char* what, auto&& want) {
-            in_chunks(in.bytes, [&](std::uint64_t at, std::uint64_t length) {
+        const auto compare = [&](const location& from, std::uint64_t in, const char* what,
+                                 auto&& want) {
+            in_chunks(in, [&](std::uint64_t at, std::uint64_t length) {
                 bytes.resize(length);
                 expected.resize(length);
-                on.check(trn_window_read(on, 0, in.at + at, bytes.data(), length));
+                read_bytes(on, behind(from, at), bytes);
                 want(at, std::span(expected));
                 if (bytes == expected) return;
                 for (std::size_t n = 0; n < length; n += size)
@@ -132,24 +144,27 @@ void collective_group::check(const trn_coll_config& config, collective_result& f
                         differs(what, (at + n) / size);
             });
         };
-        compare(all[0], "input element", [&](std::uint64_t at, std::span<std::uint8_t> want) {
-            reference.input(rank, at / size, want);
-        });
-        compare(all[1], "element", [&](std::uint64_t at, std::span<std::uint8_t> want) {
-            if (config.op != TRN_COLL_ALL_REDUCE) return reference.output(rank, at / size, want);
-            if (shared.size() < at + want.size()) {
-                shared.resize(at + want.size());
-                reference.output(rank, at / size, std::span(shared).subspan(at));
-            }
-            std::copy_n(&shared[at], want.size(), want.begin());
-        });
+        compare(all[0].at, all[0].bytes, "input element",
+                [&](std::uint64_t at, std::span<std::uint8_t> want) {
+                    reference.input(rank, at / size, want);
+                });
+        compare(all[1].at, all[1].bytes, "element",
+                [&](std::uint64_t at, std::span<std::uint8_t> want) {
+                    if (config.op != TRN_COLL_ALL_REDUCE)
+                        return reference.output(rank, at / size, want);
+                    if (shared.size() < at + want.size()) {
+                        shared.resize(at + want.size());
+                        reference.output(rank, at / size, std::span(shared).subspan(at));
+                    }
+                    std::copy_n(&shared[at], want.size(), want.begin());
+                });
         for (const auto& each : all) {
             if (each.bytes == 0) continue;
             const auto around = [](std::uint64_t, std::span<std::uint8_t> want) {
                 std::ranges::fill(want, guard_value);
             };
-            compare({each.at - guard_bytes, guard_bytes}, "byte before a buffer,", around);
-            compare({each.at + each.bytes, guard_bytes / size * size}, "byte behind a buffer,",
+            compare(before(each.at, guard_bytes), guard_bytes, "byte before a buffer,", around);
+            compare(behind(each.at, each.bytes), guard_bytes / size * size, "byte behind a buffer,",
                     around);
         }
     });
@@ -176,32 +191,31 @@ trn_coll_config collective_group::config_for(const collective_request& what, kno
     config.nics = of.nics.data();
     config.channels = what.channels;
     config.lanes = what.lanes;
-    if (trn_coll_has_counts(what.op)) {
-        const auto needed = trn_coll_count_entries(what.op, config.ranks);
-        if (what.counts.size() != needed)
-            throw std::invalid_argument(fmt::format("{} over {} ranks takes {} counts, not {}",
-                                                    trn_coll_op_text(what.op), ranks(), needed,
-                                                    what.counts.size()));
-        config.counts = what.counts.data();
+    of.counts = collective_counts(what, ranks());
+    if (!of.counts.empty()) {
+        config.counts = of.counts.data();
         config.bytes = trn_coll_counted_bytes(&config);
     }
     config.algorithm = trn_coll_choose(&config);
     config.slot = what.slot;
-    config.workspace = workspace_at + what.slot * workspace_bytes;
-    config.workspace_bytes = workspace_bytes - queues_bytes;
+    config.workspace =
+        collective_memories::workspace_at + what.slot * collective_memories::workspace_bytes;
+    config.workspace_bytes = collective_memories::workspace_bytes - queues_bytes;
     config.queues = config.workspace + config.workspace_bytes;
     config.limit = what.limit_ns;
     config.notify = true;
-    // Stack 0 begins at AXI address 0 in every generation (contract 3.1, 15.1).
+    of.buffers.resize(ranks());
     for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
         if (domains() > 1) of.nics[rank].queue = network_->queue(rank, what.slot);
-        const auto all = regions(config, rank);
-        members[rank] = {places_[rank], all[0].at, all[1].at, all[2].at};
+        config.rank = rank;
+        const auto& all = of.buffers[rank] = memories_->place(config, what.places);
+        members[rank] = {places_[rank], all[0].address, all[1].address, all[2].address};
     }
+    config.rank = 0;
     return config;
 }
 
-void collective_group::create(const trn_coll_config& config, handles& made) {
+void collective_group::create(const trn_coll_config& config, const known& about, handles& made) {
     made.resize(ranks());
     network_->open(config);
     hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
@@ -210,7 +224,7 @@ void collective_group::create(const trn_coll_config& config, handles& made) {
         trn_coll* handle = nullptr;
         on.check(trn_coll_create(on, &mine, &handle));  // refuses what cannot be
         made[mine.rank].reset(handle);
-        fill(on, mine.rank, config);
+        fill(on, mine.rank, config, about);
     });
 }
 
@@ -267,16 +281,15 @@ void collective_group::check_apart(std::span<const collective_job> jobs) {
                         fmt::format("two collectives in slot {} of chip {}", a->what.slot, chip));
     for (const auto& job : jobs) {
         known about;
-        const auto config = job.group.config_for(job.what, about);
-        std::uint64_t end = 0;
-        for (std::size_t rank = 0; rank < job.group.ranks(); ++rank) {
-            const auto last = regions(config, rank).back();
-            end = std::max(end, last.at + last.bytes + guard_bytes);
-        }
-        if (end > buffers_at + (job.what.slot + 1) * buffers_bytes)
+        job.group.config_for(job.what, about);
+        const auto fits = [&](const collective_memories::buffers& all) {
+            return job.group.memories_->in_share(all, job.what.slot);
+        };
+        if (!std::ranges::all_of(about.buffers, fits))
             throw std::invalid_argument(
-                fmt::format("slot {}: the buffers of a collective beside others have {} bytes",
-                            job.what.slot, buffers_bytes));
+                fmt::format("slot {}: the buffers of a collective beside others have 1 GiB of a "
+                            "stack or a quarter of an SBUF",
+                            job.what.slot));
     }
 }
 
@@ -300,7 +313,7 @@ std::vector<collective_result> collective_group::run_together(
     try {
         for (auto& run : runs) {
             run.config.operation = &run.operation;
-            run.group->create(run.config, run.made);
+            run.group->create(run.config, run.about, run.made);
         }
         for (std::uint32_t n = 0; n < iterations; ++n) {
             const auto begin = std::chrono::steady_clock::now();
@@ -314,7 +327,7 @@ std::vector<collective_result> collective_group::run_together(
             }
         }
         for (auto& run : runs)
-            if (run.what.check) run.group->check(run.config, run.result);
+            if (run.what.check) run.group->check(run.config, run.about, run.result);
     } catch (...) {
         take_all_down();
         throw;
@@ -335,7 +348,7 @@ std::vector<rank_outcome> collective_group::run_without(std::uint32_t absent,
     known about;
     std::vector<rank_outcome> outcomes(ranks());
     handles made;
-    create(config_for(what, about), made);
+    create(config_for(what, about), about, made);
     hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
         const auto rank = rank_of_[chip];
         if (rank != absent) on.check(trn_coll_start(made[rank].get()));

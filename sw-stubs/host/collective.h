@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "platform/config/document.h"
+#include "sw-stubs/host/collective_buffers.h"
 #include "sw-stubs/host/collective_network.h"
 #include "sw-stubs/host/crew.h"
 #include "sw-stubs/host/elements.h"
@@ -27,6 +28,9 @@ struct trn::config::choices<trn_coll_op> {
         choice<trn_coll_op>{"permute", TRN_COLL_PERMUTE},
         choice<trn_coll_op>{"broadcast", TRN_COLL_BROADCAST},
         choice<trn_coll_op>{"barrier", TRN_COLL_BARRIER},
+        choice<trn_coll_op>{"all_gather_v", TRN_COLL_ALL_GATHER_V},
+        choice<trn_coll_op>{"reduce_scatter_v", TRN_COLL_REDUCE_SCATTER_V},
+        choice<trn_coll_op>{"all_to_all_v", TRN_COLL_ALL_TO_ALL_V},
     };
 };
 template <>
@@ -72,7 +76,8 @@ struct collective_request {
     trn_element type = TRN_BF16;
     trn_coll_operator with = TRN_COLL_SUM;
     std::uint64_t bytes = 0;                 ///< rounded down to equal blocks of whole elements
-    std::vector<std::uint64_t> counts = {};  ///< in place of bytes: trn_coll_config.counts
+    std::vector<std::uint64_t> counts = {};  ///< in place of bytes: collective_counts
+    collective_places places = {};
     std::uint32_t root = 0;
     std::uint32_t channels = 0, lanes = 0;  ///< 0: as many as the size is worth
     std::uint32_t slot = 0;                 ///< of the cores: one for each that runs at once
@@ -82,6 +87,11 @@ struct collective_request {
     /// Called on each rank's host between its trigger and its wait.
     std::function<void(std::uint32_t rank, device&)> meanwhile = {};
 };
+
+/// trn_coll_config.counts of a request over so many ranks: as it has them; of an all-to-all-v also
+/// one for each receiver, the same from all ranks. None of an operation with equal blocks.
+/// \throws device_error for a table of another length
+std::vector<std::uint64_t> collective_counts(const collective_request& what, std::size_t ranks);
 
 struct collective_result {
     std::uint64_t bytes = 0, elements = 0;
@@ -129,20 +139,23 @@ public:
 
 private:
     using handles = std::vector<collective_handle>;  // by rank
-    /// What a configuration points to.
+    /// What a configuration points to, and what else there is to know by rank.
     struct known {
         std::vector<trn_coll_member> members;
         std::vector<trn_coll_nic> nics;
+        std::vector<std::uint64_t> counts;
+        std::vector<collective_memories::buffers> buffers;
     };
     trn_coll_config config_for(const collective_request& what, known& of) const;
-    void create(const trn_coll_config& config, handles& made);
+    void create(const trn_coll_config& config, const known& about, handles& made);
     void take_down(handles& made, std::uint32_t slot);
     struct one_run;
     static void check_apart(std::span<const collective_job> jobs);
     void start(one_run& run);
     void finish(one_run& run);
-    void fill(device& on, std::uint32_t rank, const trn_coll_config& config) const;
-    void check(const trn_coll_config& config, collective_result& found);
+    static void fill(device& on, std::uint32_t rank, const trn_coll_config& config,
+                     const known& about);
+    void check(const trn_coll_config& config, const known& about, collective_result& found);
 
     crew& hosts_;
     const std::vector<std::size_t> chips_;  // by rank: number in the crew
@@ -150,6 +163,7 @@ private:
     std::vector<trn_place> places_;
     std::vector<std::uint32_t> ring_;
     std::vector<std::uint32_t> rank_of_;  // by number in the crew
+    std::optional<collective_memories> memories_;
     std::optional<collective_network> network_;
 };
 

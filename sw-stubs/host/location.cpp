@@ -67,18 +67,22 @@ std::variant<location, std::string> location::parse(std::string_view text) {
         text);
 }
 
-std::string location::text() const {
+std::string location::name() const {
     switch (what) {
     case kind::host:
-        return offset ? fmt::format("host@{:#x}", offset) : "host";
+        return "host";
     case kind::hbm:
-        return fmt::format("hbm{}@{:#x}", number, offset);
+        return fmt::format("hbm{}", number);
     case kind::sbuf:
-        return fmt::format("sbuf{}@{:#x}", number, offset);
+        return fmt::format("sbuf{}", number);
     case kind::axi:
-        return fmt::format("axi@{:#x}", offset);
+        return "axi";
     }
     return "";
+}
+
+std::string location::text() const {
+    return what == kind::host && offset == 0 ? name() : fmt::format("{}@{:#x}", name(), offset);
 }
 
 std::uint64_t location::address(const device& on, std::uint64_t size) const {

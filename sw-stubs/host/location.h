@@ -22,6 +22,8 @@ struct location {
     /// A location, or the sentence that says what is wrong with `text`.
     static std::variant<location, std::string> parse(std::string_view text);
     std::string text() const;
+    /// Without the offset: "hbm2".
+    std::string name() const;
 
     /// The AXI address of a place inside the chip. \throws device_error with
     /// TRN_INVALID_ARGUMENT when the chip has no such memory or `size` bytes do not fit.

@@ -138,7 +138,8 @@ typedef struct trn_coll_rule {
     trn_coll_algorithm algorithm;
 } trn_coll_rule;
 
-/** What all ranks know of one. Addresses are AXI of its own chip. */
+/** What all ranks know of one. Addresses are AXI of its own chip: each buffer is in a stack of its
+ * HBM or in the SBUF of one of its cores (trn_hbm_address, trn_sbuf_address). */
 typedef struct trn_coll_member {
     trn_place place;
     uint64_t send, receive; /**< buffers: see trn_coll_sizes */

@@ -235,16 +235,35 @@ static trn_status check_domains(trn_device* device, const trn_coll_config* c) {
     if (coll_domains_fault(c))
         return fail(device, TRN_INVALID_ARGUMENT, "%s: %s", trn_coll_op_text(c->op),
                     coll_domains_fault(c));
+    return TRN_OK;
+}
+
+static trn_status check_buffer(trn_device* device, const trn_coll_config* c, const char* what,
+                               uint64_t address, uint64_t bytes) {
+    trn_chip_memory in;
+    if (bytes == 0) return TRN_OK;
+    if (!memory_at(device, address, &in))
+        return fail(device, TRN_INVALID_ARGUMENT,
+                    "the %s buffer of rank %u is in no HBM and no SBUF: 0x%llx", what, c->rank,
+                    (unsigned long long)address);
+    if (bytes > in.begin + in.bytes - address)
+        return fail(device, TRN_INVALID_ARGUMENT,
+                    "the %s buffer of rank %u does not fit: %llu bytes at 0x%llx of %s %u, which "
+                    "has 0x%llx",
+                    what, c->rank, (unsigned long long)bytes,
+                    (unsigned long long)(address - in.begin), in.is_sbuf ? "SBUF" : "HBM",
+                    in.number, (unsigned long long)in.bytes);
+    return TRN_OK;
+}
+
+static trn_status check_buffers(trn_device* device, const trn_coll_config* c) {
     const trn_coll_member* own = &c->members[c->rank];
     trn_coll_sizes sizes;
-    uint64_t offset = 0;
     trn_coll_get_sizes(c, &sizes);
-    if ((sizes.send && !bar4_offset(device, own->send, &offset)) ||
-        (sizes.receive && !bar4_offset(device, own->receive, &offset)) ||
-        (sizes.scratch && !bar4_offset(device, own->scratch, &offset)))
-        return fail(device, TRN_INVALID_ARGUMENT,
-                    "the buffers of rank %u are not in HBM: EFA does not reach them", c->rank);
-    return TRN_OK;
+    trn_status status = check_buffer(device, c, "send", own->send, sizes.send);
+    if (status == TRN_OK) status = check_buffer(device, c, "receive", own->receive, sizes.receive);
+    if (status == TRN_OK) status = check_buffer(device, c, "scratch", own->scratch, sizes.scratch);
+    return status;
 }
 
 static trn_status check_counts(trn_device* device, const trn_coll_config* c) {
@@ -314,6 +333,7 @@ static trn_status check_config(trn_device* device, const trn_coll_config* c) {
     if (status == TRN_OK) status = check_sizes(device, c);
     if (status == TRN_OK) status = check_domains(device, c);
     if (status == TRN_OK) status = check_algorithm(device, c);
+    if (status == TRN_OK) status = check_buffers(device, c);
     if (status != TRN_OK) return status;
     if (c->slot >= TRN_CC_SLOTS || c->channels > COLL_MAX_CHANNELS || c->lanes > COLL_MAX_LANES)
         return fail(device, TRN_INVALID_ARGUMENT,

@@ -22,11 +22,20 @@ static uint32_t queue_pair(const coll_builder* b) {
     return nic_of(b, b->whole->config.rank)->queue + b->channel;
 }
 
-/* As the cards of a rank's server see a byte of its HBM, and a semaphore of its cores. */
-static uint64_t memory_of(const coll_builder* b, uint32_t rank, uint64_t address) {
-    uint64_t offset = 0;
-    bar4_offset(b->whole->device, address, &offset);
-    return nic_of(b, rank)->memory + offset;
+/* As the cards of a rank's server see a byte of its HBM or of an SBUF, and a semaphore of its
+ * cores.
+ */
+typedef struct card_view {
+    uint64_t address; /* bus address */
+    uint16_t region;
+} card_view;
+static card_view memory_of(const coll_builder* b, uint32_t rank, uint64_t address) {
+    const trn_coll_nic* nic = nic_of(b, rank);
+    trn_chip_memory in = {0};
+    memory_at(b->whole->device, address, &in);
+    const uint64_t offset = in.in_bar + (address - in.begin);
+    return in.is_sbuf ? (card_view){nic->registers + offset, nic->register_region}
+                      : (card_view){nic->memory + offset, nic->memory_region};
 }
 static uint64_t semaphore_of(const coll_builder* b, uint32_t rank, uint32_t index) {
     const uint64_t core = cc_bar_offset(b->whole->device, b->whole->channel[b->channel].core);
@@ -46,8 +55,9 @@ trn_status trn_coll_queue(trn_device* device, const trn_coll_config* config, uin
     const uint64_t requests = config->queues + channel * TRN_COLL_QUEUE_BYTES;
     const uint64_t completions = requests + TRN_COLL_QUEUE_ENTRIES * TRN_EFA_REQUEST_BYTES;
     rings->entries = TRN_COLL_QUEUE_ENTRIES;
-    rings->requests = memory_of(&b, config->rank, trn_hbm_address(device, 0, requests));
-    rings->completions = memory_of(&b, config->rank, trn_hbm_address(device, 0, completions));
+    rings->requests = memory_of(&b, config->rank, trn_hbm_address(device, 0, requests)).address;
+    rings->completions =
+        memory_of(&b, config->rank, trn_hbm_address(device, 0, completions)).address;
     rings->notify = semaphore_of(&b, config->rank, COLL_NET_SENT);
     return TRN_OK;
 }
@@ -71,13 +81,14 @@ void coll_net_send(coll_builder* b, uint32_t rank, uint32_t semaphore, uint64_t 
     uint64_t done = 0;
     do {
         const uint64_t left = bytes - done;
+        const card_view remote = memory_of(b, rank, to + done);
         append(b, (trn_efa_request){
                       .what = TRN_EFA_NOTIFY,
                       .card = nic->card,
-                      .region = nic->memory_region,
+                      .region = remote.region,
                       .length = (uint32_t)(left < MOST_BYTES ? left : MOST_BYTES),
-                      .local = memory_of(b, b->whole->config.rank, from + done),
-                      .remote = memory_of(b, rank, to + done),
+                      .local = memory_of(b, b->whole->config.rank, from + done).address,
+                      .remote = remote.address,
                       .notice = semaphore_of(b, rank, semaphore),
                       .value = 1,
                       .notice_region = nic->register_region,

@@ -488,12 +488,31 @@ static uint64_t window_slice(const trn_device* device) {
     return windows_follow_bar4(device) ? stack_bytes(device) : device->map->window_slice;
 }
 
-bool bar4_offset(const trn_device* device, uint64_t address, uint64_t* offset) {
+/* A core's aperture begins with its SBUF, in the register BAR as in AXI space, and has events and
+ * semaphores behind it (contract 3.3). */
+static uint64_t sbuf_in_bar(const trn_device* device, uint32_t core) {
+    return place(&device->map->core_sync, core) - UINT64_C(0x2700000);
+}
+
+static bool has(const trn_chip_memory* memory, uint64_t address) {
+    return address >= memory->begin && address - memory->begin < memory->bytes;
+}
+
+bool memory_at(const trn_device* device, uint64_t address, trn_chip_memory* memory) {
     for (uint32_t n = 0; n < device->map->stacks; ++n) {
-        const uint64_t begin = trn_hbm_address(device, n, 0);
-        if (address < begin || address - begin >= stack_bytes(device)) continue;
-        *offset = n * window_slice(device) + (address - begin);
-        return true;
+        *memory = (trn_chip_memory){.number = n,
+                                    .begin = trn_hbm_address(device, n, 0),
+                                    .bytes = stack_bytes(device),
+                                    .in_bar = n * window_slice(device)};
+        if (has(memory, address)) return true;
+    }
+    for (uint32_t n = 0; n < device->map->cores; ++n) {
+        *memory = (trn_chip_memory){.is_sbuf = true,
+                                    .number = n,
+                                    .begin = trn_sbuf_address(device, n, 0),
+                                    .bytes = device->generation->state_buffer_bytes,
+                                    .in_bar = sbuf_in_bar(device, n)};
+        if (has(memory, address)) return true;
     }
     return false;
 }

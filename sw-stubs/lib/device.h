@@ -59,8 +59,15 @@ trn_status mmio_end(trn_device* device);
 /* Offsets in it. */
 uint64_t engine_registers(const trn_device* device, uint32_t engine);
 uint64_t misc_ram_word(const trn_device* device, uint32_t offset);
-/* Where BAR4 has a byte of HBM; false: the address is not in HBM. */
-bool bar4_offset(const trn_device* device, uint64_t address, uint64_t* offset);
+/* A memory of the chip: a stack of HBM, or the SBUF of a core. */
+typedef struct trn_chip_memory {
+    bool is_sbuf;
+    uint32_t number;
+    uint64_t begin, bytes; /* in AXI space */
+    uint64_t in_bar;       /* of BAR4; an SBUF: of the register BAR */
+} trn_chip_memory;
+/* False: none has the byte at that AXI address. */
+bool memory_at(const trn_device* device, uint64_t address, trn_chip_memory* memory);
 /* AXI address of host memory. */
 uint64_t host_address(const trn_device* device, uint64_t iova);
 

@@ -61,27 +61,12 @@ std::vector<std::string> algorithms_of(trn_coll_op op) {
     return names;
 }
 
-/// Of an all-to-all-v also one for each receiver, the same from all ranks.
-std::vector<std::uint64_t> counts_for(const collective_request& asked, std::size_t ranks) {
-    auto counts = asked.counts;
-    const bool counted = trn_coll_has_counts(asked.op);
-    if (!counted && counts.empty()) return counts;
-    if (!counted)
-        throw user_error(
-            fmt::format("{} has equal blocks: --counts is for all-gather-v, "
-                        "reduce-scatter-v and all-to-all-v",
-                        trn_coll_op_text(asked.op)));
-    const auto needed = trn_coll_count_entries(asked.op, static_cast<std::uint32_t>(ranks));
-    const bool square = needed > ranks;
-    if (square && counts.size() == ranks) {
-        for (std::size_t n = 1; n < ranks; ++n)
-            counts.insert(counts.end(), asked.counts.begin(), asked.counts.end());
-    }
-    if (counts.size() != needed)
-        throw user_error(fmt::format("{} over {} ranks needs --counts with {}{} numbers, not {}",
-                                     trn_coll_op_text(asked.op), ranks, ranks,
-                                     square ? fmt::format(" or {}", needed) : "", counts.size()));
-    return counts;
+/// ", sbuf0 to hbm0", unless all buffers are where they are when nobody says.
+std::string places_text(const collective_places& places) {
+    const auto from = places.send.name(), to = places.receive.name(), by = places.scratch.name();
+    const std::string usual = collective_places().send.name();
+    if (from == usual && to == usual && by == usual) return "";
+    return fmt::format(", {} to {}{}", from, to, by == usual ? "" : " by way of " + by);
 }
 
 }  // namespace
@@ -97,7 +82,11 @@ void coll(session& where, const coll_options& options, const output& out) try {
     const auto chips = chosen_chips(options.ranks, where.chips().size());
     if (chips.size() < 2)
         throw user_error("a collective needs two chips: a board such as trn3-sled");
-    request.counts = counts_for(request, chips.size());
+    try {
+        collective_counts(request, chips.size());
+    } catch (const device_error& wrong) {
+        throw user_error(std::string("--counts: ") + wrong.what());
+    }
     const auto image = read_firmware(options.image, most_image);
     collective_group group(where, chips, image);
     const auto done = group.run(request);
@@ -107,15 +96,19 @@ void coll(session& where, const coll_options& options, const output& out) try {
         trn_coll_bus_factor(options.request.op, static_cast<std::uint32_t>(group.ranks()));
     const auto algorithm = trn_coll_algorithm_text(done.algorithm);
     if (!out.json)
-        fmt::print("# {} over {} ranks{}, {}\n{:>12} {:>12} {:>7} {:>11} {:>8} {:>8} {:>7} {:>8}\n",
-                   trn_coll_op_text(options.request.op), group.ranks(),
-                   group.domains() > 1 ? fmt::format(" in {} domains", group.domains()) : "",
-                   algorithm, "size (B)", "count", "type", "time (us)", "algbw", "busbw", "#wrong",
-                   "wall (s)");
+        fmt::print(
+            "# {} over {} ranks{}, {}{}\n{:>12} {:>12} {:>7} {:>11} {:>8} {:>8} {:>7} {:>8}\n",
+            trn_coll_op_text(options.request.op), group.ranks(),
+            group.domains() > 1 ? fmt::format(" in {} domains", group.domains()) : "", algorithm,
+            places_text(request.places), "size (B)", "count", "type", "time (us)", "algbw", "busbw",
+            "#wrong", "wall (s)");
     out.result({{"op", trn_coll_op_text(options.request.op)},
                 {"ranks", group.ranks()},
                 {"domains", group.domains()},
                 {"algorithm", algorithm},
+                {"in", request.places.send.name()},
+                {"out", request.places.receive.name()},
+                {"scratch", request.places.scratch.name()},
                 {"bytes", done.bytes},
                 {"count", done.elements},
                 {"type", type_text(options.request.type)},

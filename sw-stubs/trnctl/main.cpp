@@ -127,6 +127,16 @@ private:
               name, [&place](const std::string& text) { place = place_of(text); }, what)
             ->required();
     }
+    /// A memory that a collective has buffers in.
+    static void add_memory(CLI::App* to, const std::string& name, location& place,
+                           const std::string& what) {
+        const auto read = [name, &place](const std::string& text) {
+            place = place_of(text);
+            const auto fault = collective_place_fault(place);
+            if (!fault.empty()) throw user_error(name + ": " + fault);
+        };
+        to->add_option_function<std::string>(name, read, what);
+    }
     static CLI::Option* add_size(CLI::App* to, const std::string& name, std::uint64_t& size,
                                  const std::string& what) {
         return to->add_option_function<std::string>(
@@ -218,6 +228,10 @@ private:
         sub->add_option("--counts", asked.counts,
                         "elements of each rank's block, such as 8,0,5 (-v operations)")
             ->delimiter(',');
+        add_memory(sub, "--in", asked.places.send,
+                   "memory of each rank's input, such as sbuf3 (hbm0)");
+        add_memory(sub, "--out", asked.places.receive, "memory of its output (hbm0)");
+        add_memory(sub, "--scratch", asked.places.scratch, "memory of what comes between (hbm0)");
         sub->add_option("--dtype", asked.type, "of an element (bf16)")
             ->transform(CLI::CheckedTransformer(types));
         sub->add_option("--operator", asked.with, "of a reduction (sum)")

@@ -40,6 +40,20 @@ TEST_F(VariableCollectives, BlocksOfAnySizeComeOutRight) {
                                 .check = true}));
 }
 
+TEST_F(VariableCollectives, OneRowOfAnAllToAllStandsForAllRows) {
+    boot("trn3-sled");
+    collective_group group(*this, all(), image());
+    const counts row = {3, 0, 500, 70};
+    counts table;
+    for (int n = 0; n < 4; ++n) table.insert(table.end(), row.begin(), row.end());
+    const auto run = [&](const counts& each) {
+        return group.run({.op = TRN_COLL_ALL_TO_ALL_V, .counts = each, .check = true});
+    };
+    const auto of_row = run(row), of_table = run(table);
+    expect_right(of_row);
+    EXPECT_EQ(of_row.bytes, of_table.bytes);
+}
+
 TEST_F(VariableCollectives, EqualBlocksMoveWhatTheOtherFormMoves) {
     boot("trn3-sled");
     collective_group group(*this, all(), image());
@@ -80,7 +94,8 @@ TEST_F(VariableCollectives, WrongLengthsAreRefusedWithASentence) {
         EXPECT_NE(found.find(part), std::string::npos) << found;
     };
     expect({.op = TRN_COLL_ALL_GATHER_V, .counts = {1, 2, 3}}, "takes 4 counts, not 3");
-    expect({.op = TRN_COLL_ALL_TO_ALL_V, .counts = {1, 2, 3, 4}}, "takes 16 counts, not 4");
+    expect({.op = TRN_COLL_ALL_TO_ALL_V, .counts = {1, 2, 3}}, "takes 4 or 16 counts, not 3");
+    expect({.op = TRN_COLL_ALL_GATHER, .bytes = KiB, .counts = {1, 2, 3, 4}}, "takes no counts");
     expect({.op = TRN_COLL_ALL_GATHER_V, .counts = {0, 0, 0, 0}}, "0 bytes");
     expect({.op = TRN_COLL_ALL_GATHER_V, .counts = {1, ~std::uint64_t{0}, 1, 1}}, "count 1");
     expect({.op = TRN_COLL_REDUCE_SCATTER_V, .algorithm = TRN_COLL_HALVING, .counts = {1, 2, 3, 4}},

@@ -49,8 +49,11 @@ TEST(TrnctlCommandLine, MistakesEndWithStatusTwoAndASuggestion) {
     expect("--board trn3-chip bench --matrix --pattern incast", "no chips for the pattern");
     expect("--board trn3-sled coll --op all-to-all --algo ring",
            "all-to-all has no algorithm ring; it has mesh");
-    expect("--board trn3-sled coll --op all-gather-v --counts 1,2", "4 numbers, not 2");
-    expect("--board trn3-sled coll --op all-gather --counts 1,2,3,4", "equal blocks");
+    expect("--board trn3-sled coll --op all-gather-v --counts 1,2", "4 counts, not 2");
+    expect("--board trn3-sled coll --op all-gather --counts 1,2,3,4", "no counts");
+    expect("--board trn3-sled coll --op all-gather --in sbuf", "no place");
+    expect("--board trn3-sled coll --op all-gather --in sbuf0@4KiB", "--in: sbuf0@0x1000");
+    expect("--board trn3-sled coll --op all-gather --out host", "in hbmN or sbufN");
     expect("--board trn3-sled coll --op all-reduce --table no-such-file", "no-such-file");
 }
 

@@ -93,6 +93,37 @@ TEST_F(ScenarioFile, SaysOnceWhatIsInMemory) {
     EXPECT_THAT(mistakes(), ElementsAre("5:45:E13", "6:35:E13"));
 }
 
+TEST_F(ScenarioFile, TellsCollectivesByTheirSizeOrByTheirCounts) {
+    const auto all = read(head() +
+                          "matrix: {n: [7]}\n"
+                          "steps:\n"
+                          "  - collective: {op: all_gather_v, counts: [1, 0, '${n}', 0x10]}\n"
+                          "  - collective: {op: all_gather, size: 4 KiB, in: sbuf1, out: hbm2}\n");
+    EXPECT_THAT(mistakes(), ElementsAre());
+    ASSERT_EQ(all.size(), 1u);
+    EXPECT_EQ(all[0].steps[0].text, "all-gather-v of 24 elements over all chips");
+    EXPECT_EQ(all[0].steps[1].text, "all-gather of 4096 bytes, sbuf1 to hbm2, over all chips");
+}
+
+TEST_F(ScenarioFile, NamesThePlaceOfMistakesInCollectives) {
+    read(head() +
+         "steps:\n"
+         "  - collective: {op: all_gather_v}\n"                             // 4: no counts
+         "  - collective: {op: all_gather_v, counts: 7}\n"                  // 5: no list
+         "  - collective: {op: all_to_all_v, counts: [1, -2, x]}\n"         // 6: no numbers
+         "  - collective: {op: all_gather, size: 1 KiB, counts: [1, 2]}\n"  // 7: equal blocks
+         "  - collective: {op: all_gather_v, size: 1 KiB, counts: [1]}\n"   // 8: said twice
+         "  - collective: {op: barrier, counts: [1]}\n"                     // 9: none
+         "  - collective: {op: all_reduce_v, size: 1 KiB}\n"                // 10: no such form
+         "  - collective: {op: permute, size: 1 KiB, in: sbuf}\n"           // 11: no place
+         "  - collective: {op: permute, size: 1 KiB, out: host}\n"          // 12: not of a chip
+         "  - collective: {op: permute, size: 1 KiB, in: sbuf0@4 KiB}\n");  // 13: an offset
+    EXPECT_THAT(mistakes(),
+                ElementsAre("4:17:E9", "5:44:E8", "6:48:E24", "6:52:E24", "7:47:E13", "8:36:E13",
+                            "9:31:E13", "10:22:E26", "11:48:E26", "12:49:E26", "13:48:E26"));
+    EXPECT_EQ(problems.list()[4].message, "all-gather has equal blocks: its 'size' says them");
+}
+
 TEST_F(ScenarioFile, RestoresOnlyWhatItTookBefore) {
     read(head() +
          "steps:\n"

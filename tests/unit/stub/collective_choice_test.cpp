@@ -105,8 +105,9 @@ TEST_F(CollectiveTable, IsReadRowByRow) {
         "algorithms:\n"
         "  - {op: all_reduce, topology: torus, ranks_up_to: 16, size_up_to: 64 KiB, algorithm: "
         "doubling}\n"
-        "  - {op: reduce_scatter, algorithm: halving}\n");
-    ASSERT_EQ(rules.size(), 2u);
+        "  - {op: reduce_scatter, algorithm: halving}\n"
+        "  - {op: all_gather_v, algorithm: ring}\n");
+    ASSERT_EQ(rules.size(), 3u);
     EXPECT_EQ(rules[0].op, TRN_COLL_ALL_REDUCE);
     EXPECT_EQ(rules[0].topologies, 1u << TRN_TOPOLOGY_TORUS);
     EXPECT_EQ(rules[0].most_ranks, 16u);
@@ -114,6 +115,11 @@ TEST_F(CollectiveTable, IsReadRowByRow) {
     EXPECT_EQ(rules[0].algorithm, TRN_COLL_DOUBLING);
     EXPECT_EQ(rules[1].topologies, 0u);
     EXPECT_EQ(rules[1].most_bytes, 0u);
+    auto counted = asked(TRN_COLL_ALL_GATHER_V, 4, KiB);
+    EXPECT_EQ(trn_coll_choose(&counted), TRN_COLL_MESH);
+    counted.rules = rules.data();
+    counted.rule_count = 3;
+    EXPECT_EQ(trn_coll_choose(&counted), TRN_COLL_RING);
 }
 
 TEST_F(CollectiveTable, MistakesAreToldWithTheirPlaceAllAtOnce) {
@@ -123,8 +129,9 @@ TEST_F(CollectiveTable, MistakesAreToldWithTheirPlaceAllAtOnce) {
         "  - {op: all_to_all, algorithm: ring}\n"
         "  - {op: all_gather, size: 1 KiB, algorithm: ring}\n"
         "  - {op: all_gather, size_up_to: 64, algorithm: ring}\n"
-        "  - {algorithm: ring}\n");
-    ASSERT_EQ(found.size(), 5u);
+        "  - {algorithm: ring}\n"
+        "  - {op: reduce_scatter_v, algorithm: mesh}\n");
+    ASSERT_EQ(found.size(), 6u);
     EXPECT_EQ(found[0].line, 2);
     EXPECT_EQ(found[0].column, 33);
     EXPECT_NE(found[0].suggestion.find("doubling"), std::string::npos);
@@ -133,6 +140,8 @@ TEST_F(CollectiveTable, MistakesAreToldWithTheirPlaceAllAtOnce) {
     EXPECT_EQ(found[2].code, mistake::unknown_key);
     EXPECT_EQ(found[3].code, mistake::unit_missing);
     EXPECT_EQ(found[4].code, mistake::missing_key);
+    EXPECT_EQ(found[5].line, 7);
+    EXPECT_EQ(found[5].message, "reduce-scatter-v has no algorithm mesh");
 }
 
 }  // namespace

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sw-stubs/host/collective_buffers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "platform/config/units.h"
+
+namespace trn {
+
+namespace {
+
+using kind = location::kind;
+
+constexpr std::uint64_t buffers_at =
+    collective_memories::workspace_at + TRN_CC_SLOTS * collective_memories::workspace_bytes;
+constexpr std::uint64_t buffers_bytes = std::uint64_t{1} << 30;  // of a slot, in HBM
+constexpr std::array names{"send", "receive", "scratch"};
+
+bool same_memory(const location& a, const location& b) {
+    return a.what == b.what && a.number == b.number;
+}
+
+std::uint64_t rounded_up(std::uint64_t offset) {
+    constexpr auto unit = collective_memories::guard_bytes;
+    return (offset + unit - 1) / unit * unit;
+}
+
+}  // namespace
+
+std::string collective_place_fault(const location& place) {
+    if (place.what != kind::hbm && place.what != kind::sbuf)
+        return fmt::format("{}: buffers of a collective are in hbmN or sbufN", place.text());
+    if (place.offset != 0)
+        return fmt::format("{}: {} without an offset, which the collective chooses", place.text(),
+                           place.name());
+    return "";
+}
+
+collective_memories::collective_memories(const device& on) : about_(on.info()) {
+    for (std::uint32_t n = 0; n < about_.stacks; ++n) stacks_.push_back(trn_hbm_address(on, n, 0));
+    for (std::uint32_t n = 0; n < about_.cores; ++n)
+        state_buffers_.push_back(trn_sbuf_address(on, n, 0));
+}
+
+std::uint64_t collective_memories::size_of(const location& memory) const {
+    return memory.what == kind::sbuf ? about_.state_buffer_size : about_.stack_size;
+}
+
+collective_memories::share collective_memories::share_of(const location& memory,
+                                                         std::uint32_t slot) const {
+    if (memory.what != kind::sbuf) return {buffers_at + slot * buffers_bytes, buffers_bytes};
+    const auto each = size_of(memory) / TRN_CC_SLOTS;
+    return {slot * each, each};
+}
+
+collective_memories::buffers collective_memories::place(const trn_coll_config& config,
+                                                        const collective_places& where) const {
+    trn_coll_sizes sizes{};
+    trn_coll_get_sizes(&config, &sizes);
+    const std::array places{where.send, where.receive, where.scratch};
+    const std::array needed{sizes.send, sizes.receive, sizes.scratch};
+    buffers all{};
+    for (std::size_t n = 0; n < all.size(); ++n) {
+        const auto& memory = places[n];
+        const auto fault = collective_place_fault(memory);
+        if (!fault.empty()) throw device_error(TRN_INVALID_ARGUMENT, fault);
+        const auto& begins = memory.what == kind::sbuf ? state_buffers_ : stacks_;
+        if (memory.number >= begins.size())
+            throw device_error(TRN_INVALID_ARGUMENT,
+                               fmt::format("there is no {}: {} has {}", memory.name(), about_.name,
+                                           begins.size()));
+        auto at = share_of(memory, config.slot).begin;
+        for (std::size_t before = 0; before < n; ++before)
+            if (same_memory(places[before], memory))
+                at = rounded_up(all[before].at.offset + all[before].bytes + guard_bytes);
+        at += guard_bytes;
+        all[n].at = memory;
+        all[n].at.offset = at;
+        all[n].address = begins[memory.number] + at;
+        all[n].bytes = needed[n];
+        if (at + needed[n] + guard_bytes > size_of(memory))
+            throw device_error(
+                TRN_INVALID_ARGUMENT,
+                fmt::format("the {} buffer of rank {} does not fit into {} of {}: {} bytes from "
+                            "{:#x} on, and {} to guard it",
+                            names[n], config.rank, memory.name(), to_string(bytes{size_of(memory)}),
+                            needed[n], at, guard_bytes));
+    }
+    return all;
+}
+
+bool collective_memories::in_share(const buffers& all, std::uint32_t slot) const {
+    return std::ranges::all_of(all, [&](const collective_buffer& each) {
+        const auto own = share_of(each.at, slot);
+        return each.at.offset + each.bytes + guard_bytes <= own.begin + own.bytes;
+    });
+}
+
+void read_bytes(device& on, const location& from, std::span<std::uint8_t> bytes) {
+    on.check(
+        from.what == kind::sbuf
+            ? trn_read(on, from.number, bytes.data(), from.address(on, bytes.size()), bytes.size())
+            : trn_window_read(on, from.number, from.offset, bytes.data(), bytes.size()));
+}
+
+void write_bytes(device& on, const location& to, std::span<const std::uint8_t> bytes) {
+    on.check(
+        to.what == kind::sbuf
+            ? trn_write(on, to.number, to.address(on, bytes.size()), bytes.data(), bytes.size())
+            : trn_window_write(on, to.number, to.offset, bytes.data(), bytes.size()));
+}
+
+}  // namespace trn
