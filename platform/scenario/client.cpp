@@ -2,34 +2,27 @@
 #include "platform/scenario/client.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
-#include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "platform/scenario/child.h"
-#include "platform/snapshots/bound_fork.h"
 
 namespace trn::scenario {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-/// As a shell's status.
-constexpr int cannot_start = 127;
 
 fs::path make_private_folder() {
     auto name = (fs::temp_directory_path() / "trnvp-client-XXXXXX").string();
@@ -46,26 +39,38 @@ std::vector<std::string> with_folder(std::vector<std::string> words, const std::
     return words;
 }
 
-/// In the copy that becomes the program.
-[[noreturn]] void execute_program(std::vector<std::string> words, const std::string& folder,
-                                  int output) {
-    const int nothing = open("/dev/null", O_RDONLY);
-    dup2(nothing, STDIN_FILENO);
-    dup2(output, STDOUT_FILENO);
-    dup2(output, STDERR_FILENO);
-    close_range(3, ~0u, 0);
+/// For programs that this process starts, which is this scenario's alone.
+void set_environment(const std::string& folder) {
     std::error_code ignored;
     const auto beside = fs::read_symlink("/proc/self/exe", ignored).parent_path().string();
     const char* path = std::getenv("PATH");
     setenv("PATH", (beside + ":" + (path == nullptr ? "/usr/bin:/bin" : path)).c_str(), 1);
     setenv("TRNVP_SOCKETS", folder.c_str(), 1);
+}
+
+/// A program in this group of processes, looked for as execvp() does; no copy of this process,
+/// which may be large, is made for it.
+pid_t start_program(std::vector<std::string> words, pid_t group, int output) {
     std::vector<char*> all;
     for (auto& word : words) all.push_back(word.data());
     all.push_back(nullptr);
-    execvp(all.front(), all.data());
-    fmt::print(stderr, "cannot start {}: {}\n", words.front(), std::strerror(errno));
-    std::fflush(stderr);
-    _exit(cannot_start);
+    posix_spawn_file_actions_t files;
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
+    posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+    posix_spawnattr_t how;
+    posix_spawnattr_init(&how);
+    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setpgroup(&how, group);
+    pid_t pid = -1;
+    const int error = posix_spawnp(&pid, all.front(), &files, &how, all.data(), environ);
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&how);
+    if (error != 0)
+        throw std::system_error(error, std::generic_category(), "cannot start " + words.front());
+    return pid;
 }
 
 }  // namespace
@@ -81,24 +86,14 @@ client::client(platform& on, visit& what)
       limit_(on.loop().io()) {
     if (output_ < 0) throw_errno("output of a client");
     doors_.open_folder(folder_);
-    start();
+    set_environment(folder_);
+    pid_ = start_program(with_folder(what_.command, folder_), keeper_->group(), output_);
     watch();
 }
 
 client::~client() {
     doors_.drop_clients();
     close(output_);
-}
-
-void client::start() {
-    auto words = with_folder(what_.command, folder_.string());
-    pid_ = fork_bound();
-    if (pid_ < 0) throw_errno("fork");
-    if (pid_ == 0) {
-        setpgid(0, keeper_->group());
-        execute_program(std::move(words), folder_.string(), output_);
-    }
-    setpgid(pid_, keeper_->group());  // there too: whoever comes first
 }
 
 void client::watch() {

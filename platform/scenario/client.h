@@ -30,7 +30,7 @@ struct visit {
 /// program. Nothing is left of either afterwards, nor when this process dies.
 class client {
 public:
-    /// \throws listen_error, std::system_error
+    /// \throws listen_error, std::system_error: it cannot be started
     client(platform& on, visit& what);
     ~client();
     client(const client&) = delete;
@@ -42,7 +42,6 @@ public:
     void finish();
 
 private:
-    void start();
     void watch();
 
     platform& on_;

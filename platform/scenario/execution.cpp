@@ -205,7 +205,12 @@ std::string session::run(const std::function<void(world&)>& part, std::uint64_t 
     const sc_core::sc_time limit(static_cast<double>(limit_ns), sc_core::SC_NS);
     auto how = drive(limit);
     while (visit_ != nullptr && how.what == stop_reason::kind::paused) {
-        how = serve(limit);
+        try {
+            how = serve(limit);
+        } catch (
+            const std::exception& wrong) {  // there is no such program, or no place for sockets
+            return wrong.what();
+        }
         visit_ = nullptr;
         if (how.what != stop_reason::kind::condition) break;
         visited_.notify(sc_core::SC_ZERO_TIME);

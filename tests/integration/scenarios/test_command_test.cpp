@@ -284,7 +284,8 @@ TEST_F(TestCommand, WhatAClientComesToIsTheSteps) {
     EXPECT_THAT(client("[sh, -c, 'kill -9 $$'], status: 0"),
                 HasSubstr("it ended with status 137 instead of 0, and printed nothing"));
     EXPECT_THAT(client("[no-such-program]"),
-                HasSubstr("cannot start no-such-program: No such file or directory"));
+                HasSubstr("s.yaml:5:5: client no-such-program: cannot start no-such-program: "
+                          "No such file or directory"));
     EXPECT_THAT(client("['true'], matches: 'w(o)rds'"),
                 HasSubstr("'w(o)rds' is not what it printed"));
     EXPECT_THAT(client(client_of("p.quit()")), HasSubstr("quit: trnvp_control.py said quit"));
