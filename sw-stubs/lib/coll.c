@@ -232,9 +232,6 @@ static trn_status check_domains(trn_device* device, const trn_coll_config* c) {
         return fail(device, TRN_INVALID_ARGUMENT,
                     "%u ranks in %u domains: at most %u, of as many ranks each, with cards",
                     c->ranks, c->domains, COLL_MAX_DOMAINS);
-    if (coll_domains_fault(c))
-        return fail(device, TRN_INVALID_ARGUMENT, "%s: %s", trn_coll_op_text(c->op),
-                    coll_domains_fault(c));
     return TRN_OK;
 }
 
@@ -321,9 +318,10 @@ static trn_status check_algorithm(trn_device* device, const trn_coll_config* c) 
         return fail(device, TRN_INVALID_ARGUMENT,
                     "%s needs pairs of ranks in one domain: %u ranks in %u",
                     trn_coll_algorithm_text(chosen), c->ranks, c->domains > 1 ? c->domains : 1);
-    if (is_cube(c) && c->channels > 1)
-        return fail(device, TRN_INVALID_ARGUMENT, "%s uses one channel, not %u",
-                    trn_coll_algorithm_text(chosen), c->channels);
+    if (coll_has_one_channel(c, chosen) && c->channels > 1)
+        return fail(device, TRN_INVALID_ARGUMENT,
+                    "%s by %s: from domain to domain it uses one channel, not %u",
+                    trn_coll_op_text(c->op), trn_coll_algorithm_text(chosen), c->channels);
     return TRN_OK;
 }
 
@@ -361,7 +359,7 @@ static void choose_lanes(trn_coll* coll) {
     if (worth < 1) worth = 1;
     if (worth > 2 * CHANNEL_LANES) worth = 2 * CHANNEL_LANES;
     coll->slices = 1;
-    const bool one = cube || (c->domains > 1 && coll_is_all_to_all(c->op));
+    const bool one = cube || coll_has_one_channel(c, trn_coll_choose(c));
     coll->channels = c->channels ? c->channels : worth > CHANNEL_LANES && !one ? 2 : 1;
     if (c->op == TRN_COLL_BARRIER) {
         coll->channels = 1;

@@ -112,8 +112,11 @@ typedef void (*coll_algorithm)(coll_builder* b);
 /* NULL: the operation has no such algorithm. */
 coll_algorithm coll_algorithm_of(trn_coll_op op, trn_coll_algorithm algorithm);
 /* Whether it is one of coll_cube.c: they send everything, or half of it, in a step, and so their
- * lanes share all of it, in one channel. */
+ * lanes share all of it. */
 bool coll_is_cube(trn_coll_op op, trn_coll_algorithm algorithm);
+/* Whether it cannot be divided among channels: what goes from domain to domain in one piece would
+ * be several then. */
+bool coll_has_one_channel(const trn_coll_config* config, trn_coll_algorithm algorithm);
 
 void coll_ring_all_gather(coll_builder* b);
 void coll_ring_reduce_scatter(coll_builder* b);
@@ -139,10 +142,6 @@ uint64_t coll_cube_scratch(const trn_coll_config* config, trn_coll_algorithm alg
 
 /* Bytes of scratch buffer; `inside`: what the algorithm needs within a domain of so many bytes. */
 uint64_t coll_domains_scratch(const trn_coll_config* config);
-/* NULL, or why these domains cannot make the operation. */
-const char* coll_domains_fault(const trn_coll_config* config);
-/* Of blocks of one size or of several. */
-bool coll_is_all_to_all(trn_coll_op op);
 /* Whether links lead to a rank of the whole. */
 bool coll_is_beside(const coll_builder* b, uint32_t rank);
 /* The steps of a collective across domains. */

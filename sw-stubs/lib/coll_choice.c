@@ -82,7 +82,8 @@ static bool holds(const trn_coll_rule* rule, const trn_coll_config* c) {
            (rule->topologies == 0 || rule->topologies >> (uint32_t)c->topology & 1) &&
            (rule->most_ranks == 0 || c->ranks <= rule->most_ranks) &&
            (rule->most_bytes == 0 || c->bytes <= rule->most_bytes) &&
-           !(c->channels > 1 && coll_is_cube(c->op, rule->algorithm));
+           !(c->channels > 1 && rule->algorithm != TRN_COLL_MESH &&
+             coll_has_one_channel(c, rule->algorithm)); /* an all-to-all has nothing but a mesh */
 }
 
 trn_coll_algorithm trn_coll_choose(const trn_coll_config* config) {

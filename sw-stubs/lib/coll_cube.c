@@ -41,9 +41,25 @@ static coll_share blocks_of(const coll_builder* b, const cube* q, uint32_t corne
     return (coll_share){begin, rank_of(q, first + group) * block - begin};
 }
 
+/* What a channel got in one step it sends on in the next ones, and channels do not wait for each
+ * other: where there are several, each has its share of every block. One channel has what takes
+ * fewest descriptors, a share of all blocks together, and so have those that double sums, which are
+ * about the same bytes in every step. */
+static uint32_t pieces_of(const coll_builder* b, coll_share all) {
+    const trn_coll_config* c = &b->coll->config;
+    const bool sums = c->op == TRN_COLL_ALL_REDUCE && c->algorithm == TRN_COLL_DOUBLING;
+    return b->coll->channels == 1 || sums ? 1 : (uint32_t)(all.bytes / coll_block_of(c));
+}
+
+static coll_share piece_of(const coll_builder* b, coll_share all, uint32_t lane, uint32_t number) {
+    const uint64_t each = all.bytes / pieces_of(b, all);
+    const coll_share part = coll_whole_share_of(b, each, lane);
+    return (coll_share){all.offset + number * each + part.offset, part.bytes};
+}
+
+/* Where there is one piece. */
 static coll_share lane_part(const coll_builder* b, coll_share all, uint32_t lane) {
-    const coll_share part = coll_part_of(all.bytes, b->coll->lanes, lane);
-    return (coll_share){all.offset + part.offset, part.bytes};
+    return piece_of(b, all, lane, 0);
 }
 
 static const trn_coll_member* own_member(const coll_builder* b) {
@@ -121,9 +137,11 @@ static void give_input_to_twin(coll_builder* b, const cube* q) {
     const coll_share all = {0, b->coll->config.bytes};
     greet_twin(b, q);
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
-        const coll_share part = lane_part(b, all, lane);
-        coll_copy(&b->program, lane, scratch_at(b, q->twin, part.offset),
-                  own_member(b)->send + part.offset, part.bytes);
+        for (uint32_t n = 0; n < pieces_of(b, all); ++n) {
+            const coll_share part = piece_of(b, all, lane, n);
+            coll_copy(&b->program, lane, scratch_at(b, q->twin, part.offset),
+                      own_member(b)->send + part.offset, part.bytes);
+        }
         lane_goes(b, lane, 0, q->twin);
     }
 }
@@ -131,9 +149,11 @@ static void give_input_to_twin(coll_builder* b, const cube* q) {
 static void give_result_to_twin(coll_builder* b, const cube* q, uint32_t step) {
     const coll_share all = {0, b->coll->config.bytes};
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
-        const coll_share part = lane_part(b, all, lane);
-        coll_copy(&b->program, lane, receive_at(b, q->twin, part.offset),
-                  own_member(b)->receive + part.offset, part.bytes);
+        for (uint32_t n = 0; n < pieces_of(b, all); ++n) {
+            const coll_share part = piece_of(b, all, lane, n);
+            coll_copy(&b->program, lane, receive_at(b, q->twin, part.offset),
+                      own_member(b)->receive + part.offset, part.bytes);
+        }
         lane_goes(b, lane, step, q->twin);
     }
     lanes_have_gone(b);
@@ -191,7 +211,7 @@ void coll_doubling_all_reduce(coll_builder* b) {
     }
     if (across) {
         coll_everything_sent(b);
-        coll_exchange(b, all);
+        coll_exchange(b, coll_channel_share_of(b, c->bytes));
     }
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
         const coll_share part = lane_part(b, all, lane);
@@ -230,9 +250,11 @@ static void halve(coll_builder* b, const cube* q) {
         const uint64_t slot = halving_slot(&b->coll->config, q, n);
         coll_wait_for(b, COLL_ROUND + n, 1, partner);
         for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
-            const coll_share part = lane_part(b, theirs, lane);
-            partial_sum(b, q, lane, n, part,
-                        scratch_at(b, partner, slot + part.offset - theirs.offset), 0);
+            for (uint32_t i = 0; i < pieces_of(b, theirs); ++i) {
+                const coll_share part = piece_of(b, theirs, lane, i);
+                partial_sum(b, q, lane, n, part,
+                            scratch_at(b, partner, slot + part.offset - theirs.offset), 0);
+            }
             lane_goes(b, lane, 1 + n, partner);
         }
         greet(b, q, n + 1, half / 2);
@@ -251,7 +273,7 @@ void coll_halving_reduce_scatter(coll_builder* b) {
     }
     halve(b, &q);
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
-        const coll_share part = coll_part_of(block, b->coll->lanes, lane);
+        const coll_share part = coll_whole_share_of(b, block, lane);
         const uint64_t mine = c->rank * block + part.offset;
         partial_sum(b, &q, lane, q.dimensions, (coll_share){mine, part.bytes},
                     own_member(b)->receive + part.offset, 0);
@@ -272,9 +294,11 @@ static void double_blocks(coll_builder* b, const cube* q, uint32_t first_step, b
         const coll_share blocks = blocks_of(b, q, q->own, 1u << n);
         if (greets) coll_wait_for(b, COLL_ROUND + n, 1, partner);
         for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
-            const coll_share part = lane_part(b, blocks, lane);
-            coll_copy(&b->program, lane, receive_at(b, partner, part.offset),
-                      own_member(b)->receive + part.offset, part.bytes);
+            for (uint32_t i = 0; i < pieces_of(b, blocks); ++i) {
+                const coll_share part = piece_of(b, blocks, lane, i);
+                coll_copy(&b->program, lane, receive_at(b, partner, part.offset),
+                          own_member(b)->receive + part.offset, part.bytes);
+            }
             lane_goes(b, lane, first_step + n, partner);
         }
         if (greets) greet(b, q, n + 1, 2u << n);
@@ -304,14 +328,16 @@ void coll_halving_all_reduce(coll_builder* b) {
         coll_exchange(b, (coll_share){0, mine.bytes});
     }
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
-        const coll_share part = lane_part(b, mine, lane);
-        const uint64_t to = own_member(b)->receive + part.offset;
-        const uint64_t also_to = receive_at(b, neighbour, part.offset);
-        if (coll_exchanges(b))
-            coll_add_slots(b, lane, (coll_share){part.offset - mine.offset, part.bytes}, to,
-                           also_to);
-        else
-            partial_sum(b, &q, lane, q.dimensions, part, to, also_to);
+        for (uint32_t n = 0; n < pieces_of(b, mine); ++n) {
+            const coll_share part = piece_of(b, mine, lane, n);
+            const uint64_t to = own_member(b)->receive + part.offset;
+            const uint64_t also_to = receive_at(b, neighbour, part.offset);
+            if (coll_exchanges(b))
+                coll_add_slots(b, lane, (coll_share){part.offset - mine.offset, part.bytes}, to,
+                               also_to);
+            else
+                partial_sum(b, &q, lane, q.dimensions, part, to, also_to);
+        }
         lane_goes(b, lane, first, neighbour);
     }
     step_ends(b, first, neighbour);
@@ -323,7 +349,7 @@ void coll_halving_all_reduce(coll_builder* b) {
 static void spread_own_block(coll_builder* b, uint32_t lane, uint32_t to) {
     const trn_coll_config* c = &b->coll->config;
     const uint64_t block = coll_block_of(c);
-    const coll_share part = coll_part_of(block, b->coll->lanes, lane);
+    const coll_share part = coll_whole_share_of(b, block, lane);
     const uint64_t offset = c->rank * block + part.offset;
     const uint64_t from = own_member(b)->send + part.offset;
     const uint64_t here = own_member(b)->receive + offset, there = receive_at(b, to, offset);

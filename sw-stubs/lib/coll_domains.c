@@ -32,8 +32,8 @@ bool coll_is_beside(const coll_builder* b, uint32_t rank) {
     return !coll_exchanges(b) || rank / ranks_of_domain(c) == own_domain(c);
 }
 
-bool coll_is_all_to_all(trn_coll_op op) {
-    return op == TRN_COLL_ALL_TO_ALL || op == TRN_COLL_ALL_TO_ALL_V;
+static bool is_all_to_all(const trn_coll_config* c) {
+    return c->op == TRN_COLL_ALL_TO_ALL || c->op == TRN_COLL_ALL_TO_ALL_V;
 }
 static bool scatters(const trn_coll_config* c) {
     return c->op == TRN_COLL_REDUCE_SCATTER || c->op == TRN_COLL_REDUCE_SCATTER_V;
@@ -57,10 +57,9 @@ static uint64_t received_from(const trn_coll_config* c, uint32_t rank, uint32_t 
     return coll_received(c, domain * ranks_of_domain(c), rank).offset;
 }
 
-const char* coll_domains_fault(const trn_coll_config* c) {
-    if (coll_is_all_to_all(c->op) && c->channels > 1)
-        return "from domain to domain it uses one channel";
-    return NULL;
+bool coll_has_one_channel(const trn_coll_config* c, trn_coll_algorithm algorithm) {
+    return c->domains > 1 &&
+           (is_all_to_all(c) || (c->op == TRN_COLL_ALL_REDUCE && algorithm == TRN_COLL_HALVING));
 }
 
 /* ---- the scratch buffer: what the algorithm needs within the domain, then a slot for what comes
@@ -94,7 +93,7 @@ static uint64_t slot_bytes(const trn_coll_config* c) {
 }
 
 static uint64_t scratch_within(const trn_coll_config* c) {
-    if (coll_is_all_to_all(c->op)) return 0;
+    if (is_all_to_all(c)) return 0;
     trn_coll_config part = *c;
     part.algorithm = trn_coll_choose(c);
     part.ranks = ranks_of_domain(c);

@@ -83,10 +83,14 @@ TEST_F(CollectivesOverDomains, AreRightWithSeveralLanesAndChannelsAndEveryType) 
                                     .check = true}));
     expect_all_right(group, {.bytes = 6 * MiB, .root = 4, .iterations = 2});
     expect_all_right(group, {.bytes = 100'000, .lanes = 5});
-    for (const auto op : {TRN_COLL_ALL_REDUCE, TRN_COLL_ALL_GATHER, TRN_COLL_REDUCE_SCATTER,
-                          TRN_COLL_PERMUTE, TRN_COLL_BROADCAST})
-        expect_right(group.run({.op = op,
-                                .algorithm = TRN_COLL_RING,
+    for (const auto& each :
+         {way{TRN_COLL_ALL_REDUCE, TRN_COLL_RING}, way{TRN_COLL_ALL_GATHER, TRN_COLL_RING},
+          way{TRN_COLL_REDUCE_SCATTER, TRN_COLL_RING}, way{TRN_COLL_PERMUTE, TRN_COLL_RING},
+          way{TRN_COLL_BROADCAST, TRN_COLL_RING}, way{TRN_COLL_ALL_REDUCE, TRN_COLL_DOUBLING},
+          way{TRN_COLL_ALL_GATHER, TRN_COLL_DOUBLING},
+          way{TRN_COLL_REDUCE_SCATTER, TRN_COLL_HALVING}})
+        expect_right(group.run({.op = each.op,
+                                .algorithm = each.algorithm,
                                 .bytes = 300'000,
                                 .channels = 3,
                                 .check = true}));
@@ -264,8 +268,14 @@ TEST_F(CollectivesOverDomains, WhatCannotBeIsRefusedWithASentence) {
     EXPECT_NE(sentence(group, {.op = TRN_COLL_ALL_TO_ALL, .bytes = KiB, .channels = 2})
                   .find("uses one channel"),
               std::string::npos);
+    EXPECT_NE(
+        sentence(
+            group,
+            {.op = TRN_COLL_ALL_REDUCE, .algorithm = TRN_COLL_HALVING, .bytes = KiB, .channels = 2})
+            .find("all-reduce by halving: from domain to domain it uses one channel, not 2"),
+        std::string::npos);
     EXPECT_NE(sentence(group, {.op = TRN_COLL_ALL_TO_ALL_V, .counts = {1, 2, 3, 4}, .channels = 2})
-                  .find("all-to-all-v: from domain to domain it uses one channel"),
+                  .find("all-to-all-v by mesh: from domain to domain it uses one channel"),
               std::string::npos);
     EXPECT_NE(sentence(group, {.op = TRN_COLL_ALL_GATHER_V, .counts = {1, 2, 3}})
                   .find("takes 4 counts, not 3"),

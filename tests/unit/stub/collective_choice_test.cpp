@@ -56,9 +56,13 @@ TEST(CollectiveChoice, BehindSwitchesHalvingIsWorthMoreThanOnATorus) {
 }
 
 TEST(CollectiveChoice, OnlyOneChannelIsNoReasonToRefuseSeveral) {
-    auto config = asked(TRN_COLL_ALL_REDUCE, 16, KiB);
+    auto config = asked(TRN_COLL_ALL_REDUCE, 16, 4 * MiB);
     config.channels = 2;
-    EXPECT_EQ(trn_coll_choose(&config), TRN_COLL_RING);
+    EXPECT_EQ(trn_coll_choose(&config), TRN_COLL_HALVING);
+    config.domains = 2;
+    EXPECT_EQ(trn_coll_choose(&config), TRN_COLL_RING) << "halving exchanges in one channel";
+    config.channels = 1;
+    EXPECT_EQ(trn_coll_choose(&config), TRN_COLL_HALVING);
 }
 
 TEST(CollectiveChoice, TheFirstRowThatHoldsCountsAndOwnRowsComeFirst) {
