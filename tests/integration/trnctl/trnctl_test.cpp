@@ -57,6 +57,23 @@ TEST(TrnctlCommandLine, MistakesEndWithStatusTwoAndASuggestion) {
     expect("--board trn3-sled coll --op all-reduce --table no-such-file", "no-such-file");
 }
 
+TEST(TrnctlCommandLine, CollectivesHaveTheirBuffersInTheMemoriesThatAreNamed) {
+    const auto coll = [](const std::string& arguments) {
+        return run(trnctl + " --board trn3-sled --timing functional --json coll --op all-gather " +
+                   arguments + " --check");
+    };
+    const auto how = coll("--bytes 64KiB --in sbuf0 --out sbuf3 --scratch hbm1");
+    ASSERT_EQ(how.status, 0) << how.output;
+    const auto result = lines_of(how.output).back();
+    EXPECT_EQ(result["in"], "sbuf0");
+    EXPECT_EQ(result["out"], "sbuf3");
+    EXPECT_EQ(result["scratch"], "hbm1");
+    EXPECT_EQ(result["wrong"], 0);
+    const auto refused = coll("--bytes 32MiB --out sbuf3");
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_THAT(refused.output, HasSubstr("does not fit into sbuf3 of 32 MiB"));
+}
+
 TEST(TrnctlCommandLine, APlatformThatIsNotThereIsAFailureNotAMistake) {
     const auto how = run(trnctl + " --connect /no/such/folder info");
     EXPECT_EQ(how.status, 1);
