@@ -1,0 +1,27 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Two builds of trnvp, optimised and sanitized, trace the same of every scenario: same_digests.py TRNVP OTHER."""
+import json
+import pathlib
+import subprocess
+import sys
+
+SKIPPED = 77
+TAGS = ("boot", "dma", "driver", "fault", "mailbox", "misuse", "neighbour", "registers", "reset", "sync")
+
+
+def digests(trnvp):
+    command = [trnvp, "test", "scenarios", "--digest", "--json"]
+    for tag in TAGS:
+        command += ["--tag", tag]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+    return {one["name"]: one["trace_digest"] for one in json.loads(done.stdout)}
+
+
+if not pathlib.Path(sys.argv[2]).exists():
+    print(f"{sys.argv[2]} is not built")
+    sys.exit(SKIPPED)
+here, other = map(digests, sys.argv[1:])
+different = [f"{name}: {here[name]} and {other.get(name)}" for name in here if here[name] != other.get(name)]
+print("\n".join(different), f"{len(here)} scenarios, {len(different)} differ", sep="\n")
+sys.exit(len(here) < 80 or len(different) > 0)
