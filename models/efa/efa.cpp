@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "models/efa/efa_regs.h"
@@ -26,6 +27,18 @@ T take(const std::uint8_t* bytes) {
     T value;
     std::memcpy(&value, bytes, sizeof value);
     return value;
+}
+
+std::string_view text(efa::opcode what) {
+    switch (what) {
+    case efa::opcode::write:
+        return "write";
+    case efa::opcode::read:
+        return "read";
+    case efa::opcode::notify:
+        return "notify";
+    }
+    return "unknown";
 }
 
 /// Whether number a comes behind number b; they wrap.
@@ -102,8 +115,10 @@ void efa::update_irq() {
 }
 
 void efa::forget() {
-    for (auto& each : pairs_) each.reset();
-    unacknowledged_ = 0;
+    for (auto& each : pairs_) {
+        if (each != nullptr) drop_works(*each);
+        each.reset();
+    }
     outgoing_.reset();
     deadlines_.clear();
     again_.clear();
@@ -135,7 +150,11 @@ void efa::start_pair(unsigned index, std::uint64_t written) {
 }
 
 void efa::drop_works(pair& of) {
-    for (const auto& each : of.works) unacknowledged_ -= each.flying;
+    for (auto& each : of.works) {
+        unacknowledged_ -= each.flying;
+        const trace::on_behalf_of it(each.slice.of);
+        if (trace::on()) trace::end(each.slice, name(), "dropped");
+    }
     of.works.clear();
 }
 
@@ -149,9 +168,15 @@ void efa::fail_pair(unsigned index) {
 void efa::doorbell(unsigned index, std::uint64_t written) {
     if (pairs_[index] == nullptr || !pairs_[index]->running) return;
     pair& queue = *pairs_[index];
+    const auto added = static_cast<std::uint16_t>(written - queue.tail);
     queue.tail = static_cast<std::uint16_t>(written);
     if (static_cast<std::uint16_t>(queue.tail - queue.head) > regs_.get(reg::qp_entries, index))
         return fail_pair(index);
+    if (trace::on() && added != 0) {
+        queue.posted.emplace_back(trace::current_or_new_operation(), added);
+        const trace::on_behalf_of it(queue.posted.back().first);
+        trace::event(name(), "doorbell", {{"queue", index}, {"count", added}});
+    }
     work_.notify(sc_core::SC_ZERO_TIME);
 }
 
@@ -217,6 +242,7 @@ void efa::fail(work& of, status why) {
 efa::progress efa::fill() {
     if (!outgoing_) return progress::idle;
     frame& what = *outgoing_->what;
+    const trace::on_behalf_of it(what.of);
     while (outgoing_->filled < what.data.size()) {
         const auto count =
             std::min(piece, static_cast<std::uint32_t>(what.data.size()) - outgoing_->filled);
@@ -286,7 +312,8 @@ efa::progress efa::complete() {
 /// Completions come in the order of the requests, whatever the order of their packets.
 efa::progress efa::complete_one(unsigned index) {
     pair& queue = *pairs_[index];
-    const work& oldest = queue.works.front();
+    work& oldest = queue.works.front();
+    const trace::on_behalf_of it(oldest.slice.of);
     const auto entries = static_cast<std::uint32_t>(regs_.get(reg::qp_entries, index));
     std::array<std::uint8_t, completion_size> entry{};
     std::memcpy(&entry[0], &oldest.id, 4);
@@ -303,7 +330,11 @@ efa::progress efa::complete_one(unsigned index) {
     ++counters_.completions;
     counters_.failures += oldest.result != status::ok;
     const auto told = wide(reg::qp_notify_lo, reg::qp_notify_hi, index);
-    if (told != 0 && oldest.result == status::ok) announce({told, 1}, sc_core::sc_time_stamp());
+    if (told != 0 && oldest.result == status::ok)
+        announce({told, 1, oldest.slice.of}, sc_core::sc_time_stamp());
+    if (trace::on())
+        trace::end(oldest.slice, name(), "completed",
+                   {{"queue", index}, {"status", static_cast<unsigned>(oldest.result)}});
     queue.works.pop_front();
     ++queue.head;
     regs_.set(reg::qp_head, queue.head, index);
@@ -326,11 +357,13 @@ efa::progress efa::fetch_one(unsigned index) {
     const auto entries = static_cast<std::uint32_t>(regs_.get(reg::qp_entries, index));
     const auto ring = wide(reg::qp_sq_base_lo, reg::qp_sq_base_hi, index);
     std::array<std::uint8_t, request_size> entry{};
+    const trace::on_behalf_of it(queue.posted.empty() ? 0 : queue.posted.front().first);
     const auto how =
         access_ring(tlm::TLM_READ_COMMAND, index,
                     ring + std::uint64_t{queue.fetched % entries} * request_size, entry);
     if (how != progress::moved) return how;
     ++queue.fetched;
+    if (!queue.posted.empty() && --queue.posted.front().second == 0) queue.posted.pop_front();
     work& added = queue.works.emplace_back();
     added.number = next_message_[index]++;
     added.what = static_cast<opcode>(entry[0]);
@@ -353,6 +386,10 @@ efa::progress efa::fetch_one(unsigned index) {
                         .region = trn::take<std::uint16_t>(&entry[6]),
                         .at = trn::take<std::uint64_t>(&entry[32]),
                         .value = trn::take<std::uint32_t>(&entry[40])};
+    if (trace::on())
+        added.slice = trace::begin(
+            name(), text(added.what),
+            {{"queue", index}, {"id", added.id}, {"bytes", added.length}, {"card", added.card}});
     // The card cannot know what it has not read yet: later packets of this pair wait as long.
     lane_free_ = std::max(lane_free_, sc_core::sc_time_stamp());
     return progress::moved;
@@ -420,6 +457,7 @@ void efa::prepare(unsigned index, work& of, std::uint32_t packet) {
     what->at = of.remote + offset;
     what->reply_at = of.local + offset;
     what->length = std::min(cfg_.packet, of.length - offset);
+    what->of = of.slice.of;
     what->notice = of.notice;
     what->notice.oldest = pairs_[index]->works.front().number;
     auto& state = of.packets[packet];
@@ -504,6 +542,7 @@ efa::progress efa::take(frame_pointer& what) {
 /// Data to where it shall be. A packet that comes twice is written twice: the bytes are the same.
 efa::progress efa::store(frame& what) {
     const auto size = static_cast<std::uint32_t>(what.data.size());
+    const trace::on_behalf_of it(what.of);
     if (stored_ == 0) stored_at_ = sc_core::sc_time_stamp();
     while (stored_ < size) {
         const auto count = std::min(piece, size - stored_);
@@ -555,7 +594,7 @@ void efa::count_arrival(const frame& what) {
     of.here[what.packet] = true;
     if (--of.left != 0) return;
     of.here = {};
-    announce({what.notice.at, what.notice.value}, stored_at_);
+    announce({what.notice.at, what.notice.value, what.of}, stored_at_);
 }
 
 /// Never before the data that it is about: `when` it is in memory.
@@ -569,6 +608,7 @@ void efa::announce(const announcement& what, const sc_time& when) {
 efa::progress efa::tell() {
     while (!notices_.empty() && notices_.begin()->first <= sc_core::sc_time_stamp()) {
         announcement& what = notices_.begin()->second;
+        const trace::on_behalf_of it(what.of);
         sc_time delay;
         const auto how = notice_memory_.access(tlm::TLM_WRITE_COMMAND, what.at, &what.value,
                                                sizeof what.value, notice_later_, delay);
@@ -607,6 +647,8 @@ void efa::reply(const frame& what, frame::kind how) {
     back->queue_pair = what.queue_pair;
     back->message = what.message;
     back->packet = what.packet;
+    back->of = what.of;
+    const trace::on_behalf_of it(what.of);
     const sc_time busy = lane_free_;
     put_on_wire(std::move(back), std::max(sc_core::sc_time_stamp(), stored_at_) + cfg_.processing);
     lane_free_ = std::max(busy, sc_core::sc_time_stamp());  // too short to hold up data

@@ -124,12 +124,15 @@ private:
         std::uint32_t left = 0;      // packets that are not done
         std::uint32_t flying = 0;    // sent and not done
         std::uint32_t furthest = 0;  // packet that was done
+        trace::slice slice = {};
         bool over() const { return left == 0 || result != status::ok; }
     };
     struct pair {
         bool running = false;
         std::uint16_t tail = 0, fetched = 0, head = 0;
         std::deque<work> works;  // those fetched and not completed, oldest first
+        /// Operations whose requests are not fetched yet, and how many requests each has.
+        std::deque<std::pair<trace::operation, unsigned>> posted;
     };
     /// What has come of another card's queue pair, of writes whose end is announced.
     struct arrivals {
@@ -143,6 +146,7 @@ private:
     struct announcement {
         std::uint64_t at = 0;
         std::uint32_t value = 0;
+        trace::operation of = 0;
     };
     /// The packet that is being read from memory.
     struct outgoing {

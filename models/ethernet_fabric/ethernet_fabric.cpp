@@ -77,6 +77,11 @@ void ethernet_fabric::received(plug& at, tlm::tlm_generic_payload& payload, sc_t
             arrival +=
                 cfg_.spread * (static_cast<double>(path) / static_cast<double>(cfg_.paths - 1));
     }
+    if (what->of != 0) {
+        const trace::on_behalf_of it(what->of);
+        trace::span(name(), "packet", now + delay, arrival - now - delay,
+                    {{"from", what->source}, {"to", what->destination}, {"bytes", bytes}});
+    }
     flying_.push({arrival, ++number_, std::move(what)});
     next_.notify(flying_.top().arrival - now);
 }

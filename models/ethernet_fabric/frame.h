@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "platform/kernel/trace.h"
+
 namespace trn::ethernet {
 
 using address = std::uint16_t;  ///< of a card: the port of the fabric that it is in
@@ -43,6 +45,7 @@ struct frame {
     } notice = {};
     std::uint32_t length = 0;        ///< bytes of data, or asked for
     std::vector<std::uint8_t> data;  ///< writes and responses
+    trace::operation of = 0;         ///< of which the requester's work request is a part
 };
 
 /// Rides on a payload: a frame on its way from one plug to the next, which takes it.

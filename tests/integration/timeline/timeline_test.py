@@ -104,6 +104,31 @@ class TimelineTest(unittest.TestCase):
         self.assertEqual(self.timeline.open, [])
         self.assertEqual([e.place for e in self.timeline.events if "chip" in e.track], [])
 
+    def test_packets_between_cards_are_of_the_request_that_a_program_posted(self):
+        board = os.path.abspath("tests/integration/efa/two_servers.yaml")
+        scenario = f"""
+scenario: cards
+board: {board}
+steps:
+  - efa: {{from: server0.nic, to: server1.nic, operation: write, size: 64 KiB}}
+  - efa: {{from: server0.nic, to: server1.nic, operation: read, size: 64 KiB}}
+"""
+        done = run(self.folder.name, scenario, "cards.perfetto-trace")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        timeline = Timeline(content(self.folder.name, "cards.perfetto-trace"))
+        for operation, data in (("write", "from"), ("read", "to")):
+            chain = next(c for c in timeline.flows().values()
+                         if [e for e in c if e.place.endswith("server0.nic.engine") and e.name == operation])
+            self.expect_stages(chain, r"board: server0\.nic\.engine doorbell",
+                               rf"board: server0\.nic\.engine {operation}", "board: ethernet packet",
+                               r"board: server0\.nic\.engine completed")
+            packets = [e for e in chain if e.name == "packet"]
+            carried = sum(e.values["bytes"] - 90 for e in packets)  # 90: headers
+            self.assertEqual(carried, 64 << 10)
+            sizes = {e.values[data] for e in packets if e.values["bytes"] > 90}
+            self.assertEqual(len(sizes), 1)
+        self.assertEqual(timeline.open, [])
+
     def test_the_same_run_writes_the_same_bytes(self):
         self.assertEqual(run(self.folder.name, SCENARIO, "b.perfetto-trace").returncode, 0)
         self.assertEqual(content(self.folder.name, "b.perfetto-trace"), self.bytes)
