@@ -51,6 +51,7 @@
 #define IRQ_DIE_TO_DIE 8
 #define IRQ_LINKS 9
 #define IRQ_WATCHED 10    // the host has read the power sample or the heartbeat
+#define IRQ_SRAM 11       // any NeuronCore: an error of its memories
 #define IRQ_DMA_ABORT 16  // + n: group n of the DMA engines (mgmt/generation.h)
 #define IRQ_SOURCES 31
 

@@ -19,6 +19,7 @@ enum error_code {
     ERROR_HBM_REPAIR,   ///< detail: stack; value: repair state
     ERROR_RESET,        ///< detail: request; value: map that could not be reset
     ERROR_LINK,         ///< detail: port, fault << 8; value: who is there << 32 | who should be
+    ERROR_SRAM,         ///< detail: NeuronCore; value: offset of the last error in its aperture
 };
 
 struct error_entry {

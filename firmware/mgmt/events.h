@@ -14,6 +14,7 @@ enum event {
     EVENT_DIE_TO_DIE = 1 << 6,
     EVENT_LINK = 1 << 7,
     EVENT_WATCHED = 1 << 8,
+    EVENT_SRAM = 1 << 9,
 };
 
 /// From an interrupt handler.

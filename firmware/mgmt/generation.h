@@ -14,6 +14,13 @@ struct dma_group {
 };
 #define DMA_MOST_GROUPS 6
 
+/// NeuronCores whose registers (TPB_TOP) stand side by side; numbered through the groups.
+struct core_group {
+    unsigned cores;
+    uint64_t base, stride;  ///< AXI
+};
+#define CORE_MOST_GROUPS 4
+
 /// Consecutive bits of a reset map (contract 5.2).
 struct map_field {
     uint8_t first_bit, bits;
@@ -28,6 +35,9 @@ struct generation {
         uint64_t base, size;
     } readable;                   ///< AXI space that the host may read by mailbox
     struct dma_group top_sps[2];  ///< apertures by die, `engines` of them
+    unsigned core_groups;
+    struct core_group cores[CORE_MOST_GROUPS];
+    uint64_t sram_errors;  ///< in TPB_TOP
     unsigned dma_groups;
     struct dma_group dma[DMA_MOST_GROUPS];
     struct {

@@ -3,6 +3,7 @@
 
 #include "firmware/lib/drivers/hbm.h"
 #include "firmware/lib/drivers/sensors.h"
+#include "firmware/lib/drivers/sram_errors.h"
 #include "firmware/lib/drivers/udma.h"
 #include "firmware/lib/irq.h"
 #include "firmware/lib/log.h"
@@ -13,6 +14,7 @@
 #include "firmware/mgmt/misc_ram.h"
 
 static struct { uint32_t uncorrected, repairable; } stacks[HBM_MOST_STACKS];
+static struct { uint32_t corrected, uncorrected; } sram;  // of all NeuronCores
 
 static volatile uint32_t aborted_lines;  // noted by the interrupt, taken by the main loop
 
@@ -21,6 +23,11 @@ static volatile uint32_t aborted_lines;  // noted by the interrupt, taken by the
 static void hbm_irq(unsigned source) {
     irq_disable(source);
     event_raise(EVENT_HBM);
+}
+
+static void sram_irq(unsigned source) {
+    irq_disable(source);
+    event_raise(EVENT_SRAM);
 }
 
 static void dma_irq(unsigned source) {
@@ -38,11 +45,12 @@ void health_init(void) {
     mmio_write(SENSORS(IRQ_ENABLE), TRN_SENSORS_IRQ_ENABLE_ALARM_MASK);
     irq_enable(IRQ_SENSORS, temperature_irq);
     irq_enable(IRQ_HBM, hbm_irq);
+    irq_enable(IRQ_SRAM, sram_irq);
     for (unsigned line = 0; line < generation->dma_groups; ++line)
         irq_enable(IRQ_DMA_ABORT + line, dma_irq);
 }
 
-// --- HBM --------------------------------------------------------------------------------
+// --- Memories ---------------------------------------------------------------------------
 
 static uint32_t at_most(uint32_t value, uint32_t limit) {
     return value < limit ? value : limit;
@@ -56,7 +64,13 @@ static uint32_t worst_repair_state(void) {
 }
 
 void health_publish(void) {
-    misc_ram_write(MISC_RAM(SRAM_ECC), 0);
+    misc_ram_write(MISC_RAM(SRAM_ECC),
+                   TRN_MISC_RAM_SRAM_ECC_CORRECTED_SET(
+                       at_most(sram.corrected, TRN_MISC_RAM_SRAM_ECC_CORRECTED_GET(~0u))) |
+                       TRN_MISC_RAM_SRAM_ECC_UNCORRECTED_SET(
+                           at_most(sram.uncorrected, TRN_MISC_RAM_SRAM_ECC_UNCORRECTED_GET(~0u))));
+    health_set(TRN_MISC_RAM_HEALTH_STATUS_SRAM_MASK,
+               sram.uncorrected == 0 ? 0 : TRN_MISC_RAM_HEALTH_STATUS_SRAM_MASK);
     for (unsigned stack = 0; stack < generation->stacks; ++stack) {
         if (generation->api_version < MISC_RAM_API_SPLIT_ECC) {
             misc_ram_write(MISC_RAM_AT(HBM_ECC, stack), at_most(stacks[stack].uncorrected, 0xffff));
@@ -90,6 +104,27 @@ void health_hbm_error(void) {
     }
     health_publish();
     irq_enable(IRQ_HBM, hbm_irq);
+}
+
+static void take_sram_errors(unsigned core, uint64_t registers) {
+    const struct sram_errors errors = sram_take_errors(registers);
+    if (errors.corrected + errors.uncorrected == 0) return;
+    sram.corrected += errors.corrected;
+    sram.uncorrected += errors.uncorrected;
+    log_warn("NeuronCore %u: memory errors, %u corrected, %u uncorrected, last at %x", core,
+             errors.corrected, errors.uncorrected, errors.last);
+    error_log_add(ERROR_SRAM, (uint16_t)core, errors.last);
+}
+
+void health_sram_error(void) {
+    unsigned core = 0;
+    for (unsigned n = 0; n < generation->core_groups; ++n) {
+        const struct core_group* group = &generation->cores[n];
+        for (unsigned k = 0; k < group->cores; ++k, ++core)
+            take_sram_errors(core, group->base + k * group->stride + generation->sram_errors);
+    }
+    health_publish();
+    irq_enable(IRQ_SRAM, sram_irq);
 }
 
 static bool repair_ended(const void* stack) {

@@ -18,6 +18,7 @@ void health_heartbeat(void);
 
 // Events of the main loop.
 void health_hbm_error(void);
+void health_sram_error(void);
 void health_dma_abort(void);
 void health_temperature(void);
 /// Engines came out of a reset: listens for aborts again, on every line.

@@ -112,6 +112,7 @@ static void serve(uint32_t events) {
     }
     if (events & EVENT_DMA_ABORT) health_dma_abort();
     if (events & EVENT_HBM) health_hbm_error();
+    if (events & EVENT_SRAM) health_sram_error();
     if (events & EVENT_TEMPERATURE) health_temperature();
     if (events & EVENT_LINK) links_serve();
     if (events & EVENT_TICK) serve_tick();

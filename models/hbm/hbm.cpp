@@ -9,6 +9,7 @@
 #include "platform/kernel/fault_arguments.h"
 #include "platform/misuse/misuse.h"
 #include "platform/tlm/memory.h"
+#include "platform/tlm/refuse_pointer.h"
 
 namespace trn {
 
@@ -58,7 +59,7 @@ void hbm::access_memory(tlm::tlm_generic_payload& payload, sc_time& delay) {
         payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
         return;
     }
-    if (!armed_.empty() && !passes_ecc(payload)) {
+    if (!errors_.pass(payload, [this](auto error, auto at) { count_error(error, at); })) {
         payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
         return;
     }
@@ -93,10 +94,6 @@ void hbm::accessed(tlm::tlm_command command, std::uint64_t address, std::uint64_
 
 bool hbm::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
     const std::uint64_t address = payload.get_address();
-    const std::uint64_t asked_page = address / page * page;
-    // The fault-free pages around the address: faults below and above bound the window.
-    const auto above = armed_.lower_bound(asked_page);
-    const bool poisoned = above != armed_.end() && above->first < asked_page + page;
     if (address < cfg_.size && memory_descriptor::asked(payload)) {
         memory_descriptor::answer(payload, bytes_);
         mapped_ = mapped_ || cfg_.shared;
@@ -106,18 +103,11 @@ bool hbm::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dm
         dmi.allow_read_write();
         return true;
     }
-    if (address >= cfg_.size || !trained() || poisoned) {
-        dmi.allow_none();
-        dmi.set_start_address(asked_page);
-        dmi.set_end_address(asked_page + page - 1);
-        return false;
-    }
-    const std::uint64_t first =
-        above == armed_.begin() ? 0 : std::prev(above)->first / page * page + page;
-    const std::uint64_t end = above == armed_.end() ? cfg_.size : above->first / page * page;
-    dmi.set_dmi_ptr(bytes_.data() + first);
-    dmi.set_start_address(first);
-    dmi.set_end_address(end - 1);
+    const auto clean = errors_.clean_around(address, cfg_.size);
+    if (address >= cfg_.size || !trained() || !clean) return refuse_pointer(payload, dmi);
+    dmi.set_dmi_ptr(bytes_.data() + clean->first);
+    dmi.set_start_address(clean->first);
+    dmi.set_end_address(clean->last);
     if (auto* way = payload.get_extension<route>()) {
         way->watcher = this;
         way->watched_address = address;
@@ -154,34 +144,14 @@ unsigned hbm::pseudo_channel(std::uint64_t address) const {
     return static_cast<unsigned>(granule % cfg_.pseudo_channels);
 }
 
-bool hbm::passes_ecc(const tlm::tlm_generic_payload& payload) {
-    const std::uint64_t first = payload.get_address();
-    const std::uint64_t end = first + payload.get_data_length();
-    auto fault = armed_.lower_bound(first / atom * atom);
-    while (fault != armed_.end() && fault->first < end) {
-        const auto [offset, kind] = *fault;
-        const bool whole = first <= offset && offset + atom <= end;
-        if (payload.is_write() && whole) {
-            fault = armed_.erase(fault);
-        } else if (payload.is_write()) {
-            ++fault;  // a partial write leaves the bad bits of the others
-        } else {
-            count_error(kind, offset);
-            if (kind != fault_kind::corrected) return false;
-            fault = armed_.erase(fault);  // corrected and written back
-        }
-    }
-    return true;
-}
-
-void hbm::count_error(fault_kind kind, std::uint64_t offset) {
-    const reg counter = kind == fault_kind::corrected     ? reg::ecc_corrected
-                        : kind == fault_kind::uncorrected ? reg::ecc_uncorrected
-                                                          : reg::ecc_repairable;
+void hbm::count_error(memory_error error, std::uint64_t offset) {
+    const reg counter = error == memory_error::corrected     ? reg::ecc_corrected
+                        : error == memory_error::uncorrected ? reg::ecc_uncorrected
+                                                             : reg::ecc_repairable;
     regs_.set(counter, std::min<std::uint64_t>(regs_.get(counter) + 1, ~0u));
     regs_.set(reg::error_address_lo, offset & 0xffff'ffff);
     regs_.set(reg::error_address_hi, offset >> 32);
-    if (kind == fault_kind::repairable && repair_ == repair_state::none)
+    if (error == memory_error::repairable && repair_ == repair_state::none)
         repair_ = repair_state::pending;
     update_error_line();
 }
@@ -231,14 +201,14 @@ void hbm::finish_repair() {
         return;
     }
     repair_ = repair_state::none;
-    std::erase_if(armed_, [](const auto& fault) { return fault.second == fault_kind::repairable; });
+    errors_.repair();
 }
 
 /// Without power: bytes, faults and training are gone, what was counted as well.
 void hbm::forget() {
     bytes_.clear();
     written_ = written_pages(cfg_.size);
-    armed_.clear();
+    errors_.clear();
     training_asked_ = repairing_ = repair_will_fail_ = false;
     repair_ = repair_state::none;
     regs_.reset();
@@ -247,11 +217,10 @@ void hbm::forget() {
     in->invalidate_direct_mem_ptr(0, cfg_.size - 1);
 }
 
-void hbm::inject_error(fault_kind kind, std::uint64_t offset) {
+void hbm::inject_error(memory_error error, std::uint64_t offset) {
     sc_assert(offset < cfg_.size);
-    armed_[offset / atom * atom] = kind;
-    const std::uint64_t first = offset / page * page;
-    in->invalidate_direct_mem_ptr(first, first + page - 1);
+    const auto page = errors_.arm(error, offset);
+    in->invalidate_direct_mem_ptr(page.first, page.last);
 }
 
 void hbm::set_temperature(unsigned celsius) {
@@ -281,11 +250,11 @@ void hbm::inject(std::string_view fault, const fault_arguments& arguments) {
     }
     const std::uint64_t offset = fault_number(arguments, "offset", 0, cfg_.size - 1);
     if (fault == "hbm_corrected")
-        inject_error(fault_kind::corrected, offset);
+        inject_error(memory_error::corrected, offset);
     else if (fault == "hbm_uncorrected")
-        inject_error(fault_kind::uncorrected, offset);
+        inject_error(memory_error::uncorrected, offset);
     else if (fault == "hbm_repairable")
-        inject_error(fault_kind::repairable, offset);
+        inject_error(memory_error::repairable, offset);
     else
         throw fault_error("an HBM stack has no fault '" + std::string(fault) + "'");
 }

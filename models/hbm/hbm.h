@@ -4,7 +4,6 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include <cstdint>
-#include <map>
 #include <string_view>
 #include <systemc>
 #include <tlm>
@@ -14,6 +13,7 @@
 #include "models/sensors/activity.h"
 #include "platform/kernel/introspection.h"
 #include "platform/registers/register_bank.h"
+#include "platform/tlm/armed_errors.h"
 #include "platform/tlm/backing_store.h"
 #include "platform/tlm/bandwidth_resource.h"
 #include "platform/tlm/irq.h"
@@ -44,7 +44,6 @@ public:
         bool needs_training = false;  ///< memory answers errors until firmware trained the PHY
         bool shared = false;          ///< a file descriptor backs it, for a guest's BAR4
     };
-    enum class fault_kind { corrected, uncorrected, repairable };
     enum class repair_state : std::uint8_t { none, pending, failed };
 
     tlm_utils::simple_target_socket<hbm, 64> in{"in"};            ///< the memory
@@ -56,10 +55,8 @@ public:
 
     hbm(sc_core::sc_module_name name, const config& cfg);
 
-    /// Arms an error in the 32-byte atom at `offset`. Corrected: counted at the next read, then
-    /// gone. Uncorrected and repairable: every read of the atom fails until it is written whole,
-    /// or, repairable, until firmware repairs the stack.
-    void inject_error(fault_kind kind, std::uint64_t offset);
+    /// In the atom at `offset`. Firmware repairs what is repairable.
+    void inject_error(memory_error error, std::uint64_t offset);
     /// A pending repair that will not succeed.
     void fail_next_repair() { repair_will_fail_ = true; }
     void set_temperature(unsigned celsius);
@@ -77,8 +74,7 @@ public:
     void inject(std::string_view fault, const fault_arguments& arguments) override;
 
 private:
-    static constexpr std::uint64_t atom = 32;    // burst of 8 on a 32-bit pseudo-channel
-    static constexpr std::uint64_t page = 4096;  // what an armed fault takes out of DMI
+    static constexpr std::uint64_t atom = 32;  // burst of 8 on a 32-bit pseudo-channel
 
     void has_read(std::uint64_t address, std::span<std::uint8_t> bytes) override {
         accessed(tlm::TLM_READ_COMMAND, address, bytes.size());
@@ -98,8 +94,7 @@ private:
     void crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_core::sc_time& at,
                  const sc_core::sc_time& until) override;
 
-    bool passes_ecc(const tlm::tlm_generic_payload& payload);
-    void count_error(fault_kind kind, std::uint64_t offset);
+    void count_error(memory_error error, std::uint64_t offset);
     std::uint64_t status();
     void command(std::uint64_t written);
     void finish_repair();
@@ -114,7 +109,7 @@ private:
     register_bank regs_;
     bandwidth_resource stack_;
     std::vector<bandwidth_resource> channels_;
-    std::map<std::uint64_t, fault_kind> armed_;  // by offset of the atom
+    armed_errors errors_;
     bool training_asked_ = false;
     sc_core::sc_time trained_at_, repaired_at_;
     repair_state repair_ = repair_state::none;

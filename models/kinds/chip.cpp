@@ -23,12 +23,15 @@ kind neuron_core_kind() {
          {"crossbars", &c::crossbars, "of a row group, in the PE counters: 9 or 5"},
          {"top_size", &c::top_size, unit::bytes, "of TPB_TOP"},
          {"notifications_offset", &c::notifications_offset, unit::address, "in TPB_TOP"},
-         {"pe_counters_offset", &c::pe_counters_offset, unit::address, "in TPB_TOP"}},
+         {"pe_counters_offset", &c::pe_counters_offset, unit::address, "in TPB_TOP"},
+         {"sram_errors_offset", &c::sram_errors_offset, unit::address, "in TPB_TOP"}},
         {port::target("aperture", "SBUF, PSUM, events, semaphores")
              .of_size(neuron_core::aperture_size),
          port::target("top", "TPB_TOP registers").of_size(&c::top_size),
          port::initiator("memory", "entries of its notification queues"),
-         port::irq_in("reset", "held in reset while high")},
+         port::irq_in("reset", "held in reset while high"),
+         port::irq_in("power_lost", "high: SBUF and PSUM forget"),
+         port::irq_out("error", "an error counter is not zero").optional()},
         [](const c& cfg) -> std::optional<std::string> {
             if (cfg.crossbars != 9 && cfg.crossbars != 5)
                 return "PE counters are known of 9 and of 5 crossbars";

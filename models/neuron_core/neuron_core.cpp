@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/neuron_core/neuron_core.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "models/neuron_core/pe_counters_5_regs.h"
 #include "models/neuron_core/pe_counters_regs.h"
+#include "models/neuron_core/sram_errors_regs.h"
+#include "platform/kernel/fault_arguments.h"
 #include "platform/tlm/memory.h"
 #include "platform/tlm/refuse_pointer.h"
 
 namespace trn {
+
+using error_reg = sram_errors_regs::reg;
 
 namespace {
 
@@ -44,6 +52,7 @@ neuron_core::neuron_core(sc_core::sc_module_name name, const config& cfg)
       psum_(cfg.psum_size),
       semaphores_(*this, cfg.access_latency),
       pe_counters_(pe_counters_of(cfg.crossbars), {.latency = cfg.register_latency}),
+      errors_(sram_errors_regs::table, {.latency = cfg.register_latency}),
       memories_({cfg.bytes_per_second, sc_core::SC_ZERO_TIME}) {
     aperture.register_b_transport(this, &neuron_core::access_aperture);
     aperture.register_transport_dbg(this, &neuron_core::peek_aperture);
@@ -51,6 +60,10 @@ neuron_core::neuron_core(sc_core::sc_module_name name, const config& cfg)
     top.register_b_transport(this, &neuron_core::access_top);
     top.register_transport_dbg(this, &neuron_core::peek_top);
 
+    errors_.on_write(error_reg::control, [this](register_access& a) {
+        if (sram_errors_regs::control::clear_counters.get(a.written) != 0) clear_errors();
+        errors_.set(error_reg::control, 0);
+    });
     show_idle_cycles();
 }
 
@@ -76,11 +89,15 @@ void neuron_core::access_aperture(tlm::tlm_generic_payload& payload, sc_core::sc
         const shifted local(payload, semaphores_offset);
         return semaphores_.access(payload, delay);
     }
-    const bool psum = inside(address, psum_offset, cfg_.psum_size);
-    if (!psum && !inside(address, 0, cfg_.sbuf_size)) {
+    if (!is_memory(address)) {
         payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
         return;
     }
+    if (!armed_.pass(payload, [this](auto error, auto at) { count_error(error, at); })) {
+        payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+        return;
+    }
+    const bool psum = address >= psum_offset;
     backing_store& store = psum ? psum_ : sbuf_;
     const shifted local(payload, psum ? psum_offset : 0);
     if (copy_payload(payload, store.data(), store.size()) == 0) return;
@@ -105,14 +122,16 @@ unsigned neuron_core::peek_aperture(tlm::tlm_generic_payload& payload) {
 }
 
 bool neuron_core::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
-    const bool psum = inside(payload.get_address(), psum_offset, cfg_.psum_size);
-    if (!psum && !inside(payload.get_address(), 0, cfg_.sbuf_size))
-        return refuse_pointer(payload, dmi);
-    const std::uint64_t base = psum ? psum_offset : 0;
-    backing_store& store = psum ? psum_ : sbuf_;
-    dmi.set_dmi_ptr(store.data());
-    dmi.set_start_address(base);
-    dmi.set_end_address(base + store.size() - 1);
+    const std::uint64_t address = payload.get_address();
+    if (!is_memory(address)) return refuse_pointer(payload, dmi);
+    const std::uint64_t base = address >= psum_offset ? psum_offset : 0;
+    backing_store& store = base != 0 ? psum_ : sbuf_;
+    const auto clean = armed_.clean_around(address, base + store.size());
+    if (!clean) return refuse_pointer(payload, dmi);
+    const std::uint64_t first = std::max(base, clean->first);
+    dmi.set_dmi_ptr(store.data() + (first - base));
+    dmi.set_start_address(first);
+    dmi.set_end_address(std::min(clean->last, base + store.size() - 1));
     dmi.allow_read_write();
     dmi.set_read_latency(cfg_.access_latency);
     dmi.set_write_latency(cfg_.access_latency);
@@ -128,6 +147,9 @@ void neuron_core::access_top(tlm::tlm_generic_payload& payload, sc_core::sc_time
     } else if (inside(address, cfg_.pe_counters_offset, pe_counters_regs::size)) {
         const shifted local(payload, cfg_.pe_counters_offset);
         pe_counters_.access(payload, delay);
+    } else if (inside(address, cfg_.sram_errors_offset, sram_errors_regs::size)) {
+        const shifted local(payload, cfg_.sram_errors_offset);
+        errors_.access(payload, delay);
     } else {
         payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
     }
@@ -143,6 +165,10 @@ unsigned neuron_core::peek_top(tlm::tlm_generic_payload& payload) {
         const shifted local(payload, cfg_.pe_counters_offset);
         return pe_counters_.debug_access(payload);
     }
+    if (inside(address, cfg_.sram_errors_offset, sram_errors_regs::size)) {
+        const shifted local(payload, cfg_.sram_errors_offset);
+        return errors_.debug_access(payload);
+    }
     return 0;
 }
 
@@ -153,9 +179,63 @@ void neuron_core::reset_changed(bool level) {
     notifications_.reset();
 }
 
+bool neuron_core::is_memory(std::uint64_t offset) const {
+    return inside(offset, 0, cfg_.sbuf_size) || inside(offset, psum_offset, cfg_.psum_size);
+}
+
+void neuron_core::count_error(memory_error error, std::uint64_t offset) {
+    const auto counter =
+        error == memory_error::corrected ? error_reg::corrected : error_reg::uncorrected;
+    errors_.set(counter, std::min<std::uint64_t>(errors_.get(counter) + 1, ~0u));
+    errors_.set(error_reg::error_address, offset);
+    update_error_line();
+}
+
+void neuron_core::clear_errors() {
+    for (const auto counter : {error_reg::corrected, error_reg::uncorrected})
+        errors_.set(counter, 0);
+    update_error_line();
+}
+
+void neuron_core::update_error_line() {
+    error.set((errors_.get(error_reg::corrected) | errors_.get(error_reg::uncorrected)) != 0);
+}
+
+/// Without power: bytes and their errors are gone, and all that the reset line clears.
+void neuron_core::forget() {
+    sbuf_.clear();
+    psum_.clear();
+    armed_.clear();
+    errors_.reset();
+    update_error_line();
+    reset_changed(true);
+    aperture->invalidate_direct_mem_ptr(0, aperture_size - 1);
+}
+
 void neuron_core::publish(statistics& out) const {
     out.count("memory_bytes_moved", memories_.bytes());
     out.count("sbuf_bytes_resident", sbuf_.resident());
+    out.count("sram_corrected", errors_.get(error_reg::corrected));
+    out.count("sram_uncorrected", errors_.get(error_reg::uncorrected));
+}
+
+std::vector<accepts_faults::fault> neuron_core::faults() const {
+    return {{"sram_corrected", "offset: byte in the aperture; the next read there is corrected"},
+            {"sram_parity", "offset: byte in the aperture; reads fail until it is overwritten"}};
+}
+
+void neuron_core::inject(std::string_view fault, const fault_arguments& arguments) {
+    const auto error =
+        fault == "sram_corrected" ? memory_error::corrected
+        : fault == "sram_parity"
+            ? memory_error::uncorrected
+            : throw fault_error(fmt::format("a NeuronCore has no fault '{}'", fault));
+    const std::uint64_t offset =
+        fault_number(arguments, "offset", 0, psum_offset + cfg_.psum_size - 1);
+    if (!is_memory(offset))
+        throw fault_error(fmt::format("no SBUF or PSUM at offset {:#x}", offset));
+    const auto page = armed_.arm(error, offset);
+    aperture->invalidate_direct_mem_ptr(page.first, page.last);
 }
 
 }  // namespace trn

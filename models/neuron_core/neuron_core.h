@@ -4,13 +4,16 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include <cstdint>
+#include <string_view>
 #include <systemc>
 #include <tlm>
+#include <vector>
 
 #include "models/notification_queue/notifying_module.h"
 #include "models/semaphores/semaphores.h"
 #include "platform/kernel/introspection.h"
 #include "platform/registers/register_bank.h"
+#include "platform/tlm/armed_errors.h"
 #include "platform/tlm/backing_store.h"
 #include "platform/tlm/bandwidth_resource.h"
 #include "platform/tlm/irq.h"
@@ -21,7 +24,7 @@ namespace trn {
 /// What the rest of the chip sees of a NeuronCore (TPB): SBUF, PSUM, events and semaphores in one
 /// aperture, and its registers in the die's register space. The engines come later.
 /// Spec: doc/models/neuron_core.md.
-class neuron_core : public notifying_module, public publishes_statistics {
+class neuron_core : public notifying_module, public publishes_statistics, public accepts_faults {
 public:
     struct config {
         std::uint64_t sbuf_size = 32 << 20;                   ///< bytes: 128 x 256 KiB
@@ -34,6 +37,7 @@ public:
         std::uint64_t top_size = 0x180000;       ///< TPB_TOP: contract 3.2, and what stands in it
         std::uint64_t notifications_offset = 0x1000;  ///< contract 9
         std::uint64_t pe_counters_offset = 0x141000;
+        std::uint64_t sram_errors_offset = 0x160000;  ///< invented
     };
     static constexpr std::uint64_t psum_offset = 0x0200'0000;        // invented: after the SBUF
     static constexpr std::uint64_t semaphores_offset = 0x0270'0000;  // contract 3.3
@@ -42,6 +46,10 @@ public:
     tlm_utils::simple_target_socket<neuron_core, 64> aperture{"aperture"};
     tlm_utils::simple_target_socket<neuron_core, 64> top{"top"};  ///< TPB_TOP registers
     irq_in reset;
+    irq_in power_lost{"power_lost", 1, [this](unsigned, bool level) {
+                          if (level) forget();
+                      }};
+    irq_out error{"error"};  ///< high while an error counter is not zero
 
     neuron_core(sc_core::sc_module_name name, const config& cfg);
 
@@ -50,6 +58,8 @@ public:
     backing_store& psum() { return psum_; }
 
     void publish(statistics& out) const override;
+    std::vector<fault> faults() const override;
+    void inject(std::string_view fault, const fault_arguments& arguments) override;
 
 private:
     void access_aperture(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
@@ -59,11 +69,17 @@ private:
     unsigned peek_top(tlm::tlm_generic_payload& payload);
     void reset_changed(bool level);
     void show_idle_cycles();
+    bool is_memory(std::uint64_t offset) const;
+    void count_error(memory_error error, std::uint64_t offset);
+    void clear_errors();
+    void update_error_line();
+    void forget();
 
     const config cfg_;
     backing_store sbuf_, psum_;
     semaphores semaphores_;
-    register_bank pe_counters_;
+    register_bank pe_counters_, errors_;
+    armed_errors armed_;  // by offset in the aperture
     bandwidth_resource memories_;
     bandwidth_crossing port_{*this, memories_};
 };

@@ -80,7 +80,7 @@ TEST_F(HbmTest, FunctionalTimingTakesNoTime) {
 
 TEST_F(HbmTest, CorrectedErrorsAreCountedOnceAndDataIsRight) {
     cpu.write<std::uint32_t>(0x1000, 77);
-    stack.inject_error(hbm::fault_kind::corrected, 0x1004);
+    stack.inject_error(memory_error::corrected, 0x1004);
     EXPECT_EQ(cpu.read(0x1000), 77u);
     EXPECT_EQ(cpu.response, tlm::TLM_OK_RESPONSE);
     cpu.read(0x1000);
@@ -93,7 +93,7 @@ TEST_F(HbmTest, CorrectedErrorsAreCountedOnceAndDataIsRight) {
 }
 
 TEST_F(HbmTest, UncorrectableErrorsFailReadsUntilTheAtomIsWritten) {
-    stack.inject_error(hbm::fault_kind::uncorrected, 0x2000);
+    stack.inject_error(memory_error::uncorrected, 0x2000);
     cpu.read(0x201c);
     EXPECT_EQ(cpu.response, tlm::TLM_GENERIC_ERROR_RESPONSE);
     cpu.write<std::uint32_t>(0x2000, 1);  // the other 28 bytes stay bad
@@ -108,7 +108,7 @@ TEST_F(HbmTest, UncorrectableErrorsFailReadsUntilTheAtomIsWritten) {
 }
 
 TEST_F(HbmTest, RepairHealsRepairableErrors) {
-    stack.inject_error(hbm::fault_kind::repairable, 0x3000);
+    stack.inject_error(memory_error::repairable, 0x3000);
     cpu.read(0x3000);
     EXPECT_EQ(regs::status::repair_state.get(value(reg::status)),
               regs::status::repair_state_pending);
@@ -136,7 +136,7 @@ TEST_F(HbmTest, ArmedPagesAreNoDirectMemory) {
     tlm::tlm_dmi dmi;
     ASSERT_TRUE(cpu.request_dmi(0, dmi));
     EXPECT_EQ(dmi.get_end_address(), stack.settings().size - 1);
-    stack.inject_error(hbm::fault_kind::corrected, 0x5010);
+    stack.inject_error(memory_error::corrected, 0x5010);
     EXPECT_EQ(cpu.invalidated_first, 0x5000u);
     EXPECT_EQ(cpu.invalidated_last, 0x5fffu);
     EXPECT_FALSE(cpu.request_dmi(0x5800, dmi));

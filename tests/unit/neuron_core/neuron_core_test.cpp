@@ -7,8 +7,10 @@
 #include <cstring>
 
 #include "models/neuron_core/pe_counters_regs.h"
+#include "models/neuron_core/sram_errors_regs.h"
 #include "models/notification_queue/notification_queue_regs.h"
 #include "models/semaphores/semaphores_regs.h"
+#include "platform/kernel/fault_arguments.h"
 #include "platform/misuse/misuse.h"
 #include "platform/tlm/deferral.h"
 #include "platform/tlm/memory.h"
@@ -21,6 +23,7 @@ using namespace trn;
 using namespace trn::test;
 using nq = notification_queue_regs::reg;
 using sem = semaphores_regs::reg;
+using errors = sram_errors_regs::reg;
 
 const std::uint64_t nq_at = neuron_core::config{}.notifications_offset;
 
@@ -45,6 +48,9 @@ protected:
     std::uint32_t head(unsigned slot) {
         return top.read(nq_at + notification_queue_regs::offset(nq::slot_head, slot));
     }
+    std::uint64_t counted(errors r) {
+        return top.read(neuron_core::config{}.sram_errors_offset + sram_errors_regs::offset(r));
+    }
     static void run() { sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_US)); }
 
     tlm_driver aperture{"aperture"}, top{"top"};
@@ -57,6 +63,8 @@ TEST_F(NeuronCoreTest, KeepsItsRegisterContracts) {
     register_contract(aperture, semaphores_regs::table, neuron_core::semaphores_offset).check();
     register_contract(top, notification_queue_regs::table, nq_at).check();
     register_contract(top, pe_counters_regs::table, neuron_core::config{}.pe_counters_offset)
+        .check();
+    register_contract(top, sram_errors_regs::table, neuron_core::config{}.sram_errors_offset)
         .check();
 }
 
@@ -90,6 +98,79 @@ TEST_F(NeuronCoreTest, ResetClearsSynchronisationAndKeepsMemory) {
     EXPECT_EQ(aperture.read(at(sem::semaphore_read, 3)), 0u);
     EXPECT_EQ(aperture.read(at(sem::event, 3)), 0u);
     EXPECT_FALSE(core.notify(0, {}));
+}
+
+TEST_F(NeuronCoreTest, AParityErrorFailsReadsUntilTheBytesAreWrittenWhole) {
+    core.inject("sram_parity", {{"offset", "4100"}});
+    aperture.read(0x1000);
+    EXPECT_EQ(aperture.response, tlm::TLM_GENERIC_ERROR_RESPONSE);
+    EXPECT_TRUE(core.error.level());
+    EXPECT_EQ(counted(errors::uncorrected), 1u);
+    EXPECT_EQ(counted(errors::error_address), 0x1000u);
+    aperture.write<std::uint32_t>(0x1000, 1);
+    aperture.read(0x1000);
+    EXPECT_EQ(aperture.response, tlm::TLM_GENERIC_ERROR_RESPONSE);
+    std::array<std::uint8_t, 32> whole{};
+    aperture.write_bytes(0x1000, whole);
+    aperture.read(0x1000);
+    EXPECT_EQ(aperture.response, tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(counted(errors::uncorrected), 2u);
+    top.write(neuron_core::config{}.sram_errors_offset,
+              sram_errors_regs::control::clear_counters.mask());
+    EXPECT_FALSE(core.error.level());
+    EXPECT_EQ(counted(errors::uncorrected), 0u);
+}
+
+TEST_F(NeuronCoreTest, ACorrectedErrorOfThePsumIsCountedOnceAndBytesAreRight) {
+    aperture.write<std::uint32_t>(neuron_core::psum_offset + 8, 77);
+    core.inject("sram_corrected", {{"offset", "33554440"}});
+    EXPECT_EQ(aperture.read(neuron_core::psum_offset + 8), 77u);
+    EXPECT_EQ(aperture.read(neuron_core::psum_offset + 8), 77u);
+    EXPECT_EQ(counted(errors::corrected), 1u);
+    EXPECT_EQ(counted(errors::error_address), neuron_core::psum_offset);
+}
+
+TEST_F(NeuronCoreTest, PagesWithErrorsAreNoDirectMemory) {
+    tlm::tlm_dmi dmi;
+    core.inject("sram_parity", {{"offset", "4100"}});
+    EXPECT_EQ(aperture.invalidated_first, 0x1000u);
+    EXPECT_EQ(aperture.invalidated_last, 0x1fffu);
+    EXPECT_FALSE(aperture.request_dmi(0x1800, dmi));
+    ASSERT_TRUE(aperture.request_dmi(0x2000, dmi));
+    EXPECT_EQ(dmi.get_start_address(), 0x2000u);
+    EXPECT_EQ(dmi.get_dmi_ptr(), core.sbuf().data() + 0x2000);
+    EXPECT_EQ(dmi.get_end_address(), 0x01ff'ffffu);
+    ASSERT_TRUE(aperture.request_dmi(neuron_core::psum_offset, dmi));
+    EXPECT_EQ(dmi.get_start_address(), neuron_core::psum_offset);
+    EXPECT_EQ(dmi.get_dmi_ptr(), core.psum().data());
+}
+
+TEST_F(NeuronCoreTest, ErrorsWhereThereIsNoMemoryAreRefused) {
+    EXPECT_THROW(core.inject("sram_parity", {}), fault_error);
+    EXPECT_THROW(core.inject("sram_parity", {{"offset", "37748736"}}), fault_error);
+    EXPECT_THROW(core.inject("hbm_corrected", {{"offset", "0"}}), fault_error);
+}
+
+TEST(NeuronCore, BehindASmallerStateBufferNothingCanBeDamaged) {
+    neuron_core small{"small", {.sbuf_size = 24 << 20}};
+    EXPECT_THROW(small.inject("sram_parity", {{"offset", "25165824"}}), fault_error);
+}
+
+TEST_F(NeuronCoreTest, WithoutPowerItForgetsMemoryAndErrors) {
+    irq_out power{"power"};
+    power.bind(core.power_lost);
+    aperture.write<std::uint32_t>(0, 5);
+    aperture.write<std::uint32_t>(at(sem::semaphore_set, 3), 5);
+    core.inject("sram_parity", {{"offset", "4096"}});
+    aperture.read(0x1000);
+    power.set(true);
+    power.set(false);
+    EXPECT_FALSE(core.error.level());
+    EXPECT_EQ(aperture.read(0), 0u);
+    EXPECT_EQ(aperture.read(0x1000), 0u);
+    EXPECT_EQ(aperture.response, tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(aperture.read(at(sem::semaphore_read, 3)), 0u);
+    EXPECT_EQ(counted(errors::uncorrected), 0u);
 }
 
 TEST_F(NeuronCoreTest, IdleCountersRun) {

@@ -661,7 +661,7 @@ TEST_F(DmaErrorTest, ErrorsReachThePrimaryGroupWhenUnmasked) {
 TEST_F(DmaErrorTest, UncorrectableMemoryIsAReadError) {
     init_queue();
     fill(src, 4096, 1);
-    stack.inject_error(hbm::fault_kind::uncorrected, src + 100);
+    stack.inject_error(memory_error::uncorrected, src + 100);
     put_copy(src, dst, 4096);
     ring_both(1);
     expect_abort(m2s, 8, misuse::unmapped_source);

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/tlm/armed_errors.h"
+
+#include <iterator>
+
+namespace trn {
+
+namespace {
+
+std::uint64_t page_of(std::uint64_t address) {
+    return address / armed_errors::page * armed_errors::page;
+}
+
+}  // namespace
+
+armed_errors::range armed_errors::arm(memory_error error, std::uint64_t offset) {
+    armed_[offset / atom * atom] = error;
+    return {page_of(offset), page_of(offset) + page - 1};
+}
+
+void armed_errors::repair() {
+    std::erase_if(armed_, [](const auto& one) { return one.second == memory_error::repairable; });
+}
+
+bool armed_errors::pass(const tlm::tlm_generic_payload& payload,
+                        const std::function<void(memory_error, std::uint64_t)>& met) {
+    if (armed_.empty()) return true;
+    const std::uint64_t first = payload.get_address();
+    const std::uint64_t end = first + payload.get_data_length();
+    auto one = armed_.lower_bound(first / atom * atom);
+    while (one != armed_.end() && one->first < end) {
+        const auto [offset, error] = *one;
+        const bool whole = first <= offset && offset + atom <= end;
+        if (payload.is_write() && whole) {
+            one = armed_.erase(one);
+        } else if (payload.is_write()) {
+            ++one;  // a partial write leaves the bad bits of the others
+        } else {
+            met(error, offset);
+            if (error != memory_error::corrected) return false;
+            one = armed_.erase(one);  // corrected and written back
+        }
+    }
+    return true;
+}
+
+std::optional<armed_errors::range> armed_errors::clean_around(std::uint64_t address,
+                                                              std::uint64_t size) const {
+    const auto above = armed_.lower_bound(page_of(address));
+    if (above != armed_.end() && above->first < page_of(address) + page) return std::nullopt;
+    return range{above == armed_.begin() ? 0 : page_of(std::prev(above)->first) + page,
+                 (above == armed_.end() ? size : page_of(above->first)) - 1};
+}
+
+}  // namespace trn
