@@ -73,7 +73,8 @@ uint32_t program_check(const struct program* p, uint32_t length) {
         p->format != TRN_CC_PROGRAM_FORMAT_NUMBER_VALUE)
         return REFUSED(MAGIC, 0);
     if (p->length != length || p->steps == 0 || p->steps > TRN_CC_PROGRAM_STEP_OP_COUNT ||
-        length != offsetof(struct program, step) + p->steps * sizeof p->step[0])
+        length != offsetof(struct program, step) + p->steps * sizeof p->step[0] ||
+        p->marks > (MAP_CC_PROGRAM_SIZE - length) / sizeof(uint32_t))
         return REFUSED(LENGTH, 0);
     if (crc_of(p) != p->crc) return REFUSED(CRC, 0);
     if (p->rank >= p->ranks || p->ranks > UINT16_MAX) return REFUSED(RANK, 0);

@@ -23,7 +23,9 @@ struct program {
     uint32_t rank, ranks, queues, steps;
     uint64_t done;   ///< AXI address, 0: nobody asks
     uint64_t limit;  ///< ns, 0: for ever
-    uint32_t semaphores, reserved[3];
+    uint32_t semaphores;
+    uint32_t marks;  ///< words behind the steps
+    uint32_t reserved[2];
     struct program_queue queue[TRN_CC_PROGRAM_QUEUE_LO_COUNT];
     uint8_t unused[TRN_CC_PROGRAM_STEP_OP_OFFSET(0) - 0x40 - 8 * TRN_CC_PROGRAM_QUEUE_LO_COUNT];
     struct program_step step[];

@@ -12,7 +12,6 @@
 #define FIELD(name, op) TRN_CC_PROGRAM_STEP_OP_##name##_GET(op)
 #define STATE(name) TRN_CC_MAILBOX_SLOT_STATE_NOW_##name
 #define ERROR(name) TRN_CC_MAILBOX_SLOT_ERROR_WHY_##name
-#define MARKS_OF_SLOT (TRN_CC_MAILBOX_MARK_COUNT / CC_SLOTS)
 
 static struct stream {
     const struct program* program;
@@ -144,8 +143,8 @@ static bool post(const struct program_step* step) {
 
 static void mark(unsigned slot) {
     struct stream* s = &streams[slot];
-    if (s->marks < MARKS_OF_SLOT)
-        mmio_write(CC_MAILBOX_AT(MARK, slot * MARKS_OF_SLOT + s->marks),
+    if (s->marks < s->program->marks)
+        mmio_write((uintptr_t)s->program + s->program->length + s->marks * sizeof(uint32_t),
                    (uint32_t)(time_ns() - s->started));
     ++s->marks;
 }

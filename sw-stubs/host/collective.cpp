@@ -204,6 +204,7 @@ trn_coll_config collective_group::config_for(const collective_request& what, kno
     config.queues = config.workspace + config.workspace_bytes;
     config.limit = what.limit_ns;
     config.notify = true;
+    config.steps = what.steps;
     of.buffers.resize(ranks());
     for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
         if (domains() > 1) of.nics[rank].queue = network_->queue(rank, what.slot);
@@ -252,8 +253,35 @@ void collective_group::start(one_run& run) {
     });
 }
 
+namespace {
+
+collective_result::rank_steps steps_of(trn_coll* made, device& on) {
+    collective_result::rank_steps steps;
+    std::uint32_t count = 0;
+    on.check(trn_coll_times(made, &steps.begin_ns, &steps.end_ns));
+    on.check(trn_coll_steps(made, nullptr, &count));
+    steps.ends_ns.resize(count);
+    on.check(trn_coll_steps(made, steps.ends_ns.data(), &count));
+    for (auto& end : steps.ends_ns) end += steps.begin_ns;
+    return steps;
+}
+
+void count_from_the_first(std::vector<collective_result::rank_steps>& steps) {
+    if (steps.empty()) return;
+    const auto first =
+        std::ranges::min(steps, {}, &collective_result::rank_steps::begin_ns).begin_ns;
+    for (auto& rank : steps) {
+        rank.begin_ns -= first;
+        rank.end_ns -= first;
+        for (auto& end : rank.ends_ns) end -= first;
+    }
+}
+
+}  // namespace
+
 void collective_group::finish(one_run& run) {
     const auto& what = run.what;
+    if (what.steps) run.result.steps.assign(ranks(), {});
     run.result.started_ns = run.result.ended_ns = 0;
     hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
         const auto rank = rank_of_[chip];
@@ -263,7 +291,9 @@ void collective_group::finish(one_run& run) {
         on.check(trn_coll_times(run.made[rank].get(), &first, &last));
         run.result.started_ns = std::max(run.result.started_ns, first);
         run.result.ended_ns = std::max(run.result.ended_ns, last);
+        if (what.steps) run.result.steps[rank] = steps_of(run.made[rank].get(), on);
     });
+    count_from_the_first(run.result.steps);
     run.result.ns +=
         static_cast<double>(run.result.ended_ns - run.result.started_ns) / what.iterations;
 }

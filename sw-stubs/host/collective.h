@@ -84,6 +84,7 @@ struct collective_request {
     std::uint32_t iterations = 1;
     std::uint64_t limit_ns = 1'000'000'000;  ///< that a rank waits for another
     bool check = false;
+    bool steps = false;  ///< note when each rank's steps end
     /// Called on each rank's host between its trigger and its wait.
     std::function<void(std::uint32_t rank, device&)> meanwhile = {};
 };
@@ -101,6 +102,13 @@ struct collective_result {
     std::uint64_t wrong = 0;       ///< elements that are not as they should be
     std::string first_wrong = {};  ///< where
     trn_coll_algorithm algorithm = TRN_COLL_AUTO;
+    /// When a rank's run of the last iteration began and ended, and the ends of its steps
+    /// (trn_coll_steps), ns since the first rank began.
+    struct rank_steps {
+        std::uint64_t begin_ns = 0, end_ns = 0;
+        std::vector<std::uint64_t> ends_ns = {};
+    };
+    std::vector<rank_steps> steps = {};  ///< by rank, where they were asked for
     double algorithm_gb_per_s() const { return ns > 0 ? static_cast<double>(bytes) / ns : 0; }
 };
 

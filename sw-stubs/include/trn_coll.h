@@ -60,6 +60,10 @@ trn_status trn_cc_slot_state(trn_device* device, uint32_t core, uint32_t slot, t
 typedef struct trn_cc_statistics {
     uint32_t wakeups, steps, waits, doorbells, posts, hangs, refused;
 } trn_cc_statistics;
+/** How many MARK steps of the last run of a slot the core has noted, and the times of the first
+ * `room` of them: ns since the run started. TRN_PROTOCOL_ERROR: there is no program in the slot. */
+trn_status trn_cc_marks(trn_device* device, uint32_t core, uint32_t slot, uint32_t* times,
+                        uint32_t room, uint32_t* count);
 trn_status trn_cc_get_statistics(trn_device* device, uint32_t core, trn_cc_statistics* statistics);
 /** What a failure is to the runtime: its status codes. */
 typedef enum trn_cc_code {
@@ -188,6 +192,7 @@ typedef struct trn_coll_config {
     uint64_t queues; /**< offset in HBM stack 0: TRN_COLL_CHANNELS * TRN_COLL_QUEUE_BYTES for EFA,
                           where there are several domains */
     uint64_t limit;  /**< ns of simulated time that a rank waits for another; 0: for ever */
+    bool steps;      /**< each core shall note when its steps end: trn_coll_steps */
     bool notify;     /**< the firmware shall notify of failures: trn_coll_failure */
     /** Optional: where the ranks of one process keep the number of the operation that a run of the
      * collective is, for whoever records it; 0 before the first of them starts. */
@@ -246,6 +251,13 @@ trn_cc_failure trn_coll_failure(const trn_coll* collective);
 /** Simulated ns between start and end of the last run: the first channel's start, the last one's
  * end. */
 trn_status trn_coll_times(trn_coll* collective, uint64_t* started, uint64_t* ended);
+
+/** When the steps of the last run ended, of a collective made with `steps` that was waited for:
+ * simulated ns since `started` of trn_coll_times, ascending; a step begins where the one before
+ * ended. It ends when the last of the rank's cores has given its engines all work of the step, or,
+ * where the algorithm waits for a step's bytes, when they are there. *count: in, how many `ends`
+ * has room for; out, how many steps there were (those that every core had room to note). */
+trn_status trn_coll_steps(trn_coll* collective, uint64_t* ends, uint32_t* count);
 
 /** Data sent by all ranks together per byte of the size, and what divides by it: the factor between
  * algorithm and bus bandwidth, as nccom-test and nccl-tests define it. */

@@ -233,6 +233,31 @@ trn_status trn_cc_slot_state(trn_device* device, uint32_t core, uint32_t slot, t
     return mmio_end(device);
 }
 
+trn_status trn_cc_marks(trn_device* device, uint32_t core, uint32_t slot, uint32_t* times,
+                        uint32_t room, uint32_t* count) {
+    trn_status status = need_cc_core(device, core, slot);
+    *count = 0;
+    if (status != TRN_OK) return status;
+    const uint64_t program = PROGRAMS + slot * TRN_CC_PROGRAM_SIZE;
+    mmio_begin(device);
+    const uint32_t length = get(device, core, program + TRN_CC_PROGRAM_LENGTH_OFFSET);
+    const uint32_t marks = get(device, core, program + TRN_CC_PROGRAM_MARKS_OFFSET);
+    const uint32_t executed = get(device, core, SLOT(MARKS, slot));
+    status = mmio_end(device);
+    if (status != TRN_OK) return status;
+    const uint32_t noted = executed < marks ? executed : marks, there = noted < room ? noted : room;
+    if (length > TRN_CC_PROGRAM_SIZE || marks > (TRN_CC_PROGRAM_SIZE - length) / sizeof *times)
+        return fail(device, TRN_PROTOCOL_ERROR, "collective core %u slot %u has no program", core,
+                    slot);
+    const trn_transport* bus = &device->transport;
+    if (there > 0 && bus->bar_read_block(bus->context, device->map->register_bar[device->mode],
+                                         cc_bar_offset(device, core) + program + length, times,
+                                         there * sizeof *times))
+        return fail(device, TRN_TRANSPORT_ERROR, "cannot read the marks of core %u", core);
+    *count = noted;
+    return TRN_OK;
+}
+
 trn_status trn_cc_get_statistics(trn_device* device, uint32_t core, trn_cc_statistics* statistics) {
     const trn_status status = need_cc_core(device, core, 0);
     if (status != TRN_OK) return status;

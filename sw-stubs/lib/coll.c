@@ -442,7 +442,8 @@ static trn_status load(trn_coll* coll, coll_builder* b) {
         .first_semaphore = coll_first_semaphore(coll),
         .semaphores = COLL_SEMAPHORES,
         .engines = engines,
-        .queue = FIRST_QUEUE + coll->config.slot};
+        .queue = FIRST_QUEUE + coll->config.slot,
+        .marks = coll->config.steps};
     if (coll->config.notify) {
         const trn_status status = trn_cc_failures_open(coll->device, c->core, coll->config.slot,
                                                        FAILURES_BYTES, &c->failures);
@@ -692,4 +693,31 @@ trn_status trn_coll_times(trn_coll* coll, uint64_t* started, uint64_t* ended) {
         if (at.ended > *ended) *ended = at.ended;
     }
     return TRN_OK;
+}
+
+trn_status trn_coll_steps(trn_coll* coll, uint64_t* ends, uint32_t* count) {
+    const uint32_t room = *count;
+    uint64_t first = 0, last = 0;
+    *count = 0;
+    if (!coll->config.steps)
+        return fail(coll->device, TRN_INVALID_ARGUMENT, "this %s was made without steps",
+                    trn_coll_op_text(coll->config.op));
+    uint32_t* times = malloc((room ? room : 1) * sizeof *times);
+    if (!times) return fail(coll->device, TRN_NO_MEMORY, "no memory for %u steps", room);
+    trn_status status = trn_coll_times(coll, &first, &last);
+    for (uint32_t n = 0; n < coll->channels && status == TRN_OK; ++n) {
+        trn_cc_slot at;
+        uint32_t marks = 0;
+        const uint32_t core = coll->channel[n].core, slot = coll->config.slot;
+        status = trn_cc_slot_state(coll->device, core, slot, &at);
+        if (status == TRN_OK) status = trn_cc_marks(coll->device, core, slot, times, room, &marks);
+        if (status != TRN_OK) break;
+        if (n == 0 || marks < *count) *count = marks; /* channels of one collective are alike */
+        for (uint32_t k = 0; k < room && k < marks; ++k) {
+            const uint64_t end = at.started - first + times[k];
+            if (n == 0 || end > ends[k]) ends[k] = end;
+        }
+    }
+    free(times);
+    return status;
 }

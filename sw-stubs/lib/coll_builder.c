@@ -115,6 +115,10 @@ uint64_t coll_send_of(const coll_builder* b, coll_share block, uint32_t lane) {
 
 /* ---- steps that algorithms are made of ---- */
 
+void coll_step_ends(coll_builder* b) {
+    if (b->whole->config.steps) coll_mark(&b->program);
+}
+
 void coll_wait_for(coll_builder* b, uint32_t index, uint32_t value, uint32_t peer) {
     coll_wait(&b->program, coll_first_semaphore(b->coll) + index, value,
               b->coll->first_rank + peer);

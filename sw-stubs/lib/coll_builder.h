@@ -90,6 +90,8 @@ uint64_t coll_sent_by(const coll_builder* b, uint32_t rank, coll_share block, ui
 
 /* ---- steps ---- */
 
+/* A step of the algorithm has ended: the core notes the time, if anybody wants to know. */
+void coll_step_ends(coll_builder* b);
 void coll_wait_for(coll_builder* b, uint32_t index, uint32_t value, uint32_t peer);
 void coll_tell(coll_builder* b, uint32_t rank, uint32_t index);
 /* Waits until the own lanes have done everything. */

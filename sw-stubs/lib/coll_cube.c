@@ -112,6 +112,7 @@ static void lanes_have_gone(coll_builder* b) {
 static void step_ends(coll_builder* b, uint32_t step, uint32_t from) {
     coll_wait_for(b, COLL_STEP + step, b->coll->lanes, from);
     lanes_have_gone(b);
+    coll_step_ends(b);
 }
 
 /* Tells the partner of a step that it may write here. Of the next step while the bytes of this one

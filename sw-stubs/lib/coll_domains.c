@@ -131,6 +131,7 @@ static void everybody_is_ready(coll_builder* b) {
 static void wait_for_domain(coll_builder* b, uint32_t domain, uint64_t bytes) {
     coll_net_wait_for(b, COLL_NET_DATA + domain, coll_net_posts(bytes),
                       peer_in(&b->whole->config, domain));
+    coll_step_ends(b);
 }
 
 bool coll_exchanges(const coll_builder* b) {

@@ -50,6 +50,7 @@ typedef void (*lane_step)(coll_builder* b, uint32_t lane, uint32_t step);
 static void on_every_lane(coll_builder* b, uint32_t step, lane_step work) {
     for (b->slice = 0; b->slice < b->coll->slices; ++b->slice)
         for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) work(b, lane, step);
+    coll_step_ends(b);
 }
 
 static void tell_lane(coll_builder* b, uint32_t lane, uint32_t rank, uint32_t semaphore) {

@@ -7,6 +7,7 @@ void coll_rounds(coll_builder* b) {
     for (uint32_t round = 0; 1u << round < ranks; ++round) {
         coll_tell(b, coll_ahead(b->coll, 1u << round), COLL_ROUND + round);
         coll_wait_for(b, COLL_ROUND + round, 1, coll_ahead(b->coll, ranks - (1u << round)));
+        coll_step_ends(b);
     }
 }
 
@@ -28,5 +29,6 @@ void coll_mesh(coll_builder* b) {
     coll_keep_own_block(b);
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
         coll_wait_for(b, COLL_DATA + lane, ranks - 1, coll_ahead(b->coll, ranks - 1));
+    coll_step_ends(b);
     coll_everything_sent(b);
 }

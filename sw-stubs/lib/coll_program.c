@@ -185,6 +185,7 @@ uint32_t coll_program_finish(coll_program* program, const coll_header* header) {
     put(program, P(RANKS_OFFSET), header->ranks);
     put(program, P(QUEUES_OFFSET), program->lanes);
     put(program, P(STEPS_OFFSET), program->steps);
+    if (header->marks) put(program, P(MARKS_OFFSET), (P(SIZE) - size) / sizeof(uint32_t));
     put_long(program, P(DONE_LO_OFFSET), header->done);
     put_long(program, P(LIMIT_LO_OFFSET), header->limit);
     put(program, P(SEMAPHORES_OFFSET),

@@ -80,6 +80,7 @@ typedef struct coll_header {
     uint32_t first_semaphore, semaphores;
     const uint64_t* engines; /* AXI address of each lane's engine */
     uint32_t queue;
+    bool marks; /* what the program leaves of its memory is for the times of marks */
 } coll_header;
 /* Ends it and writes the header. Returns its bytes. */
 uint32_t coll_program_finish(coll_program* program, const coll_header* header);

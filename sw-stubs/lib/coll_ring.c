@@ -28,6 +28,7 @@ static void ring_step(coll_builder* b, uint32_t step, lane_work work) {
             one_step(b, lane, step, work);
             coll_advance(&b->program, lane);
         }
+    coll_step_ends(b);
 }
 
 /* Steps [first, end) of a ring. Where blocks are of one size all of them are alike but for
@@ -223,7 +224,7 @@ void coll_ring_broadcast(coll_builder* b) {
     const bool relay = root && coll_relays(b);
     if (!root) coll_tell(b, before, COLL_READY);
     if (!last) coll_wait_for(b, COLL_READY, 1, next);
-    for (b->slice = 0; b->slice < coll->slices; ++b->slice)
+    for (b->slice = 0; b->slice < coll->slices; ++b->slice) {
         for (uint32_t lane = 0; lane < coll->lanes; ++lane) {
             if (!root) coll_wait_for(b, COLL_DATA + lane, 1, before);
             if (relay) coll_relay_waits(b, lane);
@@ -234,6 +235,8 @@ void coll_ring_broadcast(coll_builder* b) {
             coll_signal(&b->program, lane, coll_semaphore_of(b, next, COLL_DATA + lane));
             coll_advance(&b->program, lane);
         }
+        coll_step_ends(b);
+    }
     if (root && !relay) coll_keep(b, all, all);
     coll_everything_sent(b);
 }

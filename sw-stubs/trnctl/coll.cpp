@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <numeric>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "platform/loader/firmware_file.h"
 #include "sw-stubs/host/collective_rules.h"
@@ -69,6 +74,77 @@ std::string places_text(const collective_places& places) {
     return fmt::format(", {} to {}{}", from, to, by == usual ? "" : " by way of " + by);
 }
 
+/// The numbers of those that last longest, at most `most`, in their order.
+std::vector<std::size_t> longest(const std::vector<std::uint64_t>& lasts, std::size_t most,
+                                 std::vector<std::size_t> chosen = {}) {
+    std::vector<std::size_t> order(lasts.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::greater<>{}, [&](std::size_t n) { return lasts[n]; });
+    for (const auto n : order)
+        if (chosen.size() < most && std::ranges::find(chosen, n) == chosen.end())
+            chosen.push_back(n);
+    std::ranges::sort(chosen);
+    return chosen;
+}
+
+/// How long each step of a rank took; what came behind the last one is a step too.
+std::vector<std::uint64_t> durations(const collective_result::rank_steps& rank) {
+    std::vector<std::uint64_t> all;
+    auto begin = rank.begin_ns;
+    for (const auto end : rank.ends_ns) {
+        all.push_back(end - begin);
+        begin = end;
+    }
+    all.push_back(rank.end_ns - begin);
+    return all;
+}
+
+double microseconds_of(std::uint64_t ns) {
+    return static_cast<double>(ns) * 1e-3;
+}
+
+void print_steps(std::size_t number, const collective_result::rank_steps& rank, std::size_t most) {
+    const auto lasts = durations(rank);
+    const auto count = lasts.size();
+    const auto chosen = longest(lasts, std::min(most, count),
+                                most < 2 || count < 2 ? std::vector<std::size_t>{}
+                                                      : std::vector{std::size_t{0}, count - 1});
+    for (std::size_t n = 0, next = 0; n < chosen.size(); next = chosen[n++] + 1) {
+        const auto at = chosen[n];
+        if (at != next) fmt::print("{:>6} {:>8} more\n", number, at - next);
+        const auto begin = at == 0 ? rank.begin_ns : rank.ends_ns[at - 1];
+        fmt::print("{:>6} {:>8} {:>11.3f} {:>11.3f} {:>9.3f}\n", number,
+                   at + 1 == count ? "rest" : fmt::format("{}", at), microseconds_of(begin),
+                   microseconds_of(begin + lasts[at]), microseconds_of(lasts[at]));
+    }
+    if (!chosen.empty() && chosen.back() + 1 < count)
+        fmt::print("{:>6} {:>8} more\n", number, count - 1 - chosen.back());
+}
+
+void report_steps(const std::vector<collective_result::rank_steps>& ranks, std::size_t most,
+                  const output& out) {
+    if (out.json) {
+        for (std::size_t n = 0; n < ranks.size(); ++n) {
+            auto object = nlohmann::json{{"rank", n},
+                                         {"begin_us", microseconds_of(ranks[n].begin_ns)},
+                                         {"end_us", microseconds_of(ranks[n].end_ns)},
+                                         {"step_ends_us", nlohmann::json::array()}};
+            for (const auto end : ranks[n].ends_ns)
+                object["step_ends_us"].push_back(microseconds_of(end));
+            out.result(object, "");
+        }
+        return;
+    }
+    std::vector<std::uint64_t> slowest;
+    for (const auto& rank : ranks) slowest.push_back(std::ranges::max(durations(rank)));
+    const auto chosen = longest(slowest, most);
+    fmt::print("\n# steps, in us since the first rank began\n{:>6} {:>8} {:>11} {:>11} {:>9}\n",
+               "rank", "step", "begin", "end", "took");
+    for (const auto n : chosen) print_steps(n, ranks[n], most);
+    if (chosen.size() < ranks.size())
+        fmt::print("# {} ranks more, none with a longer step\n", ranks.size() - chosen.size());
+}
+
 }  // namespace
 
 void coll(session& where, const coll_options& options, const output& out) try {
@@ -87,6 +163,7 @@ void coll(session& where, const coll_options& options, const output& out) try {
     } catch (const device_error& wrong) {
         throw user_error(std::string("--counts: ") + wrong.what());
     }
+    request.steps = options.steps > 0;
     const auto image = read_firmware(options.image, most_image);
     collective_group group(where, chips, image);
     const auto done = group.run(request);
@@ -122,6 +199,7 @@ void coll(session& where, const coll_options& options, const output& out) try {
                            done.bytes, done.elements, type_text(options.request.type),
                            done.ns * 1e-3, done.algorithm_gb_per_s(), bus,
                            options.request.check ? fmt::format("{}", done.wrong) : "N/A", wall_s));
+    if (request.steps) report_steps(done.steps, static_cast<std::size_t>(options.steps), out);
     if (done.wrong != 0)
         throw std::runtime_error(
             fmt::format("{} differences, first {}", done.wrong, done.first_wrong));

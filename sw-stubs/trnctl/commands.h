@@ -81,6 +81,7 @@ struct coll_options {
     std::string ranks;                  ///< "0-3,7"; all without
     std::string table = {};             ///< file of rules for algorithms
     std::string image = "cc_core.img";  ///< for the collective cores
+    int steps = 0;  ///< print the times of steps: at most so many of a rank, of so many ranks
 };
 /// A collective over the chips of a machine: time and bandwidth as nccom-test prints them.
 void coll(session& where, const coll_options& options, const output& out);

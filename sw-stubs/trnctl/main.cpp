@@ -252,6 +252,10 @@ private:
         sub->add_option("--image", coll_.image, "firmware of the collective cores")
             ->capture_default_str();
         sub->add_flag("--check", asked.check, "compare with a reference; exit status 1 when wrong");
+        sub->add_flag("--steps{12}", coll_.steps,
+                      "when each step of each rank began and ended: at most so many of as many "
+                      "ranks, the slowest (12); --json has all")
+            ->check(CLI::Range(1, 1'000'000));
     }
 
     void add_registers() {

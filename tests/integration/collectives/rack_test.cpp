@@ -35,5 +35,15 @@ TEST_F(RackCollectives, ThousandsOfCoresThatWaitCostLittleMemory) {
     std::printf("%.1f MiB\n", static_cast<double>(resident_bytes() - before) / MiB);
 }
 
+TEST_F(RackCollectives, EveryStepOfALongRingIsNoted) {
+    boot("trn3-gen2");
+    collective_group group(*this, all(), image());
+    const auto how = group.run(
+        {.op = TRN_COLL_ALL_REDUCE, .algorithm = TRN_COLL_RING, .bytes = 4 * KiB, .steps = true});
+    for (const auto& rank : how.steps) ASSERT_EQ(rank.ends_ns.size(), 286u);
+    const auto& first = how.steps.front();
+    EXPECT_NEAR(static_cast<double>(first.end_ns - first.begin_ns), how.ns, 10'000);
+}
+
 }  // namespace
 }  // namespace trn::test

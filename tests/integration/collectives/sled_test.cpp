@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives over the four chips of a sled: what comes out, what is refused, what is survived.
+#include <algorithm>
+#include <functional>
+
 #include "tests/integration/collectives/group.h"
 #include "tests/support/sizes.h"
 
@@ -35,6 +38,55 @@ TEST_F(SledCollectives, AreMadeBySomeOfTheChipsInAnyOrder) {
     collective_group group(*this, {3, 0, 2}, image());
     expect_right(group.run({.op = TRN_COLL_ALL_GATHER, .bytes = 100'002, .check = true}));
     expect_right(group.run({.op = TRN_COLL_BROADCAST, .bytes = 70'000, .root = 2, .check = true}));
+}
+
+TEST_F(SledCollectives, NoteWhenTheStepsOfEachRankEnd) {
+    collective_group group(*this, all(), image());
+    const struct {
+        trn_coll_op op;
+        trn_coll_algorithm algorithm;
+        std::size_t steps;
+    } ways[] = {
+        {TRN_COLL_ALL_GATHER, TRN_COLL_RING, 3},     {TRN_COLL_ALL_GATHER, TRN_COLL_MESH, 3},
+        {TRN_COLL_ALL_GATHER, TRN_COLL_DOUBLING, 2}, {TRN_COLL_ALL_REDUCE, TRN_COLL_RING, 6},
+        {TRN_COLL_ALL_REDUCE, TRN_COLL_DOUBLING, 2}, {TRN_COLL_ALL_REDUCE, TRN_COLL_HALVING, 4},
+        {TRN_COLL_REDUCE_SCATTER, TRN_COLL_RING, 3}, {TRN_COLL_ALL_GATHER, TRN_COLL_KANGARING, 2},
+        {TRN_COLL_BARRIER, TRN_COLL_DOUBLING, 2}};
+    for (const auto& way : ways)
+        for (const std::uint64_t bytes : {8 * KiB, 4 * MiB}) {
+            SCOPED_TRACE(std::string(trn_coll_op_text(way.op)) + " " +
+                         trn_coll_algorithm_text(way.algorithm) + std::to_string(bytes));
+            const auto how = group.run({.op = way.op,
+                                        .algorithm = way.algorithm,
+                                        .bytes = bytes,
+                                        .iterations = 2,
+                                        .check = true,
+                                        .steps = true});
+            expect_right(how);
+            ASSERT_EQ(how.steps.size(), 4u);
+            std::uint64_t last = 0;
+            for (const auto& rank : how.steps) {
+                ASSERT_EQ(rank.ends_ns.size(), way.steps);
+                EXPECT_TRUE(std::ranges::is_sorted(rank.ends_ns, std::ranges::less_equal{}));
+                EXPECT_GT(rank.ends_ns.front(), rank.begin_ns);
+                EXPECT_LE(rank.ends_ns.back(), rank.end_ns);
+                last = std::max(last, rank.end_ns);
+            }
+            EXPECT_GE(last, how.ended_ns - how.started_ns) << "from the first start, not the last";
+        }
+    EXPECT_TRUE(group.run({.op = TRN_COLL_BARRIER}).steps.empty());
+}
+
+TEST_F(SledCollectives, MarksAreOfASlotWithAProgram) {
+    collective_group group(*this, all(), image());
+    run_each({0}, [](std::size_t, device& on) {
+        std::uint32_t count = 0, times[2];
+        EXPECT_EQ(trn_cc_marks(on, 16, 0, times, 2, &count), TRN_INVALID_ARGUMENT);
+        EXPECT_EQ(trn_cc_marks(on, 0, TRN_CC_SLOTS, times, 2, &count), TRN_INVALID_ARGUMENT);
+        const std::vector<std::uint32_t> nonsense(400, 0xffffffff);
+        EXPECT_EQ(trn_cc_program(on, 0, 1, nonsense.data(), 1600), TRN_REFUSED);
+        EXPECT_EQ(trn_cc_marks(on, 0, 1, times, 2, &count), TRN_PROTOCOL_ERROR);
+    });
 }
 
 TEST_F(SledCollectives, ABarrierHoldsEverybodyUntilTheLastComes) {

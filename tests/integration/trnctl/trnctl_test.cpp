@@ -211,6 +211,33 @@ TEST(TrnctlTopology, ShowsWhatTheHardwareFoundOverTheSocketAndWhatIsWrong) {
     EXPECT_EQ(chips[5]["links"][2]["fault"], "ok");
 }
 
+TEST(TrnctlBoard, PrintsWhenTheStepsOfACollectiveBeganAndEnded) {
+    const auto command = [](const std::string& options) {
+        return run(trnctl + " " + options +
+                   " --board trn3-sled coll --op all-gather --algo ring --bytes 64KiB --steps=2");
+    };
+    auto how = command("");
+    ASSERT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("# steps, in us since the first rank began\n"));
+    EXPECT_THAT(how.output, HasSubstr("     0.000 "));
+    EXPECT_THAT(how.output, HasSubstr("        2 more\n"));
+    EXPECT_THAT(how.output, HasSubstr("    rest "));
+    EXPECT_THAT(how.output, HasSubstr("# 2 ranks more, none with a longer step\n"));
+    how = command("--json");
+    ASSERT_EQ(how.status, 0) << how.output;
+    const auto lines = lines_of(how.output);
+    ASSERT_EQ(lines.size(), 5u);
+    for (int rank = 0; rank < 4; ++rank) {
+        const auto& row = lines[static_cast<std::size_t>(rank) + 1];
+        EXPECT_EQ(row["rank"], rank);
+        ASSERT_EQ(row["step_ends_us"].size(), 3u);
+        EXPECT_LT(row["begin_us"], row["step_ends_us"][0]);
+        EXPECT_LE(row["step_ends_us"][2], row["end_us"]);
+    }
+    EXPECT_EQ(run(trnctl + " --board trn3-sled coll --op barrier --steps=0").status, 2);
+    EXPECT_EQ(run(trnctl + " --board trn3-sled coll --op barrier --steps=many").status, 2);
+}
+
 /// A board in another process, with cards beside its chips.
 class TrnctlCollective : public testing::Test {
 protected:

@@ -77,6 +77,10 @@ TEST(CollectiveProgram, IsRefusedWhenItsHeaderIsWrong) {
     EXPECT_EQ(check_changed([](program& p) { p.format = 9; }), error::magic);
     EXPECT_EQ(check_changed([](program& p) { p.steps = 1; }), error::length);
     EXPECT_EQ(check_changed([](program& p) { p.steps = 0x10000002; }), error::length);
+    EXPECT_EQ(check_changed([](program& p) { p.marks = (0x40000 - p.length) / 4; }), error::ok);
+    EXPECT_EQ(check_changed([](program& p) { p.marks = (0x40000 - p.length) / 4 + 1; }),
+              error::length)
+        << "behind the slot";
     EXPECT_EQ(check_changed([](program& p) { p.rank = 2; }), error::rank);
     EXPECT_EQ(check_changed([](program& p) { p.queues = 65; }), error::queue);
     EXPECT_EQ(check_changed([](program& p) { p.semaphores = 255 | 2 << 16; }), error::semaphore);
