@@ -12,10 +12,13 @@
  * Who sends what to whom, when, is in coll_ring.c, coll_mesh.c, coll_cube.c and
  * coll_domains.c. */
 
-#define CHANNEL_LANES 8u
+#define MOST_LANES 16u                     /* of all channels, unless somebody asks for more */
+#define CHANNEL_LANES 2u                   /* as long as there are cores for more channels */
 #define WORTH_A_LANE (UINT64_C(32) << 10)  /* bytes of a block */
+#define WORTH_A_RANK (UINT64_C(128) << 10) /* bytes of the buffer: a lane more for other ranks */
 #define WORTH_A_SLICE (UINT64_C(64) << 10) /* bytes of a lane's share */
-#define FIRST_QUEUE 4u                     /* + slot */
+#define BROADCAST_SLICE (UINT64_C(32) << 10)
+#define FIRST_QUEUE 4u /* + slot */
 #define FAILURES_BYTES 256u
 #define ONE_AT 64u    /* in the host's page: behind the words that say that runs have ended */
 #define RING_STEP 16u /* contract 7.1: entries, and the least */
@@ -348,19 +351,41 @@ static uint32_t choose_slices(const trn_coll* coll) {
     const trn_coll_config* c = &coll->config;
     if (trn_coll_choose(c) == TRN_COLL_MESH || is_cube(c) || trn_coll_has_counts(c->op)) return 1;
     const uint64_t share = coll_block_of(c) / ((uint64_t)coll->channels * coll->lanes);
-    const uint64_t worth = share / WORTH_A_SLICE, most = c->op == TRN_COLL_BROADCAST ? 64 : 4;
+    const bool broadcast = c->op == TRN_COLL_BROADCAST;
+    const uint64_t worth = share / (broadcast ? BROADCAST_SLICE : WORTH_A_SLICE);
+    const uint64_t most = broadcast ? 64 : 4;
     return worth < 1 ? 1 : worth > most ? (uint32_t)most : (uint32_t)worth;
 }
 
+/* How many channels there can be: each has a core of the next NeuronCore. */
+static uint32_t most_channels(const trn_coll* coll) {
+    const trn_coll_config* c = &coll->config;
+    const trn_map* map = coll->device->map;
+    const uint32_t per_core = map->top_sps / map->cores;
+    const uint32_t left = c->core < map->top_sps ? (map->top_sps - c->core) / per_core : 0;
+    if (is_cube(c) || coll_has_one_channel(c, trn_coll_choose(c))) return 1;
+    return left < 1 ? 1 : left < COLL_MAX_CHANNELS ? left : COLL_MAX_CHANNELS;
+}
+
+/* Lanes of all channels together. */
+static uint64_t lanes_worth(const trn_coll_config* c) {
+    uint64_t worth = (is_cube(c) ? c->bytes : coll_block_of(c)) / WORTH_A_LANE;
+    if (trn_coll_choose(c) == TRN_COLL_MESH && c->domains < 2) { /* one for each rank, at best */
+        const uint64_t others = c->ranks - 1, all = c->bytes / WORTH_A_RANK;
+        const uint64_t each = all < others ? all : others;
+        if (worth < each) worth = each;
+    }
+    return worth < 1 ? 1 : worth < MOST_LANES ? worth : MOST_LANES;
+}
+
+/* A core sees to its lanes one after the other, so that a step takes the longer the more there are:
+ * they are shared out among many cores. */
 static void choose_lanes(trn_coll* coll) {
     const trn_coll_config* c = &coll->config;
-    const bool cube = is_cube(c);
-    uint64_t worth = (cube ? c->bytes : coll_block_of(c)) / WORTH_A_LANE;
-    if (worth < 1) worth = 1;
-    if (worth > 2 * CHANNEL_LANES) worth = 2 * CHANNEL_LANES;
+    const uint64_t worth = lanes_worth(c), each = c->lanes ? c->lanes : CHANNEL_LANES;
+    const uint32_t wanted = (uint32_t)((worth + each - 1) / each), most = most_channels(coll);
     coll->slices = 1;
-    const bool one = cube || coll_has_one_channel(c, trn_coll_choose(c));
-    coll->channels = c->channels ? c->channels : worth > CHANNEL_LANES && !one ? 2 : 1;
+    coll->channels = c->channels ? c->channels : wanted < most ? wanted : most;
     if (c->op == TRN_COLL_BARRIER) {
         coll->channels = 1;
         return;
@@ -368,7 +393,7 @@ static void choose_lanes(trn_coll* coll) {
     coll->lanes = c->lanes ? c->lanes : (uint32_t)((worth + coll->channels - 1) / coll->channels);
     /* Of a pair, each rank is primary for every other lane. */
     if (trn_coll_choose(c) == TRN_COLL_KANGARING && !c->lanes) coll->lanes += coll->lanes % 2;
-    const bool stays = c->op != TRN_COLL_ALL_REDUCE && c->op != TRN_COLL_PERMUTE && !cube;
+    const bool stays = c->op != TRN_COLL_ALL_REDUCE && c->op != TRN_COLL_PERMUTE && !is_cube(c);
     coll->copiers = stays && 2 * coll->lanes <= COLL_MAX_LANES ? coll->lanes : 0;
     coll->slices = choose_slices(coll);
 }

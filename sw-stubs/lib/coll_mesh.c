@@ -11,24 +11,53 @@ void coll_rounds(coll_builder* b) {
     }
 }
 
+/* Whom a lane sends to: one of every so many ranks, all of its block, so that an engine has few
+ * ranks to serve one after the other. Where there are more lanes than ranks, several share a block.
+ * Across domains all do: what comes from other domains has been divided among channels. */
+typedef struct fan {
+    uint32_t first, every, count; /* places ahead of the first of them, and of the others */
+    uint32_t parts, part;         /* of each block; none of the last lanes' */
+    uint32_t begin;               /* which of them comes first, so that all links are in use */
+} fan;
+
+static fan fan_of(const coll_builder* b, uint32_t lane) {
+    const uint32_t lanes = b->coll->channels * b->coll->lanes, others = b->coll->config.ranks - 1;
+    const uint32_t number = b->channel * b->coll->lanes + lane;
+    const uint32_t most = b->whole->config.domains > 1 ? 1 : others;
+    const uint32_t groups = lanes < most ? lanes : most;
+    const uint32_t first = number % groups, count = (others - first + groups - 1) / groups;
+    return (fan){1 + first, groups, count, lanes / groups, number / groups, number % count};
+}
+
+/* The block of a rank so many places ahead, as far as it is this lane's. */
+static void send_block(coll_builder* b, uint32_t lane, const fan* f, uint32_t places) {
+    const trn_coll_config* c = &b->coll->config;
+    const uint32_t to = coll_ahead(b->coll, places);
+    const coll_share sent = coll_sent(c, c->rank, to), received = coll_received(c, c->rank, to);
+    const coll_share part = coll_part_of(sent.bytes, f->parts, f->part);
+    coll_copy(&b->program, lane,
+              coll_on_chip(b, to, c->members[to].receive + received.offset + part.offset),
+              c->members[c->rank].send + sent.offset + part.offset, part.bytes);
+    coll_signal(&b->program, lane, coll_semaphore_of(b, to, COLL_DATA + lane));
+}
+
 /* Everybody's block straight to everybody. */
 void coll_mesh(coll_builder* b) {
-    const uint32_t own = b->coll->config.rank, ranks = b->coll->config.ranks;
-    const trn_coll_config* c = &b->coll->config;
+    const uint32_t others = b->coll->config.ranks - 1;
     coll_rounds(b);
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
-        for (uint32_t n = 1; n < ranks; ++n) {
-            const uint32_t to = coll_ahead(b->coll, n);
-            const coll_share sent = coll_sent(c, own, to);
-            coll_copy_share(b, lane, sent, coll_receive_of(b, to, coll_received(c, own, to), lane),
-                            coll_send_of(b, sent, lane));
-            coll_signal(&b->program, lane, coll_semaphore_of(b, to, COLL_DATA + lane));
-        }
+        const fan f = fan_of(b, lane);
+        if (f.part >= f.parts) continue;
+        for (uint32_t n = 0; n < f.count; ++n)
+            send_block(b, lane, &f, f.first + (f.begin + n) % f.count * f.every);
         coll_advance(&b->program, lane);
     }
     coll_keep_own_block(b);
-    for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
-        coll_wait_for(b, COLL_DATA + lane, ranks - 1, coll_ahead(b->coll, ranks - 1));
+    for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
+        const fan f = fan_of(b, lane);
+        if (f.part >= f.parts) continue;
+        coll_wait_for(b, COLL_DATA + lane, f.count, coll_ahead(b->coll, others));
+    }
     coll_step_ends(b);
     coll_everything_sent(b);
 }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What collectives move against what the narrowest link that all of it must pass carries: the
+// figures of doc/performance.md.
+#include "tests/integration/collectives/group.h"
+#include "tests/support/sizes.h"
+
+namespace trn::test {
+namespace {
+
+class CollectiveBandwidth : public CollectiveTest {
+protected:
+    /// At least this share of `link`, the payload in GB/s of one direction of that link.
+    void expect_share(double share, double link, std::uint64_t bytes,
+                      const std::vector<trn_coll_op>& ops) {
+        collective_group group(*this, all(), image());
+        for (const auto op : ops) {
+            SCOPED_TRACE(trn_coll_op_text(op));
+            const auto how = group.run({.op = op, .bytes = bytes});
+            const auto ranks = static_cast<std::uint32_t>(group.ranks());
+            const double bus = how.algorithm_gb_per_s() * trn_coll_bus_factor(op, ranks);
+            EXPECT_GT(bus, share * link);
+            EXPECT_LT(bus, link) << "no link carries that";
+        }
+    }
+};
+
+TEST_F(CollectiveBandwidth, OfASledIsThatOfItsSwitch) {
+    boot("trn3-sled");
+    expect_share(
+        0.9, 222.0, 64 * MiB,
+        {TRN_COLL_ALL_REDUCE, TRN_COLL_ALL_GATHER, TRN_COLL_REDUCE_SCATTER, TRN_COLL_ALL_TO_ALL});
+    expect_share(0.85, 222.0, 64 * MiB, {TRN_COLL_BROADCAST});
+}
+
+TEST_F(CollectiveBandwidth, OfATorusIsThatOfALinkToANeighbour) {
+    boot("trn2-48xl");
+    expect_share(0.85, 114.8, 16 * MiB,
+                 {TRN_COLL_ALL_REDUCE, TRN_COLL_ALL_GATHER, TRN_COLL_REDUCE_SCATTER});
+}
+
+TEST_F(CollectiveBandwidth, OfFourServersIsThatOfALinkFromOneToTheNext) {
+    boot("trn2-ultraserver");
+    expect_share(0.85, 57.3, 16 * MiB,
+                 {TRN_COLL_ALL_REDUCE, TRN_COLL_ALL_GATHER, TRN_COLL_REDUCE_SCATTER});
+}
+
+TEST_F(CollectiveBandwidth, OfATrainium1ServerIsThatOfALinkToANeighbour) {
+    boot("trn1-32xl");
+    expect_share(0.9, 42.94, 16 * MiB,
+                 {TRN_COLL_ALL_REDUCE, TRN_COLL_ALL_GATHER, TRN_COLL_REDUCE_SCATTER});
+}
+
+}  // namespace
+}  // namespace trn::test
