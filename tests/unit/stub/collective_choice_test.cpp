@@ -41,6 +41,10 @@ TEST(CollectiveChoice, EveryOperationHasAnAlgorithmOfItsOwnForAnySizeAndRanks) {
 TEST(CollectiveChoice, LittleGoesInFewStepsAndMuchGoesRound) {
     const auto little = asked(TRN_COLL_ALL_REDUCE, 16, KiB);
     const auto much = asked(TRN_COLL_ALL_REDUCE, 16, 256 * MiB);
+    const auto some = asked(TRN_COLL_REDUCE_SCATTER, 16, 2 * MiB);
+    const auto more = asked(TRN_COLL_REDUCE_SCATTER, 16, 4 * MiB);
+    EXPECT_EQ(trn_coll_choose(&some), TRN_COLL_HALVING);
+    EXPECT_EQ(trn_coll_choose(&more), TRN_COLL_RING) << "shared out among cores";
     EXPECT_EQ(trn_coll_choose(&little), TRN_COLL_DOUBLING);
     EXPECT_EQ(trn_coll_choose(&much), TRN_COLL_RING);
 }
@@ -56,7 +60,7 @@ TEST(CollectiveChoice, BehindSwitchesHalvingIsWorthMoreThanOnATorus) {
 }
 
 TEST(CollectiveChoice, OnlyOneChannelIsNoReasonToRefuseSeveral) {
-    auto config = asked(TRN_COLL_ALL_REDUCE, 16, 4 * MiB);
+    auto config = asked(TRN_COLL_ALL_REDUCE, 16, 2 * MiB);
     config.channels = 2;
     EXPECT_EQ(trn_coll_choose(&config), TRN_COLL_HALVING);
     config.domains = 2;
