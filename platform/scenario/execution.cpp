@@ -192,7 +192,7 @@ stop_reason session::serve(const sc_core::sc_time& limit) {
     goal.background = true;
     goal.condition = [&] { return here.over(); };
     goal.until = limit;
-    const auto how = loop.run(std::move(goal));
+    auto how = loop.run(std::move(goal));
     here.finish();
     loop.resume();  // a client may have paused it
     return how;

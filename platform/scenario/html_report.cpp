@@ -195,7 +195,8 @@ std::vector<series> series_of(std::span<const scenario> all, std::span<const out
 /// A line from the least to the most that there is, the bounds as a band, a dot for each value.
 std::string plot(const series& s) {
     constexpr double width = 240, height = 18, margin = 6;
-    auto [low, high] = std::ranges::minmax(s.values);
+    const auto ends = std::ranges::minmax(s.values);
+    double low = ends.min, high = ends.max;
     for (const auto& bound : {s.about.least, s.about.most})
         if (bound) low = std::min(low, *bound), high = std::max(high, *bound);
     const double span = high - low;
