@@ -45,6 +45,21 @@ void call(const std::function<void()>& hook) {
     if (hook) hook();
 }
 
+/// As long as it lives, requests to end wait for whoever goes on.
+class requests_held {
+public:
+    requests_held() {
+        const auto requests = snapshots::requests_to_end();
+        sigprocmask(SIG_BLOCK, &requests, &earlier_);
+    }
+    ~requests_held() { sigprocmask(SIG_SETMASK, &earlier_, nullptr); }
+    requests_held(const requests_held&) = delete;
+    requests_held& operator=(const requests_held&) = delete;
+
+private:
+    sigset_t earlier_;
+};
+
 /// As its successor ended: whoever looks after this process looks after that.
 [[noreturn]] void end_like(int status) {
     if (WIFSIGNALED(status)) {
@@ -192,16 +207,11 @@ std::optional<snapshots::baggage> snapshots::keep(const std::string& name, const
         throw std::runtime_error(fmt::format("there are {} snapshots already", most));
     int ends[2];  // of whoever goes on, and of this process
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) cannot("snapshot");
-    // One that comes from here on is for the copy.
-    const auto requests = requests_to_end();
-    sigset_t earlier;
-    sigprocmask(SIG_BLOCK, &requests, &earlier);
-    const auto go_on = [&] { sigprocmask(SIG_SETMASK, &earlier, nullptr); };
+    const requests_held for_the_copy;
     pid_t successor = -1;
     try {
         successor = copy_of_this();
     } catch (...) {
-        go_on();
         close(ends[0]);
         close(ends[1]);
         throw;
@@ -209,11 +219,8 @@ std::optional<snapshots::baggage> snapshots::keep(const std::string& name, const
     if (successor > 0) {
         close(ends[0]);
         call(around_.waits);
-        auto carried = wait(ends[1], successor);
-        go_on();
-        return carried;
+        return wait(ends[1], successor);
     }
-    go_on();
     close(ends[1]);
     if (const auto older = kept_.find(name); older != kept_.end()) close(older->second.socket);
     kept_[name] = {ends[0], about};
@@ -283,6 +290,7 @@ void snapshots::restore(std::string_view name, baggage carry) {
     std::fflush(nullptr);
     trace::flush();
     carry.behind = trace::where();
+    const requests_held for_the_other;
     order{kept_, std::move(carry)}.send(to->second.socket);
     _exit(superseded);
 }
