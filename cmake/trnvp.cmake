@@ -29,6 +29,20 @@ if(TRNVP_SANITIZE)
     target_link_options(trn_options INTERFACE -fsanitize=address,undefined)
 endif()
 
+option(TRNVP_COVERAGE "count which lines run" OFF)
+if(TRNVP_COVERAGE)
+    target_compile_options(trn_options INTERFACE -O1 --coverage)
+    # Scenarios end by _exit(), which would lose what they counted.
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/coverage_exit.c @ONLY CONTENT [[
+void __gcov_dump(void);
+_Noreturn void __real__exit(int status);
+_Noreturn void __wrap__exit(int status) { __gcov_dump(); __real__exit(status); }
+]])
+    add_library(trn_coverage_exit STATIC ${CMAKE_BINARY_DIR}/coverage_exit.c)
+    target_link_options(trn_options INTERFACE --coverage -Wl,--wrap=_exit)
+    target_link_libraries(trn_options INTERFACE trn_coverage_exit)
+endif()
+
 # trn_library(name LINK libs...): all .cpp of the calling folder, and of the SUBFOLDERS named.
 function(trn_library name)
     cmake_parse_arguments(arg "" "" "LINK;SUBFOLDERS;EXCLUDE" ${ARGN})
