@@ -12,7 +12,7 @@ TAGS = ("boot", "dma", "driver", "fault", "mailbox", "misuse", "neighbour", "reg
 
 def digests(trnvp):
     command = [trnvp, "test", "scenarios", "--digest", "--json"]
-    for tag in TAGS:
+    for tag in (*TAGS, "!clients"):
         command += ["--tag", tag]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
     return {one["name"]: one["trace_digest"] for one in json.loads(done.stdout)}
