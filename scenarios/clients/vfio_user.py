@@ -8,7 +8,7 @@ import struct
 BAR0, BAR4, CONFIG = 0, 4, 7  # regions
 COMMAND, MEMORY_SPACE, BUS_MASTER = 4, 2, 4  # of configuration space
 
-VERSION, DMA_MAP, READ, WRITE, DMA_WRITE, WAIT = 1, 2, 9, 10, 12, 0x8002
+VERSION, DMA_MAP, SET_IRQS, READ, WRITE, DMA_READ, DMA_WRITE, WAIT = 1, 2, 8, 9, 10, 11, 12, 0x8002
 REPLY, ERROR = 1, 0x20
 
 
@@ -20,6 +20,7 @@ class Function:
         self._link.connect(os.path.join(os.environ["TRNVP_SOCKETS"], name + ".sock"))
         self._last = 0
         self.asked: list[tuple[int, int, bytes]] = []  # id, command, payload
+        self.memory: dict[int, bytearray] = {}  # by its bus address
         self._call(VERSION, struct.pack("<HH", 0, 1) + b'{"capabilities":{}}\0')
 
     def read(self, region: int, offset: int, size: int = 4) -> int:
@@ -29,26 +30,46 @@ class Function:
     def write(self, region: int, offset: int, value: int, size: int = 4) -> None:
         self._call(WRITE, struct.pack("<QII", offset, region, size) + value.to_bytes(size, "little"))
 
-    def share(self, address: int, size: int) -> None:
+    def share(self, address: int, size: int) -> bytearray:
         """Host memory that the device reaches by messages only."""
         self._call(DMA_MAP, struct.pack("<IIQQQ", 32, 3, 0, address, size))
+        return self.memory.setdefault(address, bytearray(size))
+
+    def interrupt(self, vector: int) -> int:
+        """An eventfd that counts the interrupts of an MSI-X vector."""
+        count = os.eventfd(0, os.EFD_NONBLOCK)
+        self._call(SET_IRQS, struct.pack("<IIIII", 20, 0x24, 2, vector, 1), [count])  # 0x24: an eventfd to trigger; 2: MSI-X
+        return count
 
     def wait(self, nanoseconds: int) -> None:
         self._call(WAIT, struct.pack("<Q", nanoseconds))
 
     def answer(self) -> list[bytes]:
-        """Takes what the device has written until now, and returns it; what it would read is refused."""
+        """Does what the device has asked for until now; returns what it wrote."""
         wanted, self.asked = self.asked, []
+        written = []
         for number, command, payload in wanted:
-            if command == DMA_WRITE:
+            address, size = struct.unpack_from("<QQ", payload)
+            memory, place = self._place(address, size)
+            if memory is None:
+                self._send(number, command, REPLY | ERROR, b"", errno.EINVAL)
+            elif command == DMA_WRITE:
+                memory[place] = payload[16:]
+                written.append(payload[16:])
                 self._send(number, command, REPLY, payload[:16])
             else:
-                self._send(number, command, REPLY | ERROR, b"", errno.EINVAL)
-        return [payload[16:] for _, command, payload in wanted if command == DMA_WRITE]
+                self._send(number, command, REPLY, payload[:16] + memory[place])
+        return written
 
-    def _call(self, command: int, payload: bytes) -> bytes:
+    def _place(self, address: int, size: int) -> tuple[bytearray | None, slice]:
+        for begin, memory in self.memory.items():
+            if begin <= address and address + size <= begin + len(memory):
+                return memory, slice(address - begin, address - begin + size)
+        return None, slice(0)
+
+    def _call(self, command: int, payload: bytes, files: list[int] = ()) -> bytes:
         self._last += 1
-        self._send(self._last, command, 0, payload)
+        self._send(self._last, command, 0, payload, files=files)
         while True:
             number, of, size, flags, error = struct.unpack("<HHIII", self._receive(16))
             data = self._receive(size - 16)
@@ -59,8 +80,12 @@ class Function:
             else:
                 return data
 
-    def _send(self, number: int, command: int, flags: int, payload: bytes, error: int = 0) -> None:
-        self._link.sendall(struct.pack("<HHIII", number, command, 16 + len(payload), flags, error) + payload)
+    def _send(self, number: int, command: int, flags: int, payload: bytes, error: int = 0, files: list[int] = ()) -> None:
+        message = struct.pack("<HHIII", number, command, 16 + len(payload), flags, error) + payload
+        if files:
+            socket.send_fds(self._link, [message], files)
+        else:
+            self._link.sendall(message)
 
     def _receive(self, size: int) -> bytes:
         data = b""
