@@ -206,6 +206,9 @@ static trn_status give_up(trn_device* device, trn_ring* ring, trn_status why) {
     if (status != TRN_OK) return why;
     device->failure = failure;
     device->failed_copy = true;
+    if (why == TRN_DEVICE_GONE)
+        return fail(device, why, "DMA engine %u reads as ones: the device is not there any more",
+                    ring->engine);
     if (why == TRN_ABORTED)
         return fail(
             device, why,
@@ -246,13 +249,16 @@ trn_status ring_look(trn_device* device, trn_ring* ring) {
         ring->looked_at_state = time;
         mmio_begin(device);
         const uint64_t engine = engine_registers(device, ring->engine);
-        const bool aborted = has_abort(mmio_read(device, engine + UDMA(M2S_STATE))) ||
-                             has_abort(mmio_read(device, engine + UDMA(S2M_STATE)));
+        const uint32_t m2s = mmio_read(device, engine + UDMA(M2S_STATE));
+        const uint32_t s2m = mmio_read(device, engine + UDMA(S2M_STATE));
+        const bool gone = m2s == ~0u && s2m == ~0u; /* what reads without an answer return */
+        const bool aborted = has_abort(m2s) || has_abort(s2m);
         const trn_status status = mmio_end(device);
         collect(device, ring); /* it may have ended between the two looks */
         if (ring->oldest == ring->newest) return TRN_OK;
-        if (status != TRN_OK || aborted)
-            return give_up(device, ring, aborted ? TRN_ABORTED : status);
+        if (status != TRN_OK) return give_up(device, ring, status);
+        if (gone) return give_up(device, ring, TRN_DEVICE_GONE);
+        if (aborted) return give_up(device, ring, TRN_ABORTED);
         if (job->state == JOB_RUNNING && time >= job->deadline)
             return give_up(device, ring, TRN_TIMED_OUT);
     }
