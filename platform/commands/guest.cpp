@@ -18,8 +18,8 @@
 #include <thread>
 
 #include "models/kinds.h"
+#include "platform/attach/console/console_writer.h"
 #include "platform/commands/board_options.h"
-#include "platform/commands/console_writer.h"
 #include "platform/commands/misuse_option.h"
 #include "platform/doors/doors.h"
 #include "platform/fidelity_report.h"

@@ -15,8 +15,8 @@
 #include <optional>
 
 #include "models/kinds.h"
+#include "platform/attach/console/console_writer.h"
 #include "platform/commands/board_options.h"
-#include "platform/commands/console_writer.h"
 #include "platform/commands/coverage_option.h"
 #include "platform/commands/misuse_option.h"
 #include "platform/commands/report_file.h"

@@ -5,11 +5,12 @@
 
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
-#include <cstdio>
+#include <iostream>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "platform/attach/console/console_writer.h"
 #include "platform/fidelity_report.h"
 #include "platform/kernel/time_text.h"
 #include "platform/kernel/trace.h"
@@ -139,6 +140,7 @@ private:
     std::function<void(world&)> part_;
     std::optional<std::string> failure_;
     const world* on_ = nullptr;
+    std::optional<console_writer> printed_;
     bool begun_ = false;
     sc_core::sc_event next_;
     visit* visit_ = nullptr;  // that steps wait for
@@ -147,8 +149,10 @@ private:
 
 session::session(const kind_list& kinds, const platform_options& options, std::uint64_t seed)
     : board_(kinds, options), hosts_(board_) {
-    board_.methods().consoles().listen([](std::string_view module, std::string_view text) {
-        std::fwrite(text.data(), 1, text.size(), stdout);
+    auto& consoles = board_.methods().consoles();
+    printed_.emplace(std::cout, consoles.all().size() > 1);
+    consoles.listen([this](std::string_view module, std::string_view text) {
+        printed_->write(module, text);
         if (trace::on()) trace::event(module, "printed", {{"text", text}});
     });
     hosts_.play([this, seed](std::size_t, device& chip) { play(chip, seed); });
@@ -216,8 +220,9 @@ std::string session::run(const std::function<void(world&)>& part, std::uint64_t 
         visited_.notify(sc_core::SC_ZERO_TIME);
         how = drive(limit);
     }
+    if (!failure_ && how.what == stop_reason::kind::paused) return {};
+    printed_->finish();
     if (failure_) return *failure_;
-    if (how.what == stop_reason::kind::paused) return {};
     fmt::print("{}\n", board_.loop().stall_report());
     for (const auto& what : on_->waits) fmt::print("  a step waits for {}\n", what);
     return how.what == stop_reason::kind::time_limit
