@@ -161,8 +161,8 @@ class Platform:
         self._link.settimeout(self._timeout)
         try:
             self._link.sendall(data)
-        except (BrokenPipeError, ConnectionResetError) as error:
-            raise Disconnected("the platform has gone") from error
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # it may have said why before it went: whoever reads its answer learns of it
 
     def _receive(self, deadline: float | None) -> dict[str, Any]:
         searched = 0

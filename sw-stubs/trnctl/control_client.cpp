@@ -75,6 +75,8 @@ void control_client::connect_tcp(const std::string& address) {
 void control_client::send(const std::string& line) {
     for (std::size_t sent = 0; sent < line.size();) {
         const auto count = ::send(socket_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
+        if (count < 0 && (errno == EPIPE || errno == ECONNRESET))
+            return;  // it may have said why before it went: whoever reads its answer learns of it
         if (count < 0 && errno != EINTR)
             throw control_error(fmt::format("the platform has gone: {}", std::strerror(errno)));
         if (count > 0) sent += static_cast<std::size_t>(count);
@@ -116,9 +118,14 @@ control_client::json control_client::call(std::string_view method, const json& p
     for (;;) {
         json message;
         while (next_message(message)) {
-            if (message.contains("method") && notified_)
-                notified_(message["method"], message.value("params", json::object()));
-            if (message.value("id", json()) != json(id)) continue;
+            if (message.contains("method")) {
+                if (notified_)
+                    notified_(message["method"], message.value("params", json::object()));
+                continue;
+            }
+            // A client that is turned away is told so before it has asked for anything.
+            const auto answers = message.value("id", json());
+            if (!answers.is_null() && answers != json(id)) continue;
             if (message.contains("error"))
                 throw control_error(message["error"].value("message", "the platform refused"));
             return message.value("result", json());
