@@ -85,7 +85,7 @@ static bool release_dma(void) {
     reset_release(&reset_everything);
     // One engine of each group: they share clock and reset with the others.
     for (unsigned group = 0; group < generation->dma_groups; ++group) {
-        const uint64_t engine = dma_engine(&generation->dma[group], 0);
+        const uint64_t engine = block_of(&generation->dma[group], 0);
         if (timer_wait(engine_quiet, &engine, POLL_STEP_US, DMA_LIMIT_US)) continue;
         log_error("DMA group %u does not leave reset, m2s state %x", group, udma_m2s_state(engine));
         return false;

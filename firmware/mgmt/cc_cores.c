@@ -11,9 +11,9 @@
 /// Where a core's aperture is, AXI; 0: there is none of this number.
 static uint64_t aperture_of(unsigned core) {
     for (unsigned die = 0; die < generation->dies; ++die) {
-        const struct dma_group* blocks = &generation->top_sps[die];
-        if (core < blocks->engines) return blocks->base + core * blocks->stride;
-        core -= blocks->engines;
+        const struct block_group* blocks = &generation->top_sps[die];
+        if (core < blocks->count) return block_of(blocks, core);
+        core -= blocks->count;
     }
     return 0;
 }

@@ -6,19 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// Engines whose abort is one interrupt line, IRQ_DMA_ABORT + n for group n; engines are numbered
-/// through the groups.
-struct dma_group {
-    unsigned engines;
-    uint64_t base, stride;  ///< of their registers, AXI
-};
-#define DMA_MOST_GROUPS 6
-
-/// NeuronCores whose registers (TPB_TOP) stand side by side; numbered through the groups.
-struct core_group {
-    unsigned cores;
+/// Blocks of one kind that stand side by side; they are numbered through the groups of their kind.
+struct block_group {
+    unsigned count;
     uint64_t base, stride;  ///< AXI
 };
+#define DMA_MOST_GROUPS 6
 #define CORE_MOST_GROUPS 4
 
 /// Consecutive bits of a reset map (contract 5.2).
@@ -33,13 +26,14 @@ struct generation {
     uint64_t host_window;  ///< AXI address bit of host memory
     struct {
         uint64_t base, size;
-    } readable;                   ///< AXI space that the host may read by mailbox
-    struct dma_group top_sps[2];  ///< apertures by die, `engines` of them
+    } readable;                     ///< AXI space that the host may read by mailbox
+    struct block_group top_sps[2];  ///< apertures by die
     unsigned core_groups;
-    struct core_group cores[CORE_MOST_GROUPS];
-    uint64_t sram_errors;  ///< in TPB_TOP
+    struct block_group cores[CORE_MOST_GROUPS];  ///< TPB_TOP
+    uint64_t sram_errors;                        ///< in TPB_TOP
     unsigned dma_groups;
-    struct dma_group dma[DMA_MOST_GROUPS];
+    /// Registers of engines whose abort is one interrupt line, IRQ_DMA_ABORT + n for group n.
+    struct block_group dma[DMA_MOST_GROUPS];
     struct {
         struct map_field cores, dma_groups, top_sps;
         /// The map counts the TOP_SPs that the driver uses, the lines those there are.
@@ -55,7 +49,7 @@ extern const struct generation* generation;
 /// False for a generation that this firmware does not know.
 bool generation_select(unsigned number);
 
-/// Register base of a DMA engine of a group, AXI.
-static inline uint64_t dma_engine(const struct dma_group* group, unsigned engine) {
-    return group->base + engine * group->stride;
+/// AXI address of a block of a group.
+static inline uint64_t block_of(const struct block_group* group, unsigned number) {
+    return group->base + number * group->stride;
 }

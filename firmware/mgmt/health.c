@@ -119,9 +119,9 @@ static void take_sram_errors(unsigned core, uint64_t registers) {
 void health_sram_error(void) {
     unsigned core = 0;
     for (unsigned n = 0; n < generation->core_groups; ++n) {
-        const struct core_group* group = &generation->cores[n];
-        for (unsigned k = 0; k < group->cores; ++k, ++core)
-            take_sram_errors(core, group->base + k * group->stride + generation->sram_errors);
+        const struct block_group* group = &generation->cores[n];
+        for (unsigned k = 0; k < group->count; ++k, ++core)
+            take_sram_errors(core, block_of(group, k) + generation->sram_errors);
     }
     health_publish();
     irq_enable(IRQ_SRAM, sram_irq);
@@ -164,9 +164,9 @@ void health_dma_abort(void) {
     irq_restore(state);
     unsigned number = 0;
     for (unsigned line = 0; line < generation->dma_groups; ++line) {
-        const struct dma_group* group = &generation->dma[line];
-        for (unsigned n = 0; n < group->engines; ++n, ++number)
-            if (lines >> line & 1) log_abort(number, dma_engine(group, n));
+        const struct block_group* group = &generation->dma[line];
+        for (unsigned n = 0; n < group->count; ++n, ++number)
+            if (lines >> line & 1) log_abort(number, block_of(group, n));
     }
 }
 

@@ -11,6 +11,7 @@
 #include "platform/kernel/fault_arguments.h"
 #include "platform/tlm/memory.h"
 #include "platform/tlm/refuse_pointer.h"
+#include "platform/tlm/shifted.h"
 
 namespace trn {
 
@@ -21,22 +22,6 @@ namespace {
 const register_table& pe_counters_of(unsigned crossbars) {
     return crossbars == 5 ? pe_counters_5_regs::table : pe_counters_regs::table;
 }
-
-/// Moves the payload by `offset` for as long as it lives.
-class shifted {
-public:
-    shifted(tlm::tlm_generic_payload& payload, std::uint64_t offset)
-        : payload_(payload), address_(payload.get_address()) {
-        payload.set_address(address_ - offset);
-    }
-    ~shifted() { payload_.set_address(address_); }
-    shifted(const shifted&) = delete;
-    shifted& operator=(const shifted&) = delete;
-
-private:
-    tlm::tlm_generic_payload& payload_;
-    const std::uint64_t address_;
-};
 
 bool inside(std::uint64_t address, std::uint64_t base, std::uint64_t size) {
     return address >= base && address - base < size;
@@ -225,16 +210,14 @@ std::vector<accepts_faults::fault> neuron_core::faults() const {
 }
 
 void neuron_core::inject(std::string_view fault, const fault_arguments& arguments) {
-    const auto error =
-        fault == "sram_corrected" ? memory_error::corrected
-        : fault == "sram_parity"
-            ? memory_error::uncorrected
-            : throw fault_error(fmt::format("a NeuronCore has no fault '{}'", fault));
+    if (fault != "sram_corrected" && fault != "sram_parity")
+        throw fault_error(fmt::format("a NeuronCore has no fault '{}'", fault));
     const std::uint64_t offset =
         fault_number(arguments, "offset", 0, psum_offset + cfg_.psum_size - 1);
     if (!is_memory(offset))
         throw fault_error(fmt::format("no SBUF or PSUM at offset {:#x}", offset));
-    const auto page = armed_.arm(error, offset);
+    const auto page = armed_.arm(
+        fault == "sram_corrected" ? memory_error::corrected : memory_error::uncorrected, offset);
     aperture->invalidate_direct_mem_ptr(page.first, page.last);
 }
 

@@ -7,6 +7,7 @@
 #include "models/top_sp/cc_core_regs.h"
 #include "platform/tlm/bandwidth_resource.h"
 #include "platform/tlm/memory.h"
+#include "platform/tlm/shifted.h"
 
 namespace trn {
 
@@ -74,10 +75,8 @@ void top_sp::access_aperture(tlm::tlm_generic_payload& payload, sc_core::sc_time
     const std::uint64_t address = payload.get_address();
     if (address < control_offset) return semaphores_.access(payload, delay);
     if (address < memory_offset) {
-        payload.set_address(address - control_offset);
-        control_.access(payload, delay);
-        payload.set_address(address);
-        return;
+        const shifted local(payload, control_offset);
+        return control_.access(payload, delay);
     }
     if (copy_payload(payload, bytes_.data(), bytes_.size()) == 0) return;
     payload.set_dmi_allowed(true);
@@ -88,10 +87,8 @@ unsigned top_sp::peek_aperture(tlm::tlm_generic_payload& payload) {
     const std::uint64_t address = payload.get_address();
     if (address < control_offset) return semaphores_.debug_access(payload);
     if (address >= memory_offset) return copy_payload(payload, bytes_.data(), bytes_.size());
-    payload.set_address(address - control_offset);
-    const unsigned done = control_.debug_access(payload);
-    payload.set_address(address);
-    return done;
+    const shifted local(payload, control_offset);
+    return control_.debug_access(payload);
 }
 
 bool top_sp::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
@@ -116,28 +113,23 @@ void top_sp::access_registers(tlm::tlm_generic_payload& payload, sc_core::sc_tim
         payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
         return;
     }
-    payload.set_address(address - cfg_.notifications_offset);
+    const shifted local(payload, cfg_.notifications_offset);
     notifications_.access(payload, delay);
-    payload.set_address(address);
 }
 
 unsigned top_sp::peek_registers(tlm::tlm_generic_payload& payload) {
     const std::uint64_t address = payload.get_address();
     if (address < cfg_.notifications_offset) return 0;
-    payload.set_address(address - cfg_.notifications_offset);
-    const unsigned done = notifications_.debug_access(payload);
-    payload.set_address(address);
-    return done;
+    const shifted local(payload, cfg_.notifications_offset);
+    return notifications_.debug_access(payload);
 }
 
 void top_sp::access_by_hart(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     const std::uint64_t address = payload.get_address();
     if (address < aperture_size) return access_aperture(payload, delay);
     if (is_own_notifications(address)) {
-        payload.set_address(address - aperture_size);
-        notifications_.access(payload, delay);
-        payload.set_address(address);
-        return;
+        const shifted local(payload, aperture_size);
+        return notifications_.access(payload, delay);
     }
     std::uint64_t on_axi = address;
     if (!to_axi(on_axi)) {
@@ -153,10 +145,8 @@ unsigned top_sp::peek_by_hart(tlm::tlm_generic_payload& payload) {
     const std::uint64_t address = payload.get_address();
     if (address < aperture_size) return peek_aperture(payload);
     if (is_own_notifications(address)) {
-        payload.set_address(address - aperture_size);
-        const unsigned done = notifications_.debug_access(payload);
-        payload.set_address(address);
-        return done;
+        const shifted local(payload, aperture_size);
+        return notifications_.debug_access(payload);
     }
     std::uint64_t on_axi = address;
     if (!to_axi(on_axi)) return 0;

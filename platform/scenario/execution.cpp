@@ -211,9 +211,8 @@ std::string session::run(const std::function<void(world&)>& part, std::uint64_t 
     while (visit_ != nullptr && how.what == stop_reason::kind::paused) {
         try {
             how = serve(limit);
-        } catch (
-            const std::exception& wrong) {  // there is no such program, or no place for sockets
-            return wrong.what();
+        } catch (const std::exception& wrong) {
+            return wrong.what();  // there is no such program, or no place for sockets
         }
         visit_ = nullptr;
         if (how.what != stop_reason::kind::condition) break;

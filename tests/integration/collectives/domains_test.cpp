@@ -3,6 +3,8 @@
 // cards, bit for bit.
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "models/efa/efa.h"
 #include "tests/integration/collectives/group.h"
 #include "tests/support/sizes.h"
@@ -21,6 +23,13 @@ constexpr way every_way[] = {
     {TRN_COLL_REDUCE_SCATTER, TRN_COLL_RING}, {TRN_COLL_REDUCE_SCATTER, TRN_COLL_HALVING},
     {TRN_COLL_ALL_TO_ALL, TRN_COLL_MESH},     {TRN_COLL_PERMUTE, TRN_COLL_RING},
     {TRN_COLL_BROADCAST, TRN_COLL_RING},      {TRN_COLL_BARRIER, TRN_COLL_DOUBLING},
+};
+
+const std::vector<std::size_t> some_groups[] = {
+    {0, 4},
+    {0, 1, 2, 3, 4, 5, 6, 7},
+    {2, 1, 0, 7, 5, 6},
+    {1, 2, 3, 4, 6, 5, 11, 8, 9},
 };
 
 class CollectivesOverDomains : public CollectiveTest {
@@ -56,10 +65,7 @@ protected:
 
 TEST_F(CollectivesOverDomains, AreRightForAnyNumberOfRanksAndDomains) {
     boot(board);
-    for (const auto& chips : {std::vector<std::size_t>{0, 4},
-                              {0, 1, 2, 3, 4, 5, 6, 7},
-                              {2, 1, 0, 7, 5, 6},
-                              {1, 2, 3, 4, 6, 5, 11, 8, 9}}) {
+    for (const auto& chips : some_groups) {
         collective_group group(*this, chips, image());
         EXPECT_EQ(group.domains(), chips.size() == 9 ? 3u : 2u);
         expect_all_right(group, {.bytes = 2 * chips.size()});
@@ -99,10 +105,7 @@ TEST_F(CollectivesOverDomains, AreRightWithSeveralLanesAndChannelsAndEveryType) 
 /// Blocks of many sizes, some of none; a domain of which nobody has anything.
 TEST_F(CollectivesOverDomains, BlocksOfAnySizeComeOutRight) {
     boot(board);
-    for (const auto& chips : {std::vector<std::size_t>{0, 4},
-                              {0, 1, 2, 3, 4, 5, 6, 7},
-                              {2, 1, 0, 7, 5, 6},
-                              {1, 2, 3, 4, 6, 5, 11, 8, 9}}) {
+    for (const auto& chips : some_groups) {
         collective_group group(*this, chips, image());
         const auto ranks = chips.size();
         std::vector<std::uint64_t> row, table, lonely(ranks, 0);

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <tlm>
+
+namespace trn {
+
+/// Moves the address of a payload down by `offset` for as long as it lives: as a part of a block
+/// sees it, which begins there.
+class shifted {
+public:
+    shifted(tlm::tlm_generic_payload& payload, std::uint64_t offset)
+        : payload_(payload), address_(payload.get_address()) {
+        payload.set_address(address_ - offset);
+    }
+    ~shifted() { payload_.set_address(address_); }
+    shifted(const shifted&) = delete;
+    shifted& operator=(const shifted&) = delete;
+
+private:
+    tlm::tlm_generic_payload& payload_;
+    const std::uint64_t address_;
+};
+
+}  // namespace trn
