@@ -35,6 +35,7 @@ void hart::reset() {
     watch.reset();
     horizon_ = unretired_ = 0;
     budget_ = cut_ = 0;
+    run_ends_ = false;
     at_ = nullptr;
     reservation_ = {};
     waiting_ = careful_ = false;
@@ -58,6 +59,7 @@ u64 hart::run(u64 instructions) {
             go_on(nullptr, pc_, 0);
         budget_ += cut_;
         horizon_ += static_cast<u64>(std::exchange(cut_, 0));
+        if (std::exchange(run_ends_, false)) break;
     }
     return ticks() - start;
 }
@@ -206,6 +208,11 @@ void hart::stop_soon() {
     cut_ += budget_;
     horizon_ -= static_cast<u64>(budget_);
     budget_ = 0;
+}
+
+void hart::end_run() {
+    run_ends_ = true;
+    stop_soon();
 }
 
 void hart::stall(u64 instructions) {

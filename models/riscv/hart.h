@@ -98,8 +98,10 @@ public:
     void drive(interrupt line, bool level);
     /// True while WFI waits; run() then returns at once.
     bool waiting() const { return waiting_; }
-    /// From within a bus access: return from run() at the next block boundary.
+    /// From within a bus access: look for what needs attention at the next block boundary.
     void stop_soon();
+    /// From within a bus access: return from run() at the next block boundary.
+    void end_run();
     /// From within a bus access: as if `instructions` more had been executed (annotated delay).
     void stall(u64 instructions);
     /// Instructions executed since reset, trapping ones included; exact within a bus access too.
@@ -257,6 +259,7 @@ private:
     u64 pc_ = 0;
     u64 horizon_ = 0;  // ticks() when the budget is used up
     i64 cut_ = 0;      // budget withheld by stop_soon()
+    bool run_ends_ = false;
     privilege mode_ = privilege::machine;
     u64 lines_ = 0;         // interrupt inputs, as bits of mip
     u64 unretired_ = 0;     // of ticks(): trapped instructions and stalls

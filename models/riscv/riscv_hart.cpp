@@ -122,8 +122,8 @@ sc_core::sc_time riscv_hart::ahead() const {
     return duration(core_ == nullptr ? 0 : std::max<std::uint64_t>(local_time(), now) - now);
 }
 
-void riscv_hart::stop_soon() {
-    if (core_ != nullptr) core_->stop_soon();
+void riscv_hart::end_quantum() {
+    if (core_ != nullptr) core_->end_run();
 }
 
 void riscv_hart::on_irq(unsigned line, bool level) {

@@ -62,9 +62,9 @@ public:
 
     /// The core, created when first asked for.
     riscv::hart& core();
-    /// From within a bus access: no more instructions at this simulated time than needed to finish
-    /// the basic block.
-    void stop_soon();
+    /// From within a bus access: the quantum ends with the basic block, so that what follows
+    /// happens when the hart's clock says so, not before.
+    void end_quantum();
     /// Code in [first, last] of the physical address space was rewritten.
     void invalidate_code(std::uint64_t first, std::uint64_t last);
     const config& settings() const { return cfg_; }

@@ -139,6 +139,9 @@ void top_sp::access_by_hart(tlm::tlm_generic_payload& payload, sc_core::sc_time&
     payload.set_address(on_axi);
     memory->b_transport(payload, delay);
     payload.set_address(address);
+    // Cores talk to each other within microseconds: one that ran ahead would be heard too early,
+    // and would hold links for a time at which those who are behind still use them.
+    hart.end_quantum();
 }
 
 unsigned top_sp::peek_by_hart(tlm::tlm_generic_payload& payload) {

@@ -215,4 +215,25 @@ TEST_F(TopSpTest, TheHartReachesTheAxiSpaceAtItsWindowAndNothingBetween) {
     EXPECT_EQ(*block.hart.read_register(65 + 0x342), 5u) << "mcause: load access fault";
 }
 
+TEST_F(TopSpTest, AfterAnAccessBeyondItsBlockTheHartGoesOnWhenItsClockSaysSo) {
+    put(top_sp::instruction_offset, {0x00100313,    // li x6, 1
+                                     0x03731313,    // slli x6, x6, 55
+                                     0x19000293,    // li x5, 400
+                                     0x00532023,    // sw x5, 0(x6)
+                                     0xfff28293,    // addi x5, x5, -1
+                                     0xfe029ee3,    // bnez x5, .-4
+                                     0x00532023,    // sw x5, 0(x6)
+                                     0x00200293,    // li x5, 2
+                                     0xfff28293,    // addi x5, x5, -1
+                                     0xfe029ee3,    // bnez x5, .-4: a basic block ends
+                                     0x00530293,    // addi x5, x6, 5
+                                     0x00532023,    // sw x5, 0(x6)
+                                     0x10500073});  // wfi
+    aperture.write<std::uint32_t>(at(cc::control), cc_core_regs::control::run.mask());
+    run(0.7);
+    EXPECT_EQ(ram.bytes().data()[0], 0) << "800 instructions of 1 ns lie before the third store";
+    run(0.3);
+    EXPECT_EQ(ram.bytes().data()[0], 5);
+}
+
 }  // namespace
