@@ -206,6 +206,7 @@ trn_coll_config collective_group::config_for(const collective_request& what, kno
     config.notify = true;
     config.steps = what.steps;
     of.buffers.resize(ranks());
+    for (std::uint32_t rank = 0; rank < ranks(); ++rank) members[rank].place = places_[rank];
     for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
         if (domains() > 1) of.nics[rank].queue = network_->queue(rank, what.slot);
         config.rank = rank;
@@ -344,6 +345,7 @@ std::vector<collective_result> collective_group::run_together(
         for (auto& run : runs) {
             run.config.operation = &run.operation;
             run.group->create(run.config, run.about, run.made);
+            run.config.channels = trn_coll_channels(run.made.front().get());
         }
         for (std::uint32_t n = 0; n < iterations; ++n) {
             const auto begin = std::chrono::steady_clock::now();

@@ -6,8 +6,10 @@
 #include <cassert>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <numeric>
+#include <ranges>
 
 #include "sw-stubs/host/compute_reference.h"
 #include "sw-stubs/host/pattern.h"
@@ -85,6 +87,11 @@ bool has_fraction(trn_element type) {
 
 }  // namespace
 
+collective_reference::collective_reference(const trn_coll_config& config) : config_(config) {
+    if (config.algorithm == TRN_COLL_DOUBLING || config.algorithm == TRN_COLL_HALVING)
+        trn_coll_get_grid(&config, &grid_);
+}
+
 void collective_reference::input(std::uint32_t rank, std::uint64_t first,
                                  std::span<std::uint8_t> bytes) const {
     with_type(config_.type, [&](auto element, auto, auto round) {
@@ -155,44 +162,88 @@ void collective_reference::kanga_sum(std::uint32_t owner, std::uint64_t first,
     for (std::uint32_t n = 2; n <= pairs; ++n) add(bytes, {part(n, 0), part(n, 1)});
 }
 
-/// Ranks in pairs until a power of two is left: the first ones, and never more than needed.
-struct collective_reference::corner {
-    std::uint32_t rank;
-    bool pair;
-};
-collective_reference::corner collective_reference::corner_of(std::uint32_t number) const {
-    const auto pairs = config_.ranks - std::bit_floor(config_.ranks);
-    return number < pairs ? corner{2 * number, true} : corner{number + pairs, false};
+/// The ranks of a point: two where one stands aside.
+std::vector<std::uint32_t> collective_reference::ranks_at(std::uint32_t point) const {
+    std::vector<std::uint32_t> ranks;
+    for (std::uint32_t rank = 0; rank < config_.ranks; ++rank)
+        if (grid_.point[rank] == point) ranks.push_back(rank);
+    return ranks;
 }
 
-/// Neighbours add theirs, then neighbours of twice the size, and so on; each sum rounds.
-void collective_reference::doubling_sum(std::uint32_t begin, std::uint32_t corners,
-                                        std::uint64_t first, std::span<std::uint8_t> bytes) const {
-    if (corners == 1) {
-        const auto [rank, pair] = corner_of(begin);
-        input(rank, first, bytes);
-        if (pair) add(bytes, {input_of(rank + 1, first, bytes.size())});
-        return;
-    }
-    doubling_sum(begin, corners / 2, first, bytes);
-    std::vector<std::uint8_t> other(bytes.size());
-    doubling_sum(begin + corners / 2, corners / 2, first, other);
-    add(bytes, {other});
+/// Channels begin with different sides.
+std::uint32_t collective_reference::side_of(std::uint32_t channel, std::uint32_t step) const {
+    return (channel + step) % grid_.sides;
 }
 
-/// What a corner has after so many steps: its own, and what the other ends of its edges had, the
-/// longest edge first; it rounds when it has added all of them.
-void collective_reference::halving_sum(std::uint32_t number, std::uint32_t steps,
-                                       std::uint64_t first, std::span<std::uint8_t> bytes) const {
-    const auto [rank, pair] = corner_of(number);
+/// All points on the line through a point along a side, in order.
+std::vector<std::uint32_t> collective_reference::along(std::uint32_t point,
+                                                       std::uint32_t side) const {
+    const auto stride = std::accumulate(&grid_.length[side + 1], &grid_.length[grid_.sides], 1u,
+                                        std::multiplies<>());
+    const auto length = grid_.length[side];
+    std::vector<std::uint32_t> points;
+    for (std::uint32_t n = 0; n < length; ++n)
+        points.push_back(point / (stride * length) * (stride * length) + n * stride +
+                         point % stride);
+    return points;
+}
+
+/// Those along a side add theirs, in order, then those along the next, and so on; each sum rounds.
+void collective_reference::doubling_sum(std::uint32_t point, std::uint32_t channel,
+                                        std::uint32_t steps, std::uint64_t first,
+                                        std::span<std::uint8_t> bytes) const {
     std::vector<std::vector<std::uint8_t>> operands;
-    if (pair) operands.push_back(input_of(rank + 1, first, bytes.size()));
-    for (std::uint32_t n = 0; n < steps; ++n) {
-        operands.emplace_back(bytes.size());
-        halving_sum(number ^ std::bit_floor(config_.ranks) >> (n + 1), n, first, operands.back());
+    if (steps == 0) {
+        for (const auto rank : ranks_at(point))
+            operands.push_back(input_of(rank, first, bytes.size()));
+    } else {
+        for (const auto other : along(point, side_of(channel, steps - 1)))
+            doubling_sum(other, channel, steps - 1, first, operands.emplace_back(bytes.size()));
     }
-    input(rank, first, bytes);
+    std::ranges::copy(operands.front(), bytes.begin());
+    operands.erase(operands.begin());
     add(bytes, operands);
+}
+
+/// What a point has after so many steps: its own, then what the others along each side had before
+/// that step, the next one first; it rounds when it has added all of them.
+void collective_reference::halving_sum(std::uint32_t point, std::uint32_t channel,
+                                       std::uint32_t steps, std::uint64_t first,
+                                       std::span<std::uint8_t> bytes) const {
+    std::vector<std::vector<std::uint8_t>> operands;
+    for (const auto rank : ranks_at(point)) operands.push_back(input_of(rank, first, bytes.size()));
+    for (std::uint32_t n = 0; n < steps; ++n) {
+        auto line = along(point, side_of(channel, n));
+        std::ranges::rotate(line, std::ranges::find(line, point));
+        for (const auto other : line | std::views::drop(1))
+            halving_sum(other, channel, n, first, operands.emplace_back(bytes.size()));
+    }
+    std::ranges::copy(operands.front(), bytes.begin());
+    operands.erase(operands.begin());
+    add(bytes, operands);
+}
+
+/// Each channel has a part of every block, and of all of it when sums are doubled: multiples of 64
+/// bytes, the last one what is left.
+void collective_reference::grid_sum(std::uint32_t owner, std::uint64_t first,
+                                    std::span<std::uint8_t> bytes) const {
+    const auto size = trn_coll_type_bytes(config_.type);
+    const auto channels = std::max(1u, config_.channels);
+    const bool doubling = config_.algorithm == TRN_COLL_DOUBLING;
+    const auto whole = doubling ? config_.bytes : config_.bytes / config_.ranks;
+    const auto part = (whole + channels * 64 - 1) / (channels * 64) * 64;
+    for (std::size_t done = 0; done < bytes.size();) {
+        const auto at = (first * size + done) % whole;
+        const auto channel = static_cast<std::uint32_t>(at / part);
+        const auto piece = bytes.subspan(
+            done,
+            std::min<std::size_t>(bytes.size() - done, std::min(part - at % part, whole - at)));
+        if (doubling)
+            doubling_sum(0, channel, grid_.sides, first + done / size, piece);
+        else
+            halving_sum(grid_.point[owner], channel, grid_.sides, first + done / size, piece);
+        done += piece.size();
+    }
 }
 
 /// Each domain adds up as if it were alone; then their sums, in order, rounded once.
@@ -208,7 +259,9 @@ void collective_reference::sum_of_domains(std::uint32_t owner, std::uint64_t fir
         part.domains = 1;
         part.ranks = ranks;
         part.ring = ring.data();
+        if (config_.op == TRN_COLL_REDUCE_SCATTER) part.bytes = config_.bytes / config_.domains;
         collective_reference domain(part);
+        domain.grid_ = grid_;
         domain.first_rank_ = n * ranks;
         sums.emplace_back(bytes.size());
         domain.sum(config_.op == TRN_COLL_ALL_REDUCE ? owner / config_.domains : owner % ranks,
@@ -222,13 +275,10 @@ void collective_reference::sum_of_domains(std::uint32_t owner, std::uint64_t fir
 void collective_reference::sum(std::uint32_t owner, std::uint64_t first,
                                std::span<std::uint8_t> bytes) const {
     if (config_.domains > 1) return sum_of_domains(owner, first, bytes);
-    const auto corners = std::bit_floor(config_.ranks), pairs = config_.ranks - corners;
     switch (config_.algorithm) {
     case TRN_COLL_DOUBLING:
-        return doubling_sum(0, corners, first, bytes);
     case TRN_COLL_HALVING:
-        return halving_sum(owner < 2 * pairs ? owner / 2 : owner - pairs,
-                           static_cast<std::uint32_t>(std::countr_zero(corners)), first, bytes);
+        return grid_sum(owner, first, bytes);
     case TRN_COLL_KANGARING:
         return kanga_sum(owner, first, bytes);
     default:

@@ -14,8 +14,8 @@ namespace trn {
 /// platform uses.
 class collective_reference {
 public:
-    /// The configuration names an algorithm: the order of a sum is the algorithm's.
-    explicit collective_reference(const trn_coll_config& config) : config_(config) {}
+    /// The configuration names an algorithm and its channels: the order of a sum is theirs.
+    explicit collective_reference(const trn_coll_config& config);
 
     /// The input of a rank from element `first` on.
     void input(std::uint32_t rank, std::uint64_t first, std::span<std::uint8_t> bytes) const;
@@ -23,25 +23,28 @@ public:
     void output(std::uint32_t rank, std::uint64_t first, std::span<std::uint8_t> bytes) const;
 
 private:
-    struct corner;
     void sum(std::uint32_t owner, std::uint64_t first, std::span<std::uint8_t> result) const;
     void sum_of_domains(std::uint32_t owner, std::uint64_t first,
                         std::span<std::uint8_t> result) const;
     void ring_sum(std::uint32_t owner, std::uint64_t first, std::span<std::uint8_t> result) const;
     void kanga_sum(std::uint32_t owner, std::uint64_t first, std::span<std::uint8_t> result) const;
-    void doubling_sum(std::uint32_t begin, std::uint32_t corners, std::uint64_t first,
-                      std::span<std::uint8_t> result) const;
-    void halving_sum(std::uint32_t number, std::uint32_t steps, std::uint64_t first,
-                     std::span<std::uint8_t> result) const;
+    void grid_sum(std::uint32_t owner, std::uint64_t first, std::span<std::uint8_t> result) const;
+    void doubling_sum(std::uint32_t point, std::uint32_t channel, std::uint32_t steps,
+                      std::uint64_t first, std::span<std::uint8_t> result) const;
+    void halving_sum(std::uint32_t point, std::uint32_t channel, std::uint32_t steps,
+                     std::uint64_t first, std::span<std::uint8_t> result) const;
+    std::vector<std::uint32_t> ranks_at(std::uint32_t point) const;
+    std::uint32_t side_of(std::uint32_t channel, std::uint32_t step) const;
+    std::vector<std::uint32_t> along(std::uint32_t point, std::uint32_t side) const;
     void add(std::span<std::uint8_t> sum,
              const std::vector<std::vector<std::uint8_t>>& operands) const;
     std::vector<std::uint8_t> input_of(std::uint32_t rank, std::uint64_t first,
                                        std::size_t size) const;
-    corner corner_of(std::uint32_t number) const;
     std::uint64_t block_of(std::uint32_t rank, std::uint32_t number) const;
     std::uint32_t position_of(std::uint32_t rank) const;
 
     const trn_coll_config& config_;
+    trn_coll_grid grid_{};          // of doubling and halving
     std::uint32_t first_rank_ = 0;  // that rank 0 is, of a domain
 };
 

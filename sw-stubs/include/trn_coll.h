@@ -127,8 +127,8 @@ typedef enum trn_coll_algorithm {
     TRN_COLL_AUTO = 0,
     TRN_COLL_RING = 1,
     TRN_COLL_MESH = 2,     /**< everybody writes straight to everybody */
-    TRN_COLL_DOUBLING = 3, /**< log2 steps, each with twice as much, or with everything */
-    TRN_COLL_HALVING = 4,  /**< log2 steps of a reduction, each with half as much */
+    TRN_COLL_DOUBLING = 3, /**< a step along each side of a grid, with ever more, or everything */
+    TRN_COLL_HALVING = 4,  /**< the same of a reduction, with ever less */
     TRN_COLL_KANGARING = 5 /**< a ring of pairs of ranks; one of a pair moves the bytes of both */
 } trn_coll_algorithm;
 #define TRN_COLL_ALGORITHMS 6
@@ -206,19 +206,34 @@ uint64_t trn_coll_count_entries(trn_coll_op op, uint32_t ranks);
 /** The size of a collective with counts: of all blocks, or for all-to-all-v of the largest buffer
  * of any rank. */
 uint64_t trn_coll_counted_bytes(const trn_coll_config* config);
-/** Bytes of the buffers that a collective needs on its rank. */
+/** Bytes of the buffers that a collective needs on its rank. Of members their places have to be
+ * known. */
 typedef struct trn_coll_sizes {
     uint64_t send, receive, scratch;
 } trn_coll_sizes;
 trn_status trn_coll_get_sizes(const trn_coll_config* config, trn_coll_sizes* sizes);
+
+#define TRN_COLL_RANKS 1024u /* at most */
+#define TRN_COLL_SIDES 10u
+/** The grid that doubling and halving work on. Ranks are its points; in a step each works with all
+ * that differ from it only in the digit of one side. A point's number has a digit for each side,
+ * the first one's is the most significant. Where there are fewer points than ranks, the first
+ * points are two ranks each, which follow each other. Channel n begins with side n, modulo `sides`.
+ */
+typedef struct trn_coll_grid {
+    uint32_t points, sides;
+    uint32_t length[TRN_COLL_SIDES];
+    uint16_t point[TRN_COLL_RANKS]; /**< by rank; of several domains by position in each */
+} trn_coll_grid;
+/** By the places of the members, of the first domain where there are several, and the size. */
+void trn_coll_get_grid(const trn_coll_config* config, trn_coll_grid* grid);
 
 /** Orders ranks so that neighbours are near each other: along rows, columns and planes of a torus
  * and back; through a server, then to the next, then to the other rack. */
 void trn_coll_ring(const trn_place* places, const trn_topology* topology, uint32_t ranks,
                    uint32_t* ring);
 /** The algorithm of a collective: the one that it asks for, or that of the first row that holds for
- * it, of its own rules and then of the library's. Rows whose algorithm cannot use the channels that
- * were asked for do not hold. */
+ * it, of its own rules and then of the library's. */
 trn_coll_algorithm trn_coll_choose(const trn_coll_config* config);
 /** Whether an operation can be asked to use an algorithm. */
 bool trn_coll_has_algorithm(trn_coll_op op, trn_coll_algorithm algorithm);
@@ -240,6 +255,8 @@ typedef struct trn_coll trn_coll;
 trn_status trn_coll_create(trn_device* device, const trn_coll_config* config, trn_coll** made);
 /** Takes programs and rings away, whatever they do. NULL is allowed. */
 trn_status trn_coll_destroy(trn_coll* collective);
+/** How many channels it has. */
+uint32_t trn_coll_channels(const trn_coll* collective);
 /** Fires the trigger. */
 trn_status trn_coll_start(trn_coll* collective);
 /** Waits for the run: TRN_TIMED_OUT after `limit` ns, TRN_ABORTED when the firmware gave up

@@ -9,8 +9,8 @@
 /* Collectives: what is asked is checked, gets channels and lanes, and is made, loaded, started and
  * waited for. A rank's channel is a collective core with some lanes; every lane carries its share
  * of each block, and the lanes of all ranks with the same number make a collective of their own.
- * Who sends what to whom, when, is in coll_ring.c, coll_mesh.c, coll_cube.c and
- * coll_domains.c. */
+ * Who sends what to whom, when, is in coll_ring.c, coll_mesh.c, coll_kanga.c, coll_grid.c
+ * and coll_domains.c. */
 
 #define MOST_LANES 16u                     /* of all channels, unless somebody asks for more */
 #define CHANNEL_LANES 2u                   /* as long as there are cores for more channels */
@@ -126,13 +126,16 @@ uint64_t coll_block_of(const trn_coll_config* c) {
     return has_blocks(c->op) ? c->bytes / c->ranks : c->bytes;
 }
 
-static bool is_cube(const trn_coll_config* c) {
-    return coll_is_cube(c->op, trn_coll_choose(c));
+static bool is_grid(const trn_coll_config* c) {
+    return coll_is_grid(c->op, trn_coll_choose(c));
 }
 
 static uint64_t scratch_of(const trn_coll_config* c) {
     if (c->domains > 1) return coll_domains_scratch(c);
-    return is_cube(c) ? coll_cube_scratch(c, trn_coll_choose(c)) : c->bytes;
+    if (!is_grid(c)) return c->bytes;
+    trn_coll_grid grid;
+    trn_coll_get_grid(c, &grid);
+    return coll_grid_scratch(c, &grid, trn_coll_choose(c));
 }
 
 trn_status trn_coll_get_sizes(const trn_coll_config* c, trn_coll_sizes* sizes) {
@@ -215,13 +218,13 @@ static bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) 
 }
 
 static trn_status check_ranks(trn_device* device, const trn_coll_config* c) {
-    if (c->ranks < 2 || c->ranks > COLL_MAX_RANKS)
+    if (c->ranks < 2 || c->ranks > TRN_COLL_RANKS)
         return fail(device, TRN_INVALID_ARGUMENT, "%u ranks: a collective has 2 to %u", c->ranks,
-                    COLL_MAX_RANKS);
+                    TRN_COLL_RANKS);
     if (c->rank >= c->ranks || c->root >= c->ranks)
         return fail(device, TRN_INVALID_ARGUMENT, "rank %u or root %u: there are %u ranks", c->rank,
                     c->root, c->ranks);
-    uint8_t seen[COLL_MAX_RANKS] = {0};
+    uint8_t seen[TRN_COLL_RANKS] = {0};
     for (uint32_t n = 0; n < c->ranks; ++n)
         if (c->ring[n] >= c->ranks || seen[c->ring[n]]++)
             return fail(device, TRN_INVALID_ARGUMENT, "the ring is no order of the ranks: %u",
@@ -321,7 +324,7 @@ static trn_status check_algorithm(trn_device* device, const trn_coll_config* c) 
         return fail(device, TRN_INVALID_ARGUMENT,
                     "%s needs pairs of ranks in one domain: %u ranks in %u",
                     trn_coll_algorithm_text(chosen), c->ranks, c->domains > 1 ? c->domains : 1);
-    if (coll_has_one_channel(c, chosen) && c->channels > 1)
+    if (coll_has_one_channel(c) && c->channels > 1)
         return fail(device, TRN_INVALID_ARGUMENT,
                     "%s by %s: from domain to domain it uses one channel, not %u",
                     trn_coll_op_text(c->op), trn_coll_algorithm_text(chosen), c->channels);
@@ -349,7 +352,7 @@ static trn_status check_config(trn_device* device, const trn_coll_config* c) {
  * but slices. */
 static uint32_t choose_slices(const trn_coll* coll) {
     const trn_coll_config* c = &coll->config;
-    if (trn_coll_choose(c) == TRN_COLL_MESH || is_cube(c) || trn_coll_has_counts(c->op)) return 1;
+    if (trn_coll_choose(c) == TRN_COLL_MESH || is_grid(c) || trn_coll_has_counts(c->op)) return 1;
     const uint64_t share = coll_block_of(c) / ((uint64_t)coll->channels * coll->lanes);
     const bool broadcast = c->op == TRN_COLL_BROADCAST;
     const uint64_t worth = share / (broadcast ? BROADCAST_SLICE : WORTH_A_SLICE);
@@ -363,13 +366,13 @@ static uint32_t most_channels(const trn_coll* coll) {
     const trn_map* map = coll->device->map;
     const uint32_t per_core = map->top_sps / map->cores;
     const uint32_t left = c->core < map->top_sps ? (map->top_sps - c->core) / per_core : 0;
-    if (is_cube(c) || coll_has_one_channel(c, trn_coll_choose(c))) return 1;
+    if (coll_has_one_channel(c)) return 1;
     return left < 1 ? 1 : left < COLL_MAX_CHANNELS ? left : COLL_MAX_CHANNELS;
 }
 
 /* Lanes of all channels together. */
 static uint64_t lanes_worth(const trn_coll_config* c) {
-    uint64_t worth = (is_cube(c) ? c->bytes : coll_block_of(c)) / WORTH_A_LANE;
+    uint64_t worth = (is_grid(c) ? c->bytes : coll_block_of(c)) / WORTH_A_LANE;
     if (trn_coll_choose(c) == TRN_COLL_MESH && c->domains < 2) { /* one for each rank, at best */
         const uint64_t others = c->ranks - 1, all = c->bytes / WORTH_A_RANK;
         const uint64_t each = all < others ? all : others;
@@ -393,7 +396,7 @@ static void choose_lanes(trn_coll* coll) {
     coll->lanes = c->lanes ? c->lanes : (uint32_t)((worth + coll->channels - 1) / coll->channels);
     /* Of a pair, each rank is primary for every other lane. */
     if (trn_coll_choose(c) == TRN_COLL_KANGARING && !c->lanes) coll->lanes += coll->lanes % 2;
-    const bool stays = c->op != TRN_COLL_ALL_REDUCE && c->op != TRN_COLL_PERMUTE && !is_cube(c);
+    const bool stays = c->op != TRN_COLL_ALL_REDUCE && c->op != TRN_COLL_PERMUTE && !is_grid(c);
     coll->copiers = stays && 2 * coll->lanes <= COLL_MAX_LANES ? coll->lanes : 0;
     coll->slices = choose_slices(coll);
 }
@@ -608,6 +611,10 @@ trn_status trn_coll_destroy(trn_coll* coll) {
     free(coll->ring);
     free(coll);
     return status;
+}
+
+uint32_t trn_coll_channels(const trn_coll* coll) {
+    return coll->channels;
 }
 
 /* ---- running it ---- */

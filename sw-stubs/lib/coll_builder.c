@@ -76,22 +76,20 @@ coll_share coll_received(const trn_coll_config* c, uint32_t from, uint32_t to) {
     return (coll_share){offset, counted(c, (uint64_t)from * c->ranks + to)};
 }
 
+coll_share coll_channel_share_of(const coll_builder* b, uint64_t bytes) {
+    return coll_part_of(bytes, b->coll->channels, b->channel);
+}
+
 coll_share coll_whole_share_of(const coll_builder* b, uint64_t bytes, uint32_t lane) {
-    const trn_coll* coll = b->coll;
-    return coll_part_of(bytes, (uint64_t)coll->channels * coll->lanes,
-                        (uint64_t)b->channel * coll->lanes + lane);
+    const coll_share channel = coll_channel_share_of(b, bytes);
+    const coll_share part = coll_part_of(channel.bytes, b->coll->lanes, lane);
+    return (coll_share){channel.offset + part.offset, part.bytes};
 }
 
 coll_share coll_share_of(const coll_builder* b, uint64_t bytes, uint32_t lane) {
     const coll_share whole = coll_whole_share_of(b, bytes, lane);
     const coll_share slice = coll_part_of(whole.bytes, b->coll->slices, b->slice);
     return (coll_share){whole.offset + slice.offset, slice.bytes};
-}
-
-coll_share coll_channel_share_of(const coll_builder* b, uint64_t bytes) {
-    const coll_share first = coll_whole_share_of(b, bytes, 0);
-    const coll_share last = coll_whole_share_of(b, bytes, b->coll->lanes - 1);
-    return (coll_share){first.offset, last.offset + last.bytes - first.offset};
 }
 
 static uint64_t lane_offset(const coll_builder* b, coll_share block, uint32_t lane) {

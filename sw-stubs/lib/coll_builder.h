@@ -6,11 +6,10 @@
 #include "device.h"
 
 /* What the algorithms of collectives are made of. A rank's channel is a collective core with some
- * lanes; what algorithms do with them is in coll_ring.c, coll_mesh.c and coll_cube.c. */
+ * lanes; what algorithms do with them is in coll_ring.c, coll_mesh.c and coll_grid.c. */
 
 #define COLL_MAX_CHANNELS TRN_COLL_CHANNELS
 #define COLL_MAX_DOMAINS 8u
-#define COLL_MAX_RANKS 1024u
 
 typedef struct coll_channel {
     uint32_t core;
@@ -113,12 +112,12 @@ void coll_keep_own_block(coll_builder* b);
 typedef void (*coll_algorithm)(coll_builder* b);
 /* NULL: the operation has no such algorithm. */
 coll_algorithm coll_algorithm_of(trn_coll_op op, trn_coll_algorithm algorithm);
-/* Whether it is one of coll_cube.c: they send everything, or half of it, in a step, and so their
- * lanes share all of it. */
-bool coll_is_cube(trn_coll_op op, trn_coll_algorithm algorithm);
+/* Whether it is one of coll_grid.c: they send many blocks in a step, and so their lanes share all
+ * of them. */
+bool coll_is_grid(trn_coll_op op, trn_coll_algorithm algorithm);
 /* Whether it cannot be divided among channels: what goes from domain to domain in one piece would
  * be several then. */
-bool coll_has_one_channel(const trn_coll_config* config, trn_coll_algorithm algorithm);
+bool coll_has_one_channel(const trn_coll_config* config);
 
 void coll_ring_all_gather(coll_builder* b);
 void coll_ring_reduce_scatter(coll_builder* b);
@@ -138,7 +137,8 @@ void coll_doubling_all_reduce(coll_builder* b);
 void coll_halving_reduce_scatter(coll_builder* b);
 void coll_halving_all_reduce(coll_builder* b);
 /* Bytes of scratch buffer that doubling and halving need. */
-uint64_t coll_cube_scratch(const trn_coll_config* config, trn_coll_algorithm algorithm);
+uint64_t coll_grid_scratch(const trn_coll_config* config, const trn_coll_grid* grid,
+                           trn_coll_algorithm algorithm);
 
 /* ---- several domains ---- */
 
@@ -158,6 +158,7 @@ uint64_t coll_own_slot(const coll_builder* b);
 /* Of the bytes of the slot that are this channel's. */
 void coll_exchange(coll_builder* b, coll_share part);
 /* The sum of some bytes of all slots. */
+coll_reduction coll_sum_of_slots(const coll_builder* b, coll_share part);
 void coll_add_slots(coll_builder* b, uint32_t lane, coll_share part, uint64_t to, uint64_t also_to);
 
 /* Of a broadcast: whether the domain's first rank has the bytes from another domain, in its receive

@@ -42,7 +42,7 @@ coll_algorithm coll_algorithm_of(trn_coll_op op, trn_coll_algorithm algorithm) {
     return NULL;
 }
 
-bool coll_is_cube(trn_coll_op op, trn_coll_algorithm algorithm) {
+bool coll_is_grid(trn_coll_op op, trn_coll_algorithm algorithm) {
     return op != TRN_COLL_BARRIER &&
            (algorithm == TRN_COLL_DOUBLING || algorithm == TRN_COLL_HALVING);
 }
@@ -88,9 +88,7 @@ static bool holds(const trn_coll_rule* rule, const trn_coll_config* c) {
     return rule->op == c->op &&
            (rule->topologies == 0 || rule->topologies >> (uint32_t)c->topology & 1) &&
            (rule->most_ranks == 0 || c->ranks <= rule->most_ranks) &&
-           (rule->most_bytes == 0 || c->bytes <= rule->most_bytes) &&
-           !(c->channels > 1 && rule->algorithm != TRN_COLL_MESH &&
-             coll_has_one_channel(c, rule->algorithm)); /* an all-to-all has nothing but a mesh */
+           (rule->most_bytes == 0 || c->bytes <= rule->most_bytes);
 }
 
 trn_coll_algorithm trn_coll_choose(const trn_coll_config* config) {

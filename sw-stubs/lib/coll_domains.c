@@ -57,9 +57,8 @@ static uint64_t received_from(const trn_coll_config* c, uint32_t rank, uint32_t 
     return coll_received(c, domain * ranks_of_domain(c), rank).offset;
 }
 
-bool coll_has_one_channel(const trn_coll_config* c, trn_coll_algorithm algorithm) {
-    return c->domains > 1 &&
-           (is_all_to_all(c) || (c->op == TRN_COLL_ALL_REDUCE && algorithm == TRN_COLL_HALVING));
+bool coll_has_one_channel(const trn_coll_config* c) {
+    return c->domains > 1 && is_all_to_all(c);
 }
 
 /* ---- the scratch buffer: what the algorithm needs within the domain, then a slot for what comes
@@ -80,7 +79,7 @@ static uint64_t slot_bytes(const trn_coll_config* c) {
     switch (c->op) {
     case TRN_COLL_ALL_REDUCE:
         if (ranks == 1 || trn_coll_choose(c) == TRN_COLL_DOUBLING) return c->bytes;
-        /* two ranks that are one corner of a cube have two blocks */
+        /* two ranks that are one point of a grid have two blocks */
         return c->bytes / ranks * (trn_coll_choose(c) == TRN_COLL_HALVING ? 2 : 1);
     case TRN_COLL_REDUCE_SCATTER:
     case TRN_COLL_REDUCE_SCATTER_V:
@@ -99,8 +98,10 @@ static uint64_t scratch_within(const trn_coll_config* c) {
     part.ranks = ranks_of_domain(c);
     part.rank = own_position(c);
     if (scatters(c)) part.bytes = part.ranks * coll_block_of(c);
-    return coll_is_cube(c->op, part.algorithm) ? coll_cube_scratch(&part, part.algorithm)
-                                               : part.bytes;
+    if (!coll_is_grid(c->op, part.algorithm)) return part.bytes;
+    trn_coll_grid grid;
+    trn_coll_get_grid(c, &grid);
+    return coll_grid_scratch(&part, &grid, part.algorithm);
 }
 
 uint64_t coll_domains_scratch(const trn_coll_config* c) {
@@ -160,12 +161,19 @@ void coll_exchange(coll_builder* b, coll_share part) {
 }
 
 /* In the order of domains, so that everybody has the same sum. */
-void coll_add_slots(coll_builder* b, uint32_t lane, coll_share part, uint64_t to,
-                    uint64_t also_to) {
+coll_reduction coll_sum_of_slots(const coll_builder* b, coll_share part) {
     const trn_coll_config* c = &b->whole->config;
-    coll_reduction what = {.bytes = part.bytes, .destinations = {to, also_to}};
+    coll_reduction what = {.bytes = part.bytes};
     for (uint32_t n = 0; n < c->domains; ++n)
         what.operands[what.operand_count++] = slot_of(b, c->rank, n) + part.offset;
+    return what;
+}
+
+void coll_add_slots(coll_builder* b, uint32_t lane, coll_share part, uint64_t to,
+                    uint64_t also_to) {
+    coll_reduction what = coll_sum_of_slots(b, part);
+    what.destinations[0] = to;
+    what.destinations[1] = also_to;
     coll_combine(b, lane, what);
 }
 
@@ -173,8 +181,8 @@ void coll_add_slots(coll_builder* b, uint32_t lane, coll_share part, uint64_t to
 
 typedef struct part_of_domain {
     trn_coll coll;
-    trn_coll_member members[COLL_MAX_RANKS];
-    uint32_t ring[COLL_MAX_RANKS];
+    trn_coll_member members[TRN_COLL_RANKS];
+    uint32_t ring[TRN_COLL_RANKS];
     uint64_t* counts; /* of an all-to-all-v: from each to each */
 } part_of_domain;
 

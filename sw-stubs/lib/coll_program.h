@@ -16,11 +16,18 @@ enum {
     COLL_DATA = 0,               /* + lane: bytes have come */
     COLL_SENT = COLL_MAX_LANES,  /* the own lanes have done everything */
     COLL_READY,                  /* the receiver's buffers may be written */
-    COLL_ROUND,                  /* + round of a barrier, of ready partners */
-    COLL_STEP = COLL_ROUND + 10, /* + step: a partner's bytes have come */
+    COLL_ROUND,                  /* + round of a barrier */
+    COLL_STEP = COLL_ROUND + 10, /* + lane, of a pair of a ring */
     COLL_NET_SENT = 50,          /* the card has done what it was asked for */
     COLL_NET_READY,              /* buffers of other domains may be written */
     COLL_NET_DATA                /* + domain, or piece: bytes of it have come; 8 of them */
+};
+/* The same in a grid, whose partners are numbered along all sides: at most 15. */
+enum {
+    COLL_MET = 0,                    /* + partner: it may be written to */
+    COLL_HALVED = COLL_ROUND,        /* + partner: its part of a sum has come */
+    COLL_DOUBLED = COLL_HALVED + 15, /* + partner: its blocks, or its sum, have come */
+    COLL_GIVEN = COLL_DOUBLED + 15   /* a twin's bytes have come */
 };
 
 typedef struct coll_ring {

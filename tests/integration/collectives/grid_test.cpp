@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recursive doubling and halving: for any number of ranks, bit for bit, in few steps.
+// Recursive doubling and halving on a grid: for any number of ranks, bit for bit, in few steps.
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "tests/integration/collectives/group.h"
 #include "tests/support/sizes.h"
@@ -19,7 +21,7 @@ constexpr variant variants[] = {
     {TRN_COLL_ALL_GATHER, TRN_COLL_DOUBLING},
 };
 
-class CubeCollectives : public CollectiveTest {
+class GridCollectives : public CollectiveTest {
 protected:
     std::vector<std::size_t> some(std::size_t ranks) const {
         auto chips = all();
@@ -41,16 +43,16 @@ protected:
     }
 };
 
-TEST_F(CubeCollectives, AreRightForAnyNumberOfRanks) {
+TEST_F(GridCollectives, AreRightForAnyNumberOfRanks) {
     boot("trn2-48xl");
-    for (const std::size_t ranks : {2, 3, 5, 7, 8, 12, 16}) {
+    for (const std::size_t ranks : {2, 3, 5, 7, 8, 12, 13, 16}) {
         collective_group group(*this, some(ranks), image());
         expect_all_right(group, {.bytes = ranks * 2});
         expect_all_right(group, {.bytes = 50'000, .iterations = 3});
     }
 }
 
-TEST_F(CubeCollectives, AreRightWithSeveralLanesAndEveryType) {
+TEST_F(GridCollectives, AreRightWithSeveralLanesAndEveryType) {
     boot("trn3-sled");
     for (const auto& chips : {all(), std::vector<std::size_t>{3, 0, 2}}) {
         collective_group group(*this, chips, image());
@@ -64,8 +66,34 @@ TEST_F(CubeCollectives, AreRightWithSeveralLanesAndEveryType) {
     }
 }
 
+/// 17 and 19 ranks are no grid that one addition could serve, 34 are one of 33.
+TEST_F(GridCollectives, AreRightWhereTwinsStandAside) {
+    boot("trn2-ultraserver");
+    for (const std::size_t ranks : {17, 19, 34}) {
+        collective_group group(*this, some(ranks), image());
+        expect_all_right(group, {.bytes = ranks * 2});
+        expect_all_right(group, {.bytes = 200'000, .channels = 3, .lanes = 2, .iterations = 2});
+        expect_all_right(group, {.type = TRN_FP32, .bytes = 2 * MiB});
+    }
+}
+
+/// Blocks that a rank passes on are in several pieces where ranks are in no order of places.
+TEST_F(GridCollectives, AreRightForRanksOfAnyPlaces) {
+    boot("trn3-gen1");
+    const std::vector<std::size_t> groups[] = {
+        {0, 1, 2, 3, 16, 17, 18, 19, 32, 33, 34, 35},
+        {5, 21, 37, 53, 6, 22, 38, 54},
+        {63, 0, 40, 1, 17, 9, 33, 2, 62, 8, 12, 30, 31, 7, 21},
+    };
+    for (const auto& chips : groups) {
+        collective_group group(*this, chips, image());
+        expect_all_right(group, {.bytes = 70'000});
+        expect_all_right(group, {.bytes = 3 * MiB, .channels = 4});
+    }
+}
+
 /// Each channel passes on what came to it alone, so what belongs together stays in one channel.
-TEST_F(CubeCollectives, AreRightOverSeveralChannels) {
+TEST_F(GridCollectives, AreRightOverSeveralChannels) {
     boot("trn2-48xl");
     for (const std::size_t ranks : {2, 3, 6, 11, 16}) {
         collective_group group(*this, some(ranks), image());
@@ -77,7 +105,7 @@ TEST_F(CubeCollectives, AreRightOverSeveralChannels) {
     }
 }
 
-TEST_F(CubeCollectives, SeveralChannelsMoveMuchInLessTime) {
+TEST_F(GridCollectives, SeveralChannelsMoveMuchInLessTime) {
     boot("trn3-sled");
     collective_group group(*this, all(), image());
     const auto ns = [&](trn_coll_algorithm algorithm, std::uint32_t channels) {
@@ -93,7 +121,45 @@ TEST_F(CubeCollectives, SeveralChannelsMoveMuchInLessTime) {
         EXPECT_LT(ns(algorithm, 4), 0.97 * ns(algorithm, 1)) << trn_coll_algorithm_text(algorithm);
 }
 
-TEST_F(CubeCollectives, BeatARingWhenThereIsLittleToMove) {
+/// Each channel begins with another side, and a chip has as many links as the torus has sides.
+TEST_F(GridCollectives, SeveralChannelsUseTheLinksOfAllSidesAtOnce) {
+    boot("trn2-48xl");
+    collective_group group(*this, all(), image());
+    for (const auto& each : {variants[1], variants[2], variants[3]}) {
+        const auto ns = [&](std::uint32_t channels) {
+            return group
+                .run({.op = each.op,
+                      .algorithm = each.algorithm,
+                      .bytes = 16 * MiB,
+                      .channels = channels,
+                      .lanes = 16 / channels})
+                .ns;
+        };
+        SCOPED_TRACE(trn_coll_op_text(each.op));
+        EXPECT_LT(ns(4), 0.7 * ns(1));
+    }
+}
+
+/// 13 ranks are one side of a grid: everybody waits for everybody, and for each by its number.
+TEST_F(GridCollectives, WhoWaitsNamesTheRankThatIsMissingAlongALongSide) {
+    boot("trn2-48xl");
+    collective_group group(*this, some(13), image());
+    for (const auto& each : variants) {
+        SCOPED_TRACE(trn_coll_op_text(each.op));
+        const auto outcomes = group.run_without(
+            5,
+            {.op = each.op, .algorithm = each.algorithm, .bytes = 64 * KiB, .limit_ns = 2'000'000});
+        for (std::uint32_t rank = 0; rank < outcomes.size(); ++rank) {
+            if (rank == 5) continue;
+            EXPECT_EQ(outcomes[rank].status, TRN_ABORTED);
+            EXPECT_NE(outcomes[rank].sentence.find("waits for rank 5 "), std::string::npos)
+                << outcomes[rank].sentence;
+            EXPECT_EQ(outcomes[rank].failure.detail, 5u);
+        }
+    }
+}
+
+TEST_F(GridCollectives, BeatARingWhenThereIsLittleToMove) {
     boot("trn2-48xl");
     collective_group group(*this, all(), image());
     const auto ns = [&](trn_coll_op op, trn_coll_algorithm algorithm) {
@@ -105,7 +171,7 @@ TEST_F(CubeCollectives, BeatARingWhenThereIsLittleToMove) {
     }
 }
 
-TEST_F(CubeCollectives, AnAlgorithmThatAnOperationHasNotIsRefusedByName) {
+TEST_F(GridCollectives, AnAlgorithmThatAnOperationHasNotIsRefusedByName) {
     boot("trn3-sled");
     collective_group group(*this, all(), image());
     const auto sentence = [&](const collective_request& what) {

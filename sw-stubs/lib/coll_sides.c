@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "coll_builder.h"
+
+/* Which grid doubling and halving work on. The levels of the machine, the longest first, are
+ * cut into sides. A long one saves steps, but what a rank has from each of its partners is an
+ * operand of one addition. */
+
+#define LONGEST_SIDE 6u                 /* unless a level has larger prime factors */
+#define LINKS_COUNT (UINT64_C(1) << 20) /* bytes from which on links count for more than steps */
+
+/* Numbers of ranks that differ only there are so far apart, or a multiple of it. */
+typedef struct level {
+    uint32_t count, apart;
+} level;
+
+typedef struct levels {
+    level level[4];
+    uint32_t count;
+} levels;
+
+static uint32_t ranks_of(const trn_coll_config* c) {
+    return c->domains > 1 ? c->ranks / c->domains : c->ranks;
+}
+
+static void add_level(levels* all, uint32_t count, uint32_t apart) {
+    uint32_t at = all->count++;
+    for (; at > 0 && all->level[at - 1].count < count; --at) all->level[at] = all->level[at - 1];
+    all->level[at] = (level){count, apart};
+}
+
+/* Whether ranks are so many chips of so many servers of some racks, one after the other. */
+static bool are_product(const trn_coll_config* c, uint32_t chips, uint32_t servers) {
+    const uint32_t rack = chips * servers;
+    if (ranks_of(c) % rack != 0) return false;
+    for (uint32_t n = 0; n < ranks_of(c); ++n) {
+        const trn_place* at = &c->members[n].place;
+        if (at->chip != c->members[n % chips].place.chip ||
+            at->server != c->members[n % rack / chips * chips].place.server ||
+            at->rack != c->members[n / rack * rack].place.rack)
+            return false;
+    }
+    return true;
+}
+
+/* Of equally long ones those with more links come first. Rows of a torus are of four chips. */
+static levels levels_of(const trn_coll_config* c) {
+    const uint32_t ranks = ranks_of(c);
+    const trn_place* first = &c->members[0].place;
+    uint32_t chips = 1, rack = 1;
+    while (rack < ranks && c->members[rack].place.rack == first->rack) ++rack;
+    while (chips < rack && c->members[chips].place.server == first->server) ++chips;
+    levels all = {.count = 0};
+    if (rack % chips != 0 || !are_product(c, chips, rack / chips)) {
+        add_level(&all, ranks, 1);
+        return all;
+    }
+    if (c->topology == TRN_TOPOLOGY_TORUS && chips % 4 == 0) {
+        add_level(&all, 4, 1);
+        add_level(&all, chips / 4, 4);
+        add_level(&all, rack / chips, chips);
+    } else {
+        add_level(&all, rack / chips, chips);
+        add_level(&all, chips, 1);
+    }
+    add_level(&all, ranks / rack, rack);
+    return all;
+}
+
+static bool cut_level(trn_coll_grid* g, uint32_t count, uint32_t longest) {
+    while (count > 1) {
+        uint32_t side = longest;
+        while (side > 1 && count % side != 0) --side;
+        if (side == 1)
+            for (side = longest + 1; count % side != 0;) ++side;
+        if (g->sides == TRN_COLL_SIDES) return false;
+        g->length[g->sides++] = side;
+        count /= side;
+    }
+    return true;
+}
+
+/* Whether one addition takes what all partners send, and a twin. */
+static bool cut(trn_coll_grid* g, const levels* all, uint32_t longest, bool twins) {
+    uint32_t operands = twins ? 2 : 1;
+    g->sides = 0;
+    for (uint32_t n = 0; n < all->count; ++n)
+        if (!cut_level(g, all->level[n].count, longest)) return false;
+    for (uint32_t n = 0; n < g->sides; ++n) operands += g->length[n] - 1;
+    return operands <= TRN_COMPUTE_OPERANDS;
+}
+
+/* A ring of four is a grid of two by two, whose edges are its links, if one counts 0 1 3 2. */
+static uint32_t place_in(const level* l, uint32_t number, bool squares) {
+    const uint32_t at = number / l->apart % l->count;
+    return squares && l->count == 4 ? at ^ at >> 1 : at;
+}
+
+static void place_ranks(trn_coll_grid* g, const levels* all, uint32_t ranks, bool squares) {
+    const uint32_t twins = ranks - g->points;
+    for (uint32_t rank = 0; rank < ranks; ++rank) {
+        const uint32_t number = rank < 2 * twins ? rank / 2 : rank - twins;
+        uint32_t point = 0;
+        for (uint32_t n = 0; n < all->count; ++n)
+            point = point * all->level[n].count + place_in(&all->level[n], number, squares);
+        g->point[rank] = (uint16_t)point;
+    }
+}
+
+void trn_coll_get_grid(const trn_coll_config* c, trn_coll_grid* g) {
+    const uint32_t ranks = ranks_of(c);
+    const bool squares = c->topology == TRN_TOPOLOGY_TORUS && c->bytes >= LINKS_COUNT;
+    *g = (trn_coll_grid){.points = ranks};
+    for (levels all = levels_of(c);; all = (levels){{{g->points, 1}}, 1}) {
+        for (uint32_t longest = squares ? 2 : LONGEST_SIDE; longest > 1; --longest)
+            if (cut(g, &all, longest, g->points < ranks))
+                return place_ranks(g, &all, ranks, squares);
+        --g->points;
+    }
+}
