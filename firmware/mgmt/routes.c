@@ -54,14 +54,22 @@ static unsigned distance_through(const struct topology* t, const struct port* po
     return rest == 0 || rest == FARTHEST ? 0 : rest + 1;
 }
 
+/// Of the two ways half round a dimension every other place takes the one back, so that both carry
+/// as much.
+static unsigned preferred(const struct topology* t, unsigned port) {
+    const unsigned at[] = {t->own.chip % t->x, t->own.chip / t->x, t->own.server};
+    return port ^ (at[port / 2] & 1);
+}
+
 static struct step nearest(const struct topology* t, const struct port* ports, unsigned n) {
     const bool chip = n < TOPOLOGY_MOST_CHIPS;
     const uint8_t* order = chip ? in_server : anywhere;
     struct step best = {NO_PORT, 0};
     for (unsigned i = 0; i < (chip ? sizeof in_server : sizeof anywhere); ++i) {
-        const unsigned distance = distance_through(t, &ports[order[i]], n);
+        const unsigned port = preferred(t, order[i]);
+        const unsigned distance = distance_through(t, &ports[port], n);
         if (distance != 0 && (best.distance == 0 || distance < best.distance))
-            best = (struct step){order[i], distance};
+            best = (struct step){port, distance};
     }
     return best;
 }

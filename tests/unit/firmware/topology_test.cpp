@@ -163,6 +163,7 @@ struct machine {
         told state{};
     };
     std::map<where, chip> chips;
+    std::map<std::pair<where, unsigned>, unsigned> used;  // ports, by what hops() has sent
 
     machine(topology_kind kind, unsigned x, unsigned y, unsigned z) : shape(shaped(kind, x, y, z)) {
         for (unsigned r = 0; r < topology_racks(&shape); ++r)
@@ -295,6 +296,7 @@ struct machine {
             auto& chip = chips.at(at_chip);
             const unsigned p = way(chip, to);
             if (p == no_port || !chip.ports[p].up) return 0;
+            ++used[{at_chip, p}];
             if (chip.ports[p].partner.kind == PARTNER_CHIP) {
                 at_chip = at(chip.ports[p].partner.place);
             } else {
@@ -331,6 +333,21 @@ TEST(Routes, OfAPodReachEveryChipOnAShortestWay) {
     EXPECT_EQ(count.server, 15u);
     EXPECT_EQ(count.rack, 48u);
     EXPECT_EQ(count.other, 0u);
+}
+
+/// By everybody's packet to everybody: how often each port was used, by its dimension.
+void expect_equal_use(machine whole, const std::vector<unsigned>& of_dimension) {
+    whole.settle();
+    whole.lost_and_longest();
+    for (const auto& [port, times] : whole.used)
+        EXPECT_EQ(times, of_dimension.at(port.second / 2)) << "port " << port.second;
+    EXPECT_EQ(whole.used.size(), whole.chips.size() * of_dimension.size() * 2);
+}
+
+TEST(Routes, OfATorusUseBothDirectionsOfADimensionAlike) {
+    expect_equal_use(machine(TOPOLOGY_TORUS, 4, 4, 1), {8, 8});
+    expect_equal_use(machine(TOPOLOGY_RING, 12, 1, 1), {18});
+    expect_equal_use(machine(TOPOLOGY_TORUS, 4, 4, 4), {32, 32, 32});
 }
 
 TEST(Routes, OfARingOf12GoTheShorterWayRound) {
