@@ -129,6 +129,10 @@ void coll_kanga_all_gather(coll_builder* b);
 void coll_kanga_reduce_scatter(coll_builder* b);
 void coll_kanga_all_reduce(coll_builder* b);
 
+/* All other ranks, in an order in which everybody goes the same way at the same time, as many
+ * places further along each level of the machine, and so nobody comes where somebody else does; and
+ * who comes here then. */
+void coll_others(const trn_coll_config* config, uint32_t* ahead, uint32_t* behind);
 void coll_mesh(coll_builder* b); /* all-gather, all-to-all */
 void coll_rounds(coll_builder* b);
 

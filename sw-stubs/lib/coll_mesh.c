@@ -15,7 +15,7 @@ void coll_rounds(coll_builder* b) {
  * ranks to serve one after the other. Where there are more lanes than ranks, several share a block.
  * Across domains all do: what comes from other domains has been divided among channels. */
 typedef struct fan {
-    uint32_t first, every, count; /* places ahead of the first of them, and of the others */
+    uint32_t first, every, count; /* of the others */
     uint32_t parts, part;         /* of each block; none of the last lanes' */
     uint32_t begin;               /* which of them comes first, so that all links are in use */
 } fan;
@@ -26,13 +26,13 @@ static fan fan_of(const coll_builder* b, uint32_t lane) {
     const uint32_t most = b->whole->config.domains > 1 ? 1 : others;
     const uint32_t groups = lanes < most ? lanes : most;
     const uint32_t first = number % groups, count = (others - first + groups - 1) / groups;
-    return (fan){1 + first, groups, count, lanes / groups, number / groups, number % count};
+    const uint32_t begin = (number * count + lanes / 2) / lanes % count;
+    return (fan){first, groups, count, lanes / groups, number / groups, begin};
 }
 
-/* The block of a rank so many places ahead, as far as it is this lane's. */
-static void send_block(coll_builder* b, uint32_t lane, const fan* f, uint32_t places) {
+/* The block of a rank, as far as it is this lane's. */
+static void send_block(coll_builder* b, uint32_t lane, const fan* f, uint32_t to) {
     const trn_coll_config* c = &b->coll->config;
-    const uint32_t to = coll_ahead(b->coll, places);
     const coll_share sent = coll_sent(c, c->rank, to), received = coll_received(c, c->rank, to);
     const coll_share part = coll_part_of(sent.bytes, f->parts, f->part);
     coll_copy(&b->program, lane,
@@ -43,20 +43,21 @@ static void send_block(coll_builder* b, uint32_t lane, const fan* f, uint32_t pl
 
 /* Everybody's block straight to everybody. */
 void coll_mesh(coll_builder* b) {
-    const uint32_t others = b->coll->config.ranks - 1;
+    uint32_t ahead[TRN_COLL_RANKS], behind[TRN_COLL_RANKS];
+    coll_others(&b->coll->config, ahead, behind);
     coll_rounds(b);
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
         const fan f = fan_of(b, lane);
         if (f.part >= f.parts) continue;
         for (uint32_t n = 0; n < f.count; ++n)
-            send_block(b, lane, &f, f.first + (f.begin + n) % f.count * f.every);
+            send_block(b, lane, &f, ahead[f.first + (f.begin + n) % f.count * f.every]);
         coll_advance(&b->program, lane);
     }
     coll_keep_own_block(b);
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
         const fan f = fan_of(b, lane);
         if (f.part >= f.parts) continue;
-        coll_wait_for(b, COLL_DATA + lane, f.count, coll_ahead(b->coll, others));
+        coll_wait_for(b, COLL_DATA + lane, f.count, behind[f.first]);
     }
     coll_step_ends(b);
     coll_everything_sent(b);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "coll_builder.h"
 
-/* Which grid doubling and halving work on. The levels of the machine, the longest first, are
- * cut into sides. A long one saves steps, but what a rank has from each of its partners is an
- * operand of one addition. */
+/* The levels of the machine, and what follows from them: whom a mesh serves when, and which grid
+ * doubling and halving work on. For that levels, the longest first, are cut into sides. A long one
+ * saves steps, but what a rank has from each of its partners is an operand of one addition. */
 
 #define LONGEST_SIDE 6u                 /* unless a level has larger prime factors */
 #define LINKS_COUNT (UINT64_C(1) << 20) /* bytes from which on links count for more than steps */
@@ -64,6 +64,21 @@ static levels levels_of(const trn_coll_config* c) {
     }
     add_level(&all, ranks / rack, rack);
     return all;
+}
+
+void coll_others(const trn_coll_config* c, uint32_t* ahead, uint32_t* behind) {
+    const levels all = levels_of(c);
+    for (uint32_t way = 1; way < c->ranks; ++way) {
+        uint32_t to = 0, from = 0;
+        for (uint32_t n = 0; n < all.count; ++n) {
+            const level* l = &all.level[n];
+            const uint32_t own = c->rank / l->apart % l->count, by = way / l->apart % l->count;
+            to += (own + by) % l->count * l->apart;
+            from += (own + l->count - by) % l->count * l->apart;
+        }
+        ahead[way - 1] = to;
+        behind[way - 1] = from;
+    }
 }
 
 static bool cut_level(trn_coll_grid* g, uint32_t count, uint32_t longest) {

@@ -22,6 +22,16 @@ protected:
             EXPECT_LT(bus, link) << "no link carries that";
         }
     }
+    /// Half of what everybody sends to everybody crosses the busiest link: of a row of four chips
+    /// each way, from rack to rack.
+    void expect_share_of_mesh(double share, double link) {
+        collective_group group(*this, all(), image());
+        for (const auto op : {TRN_COLL_ALL_TO_ALL, TRN_COLL_ALL_GATHER}) {
+            const auto how = group.run({.op = op, .algorithm = TRN_COLL_MESH, .bytes = 16 * MiB});
+            EXPECT_GT(how.algorithm_gb_per_s() / 2, share * link);
+            EXPECT_LT(how.algorithm_gb_per_s() / 2, link) << "no link carries that";
+        }
+    }
 };
 
 TEST_F(CollectiveBandwidth, OfASledIsThatOfItsSwitch) {
@@ -42,6 +52,16 @@ TEST_F(CollectiveBandwidth, OfFourServersIsThatOfALinkFromOneToTheNext) {
     boot("trn2-ultraserver");
     expect_share(0.85, 57.3, 16 * MiB,
                  {TRN_COLL_ALL_REDUCE, TRN_COLL_ALL_GATHER, TRN_COLL_REDUCE_SCATTER});
+}
+
+TEST_F(CollectiveBandwidth, OfAMeshOverATorusIsThatOfLinksThatAllCarryAsMuch) {
+    boot("trn2-48xl");
+    expect_share_of_mesh(0.8, 114.8);
+}
+
+TEST_F(CollectiveBandwidth, OfAMeshOverTwoRacksIsThatOfTheLinksBetweenThem) {
+    boot("trn3-gen1");
+    expect_share_of_mesh(0.75, 110.9);
 }
 
 TEST_F(CollectiveBandwidth, OfATrainium1ServerIsThatOfALinkToANeighbour) {
