@@ -16,6 +16,8 @@
 #define CHANNEL_LANES 2u                   /* as long as there are cores for more channels */
 #define WORTH_A_LANE (UINT64_C(32) << 10)  /* bytes of a block */
 #define WORTH_A_RANK (UINT64_C(128) << 10) /* bytes of the buffer: a lane more for other ranks */
+#define WORTH_A_GRID_CHANNEL (UINT64_C(16) << 10) /* bytes of the buffer: channels first */
+#define WORTH_A_GRID_LANE (UINT64_C(64) << 10)
 #define WORTH_A_SLICE (UINT64_C(64) << 10) /* bytes of a lane's share */
 #define BROADCAST_SLICE (UINT64_C(32) << 10)
 #define FIRST_QUEUE 4u /* + slot */
@@ -370,9 +372,17 @@ static uint32_t most_channels(const trn_coll* coll) {
     return left < 1 ? 1 : left < COLL_MAX_CHANNELS ? left : COLL_MAX_CHANNELS;
 }
 
+/* What a grid's steps are about, as a multiple of the buffer: doubling of sums sends all of it to
+ * each partner. */
+static uint64_t moved_in_grid(const trn_coll_config* c) {
+    const bool sums = c->op == TRN_COLL_ALL_REDUCE && trn_coll_choose(c) == TRN_COLL_DOUBLING;
+    return sums ? 4 * c->bytes : c->bytes;
+}
+
 /* Lanes of all channels together. */
 static uint64_t lanes_worth(const trn_coll_config* c) {
-    uint64_t worth = (is_grid(c) ? c->bytes : coll_block_of(c)) / WORTH_A_LANE;
+    uint64_t worth = coll_block_of(c) / WORTH_A_LANE;
+    if (is_grid(c)) worth = moved_in_grid(c) / WORTH_A_GRID_LANE;
     if (trn_coll_choose(c) == TRN_COLL_MESH && c->domains < 2) { /* one for each rank, at best */
         const uint64_t others = c->ranks - 1, all = c->bytes / WORTH_A_RANK;
         const uint64_t each = all < others ? all : others;
@@ -381,14 +391,21 @@ static uint64_t lanes_worth(const trn_coll_config* c) {
     return worth < 1 ? 1 : worth < MOST_LANES ? worth : MOST_LANES;
 }
 
+static uint64_t channels_worth(const trn_coll_config* c) {
+    const uint64_t each = c->lanes ? c->lanes : CHANNEL_LANES;
+    const uint64_t worth =
+        is_grid(c) ? moved_in_grid(c) / WORTH_A_GRID_CHANNEL : (lanes_worth(c) + each - 1) / each;
+    return worth < 1 ? 1 : worth;
+}
+
 /* A core sees to its lanes one after the other, so that a step takes the longer the more there are:
  * they are shared out among many cores. */
 static void choose_lanes(trn_coll* coll) {
     const trn_coll_config* c = &coll->config;
-    const uint64_t worth = lanes_worth(c), each = c->lanes ? c->lanes : CHANNEL_LANES;
-    const uint32_t wanted = (uint32_t)((worth + each - 1) / each), most = most_channels(coll);
+    const uint64_t worth = lanes_worth(c), wanted = channels_worth(c);
+    const uint32_t most = most_channels(coll);
     coll->slices = 1;
-    coll->channels = c->channels ? c->channels : wanted < most ? wanted : most;
+    coll->channels = c->channels ? c->channels : wanted < most ? (uint32_t)wanted : most;
     if (c->op == TRN_COLL_BARRIER) {
         coll->channels = 1;
         return;

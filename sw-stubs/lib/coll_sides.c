@@ -6,7 +6,7 @@
  * saves steps, but what a rank has from each of its partners is an operand of one addition. */
 
 #define LONGEST_SIDE 6u                 /* unless a level has larger prime factors */
-#define LINKS_COUNT (UINT64_C(1) << 20) /* bytes from which on links count for more than steps */
+#define LINKS_COUNT (UINT64_C(4) << 20) /* of more bytes links count for more than steps */
 
 /* Numbers of ranks that differ only there are so far apart, or a multiple of it. */
 typedef struct level {
@@ -123,7 +123,7 @@ static void place_ranks(trn_coll_grid* g, const levels* all, uint32_t ranks, boo
 
 void trn_coll_get_grid(const trn_coll_config* c, trn_coll_grid* g) {
     const uint32_t ranks = ranks_of(c);
-    const bool squares = c->topology == TRN_TOPOLOGY_TORUS && c->bytes >= LINKS_COUNT;
+    const bool squares = c->topology == TRN_TOPOLOGY_TORUS && c->bytes > LINKS_COUNT;
     *g = (trn_coll_grid){.points = ranks};
     for (levels all = levels_of(c);; all = (levels){{{g->points, 1}}, 1}) {
         for (uint32_t longest = squares ? 2 : LONGEST_SIDE; longest > 1; --longest)

@@ -11,11 +11,12 @@ class CollectiveBandwidth : public CollectiveTest {
 protected:
     /// At least this share of `link`, the payload in GB/s of one direction of that link.
     void expect_share(double share, double link, std::uint64_t bytes,
-                      const std::vector<trn_coll_op>& ops) {
+                      const std::vector<trn_coll_op>& ops,
+                      trn_coll_algorithm algorithm = TRN_COLL_AUTO) {
         collective_group group(*this, all(), image());
         for (const auto op : ops) {
             SCOPED_TRACE(trn_coll_op_text(op));
-            const auto how = group.run({.op = op, .bytes = bytes});
+            const auto how = group.run({.op = op, .algorithm = algorithm, .bytes = bytes});
             const auto ranks = static_cast<std::uint32_t>(group.ranks());
             const double bus = how.algorithm_gb_per_s() * trn_coll_bus_factor(op, ranks);
             EXPECT_GT(bus, share * link);
@@ -42,16 +43,18 @@ TEST_F(CollectiveBandwidth, OfASledIsThatOfItsSwitch) {
     expect_share(0.85, 222.0, 64 * MiB, {TRN_COLL_BROADCAST});
 }
 
-TEST_F(CollectiveBandwidth, OfATorusIsThatOfALinkToANeighbour) {
+TEST_F(CollectiveBandwidth, OfARingOverATorusIsThatOfALinkToANeighbour) {
     boot("trn2-48xl");
     expect_share(0.85, 114.8, 16 * MiB,
-                 {TRN_COLL_ALL_REDUCE, TRN_COLL_ALL_GATHER, TRN_COLL_REDUCE_SCATTER});
+                 {TRN_COLL_ALL_REDUCE, TRN_COLL_ALL_GATHER, TRN_COLL_REDUCE_SCATTER},
+                 TRN_COLL_RING);
 }
 
-TEST_F(CollectiveBandwidth, OfFourServersIsThatOfALinkFromOneToTheNext) {
+TEST_F(CollectiveBandwidth, OfARingOverFourServersIsThatOfALinkFromOneToTheNext) {
     boot("trn2-ultraserver");
     expect_share(0.85, 57.3, 16 * MiB,
-                 {TRN_COLL_ALL_REDUCE, TRN_COLL_ALL_GATHER, TRN_COLL_REDUCE_SCATTER});
+                 {TRN_COLL_ALL_REDUCE, TRN_COLL_ALL_GATHER, TRN_COLL_REDUCE_SCATTER},
+                 TRN_COLL_RING);
 }
 
 TEST_F(CollectiveBandwidth, OfAMeshOverATorusIsThatOfLinksThatAllCarryAsMuch) {
@@ -64,10 +67,31 @@ TEST_F(CollectiveBandwidth, OfAMeshOverTwoRacksIsThatOfTheLinksBetweenThem) {
     expect_share_of_mesh(0.75, 110.9);
 }
 
-TEST_F(CollectiveBandwidth, OfATrainium1ServerIsThatOfALinkToANeighbour) {
+TEST_F(CollectiveBandwidth, OfARingOverATrainium1ServerIsThatOfALinkToANeighbour) {
     boot("trn1-32xl");
     expect_share(0.9, 42.94, 16 * MiB,
-                 {TRN_COLL_ALL_REDUCE, TRN_COLL_ALL_GATHER, TRN_COLL_REDUCE_SCATTER});
+                 {TRN_COLL_ALL_REDUCE, TRN_COLL_ALL_GATHER, TRN_COLL_REDUCE_SCATTER},
+                 TRN_COLL_RING);
+}
+
+/// What is chosen uses several links of a chip at once: each channel begins with another side.
+TEST_F(CollectiveBandwidth, OfAGridOverATorusIsThatOfLinksOfAllSides) {
+    boot("trn2-48xl");
+    expect_share(0.4, 4 * 114.8, 16 * MiB, {TRN_COLL_ALL_REDUCE});
+    expect_share(0.5, 4 * 114.8, 16 * MiB, {TRN_COLL_ALL_GATHER});
+    expect_share(0.32, 4 * 114.8, 16 * MiB, {TRN_COLL_REDUCE_SCATTER});
+}
+
+TEST_F(CollectiveBandwidth, OfAGridOverFourServersIsThatOfLinksWithinThem) {
+    boot("trn2-ultraserver");
+    expect_share(0.37, 4 * 114.8, 16 * MiB, {TRN_COLL_ALL_REDUCE});
+    expect_share(0.42, 4 * 114.8, 16 * MiB, {TRN_COLL_ALL_GATHER});
+}
+
+TEST_F(CollectiveBandwidth, OfAGridOverTwoRacksIsNotThatOfTheLinksBetweenThem) {
+    boot("trn3-gen1");
+    expect_share(0.36, 222.0 + 277.5 + 110.9, 16 * MiB, {TRN_COLL_ALL_REDUCE});
+    expect_share(0.4, 222.0 + 277.5 + 110.9, 16 * MiB, {TRN_COLL_ALL_GATHER});
 }
 
 }  // namespace

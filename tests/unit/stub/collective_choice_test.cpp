@@ -38,25 +38,26 @@ TEST(CollectiveChoice, EveryOperationHasAnAlgorithmOfItsOwnForAnySizeAndRanks) {
                 }
 }
 
-TEST(CollectiveChoice, LittleGoesInFewStepsAndMuchGoesRound) {
-    const auto little = asked(TRN_COLL_ALL_REDUCE, 16, KiB);
-    const auto much = asked(TRN_COLL_ALL_REDUCE, 16, 256 * MiB);
-    const auto some = asked(TRN_COLL_REDUCE_SCATTER, 16, 2 * MiB);
-    const auto more = asked(TRN_COLL_REDUCE_SCATTER, 16, 4 * MiB);
-    EXPECT_EQ(trn_coll_choose(&some), TRN_COLL_HALVING);
-    EXPECT_EQ(trn_coll_choose(&more), TRN_COLL_RING) << "shared out among cores";
-    EXPECT_EQ(trn_coll_choose(&little), TRN_COLL_DOUBLING);
-    EXPECT_EQ(trn_coll_choose(&much), TRN_COLL_RING);
+TEST(CollectiveChoice, LittleGoesInFewStepsAndMuchIsHalved) {
+    const auto chosen = [](trn_coll_op op, std::uint32_t ranks, std::uint64_t bytes) {
+        const auto config = asked(op, ranks, bytes);
+        return trn_coll_choose(&config);
+    };
+    EXPECT_EQ(chosen(TRN_COLL_ALL_REDUCE, 16, KiB), TRN_COLL_DOUBLING);
+    EXPECT_EQ(chosen(TRN_COLL_ALL_REDUCE, 16, 256 * MiB), TRN_COLL_HALVING);
+    EXPECT_EQ(chosen(TRN_COLL_REDUCE_SCATTER, 16, KiB), TRN_COLL_HALVING);
+    EXPECT_EQ(chosen(TRN_COLL_ALL_GATHER, 16, KiB), TRN_COLL_MESH);
+    EXPECT_EQ(chosen(TRN_COLL_ALL_GATHER, 16, 256 * MiB), TRN_COLL_DOUBLING);
 }
 
-TEST(CollectiveChoice, BehindSwitchesHalvingIsWorthMoreThanOnATorus) {
+TEST(CollectiveChoice, FewRanksHaveFewStepsOfARing) {
     const auto chosen = [](std::uint32_t ranks, trn_topology_kind topology) {
         const auto config = asked(TRN_COLL_ALL_REDUCE, ranks, 16 * MiB, topology);
         return trn_coll_choose(&config);
     };
+    EXPECT_EQ(chosen(4, TRN_TOPOLOGY_SWITCHED), TRN_COLL_RING);
     EXPECT_EQ(chosen(144, TRN_TOPOLOGY_SWITCHED), TRN_COLL_HALVING);
-    EXPECT_EQ(chosen(4, TRN_TOPOLOGY_SWITCHED), TRN_COLL_RING) << "few ranks have few steps";
-    EXPECT_EQ(chosen(16, TRN_TOPOLOGY_TORUS), TRN_COLL_RING) << "its steps share links";
+    EXPECT_EQ(chosen(16, TRN_TOPOLOGY_TORUS), TRN_COLL_HALVING);
 }
 
 TEST(CollectiveChoice, HalvingTakesSeveralChannelsAlsoFromDomainToDomain) {
