@@ -17,7 +17,7 @@
 #define WORTH_A_LANE (UINT64_C(32) << 10)  /* bytes of a block */
 #define WORTH_A_RANK (UINT64_C(128) << 10) /* bytes of the buffer: a lane more for other ranks */
 #define WORTH_A_GRID_CHANNEL (UINT64_C(16) << 10) /* bytes of the buffer: channels first */
-#define WORTH_A_GRID_LANE (UINT64_C(64) << 10)
+#define WORTH_A_GRID_LANE (UINT64_C(96) << 10)
 #define WORTH_A_SLICE (UINT64_C(64) << 10) /* bytes of a lane's share */
 #define BROADCAST_SLICE (UINT64_C(32) << 10)
 #define FIRST_QUEUE 4u /* + slot */
