@@ -39,13 +39,22 @@ static void serve_doorbell(void) {
         if (bits & DOORBELL_TRIGGER(slot)) stream_trigger(slot);
 }
 
+/// While a program runs, a timer that ends the sleep too early stays as it is: waits are many and
+/// short, their limit is long.
 static void sleep(void) {
     static uint64_t armed = UINT64_MAX;
     const uint64_t deadline = streams_deadline();
-    if (deadline != armed) timer_set(deadline);
-    armed = deadline;
+    if (deadline < armed || deadline == UINT64_MAX || time_ns() >= armed) {
+        timer_set(deadline);
+        armed = deadline;
+    }
     wait_for_interrupt();
     mailbox_count(CC_MAILBOX(WAKEUPS));
+}
+
+static void continue_streams(void) {
+    for (unsigned slot = 0; slot < CC_SLOTS; ++slot)
+        if (stream_runs(slot)) stream_continue(slot);
 }
 
 int main(void) {
@@ -67,7 +76,10 @@ int main(void) {
 
     for (;;) {
         sleep();
-        if (mmio_read(CC_CORE(IRQ_STATUS)) & TRN_CC_CORE_IRQ_STATUS_DOORBELL_MASK) serve_doorbell();
-        for (unsigned slot = 0; slot < CC_SLOTS; ++slot) stream_continue(slot);
+        continue_streams();  // who waits for a semaphore comes first
+        if (mmio_read(CC_CORE(IRQ_STATUS)) & TRN_CC_CORE_IRQ_STATUS_DOORBELL_MASK) {
+            serve_doorbell();
+            continue_streams();
+        }
     }
 }

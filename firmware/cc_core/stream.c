@@ -29,14 +29,15 @@ static void set_state(unsigned slot, uint32_t state) {
     mmio_write(CC_MAILBOX_AT(SLOT_STATE, slot), state);
 }
 
+/// The comparator stays armed: the next wait arms it anew, and who does not sleep does not care.
 static void stop_waiting(unsigned slot) {
-    if (streams[slot].waiting) match_disarm(slot);
     streams[slot].waiting = false;
     streams[slot].deadline = UINT64_MAX;
 }
 
 static void fail(unsigned slot, uint32_t why, uint32_t notice) {
     stop_waiting(slot);
+    match_disarm(slot);
     mmio_write(CC_MAILBOX_AT(SLOT_STEP, slot), streams[slot].next);
     mmio_write(CC_MAILBOX_AT(SLOT_ERROR, slot), why);
     streams[slot].pending = 0;
@@ -105,7 +106,7 @@ static bool wait(unsigned slot, const struct program_step* step) {
 }
 
 static bool write_queue(const struct program* p, unsigned row, uint64_t offset, uint32_t value) {
-    return axi_write(program_engine(p, row) + offset, &value, sizeof value);
+    return axi_write_word(program_engine(p, row) + offset, value);
 }
 
 /// The write side first, so that data has somewhere to go (contract section 7.4).
@@ -138,7 +139,7 @@ static bool rewind_queues(const struct program* p, const struct program_step* st
 
 static bool post(const struct program_step* step) {
     mailbox_count(CC_MAILBOX(POSTS));
-    return axi_write(step->address, &step->count, sizeof step->count);
+    return axi_write_word(step->address, step->count);
 }
 
 static void mark(unsigned slot) {
@@ -167,6 +168,7 @@ static void start(unsigned slot) {
 /// False: nothing more was asked for.
 static bool end(unsigned slot) {
     struct stream* s = &streams[slot];
+    match_disarm(slot);
     write_time(CC_MAILBOX_AT(SLOT_ENDED_LO, slot), CC_MAILBOX_AT(SLOT_ENDED_HI, slot), time_ns());
     mmio_write(CC_MAILBOX_AT(SLOT_MARKS, slot), s->marks);
     const uint32_t runs = mmio_read(CC_MAILBOX_AT(SLOT_RUNS, slot)) + 1;
@@ -227,7 +229,6 @@ static bool run_step(unsigned slot) {
 
 void stream_continue(unsigned slot) {
     uint32_t done = 0;
-    if (streams[slot].state != STATE(RUNNING)) return;
     while (run_step(slot)) ++done;
     mmio_write(CC_MAILBOX(STEPS), mmio_read(CC_MAILBOX(STEPS)) + done);
 }
@@ -243,7 +244,7 @@ void stream_trigger(unsigned slot) {
 }
 
 void stream_load(unsigned slot, const struct program* program) {
-    stop_waiting(slot);
+    match_disarm(slot);
     streams[slot] = (struct stream){.program = program, .deadline = UINT64_MAX};
     mmio_write(CC_MAILBOX_AT(SLOT_RUNS, slot), 0);
     mmio_write(CC_MAILBOX_AT(SLOT_STEP, slot), 0);

@@ -15,7 +15,8 @@ const struct program* stream_program(unsigned slot);
 bool stream_runs(unsigned slot);
 /// Starts a run; while one is under way, it is counted as asked for again.
 void stream_trigger(unsigned slot);
-/// Goes on as far as possible. Fails when what it waits for has not come in time.
+/// A stream that runs goes on as far as possible. Fails when what it waits for has not come in
+/// time.
 void stream_continue(unsigned slot);
 /// When the wait of a stream has lasted too long; UINT64_MAX: never.
 uint64_t streams_deadline(void);

@@ -42,3 +42,5 @@ static inline uintptr_t axi(uint64_t address) {
 /// most 8 bytes, each done once and in ascending order.
 bool axi_read(uint64_t address, void* to, size_t length);
 bool axi_write(uint64_t address, const void* from, size_t length);
+/// The same of a word at a multiple of 4, for whom every instruction counts.
+bool axi_write_word(uint64_t address, uint32_t value);

@@ -125,3 +125,9 @@ bool axi_write(uint64_t address, const void* from, size_t length) {
     }
     return true;
 }
+
+bool axi_write_word(uint64_t address, uint32_t value) {
+    long ok;
+    GUARDED("sw %[v], 0(%[a])", [v] "+r"(value), [a] "r"(axi(address)));
+    return ok;
+}
