@@ -14,7 +14,7 @@ namespace trn {
 
 namespace {
 
-constexpr std::uint64_t queues_bytes = std::uint64_t{128} << 10;  // requests to EFA cards
+constexpr std::uint64_t queues_bytes = std::uint64_t{256} << 10;  // requests to EFA cards
 static_assert(queues_bytes >= TRN_COLL_CHANNELS * TRN_COLL_QUEUE_BYTES);
 constexpr auto guard_bytes = collective_memories::guard_bytes;
 constexpr std::uint8_t guard_value = 0xa5;
@@ -66,7 +66,7 @@ std::vector<std::uint64_t> collective_counts(const collective_request& what, std
 
 collective_group::collective_group(crew& hosts, const std::vector<std::size_t>& chips,
                                    std::span<const std::uint8_t> image)
-    : hosts_(hosts), chips_(chips), places_(chips.size()), ring_(chips.size()) {
+    : hosts_(hosts), chips_(chips), places_(chips.size()) {
     rank_of_.resize(hosts.chips().size());
     for (std::uint32_t rank = 0; rank < chips.size(); ++rank) {
         if (chips[rank] >= rank_of_.size())
@@ -85,19 +85,39 @@ collective_group::collective_group(crew& hosts, const std::vector<std::size_t>& 
             machine = found;
             memories_.emplace(on);
         }
-        const auto about = on.info();
-        std::uint32_t cores = 0;  // one of each channel's NeuronCore
-        for (std::uint32_t n = 0; n < std::min(TRN_COLL_CHANNELS, about.cores); ++n)
-            cores |= 1u << n * (about.sync_blocks / about.cores);
-        on.check(trn_cc_load(on, cores, image.data(), image.size()));
     });
     topology_ = machine.kind;
     network_.emplace(hosts, chips_);
+    find_rings(machine);
+    load_cores(image);
+}
+
+/// One of each channel's NeuronCore.
+void collective_group::load_cores(std::span<const std::uint8_t> image) {
+    const auto channels = ring_.size() > ranks() ? TRN_COLL_CHANNELS : TRN_COLL_RING_CHANNELS;
+    hosts_.run_each(chips_, [&](std::size_t, device& on) {
+        const auto about = on.info();
+        std::uint32_t cores = 0;
+        for (std::uint32_t n = 0; n < std::min(channels, about.cores); ++n)
+            cores |= 1u << n * (about.sync_blocks / about.cores);
+        on.check(trn_cc_load(on, cores, image.data(), image.size()));
+    });
+}
+
+/// Those of a domain follow those of the one before, in as many rings as all domains have.
+void collective_group::find_rings(const trn_topology& machine) {
     const auto each = static_cast<std::uint32_t>(ranks()) / domains();
+    std::vector<std::uint32_t> of_domain(std::size_t{TRN_COLL_RINGS} * each);
+    auto rings = TRN_COLL_RINGS;
+    ring_.resize(rings * ranks());
     for (std::uint32_t first = 0; first < ranks(); first += each) {
-        trn_coll_ring(&places_[first], &machine, each, &ring_[first]);
-        for (auto rank = first; rank < first + each; ++rank) ring_[rank] += first;
+        rings = std::min(rings, trn_coll_rings(&places_[first], &machine, each, of_domain.data()));
+        for (std::size_t ring = 0; ring < rings; ++ring)
+            std::ranges::transform(std::span(of_domain).subspan(ring * each, each),
+                                   &ring_[ring * ranks() + first],
+                                   [&](std::uint32_t rank) { return first + rank; });
     }
+    ring_.resize(rings * ranks());
 }
 
 void collective_group::fill(device& on, std::uint32_t rank, const trn_coll_config& config,
@@ -187,6 +207,7 @@ trn_coll_config collective_group::config_for(const collective_request& what, kno
     config.ranks = static_cast<std::uint32_t>(ranks());
     config.members = members.data();
     config.ring = ring_.data();
+    config.rings = static_cast<std::uint32_t>(ring_.size() / ranks());
     config.domains = domains();
     config.nics = of.nics.data();
     config.channels = what.channels;
@@ -346,6 +367,7 @@ std::vector<collective_result> collective_group::run_together(
             run.config.operation = &run.operation;
             run.group->create(run.config, run.about, run.made);
             run.config.channels = trn_coll_channels(run.made.front().get());
+            run.config.rings = trn_coll_rings_used(run.made.front().get());
         }
         for (std::uint32_t n = 0; n < iterations; ++n) {
             const auto begin = std::chrono::steady_clock::now();

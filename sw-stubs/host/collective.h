@@ -154,6 +154,8 @@ private:
         std::vector<std::uint64_t> counts;
         std::vector<collective_memories::buffers> buffers;
     };
+    void find_rings(const trn_topology& machine);
+    void load_cores(std::span<const std::uint8_t> image);
     trn_coll_config config_for(const collective_request& what, known& of) const;
     void create(const trn_coll_config& config, const known& about, handles& made);
     void take_down(handles& made, std::uint32_t slot);
@@ -169,7 +171,7 @@ private:
     const std::vector<std::size_t> chips_;  // by rank: number in the crew
     trn_topology_kind topology_ = TRN_TOPOLOGY_NONE;
     std::vector<trn_place> places_;
-    std::vector<std::uint32_t> ring_;
+    std::vector<std::uint32_t> ring_;     // orders of the ranks, one after the other
     std::vector<std::uint32_t> rank_of_;  // by number in the crew
     std::optional<collective_memories> memories_;
     std::optional<collective_network> network_;

@@ -256,7 +256,7 @@ void collective_reference::sum_of_domains(std::uint32_t owner, std::uint64_t fir
         for (std::uint32_t at = 0; at < config_.ranks; ++at)
             if (config_.ring[at] / ranks == n) ring.push_back(config_.ring[at] % ranks);
         auto part = config_;
-        part.domains = 1;
+        part.domains = part.rings = 1;
         part.ranks = ranks;
         part.ring = ring.data();
         if (config_.op == TRN_COLL_REDUCE_SCATTER) part.bytes = config_.bytes / config_.domains;
@@ -272,8 +272,40 @@ void collective_reference::sum_of_domains(std::uint32_t owner, std::uint64_t fir
     add(bytes, sums);
 }
 
+/// Begin and length, in elements, of the block that has an element and goes round as one.
+std::pair<std::uint64_t, std::uint64_t> collective_reference::summed_block(
+    std::uint32_t owner, std::uint64_t element) const {
+    if (config_.op == TRN_COLL_REDUCE_SCATTER_V)
+        return {std::accumulate(config_.counts, config_.counts + owner, std::uint64_t{0}),
+                config_.counts[owner]};
+    auto block = config_.bytes / config_.ranks / trn_coll_type_bytes(config_.type);
+    if (config_.op == TRN_COLL_ALL_REDUCE) block *= std::max(1u, config_.domains);
+    return {element / block * block, block};
+}
+
+/// Each ring adds up its part of the block, in its own order.
+void collective_reference::sum_of_rings(std::uint32_t owner, std::uint64_t first,
+                                        std::span<std::uint8_t> bytes) const {
+    const auto [begin, length] = summed_block(owner, first);
+    const auto unit = TRN_COLL_PART / trn_coll_type_bytes(config_.type);
+    const auto each = (length + config_.rings * unit - 1) / (config_.rings * unit) * unit;
+    const auto size = trn_coll_type_bytes(config_.type);
+    for (std::size_t done = 0; done < bytes.size();) {
+        const auto at = first + done / size, ring = (at - begin) / each;
+        const auto part = bytes.subspan(
+            done,
+            std::min<std::size_t>(bytes.size() - done, (begin + (ring + 1) * each - at) * size));
+        auto config = config_;
+        config.ring += ring * config_.ranks;
+        config.rings = 1;
+        collective_reference(config).sum(owner, at, part);
+        done += part.size();
+    }
+}
+
 void collective_reference::sum(std::uint32_t owner, std::uint64_t first,
                                std::span<std::uint8_t> bytes) const {
+    if (config_.rings > 1) return sum_of_rings(owner, first, bytes);
     if (config_.domains > 1) return sum_of_domains(owner, first, bytes);
     switch (config_.algorithm) {
     case TRN_COLL_DOUBLING:

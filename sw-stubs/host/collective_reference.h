@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "sw-stubs/include/trn_coll.h"
@@ -24,6 +25,10 @@ public:
 
 private:
     void sum(std::uint32_t owner, std::uint64_t first, std::span<std::uint8_t> result) const;
+    void sum_of_rings(std::uint32_t owner, std::uint64_t first,
+                      std::span<std::uint8_t> result) const;
+    std::pair<std::uint64_t, std::uint64_t> summed_block(std::uint32_t owner,
+                                                         std::uint64_t element) const;
     void sum_of_domains(std::uint32_t owner, std::uint64_t first,
                         std::span<std::uint8_t> result) const;
     void ring_sum(std::uint32_t owner, std::uint64_t first, std::span<std::uint8_t> result) const;

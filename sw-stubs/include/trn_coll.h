@@ -177,7 +177,8 @@ typedef struct trn_coll_config {
 
     uint32_t rank, ranks;
     const trn_coll_member* members; /**< by rank */
-    const uint32_t* ring;           /**< ranks in the order of the ring: trn_coll_ring */
+    const uint32_t* ring;           /**< ranks in the order of the ring: trn_coll_rings */
+    uint32_t rings;                 /**< how many orders `ring` has, one after the other; 0: one */
     /** Domains: chips that links join. 0 and 1: all ranks are in one. Else the ranks of each are as
      * many as of any other, and follow each other, and so they are in the ring; a collective then
      * goes from domain to domain by EFA, between ranks of the same position. */
@@ -228,10 +229,14 @@ typedef struct trn_coll_grid {
 /** By the places of the members, of the first domain where there are several, and the size. */
 void trn_coll_get_grid(const trn_coll_config* config, trn_coll_grid* grid);
 
+#define TRN_COLL_RINGS 8u /* at most */
 /** Orders ranks so that neighbours are near each other: along rows, columns and planes of a torus
- * and back; through a server, then to the next, then to the other rack. */
-void trn_coll_ring(const trn_place* places, const trn_topology* topology, uint32_t ranks,
-                   uint32_t* ring);
+ * and back; through a server, then to the next, then to the other rack. Where links allow it, it
+ * gives several orders for rings that work at the same time, each over links, or directions of
+ * links, of its own: of ranks that fill a torus four, of those that are neighbours all around, one
+ * each way. `orders` has room for TRN_COLL_RINGS * ranks; returns how many there are. */
+uint32_t trn_coll_rings(const trn_place* places, const trn_topology* topology, uint32_t ranks,
+                        uint32_t* orders);
 /** The algorithm of a collective: the one that it asks for, or that of the first row that holds for
  * it, of its own rules and then of the library's. */
 trn_coll_algorithm trn_coll_choose(const trn_coll_config* config);
@@ -240,7 +245,8 @@ bool trn_coll_has_algorithm(trn_coll_op op, trn_coll_algorithm algorithm);
 const char* trn_coll_op_text(trn_coll_op op);
 const char* trn_coll_algorithm_text(trn_coll_algorithm algorithm);
 
-#define TRN_COLL_CHANNELS 4u /* at most */
+#define TRN_COLL_CHANNELS 8u      /* at most, */
+#define TRN_COLL_RING_CHANNELS 4u /* where there is one ring */
 #define TRN_COLL_QUEUE_ENTRIES 256u
 #define TRN_COLL_QUEUE_BYTES \
     (TRN_COLL_QUEUE_ENTRIES * (TRN_EFA_REQUEST_BYTES + TRN_EFA_COMPLETION_BYTES))
@@ -257,6 +263,12 @@ trn_status trn_coll_create(trn_device* device, const trn_coll_config* config, tr
 trn_status trn_coll_destroy(trn_coll* collective);
 /** How many channels it has. */
 uint32_t trn_coll_channels(const trn_coll* collective);
+/** How many of the orders of `ring` it uses, the first ones: one where it does not go round. Ring n
+ * of them carries of each block (of a broadcast: of the buffer) part n of as many: all parts have
+ * equally many bytes, a multiple of TRN_COLL_PART, but for the last ones, which have what is left.
+ */
+uint32_t trn_coll_rings_used(const trn_coll* collective);
+#define TRN_COLL_PART 64u
 /** Fires the trigger. */
 trn_status trn_coll_start(trn_coll* collective);
 /** Waits for the run: TRN_TIMED_OUT after `limit` ns, TRN_ABORTED when the firmware gave up

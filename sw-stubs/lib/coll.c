@@ -10,15 +10,20 @@
  * waited for. A rank's channel is a collective core with some lanes; every lane carries its share
  * of each block, and the lanes of all ranks with the same number make a collective of their own.
  * Who sends what to whom, when, is in coll_ring.c, coll_mesh.c, coll_kanga.c, coll_grid.c
- * and coll_domains.c. */
+ * and coll_domains.c; in which order ranks stand in rings, in coll_order.c. */
 
-#define MOST_LANES 16u                     /* of all channels, unless somebody asks for more */
-#define CHANNEL_LANES 2u                   /* as long as there are cores for more channels */
-#define WORTH_A_LANE (UINT64_C(32) << 10)  /* bytes of a block */
+#define MOST_LANES 16u                    /* of all channels, unless somebody asks for more */
+#define MOST_RING_LANES 24u               /* the same of several rings */
+#define MOST_CORE_LANES 6u                /* of a channel of rings */
+#define CHANNEL_LANES 2u                  /* as long as there are cores for more channels */
+#define FEW_CHANNELS 4u                   /* of what has no rings, or of other domains too */
+#define WORTH_A_LANE (UINT64_C(32) << 10) /* bytes of a block */
+#define WORTH_TWO_LANES (UINT64_C(4) << 10)
 #define WORTH_A_RANK (UINT64_C(128) << 10) /* bytes of the buffer: a lane more for other ranks */
 #define WORTH_A_GRID_CHANNEL (UINT64_C(16) << 10) /* bytes of the buffer: channels first */
 #define WORTH_A_GRID_LANE (UINT64_C(96) << 10)
-#define WORTH_A_SLICE (UINT64_C(64) << 10) /* bytes of a lane's share */
+#define WORTH_A_SLICE (UINT64_C(16) << 10) /* bytes of a lane's share */
+#define WORTH_MORE_SLICES (UINT64_C(256) << 10)
 #define BROADCAST_SLICE (UINT64_C(32) << 10)
 #define FIRST_QUEUE 4u /* + slot */
 #define FAILURES_BYTES 256u
@@ -132,6 +137,12 @@ static bool is_grid(const trn_coll_config* c) {
     return coll_is_grid(c->op, trn_coll_choose(c));
 }
 
+/* Whether the ranks stand in rings. */
+static bool goes_round(const trn_coll_config* c) {
+    const trn_coll_algorithm algorithm = trn_coll_choose(c);
+    return algorithm == TRN_COLL_RING || algorithm == TRN_COLL_KANGARING;
+}
+
 static uint64_t scratch_of(const trn_coll_config* c) {
     if (c->domains > 1) return coll_domains_scratch(c);
     if (!is_grid(c)) return c->bytes;
@@ -168,8 +179,7 @@ trn_status trn_coll_get_sizes(const trn_coll_config* c, trn_coll_sizes* sizes) {
         *sizes = (trn_coll_sizes){coll_block(c, c->rank).bytes, c->bytes, 0};
         return TRN_OK;
     case TRN_COLL_REDUCE_SCATTER_V:
-        *sizes = (trn_coll_sizes){c->bytes, coll_block(c, c->rank).bytes,
-                                  c->domains > 1 ? scratch_of(c) : (c->ranks - 1) * block};
+        *sizes = (trn_coll_sizes){c->bytes, coll_block(c, c->rank).bytes, scratch_of(c)};
         return TRN_OK;
     case TRN_COLL_ALL_TO_ALL_V:
         *sizes = (trn_coll_sizes){all_sent(c, c->rank), all_received(c, c->rank),
@@ -179,44 +189,24 @@ trn_status trn_coll_get_sizes(const trn_coll_config* c, trn_coll_sizes* sizes) {
     return TRN_INVALID_ARGUMENT;
 }
 
-/* ---- the ring ---- */
-
-/* Counts so that only one digit changes by one from one to the next: every other row, plane and
- * half runs backwards. */
-static uint32_t reflected(const trn_place* at, const trn_topology* t) {
-    const bool torus = t->kind == TRN_TOPOLOGY_TORUS, switched = t->kind == TRN_TOPOLOGY_SWITCHED;
-    const uint32_t width = t->x ? t->x : 1, rows = t->y ? t->y : 1;
-    uint32_t fast = at->chip, middle = 0, slow = 0, middles = 1;
-    if (torus) {
-        fast = at->chip % width;
-        middle = at->chip / width;
-        slow = at->server;
-        middles = rows;
-    } else if (switched) {
-        middle = at->server;
-        slow = at->rack;
-        middles = rows;
-    }
-    if (slow & 1) middle = middles - 1 - middle;
-    const uint32_t row = slow * middles + middle;
-    return row * width + (row & 1 ? width - 1 - fast : fast);
-}
-
-void trn_coll_ring(const trn_place* places, const trn_topology* topology, uint32_t ranks,
-                   uint32_t* ring) {
-    for (uint32_t n = 0; n < ranks; ++n) {
-        uint32_t at = n;
-        const uint32_t key = reflected(&places[n], topology);
-        for (; at > 0 && reflected(&places[ring[at - 1]], topology) > key; --at)
-            ring[at] = ring[at - 1];
-        ring[at] = n;
-    }
-}
-
 /* ---- what cannot be ---- */
 
 static bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
     return a_bytes && b_bytes && a < b + b_bytes && b < a + a_bytes;
+}
+
+static trn_status check_rings(trn_device* device, const trn_coll_config* c) {
+    if (c->rings > TRN_COLL_RINGS)
+        return fail(device, TRN_INVALID_ARGUMENT, "%u rings: at most %u", c->rings, TRN_COLL_RINGS);
+    for (uint32_t ring = 0; ring < coll_rings_of(c); ++ring) {
+        const uint32_t* order = c->ring + ring * c->ranks;
+        uint8_t seen[TRN_COLL_RANKS] = {0};
+        for (uint32_t n = 0; n < c->ranks; ++n)
+            if (order[n] >= c->ranks || seen[order[n]]++)
+                return fail(device, TRN_INVALID_ARGUMENT, "ring %u is no order of the ranks: %u",
+                            ring, order[n]);
+    }
+    return TRN_OK;
 }
 
 static trn_status check_ranks(trn_device* device, const trn_coll_config* c) {
@@ -226,12 +216,7 @@ static trn_status check_ranks(trn_device* device, const trn_coll_config* c) {
     if (c->rank >= c->ranks || c->root >= c->ranks)
         return fail(device, TRN_INVALID_ARGUMENT, "rank %u or root %u: there are %u ranks", c->rank,
                     c->root, c->ranks);
-    uint8_t seen[TRN_COLL_RANKS] = {0};
-    for (uint32_t n = 0; n < c->ranks; ++n)
-        if (c->ring[n] >= c->ranks || seen[c->ring[n]]++)
-            return fail(device, TRN_INVALID_ARGUMENT, "the ring is no order of the ranks: %u",
-                        c->ring[n]);
-    return TRN_OK;
+    return check_rings(device, c);
 }
 
 static trn_status check_domains(trn_device* device, const trn_coll_config* c) {
@@ -333,6 +318,10 @@ static trn_status check_algorithm(trn_device* device, const trn_coll_config* c) 
     return TRN_OK;
 }
 
+static uint32_t channels_allowed(const trn_coll_config* c) {
+    return coll_rings_of(c) > 1 ? TRN_COLL_CHANNELS : TRN_COLL_RING_CHANNELS;
+}
+
 static trn_status check_config(trn_device* device, const trn_coll_config* c) {
     trn_status status = need_ready(device);
     if (status == TRN_OK) status = check_ranks(device, c);
@@ -341,10 +330,10 @@ static trn_status check_config(trn_device* device, const trn_coll_config* c) {
     if (status == TRN_OK) status = check_algorithm(device, c);
     if (status == TRN_OK) status = check_buffers(device, c);
     if (status != TRN_OK) return status;
-    if (c->slot >= TRN_CC_SLOTS || c->channels > COLL_MAX_CHANNELS || c->lanes > COLL_MAX_LANES)
+    if (c->slot >= TRN_CC_SLOTS || c->channels > channels_allowed(c) || c->lanes > COLL_MAX_LANES)
         return fail(device, TRN_INVALID_ARGUMENT,
                     "slot %u, %u channels of %u lanes: at most %u, %u, %u", c->slot, c->channels,
-                    c->lanes, TRN_CC_SLOTS - 1, COLL_MAX_CHANNELS, COLL_MAX_LANES);
+                    c->lanes, TRN_CC_SLOTS - 1, channels_allowed(c), COLL_MAX_LANES);
     return TRN_OK;
 }
 
@@ -358,7 +347,7 @@ static uint32_t choose_slices(const trn_coll* coll) {
     const uint64_t share = coll_block_of(c) / ((uint64_t)coll->channels * coll->lanes);
     const bool broadcast = c->op == TRN_COLL_BROADCAST;
     const uint64_t worth = share / (broadcast ? BROADCAST_SLICE : WORTH_A_SLICE);
-    const uint64_t most = broadcast ? 64 : 4;
+    const uint64_t most = broadcast ? 64 : share < WORTH_MORE_SLICES ? 2 : 4;
     return worth < 1 ? 1 : worth > most ? (uint32_t)most : (uint32_t)worth;
 }
 
@@ -368,8 +357,17 @@ static uint32_t most_channels(const trn_coll* coll) {
     const trn_map* map = coll->device->map;
     const uint32_t per_core = map->top_sps / map->cores;
     const uint32_t left = c->core < map->top_sps ? (map->top_sps - c->core) / per_core : 0;
+    const uint32_t most = goes_round(c) && c->domains < 2 ? channels_allowed(c) : FEW_CHANNELS;
     if (coll_has_one_channel(c)) return 1;
-    return left < 1 ? 1 : left < COLL_MAX_CHANNELS ? left : COLL_MAX_CHANNELS;
+    return left < 1 ? 1 : left < most ? left : most;
+}
+
+static uint32_t rings_worth(const trn_coll_config* c) {
+    const uint64_t worth = coll_block_of(c) / WORTH_A_LANE;
+    const uint32_t lanes = c->lanes * (c->channels ? c->channels : 1); /* each is of one ring */
+    uint32_t rings = goes_round(c) && c->op != TRN_COLL_PERMUTE ? coll_rings_of(c) : 1;
+    while (rings > 1 && (rings > worth || (lanes && rings > lanes))) rings /= 2;
+    return rings;
 }
 
 /* What a grid's steps are about, as a multiple of the buffer: doubling of sums sends all of it to
@@ -388,7 +386,8 @@ static uint64_t lanes_worth(const trn_coll_config* c) {
         const uint64_t each = all < others ? all : others;
         if (worth < each) worth = each;
     }
-    return worth < 1 ? 1 : worth < MOST_LANES ? worth : MOST_LANES;
+    const uint64_t most = goes_round(c) && coll_rings_of(c) > 1 ? MOST_RING_LANES : MOST_LANES;
+    return worth < 1 ? 1 : worth < most ? worth : most;
 }
 
 static uint64_t channels_worth(const trn_coll_config* c) {
@@ -404,15 +403,46 @@ static void choose_lanes(trn_coll* coll) {
     const trn_coll_config* c = &coll->config;
     const uint64_t worth = lanes_worth(c), wanted = channels_worth(c);
     const uint32_t most = most_channels(coll);
-    coll->slices = 1;
     coll->channels = c->channels ? c->channels : wanted < most ? (uint32_t)wanted : most;
+    coll->lanes = c->lanes ? c->lanes : (uint32_t)((worth + coll->channels - 1) / coll->channels);
+}
+
+/* Those of rings are shared out among as many cores as possible, and each ring has as many as any
+ * other. None has less than it is worth: the engine would be idle for a moment in each step, and
+ * takes longer to begin again. */
+static void choose_ring_lanes(trn_coll* coll) {
+    const trn_coll_config* c = &coll->config;
+    const uint32_t worth = (uint32_t)lanes_worth(c), most = most_channels(coll);
+    const uint32_t each = c->lanes ? c->lanes : 1;
+    const uint32_t cores =
+        worth / each < coll->rings ? 1 : worth / each / coll->rings * coll->rings;
+    coll->channels = c->channels ? c->channels : cores < most ? cores : most;
+    /* A broadcast comes to a rank early by one ring and late by another: no core waits for two. */
+    while (c->op == TRN_COLL_BROADCAST && coll->channels % coll->rings != 0) coll->rings /= 2;
+    /* Of a pair, each rank is primary for every other lane. */
+    const bool in_pairs =
+        trn_coll_choose(c) == TRN_COLL_KANGARING && coll_block_of(c) >= WORTH_TWO_LANES;
+    const uint32_t rings = coll->rings, least = (rings + coll->channels - 1) / coll->channels;
+    uint32_t lanes = worth / coll->channels;
+    if (lanes > MOST_CORE_LANES) lanes = MOST_CORE_LANES;
+    while (lanes > least && lanes * coll->channels % rings != 0) --lanes;
+    if (lanes < least) lanes = least;
+    if (in_pairs && lanes * coll->channels / rings % 2 != 0) lanes *= 2;
+    coll->lanes = c->lanes ? c->lanes : lanes;
+}
+
+static void choose_queues(trn_coll* coll) {
+    const trn_coll_config* c = &coll->config;
+    coll->slices = 1;
+    coll->rings = rings_worth(c);
     if (c->op == TRN_COLL_BARRIER) {
         coll->channels = 1;
         return;
     }
-    coll->lanes = c->lanes ? c->lanes : (uint32_t)((worth + coll->channels - 1) / coll->channels);
-    /* Of a pair, each rank is primary for every other lane. */
-    if (trn_coll_choose(c) == TRN_COLL_KANGARING && !c->lanes) coll->lanes += coll->lanes % 2;
+    if (goes_round(c))
+        choose_ring_lanes(coll);
+    else
+        choose_lanes(coll);
     const bool stays = c->op != TRN_COLL_ALL_REDUCE && c->op != TRN_COLL_PERMUTE && !is_grid(c);
     coll->copiers = stays && 2 * coll->lanes <= COLL_MAX_LANES ? coll->lanes : 0;
     coll->slices = choose_slices(coll);
@@ -548,9 +578,10 @@ static trn_status make_channel(trn_coll* coll, uint32_t number, uint64_t* used) 
 static trn_status make(trn_coll* coll) {
     const uint32_t one = 1;
     uint64_t used = ONE_AT;
-    choose_lanes(coll);
+    choose_queues(coll);
     trn_status status = choose_cores(coll);
-    if (status == TRN_OK) status = allocate(coll->device, TRN_CC_SLOTS * sizeof one, &coll->done);
+    if (status == TRN_OK)
+        status = allocate(coll->device, COLL_MAX_CHANNELS * sizeof one, &coll->done);
     if (status == TRN_OK && coll->lanes)
         status = trn_window_write(coll->device, 0, coll->config.workspace, &one, sizeof one);
     for (uint32_t n = 0; n < coll->channels && status == TRN_OK; ++n)
@@ -564,7 +595,8 @@ trn_status trn_coll_create(trn_device* device, const trn_coll_config* config, tr
     if (status != TRN_OK) return status;
     trn_coll* coll = calloc(1, sizeof *coll);
     trn_coll_member* members = malloc(config->ranks * sizeof *members);
-    uint32_t* ring = malloc(config->ranks * sizeof *ring);
+    const size_t ring_bytes = (size_t)coll_rings_of(config) * config->ranks * sizeof(uint32_t);
+    uint32_t* ring = malloc(ring_bytes);
     const size_t counts_bytes =
         trn_coll_count_entries(config->op, config->ranks) * sizeof *config->counts;
     uint64_t* counts = malloc(counts_bytes + 1);
@@ -579,7 +611,7 @@ trn_status trn_coll_create(trn_device* device, const trn_coll_config* config, tr
         return fail(device, TRN_NO_MEMORY, "no memory for a collective");
     }
     memcpy(members, config->members, config->ranks * sizeof *members);
-    memcpy(ring, config->ring, config->ranks * sizeof *ring);
+    memcpy(ring, config->ring, ring_bytes);
     if (counts_bytes != 0) memcpy(counts, config->counts, counts_bytes);
     if (nics_bytes != 0) memcpy(nics, config->nics, nics_bytes);
     *coll = (trn_coll){.device = device,
@@ -595,7 +627,7 @@ trn_status trn_coll_create(trn_device* device, const trn_coll_config* config, tr
     coll->config.algorithm = trn_coll_choose(config);
     coll->config.rules = NULL;
     coll->config.rule_count = 0;
-    while (ring[coll->position] != config->rank) ++coll->position;
+    coll_find_positions(coll);
     status = make(coll);
     if (status == TRN_OK) {
         *made = coll;
@@ -628,6 +660,10 @@ trn_status trn_coll_destroy(trn_coll* coll) {
     free(coll->ring);
     free(coll);
     return status;
+}
+
+uint32_t trn_coll_rings_used(const trn_coll* coll) {
+    return coll->rings;
 }
 
 uint32_t trn_coll_channels(const trn_coll* coll) {
@@ -665,7 +701,7 @@ static trn_status take_notices(trn_coll* coll) {
         trn_notification_ring* ring = &coll->channel[n].failures;
         bool there = false;
         if (ring->entries) status = trn_notifications_next(coll->device, ring, &entry, &there);
-        if (there) coll->failure = cc_failure_of(&entry);
+        if (there) coll->failure = coll->channel[n].failure = cc_failure_of(&entry);
     }
     return status;
 }
@@ -686,18 +722,25 @@ static trn_status aborted(trn_coll* coll, const coll_channel* c, const trn_cc_sl
         at->wanted, at->error == TRN_CC_DMA_ABORT ? "; a DMA queue has stopped" : "", class);
 }
 
-/* Why a run does not end, if the firmware knows. */
+/* Why a run does not end, if the firmware knows: of several channels that have failed the one that
+ * came least far, as others wait for those who wait. */
 static trn_status look_for_failure(trn_coll* coll) {
+    trn_cc_slot first = {.step = UINT32_MAX};
+    coll_channel* which = NULL;
     for (uint32_t n = 0; n < coll->channels; ++n) {
         trn_cc_slot at;
         coll_channel* c = &coll->channel[n];
-        trn_status status = trn_cc_slot_state(coll->device, c->core, coll->config.slot, &at);
+        const trn_status status = trn_cc_slot_state(coll->device, c->core, coll->config.slot, &at);
         if (status != TRN_OK) return status;
-        if (at.state != TRN_CC_FAILED) continue;
-        status = take_notices(coll);
-        return status == TRN_OK ? aborted(coll, c, &at) : status;
+        if (at.state != TRN_CC_FAILED || at.step >= first.step) continue;
+        first = at;
+        which = c;
     }
-    return TRN_OK;
+    if (!which) return TRN_OK;
+    const trn_status status = take_notices(coll);
+    if (status != TRN_OK) return status;
+    if (which->failure.code != TRN_CC_CODE_NONE) coll->failure = which->failure;
+    return aborted(coll, which, &first);
 }
 
 trn_cc_failure trn_coll_failure(const trn_coll* coll) {

@@ -4,16 +4,57 @@
 #include "cc_core.h"
 #include "trn/semaphores_regs.h"
 
-#define SHARE_ALIGNMENT UINT64_C(64)
+#define SHARE_ALIGNMENT (uint64_t) TRN_COLL_PART
 
 /* ---- what is where ---- */
 
-static uint32_t rank_at(const trn_coll* coll, uint64_t position) {
-    return coll->ring[position % coll->config.ranks];
+uint32_t coll_rings_of(const trn_coll_config* c) {
+    return c->rings ? c->rings : 1;
+}
+
+void coll_find_positions(trn_coll* coll) {
+    const trn_coll_config* c = &coll->config;
+    for (uint32_t n = 0; n < coll_rings_of(c) * c->ranks; ++n)
+        if (coll->ring[n] == c->rank) coll->position[n / c->ranks] = n % c->ranks;
+}
+
+static uint32_t ahead(const trn_coll* coll, uint32_t ring, uint32_t places) {
+    const uint32_t ranks = coll->config.ranks;
+    return coll->ring[ring * ranks + ((uint64_t)coll->position[ring] + places) % ranks];
 }
 
 uint32_t coll_ahead(const trn_coll* coll, uint32_t places) {
-    return rank_at(coll, (uint64_t)coll->position + places);
+    return ahead(coll, 0, places);
+}
+
+static uint32_t lane_number(const coll_builder* b, uint32_t lane) {
+    return b->channel * b->coll->lanes + lane;
+}
+static uint32_t all_lanes(const trn_coll* coll) {
+    return coll->channels * coll->lanes;
+}
+
+/* Lanes of all channels before those of a ring. */
+static uint32_t first_lane(const trn_coll* coll, uint32_t ring) {
+    return ring * all_lanes(coll) / coll->rings;
+}
+
+uint32_t coll_ring_of_lane(const coll_builder* b, uint32_t lane) {
+    uint32_t ring = 0;
+    while (first_lane(b->coll, ring + 1) <= lane_number(b, lane)) ++ring;
+    return ring;
+}
+
+bool coll_begins_ring(const coll_builder* b, uint32_t lane) {
+    return lane == 0 || coll_ring_of_lane(b, lane) != coll_ring_of_lane(b, lane - 1);
+}
+
+uint32_t coll_lane_ahead(const coll_builder* b, uint32_t lane, uint32_t places) {
+    return ahead(b->coll, coll_ring_of_lane(b, lane), places);
+}
+
+uint32_t coll_lane_position(const coll_builder* b, uint32_t lane) {
+    return b->coll->position[coll_ring_of_lane(b, lane)];
 }
 
 uint64_t coll_on_chip(const coll_builder* b, uint32_t rank, uint64_t address) {
@@ -76,14 +117,27 @@ coll_share coll_received(const trn_coll_config* c, uint32_t from, uint32_t to) {
     return (coll_share){offset, counted(c, (uint64_t)from * c->ranks + to)};
 }
 
-coll_share coll_channel_share_of(const coll_builder* b, uint64_t bytes) {
-    return coll_part_of(bytes, b->coll->channels, b->channel);
+/* Of so many parts of some bytes. */
+static coll_share part_within(coll_share all, uint64_t parts, uint64_t number) {
+    const coll_share part = coll_part_of(all.bytes, parts, number);
+    return (coll_share){all.offset + part.offset, part.bytes};
 }
 
+/* Several rings divide all bytes, and then the lanes of each those of the ring; else channels do,
+ * and then the lanes of each. */
 coll_share coll_whole_share_of(const coll_builder* b, uint64_t bytes, uint32_t lane) {
-    const coll_share channel = coll_channel_share_of(b, bytes);
-    const coll_share part = coll_part_of(channel.bytes, b->coll->lanes, lane);
-    return (coll_share){channel.offset + part.offset, part.bytes};
+    const trn_coll* coll = b->coll;
+    if (coll->rings < 2) return part_within(coll_channel_share_of(b, bytes), coll->lanes, lane);
+    const uint32_t ring = coll_ring_of_lane(b, lane), first = first_lane(coll, ring);
+    return part_within(coll_part_of(bytes, coll->rings, ring), first_lane(coll, ring + 1) - first,
+                       lane_number(b, lane) - first);
+}
+
+coll_share coll_channel_share_of(const coll_builder* b, uint64_t bytes) {
+    if (b->coll->rings < 2) return coll_part_of(bytes, b->coll->channels, b->channel);
+    const coll_share first = coll_whole_share_of(b, bytes, 0);
+    const coll_share last = coll_whole_share_of(b, bytes, b->coll->lanes - 1);
+    return (coll_share){first.offset, last.offset + last.bytes - first.offset};
 }
 
 coll_share coll_share_of(const coll_builder* b, uint64_t bytes, uint32_t lane) {
@@ -99,9 +153,7 @@ static uint64_t lane_offset(const coll_builder* b, coll_share block, uint32_t la
 uint64_t coll_receive_of(const coll_builder* b, uint32_t rank, coll_share block, uint32_t lane) {
     return coll_on_chip(b, rank, b->coll->members[rank].receive + lane_offset(b, block, lane));
 }
-uint64_t coll_scratch_of(const coll_builder* b, uint32_t rank, uint32_t slot, coll_share block,
-                         uint32_t lane) {
-    block.offset = slot * coll_block_of(&b->coll->config);
+uint64_t coll_scratch_of(const coll_builder* b, uint32_t rank, coll_share block, uint32_t lane) {
     return coll_on_chip(b, rank, b->coll->members[rank].scratch + lane_offset(b, block, lane));
 }
 uint64_t coll_sent_by(const coll_builder* b, uint32_t rank, coll_share block, uint32_t lane) {

@@ -16,17 +16,19 @@ typedef struct coll_channel {
     uint32_t engines[COLL_MAX_LANES];
     bool loaded;
     trn_notification_ring failures; /* where config.notify */
+    trn_cc_failure failure;         /* that the firmware has notified of */
 } coll_channel;
 
 struct trn_coll {
     trn_device* device;
     trn_coll_config config;
     trn_coll_member* members;
-    uint32_t* ring;
+    uint32_t* ring; /* orders of the ranks, one after the other */
     uint64_t* counts;
     trn_coll_nic* nics;
-    uint32_t position;   /* in the ring */
-    uint32_t first_rank; /* that rank 0 is, where this is the part of a domain */
+    uint32_t position[TRN_COLL_RINGS]; /* in each order */
+    uint32_t first_rank;               /* that rank 0 is, where this is the part of a domain */
+    uint32_t rings;                    /* that the algorithm uses: trn_coll_rings_used */
     uint32_t channels, lanes;
     uint32_t copiers; /* more engines of a channel, for what stays on the chip; none, or as lanes */
     uint32_t slices;  /* of a lane's share, so that steps overlap */
@@ -55,8 +57,19 @@ typedef struct coll_share {
 
 /* ---- what is where ---- */
 
-/* The rank that many places ahead in the ring; behind: ranks - places. */
+/* How many orders of the ranks there are. */
+uint32_t coll_rings_of(const trn_coll_config* config);
+/* Finds this rank in each of them. */
+void coll_find_positions(trn_coll* coll);
+/* The rank that many places ahead in the first ring; behind: ranks - places. */
 uint32_t coll_ahead(const trn_coll* coll, uint32_t places);
+/* The ring of a lane: each ring has lanes that follow each other, and so have channels. */
+uint32_t coll_ring_of_lane(const coll_builder* b, uint32_t lane);
+/* Whether a lane is the first one of its channel in its ring. */
+bool coll_begins_ring(const coll_builder* b, uint32_t lane);
+/* As coll_ahead, in the ring of a lane. */
+uint32_t coll_lane_ahead(const coll_builder* b, uint32_t lane, uint32_t places);
+uint32_t coll_lane_position(const coll_builder* b, uint32_t lane);
 /* Bytes of the blocks into which the ranks divide the buffer, of the largest one where they differ;
  * all of it, if they do not divide it. */
 uint64_t coll_block_of(const trn_coll_config* config);
@@ -80,10 +93,9 @@ uint64_t coll_semaphore_of(const coll_builder* b, uint32_t rank, uint32_t index)
 uint32_t coll_first_semaphore(const trn_coll* coll);
 /* Address of a semaphore in the aperture of the channel's core. */
 uint64_t coll_semaphore_offset(const trn_coll* coll, uint32_t index);
-/* A lane's share of a block in a buffer of a rank; of the scratch buffer, in slots of a block. */
+/* A lane's share of a block in a buffer of a rank. */
 uint64_t coll_receive_of(const coll_builder* b, uint32_t rank, coll_share block, uint32_t lane);
-uint64_t coll_scratch_of(const coll_builder* b, uint32_t rank, uint32_t slot, coll_share block,
-                         uint32_t lane);
+uint64_t coll_scratch_of(const coll_builder* b, uint32_t rank, coll_share block, uint32_t lane);
 uint64_t coll_send_of(const coll_builder* b, coll_share block, uint32_t lane);
 uint64_t coll_sent_by(const coll_builder* b, uint32_t rank, coll_share block, uint32_t lane);
 

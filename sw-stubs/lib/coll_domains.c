@@ -97,8 +97,8 @@ static uint64_t scratch_within(const trn_coll_config* c) {
     part.algorithm = trn_coll_choose(c);
     part.ranks = ranks_of_domain(c);
     part.rank = own_position(c);
+    if (!coll_is_grid(c->op, part.algorithm)) return c->bytes;
     if (scatters(c)) part.bytes = part.ranks * coll_block_of(c);
-    if (!coll_is_grid(c->op, part.algorithm)) return part.bytes;
     trn_coll_grid grid;
     trn_coll_get_grid(c, &grid);
     return coll_grid_scratch(&part, &grid, part.algorithm);
@@ -182,7 +182,7 @@ void coll_add_slots(coll_builder* b, uint32_t lane, coll_share part, uint64_t to
 typedef struct part_of_domain {
     trn_coll coll;
     trn_coll_member members[TRN_COLL_RANKS];
-    uint32_t ring[TRN_COLL_RANKS];
+    uint32_t ring[TRN_COLL_RINGS * TRN_COLL_RANKS];
     uint64_t* counts; /* of an all-to-all-v: from each to each */
 } part_of_domain;
 
@@ -212,10 +212,9 @@ static part_of_domain* make_part(coll_builder* b) {
     part->coll.config.rank = own_position(c);
     part->coll.config.root = c->root % ranks;
     part->coll.config.domains = 1;
-    for (uint32_t n = 0, at = 0; n < c->ranks; ++n)
+    for (uint32_t n = 0, at = 0; n < coll_rings_of(c) * c->ranks; ++n)
         if (whole->ring[n] / ranks == own_domain(c)) part->ring[at++] = whole->ring[n] - first;
-    for (part->coll.position = 0; part->ring[part->coll.position] != own_position(c);)
-        ++part->coll.position;
+    coll_find_positions(&part->coll);
     for (uint32_t n = 0; n < ranks; ++n) part->members[n] = c->members[first + n];
     return part;
 }
@@ -304,6 +303,7 @@ static void reduce_scatter(coll_builder* b, part_of_domain* part) {
     const trn_coll_config* c = &b->whole->config;
     const uint64_t block = coll_block(c, c->rank).bytes;
     const uint32_t own = own_domain(c);
+    const bool is_grid = coll_is_grid(c->op, c->algorithm);
     everybody_is_told(b);
     for (uint32_t n = 1; n <= c->domains; ++n) {
         const uint32_t domain = other_domain(c, n), to = peer_in(c, domain);
@@ -313,6 +313,9 @@ static void reduce_scatter(coll_builder* b, part_of_domain* part) {
             const trn_coll_member* as = &c->members[part->coll.first_rank + i];
             part->members[i].send = as->send + blocks_of(c, domain).offset;
             part->members[i].receive = slot_of(b, part->coll.first_rank + i, slot);
+            /* Channels do not wait for each other: those of a ring may be at blocks of another
+             * domain, which have other sizes. */
+            if (!is_grid) part->members[i].scratch = as->scratch + blocks_of(c, domain).offset;
         }
         within(b, part);
         if (domain == own) continue;

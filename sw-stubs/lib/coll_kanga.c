@@ -10,39 +10,49 @@
 
 enum { PRIMARY, OTHER }; /* of a pair, for the lanes of which this rank is primary */
 
-static bool is_second(const coll_builder* b) {
-    return b->coll->position % 2 == 1;
+static bool is_second(const coll_builder* b, uint32_t lane) {
+    return coll_lane_position(b, lane) % 2 == 1;
 }
 
 static bool is_primary(const coll_builder* b, uint32_t lane) {
-    return (b->channel * b->coll->lanes + lane) % 2 == b->coll->position % 2;
+    return (b->channel * b->coll->lanes + lane) % 2 == coll_lane_position(b, lane) % 2;
 }
 
 static uint32_t pairs(const coll_builder* b) {
     return b->coll->config.ranks / 2;
 }
 
-/* First or second of the pair so many pairs ahead. */
-static uint32_t of_pair(const coll_builder* b, uint32_t ahead, uint32_t which) {
-    const uint32_t ranks = b->coll->config.ranks;
-    return coll_ahead(b->coll, ranks + 2 * (ahead % pairs(b)) + which - (is_second(b) ? 1 : 0));
+/* First or second of the pair so many pairs ahead, in the ring of a lane. */
+static uint32_t of_pair(const coll_builder* b, uint32_t lane, uint32_t ahead, uint32_t which) {
+    const uint32_t places = b->coll->config.ranks + 2 * (ahead % pairs(b)) + which;
+    return coll_lane_ahead(b, lane, places - (is_second(b, lane) ? 1 : 0));
 }
 /* The one of that pair who has the same part in it as this rank, or the other. */
-static uint32_t like(const coll_builder* b, uint32_t ahead, int part) {
-    return of_pair(b, ahead, (uint32_t)part ^ (is_second(b) ? 1u : 0u));
+static uint32_t like(const coll_builder* b, uint32_t lane, uint32_t ahead, int part) {
+    return of_pair(b, lane, ahead, (uint32_t)part ^ (is_second(b, lane) ? 1u : 0u));
 }
-static uint32_t partner(const coll_builder* b) {
-    return like(b, 0, OTHER);
+static uint32_t partner(const coll_builder* b, uint32_t lane) {
+    return like(b, lane, 0, OTHER);
 }
 
 /* Everybody to whom this rank writes has begun, and whom it reads from. */
+static void tell_pairs(coll_builder* b, uint32_t lane) {
+    const uint32_t behind = pairs(b) - 1, ready = COLL_RING + coll_ring_of_lane(b, lane);
+    coll_tell(b, partner(b, lane), ready);
+    if (pairs(b) == 1) return;
+    coll_tell(b, like(b, lane, behind, PRIMARY), ready);
+    coll_tell(b, like(b, lane, behind, OTHER), ready);
+}
+static void wait_for_pairs(coll_builder* b, uint32_t lane) {
+    const bool alone = pairs(b) == 1;
+    coll_wait_for(b, COLL_RING + coll_ring_of_lane(b, lane), alone ? 1 : 3,
+                  alone ? partner(b, lane) : like(b, lane, 1, PRIMARY));
+}
 static void pairs_are_ready(coll_builder* b) {
-    const uint32_t behind = pairs(b) - 1;
-    coll_tell(b, partner(b), COLL_READY);
-    if (pairs(b) == 1) return coll_wait_for(b, COLL_READY, 1, partner(b));
-    coll_tell(b, like(b, behind, PRIMARY), COLL_READY);
-    coll_tell(b, like(b, behind, OTHER), COLL_READY);
-    coll_wait_for(b, COLL_READY, 3, like(b, 1, PRIMARY));
+    for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
+        if (coll_begins_ring(b, lane)) tell_pairs(b, lane);
+    for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
+        if (coll_begins_ring(b, lane)) wait_for_pairs(b, lane);
 }
 
 typedef void (*lane_step)(coll_builder* b, uint32_t lane, uint32_t step);
@@ -58,10 +68,10 @@ static void tell_lane(coll_builder* b, uint32_t lane, uint32_t rank, uint32_t se
 }
 static void wait_for_ring(coll_builder* b, uint32_t lane, uint32_t count) {
     coll_wait_for(b, COLL_DATA + lane, count,
-                  like(b, pairs(b) - 1, is_primary(b, lane) ? PRIMARY : OTHER));
+                  like(b, lane, pairs(b) - 1, is_primary(b, lane) ? PRIMARY : OTHER));
 }
 static void wait_for_partner(coll_builder* b, uint32_t lane, uint32_t count) {
-    coll_wait_for(b, COLL_STEP + lane, count, partner(b));
+    coll_wait_for(b, COLL_STEP + lane, count, partner(b, lane));
 }
 
 static uint64_t block_in(const coll_builder* b, uint32_t rank, uint32_t of, uint32_t lane) {
@@ -81,9 +91,9 @@ static void share_own(coll_builder* b, uint32_t lane, uint32_t step) {
                  (coll_reduction){.bytes = coll_share_of(b, own.bytes, lane).bytes,
                                   .operands = {from},
                                   .operand_count = 1,
-                                  .destinations = {block_in(b, partner(b), c->rank, lane),
+                                  .destinations = {block_in(b, partner(b, lane), c->rank, lane),
                                                    here == from ? 0 : here}});
-    tell_lane(b, lane, partner(b), COLL_STEP);
+    tell_lane(b, lane, partner(b, lane), COLL_STEP);
     coll_advance(&b->program, lane);
 }
 
@@ -95,14 +105,14 @@ static bool has_sums(const coll_builder* b) {
 /* Both blocks of a pair, as many pairs behind as steps were made, to both of the next pair. */
 static void pass_on(coll_builder* b, uint32_t lane, uint32_t step) {
     const trn_coll_config* c = &b->coll->config;
-    const uint32_t next[2] = {like(b, 1, PRIMARY), like(b, 1, OTHER)};
+    const uint32_t next[2] = {like(b, lane, 1, PRIMARY), like(b, lane, 1, OTHER)};
     if (!is_primary(b, lane)) return;
     if (step > 0)
         wait_for_ring(b, lane, 1);
     else if (!has_sums(b))
         wait_for_partner(b, lane, 1);
     for (uint32_t n = 0; n < 2; ++n) {
-        const uint32_t of = of_pair(b, pairs(b) - step, n);
+        const uint32_t of = of_pair(b, lane, pairs(b) - step, n);
         coll_combine(
             b, lane,
             (coll_reduction){
@@ -148,23 +158,22 @@ static void add_pair(coll_builder* b, uint32_t lane, uint32_t of, uint64_t come,
                            .destinations = {to, also_to}};
     if (come) what.operands[what.operand_count++] = come;
     for (uint32_t n = 0; n < 2; ++n)
-        what.operands[what.operand_count++] = coll_sent_by(b, of_pair(b, 0, n), block, lane);
+        what.operands[what.operand_count++] = coll_sent_by(b, of_pair(b, lane, 0, n), block, lane);
     coll_combine(b, lane, what);
 }
 
-static uint64_t come_in(const coll_builder* b, uint32_t rank, uint32_t step, uint32_t n,
-                        uint32_t of, uint32_t lane) {
-    return coll_scratch_of(b, rank, 2 * step + n, coll_block(&b->coll->config, of), lane);
+static uint64_t come_in(const coll_builder* b, uint32_t rank, uint32_t of, uint32_t lane) {
+    return coll_scratch_of(b, rank, coll_block(&b->coll->config, of), lane);
 }
 
 static void scatter_pair(coll_builder* b, uint32_t lane, uint32_t step) {
-    const uint32_t own = b->coll->config.rank, next = like(b, 1, PRIMARY);
+    const uint32_t own = b->coll->config.rank, next = like(b, lane, 1, PRIMARY);
     if (!is_primary(b, lane)) return;
     if (step > 0) wait_for_ring(b, lane, 1);
     for (uint32_t n = 0; n < 2; ++n) {
-        const uint32_t of = of_pair(b, 2 * pairs(b) - 1 - step, n);
-        add_pair(b, lane, of, step > 0 ? come_in(b, own, step - 1, n, of, lane) : 0,
-                 come_in(b, next, step, n, of, lane), 0);
+        const uint32_t of = of_pair(b, lane, 2 * pairs(b) - 1 - step, n);
+        add_pair(b, lane, of, step > 0 ? come_in(b, own, of, lane) : 0, come_in(b, next, of, lane),
+                 0);
     }
     tell_lane(b, lane, next, COLL_DATA);
     coll_advance(&b->program, lane);
@@ -177,16 +186,16 @@ static void scatter_own_pair(coll_builder* b, uint32_t lane, uint32_t step) {
     if (!is_primary(b, lane)) return;
     if (pairs(b) > 1) wait_for_ring(b, lane, 1);
     for (uint32_t n = 0; n < 2; ++n) {
-        const uint32_t of = of_pair(b, 0, n);
-        const uint64_t come = pairs(b) > 1 ? come_in(b, own, pairs(b) - 2, n, of, lane) : 0;
+        const uint32_t of = of_pair(b, lane, 0, n);
+        const uint64_t come = pairs(b) > 1 ? come_in(b, own, of, lane) : 0;
         const coll_share alone = {0, coll_block(&b->coll->config, of).bytes};
         if (has_sums(b))
             add_pair(b, lane, of, come, block_in(b, own, of, lane),
-                     block_in(b, partner(b), of, lane));
+                     block_in(b, partner(b, lane), of, lane));
         else
             add_pair(b, lane, of, come, coll_receive_of(b, of, alone, lane), 0);
     }
-    tell_lane(b, lane, partner(b), COLL_STEP);
+    tell_lane(b, lane, partner(b, lane), COLL_STEP);
     coll_advance(&b->program, lane);
 }
 

@@ -17,6 +17,7 @@ enum {
     COLL_SENT = COLL_MAX_LANES,  /* the own lanes have done everything */
     COLL_READY,                  /* the receiver's buffers may be written */
     COLL_ROUND,                  /* + round of a barrier */
+    COLL_RING = COLL_ROUND,      /* + ring: as COLL_READY, of several rings */
     COLL_STEP = COLL_ROUND + 10, /* + lane, of a pair of a ring */
     COLL_NET_SENT = 50,          /* the card has done what it was asked for */
     COLL_NET_READY,              /* buffers of other domains may be written */

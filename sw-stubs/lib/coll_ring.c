@@ -3,28 +3,42 @@
 
 /* Rings: each rank works with the one before it and the next one only. */
 
-/* The next of the ring may write here; and whom this rank writes to, is ready. */
-static void ring_is_ready(coll_builder* b) {
-    const trn_coll* coll = b->coll;
-    const uint32_t next = coll_ahead(coll, 1), before = coll_ahead(coll, coll->config.ranks - 1);
-    coll_tell(b, before, COLL_READY);
-    coll_wait_for(b, COLL_READY, 1, next);
+static uint32_t next_of(const coll_builder* b, uint32_t lane) {
+    return coll_lane_ahead(b, lane, 1);
+}
+static uint32_t before_of(const coll_builder* b, uint32_t lane) {
+    return coll_lane_ahead(b, lane, b->coll->config.ranks - 1);
+}
+
+/* The one before in a ring may write here. */
+static void tell_ring(coll_builder* b, uint32_t lane) {
+    coll_tell(b, before_of(b, lane), COLL_RING + coll_ring_of_lane(b, lane));
+}
+/* Whom this rank writes to, is ready. */
+static void wait_for_ring(coll_builder* b, uint32_t lane) {
+    coll_wait_for(b, COLL_RING + coll_ring_of_lane(b, lane), 1, next_of(b, lane));
+}
+
+static void rings_are_ready(coll_builder* b) {
+    for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
+        if (coll_begins_ring(b, lane)) tell_ring(b, lane);
+    for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
+        if (coll_begins_ring(b, lane)) wait_for_ring(b, lane);
 }
 
 typedef void (*lane_work)(coll_builder* b, uint32_t lane, uint32_t step);
 
 static void one_step(coll_builder* b, uint32_t lane, uint32_t step, lane_work work) {
     work(b, lane, step);
-    coll_signal(&b->program, lane, coll_semaphore_of(b, coll_ahead(b->coll, 1), COLL_DATA + lane));
+    coll_signal(&b->program, lane, coll_semaphore_of(b, next_of(b, lane), COLL_DATA + lane));
 }
 
 /* Each lane gets what the rank before sent, does its work and tells the next, slice by slice. */
 static void ring_step(coll_builder* b, uint32_t step, lane_work work) {
     const trn_coll* coll = b->coll;
-    const uint32_t before = coll_ahead(coll, coll->config.ranks - 1);
     for (b->slice = 0; b->slice < coll->slices; ++b->slice)
         for (uint32_t lane = 0; lane < coll->lanes; ++lane) {
-            if (step > 0) coll_wait_for(b, COLL_DATA + lane, 1, before);
+            if (step > 0) coll_wait_for(b, COLL_DATA + lane, 1, before_of(b, lane));
             one_step(b, lane, step, work);
             coll_advance(&b->program, lane);
         }
@@ -50,9 +64,8 @@ static void ring_steps(coll_builder* b, uint32_t first, uint32_t end, lane_work 
 }
 
 static void last_arrival(coll_builder* b) {
-    const uint32_t before = coll_ahead(b->coll, b->coll->config.ranks - 1);
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
-        coll_wait_for(b, COLL_DATA + lane, b->coll->slices, before);
+        coll_wait_for(b, COLL_DATA + lane, b->coll->slices, before_of(b, lane));
 }
 
 /* ---- all-gather ---- */
@@ -60,24 +73,24 @@ static void last_arrival(coll_builder* b) {
 static void gather_own(coll_builder* b, uint32_t lane, uint32_t step) {
     const coll_share own = coll_block(&b->coll->config, b->coll->config.rank);
     (void)step;
-    coll_copy_share(b, lane, own, coll_receive_of(b, coll_ahead(b->coll, 1), own, lane),
+    coll_copy_share(b, lane, own, coll_receive_of(b, next_of(b, lane), own, lane),
                     coll_send_of(b, (coll_share){0, own.bytes}, lane));
 }
 
-static coll_share block_behind(const coll_builder* b, uint32_t places) {
+static coll_share block_behind(const coll_builder* b, uint32_t lane, uint32_t places) {
     const trn_coll_config* c = &b->coll->config;
-    return coll_block(c, coll_ahead(b->coll, c->ranks - places));
+    return coll_block(c, coll_lane_ahead(b, lane, c->ranks - places));
 }
 
 /* Passes on what came in the step before. */
 static void gather_on(coll_builder* b, uint32_t lane, uint32_t step) {
-    const coll_share block = block_behind(b, step);
-    coll_copy_share(b, lane, block, coll_receive_of(b, coll_ahead(b->coll, 1), block, lane),
+    const coll_share block = block_behind(b, lane, step);
+    coll_copy_share(b, lane, block, coll_receive_of(b, next_of(b, lane), block, lane),
                     coll_receive_of(b, b->coll->config.rank, block, lane));
 }
 
 void coll_ring_all_gather(coll_builder* b) {
-    ring_is_ready(b);
+    rings_are_ready(b);
     ring_steps(b, 0, 1, gather_own);
     coll_keep_own_block(b);
     ring_steps(b, 1, b->coll->config.ranks - 1, gather_on);
@@ -89,15 +102,16 @@ void coll_ring_all_gather(coll_builder* b) {
 
 /* A block travels once round the ring, and ends where it belongs; every rank adds its part. */
 static void scatter_own(coll_builder* b, uint32_t lane, uint32_t step) {
-    const coll_share block = block_behind(b, 1);
-    coll_copy_share(b, lane, block, coll_scratch_of(b, coll_ahead(b->coll, 1), step, block, lane),
+    const coll_share block = block_behind(b, lane, 1);
+    (void)step;
+    coll_copy_share(b, lane, block, coll_scratch_of(b, next_of(b, lane), block, lane),
                     coll_send_of(b, block, lane));
 }
 
 static void scatter_on(coll_builder* b, uint32_t lane, uint32_t step) {
-    const coll_share block = block_behind(b, 1 + step);
-    const uint64_t to[2] = {coll_scratch_of(b, coll_ahead(b->coll, 1), step, block, lane), 0};
-    const uint64_t operands[2] = {coll_scratch_of(b, b->coll->config.rank, step - 1, block, lane),
+    const coll_share block = block_behind(b, lane, 1 + step);
+    const uint64_t to[2] = {coll_scratch_of(b, next_of(b, lane), block, lane), 0};
+    const uint64_t operands[2] = {coll_scratch_of(b, b->coll->config.rank, block, lane),
                                   coll_send_of(b, block, lane)};
     coll_reduce_share(b, lane, lane, block, to, operands);
 }
@@ -108,25 +122,25 @@ static coll_share own_block(const coll_builder* b) {
 
 static void scatter_end(coll_builder* b, uint32_t lane, uint32_t engine, uint64_t to,
                         uint64_t also_to) {
-    const uint32_t own = b->coll->config.rank, ranks = b->coll->config.ranks;
+    const uint32_t own = b->coll->config.rank;
     const coll_share block = own_block(b);
     const uint64_t destinations[2] = {to, also_to};
-    const uint64_t operands[2] = {coll_scratch_of(b, own, ranks - 2, block, lane),
+    const uint64_t operands[2] = {coll_scratch_of(b, own, block, lane),
                                   coll_send_of(b, block, lane)};
     coll_reduce_share(b, lane, engine, block, destinations, operands);
 }
 
 /* The sum of the own block comes to be in this chip, from that address on. */
 static void scatter(coll_builder* b, uint64_t to) {
-    const uint32_t ranks = b->coll->config.ranks, before = coll_ahead(b->coll, ranks - 1);
+    const uint32_t ranks = b->coll->config.ranks;
     const uint64_t bytes = own_block(b).bytes;
-    ring_is_ready(b);
+    rings_are_ready(b);
     ring_steps(b, 0, 1, scatter_own);
     ring_steps(b, 1, ranks - 1, scatter_on);
     for (b->slice = 0; b->slice < b->coll->slices; ++b->slice)
         for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
             const uint32_t engine = lane + b->coll->copiers; /* while the other one still sends */
-            coll_wait_for(b, COLL_DATA + lane, 1, before);
+            coll_wait_for(b, COLL_DATA + lane, 1, before_of(b, lane));
             scatter_end(b, lane, engine, to + coll_share_of(b, bytes, lane).offset, 0);
             coll_advance(&b->program, engine);
         }
@@ -143,7 +157,7 @@ static void gather_sum(coll_builder* b, uint32_t lane, uint32_t step) {
     (void)step;
     const coll_share own = own_block(b);
     scatter_end(b, lane, lane, coll_receive_of(b, b->coll->config.rank, own, lane),
-                coll_receive_of(b, coll_ahead(b->coll, 1), own, lane));
+                coll_receive_of(b, next_of(b, lane), own, lane));
 }
 
 /* The same, of all domains' sums. */
@@ -152,7 +166,7 @@ static void gather_sums(coll_builder* b, uint32_t lane, uint32_t step) {
     const coll_share own = own_block(b);
     coll_add_slots(b, lane, coll_share_of(b, own.bytes, lane),
                    coll_receive_of(b, b->coll->config.rank, own, lane),
-                   coll_receive_of(b, coll_ahead(b->coll, 1), own, lane));
+                   coll_receive_of(b, next_of(b, lane), own, lane));
 }
 
 static void gather_after_sum(coll_builder* b, uint32_t lane, uint32_t step) {
@@ -167,7 +181,7 @@ void coll_ring_all_reduce(coll_builder* b) {
         coll_exchange(b, coll_channel_share_of(b, own_block(b).bytes));
         ring_step(b, 0, gather_sums);
     } else {
-        ring_is_ready(b);
+        rings_are_ready(b);
         ring_steps(b, 0, 1, scatter_own);
         ring_steps(b, 1, ranks - 1, scatter_on);
         ring_steps(b, ranks - 1, ranks, gather_sum);
@@ -182,7 +196,7 @@ void coll_ring_all_reduce(coll_builder* b) {
 static void permute_own(coll_builder* b, uint32_t lane, uint32_t step) {
     (void)step;
     const coll_share all = coll_block(&b->coll->config, 0);
-    coll_copy_share(b, lane, all, coll_receive_of(b, coll_ahead(b->coll, 1), all, lane),
+    coll_copy_share(b, lane, all, coll_receive_of(b, next_of(b, lane), all, lane),
                     coll_send_of(b, all, lane));
 }
 
@@ -214,21 +228,27 @@ void coll_ring_permute(coll_builder* b) {
     coll_everything_sent(b);
 }
 
-/* The root's bytes run along the ring slice by slice, so that all links work at the same time. */
+/* Of a lane's ring, seen from the root of a broadcast. */
+static bool is_last(const coll_builder* b, uint32_t lane) {
+    return next_of(b, lane) == b->coll->config.root;
+}
+
+/* The root's bytes run along the rings slice by slice, so that all links work at the same time. */
 void coll_ring_broadcast(coll_builder* b) {
     const trn_coll* coll = b->coll;
     const coll_share all = coll_block(&coll->config, 0);
-    const uint32_t ranks = coll->config.ranks, own = coll->config.rank;
-    const uint32_t next = coll_ahead(coll, 1), before = coll_ahead(coll, ranks - 1);
-    const bool root = own == coll->config.root, last = next == coll->config.root;
-    const bool relay = root && coll_relays(b);
-    if (!root) coll_tell(b, before, COLL_READY);
-    if (!last) coll_wait_for(b, COLL_READY, 1, next);
+    const uint32_t own = coll->config.rank;
+    const bool root = own == coll->config.root, relay = root && coll_relays(b);
+    for (uint32_t lane = 0; lane < coll->lanes; ++lane)
+        if (!root && coll_begins_ring(b, lane)) tell_ring(b, lane);
+    for (uint32_t lane = 0; lane < coll->lanes; ++lane)
+        if (!is_last(b, lane) && coll_begins_ring(b, lane)) wait_for_ring(b, lane);
     for (b->slice = 0; b->slice < coll->slices; ++b->slice) {
         for (uint32_t lane = 0; lane < coll->lanes; ++lane) {
-            if (!root) coll_wait_for(b, COLL_DATA + lane, 1, before);
+            const uint32_t next = next_of(b, lane);
+            if (!root) coll_wait_for(b, COLL_DATA + lane, 1, before_of(b, lane));
             if (relay) coll_relay_waits(b, lane);
-            if (last) continue;
+            if (is_last(b, lane)) continue;
             coll_copy_share(
                 b, lane, all, coll_receive_of(b, next, all, lane),
                 root && !relay ? coll_send_of(b, all, lane) : coll_receive_of(b, own, all, lane));

@@ -43,18 +43,19 @@ TEST_F(CollectiveBandwidth, OfASledIsThatOfItsSwitch) {
     expect_share(0.85, 222.0, 64 * MiB, {TRN_COLL_BROADCAST});
 }
 
-TEST_F(CollectiveBandwidth, OfARingOverATorusIsThatOfALinkToANeighbour) {
+TEST_F(CollectiveBandwidth, OfRingsOverATorusIsThatOfFourLinksUnlessAStackBoundsIt) {
     boot("trn2-48xl");
-    expect_share(0.85, 114.8, 16 * MiB,
-                 {TRN_COLL_ALL_REDUCE, TRN_COLL_ALL_GATHER, TRN_COLL_REDUCE_SCATTER},
+    expect_share(0.5, 4 * 114.8, 16 * MiB, {TRN_COLL_ALL_REDUCE, TRN_COLL_ALL_GATHER},
                  TRN_COLL_RING);
+    expect_share(0.4, 4 * 114.8, 16 * MiB, {TRN_COLL_REDUCE_SCATTER}, TRN_COLL_RING);
+    expect_share(0.65, 4 * 114.8, 64 * MiB, {TRN_COLL_ALL_GATHER}, TRN_COLL_RING);
 }
 
-TEST_F(CollectiveBandwidth, OfARingOverFourServersIsThatOfALinkFromOneToTheNext) {
+TEST_F(CollectiveBandwidth, OfRingsOverFourServersIsThatOfFourLinksFromOneToTheNext) {
     boot("trn2-ultraserver");
-    expect_share(0.85, 57.3, 16 * MiB,
-                 {TRN_COLL_ALL_REDUCE, TRN_COLL_ALL_GATHER, TRN_COLL_REDUCE_SCATTER},
+    expect_share(0.5, 4 * 57.3, 16 * MiB, {TRN_COLL_ALL_REDUCE, TRN_COLL_ALL_GATHER},
                  TRN_COLL_RING);
+    expect_share(0.4, 4 * 57.3, 16 * MiB, {TRN_COLL_REDUCE_SCATTER}, TRN_COLL_RING);
 }
 
 TEST_F(CollectiveBandwidth, OfAMeshOverATorusIsThatOfLinksThatAllCarryAsMuch) {
@@ -67,9 +68,16 @@ TEST_F(CollectiveBandwidth, OfAMeshOverTwoRacksIsThatOfTheLinksBetweenThem) {
     expect_share_of_mesh(0.75, 110.9);
 }
 
-TEST_F(CollectiveBandwidth, OfARingOverATrainium1ServerIsThatOfALinkToANeighbour) {
+TEST_F(CollectiveBandwidth, OfRingsOverATrainium1ServerIsThatOfFourLinksUnlessAStackBoundsIt) {
     boot("trn1-32xl");
-    expect_share(0.9, 42.94, 16 * MiB,
+    expect_share(0.8, 4 * 42.94, 16 * MiB, {TRN_COLL_ALL_REDUCE, TRN_COLL_ALL_GATHER},
+                 TRN_COLL_RING);
+    expect_share(0.65, 4 * 42.94, 16 * MiB, {TRN_COLL_REDUCE_SCATTER}, TRN_COLL_RING);
+}
+
+TEST_F(CollectiveBandwidth, OfRingsOverARowOfChipsIsThatOfALinkEachWay) {
+    boot("inf2-48xl");
+    expect_share(0.9, 2 * 42.94, 16 * MiB,
                  {TRN_COLL_ALL_REDUCE, TRN_COLL_ALL_GATHER, TRN_COLL_REDUCE_SCATTER},
                  TRN_COLL_RING);
 }
