@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "tests/integration/collectives/group.h"
 #include "tests/support/sizes.h"
@@ -63,13 +64,14 @@ TEST_F(SeveralRings, AreRightForEveryTypeAndOperator) {
 TEST_F(SeveralRings, ShareOutAnyNumberOfLanesAndChannels) {
     boot("trn2-48xl");
     collective_group group(*this, all(), image());
-    for (const std::uint32_t channels : {0, 1, 3, 8})
-        for (const std::uint32_t lanes : {0, 1, 3, 8}) {
-            SCOPED_TRACE(fmt::format("{} channels of {} lanes", channels, lanes));
-            const collective_request what{
-                .algorithm = TRN_COLL_RING, .bytes = 3 * MiB, .channels = channels, .lanes = lanes};
-            expect_all_right(group, what, ops);
-        }
+    using shape = std::pair<std::uint32_t, std::uint32_t>;
+    for (const auto& [channels, lanes] :
+         {shape{0, 1}, {0, 3}, {1, 5}, {1, 8}, {3, 0}, {3, 1}, {3, 3}, {8, 0}, {8, 3}}) {
+        SCOPED_TRACE(fmt::format("{} channels of {} lanes", channels, lanes));
+        const collective_request what{
+            .algorithm = TRN_COLL_RING, .bytes = 3 * MiB, .channels = channels, .lanes = lanes};
+        expect_all_right(group, what, std::span(ops).first(4));
+    }
     expect_all_right(group,
                      {.algorithm = TRN_COLL_KANGARING, .bytes = 3 * MiB, .channels = 3, .lanes = 5},
                      pair_ops);
@@ -134,7 +136,8 @@ TEST_F(SeveralRings, OfARowOfChipsLeadBothWays) {
 TEST_F(SeveralRings, OfFourServersGoThroughAllOfThem) {
     boot("trn2-ultraserver");
     collective_group group(*this, all(), image());
-    expect_all_right(group, {.algorithm = TRN_COLL_RING, .bytes = 8 * MiB}, ops);
+    expect_all_right(group, {.algorithm = TRN_COLL_RING, .bytes = 8 * MiB},
+                     std::span(ops).first(4));
     expect_all_right(group, {.algorithm = TRN_COLL_KANGARING, .bytes = 8 * MiB},
                      std::span(pair_ops).first(1));
 }
