@@ -24,7 +24,7 @@
 #define WORTH_A_GRID_LANE (UINT64_C(96) << 10)
 #define WORTH_A_SLICE (UINT64_C(16) << 10) /* bytes of a lane's share */
 #define WORTH_MORE_SLICES (UINT64_C(256) << 10)
-#define BROADCAST_SLICE (UINT64_C(32) << 10)
+#define BROADCAST_SLICE (UINT64_C(16) << 10)
 #define FIRST_QUEUE 4u /* + slot */
 #define FAILURES_BYTES 256u
 #define ONE_AT 64u    /* in the host's page: behind the words that say that runs have ended */

@@ -57,7 +57,9 @@ TEST(CollectiveChoice, FewRanksHaveFewStepsOfARing) {
     };
     EXPECT_EQ(chosen(4, TRN_TOPOLOGY_SWITCHED), TRN_COLL_RING);
     EXPECT_EQ(chosen(144, TRN_TOPOLOGY_SWITCHED), TRN_COLL_HALVING);
-    EXPECT_EQ(chosen(16, TRN_TOPOLOGY_TORUS), TRN_COLL_HALVING);
+    EXPECT_EQ(chosen(16, TRN_TOPOLOGY_SWITCHED), TRN_COLL_HALVING);
+    EXPECT_EQ(chosen(16, TRN_TOPOLOGY_TORUS), TRN_COLL_RING) << "of which there are four";
+    EXPECT_EQ(chosen(64, TRN_TOPOLOGY_TORUS), TRN_COLL_HALVING);
 }
 
 TEST(CollectiveChoice, HalvingTakesSeveralChannelsAlsoFromDomainToDomain) {

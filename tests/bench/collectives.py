@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Measures collectives over the large boards against their closed-form bounds, as doc/performance.md has them.
+
+usage: tests/bench/collectives.py BUILD [BOARD...]
+
+Prints a row for each board, operation and algorithm. Times are simulated, so they are the same on every machine.
+
+  latency  the same collective of next to nothing: all its steps, and what begins and ends it
+  links    what the algorithm sends over its busiest link, divided by what that link carries
+  engines  what it reads or writes, whatever is more, divided by what 16 DMA engines move
+  bound    latency + links or engines, whatever is more; an algorithm whose steps overlap can beat it
+  bytes    links or engines alone: nothing can beat that
+
+Exit status 1: some share of the bound is below 80 %, or some share of the bytes is beyond 100 %.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+
+MIB = 1 << 20
+LITTLE = "9KiB"  # a whole number of elements for 4 to 144 ranks
+LANES = 16
+
+# Payload in GB/s of a link in each direction (doc/fidelity.md). Levels: (ranks, links); rings of four in a torus.
+BOARDS = {
+    "trn3-sled": {"levels": [(4, 222.0)], "rings": 1, "narrowest": 222.0, "engine": 38.4, "mib": 256},
+    "trn2-48xl": {"torus": [114.8, 114.8], "rings": 4, "narrowest": 114.8, "engine": 27.2, "mib": 16},
+    "trn1-32xl": {"torus": [42.94, 42.94], "rings": 4, "channels": 2, "narrowest": 42.94, "engine": 27.2, "mib": 16},
+    "trn2-ultraserver": {"torus": [114.8, 114.8, 57.3], "rings": 4, "narrowest": 57.3, "engine": 27.2, "mib": 16},
+    "trn3-gen1": {"levels": [(16, 222.0), (2, 277.5), (2, 110.9)], "rings": 1, "narrowest": 110.9, "engine": 38.4, "mib": 16},
+    "trn3-gen2": {"levels": [(18, 277.5), (4, 222.0), (2, 110.9)], "rings": 1, "narrowest": 110.9, "engine": 38.4, "mib": 16},
+}
+RUNS = [("all-reduce", "ring"), ("all-reduce", "halving"),
+        ("all-gather", "ring"), ("all-gather", "mesh"), ("all-gather", "doubling"),
+        ("reduce-scatter", "ring"), ("reduce-scatter", "halving"),
+        ("all-to-all", "mesh"), ("broadcast", "ring")]
+
+
+def ranks_of(board):
+    count = 4 ** len(board.get("torus", []))
+    for ranks, _ in board.get("levels", []):
+        count *= ranks
+    return count
+
+
+def sides_of(board):
+    """The grid of doubling and halving: (ranks of the side, which link it uses, GB/s of that)."""
+    if "torus" in board:  # two sides of two for each ring of four, each with a link of its own
+        return [(2, (level, half), rate) for level, rate in enumerate(board["torus"]) for half in (0, 1)]
+    sides = []
+    for level, (count, rate) in enumerate(board["levels"]):
+        while count > 1:
+            side = next(n for n in range(6, 0, -1) if count % n == 0)
+            sides.append((side, level, rate))
+            count //= side
+    return sides
+
+
+def grid_share(board):
+    """Seconds per GB of the buffer for a reduce-scatter: what the busiest link needs for all channels, which begin with a
+    side each, or what the links of a channel need one after the other."""
+    sides, channels, busy, chains = sides_of(board), board.get("channels", 4), {}, []
+    for channel in range(channels):
+        left, chain = 1 / channels, 0
+        for n in range(len(sides)):
+            count, link, rate = sides[(channel + n) % len(sides)]
+            needs = left * (count - 1) / count / rate
+            busy[link] = busy.get(link, 0) + needs
+            chain += needs
+            left /= count
+        chains.append(chain)
+    return max([*busy.values(), *chains])
+
+
+def mesh_share(board):
+    """A block for each other rank. In a ring of four it takes one hop on average, and there are two links."""
+    if "torus" in board:
+        return max(1 / (2 * rate) for rate in board["torus"])
+    return max((count - 1) / count / rate for count, rate in board["levels"])
+
+
+def link_share(board, op, algorithm):
+    """Seconds per GB of the buffer."""
+    if algorithm == "mesh":
+        return mesh_share(board)
+    if algorithm in ("halving", "doubling"):
+        return grid_share(board) * (2 if op == "all-reduce" else 1)
+    ranks, rings = ranks_of(board), board["rings"]
+    if op == "broadcast":  # a core for each ring
+        rings = min(rings, board.get("channels", 4))
+    sent = {"all-reduce": 2 * (ranks - 1) / ranks, "broadcast": 1}.get(op, (ranks - 1) / ranks)
+    return sent / (rings * board["narrowest"])
+
+
+def halving_work(board):
+    """Of the buffer: each part that is sent is a sum of everything that has come for it, and so is what is kept."""
+    work, left, operands = 0, 1, 1
+    for count, _, _ in sides_of(board):
+        work += left * (count - 1) / count * operands
+        left, operands = left / count, operands + count - 1
+    return work + left * operands
+
+
+def engine_share(board, op, algorithm):
+    """Seconds per GB of the buffer."""
+    ranks = ranks_of(board)
+    copies = (ranks - 1) / ranks
+    if op == "broadcast":
+        work = 1
+    elif op in ("all-gather", "all-to-all"):
+        work = copies
+    elif algorithm == "ring":  # the first block is copied; the sum of the last is written twice in an all-reduce
+        work = 3 * copies if op == "all-reduce" else 2 - 1 / ranks
+    else:
+        work = halving_work(board) + (copies if op == "all-reduce" else 0)
+    return work / (LANES * board["engine"])
+
+
+def measure(trnctl, board, op, algorithm, size):
+    out = subprocess.run([trnctl, "coll", "--board", board, "--op", op, "--algo", algorithm, "--bytes", size, "--check",
+                          "--json"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    return json.loads(out.splitlines()[0])
+
+
+def main(build, names):
+    trnctl, good = pathlib.Path(build) / "trnctl", True
+    print("| Board | Operation | Algorithm | Time (us) | busbw (GB/s) | Latency | Links | Engines | of the bound | of the bytes |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for name in names or BOARDS:
+        board = BOARDS[name]
+        for op, algorithm in RUNS:
+            size = board["mib"] * MIB / 1e3  # so that times are in us
+            latency = measure(trnctl, name, op, algorithm, LITTLE)["time_us"]
+            found = measure(trnctl, name, op, algorithm, f"{board['mib']}MiB")
+            took = found["time_us"]
+            links, engines = (size * of(board, op, algorithm) for of in (link_share, engine_share))
+            bytes_ = max(links, engines)
+            good &= latency + bytes_ >= 0.8 * took and bytes_ <= took
+            print(f"| {name} | {op} | {algorithm} | {took:.2f} | {found['busbw_gb_per_s']:.1f} | {latency:.1f} "
+                  f"| {links:.1f} | {engines:.1f} | {100 * (latency + bytes_) / took:.0f} % | {100 * bytes_ / took:.0f} % |",
+                  flush=True)
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2 or any(name not in BOARDS for name in sys.argv[2:]):
+        sys.exit(__doc__)
+    sys.exit(main(sys.argv[1], sys.argv[2:]))
