@@ -85,6 +85,11 @@ bool has_fraction(trn_element type) {
     return type == TRN_FP32 || type == TRN_BF16 || type == TRN_FP16;
 }
 
+/// Bytes of each of so many parts but the last ones, which have what is left.
+std::uint64_t part_of(std::uint64_t bytes, std::uint64_t parts) {
+    return (bytes + parts * TRN_COLL_PART - 1) / (parts * TRN_COLL_PART) * TRN_COLL_PART;
+}
+
 }  // namespace
 
 collective_reference::collective_reference(const trn_coll_config& config) : config_(config) {
@@ -231,7 +236,7 @@ void collective_reference::grid_sum(std::uint32_t owner, std::uint64_t first,
     const auto channels = std::max(1u, config_.channels);
     const bool doubling = config_.algorithm == TRN_COLL_DOUBLING;
     const auto whole = doubling ? config_.bytes : config_.bytes / config_.ranks;
-    const auto part = (whole + channels * 64 - 1) / (channels * 64) * 64;
+    const auto part = part_of(whole, channels);
     for (std::size_t done = 0; done < bytes.size();) {
         const auto at = (first * size + done) % whole;
         const auto channel = static_cast<std::uint32_t>(at / part);
@@ -287,9 +292,8 @@ std::pair<std::uint64_t, std::uint64_t> collective_reference::summed_block(
 void collective_reference::sum_of_rings(std::uint32_t owner, std::uint64_t first,
                                         std::span<std::uint8_t> bytes) const {
     const auto [begin, length] = summed_block(owner, first);
-    const auto unit = TRN_COLL_PART / trn_coll_type_bytes(config_.type);
-    const auto each = (length + config_.rings * unit - 1) / (config_.rings * unit) * unit;
     const auto size = trn_coll_type_bytes(config_.type);
+    const auto each = part_of(length * size, config_.rings) / size;
     for (std::size_t done = 0; done < bytes.size();) {
         const auto at = first + done / size, ring = (at - begin) / each;
         const auto part = bytes.subspan(

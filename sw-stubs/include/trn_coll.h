@@ -246,7 +246,7 @@ const char* trn_coll_op_text(trn_coll_op op);
 const char* trn_coll_algorithm_text(trn_coll_algorithm algorithm);
 
 #define TRN_COLL_CHANNELS 8u      /* at most, */
-#define TRN_COLL_RING_CHANNELS 4u /* where there is one ring */
+#define TRN_COLL_RING_CHANNELS 4u /* where there is one ring, or another domain */
 #define TRN_COLL_QUEUE_ENTRIES 256u
 #define TRN_COLL_QUEUE_BYTES \
     (TRN_COLL_QUEUE_ENTRIES * (TRN_EFA_REQUEST_BYTES + TRN_EFA_COMPLETION_BYTES))

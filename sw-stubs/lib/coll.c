@@ -16,7 +16,6 @@
 #define MOST_RING_LANES 24u               /* the same of several rings */
 #define MOST_CORE_LANES 6u                /* of a channel of rings */
 #define CHANNEL_LANES 2u                  /* as long as there are cores for more channels */
-#define FEW_CHANNELS 4u                   /* of what has no rings, or of other domains too */
 #define WORTH_A_LANE (UINT64_C(32) << 10) /* bytes of a block */
 #define WORTH_TWO_LANES (UINT64_C(4) << 10)
 #define WORTH_A_RANK (UINT64_C(128) << 10) /* bytes of the buffer: a lane more for other ranks */
@@ -344,7 +343,7 @@ static trn_status check_config(trn_device* device, const trn_coll_config* c) {
 static uint32_t choose_slices(const trn_coll* coll) {
     const trn_coll_config* c = &coll->config;
     if (trn_coll_choose(c) == TRN_COLL_MESH || is_grid(c) || trn_coll_has_counts(c->op)) return 1;
-    const uint64_t share = coll_block_of(c) / ((uint64_t)coll->channels * coll->lanes);
+    const uint64_t share = coll_block_of(c) / coll_all_lanes(coll);
     const bool broadcast = c->op == TRN_COLL_BROADCAST;
     const uint64_t worth = share / (broadcast ? BROADCAST_SLICE : WORTH_A_SLICE);
     const uint64_t most = broadcast ? 64 : share < WORTH_MORE_SLICES ? 2 : 4;
@@ -357,7 +356,8 @@ static uint32_t most_channels(const trn_coll* coll) {
     const trn_map* map = coll->device->map;
     const uint32_t per_core = map->top_sps / map->cores;
     const uint32_t left = c->core < map->top_sps ? (map->top_sps - c->core) / per_core : 0;
-    const uint32_t most = goes_round(c) && c->domains < 2 ? channels_allowed(c) : FEW_CHANNELS;
+    const uint32_t most =
+        goes_round(c) && c->domains < 2 ? channels_allowed(c) : TRN_COLL_RING_CHANNELS;
     if (coll_has_one_channel(c)) return 1;
     return left < 1 ? 1 : left < most ? left : most;
 }

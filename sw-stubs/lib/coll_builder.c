@@ -27,21 +27,21 @@ uint32_t coll_ahead(const trn_coll* coll, uint32_t places) {
     return ahead(coll, 0, places);
 }
 
-static uint32_t lane_number(const coll_builder* b, uint32_t lane) {
+uint32_t coll_lane_number(const coll_builder* b, uint32_t lane) {
     return b->channel * b->coll->lanes + lane;
 }
-static uint32_t all_lanes(const trn_coll* coll) {
+uint32_t coll_all_lanes(const trn_coll* coll) {
     return coll->channels * coll->lanes;
 }
 
 /* Lanes of all channels before those of a ring. */
 static uint32_t first_lane(const trn_coll* coll, uint32_t ring) {
-    return ring * all_lanes(coll) / coll->rings;
+    return ring * coll_all_lanes(coll) / coll->rings;
 }
 
 uint32_t coll_ring_of_lane(const coll_builder* b, uint32_t lane) {
     uint32_t ring = 0;
-    while (first_lane(b->coll, ring + 1) <= lane_number(b, lane)) ++ring;
+    while (first_lane(b->coll, ring + 1) <= coll_lane_number(b, lane)) ++ring;
     return ring;
 }
 
@@ -130,7 +130,7 @@ coll_share coll_whole_share_of(const coll_builder* b, uint64_t bytes, uint32_t l
     if (coll->rings < 2) return part_within(coll_channel_share_of(b, bytes), coll->lanes, lane);
     const uint32_t ring = coll_ring_of_lane(b, lane), first = first_lane(coll, ring);
     return part_within(coll_part_of(bytes, coll->rings, ring), first_lane(coll, ring + 1) - first,
-                       lane_number(b, lane) - first);
+                       coll_lane_number(b, lane) - first);
 }
 
 coll_share coll_channel_share_of(const coll_builder* b, uint64_t bytes) {

@@ -63,6 +63,9 @@ uint32_t coll_rings_of(const trn_coll_config* config);
 void coll_find_positions(trn_coll* coll);
 /* The rank that many places ahead in the first ring; behind: ranks - places. */
 uint32_t coll_ahead(const trn_coll* coll, uint32_t places);
+/* Of all channels: the number of a lane, and how many there are. */
+uint32_t coll_lane_number(const coll_builder* b, uint32_t lane);
+uint32_t coll_all_lanes(const trn_coll* coll);
 /* The ring of a lane: each ring has lanes that follow each other, and so have channels. */
 uint32_t coll_ring_of_lane(const coll_builder* b, uint32_t lane);
 /* Whether a lane is the first one of its channel in its ring. */
@@ -158,7 +161,9 @@ uint64_t coll_grid_scratch(const trn_coll_config* config, const trn_coll_grid* g
 
 /* ---- several domains ---- */
 
-/* Bytes of scratch buffer; `inside`: what the algorithm needs within a domain of so many bytes. */
+/* Where there is one domain, all ranks. */
+uint32_t coll_ranks_of_domain(const trn_coll_config* config);
+/* Bytes of scratch buffer. */
 uint64_t coll_domains_scratch(const trn_coll_config* config);
 /* Whether links lead to a rank of the whole. */
 bool coll_is_beside(const coll_builder* b, uint32_t rank);

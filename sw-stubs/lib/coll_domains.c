@@ -9,18 +9,18 @@
 
 /* ---- who is who ---- */
 
-static uint32_t ranks_of_domain(const trn_coll_config* c) {
-    return c->ranks / c->domains;
+uint32_t coll_ranks_of_domain(const trn_coll_config* c) {
+    return c->domains > 1 ? c->ranks / c->domains : c->ranks;
 }
 static uint32_t own_domain(const trn_coll_config* c) {
-    return c->rank / ranks_of_domain(c);
+    return c->rank / coll_ranks_of_domain(c);
 }
 static uint32_t own_position(const trn_coll_config* c) {
-    return c->rank % ranks_of_domain(c);
+    return c->rank % coll_ranks_of_domain(c);
 }
 /* The rank of the own position in a domain. */
 static uint32_t peer_in(const trn_coll_config* c, uint32_t domain) {
-    return domain * ranks_of_domain(c) + own_position(c);
+    return domain * coll_ranks_of_domain(c) + own_position(c);
 }
 /* The other domains, the next one first: n from 1 on. */
 static uint32_t other_domain(const trn_coll_config* c, uint32_t n) {
@@ -29,7 +29,7 @@ static uint32_t other_domain(const trn_coll_config* c, uint32_t n) {
 
 bool coll_is_beside(const coll_builder* b, uint32_t rank) {
     const trn_coll_config* c = &b->whole->config;
-    return !coll_exchanges(b) || rank / ranks_of_domain(c) == own_domain(c);
+    return !coll_exchanges(b) || rank / coll_ranks_of_domain(c) == own_domain(c);
 }
 
 static bool is_all_to_all(const trn_coll_config* c) {
@@ -41,20 +41,20 @@ static bool scatters(const trn_coll_config* c) {
 
 /* The blocks of a domain's ranks, of the buffer that has all. */
 static coll_share blocks_of(const trn_coll_config* c, uint32_t domain) {
-    const uint32_t ranks = ranks_of_domain(c), first = domain * ranks;
+    const uint32_t ranks = coll_ranks_of_domain(c), first = domain * ranks;
     const coll_share begin = coll_block(c, first), last = coll_block(c, first + ranks - 1);
     return (coll_share){begin.offset, last.offset + last.bytes - begin.offset};
 }
 
 /* Of an all-to-all: what a rank sends to a domain's ranks, and gets from them. */
 static coll_share sent_to(const trn_coll_config* c, uint32_t rank, uint32_t domain) {
-    const uint32_t ranks = ranks_of_domain(c), first = domain * ranks;
+    const uint32_t ranks = coll_ranks_of_domain(c), first = domain * ranks;
     const coll_share begin = coll_sent(c, rank, first),
                      last = coll_sent(c, rank, first + ranks - 1);
     return (coll_share){begin.offset, last.offset + last.bytes - begin.offset};
 }
 static uint64_t received_from(const trn_coll_config* c, uint32_t rank, uint32_t domain) {
-    return coll_received(c, domain * ranks_of_domain(c), rank).offset;
+    return coll_received(c, domain * coll_ranks_of_domain(c), rank).offset;
 }
 
 bool coll_has_one_channel(const trn_coll_config* c) {
@@ -75,7 +75,7 @@ static uint64_t largest_sent(const trn_coll_config* c) {
 }
 
 static uint64_t slot_bytes(const trn_coll_config* c) {
-    const uint32_t ranks = ranks_of_domain(c);
+    const uint32_t ranks = coll_ranks_of_domain(c);
     switch (c->op) {
     case TRN_COLL_ALL_REDUCE:
         if (ranks == 1 || trn_coll_choose(c) == TRN_COLL_DOUBLING) return c->bytes;
@@ -95,7 +95,7 @@ static uint64_t scratch_within(const trn_coll_config* c) {
     if (is_all_to_all(c)) return 0;
     trn_coll_config part = *c;
     part.algorithm = trn_coll_choose(c);
-    part.ranks = ranks_of_domain(c);
+    part.ranks = coll_ranks_of_domain(c);
     part.rank = own_position(c);
     if (!coll_is_grid(c->op, part.algorithm)) return c->bytes;
     if (scatters(c)) part.bytes = part.ranks * coll_block_of(c);
@@ -189,7 +189,7 @@ typedef struct part_of_domain {
 static part_of_domain* make_part(coll_builder* b) {
     const trn_coll* whole = b->whole;
     const trn_coll_config* c = &whole->config;
-    const uint32_t ranks = ranks_of_domain(c), first = own_domain(c) * ranks;
+    const uint32_t ranks = coll_ranks_of_domain(c), first = own_domain(c) * ranks;
     part_of_domain* part = malloc(sizeof *part);
     if (!part) {
         b->program.full = true;
@@ -263,7 +263,7 @@ static void take_blocks_of(const coll_builder* b, part_of_domain* part, uint32_t
     const trn_coll_config* c = &b->whole->config;
     part->coll.config.bytes = blocks_of(c, domain).bytes;
     if (trn_coll_has_counts(c->op))
-        part->coll.config.counts = c->counts + (uint64_t)domain * ranks_of_domain(c);
+        part->coll.config.counts = c->counts + (uint64_t)domain * coll_ranks_of_domain(c);
 }
 
 /* Everybody's block to the other domains; meanwhile, and when they have come, each domain's blocks
@@ -338,7 +338,7 @@ static void reduce_scatter(coll_builder* b, part_of_domain* part) {
  * who stands for them here. */
 static void take_pairs_of(const coll_builder* b, part_of_domain* part, uint32_t domain) {
     const trn_coll_config* c = &b->whole->config;
-    const uint32_t ranks = ranks_of_domain(c), first = part->coll.first_rank;
+    const uint32_t ranks = coll_ranks_of_domain(c), first = part->coll.first_rank;
     if (c->op != TRN_COLL_ALL_TO_ALL_V) {
         part->coll.config.bytes = c->bytes / c->domains;
         return;
@@ -432,7 +432,7 @@ void coll_across_domains(coll_builder* b) {
 #define MOST_PIECES 8u
 
 static uint32_t root_domain(const trn_coll_config* c) {
-    return c->root / ranks_of_domain(c);
+    return c->root / coll_ranks_of_domain(c);
 }
 
 /* Slices of a piece: each piece has a semaphore, and as many requests as lanes and domains. */
@@ -462,7 +462,7 @@ bool coll_relays(const coll_builder* b) {
 void coll_relay_begins(coll_builder* b) {
     const trn_coll* coll = b->whole;
     const trn_coll_config* c = &coll->config;
-    if (own_position(c) != c->root % ranks_of_domain(c)) return;
+    if (own_position(c) != c->root % coll_ranks_of_domain(c)) return;
     coll_net_begins(b);
     if (c->rank != c->root) {
         coll_net_tell(b, c->root, COLL_NET_READY);

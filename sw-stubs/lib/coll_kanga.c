@@ -15,7 +15,7 @@ static bool is_second(const coll_builder* b, uint32_t lane) {
 }
 
 static bool is_primary(const coll_builder* b, uint32_t lane) {
-    return (b->channel * b->coll->lanes + lane) % 2 == coll_lane_position(b, lane) % 2;
+    return coll_lane_number(b, lane) % 2 == coll_lane_position(b, lane) % 2;
 }
 
 static uint32_t pairs(const coll_builder* b) {

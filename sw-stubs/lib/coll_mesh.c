@@ -21,8 +21,8 @@ typedef struct fan {
 } fan;
 
 static fan fan_of(const coll_builder* b, uint32_t lane) {
-    const uint32_t lanes = b->coll->channels * b->coll->lanes, others = b->coll->config.ranks - 1;
-    const uint32_t number = b->channel * b->coll->lanes + lane;
+    const uint32_t lanes = coll_all_lanes(b->coll), others = b->coll->config.ranks - 1;
+    const uint32_t number = coll_lane_number(b, lane);
     const uint32_t most = b->whole->config.domains > 1 ? 1 : others;
     const uint32_t groups = lanes < most ? lanes : most;
     const uint32_t first = number % groups, count = (others - first + groups - 1) / groups;

@@ -18,10 +18,6 @@ typedef struct levels {
     uint32_t count;
 } levels;
 
-static uint32_t ranks_of(const trn_coll_config* c) {
-    return c->domains > 1 ? c->ranks / c->domains : c->ranks;
-}
-
 static void add_level(levels* all, uint32_t count, uint32_t apart) {
     uint32_t at = all->count++;
     for (; at > 0 && all->level[at - 1].count < count; --at) all->level[at] = all->level[at - 1];
@@ -31,8 +27,8 @@ static void add_level(levels* all, uint32_t count, uint32_t apart) {
 /* Whether ranks are so many chips of so many servers of some racks, one after the other. */
 static bool are_product(const trn_coll_config* c, uint32_t chips, uint32_t servers) {
     const uint32_t rack = chips * servers;
-    if (ranks_of(c) % rack != 0) return false;
-    for (uint32_t n = 0; n < ranks_of(c); ++n) {
+    if (coll_ranks_of_domain(c) % rack != 0) return false;
+    for (uint32_t n = 0; n < coll_ranks_of_domain(c); ++n) {
         const trn_place* at = &c->members[n].place;
         if (at->chip != c->members[n % chips].place.chip ||
             at->server != c->members[n % rack / chips * chips].place.server ||
@@ -44,7 +40,7 @@ static bool are_product(const trn_coll_config* c, uint32_t chips, uint32_t serve
 
 /* Of equally long ones those with more links come first. Rows of a torus are of four chips. */
 static levels levels_of(const trn_coll_config* c) {
-    const uint32_t ranks = ranks_of(c);
+    const uint32_t ranks = coll_ranks_of_domain(c);
     const trn_place* first = &c->members[0].place;
     uint32_t chips = 1, rack = 1;
     while (rack < ranks && c->members[rack].place.rack == first->rack) ++rack;
@@ -122,7 +118,7 @@ static void place_ranks(trn_coll_grid* g, const levels* all, uint32_t ranks, boo
 }
 
 void trn_coll_get_grid(const trn_coll_config* c, trn_coll_grid* g) {
-    const uint32_t ranks = ranks_of(c);
+    const uint32_t ranks = coll_ranks_of_domain(c);
     const bool squares = c->topology == TRN_TOPOLOGY_TORUS && c->bytes > LINKS_COUNT;
     *g = (trn_coll_grid){.points = ranks};
     for (levels all = levels_of(c);; all = (levels){{{g->points, 1}}, 1}) {

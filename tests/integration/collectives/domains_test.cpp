@@ -53,14 +53,6 @@ protected:
         platform_->modules().for_each<efa>([&](const efa& card) { sum += card.counters().sent; });
         return sum;
     }
-    static std::string sentence(collective_group& group, const collective_request& what) {
-        try {
-            group.run(what);
-        } catch (const std::exception& wrong) {
-            return wrong.what();
-        }
-        return "it ran";
-    }
 };
 
 TEST_F(CollectivesOverDomains, AreRightForAnyNumberOfRanksAndDomains) {

@@ -63,6 +63,25 @@ protected:
         EXPECT_EQ(result.wrong, 0u) << result.first_wrong;
         EXPECT_GT(result.ns, 0);
     }
+    /// Why it is refused, or fails.
+    static std::string sentence(collective_group& group, const collective_request& what) {
+        try {
+            group.run(what);
+        } catch (const device_error& wrong) {
+            return wrong.what();
+        }
+        return "it ran";
+    }
+    /// An all-gather of rank 0 of two for the driver stub itself: without buffers or a size.
+    static trn_coll_config bare_pair(const trn_coll_member* members, const std::uint32_t* ring) {
+        trn_coll_config config{};
+        config.op = TRN_COLL_ALL_GATHER;
+        config.type = TRN_BF16;
+        config.ranks = 2;
+        config.members = members;
+        config.ring = ring;
+        return config;
+    }
 
     std::unique_ptr<platform> platform_;
     std::unique_ptr<in_process_hosts> hosts_;

@@ -186,12 +186,7 @@ TEST_F(SeveralRings, WhatIsNoOrderOfTheRanksIsRefused) {
     run_each({0}, [](std::size_t, device& on) {
         const std::uint32_t ring[] = {0, 1, 1, 1};
         const trn_coll_member members[2] = {};
-        trn_coll_config config{};
-        config.op = TRN_COLL_ALL_GATHER;
-        config.type = TRN_BF16;
-        config.ranks = 2;
-        config.members = members;
-        config.ring = ring;
+        auto config = bare_pair(members, ring);
         config.rings = 2;
         config.bytes = 8;
         trn_coll* made = nullptr;

@@ -39,14 +39,6 @@ protected:
                 expect_right(group.run(what));
             }
     }
-    static std::string sentence(collective_group& group, const collective_request& what) {
-        try {
-            group.run(what);
-        } catch (const device_error& wrong) {
-            return wrong.what();
-        }
-        return "it ran";
-    }
     /// By the stack in which a rank has its buffers when nobody says.
     std::uint64_t moved_by_hbm() const {
         struct total final : statistics {
@@ -199,12 +191,7 @@ TEST_F(SbufCollectives, AddressesOfNoMemoryAreRefusedByTheLibrary) {
     run_each({0}, [](std::size_t, device& on) {
         const std::uint32_t ring[] = {0, 1};
         trn_coll_member members[2] = {};
-        trn_coll_config config{};
-        config.op = TRN_COLL_ALL_GATHER;
-        config.type = TRN_BF16;
-        config.ranks = 2;
-        config.members = members;
-        config.ring = ring;
+        auto config = bare_pair(members, ring);
         config.bytes = 8 * MiB;
         const auto sentence = [&](std::uint64_t send, std::uint64_t receive) {
             members[0].send = send;

@@ -81,16 +81,8 @@ TEST_F(VariableCollectives, AreMadeByManyRanks) {
 TEST_F(VariableCollectives, WrongLengthsAreRefusedWithASentence) {
     boot("trn3-sled");
     collective_group group(*this, all(), image());
-    const auto sentence = [&](const collective_request& what) {
-        try {
-            group.run(what);
-        } catch (const std::exception& wrong) {
-            return std::string(wrong.what());
-        }
-        return std::string("it ran");
-    };
     const auto expect = [&](const collective_request& what, const std::string& part) {
-        const auto found = sentence(what);
+        const auto found = sentence(group, what);
         EXPECT_NE(found.find(part), std::string::npos) << found;
     };
     expect({.op = TRN_COLL_ALL_GATHER_V, .counts = {1, 2, 3}}, "takes 4 counts, not 3");
