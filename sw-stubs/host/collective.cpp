@@ -397,25 +397,35 @@ collective_result collective_group::run(const collective_request& what) {
     return run_together(only).front();
 }
 
-std::vector<rank_outcome> collective_group::run_without(std::uint32_t absent,
+std::vector<rank_outcome> collective_group::outcomes_of(const std::vector<std::size_t>& started,
                                                         const collective_request& what) {
     known about;
     std::vector<rank_outcome> outcomes(ranks());
     handles made;
     create(config_for(what, about), about, made);
-    hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
-        const auto rank = rank_of_[chip];
-        if (rank != absent) on.check(trn_coll_start(made[rank].get()));
+    hosts_.run_each(started, [&](std::size_t chip, device& on) {
+        on.check(trn_coll_start(made[rank_of_[chip]].get()));
     });
-    hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
+    hosts_.run_each(started, [&](std::size_t chip, device& on) {
         const auto rank = rank_of_[chip];
-        if (rank == absent) return;
+        if (what.meanwhile) what.meanwhile(rank, on);
         outcomes[rank].status = trn_coll_wait(made[rank].get(), 2 * what.limit_ns);
         outcomes[rank].sentence = trn_last_error(on);
         outcomes[rank].failure = trn_coll_failure(made[rank].get());
     });
     take_down(made, what.slot);
     return outcomes;
+}
+
+std::vector<rank_outcome> collective_group::outcomes(const collective_request& what) {
+    return outcomes_of(chips_, what);
+}
+
+std::vector<rank_outcome> collective_group::run_without(std::uint32_t absent,
+                                                        const collective_request& what) {
+    auto started = chips_;
+    started.erase(started.begin() + absent);
+    return outcomes_of(started, what);
 }
 
 }  // namespace trn

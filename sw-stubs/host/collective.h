@@ -142,7 +142,9 @@ public:
     /// The same for several at once: of groups without a chip in common, or in different slots.
     /// \throws device_error, std::invalid_argument when they would be in each other's way
     static std::vector<collective_result> run_together(std::span<const collective_job> jobs);
-    /// One of which nobody starts `absent`. By rank.
+    /// How each rank's run ends, once, by rank; failures are no exceptions.
+    std::vector<rank_outcome> outcomes(const collective_request& what);
+    /// The same of one of which nobody starts `absent`.
     std::vector<rank_outcome> run_without(std::uint32_t absent, const collective_request& what);
 
 private:
@@ -159,6 +161,8 @@ private:
     trn_coll_config config_for(const collective_request& what, known& of) const;
     void create(const trn_coll_config& config, const known& about, handles& made);
     void take_down(handles& made, std::uint32_t slot);
+    std::vector<rank_outcome> outcomes_of(const std::vector<std::size_t>& started,
+                                          const collective_request& what);
     struct one_run;
     static void check_apart(std::span<const collective_job> jobs);
     void start(one_run& run);

@@ -35,18 +35,22 @@ static uint32_t partner(const coll_builder* b, uint32_t lane) {
     return like(b, lane, 0, OTHER);
 }
 
-/* Everybody to whom this rank writes has begun, and whom it reads from. */
+/* Everybody to whom this rank writes has begun, and whom it reads from. Each of the three has a
+ * semaphore of its own, so that who waits knows for whom: the partner that on which it will tell
+ * what it has written, as nobody else posts that one. */
 static void tell_pairs(coll_builder* b, uint32_t lane) {
-    const uint32_t behind = pairs(b) - 1, ready = COLL_RING + coll_ring_of_lane(b, lane);
-    coll_tell(b, partner(b, lane), ready);
+    const uint32_t behind = pairs(b) - 1, ring = coll_ring_of_lane(b, lane);
+    coll_tell(b, partner(b, lane), COLL_STEP + lane);
     if (pairs(b) == 1) return;
-    coll_tell(b, like(b, lane, behind, PRIMARY), ready);
-    coll_tell(b, like(b, lane, behind, OTHER), ready);
+    coll_tell(b, like(b, lane, behind, PRIMARY), COLL_RING + ring);
+    coll_tell(b, like(b, lane, behind, OTHER), COLL_CROSS + ring);
 }
 static void wait_for_pairs(coll_builder* b, uint32_t lane) {
-    const bool alone = pairs(b) == 1;
-    coll_wait_for(b, COLL_RING + coll_ring_of_lane(b, lane), alone ? 1 : 3,
-                  alone ? partner(b, lane) : like(b, lane, 1, PRIMARY));
+    const uint32_t ring = coll_ring_of_lane(b, lane);
+    coll_wait_for(b, COLL_STEP + lane, 1, partner(b, lane));
+    if (pairs(b) == 1) return;
+    coll_wait_for(b, COLL_RING + ring, 1, like(b, lane, 1, PRIMARY));
+    coll_wait_for(b, COLL_CROSS + ring, 1, like(b, lane, 1, OTHER));
 }
 static void pairs_are_ready(coll_builder* b) {
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)

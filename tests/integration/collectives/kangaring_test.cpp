@@ -73,5 +73,95 @@ TEST_F(KangaRing, NeedsPairs) {
     expect_right(group.run({.op = TRN_COLL_ALL_GATHER, .bytes = 6 * KiB, .check = true}));
 }
 
+class KangaRingHangs : public KangaRing {
+protected:
+    static constexpr std::uint64_t limit_ns = 1'000'000;
+
+    /// Each rank that hangs names one that has not done what it waits for: from name to name one
+    /// comes to the guilty one. Returns how many name it themselves.
+    static unsigned expect_all_lead_to(std::uint32_t guilty,
+                                       const std::vector<rank_outcome>& ends) {
+        unsigned named = 0;
+        for (std::uint32_t rank = 0; rank < ends.size(); ++rank) {
+            if (ends[rank].status == TRN_OK || rank == guilty) continue;
+            EXPECT_EQ(ends[rank].failure.code, TRN_CC_CODE_STUCK) << ends[rank].sentence;
+            named += ends[rank].failure.detail == guilty;
+            std::string way = ends[rank].sentence;
+            std::uint32_t at = rank;
+            for (std::size_t n = 0; n < ends.size() && at != guilty; ++n) {
+                at = ends.at(at).failure.detail;
+                way += fmt::format(", rank {}", at);
+            }
+            EXPECT_EQ(at, guilty) << way;
+        }
+        return named;
+    }
+    static std::vector<collective_request> requests(std::size_t ranks) {
+        std::vector<collective_request> all;
+        for (const auto op : ops)  // one ring, and as many as a core has
+            for (const auto& [bytes, lanes] :
+                 {std::pair{ranks * 8 * KiB, 2u}, {ranks * 128 * KiB, 8u}})
+                all.push_back({.op = op,
+                               .algorithm = TRN_COLL_KANGARING,
+                               .bytes = bytes,
+                               .channels = 1,
+                               .lanes = lanes,
+                               .limit_ns = limit_ns});
+        return all;
+    }
+};
+
+TEST_F(KangaRingHangs, ARankThatNeverArrivesIsNamedByItsPartnerAndThePairBefore) {
+    boot("trn2-48xl");
+    for (const std::size_t ranks : {2, 4, 10, 16}) {
+        auto chips = all();
+        chips.resize(ranks);
+        collective_group group(*this, chips, image());
+        std::uint32_t absent = 0;
+        for (const auto& what : requests(ranks)) {
+            absent = (absent + 3) % static_cast<std::uint32_t>(ranks);
+            SCOPED_TRACE(fmt::format("{} of {} ranks without {}, {} bytes",
+                                     trn_coll_op_text(what.op), ranks, absent, what.bytes));
+            const auto ends = group.run_without(absent, what);
+            const auto named = expect_all_lead_to(absent, ends);
+            EXPECT_GE(named, ranks == 2 ? 1u : 3u);
+            for (std::uint32_t rank = 0; rank < ranks; ++rank)
+                EXPECT_EQ(ends[rank].status, rank == absent ? TRN_OK : TRN_ABORTED);
+        }
+        expect_all_right(group, {.bytes = 50'000});
+    }
+}
+
+/// Its core forgets the program when a step ends; what its engines have got they still do.
+TEST_F(KangaRingHangs, ARankThatStopsInTheFirstHalfOfItsStepsIsNamed) {
+    boot("trn2-48xl");
+    collective_group group(*this, all(), image());
+    for (const auto& what : requests(16)) {
+        auto noting = what;
+        noting.steps = true;
+        const auto steps = group.run(noting).steps;
+        for (const std::uint32_t guilty : {0, 5, 11}) {
+            const auto& ends_ns = steps[guilty].ends_ns;
+            ASSERT_GE(ends_ns.size(), 8u);
+            // Of the second half it may have given its engines all that others wait for.
+            for (std::size_t step = guilty % 2; step < ends_ns.size() / 2; step += 2) {
+                SCOPED_TRACE(fmt::format("{}, {} bytes: rank {} stops at step {} of {}",
+                                         trn_coll_op_text(what.op), what.bytes, guilty, step,
+                                         ends_ns.size()));
+                auto stopping = what;
+                stopping.meanwhile = [&](std::uint32_t rank, device& on) {
+                    if (rank != guilty) return;
+                    on.check(trn_sleep(on, ends_ns[step]));
+                    on.check(trn_cc_unload(on, 0, 0));
+                };
+                const auto ends = group.outcomes(stopping);
+                EXPECT_EQ(ends[guilty].status, TRN_TIMED_OUT) << ends[guilty].sentence;
+                EXPECT_GE(expect_all_lead_to(guilty, ends), 1u);
+            }
+        }
+    }
+    expect_all_right(group, {.bytes = 50'000});
+}
+
 }  // namespace
 }  // namespace trn::test
