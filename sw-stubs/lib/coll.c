@@ -306,10 +306,10 @@ static trn_status check_algorithm(trn_device* device, const trn_coll_config* c) 
         return fail(device, TRN_INVALID_ARGUMENT, "%s has no algorithm %s; it has:%s",
                     trn_coll_op_text(c->op), trn_coll_algorithm_text(chosen), others);
     }
-    if (chosen == TRN_COLL_KANGARING && (c->domains > 1 || c->ranks % 2 != 0))
+    if (chosen == TRN_COLL_KANGARING && coll_ranks_of_domain(c) % 2 != 0)
         return fail(device, TRN_INVALID_ARGUMENT,
-                    "%s needs pairs of ranks in one domain: %u ranks in %u",
-                    trn_coll_algorithm_text(chosen), c->ranks, c->domains > 1 ? c->domains : 1);
+                    "%s needs pairs of ranks in each domain, which has %u",
+                    trn_coll_algorithm_text(chosen), coll_ranks_of_domain(c));
     if (coll_has_one_channel(c) && c->channels > 1)
         return fail(device, TRN_INVALID_ARGUMENT,
                     "%s by %s: from domain to domain it uses one channel, not %u",

@@ -175,6 +175,8 @@ void coll_across_domains(coll_builder* b);
  * position, and the lanes add them up. */
 bool coll_exchanges(const coll_builder* b);
 void coll_exchange_begins(coll_builder* b);
+/* Of a rank of the own domain, as its own chip sees it. */
+uint64_t coll_slot_of(const coll_builder* b, uint32_t rank);
 uint64_t coll_own_slot(const coll_builder* b);
 /* Of the bytes of the slot that are this channel's. */
 void coll_exchange(coll_builder* b, coll_share part);

@@ -143,9 +143,11 @@ void coll_exchange_begins(coll_builder* b) {
     if (coll_exchanges(b)) everybody_is_told(b);
 }
 
+uint64_t coll_slot_of(const coll_builder* b, uint32_t rank) {
+    return slot_of(b, b->coll->first_rank + rank, own_domain(&b->whole->config));
+}
 uint64_t coll_own_slot(const coll_builder* b) {
-    const trn_coll_config* c = &b->whole->config;
-    return slot_of(b, c->rank, own_domain(c));
+    return coll_slot_of(b, b->coll->config.rank);
 }
 
 void coll_exchange(coll_builder* b, coll_share part) {

@@ -84,26 +84,37 @@ static uint64_t block_in(const coll_builder* b, uint32_t rank, uint32_t of, uint
 
 /* ---- all-gather ---- */
 
-/* The own block to oneself, unless it is there already, and to the partner. */
-static void share_own(coll_builder* b, uint32_t lane, uint32_t step) {
-    const trn_coll_config* c = &b->coll->config;
-    const coll_share own = coll_block(c, c->rank);
-    const uint64_t from = coll_send_of(b, (coll_share){0, own.bytes}, lane);
-    const uint64_t here = block_in(b, c->rank, c->rank, lane);
-    (void)step;
-    coll_combine(b, lane,
-                 (coll_reduction){.bytes = coll_share_of(b, own.bytes, lane).bytes,
-                                  .operands = {from},
-                                  .operand_count = 1,
-                                  .destinations = {block_in(b, partner(b, lane), c->rank, lane),
-                                                   here == from ? 0 : here}});
+static uint64_t own_bytes(const coll_builder* b) {
+    return coll_block(&b->coll->config, b->coll->config.rank).bytes;
+}
+
+/* What the own block shall have, to oneself, unless it is there already, and to the partner. */
+static void share(coll_builder* b, uint32_t lane, coll_reduction what) {
+    const uint32_t own = b->coll->config.rank;
+    const uint64_t here = block_in(b, own, own, lane);
+    what.bytes = coll_share_of(b, own_bytes(b), lane).bytes;
+    what.destinations[0] = block_in(b, partner(b, lane), own, lane);
+    what.destinations[1] = here == what.operands[0] ? 0 : here;
+    coll_combine(b, lane, what);
     tell_lane(b, lane, partner(b, lane), COLL_STEP);
     coll_advance(&b->program, lane);
 }
 
+static void share_own(coll_builder* b, uint32_t lane, uint32_t step) {
+    const uint64_t from = coll_send_of(b, (coll_share){0, own_bytes(b)}, lane);
+    (void)step;
+    share(b, lane, (coll_reduction){.operands = {from}, .operand_count = 1});
+}
+
+/* The sum of all domains' sums. */
+static void share_sums(coll_builder* b, uint32_t lane, uint32_t step) {
+    (void)step;
+    share(b, lane, coll_sum_of_slots(b, coll_share_of(b, own_bytes(b), lane)));
+}
+
 /* The primary has made both blocks of its pair itself. */
 static bool has_sums(const coll_builder* b) {
-    return b->coll->config.op == TRN_COLL_ALL_REDUCE;
+    return b->coll->config.op == TRN_COLL_ALL_REDUCE && !coll_exchanges(b);
 }
 
 /* Both blocks of a pair, as many pairs behind as steps were made, to both of the next pair. */
@@ -183,6 +194,14 @@ static void scatter_pair(coll_builder* b, uint32_t lane, uint32_t step) {
     coll_advance(&b->program, lane);
 }
 
+/* Where one of the own pair has its block's sum, if it alone has it. */
+static uint64_t sum_of(const coll_builder* b, uint32_t rank, uint32_t lane) {
+    const coll_share alone = {0, coll_block(&b->coll->config, rank).bytes};
+    if (b->coll->config.op != TRN_COLL_ALL_REDUCE) return coll_receive_of(b, rank, alone, lane);
+    return coll_on_chip(b, rank,
+                        coll_slot_of(b, rank) + coll_share_of(b, alone.bytes, lane).offset);
+}
+
 /* The sums of the own pair: each to whom it belongs, or both to both. */
 static void scatter_own_pair(coll_builder* b, uint32_t lane, uint32_t step) {
     const uint32_t own = b->coll->config.rank;
@@ -192,12 +211,11 @@ static void scatter_own_pair(coll_builder* b, uint32_t lane, uint32_t step) {
     for (uint32_t n = 0; n < 2; ++n) {
         const uint32_t of = of_pair(b, lane, 0, n);
         const uint64_t come = pairs(b) > 1 ? come_in(b, own, of, lane) : 0;
-        const coll_share alone = {0, coll_block(&b->coll->config, of).bytes};
         if (has_sums(b))
             add_pair(b, lane, of, come, block_in(b, own, of, lane),
                      block_in(b, partner(b, lane), of, lane));
         else
-            add_pair(b, lane, of, come, coll_receive_of(b, of, alone, lane), 0);
+            add_pair(b, lane, of, come, sum_of(b, of, lane), 0);
     }
     tell_lane(b, lane, partner(b, lane), COLL_STEP);
     coll_advance(&b->program, lane);
@@ -209,14 +227,25 @@ static void scatter_pairs(coll_builder* b) {
     on_every_lane(b, 0, scatter_own_pair);
 }
 
-void coll_kanga_reduce_scatter(coll_builder* b) {
-    scatter_pairs(b);
+/* The own block's, of all lanes. */
+static void sum_is_here(coll_builder* b) {
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
         if (!is_primary(b, lane)) wait_for_partner(b, lane, b->coll->slices);
     coll_everything_sent(b);
 }
 
-void coll_kanga_all_reduce(coll_builder* b) {
+void coll_kanga_reduce_scatter(coll_builder* b) {
     scatter_pairs(b);
+    sum_is_here(b);
+}
+
+void coll_kanga_all_reduce(coll_builder* b) {
+    coll_exchange_begins(b);
+    scatter_pairs(b);
+    if (coll_exchanges(b)) {
+        sum_is_here(b);
+        coll_exchange(b, coll_channel_share_of(b, own_bytes(b)));
+        on_every_lane(b, 0, share_sums);
+    }
     gather(b);
 }

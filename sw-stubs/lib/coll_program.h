@@ -13,13 +13,12 @@
 /* Semaphores of a slot, from the slot's first on; the same on every rank. */
 #define COLL_SEMAPHORES 64u
 enum {
-    COLL_DATA = 0,              /* + lane: bytes have come */
-    COLL_SENT = COLL_MAX_LANES, /* the own lanes have done everything */
-    COLL_READY,                 /* the receiver's buffers may be written */
-    COLL_ROUND,                 /* + round of a barrier */
-    COLL_RING = COLL_ROUND,     /* + ring: as COLL_READY, of several rings */
-    COLL_STEP =
-        COLL_ROUND + 10, /* + lane, of a pair of a ring: its partner is ready, has written */
+    COLL_DATA = 0,               /* + lane: bytes have come */
+    COLL_SENT = COLL_MAX_LANES,  /* the own lanes have done everything */
+    COLL_READY,                  /* the receiver's buffers may be written */
+    COLL_ROUND,                  /* + round of a barrier */
+    COLL_RING = COLL_ROUND,      /* + ring: as COLL_READY, of several rings */
+    COLL_STEP = COLL_ROUND + 10, /* + lane: the partner of a pair is ready, and has written */
     COLL_CROSS = COLL_STEP + COLL_MAX_LANES, /* + ring: as COLL_RING, of the other of a pair */
     COLL_NET_SENT = 54,                      /* the card has done what it was asked for */
     COLL_NET_READY,                          /* buffers of other domains may be written */

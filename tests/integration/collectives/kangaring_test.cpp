@@ -73,6 +73,76 @@ TEST_F(KangaRing, NeedsPairs) {
     expect_right(group.run({.op = TRN_COLL_ALL_GATHER, .bytes = 6 * KiB, .check = true}));
 }
 
+class KangaRingOverDomains : public KangaRing {
+protected:
+    static constexpr auto sleds = "tests/integration/collectives/three_sleds.yaml";
+};
+
+TEST_F(KangaRingOverDomains, IsRightForPairsInEach) {
+    boot(sleds);
+    const std::vector<std::size_t> groups[] = {
+        {0, 1, 4, 5},
+        {3, 1, 2, 0, 5, 4, 7, 6},
+        {1, 2, 6, 5, 11, 8},
+        {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11},
+    };
+    for (const auto& chips : groups) {
+        collective_group group(*this, chips, image());
+        EXPECT_EQ(group.domains(), chips.size() % 6 == 0 ? 3u : 2u);
+        expect_all_right(group, {.bytes = chips.size() * 2});
+        expect_all_right(group, {.bytes = 50'000, .iterations = 3});
+        expect_all_right(group, {.bytes = 3 * MiB + 4242, .iterations = 2});
+    }
+}
+
+TEST_F(KangaRingOverDomains, IsRightWithAnyLanesChannelsAndTypes) {
+    boot(sleds);
+    collective_group group(*this, {0, 1, 2, 3, 4, 5, 6, 7}, image());
+    for (const auto type :
+         {TRN_BF16, TRN_FP32, TRN_FP16, TRN_INT8, TRN_UINT8, TRN_INT32, TRN_UINT32})
+        for (const auto with : {TRN_COLL_SUM, TRN_COLL_MIN, TRN_COLL_MAX})
+            expect_all_right(group, {.type = type, .with = with, .bytes = 10'000});
+    for (const std::uint32_t lanes : {1, 2, 5, 16})
+        expect_all_right(group, {.bytes = 1 * MiB + 999, .lanes = lanes, .iterations = 2});
+    for (const std::uint32_t channels : {2, 3, 4})
+        expect_all_right(group, {.bytes = 1 * MiB, .channels = channels, .lanes = 3});
+}
+
+TEST_F(KangaRingOverDomains, ExchangesWhatEachRingHas) {
+    boot("tests/integration/collectives/two_servers.yaml");
+    collective_group group(*this, all(), image());
+    ASSERT_EQ(group.domains(), 2u);
+    expect_all_right(group, {.bytes = 6 * MiB + 640});
+}
+
+TEST_F(KangaRingOverDomains, IsRightOverTwoUltraServersAndSomeOfTheirRanks) {
+    boot("ultracluster-2");
+    std::vector<std::size_t> some = {0, 1, 2, 3, 4, 5, 70, 71, 72, 143};
+    for (std::size_t n = 0; n < 10; ++n) some.push_back(some[n] + 144);
+    for (const auto& chips : {std::vector<std::size_t>{7, 9, 150, 201}, some, all()}) {
+        collective_group group(*this, chips, image());
+        ASSERT_EQ(group.domains(), 2u);
+        expect_all_right(group, {.bytes = chips.size() * 66});
+        if (chips.size() < 100) expect_all_right(group, {.bytes = 300'000});
+    }
+}
+
+/// A rank alone in its domain has no partner there.
+TEST_F(KangaRingOverDomains, NeedsPairsInEachDomain) {
+    boot(sleds);
+    for (const auto& chips :
+         {std::vector<std::size_t>{0, 4}, {2, 1, 0, 7, 5, 6}, {1, 2, 3, 4, 6, 5, 11, 8, 9}}) {
+        collective_group group(*this, chips, image());
+        for (const auto op : ops) {
+            const auto found =
+                sentence(group, {.op = op, .algorithm = TRN_COLL_KANGARING, .bytes = 18 * KiB});
+            EXPECT_NE(found.find("kangaring needs pairs of ranks in each domain, which has"),
+                      std::string::npos)
+                << found;
+        }
+    }
+}
+
 class KangaRingHangs : public KangaRing {
 protected:
     static constexpr std::uint64_t limit_ns = 1'000'000;
@@ -160,6 +230,22 @@ TEST_F(KangaRingHangs, ARankThatStopsInTheFirstHalfOfItsStepsIsNamed) {
             }
         }
     }
+    expect_all_right(group, {.bytes = 50'000});
+}
+
+/// Of another domain only the rank of the same position waits for it.
+TEST_F(KangaRingHangs, ARankOfADomainThatNeverArrivesIsNamedFromBothDomains) {
+    boot("tests/integration/collectives/three_sleds.yaml");
+    collective_group group(*this, {0, 1, 2, 3, 4, 5, 6, 7}, image());
+    for (const auto op : ops)
+        for (const std::uint32_t absent : {1, 6}) {
+            SCOPED_TRACE(fmt::format("{} without {}", trn_coll_op_text(op), absent));
+            const auto ends = group.run_without(absent, {.op = op,
+                                                         .algorithm = TRN_COLL_KANGARING,
+                                                         .bytes = 64 * KiB,
+                                                         .limit_ns = limit_ns});
+            EXPECT_GE(expect_all_lead_to(absent, ends), 3u);
+        }
     expect_all_right(group, {.bytes = 50'000});
 }
 
