@@ -310,10 +310,6 @@ static trn_status check_algorithm(trn_device* device, const trn_coll_config* c) 
         return fail(device, TRN_INVALID_ARGUMENT,
                     "%s needs pairs of ranks in each domain, which has %u",
                     trn_coll_algorithm_text(chosen), coll_ranks_of_domain(c));
-    if (coll_has_one_channel(c) && c->channels > 1)
-        return fail(device, TRN_INVALID_ARGUMENT,
-                    "%s by %s: from domain to domain it uses one channel, not %u",
-                    trn_coll_op_text(c->op), trn_coll_algorithm_text(chosen), c->channels);
     return TRN_OK;
 }
 
@@ -358,7 +354,6 @@ static uint32_t most_channels(const trn_coll* coll) {
     const uint32_t left = c->core < map->top_sps ? (map->top_sps - c->core) / per_core : 0;
     const uint32_t most =
         goes_round(c) && c->domains < 2 ? channels_allowed(c) : TRN_COLL_RING_CHANNELS;
-    if (coll_has_one_channel(c)) return 1;
     return left < 1 ? 1 : left < most ? left : most;
 }
 
@@ -381,8 +376,9 @@ static uint64_t moved_in_grid(const trn_coll_config* c) {
 static uint64_t lanes_worth(const trn_coll_config* c) {
     uint64_t worth = coll_block_of(c) / WORTH_A_LANE;
     if (is_grid(c)) worth = moved_in_grid(c) / WORTH_A_GRID_LANE;
-    if (trn_coll_choose(c) == TRN_COLL_MESH && c->domains < 2) { /* one for each rank, at best */
-        const uint64_t others = c->ranks - 1, all = c->bytes / WORTH_A_RANK;
+    if (trn_coll_choose(c) == TRN_COLL_MESH && (c->domains < 2 || coll_is_all_to_all(c->op))) {
+        /* one for each rank, at best */
+        const uint64_t others = coll_ranks_of_domain(c) - 1, all = c->bytes / WORTH_A_RANK;
         const uint64_t each = all < others ? all : others;
         if (worth < each) worth = each;
     }

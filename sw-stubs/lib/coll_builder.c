@@ -72,9 +72,13 @@ uint64_t coll_semaphore_offset(const trn_coll* coll, uint32_t index) {
     return TRN_SEMAPHORES_SEMAPHORE_INCREMENT_OFFSET(coll_first_semaphore(coll) + index);
 }
 
+uint64_t coll_semaphore_of_channel(const coll_builder* b, uint32_t channel, uint32_t index) {
+    const uint64_t core = cc_axi_address(b->coll->device, b->coll->channel[channel].core);
+    return core + coll_semaphore_offset(b->coll, index);
+}
+
 uint64_t coll_semaphore_of(const coll_builder* b, uint32_t rank, uint32_t index) {
-    const uint64_t core = cc_axi_address(b->coll->device, b->coll->channel[b->channel].core);
-    return coll_on_chip(b, rank, core + coll_semaphore_offset(b->coll, index));
+    return coll_on_chip(b, rank, coll_semaphore_of_channel(b, b->channel, index));
 }
 
 coll_share coll_part_of(uint64_t bytes, uint64_t parts, uint64_t number) {

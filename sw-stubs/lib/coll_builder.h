@@ -93,6 +93,8 @@ coll_share coll_share_of(const coll_builder* b, uint64_t bytes, uint32_t lane);
 /* As the channel's engines see an address of a rank's chip. */
 uint64_t coll_on_chip(const coll_builder* b, uint32_t rank, uint64_t address);
 uint64_t coll_semaphore_of(const coll_builder* b, uint32_t rank, uint32_t index);
+/* The same of the own rank, of another channel's core. */
+uint64_t coll_semaphore_of_channel(const coll_builder* b, uint32_t channel, uint32_t index);
 uint32_t coll_first_semaphore(const trn_coll* coll);
 /* Address of a semaphore in the aperture of the channel's core. */
 uint64_t coll_semaphore_offset(const trn_coll* coll, uint32_t index);
@@ -130,9 +132,7 @@ coll_algorithm coll_algorithm_of(trn_coll_op op, trn_coll_algorithm algorithm);
 /* Whether it is one of coll_grid.c: they send many blocks in a step, and so their lanes share all
  * of them. */
 bool coll_is_grid(trn_coll_op op, trn_coll_algorithm algorithm);
-/* Whether it cannot be divided among channels: what goes from domain to domain in one piece would
- * be several then. */
-bool coll_has_one_channel(const trn_coll_config* config);
+bool coll_is_all_to_all(trn_coll_op op);
 
 void coll_ring_all_gather(coll_builder* b);
 void coll_ring_reduce_scatter(coll_builder* b);

@@ -32,8 +32,8 @@ bool coll_is_beside(const coll_builder* b, uint32_t rank) {
     return !coll_exchanges(b) || rank / coll_ranks_of_domain(c) == own_domain(c);
 }
 
-static bool is_all_to_all(const trn_coll_config* c) {
-    return c->op == TRN_COLL_ALL_TO_ALL || c->op == TRN_COLL_ALL_TO_ALL_V;
+bool coll_is_all_to_all(trn_coll_op op) {
+    return op == TRN_COLL_ALL_TO_ALL || op == TRN_COLL_ALL_TO_ALL_V;
 }
 static bool scatters(const trn_coll_config* c) {
     return c->op == TRN_COLL_REDUCE_SCATTER || c->op == TRN_COLL_REDUCE_SCATTER_V;
@@ -55,10 +55,6 @@ static coll_share sent_to(const trn_coll_config* c, uint32_t rank, uint32_t doma
 }
 static uint64_t received_from(const trn_coll_config* c, uint32_t rank, uint32_t domain) {
     return coll_received(c, domain * coll_ranks_of_domain(c), rank).offset;
-}
-
-bool coll_has_one_channel(const trn_coll_config* c) {
-    return c->domains > 1 && is_all_to_all(c);
 }
 
 /* ---- the scratch buffer: what the algorithm needs within the domain, then a slot for what comes
@@ -92,7 +88,7 @@ static uint64_t slot_bytes(const trn_coll_config* c) {
 }
 
 static uint64_t scratch_within(const trn_coll_config* c) {
-    if (is_all_to_all(c)) return 0;
+    if (coll_is_all_to_all(c->op)) return 0;
     trn_coll_config part = *c;
     part.algorithm = trn_coll_choose(c);
     part.ranks = coll_ranks_of_domain(c);
@@ -353,23 +349,40 @@ static void take_pairs_of(const coll_builder* b, part_of_domain* part, uint32_t 
     part->coll.config.bytes = trn_coll_counted_bytes(&part->coll.config);
 }
 
-/* All that a domain gets from a rank goes to the rank of its position there, who distributes it. */
-static void all_to_all(coll_builder* b, part_of_domain* part) {
+/* The first channel has all that comes, and tells the other ones. */
+static void bring_everything(coll_builder* b) {
     const trn_coll_config* c = &b->whole->config;
     const uint32_t own = own_domain(c);
-    const uint64_t slot = slot_bytes(c);
+    if (b->channel != 0) return;
     everybody_is_told(b);
     everybody_is_ready(b);
     for (uint32_t n = 1; n < c->domains; ++n) {
         const uint32_t to = peer_in(c, other_domain(c, n));
         const coll_share sent = sent_to(c, c->rank, other_domain(c, n));
-        coll_net_send(b, to, COLL_NET_DATA + own, c->members[to].scratch + own * slot,
+        coll_net_send(b, to, COLL_NET_DATA + own, c->members[to].scratch + own * slot_bytes(c),
                       c->members[c->rank].send + sent.offset, sent.bytes);
     }
     coll_net_doorbell(b);
+}
+static void wait_for_everything(coll_builder* b, uint32_t domain) {
+    const trn_coll_config* c = &b->whole->config;
+    const uint32_t from = peer_in(c, domain), semaphore = COLL_NET_DATA + domain;
+    const uint64_t bytes = sent_to(c, from, own_domain(c)).bytes;
+    coll_net_wait_for(b, semaphore, b->channel == 0 ? coll_net_posts(bytes) : 1, from);
+    for (uint32_t n = 1; b->channel == 0 && n < b->whole->channels; ++n)
+        coll_post(&b->program, coll_semaphore_of_channel(b, n, semaphore));
+    coll_step_ends(b);
+}
+
+/* All that a domain gets from a rank goes to the rank of its position there, who distributes it. */
+static void all_to_all(coll_builder* b, part_of_domain* part) {
+    const trn_coll_config* c = &b->whole->config;
+    const uint32_t own = own_domain(c);
+    const uint64_t slot = slot_bytes(c);
+    bring_everything(b);
     for (uint32_t n = 0; n < c->domains; ++n) {
         const uint32_t domain = other_domain(c, n);
-        if (n > 0) wait_for_domain(b, domain, sent_to(c, peer_in(c, domain), own).bytes);
+        if (n > 0) wait_for_everything(b, domain);
         take_pairs_of(b, part, domain);
         for (uint32_t i = 0; i < part->coll.config.ranks; ++i) {
             const uint32_t rank = part->coll.first_rank + i;

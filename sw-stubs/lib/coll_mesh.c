@@ -13,17 +13,22 @@ void coll_rounds(coll_builder* b) {
 
 /* Whom a lane sends to: one of every so many ranks, all of its block, so that an engine has few
  * ranks to serve one after the other. Where there are more lanes than ranks, several share a block.
- * Across domains all do: what comes from other domains has been divided among channels. */
+ * In an all-gather across domains all do: what comes from other domains has been divided among
+ * channels. */
 typedef struct fan {
     uint32_t first, every, count; /* of the others */
     uint32_t parts, part;         /* of each block; none of the last lanes' */
     uint32_t begin;               /* which of them comes first, so that all links are in use */
 } fan;
 
+static bool share_blocks(const coll_builder* b) {
+    return coll_exchanges(b) && !coll_is_all_to_all(b->coll->config.op);
+}
+
 static fan fan_of(const coll_builder* b, uint32_t lane) {
     const uint32_t lanes = coll_all_lanes(b->coll), others = b->coll->config.ranks - 1;
     const uint32_t number = coll_lane_number(b, lane);
-    const uint32_t most = b->whole->config.domains > 1 ? 1 : others;
+    const uint32_t most = share_blocks(b) ? 1 : others;
     const uint32_t groups = lanes < most ? lanes : most;
     const uint32_t first = number % groups, count = (others - first + groups - 1) / groups;
     const uint32_t begin = (number * count + lanes / 2) / lanes % count;
@@ -34,7 +39,8 @@ static fan fan_of(const coll_builder* b, uint32_t lane) {
 static void send_block(coll_builder* b, uint32_t lane, const fan* f, uint32_t to) {
     const trn_coll_config* c = &b->coll->config;
     const coll_share sent = coll_sent(c, c->rank, to), received = coll_received(c, c->rank, to);
-    const coll_share part = coll_part_of(sent.bytes, f->parts, f->part);
+    const coll_share part = share_blocks(b) ? coll_whole_share_of(b, sent.bytes, lane)
+                                            : coll_part_of(sent.bytes, f->parts, f->part);
     coll_copy(&b->program, lane,
               coll_on_chip(b, to, c->members[to].receive + received.offset + part.offset),
               c->members[c->rank].send + sent.offset + part.offset, part.bytes);

@@ -86,12 +86,21 @@ TEST_F(CollectivesOverDomains, AreRightWithSeveralLanesAndChannelsAndEveryType) 
           way{TRN_COLL_REDUCE_SCATTER, TRN_COLL_RING}, way{TRN_COLL_PERMUTE, TRN_COLL_RING},
           way{TRN_COLL_BROADCAST, TRN_COLL_RING}, way{TRN_COLL_ALL_REDUCE, TRN_COLL_DOUBLING},
           way{TRN_COLL_ALL_REDUCE, TRN_COLL_HALVING}, way{TRN_COLL_ALL_GATHER, TRN_COLL_DOUBLING},
-          way{TRN_COLL_REDUCE_SCATTER, TRN_COLL_HALVING}})
+          way{TRN_COLL_REDUCE_SCATTER, TRN_COLL_HALVING}, way{TRN_COLL_ALL_GATHER, TRN_COLL_MESH},
+          way{TRN_COLL_ALL_TO_ALL, TRN_COLL_MESH}})
         expect_right(group.run({.op = each.op,
                                 .algorithm = each.algorithm,
                                 .bytes = 300'000,
                                 .channels = 3,
                                 .check = true}));
+    for (const std::uint32_t channels : {2, 4})
+        for (const std::uint32_t lanes : {1, 4, 7})
+            expect_right(group.run({.op = TRN_COLL_ALL_TO_ALL,
+                                    .bytes = 100'000,
+                                    .channels = channels,
+                                    .lanes = lanes,
+                                    .iterations = 3,
+                                    .check = true}));
 }
 
 /// Blocks of many sizes, some of none; a domain of which nobody has anything.
@@ -129,13 +138,8 @@ TEST_F(CollectivesOverDomains, BlocksOfAnySizeGoOverSeveralLanesAndChannels) {
     for (const auto op : {TRN_COLL_ALL_GATHER_V, TRN_COLL_REDUCE_SCATTER_V, TRN_COLL_ALL_TO_ALL_V})
         for (const auto type : {TRN_UINT8, TRN_FP32}) {
             SCOPED_TRACE(trn_coll_op_text(op));
-            const auto channels = op == TRN_COLL_ALL_TO_ALL_V ? 1u : 3u;
-            expect_right(group.run({.op = op,
-                                    .type = type,
-                                    .counts = row,
-                                    .channels = channels,
-                                    .lanes = 5,
-                                    .check = true}));
+            expect_right(group.run(
+                {.op = op, .type = type, .counts = row, .channels = 3, .lanes = 5, .check = true}));
             expect_right(group.run({.op = op, .type = type, .counts = row, .check = true}));
         }
 }
@@ -166,6 +170,24 @@ TEST_F(CollectivesOverDomains, GoOnWhereTheNetworkLosesPackets) {
     platform_->modules().for_each<efa>(
         [&](const efa& card) { again += card.counters().retransmits; });
     EXPECT_GT(again, 0u);
+}
+
+/// What a channel passes on is what its card has brought it, where it ends too: what other channels
+/// have may come much later.
+TEST_F(CollectivesOverDomains, ChannelsOfAnAllGatherPassOnWhatHasComeToThem) {
+    boot(board);
+    collective_group group(*this, {0, 1, 2, 4, 5, 6}, image());
+    platform_->methods().call(
+        "inject", {{"module", "ethernet"}, {"fault", "loss"}, {"arguments", {{"ppm", "200000"}}}});
+    for (const std::uint64_t bytes : {6 * 320, 6 * 1024, 6 * 5000, 6 * 50'000})
+        for (const std::uint32_t channels : {2, 3})
+            for (const std::uint32_t lanes : {2, 3})
+                expect_right(group.run({.op = TRN_COLL_ALL_GATHER,
+                                        .algorithm = TRN_COLL_MESH,
+                                        .bytes = bytes,
+                                        .channels = channels,
+                                        .lanes = lanes,
+                                        .check = true}));
 }
 
 TEST_F(CollectivesOverDomains, CardsCarryWhatDomainsExchangeAndNoMore) {
@@ -223,6 +245,19 @@ TEST_F(CollectivesOverDomains, ARankThatNeverArrivesIsNamedAndTheGroupIsUsedAgai
     }
 }
 
+TEST_F(CollectivesOverDomains, EveryChannelOfAnAllToAllNamesTheRankThatNeverArrives) {
+    boot(board);
+    collective_group group(*this, {0, 4}, image());
+    for (const std::uint32_t channels : {1, 4}) {
+        const auto ends = group.run_without(1, {.op = TRN_COLL_ALL_TO_ALL,
+                                                .bytes = 64 * KiB,
+                                                .channels = channels,
+                                                .limit_ns = 2'000'000});
+        EXPECT_EQ(ends[0].status, TRN_ABORTED);
+        EXPECT_EQ(ends[0].failure.detail, 1u) << ends[0].sentence;
+    }
+}
+
 TEST_F(CollectivesOverDomains, ACardThatIsPulledEndsInAReportAndTheGroupIsUsedAgain) {
     boot(board);
     collective_group group(*this, {0, 1, 4, 5}, image());
@@ -260,16 +295,23 @@ TEST_F(CollectivesOverDomains, WhatCannotBeIsRefusedWithASentence) {
     EXPECT_NE(no_group({0, 1, 4}).find("as many ranks as the others"), std::string::npos);
     EXPECT_NE(no_group({0, 4, 1, 5}).find("rank 1 is the first"), std::string::npos);
     collective_group group(*this, {0, 1, 4, 5}, image());
-    EXPECT_NE(sentence(group, {.op = TRN_COLL_ALL_TO_ALL, .bytes = KiB, .channels = 2})
-                  .find("uses one channel"),
-              std::string::npos);
-    EXPECT_NE(sentence(group, {.op = TRN_COLL_ALL_TO_ALL_V, .counts = {1, 2, 3, 4}, .channels = 2})
-                  .find("all-to-all-v by mesh: from domain to domain it uses one channel"),
+    EXPECT_NE(sentence(group, {.op = TRN_COLL_ALL_TO_ALL, .bytes = KiB, .channels = 5})
+                  .find("5 channels of 0 lanes: at most 3, 4, 16"),
               std::string::npos);
     EXPECT_NE(sentence(group, {.op = TRN_COLL_ALL_GATHER_V, .counts = {1, 2, 3}})
                   .find("takes 4 counts, not 3"),
               std::string::npos);
     expect_right(group.run({.op = TRN_COLL_ALL_REDUCE, .bytes = KiB, .check = true}));
+}
+
+/// One channel's engines would be busy long after the cards.
+TEST_F(CollectivesOverDomains, SeveralChannelsOfAnAllToAllAreFasterThanOne) {
+    boot("tests/integration/collectives/two_servers.yaml");
+    collective_group group(*this, all(), image());
+    const auto ns = [&](std::uint32_t channels) {
+        return group.run({.op = TRN_COLL_ALL_TO_ALL, .bytes = 8 * MiB, .channels = channels}).ns;
+    };
+    EXPECT_LT(ns(4), ns(1));
 }
 
 /// 288 chips of two UltraServers.
