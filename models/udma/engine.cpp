@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <span>
 
 #include "models/udma/causes.h"
@@ -50,32 +51,40 @@ const char* text(dma_side side) {
     return side == dma_side::m2s ? "m2s" : "s2m";
 }
 
+/// Contract 6.1: a length field of 0 means 64 KiB, which the source side can be told not to do.
+std::uint32_t length_of(dma_side side, const dma_descriptor& d, bool length_0_is_64k) {
+    const bool none = side == dma_side::m2s && (d.words[0] & 0xffff) == 0 && !length_0_is_64k;
+    return none ? 0 : d.length();
+}
+
 }  // namespace
 
 dma_engine::dma_engine(dma_group& group, unsigned number)
     : group_(group),
       number_(number),
-      mover_({group.times.bytes_per_second, sc_core::SC_ZERO_TIME}) {}
+      place_(group.turns.size()),
+      mover_({group.times.bytes_per_second, sc_core::SC_ZERO_TIME}) {
+    group_.turns.emplace_back();
+}
 
 // ---- register side
 
 void dma_engine::doorbell(dma_side side, unsigned number, std::uint32_t count,
                           const sc_time& delay) {
     if (count == 0) return;
-    const std::uint64_t length =
-        queue_register(pick(side, reg::m2s_q_length, reg::s2m_q_length), number);
+    queue_pair& q = queue(number);
+    const std::uint32_t length = settings(number).ring_length[side];
     if (length == 0) {  // queues stay enabled with an empty ring after the driver's engine init
         misuse::report(misuse::doorbell_without_ring, group_.owner, name(number));
         return;
     }
-    queue_pair& q = queue(number);
     if (q[side].aborted) {
         misuse::report(misuse::doorbell_on_aborted_queue, group_.owner, name(number));
         return;
     }
     dma_ring& ring = q[side].ring;
     const bool could_run = has_work(q) || q.in_flight > 0;
-    adopt_length(ring, number, static_cast<std::uint32_t>(length));
+    adopt_length(ring, number, length);
     if (count > ring.length() - ring.pending()) {
         error(side, number,
               side == dma_side::m2s ? cause::m2s_too_many_descriptors : cause::s2m_length_mismatch,
@@ -149,7 +158,7 @@ void dma_engine::reset() {
         }
     }
     disabled_ = halted_ = {};
-    turn_ = 0;
+    next_queue_ = 0;
     group_.aborts_changed();
     decide_due();
 }
@@ -268,7 +277,9 @@ void dma_engine::add_wake_events(sc_core::sc_event_or_list& list) const {
 }
 
 void dma_engine::decide_due() {
-    due_.reset();
+    turn() = {sc_core::sc_max_time(), move_later_.ready != nullptr ||
+                                          fetch_later_.ready != nullptr ||
+                                          generate_later_.ready != nullptr};
     if (!flight_.empty() && move_later_.ready == nullptr)
         wake_at(flight_.front().dropped ? sc_core::sc_time_stamp() : flight_.front().completes_at);
     if (!generations_.empty() && generate_later_.ready == nullptr)
@@ -284,7 +295,7 @@ void dma_engine::decide_due() {
 }
 
 void dma_engine::wake_at(const sc_time& when) {
-    if (!due_ || when < *due_) due_ = when;
+    turn().due = std::min(turn().due, when);
 }
 
 bool dma_engine::has_work(const queue_pair& q) const {
@@ -296,11 +307,7 @@ bool dma_engine::runnable(const queue_pair& q, unsigned number) const {
     if (!has_work(q) || q.barrier) return false;
     if (disabled_[0] || disabled_[1] || halted_[0] || halted_[1]) return false;
     if (q[dma_side::m2s].aborted || q[dma_side::s2m].aborted) return false;
-    const auto enabled = [&](reg cfg) {
-        constexpr auto both = regs::m2s_q_cfg::prefetch.mask() | regs::m2s_q_cfg::schedule.mask();
-        return (queue_register(cfg, number) & both) == both;
-    };
-    return enabled(reg::m2s_q_cfg) && enabled(reg::s2m_q_cfg) && !stream_off();
+    return settings(number).enabled;
 }
 
 /// A packet that has begun and finds no destination may never end: nobody would see why.
@@ -325,7 +332,7 @@ void dma_engine::expire_starvation(queue_pair& q) {
 
 dma_engine::queue_pair* dma_engine::choose(unsigned& number) {
     for (unsigned i = 0; i < queues; ++i) {
-        number = (turn_ + i) % queues;
+        number = (next_queue_ + i) % queues;
         queue_pair* q = queues_[number].get();
         if (q != nullptr && q->ready_at <= sc_core::sc_time_stamp() && runnable(*q, number))
             return q;
@@ -341,7 +348,7 @@ dma_engine::progress dma_engine::start_next() {
     unsigned number = 0;
     queue_pair* q = choose(number);
     if (q == nullptr) return progress::blocked;
-    turn_ = number;
+    next_queue_ = number;
     progress result = load(*q, number, dma_side::m2s);
     if (result != progress::done) return result;
     if (q->compute) return collect(*q, number);
@@ -369,22 +376,18 @@ dma_engine::progress dma_engine::load(queue_pair& q, unsigned number, dma_side s
         q.operation = of;
         if (--left == 0) q.posted.erase(q.posted.begin());
     }
-    s.left = length_of(side, s.current);
-    s.address = address_of(side, number, s.current);
+    s.left = length_of(side, s.current, settings(number).length_0_is_64k);
+    s.address = s.current.address() & settings(number).address_mask[side];
     s.active = true;
     return progress::done;
 }
 
 dma_engine::fetch_request dma_engine::next_fetch(unsigned number, dma_side side) const {
     const dma_ring& ring = (*queues_[number])[side].ring;
-    return {number, side,
-            ring_base(side, number) + std::uint64_t{ring.fetch_at()} * sizeof(dma_descriptor),
-            ring.next_burst()};
-}
-
-std::uint64_t dma_engine::ring_base(dma_side side, unsigned number) const {
-    return (queue_register(pick(side, reg::m2s_q_base_lo, reg::s2m_q_base_lo), number) & ~0xffull) |
-           queue_register(pick(side, reg::m2s_q_base_hi, reg::s2m_q_base_hi), number) << 32;
+    return {
+        number, side,
+        settings(number).ring_base[side] + std::uint64_t{ring.fetch_at()} * sizeof(dma_descriptor),
+        ring.next_burst()};
 }
 
 dma_engine::progress dma_engine::fetch(const fetch_request& wanted) {
@@ -444,9 +447,7 @@ bool dma_engine::accept_source(queue_pair& q, unsigned number) {
         q.packet_bytes = q.packet_descriptors = 0;
         q.compute.reset();
     }
-    const auto packet = group_.regs.get(reg::m2s_prefetch_cfg_2, 0, number_);
-    if (regs::m2s_prefetch_cfg_2::limit.get(packet) != 0 &&
-        q.packet_descriptors >= regs::m2s_prefetch_cfg_2::max_descriptors.get(packet) &&
+    if (q.packet_descriptors >= settings(number).most_packet_descriptors &&
         refuses(cause::m2s_too_many_descriptors, misuse::too_many_descriptors))
         return false;
     if (q.compute || d.operation_type() != meta::op_type_copy) {
@@ -454,8 +455,8 @@ bool dma_engine::accept_source(queue_pair& q, unsigned number) {
         ++q.packet_descriptors;
         return true;
     }
-    const std::uint32_t length = length_of(dma_side::m2s, d);
-    if (q.packet_bytes + length > group_.regs.get(regs::m2s_packet_length::max_bytes, 0, number_) &&
+    const std::uint32_t length = length_of(dma_side::m2s, d, settings(number).length_0_is_64k);
+    if (q.packet_bytes + length > settings(number).most_packet_bytes &&
         refuses(cause::m2s_packet_too_long, misuse::packet_too_long))
         return false;
     ++q.packet_descriptors;
@@ -502,10 +503,11 @@ void dma_engine::launch(queue_pair& q, unsigned number) {
     }
     from.active = !t.ends_source;
     to.active = !t.ends_destination;
-    if (t.ends_source && from.current.barrier() && barriers_count(number)) q.barrier = true;
+    if (t.ends_source && from.current.barrier() && settings(number).barriers_count)
+        q.barrier = true;
     if (ends_packet) {
         q.packet_bytes = q.packet_descriptors = 0;
-        turn_ = (number + 1) % queues;
+        next_queue_ = (number + 1) % queues;
     }
     start(std::move(t));
 }
@@ -556,7 +558,7 @@ dma_engine::progress dma_engine::collect(queue_pair& q, unsigned number) {
     dma_operation& operation = q.compute->operation;
     to.active = false;
     q.compute->interrupt |= to.current.interrupt();
-    if (++q.compute->s2m > group_.regs.get(regs::m2s_prefetch_cfg_2::max_descriptors, 0, number_) &&
+    if (++q.compute->s2m > settings(number).most_descriptors &&
         error(dma_side::m2s, number, cause::m2s_too_many_descriptors, misuse::too_many_descriptors,
               "destinations of a compute packet", true))
         return progress::failed;
@@ -587,9 +589,9 @@ dma_engine::progress dma_engine::collect_sources(queue_pair& q, unsigned number)
 void dma_engine::launch_compute(queue_pair& q, unsigned number) {
     const dma_operation& operation = q.compute->operation;
     q[dma_side::m2s].active = false;
-    if (q.compute->barrier && barriers_count(number)) q.barrier = true;
+    if (q.compute->barrier && settings(number).barriers_count) q.barrier = true;
     q.packet_bytes = q.packet_descriptors = 0;
-    turn_ = (number + 1) % queues;
+    next_queue_ = (number + 1) % queues;
     transfer t{operation.sources().front().address,
                operation.destinations().front().address,
                static_cast<std::uint32_t>(operation.bytes_written()),
@@ -715,9 +717,7 @@ bool dma_engine::begin_generation(generation& g) {
     queue_pair& q = queue(g.queue);
     for (const dma_side side : {dma_side::m2s, dma_side::s2m}) {
         dma_ring& ring = q[side].ring;
-        const auto length =
-            queue_register(pick(side, reg::m2s_q_length, reg::s2m_q_length), g.queue);
-        adopt_length(ring, g.queue, static_cast<std::uint32_t>(length));
+        adopt_length(ring, g.queue, settings(g.queue).ring_length[side]);
         if (q[side].aborted) return refuse("the queue is stopped");
         if (count > ring.length() - ring.pending()) return refuse("a ring has no room");
         g.at[static_cast<unsigned>(side)] = ring.tail();
@@ -736,8 +736,8 @@ dma_engine::progress dma_engine::write_generated(generation& g) {
         while (g.written < count) {
             dma_ring::position at = g.at[g.side];
             at.advance(g.written, ring_length);
-            const std::uint64_t address =
-                ring_base(side, g.queue) + std::uint64_t{at.index} * sizeof(dma_descriptor);
+            const std::uint64_t address = settings(g.queue).ring_base[side] +
+                                          std::uint64_t{at.index} * sizeof(dma_descriptor);
             const auto fits = static_cast<std::uint32_t>(to_boundary(address) / sizeof burst[0]);
             const std::uint32_t n = std::min({count - g.written, ring_length - at.index, fits});
             for (std::uint32_t i = 0; i < n; ++i)
@@ -1054,32 +1054,48 @@ bool dma_engine::raise(dma_side side, unsigned number, unsigned cause, bool alwa
     return aborts;
 }
 
-/// Contract 6.1: a length field of 0 means 64 KiB, which the source side can be told not to do.
-std::uint32_t dma_engine::length_of(dma_side side, const dma_descriptor& d) const {
-    const bool none = side == dma_side::m2s && (d.words[0] & 0xffff) == 0 &&
-                      group_.regs.get(regs::m2s_packet_length::length_0_is_64k, 0, number_) == 0;
-    return none ? 0 : d.length();
+// ---- settings
+
+const dma_engine::queue_settings& dma_engine::settings(unsigned number) const {
+    queue_settings& known = queues_[number]->settings;
+    if (known.as_of != group_.regs.changes(number_)) read_settings(known, number);
+    return known;
 }
 
-bool dma_engine::barriers_count(unsigned number) const {
-    return regs::m2s_q_rate_limit_mask::dmb.get(
-               queue_register(reg::m2s_q_rate_limit_mask, number)) == 0;
-}
+void dma_engine::read_settings(queue_settings& into, unsigned number) const {
+    const auto get = [&](reg which) { return queue_register(which, number); };
+    const auto engine = [&](reg which) { return group_.regs.get(which, 0, number_); };
+    into.as_of = group_.regs.changes(number_);
 
-/// The upper half passes through the queue's selector.
-std::uint64_t dma_engine::address_of(dma_side side, unsigned number,
-                                     const dma_descriptor& d) const {
-    const std::uint64_t selected =
-        queue_register(pick(side, reg::address_hi_tx, reg::address_hi_rx_0), number);
-    return d.address() & (selected << 32 | 0xffff'ffff);
-}
-
-/// Contract 6.1: three bits together switch the write side's stream off.
-bool dma_engine::stream_off() const {
-    constexpr std::uint64_t off = regs::s2m_stream_cfg::off_0.mask() |
-                                  regs::s2m_stream_cfg::off_4.mask() |
-                                  regs::s2m_stream_cfg::off_8.mask();
-    return (group_.regs.get(reg::s2m_stream_cfg, 0, number_) & off) == off;
+    constexpr auto works = regs::m2s_q_cfg::prefetch.mask() | regs::m2s_q_cfg::schedule.mask();
+    // Contract 6.1: three bits together switch the write side's stream off.
+    constexpr std::uint64_t stream_off = regs::s2m_stream_cfg::off_0.mask() |
+                                         regs::s2m_stream_cfg::off_4.mask() |
+                                         regs::s2m_stream_cfg::off_8.mask();
+    into.enabled = (get(reg::m2s_q_cfg) & get(reg::s2m_q_cfg) & works) == works &&
+                   (engine(reg::s2m_stream_cfg) & stream_off) != stream_off;
+    into.barriers_count =
+        regs::m2s_q_rate_limit_mask::dmb.get(get(reg::m2s_q_rate_limit_mask)) == 0;
+    for (const dma_side side : {dma_side::m2s, dma_side::s2m}) {
+        const auto low = get(pick(side, reg::m2s_q_base_lo, reg::s2m_q_base_lo)) & ~0xffull;
+        const auto high = get(pick(side, reg::m2s_q_base_hi, reg::s2m_q_base_hi));
+        into.ring_base[side] = low | high << 32;
+        into.ring_length[side] =
+            static_cast<std::uint32_t>(get(pick(side, reg::m2s_q_length, reg::s2m_q_length)));
+        // The upper half of an address passes through the queue's selector.
+        into.address_mask[side] =
+            get(pick(side, reg::address_hi_tx, reg::address_hi_rx_0)) << 32 | 0xffff'ffff;
+    }
+    const auto length = engine(reg::m2s_packet_length);
+    into.length_0_is_64k = regs::m2s_packet_length::length_0_is_64k.get(length) != 0;
+    into.most_packet_bytes =
+        static_cast<std::uint32_t>(regs::m2s_packet_length::max_bytes.get(length));
+    const auto packet = engine(reg::m2s_prefetch_cfg_2);
+    into.most_descriptors =
+        static_cast<std::uint32_t>(regs::m2s_prefetch_cfg_2::max_descriptors.get(packet));
+    into.most_packet_descriptors = regs::m2s_prefetch_cfg_2::limit.get(packet) != 0
+                                       ? into.most_descriptors
+                                       : std::numeric_limits<std::uint32_t>::max();
 }
 
 std::uint64_t dma_engine::queue_register(udma_regs::reg which, unsigned number) const {

@@ -30,6 +30,21 @@ enum class reg : std::uint16_t;
 
 enum class dma_side : std::uint8_t { m2s, s2m };  ///< reads memory, writes memory
 
+/// One of each for both sides.
+template <class T>
+struct per_side : std::array<T, 2> {
+    T& operator[](dma_side side) { return this->data()[static_cast<unsigned>(side)]; }
+    const T& operator[](dma_side side) const { return this->data()[static_cast<unsigned>(side)]; }
+};
+
+/// What an engine waits for. The group looks at those of all its engines each time, so they stand
+/// close together.
+struct dma_turn {
+    /// When step() has something to do; sc_max_time() while it has not.
+    sc_core::sc_time due = sc_core::sc_max_time();
+    bool waits_for_memory = false;
+};
+
 /// What the engines of a group share.
 struct dma_group {
     struct timing {
@@ -60,6 +75,7 @@ struct dma_group {
     memory_port& memory;
     /// An engine's abort state may have changed.
     std::function<void()> aborts_changed;
+    std::vector<dma_turn> turns = {};  ///< each engine's, in the order in which they were made
 };
 
 /// Work that one activation of the group may still do; what is left waits for the next one, so that
@@ -116,25 +132,20 @@ public:
     std::optional<std::string> waits_for() const;
 
     // Process side.
-    /// When step() has something to do; nothing while it is idle.
-    const std::optional<sc_core::sc_time>& due() const { return due_; }
+    /// Works on what is due; its turn says when again.
+    void step(dma_budget& budget);
     /// What else may wake it: a memory that answers later.
     void add_wake_events(sc_core::sc_event_or_list& list) const;
-    bool waits_for_memory() const {
-        return move_later_.ready != nullptr || fetch_later_.ready != nullptr ||
-               generate_later_.ready != nullptr;
-    }
-    void step(dma_budget& budget);
 
 private:
-    struct stream {  // one side of a queue
-        dma_ring ring;
+    struct stream {           // one side of a queue
         bool active = false;  // `current` is being worked on
         bool aborted = false;
         std::optional<std::uint8_t> damaged_bit;  // of the next descriptor that is fetched: a fault
-        dma_descriptor current{};
-        std::uint32_t left = 0;  // bytes of current not yet given to a transfer
+        std::uint32_t left = 0;                   // bytes of current not yet given to a transfer
         std::uint64_t address = 0;
+        dma_descriptor current{};
+        dma_ring ring;
     };
     struct compute_packet {
         explicit compute_packet(const dma_descriptor& d) : operation(d) {}
@@ -148,8 +159,18 @@ private:
         std::uint32_t moved = 0;  // bytes of that
         sc_core::sc_time delay;   // of what went through sockets
     };
+    /// What the queue's registers say, and those of the engine, as far as every descriptor asks.
+    struct queue_settings {
+        std::uint64_t as_of = 0;  // register_bank::changes(); 0: never read
+        bool enabled = false, barriers_count = false, length_0_is_64k = false;
+        per_side<std::uint32_t> ring_length{};
+        per_side<std::uint64_t> ring_base{}, address_mask{};
+        std::uint32_t most_packet_bytes = 0;
+        std::uint32_t most_descriptors = 0;         // of a packet that computes
+        std::uint32_t most_packet_descriptors = 0;  // of any packet
+    };
     struct queue_pair {
-        std::array<stream, 2> sides;
+        queue_settings settings;
         sc_core::sc_time ready_at;  // start latency of an idle queue
         std::uint32_t packet_bytes = 0;
         std::uint32_t packet_descriptors = 0;  // 0: between packets
@@ -157,12 +178,13 @@ private:
         bool barrier = false;                           // wait until nothing is in flight
         std::optional<sc_core::sc_time> starved_since;  // a begun packet lacks destination
         std::unique_ptr<compute_packet> compute;        // the packet being collected is one
+        per_side<stream> sides;
         // While tracing: whose the m2s descriptors are that were posted, and the current one.
         std::vector<std::pair<trace::operation, std::uint32_t>> posted;
         trace::operation operation = 0;
 
-        stream& operator[](dma_side s) { return sides[static_cast<unsigned>(s)]; }
-        const stream& operator[](dma_side s) const { return sides[static_cast<unsigned>(s)]; }
+        stream& operator[](dma_side s) { return sides[s]; }
+        const stream& operator[](dma_side s) const { return sides[s]; }
     };
     struct transfer {
         std::uint64_t source, destination;
@@ -201,9 +223,8 @@ private:
     };
 
     queue_pair& queue(unsigned number);
-    std::uint32_t length_of(dma_side side, const dma_descriptor& d) const;
-    std::uint64_t address_of(dma_side side, unsigned number, const dma_descriptor& d) const;
-    bool barriers_count(unsigned number) const;
+    const queue_settings& settings(unsigned number) const;
+    void read_settings(queue_settings& into, unsigned number) const;
     std::uint64_t queue_register(udma_regs::reg which, unsigned number) const;
     std::string name(unsigned number) const;
     void adopt_length(dma_ring& ring, unsigned number, std::uint32_t length);
@@ -211,10 +232,10 @@ private:
     const std::string& row();
 
     // scheduling
+    dma_turn& turn() { return group_.turns[place_]; }
     void decide_due();
     void wake_at(const sc_core::sc_time& when);
     bool has_work(const queue_pair& q) const;
-    bool stream_off() const;
     bool runnable(const queue_pair& q, unsigned number) const;
     queue_pair* choose(unsigned& number);
     void note_starvation(queue_pair& q);
@@ -247,7 +268,6 @@ private:
     progress write_generated(generation& g);
     std::uint64_t generator_status(unsigned number) const;
     void end_generation(const generation& g, std::uint64_t status);
-    std::uint64_t ring_base(dma_side side, unsigned number) const;
 
     // completing
     void complete_due(dma_budget& budget);
@@ -270,14 +290,14 @@ private:
 
     dma_group& group_;
     const unsigned number_;
+    const std::size_t place_;  // of its turn
     bandwidth_resource mover_;
     sc_core::sc_time next_start_;
     std::array<std::unique_ptr<queue_pair>, queues> queues_;
     std::uint64_t bytes_in_flight_ = 0;
     std::deque<transfer> flight_;
-    unsigned turn_ = 0;
+    unsigned next_queue_ = 0;                    // who is asked first
     std::array<bool, 2> disabled_{}, halted_{};  // by software, per side
-    std::optional<sc_core::sc_time> due_;
 
     std::vector<std::uint8_t> burst_;  // one burst between read and write, of the front transfer
     unsigned in_burst_ = 0;

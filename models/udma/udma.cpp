@@ -375,13 +375,16 @@ std::optional<std::string> udma::describe_wait() const {
 
 // ---- process
 
-/// The engine due first; among several due at one time they take turns.
-dma_engine* udma::next_due() {
-    dma_engine* best = nullptr;
+/// The place of the engine due first; among several due at one time they take turns.
+std::optional<std::size_t> udma::next_due() const {
+    std::optional<std::size_t> best;
+    sc_time earliest = sc_core::sc_max_time();
     std::size_t at = turn_;
     for (std::size_t i = 0; i < used_.size(); ++i) {
-        dma_engine* e = used_[at];
-        if (e->due() && (best == nullptr || *e->due() < *best->due())) best = e;
+        if (group_.turns[at].due < earliest) {
+            best = at;
+            earliest = group_.turns[at].due;
+        }
         if (++at == used_.size()) at = 0;
     }
     return best;
@@ -392,16 +395,16 @@ void udma::run() {
     constexpr auto unlimited = std::numeric_limits<unsigned>::max();
     dma_budget budget{functional ? bytes_per_activation : std::numeric_limits<std::uint64_t>::max(),
                       functional ? transfers_per_activation : unlimited};
-    for (dma_engine* e : used_) {
-        if (e->waits_for_memory()) e->step(budget);
+    for (std::size_t at = 0; at < used_.size(); ++at) {
+        if (group_.turns[at].waits_for_memory) used_[at]->step(budget);
     }
-    while (dma_engine* e = next_due()) {
-        if (*e->due() > sc_core::sc_time_stamp()) break;
+    while (const auto at = next_due()) {
+        if (group_.turns[*at].due > sc_core::sc_time_stamp()) break;
         if (budget.spent()) {
             wake_.notify(cfg_.functional_step);
             break;
         }
-        e->step(budget);
+        used_[*at]->step(budget);
         if (functional) turn_ = (turn_ + 1) % used_.size();
     }
     sc_core::sc_event* const notification_ready = notifications_.deliver(memory_port_);
@@ -410,17 +413,16 @@ void udma::run() {
 }
 
 void udma::schedule() {
-    if (const dma_engine* e = next_due()) {
-        const sc_time now = sc_core::sc_time_stamp();
-        wake_.notify(*e->due() > now ? *e->due() - now : sc_core::SC_ZERO_TIME);
+    if (const auto at = next_due()) {
+        const sc_time now = sc_core::sc_time_stamp(), due = group_.turns[*at].due;
+        wake_.notify(due > now ? due - now : sc_core::SC_ZERO_TIME);
     }
 }
 
 /// While memory owes answers, their events wake the process too.
 void udma::wait_for_memory(sc_core::sc_event* notification_ready) {
     const bool waits = notification_ready != nullptr ||
-                       std::any_of(used_.begin(), used_.end(),
-                                   [](const dma_engine* e) { return e->waits_for_memory(); });
+                       std::ranges::any_of(group_.turns, &dma_turn::waits_for_memory);
     if (!waits) return;
     auto answers = std::make_unique<sc_core::sc_event_or_list>();
     for (const dma_engine* e : used_) e->add_wake_events(*answers);

@@ -125,7 +125,7 @@ private:
     void update_aborted();
 
     void run();
-    dma_engine* next_due();
+    std::optional<std::size_t> next_due() const;
     void schedule();
     void wait_for_memory(sc_core::sc_event* notification_ready);
 
@@ -137,7 +137,7 @@ private:
     notification_queue notifications_;
     dma_group group_;
     std::vector<std::unique_ptr<dma_engine>> engines_;
-    std::vector<dma_engine*> used_;  // in order of first use
+    std::vector<dma_engine*> used_;  // in order of first use, as group_.turns
     std::size_t turn_ = 0;           // who is asked first among those due at one time
     sc_core::sc_event wake_;
     std::unique_ptr<sc_core::sc_event_or_list> memory_answers_;

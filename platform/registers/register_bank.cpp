@@ -343,28 +343,31 @@ inline void register_bank::put(unsigned char* bytes, std::uint64_t value) const 
 
 inline std::uint64_t register_bank::load(unsigned instance, std::uint32_t slot,
                                          const live_row& row) const {
-    const unsigned char* values = values_[instance].get();
+    const unsigned char* values = values_[instance].bytes.get();
     return values != nullptr ? fetch(values + std::size_t{slot} * width_) : row.reset;
 }
 
 inline void register_bank::store(unsigned instance, std::uint32_t slot, std::uint64_t value) {
-    if (values_[instance] == nullptr) allocate(instance);
-    put(values_[instance].get() + std::size_t{slot} * width_, value);
+    stored& own = values_[instance];
+    if (own.bytes == nullptr) allocate(own);
+    put(own.bytes.get() + std::size_t{slot} * width_, value);
+    ++own.changes;
 }
 
-void register_bank::allocate(unsigned instance) {
-    values_[instance] = std::make_unique<unsigned char[]>(std::size_t{table_.slots} * width_);
-    unsigned char* out = values_[instance].get();
+void register_bank::allocate(stored& own) {
+    own.bytes = std::make_unique<unsigned char[]>(std::size_t{table_.slots} * width_);
+    unsigned char* out = own.bytes.get();
     for (const register_row& row : table_.rows)
         for (std::uint32_t i = 0; i < row.count; ++i, out += width_) put(out, row.reset);
 }
 
 void register_bank::reset() {
-    for (auto& values : values_) values.reset();
+    for (unsigned instance = 0; instance < instances(); ++instance) reset(instance);
 }
 
 void register_bank::reset(unsigned instance) {
-    values_[instance].reset();
+    values_[instance].bytes.reset();
+    ++values_[instance].changes;
 }
 
 void for_each_bank(

@@ -155,7 +155,10 @@ public:
     /// Bytes from the first instance's begin to the last one's end.
     std::uint64_t span() const { return stride_ * (values_.size() - 1) + table_.size; }
     /// The instance has stored values of its own.
-    bool allocated(unsigned instance) const { return values_[instance] != nullptr; }
+    bool allocated(unsigned instance) const { return values_[instance].bytes != nullptr; }
+    /// Counts what may have changed stored values of the instance, from 1: who keeps something
+    /// derived from them looks whether it still holds.
+    std::uint64_t changes(unsigned instance) const { return values_[instance].changes; }
     /// What a debug read sees.
     std::uint64_t value(std::size_t row, unsigned index = 0, unsigned instance = 0) const {
         return peek(row, index, instance);
@@ -176,6 +179,10 @@ private:
             return *this;
         }
         std::uint64_t field(register_field f) const { return f.get(bank.peek(row, 0, 0)); }
+    };
+    struct stored {
+        std::unique_ptr<unsigned char[]> bytes;  // `width_` per slot, from the first write on
+        std::uint64_t changes = 1;
     };
     struct location {
         std::uint64_t instance;
@@ -221,7 +228,7 @@ private:
     [[gnu::cold, gnu::noinline]] void start_counting();
     void put(unsigned char* bytes, std::uint64_t value) const;
     void store(unsigned instance, std::uint32_t slot, std::uint64_t value);
-    void allocate(unsigned instance);
+    void allocate(stored& own);
 
     const register_table& table_;
     const register_index& index_;
@@ -232,9 +239,9 @@ private:
     const sc_core::sc_time latency_;
     std::unique_ptr<listing> listing_;  // how for_each_bank() finds it
     std::vector<live_row> rows_;
-    std::unique_ptr<register_use[]> uses_;                  // by row, from the first access on
-    std::vector<std::unique_ptr<unsigned char[]>> values_;  // by instance, `width_` bytes per slot
-    std::vector<std::unique_ptr<unsigned char[]>> ram_;     // by instance, for hole_policy::ram
+    std::unique_ptr<register_use[]> uses_;               // by row, from the first access on
+    std::vector<stored> values_;                         // by instance
+    std::vector<std::unique_ptr<unsigned char[]>> ram_;  // by instance, for hole_policy::ram
 };
 
 /// Calls `visit` with every bank that a module of the system owns, in the order of construction.

@@ -17,6 +17,7 @@
 #include <new>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace trn {
 
@@ -79,10 +80,20 @@ std::uint64_t resident_shared(int file, std::uint64_t offset, std::uint64_t size
     return bytes;
 }
 
-/// Every store of the process, by where its bytes begin.
-std::map<const std::uint8_t*, const backing_store*>& stores() {
-    static std::map<const std::uint8_t*, const backing_store*> all;
+/// Every store of the process, in the order of their addresses. Looked up with each large copy,
+/// built and taken down once: a sorted vector.
+struct store_place {
+    const std::uint8_t* begin;
+    const backing_store* store;
+};
+std::vector<store_place>& stores() {
+    static std::vector<store_place> all;
     return all;
+}
+
+/// The first store that begins behind `at`.
+std::vector<store_place>::iterator store_behind(const std::uint8_t* at) {
+    return std::ranges::upper_bound(stores(), at, std::less<>(), &store_place::begin);
 }
 
 bool all_zero(const std::uint8_t* bytes, std::size_t size) {
@@ -127,17 +138,17 @@ backing_store::backing_store(std::uint64_t size, sharing how, std::string_view g
                     static_cast<off_t>(descriptor_offset_));
     if (at == MAP_FAILED) throw std::bad_alloc();
     data_ = static_cast<std::uint8_t*>(at);
-    stores().emplace(data_, this);
+    stores().insert(store_behind(data_), {data_, this});
 }
 
 backing_store::~backing_store() {
     // The slice stays in the file: after a fork() its pages may be another process's memory still.
-    stores().erase(data_);
+    stores().erase(std::prev(store_behind(data_)));
     munmap(data_, size_);
 }
 
 bool backing_store::any_shared() {
-    return std::ranges::any_of(stores(), [](const auto& s) { return s.second->descriptor() >= 0; });
+    return std::ranges::any_of(stores(), [](const auto& s) { return s.store->descriptor() >= 0; });
 }
 
 std::uint64_t backing_store::resident() const {
@@ -202,9 +213,9 @@ bool backing_store::unbacked(std::uint64_t offset, std::uint64_t size) const {
 }
 
 const backing_store* backing_store::holding(const std::uint8_t* at) {
-    auto after = stores().upper_bound(at);
+    const auto after = store_behind(at);
     if (after == stores().begin()) return nullptr;
-    const backing_store* store = std::prev(after)->second;
+    const backing_store* store = std::prev(after)->store;
     return static_cast<std::uint64_t>(at - store->data_) < store->size_ ? store : nullptr;
 }
 

@@ -41,8 +41,9 @@ sc_core::sc_time memory_port::window::reserve(tlm::tlm_command command, std::uin
 
 const memory_port::window* memory_port::known(tlm::tlm_command command,
                                               std::uint64_t address) const {
-    for (const window& each : windows_) {
-        if (each.holds(address) && each.allows(command)) return &each;
+    for (std::size_t n = 0; n < spans_.size(); ++n) {
+        const auto [first, last] = spans_[n];
+        if (address >= first && address <= last && windows_[n].allows(command)) return &windows_[n];
     }
     return nullptr;
 }
@@ -81,13 +82,15 @@ const memory_port::window* memory_port::find(tlm::tlm_command command, std::uint
                  {way.watcher, way.watched_address - (address - dmi.get_start_address())}};
     if (!added.allows(command)) return nullptr;
     for (route::hop& hop : added.hops) hop.address -= address - added.first;
-    if (windows_.size() < most_windows) {
-        windows_.push_back(std::move(added));
-        return &windows_.back();
+    const std::size_t place =
+        windows_.size() < most_windows ? windows_.size() : next_victim_++ % most_windows;
+    if (place == windows_.size()) {
+        spans_.emplace_back();
+        windows_.emplace_back();
     }
-    window& victim = windows_[next_victim_++ % most_windows];
-    victim = std::move(added);
-    return &victim;
+    spans_[place] = {added.first, added.last};
+    windows_[place] = std::move(added);
+    return &windows_[place];
 }
 
 memory_port::outcome memory_port::access(tlm::tlm_command command, std::uint64_t address,
@@ -136,6 +139,8 @@ memory_port::outcome memory_port::transport(tlm::tlm_command command, std::uint6
 void memory_port::invalidate(std::uint64_t first, std::uint64_t last) {
     std::erase_if(windows_,
                   [&](const window& each) { return each.first <= last && each.last >= first; });
+    std::erase_if(spans_,
+                  [&](const span& each) { return each.first <= last && each.last >= first; });
 }
 
 }  // namespace trn

@@ -86,6 +86,11 @@ private:
 
     tlm::tlm_initiator_socket<64>& socket_;
     tlm::tlm_generic_payload payload_;
+    /// The part of a window that is searched, in as few cache lines as possible.
+    struct span {
+        std::uint64_t first, last;
+    };
+    std::vector<span> spans_;  // of windows_, one to one
     std::vector<window> windows_;
     std::size_t next_victim_ = 0;
 };
