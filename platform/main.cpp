@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <systemc>
 
 #include "platform/commands/boards.h"
@@ -10,6 +9,7 @@
 #include "platform/commands/replay.h"
 #include "platform/commands/run.h"
 #include "platform/commands/test.h"
+#include "platform/kernel/program.h"
 
 int sc_main(int argc, char** argv) {
     int status = 0;
@@ -31,6 +31,5 @@ int sc_main(int argc, char** argv) {
 }
 
 int main(int argc, char** argv) {
-    setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
-    return sc_core::sc_elab_and_sim(argc, argv);
+    return trn::run_program(argc, argv);
 }

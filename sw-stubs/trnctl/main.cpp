@@ -9,6 +9,7 @@
 
 #include "platform/config/diagnostics.h"
 #include "platform/config/units.h"
+#include "platform/kernel/program.h"
 #include "platform/kernel/trace.h"
 #include "sw-stubs/trnctl/commands.h"
 
@@ -352,6 +353,5 @@ int sc_main(int argc, char** argv) {
 }
 
 int main(int argc, char** argv) {
-    setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
-    return sc_core::sc_elab_and_sim(argc, argv);
+    return trn::run_program(argc, argv);
 }
