@@ -296,6 +296,17 @@ TEST_F(TestCommand, WhatAClientComesToIsTheSteps) {
     EXPECT_THAT(empty.output, HasSubstr("must be 0 to 255"));
 }
 
+TEST_F(TestCommand, AClientGetsTheUsersEnvironmentAndNotWhatTheSimulatorNeeds) {
+    const auto finds = [&](const std::string& given, const std::string& wanted) {
+        const auto file = scenario("  - client: {command: [sh, -c, 'test x\"$GLIBC_TUNABLES\" = x" +
+                                   wanted + "']}\n");
+        const auto how = run("env -u GLIBC_TUNABLES " + given + " " + TRNVP + " test " + file);
+        EXPECT_EQ(how.status, 0) << how.output;
+    };
+    finds("", "");
+    finds("GLIBC_TUNABLES=glibc.malloc.arena_max=2", "glibc.malloc.arena_max=2");
+}
+
 /// A client that hangs, and so does what it has started, whose process ids it writes to `file`.
 std::string hanging_client(const std::string& file) {
     return "  - client: {command: [sh, -c, 'sleep 1000 & echo $! $$ > " + file + "; wait']";
