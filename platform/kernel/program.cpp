@@ -9,8 +9,6 @@
 #include <system_error>
 #include <systemc>
 
-#include "platform/sanitized.h"
-
 namespace trn {
 
 namespace {
@@ -34,7 +32,7 @@ void ask_for_huge_pages(char** argv) {
 }  // namespace
 
 int run_program(int argc, char** argv) {
-    if (!sanitized) ask_for_huge_pages(argv);
+    ask_for_huge_pages(argv);
     setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
     return sc_core::sc_elab_and_sim(argc, argv);
 }
