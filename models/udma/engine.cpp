@@ -1063,7 +1063,7 @@ const dma_engine::queue_settings& dma_engine::settings(unsigned number) const {
 }
 
 void dma_engine::read_settings(queue_settings& into, unsigned number) const {
-    const auto get = [&](reg which) { return queue_register(which, number); };
+    const auto get = [&](reg which) { return group_.regs.get(which, number, number_); };
     const auto engine = [&](reg which) { return group_.regs.get(which, 0, number_); };
     into.as_of = group_.regs.changes(number_);
 
@@ -1096,10 +1096,6 @@ void dma_engine::read_settings(queue_settings& into, unsigned number) const {
     into.most_packet_descriptors = regs::m2s_prefetch_cfg_2::limit.get(packet) != 0
                                        ? into.most_descriptors
                                        : std::numeric_limits<std::uint32_t>::max();
-}
-
-std::uint64_t dma_engine::queue_register(udma_regs::reg which, unsigned number) const {
-    return group_.regs.get(which, number, number_);
 }
 
 dma_engine::queue_pair& dma_engine::queue(unsigned number) {

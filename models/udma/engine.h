@@ -24,10 +24,6 @@
 
 namespace trn {
 
-namespace udma_regs {
-enum class reg : std::uint16_t;
-}
-
 enum class dma_side : std::uint8_t { m2s, s2m };  ///< reads memory, writes memory
 
 /// One of each for both sides.
@@ -225,7 +221,6 @@ private:
     queue_pair& queue(unsigned number);
     const queue_settings& settings(unsigned number) const;
     void read_settings(queue_settings& into, unsigned number) const;
-    std::uint64_t queue_register(udma_regs::reg which, unsigned number) const;
     std::string name(unsigned number) const;
     void adopt_length(dma_ring& ring, unsigned number, std::uint32_t length);
     void drop(unsigned number);

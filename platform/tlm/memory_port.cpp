@@ -137,10 +137,9 @@ memory_port::outcome memory_port::transport(tlm::tlm_command command, std::uint6
 }
 
 void memory_port::invalidate(std::uint64_t first, std::uint64_t last) {
-    std::erase_if(windows_,
-                  [&](const window& each) { return each.first <= last && each.last >= first; });
-    std::erase_if(spans_,
-                  [&](const span& each) { return each.first <= last && each.last >= first; });
+    const auto meets = [&](const auto& each) { return each.first <= last && each.last >= first; };
+    std::erase_if(windows_, meets);
+    std::erase_if(spans_, meets);
 }
 
 }  // namespace trn

@@ -36,7 +36,6 @@ public:
         std::vector<route::hop> hops;  ///< with addresses as if the request had been for `first`
         watch watched;                 ///< of the byte at `first`
 
-        bool holds(std::uint64_t address) const { return address >= first && address <= last; }
         bool allows(tlm::tlm_command command) const {
             return command == tlm::TLM_WRITE_COMMAND ? writable : readable;
         }

@@ -101,12 +101,8 @@ TEST_F(VariableCollectives, CountsThatDoNotMakeTheSizeAreRefusedByTheLibrary) {
         const std::uint64_t each[] = {1, 2};
         const std::uint32_t ring[] = {0, 1};
         const trn_coll_member members[2] = {};
-        trn_coll_config config{};
+        auto config = bare_pair(members, ring);
         config.op = TRN_COLL_ALL_GATHER_V;
-        config.type = TRN_BF16;
-        config.ranks = 2;
-        config.members = members;
-        config.ring = ring;
         config.counts = each;
         config.bytes = 8;
         trn_coll* made = nullptr;
