@@ -7,10 +7,10 @@
 #include <cstring>
 #include <limits>
 
-// A second body for processors with wider vectors. The results are the same: no step is fused.
+// More bodies for processors with wider vectors. The results are the same: no step is fused.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__)
-#define TRN_WIDE_VECTORS [[gnu::target_clones("avx2", "default"), gnu::flatten]]
+#define TRN_WIDE_VECTORS [[gnu::target_clones("arch=x86-64-v4", "avx2", "default"), gnu::flatten]]
 #else
 #define TRN_WIDE_VECTORS
 #endif
@@ -350,11 +350,21 @@ void encode(element type, const float* from, std::uint8_t* to, std::size_t count
 TRN_WIDE_VECTORS
 void reduce(const reduction& r, std::span<const std::uint8_t* const> operands, std::uint8_t* result,
             std::size_t count) {
-    constexpr std::size_t run = 1024;  // elements: the sums stay in the cache nearest to the core
+    constexpr std::size_t run = 128;  // elements: the sums stay in the cache nearest to the core
     std::array<float, run> sum;
     const std::size_t step = size_of(r.from);
+    // Operands come from far apart and most are in no cache: all of them are under way while the
+    // elements before are added.
+    constexpr std::size_t ahead = 1024;  // bytes
+    const auto prefetch = [&](std::size_t first, std::size_t bytes) {
+        const std::size_t last = std::min(first + bytes, count * step);
+        for (std::size_t line = first; line < last; line += 64)
+            for (const std::uint8_t* operand : operands) __builtin_prefetch(operand + line);
+    };
+    prefetch(0, ahead);
     for (std::size_t done = 0; done < count; done += run) {
         const std::size_t n = std::min(run, count - done);
+        prefetch(done * step + ahead, run * step);
         decode(r.from, operands[0] + done * step, sum.data(), n);
         if (r.op == operation::scaled_add)
             for (std::size_t i = 0; i < n; ++i) sum[i] *= r.scales[0];
