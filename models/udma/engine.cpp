@@ -24,8 +24,8 @@ using sc_core::sc_time;
 
 namespace {
 
-constexpr std::uint32_t axi_boundary = 4096;  // no burst crosses it
-constexpr std::uint32_t worth_a_window = 64;  // shorter transfers do not ask for DMI
+constexpr std::uint32_t axi_boundary = 4096;   // no burst crosses it
+constexpr std::uint32_t longest_register = 8;  // what is no longer does not ask for DMI
 constexpr unsigned primary_d = 3;
 constexpr unsigned error_slot = 1;  // of the engine's notification queues; slot 0 has its traces
 
@@ -811,8 +811,8 @@ dma_engine::progress dma_engine::move(transfer& t, dma_budget& budget) {
 /// Plain memory there; nullptr when it is none, or the access is too short to ask for it.
 const memory_port::window* dma_engine::window(tlm::tlm_command command, std::uint64_t address,
                                               std::uint64_t length) {
-    return length >= worth_a_window ? group_.memory.find(command, address)
-                                    : group_.memory.known(command, address);
+    return length > longest_register ? group_.memory.find(command, address)
+                                     : group_.memory.known(command, address);
 }
 
 /// As much as lies in plain memory on both sides, in one copy.

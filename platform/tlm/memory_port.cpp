@@ -2,7 +2,10 @@
 #include "platform/tlm/memory_port.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <iterator>
+#include <utility>
 #include <vector>
 
 #include "platform/kernel/trace.h"
@@ -11,7 +14,7 @@ namespace trn {
 
 namespace {
 
-constexpr std::size_t most_windows = 64;  // memories of a chip and the host regions in use
+constexpr std::size_t most_windows = 1024;  // memories of a chip and its peers, and host regions
 
 }  // namespace
 
@@ -41,11 +44,10 @@ sc_core::sc_time memory_port::window::reserve(tlm::tlm_command command, std::uin
 
 const memory_port::window* memory_port::known(tlm::tlm_command command,
                                               std::uint64_t address) const {
-    for (std::size_t n = 0; n < spans_.size(); ++n) {
-        const auto [first, last] = spans_[n];
-        if (address >= first && address <= last && windows_[n].allows(command)) return &windows_[n];
-    }
-    return nullptr;
+    const auto behind = std::ranges::upper_bound(spans_, address, {}, &span::first);
+    if (behind == spans_.begin() || std::prev(behind)->last < address) return nullptr;
+    const window& found = windows_[static_cast<std::size_t>(behind - spans_.begin()) - 1];
+    return found.allows(command) ? &found : nullptr;
 }
 
 void memory_port::prepare(tlm::tlm_command command, std::uint64_t address, void* bytes,
@@ -82,15 +84,23 @@ const memory_port::window* memory_port::find(tlm::tlm_command command, std::uint
                  {way.watcher, way.watched_address - (address - dmi.get_start_address())}};
     if (!added.allows(command)) return nullptr;
     for (route::hop& hop : added.hops) hop.address -= address - added.first;
-    const std::size_t place =
-        windows_.size() < most_windows ? windows_.size() : next_victim_++ % most_windows;
-    if (place == windows_.size()) {
-        spans_.emplace_back();
-        windows_.emplace_back();
+    return &keep(std::move(added));
+}
+
+const memory_port::window& memory_port::keep(window added) {
+    invalidate(added.first, added.last);  // a new answer stands for older ones that it overlaps
+    const auto at = [](auto& all, std::size_t place) {
+        return all.begin() + static_cast<std::ptrdiff_t>(place);
+    };
+    if (windows_.size() == most_windows) {
+        const std::size_t victim = next_victim_++ % most_windows;
+        spans_.erase(at(spans_, victim));
+        windows_.erase(at(windows_, victim));
     }
-    spans_[place] = {added.first, added.last};
-    windows_[place] = std::move(added);
-    return &windows_[place];
+    const auto place = static_cast<std::size_t>(
+        std::ranges::upper_bound(spans_, added.first, {}, &span::first) - spans_.begin());
+    spans_.insert(at(spans_, place), {added.first, added.last});
+    return *windows_.insert(at(windows_, place), std::move(added));
 }
 
 memory_port::outcome memory_port::access(tlm::tlm_command command, std::uint64_t address,

@@ -81,6 +81,7 @@ public:
 private:
     outcome transport(tlm::tlm_command command, std::uint64_t address, void* bytes, unsigned length,
                       deferral& later, sc_core::sc_time& delay);
+    const window& keep(window added);
     void prepare(tlm::tlm_command command, std::uint64_t address, void* bytes, unsigned length);
 
     tlm::tlm_initiator_socket<64>& socket_;
@@ -89,8 +90,8 @@ private:
     struct span {
         std::uint64_t first, last;
     };
-    std::vector<span> spans_;  // of windows_, one to one
-    std::vector<window> windows_;
+    std::vector<span> spans_;      // of windows_, one to one
+    std::vector<window> windows_;  // in the order of their addresses; none overlaps another
     std::size_t next_victim_ = 0;
 };
 

@@ -63,6 +63,19 @@ TEST_F(CollectiveBandwidth, OfAMeshOverATorusIsThatOfLinksThatAllCarryAsMuch) {
     expect_share_of_mesh(0.8, 114.8);
 }
 
+/// Also the first time, when nobody has been asked yet where their memory is.
+TEST_F(CollectiveBandwidth, OfTinyBlocksIsNotLostToTheLatencyOfEach) {
+    boot("trn2-48xl");
+    collective_group group(*this, all(), image());
+    const auto time_of = [&](std::uint64_t bytes) {
+        return group.run({.op = TRN_COLL_ALL_TO_ALL, .algorithm = TRN_COLL_MESH, .bytes = bytes})
+            .ns;
+    };
+    const auto tiny = time_of(16 * 28);
+    EXPECT_LE(tiny, time_of(16 * KiB));
+    EXPECT_NEAR(tiny, time_of(16 * 28), 0.05 * tiny);
+}
+
 TEST_F(CollectiveBandwidth, OfAMeshOverTwoRacksIsThatOfTheLinksBetweenThem) {
     boot("trn3-gen1");
     expect_share_of_mesh(0.75, 110.9);
