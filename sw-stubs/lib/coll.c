@@ -12,11 +12,12 @@
  * Who sends what to whom, when, is in coll_ring.c, coll_mesh.c, coll_kanga.c, coll_grid.c
  * and coll_domains.c; in which order ranks stand in rings, in coll_order.c. */
 
-#define MOST_LANES 16u                    /* of all channels, unless somebody asks for more */
-#define MOST_RING_LANES 24u               /* the same of several rings */
-#define MOST_CORE_LANES 6u                /* of a channel of rings */
-#define CHANNEL_LANES 2u                  /* as long as there are cores for more channels */
-#define WORTH_A_LANE (UINT64_C(32) << 10) /* bytes of a block */
+#define MOST_LANES 16u                       /* of all channels, unless somebody asks for more */
+#define MOST_RING_LANES 24u                  /* the same of several rings */
+#define MOST_CORE_LANES 6u                   /* of a channel of rings */
+#define CHANNEL_LANES 2u                     /* as long as there are cores for more channels */
+#define WORTH_A_LANE (UINT64_C(32) << 10)    /* bytes of a block */
+#define WORTH_A_FAR_LANE (UINT64_C(3) << 10) /* the same where other domains take part */
 #define WORTH_TWO_LANES (UINT64_C(4) << 10)
 #define WORTH_A_RANK (UINT64_C(128) << 10) /* bytes of the buffer: a lane more for other ranks */
 #define WORTH_A_GRID_CHANNEL (UINT64_C(16) << 10) /* bytes of the buffer: channels first */
@@ -374,7 +375,7 @@ static uint64_t moved_in_grid(const trn_coll_config* c) {
 
 /* Lanes of all channels together. */
 static uint64_t lanes_worth(const trn_coll_config* c) {
-    uint64_t worth = coll_block_of(c) / WORTH_A_LANE;
+    uint64_t worth = coll_block_of(c) / (c->domains > 1 ? WORTH_A_FAR_LANE : WORTH_A_LANE);
     if (is_grid(c)) worth = moved_in_grid(c) / WORTH_A_GRID_LANE;
     if (trn_coll_choose(c) == TRN_COLL_MESH && (c->domains < 2 || coll_is_all_to_all(c->op))) {
         /* one for each rank, at best */

@@ -22,7 +22,7 @@ import subprocess
 import sys
 
 MIB = 1 << 20
-# A whole number of elements for each rank, of 64 bytes or more where there are many: a mesh takes longer for smaller blocks.
+# A whole number of elements for each rank.
 LITTLE = {"ultracluster-2": "18KiB"}  # else 9KiB
 LANES = 16
 
