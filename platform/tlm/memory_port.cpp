@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -42,11 +41,15 @@ sc_core::sc_time memory_port::window::reserve(tlm::tlm_command command, std::uin
     return through;
 }
 
+std::ptrdiff_t memory_port::behind(std::uint64_t address) const {
+    return std::ranges::upper_bound(spans_, address, {}, &span::first) - spans_.begin();
+}
+
 const memory_port::window* memory_port::known(tlm::tlm_command command,
                                               std::uint64_t address) const {
-    const auto behind = std::ranges::upper_bound(spans_, address, {}, &span::first);
-    if (behind == spans_.begin() || std::prev(behind)->last < address) return nullptr;
-    const window& found = windows_[static_cast<std::size_t>(behind - spans_.begin()) - 1];
+    const auto at = behind(address) - 1;
+    if (at < 0 || spans_.begin()[at].last < address) return nullptr;
+    const window& found = windows_.begin()[at];
     return found.allows(command) ? &found : nullptr;
 }
 
@@ -89,18 +92,14 @@ const memory_port::window* memory_port::find(tlm::tlm_command command, std::uint
 
 const memory_port::window& memory_port::keep(window added) {
     invalidate(added.first, added.last);  // a new answer stands for older ones that it overlaps
-    const auto at = [](auto& all, std::size_t place) {
-        return all.begin() + static_cast<std::ptrdiff_t>(place);
-    };
     if (windows_.size() == most_windows) {
-        const std::size_t victim = next_victim_++ % most_windows;
-        spans_.erase(at(spans_, victim));
-        windows_.erase(at(windows_, victim));
+        const auto victim = static_cast<std::ptrdiff_t>(next_victim_++ % most_windows);
+        spans_.erase(spans_.begin() + victim);
+        windows_.erase(windows_.begin() + victim);
     }
-    const auto place = static_cast<std::size_t>(
-        std::ranges::upper_bound(spans_, added.first, {}, &span::first) - spans_.begin());
-    spans_.insert(at(spans_, place), {added.first, added.last});
-    return *windows_.insert(at(windows_, place), std::move(added));
+    const auto place = behind(added.first);
+    spans_.insert(spans_.begin() + place, {added.first, added.last});
+    return *windows_.insert(windows_.begin() + place, std::move(added));
 }
 
 memory_port::outcome memory_port::access(tlm::tlm_command command, std::uint64_t address,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <systemc>
 #include <tlm>
@@ -81,6 +82,8 @@ public:
 private:
     outcome transport(tlm::tlm_command command, std::uint64_t address, void* bytes, unsigned length,
                       deferral& later, sc_core::sc_time& delay);
+    /// The place of the first window that begins behind `address`.
+    std::ptrdiff_t behind(std::uint64_t address) const;
     const window& keep(window added);
     void prepare(tlm::tlm_command command, std::uint64_t address, void* bytes, unsigned length);
 

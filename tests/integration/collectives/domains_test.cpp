@@ -314,6 +314,25 @@ TEST_F(CollectivesOverDomains, SeveralChannelsOfAnAllToAllAreFasterThanOne) {
     EXPECT_LT(ns(4), ns(1));
 }
 
+/// Also by itself: a block that is one engine's within a domain is shared out where there are more.
+TEST_F(CollectivesOverDomains, AreFasterByThemselvesThanWithOneEngine) {
+    boot("tests/integration/collectives/two_servers.yaml");
+    collective_group group(*this, all(), image());
+    for (const auto& each :
+         {way{TRN_COLL_ALL_REDUCE, TRN_COLL_RING}, way{TRN_COLL_ALL_GATHER, TRN_COLL_MESH}}) {
+        const auto ns = [&](std::uint32_t channels, std::uint32_t lanes) {
+            return group
+                .run({.op = each.op,
+                      .algorithm = each.algorithm,
+                      .bytes = 512 * KiB,
+                      .channels = channels,
+                      .lanes = lanes})
+                .ns;
+        };
+        EXPECT_LT(ns(0, 0), 0.9 * ns(1, 1));
+    }
+}
+
 /// 288 chips of two UltraServers.
 TEST_F(CollectivesOverDomains, TwoUltraServersMakeOneSum) {
     boot("ultracluster-2");
