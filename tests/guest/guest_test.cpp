@@ -13,6 +13,7 @@
 
 #include "platform/guest/machine.h"
 #include "tests/support/program.h"
+#include "tests/support/scratch_folder.h"
 
 namespace trn::test {
 namespace {

@@ -10,7 +10,6 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <string>
 #include <thread>
 #include <vector>
@@ -34,24 +33,6 @@ inline ended run(const std::string& command) {
     how.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     return how;
 }
-
-/// A folder of this test's own.
-class scratch_folder {
-public:
-    scratch_folder() {
-        std::string name = testing::TempDir() + "trnXXXXXX";
-        path_ = mkdtemp(name.data());
-    }
-    ~scratch_folder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    std::string operator/(const std::string& file) const { return (path_ / file).string(); }
-    std::string text() const { return path_.string(); }
-
-private:
-    std::filesystem::path path_;
-};
 
 /// A program that runs beside the test and is ended by it.
 class background {

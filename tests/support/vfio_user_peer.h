@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -19,20 +18,6 @@
 #include <vector>
 
 namespace trn::test {
-
-/// A folder for sockets that goes away with the test.
-class socket_folder {
-public:
-    socket_folder() {
-        char name[] = "/tmp/trnvp-test-XXXXXX";
-        path_ = mkdtemp(name);
-    }
-    ~socket_folder() { std::filesystem::remove_all(path_); }
-    std::string operator/(const char* name) const { return path_ + "/" + name; }
-
-private:
-    std::string path_;
-};
 
 /// Runs `client` beside the server: the client blocks in its own thread, this one serves `io` (and
 /// calls `between`, to simulate) until the client is through. A client that hangs fails the test.

@@ -20,6 +20,7 @@
 #include "platform/netlist/system.h"
 #include "platform/tlm/memory.h"
 #include "platform/tlm/router.h"
+#include "tests/support/scratch_folder.h"
 
 namespace {
 
@@ -62,12 +63,10 @@ double seconds(const std::function<void()>& what) {
 }
 
 void from_board() {
-    const auto folder =
-        std::filesystem::temp_directory_path() / fmt::format("trn_bench_{}", getpid());
+    const test::scratch_folder folder;
     std::filesystem::create_directories(folder / "chips");
     std::ofstream(folder / "chips/cluster.yaml") << cluster_text();
     auto board = plan_text(board_text(), "wide.yaml", kinds(), {folder, {}});
-    std::filesystem::remove_all(folder);
     static std::unique_ptr<trn::system> built;
     built = std::make_unique<trn::system>(std::move(board));
     sc_core::sc_start(sc_core::SC_ZERO_TIME);

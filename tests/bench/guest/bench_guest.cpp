@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -19,6 +18,7 @@
 
 #include "tests/bench/guest/trivial_device.h"
 #include "tests/support/bench.h"
+#include "tests/support/scratch_folder.h"
 
 namespace {
 
@@ -94,8 +94,8 @@ double memcpy_speed() {
 }
 
 bool one_guest(std::vector<bench_row>& rows, int& status) {
-    char folder[] = "/tmp/trnvp-bench-XXXXXX";
-    const std::string socket = std::string(mkdtemp(folder)) + "/peer.sock";
+    const scratch_folder folder;
+    const auto socket = folder / "peer.sock";
     const int listening = listen_on(socket);
     const pid_t peer = fork();
     if (peer == 0) {
@@ -109,7 +109,6 @@ bool one_guest(std::vector<bench_row>& rows, int& status) {
          R"({"driver":"vfio-user-pci","socket":{"path":")" + socket + R"(","type":"unix"}})"});
     kill(peer, SIGKILL);
     waitpid(peer, nullptr, 0);
-    std::filesystem::remove_all(folder);
     status = how.status;
     if (how.status != 0) return false;
     const auto values = values_of(how.output);

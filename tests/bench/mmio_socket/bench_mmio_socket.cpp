@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <thread>
 #include <vector>
@@ -25,6 +24,7 @@
 #include "platform/tlm/router.h"
 #include "sw-stubs/transports/vfio_user/vfio_user.h"
 #include "tests/support/bench.h"
+#include "tests/support/scratch_folder.h"
 
 namespace {
 
@@ -199,11 +199,10 @@ int sc_main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
-    char folder[] = "/tmp/trnvp-bench-XXXXXX";
-    socket_path = std::string(mkdtemp(folder)) + "/chip0.sock";
+    const test::scratch_folder folder;
+    socket_path = folder / "chip0.sock";
     std::vector<test::bench_row> rows;
     measure("one core", 0, 0, rows);
     if (std::thread::hardware_concurrency() > 1) measure("two cores", 0, 1, rows);
-    std::filesystem::remove_all(folder);
     return test::report(rows, argc, argv);
 }

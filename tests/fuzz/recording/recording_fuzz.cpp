@@ -9,6 +9,7 @@
 
 #include "platform/recording/log/survey.h"
 #include "tests/support/fuzz.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/unit/recording/sample.h"
 
 namespace {
@@ -32,13 +33,11 @@ std::string compressed(const std::string& text) {
 
 /// A tail as a killed writer leaves it.
 std::vector<std::uint8_t> tail() {
-    std::string name = "/tmp/trnXXXXXX";
-    const std::filesystem::path folder = mkdtemp(name.data());
+    const test::scratch_folder folder;
     log_writer log(folder);
     for (const auto& e : test::sample_events()) log.write(e);
     auto text = test::file_text(folder / tail_file);
     text.resize(1024);
-    std::filesystem::remove_all(folder);
     return {text.begin(), text.end()};
 }
 

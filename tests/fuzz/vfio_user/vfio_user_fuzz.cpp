@@ -7,6 +7,7 @@
 
 #include "platform/attach/vfio_user_server.h"
 #include "tests/support/fuzz.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/support/vfio_user_peer.h"
 #include "tests/unit/pcie/pcie_fixture.h"
 
@@ -104,7 +105,7 @@ void talk(test::raw_peer& peer, boost::asio::io_context& io, const descriptors& 
 
 int sc_main(int argc, char** argv) {
     test::pcie_system chip;
-    test::socket_folder folder;
+    test::scratch_folder folder;
     boost::asio::io_context io;
     const std::string path = folder / "fuzz.sock";
     const vfio_user_server server(io, chip.root, {.path = path},

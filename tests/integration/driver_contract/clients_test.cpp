@@ -13,6 +13,7 @@
 #include "sw-stubs/host/pattern.h"
 #include "sw-stubs/transports/vfio_user/vfio_user.h"
 #include "tests/support/program.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/support/vfio_user_peer.h"
 
 namespace trn::test {

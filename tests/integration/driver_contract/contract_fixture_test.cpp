@@ -17,6 +17,7 @@
 #include "platform/platform.h"
 #include "sw-stubs/transports/in_process.h"
 #include "sw-stubs/transports/vfio_user/vfio_user.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/support/vfio_user_peer.h"
 
 namespace trn::test {
@@ -98,7 +99,7 @@ public:
     }
 
 private:
-    const socket_folder folder_;
+    const scratch_folder folder_;
     const std::string socket_, output_;
     pid_t pid_ = 0;
 };

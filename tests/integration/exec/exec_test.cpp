@@ -2,17 +2,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
 #include <string>
+
+#include "tests/support/scratch_folder.h"
 
 namespace {
 
@@ -40,10 +40,8 @@ result exec(const std::string& arguments) {
 
 class Exec : public testing::Test {
 protected:
-    const std::string file_ =
-        (std::filesystem::temp_directory_path() / ("trn-exec-" + std::to_string(getpid())))
-            .string();
-    ~Exec() override { std::filesystem::remove(file_); }
+    const trn::test::scratch_folder folder_;
+    const std::string file_ = folder_ / "output";
 
     std::string file() const {
         std::ifstream in(file_);

@@ -12,6 +12,7 @@
 #include "sw-stubs/include/trn_driver.h"
 #include "sw-stubs/transports/vfio_user/vfio_user.h"
 #include "tests/support/program.h"
+#include "tests/support/scratch_folder.h"
 
 namespace trn::test {
 namespace {

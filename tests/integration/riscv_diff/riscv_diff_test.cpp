@@ -17,6 +17,7 @@
 
 #include "models/riscv/hart.h"
 #include "tests/integration/riscv_diff/program.h"
+#include "tests/support/scratch_folder.h"
 
 namespace trn::riscv::test {
 
@@ -83,14 +84,13 @@ std::optional<int> wait_for(pid_t child) {
 }
 
 bytes run_in_qemu(const bytes& image) {
-    const fs::path folder = fs::temp_directory_path() / ("trn-diff-" + std::to_string(getpid()));
-    fs::create_directories(folder);
-    const fs::path program = folder / "program.bin", output = folder / "output.bin";
+    const trn::test::scratch_folder folder;
+    const auto program = folder / "program.bin", output = folder / "output.bin";
     std::ofstream(program, std::ios::binary)
         .write(reinterpret_cast<const char*>(image.data()),
                static_cast<std::streamsize>(image.size()));
-    const std::string serial = "file:" + output.string();
-    const std::string loader = "loader,addr=0x80000000,file=" + program.string();
+    const std::string serial = "file:" + output;
+    const std::string loader = "loader,addr=0x80000000,file=" + program;
     const pid_t child = fork();
     if (child == 0) {
         execlp("qemu-system-riscv64", "qemu-system-riscv64", "-M", "virt", "-m", "32", "-cpu",
@@ -101,7 +101,6 @@ bytes run_in_qemu(const bytes& image) {
     }
     const auto status = wait_for(child);
     const bytes result = contents(output);
-    fs::remove_all(folder);
     EXPECT_TRUE(status) << "qemu-system-riscv64 did not end";
     EXPECT_NE(status.value_or(0), 127) << "qemu-system-riscv64 is missing: ./dev setup installs it "
                                           "(package qemu-system-misc)";

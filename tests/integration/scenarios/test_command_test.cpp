@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include "tests/support/program.h"
+#include "tests/support/scratch_folder.h"
 
 namespace trn::test {
 namespace {

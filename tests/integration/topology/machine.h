@@ -23,6 +23,7 @@
 #include "sw-stubs/host/pattern.h"
 #include "sw-stubs/transports/in_process.h"
 #include "tests/support/program.h"
+#include "tests/support/scratch_folder.h"
 #include "trn/misc_ram_regs.h"
 
 namespace trn::test {

@@ -16,6 +16,7 @@
 #include "sw-stubs/host/device.h"
 #include "sw-stubs/transports/vfio_user/vfio_user.h"
 #include "tests/support/program.h"
+#include "tests/support/scratch_folder.h"
 
 namespace trn::test {
 namespace {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "tests/integration/topology/machine.h"
+#include "tests/support/scratch_folder.h"
 
 namespace trn::test {
 namespace {

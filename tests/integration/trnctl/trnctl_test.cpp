@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/support/program.h"
+#include "tests/support/scratch_folder.h"
 
 namespace trn::test {
 namespace {

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "tests/integration/vfio_user/replay.h"
+#include "tests/support/scratch_folder.h"
 
 namespace {
 
@@ -20,7 +21,7 @@ using namespace trn;
 /// `trnvp run trn3-chip-sim --listen FOLDER` in another process.
 class running_chip {
 public:
-    explicit running_chip(const test::socket_folder& folder)
+    explicit running_chip(const test::scratch_folder& folder)
         : sockets_(folder / "sockets"), output_(folder / "output") {
         pid_ = fork();
         if (pid_ == 0) {
@@ -59,7 +60,7 @@ private:
 };
 
 TEST(RealChipTest, ServesTheProbeOfThePublicDriver) {
-    const test::socket_folder folder;
+    const test::scratch_folder folder;
     running_chip chip(folder);
     const std::string socket = chip.socket();
     ASSERT_FALSE(socket.empty()) << chip.output();

@@ -21,6 +21,7 @@
 #include "platform/attach/vfio_user_server.h"
 #include "platform/tlm/deferral.h"
 #include "tests/integration/vfio_user/replay.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/support/vfio_user_peer.h"
 #include "tests/unit/pcie/pcie_fixture.h"
 
@@ -152,7 +153,7 @@ struct VfioUserTest : testing::Test {
     copier engine{"engine"};
     pcie::host_function& root = bind_and_start();
     boost::asio::io_context io;
-    test::socket_folder folder;
+    test::scratch_folder folder;
     const std::string path = folder / "chip0.sock";
     std::vector<std::string> log;
     std::unique_ptr<vfio_user_server> server;

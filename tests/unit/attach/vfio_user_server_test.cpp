@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "sw-stubs/transports/vfio_user/vfio_user.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/support/vfio_user_peer.h"
 #include "tests/unit/attach/fake_function.h"
 
@@ -65,7 +66,7 @@ struct VfioUserServerTest : testing::Test {
         char why[256] = "";
     };
 
-    test::socket_folder folder;
+    test::scratch_folder folder;
     const std::string path = folder / "chip0.sock";
     boost::asio::io_context io;
     test::fake_function function;

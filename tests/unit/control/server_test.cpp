@@ -12,6 +12,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/scratch_folder.h"
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -22,13 +24,6 @@ constexpr auto hello = R"({"jsonrpc":"2.0","id":0,"method":"hello","params":{"pr
 
 class ServerTest : public testing::Test {
 public:
-    ServerTest()
-        : folder(std::filesystem::temp_directory_path() /
-                 ("trnvp_server_test_" + std::to_string(getpid()))) {
-        std::filesystem::create_directory(folder);
-    }
-    ~ServerTest() override { std::filesystem::remove_all(folder); }
-
     /// Drives both ends, which share this thread, until `condition`; fails after 5 s.
     void drive(const std::function<bool()>& condition) {
         const auto end = std::chrono::steady_clock::now() + 5s;
@@ -69,7 +64,7 @@ public:
     }
     std::filesystem::path path() const { return folder / "control.sock"; }
 
-    std::filesystem::path folder;
+    const trn::test::scratch_folder folder;
     trn::run_loop loop{{.policy = {trn::time_policy::kind::lockstep}}};
     trn::control api{loop, {"0.1.0", "test-board", "abc"}};
 };
@@ -96,7 +91,7 @@ TEST_F(ServerTest, AStaleSocketIsReplacedAndALiveOneIsNot) {
     trn::control_server second(api);
     EXPECT_THROW(second.listen_unix(path()), trn::listen_error);
     EXPECT_THROW(second.listen_unix(folder / std::string(200, 'x')), trn::listen_error);
-    EXPECT_THROW(second.listen_unix(folder / "no" / "such" / "folder"), trn::listen_error);
+    EXPECT_THROW(second.listen_unix(folder / "no/such/folder"), trn::listen_error);
 }
 
 TEST_F(ServerTest, AConversation) {

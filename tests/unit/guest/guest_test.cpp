@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +9,7 @@
 #include "platform/guest/initramfs.h"
 #include "platform/guest/machine.h"
 #include "tests/support/program.h"
+#include "tests/support/scratch_folder.h"
 
 namespace trn {
 namespace {

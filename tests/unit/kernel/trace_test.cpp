@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tests/support/scratch_folder.h"
+
 namespace {
 
 namespace trace = trn::trace;
@@ -35,7 +37,8 @@ TEST(TraceTest, IsOffUntilItIsOpened) {
 }
 
 TEST(TraceTest, TextHasOneLinePerEvent) {
-    const auto path = testing::TempDir() + "trace_text_test.trace";
+    const trn::test::scratch_folder folder;
+    const auto path = folder / "events.trace";
     trace::open(path);
     EXPECT_TRUE(trace::on());
     some_events();
@@ -48,7 +51,8 @@ TEST(TraceTest, TextHasOneLinePerEvent) {
 }
 
 TEST(TraceTest, JsonIsWhatATraceViewerReads) {
-    const auto path = testing::TempDir() + "trace_json_test.json";
+    const trn::test::scratch_folder folder;
+    const auto path = folder / "events.json";
     trace::open(path);
     some_events();
     trace::close();
@@ -68,8 +72,8 @@ TEST(TraceTest, AFileThatCannotBeWrittenIsAnError) {
 }
 
 TEST(TraceTest, TheDigestIsOfTheTextWhetherItIsWrittenOrNot) {
-    const auto path = testing::TempDir() + "trace_digest_test.trace";
-    trace::open(path);
+    const trn::test::scratch_folder folder;
+    trace::open(folder / "events.trace");
     const auto empty = trace::digest();
     some_events();
     const auto written = trace::digest();
@@ -86,7 +90,8 @@ TEST(TraceTest, TheDigestIsOfTheTextWhetherItIsWrittenOrNot) {
 }
 
 TEST(TraceTest, EventsOfAnOperationHaveItsNumber) {
-    const auto path = testing::TempDir() + "trace_operation_test.trace";
+    const trn::test::scratch_folder folder;
+    const auto path = folder / "events.trace";
     EXPECT_EQ(trace::new_operation(), 0u);  // nobody listens
     trace::open(path);
     const auto first = trace::new_operation();
@@ -120,8 +125,8 @@ TEST(TraceTest, WhereTimeGoesBackNumbersGoOn) {
 }
 
 TEST(TraceTest, ADiskThatIsFullEndsTheTraceAndSaysSo) {
-    const auto path = testing::TempDir() + "full.perfetto-trace";
-    std::filesystem::remove(path);
+    const trn::test::scratch_folder folder;
+    const auto path = folder / "full.perfetto-trace";
     std::filesystem::create_symlink("/dev/full", path);
     trace::open(path);
     for (unsigned n = 0; n < 100'000 && trace::on(); ++n) some_events();
@@ -135,7 +140,8 @@ TEST(TraceTest, ADiskThatIsFullEndsTheTraceAndSaysSo) {
 }
 
 TEST(TraceTest, AChildsTraceBeginsWithItsParents) {
-    const auto path = testing::TempDir() + "trace_parent_test.trace";
+    const trn::test::scratch_folder folder;
+    const auto path = folder / "parent.trace";
     trace::open(path);
     some_events();
     trace::flush();

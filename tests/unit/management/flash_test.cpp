@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstdio>
 #include <fstream>
 #include <stdexcept>
 
 #include "models/flash/flash_regs.h"
 #include "tests/support/irq_probe.h"
 #include "tests/support/register_contract.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/support/tlm_driver.h"
 
 namespace {
@@ -123,13 +123,13 @@ TEST_F(FlashTest, WithdrawsItsPointerWhileACommandRuns) {
 
 TEST(FlashImage, ThatCannotBeReadOrIsTooLongIsRefusedWithASentence) {
     EXPECT_THROW(flash("missing", {.image = "/nonexistent/flash.img"}), std::runtime_error);
-    const std::string path = testing::TempDir() + "flash_too_long.img";
+    const trn::test::scratch_folder folder;
+    const auto path = folder / "too_long.img";
     std::ofstream(path) << std::string(5000, 'x');
     EXPECT_THROW(flash("small", {.size = 4096, .image = path}), std::runtime_error);
     flash large("large", {.size = 8192, .image = path});
     EXPECT_EQ(large.bytes().data()[4999], 'x');
     EXPECT_EQ(large.bytes().data()[5000], 0xff);
-    std::remove(path.c_str());
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // One test per mistake of a board: YAML in, code, line and column out (house style R15).
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <fstream>
 
 #include "platform/netlist/boards.h"
 #include "tests/support/finding.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/unit/netlist/sample_kinds.h"
 
 namespace {
@@ -58,12 +58,7 @@ const std::string whole_bind = R"(  - noc.initiator -> ram.in @ 0x0 + 64 KiB
 /// An assembly that stands in a folder of its own.
 class Assemblies : public testing::Test {
 protected:
-    void SetUp() override {
-        folder =
-            std::filesystem::path(testing::TempDir()) / ("trn_netlist_" + std::to_string(getpid()));
-        std::filesystem::create_directories(folder / "chips");
-    }
-    void TearDown() override { std::filesystem::remove_all(folder); }
+    void SetUp() override { std::filesystem::create_directories(folder / "chips"); }
 
     void write(const std::string& name, const std::string& text) {
         std::ofstream(folder / name) << text;
@@ -75,7 +70,7 @@ protected:
         const auto list = mistakes(yaml);
         return list.empty() ? finding{} : finding{list[0].code, list[0].line, list[0].column};
     }
-    std::filesystem::path folder;
+    const trn::test::scratch_folder folder;
 };
 
 TEST(Board, WithoutMistakesHasNone) {
@@ -376,8 +371,9 @@ TEST(Board, E54TellsWhatTheModelRefuses) {
 }
 
 TEST(Board, E55SuggestsTheBoardThatWasMeant) {
-    setenv("TRNVP_BOARDS", testing::TempDir().c_str(), 1);
-    std::ofstream(std::filesystem::path(testing::TempDir()) / "little.yaml") << "board: little\n";
+    const trn::test::scratch_folder folder;
+    setenv("TRNVP_BOARDS", folder.text().c_str(), 1);
+    std::ofstream(folder / "little.yaml") << "board: little\n";
     try {
         find_board("litle");
         FAIL();
@@ -385,7 +381,6 @@ TEST(Board, E55SuggestsTheBoardThatWasMeant) {
         EXPECT_EQ(error.list().at(0).code, mistake::unknown_board);
         EXPECT_THAT(error.what(), HasSubstr("did you mean 'little'?"));
     }
-    std::filesystem::remove(std::filesystem::path(testing::TempDir()) / "little.yaml");
 }
 
 /// Two modules with plugs, joined as `lines` say.

@@ -9,6 +9,7 @@
 
 #include "platform/tlm/memory.h"
 #include "platform/tlm/router.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/support/tlm_driver.h"
 #include "tests/unit/netlist/sample_kinds.h"
 
@@ -215,8 +216,6 @@ TEST(System, RefusesAMemoryTheHostCannotHold) {
 class Nested : public testing::Test {
 protected:
     void SetUp() override {
-        folder =
-            std::filesystem::path(testing::TempDir()) / ("trn_nested_" + std::to_string(getpid()));
         std::filesystem::create_directories(folder / "chips");
         std::ofstream(folder / "chips/chip.yaml") << R"(assembly: chip
 parameters: {routing_id: 0, room: 4 KiB}
@@ -234,7 +233,6 @@ ports:
   reset: core.reset
 )";
     }
-    void TearDown() override { std::filesystem::remove_all(folder); }
     plan rack(const std::string& parameters = "") {
         return board(
             "board: rack\nmodules:\n  noc: {type: router}\n  host: {type: gadget}\n"
@@ -248,7 +246,7 @@ ports:
 )",
             {folder, {}});
     }
-    std::filesystem::path folder;
+    const test::scratch_folder folder;
 };
 
 TEST_F(Nested, ChipsHaveTheirOwnParametersAndNames) {

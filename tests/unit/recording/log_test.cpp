@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "platform/recording/log/survey.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/unit/recording/sample.h"
 
 namespace trn::recording {
@@ -21,11 +22,7 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 
 struct RecordingLog : testing::Test {
-    fs::path folder = [] {
-        std::string name = testing::TempDir() + "trnXXXXXX";
-        return fs::path(mkdtemp(name.data()));
-    }();
-    ~RecordingLog() override { fs::remove_all(folder); }
+    const test::scratch_folder folder;
 
     std::vector<event> read() const {
         log_reader log(folder);

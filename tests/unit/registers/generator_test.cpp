@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "platform/registers/generator/emit.h"
+#include "tests/support/scratch_folder.h"
 
 namespace {
 
@@ -165,26 +166,20 @@ class GeneratorCommand : public testing::Test {
 protected:
     int run(const std::string& arguments) {
         const int status = std::system(
-            (std::string(TRN_GENERATOR) + " " + arguments + " 2>" + (folder / "err").string())
-                .c_str());
+            (std::string(TRN_GENERATOR) + " " + arguments + " 2>" + (folder / "err")).c_str());
         return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     }
     std::string text(const std::string& file) {
         std::ifstream stream(folder / file);
         return {std::istreambuf_iterator<char>(stream), {}};
     }
-    void SetUp() override {
-        char name[] = "/tmp/trnvp-generator-XXXXXX";
-        folder = mkdtemp(name);
-    }
-    void TearDown() override { std::filesystem::remove_all(folder); }
-    std::filesystem::path folder;
+    const trn::test::scratch_folder folder;
     const std::string example = "tests/unit/registers/example.regs.yaml";
 };
 
 TEST_F(GeneratorCommand, EndsWithStatusTwoOnAMistake) {
     std::ofstream(folder / "b.regs.yaml") << "block: b\nsize: x\n";
-    EXPECT_EQ(run((folder / "b.regs.yaml").string() + " --c " + (folder / "b.h").string()), 2);
+    EXPECT_EQ(run((folder / "b.regs.yaml") + " --c " + (folder / "b.h")), 2);
     EXPECT_THAT(text("err"), HasSubstr("b.regs.yaml:2:7: E24 "));
     EXPECT_FALSE(std::filesystem::exists(folder / "b.h"));
     EXPECT_EQ(run("no-such-file"), 2);
@@ -192,7 +187,7 @@ TEST_F(GeneratorCommand, EndsWithStatusTwoOnAMistake) {
 }
 
 TEST_F(GeneratorCommand, E39FindsAStaleChapterAndRenewsOnlyTheChapter) {
-    const auto docs = example + " --docs " + folder.string();
+    const auto docs = example + " --docs " + folder.text();
     EXPECT_EQ(run(docs + " --check"), 2);
     EXPECT_THAT(text("err"), HasSubstr("E39"));
     EXPECT_EQ(run(docs), 0);

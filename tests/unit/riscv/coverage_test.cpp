@@ -5,13 +5,13 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <random>
 #include <vector>
 
 #include "models/riscv/commit_log.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/unit/loader/elf_image.h"
 #include "tests/unit/riscv/machine.h"
 
@@ -23,8 +23,8 @@ enum class way { blocks, small_budgets, alone };
 
 class CoverageTest : public RiscvTest {
 protected:
-    const std::string file_ = testing::TempDir() + "trn-coverage-" + std::to_string(getpid());
-    ~CoverageTest() override { std::filesystem::remove(file_); }
+    const trn::test::scratch_folder folder_;
+    const std::string file_ = folder_ / "marks";
 
     /// The marks by offset from `base`, after the program there was executed in this way. Faulting
     /// instructions are skipped.

@@ -9,6 +9,7 @@
 
 #include "platform/scenario/selection.h"
 #include "tests/support/program.h"
+#include "tests/support/scratch_folder.h"
 
 namespace trn::scenario {
 namespace {

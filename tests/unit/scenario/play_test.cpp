@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "platform/kernel/run_loop.h"
+#include "tests/support/scratch_folder.h"
 #include "tests/unit/stub/fake_device.h"
 
 namespace trn::scenario {
@@ -32,6 +33,7 @@ struct ScenarioSteps : testing::Test {
     run_loop loop{{}};
     control methods{loop, {"0", "none", "0"}};
     std::optional<device> host;
+    const test::scratch_folder folder;
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
     /// "" when everything comes out, else the failure.
@@ -42,8 +44,7 @@ struct ScenarioSteps : testing::Test {
             host->check(trn_probe(*host));
             host->check(trn_reset_device(*host));
         }
-        const auto file = std::filesystem::path(testing::TempDir()) /
-                          ("play_test." + std::to_string(getpid()) + ".yaml");
+        const auto file = folder / "scenario.yaml";
         std::ofstream(file) << "scenario: x\nboard: b\nsteps:\n" << steps;
         diagnostics problems;
         const auto all = load(file, problems);

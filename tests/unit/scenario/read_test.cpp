@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "platform/scenario/scenario.h"
+#include "tests/support/scratch_folder.h"
 
 namespace trn::scenario {
 namespace {
@@ -15,12 +16,16 @@ using testing::HasSubstr;
 
 struct ScenarioFile : testing::Test {
     diagnostics problems;
+    const test::scratch_folder folder;
 
     std::vector<scenario> read(const std::string& text) {
-        const auto file = std::filesystem::path(testing::TempDir()) /
-                          ("read_test." + std::to_string(getpid()) + ".yaml");
+        const auto file = folder / "scenario.yaml";
         std::ofstream(file) << text;
         return load(file, problems);
+    }
+    /// A file beside the scenario's.
+    void write_other(const std::string& text) const {
+        std::ofstream(folder / "other.yaml") << text;
     }
     /// line:column: code of each mistake
     std::vector<std::string> mistakes() const {
@@ -141,21 +146,12 @@ TEST_F(ScenarioFile, NeedsItsOwnKeysOnly) {
     EXPECT_THAT(mistakes(), ElementsAre("2:1:E11", "1:1:E9"));
 }
 
-/// A file beside the scenario's.
-struct IncludedFile {
-    const std::filesystem::path path = std::filesystem::path(testing::TempDir()) /
-                                       ("read_test." + std::to_string(getpid()) + ".inc.yaml");
-    explicit IncludedFile(const std::string& text) { std::ofstream(path) << text; }
-    ~IncludedFile() { std::filesystem::remove(path); }
-    std::string name() const { return path.filename().string(); }
-};
-
 TEST_F(ScenarioFile, WritesSequencesOutWithTheirParameters) {
-    const IncludedFile other(
+    write_other(
         "sequences:\n  pause:\n    parameters: {long: , more: 2 us}\n"
         "    steps:\n      - wait: ${long}\n      - wait: ${more}\n");
-    const auto all = read(head() + "include: [" + other.name() +
-                          "]\nmatrix: {t: [1 us, 7 us]}\n"
+    const auto all = read(head() +
+                          "include: [other.yaml]\nmatrix: {t: [1 us, 7 us]}\n"
                           "sequences:\n  twice:\n    steps:\n"
                           "      - sequence: {name: pause, with: {long: '${t}'}}\n"
                           "      - sequence: {name: pause, with: {long: 5 us, more: 6 us}}\n"
@@ -166,7 +162,7 @@ TEST_F(ScenarioFile, WritesSequencesOutWithTheirParameters) {
     for (const auto& one : all[1].steps) texts.push_back(one.text);
     EXPECT_THAT(texts, ElementsAre("pause: wait 7000 ns", "pause: wait 2000 ns",
                                    "pause: wait 5000 ns", "pause: wait 6000 ns"));
-    EXPECT_EQ(all[1].steps[0].file, other.path.string());
+    EXPECT_EQ(all[1].steps[0].file, folder / "other.yaml");
     EXPECT_EQ(all[1].steps[0].where.line, 5);
 }
 
@@ -194,15 +190,15 @@ TEST_F(ScenarioFile, NamesTheMistakesInCallsOfSequences) {
 }
 
 TEST_F(ScenarioFile, MayNotIncludeItself) {
-    const IncludedFile other("include: [read_test." + std::to_string(getpid()) + ".inc.yaml]\n");
-    read(head() + "include: [" + other.name() + "]\nsteps: [wait: 1 us]\n");
+    write_other("include: [other.yaml]\n");
+    read(head() + "include: [other.yaml]\nsteps: [wait: 1 us]\n");
     EXPECT_THAT(mistakes(), ElementsAre("1:11:E52"));
 }
 
 TEST_F(ScenarioFile, DefinesASequenceOnce) {
-    const IncludedFile other("sequences:\n  a: {steps: [wait: 1 us]}\n");
-    read(head() + "include: [" + other.name() +
-         "]\nsequences:\n  a: {steps: [wait: 1 us]}\nsteps: [wait: 1 us]\n");
+    write_other("sequences:\n  a: {steps: [wait: 1 us]}\n");
+    read(head() +
+         "include: [other.yaml]\nsequences:\n  a: {steps: [wait: 1 us]}\nsteps: [wait: 1 us]\n");
     EXPECT_THAT(mistakes(), ElementsAre("2:3:E35"));
 }
 
@@ -232,14 +228,12 @@ TEST_F(ScenarioFile, ReadsStepsThatUseCapturesWhenTheyAreKnown) {
 
 TEST_F(ScenarioFile, IsFoundInFoldersInTheOrderOfNames) {
     namespace fs = std::filesystem;
-    const auto folder = fs::path(testing::TempDir()) / "find_test";
     fs::create_directories(folder / "b");
     for (const auto* name : {"c.yaml", "a.yaml", "b/z.yaml", "notes.txt"})
         std::ofstream(folder / name) << "x";
     const auto files = find_files(folder);
     EXPECT_THAT(files, ElementsAre(folder / "a.yaml", folder / "b/z.yaml", folder / "c.yaml"));
     EXPECT_THROW(find_files(folder / "nothing"), config_error);
-    fs::remove_all(folder);
 }
 
 }  // namespace

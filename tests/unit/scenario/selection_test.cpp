@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "tests/support/scratch_folder.h"
+
 namespace trn::scenario {
 namespace {
 
@@ -72,7 +74,8 @@ TEST(ScenarioSelection, AShuffleIsAnOrderThatItsSeedRepeats) {
 }
 
 TEST(ScenarioSelection, RemembersWhatFailed) {
-    const auto file = std::filesystem::path(testing::TempDir()) / "selection" / "failed";
+    const test::scratch_folder folder;
+    const auto file = folder / "selection/failed";
     std::vector<outcome> how(4);
     for (const std::size_t passed : {0, 2}) how[passed].what = outcome::verdict::passed;
     remember_failed(file, some, how);
