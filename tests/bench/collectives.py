@@ -9,10 +9,12 @@ Prints a row for each board, operation and algorithm. Times are simulated, so th
   latency  the same collective of next to nothing: all its steps, and what begins and ends it
   links    what the algorithm sends over its busiest link, divided by what that link carries
   engines  what it reads or writes, whatever is more, divided by what 16 DMA engines move
+  HBM      what it reads and writes, together, divided by what the one stack that has all buffers moves
   cards    of several domains: what a rank sends to others, divided by its part of what an EFA card carries
-  bound    latency + links or engines, whatever is more, and of halving the addition that begins when the last bytes
-           have come; + cards, unless bytes are passed on as they come; an algorithm whose steps overlap can beat it
-  bytes    links, engines or cards alone: nothing can beat that
+  bound    latency + links, engines or HBM, whatever is more; of halving links wait for the addition that begins when the
+           last bytes have come; + cards, unless bytes are passed on as they come; an algorithm whose steps overlap can
+           beat it
+  bytes    links, engines, HBM or cards alone: nothing can beat that
 
 Exit status 1: some share of the bound is below 80 %, or some share of the bytes is beyond 100 %.
 """
@@ -26,25 +28,29 @@ MIB = 1 << 20
 LITTLE = {"ultracluster-2": "18KiB"}  # else 9KiB
 LANES = 16
 
+# GB/s of a DMA engine and of a stack of HBM.
+TRAINIUM1 = {"engine": 27.2, "hbm": 409.6}
+TRAINIUM2 = {"engine": 27.2, "hbm": 729.6}
+TRAINIUM3 = {"engine": 38.4, "hbm": 1228.8}
 # Payload in GB/s of a link in each direction (doc/fidelity.md). Levels: (ranks, links); rings of four in a torus. Of
 # several domains it is what one of them has; `card` is of an EFA card, which serves so many `chips`.
+TRN3_GEN2 = {"levels": [(18, 277.5), (4, 222.0), (2, 110.9)], "rings": 1, "narrowest": 110.9, **TRAINIUM3}
 BOARDS = {
-    "trn3-sled": {"levels": [(4, 222.0)], "rings": 1, "narrowest": 222.0, "engine": 38.4, "mib": 256},
-    "trn2-48xl": {"torus": [114.8, 114.8], "rings": 4, "narrowest": 114.8, "engine": 27.2, "mib": 16},
-    "trn1-32xl": {"torus": [42.94, 42.94], "rings": 4, "channels": 2, "narrowest": 42.94, "engine": 27.2, "mib": 16},
-    "trn2-ultraserver": {"torus": [114.8, 114.8, 57.3], "rings": 4, "narrowest": 57.3, "engine": 27.2, "mib": 16},
-    "trn3-gen1": {"levels": [(16, 222.0), (2, 277.5), (2, 110.9)], "rings": 1, "narrowest": 110.9, "engine": 38.4, "mib": 16},
-    "trn3-gen2": {"levels": [(18, 277.5), (4, 222.0), (2, 110.9)], "rings": 1, "narrowest": 110.9, "engine": 38.4, "mib": 16},
-    "ultracluster-2": {"levels": [(18, 277.5), (4, 222.0), (2, 110.9)], "rings": 1, "narrowest": 110.9, "engine": 38.4, "mib": 4,
-                       "domains": 2, "card": 49.5, "chips": 2},
+    "trn3-sled": {"levels": [(4, 222.0)], "rings": 1, "narrowest": 222.0, **TRAINIUM3, "mib": 256},
+    "trn2-48xl": {"torus": [114.8, 114.8], "rings": 4, "narrowest": 114.8, **TRAINIUM2, "mib": 16},
+    "trn1-32xl": {"torus": [42.94, 42.94], "rings": 4, "channels": 2, "narrowest": 42.94, **TRAINIUM1, "mib": 16},
+    "trn2-ultraserver": {"torus": [114.8, 114.8, 57.3], "rings": 4, "narrowest": 57.3, **TRAINIUM2, "mib": 16},
+    "trn3-gen1": {"levels": [(16, 222.0), (2, 277.5), (2, 110.9)], "rings": 1, "narrowest": 110.9, **TRAINIUM3, "mib": 16},
+    "trn3-gen2": {**TRN3_GEN2, "mib": 16},
+    "ultracluster-2": {**TRN3_GEN2, "domains": 2, "card": 49.5, "chips": 2, "mib": 4},
 }
 RUNS = [("all-reduce", "ring"), ("all-reduce", "halving"),
         ("all-gather", "ring"), ("all-gather", "mesh"), ("all-gather", "doubling"),
         ("reduce-scatter", "ring"), ("reduce-scatter", "halving"),
         ("all-to-all", "mesh"), ("broadcast", "ring")]
 
-COLUMNS = ["Board", "Operation", "Algorithm", "Time (us)", "busbw (GB/s)", "Latency", "Links", "Engines", "Cards",
-           "of the bound", "of the bytes"]
+COLUMNS = ["Board", "Operation", "Algorithm", "Time (us)", "busbw (GB/s)", "Latency", "Links", "Engines", "HBM",
+           "Cards", "of the bound", "of the bytes"]
 
 
 def ranks_of(board):
@@ -104,13 +110,13 @@ def link_share(board, op, algorithm):
     return sent / (rings * board["narrowest"])
 
 
-def halving_work(board):
+def halving_work(board, writes=0):
     """Of the buffer: each part that is sent is a sum of everything that has come for it, and so is what is kept."""
     work, left, operands = 0, 1, 1
     for count, _, _ in sides_of(board):
-        work += left * (count - 1) / count * operands
+        work += left * (count - 1) / count * (operands + writes)
         left, operands = left / count, operands + count - 1
-    return work, left * operands
+    return work, left * (operands + writes)
 
 
 def last_addition(board, algorithm):
@@ -133,6 +139,23 @@ def engine_share(board, op, algorithm):
     return work / (LANES * board["engine"])
 
 
+def memory_share(board, op, algorithm):
+    """Seconds per GB of the buffer. What is sent is read here and written there, which for each rank is as much."""
+    ranks = ranks_of(board)
+    copies = (ranks - 1) / ranks
+    if op == "broadcast":
+        work = 2
+    elif op in ("all-gather", "all-to-all"):  # the own block is written too
+        work = 1 + copies
+    elif algorithm == "ring":
+        work = 5 - 4 / ranks if op == "all-reduce" else 3 - 1 / ranks
+    else:
+        work = sum(halving_work(board, writes=1))
+        if op == "all-reduce":  # the last addition writes what the first step back sends
+            work += 2 * copies - (sides_of(board)[-1][0] - 1) / ranks
+    return work / board["hbm"]
+
+
 def card_share(board, op):
     """Seconds per GB of the buffer. A sum is exchanged, of the part that each rank of a domain has; the bytes of a broadcast
     come from one rank, which has its card alone."""
@@ -145,9 +168,9 @@ def card_share(board, op):
     return (domains - 1) * sent / (board["card"] / board["chips"])
 
 
-def bound_of(board, op, latency, links, engines, last, cards):
+def bound_of(board, op, latency, links, engines, memory, last, cards):
     """Of an all-to-all and an all-gather, what the own domain has is moved while the cards are at work."""
-    within = max(links, engines - last) + last
+    within = max(links + last, engines, memory)
     if op == "broadcast":
         return latency + max(within, cards)
     meanwhile = within / board.get("domains", 1) if op in ("all-to-all", "all-gather") else 0
@@ -172,13 +195,14 @@ def main(build, names):
             latency = measure(trnctl, name, op, algorithm, LITTLE.get(name, "9KiB"))["time_us"]
             found = measure(trnctl, name, op, algorithm, f"{board['mib']}MiB")
             took = found["time_us"]
-            links, engines = (size * of(board, op, algorithm) for of in (link_share, engine_share))
+            links, engines, memory = (size * of(board, op, algorithm) for of in (link_share, engine_share, memory_share))
             last = size * last_addition(board, algorithm)
             cards = size * card_share(board, op)
-            bytes_, bound = max(links, engines, cards), bound_of(board, op, latency, links, engines, last, cards)
+            bytes_ = max(links, engines, memory, cards)
+            bound = bound_of(board, op, latency, links, engines, memory, last, cards)
             good &= bound >= 0.8 * took and bytes_ <= took
             row = [name, op, algorithm, f"{took:.2f}", f"{found['busbw_gb_per_s']:.1f}",
-                   *(f"{us:.1f}" for us in [latency, links, engines, cards][:len(columns) - 7]),
+                   *(f"{us:.1f}" for us in [latency, links, engines, memory, cards][:len(columns) - 7]),
                    f"{100 * bound / took:.0f} %", f"{100 * bytes_ / took:.0f} %"]
             print(f"| {' | '.join(row)} |", flush=True)
     return 0 if good else 1

@@ -51,6 +51,12 @@ TEST_F(CollectiveBandwidth, OfRingsOverATorusIsThatOfFourLinksUnlessAStackBounds
     expect_share(0.65, 4 * 114.8, 64 * MiB, {TRN_COLL_ALL_GATHER}, TRN_COLL_RING);
 }
 
+/// What comes is written, and what goes is read.
+TEST_F(CollectiveBandwidth, OfDoublingOverATorusIsHalfOfWhatAStackMoves) {
+    boot("trn2-48xl");
+    expect_share(0.8, 729.6 / 2, 64 * MiB, {TRN_COLL_ALL_GATHER}, TRN_COLL_DOUBLING);
+}
+
 TEST_F(CollectiveBandwidth, OfRingsOverFourServersIsThatOfFourLinksFromOneToTheNext) {
     boot("trn2-ultraserver");
     expect_share(0.5, 4 * 57.3, 16 * MiB, {TRN_COLL_ALL_REDUCE, TRN_COLL_ALL_GATHER},
