@@ -17,7 +17,7 @@ typedef struct grid {
     uint8_t digit[TRN_COLL_SIDES][TRN_COLL_RANKS];
     uint32_t own;   /* rank */
     uint32_t width; /* ranks of a point, at most */
-    uint32_t twin;  /* the other rank of the own point */
+    uint32_t twin;  /* the other rank of the own point, if it has one */
     bool has_twin, aside;
 } grid;
 
@@ -289,7 +289,8 @@ static coll_reduction sum_before(const coll_builder* b, const grid* q, uint32_t 
 /* The sum to the own buffer and to twin. */
 static void sum_is_done(coll_builder* b, const grid* q, uint32_t lane, coll_reduction what,
                         uint64_t offset) {
-    const uint64_t to[] = {own_member(b)->receive + offset, receive_at(b, q->twin, offset)};
+    uint64_t to[2] = {own_member(b)->receive + offset};
+    if (q->has_twin) to[1] = receive_at(b, q->twin, offset);
     combine_to(b, lane, what, to, q->has_twin ? 2 : 1);
     tell_twin(b, q, lane);
 }
