@@ -31,8 +31,14 @@ location before(location at, std::uint64_t bytes) {
 }
 
 std::uint64_t rounded(const collective_request& what, std::uint64_t ranks) {
-    const std::uint64_t unit = ranks * trn_coll_type_bytes(what.type);
-    return what.op == TRN_COLL_BARRIER || unit == 0 ? 0 : what.bytes / unit * unit;
+    const std::uint64_t blocks = trn_coll_has_blocks(what.op) ? ranks : 1;
+    const std::uint64_t unit = blocks * trn_coll_type_bytes(what.type);
+    if (what.op == TRN_COLL_BARRIER || unit == 0) return 0;
+    if (what.bytes > 0 && what.bytes < unit)
+        throw device_error(TRN_INVALID_ARGUMENT,
+                           fmt::format("{} of {} bytes: over {} ranks it has {} or more",
+                                       trn_coll_op_text(what.op), what.bytes, ranks, unit));
+    return what.bytes / unit * unit;
 }
 
 template <typename Work>

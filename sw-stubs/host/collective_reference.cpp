@@ -330,7 +330,8 @@ std::uint64_t collective_reference::block_of(std::uint32_t rank, std::uint32_t n
     case TRN_COLL_ALL_TO_ALL_V:
         return config_.counts[std::size_t{number} * config_.ranks + rank];
     default:
-        return config_.bytes / config_.ranks / trn_coll_type_bytes(config_.type);
+        return config_.bytes / (trn_coll_has_blocks(config_.op) ? config_.ranks : 1) /
+               trn_coll_type_bytes(config_.type);
     }
 }
 

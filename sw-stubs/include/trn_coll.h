@@ -200,6 +200,8 @@ typedef struct trn_coll_config {
     uint64_t* operation;
 } trn_coll_config;
 
+/** Whether the buffer is divided equally among the ranks. */
+bool trn_coll_has_blocks(trn_coll_op op);
 /** Whether blocks have sizes of their own. */
 bool trn_coll_has_counts(trn_coll_op op);
 /** How many counts that takes: one per rank, for all-to-all-v one per pair of ranks; else 0. */

@@ -122,15 +122,14 @@ static uint64_t largest_block(const trn_coll_config* c) {
     return most * trn_coll_type_bytes(c->type);
 }
 
-/* Whether the buffer is divided equally among the ranks. */
-static bool has_blocks(trn_coll_op op) {
+bool trn_coll_has_blocks(trn_coll_op op) {
     return op == TRN_COLL_ALL_REDUCE || op == TRN_COLL_REDUCE_SCATTER ||
            op == TRN_COLL_ALL_GATHER || op == TRN_COLL_ALL_TO_ALL;
 }
 
 uint64_t coll_block_of(const trn_coll_config* c) {
     if (trn_coll_has_counts(c->op)) return largest_block(c);
-    return has_blocks(c->op) ? c->bytes / c->ranks : c->bytes;
+    return trn_coll_has_blocks(c->op) ? c->bytes / c->ranks : c->bytes;
 }
 
 static bool is_grid(const trn_coll_config* c) {
@@ -283,7 +282,7 @@ static trn_status check_sizes(trn_device* device, const trn_coll_config* c) {
                     (int)c->type, (int)c->with);
     if (c->bytes == 0) return fail(device, TRN_INVALID_ARGUMENT, "a collective of 0 bytes");
     if (!trn_coll_has_counts(c->op) &&
-        (coll_block_of(c) * (has_blocks(c->op) ? c->ranks : 1) != c->bytes ||
+        (coll_block_of(c) * (trn_coll_has_blocks(c->op) ? c->ranks : 1) != c->bytes ||
          coll_block_of(c) % element != 0))
         return fail(device, TRN_INVALID_ARGUMENT,
                     "%llu bytes are not %u equal blocks of elements of %u bytes",
@@ -326,10 +325,13 @@ static trn_status check_config(trn_device* device, const trn_coll_config* c) {
     if (status == TRN_OK) status = check_algorithm(device, c);
     if (status == TRN_OK) status = check_buffers(device, c);
     if (status != TRN_OK) return status;
-    if (c->slot >= TRN_CC_SLOTS || c->channels > channels_allowed(c) || c->lanes > COLL_MAX_LANES)
+    if (c->slot >= TRN_CC_SLOTS)
+        return fail(device, TRN_INVALID_ARGUMENT, "slot %u: a core has slots 0 to %u", c->slot,
+                    TRN_CC_SLOTS - 1);
+    if (c->channels > channels_allowed(c) || c->lanes > COLL_MAX_LANES)
         return fail(device, TRN_INVALID_ARGUMENT,
-                    "slot %u, %u channels of %u lanes: at most %u, %u, %u", c->slot, c->channels,
-                    c->lanes, TRN_CC_SLOTS - 1, channels_allowed(c), COLL_MAX_LANES);
+                    "%u channels of %u lanes: there can be %u of %u lanes each", c->channels,
+                    c->lanes, channels_allowed(c), COLL_MAX_LANES);
     return TRN_OK;
 }
 

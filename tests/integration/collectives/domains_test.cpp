@@ -296,7 +296,7 @@ TEST_F(CollectivesOverDomains, WhatCannotBeIsRefusedWithASentence) {
     EXPECT_NE(no_group({0, 4, 1, 5}).find("rank 1 is the first"), std::string::npos);
     collective_group group(*this, {0, 1, 4, 5}, image());
     EXPECT_NE(sentence(group, {.op = TRN_COLL_ALL_TO_ALL, .bytes = KiB, .channels = 5})
-                  .find("5 channels of 0 lanes: at most 3, 4, 16"),
+                  .find("5 channels of 0 lanes: there can be 4 of 16 lanes each"),
               std::string::npos);
     EXPECT_NE(sentence(group, {.op = TRN_COLL_ALL_GATHER_V, .counts = {1, 2, 3}})
                   .find("takes 4 counts, not 3"),

@@ -229,6 +229,17 @@ TEST_F(SledCollectives, AChipThatIsResetInTheMiddleIsNamedAndTheGroupIsUsedAgain
     expect_right(again.run({.op = TRN_COLL_ALL_GATHER, .bytes = 64 * KiB, .check = true}));
 }
 
+TEST_F(SledCollectives, WithoutBlocksTakeAnyNumberOfElements) {
+    collective_group group(*this, all(), image());
+    for (const auto op : {TRN_COLL_BROADCAST, TRN_COLL_PERMUTE})
+        for (const std::uint64_t bytes : {1, 3, 65, 10'001, 131'073}) {
+            const auto done =
+                group.run({.op = op, .type = TRN_INT8, .bytes = bytes, .check = true});
+            expect_right(done);
+            EXPECT_EQ(done.bytes, bytes);
+        }
+}
+
 TEST_F(SledCollectives, WhatCannotBeIsRefusedWithASentence) {
     collective_group group(*this, all(), image());
     const auto refused = [&](const collective_request& what) {
@@ -240,6 +251,8 @@ TEST_F(SledCollectives, WhatCannotBeIsRefusedWithASentence) {
         return false;
     };
     EXPECT_TRUE(refused({.op = TRN_COLL_ALL_GATHER, .bytes = 0}));
+    EXPECT_TRUE(refused({.op = TRN_COLL_ALL_GATHER, .type = TRN_INT8, .bytes = 3}));
+    EXPECT_TRUE(refused({.op = TRN_COLL_PERMUTE, .bytes = 1}));
     EXPECT_TRUE(refused({.op = TRN_COLL_BROADCAST, .bytes = 64, .root = 4}));
     EXPECT_TRUE(
         refused({.op = TRN_COLL_BROADCAST, .type = static_cast<trn_element>(7), .bytes = 64}));
