@@ -9,7 +9,6 @@
 #include <functional>
 #include <limits>
 #include <numeric>
-#include <ranges>
 
 #include "sw-stubs/host/compute_reference.h"
 #include "sw-stubs/host/pattern.h"
@@ -219,8 +218,8 @@ void collective_reference::halving_sum(std::uint32_t point, std::uint32_t channe
     for (const auto rank : ranks_at(point)) operands.push_back(input_of(rank, first, bytes.size()));
     for (std::uint32_t n = 0; n < steps; ++n) {
         auto line = along(point, side_of(channel, n));
-        std::ranges::rotate(line, std::ranges::find(line, point));
-        for (const auto other : line | std::views::drop(1))
+        std::rotate(line.begin(), std::ranges::find(line, point), line.end());
+        for (const auto other : std::span(line).subspan(1))
             halving_sum(other, channel, n, first, operands.emplace_back(bytes.size()));
     }
     std::ranges::copy(operands.front(), bytes.begin());
