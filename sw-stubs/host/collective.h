@@ -75,7 +75,7 @@ struct collective_request {
     std::vector<trn_coll_rule> rules = {};  ///< before those of the library
     trn_element type = TRN_BF16;
     trn_coll_operator with = TRN_COLL_SUM;
-    std::uint64_t bytes = 0;                 ///< rounded down to whole elements, as many for each
+    std::uint64_t bytes = 0;                 ///< rounded down to whole elements, or to equal blocks
     std::vector<std::uint64_t> counts = {};  ///< in place of bytes: collective_counts
     collective_places places = {};
     std::uint32_t root = 0;

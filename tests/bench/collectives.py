@@ -111,7 +111,8 @@ def link_share(board, op, algorithm):
 
 
 def halving_work(board, writes=0):
-    """Of the buffer: each part that is sent is a sum of everything that has come for it, and so is what is kept."""
+    """Of the buffer: each part that is sent is a sum of everything that has come for it, and so is what is kept. Operands,
+    and `writes` for each result."""
     work, left, operands = 0, 1, 1
     for count, _, _ in sides_of(board):
         work += left * (count - 1) / count * (operands + writes)

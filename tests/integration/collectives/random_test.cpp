@@ -4,8 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <initializer_list>
+#include <numeric>
 #include <ostream>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "tests/integration/collectives/group.h"
 #include "tests/support/fuzz.h"

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <array>
-#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -12,6 +10,7 @@
 #include <sstream>
 #include <string>
 
+#include "tests/support/program.h"
 #include "tests/support/scratch_folder.h"
 
 namespace {
@@ -21,21 +20,10 @@ using testing::StartsWith;
 
 const std::string guests = GUESTS;
 
-struct result {
-    int status;
-    std::string output;  // standard output and error
-};
+using result = trn::test::ended;
 
 result exec(const std::string& arguments) {
-    const std::string command = TRNVP " exec " + arguments + " 2>&1";
-    std::FILE* const pipe = popen(command.c_str(), "r");
-    result r{-1, ""};
-    std::array<char, 4096> block;
-    while (const auto n = std::fread(block.data(), 1, block.size(), pipe))
-        r.output.append(block.data(), n);
-    const int status = pclose(pipe);
-    if (WIFEXITED(status)) r.status = WEXITSTATUS(status);
-    return r;
+    return trn::test::run(TRNVP " exec " + arguments);
 }
 
 class Exec : public testing::Test {

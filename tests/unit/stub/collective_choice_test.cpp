@@ -8,7 +8,6 @@
 
 #include "platform/config/diagnostics.h"
 #include "sw-stubs/host/collective_rules.h"
-#include "tests/support/program.h"
 #include "tests/support/scratch_folder.h"
 
 namespace trn {
