@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks what documents and comments refer to: links and their anchors, cited sections of doc/spec, length of lines.
+
+    check_docs.py           prints file:line: what is wrong; status 1 when something is
+    check_docs.py --link    first turns plain citations in documents ("contract 6.3") into links
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MAX_LINE = 140
+# How the specifications are cited: words before the section's number -> file in doc/spec.
+CITED_AS = {
+    "contract": "device-contract.md",
+    "EFA contract": "efa-contract.md",
+    "hardware facts": "hardware-facts.md",
+    "NeuronCore spec": "neuron-core.md",
+}
+NUMBER = r"\d+(?:\.\d+)*"
+CITATION = re.compile(
+    r"(?<!\[)\b(?P<words>EFA contract|(?<!EFA )[Cc]ontract|[Hh]ardware facts|NeuronCore spec) "
+    rf"(?P<list>{NUMBER}(?:-\d+)?(?:(?:, | and ){NUMBER})*)\b")
+LINK = re.compile(r"\[(?P<text>[^\]\[]*)\]\((?P<target>[^)\s]+)\)")
+FENCE = re.compile(r"^\s*```")
+
+
+def tracked(*patterns: str) -> list[str]:
+    return subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns],
+                          cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8", errors="replace")
+
+
+def specification(words: str) -> str:
+    return CITED_AS[words[0].lower() + words[1:] if words[0] in "CH" else words]
+
+
+def without_code(text: str) -> str:
+    """The same number of lines and characters; code blocks and `code` are blank."""
+    lines, fenced = [], False
+    for line in text.split("\n"):
+        fence = FENCE.match(line)
+        if fence:
+            fenced = not fenced
+        lines.append(" " * len(line) if fenced or fence else
+                     re.sub(r"`[^`]*`", lambda m: " " * len(m[0]), line))
+    return "\n".join(lines)
+
+
+def anchors(text: str) -> set[str]:
+    """As GitHub makes them: of headings, and those that are written down."""
+    found = set(re.findall(r'<a id="([^"]+)"', text))
+    counts: dict[str, int] = {}
+    for heading in re.findall(r"^#{1,6} (.*)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), flags=re.M):
+        slug = re.sub(r"<[^>]*>|[^\w\- ]", "", heading).strip().lower().replace(" ", "-")
+        count = counts.get(slug, 0)
+        counts[slug] = count + 1
+        found.add(f"{slug}-{count}" if count else slug)
+    return found
+
+
+class checker:
+    def __init__(self) -> None:
+        self.wrong: list[str] = []
+        self.anchors_of: dict[str, set[str]] = {}
+
+    def anchors_in(self, name: str) -> set[str]:
+        if name not in self.anchors_of:
+            self.anchors_of[name] = anchors(read(name))
+        return self.anchors_of[name]
+
+    def report(self, name: str, text: str, at: int, what: str) -> None:
+        self.wrong.append(f"{name}:{text.count(chr(10), 0, at) + 1}: {what}")
+
+    def links(self, name: str, text: str) -> None:
+        for link in LINK.finditer(text):
+            target, _, anchor = link["target"].partition("#")
+            if re.match(r"[a-z]+:", target):
+                continue
+            path = (ROOT / name).parent / target if target else ROOT / name
+            if not path.exists():
+                self.report(name, text, link.start(), f"link to {target}, which does not exist")
+            elif anchor and path.suffix == ".md":
+                there = path.resolve().relative_to(ROOT).as_posix()
+                if anchor not in self.anchors_in(there):
+                    self.report(name, text, link.start(), f"link to {there}#{anchor}, which has no such anchor")
+
+    def citations(self, name: str, text: str, linked: bool) -> None:
+        for citation in CITATION.finditer(text):
+            spec = "doc/spec/" + specification(citation["words"])
+            for number in re.findall(NUMBER, citation["list"].split("-")[0]):
+                if f"s{number}" not in self.anchors_in(spec):
+                    self.report(name, text, citation.start(), f"{spec} has no section {number}")
+            if not linked:
+                self.report(name, text, citation.start(), f"'{citation[0]}' is not a link: run ./dev docs")
+
+    def lengths(self, name: str, text: str) -> None:
+        """Of prose as it is read: tables have rows, links hide their targets, and generated parts are not written."""
+        generated = False
+        for number, line in enumerate(re.sub(r"\]\([^)\s]+\)", "]", text).split("\n"), 1):
+            if line.startswith("<!-- registers:"):
+                generated = "generated" in line
+            if len(line.rstrip()) > MAX_LINE and not generated and not line.lstrip().startswith("|"):
+                self.wrong.append(f"{name}:{number}: {len(line)} characters, more than {MAX_LINE}")
+
+
+def link_citations(name: str) -> None:
+    text = read(name)
+    prose = without_code(text)
+    up = "../" * (len(pathlib.PurePosixPath(name).parts) - 1)
+    out, done = "", 0
+    for citation in CITATION.finditer(prose):
+        page = f"{up}doc/spec/{specification(citation['words'])}".replace("../doc/", "", 1)
+        first, *rest = re.split(r"(, | and )", citation["list"])
+        linked = f"[{citation['words']} {first}]({page}#s{first.split('-')[0]})"
+        for part in rest:
+            linked += part if part in (", ", " and ") else f"[{part}]({page}#s{part})"
+        out += text[done:citation.start()] + linked
+        done = citation.end()
+    if done:
+        (ROOT / name).write_text(out + text[done:], encoding="utf-8")
+
+
+def main() -> int:
+    documents = [name for name in tracked("*.md") if not name.startswith("doc/spec/")]
+    if "--link" in sys.argv[1:]:
+        for name in documents:
+            link_citations(name)
+    check = checker()
+    for name in documents + tracked("doc/spec/*.md"):
+        text = without_code(read(name))
+        check.links(name, text)
+        check.citations(name, text, linked=name.startswith("doc/spec/"))
+        check.lengths(name, text)
+    for name in tracked("*.h", "*.cpp", "*.c", "*.S", "*.py", "*.yaml", "*.sh", "*.order", "*CMakeLists.txt"):
+        if name != "tests/support/check_docs.py":
+            check.citations(name, read(name), linked=True)
+    print("\n".join(check.wrong) if check.wrong else f"{len(documents)} documents: links, citations and lines are right")
+    return 1 if check.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
