@@ -6,15 +6,21 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <iterator>
+#include <map>
 #include <system_error>
 
 namespace trn {
 
 namespace {
 
-// Process-wide because a signal is: the live mappings, walked by the handler. The simulator has one
-// thread, and SIGBUS comes synchronously from a copy, never from the middle of this list's updates.
-host_mapping* live = nullptr;
+// Process-wide because a signal is: the live mappings by address, searched by the handler. The
+// simulator has one thread, and SIGBUS comes synchronously from a copy, never from the middle of an
+// update of this map. Not destroyed: mappings may be.
+std::map<const std::uint8_t*, host_mapping*>& live() {
+    static auto& all = *new std::map<const std::uint8_t*, host_mapping*>;
+    return all;
+}
 
 }  // namespace
 
@@ -41,15 +47,14 @@ void host_mapping::install_guard() {
 /// Puts a zero page where the file has none any more.
 bool host_mapping::repair(const std::uint8_t* address) {
     constexpr std::uintptr_t page = 4096;
-    for (host_mapping* at = live; at != nullptr; at = at->next_) {
-        if (address < at->bytes_ || address >= at->bytes_ + at->size_) continue;
-        at->torn_ = true;
-        void* where =
-            reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(address) & ~(page - 1));
-        return mmap(where, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
-                    -1, 0) != MAP_FAILED;
-    }
-    return false;
+    const auto next = live().upper_bound(address);
+    if (next == live().begin()) return false;
+    host_mapping& at = *std::prev(next)->second;
+    if (address >= at.bytes_ + at.size_) return false;
+    at.torn_ = true;
+    void* where = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(address) & ~(page - 1));
+    return mmap(where, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+                0) != MAP_FAILED;
 }
 
 host_mapping::host_mapping(int descriptor, std::uint64_t offset, std::uint64_t size, bool writable)
@@ -66,14 +71,11 @@ host_mapping::host_mapping(int descriptor, std::uint64_t offset, std::uint64_t s
                     static_cast<off_t>(offset));
     if (at == MAP_FAILED) throw std::system_error(errno, std::generic_category());
     bytes_ = static_cast<std::uint8_t*>(at);
-    next_ = live;
-    live = this;
+    live().emplace(bytes_, this);
 }
 
 host_mapping::~host_mapping() {
-    host_mapping** link = &live;
-    while (*link != this) link = &(*link)->next_;
-    *link = next_;
+    live().erase(bytes_);
     munmap(bytes_, size_);
 }
 

@@ -29,7 +29,6 @@ private:
     std::uint8_t* bytes_ = nullptr;
     std::uint64_t size_;
     volatile bool torn_ = false;
-    host_mapping* next_ = nullptr;  // of all live mappings, for the guard
 };
 
 }  // namespace trn

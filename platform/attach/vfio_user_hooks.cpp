@@ -38,16 +38,17 @@ struct attached_host {
 vfio_user_server::hooks hooks_into(run_loop& loop, std::string who, std::string on) {
     const auto host =
         std::shared_ptr<attached_host>(new attached_host{loop, std::move(who), std::move(on)});
-    return {.before_access = [&loop] { loop.host_access(); },
-            .after_access =
-                [&loop](const sc_core::sc_time& delay, bool wrote) {
-                    loop.host_access_took(delay);
-                    if (wrote) loop.host_wrote();
-                },
-            .attached = [host](bool now) { now ? host->come() : host->go(); },
-            .wait = [host](const sc_core::sc_time& time,
-                           std::function<void()> done) { host->wait(time, std::move(done)); },
-            .log = {}};
+    return {
+        .before_access = [&loop] { loop.host_access(); },
+        .after_access = [&loop](const sc_core::sc_time& delay) { loop.host_access_took(delay); },
+        .may_answer =
+            [&loop](const started_work& work, std::function<void()> answer) {
+                return loop.host_wrote(work, std::move(answer));
+            },
+        .attached = [host](bool now) { now ? host->come() : host->go(); },
+        .wait = [host](const sc_core::sc_time& time,
+                       std::function<void()> done) { host->wait(time, std::move(done)); },
+        .log = {}};
 }
 
 }  // namespace trn

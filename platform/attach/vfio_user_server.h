@@ -11,6 +11,8 @@
 
 #include "platform/attach/function_port.h"
 #include "platform/attach/listen/listener.h"
+#include "platform/attach/listen/waiting_room.h"
+#include "platform/kernel/started_work.h"
 
 namespace trn {
 
@@ -18,8 +20,9 @@ class vfio_user_session;
 
 /// Offers one PCIe function on a Unix socket to one vfio-user client at a time (QEMU's
 /// vfio-user-pci, the driver stub). Spec: doc/attach.md. Runs in the handlers of the io_context, on
-/// the simulation's thread, between slices: each access is made and answered at once. Whatever a
-/// client says or does, the next client finds the function working.
+/// the simulation's thread, between slices: each access is made at once; a write is answered when
+/// what it started has finished, and its client's next message waits for that. Whatever a client
+/// says or does, the next client finds the function working.
 class vfio_user_server {
 public:
     struct config {
@@ -28,12 +31,16 @@ public:
         bool offer_mapping = true;  ///< let clients map memory BARs; QEMU then never posts writes
         std::string board = {};     ///< compared with what a client of ours expects
         std::string digest = {};
+        waiting_room::limits waiting = {};  ///< for the version message of a client
     };
     /// What the rest of the platform wants to know. All optional.
     struct hooks {
         std::function<void()> before_access;  ///< each region access, configuration space too
-        std::function<void(const sc_core::sc_time& delay, bool wrote)>
+        std::function<void(const sc_core::sc_time& delay)>
             after_access;  ///< the access took `delay`; its answer has not been sent
+        /// Whether a write that started `work` may be answered now; else `answer` is called (not
+        /// from inside) when it may.
+        std::function<bool(const started_work& work, std::function<void()> answer)> may_answer;
         std::function<void(bool attached)> attached;
         /// Calls `done` (not from inside) once `wait` of simulated time has passed.
         std::function<void(const sc_core::sc_time& wait, std::function<void()> done)> wait;
@@ -47,19 +54,24 @@ public:
     vfio_user_server(const vfio_user_server&) = delete;
     vfio_user_server& operator=(const vfio_user_server&) = delete;
 
+    /// A client has introduced itself by its version message and has not gone.
     bool attached() const { return session_ != nullptr; }
+    /// Lets go the clients that have not introduced themselves.
+    void drop_waiting() { waiting_.turn_all_away(); }
     const config& settings() const { return cfg_; }
 
 private:
     void welcome(listener::stream client);
-    void refuse(listener::stream client);
-    void ended(const std::string& why);
+    /// Empty: the function is this client's. Else why it cannot be.
+    std::string admit(vfio_user_session& client);
+    void ended(vfio_user_session& client, const std::string& why);
+    void report(const std::string& line) const;
 
     function_port& function_;
     const config cfg_;
     const hooks hooks_;
+    waiting_room waiting_;
     std::shared_ptr<vfio_user_session> session_;
-    std::shared_ptr<unsigned> refusing_ = std::make_shared<unsigned>(0);
     std::unique_ptr<listener> listener_;
 };
 

@@ -15,6 +15,7 @@
 #include <system_error>
 #include <utility>
 
+#include "platform/config/json.h"
 #include "platform/log.h"
 
 namespace trn {
@@ -97,14 +98,13 @@ std::string name_of(std::uint16_t number) {
 
 vfio_user_session::vfio_user_session(socket client, function_port& function,
                                      const vfio_user_server::config& cfg,
-                                     const vfio_user_server::hooks& hooks,
-                                     std::function<void(const std::string&)> ended)
+                                     const vfio_user_server::hooks& hooks, events to)
     : client_(std::move(client)),
       stream_(client_.native_handle()),
       function_(function),
       cfg_(cfg),
       hooks_(hooks),
-      ended_(std::move(ended)),
+      to_(std::move(to)),
       dma_(
           stream_, [this] { flush(); }, [this] { function_.host_messages_ready(); }) {
     client_.non_blocking(true);
@@ -115,7 +115,6 @@ vfio_user_session::vfio_user_session(socket client, function_port& function,
 }
 
 void vfio_user_session::start() {
-    function_.carry_host_messages(&dma_);
     await();
 }
 
@@ -125,6 +124,7 @@ void vfio_user_session::finish_if_hung_up() {
     for (int i = 0; i < most_reads && !closed_; ++i) {
         pollfd end{.fd = client_.native_handle(), .events = POLLRDHUP, .revents = 0};
         if (poll(&end, 1, 0) != 1) return;
+        held_ = false;  // no one is there to be answered
         serve(true);
     }
 }
@@ -133,6 +133,7 @@ void vfio_user_session::close() {
     if (std::exchange(closed_, true)) return;
     error_code ignored;
     client_.close(ignored);
+    if (!negotiated_) return;  // the function is not this client's
     function_.detach();
     function_.carry_host_messages(nullptr);
     while (!ranges_.empty()) unmap(ranges_.begin()->first, ranges_.begin()->second.size);
@@ -159,7 +160,7 @@ void vfio_user_session::await_writable() {
 
 /// Sends what the models posted; not while a request is being answered: its reply goes first.
 void vfio_user_session::flush() {
-    if (dispatching_ || closed_) return;
+    if (dispatching_ || held_ || closed_) return;
     try {
         if (!stream_.flush()) await_writable();
     } catch (const std::system_error&) {
@@ -169,7 +170,7 @@ void vfio_user_session::flush() {
 
 /// A reply that the client does not take stops the reading of its requests.
 void vfio_user_session::serve(bool readable) {
-    if (closed_) return;
+    if (closed_ || held_) return;
     std::string why;
     try {
         bool drained = stream_.flush();
@@ -178,7 +179,7 @@ void vfio_user_session::serve(bool readable) {
             auto request = stream_.next();
             if (!request) break;
             dispatch(*request);
-            if (closed_) return;
+            if (closed_ || held_) return;
             drained = stream_.flush();
         }
     } catch (const protocol_error& wrong) {
@@ -186,8 +187,13 @@ void vfio_user_session::serve(bool readable) {
     } catch (const std::system_error& failed) {
         why = fmt::format("connection lost: {}", failed.what());
     }
-    if (!why.empty()) return ended_(why);
+    if (!why.empty()) return to_.ended(*this, why);
     await();
+}
+
+/// Sends the reply that was held, and goes on with what the client has sent meanwhile.
+void vfio_user_session::release() {
+    if (std::exchange(held_, false)) serve(false);
 }
 
 void vfio_user_session::dispatch(message& request) {
@@ -225,6 +231,10 @@ void vfio_user_session::say_refused(const message& request, int error) {
 }
 
 int vfio_user_session::answer(message& request) {
+    if (request.lost_descriptors) {
+        why_ = "its descriptors did not arrive, for this process has too many files open";
+        return EMFILE;
+    }
     switch (static_cast<command>(request.head.command)) {
     case command::version:
         return version(request);
@@ -269,8 +279,10 @@ int vfio_user_session::version(const message& request) {
     }
     const auto text = request.payload.subspan(sizeof *offered);
     const auto end = std::ranges::find(text, std::uint8_t{0});
-    const json said =
-        text.empty() ? json::object() : json::parse(text.begin(), end, nullptr, false);
+    const json said = text.empty()
+                          ? json::object()
+                          : config::parse_json({reinterpret_cast<const char*>(text.data()),
+                                                static_cast<std::size_t>(end - text.begin())});
     if (!said.is_object())
         return refuse_version(request, "the version message carries no JSON object");
 
@@ -295,18 +307,21 @@ int vfio_user_session::version(const message& request) {
             return refuse_version(request, why);
         answer["trnvp"] = {{"board", cfg_.board}, {"digest", cfg_.digest}, {"endian", "little"}};
     }
+    if (const auto why = to_.introduced(*this); !why.empty())
+        return refuse_version(request, why, EBUSY);
+    negotiated_ = true;
+    function_.carry_host_messages(&dma_);
     const std::string reply = answer.dump();
     const auto room = stream_.reply(request.head, sizeof *offered + reply.size() + 1);
     put(room, vfio_user::version{version_major, std::min(offered->minor, version_minor)});
     std::memcpy(&room[sizeof *offered], reply.c_str(), reply.size() + 1);
-    negotiated_ = true;
     return 0;
 }
 
 /// The error reply carries the sentence for the client's user, ours get it on the log line.
-int vfio_user_session::refuse_version(const message& request, const std::string& why) {
+int vfio_user_session::refuse_version(const message& request, const std::string& why, int error) {
     const std::string text = json{{"error", why}}.dump();
-    stream_.reply_error(request.head, EPROTO,
+    stream_.reply_error(request.head, error,
                         {reinterpret_cast<const std::uint8_t*>(text.c_str()), text.size() + 1});
     stream_.flush();
     throw protocol_error(why);
@@ -492,7 +507,7 @@ int vfio_user_session::set_interrupts(message& request) {
 // --- accesses ---
 
 template <typename Make>
-int vfio_user_session::access(const region_access& at, bool write, const Make& make) {
+int vfio_user_session::access(const region_access& at, const Make& make) {
     const std::uint64_t region_size = region_sizes_[at.region];
     if (at.count > max_data_transfer || at.offset > region_size ||
         at.count > region_size - at.offset) {
@@ -501,14 +516,14 @@ int vfio_user_session::access(const region_access& at, bool write, const Make& m
     if (hooks_.before_access) hooks_.before_access();
     sc_time delay = sc_core::SC_ZERO_TIME;
     make(delay);
-    if (hooks_.after_access) hooks_.after_access(delay, write);
+    if (hooks_.after_access) hooks_.after_access(delay);
     return 0;
 }
 
 int vfio_user_session::read_region(const message& request) {
     const auto at = leading<region_access>(request);
     if (!at || at->region >= regions) return EINVAL;
-    return access(*at, false, [&](sc_time& delay) {
+    return access(*at, [&](sc_time& delay) {
         const auto room = stream_.reply(request.head, sizeof *at + at->count);
         put(room, *at);
         const auto data = room.subspan(sizeof *at);
@@ -525,14 +540,23 @@ int vfio_user_session::write_region(const message& request) {
     if (!at || at->region >= regions || request.payload.size() - sizeof *at < at->count)
         return EINVAL;
     const auto data = request.payload.subspan(sizeof *at, at->count);
-    return access(*at, true, [&](sc_time& delay) {
+    started_work work;
+    const int error = access(*at, [&](sc_time& delay) {
+        started_work::collector started;
         if (at->region == VFIO_PCI_CONFIG_REGION_INDEX) {
             function_.config_write(static_cast<std::uint32_t>(at->offset), data);
         } else {
             function_.bar_write(at->region, at->offset, data, delay);
         }
+        work = started.collected();
         put(stream_.reply(request.head, sizeof *at), *at);
     });
+    const bool answers = (request.head.flags & flag_no_reply) == 0;
+    if (answers && !work.finished() && hooks_.may_answer)
+        held_ = !hooks_.may_answer(work, [weak = weak_from_this()] {
+            if (const auto self = weak.lock()) self->release();
+        });
+    return error;
 }
 
 int vfio_user_session::reset(const message& request) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -25,10 +26,15 @@ class vfio_user_session : public std::enable_shared_from_this<vfio_user_session>
 public:
     using socket = listener::stream;
 
-    /// `ended` is called once, with the reason in words, when the client is gone or has to go.
+    struct events {
+        /// Once, after a version message that fits. Empty: the function is this client's from now
+        /// on. Else why it cannot be, for the client's user.
+        std::function<std::string(vfio_user_session&)> introduced;
+        /// Once, with the reason in words, when the client is gone or has to go.
+        std::function<void(vfio_user_session&, const std::string& why)> ended;
+    };
     vfio_user_session(socket client, function_port& function, const vfio_user_server::config& cfg,
-                      const vfio_user_server::hooks& hooks,
-                      std::function<void(const std::string& why)> ended);
+                      const vfio_user_server::hooks& hooks, events to);
 
     void start();
     /// Serves a client that has hung up to its end: it must not keep out the next one.
@@ -46,6 +52,7 @@ private:
     void await();
     void await_writable();
     void serve(bool readable);
+    void release();
     void dispatch(message& request);
     /// 0 when a reply has been built, else the errno to answer.
     int answer(message& request);
@@ -54,7 +61,7 @@ private:
     void flush();
 
     int version(const message& request);
-    int refuse_version(const message& request, const std::string& why);
+    int refuse_version(const message& request, const std::string& why, int error = EPROTO);
     std::string mismatch(const nlohmann::json& expected) const;
     int map_dma(message& request);
     int unmap_dma(const message& request);
@@ -71,19 +78,20 @@ private:
     int wait(const message& request);
     /// Checks an access against its region, then `make(delay)`s it between the platform's hooks.
     template <typename Make>
-    int access(const vfio_user::region_access& at, bool write, const Make& make);
+    int access(const vfio_user::region_access& at, const Make& make);
 
     socket client_;
     vfio_user::stream stream_;
     function_port& function_;
     const vfio_user_server::config& cfg_;
     const vfio_user_server::hooks& hooks_;
-    std::function<void(const std::string&)> ended_;
+    const events to_;
 
     std::string why_;        // what the request under way is refused for, where errno says little
     unsigned refusals_ = 0;  // said in the log
     bool negotiated_ = false, dispatching_ = false, closed_ = false;
     bool awaiting_read_ = false, awaiting_write_ = false, waiting_ = false;
+    bool held_ = false;  // the reply is built, and not sent before what the request started is done
     std::map<std::uint64_t, client_range> ranges_;  // by iova
     std::array<std::uint64_t, 10> region_sizes_{};  // learnt once: they do not change
     vfio_user::dma_messages dma_;

@@ -47,7 +47,7 @@ bool stream::receive() {
         throw std::system_error(errno, std::generic_category(), "receive");
     }
     end_ += static_cast<std::size_t>(got);
-    if (from.msg_controllen > 0) take_descriptors(from);
+    if (from.msg_controllen > 0 || (from.msg_flags & MSG_CTRUNC) != 0) take_descriptors(from);
     return got > 0;
 }
 
@@ -55,6 +55,7 @@ void stream::take_descriptors(msghdr& from) {
     // The kernel ends a recvmsg after the bytes that carried descriptors, so they belong to the
     // message that holds the last byte received.
     const std::uint64_t last = position_ + (end_ - begin_) - 1;
+    std::size_t arrived = 0;
     for (cmsghdr* at = CMSG_FIRSTHDR(&from); at != nullptr; at = CMSG_NXTHDR(&from, at)) {
         if (at->cmsg_level != SOL_SOCKET || at->cmsg_type != SCM_RIGHTS) continue;
         const std::size_t count = (at->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -62,9 +63,12 @@ void stream::take_descriptors(msghdr& from) {
             int fd = -1;
             std::memcpy(&fd, CMSG_DATA(at) + i * sizeof(int), sizeof fd);
             descriptors_.push_back({last, unique_fd(fd)});
+            ++arrived;
         }
     }
-    if ((from.msg_flags & MSG_CTRUNC) != 0 || descriptors_.size() > max_descriptors) {
+    const bool truncated = (from.msg_flags & MSG_CTRUNC) != 0;
+    if (truncated && arrived < max_descriptors) lost_at_ = last;  // there was room for more
+    if ((truncated && !lost_at_) || descriptors_.size() > max_descriptors) {
         throw protocol_error(
             fmt::format("more than {} descriptors with a message", max_descriptors));
     }
@@ -89,6 +93,10 @@ std::optional<message> stream::next() {
         taken.descriptors.push_back(std::move(at->fd));
     }
     descriptors_.erase(descriptors_.begin(), mine);
+    if (lost_at_ && *lost_at_ < position_) {
+        taken.lost_descriptors = true;
+        lost_at_.reset();
+    }
     return taken;
 }
 

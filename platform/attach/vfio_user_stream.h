@@ -25,6 +25,7 @@ struct message {
     header head;
     std::span<const std::uint8_t> payload;
     std::vector<unique_fd> descriptors;
+    bool lost_descriptors = false;  ///< some did not arrive: this process has too many files open
 };
 
 /// Messages with descriptors over a connected, non-blocking Unix stream socket: header and payload
@@ -66,6 +67,7 @@ private:
         unique_fd fd;
     };
     std::vector<received_fd> descriptors_;
+    std::optional<std::uint64_t> lost_at_;  // position of descriptors that did not arrive
     std::vector<std::uint8_t> reply_, posted_;
     std::size_t sent_ = 0;  // of reply_, then of posted_
     int reply_descriptor_ = -1;

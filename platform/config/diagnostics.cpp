@@ -15,13 +15,14 @@ namespace {
 constexpr std::size_t most_diagnostics = 100;
 constexpr std::size_t widest_excerpt = 160;
 constexpr std::size_t most_known_words = 24;
+constexpr std::size_t longest_shown = 2000;
 
 constexpr std::array rows{
     mistake_row{mistake::unreadable_file, "a file cannot be read"},
     mistake_row{mistake::file_too_large, "a file is larger than 4 MiB"},
     mistake_row{mistake::not_yaml, "the text is not YAML"},
     mistake_row{mistake::alias_refused, "anchors, aliases and tags are not used here"},
-    mistake_row{mistake::nested_too_deep, "nested deeper than 32 levels"},
+    mistake_row{mistake::nested_too_deep, "values, or files, nested deeper than 32 levels"},
     mistake_row{mistake::too_many_values, "more than 200,000 values in one file"},
     mistake_row{mistake::duplicate_key, "the same key twice in one mapping"},
     mistake_row{mistake::wrong_shape, "a mapping, a list or a single value was expected"},
@@ -72,6 +73,33 @@ constexpr std::array rows{
     mistake_row{mistake::no_block_has_room, "a link that no block of the chip has room for"},
 };
 
+/// Bytes of the code point that `text` begins with; 0 when it does not begin with UTF-8.
+std::size_t code_point(std::string_view text) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const unsigned first = byte(0);
+    const std::size_t length = first < 0x80    ? 1
+                               : first < 0xc2  ? 0
+                               : first < 0xe0  ? 2
+                               : first < 0xf0  ? 3
+                               : first <= 0xf4 ? 4
+                                               : 0;
+    if (length > text.size()) return 0;
+    for (std::size_t i = 1; i < length; ++i)
+        if ((byte(i) & 0xc0) != 0x80) return 0;
+    return length;
+}
+
+/// C0, DEL, C1, and what changes the direction of text.
+bool is_control(std::string_view code_point) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(code_point[i]); };
+    if (code_point.size() == 1) return byte(0) < 0x20 || byte(0) == 0x7f;
+    if (code_point.size() == 2) return byte(0) == 0xc2 && byte(1) < 0xa0;
+    if (code_point.size() != 3 || byte(0) != 0xe2) return false;
+    return (byte(1) == 0x80 &&
+            ((byte(2) >= 0xa8 && byte(2) <= 0xae) || byte(2) == 0x8e || byte(2) == 0x8f)) ||
+           (byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9);
+}
+
 /// The window of the source line that is shown, made printable; the caret's offset in it.
 std::pair<std::string, std::size_t> excerpt(std::string_view line, std::size_t column) {
     std::size_t start = 0;
@@ -79,9 +107,12 @@ std::pair<std::string, std::size_t> excerpt(std::string_view line, std::size_t c
         start = column - widest_excerpt / 2;
     start = std::min(start, line.size());
     std::string shown(line.substr(start, widest_excerpt));
-    for (char& c : shown) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (byte < 0x20 || byte == 0x7f) c = ' ';
+    for (std::size_t i = 0, length = 0; i < shown.size(); i += length) {
+        const auto rest = std::string_view(shown).substr(i);
+        length = code_point(rest);
+        const bool whole = length > 0 && !is_control(rest.substr(0, length));
+        length = std::max<std::size_t>(length, 1);
+        if (!whole) std::fill_n(shown.begin() + static_cast<std::ptrdiff_t>(i), length, ' ');
     }
     return {shown, column - start};
 }
@@ -132,12 +163,13 @@ std::span<const mistake_row> catalogue() {
 }
 
 std::string diagnostic::text() const {
-    std::string place = file;
+    std::string place = printable(file);
     if (line > 0) place += fmt::format(":{}:{}", line, column);
     std::string out = fmt::format("{}{}E{:02} {}\n", place, place.empty() ? "" : ": ",
-                                  static_cast<unsigned>(code), message);
+                                  static_cast<unsigned>(code), printable(message));
+    const auto advice = printable(suggestion);
     if (line == 0) {
-        if (!suggestion.empty()) out += "    " + suggestion + "\n";
+        if (!advice.empty()) out += "    " + advice + "\n";
         return out;
     }
     const auto [shown, at] =
@@ -147,7 +179,7 @@ std::string diagnostic::text() const {
     const auto marked = view.substr(std::min(at, view.size()), static_cast<std::size_t>(length));
     out += shown + "\n" + std::string(indent, ' ');
     out += std::string(std::max<std::size_t>(cells(marked), 1), '^');
-    return out + (suggestion.empty() ? "" : "  " + suggestion) + "\n";
+    return out + (advice.empty() ? "" : "  " + advice) + "\n";
 }
 
 config_error::config_error(std::vector<diagnostic> list) : list_(std::move(list)) {
@@ -170,6 +202,40 @@ void diagnostics::throw_if_any() const {
     };
     sorted.erase(std::unique(sorted.begin(), sorted.end(), same), sorted.end());
     throw config_error(std::move(sorted));
+}
+
+std::string printable(std::string_view text) {
+    std::string shown;
+    while (!text.empty()) {
+        if (shown.size() >= longest_shown) return shown + "...";
+        const auto length = code_point(text);
+        const bool whole = length > 0 && !is_control(text.substr(0, length));
+        if (whole)
+            shown += text.substr(0, length);
+        else
+            for (const char c : text.substr(0, std::max<std::size_t>(length, 1)))
+                shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+        text.remove_prefix(std::max<std::size_t>(length, 1));
+    }
+    return shown;
+}
+
+std::string printable_lines(std::string_view text) {
+    std::string shown;
+    for (;;) {
+        const auto end = text.find_first_of("\t\n");
+        auto part = text.substr(0, end);
+        if (part.ends_with('\r')) part.remove_suffix(1);
+        shown += printable(part);
+        if (end == std::string_view::npos) return shown;
+        shown += text[end];
+        text.remove_prefix(end + 1);
+    }
+}
+
+bool same_word(std::string_view a, std::string_view b) {
+    const auto bar = [](char c) { return c == '-' ? '_' : c; };
+    return std::ranges::equal(a, b, {}, bar, bar);
 }
 
 std::string suggest(std::string_view wrong, std::span<const std::string_view> known) {

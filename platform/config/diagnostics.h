@@ -123,6 +123,15 @@ private:
     std::vector<diagnostic> list_;
 };
 
+/// `text` for one line of a terminal: control characters, which could move the cursor or change
+/// what is shown, and bytes that are no UTF-8 become escapes like \x1b; what is very long is cut.
+std::string printable(std::string_view text);
+/// The same for several lines: tabs stay, and a line may end with a carriage return.
+std::string printable_lines(std::string_view text);
+
+/// Whether two words are the same; '-' and '_' are not told apart.
+bool same_word(std::string_view a, std::string_view b);
+
 /// "did you mean 'x'?  (known: a, b)" for a misspelt word; "" when there is nothing to offer.
 std::string suggest(std::string_view wrong, std::span<const std::string_view> known);
 std::string suggest(std::string_view wrong, std::span<const std::string> known);

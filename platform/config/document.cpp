@@ -7,9 +7,10 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
-#include <fstream>
 #include <sstream>
 #include <unordered_map>
+
+#include "platform/config/file.h"
 
 namespace trn::config {
 
@@ -232,17 +233,16 @@ document document::load(const std::filesystem::path& file, diagnostics& problems
                       .suggestion = {}});
         problems.throw_if_any();
     };
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(file, error))
-        refuse(mistake::unreadable_file,
-               error ? "cannot be read: " + error.message() : "is not a file");
-    std::ifstream stream(file, std::ios::binary);
-    std::string text(largest_file + 1, '\0');
-    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (stream.gcount() == 0 && stream.bad()) refuse(mistake::unreadable_file, "cannot be read");
-    if (!stream.is_open()) refuse(mistake::unreadable_file, "cannot be opened");
-    text.resize(static_cast<std::size_t>(stream.gcount()));
-    return parse(std::move(text), file.string(), problems);
+    std::vector<std::uint8_t> text;
+    try {
+        std::error_code error;
+        if (std::filesystem::file_size(file, error) > largest_file && !error)
+            refuse(mistake::file_too_large, "is larger than 4 MiB");
+        text = read_file(file, largest_file);
+    } catch (const file_error& why) {
+        refuse(mistake::unreadable_file, fmt::format("cannot be read: {}", why.what()));
+    }
+    return parse({text.begin(), text.end()}, file.string(), problems);
 }
 
 document document::parse(std::string text, std::string name, diagnostics& problems) {
@@ -468,7 +468,8 @@ std::string node::name() const {
 std::size_t node::choose(std::span<const std::string_view> names) const {
     const std::string* text = scalar("word", false);
     if (text == nullptr) return 0;
-    const auto found = std::find(names.begin(), names.end(), *text);
+    const auto found =
+        std::ranges::find_if(names, [&](std::string_view name) { return same_word(name, *text); });
     if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
     report(mistake::not_a_choice, fmt::format("'{}' is none of the choices", text->substr(0, 64)),
            suggest(*text, names));

@@ -181,6 +181,15 @@ parsed<double> parse_real(std::string_view text) {
     return value;
 }
 
+parsed<std::uint16_t> parse_port(std::string_view text) {
+    std::uint16_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size())
+        return refusal{mistake::out_of_range,
+                       fmt::format("'{}' is not a TCP port (0 to 65535)", text), ""};
+    return value;
+}
+
 }  // namespace config
 
 namespace {

@@ -63,6 +63,8 @@ parsed<hertz> parse_frequency(std::string_view text);
 parsed<std::uint64_t> parse_unsigned(std::string_view text);
 parsed<std::int64_t> parse_signed(std::string_view text);
 parsed<double> parse_real(std::string_view text);
+/// A TCP port, decimal. 0, where a listener chooses one, is allowed.
+parsed<std::uint16_t> parse_port(std::string_view text);
 
 }  // namespace config
 

@@ -11,11 +11,13 @@
 #include <system_error>
 #include <utility>
 
+#include "platform/config/file.h"
 #include "platform/kernel/time_text.h"
 
 namespace trn {
 
 streamed_file::streamed_file(std::string path) : path_(std::move(path)) {
+    check_not_read(path_);
     open(O_TRUNC);
 }
 

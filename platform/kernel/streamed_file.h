@@ -10,7 +10,7 @@ namespace trn {
 /// run's expense: what cannot be written is said by failure(), and the rest is dropped.
 class streamed_file {
 public:
-    /// No path: nothing is written. \throws std::system_error
+    /// No path: nothing is written. \throws std::system_error, file_error (check_not_read())
     explicit streamed_file(std::string path);
     ~streamed_file();
     streamed_file(const streamed_file&) = delete;

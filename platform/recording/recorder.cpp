@@ -8,6 +8,7 @@
 #include <set>
 #include <system_error>
 
+#include "platform/attach/control/rpc.h"
 #include "platform/loader/firmware_file.h"
 #include "platform/netlist/boards.h"
 #include "platform/recording/recorded_function.h"
@@ -28,8 +29,7 @@ constexpr std::array<std::string_view, 14> not_recorded{
 void make_empty_folder(const fs::path& folder) {
     std::error_code error;
     fs::create_directories(folder, error);
-    if (!fs::is_directory(folder, error))
-        throw recording_error(fmt::format("cannot make the folder {}", folder.string()));
+    if (error) cannot_write(folder.string(), error.value());
     if (!fs::is_empty(folder, error))
         throw recording_error(
             fmt::format("{} is not empty: a recording has a folder of its own", folder.string()));
@@ -39,8 +39,7 @@ void store(const fs::path& from, const fs::path& to) {
     std::error_code error;
     fs::create_directories(to.parent_path(), error);
     if (!fs::copy_file(from, to, fs::copy_options::overwrite_existing, error))
-        throw recording_error(
-            fmt::format("cannot copy {} to {}: {}", from.string(), to.string(), error.message()));
+        cannot_write(fmt::format("{}, a copy of {}", to.string(), from.string()), error.value());
 }
 
 bool is_below(const fs::path& file, const fs::path& folder) {
@@ -104,7 +103,7 @@ void recorder::finish() {
     note({.what = kind::end});
     if (failed_.empty()) log_->finish();
     log_.reset();
-    if (!failed_.empty()) throw recording_error(failed_);
+    if (!failed_.empty()) throw write_error(failed_);
 }
 
 // --- what a replay needs to build the same platform
@@ -169,8 +168,7 @@ void recorder::record_control() {
             const auto answer = std::make_shared<json>();
             const auto keep = [&, answer] {
                 const auto text =
-                    json{{"method", name}, {"params", params.all()}, {"answer", *answer}}.dump(
-                        -1, ' ', false, json::error_handler_t::replace);
+                    rpc::to_line({{"method", name}, {"params", params.all()}, {"answer", *answer}});
                 note({.what = kind::control, .bytes = {text.begin(), text.end()}});
             };
             try {

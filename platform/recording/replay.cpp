@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "platform/attach/control/rpc.h"
+#include "platform/config/diagnostics.h"
+#include "platform/config/json.h"
 #include "platform/kernel/time_text.h"
 #include "platform/loader/firmware_file.h"
 #include "platform/recording/replayed_function.h"
@@ -168,12 +171,21 @@ bool replay::reach(std::uint64_t time, std::uint64_t deltas) {
 /// happened.
 void replay::finish() {
     if (!survey_.complete) reach(survey_.last_time, survey_.last_deltas);
-    while (read_ahead()) {
-    }
-    for (std::size_t i = 0; i < expected_.size(); ++i)
-        if (const auto left = expected_[i].size(); left != 0)
+    struct rest {
+        std::uint64_t count = 0;
+        kind first{};
+    };
+    std::vector<rest> left(expected_.size());
+    const auto add = [&](const event& e) {
+        if (left[e.function].count++ == 0) left[e.function].first = e.what;
+    };
+    for (const auto& all : expected_) std::ranges::for_each(all, add);
+    while (const auto e = log_.next())  // not kept: there may be any number
+        if (!from_outside(e->what)) add(*e);
+    for (std::size_t i = 0; i < left.size(); ++i)
+        if (left[i].count != 0)
             differs(fmt::format("{}: {} recorded accesses to its host did not happen, first a {}",
-                                about_.functions[i], left, to_string(expected_[i].front().what)));
+                                about_.functions[i], left[i].count, to_string(left[i].first)));
 }
 
 // --- what came from outside
@@ -189,7 +201,7 @@ void replay::repeat(const event& e) {
 }
 
 void replay::call_control(const event& e) {
-    const auto call = json::parse(e.text());
+    const auto call = config::parse_json(e.text());
     const auto method = call["method"].get<std::string>();
     json answer;
     try {
@@ -197,9 +209,11 @@ void replay::call_control(const event& e) {
     } catch (const rpc::error& refused) {
         answer = {{"error", refused.what()}};
     }
-    if (answer != call["answer"])
-        differs(fmt::format("control call {}: recorded {}, now {}", method,
-                            call["answer"].dump().substr(0, 80), answer.dump().substr(0, 80)));
+    // As text, in which the recorder has replaced what is no UTF-8.
+    const auto was = rpc::to_line(call["answer"]), now = rpc::to_line(answer);
+    if (was != now)
+        differs(fmt::format("control call {}: recorded {}, now {}", printable(method),
+                            printable(was.substr(0, 80)), printable(now.substr(0, 80))));
 }
 
 void replay::type(const event& e) {

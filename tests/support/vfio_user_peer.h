@@ -28,7 +28,7 @@ inline void serve_while(boost::asio::io_context& io, const std::function<void()>
         client();
         done = true;
     });
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(300);
     while (!done && std::chrono::steady_clock::now() < deadline) {
         io.restart();
         io.run_one_for(std::chrono::milliseconds(1));

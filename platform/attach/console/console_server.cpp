@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/attach/console/console_server.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "platform/attach/listen/connection.h"
@@ -14,14 +15,18 @@ public:
     client(listener::stream socket, console_log& log, std::string module)
         : connection(std::move(socket), largest_backlog), log_(log), module_(std::move(module)) {}
 
+    bool has_typed() const { return has_typed_; }
+
 private:
     void received(std::string_view typed) override {
+        has_typed_ = true;
         log_.type(module_, typed);
         read();
     }
 
     console_log& log_;
     const std::string module_;
+    bool has_typed_ = false;
 };
 
 console_server::console_server(asio::io_context& io, console_log& log, std::string module,
@@ -63,8 +68,18 @@ void console_server::welcome(listener::stream socket) {
         return !alive || !alive->open();
     });
     const auto* output = log_.find(module_);
-    if (clients_.size() >= most_clients || !output) return;
+    if (!output) return;
+    if (clients_.size() >= most_clients) make_room();
     add(std::move(socket), output->tail);
+}
+
+/// All clients are connected.
+void console_server::make_room() {
+    const auto silent =
+        std::ranges::find_if(clients_, [](const auto& one) { return !one.lock()->has_typed(); });
+    const auto leaves = silent == clients_.end() ? clients_.begin() : silent;
+    leaves->lock()->close();
+    clients_.erase(leaves);
 }
 
 void console_server::add(listener::stream socket, std::string_view first) {

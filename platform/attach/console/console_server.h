@@ -13,7 +13,9 @@
 namespace trn {
 
 /// One console of the guest as a Unix socket: what it prints goes to every client, what a client
-/// sends is typed at it. A client that stops reading is dropped.
+/// sends is typed at it. A client that stops reading is dropped. A client more than there may be
+/// takes the place of one that has typed nothing, or else of any; of several, of the longest
+/// connected.
 class console_server {
 public:
     static constexpr std::size_t most_clients = 8;
@@ -36,6 +38,7 @@ public:
 private:
     class client;
     void welcome(listener::stream socket);
+    void make_room();
     void add(listener::stream socket, std::string_view first);
 
     boost::asio::io_context& io_;

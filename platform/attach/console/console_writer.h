@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
-#include <ostream>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace trn {
 
@@ -12,14 +13,18 @@ namespace trn {
 /// names, because they speak at the same time.
 class console_writer {
 public:
-    console_writer(std::ostream& out, bool several) : out_(out), several_(several) {}
+    using sink = std::function<void(std::string_view)>;
+    /// A sink: standard output, flushed.
+    static void print(std::string_view text);
+
+    console_writer(sink out, bool several) : out_(std::move(out)), several_(several) {}
 
     void write(std::string_view module, std::string_view text);
     /// The platform can end in the middle of a guest's line.
     void finish();
 
 private:
-    std::ostream& out_;
+    const sink out_;
     const bool several_;
     std::map<std::string, std::string, std::less<>> unfinished_;
     bool at_line_start_ = true;  ///< of the only console

@@ -10,6 +10,7 @@
 #include <typeinfo>
 
 #include "platform/attach/control/hex.h"
+#include "platform/config/diagnostics.h"
 #include "platform/kernel/time_text.h"
 #include "platform/tlm/memory.h"
 
@@ -146,7 +147,7 @@ json control::hello(const parameters& p, caller& from) {
     expect("board", about_.board);
     expect("digest", about_.digest);
     expect("endianness", "little");
-    from.who = p.text("client", from.who).substr(0, 64);
+    from.who = printable(p.text("client", from.who).substr(0, 64));
     from.greeted = true;
     return {{"protocol", protocol},   {"version", about_.version},
             {"board", about_.board},  {"digest", about_.digest},

@@ -7,18 +7,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "platform/config/json.h"
 #include "platform/config/units.h"
 
 namespace trn::rpc {
 namespace {
 
-// Guests print what they like; JSON strings are UTF-8.
-std::string dump(const json& value) {
-    return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 std::string response(const json& id, const json& result) {
-    return dump({{"jsonrpc", "2.0"}, {"id", id}, {"result", result}});
+    return to_line({{"jsonrpc", "2.0"}, {"id", id}, {"result", result}});
 }
 
 bool is_id(const json& id) {
@@ -27,14 +23,18 @@ bool is_id(const json& id) {
 
 }  // namespace
 
+std::string to_line(const json& value) {
+    return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
 std::string error_response(const json& id, code number, std::string_view text) {
-    return dump({{"jsonrpc", "2.0"},
-                 {"id", id},
-                 {"error", {{"code", static_cast<int>(number)}, {"message", text}}}});
+    return to_line({{"jsonrpc", "2.0"},
+                    {"id", id},
+                    {"error", {{"code", static_cast<int>(number)}, {"message", text}}}});
 }
 
 std::string notification(std::string_view method, const json& params) {
-    return dump({{"jsonrpc", "2.0"}, {"method", method}, {"params", params}});
+    return to_line({{"jsonrpc", "2.0"}, {"method", method}, {"params", params}});
 }
 
 // --- Parameters
@@ -77,7 +77,9 @@ std::string parameters::text(std::string_view name, std::string otherwise) const
 
 std::uint64_t parameters::number(std::string_view name) const {
     const auto& v = value(name);
-    if (v.is_number_unsigned()) return v.get<std::uint64_t>();
+    // What calls from inside the process write as a literal is signed.
+    if (v.is_number_integer() && (v.is_number_unsigned() || v.get<std::int64_t>() >= 0))
+        return v.get<std::uint64_t>();
     if (v.is_string())
         if (const auto parsed = config::parse_unsigned(v.get_ref<const std::string&>());
             const auto* n = std::get_if<std::uint64_t>(&parsed))
@@ -135,7 +137,7 @@ const method* method_table::find(std::string_view name) const {
 
 void execute(const method_table& methods, std::string_view text, caller& from,
              std::function<void(std::string)> reply) {
-    const auto request = json::parse(text, nullptr, false);
+    const auto request = config::parse_json(text);
     if (request.is_discarded())
         return reply(error_response(nullptr, code::parse_error, "this line is not JSON"));
     if (!request.is_object())

@@ -110,6 +110,8 @@ void execute(const method_table& methods, std::string_view text, caller& from,
              std::function<void(std::string)> reply);
 
 std::string error_response(const json& id, code number, std::string_view text);
+/// One line of JSON. Guests print what they like: bytes that are no UTF-8 are replaced.
+std::string to_line(const json& value);
 std::string notification(std::string_view method, const json& params);
 
 }  // namespace trn::rpc

@@ -4,16 +4,14 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <boost/asio/buffer.hpp>
-#include <fstream>
+#include <algorithm>
 #include <utility>
 
 #include "platform/attach/listen/connection.h"
+#include "platform/config/file.h"
+#include "platform/config/json.h"
 
 namespace trn {
-
-namespace asio = boost::asio;
-using boost::system::error_code;
 
 namespace {
 
@@ -31,16 +29,15 @@ bool equal_secret(std::string_view a, std::string_view b) {
 /// One client. Lives as long as an operation on its socket or an answer to it is pending.
 class control_server::session final : public rpc::caller, public connection {
 public:
-    session(listener::stream socket, control& methods, std::optional<std::string> token,
-            std::shared_ptr<std::size_t> clients)
+    session(listener::stream socket, control_server& server, std::optional<std::string> token)
         : connection(std::move(socket), largest_backlog),
-          methods_(methods),
+          methods_(server.methods_),
+          waiting_(server.waiting_),
           token_(std::move(token)),
-          clients_(std::move(clients)) {
+          clients_(server.clients_) {
         static unsigned count = 0;
         who = fmt::format("control client {}", ++count);
         attachment = methods_.loop().attach(who);
-        ++*clients_;
     }
     ~session() override { close(); }
 
@@ -60,13 +57,19 @@ public:
     }
     void take_over(const rpc::json& state) {
         who = state["who"];
-        greeted = state["greeted"];
+        if (state["greeted"]) introduced();
         input_ = state["input"];
         overlong_ = state["overlong"];
         methods_.subscribe(*this, state["topics"]);
         send(state["unsent"].get_ref<const std::string&>());
         if (state["closing"]) return end();
         post([this] { serve_line(); });  // when all others have been taken over too
+    }
+
+    /// Has not said hello in time.
+    void turn_away() {
+        if (!closing_) refuse("say hello first");
+        close();
     }
 
 private:
@@ -77,20 +80,36 @@ private:
     void closed() override {
         methods_.forget(*this);
         methods_.loop().detach(attachment);
-        --*clients_;
+        waiting_.leave(this);
+        if (greeted) --*clients_;
     }
-    /// After the last answer.
+    void introduced() {
+        greeted = true;
+        waiting_.leave(this);
+        ++*clients_;
+    }
+    /// After the last answer: what the client still says is not looked at. It leaves, or the
+    /// waiting room turns it away.
     void end() {
         closing_ = true;
-        close_when_sent();
+        end_sending();
     }
 
     // One request per handler, so that a client with many of them shares the loop with simulated
     // time.
     void serve_line() {
+        if (closing_) {
+            input_.clear();
+            return read();
+        }
         const auto end = input_.find('\n', searched_);
         if (end == std::string::npos) {
             searched_ = input_.size();
+            if (!greeted && input_.size() > largest_greeting) {
+                refuse("say hello first");
+                this->end();
+                return read();
+            }
             if (input_.size() > largest_message) {
                 if (!overlong_)
                     send_line(rpc::error_response(
@@ -113,24 +132,28 @@ private:
 
     void execute(std::string_view line) {
         if (line.ends_with('\r')) line.remove_suffix(1);
-        if (line.empty() || closing_) return;
+        if (line.empty()) return;
         // The first line decides whether this is a client of ours at all: a web page that posts to
         // this port is not.
-        if (!greeted && !introduces_itself(line)) return end();
+        const bool first = !greeted;
+        if (first && !introduces_itself(line)) return end();
         const auto self = std::static_pointer_cast<session>(shared_from_this());
         rpc::execute(methods_.methods(), line, *this,
                      [self](const std::string& text) { self->send_line(text); });
-        if (!greeted) end();
+        if (!greeted) return end();
+        if (first) introduced();
     }
 
+    bool refuse(std::string_view why) {
+        send_line(rpc::error_response(nullptr, rpc::code::refused, why));
+        return false;
+    }
     bool introduces_itself(std::string_view line) {
-        const auto refuse = [this](std::string_view why) {
-            send_line(rpc::error_response(nullptr, rpc::code::refused, why));
-            return false;
-        };
-        const auto request = rpc::json::parse(line, nullptr, false);
+        const auto request = config::parse_json(line);
         if (!request.is_object() || request.value("method", rpc::json()) != "hello")
             return refuse("say hello first");
+        if (*clients_ >= most_clients)
+            return refuse(fmt::format("{} clients are attached already", most_clients));
         if (!token_) return true;
         const auto params = request.value("params", rpc::json());
         const auto token = params.is_object() ? params.value("token", rpc::json()) : rpc::json();
@@ -142,15 +165,17 @@ private:
     void send_line(const std::string& text) { send(text + "\n"); }
 
     control& methods_;
+    waiting_room& waiting_;
     const std::optional<std::string> token_;
-    std::shared_ptr<std::size_t> clients_;
+    const std::shared_ptr<std::size_t> clients_;
     std::string input_;
     std::size_t searched_ = 0;  // of input_, without a line end
     bool overlong_ = false;     // dropping the rest of a message that was too long
     bool closing_ = false;      // after the last answer
 };
 
-control_server::control_server(control& methods) : methods_(methods) {}
+control_server::control_server(control& methods, const waiting_room::limits& waiting)
+    : methods_(methods), waiting_(methods.loop().io(), waiting) {}
 
 control_server::~control_server() {
     doors_.clear();
@@ -170,44 +195,32 @@ void control_server::hand_over(handover& to) {
 
 void control_server::take_over(const rpc::json& state, int socket) {
     const auto& token = state["token"];
-    const auto created = std::make_shared<session>(
-        listener::adopt(methods_.loop().io(), socket), methods_,
-        token.is_null() ? std::nullopt : std::optional(token.get<std::string>()), clients_);
-    sessions_.push_back(created);
-    created->take_over(state);
+    add(listener::adopt(methods_.loop().io(), socket),
+        token.is_null() ? std::nullopt : std::optional(token.get<std::string>()))
+        ->take_over(state);
 }
 
-std::size_t control_server::clients() const {
-    return *clients_;
-}
-
-void control_server::welcome(listener::stream client, const std::optional<std::string>& token) {
+std::shared_ptr<control_server::session> control_server::add(
+    listener::stream client, const std::optional<std::string>& token) {
     std::erase_if(sessions_, [](const auto& weak) { return weak.expired(); });
-    if (clients() >= most_clients) {
-        const auto text =
-            rpc::error_response(nullptr, rpc::code::refused,
-                                fmt::format("{} clients are attached already", most_clients)) +
-            "\n";
-        error_code ignored;
-        client.non_blocking(true, ignored);
-        client.write_some(asio::buffer(text), ignored);
-        return;
-    }
-    const auto created = std::make_shared<session>(std::move(client), methods_, token, clients_);
+    const auto created = std::make_shared<session>(std::move(client), *this, token);
     sessions_.push_back(created);
-    created->start();
+    waiting_.enter(created.get(), [weak = std::weak_ptr(created)] {
+        if (const auto silent = weak.lock()) silent->turn_away();
+    });
+    return created;
 }
 
 void control_server::listen_unix(const std::filesystem::path& path) {
     doors_.push_back(listener::on_unix(methods_.loop().io(), path, [this](listener::stream client) {
-        welcome(std::move(client), std::nullopt);
+        add(std::move(client), std::nullopt)->start();
     }));
 }
 
 std::string control_server::listen_tcp(const tcp_options& options) {
     auto door = listener::on_tcp(methods_.loop().io(), options.address, options.allow_remote,
                                  [this, token = options.token](listener::stream client) {
-                                     welcome(std::move(client), token);
+                                     add(std::move(client), token)->start();
                                  });
     if (!door->loopback() && !options.token)
         throw listen_error(fmt::format(
@@ -223,9 +236,15 @@ std::string read_token(const std::filesystem::path& file) {
     if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
         throw listen_error(
             fmt::format("the token file {} can be read by others; chmod 600 it", file.string()));
-    std::ifstream in(file);
+    constexpr std::uint64_t largest_token = 4096;
     std::string token;
-    std::getline(in, token);
+    try {
+        const auto text = read_file(file, largest_token);
+        token.assign(text.begin(), std::find(text.begin(), text.end(), '\n'));
+    } catch (const file_error& why) {
+        throw listen_error(
+            fmt::format("cannot read the token file {}: {}", file.string(), why.what()));
+    }
     if (token.size() < 16)
         throw listen_error(
             fmt::format("the token in {} has fewer than 16 characters", file.string()));

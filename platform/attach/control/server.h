@@ -13,6 +13,7 @@
 #include "platform/attach/control/control.h"
 #include "platform/attach/listen/handover.h"
 #include "platform/attach/listen/listener.h"
+#include "platform/attach/listen/waiting_room.h"
 
 namespace trn {
 
@@ -23,9 +24,10 @@ public:
     static constexpr std::size_t largest_message = 4 << 20;  ///< bytes per line
     static constexpr std::size_t largest_backlog = 16
                                                    << 20;  ///< bytes that a client has not read yet
-    static constexpr std::size_t most_clients = 16;
+    static constexpr std::size_t largest_greeting = 64 << 10;  ///< bytes of a client's first line
+    static constexpr std::size_t most_clients = 16;            ///< that have said hello
 
-    explicit control_server(control& methods);
+    explicit control_server(control& methods, const waiting_room::limits& waiting = {});
     ~control_server();
     control_server(const control_server&) = delete;
     control_server& operator=(const control_server&) = delete;
@@ -42,7 +44,8 @@ public:
     /// Returns the address as "HOST:PORT" with the port in use. Throws listen_error.
     std::string listen_tcp(const tcp_options& options);
 
-    std::size_t clients() const;
+    /// Those that have said hello.
+    std::size_t clients() const { return *clients_; }
 
     /// All clients, for another process; take_over() is given each of them there, with its socket.
     void hand_over(handover& to);
@@ -51,9 +54,10 @@ public:
 
 private:
     class session;
-    void welcome(listener::stream client, const std::optional<std::string>& token);
+    std::shared_ptr<session> add(listener::stream client, const std::optional<std::string>& token);
 
     control& methods_;
+    waiting_room waiting_;
     std::shared_ptr<std::size_t> clients_ = std::make_shared<std::size_t>(0);
     std::list<std::weak_ptr<session>> sessions_;
     std::vector<std::unique_ptr<listener>> doors_;

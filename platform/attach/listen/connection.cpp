@@ -39,9 +39,9 @@ void connection::close() {
     closed();
 }
 
-void connection::close_when_sent() {
-    closing_ = true;
-    if (unsent().empty()) close_later();
+void connection::end_sending() {
+    ending_ = true;
+    if (open_ && !awaiting_) write();
 }
 
 // The sender, or the reader, may be in the middle of something.
@@ -92,7 +92,8 @@ void connection::write() {
     }
     output_.clear();
     sent_ = 0;
-    if (closing_) close_later();
+    error_code gone;  // is found out by the next read
+    if (ending_) socket_.shutdown(socket_.shutdown_send, gone);
 }
 
 }  // namespace trn

@@ -26,7 +26,9 @@ public:
     void send(std::string_view text);
     /// At once: nothing is read or sent any more.
     void close();
-    void close_when_sent();
+    /// Tells the client, when it has taken all, that nothing more comes. What it still sends is
+    /// read on: a close() in the middle of it would cost the client the last of what was sent.
+    void end_sending();
     bool open() const { return open_; }
 
     std::string_view unsent() const { return std::string_view(output_).substr(sent_); }
@@ -49,7 +51,7 @@ private:
     const std::size_t largest_backlog_;
     std::string output_;
     std::size_t sent_ = 0;  // of output_
-    bool open_ = true, closing_ = false, awaiting_ = false;
+    bool open_ = true, ending_ = false, awaiting_ = false;
 };
 
 }  // namespace trn

@@ -8,7 +8,11 @@
 #include <algorithm>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
+#include <chrono>
 #include <cstring>
+
+#include "platform/config/units.h"
+#include "platform/log.h"
 
 namespace trn {
 
@@ -27,6 +31,29 @@ constexpr std::size_t longest_path = 107;  // sockaddr_un
     throw listen_error(fmt::format("cannot listen on {}: {}", address, why));
 }
 
+/// Which file it is: device and inode; zeroes when there is none.
+std::pair<dev_t, ino_t> file_id(const std::filesystem::path& path) {
+    struct stat status {};
+    if (lstat(path.c_str(), &status) != 0) return {};
+    return {status.st_dev, status.st_ino};
+}
+
+/// Removes the socket file of a dead process.
+void replace_stale(asio::io_context& io, const std::filesystem::path& path,
+                   const unix_stream::endpoint& endpoint) {
+    error_code e;
+    if (!std::filesystem::is_socket(path, e)) return;
+    unix_stream::socket old(io);
+    old.open(endpoint.protocol(), e);
+    if (!e) old.non_blocking(true, e);  // a stopped process does not take its clients
+    if (!e) old.connect(endpoint, e);
+    // A full queue is a live process's too.
+    if (!e || e == asio::error::no_buffer_space || e == asio::error::try_again)
+        fail(path.string(), "another process listens there");
+    if (e != asio::error::connection_refused) fail(path.string(), e.message());
+    std::filesystem::remove(path, e);
+}
+
 }  // namespace
 
 std::unique_ptr<listener> listener::on_unix(asio::io_context& io, const std::filesystem::path& path,
@@ -36,12 +63,7 @@ std::unique_ptr<listener> listener::on_unix(asio::io_context& io, const std::fil
         fail(name, fmt::format("a socket's path has at most {} characters", longest_path));
     error_code e;
     const unix_stream::endpoint endpoint(name);
-    if (std::filesystem::is_socket(path, e)) {
-        unix_stream::socket old(io);
-        old.connect(endpoint, e);
-        if (!e) fail(name, "another process listens there");
-        std::filesystem::remove(path, e);
-    }
+    replace_stale(io, path, endpoint);
     acceptor a(io, stream_protocol(endpoint.protocol()));
     a.bind(endpoint, e);
     if (e) fail(name, e.message());
@@ -53,6 +75,7 @@ std::unique_ptr<listener> listener::on_unix(asio::io_context& io, const std::fil
     opened->acceptor_.non_blocking(true);
     opened->address_ = name;
     opened->file_ = path;
+    opened->file_id_ = file_id(path);
     opened->accept();
     return opened;
 }
@@ -63,9 +86,11 @@ std::unique_ptr<listener> listener::on_tcp(asio::io_context& io, const std::stri
     if (colon == std::string::npos || colon == 0) fail(address, "expected HOST:PORT");
     auto host = address.substr(0, colon);
     if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+    const auto port = config::parse_port(std::string_view(address).substr(colon + 1));
+    if (const auto* wrong = std::get_if<config::refusal>(&port)) fail(address, wrong->message);
     error_code e;
-    const auto found =
-        tcp::resolver(io).resolve(host, address.substr(colon + 1), tcp::resolver::passive, e);
+    const auto found = tcp::resolver(io).resolve(host, std::to_string(std::get<0>(port)),
+                                                 tcp::resolver::passive, e);
     if (e || found.empty()) fail(address, e ? e.message() : "no such host");
     const tcp::endpoint endpoint = *found.begin();
     if (!endpoint.address().is_loopback() && !allow_remote)
@@ -93,7 +118,7 @@ std::unique_ptr<listener> listener::on_tcp(asio::io_context& io, const std::stri
 listener::~listener() {
     error_code ignored;
     acceptor_.close(ignored);
-    if (!file_.empty()) std::filesystem::remove(file_, ignored);
+    if (!file_.empty() && file_id(file_) == file_id_) std::filesystem::remove(file_, ignored);
 }
 
 listener::stream listener::adopt(asio::io_context& io, int connected) {
@@ -106,15 +131,28 @@ listener::stream listener::adopt(asio::io_context& io, int connected) {
 // A client is either in the socket's queue or somebody's, never in the io_context: this process may
 // be copied in between.
 void listener::accept() {
-    acceptor_.async_wait(acceptor_.wait_read, [this](error_code e) {
-        if (e == asio::error::operation_aborted) return;  // `this` is gone
+    acceptor_.async_wait(acceptor_.wait_read, [this, alive = std::weak_ptr(alive_)](error_code e) {
+        if (alive.expired()) return;
         stream client = acceptor_.accept(e);
+        if (e && e != asio::error::would_block && e != asio::error::connection_aborted)
+            return accept_later(e);
         if (!e) {
             error_code ignored;  // a Unix socket has no such option
             client.set_option(tcp::no_delay(true), ignored);
             welcome_(std::move(client));
         }
         accept();
+    });
+}
+
+// The client stays in the socket's queue, which therefore stays readable: without a pause this
+// process would do nothing else, for as long as it has no descriptor or memory left.
+void listener::accept_later(const error_code& why) {
+    if (!std::exchange(said_, true))
+        log::error(address_, "cannot accept a client: {}", why.message());
+    retry_.expires_after(std::chrono::milliseconds(200));
+    retry_.async_wait([this, alive = std::weak_ptr(alive_)](const error_code&) {
+        if (!alive.expired()) accept();
     });
 }
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+
 #include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -25,7 +28,8 @@ public:
     using welcome = std::function<void(stream)>;
 
     /// A Unix socket that only its owner can open (mode 0600). A socket file that a dead process
-    /// left behind is replaced; the file is removed in the destructor. Throws listen_error.
+    /// left behind is replaced; the destructor removes the file that this listener made, not one
+    /// that took its place. Throws listen_error.
     static std::unique_ptr<listener> on_unix(boost::asio::io_context& io,
                                              const std::filesystem::path& path, welcome to);
     /// TCP on "HOST:PORT"; port 0 chooses one. An address that is not loopback is refused unless
@@ -45,15 +49,21 @@ public:
 
 private:
     using acceptor = boost::asio::basic_socket_acceptor<boost::asio::generic::stream_protocol>;
-    listener(acceptor a, welcome to) : acceptor_(std::move(a)), welcome_(std::move(to)) {}
+    listener(acceptor a, welcome to)
+        : acceptor_(std::move(a)), retry_(acceptor_.get_executor()), welcome_(std::move(to)) {}
     void accept();
+    void accept_later(const boost::system::error_code& why);
 
     acceptor acceptor_;
+    boost::asio::steady_timer retry_;  // after a client could not be accepted
     welcome welcome_;
     std::string address_;
     std::filesystem::path file_;
+    std::pair<dev_t, ino_t> file_id_{};
     unsigned port_ = 0;
     bool loopback_ = true;
+    bool said_ = false;  // that a client could not be accepted
+    const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // handlers outlive `this`
 };
 
 }  // namespace trn

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 namespace trn::recording {
@@ -68,6 +70,13 @@ std::uint32_t narrow(std::uint64_t value) {
 }
 
 }  // namespace
+
+void cannot_write(const std::string& file, int error) {
+    const auto text = fmt::format("cannot write {}: {}", file, std::strerror(error));
+    for (const int no_room : {ENOSPC, EDQUOT, EFBIG, EIO})
+        if (error == no_room) throw write_error(text);
+    throw recording_error(text);
+}
 
 std::string_view to_string(kind what) {
     for (const auto& [known, name] : names)

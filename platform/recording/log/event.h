@@ -16,6 +16,16 @@ struct recording_error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// The operating system does not take what is recorded, such as on a full disk: no mistake of the
+/// user's.
+struct write_error : recording_error {
+    using recording_error::recording_error;
+};
+
+/// Throws write_error when there is no room, recording_error when the place is wrong. `error` is an
+/// errno.
+[[noreturn]] void cannot_write(const std::string& file, int error);
+
 /// What a recording consists of. The numbers are the file format's (doc/recording.md).
 enum class kind : std::uint8_t {
     // From outside: the replay does it again, at the same time.

@@ -9,6 +9,7 @@
 #include <zstd_errors.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cerrno>
 #include <cstring>
@@ -30,7 +31,22 @@ constexpr std::size_t largest_frame = event::largest + 128;
         fmt::format("{}: frame {}, at byte {}, is damaged: {}", events_file, frame, at, how));
 }
 
+/// A file of the recording; a folder or pipe is none.
+std::unique_ptr<std::ifstream> open_to_read(const fs::path& file) {
+    std::error_code unreadable;
+    if (!fs::is_regular_file(file, unreadable))
+        throw recording_error(fmt::format("cannot read {}: it is no file", file.string()));
+    auto in = std::make_unique<std::ifstream>(file, std::ios::binary);
+    if (!*in)
+        throw recording_error(
+            fmt::format("cannot read {}: {}", file.string(), std::strerror(errno)));
+    return in;
+}
+
+/// Nothing when there is no such file.
 std::vector<std::uint8_t> bytes_of(const fs::path& file, std::size_t most) {
+    std::error_code unreadable;
+    if (!fs::is_regular_file(file, unreadable)) return {};
     std::ifstream in(file, std::ios::binary);
     std::vector<std::uint8_t> bytes(in ? most : 0);
     in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
@@ -53,22 +69,20 @@ log_writer::log_writer(const fs::path& folder)
     : folder_(folder),
       out_(folder / events_file, std::ios::binary | std::ios::trunc),
       compressor_(ZSTD_createCCtx(), ZSTD_freeCCtx) {
-    if (!out_)
-        throw recording_error(fmt::format("cannot write {}: {}", (folder / events_file).string(),
-                                          std::strerror(errno)));
+    if (!out_) cannot_write((folder / events_file).string(), errno);
     ZSTD_CCtx_setParameter(compressor_.get(), ZSTD_c_compressionLevel, compression_level);
     ZSTD_CCtx_setParameter(compressor_.get(), ZSTD_c_checksumFlag, 1);
     const fs::path path = folder / tail_file;
     const int file = open(path.c_str(), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600);
+    int error = file < 0 ? errno : posix_fallocate(file, 0, sizeof(tail));
     void* at = MAP_FAILED;
     // Blocks are allocated now: a disk that is full must not become a bus error later.
-    if (file >= 0 && posix_fallocate(file, 0, sizeof(tail)) == 0)
+    if (error == 0) {
         at = mmap(nullptr, sizeof(tail), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    const int error = errno;
+        if (at == MAP_FAILED) error = errno;
+    }
     if (file >= 0) close(file);
-    if (at == MAP_FAILED)
-        throw recording_error(
-            fmt::format("cannot write {}: {}", path.string(), std::strerror(error)));
+    if (error != 0) cannot_write(path.string(), error);
     tail_ = static_cast<tail*>(at);
     tail_->magic = tail_magic;
 }
@@ -105,8 +119,8 @@ void log_writer::write_frame(std::span<const std::uint8_t> events) {
     assert(!ZSTD_isError(size));
     out_.write(reinterpret_cast<const char*>(frame_.data()), static_cast<std::streamsize>(size));
     if (!out_.flush())
-        throw recording_error(fmt::format("cannot write {}: {}", (folder_ / events_file).string(),
-                                          std::strerror(errno)));
+        throw write_error(fmt::format("cannot write {}: {}", (folder_ / events_file).string(),
+                                      std::strerror(errno)));
     written_ += size;
 }
 
@@ -119,11 +133,8 @@ void log_writer::finish() {
 // --- reading
 
 log_reader::log_reader(const fs::path& folder)
-    : log_reader(std::make_unique<std::ifstream>(folder / events_file, std::ios::binary),
-                 bytes_of(folder / tail_file, 2 * log_writer::frame_size)) {
-    if (!*in_)
-        throw recording_error(fmt::format("cannot read {}", (folder / events_file).string()));
-}
+    : log_reader(open_to_read(folder / events_file),
+                 bytes_of(folder / tail_file, 2 * log_writer::frame_size)) {}
 
 log_reader::log_reader(std::unique_ptr<std::istream> log, std::vector<std::uint8_t> tail)
     : in_(std::move(log)),
@@ -149,6 +160,7 @@ void log_reader::fill() {
     in_->read(reinterpret_cast<char*>(input_.data() + had),
               static_cast<std::streamsize>(input_.size() - had));
     input_.resize(had + static_cast<std::size_t>(in_->gcount()));
+    if (in_->bad()) damaged(frames_, consumed_, "it cannot be read");
 }
 
 bool log_reader::next_frame() {
@@ -157,7 +169,10 @@ bool log_reader::next_frame() {
     const std::size_t there = input_.size() - used_;
     if (there == 0) return false;
     const auto size = ZSTD_getFrameContentSize(at, there);
-    const bool cut = there < 18;  // RFC 8878: no frame header is longer
+    constexpr std::array<std::uint8_t, 4> magic{0x28, 0xb5, 0x2f, 0xfd};
+    // RFC 8878: no frame header is longer than 18 bytes.
+    const bool cut =
+        there < 18 && std::memcmp(at, magic.data(), std::min<std::size_t>(there, 4)) == 0;
     if (size == ZSTD_CONTENTSIZE_ERROR && cut) return false;
     if (size == ZSTD_CONTENTSIZE_ERROR) damaged(frames_, consumed_, "this is no zstd frame");
     if (size == ZSTD_CONTENTSIZE_UNKNOWN || size > largest_frame)

@@ -9,6 +9,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "platform/config/json.h"
+
 namespace trn::recording {
 
 namespace fs = std::filesystem;
@@ -28,18 +30,57 @@ std::string inside(const std::string& name) {
 }
 
 json parse(std::string_view text) {
-    json read = json::parse(text, nullptr, false);
+    json read = config::parse_json(text);
     if (!read.is_object())
         throw recording_error(fmt::format("{}: this is no JSON object", manifest_file));
     if (read.value("format", json()) != format_name)
         throw recording_error(fmt::format("{}: this is no recording of trnvp", manifest_file));
-    if (read.value("format_version", json()) != manifest::current_format)
-        throw recording_error(fmt::format("{}: format version {}, this trnvp reads version {}",
-                                          manifest_file,
-                                          read.value("format_version", json())
-                                              .dump(-1, ' ', false, json::error_handler_t::replace),
-                                          manifest::current_format));
+    const auto version = read.value("format_version", json());
+    if (version != manifest::current_format)
+        throw recording_error(fmt::format(
+            "{}: format version {}, this trnvp reads version {}", manifest_file,
+            version.is_structured() ? version.type_name()
+                                    : version.dump(-1, ' ', false, json::error_handler_t::replace),
+            manifest::current_format));
     return read;
+}
+
+/// The value of `key`, which must be `what`.
+const json& field(const json& from, const char* key, bool (json::*is)() const noexcept,
+                  std::string_view what) {
+    const auto found = from.find(key);
+    if (found != from.end() && ((*found).*is)()) return *found;
+    throw recording_error(fmt::format("{}: '{}' must be {}", manifest_file, key, what));
+}
+
+std::string text(const json& from, const char* key) {
+    return field(from, key, &json::is_string, "a text");
+}
+
+std::vector<std::string> texts(const json& from, const char* key) {
+    constexpr auto what = "a list of texts";
+    std::vector<std::string> all;
+    for (const auto& one : field(from, key, &json::is_array, what)) {
+        if (!one.is_string())
+            throw recording_error(fmt::format("{}: '{}' must be {}", manifest_file, key, what));
+        all.push_back(one);
+    }
+    return all;
+}
+
+std::map<std::string, std::string> files(const json& from, const char* key) {
+    std::map<std::string, std::string> all;
+    for (const auto& [name, _] : field(from, key, &json::is_object, "a mapping of files").items())
+        all[name] = inside(text(from[key], name.c_str()));
+    return all;
+}
+
+bool is_contended(const json& from) {
+    const auto timing = text(from, "timing");
+    if (timing != "contended" && timing != "functional")
+        throw recording_error(
+            fmt::format("{}: 'timing' must be contended or functional", manifest_file));
+    return timing == "contended";
 }
 
 }  // namespace
@@ -62,33 +103,31 @@ std::string to_json(const manifest& m) {
     return out.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-manifest parse_manifest(std::string_view text) {
-    const json read = parse(text);
-    try {
-        manifest m{.version = read.at("trnvp"),
-                   .board = read.at("board"),
-                   .digest = read.at("digest"),
-                   .file = inside(read.at("file")),
-                   .set = read.at("set"),
-                   .firmware = read.at("firmware"),
-                   .images = read.at("images"),
-                   .contended = read.at("timing") == "contended",
-                   .time_policy = read.at("time_policy"),
-                   .seed = read.at("seed"),
-                   .functions = read.at("functions"),
-                   .consoles = read.at("consoles")};
-        for (const auto& [name, file] : m.images) inside(file);
-        if (m.functions.size() > manifest::most_functions)
-            throw recording_error(fmt::format("{}: too many functions", manifest_file));
-        return m;
-    } catch (const json::exception& wrong) {
-        throw recording_error(fmt::format("{}: {}", manifest_file, wrong.what()));
-    }
+manifest parse_manifest(std::string_view bytes) {
+    const json read = parse(bytes);
+    manifest m{.version = text(read, "trnvp"),
+               .board = text(read, "board"),
+               .digest = text(read, "digest"),
+               .file = inside(text(read, "file")),
+               .set = texts(read, "set"),
+               .firmware = text(read, "firmware"),
+               .images = files(read, "images"),
+               .contended = is_contended(read),
+               .time_policy = text(read, "time_policy"),
+               .seed = field(read, "seed", &json::is_number_unsigned, "a number from 0 on"),
+               .functions = texts(read, "functions"),
+               .consoles = texts(read, "consoles")};
+    if (m.functions.size() > manifest::most_functions)
+        throw recording_error(fmt::format("{}: too many functions", manifest_file));
+    return m;
 }
 
 manifest read_manifest(const fs::path& folder) {
-    std::ifstream in(folder / manifest_file, std::ios::binary);
-    if (!in)
+    std::error_code unreadable;
+    std::ifstream in;
+    if (fs::is_regular_file(folder / manifest_file, unreadable))
+        in.open(folder / manifest_file, std::ios::binary);
+    if (!in.is_open())
         throw recording_error(
             fmt::format("{} is no recording: it has no {}", folder.string(), manifest_file));
     constexpr std::size_t most = 16 << 20;
@@ -100,9 +139,7 @@ manifest read_manifest(const fs::path& folder) {
 
 void write_manifest(const manifest& m, const fs::path& folder) {
     std::ofstream out(folder / manifest_file, std::ios::binary | std::ios::trunc);
-    if (!(out << to_json(m)).flush())
-        throw recording_error(fmt::format("cannot write {}: {}", (folder / manifest_file).string(),
-                                          std::strerror(errno)));
+    if (!(out << to_json(m)).flush()) cannot_write((folder / manifest_file).string(), errno);
 }
 
 }  // namespace trn::recording

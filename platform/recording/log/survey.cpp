@@ -5,9 +5,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include "platform/config/json.h"
+
 namespace trn::recording {
 
 namespace {
+
+// What a replay holds until the next event from outside.
+constexpr std::uint64_t max_bytes_between = 2ull << 30;
 
 [[noreturn]] void wrong(const event& e, std::string_view why) {
     throw recording_error(
@@ -15,7 +20,7 @@ namespace {
 }
 
 void check_call(const event& e) {
-    const auto call = nlohmann::json::parse(e.text(), nullptr, false);
+    const auto call = config::parse_json(e.text());
     if (!call.is_object() || !call.contains("method") || !call["method"].is_string() ||
         !call.contains("params") || !call.contains("answer"))
         wrong(e, "it is no call");
@@ -47,9 +52,12 @@ void check(const event& e, const manifest& about) {
 
 survey look_over(log_reader& log, const manifest& about) {
     survey all;
+    std::uint64_t between = 0;
     while (const auto e = log.next()) {
         if (all.complete) wrong(*e, "it comes after the end");
         check(*e, about);
+        between = from_outside(e->what) ? 0 : between + sizeof(event) + e->bytes.size();
+        if (between > max_bytes_between) wrong(*e, "no replay holds so much at once");
         (from_outside(e->what) ? all.from_outside : all.from_inside) += 1;
         if (e->what == kind::has_read) all.bytes_read += e->size;
         if (e->what == kind::answer) all.bytes_read += e->bytes.size();

@@ -239,7 +239,6 @@ campaign read_campaign(int argc, char** argv) {
 }
 
 void play(const campaign& what, host_cpu& cpu) {
-    using clock = std::chrono::steady_clock;
     std::uint64_t done = 0;
     double slowest = 0;
     device chip(cpu.transport());
@@ -248,12 +247,12 @@ void play(const campaign& what, host_cpu& cpu) {
     for (std::uint64_t round = 0; done < what.accesses; ++round) {
         test::detail::current_input = round;
         fuzz_random random(what.seed * 0x2545f4914f6cdd1dull + round);
-        const auto started = clock::now();
+        const double started = test::processor_seconds();
         guest wild(chip, cpu.transport(), random);
         while (wild.accesses() < accesses_per_round) wild.act();
         done += wild.accesses();
         recover(chip, round);
-        const double took = std::chrono::duration<double>(clock::now() - started).count();
+        const double took = test::processor_seconds() - started;
         slowest = std::max(slowest, took);
         if (took > round_limit_s) throw std::runtime_error("a round took too long");
     }

@@ -111,6 +111,7 @@ int sc_main(int argc, char** argv) {
     const vfio_user_server server(io, chip.root, {.path = path},
                                   {.before_access = {},
                                    .after_access = {},
+                                   .may_answer = {},
                                    .attached = {},
                                    .wait = {},
                                    .log = [](std::string_view) {}});

@@ -59,11 +59,18 @@ class ConsoleTest(unittest.TestCase):
             self.assertEqual(p.wait(condition="ready")["reason"], "condition")
             with connect(running) as console:
                 read_until(console, READY)
-                # More than there may be at a time: the ninth is turned away, the others stay.
-                more = [connect(running) for _ in range(8)]
-                self.assertEqual(more[-1].recv(1), b"")
                 console.sendall(b"x")
                 self.assertEqual(self.wait_for(p, 1), "x")
+                # More than there may be at a time: silent ones make room, who types stays.
+                more = [connect(running) for _ in range(8)]
+                read_until(more[-1], READY)
+                for one in silent[1:]:
+                    with self.assertRaises(EOFError):
+                        read_until(one, "nothing that is printed")
+                console.sendall(b"y")
+                self.assertEqual(self.wait_for(p, 1), "y")
+                more[-1].sendall(b"z")
+                self.assertEqual(self.wait_for(p, 1), "z")
                 for one in silent + more:
                     one.close()
 

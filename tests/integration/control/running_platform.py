@@ -12,7 +12,7 @@ from typing import Iterator
 import trnvp_control
 
 BOARD = "tests/integration/firmware/management_board.yaml"
-PATIENCE = 60.0  # seconds of wall clock; the machines that run tests are shared
+PATIENCE = 300.0  # seconds of wall clock; the machines that run tests are shared
 
 
 class Running:

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import socket
+import struct
 import subprocess
 import tempfile
 import time
@@ -154,6 +155,7 @@ class SnapshotsTest(unittest.TestCase):
             p.snapshot(name="a")
             with socket.socket(socket.AF_UNIX) as host:
                 host.connect(os.path.join(running.folder, "chip0.sock"))
+                host.sendall(struct.pack("<HHIIIHH", 1, 1, 23, 0, 0, 0, 1) + b"{}\0")  # VERSION
                 self.assertTrue(wait_until(lambda: p.status()["attached"] == 2))
                 for call in (p.snapshot, p.restore):
                     self.refused(p, "a host is attached to chip0: its driver and its memory cannot go back", call, name="a")

@@ -182,6 +182,30 @@ TEST_F(RecordedSession, RepeatsWhatControlClientsAndConsolesDid) {
     expect_the_same_trace();
 }
 
+TEST_F(RecordedSession, TellsOfAnswersThatAreNoUtf8) {
+    start("trn3-chip", {"--time-policy", "lockstep"});
+    control("  p.call(\"bus_write\", space=\"chip0.management.uart.in\", address=0, value=0xff)\n");
+    EXPECT_EQ(platform->end(), 0) << text_of(folder / "log");
+    std::vector<recording::event> events;
+    recording::log_reader log(recording());
+    while (auto e = log.next()) events.push_back(std::move(*e));
+    // What it printed is asked for, as by a recording that has other answers.
+    const auto written =
+        std::ranges::find(events, recording::kind::control, [](const auto& e) { return e.what; });
+    ASSERT_NE(written, events.end());
+    const std::string call =
+        R"({"method":"console","params":{"module":"chip0.management.uart"},"answer":"none"})";
+    auto asked = *written;
+    asked.bytes.assign(call.begin(), call.end());
+    events.insert(written + 1, asked);
+    recording::log_writer writer(recording());
+    for (const auto& e : events) writer.write(e);
+    writer.finish();
+    const auto result = replay(recording());
+    EXPECT_EQ(result["status"], 1) << result;
+    EXPECT_THAT(result["first"].dump(), HasSubstr("control call console: recorded"));
+}
+
 TEST_F(RecordedSession, OnOtherFirmwareTellsDifferencesAndFailsWhenStrict) {
     start("trn3-chip", {"--firmware", FIRMWARE "/mgmt.elf"});
     ctl("copy host hbm0@16MiB 64KiB --verify");
@@ -259,6 +283,28 @@ TEST_F(RecordedSession, IsRefusedInOneSentenceWhenItIsDamaged) {
     refused("is damaged");
     fs::remove(events);
     refused("cannot read");
+    fs::create_directory(events);
+    refused("it is no file");
+    fs::remove(events);
+    ASSERT_EQ(run("mkfifo " + events).status, 0);
+    refused("it is no file");
+    fs::remove(events);
+    std::ofstream(events, std::ios::binary) << "no zstd";
+    refused("is damaged");
+    const auto manifest = text_of(recording() + "/manifest.json");
+    const auto change = [&](const std::string& from, const std::string& to) {
+        auto changed = manifest;
+        changed.replace(changed.find(from), from.size(), to);
+        std::ofstream(recording() + "/manifest.json") << changed;
+    };
+    change("\"seed\": ", "\"seed\": -");
+    refused("'seed' must be a number");
+    change("\"consoles\": [", "\"consoles\": [{}, ");
+    refused("'consoles' must be a list of texts");
+    std::ofstream(events, std::ios::binary).flush();
+    change("\"set\": [", "\"set\": [\"firmware=/dev/zero\"");
+    refused("the recording's board names '/dev/zero', which the recording has not");
+    std::ofstream(recording() + "/manifest.json") << manifest;
     fs::remove_all(recording() + "/firmware");
     std::ofstream(events, std::ios::binary).flush();
     refused("the recording has lost firmware/");
@@ -277,7 +323,20 @@ TEST(RecordCommandLine, MistakesEndWithStatusTwo) {
     expect("run trn3-chip --gdb 0 --record " + (folder / "r"), "trnvp replay --gdb");
     std::ofstream(folder / "file") << "x";
     expect("run trn3-chip --record " + folder.text(), "is not empty");
-    expect("run trn3-chip --record " + (folder / "file"), "cannot make the folder");
+    expect("run trn3-chip --record " + (folder / "file"), "file: Not a directory");
+}
+
+TEST(RecordCommandLine, ADiskThatIsFullIsSaidAndIsNoMistakeOfTheUser) {
+    const scratch_folder folder;
+    const auto full = [&](const std::string& blocks, const std::string& name) {
+        const auto how = run("(trap '' XFSZ; ulimit -f " + blocks +
+                             "; " TRNVP " run trn3-chip --until ready --uart none --record " +
+                             (folder / name) + ")");
+        EXPECT_EQ(how.status, 1) << how.output;
+        EXPECT_THAT(how.output, HasSubstr("trnvp: cannot write "));
+    };
+    full("0", "nothing");     // not even the copy of the board
+    full("1000", "no_tail");  // the log is there, and its tail has no room
 }
 
 }  // namespace

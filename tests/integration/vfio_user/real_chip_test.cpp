@@ -36,7 +36,7 @@ public:
     /// Waits until a client can connect; empty when the program ended instead.
     std::string socket() const {
         const std::string path = sockets_ + "/chip0.sock";
-        for (int tries = 0; tries < 3000 && waitpid(pid_, nullptr, WNOHANG) == 0; ++tries) {
+        for (int tries = 0; tries < 30000 && waitpid(pid_, nullptr, WNOHANG) == 0; ++tries) {
             if (test::raw_peer(path).connected) return path;
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         }

@@ -20,6 +20,7 @@
 
 #include "platform/attach/vfio_user_server.h"
 #include "platform/tlm/deferral.h"
+#include "sw-stubs/include/trn_driver.h"
 #include "tests/integration/vfio_user/replay.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/vfio_user_peer.h"
@@ -104,6 +105,7 @@ struct VfioUserTest : testing::Test {
             vfio_user_server::hooks{
                 .before_access = {},
                 .after_access = {},
+                .may_answer = {},
                 .attached = {},
                 .wait = {},
                 .log = [this](std::string_view line) { log.emplace_back(line); }});
@@ -489,6 +491,65 @@ TEST_F(VfioUserTest, TheDriverStubsTransportWorks) {
         EXPECT_EQ(transport.bar_map(at, 0, 0, 4096, &window), -ENOTSUP);
         EXPECT_EQ(transport.function_reset(at), 0);
         transport.close(at);
+    });
+}
+
+/// Offset of the power management capability's control register.
+u32 power_control(const trn_transport& transport) {
+    u32 at = 0, header = 0;
+    EXPECT_EQ(transport.config_read(transport.context, 0x34, 1, &at), 0);
+    while (at != 0) {
+        EXPECT_EQ(transport.config_read(transport.context, at, 2, &header), 0);
+        if ((header & 0xff) == 1) return at + 4;
+        at = header >> 8;
+    }
+    return 0;
+}
+
+TEST_F(VfioUserTest, AFunctionThatAClientLeftInD3hotIsTheNextOnesAgain) {
+    serve([&] {
+        const auto attach = [&] {
+            trn_transport transport{};
+            char why[256] = "";
+            EXPECT_EQ(trn_vfio_user_transport(path.c_str(), nullptr, &transport, why, sizeof why),
+                      0)
+                << why;
+            return transport;
+        };
+        const auto id_word = [](const trn_transport& transport) {
+            u32 word = 0;
+            EXPECT_EQ(transport.bar_read32(transport.context, 0, 0x6c8'4024, &word), 0);
+            return word;
+        };
+        for (const bool by_reset : {false, true}) {
+            const auto first = attach();
+            const u32 control = power_control(first);
+            EXPECT_EQ(first.config_write(first.context, 4, 2, 6), 0);
+            EXPECT_EQ(first.bar_write32(first.context, 0, 0x6c8'4024, 5), 0);
+            EXPECT_EQ(first.config_write(first.context, control, 2, 3), 0);
+            EXPECT_EQ(id_word(first), ~0u);  // unsupported request
+            EXPECT_EQ(first.bar_write32(first.context, 0, 0x6c8'4024, 6), 0);  // dropped
+            first.close(first.context);
+
+            const auto second = attach();
+            u32 state = 0;
+            EXPECT_EQ(second.config_read(second.context, control, 2, &state), 0);
+            EXPECT_EQ(state & 3, 3u);
+            EXPECT_EQ(id_word(second), ~0u);
+            if (by_reset) {
+                EXPECT_EQ(second.function_reset(second.context), 0);
+                EXPECT_EQ(second.config_write(second.context, 4, 2, 6), 0);
+                EXPECT_EQ(id_word(second), 5u);
+                second.close(second.context);
+                continue;
+            }
+            trn_device* chip = trn_create(&second, nullptr);
+            EXPECT_EQ(trn_probe(chip), TRN_OK) << trn_last_error(chip);
+            trn_device_info info{};
+            EXPECT_EQ(trn_get_info(chip, &info), TRN_OK);
+            EXPECT_EQ(info.routing_id, 5u);
+            trn_destroy(chip);
+        }
     });
 }
 

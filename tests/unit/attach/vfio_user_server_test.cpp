@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <memory>
@@ -47,7 +48,12 @@ struct VfioUserServerTest : testing::Test {
     }
     vfio_user_server::hooks hooks() {
         return {.before_access = [this] { ++before; },
-                .after_access = [this](const sc_core::sc_time& delay, bool) { charged += delay; },
+                .after_access = [this](const sc_core::sc_time& delay) { charged += delay; },
+                .may_answer =
+                    [this](const started_work&, std::function<void()> answer) {
+                        held = std::move(answer);
+                        return false;
+                    },
                 .attached = [this](bool now) { attached += now ? 1 : -1; },
                 .wait = {},
                 .log = [this](std::string_view line) { log.emplace_back(line); }};
@@ -72,6 +78,7 @@ struct VfioUserServerTest : testing::Test {
     test::fake_function function;
     int before = 0, attached = 0;
     sc_core::sc_time charged;
+    std::function<void()> held;  // the answer to a write that started something
     std::vector<std::string> log;
     std::unique_ptr<vfio_user_server> server;
 };
@@ -113,6 +120,75 @@ TEST_F(VfioUserServerTest, AccessesReachTheFunctionAndCostWhatItSays) {
     EXPECT_EQ(attached, 0);
     EXPECT_EQ(function.detaches, 1);
     EXPECT_THAT(log, testing::ElementsAre("the client closed the connection"));
+}
+
+/// What a write of register 0x38 starts, until it is given up.
+struct doorbell {
+    explicit doorbell(test::fake_function& of) {
+        of.on_write = [this](u64 offset) {
+            if (offset == 0x38) work = started_work::current();
+        };
+    }
+    started_work::share work;
+};
+
+std::vector<u8> write_of(u64 offset, u32 value) {
+    return packed(offset, u32{0}, u32{4}, value);
+}
+
+TEST_F(VfioUserServerTest, AWriteIsAnsweredWhenWhatItStartedIsDone) {
+    doorbell bell(function);
+    raw_peer client(path);
+    serve([&] {
+        EXPECT_TRUE(client.hello().ok());
+        EXPECT_TRUE(client.request(10, write_of(0x30, 1)).ok());  // starts nothing
+        EXPECT_TRUE(client.send(10, write_of(0x38, 2)));
+        EXPECT_TRUE(client.send(10, write_of(0x40, 3)));
+    });
+    while (!held) io.run_one_for(std::chrono::milliseconds(1));
+    for (int i = 0; i < 3; ++i) io.run_one_for(std::chrono::milliseconds(1));
+    EXPECT_EQ(function.ram[0x38], 2);
+    EXPECT_EQ(function.ram[0x40], 0);  // the next request waits
+    pollfd answer{.fd = client.fd(), .events = POLLIN, .revents = 0};
+    EXPECT_EQ(poll(&answer, 1, 0), 0);
+    held();
+    while (function.ram[0x40] == 0) io.run_one_for(std::chrono::milliseconds(1));
+    const auto first = client.receive(), second = client.receive();
+    EXPECT_TRUE(first.ok());
+    EXPECT_EQ(first.at<u64>(0), 0x38u);
+    EXPECT_TRUE(second.ok());
+    EXPECT_EQ(second.at<u64>(0), 0x40u);
+    held();  // once more does nothing
+}
+
+TEST_F(VfioUserServerTest, APostedWriteHoldsNothingUp) {
+    doorbell bell(function);
+    raw_peer client(path);
+    serve([&] {
+        EXPECT_TRUE(client.hello().ok());
+        constexpr u32 no_reply = 0x10;
+        EXPECT_TRUE(client.send(10, write_of(0x38, 2), {}, no_reply));
+        EXPECT_TRUE(client.request(10, write_of(0x40, 3)).ok());
+    });
+    EXPECT_FALSE(held);
+}
+
+TEST_F(VfioUserServerTest, AClientThatLeavesWhileItsAnswerIsHeldKeepsOutNobody) {
+    doorbell bell(function);
+    {
+        raw_peer client(path);
+        serve([&] {
+            EXPECT_TRUE(client.hello().ok());
+            EXPECT_TRUE(client.send(10, write_of(0x38, 2)));
+        });
+        while (!held) io.run_one_for(std::chrono::milliseconds(1));
+    }
+    serve([&] {
+        library next(path);
+        EXPECT_EQ(next.error, 0) << next.why;
+    });
+    held();  // of a session that has ended
+    EXPECT_EQ(attached, 0);
 }
 
 TEST_F(VfioUserServerTest, ItsEndLetsTheClientGo) {
@@ -513,8 +589,10 @@ TEST_F(VfioUserServerTest, NothingIsAnsweredBeforeTheVersion) {
 
 TEST_F(VfioUserServerTest, BrokenVersionTextsAreRefused) {
     const std::string deep(8000, '[');
+    const std::string closed =
+        "{\"capabilities\":" + std::string(100'000, '[') + std::string(100'000, ']') + "}";
     for (const std::string json : {"{", "[]", "nonsense", "{\"capabilities\":", deep.c_str(),
-                                   R"({"capabilities":{"max_data_xfer_size":-1}})",
+                                   closed.c_str(), R"({"capabilities":{"max_data_xfer_size":-1}})",
                                    R"({"capabilities":{"max_data_xfer_size":"big"}})",
                                    R"({"capabilities":{"max_data_xfer_size":1}})", R"({"trnvp":5})",
                                    R"({"trnvp":{"endian":"big"}})"}) {
@@ -530,6 +608,25 @@ TEST_F(VfioUserServerTest, BrokenVersionTextsAreRefused) {
             EXPECT_TRUE(peer.hello(json).ok()) << json;
         });
     }
+}
+
+TEST_F(VfioUserServerTest, AClientThatSaysNothingDoesNotHaveTheFunction) {
+    start({.waiting = {.clients = 4, .time = std::chrono::milliseconds(200)}});
+    serve([&] {
+        std::vector<std::unique_ptr<raw_peer>> silent;
+        for (int i = 0; i < 10; ++i) {
+            silent.push_back(std::make_unique<raw_peer>(path));
+            if (i % 2) silent.back()->send_bytes("half a ", 7);
+        }
+        const library client(path);
+        EXPECT_EQ(client.error, 0) << client.why;
+        EXPECT_EQ(attached, 1);
+        EXPECT_TRUE(silent.back()->receive().closed);
+        u32 word;
+        EXPECT_EQ(trn_vfio_user_read32(client, 0, 0, &word), 0);
+    });
+    EXPECT_EQ(function.detaches, 1);
+    EXPECT_EQ(std::ranges::count(log, "a client that sent no version message was let go"), 10);
 }
 
 TEST_F(VfioUserServerTest, MessagesMayArriveInPieces) {
@@ -557,6 +654,33 @@ TEST_F(VfioUserServerTest, TooManyDescriptorsCloseTheConnection) {
             peer.request(8, packed(u32{20}, u32{0x24}, u32{2}, u32{0}, u32{17}), many).closed);
     });
     EXPECT_THAT(log.back(), HasSubstr("descriptors"));
+}
+
+TEST_F(VfioUserServerTest, DescriptorsThatDoNotArriveFailTheirMessageOnly) {
+    serve([&] {
+        raw_peer peer(path);
+        ASSERT_TRUE(peer.hello().ok());
+        const int fd = memfd_create("memory", MFD_CLOEXEC);
+        ASSERT_EQ(ftruncate(fd, 4096), 0);
+        const auto map = [&] {
+            return peer.request(2, packed(u32{32}, u32{3}, u64{0}, u64{0x1000}, u64{4096}), {fd});
+        };
+        const int free = dup(fd);  // all below are taken
+        close(free);
+        rlimit before{};
+        getrlimit(RLIMIT_NOFILE, &before);
+        rlimit none = before;
+        none.rlim_cur = static_cast<rlim_t>(free);
+        setrlimit(RLIMIT_NOFILE, &none);
+        const auto refused = map();
+        setrlimit(RLIMIT_NOFILE, &before);
+        EXPECT_EQ(refused.error, u32{EMFILE});
+        EXPECT_TRUE(function.ranges.empty());
+        EXPECT_TRUE(map().ok());
+        EXPECT_NE(function.ranges.at(0x1000).bytes, nullptr);
+        close(fd);
+    });
+    EXPECT_THAT(log, testing::Contains(HasSubstr("too many files open")));
 }
 
 TEST_F(VfioUserServerTest, DescriptorsNobodyAskedForAreClosed) {

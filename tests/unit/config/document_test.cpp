@@ -89,6 +89,18 @@ TEST(Document, E05BoundsTheDepth) {
     EXPECT_NE(first(std::string(100'000, '['), nothing).code, mistake{});
 }
 
+TEST(Diagnostics, ShowNoControlCharactersAndNoEndlessText) {
+    diagnostic one;
+    one.code = mistake::bad_name;
+    one.file = "a\x1b[2J.yaml";
+    one.message = "'\x1b[31m\xc2\x9b\xe2\x80\xae\xff\n' is no n\xc3\xa4me";
+    one.suggestion = std::string(1 << 20, 'x');
+    const auto text = one.text();
+    EXPECT_THAT(text, testing::StartsWith("a\\x1b[2J.yaml: E27 '\\x1b[31m\\xc2\\x9b\\xe2\\x80\\xae"
+                                          "\\xff\\x0a' is no n\xc3\xa4me\n"));
+    EXPECT_LT(text.size(), 3000u);
+}
+
 TEST(Document, E06BoundsTheNumberOfValues) {
     std::string many = "[";
     for (int i = 0; i < 200'001; ++i) many += "1,\n";

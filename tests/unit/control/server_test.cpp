@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/attach/control/server.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,9 +25,9 @@ constexpr auto hello = R"({"jsonrpc":"2.0","id":0,"method":"hello","params":{"pr
 
 class ServerTest : public testing::Test {
 public:
-    /// Drives both ends, which share this thread, until `condition`; fails after 5 s.
+    /// Drives both ends, which share this thread, until `condition`; fails after a minute.
     void drive(const std::function<bool()>& condition) {
-        const auto end = std::chrono::steady_clock::now() + 5s;
+        const auto end = std::chrono::steady_clock::now() + 60s;
         while (!condition() && std::chrono::steady_clock::now() < end) loop.io().poll_one();
         ASSERT_TRUE(condition()) << "timed out";
     }
@@ -159,14 +160,67 @@ TEST_F(ServerTest, TheSeventeenthClientIsTurnedAway) {
     std::vector<asio::local::stream_protocol::socket> clients;
     for (std::size_t i = 0; i < trn::control_server::most_clients; ++i) {
         clients.push_back(open_unix());
-        drive([&] { return server.clients() == i + 1; });
+        ASSERT_TRUE(json::parse(ask(clients.back(), std::string(hello) + "\n")).contains("result"));
     }
     auto late = open_unix();
-    EXPECT_TRUE(json::parse(line(late)).contains("error"));
+    EXPECT_EQ(json::parse(ask(late, std::string(hello) + "\n"))["error"]["message"],
+              "16 clients are attached already");
+    EXPECT_EQ(line(late), "");
     clients.pop_back();
     drive([&] { return server.clients() < trn::control_server::most_clients; });
     auto next = open_unix();
     EXPECT_TRUE(json::parse(ask(next, std::string(hello) + "\n")).contains("result"));
+}
+
+TEST_F(ServerTest, ClientsThatSayNothingKeepNobodyOutAndGoAfterAWhile) {
+    trn::control_server server(api, {.clients = 16, .time = 300ms});
+    server.listen_unix(path());
+    std::vector<asio::local::stream_protocol::socket> silent;
+    for (int i = 0; i < 40; ++i) {
+        silent.push_back(open_unix());
+        loop.io().poll();  // more than the listener keeps waiting
+        if (i % 2) silent.back().send(asio::buffer("{\"json", 6));
+    }
+    drive([&] { return loop.attached() == 16; });
+    auto owner = open_unix();
+    EXPECT_TRUE(json::parse(ask(owner, std::string(hello) + "\n")).contains("result"));
+    drive([&] { return loop.attached() == 1; });  // the owner stays
+    EXPECT_NE(line(silent.back()).find("say hello first"), std::string::npos);
+    EXPECT_EQ(server.clients(), 1u);
+    EXPECT_TRUE(json::parse(ask(owner, R"({"jsonrpc":"2.0","id":3,"method":"status"})"
+                                       "\n"))
+                    .contains("result"));
+}
+
+TEST_F(ServerTest, AnEndlessFirstLineIsNotKept) {
+    trn::control_server server(api);
+    server.listen_unix(path());
+    auto client = open_unix();
+    const std::string endless(trn::control_server::largest_greeting + 100'000, 'x');
+    EXPECT_NE(ask(client, endless).find("say hello first"), std::string::npos);
+    EXPECT_EQ(line(client), "");
+}
+
+TEST_F(ServerTest, NestedJsonIsRefusedBeforeAndAfterHello) {
+    trn::control_server server(api);
+    server.listen_unix(path());
+    const std::string deep = std::string(20'000, '[') + std::string(20'000, ']');
+    const auto in = [&deep](std::string_view method) {
+        return fmt::format(R"({{"jsonrpc":"2.0","id":1,"method":"{}","params":{{"protocol":{}}}}})"
+                           "\n",
+                           method, deep);
+    };
+    for (const auto& text : {deep + "\n", in("hello")}) {
+        auto client = open_unix();
+        EXPECT_TRUE(json::parse(ask(client, text)).contains("error"));
+    }
+    auto client = open_unix();
+    ask(client, std::string(hello) + "\n");
+    EXPECT_EQ(json::parse(ask(client, in("status")))["error"]["code"], -32700);
+    EXPECT_EQ(json::parse(ask(client, in("no such method")))["error"]["code"], -32700);
+    EXPECT_TRUE(json::parse(ask(client, R"({"jsonrpc":"2.0","id":3,"method":"status"})"
+                                        "\n"))
+                    .contains("result"));
 }
 
 TEST_F(ServerTest, TcpWantsLoopbackOrATokenAndPermission) {

@@ -187,6 +187,16 @@ TEST_F(RecordingLog, IsLookedOverBeforeAReplay) {
     refused({{.what = kind::end}, {.what = kind::reset}}, "after the end");
 }
 
+TEST(RecordingManifest, AndEventsAreFilesAndNothingElse) {
+    const test::scratch_folder folder;
+    for (const auto* name : {manifest_file, events_file})
+        std::filesystem::create_directory(folder / name);
+    EXPECT_THAT([&] { read_manifest(folder.text()); },
+                ThrowsMessage<recording_error>(HasSubstr("it has no manifest.json")));
+    EXPECT_THAT([&] { log_reader reader(folder.text()); },
+                ThrowsMessage<recording_error>(HasSubstr("it is no file")));
+}
+
 TEST(RecordingManifest, ComesBackAsItWasWritten) {
     EXPECT_EQ(parse_manifest(to_json(test::sample_manifest())), test::sample_manifest());
 }
@@ -207,7 +217,15 @@ TEST(RecordingManifest, SaysWhatIsWrongWithIt) {
     refused(changed("\"seed\"", "\"sed\""), "seed");
     refused(changed("\"boards/trn3-chip.yaml\"", "\"/etc/passwd\""), "not a file of the recording");
     refused(changed("\"firmware/0-flash.img\"", "\"a/../../b\""), "not a file of the recording");
-    refused(changed("\"functions\": [", "\"functions\": [7,"), "type must be string");
+    refused(changed("\"functions\": [", "\"functions\": [7,"),
+            "'functions' must be a list of texts");
+    refused(changed("\"functions\": [", "\"functions\": {}, \"x\": ["),
+            "'functions' must be a list");
+    refused(changed("\"seed\": 18446744073709551615", "\"seed\": -1"), "'seed' must be a number");
+    refused(changed("\"seed\": 18446744073709551615", "\"seed\": 1.5"), "'seed' must be a number");
+    refused(changed("\"digest\": ", "\"digest\": null, \"x\": "), "'digest' must be a text");
+    refused(changed("\"firmware/0-flash.img\"", "7"), "'flash.img' must be a text");
+    refused(changed("\"functional\"", "\"fast\""), "'timing' must be contended or functional");
 }
 
 }  // namespace

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <memory>
+
+namespace trn {
+
+/// The clients of a socket that have connected and not introduced themselves yet. Each has a
+/// limited wall-clock time for that, and a limited number waits: a newcomer takes the place of the
+/// client that has waited longest. Silent clients therefore never keep out one that speaks.
+class waiting_room {
+public:
+    struct limits {
+        std::size_t clients = 16;
+        std::chrono::milliseconds time = std::chrono::seconds(10);
+    };
+
+    waiting_room(boost::asio::io_context& io, const limits& l) : io_(io), limits_(l) {}
+    waiting_room(const waiting_room&) = delete;
+    waiting_room& operator=(const waiting_room&) = delete;
+
+    /// `turn_away` is called once, unless `client` has left before: when its time is over, or when
+    /// its place is needed.
+    void enter(const void* client, std::function<void()> turn_away);
+    /// The client has introduced itself, or has gone. May be repeated.
+    void leave(const void* client);
+    void turn_all_away();
+
+private:
+    struct guest;
+    void turn_away(const std::shared_ptr<guest>& one);
+
+    boost::asio::io_context& io_;
+    const limits limits_;
+    std::list<std::shared_ptr<guest>> guests_;  // the longest waiting first
+};
+
+}  // namespace trn

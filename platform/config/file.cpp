@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/config/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <set>
+#include <utility>
+
+#include "platform/config/units.h"
+
+namespace trn {
+
+namespace {
+
+[[noreturn]] void refuse(int error) {
+    throw file_error(std::strerror(error));
+}
+
+/// An open file.
+class descriptor {
+public:
+    explicit descriptor(const std::filesystem::path& file)
+        : number_(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {  // a FIFO would wait
+        if (number_ < 0) refuse(errno);
+    }
+    ~descriptor() { close(number_); }
+    descriptor(const descriptor&) = delete;
+    descriptor& operator=(const descriptor&) = delete;
+
+    int number() const { return number_; }
+
+private:
+    const int number_;
+};
+
+/// By device and number, for a file may have several names.
+std::set<std::pair<dev_t, ino_t>>& files_read() {
+    static std::set<std::pair<dev_t, ino_t>> all;
+    return all;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> read_file(const std::filesystem::path& file, std::uint64_t limit) {
+    const descriptor source(file);
+    struct stat about {};
+    if (fstat(source.number(), &about) != 0) refuse(errno);
+    if (S_ISDIR(about.st_mode)) refuse(EISDIR);
+    if (!S_ISREG(about.st_mode)) throw file_error("not a regular file, but a device or a pipe");
+    const auto size = static_cast<std::uint64_t>(about.st_size);
+    if (size > limit)
+        throw file_error(fmt::format("{} bytes, more than {}", size, to_string(bytes{limit})));
+    std::vector<std::uint8_t> text(size);
+    std::size_t done = 0;
+    while (done < text.size()) {
+        const auto count = read(source.number(), text.data() + done, text.size() - done);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) refuse(errno);
+        if (count == 0) break;  // it has become shorter
+        done += static_cast<std::size_t>(count);
+    }
+    text.resize(done);
+    files_read().emplace(about.st_dev, about.st_ino);
+    return text;
+}
+
+void check_not_read(const std::filesystem::path& file) {
+    struct stat about {};
+    if (stat(file.c_str(), &about) == 0 && files_read().contains({about.st_dev, about.st_ino}))
+        throw file_error(fmt::format("cannot write {}: this command reads it", file.string()));
+}
+
+}  // namespace trn

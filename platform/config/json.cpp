@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/config/json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace trn::config {
+
+using nlohmann::json;
+
+nlohmann::json parse_json(std::string_view text) {
+    bool too_deep = false;
+    const auto keep = [&](int depth, json::parse_event_t, const json&) {
+        too_deep = too_deep || depth > max_json_depth;
+        return !too_deep;  // what follows is read to its end and not kept
+    };
+    json value = json::parse(text, keep, false);
+    if (too_deep) return json::value_t::discarded;
+    return value;
+}
+
+}  // namespace trn::config

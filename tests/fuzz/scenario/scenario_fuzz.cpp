@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scenarios from anybody: each is read whole or refused with places, never more than that; and what
+// is read can be selected and reported.
+#include <nlohmann/json.hpp>
+#include <systemc>
+
+#include "platform/scenario/html_report.h"
+#include "platform/scenario/report.h"
+#include "platform/scenario/scenario.h"
+#include "platform/scenario/selection.h"
+#include "tests/support/fuzz.h"
+#include "tests/support/scratch_folder.h"
+
+namespace {
+
+using namespace trn;
+
+std::vector<std::string> seeds() {
+    std::vector<std::string> list{
+        "",
+        "[]",
+        "scenario: x\nboard: b\nsteps: []\n",
+        "scenario: x\nboard: b\nmatrix: {a: [1, 2], b: [3]}\nsteps:\n  - wait: ${a} us\n",
+        "scenario: x\nboard: b\nsequences: {s: {steps: [{sequence: {name: s}}]}}\nsteps:\n"
+        "  - sequence: {name: s}\n",
+        "scenario: x\nboard: b\nsteps:\n  - expect_uart: {matches: '((a|b)*c){3}', as: [v]}\n"
+        "  - figure: {name: f, value: '${v}', at_least: 1, at_most: 2}\n"};
+    for (auto& text : test::file_texts({"scenarios"}, ".yaml")) list.push_back(std::move(text));
+    return list;
+}
+
+const std::vector<std::string> words{"scenario: ",
+                                     "steps:\n",
+                                     "  - wait: 10 us\n",
+                                     "  - boot: {}\n",
+                                     "  - sequence: {name: cut, with: {cable: wire0}}\n",
+                                     "  - together: {a: [wait: 1 us], b: []}\n",
+                                     "  - snapshot: s\n",
+                                     "  - restore: s\n",
+                                     "time_of: ",
+                                     "bytes: 0 B",
+                                     "size: 36 GiB",
+                                     "size: 0 B",
+                                     "descriptor: 0 B",
+                                     "memory_limit: 1 B",
+                                     "time_limit: 0 s",
+                                     "matrix: {a: [1, 2, 3], b: [1, 2, 3]}\n",
+                                     "include: [scenario.yaml]\n",
+                                     "matches: '((((((((((a*)*)*)*)*)*)*)*)*)*'",
+                                     "matches: '(a{1000}){1000}'",
+                                     "as: [a, b]",
+                                     "\"\\e]0;x\\a\"",
+                                     "hbm4294967295@18446744073709551615",
+                                     "host",
+                                     "axi@0xffffffffffffffff",
+                                     "${a}",
+                                     "${",
+                                     "''",
+                                     "-1",
+                                     "nan",
+                                     "1e999",
+                                     "9223372036854775807 B",
+                                     "0xffffffffffffffff",
+                                     "&a",
+                                     "*a",
+                                     "\n",
+                                     "  ",
+                                     ": ",
+                                     "- ",
+                                     "[",
+                                     "]",
+                                     "{",
+                                     "}",
+                                     "\"",
+                                     "'",
+                                     "\xff\xfe"};
+
+void read(const std::filesystem::path& file, const std::string& text) {
+    std::ofstream(file, std::ios::binary) << text;
+    diagnostics problems;
+    std::vector<scenario::scenario> all;
+    try {
+        all = scenario::load(file, problems);
+    } catch (const config_error& error) {
+        if (error.list().empty() || std::string_view(error.what()).empty()) std::abort();
+        return;
+    }
+    if (!problems.empty()) return;
+    if (all.size() > 20) all.resize(20);
+    all = scenario::select(std::move(all), {.repeat = 2, .shuffle = 1});
+    std::vector<scenario::outcome> how(all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        how[i].log = how[i].message = text.substr(0, 1000);
+        if (all[i].steps.empty()) continue;
+        how[i].timeline = {{all[i].steps[0].text, 1, 0}};
+        how[i].step = all[i].steps[0].text;
+        for (const char c : scenario::to_text(all[i], how[i]))
+            if (static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t') std::abort();
+    }
+    scenario::to_junit(all, how);
+    scenario::to_html(all, how, {});
+}
+
+}  // namespace
+
+int sc_main(int argc, char** argv) {
+    const test::scratch_folder folder;
+    const std::filesystem::path file = folder / "scenario.yaml";
+    const test::mutator inputs(seeds(), words);
+    return test::fuzz(argc, argv,
+                      [&](test::fuzz_random& random) { read(file, inputs.make(random)); });
+}
+
+int main(int argc, char** argv) {
+    setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
+    return sc_core::sc_elab_and_sim(argc, argv);
+}

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whoever reaches a socket of the platform: nothing that it sends, or does not send, ends or blocks the run."""
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import time
+import unittest
+
+import trnvp_control
+from running_platform import BOARD, PATIENCE, platform
+
+DEEP = b"[" * 100_000 + b"]" * 100_000
+HELLO = b'{"jsonrpc":"2.0","id":0,"method":"hello","params":{"protocol":1%s}}\n'
+TOKEN = "0123456789abcdef"
+
+
+def exchange(address, data):
+    """What comes back until the other side closes, or says a whole line."""
+    with socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET) as link:
+        link.settimeout(PATIENCE)
+        link.connect(address)
+        answer = b""
+        try:
+            link.sendall(data)
+            while not answer.endswith(b"\n") and (piece := link.recv(65536)):
+                answer += piece
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        return answer
+
+
+class StrangersTest(unittest.TestCase):
+    def start(self, *options):
+        command = [os.environ["TRNVP"], "run", BOARD, "--listen", self.folder, "--json", *options]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(self.end, process)
+        return process
+
+    def end(self, process):
+        process.kill()
+        process.communicate()
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="trnvp_")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def addresses(self, process):
+        """Of TCP sockets, by purpose."""
+        ports = re.findall(r'"address":"127.0.0.1:(\d+)","purpose":"(\w+)"', process.stdout.readline())
+        return {purpose: ("127.0.0.1", int(port)) for port, purpose in ports}
+
+    def test_nested_json_ends_nothing_wherever_it_comes_in(self):
+        token = os.path.join(self.folder, "token")
+        with open(os.open(token, os.O_CREAT | os.O_WRONLY, 0o600), "w", encoding="ascii") as f:
+            f.write(TOKEN + "\n")
+        run = self.start("--control-tcp", "127.0.0.1:0", "--token-file", token, "--gdb", "0")
+        at = self.addresses(run)
+        unix = os.path.join(self.folder, "control.sock")
+        for address in (unix, at["control"]):
+            for text in (DEEP, b'{"method":' + DEEP + b"}", HELLO % (b',"client":' + DEEP), b'{"a":' * 100_000):
+                self.assertIn(b'"error"', exchange(address, text + b"\n"))
+        with trnvp_control.connect(self.folder, timeout=PATIENCE) as p:
+            p._send(b'{"jsonrpc":"2.0","id":1,"method":"peek","params":{"space":%s}}\n' % DEEP)
+            self.assertEqual(p._receive(None)["error"]["code"], -32700)
+            self.assertIn("time_ps", p.status())
+
+    def test_a_web_page_reaches_no_debugger(self):
+        run = self.start("--gdb", "0")
+        at = self.addresses(run)["gdb"]
+        page = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\n$k#6b"
+        for data in (page, b"GET /$k#6b HTTP/1.1\r\n\r\n", b"\r\n$k#6b", b"k", b"$k#00", b"+x$k#6b"):
+            self.assertEqual(exchange(at, data), b"", data)
+        with trnvp_control.connect(self.folder, timeout=PATIENCE) as p, socket.create_connection(at) as silent:
+            self.assertFalse(p.status()["paused"])
+            silent.sendall(b"+$qSupp")
+            with socket.create_connection(at, PATIENCE) as gdb:  # the silent client has no place
+                gdb.sendall(b"+$?#3f")
+                self.assertEqual(gdb.recv(2), b"+$")
+                self.assertTrue(p.status()["paused"])
+                self.assertEqual(exchange(at, b"+$k#6b"), b"")  # one at a time
+
+    def test_silent_clients_keep_nobody_out(self):
+        self.start()
+        with trnvp_control.connect(self.wait_for_socket(), timeout=PATIENCE) as p:
+            silent = [self.open(name) for name in ["control.sock"] * 40 + ["chip0.sock"] * 40
+                      if os.path.exists(os.path.join(self.folder, name))]
+            self.assertLessEqual(p.status()["attached"], 17)
+            with trnvp_control.connect(self.folder, timeout=PATIENCE) as another:
+                self.assertIn("time_ps", another.status())
+            end = time.monotonic() + PATIENCE
+            while p.status()["attached"] > 1 and time.monotonic() < end:
+                time.sleep(0.2)
+            self.assertEqual(p.status()["attached"], 1)
+            for one in silent:
+                one.close()
+
+    def open(self, name):
+        link = socket.socket(socket.AF_UNIX)
+        link.connect(os.path.join(self.folder, name))
+        return link
+
+    def wait_for_socket(self):
+        end = time.monotonic() + PATIENCE
+        while not os.path.exists(os.path.join(self.folder, "control.sock")) and time.monotonic() < end:
+            time.sleep(0.01)
+        return self.folder
+
+    def test_a_run_leaves_the_sockets_of_another_alone_and_sees_one_that_is_stopped(self):
+        first = self.start()
+        first.stdout.readline()
+        first.send_signal(signal.SIGSTOP)
+        queue = []
+        for _ in range(40):  # its queue is full
+            link = socket.socket(socket.AF_UNIX)
+            link.setblocking(False)
+            queue.append(link)
+            if link.connect_ex(os.path.join(self.folder, "control.sock")) != 0:
+                break
+        second = self.start()
+        self.assertEqual(second.wait(PATIENCE), 2)
+        self.assertIn("another process listens there", second.stderr.read())
+        os.unlink(os.path.join(self.folder, "control.sock"))
+        third = self.start()
+        third.stdout.readline()
+        first.send_signal(signal.SIGCONT)
+        first.terminate()
+        first.wait(PATIENCE)
+        with trnvp_control.connect(self.folder, timeout=PATIENCE) as p:
+            self.assertIn("time_ps", p.status())
+        for link in queue:
+            link.close()
+
+    def test_a_port_that_does_not_exist_is_named(self):
+        for option, address in (("--gdb", "70000"), ("--gdb", "-1"), ("--gdb", "127.0.0.1:65536"), ("--gdb", "http"),
+                                ("--control-tcp", "127.0.0.1:65536"), ("--control-tcp", "127.0.0.1:-5")):
+            run = self.start(f"{option}={address}")
+            self.assertEqual(run.wait(PATIENCE), 2, address)
+            self.assertIn("is not a TCP port (0 to 65535)", run.stderr.read())
+        done = subprocess.run([os.environ["TRNCTL"], "--connect", "127.0.0.1:65536", "list"], capture_output=True,
+                              text=True, timeout=PATIENCE, check=False)
+        self.assertIn("is not a TCP port", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

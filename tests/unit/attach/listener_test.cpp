@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/attach/listen/listener.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <boost/asio/local/stream_protocol.hpp>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <vector>
+
+#include "platform/attach/listen/waiting_room.h"
+#include "platform/attach/unique_fd.h"
+#include "platform/log.h"
+#include "tests/support/scratch_folder.h"
+
+namespace {
+
+using namespace std::chrono_literals;
+using trn::listener;
+using unix_stream = boost::asio::local::stream_protocol;
+
+struct ListenerTest : testing::Test {
+    std::unique_ptr<listener> listen() {
+        return listener::on_unix(
+            io, path, [this](listener::stream client) { clients.push_back(std::move(client)); });
+    }
+    std::string refusal(const std::string& address) {
+        try {
+            listener::on_tcp(io, address, false, [](auto) {});
+        } catch (const trn::listen_error& why) {
+            return why.what();
+        }
+        return "";
+    }
+
+    const trn::test::scratch_folder folder;
+    const std::filesystem::path path = folder / "a.sock";
+    boost::asio::io_context io;
+    std::vector<listener::stream> clients;
+};
+
+TEST_F(ListenerTest, OnlyItsOwnSocketFileIsRemoved) {
+    auto first = listen();
+    std::filesystem::remove(path);
+    const auto second = listen();  // another run in the same folder
+    first.reset();
+    EXPECT_TRUE(std::filesystem::exists(path));
+    first = nullptr;
+    std::filesystem::remove(path);
+    std::ofstream(path) << "a user's file";
+    EXPECT_THROW(listen(), trn::listen_error);
+    EXPECT_TRUE(std::filesystem::is_regular_file(path));
+}
+
+TEST_F(ListenerTest, AListenerThatTakesNoClientsIsThereAllTheSame) {
+    unix_stream::acceptor stopped(io, path.string());  // its process does not run
+    stopped.listen(0);
+    const unix_stream::endpoint there(path.string());
+    std::vector<trn::unique_fd> queue;
+    do {
+        queue.emplace_back(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0));
+    } while (connect(queue.back().get(), there.data(), static_cast<socklen_t>(there.size())) == 0);
+    ASSERT_EQ(errno, EAGAIN);  // a blocking connect() would wait for ever
+    EXPECT_THROW(listen(), trn::listen_error);
+    EXPECT_TRUE(std::filesystem::exists(path));
+}
+
+TEST_F(ListenerTest, APortIsANumberBelow65536) {
+    for (const auto* port :
+         {"65536", "70000", "-1", "http", "0x50", "", "80 ", "18446744073709551616"})
+        EXPECT_NE(refusal(std::string("127.0.0.1:") + port).find("is not a TCP port (0 to 65535)"),
+                  std::string::npos)
+            << port;
+    EXPECT_EQ(refusal("127.0.0.1:0"), "");
+}
+
+TEST_F(ListenerTest, WithoutDescriptorsItWaitsInsteadOfSpinningAndSaysSoOnce) {
+    std::vector<std::string> lines;
+    const auto before =
+        trn::log::replace_sink([&](const auto& record) { lines.emplace_back(record.text); });
+    const auto door = listen();
+    unix_stream::socket client(io);
+    client.connect(path.string());
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    const rlimit none{static_cast<rlim_t>(dup(0)), limit.rlim_max};  // all below it are in use
+    setrlimit(RLIMIT_NOFILE, &none);
+    std::size_t handlers = 0;
+    for (const auto end = std::chrono::steady_clock::now() + 700ms;
+         std::chrono::steady_clock::now() < end;)
+        handlers += io.run_one_until(end);
+    setrlimit(RLIMIT_NOFILE, &limit);
+    EXPECT_TRUE(clients.empty());
+    EXPECT_LT(handlers, 20u);
+    while (clients.empty()) io.run_one();
+    trn::log::replace_sink(before);
+    ASSERT_EQ(lines.size(), 1u);
+    EXPECT_EQ(lines[0], "cannot accept a client: Too many open files");
+}
+
+TEST_F(ListenerTest, TheWaitingRoomTurnsAwayWhoWaitsTooLongOrLongest) {
+    std::vector<int> away;
+    const int keys[4] = {};
+    trn::waiting_room room(io, {.clients = 2, .time = 50ms});
+    const auto enter = [&](int n) { room.enter(&keys[n], [&away, n] { away.push_back(n); }); };
+    enter(0);
+    enter(1);
+    enter(2);
+    EXPECT_EQ(away, std::vector{0});
+    room.leave(&keys[1]);
+    room.leave(&keys[1]);
+    io.run();
+    EXPECT_EQ(away, (std::vector{0, 2}));
+    enter(3);
+    room.turn_all_away();
+    EXPECT_EQ(away, (std::vector{0, 2, 3}));
+}
+
+}  // namespace
