@@ -46,7 +46,7 @@ void commit_log::retire(u64 hart_id, privilege mode, u64 pc, const decoded& d,
         fmt::format_to(to, " mem 0x{:016x} 0x{:0{}x}", va, kept, size * 2);
     }
     line.push_back('\n');
-    std::fwrite(line.data(), 1, line.size(), out_);
+    out_.put({line.data(), line.size()});
 }
 
 }  // namespace trn::riscv

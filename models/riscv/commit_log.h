@@ -2,10 +2,10 @@
 #pragma once
 
 #include <array>
-#include <cstdio>
 #include <vector>
 
 #include "models/riscv/decode.h"
+#include "platform/kernel/streamed_file.h"
 
 namespace trn::riscv {
 
@@ -13,8 +13,7 @@ namespace trn::riscv {
 ///   core   0: 3 0x0000000080000000 (0x00000297) x5  0x0000000080000000 mem 0x... 0x...
 class commit_log {
 public:
-    /// Does not own `out`.
-    explicit commit_log(std::FILE* out) : out_(out) {}
+    explicit commit_log(streamed_file& out) : out_(out) {}
 
     void begin();
     void load(u64 va) { loads_.push_back(va); }
@@ -32,7 +31,7 @@ private:
         unsigned number;
         u64 value;
     };
-    std::FILE* out_;
+    streamed_file& out_;
     std::vector<u64> loads_;
     std::vector<stored> stores_;
     std::vector<written> csrs_;

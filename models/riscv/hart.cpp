@@ -38,7 +38,7 @@ void hart::reset() {
     run_ends_ = false;
     at_ = nullptr;
     reservation_ = {};
-    waiting_ = careful_ = false;
+    waiting_ = careful_ = pass_wfi_ = false;
     pc_ = cfg_.reset_vector;
     change_mode(privilege::machine);
     forget_translations();
@@ -96,7 +96,7 @@ void hart::step() {
     } else if (stepping_) {
         halt(stop_reason::step);
     }
-    stepping_ = false;
+    stepping_ = pass_wfi_ = false;
 }
 
 void hart::execute_alone(u64 pc) {
@@ -122,6 +122,7 @@ void hart::execute_alone(u64 pc) {
     horizon_ += static_cast<u64>(rest);
     budget_ += rest;
 
+    if (watch_hit_) return;  // before the access: nothing was executed
     if (log_ != nullptr && !trapped_) log_->retire(cfg_.hart_id, mode, pc, d, x);
     if (coverage::active() != nullptr) record(pc, d);
 }
@@ -167,7 +168,10 @@ const op* hart::find_code(u64 pc) {
         if (!protection.uniform(pa, 4096) || !protection.allows(pa, 4096, access::fetch, mode_))
             return nullptr;
         const u8* const host = direct(pa, 4096, access::fetch);
-        if (host == nullptr) return nullptr;
+        if (host == nullptr) {
+            e = {page, nullptr};  // until forget_direct()
+            return nullptr;
+        }
         careful_ = false;
         if (held_.size() >= max_held_pages) invalidate_code();
         held_.push_back(code_->find(host, cfg_.extensions));
@@ -176,7 +180,7 @@ const op* hart::find_code(u64 pc) {
             held_.back()->name_functions(*all, page);
         e = {page, held_.back().get()};
     }
-    if ((pc & 2) != 0 && !cfg_.extensions.has(extension::c)) {
+    if (e.page == nullptr || ((pc & 2) != 0 && !cfg_.extensions.has(extension::c))) {
         careful_ = true;
         return nullptr;
     }
@@ -251,7 +255,7 @@ void hart::interrupts_changed() {
 
 void hart::wait_for_interrupt() {
     // Debug spec 4.4: a single-stepped WFI does not stall.
-    if ((pending() & csr.mie) != 0 || stepping_) return;
+    if ((pending() & csr.mie) != 0 || pass_wfi_) return;
     waiting_ = attention_ = true;
     stop_soon();
 }
@@ -337,8 +341,31 @@ void hart::resume(bool one) {
     attention_ = true;
     stepping_ = one;
     step_over_ = careful_ = true;
-    if (one) waiting_ = false;
+    pass_wfi_ = false;
+    if (one) end_wait();
     stop_ = {};
+}
+
+void hart::end_wait() {
+    waiting_ = false;
+    careful_ = pass_wfi_ = true;
+}
+
+bool hart::leads_to(u64 pc) {
+    u32 bits = 0;
+    debug_read(pc_, {reinterpret_cast<u8*>(&bits), sizeof bits});
+    const decoded d = decode(bits, cfg_.extensions);
+    const u64 next = pc_ + d.length(), there = pc_ + static_cast<u64>(i64{d.imm});
+    switch (d.what == nullptr ? flow::leave : d.what->then) {
+    case flow::branch:
+        return pc == there || pc == next;
+    case flow::jump:
+        return pc == there;
+    case flow::jump_register:
+        return pc == ((read_x(d.rs1) + static_cast<u64>(i64{d.imm})) & ~u64{1});
+    default:
+        return pc == next;
+    }
 }
 
 void hart::add_breakpoint(u64 pc) {
@@ -365,6 +392,7 @@ void hart::remove_watchpoint(const watchpoint& w) {
 
 void hart::set_pc(u64 pc) {
     pc_ = pc & ~u64{1};
+    waiting_ = false;
 }
 
 void hart::set_mode(privilege mode) {

@@ -120,9 +120,10 @@ public:
     enum class stop_reason : u8 { none, request, step, breakpoint, watchpoint };
     struct stop {
         stop_reason why = stop_reason::none;
-        u64 address = 0;  ///< watchpoint: the address accessed
+        u64 address = 0;  ///< watchpoint: the first watched byte of the access
         access how = access::load;
     };
+    /// Stops before the access, as a trigger with timing 0.
     struct watchpoint {
         u64 address, size;
         bool on_load, on_store;
@@ -130,8 +131,14 @@ public:
     };
     bool halted() const { return halted_; }
     void request_halt() { halt(stop_reason::request); }
-    /// Runs on, over a breakpoint at the current pc. With `one`, halts after one instruction.
+    /// Runs on, over a breakpoint at the current pc. With `one`, halts after one instruction, and
+    /// a WFI is completed first.
     void resume(bool one = false);
+    /// Completes the WFI that the hart waits in, as a halt does in the Debug spec, and one that is
+    /// its next instruction.
+    void end_wait();
+    /// Whether the next instruction can continue at `pc`, a trap aside.
+    bool leads_to(u64 pc);
     stop last_stop() const { return stop_; }
     void add_breakpoint(u64 pc);
     void remove_breakpoint(u64 pc);
@@ -149,6 +156,7 @@ public:
     u64 pc() const { return pc_; }
     /// Within a bus access: of the instruction that makes it.
     u64 access_pc() const { return at_ == nullptr ? pc_ : pc_of(at_); }
+    /// Execution goes on there, even out of a WFI.
     void set_pc(u64 pc);
     privilege mode() const { return mode_; }
     void set_mode(privilege mode);
@@ -265,14 +273,15 @@ private:
     u64 unretired_ = 0;     // of ticks(): trapped instructions and stalls
     u64 data_context_ = 0;  // MPRV, MPP, SUM, MXR as the cached translations assume
     bool attention_ = false, waiting_ = false, halted_ = false;
-    bool careful_ = false;        // execute exactly one instruction next
-    bool stepping_ = false;       // halt after it
-    bool step_over_ = false;      // ignore a breakpoint at the current pc once
-    bool alone_ = false;          // an instruction is being executed alone
-    bool trapped_ = false;        // and it trapped
-    bool always_alone_ = false;   // commit log
-    bool watching_data_ = false;  // watchpoints or triggers may concern loads and stores
-    std::optional<stop> watch_hit_;
+    bool careful_ = false;           // execute exactly one instruction next
+    bool stepping_ = false;          // halt after it
+    bool step_over_ = false;         // ignore a breakpoint at the current pc once
+    bool pass_wfi_ = false;          // the next instruction does not wait
+    bool alone_ = false;             // an instruction is being executed alone
+    bool trapped_ = false;           // and it trapped
+    bool always_alone_ = false;      // commit log
+    bool watching_data_ = false;     // watchpoints or triggers may concern loads and stores
+    std::optional<stop> watch_hit_;  // by the instruction that is being executed alone
     std::array<std::unique_ptr<address_space>, 3> spaces_;
     std::vector<std::shared_ptr<code_page>> held_;
     std::vector<direct_memory> regions_;

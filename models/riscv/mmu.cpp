@@ -225,6 +225,7 @@ fault hart::load_reserved(u64 va, unsigned size, u64& value) {
 }
 
 fault hart::store_conditional(u64 va, unsigned size, u64 value, bool& stored) {
+    if (const fault f = watch_data(va, size, access::store)) return f;  // keeps the reservation
     u64 pa = 0;
     u8* host = nullptr;
     const auto reserved = std::exchange(reservation_, {});
@@ -311,9 +312,9 @@ fault hart::watch_data(u64 va, unsigned size, access how) {
     if (triggers_enabled() && watch.hit(how, va, size, mode_)) return {cause::breakpoint, va};
     for (const watchpoint& w : watchpoints_) {
         const bool concerns = how == access::store ? w.on_store : w.on_load;
-        if (!concerns || va + size <= w.address || va >= w.address + w.size) continue;
-        if (!alone_) return {cause::alone, 0};
-        watch_hit_ = stop{stop_reason::watchpoint, va, how};
+        if (!concerns || va + (size - 1) < w.address || va > w.address + (w.size - 1)) continue;
+        if (alone_) watch_hit_ = stop{stop_reason::watchpoint, std::max(va, w.address), how};
+        return {cause::alone, 0};
     }
     return {};
 }

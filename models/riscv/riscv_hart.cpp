@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "platform/log.h"
 #include "platform/misuse/misuse.h"
 
 namespace trn {
@@ -75,7 +77,7 @@ void riscv_hart::execute() {
     const bool goes_on_within = !idle && now < local && now == local_start_;
     if (!goes_on_within) {
         if (now < local) return next_trigger(duration(local - now));  // it had run ahead
-        if (idle) core.pass_cycles((now - local) / clock_);
+        core.pass_cycles((now - local) / clock_);                     // it waited or was halted
         local_start_ = now;
         ticks_start_ = core.ticks();
         quantum_end_ = cfg_.quantum_instructions;
@@ -85,10 +87,21 @@ void riscv_hart::execute() {
     const bool was_halted = core.halted();
     const std::uint64_t done = run_quantum(core);
     if (core.halted() && !was_halted && stopped_) stopped_();
-    if (core.waiting()) stop_serving();
+    if (core.waiting()) {
+        stop_serving();
+        say_parked();
+    }
     awake.set(!core.waiting());
     const bool goes_on = !core.waiting() && !core.halted();
     if (goes_on) next_trigger(duration(std::max<std::uint64_t>(done, 1) * clock_));
+}
+
+void riscv_hart::say_parked() {
+    if (core_->csr.mie != 0 || std::exchange(said_parked_, true)) return;
+    log::info(name(),
+              "parked: it waits for an interrupt at pc {:#x} and enables none (mie is 0), "
+              "so only a reset or a debugger wakes it",
+              core_->pc());
 }
 
 /// One quantum, or several while nothing else is to happen in the time they take: the kernel could
@@ -153,7 +166,7 @@ void riscv_hart::entered(const std::string& function) {
 }
 
 void riscv_hart::on_reset(bool level) {
-    hangs_ = false;
+    hangs_ = said_parked_ = false;
     if (level) {
         stop_serving();
         awake.set(false);
@@ -190,10 +203,7 @@ bool riscv_hart::transport(tlm::tlm_command command, std::uint64_t pa, std::uint
         const trace::on_behalf_of it(serves_.of);
         bus->b_transport(payload_, delay);
         if (!payload_.is_response_ok() && misuse::reports() == reports)
-            misuse::report(
-                misuse::firmware_bus_error, *this,
-                fmt::format("{} of {} bytes at {:#x}",
-                            command == tlm::TLM_WRITE_COMMAND ? "write" : "read", size, pa));
+            misuse::report(misuse::firmware_bus_error, *this, describe_failed(command, pa, size));
     }
     if (const std::uint64_t after = delay.value(); after > before) {
         unpaid_ += after - before;
@@ -201,6 +211,15 @@ bool riscv_hart::transport(tlm::tlm_command command, std::uint64_t pa, std::uint
         unpaid_ %= clock_;
     }
     return payload_.is_response_ok();
+}
+
+const std::string& riscv_hart::describe_failed(tlm::tlm_command command, std::uint64_t pa,
+                                               std::size_t size) {
+    if (failed_.command != command || failed_.address != pa || failed_.size != size)
+        failed_ = {command, pa, size,
+                   fmt::format("{} of {} bytes at {:#x}",
+                               command == tlm::TLM_WRITE_COMMAND ? "write" : "read", size, pa)};
+    return failed_.text;
 }
 
 bool riscv_hart::debug_transport(tlm::tlm_command command, std::uint64_t pa, std::uint8_t* data,
@@ -282,17 +301,28 @@ void riscv_hart::resume(bool one) {
     if (!reset.level()) wake();
 }
 
+void riscv_hart::end_wait() {
+    if (core_ == nullptr || reset.level()) return;
+    const bool waited = core_->waiting();
+    core_->end_wait();
+    if (waited) wake();
+}
+
+bool riscv_hart::leads_to(std::uint64_t pc) {
+    return core_ != nullptr && core_->leads_to(pc);
+}
+
 debug_target::stop riscv_hart::last_stop() const {
     using why = riscv::hart::stop_reason;
     if (core_ == nullptr) return {};
     const riscv::hart::stop stop = core_->last_stop();
     switch (stop.why) {
     case why::step:
-        return {stop_kind::step, 0};
+        return {stop_kind::step};
     case why::breakpoint:
-        return {stop_kind::breakpoint, 0};
+        return {stop_kind::breakpoint};
     case why::watchpoint:
-        return {stop_kind::watchpoint, stop.address};
+        return {stop_kind::watchpoint, stop.address, stop.how == riscv::access::store};
     default:
         return {};
     }
@@ -307,6 +337,7 @@ std::optional<std::uint64_t> riscv_hart::read_register(unsigned number) {
 }
 
 bool riscv_hart::write_register(unsigned number, std::uint64_t value) {
+    if (core().waiting()) wake();  // a pc, or an interrupt that the write enables, ends the wait
     if (number < pc) {
         core().write_x(number, value);
     } else if (number == pc) {

@@ -84,6 +84,8 @@ public:
     bool halted() const override { return core_ != nullptr && core_->halted(); }
     void halt() override;
     void resume(bool one) override;
+    void end_wait() override;
+    bool leads_to(std::uint64_t pc) override;
     stop last_stop() const override;
     void on_stop(std::function<void()> stopped) override { stopped_ = std::move(stopped); }
     std::optional<std::uint64_t> read_register(unsigned number) override;
@@ -110,10 +112,13 @@ private:
     void on_reset(bool level);
     void serve(trace::operation asked);
     void stop_serving();
+    void say_parked();
     std::uint64_t run_quantum(riscv::hart& core);
     std::uint64_t local_time() const;
     sc_core::sc_time ahead() const;
 
+    const std::string& describe_failed(tlm::tlm_command command, std::uint64_t pa,
+                                       std::size_t size);
     bool transport(tlm::tlm_command command, std::uint64_t pa, std::uint8_t* data,
                    std::size_t size);
     bool debug_transport(tlm::tlm_command command, std::uint64_t pa, std::uint8_t* data,
@@ -138,12 +143,19 @@ private:
     view view_{*this};
     std::function<void()> stopped_;
     bool hangs_ = false;
+    bool said_parked_ = false;       // since its last reset
     std::uint64_t local_start_ = 0;  // when ticks_start_ instructions were done
     std::uint64_t ticks_start_ = 0;
     std::uint64_t quantum_end_ = 0;  // in instructions since ticks_start_
     unsigned quanta_ = 0;            // since then
     std::uint64_t unpaid_ = 0;       // annotated delay that is not yet a whole instruction
-    trace::slice serves_;            // the operation that woke or interrupted it last
+    struct {
+        tlm::tlm_command command = tlm::TLM_IGNORE_COMMAND;
+        std::uint64_t address = 0;
+        std::size_t size = 0;
+        std::string text;
+    } failed_;             // the last access that did, described: a loop repeats it
+    trace::slice serves_;  // the operation that woke or interrupted it last
 };
 
 }  // namespace trn

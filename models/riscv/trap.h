@@ -20,7 +20,8 @@ enum class cause : u8 {
     load_page_fault = 13,
     store_page_fault = 15,
     none = 255,
-    alone = 254,  ///< no exception: execute this instruction again, alone (a debugger watches it)
+    alone = 254,  ///< no exception: the instruction is left before it takes effect, because a
+                  ///< debugger watches its access; it is executed again, alone
 };
 
 /// What an instruction answers: nothing, or the exception it raises instead of taking effect.

@@ -21,8 +21,10 @@ public:
     enum class stop_kind { none, step, breakpoint, watchpoint };
     struct stop {
         stop_kind why = stop_kind::none;
-        std::uint64_t address = 0;  ///< watchpoint: the data address that was accessed
+        std::uint64_t address = 0;  ///< watchpoint: the first watched byte of the access
+        bool on_store = false;      ///< watchpoint: of a store, not a load
     };
+    /// The hart stops before the access.
     struct watchpoint {
         std::uint64_t address, size;
         bool on_load, on_store;
@@ -36,6 +38,10 @@ public:
     virtual void halt() = 0;
     /// Runs on, over a breakpoint at the current pc. With `one`, halts after one instruction.
     virtual void resume(bool one) = 0;
+    /// A hart that waits for an interrupt, or is about to, goes on without one.
+    virtual void end_wait() = 0;
+    /// Whether the hart's next instruction can continue at `pc`, a trap aside.
+    virtual bool leads_to(std::uint64_t pc) = 0;
     /// Why the hart halted by itself the last time.
     virtual stop last_stop() const = 0;
     /// `stopped` is called each time the hart halts by itself: breakpoint, watchpoint, end of a

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <span>
 
 #include "platform/attach/control/hex.h"
@@ -26,6 +27,25 @@ std::string frame(std::string_view body) {
         }
     }
     return out + fmt::format("#{:02x}", sum);
+}
+
+// Acknowledgements and, with `set remote interrupt-on-connect`, a Ctrl-C come before the packet.
+opening judge_opening(std::string_view first_bytes) {
+    constexpr std::size_t max_before = 16;
+    const auto start = first_bytes.find_first_not_of("+\x03");
+    if (start == first_bytes.npos)
+        return first_bytes.size() < max_before ? opening::incomplete : opening::stranger;
+    if (first_bytes[start] != '$') return opening::stranger;
+    const auto end = first_bytes.find('#', start);
+    if (end == first_bytes.npos || first_bytes.size() - end < 3)
+        return first_bytes.size() - start < largest_packet ? opening::incomplete
+                                                           : opening::stranger;
+    const auto body = first_bytes.substr(start + 1, end - start - 1);
+    const auto sum = std::accumulate(body.begin(), body.end(), 0u, [](unsigned s, char c) {
+        return s + static_cast<unsigned char>(c);
+    });
+    return first_bytes.substr(end + 1, 2) == fmt::format("{:02x}", sum & 0xff) ? opening::debugger
+                                                                               : opening::stranger;
 }
 
 std::string hex_text(std::string_view text) {

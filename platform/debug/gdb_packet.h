@@ -14,6 +14,10 @@ constexpr std::size_t largest_packet = 0x4000;
 
 /// `$body#checksum` with the special characters escaped.
 std::string frame(std::string_view body);
+/// What the first bytes of a connection show. A web page can post any text to a port of this
+/// machine; only a debugger begins with a packet.
+enum class opening { incomplete, debugger, stranger };
+opening judge_opening(std::string_view first_bytes);
 /// As hexadecimal digits.
 std::string hex_text(std::string_view text);
 

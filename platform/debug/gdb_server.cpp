@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "platform/attach/listen/connection.h"
+#include "platform/config/json.h"
 #include "platform/debug/gdb_packet.h"
 #include "platform/debug/gdb_stub.h"
 
@@ -44,7 +45,7 @@ std::string monitor_command(control& methods, std::string_view command) {
         if (name.empty() || params.contains(name))
             return fmt::format("error: '{}' is not name=value\n", word);
         const auto text = word.substr(equal == word.npos ? 0 : equal + 1);
-        const auto value = json::parse(text, nullptr, false);
+        const auto value = config::parse_json(text);
         params[name] = value.is_discarded() ? json(text) : value;
     }
     try {
@@ -64,15 +65,10 @@ public:
         : connection(std::move(socket), largest_backlog),
           server_(server),
           loop_(server.methods_.loop()),
-          attachment_(loop_.attach("debugger")),
           reader_({[this](std::string_view body) { stub_->packet(body); },
                    [this] { stub_->interrupt(); }, [this](std::string_view raw) { send(raw); }}) {}
     ~session() override { close(); }
 
-    void begin() {
-        stub_.emplace(environment());
-        start();
-    }
     json hand_over() const {
         return {{"reader", reader_.hand_over()},
                 {"stub", stub_->hand_over()},
@@ -80,6 +76,7 @@ public:
                 {"unsent", unsent()}};
     }
     void take_over(const json& state) {
+        attachment_ = loop_.attach("debugger");
         reader_.take_over(state["reader"]);
         stub_.emplace(environment(), state["stub"]);
         send(state["unsent"].get_ref<const std::string&>());
@@ -87,6 +84,7 @@ public:
         post([this] { serve(); });  // when all others have been taken over too
     }
     gdb::stub& stub() { return *stub_; }
+    bool begun() const { return stub_.has_value(); }
 
 private:
     gdb::stub::environment environment() {
@@ -98,6 +96,20 @@ private:
     }
     void received(std::string_view bytes) override {
         input_ += bytes;
+        if (stub_) return serve();
+        switch (gdb::judge_opening(input_)) {
+        case gdb::opening::incomplete:
+            return read();
+        case gdb::opening::debugger:
+            if (server_.admit(*this)) return begin();
+            [[fallthrough]];
+        case gdb::opening::stranger:
+            return close();
+        }
+    }
+    void begin() {
+        attachment_ = loop_.attach("debugger");
+        stub_.emplace(environment());
         serve();
     }
     // What is left when this process is, is for the one that goes on.
@@ -109,22 +121,23 @@ private:
         read();
     }
     void closed() override {
-        if (stub_) stub_->detach();  // one of its packets may be what closes it
+        server_.waiting_.leave(this);
+        if (!stub_) return;
+        stub_->detach();  // one of its packets may be what closes it
         loop_.detach(attachment_);
     }
 
     gdb_server& server_;
     run_loop& loop_;
-    const std::uint64_t attachment_;
+    std::uint64_t attachment_ = 0;
     gdb::packet_reader reader_;
-    std::optional<gdb::stub> stub_;
-    std::string input_;  // not yet read by the reader
+    std::optional<gdb::stub> stub_;  // from its first packet on
+    std::string input_;              // not yet read by the reader
 };
 
-gdb_server::gdb_server(control& methods) : methods_(methods), harts_(find_harts()) {
-    const auto client = [this]() -> gdb::stub* {
-        return session_ && session_->open() ? &session_->stub() : nullptr;
-    };
+gdb_server::gdb_server(control& methods, const waiting_room::limits& waiting)
+    : methods_(methods), harts_(find_harts()), waiting_(methods.loop().io(), waiting) {
+    const auto client = [this] { return attached() ? &session_->stub() : nullptr; };
     for (std::size_t i = 0; i < harts_.size(); ++i)
         harts_[i].target->on_stop([client, i] {
             if (auto* stub = client()) stub->hart_stopped(i);
@@ -139,17 +152,27 @@ gdb_server::~gdb_server() {
     drop_client();
 }
 
+bool gdb_server::attached() const {
+    return session_ && session_->open() && session_->begun();
+}
+
 void gdb_server::drop_client() {
+    waiting_.turn_all_away();
     if (session_) session_->close();
 }
 
 void gdb_server::hand_over(handover& to) {
-    if (session_ && session_->open()) to.add("gdb", session_->hand_over(), session_->socket());
+    if (attached()) to.add("gdb", session_->hand_over(), session_->socket());
 }
 
 void gdb_server::take_over(const json& state, int socket) {
     session_ = std::make_shared<session>(*this, listener::adopt(methods_.loop().io(), socket));
     session_->take_over(state);
+}
+
+std::string gdb_server::address_of(const std::string& text) {
+    const bool only_port = text.find_first_of(":/") == text.npos;
+    return only_port ? "127.0.0.1:" + text : text;
 }
 
 std::string gdb_server::listen(const std::string& address) {
@@ -162,7 +185,7 @@ std::string gdb_server::listen(const std::string& address) {
 }
 
 void gdb_server::exited(int status) {
-    if (!session_ || !session_->open()) return;
+    if (!attached()) return;
     session_->stub().exited(status);
     // The answer is written by handlers of the loop, which nobody drives any more.
     const auto end = run_loop::wall_clock::now() + std::chrono::seconds(1);
@@ -172,9 +195,19 @@ void gdb_server::exited(int status) {
 }
 
 void gdb_server::welcome(listener::stream client) {
-    if (session_ && session_->open()) return;  // one at a time; closing the socket tells the other
-    session_ = std::make_shared<session>(*this, std::move(client));
-    session_->begin();
+    if (attached()) return;  // one at a time; closing the socket tells the other
+    const auto arrived = std::make_shared<session>(*this, std::move(client));
+    waiting_.enter(arrived.get(), [weak = std::weak_ptr(arrived)] {
+        if (const auto silent = weak.lock()) silent->close();
+    });
+    arrived->start();
+}
+
+bool gdb_server::admit(session& client) {
+    if (attached()) return false;
+    waiting_.leave(&client);
+    session_ = std::static_pointer_cast<session>(client.shared_from_this());
+    return true;
 }
 
 }  // namespace trn

@@ -9,19 +9,23 @@
 #include "platform/attach/control/control.h"
 #include "platform/attach/listen/handover.h"
 #include "platform/attach/listen/listener.h"
+#include "platform/attach/listen/waiting_room.h"
 #include "platform/debug/harts.h"
 
 namespace trn {
 
 /// Serves one GDB at a time (doc/debugging.md): chips are inferiors, harts are threads, `monitor`
-/// calls the control methods. Construct it after elaboration.
+/// calls the control methods. A client is one from its first packet on; a connection that begins
+/// with anything else is closed. Construct it after elaboration.
 class gdb_server {
 public:
-    explicit gdb_server(control& methods);
+    explicit gdb_server(control& methods, const waiting_room::limits& waiting = {});
     ~gdb_server();
     gdb_server(const gdb_server&) = delete;
     gdb_server& operator=(const gdb_server&) = delete;
 
+    /// What listen() takes, of what a user says: a port alone is one of loopback.
+    static std::string address_of(const std::string& text);
     /// "HOST:PORT", loopback only, or a path with a '/' for a Unix socket. Returns the address in
     /// use. Throws listen_error, also when the platform has no hart.
     std::string listen(const std::string& address);
@@ -35,10 +39,14 @@ public:
 
 private:
     class session;
+    bool attached() const;
     void welcome(listener::stream client);
+    /// False when another GDB is attached.
+    bool admit(session& client);
 
     control& methods_;
     const std::vector<debug_hart> harts_;
+    waiting_room waiting_;
     std::unique_ptr<listener> door_;
     std::shared_ptr<session> session_;
 };

@@ -83,20 +83,23 @@ std::string escape_xml(std::string_view text) {
 
 }  // namespace
 
-stub::stub(environment e) : env_(std::move(e)) {
+stub::stub(environment e) : env_(std::move(e)), actions_(env_.harts.size(), action::resume) {
     env_.loop.pause("debugger attached");
 }
 
-stub::stub(environment e, const nlohmann::json& session) : env_(std::move(e)) {
+stub::stub(environment e, const nlohmann::json& session)
+    : env_(std::move(e)), actions_(env_.harts.size(), action::resume) {
     multiprocess_ = session["multiprocess"];
     swbreak_ = session["swbreak"];
     hwbreak_ = session["hwbreak"];
     continue_ = session["continue"];
     running_ = session["running"];
     stop_ = session["stop"];
+    detached_ = session["detached"].get<std::set<unsigned>>();
+    described_ = session["described"].get<std::set<unsigned>>();
     for (const auto& one : session["breakpoints"]) {
         general_ = one["hart"];
-        breakpoint(true, one["address"]);
+        breakpoint(true, {one["address"], one["type"].get<std::string>().front()});
     }
     for (const auto& one : session["watchpoints"]) {
         general_ = one["hart"];
@@ -110,9 +113,10 @@ nlohmann::json stub::hand_over() const {
     using nlohmann::json;
     json breakpoints = json::array(), watchpoints = json::array();
     const auto hart_of = [this](unsigned process) { return *find({process, std::nullopt}); };
-    for (const auto& [process, addresses] : breakpoints_)
-        for (const auto address : addresses)
-            breakpoints.push_back({{"hart", hart_of(process)}, {"address", address}});
+    for (const auto& [process, places] : breakpoints_)
+        for (const auto& [address, type] : places)
+            breakpoints.push_back(
+                {{"hart", hart_of(process)}, {"address", address}, {"type", std::string(1, type)}});
     for (const auto& [process, watches] : watchpoints_)
         for (const auto& w : watches)
             watchpoints.push_back({{"hart", hart_of(process)},
@@ -128,6 +132,8 @@ nlohmann::json stub::hand_over() const {
             {"continue", continue_},
             {"running", running_},
             {"stop", stop_},
+            {"detached", detached_},
+            {"described", described_},
             {"breakpoints", breakpoints},
             {"watchpoints", watchpoints}};
 }
@@ -136,23 +142,59 @@ stub::~stub() {
     detach();
 }
 
+// --- Attaching and detaching
+
 void stub::detach() {
-    if (!std::exchange(attached_, false)) return;
-    for (auto& [process, addresses] : breakpoints_)
-        for (const auto& h : env_.harts)
-            if (h.process == process)
-                for (const auto pc : addresses) h.target->remove_breakpoint(pc);
-    for (auto& [process, watches] : watchpoints_)
-        for (const auto& h : env_.harts)
-            if (h.process == process)
-                for (const auto& w : watches) h.target->remove_watchpoint(w.where);
-    breakpoints_.clear();
-    watchpoints_.clear();
-    pending_.clear();
-    running_ = false;
     for (const auto& h : env_.harts)
+        if (attached(h.process)) let_go(h.process);
+}
+
+// D or D;process
+void stub::detach(std::string_view process) {
+    if (process.empty()) {
+        detach();
+        return reply("OK");
+    }
+    const auto n = number(process.substr(1));
+    const bool known =
+        n && *n <= env_.harts.size() && find({static_cast<unsigned>(*n), std::nullopt}).has_value();
+    if (process[0] != ';' || !known) return reply(bad_request);
+    let_go(static_cast<unsigned>(*n));
+    reply("OK");
+}
+
+/// Takes the breakpoints of this process away; the platform runs on when it was the last one.
+void stub::let_go(unsigned process) {
+    for (const auto& h : env_.harts) {
+        if (h.process != process) continue;
+        for (const auto& [address, type] : breakpoints_[process])
+            h.target->remove_breakpoint(address);
+        for (const auto& w : watchpoints_[process]) h.target->remove_watchpoint(w.where);
         if (h.target->halted()) h.target->resume(false);
+    }
+    breakpoints_.erase(process);
+    watchpoints_.erase(process);
+    std::erase_if(pending_,
+                  [&](std::size_t index) { return env_.harts[index].process == process; });
+    detached_.insert(process);
+    if (const auto other = find({})) {
+        if (env_.harts[general_].process == process) general_ = continue_ = *other;
+        return;
+    }
+    running_ = false;
     env_.loop.resume();
+}
+
+void stub::attach(std::string_view text) {
+    const auto process = number(text);
+    const auto at = std::ranges::find_if(
+        env_.harts, [&](const debug_hart& h) { return process && h.process == *process; });
+    if (at == env_.harts.end()) return reply(bad_request);
+    detached_.erase(at->process);
+    general_ = continue_ = static_cast<std::size_t>(at - env_.harts.begin());
+    stop_ = "T05";
+    env_.loop.pause("debugger attached");
+    reply(stop_reply());
 }
 
 // --- Threads
@@ -183,7 +225,8 @@ std::optional<stub::thread_id> stub::parse_id(std::string_view text) const {
 }
 
 bool stub::matches(const thread_id& id, const debug_hart& h) const {
-    return (!id.process || *id.process == h.process) && (!id.thread || *id.thread == h.thread);
+    return attached(h.process) && (!id.process || *id.process == h.process) &&
+           (!id.thread || *id.thread == h.thread);
 }
 
 std::optional<std::size_t> stub::find(const thread_id& id) const {
@@ -210,10 +253,11 @@ void stub::list_threads() {
     std::string list = "m";
     std::size_t count = 0;
     for (const auto& h : env_.harts) {
+        if (!attached(h.process)) continue;
         if (count++ == threads_per_packet) break;  // GDB reads qXfer:threads, which has no limit
         list += (list.size() > 1 ? "," : "") + id_text(h);
     }
-    reply(list);
+    reply(count == 0 ? "l" : list);
 }
 
 // --- Packets
@@ -226,7 +270,6 @@ void stub::packet(std::string_view body) {
 }
 
 void stub::answer(std::string_view body) {
-    attached_ = true;
     const auto rest = body.empty() ? body : body.substr(1);
     switch (body.empty() ? '\0' : body[0]) {
     case '?':
@@ -273,8 +316,7 @@ void stub::answer(std::string_view body) {
     case 'Q':
         return set(rest);
     case 'D':
-        detach();
-        return reply("OK");
+        return detach(rest);
     case 'k':
         return env_.loop.quit("the debugger killed the platform");
     default:
@@ -338,12 +380,14 @@ void stub::transfer(std::string_view body) {
     std::string document;
     if (object == "features" && annex == "target.xml") {
         if (description_.empty()) description_ = target_description(current());
+        described_.insert(env_.harts[general_].process);
         document = description_;
     } else if (object == "threads" && annex.empty()) {
         document = "<?xml version=\"1.0\"?>\n<threads>\n";
         for (const auto& h : env_.harts)
-            document += fmt::format("<thread id=\"{}\" name=\"{}\">{}</thread>\n", id_text(h),
-                                    escape_xml(h.name), escape_xml(h.target->state()));
+            if (attached(h.process))
+                document += fmt::format("<thread id=\"{}\" name=\"{}\">{}</thread>\n", id_text(h),
+                                        escape_xml(h.name), escape_xml(h.target->state()));
         document += "</threads>\n";
     } else {
         return reply("E00");
@@ -419,13 +463,14 @@ void stub::write_memory(std::string_view text, std::span<const std::byte> bytes)
 void stub::point(std::string_view body) {
     const auto [head, place] = cut(body, ',');
     const auto where = parse_range(cut(place, ';').first);
-    if (head.size() != 2 || !where) return reply(bad_request);
+    if (head.size() != 2 || !where || !attached(env_.harts[general_].process))
+        return reply(bad_request);
     const bool insert = head[0] == 'Z';
     bool done = false;
     switch (head[1]) {
     case '0':
     case '1':
-        done = breakpoint(insert, where->address);
+        done = breakpoint(insert, {where->address, head[1]});
         break;
     case '2':
     case '3':
@@ -440,14 +485,14 @@ void stub::point(std::string_view body) {
     reply(done ? "OK" : bad_request);
 }
 
-bool stub::breakpoint(bool insert, std::uint64_t address) {
+bool stub::breakpoint(bool insert, const place& where) {
     auto& known = breakpoints_[env_.harts[general_].process];
     if (insert) {
         if (known.size() >= most_breakpoints) return false;
-        if (known.insert(address).second)
-            for_each_sibling([&](debug_target& t) { t.add_breakpoint(address); });
-    } else if (known.erase(address) != 0) {
-        for_each_sibling([&](debug_target& t) { t.remove_breakpoint(address); });
+        if (known.insert(where).second)
+            for_each_sibling([&](debug_target& t) { t.add_breakpoint(where.first); });
+    } else if (known.erase(where) != 0) {
+        for_each_sibling([&](debug_target& t) { t.remove_breakpoint(where.first); });
     }
     return true;
 }
@@ -476,16 +521,7 @@ bool stub::watchpoint(bool insert, const watch& w) {
 void stub::verbose(std::string_view body) {
     if (body == "Cont?") return reply("vCont;c;C;s;S");
     if (body.starts_with("Cont;")) return vcont(body.substr(5));
-    if (body.starts_with("Attach;")) {
-        const auto process = number(body.substr(7));
-        const auto index = process && *process <= env_.harts.size()
-                               ? find({static_cast<unsigned>(*process), std::nullopt})
-                               : std::nullopt;
-        if (!index) return reply(bad_request);
-        general_ = continue_ = *index;
-        stop_ = "T05";
-        return reply(stop_reply());
-    }
+    if (body.starts_with("Attach;")) return attach(body.substr(7));
     if (body.starts_with("Kill")) {
         reply("OK");
         return env_.loop.quit("the debugger killed the platform");
@@ -522,6 +558,7 @@ void stub::resume_legacy(std::string_view body) {
         if (!pc) return reply(bad_request);
         env_.harts[continue_].target->write_register(debug_target::pc, *pc);
     }
+    if (!attached(env_.harts[continue_].process)) return reply(bad_request);
     std::vector<action> actions(env_.harts.size(), action::resume);
     if (body[0] == 's' || body[0] == 'S') actions[continue_] = action::step;
     go(actions);
@@ -532,6 +569,7 @@ void stub::go(const std::vector<action>& actions) {
     actions_ = actions;
     if (const auto stopped = take_stop()) return report(*stopped);
     for (std::size_t i = 0; i < actions.size(); ++i) {
+        if (!attached(env_.harts[i].process)) continue;
         auto& hart = *env_.harts[i].target;
         if (actions[i] == action::none) {
             if (!hart.halted()) hart.halt();
@@ -542,8 +580,38 @@ void stub::go(const std::vector<action>& actions) {
             hart.resume(false);
         }
     }
+    if (actions[general_] == action::resume &&
+        (leads_out_of_wait(general_) || is_stepped_by_breakpoint(general_)))
+        env_.harts[general_].target->end_wait();
     running_ = true;
     env_.loop.resume();
+}
+
+/// Whether a breakpoint is where a function that this hart is in returns to: "finish" and "until"
+/// want to get there, even from within a WFI. A pause alone does not complete a WFI, though a halt
+/// does in the Debug specification: to be debugged must change nothing.
+bool stub::leads_out_of_wait(std::size_t index) {
+    const auto known = breakpoints_.find(env_.harts[index].process);
+    if (known == breakpoints_.end() || known->second.empty()) return false;
+    constexpr unsigned ra = debug_target::x0 + 1, sp = debug_target::x0 + 2;
+    auto& hart = *env_.harts[index].target;
+    std::array<std::uint64_t, 2048> stack;
+    const auto size = hart.memory().peek(hart.read_register(sp).value_or(0),
+                                         std::as_writable_bytes(std::span(stack)));
+    const auto returns = std::span(stack).first(size / sizeof stack[0]);
+    return std::ranges::any_of(known->second, [&](const place& p) {
+        return hart.read_register(ra) == p.first || std::ranges::count(returns, p.first) > 0;
+    });
+}
+
+/// GDB takes a process without a description for one of Linux, and steps its harts to a breakpoint
+/// where the next instruction leads.
+bool stub::is_stepped_by_breakpoint(std::size_t index) {
+    const auto& h = env_.harts[index];
+    const auto known = breakpoints_.find(h.process);
+    return !described_.contains(h.process) && known != breakpoints_.end() &&
+           std::ranges::any_of(known->second,
+                               [&](const place& p) { return h.target->leads_to(p.first); });
 }
 
 void stub::interrupt() {
@@ -568,12 +636,36 @@ void stub::platform_paused(const std::string&) {
 /// A stop that GDB has not heard of, of a hart that it resumed: GDB takes one of another hart,
 /// while it steps one over a breakpoint, for an error of its own.
 std::optional<std::size_t> stub::take_stop() {
-    const auto at = std::ranges::find_if(
-        pending_, [this](std::size_t index) { return actions_[index] != action::none; });
-    if (at == pending_.end()) return std::nullopt;
-    const auto index = *at;
-    pending_.erase(at);
-    return index;
+    for (;;) {
+        const auto at = std::ranges::find_if(
+            pending_, [this](std::size_t index) { return actions_[index] != action::none; });
+        if (at == pending_.end()) return std::nullopt;
+        const auto index = *at;
+        pending_.erase(at);
+        if (stopped_at_a_point(index)) return index;
+    }
+}
+
+/// Not when GDB has removed the point meanwhile, because another hart was reported first.
+bool stub::stopped_at_a_point(std::size_t index) {
+    const auto& h = env_.harts[index];
+    const auto stop = h.target->last_stop();
+    if (stop.why == debug_target::stop_kind::breakpoint) {
+        const auto& known = breakpoints_[h.process];
+        const auto pc = h.target->read_register(debug_target::pc).value_or(0);
+        return known.contains({pc, '0'}) || known.contains({pc, '1'});
+    }
+    return stop.why != debug_target::stop_kind::watchpoint || watch_of(index) != nullptr;
+}
+
+const stub::watch* stub::watch_of(std::size_t index) {
+    const auto stop = env_.harts[index].target->last_stop();
+    const auto& known = watchpoints_[env_.harts[index].process];
+    const auto hit = std::ranges::find_if(known, [&](const watch& w) {
+        return stop.address - w.where.address < w.where.size &&
+               (stop.on_store ? w.where.on_store : w.where.on_load);
+    });
+    return hit == known.end() ? nullptr : &*hit;
 }
 
 void stub::exited(int status) {
@@ -587,19 +679,18 @@ void stub::report(std::size_t index) {
     auto& hart = *env_.harts[index].target;
     const auto stop = hart.last_stop();
     stop_ = "T05";
-    if (stop.why == debug_target::stop_kind::watchpoint) {
-        const auto& watches = watchpoints_[env_.harts[index].process];
-        const auto hit = std::ranges::find_if(
-            watches, [&](const watch& w) { return stop.address - w.where.address < w.where.size; });
-        const char type = hit == watches.end() ? '2' : hit->type;
-        const auto at = hit == watches.end() ? stop.address : hit->where.address;
+    if (const watch* const hit = watch_of(index);
+        stop.why == debug_target::stop_kind::watchpoint && hit != nullptr) {
         stop_ += fmt::format("{}:{:x};",
-                             type == '2'   ? "watch"
-                             : type == '3' ? "rwatch"
-                                           : "awatch",
-                             at);
+                             hit->type == '2'   ? "watch"
+                             : hit->type == '3' ? "rwatch"
+                                                : "awatch",
+                             stop.address);
     } else if (stop.why == debug_target::stop_kind::breakpoint) {
-        if (swbreak_) stop_ += "swbreak:;";
+        const auto pc = hart.read_register(debug_target::pc).value_or(0);
+        const bool hardware = !breakpoints_[env_.harts[index].process].contains({pc, '0'});
+        if (hardware && hwbreak_) stop_ += "hwbreak:;";
+        if (!hardware && swbreak_) stop_ += "swbreak:;";
     }
     reply(stop_reply());
 }

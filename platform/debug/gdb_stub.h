@@ -51,7 +51,7 @@ public:
     void platform_paused(const std::string& why);
     /// The program has come to its end.
     void exited(int status);
-    /// Takes its breakpoints away and lets the platform run on.
+    /// Takes all breakpoints away and lets the platform run on.
     void detach();
     /// What GDB and this stub have agreed on, for the stub of another process.
     nlohmann::json hand_over() const;
@@ -65,6 +65,8 @@ private:
         debug_target::watchpoint where;
         char type;  ///< '2' write, '3' read, '4' access
     };
+    /// Address and type: '0' software, '1' hardware. GDB may have both at one address.
+    using place = std::pair<std::uint64_t, char>;
 
     void reply(std::string_view body) { env_.send(body); }
     void answer(std::string_view body);
@@ -84,7 +86,7 @@ private:
     void read_memory(std::string_view range);
     void write_memory(std::string_view range, std::span<const std::byte> bytes);
     void point(std::string_view body);
-    bool breakpoint(bool insert, std::uint64_t address);
+    bool breakpoint(bool insert, const place& where);
     bool watchpoint(bool insert, const watch& w);
 
     void select(std::string_view body);
@@ -92,8 +94,17 @@ private:
     void vcont(std::string_view actions);
     void go(const std::vector<action>& actions);
     std::optional<std::size_t> take_stop();
+    bool stopped_at_a_point(std::size_t index);
     void report(std::size_t index);
+    const watch* watch_of(std::size_t index);
     std::string stop_reply() const;
+    bool leads_out_of_wait(std::size_t index);
+    bool is_stepped_by_breakpoint(std::size_t index);
+
+    bool attached(unsigned process) const { return !detached_.contains(process); }
+    void attach(std::string_view process);
+    void detach(std::string_view process);
+    void let_go(unsigned process);
 
     std::optional<thread_id> parse_id(std::string_view text) const;
     std::optional<std::size_t> find(const thread_id& id) const;
@@ -108,13 +119,14 @@ private:
     std::size_t general_ = 0;  ///< the hart that registers and memory are read from
     std::size_t continue_ = 0;
     bool running_ = false;
-    bool attached_ = true;             ///< there may be something for detach() to do
     std::string stop_ = "T05";         ///< signal of the last stop, and its reason
     std::vector<action> actions_;      ///< of each hart, in the last resumption
     std::deque<std::size_t> pending_;  ///< harts that halted by themselves and are not reported yet
-    std::map<unsigned, std::set<std::uint64_t>> breakpoints_;  ///< by process
+    std::map<unsigned, std::set<place>> breakpoints_;  ///< by process
     std::map<unsigned, std::vector<watch>> watchpoints_;
+    std::set<unsigned> detached_;  ///< processes that run whatever GDB does with the others
     std::string description_;
+    std::set<unsigned> described_;  ///< processes that GDB has read the description for
 };
 
 }  // namespace trn::gdb

@@ -143,6 +143,19 @@ void device_access(std::vector<bench_row>& rows) {
                     {}});
 }
 
+/// A trap whose cause needs the bus beside one whose cause is in the code.
+void traps(std::vector<bench_row>& rows) {
+    constexpr double count = 10'000'000;
+    std::vector<double> illegal, unmapped;
+    for (int run = 0; run < runs; ++run) {
+        illegal.push_back(net_time(ours("100000"), "traps"));
+        unmapped.push_back(net_time(ours("100000"), "unmapped"));
+    }
+    const double mine = count / median(unmapped) * 1e-6, peer = count / median(illegal) * 1e-6;
+    rows.push_back({"hart, traps on fetches from where nothing is", mine, "million/s", ">= 0.1 x",
+                    mine >= 0.1 * peer, "illegal instructions", peer});
+}
+
 double resident_kib() {
     std::ifstream statm("/proc/self/statm");
     double size = 0, resident = 0;
@@ -189,6 +202,7 @@ int sc_main(int argc, char** argv) {
     try {
         speed(rows);
         device_access(rows);
+        traps(rows);
         cost_of_a_hart(rows);
     } catch (const std::runtime_error& e) {
         std::fprintf(stderr, "bench_hart: %s\n", e.what());

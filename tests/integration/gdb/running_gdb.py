@@ -15,12 +15,12 @@ file {firmware}/mgmt.elf
 
 
 @contextlib.contextmanager
-def gdb(folder: str, socket: str, script: str) -> Iterator[subprocess.Popen[str]]:
-    """In the script {firmware} is the folder of the ELF files and {socket} where the platform listens. GDB ends with
-    the script; what it printed, errors too, is for communicate()."""
+def gdb(folder: str, socket: str, script: str, **names: str) -> Iterator[subprocess.Popen[str]]:
+    """In the script {firmware} is the folder of the ELF files and {socket} where the platform listens, and what
+    `names` adds. GDB ends with the script; what it printed, errors too, is for communicate()."""
     path = os.path.join(folder, "script.gdb")
     with open(path, "w", encoding="ascii") as f:
-        f.write((PREAMBLE + script).format(firmware=os.environ["FIRMWARE"], socket=socket))
+        f.write((PREAMBLE + script).format(firmware=os.environ["FIRMWARE"], socket=socket, **names))
     process = subprocess.Popen([os.environ["GDB"], "-nx", "-batch", "-x", path], stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, text=True)
     try:

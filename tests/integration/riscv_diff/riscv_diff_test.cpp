@@ -72,8 +72,8 @@ bytes contents(const fs::path& path) {
 
 /// Waits for a child, but not for ever.
 std::optional<int> wait_for(pid_t child) {
-    constexpr int patience_seconds = 10;
-    for (int i = 0; i < patience_seconds * 200; ++i) {
+    constexpr int max_seconds = 300;
+    for (int i = 0; i < max_seconds * 200; ++i) {
         int status = 0;
         if (waitpid(child, &status, WNOHANG) == child) return WEXITSTATUS(status);
         usleep(5000);

@@ -81,6 +81,21 @@ TEST(GdbPacketTest, StopsBehindEachPieceAndAnotherReaderGoesOnFromAnywhere) {
     }
 }
 
+TEST(GdbPacketTest, OnlyADebuggerBeginsWithAPacket) {
+    using trn::gdb::judge_opening;
+    using trn::gdb::opening;
+    for (const auto& text : {frame("qSupported:multiprocess+"), "+" + frame("?"),
+                             "\x03" + frame("?"), "+" + frame("k") + "GET / HTTP/1.1"})
+        EXPECT_EQ(judge_opening(text), opening::debugger) << text;
+    for (const auto* text : {"", "+", "\x03", "++$", "+$qSupported", "$?#", "$?#3"})
+        EXPECT_EQ(judge_opening(text), opening::incomplete) << text;
+    for (const auto& text :
+         {"POST / HTTP/1.1\r\nHost: x\r\n\r\n$k#6b"s, "\r\n$k#6b"s, "GET"s, "P"s, "+P"s, "-$k#6b"s,
+          "k"s, "$k#00"s, "$k#zz"s, "#"s, "{\"jsonrpc\""s, "\x16\x03\x01"s, std::string(16, '+'),
+          "$" + std::string(trn::gdb::largest_packet, 'a'), std::string(1, '\0')})
+        EXPECT_EQ(judge_opening(text), opening::stranger) << text;
+}
+
 TEST(GdbPacketTest, SurvivesNoise) {
     recorder r;
     std::mt19937_64 random(1);

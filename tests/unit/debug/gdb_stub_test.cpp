@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <random>
+#include <utility>
 
 #include "platform/debug/gdb_packet.h"
 #include "platform/debug/gdb_server.h"
@@ -32,6 +33,8 @@ public:
         skip_ = true;
         wake_.notify(SC_ZERO_TIME);
     }
+    void end_wait() override { ++ended_waits; }
+    bool leads_to(std::uint64_t to) override { return to == x[pc] + 4; }
     stop last_stop() const override { return stop_; }
     void on_stop(std::function<void()> stopped) override { stopped_ = std::move(stopped); }
     std::optional<std::uint64_t> read_register(unsigned n) override {
@@ -57,7 +60,9 @@ public:
         return n;
     }
     void add_breakpoint(std::uint64_t a) override { breakpoints.push_back(a); }
-    void remove_breakpoint(std::uint64_t a) override { std::erase(breakpoints, a); }
+    void remove_breakpoint(std::uint64_t a) override {
+        breakpoints.erase(std::ranges::find(breakpoints, a));
+    }
     void add_watchpoint(const watchpoint& w) override { watchpoints.push_back(w); }
     void remove_watchpoint(const watchpoint& w) override {
         std::erase_if(watchpoints,
@@ -68,6 +73,7 @@ public:
     unsigned char ram[4096] = {};
     std::vector<std::uint64_t> breakpoints;
     std::vector<watchpoint> watchpoints;
+    unsigned ended_waits = 0;
 
 private:
     void walk() {
@@ -75,10 +81,10 @@ private:
         if (!std::exchange(skip_, false) && std::ranges::count(breakpoints, x[pc]) > 0)
             return stop_at({stop_kind::breakpoint, 0});
         const bool stores = x[pc] == 0x40;
-        x[pc] += 4;
         const bool watched = std::ranges::any_of(
             watchpoints, [](auto& w) { return w.on_store && w.address == 0x100; });
-        if (stores && watched) return stop_at({stop_kind::watchpoint, 0x100});
+        if (stores && watched) return stop_at({stop_kind::watchpoint, 0x100, true});
+        x[pc] += 4;
         if (std::exchange(one_, false)) return stop_at({stop_kind::step, 0});
         next_trigger(sc_time(1, SC_NS));
     }
@@ -220,11 +226,93 @@ TEST_F(GdbStubTest, DetachTakesBreakpointsAwayAndRunsOn) {
     ask("Z0,20,4");
     ask("Z3,100,4");
     go("vCont;s:p1.1");
-    EXPECT_EQ(ask("D;1"), "OK");
+    EXPECT_EQ(ask("D"), "OK");
     EXPECT_TRUE(c0.mgmt.breakpoints.empty());
     EXPECT_TRUE(c0.mgmt.watchpoints.empty());
     EXPECT_FALSE(loop.paused());
     EXPECT_FALSE(c0.cc.halted());
+}
+
+TEST_F(GdbStubTest, DetachOfOneProcessLeavesTheOthersStopped) {
+    ask("Z0,20,4");
+    EXPECT_EQ(ask("Hgp2.3"), "OK");
+    ask("Z0,20,4");
+    EXPECT_EQ(ask("D;1"), "OK");
+    EXPECT_TRUE(c0.mgmt.breakpoints.empty());
+    EXPECT_EQ(c1.mgmt.breakpoints.size(), 1u);
+    EXPECT_TRUE(loop.paused());
+    EXPECT_EQ(ask("qfThreadInfo"), "mp2.3,p2.4");
+    EXPECT_EQ(ask("Hgp1.1"), "E16");
+    EXPECT_EQ(ask("vCont;c:p1.1"), "E16");
+    EXPECT_EQ(ask("D;1"), "E16") << "it is detached";
+    EXPECT_EQ(go("vCont;s:p2.3"), "T05thread:p2.3;");
+    EXPECT_FALSE(c0.mgmt.halted()) << "what is detached runs";
+    EXPECT_EQ(go("vCont;c:p2.-1"), "T05swbreak:;thread:p2.3;");
+    EXPECT_GE(c0.mgmt.x[32], 0x20u);
+    EXPECT_EQ(ask("D;2"), "OK");
+    EXPECT_FALSE(loop.paused());
+    EXPECT_EQ(ask("qfThreadInfo"), "l");
+    EXPECT_EQ(ask("vAttach;2"), "T05thread:p2.3;");
+    EXPECT_TRUE(loop.paused());
+}
+
+TEST_F(GdbStubTest, OnlyAPlaceWhereTheHartReturnsToEndsItsWait) {
+    ask("Hgp1.1");
+    c0.mgmt.x[2] = 0x400;                // sp
+    const std::uint64_t outer = 0x1234;  // saved by a function
+    std::memcpy(c0.mgmt.ram + 0x408, &outer, sizeof outer);
+    c0.mgmt.x[1] = 0x5678;  // ra
+    const auto runs_to = [&](const std::string& address) {
+        ask("Z0," + address + ",4");
+        session.packet("vCont;c");
+        session.interrupt();
+        ask("z0," + address + ",4");
+        return std::exchange(c0.mgmt.ended_waits, 0u);
+    };
+    EXPECT_EQ(runs_to("4000"), 0u);
+    EXPECT_EQ(runs_to("1234"), 1u);
+    EXPECT_EQ(runs_to("5678"), 1u);
+    session.packet("vCont;c");
+    session.interrupt();
+    EXPECT_EQ(c0.mgmt.ended_waits, 0u);
+    EXPECT_EQ(c0.cc.ended_waits, 0u);
+}
+
+TEST_F(GdbStubTest, AStepByABreakpointEndsTheWaitUnlessGdbHasTheDescription) {
+    const auto steps = [&](const std::string& id, walker& hart) {
+        ask("Hg" + id);
+        hart.x[32] = 0x200;
+        ask("Z0,204,4");
+        session.packet("vCont;c");
+        session.interrupt();
+        ask("z0,204,4");
+        return std::exchange(hart.ended_waits, 0u);
+    };
+    EXPECT_EQ(steps("p1.1", c0.mgmt), 1u);
+    ask("Hgp1.1");
+    ask("qXfer:features:read:target.xml:0,10");
+    EXPECT_EQ(steps("p1.1", c0.mgmt), 0u) << "a breakpoint of the user's";
+    EXPECT_EQ(steps("p2.3", c1.mgmt), 1u);
+    EXPECT_EQ(c1.cc.ended_waits, 0u);
+}
+
+TEST_F(GdbStubTest, BreakpointsOfBothKindsAtOneAddressAreTwo) {
+    ask("Z0,20,4");
+    ask("Z1,20,4");
+    EXPECT_EQ(go("vCont;c:p1.1"), "T05swbreak:;thread:p1.1;");
+    EXPECT_EQ(ask("z0,20,4"), "OK");
+    c0.mgmt.x[32] = 0;
+    EXPECT_EQ(go("vCont;c:p1.1"), "T05hwbreak:;thread:p1.1;");
+    EXPECT_EQ(ask("z1,20,4"), "OK");
+    EXPECT_TRUE(c0.mgmt.breakpoints.empty());
+}
+
+TEST_F(GdbStubTest, AStopAtAWatchpointThatIsGoneIsNotReported) {
+    ask("Z2,100,8");
+    EXPECT_EQ(go("vCont;c"), "T05watch:100;thread:p1.1;");
+    ask("z2,100,8");  // the other hart of the chip stopped there too
+    EXPECT_EQ(go("vCont;c"), "(nothing)");
+    EXPECT_GT(c0.cc.x[32], 0x40u);
 }
 
 TEST_F(GdbStubTest, MonitorAnswersInPieces) {
@@ -298,6 +386,7 @@ TEST_F(GdbStubTest, SurvivesRandomPackets) {
         for (auto n = random() % 24; n > 0; --n) packet += letters[random() % letters.size()];
         session.packet(packet);
         session.interrupt();
+        session.packet(i % 2 == 0 ? "vAttach;1" : "vAttach;2");
     }
     sent.clear();
     session.packet("?");

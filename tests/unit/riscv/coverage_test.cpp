@@ -44,12 +44,11 @@ protected:
         EXPECT_EQ(all.programs().size(), 1u);
 
         h->write_x(20, base + 0x10000);  // where loads and stores work
-        std::FILE* const nowhere = std::fopen("/dev/null", "w");
+        streamed_file nowhere("/dev/null");
         commit_log commits(nowhere);
         if (how == way::alone) h->log_commits(&commits);
         for (u64 done = 0; done < instructions;)
             done += h->run(how == way::small_budgets ? 1 + done % 3 : instructions);
-        std::fclose(nowhere);
 
         std::map<u64, unsigned> marks;
         for (u64 at = 0; at < 0x1000; at += 2)

@@ -34,21 +34,112 @@ TEST_F(RiscvTest, AStepExecutesOneInstruction) {
     EXPECT_EQ(h->read_x(5), 1u);
 }
 
-TEST_F(RiscvTest, AWatchpointStopsBehindTheAccess) {
+TEST_F(RiscvTest, AWatchpointStopsBeforeTheAccess) {
     put(base, {ld(5, 6, 0), ld(5, 6, 8), sd(7, 6, 8), addi(8, 0, 1), jal(0, 0)});
     h->write_x(6, base + 0x2000);
     h->write_x(7, 42);
     h->run(2);
     h->set_pc(base);
+    poke<u64>(base + 0x2008, 0);
     h->write_x(8, 0);
     h->add_watchpoint({base + 0x2008, 4, false, true});
     h->run(1000);
     ASSERT_TRUE(h->halted());
     EXPECT_EQ(h->last_stop().why, hart::stop_reason::watchpoint);
     EXPECT_EQ(h->last_stop().address, base + 0x2008);
+    EXPECT_EQ(h->last_stop().how, access::store);
+    EXPECT_EQ(h->pc(), base + 8);
+    EXPECT_EQ(peek(base + 0x2008), 0u);
+    h->remove_watchpoint({base + 0x2008, 4, false, true});
+    h->resume(true);
+    h->run(1000);
     EXPECT_EQ(h->pc(), base + 12);
     EXPECT_EQ(peek(base + 0x2008), 42u);
     EXPECT_EQ(h->read_x(8), 0u);
+}
+
+TEST_F(RiscvTest, AWatchpointOnTheSteppedInstructionStopsBeforeIt) {
+    put(base, {sd(7, 6, 0), addi(8, 0, 1)});
+    h->write_x(6, base + 0x2000);
+    h->write_x(7, 42);
+    h->add_watchpoint({base + 0x2004, 4, false, true});
+    h->resume(true);
+    EXPECT_EQ(h->run(1000), 0u);
+    EXPECT_EQ(h->last_stop().why, hart::stop_reason::watchpoint);
+    EXPECT_EQ(h->last_stop().address, base + 0x2004) << "the watched part of the access";
+    EXPECT_EQ(h->pc(), base);
+    EXPECT_EQ(peek(base + 0x2000), 0u);
+}
+
+TEST_F(RiscvTest, AWatchedStoreConditionalKeepsItsReservation) {
+    constexpr u32 lr_d_t0 = 0x100332af, sc_d_t2_t3 = 0x19c333af;  // of (t1)
+    put(base, {lr_d_t0, sc_d_t2_t3, jal(0, 0)});
+    h->write_x(6, base + 0x2000);
+    h->write_x(7, 1);
+    h->write_x(28, 42);
+    h->add_watchpoint({base + 0x2000, 8, false, true});
+    h->run(1000);
+    ASSERT_EQ(h->last_stop().why, hart::stop_reason::watchpoint);
+    EXPECT_EQ(h->pc(), base + 4);
+    h->remove_watchpoint({base + 0x2000, 8, false, true});
+    h->resume(true);
+    h->run(1000);
+    EXPECT_EQ(h->read_x(7), 0u) << "it failed";
+    EXPECT_EQ(peek(base + 0x2000), 42u);
+}
+
+TEST_F(RiscvTest, AStepLeavesWfiAndASteppedWfiDoesNotWait) {
+    put(base, {wfi, addi(5, 0, 1), wfi, addi(5, 0, 2)});
+    h->run(1000);
+    ASSERT_TRUE(h->waiting());
+    for (const u64 pc : {base + 8, base + 12, base + 16}) {
+        h->resume(true);
+        EXPECT_EQ(h->run(1000), 1u);
+        EXPECT_EQ(h->pc(), pc);
+        EXPECT_FALSE(h->waiting());
+    }
+    EXPECT_EQ(h->read_x(5), 2u);
+}
+
+TEST_F(RiscvTest, TheWaitThatADebuggerEndsIsThisOneAndTheNextInstructions) {
+    put(base, {wfi, wfi, addi(5, 0, 1), wfi, jal(0, 0)});
+    h->run(1000);
+    ASSERT_EQ(h->pc(), base + 4);
+    h->end_wait();
+    h->run(1000);
+    EXPECT_EQ(h->pc(), base + 16);
+    EXPECT_TRUE(h->waiting()) << "the third sleeps";
+    EXPECT_EQ(h->read_x(5), 1u);
+}
+
+TEST_F(RiscvTest, TheNextInstructionLeadsToItsSuccessorsOnly) {
+    constexpr u32 beq_back_8 = 0xfe000ce3, ret = jalr(0, 1, 0), c_ret = 0x8082;
+    h->write_x(1, base + 0x100);
+    const auto leads = [&](u32 instruction) {
+        put(base, {instruction});
+        h->set_pc(base);
+        std::vector<i64> to;
+        for (i64 offset = -16; offset <= 0x100; offset += 2)
+            if (h->leads_to(base + static_cast<u64>(offset))) to.push_back(offset);
+        return to;
+    };
+    EXPECT_EQ(leads(addi(5, 0, 1)), std::vector<i64>{4});
+    EXPECT_EQ(leads(jal(0, -4)), std::vector<i64>{-4});
+    EXPECT_EQ(leads(beq_back_8), (std::vector<i64>{-8, 4}));
+    EXPECT_EQ(leads(ret), std::vector<i64>{0x100});
+    EXPECT_EQ(leads(c_ret), std::vector<i64>{0x100});
+    EXPECT_EQ(leads(0x0001), std::vector<i64>{2}) << "c.nop";
+}
+
+TEST_F(RiscvTest, SettingThePcLeavesWfi) {
+    put(base, {wfi, jal(0, 0)});
+    put(base + 0x100, {addi(5, 0, 7), wfi});
+    h->run(1000);
+    ASSERT_TRUE(h->waiting());
+    h->set_pc(base + 0x100);
+    h->run(1000);
+    EXPECT_EQ(h->read_x(5), 7u);
+    EXPECT_TRUE(h->waiting());
 }
 
 TEST_F(RiscvTest, ADebuggersWriteIsExecuted) {

@@ -61,6 +61,42 @@ TEST_F(RiscvHartTest, WaitingForAnInterruptSchedulesNothing) {
     EXPECT_GE(*dut.core().read_csr(0xb00), 1000u) << "cycles passed while it waited";
 }
 
+TEST_F(RiscvHartTest, ADebuggerMovesAHartThatWaitsThoughNothingIsScheduled) {
+    program({wfi, addi(5, 5, 1), wfi, jal(0, -8)});
+    dut.core().write_csr(0x304, 1 << 7);
+    const auto run = [] { sc_start(sc_time(1, sc_core::SC_US)); };
+    run();
+    EXPECT_EQ(*dut.read_register(debug_target::pc), 4u);
+    dut.resume(true);
+    run();
+    EXPECT_EQ(dut.core().read_x(5), 1u);
+    EXPECT_TRUE(dut.halted());
+    dut.resume(false);
+    run();
+    EXPECT_EQ(*dut.read_register(debug_target::pc), 12u);
+    dut.write_register(debug_target::pc, 4);
+    run();
+    EXPECT_EQ(dut.core().read_x(5), 2u);
+    dut.end_wait();
+    run();
+    EXPECT_EQ(dut.core().read_x(5), 3u);
+    EXPECT_EQ(dut.state(), "M-mode, waiting for interrupt");
+    EXPECT_GE(*dut.core().read_csr(0xb00), 4000u) << "cycles passed while it waited";
+    line.set(true);
+    run();
+    EXPECT_GT(dut.core().read_x(5), 4u) << "an interrupt still ends the wait";
+}
+
+TEST_F(RiscvHartTest, AnInterruptThatADebuggerEnablesEndsTheWait) {
+    program({wfi, addi(5, 5, 1), jal(0, 0)});
+    line.set(true);
+    sc_start(sc_time(1, sc_core::SC_US));
+    EXPECT_EQ(dut.core().read_x(5), 0u);
+    dut.write_register(debug_target::first_csr + 0x304, 1 << 7);
+    sc_start(sc_time(1, sc_core::SC_US));
+    EXPECT_EQ(dut.core().read_x(5), 1u);
+}
+
 TEST_F(RiscvHartTest, HeldInResetItHasNoStateAndNoEvents) {
     reset.set(true);
     sc_start(sc_time(1, sc_core::SC_US));
