@@ -20,10 +20,10 @@ bool contains(const host_memory::range& range, std::uint64_t address) {
 bool host_memory::map(const range& added) {
     const std::uint64_t last = added.iova + (added.size - 1);
     if (added.size == 0 || last < added.iova) return false;
-    const auto next = std::ranges::upper_bound(ranges_, added.iova, {}, &range::iova);
-    if (next != ranges_.end() && next->iova <= last) return false;
-    if (next != ranges_.begin() && contains(*std::prev(next), added.iova)) return false;
-    ranges_.insert(next, added);
+    const auto next = ranges_.upper_bound(added.iova);
+    if (next != ranges_.end() && next->first <= last) return false;
+    if (next != ranges_.begin() && contains(std::prev(next)->second, added.iova)) return false;
+    ranges_.emplace_hint(next, added.iova, added);
     return true;
 }
 
@@ -32,27 +32,24 @@ bool host_memory::unmap(std::uint64_t iova, std::uint64_t size,
     if (size == 0) return true;
     const std::uint64_t last = iova + (size - 1);
     if (last < iova) return false;
-    const range* below = find(iova);
-    const range* above = find(last);
-    if (below != nullptr && below->iova != iova) return false;
-    if (above != nullptr && above->iova + (above->size - 1) != last) return false;
+    const auto below = find(iova), above = find(last);
+    if (below != ranges_.end() && below->first != iova) return false;
+    if (above != ranges_.end() && above->first + (above->second.size - 1) != last) return false;
 
-    const auto first_out = std::ranges::lower_bound(ranges_, iova, {}, &range::iova);
-    const auto end_out = std::ranges::upper_bound(ranges_, last, {}, &range::iova);
-    const std::vector<range> gone(first_out, end_out);
+    const auto first_out = ranges_.lower_bound(iova), end_out = ranges_.upper_bound(last);
+    last_hit_ = ranges_.end();
+    const ranges_by_iova gone(first_out, end_out);
     ranges_.erase(first_out, end_out);
-    for (const range& range : gone) forgotten(range);
+    for (const auto& [at, range] : gone) forgotten(range);
     return true;
 }
 
-const host_memory::range* host_memory::find(std::uint64_t address) const {
-    if (last_hit_ < ranges_.size() && contains(ranges_[last_hit_], address)) {
-        return &ranges_[last_hit_];
-    }
-    const auto next = std::ranges::upper_bound(ranges_, address, {}, &range::iova);
-    if (next == ranges_.begin() || !contains(*std::prev(next), address)) return nullptr;
-    last_hit_ = static_cast<std::size_t>(std::prev(next) - ranges_.begin());
-    return &ranges_[last_hit_];
+host_memory::ranges_by_iova::const_iterator host_memory::find(std::uint64_t address) const {
+    if (last_hit_ != ranges_.end() && contains(last_hit_->second, address)) return last_hit_;
+    const auto next = ranges_.upper_bound(address);
+    if (next == ranges_.begin() || !contains(std::prev(next)->second, address))
+        return ranges_.end();
+    return last_hit_ = std::prev(next);
 }
 
 /// How [address, address + length) is reached: it may cross ranges, clients cut their RAM in
@@ -61,11 +58,12 @@ host_memory::reach host_memory::span(std::uint64_t address, std::uint64_t length
                                      bool write) const {
     reach found = reach::direct;
     while (length > 0) {
-        const range* at = find(address);
-        if (at == nullptr) return reach::nowhere;
-        if (write ? !at->writable : !at->readable) return reach::forbidden;
-        if (at->bytes == nullptr) found = reach::messages;
-        const std::uint64_t here = std::min(length, at->size - (address - at->iova));
+        const auto found_at = find(address);
+        if (found_at == ranges_.end()) return reach::nowhere;
+        const range& at = found_at->second;
+        if (write ? !at.writable : !at.readable) return reach::forbidden;
+        if (at.bytes == nullptr) found = reach::messages;
+        const std::uint64_t here = std::min(length, at.size - (address - at.iova));
         address += here;
         length -= here;
     }
@@ -75,7 +73,7 @@ host_memory::reach host_memory::span(std::uint64_t address, std::uint64_t length
 void host_memory::copy(std::uint64_t address, std::uint8_t* bytes, std::uint64_t length,
                        bool write) const {
     while (length > 0) {
-        const range& at = *find(address);
+        const range& at = find(address)->second;
         const std::uint64_t here = std::min(length, at.size - (address - at.iova));
         std::uint8_t* host = at.bytes + (address - at.iova);
         std::memcpy(write ? host : bytes, write ? bytes : host, here);
@@ -135,8 +133,9 @@ unsigned host_memory::transport_dbg(tlm::tlm_generic_payload& payload) {
 }
 
 bool host_memory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
-    const range* at = find(payload.get_address());
-    if (at == nullptr) return refuse_pointer(payload, dmi);
+    const auto found = find(payload.get_address());
+    if (found == ranges_.end()) return refuse_pointer(payload, dmi);
+    const range* at = &found->second;
     dmi.allow_none();
     dmi.set_start_address(at->iova);
     dmi.set_end_address(at->iova + (at->size - 1));

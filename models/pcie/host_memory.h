@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <systemc>
 #include <tlm>
@@ -31,7 +32,7 @@ public:
     void carrier_ready();
 
     /// Whether some range has this address.
-    bool has(std::uint64_t address) const { return find(address) != nullptr; }
+    bool has(std::uint64_t address) const { return find(address) != ranges_.end(); }
     void transport(tlm::tlm_generic_payload& payload);
     unsigned transport_dbg(tlm::tlm_generic_payload& payload);
     bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
@@ -51,7 +52,8 @@ private:
     };
     enum class reach { nowhere, forbidden, direct, messages };
 
-    const range* find(std::uint64_t address) const;
+    using ranges_by_iova = std::map<std::uint64_t, range>;
+    ranges_by_iova::const_iterator find(std::uint64_t address) const;
     reach span(std::uint64_t address, std::uint64_t length, bool write) const;
     void copy(std::uint64_t address, std::uint8_t* bytes, std::uint64_t length, bool write) const;
     void move(tlm::tlm_generic_payload& payload);
@@ -62,8 +64,8 @@ private:
     question* question_of(std::uint64_t ticket);
     void answer(std::uint64_t ticket, std::span<const std::uint8_t> bytes);
 
-    std::vector<range> ranges_;         // ascending iova
-    mutable std::size_t last_hit_ = 0;  // accesses cluster
+    ranges_by_iova ranges_;
+    mutable ranges_by_iova::const_iterator last_hit_ = ranges_.end();  // accesses cluster
     traffic_watcher* watcher_ = nullptr;
     host_messages* carrier_ = nullptr;
     std::array<std::unique_ptr<question>, max_questions> questions_;  // made when first needed

@@ -103,6 +103,7 @@ void dma_engine::doorbell(dma_side side, unsigned number, std::uint32_t count,
                      delay);
     }
     if (side == dma_side::s2m) q.starved_since.reset();
+    if (auto started = started_work::current()) q.started = std::move(started);
     if (!could_run) {
         q.ready_at = sc_core::sc_time_stamp() + delay +
                      (timing() == timing_mode::functional ? group_.times.functional_step
@@ -291,7 +292,17 @@ void dma_engine::decide_due() {
         if (may_start && runnable(q, n)) wake_at(std::max(q.ready_at, next_start_));
         note_starvation(q);
         if (q.starved_since) wake_at(*q.starved_since + group_.times.stream_timeout);
+        release_host(q, n);
     }
+    if (turn().waits_for_memory)
+        for (generation& g : generations_) g.started = nullptr;
+}
+
+/// A host that waits for its doorbell's work is answered when the queue has finished or cannot go
+/// on by itself: the other side of the ring is empty, or a memory asks the host first.
+void dma_engine::release_host(queue_pair& q, unsigned number) {
+    if (!q.started) return;
+    if (turn().waits_for_memory || (q.in_flight == 0 && !runnable(q, number))) q.started = nullptr;
 }
 
 void dma_engine::wake_at(const sc_time& when) {
@@ -669,6 +680,7 @@ void dma_engine::generate(unsigned number, const sc_time& delay) {
         {generator_command(group_.generator_regs, number, number_), number,
          begin + (functional ? group_.times.functional_step : group_.times.generation_latency)});
     generations_.back().of = trace::current_or_new_operation();
+    generations_.back().started = started_work::current();
     group_.generator_regs.set(dma_generator_regs::reg::status, status::busy.mask(), number,
                               number_);
     decide_due();
@@ -690,6 +702,7 @@ void dma_engine::generate_due(dma_budget& budget) {
                 end_generation(g, count);
                 doorbell(dma_side::s2m, g.queue, count, sc_core::SC_ZERO_TIME);
                 doorbell(dma_side::m2s, g.queue, count, sc_core::SC_ZERO_TIME);
+                if (g.started) queue(g.queue).started = std::move(g.started);
             }
         }
         if (g.dropped && status::busy.get(generator_status(g.queue)) != 0)

@@ -16,6 +16,7 @@
 #include "models/udma/generator.h"
 #include "models/udma/operation.h"
 #include "models/udma/ring.h"
+#include "platform/kernel/started_work.h"
 #include "platform/kernel/trace.h"
 #include "platform/misuse/misuse.h"
 #include "platform/registers/register_bank.h"
@@ -171,6 +172,7 @@ private:
         std::uint32_t packet_bytes = 0;
         std::uint32_t packet_descriptors = 0;  // 0: between packets
         std::uint32_t in_flight = 0;
+        started_work::share started;                    // by the host's latest doorbell
         bool barrier = false;                           // wait until nothing is in flight
         std::optional<sc_core::sc_time> starved_since;  // a begun packet lacks destination
         std::unique_ptr<compute_packet> compute;        // the packet being collected is one
@@ -208,6 +210,7 @@ private:
         unsigned side = 0;
         std::uint32_t written = 0;  // descriptors of that side
         trace::operation of = 0;
+        started_work::share started = {};
     };
     enum class progress { done, blocked, failed };
     /// Whose accesses to memory these are, for whoever they go wrong with.
@@ -232,6 +235,7 @@ private:
     void wake_at(const sc_core::sc_time& when);
     bool has_work(const queue_pair& q) const;
     bool runnable(const queue_pair& q, unsigned number) const;
+    void release_host(queue_pair& q, unsigned number);
     queue_pair* choose(unsigned& number);
     void note_starvation(queue_pair& q);
     void expire_starvation(queue_pair& q);

@@ -284,7 +284,6 @@ void udma::reset_part(unsigned line, bool level) {
     schedule();
 }
 
-/// A reset that hardware decided on (watchdog, temperature) is nobody's mistake.
 /// All engines of the group, also those that start to work later.
 void udma::slow_down(bool throttled) {
     group_.times.bytes_per_second =
@@ -292,8 +291,11 @@ void udma::slow_down(bool throttled) {
     for (auto* each : used_) each->set_rate(group_.times.bytes_per_second);
 }
 
+/// Stopping the rings of cores is what a reset is for. A copy of the driver's own that is cut off
+/// is a mistake of software; resets by hardware (watchdog, temperature) are not counted.
 void udma::reset_engine(unsigned n) {
-    if (const auto owned = engines_[n]->owned(); owned > 0 && initiator::current() != nullptr)
+    const bool by_software = initiator::current() != nullptr;
+    if (const auto owned = engines_[n]->owned(); cfg_.host_transfer && by_software && owned > 0)
         misuse::report(misuse::reset_while_owned, *this,
                        fmt::format("engine {}: {} descriptors", cfg_.first_engine + n, owned));
     engines_[n]->reset();

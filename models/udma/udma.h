@@ -37,6 +37,7 @@ public:
         unsigned first_engine = 0;           ///< number of engine 0 in the chip
         std::uint64_t stride = 1u << 20;     ///< bytes from engine to engine
         std::uint64_t misc_stride = 0x2000;  ///< bytes from SDMA block to SDMA block, in `misc`
+        bool host_transfer = false;          ///< the rings are the driver's own, not a core's
         unsigned reset_lines = 2;            ///< each holds an equal part of the group in reset
         std::uint64_t bytes_per_second = 38'400'000'000;       ///< of one engine
         unsigned throttled_permille = 500;                     ///< of it, while throttled; invented

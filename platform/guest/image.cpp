@@ -3,11 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <fstream>
-#include <iterator>
-#include <system_error>
+#include <algorithm>
+#include <cstdint>
 
+#include "platform/config/file.h"
 #include "platform/guest/initramfs.h"
 #include "platform/guest/machine.h"
 
@@ -17,12 +16,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string read_file(const fs::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    std::string bytes{std::istreambuf_iterator<char>(in), {}};
-    if (!in || fs::is_directory(file))
-        throw std::system_error(errno ? errno : EISDIR, std::generic_category(), file.string());
-    return bytes;
+constexpr std::uint64_t largest_file = std::uint64_t{1} << 30;
+
+std::string content_of(const fs::path& file) try {
+    const auto bytes = read_file(file, largest_file);
+    return {bytes.begin(), bytes.end()};
+} catch (const file_error& why) {
+    throw file_error(file.string() + ": " + why.what());
 }
 
 std::string quoted(const std::string& word) {
@@ -33,6 +33,23 @@ std::string call(const std::string& path, const std::vector<std::string>& words)
     std::string text = quoted(path);
     for (const auto& word : words) text += " " + quoted(word);
     return text;
+}
+
+/// A folder of the user's in /program, by its own name.
+void add_folder(initramfs& out, const fs::path& folder) {
+    const auto name = fs::canonical(folder).filename();
+    out.folder(("program" / name).string());
+    std::vector<fs::path> found(fs::recursive_directory_iterator(folder), {});
+    std::ranges::sort(found);  // a folder before what is in it, and the same archive every time
+    for (const auto& each : found) {
+        const auto path = ("program" / name / fs::relative(each, folder)).string();
+        if (fs::is_directory(each)) {
+            out.folder(path);
+        } else {
+            const auto mode = fs::status(each).permissions();
+            out.file(path, content_of(each), (mode & fs::perms::owner_exec) != fs::perms::none);
+        }
+    }
 }
 
 // trn-guest ends QEMU with a status: this kernel has no /dev/port for a script to write to.
@@ -56,20 +73,22 @@ std::string guest_image::initramfs() const {
     trn::initramfs out;
     for (const char* folder : {"bin", "dev", "modules", "program"}) out.folder(folder);
     out.character_device("dev/console", 5, 1);
-    out.file("bin/busybox", read_file(busybox), true);
-    out.file("bin/trn-guest", read_file(own_program), true);
+    out.file("bin/busybox", content_of(busybox), true);
+    out.file("bin/trn-guest", content_of(own_program), true);
     std::string init = fmt::format("{}exit_port={}\n", head, guest_machine::exit_port);
     for (const auto& [file, parameters] : modules) {
         const auto path = "modules/" + file.filename().string();
-        out.file(path, read_file(file));
+        out.file(path, content_of(file));
         init += fmt::format("insmod {} || {{ status=$?; dmesg | tail -5; end $status; }}\n",
                             call("/" + path, parameters));
     }
+    for (const auto& folder : folders) add_folder(out, folder);
     init += "status=0\n";
-    for (const auto& [file, arguments] : program) {
+    for (const auto& [file, arguments] : programs) {
         const auto path = "program/" + file.filename().string();
-        out.file(path, read_file(file), true);
-        init += call("/" + path, arguments) + "\nstatus=$?\n";
+        out.file(path, content_of(file), true);
+        init +=
+            fmt::format("[ $status != 0 ] || {{ {}; status=$?; }}\n", call("/" + path, arguments));
     }
     if (shell) init += "setsid cttyhack sh\nstatus=$?\n";
     out.file("init", init + "end $status\n", true);

@@ -17,9 +17,10 @@ struct guest_image {
     std::filesystem::path busybox = {};
     std::filesystem::path own_program = {};    ///< trn-guest, always there
     std::vector<file_and_words> modules = {};  ///< loaded in this order, with their parameters
-    std::vector<file_and_words> program =
-        {};              ///< none or one; statically linked, or a script; else
-    bool shell = false;  ///< a shell on the console at the end
+    /// Run in this order until one fails: statically linked, or scripts. All are in /program.
+    std::vector<file_and_words> programs = {};
+    std::vector<std::filesystem::path> folders = {};  ///< copied to /program with all they hold
+    bool shell = false;                               ///< a shell on the console at the end
 
     /// The initramfs. \throws std::system_error for a file that cannot be read
     std::string initramfs() const;

@@ -2,10 +2,15 @@
 #include "platform/guest/machine.h"
 
 #include <fmt/format.h>
+#ifdef __x86_64__
+#include <x86intrin.h>
+#endif
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <thread>
 
 namespace trn {
 
@@ -30,6 +35,37 @@ std::string json_text(const std::string& text) {
     }
     return out;
 }
+
+/// Kilohertz of this machine's time stamp counter, which a guest under TCG reads too; 0: none.
+unsigned time_stamp_khz() {
+#ifdef __x86_64__
+    struct sample {
+        std::uint64_t ticks, width;
+        std::chrono::steady_clock::time_point at;
+    };
+    const auto take = [] {
+        sample best{0, ~std::uint64_t{0}, {}};
+        for (int i = 0; i < 50; ++i) {  // the narrowest: not interrupted between
+            const std::uint64_t before = __rdtsc();
+            const auto at = std::chrono::steady_clock::now();
+            const std::uint64_t width = __rdtsc() - before;
+            if (width < best.width) best = {before + width / 2, width, at};
+        }
+        return best;
+    };
+    const auto first = take();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    const auto last = take();
+    const std::chrono::duration<double, std::milli> passed = last.at - first.at;
+    return static_cast<unsigned>(static_cast<double>(last.ticks - first.ticks) / passed.count());
+#else
+    return 0;
+#endif
+}
+
+/// Nanoseconds of an instruction, as a power of two: near what TCG takes for one.
+constexpr unsigned instruction_shift = 2;
+constexpr unsigned instruction_clock_khz = 1'000'000;  // of the time stamp counter then
 
 }  // namespace
 
@@ -80,6 +116,8 @@ std::vector<std::string> guest_machine::command() const {
         "-append",
         append,
     };
+    if (runs_by == clock::instructions)
+        line.insert(line.end(), {"-icount", fmt::format("shift={},sleep=on", instruction_shift)});
     if (!product.empty())
         line.insert(line.end(), {"-smbios", fmt::format("type=1,product={}", product)});
     for (const auto& socket : sockets)
@@ -89,6 +127,14 @@ std::vector<std::string> guest_machine::command() const {
                                             message_timeout_ms, json_text(socket.string()))});
     line.insert(line.end(), extra.begin(), extra.end());
     return line;
+}
+
+/// A kernel measures its counters against a timer within milliseconds. Where the processor has no
+/// time meanwhile it takes the timer for broken and panics, or its clock runs several times too
+/// fast.
+std::string guest_machine::clock_arguments() const {
+    const unsigned khz = runs_by == clock::instructions ? instruction_clock_khz : time_stamp_khz();
+    return khz == 0 ? "no_timer_check" : fmt::format("no_timer_check tsc_early_khz={}", khz);
 }
 
 /// The device ends QEMU with twice the byte written, plus one. The byte is the status plus one: 1

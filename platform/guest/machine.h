@@ -33,8 +33,14 @@ struct guest_machine {
     bool interactive = false;                    ///< the console is a terminal that people type on
     std::vector<std::filesystem::path> sockets;  ///< one function each, in bus order
     std::vector<std::string> extra;              ///< more arguments of QEMU's
+    /// What the guest's clocks count: the host's time, or the guest's own instructions. These stand
+    /// still while an access waits; a guest that sleeps keeps the host's pace either way.
+    enum class clock { host, instructions };
+    clock runs_by = clock::host;
 
     std::vector<std::string> command() const;
+    /// What the kernel must know of the clocks because it cannot measure it on a busy machine.
+    std::string clock_arguments() const;
 
     /// The status that a guest ended QEMU with, through the debug exit device; nothing when it was
     /// powered off or QEMU itself failed.

@@ -29,9 +29,11 @@ constexpr auto detached_slice = 2ms;
 constexpr auto spin_limit = 50us;
 // Handlers per slice boundary: a chatty client cannot starve simulated time.
 constexpr int handlers_per_boundary = 64;
-// What a host's write may cost before it is answered, in this thread's own time: being preempted is
-// no reason to answer before a copy is done.
+// What the work of a host's write may cost in the handler of that write, in this thread's own time;
+// work that costs more is simulated in slices, between which others are served.
 constexpr auto write_budget = 50us;
+// A host's write is answered after this in any case: QEMU gives up after 5 s.
+constexpr auto longest_hold = 1s;
 // How far simulated time may lag behind its pace before the lag is forgotten: it is never made good
 // by running faster than the policy says.
 constexpr auto forgotten_lag = 1ms;
@@ -259,6 +261,7 @@ bool run_loop::delta() {
 
 void run_loop::iterate() {
     serve_sockets();
+    answer_hosts();
     if (rests_next()) return std::exchange(at_rest_, nullptr)();
     if (settle_goals() || quitting_) return;
     if (paused_) return block({});
@@ -295,6 +298,7 @@ void run_loop::block(std::optional<wall_clock::time_point> wake) {
     }
     for (const auto& g : goals_)
         if (g.deadline) wake = wake ? std::min(*wake, *g.deadline) : *g.deadline;
+    for (const auto& h : held_) wake = wake ? std::min(*wake, h.deadline) : h.deadline;
     ++counted_.blocked;
     const auto start = wall_clock::now();
     const auto handled = wake ? io().run_one_until(*wake) : io().run_one();
@@ -450,18 +454,47 @@ void run_loop::host_access() {
     if (target > now && target < next) simulate(target);
 }
 
-void run_loop::host_wrote() {
-    if (simulating_ || paused_ || cfg_.policy.who != time_policy::kind::free) return;
-    const auto near = [this] {
-        return sc_core::sc_pending_activity() &&
-               sc_core::sc_time_to_pending_activity() < cfg_.shortest_gap;
-    };
-    if (!near()) return;
+bool run_loop::host_wrote(const started_work& work, std::function<void()> answer) {
+    const auto policy = cfg_.policy.who;
+    if (simulating_ || paused_ || policy == time_policy::kind::lockstep) return true;
+    const auto until =
+        later(sc_time_stamp(), sc_time(static_cast<double>(max_held.count()), sc_core::SC_US));
+    if (policy == time_policy::kind::free) simulate_work(work, until);
+    if (work.finished() || paused_ || sc_time_stamp() >= until || !event_is_near()) return true;
+    held_.push_back({work, until, wall_clock::now() + longest_hold, std::move(answer)});
+    return false;
+}
+
+/// Most work is short: its host is answered without a slice of everything else.
+void run_loop::simulate_work(const started_work& work, const sc_time& until) {
     const auto end = thread_time() + write_budget;
-    do {
+    while (!work.finished() && !paused_ && event_is_near() && sc_time_stamp() < until &&
+           thread_time() < end) {
         const auto event = sc_time_stamp() + sc_core::sc_time_to_pending_activity();
         simulate(std::max(event, later(sc_time_stamp(), shortest_slice)));
-    } while (!paused_ && near() && thread_time() < end);
+    }
+}
+
+/// Whether work goes on: what waits for an event that is far away may wait for the host.
+bool run_loop::event_is_near() const {
+    return sc_core::sc_pending_activity() &&
+           sc_core::sc_time_to_pending_activity() < cfg_.shortest_gap;
+}
+
+/// A platform that is paused, left or ended keeps no host waiting.
+void run_loop::answer_hosts() {
+    if (held_.empty()) return;
+    const bool all = paused_ || quitting_ || rests_next() || !event_is_near();
+    const auto now = wall_clock::now();
+    std::vector<std::function<void()>> answers;
+    std::erase_if(held_, [&](held_answer& h) {
+        const bool due =
+            all || h.work.finished() || sc_time_stamp() >= h.until || now >= h.deadline;
+        if (due) answers.push_back(std::move(h.answer));
+        return due;
+    });
+    for (const auto& answer : answers) answer();
+    last_handler_ = answers.empty() ? last_handler_ : now;
 }
 
 void run_loop::host_access_took(const sc_time& delay) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "platform/kernel/started_work.h"
 #include "platform/kernel/time_policy.h"
 
 namespace boost::asio {
@@ -126,10 +127,13 @@ public:
     /// To be called first by the handler of each register access of a host. Charges the access
     /// under lockstep; otherwise lets simulated time catch up with wall clock inside a paced gap.
     void host_access();
-    /// To be called before a write of a host is answered: under free, what it started happens first
-    /// if that takes little. The host sees a short copy finished however busy this machine is; its
-    /// own time-outs are short (contract 11.1: 4 ms).
-    void host_wrote();
+    /// To be called before a write of a host is answered, with what the write started. True: answer
+    /// now. False: `answer` is called between slices when the work has finished, so that the host
+    /// sees a short copy finished however busy this machine and the other chips are; its own
+    /// time-outs are short (contract 11.1: 4 ms). Large work is not waited for: `answer` is called
+    /// after max_held of simulated time, or a second of wall clock, in any case.
+    bool host_wrote(const started_work& work, std::function<void()> answer);
+    static constexpr auto max_held = std::chrono::microseconds(200);
     /// To be called after it, with the annotated delay: under lockstep an access costs at least as
     /// long as it takes.
     void host_access_took(const sc_core::sc_time& delay);
@@ -164,8 +168,19 @@ private:
         wall_clock::time_point wall;
     };
 
+    /// The answer to a host's write that waits for what the write started.
+    struct held_answer {
+        started_work work;
+        sc_core::sc_time until;
+        wall_clock::time_point deadline;
+        std::function<void()> answer;
+    };
+
     void iterate();
     void serve_sockets();
+    void simulate_work(const started_work& work, const sc_core::sc_time& until);
+    bool event_is_near() const;
+    void answer_hosts();
     bool settle_goals();
     std::optional<stop_reason> ended(const pending_goal& g, bool sample, bool stalled) const;
     bool stalled() const;
@@ -201,6 +216,7 @@ private:
     std::string quit_text_;
     bool simulating_ = false;
     std::function<void()> at_rest_;
+    std::list<held_answer> held_;
 
     sc_core::sc_time slice_{10, sc_core::SC_US};
     anchor pace_{};  ///< simulated time may not pass wall clock since this point, in gaps or always

@@ -32,6 +32,8 @@ bool open_subject(struct subject* at);
 bool walk_capabilities(const struct subject* at);
 /* Probe, reset, firmware, copies through the host-transfer rings (check.c). */
 bool check_device(const struct subject* at);
+/* The node id of this machine in its pod, found with its neighbours' machines (elect.c). */
+bool elect(struct subject* subjects, int count);
 /* Rows "bench NAME VALUE UNIT" for tests/bench (bench.c). */
 bool measure(struct subject* at);
 

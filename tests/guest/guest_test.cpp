@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 
 #include "platform/guest/machine.h"
@@ -57,6 +59,8 @@ protected:
                 return text;
         return "no line '" + step + "' of " + function + " in:\n" + how.output;
     }
+    /// The guest program, beside the platform's.
+    static std::string own_program() { return fs::path(trnvp).parent_path() / "trn-guest"; }
     /// A script for busybox, in this test's own folder.
     std::string script(const std::string& text) {
         std::ofstream(folder / "script") << "#!/bin/sh\n" << text;
@@ -131,6 +135,56 @@ TEST_F(Guest, SixteenChipsWithSmallBar4WorkInOneGuest) {
     EXPECT_THAT(how.output, HasSubstr("16 devices: all is well"));
 }
 
+/// Guests of all servers at a time, with the driver's time limits for a read of a neighbour: 4 ms.
+TEST_F(Guest, TheServersOfAPodElectTheirNodeIds) {
+    const auto how =
+        start("trn2-ultraserver --servers all --devices 2 --run '" + own_program() + " elect'");
+    ASSERT_EQ(how.status, 0) << how.output;
+    for (int node = 0; node < 4; ++node) {
+        const auto n = std::to_string(node);
+        EXPECT_THAT(how.output, HasSubstr("[server" + n + "] 0000:00:01.0 elect        node " + n +
+                                          " of 4, links 3, pod 54524e3200000001"));
+        EXPECT_THAT(how.output, HasSubstr("the guest server" + n + " ended with status 0"));
+    }
+}
+
+TEST_F(Guest, OfSeveralServersTheFirstFailureIsTheStatus) {
+    const auto how = start(
+        "tests/integration/control/two_servers.yaml --servers server1,server0 "
+        "--devices 1 --run " +
+        script("echo I am $TRNVP_SERVER\n[ $TRNVP_SERVER = server1 ] || exit 9\n"));
+    EXPECT_EQ(how.status, 9) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("[server0] I am server0\n"));
+    EXPECT_THAT(how.output, HasSubstr("[server1] I am server1\n"));
+    EXPECT_THAT(how.output, HasSubstr("the guest server0 ended with status 9"));
+    EXPECT_THAT(how.output, HasSubstr("the guest server1 ended with status 0"));
+}
+
+/// The kernel is told what it would measure wrongly on a busy machine, and compares for a second.
+TEST_F(Guest, ItsClockKeepsTheHostsPace) {
+    const auto how = start("trn3-chip --run " + script("sleep 3\ndmesg | grep -i tsc\n"));
+    ASSERT_EQ(how.status, 0) << how.output;
+    const auto mhz = [&](const std::string& before) -> std::optional<double> {
+        const auto at = how.output.rfind(before);
+        if (at == std::string::npos) return std::nullopt;
+        return std::stod(how.output.substr(at + before.size()));
+    };
+    // The processor's rate comes first where the kernel could measure one, then the counter's.
+    const auto used = mhz("tsc: Detected ");
+    ASSERT_TRUE(used) << how.output;
+    EXPECT_THAT(how.output,
+                HasSubstr("tsc_early_khz=" + std::to_string(std::lround(*used * 1000))));
+    const auto measured = mhz("Refined TSC clocksource calibration: ");
+    EXPECT_NEAR(*used, measured.value_or(*used), *used / 100);
+}
+
+TEST_F(Guest, ItsClockCanCountInstructions) {
+    const auto how = start("trn3-chip --clock instructions");
+    ASSERT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("-icount"));
+    EXPECT_THAT(line(how, 0, "copy"), HasSubstr("each of 4 stacks: came back as sent"));
+}
+
 TEST_F(Guest, LoadsAModuleWithParametersAndEndsWithAProgramsStatus) {
     fs::path dummy;  // any module that needs no hardware
     for (const auto& f : fs::recursive_directory_iterator(guest_tools::find("modules")))
@@ -146,6 +200,23 @@ TEST_F(Guest, LoadsAModuleWithParametersAndEndsWithAProgramsStatus) {
     EXPECT_THAT(how.output, HasSubstr("word=\"a b\""));
     EXPECT_THAT(how.output, HasSubstr("\ntrn3.48xlarge"));
     EXPECT_THAT(how.output, HasSubstr("\nargument"));
+}
+
+TEST_F(Guest, RunsSeveralProgramsUntilOneFails) {
+    fs::create_directories(folder / "data/inner");
+    std::ofstream(folder / "data/inner/word") << "from a folder";
+    const auto program = [&](const std::string& name, const std::string& text) {
+        std::ofstream(folder / name) << "#!/bin/sh\n" << text;
+        return " --run '" + (folder / name) + "'";
+    };
+    const auto how =
+        start("trn3-chip --run " + (folder / "data") +
+              program("first", "cat /program/data/inner/word; echo\n") +
+              program("second", "echo second; exit 5\n") + program("third", "echo the last\n"));
+    EXPECT_EQ(how.status, 5) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("\nfrom a folder"));
+    EXPECT_THAT(how.output, HasSubstr("\nsecond"));
+    EXPECT_THAT(how.output, testing::Not(HasSubstr("the last")));
 }
 
 TEST_F(Guest, WhatEndsEarlyIsAFailure) {
@@ -250,6 +321,28 @@ TEST(GuestCommandLine, AServerThatTheBoardLacksIsNamed) {
     EXPECT_THAT(how.output,
                 HasSubstr("--server server7: board 'two-servers' has none of this name"));
     EXPECT_THAT(how.output, HasSubstr("server0, server1"));
+}
+
+TEST(GuestCommandLine, SeveralServersAreNamedOnceEach) {
+    scratch_folder folder;
+    std::ofstream(folder / "image") << "never started";
+    const auto file = [&](const std::string& option) { return option + (folder / "image"); };
+    const auto start = [&](const std::string& servers) {
+        return run(trnvp + " guest tests/integration/control/two_servers.yaml" + file(" --qemu ") +
+                   file(" --kernel ") + file(" --initrd ") + " " + servers);
+    };
+    auto how = start("--servers server0,server7");
+    EXPECT_EQ(how.status, 2);
+    EXPECT_THAT(how.output, HasSubstr("--servers server7: board 'two-servers' has none"));
+    how = start("--servers server0,server0");
+    EXPECT_EQ(how.status, 2);
+    EXPECT_THAT(how.output, HasSubstr("--servers: server0 is there twice"));
+    how = start("--server server0 --servers all");
+    EXPECT_EQ(how.status, 2);
+    EXPECT_THAT(how.output, HasSubstr("--server excludes --servers"));
+    how = start("--clock sun");
+    EXPECT_EQ(how.status, 2);
+    EXPECT_THAT(how.output, HasSubstr("--clock"));
 }
 
 TEST(GuestCommandLine, MissingToolsAreToldApartFromFailures) {

@@ -40,6 +40,24 @@ TEST(GuestMachine, HasAFunctionPerSocketInOrder) {
     EXPECT_TRUE(line.ends_with(" -S"));
 }
 
+TEST(GuestMachine, ToldTheRateOfItsCounterNeedsNotMeasureIt) {
+    guest_machine m;
+    const auto told = m.clock_arguments();
+    EXPECT_THAT(told, HasSubstr("no_timer_check"));
+#ifdef __x86_64__
+    const auto at = told.find("tsc_early_khz=");
+    ASSERT_NE(at, std::string::npos) << told;
+    const double first = std::stod(told.substr(at + 14));
+    EXPECT_GT(first, 500'000);  // no machine of ours is slower
+    const auto again = m.clock_arguments();
+    EXPECT_NEAR(std::stod(again.substr(again.find("khz=") + 4)), first, first / 100);
+#endif
+    EXPECT_THAT(shell_text(m.command()), testing::Not(HasSubstr("-icount")));
+    m.runs_by = guest_machine::clock::instructions;
+    EXPECT_THAT(shell_text(m.command()), HasSubstr("-icount shift=2,sleep=on"));
+    EXPECT_THAT(m.clock_arguments(), HasSubstr("tsc_early_khz=1000000"));
+}
+
 TEST(GuestMachine, KnowsTheGuestsStatusFromQemus) {
     EXPECT_EQ(guest_machine::guest_status(3), 0);
     EXPECT_EQ(guest_machine::guest_status(17), 7);

@@ -15,6 +15,7 @@ namespace {
 using namespace sc_core;
 using namespace std::chrono_literals;
 using trn::run_loop;
+using trn::started_work;
 using trn::stop_reason;
 using trn::time_policy;
 
@@ -155,30 +156,116 @@ TEST(RunLoopTest, SliceBoundariesDoNotChangeWhatHappensWhen) {
         ASSERT_EQ(fast.beats[i], sc_time(3.0 * static_cast<double>(i + 1), SC_NS));
 }
 
+/// The work of a host's write that finishes with a module's n-th beat.
+struct work_until_beat {
+    work_until_beat(heart& h, std::size_t beats) {
+        started_work::collector started;
+        share = started_work::current();
+        work = started.collected();
+        h.on_beat = [this, &h, beats] {
+            if (h.beats.size() == beats) share = nullptr;
+        };
+    }
+    started_work::share share;
+    started_work work;
+};
+
+const auto not_called = [] { FAIL() << "the answer was not held"; };
+
 TEST(RunLoopTest, WhatAHostsWriteStartedHasHappenedBeforeItIsAnswered) {
-    heart doorbell("doorbell", sc_time(3, SC_US));  // the next event is always near
+    heart busy("busy", sc_time(300, SC_NS)), doorbell("doorbell", sc_time(3, SC_US));
+    work_until_beat copy(doorbell, 2);
     run_loop loop(with(time_policy::kind::free));
     loop.elaborate();
-    loop.host_wrote();
-    EXPECT_GE(doorbell.beats.size(), 1u);
-    EXPECT_LT(doorbell.beats.size(), 10'000u);  // but not everything that is still to come
+    // At once, unless this machine takes more than its budget for twenty events.
+    if (!loop.host_wrote(copy.work, [&] { loop.quit("answered"); })) loop.serve();
+    EXPECT_TRUE(copy.work.finished());
+    EXPECT_LT(sc_time_stamp(), sc_time(200, SC_US));
+}
+
+TEST(RunLoopTest, AWriteThatStartsNothingWaitsForNothing) {
+    heart busy("busy", sc_time(300, SC_NS));  // the next event is always near
+    run_loop loop(with(time_policy::kind::free));
+    loop.elaborate();
+    EXPECT_TRUE(loop.host_wrote({}, not_called));
+    EXPECT_EQ(sc_time_stamp(), SC_ZERO_TIME);
+}
+
+TEST(RunLoopTest, WhatABusyBoardMakesLongIsFinishedBeforeItsHostIsAnswered) {
+    heart busy("busy", sc_time(1, SC_NS)), doorbell("doorbell", sc_time(100, SC_US));
+    work_until_beat copy(doorbell, 1);
+    run_loop loop(with(time_policy::kind::free));
+    loop.elaborate();
+    int answers = 0, handlers = 0;
+    ASSERT_FALSE(loop.host_wrote(copy.work, [&] {
+        EXPECT_EQ(doorbell.beats.size(), 1u);
+        ++answers;
+        loop.quit("answered");
+    }));
+    EXPECT_EQ(answers, 0);
+    EXPECT_LT(sc_time_stamp(), sc_time(100, SC_US));
+    boost::asio::post(loop.io(), [&] { handlers += answers == 0; });  // another host is served
+    loop.serve();
+    EXPECT_EQ(answers, 1);
+    EXPECT_EQ(handlers, 1);
+}
+
+TEST(RunLoopTest, UnderRealtimeAnAnswerWaitsAtThePaceOfTheWall) {
+    heart doorbell("doorbell", sc_time(10, SC_US));
+    work_until_beat copy(doorbell, 3);
+    run_loop loop(with(time_policy::kind::realtime, 1e-3));
+    loop.elaborate();
+    const auto start = run_loop::wall_clock::now();
+    ASSERT_FALSE(loop.host_wrote(copy.work, [&] { loop.quit("answered"); }));
+    loop.serve();
+    EXPECT_EQ(doorbell.beats.size(), 3u);
+    EXPECT_GE(wall_since(start), 0.01);
+}
+
+TEST(RunLoopTest, EndlessWorkIsNotWaitedFor) {
+    heart busy("busy", sc_time(1, SC_NS));
+    work_until_beat ring(busy, 0);
+    run_loop loop(with(time_policy::kind::free));
+    loop.elaborate();
+    ASSERT_FALSE(loop.host_wrote(ring.work, [&] { loop.quit("answered"); }));
+    loop.serve();
+    EXPECT_FALSE(ring.work.finished());
+    EXPECT_GE(sc_time_stamp(), sc_time(200, SC_US));
+    EXPECT_LE(sc_time_stamp(), sc_time(300, SC_US));  // and a slice at most
+}
+
+TEST(RunLoopTest, APauseAnswersTheHostsThatWait) {
+    heart busy("busy", sc_time(1, SC_NS));
+    work_until_beat ring(busy, 0);
+    run_loop loop(with(time_policy::kind::free));
+    loop.elaborate();
+    bool answered = false;
+    ASSERT_FALSE(loop.host_wrote(ring.work, [&] { answered = true; }));
+    loop.pause("a breakpoint");
+    boost::asio::steady_timer later(loop.io(), 1ms);
+    later.async_wait([&](auto) { loop.quit("test"); });
+    loop.serve();
+    EXPECT_TRUE(answered);
+    EXPECT_LT(sc_time_stamp(), sc_time(200, SC_US));
 }
 
 TEST(RunLoopTest, AHostsWriteDoesNotWaitForWhatIsFarAway) {
     heart housekeeping("housekeeping", sc_time(50, SC_MS));
+    work_until_beat later(housekeeping, 1);
     run_loop loop(with(time_policy::kind::free));
     loop.run(until(sc_time(1, SC_MS)));
     const auto before = sc_time_stamp();
-    loop.host_wrote();
+    EXPECT_TRUE(loop.host_wrote(later.work, not_called));
     EXPECT_EQ(sc_time_stamp(), before);
     EXPECT_TRUE(housekeeping.beats.empty());
 }
 
 TEST(RunLoopTest, UnderLockstepAWriteCostsWhatEveryAccessCosts) {
     heart h("heart", sc_time(3, SC_US));
+    work_until_beat copy(h, 1);
     run_loop loop(with(time_policy::kind::lockstep));
     loop.elaborate();
-    loop.host_wrote();
+    EXPECT_TRUE(loop.host_wrote(copy.work, not_called));
     EXPECT_EQ(sc_time_stamp(), SC_ZERO_TIME);
 }
 

@@ -43,6 +43,23 @@ TEST_F(DmaGeneratorTest, KeepsItsRegisterContract) {
     test::register_contract(cpu, g::table, generator).check();
 }
 
+TEST_F(DmaGeneratorTest, TheHostsCommandIsFinishedWithTheDescriptorsThatItMakes) {
+    init_queue(0, 256);
+    fill(src, 512, 7);
+    pieces(src, dst, 512);
+    dimension(0, 1, 512, 512);
+    const auto work = [&] {
+        started_work::collector started;
+        start();
+        return started.collected();
+    }();
+    while (!work.finished()) {
+        ASSERT_FALSE(filled(dst, 512, 7));
+        run(10);
+    }
+    EXPECT_TRUE(filled(dst, 512, 7));
+}
+
 TEST_F(DmaGeneratorTest, OneCommandMovesATileWithStrides) {
     init_queue(0, 256);
     for (unsigned row = 0; row < 128; ++row)

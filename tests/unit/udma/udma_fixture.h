@@ -13,6 +13,7 @@
 #include "models/semaphores/semaphores.h"
 #include "models/udma/udma.h"
 #include "models/udma/udma_regs.h"
+#include "platform/kernel/started_work.h"
 #include "platform/misuse/misuse.h"
 #include "platform/tlm/deferral.h"
 #include "platform/tlm/memory.h"

@@ -70,6 +70,90 @@ TEST_F(DmaEngineTest, WorkedExampleOfTheContractWritesTheMarkerAfterTheData) {
     EXPECT_TRUE(filled(dst, 4096, 9));
 }
 
+/// A register write of a host, and what it started.
+struct host_doorbell : DmaEngineTest {
+    started_work ring(unsigned side, std::uint32_t count, unsigned q = 0) {
+        started_work::collector started;
+        doorbell(side, count, q);
+        return started.collected();
+    }
+};
+using DmaHostDoorbell = host_doorbell;
+
+TEST_F(DmaHostDoorbell, IsFinishedWithItsDescriptors) {
+    init_queue();
+    for (unsigned i = 0; i < 10; ++i) put_copy(src + i * 65536, dst + i * 65536, 65536);
+    fill(src, 10 * 65536, 3);
+    EXPECT_TRUE(ring(s2m, 10).finished());  // destinations alone start nothing
+    const auto work = ring(m2s, 10);
+    while (!work.finished()) {
+        ASSERT_FALSE(filled(dst, 10 * 65536, 3));
+        run(10);
+    }
+    EXPECT_TRUE(filled(dst, 10 * 65536, 3));
+    EXPECT_TRUE(ring(m2s, 0).finished());
+}
+
+TEST_F(DmaHostDoorbell, IsFinishedBeforeWhatOtherQueuesStillDo) {
+    init_queue(0);
+    init_queue(1, 8192);
+    for (unsigned i = 0; i < 1000; ++i) put_copy(src, dst + i * 65536, 65536, 1);
+    ring_both(1000, 1);
+    put_copy(src, dst, 64);
+    ring(s2m, 1);
+    const auto work = ring(m2s, 1);
+    EXPECT_FALSE(work.finished());
+    run(100'000);
+    EXPECT_TRUE(work.finished());
+    EXPECT_TRUE(dma.busy());
+}
+
+TEST_F(DmaHostDoorbell, IsFinishedWhenItsQueueCannotGoOn) {
+    init_queue();
+    put(m2s, src, 4096, first | last);
+    EXPECT_TRUE(ring(m2s, 1).finished());  // no destination
+    put(s2m, dst, 64, 0);
+    const auto starved = ring(s2m, 1);
+    EXPECT_FALSE(starved.finished());
+    run(10'000);
+    EXPECT_TRUE(starved.finished());  // 64 of 4096 bytes have one
+    EXPECT_TRUE(dma.busy());
+
+    init_queue(1);
+    put_copy(1ull << 60, dst, 64, 1);
+    doorbell(s2m, 1, 1);
+    const auto aborted = ring(m2s, 1, 1);
+    run(10'000);
+    EXPECT_TRUE(aborted.finished());
+    EXPECT_EQ(dma.count(0).aborts, 1u);
+
+    init_queue(2);
+    put_copy(src, dst, 64, 2);
+    doorbell(s2m, 1, 2);
+    const auto dropped = ring(m2s, 1, 2);
+    EXPECT_FALSE(dropped.finished());
+    write(reg::m2s_change_state, 4);
+    EXPECT_TRUE(dropped.finished());
+}
+
+TEST_F(DmaHostDoorbell, DoesNotWaitForMemoryThatTheHostItselfAnswers) {
+    init_queue();
+    put_copy(message_at, dst, 64);
+    ring(s2m, 1);
+    const auto work = ring(m2s, 1);
+    EXPECT_FALSE(work.finished());
+    run(10'000);
+    EXPECT_EQ(messages.questions, 1u);
+    EXPECT_TRUE(work.finished());
+}
+
+TEST_F(DmaHostDoorbell, OfFirmwareHasNoHostThatWaits) {
+    init_queue();
+    put_copy(src, dst, 64);
+    ring_both(1);
+    EXPECT_EQ(started_work::current(), nullptr);
+}
+
 TEST_F(DmaEngineTest, LengthZeroIs64KiB) {
     init_queue();
     fill(src, 65536, 1);
@@ -591,7 +675,11 @@ struct somebody final : initiator {
     std::string describe() const override { return "somebody"; }
 };
 
-TEST_F(DmaErrorTest, AResetBySoftwareOfAnEngineThatOwnsDescriptorsIsReported) {
+struct HostTransferTest : DmaEngineTest {
+    HostTransferTest() : DmaEngineTest({.host_transfer = true}) {}
+};
+
+TEST_F(HostTransferTest, AResetBySoftwareOfAnEngineThatOwnsDescriptorsIsReported) {
     const somebody hart;
     const auto pulse = [&] {
         reset_lines[0].set(true);
@@ -615,6 +703,17 @@ TEST_F(DmaErrorTest, AResetBySoftwareOfAnEngineThatOwnsDescriptorsIsReported) {
     pulse();
     EXPECT_EQ(misuse::count(misuse::reset_while_owned), 1u);
     EXPECT_EQ(misuse::summary().at(0).first_detail, "engine 0: 2 descriptors");
+}
+
+TEST_F(DmaErrorTest, AResetOfACoresEngineIsMeantToStopItsRings) {
+    const somebody hart;
+    init_queue();
+    put_copy(src, dst, 65536);
+    ring_both(1);
+    const acting as(hart);
+    reset_lines[0].set(true);
+    reset_lines[0].set(false);
+    EXPECT_EQ(misuse::reports(), 0u);
 }
 
 TEST_F(DmaErrorTest, HbmThatNobodyWroteIsReportedOnceByTheQueueThatReadsIt) {

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <utility>
+
+namespace trn {
+
+/// What a host's access starts and models finish later, such as the descriptors that a doorbell
+/// posts. A model keeps a share of it until the work is finished or cannot go on by itself; the
+/// host is answered when no share is left (run_loop::host_wrote).
+class started_work {
+public:
+    using share = std::shared_ptr<const void>;
+
+    /// Nothing: finished.
+    started_work() = default;
+    bool finished() const { return shares_.expired(); }
+
+    /// A share of the work of the access that is being made; null when nobody waits for it.
+    static share current() { return collecting_ == nullptr ? nullptr : collecting_->give(); }
+
+    /// Collects what is started as long as it lives: around an access, which never waits.
+    class collector {
+    public:
+        collector() : before_(std::exchange(collecting_, this)) {}
+        ~collector() { collecting_ = before_; }
+        collector(const collector&) = delete;
+        collector& operator=(const collector&) = delete;
+
+        started_work collected() {
+            started_work all;
+            all.shares_ = std::exchange(share_, nullptr);
+            return all;
+        }
+
+    private:
+        friend started_work;
+        share give() {
+            if (!share_) share_ = std::make_shared<char>();
+            return share_;
+        }
+
+        collector* const before_;
+        share share_;  // made for the first model that asks
+    };
+
+private:
+    static inline collector* collecting_ = nullptr;
+
+    std::weak_ptr<const void> shares_;
+};
+
+}  // namespace trn

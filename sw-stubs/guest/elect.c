@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The election of a pod's node ids, as the driver of each of its servers makes it when all devices
+ * are reset (contract 11): with its own time limits, in this machine's time. */
+#include "sw-stubs/guest/program.h"
+
+static bool open_reset(struct subject* at) {
+    const trn_options options = {.platform = TRN_HOST_ULTRASERVER};
+    char why[160] = "";
+    if (trn_sysfs_transport(at->function.name, &at->transport, why, sizeof why) != 0)
+        return wrong(at, "open", "%s", why);
+    at->device = trn_create(&at->transport, &options);
+    if (at->device == NULL) return wrong(at, "open", "no memory");
+    return good(at, "probe", trn_probe(at->device)) &&
+           good(at, "reset", trn_reset_device(at->device));
+}
+
+bool elect(struct subject* subjects, int count) {
+    const uint64_t limit = UINT64_C(600000000000); /* ns, the driver's */
+    trn_device* devices[MOST_DEVICES];
+    for (int i = 0; i < count; ++i) {
+        if (!open_reset(&subjects[i])) return false;
+        devices[i] = subjects[i].device;
+    }
+    const double start = seconds_now();
+    trn_pod pod;
+    if (!good(&subjects[0], "elect", trn_pod_elect_node(devices, (uint32_t)count, limit, &pod)))
+        return false;
+    say(&subjects[0], "elect", "node %u of %u, links %u, pod %016llx: %.1f s", pod.node, pod.nodes,
+        pod.links, (unsigned long long)pod.serial, seconds_now() - start);
+    return true;
+}
