@@ -52,6 +52,7 @@
 #define IRQ_LINKS 9
 #define IRQ_WATCHED 10    // the host has read the power sample or the heartbeat
 #define IRQ_SRAM 11       // any NeuronCore: an error of its memories
+#define IRQ_STALE 12      // a word of misc RAM was overwritten, or the function reset
 #define IRQ_DMA_ABORT 16  // + n: group n of the DMA engines (mgmt/generation.h)
 #define IRQ_SOURCES 31
 

@@ -15,7 +15,7 @@
 #include "firmware/mgmt/identity.h"
 #include "firmware/mgmt/links.h"
 #include "firmware/mgmt/misc_ram.h"
-#include "firmware/mgmt/power.h"
+#include "firmware/mgmt/publication.h"
 
 #define PLLS TRN_RESET_CONTROLLER_PLL_CONTROL_ENABLE_MASK
 #define POLL_STEP_US 20
@@ -95,12 +95,10 @@ static bool release_dma(void) {
 
 /// Everything that the host reads, except the routing id, which says that the rest counts.
 static bool publish(void) {
-    identity_publish();
     misc_ram_write(MISC_RAM(FIRMWARE_STATUS), 0);
     misc_ram_write(MISC_RAM(RESET_REQUEST), 0);
     misc_ram_write(MISC_RAM(TRIGGER), 0);
-    health_publish();
-    power_sample();
+    publication_write();
     return true;
 }
 

@@ -15,6 +15,7 @@ enum event {
     EVENT_LINK = 1 << 7,
     EVENT_WATCHED = 1 << 8,
     EVENT_SRAM = 1 << 9,
+    EVENT_STALE = 1 << 10,
 };
 
 /// From an interrupt handler.

@@ -15,6 +15,7 @@
 
 static struct { uint32_t uncorrected, repairable; } stacks[HBM_MOST_STACKS];
 static struct { uint32_t corrected, uncorrected; } sram;  // of all NeuronCores
+static uint32_t unhealthy_components;                     // HEALTH_STATUS as it shall be
 
 static volatile uint32_t aborted_lines;  // noted by the interrupt, taken by the main loop
 
@@ -191,8 +192,8 @@ void health_temperature(void) {
 }
 
 void health_set(uint32_t which, uint32_t unhealthy) {
-    const uint32_t others = misc_ram_read(MISC_RAM(HEALTH_STATUS)) & ~which;
-    misc_ram_write(MISC_RAM(HEALTH_STATUS), others | unhealthy);
+    unhealthy_components = (unhealthy_components & ~which) | unhealthy;
+    misc_ram_write(MISC_RAM(HEALTH_STATUS), unhealthy_components);
 }
 
 void health_heartbeat(void) {

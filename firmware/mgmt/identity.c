@@ -13,9 +13,11 @@ void identity_publish(void) {
     misc_ram_write(MISC_RAM(SERIAL_LO), straps.serial_low);
     misc_ram_write(MISC_RAM(SERIAL_HI), straps.serial_high);
     const struct topology machine = topology_from_straps(straps.topology, straps.place);
-    const uint32_t server = topology_server_id(&machine);
-    misc_ram_write(MISC_RAM(SERVER_ID), server != 0 ? server : straps.server);
+    misc_ram_write(MISC_RAM(SERVER_ID), topology_server_id(&machine, straps.server));
     misc_ram_write(MISC_RAM(BUILD_NUMBER), firmware_build);
+    misc_ram_write(MISC_RAM(INSTANCE), 0);  // no partitions, no reservation
+    misc_ram_write(MISC_RAM(RESERVATION_HI), 0);
+    misc_ram_write(MISC_RAM(RESERVATION_LO), 0);
 }
 
 void identity_publish_routing_id(void) {

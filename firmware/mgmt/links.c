@@ -12,6 +12,7 @@
 #include "firmware/mgmt/error_log.h"
 #include "firmware/mgmt/events.h"
 #include "firmware/mgmt/health.h"
+#include "firmware/mgmt/misc_ram.h"
 #include "firmware/mgmt/routes.h"
 #include "firmware/mgmt/topology_table.h"
 
@@ -161,6 +162,14 @@ static void program_nothing(void) {
     memset(&routes, NO_PORT, sizeof routes);
 }
 
+void links_publish(void) {
+    if (machine.kind == TOPOLOGY_NONE) {
+        misc_ram_write(MISC_RAM(TOPOLOGY_MAGIC), 0);
+        return;
+    }
+    topology_table_publish(&machine, ports, routes_count(&machine, ports, &routes));
+}
+
 static void act(void) {
     judge();
     for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p) {
@@ -171,7 +180,7 @@ static void act(void) {
     if (memcmp(&now, &told, sizeof now) != 0) neuron_link_tell_partners(now.words, TOLD_WORDS);
     told = now;
     show_health();
-    topology_table_publish(&machine, ports, routes_count(&machine, ports, &routes));
+    links_publish();
 }
 
 static void serve(struct link_news now) {

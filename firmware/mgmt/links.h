@@ -14,5 +14,7 @@ bool links_bring_up(void);
 
 /// Event of the main loop: a link came up, went down or changed, or a partner has news.
 void links_serve(void);
-/// Asks everybody again, and publishes what a host may have written over.
+/// Asks all partners again.
 void links_refresh(void);
+/// Writes what is known into misc RAM, where a host may have written over it.
+void links_publish(void);

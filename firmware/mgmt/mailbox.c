@@ -28,6 +28,7 @@ struct request {
 
 struct response {
     size_t length;
+    bool has_crc;  ///< the header has 8 bytes
     union {
         uint8_t bytes[MOST_ANSWER_DATA];
         uint32_t words[MAILBOX_MOST_REGISTERS];
@@ -54,6 +55,13 @@ static bool crc_matches(const struct request* request) {
     uint32_t crc = crc32c_update(CRC32C_START, &zeroed, sizeof zeroed);
     crc = crc32c_update(crc, request->data.bytes, request->length);
     return crc32c_finish(crc) == request->header.crc;
+}
+
+/// Over the header of 8 bytes, its CRC 0, and the data, as of a request (contract section 4.4).
+static uint32_t crc_of_answer(uint32_t word, const struct response* response) {
+    const uint32_t header[2] = {word, 0};
+    const uint32_t crc = crc32c_update(CRC32C_START, header, sizeof header);
+    return crc32c_finish(crc32c_update(crc, response->data.bytes, response->length));
 }
 
 // --- Commands ---------------------------------------------------------------------------
@@ -101,9 +109,42 @@ static enum mailbox_error set_power_profile(const struct request* request,
     return power_set_profile(request->data.bytes[PROFILE]) ? MAILBOX_OK : MAILBOX_FAILED;
 }
 
+enum { CURRENT_PROFILE = 1, AVAILABLE_PROFILES = 2 };
+
+/// {u8 type, u16 operation}: the request of driver releases from 2.27 on, which read a header of 8
+/// bytes and records (contract section 16). Other sizes are answered as 2.26.5 reads answers: a
+/// header of 4 bytes and one word.
+#define GET_DATA_WITH_OPERATION 3u
+
+/// {u8 reserved[4], u8 profile, u8 voltage, u8 frequency, u8 ocw}
+/// {u8 count, u8 bitmap[32]} of the profiles that have the feature `operation`, 0: of all
+static enum mailbox_error get_record(const struct request* request, struct response* response) {
+    enum { PROFILE = 4, PROFILE_BYTES = 8, BITMAP = 1, BITMAP_BYTES = 33 };
+    uint8_t* to = response->data.bytes;
+    uint16_t operation;
+    memcpy(&operation, request->data.bytes + 1, sizeof operation);
+    response->has_crc = true;
+    switch (request->data.bytes[0]) {
+    case CURRENT_PROFILE:
+        to[PROFILE] = power_profile();
+        response->length = PROFILE_BYTES;
+        return MAILBOX_OK;
+    case AVAILABLE_PROFILES:
+        if (operation == 0) {  // no profile has any of the features
+            const uint32_t profiles = power_profiles_available();
+            memcpy(to + BITMAP, &profiles, sizeof profiles);
+            for (uint32_t left = profiles; left != 0; left &= left - 1) ++to[0];
+        }
+        response->length = BITMAP_BYTES;
+        return MAILBOX_OK;
+    default:
+        return MAILBOX_FAILED;
+    }
+}
+
 static enum mailbox_error get_data(const struct request* request, struct response* response) {
-    enum { CURRENT_PROFILE = 1, AVAILABLE_PROFILES = 2 };
     if (request->length < 1) return MAILBOX_FAILED;
+    if (request->length == GET_DATA_WITH_OPERATION) return get_record(request, response);
     switch (request->data.bytes[0]) {
     case CURRENT_PROFILE:
         response->data.words[0] = power_profile();
@@ -155,7 +196,7 @@ static enum mailbox_error execute(const struct request* request, struct response
                                 : sizeof legacy_commands / sizeof legacy_commands[0];
     const uint8_t number = request->header.command;
 
-    response->length = 0;
+    memset(response, 0, sizeof *response);
     if (!crc_matches(request)) {
         ++mailbox_counters.bad_crc;
         misuse_report(TRN_MISUSE_PORT_REPORT_RULE_MAILBOX_BAD_CRC, header_word(&request->header));
@@ -173,6 +214,7 @@ static enum mailbox_error execute(const struct request* request, struct response
     if (error != MAILBOX_OK) {
         ++mailbox_counters.bad_request;
         response->length = 0;
+        response->has_crc = false;
     }
     log_debug("mailbox: command %u, sequence %u, error %u", number, request->header.sequence,
               error);
@@ -256,7 +298,7 @@ static bool serve_modern(void) {
     memcpy(&request.header, words, sizeof request.header);
 
     struct mailbox_answer answer = {.sequence = request.header.sequence, .error = MAILBOX_FAILED};
-    response.length = 0;
+    memset(&response, 0, sizeof response);
     if (header_is_sane(&request.header, MAILBOX_DATA_AREA)) {
         request.length = request.header.size - sizeof request.header;
         read_data_area(request.data.bytes);
@@ -264,12 +306,14 @@ static bool serve_modern(void) {
     } else {
         refuse(&request.header);
     }
-    answer.size = (uint16_t)(sizeof answer + response.length);
+    const size_t header = response.has_crc ? sizeof request.header : sizeof answer;
+    answer.size = (uint16_t)(header + response.length);
 
     // The host looks at 0x1f0 as soon as the trigger is 0, so the answer comes first.
-    for (size_t n = 0; n < response.length / sizeof(uint32_t); ++n)
+    for (size_t n = 0; n * sizeof(uint32_t) < response.length; ++n)
         misc_ram_write(MISC_RAM_AT(DATA, n), response.data.words[n]);
     memcpy(words, &answer, sizeof answer);
+    if (response.has_crc) misc_ram_write(MISC_RAM(REQUEST_1), crc_of_answer(words[0], &response));
     misc_ram_write(MISC_RAM(ACK), 0);
     misc_ram_write(MISC_RAM(REQUEST_0), words[0]);
     mmio_fence();

@@ -31,7 +31,7 @@ _Static_assert(sizeof(struct mailbox_header) == 8, "wire format");
 struct mailbox_answer {
     uint8_t sequence;
     uint8_t error;
-    uint16_t size;  ///< bytes, these four included
+    uint16_t size;  ///< bytes, this header included: four, or eight with a CRC behind it
 };
 _Static_assert(sizeof(struct mailbox_answer) == 4, "wire format");
 

@@ -20,6 +20,7 @@
 #include "firmware/mgmt/mailbox.h"
 #include "firmware/mgmt/misc_ram.h"
 #include "firmware/mgmt/power.h"
+#include "firmware/mgmt/publication.h"
 #include "firmware/mgmt/reset_service.h"
 
 #define TICK_US 50000  // the driver samples power at this rate
@@ -45,6 +46,12 @@ static void note_simulator_reset(unsigned source) {
 static void note_watched(unsigned source) {
     irq_disable(source);
     event_raise(EVENT_WATCHED);
+}
+
+/// The line falls when the routing id is published.
+static void note_stale(unsigned source) {
+    irq_disable(source);
+    event_raise(EVENT_STALE);
 }
 
 static void watchdog_bark(unsigned source) {
@@ -110,6 +117,11 @@ static void serve(uint32_t events) {
         reset_serve_simulator();
         irq_enable(IRQ_SIMULATOR_RESET, note_simulator_reset);
     }
+    if (events & EVENT_STALE) {
+        misc_ram_write(MISC_RAM(FIRMWARE_STATUS), 0);
+        publication_renew();
+        irq_enable(IRQ_STALE, note_stale);
+    }
     if (events & EVENT_DMA_ABORT) health_dma_abort();
     if (events & EVENT_HBM) health_hbm_error();
     if (events & EVENT_SRAM) health_sram_error();
@@ -140,6 +152,7 @@ int main(void) {
         irq_enable(IRQ_DOORBELL, note_doorbell);
         irq_enable(IRQ_SIMULATOR_RESET, note_simulator_reset);
         irq_enable(IRQ_WATCHED, note_watched);
+        irq_enable(IRQ_STALE, note_stale);
     }
     serve_tick();
     for (;;) serve(event_wait());

@@ -8,9 +8,9 @@
 #include "firmware/mgmt/error_log.h"
 #include "firmware/mgmt/generation.h"
 #include "firmware/mgmt/health.h"
-#include "firmware/mgmt/identity.h"
 #include "firmware/mgmt/links.h"
 #include "firmware/mgmt/misc_ram.h"
+#include "firmware/mgmt/publication.h"
 
 #define HOLD_US 10  // lines stay asserted this long
 
@@ -22,14 +22,11 @@ static void reset(const struct reset_domains* domains) {
     health_dma_was_reset();
 }
 
-/// A host may have written over the words that say who the chip is; the next one needs them.
 static void reset_device(void) {
     health_repair_hbm();
     reset(&reset_everything);
-    identity_publish();
-    health_publish();
     links_refresh();
-    identity_publish_routing_id();
+    publication_renew();
 }
 
 static void set_resetting(bool resetting) {

@@ -26,12 +26,11 @@ unsigned topology_racks(const struct topology* t) {
     return t->kind == TOPOLOGY_SWITCHED ? t->z : 1;
 }
 
-uint32_t topology_server_id(const struct topology* t) {
-    const unsigned servers = topology_servers_per_rack(t);
-    if (t->kind == TOPOLOGY_NONE || servers * topology_racks(t) < 2) return 0;
-    return TRN_MISC_RAM_SERVER_ID_SERVER_SET(t->own.rack * servers + t->own.server) |
-           TRN_MISC_RAM_SERVER_ID_SERVER_VALID_MASK | TRN_MISC_RAM_SERVER_ID_RACK_SET(t->own.rack) |
-           TRN_MISC_RAM_SERVER_ID_RACK_VALID_MASK;
+uint32_t topology_server_id(const struct topology* t, uint32_t first) {
+    if (t->kind == TOPOLOGY_NONE) return first;
+    const unsigned server = t->own.rack * topology_servers_per_rack(t) + t->own.server;
+    return first + (TRN_MISC_RAM_SERVER_ID_RACK_SET(t->own.rack) |
+                    TRN_MISC_RAM_SERVER_ID_SERVER_SET(server));
 }
 
 // --- Who should be where ----------------------------------------------------------------

@@ -91,9 +91,10 @@ struct partner topology_expects(const struct topology* t, unsigned port);
 unsigned topology_chips_per_server(const struct topology* t);
 unsigned topology_servers_per_rack(const struct topology* t);
 unsigned topology_racks(const struct topology* t);
-/// Server and rack as misc RAM +0x70 has them; 0 with one server. A server's number there counts
-/// through the racks: the driver of a switched pod takes it for its node id (contract 11.4).
-uint32_t topology_server_id(const struct topology* t);
+/// Ids of the own server and rack in the layout of misc RAM +0x70. `first` has those of the
+/// machine's first ones, in the same layout. Servers are counted through the racks: the driver of a
+/// switched pod takes the id for its node id (contract 11.4).
+uint32_t topology_server_id(const struct topology* t, uint32_t first);
 
 /// What is wrong with a port.
 enum link_fault topology_judge(const struct topology* t, unsigned port, const struct port* found);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <filesystem>
 #include <iterator>
 #include <stdexcept>
 
@@ -62,7 +63,8 @@ void flash::load_image() {
         throw std::runtime_error(fmt::format("flash image '{}' has {} bytes, the flash {}",
                                              cfg_.image, file.size(), cfg_.size));
     }
-    const auto slot = pack_firmware(read_elf(file, cfg_.image), "", slot_size);
+    const auto name = std::filesystem::path(cfg_.image).filename().string();  // as the board says
+    const auto slot = pack_firmware(read_elf(file, cfg_.image), name, slot_size);
     for (const std::uint64_t offset : {slot_a, slot_b})
         if (!load(offset, slot))
             throw std::runtime_error(fmt::format("program '{}' does not fit a flash of {} bytes",

@@ -70,6 +70,7 @@ kind udma_kind() {
         "A group of DMA engines with 16 queues each: a SENG's, or a die's for host transfers.",
         {{"engines", &c::engines, "in this group"},
          {"first_engine", &c::first_engine, "number of engine 0 in the chip"},
+         {"host_transfer", &c::host_transfer, "the rings are the driver's own, not a core's"},
          {"stride", &c::stride, unit::bytes, "registers of one engine to those of the next"},
          {"misc_stride", &c::misc_stride, unit::bytes, "one engine's SDMA block to the next's"},
          {"reset_lines", &c::reset_lines, "each holds an equal part of the engines in reset"},
@@ -132,7 +133,10 @@ kind misc_ram_kind() {
          port::irq_out("watched",
                        "the host has read the power sample or the heartbeat that is there")
              .optional(),
-         port::irq_out("booting", "firmware has not published the routing id").optional()});
+         port::irq_out("booting", "firmware has not published the routing id").optional(),
+         port::irq_in("function_reset", "the host has reset the chip's function"),
+         port::irq_out("stale", "a word of firmware's was overwritten, or the function was reset")
+             .optional()});
 }
 
 kind sim_reset_kind() {

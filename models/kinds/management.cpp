@@ -124,7 +124,8 @@ kind reset_controller_kind() {
          {"revision_id", &c::revision_id, "strap: PCI revision, 255 simulator"},
          {"generation", &c::generation,
           "strap: 4 is Trainium3, 3 Trainium2, 2 Trainium1 and Inferentia2"},
-         {"server", &c::server, "strap: server and rack as misc RAM shows them"},
+         {"server_id", &c::server_id, "strap: id of the machine's first server"},
+         {"rack_id", &c::rack_id, "strap: id of the machine's first rack"},
          {"topology", &c::topology, "strap: how the chips of the machine are joined"},
          {"shape_x", &c::shape_x, "strap: chips of a ring, of a torus' row, of a server"},
          {"shape_y", &c::shape_y, "strap: rows of a torus, servers of a rack"},
@@ -152,11 +153,15 @@ kind reset_controller_kind() {
              .times(reset_controller::top_sp_lines)
              .optional()},
         [](const c& cfg) -> std::optional<std::string> {
-            if (cfg.topology == reset_controller::joined::none) return std::nullopt;
+            const bool joined = cfg.topology != reset_controller::joined::none;
             const bool switched = cfg.topology == reset_controller::joined::switched;
             const unsigned chips = switched ? cfg.shape_x : unsigned{cfg.shape_x} * cfg.shape_y;
-            const unsigned servers = switched ? cfg.shape_y : cfg.shape_z;
+            const unsigned servers = !joined ? 1 : switched ? cfg.shape_y : cfg.shape_z;
             const unsigned racks = switched ? cfg.shape_z : 1;
+            if (cfg.server_id + servers * racks - 1 > reset_controller::max_id ||
+                cfg.rack_id + racks - 1 > reset_controller::max_id)
+                return "ids of servers and racks (server_id, rack_id) have 15 bits, 0 to 32767";
+            if (!joined) return std::nullopt;
             if (chips < 1 || chips > 16 || servers < 1 || servers > 32 || racks < 1 || racks > 2)
                 return "the fabric address has room for 16 chips, 32 servers and 2 racks";
             if (cfg.chip < chips && cfg.server_in_rack < servers && cfg.rack < racks)

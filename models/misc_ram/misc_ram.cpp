@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/misc_ram/misc_ram.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "models/misc_ram/misc_ram_regs.h"
@@ -10,6 +14,31 @@
 namespace trn {
 
 using misc_ram_regs::reg;
+
+namespace {
+
+/// Words that only firmware writes (contract 4.1): what the driver reads of the chip, the links'
+/// table and firmware's status. Newer drivers' words of the instance and of a reservation
+/// (contract 16) are not the chip's own.
+struct range {
+    std::uint64_t first, end;
+};
+constexpr std::array words_of_firmware{
+    range{misc_ram_regs::offset(reg::api_version), misc_ram_regs::offset(reg::instance)},
+    range{misc_ram_regs::offset(reg::serial_lo), misc_ram_regs::offset(reg::reservation_hi)},
+    range{misc_ram_regs::offset(reg::topology_magic),
+          misc_ram_regs::offset(reg::topology_port_expected_id, 7) + 4},
+    range{misc_ram_regs::offset(reg::firmware_status),
+          misc_ram_regs::offset(reg::firmware_status) + 4}};
+
+bool touches_words_of_firmware(const tlm::tlm_generic_payload& payload) {
+    const std::uint64_t first = payload.get_address();
+    return std::ranges::any_of(words_of_firmware, [&](const range& words) {
+        return first < words.end && first + payload.get_data_length() > words.first;
+    });
+}
+
+}  // namespace
 
 misc_ram::misc_ram(sc_core::sc_module_name name, const config& cfg)
     : sc_module(name), regs_(misc_ram_regs::table, {.latency = cfg.access_latency}) {
@@ -39,7 +68,21 @@ void misc_ram::define_registers() {
             if (from_firmware_) watched.set(false);
         });
     }
-    regs_.on_write(reg::routing_id, [this](register_access&) { booting.set(!ready()); });
+    regs_.on_write(reg::routing_id, [this](register_access&) {
+        booting.set(!ready());
+        if (from_firmware_) stale.set(false);
+    });
+}
+
+/// As RAM; firmware is told of a word of its own that is lost, so that the chip stays usable.
+void misc_ram::host_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    regs_.access(payload, delay);
+    if (!payload.is_write() || !payload.is_response_ok() || !touches_words_of_firmware(payload))
+        return;
+    misuse::report(
+        misuse::firmware_word_overwritten, *this,
+        fmt::format("{} bytes at +{:#x}", payload.get_data_length(), payload.get_address()));
+    stale.set(true);
 }
 
 /// A request is open from the bell after it was written until firmware silences the bell. The bell
@@ -63,6 +106,7 @@ void misc_ram::power_on() {
     regs_.reset();
     doorbell.set(false);
     watched.set(false);
+    stale.set(false);
     booting.set(true);
     request_written_ = request_open_ = false;
 }

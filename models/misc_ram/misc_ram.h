@@ -28,6 +28,13 @@ public:
     /// samples that nobody looks at need not be taken.
     irq_out watched{"watched"};
     irq_out booting{"booting"};  ///< high until firmware publishes the routing id
+    /// A rising line: the host has reset its function.
+    irq_in function_reset{"function_reset", 1, [this](unsigned, bool level) {
+                              if (level) stale.set(true);
+                          }};
+    /// High from a write of the host's over a word of firmware's, or a reset of the function, until
+    /// firmware publishes the routing id, the last of its words.
+    irq_out stale{"stale"};
 
     misc_ram(sc_core::sc_module_name name, const config& cfg);
 
@@ -38,9 +45,7 @@ public:
     bool ready() const override;
 
 private:
-    void host_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-        regs_.access(payload, delay);
-    }
+    void host_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     void firmware_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
         from_firmware_ = true;
         regs_.access(payload, delay);

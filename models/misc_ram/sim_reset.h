@@ -20,7 +20,8 @@ public:
     struct config {
         sc_core::sc_time access_latency{50, sc_core::SC_NS};
     };
-    static constexpr std::uint32_t whole_chip = 0x8000'0000;  ///< not all ones: contract 18.16
+    static constexpr std::uint32_t whole_chip =
+        0x8000'0000;  ///< not all ones: contract 18, pitfall 16
 
     tlm_utils::simple_target_socket<sim_reset, 64> host{"host"};
     tlm_utils::simple_target_socket<sim_reset, 64> firmware{"firmware"};

@@ -34,7 +34,10 @@ void reset_controller::define_registers() {
     strap(reg::strap_position, cfg_.routing_id);
     strap(reg::strap_serial_lo, cfg_.serial);
     strap(reg::strap_serial_hi, cfg_.serial >> 32);
-    strap(reg::strap_server, cfg_.server);
+    std::uint64_t server = strap_server::server.set(0, cfg_.server_id);
+    server = strap_server::rack.set(server, cfg_.rack_id);
+    server = strap_server::server_valid.set(server, 1);
+    strap(reg::strap_server, strap_server::rack_valid.set(server, 1));
     std::uint64_t machine = strap_topology::kind.set(0, static_cast<std::uint64_t>(cfg_.topology));
     machine = strap_topology::x.set(machine, cfg_.shape_x);
     machine = strap_topology::y.set(machine, cfg_.shape_y);
@@ -63,6 +66,15 @@ void reset_controller::define_registers() {
 
 bool reset_controller::ready() const {
     return boot_status::stage.get(regs_[reg::boot_status]) == boot_status::stage_ready;
+}
+
+std::string reset_controller::boot_failure() const {
+    const auto status = regs_[reg::boot_status], stage = boot_status::stage.get(status);
+    if (stage == boot_status::stage_no_image &&
+        boot_status::error.get(status) == boot_status::error_image)
+        return "the boot ROM found no usable image in the flash";
+    if (stage == boot_status::stage_panic) return "the firmware stopped in a panic";
+    return {};
 }
 
 std::uint64_t reset_controller::locked(const sc_time& now) const {

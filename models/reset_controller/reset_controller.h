@@ -4,9 +4,11 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include <cstdint>
+#include <string>
 #include <systemc>
 #include <tlm>
 
+#include "platform/kernel/boot_failure.h"
 #include "platform/kernel/introspection.h"
 #include "platform/registers/register_bank.h"
 #include "platform/tlm/irq.h"
@@ -16,7 +18,9 @@ namespace trn {
 /// Straps, clocks and resets of a chip. Every domain is held in reset from power-on until firmware
 /// releases it; a chip reset (watchdog, thermal trip, software, host) pulses the management
 /// processor's own reset and takes all domains down again. Spec: doc/models/reset_controller.md.
-class reset_controller : public sc_core::sc_module, public reports_ready {
+class reset_controller : public sc_core::sc_module,
+                         public reports_ready,
+                         public reports_boot_failure {
 public:
     /// How the chips of a machine are joined: doc/topology.md.
     enum class joined : std::uint8_t { none, ring, torus, switched };
@@ -25,7 +29,8 @@ public:
         std::uint64_t serial = 1;         ///< strap: unique per chip, neither half 0xdeadbeef
         std::uint64_t revision_id = 0;    ///< strap: PCI revision, 255 simulator, 240 emulator
         std::uint64_t generation = 4;     ///< strap: 4 Trainium3, 3 Trainium2, 2 Trainium1
-        std::uint64_t server = 0;         ///< strap: server and rack as misc RAM +0x70 shows them
+        std::uint16_t server_id = 0;      ///< strap: id of the machine's first server
+        std::uint16_t rack_id = 0;        ///< strap: id of the machine's first rack
         joined topology = joined::none;   ///< strap: the machine that this chip is part of
         std::uint8_t shape_x = 1;         ///< strap: chips of a ring, a torus' row, a server
         std::uint8_t shape_y = 1;         ///< strap: rows of a torus, servers of a rack
@@ -39,6 +44,7 @@ public:
         sc_core::sc_time chip_reset_time{10, sc_core::SC_US};  ///< length of the pulse
         sc_core::sc_time access_latency{20, sc_core::SC_NS};   ///< of each register access
     };
+    static constexpr unsigned max_id = 0x7fff;    ///< 15 bits of misc RAM +0x70 (contract 4.1)
     static constexpr unsigned dma_lines = 12;     ///< 8 groups, 4 host-transfer engines
     static constexpr unsigned tpb_lines = 8;      ///< NeuronCores
     static constexpr unsigned top_sp_lines = 10;  ///< pairs, or single ones
@@ -65,6 +71,7 @@ public:
 
     /// Firmware has recorded that the chip is up.
     bool ready() const override;
+    std::string boot_failure() const override;
     const config& settings() const { return cfg_; }
 
 private:

@@ -7,7 +7,7 @@
 namespace trn {
 
 dwarf_file::dwarf_file(const std::filesystem::path& file)
-    : descriptor_(open(file.c_str(), O_RDONLY | O_CLOEXEC)),
+    : descriptor_(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)),
       dwarf_(descriptor_ < 0 ? nullptr : dwarf_begin(descriptor_, DWARF_C_READ)) {}
 
 dwarf_file::~dwarf_file() {

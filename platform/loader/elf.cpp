@@ -4,11 +4,10 @@
 #include <gelf.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <memory>
+
+#include "platform/config/file.h"
 
 namespace trn {
 
@@ -149,17 +148,11 @@ elf_program read_elf(std::span<const std::uint8_t> image, const std::string& nam
 }
 
 elf_program read_elf(const std::string& path) {
-    std::error_code error;
-    const std::uint64_t size = std::filesystem::is_directory(path, error)
-                                   ? (error = std::make_error_code(std::errc::is_a_directory), 0)
-                                   : std::filesystem::file_size(path, error);
-    if (error) throw elf_error(path + ": " + error.message());
-    if (size > max_file_size) throw elf_error(path + ": larger than 1 GiB");
-    std::ifstream file(path, std::ios::binary);
-    std::vector<std::uint8_t> image(size);
-    if (!file.read(reinterpret_cast<char*>(image.data()), static_cast<std::streamsize>(size)))
-        throw elf_error(path + ": cannot be read: " + std::strerror(errno));
-    return read_elf(image, path);
+    try {
+        return read_elf(read_file(path, max_file_size), path);
+    } catch (const file_error& why) {
+        throw elf_error(path + ": " + why.what());
+    }
 }
 
 }  // namespace trn

@@ -7,9 +7,10 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <stdexcept>
+
+#include "platform/config/file.h"
 
 namespace trn {
 
@@ -42,20 +43,32 @@ fs::path find_firmware(const std::string& name_or_path) {
     return path.has_parent_path() ? path : firmware_folder() / path;
 }
 
+namespace {
+
+/// A bare name is one of the firmware folder, which who types it may not know.
+std::string hint(const std::string& name_or_path) {
+    if (fs::path(name_or_path).has_parent_path()) return {};
+    std::error_code error;
+    const bool here = fs::is_regular_file(name_or_path, error);
+    return fmt::format(
+        "; a name without '/' is looked for in the firmware folder; type './{}' for {} in this one",
+        name_or_path, here ? "the file" : "one");
+}
+
+}  // namespace
+
 std::vector<std::uint8_t> read_firmware(const std::string& name_or_path, std::uint64_t limit) {
     const auto path = find_firmware(name_or_path);
-    std::ifstream file(path, std::ios::binary | std::ios::ate);
-    const auto length = file ? static_cast<std::int64_t>(file.tellg()) : -1;
-    if (length < 0 || fs::is_directory(path))
-        throw std::runtime_error(fmt::format("cannot read firmware '{}'", path.string()));
-    if (static_cast<std::uint64_t>(length) > limit)
+    std::error_code unknown;
+    if (const auto length = fs::file_size(path, unknown); !unknown && length > limit)
         throw std::runtime_error(fmt::format("firmware '{}' has {} bytes, at most {} fit",
                                              path.string(), length, limit));
-    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(length));
-    file.seekg(0);
-    file.read(reinterpret_cast<char*>(bytes.data()), length);
-    if (!file) throw std::runtime_error(fmt::format("cannot read firmware '{}'", path.string()));
-    return bytes;
+    try {
+        return read_file(path, limit);
+    } catch (const file_error& why) {
+        throw std::runtime_error(fmt::format("cannot read firmware '{}': {}{}", path.string(),
+                                             why.what(), hint(name_or_path)));
+    }
 }
 
 namespace {

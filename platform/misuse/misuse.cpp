@@ -25,6 +25,10 @@ struct tally {
 struct record {
     std::map<std::size_t, policy> policies;  // by place in `rules`
     std::map<std::pair<std::size_t, std::string>, tally, std::less<>> tallies;
+    // The tally of the last report: a loop of a guest breaks one rule again and again.
+    const rule* last_rule = nullptr;
+    std::string last_module;
+    tally* last = nullptr;
     policy everywhere = policy::log;
     std::uint64_t reports = 0;
     source_lookup lookup;
@@ -39,6 +43,16 @@ std::size_t place_of(const rule& which) {
     const auto found = std::ranges::find(rules, which);
     assert(found != rules.end());
     return static_cast<std::size_t>(found - rules.begin());
+}
+
+tally& tally_of(const rule& broken, std::string_view module) {
+    record& all = the_record();
+    if (all.last_rule != &broken || all.last_module != module) {
+        all.last_rule = &broken;
+        all.last_module = module;
+        all.last = &all.tallies[{place_of(broken), all.last_module}];
+    }
+    return *all.last;
 }
 
 /// "chip0.management.cpu in serve_modern (firmware/mgmt/mailbox.c:220), pc 0x40001234"
@@ -57,11 +71,10 @@ std::string present_initiator() {
 
 void report(const rule& broken, std::string_view module, std::string_view detail) {
     record& all = the_record();
-    const auto place = place_of(broken);
-    tally& mine = all.tallies[{place, std::string(module)}];
+    tally& mine = tally_of(broken, module);
     ++all.reports;
     ++mine.count;
-    const bool logged = policy_of(broken) != policy::count && mine.count <= lines_per_module;
+    const bool logged = mine.count <= lines_per_module && policy_of(broken) != policy::count;
     if (!logged && mine.count > 1) return;
     const auto by = present_initiator();
     if (mine.count == 1) {
@@ -129,6 +142,7 @@ std::vector<entry> summary() {
 
 void clear() {
     the_record().tallies.clear();
+    the_record().last_rule = nullptr;
     the_record().reports = 0;
 }
 

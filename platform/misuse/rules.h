@@ -141,9 +141,14 @@ inline constexpr rule mailbox_bad_request{
 inline constexpr rule mailbox_unknown_command{"TRN-MBX-004", "mailbox-unknown-command",
                                               "a request with a command that there is none of"};
 
+inline constexpr rule firmware_word_overwritten{
+    "TRN-MBX-005", "firmware-word-overwritten",
+    "a word of misc RAM that only firmware writes was overwritten"};
+
 // resets and boot
-inline constexpr rule reset_while_owned{"TRN-RST-001", "reset-while-owned",
-                                        "software reset a DMA engine that still owned descriptors"};
+inline constexpr rule reset_while_owned{
+    "TRN-RST-001", "reset-while-owned",
+    "software reset a host-transfer engine that still owned descriptors"};
 
 inline constexpr rule access_while_booting{
     "TRN-RST-002", "access-while-booting",
@@ -211,6 +216,7 @@ inline constexpr std::array rules{doorbell_past_ring,
                                   mailbox_bad_crc,
                                   mailbox_bad_request,
                                   mailbox_unknown_command,
+                                  firmware_word_overwritten,
                                   reset_while_owned,
                                   access_while_booting,
                                   reset_unknown_request,

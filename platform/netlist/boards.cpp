@@ -28,7 +28,8 @@ std::string describe(const fs::path& file) {
 /// Diagnostics show paths as a person in this folder would type them.
 fs::path shortest(const fs::path& absolute) {
     std::error_code error;
-    const auto relative = fs::relative(absolute, error);
+    const auto here = fs::current_path(error);  // it may have been removed
+    const auto relative = error ? fs::path() : fs::relative(absolute, here, error);
     return !error && relative.string().size() < absolute.string().size() ? relative : absolute;
 }
 

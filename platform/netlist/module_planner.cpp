@@ -159,6 +159,7 @@ bool module_planner::find_type(const scope& here, const config::node& type, decl
     if (!name) return false;
     out.type = *name;
     if (name->find('/') != std::string::npos) {
+        if (is_too_deep(inside_.size(), type)) return false;
         const auto file = find_file(*here.file, type, *name);
         out.assembled = file ? load_assembly(*file) : nullptr;
         return out.assembled != nullptr && !is_cycle(out.assembled, type);
@@ -226,6 +227,7 @@ std::optional<assembly> module_planner::whole(assembly file, file_role role) {
                     fmt::format("{} -> {}", file.document->name(), path->string()));
         return std::nullopt;
     }
+    if (is_too_deep(variants_.size() + 1, where)) return std::nullopt;
     variants_.push_back(*path);
     auto base = read_whole(*path, role == file_role::board ? file_role::either : role);
     variants_.pop_back();
@@ -250,6 +252,15 @@ void module_planner::set_defaults(assembly& base, const assembly& variant) {
     }
     base.name = variant.name;
     base.description = variant.description;
+}
+
+/// Names grow with each level, and so does the work: a few thousand levels take a minute.
+bool module_planner::is_too_deep(std::size_t levels, const config::node& where) {
+    constexpr std::size_t deepest = 32;
+    if (levels <= deepest) return false;
+    all_.report(where, mistake::nested_too_deep,
+                fmt::format("files nested deeper than {} levels", deepest));
+    return true;
 }
 
 bool module_planner::is_cycle(const assembly* next, const config::node& where) {

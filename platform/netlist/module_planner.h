@@ -52,6 +52,7 @@ private:
     std::optional<assembly> read_whole(const std::filesystem::path& file, file_role role);
     std::optional<assembly> whole(assembly file, file_role role);
     void set_defaults(assembly& base, const assembly& variant);
+    bool is_too_deep(std::size_t levels, const config::node& where);
     bool is_cycle(const assembly* next, const config::node& where);
 
     bool add(scope& here, const declaration& what, std::uint64_t i);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <regex>
 #include <set>
 
 namespace trn::registers {
@@ -224,6 +225,12 @@ std::string fields_text(const register_spec& r) {
     return out;
 }
 
+/// Text with "contract 7.2" as a link to that section, as seen from doc/models.
+std::string link_citations(const std::string& text) {
+    static const std::regex citation(R"(\bcontract (\d+(?:\.\d+)*))");
+    return std::regex_replace(text, citation, "[contract $1](../spec/device-contract.md#s$1)");
+}
+
 }  // namespace
 
 std::string emit_markdown(const block_spec& block) {
@@ -240,7 +247,7 @@ std::string emit_markdown(const block_spec& block) {
         out += fmt::format("| {} | {} | {} | {} | {:#x} | {} | {}{} |\n", to_string(r.known_by),
                            offset_text(r), r.name, to_string(r.access), r.reset,
                            to_string(r.fidelity), cell(r.desc), fields_text(r));
-    return out + "\n" + std::string(markdown_end) + "\n";
+    return link_citations(out) + "\n" + std::string(markdown_end) + "\n";
 }
 
 std::string emit_list(std::span<const table_entry> tables) {

@@ -74,7 +74,7 @@ public:
             _exit(127);
         }
         for (int tries = 0; !raw_peer(socket_).connected; ++tries) {
-            if (tries == 1000 || waitpid(pid_, nullptr, WNOHANG) != 0)
+            if (tries == 30000 || waitpid(pid_, nullptr, WNOHANG) != 0)
                 throw std::runtime_error("trnvp does not serve: " + log());
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         }

@@ -83,6 +83,30 @@ TEST_P(DriverContract, RefusesRequestsWithAWrongCrc) {
     });
 }
 
+TEST_P(DriverContract, WordsOfFirmwareThatAHostOverwritesComeBack) {
+    expect_misuse("firmware-word-overwritten");
+    drive([&](device& chip) {
+        const auto ram = map().misc_ram;
+        // API version, routing id, serial number, ECC counts, server, build; all but samples
+        const std::vector<std::uint32_t> words{0x00, 0x04, 0x24, 0x38, 0x3c,  0x40,
+                                               0x44, 0x64, 0x70, 0x74, 0x400, 0x808};
+        std::vector<std::uint32_t> before;
+        for (const auto at : words) before.push_back(word(chip, ram + at));
+        const auto restored = [&] {
+            std::vector<std::uint32_t> now;
+            for (const auto at : words) now.push_back(word(chip, ram + at));
+            return now == before;
+        };
+        for (const std::uint32_t value : {0u, 0xdead'beefu, 0xffff'ffffu}) {
+            for (const auto at : words) set_word(chip, ram + at, value);
+            EXPECT_TRUE(eventually(chip, restored)) << std::hex << value;
+        }
+        set_word(chip, ram + 0x24, 0xffff'ffff);
+        EXPECT_TRUE(eventually(chip, restored));
+        chip.check(trn_probe(chip));
+    });
+}
+
 TEST_P(DriverContract, SaysThatItDoesNotKnowACommand) {
     if (map().api_version < 7) GTEST_SKIP() << "this chip has the legacy mailbox only";
     expect_misuse("mailbox-unknown-command");

@@ -88,7 +88,7 @@ TEST_P(DriverContract, LetsUserSpaceWriteNoMailboxWordAndNoRing) {
 TEST_P(DriverContract, AnswersZeroWhereNoRegisterIs) {
     expect_misuse("host-read-of-nothing");
     drive([&](device& chip) {
-        // Contract 18.16: never all ones.
+        // Contract 18, pitfall 16: never all ones.
         for (const auto at : map().holes) EXPECT_EQ(word(chip, at), 0u) << std::hex << at;
     });
 }

@@ -334,11 +334,16 @@ TEST_F(FabricTest, ACopyToAnotherChipCostsTheHostLittleMoreThanALocalOne) {
     drive({0}, [&](device& chip, unsigned host) {
         const auto from = source(chip, MiB, host);
         const auto local = trn_hbm_address(chip, 1, 256 * MiB);
-        const auto remote = at_chip(3, 256 * MiB);    // a cable, a chip, a switch with two cables
-        const auto seconds = [&](std::uint64_t to) {  // of this process: others may be busy
-            const auto start = std::clock();
+        const auto remote = at_chip(3, 256 * MiB);  // a cable, a chip, a switch with two cables
+        const auto now = [] {  // of this thread: others may be busy, and a process' limit makes
+            timespec time{};   // its own clock as coarse as a tick
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+            return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+        };
+        const auto seconds = [&](std::uint64_t to) {
+            const auto start = now();
             for (int i = 0; i < 50; ++i) chip.check(trn_copy(chip, 0, to, from, MiB));
-            return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+            return now() - start;
         };
         seconds(local), seconds(remote);  // touches both
         double near = 1e9, far = 1e9;

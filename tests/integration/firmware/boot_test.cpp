@@ -189,7 +189,7 @@ std::uint64_t firmware_symbol(const char* name) {
 TEST_F(BootTest, AMainLoopThatHangsIsReportedAndTheChipIsReset) {
     boot();
     auto& core = chip->cpu.core();
-    core.set_pc(firmware_symbol("main_returned"));
+    chip->cpu.write_register(debug_target::pc, firmware_symbol("main_returned"));
     constexpr unsigned mstatus = 0x300, interrupts_on = 1 << 3;  // still served
     core.write_csr(mstatus, core.read_csr(mstatus).value() | interrupts_on);
     set_misc(misc::trigger, 1);  // wakes it

@@ -165,6 +165,7 @@ private:
         misc_ram.doorbell.bind(irqs.source, IRQ_DOORBELL);
         sim_reset.request.bind(irqs.source, IRQ_SIMULATOR_RESET);
         misc_ram.watched.bind(irqs.source, IRQ_WATCHED);
+        misc_ram.stale.bind(irqs.source, IRQ_STALE);
         cpu.awake.bind(watchdog.needed);
         misc_ram.doorbell.bind(watchdog.needed);
         sim_reset.request.bind(watchdog.needed);

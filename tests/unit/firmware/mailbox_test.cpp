@@ -285,6 +285,47 @@ TEST_F(MailboxTest, SetsAndTellsThePowerProfile) {
     EXPECT_EQ(modern(header_for(16, MAILBOX_GET_DATA, {}), {}).error, MAILBOX_FAILED);
 }
 
+TEST_F(MailboxTest, NewerReleasesGetRecordsBehindAHeaderOfEightBytes) {
+    // {u8 type, u16 operation}: what releases from 2.27 on send
+    const auto ask = [&](std::uint8_t sequence, const std::vector<std::uint8_t>& request) {
+        return modern(header_for(sequence, MAILBOX_GET_DATA, request), request);
+    };
+    const auto data = [](std::size_t bytes) {
+        std::vector<std::uint8_t> all(bytes);
+        for (std::size_t n = 0; n < bytes; ++n)
+            all[n] = static_cast<std::uint8_t>(word(MISC_RAM_AT(DATA, n / 4)) >> n % 4 * 8);
+        return all;
+    };
+    const auto crc_of_answer = [&](std::size_t bytes) {
+        const std::uint32_t header[2] = {word(MISC_RAM(REQUEST_0)), 0};
+        const auto all = data(bytes);
+        const auto crc = crc32c_update(CRC32C_START, header, sizeof header);
+        return crc32c_finish(crc32c_update(crc, all.data(), bytes));
+    };
+    profile = 2;
+    auto answer = ask(1, {1, 0, 0});
+    EXPECT_EQ(answer.error, MAILBOX_OK);
+    EXPECT_EQ(answer.size, 8 + 8);
+    EXPECT_EQ(data(8), (std::vector<std::uint8_t>{0, 0, 0, 0, 2, 0, 0, 0}));
+    EXPECT_EQ(word(MISC_RAM(REQUEST_1)), crc_of_answer(8));
+
+    answer = ask(2, {2, 0, 0});
+    EXPECT_EQ(answer.size, 8 + 33);
+    std::vector<std::uint8_t> four(33);
+    four[0] = 4;
+    four[1] = 0xf;
+    EXPECT_EQ(data(33), four);
+    EXPECT_EQ(word(MISC_RAM(REQUEST_1)), crc_of_answer(33));
+
+    EXPECT_EQ(ask(3, {2, 5, 0}).size, 8 + 33);  // profiles with a feature that none has
+    EXPECT_EQ(data(33), std::vector<std::uint8_t>(33));
+    answer = ask(4, {0x10, 1, 0});
+    EXPECT_EQ(answer.error, MAILBOX_FAILED);
+    EXPECT_EQ(answer.size, 4);
+    EXPECT_EQ(ask(5, {1}).size, 8);  // as 2.26.5 reads it: four of header, one word
+    EXPECT_EQ(word(MISC_RAM_AT(DATA, 0)), 2u);
+}
+
 TEST_F(MailboxTest, SetsTheThrottlingFeature) {
     EXPECT_EQ(modern(header_for(1, MAILBOX_SET_FEATURE, {1}), {1}).error, MAILBOX_OK);
     EXPECT_TRUE(throttling);

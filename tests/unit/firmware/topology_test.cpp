@@ -62,10 +62,14 @@ TEST(Topology, OfASwitchedMachineHasTwoSwitchesAndAPartnerInTheOtherRack) {
 }
 
 TEST(Topology, CountsServersThroughTheRacks) {
-    const auto id = [](const topology& t) { return topology_server_id(&t); };
+    const auto id = [](const topology& t, std::uint32_t first = 0x8000'8000) {
+        return topology_server_id(&t, first);
+    };
     EXPECT_EQ(id(shaped(TOPOLOGY_SWITCHED, 4, 18, 2, {1, 17, 3})), 0x8001'8000u | 35u);
     EXPECT_EQ(id(shaped(TOPOLOGY_TORUS, 4, 4, 4, {0, 3, 0})), 0x8000'8003u);
-    EXPECT_EQ(id(shaped(TOPOLOGY_TORUS, 4, 4, 1)), 0u);  // no pod: the driver wants 0
+    EXPECT_EQ(id(shaped(TOPOLOGY_TORUS, 4, 4, 1)), 0x8000'8000u);
+    EXPECT_EQ(id(shaped(TOPOLOGY_NONE, 4, 4, 4, {1, 2, 3}), 0x8002'8007), 0x8002'8007u);
+    EXPECT_EQ(id(shaped(TOPOLOGY_SWITCHED, 4, 18, 2, {1, 17, 3}), 0x8002'8024), 0x8003'8000u | 71u);
 }
 
 // --- Verdicts ----------------------------------------------------------------------------

@@ -96,6 +96,48 @@ TEST_F(MiscRamTest, SaysThatAHostLooksAtSamplesUntilFirmwareWritesTheNext) {
     }
 }
 
+TEST_F(MiscRamTest, AWordOfFirmwaresThatTheHostOverwritesIsReportedAndFirmwareIsTold) {
+    using misc_ram_regs::reg;
+    const auto publish = [&] { firmware.write<std::uint32_t>(at(reg::routing_id), 7); };
+    std::uint64_t reports = 0;
+    for (const auto word : {at(reg::api_version), at(reg::routing_id), at(reg::serial_hi),
+                            at(reg::hbm_ecc, 3), at(reg::power), at(reg::server_id),
+                            std::uint64_t{0x2c}, at(reg::build_number), at(reg::topology_magic),
+                            at(reg::topology_port_expected_id, 7), at(reg::firmware_status)}) {
+        publish();
+        EXPECT_FALSE(ram.stale.level());
+        host.write<std::uint32_t>(word, 0xbad);
+        EXPECT_TRUE(ram.stale.level()) << word;
+        EXPECT_EQ(misuse::count(misuse::firmware_word_overwritten, "ram"), ++reports) << word;
+        EXPECT_EQ(host.read(word), 0xbadu);  // it is RAM
+    }
+    publish();
+    for (const auto word :
+         {at(reg::instance), at(reg::reservation_lo), at(reg::runtime), at(reg::ack), at(reg::data),
+          at(reg::election_status), at(reg::model_stop), at(reg::reset_map), at(reg::reset_request),
+          at(reg::request_0), at(reg::response_lo), at(reg::trigger)})
+        host.write<std::uint32_t>(word, 1);
+    EXPECT_FALSE(ram.stale.level());
+    EXPECT_EQ(misuse::count(misuse::firmware_word_overwritten), reports);
+    std::array<std::uint32_t, 2> burst{};  // its second word is firmware's
+    host.access(tlm::TLM_WRITE_COMMAND, at(reg::topology_magic) - 4, burst.data(), 8);
+    EXPECT_TRUE(ram.stale.level());
+    EXPECT_EQ(misuse::count(misuse::firmware_word_overwritten), reports + 1);
+}
+
+TEST_F(MiscRamTest, AResetOfTheFunctionMakesFirmwarePublishAnew) {
+    irq_out reset("reset");
+    reset.bind(ram.function_reset);
+    firmware.write<std::uint32_t>(at(misc_ram_regs::reg::routing_id), 7);
+    reset.set(true);
+    reset.set(false);
+    EXPECT_TRUE(ram.stale.level());
+    host.write<std::uint32_t>(at(misc_ram_regs::reg::routing_id), 7);
+    EXPECT_TRUE(ram.stale.level());
+    firmware.write<std::uint32_t>(at(misc_ram_regs::reg::routing_id), 7);
+    EXPECT_FALSE(ram.stale.level());
+}
+
 TEST_F(MiscRamTest, OffsetsWithoutANameAreRamToo) {
     host.write<std::uint32_t>(0xf00, 0x12345678);
     EXPECT_EQ(firmware.read(0xf00), 0x12345678u);

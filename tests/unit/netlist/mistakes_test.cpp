@@ -657,6 +657,24 @@ TEST_F(Assemblies, E52ShowsTheChainOfACycle) {
     EXPECT_THAT(list[0].suggestion, HasSubstr("board.yaml -> "));
 }
 
+TEST_F(Assemblies, E05BoundsTheDepthOfAssembliesAndOfVariants) {
+    const auto number = [](int i) { return std::to_string(i); };
+    for (int i = 0; i < 3000; ++i) {
+        write("chips/a" + number(i) + ".yaml",
+              "assembly: a\nmodules:\n  n: {type: chips/a" + number(i + 1) + "}\n");
+        write("chips/v" + number(i) + ".yaml",
+              "assembly: v\nvariant_of: chips/v" + number(i + 1) + "\n");
+    }
+    for (const std::string kind : {"a", "v"}) {
+        const auto list = mistakes(with_modules("  x: {type: chips/" + kind + "0}\n"));
+        ASSERT_EQ(list.size(), 1u);
+        EXPECT_EQ(list[0].code, mistake::nested_too_deep);
+        EXPECT_THAT(list[0].file, testing::EndsWith(kind + (kind == "a" ? "31.yaml" : "32.yaml")));
+        write("chips/" + kind + "31.yaml", "assembly: end\nmodules: {}\n");
+        EXPECT_TRUE(mistakes(with_modules("  x: {type: chips/" + kind + "0}\n")).empty());
+    }
+}
+
 TEST_F(Assemblies, E52SaysThatAVariantLeadsBackToItself) {
     write("chips/a.yaml", "assembly: a\nvariant_of: chips/b\n");
     write("chips/b.yaml", "assembly: b\nvariant_of: chips/a\n");

@@ -159,7 +159,7 @@ TEST(Snapshots, AStateThatNobodyCanReachEnds) {
             states.keep("b");  // instead of the one of the round before
             states.restore("a", {round + 1});
         }
-        for (int patience = 0; patience < 1000 && group_size() > 3; ++patience) usleep(5000);
+        for (int tries = 0; tries < 60'000 && group_size() > 3; ++tries) usleep(5000);
         say(out, std::to_string(group_size()));
     });
     EXPECT_EQ(result.text, "3");  // two that wait, and this one
@@ -215,13 +215,13 @@ TEST(Snapshots, WhoHasToKnowOfAForkIsToldOnBothSides) {
 TEST(Snapshots, LimitsHoldForTheStateThatGoesOn) {
     std::vector<scenario::scenario> all(2);
     for (auto& one : all) {
-        one.wall_limit_s = 0.5;
+        one.wall_limit_s = 1;
         one.memory_limit = 256ull << 20;
         one.steps.emplace_back();
     }
     all[0].beginning = "hang";
     all[1].beginning = "grow";
-    all[1].wall_limit_s = 20;
+    all[1].wall_limit_s = 200;
     const auto results = scenario::run_all(
         all, {.jobs = 2},
         [&](scenario::group& alike) {
