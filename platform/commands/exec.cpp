@@ -2,42 +2,45 @@
 #include "platform/commands/exec.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <array>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <systemc>
+#include <utility>
+#include <vector>
 
-#include "models/interrupts/aclint.h"
-#include "models/interrupts/plic.h"
 #include "models/riscv/commit_log.h"
-#include "models/riscv/riscv_hart.h"
 #include "platform/commands/coverage_option.h"
+#include "platform/commands/growing_file.h"
 #include "platform/commands/guarded.h"
-#include "platform/commands/htif.h"
 #include "platform/commands/misuse_option.h"
-#include "platform/commands/report_file.h"
+#include "platform/config/units.h"
+#include "platform/debug/gdb_server.h"
+#include "platform/debug/harts.h"
+#include "platform/exec/console_input.h"
+#include "platform/exec/exec_machine.h"
+#include "platform/kernel/run_loop.h"
 #include "platform/loader/elf.h"
-#include "platform/tlm/memory.h"
-#include "platform/tlm/router.h"
+#include "platform/output.h"
+#include "platform/report_file.h"
 
 namespace trn {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr std::uint64_t rom_base = 0x1000, rom_size = 0x1000;
-constexpr std::uint64_t ram_base = 0x8000'0000, ram_size = std::uint64_t{128} << 20;
-constexpr std::uint64_t aclint_base = 0x0200'0000, aclint_size = 0xc000;
-constexpr std::uint64_t plic_base = 0x0c00'0000, plic_size = 0x0400'0000;
 
 struct exec_options {
     std::string program;
@@ -48,178 +51,179 @@ struct exec_options {
     std::uint64_t max_instructions = ~std::uint64_t{0};
     std::string isa = riscv::isa::full().name();
     std::uint64_t quantum = 10'000;  // instructions
+    std::string ram = "128 MiB", device_tree, input, gdb, max_time;
     bool statistics = false;
     std::vector<misuse::policy_choice> misuse;
 };
 
-/// The machine that Spike presents to a bare-metal program.
-class machine : public sc_core::sc_module {
-public:
-    machine(sc_core::sc_module_name name, const elf_program& program, const riscv_hart::config& cfg)
-        : sc_module(name), hart_("hart", cfg) {
-        hart_.bus.bind(bus_.target);
-        hart_.set_time_source(aclint_);
-        aclint_.software[0].bind(hart_.irq, riscv_hart::machine_software);
-        aclint_.timer[0].bind(hart_.irq, riscv_hart::machine_timer);
-        plic_.out[0].bind(hart_.irq, riscv_hart::machine_external);
-        plic_.out[1].bind(hart_.irq, riscv_hart::supervisor_external);
-        connect(rom_.in, {rom_base, rom_size, 0});
-        connect(aclint_.in, {aclint_base, aclint_size, 0});
-        connect(plic_.in, {plic_base, plic_size, 0});
-        attach_ram(program);
-        load(program);
-    }
-
-    riscv_hart& hart() { return hart_; }
-    memory& ram() { return ram_; }
-    std::optional<int> exit_code() const { return exit_code_; }
-
-private:
-    struct place {
-        std::uint64_t base, size, target_base;
-    };
-
-    template <typename Socket>
-    void connect(Socket& target, const place& at) {
-        bus_.initiator.bind(target);
-        map(at);
-        ++port_;
-    }
-    void map(const place& at) {
-        if (at.size > 0) bus_.map({at.base, at.size, at.target_base, port_});
-    }
-
-    void attach_ram(const elf_program& program) {
-        const auto tohost = program.symbol("tohost");
-        const bool inside = tohost && *tohost - ram_base <= ram_size - 8;
-        if (!inside) return connect(ram_.in, {ram_base, ram_size, 0});
-        htif_ = std::make_unique<htif>("htif", ram_,
-                                       htif::config{ram_base, *tohost, program.symbol("fromhost"),
-                                                    [this](int code) { on_exit(code); }});
-        const std::uint64_t page = htif_->page(), after = page + htif::page_size;
-        map({ram_base, page, 0});
-        connect(ram_.in, {ram_base + after, ram_size - after, after});
-        connect(htif_->in, {ram_base + page, htif::page_size, page});
-    }
-
-    void on_exit(int code) {
-        if (exit_code_) return;
-        exit_code_ = code;
-        hart_.core().request_halt();
-        sc_core::sc_stop();
-    }
-
-    void load(const elf_program& program) {
-        for (const auto& segment : program.segments) {
-            const std::uint64_t offset = segment.address - ram_base;
-            if (offset > ram_size || segment.size > ram_size - offset)
-                throw user_error(fmt::format(
-                    "segment {:#x}..{:#x} is outside the RAM, {:#x}..{:#x}", segment.address,
-                    segment.address + segment.size - 1, ram_base, ram_base + ram_size - 1));
-            ram_.load(offset, segment.bytes);
-        }
-        // Spike's reset vector: a0 = hart id, a1 = device tree (none here), jump to the entry.
-        std::array<std::uint32_t, 8> code{0x00000297,  // auipc t0, 0
-                                          0x02028593,  // addi  a1, t0, 32
-                                          0xf1402573,  // csrr  a0, mhartid
-                                          0x0182b283,  // ld    t0, 24(t0)
-                                          0x00028067,  // jr    t0
-                                          0,
-                                          static_cast<std::uint32_t>(program.entry),
-                                          static_cast<std::uint32_t>(program.entry >> 32)};
-        std::array<std::uint8_t, sizeof code> bytes;
-        std::memcpy(bytes.data(), code.data(), sizeof code);
-        rom_.load(0, bytes);
-    }
-
-    riscv_hart hart_;
-    router bus_{"bus", {}};
-    aclint aclint_{"aclint", {.harts = 1}};
-    plic plic_{"plic", {.sources = 31, .contexts = 2}};
-    memory rom_{"rom", {.size = rom_size, .read_only = true}};
-    memory ram_{"ram", {.size = ram_size}};
-    std::unique_ptr<htif> htif_;
-    unsigned port_ = 0;
-    std::optional<int> exit_code_;
-};
-
 /// The bytes between begin_signature and end_signature, as lines of `granularity` bytes in
 /// hexadecimal, the lowest address at the right end of its line (RISC-V architecture tests).
-void write_signature(const exec_options& chosen, const elf_program& program, memory& ram) {
+/// \returns whether all could be written
+bool write_signature(const exec_options& chosen, const elf_program& program, memory& ram) {
     const auto begin = program.symbol("begin_signature"), end = program.symbol("end_signature");
     if (!begin || !end)
         throw user_error(chosen.program + ": has no symbols begin_signature and end_signature");
-    const std::uint64_t first = *begin - ram_base, last = *end - ram_base;
-    if (first > last || last > ram_size)
+    const std::uint64_t first = *begin - exec_machine::ram_base;
+    const std::uint64_t last = *end - exec_machine::ram_base;
+    if (first > last || last > ram.bytes().size())
         throw user_error(chosen.program + ": the signature is not in the RAM");
-    std::ofstream out(chosen.signature);
+    growing_file out("--signature", chosen.signature);
     const unsigned line = chosen.signature_granularity;
     for (std::uint64_t at = first; at < last; at += line) {
         std::string text;
         for (unsigned i = line; i-- > 0;)
             text += fmt::format("{:02x}", at + i < last ? ram.bytes().data()[at + i] : 0);
-        out << text << '\n';
+        out.put(text + "\n");
     }
-    if (!out.flush()) throw user_error(chosen.signature + ": " + std::strerror(errno));
+    return out.finish().empty();
 }
 
-using file = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
-
-file open_log(const std::string& path) {
-    file log(path.empty() ? nullptr : std::fopen(path.c_str(), "w"), std::fclose);
-    if (!path.empty() && log == nullptr) throw user_error(path + ": " + std::strerror(errno));
-    return log;
-}
-
-void print_statistics(machine& m, std::clock_t took) {
+void print_statistics(exec_machine& m, std::clock_t took) {
     const double seconds = static_cast<double>(took) / CLOCKS_PER_SEC;
     const std::uint64_t executed = m.hart().core().ticks();
-    fmt::print(stderr, "executed {} instructions in {:.3f} s of processor time: {:.1f} MIPS\n",
-               executed, seconds, static_cast<double>(executed) / seconds * 1e-6);
+    print_to(stderr, "executed {} instructions in {:.3f} s of processor time: {:.1f} MIPS\n",
+             executed, seconds, static_cast<double>(executed) / seconds * 1e-6);
 }
 
-riscv::isa isa_option(const std::string& text) try {
-    return riscv::isa::parse(text);
-} catch (const std::invalid_argument& wrong) {
-    throw user_error(wrong.what());
+template <typename T>
+T option(const char* name, const config::parsed<T>& read) {
+    if (const auto* wrong = std::get_if<config::refusal>(&read))
+        throw user_error(fmt::format("{}: {}", name, wrong->message));
+    return std::get<T>(read);
 }
 
-int exec(const exec_options& chosen) {
+std::uint64_t ram_option(const std::string& text) {
+    constexpr std::uint64_t page = 4096;
+    const auto size = option("--ram", config::parse_bytes(text)).value;
+    if (size == 0 || size % page != 0 || size > exec_machine::max_ram_size)
+        throw user_error(fmt::format("--ram {}: must be a multiple of 4 KiB and at most {}", text,
+                                     to_string(bytes{exec_machine::max_ram_size})));
+    return size;
+}
+
+std::vector<std::uint8_t> device_tree_option(const std::string& path) {
+    if (path.empty()) return {};
+    std::ifstream in(path, std::ios::binary);
+    std::vector<char> read(exec_machine::max_device_tree + 1);
+    if (!in.read(read.data(), static_cast<std::streamsize>(read.size())) && !in.eof())
+        throw user_error(fmt::format("--dtb: {}: {}", path, std::strerror(errno)));
+    read.resize(static_cast<std::size_t>(in.gcount()));
+    if (read.size() > exec_machine::max_device_tree)
+        throw user_error(fmt::format("--dtb: {}: a device tree has at most {} bytes here", path,
+                                     exec_machine::max_device_tree));
+    if (!is_device_tree(std::as_bytes(std::span(read))))
+        throw user_error(fmt::format(
+            "--dtb: {}: is no flattened device tree (make one: dtc -O dtb -o FILE SOURCE)", path));
+    return {read.begin(), read.end()};
+}
+
+/// What drives the machine, and what of it can be reached from outside.
+class execution {
+public:
+    execution(const exec_options& chosen, const elf_program& program)
+        : chosen_(chosen), machine_("machine", program, settings(chosen)) {}
+
+    exec_machine& machine() { return machine_; }
+
+    stop_reason run() {
+        boost::asio::signal_set signals(loop_.io(), SIGINT, SIGTERM);
+        signals.async_wait([this](auto error, int) {
+            if (!error) loop_.quit("it was interrupted");
+        });
+        show_output();
+        if (!chosen_.input.empty()) {
+            input_.emplace(loop_, machine_.terminal(), chosen_.input);
+            machine_.on_poll([this] { input_->polled(); });
+        }
+        control methods(loop_, {TRNVP_VERSION, chosen_.program, ""});
+        loop_.elaborate();
+        std::optional<gdb_server> debugger;
+        if (!chosen_.gdb.empty()) open(debugger, methods);
+        run_loop::goal goal{"trnvp exec", "the program's end"};
+        if (!chosen_.max_time.empty())
+            goal.until = sc_core::sc_time::from_value(
+                option("--max-time", config::parse_time(chosen_.max_time)).value);
+        const auto how = loop_.run(std::move(goal));
+        if (debugger) debugger->exited(machine_.exit_code().value_or(1));
+        return how;
+    }
+
+private:
+    exec_machine::config settings(const exec_options& chosen) {
+        return {.hart = {.isa = riscv::isa::parse(chosen.isa),
+                         .quantum_instructions = chosen.quantum,
+                         .instruction_limit = chosen.max_instructions},
+                .ram_size = ram_option(chosen.ram),
+                .device_tree = device_tree_option(chosen.device_tree),
+                .ended = [this] { loop_.quit("the program ended"); }};
+    }
+
+    void show_output() {
+        const bool somebody_reads = isatty(STDOUT_FILENO) != 0 || !chosen_.input.empty();
+        machine_.terminal().on_output([somebody_reads](std::string_view text) {
+            std::fwrite(text.data(), 1, text.size(), stdout);
+            if (somebody_reads) std::fflush(stdout);
+        });
+    }
+
+    /// The program starts when the debugger says so; until then its run has not stalled.
+    void open(std::optional<gdb_server>& debugger, control& methods) {
+        add_harts(methods);
+        debugger.emplace(methods);
+        print_to(stderr, "trnvp: {} starts when GDB continues it: target remote {}\n",
+                 chosen_.program, debugger->listen(gdb_server::address_of(chosen_.gdb)));
+        loop_.on_pause_change([this, awaited = loop_.attach("a debugger")](bool paused, auto&) {
+            if (!paused) loop_.detach(awaited);
+        });
+        loop_.pause("--gdb");
+    }
+
+    const exec_options& chosen_;
+    run_loop loop_{{}};
+    exec_machine machine_;
+    std::optional<console_input> input_;
+};
+
+/// Why a program without an exit code is no longer executed.
+std::string reason(const stop_reason& how, const riscv::hart& core) {
+    if (how.what == stop_reason::kind::quit) return how.text;
+    if (how.what == stop_reason::kind::time_limit) return "--max-time was reached";
+    return core.waiting() ? "it waits for an interrupt that never comes"
+                          : "--max-instructions was reached";
+}
+
+int exec(const exec_options& chosen) try {
     const elf_program program = read_elf(chosen.program);
     check_report(chosen.coverage);
     std::optional<coverage> executed;
     if (!chosen.coverage.empty()) executed.emplace(std::vector<fs::path>{chosen.program});
-    machine m("machine", program,
-              {.isa = isa_option(chosen.isa),
-               .quantum_instructions = chosen.quantum,
-               .instruction_limit = chosen.max_instructions});
-    const file log = open_log(chosen.commit_log);
-    riscv::commit_log commits(log.get());
-    if (log != nullptr) m.hart().core().log_commits(&commits);
+    execution run(chosen, program);
+    exec_machine& m = run.machine();
+    growing_file log("--commit-log", chosen.commit_log);
+    riscv::commit_log commits(log);
+    if (log.is_open()) m.hart().core().log_commits(&commits);
 
     // A bare-metal program may well want its access faults: rules count when they are asked for.
     misuse::set_policy_of_all(misuse::policy::count);
     apply(chosen.misuse);
     const std::clock_t begin = std::clock();
-    // The kernel announces every sc_stop(); here it is the normal end.
-    sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_INFO,
-                                            sc_core::SC_DO_NOTHING);
-    sc_core::sc_start();
+    const stop_reason how = run.run();
     std::fflush(stdout);
+    bool complete = log.finish().empty();
     if (chosen.statistics) print_statistics(m, std::clock() - begin);
     if (executed) write_coverage(*executed, chosen.coverage);
-    if (!chosen.signature.empty()) write_signature(chosen, program, m.ram());
+    if (!chosen.signature.empty()) complete &= write_signature(chosen, program, m.ram());
     if (!chosen.misuse.empty()) print_misuse({});
     if (m.exit_code()) {
         const int code = std::min(*m.exit_code(), 255);
-        return code == 0 && misuse::failed() ? 1 : code;
+        return code == 0 && (misuse::failed() || !complete) ? 1 : code;
     }
     const riscv::hart& core = m.hart().core();
-    const char* const why = core.waiting() ? "it waits for an interrupt that never comes"
-                                           : "--max-instructions was reached";
-    fmt::print(stderr, "trnvp: {}: did not end: {} (pc {:#x}, {} instructions)\n", chosen.program,
-               why, core.pc(), core.ticks());
+    print_to(stderr, "trnvp: {}: did not end: {} (pc {:#x}, {} instructions)\n", chosen.program,
+             reason(how, core), core.pc(), core.ticks());
     return 1;
+} catch (const std::invalid_argument& wrong) {
+    throw user_error(wrong.what());
 }
 
 }  // namespace
@@ -244,10 +248,21 @@ void add_exec(CLI::App& app, int& status) {
     command->add_option("--isa", chosen->isa, "such as rv64imac_zba_zbb_zbs");
     command->add_option("--quantum", chosen->quantum, "instructions between two looks at the rest")
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 30));
+    command->add_option("--max-time", chosen->max_time,
+                        "fail when it has not ended at this simulated time, such as '10 ms'");
+    command->add_option("--ram", chosen->ram, "size of the RAM at 0x80000000")
+        ->capture_default_str();
+    command->add_option("--dtb", chosen->device_tree,
+                        "device tree to pass in a1; without: one of what is there");
+    command->add_option("--input", chosen->input,
+                        "what is typed at the UART: a file, or - for standard input");
+    command->add_option("--gdb", chosen->gdb,
+                        "serve GDB on this loopback port (0 chooses one) or Unix socket, and wait "
+                        "for it");
     add_misuse_option(*command, chosen->misuse);
     command->add_flag("--statistics", chosen->statistics,
                       "print the number of instructions and the speed");
-    command->callback([chosen, &status] { status = guarded([&] { return exec(*chosen); }); });
+    command->callback([chosen, &status] { status = exec(*chosen); });
 }
 
 }  // namespace trn

@@ -4,11 +4,13 @@
 
 #include <array>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "tests/support/program.h"
 #include "tests/support/scratch_folder.h"
@@ -93,6 +95,69 @@ TEST_F(Exec, AnIsaWithoutCompressedInstructionsRefusesThem) {
     // The guest is built with C: its first compressed instruction traps, and mtvec is 0.
     const result r = exec(guests + "console.elf --isa rv64ima --max-instructions 1000");
     EXPECT_EQ(r.status, 1);
+}
+
+TEST_F(Exec, DebiansOpenSbiShowsItsBanner) {
+    const std::string firmware = "/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_jump.elf";
+    const result r = exec(firmware + " --max-time '20 ms'");
+    EXPECT_EQ(r.status, 1);
+    for (const auto* line : {"OpenSBI v", "Platform Name             : trnvp exec\r\n",
+                             "Timer Device     : aclint-mtimer", "Console Device   : uart8250\r\n",
+                             "Shutdown Device  : sifive_test\r\n", "Base ISA        : rv64imac",
+                             "did not end: --max-time was reached"})
+        EXPECT_THAT(r.output, HasSubstr(line));
+}
+
+TEST_F(Exec, TheDeviceTreeSaysWhatIsThere) {
+    ASSERT_EQ(exec(guests + "blob.elf --ram '256 MiB' --isa rv64imac_zba > " + file_).status, 0);
+    const auto blob = file();
+    const auto source = trn::test::run("dtc -q -I dtb -O dts " + file_).output;
+    for (const auto* line : {"device_type = \"memory\"", "reg = <0x00 0x80000000 0x00 0x10000000>",
+                             "riscv,isa = \"rv64imac_zicsr_zba\"", "serial@10000000",
+                             "compatible = \"ns16550a\"", "stdout-path = \"/soc/serial@10000000\"",
+                             "timebase-frequency = <0x989680>", "compatible = \"syscon-poweroff\""})
+        EXPECT_THAT(source, HasSubstr(line));
+    const std::string other = folder_ / "other";
+    EXPECT_EQ(exec(guests + "blob.elf --dtb " + file_ + " > " + other).status, 0);
+    EXPECT_EQ(trn::test::run("cmp " + other + " " + file_).status, 0) << "a tree of the user's";
+}
+
+TEST_F(Exec, InputIsTypedAtTheUart) {
+    const std::string text = "one\ntwo\nand a third line\nend\n";
+    std::ofstream(file_) << text;
+    for (const auto& way :
+         {"--input " + file_, "--input - < " + file_, "--input - < <(cat " + file_ + ")",
+          "--input <(sleep 0.1; cat " + file_ + ")"}) {
+        const result r =
+            trn::test::run("bash -c '" TRNVP " exec " + guests + "echo.elf " + way + "'");
+        EXPECT_EQ(r.status, 42) << way;
+        EXPECT_EQ(r.output, text) << way;
+    }
+    const result ended = exec(guests + "echo.elf --input /dev/null");
+    EXPECT_EQ(ended.status, 1);
+    EXPECT_THAT(ended.output, HasSubstr("waits for an interrupt that never comes"));
+}
+
+TEST_F(Exec, OptionsOfTheMachineAreChecked) {
+    const std::string program = guests + "spin.elf ";
+    for (const auto& [options, says] : std::initializer_list<std::pair<std::string, std::string>>{
+             {"--ram 0", "--ram"},
+             {"--ram '1 MiB' --max-time nonsense", "--max-time"},
+             {"--ram '4097 B'", "must be a multiple of 4 KiB"},
+             {"--ram '65 GiB'", "at most 64 GiB"},
+             {"--dtb /no/such/file", "No such file"},
+             {"--dtb " + program, "is no flattened device tree"},
+             {"--dtb /dev/zero", "at most"},
+             {"--input /no/such/file", "No such file"},
+             {"--input /tmp", "Is a directory"}}) {
+        const result r = exec(program + options);
+        EXPECT_EQ(r.status, 2) << options;
+        EXPECT_THAT(r.output, HasSubstr(says)) << options;
+    }
+    const result small = exec(program + "--ram '4 KiB'");
+    EXPECT_EQ(small.status, 2);
+    EXPECT_THAT(small.output,
+                HasSubstr("is outside the RAM, 0x80000000..0x80000fff (--ram 4 KiB)"));
 }
 
 /// Lines of one file of a tracefile, and how often each way of a branch of a line went.

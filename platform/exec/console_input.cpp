@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/exec/console_input.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+namespace trn {
+
+namespace asio = boost::asio;
+
+console_input::console_input(run_loop& loop, console& to, const std::string& path)
+    : loop_(loop), to_(to) {
+    // Opened anew, because O_NONBLOCK would be standard output's too where both are one terminal.
+    const auto* const file = path == "-" ? "/dev/stdin" : path.c_str();
+    int descriptor = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (descriptor < 0 && path == "-")  // a socket cannot be opened
+        descriptor = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+    std::array<char, 1> nothing;
+    // A folder can be opened, but not read.
+    if (descriptor < 0 || (read(descriptor, nothing.data(), 0) < 0 && errno != EAGAIN)) {
+        const int why = errno;
+        if (descriptor >= 0) close(descriptor);
+        throw std::invalid_argument("--input: " + path + ": " + std::strerror(why));
+    }
+    boost::system::error_code plain;  // epoll refuses what never blocks: files, /dev/null
+    stream_.emplace(loop_.io());
+    stream_->assign(descriptor, plain);
+    if (plain) {
+        stream_.reset();
+        file_ = descriptor;
+    } else {
+        attachment_ = loop_.attach("the console's input");
+        receive();
+    }
+}
+
+console_input::~console_input() {
+    end();
+}
+
+void console_input::polled() {
+    wanted_ = true;
+    feed();
+}
+
+void console_input::feed() {
+    while (wanted_) {
+        if (rest_.empty() && file_ >= 0) read_more();
+        if (rest_.empty()) return;
+        const auto taken = to_.type(rest_);
+        rest_.remove_prefix(taken);
+        if (rest_.empty() && stream_) receive();
+        if (!rest_.empty()) return;
+    }
+}
+
+void console_input::read_more() {
+    const auto count = read(file_, buffer_.data(), buffer_.size());
+    if (count <= 0) return end();
+    rest_ = {buffer_.data(), static_cast<std::size_t>(count)};
+}
+
+void console_input::receive() {
+    stream_->async_read_some(asio::buffer(buffer_), [this](auto error, std::size_t count) {
+        if (error == asio::error::operation_aborted) return;
+        if (error) return end();
+        rest_ = {buffer_.data(), count};
+        feed();
+    });
+}
+
+void console_input::end() {
+    if (file_ >= 0) close(std::exchange(file_, -1));
+    if (attachment_) loop_.detach(*std::exchange(attachment_, std::nullopt));
+    stream_.reset();
+}
+
+}  // namespace trn

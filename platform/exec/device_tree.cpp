@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/exec/device_tree.h"
+
+#include <fmt/format.h>
+#include <libfdt.h>
+
+#include <cassert>
+#include <initializer_list>
+#include <tuple>
+#include <utility>
+
+namespace trn {
+
+namespace {
+
+enum handle : std::uint32_t { hart_interrupts = 1, plic_handle, finisher_handle };
+// Interrupts of a hart, as riscv,cpu-intc numbers them: the bits of mip.
+enum : std::uint32_t { msip = 3, mtip = 7, seip = 9, meip = 11 };
+// Values that SiFive's test finisher takes.
+enum : std::uint32_t { finish_pass = 0x5555, finish_reset = 0x7777 };
+
+/// Writes nodes in the order of the file; a node ends with its scope.
+class tree {
+public:
+    tree() {
+        check(fdt_create(blob_.data(), static_cast<int>(blob_.size())));
+        check(fdt_finish_reservemap(blob_.data()));
+    }
+    class node {
+    public:
+        node(tree& of, const std::string& name) : of_(of) {
+            check(fdt_begin_node(of_.blob_.data(), name.c_str()));
+        }
+        ~node() { check(fdt_end_node(of_.blob_.data())); }
+        node(const node&) = delete;
+        node& operator=(const node&) = delete;
+
+        void flag(const char* name) { property(name, nullptr, 0); }
+        void text(const char* name, const std::string& value) {
+            property(name, value.c_str(), value.size() + 1);
+        }
+        /// Each string with its terminator.
+        void texts(const char* name, std::initializer_list<const char*> values) {
+            std::string all;
+            for (const char* value : values) all.append(value).push_back('\0');
+            property(name, all.data(), all.size());
+        }
+        void cells(const char* name, std::initializer_list<std::uint32_t> values) {
+            std::vector<fdt32_t> all;
+            for (const auto value : values) all.push_back(cpu_to_fdt32(value));
+            property(name, all.data(), all.size() * sizeof all[0]);
+        }
+        void reg(const machine_description::region& at) {
+            cells("reg", {high(at.base), low(at.base), high(at.size), low(at.size)});
+        }
+
+    private:
+        void property(const char* name, const void* value, std::size_t size) {
+            check(fdt_property(of_.blob_.data(), name, value, static_cast<int>(size)));
+        }
+        static std::uint32_t high(std::uint64_t value) {
+            return static_cast<std::uint32_t>(value >> 32);
+        }
+        static std::uint32_t low(std::uint64_t value) { return static_cast<std::uint32_t>(value); }
+        tree& of_;
+    };
+
+    std::vector<std::uint8_t> finish() {
+        check(fdt_finish(blob_.data()));
+        blob_.resize(fdt_totalsize(blob_.data()));
+        return std::move(blob_);
+    }
+
+private:
+    static void check([[maybe_unused]] int result) { assert(result >= 0); }
+
+    std::vector<std::uint8_t> blob_ = std::vector<std::uint8_t>(8192);
+};
+
+std::string at(const char* name, const machine_description::region& where) {
+    return fmt::format("{}@{:x}", name, where.base);
+}
+
+void add_hart(tree& all, const machine_description& m) {
+    tree::node cpus(all, "cpus");
+    cpus.cells("#address-cells", {1});
+    cpus.cells("#size-cells", {0});
+    cpus.cells("timebase-frequency", {m.timebase_hz});
+    tree::node cpu(all, "cpu@0");
+    cpu.text("device_type", "cpu");
+    cpu.cells("reg", {0});
+    cpu.text("status", "okay");
+    cpu.text("compatible", "riscv");
+    cpu.text("riscv,isa", m.isa);
+    cpu.text("mmu-type", "riscv,sv39");
+    tree::node interrupts(all, "interrupt-controller");
+    interrupts.cells("#interrupt-cells", {1});
+    interrupts.flag("interrupt-controller");
+    interrupts.text("compatible", "riscv,cpu-intc");
+    interrupts.cells("phandle", {hart_interrupts});
+}
+
+void add_interrupt_controllers(tree& all, const machine_description& m) {
+    {
+        tree::node aclint(all, at("clint", m.aclint));
+        aclint.texts("compatible", {"sifive,clint0", "riscv,clint0"});
+        aclint.cells("interrupts-extended", {hart_interrupts, msip, hart_interrupts, mtip});
+        aclint.reg(m.aclint);
+    }
+    tree::node plic(all, at("plic", m.plic));
+    plic.texts("compatible", {"sifive,plic-1.0.0", "riscv,plic0"});
+    plic.cells("#interrupt-cells", {1});
+    plic.cells("#address-cells", {0});
+    plic.flag("interrupt-controller");
+    plic.cells("interrupts-extended", {hart_interrupts, meip, hart_interrupts, seip});
+    plic.reg(m.plic);
+    plic.cells("riscv,ndev", {m.plic_sources});
+    plic.cells("phandle", {plic_handle});
+}
+
+void add_uart(tree& all, const machine_description& m) {
+    tree::node uart(all, at("serial", m.uart));
+    uart.text("compatible", "ns16550a");
+    uart.reg(m.uart);
+    uart.cells("clock-frequency", {m.uart_clock_hz});
+    uart.cells("current-speed", {m.uart_baud});
+    uart.cells("interrupts", {m.uart_interrupt});
+    uart.cells("interrupt-parent", {plic_handle});
+}
+
+void add_end(tree& all, const machine_description& m) {
+    {
+        tree::node finisher(all, at("test", m.finisher));
+        finisher.texts("compatible", {"sifive,test1", "sifive,test0", "syscon"});
+        finisher.reg(m.finisher);
+        finisher.cells("phandle", {finisher_handle});
+    }
+    for (const auto& [name, kind, value] : {std::tuple{"poweroff", "syscon-poweroff", finish_pass},
+                                            std::tuple{"reboot", "syscon-reboot", finish_reset}}) {
+        tree::node end(all, name);
+        end.text("compatible", kind);
+        end.cells("regmap", {finisher_handle});
+        end.cells("offset", {0});
+        end.cells("value", {value});
+    }
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> make_device_tree(const machine_description& m) {
+    tree all;
+    {
+        tree::node root(all, "");
+        root.cells("#address-cells", {2});
+        root.cells("#size-cells", {2});
+        root.text("compatible", "trnvp-exec");
+        root.text("model", "trnvp exec");
+        {
+            tree::node chosen(all, "chosen");
+            chosen.text("stdout-path", "/soc/" + at("serial", m.uart));
+        }
+        add_hart(all, m);
+        {
+            tree::node memory(all, at("memory", m.ram));
+            memory.text("device_type", "memory");
+            memory.reg(m.ram);
+        }
+        tree::node soc(all, "soc");
+        soc.cells("#address-cells", {2});
+        soc.cells("#size-cells", {2});
+        soc.text("compatible", "simple-bus");
+        soc.flag("ranges");
+        add_interrupt_controllers(all, m);
+        add_uart(all, m);
+        add_end(all, m);
+    }
+    return all.finish();
+}
+
+bool is_device_tree(std::span<const std::byte> blob) {
+    return fdt_check_full(blob.data(), blob.size()) == 0;
+}
+
+}  // namespace trn

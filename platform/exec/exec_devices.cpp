@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/exec/exec_devices.h"
+
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "platform/tlm/memory.h"
+
+namespace trn {
+
+byte_registers::byte_registers(sc_core::sc_module_name name, std::function<void()> polled)
+    : sc_module(name), polled_(std::move(polled)) {
+    in.register_b_transport(this, &byte_registers::b_transport);
+    in.register_transport_dbg(this, &byte_registers::transport_dbg);
+}
+
+/// Makes of one byte the 32-bit access that `forward` does.
+template <typename Forward>
+void byte_registers::widen(tlm::tlm_generic_payload& payload, const Forward& forward) {
+    if (payload.get_address() >= registers)
+        return payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    if (payload.get_data_length() != 1 || payload.get_byte_enable_ptr() != nullptr)
+        return payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+    std::array<std::uint8_t, 4> word{payload.is_write() ? *payload.get_data_ptr()
+                                                        : std::uint8_t{0}};
+    tlm::tlm_generic_payload wide;
+    wide.set_command(payload.get_command());
+    wide.set_address(payload.get_address() * word.size());
+    wide.set_data_ptr(word.data());
+    wide.set_data_length(word.size());
+    wide.set_streaming_width(word.size());
+    forward(wide);
+    payload.set_response_status(wide.get_response_status());
+    if (payload.is_read()) *payload.get_data_ptr() = word[0];
+}
+
+void byte_registers::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+    if (payload.is_read()) polled_();
+    widen(payload, [&](auto& wide) { out->b_transport(wide, delay); });
+}
+
+unsigned byte_registers::transport_dbg(tlm::tlm_generic_payload& payload) {
+    unsigned done = 0;
+    widen(payload, [&](auto& wide) { done = out->transport_dbg(wide) == 4 ? 1 : 0; });
+    return done;
+}
+
+finisher::finisher(sc_core::sc_module_name name, std::function<void(int)> on_exit)
+    : sc_module(name), on_exit_(std::move(on_exit)) {
+    in.register_b_transport(this, &finisher::b_transport);
+}
+
+void finisher::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
+    std::array<std::uint8_t, size> page{};
+    copy_payload(payload, page.data(), page.size());
+    if (!payload.is_write()) return;
+    std::uint32_t written = 0;
+    std::memcpy(&written, page.data(), sizeof written);
+    constexpr std::uint32_t pass = 0x5555, reset = 0x7777, fail = 0x3333;
+    const std::uint32_t what = written & 0xffff;
+    if (what == pass || what == reset) on_exit_(0);
+    if (what == fail) on_exit_(static_cast<int>(written >> 16));
+}
+
+}  // namespace trn

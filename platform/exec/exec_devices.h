@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+
+#include <cstdint>
+#include <functional>
+#include <systemc>
+#include <tlm>
+
+namespace trn {
+
+/// The registers of our UART (32-bit slots) as the bytes 0 to 7, where programs for QEMU's machine
+/// "virt" expect them. Accesses of other sizes are burst errors.
+class byte_registers : public sc_core::sc_module {
+public:
+    static constexpr std::uint64_t size = 0x100, registers = 8;
+
+    tlm_utils::simple_target_socket<byte_registers, 64> in{"in"};
+    tlm_utils::simple_initiator_socket<byte_registers, 64> out{"out"};
+
+    /// `polled` is called before each read: the program may be looking for input.
+    byte_registers(sc_core::sc_module_name name, std::function<void()> polled);
+
+private:
+    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+    unsigned transport_dbg(tlm::tlm_generic_payload& payload);
+    template <typename Forward>
+    void widen(tlm::tlm_generic_payload& payload, const Forward& forward);
+
+    const std::function<void()> polled_;
+};
+
+/// SiFive's test finisher, by which programs for QEMU's machine "virt" switch it off: a write of
+/// 0x5555 or 0x7777 (reset) ends the program with code 0, of code << 16 | 0x3333 with that code.
+class finisher : public sc_core::sc_module {
+public:
+    static constexpr std::uint64_t size = 0x1000;
+
+    tlm_utils::simple_target_socket<finisher, 64> in{"in"};
+
+    finisher(sc_core::sc_module_name name, std::function<void(int code)> on_exit);
+
+private:
+    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
+
+    const std::function<void(int)> on_exit_;
+};
+
+}  // namespace trn

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <systemc>
+#include <vector>
+
+#include "models/interrupts/aclint.h"
+#include "models/interrupts/plic.h"
+#include "models/riscv/riscv_hart.h"
+#include "models/uart/uart.h"
+#include "platform/exec/device_tree.h"
+#include "platform/exec/exec_devices.h"
+#include "platform/exec/htif.h"
+#include "platform/loader/elf.h"
+#include "platform/tlm/memory.h"
+#include "platform/tlm/router.h"
+
+namespace trn {
+
+/// The machine that `trnvp exec` gives a bare-metal program: RAM, ACLINT and PLIC where Spike and
+/// QEMU's "virt" have them, virt's UART and test finisher, and Spike's host-target interface when
+/// the program has the symbol `tohost`. The program starts with its hart id in a0 and the address
+/// of a device tree in a1. Design: doc/models/hart.md.
+class exec_machine : public sc_core::sc_module {
+public:
+    struct config {
+        riscv_hart::config hart;
+        std::uint64_t ram_size = std::uint64_t{128} << 20;  ///< bytes
+        std::vector<std::uint8_t> device_tree;              ///< empty: made of what is there
+        std::function<void()> ended;                        ///< the program has exited
+    };
+    static constexpr std::uint64_t ram_base = 0x8000'0000;
+    static constexpr std::uint64_t max_ram_size = std::uint64_t{64} << 30;
+    static constexpr std::uint64_t rom_base = 0x1000, rom_size = 0xf000;
+    static constexpr std::uint64_t device_tree_base = rom_base + 0x20;
+    static constexpr std::uint64_t max_device_tree = rom_base + rom_size - device_tree_base;
+
+    /// Throws std::invalid_argument when the program does not fit into the RAM.
+    exec_machine(sc_core::sc_module_name name, const elf_program& program, config cfg);
+
+    riscv_hart& hart() { return hart_; }
+    memory& ram() { return ram_; }
+    console& terminal() { return uart_; }
+    /// Called when the program looks at the UART.
+    void on_poll(std::function<void()> polled) { polled_ = std::move(polled); }
+    std::optional<int> exit_code() const { return exit_code_; }
+
+private:
+    struct place {
+        std::uint64_t base, size, target_base;
+    };
+
+    template <typename Socket>
+    void connect(Socket& target, const place& at);
+    void map(const place& at);
+    void connect_interrupts();
+    void connect_devices();
+    void attach_ram(const elf_program& program);
+    void load(const elf_program& program);
+    void load_rom(const elf_program& program);
+    machine_description describe() const;
+    void on_exit(int code);
+
+    const config cfg_;
+    riscv_hart hart_;
+    router bus_{"bus", {}};
+    aclint aclint_;
+    plic plic_;
+    uart uart_;
+    byte_registers uart_registers_;
+    finisher finisher_;
+    memory rom_;
+    memory ram_;
+    std::unique_ptr<htif> htif_;
+    unsigned port_ = 0;
+    std::function<void()> polled_ = [] {};
+    std::optional<int> exit_code_;
+};
+
+}  // namespace trn
