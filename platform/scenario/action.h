@@ -18,11 +18,25 @@ namespace trn::scenario {
 inline constexpr std::uint64_t any = ~std::uint64_t{0};
 inline constexpr std::uint64_t word_max = 0xffffffff;
 
+/// What a step holds of a chip's or host's memory is at most this; copies between memories of chips
+/// that are not compared may be longer.
+inline constexpr std::uint64_t max_held = 4ull << 30;
+inline constexpr size_bounds held{.least = 0, .most = max_held};
+/// Requests or descriptors that a size is cut into.
+inline constexpr std::uint64_t max_parts = 1 << 22;
+
+/// Why a place is no target of a step that takes an address; "" when it is one.
+std::string address_fault(const location& place);
+/// Reports at `key` when `size` is cut into more parts of `part` bytes than `max_parts`.
+void check_parts(const reader& r, std::string_view key, std::uint64_t size, std::uint64_t part);
+
 /// A control method. \throws step_failure
 nlohmann::json call(world& w, std::string_view method, const nlohmann::json& params);
 
 /// `at_least` and `at_most` as rates.
 figure read_rate_figure(const reader& r, std::string name);
+/// Reports at `at_most` when nothing can be within the bounds.
+void check_bounds(const reader& r, const figure& wanted);
 /// Reports it. \throws step_failure when it is outside its bounds
 void measure(world& w, const figure& what);
 

@@ -47,7 +47,7 @@ void die(int signal) {
     std::array<void*, 48> frames;
     const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
     line told;
-    told.add("{\"backtrace\":[");
+    told.add("\n{\"backtrace\":[");    // it may die in the middle of a message
     for (int i = 1; i < count; ++i) {  // the first is this function
         if (i > 1) told.add(",");
         told.add(reinterpret_cast<std::uint64_t>(frames[static_cast<std::size_t>(i)]));

@@ -43,6 +43,9 @@ void book::include(const config::document& from, std::vector<fs::path>& chain) {
         const auto known = fs::weakly_canonical(file);
         if (std::ranges::find(chain, known) != chain.end()) {
             item.report(mistake::include_cycle, "this file includes itself");
+        } else if (chain.size() > deepest) {
+            item.report(mistake::nested_too_deep,
+                        fmt::format("files include each other at most {} deep", deepest));
         } else if (!fs::is_regular_file(file)) {
             item.report(mistake::unreadable_file,
                         fmt::format("there is no file '{}'", file.string()));
@@ -82,10 +85,11 @@ std::vector<step> book::read_list(const config::node& list, const scope& in) {
 }
 
 void book::read_item(const config::node& item, const scope& in, std::vector<step>& out) {
-    if (++steps_ > most_steps) {
-        if (steps_ == most_steps + 1)
+    if (problems_.list().size() >= max_mistakes) return;  // no more are shown
+    if (++steps_ > max_steps) {
+        if (steps_ == max_steps + 1)
             item.report(mistake::bad_count,
-                        fmt::format("a scenario has at most {} steps", most_steps));
+                        fmt::format("a scenario has at most {} steps", max_steps));
         return;
     }
     if (uses_captured(item)) return out.push_back(read_later(item, in));
@@ -127,6 +131,10 @@ void book::write_out(const config::node& item, const scope& in, std::vector<step
             mistake::include_cycle,
             fmt::format("this sequence contains itself: {} > {}", fmt::join(chain, " > "), name));
     }
+    if (in.inside.size() >= deepest)
+        return call.node().report(
+            mistake::nested_too_deep,
+            fmt::format("sequences call each other at most {} deep", deepest));
     const auto mistakes = problems_.list().size();
     scope inner{arguments(call, callee, in), in.inside, in.path, in.nested};
     if (problems_.list().size() != mistakes) return;
@@ -222,6 +230,7 @@ step book::read_branches(const config::node& item, const scope& in) {
         branches.push_back(read_list(steps, nested(whole, {name, 0})));
         for (auto& each : branches.back()) each.text = fmt::format("{}: {}", name, each.text);
     }
+    if (list.is_map() && branches.empty()) list.report(mistake::bad_count, "at least one branch");
     if (branches.size() > most_branches)
         list.report(mistake::bad_count, fmt::format("at most {} branches", most_branches));
     step one;
@@ -255,6 +264,7 @@ step book::read_figure(const config::node& item, const scope& in) {
     const auto bounds = [&](auto&& read) {
         if (r.has("at_least")) wanted.least = read("at_least");
         if (r.has("at_most")) wanted.most = read("at_most");
+        check_bounds(r, wanted);
     };
     const auto number = [&](std::string_view key) { return r.real(key); };
     if (r.has("value")) {
@@ -272,13 +282,15 @@ step book::read_figure(const config::node& item, const scope& in) {
         };
         return one;
     }
-    const auto bytes = r.has("bytes") ? r.size("bytes") : 0;
+    const auto bytes = r.has("bytes") ? r.size("bytes", {.least = 1}) : 0;
     if (bytes != 0)
         wanted = read_rate_figure(r, wanted.name);
     else
         bounds([&](std::string_view key) { return static_cast<double>(r.time(key)) * 1e-3; });
     if (wanted.unit.empty()) wanted.unit = "us";
     const auto steps = read_list(r.node().at("time_of"), nested(in, {"", one.where.line}));
+    if (steps.empty() && problems_.empty())
+        r.node().at("time_of").report(mistake::bad_count, "at least one step takes time");
     expect_rules_of(steps, one);
     one.inside = in.path;  // it is told of again at its end
     one.file = item.file();
@@ -288,6 +300,8 @@ step book::read_figure(const config::node& item, const scope& in) {
         for (const auto& each : steps) play(each, w, tell);
         tell.again(place, trn_now(w.device));
         const auto ns = static_cast<double>((sc_core::sc_time_stamp() - begin).value()) / 1000;
+        if (bytes != 0 && ns == 0)
+            throw step_failure("its steps took no simulated time, so there is no rate");
         auto found = wanted;
         found.value = bytes != 0 ? static_cast<double>(bytes) / ns : ns * 1e-3;
         measure(w, found);

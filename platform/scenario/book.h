@@ -18,8 +18,10 @@ namespace trn::scenario {
 /// that uses what another has captured is read when that is known.
 class book : public std::enable_shared_from_this<book> {
 public:
-    static constexpr std::size_t most_steps = 10'000;  ///< of one scenario, sequences written out
-    static constexpr std::size_t most_branches = 64;   ///< of one `together`
+    static constexpr std::size_t max_steps = 10'000;  ///< of one scenario, sequences written out
+    static constexpr std::size_t most_branches = 64;  ///< of one `together`
+    static constexpr std::size_t max_mistakes = 100;  ///< after which the steps are not read on
+    static constexpr std::size_t deepest = 64;        ///< calls and includes in each other
 
     /// \throws config_error when the file is no YAML at all
     explicit book(const std::filesystem::path& file);
@@ -33,6 +35,7 @@ public:
     /// A new point begins: nothing is captured, no step is counted.
     void begin_point();
 
+    std::size_t steps() const { return steps_; }  ///< of this point
     /// Mistakes of all files.
     const diagnostics& problems() const { return problems_; }
 

@@ -6,6 +6,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +16,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <initializer_list>
 #include <system_error>
 
 #include "platform/scenario/backtrace.h"
@@ -24,6 +27,9 @@ namespace trn::scenario {
 namespace {
 
 constexpr off_t log_kept = 256 * 1024;
+constexpr int grace_ms = 10'000;
+constexpr off_t trimmed_by = 16 * 1024 * 1024;
+constexpr std::size_t longest_line = 64 * 1024 * 1024;  // all steps of a scenario and its log
 
 void write_all(int file, std::string_view text) {
     while (!text.empty()) {
@@ -52,14 +58,29 @@ std::string read_log(int file) {
     return text;
 }
 
+void trim_log(int file) {
+    struct stat about {};
+    if (fstat(file, &about) != 0 || about.st_blocks * 512 < trimmed_by + log_kept) return;
+    const off_t page = sysconf(_SC_PAGESIZE);
+    fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+              (about.st_size - log_kept) / page * page);
+}
+
 std::unique_ptr<child> child::make(const std::string& log, int& pipe) {
+    const auto give_up = [](std::initializer_list<int> files) {
+        const int why = errno;
+        for (const int file : files) close(file);
+        errno = why;
+        throw_errno("a process for a scenario");
+    };
     int ends[2];
     const int file = memfd_create("scenario log", MFD_CLOEXEC);
-    if (file < 0 || pipe2(ends, O_CLOEXEC) != 0) throw_errno("scenario child");
+    if (file < 0) give_up({});
+    if (pipe2(ends, O_CLOEXEC) != 0) give_up({file});
     write_all(file, log);
     const auto started = clock::now();
     const pid_t pid = fork_bound();
-    if (pid < 0) throw_errno("fork");
+    if (pid < 0) give_up({file, ends[0], ends[1]});
     if (pid > 0) {
         close(ends[1]);
         return std::unique_ptr<child>(new child(started, pid, ends[0], file));
@@ -82,7 +103,7 @@ child::~child() {
     close(log_);
 }
 
-bool child::read(const std::function<void(const nlohmann::json&)>& take) {
+bool child::read(const listener& take) {
     char bytes[4096];
     const auto count = ::read(pipe_, bytes, sizeof bytes);
     if (count < 0 && errno == EINTR) return true;
@@ -90,7 +111,8 @@ bool child::read(const std::function<void(const nlohmann::json&)>& take) {
     buffer_.append(bytes, static_cast<std::size_t>(count));
     for (std::size_t end; (end = buffer_.find('\n')) != std::string::npos;
          buffer_.erase(0, end + 1))
-        take(nlohmann::json::parse(buffer_.substr(0, end)));
+        if (end != 0) take(std::string_view(buffer_).substr(0, end));
+    if (buffer_.size() > longest_line) buffer_.resize(longest_line);  // no message is so long
     return true;
 }
 
@@ -104,7 +126,7 @@ std::uint64_t child::resident() const {
     return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-void child::kill(const std::function<void(const nlohmann::json&)>& take) {
+void child::kill(const listener& take) {
     constexpr int moment_ms = 500;
     killed_ = true;
     ::kill(acting_, SIGABRT);
@@ -115,6 +137,11 @@ void child::kill(const std::function<void(const nlohmann::json&)>& take) {
 }
 
 std::string child::wait() {
+    // Its pipe is closed: it is ending, unless it has gone so wrong that it closed that itself.
+    const int ended = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
+    pollfd until{ended, POLLIN, 0};
+    if (ended >= 0 && poll(&until, 1, grace_ms) == 0) ::kill(pid_, SIGKILL);
+    if (ended >= 0) close(ended);
     int status = 0;
     while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
     }

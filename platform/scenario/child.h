@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 namespace trn::scenario {
 
@@ -18,8 +19,10 @@ namespace trn::scenario {
 /// replaced. Silent when nobody reads any more.
 void send_line(int pipe, const nlohmann::json& message);
 
-/// The last 256 KiB of a log.
+/// The last 256 KiB of a log, a memory file.
 std::string read_log(int file);
+/// Gives back the memory of what read_log() leaves out, once that is much.
+void trim_log(int file);
 
 /// A process forked from this one, which prints into a log of its own and tells this one lines.
 /// Both end with the process that made them.
@@ -33,18 +36,20 @@ public:
     child& operator=(const child&) = delete;
 
     int pipe() const { return pipe_; }
+    using listener = std::function<void(std::string_view line)>;
     /// Takes what the pipe has; false when the process is at its end.
-    bool read(const std::function<void(const nlohmann::json&)>& take);
+    bool read(const listener& take);
     /// A snapshot went on in its place: `pid` is what can hang, or grow, from now on.
     void follow(pid_t pid) { acting_ = pid; }
     double seconds() const;          ///< since it was made
     std::uint64_t resident() const;  ///< bytes of memory; 0 when that cannot be told
     /// Ends it, after it had a moment to tell where it was.
-    void kill(const std::function<void(const nlohmann::json&)>& take);
+    void kill(const listener& take);
     bool killed() const { return killed_; }
     /// Waits for its end: "" for a status of 0, else "died with signal 11 (SEGV)" or so.
     std::string wait();
     std::string log() const { return read_log(log_); }
+    void trim_log() { trn::scenario::trim_log(log_); }
     /// Not this process's child after all, but its brother.
     void forget() { pid_ = -1; }
 

@@ -24,12 +24,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-fs::path make_private_folder() {
-    auto name = (fs::temp_directory_path() / "trnvp-client-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw_errno(name.c_str());
-    return name;
-}
-
 std::vector<std::string> with_folder(std::vector<std::string> words, const std::string& folder) {
     constexpr std::string_view name = "{sockets}";
     for (auto& word : words)
@@ -62,7 +56,11 @@ pid_t start_program(std::vector<std::string> words, pid_t group, int output) {
     posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
     posix_spawnattr_t how;
     posix_spawnattr_init(&how);
-    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+    sigset_t ignored_here;
+    sigemptyset(&ignored_here);
+    sigaddset(&ignored_here, SIGXFSZ);
+    posix_spawnattr_setsigdefault(&how, &ignored_here);
     posix_spawnattr_setpgroup(&how, group);
     pid_t pid = -1;
     const int error = posix_spawnp(&pid, all.front(), &files, &how, all.data(), environ);
@@ -78,16 +76,16 @@ pid_t start_program(std::vector<std::string> words, pid_t group, int output) {
 client::client(platform& on, visit& what)
     : on_(on),
       what_(what),
-      folder_(make_private_folder()),
-      keeper_(std::in_place, folder_),
+      folder_(std::in_place, "trnvp-client"),
       doors_(on),
       output_(memfd_create("output of a client", MFD_CLOEXEC)),
       ended_(on.loop().io()),
-      limit_(on.loop().io()) {
+      limit_(on.loop().io()),
+      trim_(on.loop().io()) {
     if (output_ < 0) throw_errno("output of a client");
-    doors_.open_folder(folder_);
-    set_environment(folder_);
-    pid_ = start_program(with_folder(what_.command, folder_), keeper_->group(), output_);
+    doors_.open_folder(folder_->path());
+    set_environment(folder_->path());
+    pid_ = start_program(with_folder(what_.command, folder_->path()), folder_->group(), output_);
     watch();
 }
 
@@ -109,11 +107,22 @@ void client::watch() {
         what_.late = true;
         kill(pid_, SIGKILL);
     });
+    trim();
+}
+
+/// A program may print without end: what is not kept takes no memory.
+void client::trim() {
+    trim_log(output_);
+    trim_.expires_after(std::chrono::milliseconds(100));
+    trim_.async_wait([this](boost::system::error_code e) {
+        if (!e) trim();
+    });
 }
 
 void client::finish() {
     limit_.cancel();
-    keeper_.reset();  // what it started ends too
+    trim_.cancel();
+    folder_.reset();  // what it started ends too
     int status = 0;
     waitpid(pid_, &status, 0);
     while (on_.loop().io().poll_one() != 0) {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "platform/doors/doors.h"
-#include "platform/scenario/keeper.h"
+#include "platform/temporary_folder.h"
 
 namespace trn::scenario {
 
@@ -43,16 +43,16 @@ public:
 
 private:
     void watch();
+    void trim();
 
     platform& on_;
     visit& what_;
-    const std::filesystem::path folder_;
-    std::optional<keeper> keeper_;
+    std::optional<temporary_folder> folder_;  // and its processes
     doors doors_;
     int output_;
     pid_t pid_ = -1;
     boost::asio::posix::stream_descriptor ended_;
-    boost::asio::steady_timer limit_;
+    boost::asio::steady_timer limit_, trim_;
     bool over_ = false;
 };
 

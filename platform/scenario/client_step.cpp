@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "platform/output.h"
 #include "platform/scenario/action.h"
 #include "platform/scenario/client.h"
 #include "platform/scenario/condition.h"
@@ -54,7 +55,7 @@ action read_client(const reader& r) {
     return {text, [=](world& w) {
                 auto now = asked;
                 w.receive(now);
-                fmt::print("{}", now.output);
+                print_to(stdout, "{}", now.output);
                 check_end(now, status, wanted, w);
             }};
 }

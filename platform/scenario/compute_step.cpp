@@ -94,10 +94,10 @@ packet_memory build(world& w, const compute_spec& c) {
         destination(c.into, c.gathers() ? c.from_bytes() : c.element_bytes());
         p.parameter = c.entries;
     } else {
+        location operand = c.from;
         for (std::uint32_t k = 0; k < c.operands; ++k) {
-            location place = c.from;
-            place.offset += k * c.apart;
-            source(place, c.from_bytes());
+            if (k != 0) operand = operand.plus(c.apart);
+            source(operand, c.from_bytes());
         }
         destination(c.into, c.to_bytes());
         if (c.operation != TRN_COMPUTE_COPY) p.from = c.from_type, p.to = c.to_type;
@@ -179,17 +179,17 @@ action read_compute(const reader& r) {
     c.operation = r.choice<trn_compute_operation>("operation");
     c.from_type = r.choice<trn_element>("type");
     c.to_type = r.has("to_type") ? r.choice<trn_element>("to_type") : c.from_type;
-    c.from = r.place("from");
-    c.into = r.place("into");
-    if (r.has("also")) c.also = r.place("also");
-    if (r.has("table") || c.gathers() || c.scatters()) c.table = r.place("table");
+    c.from = r.place("from", address_fault);
+    c.into = r.place("into", address_fault);
+    if (r.has("also")) c.also = r.place("also", address_fault);
+    if (r.has("table") || c.gathers() || c.scatters()) c.table = r.place("table", address_fault);
     c.elements = static_cast<std::uint32_t>(r.number("elements", 1 << 20));
     c.operands = static_cast<std::uint32_t>(r.number("operands", 1 << 10, 1));
     c.apart = r.offset("apart", 1 << 20);
     c.scale =
         static_cast<float>(r.has("scale_percent") ? r.signed_number("scale_percent") : 100) / 100;
     c.rows = std::max(word("rows", 1), 1u);
-    c.entries = std::max(word("entries", 1), 1u);
+    c.entries = std::max(static_cast<std::uint32_t>(r.number("entries", 1 << 24, 1)), 1u);
     c.first_index = word("first_index", 0);
     c.seed = word("seed", 0);
     c.flags = read_flags(r);

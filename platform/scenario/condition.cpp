@@ -5,11 +5,11 @@
 
 #include <array>
 #include <optional>
-#include <regex>
 #include <utility>
 #include <vector>
 
 #include "platform/kernel/time_text.h"
+#include "platform/output.h"
 #include "platform/register_view.h"
 #include "platform/scenario/action.h"
 #include "platform/scenario/functions.h"
@@ -37,22 +37,19 @@ std::optional<std::size_t> wanted_text::find(const std::string& in, world& w) co
         const auto at = in.find(text);
         return at == in.npos ? std::nullopt : std::optional(at + text.size());
     }
-    std::smatch found;
-    if (!std::regex_search(in, found, *expression)) return std::nullopt;
-    for (std::size_t i = 0; i < names.size(); ++i) w.captured[names[i]] = found.str(i + 1);
-    return static_cast<std::size_t>(found.position() + found.length());
+    const auto found = expression->search(in, names.size());
+    if (!found) return std::nullopt;
+    for (std::size_t i = 0; i < names.size(); ++i) w.captured[names[i]] = found->groups[i];
+    return found->end;
 }
 
 wanted_text read_wanted_text(const reader& r, bool plain, std::string_view key) {
     wanted_text wanted{r.text(key)};
-    try {
-        if (!plain) wanted.expression.emplace(wanted.text);
-    } catch (const std::regex_error& wrong) {
-        r.node().at(key).report(mistake::not_a_choice,
-                                fmt::format("no regular expression: {}", wrong.what()));
-    }
+    std::string fault;
+    if (!plain) wanted.expression = expression::parse(wanted.text, fault);
+    if (!fault.empty()) r.node().at(key).report(mistake::not_a_choice, fault);
     wanted.names = r.texts("as");
-    const auto groups = wanted.expression ? wanted.expression->mark_count() : 0;
+    const auto groups = wanted.expression ? wanted.expression->groups() : 0;
     if (wanted.names.size() > groups)
         r.node().at("as").report(
             mistake::out_of_range,
@@ -66,8 +63,18 @@ std::string range::text() const {
 }
 
 range read_range(const reader& r, range otherwise) {
-    if (r.has("equals")) return {r.number("equals"), r.number("equals")};
-    return {r.number("at_least", any, otherwise.least), r.number("at_most", any, otherwise.most)};
+    if (r.has("equals")) {
+        for (const auto* bound : {"at_least", "at_most"})
+            if (r.has(bound))
+                r.node().report_at(r.node().key_place(bound), mistake::unused_key,
+                                   fmt::format("'equals' says it all, beside '{}'", bound));
+        return {r.number("equals"), r.number("equals")};
+    }
+    const range wanted{r.number("at_least", any, otherwise.least),
+                       r.number("at_most", any, otherwise.most)};
+    if (wanted.least > wanted.most && r.has("at_most"))
+        r.node().at("at_most").report(mistake::out_of_range, "'at_most' is less than 'at_least'");
+    return wanted;
 }
 
 nlohmann::json register_named(const reader& r, std::string_view key) {
@@ -296,7 +303,7 @@ void await(world& w, const condition& what) {
     const auto looks = what.begin(w);
     if (w.wait_for(what.how, *looks, what.text)) return;
     if (what.how.within == 0) throw step_failure(looks->found());
-    fmt::print("waited for {}\n{}\n", what.text, w.control.loop().stall_report());
+    print_to(stdout, "waited for {}\n{}\n", what.text, w.control.loop().stall_report());
     throw step_failure(fmt::format(
         "waited {} for {}: {}",
         trn::to_text(sc_core::sc_time(static_cast<double>(what.how.within), sc_core::SC_NS)),

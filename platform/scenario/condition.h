@@ -6,11 +6,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <regex>
 #include <string>
 #include <vector>
 
 #include "platform/misuse/misuse.h"
+#include "platform/scenario/expression.h"
 #include "platform/scenario/parameters.h"
 #include "platform/scenario/world.h"
 
@@ -27,7 +27,7 @@ range read_range(const reader& r, range otherwise = {});
 /// What a text must have in it: these words, or what a regular expression matches.
 struct wanted_text {
     std::string text;
-    std::optional<std::regex> expression = {};
+    std::optional<trn::scenario::expression> expression = {};
     std::vector<std::string> names = {};  ///< of what its groups match
 
     /// Where in `in` it ends; keeps what the groups match. Nothing when it is not there.

@@ -54,8 +54,9 @@ action read_efa(const reader& r) {
         {"pattern", "from", "to", "operation", "size", "block", "status", "at_least", "at_most"});
     network::load how;
     how.what = r.choice<network_operation>("operation");
-    how.bytes = r.size("size");
-    how.block = r.offset("block", std::min(how.bytes, how.block));
+    how.bytes = r.size("size", {.least = 1, .most = max_held});
+    how.block = r.offset("block", std::min(how.bytes, how.block), {.least = 1, .most = max_held});
+    check_parts(r, "size", how.bytes, how.block);
     const bool all = r.has("pattern");
     const auto pattern = all ? r.choice<network_pattern>("pattern") : network_pattern::next;
     const auto from = all ? "" : r.text("from"), to = all ? "" : r.text("to");

@@ -7,6 +7,7 @@
 #include <boost/asio/io_context.hpp>
 #include <iostream>
 #include <memory>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "platform/fidelity_report.h"
 #include "platform/kernel/time_text.h"
 #include "platform/kernel/trace.h"
+#include "platform/output.h"
 #include "platform/platform.h"
 #include "platform/scenario/client.h"
 #include "platform/scenario/play.h"
@@ -150,7 +152,7 @@ private:
 session::session(const kind_list& kinds, const platform_options& options, std::uint64_t seed)
     : board_(kinds, options), hosts_(board_) {
     auto& consoles = board_.methods().consoles();
-    printed_.emplace(std::cout, consoles.all().size() > 1);
+    printed_.emplace(console_writer::print, consoles.all().size() > 1);
     consoles.listen([this](std::string_view module, std::string_view text) {
         printed_->write(module, text);
         if (trace::on()) trace::event(module, "printed", {{"text", text}});
@@ -165,6 +167,8 @@ void session::play(device& chip, std::uint64_t seed) {
     while (part_) {
         try {
             std::exchange(part_, {})(all);
+        } catch (const std::bad_alloc&) {
+            failure_ = "the operating system gives no more memory";
         } catch (const std::exception& wrong) {
             failure_ = wrong.what();
         }
@@ -222,8 +226,8 @@ std::string session::run(const std::function<void(world&)>& part, std::uint64_t 
     if (!failure_ && how.what == stop_reason::kind::paused) return {};
     printed_->finish();
     if (failure_) return *failure_;
-    fmt::print("{}\n", board_.loop().stall_report());
-    for (const auto& what : on_->waits) fmt::print("  a step waits for {}\n", what);
+    print_to(stdout, "{}\n", board_.loop().stall_report());
+    for (const auto& what : on_->waits) print_to(stdout, "  a step waits for {}\n", what);
     return how.what == stop_reason::kind::time_limit
                ? fmt::format("not done after {} simulated (time_limit)",
                              trn::to_text(sc_core::sc_time_stamp()))
@@ -244,12 +248,6 @@ std::filesystem::path shared_trace(std::filesystem::path first, std::size_t memb
 }
 
 }  // namespace
-
-std::string find_firmware(const scenario& what) {
-    namespace fs = std::filesystem;
-    const auto beside = fs::path(what.file).parent_path() / what.firmware;
-    return !what.firmware.empty() && fs::is_regular_file(beside) ? beside.string() : what.firmware;
-}
 
 void execute(std::span<const scenario> all, const kind_list& kinds,
              const std::function<execution_options(std::size_t)>& options_of, group& alike) {

@@ -23,10 +23,6 @@ struct execution_options {
     std::vector<std::string> vcd_signals = {};
 };
 
-/// The image that a scenario boots: a file beside it, else what a board takes, an image's name or a
-/// path; "": what the board says.
-std::string find_firmware(const scenario& what);
-
 /// Builds the board of the group's scenarios in this process, attaches a host to its function and
 /// plays the first step if they share it; and after branch() the steps of the one that is left.
 /// Call it once in a process. `options_of`: of the scenario with this number.

@@ -4,18 +4,62 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace trn::scenario {
 
 namespace {
 
+constexpr std::uint32_t max_cores = 8;  // of any chip's generation
+
 /// The value of a parsed text; a refusal is reported where the text stands.
 template <class T>
-T accept(const config::node& value, config::parsed<T> result) {
+std::optional<T> accept(const config::node& value, config::parsed<T> result) {
     if (auto* good = std::get_if<T>(&result)) return *good;
     const auto& no = std::get<config::refusal>(result);
     value.report(no.code, no.message, no.suggestion);
-    return {};
+    return std::nullopt;
+}
+
+/// With each ${name} replaced; nothing when that was refused.
+std::optional<std::string> substituted(const config::node& value, const parameters& point) {
+    constexpr std::size_t max_length = 1 << 20;
+    if (!value.is_scalar()) {
+        value.report(mistake::wrong_shape, "a single value was expected");
+        return std::nullopt;
+    }
+    std::string text;
+    for (auto rest = value.raw();;) {
+        const auto begin = rest.find("${");
+        text += rest.substr(0, begin);
+        if (begin == rest.npos) break;
+        const auto end = rest.find('}', begin);
+        const auto name = rest.substr(begin + 2, end == rest.npos ? end : end - begin - 2);
+        const auto found = std::ranges::find(point, name, &parameters::value_type::first);
+        if (end == rest.npos || found == point.end()) {
+            std::vector<std::string_view> known;
+            for (const auto& [parameter, _] : point) known.push_back(parameter);
+            value.report(mistake::not_a_choice, fmt::format("nothing here has the name '{}'", name),
+                         suggest(name, known));
+            return std::nullopt;
+        }
+        text += found->second;
+        if (text.size() > max_length) break;
+        rest.remove_prefix(end + 1);
+    }
+    if (text.size() <= max_length) return text;
+    value.report(mistake::out_of_range, "a value has at most 1 MiB, with each ${name} replaced");
+    return std::nullopt;
+}
+
+/// No chip has a memory of this number; "" when one may have.
+std::string number_fault(const location& place) {
+    const auto count = place.what == location::kind::hbm    ? TRN_MAX_STACKS
+                       : place.what == location::kind::sbuf ? max_cores
+                                                            : place.number + 1;
+    return place.number < count
+               ? ""
+               : fmt::format("no chip has {}: {} is the last", place.name(), count - 1);
 }
 
 std::uint64_t nanoseconds(const config::node& value, picoseconds time) {
@@ -34,31 +78,14 @@ std::string to_string(const parameters& point) {
 }
 
 std::string reader::replaced(const config::node& value, const parameters& point) {
-    if (!value.is_scalar()) {
-        value.report(mistake::wrong_shape, "a single value was expected");
-        return "";
-    }
-    std::string text(value.raw());
-    for (std::size_t begin = 0; (begin = text.find("${", begin)) != std::string::npos;) {
-        const auto end = text.find('}', begin);
-        const auto name = text.substr(begin + 2, end == std::string::npos ? end : end - begin - 2);
-        const auto found = std::ranges::find(point, name, &parameters::value_type::first);
-        if (end == std::string::npos || found == point.end()) {
-            std::vector<std::string_view> known;
-            for (const auto& [parameter, _] : point) known.push_back(parameter);
-            value.report(mistake::not_a_choice, fmt::format("nothing here has the name '{}'", name),
-                         suggest(name, known));
-            return "";
-        }
-        text.replace(begin, end + 1 - begin, found->second);
-        begin += found->second.size();
-    }
-    return text;
+    return substituted(value, point).value_or("");
 }
 
 std::uint64_t reader::time_of(const config::node& value, const parameters& point) {
-    const auto text = replaced(value, point);
-    return text.empty() ? 0 : nanoseconds(value, accept(value, config::parse_time(text)));
+    const auto text = substituted(value, point);
+    if (!text) return 0;
+    const auto time = accept(value, config::parse_time(*text));
+    return time ? nanoseconds(value, *time) : 0;
 }
 
 void reader::only(std::initializer_list<std::string_view> keys) const {
@@ -91,10 +118,11 @@ std::string reader::text(std::string_view key, std::string otherwise) const {
 std::uint64_t reader::number(std::string_view key, std::uint64_t most) const {
     const auto value = at(key, value_shape::number);
     if (!value) return 0;
-    const auto text = replaced(value, *point_);
-    if (text.empty()) return 0;
-    const auto number = accept(value, config::parse_unsigned(text));
-    if (number <= most) return number;
+    const auto text = substituted(value, *point_);
+    if (!text) return 0;
+    const auto number = accept(value, config::parse_unsigned(*text));
+    if (!number) return 0;
+    if (*number <= most) return *number;
     value.report(mistake::out_of_range, fmt::format("'{}' must be 0 to {}", key, most));
     return 0;
 }
@@ -107,7 +135,7 @@ std::uint64_t reader::number(std::string_view key, std::uint64_t most,
 std::int32_t reader::signed_number(std::string_view key) const {
     const auto value = at(key, value_shape::number);
     if (!value) return 0;
-    const auto number = accept(value, config::parse_signed(replaced(value, *point_)));
+    const auto number = accept(value, config::parse_signed(replaced(value, *point_))).value_or(0);
     if (number >= INT32_MIN && number <= INT32_MAX) return static_cast<std::int32_t>(number);
     value.report(mistake::out_of_range, fmt::format("'{}' must fit into 32 bits", key));
     return 0;
@@ -120,7 +148,7 @@ double reader::real(std::string_view key) const {
     // What was captured may be hexadecimal.
     const auto whole = config::parse_unsigned(text);
     if (const auto* good = std::get_if<std::uint64_t>(&whole)) return static_cast<double>(*good);
-    return accept(value, config::parse_real(text));
+    return accept(value, config::parse_real(text)).value_or(0);
 }
 
 bool reader::flag(std::string_view key, bool otherwise) const {
@@ -132,20 +160,36 @@ bool reader::flag(std::string_view key, bool otherwise) const {
     return otherwise;
 }
 
-std::uint64_t reader::size(std::string_view key) const {
+std::uint64_t reader::size(std::string_view key, size_bounds within) const {
     const auto value = at(key, value_shape::size);
     if (!value) return 0;
-    const auto text = replaced(value, *point_);
-    return text.empty() ? 0 : accept(value, config::parse_bytes(text)).value;
+    const auto text = substituted(value, *point_);
+    if (!text) return 0;
+    const auto size = accept(value, config::parse_bytes(*text));
+    return size ? bounded(value, key, size->value, within) : 0;
 }
 
-std::uint64_t reader::offset(std::string_view key, std::uint64_t otherwise) const {
+std::uint64_t reader::offset(std::string_view key, std::uint64_t otherwise,
+                             size_bounds within) const {
     const auto value = find(key, value_shape::offset);
     if (!value) return otherwise;
     const auto text = replaced(value, *point_);
     const auto number = config::parse_unsigned(text);
-    if (const auto* good = std::get_if<std::uint64_t>(&number)) return *good;
-    return accept(value, config::parse_bytes(text)).value;
+    if (const auto* good = std::get_if<std::uint64_t>(&number))
+        return bounded(value, key, *good, within);
+    const auto size = accept(value, config::parse_bytes(text));
+    return size ? bounded(value, key, size->value, within) : otherwise;
+}
+
+std::uint64_t reader::bounded(const config::node& value, std::string_view key, std::uint64_t size,
+                              const size_bounds& within) const {
+    if (size < within.least)
+        value.report(mistake::out_of_range,
+                     fmt::format("'{}' must be at least {}", key, to_string(bytes{within.least})));
+    else if (size > within.most)
+        value.report(mistake::out_of_range,
+                     fmt::format("'{}' must be at most {}", key, to_string(bytes{within.most})));
+    return size;
 }
 
 std::uint64_t reader::time(std::string_view key) const {
@@ -172,7 +216,8 @@ location reader::place(std::string_view key, std::string (*fault)(const location
     if (!value) return {};
     auto result = location::parse(replaced(value, *point_));
     const auto* good = std::get_if<location>(&result);
-    const auto wrong = !good ? std::get<std::string>(result) : fault ? fault(*good) : "";
+    auto wrong = !good ? std::get<std::string>(result) : fault ? fault(*good) : "";
+    if (good && wrong.empty()) wrong = number_fault(*good);
     if (!wrong.empty()) value.report(mistake::not_a_choice, wrong);
     return good ? *good : location{};
 }
@@ -190,7 +235,8 @@ std::vector<std::uint64_t> reader::numbers(std::string_view key) const {
     std::vector<std::uint64_t> all;
     if (const auto value = at(key, value_shape::numbers))
         for (const auto& item : value.items())
-            all.push_back(accept(item, config::parse_unsigned(replaced(item, *point_))));
+            all.push_back(
+                accept(item, config::parse_unsigned(replaced(item, *point_))).value_or(0));
     return all;
 }
 

@@ -47,6 +47,11 @@ public:
     virtual void note(std::string_view key, std::vector<std::string_view> choices) = 0;
 };
 
+/// What a size may be, in bytes.
+struct size_bounds {
+    std::uint64_t least = 0, most = ~std::uint64_t{0};
+};
+
 /// Reads the values of one mapping with ${name} replaced, and reports mistakes at the value's place
 /// as config::node does: defaults come back, and one pass finds all.
 class reader {
@@ -69,9 +74,10 @@ public:
     std::int32_t signed_number(std::string_view key) const;
     double real(std::string_view key) const;
     bool flag(std::string_view key, bool otherwise) const;
-    std::uint64_t size(std::string_view key) const;                             ///< bytes
-    std::uint64_t offset(std::string_view key, std::uint64_t otherwise) const;  ///< number or size
-    std::uint64_t time(std::string_view key) const;                             ///< nanoseconds
+    std::uint64_t size(std::string_view key, size_bounds within = {}) const;  ///< bytes
+    std::uint64_t offset(std::string_view key, std::uint64_t otherwise,
+                         size_bounds within = {}) const;  ///< number or size
+    std::uint64_t time(std::string_view key) const;       ///< nanoseconds
     std::uint64_t time(std::string_view key, std::uint64_t otherwise) const;
     std::uint64_t rate(std::string_view key, std::uint64_t otherwise) const;  ///< bytes per second
     /// `fault`, when given, says what else is wrong with a place, or "".
@@ -97,6 +103,8 @@ public:
     static std::uint64_t time_of(const config::node& value, const parameters& point);
 
 private:
+    std::uint64_t bounded(const config::node& value, std::string_view key, std::uint64_t size,
+                          const size_bounds& within) const;
     config::node at(std::string_view key, value_shape shape) const {
         if (notes_) notes_->note(key, shape, true);
         return map_.at(key);

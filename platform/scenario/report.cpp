@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "platform/config/diagnostics.h"
 #include "platform/scenario/selection.h"
 
 namespace trn::scenario {
@@ -24,14 +25,23 @@ std::string end_of(const std::string& log) {
     std::string shown;
     for (std::size_t at = 0; at < lines.size();) {
         const auto end = std::min(lines.find('\n', at), lines.size());
-        shown += fmt::format("    | {}\n", lines.substr(at, end - at));
+        shown += fmt::format("    | {}\n", printable_lines(lines.substr(at, end - at)));
         at = end + 1;
     }
     return shown;
 }
 
-/// In single quotes, for a shell.
+/// In quotes for a shell; $'...' where something cannot be shown as it is.
 std::string in_quotes(std::string_view text) {
+    if (printable(text) != text) {
+        std::string quoted = "$'";
+        for (const char c : text) {
+            const auto byte = static_cast<unsigned char>(c);
+            const bool plain = byte >= 0x20 && byte < 0x7f && c != '\'' && c != '\\';
+            quoted += plain ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
+        }
+        return quoted + "'";
+    }
     std::string quoted = "'";
     for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return quoted + "'";
@@ -111,14 +121,15 @@ std::string repeat_command(const scenario& what) {
 std::string to_text(const scenario& what, const outcome& how) {
     std::string figures;
     for (const auto& one : how.figures)
-        figures += fmt::format("      {}: {}\n", one.name, one.text());
+        figures += fmt::format("      {}: {}\n", printable(one.name), printable(one.text()));
     if (how.passed())
-        return fmt::format("pass  {:<56} {:>8.2f} s, simulated {}{}\n{}", what.name, how.wall_s,
-                           milliseconds(how.simulated_ns),
+        return fmt::format("pass  {:<56} {:>8.2f} s, simulated {}{}\n{}", printable(what.name),
+                           how.wall_s, milliseconds(how.simulated_ns),
                            how.trace_digest == 0 ? "" : ", trace " + digest_text(how), figures);
-    return fmt::format("FAIL  {}\n    {}: {}{}{}\n{}{}    again: {}\n", what.name,
-                       place_text(what, how), how.step, how.step.empty() ? "" : ": ", how.message,
-                       figures, end_of(how.log), repeat_command(what));
+    return fmt::format("FAIL  {}\n    {}: {}{}{}\n{}{}    again: {}\n", printable(what.name),
+                       printable(place_text(what, how)), printable(how.step),
+                       how.step.empty() ? "" : ": ", printable_lines(how.message), figures,
+                       end_of(how.log), repeat_command(what));
 }
 
 std::string summary(std::span<const outcome> all) {

@@ -11,8 +11,12 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "platform/scenario/backtrace.h"
@@ -131,6 +135,7 @@ public:
     std::function<void(std::size_t, const outcome&)> member_ended;
 
 private:
+    void hear(std::string_view line);
     void take(const json& message);
 
     std::vector<std::size_t> members_;  // not yet told
@@ -138,9 +143,19 @@ private:
     std::unique_ptr<child> process_;
     tokens& free_;
     bool branched_ = false, said_how_ = false;
-    std::string backtrace_;
+    std::set<std::size_t> running_;  // members that have a token, once this has branched
+    std::string backtrace_, damage_;
     outcome result_;
 };
+
+/// A process that has gone wrong may say anything: that fails its scenario and no other.
+void job::hear(std::string_view line) {
+    try {
+        take(json::parse(line));
+    } catch (const json::exception& wrong) {
+        damage_ = wrong.what();
+    }
+}
 
 void job::take(const json& message) {
     if (message.contains("step")) {
@@ -159,10 +174,13 @@ void job::take(const json& message) {
     } else if (message.contains("branched")) {
         branched_ = true;
         free_.give();
+    } else if (message.contains("runs")) {
+        running_.insert(message["runs"].get<std::size_t>());
     } else if (message.contains("member")) {
         const std::size_t number = message["member"];
-        std::erase(members_, number);
-        member_ended(number, outcome_of(message["outcome"]));
+        const auto result = outcome_of(message["outcome"]);
+        running_.erase(number);
+        if (std::erase(members_, number) != 0) member_ended(number, result);
     } else {
         said_how_ = true;
         result_.simulated_ns = message["simulated_ns"];
@@ -174,7 +192,9 @@ void job::take(const json& message) {
 }
 
 bool job::attend(bool readable) {
-    if (readable && !process_->read([this](const json& message) { take(message); })) return false;
+    const auto heard = [this](std::string_view line) { hear(line); };
+    if (readable && !process_->read(heard)) return false;
+    process_->trim_log();
     if (branched_) return true;  // its members have limits of their own
     if (process_->seconds() >= limits_.wall_limit_s) {
         result_.what = outcome::verdict::timed_out;
@@ -186,7 +206,7 @@ bool job::attend(bool readable) {
     } else {
         return true;
     }
-    process_->kill([this](const json& message) { take(message); });
+    process_->kill(heard);
     said_how_ = true;
     return false;
 }
@@ -198,43 +218,96 @@ void job::finish(const std::function<void(std::size_t, const outcome&)>& told) {
     if (!said_how_ || (!end.empty() && !process_->killed())) {
         result_.what = outcome::verdict::crashed;
         result_.message = "the platform " + (end.empty() ? std::string("ended by itself") : end);
+    } else if (!damage_.empty()) {
+        result_.what = outcome::verdict::crashed;
+        result_.message = "the platform said what has no meaning: " + damage_;
     }
-    if (!branched_) free_.give();
+    for (auto held = branched_ ? running_.size() : 1; held > 0; --held) free_.give();
     for (const auto number : members_) told(number, result_);
 }
+
+/// Work for one process after the other, by number.
+struct worklist {
+    std::size_t count = 0;
+    std::string log = {};  ///< what each process's log begins with
+    /// In the calling process, for a new one.
+    std::function<std::unique_ptr<job>(std::size_t, std::unique_ptr<child>)> begun;
+    /// The operating system has no process or descriptor for it, and nothing runs that may give
+    /// one back.
+    std::function<void(std::size_t, const outcome&)> refused;
+    std::function<void(std::size_t, const outcome&)> ended;  ///< of a scenario
+    std::function<void()> look = {};                         ///< some ten times a second
+};
 
 /// The jobs that one process looks after.
 class supervisor {
 public:
     explicit supervisor(tokens& free) : free_(free) {}
 
-    bool idle() const { return jobs_.empty(); }
-    void add(std::unique_ptr<job> one) { jobs_.push_back(std::move(one)); }
-    /// Waits until a job says something or is over, or, if `wanted`, a token may be free.
-    void wait(bool token_wanted, const std::function<void(std::size_t, const outcome&)>& told);
-    /// In a process made by fork(): they are the other's.
-    void forget() {
-        for (auto& one : jobs_) one->process().forget();
-        jobs_.clear();
-    }
+    struct started {
+        std::size_t work;
+        int pipe;  ///< to the process that looks after it
+    };
+    /// Starts as much as there are tokens for, until all is done. Returns in each new process, with
+    /// its work; in the calling one with nothing, at the end.
+    std::optional<started> run(const worklist& all);
 
 private:
+    std::optional<started> start(const worklist& all, std::size_t& next);
+    void wait(const worklist& all, bool token_wanted);
+
     tokens& free_;
     std::vector<std::unique_ptr<job>> jobs_;
+    bool refused_ = false;  // until a job has ended
 };
 
-void supervisor::wait(bool token_wanted,
-                      const std::function<void(std::size_t, const outcome&)>& told) {
+std::optional<supervisor::started> supervisor::run(const worklist& all) {
+    for (std::size_t next = 0; next < all.count || !jobs_.empty();) {
+        while (next < all.count && !refused_ && free_.take())
+            if (const auto child = start(all, next)) return child;
+        wait(all, next < all.count && !refused_);
+        if (all.look) all.look();
+    }
+    return std::nullopt;
+}
+
+std::optional<supervisor::started> supervisor::start(const worklist& all, std::size_t& next) {
+    int pipe = -1;
+    try {
+        auto process = child::make(all.log, pipe);
+        if (process) {
+            jobs_.push_back(all.begun(next++, std::move(process)));
+            return std::nullopt;
+        }
+    } catch (const std::system_error& why) {
+        free_.give();
+        refused_ = !jobs_.empty();
+        if (refused_) return std::nullopt;
+        outcome how;
+        how.message = fmt::format("it cannot be started: {}", why.what());
+        all.refused(next++, how);
+        return std::nullopt;
+    }
+    for (auto& one : jobs_) one->process().forget();
+    jobs_.clear();
+    return started{next, pipe};
+}
+
+/// Until a job says something or is over, or, if `wanted`, a token may be free.
+void supervisor::wait(const worklist& all, bool token_wanted) {
     constexpr int look_at_limits_ms = 100;
-    std::vector<pollfd> all;
-    for (const auto& one : jobs_) all.push_back({one->process().pipe(), POLLIN, 0});
-    if (token_wanted) all.push_back({free_.readable_when_free(), POLLIN, 0});
-    if (poll(all.data(), all.size(), jobs_.empty() ? -1 : look_at_limits_ms) < 0 && errno != EINTR)
+    std::vector<pollfd> pipes;
+    for (const auto& one : jobs_) pipes.push_back({one->process().pipe(), POLLIN, 0});
+    if (token_wanted) pipes.push_back({free_.readable_when_free(), POLLIN, 0});
+    if (pipes.empty()) return;
+    if (poll(pipes.data(), pipes.size(), jobs_.empty() ? -1 : look_at_limits_ms) < 0 &&
+        errno != EINTR)
         throw_errno("poll");
     for (std::size_t i = jobs_.size(); i-- > 0;) {
-        if (jobs_[i]->attend(all[i].revents != 0)) continue;
-        jobs_[i]->finish(told);
+        if (jobs_[i]->attend(pipes[i].revents != 0)) continue;
+        jobs_[i]->finish(all.ended);
         jobs_.erase(jobs_.begin() + static_cast<std::ptrdiff_t>(i));
+        refused_ = false;
     }
 }
 
@@ -266,24 +339,25 @@ std::size_t branching::branch(const std::function<void()>& last) {
     const auto told = [this](std::size_t number, const outcome& how) {
         send_line(pipe_, {{"member", number}, {"outcome", to_json(how)}});
     };
-    for (std::size_t next = 0; next < members_.size() || !children.idle();) {
-        while (next < members_.size() && free_.take()) {
-            const auto number = members_[next++];
-            int pipe = -1;
-            auto process = child::make(shared_log, pipe);
-            if (!process) {
-                children.forget();
-                close(pipe_);
-                tell_ = progress(pipe_ = pipe);
-                members_ = {number};
-                return number;
-            }
-            auto one =
-                std::make_unique<job>(std::vector{number}, all_[number], std::move(process), free_);
-            one->begin_with(tell_.timeline());
-            children.add(std::move(one));
-        }
-        children.wait(next < members_.size(), told);
+    const auto begun = [this](std::size_t i, std::unique_ptr<child> process) {
+        const auto number = members_[i];
+        auto one =
+            std::make_unique<job>(std::vector{number}, all_[number], std::move(process), free_);
+        one->begin_with(tell_.timeline());
+        send_line(pipe_, {{"runs", number}});
+        return one;
+    };
+    const auto mine =
+        children.run({.count = members_.size(),
+                      .log = shared_log,
+                      .begun = begun,
+                      .refused = [&](std::size_t i, const auto& how) { told(members_[i], how); },
+                      .ended = told});
+    if (mine) {
+        close(pipe_);
+        tell_ = progress(pipe_ = mine->pipe);
+        members_ = {members_[mine->work]};
+        return members_.front();
     }
     if (last) last();
     _exit(0);
@@ -306,6 +380,8 @@ std::vector<std::vector<std::size_t>> groups_of(std::span<const scenario> all, b
 [[noreturn]] void become(branching& alike, const execution& run) {
     try {
         run(alike);
+    } catch (const std::bad_alloc&) {
+        alike.tell().failed("the operating system gives no more memory", 0);
     } catch (const std::exception& wrong) {
         alike.tell().failed(wrong.what(), 0);
     }
@@ -365,23 +441,27 @@ std::vector<outcome> run_all(std::span<const scenario> all, const run_options& h
         if (!result.passed()) ++now.failed;
         for (; told < done.size() && done[told]; ++told) finished(told, *done[told]);
     };
-    for (std::size_t next = 0; next < groups.size() || !children.idle();) {
-        while (next < groups.size() && free.take()) {
-            const auto& members = groups[next++];
-            int pipe = -1;
-            auto process = child::make({}, pipe);
-            if (!process) {
-                children.forget();
-                branching alike(all, members, free, pipe);
-                become(alike, run);
-            }
-            auto one =
-                std::make_unique<job>(members, all[members.front()], std::move(process), free);
-            one->member_ended = ended;
-            children.add(std::move(one));
-        }
-        children.wait(next < groups.size(), ended);
-        if (how.look) how.look(now);
+    const auto begun = [&](std::size_t i, std::unique_ptr<child> process) {
+        auto one =
+            std::make_unique<job>(groups[i], all[groups[i].front()], std::move(process), free);
+        one->member_ended = ended;
+        return one;
+    };
+    const auto group_process = children.run({.count = groups.size(),
+                                             .begun = begun,
+                                             .refused =
+                                                 [&](std::size_t i, const auto& result) {
+                                                     for (const auto number : groups[i])
+                                                         ended(number, result);
+                                                 },
+                                             .ended = ended,
+                                             .look =
+                                                 [&] {
+                                                     if (how.look) how.look(now);
+                                                 }});
+    if (group_process) {
+        branching alike(all, groups[group_process->work], free, group_process->pipe);
+        become(alike, run);
     }
     std::vector<outcome> results;
     results.reserve(done.size());

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "platform/scenario/book.h"
 
@@ -13,9 +14,11 @@ namespace trn::scenario {
 namespace {
 
 constexpr std::size_t most_points = 1000;
+constexpr std::size_t max_steps = 200'000;  // of all points of a file
 constexpr std::uint64_t default_time_limit_ns = 10'000'000'000;
 constexpr double default_wall_limit_s = 60;
 constexpr std::uint64_t default_memory_limit = 8ull << 30;
+constexpr std::uint64_t min_memory_limit = 16ull << 20;  // a process with no board has more
 
 /// The product of all lists, the last one turning fastest.
 std::vector<parameters> points_of(const config::node& matrix) {
@@ -72,6 +75,48 @@ std::string beginning_of(const scenario& s, const reader& r) {
                        s.steps.empty() ? "" : s.steps.front().shared);
 }
 
+/// The first mistake with these parameters of the board; nothing when it has none.
+std::optional<config_error> board_mistake(const board_check& check, const scenario& s,
+                                          std::vector<std::string> set) {
+    try {
+        check(s.board, set);
+        return std::nullopt;
+    } catch (const config_error& wrong) {
+        return wrong;
+    }
+}
+
+/// Reports what `check` finds where the scenario says it: at the first parameter with which the
+/// board has a mistake, at the board's name when it has one without any. A board's own mistakes
+/// keep their places.
+void check_board(const config::node& root, const scenario& s, const board_check& check,
+                 diagnostics& problems) {
+    auto set = s.set;
+    if (!s.firmware.empty()) set.push_back("firmware=" + find_firmware(s));
+    if (!board_mistake(check, s, set)) return;
+    std::size_t count = 0;
+    const auto wrong_with_the_first = [&](std::size_t n) {
+        return board_mistake(check, s, {set.begin(), set.begin() + static_cast<std::ptrdiff_t>(n)});
+    };
+    auto wrong = wrong_with_the_first(0);
+    while (!wrong) wrong = wrong_with_the_first(++count);
+    const auto& first = wrong->list().front();
+    if (count == 0 && first.line != 0) {
+        for (const auto& one : wrong->list()) problems.add(one);
+        return;
+    }
+    const bool of_a_parameter = count > 0 && count <= s.set.size();
+    const auto in = of_a_parameter ? root.find("set") : root;
+    const std::string key = of_a_parameter ? set[count - 1].substr(0, set[count - 1].find('='))
+                                           : (count == 0 ? "board" : "firmware");
+    const bool unknown = of_a_parameter && first.code == mistake::unknown_parameter;
+    in.report_at(unknown ? in.key_place(key) : in.find(key).where(), first.code,
+                 first.line == 0 ? first.message
+                                 : fmt::format("{} ({}:{}:{})", first.message, first.file,
+                                               first.line, first.column),
+                 first.suggestion);
+}
+
 scenario read_point(book& from, const std::string& file, const parameters& point) {
     const auto root = from.root();
     const reader r(root, point);
@@ -79,6 +124,8 @@ scenario read_point(book& from, const std::string& file, const parameters& point
     scenario s;
     s.file = file;
     s.name = r.text("scenario");
+    if (const auto name = root.find("scenario"); name.is_scalar() && s.name.empty())
+        name.report(mistake::bad_name, "a scenario needs a name for the reports");
     if (!point.empty()) s.name += " [" + to_string(point) + "]";
     if (const auto tags = root.find("tags"))
         for (const auto& tag : tags.items()) s.tags.push_back(reader::replaced(tag, point));
@@ -86,14 +133,22 @@ scenario read_point(book& from, const std::string& file, const parameters& point
     s.set = read_set(root, point);
     s.firmware = r.text("firmware", "");
     s.seed = r.number("seed", ~std::uint64_t{0}, 1);
+    for (const auto* limit : {"time_limit", "wall_limit"}) {
+        const auto mistakes = from.problems().list().size();
+        if (r.has(limit) && r.time(limit) == 0 && from.problems().list().size() == mistakes)
+            root.at(limit).report(mistake::out_of_range,
+                                  fmt::format("'{}' must be more than 0", limit));
+    }
     s.time_limit_ns = r.time("time_limit", default_time_limit_ns);
     s.wall_limit_s = static_cast<double>(r.time(
                          "wall_limit", static_cast<std::uint64_t>(default_wall_limit_s * 1e9))) /
                      1e9;
-    s.memory_limit = r.offset("memory_limit", default_memory_limit);
+    s.memory_limit = r.offset("memory_limit", default_memory_limit, {.least = min_memory_limit});
     s.misuse = read_misuse(root, r);
     s.steps = from.read(root.at("steps"), point);
     s.expectations = from.read(root.find("expectations"), point, true);
+    if (root.at("steps").is_list() && s.steps.empty() && from.problems().empty())
+        root.at("steps").report(mistake::bad_count, "a scenario has at least one step");
     s.beginning = beginning_of(s, r);
     return s;
 }
@@ -111,10 +166,22 @@ std::string figure::text() const {
     return fmt::format("{:.6g}{}{}{}", value, unit.empty() ? "" : " ", unit, bounds);
 }
 
-std::vector<scenario> load(const std::filesystem::path& file, diagnostics& problems) {
+std::string find_firmware(const scenario& what) {
+    namespace fs = std::filesystem;
+    std::error_code unreadable;
+    // With a '/', because a bare name is one of the firmware folder.
+    const auto folder = fs::path(what.file).parent_path();
+    const auto beside = (folder.empty() ? "." : folder) / what.firmware;
+    return !what.firmware.empty() && fs::is_regular_file(beside, unreadable) ? beside.string()
+                                                                             : what.firmware;
+}
+
+std::vector<scenario> load(const std::filesystem::path& file, diagnostics& problems,
+                           const board_check& check) {
     const auto from = std::make_shared<book>(file);
     const auto root = from->root();
     std::vector<scenario> all;
+    std::size_t steps = 0;
     if (root.is_map()) {
         root.only(
             {"scenario", "tags", "board", "set", "firmware", "seed", "time_limit", "wall_limit",
@@ -125,7 +192,16 @@ std::vector<scenario> load(const std::filesystem::path& file, diagnostics& probl
         if (!only_for_others)
             for (const auto& point : points_of(root.find("matrix"))) {
                 all.push_back(read_point(*from, file.string(), point));
-                if (!from->problems().empty()) break;  // the other points have the same mistakes
+                if (check && from->problems().empty())
+                    check_board(root, all.back(), check, problems);
+                steps += from->steps();
+                if (steps > max_steps)
+                    root.find("matrix").report(
+                        mistake::out_of_range,
+                        fmt::format("the points of a matrix have at most {} steps together",
+                                    max_steps));
+                if (!problems.empty() || !from->problems().empty())
+                    break;  // the other points have the same mistakes
             }
     } else {
         root.report(mistake::wrong_shape, "a scenario is a mapping");

@@ -79,9 +79,18 @@ struct scenario {
     std::vector<step> expectations;  ///< checked when all steps are done
 };
 
-/// Every point of a file's matrix. Mistakes are collected in `problems`.
+/// Looks at a board with "name=value" for its parameters. \throws config_error
+using board_check = std::function<void(const std::string& board, const std::vector<std::string>&)>;
+
+/// Every point of a file's matrix. Mistakes are collected in `problems`, those that `check` finds
+/// too: at the place where the scenario names the board, its parameter or the firmware.
 /// \throws config_error when the file is no YAML at all
-std::vector<scenario> load(const std::filesystem::path& file, diagnostics& problems);
+std::vector<scenario> load(const std::filesystem::path& file, diagnostics& problems,
+                           const board_check& check = {});
+
+/// The image that a scenario boots: a file beside it, else what a board takes, an image's name or a
+/// path; "": what the board says.
+std::string find_firmware(const scenario& what);
 
 /// The .yaml files of a folder and below, in the order of their names; a file is itself.
 /// \throws config_error when there is no such thing

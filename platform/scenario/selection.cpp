@@ -34,6 +34,25 @@ bool tagged(const scenario& what, const std::vector<std::string>& tags) {
     return wanted || !asked;
 }
 
+/// A misspelt name or tag must not pass by running nothing.
+void check_words(const std::vector<scenario>& all, const selection& how) {
+    std::vector<std::string> names, tags;
+    for (const auto& one : all) {
+        names.push_back(one.name);
+        tags.insert(tags.end(), one.tags.begin(), one.tags.end());
+    }
+    std::ranges::sort(tags);
+    tags.erase(std::unique(tags.begin(), tags.end()), tags.end());
+    const auto check = [](std::string_view kind, const std::string& word, const auto& known) {
+        if (!contains(known, word))
+            throw std::invalid_argument(
+                fmt::format("no scenario has the {} '{}'  {}", kind, word, suggest(word, known)));
+    };
+    for (const auto& name : how.names) check("name", name, names);
+    for (const auto& tag : how.tags)
+        if (!tag.starts_with('!')) check("tag", tag, tags);
+}
+
 bool chosen(const scenario& what, const selection& how) {
     return (how.names.empty() || contains(how.names, what.name)) && tagged(what, how.tags) &&
            (!how.failed || contains(*how.failed, identity(what)));
@@ -64,7 +83,16 @@ std::string identity(const scenario& what) {
 }
 
 std::vector<scenario> select(std::vector<scenario> all, const selection& how) {
+    check_words(all, how);
+    const bool any = !all.empty();
     std::erase_if(all, [&](const auto& one) { return !chosen(one, how); });
+    if (any && all.empty() && !how.failed)
+        throw std::invalid_argument("no scenario has all that --name and --tag ask for");
+    if (all.size() * how.repeat > max_runs)
+        throw std::invalid_argument(
+            fmt::format("{} scenarios, each run {} times (--repeat), are "
+                        "more than {} runs",
+                        all.size(), how.repeat, max_runs));
     std::vector<scenario> list;
     // Neighbours go to different machines: those of one matrix take equally long.
     for (std::size_t i = how.part.index - 1; i < all.size(); i += how.part.of)

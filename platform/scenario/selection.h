@@ -37,7 +37,10 @@ std::string identity(const scenario& what);
 
 /// The scenarios that are chosen: by name, tag and failure, then a part of them, then each so often
 /// as asked, then in the order asked for. The parts of all shards are all, and none is in two.
+/// \throws std::invalid_argument when a name or tag is that of no scenario, when no scenario has
+/// all that is asked for, and for more than `max_runs`
 std::vector<scenario> select(std::vector<scenario> all, const selection& how);
+constexpr std::size_t max_runs = 100'000;
 
 /// Where the user's last run left what failed, for --rerun-failed.
 std::filesystem::path failed_list();

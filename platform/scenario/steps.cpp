@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <random>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "platform/kernel/trace.h"
 #include "platform/scenario/action.h"
 #include "platform/scenario/condition.h"
+#include "platform/scenario/expression.h"
 #include "platform/scenario/runner.h"
 #include "platform/scenario/scenario.h"
 #include "platform/scenario/world.h"
@@ -58,9 +60,23 @@ struct choices<trn_engine_command> {
 
 namespace trn::scenario {
 
+std::string address_fault(const location& place) {
+    return place.what == location::kind::host
+               ? "memory of the host has no address before a copy takes it: name a memory of a chip"
+               : "";
+}
+
+void check_parts(const reader& r, std::string_view key, std::uint64_t size, std::uint64_t part) {
+    if (part != 0 && size / part > max_parts)
+        r.node().at(key).report(
+            mistake::out_of_range,
+            fmt::format("{} are cut into more than {} parts of {}", to_string(bytes{size}),
+                        max_parts, to_string(bytes{part})));
+}
+
 std::vector<std::uint8_t> read_memory(world& w, const location& from, std::uint64_t size) {
+    const auto address = from.address(w.device, size);  // before memory is asked for
     std::vector<std::uint8_t> bytes(size);
-    const auto address = from.address(w.device, size);
     if (from.what == location::kind::hbm)
         w.device.check(trn_window_read(w.device, from.number, from.offset, bytes.data(), size));
     else
@@ -89,10 +105,18 @@ figure read_rate_figure(const reader& r, std::string name) {
     figure wanted{std::move(name), 0, "GB/s"};
     if (r.has("at_least")) wanted.least = static_cast<double>(r.rate("at_least", 0)) * 1e-9;
     if (r.has("at_most")) wanted.most = static_cast<double>(r.rate("at_most", any)) * 1e-9;
+    check_bounds(r, wanted);
     return wanted;
 }
 
+void check_bounds(const reader& r, const figure& wanted) {
+    if (wanted.least && wanted.most && *wanted.least > *wanted.most)
+        r.node().at("at_most").report(mistake::out_of_range, "'at_most' is less than 'at_least'");
+}
+
 void measure(world& w, const figure& what) {
+    if (!std::isfinite(what.value))
+        throw step_failure("there is no such figure: what it measures took no simulated time");
     w.tell->measured(what);
     if (!what.within_bounds()) throw step_failure("it is " + what.text());
 }
@@ -132,8 +156,11 @@ std::optional<std::uint32_t> read_core(const reader& r) {
     return static_cast<std::uint32_t>(r.number("core", word_max));
 }
 
-copy_spec read_copy_spec(const reader& r) {
-    return {r.place("from"), r.place("to"), r.size("size"), read_core(r), r.text("pattern", "")};
+copy_spec read_copy_spec(const reader& r, bool compared) {
+    const auto from = r.place("from"), to = r.place("to");
+    const auto of_host = [](const location& end) { return end.what == location::kind::host; };
+    const auto bounds = compared || of_host(from) || of_host(to) ? held : size_bounds{};
+    return {from, to, r.size("size", bounds), read_core(r), r.text("pattern", "")};
 }
 
 endpoints prepare(world& w, const copy_spec& c) {
@@ -151,8 +178,8 @@ endpoints prepare(world& w, const copy_spec& c) {
 
 action read_copy(const reader& r) {
     r.only({"from", "to", "size", "core", "pattern", "verify"});
-    const auto c = read_copy_spec(r);
     const bool verify = r.flag("verify", true);
+    const auto c = read_copy_spec(r, verify);
     return {"copy " + c.text(), [c, verify](world& w) {
                 const auto ends = prepare(w, c);
                 std::vector<std::uint8_t> expected;
@@ -170,7 +197,7 @@ action read_copy(const reader& r) {
 
 action read_submit(const reader& r) {
     r.only({"job", "from", "to", "size", "core", "pattern"});
-    const auto c = read_copy_spec(r);
+    const auto c = read_copy_spec(r, false);
     const auto name = r.text("job");
     return {fmt::format("submit '{}': {}", name, c.text()), [c, name](world& w) {
                 if (w.jobs.contains(name))
@@ -197,11 +224,11 @@ action read_finish(const reader& r) {
 
 action read_memset(const reader& r) {
     r.only({"at", "size", "value", "core", "verify"});
-    const auto at = r.place("at");
-    const auto size = r.size("size");
+    const auto at = r.place("at", address_fault);
+    const bool verify = r.flag("verify", true);
+    const auto size = r.size("size", verify ? held : size_bounds{});
     const auto value = static_cast<std::uint8_t>(r.number("value", 255));
     const auto given_core = read_core(r);
-    const bool verify = r.flag("verify", true);
     return {fmt::format("memset {} to {:#04x}, {} bytes", at.text(), value, size), [=](world& w) {
                 const auto core = given_core.value_or(at.core(w.device));
                 w.device.check(trn_memset(w.device, core, at.address(w.device, size), value, size));
@@ -237,20 +264,23 @@ content read_content(const reader& r) {
 
 action read_fill(const reader& r) {
     r.only({"at", "size", "pattern", "value"});
-    const auto at = r.place("at");
-    const auto size = r.size("size");
+    const auto at = r.place("at", address_fault);
+    const auto size = r.size("size", held);
     const auto what = read_content(r);
-    return {fmt::format("fill {} with {}, {} bytes", at.text(), what.text, size),
-            [=](world& w) { write_memory(w, at, what.bytes(w, size)); }};
+    return {fmt::format("fill {} with {}, {} bytes", at.text(), what.text, size), [=](world& w) {
+                at.address(w.device, size);  // before memory is asked for
+                write_memory(w, at, what.bytes(w, size));
+            }};
 }
 
 action read_verify(const reader& r) {
     r.only({"at", "size", "pattern", "value"});
-    const auto at = r.place("at");
-    const auto size = r.size("size");
+    const auto at = r.place("at", address_fault);
+    const auto size = r.size("size", held);
     const auto what = read_content(r);
     return {fmt::format("verify {} has {}, {} bytes", at.text(), what.text, size), [=](world& w) {
-                expect_equal(at.text(), compare(what.bytes(w, size), read_memory(w, at, size)));
+                const auto found = read_memory(w, at, size);
+                expect_equal(at.text(), compare(what.bytes(w, size), found));
             }};
 }
 
@@ -403,7 +433,7 @@ queue_name read_queue(const reader& r) {
 action read_ring(const reader& r) {
     r.only({"engine", "queue", "m2s", "s2m", "length"});
     const auto q = read_queue(r);
-    const auto m2s = r.place("m2s"), s2m = r.place("s2m");
+    const auto m2s = r.place("m2s", address_fault), s2m = r.place("s2m", address_fault);
     const auto length = static_cast<std::uint32_t>(r.number("length", word_max));
     return {
         fmt::format("rings of engine {} queue {}: {} and {}, {} descriptors", q.engine, q.queue,
@@ -433,8 +463,8 @@ struct ring_entry {
 action read_descriptor(const reader& r) {
     r.only({"m2s", "s2m", "index", "from", "to", "size", "ring_id", "write_barrier", "dmb",
             "strong_order"});
-    const auto m2s = r.place("m2s"), s2m = r.place("s2m"), from = r.place("from"),
-               to = r.place("to");
+    const auto m2s = r.place("m2s", address_fault), s2m = r.place("s2m", address_fault),
+               from = r.place("from", address_fault), to = r.place("to", address_fault);
     const auto index = r.number("index", word_max, 0);
     const auto size = static_cast<std::uint32_t>(r.size("size"));
     const auto ring_id = static_cast<std::uint32_t>(r.number("ring_id", 3, 1));
@@ -444,10 +474,9 @@ action read_descriptor(const reader& r) {
         (r.flag("strong_order", false) ? unsigned{TRN_STRONG_ORDER} : 0u);
     return {fmt::format("descriptor {}: {} to {}, {} bytes", index, from.text(), to.text(), size),
             [=](world& w) {
-                const auto put = [&](location ring, const trn_descriptor& d) {
-                    ring.offset += index * sizeof d;
+                const auto put = [&](const location& ring, const trn_descriptor& d) {
                     const auto* bytes = reinterpret_cast<const std::uint8_t*>(&d);
-                    write_memory(w, ring, {bytes, bytes + sizeof d});
+                    write_memory(w, ring.plus(index * sizeof d), {bytes, bytes + sizeof d});
                 };
                 put(m2s, trn_m2s_descriptor(from.address(w.device, size), size, ring_id, flags));
                 put(s2m, trn_s2m_descriptor(to.address(w.device, size), size, ring_id, flags));
@@ -554,24 +583,15 @@ action read_power(const reader& r) {
 
 // --- The platform's own doors
 
-/// `*` stands for any part of a name between two dots.
-bool matches(std::string_view pattern, std::string_view name) {
-    if (pattern.empty() || name.empty())
-        return pattern.empty() || pattern == "*" ? name.empty() : false;
-    if (pattern.front() == '*')
-        return matches(pattern.substr(1), name) ||
-               (name.front() != '.' && matches(pattern, name.substr(1)));
-    return pattern.front() == name.front() && matches(pattern.substr(1), name.substr(1));
-}
-
 /// The modules that `pattern` names and that know the fault; `some`: so many of them, drawn with
 /// the scenario's seed.
 std::vector<std::string> faulty_modules(world& w, const std::string& pattern,
-                                        const std::string& fault, std::size_t some) {
+                                        const expression& names, const std::string& fault,
+                                        std::size_t some) {
     std::vector<std::string> all, others, faults;
     for (const auto& one : call(w, "list", {{"what", "faults"}})) {
         const std::string module = one["module"], name = one["fault"];
-        const bool meant = matches(pattern, module);
+        const bool meant = names.matches(module);
         if (meant) faults.push_back(name);
         if (name == fault) (meant ? all : others).push_back(module);
     }
@@ -592,6 +612,9 @@ std::vector<std::string> faulty_modules(world& w, const std::string& pattern,
 action read_inject(const reader& r) {
     r.only({"module", "fault", "with", "some", "at", "when"});
     const auto pattern = r.text("module"), fault = r.text("fault");
+    std::string none;
+    const auto names = expression::of_names(pattern, none);
+    if (!names) r.node().at("module").report(mistake::not_a_choice, none);
     const auto some = r.number("some", word_max, 0);
     json arguments = json::object();
     if (r.has("with")) {
@@ -611,7 +634,7 @@ action read_inject(const reader& r) {
                     throw step_failure(fmt::format("it is {} ns already", now));
                 if (at != 0) w.sleep(at - now);
                 if (when) await(w, *when);
-                for (const auto& module : faulty_modules(w, pattern, fault, some)) {
+                for (const auto& module : faulty_modules(w, pattern, *names, fault, some)) {
                     if (trace::on())
                         trace::event("scenario", "fault", {{"module", module}, {"fault", fault}});
                     call(w, "inject",
@@ -630,10 +653,11 @@ struct target {
 
 target read_target(const reader& r, const char* width) {
     if (r.has("register")) return {r.text("register"), register_named(r, "register")};
+    const auto bytes = r.number("width", 8, 4);
+    if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
+        r.node().find("width").report(mistake::out_of_range, "'width' must be 1, 2, 4 or 8");
     return {fmt::format("{} {:#x}", r.text("space"), r.number("address")),
-            {{"space", r.text("space")},
-             {"address", r.number("address")},
-             {width, r.number("width", 8, 4)}}};
+            {{"space", r.text("space")}, {"address", r.number("address")}, {width, bytes}}};
 }
 
 action read_peek(const reader& r) {
@@ -693,9 +717,13 @@ action read_traffic(const reader& r) {
     const auto pattern = r.choice<traffic_pattern>("pattern");
     machine::load how;
     how.engines = static_cast<std::uint32_t>(r.number("engines", word_max, how.engines));
-    how.bytes = r.size("size");
+    if (how.engines == 0)
+        r.node().find("engines").report(mistake::out_of_range, "at least one engine copies");
+    how.bytes = r.size("size", {.least = 1, .most = max_held});
     how.wrap = r.offset("wrap", 0);
-    how.descriptor = static_cast<std::uint32_t>(r.offset("descriptor", how.descriptor));
+    how.descriptor = static_cast<std::uint32_t>(
+        r.offset("descriptor", how.descriptor, {.least = 1, .most = TRN_DESCRIPTOR_BYTES}));
+    check_parts(r, "size", how.bytes, how.descriptor);
     const bool whole = r.flag("machine", false);  // the bounds are of all chips together
     auto wanted =
         read_rate_figure(r, fmt::format("{} traffic of {} engines per chip{}", to_string(pattern),

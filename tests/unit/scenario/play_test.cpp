@@ -90,6 +90,22 @@ TEST_F(ScenarioSteps, ExpectFailures) {
     EXPECT_THAT(play("  - semaphore: {core: 9, index: 0, set: 1}\n"), HasSubstr("no core 9"));
 }
 
+TEST_F(ScenarioSteps, RefusePlacesThatPassTheEndOfTheAddressSpace) {
+    const auto expect = [&](const std::string& step) {
+        EXPECT_THAT(play("  - " + step + "\n"), HasSubstr("pass the end of the address space"))
+            << step;
+    };
+    expect("copy: {from: host@0xffffffffffff0000, to: hbm0, size: 65 KiB}");
+    expect("copy: {from: hbm0, to: host@0xfffffffffffffff0, size: 64 B}");
+    expect("submit: {job: a, from: host@0xffffffffffff0000, to: hbm0, size: 65 KiB}");
+    expect("memset: {at: 'axi@0xfffffffffffffff0', size: 64 B, value: 1}");
+    expect("fill: {at: 'axi@0xfffffffffffffff0', size: 64 B, pattern: a}");
+    expect("verify: {at: 'axi@0xfffffffffffffff0', size: 64 B, pattern: a}");
+    expect(
+        "descriptor: {m2s: 'axi@0xfffffffffffffff0', s2m: hbm0@2 MiB, index: 1,"
+        " from: hbm2@4 MiB, to: hbm3@8 MiB, size: 64 B}");
+}
+
 TEST_F(ScenarioSteps, WorkOnRingsOfTheirOwn) {
     EXPECT_EQ(play("  - fill: {at: hbm2@4 MiB, size: 300 B, pattern: r}\n"
                    "  - ring: {engine: 5, queue: 2, m2s: hbm0@1 MiB, s2m: hbm0@2 MiB, length: 32}\n"

@@ -89,6 +89,109 @@ TEST_F(ScenarioFile, NamesThePlaceOfEveryMistake) {
                                         "14:28:E26", "15:5:E9"));
 }
 
+TEST_F(ScenarioFile, RefusesValuesWithWhichNoRunCanComeOut) {
+    read(head() +
+         "time_limit: 0 s\n"                                                              // 3
+         "wall_limit: 0 s\n"                                                              // 4
+         "memory_limit: 1 B\n"                                                            // 5
+         "steps:\n"                                                                       // 6
+         "  - traffic: {pattern: local, size: 1 MiB, descriptor: 0 B}\n"                  // 7
+         "  - traffic: {pattern: local, size: 0 B}\n"                                     // 8
+         "  - traffic: {pattern: local, size: 1 MiB, engines: 0}\n"                       // 9
+         "  - traffic: {pattern: local, size: 1 GiB, descriptor: 1 B}\n"                  // 10
+         "  - efa: {pattern: next, operation: write, size: 1 MiB, block: 0 B}\n"          // 11
+         "  - fill: {at: hbm0, size: 36 GiB, value: 0}\n"                                 // 12
+         "  - verify: {at: host, size: 4 B, value: 0}\n"                                  // 13
+         "  - copy: {from: hbm0, to: hbm9, size: 4 B}\n"                                  // 14
+         "  - copy: {from: host, to: hbm0, size: 8 GiB}\n"                                // 15
+         "  - figure: {name: f, bytes: 0 B, time_of: [wait: 1 us]}\n"                     // 16
+         "  - figure: {name: f, time_of: [wait: 1 us], at_least: 2 us, at_most: 1 us}\n"  // 17
+         "  - expect: {misuse: TRN-RST-001, at_least: 2, at_most: 1}\n"                   // 18
+         "  - peek: {space: s, address: 0, width: 3, equals: 0}\n"                        // 19
+         "  - together: {}\n"                                                             // 20
+         "  - wait: ''\n");                                                               // 21
+    EXPECT_THAT(mistakes(),
+                ElementsAre("3:13:E22", "4:13:E22", "5:15:E22", "7:56:E22", "8:37:E22", "9:53:E22",
+                            "10:37:E22", "11:64:E22", "12:28:E22", "13:18:E26", "14:28:E26",
+                            "15:40:E22", "16:30:E22", "17:71:E22", "18:57:E22", "18:57:E22",
+                            "19:41:E22", "20:15:E50", "21:11:E24"));
+}
+
+TEST_F(ScenarioFile, LongCopiesBetweenMemoriesAreFineWhenNothingIsCompared) {
+    read(head() + "steps:\n  - copy: {from: hbm0, to: hbm1, size: 8 GiB, verify: false}\n");
+    EXPECT_THAT(mistakes(), ElementsAre());
+}
+
+TEST_F(ScenarioFile, NeedsAtLeastOneStepAndAName) {
+    read(head() + "steps: []\n");
+    EXPECT_THAT(mistakes(), ElementsAre("3:8:E50"));
+    problems = {};
+    read("scenario: ''\nboard: b\nsteps:\n  - wait: 1 us\n");
+    EXPECT_THAT(mistakes(), ElementsAre("1:11:E27"));
+}
+
+TEST_F(ScenarioFile, IsBoundedWhateverItsMatrixAndItsSequencesMultiply) {
+    std::string points, calls, steps;
+    for (int i = 0; i < 100; ++i) points += "1, ";
+    for (int i = 0; i < 70; ++i)
+        calls += "  s" + std::to_string(i) + ": {steps: [sequence: {name: s" +
+                 std::to_string(i + 1) + "}]}\n";
+    read(head() + "sequences:\n" + calls + "  s70: {steps: [wait: 1 us]}\n" +
+         "steps:\n  - sequence: {name: s0}\n");
+    ASSERT_EQ(problems.list().size(), 1u);
+    EXPECT_THAT(problems.list()[0].message, HasSubstr("at most 64 deep"));
+    problems = {};
+    for (int i = 0; i < 3000; ++i) steps += "  - wait: 1 us\n";
+    read(head() + "matrix: {n: [" + points + "1]}\nsteps:\n" + steps);
+    ASSERT_EQ(problems.list().size(), 1u);
+    EXPECT_THAT(problems.list()[0].message, HasSubstr("at most 200000 steps together"));
+    problems = {};
+    std::string twice;
+    for (int i = 0; i < 200'000; ++i) twice += "${a}";
+    read(head() + "matrix: {a: [0123456789]}\nsteps:\n  - expect_uart: {text: '" + twice + "'}\n");
+    ASSERT_EQ(problems.list().size(), 1u);
+    EXPECT_THAT(problems.list()[0].message, HasSubstr("at most 1 MiB"));
+}
+
+TEST_F(ScenarioFile, ChecksItsBoardWhereItNamesIt) {
+    const board_check check = [](const std::string& board, const std::vector<std::string>& set) {
+        diagnostic wrong;
+        wrong.code = mistake::unknown_board;
+        wrong.message = "no board";
+        if (board != "b") throw config_error(wrong);
+        wrong.code = mistake::out_of_range;
+        wrong.message = "out of range";
+        for (const auto& one : set)
+            if (one == "size=9" || one == "firmware=none") throw config_error(wrong);
+    };
+    const auto found = [&](const std::string& text) {
+        problems = {};
+        std::ofstream(folder / "scenario.yaml") << text;
+        load(folder / "scenario.yaml", problems, check);
+        return mistakes();
+    };
+    const std::string steps = "steps:\n  - wait: 1 us\n";
+    EXPECT_THAT(found(head() + steps), ElementsAre());
+    EXPECT_THAT(found("scenario: x\nboard: c\n" + steps), ElementsAre("2:8:E55"));
+    EXPECT_THAT(found(head() + "set: {a: 1, size: 9, z: 0}\n" + steps), ElementsAre("3:19:E22"));
+    EXPECT_THAT(found(head() + "set: {a: 1}\nfirmware: none\n" + steps), ElementsAre("4:11:E22"));
+    EXPECT_THAT(found(head() + "set: {size: '${n}'}\nmatrix: {n: [1, 9]}\n" + steps),
+                ElementsAre("3:13:E22"));
+}
+
+TEST_F(ScenarioFile, TakesExpressionsOfAnyDepthOrRefusesThemWithTheirPlace) {
+    const auto reading = [&](const std::string& text) {
+        problems = {};
+        read(head() + "steps:\n  - expect_uart: {matches: '" + text + "'}\n");
+        return mistakes();
+    };
+    EXPECT_THAT(reading(std::string(10'000, '(') + "a" + std::string(10'000, ')')), ElementsAre());
+    for (const auto& text :
+         {std::string(10'000, '('), std::string("(a{1000}){1000}"), std::string(100'000, 'a'),
+          std::string("(a)\\1"), std::string("a(?=b)")})
+        EXPECT_THAT(reading(text), ElementsAre("4:28:E26")) << text.substr(0, 20);
+}
+
 TEST_F(ScenarioFile, SaysOnceWhatIsInMemory) {
     read(head() +
          "steps:\n"

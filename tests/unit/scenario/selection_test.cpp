@@ -44,7 +44,23 @@ TEST(ScenarioSelection, ATagIsWantedOrUnwanted) {
     EXPECT_THAT(names(select(some, {.tags = {"dma", "boot"}})), ElementsAre("a", "b", "c"));
     EXPECT_THAT(names(select(some, {.tags = {"dma", "!slow"}})), ElementsAre("c"));
     EXPECT_THAT(names(select(some, {.tags = {"!slow"}})), ElementsAre("b", "c", "d"));
-    EXPECT_THAT(select(some, {.tags = {"unknown"}}), IsEmpty());
+}
+
+TEST(ScenarioSelection, AWordThatMeansNoScenarioIsAMistake) {
+    const auto refused = [](const selection& how, const std::string& why) {
+        EXPECT_THAT([&] { select(some, how); },
+                    testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr(why)));
+    };
+    refused({.tags = {"dmo"}}, "no scenario has the tag 'dmo'  did you mean 'dma'?");
+    refused({.names = {"a", "aa"}}, "no scenario has the name 'aa'");
+    refused({.names = {"aa"}, .part = {2, 3}}, "no scenario has the name 'aa'");
+    refused({.names = {"a"}, .tags = {"boot"}}, "no scenario has all");
+    refused({.tags = {"dma", "!dma"}}, "no scenario has all");
+    EXPECT_THAT(select(some, {.failed = std::vector<std::string>{}}), IsEmpty());
+    EXPECT_THAT(select(some, {.part = {5, 5}}), IsEmpty());
+    std::vector<scenario> many(max_runs / 1000 + 1);
+    EXPECT_THAT([&] { select(many, {.repeat = 1000}); },
+                testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("--repeat")));
 }
 
 TEST(ScenarioSelection, TheShardsTogetherAreAllAndNoneIsInTwo) {

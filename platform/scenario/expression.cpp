@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/scenario/expression.h"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+namespace trn::scenario {
+
+namespace {
+
+constexpr std::int64_t max_memory = 1 << 20;  // of the program and of the search
+
+}  // namespace
+
+std::optional<expression> expression::parse(std::string_view text, std::string& fault) {
+    if (text.size() > max_length) {
+        fault = fmt::format("a regular expression has at most {} bytes", max_length);
+        return std::nullopt;
+    }
+    RE2::Options options;
+    options.set_log_errors(false);
+    options.set_encoding(RE2::Options::EncodingLatin1);  // consoles print bytes
+    options.set_max_mem(max_memory);
+    const auto compiled =
+        std::make_shared<const RE2>(re2::StringPiece(text.data(), text.size()), options);
+    if (compiled->ok()) return expression(compiled);
+    constexpr std::size_t shown = 40;
+    fault = fmt::format("no regular expression: {}: '{}'", compiled->error(),
+                        compiled->error_arg().substr(0, shown));
+    return std::nullopt;
+}
+
+std::optional<expression> expression::of_names(std::string_view pattern, std::string& fault) {
+    std::string text;
+    while (!pattern.empty()) {
+        const auto star = pattern.find('*');
+        text += RE2::QuoteMeta(re2::StringPiece(pattern.data(), std::min(star, pattern.size())));
+        if (star == pattern.npos) break;
+        text += "[^.]*";
+        pattern.remove_prefix(std::min(pattern.find_first_not_of('*', star), pattern.size()));
+    }
+    return parse(text, fault);
+}
+
+std::size_t expression::groups() const {
+    return static_cast<std::size_t>(compiled_->NumberOfCapturingGroups());
+}
+
+std::optional<expression::match> expression::search(std::string_view text,
+                                                    std::size_t wanted) const {
+    const re2::StringPiece in(text.data(), text.size());
+    std::vector<re2::StringPiece> parts(wanted + 1);  // the whole first
+    if (!compiled_->Match(in, 0, in.size(), RE2::UNANCHORED, parts.data(),
+                          static_cast<int>(parts.size())))
+        return std::nullopt;
+    match found{.end = static_cast<std::size_t>(parts[0].end() - in.begin()), .groups = {}};
+    for (std::size_t i = 1; i < parts.size(); ++i) found.groups.emplace_back(parts[i]);
+    return found;
+}
+
+bool expression::matches(std::string_view text) const {
+    return RE2::FullMatch(re2::StringPiece(text.data(), text.size()), *compiled_);
+}
+
+}  // namespace trn::scenario
