@@ -2,14 +2,11 @@
 # Debian 12 packages, as imported targets. ./dev setup installs them.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
-find_package(GTest REQUIRED)
-find_package(benchmark REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(yaml-cpp REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(Boost 1.81 REQUIRED)
-include(GoogleTest)
 
 # Debian's libsystemc exports the C++17 API symbol only, so every translation unit must say so;
 # dynamic processes are used by the attach layer's in-process host.
@@ -20,7 +17,11 @@ target_compile_definitions(trn_systemc INTERFACE SC_CPLUSPLUS=201703L SC_INCLUDE
 
 pkg_check_modules(LIBELF REQUIRED IMPORTED_TARGET libelf)
 pkg_check_modules(LIBDW REQUIRED IMPORTED_TARGET libdw)
+find_library(LIBFDT fdt REQUIRED)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
+# Its -pthread would define _REENTRANT, with which precompiled headers of the other parts do not fit.
+set_target_properties(PkgConfig::RE2 PROPERTIES INTERFACE_COMPILE_OPTIONS "")
 
 add_library(trn_boost INTERFACE)
 target_link_libraries(trn_boost INTERFACE Boost::headers Threads::Threads)

@@ -94,17 +94,32 @@ function(trn_reads_headers name headers)
     target_compile_options(${name} PRIVATE -fpch-preprocess)  # ccache needs it
 endfunction()
 
+# Limits of tests are seconds of processor time of each process (prlimit), so that a busy machine fails nothing. A test
+# that waits for ever ends after ten times as long by the clock.
+if(TRNVP_SANITIZE OR TRNVP_COVERAGE)
+    set(trn_slower 5)
+else()
+    set(trn_slower 1)
+endif()
+function(trn_limits seconds limiter timeout)
+    if(NOT seconds)
+        set(seconds 60)
+    endif()
+    math(EXPR cpu "${seconds} * ${trn_slower}")
+    math(EXPR wall "${cpu} * 10")
+    set(${limiter} prlimit --cpu=${cpu} PARENT_SCOPE)
+    set(${timeout} ${wall} PARENT_SCOPE)
+endfunction()
+
 # trn_tests(name LINK libs...): one executable of all *_test.cpp here; CTest runs each TEST in its own process,
 # because SystemC elaborates once per process. Tests that are ALONE_WITH the same word run one after another. The files
-# of one are gathered, unless they use the same names for different things: APART.
+# of one are gathered, unless they use the same names for different things: APART. SECONDS of processor time each.
 function(trn_tests name)
-    cmake_parse_arguments(arg "APART" "TIMEOUT;ALONE_WITH" "LINK;LABELS" ${ARGN})
+    cmake_parse_arguments(arg "APART" "SECONDS;ALONE_WITH" "LINK;LABELS" ${ARGN})
     if(arg_ALONE_WITH)
         set(alone RESOURCE_LOCK ${arg_ALONE_WITH})
     endif()
-    if(NOT arg_TIMEOUT)
-        set(arg_TIMEOUT 60)
-    endif()
+    trn_limits("${arg_SECONDS}" limiter timeout)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS *_test.cpp)
     if(NOT sources)
         return()
@@ -116,7 +131,18 @@ function(trn_tests name)
     if(NOT arg_APART)
         trn_gather(${name})
     endif()
-    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-    gtest_discover_tests(${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} DISCOVERY_TIMEOUT 60
-        PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" ${alone})
+    # The emulator of CMake's name is what the tests are started with.
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests
+        CROSSCOMPILING_EMULATOR "${limiter}")
+    gtest_discover_tests(${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} DISCOVERY_TIMEOUT 600
+        PROPERTIES TIMEOUT ${timeout} LABELS "${arg_LABELS}" ${alone})
+endfunction()
+
+# trn_program_test(name LABEL label COMMAND words... [SECONDS n] [PROPERTIES ...]): a test that is a command, run from the top
+# of the sources. SECONDS of processor time of each of its processes.
+function(trn_program_test name)
+    cmake_parse_arguments(arg "" "LABEL;SECONDS" "COMMAND;PROPERTIES" ${ARGN})
+    trn_limits("${arg_SECONDS}" limiter timeout)
+    add_test(NAME ${name} COMMAND ${limiter} ${arg_COMMAND} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout} LABELS "${arg_LABEL}" ${arg_PROPERTIES})
 endfunction()

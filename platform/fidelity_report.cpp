@@ -10,8 +10,8 @@
 #include <tuple>
 #include <vector>
 
-#include "platform/config/diagnostics.h"
 #include "platform/registers/register_bank.h"
+#include "platform/report_file.h"
 
 namespace trn {
 
@@ -116,20 +116,14 @@ std::string to_markdown(const plan& board, const std::vector<row>& rows) {
 
 }  // namespace
 
-fidelity_report::fidelity_report(const std::filesystem::path& file) : file_(file), out_(file) {
-    if (out_) return;
-    diagnostic wrong;
-    wrong.code = mistake::unreadable_file;
-    wrong.file = file.string();
-    wrong.message = "cannot write the fidelity report";
-    throw config_error(wrong);
+fidelity_report::fidelity_report(const std::filesystem::path& file) : file_(file) {
+    check_report(file_);
 }
 
 void fidelity_report::write(const plan& board) {
     const auto rows = collect(board);
-    out_ << (file_.extension() == ".json" ? to_json(board, rows).dump(1) + "\n"
-                                          : to_markdown(board, rows));
-    out_.flush();
+    write_report(file_, file_.extension() == ".json" ? to_json(board, rows).dump(1) + "\n"
+                                                     : to_markdown(board, rows));
 }
 
 }  // namespace trn

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <fstream>
 
 #include "platform/netlist/plan.h"
 
@@ -15,12 +14,11 @@ public:
     /// JSON when `file` ends in .json, else Markdown. \throws config_error when it cannot be
     /// written
     explicit fidelity_report(const std::filesystem::path& file);
-    /// At the end of a run of `board`.
+    /// At the end of a run of `board`. \throws output_error
     void write(const plan& board);
 
 private:
     std::filesystem::path file_;
-    std::ofstream out_;
 };
 
 }  // namespace trn

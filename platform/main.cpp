@@ -2,14 +2,16 @@
 #include <CLI/CLI.hpp>
 #include <systemc>
 
+#include "platform/command_line/command_line.h"
+#include "platform/command_line/program.h"
 #include "platform/commands/boards.h"
 #include "platform/commands/exec.h"
+#include "platform/commands/guarded.h"
 #include "platform/commands/guest.h"
 #include "platform/commands/inspect.h"
 #include "platform/commands/replay.h"
 #include "platform/commands/run.h"
 #include "platform/commands/test.h"
-#include "platform/kernel/program.h"
 
 int sc_main(int argc, char** argv) {
     int status = 0;
@@ -22,12 +24,10 @@ int sc_main(int argc, char** argv) {
     trn::add_run(app, status);
     trn::add_guest(app, status);
     trn::add_replay(app, status);
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError& e) {
-        return app.exit(e) == 0 ? 0 : 2;
-    }
-    return status;
+    return trn::guarded([&] {
+        const int mistaken = trn::parse_command_line(app, argc, argv);
+        return mistaken != 0 ? mistaken : status;
+    });
 }
 
 int main(int argc, char** argv) {

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <set>
 
+#include "platform/config/file.h"
 #include "platform/debug/harts.h"
 #include "platform/kernel/random.h"
 #include "platform/kernel/trace.h"
@@ -40,12 +40,12 @@ std::uint64_t mix_in(std::uint64_t hash, std::string_view bytes) {
     return hash;
 }
 
-std::uint64_t mix_in_file(std::uint64_t hash, const fs::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    std::array<char, 1 << 16> piece;
-    while (in.read(piece.data(), piece.size()) || in.gcount() > 0)
-        hash = mix_in(hash, {piece.data(), static_cast<std::size_t>(in.gcount())});
-    return hash;
+std::uint64_t mix_in_file(std::uint64_t hash, const fs::path& file) try {
+    constexpr std::uint64_t largest_image = std::uint64_t{1} << 30;
+    const auto image = read_file(file, largest_image);
+    return mix_in(hash, {reinterpret_cast<const char*>(image.data()), image.size()});
+} catch (const file_error&) {
+    return hash;  // the model that reads it says so, with its place
 }
 
 /// What `path` is a part of: "server3" of "server3.host", nothing of "host".
@@ -167,6 +167,9 @@ stop_reason platform::boot(const sc_core::sc_time& limit) {
 std::vector<platform::function> platform::functions() const {
     constexpr std::uint32_t accelerator = 0x12;  // base class
     std::vector<function> all;
+    std::string product;
+    for (const auto& [name, value] : system_->board().parameters)
+        if (name == "product") product = value;
     system_->for_each<serves_functions>([&](auto& host) {
         const auto server = container_of(dynamic_cast<sc_core::sc_object&>(host).name());
         for (const auto& f : host.functions()) {
@@ -174,7 +177,8 @@ std::vector<platform::function> platform::functions() const {
             const auto whole = container_of(f.device->name());
             all.push_back({whole == server ? f.device->name() : whole, server, f.port,
                            f.class_code >> 16 == accelerator, host.cores(),
-                           fmt::format("{:02x}:{:02x}.{}", f.id >> 8, f.id >> 3 & 0x1f, f.id & 7)});
+                           fmt::format("{:02x}:{:02x}.{}", f.id >> 8, f.id >> 3 & 0x1f, f.id & 7),
+                           product});
         }
     });
     return all;
@@ -234,6 +238,7 @@ void platform::add_methods() {
                            {"server", f.server},
                            {"bdf", f.bdf},
                            {"chip", f.chip},
+                           {"product", f.product},
                            {"bars", bars}});
         }
         return all;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "platform/command_line/command_line.h"
 #include "platform/commands/misuse_option.h"
 #include "platform/commands/vcd_options.h"
 
@@ -15,7 +16,7 @@ void board_options::add_to(CLI::App& command) {
     command.add_option("--set", build.set, "NAME=VALUE for a parameter of the board")
         ->allow_extra_args(false);
     command.add_option("--timing", timing, "whether resources are contended")
-        ->check(CLI::IsMember({"contended", "functional"}));
+        ->transform(one_of({"contended", "functional"}));
     command.add_option("--time-policy", policy,
                        "who moves simulated time: lockstep, free, realtime:FACTOR");
     command.add_option("--seed", build.seed, "of every random stream");

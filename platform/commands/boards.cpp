@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "platform/netlist/boards.h"
+#include "platform/output.h"
 
 namespace trn {
 
@@ -18,7 +18,8 @@ std::string as_text(const std::vector<board_entry>& boards) {
     std::size_t width = 0;
     for (const auto& b : boards) width = std::max(width, b.name.size());
     std::string out;
-    for (const auto& b : boards) out += fmt::format("{:{}}  {}\n", b.name, width, b.description);
+    for (const auto& b : boards)
+        out += fmt::format("{:{}}  {}\n", printable(b.name), width, printable(b.description));
     if (boards.empty()) out = fmt::format("no boards in {}\n", boards_folder().string());
     return out;
 }
@@ -39,7 +40,7 @@ void add_boards(CLI::App& app, int& status) {
     command->add_flag("--json", *json, "as JSON");
     command->callback([json, &status] {
         const auto boards = list_boards();
-        std::cout << (*json ? as_json(boards) : as_text(boards));
+        print_to(stdout, "{}", *json ? as_json(boards) : as_text(boards));
         status = 0;
     });
 }

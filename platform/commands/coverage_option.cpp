@@ -5,8 +5,9 @@
 
 #include <cstdio>
 
-#include "platform/commands/report_file.h"
 #include "platform/loader/lcov.h"
+#include "platform/output.h"
+#include "platform/report_file.h"
 
 namespace trn {
 
@@ -18,18 +19,17 @@ void add_coverage_option(CLI::App& command, std::filesystem::path& file) {
 void write_coverage(const coverage& all, const std::filesystem::path& file) {
     const auto report = to_lcov(all);
     write_report(file, report.text);
-    for (const auto& warning : report.warnings) fmt::print(stderr, "trnvp: warning: {}\n", warning);
+    for (const auto& warning : report.warnings) print_to(stderr, "trnvp: warning: {}\n", warning);
     if (report.text.empty() && report.warnings.empty())
-        fmt::print(stderr, "trnvp: warning: {} is empty: no line of a program ran\n",
-                   file.string());
+        print_to(stderr, "trnvp: warning: {} is empty: no line of a program ran\n", file.string());
 }
 
 void warn_of_unknown_code(const coverage& all) {
     if (const auto address = all.unknown_code())
-        fmt::print(stderr,
-                   "trnvp: warning: code was executed that no ELF file beside the firmware has, "
-                   "such as at {:#x}: it is in no line of the coverage\n",
-                   *address);
+        print_to(stderr,
+                 "trnvp: warning: code was executed that no ELF file beside the firmware has, "
+                 "such as at {:#x}: it is in no line of the coverage\n",
+                 *address);
 }
 
 }  // namespace trn

@@ -3,38 +3,60 @@
 
 #include <fmt/format.h>
 
+#include <boost/system/system_error.hpp>
 #include <cstdio>
+#include <new>
+#include <string_view>
+#include <system_error>
 
 #include "platform/attach/listen/listener.h"
 #include "platform/config/diagnostics.h"
+#include "platform/config/file.h"
 #include "platform/loader/elf.h"
+#include "platform/output.h"
 #include "platform/recording/log/event.h"
+#include "platform/report_file.h"
 
 namespace trn {
 
 namespace {
 
-int said(const std::exception& mistake) {
-    fmt::print(stderr, "trnvp: {}\n", mistake.what());
-    return 2;
+int said(std::string_view sentence, int status = 2) {
+    print_to(stderr, "trnvp: {}\n", printable_lines(sentence));
+    return status;
 }
 
 }  // namespace
 
 int guarded(const std::function<int()>& command) {
     try {
-        return command();
+        const int status = command();
+        finish_standard_output();
+        return status;
     } catch (const config_error& mistakes) {  // has its own places
-        fmt::print(stderr, "{}\n", mistakes.what());
+        print_to(stderr, "{}\n", mistakes.what());
         return 2;
     } catch (const user_error& mistake) {
-        return said(mistake);
+        return said(mistake.what());
     } catch (const listen_error& mistake) {
-        return said(mistake);
+        return said(mistake.what());
+    } catch (const recording::write_error& lost) {
+        return said(lost.what(), 1);
     } catch (const recording::recording_error& mistake) {
-        return said(mistake);
+        return said(mistake.what());
     } catch (const elf_error& mistake) {
-        return said(mistake);
+        return said(mistake.what());
+    } catch (const file_error& mistake) {
+        return said(mistake.what());
+    } catch (const output_error& lost) {
+        return said(lost.what(), 1);
+    } catch (const boost::system::system_error& refused) {  // is none of the standard library's
+        const std::string_view text = refused.what();
+        return said(text.substr(0, text.find(" [")), 1);  // without the line of Boost's source
+    } catch (const std::system_error& refused) {          // no more processes, descriptors, room
+        return said(refused.what(), 1);
+    } catch (const std::bad_alloc&) {
+        return said(out_of_memory, 1);
     }
 }
 

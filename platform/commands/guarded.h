@@ -11,9 +11,11 @@ struct user_error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Runs a command to its exit status. A mistake of the user's (in a board, a program, a recording,
-/// an address) becomes its text on standard error and status 2; any other exception is ours and
-/// ends the process.
+/// Runs a command to its exit status, and checks that standard output took all it printed. A
+/// mistake of the user's (in a board, a program, a recording, an address) becomes its text on
+/// standard error and status 2; lost output and what the operating system refuses (memory,
+/// processes, descriptors) one sentence and status 1. Any other exception is ours and ends the
+/// process.
 int guarded(const std::function<int()>& command);
 
 }  // namespace trn

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/commands/guest.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -8,10 +9,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <chrono>
 #include <csignal>
 #include <fstream>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -19,7 +25,9 @@
 
 #include "models/kinds.h"
 #include "platform/attach/console/console_writer.h"
+#include "platform/attach/unique_fd.h"
 #include "platform/commands/board_options.h"
+#include "platform/commands/growing_file.h"
 #include "platform/commands/misuse_option.h"
 #include "platform/doors/doors.h"
 #include "platform/fidelity_report.h"
@@ -27,7 +35,9 @@
 #include "platform/guest/machine.h"
 #include "platform/misuse/report.h"
 #include "platform/netlist/boards.h"
+#include "platform/output.h"
 #include "platform/platform.h"
+#include "platform/temporary_folder.h"
 
 namespace trn {
 
@@ -43,41 +53,21 @@ struct guest_options {
     fs::path listen;
     fs::path qemu, kernel, initrd;
     std::string gdb, product, append, uart, server;
+    std::vector<std::string> servers;
     std::vector<std::string> modules;
-    std::string program;
+    std::vector<std::string> programs;
     std::uint64_t memory_mib = 0;
-    unsigned cpus = 1;
+    unsigned cpus = 0;  ///< 0: two, so that a driver may spin; one for each of several guests
+    guest_machine::clock clock = guest_machine::clock::host;
     std::vector<std::string> extra;
-};
-
-/// A folder that is removed at the end, unless the user named one.
-class work_folder {
-public:
-    explicit work_folder(const fs::path& named) : path_(named) {
-        if (!named.empty()) return;
-        std::string name = (fs::temp_directory_path() / "trnvp-guest-XXXXXX").string();
-        if (!mkdtemp(name.data())) throw user_error("cannot make a folder for the sockets");
-        path_ = name;
-        ours_ = true;
-    }
-    ~work_folder() {
-        std::error_code ignored;
-        if (ours_) fs::remove_all(path_, ignored);
-    }
-    work_folder(const work_folder&) = delete;
-    work_folder& operator=(const work_folder&) = delete;
-    const fs::path& path() const { return path_; }
-
-private:
-    fs::path path_;
-    bool ours_ = false;
 };
 
 /// A child that dies with this process, and whose terminal is put back as it was.
 class child_process {
 public:
-    explicit child_process(std::vector<std::string> command) {
-        has_terminal_ = tcgetattr(STDIN_FILENO, &terminal_) == 0;
+    /// With `output` its streams go there and it reads nothing; else they are this process's.
+    explicit child_process(std::vector<std::string> command, int output = -1) {
+        has_terminal_ = output < 0 && tcgetattr(STDIN_FILENO, &terminal_) == 0;
         std::vector<char*> words;
         words.reserve(command.size() + 1);
         for (auto& word : command) words.push_back(word.data());
@@ -86,8 +76,13 @@ public:
         if (pid_ < 0) throw user_error(fmt::format("cannot start {}", command.front()));
         if (pid_ > 0) return;
         prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (output >= 0) {
+            dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+            dup2(output, STDOUT_FILENO);
+            dup2(output, STDERR_FILENO);
+        }
         execvp(words[0], words.data());
-        fmt::print(stderr, "trnvp: cannot start {}: {}\n", words[0], std::strerror(errno));
+        print_to(stderr, "trnvp: cannot start {}: {}\n", words[0], std::strerror(errno));
         _exit(126);
     }
     ~child_process() {
@@ -124,6 +119,57 @@ private:
     bool has_terminal_ = false;
 };
 
+/// One server of the board as a machine of its own: QEMU, and what it prints where several do.
+class server_guest {
+public:
+    server_guest(std::string name, guest_machine machine)
+        : name_(std::move(name)), machine_(std::move(machine)) {}
+
+    /// The only one: its console is this process's.
+    void start() { qemu_.emplace(announced()); }
+    /// One of several: `print` receives what it prints.
+    void start(boost::asio::io_context& io, std::function<void(std::string_view)> print) {
+        int ends[2];
+        if (pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category());
+        const unique_fd theirs(ends[1]);
+        output_.emplace(io, ends[0]);
+        print_ = std::move(print);
+        qemu_.emplace(announced(), theirs.get());
+        read();
+    }
+
+    /// Its exit status, once all that it printed has been shown.
+    std::optional<int> ended() {
+        return output_ && output_->is_open() ? std::nullopt : qemu_->ended();
+    }
+    void end() { qemu_->end(); }
+    const std::string& name() const { return name_; }
+
+private:
+    std::vector<std::string> announced() const {
+        auto command = machine_.command();
+        print_to(stderr, "{}\n", shell_text(command));
+        return command;
+    }
+    void read() {
+        output_->async_read_some(boost::asio::buffer(bytes_), [this](auto error, std::size_t n) {
+            if (error == boost::asio::error::operation_aborted) return;
+            if (error) output_->close();
+            std::string text(bytes_.data(), n);
+            std::erase(text, '\r');  // of the serial line
+            print_(text);
+            if (!error) read();
+        });
+    }
+
+    const std::string name_;
+    const guest_machine machine_;
+    std::optional<child_process> qemu_;
+    std::optional<boost::asio::posix::stream_descriptor> output_;
+    std::function<void(std::string_view)> print_;
+    std::array<char, 4096> bytes_{};
+};
+
 std::optional<std::string> parameter_of(const plan& board, std::string_view name) {
     for (const auto& [known, value] : board.parameters)
         if (known == name) return value;
@@ -145,6 +191,17 @@ platform_options build_options(const guest_options& chosen) {
     if (parameter_of(board, "shared_hbm") && !said("shared_hbm"))
         build.set.push_back("shared_hbm=true");
     return build;
+}
+
+/// Files of the image are known by their names alone.
+void check_names(const std::string& option, const std::vector<guest_image::file_and_words>& all) {
+    std::map<fs::path, fs::path> files;
+    for (const auto& [file, words] : all) {
+        const auto& [first, added] = files.emplace(file.filename(), file);
+        if (!added && !fs::equivalent(first->second, file))
+            throw user_error(fmt::format("{}: {} and {} would have the same name in the guest",
+                                         option, first->second.string(), file.string()));
+    }
 }
 
 guest_image::file_and_words split(const std::string& option, const std::string& text) {
@@ -170,30 +227,30 @@ public:
           image_(read_image(chosen)),
           machine_(read_machine(chosen)),
           platform_(kinds(), build_options(chosen)),
-          folder_(chosen.listen),
           recorder_(recording::recorder_for(platform_, build_options(chosen), chosen.board.record)),
           doors_(platform_, recorder_.get()),
           interrupts_(platform_.loop().io(), SIGINT, SIGTERM),
           children_(platform_.loop().io(), SIGCHLD) {}
 
     int run() {
+        if (chosen_.listen.empty()) own_folder_.emplace("trnvp-guest");
         apply(chosen_.board.misuse);
         std::optional<fidelity_report> touched;
         if (!chosen_.board.fidelity_report.empty()) touched.emplace(chosen_.board.fidelity_report);
-        complete_machine();
+        complete_machines();
         open_doors();
-        const auto command = machine_.command();
-        fmt::print(stderr, "{}\n", shell_text(command));
-        qemu_.emplace(command);
+        start_guests();
         wait_for_signals();
-        run_loop::goal goal{"the command line", "the guest to end"};
+        run_loop::goal goal{"the command line", "the guests to end"};
         goal.background = true;
         const auto how = platform_.loop().run(std::move(goal));
         if (recorder_) recorder_->finish();
         if (writer_) writer_->finish();
-        const auto lost = platform_.finish_records();
+        auto lost = platform_.finish_records();
+        if (uart_) lost += uart_->finish();
         if (touched) touched->write(platform_.modules().board());
         const int status = conclude(how);
+        consoles_.finish();
         print_misuse(platform_.chips());
         const bool failed = misuse::failed() || !lost.empty();
         return status == 0 && failed ? 1 : status;
@@ -203,18 +260,24 @@ private:
     /// Mistakes in files are found before the board is built.
     static std::optional<guest_image> read_image(const guest_options& chosen) {
         if (!chosen.initrd.empty()) {
-            if (!chosen.modules.empty() || !chosen.program.empty())
+            if (!chosen.modules.empty() || !chosen.programs.empty())
                 throw user_error("--module and --run belong to our own initramfs, not to --initrd");
             return std::nullopt;
         }
         guest_image image{.busybox = guest_tools::find("busybox"), .own_program = own_program()};
         for (const auto& module : chosen.modules)
             image.modules.push_back(split("--module", module));
-        if (!chosen.program.empty())
-            image.program.push_back(split("--run", chosen.program));
-        else if (chosen.modules.empty())
-            image.program.push_back({own_program(), {}});
-        else
+        for (const auto& program : chosen.programs) {
+            if (fs::is_directory(program))
+                image.folders.emplace_back(program);
+            else
+                image.programs.push_back(split("--run", program));
+        }
+        check_names("--module", image.modules);
+        check_names("--run", image.programs);
+        if (image.programs.empty() && chosen.modules.empty())
+            image.programs.push_back({own_program(), {}});
+        else if (image.programs.empty())
             image.shell = isatty(STDIN_FILENO) != 0;
         return image;
     }
@@ -228,80 +291,114 @@ private:
             if (!file.empty() && !fs::is_regular_file(file))
                 throw user_error(fmt::format("there is no file '{}'", file.string()));
         m.cpus = chosen.cpus;
+        m.runs_by = chosen.clock;
         m.memory_mib = chosen.memory_mib;
         m.product = chosen.product;
         m.extra = chosen.extra;
         return m;
     }
 
-    /// A guest is one server: the one that was asked for, or the first.
-    std::vector<platform::function> functions_of_server() const {
-        auto functions = platform_.chip_functions();
-        if (functions.empty()) return functions;
-        std::vector<std::string> servers;
-        for (const auto& f : functions)
-            if (std::ranges::find(servers, f.server) == servers.end()) servers.push_back(f.server);
-        const auto& server = chosen_.server.empty() ? servers.front() : chosen_.server;
-        if (std::ranges::find(servers, server) == servers.end())
-            throw user_error(
-                fmt::format("--server {}: board '{}' has none of this name  (known: {})", server,
-                            platform_.about().board, fmt::join(servers, ", ")));
-        std::erase_if(functions, [&](const auto& f) { return f.server != server; });
-        return functions;
+    /// Of the sockets and the initramfs.
+    const fs::path& folder() const { return own_folder_ ? own_folder_->path() : chosen_.listen; }
+
+    /// A guest is one server: those that were asked for, or the first.
+    std::vector<std::string> chosen_servers(const std::vector<platform::function>& of) const {
+        std::vector<std::string> known;
+        for (const auto& f : of)
+            if (std::ranges::find(known, f.server) == known.end()) known.push_back(f.server);
+        if (chosen_.servers == std::vector<std::string>{"all"}) return known;
+        const auto asked = chosen_.server.empty() ? chosen_.servers : std::vector{chosen_.server};
+        for (auto name = asked.begin(); name != asked.end(); ++name) {
+            const char* option = chosen_.server.empty() ? "--servers" : "--server";
+            if (std::ranges::find(known, *name) == known.end())
+                throw user_error(fmt::format("{} {}: board '{}' has none of this name  (known: {})",
+                                             option, *name, platform_.about().board,
+                                             fmt::join(known, ", ")));
+            if (std::find(asked.begin(), name, *name) != name)
+                throw user_error(fmt::format("{}: {} is there twice", option, *name));
+        }
+        return asked.empty() ? std::vector{known.front()} : asked;
     }
 
     /// What depends on the board.
-    void complete_machine() {
-        const auto functions = functions_of_server();
+    void complete_machines() {
+        const auto functions = platform_.chip_functions();
+        if (functions.empty())
+            throw user_error(
+                fmt::format("board '{}' has no PCIe function", platform_.about().board));
+        for (const auto& server : chosen_servers(functions)) {
+            auto own = functions;
+            std::erase_if(own, [&](const auto& f) { return f.server != server; });
+            guests_.push_back(std::make_unique<server_guest>(server, machine_of(own)));
+        }
+    }
+
+    guest_machine machine_of(const std::vector<platform::function>& functions) {
+        guest_machine m = machine_;
         const auto count = chosen_.devices == 0 ? functions.size() : chosen_.devices;
         if (functions.size() < count)
             throw user_error(fmt::format("--devices {}: board '{}' has {} PCIe function{}", count,
                                          platform_.about().board, functions.size(),
                                          functions.size() == 1 ? "" : "s"));
-        if (count == 0)
+        if (m.cpus == 0)
+            m.cpus = std::min(chosen_.servers.empty() ? 2u : 1u, functions.front().cores);
+        if (m.cpus > functions.front().cores)
             throw user_error(
-                fmt::format("board '{}' has no PCIe function", platform_.about().board));
-        if (machine_.cpus > functions.front().cores)
-            throw user_error(fmt::format("--cpus {}: the server has {} cores", machine_.cpus,
-                                         functions.front().cores));
+                fmt::format("--cpus {}: the server has {} cores", m.cpus, functions.front().cores));
         for (std::size_t i = 0; i < count; ++i)
-            machine_.sockets.push_back(doors::socket_of(folder_.path(), functions[i]));
+            m.sockets.push_back(doors::socket_of(folder(), functions[i]));
         // The public driver takes 128 MiB below 4 GiB per device (contract 1.3); twice that and
         // room to work.
-        if (machine_.memory_mib == 0) machine_.memory_mib = 2048 + 256 * count;
-        if (machine_.product.empty())
-            machine_.product = parameter_of(platform_.modules().board(), "product").value_or("");
-        machine_.append = "console=ttyS0 quiet panic=-1";
+        if (m.memory_mib == 0) m.memory_mib = 2048 + 256 * count;
+        if (m.product.empty())
+            m.product = parameter_of(platform_.modules().board(), "product").value_or("");
+        m.append = "console=ttyS0 quiet panic=-1 " + m.clock_arguments();
         if (image_ && image_->modules.empty())  // for DMA of programs: 16 MiB per device
-            machine_.append += fmt::format(" hugepagesz=2M hugepages={}", 8 * count);
-        if (!chosen_.append.empty()) machine_.append += " " + chosen_.append;
-        if (image_) write_initramfs();
-        machine_.interactive = isatty(STDIN_FILENO) != 0 && (!image_ || image_->shell);
+            m.append += fmt::format(" hugepagesz=2M hugepages={}", 8 * count);
+        // What the kernel does not know itself is in the environment of init and its programs.
+        const auto& server = functions.front().server;
+        if (!server.empty()) m.append += " TRNVP_SERVER=" + server;
+        if (!chosen_.append.empty()) m.append += " " + chosen_.append;
+        if (image_) m.initrd = initramfs();
+        m.interactive =
+            chosen_.servers.empty() && isatty(STDIN_FILENO) != 0 && (!image_ || image_->shell);
+        return m;
     }
 
-    void write_initramfs() {
-        fs::create_directories(folder_.path());
-        machine_.initrd = folder_.path() / "initramfs";
-        std::ofstream out(machine_.initrd, std::ios::binary | std::ios::trunc);
+    /// The same for all guests.
+    fs::path initramfs() const {
+        const auto path = folder() / "initramfs";
+        if (!guests_.empty()) return path;
+        fs::create_directories(folder());
+        std::ofstream out(path, std::ios::binary | std::ios::trunc);
         out << image_->initramfs() << std::flush;
-        if (!out) throw user_error(fmt::format("cannot write {}", machine_.initrd.string()));
+        if (!out) throw user_error(fmt::format("cannot write {}", path.string()));
+        return path;
+    }
+
+    void start_guests() {
+        if (chosen_.servers.empty()) return guests_.front()->start();
+        for (const auto& g : guests_)
+            g->start(platform_.loop().io(), [this, &name = g->name()](std::string_view text) {
+                consoles_.write(name, text);
+                look_at_guests();
+            });
     }
 
     void open_doors() {
-        doors_.open_folder(folder_.path());
+        doors_.open_folder(folder());
         if (!chosen_.gdb.empty()) doors_.open_gdb(chosen_.gdb);
         if (!chosen_.uart.empty()) {
-            uart_.open(chosen_.uart, std::ios::binary | std::ios::trunc);
-            if (!uart_) throw user_error(fmt::format("--uart: cannot write {}", chosen_.uart));
+            auto& file = uart_.emplace("--uart", chosen_.uart);
             auto& consoles = platform_.methods().consoles();
-            writer_.emplace(uart_, consoles.all().size() > 1);
+            writer_.emplace([&file](std::string_view text) { file.write(text); },
+                            consoles.all().size() > 1);
             consoles.listen([this](std::string_view module, std::string_view text) {
                 writer_->write(module, text);
             });
         }
         if (chosen_.listen.empty() && chosen_.gdb.empty()) return;
-        for (const auto& d : doors_.all())
-            fmt::print(stderr, "  {:<14} {}\n", d.purpose, d.address);
+        for (const auto& d : doors_.all()) print_to(stderr, "  {:<14} {}\n", d.purpose, d.address);
     }
 
     void wait_for_signals() {
@@ -315,28 +412,45 @@ private:
     void wait_for_child() {
         children_.async_wait([this](auto error, int) {
             if (error) return;
-            if (qemu_->ended()) return platform_.loop().quit("the guest has ended");
+            look_at_guests();
             wait_for_child();
         });
-        if (qemu_->ended()) platform_.loop().quit("the guest has ended");
+        look_at_guests();
+    }
+    void look_at_guests() {
+        if (std::ranges::all_of(guests_, [](const auto& g) { return g->ended().has_value(); }))
+            platform_.loop().quit("the guests have ended");
     }
 
+    /// The first status of a guest that is not 0.
     int conclude(const stop_reason& how) {
-        const auto ended = qemu_->ended();
-        qemu_->end();
-        if (interrupted_) return 128 + *interrupted_;
+        int first = 0;
+        for (const auto& g : guests_) {
+            const auto ended = g->ended();
+            g->end();
+            if (interrupted_) continue;
+            const int status = conclude(*g, ended, how);
+            if (first == 0) first = status;
+        }
+        return interrupted_ ? 128 + *interrupted_ : first;
+    }
+
+    int conclude(const server_guest& guest, std::optional<int> ended, const stop_reason& how) {
+        const auto who = chosen_.servers.empty() ? "the guest" : "the guest " + guest.name();
         if (!ended) {
-            fmt::print(stderr, "trnvp: {} ended the platform before the guest\n", how.text);
+            print_to(stderr, "trnvp: {} ended the platform before {}\n", how.text, who);
             return 1;
         }
         if (const auto status = guest_machine::guest_status(*ended)) {
-            fmt::print(stderr, "trnvp: the guest ended with status {}\n", *status);
+            print_to(stderr, "trnvp: {} ended with status {}\n", who, *status);
             return *status;
         }
         if (*ended == 0 && !image_) return 0;  // a guest of the user's was powered off
-        fmt::print(stderr, "trnvp: {}\n",
-                   *ended == 0 ? "the guest went down without a status (a panic?)"
-                               : fmt::format("QEMU failed with status {}", *ended));
+        if (*ended == 0)
+            print_to(stderr, "trnvp: {} went down without a status (a panic?)\n", who);
+        else
+            print_to(stderr, "trnvp: QEMU{} failed with status {}\n",
+                     chosen_.servers.empty() ? "" : " of " + who, *ended);
         return 1;
     }
 
@@ -344,13 +458,14 @@ private:
     std::optional<guest_image> image_;
     guest_machine machine_;
     platform platform_;
-    work_folder folder_;
+    std::optional<temporary_folder> own_folder_;  // unless the user named one
     const std::unique_ptr<recording::recorder> recorder_;
     doors doors_;
     boost::asio::signal_set interrupts_, children_;
-    std::ofstream uart_;
+    std::optional<growing_file> uart_;
     std::optional<console_writer> writer_;
-    std::optional<child_process> qemu_;
+    console_writer consoles_{console_writer::print, true};  // of several guests
+    std::vector<std::unique_ptr<server_guest>> guests_;
     std::optional<int> interrupted_;
 };
 
@@ -358,7 +473,7 @@ int guest(const guest_options& chosen) {
     try {
         return session(chosen).run();
     } catch (const tools_missing& e) {
-        fmt::print(stderr, "trnvp: {}\n", e.what());
+        print_to(stderr, "trnvp: {}\n", e.what());
         return skipped;
     } catch (const std::system_error& e) {  // a file that cannot be read
         throw user_error(e.what());
@@ -371,17 +486,23 @@ void add_guest(CLI::App& app, int& status) {
     auto chosen = std::make_shared<guest_options>();
     auto* c = app.add_subcommand("guest", "start a Linux guest in QEMU with a board's devices");
     chosen->board.add_to(*c);
-    c->add_option("--server", chosen->server,
-                  "which of the board's servers the guest is (default: the first)");
+    auto* one = c->add_option("--server", chosen->server,
+                              "which of the board's servers the guest is (default: the first)");
+    c->add_option("--servers", chosen->servers,
+                  "several, a guest each: NAME,... or all; their consoles come line by line")
+        ->delimiter(',')
+        ->excludes(one);
     c->add_option("--devices", chosen->devices, "how many (default: all that the server has)")
         ->check(CLI::Range(1u, 64u));
     c->add_option("--module", chosen->modules,
                   "kernel module to load: \"FILE.ko [parameter=value ...]\"; may be repeated")
         ->allow_extra_args(false);
     c->add_option(
-        "--run", chosen->program,
-        "\"FILE [argument ...]\" to run in the guest, whose status ends it: a static "
-        "program or a script for busybox (default: trn-guest, or after --module a shell)");
+         "--run", chosen->programs,
+         "\"FILE [argument ...]\" to run in the guest, whose status ends it: a static "
+         "program or a script for busybox (default: trn-guest, or after --module a shell); may be "
+         "repeated: one after the other until one fails. A folder is copied to /program")
+        ->allow_extra_args(false);
     c->add_option("--append", chosen->append, "more words for the kernel's command line");
     c->add_option("--kernel", chosen->kernel, "a kernel of your own");
     c->add_option("--initrd", chosen->initrd, "an initramfs of your own instead of ours");
@@ -389,14 +510,21 @@ void add_guest(CLI::App& app, int& status) {
                   "SMBIOS product name: the driver's platform type (default: the board's)");
     c->add_option("--memory", chosen->memory_mib, "of the guest, in MiB")
         ->check(CLI::Range(256, 1 << 20));
-    c->add_option("--cpus", chosen->cpus, "of the guest")->check(CLI::Range(1, 255));
+    c->add_option("--cpus", chosen->cpus, "of each guest (2; 1 where there are several)")
+        ->check(CLI::Range(1, 255));
+    c->add_option("--clock", chosen->clock,
+                  "what the guest's time counts: host (default) or instructions, which stand still "
+                  "while the guest waits for the platform")
+        ->transform(CLI::CheckedTransformer(std::map<std::string, guest_machine::clock>{
+            {"host", guest_machine::clock::host},
+            {"instructions", guest_machine::clock::instructions}}));
     c->add_option("--qemu", chosen->qemu, "a QEMU with the device vfio-user-pci (10.1 or later)");
     c->add_option("--listen", chosen->listen,
                   "folder for the sockets, so that trnctl and others can join");
     c->add_option("--gdb", chosen->gdb, "serve GDB for the firmware on this port or Unix socket");
     c->add_option("--uart", chosen->uart, "write the chips' consoles to this file");
     c->add_option("qemu-arguments", chosen->extra, "after '--': more arguments of QEMU");
-    c->callback([chosen, &status] { status = guarded([&] { return guest(*chosen); }); });
+    c->callback([chosen, &status] { status = guest(*chosen); });
 }
 
 }  // namespace trn

@@ -5,14 +5,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "models/kinds.h"
 #include "models/kinds/vocabulary.h"
+#include "platform/command_line/command_line.h"
 #include "platform/netlist/address_map.h"
 #include "platform/netlist/boards.h"
+#include "platform/output.h"
 
 namespace trn {
 
@@ -110,7 +111,7 @@ std::string tree_text(const plan& board) {
         ends.push_back(m.end);
         std::vector<std::string> values;
         for (const auto& [key, value] : board.parameters_of(m))
-            values.push_back(fmt::format("{} {}", key, value));
+            values.push_back(fmt::format("{} {}", key, printable(value)));
         out += fmt::format("{:26} {:20} {}\n", name, m.type, fmt::join(values, ", "));
     }
     return out;
@@ -183,9 +184,9 @@ std::string board_text(const plan& board, const std::string& map) {
     const auto shown = chosen_routers(board, maps, map);
     std::string out;
     if (map.empty()) {
-        out +=
-            fmt::format("{}: {}\n{}, {} modules, digest {:016x}\n\n", board.name, board.description,
-                        board.file.string(), board.modules.size(), board.digest);
+        out += fmt::format("{}: {}\n{}, {} modules, digest {:016x}\n\n", printable(board.name),
+                           printable(board.description), board.file.string(), board.modules.size(),
+                           board.digest);
         out += tree_text(board);
     }
     for (const auto router : shown)
@@ -240,18 +241,13 @@ void add_inspect(CLI::App& app, int& status) {
     command->add_option("--map", given->map, "only this router's map, down to the blocks");
     command
         ->add_option("--graph", given->graph, "only a drawing of chips, switches, hosts and cables")
-        ->check(CLI::IsMember({"svg", "dot"}));
+        ->transform(one_of({"svg", "dot"}));
     command->add_option("--set", given->set, "a parameter of the board: name=value");
     command->add_flag("--list-kinds", given->list_kinds, "everything a board may name");
     command->add_flag("--json", given->as_json, "as JSON");
     command->callback([given, &status] {
-        try {
-            std::cout << inspect(*given);
-            status = 0;
-        } catch (const config_error& error) {
-            std::cerr << error.what();
-            status = 2;
-        }
+        print_to(stdout, "{}", inspect(*given));
+        status = 0;
     });
 }
 

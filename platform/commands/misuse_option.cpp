@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "platform/misuse/report.h"
+#include "platform/output.h"
 
 namespace trn {
 
@@ -31,8 +32,8 @@ void apply(const std::vector<misuse::policy_choice>& choices) {
 }
 
 void print_misuse(const std::vector<std::string>& chips) {
-    fmt::print(stderr, "{}", misuse::to_text(chips));
-    if (misuse::failed()) fmt::print(stderr, "trnvp: a misuse rule failed the run\n");
+    print_to(stderr, "{}", misuse::to_text(chips));
+    if (misuse::failed()) print_to(stderr, "trnvp: a misuse rule failed the run\n");
 }
 
 }  // namespace trn

@@ -11,10 +11,13 @@
 #include <string>
 
 #include "models/kinds.h"
+#include "platform/command_line/command_line.h"
 #include "platform/commands/guarded.h"
 #include "platform/commands/vcd_options.h"
 #include "platform/doors/doors.h"
 #include "platform/kernel/time_text.h"
+#include "platform/netlist/boards.h"
+#include "platform/output.h"
 #include "platform/recording/log/survey.h"
 #include "platform/recording/replay.h"
 
@@ -44,14 +47,15 @@ std::string verdict(const recording::replay::outcome& how) {
 void print(const recording::replay::outcome& how, const recording::survey& what, bool same,
            double wall) {
     for (const auto& [time, text] : how.first)
-        fmt::print("{:>14}  {}\n", to_text(sc_core::sc_time::from_value(time)), text);
+        print_to(stdout, "{:>14}  {}\n", to_text(sc_core::sc_time::from_value(time)), text);
     if (how.differences > how.first.size())
-        fmt::print("{:>14}  and {} more\n", "", how.differences - how.first.size());
+        print_to(stdout, "{:>14}  and {} more\n", "", how.differences - how.first.size());
     if (!what.complete)
-        fmt::print("the recording has no end: its platform was killed, or is still running\n");
-    if (!same) fmt::print("the platform is another one than was recorded\n");
-    fmt::print("trnvp: {}: {} events repeated, {} compared, {} simulated, {:.2f} s\n", verdict(how),
-               how.repeated, how.compared, to_text(sc_core::sc_time_stamp()), wall);
+        print_to(stdout,
+                 "the recording has no end: its platform was killed, or is still running\n");
+    if (!same) print_to(stdout, "the platform is another one than was recorded\n");
+    print_to(stdout, "trnvp: {}: {} events repeated, {} compared, {} simulated, {:.2f} s\n",
+             verdict(how), how.repeated, how.compared, to_text(sc_core::sc_time_stamp()), wall);
 }
 
 void print_json(const recording::replay::outcome& how, const recording::survey& what, bool same,
@@ -77,6 +81,17 @@ void show_consoles(platform& on) {
         [](std::string_view, std::string_view text) { std::cout << text << std::flush; });
 }
 
+/// A board of anybody's names no file outside its recording.
+void check_images(const recording::manifest& about, const platform_options& build,
+                  const std::string& instead) {
+    auto set = build.set;
+    if (!build.firmware.empty()) set.push_back("firmware=" + build.firmware);
+    for (const auto& image : images_of(load_board(build.board, kinds(), set, build.boards)))
+        if (image != instead && !about.images.contains(image))
+            throw recording::recording_error(fmt::format(
+                "the recording's board names '{}', which the recording has not", image));
+}
+
 int run(const replay_options& chosen) {
     check_vcd(chosen.vcd, chosen.vcd_signals);
     const auto start = wall_clock::now();
@@ -86,6 +101,7 @@ int run(const replay_options& chosen) {
     const auto what = recording::look_over(first_reading, about);
 
     auto build = recording::options_of(about, folder, chosen.firmware);
+    check_images(about, build, chosen.firmware);
     build.trace = chosen.trace;
     build.vcd = chosen.vcd;
     build.vcd_signals = chosen.vcd_signals;
@@ -97,7 +113,7 @@ int run(const replay_options& chosen) {
     doors entrances(on);
     if (!chosen.gdb.empty()) entrances.open_gdb(chosen.gdb);
     for (const auto& entrance : entrances.all())
-        fmt::print(stderr, "  {:<14} {}\n", entrance.purpose, entrance.address);
+        print_to(stderr, "  {:<14} {}\n", entrance.purpose, entrance.address);
     if (chosen.uart == "stdout") show_consoles(on);
 
     recording::replay again(on, about, what, recording::log_reader(folder));
@@ -125,12 +141,11 @@ void add_replay(CLI::App& app, int& status) {
     add_vcd_options(*c, chosen->vcd, chosen->vcd_signals);
     c->add_option("--gdb", chosen->gdb,
                   "serve GDB on this loopback port (0 chooses one) or Unix socket");
-    c->add_option("--uart", chosen->uart, "stdout or none")
-        ->check(CLI::IsMember({"stdout", "none"}));
+    c->add_option("--uart", chosen->uart, "stdout or none")->transform(one_of({"stdout", "none"}));
     c->add_flag("--strict", chosen->strict,
                 "differences are an error on another platform or firmware too");
     c->add_flag("--json", chosen->json, "the result as one JSON line");
-    c->callback([chosen, &status] { status = guarded([&] { return run(*chosen); }); });
+    c->callback([chosen, &status] { status = run(*chosen); });
 }
 
 }  // namespace trn

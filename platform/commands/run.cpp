@@ -9,7 +9,6 @@
 #include <boost/asio/steady_timer.hpp>
 #include <csignal>
 #include <cstdio>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -18,15 +17,18 @@
 #include "platform/attach/console/console_writer.h"
 #include "platform/commands/board_options.h"
 #include "platform/commands/coverage_option.h"
+#include "platform/commands/growing_file.h"
 #include "platform/commands/misuse_option.h"
-#include "platform/commands/report_file.h"
 #include "platform/commands/states.h"
 #include "platform/config/units.h"
 #include "platform/doors/doors.h"
 #include "platform/fidelity_report.h"
+#include "platform/kernel/boot_failure.h"
 #include "platform/kernel/time_text.h"
 #include "platform/misuse/report.h"
+#include "platform/output.h"
 #include "platform/platform.h"
+#include "platform/report_file.h"
 
 namespace trn {
 
@@ -100,6 +102,7 @@ public:
         clear_progress();
         if (writer_) writer_->finish();
         lost_ = platform_.finish_records();
+        if (uart_file_) lost_ += uart_file_->finish();
         if (touched) touched->write(platform_.modules().board());
         if (executed) {
             write_coverage(*executed, chosen_.coverage);
@@ -115,7 +118,9 @@ private:
         return {.never = recorder_
                              ? "this session is recorded (--record), and a recording has one way on"
                              : "",
-                .flush = [this] { uart_file_.flush(); }};
+                .flush = [this] {
+                    if (uart_file_) uart_file_->flush();
+                }};
     }
 
     void open_doors() {
@@ -132,13 +137,12 @@ private:
     void show_consoles() {
         auto& consoles = platform_.methods().consoles();
         if (chosen_.uart == "socket" || chosen_.uart == "none") return;
-        std::ostream* out = &std::cout;
+        console_writer::sink out = console_writer::print;
         if (chosen_.uart != "stdout") {
-            uart_file_.open(chosen_.uart, std::ios::binary | std::ios::trunc);
-            if (!uart_file_) throw user_error(fmt::format("--uart: cannot write {}", chosen_.uart));
-            out = &uart_file_;
+            auto& file = uart_file_.emplace("--uart", chosen_.uart);
+            out = [&file](std::string_view text) { file.write(text); };
         }
-        writer_.emplace(*out, consoles.all().size() > 1);
+        writer_.emplace(std::move(out), consoles.all().size() > 1);
         consoles.listen([this](std::string_view module, std::string_view text) {
             clear_progress();
             writer_->write(module, text);
@@ -163,11 +167,10 @@ private:
                       << std::endl;
             return;
         }
-        fmt::print(stderr, "trnvp {}: board {}, digest {}, timing {}, time policy {}, seed {}\n",
-                   about.version, about.board, about.digest, chosen_.board.timing, policy,
-                   chosen_.board.build.seed);
-        for (const auto& d : doors_.all())
-            fmt::print(stderr, "  {:<14} {}\n", d.purpose, d.address);
+        print_to(stderr, "trnvp {}: board {}, digest {}, timing {}, time policy {}, seed {}\n",
+                 about.version, about.board, about.digest, chosen_.board.timing, policy,
+                 chosen_.board.build.seed);
+        for (const auto& d : doors_.all()) print_to(stderr, "  {:<14} {}\n", d.purpose, d.address);
     }
 
     run_loop::goal goal() {
@@ -198,13 +201,22 @@ private:
             const auto text = fmt::format(
                 "simulated {}, {:.1f} s", to_text(sc_core::sc_time_stamp()),
                 std::chrono::duration<double>(run_loop::wall_clock::now() - start_).count());
-            fmt::print(stderr, "\r\033[K{}", text);
+            print_to(stderr, "\r\033[K{}", text);
             progress_ = true;
             show_progress();
         });
     }
     void clear_progress() {
-        if (std::exchange(progress_, false)) fmt::print(stderr, "\r\033[K");
+        if (std::exchange(progress_, false)) print_to(stderr, "\r\033[K");
+    }
+
+    static std::vector<std::string> boot_failures() {
+        std::vector<std::string> all;
+        for_each_module<reports_boot_failure>([&](const auto& object, auto& module) {
+            if (auto why = module.boot_failure(); !why.empty())
+                all.push_back(module_name(object) + ": " + why);
+        });
+        return all;
     }
 
     int conclude(const stop_reason& how) {
@@ -215,20 +227,23 @@ private:
         bool good = reached || (chosen_.until.empty() && ended);
         const double wall =
             std::chrono::duration<double>(run_loop::wall_clock::now() - start_).count();
-        if (misuse::failed() || !lost_.empty()) good = false;
+        const auto failures = boot_failures();
+        if (misuse::failed() || !lost_.empty() || !failures.empty()) good = false;
         if (chosen_.json) {
             std::cout << json{{"event", "ended"},
                               {"reason", to_string(how.what)},
                               {"text", how.text},
                               {"good", good},
+                              {"boot_failures", failures},
                               {"misuse", misuse::to_json(platform_.chips())},
                               {"time_ps", sc_core::sc_time_stamp().value()},
                               {"wall_seconds", wall}}
                       << std::endl;
         } else {
-            fmt::print(stderr, "trnvp: {}{}: {} simulated, {:.2f} s\n", to_string(how.what),
-                       how.text.empty() ? "" : " (" + how.text + ")",
-                       to_text(sc_core::sc_time_stamp()), wall);
+            print_to(stderr, "trnvp: {}{}: {} simulated, {:.2f} s\n", to_string(how.what),
+                     how.text.empty() ? "" : " (" + how.text + ")",
+                     to_text(sc_core::sc_time_stamp()), wall);
+            for (const auto& failure : failures) print_to(stderr, "trnvp: {}\n", failure);
             print_misuse(platform_.chips());
         }
         return good ? 0 : 1;
@@ -242,9 +257,9 @@ private:
     states states_;
     boost::asio::signal_set signals_;
     boost::asio::steady_timer tick_;
-    std::ofstream uart_file_;
+    std::optional<growing_file> uart_file_;
     std::optional<console_writer> writer_;
-    std::string lost_;  // what a trace lacks
+    std::string lost_;  // what a trace or the UART's file lacks
     bool progress_ = false;
     bool until_time_ = false;  ///< --until is a time, and comes before --max-time
 };
@@ -274,7 +289,7 @@ void add_run(CLI::App& app, int& status) {
     c->add_flag("--json", chosen->json, "one JSON line at the start and one at the end");
     c->callback([chosen, &status] {
         if (chosen->uart.empty()) chosen->uart = chosen->json ? "none" : "stdout";
-        status = guarded([&] { return session(*chosen).run(); });
+        status = session(*chosen).run();
     });
 }
 

@@ -8,26 +8,32 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <iostream>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "models/kinds.h"
 #include "models/kinds/vocabulary.h"
+#include "platform/command_line/command_line.h"
 #include "platform/commands/coverage_option.h"
 #include "platform/commands/guarded.h"
 #include "platform/commands/misuse_option.h"
-#include "platform/commands/report_file.h"
 #include "platform/commands/vcd_options.h"
+#include "platform/config/diagnostics.h"
 #include "platform/drawing/topology.h"
+#include "platform/loader/firmware_file.h"
 #include "platform/netlist/boards.h"
+#include "platform/output.h"
 #include "platform/platform.h"
+#include "platform/report_file.h"
 #include "platform/scenario/execution.h"
 #include "platform/scenario/html_report.h"
 #include "platform/scenario/report.h"
@@ -53,24 +59,37 @@ struct test_options {
     bool rerun_failed = false, until_fail = false, schema = false;
 };
 
+/// Reads a board, and looks for the images that it names. \throws config_error
+void check_board(const std::string& board, const std::vector<std::string>& set) {
+    for (const auto& image : images_of(load_board(board, kinds(), set)))
+        if (std::error_code unreadable; !fs::is_regular_file(find_firmware(image), unreadable)) {
+            diagnostic missing;
+            missing.code = mistake::unreadable_file;
+            missing.message =
+                fmt::format("there is no firmware '{}'", find_firmware(image).string());
+            throw config_error(missing);
+        }
+}
+
+/// All scenarios with what they are built on, each of which is looked at once.
 std::vector<scenario::scenario> load_all(const std::vector<std::string>& names) {
     diagnostics problems;
     std::vector<scenario::scenario> all;
-    for (const auto& name : names)
+    std::set<std::pair<std::string, std::vector<std::string>>> good;
+    const auto check = [&](const std::string& board, const std::vector<std::string>& set) {
+        if (good.contains({board, set})) return;
+        check_board(board, set);
+        good.emplace(board, set);
+    };
+    for (const auto& name : names) {
+        const auto before = all.size();
         for (const auto& file : scenario::find_files(name))
-            for (auto& one : scenario::load(file, problems)) all.push_back(std::move(one));
+            for (auto& one : scenario::load(file, problems, check)) all.push_back(std::move(one));
+        if (all.size() == before && problems.empty())
+            throw user_error(fmt::format("there is no scenario in '{}'", name));
+    }
     problems.throw_if_any();
     return all;
-}
-
-/// A board that cannot be built is the user's mistake, found before anything runs.
-void check_boards(const std::vector<scenario::scenario>& all) {
-    std::vector<std::string> checked;
-    for (const auto& one : all) {
-        if (std::ranges::find(checked, one.board) != checked.end()) continue;
-        load_board(one.board, kinds());
-        checked.push_back(one.board);
-    }
 }
 
 /// FILE for one run; FILE with the run's number before its ending for several.
@@ -84,7 +103,34 @@ fs::path numbered(const fs::path& file, std::size_t number, std::size_t runs) {
 std::vector<scenario::scenario> chosen_of(const test_options& chosen) {
     auto which = chosen.which;
     if (chosen.rerun_failed) which.failed = scenario::read_failed(scenario::failed_list());
-    return scenario::select(load_all(chosen.scenarios), which);
+    try {
+        return scenario::select(load_all(chosen.scenarios), which);
+    } catch (const std::invalid_argument& wrong) {
+        throw user_error(wrong.what());
+    }
+}
+
+/// Files that are written: no two may be the same, nor one that is read.
+void check_outputs(const test_options& chosen, const std::vector<scenario::scenario>& all) {
+    std::map<fs::path, std::string> taken;
+    for (const auto& one : all) taken[fs::weakly_canonical(one.file)] = "a scenario";
+    const std::pair<const char*, fs::path> outputs[]{
+        {"--junit", chosen.junit},       {"--html", chosen.html},
+        {"--coverage", chosen.coverage}, {"--fidelity-report", chosen.fidelity_report},
+        {"--trace", chosen.trace},       {"--vcd", chosen.vcd}};
+    for (const auto& [option, file] : outputs) {
+        std::error_code unreadable;
+        const bool device = fs::exists(file, unreadable) && !fs::is_regular_file(file, unreadable);
+        if (file.empty() || device) {
+            check_report(file);
+            continue;
+        }
+        const auto [other, fresh] = taken.emplace(fs::weakly_canonical(file), option);
+        if (!fresh)
+            throw user_error(fmt::format("{} {}: this file is {} already", option, file.string(),
+                                         other->second));
+        check_report(file);
+    }
 }
 
 /// A line on a terminal that says how far a run is; nothing anywhere else.
@@ -96,10 +142,10 @@ public:
         shown_ = time;
         ended_ = now.ended;
         const std::chrono::duration<double> elapsed = time - start_;
-        fmt::print(stderr, "\r\033[K{}", scenario::progress_text(now, elapsed.count()));
+        print_to(stderr, "\r\033[K{}", scenario::progress_text(now, elapsed.count()));
     }
     void clear() {
-        if (terminal_) fmt::print(stderr, "\r\033[K");
+        if (terminal_) print_to(stderr, "\r\033[K");
     }
 
 private:
@@ -123,7 +169,17 @@ std::map<std::string, std::string> pictures_of(const std::vector<scenario::scena
     return pictures;
 }
 
-/// Runs them once and reports: whether all passed.
+/// A report, even when others cannot be written: "" or why not.
+std::string write(const fs::path& file, const std::function<std::string()>& report) {
+    try {
+        if (!file.empty()) write_report(file, report());
+    } catch (const std::exception& wrong) {
+        return fmt::format("{}\n", wrong.what());
+    }
+    return {};
+}
+
+/// Runs them once and reports: whether all passed. \throws output_error
 bool run_once(const test_options& chosen, const std::vector<scenario::scenario>& all) {
     const auto timing =
         chosen.timing == "functional" ? timing_mode::functional : timing_mode::contended;
@@ -149,20 +205,20 @@ bool run_once(const test_options& chosen, const std::vector<scenario::scenario>&
         [&](std::size_t number, const auto& result) {
             if (chosen.json) return;
             progress.clear();
-            fmt::print("{}", scenario::to_text(all[number], result));
+            print_to(stdout, "{}", scenario::to_text(all[number], result));
             std::fflush(stdout);
         });
     progress.clear();
     scenario::remember_failed(scenario::failed_list(), all, how);
-    if (!chosen.junit.empty()) write_report(chosen.junit, scenario::to_junit(all, how));
-    if (!chosen.html.empty())
-        write_report(chosen.html, scenario::to_html(all, how, pictures_of(all)));
+    auto lost = write(chosen.junit, [&] { return scenario::to_junit(all, how); });
+    lost += write(chosen.html, [&] { return scenario::to_html(all, how, pictures_of(all)); });
     if (chosen.json)
-        std::cout << scenario::to_json(all, how).dump(-1, ' ', false,
-                                                      nlohmann::json::error_handler_t::replace)
-                  << '\n';
+        print_to(stdout, "{}\n",
+                 scenario::to_json(all, how).dump(-1, ' ', false,
+                                                  nlohmann::json::error_handler_t::replace));
     else
-        fmt::print("{}\n", scenario::summary(how));
+        print_to(stdout, "{}\n", scenario::summary(how));
+    if (!lost.empty()) throw output_error(lost.substr(0, lost.size() - 1));
     return std::ranges::all_of(how, &scenario::outcome::passed);
 }
 
@@ -191,22 +247,16 @@ bool run_as_often_as_chosen(const test_options& chosen,
 int run(const test_options& chosen) {
     check_vcd(chosen.vcd, chosen.vcd_signals);
     if (chosen.schema) {
-        std::cout << scenario::schema().dump(2) << '\n';
+        print_to(stdout, "{}\n", scenario::schema().dump(2));
         return 0;
     }
     const auto all = chosen_of(chosen);
     if (chosen.list) {
         for (std::size_t i = 0; i < all.size(); ++i)
-            fmt::print("{:4} {}  {}\n", i, all[i].name, all[i].file);
+            print_to(stdout, "{:4} {}  {}\n", i, printable(all[i].name), printable(all[i].file));
         return 0;
     }
-    const bool asked = !chosen.which.names.empty() || !chosen.which.tags.empty();
-    if (all.empty() && asked && chosen.which.part.of == 1) {
-        fmt::print(stderr, "trnvp: no scenario has such a name or tag (--list shows them)\n");
-        return 2;
-    }
-    check_boards(all);
-    for (const auto& file : {chosen.junit, chosen.html, chosen.coverage}) check_report(file);
+    check_outputs(chosen, all);
     std::optional<coverage> executed;  // of all children
     if (!chosen.coverage.empty()) executed.emplace(programs_of_all(all));
     const bool passed = run_as_often_as_chosen(chosen, all);
@@ -228,7 +278,8 @@ void add_test(CLI::App& app, int& status) {
         ->excludes(files);
     c->add_option("--junit", chosen->junit, "write a JUnit report here");
     c->add_option("--html", chosen->html, "write a report here that opens in a browser");
-    c->add_option("-j,--jobs", chosen->jobs, "runs at a time (number of processors)");
+    c->add_option("-j,--jobs", chosen->jobs, "runs at a time (number of processors)")
+        ->check(CLI::Range(1u, 1024u));
     c->add_option("--trace", chosen->trace,
                   "write the event trace of each run here; .perfetto-trace for Perfetto");
     c->add_flag("--digest", chosen->digest, "report the checksum of each run's event trace");
@@ -238,7 +289,7 @@ void add_test(CLI::App& app, int& status) {
     c->add_option("--fidelity-report", chosen->fidelity_report,
                   "write which registers each run touched; .json or .md");
     c->add_option("--timing", chosen->timing, "whether resources are contended")
-        ->check(CLI::IsMember({"contended", "functional"}));
+        ->transform(one_of({"contended", "functional"}));
     c->add_flag("--json", chosen->json, "one JSON array with all results, nothing else");
     c->add_option("--name", chosen->which.names,
                   "only the scenario of this name, as --list has it");
@@ -268,7 +319,7 @@ void add_test(CLI::App& app, int& status) {
     c->add_flag("--list", chosen->list, "only say what would run");
     c->callback([chosen, &status] {
         if (chosen->scenarios.empty() && !chosen->schema) throw CLI::RequiredError("scenario");
-        status = guarded([&] { return run(*chosen); });
+        status = run(*chosen);
     });
 }
 

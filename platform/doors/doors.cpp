@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <system_error>
 
 #include "platform/attach/vfio_user_hooks.h"
@@ -94,6 +93,7 @@ void doors::drop_clients() {
     control_.drop_clients();
     if (gdb_) gdb_->drop_client();
     for (const auto& c : consoles_) c->drop_clients();
+    for (const auto& f : functions_) f->drop_waiting();
 }
 
 void doors::open_control(const control_server::tcp_options& options) {
@@ -101,11 +101,8 @@ void doors::open_control(const control_server::tcp_options& options) {
 }
 
 void doors::open_gdb(const std::string& address) {
-    const bool only_port = !address.empty() && std::ranges::all_of(address, [](unsigned char c) {
-        return std::isdigit(c);
-    });
     gdb_.emplace(on_.methods());
-    all_.push_back({"gdb", gdb_->listen(only_port ? "127.0.0.1:" + address : address)});
+    all_.push_back({"gdb", gdb_->listen(gdb_server::address_of(address))});
 }
 
 void doors::open_consoles(const fs::path& folder) {

@@ -67,6 +67,9 @@ std::vector<std::uint64_t> collective_counts(const collective_request& what, std
     if (counts.size() != needed)
         refuse(fmt::format("over {} ranks it takes {}{} counts, not {}", ranks,
                            square ? fmt::format("{} or ", ranks) : "", needed, counts.size()));
+    for (std::size_t n = 0; n < counts.size(); ++n)
+        if (counts[n] > TRN_COLL_MAX_COUNT)
+            refuse(fmt::format("count {}: {} elements are too many", n, counts[n]));
     return counts;
 }
 

@@ -80,7 +80,8 @@ collective_memories::buffers collective_memories::place(const trn_coll_config& c
         all[n].at.offset = at;
         all[n].address = begins[memory.number] + at;
         all[n].bytes = needed[n];
-        if (at + needed[n] + guard_bytes > size_of(memory))
+        const auto room = size_of(memory) - std::min(size_of(memory), at + guard_bytes);
+        if (needed[n] > room)
             throw device_error(
                 TRN_INVALID_ARGUMENT,
                 fmt::format("the {} buffer of rank {} does not fit into {} of {}: {} bytes from "

@@ -32,6 +32,11 @@ trn_device_info device::info() const {
 
 host_buffer::host_buffer(const device& on, std::uint64_t size, std::uint64_t offset)
     : on_(on), size_(size), offset_(offset) {
+    if (size > UINT64_MAX - offset)
+        throw device_error(TRN_INVALID_ARGUMENT,
+                           fmt::format("{} bytes at offset {:#x} of host memory pass the end of "
+                                       "the address space",
+                                       size, offset));
     on_.check(trn_buffer_alloc(on_, size + offset, &buffer_));
 }
 

@@ -22,6 +22,13 @@ public:
 /// \throws device_error that names `who` unless `error`, of a call for EFA cards, is 0
 void expect_ok(int error, const std::string& who);
 
+/// Of a driver on a host of this SMBIOS product.
+inline trn_options options_on(const std::string& product) {
+    trn_options options{};
+    options.platform = trn_platform_of_product(product.c_str());
+    return options;
+}
+
 /// A device of the driver stub that frees itself, and whose failures are exceptions.
 class device {
 public:

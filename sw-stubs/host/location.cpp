@@ -85,6 +85,20 @@ std::string location::text() const {
     return what == kind::host && offset == 0 ? name() : fmt::format("{}@{:#x}", name(), offset);
 }
 
+location location::plus(std::uint64_t bytes) const {
+    location moved = *this;
+    moved.offset += bytes;
+    if (moved.offset < offset) refuse_range(bytes);
+    return moved;
+}
+
+/// \throws device_error
+void location::refuse_range(std::uint64_t bytes) const {
+    throw device_error(
+        TRN_INVALID_ARGUMENT,
+        fmt::format("{:#x} bytes at {} pass the end of the address space", bytes, text()));
+}
+
 std::uint64_t location::address(const device& on, std::uint64_t size) const {
     const auto info = on.info();
     const auto inside = [&](std::uint64_t memory, std::uint32_t count, std::string_view name) {
@@ -107,6 +121,7 @@ std::uint64_t location::address(const device& on, std::uint64_t size) const {
         inside(info.state_buffer_size, info.cores, "sbuf");
         break;
     case kind::axi:
+        if (trn_range_wraps(offset, size)) refuse_range(size);
         return offset;
     }
     return what == kind::hbm ? trn_hbm_address(on, number, offset)

@@ -25,12 +25,18 @@ struct location {
     /// Without the offset: "hbm2".
     std::string name() const;
 
+    /// The place so many bytes further on. \throws device_error with TRN_INVALID_ARGUMENT past the
+    /// end of the address space.
+    location plus(std::uint64_t bytes) const;
     /// The AXI address of a place inside the chip. \throws device_error with
     /// TRN_INVALID_ARGUMENT when the chip has no such memory or `size` bytes do not fit.
     std::uint64_t address(const device& on, std::uint64_t size) const;
     /// The core whose host-transfer queue a copy to or from here uses when nobody says: the first
     /// core of the stack, the core itself, 0.
     std::uint32_t core(const device& on) const;
+
+private:
+    [[noreturn]] void refuse_range(std::uint64_t bytes) const;
 };
 
 }  // namespace trn

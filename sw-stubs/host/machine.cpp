@@ -45,6 +45,11 @@ public:
         return TRN_HBM_RESERVED_BYTES + part / stacks_ * span_;
     }
     std::uint64_t destination(std::uint32_t part) const { return source(part) + count_ * span_; }
+    /// Whether all of them are inside a stack of so many bytes.
+    bool fits(std::uint64_t stack_bytes) const {
+        if (span_ > stack_bytes) return false;  // below this no sum passes 64 bits
+        return destination(count_ - 1) + span_ <= stack_bytes;
+    }
 
 private:
     std::uint32_t stacks_, per_stack_, count_;
@@ -224,6 +229,12 @@ double machine::sustained(traffic_pattern pattern, const load& how) {
 
 void machine::fill(device& on, std::size_t from, const load& how) const {
     const division parts(chips_[from], how);
+    if (!parts.fits(on.info().stack_size))
+        throw device_error(
+            TRN_INVALID_ARGUMENT,
+            fmt::format("{} bytes over {} engines, what is read and what is written, "
+                        "do not fit into the HBM of {}",
+                        how.bytes, parts.count(), chips_[from].name));
     for (std::uint32_t n = 0; n < parts.count(); ++n) {
         std::vector<std::uint8_t> bytes(parts.footprint(n));
         sent_by(from, n).fill(bytes);

@@ -112,6 +112,8 @@ typedef enum trn_coll_op {
     TRN_COLL_ALL_TO_ALL_V = 9
 } trn_coll_op;
 #define TRN_COLL_OPS 10
+/** Elements of one count: no chip has so many, and no sum of counts in bytes overflows. */
+#define TRN_COLL_MAX_COUNT (UINT64_C(1) << 40)
 
 typedef enum trn_coll_operator {
     TRN_COLL_SUM = 0,

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /* The driver stub: what a host's kernel driver does with a Trainium function, as a C library over
- * any transport. "Contract n" in these comments is section n of doc/device-contract.md.
+ * any transport. "Contract n" in these comments is section n of doc/spec/device-contract.md.
  *
  * Life of a device: trn_create -> trn_probe -> trn_reset_device -> copies and the rest ->
  * trn_destroy.
@@ -57,6 +57,10 @@ typedef enum trn_host_platform {
     TRN_HOST_ULTRASERVER = 1, /**< point-to-point pod */
     TRN_HOST_PDS = 2          /**< switched pod: routing ids up to 127 */
 } trn_host_platform;
+
+/** What release 2.26.5 of the public driver makes of an SMBIOS product name; a name that it does
+ * not know is a standard platform. */
+trn_host_platform trn_platform_of_product(const char* product);
 
 /** Zero-filled means the public driver's behaviour. */
 typedef struct trn_options {
@@ -127,6 +131,12 @@ trn_status trn_get_serial(trn_device* device, uint64_t* serial);
 
 /** First bytes of each stack that belong to firmware (contract 3.4): 16 MiB. */
 #define TRN_HBM_RESERVED_BYTES (UINT64_C(16) << 20)
+
+/** Whether `size` bytes at `begin` pass the end of 64 bits. Every sum of an address or an offset
+ * and a size that the library is given is checked by this. */
+static inline bool trn_range_wraps(uint64_t begin, uint64_t size) {
+    return size != 0 && begin > UINT64_MAX - (size - 1);
+}
 
 /** AXI address of a byte in an HBM stack or in a core's state buffer; 0 with no such stack or core.
  * No check that the offset is inside. */

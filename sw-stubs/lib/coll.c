@@ -31,7 +31,6 @@
 #define RING_STEP 16u /* contract 7.1: entries, and the least */
 #define RING_LEAST 32u
 #define RING_ALIGNMENT UINT64_C(256)
-#define MOST_COUNT (UINT64_C(1) << 40) /* elements: no chip has so many; sums do not overflow */
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 /* ---- words ---- */
@@ -260,7 +259,7 @@ static trn_status check_counts(trn_device* device, const trn_coll_config* c) {
     if (!c->counts)
         return fail(device, TRN_INVALID_ARGUMENT, "%s without counts", trn_coll_op_text(c->op));
     for (uint64_t n = 0; n < trn_coll_count_entries(c->op, c->ranks); ++n)
-        if (c->counts[n] > MOST_COUNT)
+        if (c->counts[n] > TRN_COLL_MAX_COUNT)
             return fail(device, TRN_INVALID_ARGUMENT, "count %llu: %llu elements are too many",
                         (unsigned long long)n, (unsigned long long)c->counts[n]);
     if (c->bytes != trn_coll_counted_bytes(c))

@@ -158,6 +158,10 @@ trn_status trn_dma_reduce(trn_device* device, uint32_t engine, uint32_t queue,
     if (count == 0 || count > TRN_COMPUTE_OPERANDS || size == 0)
         return fail(device, TRN_INVALID_ARGUMENT, "%u sources of %llu bytes: 1 to %u, not empty",
                     count, (unsigned long long)size, TRN_COMPUTE_OPERANDS);
+    status = need_range(device, destination, size);
+    for (uint32_t i = 0; i < count && status == TRN_OK; ++i)
+        status = need_range(device, sources[i], size);
+    if (status != TRN_OK) return status;
     ring_user user;
     status = open_ring(&user, device, engine, queue);
     for (uint64_t done = 0; done < size && status == TRN_OK; done += TRN_DESCRIPTOR_BYTES) {

@@ -61,7 +61,9 @@ static trn_status named_ring(trn_device* device, trn_job job, trn_ring** ring, u
 trn_status trn_submit(trn_device* device, uint32_t core, uint64_t destination, uint64_t source,
                       uint64_t size, trn_job* job) {
     trn_ring* ring = NULL;
-    const trn_status status = usable_ring(device, core, &ring);
+    trn_status status = usable_ring(device, core, &ring);
+    if (status == TRN_OK) status = need_range(device, destination, size);
+    if (status == TRN_OK) status = need_range(device, source, size);
     if (status != TRN_OK) return status;
     if (size == 0 || size > TRN_JOB_BYTES)
         return fail(device, TRN_INVALID_ARGUMENT, "a job copies 1 to %llu bytes, not %llu",
@@ -109,7 +111,8 @@ trn_status trn_wait(trn_device* device, trn_job job) {
 trn_status trn_copy(trn_device* device, uint32_t core, uint64_t destination, uint64_t source,
                     uint64_t size) {
     trn_job running = 0;
-    trn_status status = TRN_OK;
+    trn_status status = need_range(device, destination, size);
+    if (status == TRN_OK) status = need_range(device, source, size);
     for (uint64_t done = 0; done < size && status == TRN_OK;) {
         const uint64_t left = size - done;
         const uint64_t part = left < TRN_JOB_BYTES ? left : TRN_JOB_BYTES;
@@ -136,6 +139,7 @@ static trn_status bounce(trn_device* device) {
 trn_status trn_write(trn_device* device, uint32_t core, uint64_t destination, const void* bytes,
                      uint64_t size) {
     trn_status status = need_ready(device);
+    if (status == TRN_OK) status = need_range(device, destination, size);
     if (status == TRN_OK) status = bounce(device);
     for (uint64_t done = 0; done < size && status == TRN_OK; done += BOUNCE_BYTES) {
         const uint64_t part = size - done < BOUNCE_BYTES ? size - done : BOUNCE_BYTES;
@@ -149,6 +153,7 @@ trn_status trn_write(trn_device* device, uint32_t core, uint64_t destination, co
 trn_status trn_read(trn_device* device, uint32_t core, void* bytes, uint64_t source,
                     uint64_t size) {
     trn_status status = need_ready(device);
+    if (status == TRN_OK) status = need_range(device, source, size);
     if (status == TRN_OK) status = bounce(device);
     for (uint64_t done = 0; done < size && status == TRN_OK; done += BOUNCE_BYTES) {
         const uint64_t part = size - done < BOUNCE_BYTES ? size - done : BOUNCE_BYTES;
@@ -191,6 +196,7 @@ trn_status trn_program_engine(trn_device* device, uint32_t core, uint64_t destin
 trn_status trn_memset(trn_device* device, uint32_t core, uint64_t destination, uint8_t value,
                       uint64_t size) {
     trn_status status = need_ready(device);
+    if (status == TRN_OK) status = need_range(device, destination, size);
     if (status == TRN_OK) status = bounce(device);
     if (status != TRN_OK || size == 0) return status;
     const uint64_t pattern = size < TRN_DESCRIPTOR_BYTES ? size : TRN_DESCRIPTOR_BYTES;

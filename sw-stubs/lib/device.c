@@ -15,6 +15,7 @@
 #define REVISION_QEMU 255u
 #define REVISION_EMULATOR 240u
 #define BOOT_TIMEOUT_MS 600000u /* contract 1.3: 20 attempts of 30 rounds of 1 s */
+#define D3_TO_D0_MS 10u         /* PCI power management: no access earlier */
 #define ENGINE_BYTES 0x40000u   /* of UDMA registers */
 
 const char* trn_status_text(trn_status status) {
@@ -126,7 +127,8 @@ trn_status pause_for(trn_device* device, uint64_t nanoseconds) {
 uint64_t patience(const trn_device* device, uint64_t nanoseconds) {
     uint64_t scale = device->options.timeout_scale;
     if (!scale) scale = device->transport.timeout_scale;
-    return nanoseconds * (scale ? scale : 1);
+    if (scale == 0) scale = 1;
+    return nanoseconds < UINT64_MAX / scale ? nanoseconds * scale : UINT64_MAX;
 }
 
 uint64_t operation_begins(trn_device* device, const char* what, uint64_t joins) {
@@ -211,6 +213,14 @@ trn_status need_core(trn_device* device, uint32_t core) {
                                             core, device->part->name, device->map->cores);
 }
 
+trn_status need_range(trn_device* device, uint64_t begin, uint64_t size) {
+    return trn_range_wraps(begin, size)
+               ? fail(device, TRN_INVALID_ARGUMENT,
+                      "%llu bytes at 0x%llx pass the end of the address space",
+                      (unsigned long long)size, (unsigned long long)begin)
+               : TRN_OK;
+}
+
 trn_device* trn_create(const trn_transport* transport, const trn_options* options) {
     trn_device* device = calloc(1, sizeof *device);
     if (!device) return NULL;
@@ -240,6 +250,22 @@ void trn_destroy(trn_device* device) {
 
 /* ---- probe ---- */
 
+trn_host_platform trn_platform_of_product(const char* product) {
+    static const struct {
+        const char* prefix;
+        trn_host_platform platform;
+    } known[] = {
+        {"trn3s.48xlarge", TRN_HOST_PDS},         {"trn3-dev0.48xl", TRN_HOST_PDS},
+        {"trn3p.48xlarge", TRN_HOST_ULTRASERVER}, {"trn2es.48xlarge", TRN_HOST_PDS},
+        {"trn2p.48xlarge", TRN_HOST_ULTRASERVER}, {"trn2eu.48xlarge", TRN_HOST_ULTRASERVER},
+        {"trn2u.48xlarge", TRN_HOST_ULTRASERVER}, {"trn2u-ac.24xlarge", TRN_HOST_ULTRASERVER},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
+        if (strncmp(product, known[i].prefix, strlen(known[i].prefix)) == 0)
+            return known[i].platform;
+    return TRN_HOST_STANDARD;
+}
+
 static trn_status config_read(trn_device* device, uint32_t offset, uint32_t width,
                               uint32_t* value) {
     const int error =
@@ -247,11 +273,48 @@ static trn_status config_read(trn_device* device, uint32_t offset, uint32_t widt
     return error ? transport_failed(device, error, "cannot read configuration +", offset) : TRN_OK;
 }
 
+static trn_status config_write(trn_device* device, uint32_t offset, uint32_t width,
+                               uint32_t value) {
+    const int error =
+        device->transport.config_write(device->transport.context, offset, width, value);
+    return error ? transport_failed(device, error, "cannot write configuration +", offset) : TRN_OK;
+}
+
+/* Offset of the power management capability; 0: there is none. */
+static trn_status find_power_management(trn_device* device, uint32_t* offset) {
+    uint32_t at = 0, header = 0;
+    trn_status status = config_read(device, 0x34, 1, &at);
+    for (uint32_t seen = 0; status == TRN_OK && seen < 48; ++seen) { /* 48 fill the space */
+        *offset = at & 0xfc;
+        if (*offset == 0) return TRN_OK;
+        status = config_read(device, *offset, 2, &header);
+        if ((header & 0xff) == 0x01) return status;
+        at = header >> 8;
+    }
+    *offset = 0;
+    return status;
+}
+
+/* To D0, where the host before may not have left it, and memory space and bus mastering on: what a
+ * driver does with pci_enable_device(). */
+static trn_status enable_function(trn_device* device) {
+    const uint32_t state_mask = 3, memory_and_master = 1u << 1 | 1u << 2;
+    uint32_t power = 0, control = 0, command = 0;
+    trn_status status = find_power_management(device, &power);
+    if (status == TRN_OK && power != 0) status = config_read(device, power + 4, 2, &control);
+    if (status == TRN_OK && (control & state_mask) != 0) {
+        status = config_write(device, power + 4, 2, control & ~state_mask);
+        if (status == TRN_OK) status = pause_for(device, D3_TO_D0_MS * NS_PER_MS);
+    }
+    if (status == TRN_OK) status = config_read(device, 0x04, 2, &command);
+    if (status != TRN_OK) return status;
+    return config_write(device, 0x04, 2, command | memory_and_master);
+}
+
 static trn_status identify(trn_device* device) {
-    uint32_t ids = 0, revision = 0, command = 0;
+    uint32_t ids = 0, revision = 0;
     trn_status status = config_read(device, 0x00, 4, &ids);
     if (status == TRN_OK) status = config_read(device, 0x08, 1, &revision);
-    if (status == TRN_OK) status = config_read(device, 0x04, 2, &command);
     if (status != TRN_OK) return status;
     device->vendor_id = (uint16_t)ids;
     device->device_id = (uint16_t)(ids >> 16);
@@ -267,10 +330,7 @@ static trn_status identify(trn_device* device) {
     device->mode = device->revision == REVISION_QEMU       ? TRN_MODE_QEMU
                    : device->revision == REVISION_EMULATOR ? TRN_MODE_EMULATOR
                                                            : TRN_MODE_SILICON;
-    const uint32_t memory_and_master = 1u << 1 | 1u << 2;
-    const int error = device->transport.config_write(device->transport.context, 0x04, 2,
-                                                     command | memory_and_master);
-    return error ? transport_failed(device, error, "cannot write configuration +", 4) : TRN_OK;
+    return enable_function(device);
 }
 
 static trn_status find_bars(trn_device* device) {

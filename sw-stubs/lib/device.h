@@ -85,9 +85,9 @@ void operation_complete(trn_device* device, uint64_t operation);
 trn_status allocate(trn_device* device, uint64_t size, trn_dma_memory* memory);
 void release(trn_device* device, trn_dma_memory* memory);
 
-/* Whether the bytes lie in memory that allocate() gave. */
 /* The device must not be sent to host memory that is not this process's. */
 trn_status check_descriptors(trn_device* device, const trn_descriptor* descriptors, uint32_t count);
+/* Whether the bytes lie in memory that allocate() gave. */
 bool host_memory_holds(const trn_device* device, uint64_t iova, uint64_t size);
 
 trn_status need_probe(trn_device* device);
@@ -95,6 +95,9 @@ trn_status need_ready(trn_device* device);
 trn_status need_core(trn_device* device, uint32_t core);
 
 trn_status need_engine(trn_device* device, uint32_t engine, uint32_t queue);
+
+/* That the bytes do not pass the end of the address space. */
+trn_status need_range(trn_device* device, uint64_t begin, uint64_t size);
 
 /* Engine and queue set-up in the order of contract 6.3; inside an mmio_begin/end. */
 void engine_init(trn_device* device, uint32_t engine);

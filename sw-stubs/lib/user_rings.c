@@ -33,7 +33,7 @@ static trn_status check_ring(trn_device* device, const char* side, uint64_t base
         return fail(device, TRN_INVALID_ARGUMENT,
                     "the %s ring has %u descriptors: %u..%u in steps of 16 are possible", side,
                     length, USER_RING_LEAST, USER_RING_MOST);
-    return TRN_OK;
+    return need_range(device, base, (uint64_t)length * sizeof(trn_descriptor));
 }
 
 static trn_status check_request(trn_device* device, const trn_ring_request* r) {
@@ -153,6 +153,8 @@ trn_status trn_descriptors_write(trn_device* device, uint32_t core, uint64_t rin
                                  const trn_descriptor* descriptors, uint32_t count) {
     trn_status status = need_ready(device);
     if (status == TRN_OK) status = check_descriptors(device, descriptors, count);
+    if (status == TRN_OK)
+        status = need_range(device, ring, ((uint64_t)first + count) * sizeof *descriptors);
     if (status != TRN_OK) return status;
     return trn_write(device, core, ring + (uint64_t)first * sizeof *descriptors, descriptors,
                      (uint64_t)count * sizeof *descriptors);

@@ -137,6 +137,7 @@ trn_status trn_zero_copy(trn_device* device, uint32_t core, uint32_t queue, uint
                          trn_direction direction) {
     trn_status status = need_ready(device);
     if (status == TRN_OK) status = need_core(device, core);
+    if (status == TRN_OK) status = need_range(device, inside, size);
     if (status != TRN_OK) return status;
     trn_ring* ring = queue == TRN_DEFAULT_QUEUE ? &device->copy_rings[core]
                      : queue < TRN_QUEUES ? device->more_rings[host_engine(device, core)][queue]

@@ -19,7 +19,9 @@ std::vector<crew::card> in_process_hosts::cards() const {
 }
 
 in_process_hosts::host::host(const function& of)
-    : cpu(*of.port, {.name = of.name + ".host"}), door(cpu.transport()) {}
+    : cpu(*of.port, {.name = of.name + ".host"}),
+      door(cpu.transport()),
+      options(options_on(of.product)) {}
 
 in_process_hosts::host& in_process_hosts::host_of(function& of) {
     if (!of.by) of.by = std::make_unique<host>(of);
@@ -44,7 +46,7 @@ void in_process_hosts::start(const std::vector<std::size_t>& which, const crew::
     for (const auto chip : which) {
         host& at = host_of(chips_.at(chip));
         start(at, [&at, does, chip] {
-            if (!at.chip) at.chip.emplace(at.door);
+            if (!at.chip) at.chip.emplace(at.door, at.options);
             does(chip, *at.chip);
         });
     }

@@ -19,7 +19,8 @@ public:
     template <class Functions>
     explicit in_process_hosts(const Functions& functions) {
         for (const auto& one : functions)
-            (one.chip ? chips_ : cards_).push_back({one.name, one.server, one.port, {}});
+            (one.chip ? chips_ : cards_)
+                .push_back({one.name, one.server, one.port, one.product, {}});
     }
 
     std::vector<std::string> chips() const;
@@ -42,11 +43,13 @@ private:
         explicit host(const function& of);
         host_cpu cpu;
         trn_transport door;
+        trn_options options;
         std::optional<device> chip;  // its memory is the CPU's; calls after the last work are frees
     };
     struct function {
         std::string name, server;
         function_port* port;
+        std::string product;
         std::unique_ptr<host> by;
     };
     static host& host_of(function& of);

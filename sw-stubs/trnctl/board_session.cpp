@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "models/kinds.h"
 #include "platform/platform.h"
@@ -83,9 +84,15 @@ public:
 
     bool watch(std::chrono::milliseconds span, const uart_listener& heard) override {
         heard_ = &heard;
-        run_loop::goal goal{"trnctl", "somebody to look at"};
+        const auto end = std::chrono::steady_clock::now() + span;
+        run_loop::goal goal{"trnctl", "the time between two lines"};
         goal.wall_limit = span;
-        const auto how = platform_.loop().run(std::move(goal));
+        auto how = platform_.loop().run(goal);
+        if (how.what == stop_reason::kind::stalled) {  // an idle board does not end the wait
+            goal.background = true;
+            goal.wall_limit = end - std::chrono::steady_clock::now();
+            how = platform_.loop().run(goal);
+        }
         heard_ = nullptr;
         return how.what != stop_reason::kind::quit;
     }

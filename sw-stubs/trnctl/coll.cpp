@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "platform/loader/firmware_file.h"
+#include "platform/output.h"
 #include "sw-stubs/host/collective_rules.h"
 #include "sw-stubs/trnctl/commands.h"
 
@@ -111,14 +112,14 @@ void print_steps(std::size_t number, const collective_result::rank_steps& rank, 
                                                       : std::vector{std::size_t{0}, count - 1});
     for (std::size_t n = 0, next = 0; n < chosen.size(); next = chosen[n++] + 1) {
         const auto at = chosen[n];
-        if (at != next) fmt::print("{:>6} {:>8} more\n", number, at - next);
+        if (at != next) print_to(stdout, "{:>6} {:>8} more\n", number, at - next);
         const auto begin = at == 0 ? rank.begin_ns : rank.ends_ns[at - 1];
-        fmt::print("{:>6} {:>8} {:>11.3f} {:>11.3f} {:>9.3f}\n", number,
-                   at + 1 == count ? "rest" : fmt::format("{}", at), microseconds_of(begin),
-                   microseconds_of(begin + lasts[at]), microseconds_of(lasts[at]));
+        print_to(stdout, "{:>6} {:>8} {:>11.3f} {:>11.3f} {:>9.3f}\n", number,
+                 at + 1 == count ? "rest" : fmt::format("{}", at), microseconds_of(begin),
+                 microseconds_of(begin + lasts[at]), microseconds_of(lasts[at]));
     }
     if (!chosen.empty() && chosen.back() + 1 < count)
-        fmt::print("{:>6} {:>8} more\n", number, count - 1 - chosen.back());
+        print_to(stdout, "{:>6} {:>8} more\n", number, count - 1 - chosen.back());
 }
 
 void report_steps(const std::vector<collective_result::rank_steps>& ranks, std::size_t most,
@@ -138,11 +139,13 @@ void report_steps(const std::vector<collective_result::rank_steps>& ranks, std::
     std::vector<std::uint64_t> slowest;
     for (const auto& rank : ranks) slowest.push_back(std::ranges::max(durations(rank)));
     const auto chosen = longest(slowest, most);
-    fmt::print("\n# steps, in us since the first rank began\n{:>6} {:>8} {:>11} {:>11} {:>9}\n",
-               "rank", "step", "begin", "end", "took");
+    print_to(stdout,
+             "\n# steps, in us since the first rank began\n{:>6} {:>8} {:>11} {:>11} {:>9}\n",
+             "rank", "step", "begin", "end", "took");
     for (const auto n : chosen) print_steps(n, ranks[n], most);
     if (chosen.size() < ranks.size())
-        fmt::print("# {} ranks more, none with a longer step\n", ranks.size() - chosen.size());
+        print_to(stdout, "# {} ranks more, none with a longer step\n",
+                 ranks.size() - chosen.size());
 }
 
 }  // namespace
@@ -173,12 +176,12 @@ void coll(session& where, const coll_options& options, const output& out) try {
         trn_coll_bus_factor(options.request.op, static_cast<std::uint32_t>(group.ranks()));
     const auto algorithm = trn_coll_algorithm_text(done.algorithm);
     if (!out.json)
-        fmt::print(
-            "# {} over {} ranks{}, {}{}\n{:>12} {:>12} {:>7} {:>11} {:>8} {:>8} {:>7} {:>8}\n",
-            trn_coll_op_text(options.request.op), group.ranks(),
-            group.domains() > 1 ? fmt::format(" in {} domains", group.domains()) : "", algorithm,
-            places_text(request.places), "size (B)", "count", "type", "time (us)", "algbw", "busbw",
-            "#wrong", "wall (s)");
+        print_to(stdout,
+                 "# {} over {} ranks{}, {}{}\n{:>12} {:>12} {:>7} {:>11} {:>8} {:>8} {:>7} {:>8}\n",
+                 trn_coll_op_text(options.request.op), group.ranks(),
+                 group.domains() > 1 ? fmt::format(" in {} domains", group.domains()) : "",
+                 algorithm, places_text(request.places), "size (B)", "count", "type", "time (us)",
+                 "algbw", "busbw", "#wrong", "wall (s)");
     out.result({{"op", trn_coll_op_text(options.request.op)},
                 {"ranks", group.ranks()},
                 {"domains", group.domains()},

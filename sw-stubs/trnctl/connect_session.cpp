@@ -6,12 +6,12 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "platform/config/file.h"
 #include "sw-stubs/transports/vfio_user/vfio_user.h"
 #include "sw-stubs/trnctl/control_client.h"
 #include "sw-stubs/trnctl/session.h"
@@ -23,11 +23,16 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string read_first_line(const std::string& file) {
-    std::string line;
-    if (file.empty()) return line;
-    std::ifstream in(file);
-    if (!std::getline(in, line)) throw user_error(fmt::format("cannot read the token in {}", file));
-    return line;
+    constexpr std::uint64_t largest_token = 4096;
+    if (file.empty()) return {};
+    try {
+        const auto text = read_file(file, largest_token);
+        std::string token(text.begin(), std::find(text.begin(), text.end(), '\n'));
+        if (token.empty()) throw file_error("its first line is empty");
+        return token;
+    } catch (const file_error& why) {
+        throw user_error(fmt::format("cannot read the token in {}: {}", file, why.what()));
+    }
 }
 
 /// A platform in another process: control socket and one vfio-user socket per function.
@@ -113,6 +118,7 @@ private:
         for (const auto& one : control_.call("list", {{"what", "functions"}})) {
             const placed_function at{one.at("name"), one.at("server")};
             (one.at("chip").get<bool>() ? chips_ : cards_).push_back(at);
+            products_[at.name] = one.at("product");
             auto& bars = addresses_[at.name];
             for (const auto& bar : one.at("bars"))
                 bars.at(bar.at("bar").get<std::size_t>()) = bar.at("bus_address");
@@ -132,7 +138,8 @@ private:
 
     device& host(const std::string& chip) {
         auto& at = hosts_[chip];
-        return at ? *at : at.emplace(attach(chip));
+        if (!at) at.emplace(attach(chip), options_on(products_[chip]));
+        return *at;
     }
 
     const fs::path folder_;
@@ -140,6 +147,7 @@ private:
     control_client control_;
     std::vector<placed_function> chips_, cards_;  // as the board orders them, once asked
     std::map<std::string, bus_addresses> addresses_;
+    std::map<std::string, std::string> products_;         // of the hosts, by function
     std::map<std::string, std::optional<device>> hosts_;  // by chip, once attached
     std::map<std::string, std::unique_ptr<trn_transport, closing>> doors_;  // by card
     bool subscribed_ = false;

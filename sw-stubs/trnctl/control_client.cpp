@@ -13,12 +13,16 @@
 #include <cstring>
 #include <memory>
 
+#include "platform/config/json.h"
+#include "platform/config/units.h"
+
 namespace trn {
 
 namespace {
 
 constexpr unsigned protocol = 1;
 constexpr std::size_t largest_message = 16 << 20;
+constexpr timeval connect_timeout{.tv_sec = 10, .tv_usec = 0};  // of each send() too
 
 [[noreturn]] void cannot_connect(const std::string& address, const std::string& why) {
     throw control_error(
@@ -43,14 +47,21 @@ control_client::~control_client() {
     if (socket_ >= 0) close(socket_);
 }
 
+void control_client::open_socket(int family, int type, int protocol) {
+    socket_ = socket(family, type | SOCK_CLOEXEC, protocol);
+    if (socket_ >= 0)
+        setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &connect_timeout, sizeof connect_timeout);
+}
+
 void control_client::connect_unix(const std::string& path) {
     sockaddr_un name{};
     name.sun_family = AF_UNIX;
     if (path.size() >= sizeof name.sun_path) cannot_connect(path, "the path is too long");
     std::ranges::copy(path, name.sun_path);
-    socket_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    open_socket(AF_UNIX, SOCK_STREAM, 0);
     if (socket_ < 0 || connect(socket_, reinterpret_cast<sockaddr*>(&name), sizeof name) != 0) {
-        const std::string why = std::strerror(errno);
+        // A stopped process whose queue is full takes no client.
+        const std::string why = errno == EAGAIN ? "it does not answer" : std::strerror(errno);
         if (socket_ >= 0) close(std::exchange(socket_, -1));
         cannot_connect(path, why);
     }
@@ -58,6 +69,9 @@ void control_client::connect_unix(const std::string& path) {
 
 void control_client::connect_tcp(const std::string& address) {
     const auto colon = address.rfind(':');
+    const auto port = config::parse_port(std::string_view(address).substr(colon + 1));
+    if (const auto* wrong = std::get_if<config::refusal>(&port))
+        cannot_connect(address, wrong->message);
     addrinfo hints{}, *found = nullptr;
     hints.ai_socktype = SOCK_STREAM;
     const int error = getaddrinfo(address.substr(0, colon).c_str(),
@@ -65,7 +79,7 @@ void control_client::connect_tcp(const std::string& address) {
     if (error) cannot_connect(address, gai_strerror(error));
     const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);
     for (auto* one = found; one; one = one->ai_next) {
-        socket_ = socket(one->ai_family, one->ai_socktype | SOCK_CLOEXEC, one->ai_protocol);
+        open_socket(one->ai_family, one->ai_socktype, one->ai_protocol);
         if (socket_ >= 0 && connect(socket_, one->ai_addr, one->ai_addrlen) == 0) return;
         if (socket_ >= 0) close(std::exchange(socket_, -1));
     }
@@ -77,6 +91,7 @@ void control_client::send(const std::string& line) {
         const auto count = ::send(socket_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
         if (count < 0 && (errno == EPIPE || errno == ECONNRESET))
             return;  // it may have said why before it went: whoever reads its answer learns of it
+        if (count < 0 && errno == EAGAIN) throw control_error("the platform takes no requests");
         if (count < 0 && errno != EINTR)
             throw control_error(fmt::format("the platform has gone: {}", std::strerror(errno)));
         if (count > 0) sent += static_cast<std::size_t>(count);
@@ -103,7 +118,7 @@ bool control_client::receive(deadline until) {
 bool control_client::next_message(json& message) {
     const auto end = buffer_.find('\n');
     if (end == std::string::npos) return false;
-    message = json::parse(buffer_.substr(0, end), nullptr, false);
+    message = config::parse_json(std::string_view(buffer_).substr(0, end));
     buffer_.erase(0, end + 1);
     if (!message.is_object()) throw control_error("the platform sent something that is no message");
     return true;

@@ -41,6 +41,7 @@ public:
 
 private:
     using deadline = std::chrono::steady_clock::time_point;
+    void open_socket(int family, int type, int protocol);
     void connect_unix(const std::string& path);
     void connect_tcp(const std::string& address);
     void send(const std::string& line);

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <functional>
-#include <map>
+#include <iterator>
+#include <new>
 #include <systemc>
 
+#include "platform/command_line/command_line.h"
+#include "platform/command_line/program.h"
 #include "platform/config/diagnostics.h"
 #include "platform/config/units.h"
-#include "platform/kernel/program.h"
 #include "platform/kernel/trace.h"
+#include "platform/output.h"
+#include "platform/report_file.h"
 #include "sw-stubs/trnctl/commands.h"
 
 namespace trn {
@@ -31,6 +36,20 @@ location place_of(const std::string& text) {
     return std::get<location>(parsed);
 }
 
+std::vector<std::uint64_t> counts_of(const std::string& text) {
+    std::vector<std::uint64_t> counts;
+    for (std::size_t begin = 0, end = 0; begin <= text.size(); begin = end + 1) {
+        end = std::min(text.find(',', begin), text.size());
+        const auto word = text.substr(begin, end - begin);
+        if (word.empty()) throw user_error(fmt::format("--counts: an empty value in {}", text));
+        const auto count = config::parse_unsigned(word);
+        if (const auto* wrong = std::get_if<config::refusal>(&count))
+            throw user_error(fmt::format("--counts: {}", wrong->message));
+        counts.push_back(std::get<std::uint64_t>(count));
+    }
+    return counts;
+}
+
 /// The whole command line. Every command ends in `chosen`, which runs when everything is parsed.
 class command_line {
 public:
@@ -47,7 +66,7 @@ public:
                 "--timing",
                 [this](const std::string& how) { session_.functional = how == "functional"; },
                 "whether resources of --board are contended")
-            ->check(CLI::IsMember({"contended", "functional"}))
+            ->transform(one_of({"contended", "functional"}))
             ->needs("--board");
         app_.add_option("--seed", session_.seed, "of --board's random streams")->needs("--board");
         app_.add_option("--trace", session_.trace,
@@ -66,29 +85,23 @@ public:
 
     int run(int argc, char** argv) {
         try {
-            app_.parse(argc, argv);
-            {
-                const auto where = open_session(session_);
-                chosen_(*where);
-            }
-            return trace::failure().empty() ? 0 : 1;
-        } catch (const CLI::ParseError& wrong) {
-            if (const auto text = unknown_command(argc, argv); !text.empty()) {
-                fmt::print(stderr, "trnctl: {}\n", text);
-                return 2;
-            }
-            return app_.exit(wrong) == 0 ? 0 : 2;
+            const int status = execute(argc, argv);
+            finish_standard_output();
+            return status;
         } catch (const user_error& wrong) {
-            fmt::print(stderr, "trnctl: {}\n", wrong.what());
+            print_to(stderr, "trnctl: {}\n", printable_lines(wrong.what()));
             return 2;
         } catch (const config_error& wrong) {
-            fmt::print(stderr, "{}\n", wrong.what());
+            print_to(stderr, "{}\n", wrong.what());
             return 2;
         } catch (const device_error& wrong) {
-            fmt::print(stderr, "trnctl: {}: {}\n", trn_status_text(wrong.status), wrong.what());
+            print_to(stderr, "trnctl: {}: {}\n", trn_status_text(wrong.status), wrong.what());
             return wrong.status == TRN_INVALID_ARGUMENT ? 2 : 1;
+        } catch (const std::bad_alloc&) {
+            print_to(stderr, "trnctl: {}\n", out_of_memory);
+            return 1;
         } catch (const std::exception& wrong) {
-            fmt::print(stderr, "trnctl: {}\n", wrong.what());
+            print_to(stderr, "trnctl: {}\n", printable_lines(wrong.what()));
             return 1;
         }
     }
@@ -96,22 +109,14 @@ public:
 private:
     using command = std::function<void(session&)>;
 
-    /// CLI11 only says that a command is missing: name the word that is none.
-    std::string unknown_command(int argc, char** argv) const {
-        if (!app_.get_subcommands().empty()) return "";
-        std::vector<std::string> known;
-        for (const auto* sub : app_.get_subcommands({})) known.push_back(sub->get_name());
-        for (int i = 1; i < argc; ++i) {
-            const std::string word = argv[i];
-            if (word == "--help" || word == "-h") return "";
-            if (word == "--json") continue;
-            if (word.starts_with("-")) {
-                i += word.find('=') == std::string::npos;  // its value
-                continue;
-            }
-            return fmt::format("there is no command '{}'  {}", word, suggest(word, known));
+    int execute(int argc, char** argv) {
+        if (const int mistaken = parse_command_line(app_, argc, argv)) return mistaken;
+        if (!chosen_) return 0;  // --help
+        {
+            const auto where = open_session(session_);
+            chosen_(*where);
         }
-        return "";
+        return trace::failure().empty() ? 0 : 1;
     }
 
     CLI::App* add(const std::string& name, const std::string& what, command does) {
@@ -174,15 +179,10 @@ private:
     }
 
     void add_matrix(CLI::App* rates) {
-        std::map<std::string, traffic_pattern> patterns;
-        for (const auto& each : config::choices<traffic_pattern>::list)
-            patterns.emplace(to_string(each.value), each.value);
         auto* between = rates->add_flag("--matrix", between_chips_,
                                         "bandwidth and latency between the chips, HBM to HBM");
-        rates
-            ->add_option("--pattern", matrix_.pattern,
-                         "all chips at once; without it pairs, one by one")
-            ->transform(CLI::CheckedTransformer(patterns, CLI::ignore_case))
+        add_choice<traffic_pattern>(rates, "--pattern", matrix_.pattern,
+                                    "all chips at once; without it pairs, one by one")
             ->needs(between);
         add_size(rates, "--bytes", matrix_.load.bytes, "of each copy (1MiB)")->needs(between);
         rates->add_option("--engines", matrix_.load.engines, "that share a copy")
@@ -206,39 +206,31 @@ private:
 
     void add_coll() {
         auto& asked = coll_.request;
-        std::map<std::string, trn_coll_op> ops;
-        for (int n = TRN_COLL_ALL_REDUCE; n < TRN_COLL_OPS; ++n)
-            ops.emplace(trn_coll_op_text(static_cast<trn_coll_op>(n)), static_cast<trn_coll_op>(n));
-        std::map<std::string, trn_coll_algorithm> algorithms;
-        for (int n = TRN_COLL_AUTO; n < TRN_COLL_ALGORITHMS; ++n)
-            algorithms.emplace(trn_coll_algorithm_text(static_cast<trn_coll_algorithm>(n)),
-                               static_cast<trn_coll_algorithm>(n));
-        std::map<std::string, trn_coll_operator> operators;
-        for (const auto& each : config::choices<trn_coll_operator>::list)
-            operators.emplace(each.name, each.value);
-        std::map<std::string, trn_element> types;
+        std::vector<config::choice<trn_coll_algorithm>> algorithms{{"auto", TRN_COLL_AUTO}};
+        std::ranges::copy(config::choices<trn_coll_algorithm>::list,
+                          std::back_inserter(algorithms));
+        std::vector<config::choice<trn_element>> types;
         for (const auto& each : config::choices<trn_element>::list)
-            if (trn_coll_type_bytes(each.value) != 0) types.emplace(each.name, each.value);
+            if (trn_coll_type_bytes(each.value) != 0) types.push_back(each);
         asked.bytes = std::uint64_t{1} << 20;
         auto* sub = add("coll", "a collective over the chips, by the firmware of their cores",
                         [this](session& s) { coll(s, coll_, out_); });
-        sub->add_option("--op", asked.op, "which")
-            ->required()
-            ->transform(CLI::CheckedTransformer(ops));
+        add_choice<trn_coll_op>(sub, "--op", asked.op, "which")->required();
         add_size(sub, "--bytes", asked.bytes, "of the larger buffer of a rank (1MiB)");
-        sub->add_option("--counts", asked.counts,
-                        "elements of each rank's block, such as 8,0,5 (-v operations)")
-            ->delimiter(',');
+        const auto set_counts = [&asked](const std::string& text) {
+            asked.counts = counts_of(text);
+        };
+        sub->add_option_function<std::string>(
+               "--counts", set_counts,
+               "elements of each rank's block, such as 8,0,5 (-v operations)")
+            ->type_name("N,N,...");
         add_memory(sub, "--in", asked.places.send,
                    "memory of each rank's input, such as sbuf3 (hbm0)");
         add_memory(sub, "--out", asked.places.receive, "memory of its output (hbm0)");
         add_memory(sub, "--scratch", asked.places.scratch, "memory of what comes between (hbm0)");
-        sub->add_option("--dtype", asked.type, "of an element (bf16)")
-            ->transform(CLI::CheckedTransformer(types));
-        sub->add_option("--operator", asked.with, "of a reduction (sum)")
-            ->transform(CLI::CheckedTransformer(operators));
-        sub->add_option("--algo", asked.algorithm, "how (auto)")
-            ->transform(CLI::CheckedTransformer(algorithms));
+        add_choice<trn_element>(sub, "--dtype", asked.type, "of an element (bf16)", types);
+        add_choice<trn_coll_operator>(sub, "--operator", asked.with, "of a reduction (sum)");
+        add_choice<trn_coll_algorithm>(sub, "--algo", asked.algorithm, "how (auto)", algorithms);
         sub->add_option("--table", coll_.table, "file that says which algorithm is used when")
             ->check(CLI::ExistingFile);
         sub->add_option("--ranks", coll_.ranks, "chips that take part, such as 0-3,7 (all)");
@@ -277,7 +269,7 @@ private:
                   const std::vector<std::string>& verbs,
                   void (*does)(session&, const sync_options&, const output&)) {
         auto* sub = add(name, what, [this, does](session& s) { does(s, sync_, out_); });
-        sub->add_option("verb", sync_.what, "what to do")->required()->check(CLI::IsMember(verbs));
+        sub->add_option("verb", sync_.what, "what to do")->required()->transform(one_of(verbs));
         sub->add_option("index", sync_.index, "0..255")->required();
         sub->add_option("value", sync_.value, "for set, inc and dec");
         sub->add_option("--core", sync_.core, "0..7");
@@ -324,7 +316,7 @@ private:
         resets->add_option("--cores", cores_, "map of cores, such as 0x3");
         auto* watch = add("monitor", "UART, power and DMA counters, until the platform ends",
                           [this](session& s) { monitor(s, seconds_, out_); });
-        watch->add_option("--for", seconds_, "seconds");
+        watch->add_option("--for", seconds_, "seconds")->check(CLI::NonNegativeNumber);
     }
 
     CLI::App app_{"works on a trnvp platform as a host would", "trnctl"};

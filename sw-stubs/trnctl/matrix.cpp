@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "platform/config/units.h"
+#include "platform/output.h"
 #include "sw-stubs/trnctl/commands.h"
 
 namespace trn {
@@ -57,16 +58,17 @@ std::vector<pair_result> measure_pairs(machine& all, const matrix_options& optio
 void print_matrix(const std::vector<chip>& chips, const std::vector<pair_result>& results) {
     std::map<std::pair<std::size_t, std::size_t>, double> rates;
     for (const auto& one : results) rates[{one.from, one.to}] = one.rate;
-    fmt::print("{:<10}", "GB/s");
-    for (const auto& to : chips) fmt::print(" {:>7}", to.name);
-    fmt::print("\n");
+    print_to(stdout, "{:<10}", "GB/s");
+    for (const auto& to : chips) print_to(stdout, " {:>7}", to.name);
+    print_to(stdout, "\n");
     for (std::size_t from = 0; from < chips.size(); ++from) {
-        fmt::print("{:<10}", chips[from].name);
+        print_to(stdout, "{:<10}", chips[from].name);
         for (std::size_t to = 0; to < chips.size(); ++to) {
             const auto found = rates.find({from, to});
-            fmt::print(" {:>7}", found == rates.end() ? "-" : fmt::format("{:.1f}", found->second));
+            print_to(stdout, " {:>7}",
+                     found == rates.end() ? "-" : fmt::format("{:.1f}", found->second));
         }
-        fmt::print("\n");
+        print_to(stdout, "\n");
     }
 }
 
@@ -91,8 +93,8 @@ void report_groups(const std::vector<chip>& chips, const std::vector<pair_result
     std::map<std::string_view, group> groups;
     for (const auto& one : results) groups[distance(chips[one.from], chips[one.to])].add(one);
     if (!out.json)
-        fmt::print("{:<26} {:>7} {:>28} {:>24}\n", "distance", "pairs", "GB/s: least, mean, most",
-                   "64 B, ns: least, most");
+        print_to(stdout, "{:<26} {:>7} {:>28} {:>24}\n", "distance", "pairs",
+                 "GB/s: least, mean, most", "64 B, ns: least, most");
     for (const auto& [name, g] : groups)
         out.result({{"distance", name},
                     {"pairs", g.pairs},

@@ -65,7 +65,11 @@ void peek(session& where, const std::string& place, std::uint64_t size, const ou
     if (const auto offset = bar0_offset(place))
         return where.run([&](device& chip) {
             chip.check(trn_probe(chip));
-            for (std::uint64_t at = *offset; at < *offset + size; at += 4) {
+            if (trn_range_wraps(*offset, size))
+                throw user_error(
+                    fmt::format("{} bytes at {:#x} pass the end of BAR0", size, *offset));
+            for (std::uint64_t done = 0; done < size; done += 4) {
+                const auto at = *offset + done;
                 std::uint32_t value = 0;
                 chip.check(trn_bar_read(chip, at, &value));
                 out.result({{"offset", at}, {"value", value}},

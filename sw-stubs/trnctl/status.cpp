@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "platform/config/units.h"
+#include "platform/output.h"
 #include "sw-stubs/trnctl/commands.h"
 #include "trn/misc_ram_regs.h"
 
@@ -33,7 +34,7 @@ std::string percent(const trn_power_sample& sample) {
 }  // namespace
 
 void output::result(const nlohmann::json& object, const std::string& line) const {
-    fmt::print("{}\n", json ? object.dump() : line);
+    print_to(stdout, "{}\n", json ? object.dump() : line);
     std::fflush(stdout);
 }
 
@@ -121,7 +122,7 @@ void misuse_rules(session& where, const std::string& policy, bool clear, const o
                                     one.value("module", ""), one.value("first", ""),
                                     one.value("first_initiator", "").empty() ? "" : ", by ",
                                     one.value("first_initiator", "")));
-    if (!out.json) fmt::print("{} in all\n", report.value("total", 0u));
+    if (!out.json) print_to(stdout, "{} in all\n", report.value("total", 0u));
     if (clear) where.call("misuse", {{"clear", true}});
 }
 
@@ -202,7 +203,7 @@ void monitor(session& where, std::optional<double> seconds, const output& out) {
         if (out.json)
             out.result({{"uart", module}, {"text", text}}, "");
         else
-            fmt::print("{}", text);
+            print_to(stdout, "{}", text);
         std::fflush(stdout);
     };
     while (where.watch(std::chrono::seconds(1), heard)) {

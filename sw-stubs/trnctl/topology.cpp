@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "platform/output.h"
 #include "sw-stubs/trnctl/commands.h"
 #include "trn/misc_ram_regs.h"
 
@@ -292,15 +293,15 @@ void print_table(const std::vector<chip_words>& chips) {
     const auto all = add_up(chips);
     std::size_t width = 10;
     for (const auto& chip : chips) width = std::max(width, chip.name.size());
-    fmt::print("{}\n{:<{}} {:<7} {:>7}  {:<16}  {:<8} {:>11}  {}\n", all.shape, "chip", width,
-               "bdf", "routing", "serial", "place", "reaches", "links: speed, width, partner");
-    for (const auto& chip : chips) fmt::print("{}\n", chip_line(chip, width));
-    fmt::print("{} chip{}, {} ports up, {} fault{}\n", chips.size(), chips.size() == 1 ? "" : "s",
-               all.up, all.faults, all.faults == 1 ? "" : "s");
+    print_to(stdout, "{}\n{:<{}} {:<7} {:>7}  {:<16}  {:<8} {:>11}  {}\n", all.shape, "chip", width,
+             "bdf", "routing", "serial", "place", "reaches", "links: speed, width, partner");
+    for (const auto& chip : chips) print_to(stdout, "{}\n", chip_line(chip, width));
+    print_to(stdout, "{} chip{}, {} ports up, {} fault{}\n", chips.size(),
+             chips.size() == 1 ? "" : "s", all.up, all.faults, all.faults == 1 ? "" : "s");
     for (const auto& chip : chips)
         for (unsigned port = 0; chip.found && port < TRN_MAX_PORTS; ++port)
             if (chip.found->ports[port].fault != TRN_LINK_OK)
-                fmt::print("{}: {}\n", chip.name, complaint(port, chip.found->ports[port]));
+                print_to(stdout, "{}: {}\n", chip.name, complaint(port, chip.found->ports[port]));
 }
 
 }  // namespace
@@ -310,7 +311,7 @@ void topology(session& where, const std::string& only, const output& out) {
         where.wait_ready(std::chrono::seconds(60));
     } catch (const std::runtime_error& slow) {
         // What a chip that does not boot has found is what one wants to see.
-        fmt::print(stderr, "trnctl: {}\n", slow.what());
+        print_to(stderr, "trnctl: {}\n", slow.what());
     }
     const auto chips = read_chips(where, only);
     if (!out.json) return print_table(chips);

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "platform/config/units.h"
+#include "platform/output.h"
 #include "sw-stubs/host/pattern.h"
 #include "sw-stubs/trnctl/commands.h"
 
@@ -171,8 +172,8 @@ void bench(session& where, std::uint64_t largest, const output& out) {
     where.run([&](device& chip) {
         bring_up(chip);
         if (!out.json)
-            fmt::print("{:<24} {:>10} {:>14} {:>14} {:>12} {:>14}\n", "direction", "size",
-                       "simulated", "rate", "wall", "rate");
+            print_to(stdout, "{:<24} {:>10} {:>14} {:>14} {:>12} {:>14}\n", "direction", "size",
+                     "simulated", "rate", "wall", "rate");
         for (const auto& d : directions)
             for (std::uint64_t size = 64; size <= largest; size *= 16) {
                 transfer one(chip, {d.from, d.to, size, std::nullopt, 1, false});
@@ -195,7 +196,7 @@ void demo(session& where, std::uint64_t size, const output& out) {
     where.run(bring_up);  // meanwhile the UART catches up with what the firmware printed
     for (const auto& console : where.call("list", {{"what", "consoles"}})) {
         const auto printed = where.call("console", {{"module", console["name"]}});
-        if (!out.json) fmt::print("{}", printed.value("text", ""));
+        if (!out.json) print_to(stdout, "{}", printed.value("text", ""));
     }
     const auto base = TRN_HBM_RESERVED_BYTES;
     where.run([&](device& chip) {

@@ -32,7 +32,7 @@ struct trn_vfio_user {
     uint16_t last_id;
     uint32_t timeout_ms;
     uint32_t max_transfer; /* of the server */
-    int without_descriptors;
+    int without_descriptors, without_posted_writes;
     int gone; /* -errno once the connection is over */
     struct region regions[REGIONS];
     trn_dma_memory* memory; /* what the device may reach */
@@ -386,6 +386,7 @@ int trn_vfio_user_open(const char* path, const trn_vfio_user_options* options,
     c->socket = c->fd = -1;
     c->timeout_ms = options->timeout_ms != 0 ? options->timeout_ms : DEFAULT_TIMEOUT_MS;
     c->without_descriptors = options->without_descriptors;
+    c->without_posted_writes = options->without_posted_writes;
     for (int i = 0; i < REGIONS; ++i) c->regions[i].fd = -1;
     c->input = malloc(2 * (size_t)VU_MAX_MESSAGE);
     int error = c->input != NULL ? connect_socket(c, path) : fail(c, -ENOMEM, "out of memory");
@@ -544,7 +545,7 @@ int trn_vfio_user_write(trn_vfio_user* c, uint32_t region, uint64_t offset, cons
 }
 int trn_vfio_user_post(trn_vfio_user* c, uint32_t region, uint64_t offset, const void* bytes,
                        uint64_t count) {
-    return write_region(c, region, offset, bytes, count, 1);
+    return write_region(c, region, offset, bytes, count, !c->without_posted_writes);
 }
 int trn_vfio_user_read32(trn_vfio_user* c, uint32_t region, uint64_t offset, uint32_t* value) {
     return trn_vfio_user_read(c, region, offset, value, sizeof *value);

@@ -24,6 +24,8 @@ typedef struct trn_vfio_user_options {
     const char* expected_board;  /**< refuse another board; NULL = any */
     const char* expected_digest; /**< refuse another configuration; NULL = any */
     int without_descriptors;     /**< share DMA memory by messages only, as a peer without memfd */
+    int without_posted_writes; /**< wait for the answer of every write, as QEMU does where it maps a
+                                    BAR */
     const uint64_t* bus_addresses; /**< of the transport's BARs 0..5, where its server's other
                                         functions reach them (control method `list functions`); 0:
                                         none; NULL: what configuration space says holds */
@@ -65,7 +67,8 @@ int trn_vfio_user_read(trn_vfio_user* client, uint32_t region, uint64_t offset, 
                        uint64_t count);
 int trn_vfio_user_write(trn_vfio_user* client, uint32_t region, uint64_t offset, const void* bytes,
                         uint64_t count);
-/** As write, without waiting for an answer; seen by the device before any later access. */
+/** As write, without waiting for an answer (but see without_posted_writes); seen by the device
+ * before any later access. */
 int trn_vfio_user_post(trn_vfio_user* client, uint32_t region, uint64_t offset, const void* bytes,
                        uint64_t count);
 int trn_vfio_user_read32(trn_vfio_user* client, uint32_t region, uint64_t offset, uint32_t* value);

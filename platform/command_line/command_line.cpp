@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/command_line/command_line.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <cstdio>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "build_id.h"
+#include "platform/config/diagnostics.h"
+#include "platform/config/units.h"
+#include "platform/output.h"
+
+namespace trn {
+
+namespace {
+
+/// "trnvp 0.1.0 (c85505ea89aa)"; without the commit when no checkout was built.
+std::string version_of(const CLI::App& app) {
+    const std::string_view commit = TRNVP_COMMIT;
+    return fmt::format("{} {}{}", app.get_name(), TRNVP_VERSION,
+                       commit.empty() ? "" : fmt::format(" ({})", commit));
+}
+
+/// Rewrites a number in decimal, which CLI11 then converts to the option's type. \returns a mistake
+template <class T>
+std::string read_number(config::parsed<T> (*parse)(std::string_view), std::string& text) {
+    const auto value = parse(text);
+    if (const auto* why = std::get_if<config::refusal>(&value)) return why->message;
+    text = fmt::format("{}", std::get<T>(value));
+    return {};
+}
+
+void check_values(CLI::Option& option) {
+    if (option.get_items_expected_max() == 0) return;  // a flag
+    const auto type = option.get_type_name();
+    option.transform(CLI::Validator(
+        [type](std::string& text) -> std::string {
+            if (text.empty()) return "an empty value";
+            if (type.starts_with("UINT")) return read_number(config::parse_unsigned, text);
+            if (type.starts_with("INT")) return read_number(config::parse_signed, text);
+            if (type.starts_with("FLOAT")) return read_number(config::parse_real, text);
+            return {};
+        },
+        ""));
+}
+
+void check_values_of(CLI::App& app) {
+    for (auto* option : app.get_options()) check_values(*option);
+    for (auto* sub : app.get_subcommands({})) check_values_of(*sub);
+}
+
+std::vector<std::string> subcommands_of(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const auto* sub : app.get_subcommands({})) names.push_back(sub->get_name());
+    return names;
+}
+
+/// "--name" of every option that may stand after `app` on the command line.
+std::vector<std::string> options_of(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const auto* option : app.get_options())
+        for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+    if (app.get_fallthrough() && app.get_parent() != nullptr)
+        for (auto& name : options_of(*app.get_parent()))
+            if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+    return names;
+}
+
+/// What is wrong with the first word that nothing takes; "" when all words are taken.
+std::string unknown_word(const CLI::App& app) {
+    const auto left = app.remaining(true);
+    if (left.empty()) return {};
+    const auto word = left.front().substr(0, left.front().find('='));
+    const auto chosen = app.get_subcommands();
+    if (!word.starts_with("-")) {
+        return chosen.empty()
+                   ? fmt::format("no subcommand '{}'  {}", word, suggest(word, subcommands_of(app)))
+                   : fmt::format("'{}' is one word too many", word);
+    }
+    const auto& where = chosen.empty() ? app : *chosen.front();
+    const auto known = options_of(where);
+    if (std::ranges::find(known, word) != known.end())
+        return fmt::format("{} belongs after '{}'", word, where.get_name());
+    return fmt::format("no option '{}'  {}", word, suggest(word, known));
+}
+
+}  // namespace
+
+CLI::Validator one_of(std::vector<std::string> words) {
+    const auto shown = fmt::format("{{{}}}", fmt::join(words, ","));
+    const auto check = [words = std::move(words)](std::string& text) -> std::string {
+        const auto known = std::ranges::find_if(
+            words, [&](const std::string& word) { return same_word(word, text); });
+        if (known == words.end())
+            return fmt::format("'{}' is none of the choices  {}", text, suggest(text, words));
+        text = *known;
+        return {};
+    };
+    return {check, shown};
+}
+
+int parse_command_line(CLI::App& app, int argc, char** argv) {
+    app.set_version_flag("--version", version_of(app), "print the version and the commit");
+    check_values_of(app);
+    try {
+        app.parse(argc, argv);
+        return 0;
+    } catch (const CLI::Success& asked) {  // --help, --version
+        return app.exit(asked);
+    } catch (const CLI::ParseError& wrong) {
+        const auto unknown = unknown_word(app);
+        print_to(stderr, "{}: {}\nRun with --help for more information.\n", app.get_name(),
+                 printable(unknown.empty() ? wrong.what() : unknown));
+        return 2;
+    }
+}
+
+}  // namespace trn

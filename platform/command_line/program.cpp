@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/command_line/program.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <systemc>
+
+namespace trn {
+
+namespace {
+
+/// A descriptor of a standard stream that is free would be the next file's or socket's, which then
+/// receives what the program prints.
+void open_standard_streams() {
+    int opened = 0;
+    while ((opened = open("/dev/null", O_RDWR)) >= 0 && opened <= STDERR_FILENO) continue;
+    if (opened >= 0) close(opened);
+}
+
+/// The C library reads its tunables before main() only, so they take another start. Programs that
+/// this one starts get none of it.
+void ask_for_huge_pages(char** argv) {
+    constexpr auto name = "GLIBC_TUNABLES", ours = "glibc.malloc.hugetlb=1";
+    const char* const set = getenv(name);
+    if (set == nullptr) {
+        std::error_code unknown;
+        const auto program = std::filesystem::read_symlink("/proc/self/exe", unknown);
+        setenv(name, ours, 1);
+        execv(program.c_str(), argv);  // where that cannot be done, small pages do
+        unsetenv(name);
+    } else if (set == std::string_view(ours)) {
+        unsetenv(name);
+    }
+}
+
+/// Reading a board takes more than 32 KiB of stack; the rest is for deep ones and sanitizers.
+bool has_stack() {
+    constexpr rlim_t least = 512 << 10;
+    rlimit stack{};
+    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= least) return true;
+    std::fprintf(stderr, "%s: a stack of %llu KiB is too small: ulimit -s %llu\n",
+                 program_invocation_short_name,
+                 static_cast<unsigned long long>(stack.rlim_cur >> 10),
+                 static_cast<unsigned long long>(least >> 10));
+    return false;
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) {
+    open_standard_streams();
+    if (!has_stack()) return 1;
+    std::signal(SIGXFSZ, SIG_IGN);
+    ask_for_huge_pages(argv);
+    setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
+    return sc_core::sc_elab_and_sim(argc, argv);
+}
+
+}  // namespace trn

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "platform/kernel/streamed_file.h"
+
+namespace trn {
+
+/// A file that an option names and that grows while a command runs, such as --uart's.
+class growing_file : public streamed_file {
+public:
+    /// \throws user_error when it cannot be opened
+    growing_file(std::string_view option, const std::string& path);
+
+    /// Writes `text` at once.
+    void write(std::string_view text) {
+        put(text);
+        flush();
+    }
+    /// The end of the file. Prints and returns why it lacks something; empty: it is complete.
+    const std::string& finish();
+};
+
+}  // namespace trn
