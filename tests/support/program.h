@@ -80,7 +80,7 @@ private:
 
 /// Looks every 10 ms, at most so long.
 template <typename Condition>
-bool eventually(Condition&& condition, std::chrono::seconds limit = std::chrono::seconds(30)) {
+bool eventually(Condition&& condition, std::chrono::seconds limit = std::chrono::seconds(300)) {
     const auto end = std::chrono::steady_clock::now() + limit;
     while (std::chrono::steady_clock::now() < end) {
         if (condition()) return true;

@@ -52,6 +52,9 @@ TEST(TrnctlCommandLine, MistakesEndWithStatusTwoAndASuggestion) {
            "all-to-all has no algorithm ring; it has mesh");
     expect("--board trn3-sled coll --op all-gather-v --counts 1,2", "4 counts, not 2");
     expect("--board trn3-sled coll --op all-gather --counts 1,2,3,4", "no counts");
+    expect("--board trn3-sled coll --op all-gather-v --counts 1,2,3,4,", "an empty value");
+    expect("--board trn3-sled coll --op all-gather-v --counts 1,,2,3,4", "an empty value");
+    expect("--board trn3-sled coll --op all-gather-v --counts 1,2,3,-4", "--counts: ");
     expect("--board trn3-sled coll --op all-gather --in sbuf", "no place");
     expect("--board trn3-sled coll --op all-gather --in sbuf0@4KiB", "--in: sbuf0@0x1000");
     expect("--board trn3-sled coll --op all-gather --out host", "in hbmN or sbufN");
@@ -160,6 +163,21 @@ TEST(TrnctlBoard, OutsideTheChipIsAMistake) {
     const auto how = run(trnctl + " --board trn3-chip copy host hbm4 4KiB");
     EXPECT_EQ(how.status, 2) << how.output;
     EXPECT_THAT(how.output, HasSubstr("hbm0 to hbm3"));
+}
+
+TEST(TrnctlBoard, OffsetsNearTheEndOfTheAddressSpaceAreMistakes) {
+    const auto expect = [](const std::string& arguments, const std::string& text) {
+        const auto how = run(trnctl + " --board trn3-chip " + arguments);
+        EXPECT_EQ(how.status, 2) << arguments << ": " << how.output;
+        EXPECT_THAT(how.output, HasSubstr(text)) << arguments;
+    };
+    expect("copy host@0xffffffffffff0000 hbm0 65KiB", "pass the end of the address space");
+    expect("copy hbm0 host@0xfffffffffffffff0 64B", "pass the end of the address space");
+    expect("copy hbm0@0xfffffffffffffff0 host 64B", "0x40 bytes at hbm0@0xfffffffffffffff0");
+    expect("memset axi@0xfffffffffffffff0 64B 1", "pass the end of the address space");
+    expect("peek bar0@0xfffffffffffffffc 64", "64 bytes at 0xfffffffffffffffc pass the end");
+    expect("peek bar0@0xfffffffffffffff0 16", "0xfffffffffffffff0 is no register");
+    expect("peek sbuf0@0xfffffffffffffff0 64", "do not fit");
 }
 
 /// A platform in another process, with sockets.

@@ -59,6 +59,64 @@ TEST_F(StubCopy, OfNothingTouchesNothing) {
     EXPECT_TRUE(chip.log.empty());
 }
 
+/// Each range would be cut into pieces none of which passes the end, or lead back to address 0.
+TEST_F(StubCopy, ARangeThatPassesTheEndOfTheAddressSpaceIsRefusedUntouched) {
+    constexpr std::uint64_t mib = 1 << 20, last_256 = 0 - 256ull;
+    const auto hbm = trn_hbm_address(device, 0, 16 * mib);
+    std::vector<std::uint8_t> bytes(2 * mib);
+    trn_buffer buffer;
+    ASSERT_EQ(trn_buffer_alloc(device, 2 * mib, &buffer), TRN_OK);
+    chip.recording = true;
+    const auto expect_refused = [&](const char* call, trn_status status) {
+        EXPECT_EQ(status, TRN_INVALID_ARGUMENT) << call;
+        EXPECT_THAT(error(), HasSubstr("pass the end of the address space")) << call;
+        EXPECT_TRUE(chip.log.empty()) << call;
+        chip.log.clear();
+    };
+    trn_job job = 0;
+    expect_refused("submit to", trn_submit(device, 0, last_256, hbm, 512, &job));
+    expect_refused("submit from", trn_submit(device, 0, hbm, last_256, 512, &job));
+    const std::uint64_t last_job = 0 - std::uint64_t{TRN_JOB_BYTES};
+    expect_refused("copy to", trn_copy(device, 0, last_job, hbm, 2 * TRN_JOB_BYTES));
+    expect_refused("copy from", trn_copy(device, 0, hbm, last_job, 2 * TRN_JOB_BYTES));
+    expect_refused("write", trn_write(device, 0, 0 - mib, bytes.data(), 2 * mib));
+    expect_refused("read", trn_read(device, 0, bytes.data(), 0 - mib, 2 * mib));
+    expect_refused("memset", trn_memset(device, 0, 0 - mib, 1, 2 * mib));
+    for (const auto direction : {TRN_TO_DEVICE, TRN_FROM_DEVICE})
+        expect_refused("zero copy", trn_zero_copy(device, 0, TRN_DEFAULT_QUEUE, 0 - mib, &buffer, 0,
+                                                  2 * mib, direction));
+    const std::uint64_t sources[] = {hbm, hbm}, past[] = {hbm, 0 - mib};
+    const auto reduce = [&](const std::uint64_t* from, std::uint64_t to) {
+        return trn_dma_reduce(device, 0, 0, TRN_COMPUTE_ADD, TRN_FP32, from, 2, to, 2 * mib);
+    };
+    expect_refused("reduce to", reduce(sources, 0 - mib));
+    expect_refused("reduce from", reduce(past, hbm));
+    expect_refused("m2s ring", trn_ring_init(device, 0, 0, last_256, 64, hbm, 64));
+    expect_refused("s2m ring", trn_ring_init(device, 0, 0, hbm, 64, last_256, 64));
+    const auto d = trn_m2s_descriptor(hbm, 64, 0, 0);
+    expect_refused("descriptors", trn_descriptors_write(device, 0, 0 - 16ull, 1, &d, 1));
+    chip.recording = false;
+    trn_buffer_free(device, &buffer);
+}
+
+TEST_F(StubCopy, RangesOutsideWindowsBuffersAndProgramsAreRefused) {
+    std::uint8_t bytes[32] = {};
+    std::uint32_t word = 0;
+    const std::uint64_t end = UINT64_MAX - 15;
+    EXPECT_EQ(trn_window_read(device, 0, end, bytes, 32), TRN_INVALID_ARGUMENT);
+    EXPECT_EQ(trn_window_write(device, 0, 16, bytes, end), TRN_INVALID_ARGUMENT);
+    EXPECT_EQ(trn_bar_read(device, UINT64_MAX - 3, &word), TRN_INVALID_ARGUMENT);
+    const auto program = trn_sbuf_address(device, 0, 16);
+    EXPECT_EQ(trn_program_engine(device, 0, program, bytes, end), TRN_INVALID_ARGUMENT);
+    trn_buffer buffer;
+    ASSERT_EQ(trn_buffer_alloc(device, 4096, &buffer), TRN_OK);
+    for (const auto& [offset, size] : {std::pair{end, 32ull}, std::pair{16ul, end + 0ull}})
+        EXPECT_EQ(trn_zero_copy(device, 0, TRN_DEFAULT_QUEUE, trn_hbm_address(device, 0, 0),
+                                &buffer, offset, size, TRN_TO_DEVICE),
+                  TRN_INVALID_ARGUMENT);
+    trn_buffer_free(device, &buffer);
+}
+
 TEST_F(StubCopy, RingsTheWriteSideFirst) {
     chip.recording = true;
     ASSERT_EQ(trn_copy(device, 3, 0x1000, 0x2000, 65537), TRN_OK);

@@ -47,6 +47,32 @@ TEST_F(StubProbe, TellsWhatTheChipIs) {
     EXPECT_EQ(info.stack_size, 36ull << 30);
 }
 
+TEST_F(StubProbe, TheMachinesProductDecidesWhichDeviceARoutingIdIs) {
+    EXPECT_EQ(trn_platform_of_product("trn3.48xlarge"), TRN_HOST_STANDARD);
+    EXPECT_EQ(trn_platform_of_product("trn3e.24xlarge"), TRN_HOST_STANDARD);
+    EXPECT_EQ(trn_platform_of_product(""), TRN_HOST_STANDARD);
+    EXPECT_EQ(trn_platform_of_product("trn3p.48xlarge\n"), TRN_HOST_ULTRASERVER);
+    trn_options options{};
+    options.platform = trn_platform_of_product("trn3-dev0.48xlarge");
+    create(&options);
+    misc(TRN_MISC_RAM_ROUTING_ID_OFFSET) = 3;
+    EXPECT_EQ(trn_probe(device), TRN_PROTOCOL_ERROR);  // no server id
+    misc(TRN_MISC_RAM_SERVER_ID_OFFSET) = 0x8000;
+    ASSERT_EQ(trn_probe(device), TRN_OK) << error();
+    trn_device_info info;
+    trn_get_info(device, &info);
+    EXPECT_EQ(info.device_index, 3u);
+}
+
+TEST_F(StubProbe, BringsAFunctionToD0BeforeItUsesABar) {
+    create();
+    chip.power_state = 0x103;  // D3hot, and a bit that is not the driver's
+    const auto before = chip.time;
+    ASSERT_EQ(trn_probe(device), TRN_OK) << error();
+    EXPECT_EQ(chip.power_state, 0x100u);
+    EXPECT_GE(chip.time, before + 10'000'000);  // what PCI Express asks for
+}
+
 TEST_F(StubProbe, WaitsWhileFirmwareBoots) {
     create();
     misc(TRN_MISC_RAM_ROUTING_ID_OFFSET) = 0xdeadbeef;

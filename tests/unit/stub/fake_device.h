@@ -34,6 +34,7 @@ public:
 
     std::uint32_t ids = 0x75641d0f;
     std::uint8_t revision = 0;
+    std::uint32_t power_state = 0;  ///< of the function: 3 is D3hot
     std::uint32_t register_bar = 0;
     std::uint64_t bar_sizes[6] = {1ull << 32, 0, 0, 0, 256ull << 30, 0};
     std::unordered_map<std::uint64_t, std::uint32_t> bar0;
@@ -83,11 +84,11 @@ public:
             return 0;
         };
         t.config_read = [](void* c, std::uint32_t offset, std::uint32_t, std::uint32_t* value) {
-            *value = offset == 0 ? self(c).ids : offset == 8 ? self(c).revision : self(c).command;
+            *value = self(c).config(offset);
             return self(c).broken;
         };
-        t.config_write = [](void* c, std::uint32_t, std::uint32_t, std::uint32_t value) {
-            self(c).command = value;
+        t.config_write = [](void* c, std::uint32_t offset, std::uint32_t, std::uint32_t value) {
+            (offset == power_management + 4 ? self(c).power_state : self(c).command) = value;
             return self(c).broken;
         };
         t.dma_alloc = [](void* c, std::uint64_t size, trn_dma_memory* memory) {
@@ -154,6 +155,27 @@ public:
     std::uint64_t descriptors_done = 0;
 
 private:
+    static constexpr std::uint32_t power_management = 0x50;  ///< second of two capabilities
+
+    std::uint32_t config(std::uint32_t offset) const {
+        switch (offset) {
+        case 0x00:
+            return ids;
+        case 0x08:
+            return revision;
+        case 0x34:
+            return 0x40;
+        case 0x40:
+            return power_management << 8 | 0x11;
+        case power_management:
+            return 0x01;
+        case power_management + 4:
+            return power_state;
+        default:
+            return command;
+        }
+    }
+
     struct side {
         std::uint64_t base, length, head, pending, ring_id;
     };

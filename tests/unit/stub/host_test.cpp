@@ -43,6 +43,21 @@ TEST(Location, OutsideTheChipIsRefusedInWords) {
     EXPECT_THROW(at("host", 1), device_error);
 }
 
+TEST(Location, ThatPassesTheEndOfTheAddressSpaceIsRefused) {
+    fake_device chip;
+    const device d(chip.transport());
+    d.check(trn_probe(d));
+    const auto end = std::get<location>(location::parse("axi@0xfffffffffffffff0"));
+    EXPECT_EQ(end.address(d, 16), 0xfffffffffffffff0u);
+    EXPECT_THROW(end.address(d, 17), device_error);
+    EXPECT_EQ(end.plus(15).offset, UINT64_MAX);
+    EXPECT_THROW(end.plus(16), device_error);
+    for (const auto* place : {"hbm0@0xfffffffffffffff0", "sbuf0@0xfffffffffffffff0"})
+        EXPECT_THROW(std::get<location>(location::parse(place)).address(d, 64), device_error);
+    for (const auto size : {16u, 17u, 4096u})
+        EXPECT_THROW(host_buffer(d, size, 0xfffffffffffffff0), device_error) << size;
+}
+
 TEST(Pattern, IsTheSameWhereverItIsCut) {
     const pattern p(7, "a");
     std::vector<std::uint8_t> whole(1000), parts(1000);
