@@ -45,15 +45,13 @@ endif()
 
 # trn_library(name LINK libs...): all .cpp of the calling folder, and of the SUBFOLDERS named.
 function(trn_library name)
-    cmake_parse_arguments(arg "" "" "LINK;SUBFOLDERS;EXCLUDE" ${ARGN})
+    cmake_parse_arguments(arg "" "" "LINK;SUBFOLDERS" ${ARGN})
     file(GLOB sources CONFIGURE_DEPENDS *.cpp *.h)
     foreach(folder ${arg_SUBFOLDERS})
         file(GLOB more CONFIGURE_DEPENDS ${folder}/*.cpp ${folder}/*.h)
         list(APPEND sources ${more})
     endforeach()
-    foreach(file ${arg_EXCLUDE})
-        list(REMOVE_ITEM sources ${CMAKE_CURRENT_SOURCE_DIR}/${file})
-    endforeach()
+    list(FILTER sources EXCLUDE REGEX "_kind\\.cpp$")  # rows of models/kinds.cpp, which knows the netlist
     add_library(${name} STATIC ${sources})
     set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
     target_link_libraries(${name} PUBLIC trn_options ${arg_LINK})

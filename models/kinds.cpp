@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/kinds.h"
 
-#include "models/kinds/tables.h"
+#include "models/kind_tables.h"
 
 namespace trn {
 

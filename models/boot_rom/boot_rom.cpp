@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/boot_rom/boot_rom.h"
 
-#include "platform/loader/firmware_file.h"
+#include "platform/framework/loader/firmware_file.h"
 
 namespace trn {
 

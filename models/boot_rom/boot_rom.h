@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "platform/tlm/memory.h"
+#include "platform/framework/tlm/memory.h"
 
 namespace trn {
 

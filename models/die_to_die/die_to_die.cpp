@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "models/die_to_die/die_to_die_regs.h"
-#include "platform/misuse/misuse.h"
-#include "platform/tlm/memory.h"
+#include "platform/framework/misuse/misuse.h"
+#include "platform/framework/tlm/memory.h"
 
 namespace trn {
 

@@ -9,10 +9,10 @@
 #include <systemc>
 #include <tlm>
 
-#include "platform/kernel/introspection.h"
-#include "platform/registers/register_bank.h"
-#include "platform/tlm/bandwidth_resource.h"
-#include "platform/tlm/route.h"
+#include "platform/framework/kernel/introspection.h"
+#include "platform/framework/registers/register_bank.h"
+#include "platform/framework/tlm/bandwidth_resource.h"
+#include "platform/framework/tlm/route.h"
 
 namespace trn {
 

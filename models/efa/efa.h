@@ -18,12 +18,12 @@
 #include <vector>
 
 #include "models/ethernet_fabric/frame.h"
-#include "platform/kernel/introspection.h"
-#include "platform/registers/register_bank.h"
-#include "platform/tlm/bandwidth_resource.h"
-#include "platform/tlm/irq.h"
-#include "platform/tlm/memory_port.h"
-#include "platform/tlm/plug.h"
+#include "platform/framework/kernel/introspection.h"
+#include "platform/framework/registers/register_bank.h"
+#include "platform/framework/tlm/bandwidth_resource.h"
+#include "platform/framework/tlm/irq.h"
+#include "platform/framework/tlm/memory_port.h"
+#include "platform/framework/tlm/plug.h"
 
 namespace trn {
 

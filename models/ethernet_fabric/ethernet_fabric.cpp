@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <string>
 
-#include "platform/kernel/fault_arguments.h"
-#include "platform/kernel/random.h"
+#include "platform/framework/kernel/fault_arguments.h"
+#include "platform/framework/kernel/random.h"
 
 namespace trn {
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "models/ethernet_fabric/frame.h"
-#include "platform/kernel/introspection.h"
-#include "platform/tlm/bandwidth_resource.h"
-#include "platform/tlm/plug.h"
+#include "platform/framework/kernel/introspection.h"
+#include "platform/framework/tlm/bandwidth_resource.h"
+#include "platform/framework/tlm/plug.h"
 
 namespace trn {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "platform/kernel/trace.h"
+#include "platform/framework/kernel/trace.h"
 
 namespace trn::ethernet {
 

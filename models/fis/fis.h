@@ -7,7 +7,7 @@
 #include <systemc>
 #include <tlm>
 
-#include "platform/registers/register_bank.h"
+#include "platform/framework/registers/register_bank.h"
 
 namespace trn {
 

@@ -11,9 +11,9 @@
 #include <stdexcept>
 
 #include "models/flash/flash_regs.h"
-#include "platform/loader/firmware_file.h"
-#include "platform/log.h"
-#include "platform/tlm/memory.h"
+#include "platform/framework/loader/firmware_file.h"
+#include "platform/framework/log.h"
+#include "platform/framework/tlm/memory.h"
 
 namespace trn {
 

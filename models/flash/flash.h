@@ -10,9 +10,9 @@
 #include <systemc>
 #include <tlm>
 
-#include "platform/registers/register_bank.h"
-#include "platform/tlm/backing_store.h"
-#include "platform/tlm/irq.h"
+#include "platform/framework/registers/register_bank.h"
+#include "platform/framework/tlm/backing_store.h"
+#include "platform/framework/tlm/irq.h"
 
 namespace trn {
 

@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include "models/hbm/hbm_regs.h"
-#include "platform/kernel/fault_arguments.h"
-#include "platform/misuse/misuse.h"
-#include "platform/tlm/memory.h"
-#include "platform/tlm/refuse_pointer.h"
+#include "platform/framework/kernel/fault_arguments.h"
+#include "platform/framework/misuse/misuse.h"
+#include "platform/framework/tlm/memory.h"
+#include "platform/framework/tlm/refuse_pointer.h"
 
 namespace trn {
 

@@ -11,14 +11,14 @@
 
 #include "models/hbm/written_pages.h"
 #include "models/sensors/activity.h"
-#include "platform/kernel/introspection.h"
-#include "platform/registers/register_bank.h"
-#include "platform/tlm/armed_errors.h"
-#include "platform/tlm/backing_store.h"
-#include "platform/tlm/bandwidth_resource.h"
-#include "platform/tlm/irq.h"
-#include "platform/tlm/route.h"
-#include "platform/tlm/traffic_watcher.h"
+#include "platform/framework/kernel/introspection.h"
+#include "platform/framework/registers/register_bank.h"
+#include "platform/framework/tlm/armed_errors.h"
+#include "platform/framework/tlm/backing_store.h"
+#include "platform/framework/tlm/bandwidth_resource.h"
+#include "platform/framework/tlm/irq.h"
+#include "platform/framework/tlm/route.h"
+#include "platform/framework/tlm/traffic_watcher.h"
 
 namespace trn {
 

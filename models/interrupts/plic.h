@@ -7,8 +7,8 @@
 #include <systemc>
 #include <vector>
 
-#include "platform/registers/register_bank.h"
-#include "platform/tlm/irq.h"
+#include "platform/framework/registers/register_bank.h"
+#include "platform/framework/tlm/irq.h"
 
 namespace trn {
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "models/misc_ram/misc_ram_regs.h"
-#include "platform/kernel/trace.h"
-#include "platform/misuse/misuse.h"
+#include "platform/framework/kernel/trace.h"
+#include "platform/framework/misuse/misuse.h"
 
 namespace trn {
 

@@ -8,10 +8,10 @@
 #include "models/neuron_core/pe_counters_5_regs.h"
 #include "models/neuron_core/pe_counters_regs.h"
 #include "models/neuron_core/sram_errors_regs.h"
-#include "platform/kernel/fault_arguments.h"
-#include "platform/tlm/memory.h"
-#include "platform/tlm/refuse_pointer.h"
-#include "platform/tlm/shifted.h"
+#include "platform/framework/kernel/fault_arguments.h"
+#include "platform/framework/tlm/memory.h"
+#include "platform/framework/tlm/refuse_pointer.h"
+#include "platform/framework/tlm/shifted.h"
 
 namespace trn {
 

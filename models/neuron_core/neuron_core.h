@@ -11,13 +11,13 @@
 
 #include "models/notification_queue/notifying_module.h"
 #include "models/semaphores/semaphores.h"
-#include "platform/kernel/introspection.h"
-#include "platform/registers/register_bank.h"
-#include "platform/tlm/armed_errors.h"
-#include "platform/tlm/backing_store.h"
-#include "platform/tlm/bandwidth_resource.h"
-#include "platform/tlm/irq.h"
-#include "platform/tlm/route.h"
+#include "platform/framework/kernel/introspection.h"
+#include "platform/framework/registers/register_bank.h"
+#include "platform/framework/tlm/armed_errors.h"
+#include "platform/framework/tlm/backing_store.h"
+#include "platform/framework/tlm/bandwidth_resource.h"
+#include "platform/framework/tlm/irq.h"
+#include "platform/framework/tlm/route.h"
 
 namespace trn {
 

@@ -11,10 +11,10 @@
 #include "models/neuron_link/neuron_link_regs.h"
 #include "models/neuron_link/notice.h"
 #include "models/pcie/tlp.h"
-#include "platform/kernel/random.h"
-#include "platform/misuse/misuse.h"
-#include "platform/tlm/deferral.h"
-#include "platform/tlm/refuse_pointer.h"
+#include "platform/framework/kernel/random.h"
+#include "platform/framework/misuse/misuse.h"
+#include "platform/framework/tlm/deferral.h"
+#include "platform/framework/tlm/refuse_pointer.h"
 
 namespace trn {
 

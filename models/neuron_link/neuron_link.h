@@ -12,11 +12,11 @@
 #include <tlm>
 #include <vector>
 
-#include "platform/kernel/introspection.h"
-#include "platform/registers/register_bank.h"
-#include "platform/tlm/irq.h"
-#include "platform/tlm/plug.h"
-#include "platform/tlm/route.h"
+#include "platform/framework/kernel/introspection.h"
+#include "platform/framework/registers/register_bank.h"
+#include "platform/framework/tlm/irq.h"
+#include "platform/framework/tlm/plug.h"
+#include "platform/framework/tlm/route.h"
 
 namespace trn {
 

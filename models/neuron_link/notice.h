@@ -3,7 +3,7 @@
 
 #include "models/neuron_link/fabric_identity_regs.h"
 #include "models/pcie/config_request.h"
-#include "platform/tlm/plug.h"
+#include "platform/framework/tlm/plug.h"
 
 namespace trn::fabric {
 

@@ -9,9 +9,9 @@
 #include "models/neuron_link/fabric_identity_regs.h"
 #include "models/neuron_link/notice.h"
 #include "models/pcie/tlp.h"
-#include "platform/kernel/fault_arguments.h"
-#include "platform/misuse/misuse.h"
-#include "platform/tlm/refuse_pointer.h"
+#include "platform/framework/kernel/fault_arguments.h"
+#include "platform/framework/misuse/misuse.h"
+#include "platform/framework/tlm/refuse_pointer.h"
 
 namespace trn {
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "models/neuron_link/fabric_address.h"
-#include "platform/kernel/introspection.h"
-#include "platform/registers/register_bank.h"
-#include "platform/tlm/plug.h"
+#include "platform/framework/kernel/introspection.h"
+#include "platform/framework/registers/register_bank.h"
+#include "platform/framework/tlm/plug.h"
 
 namespace trn {
 

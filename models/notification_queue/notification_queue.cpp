@@ -5,7 +5,7 @@
 #include <bit>
 
 #include "models/notification_queue/notification_queue_regs.h"
-#include "platform/misuse/misuse.h"
+#include "platform/framework/misuse/misuse.h"
 
 namespace trn {
 

@@ -8,9 +8,9 @@
 #include <tlm>
 #include <utility>
 
-#include "platform/kernel/trace.h"
-#include "platform/registers/register_bank.h"
-#include "platform/tlm/memory_port.h"
+#include "platform/framework/kernel/trace.h"
+#include "platform/framework/registers/register_bank.h"
+#include "platform/framework/tlm/memory_port.h"
 
 namespace trn {
 

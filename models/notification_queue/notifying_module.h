@@ -7,7 +7,7 @@
 #include <tlm>
 
 #include "models/notification_queue/notification_queue.h"
-#include "platform/tlm/memory_port.h"
+#include "platform/framework/tlm/memory_port.h"
 
 namespace trn {
 

@@ -7,7 +7,7 @@
 
 #include "models/pcie/config_space.h"
 #include "models/pcie/tlp.h"
-#include "platform/tlm/link_end.h"
+#include "platform/framework/tlm/link_end.h"
 
 /// Parts of a configuration space that endpoints and bridges have in common.
 namespace trn::pcie {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "platform/tlm/memory.h"
+#include "platform/framework/tlm/memory.h"
 
 namespace trn::pcie {
 

@@ -12,7 +12,7 @@
 
 #include "models/pcie/host_memory.h"
 #include "models/pcie/tlp.h"
-#include "platform/attach/function_port.h"
+#include "platform/framework/tlm/function_port.h"
 
 namespace trn::pcie {
 

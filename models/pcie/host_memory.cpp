@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "platform/tlm/refuse_pointer.h"
-#include "platform/tlm/route.h"
+#include "platform/framework/tlm/refuse_pointer.h"
+#include "platform/framework/tlm/route.h"
 
 namespace trn::pcie {
 

@@ -9,8 +9,8 @@
 #include <tlm>
 #include <vector>
 
-#include "platform/attach/function_port.h"
-#include "platform/tlm/deferral.h"
+#include "platform/framework/tlm/deferral.h"
+#include "platform/framework/tlm/function_port.h"
 
 namespace trn::pcie {
 

@@ -12,9 +12,9 @@
 
 #include "models/pcie/capabilities.h"
 #include "models/pcie/link_rate.h"
-#include "platform/kernel/fault_arguments.h"
-#include "platform/misuse/misuse.h"
-#include "platform/tlm/refuse_pointer.h"
+#include "platform/framework/kernel/fault_arguments.h"
+#include "platform/framework/misuse/misuse.h"
+#include "platform/framework/tlm/refuse_pointer.h"
 
 namespace trn {
 

@@ -12,12 +12,12 @@
 #include "models/pcie/config_space.h"
 #include "models/pcie/msix_table.h"
 #include "models/pcie/tlp.h"
-#include "platform/kernel/introspection.h"
-#include "platform/misuse/initiator.h"
-#include "platform/tlm/bandwidth_resource.h"
-#include "platform/tlm/irq.h"
-#include "platform/tlm/plug.h"
-#include "platform/tlm/route.h"
+#include "platform/framework/kernel/introspection.h"
+#include "platform/framework/misuse/initiator.h"
+#include "platform/framework/tlm/bandwidth_resource.h"
+#include "platform/framework/tlm/irq.h"
+#include "platform/framework/tlm/plug.h"
+#include "platform/framework/tlm/route.h"
 
 namespace trn {
 

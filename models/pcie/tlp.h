@@ -5,7 +5,7 @@
 #include <systemc>
 #include <tlm>
 
-#include "platform/tlm/plug.h"
+#include "platform/framework/tlm/plug.h"
 
 namespace trn::pcie {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <systemc>
 
-#include "platform/tlm/bandwidth_resource.h"
+#include "platform/framework/tlm/bandwidth_resource.h"
 
 namespace trn {
 

@@ -4,7 +4,7 @@
 #include <systemc>
 #include <vector>
 
-#include "platform/tlm/link_end.h"
+#include "platform/framework/tlm/link_end.h"
 
 namespace trn {
 

@@ -9,12 +9,12 @@
 #include <limits>
 
 #include "models/pcie/tlp.h"
-#include "platform/config/units.h"
-#include "platform/kernel/fault_arguments.h"
-#include "platform/kernel/random.h"
-#include "platform/tlm/deferral.h"
-#include "platform/tlm/memory.h"
-#include "platform/tlm/refuse_pointer.h"
+#include "platform/framework/config/units.h"
+#include "platform/framework/kernel/fault_arguments.h"
+#include "platform/framework/kernel/random.h"
+#include "platform/framework/tlm/deferral.h"
+#include "platform/framework/tlm/memory.h"
+#include "platform/framework/tlm/refuse_pointer.h"
 
 namespace trn {
 

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "models/pcie/link_rate.h"
-#include "platform/kernel/fault_arguments.h"
-#include "platform/tlm/refuse_pointer.h"
+#include "platform/framework/kernel/fault_arguments.h"
+#include "platform/framework/tlm/refuse_pointer.h"
 
 namespace trn {
 

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "models/pcie/bridge.h"
-#include "platform/kernel/introspection.h"
-#include "platform/tlm/bandwidth_resource.h"
-#include "platform/tlm/plug.h"
-#include "platform/tlm/route.h"
+#include "platform/framework/kernel/introspection.h"
+#include "platform/framework/tlm/bandwidth_resource.h"
+#include "platform/framework/tlm/plug.h"
+#include "platform/framework/tlm/route.h"
 
 namespace trn {
 

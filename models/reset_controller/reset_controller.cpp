@@ -4,8 +4,8 @@
 #include <array>
 
 #include "models/reset_controller/reset_controller_regs.h"
-#include "platform/kernel/trace.h"
-#include "platform/log.h"
+#include "platform/framework/kernel/trace.h"
+#include "platform/framework/log.h"
 
 namespace trn {
 

@@ -8,10 +8,10 @@
 #include <systemc>
 #include <tlm>
 
-#include "platform/kernel/boot_failure.h"
-#include "platform/kernel/introspection.h"
-#include "platform/registers/register_bank.h"
-#include "platform/tlm/irq.h"
+#include "platform/framework/kernel/boot_failure.h"
+#include "platform/framework/kernel/introspection.h"
+#include "platform/framework/registers/register_bank.h"
+#include "platform/framework/tlm/irq.h"
 
 namespace trn {
 

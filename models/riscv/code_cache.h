@@ -11,8 +11,8 @@
 #include "models/riscv/first_executions.h"
 #include "models/riscv/isa.h"
 #include "models/riscv/op.h"
-#include "platform/loader/coverage.h"
-#include "platform/loader/function_names.h"
+#include "platform/framework/loader/coverage.h"
+#include "platform/framework/loader/function_names.h"
 
 namespace trn::riscv {
 

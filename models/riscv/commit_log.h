@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/riscv/decode.h"
-#include "platform/kernel/streamed_file.h"
+#include "platform/framework/kernel/streamed_file.h"
 
 namespace trn::riscv {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "platform/log.h"
-#include "platform/misuse/misuse.h"
+#include "platform/framework/log.h"
+#include "platform/framework/misuse/misuse.h"
 
 namespace trn {
 

@@ -9,11 +9,11 @@
 
 #include "models/riscv/hart.h"
 #include "models/riscv/mtime_source.h"
-#include "platform/debug/debug_target.h"
-#include "platform/kernel/introspection.h"
-#include "platform/kernel/trace.h"
-#include "platform/misuse/initiator.h"
-#include "platform/tlm/irq.h"
+#include "platform/framework/kernel/debug_target.h"
+#include "platform/framework/kernel/introspection.h"
+#include "platform/framework/kernel/trace.h"
+#include "platform/framework/misuse/initiator.h"
+#include "platform/framework/tlm/irq.h"
 
 namespace trn {
 

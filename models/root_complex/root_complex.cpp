@@ -9,9 +9,9 @@
 #include <string>
 
 #include "models/pcie/config_request.h"
-#include "platform/kernel/fault_arguments.h"
-#include "platform/tlm/bandwidth_resource.h"
-#include "platform/tlm/refuse_pointer.h"
+#include "platform/framework/kernel/fault_arguments.h"
+#include "platform/framework/tlm/bandwidth_resource.h"
+#include "platform/framework/tlm/refuse_pointer.h"
 
 namespace trn {
 

@@ -11,10 +11,10 @@
 
 #include "models/pcie/bridge.h"
 #include "models/pcie/host_function.h"
-#include "platform/attach/function_port.h"
-#include "platform/kernel/introspection.h"
-#include "platform/tlm/plug.h"
-#include "platform/tlm/server_memory.h"
+#include "platform/framework/kernel/introspection.h"
+#include "platform/framework/tlm/function_port.h"
+#include "platform/framework/tlm/plug.h"
+#include "platform/framework/tlm/server_memory.h"
 
 namespace trn {
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "models/semaphores/semaphores_regs.h"
-#include "platform/kernel/trace.h"
-#include "platform/misuse/misuse.h"
+#include "platform/framework/kernel/trace.h"
+#include "platform/framework/misuse/misuse.h"
 
 namespace trn {
 

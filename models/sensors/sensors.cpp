@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "models/sensors/sensors_regs.h"
-#include "platform/kernel/random.h"
-#include "platform/log.h"
+#include "platform/framework/kernel/random.h"
+#include "platform/framework/log.h"
 
 namespace trn {
 

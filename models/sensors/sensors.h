@@ -13,9 +13,9 @@
 
 #include "models/sensors/activity.h"
 #include "models/sensors/power.h"
-#include "platform/kernel/introspection.h"
-#include "platform/registers/register_bank.h"
-#include "platform/tlm/irq.h"
+#include "platform/framework/kernel/introspection.h"
+#include "platform/framework/registers/register_bank.h"
+#include "platform/framework/tlm/irq.h"
 
 namespace trn {
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <string>
 
-#include "platform/kernel/fault_arguments.h"
-#include "platform/log.h"
+#include "platform/framework/kernel/fault_arguments.h"
+#include "platform/framework/log.h"
 
 namespace trn {
 

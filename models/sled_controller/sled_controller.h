@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "models/sensors/power.h"
-#include "platform/kernel/introspection.h"
-#include "platform/tlm/irq.h"
+#include "platform/framework/kernel/introspection.h"
+#include "platform/framework/tlm/irq.h"
 
 namespace trn {
 

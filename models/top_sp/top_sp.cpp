@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "models/top_sp/cc_core_regs.h"
-#include "platform/tlm/bandwidth_resource.h"
-#include "platform/tlm/memory.h"
-#include "platform/tlm/shifted.h"
+#include "platform/framework/tlm/bandwidth_resource.h"
+#include "platform/framework/tlm/memory.h"
+#include "platform/framework/tlm/shifted.h"
 
 namespace trn {
 

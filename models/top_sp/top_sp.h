@@ -12,9 +12,9 @@
 #include "models/riscv/mtime_source.h"
 #include "models/riscv/riscv_hart.h"
 #include "models/semaphores/semaphores.h"
-#include "platform/registers/register_bank.h"
-#include "platform/tlm/backing_store.h"
-#include "platform/tlm/irq.h"
+#include "platform/framework/registers/register_bank.h"
+#include "platform/framework/tlm/backing_store.h"
+#include "platform/framework/tlm/irq.h"
 
 namespace trn {
 

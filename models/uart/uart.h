@@ -9,9 +9,9 @@
 #include <tlm>
 #include <vector>
 
-#include "platform/kernel/introspection.h"
-#include "platform/registers/register_bank.h"
-#include "platform/tlm/irq.h"
+#include "platform/framework/kernel/introspection.h"
+#include "platform/framework/registers/register_bank.h"
+#include "platform/framework/tlm/irq.h"
 
 namespace trn {
 

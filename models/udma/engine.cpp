@@ -12,8 +12,8 @@
 #include "models/udma/dma_descriptor_regs.h"
 #include "models/udma/dma_generator_regs.h"
 #include "models/udma/udma_regs.h"
-#include "platform/kernel/trace.h"
-#include "platform/tlm/backing_store.h"
+#include "platform/framework/kernel/trace.h"
+#include "platform/framework/tlm/backing_store.h"
 
 namespace trn {
 

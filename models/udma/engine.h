@@ -16,12 +16,12 @@
 #include "models/udma/generator.h"
 #include "models/udma/operation.h"
 #include "models/udma/ring.h"
-#include "platform/kernel/started_work.h"
-#include "platform/kernel/trace.h"
-#include "platform/misuse/misuse.h"
-#include "platform/registers/register_bank.h"
-#include "platform/tlm/bandwidth_resource.h"
-#include "platform/tlm/memory_port.h"
+#include "platform/framework/kernel/started_work.h"
+#include "platform/framework/kernel/trace.h"
+#include "platform/framework/misuse/misuse.h"
+#include "platform/framework/registers/register_bank.h"
+#include "platform/framework/tlm/bandwidth_resource.h"
+#include "platform/framework/tlm/memory_port.h"
 
 namespace trn {
 

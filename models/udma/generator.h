@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "models/udma/descriptor.h"
-#include "platform/registers/register_bank.h"
+#include "platform/framework/registers/register_bank.h"
 
 namespace trn {
 

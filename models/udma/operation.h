@@ -9,8 +9,8 @@
 
 #include "models/numerics/numerics.h"
 #include "models/udma/descriptor.h"
-#include "platform/misuse/misuse.h"
-#include "platform/registers/table.h"
+#include "platform/framework/misuse/misuse.h"
+#include "platform/framework/registers/table.h"
 
 namespace trn {
 

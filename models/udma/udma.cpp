@@ -9,8 +9,8 @@
 #include "models/udma/dma_generator_regs.h"
 #include "models/udma/sdma_misc_regs.h"
 #include "models/udma/udma_regs.h"
-#include "platform/kernel/fault_arguments.h"
-#include "platform/kernel/random.h"
+#include "platform/framework/kernel/fault_arguments.h"
+#include "platform/framework/kernel/random.h"
 
 namespace trn {
 

@@ -15,10 +15,10 @@
 
 #include "models/notification_queue/notification_queue.h"
 #include "models/udma/engine.h"
-#include "platform/kernel/introspection.h"
-#include "platform/registers/register_bank.h"
-#include "platform/tlm/irq.h"
-#include "platform/tlm/memory_port.h"
+#include "platform/framework/kernel/introspection.h"
+#include "platform/framework/registers/register_bank.h"
+#include "platform/framework/tlm/irq.h"
+#include "platform/framework/tlm/memory_port.h"
 
 namespace trn {
 

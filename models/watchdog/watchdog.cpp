@@ -2,7 +2,7 @@
 #include "models/watchdog/watchdog.h"
 
 #include "models/watchdog/watchdog_regs.h"
-#include "platform/misuse/misuse.h"
+#include "platform/framework/misuse/misuse.h"
 
 namespace trn {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/drawing/layout.h"
+#include "platform/app/drawing/layout.h"
 
 #include <algorithm>
 #include <set>

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "platform/drawing/topology.h"
+#include "platform/app/drawing/topology.h"
 
 namespace trn::drawing {
 

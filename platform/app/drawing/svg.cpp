@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "platform/drawing/layout.h"
+#include "platform/app/drawing/layout.h"
 
 namespace trn::drawing {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/drawing/topology.h"
+#include "platform/app/drawing/topology.h"
 
 #include <fmt/format.h>
 

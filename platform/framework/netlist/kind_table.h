@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How tables of kinds are written; only models/kinds/ includes this.
+/// How tables of kinds are written; only models/*/*_kind.cpp include this.
 ///
 ///     kind_of<memory>("memory", "RAM or ROM, wholly open to DMI.",
 ///                     {{"size", &memory::config::size, unit::bytes, required, "capacity"},
@@ -23,8 +23,8 @@
 #include <typeinfo>
 #include <utility>
 
-#include "platform/config/document.h"
-#include "platform/netlist/kind.h"
+#include "platform/framework/config/document.h"
+#include "platform/framework/netlist/kind.h"
 
 namespace trn {
 

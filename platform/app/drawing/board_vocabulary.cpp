@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/kinds/vocabulary.h"
+#include "platform/app/drawing/board_vocabulary.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "platform/drawing/topology.h"
+#include "platform/app/drawing/topology.h"
 
 namespace trn {
 

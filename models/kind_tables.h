@@ -1,29 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "platform/netlist/kind.h"
+#include "platform/framework/netlist/kind.h"
 
 /// One table per class that a board may name: what its `config` means to a person, and its sockets
 /// and lines. How a table is written: doc/boards.md.
 namespace trn::kind_tables {
 
-// interconnect.cpp
 kind router_kind();
 kind memory_kind();
 kind hbm_kind();
 kind die_to_die_kind();
 
-// fabric.cpp
 kind pcie_link_kind();
 kind neuron_link_kind();
 kind neuron_switch_kind();
 
-// processor.cpp
 kind riscv_hart_kind();
 kind aclint_kind();
 kind plic_kind();
 
-// chip.cpp
 kind neuron_core_kind();
 kind top_sp_kind();
 kind udma_kind();
@@ -31,7 +27,6 @@ kind fis_kind();
 kind misc_ram_kind();
 kind sim_reset_kind();
 
-// management.cpp
 kind boot_rom_kind();
 kind flash_kind();
 kind uart_kind();
@@ -41,12 +36,10 @@ kind misuse_port_kind();
 kind reset_controller_kind();
 kind sled_controller_kind();
 
-// pcie.cpp
 kind pcie_endpoint_kind();
 kind root_complex_kind();
 kind pcie_switch_kind();
 
-// network.cpp
 kind efa_kind();
 kind ethernet_fabric_kind();
 

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/die_to_die/die_to_die.h"
+#include "models/kind_tables.h"
+#include "platform/framework/netlist/kind_table.h"
+
+namespace trn::kind_tables {
+
+kind die_to_die_kind() {
+    using c = die_to_die::config;
+    return kind_of<die_to_die>(
+        "die_to_die", "The link between the two dies; addresses pass unchanged.",
+        {{"bytes_per_second", &c::bytes_per_second, unit::bytes_per_second, "of each direction"},
+         {"latency", &c::latency, "of each crossing"},
+         {"training_time", &c::training_time, "from the command to a trained link"},
+         {"retry_time", &c::retry_time, "of a flit that is sent again"},
+         {"needs_training", &c::needs_training, "answers errors until firmware trained the link"}},
+        {port::target("from_die_0", "what die 0 addresses on die 1").leading_to("to_die_1"),
+         port::target("from_die_1", "what die 1 addresses on die 0").leading_to("to_die_0"),
+         port::initiator("to_die_0", "into die 0"), port::initiator("to_die_1", "into die 1"),
+         port::target("control", "its registers").of_size(0x1000)});
+}
+
+}  // namespace trn::kind_tables

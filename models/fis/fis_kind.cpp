@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/fis/fis.h"
+#include "models/kind_tables.h"
+#include "platform/framework/netlist/kind_table.h"
+
+namespace trn::kind_tables {
+
+kind fis_kind() {
+    using c = fis::config;
+    return kind_of<fis>("fis", "The error blocks of a SENG's DMA engines.",
+                        {{"engines", &c::engines, "one block each"},
+                         {"stride", &c::stride, unit::bytes, "from block to block"},
+                         {"register_latency", &c::register_latency, "of each register access"}},
+                        {port::target("registers", "the blocks").of_size([](const c& cfg) {
+                            return cfg.engines * cfg.stride;
+                        })});
+}
+
+}  // namespace trn::kind_tables

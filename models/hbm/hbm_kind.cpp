@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/hbm/hbm.h"
+#include "models/kind_tables.h"
+#include "platform/framework/netlist/kind_table.h"
+
+namespace trn::kind_tables {
+
+kind hbm_kind() {
+    using c = hbm::config;
+    return kind_of<hbm>(
+        "hbm", "One HBM stack: sparse bytes, bandwidth, ECC faults, training registers.",
+        {{"size", &c::size, unit::bytes, "capacity; costs host memory when touched"},
+         {"bytes_per_second", &c::bytes_per_second, unit::bytes_per_second, "peak of the stack"},
+         {"sustained_permille", &c::sustained_permille, "of the peak, after refresh"},
+         {"pseudo_channels", &c::pseudo_channels, "that bytes are interleaved over"},
+         {"interleave", &c::interleave, unit::bytes, "in one pseudo-channel before the next"},
+         {"read_latency", &c::read_latency, "of a read"},
+         {"write_latency", &c::write_latency, "of a write"},
+         {"training_time", &c::training_time, "from the command to a trained PHY"},
+         {"repair_time", &c::repair_time, "from the command to a repaired stack"},
+         {"needs_training", &c::needs_training, "answers errors until firmware trained the PHY"},
+         {"shared", &c::shared, "can be mapped by another process, as a guest's BAR4"}},
+        {port::target("in", "the memory").of_size(&c::size),
+         port::target("control", "its registers").of_size(0x1000),
+         port::irq_in("power_lost", "high: forgets everything"),
+         port::irq_out("error", "an ECC counter is not zero"),
+         port::provides<activity_interface>("activity", "bytes moved, for the power model")});
+}
+
+}  // namespace trn::kind_tables

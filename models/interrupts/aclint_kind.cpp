@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <optional>
+#include <string>
+
+#include "models/interrupts/aclint.h"
+#include "models/kind_tables.h"
+#include "platform/framework/netlist/kind_table.h"
+
+namespace trn::kind_tables {
+
+kind aclint_kind() {
+    using c = aclint::config;
+    return kind_of<aclint>(
+        "aclint", "Machine timers and software interrupts, in the layout of the SiFive CLINT.",
+        {{"harts", &c::harts, "at most 64"},
+         {"tick", &c::tick, "of mtime"},
+         {"access_latency", &c::access_latency, "of each register access"}},
+        {port::target("in", "its registers").of_size(0xc000),
+         port::irq_out("software", "MSIP, by hart").times(&c::harts),
+         port::irq_out("timer", "MTIP, by hart").times(&c::harts),
+         port::provides<riscv::mtime_source>("time", "mtime")},
+        [](const c& cfg) -> std::optional<std::string> {
+            if (cfg.harts >= 1 && cfg.harts <= 64 && cfg.tick > sc_core::SC_ZERO_TIME)
+                return std::nullopt;
+            return "1 to 64 harts, and a tick that is not 0";
+        });
+}
+
+}  // namespace trn::kind_tables

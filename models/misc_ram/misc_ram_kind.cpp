@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/kind_tables.h"
+#include "models/misc_ram/misc_ram.h"
+#include "platform/framework/netlist/kind_table.h"
+
+namespace trn::kind_tables {
+
+kind misc_ram_kind() {
+    using c = misc_ram::config;
+    return kind_of<misc_ram>(
+        "misc_ram", "The words that driver and firmware share, and the doorbell between them.",
+        {{"access_latency", &c::access_latency, "of each access"}},
+        {port::target("in", "as host and DMA engines see it").of_size(0x1000),
+         port::target("firmware", "as the management processor sees it").of_size(0x1000),
+         port::irq_out("doorbell", "the trigger word is not zero"),
+         port::irq_out("watched",
+                       "the host has read the power sample or the heartbeat that is there")
+             .optional(),
+         port::irq_out("booting", "firmware has not published the routing id").optional(),
+         port::irq_in("function_reset", "the host has reset the chip's function"),
+         port::irq_out("stale", "a word of firmware's was overwritten, or the function was reset")
+             .optional()});
+}
+
+}  // namespace trn::kind_tables

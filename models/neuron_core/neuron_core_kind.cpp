@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <optional>
+#include <string>
+
+#include "models/kind_tables.h"
+#include "models/neuron_core/neuron_core.h"
+#include "platform/framework/netlist/kind_table.h"
+
+namespace trn::kind_tables {
+
+kind neuron_core_kind() {
+    using c = neuron_core::config;
+    return kind_of<neuron_core>(
+        "neuron_core", "SBUF, PSUM, events, semaphores and registers of a NeuronCore.",
+        {{"sbuf_size", &c::sbuf_size, unit::bytes, "state buffer"},
+         {"psum_size", &c::psum_size, unit::bytes, "accumulation buffer"},
+         {"bytes_per_second", &c::bytes_per_second, unit::bytes_per_second, "of SBUF and PSUM"},
+         {"access_latency", &c::access_latency, "of each access to the aperture"},
+         {"register_latency", &c::register_latency, "of each register access"},
+         {"clock_hz", &c::clock_hz, unit::hertz, "of the PE counters"},
+         {"crossbars", &c::crossbars, "of a row group, in the PE counters: 9 or 5"},
+         {"top_size", &c::top_size, unit::bytes, "of TPB_TOP"},
+         {"notifications_offset", &c::notifications_offset, unit::address, "in TPB_TOP"},
+         {"pe_counters_offset", &c::pe_counters_offset, unit::address, "in TPB_TOP"},
+         {"sram_errors_offset", &c::sram_errors_offset, unit::address, "in TPB_TOP"}},
+        {port::target("aperture", "SBUF, PSUM, events, semaphores")
+             .of_size(neuron_core::aperture_size),
+         port::target("top", "TPB_TOP registers").of_size(&c::top_size),
+         port::initiator("memory", "entries of its notification queues"),
+         port::irq_in("reset", "held in reset while high"),
+         port::irq_in("power_lost", "high: SBUF and PSUM forget"),
+         port::irq_out("error", "an error counter is not zero").optional()},
+        [](const c& cfg) -> std::optional<std::string> {
+            if (cfg.crossbars != 9 && cfg.crossbars != 5)
+                return "PE counters are known of 9 and of 5 crossbars";
+            if (cfg.sbuf_size <= neuron_core::psum_offset &&
+                cfg.psum_size <= neuron_core::semaphores_offset - neuron_core::psum_offset)
+                return std::nullopt;
+            return "at most 32 MiB of SBUF and 7 MiB of PSUM fit their places in the aperture";
+        });
+}
+
+}  // namespace trn::kind_tables

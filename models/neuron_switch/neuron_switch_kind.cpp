@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cstdint>
+
+#include "models/kind_tables.h"
+#include "models/neuron_switch/neuron_switch.h"
+#include "platform/framework/config/document.h"
+#include "platform/framework/netlist/kind_table.h"
+
+namespace trn::config {
+
+template <>
+struct choices<switch_part> {
+    static constexpr std::array list{choice<switch_part>{"lanes160", switch_part::lanes160},
+                                     choice<switch_part>{"lanes320", switch_part::lanes320},
+                                     choice<switch_part>{"ualink", switch_part::ualink}};
+};
+
+template <>
+struct choices<switch_tier> {
+    static constexpr std::array list{choice<switch_tier>{"none", switch_tier::none},
+                                     choice<switch_tier>{"sled", switch_tier::sled},
+                                     choice<switch_tier>{"rack", switch_tier::rack}};
+};
+
+}  // namespace trn::config
+
+namespace trn::kind_tables {
+
+kind neuron_switch_kind() {
+    using c = neuron_switch::config;
+    return kind_of<neuron_switch>(
+        "neuron_switch", "Sends accesses to the port that claimed the chip they are for.",
+        {{"part", &c::part, "160 lanes and 20 ports, 320 and 40 (PCIe Gen6), or UALink"},
+         {"planes", &c::planes, "parts side by side behind one set of ports"},
+         {"ports", &c::ports, "0: the part's"},
+         {"latency", &c::latency, "of a crossing; 0: the part's"},
+         {"notice_delay", &c::notice_delay, "in which changes of the table are gathered"},
+         {"tier", &c::tier, "of sled or rack, for firmware to read"},
+         {"rack", &c::rack, "where it stands, for firmware to read"},
+         {"server", &c::server, "likewise"},
+         {"serial", &c::serial, unit::address, "likewise"}},
+        {port::plug("port", "cables to chips")
+             .times([](const c& cfg) { return std::uint64_t{cfg.port_count()}; })
+             .within_lanes([](const c& cfg) { return std::uint64_t{cfg.lanes()}; })
+             .optional()},
+        &neuron_switch::check);
+}
+
+}  // namespace trn::kind_tables

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cstdint>
+
+#include "models/kind_tables.h"
+#include "models/pcie_link/pcie_link.h"
+#include "platform/framework/config/document.h"
+#include "platform/framework/netlist/kind_table.h"
+
+namespace trn::config {
+
+template <>
+struct choices<link_protocol> {
+    static constexpr std::array list{choice<link_protocol>{"pcie", link_protocol::pcie},
+                                     choice<link_protocol>{"ualink", link_protocol::ualink}};
+};
+
+}  // namespace trn::config
+
+namespace trn::kind_tables {
+
+kind pcie_link_kind() {
+    using c = pcie_link::config;
+    const auto lanes = [](const c& cfg) -> std::uint64_t {
+        return std::uint64_t{cfg.lanes} * cfg.links;
+    };
+    return kind_of<pcie_link>(
+        "pcie_link", "A cable between two plugs: PCI Express Gen1 to Gen6, or UALink.",
+        {{"protocol", &c::protocol, "what speeds and flits there are"},
+         {"generation", &c::generation, "the highest speed; UALink has 1"},
+         {"lanes", &c::lanes, "of each link"},
+         {"links", &c::links, "equal links that bytes are striped over"},
+         {"latency", &c::latency, "of a crossing"},
+         {"max_payload", &c::max_payload, "bytes of a packet"},
+         {"max_read_request", &c::max_read_request, "bytes"},
+         {"posted_headers", &c::posted_headers, "credits of each link: writes under way"},
+         {"posted_data", &c::posted_data, unit::bytes, "credits for their data"},
+         {"non_posted_headers", &c::non_posted_headers, "credits: read requests under way"},
+         {"non_posted_data", &c::non_posted_data, unit::bytes, "credits: configuration writes"},
+         {"completion_headers", &c::completion_headers, "credits: packets of read data under way"},
+         {"completion_data", &c::completion_data, unit::bytes, "credits for their data"},
+         {"detect_time", &c::detect_time, "of training"},
+         {"polling_time", &c::polling_time, "of training"},
+         {"configuration_time", &c::configuration_time, "of training"},
+         {"recovery_time", &c::recovery_time, "of training, for each raise of the speed"},
+         {"replay_time", &c::replay_time, "that a flit with a bad CRC costs its direction"},
+         {"crc_rate", &c::crc_rate, "flits with a bad CRC per flit"},
+         {"needs_training", &c::needs_training, "down until both devices ask for the link"}},
+        {port::plug("a", "one device").with_lanes(lanes).in_links(&c::links),
+         port::plug("b", "the other device").with_lanes(lanes).in_links(&c::links)},
+        &pcie_link::check);
+}
+
+}  // namespace trn::kind_tables

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "models/kind_tables.h"
+#include "models/pcie_switch/pcie_switch.h"
+#include "platform/framework/config/document.h"
+#include "platform/framework/netlist/kind_table.h"
+
+template <>
+struct trn::config::choices<trn::pcie_switch_size> {
+    static constexpr std::array list{
+        trn::config::choice<trn::pcie_switch_size>{"lanes160", trn::pcie_switch_size::lanes160},
+        trn::config::choice<trn::pcie_switch_size>{"lanes320", trn::pcie_switch_size::lanes320}};
+};
+
+namespace trn::kind_tables {
+
+kind pcie_switch_kind() {
+    using c = pcie_switch::config;
+    return kind_of<pcie_switch>(
+        "pcie_switch", "A PCI Express switch: one port up, the others down.",
+        {{"size", &c::size, "lanes160: 20 ports of 8 lanes; lanes320: 40"},
+         {"generation", &c::generation, "of every port, 1 to 6: 2.5 to 64 GT/s"},
+         {"up_lanes", &c::up_lanes, "of the upstream port, a multiple of 8"},
+         {"ports", &c::ports, "downstream ports in use, others are strapped off; 0: all"},
+         {"latency", &c::latency, "once through"}},
+        {port::plug("up", "toward the root complex").with_lanes(&c::up_lanes),
+         port::plug("down", "toward chips, cards and switches")
+             .times([](const c& cfg) -> std::uint64_t { return cfg.down_ports(); })
+             .with_lanes(c::lanes_per_port)
+             .optional()},
+        [](const c& cfg) -> std::optional<std::string> {
+            if (cfg.generation < 1 || cfg.generation > 6) return "generations are 1 to 6";
+            if (cfg.up_lanes % 8 != 0 || cfg.up_lanes < 8 || cfg.up_lanes > 64)
+                return "the upstream port has 8 to 64 lanes, a multiple of 8";
+            if (cfg.ports > cfg.most_down_ports())
+                return "the upstream port leaves " + std::to_string(cfg.most_down_ports()) +
+                       " ports";
+            return std::nullopt;
+        });
+}
+
+}  // namespace trn::kind_tables

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <optional>
+#include <string>
+
+#include "models/kind_tables.h"
+#include "models/root_complex/root_complex.h"
+#include "platform/framework/config/document.h"
+#include "platform/framework/netlist/kind_table.h"
+
+template <>
+struct trn::config::choices<trn::host_processor> {
+    static constexpr std::array list{
+        trn::config::choice<trn::host_processor>{"graviton", trn::host_processor::graviton},
+        trn::config::choice<trn::host_processor>{"xeon", trn::host_processor::xeon}};
+};
+
+namespace trn::kind_tables {
+
+kind root_complex_kind() {
+    using c = root_complex::config;
+    return kind_of<root_complex>(
+        "root_complex",
+        "The host of one server: its memory, its root ports, and what finds the functions.",
+        {{"processor", &c::processor, "graviton or xeon"},
+         {"cores", &c::cores, "of the processor: what a guest of the server can have"},
+         {"memory", &c::memory, unit::bytes, "of the server; costs host memory when touched"},
+         {"ports", &c::ports, "root ports: links to chips, cards and switches"},
+         {"link_generation", &c::link_generation, "of each link, 1 to 6: 2.5 to 64 GT/s"},
+         {"link_width", &c::link_width, "lanes of each link"},
+         {"window_base", &c::window_base, unit::address, "bus address of the first BAR"},
+         {"peer_to_peer", &c::peer_to_peer, "requests from one function to another pass"},
+         {"memory_latency", &c::memory_latency, "of a read of host memory"},
+         {"peer_latency", &c::peer_latency, "of a request from one port to another"},
+         {"completion_timeout", &c::completion_timeout, "of a request that nobody answers"}},
+        {port::plug("port", "a link to a chip, a card or a switch")
+             .times(&c::ports)
+             .with_lanes(&c::link_width)
+             .optional()},
+        [](const c& cfg) -> std::optional<std::string> {
+            if (cfg.ports == 0 || cfg.ports > root_complex::most_ports)
+                return "a root complex has 1 to 32 ports";
+            if (cfg.link_generation < 1 || cfg.link_generation > 6) return "generations are 1 to 6";
+            if (cfg.memory == 0) return "a server has memory";
+            return std::nullopt;
+        });
+}
+
+}  // namespace trn::kind_tables

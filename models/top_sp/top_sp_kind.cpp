@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <any>
+#include <memory>
+
+#include "models/kind_tables.h"
+#include "models/top_sp/top_sp.h"
+#include "platform/framework/netlist/kind_table.h"
+
+namespace trn::kind_tables {
+
+kind top_sp_kind() {
+    using c = top_sp::config;
+    auto made = kind_of<top_sp>(
+        "top_sp", "A collective core (CC-Core): hart, memory, events, semaphores and registers.",
+        {{"number", &c::number, "of the address map; mhartid"},
+         {"clock", &c::clock, "time per instruction"},
+         {"access_latency", &c::access_latency, "of each access to the aperture"},
+         {"register_latency", &c::register_latency, "of each register access"},
+         {"notifications_offset", &c::notifications_offset, unit::address, "in its registers"}},
+        {port::target("aperture", "events, semaphores, memory").of_size(top_sp::aperture_size),
+         port::target("registers", "its notification queues").of_size(top_sp::registers_size),
+         port::initiator("memory", "the hart, and entries of its notification queues"),
+         port::irq_in("reset", "held in reset while high")});
+    // Cores that run the same firmware share what they decoded.
+    made.make = [code = std::make_shared<riscv::code_cache>()](const char* name,
+                                                               const std::any& config) {
+        return std::make_unique<top_sp>(name, *std::any_cast<c>(&config), code);
+    };
+    return made;
+}
+
+}  // namespace trn::kind_tables
