@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/fidelity_report.h"
+#include "platform/app/fidelity_report.h"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 #include <tuple>
 #include <vector>
 
-#include "platform/registers/register_bank.h"
-#include "platform/report_file.h"
+#include "platform/app/report_file.h"
+#include "platform/framework/registers/register_bank.h"
 
 namespace trn {
 

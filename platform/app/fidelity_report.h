@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "platform/netlist/plan.h"
+#include "platform/framework/netlist/plan.h"
 
 namespace trn {
 

@@ -2,16 +2,16 @@
 #include <CLI/CLI.hpp>
 #include <systemc>
 
-#include "platform/command_line/command_line.h"
-#include "platform/command_line/program.h"
-#include "platform/commands/boards.h"
-#include "platform/commands/exec.h"
-#include "platform/commands/guarded.h"
-#include "platform/commands/guest.h"
-#include "platform/commands/inspect.h"
-#include "platform/commands/replay.h"
-#include "platform/commands/run.h"
-#include "platform/commands/test.h"
+#include "platform/app/commands/boards.h"
+#include "platform/app/commands/exec.h"
+#include "platform/app/commands/guarded.h"
+#include "platform/app/commands/guest.h"
+#include "platform/app/commands/inspect.h"
+#include "platform/app/commands/replay.h"
+#include "platform/app/commands/run.h"
+#include "platform/app/commands/test.h"
+#include "platform/framework/command_line/command_line.h"
+#include "platform/framework/command_line/program.h"
 
 int sc_main(int argc, char** argv) {
     int status = 0;

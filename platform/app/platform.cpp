@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/platform.h"
+#include "platform/app/platform.h"
 
 #include <fmt/format.h>
 
@@ -7,17 +7,17 @@
 #include <array>
 #include <set>
 
-#include "platform/config/file.h"
-#include "platform/debug/harts.h"
-#include "platform/kernel/random.h"
-#include "platform/kernel/trace.h"
-#include "platform/loader/firmware_file.h"
-#include "platform/loader/source_lines.h"
-#include "platform/misuse/policy.h"
-#include "platform/misuse/report.h"
-#include "platform/netlist/boards.h"
-#include "platform/register_view.h"
-#include "platform/signals.h"
+#include "platform/app/register_view.h"
+#include "platform/app/signals.h"
+#include "platform/framework/config/file.h"
+#include "platform/framework/debug/harts.h"
+#include "platform/framework/kernel/random.h"
+#include "platform/framework/kernel/trace.h"
+#include "platform/framework/loader/firmware_file.h"
+#include "platform/framework/loader/source_lines.h"
+#include "platform/framework/misuse/policy.h"
+#include "platform/framework/misuse/report.h"
+#include "platform/framework/netlist/boards.h"
 
 namespace trn {
 

@@ -8,15 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "platform/attach/control/control.h"
-#include "platform/attach/function_port.h"
-#include "platform/kernel/run_loop.h"
-#include "platform/kernel/vcd.h"
-#include "platform/loader/function_names.h"
-#include "platform/loader/source_lines.h"
-#include "platform/log.h"
-#include "platform/netlist/system.h"
-#include "platform/tlm/bandwidth_resource.h"
+#include "platform/framework/attach/control/control.h"
+#include "platform/framework/kernel/run_loop.h"
+#include "platform/framework/kernel/vcd.h"
+#include "platform/framework/loader/function_names.h"
+#include "platform/framework/loader/source_lines.h"
+#include "platform/framework/log.h"
+#include "platform/framework/netlist/system.h"
+#include "platform/framework/tlm/bandwidth_resource.h"
+#include "platform/framework/tlm/function_port.h"
 
 namespace trn {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/register_view.h"
+#include "platform/app/register_view.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "platform/config/diagnostics.h"
-#include "platform/registers/register_bank.h"
+#include "platform/framework/config/diagnostics.h"
+#include "platform/framework/registers/register_bank.h"
 
 namespace trn {
 

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "platform/attach/control/control.h"
-#include "platform/registers/register_bank.h"
+#include "platform/framework/attach/control/control.h"
+#include "platform/framework/registers/register_bank.h"
 
 namespace trn {
 

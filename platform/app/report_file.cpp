@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/report_file.h"
+#include "platform/app/report_file.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -10,8 +10,8 @@
 #include <memory>
 #include <string>
 
-#include "platform/config/diagnostics.h"
-#include "platform/config/file.h"
+#include "platform/framework/config/diagnostics.h"
+#include "platform/framework/config/file.h"
 
 namespace trn {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/signals.h"
+#include "platform/app/signals.h"
 
 #include <fmt/format.h>
 #include <fnmatch.h>
@@ -10,9 +10,9 @@
 #include <stdexcept>
 #include <systemc>
 
-#include "platform/config/diagnostics.h"
-#include "platform/register_view.h"
-#include "platform/tlm/irq.h"
+#include "platform/app/register_view.h"
+#include "platform/framework/config/diagnostics.h"
+#include "platform/framework/tlm/irq.h"
 
 namespace trn {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/kernel/vcd.h"
+#include "platform/framework/kernel/vcd.h"
 
 namespace trn {
 

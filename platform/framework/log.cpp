@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/log.h"
+#include "platform/framework/log.h"
 
 #include <cstdio>
 #include <map>

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "platform/config/document.h"
+#include "platform/framework/config/document.h"
+#include "sw-stubs/collectives/include/trn_coll.h"
 #include "sw-stubs/host/collective_buffers.h"
 #include "sw-stubs/host/collective_network.h"
 #include "sw-stubs/host/crew.h"
 #include "sw-stubs/host/elements.h"
-#include "sw-stubs/include/trn_coll.h"
 
 /// As a scenario has them.
 template <>

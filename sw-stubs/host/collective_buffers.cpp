@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "platform/config/units.h"
+#include "platform/framework/config/units.h"
 
 namespace trn {
 

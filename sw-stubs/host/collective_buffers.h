@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "sw-stubs/collectives/include/trn_coll.h"
 #include "sw-stubs/host/device.h"
 #include "sw-stubs/host/location.h"
-#include "sw-stubs/include/trn_coll.h"
 
 namespace trn {
 

@@ -9,8 +9,8 @@
 #include <memory>
 #include <stdexcept>
 
+#include "sw-stubs/driver/include/trn_efa.h"
 #include "sw-stubs/host/device.h"
-#include "sw-stubs/include/trn_efa.h"
 
 namespace trn {
 

@@ -5,8 +5,8 @@
 #include <map>
 #include <vector>
 
+#include "sw-stubs/collectives/include/trn_coll.h"
 #include "sw-stubs/host/crew.h"
-#include "sw-stubs/include/trn_coll.h"
 
 namespace trn {
 

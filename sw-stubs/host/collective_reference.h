@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "sw-stubs/include/trn_coll.h"
+#include "sw-stubs/collectives/include/trn_coll.h"
 
 namespace trn {
 

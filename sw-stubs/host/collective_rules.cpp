@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "platform/config/document.h"
+#include "platform/framework/config/document.h"
 #include "sw-stubs/host/collective.h"
 
 namespace trn {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "sw-stubs/include/trn_coll.h"
+#include "sw-stubs/collectives/include/trn_coll.h"
 
 namespace trn {
 

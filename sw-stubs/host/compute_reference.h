@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sw-stubs/include/trn_driver.h"
+#include "sw-stubs/driver/include/trn_driver.h"
 
 // What a compute packet must give, by plain and slow means: scenarios and tools compare the device
 // with it. It shares nothing with the models; the rules stand in doc/dma_compute.md, "Numbers".

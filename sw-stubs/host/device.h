@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "sw-stubs/include/trn_driver.h"
+#include "sw-stubs/driver/include/trn_driver.h"
 
 namespace trn {
 

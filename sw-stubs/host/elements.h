@@ -3,8 +3,8 @@
 
 #include <array>
 
-#include "platform/config/document.h"
-#include "sw-stubs/include/trn_driver.h"
+#include "platform/framework/config/document.h"
+#include "sw-stubs/driver/include/trn_driver.h"
 
 /// Element types as commands and scenarios name them.
 template <>

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <optional>
 
-#include "platform/config/units.h"
+#include "platform/framework/config/units.h"
 
 namespace trn {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/config/document.h"
+#include "platform/framework/config/document.h"
 #include "sw-stubs/host/crew.h"
 #include "sw-stubs/host/traffic.h"
 

@@ -5,8 +5,8 @@
 #include <chrono>
 
 #include "models/kinds.h"
-#include "platform/platform.h"
-#include "sw-stubs/transports/in_process_hosts.h"
+#include "platform/app/in_process/in_process_hosts.h"
+#include "platform/app/platform.h"
 #include "sw-stubs/trnctl/session.h"
 
 namespace trn {

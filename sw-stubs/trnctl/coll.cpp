@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "platform/loader/firmware_file.h"
-#include "platform/output.h"
+#include "platform/framework/loader/firmware_file.h"
+#include "platform/framework/output.h"
 #include "sw-stubs/host/collective_rules.h"
 #include "sw-stubs/trnctl/commands.h"
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "platform/config/file.h"
+#include "platform/framework/config/file.h"
 #include "sw-stubs/transports/vfio_user/vfio_user.h"
 #include "sw-stubs/trnctl/control_client.h"
 #include "sw-stubs/trnctl/session.h"
@@ -69,7 +69,7 @@ public:
                        const crew::card_work& does) override {
         look();
         for (const auto number : which) {
-            auto& at = doors_[cards_.at(number).name];
+            auto& at = endpoints_[cards_.at(number).name];
             if (!at) at.reset(new trn_transport(attach(cards_[number].name)));
             does(number, *at);
         }
@@ -149,7 +149,7 @@ private:
     std::map<std::string, bus_addresses> addresses_;
     std::map<std::string, std::string> products_;         // of the hosts, by function
     std::map<std::string, std::optional<device>> hosts_;  // by chip, once attached
-    std::map<std::string, std::unique_ptr<trn_transport, closing>> doors_;  // by card
+    std::map<std::string, std::unique_ptr<trn_transport, closing>> endpoints_;  // by card
     bool subscribed_ = false;
 };
 

@@ -13,8 +13,8 @@
 #include <cstring>
 #include <memory>
 
-#include "platform/config/json.h"
-#include "platform/config/units.h"
+#include "platform/framework/config/json.h"
+#include "platform/framework/config/units.h"
 
 namespace trn {
 

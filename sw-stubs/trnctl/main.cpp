@@ -9,13 +9,13 @@
 #include <new>
 #include <systemc>
 
-#include "platform/command_line/command_line.h"
-#include "platform/command_line/program.h"
-#include "platform/config/diagnostics.h"
-#include "platform/config/units.h"
-#include "platform/kernel/trace.h"
-#include "platform/output.h"
-#include "platform/report_file.h"
+#include "platform/app/report_file.h"
+#include "platform/framework/command_line/command_line.h"
+#include "platform/framework/command_line/program.h"
+#include "platform/framework/config/diagnostics.h"
+#include "platform/framework/config/units.h"
+#include "platform/framework/kernel/trace.h"
+#include "platform/framework/output.h"
 #include "sw-stubs/trnctl/commands.h"
 
 namespace trn {

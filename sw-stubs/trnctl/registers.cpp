@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "platform/config/units.h"
+#include "platform/framework/config/units.h"
 #include "sw-stubs/trnctl/commands.h"
 
 namespace trn {

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <cstdio>
 
-#include "platform/config/units.h"
-#include "platform/output.h"
+#include "platform/framework/config/units.h"
+#include "platform/framework/output.h"
 #include "sw-stubs/trnctl/commands.h"
 #include "trn/misc_ram_regs.h"
 

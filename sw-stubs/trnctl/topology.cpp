@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "platform/output.h"
+#include "platform/framework/output.h"
 #include "sw-stubs/trnctl/commands.h"
 #include "trn/misc_ram_regs.h"
 

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <memory>
 
-#include "platform/config/units.h"
-#include "platform/output.h"
+#include "platform/framework/config/units.h"
+#include "platform/framework/output.h"
 #include "sw-stubs/host/pattern.h"
 #include "sw-stubs/trnctl/commands.h"
 

@@ -2,7 +2,7 @@
 // Every register table of the project on a plain bank; nothing to add here for a new block.
 #include "tests/support/register_contract.h"
 
-#include "platform/registers/all_tables.h"
+#include "platform/framework/registers/all_tables.h"
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include <optional>
 #include <sstream>
 
-#include "platform/guest/machine.h"
+#include "platform/app/guest/machine.h"
 #include "tests/support/program.h"
 #include "tests/support/scratch_folder.h"
 

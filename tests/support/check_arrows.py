@@ -7,37 +7,35 @@ import subprocess
 import sys
 
 # folder -> prefixes of what it may include from the project; the first matching folder counts.
-BASE = ["platform/config/", "platform/log"]
+F = "platform/framework/"
+BASE = [F + "config/", F + "log", F + "output.h", F + "sanitized.h"]
+
+
+def framework(name, *others):
+    return {f"{F}{name}/": BASE + [f"{F}{other}/" for other in (name, *others)]}
+
+
 ALLOWED = {
-    "platform/config/": ["platform/config/"],
-    "platform/registers/": BASE + ["platform/registers/", "platform/misuse/"],
-    "platform/tlm/": BASE + ["platform/tlm/", "platform/kernel/trace.h"],
-    "platform/misuse/": BASE + ["platform/misuse/"],
-    "platform/kernel/": BASE + ["platform/kernel/", "platform/misuse/"],
-    "platform/loader/": BASE + ["platform/loader/"],
-    "platform/netlist/": BASE + ["platform/netlist/", "platform/tlm/", "platform/kernel/"],
-    "platform/snapshots/": BASE + ["platform/snapshots/", "platform/kernel/"],
-    "platform/drawing/": ["platform/drawing/", "platform/netlist/"],
-    "platform/debug/": BASE + ["platform/debug/", "platform/kernel/", "platform/attach/"],
-    "platform/attach/": BASE + ["platform/attach/", "platform/kernel/", "platform/tlm/"],
-    "platform/recording/log/": ["platform/recording/log/", "platform/config/json.h"],  # the file format alone
-    "platform/recording/": None,  # records and plays hosts: board, control methods, functions
-    "models/": BASE + ["models/", "platform/tlm/", "platform/registers/", "platform/kernel/",
-                       "platform/misuse/", "platform/loader/"],
-    "platform/doors/": None,  # opens every way in: sockets, GDB, recorded or not
-    "platform/scenario/": None,  # plays a host: board, control methods and driver stub
+    **framework("config"),
+    **framework("command_line"),
+    **framework("misuse"),
+    **framework("registers", "misuse"),
+    **framework("loader"),
+    **framework("kernel", "misuse"),
+    **framework("tlm", "kernel"),
+    **framework("netlist", "tlm", "kernel"),
+    **framework("snapshots", "kernel"),
+    **framework("attach", "kernel", "tlm"),
+    **framework("debug", "kernel", "attach"),
+    F: BASE,
+    "platform/app/recording/log/": ["platform/app/recording/log/", F + "config/json.h"],  # the file format alone
+    "platform/app/": ["platform/", "models/", "sw-stubs/"],
+    "models/": BASE + ["models/"] + [F + part for part in
+                                     ("tlm/", "registers/", "kernel/", "misuse/", "loader/", "netlist/")],
     "sw-stubs/trnctl/": None,  # `trnctl --board` is the whole platform in one process
-    "sw-stubs/transports/in_process": ["sw-stubs/", "platform/attach/", "platform/tlm/", "platform/kernel/trace.h"],
-    "sw-stubs/host/": ["sw-stubs/", "platform/config/"],  # words of the command line and of scenarios
+    "sw-stubs/host/": ["sw-stubs/", F + "config/"],  # words of the command line and of scenarios
     "sw-stubs/": ["sw-stubs/", "trn/"],
     "firmware/": ["firmware/", "trn/"],
-}
-# The few places where a model meets an interface that the platform defines for it.
-EXTRA = {
-    "models/kinds": ["platform/netlist/", "platform/drawing/"],
-    "models/pcie/": ["platform/attach/function_port.h"],
-    "models/root_complex/": ["platform/attach/function_port.h"],
-    "models/riscv/": ["platform/debug/debug_target.h"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"((?:platform|models|firmware|sw-stubs)/[^"]+)"', re.M)
 
@@ -51,9 +49,6 @@ def main() -> int:
         if folder is None or ALLOWED[folder] is None:
             continue
         allowed = list(ALLOWED[folder])
-        for prefix, more in EXTRA.items():
-            if name.startswith(prefix):
-                allowed += more
         text = pathlib.Path(name).read_text(encoding="utf-8")
         for match in INCLUDE.finditer(text):
             if not any(match[1].startswith(prefix) for prefix in allowed):

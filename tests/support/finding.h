@@ -3,7 +3,7 @@
 
 #include <ostream>
 
-#include "platform/config/diagnostics.h"
+#include "platform/framework/config/diagnostics.h"
 
 namespace trn::test {
 

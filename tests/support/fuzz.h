@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "platform/sanitized.h"
+#include "platform/framework/sanitized.h"
 
 namespace trn::test {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "platform/tlm/irq.h"
+#include "platform/framework/tlm/irq.h"
 
 namespace trn::test {
 

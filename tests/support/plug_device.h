@@ -7,9 +7,9 @@
 #include <tlm>
 #include <vector>
 
-#include "platform/tlm/memory_port.h"
-#include "platform/tlm/plug.h"
-#include "platform/tlm/route.h"
+#include "platform/framework/tlm/memory_port.h"
+#include "platform/framework/tlm/plug.h"
+#include "platform/framework/tlm/route.h"
 
 namespace trn::test {
 

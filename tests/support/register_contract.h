@@ -8,9 +8,9 @@
 #include <tlm>
 #include <vector>
 
-#include "platform/log.h"
-#include "platform/registers/register_bank.h"
-#include "platform/registers/table.h"
+#include "platform/framework/log.h"
+#include "platform/framework/registers/register_bank.h"
+#include "platform/framework/registers/table.h"
 
 namespace trn::test {
 

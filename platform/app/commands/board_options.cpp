@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/commands/board_options.h"
+#include "platform/app/commands/board_options.h"
 
 #include <fmt/format.h>
 
-#include "platform/command_line/command_line.h"
-#include "platform/commands/misuse_option.h"
-#include "platform/commands/vcd_options.h"
+#include "platform/app/commands/misuse_option.h"
+#include "platform/app/commands/vcd_options.h"
+#include "platform/framework/command_line/command_line.h"
 
 namespace trn {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "platform/commands/guarded.h"
-#include "platform/misuse/policy.h"
-#include "platform/platform.h"
+#include "platform/app/commands/guarded.h"
+#include "platform/app/platform.h"
+#include "platform/framework/misuse/policy.h"
 
 namespace trn {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/commands/boards.h"
+#include "platform/app/commands/boards.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "platform/netlist/boards.h"
-#include "platform/output.h"
+#include "platform/framework/netlist/boards.h"
+#include "platform/framework/output.h"
 
 namespace trn {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/commands/coverage_option.h"
+#include "platform/app/commands/coverage_option.h"
 
 #include <fmt/format.h>
 
 #include <cstdio>
 
-#include "platform/loader/lcov.h"
-#include "platform/output.h"
-#include "platform/report_file.h"
+#include "platform/app/report_file.h"
+#include "platform/framework/loader/lcov.h"
+#include "platform/framework/output.h"
 
 namespace trn {
 

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 
-#include "platform/loader/coverage.h"
+#include "platform/framework/loader/coverage.h"
 
 namespace trn {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/commands/exec.h"
+#include "platform/app/commands/exec.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -22,19 +22,19 @@
 #include <vector>
 
 #include "models/riscv/commit_log.h"
-#include "platform/commands/coverage_option.h"
-#include "platform/commands/growing_file.h"
-#include "platform/commands/guarded.h"
-#include "platform/commands/misuse_option.h"
-#include "platform/config/units.h"
-#include "platform/debug/gdb_server.h"
-#include "platform/debug/harts.h"
-#include "platform/exec/console_input.h"
-#include "platform/exec/exec_machine.h"
-#include "platform/kernel/run_loop.h"
-#include "platform/loader/elf.h"
-#include "platform/output.h"
-#include "platform/report_file.h"
+#include "platform/app/commands/coverage_option.h"
+#include "platform/app/commands/growing_file.h"
+#include "platform/app/commands/guarded.h"
+#include "platform/app/commands/misuse_option.h"
+#include "platform/app/exec/console_input.h"
+#include "platform/app/exec/exec_machine.h"
+#include "platform/app/report_file.h"
+#include "platform/framework/config/units.h"
+#include "platform/framework/debug/gdb_server.h"
+#include "platform/framework/debug/harts.h"
+#include "platform/framework/kernel/run_loop.h"
+#include "platform/framework/loader/elf.h"
+#include "platform/framework/output.h"
 
 namespace trn {
 

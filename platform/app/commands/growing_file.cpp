@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/commands/growing_file.h"
+#include "platform/app/commands/growing_file.h"
 
 #include <fmt/format.h>
 
 #include <cstdio>
 #include <system_error>
 
-#include "platform/commands/guarded.h"
-#include "platform/output.h"
+#include "platform/app/commands/guarded.h"
+#include "platform/framework/output.h"
 
 namespace trn {
 

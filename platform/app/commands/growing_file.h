@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "platform/kernel/streamed_file.h"
+#include "platform/framework/kernel/streamed_file.h"
 
 namespace trn {
 

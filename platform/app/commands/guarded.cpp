@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/commands/guarded.h"
+#include "platform/app/commands/guarded.h"
 
 #include <fmt/format.h>
 
@@ -9,13 +9,13 @@
 #include <string_view>
 #include <system_error>
 
-#include "platform/attach/listen/listener.h"
-#include "platform/config/diagnostics.h"
-#include "platform/config/file.h"
-#include "platform/loader/elf.h"
-#include "platform/output.h"
-#include "platform/recording/log/event.h"
-#include "platform/report_file.h"
+#include "platform/app/recording/log/event.h"
+#include "platform/app/report_file.h"
+#include "platform/framework/attach/listen/listener.h"
+#include "platform/framework/config/diagnostics.h"
+#include "platform/framework/config/file.h"
+#include "platform/framework/loader/elf.h"
+#include "platform/framework/output.h"
 
 namespace trn {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/commands/guest.h"
+#include "platform/app/commands/guest.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -24,20 +24,20 @@
 #include <thread>
 
 #include "models/kinds.h"
-#include "platform/attach/console/console_writer.h"
-#include "platform/attach/unique_fd.h"
-#include "platform/commands/board_options.h"
-#include "platform/commands/growing_file.h"
-#include "platform/commands/misuse_option.h"
-#include "platform/doors/doors.h"
-#include "platform/fidelity_report.h"
-#include "platform/guest/image.h"
-#include "platform/guest/machine.h"
-#include "platform/misuse/report.h"
-#include "platform/netlist/boards.h"
-#include "platform/output.h"
-#include "platform/platform.h"
-#include "platform/temporary_folder.h"
+#include "platform/app/commands/board_options.h"
+#include "platform/app/commands/growing_file.h"
+#include "platform/app/commands/misuse_option.h"
+#include "platform/app/endpoints/endpoints.h"
+#include "platform/app/fidelity_report.h"
+#include "platform/app/guest/image.h"
+#include "platform/app/guest/machine.h"
+#include "platform/app/platform.h"
+#include "platform/app/temporary_folder.h"
+#include "platform/framework/attach/console/console_writer.h"
+#include "platform/framework/attach/unique_fd.h"
+#include "platform/framework/misuse/report.h"
+#include "platform/framework/netlist/boards.h"
+#include "platform/framework/output.h"
 
 namespace trn {
 
@@ -228,7 +228,7 @@ public:
           machine_(read_machine(chosen)),
           platform_(kinds(), build_options(chosen)),
           recorder_(recording::recorder_for(platform_, build_options(chosen), chosen.board.record)),
-          doors_(platform_, recorder_.get()),
+          endpoints_(platform_, recorder_.get()),
           interrupts_(platform_.loop().io(), SIGINT, SIGTERM),
           children_(platform_.loop().io(), SIGCHLD) {}
 
@@ -346,7 +346,7 @@ private:
             throw user_error(
                 fmt::format("--cpus {}: the server has {} cores", m.cpus, functions.front().cores));
         for (std::size_t i = 0; i < count; ++i)
-            m.sockets.push_back(doors::socket_of(folder(), functions[i]));
+            m.sockets.push_back(endpoints::socket_of(folder(), functions[i]));
         // The public driver takes 128 MiB below 4 GiB per device (contract 1.3); twice that and
         // room to work.
         if (m.memory_mib == 0) m.memory_mib = 2048 + 256 * count;
@@ -386,8 +386,8 @@ private:
     }
 
     void open_doors() {
-        doors_.open_folder(folder());
-        if (!chosen_.gdb.empty()) doors_.open_gdb(chosen_.gdb);
+        endpoints_.open_folder(folder());
+        if (!chosen_.gdb.empty()) endpoints_.open_gdb(chosen_.gdb);
         if (!chosen_.uart.empty()) {
             auto& file = uart_.emplace("--uart", chosen_.uart);
             auto& consoles = platform_.methods().consoles();
@@ -398,7 +398,8 @@ private:
             });
         }
         if (chosen_.listen.empty() && chosen_.gdb.empty()) return;
-        for (const auto& d : doors_.all()) print_to(stderr, "  {:<14} {}\n", d.purpose, d.address);
+        for (const auto& d : endpoints_.all())
+            print_to(stderr, "  {:<14} {}\n", d.purpose, d.address);
     }
 
     void wait_for_signals() {
@@ -460,7 +461,7 @@ private:
     platform platform_;
     std::optional<temporary_folder> own_folder_;  // unless the user named one
     const std::unique_ptr<recording::recorder> recorder_;
-    doors doors_;
+    endpoints endpoints_;
     boost::asio::signal_set interrupts_, children_;
     std::optional<growing_file> uart_;
     std::optional<console_writer> writer_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/commands/inspect.h"
+#include "platform/app/commands/inspect.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,11 +9,11 @@
 #include <nlohmann/json.hpp>
 
 #include "models/kinds.h"
-#include "models/kinds/vocabulary.h"
-#include "platform/command_line/command_line.h"
-#include "platform/netlist/address_map.h"
-#include "platform/netlist/boards.h"
-#include "platform/output.h"
+#include "platform/app/drawing/board_vocabulary.h"
+#include "platform/framework/command_line/command_line.h"
+#include "platform/framework/netlist/address_map.h"
+#include "platform/framework/netlist/boards.h"
+#include "platform/framework/output.h"
 
 namespace trn {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/commands/misuse_option.h"
+#include "platform/app/commands/misuse_option.h"
 
 #include <fmt/format.h>
 
 #include <cstdio>
 #include <stdexcept>
 
-#include "platform/misuse/report.h"
-#include "platform/output.h"
+#include "platform/framework/misuse/report.h"
+#include "platform/framework/output.h"
 
 namespace trn {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/misuse/policy.h"
+#include "platform/framework/misuse/policy.h"
 
 namespace trn {
 

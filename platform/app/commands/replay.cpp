@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/commands/replay.h"
+#include "platform/app/commands/replay.h"
 
 #include <fmt/format.h>
 
@@ -11,15 +11,15 @@
 #include <string>
 
 #include "models/kinds.h"
-#include "platform/command_line/command_line.h"
-#include "platform/commands/guarded.h"
-#include "platform/commands/vcd_options.h"
-#include "platform/doors/doors.h"
-#include "platform/kernel/time_text.h"
-#include "platform/netlist/boards.h"
-#include "platform/output.h"
-#include "platform/recording/log/survey.h"
-#include "platform/recording/replay.h"
+#include "platform/app/commands/guarded.h"
+#include "platform/app/commands/vcd_options.h"
+#include "platform/app/endpoints/endpoints.h"
+#include "platform/app/recording/log/survey.h"
+#include "platform/app/recording/replay.h"
+#include "platform/framework/command_line/command_line.h"
+#include "platform/framework/kernel/time_text.h"
+#include "platform/framework/netlist/boards.h"
+#include "platform/framework/output.h"
 
 namespace trn {
 
@@ -110,9 +110,9 @@ int run(const replay_options& chosen) {
     signals.async_wait([&on](auto error, int) {
         if (!error) on.loop().quit("interrupted");
     });
-    doors entrances(on);
-    if (!chosen.gdb.empty()) entrances.open_gdb(chosen.gdb);
-    for (const auto& entrance : entrances.all())
+    endpoints ways_in(on);
+    if (!chosen.gdb.empty()) ways_in.open_gdb(chosen.gdb);
+    for (const auto& entrance : ways_in.all())
         print_to(stderr, "  {:<14} {}\n", entrance.purpose, entrance.address);
     if (chosen.uart == "stdout") show_consoles(on);
 

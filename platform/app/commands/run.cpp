@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/commands/run.h"
+#include "platform/app/commands/run.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -14,21 +14,21 @@
 #include <optional>
 
 #include "models/kinds.h"
-#include "platform/attach/console/console_writer.h"
-#include "platform/commands/board_options.h"
-#include "platform/commands/coverage_option.h"
-#include "platform/commands/growing_file.h"
-#include "platform/commands/misuse_option.h"
-#include "platform/commands/states.h"
-#include "platform/config/units.h"
-#include "platform/doors/doors.h"
-#include "platform/fidelity_report.h"
-#include "platform/kernel/boot_failure.h"
-#include "platform/kernel/time_text.h"
-#include "platform/misuse/report.h"
-#include "platform/output.h"
-#include "platform/platform.h"
-#include "platform/report_file.h"
+#include "platform/app/commands/board_options.h"
+#include "platform/app/commands/coverage_option.h"
+#include "platform/app/commands/growing_file.h"
+#include "platform/app/commands/misuse_option.h"
+#include "platform/app/commands/states.h"
+#include "platform/app/endpoints/endpoints.h"
+#include "platform/app/fidelity_report.h"
+#include "platform/app/platform.h"
+#include "platform/app/report_file.h"
+#include "platform/framework/attach/console/console_writer.h"
+#include "platform/framework/config/units.h"
+#include "platform/framework/kernel/boot_failure.h"
+#include "platform/framework/kernel/time_text.h"
+#include "platform/framework/misuse/report.h"
+#include "platform/framework/output.h"
 
 namespace trn {
 
@@ -73,8 +73,8 @@ public:
         : chosen_(chosen),
           platform_(kinds(), build_options(chosen)),
           recorder_(recording::recorder_for(platform_, build_options(chosen), chosen.board.record)),
-          doors_(platform_, recorder_.get()),
-          states_(platform_.methods(), doors_, state_options()),
+          endpoints_(platform_, recorder_.get()),
+          states_(platform_.methods(), endpoints_, state_options()),
           signals_(io(), SIGINT, SIGTERM),
           tick_(io()) {}
 
@@ -124,14 +124,14 @@ private:
     }
 
     void open_doors() {
-        if (!chosen_.listen.empty()) doors_.open_folder(chosen_.listen);
+        if (!chosen_.listen.empty()) endpoints_.open_folder(chosen_.listen);
         if (!chosen_.control_tcp.empty()) {
             std::optional<std::string> token;
             if (!chosen_.token_file.empty()) token = read_token(chosen_.token_file);
-            doors_.open_control({chosen_.control_tcp, chosen_.allow_remote, token});
+            endpoints_.open_control({chosen_.control_tcp, chosen_.allow_remote, token});
         }
-        if (chosen_.uart == "socket") doors_.open_consoles(chosen_.listen);
-        if (!chosen_.gdb.empty()) doors_.open_gdb(chosen_.gdb);
+        if (chosen_.uart == "socket") endpoints_.open_consoles(chosen_.listen);
+        if (!chosen_.gdb.empty()) endpoints_.open_gdb(chosen_.gdb);
     }
 
     void show_consoles() {
@@ -154,7 +154,7 @@ private:
         const auto policy = platform_.loop().settings().policy.text();
         if (chosen_.json) {
             json sockets = json::array();
-            for (const auto& d : doors_.all())
+            for (const auto& d : endpoints_.all())
                 sockets.push_back({{"purpose", d.purpose}, {"address", d.address}});
             std::cout << json{{"event", "started"},
                               {"version", about.version},
@@ -170,7 +170,8 @@ private:
         print_to(stderr, "trnvp {}: board {}, digest {}, timing {}, time policy {}, seed {}\n",
                  about.version, about.board, about.digest, chosen_.board.timing, policy,
                  chosen_.board.build.seed);
-        for (const auto& d : doors_.all()) print_to(stderr, "  {:<14} {}\n", d.purpose, d.address);
+        for (const auto& d : endpoints_.all())
+            print_to(stderr, "  {:<14} {}\n", d.purpose, d.address);
     }
 
     run_loop::goal goal() {
@@ -253,7 +254,7 @@ private:
     const run_loop::wall_clock::time_point start_ = run_loop::wall_clock::now();
     platform platform_;
     const std::unique_ptr<recording::recorder> recorder_;
-    doors doors_;
+    endpoints endpoints_;
     states states_;
     boost::asio::signal_set signals_;
     boost::asio::steady_timer tick_;

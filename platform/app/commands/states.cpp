@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/commands/states.h"
+#include "platform/app/commands/states.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "platform/kernel/time_text.h"
-#include "platform/kernel/trace.h"
-#include "platform/misuse/misuse.h"
-#include "platform/snapshots/io_hooks.h"
-#include "platform/tlm/backing_store.h"
+#include "platform/framework/kernel/time_text.h"
+#include "platform/framework/kernel/trace.h"
+#include "platform/framework/misuse/misuse.h"
+#include "platform/framework/snapshots/io_hooks.h"
+#include "platform/framework/tlm/backing_store.h"
 
 namespace trn {
 
@@ -35,7 +35,7 @@ std::string name_of(const rpc::parameters& p) {
 
 }  // namespace
 
-states::states(control& methods, doors& clients, config cfg)
+states::states(control& methods, endpoints& clients, config cfg)
     : methods_(methods),
       clients_(clients),
       cfg_(std::move(cfg)),

@@ -4,9 +4,9 @@
 #include <functional>
 #include <string>
 
-#include "platform/attach/control/control.h"
-#include "platform/doors/doors.h"
-#include "platform/snapshots/snapshots.h"
+#include "platform/app/endpoints/endpoints.h"
+#include "platform/framework/attach/control/control.h"
+#include "platform/framework/snapshots/snapshots.h"
 
 namespace trn {
 
@@ -20,7 +20,7 @@ public:
         std::function<void()> flush = {};  ///< writes out what files of ours still keep back
     };
     /// Adds its methods to those of `clients`' platform; both stay.
-    states(control& methods, doors& clients, config cfg);
+    states(control& methods, endpoints& clients, config cfg);
     /// The run is over: requests to end, which may come once by each process that waits, are no
     /// news.
     void ends();
@@ -36,7 +36,7 @@ private:
     void go_on(const std::string& name, snapshots::baggage carried);
 
     control& methods_;
-    doors& clients_;
+    endpoints& clients_;
     const config cfg_;
     snapshots kept_;
 };

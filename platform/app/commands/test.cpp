@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/commands/test.h"
+#include "platform/app/commands/test.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -21,24 +21,24 @@
 #include <vector>
 
 #include "models/kinds.h"
-#include "models/kinds/vocabulary.h"
-#include "platform/command_line/command_line.h"
-#include "platform/commands/coverage_option.h"
-#include "platform/commands/guarded.h"
-#include "platform/commands/misuse_option.h"
-#include "platform/commands/vcd_options.h"
-#include "platform/config/diagnostics.h"
-#include "platform/drawing/topology.h"
-#include "platform/loader/firmware_file.h"
-#include "platform/netlist/boards.h"
-#include "platform/output.h"
-#include "platform/platform.h"
-#include "platform/report_file.h"
-#include "platform/scenario/execution.h"
-#include "platform/scenario/html_report.h"
-#include "platform/scenario/report.h"
-#include "platform/scenario/schema.h"
-#include "platform/scenario/selection.h"
+#include "platform/app/commands/coverage_option.h"
+#include "platform/app/commands/guarded.h"
+#include "platform/app/commands/misuse_option.h"
+#include "platform/app/commands/vcd_options.h"
+#include "platform/app/drawing/board_vocabulary.h"
+#include "platform/app/drawing/topology.h"
+#include "platform/app/platform.h"
+#include "platform/app/report_file.h"
+#include "platform/app/scenario/execution.h"
+#include "platform/app/scenario/html_report.h"
+#include "platform/app/scenario/report.h"
+#include "platform/app/scenario/schema.h"
+#include "platform/app/scenario/selection.h"
+#include "platform/framework/command_line/command_line.h"
+#include "platform/framework/config/diagnostics.h"
+#include "platform/framework/loader/firmware_file.h"
+#include "platform/framework/netlist/boards.h"
+#include "platform/framework/output.h"
 
 namespace trn {
 

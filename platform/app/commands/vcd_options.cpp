@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/commands/vcd_options.h"
+#include "platform/app/commands/vcd_options.h"
 
-#include "platform/commands/guarded.h"
+#include "platform/app/commands/guarded.h"
 
 namespace trn {
 

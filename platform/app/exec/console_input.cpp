@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/exec/console_input.h"
+#include "platform/app/exec/console_input.h"
 
 #include <fcntl.h>
 #include <unistd.h>

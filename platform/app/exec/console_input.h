@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "platform/kernel/introspection.h"
-#include "platform/kernel/run_loop.h"
+#include "platform/framework/kernel/introspection.h"
+#include "platform/framework/kernel/run_loop.h"
 
 namespace trn {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/exec/device_tree.h"
+#include "platform/app/exec/device_tree.h"
 
 #include <fmt/format.h>
 #include <libfdt.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/exec/exec_devices.h"
+#include "platform/app/exec/exec_devices.h"
 
 #include <array>
 #include <cstring>
 #include <utility>
 
-#include "platform/tlm/memory.h"
+#include "platform/framework/tlm/memory.h"
 
 namespace trn {
 

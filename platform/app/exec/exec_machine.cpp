@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/exec/exec_machine.h"
+#include "platform/app/exec/exec_machine.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "platform/config/units.h"
+#include "platform/framework/config/units.h"
 
 namespace trn {
 

@@ -13,12 +13,12 @@
 #include "models/interrupts/plic.h"
 #include "models/riscv/riscv_hart.h"
 #include "models/uart/uart.h"
-#include "platform/exec/device_tree.h"
-#include "platform/exec/exec_devices.h"
-#include "platform/exec/htif.h"
-#include "platform/loader/elf.h"
-#include "platform/tlm/memory.h"
-#include "platform/tlm/router.h"
+#include "platform/app/exec/device_tree.h"
+#include "platform/app/exec/exec_devices.h"
+#include "platform/app/exec/htif.h"
+#include "platform/framework/loader/elf.h"
+#include "platform/framework/tlm/memory.h"
+#include "platform/framework/tlm/router.h"
 
 namespace trn {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/exec/htif.h"
+#include "platform/app/exec/htif.h"
 
 #include <array>
 #include <cstdio>

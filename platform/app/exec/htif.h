@@ -8,7 +8,7 @@
 #include <optional>
 #include <systemc>
 
-#include "platform/tlm/memory.h"
+#include "platform/framework/tlm/memory.h"
 
 namespace trn {
 

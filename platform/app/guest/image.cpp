@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/guest/image.h"
+#include "platform/app/guest/image.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
 
-#include "platform/config/file.h"
-#include "platform/guest/initramfs.h"
-#include "platform/guest/machine.h"
+#include "platform/app/guest/initramfs.h"
+#include "platform/app/guest/machine.h"
+#include "platform/framework/config/file.h"
 
 namespace trn {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/guest/initramfs.h"
+#include "platform/app/guest/initramfs.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/guest/machine.h"
+#include "platform/app/guest/machine.h"
 
 #include <fmt/format.h>
 #ifdef __x86_64__

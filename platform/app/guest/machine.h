@@ -15,7 +15,7 @@ struct tools_missing : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// What platform/guest/get_tools.sh puts together.
+/// What platform/app/guest/get_tools.sh puts together.
 struct guest_tools {
     /// $TRNVP_GUEST_TOOLS, else trnvp/guest in the user's cache.
     static std::filesystem::path folder();

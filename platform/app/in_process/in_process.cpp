@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sw-stubs/transports/in_process.h"
+#include "platform/app/in_process/in_process.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "platform/kernel/trace.h"
+#include "platform/framework/kernel/trace.h"
 
 namespace trn {
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <systemc>
 
-#include "platform/attach/function_port.h"
-#include "platform/kernel/trace.h"
-#include "platform/tlm/server_memory.h"
-#include "sw-stubs/include/trn_transport.h"
+#include "platform/framework/kernel/trace.h"
+#include "platform/framework/tlm/function_port.h"
+#include "platform/framework/tlm/server_memory.h"
+#include "sw-stubs/driver/include/trn_transport.h"
 
 namespace trn {
 

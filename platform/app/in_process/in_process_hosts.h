@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "platform/app/in_process/in_process.h"
 #include "sw-stubs/host/crew.h"
-#include "sw-stubs/transports/in_process.h"
 
 namespace trn {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/recording/recorded_function.h"
+#include "platform/app/recording/recorded_function.h"
 
 #include <utility>
 

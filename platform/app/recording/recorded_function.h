@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "platform/attach/function_port.h"
-#include "platform/recording/recorder.h"
+#include "platform/app/recording/recorder.h"
+#include "platform/framework/tlm/function_port.h"
 
 namespace trn::recording {
 

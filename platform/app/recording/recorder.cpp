@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/recording/recorder.h"
+#include "platform/app/recording/recorder.h"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include <set>
 #include <system_error>
 
-#include "platform/attach/control/rpc.h"
-#include "platform/loader/firmware_file.h"
-#include "platform/netlist/boards.h"
-#include "platform/recording/recorded_function.h"
+#include "platform/app/recording/recorded_function.h"
+#include "platform/framework/attach/control/rpc.h"
+#include "platform/framework/loader/firmware_file.h"
+#include "platform/framework/netlist/boards.h"
 
 namespace trn::recording {
 

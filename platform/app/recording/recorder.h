@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "platform/attach/function_port.h"
-#include "platform/platform.h"
-#include "platform/recording/log/log.h"
-#include "platform/recording/log/manifest.h"
+#include "platform/app/platform.h"
+#include "platform/app/recording/log/log.h"
+#include "platform/app/recording/log/manifest.h"
+#include "platform/framework/tlm/function_port.h"
 
 namespace trn::recording {
 

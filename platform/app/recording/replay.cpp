@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/recording/replay.h"
+#include "platform/app/recording/replay.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "platform/attach/control/rpc.h"
-#include "platform/config/diagnostics.h"
-#include "platform/config/json.h"
-#include "platform/kernel/time_text.h"
-#include "platform/loader/firmware_file.h"
-#include "platform/recording/replayed_function.h"
+#include "platform/app/recording/replayed_function.h"
+#include "platform/framework/attach/control/rpc.h"
+#include "platform/framework/config/diagnostics.h"
+#include "platform/framework/config/json.h"
+#include "platform/framework/kernel/time_text.h"
+#include "platform/framework/loader/firmware_file.h"
 
 namespace trn::recording {
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "platform/platform.h"
-#include "platform/recording/log/log.h"
-#include "platform/recording/log/manifest.h"
-#include "platform/recording/log/survey.h"
+#include "platform/app/platform.h"
+#include "platform/app/recording/log/log.h"
+#include "platform/app/recording/log/manifest.h"
+#include "platform/app/recording/log/survey.h"
 
 namespace trn::recording {
 

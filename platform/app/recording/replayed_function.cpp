@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/recording/replayed_function.h"
+#include "platform/app/recording/replayed_function.h"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "platform/recording/replay.h"
+#include "platform/app/recording/replay.h"
 
 namespace trn::recording {
 

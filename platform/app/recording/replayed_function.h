@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "platform/attach/function_port.h"
-#include "platform/recording/log/event.h"
+#include "platform/app/recording/log/event.h"
+#include "platform/framework/tlm/function_port.h"
 
 namespace trn::recording {
 

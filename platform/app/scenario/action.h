@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "platform/scenario/parameters.h"
-#include "platform/scenario/scenario.h"
-#include "platform/scenario/world.h"
+#include "platform/app/scenario/parameters.h"
+#include "platform/app/scenario/scenario.h"
+#include "platform/app/scenario/world.h"
 
 // What the readers of steps share.
 

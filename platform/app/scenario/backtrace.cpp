@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/scenario/backtrace.h"
+#include "platform/app/scenario/backtrace.h"
 
 #include <cxxabi.h>
 #include <elfutils/libdwfl.h>
@@ -15,7 +15,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "platform/sanitized.h"
+#include "platform/framework/sanitized.h"
 
 namespace trn::scenario {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/scenario/book.h"
+#include "platform/app/scenario/book.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "platform/scenario/action.h"
-#include "platform/scenario/condition.h"
-#include "platform/scenario/play.h"
-#include "platform/scenario/world.h"
+#include "platform/app/scenario/action.h"
+#include "platform/app/scenario/condition.h"
+#include "platform/app/scenario/play.h"
+#include "platform/app/scenario/world.h"
 
 namespace trn::scenario {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "platform/config/document.h"
-#include "platform/scenario/scenario.h"
+#include "platform/app/scenario/scenario.h"
+#include "platform/framework/config/document.h"
 
 namespace trn::scenario {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/scenario/child.h"
+#include "platform/app/scenario/child.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -19,8 +19,8 @@
 #include <initializer_list>
 #include <system_error>
 
-#include "platform/scenario/backtrace.h"
-#include "platform/snapshots/bound_fork.h"
+#include "platform/app/scenario/backtrace.h"
+#include "platform/framework/snapshots/bound_fork.h"
 
 namespace trn::scenario {
 

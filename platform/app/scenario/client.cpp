@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/scenario/client.h"
+#include "platform/app/scenario/client.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -16,7 +16,7 @@
 #include <system_error>
 #include <utility>
 
-#include "platform/scenario/child.h"
+#include "platform/app/scenario/child.h"
 
 namespace trn::scenario {
 
@@ -77,20 +77,20 @@ client::client(platform& on, visit& what)
     : on_(on),
       what_(what),
       folder_(std::in_place, "trnvp-client"),
-      doors_(on),
+      endpoints_(on),
       output_(memfd_create("output of a client", MFD_CLOEXEC)),
       ended_(on.loop().io()),
       limit_(on.loop().io()),
       trim_(on.loop().io()) {
     if (output_ < 0) throw_errno("output of a client");
-    doors_.open_folder(folder_->path());
+    endpoints_.open_folder(folder_->path());
     set_environment(folder_->path());
     pid_ = start_program(with_folder(what_.command, folder_->path()), folder_->group(), output_);
     watch();
 }
 
 client::~client() {
-    doors_.drop_clients();
+    endpoints_.drop_clients();
     close(output_);
 }
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "platform/doors/doors.h"
-#include "platform/temporary_folder.h"
+#include "platform/app/endpoints/endpoints.h"
+#include "platform/app/temporary_folder.h"
 
 namespace trn::scenario {
 
@@ -48,7 +48,7 @@ private:
     platform& on_;
     visit& what_;
     std::optional<temporary_folder> folder_;  // and its processes
-    doors doors_;
+    endpoints endpoints_;
     int output_;
     pid_t pid_ = -1;
     boost::asio::posix::stream_descriptor ended_;

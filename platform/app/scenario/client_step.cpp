@@ -4,11 +4,11 @@
 
 #include <cstdio>
 
-#include "platform/output.h"
-#include "platform/scenario/action.h"
-#include "platform/scenario/client.h"
-#include "platform/scenario/condition.h"
-#include "platform/scenario/report.h"
+#include "platform/app/scenario/action.h"
+#include "platform/app/scenario/client.h"
+#include "platform/app/scenario/condition.h"
+#include "platform/app/scenario/report.h"
+#include "platform/framework/output.h"
 
 namespace trn::scenario {
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "platform/loader/firmware_file.h"
-#include "platform/scenario/action.h"
-#include "platform/scenario/scenario.h"
+#include "platform/app/scenario/action.h"
+#include "platform/app/scenario/scenario.h"
+#include "platform/framework/loader/firmware_file.h"
 
 namespace trn::scenario {
 

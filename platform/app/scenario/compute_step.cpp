@@ -4,8 +4,8 @@
 #include <array>
 #include <optional>
 
-#include "platform/scenario/action.h"
-#include "platform/scenario/scenario.h"
+#include "platform/app/scenario/action.h"
+#include "platform/app/scenario/scenario.h"
 #include "sw-stubs/host/compute_reference.h"
 #include "sw-stubs/host/elements.h"
 

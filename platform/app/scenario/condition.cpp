@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/scenario/condition.h"
+#include "platform/app/scenario/condition.h"
 
 #include <fmt/format.h>
 
@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "platform/kernel/time_text.h"
-#include "platform/output.h"
-#include "platform/register_view.h"
-#include "platform/scenario/action.h"
-#include "platform/scenario/functions.h"
-#include "platform/scenario/scenario.h"
+#include "platform/app/register_view.h"
+#include "platform/app/scenario/action.h"
+#include "platform/app/scenario/functions.h"
+#include "platform/app/scenario/scenario.h"
+#include "platform/framework/kernel/time_text.h"
+#include "platform/framework/output.h"
 
 namespace trn::config {
 

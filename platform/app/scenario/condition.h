@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "platform/misuse/misuse.h"
-#include "platform/scenario/expression.h"
-#include "platform/scenario/parameters.h"
-#include "platform/scenario/world.h"
+#include "platform/app/scenario/expression.h"
+#include "platform/app/scenario/parameters.h"
+#include "platform/app/scenario/world.h"
+#include "platform/framework/misuse/misuse.h"
 
 namespace trn::scenario {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "platform/scenario/action.h"
-#include "platform/scenario/scenario.h"
+#include "platform/app/scenario/action.h"
+#include "platform/app/scenario/scenario.h"
 
 namespace trn::config {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/scenario/execution.h"
+#include "platform/app/scenario/execution.h"
 
 #include <fmt/format.h>
 
@@ -11,15 +11,15 @@
 #include <optional>
 #include <utility>
 
-#include "platform/attach/console/console_writer.h"
-#include "platform/fidelity_report.h"
-#include "platform/kernel/time_text.h"
-#include "platform/kernel/trace.h"
-#include "platform/output.h"
-#include "platform/platform.h"
-#include "platform/scenario/client.h"
-#include "platform/scenario/play.h"
-#include "sw-stubs/transports/in_process_hosts.h"
+#include "platform/app/fidelity_report.h"
+#include "platform/app/in_process/in_process_hosts.h"
+#include "platform/app/platform.h"
+#include "platform/app/scenario/client.h"
+#include "platform/app/scenario/play.h"
+#include "platform/framework/attach/console/console_writer.h"
+#include "platform/framework/kernel/time_text.h"
+#include "platform/framework/kernel/trace.h"
+#include "platform/framework/output.h"
 
 namespace trn::scenario {
 

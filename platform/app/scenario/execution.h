@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "platform/misuse/policy.h"
-#include "platform/netlist/kind.h"
-#include "platform/scenario/runner.h"
-#include "platform/tlm/bandwidth_resource.h"
+#include "platform/app/scenario/runner.h"
+#include "platform/framework/misuse/policy.h"
+#include "platform/framework/netlist/kind.h"
+#include "platform/framework/tlm/bandwidth_resource.h"
 
 namespace trn::scenario {
 

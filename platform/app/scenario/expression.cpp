@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/scenario/expression.h"
+#include "platform/app/scenario/expression.h"
 
 #include <fmt/format.h>
 #include <re2/re2.h>

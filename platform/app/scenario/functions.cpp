@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/scenario/functions.h"
+#include "platform/app/scenario/functions.h"
 
 #include <fmt/format.h>
 
@@ -10,10 +10,10 @@
 #include <systemc>
 #include <vector>
 
-#include "platform/debug/harts.h"
-#include "platform/loader/elf.h"
-#include "platform/platform.h"
-#include "platform/scenario/scenario.h"
+#include "platform/app/platform.h"
+#include "platform/app/scenario/scenario.h"
+#include "platform/framework/debug/harts.h"
+#include "platform/framework/loader/elf.h"
 
 namespace trn::scenario {
 

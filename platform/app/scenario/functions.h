@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "platform/scenario/condition.h"
+#include "platform/app/scenario/condition.h"
 
 namespace trn::scenario {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/scenario/html_report.h"
+#include "platform/app/scenario/html_report.h"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "platform/scenario/report.h"
-#include "platform/scenario/selection.h"
+#include "platform/app/scenario/report.h"
+#include "platform/app/scenario/selection.h"
 
 namespace trn::scenario {
 

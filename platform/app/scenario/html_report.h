@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "platform/scenario/runner.h"
+#include "platform/app/scenario/runner.h"
 
 namespace trn::scenario {
 

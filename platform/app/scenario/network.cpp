@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/scenario/network.h"
+#include "platform/app/scenario/network.h"
 
 #include <fmt/format.h>
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "sw-stubs/driver/include/trn_efa.h"
 #include "sw-stubs/host/crew.h"
-#include "sw-stubs/include/trn_efa.h"
 
 namespace trn::scenario {
 

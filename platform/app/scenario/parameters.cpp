@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/scenario/parameters.h"
+#include "platform/app/scenario/parameters.h"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "platform/config/document.h"
+#include "platform/framework/config/document.h"
 #include "sw-stubs/host/location.h"
 
 namespace trn::scenario {

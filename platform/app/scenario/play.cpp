@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/scenario/play.h"
+#include "platform/app/scenario/play.h"
 
 #include <fmt/format.h>
 
 #include <optional>
 
-#include "platform/kernel/trace.h"
+#include "platform/framework/kernel/trace.h"
 
 namespace trn::scenario {
 

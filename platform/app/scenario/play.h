@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "platform/scenario/runner.h"
-#include "platform/scenario/world.h"
+#include "platform/app/scenario/runner.h"
+#include "platform/app/scenario/world.h"
 
 namespace trn::scenario {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/scenario/report.h"
+#include "platform/app/scenario/report.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "platform/config/diagnostics.h"
-#include "platform/scenario/selection.h"
+#include "platform/app/scenario/selection.h"
+#include "platform/framework/config/diagnostics.h"
 
 namespace trn::scenario {
 

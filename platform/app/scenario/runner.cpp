@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/scenario/runner.h"
+#include "platform/app/scenario/runner.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -19,9 +19,9 @@
 #include <system_error>
 #include <utility>
 
-#include "platform/scenario/backtrace.h"
-#include "platform/scenario/child.h"
-#include "platform/scenario/report.h"
+#include "platform/app/scenario/backtrace.h"
+#include "platform/app/scenario/child.h"
+#include "platform/app/scenario/report.h"
 
 namespace trn::scenario {
 

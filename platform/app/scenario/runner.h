@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/scenario/scenario.h"
+#include "platform/app/scenario/scenario.h"
 
 namespace trn::scenario {
 

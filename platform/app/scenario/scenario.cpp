@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/scenario/scenario.h"
+#include "platform/app/scenario/scenario.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "platform/scenario/book.h"
+#include "platform/app/scenario/book.h"
 
 namespace trn::scenario {
 

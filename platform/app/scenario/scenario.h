@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "platform/misuse/policy.h"
-#include "platform/scenario/parameters.h"
+#include "platform/app/scenario/parameters.h"
+#include "platform/framework/misuse/policy.h"
 
 namespace trn::scenario {
 

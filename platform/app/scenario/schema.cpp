@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/scenario/schema.h"
+#include "platform/app/scenario/schema.h"
 
 #include <algorithm>
 #include <functional>
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "platform/scenario/action.h"
-#include "platform/scenario/condition.h"
+#include "platform/app/scenario/action.h"
+#include "platform/app/scenario/condition.h"
 
 namespace trn::scenario {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/scenario/selection.h"
+#include "platform/app/scenario/selection.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "platform/config/units.h"
+#include "platform/framework/config/units.h"
 
 namespace trn::scenario {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/scenario/runner.h"
+#include "platform/app/scenario/runner.h"
 
 namespace trn::scenario {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "platform/kernel/trace.h"
-#include "platform/scenario/action.h"
-#include "platform/scenario/scenario.h"
+#include "platform/app/scenario/action.h"
+#include "platform/app/scenario/scenario.h"
+#include "platform/framework/kernel/trace.h"
 
 namespace trn::scenario {
 

@@ -8,13 +8,13 @@
 #include <random>
 #include <vector>
 
-#include "platform/kernel/trace.h"
-#include "platform/scenario/action.h"
-#include "platform/scenario/condition.h"
-#include "platform/scenario/expression.h"
-#include "platform/scenario/runner.h"
-#include "platform/scenario/scenario.h"
-#include "platform/scenario/world.h"
+#include "platform/app/scenario/action.h"
+#include "platform/app/scenario/condition.h"
+#include "platform/app/scenario/expression.h"
+#include "platform/app/scenario/runner.h"
+#include "platform/app/scenario/scenario.h"
+#include "platform/app/scenario/world.h"
+#include "platform/framework/kernel/trace.h"
 
 // One function per kind of step: reads its keys, returns what it does. doc/scenarios.md lists them.
 
@@ -132,7 +132,7 @@ void expect_equal(std::string_view where, const std::optional<pattern::mismatch>
 }
 
 /// Both ends of a copy, with host memory where an end is the host.
-struct endpoints {
+struct copy_ends {
     std::unique_ptr<host_buffer> from, to;
     std::uint64_t source = 0, destination = 0;
 };
@@ -163,8 +163,8 @@ copy_spec read_copy_spec(const reader& r, bool compared) {
     return {from, to, r.size("size", bounds), read_core(r), r.text("pattern", "")};
 }
 
-endpoints prepare(world& w, const copy_spec& c) {
-    endpoints ends;
+copy_ends prepare(world& w, const copy_spec& c) {
+    copy_ends ends;
     if (c.from.what == location::kind::host) {
         ends.from = std::make_unique<host_buffer>(w.device, c.size, c.from.offset);
         pattern(w.seed, c.pattern).fill(ends.from->bytes());
@@ -581,7 +581,7 @@ action read_power(const reader& r) {
             }};
 }
 
-// --- The platform's own doors
+// --- The platform's own endpoints
 
 /// The modules that `pattern` names and that know the fault; `some`: so many of them, drawn with
 /// the scenario's seed.

@@ -11,10 +11,10 @@
 #include <string>
 #include <systemc>
 
-#include "platform/attach/control/control.h"
-#include "platform/platform.h"
-#include "platform/scenario/network.h"
-#include "platform/snapshots/io_hooks.h"
+#include "platform/app/platform.h"
+#include "platform/app/scenario/network.h"
+#include "platform/framework/attach/control/control.h"
+#include "platform/framework/snapshots/io_hooks.h"
 #include "sw-stubs/host/collective.h"
 #include "sw-stubs/host/device.h"
 #include "sw-stubs/host/location.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/attach/host_mapping.h"
+#include "platform/framework/attach/host_mapping.h"
 
 #include <signal.h>
 #include <sys/mman.h>

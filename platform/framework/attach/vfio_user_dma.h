@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "platform/attach/function_port.h"
-#include "platform/attach/vfio_user_stream.h"
+#include "platform/framework/attach/vfio_user_stream.h"
+#include "platform/framework/tlm/function_port.h"
 
 namespace trn::vfio_user {
 

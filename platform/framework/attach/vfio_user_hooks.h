@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "platform/attach/vfio_user_server.h"
-#include "platform/kernel/run_loop.h"
+#include "platform/framework/attach/vfio_user_server.h"
+#include "platform/framework/kernel/run_loop.h"
 
 namespace trn {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/attach/vfio_user_server.h"
+#include "platform/framework/attach/vfio_user_server.h"
 
 #include <fmt/format.h>
 
 #include <utility>
 
-#include "platform/attach/vfio_user_session.h"
-#include "platform/log.h"
+#include "platform/framework/attach/vfio_user_session.h"
+#include "platform/framework/log.h"
 
 namespace trn {
 

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <systemc>
 
-#include "platform/attach/function_port.h"
-#include "platform/attach/listen/listener.h"
-#include "platform/attach/listen/waiting_room.h"
-#include "platform/kernel/started_work.h"
+#include "platform/framework/attach/listen/listener.h"
+#include "platform/framework/attach/listen/waiting_room.h"
+#include "platform/framework/kernel/started_work.h"
+#include "platform/framework/tlm/function_port.h"
 
 namespace trn {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/attach/vfio_user_session.h"
+#include "platform/framework/attach/vfio_user_session.h"
 
 #include <fmt/format.h>
 #include <linux/vfio.h>
@@ -15,8 +15,8 @@
 #include <system_error>
 #include <utility>
 
-#include "platform/config/json.h"
-#include "platform/log.h"
+#include "platform/framework/config/json.h"
+#include "platform/framework/log.h"
 
 namespace trn {
 

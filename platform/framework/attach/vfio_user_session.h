@@ -11,13 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "platform/attach/function_port.h"
-#include "platform/attach/host_mapping.h"
-#include "platform/attach/listen/listener.h"
-#include "platform/attach/unique_fd.h"
-#include "platform/attach/vfio_user_dma.h"
-#include "platform/attach/vfio_user_server.h"
-#include "platform/attach/vfio_user_stream.h"
+#include "platform/framework/attach/host_mapping.h"
+#include "platform/framework/attach/listen/listener.h"
+#include "platform/framework/attach/unique_fd.h"
+#include "platform/framework/attach/vfio_user_dma.h"
+#include "platform/framework/attach/vfio_user_server.h"
+#include "platform/framework/attach/vfio_user_stream.h"
+#include "platform/framework/tlm/function_port.h"
 
 namespace trn {
 

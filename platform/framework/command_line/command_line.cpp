@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/command_line/command_line.h"
+#include "platform/framework/command_line/command_line.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,9 +11,9 @@
 #include <variant>
 
 #include "build_id.h"
-#include "platform/config/diagnostics.h"
-#include "platform/config/units.h"
-#include "platform/output.h"
+#include "platform/framework/config/diagnostics.h"
+#include "platform/framework/config/units.h"
+#include "platform/framework/output.h"
 
 namespace trn {
 

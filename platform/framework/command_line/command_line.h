@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/config/document.h"
+#include "platform/framework/config/document.h"
 
 namespace trn {
 

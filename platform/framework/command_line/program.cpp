@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/command_line/program.h"
+#include "platform/framework/command_line/program.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/config/diagnostics.h"
+#include "platform/framework/config/diagnostics.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/config/document.h"
+#include "platform/framework/config/document.h"
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
@@ -10,7 +10,7 @@
 #include <sstream>
 #include <unordered_map>
 
-#include "platform/config/file.h"
+#include "platform/framework/config/file.h"
 
 namespace trn::config {
 

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "platform/config/diagnostics.h"
-#include "platform/config/units.h"
+#include "platform/framework/config/diagnostics.h"
+#include "platform/framework/config/units.h"
 
 namespace trn::config {
 

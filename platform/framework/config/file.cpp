@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/config/file.h"
+#include "platform/framework/config/file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 #include <set>
 #include <utility>
 
-#include "platform/config/units.h"
+#include "platform/framework/config/units.h"
 
 namespace trn {
 

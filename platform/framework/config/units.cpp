@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/config/units.h"
+#include "platform/framework/config/units.h"
 
 #include <fmt/format.h>
 

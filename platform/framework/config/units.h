@@ -7,7 +7,7 @@
 #include <string_view>
 #include <variant>
 
-#include "platform/config/diagnostics.h"
+#include "platform/framework/config/diagnostics.h"
 
 namespace trn {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/debug/gdb_packet.h"
+#include "platform/framework/debug/gdb_packet.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <numeric>
 #include <span>
 
-#include "platform/attach/control/hex.h"
+#include "platform/framework/attach/control/hex.h"
 
 namespace trn::gdb {
 

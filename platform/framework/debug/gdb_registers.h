@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "platform/debug/debug_target.h"
+#include "platform/framework/kernel/debug_target.h"
 
 namespace trn::gdb {
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/debug/gdb_server.h"
+#include "platform/framework/debug/gdb_server.h"
 
 #include <fmt/format.h>
 
 #include <optional>
 #include <sstream>
 
-#include "platform/attach/listen/connection.h"
-#include "platform/config/json.h"
-#include "platform/debug/gdb_packet.h"
-#include "platform/debug/gdb_stub.h"
+#include "platform/framework/attach/listen/connection.h"
+#include "platform/framework/config/json.h"
+#include "platform/framework/debug/gdb_packet.h"
+#include "platform/framework/debug/gdb_stub.h"
 
 namespace trn {
 

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "platform/attach/control/control.h"
-#include "platform/attach/listen/handover.h"
-#include "platform/attach/listen/listener.h"
-#include "platform/attach/listen/waiting_room.h"
-#include "platform/debug/harts.h"
+#include "platform/framework/attach/control/control.h"
+#include "platform/framework/attach/listen/handover.h"
+#include "platform/framework/attach/listen/listener.h"
+#include "platform/framework/attach/listen/waiting_room.h"
+#include "platform/framework/debug/harts.h"
 
 namespace trn {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/debug/gdb_stub.h"
+#include "platform/framework/debug/gdb_stub.h"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "platform/attach/control/hex.h"
-#include "platform/debug/gdb_packet.h"
-#include "platform/debug/gdb_registers.h"
+#include "platform/framework/attach/control/hex.h"
+#include "platform/framework/debug/gdb_packet.h"
+#include "platform/framework/debug/gdb_registers.h"
 
 namespace trn::gdb {
 namespace {

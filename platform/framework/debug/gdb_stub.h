@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "platform/debug/debug_target.h"
-#include "platform/debug/harts.h"
-#include "platform/kernel/run_loop.h"
+#include "platform/framework/debug/harts.h"
+#include "platform/framework/kernel/debug_target.h"
+#include "platform/framework/kernel/run_loop.h"
 
 namespace trn::gdb {
 

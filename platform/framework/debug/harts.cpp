@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/debug/harts.h"
+#include "platform/framework/debug/harts.h"
 
 #include <map>
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "platform/attach/control/control.h"
-#include "platform/debug/debug_target.h"
+#include "platform/framework/attach/control/control.h"
+#include "platform/framework/kernel/debug_target.h"
 
 namespace trn {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/kernel/fault_arguments.h"
+#include "platform/framework/kernel/fault_arguments.h"
 
 #include <fmt/format.h>
 
 #include <variant>
 
-#include "platform/config/units.h"
+#include "platform/framework/config/units.h"
 
 namespace trn {
 

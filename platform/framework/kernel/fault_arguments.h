@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "platform/kernel/introspection.h"
+#include "platform/framework/kernel/introspection.h"
 
 namespace trn {
 

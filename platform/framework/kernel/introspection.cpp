@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/kernel/introspection.h"
+#include "platform/framework/kernel/introspection.h"
 
 #include <algorithm>
 

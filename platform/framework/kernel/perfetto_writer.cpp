@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "platform/kernel/protobuf.h"
-#include "platform/kernel/trace_writer.h"
+#include "platform/framework/kernel/protobuf.h"
+#include "platform/framework/kernel/trace_writer.h"
 
 namespace trn::trace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/kernel/random.h"
+#include "platform/framework/kernel/random.h"
 
 namespace trn {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/kernel/run_loop.h"
+#include "platform/framework/kernel/run_loop.h"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -10,8 +10,8 @@
 #include <boost/asio/io_context.hpp>
 #include <cassert>
 
-#include "platform/kernel/introspection.h"
-#include "platform/kernel/time_text.h"
+#include "platform/framework/kernel/introspection.h"
+#include "platform/framework/kernel/time_text.h"
 
 namespace trn {
 

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "platform/kernel/started_work.h"
-#include "platform/kernel/time_policy.h"
+#include "platform/framework/kernel/started_work.h"
+#include "platform/framework/kernel/time_policy.h"
 
 namespace boost::asio {
 class io_context;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/kernel/streamed_file.h"
+#include "platform/framework/kernel/streamed_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,8 +11,8 @@
 #include <system_error>
 #include <utility>
 
-#include "platform/config/file.h"
-#include "platform/kernel/time_text.h"
+#include "platform/framework/config/file.h"
+#include "platform/framework/kernel/time_text.h"
 
 namespace trn {
 

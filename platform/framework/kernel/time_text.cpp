@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/kernel/time_text.h"
+#include "platform/framework/kernel/time_text.h"
 
 #include <fmt/format.h>
 

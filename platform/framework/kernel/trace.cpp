@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/kernel/trace.h"
+#include "platform/framework/kernel/trace.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <memory>
 #include <utility>
 
-#include "platform/kernel/trace_writer.h"
-#include "platform/log.h"
+#include "platform/framework/kernel/trace_writer.h"
+#include "platform/framework/log.h"
 
 namespace trn::trace {
 namespace {

@@ -8,8 +8,8 @@
 #include <systemc>
 #include <vector>
 
-#include "platform/kernel/streamed_file.h"
-#include "platform/kernel/trace.h"
+#include "platform/framework/kernel/streamed_file.h"
+#include "platform/framework/kernel/trace.h"
 
 namespace trn::trace {
 

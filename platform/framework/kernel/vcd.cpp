@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/kernel/vcd.h"
+#include "platform/framework/kernel/vcd.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <systemc>
 #include <utility>
 
-#include "platform/kernel/streamed_file.h"
-#include "platform/log.h"
+#include "platform/framework/kernel/streamed_file.h"
+#include "platform/framework/log.h"
 
 namespace trn {
 

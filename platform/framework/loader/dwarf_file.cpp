@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/loader/dwarf_file.h"
+#include "platform/framework/loader/dwarf_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/loader/elf.h"
+#include "platform/framework/loader/elf.h"
 
 #include <gelf.h>
 
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <memory>
 
-#include "platform/config/file.h"
+#include "platform/framework/config/file.h"
 
 namespace trn {
 

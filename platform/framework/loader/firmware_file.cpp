@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/loader/firmware_file.h"
+#include "platform/framework/loader/firmware_file.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "platform/config/file.h"
+#include "platform/framework/config/file.h"
 
 namespace trn {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/loader/function_names.h"
+#include "platform/framework/loader/function_names.h"
 
 #include <cassert>
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/loader/elf.h"
+#include "platform/framework/loader/elf.h"
 
 namespace trn {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/loader/lcov.h"
+#include "platform/framework/loader/lcov.h"
 
 #include <dwarf.h>
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 #include <tuple>
 #include <utility>
 
-#include "platform/loader/dwarf_file.h"
+#include "platform/framework/loader/dwarf_file.h"
 
 namespace trn {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/loader/coverage.h"
+#include "platform/framework/loader/coverage.h"
 
 namespace trn {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/loader/source_lines.h"
+#include "platform/framework/loader/source_lines.h"
 
 #include <dwarf.h>
 #include <fmt/format.h>
@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "platform/loader/dwarf_file.h"
-#include "platform/loader/elf.h"
+#include "platform/framework/loader/dwarf_file.h"
+#include "platform/framework/loader/elf.h"
 
 namespace trn {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/misuse/misuse.h"
+#include "platform/framework/misuse/misuse.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-#include "platform/log.h"
+#include "platform/framework/log.h"
 
 namespace trn::misuse {
 

@@ -9,8 +9,8 @@
 #include <systemc>
 #include <vector>
 
-#include "platform/misuse/initiator.h"
-#include "platform/misuse/rules.h"
+#include "platform/framework/misuse/initiator.h"
+#include "platform/framework/misuse/rules.h"
 
 /// Software mistakes, counted per rule and module. A report never changes what the hardware does:
 /// the model answers as the contract says, and this says why. One record per run, like simulated

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/misuse/policy.h"
+#include "platform/framework/misuse/policy.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <array>
 #include <stdexcept>
 
-#include "platform/config/diagnostics.h"
+#include "platform/framework/config/diagnostics.h"
 
 namespace trn::misuse {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/misuse/report.h"
+#include "platform/framework/misuse/report.h"
 
 #include <fmt/format.h>
 
 #include <map>
 
-#include "platform/misuse/policy.h"
+#include "platform/framework/misuse/policy.h"
 
 namespace trn::misuse {
 

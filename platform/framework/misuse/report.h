@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/misuse/misuse.h"
+#include "platform/framework/misuse/misuse.h"
 
 namespace trn::misuse {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/netlist/address_map.h"
+#include "platform/framework/netlist/address_map.h"
 
 #include <algorithm>
 #include <utility>

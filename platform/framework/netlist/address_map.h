@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "platform/netlist/plan.h"
+#include "platform/framework/netlist/plan.h"
 
 namespace trn {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/netlist/assembly.h"
+#include "platform/framework/netlist/assembly.h"
 
 #include <fmt/format.h>
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "platform/config/document.h"
+#include "platform/framework/config/document.h"
 
 namespace trn {
 

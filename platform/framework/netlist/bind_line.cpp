@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/netlist/bind_line.h"
+#include "platform/framework/netlist/bind_line.h"
 
 #include <fmt/format.h>
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <variant>
 
-#include "platform/config/units.h"
-#include "platform/netlist/plan.h"
+#include "platform/framework/config/units.h"
+#include "platform/framework/netlist/plan.h"
 
 namespace trn {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/netlist/binding_planner.h"
+#include "platform/framework/netlist/binding_planner.h"
 
 #include <fmt/format.h>
 

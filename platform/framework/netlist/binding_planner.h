@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "platform/netlist/bind_line.h"
-#include "platform/netlist/planning.h"
+#include "platform/framework/netlist/bind_line.h"
+#include "platform/framework/netlist/planning.h"
 
 namespace trn {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/netlist/boards.h"
+#include "platform/framework/netlist/boards.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
 
-#include "platform/netlist/assembly.h"
+#include "platform/framework/netlist/assembly.h"
 
 namespace trn {
 

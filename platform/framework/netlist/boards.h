@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/netlist/plan.h"
+#include "platform/framework/netlist/plan.h"
 
 namespace trn {
 

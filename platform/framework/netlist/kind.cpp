@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/netlist/kind.h"
+#include "platform/framework/netlist/kind.h"
 
 #include <algorithm>
 

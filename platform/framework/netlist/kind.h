@@ -13,12 +13,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "platform/config/units.h"
+#include "platform/framework/config/units.h"
 
 namespace trn {
 
 /// One parameter of a kind: a field of its `config`, read from YAML and shown with its unit.
-/// Tables of these are written with platform/netlist/kind_table.h.
+/// Tables of these are written with platform/framework/netlist/kind_table.h.
 struct parameter {
     /// Tells which of the texts was refused and why.
     using on_refusal = std::function<void(std::size_t index, const config::refusal& why)>;

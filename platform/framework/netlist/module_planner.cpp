@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/netlist/module_planner.h"
+#include "platform/framework/netlist/module_planner.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "platform/netlist/binding_planner.h"
-#include "platform/netlist/planning.h"
+#include "platform/framework/netlist/binding_planner.h"
+#include "platform/framework/netlist/planning.h"
 
 namespace trn {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/netlist/plan.h"
+#include "platform/framework/netlist/plan.h"
 
 #include <fmt/format.h>
 
-#include "platform/netlist/module_planner.h"
+#include "platform/framework/netlist/module_planner.h"
 
 namespace trn {
 

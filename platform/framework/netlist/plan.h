@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "platform/config/document.h"
-#include "platform/netlist/kind.h"
+#include "platform/framework/config/document.h"
+#include "platform/framework/netlist/kind.h"
 
 namespace trn {
 

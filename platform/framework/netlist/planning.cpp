@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/netlist/planning.h"
+#include "platform/framework/netlist/planning.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "platform/netlist/bind_line.h"
+#include "platform/framework/netlist/bind_line.h"
 
 namespace trn {
 

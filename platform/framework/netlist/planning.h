@@ -8,8 +8,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "platform/netlist/assembly.h"
-#include "platform/netlist/plan.h"
+#include "platform/framework/netlist/assembly.h"
+#include "platform/framework/netlist/plan.h"
 
 namespace trn {
 

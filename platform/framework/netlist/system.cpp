@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/netlist/system.h"
+#include "platform/framework/netlist/system.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <iostream>
 #include <tlm>
 
-#include "platform/tlm/irq.h"
-#include "platform/tlm/plug.h"
-#include "platform/tlm/router.h"
+#include "platform/framework/tlm/irq.h"
+#include "platform/framework/tlm/plug.h"
+#include "platform/framework/tlm/router.h"
 
 namespace trn {
 

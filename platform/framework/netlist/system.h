@@ -9,8 +9,8 @@
 #include <systemc>
 #include <vector>
 
-#include "platform/netlist/address_map.h"
-#include "platform/netlist/plan.h"
+#include "platform/framework/netlist/address_map.h"
+#include "platform/framework/netlist/plan.h"
 
 namespace trn {
 

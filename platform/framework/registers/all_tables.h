@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "platform/registers/table.h"
+#include "platform/framework/registers/table.h"
 
 namespace trn {
 

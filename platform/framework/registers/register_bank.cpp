@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/registers/register_bank.h"
+#include "platform/framework/registers/register_bank.h"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 #include <map>
 #include <tuple>
 
-#include "platform/log.h"
-#include "platform/misuse/misuse.h"
+#include "platform/framework/log.h"
+#include "platform/framework/misuse/misuse.h"
 
 namespace trn {
 

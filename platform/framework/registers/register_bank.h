@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "platform/misuse/initiator.h"
-#include "platform/registers/table.h"
+#include "platform/framework/misuse/initiator.h"
+#include "platform/framework/registers/table.h"
 
 namespace trn {
 

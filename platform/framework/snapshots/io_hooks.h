@@ -5,7 +5,7 @@
 #include <functional>
 #include <utility>
 
-#include "platform/snapshots/snapshots.h"
+#include "platform/framework/snapshots/snapshots.h"
 
 namespace trn {
 

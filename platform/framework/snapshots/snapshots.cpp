@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/snapshots/snapshots.h"
+#include "platform/framework/snapshots/snapshots.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -24,7 +24,7 @@
 #include <system_error>
 #include <utility>
 
-#include "platform/snapshots/bound_fork.h"
+#include "platform/framework/snapshots/bound_fork.h"
 
 namespace trn {
 

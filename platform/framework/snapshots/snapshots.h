@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "platform/kernel/trace.h"
+#include "platform/framework/kernel/trace.h"
 
 namespace trn {
 

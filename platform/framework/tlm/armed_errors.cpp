@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/tlm/armed_errors.h"
+#include "platform/framework/tlm/armed_errors.h"
 
 #include <iterator>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/tlm/backing_store.h"
+#include "platform/framework/tlm/backing_store.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

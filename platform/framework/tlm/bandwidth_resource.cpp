@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/tlm/bandwidth_resource.h"
+#include "platform/framework/tlm/bandwidth_resource.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/tlm/link_end.h"
+#include "platform/framework/tlm/link_end.h"
 
 #include <array>
 

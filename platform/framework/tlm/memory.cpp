@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/tlm/memory.h"
+#include "platform/framework/tlm/memory.h"
 
 #include <cstring>
 

@@ -7,7 +7,7 @@
 #include <systemc>
 #include <tlm>
 
-#include "platform/tlm/backing_store.h"
+#include "platform/framework/tlm/backing_store.h"
 
 namespace trn {
 

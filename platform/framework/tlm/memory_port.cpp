@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/tlm/memory_port.h"
+#include "platform/framework/tlm/memory_port.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "platform/kernel/trace.h"
+#include "platform/framework/kernel/trace.h"
 
 namespace trn {
 

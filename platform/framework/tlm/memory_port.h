@@ -7,8 +7,8 @@
 #include <tlm>
 #include <vector>
 
-#include "platform/tlm/deferral.h"
-#include "platform/tlm/route.h"
+#include "platform/framework/tlm/deferral.h"
+#include "platform/framework/tlm/route.h"
 
 namespace trn {
 

@@ -5,7 +5,7 @@
 #include <systemc>
 #include <tlm>
 
-#include "platform/tlm/link_end.h"
+#include "platform/framework/tlm/link_end.h"
 
 namespace trn {
 

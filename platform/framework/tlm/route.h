@@ -7,9 +7,9 @@
 #include <systemc>
 #include <tlm>
 
-#include "platform/kernel/trace.h"
-#include "platform/tlm/bandwidth_resource.h"
-#include "platform/tlm/traffic_watcher.h"
+#include "platform/framework/kernel/trace.h"
+#include "platform/framework/tlm/bandwidth_resource.h"
+#include "platform/framework/tlm/traffic_watcher.h"
 
 namespace trn {
 

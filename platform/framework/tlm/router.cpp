@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/tlm/router.h"
+#include "platform/framework/tlm/router.h"
 
 #include <algorithm>
 

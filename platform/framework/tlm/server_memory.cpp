@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/tlm/server_memory.h"
+#include "platform/framework/tlm/server_memory.h"
 
 #include <algorithm>
 #include <cstring>

@@ -5,7 +5,7 @@
 #include <map>
 #include <optional>
 
-#include "platform/tlm/backing_store.h"
+#include "platform/framework/tlm/backing_store.h"
 
 namespace trn {
 

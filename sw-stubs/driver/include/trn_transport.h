@@ -47,7 +47,7 @@ typedef enum trn_log_level {
     TRN_LOG_ERROR = 3
 } trn_log_level;
 
-/** One function's doors. Every pointer is set unless it is called optional. */
+/** One function's endpoints. Every pointer is set unless it is called optional. */
 typedef struct trn_transport {
     void* context;    /**< first argument of every call; belongs to the transport */
     const char* name; /**< for messages: "in-process", "vfio-user /run/x/chip0.sock", ... */

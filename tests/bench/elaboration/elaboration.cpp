@@ -17,9 +17,9 @@
 #include <nlohmann/json.hpp>
 
 #include "models/kinds.h"
-#include "platform/netlist/system.h"
-#include "platform/tlm/memory.h"
-#include "platform/tlm/router.h"
+#include "platform/framework/netlist/system.h"
+#include "platform/framework/tlm/memory.h"
+#include "platform/framework/tlm/router.h"
 #include "tests/support/scratch_folder.h"
 
 namespace {

@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "models/riscv/riscv_hart.h"
-#include "platform/tlm/memory.h"
-#include "platform/tlm/router.h"
+#include "platform/framework/tlm/memory.h"
+#include "platform/framework/tlm/router.h"
 #include "tests/support/bench.h"
 
 namespace {

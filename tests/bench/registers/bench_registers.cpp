@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a register access costs inside the target: decode, checks, value, hook.
-#include "platform/registers/register_bank.h"
+#include "platform/framework/registers/register_bank.h"
 #include "tests/support/bench.h"
 #include "tests/unit/registers/example_regs.h"
 

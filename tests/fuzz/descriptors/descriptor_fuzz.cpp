@@ -2,7 +2,7 @@
 // Descriptors, rings, doorbells and registers from anybody: whatever was posted, the engines come
 // to rest, and after a reset the next copy is right.
 #include "models/udma/dma_descriptor_regs.h"
-#include "platform/log.h"
+#include "platform/framework/log.h"
 #include "tests/support/fuzz.h"
 #include "tests/unit/udma/udma_fixture.h"
 

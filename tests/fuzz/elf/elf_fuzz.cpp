@@ -3,7 +3,7 @@
 // the address space, or with an elf_error.
 #include <cstdlib>
 
-#include "platform/loader/elf.h"
+#include "platform/framework/loader/elf.h"
 #include "tests/support/fuzz.h"
 #include "tests/unit/loader/elf_image.h"
 

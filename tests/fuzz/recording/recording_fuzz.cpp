@@ -7,7 +7,7 @@
 #include <memory>
 #include <sstream>
 
-#include "platform/recording/log/survey.h"
+#include "platform/app/recording/log/survey.h"
 #include "tests/support/fuzz.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/unit/recording/sample.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Register descriptions from anybody: each is read or refused with places, never more than that.
-#include "platform/registers/generator/emit.h"
+#include "platform/framework/registers/generator/emit.h"
 #include "tests/support/fuzz.h"
 
 namespace {

@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 #include <systemc>
 
-#include "platform/scenario/html_report.h"
-#include "platform/scenario/report.h"
-#include "platform/scenario/scenario.h"
-#include "platform/scenario/selection.h"
+#include "platform/app/scenario/html_report.h"
+#include "platform/app/scenario/report.h"
+#include "platform/app/scenario/scenario.h"
+#include "platform/app/scenario/selection.h"
 #include "tests/support/fuzz.h"
 #include "tests/support/scratch_folder.h"
 

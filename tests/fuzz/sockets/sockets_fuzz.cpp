@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "models/kinds.h"
-#include "platform/debug/gdb_packet.h"
-#include "platform/doors/doors.h"
-#include "platform/log.h"
+#include "platform/app/endpoints/endpoints.h"
+#include "platform/framework/debug/gdb_packet.h"
+#include "platform/framework/log.h"
 #include "tests/support/fuzz.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/vfio_user_peer.h"
@@ -97,7 +97,7 @@ int sc_main(int argc, char** argv) {
     log::replace_sink({});
     platform board(kinds(), {.board = "tests/integration/firmware/management_board.yaml"});
     const test::scratch_folder folder;
-    doors sockets(board);
+    endpoints sockets(board);
     sockets.open_folder(folder / "");
     sockets.open_gdb(folder / "gdb.sock");
     auto& loop = board.loop();

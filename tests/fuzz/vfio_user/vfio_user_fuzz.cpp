@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "platform/attach/vfio_user_server.h"
+#include "platform/framework/attach/vfio_user_server.h"
 #include "tests/support/fuzz.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/vfio_user_peer.h"

@@ -4,7 +4,7 @@
 #include <systemc>
 
 #include "models/kinds.h"
-#include "platform/netlist/address_map.h"
+#include "platform/framework/netlist/address_map.h"
 #include "tests/support/fuzz.h"
 
 namespace {

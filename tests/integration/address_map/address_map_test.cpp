@@ -11,9 +11,9 @@
 #include "models/kinds.h"
 #include "models/neuron_core/neuron_core.h"
 #include "models/top_sp/top_sp.h"
-#include "platform/netlist/boards.h"
-#include "platform/netlist/system.h"
-#include "platform/tlm/router.h"
+#include "platform/framework/netlist/boards.h"
+#include "platform/framework/netlist/system.h"
+#include "platform/framework/tlm/router.h"
 #include "tests/integration/address_map/contract_maps.h"
 #include "tests/support/tlm_driver.h"
 

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "models/kinds.h"
-#include "platform/loader/firmware_file.h"
-#include "platform/log.h"
-#include "platform/misuse/misuse.h"
-#include "platform/platform.h"
+#include "platform/app/in_process/in_process_hosts.h"
+#include "platform/app/platform.h"
+#include "platform/framework/loader/firmware_file.h"
+#include "platform/framework/log.h"
+#include "platform/framework/misuse/misuse.h"
 #include "sw-stubs/host/collective.h"
-#include "sw-stubs/transports/in_process_hosts.h"
 
 namespace trn::test {
 

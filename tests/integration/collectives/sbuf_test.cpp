@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "models/hbm/hbm.h"
-#include "platform/kernel/introspection.h"
+#include "platform/framework/kernel/introspection.h"
 #include "sw-stubs/host/collective_reference.h"
 #include "tests/integration/collectives/group.h"
 #include "tests/support/sizes.h"

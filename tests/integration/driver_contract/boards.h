@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sw-stubs/include/trn_driver.h"
+#include "sw-stubs/driver/include/trn_driver.h"
 
 namespace trn::test {
 

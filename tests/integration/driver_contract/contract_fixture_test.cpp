@@ -13,9 +13,9 @@
 #include <thread>
 
 #include "models/kinds.h"
-#include "platform/log.h"
-#include "platform/platform.h"
-#include "sw-stubs/transports/in_process.h"
+#include "platform/app/in_process/in_process.h"
+#include "platform/app/platform.h"
+#include "platform/framework/log.h"
 #include "sw-stubs/transports/vfio_user/vfio_user.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/vfio_user_peer.h"

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "models/kinds.h"
-#include "platform/log.h"
-#include "platform/misuse/misuse.h"
-#include "platform/platform.h"
+#include "platform/app/in_process/in_process.h"
+#include "platform/app/platform.h"
+#include "platform/framework/log.h"
+#include "platform/framework/misuse/misuse.h"
 #include "sw-stubs/host/device.h"
 #include "sw-stubs/host/pattern.h"
-#include "sw-stubs/transports/in_process.h"
 #include "tests/support/sizes.h"
 
 namespace trn::test {

@@ -12,11 +12,11 @@
 
 #include "models/kinds.h"
 #include "models/pcie_switch/pcie_switch.h"
-#include "platform/log.h"
-#include "platform/platform.h"
+#include "platform/app/in_process/in_process.h"
+#include "platform/app/platform.h"
+#include "platform/framework/log.h"
+#include "sw-stubs/driver/include/trn_efa.h"
 #include "sw-stubs/host/device.h"
-#include "sw-stubs/include/trn_efa.h"
-#include "sw-stubs/transports/in_process.h"
 
 namespace trn {
 namespace {

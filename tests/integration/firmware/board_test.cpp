@@ -9,10 +9,10 @@
 #include "models/misc_ram/misc_ram_regs.h"
 #include "models/reset_controller/reset_controller.h"
 #include "models/uart/uart.h"
-#include "platform/config/diagnostics.h"
-#include "platform/netlist/boards.h"
-#include "platform/netlist/system.h"
-#include "platform/tlm/router.h"
+#include "platform/framework/config/diagnostics.h"
+#include "platform/framework/netlist/boards.h"
+#include "platform/framework/netlist/system.h"
+#include "platform/framework/tlm/router.h"
 #include "tests/support/tlm_driver.h"
 
 namespace {

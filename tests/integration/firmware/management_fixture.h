@@ -26,8 +26,8 @@
 #include "models/uart/uart.h"
 #include "models/udma/udma.h"
 #include "models/watchdog/watchdog.h"
-#include "platform/tlm/memory.h"
-#include "platform/tlm/router.h"
+#include "platform/framework/tlm/memory.h"
+#include "platform/framework/tlm/router.h"
 #include "tests/support/tlm_driver.h"
 
 namespace trn::test {

@@ -5,14 +5,14 @@
 #include "models/hbm/hbm_regs.h"
 #include "models/misc_ram/sim_reset_regs.h"
 #include "models/udma/udma_regs.h"
-#include "platform/log.h"
+#include "platform/framework/log.h"
 #include "tests/integration/firmware/management_fixture.h"
 
 extern "C" {
 #define _Static_assert static_assert
 #include "firmware/lib/crc32c.h"
 #include "firmware/mgmt/mailbox.h"
-#include "platform/misuse/misuse.h"
+#include "platform/framework/misuse/misuse.h"
 }
 
 namespace {

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "platform/recording/log/log.h"
-#include "sw-stubs/include/trn_driver.h"
+#include "platform/app/recording/log/log.h"
+#include "sw-stubs/driver/include/trn_driver.h"
 #include "sw-stubs/transports/vfio_user/vfio_user.h"
 #include "tests/support/program.h"
 #include "tests/support/scratch_folder.h"

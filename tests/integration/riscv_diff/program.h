@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/loader/elf.h"
+#include "platform/framework/loader/elf.h"
 
 namespace trn::riscv::test {
 

@@ -11,11 +11,11 @@
 #include "models/root_complex/root_complex.h"
 #include "models/sensors/sensors.h"
 #include "models/sled_controller/sled_controller.h"
-#include "platform/log.h"
-#include "platform/netlist/boards.h"
-#include "platform/platform.h"
+#include "platform/app/in_process/in_process.h"
+#include "platform/app/platform.h"
+#include "platform/framework/log.h"
+#include "platform/framework/netlist/boards.h"
 #include "sw-stubs/host/device.h"
-#include "sw-stubs/transports/in_process.h"
 
 namespace trn {
 namespace {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "models/kinds.h"
-#include "platform/doors/doors.h"
-#include "platform/log.h"
-#include "platform/platform.h"
+#include "platform/app/endpoints/endpoints.h"
+#include "platform/app/platform.h"
+#include "platform/framework/log.h"
 #include "sw-stubs/host/device.h"
 #include "sw-stubs/transports/vfio_user/vfio_user.h"
 #include "tests/support/scratch_folder.h"
@@ -29,8 +29,8 @@ protected:
         platform_options options{.board = "trn2-ultraserver"};
         options.time.policy = {time_policy::kind::free, 1};
         board_.emplace(kinds(), options);
-        doors_.emplace(*board_);
-        doors_->open_folder(folder_.text());
+        endpoints_.emplace(*board_);
+        endpoints_->open_folder(folder_.text());
     }
     void serve_while(const std::function<void()>& client) {
         std::thread thread([&] {
@@ -73,7 +73,7 @@ protected:
 private:
     const scratch_folder folder_;
     std::optional<platform> board_;
-    std::optional<doors> doors_;
+    std::optional<endpoints> endpoints_;
 };
 
 TEST_F(BusyBoard, ADoorbellIsAnsweredAfterItsDescriptorsThoughSixtyThreeChipsCopy) {

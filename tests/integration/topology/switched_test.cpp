@@ -2,7 +2,7 @@
 // Firmware on eight chips behind sled and rack switches: what it finds, and what it does about
 // cables that are swapped, dead or missing and partners that are silent, absent or mad.
 #include "models/riscv/riscv_hart.h"
-#include "platform/config/diagnostics.h"
+#include "platform/framework/config/diagnostics.h"
 #include "tests/integration/topology/machine.h"
 
 namespace trn::test {

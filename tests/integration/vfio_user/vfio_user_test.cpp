@@ -18,9 +18,9 @@
 #include <string>
 #include <vector>
 
-#include "platform/attach/vfio_user_server.h"
-#include "platform/tlm/deferral.h"
-#include "sw-stubs/include/trn_driver.h"
+#include "platform/framework/attach/vfio_user_server.h"
+#include "platform/framework/tlm/deferral.h"
+#include "sw-stubs/driver/include/trn_driver.h"
 #include "tests/integration/vfio_user/replay.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/vfio_user_peer.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/attach/function_port.h"
+#include "platform/framework/tlm/function_port.h"
 
 namespace trn::test {
 

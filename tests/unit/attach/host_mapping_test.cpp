@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/attach/host_mapping.h"
+#include "platform/framework/attach/host_mapping.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -8,7 +8,7 @@
 
 #include <deque>
 
-#include "platform/attach/unique_fd.h"
+#include "platform/framework/attach/unique_fd.h"
 
 namespace trn {
 namespace {

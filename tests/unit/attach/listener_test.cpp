@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/attach/listen/listener.h"
+#include "platform/framework/attach/listen/listener.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -13,9 +13,9 @@
 #include <optional>
 #include <vector>
 
-#include "platform/attach/listen/waiting_room.h"
-#include "platform/attach/unique_fd.h"
-#include "platform/log.h"
+#include "platform/framework/attach/listen/waiting_room.h"
+#include "platform/framework/attach/unique_fd.h"
+#include "platform/framework/log.h"
 #include "tests/support/scratch_folder.h"
 
 namespace {

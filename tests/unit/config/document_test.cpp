@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One test per mistake of a document: YAML in, code, line and column out (house style R15).
-#include "platform/config/document.h"
+#include "platform/framework/config/document.h"
 
 #include <gmock/gmock.h>
 #include <unistd.h>

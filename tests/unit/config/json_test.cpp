@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/config/json.h"
+#include "platform/framework/config/json.h"
 
 #include <gtest/gtest.h>
 

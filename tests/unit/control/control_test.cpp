@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/attach/control/control.h"
+#include "platform/framework/attach/control/control.h"
 
 #include <gtest/gtest.h>
 
-#include "platform/tlm/memory.h"
-#include "platform/tlm/router.h"
+#include "platform/framework/tlm/memory.h"
+#include "platform/framework/tlm/router.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/attach/control/server.h"
+#include "platform/framework/attach/control/server.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

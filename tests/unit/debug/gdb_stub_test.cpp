@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/debug/gdb_stub.h"
+#include "platform/framework/debug/gdb_stub.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <random>
 #include <utility>
 
-#include "platform/debug/gdb_packet.h"
-#include "platform/debug/gdb_server.h"
+#include "platform/framework/debug/gdb_packet.h"
+#include "platform/framework/debug/gdb_server.h"
 
 namespace {
 

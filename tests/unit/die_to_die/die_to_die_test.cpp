@@ -7,8 +7,8 @@
 
 #include "models/die_to_die/die_to_die_regs.h"
 #include "models/hbm/hbm.h"
-#include "platform/misuse/misuse.h"
-#include "platform/tlm/memory_port.h"
+#include "platform/framework/misuse/misuse.h"
+#include "platform/framework/tlm/memory_port.h"
 #include "tests/support/register_contract.h"
 #include "tests/support/tlm_driver.h"
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "models/kinds/vocabulary.h"
-#include "platform/drawing/layout.h"
-#include "platform/netlist/boards.h"
+#include "platform/app/drawing/board_vocabulary.h"
+#include "platform/app/drawing/layout.h"
+#include "platform/framework/netlist/boards.h"
 #include "tests/unit/netlist/sample_kinds.h"
 
 namespace {

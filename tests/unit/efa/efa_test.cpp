@@ -14,9 +14,9 @@
 #include "models/ethernet_fabric/ethernet_fabric.h"
 #include "models/pcie/pcie_endpoint.h"
 #include "models/root_complex/root_complex.h"
-#include "platform/misuse/misuse.h"
-#include "sw-stubs/include/trn_efa.h"
-#include "sw-stubs/transports/in_process.h"
+#include "platform/app/in_process/in_process.h"
+#include "platform/framework/misuse/misuse.h"
+#include "sw-stubs/driver/include/trn_efa.h"
 #include "tests/unit/root_complex/server_fixture.h"
 
 namespace {

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "platform/guest/initramfs.h"
-#include "platform/guest/machine.h"
+#include "platform/app/guest/initramfs.h"
+#include "platform/app/guest/machine.h"
 #include "tests/support/program.h"
 #include "tests/support/scratch_folder.h"
 

@@ -6,8 +6,8 @@
 #include <array>
 
 #include "models/hbm/hbm_regs.h"
-#include "platform/misuse/misuse.h"
-#include "platform/tlm/memory_port.h"
+#include "platform/framework/misuse/misuse.h"
+#include "platform/framework/tlm/memory_port.h"
 #include "tests/support/register_contract.h"
 #include "tests/support/tlm_driver.h"
 

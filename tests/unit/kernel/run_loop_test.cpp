@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/kernel/run_loop.h"
+#include "platform/framework/kernel/run_loop.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <ctime>
 #include <vector>
 
-#include "platform/kernel/introspection.h"
+#include "platform/framework/kernel/introspection.h"
 
 namespace {
 

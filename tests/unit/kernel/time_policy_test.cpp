@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/kernel/time_policy.h"
+#include "platform/framework/kernel/time_policy.h"
 
 #include <gtest/gtest.h>
 
-#include "platform/kernel/random.h"
-#include "platform/kernel/time_text.h"
+#include "platform/framework/kernel/random.h"
+#include "platform/framework/kernel/time_text.h"
 
 namespace {
 

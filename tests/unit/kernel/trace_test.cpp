@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/kernel/trace.h"
+#include "platform/framework/kernel/trace.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/loader/elf.h"
+#include "platform/framework/loader/elf.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/misuse/misuse.h"
+#include "platform/framework/misuse/misuse.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "platform/log.h"
-#include "platform/misuse/policy.h"
-#include "platform/misuse/report.h"
+#include "platform/framework/log.h"
+#include "platform/framework/misuse/policy.h"
+#include "platform/framework/misuse/report.h"
 
 namespace {
 

@@ -7,10 +7,10 @@
 #include <array>
 
 #include "models/kinds.h"
-#include "platform/config/document.h"
-#include "platform/netlist/kind_table.h"
-#include "platform/tlm/irq.h"
-#include "platform/tlm/plug.h"
+#include "platform/framework/config/document.h"
+#include "platform/framework/netlist/kind_table.h"
+#include "platform/framework/tlm/irq.h"
+#include "platform/framework/tlm/plug.h"
 
 namespace trn::test {
 

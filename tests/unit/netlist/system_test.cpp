@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/netlist/system.h"
+#include "platform/framework/netlist/system.h"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -7,8 +7,8 @@
 #include <fstream>
 #include <set>
 
-#include "platform/tlm/memory.h"
-#include "platform/tlm/router.h"
+#include "platform/framework/tlm/memory.h"
+#include "platform/framework/tlm/router.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/tlm_driver.h"
 #include "tests/unit/netlist/sample_kinds.h"

@@ -10,8 +10,8 @@
 #include "models/neuron_link/fabric_identity_regs.h"
 #include "models/pcie/tlp.h"
 #include "models/pcie_link/pcie_link.h"
-#include "platform/log.h"
-#include "platform/misuse/misuse.h"
+#include "platform/framework/log.h"
+#include "platform/framework/misuse/misuse.h"
 #include "tests/support/plug_device.h"
 
 namespace {

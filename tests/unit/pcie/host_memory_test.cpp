@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "platform/tlm/memory_port.h"
+#include "platform/framework/tlm/memory_port.h"
 #include "tests/unit/pcie/pcie_fixture.h"
 
 namespace {

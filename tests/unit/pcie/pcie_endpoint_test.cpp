@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "platform/misuse/misuse.h"
-#include "platform/tlm/memory_port.h"
+#include "platform/framework/misuse/misuse.h"
+#include "platform/framework/tlm/memory_port.h"
 #include "tests/support/lspci.h"
 #include "tests/unit/pcie/pcie_fixture.h"
 

@@ -10,8 +10,8 @@
 
 #include "models/pcie/pcie_endpoint.h"
 #include "models/root_complex/root_complex.h"
-#include "platform/tlm/memory.h"
-#include "platform/tlm/router.h"
+#include "platform/framework/tlm/memory.h"
+#include "platform/framework/tlm/router.h"
 #include "tests/support/tlm_driver.h"
 
 namespace trn::test {

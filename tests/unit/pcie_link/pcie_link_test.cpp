@@ -7,7 +7,7 @@
 #include <map>
 
 #include "models/pcie/tlp.h"
-#include "platform/kernel/random.h"
+#include "platform/framework/kernel/random.h"
 #include "tests/support/plug_device.h"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "models/root_complex/root_complex.h"
-#include "platform/tlm/memory_port.h"
+#include "platform/framework/tlm/memory_port.h"
 #include "tests/support/lspci.h"
 #include "tests/unit/root_complex/server_fixture.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/recording/log/log.h"
+#include "platform/app/recording/log/log.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <iterator>
 #include <sstream>
 
-#include "platform/recording/log/survey.h"
+#include "platform/app/recording/log/survey.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/unit/recording/sample.h"
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "platform/recording/log/event.h"
-#include "platform/recording/log/manifest.h"
+#include "platform/app/recording/log/event.h"
+#include "platform/app/recording/log/manifest.h"
 
 namespace trn::test {
 

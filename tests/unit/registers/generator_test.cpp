@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "platform/registers/generator/emit.h"
+#include "platform/framework/registers/generator/emit.h"
 #include "tests/support/scratch_folder.h"
 
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/registers/register_bank.h"
+#include "platform/framework/registers/register_bank.h"
 
 #include <gmock/gmock.h>
 
 #include <array>
 #include <cstring>
 
-#include "platform/log.h"
-#include "platform/misuse/misuse.h"
+#include "platform/framework/log.h"
+#include "platform/framework/misuse/misuse.h"
 #include "tests/unit/registers/example_regs.h"
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/loader/coverage.h"
+#include "platform/framework/loader/coverage.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -6,8 +6,8 @@
 
 #include <cstring>
 
-#include "platform/misuse/misuse.h"
-#include "platform/tlm/memory.h"
+#include "platform/framework/misuse/misuse.h"
+#include "platform/framework/tlm/memory.h"
 #include "tests/unit/riscv/machine.h"
 
 namespace trn::riscv::test {

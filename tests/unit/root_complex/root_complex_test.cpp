@@ -9,9 +9,9 @@
 
 #include "models/pcie/config_request.h"
 #include "models/pcie_link/pcie_link.h"
-#include "platform/misuse/misuse.h"
-#include "platform/tlm/memory_port.h"
-#include "sw-stubs/transports/in_process.h"
+#include "platform/app/in_process/in_process.h"
+#include "platform/framework/misuse/misuse.h"
+#include "platform/framework/tlm/memory_port.h"
 #include "tests/unit/root_complex/server_fixture.h"
 
 namespace {

@@ -9,7 +9,7 @@
 
 #include "models/pcie/pcie_endpoint.h"
 #include "models/root_complex/root_complex.h"
-#include "platform/tlm/memory.h"
+#include "platform/framework/tlm/memory.h"
 #include "tests/support/tlm_driver.h"
 
 namespace trn::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/scenario/html_report.h"
+#include "platform/app/scenario/html_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "platform/scenario/selection.h"
+#include "platform/app/scenario/selection.h"
 #include "tests/support/program.h"
 #include "tests/support/scratch_folder.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/scenario/play.h"
+#include "platform/app/scenario/play.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -8,7 +8,7 @@
 
 #include <fstream>
 
-#include "platform/kernel/run_loop.h"
+#include "platform/framework/kernel/run_loop.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/unit/stub/fake_device.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/scenario/runner.h"
+#include "platform/app/scenario/runner.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "platform/sanitized.h"
-#include "platform/scenario/report.h"
+#include "platform/app/scenario/report.h"
+#include "platform/framework/sanitized.h"
 
 namespace trn::scenario {
 namespace {

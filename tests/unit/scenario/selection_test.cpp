@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/scenario/selection.h"
+#include "platform/app/scenario/selection.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

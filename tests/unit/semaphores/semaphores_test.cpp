@@ -7,7 +7,7 @@
 #include <array>
 
 #include "models/semaphores/semaphores_regs.h"
-#include "platform/misuse/misuse.h"
+#include "platform/framework/misuse/misuse.h"
 #include "tests/support/register_contract.h"
 #include "tests/support/tlm_driver.h"
 

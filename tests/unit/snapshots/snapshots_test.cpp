@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/snapshots/snapshots.h"
+#include "platform/framework/snapshots/snapshots.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -13,7 +13,7 @@
 #include <functional>
 #include <vector>
 
-#include "platform/scenario/runner.h"
+#include "platform/app/scenario/runner.h"
 
 namespace trn {
 namespace {

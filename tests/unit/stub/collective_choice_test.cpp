@@ -6,7 +6,7 @@
 #include <fstream>
 #include <vector>
 
-#include "platform/config/diagnostics.h"
+#include "platform/framework/config/diagnostics.h"
 #include "sw-stubs/host/collective_rules.h"
 #include "tests/support/scratch_folder.h"
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "sw-stubs/include/trn_coll.h"
+#include "sw-stubs/collectives/include/trn_coll.h"
 #include "tests/support/sizes.h"
 
 namespace trn::test {

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "sw-stubs/include/trn_coll.h"
+#include "sw-stubs/collectives/include/trn_coll.h"
 
 namespace trn {
 namespace {

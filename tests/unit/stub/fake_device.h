@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "sw-stubs/include/trn_driver.h"
+#include "sw-stubs/driver/include/trn_driver.h"
 #include "trn/misc_ram_regs.h"
 #include "trn/sim_reset_regs.h"
 #include "trn/udma_regs.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sw-stubs/transports/in_process.h"
+#include "platform/app/in_process/in_process.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/tlm/memory_port.h"
+#include "platform/framework/tlm/memory_port.h"
 
 #include <gtest/gtest.h>
 #include <tlm_utils/simple_target_socket.h>
@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "platform/tlm/refuse_pointer.h"
+#include "platform/framework/tlm/refuse_pointer.h"
 #include "tests/support/tlm_driver.h"
 
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/tlm/plug.h"
+#include "platform/framework/tlm/plug.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "platform/tlm/memory.h"
-#include "platform/tlm/memory_port.h"
-#include "platform/tlm/route.h"
+#include "platform/framework/tlm/memory.h"
+#include "platform/framework/tlm/memory_port.h"
+#include "platform/framework/tlm/route.h"
 #include "tests/support/tlm_driver.h"
 
 namespace {

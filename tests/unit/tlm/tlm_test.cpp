@@ -4,10 +4,10 @@
 
 #include <array>
 
-#include "platform/tlm/bandwidth_resource.h"
-#include "platform/tlm/irq.h"
-#include "platform/tlm/memory.h"
-#include "platform/tlm/router.h"
+#include "platform/framework/tlm/bandwidth_resource.h"
+#include "platform/framework/tlm/irq.h"
+#include "platform/framework/tlm/memory.h"
+#include "platform/framework/tlm/router.h"
 #include "tests/support/tlm_driver.h"
 
 namespace {

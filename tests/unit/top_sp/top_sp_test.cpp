@@ -9,8 +9,8 @@
 #include "models/notification_queue/notification_queue_regs.h"
 #include "models/semaphores/semaphores_regs.h"
 #include "models/top_sp/cc_core_regs.h"
-#include "platform/misuse/misuse.h"
-#include "platform/tlm/memory.h"
+#include "platform/framework/misuse/misuse.h"
+#include "platform/framework/tlm/memory.h"
 #include "tests/support/register_contract.h"
 #include "tests/support/tlm_driver.h"
 

@@ -13,11 +13,11 @@
 #include "models/semaphores/semaphores.h"
 #include "models/udma/udma.h"
 #include "models/udma/udma_regs.h"
-#include "platform/kernel/started_work.h"
-#include "platform/misuse/misuse.h"
-#include "platform/tlm/deferral.h"
-#include "platform/tlm/memory.h"
-#include "platform/tlm/router.h"
+#include "platform/framework/kernel/started_work.h"
+#include "platform/framework/misuse/misuse.h"
+#include "platform/framework/tlm/deferral.h"
+#include "platform/framework/tlm/memory.h"
+#include "platform/framework/tlm/router.h"
 #include "tests/support/tlm_driver.h"
 
 namespace trn::test {

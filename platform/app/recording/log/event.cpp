@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/recording/log/event.h"
+#include "platform/app/recording/log/event.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/recording/log/log.h"
+#include "platform/app/recording/log/log.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

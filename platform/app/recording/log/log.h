@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "platform/recording/log/event.h"
+#include "platform/app/recording/log/event.h"
 
 struct ZSTD_CCtx_s;
 struct ZSTD_DCtx_s;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/recording/log/manifest.h"
+#include "platform/app/recording/log/manifest.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "platform/config/json.h"
+#include "platform/framework/config/json.h"
 
 namespace trn::recording {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "platform/recording/log/event.h"
+#include "platform/app/recording/log/event.h"
 
 namespace trn::recording {
 

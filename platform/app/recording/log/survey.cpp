@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/recording/log/survey.h"
+#include "platform/app/recording/log/survey.h"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "platform/config/json.h"
+#include "platform/framework/config/json.h"
 
 namespace trn::recording {
 

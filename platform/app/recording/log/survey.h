@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "platform/recording/log/log.h"
-#include "platform/recording/log/manifest.h"
+#include "platform/app/recording/log/log.h"
+#include "platform/app/recording/log/manifest.h"
 
 namespace trn::recording {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/attach/console/console_server.h"
+#include "platform/framework/attach/console/console_server.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "platform/attach/listen/connection.h"
+#include "platform/framework/attach/listen/connection.h"
 
 namespace trn {
 

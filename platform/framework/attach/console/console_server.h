@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
-#include "platform/attach/control/console_log.h"
-#include "platform/attach/listen/handover.h"
-#include "platform/attach/listen/listener.h"
+#include "platform/framework/attach/control/console_log.h"
+#include "platform/framework/attach/listen/handover.h"
+#include "platform/framework/attach/listen/listener.h"
 
 namespace trn {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/attach/console/console_writer.h"
+#include "platform/framework/attach/console/console_writer.h"
 
 #include <fmt/format.h>
 

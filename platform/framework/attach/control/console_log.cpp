@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/attach/control/console_log.h"
+#include "platform/framework/attach/control/console_log.h"
 
 #include <algorithm>
 

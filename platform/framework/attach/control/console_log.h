@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "platform/kernel/introspection.h"
+#include "platform/framework/kernel/introspection.h"
 
 namespace trn {
 

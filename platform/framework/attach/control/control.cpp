@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/attach/control/control.h"
+#include "platform/framework/attach/control/control.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,10 +9,10 @@
 #include <boost/core/demangle.hpp>
 #include <typeinfo>
 
-#include "platform/attach/control/hex.h"
-#include "platform/config/diagnostics.h"
-#include "platform/kernel/time_text.h"
-#include "platform/tlm/memory.h"
+#include "platform/framework/attach/control/hex.h"
+#include "platform/framework/config/diagnostics.h"
+#include "platform/framework/kernel/time_text.h"
+#include "platform/framework/tlm/memory.h"
 
 namespace trn {
 

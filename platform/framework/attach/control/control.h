@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "platform/attach/control/console_log.h"
-#include "platform/attach/control/debug_spaces.h"
-#include "platform/attach/control/rpc.h"
-#include "platform/kernel/run_loop.h"
+#include "platform/framework/attach/control/console_log.h"
+#include "platform/framework/attach/control/debug_spaces.h"
+#include "platform/framework/attach/control/rpc.h"
+#include "platform/framework/kernel/run_loop.h"
 
 namespace trn {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/attach/control/debug_spaces.h"
+#include "platform/framework/attach/control/debug_spaces.h"
 
 #include <fmt/format.h>
 #include <tlm_utils/simple_initiator_socket.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <tlm>
 
-#include "platform/tlm/router.h"
+#include "platform/framework/tlm/router.h"
 
 namespace trn {
 namespace {

@@ -9,7 +9,7 @@
 #include <tlm>
 #include <vector>
 
-#include "platform/kernel/introspection.h"
+#include "platform/framework/kernel/introspection.h"
 
 namespace trn {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/attach/control/rpc.h"
+#include "platform/framework/attach/control/rpc.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "platform/config/json.h"
-#include "platform/config/units.h"
+#include "platform/framework/config/json.h"
+#include "platform/framework/config/units.h"
 
 namespace trn::rpc {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/attach/control/server.h"
+#include "platform/framework/attach/control/server.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "platform/attach/listen/connection.h"
-#include "platform/config/file.h"
-#include "platform/config/json.h"
+#include "platform/framework/attach/listen/connection.h"
+#include "platform/framework/config/file.h"
+#include "platform/framework/config/json.h"
 
 namespace trn {
 
@@ -178,7 +178,7 @@ control_server::control_server(control& methods, const waiting_room::limits& wai
     : methods_(methods), waiting_(methods.loop().io(), waiting) {}
 
 control_server::~control_server() {
-    doors_.clear();
+    endpoints_.clear();
     drop_clients();
 }
 
@@ -212,9 +212,9 @@ std::shared_ptr<control_server::session> control_server::add(
 }
 
 void control_server::listen_unix(const std::filesystem::path& path) {
-    doors_.push_back(listener::on_unix(methods_.loop().io(), path, [this](listener::stream client) {
-        add(std::move(client), std::nullopt)->start();
-    }));
+    endpoints_.push_back(listener::on_unix(
+        methods_.loop().io(), path,
+        [this](listener::stream client) { add(std::move(client), std::nullopt)->start(); }));
 }
 
 std::string control_server::listen_tcp(const tcp_options& options) {
@@ -225,8 +225,8 @@ std::string control_server::listen_tcp(const tcp_options& options) {
     if (!door->loopback() && !options.token)
         throw listen_error(fmt::format(
             "cannot listen on {}: a remote address needs a token (--token-file)", options.address));
-    doors_.push_back(std::move(door));
-    return doors_.back()->address();
+    endpoints_.push_back(std::move(door));
+    return endpoints_.back()->address();
 }
 
 std::string read_token(const std::filesystem::path& file) {

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "platform/attach/control/control.h"
-#include "platform/attach/listen/handover.h"
-#include "platform/attach/listen/listener.h"
-#include "platform/attach/listen/waiting_room.h"
+#include "platform/framework/attach/control/control.h"
+#include "platform/framework/attach/listen/handover.h"
+#include "platform/framework/attach/listen/listener.h"
+#include "platform/framework/attach/listen/waiting_room.h"
 
 namespace trn {
 
@@ -60,7 +60,7 @@ private:
     waiting_room waiting_;
     std::shared_ptr<std::size_t> clients_ = std::make_shared<std::size_t>(0);
     std::list<std::weak_ptr<session>> sessions_;
-    std::vector<std::unique_ptr<listener>> doors_;
+    std::vector<std::unique_ptr<listener>> endpoints_;
 };
 
 /// The token in `file`: its first line. Throws listen_error when it cannot be read, has fewer than

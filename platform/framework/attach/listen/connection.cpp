@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/attach/listen/connection.h"
+#include "platform/framework/attach/listen/connection.h"
 
 #include <array>
 #include <boost/asio/buffer.hpp>

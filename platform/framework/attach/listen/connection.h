@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "platform/attach/listen/listener.h"
+#include "platform/framework/attach/listen/listener.h"
 
 namespace trn {
 

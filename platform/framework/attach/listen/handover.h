@@ -8,7 +8,7 @@
 
 namespace trn {
 
-/// The clients of all doors, on their way to another process that goes on with them
+/// The clients of all endpoints, on their way to another process that goes on with them
 /// (doc/decisions/0014): each with its socket, and with what its session has to know there.
 struct handover {
     nlohmann::json clients = nlohmann::json::array();

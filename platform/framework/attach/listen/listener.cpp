@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/attach/listen/listener.h"
+#include "platform/framework/attach/listen/listener.h"
 
 #include <fmt/format.h>
 #include <sys/socket.h>
@@ -11,8 +11,8 @@
 #include <chrono>
 #include <cstring>
 
-#include "platform/config/units.h"
-#include "platform/log.h"
+#include "platform/framework/config/units.h"
+#include "platform/framework/log.h"
 
 namespace trn {
 

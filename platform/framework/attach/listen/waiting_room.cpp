@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/attach/listen/waiting_room.h"
+#include "platform/framework/attach/listen/waiting_room.h"
 
 #include <boost/asio/steady_timer.hpp>
 #include <utility>

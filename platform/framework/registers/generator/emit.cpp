@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/registers/generator/emit.h"
+#include "platform/framework/registers/generator/emit.h"
 
 #include <fmt/format.h>
 
@@ -96,7 +96,8 @@ std::string emit_cpp(const block_spec& block) {
     std::string out = fmt::format(
         "// SPDX-License-Identifier: Apache-2.0\n"
         "// Generated from {}.regs.yaml. Source of the facts: {}\n"
-        "#pragma once\n\n#include \"platform/registers/table.h\"\n\nnamespace trn::{} {{\n\n",
+        "#pragma once\n\n#include \"platform/framework/registers/table.h\"\n\nnamespace trn::{} "
+        "{{\n\n",
         block.block, comment(block.source), space);
     out += "enum class reg : std::uint16_t {\n";
     for (const auto& r : block.registers)
@@ -254,7 +255,7 @@ std::string emit_list(std::span<const table_entry> tables) {
     std::string out =
         "// SPDX-License-Identifier: Apache-2.0\n// Generated: every register table of the "
         "project.\n"
-        "#include \"platform/registers/all_tables.h\"\n\n";
+        "#include \"platform/framework/registers/all_tables.h\"\n\n";
     for (const auto& t : tables) out += fmt::format("#include \"{}\"\n", t.header);
     out += "\nnamespace trn {\n\nstd::span<const register_table* const> all_register_tables() {\n";
     out += fmt::format("    static constexpr std::array<const register_table*, {}> tables{{\n",

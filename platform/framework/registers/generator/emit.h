@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "platform/registers/generator/schema.h"
+#include "platform/framework/registers/generator/schema.h"
 
 namespace trn::registers {
 

@@ -9,7 +9,7 @@
 #include <iostream>
 #include <sstream>
 
-#include "platform/registers/generator/emit.h"
+#include "platform/framework/registers/generator/emit.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/registers/generator/schema.h"
+#include "platform/framework/registers/generator/schema.h"
 
 #include <fmt/format.h>
 

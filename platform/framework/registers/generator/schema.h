@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "platform/config/document.h"
-#include "platform/registers/table.h"
+#include "platform/framework/config/document.h"
+#include "platform/framework/registers/table.h"
 
 /// A block's register description as its YAML says it (doc/registers.md), checked and resolved.
 namespace trn::registers {

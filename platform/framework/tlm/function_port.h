@@ -7,8 +7,8 @@
 #include <systemc>
 #include <vector>
 
-#include "platform/tlm/server_memory.h"
-#include "platform/tlm/traffic_watcher.h"
+#include "platform/framework/tlm/server_memory.h"
+#include "platform/framework/tlm/traffic_watcher.h"
 
 namespace trn {
 

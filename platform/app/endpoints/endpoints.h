@@ -7,18 +7,18 @@
 #include <string>
 #include <vector>
 
-#include "platform/attach/console/console_server.h"
-#include "platform/attach/control/server.h"
-#include "platform/attach/vfio_user_server.h"
-#include "platform/debug/gdb_server.h"
-#include "platform/platform.h"
-#include "platform/recording/recorder.h"
+#include "platform/app/platform.h"
+#include "platform/app/recording/recorder.h"
+#include "platform/framework/attach/console/console_server.h"
+#include "platform/framework/attach/control/server.h"
+#include "platform/framework/attach/vfio_user_server.h"
+#include "platform/framework/debug/gdb_server.h"
 
 namespace trn {
 
 /// Everything through which other processes reach a platform. The sockets are removed in the
 /// destructor.
-class doors {
+class endpoints {
 public:
     struct entry {
         std::string purpose;  ///< "control", "pcie chip0", "gdb", "uart chip0.uart"
@@ -26,7 +26,7 @@ public:
     };
 
     /// With a recorder, all that comes through is recorded.
-    explicit doors(platform& on, recording::recorder* recorder = nullptr);
+    explicit endpoints(platform& on, recording::recorder* recorder = nullptr);
 
     /// In `folder`, made when it is missing: control.sock, and per PCIe function <name>.sock, where
     /// the name of a chip in a rack begins with its server's: rack0.server3.chip1.sock.
@@ -42,7 +42,7 @@ public:
 
     /// Functions that a host is attached to.
     std::vector<std::string> attached() const;
-    /// The clients of all doors but these, for another process that has the same doors.
+    /// The clients of all endpoints but these, for another process that has the same endpoints.
     handover hand_over();
     void take_over(const handover& clients);
     /// Lets them go.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/doors/doors.h"
+#include "platform/app/endpoints/endpoints.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <system_error>
 
-#include "platform/attach/vfio_user_hooks.h"
+#include "platform/framework/attach/vfio_user_hooks.h"
 
 namespace trn {
 
@@ -23,17 +23,17 @@ void make_folder(const fs::path& folder) {
 
 }  // namespace
 
-doors::doors(platform& on, recording::recorder* recorder)
+endpoints::endpoints(platform& on, recording::recorder* recorder)
     : on_(on), recorder_(recorder), control_(on.methods()) {}
 
-void doors::open_folder(const fs::path& folder) {
+void endpoints::open_folder(const fs::path& folder) {
     make_folder(folder);
     control_.listen_unix(folder / "control.sock");
     all_.push_back({"control", (folder / "control.sock").string()});
     open_functions(folder);
 }
 
-void doors::open_functions(const fs::path& folder) {
+void endpoints::open_functions(const fs::path& folder) {
     for (const auto& f : on_.functions()) {
         auto* function = recorder_ ? &recorder_->recorded(*f.port) : f.port;
         const auto path = socket_of(folder, f);
@@ -53,18 +53,18 @@ void doors::open_functions(const fs::path& folder) {
     }
 }
 
-fs::path doors::socket_of(const fs::path& folder, const platform::function& f) {
+fs::path endpoints::socket_of(const fs::path& folder, const platform::function& f) {
     return folder / (f.name + ".sock");
 }
 
-std::vector<std::string> doors::attached() const {
+std::vector<std::string> endpoints::attached() const {
     std::vector<std::string> names;
     for (const auto& f : functions_)
         if (f->attached()) names.push_back(f->settings().name);
     return names;
 }
 
-handover doors::hand_over() {
+handover endpoints::hand_over() {
     handover clients;
     control_.hand_over(clients);
     if (gdb_) gdb_->hand_over(clients);
@@ -72,7 +72,7 @@ handover doors::hand_over() {
     return clients;
 }
 
-void doors::take_over(const handover& clients) {
+void endpoints::take_over(const handover& clients) {
     for (std::size_t i = 0; i < clients.sockets.size(); ++i) {
         const auto& client = clients.clients[i];
         const std::string door = client["door"];
@@ -89,23 +89,23 @@ void doors::take_over(const handover& clients) {
     }
 }
 
-void doors::drop_clients() {
+void endpoints::drop_clients() {
     control_.drop_clients();
     if (gdb_) gdb_->drop_client();
     for (const auto& c : consoles_) c->drop_clients();
     for (const auto& f : functions_) f->drop_waiting();
 }
 
-void doors::open_control(const control_server::tcp_options& options) {
+void endpoints::open_control(const control_server::tcp_options& options) {
     all_.push_back({"control", control_.listen_tcp(options)});
 }
 
-void doors::open_gdb(const std::string& address) {
+void endpoints::open_gdb(const std::string& address) {
     gdb_.emplace(on_.methods());
     all_.push_back({"gdb", gdb_->listen(gdb_server::address_of(address))});
 }
 
-void doors::open_consoles(const fs::path& folder) {
+void endpoints::open_consoles(const fs::path& folder) {
     make_folder(folder);
     auto& consoles = on_.methods().consoles();
     for (const auto& [name, output] : consoles.all()) {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "platform/kernel/introspection.h"
+#include "platform/framework/kernel/introspection.h"
 
 namespace trn {
 
