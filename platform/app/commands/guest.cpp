@@ -238,7 +238,7 @@ public:
         std::optional<fidelity_report> touched;
         if (!chosen_.board.fidelity_report.empty()) touched.emplace(chosen_.board.fidelity_report);
         complete_machines();
-        open_doors();
+        open_endpoints();
         start_guests();
         wait_for_signals();
         run_loop::goal goal{"the command line", "the guests to end"};
@@ -385,7 +385,7 @@ private:
             });
     }
 
-    void open_doors() {
+    void open_endpoints() {
         endpoints_.open_folder(folder());
         if (!chosen_.gdb.empty()) endpoints_.open_gdb(chosen_.gdb);
         if (!chosen_.uart.empty()) {

@@ -92,7 +92,7 @@ public:
             if (!error) platform_.loop().quit("interrupted");
         });
         show_consoles();
-        open_doors();
+        open_endpoints();
         announce();
         show_progress();
         const auto how = platform_.loop().run(goal());
@@ -123,7 +123,7 @@ private:
                 }};
     }
 
-    void open_doors() {
+    void open_endpoints() {
         if (!chosen_.listen.empty()) endpoints_.open_folder(chosen_.listen);
         if (!chosen_.control_tcp.empty()) {
             std::optional<std::string> token;
