@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "platform/framework/misuse/initiator.h"
-#include "platform/framework/misuse/rules.h"
+#include "models/misuse_rules.h"
 
 /// Software mistakes, counted per rule and module. A report never changes what the hardware does:
 /// the model answers as the contract says, and this says why. One record per run, like simulated

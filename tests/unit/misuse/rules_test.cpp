@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the list of rules promises: ids in order, a chapter each in doc/rules.md, a scenario each
 // that breaks it.
-#include "platform/framework/misuse/rules.h"
+#include "models/misuse_rules.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(MisuseRules, HaveAnAreaAndARunningNumberAndANameOfTheirOwn) {
 }
 
 TEST(MisuseRules, EachConstantIsInTheListAndNamedLikeItsRule) {
-    const auto source = text_of("platform/framework/misuse/rules.h");
+    const auto source = text_of("models/misuse_rules.h");
     const std::regex constant(R"re(constexpr rule (\w+)\{\s*"([^"]+)",\s*"([^"]+)")re");
     std::size_t found = 0;
     for (std::sregex_iterator at(source.begin(), source.end(), constant), end; at != end; ++at) {
