@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <array>
-#include <string_view>
 
-/// Every way of using the chip wrongly that the models notice, said once. One rule each, for good:
-/// an id is never given to another rule. A rule's constant is its name with '_' for '-';
-/// doc/rules.md has a section per rule.
+#include "platform/framework/misuse/rule.h"
+#include "platform/framework/registers/misuse_rules.h"
+
+/// Every misuse that the models notice, once; doc/rules.md has a section per rule. A program
+/// installs the list with misuse::set_rules().
 namespace trn::misuse {
-
-struct rule {
-    std::string_view id;    ///< TRN-<area>-<number>
-    std::string_view name;  ///< as written in a scenario: "doorbell-past-ring"
-    std::string_view text;  ///< one sentence: what software did
-};
-
-constexpr bool operator==(const rule& a, const rule& b) {
-    return a.id == b.id;
-}
 
 // DMA rings and descriptors
 inline constexpr rule doorbell_past_ring{
@@ -163,68 +153,59 @@ inline constexpr rule firmware_bus_error{"TRN-FW-001", "firmware-bus-error",
 inline constexpr rule firmware_watchdog_bite{"TRN-FW-002", "firmware-watchdog-bite",
                                              "firmware did not serve its watchdog"};
 
-// registers
-inline constexpr rule write_to_read_only{"TRN-REG-001", "write-to-read-only",
-                                         "a register without writable bits was written"};
-inline constexpr rule read_of_write_only{"TRN-REG-002", "read-of-write-only",
-                                         "a register without readable bits was read"};
-inline constexpr rule wrong_width{"TRN-REG-003", "wrong-width",
-                                  "a register access narrower than a register, or misaligned"};
-inline constexpr rule no_such_register{"TRN-REG-004", "no-such-register",
-                                       "a block was used at an offset where it has no register"};
-
-inline constexpr std::array rules{doorbell_past_ring,
-                                  doorbell_without_ring,
-                                  ring_id_mismatch,
-                                  first_bit_error,
-                                  last_bit_error,
-                                  too_many_descriptors,
-                                  packet_too_long,
-                                  length_mismatch,
-                                  unmapped_descriptor,
-                                  unmapped_source,
-                                  unmapped_destination,
-                                  ring_shape,
-                                  unsupported_descriptor,
-                                  doorbell_on_aborted_queue,
-                                  destination_starved,
-                                  ring_base_misaligned,
-                                  impossible_operation,
-                                  impossible_type,
-                                  operand_length,
-                                  operand_overlap,
-                                  index_out_of_range,
-                                  generator_command,
-                                  semaphore_overflow,
-                                  semaphore_out_of_range,
-                                  notification_ring_shape,
-                                  notification_overflow,
-                                  hbm_before_training,
-                                  link_before_training,
-                                  no_neighbour,
-                                  not_of_the_neighbour,
-                                  dma_from_unwritten_hbm,
-                                  no_route,
-                                  hop_limit,
-                                  port_down,
-                                  host_read_of_nothing,
-                                  host_write_to_nothing,
-                                  host_access_refused,
-                                  dma_without_bus_master,
-                                  dma_outside_host_memory,
-                                  mailbox_overrun,
-                                  mailbox_bad_crc,
-                                  mailbox_bad_request,
-                                  mailbox_unknown_command,
-                                  firmware_word_overwritten,
-                                  reset_while_owned,
-                                  access_while_booting,
-                                  reset_unknown_request,
-                                  firmware_bus_error,
-                                  firmware_watchdog_bite,
-                                  write_to_read_only,
-                                  read_of_write_only,
-                                  wrong_width,
-                                  no_such_register};
+/// In the order of reports and of doc/rules.md.
+inline constexpr std::array all_rules{doorbell_past_ring,
+                                      doorbell_without_ring,
+                                      ring_id_mismatch,
+                                      first_bit_error,
+                                      last_bit_error,
+                                      too_many_descriptors,
+                                      packet_too_long,
+                                      length_mismatch,
+                                      unmapped_descriptor,
+                                      unmapped_source,
+                                      unmapped_destination,
+                                      ring_shape,
+                                      unsupported_descriptor,
+                                      doorbell_on_aborted_queue,
+                                      destination_starved,
+                                      ring_base_misaligned,
+                                      impossible_operation,
+                                      impossible_type,
+                                      operand_length,
+                                      operand_overlap,
+                                      index_out_of_range,
+                                      generator_command,
+                                      semaphore_overflow,
+                                      semaphore_out_of_range,
+                                      notification_ring_shape,
+                                      notification_overflow,
+                                      hbm_before_training,
+                                      link_before_training,
+                                      no_neighbour,
+                                      not_of_the_neighbour,
+                                      dma_from_unwritten_hbm,
+                                      no_route,
+                                      hop_limit,
+                                      port_down,
+                                      host_read_of_nothing,
+                                      host_write_to_nothing,
+                                      host_access_refused,
+                                      dma_without_bus_master,
+                                      dma_outside_host_memory,
+                                      mailbox_overrun,
+                                      mailbox_bad_crc,
+                                      mailbox_bad_request,
+                                      mailbox_unknown_command,
+                                      firmware_word_overwritten,
+                                      reset_while_owned,
+                                      access_while_booting,
+                                      reset_unknown_request,
+                                      firmware_bus_error,
+                                      firmware_watchdog_bite,
+                                      write_to_read_only,
+                                      read_of_write_only,
+                                      wrong_width,
+                                      no_such_register};
 
 }  // namespace trn::misuse

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "models/die_to_die/die_to_die_regs.h"
+#include "models/misuse_rules.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/memory.h"
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "models/hbm/hbm_regs.h"
+#include "models/misuse_rules.h"
 #include "platform/framework/kernel/fault_arguments.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/memory.h"

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "models/misc_ram/misc_ram_regs.h"
+#include "models/misuse_rules.h"
 #include "platform/framework/kernel/trace.h"
 #include "platform/framework/misuse/misuse.h"
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "models/misuse_port/misuse_port_regs.h"
+#include "models/misuse_rules.h"
 #include "platform/framework/misuse/misuse.h"
 
 namespace trn {

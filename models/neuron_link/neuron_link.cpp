@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "models/misuse_rules.h"
 #include "models/neuron_link/fabric_address.h"
 #include "models/neuron_link/fabric_identity_regs.h"
 #include "models/neuron_link/neuron_link_regs.h"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "models/misuse_rules.h"
 #include "models/neuron_link/fabric_identity_regs.h"
 #include "models/neuron_link/notice.h"
 #include "models/pcie/tlp.h"

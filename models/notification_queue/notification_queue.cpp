@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 
+#include "models/misuse_rules.h"
 #include "models/notification_queue/notification_queue_regs.h"
 #include "platform/framework/misuse/misuse.h"
 

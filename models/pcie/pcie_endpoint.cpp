@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "models/misuse_rules.h"
 #include "models/pcie/capabilities.h"
 #include "models/pcie/link_rate.h"
 #include "platform/framework/kernel/fault_arguments.h"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/misuse_rules.h"
 #include "platform/framework/log.h"
 #include "platform/framework/misuse/misuse.h"
 

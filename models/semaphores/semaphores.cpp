@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "models/misuse_rules.h"
 #include "models/semaphores/semaphores_regs.h"
 #include "platform/framework/kernel/trace.h"
 #include "platform/framework/misuse/misuse.h"

@@ -8,6 +8,7 @@
 #include <limits>
 #include <span>
 
+#include "models/misuse_rules.h"
 #include "models/udma/causes.h"
 #include "models/udma/dma_descriptor_regs.h"
 #include "models/udma/dma_generator_regs.h"

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 
+#include "models/misuse_rules.h"
 #include "models/udma/causes.h"
 #include "models/udma/dma_descriptor_regs.h"
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "models/misuse_rules.h"
 #include "models/udma/dma_generator_regs.h"
 #include "models/udma/sdma_misc_regs.h"
 #include "models/udma/udma_regs.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/watchdog/watchdog.h"
 
+#include "models/misuse_rules.h"
 #include "models/watchdog/watchdog_regs.h"
 #include "platform/framework/misuse/misuse.h"
 

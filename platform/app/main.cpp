@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <systemc>
 
+#include "models/misuse_rules.h"
 #include "platform/app/commands/boards.h"
 #include "platform/app/commands/exec.h"
 #include "platform/app/commands/guarded.h"
@@ -12,8 +13,10 @@
 #include "platform/app/commands/test.h"
 #include "platform/framework/command_line/command_line.h"
 #include "platform/framework/command_line/program.h"
+#include "platform/framework/misuse/misuse.h"
 
 int sc_main(int argc, char** argv) {
+    trn::misuse::set_rules(trn::misuse::all_rules);
     int status = 0;
     CLI::App app{"a virtual platform of AWS Trainium chips", "trnvp"};
     app.require_subcommand(1);

@@ -5,8 +5,10 @@
 #include <chrono>
 
 #include "models/kinds.h"
+#include "models/misuse_rules.h"
 #include "platform/app/in_process/in_process_hosts.h"
 #include "platform/app/platform.h"
+#include "platform/framework/misuse/misuse.h"
 #include "sw-stubs/trnctl/session.h"
 
 namespace trn {
@@ -116,6 +118,7 @@ private:
 }  // namespace
 
 std::unique_ptr<session> board_session(const session_options& options) {
+    misuse::set_rules(misuse::all_rules);
     return std::make_unique<own_platform>(options);
 }
 

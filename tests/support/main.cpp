@@ -12,6 +12,9 @@
 #include <systemc>
 #include <vector>
 
+#include "models/misuse_rules.h"
+#include "platform/framework/misuse/misuse.h"
+
 namespace {
 
 std::vector<std::string> selected_tests() {
@@ -43,6 +46,7 @@ bool run_in_child(const char* self, const std::string& test) {
 }  // namespace
 
 int sc_main(int argc, char** argv) {
+    trn::misuse::set_rules(trn::misuse::all_rules);
     // A SystemC warning is a defect of ours (unbound port, lost notification): it fails the test.
     sc_core::sc_report_handler::set_actions(sc_core::SC_WARNING,
                                             sc_core::SC_DISPLAY | sc_core::SC_THROW);

@@ -154,7 +154,7 @@ condition read_misuse(const reader& r) {
     const auto rule = misuse::find(name);
     if (!rule) {
         std::vector<std::string_view> known;
-        for (const auto& one : misuse::rules)
+        for (const auto& one : misuse::rules())
             known.push_back(name.starts_with("TRN-") ? one.id : one.name);
         r.node().at("misuse").report(mistake::not_a_choice,
                                      fmt::format("there is no misuse rule '{}'", name),

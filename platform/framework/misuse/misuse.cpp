@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
+#include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <utility>
 
@@ -23,6 +24,7 @@ struct tally {
 };
 
 struct record {
+    std::span<const rule> rules;
     std::map<std::size_t, policy> policies;  // by place in `rules`
     std::map<std::pair<std::size_t, std::string>, tally, std::less<>> tallies;
     // The tally of the last report: a loop of a guest breaks one rule again and again.
@@ -39,10 +41,16 @@ record& the_record() {
     return only;
 }
 
+[[noreturn]] void abort_without(std::string_view missing) {
+    fmt::print(stderr, "misuse::set_rules() was not called with {}\n", missing);
+    std::abort();
+}
+
 std::size_t place_of(const rule& which) {
-    const auto found = std::ranges::find(rules, which);
-    assert(found != rules.end());
-    return static_cast<std::size_t>(found - rules.begin());
+    const auto& all = the_record().rules;
+    const auto found = std::ranges::find(all, which);
+    if (found == all.end()) abort_without(which.id);
+    return static_cast<std::size_t>(found - all.begin());
 }
 
 tally& tally_of(const rule& broken, std::string_view module) {
@@ -68,6 +76,15 @@ std::string present_initiator() {
 }
 
 }  // namespace
+
+void set_rules(std::span<const rule> all) {
+    the_record().rules = all;
+}
+
+std::span<const rule> rules() {
+    if (the_record().rules.empty()) abort_without("any rule");
+    return the_record().rules;
+}
 
 void report(const rule& broken, std::string_view module, std::string_view detail) {
     record& all = the_record();
@@ -109,9 +126,10 @@ policy policy_of(const rule& which) {
 }
 
 std::optional<rule> find(std::string_view id_or_name) {
+    const auto all = rules();
     const auto found = std::ranges::find_if(
-        rules, [&](const rule& each) { return each.name == id_or_name || each.id == id_or_name; });
-    return found == rules.end() ? std::nullopt : std::optional(*found);
+        all, [&](const rule& each) { return each.name == id_or_name || each.id == id_or_name; });
+    return found == all.end() ? std::nullopt : std::optional(*found);
 }
 
 std::uint64_t count(const rule& which) {
@@ -128,14 +146,14 @@ std::uint64_t count(const rule& which, std::string_view module) {
 
 bool failed() {
     return std::ranges::any_of(the_record().tallies, [](const auto& one) {
-        return policy_of(rules[one.first.first]) == policy::fail;
+        return policy_of(rules()[one.first.first]) == policy::fail;
     });
 }
 
 std::vector<entry> summary() {
     std::vector<entry> all;
     for (const auto& [key, tally] : the_record().tallies)
-        all.push_back({rules[key.first], key.second, tally.count, tally.first_time_ps,
+        all.push_back({rules()[key.first], key.second, tally.count, tally.first_time_ps,
                        tally.first_detail, tally.first_initiator});
     return all;
 }

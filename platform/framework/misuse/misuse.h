@@ -4,18 +4,25 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <systemc>
 #include <vector>
 
 #include "platform/framework/misuse/initiator.h"
-#include "models/misuse_rules.h"
+#include "platform/framework/misuse/rule.h"
 
 /// Software mistakes, counted per rule and module. A report never changes what the hardware does:
 /// the model answers as the contract says, and this says why. One record per run, like simulated
 /// time; fork() copies it.
 namespace trn::misuse {
+
+/// Installs the rules of this program's models, in the order of summary(). Every program calls it
+/// before the first report and before names of rules are looked up: both abort otherwise. `all`
+/// lives as long as the program.
+void set_rules(std::span<const rule> all);
+std::span<const rule> rules();
 
 enum class policy {
     count,  ///< only counted

@@ -27,7 +27,7 @@ rule parse_rule(std::string_view word) {
     if (const auto found = find(word)) return *found;
     std::vector<std::string_view> known;
     const bool id = word.starts_with("TRN-");
-    for (const auto& one : rules) known.push_back(id ? one.id : one.name);
+    for (const auto& one : rules()) known.push_back(id ? one.id : one.name);
     throw std::invalid_argument(
         fmt::format("there is no misuse rule '{}': {}", word, suggest(word, known)));
 }

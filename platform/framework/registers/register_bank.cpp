@@ -12,6 +12,7 @@
 
 #include "platform/framework/log.h"
 #include "platform/framework/misuse/misuse.h"
+#include "platform/framework/registers/misuse_rules.h"
 
 namespace trn {
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How fast bytes move through a ring, against memcpy of the same blocks in the same process.
+#include "models/misuse_rules.h"
 #include "models/udma/dma_descriptor_regs.h"
+#include "platform/framework/misuse/misuse.h"
 #include "tests/support/bench.h"
 #include "tests/unit/udma/udma_fixture.h"
 
@@ -85,6 +87,7 @@ test::bench_row sums(dma_bench& bench, const std::string& name) {
 }  // namespace
 
 int sc_main(int argc, char** argv) {
+    misuse::set_rules(misuse::all_rules);
     dma_bench bench;
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
     bench.init_queue(0, 8192);

@@ -18,7 +18,9 @@
 #include <systemc>
 #include <vector>
 
+#include "models/misuse_rules.h"
 #include "models/riscv/riscv_hart.h"
+#include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/router.h"
 #include "tests/support/bench.h"
@@ -198,6 +200,7 @@ void cost_of_a_hart(std::vector<bench_row>& rows) {
 }  // namespace
 
 int sc_main(int argc, char** argv) {
+    trn::misuse::set_rules(trn::misuse::all_rules);
     std::vector<bench_row> rows;
     try {
         speed(rows);

@@ -16,10 +16,12 @@
 #include <thread>
 #include <vector>
 
+#include "models/misuse_rules.h"
 #include "models/pcie/pcie_endpoint.h"
 #include "models/root_complex/root_complex.h"
 #include "platform/framework/attach/vfio_user_hooks.h"
 #include "platform/framework/attach/vfio_user_server.h"
+#include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/router.h"
 #include "sw-stubs/transports/vfio_user/vfio_user.h"
@@ -88,6 +90,7 @@ private:
 
 /// The platform, as `trnvp run --listen` has it, with a RAM where the chip would be.
 int serve(int, char**) {
+    misuse::set_rules(misuse::all_rules);
     run_loop loop({.policy = {.who = time_policy::kind::free}});
     root_complex root("root", {});
     pcie_endpoint endpoint("endpoint", {});

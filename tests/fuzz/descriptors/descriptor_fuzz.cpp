@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Descriptors, rings, doorbells and registers from anybody: whatever was posted, the engines come
 // to rest, and after a reset the next copy is right.
+#include "models/misuse_rules.h"
 #include "models/udma/dma_descriptor_regs.h"
 #include "platform/framework/log.h"
+#include "platform/framework/misuse/misuse.h"
 #include "tests/support/fuzz.h"
 #include "tests/unit/udma/udma_fixture.h"
 
@@ -122,6 +124,7 @@ void reset_and_copy(dma_bench& bench, fuzz_random& random) {
 }  // namespace
 
 int sc_main(int argc, char** argv) {
+    misuse::set_rules(misuse::all_rules);
     log::replace_sink({});
     misuse::set_policy_of_all(misuse::policy::count);
     dma_bench bench;

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "models/kinds.h"
+#include "models/misuse_rules.h"
 #include "platform/app/in_process/in_process.h"
 #include "platform/app/platform.h"
 #include "platform/framework/log.h"
@@ -277,6 +278,7 @@ int say_what_was_reached() {
 }  // namespace
 
 int sc_main(int argc, char** argv) {
+    misuse::set_rules(misuse::all_rules);
     const campaign what = read_campaign(argc, argv);
     log::replace_sink({});
     for (const int s : {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL})

@@ -4,10 +4,12 @@
 #include <nlohmann/json.hpp>
 #include <systemc>
 
+#include "models/misuse_rules.h"
 #include "platform/app/scenario/html_report.h"
 #include "platform/app/scenario/report.h"
 #include "platform/app/scenario/scenario.h"
 #include "platform/app/scenario/selection.h"
+#include "platform/framework/misuse/misuse.h"
 #include "tests/support/fuzz.h"
 #include "tests/support/scratch_folder.h"
 
@@ -104,6 +106,7 @@ void read(const std::filesystem::path& file, const std::string& text) {
 }  // namespace
 
 int sc_main(int argc, char** argv) {
+    misuse::set_rules(misuse::all_rules);
     const test::scratch_folder folder;
     const std::filesystem::path file = folder / "scenario.yaml";
     const test::mutator inputs(seeds(), words);

@@ -7,9 +7,11 @@
 #include <string_view>
 
 #include "models/kinds.h"
+#include "models/misuse_rules.h"
 #include "platform/app/endpoints/endpoints.h"
 #include "platform/framework/debug/gdb_packet.h"
 #include "platform/framework/log.h"
+#include "platform/framework/misuse/misuse.h"
 #include "tests/support/fuzz.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/vfio_user_peer.h"
@@ -93,6 +95,7 @@ void serve(run_loop& loop) {
 }  // namespace
 
 int sc_main(int argc, char** argv) {
+    misuse::set_rules(misuse::all_rules);
     const bool is_gdb = argc > 2 && std::string_view(argv[2]) == "gdb";
     log::replace_sink({});
     platform board(kinds(), {.board = "tests/integration/firmware/management_board.yaml"});

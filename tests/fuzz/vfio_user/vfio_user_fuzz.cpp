@@ -5,7 +5,9 @@
 
 #include <cstdlib>
 
+#include "models/misuse_rules.h"
 #include "platform/framework/attach/vfio_user_server.h"
+#include "platform/framework/misuse/misuse.h"
 #include "tests/support/fuzz.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/vfio_user_peer.h"
@@ -104,6 +106,7 @@ void talk(test::raw_peer& peer, boost::asio::io_context& io, const descriptors& 
 }  // namespace
 
 int sc_main(int argc, char** argv) {
+    misuse::set_rules(misuse::all_rules);
     test::pcie_system chip;
     test::scratch_folder folder;
     boost::asio::io_context io;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/kinds.h"
+#include "models/misuse_rules.h"
 #include "platform/app/in_process/in_process.h"
 #include "platform/app/platform.h"
 #include "platform/framework/log.h"

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "models/kinds.h"
+#include "models/misuse_rules.h"
 #include "models/neuron_link/fabric_identity_regs.h"
 #include "models/neuron_link/neuron_link.h"
 #include "models/neuron_link/neuron_link_regs.h"

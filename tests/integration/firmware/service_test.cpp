@@ -12,6 +12,7 @@ extern "C" {
 #define _Static_assert static_assert
 #include "firmware/lib/crc32c.h"
 #include "firmware/mgmt/mailbox.h"
+#include "models/misuse_rules.h"
 #include "platform/framework/misuse/misuse.h"
 }
 

@@ -7,6 +7,7 @@
 
 #include "models/die_to_die/die_to_die_regs.h"
 #include "models/hbm/hbm.h"
+#include "models/misuse_rules.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/memory_port.h"
 #include "tests/support/register_contract.h"

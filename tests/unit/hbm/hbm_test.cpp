@@ -6,6 +6,7 @@
 #include <array>
 
 #include "models/hbm/hbm_regs.h"
+#include "models/misuse_rules.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/memory_port.h"
 #include "tests/support/register_contract.h"

@@ -7,6 +7,7 @@
 #include "models/misc_ram/sim_reset.h"
 #include "models/misc_ram/sim_reset_firmware_regs.h"
 #include "models/misc_ram/sim_reset_regs.h"
+#include "models/misuse_rules.h"
 #include "platform/framework/misuse/misuse.h"
 #include "tests/support/register_contract.h"
 #include "tests/support/tlm_driver.h"

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "models/misuse_rules.h"
 #include "platform/framework/log.h"
 #include "platform/framework/misuse/policy.h"
 #include "platform/framework/misuse/report.h"
@@ -50,9 +51,9 @@ TEST_F(MisuseTest, LogsTheFirstFewOfAModule) {
 }
 
 TEST_F(MisuseTest, OneRuleDoesNotUseUpTheLinesOfAnother) {
-    for (const auto& rule : misuse::rules)
+    for (const auto& rule : misuse::all_rules)
         for (int i = 0; i < 5; ++i) misuse::report(rule, one, "");
-    EXPECT_EQ(lines.size(), 3 * misuse::rules.size());
+    EXPECT_EQ(lines.size(), 3 * misuse::all_rules.size());
 }
 
 TEST_F(MisuseTest, APolicyCanSilenceOrFailARule) {
@@ -74,6 +75,12 @@ TEST_F(MisuseTest, RulesAreFoundByIdAndName) {
     EXPECT_EQ(misuse::find("semaphore-overflow")->id, "TRN-SEM-001");
     EXPECT_FALSE(misuse::find("TRN-DMA-1"));
     EXPECT_FALSE(misuse::find(""));
+}
+
+TEST_F(MisuseTest, ARuleThatTheProgramDidNotInstallAborts) {
+    misuse::set_rules({});
+    EXPECT_DEATH(misuse::report(misuse::ring_id_mismatch, one, ""), "TRN-DMA-003");
+    EXPECT_DEATH(misuse::find("ring-id-mismatch"), "set_rules");
 }
 
 struct someone : initiator {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "models/misuse_rules.h"
 #include "models/neuron_core/pe_counters_regs.h"
 #include "models/neuron_core/sram_errors_regs.h"
 #include "models/notification_queue/notification_queue_regs.h"

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "models/misuse_rules.h"
 #include "models/neuron_link/fabric_address.h"
 #include "models/neuron_link/fabric_identity_regs.h"
 #include "models/neuron_link/neuron_link_regs.h"

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 
+#include "models/misuse_rules.h"
 #include "models/neuron_link/fabric_identity_regs.h"
 #include "models/pcie/tlp.h"
 #include "models/pcie_link/pcie_link.h"

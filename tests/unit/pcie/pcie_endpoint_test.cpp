@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "models/misuse_rules.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/memory_port.h"
 #include "tests/support/lspci.h"

@@ -8,6 +8,7 @@
 
 #include "platform/framework/log.h"
 #include "platform/framework/misuse/misuse.h"
+#include "platform/framework/registers/misuse_rules.h"
 #include "tests/unit/registers/example_regs.h"
 
 namespace {

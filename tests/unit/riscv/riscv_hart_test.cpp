@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "models/misuse_rules.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/memory.h"
 #include "tests/unit/riscv/machine.h"

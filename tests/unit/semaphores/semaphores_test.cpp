@@ -6,6 +6,7 @@
 
 #include <array>
 
+#include "models/misuse_rules.h"
 #include "models/semaphores/semaphores_regs.h"
 #include "platform/framework/misuse/misuse.h"
 #include "tests/support/register_contract.h"

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <functional>
 
+#include "models/misuse_rules.h"
 #include "models/udma/dma_descriptor_regs.h"
 #include "tests/unit/udma/udma_fixture.h"
 

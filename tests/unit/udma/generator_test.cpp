@@ -2,6 +2,7 @@
 // Descriptors that the engine generates by itself from a command.
 #include <gtest/gtest.h>
 
+#include "models/misuse_rules.h"
 #include "models/udma/dma_generator_regs.h"
 #include "tests/support/register_contract.h"
 #include "tests/unit/udma/udma_fixture.h"

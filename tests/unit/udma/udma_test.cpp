@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "models/misuse_rules.h"
 #include "tests/support/register_contract.h"
 #include "tests/unit/udma/udma_fixture.h"
 
