@@ -28,9 +28,10 @@ endpoints::endpoints(platform& on, recording::recorder* recorder)
 
 void endpoints::open_folder(const fs::path& folder) {
     make_folder(folder);
-    control_.listen_unix(folder / "control.sock");
     all_.push_back({"control", (folder / "control.sock").string()});
     open_functions(folder);
+    // Last: a script that waits for the control socket finds the others.
+    control_.listen_unix(folder / "control.sock");
 }
 
 void endpoints::open_functions(const fs::path& folder) {

@@ -80,7 +80,7 @@ class StrangersTest(unittest.TestCase):
             silent.sendall(b"+$qSupp")
             with socket.create_connection(at, PATIENCE) as gdb:  # the silent client has no place
                 gdb.sendall(b"+$?#3f")
-                self.assertEqual(gdb.recv(2), b"+$")
+                self.assertEqual(gdb.recv(2, socket.MSG_WAITALL), b"+$")
                 self.assertTrue(p.status()["paused"])
                 self.assertEqual(exchange(at, b"+$k#6b"), b"")  # one at a time
 
