@@ -103,7 +103,7 @@ class checker:
         """Of prose as it is read: tables have rows, links hide their targets, and generated parts are not written."""
         generated = False
         for number, line in enumerate(re.sub(r"\]\([^)\s]+\)", "]", text).split("\n"), 1):
-            if line.startswith("<!-- registers:"):
+            if line.startswith(("<!-- registers:", "<!-- steps:")):
                 generated = "generated" in line
             if len(line.rstrip()) > MAX_LINE and not generated and not line.lstrip().startswith("|"):
                 self.wrong.append(f"{name}:{number}: {len(line)} characters, more than {MAX_LINE}")

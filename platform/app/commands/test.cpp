@@ -56,7 +56,7 @@ struct test_options {
     std::vector<misuse::policy_choice> misuse;
     scenario::selection which;
     bool json = false, list = false, digest = false, share = true;
-    bool rerun_failed = false, until_fail = false, schema = false;
+    bool rerun_failed = false, until_fail = false, schema = false, steps = false;
 };
 
 /// Reads a board, and looks for the images that it names. \throws config_error
@@ -250,6 +250,10 @@ int run(const test_options& chosen) {
         print_to(stdout, "{}\n", scenario::schema().dump(2));
         return 0;
     }
+    if (chosen.steps) {
+        print_to(stdout, "{}", scenario::step_document());
+        return 0;
+    }
     const auto all = chosen_of(chosen);
     if (chosen.list) {
         for (std::size_t i = 0; i < all.size(); ++i)
@@ -275,6 +279,8 @@ void add_test(CLI::App& app, int& status) {
     auto* files =
         c->add_option("scenario", chosen->scenarios, "files, or folders with .yaml files");
     c->add_flag("--schema", chosen->schema, "print the JSON schema of scenario files, for editors")
+        ->excludes(files);
+    c->add_flag("--steps", chosen->steps, "print all steps and their keys, as in doc/scenarios.md")
         ->excludes(files);
     c->add_option("--junit", chosen->junit, "write a JUnit report here");
     c->add_option("--html", chosen->html, "write a report here that opens in a browser");
@@ -318,7 +324,8 @@ void add_test(CLI::App& app, int& status) {
                 "do what scenarios have in common at their beginning once (default)");
     c->add_flag("--list", chosen->list, "only say what would run");
     c->callback([chosen, &status] {
-        if (chosen->scenarios.empty() && !chosen->schema) throw CLI::RequiredError("scenario");
+        if (chosen->scenarios.empty() && !chosen->schema && !chosen->steps)
+            throw CLI::RequiredError("scenario");
         status = run(*chosen);
     });
 }

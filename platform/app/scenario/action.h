@@ -3,20 +3,20 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
-#include <span>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "platform/app/scenario/parameters.h"
 #include "platform/app/scenario/scenario.h"
+#include "platform/app/scenario/step_table.h"
 #include "platform/app/scenario/world.h"
 
-// What the readers of steps share.
+// What the files of steps share, and what each of them offers. step_kinds.cpp is the list.
 
 namespace trn::scenario {
 
 inline constexpr std::uint64_t any = ~std::uint64_t{0};
-inline constexpr std::uint64_t word_max = 0xffffffff;
 
 /// What a step holds of a chip's or host's memory is at most this; copies between memories of chips
 /// that are not compared may be longer.
@@ -33,8 +33,12 @@ void check_parts(const reader& r, std::string_view key, std::uint64_t size, std:
 /// A control method. \throws step_failure
 nlohmann::json call(world& w, std::string_view method, const nlohmann::json& params);
 
-/// `at_least` and `at_most` as rates.
-figure read_rate_figure(const reader& r, std::string name);
+/// The keys `at_least` and `at_most` of steps that measure a rate.
+struct rate_bounds {
+    std::optional<data_rate> at_least = {}, at_most = {};
+    /// Reports at `at_most` when nothing can be within the bounds.
+    figure wanted(const reader& r, std::string name) const;
+};
 /// Reports at `at_most` when nothing can be within the bounds.
 void check_bounds(const reader& r, const figure& wanted);
 /// Reports it. \throws step_failure when it is outside its bounds
@@ -44,24 +48,32 @@ void measure(world& w, const figure& what);
 std::vector<std::uint8_t> read_memory(world& w, const location& from, std::uint64_t size);
 void write_memory(world& w, const location& to, const std::vector<std::uint8_t>& bytes);
 
-/// A kind of step that is a mapping of keys.
-struct step_kind {
-    std::string_view name;
-    action (*read)(const reader&);
-};
-std::span<const step_kind> step_kinds();
-
-/// `compute: {...}`: one packet of doc/dma_compute.md, compared with the reference.
-action read_compute(const reader& r);
-/// `collective: {...}`: made by the firmware of the collective cores, and always compared with the
-/// reference.
-action read_collective(const reader& r);
-/// `snapshot: NAME` and `restore: NAME`.
-action read_snapshot(const reader& r);
-action read_restore(const reader& r);
-/// `client: {...}`: a program of the user's, over the platform's sockets.
-action read_client(const reader& r);
-/// `efa: {...}`: all cards at once, or one card and its partner.
-action read_efa(const reader& r);
+/// boot, probe, reset, restart_queue.
+std::vector<step_kind> reset_steps();
+/// copy, submit, finish, memset, fill, verify, scrub.
+std::vector<step_kind> memory_steps();
+/// write_register, read_register, peek, poke, semaphore, event.
+std::vector<step_kind> register_steps();
+/// ring, release, descriptor, doorbell, engine.
+std::vector<step_kind> queue_steps();
+/// mailbox, read_counters, power.
+std::vector<step_kind> firmware_steps();
+/// wait, expect, expect_uart.
+std::vector<step_kind> condition_steps();
+/// One packet of doc/dma_compute.md, compared with the reference.
+step_kind compute_step();
+/// All chips of the machine copy at once.
+step_kind traffic_step();
+/// All cards at once, or one card and its partner.
+step_kind efa_step();
+/// Done by the firmware of the collective cores, and always compared with the reference.
+step_kind collective_step();
+/// A program of the user's, over the platform's sockets.
+step_kind client_step();
+/// snapshot, restore.
+std::vector<step_kind> snapshot_steps();
+step_kind inject_step();
+/// sequence, together, figure: hold steps, and are read by their files.
+std::vector<step_kind> nesting_steps();
 
 }  // namespace trn::scenario

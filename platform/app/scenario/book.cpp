@@ -26,6 +26,51 @@ void book::begin_point() {
     steps_ = 0;
 }
 
+// --- Keys of steps that hold steps
+
+namespace {
+
+struct sequence_call {
+    std::string name = {};
+};
+
+keys<sequence_call> sequence_keys() {
+    return {key("name", &sequence_call::name).required(),
+            key<sequence_call>("with", value_shape::map, "{parameter: value}")};
+}
+
+struct figure_spec : number_source {
+    std::string name = {}, unit = {};
+    std::optional<bytes> size = {};
+    std::optional<double> value = {};
+};
+
+keys<figure_spec> figure_keys() {
+    using f = figure_spec;
+    return {key("name", &f::name).required(),
+            key<f>("time_of", value_shape::steps),
+            key("bytes", &f::size, "that the steps move").within({.least = 1}),
+            key("module", &f::module).required_without({"time_of", "value", "register"}),
+            key("counter", &f::counter).required_without({"time_of", "value", "register"}),
+            key("register", &f::register_name),
+            key("index", &f::index),
+            key("instance", &f::instance),
+            key("value", &f::value),
+            key("unit", &f::unit),
+            key<f>("at_least", value_shape::real),
+            key<f>("at_most", value_shape::real)};
+}
+
+}  // namespace
+
+std::vector<step_kind> nesting_steps() {
+    return {{"sequence", "the steps of that name (below)", step_kind::form::mapping,
+             shown(sequence_keys())},
+            {"together", "branches that begin at the same time (below)", step_kind::form::branches},
+            {"figure", "a value in the reports (below)", step_kind::form::mapping,
+             shown(figure_keys())}};
+}
+
 // --- Files and sequences
 
 void book::read_sequences() {
@@ -113,8 +158,9 @@ step book::read_one(const config::node& item, const scope& in) {
 void book::write_out(const config::node& item, const scope& in, std::vector<step>& out) {
     item.only({"sequence"}, "a call of a sequence");
     const reader call(item.at("sequence"), in.values);
-    call.only({"name", "with"});
-    const auto name = call.text("name");
+    sequence_call called;
+    read_keys(sequence_keys(), call, called);
+    const auto& name = called.name;
     const auto found = sequences_.find(name);
     if (found == sequences_.end()) {
         std::vector<std::string_view> known;
@@ -254,39 +300,40 @@ step book::read_branches(const config::node& item, const scope& in) {
 step book::read_figure(const config::node& item, const scope& in) {
     item.only({"figure"}, "this step");
     const reader r(item.at("figure"), in.values);
-    r.only({"name", "unit", "time_of", "bytes", "value", "register", "index", "instance", "module",
-            "counter", "at_least", "at_most"});
+    figure_spec said;
+    read_keys(figure_keys(), r, said);
     step one;
     one.where = item.key_place("figure");
     one.drives = false;
-    figure wanted{r.text("name"), 0, r.text("unit", "")};
-    one.text = wanted.name;
+    one.text = said.name;
+    figure wanted{said.name, 0, said.unit};
     const auto bounds = [&](auto&& read) {
         if (r.has("at_least")) wanted.least = read("at_least");
         if (r.has("at_most")) wanted.most = read("at_most");
         check_bounds(r, wanted);
     };
     const auto number = [&](std::string_view key) { return r.real(key); };
-    if (r.has("value")) {
+    if (said.value) {
         bounds(number);
-        wanted.value = r.real("value");
+        wanted.value = *said.value;
         one.work = [wanted](world& w) { measure(w, wanted); };
         return one;
     }
     if (!r.has("time_of")) {
         bounds(number);
-        one.work = [wanted, number = read_number(r)](world& w) {
+        one.work = [wanted, number = number_at(said)](world& w) {
             auto found = wanted;
             found.value = static_cast<double>(number(w)());
             measure(w, found);
         };
         return one;
     }
-    const auto bytes = r.has("bytes") ? r.size("bytes", {.least = 1}) : 0;
-    if (bytes != 0)
-        wanted = read_rate_figure(r, wanted.name);
-    else
-        bounds([&](std::string_view key) { return static_cast<double>(r.time(key)) * 1e-3; });
+    const auto bytes = said.size.value_or(trn::bytes{}).value;
+    if (bytes != 0) wanted.unit = "GB/s";
+    bounds([&](std::string_view key) {
+        return bytes != 0 ? static_cast<double>(r.rate(key)) * 1e-9
+                          : static_cast<double>(r.time(key)) * 1e-3;
+    });
     if (wanted.unit.empty()) wanted.unit = "us";
     const auto steps = read_list(r.node().at("time_of"), nested(in, {"", one.where.line}));
     if (steps.empty() && problems_.empty())

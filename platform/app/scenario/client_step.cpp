@@ -35,29 +35,46 @@ void check_end(const visit& done, int status, const std::optional<wanted_text>& 
         throw step_failure(fmt::format("'{}' is not what it printed{}", wanted->text, said));
 }
 
+struct client_spec {
+    std::vector<std::string> command = {}, as = {};
+    std::uint8_t status = 0;
+    std::optional<std::string> text = {}, matches = {};
+    nanoseconds wall_limit{30'000'000'000};
+
+    visit asked = {};
+    std::optional<wanted_text> wanted = {};
+    void finish(const reader& r) {
+        if (command.empty()) {
+            r.node().find("command").report(mistake::bad_count, "a program and its words");
+            command.emplace_back();
+        }
+        asked.command = command;
+        asked.command.front() = program_named(command.front(), r);
+        asked.wall_limit_ns = wall_limit.value;
+        if (text)
+            wanted = wanted_text_of(r, "text", *text, as);
+        else if (matches)
+            wanted = wanted_text_of(r, "matches", *matches, as);
+    }
+    action plan() const {
+        return {fmt::format("client {}", fmt::join(command, " ")), [s = *this](world& w) {
+                    auto now = s.asked;
+                    w.receive(now);
+                    print_to(stdout, "{}", now.output);
+                    check_end(now, s.status, s.wanted, w);
+                }};
+    }
+};
+
 }  // namespace
 
-action read_client(const reader& r) {
-    r.only({"command", "status", "text", "matches", "as", "wall_limit"});
-    visit asked;
-    asked.command = r.texts("command");
-    if (asked.command.empty()) {
-        r.node().at("command").report(mistake::bad_count, "a program and its words");
-        asked.command.emplace_back();
-    }
-    const auto text = fmt::format("client {}", fmt::join(asked.command, " "));
-    asked.command.front() = program_named(asked.command.front(), r);
-    asked.wall_limit_ns = r.time("wall_limit", 30'000'000'000);
-    const auto status = static_cast<int>(r.number("status", 255, 0));
-    std::optional<wanted_text> wanted;
-    if (r.has("text") || r.has("matches"))
-        wanted = read_wanted_text(r, r.has("text"), r.has("text") ? "text" : "matches");
-    return {text, [=](world& w) {
-                auto now = asked;
-                w.receive(now);
-                print_to(stdout, "{}", now.output);
-                check_end(now, status, wanted, w);
-            }};
+step_kind client_step() {
+    using c = client_spec;
+    return step_of<c>(
+        "client", "runs a program of yours on the platform (below)",
+        {key("command", &c::command, "a program and its arguments").required(),
+         key("status", &c::status), key("text", &c::text), key("matches", &c::matches),
+         key("as", &c::as), key("wall_limit", &c::wall_limit)});
 }
 
 }  // namespace trn::scenario

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <numeric>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,19 +16,20 @@ namespace trn::scenario {
 namespace {
 
 /// The size, or the counts that say it.
-void read_size(const reader& r, collective_request& what) {
+void check_size(const reader& r, const collective_request& what) {
+    const auto op = trn_coll_op_text(what.op);
     const bool counted = trn_coll_has_counts(what.op);
-    if (counted || r.has("counts")) what.counts = r.numbers("counts");
+    const auto refuse = [&](std::string_view key, std::string why) {
+        r.node().report_at(r.node().key_place(key), mistake::unused_key, std::move(why));
+    };
     if (!counted && r.has("counts"))
-        r.node().report_at(
-            r.node().key_place("counts"), mistake::unused_key,
-            fmt::format("{} has equal blocks: its 'size' says them", trn_coll_op_text(what.op)));
+        refuse("counts", fmt::format("{} has equal blocks: its 'size' says them", op));
     if (counted && r.has("size"))
-        r.node().report_at(
-            r.node().key_place("size"), mistake::unused_key,
-            fmt::format("the size of {} is that of its 'counts'", trn_coll_op_text(what.op)));
-    else if (!counted && what.op != TRN_COLL_BARRIER)
-        what.bytes = r.size("size");
+        refuse("size", fmt::format("the size of {} is that of its 'counts'", op));
+    if (counted)
+        r.node().at("counts");
+    else if (what.op != TRN_COLL_BARRIER)
+        r.node().at("size");
 }
 
 std::string text_of(const collective_request& what) {
@@ -44,57 +46,83 @@ std::string text_of(const collective_request& what) {
     return text + " over all chips";
 }
 
-}  // namespace
+struct collective_spec : collective_request {
+    std::optional<trn::bytes> size = {};
+    location in = collective_places{}.send, out = collective_places{}.receive,
+             scratch = collective_places{}.scratch;
+    nanoseconds limit{collective_request{}.limit_ns};
+    std::optional<nanoseconds> within = {};
+    std::string image = "cc_core.img";
 
-action read_collective(const reader& r) {
-    r.only({"op", "algorithm", "size", "counts", "type", "operator", "root", "in", "out", "scratch",
-            "limit", "within", "image"});
-    collective_request what;
-    what.op = r.choice<trn_coll_op>("op");
-    what.algorithm = r.choice("algorithm", TRN_COLL_AUTO);
-    if (!trn_coll_has_algorithm(what.op, what.algorithm))
+    figure wanted = {};
+    void finish(const reader& r);
+    collective_result run_on(world& w) const;
+    action plan() const;
+};
+
+void collective_spec::finish(const reader& r) {
+    bytes = size.value_or(trn::bytes{}).value;
+    places = {in, out, scratch};
+    limit_ns = limit.value;
+    check = true;
+    if (!trn_coll_has_algorithm(op, algorithm))
         r.node()
             .at("algorithm")
             .report(mistake::not_a_choice,
-                    fmt::format("{} has no algorithm {}", trn_coll_op_text(what.op),
-                                trn_coll_algorithm_text(what.algorithm)));
-    read_size(r, what);
-    if (r.has("in")) what.places.send = r.place("in", collective_place_fault);
-    if (r.has("out")) what.places.receive = r.place("out", collective_place_fault);
-    if (r.has("scratch")) what.places.scratch = r.place("scratch", collective_place_fault);
-    what.type = r.choice("type", TRN_BF16);
-    if (trn_coll_type_bytes(what.type) == 0)
+                    fmt::format("{} has no algorithm {}", trn_coll_op_text(op),
+                                trn_coll_algorithm_text(algorithm)));
+    check_size(r, *this);
+    if (trn_coll_type_bytes(type) == 0)
         r.node().at("type").report(mistake::not_a_choice, "collectives do not take this type");
-    what.with = r.choice("operator", TRN_COLL_SUM);
-    what.root = static_cast<std::uint32_t>(r.number("root", word_max, 0));
-    what.limit_ns = r.time("limit", what.limit_ns);
-    what.check = true;
-    figure wanted{text_of(what), 0, "us"};
-    if (r.has("within")) wanted.most = static_cast<double>(r.time("within")) * 1e-3;
-    const auto image = r.text("image", "cc_core.img");
-    return {wanted.name, [=](world& w) {
-                if (!w.group) {
-                    std::vector<std::size_t> all(w.hosts.chips().size());
-                    std::iota(all.begin(), all.end(), std::size_t{0});
-                    constexpr std::uint64_t most = 1 << 20;
-                    w.group.emplace(w.hosts, all, read_firmware(image, most));
-                }
-                const auto made = [&] {
-                    try {
-                        return w.group->run(what);
-                    } catch (...) {
-                        w.group.reset();  // the next one begins with a reset of all chips
-                        throw;
-                    }
-                };
-                const auto done = made();
+    wanted = {text_of(*this), 0, "us"};
+    if (within) wanted.most = static_cast<double>(within->value) * 1e-3;
+}
+
+collective_result collective_spec::run_on(world& w) const {
+    if (!w.group) {
+        std::vector<std::size_t> all(w.hosts.chips().size());
+        std::iota(all.begin(), all.end(), std::size_t{0});
+        constexpr std::uint64_t max_image = 1 << 20;
+        w.group.emplace(w.hosts, all, read_firmware(image, max_image));
+    }
+    try {
+        return w.group->run(*this);
+    } catch (...) {
+        w.group.reset();  // the next one begins with a reset of all chips
+        throw;
+    }
+}
+
+action collective_spec::plan() const {
+    return {wanted.name, [s = *this](world& w) {
+                const auto done = s.run_on(w);
                 if (done.wrong != 0)
                     throw step_failure(
                         fmt::format("{} differences, first {}", done.wrong, done.first_wrong));
-                auto found = wanted;
+                auto found = s.wanted;
                 found.value = done.ns * 1e-3;
                 measure(w, found);
             }};
+}
+
+}  // namespace
+
+step_kind collective_step() {
+    using c = collective_spec;
+    return step_of<c>(
+        "collective",
+        "over all chips, by the firmware of their cores, compared with a reference "
+        "([collectives](collectives.md))",
+        {key("op", &c::op).required(),
+         key("algorithm", &c::algorithm, "chosen by size unless given"), key("size", &c::size),
+         key("counts", &c::counts, "elements per rank, in place of `size`, of a `_v`"),
+         key("in", &c::in).refused_by(collective_place_fault),
+         key("out", &c::out).refused_by(collective_place_fault),
+         key("scratch", &c::scratch).refused_by(collective_place_fault), key("type", &c::type),
+         key("operator", &c::with), key("root", &c::root),
+         key("limit", &c::limit, "of each wait for another rank"),
+         key("within", &c::within, "simulated time of the whole collective"),
+         key("image", &c::image)});
 }
 
 }  // namespace trn::scenario

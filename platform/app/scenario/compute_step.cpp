@@ -32,15 +32,25 @@ namespace trn::scenario {
 
 namespace {
 
-/// The step as it was written.
 struct compute_spec {
-    trn_compute_operation operation;
-    trn_element from_type, to_type;
-    location from, into;
-    std::optional<location> also, table;
-    std::uint32_t engine, queue, elements, operands, flags, seed, rows, entries, first_index;
-    std::uint64_t apart;
-    float scale;
+    trn_compute_operation operation{};
+    trn_element from_type{}, to_type{};
+    std::optional<trn_element> given_to_type = {};
+    location from = {}, into = {};
+    std::optional<location> also = {}, table = {};
+    std::uint32_t engine = 0, queue = 0, elements = 0, operands = 1, seed = 0, rows = 1,
+                  entries = 1, first_index = 0;
+    byte_offset apart{1 << 20};
+    std::int32_t scale_percent = 100;
+    bool accumulate = false, stochastic = false, saturate = false, skip = false;
+
+    void finish(const reader& r) {
+        to_type = given_to_type.value_or(from_type);
+        if (gathers() || scatters()) r.node().at("table");
+        rows = std::max(rows, 1u);
+        entries = std::max(entries, 1u);
+    }
+    action plan() const;
 
     bool gathers() const { return operation == TRN_COMPUTE_GATHER; }
     bool scatters() const { return operation == TRN_COMPUTE_SCATTER; }
@@ -53,6 +63,11 @@ struct compute_spec {
                 operation == TRN_COMPUTE_MAX);
     }
     std::uint32_t element_bytes() const { return reference::element_size(from_type); }
+    std::uint32_t flags() const {
+        return (also ? TRN_COMPUTE_DUPLICATE : 0u) | (accumulate ? TRN_COMPUTE_ACCUMULATE : 0u) |
+               (stochastic ? TRN_COMPUTE_STOCHASTIC : 0u) | (saturate ? TRN_COMPUTE_SATURATE : 0u) |
+               (skip ? TRN_COMPUTE_SKIP : 0u);
+    }
 };
 
 /// The packet with what it points to.
@@ -86,7 +101,7 @@ packet_memory build(world& w, const compute_spec& c) {
     auto& p = m.packet;
     p.operation = c.operation;
     p.operands = c.operands;
-    p.flags = c.flags | (c.also ? TRN_COMPUTE_DUPLICATE : 0u);
+    p.flags = c.flags();
     p.parameter = c.seed;
     if (c.gathers() || c.scatters()) {
         source(c.from, c.index_bytes());
@@ -96,7 +111,7 @@ packet_memory build(world& w, const compute_spec& c) {
     } else {
         location operand = c.from;
         for (std::uint32_t k = 0; k < c.operands; ++k) {
-            if (k != 0) operand = operand.plus(c.apart);
+            if (k != 0) operand = operand.plus(c.apart.value);
             source(operand, c.from_bytes());
         }
         destination(c.into, c.to_bytes());
@@ -105,7 +120,7 @@ packet_memory build(world& w, const compute_spec& c) {
             p.parameter = c.rows | (c.elements / c.rows) << 16;
     }
     if (c.also) destination(*c.also, c.to_bytes());
-    m.scales.assign(c.operands, c.scale);
+    m.scales.assign(c.operands, static_cast<float>(c.scale_percent) / 100);
     p.scales = m.scales.data();
     p.sources = m.sources.data();
     p.source_count = static_cast<std::uint32_t>(m.sources.size());
@@ -158,46 +173,41 @@ void compute(world& w, const compute_spec& c) {
     if (c.also) expect_result(w, c, *c.also, expected);
 }
 
-std::uint32_t read_flags(const reader& r) {
-    return (r.flag("accumulate", false) ? TRN_COMPUTE_ACCUMULATE : 0u) |
-           (r.flag("stochastic", false) ? TRN_COMPUTE_STOCHASTIC : 0u) |
-           (r.flag("saturate", false) ? TRN_COMPUTE_SATURATE : 0u) |
-           (r.flag("skip", false) ? TRN_COMPUTE_SKIP : 0u);
+action compute_spec::plan() const {
+    return {fmt::format("{} {} elements of {} to {}", choice_name(operation), elements, from.text(),
+                        into.text()),
+            [c = *this](world& w) { compute(w, c); }};
 }
 
 }  // namespace
 
-action read_compute(const reader& r) {
-    r.only({"operation", "from",        "into",  "also",          "type",       "to_type",
-            "elements",  "operands",    "apart", "scale_percent", "rows",       "table",
-            "entries",   "first_index", "seed",  "accumulate",    "stochastic", "saturate",
-            "skip",      "engine",      "queue"});
-    compute_spec c{};
-    const auto word = [&](std::string_view key, std::uint64_t otherwise) {
-        return static_cast<std::uint32_t>(r.number(key, word_max, otherwise));
-    };
-    c.operation = r.choice<trn_compute_operation>("operation");
-    c.from_type = r.choice<trn_element>("type");
-    c.to_type = r.has("to_type") ? r.choice<trn_element>("to_type") : c.from_type;
-    c.from = r.place("from", address_fault);
-    c.into = r.place("into", address_fault);
-    if (r.has("also")) c.also = r.place("also", address_fault);
-    if (r.has("table") || c.gathers() || c.scatters()) c.table = r.place("table", address_fault);
-    c.elements = static_cast<std::uint32_t>(r.number("elements", 1 << 20));
-    c.operands = static_cast<std::uint32_t>(r.number("operands", 1 << 10, 1));
-    c.apart = r.offset("apart", 1 << 20);
-    c.scale =
-        static_cast<float>(r.has("scale_percent") ? r.signed_number("scale_percent") : 100) / 100;
-    c.rows = std::max(word("rows", 1), 1u);
-    c.entries = std::max(static_cast<std::uint32_t>(r.number("entries", 1 << 24, 1)), 1u);
-    c.first_index = word("first_index", 0);
-    c.seed = word("seed", 0);
-    c.flags = read_flags(r);
-    c.engine = word("engine", 0);
-    c.queue = word("queue", 0);
-    return {fmt::format("{} {} elements of {} to {}", r.text("operation"), c.elements,
-                        c.from.text(), c.into.text()),
-            [c](world& w) { compute(w, c); }};
+step_kind compute_step() {
+    using c = compute_spec;
+    return step_of<c>(
+        "compute",
+        "one packet of [DMA compute](dma_compute.md), compared with the host's own arithmetic "
+        "(below)",
+        {key("operation", &c::operation).required(),
+         key("type", &c::from_type).required(),
+         key("to_type", &c::given_to_type, "`type` unless given"),
+         key("elements", &c::elements).required().up_to(1 << 20),
+         key("from", &c::from).required().refused_by(address_fault),
+         key("into", &c::into).required().refused_by(address_fault),
+         key("also", &c::also).refused_by(address_fault),
+         key("operands", &c::operands).up_to(1 << 10),
+         key("apart", &c::apart),
+         key("scale_percent", &c::scale_percent),
+         key("rows", &c::rows),
+         key("table", &c::table, "of a gather or scatter").refused_by(address_fault),
+         key("entries", &c::entries).up_to(1 << 24),
+         key("first_index", &c::first_index),
+         key("seed", &c::seed),
+         key("accumulate", &c::accumulate),
+         key("stochastic", &c::stochastic),
+         key("saturate", &c::saturate),
+         key("skip", &c::skip),
+         key("engine", &c::engine),
+         key("queue", &c::queue)});
 }
 
 }  // namespace trn::scenario

@@ -43,12 +43,13 @@ std::optional<std::size_t> wanted_text::find(const std::string& in, world& w) co
     return found->end;
 }
 
-wanted_text read_wanted_text(const reader& r, bool plain, std::string_view key) {
-    wanted_text wanted{r.text(key)};
+wanted_text wanted_text_of(const reader& r, std::string_view key, std::string text,
+                           std::vector<std::string> names) {
+    wanted_text wanted{std::move(text)};
     std::string fault;
-    if (!plain) wanted.expression = expression::parse(wanted.text, fault);
+    if (key == "matches") wanted.expression = expression::parse(wanted.text, fault);
     if (!fault.empty()) r.node().at(key).report(mistake::not_a_choice, fault);
-    wanted.names = r.texts("as");
+    wanted.names = std::move(names);
     const auto groups = wanted.expression ? wanted.expression->groups() : 0;
     if (wanted.names.size() > groups)
         r.node().at("as").report(
@@ -62,25 +63,8 @@ std::string range::text() const {
     return most == any ? fmt::format("at least {}", least) : fmt::format("{} to {}", least, most);
 }
 
-range read_range(const reader& r, range otherwise) {
-    if (r.has("equals")) {
-        for (const auto* bound : {"at_least", "at_most"})
-            if (r.has(bound))
-                r.node().report_at(r.node().key_place(bound), mistake::unused_key,
-                                   fmt::format("'equals' says it all, beside '{}'", bound));
-        return {r.number("equals"), r.number("equals")};
-    }
-    const range wanted{r.number("at_least", any, otherwise.least),
-                       r.number("at_most", any, otherwise.most)};
-    if (wanted.least > wanted.most && r.has("at_most"))
-        r.node().at("at_most").report(mistake::out_of_range, "'at_most' is less than 'at_least'");
-    return wanted;
-}
-
-nlohmann::json register_named(const reader& r, std::string_view key) {
-    return {{"register", r.text(key)},
-            {"index", r.number("index", word_max, 0)},
-            {"instance", r.number("instance", word_max, 0)}};
+nlohmann::json number_source::named(const std::string& name) const {
+    return {{"register", name}, {"index", index}, {"instance", instance}};
 }
 
 namespace {
@@ -107,9 +91,22 @@ private:
     std::uint64_t found_ = 0;
 };
 
-condition number_condition(const reader& r, const std::string& what, const look& begin,
-                           range otherwise = {}) {
-    const auto wanted = read_range(r, otherwise);
+/// What the number must be: `equals`, or `at_least` and `at_most`.
+range wanted_range(const condition_spec& c, const reader& r, std::uint64_t least) {
+    if (c.equals) {
+        for (const auto* bound : {"at_least", "at_most"})
+            if (r.has(bound))
+                r.node().report_at(r.node().key_place(bound), mistake::unused_key,
+                                   fmt::format("'equals' says it all, beside '{}'", bound));
+        return {*c.equals, *c.equals};
+    }
+    const range wanted{c.at_least.value_or(least), c.at_most.value_or(any)};
+    if (wanted.least > wanted.most && c.at_most)
+        r.node().at("at_most").report(mistake::out_of_range, "'at_most' is less than 'at_least'");
+    return wanted;
+}
+
+condition number_condition(range wanted, const std::string& what, const look& begin) {
     return {fmt::format("{} to be {}", what, wanted.text()),
             [=](world& w) { return std::make_unique<number_watch>(wanted, begin(w)); }};
 }
@@ -149,8 +146,8 @@ std::function<std::uint64_t()> counter_of(world& w, const std::string& module,
     };
 }
 
-condition read_misuse(const reader& r) {
-    const auto name = r.text("misuse"), module = r.text("module", "");
+condition misuse_condition(const condition_spec& c, const reader& r) {
+    const auto& name = *c.misuse;
     const auto rule = misuse::find(name);
     if (!rule) {
         std::vector<std::string_view> known;
@@ -161,10 +158,12 @@ condition read_misuse(const reader& r) {
                                      suggest(name, known));
         return {};
     }
-    auto result = number_condition(r, "misuse " + name, [=](world&) {
+    const auto wanted = wanted_range(c, r, 0);
+    const auto module = c.module.value_or("");
+    auto result = number_condition(wanted, "misuse " + name, [=](world&) {
         return [=] { return module.empty() ? misuse::count(*rule) : misuse::count(*rule, module); };
     });
-    if (!read_range(r).has(0)) result.provokes = {*rule};
+    if (!wanted.has(0)) result.provokes = {*rule};
     return result;
 }
 
@@ -176,26 +175,20 @@ register_handle find(const json& named) {
     }
 }
 
-condition read_register(const reader& r) {
-    return number_condition(r, r.text("register"), read_number(r));
-}
-
 /// Accesses of software that wrote a register, from now on: doorbells.
-condition read_written(const reader& r) {
-    const auto by = r.has("by") ? std::optional(r.choice<initiator::kind>("by")) : std::nullopt;
-    return number_condition(r, "writes of " + r.text("written"),
-                            [named = register_named(r, "written"), by](world&) {
+condition written_condition(const condition_spec& c, const reader& r) {
+    return number_condition(wanted_range(c, r, 1), "writes of " + *c.written,
+                            [named = c.named(*c.written), by = c.by](world&) {
                                 const auto count = [use = find(named).use, by] {
                                     std::uint64_t sum = 0;
                                     const auto all = use();
-                                    for (std::size_t who = 0; who < all.by.size(); ++who)
-                                        if (!by || who == static_cast<std::size_t>(*by))
-                                            sum += all.by[who].writes;
+                                    for (std::size_t kind = 0; kind < all.by.size(); ++kind)
+                                        if (!by || kind == static_cast<std::size_t>(*by))
+                                            sum += all.by[kind].writes;
                                     return sum;
                                 };
                                 return [count, before = count()] { return count() - before; };
-                            },
-                            {1, any});
+                            });
 }
 
 // --- Consoles
@@ -245,58 +238,85 @@ private:
     std::uint64_t* from_;
 };
 
-condition read_printed(const reader& r, bool plain, std::string_view key) {
-    const auto module = r.text("module", "");
-    const auto wanted = read_wanted_text(r, plain, key);
-    return {fmt::format("'{}' on the UART", wanted.text),
-            [=](world& w) { return std::make_unique<text_watch>(w, module, wanted); }};
-}
-
 // --- Firmware
 
-condition read_reached(const reader& r) {
-    const auto function = r.text("reached"), hart = r.text("hart");
-    const auto wanted = read_range(r, {1, any});
-    return {fmt::format("{} of {} to be reached", function, hart),
-            [=](world& w) { return watch_function(w, hart, function, wanted); }};
+condition reached_condition(const condition_spec& c, const reader& r) {
+    const auto& function = *c.reached;
+    return {fmt::format("{} of {} to be reached", function, c.hart),
+            [function, hart = c.hart, wanted = wanted_range(c, r, 1)](world& w) {
+                return watch_function(w, hart, function, wanted);
+            }};
 }
 
-condition read_kind(const reader& r) {
-    if (r.has("register")) return read_register(r);
-    if (r.has("written")) return read_written(r);
-    if (r.has("misuse")) return read_misuse(r);
-    if (r.has("printed")) return read_printed(r, true, "printed");
-    if (r.has("matches")) return read_printed(r, false, "matches");
-    if (r.has("reached")) return read_reached(r);
-    return number_condition(r, fmt::format("{} of {}", r.text("counter"), r.text("module")),
-                            read_number(r));
+condition condition_of(const condition_spec& c, const reader& r) {
+    if (c.register_name)
+        return number_condition(wanted_range(c, r, 0), *c.register_name, number_at(c));
+    if (c.written) return written_condition(c, r);
+    if (c.misuse) return misuse_condition(c, r);
+    if (c.printed)
+        return text_condition(c.module.value_or(""),
+                              wanted_text_of(r, "printed", *c.printed, c.as));
+    if (c.matches)
+        return text_condition(c.module.value_or(""),
+                              wanted_text_of(r, "matches", *c.matches, c.as));
+    if (c.reached) return reached_condition(c, r);
+    return number_condition(wanted_range(c, r, 0),
+                            fmt::format("{} of {}", c.counter.value_or(""), c.module.value_or("")),
+                            number_at(c));
 }
 
 }  // namespace
 
-condition read_condition(const reader& r, std::uint64_t within) {
-    r.only({"register", "index", "instance", "written", "by", "module", "counter", "misuse",
-            "printed", "matches", "as", "reached", "hart", "equals", "at_least", "at_most",
-            "within", "every"});
-    auto result = read_kind(r);
-    result.how = {r.time("within", within), r.time("every", patience{}.every)};
-    if (result.how.every == 0)
+void condition_spec::finish(const reader& r) {
+    if (reached && !r.has("hart")) r.node().at("hart");
+    if (every.value == 0)
         r.node().at("every").report(mistake::out_of_range, "time has to pass between two looks");
-    return result;
+    made = condition_of(*this, r);
+    made.how = {within.value, every.value};
 }
 
-look read_number(const reader& r) {
-    if (r.has("register"))
-        return [named = register_named(r, "register")](world&) { return find(named).value; };
-    const auto module = r.text("module"), counter = r.text("counter");
-    return [=](world& w) { return counter_of(w, module, counter); };
+keys<condition_spec> condition_keys() {
+    using c = condition_spec;
+    const std::vector<std::string_view> others{"register", "written", "misuse",
+                                               "printed",  "matches", "reached"};
+    return {key("counter", &c::counter).required_without(others),
+            key("module", &c::module).required_without(others),
+            key("misuse", &c::misuse),
+            key("register", &c::register_name),
+            key("index", &c::index),
+            key("instance", &c::instance),
+            key("written", &c::written),
+            key("by", &c::by),
+            key("printed", &c::printed),
+            key("matches", &c::matches),
+            key("as", &c::as),
+            key("reached", &c::reached),
+            key("hart", &c::hart),
+            key("equals", &c::equals),
+            key("at_least", &c::at_least),
+            key("at_most", &c::at_most),
+            key("within", &c::within),
+            key("every", &c::every)};
 }
 
-condition read_text_condition(const reader& r) {
-    const bool plain = r.has("text");
-    auto result = read_printed(r, plain, plain ? "text" : "matches");
-    result.how.within = r.time("within", 0);
-    return result;
+condition read_condition(const reader& r, nanoseconds within) {
+    condition_spec spec;
+    spec.within = within;
+    read_keys(condition_keys(), r, spec);
+    return spec.made;
+}
+
+look number_at(const number_source& source) {
+    if (source.register_name)
+        return [named = source.named(*source.register_name)](world&) { return find(named).value; };
+    return [module = source.module.value_or(""), counter = source.counter.value_or("")](world& w) {
+        return counter_of(w, module, counter);
+    };
+}
+
+condition text_condition(const std::string& module, const wanted_text& wanted) {
+    return {fmt::format("'{}' on the UART", wanted.text),
+            [=](world& w) { return std::make_unique<text_watch>(w, module, wanted); }};
 }
 
 void await(world& w, const condition& what) {

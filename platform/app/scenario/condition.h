@@ -11,18 +11,18 @@
 
 #include "platform/app/scenario/expression.h"
 #include "platform/app/scenario/parameters.h"
+#include "platform/app/scenario/step_table.h"
 #include "platform/app/scenario/world.h"
+#include "platform/framework/misuse/initiator.h"
 #include "platform/framework/misuse/misuse.h"
 
 namespace trn::scenario {
 
-/// {equals}, or {at_least} and {at_most}.
 struct range {
     std::uint64_t least = 0, most = ~std::uint64_t{0};
     std::string text() const;
     bool has(std::uint64_t value) const { return value >= least && value <= most; }
 };
-range read_range(const reader& r, range otherwise = {});
 
 /// What a text must have in it: these words, or what a regular expression matches.
 struct wanted_text {
@@ -33,8 +33,10 @@ struct wanted_text {
     /// Where in `in` it ends; keeps what the groups match. Nothing when it is not there.
     std::optional<std::size_t> find(const std::string& in, world& w) const;
 };
-/// `key`: plain words, or a regular expression; and `as`.
-wanted_text read_wanted_text(const reader& r, bool plain, std::string_view key);
+/// The text of a key: a regular expression when that is `matches`, else plain words. `names` are
+/// for its groups. A mistake is reported at the key.
+wanted_text wanted_text_of(const reader& r, std::string_view key, std::string text,
+                           std::vector<std::string> names);
 
 /// Something of the platform that a scenario looks at or waits for: a register, a counter, writes
 /// of a register, a misuse rule, a line of a console, a function of firmware.
@@ -46,17 +48,36 @@ struct condition {
     std::vector<misuse::rule> provokes = {};  ///< expects that these rules are broken
 };
 
-/// Reads a mapping that is a condition with `within` and `every`.
-condition read_condition(const reader& r, std::uint64_t within);
-/// The same for `expect_uart`, which calls `printed` `text`.
-condition read_text_condition(const reader& r);
+/// A number of the platform: of a register or field, or a counter of a module.
+struct number_source {
+    std::optional<std::string> register_name = {}, module = {}, counter = {};
+    std::uint32_t index = 0, instance = 0;
 
-/// The register that a mapping names, as find_register() takes it: `key`, `index`, `instance`.
-nlohmann::json register_named(const reader& r, std::string_view key);
-
-/// The number that a mapping names, looked up once and then asked for.
+    /// The register, as find_register() takes it.
+    nlohmann::json named(const std::string& name) const;
+};
+/// The number that is named, looked up once and then asked for.
 using look = std::function<std::function<std::uint64_t()>(world&)>;
-look read_number(const reader& r);
+look number_at(const number_source& source);
+
+/// A condition as a file writes it.
+struct condition_spec : number_source {
+    std::optional<std::string> written = {}, misuse = {}, printed = {}, matches = {}, reached = {};
+    std::optional<initiator::kind> by = {};
+    std::vector<std::string> as = {};
+    std::string hart = {};
+    std::optional<std::uint64_t> equals = {}, at_least = {}, at_most = {};
+    nanoseconds within = {}, every{10'000};
+
+    condition made = {};  ///< of all these
+    void finish(const reader& r);
+};
+keys<condition_spec> condition_keys();
+
+/// Reads a mapping that is a condition; `within`: unless it says so itself.
+condition read_condition(const reader& r, nanoseconds within);
+/// A console prints it. `module`: "" is the first console.
+condition text_condition(const std::string& module, const wanted_text& wanted);
 
 /// Waits for it. \throws step_failure when it has not come in time; the log says who waits for what
 void await(world& w, const condition& what);

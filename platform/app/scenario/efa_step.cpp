@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <string>
 
 #include "platform/app/scenario/action.h"
 #include "platform/app/scenario/scenario.h"
@@ -49,38 +51,57 @@ namespace trn::scenario {
 
 using config::efa_status;
 
-action read_efa(const reader& r) {
-    r.only(
-        {"pattern", "from", "to", "operation", "size", "block", "status", "at_least", "at_most"});
-    network::load how;
-    how.what = r.choice<network_operation>("operation");
-    how.bytes = r.size("size", {.least = 1, .most = max_held});
-    how.block = r.offset("block", std::min(how.bytes, how.block), {.least = 1, .most = max_held});
-    check_parts(r, "size", how.bytes, how.block);
-    const bool all = r.has("pattern");
-    const auto pattern = all ? r.choice<network_pattern>("pattern") : network_pattern::next;
-    const auto from = all ? "" : r.text("from"), to = all ? "" : r.text("to");
-    const auto status = r.has("status") ? r.choice<efa_status>("status") : efa_status::ok;
-    const bool bounded = r.has("at_least") || r.has("at_most");
-    const auto who = all ? "all cards" : from + " and " + to;
-    const auto wanted = read_rate_figure(
-        r,
-        fmt::format("{}: EFA {}", who, how.what == network_operation::write ? "writes" : "reads"));
-    return {wanted.name, [=](world& w) {
-                if (!w.chips) w.chips.emplace(w.hosts);  // whose memories are used
-                if (!w.cards) w.cards.emplace(w.hosts, w.seed);
-                const auto pairs = all ? w.cards->all(pattern)
-                                       : network::pairs{{w.cards->find(from), w.cards->find(to)}};
-                const auto [ns, found] = w.cards->run(pairs, how);
-                if (found != static_cast<std::uint32_t>(status))
-                    throw step_failure(fmt::format("the status is {}", found));
-                if (status != efa_status::ok) return;
-                w.cards->check(pairs, how);
-                if (!bounded) return;
-                auto figure = wanted;
-                figure.value = w.cards->sustained(pairs, how);
-                measure(w, figure);
-            }};
+namespace {
+
+struct efa_spec : rate_bounds {
+    std::optional<network_pattern> pattern = {};
+    std::string from = {}, to = {};
+    network_operation operation{};
+    bytes size = {};
+    byte_offset block{network::load{}.block};
+    efa_status status = efa_status::ok;
+
+    figure wanted = {};
+    void finish(const reader& r) {
+        if (!r.has("block")) block.value = std::min(size.value, block.value);
+        check_parts(r, "size", size.value, block.value);
+        wanted = rate_bounds::wanted(
+            r, fmt::format("{}: EFA {}", pattern ? "all cards" : from + " and " + to,
+                           operation == network_operation::write ? "writes" : "reads"));
+    }
+    void run(world& w) const {
+        if (!w.chips) w.chips.emplace(w.hosts);  // whose memories are used
+        if (!w.cards) w.cards.emplace(w.hosts, w.seed);
+        const network::load how{operation, size.value, block.value};
+        const auto pairs = pattern ? w.cards->all(*pattern)
+                                   : network::pairs{{w.cards->find(from), w.cards->find(to)}};
+        const auto [ns, found] = w.cards->run(pairs, how);
+        if (found != static_cast<std::uint32_t>(status))
+            throw step_failure(fmt::format("the status is {}", found));
+        if (status != efa_status::ok) return;
+        w.cards->check(pairs, how);
+        if (!at_least && !at_most) return;
+        auto figure = wanted;
+        figure.value = w.cards->sustained(pairs, how);
+        measure(w, figure);
+    }
+    action plan() const {
+        return {wanted.name, [s = *this](world& w) { s.run(w); }};
+    }
+};
+
+}  // namespace
+
+step_kind efa_step() {
+    using e = efa_spec;
+    constexpr size_bounds some{.least = 1, .most = max_held};
+    return step_of<e>(
+        "efa", "cards move bytes between HBMs (below); bounds are rates of the machine",
+        {key("pattern", &e::pattern), key("from", &e::from, "a card").required_without({"pattern"}),
+         key("to", &e::to, "a card").required_without({"pattern"}),
+         key("operation", &e::operation).required(), key("size", &e::size).required().within(some),
+         key("block", &e::block).within(some), key("status", &e::status),
+         key("at_least", &e::at_least), key("at_most", &e::at_most)});
 }
 
 }  // namespace trn::scenario

@@ -62,7 +62,7 @@ std::string number_fault(const location& place) {
                : fmt::format("no chip has {}: {} is the last", place.name(), count - 1);
 }
 
-std::uint64_t nanoseconds(const config::node& value, picoseconds time) {
+std::uint64_t whole_nanoseconds(const config::node& value, picoseconds time) {
     if (time.value % 1000)
         value.report(mistake::not_whole, "a scenario's times are whole nanoseconds");
     return time.value / 1000;
@@ -85,11 +85,10 @@ std::uint64_t reader::time_of(const config::node& value, const parameters& point
     const auto text = substituted(value, point);
     if (!text) return 0;
     const auto time = accept(value, config::parse_time(*text));
-    return time ? nanoseconds(value, *time) : 0;
+    return time ? whole_nanoseconds(value, *time) : 0;
 }
 
-void reader::only(std::initializer_list<std::string_view> keys) const {
-    if (notes_) return notes_->only(keys);
+void reader::only(std::span<const std::string_view> keys) const {
     if (map_.is_map())
         map_.only(keys, "this step");
     else
@@ -97,17 +96,13 @@ void reader::only(std::initializer_list<std::string_view> keys) const {
 }
 
 std::string reader::word() const {
-    if (notes_) {
-        notes_->note("", value_shape::text, true);
-        return {};
-    }
     auto text = replaced(map_, *point_);
     if (text.empty()) map_.report(mistake::wrong_shape, "a name was expected");
     return text;
 }
 
 std::string reader::text(std::string_view key) const {
-    const auto value = at(key, value_shape::text);
+    const auto value = map_.at(key);
     return value ? replaced(value, *point_) : "";
 }
 
@@ -116,7 +111,7 @@ std::string reader::text(std::string_view key, std::string otherwise) const {
 }
 
 std::uint64_t reader::number(std::string_view key, std::uint64_t most) const {
-    const auto value = at(key, value_shape::number);
+    const auto value = map_.at(key);
     if (!value) return 0;
     const auto text = substituted(value, *point_);
     if (!text) return 0;
@@ -133,7 +128,7 @@ std::uint64_t reader::number(std::string_view key, std::uint64_t most,
 }
 
 std::int32_t reader::signed_number(std::string_view key) const {
-    const auto value = at(key, value_shape::number);
+    const auto value = map_.at(key);
     if (!value) return 0;
     const auto number = accept(value, config::parse_signed(replaced(value, *point_))).value_or(0);
     if (number >= INT32_MIN && number <= INT32_MAX) return static_cast<std::int32_t>(number);
@@ -142,7 +137,7 @@ std::int32_t reader::signed_number(std::string_view key) const {
 }
 
 double reader::real(std::string_view key) const {
-    const auto value = at(key, value_shape::real);
+    const auto value = map_.at(key);
     if (!value) return 0;
     const auto text = replaced(value, *point_);
     // What was captured may be hexadecimal.
@@ -151,49 +146,50 @@ double reader::real(std::string_view key) const {
     return accept(value, config::parse_real(text)).value_or(0);
 }
 
-bool reader::flag(std::string_view key, bool otherwise) const {
-    const auto value = find(key, value_shape::flag);
-    if (!value) return otherwise;
+bool reader::flag(std::string_view key) const {
+    const auto value = map_.at(key);
+    if (!value) return false;
     const auto text = replaced(value, *point_);
-    if (text == "true" || text == "false") return text == "true";
-    value.report(mistake::not_a_boolean, fmt::format("'{}' must be true or false", key));
-    return otherwise;
+    if (text != "true" && text != "false")
+        value.report(mistake::not_a_boolean, fmt::format("'{}' must be true or false", key));
+    return text == "true";
 }
 
 std::uint64_t reader::size(std::string_view key, size_bounds within) const {
-    const auto value = at(key, value_shape::size);
+    const auto value = map_.at(key);
     if (!value) return 0;
     const auto text = substituted(value, *point_);
     if (!text) return 0;
     const auto size = accept(value, config::parse_bytes(*text));
-    return size ? bounded(value, key, size->value, within) : 0;
+    if (size) check_size(key, size->value, within);
+    return size ? size->value : 0;
 }
 
-std::uint64_t reader::offset(std::string_view key, std::uint64_t otherwise,
-                             size_bounds within) const {
-    const auto value = find(key, value_shape::offset);
-    if (!value) return otherwise;
+std::uint64_t reader::offset(std::string_view key, size_bounds within) const {
+    const auto value = map_.at(key);
+    if (!value) return 0;
     const auto text = replaced(value, *point_);
     const auto number = config::parse_unsigned(text);
+    std::optional<std::uint64_t> read;
     if (const auto* good = std::get_if<std::uint64_t>(&number))
-        return bounded(value, key, *good, within);
-    const auto size = accept(value, config::parse_bytes(text));
-    return size ? bounded(value, key, size->value, within) : otherwise;
+        read = *good;
+    else if (const auto size = accept(value, config::parse_bytes(text)))
+        read = size->value;
+    if (read) check_size(key, *read, within);
+    return read.value_or(0);
 }
 
-std::uint64_t reader::bounded(const config::node& value, std::string_view key, std::uint64_t size,
-                              const size_bounds& within) const {
+void reader::check_size(std::string_view key, std::uint64_t size, const size_bounds& within) const {
     if (size < within.least)
-        value.report(mistake::out_of_range,
-                     fmt::format("'{}' must be at least {}", key, to_string(bytes{within.least})));
+        map_.at(key).report(mistake::out_of_range, fmt::format("'{}' must be at least {}", key,
+                                                               to_string(bytes{within.least})));
     else if (size > within.most)
-        value.report(mistake::out_of_range,
-                     fmt::format("'{}' must be at most {}", key, to_string(bytes{within.most})));
-    return size;
+        map_.at(key).report(mistake::out_of_range, fmt::format("'{}' must be at most {}", key,
+                                                               to_string(bytes{within.most})));
 }
 
 std::uint64_t reader::time(std::string_view key) const {
-    const auto value = at(key, value_shape::time);
+    const auto value = map_.at(key);
     return value ? time_of(value, *point_) : 0;
 }
 
@@ -201,18 +197,15 @@ std::uint64_t reader::time(std::string_view key, std::uint64_t otherwise) const 
     return has(key) ? time(key) : otherwise;
 }
 
-std::uint64_t reader::rate(std::string_view key, std::uint64_t otherwise) const {
-    if (!has(key)) return otherwise;
-    const auto value = at(key, value_shape::rate);
-    const auto read = config::parse_data_rate(replaced(value, *point_));
-    if (const auto* good = std::get_if<data_rate>(&read)) return good->bytes_per_second;
-    const auto& wrong = std::get<config::refusal>(read);
-    value.report(wrong.code, wrong.message, wrong.suggestion);
-    return otherwise;
+std::uint64_t reader::rate(std::string_view key) const {
+    const auto value = map_.at(key);
+    if (!value) return 0;
+    const auto rate = accept(value, config::parse_data_rate(replaced(value, *point_)));
+    return rate ? rate->bytes_per_second : 0;
 }
 
 location reader::place(std::string_view key, std::string (*fault)(const location&)) const {
-    const auto value = at(key, value_shape::place);
+    const auto value = map_.at(key);
     if (!value) return {};
     auto result = location::parse(replaced(value, *point_));
     const auto* good = std::get_if<location>(&result);
@@ -224,7 +217,7 @@ location reader::place(std::string_view key, std::string (*fault)(const location
 
 std::vector<std::string> reader::texts(std::string_view key) const {
     std::vector<std::string> all;
-    const auto value = find(key, value_shape::texts);
+    const auto value = map_.at(key);
     if (!value) return all;
     for (const auto& item : value.is_list() ? value.items() : std::vector{value})
         all.push_back(replaced(item, *point_));
@@ -233,17 +226,10 @@ std::vector<std::string> reader::texts(std::string_view key) const {
 
 std::vector<std::uint64_t> reader::numbers(std::string_view key) const {
     std::vector<std::uint64_t> all;
-    if (const auto value = at(key, value_shape::numbers))
+    if (const auto value = map_.at(key))
         for (const auto& item : value.items())
             all.push_back(
                 accept(item, config::parse_unsigned(replaced(item, *point_))).value_or(0));
-    return all;
-}
-
-std::vector<reader> reader::list(std::string_view key) const {
-    std::vector<reader> all;
-    if (const auto value = at(key, value_shape::list))
-        for (const auto& item : value.items()) all.emplace_back(item, *point_);
     return all;
 }
 

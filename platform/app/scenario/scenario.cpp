@@ -143,7 +143,8 @@ scenario read_point(book& from, const std::string& file, const parameters& point
     s.wall_limit_s = static_cast<double>(r.time(
                          "wall_limit", static_cast<std::uint64_t>(default_wall_limit_s * 1e9))) /
                      1e9;
-    s.memory_limit = r.offset("memory_limit", default_memory_limit, {.least = min_memory_limit});
+    s.memory_limit = r.has("memory_limit") ? r.offset("memory_limit", {.least = min_memory_limit})
+                                           : default_memory_limit;
     s.misuse = read_misuse(root, r);
     s.steps = from.read(root.at("steps"), point);
     s.expectations = from.read(root.find("expectations"), point, true);

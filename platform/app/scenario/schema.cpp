@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platform/app/scenario/schema.h"
 
-#include <algorithm>
-#include <functional>
-#include <iterator>
-#include <optional>
-#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "platform/app/scenario/action.h"
 #include "platform/app/scenario/condition.h"
+#include "platform/app/scenario/step_table.h"
 
 namespace trn::scenario {
 
@@ -27,6 +23,10 @@ json text_like(const std::string& form) {
 
 json number_or(const json& text) {
     return {{"anyOf", json::array({{{"type", "integer"}}, text})}};
+}
+
+json reference(const std::string& name) {
+    return {{"$ref", "#/$defs/" + name}};
 }
 
 json shape_of(value_shape shape) {
@@ -58,111 +58,64 @@ json shape_of(value_shape shape) {
         return text_like("^(host|hbm[0-9]|sbuf[0-9]+|axi)(@.*)?$");
     case value_shape::map:
         return {{"type", "object"}};
-    case value_shape::list:
-        return {{"type", "array"}};
+    case value_shape::condition:
+        return reference("condition");
+    case value_shape::steps:
+        return reference("steps");
+    case value_shape::choice:
+        break;  // of_key() knows the words
     }
     return json::object();
 }
 
-/// What one call of a reader tells.
-class notes final : public key_notes {
-public:
-    json properties = json::object();
-    std::set<std::string> demanded;
+json of_key(const step_key& key) {
+    json one = key.choices.empty()
+                   ? shape_of(key.shape)
+                   : json{{"anyOf", json::array({{{"enum", key.choices}}, text_like(replaced)})}};
+    if (!key.doc.empty()) one["description"] = key.doc;
+    return one;
+}
 
-    /// Before each call: which keys seem to be there.
-    void begin(std::optional<std::string> only_this, bool every) {
-        there_ = std::move(only_this);
-        every_ = every;
-        chosen_ = false;
-        demanded.clear();
-    }
-    bool has(std::string_view key) const override { return every_ || there_ == key; }
-    void only(std::initializer_list<std::string_view> keys) override {
-        for (const auto key : keys) properties.emplace(key, json::object());
-    }
-    void note(std::string_view key, value_shape shape, bool demands) override {
-        add(key, shape_of(shape), demands);
-    }
-    void note(std::string_view key, std::vector<std::string_view> choices) override {
-        add(key, {{"anyOf", json::array({{{"enum", choices}}, text_like(replaced)})}}, true);
-        chosen_ = true;
-    }
-
-private:
-    /// What is demanded after a choice may depend on it.
-    void add(std::string_view key, const json& shape, bool demands) {
-        auto& known = properties[std::string(key)];
-        if (known.empty())
-            known = shape;
-        else if (known != shape &&
-                 (!known.contains("anyOf") ||
-                  std::ranges::find(known["anyOf"], shape) == known["anyOf"].end()))
-            known = {{"anyOf", json::array({known, shape})}};
-        if (demands && !chosen_) demanded.emplace(key);
-    }
-
-    std::optional<std::string> there_;
-    bool every_ = false, chosen_ = false;
-};
-
-json mapping(json properties, const std::set<std::string>& required = {}) {
+json mapping(json properties, const json& required = json::array()) {
     json all{
         {"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
     if (!required.empty()) all["required"] = required;
     return all;
 }
 
-json keys_of(const std::function<void(const reader&)>& read) {
-    const parameters none;
-    notes told;
-    std::optional<std::set<std::string>> always;
-    const auto call = [&](const std::optional<std::string>& key, bool every) {
-        told.begin(key, every);
-        read(reader(told, none));
-        std::set<std::string> both;
-        if (always)
-            std::ranges::set_intersection(*always, told.demanded, std::inserter(both, both.end()));
-        always = always ? both : told.demanded;
-    };
-    call({}, false);
-    if (told.properties.contains("")) return told.properties[""];  // no mapping
-    call({}, true);
-    std::vector<std::string> keys;
-    for (const auto& [key, _] : told.properties.items()) keys.push_back(key);
-    for (const auto& key : keys) call(key, false);
-    return mapping(told.properties, *always);
+json of_keys(const std::vector<step_key>& keys) {
+    json properties = json::object(), required = json::array();
+    for (const auto& key : keys) {
+        properties[std::string(key.name)] = of_key(key);
+        if (key.needed && key.instead.empty()) required.push_back(key.name);
+    }
+    return mapping(properties, required);
 }
 
-json reference(const std::string& name) {
-    return {{"$ref", "#/$defs/" + name}};
-}
-
-json figure_keys() {
-    const auto bound = json{{"type", json::array({"number", "string"})}};
-    auto keys = keys_of([](const reader& r) { read_number(r); })["properties"];
-    keys.update({{"name", shape_of(value_shape::text)},
-                 {"unit", shape_of(value_shape::text)},
-                 {"time_of", reference("steps")},
-                 {"bytes", shape_of(value_shape::size)},
-                 {"value", shape_of(value_shape::real)},
-                 {"at_least", bound},
-                 {"at_most", bound}});
-    return mapping(keys, {"name"});
+json of_kind(const step_kind& kind) {
+    using enum step_kind::form;
+    switch (kind.written) {
+    case mapping:
+        break;
+    case word:
+        return shape_of(value_shape::text);
+    case condition:
+        return reference("condition");
+    case time_or_condition:
+        return {{"anyOf", json::array({shape_of(value_shape::time), reference("condition")})}};
+    case branches:
+        return {{"type", "object"}, {"additionalProperties", reference("steps")}};
+    }
+    return of_keys(kind.keys);
 }
 
 json step_schema() {
-    json kinds = json::object();
-    for (const auto& kind : step_kinds())
-        kinds[std::string(kind.name)] = keys_of([&](const reader& r) { kind.read(r); });
-    kinds["inject"]["properties"]["when"] = reference("condition");
-    kinds["wait"] = {{"anyOf", json::array({shape_of(value_shape::time), reference("condition")})}};
-    kinds["figure"] = figure_keys();
-    kinds["sequence"] = mapping(
-        {{"name", shape_of(value_shape::text)}, {"with", shape_of(value_shape::map)}}, {"name"});
-    kinds["together"] = {{"type", "object"}, {"additionalProperties", reference("steps")}};
-    json one_of = json::array();
-    for (const auto& [name, _] : kinds.items()) one_of.push_back({{"required", {name}}});
+    json kinds = json::object(), one_of = json::array();
+    for (const auto& kind : step_kinds()) {
+        auto& one = kinds[std::string(kind.name)] = of_kind(kind);
+        if (!kind.doc.empty()) one["description"] = kind.doc;
+        one_of.push_back({{"required", {kind.name}}});
+    }
     kinds["fails"] = shape_of(value_shape::text);
     kinds["saying"] = shape_of(value_shape::text);
     auto step = mapping(kinds);
@@ -176,7 +129,8 @@ json schema() {
     const auto text = shape_of(value_shape::text);
     const auto list = [](const json& items) { return json{{"type", "array"}, {"items", items}}; };
     const json sequence = mapping(
-        {{"parameters", shape_of(value_shape::map)}, {"steps", reference("steps")}}, {"steps"});
+        {{"parameters", shape_of(value_shape::map)}, {"steps", shape_of(value_shape::steps)}},
+        json::array({"steps"}));
     auto file = mapping({{"scenario", text},
                          {"tags", list(text)},
                          {"board", text},
@@ -190,14 +144,14 @@ json schema() {
                          {"matrix", {{"type", "object"}, {"additionalProperties", list(text)}}},
                          {"include", list(text)},
                          {"sequences", {{"type", "object"}, {"additionalProperties", sequence}}},
-                         {"steps", reference("steps")},
-                         {"expectations", reference("steps")}});
+                         {"steps", shape_of(value_shape::steps)},
+                         {"expectations", shape_of(value_shape::steps)}});
     file["anyOf"] = json::array(
         {{{"required", {"scenario", "board", "steps"}}}, {{"required", {"sequences"}}}});
     file["$schema"] = "https://json-schema.org/draft/2020-12/schema";
     file["title"] = "trnvp scenario";
     file["$defs"] = {{"steps", list(step_schema())},
-                     {"condition", keys_of([](const reader& r) { read_condition(r, 0); })}};
+                     {"condition", of_keys(shown(condition_keys()))}};
     return file;
 }
 

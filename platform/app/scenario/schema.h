@@ -2,11 +2,14 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
 
 namespace trn::scenario {
 
-/// The JSON schema of scenario files, for editors. The readers of steps tell their keys themselves:
-/// each is called as if no key, every key, and each key alone were there.
+/// The JSON schema of scenario files, for editors; of steps, from their tables (step_table.h).
 nlohmann::json schema();
+
+/// The same tables as rows of Markdown, for doc/scenarios.md.
+std::string step_document();
 
 }  // namespace trn::scenario

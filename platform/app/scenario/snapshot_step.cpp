@@ -7,8 +7,9 @@
 
 namespace trn::scenario {
 
-action read_snapshot(const reader& r) {
-    const auto name = r.word();
+namespace {
+
+action take_snapshot(const std::string& name) {
     return {.text = fmt::format("snapshot '{}'", name),
             .work =
                 [name](world& w) {
@@ -24,8 +25,7 @@ action read_snapshot(const reader& r) {
             .drives = false};
 }
 
-action read_restore(const reader& r) {
-    const auto name = r.word();
+action go_back_to(const std::string& name) {
     return {
         .text = fmt::format("restore '{}'", name),
         .work =
@@ -36,6 +36,17 @@ action read_restore(const reader& r) {
             },
         .returns_to = name,
         .drives = false};
+}
+
+}  // namespace
+
+std::vector<step_kind> snapshot_steps() {
+    step_kind take{"snapshot", "keeps the whole state in memory (below)", step_kind::form::word};
+    take.read = [](const reader& r) { return take_snapshot(r.word()); };
+    step_kind back{"restore", "returns to this state and continues with the next step (below)",
+                   step_kind::form::word};
+    back.read = [](const reader& r) { return go_back_to(r.word()); };
+    return {take, back};
 }
 
 }  // namespace trn::scenario

@@ -366,7 +366,7 @@ place node::key_place(std::string_view wanted) const {
     return where();
 }
 
-void node::only(std::initializer_list<std::string_view> known, std::string_view what) const {
+void node::only(std::span<const std::string_view> known, std::string_view what) const {
     if (!is_map()) return;
     for (const auto& [key, value] : get().entries) {
         const tree_node& k = source_->nodes[key];

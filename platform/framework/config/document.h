@@ -97,7 +97,10 @@ public:
     config::place key_place(std::string_view key) const;
 
     /// Every key that is not in `known` is mistake E11: "<what> has no key 'x'".
-    void only(std::initializer_list<std::string_view> known, std::string_view what) const;
+    void only(std::span<const std::string_view> known, std::string_view what) const;
+    void only(std::initializer_list<std::string_view> known, std::string_view what) const {
+        only(std::span(known.begin(), known.size()), what);
+    }
 
     /// The value as a T: an integer type, bool, double, std::string, a unit type of units.h, an
     /// enumeration with choices<E>, or std::vector of those.

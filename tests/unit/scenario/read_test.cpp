@@ -110,11 +110,11 @@ TEST_F(ScenarioFile, RefusesValuesWithWhichNoRunCanComeOut) {
          "  - peek: {space: s, address: 0, width: 3, equals: 0}\n"                        // 19
          "  - together: {}\n"                                                             // 20
          "  - wait: ''\n");                                                               // 21
-    EXPECT_THAT(mistakes(),
-                ElementsAre("3:13:E22", "4:13:E22", "5:15:E22", "7:56:E22", "8:37:E22", "9:53:E22",
-                            "10:37:E22", "11:64:E22", "12:28:E22", "13:18:E26", "14:28:E26",
-                            "15:40:E22", "16:30:E22", "17:71:E22", "18:57:E22", "18:57:E22",
-                            "19:41:E22", "20:15:E50", "21:11:E24"));
+    EXPECT_THAT(
+        mistakes(),
+        ElementsAre("3:13:E22", "4:13:E22", "5:15:E22", "7:56:E22", "8:37:E22", "9:53:E22",
+                    "10:37:E22", "11:64:E22", "12:28:E22", "13:18:E26", "14:28:E26", "15:40:E22",
+                    "16:30:E22", "17:71:E22", "18:57:E22", "19:41:E22", "20:15:E50", "21:11:E24"));
 }
 
 TEST_F(ScenarioFile, LongCopiesBetweenMemoriesAreFineWhenNothingIsCompared) {

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/scenario/action.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <vector>
+
+#include "platform/app/scenario/runner.h"
+
+namespace trn::scenario {
+
+std::string address_fault(const location& place) {
+    return place.what == location::kind::host
+               ? "memory of the host has no address before a copy takes it: name a memory of a chip"
+               : "";
+}
+
+void check_parts(const reader& r, std::string_view key, std::uint64_t size, std::uint64_t part) {
+    if (part != 0 && size / part > max_parts)
+        r.node().at(key).report(
+            mistake::out_of_range,
+            fmt::format("{} are cut into more than {} parts of {}", to_string(bytes{size}),
+                        max_parts, to_string(bytes{part})));
+}
+
+std::vector<std::uint8_t> read_memory(world& w, const location& from, std::uint64_t size) {
+    const auto address = from.address(w.device, size);  // before memory is asked for
+    std::vector<std::uint8_t> bytes(size);
+    if (from.what == location::kind::hbm)
+        w.device.check(trn_window_read(w.device, from.number, from.offset, bytes.data(), size));
+    else
+        w.device.check(trn_read(w.device, from.core(w.device), bytes.data(), address, size));
+    return bytes;
+}
+
+void write_memory(world& w, const location& to, const std::vector<std::uint8_t>& bytes) {
+    const auto address = to.address(w.device, bytes.size());
+    if (to.what == location::kind::hbm)
+        w.device.check(
+            trn_window_write(w.device, to.number, to.offset, bytes.data(), bytes.size()));
+    else
+        w.device.check(trn_write(w.device, to.core(w.device), address, bytes.data(), bytes.size()));
+}
+
+nlohmann::json call(world& w, std::string_view method, const nlohmann::json& params) {
+    try {
+        return w.control.call(method, params);
+    } catch (const rpc::error& wrong) {
+        throw step_failure(wrong.what());
+    }
+}
+
+figure rate_bounds::wanted(const reader& r, std::string name) const {
+    figure wanted{std::move(name), 0, "GB/s"};
+    const auto gigabytes = [](data_rate rate) {
+        return static_cast<double>(rate.bytes_per_second) * 1e-9;
+    };
+    if (at_least) wanted.least = gigabytes(*at_least);
+    if (at_most) wanted.most = gigabytes(*at_most);
+    check_bounds(r, wanted);
+    return wanted;
+}
+
+void check_bounds(const reader& r, const figure& wanted) {
+    if (wanted.least && wanted.most && *wanted.least > *wanted.most)
+        r.node().at("at_most").report(mistake::out_of_range, "'at_most' is less than 'at_least'");
+}
+
+void measure(world& w, const figure& what) {
+    if (!std::isfinite(what.value))
+        throw step_failure("there is no such figure: what it measures took no simulated time");
+    w.tell->measured(what);
+    if (!what.within_bounds()) throw step_failure("it is " + what.text());
+}
+
+}  // namespace trn::scenario

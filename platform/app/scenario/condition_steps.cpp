@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "platform/app/scenario/action.h"
+#include "platform/app/scenario/condition.h"
+
+namespace trn::scenario {
+
+namespace {
+
+/// `expect` fails at once, unless it is given time; `wait` waits.
+action look_for(std::string_view verb, const condition& what) {
+    return {.text = fmt::format("{} {}", verb, what.text),
+            .work = [what](world& w) { await(w, what); },
+            .provokes = what.provokes,
+            .drives = false};
+}
+
+action pass_time(std::uint64_t nanoseconds) {
+    return {.text = fmt::format("wait {} ns", nanoseconds),
+            .work = [=](world& w) { w.sleep(nanoseconds); },
+            .drives = false};
+}
+
+struct expect_uart_step {
+    std::string module;
+    std::optional<std::string> text;
+    std::string matches;
+    std::vector<std::string> as;
+    nanoseconds within;
+
+    condition wanted = {};
+    void finish(const reader& r) {
+        wanted = text_condition(module, text ? wanted_text_of(r, "text", *text, as)
+                                             : wanted_text_of(r, "matches", matches, as));
+        wanted.how.within = within.value;
+    }
+    action plan() const { return look_for("expect", wanted); }
+};
+
+}  // namespace
+
+std::vector<step_kind> condition_steps() {
+    using uart = expect_uart_step;
+    constexpr nanoseconds one_second{1'000'000'000};
+    step_kind wait{"wait",
+                   "waits for simulated time, or until the condition is true (`within`: 1 s)",
+                   step_kind::form::time_or_condition};
+    wait.read = [](const reader& r) {
+        return r.node().is_map() ? look_for("wait for", read_condition(r, one_second))
+                                 : pass_time(reader::time_of(r.node(), r.point()));
+    };
+    step_kind expect{"expect", "as `wait`; without `within` the condition must be true at once",
+                     step_kind::form::condition};
+    expect.read = [](const reader& r) { return look_for("expect", read_condition(r, {})); };
+    return {wait,
+            step_of<uart>(
+                "expect_uart", "each search begins after the previous match",
+                {key("text", &uart::text),
+                 key("matches", &uart::matches, "a regular expression").required_without({"text"}),
+                 key("within", &uart::within),
+                 key("module", &uart::module, "the first console unless given"),
+                 key("as", &uart::as, "names for the matches of its groups")}),
+            expect};
+}
+
+}  // namespace trn::scenario

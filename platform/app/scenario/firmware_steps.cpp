@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "platform/app/scenario/action.h"
+
+namespace trn::scenario {
+
+namespace {
+
+/// One request of the driver to the mailbox.
+struct mailbox_step {
+    std::optional<std::uint8_t> power_profile;
+    std::optional<bool> throttling;
+    std::optional<std::string> metric;
+    std::optional<std::uint32_t> get_data;
+    std::uint8_t command = 0;
+
+    action plan() const;
+};
+
+action post_metric(const std::string& metric) {
+    // One record of the driver's list: id, length, text (contract 12).
+    const auto text = metric.substr(0, TRN_MAX_METRIC_BYTES - 2);
+    const auto record = std::string{1, static_cast<char>(text.size())} + text;
+    return {"post a metric", [record](world& w) {
+                w.device.check(trn_post_metric(w.device, record.data(),
+                                               static_cast<std::uint32_t>(record.size())));
+            }};
+}
+
+action read_data(std::uint32_t type) {
+    return {fmt::format("get data of type {}", type), [type](world& w) {
+                std::array<std::uint8_t, TRN_MAX_MAILBOX_BYTES> data{};
+                auto size = static_cast<std::uint32_t>(data.size());
+                w.device.check(trn_get_data(w.device, type, data.data(), &size));
+                if (size == 0) throw step_failure("the answer is empty");
+            }};
+}
+
+action mailbox_step::plan() const {
+    if (power_profile)
+        return {fmt::format("set power profile {}", *power_profile),
+                [profile = *power_profile](world& w) {
+                    w.device.check(trn_set_power_profile(w.device, profile));
+                }};
+    if (throttling)
+        return {fmt::format("throttling notifications {}", *throttling ? "on" : "off"),
+                [on = *throttling](world& w) {
+                    w.device.check(trn_set_throttling_notifications(w.device, on));
+                }};
+    if (metric) return post_metric(*metric);
+    if (get_data) return read_data(*get_data);
+    return {fmt::format("mailbox command {}", command), [command = command](world& w) {
+                std::uint32_t none = 0;
+                w.device.check(trn_mailbox_request(w.device, command, nullptr, 0, nullptr, &none));
+            }};
+}
+
+struct read_counters_step {
+    std::uint64_t address = 0;
+    std::optional<std::uint32_t> equals;
+
+    action plan() const {
+        return {fmt::format("let firmware read {:#x}", address), [s = *this](world& w) {
+                    std::uint32_t value = 0;
+                    w.device.check(trn_read_counters(w.device, &s.address, &value, 1));
+                    if (s.equals && value != *s.equals)
+                        throw step_failure(
+                            fmt::format("it is {:#x} instead of {:#x}", value, *s.equals));
+                }};
+    }
+};
+
+struct power_step {
+    std::uint32_t die = 0;
+    nanoseconds changes_within;
+
+    void run(world& w) const {
+        trn_power_sample first{}, next{};
+        w.device.check(trn_get_power(w.device, die, &first));
+        const bool changed = w.wait_for(changes_within.value, [&] {
+            w.device.check(trn_get_power(w.device, die, &next));
+            return next.counter != first.counter;
+        });
+        if (!changed)
+            throw step_failure(fmt::format("no new sample after {} ns", changes_within.value));
+    }
+    action plan() const {
+        return {fmt::format("power samples of die {}", die), [s = *this](world& w) { s.run(w); }};
+    }
+};
+
+}  // namespace
+
+std::vector<step_kind> firmware_steps() {
+    using mail = mailbox_step;
+    return {
+        step_of<mail>(
+            "mailbox", "one request, of one of these keys",
+            {key("power_profile", &mail::power_profile), key("throttling", &mail::throttling),
+             key("metric", &mail::metric), key("get_data", &mail::get_data),
+             key("command", &mail::command)
+                 .required_without({"power_profile", "throttling", "metric", "get_data"})}),
+        step_of<read_counters_step>("read_counters", "firmware reads a register for the driver",
+                                    {key("address", &read_counters_step::address).required(),
+                                     key("equals", &read_counters_step::equals)}),
+        step_of<power_step>("power", "the power sample must change within this time",
+                            {key("die", &power_step::die).required().up_to(1),
+                             key("changes_within", &power_step::changes_within).required()}),
+    };
+}
+
+}  // namespace trn::scenario

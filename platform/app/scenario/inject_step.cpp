@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "platform/app/scenario/action.h"
+#include "platform/app/scenario/condition.h"
+#include "platform/app/scenario/expression.h"
+#include "platform/framework/kernel/trace.h"
+
+namespace trn::scenario {
+
+namespace {
+
+/// The modules that `pattern` names and that know the fault; `some`: so many of them, drawn with
+/// the scenario's seed.
+std::vector<std::string> faulty_modules(world& w, const std::string& pattern,
+                                        const expression& names, const std::string& fault,
+                                        std::size_t some) {
+    std::vector<std::string> all, others, faults;
+    for (const auto& one : call(w, "list", {{"what", "faults"}})) {
+        const std::string module = one["module"], name = one["fault"];
+        const bool meant = names.matches(module);
+        if (meant) faults.push_back(name);
+        if (name == fault) (meant ? all : others).push_back(module);
+    }
+    if (all.empty() && !faults.empty())
+        throw step_failure(
+            fmt::format("{} has no fault '{}'  {}", pattern, fault, suggest(fault, faults)));
+    if (all.empty())
+        throw step_failure(fmt::format("no module '{}' has the fault '{}'  {}", pattern, fault,
+                                       suggest(pattern, others)));
+    if (some > all.size())
+        throw step_failure(fmt::format("only {} modules match {}", all.size(), pattern));
+    std::mt19937_64 random(w.seed);
+    while (some != 0 && all.size() > some)
+        all.erase(all.begin() + static_cast<std::ptrdiff_t>(random() % all.size()));
+    return all;
+}
+
+struct inject_spec {
+    std::string module = {}, fault = {};
+    std::uint32_t some = 0;
+    nanoseconds at = {};
+
+    std::optional<expression> names = {};
+    rpc::json arguments = rpc::json::object();
+    std::optional<condition> when = {};
+    void finish(const reader& r) {
+        std::string wrong;
+        names = expression::of_names(module, wrong);
+        if (!names) r.node().at("module").report(mistake::not_a_choice, wrong);
+        if (r.has("with")) {
+            const auto with = r.map("with");
+            for (const auto& key : with.node().keys()) arguments[key] = with.text(key);
+        }
+        if (r.has("when")) when = read_condition(r.map("when"), {1'000'000'000});
+    }
+    void run(world& w) const {
+        const auto now = trn_now(w.device);
+        if (at.value != 0 && at.value < now)
+            throw step_failure(fmt::format("it is {} ns already", now));
+        if (at.value != 0) w.sleep(at.value - now);
+        if (when) await(w, *when);
+        for (const auto& each : faulty_modules(w, module, *names, fault, some)) {
+            if (trace::on())
+                trace::event("scenario", "fault", {{"module", each}, {"fault", fault}});
+            call(w, "inject", {{"module", each}, {"fault", fault}, {"arguments", arguments}});
+        }
+    }
+    action plan() const {
+        return {.text = fmt::format("inject {} into {}{}", fault, module,
+                                    when ? fmt::format(" when {}", when->text) : ""),
+                .work = [s = *this](world& w) { s.run(w); },
+                .provokes = when ? when->provokes : std::vector<misuse::rule>{},
+                .drives = false};
+    }
+};
+
+}  // namespace
+
+step_kind inject_step() {
+    using i = inject_spec;
+    return step_of<i>("inject", "injects a fault that `trnctl list` names (below)",
+                      {key("module", &i::module).required(), key("fault", &i::fault).required(),
+                       key<i>("with", value_shape::map, "arguments of the fault by name"),
+                       key("some", &i::some, "number of matching modules; 0: all"),
+                       key("at", &i::at), key<i>("when", value_shape::condition)});
+}
+
+}  // namespace trn::scenario

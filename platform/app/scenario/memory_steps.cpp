@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "platform/app/scenario/action.h"
+
+namespace trn::scenario {
+
+namespace {
+
+void expect_equal(std::string_view where, const std::optional<pattern::mismatch>& wrong) {
+    if (wrong) throw step_failure(fmt::format("{}: {}", where, to_string(*wrong)));
+}
+
+// --- Copies
+
+/// Both ends of a copy, with host memory where an end is the host.
+struct copy_ends {
+    std::unique_ptr<host_buffer> from, to;
+    std::uint64_t source = 0, destination = 0;
+};
+
+struct copy_spec {
+    location from = {}, to = {};
+    bytes size = {};
+    std::optional<std::uint32_t> given_core = {};
+    std::string pattern = {};
+
+    void check_size(const reader& r, bool compared) const {
+        const auto of_host = [](const location& end) { return end.what == location::kind::host; };
+        if (compared || of_host(from) || of_host(to)) r.check_size("size", size.value, held);
+    }
+    std::string text() const {
+        return fmt::format("{} to {}, {} bytes", from.text(), to.text(), size.value);
+    }
+    std::uint32_t core(const device& on) const {
+        return given_core.value_or((to.what == location::kind::host ? from : to).core(on));
+    }
+    copy_ends prepare(world& w) const;
+};
+
+keys<copy_spec> copy_keys() {
+    return {key("from", &copy_spec::from).required(), key("to", &copy_spec::to).required(),
+            key("size", &copy_spec::size).required(), key("core", &copy_spec::given_core),
+            key("pattern", &copy_spec::pattern)};
+}
+
+copy_ends copy_spec::prepare(world& w) const {
+    copy_ends ends;
+    if (from.what == location::kind::host) {
+        ends.from = std::make_unique<host_buffer>(w.device, size.value, from.offset);
+        trn::pattern(w.seed, pattern).fill(ends.from->bytes());
+    }
+    if (to.what == location::kind::host)
+        ends.to = std::make_unique<host_buffer>(w.device, size.value, to.offset);
+    ends.source = ends.from ? ends.from->address() : from.address(w.device, size.value);
+    ends.destination = ends.to ? ends.to->address() : to.address(w.device, size.value);
+    return ends;
+}
+
+struct copy_step : copy_spec {
+    bool verify = true;
+
+    void finish(const reader& r) const { check_size(r, verify); }
+    void run(world& w) const {
+        const auto ends = prepare(w);
+        std::vector<std::uint8_t> expected;
+        if (verify && !ends.from) expected = read_memory(w, from, size.value);
+        w.device.check(
+            trn_copy(w.device, core(w.device), ends.destination, ends.source, size.value));
+        if (!verify) return;
+        const auto found =
+            ends.to ? std::vector<std::uint8_t>(ends.to->bytes().begin(), ends.to->bytes().end())
+                    : read_memory(w, to, size.value);
+        expect_equal(to.text(), compare(ends.from ? ends.from->bytes() : expected, found));
+    }
+    action plan() const {
+        return {"copy " + text(), [s = *this](world& w) { s.run(w); }};
+    }
+};
+
+struct submit_step : copy_spec {
+    std::string job = {};
+
+    void finish(const reader& r) const { check_size(r, false); }
+    void run(world& w) const {
+        if (w.jobs.contains(job))
+            throw step_failure(fmt::format("job '{}' is not finished yet", job));
+        auto ends = prepare(w);
+        world::job begun;
+        w.device.check(trn_submit(w.device, core(w.device), ends.destination, ends.source,
+                                  size.value, &begun.id));
+        begun.from = std::move(ends.from);
+        begun.to = std::move(ends.to);
+        w.jobs.emplace(job, std::move(begun));
+    }
+    action plan() const {
+        return {fmt::format("submit '{}': {}", job, text()), [s = *this](world& w) { s.run(w); }};
+    }
+};
+
+struct finish_step {
+    std::string job = {};
+
+    action plan() const {
+        return {fmt::format("finish '{}'", job), [name = job](world& w) {
+                    const auto found = w.jobs.extract(name);
+                    if (!found) throw step_failure(fmt::format("there is no job '{}'", name));
+                    w.device.check(trn_wait(w.device, found.mapped().id));
+                }};
+    }
+};
+
+// --- Values everywhere
+
+struct memset_step {
+    location at = {};
+    bytes size = {};
+    std::uint8_t value = 0;
+    std::optional<std::uint32_t> given_core = {};
+    bool verify = true;
+
+    void finish(const reader& r) const {
+        if (verify) r.check_size("size", size.value, held);
+    }
+    void run(world& w) const {
+        const auto core = given_core.value_or(at.core(w.device));
+        w.device.check(
+            trn_memset(w.device, core, at.address(w.device, size.value), value, size.value));
+        if (!verify) return;
+        const std::vector<std::uint8_t> expected(size.value, value);
+        expect_equal(at.text(), compare(expected, read_memory(w, at, size.value)));
+    }
+    action plan() const {
+        return {fmt::format("memset {} to {:#04x}, {} bytes", at.text(), value, size.value),
+                [s = *this](world& w) { s.run(w); }};
+    }
+};
+
+/// What `fill` writes and `verify` expects: a pattern, or one value everywhere.
+struct content_spec {
+    location at = {};
+    bytes size = {};
+    std::optional<std::uint8_t> value = {};
+    std::optional<std::string> pattern = {};
+
+    void finish(const reader& r) const {
+        if (value && pattern)
+            r.node().report_at(r.node().key_place("value"), mistake::unused_key,
+                               "'value' and 'pattern' both say what is in memory; one of them "
+                               "does");
+    }
+    std::string text() const {
+        return value ? fmt::format("{:#04x}", *value)
+                     : fmt::format("pattern '{}'", pattern.value_or(""));
+    }
+    std::vector<std::uint8_t> content(const world& w) const {
+        std::vector<std::uint8_t> bytes(size.value, value.value_or(0));
+        if (!value) trn::pattern(w.seed, pattern.value_or("")).fill(bytes);
+        return bytes;
+    }
+};
+
+keys<content_spec> content_keys() {
+    return {key("at", &content_spec::at).required().refused_by(address_fault),
+            key("size", &content_spec::size).required().within(held),
+            key("pattern", &content_spec::pattern),
+            key("value", &content_spec::value, "instead of a pattern")};
+}
+
+struct fill_step : content_spec {
+    action plan() const {
+        return {fmt::format("fill {} with {}, {} bytes", at.text(), text(), size.value),
+                [s = *this](world& w) {
+                    s.at.address(w.device, s.size.value);  // before memory is asked for
+                    write_memory(w, s.at, s.content(w));
+                }};
+    }
+};
+
+struct verify_step : content_spec {
+    action plan() const {
+        return {fmt::format("verify {} has {}, {} bytes", at.text(), text(), size.value),
+                [s = *this](world& w) {
+                    const auto found = read_memory(w, s.at, s.size.value);
+                    expect_equal(s.at.text(), compare(s.content(w), found));
+                }};
+    }
+};
+
+struct scrub_step {
+    std::uint32_t stack = 0, value = 0;
+    byte_offset offset{TRN_HBM_RESERVED_BYTES};
+    bytes size = {};
+
+    action plan() const {
+        return {
+            fmt::format("scrub hbm{}@{:#x}, {} bytes", stack, offset.value, size.value),
+            [s = *this](world& w) {
+                w.device.check(trn_scrub(w.device, s.stack, s.offset.value, s.size.value, s.value));
+            }};
+    }
+};
+
+}  // namespace
+
+std::vector<step_kind> memory_steps() {
+    return {
+        step_of<copy_step>("copy",
+                           "a copy from the host has the data pattern of this name; `verify` "
+                           "compares both ends, HBM through BAR4",
+                           extended<copy_step>(copy_keys(), {key("verify", &copy_step::verify)})),
+        step_of<submit_step>(
+            "submit", "a copy in the background",
+            extended<submit_step>(copy_keys(), {key("job", &submit_step::job).required()})),
+        step_of<finish_step>("finish", "waits for the copy `job`",
+                             {key("job", &finish_step::job).required()}),
+        step_of<memset_step>(
+            "memset", "fills memory with the DMA engines",
+            {key("at", &memset_step::at).required().refused_by(address_fault),
+             key("size", &memset_step::size).required(),
+             key("value", &memset_step::value).required(), key("core", &memset_step::given_core),
+             key("verify", &memset_step::verify)}),
+        step_of<fill_step>("fill", "through BAR4 where a window exists",
+                           extended<fill_step>(content_keys())),
+        step_of<verify_step>("verify", "through BAR4 where a window exists",
+                             extended<verify_step>(content_keys())),
+        step_of<scrub_step>(
+            "scrub", "clears HBM with 16 engines",
+            {key("stack", &scrub_step::stack).required().up_to(3),
+             key("offset", &scrub_step::offset), key("size", &scrub_step::size).required(),
+             key("value", &scrub_step::value)}),
+    };
+}
+
+}  // namespace trn::scenario

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "platform/app/scenario/action.h"
+#include "platform/app/scenario/condition.h"
+
+namespace trn::scenario {
+
+namespace {
+
+// --- Through the driver stub
+
+struct write_register_step {
+    std::uint64_t offset = 0;
+    std::uint32_t value = 0;
+    bool guarded = false;
+
+    action plan() const {
+        return {fmt::format("write {:#x} to BAR0 + {:#x}", value, offset), [s = *this](world& w) {
+                    w.device.check(s.guarded ? trn_bar_write(w.device, s.offset, s.value)
+                                             : trn_bar_write_raw(w.device, s.offset, s.value));
+                }};
+    }
+};
+
+struct read_register_step {
+    std::uint64_t offset = 0;
+    std::optional<std::uint32_t> equals;
+    std::uint32_t mask = ~0u;
+    nanoseconds within;
+
+    void run(world& w) const {
+        std::uint32_t value = 0;
+        const bool right = w.wait_for(within.value, [&] {
+            w.device.check(trn_bar_read(w.device, offset, &value));
+            return !equals || (value & mask) == (*equals & mask);
+        });
+        if (!right)
+            throw step_failure(fmt::format("BAR0 + {:#x} reads {:#x} instead of {:#x}", offset,
+                                           value & mask, *equals & mask));
+    }
+    action plan() const {
+        return {fmt::format("read BAR0 + {:#x}", offset), [s = *this](world& w) { s.run(w); }};
+    }
+};
+
+/// Semaphores and events belong to a core or to a TOP_SP.
+struct sync_spec {
+    std::optional<std::uint32_t> top_sp = {};
+    std::uint32_t core = 0, index = 0;
+
+    trn_sync_block block() const { return top_sp ? TRN_SYNC_TOP_SP : TRN_SYNC_CORE; }
+    std::uint32_t number() const { return top_sp.value_or(core); }
+    std::string text(std::string_view what) const {
+        return fmt::format("{} {} of {} {}", what, index, top_sp ? "top_sp" : "core", number());
+    }
+};
+
+keys<sync_spec> sync_keys() {
+    return {key("core", &sync_spec::core).required_without({"top_sp"}),
+            key("top_sp", &sync_spec::top_sp), key("index", &sync_spec::index).required()};
+}
+
+struct semaphore_step : sync_spec {
+    std::optional<std::int32_t> set, equals;
+    std::uint32_t increment = 0, decrement = 0;
+
+    void run(world& w) const {
+        auto& d = w.device;
+        if (set) d.check(trn_semaphore_set(d, block(), number(), index, *set));
+        if (increment) d.check(trn_semaphore_increment(d, block(), number(), index, increment));
+        if (decrement) d.check(trn_semaphore_decrement(d, block(), number(), index, decrement));
+        if (!equals) return;
+        std::int32_t value = 0;
+        d.check(trn_semaphore_read(d, block(), number(), index, &value));
+        if (value != *equals)
+            throw step_failure(fmt::format("it is {} instead of {}", value, *equals));
+    }
+    action plan() const {
+        return {text("semaphore"), [s = *this](world& w) { s.run(w); }};
+    }
+};
+
+struct event_step : sync_spec {
+    std::optional<std::uint32_t> set, equals;
+
+    void run(world& w) const {
+        auto& d = w.device;
+        if (set) d.check(trn_event_set(d, block(), number(), index, *set));
+        if (!equals) return;
+        std::uint32_t value = 0;
+        d.check(trn_event_get(d, block(), number(), index, &value));
+        if (value != *equals)
+            throw step_failure(fmt::format("it is {} instead of {}", value, *equals));
+    }
+    action plan() const {
+        return {text("event"), [s = *this](world& w) { s.run(w); }};
+    }
+};
+
+// --- Through the control methods
+
+/// A register or field by its name, or an address of a space: what `peek` and `poke` reach.
+struct access_spec : number_source {
+    std::string space = {};
+    std::uint64_t address = 0, width = 4;
+
+    void finish(const reader& r) const {
+        if (width != 1 && width != 2 && width != 4 && width != 8)
+            r.node().find("width").report(mistake::out_of_range, "'width' must be 1, 2, 4 or 8");
+    }
+    std::string text() const {
+        return register_name ? *register_name : fmt::format("{} {:#x}", space, address);
+    }
+    /// For the control method, which calls the width `width_name`.
+    rpc::json params(const char* width_name) const {
+        if (register_name) return named(*register_name);
+        return {{"space", space}, {"address", address}, {width_name, width}};
+    }
+};
+
+keys<access_spec> access_keys() {
+    using a = access_spec;
+    return {key("space", &a::space).required_without({"register"}),
+            key("address", &a::address).required_without({"register"}),
+            key("width", &a::width).up_to(8),
+            key("register", &a::register_name),
+            key("index", &a::index),
+            key("instance", &a::instance)};
+}
+
+struct peek_step : access_spec {
+    std::optional<std::uint64_t> equals;
+    std::uint64_t mask = any;
+    std::string as;
+
+    void run(world& w) const {
+        const auto found = call(w, "peek", params("size")).value("value", std::uint64_t{0}) & mask;
+        if (!as.empty()) w.captured[as] = fmt::format("{:#x}", found);
+        if (equals && found != (*equals & mask))
+            throw step_failure(fmt::format("it is {:#x} instead of {:#x}", found, *equals & mask));
+    }
+    action plan() const {
+        return {
+            .text = "peek " + text(), .work = [s = *this](world& w) { s.run(w); }, .drives = false};
+    }
+};
+
+struct poke_step : access_spec {
+    std::uint64_t value = 0;
+
+    action plan() const {
+        auto to = params("width");
+        to["value"] = value;
+        return {.text = "poke " + text(),
+                .work = [to](world& w) { call(w, "poke", to); },
+                .drives = false};
+    }
+};
+
+}  // namespace
+
+std::vector<step_kind> register_steps() {
+    using write = write_register_step;
+    using read = read_register_step;
+    return {
+        step_of<write>("write_register", "through the driver stub",
+                       {key("offset", &write::offset, "in BAR0").required(),
+                        key("value", &write::value).required(),
+                        key("guarded", &write::guarded,
+                            "refused at addresses that user space may not write")}),
+        step_of<read>(
+            "read_register", "through the driver stub",
+            {key("offset", &read::offset, "in BAR0").required(), key("equals", &read::equals),
+             key("mask", &read::mask), key("within", &read::within)}),
+        step_of<semaphore_step>(
+            "semaphore", "`set`, `increment`, `decrement`, `equals`, in this order",
+            extended<semaphore_step>(sync_keys(), {key("set", &semaphore_step::set),
+                                                   key("increment", &semaphore_step::increment),
+                                                   key("decrement", &semaphore_step::decrement),
+                                                   key("equals", &semaphore_step::equals)})),
+        step_of<event_step>(
+            "event", "`set`, then `equals`",
+            extended<event_step>(
+                sync_keys(), {key("set", &event_step::set), key("equals", &event_step::equals)})),
+        step_of<peek_step>(
+            "peek", "the control method: no side effects",
+            extended<peek_step>(access_keys(),
+                                {key("equals", &peek_step::equals).required_without({"as"}),
+                                 key("mask", &peek_step::mask),
+                                 key("as", &peek_step::as, "a name for the value")})),
+        step_of<poke_step>(
+            "poke", "the control method: no side effects",
+            extended<poke_step>(access_keys(), {key("value", &poke_step::value).required()})),
+    };
+}
+
+}  // namespace trn::scenario

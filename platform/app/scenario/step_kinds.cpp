@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "platform/app/scenario/action.h"
+#include "platform/app/scenario/scenario.h"
+
+namespace trn::config {
+
+template <>
+struct choices<trn_status> {
+    static constexpr std::array list{
+        choice<trn_status>{"invalid_argument", TRN_INVALID_ARGUMENT},
+        choice<trn_status>{"unknown_device", TRN_UNKNOWN_DEVICE},
+        choice<trn_status>{"not_ready", TRN_NOT_READY},
+        choice<trn_status>{"timed_out", TRN_TIMED_OUT},
+        choice<trn_status>{"aborted", TRN_ABORTED},
+        choice<trn_status>{"refused", TRN_REFUSED},
+        choice<trn_status>{"protocol_error", TRN_PROTOCOL_ERROR},
+        choice<trn_status>{"busy", TRN_BUSY},
+        choice<trn_status>{"not_supported", TRN_NOT_SUPPORTED},
+        choice<trn_status>{"no_memory", TRN_NO_MEMORY},
+        choice<trn_status>{"transport_error", TRN_TRANSPORT_ERROR},
+        choice<trn_status>{"device_gone", TRN_DEVICE_GONE},
+    };
+};
+
+}  // namespace trn::config
+
+namespace trn::scenario {
+
+const std::vector<step_kind>& step_kinds() {
+    static const auto kinds = [] {
+        std::vector<step_kind> all;
+        const auto add = [&](std::vector<step_kind> more) {
+            std::ranges::move(more, std::back_inserter(all));
+        };
+        add(reset_steps());
+        add(memory_steps());
+        add(register_steps());
+        add(queue_steps());
+        add({compute_step()});
+        add(firmware_steps());
+        add(condition_steps());
+        add({traffic_step(), efa_step(), collective_step(), client_step()});
+        add(snapshot_steps());
+        add({inject_step()});
+        add(nesting_steps());
+        return all;
+    }();
+    return kinds;
+}
+
+step read_step(const config::node& item, const parameters& point) {
+    step result;
+    result.where = item.where();
+    if (!item.is_map()) {
+        item.report(mistake::wrong_shape, "a step is a mapping, such as 'wait: 10 us'");
+        return result;
+    }
+    const reader r(item, point);
+    const auto& kinds = step_kinds();
+    std::size_t found = 0;
+    for (const auto& key : item.keys()) {
+        if (key == "fails" || key == "saying") continue;
+        const auto kind = std::ranges::find(kinds, key, &step_kind::name);
+        if (kind == kinds.end() || ++found > 1 || !kind->read) {
+            std::vector<std::string_view> names;
+            for (const auto& one : kinds) names.push_back(one.name);
+            item.report(kind == kinds.end() ? mistake::unknown_type : mistake::unknown_key,
+                        kind == kinds.end() ? fmt::format("there is no step '{}'", key)
+                                            : fmt::format("'{}' is a second step here", key),
+                        suggest(key, names));
+            return result;
+        }
+        static_cast<action&>(result) = kind->read(reader(item.find(key), point));
+        result.where = item.key_place(key);
+    }
+    if (found == 0) item.report(mistake::missing_key, "a step needs its kind");
+    if (r.has("fails")) result.fails = r.choice<trn_status>("fails");
+    result.saying = r.text("saying", "");
+    if (result.fails) result.shared.clear();
+    return result;
+}
+
+}  // namespace trn::scenario

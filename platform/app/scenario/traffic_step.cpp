@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "platform/app/scenario/action.h"
+
+namespace trn::scenario {
+
+namespace {
+
+struct traffic_spec : rate_bounds {
+    traffic_pattern pattern{};
+    std::uint32_t engines = machine::load{}.engines;
+    bytes size = {};
+    byte_offset wrap = {}, descriptor{machine::load{}.descriptor};
+    bool machine_rate = false;
+
+    figure wanted = {};
+    void finish(const reader& r) {
+        if (engines == 0)
+            r.node().find("engines").report(mistake::out_of_range, "at least one engine copies");
+        check_parts(r, "size", size.value, descriptor.value);
+        wanted = rate_bounds::wanted(
+            r, fmt::format("{} traffic of {} engines per chip{}", to_string(pattern), engines,
+                           machine_rate ? ", of the machine" : ""));
+    }
+    void run(world& w) const {
+        if (!w.chips) w.chips.emplace(w.hosts);
+        const auto chips = machine_rate ? 1 : w.chips->chips().size();
+        const machine::load how{.bytes = size.value,
+                                .engines = engines,
+                                .wrap = wrap.value,
+                                .descriptor = static_cast<std::uint32_t>(descriptor.value)};
+        auto found = wanted;
+        found.value = w.chips->sustained(pattern, how) / static_cast<double>(chips);
+        measure(w, found);
+    }
+    action plan() const {
+        return {wanted.name, [s = *this](world& w) { s.run(w); }};
+    }
+};
+
+}  // namespace
+
+step_kind traffic_step() {
+    using t = traffic_spec;
+    return step_of<t>(
+        "traffic", "all chips copy at once (below); bounds are rates per chip, or of the machine",
+        {key("pattern", &t::pattern).required(),
+         key("size", &t::size).required().within({.least = 1, .most = max_held}),
+         key("engines", &t::engines), key("wrap", &t::wrap),
+         key("descriptor", &t::descriptor).within({.least = 1, .most = TRN_DESCRIPTOR_BYTES}),
+         key("machine", &t::machine_rate), key("at_least", &t::at_least),
+         key("at_most", &t::at_most)});
+}
+
+}  // namespace trn::scenario
