@@ -21,7 +21,7 @@ double user_time() {
            static_cast<double>(used.ru_utime.tv_usec) / 1e6;
 }
 
-TEST(HostMapping, ManyMappingsTakeTheSameTimeForEach) {
+TEST(HostMapping, TimePerMappingDoesNotGrowWithTheirNumber) {
     constexpr std::size_t count = 60'000;  // the kernel allows 65,530
     const unique_fd file(memfd_create("pages", MFD_CLOEXEC));
     ASSERT_EQ(ftruncate(file.get(), 4096), 0);

@@ -44,7 +44,7 @@ struct ListenerTest : testing::Test {
     std::vector<listener::stream> clients;
 };
 
-TEST_F(ListenerTest, OnlyItsOwnSocketFileIsRemoved) {
+TEST_F(ListenerTest, RemovesOnlyItsOwnSocketFile) {
     auto first = listen();
     std::filesystem::remove(path);
     const auto second = listen();  // another run in the same folder
@@ -57,7 +57,7 @@ TEST_F(ListenerTest, OnlyItsOwnSocketFileIsRemoved) {
     EXPECT_TRUE(std::filesystem::is_regular_file(path));
 }
 
-TEST_F(ListenerTest, AListenerThatTakesNoClientsIsThereAllTheSame) {
+TEST_F(ListenerTest, RefusesASocketWhoseListenerAcceptsNoClients) {
     unix_stream::acceptor stopped(io, path.string());  // its process does not run
     stopped.listen(0);
     const unix_stream::endpoint there(path.string());
@@ -70,7 +70,7 @@ TEST_F(ListenerTest, AListenerThatTakesNoClientsIsThereAllTheSame) {
     EXPECT_TRUE(std::filesystem::exists(path));
 }
 
-TEST_F(ListenerTest, APortIsANumberBelow65536) {
+TEST_F(ListenerTest, AcceptsPortsBelow65536Only) {
     for (const auto* port :
          {"65536", "70000", "-1", "http", "0x50", "", "80 ", "18446744073709551616"})
         EXPECT_NE(refusal(std::string("127.0.0.1:") + port).find("is not a TCP port (0 to 65535)"),
@@ -79,7 +79,7 @@ TEST_F(ListenerTest, APortIsANumberBelow65536) {
     EXPECT_EQ(refusal("127.0.0.1:0"), "");
 }
 
-TEST_F(ListenerTest, WithoutDescriptorsItWaitsInsteadOfSpinningAndSaysSoOnce) {
+TEST_F(ListenerTest, WaitsAndWarnsOnceWhenDescriptorsRunOut) {
     std::vector<std::string> lines;
     const auto before =
         trn::log::replace_sink([&](const auto& record) { lines.emplace_back(record.text); });
@@ -103,7 +103,7 @@ TEST_F(ListenerTest, WithoutDescriptorsItWaitsInsteadOfSpinningAndSaysSoOnce) {
     EXPECT_EQ(lines[0], "cannot accept a client: Too many open files");
 }
 
-TEST_F(ListenerTest, TheWaitingRoomTurnsAwayWhoWaitsTooLongOrLongest) {
+TEST_F(ListenerTest, PendingClientsAreDroppedOnTimeoutOrWhenTheQueueIsFull) {
     std::vector<int> away;
     const int keys[4] = {};
     trn::waiting_room room(io, {.clients = 2, .time = 50ms});

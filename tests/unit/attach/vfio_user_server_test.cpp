@@ -83,7 +83,7 @@ struct VfioUserServerTest : testing::Test {
     std::unique_ptr<vfio_user_server> server;
 };
 
-TEST_F(VfioUserServerTest, SocketIsForItsOwnerOnly) {
+TEST_F(VfioUserServerTest, SocketIsAccessibleToItsOwnerOnly) {
     struct stat status {};
     ASSERT_EQ(stat(path.c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 0777, 0600u);
@@ -91,11 +91,11 @@ TEST_F(VfioUserServerTest, SocketIsForItsOwnerOnly) {
     EXPECT_NE(stat(path.c_str(), &status), 0);
 }
 
-TEST_F(VfioUserServerTest, ListensOnlyWhereNobodyElseDoes) {
+TEST_F(VfioUserServerTest, RefusesASocketThatIsInUse) {
     EXPECT_THROW(vfio_user_server(io, function, {.path = path}), listen_error);
 }
 
-TEST_F(VfioUserServerTest, AccessesReachTheFunctionAndCostWhatItSays) {
+TEST_F(VfioUserServerTest, AccessesReachTheFunctionAndTakeItsLatency) {
     serve([&] {
         library client(path);
         ASSERT_EQ(client.error, 0) << client.why;
@@ -136,7 +136,7 @@ std::vector<u8> write_of(u64 offset, u32 value) {
     return packed(offset, u32{0}, u32{4}, value);
 }
 
-TEST_F(VfioUserServerTest, AWriteIsAnsweredWhenWhatItStartedIsDone) {
+TEST_F(VfioUserServerTest, WriteIsAnsweredWhenItsWorkIsDone) {
     doorbell bell(function);
     raw_peer client(path);
     serve([&] {
@@ -161,7 +161,7 @@ TEST_F(VfioUserServerTest, AWriteIsAnsweredWhenWhatItStartedIsDone) {
     held();  // once more does nothing
 }
 
-TEST_F(VfioUserServerTest, APostedWriteHoldsNothingUp) {
+TEST_F(VfioUserServerTest, PostedWriteDoesNotDelayLaterMessages) {
     doorbell bell(function);
     raw_peer client(path);
     serve([&] {
@@ -173,7 +173,7 @@ TEST_F(VfioUserServerTest, APostedWriteHoldsNothingUp) {
     EXPECT_FALSE(held);
 }
 
-TEST_F(VfioUserServerTest, AClientThatLeavesWhileItsAnswerIsHeldKeepsOutNobody) {
+TEST_F(VfioUserServerTest, NextClientConnectsAfterOneLeavesWithAPendingReply) {
     doorbell bell(function);
     {
         raw_peer client(path);
@@ -191,7 +191,7 @@ TEST_F(VfioUserServerTest, AClientThatLeavesWhileItsAnswerIsHeldKeepsOutNobody) 
     EXPECT_EQ(attached, 0);
 }
 
-TEST_F(VfioUserServerTest, ItsEndLetsTheClientGo) {
+TEST_F(VfioUserServerTest, DestroyedServerDisconnectsItsClient) {
     std::optional<library> client;
     serve([&] { client.emplace(path); });
     EXPECT_EQ(client->error, 0);
@@ -201,7 +201,7 @@ TEST_F(VfioUserServerTest, ItsEndLetsTheClientGo) {
     EXPECT_EQ(function.detaches, 1);
 }
 
-TEST_F(VfioUserServerTest, LargeTransfersAreCutByTheClientAndCarriedWhole) {
+TEST_F(VfioUserServerTest, LargeTransfersAreSplitByTheClientAndArriveWhole) {
     std::vector<u8> out(test::fake_function::bar0_size), back(out.size());
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<u8>(i * 7 + i / 256);
     serve([&] {
@@ -233,7 +233,7 @@ TEST_F(VfioUserServerTest, ManyPostedWritesArriveInOrder) {
     EXPECT_EQ(count, 20000u);
 }
 
-TEST_F(VfioUserServerTest, VersionsAndExpectationsThatDifferAreRefusedInWords) {
+TEST_F(VfioUserServerTest, MismatchedVersionsAndCapabilitiesAreRefusedWithAMessage) {
     start({.board = "trn3-chip", .digest = "abc"});
     serve([&] {
         const auto right = expecting("trn3-chip", "abc");
@@ -257,7 +257,7 @@ TEST_F(VfioUserServerTest, VersionsAndExpectationsThatDifferAreRefusedInWords) {
     });
 }
 
-TEST_F(VfioUserServerTest, ASecondClientIsToldSo) {
+TEST_F(VfioUserServerTest, SecondClientIsRefusedWithAMessage) {
     serve([&] {
         library first(path);
         ASSERT_EQ(first.error, 0);
@@ -270,7 +270,7 @@ TEST_F(VfioUserServerTest, ASecondClientIsToldSo) {
     serve([&] { EXPECT_EQ(library(path).error, 0); });
 }
 
-TEST_F(VfioUserServerTest, AClientThatHasHungUpDoesNotKeepOutTheNext) {
+TEST_F(VfioUserServerTest, NextClientConnectsAfterAHangUp) {
     const auto post = packed(u64{8}, u32{0}, u32{4}, u32{77});
     serve([&] {
         for (int i = 0; i < 50; ++i) {
@@ -283,7 +283,7 @@ TEST_F(VfioUserServerTest, AClientThatHasHungUpDoesNotKeepOutTheNext) {
     EXPECT_EQ(function.detaches, 50);
 }
 
-TEST_F(VfioUserServerTest, MemoryWithADescriptorIsMappedAndForgottenWithItsClient) {
+TEST_F(VfioUserServerTest, MemoryWithADescriptorIsMappedUntilItsClientLeaves) {
     serve([&] {
         library client(path);
         trn_dma_memory memory{};
@@ -305,7 +305,7 @@ TEST_F(VfioUserServerTest, MemoryWithADescriptorIsMappedAndForgottenWithItsClien
     EXPECT_EQ(function.carrier, nullptr);
 }
 
-TEST_F(VfioUserServerTest, AFileShortenedUnderOurFeetReadsZeroes) {
+TEST_F(VfioUserServerTest, TruncatedMappedFileReadsZeroes) {
     serve([&] {
         raw_peer peer(path);
         ASSERT_TRUE(peer.hello().ok());
@@ -326,7 +326,7 @@ TEST_F(VfioUserServerTest, AFileShortenedUnderOurFeetReadsZeroes) {
     });
 }
 
-TEST_F(VfioUserServerTest, MappableAreasComeWithTheirDescriptor) {
+TEST_F(VfioUserServerTest, MappableAreasCarryTheirDescriptor) {
     const int fd = memfd_create("hbm", MFD_CLOEXEC);
     ASSERT_EQ(ftruncate(fd, 1 << 20), 0);
     function.bars[4] = {
@@ -407,7 +407,7 @@ TEST_F(VfioUserServerTest, VectorsSignalTheirEventfds) {
     });
 }
 
-TEST_F(VfioUserServerTest, AServerThatDoesNotAnswerIsNotWaitedForForEver) {
+TEST_F(VfioUserServerTest, ClientTimesOutWhenTheServerDoesNotAnswer) {
     server.reset();
     const std::string mute = folder / "mute.sock";
     const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -423,7 +423,7 @@ TEST_F(VfioUserServerTest, AServerThatDoesNotAnswerIsNotWaitedForForEver) {
     EXPECT_EQ(library(mute, &hasty).error, -ECONNREFUSED);
 }
 
-TEST_F(VfioUserServerTest, AServerThatDiesIsAnErrorForEveryLaterCall) {
+TEST_F(VfioUserServerTest, CallsFailAfterTheServerDies) {
     library* client = nullptr;
     serve([&] {
         client = new library(path);
@@ -438,7 +438,7 @@ TEST_F(VfioUserServerTest, AServerThatDiesIsAnErrorForEveryLaterCall) {
 }
 
 /// QEMU gives up on a register access that waits for its own answer to a DMA message.
-TEST_F(VfioUserServerTest, ARegisterWriteIsAnsweredBeforeTheDmaItCauses) {
+TEST_F(VfioUserServerTest, RegisterWriteIsAnsweredBeforeItsDma) {
     const std::vector<u8> data{1, 2, 3, 4};
     int answers = 0;
     function.on_write = [&](u64) {
@@ -469,7 +469,7 @@ TEST_F(VfioUserServerTest, ARegisterWriteIsAnsweredBeforeTheDmaItCauses) {
     EXPECT_EQ(answers, 1);
 }
 
-TEST_F(VfioUserServerTest, DmaWithoutAnswersIsBounded) {
+TEST_F(VfioUserServerTest, UnansweredDmaIsBounded) {
     const std::vector<u8> data(4096);
     unsigned accepted = 0;
     function.on_write = [&](u64) {
@@ -512,7 +512,7 @@ std::ostream& operator<<(std::ostream& out, const malformed& row) {
 
 struct VfioUserMalformedTest : VfioUserServerTest, testing::WithParamInterface<malformed> {};
 
-TEST_P(VfioUserMalformedTest, IsAnsweredAndTheNextClientWorks) {
+TEST_P(VfioUserMalformedTest, MessageIsAnsweredAndTheNextClientWorks) {
     const malformed& row = GetParam();
     serve([&] {
         raw_peer peer(path);
@@ -579,7 +579,7 @@ const malformed rows[] = {
 INSTANTIATE_TEST_SUITE_P(Rows, VfioUserMalformedTest, testing::ValuesIn(rows),
                          [](const auto& row) { return std::string(row.param.name); });
 
-TEST_F(VfioUserServerTest, NothingIsAnsweredBeforeTheVersion) {
+TEST_F(VfioUserServerTest, RequestsBeforeVersionNegotiationAreNotAnswered) {
     serve([&] {
         raw_peer peer(path);
         EXPECT_TRUE(peer.request(4, packed(u32{16}, u32{0}, u32{0}, u32{0})).closed);
@@ -610,7 +610,7 @@ TEST_F(VfioUserServerTest, BrokenVersionTextsAreRefused) {
     }
 }
 
-TEST_F(VfioUserServerTest, AClientThatSaysNothingDoesNotHaveTheFunction) {
+TEST_F(VfioUserServerTest, SilentClientDoesNotOwnTheFunction) {
     start({.waiting = {.clients = 4, .time = std::chrono::milliseconds(200)}});
     serve([&] {
         std::vector<std::unique_ptr<raw_peer>> silent;
@@ -656,7 +656,7 @@ TEST_F(VfioUserServerTest, TooManyDescriptorsCloseTheConnection) {
     EXPECT_THAT(log.back(), HasSubstr("descriptors"));
 }
 
-TEST_F(VfioUserServerTest, DescriptorsThatDoNotArriveFailTheirMessageOnly) {
+TEST_F(VfioUserServerTest, MissingDescriptorsFailTheirMessageOnly) {
     serve([&] {
         raw_peer peer(path);
         ASSERT_TRUE(peer.hello().ok());
@@ -683,7 +683,7 @@ TEST_F(VfioUserServerTest, DescriptorsThatDoNotArriveFailTheirMessageOnly) {
     EXPECT_THAT(log, testing::Contains(HasSubstr("too many files open")));
 }
 
-TEST_F(VfioUserServerTest, DescriptorsNobodyAskedForAreClosed) {
+TEST_F(VfioUserServerTest, UnexpectedDescriptorsAreClosed) {
     serve([&] {
         raw_peer peer(path);
         ASSERT_TRUE(peer.hello().ok());
@@ -697,7 +697,7 @@ TEST_F(VfioUserServerTest, DescriptorsNobodyAskedForAreClosed) {
     });
 }
 
-TEST_F(VfioUserServerTest, AClientThatReadsNoRepliesStopsOnlyItself) {
+TEST_F(VfioUserServerTest, ClientThatReadsNoRepliesStallsOnlyItself) {
     serve([&] {
         raw_peer peer(path);
         ASSERT_TRUE(peer.hello().ok());
@@ -709,7 +709,7 @@ TEST_F(VfioUserServerTest, AClientThatReadsNoRepliesStopsOnlyItself) {
     serve([&] { EXPECT_EQ(library(path).error, 0); });
 }
 
-TEST_F(VfioUserServerTest, WaitingIsAnsweredWhenTimeHasPassed) {
+TEST_F(VfioUserServerTest, WaitRequestIsAnsweredAfterItsTime) {
     std::function<void()> done;
     sc_core::sc_time asked;
     auto with_wait = hooks();

@@ -19,7 +19,7 @@ std::string nested(std::size_t depth, const std::string& open, const std::string
     return text;
 }
 
-TEST(JsonTest, NestingUpToTheLimitIsReadAndDeeperIsNot) {
+TEST(JsonTest, NestingBeyondTheLimitIsRefused) {
     EXPECT_EQ(parse_json(R"({"a": [1, {"b": null}]})")["a"][1]["b"], nullptr);
     for (const auto& [open, close] : {std::pair{"[", "]"}, {"{\"a\":", "}"}, {"[1,[", "]]"}}) {
         const std::size_t each = std::string(open).find_last_of("[{") == 0 ? 1 : 2;
@@ -33,7 +33,7 @@ TEST(JsonTest, NestingUpToTheLimitIsReadAndDeeperIsNot) {
     EXPECT_FALSE(parse_json("[[],[],[],{}]").is_discarded());
 }
 
-TEST(JsonTest, WhatIsNotJsonIsDiscarded) {
+TEST(JsonTest, InvalidJsonIsDiscarded) {
     for (const std::string text :
          {"", "[", "{\"a\":", "nonsense", "1e999999", "\"\xff\"", "[1]]", "{\"a\" 1}"})
         EXPECT_TRUE(parse_json(text).is_discarded()) << text;

@@ -94,14 +94,14 @@ public:
     listener client;
 };
 
-TEST_F(ControlTest, HelloAgreesOnEverythingThatIsNamed) {
+TEST_F(ControlTest, HelloSucceedsWhenEveryFieldMatches) {
     const auto r =
         result("hello", {{"protocol", 1}, {"board", "test-board"}, {"endianness", "little"}});
     EXPECT_EQ(r["digest"], "abc");
     EXPECT_TRUE(client.greeted);
 }
 
-TEST_F(ControlTest, AMismatchIsRefusedInOneReadableSentence) {
+TEST_F(ControlTest, HelloMismatchIsRefusedWithOneSentence) {
     auto reply =
         ask({{"jsonrpc", "2.0"}, {"id", 1}, {"method", "hello"}, {"params", {{"protocol", 2}}}});
     EXPECT_EQ(reply["error"]["message"],
@@ -115,7 +115,7 @@ TEST_F(ControlTest, AMismatchIsRefusedInOneReadableSentence) {
     EXPECT_FALSE(client.greeted);
 }
 
-TEST_F(ControlTest, PeekAndPokeReachMemoriesThroughEverySpaceByName) {
+TEST_F(ControlTest, PeekAndPokeReachMemoriesThroughEveryNamedSpace) {
     loop.elaborate();
     result("poke", {{"space", "ram"}, {"address", 16}, {"data", "0102ABcd"}});
     EXPECT_EQ(result("peek", {{"space", "noc"}, {"address", "0x1010"}, {"size", 4}}),
@@ -170,7 +170,7 @@ TEST_F(ControlTest, BadParametersNameTheParameter) {
     EXPECT_FALSE(loop.paused());
 }
 
-TEST_F(ControlTest, MalformedRequestsAreAnsweredAsTheSpecificationSays) {
+TEST_F(ControlTest, MalformedRequestsGetTheErrorsOfTheSpecification) {
     EXPECT_EQ(ask("{nonsense")["error"]["code"], -32700);
     EXPECT_EQ(ask("[]")["error"]["code"], -32600);
     EXPECT_EQ(ask("3")["error"]["code"], -32600);
@@ -182,7 +182,7 @@ TEST_F(ControlTest, MalformedRequestsAreAnsweredAsTheSpecificationSays) {
     EXPECT_EQ(ask(std::string(100'000, '['))["error"]["code"], -32700);
 }
 
-TEST_F(ControlTest, RunForStopsExactlyThereAndPauses) {
+TEST_F(ControlTest, RunForPausesExactlyAtItsEndTime) {
     json reply;
     trn::rpc::execute(api.methods(),
                       R"({"jsonrpc":"2.0","id":1,"method":"run","params":{"for":"250 us"}})",
@@ -198,7 +198,7 @@ TEST_F(ControlTest, RunForStopsExactlyThereAndPauses) {
     EXPECT_EQ(g.ticks, 25u);
 }
 
-TEST_F(ControlTest, WaitAnswersWhenTheChipIsReadyOrTheConsoleSaysSo) {
+TEST_F(ControlTest, WaitReturnsOnChipReadyOrMatchingConsoleOutput) {
     client.attachment = loop.attach("test");
     std::vector<json> replies;
     const auto collect = [&](std::string text) {
@@ -225,7 +225,7 @@ TEST_F(ControlTest, WaitAnswersWhenTheChipIsReadyOrTheConsoleSaysSo) {
     EXPECT_EQ(result("console", {{"module", "gadget"}})["printed"], 16);
 }
 
-TEST_F(ControlTest, AClientThatGoesTakesItsWaitsWithIt) {
+TEST_F(ControlTest, WaitsOfADisconnectedClientAreCancelled) {
     bool answered = false;
     trn::rpc::execute(api.methods(),
                       R"({"jsonrpc":"2.0","id":1,"method":"wait","params":{"for":"10 us"}})",
@@ -237,7 +237,7 @@ TEST_F(ControlTest, AClientThatGoesTakesItsWaitsWithIt) {
     EXPECT_FALSE(answered);
 }
 
-TEST_F(ControlTest, FaultsStatisticsAndTypingReachTheModule) {
+TEST_F(ControlTest, FaultsStatisticsAndConsoleInputReachTheModule) {
     loop.elaborate();
     EXPECT_EQ(result("list", {{"what", "faults"}})[0]["fault"], "stop_ticking");
     result("inject", {{"module", "gadget"}, {"fault", "stop_ticking"}, {"arguments", {{"at", 5}}}});
@@ -251,7 +251,7 @@ TEST_F(ControlTest, FaultsStatisticsAndTypingReachTheModule) {
     EXPECT_EQ(g.typed, "ls\n");
 }
 
-TEST_F(ControlTest, ListsNameEverything) {
+TEST_F(ControlTest, ListsNameModulesMemoriesSpacesAndMethods) {
     loop.elaborate();
     const auto modules = result("list", {{"what", "modules"}});
     EXPECT_EQ(modules[0], (json{{"name", "ram"}, {"type", "memory"}}));
@@ -275,7 +275,7 @@ TEST_F(ControlTest, StepMovesToTheNextEventAndPauses) {
     EXPECT_EQ(sc_time_stamp(), sc_time(10, SC_US));
 }
 
-TEST_F(ControlTest, CallsFromInsideUseTheSameMethods) {
+TEST_F(ControlTest, InProcessCallsUseTheSameMethods) {
     loop.elaborate();
     EXPECT_EQ(api.call("status")["paused"], false);
     EXPECT_THROW(api.call("wait", {{"for", "1 us"}}), trn::rpc::error);

@@ -70,7 +70,7 @@ public:
     trn::control api{loop, {"0.1.0", "test-board", "abc"}};
 };
 
-TEST_F(ServerTest, AUnixSocketBelongsToItsOwnerAndIsRemovedAtTheEnd) {
+TEST_F(ServerTest, UnixSocketIsPrivateToItsOwnerAndRemovedOnExit) {
     {
         trn::control_server server(api);
         server.listen_unix(path());
@@ -81,7 +81,7 @@ TEST_F(ServerTest, AUnixSocketBelongsToItsOwnerAndIsRemovedAtTheEnd) {
     EXPECT_FALSE(std::filesystem::exists(path()));
 }
 
-TEST_F(ServerTest, AStaleSocketIsReplacedAndALiveOneIsNot) {
+TEST_F(ServerTest, StaleSocketIsReplacedAndALiveOneIsKept) {
     {
         asio::local::stream_protocol::acceptor dead(loop.io(),
                                                     path().string());  // closing does not unlink
@@ -95,7 +95,7 @@ TEST_F(ServerTest, AStaleSocketIsReplacedAndALiveOneIsNot) {
     EXPECT_THROW(second.listen_unix(folder / "no/such/folder"), trn::listen_error);
 }
 
-TEST_F(ServerTest, AConversation) {
+TEST_F(ServerTest, AnswersJoinedAndSplitRequests) {
     trn::control_server server(api);
     server.listen_unix(path());
     auto client = open_unix();
@@ -114,7 +114,7 @@ TEST_F(ServerTest, AConversation) {
     EXPECT_EQ(loop.attached(), 0u);
 }
 
-TEST_F(ServerTest, WhoDoesNotSayHelloFirstIsSentAway) {
+TEST_F(ServerTest, ClientWithoutHelloIsDisconnected) {
     trn::control_server server(api);
     server.listen_unix(path());
     for (const auto* first :
@@ -128,7 +128,7 @@ TEST_F(ServerTest, WhoDoesNotSayHelloFirstIsSentAway) {
     EXPECT_FALSE(loop.quitting());
 }
 
-TEST_F(ServerTest, AHugeMessageIsRefusedAndTheNextOneServed) {
+TEST_F(ServerTest, OversizedMessageIsRefusedAndTheNextOneServed) {
     trn::control_server server(api);
     server.listen_unix(path());
     auto client = open_unix();
@@ -141,7 +141,7 @@ TEST_F(ServerTest, AHugeMessageIsRefusedAndTheNextOneServed) {
               9);
 }
 
-TEST_F(ServerTest, AClientThatStopsReadingIsDropped) {
+TEST_F(ServerTest, ClientThatStopsReadingIsDisconnected) {
     trn::control_server server(api);
     server.listen_unix(path());
     auto client = open_unix();
@@ -154,7 +154,7 @@ TEST_F(ServerTest, AClientThatStopsReadingIsDropped) {
     drive([&] { return server.clients() == 0; });
 }
 
-TEST_F(ServerTest, TheSeventeenthClientIsTurnedAway) {
+TEST_F(ServerTest, SeventeenthClientIsRefused) {
     trn::control_server server(api);
     server.listen_unix(path());
     std::vector<asio::local::stream_protocol::socket> clients;
@@ -172,7 +172,7 @@ TEST_F(ServerTest, TheSeventeenthClientIsTurnedAway) {
     EXPECT_TRUE(json::parse(ask(next, std::string(hello) + "\n")).contains("result"));
 }
 
-TEST_F(ServerTest, ClientsThatSayNothingKeepNobodyOutAndGoAfterAWhile) {
+TEST_F(ServerTest, SilentClientsTimeOutAndDoNotBlockOthers) {
     trn::control_server server(api, {.clients = 16, .time = 300ms});
     server.listen_unix(path());
     std::vector<asio::local::stream_protocol::socket> silent;
@@ -192,7 +192,7 @@ TEST_F(ServerTest, ClientsThatSayNothingKeepNobodyOutAndGoAfterAWhile) {
                     .contains("result"));
 }
 
-TEST_F(ServerTest, AnEndlessFirstLineIsNotKept) {
+TEST_F(ServerTest, UnterminatedFirstLineIsNotBuffered) {
     trn::control_server server(api);
     server.listen_unix(path());
     auto client = open_unix();
@@ -223,7 +223,7 @@ TEST_F(ServerTest, NestedJsonIsRefusedBeforeAndAfterHello) {
                     .contains("result"));
 }
 
-TEST_F(ServerTest, TcpWantsLoopbackOrATokenAndPermission) {
+TEST_F(ServerTest, TcpRequiresLoopbackOrATokenAndPermission) {
     trn::control_server server(api);
     EXPECT_THROW(server.listen_tcp({.address = "0.0.0.0:0"}), trn::listen_error);
     EXPECT_THROW(server.listen_tcp({.address = "0.0.0.0:0", .allow_remote = true}),
@@ -247,7 +247,7 @@ TEST_F(ServerTest, TcpWantsLoopbackOrATokenAndPermission) {
                     .contains("result"));
 }
 
-TEST_F(ServerTest, ATokenFileMustBePrivateAndLongEnough) {
+TEST_F(ServerTest, TokenFileMustBePrivateAndLongEnough) {
     const auto file = folder / "token";
     std::ofstream(file) << "0123456789abcdef\n";
     chmod(file.c_str(), 0644);

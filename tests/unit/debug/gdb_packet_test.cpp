@@ -41,20 +41,20 @@ TEST(GdbPacketTest, ReadsBackWhatItFrames) {
     EXPECT_EQ(r.answers, "+");
 }
 
-TEST(GdbPacketTest, AWrongChecksumIsRefusedAndTheNextPacketRead) {
+TEST(GdbPacketTest, WrongChecksumIsRefusedAndTheNextPacketRead) {
     recorder r;
     r.feed("$g#00$g#zz$g#67");
     EXPECT_EQ(r.packets, std::vector{"g"s});
     EXPECT_EQ(r.answers, "--+");
 }
 
-TEST(GdbPacketTest, InterruptsCountBetweenPacketsOnly) {
+TEST(GdbPacketTest, InterruptByteCountsBetweenPacketsOnly) {
     recorder r;
     r.feed("\x03+$X0,1:\x03#");
     EXPECT_EQ(r.interrupts, 1);
 }
 
-TEST(GdbPacketTest, AnEndlessPacketIsDroppedAndCostsBoundedMemory) {
+TEST(GdbPacketTest, UnterminatedPacketIsDroppedWithinBoundedMemory) {
     recorder r;
     r.feed("$");
     for (int i = 0; i < 100; ++i) r.feed(std::string(trn::gdb::largest_packet, 'a'));
@@ -62,7 +62,7 @@ TEST(GdbPacketTest, AnEndlessPacketIsDroppedAndCostsBoundedMemory) {
     EXPECT_EQ(r.packets, std::vector{"?"s});
 }
 
-TEST(GdbPacketTest, StopsBehindEachPieceAndAnotherReaderGoesOnFromAnywhere) {
+TEST(GdbPacketTest, ParsingResumesInAnotherReaderAfterAnyByte) {
     recorder one;
     EXPECT_EQ(one.reader.feed("+$g#67\x03$m0,4#"), "\x03$m0,4#");
     EXPECT_EQ(one.reader.feed("\x03$m0,4#"), "$m0,4#");
@@ -81,7 +81,7 @@ TEST(GdbPacketTest, StopsBehindEachPieceAndAnotherReaderGoesOnFromAnywhere) {
     }
 }
 
-TEST(GdbPacketTest, OnlyADebuggerBeginsWithAPacket) {
+TEST(GdbPacketTest, FirstBytesTellADebuggerFromAnotherClient) {
     using trn::gdb::judge_opening;
     using trn::gdb::opening;
     for (const auto& text : {frame("qSupported:multiprocess+"), "+" + frame("?"),
@@ -96,7 +96,7 @@ TEST(GdbPacketTest, OnlyADebuggerBeginsWithAPacket) {
         EXPECT_EQ(judge_opening(text), opening::stranger) << text;
 }
 
-TEST(GdbPacketTest, SurvivesNoise) {
+TEST(GdbPacketTest, SurvivesRandomBytes) {
     recorder r;
     std::mt19937_64 random(1);
     for (int i = 0; i < 10'000; ++i) {

@@ -170,7 +170,7 @@ TEST_F(GdbStubTest, RegistersAndMemoryOfTheSelectedHart) {
     EXPECT_EQ(ask("m100000,4"), "E0e");
 }
 
-TEST_F(GdbStubTest, TheTargetDescriptionNamesTheCsrsThatExist) {
+TEST_F(GdbStubTest, TargetDescriptionListsImplementedCsrs) {
     const auto xml = ask("qXfer:features:read:target.xml:0,3fff");
     EXPECT_EQ(xml[0], 'l');
     EXPECT_NE(xml.find("name=\"mstatus\""), std::string::npos);
@@ -179,7 +179,7 @@ TEST_F(GdbStubTest, TheTargetDescriptionNamesTheCsrsThatExist) {
     EXPECT_EQ(ask("qXfer:features:read:other.xml:0,10"), "E00");
 }
 
-TEST_F(GdbStubTest, ABreakpointStopsTheWholePlatform) {
+TEST_F(GdbStubTest, BreakpointStopsTheWholePlatform) {
     EXPECT_EQ(ask("Z0,20,4"), "OK");
     EXPECT_TRUE(c1.mgmt.breakpoints.empty());  // another process
     EXPECT_EQ(go("vCont;c"), "T05swbreak:;thread:p1.1;");
@@ -194,7 +194,7 @@ TEST_F(GdbStubTest, ABreakpointStopsTheWholePlatform) {
     EXPECT_GT(c0.mgmt.x[32], 0x20u);
 }
 
-TEST_F(GdbStubTest, SteppingOneHartHoldsTheOthersWhenGdbSaysSo) {
+TEST_F(GdbStubTest, SteppingOneHartHoldsTheOthersOnRequest) {
     EXPECT_EQ(go("vCont;s:p1.2"), "T05thread:p1.2;");
     EXPECT_EQ(c0.cc.x[32], 4u);
     EXPECT_EQ(c0.mgmt.x[32], 0u);
@@ -206,14 +206,14 @@ TEST_F(GdbStubTest, SteppingOneHartHoldsTheOthersWhenGdbSaysSo) {
     EXPECT_EQ(c0.cc.x[32], 24u);
 }
 
-TEST_F(GdbStubTest, AWatchpointNamesItsAddress) {
+TEST_F(GdbStubTest, WatchpointStopReportsItsAddress) {
     EXPECT_EQ(ask("Z2,100,8"), "OK");
     EXPECT_EQ(go("vCont;c"), "T05watch:100;thread:p1.1;");
     EXPECT_EQ(ask("z2,100,8"), "OK");
     EXPECT_TRUE(c0.mgmt.watchpoints.empty());
 }
 
-TEST_F(GdbStubTest, ControlCStopsWhatRuns) {
+TEST_F(GdbStubTest, ControlCStopsRunningHarts) {
     session.packet("vCont;c");
     sent.clear();
     session.interrupt();
@@ -222,7 +222,7 @@ TEST_F(GdbStubTest, ControlCStopsWhatRuns) {
     EXPECT_EQ(sent.size(), 1u);
 }
 
-TEST_F(GdbStubTest, DetachTakesBreakpointsAwayAndRunsOn) {
+TEST_F(GdbStubTest, DetachRemovesBreakpointsAndResumes) {
     ask("Z0,20,4");
     ask("Z3,100,4");
     go("vCont;s:p1.1");
@@ -256,7 +256,7 @@ TEST_F(GdbStubTest, DetachOfOneProcessLeavesTheOthersStopped) {
     EXPECT_TRUE(loop.paused());
 }
 
-TEST_F(GdbStubTest, OnlyAPlaceWhereTheHartReturnsToEndsItsWait) {
+TEST_F(GdbStubTest, OnlyABreakpointAtAReturnAddressEndsTheWait) {
     ask("Hgp1.1");
     c0.mgmt.x[2] = 0x400;                // sp
     const std::uint64_t outer = 0x1234;  // saved by a function
@@ -278,7 +278,7 @@ TEST_F(GdbStubTest, OnlyAPlaceWhereTheHartReturnsToEndsItsWait) {
     EXPECT_EQ(c0.cc.ended_waits, 0u);
 }
 
-TEST_F(GdbStubTest, AStepByABreakpointEndsTheWaitUnlessGdbHasTheDescription) {
+TEST_F(GdbStubTest, StepBreakpointEndsTheWaitUnlessGdbReadTheTargetDescription) {
     const auto steps = [&](const std::string& id, walker& hart) {
         ask("Hg" + id);
         hart.x[32] = 0x200;
@@ -296,7 +296,7 @@ TEST_F(GdbStubTest, AStepByABreakpointEndsTheWaitUnlessGdbHasTheDescription) {
     EXPECT_EQ(c1.cc.ended_waits, 0u);
 }
 
-TEST_F(GdbStubTest, BreakpointsOfBothKindsAtOneAddressAreTwo) {
+TEST_F(GdbStubTest, SoftwareAndHardwareBreakpointsAtOneAddressAreSeparate) {
     ask("Z0,20,4");
     ask("Z1,20,4");
     EXPECT_EQ(go("vCont;c:p1.1"), "T05swbreak:;thread:p1.1;");
@@ -307,7 +307,7 @@ TEST_F(GdbStubTest, BreakpointsOfBothKindsAtOneAddressAreTwo) {
     EXPECT_TRUE(c0.mgmt.breakpoints.empty());
 }
 
-TEST_F(GdbStubTest, AStopAtAWatchpointThatIsGoneIsNotReported) {
+TEST_F(GdbStubTest, StopAtARemovedWatchpointIsNotReported) {
     ask("Z2,100,8");
     EXPECT_EQ(go("vCont;c"), "T05watch:100;thread:p1.1;");
     ask("z2,100,8");  // the other hart of the chip stopped there too
@@ -315,13 +315,13 @@ TEST_F(GdbStubTest, AStopAtAWatchpointThatIsGoneIsNotReported) {
     EXPECT_GT(c0.cc.x[32], 0x40u);
 }
 
-TEST_F(GdbStubTest, MonitorAnswersInPieces) {
+TEST_F(GdbStubTest, MonitorOutputIsSplitIntoPackets) {
     sent.clear();
     session.packet("qRcmd," + trn::gdb::hex_text("status"));
     EXPECT_EQ(sent, (std::vector<std::string>{"O" + trn::gdb::hex_text("did status"), "OK"}));
 }
 
-TEST_F(GdbStubTest, TheEndOfTheProgramIsReported) {
+TEST_F(GdbStubTest, ProgramExitIsReported) {
     session.packet("vCont;c");
     session.exited(3);
     EXPECT_EQ(sent.back(), "W03;process:1");

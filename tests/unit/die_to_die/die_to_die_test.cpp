@@ -53,7 +53,7 @@ TEST_F(DieToDieTest, CarriesBothDirections) {
     EXPECT_EQ(value(reg::to_die_1_bytes_lo), 4u);
 }
 
-TEST_F(DieToDieTest, AReadLoadsTheWayBackAndCrossesTwice) {
+TEST_F(DieToDieTest, ReadLoadsTheReturnPathAndCrossesTwice) {
     std::vector<std::uint8_t> bytes(4096);
     die_0.read_bytes(0, bytes);
     EXPECT_EQ(value(reg::to_die_0_bytes_lo), 4096u);
@@ -63,7 +63,7 @@ TEST_F(DieToDieTest, AReadLoadsTheWayBackAndCrossesTwice) {
 }
 
 /// A read's way back comes after the far side's work: it must not hold the far side up to then.
-TEST_F(DieToDieTest, AReadLoadsTheFarSideOneCrossingAfterItLeftAndNotTwo) {
+TEST_F(DieToDieTest, ReadOccupiesTheFarSideOneCrossingAfterItWasSent) {
     std::vector<std::uint8_t> bytes(4096);
     die_0.read_bytes(0, bytes);
     die_0.write_bytes(0, bytes);  // at the same time, in the other direction
@@ -81,7 +81,7 @@ TEST_F(DieToDieTest, AReadLoadsTheFarSideOneCrossingAfterItLeftAndNotTwo) {
     EXPECT_NEAR(die_1.delay.to_seconds() * 1e9, link + crossing + 2 * stack + 60, 0.02);
 }
 
-TEST_F(DieToDieTest, CopiesWithoutTimeCountTheirBytes) {
+TEST_F(DieToDieTest, FunctionalCopiesCountTheirBytes) {
     set_timing(timing_mode::functional);
     memory_port port(die_0.out);
     const auto* window = port.find(tlm::TLM_READ_COMMAND, 0x1000);
@@ -95,7 +95,7 @@ TEST_F(DieToDieTest, CopiesWithoutTimeCountTheirBytes) {
     EXPECT_EQ(value(reg::to_die_0_bytes_lo), 65536u + 4096);
 }
 
-TEST_F(DieToDieTest, DirectMemoryKnowsTheWay) {
+TEST_F(DieToDieTest, DirectMemoryPointersPassThroughTheLink) {
     tlm::tlm_initiator_socket<64>& socket = die_0.out;
     memory_port port(socket);
     const auto* window = port.find(tlm::TLM_WRITE_COMMAND, 0x1000);
@@ -111,7 +111,7 @@ TEST_F(DieToDieTest, DirectMemoryKnowsTheWay) {
     EXPECT_EQ(value(reg::to_die_1_bytes_lo), 65536u);
 }
 
-TEST_F(DieToDieTest, ARetryIsCountedAndCostsTime) {
+TEST_F(DieToDieTest, RetryIsCountedAndTakesTime) {
     die_0.write<std::uint32_t>(0x100, 1);
     const sc_time usual = die_0.delay;
     link.inject("link_crc", {});
@@ -120,7 +120,7 @@ TEST_F(DieToDieTest, ARetryIsCountedAndCostsTime) {
     EXPECT_EQ(value(reg::retries), 1u);
 }
 
-TEST_F(DieToDieTest, ALinkThatIsDownAnswersErrorsUntilItIsTrained) {
+TEST_F(DieToDieTest, LinkThatIsDownAnswersErrorsUntilTrained) {
     link.inject("link_down", {});
     EXPECT_EQ(die_0.invalidations, 1u);
     EXPECT_EQ(die_0.write<std::uint32_t>(0, 1), tlm::TLM_GENERIC_ERROR_RESPONSE);

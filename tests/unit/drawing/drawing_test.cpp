@@ -62,7 +62,7 @@ void expect_room_for_all(const topology& t) {
         }
 }
 
-TEST(Topology, SeesThroughCablesToWhatTheyJoin) {
+TEST(Topology, CablesAreDrawnAsEdgesBetweenTheirEnds) {
     const auto t = read_topology(star(3), words);
     ASSERT_EQ(t.connections.size(), 3u);
     EXPECT_EQ(t.count(symbol::chip), 3u);
@@ -73,14 +73,14 @@ TEST(Topology, SeesThroughCablesToWhatTheyJoin) {
     }
 }
 
-TEST(Topology, IsTextForGraphviz) {
+TEST(Topology, IsPrintedAsGraphvizText) {
     const auto board = star(1);
     const auto text = to_dot(board, read_topology(board, words));
     EXPECT_THAT(text, HasSubstr("graph \"star\" {"));
     EXPECT_THAT(text, HasSubstr("\"chip0\" -- \"switch\" [label=\"2 x8\\n64 GB/s\"];"));
 }
 
-TEST(Topology, IsAPictureWhoseWordsAreSafe) {
+TEST(Topology, SvgTextIsEscaped) {
     const auto board = star(2);
     const auto text = to_svg(board, read_topology(board, words));
     EXPECT_THAT(text, HasSubstr("<svg xmlns=\"http://www.w3.org/2000/svg\""));
@@ -90,17 +90,17 @@ TEST(Topology, IsAPictureWhoseWordsAreSafe) {
     EXPECT_EQ(text, to_svg(board, read_topology(board, words)));
 }
 
-TEST(Topology, NothingCoversAnything) {
+TEST(Topology, BoxesDoNotOverlap) {
     for (const unsigned chips : {1u, 2u, 4u, 5u, 16u})
         expect_room_for_all(read_topology(star(chips), words));
 }
 
-TEST(Topology, RatesHaveTheirUnit) {
+TEST(Topology, RatesArePrintedWithTheirUnit) {
     EXPECT_EQ(rate_text(256'000'000'000), "256 GB/s");
     EXPECT_EQ(rate_text(1'280'000'000'000), "1.28 TB/s");
 }
 
-TEST(Topology, CablesOfUALinkHaveTheirOwnRate) {
+TEST(Topology, UALinkCablesShowTheirOwnRate) {
     const auto board = plan_text(R"(board: b
 modules:
   a: {type: neuron_switch, part: ualink}
@@ -116,7 +116,7 @@ bind:
 }
 
 /// Every board of the project can be drawn.
-TEST(Topology, EveryBoardHasRoomForAll) {
+TEST(Topology, EveryBoardFitsItsPicture) {
     for (const auto& one : list_boards()) {
         SCOPED_TRACE(one.name);
         const auto t = read_topology(load_board(one.name, kinds()), board_vocabulary());

@@ -43,14 +43,14 @@ TEST(Crc32c, MatchesThePublishedCheckValue) {
     EXPECT_EQ(crc32c(zeroes.data(), zeroes.size()), 0x8a9136aau);  // RFC 3720 appendix B.4
 }
 
-TEST(Crc32c, CanBeFedInPieces) {
+TEST(Crc32c, CanBeComputedInPieces) {
     const std::string text = "the management processor";
     std::uint32_t crc = crc32c_update(CRC32C_START, text.data(), 7);
     crc = crc32c_update(crc, text.data() + 7, text.size() - 7);
     EXPECT_EQ(crc32c_finish(crc), crc32c(text.data(), text.size()));
 }
 
-TEST_F(ImageTest, AcceptsAGoodImage) {
+TEST_F(ImageTest, AcceptsAValidImage) {
     EXPECT_EQ(check(), IMAGE_OK);
     EXPECT_EQ(image_check_payload(&header, payload.data()), IMAGE_OK);
 }
@@ -78,7 +78,7 @@ TEST_F(ImageTest, RefusesLengthsThatDoNotFitTheSlot) {
     EXPECT_EQ(check(), IMAGE_OK);
 }
 
-TEST_F(ImageTest, RefusesPlacesOutsideTheMemoryForImages) {
+TEST_F(ImageTest, RefusesLoadAddressesOutsideImageMemory) {
     const auto place = [this](std::uint64_t load, std::uint64_t entry) {
         header.load_address = load;
         header.entry = entry;
@@ -93,7 +93,7 @@ TEST_F(ImageTest, RefusesPlacesOutsideTheMemoryForImages) {
     EXPECT_EQ(place(0x40001f98, 0x40001f9a), IMAGE_OK);
 }
 
-TEST_F(ImageTest, RefusesAVersionWithoutEnd) {
+TEST_F(ImageTest, RefusesAnUnterminatedVersionString) {
     std::memset(header.version, 'x', sizeof header.version);
     EXPECT_EQ(check(), IMAGE_BAD_FORMAT);
 }

@@ -158,7 +158,7 @@ struct MailboxTest : testing::Test {
     }
 };
 
-TEST_F(MailboxTest, ReadsRegistersOfDieZeroAndWritesTheSequenceLast) {
+TEST_F(MailboxTest, ReadsDieZeroRegistersAndWritesTheSequenceLast) {
     set(MISC_RAM(API_VERSION), 7);
     set(MISC_RAM(SERIAL_LO), 0x1234);
     const auto data = addresses({MISC_RAM(API_VERSION), MISC_RAM(SERIAL_LO)});
@@ -180,7 +180,7 @@ TEST_F(MailboxTest, DoesNotAnswerTheSameRequestTwice) {
     EXPECT_FALSE(mailbox_serve(MAILBOX_ANSWER_ALL));
 }
 
-TEST_F(MailboxTest, AnswersABadCrcWithFailedUnlessTheBellRangForSomethingElse) {
+TEST_F(MailboxTest, AnswersABadCrcWithFailedUnlessOnlyValidRequestsAreServed) {
     const auto data = addresses({MISC_RAM(API_VERSION)});
     auto header = header_for(9, MAILBOX_READ_REGISTERS, data);
     header.crc ^= 1;
@@ -207,7 +207,7 @@ TEST_F(MailboxTest, RefusesRegistersOutsideTheAllowedRange) {
     }
 }
 
-TEST_F(MailboxTest, SaysWhenACommandIsUnknown) {
+TEST_F(MailboxTest, ReportsAnUnknownCommand) {
     for (const std::uint8_t command : std::vector<std::uint8_t>{0, 3, 4, 5, 6, 255}) {
         post_legacy(header_for(7, command, {}), {});
         EXPECT_TRUE(mailbox_serve(MAILBOX_ANSWER_ALL));
@@ -217,7 +217,7 @@ TEST_F(MailboxTest, SaysWhenACommandIsUnknown) {
     EXPECT_EQ(modern(header_for(1, 200, {}), {}).error, MAILBOX_UNKNOWN_COMMAND);
 }
 
-TEST_F(MailboxTest, SurvivesHeadersThatLieAboutTheirSize) {
+TEST_F(MailboxTest, SurvivesHeadersWithAWrongSize) {
     for (const unsigned size : {0u, 1u, 7u, 809u, 0xffffu}) {
         auto header = header_for(3, MAILBOX_READ_REGISTERS, {});
         header.size = static_cast<std::uint16_t>(size);
@@ -228,7 +228,7 @@ TEST_F(MailboxTest, SurvivesHeadersThatLieAboutTheirSize) {
     }
 }
 
-TEST_F(MailboxTest, IgnoresAddressesThatAreNotHostMemoryOrDoNotAnswer) {
+TEST_F(MailboxTest, IgnoresAddressesOutsideHostMemoryOrWithoutAnAnswer) {
     const auto data = addresses({MISC_RAM(API_VERSION)});
     const auto header = header_for(5, MAILBOX_READ_REGISTERS, data);
     post_legacy(header, data);
@@ -239,7 +239,7 @@ TEST_F(MailboxTest, IgnoresAddressesThatAreNotHostMemoryOrDoNotAnswer) {
     EXPECT_FALSE(mailbox_serve(MAILBOX_ANSWER_ALL));
 }
 
-TEST_F(MailboxTest, KeepsMetricsFromTheRequestOrFromTheDataArea) {
+TEST_F(MailboxTest, StoresMetricsFromTheRequestOrTheDataArea) {
     const std::vector<std::uint8_t> tlv{1, 3, 'a', 'b', 'c', 7, 2, 'x', 'y'};
     post_legacy(header_for(1, MAILBOX_POST_METRIC, tlv), tlv);
     EXPECT_TRUE(mailbox_serve(MAILBOX_ANSWER_ALL));
@@ -256,7 +256,7 @@ TEST_F(MailboxTest, KeepsMetricsFromTheRequestOrFromTheDataArea) {
     EXPECT_EQ(metrics_count(), 2u);
 }
 
-TEST_F(MailboxTest, KeepsNothingOfAMetricThatIsCutOff) {
+TEST_F(MailboxTest, DropsATruncatedMetric) {
     const std::vector<std::uint8_t> tlv{1, 1, 'a', 2, 200, 'b'};
     post_legacy(header_for(1, MAILBOX_POST_METRIC, tlv), tlv);
     EXPECT_TRUE(mailbox_serve(MAILBOX_ANSWER_ALL));
@@ -264,7 +264,7 @@ TEST_F(MailboxTest, KeepsNothingOfAMetricThatIsCutOff) {
     EXPECT_EQ(metrics_find(1), nullptr);
 }
 
-TEST_F(MailboxTest, SetsAndTellsThePowerProfile) {
+TEST_F(MailboxTest, SetsAndReturnsThePowerProfile) {
     std::vector<std::uint8_t> data{0, 0, 0, 0, 2, 0, 0, 0};
     auto answer = modern(header_for(11, MAILBOX_SET_POWER_PROFILE, data), data);
     EXPECT_EQ(answer.sequence, 11);
@@ -285,7 +285,7 @@ TEST_F(MailboxTest, SetsAndTellsThePowerProfile) {
     EXPECT_EQ(modern(header_for(16, MAILBOX_GET_DATA, {}), {}).error, MAILBOX_FAILED);
 }
 
-TEST_F(MailboxTest, NewerReleasesGetRecordsBehindAHeaderOfEightBytes) {
+TEST_F(MailboxTest, NewerReleasesGetRecordsAfterAnEightByteHeader) {
     // {u8 type, u16 operation}: what releases from 2.27 on send
     const auto ask = [&](std::uint8_t sequence, const std::vector<std::uint8_t>& request) {
         return modern(header_for(sequence, MAILBOX_GET_DATA, request), request);
@@ -333,7 +333,7 @@ TEST_F(MailboxTest, SetsTheThrottlingFeature) {
     EXPECT_FALSE(throttling);
 }
 
-TEST_F(MailboxTest, PassesOnWhereTheCollectiveFirmwareIsOverBothProtocols) {
+TEST_F(MailboxTest, ForwardsCollectiveFirmwareLoadsOverBothProtocols) {
     const std::vector<std::uint8_t> data{8, 7, 6, 5, 4, 3, 2, 1, 0, 2, 0, 0, 3, 0, 1, 0};
     const std::vector<std::uint64_t> asked{0x0102030405060708, 0x200, 0x10003};
     EXPECT_EQ(modern(header_for(1, MAILBOX_CC_LOAD, data), data).error, MAILBOX_OK);
@@ -355,7 +355,7 @@ TEST_F(MailboxTest, AnswersABadCrcOfTheNewProtocolWithFailed) {
     EXPECT_EQ(reported, std::vector<std::uint32_t>{TRN_MISUSE_PORT_REPORT_RULE_MAILBOX_BAD_CRC});
 }
 
-TEST_F(MailboxTest, OfGenerationTwoKnowsOnlyTheLegacyProtocol) {
+TEST_F(MailboxTest, GenerationTwoSupportsTheLegacyProtocolOnly) {
     ASSERT_TRUE(generation_select(2));
     put(MISC_RAM_AT(DATA, 0), "\1", 1);
     const auto header = header_for(7, MAILBOX_SET_FEATURE, {1});
@@ -365,13 +365,13 @@ TEST_F(MailboxTest, OfGenerationTwoKnowsOnlyTheLegacyProtocol) {
     EXPECT_FALSE(throttling);
 }
 
-TEST_F(MailboxTest, TellsHostMemoryByTheWindowOfTheGeneration) {
+TEST_F(MailboxTest, HostMemoryWindowFollowsTheGeneration) {
     ASSERT_TRUE(generation_select(2));
     post_legacy(header_for(1, MAILBOX_POST_METRIC, {3, 1, 'x'}), {3, 1, 'x'});
     EXPECT_FALSE(mailbox_serve(MAILBOX_ANSWER_ALL)) << "bit 46 is no host address here";
 }
 
-TEST(Generation, IsUnknownToFirmwareThatIsOlder) {
+TEST(Generation, NewerThanTheFirmwareIsUnknown) {
     EXPECT_FALSE(generation_select(5));
     EXPECT_EQ(generation, nullptr);
 }
@@ -391,7 +391,7 @@ TEST(ResetMap, NamesTheLinesOfItsCores) {
     EXPECT_EQ(all.top_sp, 0x1efu);  // TOP_SPs 8, 9, 18, 19 belong to nobody
 }
 
-TEST(ResetMap, OfGenerationTwoHasTopSpsOneByOne) {
+TEST(ResetMap, GenerationTwoListsEachTopSp) {
     ASSERT_TRUE(generation_select(2));
     const auto one = reset_map_domains(0x3802);  // core 1 with TOP_SPs 3 to 5
     EXPECT_EQ(one.tpb, 2u);

@@ -64,7 +64,7 @@ std::uint32_t check_changed(const std::function<void(program&)>& change) {
     return bytes.check() & 0xff;
 }
 
-TEST(CollectiveProgram, IsTakenWhenEverythingInItCanBeDone) {
+TEST(CollectiveProgram, ValidProgramIsAccepted) {
     EXPECT_EQ(check({{op(wait, 8, 0), 1, 0},
                      {op(advance, 0, 2), 4, 4},
                      {op(post), 1, 0x8000000000001800},
@@ -72,7 +72,7 @@ TEST(CollectiveProgram, IsTakenWhenEverythingInItCanBeDone) {
               error::ok);
 }
 
-TEST(CollectiveProgram, IsRefusedWhenItsHeaderIsWrong) {
+TEST(CollectiveProgram, WrongHeaderIsRefused) {
     EXPECT_EQ(check_changed([](program& p) { p.magic = 1; }), error::magic);
     EXPECT_EQ(check_changed([](program& p) { p.format = 9; }), error::magic);
     EXPECT_EQ(check_changed([](program& p) { p.steps = 1; }), error::length);
@@ -86,7 +86,7 @@ TEST(CollectiveProgram, IsRefusedWhenItsHeaderIsWrong) {
     EXPECT_EQ(check_changed([](program& p) { p.semaphores = 255 | 2 << 16; }), error::semaphore);
 }
 
-TEST(CollectiveProgram, IsRefusedWhenItsLengthIsNotWhatTheHostSays) {
+TEST(CollectiveProgram, LengthThatDiffersFromTheHostsIsRefused) {
     program_bytes bytes({});
     EXPECT_EQ(bytes.check(), error::ok);
     EXPECT_EQ(bytes.check_as_it_is(bytes.size() - 16) & 0xff, error::length);
@@ -94,14 +94,14 @@ TEST(CollectiveProgram, IsRefusedWhenItsLengthIsNotWhatTheHostSays) {
     EXPECT_EQ(bytes.check_as_it_is(1 << 20) & 0xff, error::length);
 }
 
-TEST(CollectiveProgram, IsRefusedWhenABitChanged) {
+TEST(CollectiveProgram, FlippedBitIsRefused) {
     program_bytes bytes({{op(wait, 8, 0), 1, 0}});
     ASSERT_EQ(bytes.check(), error::ok);
     bytes.it().done ^= 1;
     EXPECT_EQ(bytes.check_as_it_is(bytes.size()) & 0xff, error::crc);
 }
 
-TEST(CollectiveProgram, IsRefusedForAStepThatCannotBe) {
+TEST(CollectiveProgram, InvalidStepIsRefused) {
     const auto refused = [](std::uint32_t number) { return error::step | number << 8; };
     EXPECT_EQ(check({{op(mark), 0, 0}, {op(77), 0, 0}}), refused(1)) << "unknown";
     EXPECT_EQ(check({{op(wait, 7, 0), 1, 0}}), refused(0)) << "somebody else's semaphore";
@@ -117,7 +117,7 @@ TEST(CollectiveProgram, IsRefusedForAStepThatCannotBe) {
         << "a loop in a loop";
 }
 
-TEST(CollectiveProgram, SharesSemaphoresOnlyWithOneThatHasSomeOfThem) {
+TEST(CollectiveProgram, SharesSemaphoresOnlyWhenTheirRangesOverlap) {
     program_bytes a({}), b({});
     b.it().semaphores = 12 | 4 << 16;
     EXPECT_FALSE(programs_share_semaphores(&a.it(), &b.it()));

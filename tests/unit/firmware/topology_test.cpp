@@ -35,7 +35,7 @@ std::string expected(const topology& t, unsigned port) {
     return there.kind == PARTNER_CHIP ? text + " port " + std::to_string(there.port) : text;
 }
 
-TEST(Topology, OfATorusJoinsEveryPortToTheOtherOneOfItsPair) {
+TEST(Topology, TorusJoinsEveryPortToItsPairedPort) {
     const auto corner = shaped(TOPOLOGY_TORUS, 4, 4, 4, {0, 3, 0});
     EXPECT_EQ(expected(corner, 0), "rack 0 server 3 chip 1 port 1");
     EXPECT_EQ(expected(corner, 1), "rack 0 server 3 chip 3 port 0");
@@ -51,7 +51,7 @@ TEST(Topology, OfATorusJoinsEveryPortToTheOtherOneOfItsPair) {
     EXPECT_EQ(expected(flat, 4), "nobody");
 }
 
-TEST(Topology, OfASwitchedMachineHasTwoSwitchesAndAPartnerInTheOtherRack) {
+TEST(Topology, SwitchedMachineHasTwoSwitchesAndAPartnerInTheOtherRack) {
     const auto t = shaped(TOPOLOGY_SWITCHED, 4, 18, 2, {1, 17, 3});
     EXPECT_EQ(expected(t, PORT_SLED), "the sled switch of rack 1 server 17");
     EXPECT_EQ(expected(t, PORT_RACK), "the rack switch of rack 1");
@@ -61,7 +61,7 @@ TEST(Topology, OfASwitchedMachineHasTwoSwitchesAndAPartnerInTheOtherRack) {
     EXPECT_EQ(expected(shaped(TOPOLOGY_NONE, 4, 4, 4), 0), "nobody");
 }
 
-TEST(Topology, CountsServersThroughTheRacks) {
+TEST(Topology, ServersAreNumberedAcrossRacks) {
     const auto id = [](const topology& t, std::uint32_t first = 0x8000'8000) {
         return topology_server_id(&t, first);
     };
@@ -89,7 +89,7 @@ struct Verdict : testing::Test {
     }
 };
 
-TEST_F(Verdict, NamesTheChipThatASwappedCableLeadsTo) {
+TEST_F(Verdict, NamesTheChipAtTheEndOfASwappedCable) {
     EXPECT_EQ(on(2), "port 2 is well");
     EXPECT_TRUE(topology_usable(&found));
     found.partner.place = {1, 4, 1};
@@ -98,7 +98,7 @@ TEST_F(Verdict, NamesTheChipThatASwappedCableLeadsTo) {
     EXPECT_FALSE(topology_usable(&found));
 }
 
-TEST_F(Verdict, TellsASledSwitchFromTheNextOneAndFromTheRacks) {
+TEST_F(Verdict, DistinguishesSledSwitchesFromNeighbourAndRackSwitches) {
     found.partner = {PARTNER_SLED_SWITCH, {0, 3, 0}, 7};
     EXPECT_EQ(on(PORT_SLED), "port 0 is well");
     found.partner.place.server = 4;
@@ -112,12 +112,12 @@ TEST_F(Verdict, TellsASledSwitchFromTheNextOneAndFromTheRacks) {
               "server 3");
 }
 
-TEST_F(Verdict, TellsAWrongPortFromAWrongChip) {
+TEST_F(Verdict, DistinguishesAWrongPortFromAWrongChip) {
     found.partner.port = 5;
     EXPECT_EQ(on(2), "port 2 leads to port 5 of rack 1 server 3 chip 1, expected its port 2");
 }
 
-TEST_F(Verdict, SaysWhatIsMissing) {
+TEST_F(Verdict, ReportsSilenceGarbageLinkDownAndMissingCable) {
     found.silent = true;
     EXPECT_EQ(on(2), "port 2: nobody answers, expected rack 1 server 3 chip 1");
     found.silent = false;
@@ -130,14 +130,14 @@ TEST_F(Verdict, SaysWhatIsMissing) {
     EXPECT_EQ(on(3), "port 3 is well");  // where none belongs
 }
 
-TEST_F(Verdict, WaitsForAPartnerThatStillBoots) {
+TEST_F(Verdict, WaitsForABootingPartner) {
     found.identified = false;
     EXPECT_EQ(on(2), "port 2 is well");
     EXPECT_FALSE(topology_usable(&found));
     EXPECT_EQ(on(5), "port 5 leads to somebody who has not said who he is, expected nobody");
 }
 
-TEST_F(Verdict, NamesTheSwitchThatKnowsAnotherChipOfThisPlace) {
+TEST_F(Verdict, ReportsASecondChipAtTheSamePlace) {
     found.partner = {PARTNER_SLED_SWITCH, {0, 3, 0}, 7};
     found.duplicate = true;
     EXPECT_EQ(on(PORT_SLED),
@@ -145,7 +145,7 @@ TEST_F(Verdict, NamesTheSwitchThatKnowsAnotherChipOfThisPlace) {
     EXPECT_FALSE(topology_usable(&found));
 }
 
-TEST_F(Verdict, UsesALinkThatLostLanes) {
+TEST_F(Verdict, AcceptsALinkWithFewerLanes) {
     found.degraded = true;
     found.generation = 3;
     found.lanes = 4;
@@ -328,7 +328,7 @@ struct machine {
 
 using outcome = std::pair<unsigned, unsigned>;  // lost pairs, hops of the longest way
 
-TEST(Routes, OfAPodReachEveryChipOnAShortestWay) {
+TEST(Routes, PodRoutesAreShortestPaths) {
     machine pod(TOPOLOGY_TORUS, 4, 4, 4);
     EXPECT_LE(pod.settle(), 5u);
     EXPECT_EQ(pod.lost_and_longest(), outcome(0, 6));
@@ -348,13 +348,13 @@ void expect_equal_use(machine whole, const std::vector<unsigned>& of_dimension) 
     EXPECT_EQ(whole.used.size(), whole.chips.size() * of_dimension.size() * 2);
 }
 
-TEST(Routes, OfATorusUseBothDirectionsOfADimensionAlike) {
+TEST(Routes, TorusRoutesBalanceBothDirectionsOfADimension) {
     expect_equal_use(machine(TOPOLOGY_TORUS, 4, 4, 1), {8, 8});
     expect_equal_use(machine(TOPOLOGY_RING, 12, 1, 1), {18});
     expect_equal_use(machine(TOPOLOGY_TORUS, 4, 4, 4), {32, 32, 32});
 }
 
-TEST(Routes, OfARingOf12GoTheShorterWayRound) {
+TEST(Routes, RingOf12UsesTheShorterDirection) {
     machine ring(TOPOLOGY_RING, 12, 1, 1);
     ring.settle();
     EXPECT_EQ(ring.lost_and_longest(), outcome(0, 6));
@@ -381,12 +381,12 @@ void cut_any(topology_kind kind, unsigned x, unsigned y, unsigned z, unsigned lo
     }
 }
 
-TEST(Routes, OfAPodGoRoundADeadLink) {
+TEST(Routes, PodRoutesAvoidADeadLink) {
     cut_any(TOPOLOGY_TORUS, 4, 4, 4, 7);
 }
 
 /// Every two cables of a torus: 496 pairs of 32, and none of them takes a chip from another.
-TEST(Routes, OfATorusGoRoundAnyTwoDeadLinks) {
+TEST(Routes, TorusRoutesAvoidAnyTwoDeadLinks) {
     const machine whole(TOPOLOGY_TORUS, 4, 4, 1);
     std::vector<std::pair<where, unsigned>> cables;
     for (const auto& [at, chip] : whole.chips)
@@ -407,7 +407,7 @@ TEST(Routes, OfATorusGoRoundAnyTwoDeadLinks) {
 
 /// Nearer by one with each hop: that is why no two packets can wait for each other
 /// (doc/topology.md).
-TEST(Routes, OfADamagedTorusComeNearerWithEveryHop) {
+TEST(Routes, DamagedTorusRoutesGetCloserWithEveryHop) {
     machine torus(TOPOLOGY_TORUS, 4, 4, 1);
     for (const unsigned chip : {0u, 2u, 5u, 7u, 8u}) torus.cut({0, 0, chip}, 0);
     for (const unsigned chip : {1u, 3u, 12u}) torus.cut({0, 0, chip}, 2);
@@ -422,7 +422,7 @@ TEST(Routes, OfADamagedTorusComeNearerWithEveryHop) {
         }
 }
 
-TEST(Routes, LoseOnlyChipsThatAreCutOff) {
+TEST(Routes, OnlyDisconnectedChipsHaveNoRoute) {
     machine torus(TOPOLOGY_TORUS, 4, 4, 1);
     torus.settle();
     for (unsigned p = 0; p < 4; ++p) torus.cut({0, 0, 6}, p);
@@ -433,7 +433,7 @@ TEST(Routes, LoseOnlyChipsThatAreCutOff) {
     EXPECT_EQ(routes_count(&chip.t, chip.ports.data(), &chip.table).server, 14u);
 }
 
-TEST(Routes, OfAPodGoToAServerWhoeverStillHasALink) {
+TEST(Routes, PodRoutesReachAServerThroughAnyChipWithALink) {
     machine pod(TOPOLOGY_TORUS, 4, 4, 4);
     for (unsigned c = 0; c < 15; ++c)
         for (const unsigned p : {4u, 5u}) pod.cut({0, 2, c}, p);
@@ -443,7 +443,7 @@ TEST(Routes, OfAPodGoToAServerWhoeverStillHasALink) {
 
 /// Dead links cut a server in two, its parts are joined through other servers only. Who sends there
 /// must come in where most of its chips are, because a table has one row for all of them.
-TEST(Routes, OfAServerInTwoPartsLeadIntoTheLargerOne) {
+TEST(Routes, SplitServerRoutesLeadToTheLargerPart) {
     machine alone(TOPOLOGY_TORUS, 4, 4, 4), row = alone;
     const auto expect_lost = [](machine& pod, const std::vector<unsigned>& part) {
         ASSERT_GT(pod.settle(), 0u);
@@ -468,12 +468,12 @@ TEST(Routes, OfAServerInTwoPartsLeadIntoTheLargerOne) {
     expect_lost(row, {4, 5, 6, 7});
 }
 
-TEST(Routes, OfASwitchedMachineGoRoundADeadLink) {
+TEST(Routes, SwitchedMachineRoutesAvoidADeadLink) {
     cut_any(TOPOLOGY_SWITCHED, 4, 6, 2, 4);
 }
 
 /// All of a sled's direct links end at a sled without power.
-TEST(Routes, OfASledWhosePartnerIsDeadGoThroughItsRackToTheOther) {
+TEST(Routes, SledRoutesCrossTheRackWhenTheSledPartnerIsDead) {
     machine rack(TOPOLOGY_SWITCHED, 4, 6, 2);
     rack.settle();
     for (unsigned c = 0; c < 4; ++c) rack.cut({1, 3, c}, PORT_OTHER_RACK);
@@ -487,7 +487,7 @@ TEST(Routes, OfASledWhosePartnerIsDeadGoThroughItsRackToTheOther) {
 }
 
 /// All chips count the same machine, whichever way they have to the rest of it.
-TEST(Routes, CountOnlyChipsThatArePowered) {
+TEST(Routes, OnlyPoweredChipsCount) {
     machine rack(TOPOLOGY_SWITCHED, 4, 6, 2);
     rack.settle();
     const auto count = [&](const where& at) {
@@ -510,7 +510,7 @@ TEST(Routes, CountOnlyChipsThatArePowered) {
     EXPECT_EQ(count({0, 0, 2}), std::tuple(3, 20, 20));
 }
 
-TEST(Routes, OfASwitchedMachineNeedTwoHopsAtMost) {
+TEST(Routes, SwitchedMachineRoutesHaveAtMostTwoHops) {
     machine rack(TOPOLOGY_SWITCHED, 4, 6, 2);
     rack.settle();
     EXPECT_EQ(rack.lost_and_longest(), outcome(0, 2));
@@ -525,7 +525,7 @@ TEST(Routes, OfASwitchedMachineNeedTwoHopsAtMost) {
     EXPECT_EQ(count.other, 24u);
 }
 
-TEST(Routes, AreTheOldOnesWhenADeadLinkIsUpAgain) {
+TEST(Routes, RoutesAreRestoredWhenADeadLinkRecovers) {
     machine pod(TOPOLOGY_TORUS, 4, 4, 4);
     pod.settle();
     const auto before = pod.chips.at({0, 1, 5}).table;
@@ -538,7 +538,7 @@ TEST(Routes, AreTheOldOnesWhenADeadLinkIsUpAgain) {
     EXPECT_EQ(memcmp(&pod.chips.at({0, 1, 5}).table, &before, sizeof before), 0);
 }
 
-TEST(Routes, OfAChipAloneLeadNowhere) {
+TEST(Routes, SingleChipHasNoRoutes) {
     const auto alone = shaped(TOPOLOGY_NONE, 1, 1, 1);
     const std::array<port, TOPOLOGY_PORTS> ports{};
     const auto none = routes_find(&alone, ports.data());

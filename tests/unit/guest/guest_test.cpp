@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(GuestMachine, ItsLineSurvivesAShell) {
+TEST(GuestMachine, CommandLineIsQuotedForAShell) {
     const std::vector<std::string> words{"printf", "%s|", "plain",  "two words",
                                          "it's",   "",    "a$b\"c", "{\"x\":1}"};
     const auto how = test::run(shell_text(words));
@@ -40,7 +40,7 @@ TEST(GuestMachine, HasAFunctionPerSocketInOrder) {
     EXPECT_TRUE(line.ends_with(" -S"));
 }
 
-TEST(GuestMachine, ToldTheRateOfItsCounterNeedsNotMeasureIt) {
+TEST(GuestMachine, PassesTheCounterRateToTheGuest) {
     guest_machine m;
     const auto told = m.clock_arguments();
     EXPECT_THAT(told, HasSubstr("no_timer_check"));
@@ -58,7 +58,7 @@ TEST(GuestMachine, ToldTheRateOfItsCounterNeedsNotMeasureIt) {
     EXPECT_THAT(m.clock_arguments(), HasSubstr("tsc_early_khz=1000000"));
 }
 
-TEST(GuestMachine, KnowsTheGuestsStatusFromQemus) {
+TEST(GuestMachine, DistinguishesGuestStatusFromQemuStatus) {
     EXPECT_EQ(guest_machine::guest_status(3), 0);
     EXPECT_EQ(guest_machine::guest_status(17), 7);
     EXPECT_EQ(guest_machine::guest_status(255), 126);
@@ -66,7 +66,7 @@ TEST(GuestMachine, KnowsTheGuestsStatusFromQemus) {
     EXPECT_EQ(guest_machine::guest_status(1), std::nullopt) << "QEMU's own failure";
 }
 
-TEST(GuestTools, SayWhyTheyAreMissing) {
+TEST(GuestTools, MissingToolsAreReportedWithTheirReason) {
     const test::scratch_folder folder;
     setenv("TRNVP_GUEST_TOOLS", folder.text().c_str(), 1);
     std::ofstream(folder / "missing") << "the mirror is asleep\n";
@@ -81,7 +81,7 @@ TEST(GuestTools, SayWhyTheyAreMissing) {
     EXPECT_EQ(guest_tools::find("vmlinuz"), folder / "vmlinuz");
 }
 
-TEST(Initramfs, IsAnArchiveThatCpioReads) {
+TEST(Initramfs, IsReadableByCpio) {
     std::string cpio = "cpio";
     try {
         cpio = guest_tools::find("busybox").string() + " cpio";

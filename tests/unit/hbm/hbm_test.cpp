@@ -39,7 +39,7 @@ TEST_F(HbmTest, KeepsItsRegisterContract) {
     register_contract(control, regs::table).check();
 }
 
-TEST_F(HbmTest, HoldsBytesAtBothEndsAndBacksOnlyThose) {
+TEST_F(HbmTest, StoresBytesAtBothEndsAndAllocatesOnlyTouchedPages) {
     const std::uint64_t end = stack.settings().size - 8;
     cpu.write<std::uint64_t>(0, 1);
     cpu.write<std::uint64_t>(end, 2);
@@ -50,13 +50,13 @@ TEST_F(HbmTest, HoldsBytesAtBothEndsAndBacksOnlyThose) {
     EXPECT_LE(stack.bytes().resident(), 16384u);
 }
 
-TEST_F(HbmTest, AReadTakesItsLatencyAndItsShareOfAPseudoChannel) {
+TEST_F(HbmTest, ReadTakesItsLatencyAndPseudoChannelTime) {
     cpu.read(0);
     // 32 bytes of one pseudo-channel at 1.2288 TB/s * 95.6 % / 32, and 120 ns
     EXPECT_EQ(cpu.delay, sc_time(120'872, sc_core::SC_PS));
 }
 
-TEST_F(HbmTest, AHotWordQueuesAtItsPseudoChannelOthersDoNot) {
+TEST_F(HbmTest, RepeatedAccessesToOneWordQueueAtItsPseudoChannelOnly) {
     cpu.read(0);
     const sc_time once = cpu.delay;
     cpu.read(0);
@@ -65,7 +65,7 @@ TEST_F(HbmTest, AHotWordQueuesAtItsPseudoChannelOthersDoNot) {
     EXPECT_EQ(cpu.delay, once);
 }
 
-TEST_F(HbmTest, LargeBurstsShareTheStack) {
+TEST_F(HbmTest, LargeBurstsShareTheStackBandwidth) {
     std::vector<std::uint8_t> bytes(4096);
     cpu.read_bytes(0, bytes);
     const sc_time once = cpu.delay;
@@ -121,7 +121,7 @@ TEST_F(HbmTest, RepairHealsRepairableErrors) {
     EXPECT_EQ(cpu.response, tlm::TLM_OK_RESPONSE);
 }
 
-TEST_F(HbmTest, ARepairCanFail) {
+TEST_F(HbmTest, RepairCanFail) {
     stack.inject("hbm_repairable", {{"offset", "0x3000"}});
     stack.inject("hbm_repair_fails", {});
     cpu.read(0x3000);
@@ -133,7 +133,7 @@ TEST_F(HbmTest, ARepairCanFail) {
     EXPECT_EQ(cpu.response, tlm::TLM_GENERIC_ERROR_RESPONSE);
 }
 
-TEST_F(HbmTest, ArmedPagesAreNoDirectMemory) {
+TEST_F(HbmTest, PagesWithArmedErrorsRefuseDirectMemory) {
     tlm::tlm_dmi dmi;
     ASSERT_TRUE(cpu.request_dmi(0, dmi));
     EXPECT_EQ(dmi.get_end_address(), stack.settings().size - 1);
@@ -148,7 +148,7 @@ TEST_F(HbmTest, ArmedPagesAreNoDirectMemory) {
     EXPECT_EQ(dmi.get_dmi_ptr(), stack.bytes().data() + 0x6000);
 }
 
-TEST_F(HbmTest, FaultsAreInjectedByNameAndMistakesAreSaid) {
+TEST_F(HbmTest, FaultsAreInjectedByNameAndUnknownOnesReported) {
     EXPECT_THROW(stack.inject("hbm_corrected", {}), fault_error);
     EXPECT_THROW(stack.inject("hbm_corrected", {{"offset", "36 GiB"}}), fault_error);
     EXPECT_THROW(stack.inject("hbm_corrected", {{"offset", "38654705664"}}), fault_error);
@@ -161,7 +161,7 @@ struct UntrainedHbmTest : HbmTest {
     UntrainedHbmTest() : HbmTest(hbm::config{.needs_training = true}) {}
 };
 
-TEST_F(UntrainedHbmTest, AnswersErrorsUntilItIsTrained) {
+TEST_F(UntrainedHbmTest, AnswersErrorsUntilTrained) {
     cpu.read(0);
     EXPECT_EQ(cpu.response, tlm::TLM_GENERIC_ERROR_RESPONSE);
     EXPECT_EQ(misuse::count(misuse::hbm_before_training), 1u);

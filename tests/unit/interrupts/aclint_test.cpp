@@ -38,7 +38,7 @@ TEST_F(AclintTest, MtimeCountsTicksOfSimulatedTime) {
     EXPECT_EQ(cpu.read<std::uint32_t>(offset(reg::mtime_hi)), 1u);
 }
 
-TEST_F(AclintTest, TimerRisesOnTheTickAndFallsWithANewCompare) {
+TEST_F(AclintTest, TimerInterruptRisesOnTheTickAndFallsWithANewCompare) {
     set_compare(1, 5);
     sc_start(sc_time(499, sc_core::SC_NS));
     EXPECT_FALSE(dut.timer[1].level());
@@ -49,13 +49,13 @@ TEST_F(AclintTest, TimerRisesOnTheTickAndFallsWithANewCompare) {
     EXPECT_FALSE(dut.timer[1].level());
 }
 
-TEST_F(AclintTest, ACompareInThePastRisesAtOnce) {
+TEST_F(AclintTest, CompareValueInThePastRaisesTheInterruptAtOnce) {
     sc_start(sc_time(1, sc_core::SC_US));
     set_compare(0, 3);
     EXPECT_TRUE(dut.timer[0].level());
 }
 
-TEST_F(AclintTest, NothingIsScheduledForACompareThatNeverComes) {
+TEST_F(AclintTest, UnreachableCompareValueSchedulesNoEvent) {
     sc_start(sc_time(1, sc_core::SC_US));
     EXPECT_FALSE(sc_core::sc_pending_activity());
     set_compare(0, ~std::uint64_t{0} - 1);

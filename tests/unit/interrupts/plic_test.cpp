@@ -47,7 +47,7 @@ TEST_F(PlicTest, AnEnabledSourceInterruptsUntilItIsClaimed) {
     EXPECT_EQ(read(reg::pending, 1), 0u);
 }
 
-TEST_F(PlicTest, ALineStillHighAfterCompletionInterruptsAgain) {
+TEST_F(PlicTest, LineStillHighAfterCompletionInterruptsAgain) {
     prepare(3, 1);
     dut.source.drive(3, true);
     EXPECT_EQ(read(reg::context_claim, 0), 3u);
@@ -70,7 +70,7 @@ TEST_F(PlicTest, TheHighestPriorityIsClaimedFirstAndTheLowestNumberAmongEquals) 
     EXPECT_EQ(read(reg::context_claim, 0), 5u);
 }
 
-TEST_F(PlicTest, TheThresholdMasksPrioritiesUpToItself) {
+TEST_F(PlicTest, ThresholdMasksPrioritiesUpToItsValue) {
     prepare(5, 2);
     write(reg::context_threshold, 0, 2);
     dut.source.drive(5, true);
@@ -79,7 +79,7 @@ TEST_F(PlicTest, TheThresholdMasksPrioritiesUpToItself) {
     EXPECT_TRUE(dut.out[0].level());
 }
 
-TEST_F(PlicTest, SourcesThatDoNotExistStayZero) {
+TEST_F(PlicTest, RegistersOfAbsentSourcesStayZero) {
     write(reg::priority, 41, 7);
     EXPECT_EQ(read(reg::priority, 41), 0u);
     write(reg::enable, 1, ~0u);
@@ -110,7 +110,7 @@ TEST_F(PlicTest, AfterAResetASourceInServiceCanInterruptAgain) {
     EXPECT_EQ(read(reg::context_claim, 0), 3u);
 }
 
-TEST_F(PlicTest, InResetItLatchesNothing) {
+TEST_F(PlicTest, LatchesNothingInReset) {
     irq_out reset{"reset"};
     reset.bind(dut.reset);
     dut.source.drive(4, true);
