@@ -22,7 +22,7 @@ inline constexpr rule ring_id_mismatch{
 inline constexpr rule first_bit_error{"TRN-DMA-004", "first-bit-error",
                                       "the first descriptor of a packet lacks the first bit"};
 inline constexpr rule last_bit_error{"TRN-DMA-005", "last-bit-error",
-                                     "a packet starts before the one before it had its last bit"};
+                                     "a packet starts before the last bit of the previous packet"};
 inline constexpr rule too_many_descriptors{"TRN-DMA-006", "too-many-descriptors",
                                            "a packet has more descriptors than the engine's limit"};
 inline constexpr rule packet_too_long{"TRN-DMA-007", "packet-too-long",
@@ -31,16 +31,14 @@ inline constexpr rule length_mismatch{"TRN-DMA-008", "length-mismatch",
                                       "a packet ends inside a destination descriptor"};
 inline constexpr rule unmapped_descriptor{
     "TRN-DMA-009", "unmapped-descriptor",
-    "a descriptor was fetched from an address that does not answer"};
+    "a descriptor was fetched from an address without a responding target"};
 inline constexpr rule unmapped_source{"TRN-DMA-010", "unmapped-source",
-                                      "DMA read from an address that does not answer"};
+                                      "DMA read from an address without a responding target"};
 inline constexpr rule unmapped_destination{"TRN-DMA-011", "unmapped-destination",
-                                           "DMA write to an address that does not answer"};
-inline constexpr rule ring_shape{"TRN-DMA-012", "ring-shape",
-                                 "a ring length that the engine does not take"};
-inline constexpr rule unsupported_descriptor{
-    "TRN-DMA-013", "unsupported-descriptor",
-    "a descriptor has an operation type that stands for nothing"};
+                                           "DMA write to an address without a responding target"};
+inline constexpr rule ring_shape{"TRN-DMA-012", "ring-shape", "an invalid ring length"};
+inline constexpr rule unsupported_descriptor{"TRN-DMA-013", "unsupported-descriptor",
+                                             "a descriptor has an unknown operation type"};
 inline constexpr rule doorbell_on_aborted_queue{"TRN-DMA-014", "doorbell-on-aborted-queue",
                                                 "the doorbell of a queue that stopped on an error"};
 inline constexpr rule destination_starved{
@@ -49,36 +47,33 @@ inline constexpr rule destination_starved{
 
 inline constexpr rule ring_base_misaligned{"TRN-DMA-016", "ring-base-misaligned",
                                            "a ring base that is not aligned to 256 bytes"};
-inline constexpr rule impossible_operation{
-    "TRN-DMA-017", "impossible-operation",
-    "a compute packet asks for an operation that the engine cannot do"};
+inline constexpr rule impossible_operation{"TRN-DMA-017", "impossible-operation",
+                                           "a compute packet requests an unsupported operation"};
 inline constexpr rule impossible_type{"TRN-DMA-018", "impossible-type",
-                                      "a compute packet has element types that do not go together"};
+                                      "a compute packet has incompatible element types"};
 inline constexpr rule operand_length{
     "TRN-DMA-019", "operand-length",
     "the lengths of a compute packet's operands, elements and results do not fit"};
 inline constexpr rule operand_overlap{"TRN-DMA-020", "operand-overlap",
                                       "a compute packet writes over its own operands or results"};
 inline constexpr rule index_out_of_range{"TRN-DMA-021", "index-out-of-range",
-                                         "a gather or scatter has an index beyond its table"};
-inline constexpr rule generator_command{
-    "TRN-DMA-022", "generator-command",
-    "a descriptor generator was given a command that it cannot carry out"};
+                                         "a gather or scatter index is out of range"};
+inline constexpr rule generator_command{"TRN-DMA-022", "generator-command",
+                                        "an invalid descriptor generator command"};
 
 // semaphores and events
 inline constexpr rule semaphore_overflow{"TRN-SEM-001", "semaphore-overflow",
                                          "a semaphore left the range of signed 32 bits"};
 
-inline constexpr rule semaphore_out_of_range{
-    "TRN-SEM-002", "semaphore-out-of-range",
-    "an event or a semaphore was used by an index that there is none of"};
+inline constexpr rule semaphore_out_of_range{"TRN-SEM-002", "semaphore-out-of-range",
+                                             "semaphore or event index out of range"};
 
 // notification queues
 inline constexpr rule notification_ring_shape{
     "TRN-NQ-001", "notification-ring-shape", "a notification ring whose size or base is not legal"};
 inline constexpr rule notification_overflow{
     "TRN-NQ-002", "notification-overflow",
-    "notifications were lost: the ring did not take them in time"};
+    "notifications were lost: the ring's memory responded too late"};
 
 // memories and links of a chip
 inline constexpr rule hbm_before_training{"TRN-MEM-001", "hbm-before-training",
@@ -86,29 +81,25 @@ inline constexpr rule hbm_before_training{"TRN-MEM-001", "hbm-before-training",
 inline constexpr rule link_before_training{"TRN-MEM-002", "link-before-training",
                                            "the die-to-die link was used before it was up"};
 inline constexpr rule no_neighbour{"TRN-MEM-003", "no-neighbour",
-                                   "an access through a neighbour window that leads nowhere"};
+                                   "an access through a neighbour window without a chip"};
 inline constexpr rule not_of_the_neighbour{
     "TRN-MEM-004", "not-of-the-neighbour",
-    "a neighbour window was used for more than the neighbour's blocks"};
+    "a neighbour window was used outside the neighbour's blocks"};
 inline constexpr rule dma_from_unwritten_hbm{"TRN-MEM-005", "dma-from-unwritten-hbm",
-                                             "DMA read HBM that nobody has written"};
+                                             "DMA read unwritten HBM"};
 
 // NeuronLink
-inline constexpr rule no_route{"TRN-NLK-001", "no-route",
-                               "a fabric address to which no routing table knows a way"};
-inline constexpr rule hop_limit{
-    "TRN-NLK-002", "hop-limit",
-    "an access was passed on by too many chips: the routes make a loop"};
+inline constexpr rule no_route{"TRN-NLK-001", "no-route", "no route to a fabric address"};
+inline constexpr rule hop_limit{"TRN-NLK-002", "hop-limit",
+                                "an access exceeded the hop limit: the routes have a loop"};
 inline constexpr rule port_down{"TRN-NLK-003", "port-down",
                                 "an access through a NeuronLink port whose link is down"};
 
 // PCI Express
-inline constexpr rule host_read_of_nothing{
-    "TRN-PCI-001", "host-read-of-nothing",
-    "the host read where the chip has nothing that can be read"};
-inline constexpr rule host_write_to_nothing{
-    "TRN-PCI-002", "host-write-to-nothing",
-    "the host wrote where the chip has nothing that can be written"};
+inline constexpr rule host_read_of_nothing{"TRN-PCI-001", "host-read-of-nothing",
+                                           "the host read an offset without a readable block"};
+inline constexpr rule host_write_to_nothing{"TRN-PCI-002", "host-write-to-nothing",
+                                            "the host wrote an offset without a writable block"};
 inline constexpr rule host_access_refused{
     "TRN-PCI-003", "host-access-refused",
     "the host used a BAR while memory space was off, or the function not in D0"};
@@ -117,19 +108,18 @@ inline constexpr rule dma_without_bus_master{
     "DMA to the host before the driver allowed bus mastering"};
 inline constexpr rule dma_outside_host_memory{
     "TRN-PCI-005", "dma-outside-host-memory",
-    "DMA to a host address that the host does not share, or not for that"};
+    "DMA to a host address that is not mapped, or not in this direction"};
 
 // mailbox
-inline constexpr rule mailbox_overrun{
-    "TRN-MBX-001", "mailbox-overrun",
-    "the host wrote a request over one that firmware had not answered"};
+inline constexpr rule mailbox_overrun{"TRN-MBX-001", "mailbox-overrun",
+                                      "the host overwrote a request before firmware's response"};
 inline constexpr rule mailbox_bad_crc{"TRN-MBX-002", "mailbox-bad-crc",
                                       "a request whose CRC does not match"};
 inline constexpr rule mailbox_bad_request{
     "TRN-MBX-003", "mailbox-bad-request",
     "a request whose sequence or size is not legal, or that cannot be read"};
 inline constexpr rule mailbox_unknown_command{"TRN-MBX-004", "mailbox-unknown-command",
-                                              "a request with a command that there is none of"};
+                                              "unknown mailbox command"};
 
 inline constexpr rule firmware_word_overwritten{
     "TRN-MBX-005", "firmware-word-overwritten",
@@ -144,11 +134,11 @@ inline constexpr rule access_while_booting{
     "TRN-RST-002", "access-while-booting",
     "the host used a chip whose firmware had not published its routing id"};
 inline constexpr rule reset_unknown_request{"TRN-RST-003", "reset-unknown-request",
-                                            "a reset request of a kind that there is none of"};
+                                            "unknown kind of reset request"};
 
 // firmware
-inline constexpr rule firmware_bus_error{"TRN-FW-001", "firmware-bus-error",
-                                         "firmware used an address that does not answer"};
+inline constexpr rule firmware_bus_error{
+    "TRN-FW-001", "firmware-bus-error", "firmware accessed an address without a responding target"};
 
 inline constexpr rule firmware_watchdog_bite{"TRN-FW-002", "firmware-watchdog-bite",
                                              "firmware did not serve its watchdog"};

@@ -13,9 +13,10 @@ kind die_to_die_kind() {
          {"latency", &c::latency, "of each crossing"},
          {"training_time", &c::training_time, "from the command to a trained link"},
          {"retry_time", &c::retry_time, "of a flit that is sent again"},
-         {"needs_training", &c::needs_training, "answers errors until firmware trained the link"}},
-        {port::target("from_die_0", "what die 0 addresses on die 1").leading_to("to_die_1"),
-         port::target("from_die_1", "what die 1 addresses on die 0").leading_to("to_die_0"),
+         {"needs_training", &c::needs_training,
+          "returns errors until firmware has trained the link"}},
+        {port::target("from_die_0", "accesses of die 0 to die 1").leading_to("to_die_1"),
+         port::target("from_die_1", "accesses of die 1 to die 0").leading_to("to_die_0"),
          port::initiator("to_die_0", "into die 0"), port::initiator("to_die_1", "into die 1"),
          port::target("control", "its registers").of_size(0x1000)});
 }

@@ -48,7 +48,7 @@ public:
         /// Bytes per second and direction; 0: what the generation has (100, 200, 400 Gb/s).
         std::uint64_t rate = 0;
         std::uint32_t packet = 8192;  ///< bytes of data in a packet
-        unsigned window = 512;        ///< packets that are not acknowledged
+        unsigned window = 512;        ///< unacknowledged packets
         unsigned retries = 7;         ///< of a packet, before its request fails
         sc_core::sc_time processing{1500, sc_core::SC_NS};  ///< in each card, each way; invented
         sc_core::sc_time retransmit{100, sc_core::SC_US};   ///< after sending; invented

@@ -25,7 +25,7 @@ kind efa_kind() {
         {{"generation", &c::generation, "v2: 100 Gb/s, v3: 200 Gb/s, v4: 400 Gb/s"},
          {"rate", &c::rate, unit::bytes_per_second, "of each direction; 0: the generation's"},
          {"packet", &c::packet, unit::bytes, "of data in a packet"},
-         {"window", &c::window, "packets that are not acknowledged"},
+         {"window", &c::window, "unacknowledged packets"},
          {"retries", &c::retries, "of a packet, before its request fails"},
          {"processing", &c::processing, "in each card, each way"},
          {"retransmit", &c::retransmit, "shortest wait for an acknowledgement"}},
@@ -33,7 +33,7 @@ kind efa_kind() {
          port::initiator("dma", "bus addresses of its server"),
          port::plug("net", "to an ethernet_fabric").optional(),
          port::irq_out("irq", "for MSI-X vector 0").optional(),
-         port::irq_in("reset", "high: forgets all")},
+         port::irq_in("reset", "high: loses all state")},
         [](const c& cfg) -> std::optional<std::string> {
             if (cfg.packet < 256 || cfg.packet > 65536) return "a packet has 256 to 65536 bytes";
             if (cfg.window == 0) return "the window has at least one packet";

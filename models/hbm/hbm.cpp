@@ -241,7 +241,7 @@ std::vector<accepts_faults::fault> hbm::faults() const {
             {"hbm_uncorrected", "offset: byte in the stack; reads fail until it is overwritten"},
             {"hbm_repairable", "offset: byte in the stack; reads fail until it is repaired"},
             {"hbm_repair_fails", "the next repair does not succeed"},
-            {"hbm_temperature", "celsius: what the hottest die reads from now on"}};
+            {"hbm_temperature", "celsius: temperature of the hottest die"}};
 }
 
 void hbm::inject(std::string_view fault, const fault_arguments& arguments) {

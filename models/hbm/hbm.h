@@ -41,7 +41,7 @@ public:
         sc_core::sc_time write_latency{60, sc_core::SC_NS};
         sc_core::sc_time training_time{200, sc_core::SC_US};
         sc_core::sc_time repair_time{1, sc_core::SC_MS};
-        bool needs_training = false;  ///< memory answers errors until firmware trained the PHY
+        bool needs_training = false;  ///< memory returns errors until firmware has trained the PHY
         bool shared = false;          ///< a file descriptor backs it, for a guest's BAR4
     };
     enum class repair_state : std::uint8_t { none, pending, failed };

@@ -8,7 +8,7 @@ namespace trn::kind_tables {
 kind memory_kind() {
     using c = memory::config;
     return kind_of<memory>(
-        "memory", "RAM or ROM with one access latency, wholly open to DMI.",
+        "memory", "RAM or ROM with one access latency and DMI.",
         {{"size", &c::size, unit::bytes, required, "capacity; costs host memory when touched"},
          {"access_latency", &c::access_latency, "added to each transaction"},
          {"read_only", &c::read_only, "guests cannot write"},

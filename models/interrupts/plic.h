@@ -23,7 +23,7 @@ public:
     };
 
     tlm_utils::simple_target_socket<plic, 64> in{"in"};
-    irq_in source;  ///< lines 1…sources; line 0 does nothing
+    irq_in source;  ///< lines 1…sources; line 0 is unused
     irq_in reset{"reset", 1, [this](unsigned, bool) { clear(); }};  ///< held while high
     sc_core::sc_vector<irq_out> out;                                ///< by context
 

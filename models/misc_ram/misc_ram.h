@@ -12,7 +12,7 @@
 
 namespace trn {
 
-/// The words that driver and firmware share, and the doorbell between them. Everything is RAM but
+/// The words and the doorbell that driver and firmware share. Everything is RAM but
 /// the trigger: while it is not zero, the management processor is interrupted. Both sides see the
 /// same bytes. Spec: doc/models/misc_ram.md.
 class misc_ram : public sc_core::sc_module, public reports_ready {

@@ -8,13 +8,12 @@ namespace trn::kind_tables {
 kind misc_ram_kind() {
     using c = misc_ram::config;
     return kind_of<misc_ram>(
-        "misc_ram", "The words that driver and firmware share, and the doorbell between them.",
+        "misc_ram", "The words and the doorbell that driver and firmware share.",
         {{"access_latency", &c::access_latency, "of each access"}},
-        {port::target("in", "as host and DMA engines see it").of_size(0x1000),
-         port::target("firmware", "as the management processor sees it").of_size(0x1000),
+        {port::target("in", "address map of host and DMA engines").of_size(0x1000),
+         port::target("firmware", "address map of the management processor").of_size(0x1000),
          port::irq_out("doorbell", "the trigger word is not zero"),
-         port::irq_out("watched",
-                       "the host has read the power sample or the heartbeat that is there")
+         port::irq_out("watched", "the host has read the current power sample or heartbeat")
              .optional(),
          port::irq_out("booting", "firmware has not published the routing id").optional(),
          port::irq_in("function_reset", "the host has reset the chip's function"),

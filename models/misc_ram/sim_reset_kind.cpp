@@ -11,8 +11,7 @@ kind sim_reset_kind() {
         "sim_reset", "The reset word of the simulator revisions, served by firmware.",
         {{"access_latency", &c::access_latency, "of each access"}},
         {port::target("host", "the word that the host writes and polls").of_size(0x1000),
-         port::target("firmware", "what was asked, and where to say that it is done")
-             .of_size(0x1000),
+         port::target("firmware", "the requested map, and its acknowledgement").of_size(0x1000),
          port::irq_out("request", "the host waits")});
 }
 

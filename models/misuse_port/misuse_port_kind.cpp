@@ -6,8 +6,7 @@
 namespace trn::kind_tables {
 
 kind misuse_port_kind() {
-    return kind_of<misuse_port>("misuse_port",
-                                "Through which firmware reports mistakes of the host.", {},
+    return kind_of<misuse_port>("misuse_port", "Reports of firmware on errors of the host.", {},
                                 {port::target("in", "misuse_port.regs.yaml").of_size(0x1000)});
 }
 

@@ -28,7 +28,7 @@ kind neuron_core_kind() {
          port::target("top", "TPB_TOP registers").of_size(&c::top_size),
          port::initiator("memory", "entries of its notification queues"),
          port::irq_in("reset", "held in reset while high"),
-         port::irq_in("power_lost", "high: SBUF and PSUM forget"),
+         port::irq_in("power_lost", "high: SBUF and PSUM lose their content"),
          port::irq_out("error", "an error counter is not zero").optional()},
         [](const c& cfg) -> std::optional<std::string> {
             if (cfg.crossbars != 9 && cfg.crossbars != 5)

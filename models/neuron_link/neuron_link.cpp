@@ -498,8 +498,8 @@ void neuron_link::publish(statistics& out) const {
 }
 
 std::vector<accepts_faults::fault> neuron_link::faults() const {
-    return {{"mute", "answers nothing that arrives through its ports, until talk"},
-            {"garbage", "answers through its ports with nonsense, until talk"},
+    return {{"mute", "does not respond to accesses through its ports, until talk"},
+            {"garbage", "returns invalid responses through its ports, until talk"},
             {"talk", "ends mute and garbage"}};
 }
 

@@ -10,13 +10,13 @@ namespace trn::kind_tables {
 kind neuron_link_kind() {
     using c = neuron_link::config;
     return kind_of<neuron_link>(
-        "neuron_link", "A chip's way to other chips: windows, ports, routing table, transit.",
+        "neuron_link", "A chip's interface to other chips: windows, ports, routing table, transit.",
         {{"host_bit", &c::host_bit, "of an AXI address: host memory, which others do not reach"},
          {"dies", &c::dies, "with an AXI each; bit 47 selects"},
          {"latency", &c::latency, "into, out of or through the chip"},
-         {"completion_timeout", &c::completion_timeout, "until a silent partner is given up"},
-         {"hop_limit", &c::hop_limit, "chips that may pass an access on"},
-         {"blocks", &c::blocks, "of the chip, that its links are in"},
+         {"completion_timeout", &c::completion_timeout, "time limit of a partner's response"},
+         {"hop_limit", &c::hop_limit, "maximum number of forwarding chips"},
+         {"blocks", &c::blocks, "of the chip, that hold its links"},
          {"links_per_block", &c::links_per_block, "of eight lanes each"}},
         {port::target("window", "PCIE_B0_0 to 3: a neighbour's AXI space")
              .of_size(neuron_link::window_size)
@@ -33,8 +33,9 @@ kind neuron_link_kind() {
              .within_lanes([](const c& cfg) -> std::uint64_t { return cfg.lanes(); })
              .in_blocks_of([](const c& cfg) -> std::uint64_t { return cfg.lanes_per_block(); })
              .optional(),
-         port::irq_out("irq", "a port changed, a partner calls, a configuration access is over"),
-         port::irq_in("power_lost", "high: links are down, tables forgotten")},
+         port::irq_out("irq",
+                       "a port changed, a partner sent a notice, or a configuration access ended"),
+         port::irq_in("power_lost", "high: links are down, tables cleared")},
         &neuron_link::check);
 }
 

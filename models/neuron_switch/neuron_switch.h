@@ -29,7 +29,7 @@ class neuron_switch : public sc_core::sc_module,
 public:
     struct config {
         switch_part part = switch_part::lanes160;
-        unsigned planes = 1;  ///< parts that stand side by side behind one set of ports
+        unsigned planes = 1;  ///< parallel parts behind one set of ports
         unsigned ports = 0;   ///< 0: the part's
         sc_core::sc_time latency = sc_core::SC_ZERO_TIME;    ///< of a crossing; 0: the part's
         sc_core::sc_time notice_delay{500, sc_core::SC_US};  ///< gathers changes of the table

@@ -30,14 +30,14 @@ namespace trn::kind_tables {
 kind neuron_switch_kind() {
     using c = neuron_switch::config;
     return kind_of<neuron_switch>(
-        "neuron_switch", "Sends accesses to the port that claimed the chip they are for.",
+        "neuron_switch", "Forwards accesses to the port that claimed their target chip.",
         {{"part", &c::part, "160 lanes and 20 ports, 320 and 40 (PCIe Gen6), or UALink"},
-         {"planes", &c::planes, "parts side by side behind one set of ports"},
+         {"planes", &c::planes, "parallel parts behind one set of ports"},
          {"ports", &c::ports, "0: the part's"},
          {"latency", &c::latency, "of a crossing; 0: the part's"},
          {"notice_delay", &c::notice_delay, "in which changes of the table are gathered"},
          {"tier", &c::tier, "of sled or rack, for firmware to read"},
-         {"rack", &c::rack, "where it stands, for firmware to read"},
+         {"rack", &c::rack, "its rack, for firmware to read"},
          {"server", &c::server, "likewise"},
          {"serial", &c::serial, unit::address, "likewise"}},
         {port::plug("port", "cables to chips")

@@ -522,9 +522,8 @@ void pcie_endpoint::publish(statistics& out) const {
 }
 
 std::vector<accepts_faults::fault> pcie_endpoint::faults() const {
-    return {
-        {"lost_completion", "the next reads of the host get no answer; count: how many, default 1"},
-        {"lost_interrupt", "the next interrupt messages never arrive; count: how many, default 1"}};
+    return {{"lost_completion", "the next reads of the host get no completion; count (default 1)"},
+            {"lost_interrupt", "the next interrupt messages are lost; count (default 1)"}};
 }
 
 void pcie_endpoint::inject(std::string_view fault, const fault_arguments& arguments) {

@@ -49,7 +49,7 @@ public:
         std::uint64_t serial_number = 1;
         std::uint64_t boot_words = 0x06c8'4000;  ///< BAR0 offset of the 4 KiB a booting chip shows
         sc_core::sc_time request_latency{100, sc_core::SC_NS};  ///< per host request; invented
-        /// Until a read that nobody answers fails; the lower end of range B (7.5.3.16).
+        /// Until a read without completion fails; the lower end of range B (7.5.3.16).
         sc_core::sc_time completion_timeout{16, sc_core::SC_MS};
     };
     struct counts {

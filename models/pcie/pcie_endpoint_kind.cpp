@@ -29,7 +29,7 @@ kind pcie_endpoint_kind() {
          {"boot_words", &c::boot_words, unit::address,
           "BAR0 offset of the 4 KiB that a host may read while firmware boots"},
          {"request_latency", &c::request_latency, "of each host request"},
-         {"completion_timeout", &c::completion_timeout, "of a read that nobody answers"}},
+         {"completion_timeout", &c::completion_timeout, "of a read without completion"}},
         {port::plug("link", "TLPs to and from the host").with_lanes(&c::link_width),
          port::target("dma", "the chip's accesses to host memory, by host address"),
          port::initiator("bar0", "offsets in the register BAR"),

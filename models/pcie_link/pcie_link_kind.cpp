@@ -26,10 +26,10 @@ kind pcie_link_kind() {
     };
     return kind_of<pcie_link>(
         "pcie_link", "A cable between two plugs: PCI Express Gen1 to Gen6, or UALink.",
-        {{"protocol", &c::protocol, "what speeds and flits there are"},
+        {{"protocol", &c::protocol, "determines the speeds and flits"},
          {"generation", &c::generation, "the highest speed; UALink has 1"},
          {"lanes", &c::lanes, "of each link"},
-         {"links", &c::links, "equal links that bytes are striped over"},
+         {"links", &c::links, "equal links over which bytes are striped"},
          {"latency", &c::latency, "of a crossing"},
          {"max_payload", &c::max_payload, "bytes of a packet"},
          {"max_read_request", &c::max_read_request, "bytes"},

@@ -324,7 +324,7 @@ void pcie_switch::reset_all() {
 
 std::vector<accepts_faults::fault> pcie_switch::faults() const {
     return {{"surprise_down", "the link of downstream port (default 0) goes down without warning"},
-            {"link_up", "the link of port (default 0) comes back, what is on it has been reset"},
+            {"link_up", "the link of port (default 0) returns, its devices have been reset"},
             {"card_removed", "the card of port (default 0) is pulled"},
             {"card_inserted", "a card is back in port (default 0), just powered on"}};
 }

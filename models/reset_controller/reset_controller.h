@@ -35,9 +35,9 @@ public:
         std::uint8_t shape_x = 1;         ///< strap: chips of a ring, a torus' row, a server
         std::uint8_t shape_y = 1;         ///< strap: rows of a torus, servers of a rack
         std::uint8_t shape_z = 1;         ///< strap: servers of a torus, racks
-        std::uint8_t rack = 0;            ///< strap: where the chip sits
-        std::uint8_t server_in_rack = 0;  ///< strap: where the chip sits
-        std::uint8_t chip = 0;            ///< strap: in the server
+        std::uint8_t rack = 0;            ///< strap: rack of the chip
+        std::uint8_t server_in_rack = 0;  ///< strap: server of the chip in its rack
+        std::uint8_t chip = 0;            ///< strap: number in the server
         bool recovery = false;            ///< strap: the boot ROM stops before the flash
         bool prefer_slot_b = false;       ///< strap: the boot ROM tries slot B first
         sc_core::sc_time pll_lock_time{80, sc_core::SC_US};

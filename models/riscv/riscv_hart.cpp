@@ -274,7 +274,7 @@ void riscv_hart::invalidate_code(std::uint64_t, std::uint64_t) {
 // --- Faults.
 
 std::vector<accepts_faults::fault> riscv_hart::faults() const {
-    return {{"hang", "executes nothing more, whatever interrupts it, until its next reset"}};
+    return {{"hang", "executes nothing until its next reset, also on interrupts"}};
 }
 
 void riscv_hart::inject(std::string_view fault, const fault_arguments&) {

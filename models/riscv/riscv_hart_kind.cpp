@@ -39,13 +39,13 @@ kind riscv_hart_kind() {
          {"clock", &c::clock, "time per instruction"},
          {"reset_vector", &c::reset_vector, unit::address, "first pc"},
          {"isa", &c::isa, "such as rv64imac_zba_zbb_zbs"},
-         {"quantum_instructions", &c::quantum_instructions, "executed before others have a turn"}},
+         {"quantum_instructions", &c::quantum_instructions, "instructions per activation"}},
         {port::initiator("bus", "physical memory"),
          port::irq_in("irq", "0..2 machine software, timer, external; 3..5 supervisor")
              .of_lines(riscv_hart::line_count),
          port::irq_in("reset", "held in reset while high"),
          port::irq_out("awake", "neither in WFI nor in reset").optional(),
-         port::uses("time", "what the time CSR shows", &riscv_hart::set_time_source).optional()});
+         port::uses("time", "source of the time CSR", &riscv_hart::set_time_source).optional()});
     // Harts that run the same code share what they decoded.
     made.make = [code = std::make_shared<riscv::code_cache>()](const char* name,
                                                                const std::any& config) {

@@ -424,11 +424,11 @@ void root_complex::reset_below(unsigned index) {
 
 std::vector<accepts_faults::fault> root_complex::faults() const {
     return {{"surprise_down", "the link of port (default 0) goes down without warning"},
-            {"link_up", "the link of port (default 0) comes back, what is on it has been reset"},
+            {"link_up", "the link of port (default 0) returns, its devices have been reset"},
             {"card_removed", "the card of port (default 0) is pulled"},
             {"card_inserted", "a card is back in port (default 0), just powered on"},
             {"lost_completion",
-             "the next reads of host memory or peers get no answer; count: how many, default 1"}};
+             "the next reads of host memory or peers get no completion; count (default 1)"}};
 }
 
 void root_complex::inject(std::string_view fault, const fault_arguments& arguments) {

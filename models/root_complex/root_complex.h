@@ -36,16 +36,16 @@ class root_complex : public sc_core::sc_module,
 public:
     struct config {
         host_processor processor = host_processor::graviton;
-        unsigned cores = 64;                             ///< what a guest of the server can have
-        std::uint64_t memory = std::uint64_t{64} << 30;  ///< bytes; reserved, not backed
-        unsigned ports = 1;                              ///< root ports: links
-        unsigned link_generation = 6;                    ///< of each: 1..6
-        unsigned link_width = 8;                         ///< lanes of each
+        unsigned cores = 64;                                 ///< limit of a guest's processors
+        std::uint64_t memory = std::uint64_t{64} << 30;      ///< bytes; reserved, not backed
+        unsigned ports = 1;                                  ///< root ports: links
+        unsigned link_generation = 6;                        ///< of each: 1..6
+        unsigned link_width = 8;                             ///< lanes of each
         std::uint64_t window_base = std::uint64_t{1} << 44;  ///< bus address of the first BAR
         bool peer_to_peer = true;  ///< requests from one function to another pass
         sc_core::sc_time memory_latency{300, sc_core::SC_NS};  ///< of a host memory read; invented
         sc_core::sc_time peer_latency{150, sc_core::SC_NS};    ///< through here; invented
-        /// Of a request that nobody answers: the lower end of range B (7.5.3.16).
+        /// Of a request without completion: the lower end of range B (7.5.3.16).
         sc_core::sc_time completion_timeout{16, sc_core::SC_MS};
     };
     static constexpr unsigned most_ports = 32;  ///< devices of bus 0

@@ -20,10 +20,9 @@ namespace trn::kind_tables {
 kind root_complex_kind() {
     using c = root_complex::config;
     return kind_of<root_complex>(
-        "root_complex",
-        "The host of one server: its memory, its root ports, and what finds the functions.",
+        "root_complex", "The host of one server: memory, root ports and enumeration.",
         {{"processor", &c::processor, "graviton or xeon"},
-         {"cores", &c::cores, "of the processor: what a guest of the server can have"},
+         {"cores", &c::cores, "maximum number of processors of a guest"},
          {"memory", &c::memory, unit::bytes, "of the server; costs host memory when touched"},
          {"ports", &c::ports, "root ports: links to chips, cards and switches"},
          {"link_generation", &c::link_generation, "of each link, 1 to 6: 2.5 to 64 GT/s"},
@@ -32,7 +31,7 @@ kind root_complex_kind() {
          {"peer_to_peer", &c::peer_to_peer, "requests from one function to another pass"},
          {"memory_latency", &c::memory_latency, "of a read of host memory"},
          {"peer_latency", &c::peer_latency, "of a request from one port to another"},
-         {"completion_timeout", &c::completion_timeout, "of a request that nobody answers"}},
+         {"completion_timeout", &c::completion_timeout, "of a request without completion"}},
         {port::plug("port", "a link to a chip, a card or a switch")
              .times(&c::ports)
              .with_lanes(&c::link_width)

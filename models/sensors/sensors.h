@@ -48,10 +48,10 @@ public:
     irq_in reset{"reset", 1, [this](unsigned, bool level) {
                      if (level) clear();
                  }};
-    /// The sled wants the chip to slow down: firmware sees it, the engines obey it.
+    /// The sled throttles the chip: firmware reads it, the DMA engines obey it.
     irq_in throttle{"throttle", 1, [this](unsigned, bool level) { throttled_by_sled(level); }};
     irq_out irq{"irq"};
-    irq_out throttled{"throttled"};  ///< to what can slow down
+    irq_out throttled{"throttled"};  ///< to the DMA engines
     irq_out trip{"trip"};            ///< a diode is at the trip temperature
 
     sensors(sc_core::sc_module_name name, const config& cfg);

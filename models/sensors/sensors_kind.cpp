@@ -25,13 +25,13 @@ kind sensors_kind() {
          {"access_latency", &c::access_latency, "of each register access"}},
         {port::target("in", "sensors.regs.yaml").of_size(0x1000),
          port::irq_in("reset", "registers to their reset values"),
-         port::uses<activity_interface>("activity", "HBM stacks in order: what makes power")
+         port::uses<activity_interface>("activity", "HBM stacks in order, for the power model")
              .unlimited()
              .optional(),
-         port::irq_in("throttle", "high: the sled wants the chip to slow down"),
+         port::irq_in("throttle", "high: the sled throttles the chip"),
          port::provides<power_interface>("power", "power and heat, for the sled's controller"),
          port::irq_out("irq", "alarm or throttling"),
-         port::irq_out("throttled", "to what can slow down").optional(),
+         port::irq_out("throttled", "to the DMA engines").optional(),
          port::irq_out("trip", "a diode is at the trip temperature")},
         [](const c& cfg) -> std::optional<std::string> {
             if (cfg.dies >= 1 && cfg.dies <= sensors::most_dies) return std::nullopt;

@@ -80,12 +80,12 @@ void sled_controller::switch_power(bool on) {
 }
 
 std::vector<accepts_faults::fault> sled_controller::faults() const {
-    return {{"power_loss", "all chips of the sled lose power, and what their memories hold"},
+    return {{"power_loss", "all chips of the sled lose power and memory content"},
             {"power_return", "they have power again and start cold"},
             {"supply_loss",
-             "power supplies fail; permille: of the budget that is left (1000: repaired)"},
+             "power supplies fail; permille: remaining part of the budget (1000: repaired)"},
             {"cooling_loss",
-             "fans fail, or the pump; permille: of full speed that is left (1000: repaired)"}};
+             "fans or pump fail; permille: remaining part of full speed (1000: repaired)"}};
 }
 
 void sled_controller::inject(std::string_view fault, const fault_arguments& arguments) {

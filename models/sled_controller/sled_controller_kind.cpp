@@ -25,7 +25,7 @@ kind sled_controller_kind() {
          {"chip_budget", &c::chip_budget, "mW; the sled has as much as all its chips"},
          {"release_permille", &c::release_permille, "of the budget: below it chips are released"},
          {"cooling", &c::cooling, "air or liquid"},
-         {"inlet", &c::inlet, "degrees Celsius of what comes in"},
+         {"inlet", &c::inlet, "inlet temperature, degrees Celsius"},
          {"outlet_limit", &c::outlet_limit, "degrees Celsius from which all chips are throttled"},
          {"air_rise", &c::air_rise, "kelvin to the outlet: the whole budget, full fan speed"},
          {"liquid_rise", &c::liquid_rise, "likewise at full flow"}},

@@ -13,7 +13,7 @@ kind uart_kind() {
          {"access_latency", &c::access_latency, "of each register access"},
          {"type_ahead", &c::type_ahead, unit::bytes, "typed characters that wait for the guest"}},
         {port::target("in", "uart.regs.yaml").of_size(0x1000),
-         port::irq_in("reset", "drops everything"), port::irq_out("irq", "as IIR says")});
+         port::irq_in("reset", "clears all state"), port::irq_out("irq", "as IIR says")});
 }
 
 }  // namespace trn::kind_tables

@@ -239,16 +239,15 @@ std::uint64_t dma_engine::owned() const {
 
 std::optional<std::string> dma_engine::waits_for() const {
     if (generate_later_.ready != nullptr)
-        return fmt::format("{}: ring memory has not answered the descriptor generator",
+        return fmt::format("{}: no response of ring memory to the descriptor generator",
                            name(generations_.front().queue));
     for (unsigned n = 0; n < queues; ++n) {
         if (queues_[n] == nullptr) continue;
         const queue_pair& q = *queues_[n];
         if (fetching_ && fetching_->queue == n)
-            return fmt::format("{}: {} ring memory has not answered", name(n),
-                               text(fetching_->side));
+            return fmt::format("{}: no response of {} ring memory", name(n), text(fetching_->side));
         if (!flight_.empty() && flight_.front().queue == n && move_later_.ready != nullptr)
-            return fmt::format("{}: memory at {:#x} or {:#x} has not answered", name(n),
+            return fmt::format("{}: no response of memory at {:#x} or {:#x}", name(n),
                                flight_.front().source, flight_.front().destination);
         const auto m2s = q[dma_side::m2s].ring.pending(), s2m = q[dma_side::s2m].ring.pending();
         if (q[dma_side::m2s].aborted || q[dma_side::s2m].aborted)

@@ -92,7 +92,7 @@ const char* dma_operation::name() const {
 
 std::optional<dma_operation::refusal> dma_operation::check_operation(const abilities& can) const {
     if (code() > fields::operation_scatter)
-        return impossible(fmt::format("there is no operation {}", code()));
+        return impossible(fmt::format("unknown operation {}", code()));
     if ((word_ & ~all_fields) != 0)
         return impossible(fmt::format("{}: unnamed bits in {:#010x}", name(), word_));
     if (length_ != 0)
@@ -126,7 +126,7 @@ std::optional<dma_operation::refusal> dma_operation::check_types(const abilities
         return refusal{misuse::impossible_type, cause::m2s_operation,
                        fmt::format("{} from type {} to {}: {}", name(), a, b, why)};
     };
-    if (std::max(a, b) >= numerics::element_kinds) return refuse("no such type");
+    if (std::max(a, b) >= numerics::element_kinds) return refuse("unknown element type");
     if (!computes() && !transposes() && (a != 0 || b != 0)) return refuse("it moves bytes");
     if (transposes() && (a != b || numerics::size_of(from()) == 1))
         return refuse("it takes elements of 2 or 4 bytes, as they are");

@@ -318,8 +318,8 @@ std::vector<accepts_faults::fault> udma::faults() const {
     return {
         {"dma_abort", "engine: 0 is the first of the group; queue: 0 to 15; stops the queue"},
         {"descriptor_damaged",
-         "engine, queue; side: 0 sources, 1 destinations; bit: 0 to 127, default random; the next "
-         "descriptor that the queue fetches arrives with this bit inverted"}};
+         "engine, queue; side: 0 sources, 1 destinations; bit: 0 to 127, default random; inverts "
+         "this bit of the next fetched descriptor"}};
 }
 
 void udma::inject(std::string_view fault, const fault_arguments& arguments) {

@@ -27,8 +27,7 @@ kind udma_kind() {
          {"stream_timeout", &c::stream_timeout, "for a begun packet without destination"},
          {"functional_step", &c::functional_step, "per descriptor with --timing functional"},
          {"outstanding", &c::outstanding, "transfers in flight per engine"},
-         {"outstanding_bytes", &c::outstanding_bytes, unit::bytes,
-          "in flight, beyond which no transfer starts"},
+         {"outstanding_bytes", &c::outstanding_bytes, unit::bytes, "limit of bytes in flight"},
          {"compute_permille", &c::compute_permille, "of the rate, for casts and reductions"},
          {"transpose_permille", &c::transpose_permille, "of the rate, for transposes"},
          {"near_memory_accumulate", &c::near_memory_accumulate,
@@ -36,9 +35,10 @@ kind udma_kind() {
          {"fp8_e4m3fn", &c::fp8_e4m3fn, "the engines know this format"},
          {"descriptor_generator", &c::descriptor_generator, "in slots with an SDMA block"},
          {"generation_latency", &c::generation_latency, "of a descriptor generator's command"}},
-        {port::target("registers", "a slot per engine, with its SDMA block where there is room")
+        {port::target("registers",
+                      "a slot per engine, with its SDMA block if the slot is large enough")
              .of_size([](const c& cfg) { return cfg.engines * cfg.stride; }),
-         port::target("misc", "the SDMA blocks alone, where they stand apart")
+         port::target("misc", "the SDMA blocks, if they are separate from the slots")
              .of_size([](const c& cfg) { return cfg.engines * cfg.misc_stride; })
              .optional(),
          port::initiator("memory", "descriptors and data"),
