@@ -175,7 +175,7 @@ static bool end(unsigned slot) {
     mmio_write(CC_MAILBOX_AT(SLOT_RUNS, slot), runs);
     set_state(slot, STATE(LOADED));
     if (s->program->done && !axi_write(s->program->done, &runs, sizeof runs)) {
-        log_line("slot %u: nobody at %lx", slot, (unsigned long)s->program->done);
+        log_line("slot %u: no response at %lx", slot, (unsigned long)s->program->done);
         fail_on_bus(slot);
         return false;
     }
@@ -217,7 +217,7 @@ static bool run_step(unsigned slot) {
         break;
     }
     if (!good) {
-        log_line("slot %u: step %u: an access was answered with an error", slot, (unsigned)s->next);
+        log_line("slot %u: step %u: bus error", slot, (unsigned)s->next);
         fail_on_bus(slot);
         return false;
     }

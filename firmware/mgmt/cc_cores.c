@@ -75,7 +75,7 @@ unsigned cc_cores_load(uint64_t address, uint32_t length, uint32_t cores) {
     if (result != IMAGE_OK)
         log_warn("collective firmware refused for cores %05x: %s", (unsigned)cores,
                  result == CC_LOAD_UNREADABLE ? "it cannot be read"
-                 : result == CC_LOAD_NO_CORE  ? "there are no such cores"
+                 : result == CC_LOAD_NO_CORE  ? "unknown cores"
                  : result == CC_LOAD_IN_RESET ? "a core is in reset"
                                               : image_fault_text((enum image_fault)result));
     return result;

@@ -10,9 +10,9 @@
 /// What came to pass: a fault of the image, or one of these.
 enum cc_load_result {
     CC_LOAD_IMAGE_FAULT = 0,  ///< + image_fault; 0: loaded, and the cores run
-    CC_LOAD_UNREADABLE = 32,  ///< nobody answers at the address
-    CC_LOAD_NO_CORE = 33,     ///< the map is empty, or names a core that there is not
-    CC_LOAD_IN_RESET = 34,    ///< a core does not answer: its block is in reset
+    CC_LOAD_UNREADABLE = 32,  ///< no response at the address
+    CC_LOAD_NO_CORE = 33,     ///< the map is empty, or names an unknown core
+    CC_LOAD_IN_RESET = 34,    ///< no response of a core: its block is in reset
 };
 
 /// Checks the image (header included) at an AXI address, and when it is whole, stops these cores

@@ -35,7 +35,7 @@ struct reachable routes_count(const struct topology* t, const struct port* ports
 /// What this chip announces to the switch on a port: bits of enum claim.
 enum claim {
     CLAIM_SELF = 1 << 0,        ///< "here is this chip"
-    CLAIM_SERVER = 1 << 1,      ///< "here one also gets to the chips of its server"
+    CLAIM_SERVER = 1 << 1,      ///< "this port also leads to the chips of its server"
     CLAIM_RACK = 1 << 2,        ///< "... of its rack"
     CLAIM_OTHER_RACK = 1 << 3,  ///< "... of the other rack"
 };

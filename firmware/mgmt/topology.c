@@ -140,7 +140,7 @@ const char* topology_name(const struct partner* partner, char* buffer, size_t si
         snprintf(buffer, size, "the rack switch of rack %u", at->rack);
         break;
     case PARTNER_NOBODY:
-        snprintf(buffer, size, "nobody");
+        snprintf(buffer, size, "no device");
         break;
     }
     return buffer;
@@ -153,7 +153,7 @@ const char* topology_complaint(const struct topology* t, unsigned port, const st
     if (found->identified)
         topology_name(&found->partner, there, sizeof there);
     else
-        snprintf(there, sizeof there, "somebody who has not said who he is");
+        snprintf(there, sizeof there, "an unidentified device");
     topology_name(&wanted, expected, sizeof expected);
     switch (found->fault) {
     case LINK_NOT_CONNECTED:
@@ -163,10 +163,10 @@ const char* topology_complaint(const struct topology* t, unsigned port, const st
         snprintf(buffer, size, "port %u is down, expected %s", port, expected);
         break;
     case LINK_SILENT:
-        snprintf(buffer, size, "port %u: nobody answers, expected %s", port, expected);
+        snprintf(buffer, size, "port %u: no response, expected %s", port, expected);
         break;
     case LINK_GARBAGE:
-        snprintf(buffer, size, "port %u: the answer makes no sense, expected %s", port, expected);
+        snprintf(buffer, size, "port %u: invalid response, expected %s", port, expected);
         break;
     case LINK_WRONG_PARTNER:
     case LINK_UNEXPECTED:

@@ -104,5 +104,5 @@ bool topology_usable(const struct port* port);
 /// chip 1". Returns `buffer`.
 const char* topology_complaint(const struct topology* t, unsigned port, const struct port* found,
                                char* buffer, size_t size);
-/// "rack 1 server 4 chip 1", "the sled switch of rack 0 server 2", "nobody".
+/// "rack 1 server 4 chip 1", "the sled switch of rack 0 server 2", "no device".
 const char* topology_name(const struct partner* partner, char* buffer, size_t size);

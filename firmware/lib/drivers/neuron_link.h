@@ -47,7 +47,7 @@ struct link_news neuron_link_take_news(void);
 // --- Partners ----------------------------------------------------------------------------------
 
 /// A word of the identity block (fabric_identity.regs.yaml) of the partner on a port. False, after
-/// a limited time, when it does not answer. Interrupts must be on: sleeps meanwhile.
+/// a limited time, without a response. Interrupts must be on: sleeps meanwhile.
 bool neuron_link_ask(unsigned port, uint32_t offset, uint32_t* answer);
 bool neuron_link_tell(unsigned port, uint32_t offset, uint32_t word);
 

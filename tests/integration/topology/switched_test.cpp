@@ -284,15 +284,14 @@ struct Partner : Switched {
 
 TEST_F(Partner, ThatNeverAnswersHoldsNobodyUp) {
     start_with({}, "mute", 10);
-    EXPECT_THAT(console(0), HasSubstr("port 2: nobody answers, expected rack 1 server 0 chip 0"));
+    EXPECT_THAT(console(0), HasSubstr("port 2: no response, expected rack 1 server 0 chip 0"));
     EXPECT_EQ(topology_of(0).ports[2].fault, TRN_LINK_SILENT);
     EXPECT_TRUE(ready(4));
 }
 
 TEST_F(Partner, ThatAnswersGarbageIsNotBelieved) {
     start_with({}, "garbage", 10);
-    EXPECT_THAT(console(0),
-                HasSubstr("port 2: the answer makes no sense, expected rack 1 server 0 chip 0"));
+    EXPECT_THAT(console(0), HasSubstr("port 2: invalid response, expected rack 1 server 0 chip 0"));
     EXPECT_EQ(topology_of(0).ports[2].fault, TRN_LINK_GARBAGE);
 }
 

@@ -43,12 +43,12 @@ TEST(Topology, TorusJoinsEveryPortToItsPairedPort) {
     EXPECT_EQ(expected(corner, 3), "rack 0 server 3 chip 12 port 2");
     EXPECT_EQ(expected(corner, 4), "rack 0 server 2 chip 0 port 5");
     EXPECT_EQ(expected(corner, 5), "rack 0 server 0 chip 0 port 4");
-    EXPECT_EQ(expected(corner, 6), "nobody");
+    EXPECT_EQ(expected(corner, 6), "no device");
     const auto flat = shaped(TOPOLOGY_RING, 12, 1, 1, {0, 0, 11});
     EXPECT_EQ(expected(flat, 0), "rack 0 server 0 chip 0 port 1");
     EXPECT_EQ(expected(flat, 1), "rack 0 server 0 chip 10 port 0");
-    EXPECT_EQ(expected(flat, 2), "nobody");
-    EXPECT_EQ(expected(flat, 4), "nobody");
+    EXPECT_EQ(expected(flat, 2), "no device");
+    EXPECT_EQ(expected(flat, 4), "no device");
 }
 
 TEST(Topology, SwitchedMachineHasTwoSwitchesAndAPartnerInTheOtherRack) {
@@ -56,9 +56,9 @@ TEST(Topology, SwitchedMachineHasTwoSwitchesAndAPartnerInTheOtherRack) {
     EXPECT_EQ(expected(t, PORT_SLED), "the sled switch of rack 1 server 17");
     EXPECT_EQ(expected(t, PORT_RACK), "the rack switch of rack 1");
     EXPECT_EQ(expected(t, PORT_OTHER_RACK), "rack 0 server 17 chip 3 port 2");
-    EXPECT_EQ(expected(t, 3), "nobody");
-    EXPECT_EQ(expected(shaped(TOPOLOGY_SWITCHED, 4, 1, 1), PORT_RACK), "nobody");
-    EXPECT_EQ(expected(shaped(TOPOLOGY_NONE, 4, 4, 4), 0), "nobody");
+    EXPECT_EQ(expected(t, 3), "no device");
+    EXPECT_EQ(expected(shaped(TOPOLOGY_SWITCHED, 4, 1, 1), PORT_RACK), "no device");
+    EXPECT_EQ(expected(shaped(TOPOLOGY_NONE, 4, 4, 4), 0), "no device");
 }
 
 TEST(Topology, ServersAreNumberedAcrossRacks) {
@@ -119,10 +119,10 @@ TEST_F(Verdict, DistinguishesAWrongPortFromAWrongChip) {
 
 TEST_F(Verdict, ReportsSilenceGarbageLinkDownAndMissingCable) {
     found.silent = true;
-    EXPECT_EQ(on(2), "port 2: nobody answers, expected rack 1 server 3 chip 1");
+    EXPECT_EQ(on(2), "port 2: no response, expected rack 1 server 3 chip 1");
     found.silent = false;
     found.garbage = true;
-    EXPECT_EQ(on(2), "port 2: the answer makes no sense, expected rack 1 server 3 chip 1");
+    EXPECT_EQ(on(2), "port 2: invalid response, expected rack 1 server 3 chip 1");
     found.up = false;
     EXPECT_EQ(on(2), "port 2 is down, expected rack 1 server 3 chip 1");
     found.connected = false;
@@ -134,7 +134,7 @@ TEST_F(Verdict, WaitsForABootingPartner) {
     found.identified = false;
     EXPECT_EQ(on(2), "port 2 is well");
     EXPECT_FALSE(topology_usable(&found));
-    EXPECT_EQ(on(5), "port 5 leads to somebody who has not said who he is, expected nobody");
+    EXPECT_EQ(on(5), "port 5 leads to an unidentified device, expected no device");
 }
 
 TEST_F(Verdict, ReportsASecondChipAtTheSamePlace) {
