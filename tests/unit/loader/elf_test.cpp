@@ -38,7 +38,7 @@ TEST(ElfLoader, ReadsEntryAndSegments) {
     EXPECT_FALSE(program.symbol("tohost"));
 }
 
-TEST(ElfLoader, SaysThatAFileIsMissing) {
+TEST(ElfLoader, ReportsAMissingFile) {
     EXPECT_THROW(
         {
             try {
@@ -51,7 +51,7 @@ TEST(ElfLoader, SaysThatAFileIsMissing) {
         elf_error);
 }
 
-TEST(ElfLoader, SaysThatAFileIsNotElf) {
+TEST(ElfLoader, ReportsAFileThatIsNotElf) {
     EXPECT_EQ(complaint({}), "prog.elf: not an ELF file");
     EXPECT_EQ(complaint(std::vector<std::uint8_t>(100, 'x')), "prog.elf: not an ELF file");
 }
@@ -64,7 +64,7 @@ TEST(ElfLoader, RefusesATruncatedFileAtEveryLength) {
             << length;
 }
 
-TEST(ElfLoader, SaysWhichSegmentIsTruncated) {
+TEST(ElfLoader, NamesTheTruncatedSegment) {
     auto image = elf_image();
     image.pop_back();
     EXPECT_EQ(complaint(image), "prog.elf: truncated: segment 0 ends outside the file");
@@ -94,7 +94,7 @@ TEST(ElfLoader, RefusesAnObjectFile) {
     EXPECT_EQ(complaint(image), "prog.elf: a relocatable object, not linked into a program");
 }
 
-TEST(ElfLoader, RefusesSizesThatLie) {
+TEST(ElfLoader, RefusesInconsistentSizes) {
     auto image = elf_image();
     segment(image).p_filesz = ~std::uint64_t{0} - 3;
     EXPECT_EQ(complaint(image), "prog.elf: truncated: segment 0 ends outside the file");

@@ -46,11 +46,11 @@ struct FlashTest : testing::Test {
     }
 };
 
-TEST_F(FlashTest, KeepsTheContractOfItsRegisterTable) {
+TEST_F(FlashTest, KeepsItsRegisterContract) {
     test::register_contract(cpu, table).check();
 }
 
-TEST_F(FlashTest, IsErasedWithoutAnImageAndReadOnlyThroughItsWindow) {
+TEST_F(FlashTest, IsErasedWithoutAnImageAndItsWindowIsReadOnly) {
     EXPECT_EQ(reader.read<std::uint64_t>(0x1230), ~0ull);
     EXPECT_EQ(reader.write<std::uint32_t>(0, 0), tlm::TLM_COMMAND_ERROR_RESPONSE);
     EXPECT_EQ(reader.read(0), ~0u);
@@ -86,7 +86,7 @@ TEST_F(FlashTest, ErasesTheSectorAroundTheAddress) {
     EXPECT_EQ(reader.read<std::uint8_t>(0x1000), 0xffu);
 }
 
-TEST_F(FlashTest, RefusesWhatItCannotDo) {
+TEST_F(FlashTest, RefusesInvalidCommands) {
     const auto refused = [&] {
         const bool failed = (events() & events::failed.mask()) != 0;
         write(reg::events, events::failed.mask());
@@ -110,7 +110,7 @@ TEST_F(FlashTest, RefusesWhatItCannotDo) {
     EXPECT_TRUE(refused());
 }
 
-TEST_F(FlashTest, WithdrawsItsPointerWhileACommandRuns) {
+TEST_F(FlashTest, RevokesItsDirectMemoryPointerDuringACommand) {
     tlm::tlm_dmi dmi;
     EXPECT_TRUE(reader.request_dmi(0, dmi));
     EXPECT_FALSE(dmi.is_write_allowed());
@@ -121,7 +121,7 @@ TEST_F(FlashTest, WithdrawsItsPointerWhileACommandRuns) {
     EXPECT_TRUE(reader.request_dmi(0, dmi));
 }
 
-TEST(FlashImage, ThatCannotBeReadOrIsTooLongIsRefusedWithASentence) {
+TEST(FlashImage, UnreadableOrOversizedImageIsRefusedWithAMessage) {
     EXPECT_THROW(flash("missing", {.image = "/nonexistent/flash.img"}), std::runtime_error);
     const trn::test::scratch_folder folder;
     const auto path = folder / "too_long.img";

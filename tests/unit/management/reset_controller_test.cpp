@@ -49,11 +49,11 @@ struct ResetControllerTest : testing::Test {
     std::uint32_t read(reg r) { return cpu.read(offset(r)); }
 };
 
-TEST_F(ResetControllerTest, KeepsTheContractOfItsRegisterTable) {
+TEST_F(ResetControllerTest, KeepsItsRegisterContract) {
     test::register_contract(cpu, table).check();
 }
 
-TEST_F(ResetControllerTest, HoldsEveryDomainFromPowerOnUntilReleased) {
+TEST_F(ResetControllerTest, HoldsEveryDomainInResetFromPowerOnUntilReleased) {
     EXPECT_TRUE(dma0.level() && host3.level() && core7.level() && pair9.level());
     EXPECT_FALSE(chip.level());
     write(reg::dma_reset, 0x800);
@@ -74,7 +74,7 @@ TEST_F(ResetControllerTest, ShowsItsStraps) {
     EXPECT_EQ(read(reg::reset_reason), reset_reason::power_on.mask());
 }
 
-TEST_F(ResetControllerTest, WatchdogBiteTakesTheChipDownAndKeepsTheReason) {
+TEST_F(ResetControllerTest, WatchdogBiteResetsTheChipAndRecordsTheCause) {
     write(reg::dma_reset, 0);
     write(reg::boot_status, boot_status::stage_ready | 0x20000);
     cpu.write<std::uint32_t>(offset(reg::scratch, 2), 77);
@@ -107,7 +107,7 @@ TEST_F(ResetControllerTest, SoftwareResetNeedsTheKey) {
     EXPECT_FALSE(chip.level());
 }
 
-TEST_F(ResetControllerTest, ARequestDuringAResetIsNotLost) {
+TEST_F(ResetControllerTest, RequestDuringAResetIsServedAfterwards) {
     write(reg::chip_reset, reset_controller_regs::chip_reset::key_value);
     sc_start(sc_time(5, SC_US));
     bite.set(true);
@@ -117,7 +117,7 @@ TEST_F(ResetControllerTest, ARequestDuringAResetIsNotLost) {
     EXPECT_FALSE(chip.level());
 }
 
-TEST_F(ResetControllerTest, LoopsLockAfterTheirTime) {
+TEST_F(ResetControllerTest, PllsLockAfterTheirLockTime) {
     write(reg::pll_control, 0x5);
     sc_start(sc_time(79, SC_US));
     EXPECT_EQ(read(reg::pll_status), 0u);

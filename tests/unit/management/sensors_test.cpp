@@ -43,11 +43,11 @@ struct SensorsTest : testing::Test {
     }
 };
 
-TEST_F(SensorsTest, KeepsTheContractOfItsRegisterTable) {
+TEST_F(SensorsTest, KeepsItsRegisterContract) {
     test::register_contract(cpu, table).check();
 }
 
-TEST_F(SensorsTest, SamplesDifferFromPeriodToPeriodAndNotWithinOne) {
+TEST_F(SensorsTest, SamplesChangeOncePerPeriod) {
     const auto first = read(reg::power);
     sc_start(sc_time(9, SC_MS));
     EXPECT_EQ(read(reg::power), first);
@@ -58,7 +58,7 @@ TEST_F(SensorsTest, SamplesDifferFromPeriodToPeriodAndNotWithinOne) {
     EXPECT_NEAR(read(reg::power), 90'000, 900);
 }
 
-TEST_F(SensorsTest, PowerFollowsTheBytesThatADieMoves) {
+TEST_F(SensorsTest, PowerFollowsTheBytesMovedByADie) {
     read(reg::power);
     stacks[2].moved = 2'457'600'000'000 / 200;  // with the other, all they can do in 10 ms
     stacks[3].moved = 2'457'600'000'000 / 200;
@@ -69,14 +69,14 @@ TEST_F(SensorsTest, PowerFollowsTheBytesThatADieMoves) {
     EXPECT_NEAR(read(reg::power, 1), 90'000, 900);
 }
 
-TEST_F(SensorsTest, TemperatureApproachesWhatThePowerHolds) {
+TEST_F(SensorsTest, TemperatureApproachesTheSteadyStateOfItsPower) {
     EXPECT_EQ(celsius(0), 35);
     sc_start(sc_time(20, SC_SEC));
     EXPECT_EQ(celsius(0), 42);  // 35 + 90 W * 0.08 K/W
     EXPECT_EQ(celsius(2), 40);
 }
 
-TEST_F(SensorsTest, PowerCapThrottlesAndSaysSo) {
+TEST_F(SensorsTest, PowerCapThrottlesAndSetsItsStatusBit) {
     read(reg::power);
     cpu.write<std::uint32_t>(offset(reg::power_cap, 0), 50'000);
     cpu.write<std::uint32_t>(offset(reg::irq_enable), 2);
@@ -87,7 +87,7 @@ TEST_F(SensorsTest, PowerCapThrottlesAndSaysSo) {
     EXPECT_FALSE(irq.level());
 }
 
-TEST_F(SensorsTest, AHotDiodeRaisesTheAlarmAndThenTripsTheChip) {
+TEST_F(SensorsTest, HotDiodeRaisesTheAlarmAndThenTripsTheChip) {
     cpu.write<std::uint32_t>(offset(reg::irq_enable), 1);
     dut.inject("temperature", {{"diode", "3"}, {"kelvin", "75"}});
     EXPECT_TRUE(irq.level());
@@ -101,14 +101,14 @@ TEST_F(SensorsTest, AHotDiodeRaisesTheAlarmAndThenTripsTheChip) {
     EXPECT_FALSE(irq.level());
 }
 
-TEST_F(SensorsTest, RefusesFaultsThatItDoesNotKnow) {
+TEST_F(SensorsTest, RefusesUnknownFaults) {
     EXPECT_THROW(dut.inject("fire", {}), fault_error);
     EXPECT_THROW(dut.inject("temperature", {{"diode", "6"}, {"kelvin", "1"}}), fault_error);
     EXPECT_THROW(dut.inject("temperature", {{"diode", "1"}, {"kelvin", "hot"}}), fault_error);
     EXPECT_THROW(dut.inject("temperature", {{"diode", "1"}}), fault_error);
 }
 
-TEST_F(SensorsTest, ScheduleNothing) {
+TEST_F(SensorsTest, SchedulesNoEvents) {
     read(reg::power);
     EXPECT_FALSE(sc_core::sc_pending_activity());
 }

@@ -47,17 +47,17 @@ struct UartTest : testing::Test {
     }
 };
 
-TEST_F(UartTest, KeepsTheContractOfItsRegisterTable) {
+TEST_F(UartTest, KeepsItsRegisterContract) {
     test::register_contract(cpu, table).check();
 }
 
-TEST_F(UartTest, PrintsWhatIsTransmitted) {
+TEST_F(UartTest, PrintsTransmittedCharacters) {
     set_up();
     for (const char c : std::string("hello\n")) write(reg::data, static_cast<unsigned char>(c));
     EXPECT_EQ(printed, "hello\n");
 }
 
-TEST_F(UartTest, LineStatusTellsWhenTheCharactersHaveLeft) {
+TEST_F(UartTest, LineStatusReportsAnEmptyTransmitter) {
     set_up();
     EXPECT_EQ(read(reg::lsr), lsr::tx_empty.mask() | lsr::tx_idle.mask());
     write(reg::data, 'a');
@@ -69,7 +69,7 @@ TEST_F(UartTest, LineStatusTellsWhenTheCharactersHaveLeft) {
     EXPECT_EQ(read(reg::lsr), lsr::tx_empty.mask() | lsr::tx_idle.mask());
 }
 
-TEST_F(UartTest, InterruptsOnceTheTransmitFifoIsEmpty) {
+TEST_F(UartTest, InterruptsWhenTheTransmitFifoIsEmpty) {
     set_up();
     write(reg::ier, static_cast<std::uint32_t>(ier::tx_empty.mask()));
     EXPECT_TRUE(irq.level());  // empty when enabled: at once
@@ -84,7 +84,7 @@ TEST_F(UartTest, InterruptsOnceTheTransmitFifoIsEmpty) {
     EXPECT_FALSE(irq.level());
 }
 
-TEST_F(UartTest, EnablingTheInterruptWhileCharactersAreOnTheLineInterruptsLater) {
+TEST_F(UartTest, InterruptEnabledDuringTransmissionRisesWhenTheFifoIsEmpty) {
     set_up();
     write(reg::data, 'a');
     write(reg::data, 'b');
@@ -114,7 +114,7 @@ TEST_F(UartTest, TypeAheadIsBounded) {
     EXPECT_LE(dut.type(much), 1u);
 }
 
-TEST_F(UartTest, InterruptsAtTheTriggerLevelAndAfterATimeOutBelowIt) {
+TEST_F(UartTest, InterruptsAtTheTriggerLevelOrAfterATimeoutBelowIt) {
     set_up(0x41);  // trigger at 4 characters
     write(reg::ier, static_cast<std::uint32_t>(ier::rx_ready.mask()));
     dut.type("abc");

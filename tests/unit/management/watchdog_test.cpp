@@ -47,7 +47,7 @@ struct WatchdogTest : testing::Test {
     void run(double us) { sc_start(sc_time(us, SC_US)); }
 };
 
-TEST_F(WatchdogTest, KeepsTheContractOfItsRegisterTable) {
+TEST_F(WatchdogTest, KeepsItsRegisterContract) {
     test::register_contract(cpu, table).check();
 }
 
@@ -75,7 +75,7 @@ TEST_F(WatchdogTest, ServiceStartsANewPeriodAndSilencesTheBark) {
     EXPECT_EQ(cpu.read(offset(reg::remaining)), 200u);
 }
 
-TEST_F(WatchdogTest, AWrongKeyIsNoService) {
+TEST_F(WatchdogTest, WrongKeyDoesNotServiceTheWatchdog) {
     start(100, 200);
     run(150);
     write(reg::service, 0x12345678);
@@ -83,7 +83,7 @@ TEST_F(WatchdogTest, AWrongKeyIsNoService) {
     EXPECT_TRUE(bite.level());
 }
 
-TEST_F(WatchdogTest, LockedItCannotBeStoppedOrSlowed) {
+TEST_F(WatchdogTest, LockedWatchdogCannotBeStoppedOrSlowed) {
     start(100, 200, true);
     write(reg::control, 0);
     write(reg::bite_time, 1000000);
@@ -92,7 +92,7 @@ TEST_F(WatchdogTest, LockedItCannotBeStoppedOrSlowed) {
     EXPECT_TRUE(bite.level());
 }
 
-TEST_F(WatchdogTest, ResetStopsItAndDropsTheBite) {
+TEST_F(WatchdogTest, ResetStopsTheWatchdogAndDropsTheBite) {
     start(100, 200, true);
     run(201);
     reset.set(true);
@@ -104,7 +104,7 @@ TEST_F(WatchdogTest, ResetStopsItAndDropsTheBite) {
     EXPECT_EQ(cpu.read(offset(reg::control)), 0u);
 }
 
-TEST_F(WatchdogTest, PausesInASleepThatWasAnnounced) {
+TEST_F(WatchdogTest, PausesDuringAnAnnouncedSleep) {
     start(100, 200, true);
     run(60);
     fall_asleep();
@@ -120,21 +120,21 @@ TEST_F(WatchdogTest, PausesInASleepThatWasAnnounced) {
     EXPECT_TRUE(bite.level());
 }
 
-TEST_F(WatchdogTest, CountsInASleepThatNobodyAnnounced) {
+TEST_F(WatchdogTest, CountsDuringAnUnannouncedSleep) {
     start(100, 200);
     awake.set(false);
     run(201);
     EXPECT_TRUE(bite.level());
 }
 
-TEST_F(WatchdogTest, ASleepThatWasAnnouncedAndNeverComesCounts) {
+TEST_F(WatchdogTest, CountsWhenAnAnnouncedSleepDoesNotBegin) {
     start(100, 200);
     write(reg::service, service::key_sleep);
     run(201);
     EXPECT_TRUE(bite.level());
 }
 
-TEST_F(WatchdogTest, OneAnnouncementIsGoodForOneSleep) {
+TEST_F(WatchdogTest, OneAnnouncementCoversOneSleep) {
     start(100, 200);
     fall_asleep();
     run(1000);
@@ -144,7 +144,7 @@ TEST_F(WatchdogTest, OneAnnouncementIsGoodForOneSleep) {
     EXPECT_TRUE(bite.level());
 }
 
-TEST_F(WatchdogTest, ManyShortSleepsDoNotServeIt) {
+TEST_F(WatchdogTest, ManyShortSleepsDoNotServiceTheWatchdog) {
     start(100, 200);
     for (int i = 0; i < 21; ++i) {
         fall_asleep();
@@ -155,7 +155,7 @@ TEST_F(WatchdogTest, ManyShortSleepsDoNotServeIt) {
     EXPECT_TRUE(bite.level());
 }
 
-TEST_F(WatchdogTest, StoppedItSchedulesNothing) {
+TEST_F(WatchdogTest, StoppedWatchdogSchedulesNoEvents) {
     EXPECT_FALSE(sc_core::sc_pending_activity());
     start(100, 200);
     EXPECT_TRUE(sc_core::sc_pending_activity());

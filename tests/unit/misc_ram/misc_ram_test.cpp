@@ -35,14 +35,14 @@ TEST_F(MiscRamTest, KeepsItsRegisterContract) {
     register_contract(host, misc_ram_regs::table).check();
 }
 
-TEST_F(MiscRamTest, SaysThatItBootsUntilFirmwarePublishes) {
+TEST_F(MiscRamTest, RoutingIdReadsBootingUntilFirmwarePublishes) {
     EXPECT_EQ(host.read(at(misc_ram_regs::reg::routing_id)), 0xdeadbeefu);
     firmware.write<std::uint32_t>(at(misc_ram_regs::reg::routing_id), 7);
     EXPECT_EQ(host.read(at(misc_ram_regs::reg::routing_id)), 7u);
     EXPECT_EQ(host.read(at(misc_ram_regs::reg::api_version)), 0u);
 }
 
-TEST_F(MiscRamTest, TheTriggerInterruptsUntilFirmwareWritesZero) {
+TEST_F(MiscRamTest, TriggerInterruptsUntilFirmwareWritesZero) {
     const auto trigger = at(misc_ram_regs::reg::trigger);
     host.write<std::uint32_t>(trigger, 1);
     EXPECT_TRUE(ram.doorbell.level());
@@ -53,7 +53,7 @@ TEST_F(MiscRamTest, TheTriggerInterruptsUntilFirmwareWritesZero) {
     EXPECT_EQ(host.read(trigger), 0u);
 }
 
-TEST_F(MiscRamTest, ARequestOverOneThatIsNotAnsweredIsAnOverrun) {
+TEST_F(MiscRamTest, RequestBeforeTheAnswerToTheLastIsAnOverrun) {
     using misc_ram_regs::reg;
     const auto host_writes = [&](reg r) { host.write<std::uint32_t>(at(r), 1); };
     const auto silence = [&] { firmware.write<std::uint32_t>(at(reg::trigger), 0); };
@@ -82,7 +82,7 @@ TEST_F(MiscRamTest, TheBootingLineFallsWhenFirmwarePublishes) {
     EXPECT_TRUE(ram.booting.level());
 }
 
-TEST_F(MiscRamTest, SaysThatAHostLooksAtSamplesUntilFirmwareWritesTheNext) {
+TEST_F(MiscRamTest, HostReadOfASampleRaisesWatchedUntilFirmwareWritesTheNext) {
     using misc_ram_regs::reg;
     firmware.read(at(reg::power));
     host.read(at(reg::api_version));
@@ -97,7 +97,7 @@ TEST_F(MiscRamTest, SaysThatAHostLooksAtSamplesUntilFirmwareWritesTheNext) {
     }
 }
 
-TEST_F(MiscRamTest, AWordOfFirmwaresThatTheHostOverwritesIsReportedAndFirmwareIsTold) {
+TEST_F(MiscRamTest, HostWriteToAFirmwareWordIsReportedAndInterruptsFirmware) {
     using misc_ram_regs::reg;
     const auto publish = [&] { firmware.write<std::uint32_t>(at(reg::routing_id), 7); };
     std::uint64_t reports = 0;
@@ -126,7 +126,7 @@ TEST_F(MiscRamTest, AWordOfFirmwaresThatTheHostOverwritesIsReportedAndFirmwareIs
     EXPECT_EQ(misuse::count(misuse::firmware_word_overwritten), reports + 1);
 }
 
-TEST_F(MiscRamTest, AResetOfTheFunctionMakesFirmwarePublishAnew) {
+TEST_F(MiscRamTest, FunctionResetMakesFirmwarePublishAgain) {
     irq_out reset("reset");
     reset.bind(ram.function_reset);
     firmware.write<std::uint32_t>(at(misc_ram_regs::reg::routing_id), 7);
@@ -139,7 +139,7 @@ TEST_F(MiscRamTest, AResetOfTheFunctionMakesFirmwarePublishAnew) {
     EXPECT_FALSE(ram.stale.level());
 }
 
-TEST_F(MiscRamTest, OffsetsWithoutANameAreRamToo) {
+TEST_F(MiscRamTest, UnnamedOffsetsAreRam) {
     host.write<std::uint32_t>(0xf00, 0x12345678);
     EXPECT_EQ(firmware.read(0xf00), 0x12345678u);
     EXPECT_EQ(host.read(0x2c), 0u);
@@ -170,7 +170,7 @@ TEST_F(SimResetTest, KeepsItsRegisterContracts) {
     register_contract(firmware, sim_reset_firmware_regs::table).check();
 }
 
-TEST_F(SimResetTest, ACoreResetReadsItsMapUntilFirmwareIsDone) {
+TEST_F(SimResetTest, CoreResetReadsBackItsMapUntilFirmwareIsDone) {
     host.write<std::uint32_t>(request, 0x010101);
     EXPECT_TRUE(block.request.level());
     EXPECT_EQ(host.read(request), 0x010101u);
@@ -182,7 +182,7 @@ TEST_F(SimResetTest, ACoreResetReadsItsMapUntilFirmwareIsDone) {
     EXPECT_EQ(firmware.read(pending), 0u);
 }
 
-TEST_F(SimResetTest, AWholeChipResetIsNotDoneBeforeFirmwareSaysSo) {
+TEST_F(SimResetTest, WholeChipResetIsDoneWhenFirmwareReportsIt) {
     host.write<std::uint32_t>(request, 0);
     EXPECT_TRUE(block.request.level());
     EXPECT_EQ(firmware.read(map), 0u);

@@ -50,13 +50,13 @@ TEST_F(MisuseTest, LogsTheFirstFewOfAModule) {
     EXPECT_FALSE(misuse::failed());
 }
 
-TEST_F(MisuseTest, OneRuleDoesNotUseUpTheLinesOfAnother) {
+TEST_F(MisuseTest, EachRuleHasItsOwnLineLimit) {
     for (const auto& rule : misuse::all_rules)
         for (int i = 0; i < 5; ++i) misuse::report(rule, one, "");
     EXPECT_EQ(lines.size(), 3 * misuse::all_rules.size());
 }
 
-TEST_F(MisuseTest, APolicyCanSilenceOrFailARule) {
+TEST_F(MisuseTest, PolicyCanSilenceOrFailARule) {
     misuse::set_policy(misuse::ring_id_mismatch, misuse::policy::count);
     misuse::set_policy(misuse::first_bit_error, misuse::policy::fail);
     misuse::report(misuse::ring_id_mismatch, one, "");
@@ -77,7 +77,7 @@ TEST_F(MisuseTest, RulesAreFoundByIdAndName) {
     EXPECT_FALSE(misuse::find(""));
 }
 
-TEST_F(MisuseTest, ARuleThatTheProgramDidNotInstallAborts) {
+TEST_F(MisuseTest, ReportingAnUninstalledRuleAborts) {
     misuse::set_rules({});
     EXPECT_DEATH(misuse::report(misuse::ring_id_mismatch, one, ""), "TRN-DMA-003");
     EXPECT_DEATH(misuse::find("ring-id-mismatch"), "set_rules");
@@ -89,7 +89,7 @@ struct someone : initiator {
     std::optional<std::uint64_t> instruction() const override { return 0x4000'1234; }
 };
 
-TEST_F(MisuseTest, NamesWhoseAccessItWas) {
+TEST_F(MisuseTest, NamesTheInitiator) {
     const someone hart;
     {
         const acting as(hart);
@@ -108,7 +108,7 @@ TEST_F(MisuseTest, NamesWhoseAccessItWas) {
     EXPECT_EQ(all.at(2).first_initiator, "hart 7 in serve (mailbox.c:12), pc 0x40001234");
 }
 
-TEST_F(MisuseTest, TheSummaryIsByChip) {
+TEST_F(MisuseTest, SummaryIsGroupedByChip) {
     const std::vector<std::string> chips{"chip1", "chip10"};
     misuse::report(misuse::length_mismatch, std::string_view("chip10.udma0"), "");
     misuse::report(misuse::length_mismatch, std::string_view("chip10.udma1"), "");
@@ -126,7 +126,7 @@ TEST_F(MisuseTest, TheSummaryIsByChip) {
     EXPECT_EQ(misuse::to_text(chips), "");
 }
 
-TEST(MisusePolicy, IsOneWordForAllOrForTheRulesNamed) {
+TEST(MisusePolicy, AppliesToAllRulesOrToNamedOnes) {
     using misuse::policy_choice;
     EXPECT_THAT(policy_choice::parse("count").which, IsEmpty());
     const auto some = policy_choice::parse("fail:TRN-DMA-003,length-mismatch");
@@ -141,7 +141,7 @@ TEST(MisusePolicy, IsOneWordForAllOrForTheRulesNamed) {
     EXPECT_EQ(misuse::policy_of(misuse::link_before_training), misuse::policy::log);
 }
 
-TEST(MisusePolicy, AMistakeIsAnsweredWithASuggestion) {
+TEST(MisusePolicy, UnknownRuleGetsASuggestion) {
     const auto expect = [](std::string_view text, const std::string& suggestion) {
         try {
             misuse::policy_choice::parse(text);

@@ -28,7 +28,7 @@ std::string constant_of(const std::string& name) {
     return std::regex_replace(name, std::regex("-"), "_");
 }
 
-TEST(MisuseRules, HaveAnAreaAndARunningNumberAndANameOfTheirOwn) {
+TEST(MisuseRules, HaveConsecutiveIdsPerAreaAndUniqueNames) {
     std::map<std::string, int> last;
     std::set<std::string_view> names;
     for (const auto& rule : misuse::all_rules) {
@@ -40,7 +40,7 @@ TEST(MisuseRules, HaveAnAreaAndARunningNumberAndANameOfTheirOwn) {
     }
 }
 
-TEST(MisuseRules, EachConstantIsInTheListAndNamedLikeItsRule) {
+TEST(MisuseRules, EachConstantIsListedAndNamedAfterItsRule) {
     const auto source =
         text_of("models/misuse_rules.h") + text_of("platform/framework/registers/misuse_rules.h");
     const std::regex constant(R"re(constexpr rule (\w+)\{\s*"([^"]+)",\s*"([^"]+)")re");
@@ -54,7 +54,7 @@ TEST(MisuseRules, EachConstantIsInTheListAndNamedLikeItsRule) {
     EXPECT_EQ(found, misuse::all_rules.size());
 }
 
-TEST(MisuseRules, EachHasItsSectionInTheDocumentAndNothingElseHas) {
+TEST(MisuseRules, DocumentHasOneSectionPerRule) {
     const auto document = text_of("doc/rules.md");
     std::size_t sections = 0;
     for (auto at = document.find("\n### "); at != std::string::npos;
@@ -71,7 +71,7 @@ TEST(MisuseRules, EachHasItsSectionInTheDocumentAndNothingElseHas) {
     }
 }
 
-TEST(MisuseRules, EachIsBrokenByAScenario) {
+TEST(MisuseRules, EachRuleIsBrokenByAScenario) {
     const std::regex expected(R"(misuse: ([\w-]+), (at_least|equals): [1-9])");
     std::set<std::string> broken;
     for (const auto& entry : fs::recursive_directory_iterator("scenarios")) {

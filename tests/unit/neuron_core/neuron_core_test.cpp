@@ -101,7 +101,7 @@ TEST_F(NeuronCoreTest, ResetClearsSynchronisationAndKeepsMemory) {
     EXPECT_FALSE(core.notify(0, {}));
 }
 
-TEST_F(NeuronCoreTest, AParityErrorFailsReadsUntilTheBytesAreWrittenWhole) {
+TEST_F(NeuronCoreTest, ParityErrorFailsReadsUntilTheBytesAreRewritten) {
     core.inject("sram_parity", {{"offset", "4100"}});
     aperture.read(0x1000);
     EXPECT_EQ(aperture.response, tlm::TLM_GENERIC_ERROR_RESPONSE);
@@ -122,7 +122,7 @@ TEST_F(NeuronCoreTest, AParityErrorFailsReadsUntilTheBytesAreWrittenWhole) {
     EXPECT_EQ(counted(errors::uncorrected), 0u);
 }
 
-TEST_F(NeuronCoreTest, ACorrectedErrorOfThePsumIsCountedOnceAndBytesAreRight) {
+TEST_F(NeuronCoreTest, CorrectedPsumErrorIsCountedOnceAndReturnsCorrectBytes) {
     aperture.write<std::uint32_t>(neuron_core::psum_offset + 8, 77);
     core.inject("sram_corrected", {{"offset", "33554440"}});
     EXPECT_EQ(aperture.read(neuron_core::psum_offset + 8), 77u);
@@ -131,7 +131,7 @@ TEST_F(NeuronCoreTest, ACorrectedErrorOfThePsumIsCountedOnceAndBytesAreRight) {
     EXPECT_EQ(counted(errors::error_address), neuron_core::psum_offset);
 }
 
-TEST_F(NeuronCoreTest, PagesWithErrorsAreNoDirectMemory) {
+TEST_F(NeuronCoreTest, PagesWithErrorsRefuseDirectMemory) {
     tlm::tlm_dmi dmi;
     core.inject("sram_parity", {{"offset", "4100"}});
     EXPECT_EQ(aperture.invalidated_first, 0x1000u);
@@ -146,18 +146,18 @@ TEST_F(NeuronCoreTest, PagesWithErrorsAreNoDirectMemory) {
     EXPECT_EQ(dmi.get_dmi_ptr(), core.psum().data());
 }
 
-TEST_F(NeuronCoreTest, ErrorsWhereThereIsNoMemoryAreRefused) {
+TEST_F(NeuronCoreTest, ErrorsOutsideTheMemoryAreRefused) {
     EXPECT_THROW(core.inject("sram_parity", {}), fault_error);
     EXPECT_THROW(core.inject("sram_parity", {{"offset", "37748736"}}), fault_error);
     EXPECT_THROW(core.inject("hbm_corrected", {{"offset", "0"}}), fault_error);
 }
 
-TEST(NeuronCore, BehindASmallerStateBufferNothingCanBeDamaged) {
+TEST(NeuronCore, ErrorsAboveASmallerStateBufferAreRefused) {
     neuron_core small{"small", {.sbuf_size = 24 << 20}};
     EXPECT_THROW(small.inject("sram_parity", {{"offset", "25165824"}}), fault_error);
 }
 
-TEST_F(NeuronCoreTest, WithoutPowerItForgetsMemoryAndErrors) {
+TEST_F(NeuronCoreTest, PowerLossClearsMemoryAndErrors) {
     irq_out power{"power"};
     power.bind(core.power_lost);
     aperture.write<std::uint32_t>(0, 5);
@@ -214,7 +214,7 @@ TEST_F(NeuronCoreTest, FirmwarePostsByRegister) {
     EXPECT_EQ(head(6), 0u);
 }
 
-TEST_F(NeuronCoreTest, ASlotThatIsOffTakesNothing) {
+TEST_F(NeuronCoreTest, DisabledSlotPostsNothing) {
     EXPECT_FALSE(core.notify(0, {}));
     open_ring(0, 0x1000, 64);
     open_ring(0, 0, 0);
@@ -231,7 +231,7 @@ TEST_F(NeuronCoreTest, RingsOfWrongShapeAreMisuse) {
     EXPECT_EQ(head(1), 0x80000000u);
 }
 
-TEST_F(NeuronCoreTest, MoreThanTheBlockCanHoldIsLostAndCounted) {
+TEST_F(NeuronCoreTest, NotificationsBeyondTheCapacityAreDroppedAndCounted) {
     open_ring(0, 0x1000, 4096);
     for (int i = 0; i < 70; ++i) core.notify(0, {});
     run();

@@ -109,7 +109,7 @@ TEST_F(Neighbours, ReachBothDiesThroughAWindow) {
     EXPECT_EQ(seen, 7u);
 }
 
-TEST_F(Neighbours, DoNotReachEachOthersHostOrWindows) {
+TEST_F(Neighbours, CannotReachEachOthersHostOrWindows) {
     one.by_window.read(host_window);
     EXPECT_EQ(one.by_window.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
     one.by_window.read(std::uint64_t{1} << 48);
@@ -118,7 +118,7 @@ TEST_F(Neighbours, DoNotReachEachOthersHostOrWindows) {
     EXPECT_EQ(one.get(reg::error) & 0xff, regs::error::cause_not_of_the_chip);
 }
 
-TEST_F(Neighbours, WithoutOneAnswersAnErrorAndCountsIt) {
+TEST_F(Neighbours, AccessWithoutANeighbourIsAnErrorAndCounted) {
     const std::uint64_t at = 0x80'06C8'4038;
     other.by_window.read(at);  // its window 0 leads to port 0, which is empty
     EXPECT_EQ(other.by_window.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
@@ -130,7 +130,7 @@ TEST_F(Neighbours, WithoutOneAnswersAnErrorAndCountsIt) {
     EXPECT_EQ(port.find(tlm::TLM_READ_COMMAND, 0), nullptr);
 }
 
-TEST_F(Neighbours, AReadCrossesTwiceAWriteOnce) {
+TEST_F(Neighbours, ReadCrossesTwiceWriteOnce) {
     std::vector<std::uint8_t> page(4096);
     one.by_window.read_bytes(0, page);
     // out 200, cable 100, in 200 ns; 16 packets of 272 bytes in flits at 320 GB/s
@@ -140,7 +140,7 @@ TEST_F(Neighbours, AReadCrossesTwiceAWriteOnce) {
     EXPECT_NEAR(ns(one.by_window.delay), 500, 1);
 }
 
-TEST_F(Neighbours, CopyByPointerThroughTheLink) {
+TEST_F(Neighbours, DirectMemoryPointersPassThroughTheLink) {
     memory_port port(one.by_window.out);
     const auto* direct = port.find(tlm::TLM_READ_COMMAND, die_1 + 0x40);
     ASSERT_NE(direct, nullptr);
@@ -157,7 +157,7 @@ TEST_F(Neighbours, CopyByPointerThroughTheLink) {
     EXPECT_NEAR(ns(through), 2 * 1250 * 272 * 256 / 236.0 / 320, 1);
 }
 
-TEST_F(Neighbours, AWindowLeadsWhereFirmwareSays) {
+TEST_F(Neighbours, WindowTargetFollowsItsRegisters) {
     one.set(reg::window, 0);
     one.by_window.read(0);
     EXPECT_EQ(misuse::count(misuse::no_neighbour), 1u);
@@ -169,7 +169,7 @@ TEST_F(Neighbours, AWindowLeadsWhereFirmwareSays) {
     EXPECT_EQ(other.bytes()[0x10], 3);
 }
 
-TEST_F(Neighbours, ChangingATableTakesBackThePointers) {
+TEST_F(Neighbours, TableChangeRevokesDirectMemoryPointers) {
     memory_port port(one.by_window.out);
     ASSERT_NE(port.find(tlm::TLM_READ_COMMAND, 0), nullptr);
     one.set(reg::route_rack, valid | 1, 1);  // whatever it is
@@ -178,7 +178,7 @@ TEST_F(Neighbours, ChangingATableTakesBackThePointers) {
     EXPECT_EQ(one.by_window.invalidations, 1u);
 }
 
-TEST_F(Neighbours, ALinkThatGoesDownIsNoticedByBothAndAnswersErrors) {
+TEST_F(Neighbours, LinkDownInterruptsBothChipsAndAnswersErrors) {
     one.set(reg::irq_enable, 0xff'ffff);
     memory_port port(one.by_window.out);
     ASSERT_NE(port.find(tlm::TLM_READ_COMMAND, 0), nullptr);
@@ -200,7 +200,7 @@ TEST_F(Neighbours, ALinkThatGoesDownIsNoticedByBothAndAnswersErrors) {
     EXPECT_EQ(one.by_window.write<std::uint32_t>(0, 1), tlm::TLM_OK_RESPONSE);
 }
 
-TEST_F(Neighbours, AChipWithoutPowerForgetsItsTablesAndItsLinksAreDown) {
+TEST_F(Neighbours, PowerLossClearsTheTablesAndTakesTheLinksDown) {
     one.be(0, 0, 3);
     one.set(reg::irq_enable, 0xff);
     one.set(reg::window, 0, 2);
@@ -218,7 +218,7 @@ TEST_F(Neighbours, AChipWithoutPowerForgetsItsTablesAndItsLinksAreDown) {
     EXPECT_TRUE(wire.up());
 }
 
-TEST_F(Neighbours, ShowTheirPorts) {
+TEST_F(Neighbours, PortRegistersShowLinkStateAndTraffic) {
     one.by_window.write<std::uint32_t>(0x100, 7);
     EXPECT_EQ(one.get(reg::ports), 8u << 8 | 1u);
     EXPECT_EQ(other.get(reg::ports), 8u << 8 | 1u << 3);
@@ -234,7 +234,7 @@ TEST_F(Neighbours, ShowTheirPorts) {
     EXPECT_EQ(one.get(reg::port_sent_lo), 0u);
 }
 
-TEST_F(Neighbours, SilentPartnersAreGivenUpAfterATime) {
+TEST_F(Neighbours, AccessToASilentPartnerTimesOut) {
     other.link.inject("mute", {});
     one.by_window.read(0x100);
     EXPECT_EQ(one.by_window.response, tlm::TLM_GENERIC_ERROR_RESPONSE);
@@ -269,7 +269,7 @@ struct Configuration : Neighbours {
     unsigned error = ~0u;
 };
 
-TEST_F(Configuration, ReadsWhoThePartnerIs) {
+TEST_F(Configuration, ReadsThePartnersIdentity) {
     other.be(1, 2, 3);
     other.set(reg::own_serial_lo, 0x1234);
     other.set(reg::own_serial_hi, 0x5678);
@@ -286,7 +286,7 @@ TEST_F(Configuration, ReadsWhoThePartnerIs) {
     EXPECT_FALSE(sc_core::sc_pending_activity());
 }
 
-TEST_F(Configuration, TellsHowItFailed) {
+TEST_F(Configuration, ReportsTheErrorCode) {
     one.set(reg::config_data, 1);
     command(identity::reg::claim,
             regs::config_command::go.mask() | regs::config_command::write.mask());
@@ -302,7 +302,7 @@ TEST_F(Configuration, TellsHowItFailed) {
     EXPECT_EQ(error, regs::config_command::error_link_down);
 }
 
-TEST_F(Configuration, PartnersHearOfANewState) {
+TEST_F(Configuration, StateChangeInterruptsThePartner) {
     one.set(reg::own_state, 5);
     EXPECT_EQ(other.get(reg::irq_status), 1u << (8 + 3));
     wire.inject("link_down", {});
@@ -337,7 +337,7 @@ protected:
     std::array<std::unique_ptr<pcie_link>, 4> wires;
 };
 
-TEST_F(Ring, ChipsPassOnWhatIsForOthers) {
+TEST_F(Ring, ChipsForwardAccessesForOthers) {
     EXPECT_EQ(at(0).by_fabric.write<std::uint32_t>(to_chip(0, 0, 3) + die_1 + 8, 77),
               tlm::TLM_OK_RESPONSE);
     EXPECT_EQ(at(3).bytes(1)[8], 77);
@@ -349,7 +349,7 @@ TEST_F(Ring, ChipsPassOnWhatIsForOthers) {
     EXPECT_EQ(at(0).by_fabric.response, tlm::TLM_OK_RESPONSE);
 }
 
-TEST_F(Ring, APointerLeadsThroughAllOfThem) {
+TEST_F(Ring, DirectMemoryPointerCrossesAllHops) {
     memory_port port(at(0).by_fabric.out);
     const auto address = to_chip(0, 0, 3) + die_1 + 0x1000;
     const auto* direct = port.find(tlm::TLM_WRITE_COMMAND, address);
@@ -374,7 +374,7 @@ TEST_F(Ring, RoutesThatLoopEndAtTheHopLimit) {
     wires[0]->inject("link_down", {});  // taking pointers back comes to rest too
 }
 
-TEST_F(Ring, TheMostSpecificRowThatIsValidWins) {
+TEST_F(Ring, MostSpecificValidRowWins) {
     at(0).by_fabric.read(to_chip(1, 0, 2));
     EXPECT_EQ(misuse::count(misuse::no_route), 1u);
     at(0).set(reg::route_rack, valid | 7, 0);
@@ -392,7 +392,7 @@ TEST_F(Ring, TheMostSpecificRowThatIsValidWins) {
     EXPECT_EQ(at(0).by_fabric.write<std::uint32_t>(to_chip(0, 0, 1), 1), tlm::TLM_OK_RESPONSE);
 }
 
-TEST_F(Ring, BitsThatCountHopsAreNotSoftwares) {
+TEST_F(Ring, AddressesWithHopCountBitsAreRefused) {
     at(0).by_fabric.read(to_chip(0, 0, 1) + (std::uint64_t{1} << 48));
     EXPECT_EQ(misuse::count(misuse::not_of_the_neighbour), 1u);
     at(0).by_fabric.read(to_chip(0, 0, 1) + host_window);
@@ -410,7 +410,7 @@ protected:
     pcie_link wire{"wire", {}};
 };
 
-TEST_F(Training, IsAskedForByBothChips) {
+TEST_F(Training, StartsWhenBothChipsRequestIt) {
     const auto state = [&] { return regs::port_status::state.get(one.get(reg::port_status, 2)); };
     one.set(reg::port_control, regs::port_control::train.mask(), 2);
     sc_core::sc_start(us(500));
@@ -427,7 +427,7 @@ TEST_F(Training, IsAskedForByBothChips) {
     EXPECT_EQ(state(), regs::port_status::state_disabled);
 }
 
-TEST(NeuronLinkConfig, SaysWhatIsWrong) {
+TEST(NeuronLinkConfig, NamesTheInvalidField) {
     EXPECT_FALSE(neuron_link::check({}));
     EXPECT_TRUE(neuron_link::check({.host_bit = 48}));
     EXPECT_TRUE(neuron_link::check({.dies = 3}));

@@ -115,7 +115,7 @@ protected:
     std::array<std::unique_ptr<pcie_link>, 4> wires;
 };
 
-TEST_F(NeuronSwitchTest, SaysWhoItIs) {
+TEST_F(NeuronSwitchTest, ReportsItsIdentity) {
     EXPECT_EQ(at(2).ask(reg::magic), 0x4b4c4e54u);
     EXPECT_EQ(at(2).ask(reg::kind), identity::kind::what_switch | identity::kind::tier_sled << 8);
     EXPECT_EQ(at(2).ask(reg::serial_lo), 2u);
@@ -143,7 +143,7 @@ TEST_F(NeuronSwitchTest, SendsEachAccessToThePortThatClaimedItsChip) {
     EXPECT_EQ(way.write_latency, sc_time(320, sc_core::SC_NS));
 }
 
-TEST_F(NeuronSwitchTest, DoesNotBlockAndSharesAPortBetweenItsSenders) {
+TEST_F(NeuronSwitchTest, IsNonBlockingAndSharesAPortBetweenSenders) {
     claim_all();
     const double alone = 4096 * 272 * 256 / 236.0 / 64;  // ns for 1 MiB
     const auto now = sc_core::sc_time_stamp();
@@ -161,7 +161,7 @@ TEST_F(NeuronSwitchTest, DoesNotBlockAndSharesAPortBetweenItsSenders) {
     EXPECT_NEAR(last, 3 * alone, 1);
 }
 
-TEST_F(NeuronSwitchTest, AChipStaysWithThePortThatClaimedItFirst) {
+TEST_F(NeuronSwitchTest, ChipBelongsToThePortThatClaimedItFirst) {
     claim_all();
     EXPECT_EQ(at(3).claim_it(claim(identity::claim::level_chip, 1)),
               1u << 8 | identity::claim_status::result_conflict);
@@ -174,7 +174,7 @@ TEST_F(NeuronSwitchTest, AChipStaysWithThePortThatClaimedItFirst) {
     EXPECT_EQ(at(0).claim_it(claim(3, 1)), 0u);  // a level that there is none of
 }
 
-TEST_F(NeuronSwitchTest, FallsBackFromChipToServerToRackAndNeverBackWhereItCameFrom) {
+TEST_F(NeuronSwitchTest, FallsBackFromChipToServerToRackButNeverToTheSourcePort) {
     claim_all();
     for (const unsigned i : {1u, 2u}) {
         at(i).claim_it(claim(identity::claim::level_server, id(0, 0, 0)));
@@ -194,7 +194,7 @@ TEST_F(NeuronSwitchTest, FallsBackFromChipToServerToRackAndNeverBackWhereItCameF
     EXPECT_EQ(at(0).ask(reg::reachable, 0), 0b0101u);
 }
 
-TEST_F(NeuronSwitchTest, TellsHowManyChipsOfARackOthersReach) {
+TEST_F(NeuronSwitchTest, ReportsTheChipsOfARackReachableThroughOtherPorts) {
     const auto of_rack = [](unsigned rack, unsigned chips) {
         const auto word = claim(identity::claim::level_rack, id(rack, 0, 0));
         return static_cast<std::uint32_t>(identity::claim::chips.set(word, chips));
@@ -219,7 +219,7 @@ TEST_F(NeuronSwitchTest, TellsHowManyChipsOfARackOthersReach) {
     EXPECT_EQ(at(0).ask(reg::rack_chips, 0), 0u);
 }
 
-TEST_F(NeuronSwitchTest, ForgetsTheClaimsOfAPortThatGoesDownAndTellsTheOthersOnce) {
+TEST_F(NeuronSwitchTest, PortDownDropsItsClaimsAndNotifiesOtherPortsOnce) {
     claim_all();
     const auto generation = at(0).ask(reg::generation);
     at(0).way_to(address(3));
@@ -241,7 +241,7 @@ TEST_F(NeuronSwitchTest, ForgetsTheClaimsOfAPortThatGoesDownAndTellsTheOthersOnc
     EXPECT_FALSE(sc_core::sc_pending_activity());
 }
 
-TEST_F(NeuronSwitchTest, APortCanFailAndBeRepaired) {
+TEST_F(NeuronSwitchTest, PortCanFailAndBeRepaired) {
     claim_all();
     middle.inject("port_fail", {{"port", "1"}});
     EXPECT_FALSE(wires[1]->up());
@@ -255,7 +255,7 @@ TEST_F(NeuronSwitchTest, APortCanFailAndBeRepaired) {
     EXPECT_THROW(middle.inject("smoke", {}), fault_error);
 }
 
-TEST(NeuronSwitchParts, HaveTheirLanesAndPorts) {
+TEST(NeuronSwitchParts, HaveTheSpecifiedLanesAndPorts) {
     EXPECT_EQ(neuron_switch::config{}.port_count(), 20u);
     EXPECT_EQ((neuron_switch::config{.part = switch_part::lanes320}).port_count(), 40u);
     neuron_switch rack("rack", {.planes = 18, .ports = 72, .tier = switch_tier::rack});

@@ -79,7 +79,7 @@ void check_encoding(const float_format& f, const rounding& how) {
         }
 }
 
-TEST(NumericsTest, EveryCodeOfEveryNarrowFormatHasItsValue) {
+TEST(NumericsTest, EveryNarrowFormatDecodesEveryCode) {
     for (const float_format& f : narrow_formats)
         for (std::uint32_t magnitude = 0; magnitude < f.magnitudes(); ++magnitude)
             for (const bool minus : {false, true}) {
@@ -101,7 +101,7 @@ TEST(NumericsTest, EveryCodeOfEveryNarrowFormatHasItsValue) {
             }
 }
 
-TEST(NumericsTest, LimitsAreThoseOfTheFactSheet) {
+TEST(NumericsTest, LimitsMatchTheFactSheet) {
     for (const float_format& f : narrow_formats) {
         EXPECT_EQ(decoded(f.type, f.overflow() - 1), f.largest);
         EXPECT_EQ(decoded(f.type, 1u << f.mantissa_bits), f.least_normal);
@@ -116,14 +116,14 @@ TEST(NumericsTest, RoundsToTheNearestNeighbourAndTiesToEven) {
 TEST(NumericsTest, SaturationStopsAtTheLargestFiniteValue) {
     for (const float_format& f : narrow_formats) check_encoding(f, {.saturate = true});
 }
-TEST(NumericsTest, StochasticRoundingTakesTheNeighbourThatItsRandomWordSays) {
+TEST(NumericsTest, StochasticRoundingFollowsItsRandomWord) {
     for (const float_format& f : narrow_formats) {
         check_encoding(f, {.stochastic = true, .seed = 7});
         check_encoding(f, {.saturate = true, .stochastic = true, .seed = 8});
     }
 }
 
-TEST(NumericsTest, StochasticRoundingIsRightOnTheAverage) {
+TEST(NumericsTest, StochasticRoundingIsUnbiased) {
     const float x = 1 + 0x1p-7f * 0.3f;  // three tenths of the way to the next BF16
     const rounding how{.stochastic = true, .seed = 99};
     int up = 0;
@@ -134,7 +134,7 @@ TEST(NumericsTest, StochasticRoundingIsRightOnTheAverage) {
     EXPECT_EQ(random_word(0, 0), 0xe220a839u);  // SplitMix64's first output from state 0
 }
 
-TEST(NumericsTest, Tf32IsFp32WithoutTheLowBits) {
+TEST(NumericsTest, Tf32DropsTheLowBitsOfFp32) {
     std::mt19937 random(2);
     for (int i = 0; i < 200'000; ++i) {
         // A third of them one step around a tie.
@@ -160,7 +160,7 @@ TEST(NumericsTest, Tf32IsFp32WithoutTheLowBits) {
               random_word(3, 4) < 0x40000000 ? 0x3f802000u : 0x3f800000u);
 }
 
-TEST(NumericsTest, Fp32StaysAsItIs) {
+TEST(NumericsTest, Fp32IsUnchanged) {
     for (const std::uint32_t bits : {0u, negative, 1u, 0x807fffffu, 0x7f7fffffu, 0x7f800000u,
                                      0xff800000u, quiet_nan, 0x3f800001u})
         EXPECT_EQ(encoded(element::fp32, decoded(element::fp32, bits)), bits);
@@ -184,7 +184,7 @@ TEST(NumericsTest, NansKeepSignAndLeadingPayloadInEveryFormat) {
     for (const auto& f : integer_formats) EXPECT_EQ(encoded(f.type, float_of(quiet_nan)), 0u);
 }
 
-TEST(NumericsTest, IntegersRoundToEvenAndStopAtTheirEnds) {
+TEST(NumericsTest, IntegersRoundToEvenAndSaturate) {
     std::mt19937 random(3);
     std::vector<float> values{0.5f,          1.5f,          2.5f,
                               0.49999997f,   126.5f,        127.5f,
@@ -209,7 +209,7 @@ TEST(NumericsTest, IntegersRoundToEvenAndStopAtTheirEnds) {
             }
 }
 
-TEST(NumericsTest, EveryNarrowIntegerIsExactAndWideOnesRoundToFp32) {
+TEST(NumericsTest, NarrowIntegersAreExactAndWideOnesRoundToFp32) {
     for (std::uint32_t code = 0; code < 65536; ++code) {
         ASSERT_EQ(decoded(element::uint16, code), static_cast<float>(code));
         ASSERT_EQ(decoded(element::int16, code),
@@ -283,7 +283,7 @@ void check_reduction(operation op, element from, element to, std::size_t operand
     }
 }
 
-TEST(NumericsTest, ReductionsAreDoneInFp32InTheOrderOfTheOperands) {
+TEST(NumericsTest, ReductionsUseFp32InOperandOrder) {
     for (const operation op :
          {operation::add, operation::min, operation::max, operation::scaled_add})
         for (unsigned type = 0; type < element_kinds; ++type)
@@ -304,7 +304,7 @@ TEST(NumericsTest, EveryTypeCastsToEveryOther) {
         }
 }
 
-TEST(NumericsTest, TheOrderOfASumIsSeenInItsResult) {
+TEST(NumericsTest, SumDependsOnOperandOrder) {
     const float big = 0x1p24f, one = 1;
     const auto sum = [](std::vector<float> operands) {
         std::vector<const std::uint8_t*> pointers;
@@ -323,7 +323,7 @@ TEST(NumericsTest, TheOrderOfASumIsSeenInItsResult) {
     EXPECT_EQ(bits_of(sum({float_of(0xffc12345)})), quiet_nan);
 }
 
-TEST(NumericsTest, MinAndMaxKeepTheFirstOfEqualsAndTheFirstNan) {
+TEST(NumericsTest, MinAndMaxKeepTheFirstEqualOperandAndTheFirstNan) {
     const auto reduced = [](operation op, float a, float b) {
         const std::uint8_t* const operands[] = {reinterpret_cast<const std::uint8_t*>(&a),
                                                 reinterpret_cast<const std::uint8_t*>(&b)};
@@ -341,7 +341,7 @@ TEST(NumericsTest, MinAndMaxKeepTheFirstOfEqualsAndTheFirstNan) {
     }
 }
 
-TEST(NumericsTest, AResultMayTakeThePlaceOfAnOperand) {
+TEST(NumericsTest, ResultMayOverwriteAnOperand) {
     std::vector<float> a(3000), b(3000);
     for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i), b[i] = 0.5f;
     const std::uint8_t* const operands[] = {reinterpret_cast<const std::uint8_t*>(b.data()),
@@ -352,7 +352,7 @@ TEST(NumericsTest, AResultMayTakeThePlaceOfAnOperand) {
 }
 
 /// What scenarios check devices with; three ways to the same numbers.
-TEST(NumericsTest, TheHostsReferenceAgrees) {
+TEST(NumericsTest, HostReferenceGivesTheSameResult) {
     std::mt19937 random(4);
     for (unsigned type = 0; type < element_kinds; ++type) {
         const auto here = static_cast<element>(type);

@@ -27,7 +27,7 @@ TEST(ConfigSpaceTest, SoftwareWritesOnlyWritableBits) {
     EXPECT_EQ(space.get<std::uint32_t>(0x40), 0x1234'217fu);
 }
 
-TEST(ConfigSpaceTest, OnesClearAndZeroesKeepStatusBits) {
+TEST(ConfigSpaceTest, WritingOneClearsStatusBitsAndZeroKeepsThem) {
     config_space space;
     space.define<std::uint16_t>(0x06, 0x0010, 0, 0xf900);
     space.set<std::uint16_t>(0x06, 0x3010);
@@ -53,7 +53,7 @@ TEST(ConfigSpaceTest, CapabilitiesAreLinkedInOrder) {
     EXPECT_EQ(space.get<std::uint32_t>(serial), 0x0001'0003u);
 }
 
-TEST(ConfigSpaceTest, AHookHearsEveryWriteThatTouchesItsRegister) {
+TEST(ConfigSpaceTest, HookIsCalledForEveryWriteToItsRegister) {
     config_space space;
     int heard = 0;
     space.on_write(0x44, 2, [&] { ++heard; });
@@ -77,7 +77,7 @@ TEST(ConfigSpaceTest, ResetKeepsStickyRegisters) {
     EXPECT_EQ(space.get<std::uint32_t>(0x44), 0xbbu);
 }
 
-TEST(ConfigSpaceTest, ReadsAndWritesPastTheEndAreHarmless) {
+TEST(ConfigSpaceTest, AccessesPastTheEndHaveNoEffect) {
     config_space space;
     std::vector<std::uint8_t> bytes(64, 0xee);
     space.read(4090, bytes);

@@ -107,7 +107,7 @@ struct changing_watcher final : traffic_watcher {
     std::vector<moved> heard;
 };
 
-TEST_F(HostMemoryTest, AWatcherHearsOfEveryByteAndMayChangeWhatIsRead) {
+TEST_F(HostMemoryTest, WatcherSeesEveryAccessAndMayChangeReadData) {
     changing_watcher watcher;
     root.watch_host_memory(&watcher);
     ASSERT_TRUE(root.map_host({0x1000, 0x1000, bytes.data(), true, true}));
@@ -122,7 +122,7 @@ TEST_F(HostMemoryTest, AWatcherHearsOfEveryByteAndMayChangeWhatIsRead) {
     EXPECT_EQ(watcher.heard.size(), 2u);
 }
 
-TEST_F(HostMemoryTest, DirectPointersGoToThoseWhoTellTheWatcher) {
+TEST_F(HostMemoryTest, DirectPointersRequireReportingToTheWatcher) {
     changing_watcher watcher;
     memory_port port(engine.out);
     const auto invalidations = engine.invalidations;
@@ -144,7 +144,7 @@ TEST_F(HostMemoryTest, DirectPointersGoToThoseWhoTellTheWatcher) {
     EXPECT_FALSE(engine.out->get_direct_mem_ptr(query, dmi));
 }
 
-TEST_F(HostMemoryTest, UnmappingTakesWholeRangesOrNothing) {
+TEST_F(HostMemoryTest, UnmapRemovesWholeRangesOnly) {
     for (std::uint64_t at = 0x1000; at < 0x5000; at += 0x1000) {
         ASSERT_TRUE(root.map_host({at, 0x1000, bytes.data(), true, true}));
     }
@@ -159,7 +159,7 @@ TEST_F(HostMemoryTest, UnmappingTakesWholeRangesOrNothing) {
 }
 
 /// A sorted vector takes 10 s of processor time for these, a tree 0.1 s.
-TEST_F(HostMemoryTest, MappingAndUnmappingManyRangesTakesTheSameTimeForEach) {
+TEST_F(HostMemoryTest, TimePerMappingDoesNotGrowWithTheNumberOfRanges) {
     constexpr std::uint64_t count = 200'000, size = 0x1000;
     const auto begin = std::clock();
     for (std::uint64_t n = count; n > 0; --n)
@@ -168,7 +168,7 @@ TEST_F(HostMemoryTest, MappingAndUnmappingManyRangesTakesTheSameTimeForEach) {
     EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 1.5);
 }
 
-TEST_F(HostMemoryTest, AnAccessMayCrossRangesThatTouch) {
+TEST_F(HostMemoryTest, AccessMayCrossAdjacentRanges) {
     ASSERT_TRUE(root.map_host({0x1000, 0x1000, bytes.data() + 0x2000, true, true}));
     ASSERT_TRUE(root.map_host({0x2000, 0x1000, bytes.data(), true, false}));
     bytes[0x2ffe] = 1, bytes[0x2fff] = 2, bytes[0] = 3, bytes[1] = 4;
@@ -179,7 +179,7 @@ TEST_F(HostMemoryTest, AnAccessMayCrossRangesThatTouch) {
     EXPECT_EQ(engine.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
-TEST_F(HostMemoryTest, AReadByMessageIsDeferredUntilItsAnswer) {
+TEST_F(HostMemoryTest, MessageReadIsDeferredUntilItsReply) {
     ASSERT_TRUE(root.map_host({0x1000, 0x1000, nullptr, true, true}));
     root.carry_host_messages(&client);
     EXPECT_EQ(read_word(0x1010), tlm::TLM_INCOMPLETE_RESPONSE);
@@ -196,7 +196,7 @@ TEST_F(HostMemoryTest, AReadByMessageIsDeferredUntilItsAnswer) {
     EXPECT_EQ(read_word(0x1010), tlm::TLM_INCOMPLETE_RESPONSE);  // answers are not kept
 }
 
-TEST_F(HostMemoryTest, WhoCannotWaitGetsAnError) {
+TEST_F(HostMemoryTest, MessageReadWithoutDeferralIsAnError) {
     ASSERT_TRUE(root.map_host({0x1000, 0x1000, nullptr, true, true}));
     EXPECT_EQ(engine.write<std::uint32_t>(0x1000, 1), tlm::TLM_GENERIC_ERROR_RESPONSE);
     root.carry_host_messages(&client);
@@ -208,7 +208,7 @@ TEST_F(HostMemoryTest, WhoCannotWaitGetsAnError) {
     EXPECT_EQ(client.written[0].second, (std::vector<std::uint8_t>{0x55, 0, 0, 0}));
 }
 
-TEST_F(HostMemoryTest, ARefusedQuestionFailsItsAccess) {
+TEST_F(HostMemoryTest, RefusedMessageFailsItsAccess) {
     ASSERT_TRUE(root.map_host({0x1000, 0x1000, nullptr, true, true}));
     root.carry_host_messages(&client);
     ASSERT_EQ(read_word(0x1000), tlm::TLM_INCOMPLETE_RESPONSE);
@@ -217,7 +217,7 @@ TEST_F(HostMemoryTest, ARefusedQuestionFailsItsAccess) {
     EXPECT_EQ(later.ticket, 0u);
 }
 
-TEST_F(HostMemoryTest, AClientThatLeavesFailsWhatIsStillAsked) {
+TEST_F(HostMemoryTest, PendingReadsFailWhenTheirClientLeaves) {
     ASSERT_TRUE(root.map_host({0x1000, 0x1000, nullptr, true, true}));
     root.carry_host_messages(&client);
     ASSERT_EQ(read_word(0x1000), tlm::TLM_INCOMPLETE_RESPONSE);
@@ -227,7 +227,7 @@ TEST_F(HostMemoryTest, AClientThatLeavesFailsWhatIsStillAsked) {
     client.answer_next({1, 2, 3, 4});  // too late: ignored
 }
 
-TEST_F(HostMemoryTest, AFullCarrierIsTriedAgainWhenItHasRoom) {
+TEST_F(HostMemoryTest, AccessIsRetriedWhenTheMessageQueueHasRoom) {
     ASSERT_TRUE(root.map_host({0x1000, 0x1000, nullptr, true, true}));
     root.carry_host_messages(&client);
     client.full = true;
@@ -239,7 +239,7 @@ TEST_F(HostMemoryTest, AFullCarrierIsTriedAgainWhenItHasRoom) {
     EXPECT_EQ(client.written.size(), 1u);
 }
 
-TEST_F(HostMemoryTest, AbandonedQuestionsMakeRoomForNewOnes) {
+TEST_F(HostMemoryTest, AbandonedMessagesFreeTheirSlots) {
     ASSERT_TRUE(root.map_host({0x1000, 0x1000, nullptr, true, true}));
     root.carry_host_messages(&client);
     for (unsigned i = 0; i < host_memory::max_questions; ++i) {

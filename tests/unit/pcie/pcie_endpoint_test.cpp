@@ -22,7 +22,7 @@ using testing::Not;
 
 struct PcieEndpointTest : testing::Test, test::pcie_system {};
 
-TEST_F(PcieEndpointTest, LspciUnderstandsEveryCapability) {
+TEST_F(PcieEndpointTest, LspciDecodesEveryCapability) {
     enable();
     set_config<std::uint64_t>(0x10, 0xc1'0000'0000);
     std::vector<std::uint8_t> space(4096);
@@ -46,7 +46,7 @@ TEST_F(PcieEndpointTest, LspciUnderstandsEveryCapability) {
         EXPECT_THAT(text, Not(HasSubstr(complaint)));
 }
 
-TEST_F(PcieEndpointTest, BarsTellTheirSizesToWhoeverWritesOnes) {
+TEST_F(PcieEndpointTest, WritingOnesToBarsReadsBackTheirSizes) {
     for (std::uint32_t bar = 0; bar < 6; ++bar) set_config<std::uint32_t>(0x10 + 4 * bar, ~0u);
     EXPECT_EQ(config<std::uint64_t>(0x10), 0xffff'ffff'0000'0004u);  // 4 GiB, 64-bit
     EXPECT_EQ(config<std::uint32_t>(0x18), 0xffff'e000u);            // 8 KiB, 32-bit
@@ -55,7 +55,7 @@ TEST_F(PcieEndpointTest, BarsTellTheirSizesToWhoeverWritesOnes) {
     EXPECT_EQ(config<std::uint32_t>(0x30), 0u);                      // no ROM
 }
 
-TEST_F(PcieEndpointTest, MemorySpaceOffReadsAllOnesAndIsReported) {
+TEST_F(PcieEndpointTest, DisabledMemorySpaceReadsAllOnesAndIsReported) {
     EXPECT_EQ(read<std::uint32_t>(0, 0), ~0u);
     EXPECT_EQ(endpoint.counters().unsupported_requests, 1u);
     EXPECT_EQ(misuse::count(misuse::host_access_refused, "endpoint"), 1u);
@@ -65,7 +65,7 @@ TEST_F(PcieEndpointTest, MemorySpaceOffReadsAllOnesAndIsReported) {
     EXPECT_EQ(read<std::uint32_t>(0, 0), 0u);
 }
 
-TEST_F(PcieEndpointTest, RegistersTakeAnyHostWidth) {
+TEST_F(PcieEndpointTest, RegistersAcceptEveryHostAccessWidth) {
     enable();
     write<std::uint32_t>(0, 0x10, 0x4433'2211);
     write<std::uint64_t>(0, 0x18, 0x8877'6655'4433'2211);
@@ -85,7 +85,7 @@ TEST_F(PcieEndpointTest, RegistersTakeAnyHostWidth) {
     EXPECT_EQ(ram.bytes().data()[3 + 36], 36);
 }
 
-TEST_F(PcieEndpointTest, APartOfARegisterCannotBeWritten) {
+TEST_F(PcieEndpointTest, PartialRegisterWritesAreRefused) {
     enable();
     registers.words[1] = 5;
     write<std::uint8_t>(0, 4, 0xff);
@@ -93,7 +93,7 @@ TEST_F(PcieEndpointTest, APartOfARegisterCannotBeWritten) {
     EXPECT_EQ(endpoint.counters().dropped_writes, 1u);
 }
 
-TEST_F(PcieEndpointTest, HolesOfTheChipReadZeroNeverOnes) {
+TEST_F(PcieEndpointTest, HolesOfTheChipReadZeroNotOnes) {
     enable();
     EXPECT_EQ(read<std::uint32_t>(0, 0x2000'0000), 0u);
     write<std::uint32_t>(0, 0x2000'0000, 1);
@@ -105,7 +105,7 @@ TEST_F(PcieEndpointTest, HolesOfTheChipReadZeroNeverOnes) {
     EXPECT_EQ(misuse::count(misuse::host_write_to_nothing), 1u);
 }
 
-TEST_F(PcieEndpointTest, WhileTheChipBootsOnlyItsMailboxMayBeRead) {
+TEST_F(PcieEndpointTest, OnlyTheMailboxMayBeReadDuringBoot) {
     irq_out chip("chip_booting");
     chip.bind(endpoint.booting);
     chip.set(true);
@@ -122,7 +122,7 @@ TEST_F(PcieEndpointTest, WhileTheChipBootsOnlyItsMailboxMayBeRead) {
     EXPECT_EQ(misuse::summary().back().first_initiator, "the host");
 }
 
-TEST_F(PcieEndpointTest, AccessesOutsideABarAreTheCallersMistake) {
+TEST_F(PcieEndpointTest, AccessesOutsideABarAreRefused) {
     enable();
     read<std::uint32_t>(0, (std::uint64_t{4} << 30) - 2);
     EXPECT_FALSE(known);
@@ -134,7 +134,7 @@ TEST_F(PcieEndpointTest, AccessesOutsideABarAreTheCallersMistake) {
     EXPECT_FALSE(known);
 }
 
-TEST_F(PcieEndpointTest, TheGuestsBarValuesAreAViewOnly) {
+TEST_F(PcieEndpointTest, BarValuesDoNotAffectDecoding) {
     enable();
     set_config<std::uint64_t>(0x10, 0xc0'0000'0000);
     set_config<std::uint64_t>(0x20, 0);
@@ -172,7 +172,7 @@ TEST_F(PcieEndpointTest, DmaNeedsBusMasterAndD0) {
     EXPECT_EQ(engine.read(0x1000), 0x5a5a5a5au);
 }
 
-TEST_F(PcieEndpointTest, AnUnmappedHostAddressIsAMasterAbort) {
+TEST_F(PcieEndpointTest, UnmappedHostAddressIsAMasterAbort) {
     enable();
     EXPECT_EQ(engine.write<std::uint32_t>(0x9000, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
     EXPECT_EQ(root.memory().unmapped_accesses(), 1u);
@@ -180,7 +180,7 @@ TEST_F(PcieEndpointTest, AnUnmappedHostAddressIsAMasterAbort) {
     EXPECT_TRUE(config<std::uint16_t>(PCI_STATUS) & PCI_STATUS_REC_MASTER_ABORT);
 }
 
-TEST_F(PcieEndpointTest, AFunctionLevelResetForgetsSoftwareAndTellsTheChip) {
+TEST_F(PcieEndpointTest, FunctionLevelResetClearsSoftwareStateAndNotifiesTheChip) {
     int resets = 0;
     irq_in chip{"chip", 1, [&](unsigned, bool level) { resets += level ? 1 : 0; }};
     endpoint.function_reset.bind(chip);
@@ -203,7 +203,7 @@ TEST_F(PcieEndpointTest, AFunctionLevelResetForgetsSoftwareAndTellsTheChip) {
     EXPECT_EQ(raised, 1u);
 }
 
-TEST_F(PcieEndpointTest, AVectorReachesTheHostThatAskedForIt) {
+TEST_F(PcieEndpointTest, VectorReachesTheRegisteredHostCallback) {
     std::vector<unsigned> heard;
     root.on_interrupt(0, [&] { heard.push_back(0); });
     root.on_interrupt(31, [&] { heard.push_back(31); });
@@ -222,7 +222,7 @@ TEST_F(PcieEndpointTest, AVectorReachesTheHostThatAskedForIt) {
     EXPECT_EQ(heard.size(), 3u);
 }
 
-TEST_F(PcieEndpointTest, AMaskedFunctionKeepsItsVectorsPending) {
+TEST_F(PcieEndpointTest, MaskedFunctionKeepsVectorsPending) {
     enable();
     int raised = 0;
     root.on_interrupt(2, [&] { ++raised; });
@@ -238,7 +238,7 @@ TEST_F(PcieEndpointTest, AMaskedFunctionKeepsItsVectorsPending) {
     EXPECT_EQ(read<std::uint32_t>(2, 0x1000), 0u);
 }
 
-TEST_F(PcieEndpointTest, TheHostCannotOverwriteTheMessagesOfItsRootPort) {
+TEST_F(PcieEndpointTest, HostCannotOverwriteTheMsixTableOfTheRootPort) {
     enable();
     int raised = 0;
     root.on_interrupt(0, [&] { ++raised; });
@@ -248,7 +248,7 @@ TEST_F(PcieEndpointTest, TheHostCannotOverwriteTheMessagesOfItsRootPort) {
     EXPECT_EQ(raised, 1);
 }
 
-TEST_F(PcieEndpointTest, WithoutAHostTheFunctionIsQuiet) {
+TEST_F(PcieEndpointTest, DetachedFunctionRaisesNoInterrupts) {
     enable();
     int raised = 0;
     root.on_interrupt(0, [&] { ++raised; });
@@ -262,7 +262,7 @@ TEST_F(PcieEndpointTest, WithoutAHostTheFunctionIsQuiet) {
     EXPECT_EQ(engine.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
-TEST_F(PcieEndpointTest, MemoryBehindABarIsOfferedForMapping) {
+TEST_F(PcieEndpointTest, BarMemoryIsMappable) {
     const auto info = root.bar(4);
     EXPECT_EQ(info.size, std::uint64_t{256} << 30);
     EXPECT_TRUE(info.prefetchable);

@@ -66,7 +66,7 @@ protected:
     pcie_link link;
 };
 
-TEST_F(PcieLinkTest, TrainsOnceBothEndsAskAndRaisesItsSpeedStepByStep) {
+TEST_F(PcieLinkTest, TrainsWhenBothEndsRequestItAndRaisesSpeedStepwise) {
     seen().train(0);
     run(us(500));
     EXPECT_EQ(state(), link_state::detect);
@@ -97,7 +97,7 @@ TEST_F(PcieLinkTest, TrainsOnceBothEndsAskAndRaisesItsSpeedStepByStep) {
     EXPECT_FALSE(sc_core::sc_pending_activity());  // an idle link does nothing
 }
 
-TEST_F(PcieLinkTest, NegotiatesTheLowerOfWhatTheEndsTakeAndChangesSpeedInRecovery) {
+TEST_F(PcieLinkTest, NegotiatesTheLowerSpeedAndChangesSpeedInRecovery) {
     seen().train(5);
     right.end.link()->train(3);
     run(us(100));  // two raises of the speed
@@ -111,7 +111,7 @@ TEST_F(PcieLinkTest, NegotiatesTheLowerOfWhatTheEndsTakeAndChangesSpeedInRecover
     EXPECT_EQ(left.changes, 2u);
 }
 
-TEST_F(PcieLinkTest, RefusesAccessesAtOnceUntilItIsUp) {
+TEST_F(PcieLinkTest, RefusesAccessesWhileDown) {
     EXPECT_EQ(left.write<std::uint32_t>(0, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
     EXPECT_EQ(left.delay, sc_core::SC_ZERO_TIME);
     EXPECT_EQ(left.way_to(0).bytes, nullptr);
@@ -122,7 +122,7 @@ TEST_F(PcieLinkTest, RefusesAccessesAtOnceUntilItIsUp) {
     EXPECT_EQ(right.read(0x10), 0u);  // the other way: left's memory
 }
 
-TEST_F(PcieLinkTest, TakesTheTimeOfItsFlitsAtGen6) {
+TEST_F(PcieLinkTest, Gen6TransfersTakeTheirFlitTime) {
     bring_up();
     // 65,536 bytes are 256 packets of 256 + 16 bytes, in flits of 256 bytes that carry 236.
     const double wire = std::ceil(65536.0 / 256 * (256 + 16) * 256 / 236);
@@ -139,7 +139,7 @@ TEST_F(PcieLinkTest, TakesTheTimeOfItsFlitsAtGen6) {
     EXPECT_EQ(way.read_latency, sc_time(200, sc_core::SC_NS));
 }
 
-TEST_F(PcieLinkTest, AReadSendsRequestsThereAndDataBack) {
+TEST_F(PcieLinkTest, ReadLoadsRequestAndCompletionDirections) {
     bring_up();
     const double back = std::ceil(65536.0 / 256 * (256 + 16) * 256 / 236);
     EXPECT_NEAR(through(reads, 65536), back / 64, 0.01);
@@ -150,7 +150,7 @@ TEST_F(PcieLinkTest, AReadSendsRequestsThereAndDataBack) {
               static_cast<std::uint64_t>(std::ceil(128.0 * 16 * 256 / 236)));
 }
 
-TEST_F(PcieLinkTest, DirectionsDoNotDisturbEachOther) {
+TEST_F(PcieLinkTest, DirectionsAreIndependent) {
     bring_up();
     const double alone = through(writes, 1 << 20);
     const auto now = sc_core::sc_time_stamp();
@@ -159,7 +159,7 @@ TEST_F(PcieLinkTest, DirectionsDoNotDisturbEachOther) {
     EXPECT_NEAR(through(writes, 1 << 20), 2 * alone, 0.01);  // behind the first
 }
 
-TEST_F(PcieLinkTest, ATransactionPaysTheLatencyOfItsCrossings) {
+TEST_F(PcieLinkTest, TransactionTakesTheLatencyOfItsCrossings) {
     bring_up();
     left.write<std::uint32_t>(0, 1);
     const double flit = std::ceil((4.0 + 16) * 256 / 236) / 64;
@@ -168,7 +168,7 @@ TEST_F(PcieLinkTest, ATransactionPaysTheLatencyOfItsCrossings) {
     EXPECT_NEAR(ns(left.delay), 200 + 2 * flit, 0.4);  // queues behind the write
 }
 
-TEST_F(PcieLinkTest, GoesDownWithItsCableAndComesBackWithIt) {
+TEST_F(PcieLinkTest, GoesDownAndRecoversWithItsCable) {
     bring_up();
     link.inject("link_down", {});
     EXPECT_EQ(left.revocations, 1u);
@@ -185,7 +185,7 @@ TEST_F(PcieLinkTest, GoesDownWithItsCableAndComesBackWithIt) {
     EXPECT_EQ(left.write<std::uint32_t>(0, 1), tlm::TLM_OK_RESPONSE);
 }
 
-TEST_F(PcieLinkTest, FlapsAndTrainsAgainByItself) {
+TEST_F(PcieLinkTest, RetrainsAfterAFlap) {
     bring_up();
     link.inject("flap", {{"for", "40 us"}});
     EXPECT_FALSE(link.up());
@@ -196,7 +196,7 @@ TEST_F(PcieLinkTest, FlapsAndTrainsAgainByItself) {
     EXPECT_EQ(left.changes, 2u);
 }
 
-TEST_F(PcieLinkTest, OneEndCanSwitchItOff) {
+TEST_F(PcieLinkTest, OneEndDisablesTheLinkForBoth) {
     bring_up();
     right.end.link()->disable();
     EXPECT_EQ(state(), link_state::disabled);
@@ -210,7 +210,7 @@ TEST_F(PcieLinkTest, OneEndCanSwitchItOff) {
     EXPECT_TRUE(link.up());
 }
 
-TEST_F(PcieLinkTest, AnEndThatIsLostIsASurprise) {
+TEST_F(PcieLinkTest, LostEndIsASurpriseDown) {
     bring_up();
     right.end.link()->lose();
     EXPECT_FALSE(link.up());
@@ -221,7 +221,7 @@ TEST_F(PcieLinkTest, AnEndThatIsLostIsASurprise) {
     EXPECT_TRUE(link.up());
 }
 
-TEST_F(PcieLinkTest, AHotResetTakesItDownAndUp) {
+TEST_F(PcieLinkTest, HotResetTakesTheLinkDownAndUp) {
     bring_up();
     seen().hot_reset();
     EXPECT_EQ(state(), link_state::hot_reset);
@@ -230,7 +230,7 @@ TEST_F(PcieLinkTest, AHotResetTakesItDownAndUp) {
     EXPECT_TRUE(link.up());
 }
 
-TEST_F(PcieLinkTest, LosesLanesToTheNextWidthAndKeepsWorking) {
+TEST_F(PcieLinkTest, DegradesToTheNextWidthWhenLanesAreLost) {
     bring_up();
     const double before = through(writes, 1 << 20);
     link.inject("lane_loss", {{"lanes", "3"}});
@@ -248,7 +248,7 @@ TEST_F(PcieLinkTest, LosesLanesToTheNextWidthAndKeepsWorking) {
     EXPECT_EQ(seen().count().downs, 1u);
 }
 
-TEST_F(PcieLinkTest, CannotReachASpeedThatEqualisationFailsAt) {
+TEST_F(PcieLinkTest, StaysBelowTheSpeedWhoseEqualisationFails) {
     bring_up();
     link.inject("speed_limit", {{"generation", "5"}});
     run(us(30));
@@ -257,7 +257,7 @@ TEST_F(PcieLinkTest, CannotReachASpeedThatEqualisationFailsAt) {
     EXPECT_NEAR(through(writes, 65536), std::ceil(256.0 * (256 + 24) * 130 / 128) / 32, 0.01);
 }
 
-TEST_F(PcieLinkTest, SendsAgainWhatHadABadCrc) {
+TEST_F(PcieLinkTest, ReplaysFlitsWithABadCrc) {
     bring_up();
     const double usual = through(writes, 4096);
     run(us(1));
@@ -271,7 +271,7 @@ TEST_F(PcieLinkTest, SendsAgainWhatHadABadCrc) {
     EXPECT_EQ(seen().count().replays, 0u);  // nothing bad arrived here
 }
 
-TEST_F(PcieLinkTest, DrawsErrorsAtTheirRateFromTheSeedOfTheRun) {
+TEST_F(PcieLinkTest, DrawsErrorsAtTheirRateFromTheSeed) {
     set_seed(7);
     bring_up();
     link.inject("crc_rate", {{"rate", "0.001"}});
@@ -284,7 +284,7 @@ TEST_F(PcieLinkTest, DrawsErrorsAtTheirRateFromTheSeedOfTheRun) {
     EXPECT_NEAR(static_cast<double>(statistics().at("a_to_b_replays")), 472, 5 * 22);
 }
 
-TEST_F(PcieLinkTest, TrainsAgainWhenTheFourthReplayIsBadToo) {
+TEST_F(PcieLinkTest, RetrainsWhenTheFourthReplayFails) {
     bring_up();
     const double usual = through(writes, 4096);
     run(us(1));
@@ -312,7 +312,7 @@ TEST_F(PcieLinkTest, TrainsAgainWhenTheFourthReplayIsBadToo) {
     EXPECT_EQ(right.errors, (std::vector{bad_packet, bad_packet}));
 }
 
-TEST_F(PcieLinkTest, ABadCableTrainsAgainNowAndThen) {
+TEST_F(PcieLinkTest, HighErrorRateCausesRetrainingButNoLinkDown) {
     set_seed(3);
     bring_up();
     link.inject("crc_rate", {{"rate", "0.1"}});
@@ -326,7 +326,7 @@ TEST_F(PcieLinkTest, ABadCableTrainsAgainNowAndThen) {
     EXPECT_EQ(statistics().at("downs"), 0u);
 }
 
-TEST_F(PcieLinkTest, RefusesFaultsThatMakeNoSense) {
+TEST_F(PcieLinkTest, RefusesUnknownAndInvalidFaults) {
     EXPECT_THROW(link.inject("lightning", {}), fault_error);
     EXPECT_THROW(link.inject("crc_rate", {}), fault_error);
     EXPECT_THROW(link.inject("crc_rate", {{"rate", "0.5"}}), fault_error);
@@ -348,7 +348,7 @@ TEST(PcieLinkAlone, StaysInDetect) {
     EXPECT_EQ(alone.write<std::uint32_t>(0, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);
 }
 
-TEST_F(PcieLinkTest, FunctionalTimingCountsAlikeAndTakesNoTime) {
+TEST_F(PcieLinkTest, FunctionalTimingCountsBytesAndTakesNoTime) {
     set_timing(timing_mode::functional);
     bring_up();
     link.inject("crc", {});
@@ -365,7 +365,7 @@ struct speed {
 };
 class PcieLinkSpeeds : public testing::TestWithParam<speed> {};
 
-TEST_P(PcieLinkSpeeds, HaveTheirRateAndEfficiency) {
+TEST_P(PcieLinkSpeeds, HaveTheSpecifiedRateAndEfficiency) {
     const auto& s = GetParam();
     test::plug_device left("left"), right("right");
     pcie_link link("link", {.protocol = s.protocol,
@@ -414,19 +414,19 @@ struct PcieLinkCredits : PcieLinkTest {
     PcieLinkCredits() : PcieLinkTest({.latency = us(1), .needs_training = false}) {}
 };
 
-TEST_F(PcieLinkCredits, BoundTheRateOfALongLink) {
+TEST_F(PcieLinkCredits, LimitTheRateOfALongLink) {
     // 64 KiB per round trip of 2 us are 32.8 GB/s, of 64; the first 64 KiB need not wait.
     EXPECT_NEAR(through(writes, 1 << 20), 15 * 2000.0, 1);
     EXPECT_EQ(statistics().at("a_to_b_posted_credit_waits"), 1u);
     EXPECT_NEAR(through(writes, 1 << 20), 31 * 2000.0, 1);
 }
 
-TEST_F(PcieLinkCredits, LetABufferPassAtTheSpeedOfTheWire) {
+TEST_F(PcieLinkCredits, LetABufferfulPassAtLineRate) {
     EXPECT_NEAR(through(writes, 65536), 256.0 * 272 * 256 / 236 / 64, 1);
     EXPECT_EQ(statistics().at("a_to_b_posted_credit_waits"), 0u);
 }
 
-TEST_F(PcieLinkCredits, AClassThatWaitsLeavesTheWireToTheOthers) {
+TEST_F(PcieLinkCredits, BlockedClassDoesNotBlockOthers) {
     through(writes, 1 << 20);  // 30 us for want of credits, 19 on the wire
     const double request = 32 / 235.0;
     EXPECT_NEAR(ns(right.way_to(0).reserve(reads, 0, 256, sc_core::SC_ZERO_TIME)),
@@ -482,7 +482,7 @@ struct PcieLinkPools : testing::TestWithParam<pool> {
     pcie_link link;
 };
 
-TEST_P(PcieLinkPools, EachBoundsItsOwnClassAndNoOther) {
+TEST_P(PcieLinkPools, EachPoolLimitsItsOwnClassOnly) {
     EXPECT_NEAR(all(), 15 * 2000.0, 1);
     counted found;
     link.publish(found);
@@ -528,7 +528,7 @@ INSTANTIATE_TEST_SUITE_P(All, PcieLinkPools,
                          [](const auto& chosen) { return std::string(chosen.param.name); });
 
 /// A slow link behind a fast one.
-TEST(PcieLinkBackPressure, AFastLinkWaitsForASlowOneWhenItsBufferIsFull) {
+TEST(PcieLinkBackPressure, FastLinkWaitsForASlowOneWhenTheBufferIsFull) {
     test::plug_device source("source"), sink("sink");
     struct relay : sc_core::sc_module, plug::device {
         explicit relay(sc_core::sc_module_name name) : sc_module(name) {}
@@ -562,7 +562,7 @@ TEST(PcieLinkBackPressure, AFastLinkWaitsForASlowOneWhenItsBufferIsFull) {
     EXPECT_LT(ns(first.what->reserve(reads, 0, 4096, sc_core::SC_ZERO_TIME)), on_the_wire + 10);
 }
 
-TEST_F(PcieLinkBundle, PostedWritesPassReadsWhoseDataCannotGoOn) {
+TEST_F(PcieLinkBundle, PostedWritesPassReadsWithBlockedData) {
     const auto way = left.way_to(0), back = right.way_to(0);
     way.hops[0].what->reserve(reads, 0, 4096, sc_core::SC_ZERO_TIME);
     way.hops[0].what->held_until(reads, us(500));
@@ -571,7 +571,7 @@ TEST_F(PcieLinkBundle, PostedWritesPassReadsWhoseDataCannotGoOn) {
     EXPECT_LT(ns(way.reserve(writes, 0, 4096, sc_core::SC_ZERO_TIME)), 500);   // and the requests
 }
 
-TEST(PcieLinkConfig, SaysWhatIsWrong) {
+TEST(PcieLinkConfig, NamesTheInvalidField) {
     EXPECT_FALSE(pcie_link::check({}));
     EXPECT_TRUE(pcie_link::check({.generation = 7}));
     EXPECT_TRUE(pcie_link::check({.protocol = link_protocol::ualink, .generation = 2}));

@@ -51,14 +51,14 @@ struct PcieSwitchTest : testing::Test {
     irq_in reset_of_c{"reset_of_c", 1, [](unsigned, bool) {}};
 };
 
-TEST_F(PcieSwitchTest, ThePresetsHaveTheLanesOfTheirNames) {
+TEST_F(PcieSwitchTest, PresetsHaveTheLanesOfTheirNames) {
     EXPECT_EQ(pcie_switch::config{}.down_ports(), 18u);  // 20 ports of 8 lanes, two of them up
     EXPECT_EQ(second.settings().down_ports(), 38u);
     pcie_switch::config narrow{.up_lanes = 8};
     EXPECT_EQ(narrow.down_ports(), 19u);
 }
 
-TEST(PcieSwitchPorts, ThoseThatAreStrappedOffAreNotFound) {
+TEST(PcieSwitchPorts, StrappedOffPortsAreNotEnumerated) {
     root_complex host("host", {});
     pcie_switch small("small", {.ports = 2});
     host.port[0].join(small.up);
@@ -71,7 +71,7 @@ TEST(PcieSwitchPorts, ThoseThatAreStrappedOffAreNotFound) {
     EXPECT_EQ(vendor(2), 0xffffu);
 }
 
-TEST_F(PcieSwitchTest, FunctionsAreFoundThroughSwitchesAndReached) {
+TEST_F(PcieSwitchTest, FunctionsAreEnumeratedAndAccessedThroughSwitches) {
     ASSERT_EQ(host.function_count(), 3u);
     EXPECT_EQ(host.functions()[0].device, &a.endpoint);
     EXPECT_EQ(host.functions()[1].device, &b.endpoint);
@@ -109,7 +109,7 @@ TEST_F(PcieSwitchTest, CardsReachHostMemoryAndEachOther) {
     EXPECT_EQ(c.engine.response, tlm::TLM_OK_RESPONSE);
 }
 
-TEST_F(PcieSwitchTest, AccessControlSendsPeersThroughTheRootComplex) {
+TEST_F(PcieSwitchTest, AccessControlRedirectsPeersToTheRootComplex) {
     set_acs(host.root_port(0), PCI_ACS_UF);
     set_acs(first.down_port(0), PCI_ACS_RR | PCI_ACS_SV);
     EXPECT_EQ(a.engine.write<std::uint32_t>(fb().bar(4).bus_address, 7), tlm::TLM_OK_RESPONSE);
@@ -121,7 +121,7 @@ TEST_F(PcieSwitchTest, AccessControlSendsPeersThroughTheRootComplex) {
     EXPECT_EQ(dmi.get_write_latency(), first.settings().latency * 2 + host.settings().peer_latency);
 }
 
-TEST_F(PcieSwitchTest, RedirectedRequestsComeBackOnlyThroughPortsThatForwardUpstream) {
+TEST_F(PcieSwitchTest, RedirectedRequestsReturnOnlyWithUpstreamForwarding) {
     set_acs(first.down_port(0), PCI_ACS_RR);
     const auto target = fb().bar(4).bus_address;
     EXPECT_EQ(a.engine.write<std::uint32_t>(target, 7), tlm::TLM_ADDRESS_ERROR_RESPONSE);
@@ -130,7 +130,7 @@ TEST_F(PcieSwitchTest, RedirectedRequestsComeBackOnlyThroughPortsThatForwardUpst
     EXPECT_EQ(a.engine.write<std::uint32_t>(target, 7), tlm::TLM_OK_RESPONSE);
 }
 
-TEST_F(PcieSwitchTest, UpstreamForwardingPassesOnWhatAnInnerSwitchHasRedirected) {
+TEST_F(PcieSwitchTest, UpstreamForwardingPassesRequestsRedirectedByAnInnerSwitch) {
     set_acs(host.root_port(0), PCI_ACS_UF);
     set_acs(second.down_port(1), PCI_ACS_RR);
     // Its own BAR: behind port 5 of the outer switch, so nobody would send it up through there.
@@ -146,7 +146,7 @@ TEST_F(PcieSwitchTest, UpstreamForwardingPassesOnWhatAnInnerSwitchHasRedirected)
     EXPECT_EQ(host.counters().peer_requests, 1u);
 }
 
-TEST_F(PcieSwitchTest, CompletionsOfPeersGoThroughTheRootComplexWhenRedirected) {
+TEST_F(PcieSwitchTest, RedirectedPeerCompletionsPassTheRootComplex) {
     constexpr unsigned bytes = 4096;
     const auto target = fb().bar(4).bus_address;
     const auto read = [&](bool relaxed = false) {
@@ -196,7 +196,7 @@ TEST_F(PcieSwitchTest, CompletionsOfPeersGoThroughTheRootComplexWhenRedirected) 
     EXPECT_EQ(first.counters().redirected, 2u);
 }
 
-TEST_F(PcieSwitchTest, ACardTellsTheRootPortOfErrorsThroughTheSwitch) {
+TEST_F(PcieSwitchTest, CardErrorsReachTheRootPortThroughTheSwitch) {
     const std::uint8_t wanted[2] = {PCI_EXP_DEVCTL_NFERE | PCI_EXP_DEVCTL_URRE, 0x28};
     fb().config_write(0x40 + PCI_EXP_DEVCTL, wanted);
     const std::uint8_t off[2] = {0, 0};
@@ -209,7 +209,7 @@ TEST_F(PcieSwitchTest, ACardTellsTheRootPortOfErrorsThroughTheSwitch) {
     EXPECT_EQ(host.counters().error_messages, 1u);
 }
 
-TEST_F(PcieSwitchTest, EachPortOnTheWayPassesErrorMessagesOnOnlyIfSoftwareLetsIt) {
+TEST_F(PcieSwitchTest, PortsForwardErrorMessagesOnlyWhenEnabled) {
     const std::uint8_t control[2] = {
         PCI_EXP_DEVCTL_CERE | PCI_EXP_DEVCTL_NFERE | PCI_EXP_DEVCTL_URRE, 0x28};
     fc().config_write(0x40 + PCI_EXP_DEVCTL, control);
@@ -257,7 +257,7 @@ TEST_F(PcieSwitchTest, EachPortOnTheWayPassesErrorMessagesOnOnlyIfSoftwareLetsIt
     }
 }
 
-TEST_F(PcieSwitchTest, OffersTheAccessControlThatHasAnEffect) {
+TEST_F(PcieSwitchTest, AdvertisesImplementedAccessControlOnly) {
     for (auto* port : {&host.root_port(0), &first.down_port(0)}) {
         set_acs(*port, 0xff);
         EXPECT_EQ(port->space().get<std::uint16_t>(0x148 + PCI_ACS_CAP),
@@ -267,7 +267,7 @@ TEST_F(PcieSwitchTest, OffersTheAccessControlThatHasAnEffect) {
     }
 }
 
-TEST_F(PcieSwitchTest, SourceValidationStopsARequesterThatLies) {
+TEST_F(PcieSwitchTest, SourceValidationBlocksAFalseRequesterId) {
     set_acs(first.down_port(3), PCI_ACS_SV);
     // A configuration write to another bus number is what a function takes its own id from.
     tlm::tlm_generic_payload renumber;
@@ -288,14 +288,14 @@ TEST_F(PcieSwitchTest, SourceValidationStopsARequesterThatLies) {
     EXPECT_EQ(first.counters().refused, 1u);
 }
 
-TEST_F(PcieSwitchTest, InterruptsPassUpToTheProgramThatWaits) {
+TEST_F(PcieSwitchTest, InterruptsPassUpstreamToTheWaitingProgram) {
     unsigned heard = 0;
     fc().on_interrupt(2, [&] { ++heard; });
     c.endpoint.interrupt(2);
     EXPECT_EQ(heard, 1u);
 }
 
-TEST_F(PcieSwitchTest, PullingACardDisturbsNobodyElseAndTheNextOneWorks) {
+TEST_F(PcieSwitchTest, PulledCardAffectsNoOtherAndItsReplacementWorks) {
     write_bar<std::uint32_t>(fb(), 4, 0, 0x77);
     tlm::tlm_dmi dmi;
     ASSERT_TRUE(a.engine.request_dmi(fb().bar(4).bus_address, dmi));
@@ -323,7 +323,7 @@ TEST_F(PcieSwitchTest, PullingACardDisturbsNobodyElseAndTheNextOneWorks) {
     EXPECT_THROW(first.inject("card_removed", {{"port", "18"}}), fault_error);
 }
 
-TEST_F(PcieSwitchTest, APulledSwitchTakesItsCardsWithItAndTheyReturnFromReset) {
+TEST_F(PcieSwitchTest, PulledSwitchRemovesItsCardsAndTheyReturnFromReset) {
     a.endpoint.function_reset.bind(reset_of_a);
     c.endpoint.function_reset.bind(reset_of_c);
     first.inject("card_removed", {{"port", "5"}});  // the inner switch, with c
@@ -338,7 +338,7 @@ TEST_F(PcieSwitchTest, APulledSwitchTakesItsCardsWithItAndTheyReturnFromReset) {
     EXPECT_EQ(read_bar<std::uint32_t>(fc(), 4, 0), 9u);
 }
 
-TEST_F(PcieSwitchTest, ASwitchThatComesBackIsNumberedAndOpenedAgain) {
+TEST_F(PcieSwitchTest, ReturnedSwitchIsEnumeratedAgain) {
     host.inject("surprise_down", {{"port", "0"}});
     EXPECT_EQ(read_bar<std::uint32_t>(fc(), 4, 0), ~0u);
     host.inject("link_up", {{"port", "0"}});
@@ -347,7 +347,7 @@ TEST_F(PcieSwitchTest, ASwitchThatComesBackIsNumberedAndOpenedAgain) {
     EXPECT_EQ(read_bar<std::uint32_t>(fc(), 4, 0), 9u);
 }
 
-TEST_F(PcieSwitchTest, TheUpstreamPortIsSharedAndTheCrossbarIsNot) {
+TEST_F(PcieSwitchTest, UpstreamPortIsSharedAndTheCrossbarIsNonBlocking) {
     std::vector<std::uint8_t> page(4096);
     for (auto* f : {&fa(), &fb()})
         ASSERT_TRUE(f->map_host({0x1000, 4096, page.data(), true, true}));
@@ -365,7 +365,7 @@ TEST_F(PcieSwitchTest, TheUpstreamPortIsSharedAndTheCrossbarIsNot) {
     EXPECT_NEAR(seconds(from_c, fa().bar(4).bus_address, 56'360'000), 0.001, 0.00001);
 }
 
-TEST_F(PcieSwitchTest, LspciUnderstandsEveryPort) {
+TEST_F(PcieSwitchTest, LspciDecodesEveryPort) {
     for (auto* port : {&first.up_port(), &first.down_port(3), &host.root_port(0)}) {
         std::vector<std::uint8_t> space(4096);
         port->space().read(0, space);
