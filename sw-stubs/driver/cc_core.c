@@ -77,7 +77,7 @@ static trn_status wait_for_word(trn_device* device, uint32_t core, uint64_t offs
 
 static const char* load_fault(uint32_t result) {
     static const char* const image[] = {"",
-                                        "it is no image (bad magic)",
+                                        "not an image (bad magic)",
                                         "its header is damaged (CRC)",
                                         "its header has an unknown format",
                                         "its length is wrong",
@@ -144,7 +144,7 @@ static const char* program_fault(uint32_t error) {
                                         "unknown command",
                                         "no such slot",
                                         "a program runs there",
-                                        "it is no program (bad magic or format)",
+                                        "not a program (bad magic or format)",
                                         "wrong length",
                                         "damaged (CRC)",
                                         "rank out of range",
@@ -168,7 +168,7 @@ static trn_status command(trn_device* device, uint32_t core, uint32_t op, uint32
         status = wait_for_word(device, core, MAILBOX(COMMAND), 0, COMMAND_LIMIT, &answered);
     if (status != TRN_OK) return status;
     if (!answered)
-        return fail(device, TRN_TIMED_OUT, "collective core %u does not answer: is it loaded?",
+        return fail(device, TRN_TIMED_OUT, "no response of collective core %u: is it loaded?",
                     core);
     mmio_begin(device);
     const uint32_t result = get(device, core, MAILBOX(RESULT));
@@ -338,8 +338,8 @@ trn_status trn_cc_failures_next(trn_device* device, trn_notification_ring* ring,
     if (status != TRN_OK || !there) return status;
     if (entry.type != TRN_NOTIFICATION_QUEUE_POST_TYPE_ERROR)
         return fail(device, TRN_PROTOCOL_ERROR,
-                    "collective core %u slot %u: an entry of type %u is no failure", ring->number,
-                    ring->slot, entry.type);
+                    "collective core %u slot %u: an entry of type %u is not a failure",
+                    ring->number, ring->slot, entry.type);
     *failure = cc_failure_of(&entry);
     return TRN_OK;
 }

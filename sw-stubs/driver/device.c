@@ -45,7 +45,7 @@ const char* trn_status_text(trn_status status) {
     case TRN_TRANSPORT_ERROR:
         return "transport error";
     case TRN_DEVICE_GONE:
-        return "device gone";
+        return "device not present";
     }
     return "unknown status";
 }
@@ -322,7 +322,7 @@ static trn_status identify(trn_device* device) {
     device->part = device->vendor_id == VENDOR_ID ? part_find(device->device_id) : NULL;
     if (!device->part)
         return fail(device, TRN_UNKNOWN_DEVICE,
-                    "function %04x:%04x is no Trainium that this "
+                    "function %04x:%04x is not a Trainium that this "
                     "library knows (1d0f:7564, :7565, :7364, :7164, :7264)",
                     device->vendor_id, device->device_id);
     device->generation = device->part->generation;
@@ -484,7 +484,7 @@ static trn_status check_register(trn_device* device, uint64_t offset) {
     const uint64_t size = device->bar_size[register_bar(device)];
     if (offset % 4 || offset >= size)
         return fail(device, TRN_INVALID_ARGUMENT,
-                    "0x%llx is no register: offsets are multiples of 4 below 0x%llx",
+                    "0x%llx is not a register: offsets are multiples of 4 below 0x%llx",
                     (unsigned long long)offset, (unsigned long long)size);
     return TRN_OK;
 }
@@ -618,7 +618,7 @@ trn_status trn_bar_address(trn_device* device, uint32_t bar, uint64_t* bus_addre
     if (status != TRN_OK) return status;
     if (bar > 4 || device->bar_size[bar] == 0 ||
         bar_bus_address(&device->transport, bar, bus_address) != 0)
-        return fail(device, TRN_NOT_SUPPORTED, "nobody knows a bus address of BAR%u", bar);
+        return fail(device, TRN_NOT_SUPPORTED, "the bus address of BAR%u is unknown", bar);
     *size = device->bar_size[bar];
     return TRN_OK;
 }

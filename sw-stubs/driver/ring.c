@@ -169,7 +169,7 @@ static const char* cause_text(uint32_t m2s, uint32_t s2m) {
         {1u << 16 | 1u << 15, 1u << 23 | 1u << 22, "first or last bit of a packet missing"},
         {0, 1u << 24, "source and destination lengths differ"},
         {1u << 11 | 1u << 8 | 1u << 5, 1u << 14 | 1u << 9 | 1u << 1,
-         "address error: nothing answers at an address of a descriptor or of the ring"},
+         "address error: no response at an address of a descriptor or of the ring"},
         {1u << 12 | 1u << 9 | 1u << 6, 1u << 15 | 1u << 10 | 1u << 2, "bus time-out"},
         {1u << 10 | 1u << 7 | 1u << 4, 0, "bus parity error"},
         {1u << 0, 0, "an operation or element types that the engine cannot do"},
@@ -207,7 +207,7 @@ static trn_status give_up(trn_device* device, trn_ring* ring, trn_status why) {
     device->failure = failure;
     device->failed_copy = true;
     if (why == TRN_DEVICE_GONE)
-        return fail(device, why, "DMA engine %u reads as ones: the device is not there any more",
+        return fail(device, why, "DMA engine %u reads as ones: the device is not present",
                     ring->engine);
     if (why == TRN_ABORTED)
         return fail(
@@ -275,8 +275,7 @@ trn_status ring_wait(trn_device* device, trn_ring* ring, uint64_t sequence) {
     ring_job* job = ring_find(ring, sequence);
     if (!job)
         return fail(device, TRN_INVALID_ARGUMENT,
-                    "no such job: it was waited for before, or never "
-                    "submitted");
+                    "unknown job: already waited for, or never submitted");
     const uint64_t start = now(device);
     for (;;) {
         const trn_status looked = ring_look(device, ring);

@@ -102,9 +102,9 @@ const char* trn_link_fault_text(trn_link_fault fault) {
     case TRN_LINK_DOWN:
         return "down";
     case TRN_LINK_SILENT:
-        return "nobody answers";
+        return "no response";
     case TRN_LINK_GARBAGE:
-        return "answer makes no sense";
+        return "invalid response";
     case TRN_LINK_WRONG_PARTNER:
         return "wrong partner";
     case TRN_LINK_WRONG_PORT:

@@ -26,9 +26,8 @@ static trn_status need_user_queue(trn_device* device, uint32_t engine, uint32_t 
 
 static trn_status check_ring(trn_device* device, const char* side, uint64_t base, uint32_t length) {
     if (base % 256)
-        return fail(device, TRN_INVALID_ARGUMENT,
-                    "the %s ring stands at 0x%llx, which is no multiple of 256", side,
-                    (unsigned long long)base);
+        return fail(device, TRN_INVALID_ARGUMENT, "the %s ring is at 0x%llx, not a multiple of 256",
+                    side, (unsigned long long)base);
     if (length < USER_RING_LEAST || length > USER_RING_MOST || length % 16)
         return fail(device, TRN_INVALID_ARGUMENT,
                     "the %s ring has %u descriptors: %u..%u in steps of 16 are possible", side,

@@ -34,13 +34,13 @@ static bool express(const struct subject* at, uint32_t where) {
     const uint32_t type = (flags & PCI_EXP_FLAGS_TYPE) >> 4;
     /* On a root bus QEMU makes an integrated endpoint, without a link, of every endpoint. */
     return type == PCI_EXP_TYPE_ENDPOINT || type == PCI_EXP_TYPE_RC_END ||
-           wrong(at, "capability", "type %u is no endpoint", type);
+           wrong(at, "capability", "type %u is not an endpoint", type);
 }
 
 static bool walk_list(const struct subject* at) {
     bool has_express = false, ok = true;
     if ((config(at, PCI_STATUS, 2) & PCI_STATUS_CAP_LIST) == 0)
-        return wrong(at, "capability", "there is no list");
+        return wrong(at, "capability", "no capability list");
     uint32_t where = config(at, PCI_CAPABILITY_LIST, 1);
     for (int steps = 0; where != 0 && ok; ++steps) {
         if (steps == 48 || where < 0x40 || where % 4 != 0)
@@ -56,7 +56,7 @@ static bool walk_list(const struct subject* at) {
         }
         where = config(at, where + 1, 1);
     }
-    return ok && (has_express || wrong(at, "capability", "there is no PCI Express one"));
+    return ok && (has_express || wrong(at, "capability", "no PCI Express capability"));
 }
 
 static bool walk_extended_list(const struct subject* at) {

@@ -89,7 +89,7 @@ static bool copy_through(const struct subject* at, uint32_t stack, const trn_buf
               trn_copy(at->device, core + 1, trn_buffer_address(at->device, back, 0), hbm, BYTES)))
         return false;
     return memcmp(sent, got, BYTES) == 0 ||
-           wrong(at, "copy", "what came back from stack %u is not what was sent", stack);
+           wrong(at, "copy", "data mismatch after a copy through stack %u", stack);
 }
 
 static bool copies(const struct subject* at, const trn_device_info* info) {

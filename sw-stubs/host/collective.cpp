@@ -56,7 +56,7 @@ std::vector<std::uint64_t> collective_counts(const collective_request& what, std
                            fmt::format("{}: {}", trn_coll_op_text(what.op), why));
     };
     if (!trn_coll_has_counts(what.op)) {
-        if (!counts.empty()) refuse("its blocks are equal and it takes no counts");
+        if (!counts.empty()) refuse("its blocks are equal, so it takes no counts");
         return counts;
     }
     const auto needed = trn_coll_count_entries(what.op, static_cast<std::uint32_t>(ranks));
@@ -193,7 +193,7 @@ void collective_group::check(const trn_coll_config& config, const known& about,
                 std::ranges::fill(want, guard_value);
             };
             compare(before(each.at, guard_bytes), guard_bytes, "byte before a buffer,", around);
-            compare(behind(each.at, each.bytes), guard_bytes / size * size, "byte behind a buffer,",
+            compare(behind(each.at, each.bytes), guard_bytes / size * size, "byte after a buffer,",
                     around);
         }
     });

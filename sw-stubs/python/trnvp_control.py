@@ -34,7 +34,7 @@ class ControlError(Exception):
 
 
 class Disconnected(Exception):
-    """The platform has gone, or closed the connection."""
+    """The platform ended, or closed the connection."""
 
 
 def connect(address: str | os.PathLike[str], token: str | None = None, *, timeout: float = 10.0,
@@ -177,13 +177,13 @@ class Platform:
             try:
                 piece = self._link.recv(65536)
             except ConnectionResetError as error:
-                raise Disconnected("the platform has gone") from error
+                raise Disconnected("the platform has closed the connection") from error
             if not piece:
-                raise Disconnected("the platform has gone")
+                raise Disconnected("the platform has closed the connection")
             self._buffer += piece
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
         message = json.loads(line)
         if not isinstance(message, dict):
-            raise Disconnected("the platform sent something that is no message")
+            raise Disconnected("the platform sent an invalid message")
         return message

@@ -61,7 +61,7 @@ void control_client::connect_unix(const std::string& path) {
     open_socket(AF_UNIX, SOCK_STREAM, 0);
     if (socket_ < 0 || connect(socket_, reinterpret_cast<sockaddr*>(&name), sizeof name) != 0) {
         // A stopped process whose queue is full takes no client.
-        const std::string why = errno == EAGAIN ? "it does not answer" : std::strerror(errno);
+        const std::string why = errno == EAGAIN ? "no response" : std::strerror(errno);
         if (socket_ >= 0) close(std::exchange(socket_, -1));
         cannot_connect(path, why);
     }
@@ -93,7 +93,8 @@ void control_client::send(const std::string& line) {
             return;  // it may have said why before it went: whoever reads its answer learns of it
         if (count < 0 && errno == EAGAIN) throw control_error("the platform takes no requests");
         if (count < 0 && errno != EINTR)
-            throw control_error(fmt::format("the platform has gone: {}", std::strerror(errno)));
+            throw control_error(
+                fmt::format("cannot send to the platform: {}", std::strerror(errno)));
         if (count > 0) sent += static_cast<std::size_t>(count);
     }
 }
@@ -120,7 +121,7 @@ bool control_client::next_message(json& message) {
     if (end == std::string::npos) return false;
     message = config::parse_json(std::string_view(buffer_).substr(0, end));
     buffer_.erase(0, end + 1);
-    if (!message.is_object()) throw control_error("the platform sent something that is no message");
+    if (!message.is_object()) throw control_error("the platform sent an invalid message");
     return true;
 }
 
@@ -145,10 +146,10 @@ control_client::json control_client::call(std::string_view method, const json& p
                 throw control_error(message["error"].value("message", "the platform refused"));
             return message.value("result", json());
         }
-        if (gone_) throw control_error("the platform has gone");
+        if (gone_) throw control_error("the platform has closed the connection");
         if (!receive(until) && std::chrono::steady_clock::now() >= until)
-            throw control_error(fmt::format("the platform did not answer '{}' in {} s", method,
-                                            static_cast<double>(limit.count()) / 1000));
+            throw control_error(fmt::format("no response of the platform to '{}' within {} s",
+                                            method, static_cast<double>(limit.count()) / 1000));
     }
 }
 

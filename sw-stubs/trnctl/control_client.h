@@ -36,7 +36,7 @@ public:
               std::chrono::milliseconds limit = std::chrono::seconds(30));
     /// Receives notifications that arrive during calls and listen().
     void on_notification(notification to) { notified_ = std::move(to); }
-    /// Takes notifications for as long as `limit`. False when the platform has gone.
+    /// Takes notifications for as long as `limit`. False once the connection is closed.
     bool listen(std::chrono::milliseconds limit);
 
 private:

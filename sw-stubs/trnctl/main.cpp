@@ -72,7 +72,7 @@ public:
         app_.add_option("--trace", session_.trace,
                         "write --board's event trace; .perfetto-trace for Perfetto")
             ->needs("--board");
-        app_.add_option("--chip", session_.chip, "which function to work on (the only one)");
+        app_.add_option("--chip", session_.chip, "function to use (default: the only one)");
         app_.add_option("--token-file", session_.token_file, "token for a remote control address");
         app_.add_flag("--json", out_.json, "one JSON object per line");
         add_transfers();
@@ -227,11 +227,11 @@ private:
         add_memory(sub, "--in", asked.places.send,
                    "memory of each rank's input, such as sbuf3 (hbm0)");
         add_memory(sub, "--out", asked.places.receive, "memory of its output (hbm0)");
-        add_memory(sub, "--scratch", asked.places.scratch, "memory of what comes between (hbm0)");
+        add_memory(sub, "--scratch", asked.places.scratch, "memory of intermediate results (hbm0)");
         add_choice<trn_element>(sub, "--dtype", asked.type, "of an element (bf16)", types);
         add_choice<trn_coll_operator>(sub, "--operator", asked.with, "of a reduction (sum)");
         add_choice<trn_coll_algorithm>(sub, "--algo", asked.algorithm, "how (auto)", algorithms);
-        sub->add_option("--table", coll_.table, "file that says which algorithm is used when")
+        sub->add_option("--table", coll_.table, "file with a table of algorithms")
             ->check(CLI::ExistingFile);
         sub->add_option("--ranks", coll_.ranks, "chips that take part, such as 0-3,7 (all)");
         sub->add_option("--root", asked.root, "of a broadcast")->capture_default_str();
@@ -279,7 +279,7 @@ private:
     /// What outlives the command.
     session& running(session& where) const {
         if (session_.connect.empty())
-            throw user_error("this is for a platform that goes on afterwards: --connect DIR");
+            throw user_error("this command needs a running platform: --connect DIR");
         return where;
     }
 
@@ -287,29 +287,30 @@ private:
         add("list", "modules, consoles and faults of the platform",
             [this](session& s) { list(s, out_); });
         add("info", "what the chip is", [this](session& s) { info(s, out_); });
-        add("topology", "chips, what their links lead to, and what is wrong with them",
+        add("topology", "chips, the partners of their links, and faults",
             [this](session& s) { topology(s, session_.chip, out_); });
         add("power", "power samples and error counts", [this](session& s) { power(s, out_); });
         auto* show = add("registers", "registers of a module: value, fields, how well known",
                          [this](session& s) { registers(s, register_, out_); });
-        show->add_option("module", register_.module, "full name; which have some, without");
+        show->add_option("module", register_.module,
+                         "full name; without: the modules that have registers");
         show->add_option("name", register_.name, "only this one, with its fields");
         show->add_option("--index", register_.index, "of an array");
         show->add_option("--instance", register_.instance, "of a block with several");
-        auto* rules = add("misuse", "which misuse rules software broke",
+        auto* rules = add("misuse", "misuse rules that software broke",
                           [this](session& s) { misuse_rules(s, policy_, clear_, out_); });
         rules->add_option("--policy", policy_, "set first: log, count or fail, or fail:RULE,...");
-        rules->add_flag("--clear", clear_, "forget what was counted");
+        rules->add_flag("--clear", clear_, "clear the counts");
         for (const auto& [verb, what] :
              {std::pair("snapshot", "keep the state of the platform in memory, by this name"),
-              std::pair("restore", "go back to it; the platform is paused there")})
+              std::pair("restore", "restore it; the platform is paused")})
             add(verb, what,
                 [this, verb = std::string(verb)](session& s) {
                     snapshot(running(s), verb, name_, out_);
                 })
                 ->add_option("name", name_, "of the state")
                 ->required();
-        add("snapshots", "states that were kept, and their simulated times",
+        add("snapshots", "kept states and their simulated times",
             [this](session& s) { snapshot(running(s), "", "", out_); });
         auto* resets = add("reset", "reset the device or some cores",
                            [this](session& s) { reset(s, cores_, out_); });

@@ -129,7 +129,7 @@ std::string_view name_of(trn_partner_kind kind) {
     case TRN_PARTNER_NOBODY:
         break;
     }
-    return "nobody";
+    return "none";
 }
 
 std::string words(const trn_partner& partner) {
@@ -144,7 +144,7 @@ std::string words(const trn_partner& partner) {
     case TRN_PARTNER_NOBODY:
         break;
     }
-    return "nobody";
+    return "no device";
 }
 
 std::string shortly(const trn_place& at) {
@@ -183,7 +183,7 @@ std::string shape_of(const trn_topology& t) {
 
 std::string complaint(unsigned port, const trn_link& link) {
     const auto expected = words(link.expected);
-    const auto there = link.identified ? words(link.partner) : "somebody unknown";
+    const auto there = link.identified ? words(link.partner) : "an unidentified device";
     switch (link.fault) {
     case TRN_LINK_WRONG_PARTNER:
     case TRN_LINK_UNEXPECTED:

@@ -44,7 +44,7 @@ typedef enum trn_cc_state {
 typedef enum trn_cc_error {
     TRN_CC_NO_ERROR = 0,
     TRN_CC_HANG = 1,     /**< a wait took longer than the program allows */
-    TRN_CC_BUS = 2,      /**< an access of the core was answered with an error */
+    TRN_CC_BUS = 2,      /**< bus error on an access of the core */
     TRN_CC_DMA_ABORT = 3 /**< as a hang, and a DMA queue of the program has stopped on an error */
 } trn_cc_error;
 typedef struct trn_cc_slot {
@@ -70,7 +70,7 @@ typedef enum trn_cc_code {
     TRN_CC_CODE_NONE = 0,
     TRN_CC_CODE_INVALID = 2,  /**< a command of the host was refused; detail: why, as numbered in
                                    doc/models/cc_mailbox.md */
-    TRN_CC_CODE_HARDWARE = 6, /**< an access was answered with an error; detail: the step */
+    TRN_CC_CODE_HARDWARE = 6, /**< bus error; detail: the step */
     TRN_CC_CODE_STUCK = 1200, /**< a wait took too long; detail: the rank that should have posted */
     TRN_CC_CODE_ABORT = 1203, /**< so it did, and a DMA queue has stopped on an error; detail: which
                                    one of the program */

@@ -64,7 +64,7 @@ void trn_efa_close(trn_efa* card);
 void trn_efa_detach(trn_efa* card);
 /** Switches the card on and resets it, as when it was opened; also one that was pulled and put
  * back. It has no queue pairs and no regions then: close queues and open them again. -ENODEV: no
- * such card, or it does not answer. */
+ * such card, or no response. */
 int trn_efa_reset(trn_efa* card);
 
 /** Bus address of its registers: for chips of the same server that ring its doorbells. */

@@ -232,7 +232,7 @@ static int await_reply(trn_vfio_user* c, uint16_t id, struct incoming* reply) {
             got = receive(c, deadline);
             if (got < 0) return got;
             if (got == 0)
-                return fail(c, -ETIMEDOUT, "the server did not answer for %u ms", c->timeout_ms);
+                return fail(c, -ETIMEDOUT, "no response of the server within %u ms", c->timeout_ms);
             continue;
         }
         if ((reply->head.flags & VU_TYPE_MASK) == VU_REQUEST) {
@@ -361,7 +361,7 @@ static int agree_on_version(trn_vfio_user* c, const trn_vfio_user_options* optio
     if (error != 0 && c->gone == 0 && error != -ETIMEDOUT) return explain_refusal(c, error, &reply);
     if (error != 0) return error;
     if (reply.size <= sizeof version || reply.payload[reply.size - 1] != 0)
-        return lost(c, "the server's version message makes no sense");
+        return lost(c, "the server's version message is invalid");
     struct vu_version theirs;
     memcpy(&theirs, reply.payload, sizeof theirs);
     if (theirs.major != version.major)

@@ -191,7 +191,7 @@ TEST_F(SeveralRings, WhatIsNoOrderOfTheRanksIsRefused) {
         config.bytes = 8;
         trn_coll* made = nullptr;
         EXPECT_EQ(trn_coll_create(on, &config, &made), TRN_INVALID_ARGUMENT);
-        EXPECT_NE(std::string(trn_last_error(on)).find("ring 1 is no order of the ranks"),
+        EXPECT_NE(std::string(trn_last_error(on)).find("ring 1 is not a permutation of the ranks"),
                   std::string::npos)
             << trn_last_error(on);
         config.rings = TRN_COLL_RINGS + 1;

@@ -176,7 +176,7 @@ TEST(TrnctlBoard, OffsetsNearTheEndOfTheAddressSpaceAreMistakes) {
     expect("copy hbm0@0xfffffffffffffff0 host 64B", "0x40 bytes at hbm0@0xfffffffffffffff0");
     expect("memset axi@0xfffffffffffffff0 64B 1", "pass the end of the address space");
     expect("peek bar0@0xfffffffffffffffc 64", "64 bytes at 0xfffffffffffffffc pass the end");
-    expect("peek bar0@0xfffffffffffffff0 16", "0xfffffffffffffff0 is no register");
+    expect("peek bar0@0xfffffffffffffff0 16", "0xfffffffffffffff0 is not a register");
     expect("peek sbuf0@0xfffffffffffffff0 64", "do not fit");
 }
 
