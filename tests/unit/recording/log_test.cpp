@@ -50,7 +50,7 @@ struct RecordingLog : testing::Test {
     }
 };
 
-TEST_F(RecordingLog, GivesBackEveryKindOfEventAsItWasWritten) {
+TEST_F(RecordingLog, ReadsBackEveryEventTypeAsWritten) {
     log_writer log(folder);
     for (const auto& e : test::sample_events()) log.write(e);
     log.finish();
@@ -58,7 +58,7 @@ TEST_F(RecordingLog, GivesBackEveryKindOfEventAsItWasWritten) {
     EXPECT_FALSE(fs::exists(folder / tail_file));
 }
 
-TEST_F(RecordingLog, TakesEventsThatAreLargerThanAFrame) {
+TEST_F(RecordingLog, AcceptsEventsLargerThanAFrame) {
     log_writer log(folder);
     for (const std::size_t size : {std::size_t{5}, log_writer::frame_size - 1,
                                    log_writer::frame_size + 1, event::largest, std::size_t{7}})
@@ -84,7 +84,7 @@ TEST_F(RecordingLog, IsCompleteWhenItsWriterIsKilled) {
     EXPECT_EQ(all.back().address, 99u * 10'000);
 }
 
-TEST_F(RecordingLog, CutAnywhereIsAPrefix) {
+TEST_F(RecordingLog, TruncatedAnywhereReadsAsAPrefix) {
     {
         log_writer log(folder);
         write_reads(log, 200, 10'000);
@@ -102,7 +102,7 @@ TEST_F(RecordingLog, CutAnywhereIsAPrefix) {
     EXPECT_GT(before, 0u);
 }
 
-TEST_F(RecordingLog, ATailThatIsInTheLogAlreadyIsNotReadTwice) {
+TEST_F(RecordingLog, TailAlreadyInTheLogIsReadOnce) {
     {
         log_writer log(folder);
         write_reads(log, 3, 100);
@@ -113,7 +113,7 @@ TEST_F(RecordingLog, ATailThatIsInTheLogAlreadyIsNotReadTwice) {
     EXPECT_EQ(read().size(), 3u);
 }
 
-TEST_F(RecordingLog, SaysWhereItIsDamaged) {
+TEST_F(RecordingLog, NamesTheDamagedFrame) {
     {
         log_writer log(folder);
         write_reads(log, 200, 10'000);
@@ -129,14 +129,14 @@ TEST_F(RecordingLog, SaysWhereItIsDamaged) {
                 ThrowsMessage<recording_error>(HasSubstr("this is no zstd frame")));
 }
 
-TEST_F(RecordingLog, NeedsItsFolder) {
+TEST_F(RecordingLog, RequiresAnExistingFolder) {
     EXPECT_THAT([&] { log_writer(folder / "none"); },
                 ThrowsMessage<recording_error>(HasSubstr("cannot write")));
     EXPECT_THAT([&] { log_reader(folder / "none"); },
                 ThrowsMessage<recording_error>(HasSubstr("cannot read")));
 }
 
-TEST(RecordingEvents, AreNotInventedFromDamagedBytes) {
+TEST(RecordingEvents, DamagedBytesDoNotDecodeAsEvents) {
     const auto refused = [](std::vector<std::uint8_t> bytes) {
         std::span<const std::uint8_t> from(bytes);
         EXPECT_THAT([&] { decoder().decode(from); },
@@ -150,7 +150,7 @@ TEST(RecordingEvents, AreNotInventedFromDamagedBytes) {
     refused({4, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xf});   // bytes
 }
 
-TEST(RecordingEvents, KeepShortWritesAndTheDigestOfLongOnes) {
+TEST(RecordingEvents, StoreShortWritesAndDigestsOfLongOnes) {
     std::vector<std::uint8_t> bytes(most_kept, 7);
     EXPECT_EQ(kept(bytes), bytes);
     bytes.resize(1001, 7);
@@ -163,7 +163,7 @@ TEST(RecordingEvents, KeepShortWritesAndTheDigestOfLongOnes) {
     }
 }
 
-TEST_F(RecordingLog, IsLookedOverBeforeAReplay) {
+TEST_F(RecordingLog, IsCheckedBeforeAReplay) {
     const auto look = [&](std::vector<event> events) {
         log_writer log(folder);
         for (const auto& e : events) log.write(e);
@@ -187,7 +187,7 @@ TEST_F(RecordingLog, IsLookedOverBeforeAReplay) {
     refused({{.what = kind::end}, {.what = kind::reset}}, "after the end");
 }
 
-TEST(RecordingManifest, AndEventsAreFilesAndNothingElse) {
+TEST(RecordingManifest, ManifestAndEventsMustBeRegularFiles) {
     const test::scratch_folder folder;
     for (const auto* name : {manifest_file, events_file})
         std::filesystem::create_directory(folder / name);
@@ -197,11 +197,11 @@ TEST(RecordingManifest, AndEventsAreFilesAndNothingElse) {
                 ThrowsMessage<recording_error>(HasSubstr("it is no file")));
 }
 
-TEST(RecordingManifest, ComesBackAsItWasWritten) {
+TEST(RecordingManifest, ReadsBackAsWritten) {
     EXPECT_EQ(parse_manifest(to_json(test::sample_manifest())), test::sample_manifest());
 }
 
-TEST(RecordingManifest, SaysWhatIsWrongWithIt) {
+TEST(RecordingManifest, RefusesInvalidFieldsWithAMessage) {
     const auto refused = [](const std::string& text, const std::string& why) {
         EXPECT_THAT([&] { parse_manifest(text); }, ThrowsMessage<recording_error>(HasSubstr(why)))
             << text;

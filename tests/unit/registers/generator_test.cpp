@@ -33,7 +33,7 @@ std::string mistake_in(const std::string& registers, const std::string& head = "
     return "";
 }
 
-TEST(RegisterDescription, WithoutMistakesIsAccepted) {
+TEST(RegisterDescription, ValidDescriptionIsAccepted) {
     EXPECT_EQ(mistake_in("{name: A, offset: 0}"), "");
     EXPECT_EQ(
         mistake_in(
@@ -71,7 +71,7 @@ TEST(RegisterDescription, E22ApertureAndWidthAreBounded) {
 TEST(RegisterDescription, E26UnknownAccessKind) {
     EXPECT_EQ(mistake_in("{name: A, offset: 0, access: r}"), "E26 at 3:30");
 }
-TEST(RegisterDescription, E27ANameIsAnIdentifier) {
+TEST(RegisterDescription, E27NamesMustBeIdentifiers) {
     EXPECT_EQ(mistake_in("{name: A-B, offset: 0}"), "E27 at 3:8");
 }
 TEST(RegisterDescription, E30TwoRegistersAtOneOffset) {
@@ -123,7 +123,7 @@ TEST(RegisterDescription, E37Arrays) {
     EXPECT_EQ(mistake_in("{name: A, array: {stride: 0, count: 4}}"), "E37 at 3:27");
     EXPECT_EQ(mistake_in("{name: A, array: {stride: 4, count: 0xffffffff}}"), "E37 at 3:1");
 }
-TEST(RegisterDescription, E38TheFileIsNamedAfterTheBlock) {
+TEST(RegisterDescription, E38FileNameMustMatchTheBlock) {
     diagnostics problems;
     const auto document = config::document::parse("{block: c, source: s, size: 4, registers: []}",
                                                   "b.regs.yaml", problems);
@@ -141,7 +141,7 @@ registers::block_spec example() {
     return block;
 }
 
-TEST(RegisterGenerator, TheCHeaderHasOffsetsArraysAndFields) {
+TEST(RegisterGenerator, CHeaderHasOffsetsArraysAndFields) {
     const auto text = registers::emit_c(example());
     EXPECT_THAT(
         text,
@@ -152,7 +152,7 @@ TEST(RegisterGenerator, TheCHeaderHasOffsetsArraysAndFields) {
     EXPECT_THAT(text, HasSubstr("#define TRN_EXAMPLE_Q_TAIL_COUNT 3\n"));
 }
 
-TEST(RegisterGenerator, TheChapterIsSortedByHowWeKnow) {
+TEST(RegisterGenerator, ChapterIsSortedByKnowledge) {
     const auto text = registers::emit_markdown(example());
     const auto driver = text.find("| driver |"), document = text.find("| document |");
     const auto inferred = text.find("| inferred |"), invented = text.find("| invented |");
@@ -177,7 +177,7 @@ protected:
     const std::string example = "tests/unit/registers/example.regs.yaml";
 };
 
-TEST_F(GeneratorCommand, EndsWithStatusTwoOnAMistake) {
+TEST_F(GeneratorCommand, ExitsWithStatus2OnAnInvalidDescription) {
     std::ofstream(folder / "b.regs.yaml") << "block: b\nsize: x\n";
     EXPECT_EQ(run((folder / "b.regs.yaml") + " --c " + (folder / "b.h")), 2);
     EXPECT_THAT(text("err"), HasSubstr("b.regs.yaml:2:7: E24 "));
@@ -186,7 +186,7 @@ TEST_F(GeneratorCommand, EndsWithStatusTwoOnAMistake) {
     EXPECT_EQ(run("--no-such-option"), 2);
 }
 
-TEST_F(GeneratorCommand, E39FindsAStaleChapterAndRenewsOnlyTheChapter) {
+TEST_F(GeneratorCommand, E39FindsAStaleChapterAndRewritesOnlyIt) {
     const auto docs = example + " --docs " + folder.text();
     EXPECT_EQ(run(docs + " --check"), 2);
     EXPECT_THAT(text("err"), HasSubstr("E39"));

@@ -50,7 +50,7 @@ protected:
     register_bank bank{example_regs::table, {.instances = 4, .stride = 0x100000}};
 };
 
-TEST_F(RegisterBank, AWriteHookSeesWhereWhatAndWhen) {
+TEST_F(RegisterBank, WriteHookReceivesOffsetValueAndTime) {
     unsigned calls = 0;
     bank.on_write(reg::q_tail, [&](register_access& a) {
         ++calls;
@@ -67,7 +67,7 @@ TEST_F(RegisterBank, AWriteHookSeesWhereWhatAndWhen) {
     EXPECT_EQ(bank.get(reg::q_tail, 1, 2), 7u);
 }
 
-TEST_F(RegisterBank, AReadHookChangesWhatTheBusSeesAndDebugReadsDoNotCallIt) {
+TEST_F(RegisterBank, ReadHookChangesBusReadsAndIsSkippedByDebugReads) {
     unsigned calls = 0;
     bank.on_read(reg::fifo, [&](register_access& a) { a.value = ++calls; });
     EXPECT_EQ(read(offset(reg::fifo)), 1u);
@@ -80,7 +80,7 @@ TEST_F(RegisterBank, AReadHookChangesWhatTheBusSeesAndDebugReadsDoNotCallIt) {
     EXPECT_EQ(calls, 2u);
 }
 
-TEST_F(RegisterBank, AViewIsComputedForBusDebuggerAndModelAlike) {
+TEST_F(RegisterBank, ViewGivesBusDebuggerAndModelTheSameValue) {
     bank.view(reg::status, [](unsigned instance, unsigned) { return 40u + instance; });
     EXPECT_EQ(read(0x100000 + offset(reg::status)), 41u);
     EXPECT_EQ(bank.get(reg::status, 0, 3), 43u);
@@ -91,13 +91,13 @@ TEST_F(RegisterBank, AViewIsComputedForBusDebuggerAndModelAlike) {
     EXPECT_EQ(value, 40u);
 }
 
-TEST_F(RegisterBank, AHookCanRefuse) {
+TEST_F(RegisterBank, HookCanRefuseAnAccess) {
     bank.on_write(reg::doorbell,
                   [](register_access& a) { a.response = TLM_GENERIC_ERROR_RESPONSE; });
     EXPECT_EQ(write(offset(reg::doorbell), 1), TLM_GENERIC_ERROR_RESPONSE);
 }
 
-TEST_F(RegisterBank, AnInstanceIsAllocatedByItsFirstWriteOnly) {
+TEST_F(RegisterBank, InstanceIsAllocatedByItsFirstWriteOnly) {
     EXPECT_EQ(read(0x300000 + offset(reg::q_selector, 5)), 0xffffffffu);
     EXPECT_FALSE(bank.allocated(3));
     EXPECT_EQ(write(0x300000 + offset(reg::q_selector, 5), 1), TLM_OK_RESPONSE);
@@ -109,7 +109,7 @@ TEST_F(RegisterBank, AnInstanceIsAllocatedByItsFirstWriteOnly) {
     EXPECT_EQ(read(0x300000 + offset(reg::q_selector, 5)), 0xffffffffu);
 }
 
-TEST_F(RegisterBank, ALongPayloadIsCarriedOutRegisterByRegister) {
+TEST_F(RegisterBank, LongPayloadIsSplitIntoRegisterAccesses) {
     std::array<std::uint32_t, 4> out{1, 2, 3, 4}, in{};
     EXPECT_EQ(access(TLM_WRITE_COMMAND, offset(reg::plain, 2), out.data(), 16), TLM_OK_RESPONSE);
     EXPECT_EQ(bank.get(reg::plain, 5), 4u);
@@ -134,7 +134,7 @@ TEST_F(RegisterBank, ByteEnablesSelectWholeRegistersOnly) {
               TLM_BYTE_ENABLE_ERROR_RESPONSE);
 }
 
-TEST_F(RegisterBank, NothingAnswersBetweenAndBehindTheInstances) {
+TEST_F(RegisterBank, GapsBetweenAndAfterInstancesAnswerErrors) {
     std::uint32_t value = 0;
     for (const std::uint64_t address : {0x4000ull, 0xffffcull, 0x400000ull, ~0ull - 3})
         EXPECT_EQ(access(TLM_READ_COMMAND, address, &value, 4), TLM_ADDRESS_ERROR_RESPONSE)
@@ -144,7 +144,7 @@ TEST_F(RegisterBank, NothingAnswersBetweenAndBehindTheInstances) {
     EXPECT_EQ(access(TLM_IGNORE_COMMAND, 0, &value, 4), TLM_OK_RESPONSE);
 }
 
-TEST_F(RegisterBank, FieldsKnowTheirRegister) {
+TEST_F(RegisterBank, FieldsReferToTheirRegister) {
     EXPECT_EQ(bank.get(example_regs::control::version), 3u);
     EXPECT_EQ(bank.get(example_regs::control::mode), example_regs::control::mode_fast);
     bank.set(example_regs::control::mode, example_regs::control::mode_turbo);
@@ -159,7 +159,7 @@ TEST_F(RegisterBank, SecretBitsReadZeroAndReadOnlyBitsIgnoreWrites) {
     EXPECT_EQ(bank[reg::control], 0x03ffffffu);
 }
 
-TEST_F(RegisterBank, RemembersWhichRegistersTheGuestTouched) {
+TEST_F(RegisterBank, RecordsRegistersTouchedByTheGuest) {
     read(offset(reg::plain, 3));
     write(0x100000 + offset(reg::doorbell), 1);
     bank.set(reg::mask_set, 1);
@@ -180,7 +180,7 @@ TEST_F(RegisterBank, AccessLatencyIsAnnotatedPerRegister) {
     EXPECT_EQ(delay, sc_core::sc_time(30, sc_core::SC_NS));
 }
 
-TEST_F(RegisterBank, AGuestMistakeIsOneWarningLineAndTheLinesAreBounded) {
+TEST_F(RegisterBank, GuestMistakeIsOneWarningAndWarningsAreBounded) {
     std::vector<std::string> lines;
     log::replace_sink([&](const log::record& r) { lines.push_back(log::to_line(r)); });
     write(offset(reg::status), 1);
@@ -194,7 +194,7 @@ TEST_F(RegisterBank, AGuestMistakeIsOneWarningLineAndTheLinesAreBounded) {
     EXPECT_EQ(misuse::count(misuse::write_to_read_only, "example"), 1001u);
 }
 
-TEST_F(RegisterBank, EachKindOfWrongAccessIsARuleOfItsOwn) {
+TEST_F(RegisterBank, EachInvalidAccessTypeHasItsOwnRule) {
     std::uint32_t word = 0;
     access(TLM_READ_COMMAND, offset(reg::trigger), &word, 4);
     EXPECT_EQ(misuse::count(misuse::read_of_write_only), 1u);
@@ -212,7 +212,7 @@ struct two_banks : sc_core::sc_module {
     explicit two_banks(sc_core::sc_module_name name) : sc_module(name) {}
 };
 
-TEST(RegisterReport, ListsWhatTheGuestTouchedTheLeastTrustworthyFirst) {
+TEST(RegisterReport, ListsTouchedRegistersLeastCertainFirst) {
     two_banks block("block");
     std::vector<const register_bank*> found;
     for_each_bank([&](const sc_core::sc_object& owner, register_bank& bank) {
@@ -240,12 +240,12 @@ TEST(RegisterReport, ListsWhatTheGuestTouchedTheLeastTrustworthyFirst) {
     EXPECT_EQ(list[2].name, "CAUSE");    // known by the driver
 }
 
-TEST(RegisterReport, ABankThatIsGoneIsNotListed) {
+TEST(RegisterReport, DestroyedBankIsNotListed) {
     { two_banks block("block"); }
     for_each_bank([](const auto&, auto&) { FAIL(); });
 }
 
-TEST(RegisterRam, HolesOfARamBlockTakeAnyWidthAndKeepTheirContentOverReset) {
+TEST(RegisterRam, HolesOfARamBlockAcceptAnyWidthAndKeepTheirContentOverReset) {
     static constexpr std::array rows{
         register_row{"WORD", 8, {}, 1, 0, 5, {~0ull, ~0ull, 0, 0, 0}, {}, {}, ""}};
     static constexpr register_table table{"ram", 4, 0x100, hole_policy::ram, rows, {}, 1};

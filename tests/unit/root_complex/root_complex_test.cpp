@@ -48,7 +48,7 @@ struct RootComplexTest : testing::Test {
     test::card a{"a"}, b{"b"};
 };
 
-TEST_F(RootComplexTest, EveryFunctionGetsABusAndAddressesOfItsOwn) {
+TEST_F(RootComplexTest, EveryFunctionGetsItsOwnBusAndAddresses) {
     ASSERT_EQ(host.function_count(), 2u);
     EXPECT_EQ(fa().id(), 0x0100);
     EXPECT_EQ(fb().id(), 0x0200);
@@ -69,7 +69,7 @@ TEST_F(RootComplexTest, EveryFunctionGetsABusAndAddressesOfItsOwn) {
     EXPECT_EQ(host.config_read(0x0018, 0), ~0u);  // there are three ports
 }
 
-TEST_F(RootComplexTest, EachFunctionSeesTheMemoryThatItsProgramMapped) {
+TEST_F(RootComplexTest, FunctionSeesTheMemoryMappedByItsProgram) {
     std::vector<std::uint8_t> mine(4096, 0xaa), others(4096, 0xbb);
     ASSERT_TRUE(fa().map_host({0x1000, 4096, mine.data(), true, true}));
     ASSERT_TRUE(fb().map_host({0x1000, 4096, others.data(), true, true}));
@@ -83,7 +83,7 @@ TEST_F(RootComplexTest, EachFunctionSeesTheMemoryThatItsProgramMapped) {
     EXPECT_EQ(b.engine.read<std::uint8_t>(0x1000), 0xbb);
 }
 
-TEST_F(RootComplexTest, HostsInTheProcessShareTheServersMemory) {
+TEST_F(RootComplexTest, HostsInOneProcessShareTheServersMemory) {
     host_cpu first(fa(), {}), second(fb(), {});
     const auto ta = first.transport(), tb = second.transport();
     trn_dma_memory one{}, two{};
@@ -97,7 +97,7 @@ TEST_F(RootComplexTest, HostsInTheProcessShareTheServersMemory) {
     EXPECT_EQ(seen, 0x1234u);
 }
 
-TEST_F(RootComplexTest, AFunctionReachesAnothersMemoryByItsBusAddress) {
+TEST_F(RootComplexTest, FunctionReachesPeerMemoryByBusAddress) {
     test::turn_on(fa());
     test::turn_on(fb());
     const auto target = fb().bar(4).bus_address;
@@ -138,7 +138,7 @@ TEST_F(RootComplexTest, DirectPeerCopiesOccupyBothLinks) {
     EXPECT_GT((behind - now).to_seconds(), 0.001);
 }
 
-TEST_F(RootComplexTest, ASurpriseDownIsSeenAndRecordedAndTheCardComesBackAsAfterAReset) {
+TEST_F(RootComplexTest, SurpriseDownIsRecordedAndTheCardReturnsReset) {
     test::turn_on(fa());
     test::turn_on(fb());
     write_bar<std::uint32_t>(fa(), 4, 0, 0x77);
@@ -170,7 +170,7 @@ TEST_F(RootComplexTest, ASurpriseDownIsSeenAndRecordedAndTheCardComesBackAsAfter
     EXPECT_EQ(a.engine.read(0x1000), 0x5a5a5a5au);
 }
 
-TEST_F(RootComplexTest, APulledCardIsAbsentUntilOneIsPutIn) {
+TEST_F(RootComplexTest, PulledCardIsAbsentUntilOneIsInserted) {
     host.inject("card_removed", {{"port", "1"}});
     EXPECT_EQ(slot_status(1) & PCI_EXP_SLTSTA_PDS, 0);
     EXPECT_EQ(slot_status(0) & PCI_EXP_SLTSTA_PDS, PCI_EXP_SLTSTA_PDS);
@@ -186,7 +186,7 @@ TEST_F(RootComplexTest, APulledCardIsAbsentUntilOneIsPutIn) {
 }
 
 /// What misuse rule TRN-PCI-005 says of DMA is about software; a card that is gone does none.
-TEST_F(RootComplexTest, APulledCardNeitherInitiatesNorAnswersAndReturnsFromReset) {
+TEST_F(RootComplexTest, PulledCardNeitherInitiatesNorAnswersAndReturnsReset) {
     const auto reports = misuse::reports();
     irq_in reset("reset", 1, [](unsigned, bool) {});
     a.endpoint.function_reset.bind(reset);
@@ -227,7 +227,7 @@ TEST_F(RootComplexTest, APulledCardNeitherInitiatesNorAnswersAndReturnsFromReset
     EXPECT_EQ(heard, 1u);
 }
 
-TEST_F(RootComplexTest, AReadThatNobodyAnswersTimesOutAndIsAllOnes) {
+TEST_F(RootComplexTest, UnansweredReadTimesOutAndReturnsAllOnes) {
     test::turn_on(fa());
     a.endpoint.inject("lost_completion", {});
     sc_core::sc_time taken;
@@ -243,7 +243,7 @@ TEST_F(RootComplexTest, AReadThatNobodyAnswersTimesOutAndIsAllOnes) {
 
 /// Uncorrectable errors of a function (6.2.3.2): which of them the root port hears of is the
 /// driver's to say, by mask, severity and the enable bits.
-TEST_F(RootComplexTest, HearsOfTheErrorsOfAFunctionThatSoftwareWantsToHearOf) {
+TEST_F(RootComplexTest, ReportsFunctionErrorsEnabledBySoftware) {
     constexpr std::uint32_t control = 0x40 + PCI_EXP_DEVCTL, errors = 0x100;
     auto& root = host.root_port(0).space();
     const auto set16 = [&](std::uint32_t at, unsigned value) {
@@ -323,7 +323,7 @@ TEST_F(RootComplexTest, HearsOfTheErrorsOfAFunctionThatSoftwareWantsToHearOf) {
     EXPECT_EQ(host.root_port(1).space().get<std::uint32_t>(errors + PCI_ERR_ROOT_STATUS), 0u);
 }
 
-TEST_F(RootComplexTest, APortReportsItsOwnErrorsAsSoftwareWants) {
+TEST_F(RootComplexTest, PortReportsItsOwnErrorsWhenEnabled) {
     constexpr std::uint32_t errors = 0x100;
     auto& root = host.root_port(0).space();
     std::uint32_t control = 0;
@@ -353,7 +353,7 @@ TEST_F(RootComplexTest, APortReportsItsOwnErrorsAsSoftwareWants) {
     EXPECT_NE(falls(without(PCI_EXP_DEVCTL_NFERE)) & PCI_ERR_ROOT_FATAL_RCV, 0u);
 }
 
-TEST_F(RootComplexTest, AChipWhoseReadIsNotAnsweredGetsAnErrorAfterItsTimeOut) {
+TEST_F(RootComplexTest, UnansweredChipReadIsAnErrorAfterItsTimeout) {
     std::vector<std::uint8_t> page(4096, 0x5a);
     ASSERT_TRUE(fa().map_host({0x1000, 4096, page.data(), true, true}));
     test::turn_on(fa());
@@ -365,7 +365,7 @@ TEST_F(RootComplexTest, AChipWhoseReadIsNotAnsweredGetsAnErrorAfterItsTimeOut) {
     EXPECT_EQ(a.engine.read(0x1000), 0x5a5a5a5au);
 }
 
-TEST_F(RootComplexTest, AVectorReachesTheProgramOfItsOwnFunction) {
+TEST_F(RootComplexTest, VectorReachesTheProgramOfItsFunction) {
     unsigned heard_a = 0, heard_b = 0;
     fa().on_interrupt(3, [&] { ++heard_a; });
     fb().on_interrupt(3, [&] { ++heard_b; });
@@ -376,7 +376,7 @@ TEST_F(RootComplexTest, AVectorReachesTheProgramOfItsOwnFunction) {
     EXPECT_EQ(heard_b, 1u);
 }
 
-TEST_F(RootComplexTest, AnInterruptThatIsLostIsCountedAndTheNextOneArrives) {
+TEST_F(RootComplexTest, LostInterruptIsCountedAndTheNextOneArrives) {
     unsigned heard = 0;
     fa().on_interrupt(3, [&] { ++heard; });
     test::turn_on(fa());
@@ -407,7 +407,7 @@ struct HostLinkTest : testing::Test {
     test::card a{"a"};
 };
 
-TEST_F(HostLinkTest, ACableThatGoesDownIsASurpriseAndTheCardIsFoundAgainWhenItIsBack) {
+TEST_F(HostLinkTest, CableDownIsASurpriseDownAndTheCardReturnsWithTheCable) {
     auto& f = host.function(0);
     write_bar<std::uint32_t>(f, 4, 0, 0x77);
     EXPECT_EQ(read_bar<std::uint32_t>(f, 4, 0), 0x77u);
@@ -422,7 +422,7 @@ TEST_F(HostLinkTest, ACableThatGoesDownIsASurpriseAndTheCardIsFoundAgainWhenItIs
     EXPECT_EQ(read_bar<std::uint32_t>(f, 4, 0), 0x77u);
 }
 
-TEST_F(HostLinkTest, AFlapLeavesTheCardAsAfterAReset) {
+TEST_F(HostLinkTest, FlapResetsTheCard) {
     auto& f = host.function(0);
     cable.inject("flap", {});
     let_train();
@@ -432,7 +432,7 @@ TEST_F(HostLinkTest, AFlapLeavesTheCardAsAfterAReset) {
     EXPECT_EQ(host.counters().hot_plug_events, 2u);
 }
 
-TEST_F(HostLinkTest, ReplaysAndTheirEndAreCorrectableErrorsOfBothEnds) {
+TEST_F(HostLinkTest, ReplaysAndRolloversAreCorrectableErrorsOfBothEnds) {
     auto& f = host.function(0);
     auto& above = host.root_port(0).space();
     const auto correctable = [](pcie::config_space& space) {
@@ -457,7 +457,7 @@ TEST_F(HostLinkTest, ReplaysAndTheirEndAreCorrectableErrorsOfBothEnds) {
     EXPECT_EQ(read_bar<std::uint32_t>(f, 4, 0), 2u);  // nothing was reset
 }
 
-TEST_F(RootComplexTest, AccessControlOfARootPortLeavesPeersOnlyWhatTheirProgramsMapped) {
+TEST_F(RootComplexTest, RootPortAccessControlLimitsPeersToMappedMemory) {
     test::turn_on(fa());
     test::turn_on(fb());
     const auto target = fb().bar(4).bus_address;
@@ -480,7 +480,7 @@ TEST_F(RootComplexTest, AccessControlOfARootPortLeavesPeersOnlyWhatTheirPrograms
     EXPECT_EQ(a.engine.write<std::uint32_t>(target, 1), tlm::TLM_OK_RESPONSE);
 }
 
-TEST_F(RootComplexTest, ARequestToTheOwnBarIsNotSentBack) {
+TEST_F(RootComplexTest, RequestToTheRequestersOwnBarIsNotReturned) {
     test::turn_on(fa());
     EXPECT_EQ(a.engine.write<std::uint32_t>(fa().bar(4).bus_address, 1),
               tlm::TLM_ADDRESS_ERROR_RESPONSE);

@@ -53,7 +53,7 @@ TEST_F(SemaphoresTest, KeepsItsRegisterContract) {
     register_contract(cpu, regs::table).check();
 }
 
-TEST_F(SemaphoresTest, SetIncrementAndDecrementActOnOneValue) {
+TEST_F(SemaphoresTest, SetIncrementAndDecrementShareOneValue) {
     write(reg::semaphore_set, 255, -5);
     write(reg::semaphore_increment, 255, 8);
     write(reg::semaphore_decrement, 255, 1);
@@ -62,7 +62,7 @@ TEST_F(SemaphoresTest, SetIncrementAndDecrementActOnOneValue) {
     EXPECT_EQ(value(254), 0);
 }
 
-TEST_F(SemaphoresTest, OneBurstMayTouchSeveral) {
+TEST_F(SemaphoresTest, OneBurstMayAccessSeveralSemaphores) {
     std::array<std::int32_t, 4> ones{1, 2, 3, 4};
     for (int i = 0; i < 3; ++i)
         cpu.access(tlm::TLM_WRITE_COMMAND, regs::offset(reg::semaphore_increment, 8), ones.data(),
@@ -81,7 +81,7 @@ TEST_F(SemaphoresTest, OverflowWrapsAndIsCounted) {
     EXPECT_EQ(misuse::count(misuse::semaphore_overflow, "sems"), 3u);
 }
 
-TEST_F(SemaphoresTest, AnIndexThatThereIsNoneOfIsCounted) {
+TEST_F(SemaphoresTest, IndexOutOfRangeIsCounted) {
     cpu.write<std::uint32_t>(regs::offset(reg::event, 255), 1);
     EXPECT_EQ(misuse::reports(), 0u);
     cpu.write<std::uint32_t>(regs::offset(reg::event, 255) + 4, 1);
@@ -91,14 +91,14 @@ TEST_F(SemaphoresTest, AnIndexThatThereIsNoneOfIsCounted) {
     EXPECT_EQ(misuse::reports(), 2u);
 }
 
-TEST_F(SemaphoresTest, WriteWindowsCannotBeReadNorTheReadWindowWritten) {
+TEST_F(SemaphoresTest, WriteWindowsAreWriteOnlyAndTheReadWindowIsReadOnly) {
     cpu.read(regs::offset(reg::semaphore_set, 0));
     EXPECT_EQ(cpu.response, tlm::TLM_COMMAND_ERROR_RESPONSE);
     EXPECT_EQ(cpu.write(regs::offset(reg::semaphore_read, 0), 1), tlm::TLM_COMMAND_ERROR_RESPONSE);
     EXPECT_EQ(cpu.write(0x400, 1), tlm::TLM_ADDRESS_ERROR_RESPONSE);  // there is no event 256
 }
 
-TEST_F(SemaphoresTest, EventsKeepWhatIsWritten) {
+TEST_F(SemaphoresTest, EventsHoldTheWrittenValue) {
     write(reg::event, 3, 1);
     EXPECT_EQ(sems.block.event(3), 1u);
     EXPECT_EQ(cpu.read(regs::offset(reg::event, 3)), 1u);

@@ -53,7 +53,7 @@ struct SledControllerTest : testing::Test, sled_of_four {
     SledControllerTest() : sled_of_four({.chip_budget = 1'000'000}) {}
 };
 
-TEST_F(SledControllerTest, ThrottlesThoseThatDrawMoreThanTheirPartOfABudgetThatIsExceeded) {
+TEST_F(SledControllerTest, ThrottlesChipsAboveTheirShareOfAnExceededBudget) {
     chip(0).convert(1'500'000);
     chip(1).convert(900'000);
     EXPECT_EQ(throttled(), 0u);  // the sled has room
@@ -67,7 +67,7 @@ TEST_F(SledControllerTest, ThrottlesThoseThatDrawMoreThanTheirPartOfABudgetThatI
     EXPECT_EQ(controller.counters().throttle_events, 2u);
 }
 
-TEST_F(SledControllerTest, ReleasesThemWellBelowTheBudgetOnly) {
+TEST_F(SledControllerTest, ReleasesChipsOnlyWellBelowTheBudget) {
     for (unsigned i = 0; i < 4; ++i) chip(i).convert(1'100'000);
     EXPECT_GT(throttled(), 0u);
     for (unsigned i = 0; i < 4; ++i) chip(i).convert(950'000);
@@ -76,7 +76,7 @@ TEST_F(SledControllerTest, ReleasesThemWellBelowTheBudgetOnly) {
     EXPECT_EQ(throttled(), 0u);
 }
 
-TEST_F(SledControllerTest, ALostSupplyLowersTheBudgetAtOnce) {
+TEST_F(SledControllerTest, LostSupplyLowersTheBudgetAtOnce) {
     for (unsigned i = 0; i < 4; ++i) chip(i).convert(800'000);
     EXPECT_EQ(throttled(), 0u);
     controller.inject("supply_loss", {{"permille", "500"}});
@@ -97,7 +97,7 @@ TEST_F(SledControllerTest, FansFollowTheLoadAndNeverStop) {
     EXPECT_NEAR(controller.outlet(), 45.0, 0.01);
 }
 
-TEST_F(SledControllerTest, PowerGoesAndComesForAllChips) {
+TEST_F(SledControllerTest, PowerIsSwitchedForAllChips) {
     for (unsigned i = 0; i < 4; ++i) chip(i).convert(1'100'000);
     controller.inject("power_loss", {});
     for (unsigned i = 0; i < 4; ++i) EXPECT_TRUE(chip(i).power_off.level());
@@ -113,7 +113,7 @@ struct AirCooledSledTest : testing::Test, sled_of_four {
     AirCooledSledTest() : sled_of_four({.cooling = sled_cooling::air}) {}
 };
 
-TEST_F(AirCooledSledTest, CarriesTheRatedPowerOfItsChipsAndThrottlesBeyondItsBudget) {
+TEST_F(AirCooledSledTest, SuppliesTheRatedPowerOfItsChipsAndThrottlesAboveItsBudget) {
     for (const unsigned milliwatts : {100'000u, 400'000u, 1'010'000u}) {
         for (unsigned i = 0; i < 4; ++i) chip(i).convert(milliwatts);
         EXPECT_EQ(throttled(), 0u) << milliwatts;
@@ -123,7 +123,7 @@ TEST_F(AirCooledSledTest, CarriesTheRatedPowerOfItsChipsAndThrottlesBeyondItsBud
     EXPECT_EQ(throttled(), 4u);
 }
 
-TEST_F(AirCooledSledTest, ThrottlesAllChipsWhenFansFailAndTheOutletGetsTooHot) {
+TEST_F(AirCooledSledTest, ThrottlesAllChipsWhenFansFailAndTheOutletOverheats) {
     for (unsigned i = 0; i < 4; ++i) chip(i).convert(i == 0 ? 500'000 : 1'000'000);
     controller.inject("cooling_loss", {{"permille", "500"}});
     EXPECT_EQ(controller.speed_permille(), 500u);

@@ -49,7 +49,7 @@ void say(int out, const std::string& text) {
     if (write(out, text.data(), text.size()) < 0) _exit(9);
 }
 
-TEST(Snapshots, AStateGoesOnFromWhereItWasKept) {
+TEST(Snapshots, RestoredStateResumesWhereItWasSaved) {
     const auto result = in_a_process([](int out) {
         snapshots states;
         int value = 1;
@@ -62,7 +62,7 @@ TEST(Snapshots, AStateGoesOnFromWhereItWasKept) {
     EXPECT_EQ(result.status, 0);
 }
 
-TEST(Snapshots, AnOlderStateKnowsTheYoungerOnes) {
+TEST(Snapshots, OlderStateCanRestoreALaterOne) {
     const auto result = in_a_process([](int out) {
         snapshots states;
         std::string value = "-";
@@ -82,7 +82,7 @@ TEST(Snapshots, AnOlderStateKnowsTheYoungerOnes) {
     EXPECT_EQ(result.status, 0);
 }
 
-TEST(Snapshots, TheYoungestOfOneNameCounts) {
+TEST(Snapshots, LatestSnapshotOfANameIsRestored) {
     const auto result = in_a_process([](int out) {
         snapshots states;
         for (int value = 0; value < 3; ++value) {
@@ -95,7 +95,7 @@ TEST(Snapshots, TheYoungestOfOneNameCounts) {
     EXPECT_EQ(result.text, "0;1;2;2!");
 }
 
-TEST(Snapshots, ThereAreNotMoreThanTheyCanTellEachOther) {
+TEST(Snapshots, NumberOfSnapshotsIsBounded) {
     const auto result = in_a_process([](int out) {
         snapshots states;
         try {
@@ -109,7 +109,7 @@ TEST(Snapshots, ThereAreNotMoreThanTheyCanTellEachOther) {
     EXPECT_EQ(result.text, "there are 64 snapshots already, and all work");
 }
 
-TEST(Snapshots, WhoLooksAfterTheFirstProcessLearnsHowTheLastEnded) {
+TEST(Snapshots, FirstProcessExitsWithTheStatusOfTheLast) {
     const auto result = in_a_process([](int) {
         snapshots states;
         if (!states.keep("a")) states.restore("a", {});
@@ -121,7 +121,7 @@ TEST(Snapshots, WhoLooksAfterTheFirstProcessLearnsHowTheLastEnded) {
     EXPECT_EQ(WTERMSIG(result.status), SIGTERM);
 }
 
-TEST(Snapshots, BaggageMayBeLongAndHoldManyDescriptors) {
+TEST(Snapshots, HandoverStateMayBeLongAndHoldManyDescriptors) {
     constexpr std::size_t many = 600;
     const auto result = in_a_process([](int out) {
         snapshots states;
@@ -149,7 +149,7 @@ std::size_t group_size() {
     return count;
 }
 
-TEST(Snapshots, AStateThatNobodyCanReachEnds) {
+TEST(Snapshots, UnreachableStateExits) {
     const auto result = in_a_process([](int out) {
         setpgid(0, 0);
         snapshots states;
@@ -165,7 +165,7 @@ TEST(Snapshots, AStateThatNobodyCanReachEnds) {
     EXPECT_EQ(result.text, "3");  // two that wait, and this one
 }
 
-TEST(Snapshots, ARequestToEndReachesTheStateThatActs) {
+TEST(Snapshots, SigtermReachesTheActiveState) {
     const auto result = in_a_process([](int out) {
         static int told;
         told = out;
@@ -184,7 +184,7 @@ TEST(Snapshots, ARequestToEndReachesTheStateThatActs) {
     EXPECT_EQ(WEXITSTATUS(result.status), 5);
 }
 
-TEST(Snapshots, ARequestToEndThatComesWhileNobodyActsReachesTheNextThatDoes) {
+TEST(Snapshots, SigtermDuringARestoreReachesTheNextActiveState) {
     const auto result = in_a_process([](int) {
         snapshots states;
         const pid_t first = getpid();
@@ -199,7 +199,7 @@ TEST(Snapshots, ARequestToEndThatComesWhileNobodyActsReachesTheNextThatDoes) {
     EXPECT_EQ(WEXITSTATUS(result.status), 6);
 }
 
-TEST(Snapshots, WhoHasToKnowOfAForkIsToldOnBothSides) {
+TEST(Snapshots, ForkCallbacksRunInBothProcesses) {
     const auto result = in_a_process([](int out) {
         snapshots states({.before = [=] { say(out, "b"); },
                           .in_original = [=] { say(out, "o"); },
@@ -212,7 +212,7 @@ TEST(Snapshots, WhoHasToKnowOfAForkIsToldOnBothSides) {
     EXPECT_EQ(told, "bbccoow");
 }
 
-TEST(Snapshots, LimitsHoldForTheStateThatGoesOn) {
+TEST(Snapshots, LimitsApplyToTheRestoredState) {
     std::vector<scenario::scenario> all(2);
     for (auto& one : all) {
         one.wall_limit_s = 1;

@@ -66,7 +66,7 @@ struct MemoryPort : testing::Test {
     }
 };
 
-TEST_F(MemoryPort, FindsEachWindowWhateverTheOrderInWhichTheyWereAskedFor) {
+TEST_F(MemoryPort, FindsEachWindowInAnyRequestOrder) {
     std::vector<std::uint64_t> order(500);
     std::generate(order.begin(), order.end(), [n = 0ull]() mutable { return n++ * 3 * piece + 5; });
     std::ranges::shuffle(order, std::mt19937(1));
@@ -78,7 +78,7 @@ TEST_F(MemoryPort, FindsEachWindowWhateverTheOrderInWhichTheyWereAskedFor) {
     EXPECT_EQ(port.known(tlm::TLM_READ_COMMAND, piece), nullptr);  // between two of them
 }
 
-TEST_F(MemoryPort, AWindowForReadingIsNoneForWriting) {
+TEST_F(MemoryPort, ReadOnlyWindowIsNotUsedForWrites) {
     EXPECT_TRUE(finds(tlm::TLM_READ_COMMAND, piece));
     EXPECT_FALSE(finds(tlm::TLM_WRITE_COMMAND, piece));
     EXPECT_TRUE(finds(tlm::TLM_WRITE_COMMAND, 2 * piece));
@@ -86,7 +86,7 @@ TEST_F(MemoryPort, AWindowForReadingIsNoneForWriting) {
     EXPECT_FALSE(finds(tlm::TLM_READ_COMMAND, (pieces - 1) * piece));
 }
 
-TEST_F(MemoryPort, KeepsABoundedNumberOfWindowsAndAsksAgainForTheOthers) {
+TEST_F(MemoryPort, KeepsABoundedNumberOfWindowsAndRequestsEvictedOnesAgain) {
     std::mt19937 random(2);
     for (unsigned n = 0; n < 20'000; ++n) {
         const std::uint64_t address = random() % ((pieces - 1) * piece);
@@ -96,7 +96,7 @@ TEST_F(MemoryPort, KeepsABoundedNumberOfWindowsAndAsksAgainForTheOthers) {
     EXPECT_GE(port.windows(), 256u);  // the memories that a chip of 144 works with
 }
 
-TEST_F(MemoryPort, ForgetsWhatIsInvalidatedAndNothingElse) {
+TEST_F(MemoryPort, InvalidationDropsOnlyItsRange) {
     for (unsigned n = 0; n < 10; ++n) EXPECT_TRUE(finds(tlm::TLM_READ_COMMAND, n * piece));
     port.invalidate(3 * piece + 100, 5 * piece);
     for (unsigned n = 0; n < 10; ++n)

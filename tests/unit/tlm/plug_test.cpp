@@ -38,7 +38,7 @@ struct PlugTest : testing::Test {
     sc_time delay;
 };
 
-TEST_F(PlugTest, SendsFromEitherSideToTheOther) {
+TEST_F(PlugTest, SendsInBothDirections) {
     left.one.join(right.two);
     payload.set_address(0x100);
     left.one.send(payload, delay);
@@ -51,7 +51,7 @@ TEST_F(PlugTest, SendsFromEitherSideToTheOther) {
     EXPECT_TRUE(left.one.up());  // a device without a link in between
 }
 
-TEST_F(PlugTest, WithNobodyInItAnswersAnAddressErrorAtOnce) {
+TEST_F(PlugTest, UnpluggedSocketAnswersAnAddressErrorAtOnce) {
     payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
     left.one.send(payload, delay);
     EXPECT_EQ(payload.get_response_status(), tlm::TLM_ADDRESS_ERROR_RESPONSE);
@@ -77,7 +77,7 @@ struct hop final : crossing {
     sc_time told;
 };
 
-TEST(RouteTest, EachHopHearsHowSlowTheWayBehindItIs) {
+TEST(RouteTest, EachHopWaitsForTheSlowestLaterHop) {
     hop first(1'000'000'000), middle(100'000'000), last(500'000'000);
     const memory_port::window way{.first = 0,
                                   .last = 4095,
@@ -98,7 +98,7 @@ TEST(RouteTest, EachHopHearsHowSlowTheWayBehindItIs) {
     EXPECT_EQ(first.told, us(10));
 }
 
-TEST(BandwidthResourceTest, CanBeHeldUpAndChangeItsRate) {
+TEST(BandwidthResourceTest, CanBeHeldAndChangeItsRate) {
     bandwidth_resource link({.bytes_per_second = 1'000'000'000, .latency = sc_core::SC_ZERO_TIME});
     const auto us = [](double n) { return sc_time(n, sc_core::SC_US); };
     link.hold_until(us(5));

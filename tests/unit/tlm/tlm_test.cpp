@@ -78,7 +78,7 @@ TEST_F(RouterTest, ClipsAndTranslatesDirectMemoryPointers) {
     EXPECT_EQ(cpu.invalidated_last, 0x4000'0fffu);
 }
 
-TEST(MemoryTest, KeepsRomsFromGuestsButNotFromTheLoader) {
+TEST(MemoryTest, RomIsReadOnlyToGuestsButNotToTheLoader) {
     test::tlm_driver cpu{"cpu"};
     memory rom{"rom", {.size = 16, .read_only = true}};
     cpu.out.bind(rom.in);
@@ -91,7 +91,7 @@ TEST(MemoryTest, KeepsRomsFromGuestsButNotFromTheLoader) {
     EXPECT_EQ(cpu.read(12), 0x04030201u);
 }
 
-TEST(MemoryTest, TellsTheDescriptorBehindSharedMemory) {
+TEST(MemoryTest, ReturnsTheDescriptorOfSharedMemory) {
     test::tlm_driver cpu{"cpu"};
     memory hbm{"hbm", {.size = 0x10000, .shared = true}};
     cpu.out.bind(hbm.in);
@@ -107,7 +107,7 @@ TEST(MemoryTest, TellsTheDescriptorBehindSharedMemory) {
     EXPECT_EQ(asked.bytes, hbm.bytes().data());
 }
 
-TEST(BackingStoreTest, SharedStoresLieSideBySideInOneFile) {
+TEST(BackingStoreTest, SharedStoresAreAdjacentInOneFile) {
     constexpr std::uint64_t gib = std::uint64_t{1} << 30;
     const auto shared = backing_store::sharing::file_descriptor;
     backing_store first{36 * gib, shared}, second{36 * gib, shared}, small{100, shared};
@@ -140,28 +140,28 @@ TEST(BackingStoreTest, EachGroupHasItsOwnFile) {
 
 class BackingStoreZeroes : public testing::TestWithParam<backing_store::sharing> {};
 
-TEST_P(BackingStoreZeroes, CopiesOfUntouchedMemoryTouchNothing) {
+TEST_P(BackingStoreZeroes, CopiesOfUntouchedMemoryAllocateNothing) {
     backing_store store{1 << 20, GetParam()};
     EXPECT_TRUE(store.untouched(store.data(), store.size()));
     EXPECT_TRUE(copied_as_zeroes(store.data() + (512 << 10), store.data(), 256 << 10));
     EXPECT_EQ(store.resident(), 0u);
 }
 
-TEST_P(BackingStoreZeroes, OverwriteWhatWasThere) {
+TEST_P(BackingStoreZeroes, ZeroesOverwriteOldContent) {
     backing_store store{1 << 20, GetParam()};
     std::memset(store.data() + 100'000, 0x5a, 50'000);
     EXPECT_TRUE(copied_as_zeroes(store.data() + 90'000, store.data() + (512 << 10), 65536));
     EXPECT_EQ(std::count(store.data(), store.data() + 150'000, 0), 150'000);
 }
 
-TEST_P(BackingStoreZeroes, FromElsewhereLeaveUntouchedMemoryUntouched) {
+TEST_P(BackingStoreZeroes, ZeroesFromOutsideLeaveUntouchedMemoryUnallocated) {
     backing_store store{1 << 20, GetParam()};
     const std::vector<std::uint8_t> zeroes(65536);
     EXPECT_TRUE(copied_as_zeroes(store.data() + 7, zeroes.data(), zeroes.size()));
     EXPECT_EQ(store.resident(), 0u);
 }
 
-TEST_P(BackingStoreZeroes, AreNotSeenWhereOneByteIsNotZero) {
+TEST_P(BackingStoreZeroes, BlockWithOneNonZeroByteIsNotZero) {
     backing_store store{1 << 20, GetParam()};
     std::vector<std::uint8_t> nearly(65536);
     nearly.back() = 1;
@@ -173,7 +173,7 @@ TEST_P(BackingStoreZeroes, AreNotSeenWhereOneByteIsNotZero) {
     EXPECT_TRUE(store.untouched(store.data() + 2 * 65536, 65536));
 }
 
-TEST_P(BackingStoreZeroes, AreWrittenOverMemoryInUse) {
+TEST_P(BackingStoreZeroes, ZeroesAreWrittenToMemoryInUse) {
     backing_store store{1 << 20, GetParam()};
     std::memset(store.data(), 0x5a, store.size());
     const std::vector<std::uint8_t> zeroes(65536);
@@ -188,7 +188,7 @@ INSTANTIATE_TEST_SUITE_P(OfBothKinds, BackingStoreZeroes,
                                                                                         : "Shared";
                          });
 
-TEST(MemoryTest, CostsNothingUntilItIsTouched) {
+TEST(MemoryTest, AllocatesNothingUntilTouched) {
     memory hbm{"hbm", {.size = std::uint64_t{36} << 30}};
     EXPECT_EQ(hbm.bytes().size(), std::uint64_t{36} << 30);
     backing_store small{1 << 20};
@@ -203,7 +203,7 @@ TEST(MemoryTest, CostsNothingUntilItIsTouched) {
     EXPECT_EQ(shared.data()[5000], 0);
 }
 
-TEST(BandwidthResourceTest, QueuesTransfersBehindEachOther) {
+TEST(BandwidthResourceTest, QueuesTransfersOneAfterAnother) {
     bandwidth_resource link({.bytes_per_second = 1'000'000'000, .latency = sc_time(50, SC_NS)});
     sc_time first = SC_ZERO_TIME, second = SC_ZERO_TIME;
     link.transfer(100, first);   // 100 ns on the wire + 50 ns
@@ -226,7 +226,7 @@ TEST(BandwidthResourceTest, TakesNoTimeInFunctionalMode) {
     EXPECT_EQ(link.bytes(), 1'000'000u);
 }
 
-TEST(IrqTest, ALineIsHighWhileAnyOutputHoldsIt) {
+TEST(IrqTest, LineIsHighWhileAnyOutputDrivesIt) {
     std::vector<std::pair<unsigned, bool>> heard;
     irq_in in{"in", 4, [&](unsigned line, bool level) { heard.emplace_back(line, level); }};
     irq_out one{"one"}, two{"two"};

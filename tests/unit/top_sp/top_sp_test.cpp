@@ -64,7 +64,7 @@ TEST_F(TopSpTest, KeepsItsRegisterContracts) {
     register_contract(registers, notification_queue_regs::table).check();
 }
 
-TEST_F(TopSpTest, BeginsWithSemaphoresAndIsMemoryAbove) {
+TEST_F(TopSpTest, SemaphoresComeBeforeMemory) {
     aperture.write<std::uint32_t>(semaphores_regs::offset(sem::semaphore_increment, 255), 7);
     EXPECT_EQ(block.sync().value(255), 7);
     aperture.write<std::uint64_t>(top_sp::aperture_size - 8, 9);
@@ -78,7 +78,7 @@ TEST_F(TopSpTest, BeginsWithSemaphoresAndIsMemoryAbove) {
     EXPECT_EQ(dmi.get_end_address(), top_sp::aperture_size - 1);
 }
 
-TEST_F(TopSpTest, ItsHartNotifiesOfWhatItWantsToWhoHasARing) {
+TEST_F(TopSpTest, HartPostsNotificationsToConfiguredRings) {
     using nq = notification_queue_regs::reg;
     put(top_sp::instruction_offset, {0x004012b7,    // lui x5, 0x401
                                      0x04d00313,    // addi x6, x0, 77
@@ -117,17 +117,17 @@ TEST_F(TopSpTest, ResetClearsSynchronisationAndKeepsMemory) {
     EXPECT_EQ(aperture.read(0x4000), 7u);
 }
 
-TEST_F(TopSpTest, KeepsTheContractOfItsControl) {
+TEST_F(TopSpTest, KeepsTheContractOfItsControlRegisters) {
     register_contract(aperture, cc_core_regs::table, top_sp::control_offset).check();
 }
 
-TEST_F(TopSpTest, ItsHartHasNoStateBeforeItRuns) {
+TEST_F(TopSpTest, HartInResetSchedulesNoEvents) {
     run();
     EXPECT_EQ(block.hart.state(), "in reset");
     EXPECT_FALSE(sc_core::sc_pending_activity());
 }
 
-TEST_F(TopSpTest, TheHartSleepsUntilASemaphoreIsAtLeastItsValue) {
+TEST_F(TopSpTest, HartSleepsUntilASemaphoreReachesAValue) {
     aperture.write<std::uint32_t>(at(cc::irq_enable), cc_core_regs::irq_enable::match.mask());
     aperture.write<std::uint32_t>(at(cc::match_value, 3), 2);
     aperture.write<std::uint32_t>(at(cc::match_control, 3),
@@ -144,7 +144,7 @@ TEST_F(TopSpTest, TheHartSleepsUntilASemaphoreIsAtLeastItsValue) {
     EXPECT_EQ(aperture.read(at(cc::irq_status)), 1u << (16 + 3));
 }
 
-TEST_F(TopSpTest, AComparatorCanWantOneValueOnly) {
+TEST_F(TopSpTest, ComparatorCanWaitForAnExactValue) {
     namespace match = cc_core_regs::match_control;
     aperture.write<std::uint32_t>(at(cc::match_value, 0), 2);
     aperture.write<std::uint32_t>(
@@ -157,7 +157,7 @@ TEST_F(TopSpTest, AComparatorCanWantOneValueOnly) {
     EXPECT_EQ(aperture.read(at(cc::irq_status)), 1u << 16);
 }
 
-TEST_F(TopSpTest, ADoorbellWakesTheHartAndStaysUntilItIsCleared) {
+TEST_F(TopSpTest, DoorbellWakesTheHartAndStaysSetUntilCleared) {
     aperture.write<std::uint32_t>(at(cc::irq_enable), cc_core_regs::irq_enable::doorbell.mask());
     run_counting_program();
     aperture.write<std::uint32_t>(at(cc::doorbell), 4);
@@ -171,7 +171,7 @@ TEST_F(TopSpTest, ADoorbellWakesTheHartAndStaysUntilItIsCleared) {
     EXPECT_EQ(aperture.read(at(cc::irq_status)), 0u);
 }
 
-TEST_F(TopSpTest, TheTimerWakesTheHartAtItsNanosecond) {
+TEST_F(TopSpTest, TimerWakesTheHartAtItsNanosecond) {
     run_counting_program();  // one microsecond
     aperture.write<std::uint32_t>(at(cc::timer_lo), 5000);
     aperture.write<std::uint32_t>(at(cc::timer_hi), 0);
@@ -181,7 +181,7 @@ TEST_F(TopSpTest, TheTimerWakesTheHartAtItsNanosecond) {
     EXPECT_EQ(counted(), 1u);
 }
 
-TEST_F(TopSpTest, AResetStopsTheHartAndItStartsAnewFromItsMemory) {
+TEST_F(TopSpTest, ResetStopsTheHartAndRestartsItFromMemory) {
     aperture.write<std::uint32_t>(at(cc::irq_enable), 1);
     run_counting_program();
     aperture.write<std::uint32_t>(at(cc::doorbell), 1);
@@ -197,7 +197,7 @@ TEST_F(TopSpTest, AResetStopsTheHartAndItStartsAnewFromItsMemory) {
     EXPECT_NE(block.hart.state(), "in reset");
 }
 
-TEST_F(TopSpTest, TheHartReachesTheAxiSpaceAtItsWindowAndNothingBetween) {
+TEST_F(TopSpTest, HartReachesTheAxiSpaceThroughItsWindowOnly) {
     put(top_sp::instruction_offset, {0x00010437,    // lui x8, 0x10
                                      0x02440413,    // addi x8, x8, 36: the last instruction
                                      0x30541073,    // csrw mtvec, x8
@@ -215,7 +215,7 @@ TEST_F(TopSpTest, TheHartReachesTheAxiSpaceAtItsWindowAndNothingBetween) {
     EXPECT_EQ(*block.hart.read_register(65 + 0x342), 5u) << "mcause: load access fault";
 }
 
-TEST_F(TopSpTest, AfterAnAccessBeyondItsBlockTheHartGoesOnWhenItsClockSaysSo) {
+TEST_F(TopSpTest, HartResumesOnItsClockEdgeAfterAnExternalAccess) {
     put(top_sp::instruction_offset, {0x00100313,    // li x6, 1
                                      0x03731313,    // slli x6, x6, 55
                                      0x19000293,    // li x5, 400
