@@ -36,15 +36,14 @@ void vfio_user_server::welcome(listener::stream client) {
         const auto silent = weak.lock();
         if (!silent) return;
         silent->close();
-        report("a client that sent no version message was let go");
+        report("closed a client without version message");
     });
     arrived->start();
 }
 
 std::string vfio_user_server::admit(vfio_user_session& client) {
     if (const auto before = session_) before->finish_if_hung_up();
-    if (session_ != nullptr)
-        return fmt::format("{} has a client already; one at a time", cfg_.name);
+    if (session_ != nullptr) return fmt::format("{} already has a client", cfg_.name);
     waiting_.leave(&client);
     session_ = client.shared_from_this();
     if (hooks_.attached) hooks_.attached(true);

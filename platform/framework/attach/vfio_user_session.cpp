@@ -371,7 +371,7 @@ int vfio_user_session::map_dma(message& request) {
                             .readable = (asked->flags & dma_map_read) != 0,
                             .writable = writable});
     if (!mapped) {
-        why_ = fmt::format("{} bytes at {:#x} are nothing, wrap around, or overlap what is mapped",
+        why_ = fmt::format("{} bytes at {:#x}: empty, wrapping, or overlapping a mapped range",
                            asked->size, asked->iova);
         return EEXIST;
     }

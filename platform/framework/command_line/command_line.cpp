@@ -80,7 +80,7 @@ std::string unknown_word(const CLI::App& app) {
     if (!word.starts_with("-")) {
         return chosen.empty()
                    ? fmt::format("no subcommand '{}'  {}", word, suggest(word, subcommands_of(app)))
-                   : fmt::format("'{}' is one word too many", word);
+                   : fmt::format("unexpected argument '{}'", word);
     }
     const auto& where = chosen.empty() ? app : *chosen.front();
     const auto known = options_of(where);
@@ -97,7 +97,7 @@ CLI::Validator one_of(std::vector<std::string> words) {
         const auto known = std::ranges::find_if(
             words, [&](const std::string& word) { return same_word(word, text); });
         if (known == words.end())
-            return fmt::format("'{}' is none of the choices  {}", text, suggest(text, words));
+            return fmt::format("'{}' is not a valid choice  {}", text, suggest(text, words));
         text = *known;
         return {};
     };

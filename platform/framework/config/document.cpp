@@ -147,7 +147,7 @@ private:
             const auto [at, fresh] = first_line.emplace(k.text, k.where.line);
             if (!fresh)
                 target_.report(mistake::duplicate_key, k.where,
-                               fmt::format("key '{}' stands here a second time", k.text),
+                               fmt::format("duplicate key '{}'", k.text),
                                fmt::format("first on line {}", at->second));
         }
     }
@@ -471,7 +471,7 @@ std::size_t node::choose(std::span<const std::string_view> names) const {
     const auto found =
         std::ranges::find_if(names, [&](std::string_view name) { return same_word(name, *text); });
     if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-    report(mistake::not_a_choice, fmt::format("'{}' is none of the choices", text->substr(0, 64)),
+    report(mistake::not_a_choice, fmt::format("'{}' is not a valid choice", text->substr(0, 64)),
            suggest(*text, names));
     return 0;
 }

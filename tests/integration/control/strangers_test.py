@@ -123,7 +123,7 @@ class StrangersTest(unittest.TestCase):
                 break
         second = self.start()
         self.assertEqual(second.wait(PATIENCE), 2)
-        self.assertIn("another process listens there", second.stderr.read())
+        self.assertIn("another process listens on this address", second.stderr.read())
         os.unlink(os.path.join(self.folder, "control.sock"))
         third = self.start()
         third.stdout.readline()

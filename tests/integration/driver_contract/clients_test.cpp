@@ -144,7 +144,7 @@ TEST_F(ClientsTest, AbsurdDmaRangesAreRefused) {
     EXPECT_EQ(map(0, 0x1f'f000, 4096), u32{EEXIST});  // overlaps the one before
     expect_said(
         "chip0: the client's message DMA_MAP was refused: 1048577 bytes at 0x0 of the file");
-    expect_said("4096 bytes at 0x1ff000 are nothing, wrap around, or overlap what is mapped");
+    expect_said("4096 bytes at 0x1ff000: empty, wrapping, or overlapping a mapped range");
     peer.hang_up();
     next_client_works();
 }

@@ -133,7 +133,7 @@ TEST_F(ControlTest, BusAccessesAreAnsweredByTheTarget) {
                             {"id", 1},
                             {"method", "bus_read"},
                             {"params", {{"space", "noc"}, {"address", 0x9000}}}});
-    EXPECT_EQ(reply["error"]["message"], "noc answered TLM_ADDRESS_ERROR_RESPONSE at 0x9000");
+    EXPECT_EQ(reply["error"]["message"], "noc returned TLM_ADDRESS_ERROR_RESPONSE at 0x9000");
     EXPECT_EQ(error("bus_read", {{"space", "ram"}, {"address", 0}, {"width", 3}}),
               static_cast<int>(code::invalid_params));
 }
@@ -144,7 +144,7 @@ TEST_F(ControlTest, PeekOutsideAnyTargetSaysWhere) {
                             {"id", 1},
                             {"method", "peek"},
                             {"params", {{"space", "noc"}, {"address", 0x9000}}}});
-    EXPECT_EQ(reply["error"]["message"], "noc does not answer at 0x9000");
+    EXPECT_EQ(reply["error"]["message"], "no response from noc at 0x9000");
     EXPECT_EQ(error("peek", {{"space", "nowhere"}, {"address", 0}}),
               static_cast<int>(code::not_found));
 }

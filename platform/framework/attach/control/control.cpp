@@ -83,7 +83,7 @@ json control::call(std::string_view name, const json& params, std::string_view w
     method->call({method->name, params}, inside,
                  [store](json value) { *store = std::move(value); });
     forget(inside);
-    if (!*store) throw rpc::error(code::refused, fmt::format("'{}' would have to wait here", name));
+    if (!*store) throw rpc::error(code::refused, fmt::format("'{}' would wait here", name));
     return **store;
 }
 
@@ -157,7 +157,7 @@ json control::hello(const parameters& p, caller& from) {
 void control::add_session_methods() {
     methods_.add(
         "hello", "protocol, client, token, version, board, digest, endianness",
-        "Begins a session. 'protocol' is 1; whatever else is given must be equal on both sides.",
+        "Begins a session. 'protocol' is 1; optional fields must be equal on both sides.",
         [this](const auto& p, auto& from) {
             p.only({"protocol", "client", "token", "version", "board", "digest", "endianness"});
             return hello(p, from);
@@ -287,8 +287,8 @@ void control::add_run_methods() {
         return status();
     });
     methods_.add_waiting({"run", limits,
-                          "Resumes. With a limit it answers and pauses when the first one is "
-                          "reached, else it answers at once.",
+                          "Resumes. With limits responds and pauses when the first limit is "
+                          "reached, else responds at once.",
                           [this](const auto& p, auto& from, const auto& done) {
                               const auto goal = goal_of(p, from);
                               const bool limited = goal.until || goal.condition || goal.wall_limit;
@@ -298,14 +298,14 @@ void control::add_run_methods() {
                           }});
     methods_.add_waiting(
         {"wait", limits,
-         "Answers when the first of the limits is reached; does not change the run state.",
+         "Responds when the first of the limits is reached; does not change the run state.",
          [this](const auto& p, auto& from, const auto& done) { wait(p, from, done, false); }});
     methods_.add("pause", "", "Stops simulated time.", [this](const auto& p, auto& from) {
         p.only({});
         loop_.pause(from.who + " paused");
         return status();
     });
-    methods_.add("step", "", "Pauses, and runs everything that happens at the next simulated time.",
+    methods_.add("step", "", "Pauses, and executes all events of the next simulated time.",
                  [this](const auto& p, auto& from) {
                      p.only({});
                      loop_.pause(from.who + " steps");
@@ -337,7 +337,7 @@ json control::peek(const parameters& p) {
     std::vector<std::byte> bytes(size);
     const auto done = from.peek(address, bytes);
     if (done != size)
-        throw rpc::error(code::failed, fmt::format("{} does not answer at {:#x}", p.text("space"),
+        throw rpc::error(code::failed, fmt::format("no response from {} at {:#x}", p.text("space"),
                                                    address + done));
     json result = {{"data", to_hex(bytes)}};
     if (size <= 8) {
@@ -372,7 +372,7 @@ json control::poke(const parameters& p) {
     const auto done = to.poke(address, bytes);
     for_each_module<caches_code>([](const auto&, caches_code& hart) { hart.invalidate_code(); });
     if (done != bytes.size())
-        throw rpc::error(code::failed, fmt::format("{} does not answer at {:#x}", p.text("space"),
+        throw rpc::error(code::failed, fmt::format("no response from {} at {:#x}", p.text("space"),
                                                    address + done));
     return json::object();
 }
@@ -396,7 +396,7 @@ json control::bus_access(const parameters& p, bool write) {
     target->b_transport(payload, delay);
     if (!payload.is_response_ok())
         throw rpc::error(code::failed,
-                         fmt::format("{} answered {} at {:#x}", name, payload.get_response_string(),
+                         fmt::format("{} returned {} at {:#x}", name, payload.get_response_string(),
                                      payload.get_address()));
     json result = {{"delay", to_text(delay)}};
     if (!write) result["value"] = value;
@@ -417,7 +417,7 @@ void control::add_memory_methods() {
         "Writes without the side effects of a bus access.",
         [this](const auto& p, auto&) { return poke(p); });
     methods_.add("bus_read", "space, address, width: 1, 2, 4 or 8 (4)",
-                 "One bus access with its side effects; a hart's memory is no bus.",
+                 "One bus access with its side effects; not for a hart's memory.",
                  [this](const auto& p, auto&) {
                      p.only({"space", "address", "width"});
                      return bus_access(p, false);
@@ -491,7 +491,7 @@ void control::add_module_methods() {
             return all;
         });
     methods_.add("inject", "module, fault, arguments: {name: value}",
-                 "Injects a fault; list 'faults' says which there are.", [](const auto& p, auto&) {
+                 "Injects a fault that list 'faults' names.", [](const auto& p, auto&) {
                      p.only({"module", "fault", "arguments"});
                      auto& module = module_named<accepts_faults>(p.text("module"), "faults");
                      fault_arguments arguments;
@@ -519,7 +519,7 @@ void control::add_module_methods() {
                      return json{{"text", output->tail}, {"printed", output->printed}};
                  });
     methods_.add("type", "module, text",
-                 "Types at a console; answers how many bytes its queue took.",
+                 "Sends input to a console; returns the number of accepted bytes.",
                  [this](const auto& p, auto&) {
                      p.only({"module", "text"});
                      const auto module = p.text("module");

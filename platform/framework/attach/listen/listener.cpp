@@ -49,7 +49,7 @@ void replace_stale(asio::io_context& io, const std::filesystem::path& path,
     if (!e) old.connect(endpoint, e);
     // A full queue is a live process's too.
     if (!e || e == asio::error::no_buffer_space || e == asio::error::try_again)
-        fail(path.string(), "another process listens there");
+        fail(path.string(), "another process listens on this address");
     if (e != asio::error::connection_refused) fail(path.string(), e.message());
     std::filesystem::remove(path, e);
 }

@@ -113,7 +113,7 @@ private:
         const std::string file = std::filesystem::path(file_).filename().string();
         if (out_.block.empty() || file == out_.block + ".regs.yaml") return;
         root_.at("block").report(mistake::block_name,
-                                 fmt::format("block '{}' stands in '{}'", out_.block, file),
+                                 fmt::format("block '{}' is described in '{}'", out_.block, file),
                                  fmt::format("a block's file is {}.regs.yaml", out_.block));
     }
 
@@ -349,7 +349,7 @@ private:
     void report_overlap(const register_spec& r, const register_spec& other, std::uint64_t offset) {
         root_.report_at(r.where, mistake::register_overlap,
                         fmt::format("'{}' and '{}' are both at {:#x}", r.name, other.name, offset),
-                        fmt::format("'{}' stands on line {}", other.name, other.where.line));
+                        fmt::format("'{}' is on line {}", other.name, other.where.line));
     }
 
     const config::node root_;
