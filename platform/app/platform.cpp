@@ -147,7 +147,7 @@ plan platform::read_board(const kind_list& kinds, const platform_options& option
         if (std::ranges::find(known, "firmware", &std::pair<std::string, std::string>::first) ==
             known.end())
             user_mistake(mistake::unknown_parameter, board.file,
-                         "this board has no parameter 'firmware', so --firmware means nothing");
+                         "this board has no parameter 'firmware', so --firmware has no effect");
         auto set = options.set;
         set.push_back("firmware=" + options.firmware);
         board = load_board(options.board, kinds, set, options.boards);
@@ -246,7 +246,7 @@ void platform::add_methods() {
     methods_->add_list("misuse", [this] { return misuse::to_json(chips())["rules"]; });
     methods_->methods().add(
         "misuse", "policy: such as \"fail:TRN-DMA-003,length-mismatch\"; clear: boolean",
-        "What software did wrong, by rule and by chip; sets policies; forgets what was counted.",
+        "Violations of misuse rules by rule and chip; sets policies; clears the counts.",
         [this](const auto& p, auto&) {
             p.only({"policy", "clear"});
             if (p.has("policy")) try {
@@ -258,7 +258,7 @@ void platform::add_methods() {
             return misuse::to_json(chips());
         });
     methods_->methods().add(
-        "inspect", "module", "Type, parameters, registers and what the module waits for.",
+        "inspect", "module", "Type, parameters, registers and wait condition of the module.",
         [this](const auto& p, auto&) {
             p.only({"module"});
             const auto name = p.text("module");

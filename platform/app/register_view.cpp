@@ -230,7 +230,7 @@ void add_register_methods(control& methods) {
     });
     methods.methods().add(
         "registers", "module, name, index: of an array (0), instance (0)",
-        "A module's registers: offset, value, fields, who used them, how well they are known.",
+        "A module's registers: offset, value, fields, accesses by initiator, source.",
         [](const auto& p, auto&) { return registers(p); });
     methods.reach_registers([](const auto& p) { return peek(p); },
                             [](const auto& p) { return poke(p); });

@@ -69,7 +69,7 @@ public:
         for (const auto& name : names())
             if (matches(one.name, name)) add_named(name, one.inside);
         if (all.size() == before)
-            throw std::invalid_argument(fmt::format("nothing is named like '{}'  {}", text,
+            throw std::invalid_argument(fmt::format("no signal matches '{}'  {}", text,
                                                     suggest(std::string_view(one.name), known())));
     }
 

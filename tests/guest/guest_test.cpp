@@ -319,7 +319,7 @@ TEST(GuestCommandLine, AServerThatTheBoardLacksIsNamed) {
             file(" --kernel ") + file(" --initrd ") + " --server server7");
     EXPECT_EQ(how.status, 2);
     EXPECT_THAT(how.output,
-                HasSubstr("--server server7: board 'two-servers' has none of this name"));
+                HasSubstr("--server server7: board 'two-servers' has no such server"));
     EXPECT_THAT(how.output, HasSubstr("server0, server1"));
 }
 
@@ -336,7 +336,7 @@ TEST(GuestCommandLine, SeveralServersAreNamedOnceEach) {
     EXPECT_THAT(how.output, HasSubstr("--servers server7: board 'two-servers' has none"));
     how = start("--servers server0,server0");
     EXPECT_EQ(how.status, 2);
-    EXPECT_THAT(how.output, HasSubstr("--servers: server0 is there twice"));
+    EXPECT_THAT(how.output, HasSubstr("--servers: server0 is given twice"));
     how = start("--server server0 --servers all");
     EXPECT_EQ(how.status, 2);
     EXPECT_THAT(how.output, HasSubstr("--server excludes --servers"));

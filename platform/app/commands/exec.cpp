@@ -113,7 +113,7 @@ std::vector<std::uint8_t> device_tree_option(const std::string& path) {
                                      exec_machine::max_device_tree));
     if (!is_device_tree(std::as_bytes(std::span(read))))
         throw user_error(fmt::format(
-            "--dtb: {}: is no flattened device tree (make one: dtc -O dtb -o FILE SOURCE)", path));
+            "--dtb: {}: not a flattened device tree (make one: dtc -O dtb -o FILE SOURCE)", path));
     return {read.begin(), read.end()};
 }
 
@@ -188,7 +188,7 @@ private:
 std::string reason(const stop_reason& how, const riscv::hart& core) {
     if (how.what == stop_reason::kind::quit) return how.text;
     if (how.what == stop_reason::kind::time_limit) return "--max-time was reached";
-    return core.waiting() ? "it waits for an interrupt that never comes"
+    return core.waiting() ? "it waits for an interrupt, but none is pending"
                           : "--max-instructions was reached";
 }
 
@@ -243,19 +243,19 @@ void add_exec(CLI::App& app, int& status) {
         ->check(CLI::IsMember({1, 2, 4, 8, 16}));
     command
         ->add_option("--max-instructions", chosen->max_instructions,
-                     "fail when the program has not ended after so many")
+                     "fail after this number of executed instructions")
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 50));
     command->add_option("--isa", chosen->isa, "such as rv64imac_zba_zbb_zbs");
-    command->add_option("--quantum", chosen->quantum, "instructions between two looks at the rest")
+    command->add_option("--quantum", chosen->quantum, "instructions per activation of the hart")
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 30));
     command->add_option("--max-time", chosen->max_time,
-                        "fail when it has not ended at this simulated time, such as '10 ms'");
+                        "fail at this simulated time, such as '10 ms'");
     command->add_option("--ram", chosen->ram, "size of the RAM at 0x80000000")
         ->capture_default_str();
     command->add_option("--dtb", chosen->device_tree,
-                        "device tree to pass in a1; without: one of what is there");
+                        "device tree passed in a1 (default: generated)");
     command->add_option("--input", chosen->input,
-                        "what is typed at the UART: a file, or - for standard input");
+                        "input of the UART: a file, or - for standard input");
     command->add_option("--gdb", chosen->gdb,
                         "serve GDB on this loopback port (0 chooses one) or Unix socket, and wait "
                         "for it");

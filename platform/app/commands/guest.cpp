@@ -311,11 +311,11 @@ private:
         for (auto name = asked.begin(); name != asked.end(); ++name) {
             const char* option = chosen_.server.empty() ? "--servers" : "--server";
             if (std::ranges::find(known, *name) == known.end())
-                throw user_error(fmt::format("{} {}: board '{}' has none of this name  (known: {})",
+                throw user_error(fmt::format("{} {}: board '{}' has no such server  (known: {})",
                                              option, *name, platform_.about().board,
                                              fmt::join(known, ", ")));
             if (std::find(asked.begin(), name, *name) != name)
-                throw user_error(fmt::format("{}: {} is there twice", option, *name));
+                throw user_error(fmt::format("{}: {} is given twice", option, *name));
         }
         return asked.empty() ? std::vector{known.front()} : asked;
     }
@@ -488,9 +488,9 @@ void add_guest(CLI::App& app, int& status) {
     auto* c = app.add_subcommand("guest", "start a Linux guest in QEMU with a board's devices");
     chosen->board.add_to(*c);
     auto* one = c->add_option("--server", chosen->server,
-                              "which of the board's servers the guest is (default: the first)");
+                              "server of the board that runs as the guest (default: the first)");
     c->add_option("--servers", chosen->servers,
-                  "several, a guest each: NAME,... or all; their consoles come line by line")
+                  "several servers, one guest each: NAME,... or all; consoles are merged by line")
         ->delimiter(',')
         ->excludes(one);
     c->add_option("--devices", chosen->devices, "how many (default: all that the server has)")
@@ -513,9 +513,10 @@ void add_guest(CLI::App& app, int& status) {
         ->check(CLI::Range(256, 1 << 20));
     c->add_option("--cpus", chosen->cpus, "of each guest (2; 1 where there are several)")
         ->check(CLI::Range(1, 255));
-    c->add_option("--clock", chosen->clock,
-                  "what the guest's time counts: host (default) or instructions, which stand still "
-                  "while the guest waits for the platform")
+    c->add_option(
+         "--clock", chosen->clock,
+         "source of the guest's time: host (default) or instructions, which stop while the "
+         "guest waits for the platform")
         ->transform(CLI::CheckedTransformer(std::map<std::string, guest_machine::clock>{
             {"host", guest_machine::clock::host},
             {"instructions", guest_machine::clock::instructions}}));

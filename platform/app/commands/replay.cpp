@@ -53,7 +53,7 @@ void print(const recording::replay::outcome& how, const recording::survey& what,
     if (!what.complete)
         print_to(stdout,
                  "the recording has no end: its platform was killed, or is still running\n");
-    if (!same) print_to(stdout, "the platform is another one than was recorded\n");
+    if (!same) print_to(stdout, "the platform differs from the recorded one\n");
     print_to(stdout, "trnvp: {}: {} events repeated, {} compared, {} simulated, {:.2f} s\n",
              verdict(how), how.repeated, how.compared, to_text(sc_core::sc_time_stamp()), wall);
 }
@@ -89,7 +89,7 @@ void check_images(const recording::manifest& about, const platform_options& buil
     for (const auto& image : images_of(load_board(build.board, kinds(), set, build.boards)))
         if (image != instead && !about.images.contains(image))
             throw recording::recording_error(fmt::format(
-                "the recording's board names '{}', which the recording has not", image));
+                "the recording's board names '{}', which is not in the recording", image));
 }
 
 int run(const replay_options& chosen) {

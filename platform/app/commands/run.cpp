@@ -115,9 +115,9 @@ private:
     boost::asio::io_context& io() { return platform_.loop().io(); }
 
     states::config state_options() {
-        return {.never = recorder_
-                             ? "this session is recorded (--record), and a recording has one way on"
-                             : "",
+        return {.never = recorder_ ? "this session is recorded (--record), and a recording has a "
+                                     "single continuation"
+                                   : "",
                 .flush = [this] {
                     if (uart_file_) uart_file_->flush();
                 }};
@@ -180,7 +180,7 @@ private:
         if (chosen_.until == "ready") {
             bool any = false;
             for_each_module<reports_ready>([&](const auto&, auto&) { any = true; });
-            if (!any) throw user_error("--until ready: nothing on this board becomes ready");
+            if (!any) throw user_error("--until ready: the board has no module that reports ready");
             g.what = "every chip to be ready (--until)";
             g.condition = ready_condition();
         } else if (!chosen_.until.empty()) {
@@ -278,7 +278,8 @@ void add_run(CLI::App& app, int& status) {
                   "serve the control methods on HOST:PORT too");
     c->add_flag("--allow-remote", chosen->allow_remote,
                 "--control-tcp may name an address that is not loopback");
-    c->add_option("--token-file", chosen->token_file, "what clients of --control-tcp have to know");
+    c->add_option("--token-file", chosen->token_file,
+                  "file with the token of clients of --control-tcp");
     add_coverage_option(*c, chosen->coverage);
     c->add_option("--until", chosen->until,
                   "end with status 0 when: 'ready', or a simulated time like '10 ms'");
@@ -286,7 +287,7 @@ void add_run(CLI::App& app, int& status) {
     c->add_option("--uart", chosen->uart,
                   "stdout, none, socket (in the --listen folder), or a file");
     c->add_flag("--paused", chosen->paused,
-                "do not run before a debugger or a control client says so");
+                "start paused, until a debugger or control client resumes");
     c->add_flag("--json", chosen->json, "one JSON line at the start and one at the end");
     c->callback([chosen, &status] {
         if (chosen->uart.empty()) chosen->uart = chosen->json ? "none" : "stdout";

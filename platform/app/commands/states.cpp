@@ -42,14 +42,13 @@ states::states(control& methods, endpoints& clients, config cfg)
       kept_(hooks_of(methods.loop().io(), [&clients] { clients.drop_clients(); })) {
     auto& table = methods_.methods();
     table.add("snapshot", "name",
-              "Keeps the present state of the platform in memory, instead of an older one of that "
-              "name.",
+              "Keeps the current state of the platform in memory, and replaces an older one of "
+              "that name.",
               [this](const auto& p, auto&) { return keep(p); });
     table.add("restore", "name",
-              "Goes back to a state that was kept; the platform is paused there. Waits of all "
-              "clients end.",
+              "Restores a kept state and pauses the platform. Waits of all clients end.",
               [this](const auto& p, auto& from) { return restore(p, from); });
-    table.add("snapshots", "", "Lists the states that were kept.", [this](const auto& p, auto&) {
+    table.add("snapshots", "", "Lists the kept states.", [this](const auto& p, auto&) {
         p.only({});
         return list();
     });
@@ -66,10 +65,11 @@ void states::check_possible() const {
     if (!cfg_.never.empty()) refuse(cfg_.never);
     if (const auto hosts = clients_.attached(); !hosts.empty())
         refuse(fmt::format(
-            "a host is attached to {}: its driver and its memory cannot go back; let it go first",
+            "a host is attached to {}: its driver and memory cannot be restored; detach it first",
             fmt::join(hosts, ", ")));
     if (backing_store::any_shared())
-        refuse("memory that other processes can map does not go back: run without shared_hbm=true");
+        refuse(
+            "memory that other processes can map cannot be restored: run without shared_hbm=true");
 }
 
 json states::keep(const rpc::parameters& p) {
@@ -102,15 +102,15 @@ json states::restore(const rpc::parameters& p, const rpc::caller& from) {
         for (const auto& [one, about] : kept_.all()) known.push_back(one);
         throw rpc::error(code::not_found,
                          known.empty()
-                             ? fmt::format("there is no snapshot '{}', nor any other", name)
+                             ? fmt::format("there is no snapshot '{}': none was kept", name)
                              : fmt::format("there is no snapshot '{}'  (known: {})", name,
                                            fmt::join(known, ", ")));
     }
     check_possible();
     if (misuse::failed())
         throw rpc::error(code::failed,
-                         "a misuse rule whose policy is 'fail' was broken, and going back would "
-                         "forget it; 'misuse' with clear: true does");
+                         "a misuse rule with policy 'fail' was broken, and restore would hide it; "
+                         "clear it first: 'misuse' with clear: true");
     // The answer is on its way before this process is left: who goes on sends what it had not sent.
     methods_.loop().at_rest([this, name, by = from.who] { leave(name, by); });
     return kept_.all().at(name).about;

@@ -293,8 +293,8 @@ void add_test(CLI::App& app, int& status) {
     add_misuse_option(*c, chosen->misuse);
     add_coverage_option(*c, chosen->coverage);
     c->add_option("--fidelity-report", chosen->fidelity_report,
-                  "write which registers each run touched; .json or .md");
-    c->add_option("--timing", chosen->timing, "whether resources are contended")
+                  "report the registers that each run accessed; .json or .md");
+    c->add_option("--timing", chosen->timing, "model contention for resources (default) or not")
         ->transform(one_of({"contended", "functional"}));
     c->add_flag("--json", chosen->json, "one JSON array with all results, nothing else");
     c->add_option("--name", chosen->which.names,
@@ -321,8 +321,8 @@ void add_test(CLI::App& app, int& status) {
     c->add_flag("--rerun-failed", chosen->rerun_failed, "only what failed in the last run");
     c->add_flag("--until-fail", chosen->until_fail, "again and again until one fails");
     c->add_flag("--share,!--no-share", chosen->share,
-                "do what scenarios have in common at their beginning once (default)");
-    c->add_flag("--list", chosen->list, "only say what would run");
+                "run the common beginning of scenarios once (default)");
+    c->add_flag("--list", chosen->list, "list the runs without running them");
     c->callback([chosen, &status] {
         if (chosen->scenarios.empty() && !chosen->schema && !chosen->steps)
             throw CLI::RequiredError("scenario");

@@ -148,7 +148,7 @@ class SnapshotsTest(unittest.TestCase):
 
     def test_what_cannot_go_back_is_refused_in_a_sentence(self):
         with platform("--paused", board="trn3-chip") as running, running.connect() as p:
-            self.refused(p, "there is no snapshot 'a', nor any other", p.restore, name="a")
+            self.refused(p, "there is no snapshot 'a': none was kept", p.restore, name="a")
             self.refused(p, "must be 1 to 64 characters", p.snapshot, name="")
             self.refused(p, "must be 1 to 64 characters", p.snapshot, name="x" * 65)
             self.refused(p, "has no parameter 'nam'", p.snapshot, nam="x")
@@ -158,17 +158,17 @@ class SnapshotsTest(unittest.TestCase):
                 host.sendall(struct.pack("<HHIIIHH", 1, 1, 23, 0, 0, 0, 1) + b"{}\0")  # VERSION
                 self.assertTrue(wait_until(lambda: p.status()["attached"] == 2))
                 for call in (p.snapshot, p.restore):
-                    self.refused(p, "a host is attached to chip0: its driver and its memory cannot go back", call, name="a")
+                    self.refused(p, "a host is attached to chip0: its driver and memory cannot be restored", call, name="a")
             self.assertTrue(wait_until(lambda: p.status()["attached"] == 1))
             p.restore(name="a")
             p.misuse(policy="fail")
             with self.assertRaises(trnvp_control.ControlError):
                 p.bus_read(space="chip0.management.uart.in", address=0xFF0)  # nothing is there
-            self.refused(p, "a misuse rule whose policy is 'fail' was broken", p.restore, name="a")
+            self.refused(p, "a misuse rule with policy 'fail' was broken", p.restore, name="a")
             p.misuse(clear=True)
             p.restore(name="a")
         with platform("--paused", "--set", "shared_hbm=true", board="trn3-chip") as running, running.connect() as p:
-            self.refused(p, "memory that other processes can map does not go back", p.snapshot, name="a")
+            self.refused(p, "memory that other processes can map cannot be restored", p.snapshot, name="a")
         with tempfile.TemporaryDirectory(prefix="trnvp_") as folder:
             with platform("--paused", "--record", os.path.join(folder, "r"), board="trn3-chip") as running, \
                     running.connect() as p:

@@ -284,10 +284,10 @@ TEST_F(RecordedSession, IsRefusedInOneSentenceWhenItIsDamaged) {
     fs::remove(events);
     refused("cannot read");
     fs::create_directory(events);
-    refused("it is no file");
+    refused("not a regular file");
     fs::remove(events);
     ASSERT_EQ(run("mkfifo " + events).status, 0);
-    refused("it is no file");
+    refused("not a regular file");
     fs::remove(events);
     std::ofstream(events, std::ios::binary) << "no zstd";
     refused("is damaged");
@@ -303,13 +303,13 @@ TEST_F(RecordedSession, IsRefusedInOneSentenceWhenItIsDamaged) {
     refused("'consoles' must be a list of texts");
     std::ofstream(events, std::ios::binary).flush();
     change("\"set\": [", "\"set\": [\"firmware=/dev/zero\"");
-    refused("the recording's board names '/dev/zero', which the recording has not");
+    refused("the recording's board names '/dev/zero', which is not in the recording");
     std::ofstream(recording() + "/manifest.json") << manifest;
     fs::remove_all(recording() + "/firmware");
     std::ofstream(events, std::ios::binary).flush();
     refused("the recording has lost firmware/");
     fs::remove(recording() + "/manifest.json");
-    refused("is no recording");
+    refused("is not a recording");
 }
 
 TEST(RecordCommandLine, MistakesEndWithStatusTwo) {
@@ -319,7 +319,7 @@ TEST(RecordCommandLine, MistakesEndWithStatusTwo) {
         EXPECT_THAT(how.output, HasSubstr(text)) << arguments;
     };
     const scratch_folder folder;
-    expect("replay /no/such/folder", "is no recording");
+    expect("replay /no/such/folder", "is not a recording");
     expect("run trn3-chip --gdb 0 --record " + (folder / "r"), "trnvp replay --gdb");
     std::ofstream(folder / "file") << "x";
     expect("run trn3-chip --record " + folder.text(), "is not empty");

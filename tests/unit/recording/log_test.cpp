@@ -125,8 +125,7 @@ TEST_F(RecordingLog, NamesTheDamagedFrame) {
     EXPECT_THAT([&] { read(); }, ThrowsMessage<recording_error>(testing::AllOf(
                                      HasSubstr("events.zst: frame "), HasSubstr("is damaged"))));
     set_log_text("this is a text file");
-    EXPECT_THAT([&] { read(); },
-                ThrowsMessage<recording_error>(HasSubstr("this is no zstd frame")));
+    EXPECT_THAT([&] { read(); }, ThrowsMessage<recording_error>(HasSubstr("not a zstd frame")));
 }
 
 TEST_F(RecordingLog, RequiresAnExistingFolder) {
@@ -179,11 +178,11 @@ TEST_F(RecordingLog, IsCheckedBeforeAReplay) {
     const auto refused = [&](std::vector<event> events, const std::string& why) {
         EXPECT_THAT([&] { look(events); }, ThrowsMessage<recording_error>(HasSubstr(why)));
     };
-    refused({{.what = kind::reset, .function = 1}}, "nothing has this number");
-    refused({{.what = kind::typed, .function = 1}}, "nothing has this number");
+    refused({{.what = kind::reset, .function = 1}}, "unknown function or console number");
+    refused({{.what = kind::typed, .function = 1}}, "unknown function or console number");
     refused({{.what = kind::bar_write, .size = 4, .bytes = {1}}}, "its size is not");
     refused({{.what = kind::bar_read, .size = event::largest + 1}}, "so much at once");
-    refused({{.what = kind::control, .bytes = {'{', '}'}}}, "it is no call");
+    refused({{.what = kind::control, .bytes = {'{', '}'}}}, "not a call");
     refused({{.what = kind::end}, {.what = kind::reset}}, "after the end");
 }
 
@@ -194,7 +193,7 @@ TEST(RecordingManifest, ManifestAndEventsMustBeRegularFiles) {
     EXPECT_THAT([&] { read_manifest(folder.text()); },
                 ThrowsMessage<recording_error>(HasSubstr("it has no manifest.json")));
     EXPECT_THAT([&] { log_reader reader(folder.text()); },
-                ThrowsMessage<recording_error>(HasSubstr("it is no file")));
+                ThrowsMessage<recording_error>(HasSubstr("not a regular file")));
 }
 
 TEST(RecordingManifest, ReadsBackAsWritten) {
@@ -210,9 +209,9 @@ TEST(RecordingManifest, RefusesInvalidFieldsWithAMessage) {
         auto text = to_json(test::sample_manifest());
         return text.replace(text.find(from), from.size(), to);
     };
-    refused("", "no JSON object");
-    refused("[]", "no JSON object");
-    refused("{}", "no recording of trnvp");
+    refused("", "not a JSON object");
+    refused("[]", "not a JSON object");
+    refused("{}", "not a recording of trnvp");
     refused(changed("\"format_version\": 1", "\"format_version\": 2"), "reads version 1");
     refused(changed("\"seed\"", "\"sed\""), "seed");
     refused(changed("\"boards/trn3-chip.yaml\"", "\"/etc/passwd\""), "not a file of the recording");

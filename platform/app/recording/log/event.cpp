@@ -48,7 +48,7 @@ std::optional<std::uint64_t> take_number(std::span<const std::uint8_t>& from) {
         const std::uint64_t part = from[i] & 0x7f;
         const bool too_large = i == 9 && from[i] > 1;
         if (too_large || (i > 0 && from[i] == 0))
-            throw recording_error("the recording is damaged: a number is not as it was written");
+            throw recording_error("the recording is damaged: a number is malformed");
         value |= part << 7 * i;
         if ((from[i] & 0x80) == 0) {
             from = from.subspan(i + 1);

@@ -35,7 +35,7 @@ constexpr std::size_t largest_frame = event::largest + 128;
 std::unique_ptr<std::ifstream> open_to_read(const fs::path& file) {
     std::error_code unreadable;
     if (!fs::is_regular_file(file, unreadable))
-        throw recording_error(fmt::format("cannot read {}: it is no file", file.string()));
+        throw recording_error(fmt::format("cannot read {}: not a regular file", file.string()));
     auto in = std::make_unique<std::ifstream>(file, std::ios::binary);
     if (!*in)
         throw recording_error(
@@ -174,7 +174,7 @@ bool log_reader::next_frame() {
     const bool cut =
         there < 18 && std::memcmp(at, magic.data(), std::min<std::size_t>(there, 4)) == 0;
     if (size == ZSTD_CONTENTSIZE_ERROR && cut) return false;
-    if (size == ZSTD_CONTENTSIZE_ERROR) damaged(frames_, consumed_, "this is no zstd frame");
+    if (size == ZSTD_CONTENTSIZE_ERROR) damaged(frames_, consumed_, "not a zstd frame");
     if (size == ZSTD_CONTENTSIZE_UNKNOWN || size > largest_frame)
         damaged(frames_, consumed_, "no recording has frames of this size");
     const std::size_t compressed = ZSTD_findFrameCompressedSize(at, there);

@@ -32,9 +32,9 @@ std::string inside(const std::string& name) {
 json parse(std::string_view text) {
     json read = config::parse_json(text);
     if (!read.is_object())
-        throw recording_error(fmt::format("{}: this is no JSON object", manifest_file));
+        throw recording_error(fmt::format("{}: not a JSON object", manifest_file));
     if (read.value("format", json()) != format_name)
-        throw recording_error(fmt::format("{}: this is no recording of trnvp", manifest_file));
+        throw recording_error(fmt::format("{}: not a recording of trnvp", manifest_file));
     const auto version = read.value("format_version", json());
     if (version != manifest::current_format)
         throw recording_error(fmt::format(
@@ -129,7 +129,7 @@ manifest read_manifest(const fs::path& folder) {
         in.open(folder / manifest_file, std::ios::binary);
     if (!in.is_open())
         throw recording_error(
-            fmt::format("{} is no recording: it has no {}", folder.string(), manifest_file));
+            fmt::format("{} is not a recording: {} is missing", folder.string(), manifest_file));
     constexpr std::size_t most = 16 << 20;
     std::string text(most, '\0');
     in.read(text.data(), most);

@@ -23,13 +23,13 @@ void check_call(const event& e) {
     const auto call = config::parse_json(e.text());
     if (!call.is_object() || !call.contains("method") || !call["method"].is_string() ||
         !call.contains("params") || !call.contains("answer"))
-        wrong(e, "it is no call");
+        wrong(e, "not a call");
 }
 
 void check(const event& e, const manifest& about) {
     const auto known = e.what == kind::typed ? about.consoles.size() : about.functions.size();
     const bool of_the_platform = e.what == kind::control || e.what == kind::end;
-    if (!of_the_platform && e.function >= known) wrong(e, "nothing has this number");
+    if (!of_the_platform && e.function >= known) wrong(e, "unknown function or console number");
     switch (e.what) {
     case kind::config_read:
     case kind::config_write:
