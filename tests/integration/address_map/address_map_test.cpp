@@ -35,22 +35,22 @@ protected:
     plan board() const { return load_board(contract.board, kinds()); }
 };
 
-TEST_P(AddressMap, OfTheAxiSpaceIsTheContracts) {
+TEST_P(AddressMap, AxiSpaceMatchesTheContract) {
     for (const auto& router : contract.routers)
         EXPECT_EQ(planned(board(), router), contract.axi) << router;
 }
 
-TEST_P(AddressMap, OfTheRegisterBarIsTheContracts) {
+TEST_P(AddressMap, RegisterBarMatchesTheContract) {
     EXPECT_EQ(planned(board(), "chip0.bar0"), contract.bar0);
 }
 
-TEST_P(AddressMap, OfBar4FollowsTheRevision) {
+TEST_P(AddressMap, Bar4FollowsTheRevision) {
     EXPECT_EQ(planned(board(), "chip0.bar4"), contract.bar4);
     EXPECT_EQ(planned(load_board(contract.board + "-sim", kinds()), "chip0.bar4"),
               contract.simulator_bar4);
 }
 
-TEST_P(AddressMap, HasTheOffsetsThatTheContractSpellsOut) {
+TEST_P(AddressMap, HasTheOffsetsOfTheContract) {
     const auto map = planned(board(), "chip0.bar0");
     const auto at = [&](std::uint64_t offset) {
         for (const auto& r : map)
@@ -62,7 +62,7 @@ TEST_P(AddressMap, HasTheOffsetsThatTheContractSpellsOut) {
         EXPECT_EQ(at(offset), block) << fmt::format("0x{:x}", offset);
 }
 
-TEST_P(AddressMap, IsWhatTheElaboratedRoutersDecode) {
+TEST_P(AddressMap, MatchesTheElaboratedRouters) {
     trn::system built(board());
     unsigned checked = 0;
     const address_maps maps(built.board());
@@ -138,7 +138,7 @@ struct Chip : BareChip {
                                  "chip0.management.local"}) {}
 };
 
-TEST_F(Chip, Bar4AndBothDiesShowTheSameBytesOfEachStack) {
+TEST_F(Chip, Bar4AndBothDiesReachTheSameStackBytes) {
     for (unsigned n = 0; n < 4; ++n) {
         const std::uint64_t axi_base = n / 2 * die_bit + n % 2 * 0x40'0000'0000;
         const std::uint64_t last = 36_GiB - 4;
@@ -151,12 +151,12 @@ TEST_F(Chip, Bar4AndBothDiesShowTheSameBytesOfEachStack) {
     EXPECT_EQ(debug("chip0.bar4", tlm::TLM_READ_COMMAND, 36_GiB, value), 0u);
 }
 
-TEST_F(Chip, TheManagementProcessorSeesTheAxiSpaceAtBit55) {
+TEST_F(Chip, ManagementProcessorReachesTheAxiSpaceAtBit55) {
     poke("chip0.management.local", (1ull << 55) + 0x8040'0000'1000, 0xabcd);
     EXPECT_EQ(peek("chip0.bar4", 3 * 64_GiB + 0x1000), 0xabcdu);
 }
 
-TEST_F(Chip, Bar0ShowsEveryCoresSemaphoresAndState) {
+TEST_F(Chip, Bar0ReachesSemaphoresAndStateOfEveryCore) {
     for (unsigned n = 0; n < 8; ++n) {
         const std::string name = fmt::format("chip0.nc{}", n);
         built.find<neuron_core>(name)->sync().set(n, static_cast<std::int32_t>(100 + n));
@@ -172,7 +172,7 @@ TEST_F(Chip, Bar0ShowsEveryCoresSemaphoresAndState) {
     }
 }
 
-TEST_F(Chip, AnswersAnAddressErrorWhereThereIsNothing) {
+TEST_F(Chip, UnmappedAddressesAnswerAddressErrors) {
     std::uint32_t value = 0;
     for (const std::uint64_t address :
          {0x9'0000'0000ull, 0x80'0000'0000ull, 0x1'0000'0000'0000ull, 0xc000'0000'0000ull,
@@ -188,7 +188,7 @@ struct OneDieChip : BareChip {
                    {"chip0.axi", "chip0.bar0", "chip0.bar4", "chip0.management.local"}) {}
 };
 
-TEST_F(OneDieChip, Bar4ShowsBothStacks) {
+TEST_F(OneDieChip, Bar4ReachesBothStacks) {
     for (unsigned n = 0; n < 2; ++n) {
         poke("chip0.bar4", n * 16_GiB + 16_GiB - 4, 0x2222'0000 + n);
         EXPECT_EQ(peek("chip0.axi", n * 0x10'0000'0000 + 16_GiB - 4), 0x2222'0000 + n);
@@ -197,7 +197,7 @@ TEST_F(OneDieChip, Bar4ShowsBothStacks) {
     EXPECT_EQ(debug("chip0.bar4", tlm::TLM_READ_COMMAND, 32_GiB, value), 0u);
 }
 
-TEST_F(OneDieChip, Bar0ShowsCoresTopSpsAndTheSdmaBlocksThatStandApart) {
+TEST_F(OneDieChip, Bar0ReachesCoresTopSpsAndSeparateSdmaBlocks) {
     for (unsigned n = 0; n < 2; ++n) {
         built.find<neuron_core>(fmt::format("chip0.nc{}", n))
             ->sync()
@@ -220,7 +220,7 @@ TEST_F(OneDieChip, Bar0ShowsCoresTopSpsAndTheSdmaBlocksThatStandApart) {
     EXPECT_EQ(peek("chip0.axi", 0xfff'f064'0020), 0u) << "engine 32 has its own";
 }
 
-TEST_F(OneDieChip, AnswersAnAddressErrorWhereThereIsNothing) {
+TEST_F(OneDieChip, UnmappedAddressesAnswerAddressErrors) {
     std::uint32_t value = 0;
     for (const std::uint64_t address :
          {0x4'0000'0000ull, 0x80'0000'0000ull, 0xfff'c800'0000ull, 0xfff'f047'0000ull,

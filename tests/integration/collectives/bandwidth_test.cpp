@@ -35,7 +35,7 @@ protected:
     }
 };
 
-TEST_F(CollectiveBandwidth, OfASledIsThatOfItsSwitch) {
+TEST_F(CollectiveBandwidth, SledReachesTheSwitchBound) {
     boot("trn3-sled");
     expect_share(
         0.9, 222.0, 64 * MiB,
@@ -43,7 +43,7 @@ TEST_F(CollectiveBandwidth, OfASledIsThatOfItsSwitch) {
     expect_share(0.85, 222.0, 64 * MiB, {TRN_COLL_BROADCAST});
 }
 
-TEST_F(CollectiveBandwidth, OfRingsOverATorusIsThatOfFourLinksUnlessAStackBoundsIt) {
+TEST_F(CollectiveBandwidth, TorusRingsReachFourLinksOrTheHbmBound) {
     boot("trn2-48xl");
     expect_share(0.5, 4 * 114.8, 16 * MiB, {TRN_COLL_ALL_REDUCE, TRN_COLL_ALL_GATHER},
                  TRN_COLL_RING);
@@ -52,25 +52,25 @@ TEST_F(CollectiveBandwidth, OfRingsOverATorusIsThatOfFourLinksUnlessAStackBounds
 }
 
 /// What comes is written, and what goes is read.
-TEST_F(CollectiveBandwidth, OfDoublingOverATorusIsHalfOfWhatAStackMoves) {
+TEST_F(CollectiveBandwidth, TorusDoublingReachesHalfTheHbmRate) {
     boot("trn2-48xl");
     expect_share(0.8, 729.6 / 2, 64 * MiB, {TRN_COLL_ALL_GATHER}, TRN_COLL_DOUBLING);
 }
 
-TEST_F(CollectiveBandwidth, OfRingsOverFourServersIsThatOfFourLinksFromOneToTheNext) {
+TEST_F(CollectiveBandwidth, FourServerRingsReachFourLinksBetweenServers) {
     boot("trn2-ultraserver");
     expect_share(0.5, 4 * 57.3, 16 * MiB, {TRN_COLL_ALL_REDUCE, TRN_COLL_ALL_GATHER},
                  TRN_COLL_RING);
     expect_share(0.4, 4 * 57.3, 16 * MiB, {TRN_COLL_REDUCE_SCATTER}, TRN_COLL_RING);
 }
 
-TEST_F(CollectiveBandwidth, OfAMeshOverATorusIsThatOfLinksThatAllCarryAsMuch) {
+TEST_F(CollectiveBandwidth, TorusMeshReachesTheBoundOfEquallyLoadedLinks) {
     boot("trn2-48xl");
     expect_share_of_mesh(0.8, 114.8);
 }
 
 /// Also the first time, when nobody has been asked yet where their memory is.
-TEST_F(CollectiveBandwidth, OfTinyBlocksIsNotLostToTheLatencyOfEach) {
+TEST_F(CollectiveBandwidth, SmallBlocksAreNotSlowerThanLargerOnes) {
     boot("trn2-48xl");
     collective_group group(*this, all(), image());
     const auto time_of = [&](std::uint64_t bytes) {
@@ -82,19 +82,19 @@ TEST_F(CollectiveBandwidth, OfTinyBlocksIsNotLostToTheLatencyOfEach) {
     EXPECT_NEAR(tiny, time_of(16 * 28), 0.05 * tiny);
 }
 
-TEST_F(CollectiveBandwidth, OfAMeshOverTwoRacksIsThatOfTheLinksBetweenThem) {
+TEST_F(CollectiveBandwidth, TwoRackMeshReachesTheInterRackLinks) {
     boot("trn3-gen1");
     expect_share_of_mesh(0.75, 110.9);
 }
 
-TEST_F(CollectiveBandwidth, OfRingsOverATrainium1ServerIsThatOfFourLinksUnlessAStackBoundsIt) {
+TEST_F(CollectiveBandwidth, Trainium1ServerRingsReachFourLinksOrTheHbmBound) {
     boot("trn1-32xl");
     expect_share(0.8, 4 * 42.94, 16 * MiB, {TRN_COLL_ALL_REDUCE, TRN_COLL_ALL_GATHER},
                  TRN_COLL_RING);
     expect_share(0.65, 4 * 42.94, 16 * MiB, {TRN_COLL_REDUCE_SCATTER}, TRN_COLL_RING);
 }
 
-TEST_F(CollectiveBandwidth, OfRingsOverARowOfChipsIsThatOfALinkEachWay) {
+TEST_F(CollectiveBandwidth, ChipRowRingsReachOneLinkPerDirection) {
     boot("inf2-48xl");
     expect_share(0.9, 2 * 42.94, 16 * MiB,
                  {TRN_COLL_ALL_REDUCE, TRN_COLL_ALL_GATHER, TRN_COLL_REDUCE_SCATTER},
@@ -102,20 +102,20 @@ TEST_F(CollectiveBandwidth, OfRingsOverARowOfChipsIsThatOfALinkEachWay) {
 }
 
 /// What is chosen uses several links of a chip at once: each channel begins with another side.
-TEST_F(CollectiveBandwidth, OfAGridOverATorusIsThatOfLinksOfAllSides) {
+TEST_F(CollectiveBandwidth, TorusGridReachesTheLinksOfAllDimensions) {
     boot("trn2-48xl");
     expect_share(0.4, 4 * 114.8, 16 * MiB, {TRN_COLL_ALL_REDUCE});
     expect_share(0.5, 4 * 114.8, 16 * MiB, {TRN_COLL_ALL_GATHER});
     expect_share(0.32, 4 * 114.8, 16 * MiB, {TRN_COLL_REDUCE_SCATTER});
 }
 
-TEST_F(CollectiveBandwidth, OfAGridOverFourServersIsThatOfLinksWithinThem) {
+TEST_F(CollectiveBandwidth, FourServerGridReachesTheLinksWithinServers) {
     boot("trn2-ultraserver");
     expect_share(0.37, 4 * 114.8, 16 * MiB, {TRN_COLL_ALL_REDUCE});
     expect_share(0.42, 4 * 114.8, 16 * MiB, {TRN_COLL_ALL_GATHER});
 }
 
-TEST_F(CollectiveBandwidth, OfAGridOverTwoRacksIsNotThatOfTheLinksBetweenThem) {
+TEST_F(CollectiveBandwidth, TwoRackGridExceedsTheInterRackLinks) {
     boot("trn3-gen1");
     expect_share(0.36, 222.0 + 277.5 + 110.9, 16 * MiB, {TRN_COLL_ALL_REDUCE});
     expect_share(0.4, 222.0 + 277.5 + 110.9, 16 * MiB, {TRN_COLL_ALL_GATHER});

@@ -55,7 +55,7 @@ protected:
     }
 };
 
-TEST_F(CollectivesOverDomains, AreRightForAnyNumberOfRanksAndDomains) {
+TEST_F(CollectivesOverDomains, AreCorrectForAnyNumberOfRanksAndDomains) {
     boot(board);
     for (const auto& chips : some_groups) {
         collective_group group(*this, chips, image());
@@ -67,7 +67,7 @@ TEST_F(CollectivesOverDomains, AreRightForAnyNumberOfRanksAndDomains) {
     }
 }
 
-TEST_F(CollectivesOverDomains, AreRightWithSeveralLanesAndChannelsAndEveryType) {
+TEST_F(CollectivesOverDomains, AreCorrectWithSeveralLanesAndChannelsAndEveryType) {
     boot(board);
     collective_group group(*this, {0, 1, 2, 4, 5, 6}, image());
     EXPECT_EQ(group.domains(), 2u);
@@ -104,7 +104,7 @@ TEST_F(CollectivesOverDomains, AreRightWithSeveralLanesAndChannelsAndEveryType) 
 }
 
 /// Blocks of many sizes, some of none; a domain of which nobody has anything.
-TEST_F(CollectivesOverDomains, BlocksOfAnySizeComeOutRight) {
+TEST_F(CollectivesOverDomains, BlocksOfAnySizeAreCorrect) {
     boot(board);
     for (const auto& chips : some_groups) {
         collective_group group(*this, chips, image());
@@ -131,7 +131,7 @@ TEST_F(CollectivesOverDomains, BlocksOfAnySizeComeOutRight) {
     }
 }
 
-TEST_F(CollectivesOverDomains, BlocksOfAnySizeGoOverSeveralLanesAndChannels) {
+TEST_F(CollectivesOverDomains, BlocksOfAnySizeUseSeveralLanesAndChannels) {
     boot(board);
     collective_group group(*this, {0, 1, 2, 4, 5, 6}, image());
     const std::vector<std::uint64_t> row = {300'000, 0, 7, 900'001, 65'536, 1};
@@ -144,7 +144,7 @@ TEST_F(CollectivesOverDomains, BlocksOfAnySizeGoOverSeveralLanesAndChannels) {
         }
 }
 
-TEST_F(CollectivesOverDomains, CardsCarryEachBlockOnceToEachDomain) {
+TEST_F(CollectivesOverDomains, CardsSendEachBlockOncePerDomain) {
     boot(board);
     collective_group group(*this, {0, 1, 4, 5, 8, 9}, image());
     const auto sent = [&](trn_coll_op op, const std::vector<std::uint64_t>& counts) {
@@ -160,7 +160,7 @@ TEST_F(CollectivesOverDomains, CardsCarryEachBlockOnceToEachDomain) {
     EXPECT_EQ(sent(TRN_COLL_ALL_TO_ALL_V, row), 4 * all);
 }
 
-TEST_F(CollectivesOverDomains, GoOnWhereTheNetworkLosesPackets) {
+TEST_F(CollectivesOverDomains, CompleteWhenTheNetworkLosesPackets) {
     boot(board);
     collective_group group(*this, {0, 1, 4, 5}, image());
     platform_->methods().call(
@@ -174,7 +174,7 @@ TEST_F(CollectivesOverDomains, GoOnWhereTheNetworkLosesPackets) {
 
 /// What a channel passes on is what its card has brought it, where it ends too: what other channels
 /// have may come much later.
-TEST_F(CollectivesOverDomains, ChannelsOfAnAllGatherPassOnWhatHasComeToThem) {
+TEST_F(CollectivesOverDomains, AllGatherChannelsForwardReceivedBlocks) {
     boot(board);
     collective_group group(*this, {0, 1, 2, 4, 5, 6}, image());
     platform_->methods().call(
@@ -190,7 +190,7 @@ TEST_F(CollectivesOverDomains, ChannelsOfAnAllGatherPassOnWhatHasComeToThem) {
                                         .check = true}));
 }
 
-TEST_F(CollectivesOverDomains, CardsCarryWhatDomainsExchangeAndNoMore) {
+TEST_F(CollectivesOverDomains, CardsCarryOnlyTrafficBetweenDomains) {
     boot(board);
     collective_group group(*this, {0, 1, 2, 3, 4, 5, 6, 7}, image());
     const auto sent = [&](trn_coll_op op) {
@@ -208,7 +208,7 @@ TEST_F(CollectivesOverDomains, CardsCarryWhatDomainsExchangeAndNoMore) {
 }
 
 /// 400 Gb/s of a card for two chips: 25 GB/s each, less headers.
-TEST_F(CollectivesOverDomains, AnAllGatherOfTwoRanksMovesTheRateOfACard) {
+TEST_F(CollectivesOverDomains, TwoRankAllGatherReachesTheCardRate) {
     boot(board);
     collective_group group(*this, {0, 4}, image());
     const auto done = group.run({.op = TRN_COLL_ALL_GATHER, .bytes = 64 * MiB});
@@ -218,7 +218,7 @@ TEST_F(CollectivesOverDomains, AnAllGatherOfTwoRanksMovesTheRateOfACard) {
         << "31 us for word that one is ready, and the way";
 }
 
-TEST_F(CollectivesOverDomains, RunsBesideAnother) {
+TEST_F(CollectivesOverDomains, RunsConcurrentlyWithAnother) {
     boot(board);
     collective_group across(*this, {0, 1, 4, 5}, image()), others(*this, {0, 2, 4, 6}, image());
     const std::vector<collective_job> jobs{
@@ -228,7 +228,7 @@ TEST_F(CollectivesOverDomains, RunsBesideAnother) {
     for (const auto& each : collective_group::run_together(jobs)) expect_right(each);
 }
 
-TEST_F(CollectivesOverDomains, ARankThatNeverArrivesIsNamedAndTheGroupIsUsedAgain) {
+TEST_F(CollectivesOverDomains, MissingRankIsNamedAndTheGroupCanBeReused) {
     boot(board);
     collective_group group(*this, {0, 1, 4, 5}, image());
     for (const auto op : {TRN_COLL_ALL_REDUCE, TRN_COLL_ALL_GATHER, TRN_COLL_BARRIER}) {
@@ -245,7 +245,7 @@ TEST_F(CollectivesOverDomains, ARankThatNeverArrivesIsNamedAndTheGroupIsUsedAgai
     }
 }
 
-TEST_F(CollectivesOverDomains, EveryChannelOfAnAllToAllNamesTheRankThatNeverArrives) {
+TEST_F(CollectivesOverDomains, EveryAllToAllChannelNamesTheMissingRank) {
     boot(board);
     collective_group group(*this, {0, 4}, image());
     for (const std::uint32_t channels : {1, 4}) {
@@ -258,7 +258,7 @@ TEST_F(CollectivesOverDomains, EveryChannelOfAnAllToAllNamesTheRankThatNeverArri
     }
 }
 
-TEST_F(CollectivesOverDomains, ACardThatIsPulledEndsInAReportAndTheGroupIsUsedAgain) {
+TEST_F(CollectivesOverDomains, PulledCardIsReportedAndTheGroupCanBeReused) {
     boot(board);
     collective_group group(*this, {0, 1, 4, 5}, image());
     const auto hub = [this](const char* fault) {
@@ -282,7 +282,7 @@ TEST_F(CollectivesOverDomains, ACardThatIsPulledEndsInAReportAndTheGroupIsUsedAg
     expect_right(group.run({.op = TRN_COLL_ALL_GATHER, .bytes = 64 * KiB, .check = true}));
 }
 
-TEST_F(CollectivesOverDomains, WhatCannotBeIsRefusedWithASentence) {
+TEST_F(CollectivesOverDomains, InvalidRequestsAreRefusedWithAMessage) {
     boot(board);
     const auto no_group = [&](const std::vector<std::size_t>& chips) {
         try {
@@ -305,7 +305,7 @@ TEST_F(CollectivesOverDomains, WhatCannotBeIsRefusedWithASentence) {
 }
 
 /// One channel's engines would be busy long after the cards.
-TEST_F(CollectivesOverDomains, SeveralChannelsOfAnAllToAllAreFasterThanOne) {
+TEST_F(CollectivesOverDomains, SeveralAllToAllChannelsAreFasterThanOne) {
     boot("tests/integration/collectives/two_servers.yaml");
     collective_group group(*this, all(), image());
     const auto ns = [&](std::uint32_t channels) {
@@ -315,7 +315,7 @@ TEST_F(CollectivesOverDomains, SeveralChannelsOfAnAllToAllAreFasterThanOne) {
 }
 
 /// Also by itself: a block that is one engine's within a domain is shared out where there are more.
-TEST_F(CollectivesOverDomains, AreFasterByThemselvesThanWithOneEngine) {
+TEST_F(CollectivesOverDomains, DefaultChannelsAreFasterThanOneEngine) {
     boot("tests/integration/collectives/two_servers.yaml");
     collective_group group(*this, all(), image());
     for (const auto& each :
@@ -334,7 +334,7 @@ TEST_F(CollectivesOverDomains, AreFasterByThemselvesThanWithOneEngine) {
 }
 
 /// 288 chips of two UltraServers.
-TEST_F(CollectivesOverDomains, TwoUltraServersMakeOneSum) {
+TEST_F(CollectivesOverDomains, TwoUltraServersComputeOneSum) {
     boot("ultracluster-2");
     collective_group group(*this, all(), image());
     EXPECT_EQ(group.domains(), 2u);
@@ -342,7 +342,7 @@ TEST_F(CollectivesOverDomains, TwoUltraServersMakeOneSum) {
     expect_right(group.run({.op = TRN_COLL_ALL_REDUCE, .bytes = 288 * 16, .check = true}));
 }
 
-TEST_F(CollectivesOverDomains, SomeRanksOfTwoUltraServersShareBlocksOfAnySizeOrStandAside) {
+TEST_F(CollectivesOverDomains, SubsetsOfTwoUltraServersExchangeBlocksOfAnySize) {
     boot("ultracluster-2");
     collective_group group(*this, {0, 1, 144, 145}, image());
     EXPECT_EQ(group.domains(), 2u);

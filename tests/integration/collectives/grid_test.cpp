@@ -43,7 +43,7 @@ protected:
     }
 };
 
-TEST_F(GridCollectives, AreRightForAnyNumberOfRanks) {
+TEST_F(GridCollectives, AreCorrectForAnyNumberOfRanks) {
     boot("trn2-48xl");
     for (const std::size_t ranks : {2, 3, 5, 7, 8, 12, 13, 16}) {
         collective_group group(*this, some(ranks), image());
@@ -52,7 +52,7 @@ TEST_F(GridCollectives, AreRightForAnyNumberOfRanks) {
     }
 }
 
-TEST_F(GridCollectives, AreRightWithSeveralLanesAndEveryType) {
+TEST_F(GridCollectives, AreCorrectWithSeveralLanesAndEveryType) {
     boot("trn3-sled");
     for (const auto& chips : {all(), std::vector<std::size_t>{3, 0, 2}}) {
         collective_group group(*this, chips, image());
@@ -67,7 +67,7 @@ TEST_F(GridCollectives, AreRightWithSeveralLanesAndEveryType) {
 }
 
 /// 17 and 19 ranks are no grid that one addition could serve, 34 are one of 33.
-TEST_F(GridCollectives, AreRightWhereTwinsStandAside) {
+TEST_F(GridCollectives, AreCorrectWithTwinRanks) {
     boot("trn2-ultraserver");
     for (const std::size_t ranks : {17, 19, 34}) {
         collective_group group(*this, some(ranks), image());
@@ -78,7 +78,7 @@ TEST_F(GridCollectives, AreRightWhereTwinsStandAside) {
 }
 
 /// Blocks that a rank passes on are in several pieces where ranks are in no order of places.
-TEST_F(GridCollectives, AreRightForRanksOfAnyPlaces) {
+TEST_F(GridCollectives, AreCorrectForRanksAtAnyPlaces) {
     boot("trn3-gen1");
     const std::vector<std::size_t> groups[] = {
         {0, 1, 2, 3, 16, 17, 18, 19, 32, 33, 34, 35},
@@ -93,7 +93,7 @@ TEST_F(GridCollectives, AreRightForRanksOfAnyPlaces) {
 }
 
 /// Each channel passes on what came to it alone, so what belongs together stays in one channel.
-TEST_F(GridCollectives, AreRightOverSeveralChannels) {
+TEST_F(GridCollectives, AreCorrectOverSeveralChannels) {
     boot("trn2-48xl");
     for (const std::size_t ranks : {2, 3, 6, 11, 16}) {
         collective_group group(*this, some(ranks), image());
@@ -105,7 +105,7 @@ TEST_F(GridCollectives, AreRightOverSeveralChannels) {
     }
 }
 
-TEST_F(GridCollectives, SeveralChannelsMoveMuchInLessTime) {
+TEST_F(GridCollectives, SeveralChannelsMoveLargeBlocksFaster) {
     boot("trn3-sled");
     collective_group group(*this, all(), image());
     const auto ns = [&](trn_coll_algorithm algorithm, std::uint32_t channels) {
@@ -122,7 +122,7 @@ TEST_F(GridCollectives, SeveralChannelsMoveMuchInLessTime) {
 }
 
 /// Each channel begins with another side, and a chip has as many links as the torus has sides.
-TEST_F(GridCollectives, SeveralChannelsUseTheLinksOfAllSidesAtOnce) {
+TEST_F(GridCollectives, SeveralChannelsUseTheLinksOfAllDimensionsAtOnce) {
     boot("trn2-48xl");
     collective_group group(*this, all(), image());
     for (const auto& each : {variants[1], variants[2], variants[3]}) {
@@ -141,7 +141,7 @@ TEST_F(GridCollectives, SeveralChannelsUseTheLinksOfAllSidesAtOnce) {
 }
 
 /// 13 ranks are one side of a grid: everybody waits for everybody, and for each by its number.
-TEST_F(GridCollectives, WhoWaitsNamesTheRankThatIsMissingAlongALongSide) {
+TEST_F(GridCollectives, WaitingRankNamesTheMissingRankOfALongSide) {
     boot("trn2-48xl");
     collective_group group(*this, some(13), image());
     for (const auto& each : variants) {
@@ -159,7 +159,7 @@ TEST_F(GridCollectives, WhoWaitsNamesTheRankThatIsMissingAlongALongSide) {
     }
 }
 
-TEST_F(GridCollectives, BeatARingWhenThereIsLittleToMove) {
+TEST_F(GridCollectives, AreFasterThanARingForSmallBlocks) {
     boot("trn2-48xl");
     collective_group group(*this, all(), image());
     const auto ns = [&](trn_coll_op op, trn_coll_algorithm algorithm) {
@@ -171,7 +171,7 @@ TEST_F(GridCollectives, BeatARingWhenThereIsLittleToMove) {
     }
 }
 
-TEST_F(GridCollectives, AnAlgorithmThatAnOperationHasNotIsRefusedByName) {
+TEST_F(GridCollectives, UnsupportedAlgorithmIsRefusedByName) {
     boot("trn3-sled");
     collective_group group(*this, all(), image());
     EXPECT_NE(

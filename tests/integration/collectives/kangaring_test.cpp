@@ -25,7 +25,7 @@ protected:
     }
 };
 
-TEST_F(KangaRing, IsRightForEveryEvenNumberOfRanks) {
+TEST_F(KangaRing, IsCorrectForEveryEvenNumberOfRanks) {
     boot("trn2-48xl");
     for (const std::size_t ranks : {2, 4, 6, 10, 16}) {
         auto chips = all();
@@ -37,7 +37,7 @@ TEST_F(KangaRing, IsRightForEveryEvenNumberOfRanks) {
     }
 }
 
-TEST_F(KangaRing, IsRightWithAnyLanesChannelsAndTypes) {
+TEST_F(KangaRing, IsCorrectWithAnyLanesChannelsAndTypes) {
     boot("trn3-sled");
     collective_group group(*this, {3, 0, 2, 1}, image());
     for (const auto type :
@@ -52,7 +52,7 @@ TEST_F(KangaRing, IsRightWithAnyLanesChannelsAndTypes) {
 
 /// Half the steps of a ring. (Those of a reduce-scatter alone are longer: the partner's operand
 /// comes over a link.)
-TEST_F(KangaRing, BeatsARingOfSmallBlocks) {
+TEST_F(KangaRing, IsFasterThanARingForSmallBlocks) {
     boot("trn2-48xl");
     collective_group group(*this, all(), image());
     for (const auto op : {TRN_COLL_ALL_GATHER, TRN_COLL_ALL_REDUCE}) {
@@ -64,7 +64,7 @@ TEST_F(KangaRing, BeatsARingOfSmallBlocks) {
     }
 }
 
-TEST_F(KangaRing, NeedsPairs) {
+TEST_F(KangaRing, RequiresPairs) {
     boot("trn3-sled");
     collective_group group(*this, {0, 1, 2}, image());
     const auto found = sentence(
@@ -78,7 +78,7 @@ protected:
     static constexpr auto sleds = "tests/integration/collectives/three_sleds.yaml";
 };
 
-TEST_F(KangaRingOverDomains, IsRightForPairsInEach) {
+TEST_F(KangaRingOverDomains, IsCorrectForPairsInEachDomain) {
     boot(sleds);
     const std::vector<std::size_t> groups[] = {
         {0, 1, 4, 5},
@@ -95,7 +95,7 @@ TEST_F(KangaRingOverDomains, IsRightForPairsInEach) {
     }
 }
 
-TEST_F(KangaRingOverDomains, IsRightWithAnyLanesChannelsAndTypes) {
+TEST_F(KangaRingOverDomains, IsCorrectWithAnyLanesChannelsAndTypes) {
     boot(sleds);
     collective_group group(*this, {0, 1, 2, 3, 4, 5, 6, 7}, image());
     for (const auto type :
@@ -108,14 +108,14 @@ TEST_F(KangaRingOverDomains, IsRightWithAnyLanesChannelsAndTypes) {
         expect_all_right(group, {.bytes = 1 * MiB, .channels = channels, .lanes = 3});
 }
 
-TEST_F(KangaRingOverDomains, ExchangesWhatEachRingHas) {
+TEST_F(KangaRingOverDomains, ExchangesTheBlocksOfEachRing) {
     boot("tests/integration/collectives/two_servers.yaml");
     collective_group group(*this, all(), image());
     ASSERT_EQ(group.domains(), 2u);
     expect_all_right(group, {.bytes = 6 * MiB + 640});
 }
 
-TEST_F(KangaRingOverDomains, IsRightOverTwoUltraServersAndSomeOfTheirRanks) {
+TEST_F(KangaRingOverDomains, IsCorrectOverTwoUltraServersAndSubsetsOfTheirRanks) {
     boot("ultracluster-2");
     std::vector<std::size_t> some = {0, 1, 2, 3, 4, 5, 70, 71, 72, 143};
     for (std::size_t n = 0; n < 10; ++n) some.push_back(some[n] + 144);
@@ -128,7 +128,7 @@ TEST_F(KangaRingOverDomains, IsRightOverTwoUltraServersAndSomeOfTheirRanks) {
 }
 
 /// A rank alone in its domain has no partner there.
-TEST_F(KangaRingOverDomains, NeedsPairsInEachDomain) {
+TEST_F(KangaRingOverDomains, RequiresPairsInEachDomain) {
     boot(sleds);
     for (const auto& chips :
          {std::vector<std::size_t>{0, 4}, {2, 1, 0, 7, 5, 6}, {1, 2, 3, 4, 6, 5, 11, 8, 9}}) {
@@ -181,7 +181,7 @@ protected:
     }
 };
 
-TEST_F(KangaRingHangs, ARankThatNeverArrivesIsNamedByItsPartnerAndThePairBefore) {
+TEST_F(KangaRingHangs, MissingRankIsNamedByItsPartnerAndThePreviousPair) {
     boot("trn2-48xl");
     for (const std::size_t ranks : {2, 4, 10, 16}) {
         auto chips = all();
@@ -203,7 +203,7 @@ TEST_F(KangaRingHangs, ARankThatNeverArrivesIsNamedByItsPartnerAndThePairBefore)
 }
 
 /// Its core forgets the program when a step ends; what its engines have got they still do.
-TEST_F(KangaRingHangs, ARankThatStopsInTheFirstHalfOfItsStepsIsNamed) {
+TEST_F(KangaRingHangs, RankThatStopsInItsFirstHalfIsNamed) {
     boot("trn2-48xl");
     collective_group group(*this, all(), image());
     for (const auto& what : requests(16)) {
@@ -234,7 +234,7 @@ TEST_F(KangaRingHangs, ARankThatStopsInTheFirstHalfOfItsStepsIsNamed) {
 }
 
 /// Of another domain only the rank of the same position waits for it.
-TEST_F(KangaRingHangs, ARankOfADomainThatNeverArrivesIsNamedFromBothDomains) {
+TEST_F(KangaRingHangs, MissingRankIsNamedInBothDomains) {
     boot("tests/integration/collectives/three_sleds.yaml");
     collective_group group(*this, {0, 1, 2, 3, 4, 5, 6, 7}, image());
     for (const auto op : ops)

@@ -19,7 +19,7 @@ std::uint64_t resident_bytes() {
 
 using RackCollectives = CollectiveTest;
 
-TEST_F(RackCollectives, ThousandsOfCoresThatWaitCostLittleMemory) {
+TEST_F(RackCollectives, ThousandsOfWaitingCoresUseLittleMemory) {
     boot("trn3-gen2");
     run_each(all(), [](std::size_t, device& on) {
         on.check(trn_probe(on));
@@ -35,7 +35,7 @@ TEST_F(RackCollectives, ThousandsOfCoresThatWaitCostLittleMemory) {
     std::printf("%.1f MiB\n", static_cast<double>(resident_bytes() - before) / MiB);
 }
 
-TEST_F(RackCollectives, EveryStepOfALongRingIsNoted) {
+TEST_F(RackCollectives, EveryStepOfALongRingIsRecorded) {
     boot("trn3-gen2");
     collective_group group(*this, all(), image());
     const auto how = group.run(

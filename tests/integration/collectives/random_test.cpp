@@ -74,7 +74,7 @@ private:
     fuzz_random random_{2026};
 };
 
-TEST_P(RandomCollectives, AreRightOrRefused) {
+TEST_P(RandomCollectives, AreCorrectOrRefused) {
     boot(GetParam().board);
     constexpr unsigned wanted = 40;
     unsigned right = 0;

@@ -8,7 +8,7 @@ namespace {
 
 using Reductions = CollectiveTest;
 
-TEST_F(Reductions, AreRightBitForBit) {
+TEST_F(Reductions, AreBitExact) {
     boot("trn3-sled");
     collective_group group(*this, all(), image());
     for (const auto op : {TRN_COLL_ALL_REDUCE, TRN_COLL_REDUCE_SCATTER})

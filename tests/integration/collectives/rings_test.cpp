@@ -35,7 +35,7 @@ protected:
     }
 };
 
-TEST_F(SeveralRings, AreRightWhateverTheSizeLeavesForTheLastOne) {
+TEST_F(SeveralRings, AreCorrectWhenTheLastRingGetsLess) {
     boot("trn2-48xl");
     collective_group group(*this, all(), image());
     for (const auto bytes : {16 * 64 * KiB, 16 * (64 * KiB + 2), 16 * 127 * KiB, 2 * MiB + 32,
@@ -45,7 +45,7 @@ TEST_F(SeveralRings, AreRightWhateverTheSizeLeavesForTheLastOne) {
     }
 }
 
-TEST_F(SeveralRings, AreRightForEveryTypeAndOperator) {
+TEST_F(SeveralRings, AreCorrectForEveryTypeAndOperator) {
     boot("trn2-48xl");
     collective_group group(*this, all(), image());
     for (const auto type :
@@ -61,7 +61,7 @@ TEST_F(SeveralRings, AreRightForEveryTypeAndOperator) {
                                  std::span(pair_ops).first(1));
 }
 
-TEST_F(SeveralRings, ShareOutAnyNumberOfLanesAndChannels) {
+TEST_F(SeveralRings, DistributeAnyNumberOfLanesAndChannels) {
     boot("trn2-48xl");
     collective_group group(*this, all(), image());
     using shape = std::pair<std::uint32_t, std::uint32_t>;
@@ -77,7 +77,7 @@ TEST_F(SeveralRings, ShareOutAnyNumberOfLanesAndChannels) {
                      pair_ops);
 }
 
-TEST_F(SeveralRings, AreRightForBlocksOfDifferentSizes) {
+TEST_F(SeveralRings, AreCorrectForBlocksOfDifferentSizes) {
     boot("trn2-48xl");
     collective_group group(*this, all(), image());
     counts each;
@@ -91,7 +91,7 @@ TEST_F(SeveralRings, AreRightForBlocksOfDifferentSizes) {
                                 .check = true}));
 }
 
-TEST_F(SeveralRings, AreRightFromAndToSbuf) {
+TEST_F(SeveralRings, AreCorrectFromAndToSbuf) {
     boot("trn2-48xl");
     collective_group group(*this, all(), image());
     expect_all_right(group,
@@ -103,7 +103,7 @@ TEST_F(SeveralRings, AreRightFromAndToSbuf) {
                      ops);
 }
 
-TEST_F(SeveralRings, GroupsThatDoNotFillTheTorusHaveThoseThatTheyCan) {
+TEST_F(SeveralRings, PartialTorusGroupsUseTheAvailableRings) {
     boot("trn2-48xl");
     for (const std::vector<std::size_t>& chips :
          {std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 6, 7},
@@ -117,7 +117,7 @@ TEST_F(SeveralRings, GroupsThatDoNotFillTheTorusHaveThoseThatTheyCan) {
     }
 }
 
-TEST_F(SeveralRings, OfAServerWithTwoCoresToAChip) {
+TEST_F(SeveralRings, ServerWithTwoCoresPerChip) {
     boot("trn1-32xl");
     collective_group group(*this, all(), image());
     for (const auto bytes : {4 * MiB, 9 * MiB + 64}) {
@@ -126,14 +126,14 @@ TEST_F(SeveralRings, OfAServerWithTwoCoresToAChip) {
     }
 }
 
-TEST_F(SeveralRings, OfARowOfChipsLeadBothWays) {
+TEST_F(SeveralRings, ChipRowRingsRunInBothDirections) {
     boot("inf2-48xl");
     collective_group group(*this, all(), image());
     expect_all_right(group, {.algorithm = TRN_COLL_RING, .bytes = 2 * MiB}, ops);
     expect_all_right(group, {.algorithm = TRN_COLL_KANGARING, .bytes = 2 * MiB}, pair_ops);
 }
 
-TEST_F(SeveralRings, OfFourServersGoThroughAllOfThem) {
+TEST_F(SeveralRings, FourServerRingsVisitAllServers) {
     boot("trn2-ultraserver");
     collective_group group(*this, all(), image());
     expect_all_right(group, {.algorithm = TRN_COLL_RING, .bytes = 8 * MiB},
@@ -142,7 +142,7 @@ TEST_F(SeveralRings, OfFourServersGoThroughAllOfThem) {
                      std::span(pair_ops).first(1));
 }
 
-TEST_F(SeveralRings, OfTwoServersThatEfaJoinsExchangeWhatEachRingHas) {
+TEST_F(SeveralRings, TwoServersJoinedByEfaExchangeTheBlocksOfEachRing) {
     boot("tests/integration/collectives/two_servers.yaml");
     collective_group group(*this, all(), image());
     ASSERT_EQ(group.domains(), 2u);
@@ -155,7 +155,7 @@ TEST_F(SeveralRings, OfTwoServersThatEfaJoinsExchangeWhatEachRingHas) {
 }
 
 /// Whom a rank waits for is next to it, in one of its rings.
-TEST_F(SeveralRings, ARankThatNeverArrivesIsNamedByItsNeighbours) {
+TEST_F(SeveralRings, MissingRankIsNamedByItsNeighbours) {
     boot("trn2-48xl");
     collective_group group(*this, all(), image());
     const auto apart = [](std::uint32_t a, std::uint32_t b) {
@@ -180,7 +180,7 @@ TEST_F(SeveralRings, ARankThatNeverArrivesIsNamedByItsNeighbours) {
     expect_all_right(group, {.algorithm = TRN_COLL_RING, .bytes = 4 * MiB}, ops);
 }
 
-TEST_F(SeveralRings, WhatIsNoOrderOfTheRanksIsRefused) {
+TEST_F(SeveralRings, InvalidRankOrderIsRefused) {
     boot("trn2-48xl");
     collective_group group(*this, {0, 1}, image());
     run_each({0}, [](std::size_t, device& on) {

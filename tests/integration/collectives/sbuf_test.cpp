@@ -54,7 +54,7 @@ protected:
     }
 };
 
-TEST_F(SbufCollectives, AreRightByEveryAlgorithmFromAndToAnyMemory) {
+TEST_F(SbufCollectives, AreCorrectForEveryAlgorithmAndMemory) {
     boot("trn3-sled");
     collective_group group(*this, all(), image());
     const collective_places places[] = {
@@ -75,7 +75,7 @@ TEST_F(SbufCollectives, AreRightByEveryAlgorithmFromAndToAnyMemory) {
                             .check = true}));
 }
 
-TEST_F(SbufCollectives, TakeBlocksOfDifferentSizes) {
+TEST_F(SbufCollectives, AcceptBlocksOfDifferentSizes) {
     boot("trn3-sled");
     collective_group group(*this, all(), image());
     for (const auto op : {TRN_COLL_ALL_GATHER_V, TRN_COLL_REDUCE_SCATTER_V, TRN_COLL_ALL_TO_ALL_V})
@@ -83,7 +83,7 @@ TEST_F(SbufCollectives, TakeBlocksOfDifferentSizes) {
             {.op = op, .counts = {5, 0, 70'001, 300}, .places = all_in(sbuf(6)), .check = true}));
 }
 
-TEST_F(SbufCollectives, AreMadeByManyRanks) {
+TEST_F(SbufCollectives, RunOnManyRanks) {
     boot("trn2-48xl");
     collective_group group(*this, all(), image());
     expect_every_way_right(group, {.bytes = 64 * KiB, .places = {sbuf(0), sbuf(0), hbm_stack(0)}});
@@ -92,13 +92,13 @@ TEST_F(SbufCollectives, AreMadeByManyRanks) {
             group.run({.op = op, .bytes = 4 * MiB, .places = all_in(sbuf(4)), .check = true}));
 }
 
-TEST_F(SbufCollectives, AreMadeByAPairOfTheOldestGeneration) {
+TEST_F(SbufCollectives, RunOnATrainium1Pair) {
     boot("trn1-32xl");
     collective_group group(*this, {4, 5}, image());
     expect_every_way_right(group, {.bytes = 200'000, .places = all_in(sbuf(1))});
 }
 
-TEST_F(SbufCollectives, LeaveHbmAloneWhenScratchIsInSbufToo) {
+TEST_F(SbufCollectives, DoNotUseHbmWhenScratchIsInSbuf) {
     boot("trn3-sled");
     collective_group group(*this, all(), image());
     // Of one iteration: a second one has nothing to set up.
@@ -122,7 +122,7 @@ TEST_F(SbufCollectives, LeaveHbmAloneWhenScratchIsInSbufToo) {
     EXPECT_LT(moved(all_in(sbuf(0))), 64 * KiB) << "descriptors and what is added to semaphores";
 }
 
-TEST_F(SbufCollectives, BytesAreWhereTheCoreHasThem) {
+TEST_F(SbufCollectives, ResultsAreVisibleInTheCoresSbuf) {
     boot("trn3-sled");
     collective_group group(*this, all(), image());
     expect_right(group.run({.op = TRN_COLL_BROADCAST,
@@ -144,7 +144,7 @@ TEST_F(SbufCollectives, BytesAreWhereTheCoreHasThem) {
     });
 }
 
-TEST_F(SbufCollectives, AByteThatWasWrittenBesideABufferIsFound) {
+TEST_F(SbufCollectives, ByteWrittenOutsideABufferIsDetected) {
     boot("trn3-sled");
     collective_group group(*this, all(), image());
     const auto found =
@@ -162,7 +162,7 @@ TEST_F(SbufCollectives, AByteThatWasWrittenBesideABufferIsFound) {
     EXPECT_EQ(found.first_wrong, "rank 3: byte before a buffer, 100");
 }
 
-TEST_F(SbufCollectives, WhatDoesNotFitIsRefusedWithASentence) {
+TEST_F(SbufCollectives, BuffersThatDoNotFitAreRefusedWithAMessage) {
     boot("trn3-sled");
     collective_group group(*this, all(), image());
     const auto expect = [&](const collective_request& what, const std::string& part) {
@@ -185,7 +185,7 @@ TEST_F(SbufCollectives, WhatDoesNotFitIsRefusedWithASentence) {
         {.op = TRN_COLL_ALL_TO_ALL, .bytes = 15 * MiB, .places = all_in(sbuf(0)), .check = true}));
 }
 
-TEST_F(SbufCollectives, AddressesOfNoMemoryAreRefusedByTheLibrary) {
+TEST_F(SbufCollectives, AddressesOutsideMemoryAreRefusedByTheLibrary) {
     boot("trn2-48xl");
     collective_group group(*this, {0, 1}, image());
     run_each({0}, [](std::size_t, device& on) {
@@ -211,7 +211,7 @@ TEST_F(SbufCollectives, AddressesOfNoMemoryAreRefusedByTheLibrary) {
     });
 }
 
-TEST_F(SbufCollectives, OfSeveralSlotsRunAtOnceEachInItsQuarter) {
+TEST_F(SbufCollectives, SlotsRunConcurrentlyEachInItsQuarter) {
     boot("trn3-sled");
     collective_group group(*this, all(), image());
     std::vector<collective_job> jobs;
@@ -228,7 +228,7 @@ TEST_F(SbufCollectives, OfSeveralSlotsRunAtOnceEachInItsQuarter) {
         << "three buffers of 4 MiB are more than a quarter of 32 MiB";
 }
 
-TEST_F(SbufCollectives, GoFromDomainToDomainThroughTheRegisterBar) {
+TEST_F(SbufCollectives, CrossDomainsThroughTheRegisterBar) {
     boot("tests/integration/collectives/three_sleds.yaml");
     collective_group group(*this, {0, 1, 4, 5}, image());
     ASSERT_EQ(group.domains(), 2u);

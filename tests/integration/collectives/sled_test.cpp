@@ -14,7 +14,7 @@ protected:
     void SetUp() override { boot("trn3-sled"); }
 };
 
-TEST_F(SledCollectives, MoveBytesToWhereTheyBelong) {
+TEST_F(SledCollectives, MoveBytesToTheirDestinations) {
     collective_group group(*this, all(), image());
     for (const auto op :
          {TRN_COLL_ALL_GATHER, TRN_COLL_ALL_TO_ALL, TRN_COLL_PERMUTE, TRN_COLL_BROADCAST})
@@ -24,7 +24,7 @@ TEST_F(SledCollectives, MoveBytesToWhereTheyBelong) {
         }
 }
 
-TEST_F(SledCollectives, GatherByEveryAlgorithm) {
+TEST_F(SledCollectives, GatherWithEveryAlgorithm) {
     collective_group group(*this, all(), image());
     for (const auto algorithm : {TRN_COLL_RING, TRN_COLL_MESH})
         expect_right(group.run({.op = TRN_COLL_ALL_GATHER,
@@ -34,13 +34,13 @@ TEST_F(SledCollectives, GatherByEveryAlgorithm) {
                                 .check = true}));
 }
 
-TEST_F(SledCollectives, AreMadeBySomeOfTheChipsInAnyOrder) {
+TEST_F(SledCollectives, RunOnSubsetsOfChipsInAnyOrder) {
     collective_group group(*this, {3, 0, 2}, image());
     expect_right(group.run({.op = TRN_COLL_ALL_GATHER, .bytes = 100'002, .check = true}));
     expect_right(group.run({.op = TRN_COLL_BROADCAST, .bytes = 70'000, .root = 2, .check = true}));
 }
 
-TEST_F(SledCollectives, NoteWhenTheStepsOfEachRankEnd) {
+TEST_F(SledCollectives, RecordStepEndTimesOfEachRank) {
     collective_group group(*this, all(), image());
     const struct {
         trn_coll_op op;
@@ -77,7 +77,7 @@ TEST_F(SledCollectives, NoteWhenTheStepsOfEachRankEnd) {
     EXPECT_TRUE(group.run({.op = TRN_COLL_BARRIER}).steps.empty());
 }
 
-TEST_F(SledCollectives, MarksAreOfASlotWithAProgram) {
+TEST_F(SledCollectives, MarksRequireASlotWithAProgram) {
     collective_group group(*this, all(), image());
     run_each({0}, [](std::size_t, device& on) {
         std::uint32_t count = 0, times[2];
@@ -89,14 +89,14 @@ TEST_F(SledCollectives, MarksAreOfASlotWithAProgram) {
     });
 }
 
-TEST_F(SledCollectives, ABarrierHoldsEverybodyUntilTheLastComes) {
+TEST_F(SledCollectives, BarrierHoldsAllRanksUntilTheLastArrives) {
     collective_group group(*this, all(), image());
     const auto result = group.run({.op = TRN_COLL_BARRIER});
     EXPECT_GT(result.ns, 0);
     EXPECT_LT(result.ns, 10'000);
 }
 
-TEST_F(SledCollectives, CoresThatWaitScheduleNothing) {
+TEST_F(SledCollectives, WaitingCoresScheduleNoEvents) {
     collective_group group(*this, all(), image());
     run_each(all(), [](std::size_t, device& on) {
         trn_cc_statistics before{}, after{};
@@ -107,7 +107,7 @@ TEST_F(SledCollectives, CoresThatWaitScheduleNothing) {
     });
 }
 
-TEST_F(SledCollectives, ADamagedImageIsRefusedAndTheCoresGoOn) {
+TEST_F(SledCollectives, DamagedImageIsRefusedAndTheCoresContinue) {
     collective_group group(*this, all(), image());
     run_each({1}, [](std::size_t, device& on) {
         const auto good = image();
@@ -124,7 +124,7 @@ TEST_F(SledCollectives, ADamagedImageIsRefusedAndTheCoresGoOn) {
     expect_right(group.run({.op = TRN_COLL_ALL_GATHER, .bytes = 64 * KiB, .check = true}));
 }
 
-TEST_F(SledCollectives, GoOnAfterTheFirmwareWasLoadedAgain) {
+TEST_F(SledCollectives, WorkAfterAFirmwareReload) {
     collective_group group(*this, all(), image());
     expect_right(group.run({.op = TRN_COLL_ALL_GATHER, .bytes = 64 * KiB, .check = true}));
     run_each(all(), [](std::size_t, device& on) {
@@ -134,7 +134,7 @@ TEST_F(SledCollectives, GoOnAfterTheFirmwareWasLoadedAgain) {
     expect_right(group.run({.op = TRN_COLL_ALL_GATHER, .bytes = 64 * KiB, .check = true}));
 }
 
-TEST_F(SledCollectives, ARankThatNeverArrivesIsNamedAndTheGroupIsUsedAgain) {
+TEST_F(SledCollectives, MissingRankIsNamedAndTheGroupCanBeReused) {
     collective_group group(*this, all(), image());
     for (const auto op : {TRN_COLL_ALL_GATHER, TRN_COLL_ALL_TO_ALL, TRN_COLL_BARRIER}) {
         SCOPED_TRACE(trn_coll_op_text(op));
@@ -162,7 +162,7 @@ TEST_F(SledCollectives, ARankThatNeverArrivesIsNamedAndTheGroupIsUsedAgain) {
     }
 }
 
-TEST_F(SledCollectives, ALinkThatDiesInTheMiddleEndsInAReportAndTheGroupIsUsedAgain) {
+TEST_F(SledCollectives, LinkFailureIsReportedAndTheGroupCanBeReused) {
     collective_group group(*this, all(), image());
     EXPECT_THROW(group.run({.op = TRN_COLL_ALL_GATHER,
                             .bytes = 64 * MiB,
@@ -183,7 +183,7 @@ TEST_F(SledCollectives, ALinkThatDiesInTheMiddleEndsInAReportAndTheGroupIsUsedAg
     expect_right(again.run({.op = TRN_COLL_ALL_GATHER, .bytes = 64 * KiB, .check = true}));
 }
 
-TEST_F(SledCollectives, ADmaQueueThatStopsIsNotifiedAsAnAbort) {
+TEST_F(SledCollectives, StoppedDmaQueueIsNotifiedAsAnAbort) {
     collective_group group(*this, all(), image());
     try {
         group.run({.op = TRN_COLL_ALL_GATHER,
@@ -208,7 +208,7 @@ TEST_F(SledCollectives, ADmaQueueThatStopsIsNotifiedAsAnAbort) {
     expect_right(again.run({.op = TRN_COLL_ALL_GATHER, .bytes = 64 * KiB, .check = true}));
 }
 
-TEST_F(SledCollectives, AChipThatIsResetInTheMiddleIsNamedAndTheGroupIsUsedAgain) {
+TEST_F(SledCollectives, ChipResetIsReportedAndTheGroupCanBeReused) {
     {
         collective_group group(*this, all(), image());
         try {
@@ -229,7 +229,7 @@ TEST_F(SledCollectives, AChipThatIsResetInTheMiddleIsNamedAndTheGroupIsUsedAgain
     expect_right(again.run({.op = TRN_COLL_ALL_GATHER, .bytes = 64 * KiB, .check = true}));
 }
 
-TEST_F(SledCollectives, WithoutBlocksTakeAnyNumberOfElements) {
+TEST_F(SledCollectives, BroadcastAndPermuteAcceptAnyByteCount) {
     collective_group group(*this, all(), image());
     for (const auto op : {TRN_COLL_BROADCAST, TRN_COLL_PERMUTE})
         for (const std::uint64_t bytes : {1, 3, 65, 10'001, 131'073}) {
@@ -240,7 +240,7 @@ TEST_F(SledCollectives, WithoutBlocksTakeAnyNumberOfElements) {
         }
 }
 
-TEST_F(SledCollectives, WhatCannotBeIsRefusedWithASentence) {
+TEST_F(SledCollectives, InvalidRequestsAreRefusedWithAMessage) {
     collective_group group(*this, all(), image());
     const auto refused = [&](const collective_request& what) {
         try {
@@ -260,7 +260,7 @@ TEST_F(SledCollectives, WhatCannotBeIsRefusedWithASentence) {
     EXPECT_THROW(collective_group(*this, {0}, image()).run({.op = TRN_COLL_BARRIER}), device_error);
 }
 
-TEST_F(SledCollectives, WhatTheFirmwareRefusesIsNotifiedToWhoHasARingForIt) {
+TEST_F(SledCollectives, FirmwareRefusalsAreNotifiedToTheErrorRing) {
     collective_group group(*this, all(), image());
     run_each({0}, [](std::size_t, device& on) {
         const std::vector<std::uint32_t> nonsense(400, 0x12345678);
@@ -301,7 +301,7 @@ TEST_F(SledCollectives, WhatTheFirmwareRefusesIsNotifiedToWhoHasARingForIt) {
     });
 }
 
-TEST_F(SledCollectives, ProgramsThatMakeNoSenseAreRefusedByTheFirmware) {
+TEST_F(SledCollectives, InvalidProgramsAreRefusedByTheFirmware) {
     collective_group group(*this, all(), image());
     run_each({0}, [](std::size_t, device& on) {
         const std::vector<std::uint32_t> nonsense(400, 0x12345678);

@@ -22,7 +22,7 @@ protected:
     }
 };
 
-TEST_F(CollectivesTogether, FourStreamsOfOneCoreRunAtOnce) {
+TEST_F(CollectivesTogether, FourStreamsOfOneCoreRunConcurrently) {
     boot("trn3-sled");
     collective_group group(*this, all(), image());
     expect_together({
@@ -38,7 +38,7 @@ TEST_F(CollectivesTogether, FourStreamsOfOneCoreRunAtOnce) {
     });
 }
 
-TEST_F(CollectivesTogether, StreamsShareTheLinkSoEachIsSlowerThanAlone) {
+TEST_F(CollectivesTogether, StreamsShareTheLinkBandwidth) {
     boot("trn3-sled");
     collective_group group(*this, all(), image());
     const collective_request alone{.op = TRN_COLL_ALL_GATHER, .bytes = 16 * MiB};
@@ -53,7 +53,7 @@ TEST_F(CollectivesTogether, StreamsShareTheLinkSoEachIsSlowerThanAlone) {
     EXPECT_GT(static_cast<double>(ended - began), 1.4 * by_itself) << "twice the bytes";
 }
 
-TEST_F(CollectivesTogether, GroupsWithoutACommonChipRunAtOnce) {
+TEST_F(CollectivesTogether, DisjointGroupsRunConcurrently) {
     boot("trn2-48xl");
     collective_group even(*this, {0, 2, 4, 6, 8, 10, 12}, image());
     collective_group odd(*this, {15, 1, 3, 5, 13}, image());
@@ -67,7 +67,7 @@ TEST_F(CollectivesTogether, GroupsWithoutACommonChipRunAtOnce) {
     }
 }
 
-TEST_F(CollectivesTogether, ThoseThatWouldBeInEachOthersWayAreRefused) {
+TEST_F(CollectivesTogether, ConflictingGroupsAreRefused) {
     boot("trn3-sled");
     collective_group all_of_it(*this, all(), image()), some(*this, {1, 2}, image());
     const auto refused = [&](std::uint32_t slot, std::uint64_t bytes) {

@@ -11,7 +11,7 @@ namespace {
 using VariableCollectives = CollectiveTest;
 using counts = std::vector<std::uint64_t>;
 
-TEST_F(VariableCollectives, BlocksOfAnySizeComeOutRight) {
+TEST_F(VariableCollectives, BlocksOfAnySizeAreCorrect) {
     boot("trn3-sled");
     collective_group group(*this, all(), image());
     for (const auto& each :
@@ -40,7 +40,7 @@ TEST_F(VariableCollectives, BlocksOfAnySizeComeOutRight) {
                                 .check = true}));
 }
 
-TEST_F(VariableCollectives, OneRowOfAnAllToAllStandsForAllRows) {
+TEST_F(VariableCollectives, SingleAllToAllRowAppliesToAllRanks) {
     boot("trn3-sled");
     collective_group group(*this, all(), image());
     const counts row = {3, 0, 500, 70};
@@ -54,7 +54,7 @@ TEST_F(VariableCollectives, OneRowOfAnAllToAllStandsForAllRows) {
     EXPECT_EQ(of_row.bytes, of_table.bytes);
 }
 
-TEST_F(VariableCollectives, EqualBlocksMoveWhatTheOtherFormMoves) {
+TEST_F(VariableCollectives, EqualBlocksMatchTheFixedSizeOperation) {
     boot("trn3-sled");
     collective_group group(*this, all(), image());
     const auto equal =
@@ -65,7 +65,7 @@ TEST_F(VariableCollectives, EqualBlocksMoveWhatTheOtherFormMoves) {
     EXPECT_EQ(counted.ns, equal.ns);
 }
 
-TEST_F(VariableCollectives, AreMadeByManyRanks) {
+TEST_F(VariableCollectives, RunOnManyRanks) {
     boot("trn2-48xl");
     collective_group group(*this, all(), image());
     counts each, table;
@@ -78,7 +78,7 @@ TEST_F(VariableCollectives, AreMadeByManyRanks) {
         {.op = TRN_COLL_ALL_GATHER_V, .algorithm = TRN_COLL_RING, .counts = each, .check = true}));
 }
 
-TEST_F(VariableCollectives, WrongLengthsAreRefusedWithASentence) {
+TEST_F(VariableCollectives, WrongLengthsAreRefusedWithAMessage) {
     boot("trn3-sled");
     collective_group group(*this, all(), image());
     const auto expect = [&](const collective_request& what, const std::string& part) {
@@ -94,7 +94,7 @@ TEST_F(VariableCollectives, WrongLengthsAreRefusedWithASentence) {
            "reduce-scatter-v has no algorithm halving");
 }
 
-TEST_F(VariableCollectives, CountsThatDoNotMakeTheSizeAreRefusedByTheLibrary) {
+TEST_F(VariableCollectives, CountsThatDoNotAddUpAreRefusedByTheLibrary) {
     boot("trn3-sled");
     collective_group group(*this, all(), image());
     run_each({0}, [](std::size_t, device& on) {

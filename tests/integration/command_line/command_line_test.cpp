@@ -50,7 +50,7 @@ protected:
     }
 };
 
-TEST_F(CommandLine, AnUnknownSubcommandIsNamedWithTheNearest) {
+TEST_F(CommandLine, UnknownSubcommandGetsTheNearestSuggestion) {
     expect(trnvp + " nope", 2, "trnvp: no subcommand 'nope'");
     expect(trnvp + " bords", 2, "did you mean 'boards'");
     expect(trnvp + " bords trn3-chip --seed 1", 2, "no subcommand 'bords'");
@@ -59,7 +59,7 @@ TEST_F(CommandLine, AnUnknownSubcommandIsNamedWithTheNearest) {
     expect(trnctl, 2, "subcommand is required");
 }
 
-TEST_F(CommandLine, AnUnknownOptionIsNamedWithTheNearest) {
+TEST_F(CommandLine, UnknownOptionGetsTheNearestSuggestion) {
     expect(trnvp + " run trn3-chip --seedd 1", 2, "no option '--seedd'  did you mean '--seed'");
     expect(trnvp + " run trn3-chip --seedd=1", 2, "did you mean '--seed'");
     expect(trnvp + " --jsn boards", 2, "no option '--jsn'");
@@ -69,7 +69,7 @@ TEST_F(CommandLine, AnUnknownOptionIsNamedWithTheNearest) {
     expect(own_chip + "copy host hbm0 1MiB --vrify", 2, "did you mean '--verify'");
 }
 
-TEST_F(CommandLine, NumbersAreChecked) {
+TEST_F(CommandLine, InvalidNumbersAreRefused) {
     for (const auto* wrong : {"-1", "18446744073709551616", "''", "1k", "nan", "0x", "-0x1"}) {
         SCOPED_TRACE(wrong);
         expect(chip + "--seed " + wrong, 2, "--seed: ");
@@ -84,14 +84,14 @@ TEST_F(CommandLine, NumbersAreChecked) {
     expect(own_chip + "sem set 300 1 --core 0", 2, "300");
 }
 
-TEST_F(CommandLine, AnEmptyValueIsRefused) {
+TEST_F(CommandLine, EmptyValueIsRefused) {
     for (const auto* option : {"--trace", "--listen", "--uart", "--coverage", "--set", "--until"})
         expect(chip + option + " ''", 2, std::string(option) + ": an empty value");
     expect(trnvp + " run ''", 2, "board: an empty value");
     expect(trnctl + " --connect '' info", 2, "--connect: an empty value");
 }
 
-TEST_F(CommandLine, WordsOfAChoiceAreSuggestedAndKnowNoHyphens) {
+TEST_F(CommandLine, MisspeltChoiceGetsASuggestionAndHyphensEqualUnderscores) {
     expect(own_chip + "coll --op nope", 2, "--op: 'nope' is not a valid choice");
     expect(own_chip + "coll --op all_redue", 2, "did you mean 'all_reduce'");
     expect(trnctl + " --board trn3-sled coll --op all-reduce --counts 1", 2, "no counts");
@@ -99,12 +99,12 @@ TEST_F(CommandLine, WordsOfAChoiceAreSuggestedAndKnowNoHyphens) {
     expect(chip + "--timing contendet", 2, "did you mean 'contended'");
 }
 
-TEST_F(CommandLine, BothProgramsSayTheirVersion) {
+TEST_F(CommandLine, BothProgramsPrintTheirVersion) {
     expect(trnvp + " --version", 0, "trnvp " VERSION);
     expect(trnctl + " --version", 0, "trnctl " VERSION);
 }
 
-TEST_F(CommandLine, OutputThatAFullDiskTakesNotIsAnErrorOfEachCommand) {
+TEST_F(CommandLine, FullDiskOnOutputFailsEveryCommand) {
     const std::string said = "cannot write to standard output";
     for (const auto& command :
          {trnvp + " boards", trnvp + " boards --json", trnvp + " inspect trn3-chip",
@@ -117,7 +117,7 @@ TEST_F(CommandLine, OutputThatAFullDiskTakesNotIsAnErrorOfEachCommand) {
     EXPECT_EQ(run("(" + chip + " 2>/dev/full)").status, 1);
 }
 
-TEST_F(CommandLine, FilesThatAFullDiskTakesNotAreAnErrorOfTheirCommand) {
+TEST_F(CommandLine, FullDiskOnAFileFailsItsCommand) {
     for (const std::string option :
          {"--trace", "--fidelity-report", "--uart", "--coverage",
           "--vcd-signal chip0.management.uart.LSR --vcd", "--trace /dev/null --uart"})
@@ -129,7 +129,7 @@ TEST_F(CommandLine, FilesThatAFullDiskTakesNotAreAnErrorOfTheirCommand) {
     expect(trnvp + " exec " GUEST " --signature /dev/full", 7, "No space left");
 }
 
-TEST_F(CommandLine, FilesThatCannotBeOpenedAreTheUsersMistake) {
+TEST_F(CommandLine, UnopenableFilesAreUsageErrors) {
     for (const std::string option : {"--trace", "--fidelity-report", "--uart", "--coverage",
                                      "--vcd-signal chip0.management.uart.LSR --vcd"})
         for (const auto* file : {"/no/such/folder/file", "/tmp"})
@@ -138,7 +138,7 @@ TEST_F(CommandLine, FilesThatCannotBeOpenedAreTheUsersMistake) {
     expect(trnvp + " exec " GUEST " --commit-log /tmp", 2, "--commit-log: cannot write /tmp: Is a");
 }
 
-TEST_F(CommandLine, AReaderThatLeavesEndsAProgramAsUnixToolsDo) {
+TEST_F(CommandLine, ClosedPipeEndsAProgramLikeUnixTools) {
     // Bash's PIPESTATUS: SIGPIPE, or done before the reader left.
     const auto how =
         run("bash -c '" + trnvp + " inspect ultracluster-2 --set racks=1 2>&1 | head -1; " +
@@ -146,7 +146,7 @@ TEST_F(CommandLine, AReaderThatLeavesEndsAProgramAsUnixToolsDo) {
     EXPECT_THAT(how.output, Not(HasSubstr("trnvp:"))) << how.output;
 }
 
-TEST_F(CommandLine, ClosedStandardStreamsLeadNowhere) {
+TEST_F(CommandLine, ClosedStandardStreamsDoNotCorruptOtherFiles) {
     const auto trace = folder_ / "trace";
     for (const std::string closed : {"2>&-", ">&-", "<&-", "<&- >&- 2>&-"}) {
         EXPECT_EQ(run("(" + chip + "--trace " + trace + " " + closed + ")").status, 0) << closed;
@@ -173,7 +173,7 @@ TEST_F(CommandLine, OnlyRegularFilesOfBoundedSizeAreRead) {
     }
 }
 
-TEST_F(CommandLine, LimitsOfTheProcessAreOneSentence) {
+TEST_F(CommandLine, ProcessLimitsAreReportedInOneSentence) {
     const auto log = folder_ / "log";
     expect("ulimit -f 0; " + trnvp + " exec " GUEST " --commit-log " + log + " | cat", 0,
            "File too large");
@@ -186,7 +186,7 @@ TEST_F(CommandLine, LimitsOfTheProcessAreOneSentence) {
     expect("ulimit -v 2000000; " + own_chip + "info", 2, "not enough memory");
 }
 
-TEST_F(CommandLine, AGuestThatIsKilledLeavesNoFolder) {
+TEST_F(CommandLine, KilledGuestLeavesNoTemporaryFolder) {
     const auto qemu = write("qemu", "#!/bin/sh\nexec sleep 600\n");
     std::filesystem::permissions(qemu, std::filesystem::perms::owner_all);
     const auto temporary = folder_ / "temporary";
@@ -203,7 +203,7 @@ TEST_F(CommandLine, AGuestThatIsKilledLeavesNoFolder) {
     EXPECT_TRUE(eventually([&] { return !holds("trnvp-guest"); }));
 }
 
-TEST_F(CommandLine, AFileThatACommandReadsIsNotWrittenOver) {
+TEST_F(CommandLine, InputFileIsNotOverwritten) {
     const std::string program = folder_ / "program.elf", link = folder_ / "link";
     std::filesystem::copy_file(GUEST, program);
     std::filesystem::create_hard_link(program, link);
@@ -227,12 +227,12 @@ TEST_F(CommandLine, AFileThatACommandReadsIsNotWrittenOver) {
     EXPECT_EQ(std::filesystem::file_size(firmware), of_firmware);
 }
 
-TEST_F(CommandLine, AMessageOfTwoLinesStaysOne) {
+TEST_F(CommandLine, TwoLineMessageStaysOneMessage) {
     expect(trnctl + " --connect /no/such/folder info", 1, "directory\n  is it running?");
     expect("ulimit -n 6; " + chip, 1, "trnvp: signal_set_service pipe: Too many open files\n");
 }
 
-TEST_F(CommandLine, ARemovedWorkingDirectoryIsNoObstacle) {
+TEST_F(CommandLine, RunsInARemovedWorkingDirectory) {
     const auto gone =
         "mkdir " + folder_ / "gone" + "; cd " + folder_ / "gone" + "; rmdir ../gone; ";
     expect(gone + trnvp + " boards", 0, "trn3-chip");
@@ -242,7 +242,7 @@ TEST_F(CommandLine, ARemovedWorkingDirectoryIsNoObstacle) {
     expect(gone + chip + "--listen sockets", 2, "sockets");
 }
 
-TEST_F(CommandLine, ControlCharactersOfAFileReachNoTerminal) {
+TEST_F(CommandLine, ControlCharactersOfAFileAreEscaped) {
     const auto board = write("b.yaml",
                              "board: \"b\\e[2J\"\ndescription: \"d\\e]0;x\\a\\u009b\"\n"
                              "modules:\n  \"a\\e[31m\": {type: \"x\\r\\n\\e[1A\"}\n");
