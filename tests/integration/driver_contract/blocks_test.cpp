@@ -10,7 +10,7 @@ namespace {
 
 // ---- programs
 
-TEST_P(DriverContract, TakesProgramsWhereTheContractAllowsThem) {
+TEST_P(DriverContract, AcceptsProgramsAtContractAddressesOnly) {
     drive([&](device& chip) {
         const auto info = chip.info();
         std::vector<std::uint64_t> places;
@@ -90,7 +90,7 @@ TEST_P(DriverContract, NotifiesIntoHbm) {
     });
 }
 
-TEST_P(DriverContract, OverwritesNotificationsThatNobodyReads) {
+TEST_P(DriverContract, OverwritesUnreadNotifications) {
     drive([&](device& chip) {
         trn_notification_ring ring{};
         chip.check(trn_notifications_open(chip, TRN_NOTIFY_CORE, 0, 2, 64, &ring));
@@ -111,7 +111,7 @@ TEST_P(DriverContract, OverwritesNotificationsThatNobodyReads) {
     });
 }
 
-TEST_P(DriverContract, TracesDescriptorsThatAskForAnInterrupt) {
+TEST_P(DriverContract, NotifiesForDescriptorsWithTheInterruptFlag) {
     expect_misuse("dma-from-unwritten-hbm");
     drive([&](device& chip) {
         const auto base = hbm(chip, 0, 24 * MiB);
@@ -133,7 +133,7 @@ TEST_P(DriverContract, TracesDescriptorsThatAskForAnInterrupt) {
     });
 }
 
-TEST_P(DriverContract, StopsNotifyingWhenTheSlotIsOff) {
+TEST_P(DriverContract, PostsNoNotificationsWhenTheSlotIsDisabled) {
     drive([&](device& chip) {
         trn_notification_ring ring{};
         chip.check(trn_notifications_open(chip, TRN_NOTIFY_TOP_SP, 3, 1, 64, &ring));
@@ -150,7 +150,7 @@ TEST_P(DriverContract, StopsNotifyingWhenTheSlotIsOff) {
 
 // ---- neighbours
 
-TEST_P(DriverContract, ReadsItsOwnWordsWhereNeighboursAreSpoofed) {
+TEST_P(DriverContract, ReadsItsOwnWordsWithSpoofedNeighbours) {
     if (!map().has_neighbours) GTEST_SKIP() << "this chip has no neighbour windows";
     options().spoof_neighbours = true;
     drive([&](device& chip) {
@@ -169,7 +169,7 @@ TEST_P(DriverContract, ReadsItsOwnWordsWhereNeighboursAreSpoofed) {
     });
 }
 
-TEST_P(DriverContract, FindsNoNeighbourWithinFourMilliseconds) {
+TEST_P(DriverContract, ReportsNoNeighbourWithinFourMilliseconds) {
     if (!map().has_neighbours) GTEST_SKIP() << "this chip has no neighbour windows";
     expect_misuse("no-neighbour");
     drive([&](device& chip) {
@@ -186,7 +186,7 @@ TEST_P(DriverContract, FindsNoNeighbourWithinFourMilliseconds) {
     });
 }
 
-TEST_P(DriverContract, FailsAnElectionWithoutNeighboursAndSaysSoInItsWords) {
+TEST_P(DriverContract, FailedElectionIsPublishedWithoutNeighbours) {
     if (!map().has_neighbours) GTEST_SKIP() << "this chip has no neighbour windows";
     expect_misuse("no-neighbour");
     drive([&](device& chip) {
@@ -199,7 +199,7 @@ TEST_P(DriverContract, FailsAnElectionWithoutNeighboursAndSaysSoInItsWords) {
     });
 }
 
-TEST_P(DriverContract, ElectsItselfWhereNeighboursAreSpoofed) {
+TEST_P(DriverContract, ElectsItselfWithSpoofedNeighbours) {
     if (!map().has_neighbours) GTEST_SKIP() << "this chip has no neighbour windows";
     options().spoof_neighbours = true;
     drive([&](device& chip) {

@@ -101,7 +101,7 @@ private:
     int fd_;
 };
 
-TEST_F(ClientsTest, ASecondClientOfAFunctionIsRefusedInWords) {
+TEST_F(ClientsTest, SecondClientOfAFunctionIsRefusedWithAMessage) {
     raw_peer first(chip(0));
     ASSERT_TRUE(first.hello().ok());
     std::array<char, 256> why{};
@@ -114,7 +114,7 @@ TEST_F(ClientsTest, ASecondClientOfAFunctionIsRefusedInWords) {
     next_client_works();
 }
 
-TEST_F(ClientsTest, AClientMayDisconnectInTheMiddleOfAMessage) {
+TEST_F(ClientsTest, ClientMayDisconnectWithinAMessage) {
     for (const std::size_t sent : {1u, 15u, 16u, 20u, 31u}) {
         raw_peer peer(chip(0));
         ASSERT_TRUE(peer.hello().ok());
@@ -128,7 +128,7 @@ TEST_F(ClientsTest, AClientMayDisconnectInTheMiddleOfAMessage) {
     next_client_works();
 }
 
-TEST_F(ClientsTest, AbsurdDmaRangesAreRefused) {
+TEST_F(ClientsTest, InvalidDmaRangesAreRefused) {
     raw_peer peer(chip(0));
     ASSERT_TRUE(peer.hello().ok());
     const memory_file file(1 << 20);
@@ -149,7 +149,7 @@ TEST_F(ClientsTest, AbsurdDmaRangesAreRefused) {
     next_client_works();
 }
 
-TEST_F(ClientsTest, RangesMayGoAwayWhileTheChipUsesThem) {
+TEST_F(ClientsTest, RangesMayBeUnmappedDuringUse) {
     for (int round = 0; round < 3; ++round) {
         std::array<char, 256> why{};
         trn_transport transport{};
@@ -173,7 +173,7 @@ TEST_F(ClientsTest, RangesMayGoAwayWhileTheChipUsesThem) {
     next_client_works();
 }
 
-TEST_F(ClientsTest, AFileThatShrinksUnderItsMappingHurtsNobodyElse) {
+TEST_F(ClientsTest, TruncatedMappedFileAffectsNoOtherClient) {
     raw_peer peer(chip(0));
     ASSERT_TRUE(peer.hello().ok());
     const memory_file file(1 << 20);
@@ -204,7 +204,7 @@ TEST_F(ClientsTest, AFileThatShrinksUnderItsMappingHurtsNobodyElse) {
     next_client_works();
 }
 
-TEST_F(ClientsTest, GarbageIsAnsweredAndTheConnectionClosedWhereNothingElseIsPossible) {
+TEST_F(ClientsTest, GarbageIsAnsweredOrClosesTheConnection) {
     const std::vector<std::uint8_t> noise(3000, 0xa5);
     raw_peer peer(chip(0));
     peer.send_bytes(noise.data(), noise.size());

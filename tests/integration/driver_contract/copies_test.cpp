@@ -72,7 +72,7 @@ TEST_P(DriverContract, CopiesHostToHost) {
     });
 }
 
-TEST_P(DriverContract, ShowsTheSameMemoryThroughBar4) {
+TEST_P(DriverContract, Bar4ReachesTheSameMemory) {
     drive([&](device& chip) {
         const auto info = chip.info();
         for (std::uint32_t stack = 0; stack < info.stacks; ++stack) {
@@ -133,7 +133,7 @@ TEST_P(DriverContract, RunsAsynchronousCopiesOfAllCoresAtOnce) {
     });
 }
 
-TEST_P(DriverContract, SaysWhyACopyFromNowhereStoppedAndWorksAgainAfterwards) {
+TEST_P(DriverContract, ReportsTheCauseOfAnAbortedCopyAndRecovers) {
     expect_misuse("unmapped-source");
     drive([&](device& chip) {
         const std::uint64_t nowhere = 0xF'F000'0000;  // behind the first stack of every chip

@@ -26,7 +26,7 @@ TEST_P(DriverContract, ReadsRegistersThroughTheLegacyMailbox) {
     });
 }
 
-TEST_P(DriverContract, TakesMetricsThroughTheLegacyMailbox) {
+TEST_P(DriverContract, AcceptsMetricsThroughTheLegacyMailbox) {
     drive([&](device& chip) {
         const std::uint8_t metric[] = {7, 5, '2', '.', '2', '6', 0, 9, 1, 'x'};
         for (int posts = 0; posts < 300; ++posts)  // sequence numbers wrap and never are 0
@@ -83,7 +83,7 @@ TEST_P(DriverContract, RefusesRequestsWithAWrongCrc) {
     });
 }
 
-TEST_P(DriverContract, WordsOfFirmwareThatAHostOverwritesComeBack) {
+TEST_P(DriverContract, RestoresFirmwareWordsOverwrittenByTheHost) {
     expect_misuse("firmware-word-overwritten");
     drive([&](device& chip) {
         const auto ram = map().misc_ram;
@@ -107,7 +107,7 @@ TEST_P(DriverContract, WordsOfFirmwareThatAHostOverwritesComeBack) {
     });
 }
 
-TEST_P(DriverContract, SaysThatItDoesNotKnowACommand) {
+TEST_P(DriverContract, ReportsAnUnknownCommand) {
     if (map().api_version < 7) GTEST_SKIP() << "this chip has the legacy mailbox only";
     expect_misuse("mailbox-unknown-command");
     drive([&](device& chip) {
@@ -134,7 +134,7 @@ TEST_P(DriverContract, SamplesThePowerOfEachDie) {
     });
 }
 
-TEST_P(DriverContract, BeatsItsHeartForNewerDrivers) {
+TEST_P(DriverContract, UpdatesTheHeartbeatForNewerDrivers) {
     drive([&](device& chip) {
         const auto before = word(chip, map().misc_ram + 0xc) >> 12 & 0xff;
         chip.check(trn_sleep(chip, tick));

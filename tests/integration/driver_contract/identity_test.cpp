@@ -19,7 +19,7 @@ TEST_P(DriverContract, IdentifiesItselfToTheDriver) {
     });
 }
 
-TEST_P(DriverContract, RefusesWorkBeforeItWasProbedAndReset) {
+TEST_P(DriverContract, RefusesWorkBeforeProbeAndReset) {
     drive_unprobed([&](device& chip) {
         EXPECT_EQ(trn_reset_device(chip), TRN_NOT_READY);
         chip.check(trn_probe(chip));
@@ -49,7 +49,7 @@ TEST_P(DriverContract, PublishesTheWordsOfAHealthyChip) {
     });
 }
 
-TEST_P(DriverContract, SaysThatAChipAloneHasNoNeighbours) {
+TEST_P(DriverContract, SingleChipPublishesNoNeighbours) {
     drive([&](device& chip) {
         trn_topology found{};
         chip.check(trn_get_topology(chip, &found));
@@ -57,7 +57,7 @@ TEST_P(DriverContract, SaysThatAChipAloneHasNoNeighbours) {
     });
 }
 
-TEST_P(DriverContract, KeepsTheWordsThatSoftwareSharesInMiscRam) {
+TEST_P(DriverContract, KeepsSoftwareWordsInMiscRam) {
     drive([&](device& chip) {
         std::vector<std::uint64_t> offsets{0x80, 0x84, 0x1d4, 0x30};  // newer drivers
         for (std::uint64_t at = 0xc0; at < 0xf0; at += 4) offsets.push_back(at);
@@ -70,7 +70,7 @@ TEST_P(DriverContract, KeepsTheWordsThatSoftwareSharesInMiscRam) {
     });
 }
 
-TEST_P(DriverContract, LetsUserSpaceWriteNoMailboxWordAndNoRing) {
+TEST_P(DriverContract, RefusesUserSpaceWritesToMailboxAndRings) {
     drive([&](device& chip) {
         for (const std::uint64_t at : {0x1f0, 0x1f4, 0x1f8, 0x1fc, 0x800})
             EXPECT_EQ(trn_bar_write(chip, map().misc_ram + at, 1), TRN_INVALID_ARGUMENT) << at;
@@ -85,7 +85,7 @@ TEST_P(DriverContract, LetsUserSpaceWriteNoMailboxWordAndNoRing) {
     });
 }
 
-TEST_P(DriverContract, AnswersZeroWhereNoRegisterIs) {
+TEST_P(DriverContract, UnusedOffsetsReadZero) {
     expect_misuse("host-read-of-nothing");
     drive([&](device& chip) {
         // Contract 18, pitfall 16: never all ones.

@@ -96,7 +96,7 @@ TEST_F(NeighboursTest, CopyIntoEachOthersStacksAndRaiseEachOthersSemaphores) {
     });
 }
 
-TEST_F(NeighboursTest, DoNotReachEachOthersHosts) {
+TEST_F(NeighboursTest, CannotReachEachOthersHosts) {
     boot("0");
     misuse::set_policy_of_all(misuse::policy::count);
     drive([&](device& chip, unsigned) {
@@ -144,7 +144,7 @@ TEST_F(NeighboursTest, SecondariesCheckTheirCabling) {
     });
 }
 
-TEST_F(NeighboursTest, AnElectionWithASilentNeighbourFails) {
+TEST_F(NeighboursTest, ElectionWithASilentNeighbourFails) {
     boot("0");
     drive([&](device& chip, unsigned host) {
         if (host == 1) return;

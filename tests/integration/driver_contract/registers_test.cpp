@@ -22,7 +22,7 @@ const written engine_registers[] = {
     {0x40020, 1},           {0x40000, 1},          {0x40800, 0x26},
 };
 
-TEST_P(DriverContract, KeepsWhatTheDriverWritesIntoItsEngines) {
+TEST_P(DriverContract, EngineRegistersKeepTheDriversValues) {
     if (!map().has_neighbours) GTEST_SKIP() << "the values are those of Trainium2 and later";
     drive([&](device& chip) {
         const std::uint64_t engines[] = {0x8200'0000, 0x83F0'0000, 0x9400'0000, 0xB5F0'0000,
@@ -57,7 +57,7 @@ TEST_P(DriverContract, KeepsWhatTheDriverWritesIntoItsEngines) {
     });
 }
 
-TEST_P(DriverContract, SetsQueuesUpAsTheContractSays) {
+TEST_P(DriverContract, SetsUpQueuesPerTheContract) {
     drive([&](device& chip) {
         const host_buffer rings(chip, 8192);
         const auto m2s = map().engine_0 + 0x1000, s2m = map().engine_0 + 0x21000;

@@ -38,7 +38,7 @@ bool marks_are_there(device& chip, std::uint32_t core) {
     return there;
 }
 
-TEST_P(DriverContract, ADeviceResetEmptiesQueuesAndSynchronisationAndKeepsMemory) {
+TEST_P(DriverContract, DeviceResetClearsQueuesAndSynchronisationAndKeepsMemory) {
     if (!is_reset(board())) GTEST_SKIP() << "this revision is never reset";
     drive([&](device& chip) {
         const auto cores = chip.info().cores;
@@ -64,7 +64,7 @@ TEST_P(DriverContract, ADeviceResetEmptiesQueuesAndSynchronisationAndKeepsMemory
     });
 }
 
-TEST_P(DriverContract, ACoreResetReachesTheCoresOfItsMapOnly) {
+TEST_P(DriverContract, CoreResetAffectsOnlyTheCoresOfItsMap) {
     if (!is_reset(board())) GTEST_SKIP() << "this revision is never reset";
     drive([&](device& chip) {
         const auto cores = chip.info().cores;
@@ -102,7 +102,7 @@ TEST_P(DriverContract, ACoreResetReachesTheCoresOfItsMapOnly) {
     });
 }
 
-TEST_P(DriverContract, ResetsInTheMiddleOfCopiesLoseThemAndNothingElse) {
+TEST_P(DriverContract, ResetDuringCopiesLosesOnlyThoseCopies) {
     if (!is_reset(board())) GTEST_SKIP() << "this revision is never reset";
     expect_misuse("reset-while-owned");
     drive([&](device& chip) {
@@ -135,7 +135,7 @@ TEST_P(DriverContract, ResetsInTheMiddleOfCopiesLoseThemAndNothingElse) {
     });
 }
 
-TEST_P(DriverContract, WorksAfterTheDriverWasUnloadedAndLoadedAgain) {
+TEST_P(DriverContract, WorksAfterADriverReload) {
     for (std::uint64_t load = 0; load < 3; ++load)
         drive([&](device& chip) {
             const auto at = hbm(chip, 0, 64 * MiB);

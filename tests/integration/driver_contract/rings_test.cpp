@@ -144,7 +144,7 @@ TEST_P(DriverContract, WrapsRingsWhoseLengthIsNoPowerOfTwoThroughAllRingIds) {
     });
 }
 
-TEST_P(DriverContract, CutsPacketsDifferentlyOnBothSides) {
+TEST_P(DriverContract, SplitsPacketsDifferentlyOnBothSides) {
     drive([&](device& chip) {
         const host_buffer rings(chip, 16 * KiB);
         user_rings mine(chip, 20, 2, rings.address(), rings.address() + 8 * KiB, 256);
@@ -170,7 +170,7 @@ TEST_P(DriverContract, CutsPacketsDifferentlyOnBothSides) {
     });
 }
 
-TEST_P(DriverContract, OrdersByBarriersAndStrongWrites) {
+TEST_P(DriverContract, BarriersAndStrongWritesKeepOrder) {
     drive([&](device& chip) {
         const host_buffer rings(chip, 16 * KiB);
         user_rings mine(chip, 33, 0, rings.address(), rings.address() + 8 * KiB, 64);
@@ -208,7 +208,7 @@ TEST_P(DriverContract, RaisesSemaphoresAndEventsFromUserRings) {
     });
 }
 
-TEST_P(DriverContract, PrefetchesDestinationsBeforeSourcesCome) {
+TEST_P(DriverContract, PrefetchesDestinationsBeforeSourcesArrive) {
     drive([&](device& chip) {
         const host_buffer rings(chip, 8 * KiB);
         const auto from = hbm(chip, 0, 40 * MiB), to = from + MiB;
@@ -275,7 +275,7 @@ TEST_P(DriverContract, CopiesDescriptorsOutOfARing) {
     });
 }
 
-TEST_P(DriverContract, SetsManyRingsUpAtOnceOrNone) {
+TEST_P(DriverContract, SetsUpAllRequestedRingsOrNone) {
     drive([&](device& chip) {
         const host_buffer rings(chip, 255 * KiB);
         std::vector<trn_ring_request> requests;
@@ -344,7 +344,7 @@ TEST_P(DriverContract, CountsAWrongRingIdAndStopsUnlessTheDriverMasksIt) {
     });
 }
 
-TEST_P(DriverContract, ParksTheRingsOfAProcessThatDied) {
+TEST_P(DriverContract, ParksTheRingsOfADeadProcess) {
     drive([&](device& chip) {
         const host_buffer rings(chip, 64 * KiB);
         const auto from = hbm(chip, 0, 64 * MiB), to = hbm(chip, 1, 64 * MiB);

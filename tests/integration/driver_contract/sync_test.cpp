@@ -107,7 +107,7 @@ TEST_P(DriverContract, AddsToManySemaphoresWithOneDescriptor) {
     });
 }
 
-TEST_P(DriverContract, ShowsStateBuffersThroughBar0AndDmaAlike) {
+TEST_P(DriverContract, Bar0AndDmaReachTheSameStateBuffers) {
     drive([&](device& chip) {
         const auto info = chip.info();
         const std::uint64_t end = info.state_buffer_size;

@@ -61,7 +61,7 @@ protected:
     std::map<std::string, std::unique_ptr<host_cpu>> hosts_;
 };
 
-TEST_F(EfaBetweenServersTest, FunctionsAreNamedByTheirPlaceAndCardsAreNoChips) {
+TEST_F(EfaBetweenServersTest, FunctionsAreNamedByPlaceAndCardsAreNotListedAsChips) {
     std::vector<std::string> names;
     for (const auto& [name, f] : functions_) names.push_back(name);
     EXPECT_EQ(names, (std::vector<std::string>{"server0.chip", "server0.nic", "server1.chip",
@@ -121,7 +121,7 @@ TEST_F(EfaBetweenServersTest, MovesBytesFromAChipsHbmToAChipOfAnotherServer) {
 }
 
 /// The card of one server is pulled in the middle of a transfer, and put in again.
-TEST_F(EfaBetweenServersTest, ALostCardEndsTransfersThroughItAndNothingElse) {
+TEST_F(EfaBetweenServersTest, LostCardEndsOnlyItsOwnTransfers) {
     constexpr std::uint32_t size = 16 * MiB;  // 0.35 ms
     std::vector<std::uint8_t> bytes(size, 0x3c), back(size);
     drive("server0.chip", [&](device& d) {

@@ -39,7 +39,7 @@ protected:
     }
 };
 
-TEST_F(Exec, PrintsWhatTheProgramPrintsAndEndsAsItEnds) {
+TEST_F(Exec, PrintsTheProgramsOutputAndExitsWithItsStatus) {
     const result r = exec(guests + "console.elf");
     EXPECT_EQ(r.status, 7);
     EXPECT_EQ(r.output, "hi\nwritten\n");
@@ -56,7 +56,7 @@ TEST_F(Exec, WritesTheSignatureByGranularity) {
     EXPECT_EQ(file(), "5566778811223344\n0000000099aabbcc\n");
 }
 
-TEST_F(Exec, TheCommitLogHasSpikesFormat) {
+TEST_F(Exec, CommitLogHasSpikesFormat) {
     exec(guests + "console.elf --commit-log " + file_);
     EXPECT_THAT(file(),
                 StartsWith("core   0: 3 0x0000000000001000 (0x00000297) x5  0x0000000000001000\n"
@@ -67,19 +67,19 @@ TEST_F(Exec, TheCommitLogHasSpikesFormat) {
     EXPECT_THAT(file(), HasSubstr(" 0x0101000000000068\n"));  // the store of 'h' to tohost
 }
 
-TEST_F(Exec, AProgramThatDoesNotEndIsAFailedRun) {
+TEST_F(Exec, EndlessProgramFailsTheRun) {
     const result r = exec(guests + "spin.elf --max-instructions 1000");
     EXPECT_EQ(r.status, 1);
     EXPECT_THAT(r.output, HasSubstr("--max-instructions was reached"));
 }
 
-TEST_F(Exec, AProgramThatWaitsForNothingIsAFailedRun) {
+TEST_F(Exec, ProgramThatWaitsForeverFailsTheRun) {
     const result r = exec(guests + "wait.elf");
     EXPECT_EQ(r.status, 1);
     EXPECT_THAT(r.output, HasSubstr("waits for an interrupt, but none is pending"));
 }
 
-TEST_F(Exec, TheUsersMistakesEndWithStatusTwo) {
+TEST_F(Exec, UsageErrorsExitWithStatus2) {
     EXPECT_EQ(exec("no-such-file.elf").status, 2);
     EXPECT_THAT(exec("no-such-file.elf").output, HasSubstr("no-such-file.elf: No such file"));
     EXPECT_EQ(exec(std::string(TRNVP)).status, 2);
@@ -91,13 +91,13 @@ TEST_F(Exec, TheUsersMistakesEndWithStatusTwo) {
     EXPECT_EQ(exec("--no-such-option").status, 2);
 }
 
-TEST_F(Exec, AnIsaWithoutCompressedInstructionsRefusesThem) {
+TEST_F(Exec, IsaWithoutCompressedInstructionsRefusesThem) {
     // The guest is built with C: its first compressed instruction traps, and mtvec is 0.
     const result r = exec(guests + "console.elf --isa rv64ima --max-instructions 1000");
     EXPECT_EQ(r.status, 1);
 }
 
-TEST_F(Exec, DebiansOpenSbiShowsItsBanner) {
+TEST_F(Exec, DebianOpenSbiPrintsItsBanner) {
     const std::string firmware = "/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_jump.elf";
     const result r = exec(firmware + " --max-time '20 ms'");
     EXPECT_EQ(r.status, 1);
@@ -108,7 +108,7 @@ TEST_F(Exec, DebiansOpenSbiShowsItsBanner) {
         EXPECT_THAT(r.output, HasSubstr(line));
 }
 
-TEST_F(Exec, TheDeviceTreeSaysWhatIsThere) {
+TEST_F(Exec, DeviceTreeListsTheMachinesDevices) {
     ASSERT_EQ(exec(guests + "blob.elf --ram '256 MiB' --isa rv64imac_zba > " + file_).status, 0);
     const auto blob = file();
     const auto source = trn::test::run("dtc -q -I dtb -O dts " + file_).output;
@@ -122,7 +122,7 @@ TEST_F(Exec, TheDeviceTreeSaysWhatIsThere) {
     EXPECT_EQ(trn::test::run("cmp " + other + " " + file_).status, 0) << "a tree of the user's";
 }
 
-TEST_F(Exec, InputIsTypedAtTheUart) {
+TEST_F(Exec, StandardInputReachesTheUart) {
     const std::string text = "one\ntwo\nand a third line\nend\n";
     std::ofstream(file_) << text;
     for (const auto& way :
@@ -138,7 +138,7 @@ TEST_F(Exec, InputIsTypedAtTheUart) {
     EXPECT_THAT(ended.output, HasSubstr("waits for an interrupt, but none is pending"));
 }
 
-TEST_F(Exec, OptionsOfTheMachineAreChecked) {
+TEST_F(Exec, InvalidMachineOptionsAreRefused) {
     const std::string program = guests + "spin.elf ";
     for (const auto& [options, says] : std::initializer_list<std::pair<std::string, std::string>>{
              {"--ram 0", "--ram"},
@@ -184,7 +184,7 @@ seen read_tracefile(const std::string& text, const std::string& of) {
     return all;
 }
 
-TEST_F(Exec, CoverageSaysOfEveryLineWhetherItRanAndOfBranchesWhichWaysTheyWent) {
+TEST_F(Exec, CoverageReportsExecutedLinesAndBranchDirections) {
     const result r = exec(guests + "lines.elf --coverage " + file_);
     ASSERT_EQ(r.status, 0) << r.output;
     EXPECT_EQ(r.output, "");
@@ -210,7 +210,7 @@ TEST_F(Exec, CoverageSaysOfEveryLineWhetherItRanAndOfBranchesWhichWaysTheyWent) 
     EXPECT_THAT(file(), HasSubstr("FNDA:0,never"));
 }
 
-TEST_F(Exec, CoverageIsTheSameWhenInstructionsAreExecutedOneByOne) {
+TEST_F(Exec, CoverageIsTheSameWhenSingleStepping) {
     // Not of start.S, which goes on for a moment after the program has ended.
     const auto seen_with = [&](const std::string& options) {
         exec(guests + "lines.elf --coverage " + file_ + " " + options);
@@ -225,7 +225,7 @@ TEST_F(Exec, CoverageIsTheSameWhenInstructionsAreExecutedOneByOne) {
     }
 }
 
-TEST_F(Exec, CoverageOfAProgramWithoutDebuggingInformationIsAWarning) {
+TEST_F(Exec, CoverageWithoutDebugInformationIsAWarning) {
     const result r = exec(guests + "timer.elf --coverage " + file_);
     EXPECT_EQ(r.status, 0);
     EXPECT_THAT(r.output, HasSubstr("timer.elf has no debugging information (compile it with -g)"));

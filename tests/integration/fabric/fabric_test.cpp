@@ -190,7 +190,7 @@ TEST_F(FabricCopies, MoveAndCountTheSameBytesInFunctionalTiming) {
     check_transit();
 }
 
-TEST_F(FabricTest, ACopyTakesTheTimeOfItsSlowestLink) {
+TEST_F(FabricTest, CopyTakesTheTimeOfItsSlowestLink) {
     boot();
     drive({0}, [&](device& chip, unsigned host) {
         const auto from = source(chip, 4 * MiB, host);
@@ -220,7 +220,7 @@ TEST_F(FabricTest, SendersToOneChipShareItsLinkEvenly) {
     EXPECT_NEAR(taken[2], shared, 0.06 * shared);
 }
 
-TEST_F(FabricTest, AShortCopyWaitsForWhatALongOneHasInFlightAndNoMore) {
+TEST_F(FabricTest, ShortCopyWaitsOnlyForTheInFlightPartOfALongOne) {
     boot();
     double taken = 0;
     drive({0, 2}, [&](device& chip, unsigned host) {
@@ -238,7 +238,7 @@ TEST_F(FabricTest, AShortCopyWaitsForWhatALongOneHasInFlightAndNoMore) {
 }
 
 /// Descriptors of a ring that the test writes itself: bytes, then a semaphore, at once.
-TEST_F(FabricTest, ASemaphoreNeverOvertakesItsData) {
+TEST_F(FabricTest, SemaphoreWriteNeverOvertakesItsData) {
     boot();
     constexpr std::uint32_t rounds = 24, size = 64 << 10;
     bool done = false;
@@ -285,7 +285,7 @@ TEST_F(FabricTest, ASemaphoreNeverOvertakesItsData) {
     EXPECT_TRUE(done);
 }
 
-TEST_F(FabricTest, ALinkThatFailsDuringACopyAbortsItAndTheNextTakesAnotherWay) {
+TEST_F(FabricTest, LinkFailureAbortsTheCopyAndTheNextIsRerouted) {
     boot();
     drive({0}, [&](device& chip, unsigned host) {
         const auto from = source(chip, 8 * MiB, host);
@@ -309,7 +309,7 @@ TEST_F(FabricTest, ALinkThatFailsDuringACopyAbortsItAndTheNextTakesAnotherWay) {
     EXPECT_GE(misuse::count(misuse::no_route) + misuse::count(misuse::port_down), 1u);
 }
 
-TEST_F(FabricTest, AChipThatNeverAnswersHangsNobody) {
+TEST_F(FabricTest, SilentChipDoesNotHangOthers) {
     boot();
     for (const auto* how : {"mute", "garbage"}) {
         link_of(1).inject(how, {});
@@ -330,7 +330,7 @@ TEST_F(FabricTest, AChipThatNeverAnswersHangsNobody) {
 }
 
 /// The other chip's memory is one pointer away: the same copy costs the host about the same.
-TEST_F(FabricTest, ACopyToAnotherChipCostsTheHostLittleMoreThanALocalOne) {
+TEST_F(FabricTest, RemoteCopyCostsTheHostLittleMoreThanALocalOne) {
     boot(timing_mode::contended, "6", "16");
     drive({0}, [&](device& chip, unsigned host) {
         const auto from = source(chip, MiB, host);

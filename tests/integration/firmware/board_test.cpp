@@ -38,13 +38,13 @@ TEST(ManagementBoard, BootsTheFirmwareOfTheBuild) {
     EXPECT_NE(printed.find("ready: routing id 3"), std::string::npos) << printed;
 }
 
-TEST(ManagementBoard, TakesAnElfAsFirmware) {
+TEST(ManagementBoard, AcceptsAnElfAsFirmware) {
     const auto printed = boot("mgmt.elf");
     EXPECT_NE(printed.find("boot ROM: slot A"), std::string::npos) << printed;
     EXPECT_NE(printed.find("ready: routing id 3"), std::string::npos) << printed;
 }
 
-TEST(ManagementBoard, PowerRisesOnTheDieWhoseMemoriesAreBusy) {
+TEST(ManagementBoard, PowerRisesOnTheDieWithBusyMemories) {
     trn::system built(load_board(board, kinds()));
     test::tlm_driver host("host");
     host.out.bind(built.find<router>("axi")->target);
@@ -69,7 +69,7 @@ TEST(ManagementBoard, PowerRisesOnTheDieWhoseMemoriesAreBusy) {
     EXPECT_LT(utilisation(0), before + 40);
 }
 
-TEST(ManagementBoard, AFirmwareThatIsNotThereIsAMistakeOfTheUser) {
+TEST(ManagementBoard, MissingFirmwareIsAUsageError) {
     try {
         boot("./no-such-firmware.img");
         FAIL() << "it was accepted";

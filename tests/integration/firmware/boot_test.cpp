@@ -28,7 +28,7 @@ struct BootTest : management_fixture {
     }
 };
 
-TEST_F(BootTest, ComesUpInVisibleStagesAndPublishesWhatTheHostReads) {
+TEST_F(BootTest, BootsInVisibleStagesAndPublishesTheHostWords) {
     boot();
     expect_in_order({"boot ROM", "chip 9, serial 0123456789abcdef, reset by power-on",
                      "boot ROM: slot A", "management firmware", "stage 1/6: clocks and resets",
@@ -47,14 +47,14 @@ TEST_F(BootTest, ComesUpInVisibleStagesAndPublishesWhatTheHostReads) {
     EXPECT_FALSE(chip->resets.dma_reset[0].level());
 }
 
-TEST_F(BootTest, TheRoutingIdSaysBootingUntilTheEnd) {
+TEST_F(BootTest, RoutingIdReadsBootingUntilBootEnds) {
     build("flash.img", {.hbm_training_time = sc_core::sc_time(20, sc_core::SC_MS)});
     EXPECT_TRUE(run_until_printed("stage 2/6"));
     EXPECT_EQ(misc_word(misc::routing_id), 0xdeadbeefu);
     EXPECT_FALSE(chip->resets.ready());
 }
 
-TEST_F(BootTest, IsCheapAndSleepsWhenItIsUp) {
+TEST_F(BootTest, BootIsCheapAndFirmwareSleepsAfterwards) {
     boot();
     const auto booted = chip->cpu.core().ticks();
     RecordProperty("instructions", std::to_string(booted));
@@ -64,7 +64,7 @@ TEST_F(BootTest, IsCheapAndSleepsWhenItIsUp) {
     EXPECT_LT(chip->cpu.core().ticks() - booted, 100'000u);
 }
 
-TEST_F(BootTest, NothingHappensInAChipUntilAHostAsksForSomething) {
+TEST_F(BootTest, IdleChipSchedulesNoEventsUntilAHostRequest) {
     boot();
     run_ms(1200);  // the watchdog's event finds the processor asleep
     const auto booted = chip->cpu.core().ticks();
@@ -80,7 +80,7 @@ TEST_F(BootTest, NothingHappensInAChipUntilAHostAsksForSomething) {
     EXPECT_NE(counter(), asked);
 }
 
-TEST_F(BootTest, PowerIsSampledFromTheFirstLookAtIt) {
+TEST_F(BootTest, PowerSamplingStartsAtTheFirstRead) {
     boot();
     run_ms(2000);
     const auto counter = [&] { return misc_word(misc::power, 1) >> 16; };
@@ -90,7 +90,7 @@ TEST_F(BootTest, PowerIsSampledFromTheFirstLookAtIt) {
     EXPECT_NE(counter(), first);
 }
 
-TEST_F(BootTest, AFirmwareThatSleepsWhileAHostWaitsIsReset) {
+TEST_F(BootTest, FirmwareThatSleepsWhileAHostWaitsIsReset) {
     boot();
     run_ms(2000);
     auto& core = chip->cpu.core();
@@ -127,7 +127,7 @@ TEST_F(BootTest, FallsBackToSlotBWhenSlotAIsCorrupt) {
     EXPECT_EQ(controller(reset_regs::boot_status) >> 16, 3u);
 }
 
-TEST_F(BootTest, EveryDamageToAHeaderIsNamed) {
+TEST_F(BootTest, EveryHeaderErrorIsNamed) {
     build();
     chip->flash.bytes().data()[0] ^= 0xff;
     chip->flash.bytes().data()[0x60000 + 8] ^= 0xff;
@@ -136,7 +136,7 @@ TEST_F(BootTest, EveryDamageToAHeaderIsNamed) {
                      "no usable image"});
 }
 
-TEST_F(BootTest, WithoutAnyImageItWaitsForRecoveryAndDoesNotSpin) {
+TEST_F(BootTest, WithoutAnImageTheBootRomSleepsForRecovery) {
     build();
     std::fill_n(chip->flash.bytes().data(), MAP_FLASH_SIZE, 0xff);
     EXPECT_TRUE(run_until_printed("waiting for recovery")) << console;
@@ -149,14 +149,14 @@ TEST_F(BootTest, WithoutAnyImageItWaitsForRecoveryAndDoesNotSpin) {
     EXPECT_EQ(chip->cpu.core().ticks(), before);
 }
 
-TEST_F(BootTest, TheRecoveryStrapStopsBeforeTheFlash) {
+TEST_F(BootTest, RecoveryStrapStopsBeforeTheFlash) {
     build("flash.img", {.straps = {.recovery = true}});
     EXPECT_TRUE(run_until_printed("recovery strap is set")) << console;
     run_ms(50);
     EXPECT_EQ(console.find("slot"), std::string::npos);
 }
 
-TEST_F(BootTest, AStageThatFailsIsNamedAndKeepsTheChipUnpublished) {
+TEST_F(BootTest, FailedStageIsNamedAndTheChipStaysUnpublished) {
     build("flash.img", {.hbm_training_time = sc_core::sc_time(1, sc_core::SC_SEC)});
     EXPECT_TRUE(run_until_printed("boot stopped: stage 2/6 failed: HBM training")) << console;
     run_ms(3000);  // the watchdog is still served
@@ -164,7 +164,7 @@ TEST_F(BootTest, AStageThatFailsIsNamedAndKeepsTheChipUnpublished) {
     EXPECT_EQ(controller(reset_regs::reset_count), 0u);
 }
 
-TEST_F(BootTest, AGenerationThatTheFirmwareDoesNotKnowStopsTheBoot) {
+TEST_F(BootTest, UnknownGenerationStopsTheBoot) {
     build("flash.img", {.straps = {.generation = 9}});
     EXPECT_TRUE(run_until_printed("boot stopped: this firmware does not know chip generation 9"))
         << console;
@@ -173,7 +173,7 @@ TEST_F(BootTest, AGenerationThatTheFirmwareDoesNotKnowStopsTheBoot) {
     EXPECT_EQ(controller(reset_regs::reset_count), 0u);
 }
 
-TEST_F(BootTest, WatchdogBiteResetsAHungFirmwareAndTheOtherSlotIsTried) {
+TEST_F(BootTest, WatchdogBiteResetsHungFirmwareAndTriesTheOtherSlot) {
     build("flash_hang.img");
     EXPECT_TRUE(run_until_printed("ready: routing id", 1000)) << console;
     expect_in_order({"payload hang", "reset by power-on, watchdog", "payload hang",
@@ -186,7 +186,7 @@ std::uint64_t firmware_symbol(const char* name) {
     return read_elf(std::string(FIRMWARE_FOLDER) + "/mgmt.elf").symbol(name).value();
 }
 
-TEST_F(BootTest, AMainLoopThatHangsIsReportedAndTheChipIsReset) {
+TEST_F(BootTest, HungMainLoopIsReportedAndTheChipIsReset) {
     boot();
     auto& core = chip->cpu.core();
     chip->cpu.write_register(debug_target::pc, firmware_symbol("main_returned"));
@@ -200,14 +200,14 @@ TEST_F(BootTest, AMainLoopThatHangsIsReportedAndTheChipIsReset) {
     EXPECT_EQ(controller(reset_regs::reset_count), 1u);
 }
 
-TEST_F(BootTest, AStackOverflowHitsTheGuardAndIsNamed) {
+TEST_F(BootTest, StackOverflowHitsTheGuardAndIsReported) {
     boot();
     chip->cpu.core().write_x(2, firmware_symbol("stack_bottom") - 64);
     set_misc(misc::trigger, 1);  // wakes it
     EXPECT_TRUE(run_until_printed("the stack overflowed into its guard", 900)) << console;
 }
 
-TEST_F(BootTest, APanicDumpsTheRegistersInReadableWords) {
+TEST_F(BootTest, PanicPrintsTheRegistersByName) {
     build("flash_panic.img");
     EXPECT_TRUE(run_until_printed("waiting for the watchdog")) << console;
     expect_in_order(

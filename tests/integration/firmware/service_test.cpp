@@ -123,7 +123,7 @@ TEST_F(ServiceTest, AnswersBadRequestsOfTheLegacyMailbox) {
     EXPECT_EQ(legacy_answer(5).error, MAILBOX_OK);
 }
 
-TEST_F(ServiceTest, SurvivesAMailboxThatPointsNowhere) {
+TEST_F(ServiceTest, SurvivesAMailboxWithAnInvalidAddress) {
     boot();
     set_misc(misc::request_1, 0xfffff000);
     set_misc(misc::request_0, 0x4fff);
@@ -167,7 +167,7 @@ TEST_F(ServiceTest, DeviceResetHandshakeClearsTheRequestAndThenTheStatusBit) {
     EXPECT_FALSE(chip->resets.dma_reset[0].level());
 }
 
-TEST_F(ServiceTest, ADeviceResetRestoresTheWordsThatSayWhoTheChipIs) {
+TEST_F(ServiceTest, DeviceResetRestoresTheIdentityWords) {
     boot();
     const auto words = {misc::api_version, misc::routing_id, misc::serial_lo, misc::serial_hi,
                         misc::server_id};
@@ -184,7 +184,7 @@ TEST_F(ServiceTest, ADeviceResetRestoresTheWordsThatSayWhoTheChipIs) {
     EXPECT_EQ(misc_word(misc::election_status), 0x0402'0303u);
 }
 
-TEST_F(ServiceTest, CoreResetReachesTheDomainsOfItsMapOnly) {
+TEST_F(ServiceTest, CoreResetAffectsOnlyTheDomainsOfItsMap) {
     boot();
     const auto ring_base = [](unsigned engine) { return axi_dma_engine(engine) + 0x21028; };
     for (const unsigned engine : {0u, 15u, 16u, 31u, 128u})
@@ -199,7 +199,7 @@ TEST_F(ServiceTest, CoreResetReachesTheDomainsOfItsMapOnly) {
     EXPECT_EQ(host->read(ring_base(128)), 0x8100u);  // shared with core 0
 }
 
-TEST_F(ServiceTest, AResetAndAMailboxRequestBehindOneBellAreBothServed) {
+TEST_F(ServiceTest, ResetAndMailboxRequestAreServedByOneInterrupt) {
     boot();
     set_misc(misc::reset_request, 1);
     post_legacy(header_for(3, MAILBOX_POST_METRIC, {}), {});
@@ -234,7 +234,7 @@ TEST_F(ServiceTest, HbmErrorsAppearInMiscRamAndInTheErrorLog) {
     EXPECT_GE(host->read(AXI_MISC_RAM + 0x908), 1u);
 }
 
-TEST_F(ServiceTest, ADeviceResetRepairsHbmRowsThatWaitForIt) {
+TEST_F(ServiceTest, DeviceResetRepairsPendingHbmRows) {
     boot();
     chip->stacks[1]->inject("hbm_repairable", {{"offset", "64"}});
     host->read(0x4000000000 + 64);
@@ -247,7 +247,7 @@ TEST_F(ServiceTest, ADeviceResetRepairsHbmRowsThatWaitForIt) {
     EXPECT_EQ(misc_word(misc::hbm_ecc, 1), 0u);
 }
 
-TEST_F(ServiceTest, ARepairThatFailsIsPublished) {
+TEST_F(ServiceTest, FailedRepairIsPublished) {
     boot();
     chip->stacks[0]->inject("hbm_repairable", {{"offset", "0"}});
     chip->stacks[0]->inject("hbm_repair_fails", {});
@@ -271,13 +271,13 @@ TEST_F(ServiceTest, DmaAbortsAreLoggedWithTheirEngine) {
     EXPECT_TRUE(run_until_printed("DMA engine 129 aborted", 10)) << console;
 }
 
-TEST_F(ServiceTest, AHotDiodeIsReportedOnce) {
+TEST_F(ServiceTest, HotDiodeIsReportedOnce) {
     boot();
     chip->sensors.inject("temperature", {{"diode", "1"}, {"kelvin", "72"}});
     EXPECT_TRUE(run_until_printed("die 1 is", 100)) << console;
 }
 
-TEST_F(ServiceTest, AThermalTripResetsTheChipWhichComesUpAgain) {
+TEST_F(ServiceTest, ThermalTripResetsTheChipAndItBootsAgain) {
     boot();
     chip->sensors.inject("temperature", {{"diode", "4"}, {"kelvin", "100"}});
     run_ms(1);
@@ -288,7 +288,7 @@ TEST_F(ServiceTest, AThermalTripResetsTheChipWhichComesUpAgain) {
 
 /// The host can write every word of misc RAM; the processor's own devices are open to buggy
 /// firmware. Whatever is written: an answer, and no crash.
-TEST_F(ServiceTest, AnyAccessToAnyLocalDeviceIsAnswered) {
+TEST_F(ServiceTest, EveryLocalDeviceAnswersEveryAccess) {
     build();
     const auto loud = trn::log::replace_sink({});
     run_ms(0.1);

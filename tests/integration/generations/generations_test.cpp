@@ -71,7 +71,7 @@ private:
     unsigned long engines_ = 0;
 };
 
-TEST(Generations, ArePrintedInTheDocumentationAsTheBoardsBuildThem) {
+TEST(Generations, DocumentationMatchesTheBoards) {
     const auto rows = checked_table();
     ASSERT_GT(rows.size(), 10u);
     const std::map<std::string, std::string> boards{{"Trainium3", "trn3-chip"},
@@ -87,7 +87,7 @@ TEST(Generations, ArePrintedInTheDocumentationAsTheBoardsBuildThem) {
     }
 }
 
-TEST(Generations, HaveASimulatorBoardThatDiffersInRevisionAndBarsOnly) {
+TEST(Generations, SimulatorBoardsDifferInRevisionAndBarsOnly) {
     for (const std::string board : {"trn3-chip", "trn2-chip", "trn1-chip", "inf2-chip"}) {
         const auto silicon = load_board(board, kinds()),
                    simulator = load_board(board + "-sim", kinds());

@@ -78,7 +78,7 @@ struct RecordedSession : testing::Test {
     }
 };
 
-TEST_F(RecordedSession, OfADriverHasTheSameTraceWhenReplayed) {
+TEST_F(RecordedSession, DriverSessionReplaysWithTheSameTrace) {
     start("trn3-chip");
     ctl("info");
     ctl("copy host hbm0@16MiB 4MiB --verify");
@@ -97,7 +97,7 @@ TEST_F(RecordedSession, OfADriverHasTheSameTraceWhenReplayed) {
     EXPECT_THAT(text_of(folder / "trace"), HasSubstr(" completed queue="));
 }
 
-TEST_F(RecordedSession, OfTwoChipsAtOnceHasTheSameTraceWhenReplayed) {
+TEST_F(RecordedSession, TwoChipSessionReplaysWithTheSameTrace) {
     start("trn3-chip", {"--set", "devices=2"});
     {
         background other({TRNCTL, "--connect", folder / "sockets", "--chip", "chip1", "copy",
@@ -113,7 +113,7 @@ TEST_F(RecordedSession, OfTwoChipsAtOnceHasTheSameTraceWhenReplayed) {
     EXPECT_THAT(text_of(folder / "trace"), HasSubstr("chip1."));
 }
 
-TEST_F(RecordedSession, OfAClientThatDiesInACopyHasTheSameTraceWhenReplayed) {
+TEST_F(RecordedSession, SessionWithADyingClientReplaysWithTheSameTrace) {
     start("trn3-chip");
     {
         background client({TRNCTL, "--connect", folder / "sockets", "bench", "--largest", "64MiB"},
@@ -128,7 +128,7 @@ TEST_F(RecordedSession, OfAClientThatDiesInACopyHasTheSameTraceWhenReplayed) {
     expect_the_same_trace();
 }
 
-TEST_F(RecordedSession, OfAPlatformThatWasKilledReplaysAsFarAsItWent) {
+TEST_F(RecordedSession, KilledPlatformsSessionReplaysToItsEnd) {
     start("trn3-chip");
     ctl("copy host hbm0@16MiB 1MiB --verify");
     platform->kill_now();
@@ -144,7 +144,7 @@ TEST_F(RecordedSession, OfAPlatformThatWasKilledReplaysAsFarAsItWent) {
     EXPECT_THAT(is, HasSubstr(" completed queue="));
 }
 
-TEST_F(RecordedSession, OfAHostThatSharesMemoryByMessagesHasTheSameTraceWhenReplayed) {
+TEST_F(RecordedSession, MessageMemorySessionReplaysWithTheSameTrace) {
     start("trn3-chip");
     trn_transport transport{};
     trn_vfio_user_options options{};
@@ -167,7 +167,7 @@ TEST_F(RecordedSession, OfAHostThatSharesMemoryByMessagesHasTheSameTraceWhenRepl
     EXPECT_GT(expect_the_same_trace()["compared"], 100);
 }
 
-TEST_F(RecordedSession, RepeatsWhatControlClientsAndConsolesDid) {
+TEST_F(RecordedSession, ReplaysControlClientsAndConsoles) {
     start("trn3-chip", {"--uart", "socket", "--time-policy", "lockstep"});
     control(
         "  p.wait(condition=\"ready\")\n"
@@ -182,7 +182,7 @@ TEST_F(RecordedSession, RepeatsWhatControlClientsAndConsolesDid) {
     expect_the_same_trace();
 }
 
-TEST_F(RecordedSession, TellsOfAnswersThatAreNoUtf8) {
+TEST_F(RecordedSession, ReportsAnswersThatAreNotUtf8) {
     start("trn3-chip", {"--time-policy", "lockstep"});
     control("  p.call(\"bus_write\", space=\"chip0.management.uart.in\", address=0, value=0xff)\n");
     EXPECT_EQ(platform->end(), 0) << text_of(folder / "log");
@@ -206,7 +206,7 @@ TEST_F(RecordedSession, TellsOfAnswersThatAreNoUtf8) {
     EXPECT_THAT(result["first"].dump(), HasSubstr("control call console: recorded"));
 }
 
-TEST_F(RecordedSession, OnOtherFirmwareTellsDifferencesAndFailsWhenStrict) {
+TEST_F(RecordedSession, OtherFirmwareReportsDifferencesAndFailsWhenStrict) {
     start("trn3-chip", {"--firmware", FIRMWARE "/mgmt.elf"});
     ctl("copy host hbm0@16MiB 64KiB --verify");
     EXPECT_EQ(platform->end(), 0) << text_of(folder / "log");
@@ -226,7 +226,7 @@ TEST_F(RecordedSession, OnOtherFirmwareTellsDifferencesAndFailsWhenStrict) {
     EXPECT_EQ(result["differences"], 0) << result;
 }
 
-TEST_F(RecordedSession, FailsWhereThePlatformDoesNotDoWhatWasRecorded) {
+TEST_F(RecordedSession, FailsWhenThePlatformDiffersFromTheRecording) {
     using recording::event;
     using recording::kind;
     start("trn3-chip");
@@ -267,7 +267,7 @@ TEST_F(RecordedSession, FailsWhereThePlatformDoesNotDoWhatWasRecorded) {
         kind::has_read, [](event& e) { e.what = kind::raised; }, "not in the recording");
 }
 
-TEST_F(RecordedSession, IsRefusedInOneSentenceWhenItIsDamaged) {
+TEST_F(RecordedSession, DamagedRecordingIsRefusedInOneSentence) {
     start("trn3-chip");
     ctl("copy host hbm0@16MiB 1MiB");
     EXPECT_EQ(platform->end(), 0);
@@ -312,7 +312,7 @@ TEST_F(RecordedSession, IsRefusedInOneSentenceWhenItIsDamaged) {
     refused("is not a recording");
 }
 
-TEST(RecordCommandLine, MistakesEndWithStatusTwo) {
+TEST(RecordCommandLine, UsageErrorsExitWithStatus2) {
     const auto expect = [](const std::string& arguments, const std::string& text) {
         const auto how = run(TRNVP " " + arguments);
         EXPECT_EQ(how.status, 2) << arguments << ": " << how.output;
@@ -326,7 +326,7 @@ TEST(RecordCommandLine, MistakesEndWithStatusTwo) {
     expect("run trn3-chip --record " + (folder / "file"), "file: Not a directory");
 }
 
-TEST(RecordCommandLine, ADiskThatIsFullIsSaidAndIsNoMistakeOfTheUser) {
+TEST(RecordCommandLine, FullDiskIsReportedAsAFailureNotAUsageError) {
     const scratch_folder folder;
     const auto full = [&](const std::string& blocks, const std::string& name) {
         const auto how = run("(trap '' XFSZ; ulimit -f " + blocks +

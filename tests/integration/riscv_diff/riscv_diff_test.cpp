@@ -138,7 +138,7 @@ class RandomProgram : public testing::TestWithParam<u64> {};
 
 }  // namespace
 
-TEST_P(RandomProgram, DoesTheSameOnQemu) {
+TEST_P(RandomProgram, MatchesQemu) {
     constexpr u64 seeds_per_test = 8;
     const elf_program monitor = read_elf(MONITOR);
     for (u64 i = 0; i < seeds_per_test; ++i) {

@@ -58,7 +58,7 @@ TEST_F(TestCommand, SameSeedWritesTheSameTraceByteForByte) {
     EXPECT_TRUE(first == contents(folder / "2.txt"));
 }
 
-TEST_F(TestCommand, ScenariosThatBootAsOneLeaveTheTracesThatTheyLeaveAlone) {
+TEST_F(TestCommand, SharedBootDoesNotChangeTraces) {
     const auto file = folder / "m.yaml";
     std::ofstream(file) << "scenario: m\nboard: trn3-chip\nmatrix: {size: [1 B, 4097 B, 1 MiB]}\n"
                            "steps:\n  - boot: {within: 1 s}\n"
@@ -78,7 +78,7 @@ TEST_F(TestCommand, ScenariosThatBootAsOneLeaveTheTracesThatTheyLeaveAlone) {
     EXPECT_FALSE(std::filesystem::exists(folder / "shared.t1.0.txt"));
 }
 
-TEST_F(TestCommand, TheDigestOfATraceIsTheSameHoweverScenariosAreRun) {
+TEST_F(TestCommand, TraceDigestDoesNotDependOnHowScenariosAreRun) {
     const auto digests = [](const std::string& how) {
         std::map<std::string, std::string> all;
         const auto list = nlohmann::json::parse(
@@ -97,7 +97,7 @@ TEST_F(TestCommand, TheDigestOfATraceIsTheSameHoweverScenariosAreRun) {
     EXPECT_EQ(digests("-j 2 --no-share"), expected);
 }
 
-TEST_F(TestCommand, CoverageOfTheFirmwareIsThatOfAllProcessesAndChangesNothing) {
+TEST_F(TestCommand, FirmwareCoverageMergesAllProcessesAndChangesNoTrace) {
     const auto file = folder / "m.yaml";
     std::ofstream(file) << "scenario: m\nboard: trn3-chip\nmatrix: {profile: [1, 99]}\n"
                            "steps:\n  - boot: {within: 1 s}\n  - mailbox: {power_profile: "
@@ -132,7 +132,7 @@ TEST_F(TestCommand, CoverageOfTheFirmwareIsThatOfAllProcessesAndChangesNothing) 
     EXPECT_THAT(contents(folder / "html/mgmt/mailbox.c.gcov.html"), HasSubstr("set_power_profile"));
 }
 
-TEST_F(TestCommand, AFailureSaysHowToRepeatItAndIsRunAgainOnRequest) {
+TEST_F(TestCommand, FailurePrintsItsRerunCommandAndCanBeRerun) {
     const auto file = folder / "m.yaml";
     std::ofstream(file) << "scenario: m\ntags: [quick]\nboard: trn3-chip\n"
                            "matrix: {limit: [1 ms, 10 us]}\ntime_limit: '${limit}'\n"
@@ -150,7 +150,7 @@ TEST_F(TestCommand, AFailureSaysHowToRepeatItAndIsRunAgainOnRequest) {
     EXPECT_EQ(test(file + " --shard 3/2").status, 2);
 }
 
-TEST_F(TestCommand, ReportsTheStepThatDidNotComeOut) {
+TEST_F(TestCommand, ReportsTheFailedStep) {
     const auto file = scenario(
         "  - boot: {within: 1 s}\n"
         "  - verify: {at: hbm0@16 MiB, size: 1 B, value: 1}\n");
@@ -163,7 +163,7 @@ TEST_F(TestCommand, ReportsTheStepThatDidNotComeOut) {
     EXPECT_THAT(contents(folder / "report.xml"), HasSubstr("failures=\"1\""));
 }
 
-TEST_F(TestCommand, AnOffsetNearTheEndOfTheAddressSpaceFailsItsStep) {
+TEST_F(TestCommand, OffsetNearTheEndOfTheAddressSpaceFailsItsStep) {
     const auto how =
         test(scenario("  - boot: {within: 1 s}\n"
                       "  - copy: {from: host@0xffffffffffff0000, to: hbm0, size: 65 KiB}\n"));
@@ -172,7 +172,7 @@ TEST_F(TestCommand, AnOffsetNearTheEndOfTheAddressSpaceFailsItsStep) {
     EXPECT_THAT(how.output, HasSubstr("pass the end of the address space"));
 }
 
-TEST_F(TestCommand, TheHtmlReportIsWhatAnHtmlParserFindsInIt) {
+TEST_F(TestCommand, HtmlReportIsValidAndComplete) {
     const auto file = scenario(
         "  - boot: {within: 1 s}\n"
         "  - wait: 20 us\n"
@@ -204,7 +204,7 @@ TEST_F(TestCommand, TheHtmlReportIsWhatAnHtmlParserFindsInIt) {
     EXPECT_EQ(page["scenarios"][1]["cells"][3], "quick");
 }
 
-TEST_F(TestCommand, ATerminalIsToldHowFarTheRunIsAndAPipeIsNot) {
+TEST_F(TestCommand, ProgressIsShownOnATerminalAndNotInAPipe) {
     if (run("command -v script").status != 0) GTEST_SKIP() << "script(1) is not installed";
     const auto file = scenario("  - wait: 10 us\n");
     const std::string arguments = file + " -j 1 --repeat 3";
@@ -219,7 +219,7 @@ TEST_F(TestCommand, ATerminalIsToldHowFarTheRunIsAndAPipeIsNot) {
     EXPECT_THAT(pipe.output, Not(HasSubstr("left")));
 }
 
-TEST_F(TestCommand, AReportThatCannotBeWrittenIsAnErrorAndLeavesNothingBehind) {
+TEST_F(TestCommand, UnwritableReportIsAnErrorAndLeavesNoFile) {
     const auto file = scenario("  - wait: 10 us\n");
     for (const auto* option : {"--html", "--junit", "--coverage"}) {
         const auto nowhere = test(file + " " + option + " " + (folder / "no/such/report"));
@@ -246,7 +246,7 @@ TEST_F(TestCommand, AReportThatCannotBeWrittenIsAnErrorAndLeavesNothingBehind) {
     EXPECT_EQ(left, (std::set<std::string>{"s.yaml", "kept.html"}));
 }
 
-TEST_F(TestCommand, LostOutputIsSaidAndFailsTheCommand) {
+TEST_F(TestCommand, LostOutputIsReportedAndFailsTheCommand) {
     const auto file = scenario("  - wait: 10 us\n");
     const std::string with_junit = "--junit " + (folder / "j.xml");
     for (const auto& options : {file, file + " --json", file + " --list", with_junit + " " + file,
@@ -262,7 +262,7 @@ TEST_F(TestCommand, LostOutputIsSaidAndFailsTheCommand) {
     EXPECT_THAT(touched.output, HasSubstr("/dev/full: cannot write this file: No space left"));
 }
 
-TEST_F(TestCommand, WhateverOneScenarioDoesTheReportsOfTheOthersAreWritten) {
+TEST_F(TestCommand, OneScenarioCannotPreventTheReportsOfOthers) {
     const std::vector<std::pair<std::string, std::string>> bad{
         {"figure: {name: f, bytes: 1 B, time_of: [poke: {register: chip0.udma0.M2S_STATE, value: "
          "0}]}",
@@ -297,7 +297,7 @@ TEST_F(TestCommand, WhateverOneScenarioDoesTheReportsOfTheOthersAreWritten) {
     EXPECT_EQ(nlohmann::json::parse(page.output)["scenarios"].size(), 6u);
 }
 
-TEST_F(TestCommand, ARunThatCannotBeIsOneSentenceAndStatusTwo) {
+TEST_F(TestCommand, InvalidRunIsOneMessageAndStatus2) {
     const auto file = scenario("  - wait: 10 us\n");
     std::filesystem::create_directory(folder / "empty");
     const auto refused = [&](const std::string& arguments, const std::string& why) {
@@ -319,7 +319,7 @@ TEST_F(TestCommand, ARunThatCannotBeIsOneSentenceAndStatusTwo) {
     EXPECT_EQ(test(file + " --junit /dev/null --html /dev/null").status, 0);
 }
 
-TEST_F(TestCommand, AMistakeInWhatAScenarioSetsIsFoundAtItsPlace) {
+TEST_F(TestCommand, InvalidScenarioParameterIsReportedAtItsLine) {
     const auto place = [&](const std::string& lines) {
         std::ofstream(folder / "s.yaml") << "scenario: s\nboard: trn3-chip\n"
                                          << lines << "steps:\n  - wait: 10 us\n";
@@ -333,7 +333,7 @@ TEST_F(TestCommand, AMistakeInWhatAScenarioSetsIsFoundAtItsPlace) {
     EXPECT_THAT(place("firmware: none.img\n"), HasSubstr("s.yaml:3:11: E01"));
 }
 
-TEST_F(TestCommand, FewDescriptorsLittleMemoryAndNoFolderAreASentence) {
+TEST_F(TestCommand, ResourceShortagesAreReportedInOneSentence) {
     const auto file = scenario("  - boot: {}\n");
     const auto limited = [&](const std::string& limits, const std::string& options = "") {
         // Without what the test itself may have inherited.
@@ -358,7 +358,7 @@ TEST_F(TestCommand, FewDescriptorsLittleMemoryAndNoFolderAreASentence) {
     limited("exec 1>&-");
 }
 
-TEST_F(TestCommand, TheHtmlReportFiltersInABrowser) {
+TEST_F(TestCommand, HtmlReportFiltersInABrowser) {
     std::string browser;
     for (const auto* name : {"chromium", "chromium-browser", "google-chrome"})
         if (browser.empty() && run(std::string("command -v ") + name).status == 0) browser = name;
@@ -376,7 +376,7 @@ std::string client_of(const std::string& work) {
            work + "\"]";
 }
 
-TEST_F(TestCommand, AClientMovesSimulatedTimeAsItAsksAndTheTraceIsTheSameEachTime) {
+TEST_F(TestCommand, ClientAdvancesSimulatedTimeReproducibly) {
     const auto file = scenario(
         "  - boot: {}\n  - figure:\n      name: client's\n      time_of:\n"
         "        - client: {command: " +
@@ -395,7 +395,7 @@ TEST_F(TestCommand, AClientMovesSimulatedTimeAsItAsksAndTheTraceIsTheSameEachTim
     EXPECT_EQ(digests.size(), 1u);
 }
 
-TEST_F(TestCommand, WhatAClientComesToIsTheSteps) {
+TEST_F(TestCommand, ClientResultDecidesItsStep) {
     const auto client = [&](const std::string& rest) {
         const auto how = test(scenario("  - client: {command: " + rest + "}\n"));
         EXPECT_EQ(how.status, 1);
@@ -418,7 +418,7 @@ TEST_F(TestCommand, WhatAClientComesToIsTheSteps) {
     EXPECT_THAT(empty.output, HasSubstr("must be 0 to 255"));
 }
 
-TEST_F(TestCommand, AClientGetsTheUsersEnvironmentAndNotWhatTheSimulatorNeeds) {
+TEST_F(TestCommand, ClientGetsTheUsersEnvironmentOnly) {
     const auto finds = [&](const std::string& given, const std::string& wanted) {
         const auto file = scenario("  - client: {command: [sh, -c, 'test x\"$GLIBC_TUNABLES\" = x" +
                                    wanted + "']}\n");
@@ -450,7 +450,7 @@ bool no_sockets_in(const std::string& temporary) {
     });
 }
 
-TEST_F(TestCommand, AClientEndsAtItsLimit) {
+TEST_F(TestCommand, ClientIsEndedAtItsTimeLimit) {
     const auto file = scenario(hanging_client(folder / "pids") + ", wall_limit: 2 s}\n");
     const auto how = run("TMPDIR=" + folder.text() + " " + TRNVP + " test " + file);
     EXPECT_THAT(how.output, HasSubstr("s.yaml:5:5: client sh -c"));
@@ -459,7 +459,7 @@ TEST_F(TestCommand, AClientEndsAtItsLimit) {
     EXPECT_TRUE(no_sockets_in(folder.text()));
 }
 
-TEST_F(TestCommand, AClientAndItsSocketsEndWithTheScenario) {
+TEST_F(TestCommand, ClientAndItsSocketsEndWithTheScenario) {
     const auto file = scenario(hanging_client(folder / "pids") + "}\n");
     std::ofstream(file, std::ios::app) << "wall_limit: 3 s\n";
     const auto how = run("TMPDIR=" + folder.text() + " " + TRNVP + " test " + file);
@@ -468,7 +468,7 @@ TEST_F(TestCommand, AClientAndItsSocketsEndWithTheScenario) {
     EXPECT_TRUE(no_sockets_in(folder.text()));
 }
 
-TEST_F(TestCommand, AClientAndItsSocketsEndWithARunnerThatIsKilled) {
+TEST_F(TestCommand, ClientAndItsSocketsEndWithAKilledRunner) {
     const auto file = scenario(hanging_client(folder / "pids") + "}\n");
     const auto how =
         run("TMPDIR=" + folder.text() + " timeout -s KILL 4 " + TRNVP + " test " + file);
@@ -486,7 +486,7 @@ TEST_F(TestCommand, EndsAScenarioAtItsSimulatedTimeLimit) {
     EXPECT_THAT(how.output, HasSubstr("time_limit"));
 }
 
-TEST_F(TestCommand, AMisuseRuleCanFailAScenarioThatDoesNotExpectIt) {
+TEST_F(TestCommand, UnexpectedMisuseCanFailAScenario) {
     const std::string steps =
         "  - boot: {within: 1 s}\n"
         "  - write_register: {offset: 0x3c000000, value: 1}\n";
@@ -501,7 +501,7 @@ TEST_F(TestCommand, AMisuseRuleCanFailAScenarioThatDoesNotExpectIt) {
     EXPECT_EQ(test(expected + " --misuse fail").status, 0);
 }
 
-TEST_F(TestCommand, AReportOfFirmwareNamesItsFunctionAndLine) {
+TEST_F(TestCommand, FirmwareMisuseReportNamesItsFunctionAndLine) {
     const auto how = test(scenario("  - boot: {within: 1 s}\n"
                                    "  - mailbox: {command: 99}\n"
                                    "    fails: refused\n") +
@@ -512,7 +512,7 @@ TEST_F(TestCommand, AReportOfFirmwareNamesItsFunctionAndLine) {
                                        "\\(firmware/mgmt/mailbox.c:[0-9]+\\), pc 0x4000"));
 }
 
-TEST_F(TestCommand, AFidelityReportListsWhatTheDriverTouched) {
+TEST_F(TestCommand, FidelityReportListsTouchedRegisters) {
     const auto file = scenario(
         "  - boot: {within: 1 s}\n"
         "  - copy: {from: host, to: hbm0@16 MiB, size: 64 KiB}\n");
@@ -533,7 +533,7 @@ TEST_F(TestCommand, AFidelityReportListsWhatTheDriverTouched) {
     EXPECT_EQ(run(std::string(TRNVP) + " run trn3-chip --fidelity-report /no/such/f.md").status, 2);
 }
 
-TEST_F(TestCommand, AWrongMisusePolicyIsAMistake) {
+TEST_F(TestCommand, InvalidMisusePolicyIsAUsageError) {
     auto how = test(scenario("  - wait: 1 us\n") + " --misuse fail:ring-id-mismach");
     EXPECT_EQ(how.status, 2);
     EXPECT_THAT(how.output, HasSubstr("did you mean 'ring-id-mismatch'"));
@@ -546,7 +546,7 @@ TEST_F(TestCommand, AWrongMisusePolicyIsAMistake) {
     EXPECT_EQ(run(std::string(TRNVP) + " run trn3-chip --misuse fial").status, 2);
 }
 
-TEST_F(TestCommand, AMistakeInAFileRunsNothing) {
+TEST_F(TestCommand, InvalidFileRunsNoScenario) {
     const auto how = test(scenario("  - wiat: 1 s\n"));
     EXPECT_EQ(how.status, 2);
     EXPECT_THAT(how.output, HasSubstr("s.yaml:5:5: E10"));
@@ -554,7 +554,7 @@ TEST_F(TestCommand, AMistakeInAFileRunsNothing) {
     EXPECT_EQ(test("no-such-folder").status, 2);
 }
 
-TEST_F(TestCommand, AnswersScriptsInJson) {
+TEST_F(TestCommand, PrintsJsonForScripts) {
     const auto how = test(scenario("  - wait: 1 us\n") + " --json");
     ASSERT_EQ(how.status, 0) << how.output;
     const auto all = nlohmann::json::parse(how.output);
@@ -562,7 +562,7 @@ TEST_F(TestCommand, AnswersScriptsInJson) {
     EXPECT_EQ(all.at(0)["name"], "s");
 }
 
-TEST_F(TestCommand, AMisspeltNameIsAnsweredWithTheNearest) {
+TEST_F(TestCommand, MisspeltNameGetsTheNearestSuggestion) {
     const auto message = [this](const std::string& step) {
         const auto how = test(scenario("  - " + step + "\n"));
         EXPECT_EQ(how.status, 1) << how.output;
@@ -584,7 +584,7 @@ TEST_F(TestCommand, AMisspeltNameIsAnsweredWithTheNearest) {
                 HasSubstr("did you mean 'mailbox_serve'"));
 }
 
-TEST_F(TestCommand, PokesAFieldAndLeavesTheOthers) {
+TEST_F(TestCommand, PokeOfAFieldKeepsTheOthers) {
     const auto how = test(scenario(
         "  - peek: {register: chip0.udma0.M2S_PREFETCH_CFG_3, equals: 0x4181}\n"
         "  - poke: {register: chip0.udma0.M2S_PREFETCH_CFG_3.BURST, value: 3}\n"
@@ -597,7 +597,7 @@ TEST_F(TestCommand, PokesAFieldAndLeavesTheOthers) {
     EXPECT_THAT(wide.output, HasSubstr("at most 0xf"));
 }
 
-TEST_F(TestCommand, AWaitThatNeverEndsNamesWhatItWaitedFor) {
+TEST_F(TestCommand, EndlessWaitNamesItsCondition) {
     const auto how = test(
         scenario("  - boot: {within: 1 s}\n"
                  "  - wait: {counter: aborts, module: chip0.udma0, at_least: 1, within: 1 ms}\n"));
@@ -607,7 +607,7 @@ TEST_F(TestCommand, AWaitThatNeverEndsNamesWhatItWaitedFor) {
     EXPECT_THAT(how.output, HasSubstr("it is 0"));
 }
 
-TEST_F(TestCommand, BranchesShareSimulatedTimeAndTheirFirstFailureIsTold) {
+TEST_F(TestCommand, BranchesShareSimulatedTimeAndReportTheFirstFailure) {
     // 3 ms, not 5: they wait at the same time.
     const auto together = test(scenario(
         "  - figure:\n      name: both\n      at_least: 3 ms\n      at_most: 3 ms\n"
@@ -640,7 +640,7 @@ TEST_F(TestCommand, StepsOfBranchesThatUseTheDriverTakeTurns) {
     EXPECT_EQ(digest(), digest());
 }
 
-TEST_F(TestCommand, AFaultGoesToAsManyInstancesAsItShallDrawnWithTheSeed) {
+TEST_F(TestCommand, FaultHitsTheRequestedNumberOfInstancesChosenBySeed) {
     const auto hit = [this](int seed, int some) {
         const auto file = folder / "f.yaml", trace = folder / "f.txt";
         std::ofstream(file) << "scenario: f\nboard: trn3-chip\nseed: " << seed
@@ -667,7 +667,7 @@ TEST_F(TestCommand, AFaultGoesToAsManyInstancesAsItShallDrawnWithTheSeed) {
     EXPECT_EQ(hit(1, 5), "");
 }
 
-TEST_F(TestCommand, ReportsFiguresWithTheirBounds) {
+TEST_F(TestCommand, ReportsMeasurementsWithTheirBounds) {
     const auto file = scenario(
         "  - figure: {name: a pause, at_least: 1 us, at_most: 3 us, time_of: [wait: 2 us]}\n"
         "  - figure: {name: moved <, bytes: 1 kB, at_most: 1 GB/s, time_of: [wait: 2 us]}\n"

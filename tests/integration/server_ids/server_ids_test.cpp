@@ -56,7 +56,7 @@ std::map<std::string, std::set<std::uint32_t>> ids_of(const std::string& name,
     return ids;
 }
 
-TEST(ServerIds, AreValidOnEveryBoardAndDifferFromServerToServer) {
+TEST(ServerIds, AreValidOnEveryBoardAndUniquePerServer) {
     for (const auto& board : trn::list_boards()) {
         std::set<std::uint32_t> seen;
         for (const auto& [server, ids] : ids_of(board.name)) {
@@ -69,7 +69,7 @@ TEST(ServerIds, AreValidOnEveryBoardAndDifferFromServerToServer) {
     }
 }
 
-TEST(ServerIds, CountOnFromTheBoardsParameters) {
+TEST(ServerIds, StartAtTheBoardsParameters) {
     for (const auto& board : trn::list_boards()) {
         const auto ids = ids_of(board.name, {"server_id=7", "rack_id=3"});
         std::set<std::uint32_t> servers, racks;

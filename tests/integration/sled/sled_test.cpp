@@ -68,7 +68,7 @@ protected:
     std::vector<std::unique_ptr<host_cpu>> hosts_;
 };
 
-TEST_F(SledTest, ASledThatLosesPowerForgetsItsMemoryAndStartsColdWhileTheOtherGoesOn) {
+TEST_F(SledTest, SledPowerLossClearsItsMemoryAndNotTheOtherSleds) {
     std::vector<std::uint8_t> bytes(MiB, 0xa5), back(MiB);
     for (const unsigned chip : {0u, 1u})
         drive(chip, [&](device& d) {
@@ -98,7 +98,7 @@ TEST_F(SledTest, ASledThatLosesPowerForgetsItsMemoryAndStartsColdWhileTheOtherGo
     EXPECT_TRUE(std::all_of(back.begin() + 4096, back.end(), [](auto b) { return b == 0; }));
 }
 
-TEST_F(SledTest, AThrottledChipsEnginesRunAtHalfTheirRateAndTheOthersDoNot) {
+TEST_F(SledTest, ThrottledChipRunsItsEnginesAtHalfRateAndOthersAtFullRate) {
     const double full = copy(0);
     sled(0).inject("supply_loss", {{"permille", "1"}});
     const double throttled = copy(0);
@@ -127,7 +127,7 @@ watched watched_by(const plan& board, std::uint32_t controller) {
     return sum;
 }
 
-TEST(SledsOfBoards, EveryChipOfAMachineHasAControllerThatDoesNotThrottleItAtItsRatedPower) {
+TEST(SledsOfBoards, EveryChipHasAControllerThatAllowsItsRatedPower) {
     for (const auto* name :
          {"trn3-sled", "trn3-gen1", "trn3-gen2", "trn3e-4", "trn2-48xl", "trn2-ultraserver",
           "trn1-2xl", "trn1-32xl", "trn1n-32xl", "inf2-48xl"}) {

@@ -76,7 +76,7 @@ private:
     std::optional<endpoints> endpoints_;
 };
 
-TEST_F(BusyBoard, ADoorbellIsAnsweredAfterItsDescriptorsThoughSixtyThreeChipsCopy) {
+TEST_F(BusyBoard, DoorbellIsAnsweredAfterItsDescriptorsWhile63ChipsCopy) {
     ASSERT_EQ(chips().size(), 64u);
     serve_while([&] {
         std::vector<std::unique_ptr<device>> devices;

@@ -55,7 +55,7 @@ protected:
     }
 };
 
-TEST_F(Pod, IsFoundWholeByItsFirmware) {
+TEST_F(Pod, FirmwareFindsTheWholePod) {
     start();
     for (unsigned chip = 0; chip < nodes * chips; ++chip) {
         const auto t = topology_of(chip);
@@ -104,7 +104,7 @@ TEST_F(Pod, CountsNodesFromTheLowestSerialOn) {
     EXPECT_EQ(all[2].pod.node, 1u);
 }
 
-TEST_F(Pod, OfTwoNodesElectsOverTheLinksThatThereAre) {
+TEST_F(Pod, TwoNodePodElectsOverItsLinks) {
     start();
     for (const auto* cable : {"pod2", "pod3", "pod6", "pod7"}) inject(cable, "link_down");
     run_ms(2);
@@ -121,7 +121,7 @@ TEST_F(Pod, OfTwoNodesElectsOverTheLinksThatThereAre) {
     EXPECT_EQ(all[2].pod.serial, 0x5452'4e33'0000'0021u);
 }
 
-TEST_F(Pod, OfOneNodeThatIsAloneFails) {
+TEST_F(Pod, SingleNodePodFailsTheElection) {
     start();
     const auto all = elect({2});
     EXPECT_EQ(all[2].status, TRN_TIMED_OUT);
@@ -131,7 +131,7 @@ TEST_F(Pod, OfOneNodeThatIsAloneFails) {
     EXPECT_THAT(all[2].error, HasSubstr("secondary 1: the neighbour on link"));
 }
 
-TEST_F(Pod, WithASwappedCableIsFoundByFirmwareAndFailsTheElectionOfItsNodes) {
+TEST_F(Pod, FirmwareFindsASwappedCableAndItsNodesFailTheElection) {
     // Servers 0 and 1: chip 0's cable leads to chip 1 and the other way round.
     start({{"pod0.b <-> chip2.port4", "pod0.b <-> chip3.port4"},
            {"pod1.b <-> chip3.port4", "pod1.b <-> chip2.port4"}});
@@ -152,7 +152,7 @@ TEST_F(Pod, WithASwappedCableIsFoundByFirmwareAndFailsTheElectionOfItsNodes) {
     }
 }
 
-TEST_F(Pod, NeedsItsDevicesInOrder) {
+TEST_F(Pod, RequiresDevicesInOrder) {
     start();
     host(0);
     host(1);

@@ -72,7 +72,7 @@ TEST_F(Switched, RefusesABoardWithAPlaceOutsideTheMachine) {
                 HasSubstr("16 chips, 32 servers and 2 racks"));
 }
 
-TEST_F(Switched, FindsAWholeMachineAndSaysSo) {
+TEST_F(Switched, PublishesACompleteMachine) {
     start();
     EXPECT_LT(sc_core::sc_time_stamp(), sc_core::sc_time(5, sc_core::SC_MS));
     for (unsigned chip = 0; chip < 8; ++chip) {
@@ -100,7 +100,7 @@ TEST_F(Switched, FindsAWholeMachineAndSaysSo) {
     for (const unsigned to : {1u, 2u, 3u, 4u, 5u, 6u, 7u}) expect_reaches(0, to);
 }
 
-TEST_F(Switched, TellsTheHostThroughTheDriver) {
+TEST_F(Switched, DriverReportsTheTopologyToTheHost) {
     start();
     drive({{5, [&] {
                 device chip(host(5).transport());
@@ -120,7 +120,7 @@ TEST_F(Switched, TellsTheHostThroughTheDriver) {
             }}});
 }
 
-TEST_F(Switched, NamesWhereASwappedCableLeads) {
+TEST_F(Switched, NamesTheEndOfASwappedCable) {
     start({{"across0.b <-> chip4.port2", "across0.b <-> chip6.port2"},
            {"across2.b <-> chip6.port2", "across2.b <-> chip4.port2"}});
     EXPECT_THAT(
@@ -148,7 +148,7 @@ TEST_F(Switched, NamesWhereASwappedCableLeads) {
     expect_reaches(6, 2);
 }
 
-TEST_F(Switched, NamesTheSledWhoseSwitchAChipIsPluggedInto) {
+TEST_F(Switched, NamesTheSledOfAWronglyConnectedSwitch) {
     start({{"to_sled1.b <-> sled0.port[1]", "to_sled1.b <-> sled1.port[0]"},
            {"to_sled2.b <-> sled1.port[0]", "to_sled2.b <-> sled0.port[1]"}});
     EXPECT_THAT(console(1),
@@ -161,7 +161,7 @@ TEST_F(Switched, NamesTheSledWhoseSwitchAChipIsPluggedInto) {
     expect_reaches(1, 0);
 }
 
-TEST_F(Switched, TellsPortsOfOneChipApart) {
+TEST_F(Switched, DistinguishesPortsOfOneChip) {
     start({{"to_sled0.b <-> sled0.port[0]", "to_sled0.b <-> rack0.port[0]"},
            {"to_rack0.b <-> rack0.port[0]", "to_rack0.b <-> sled0.port[0]"}});
     EXPECT_THAT(console(0), HasSubstr("port 0 leads to the rack switch of rack 0, expected the "
@@ -169,7 +169,7 @@ TEST_F(Switched, TellsPortsOfOneChipApart) {
     EXPECT_THAT(console(0), HasSubstr("port 1 leads to the sled switch of rack 0 server 0"));
 }
 
-TEST_F(Switched, NoticesACableThatIsMissing) {
+TEST_F(Switched, ReportsAMissingCable) {
     start({{"  - across3.b <-> chip7.port2\n", ""},
            {"{bind: \"chip${i}.port2 <-> across${i}.a\", count: 4}",
             "{bind: \"chip${i}.port2 <-> across${i}.a\", count: 3}"},
@@ -180,7 +180,7 @@ TEST_F(Switched, NoticesACableThatIsMissing) {
     expect_reaches(7, 3);
 }
 
-TEST_F(Switched, GoesRoundALinkThatDiesAndBackWhenItIsUpAgain) {
+TEST_F(Switched, AvoidsADeadLinkAndReturnsWhenItRecovers) {
     start();
     struct way {
         const char* cable;
@@ -207,7 +207,7 @@ TEST_F(Switched, GoesRoundALinkThatDiesAndBackWhenItIsUpAgain) {
     }
 }
 
-TEST_F(Switched, UsesALinkThatLostLanesAndSaysSo) {
+TEST_F(Switched, UsesADegradedLinkAndReportsIt) {
     start();
     inject("to_rack2", "lane_loss", {{"lanes", 4}});
     run_ms(3);
@@ -218,7 +218,7 @@ TEST_F(Switched, UsesALinkThatLostLanesAndSaysSo) {
     expect_reaches(2, 0);
 }
 
-TEST_F(Switched, GoesOnWithoutASledThatLosesPowerAndHasItBackWhenItReturns) {
+TEST_F(Switched, ContinuesWithoutAnUnpoweredSledAndReintegratesIt) {
     start();
     constexpr std::uint32_t size = 16u << 20;
     const auto copy = [&](unsigned from, unsigned to, trn_status ends) {
@@ -282,20 +282,20 @@ struct Partner : Switched {
     }
 };
 
-TEST_F(Partner, ThatNeverAnswersHoldsNobodyUp) {
+TEST_F(Partner, SilentPartnerDelaysNoOther) {
     start_with({}, "mute", 10);
     EXPECT_THAT(console(0), HasSubstr("port 2: no response, expected rack 1 server 0 chip 0"));
     EXPECT_EQ(topology_of(0).ports[2].fault, TRN_LINK_SILENT);
     EXPECT_TRUE(ready(4));
 }
 
-TEST_F(Partner, ThatAnswersGarbageIsNotBelieved) {
+TEST_F(Partner, GarbageAnswersAreRejected) {
     start_with({}, "garbage", 10);
     EXPECT_THAT(console(0), HasSubstr("port 2: invalid response, expected rack 1 server 0 chip 0"));
     EXPECT_EQ(topology_of(0).ports[2].fault, TRN_LINK_GARBAGE);
 }
 
-TEST_F(Partner, ThatDoesNotBootIsNotWaitedForForEver) {
+TEST_F(Partner, PartnerThatDoesNotBootTimesOut) {
     // Its firmware hangs in both slots before it asks for the links.
     start_with({{"    firmware: ${firmware}\n    boot_rom",
                  "    firmware: ${firmware}\n    recovery: false\n    boot_rom"},
@@ -321,7 +321,7 @@ TEST_F(Switched, CostsAChipFewInstructions) {
     EXPECT_EQ(topology_of(0).ports[2].downs, 1u);
 }
 
-TEST_F(Switched, FindsAPartnerAgainThatStartsAnew) {
+TEST_F(Switched, RediscoversARestartedPartner) {
     start();
     platform_->methods().call(
         "poke",

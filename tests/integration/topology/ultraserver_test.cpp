@@ -37,7 +37,7 @@ std::string ultraserver() {
            "bind:\n  - {bind: \"host${i}.port[0] <-> chip${i}.link\", count: 64}\n" + cables;
 }
 
-TEST(Trn2Ultraserver, FindsItselfWholeAndItsHostsElectTheirNodeIds) {
+TEST(Trn2Ultraserver, FirmwareFindsTheWholeUltraserverAndHostsElectNodeIds) {
     log::replace_sink({});
     const scratch_folder folder;
     std::ofstream(folder / "board.yaml") << ultraserver();

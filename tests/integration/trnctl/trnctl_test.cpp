@@ -28,7 +28,7 @@ std::vector<json> lines_of(const std::string& output) {
     return all;
 }
 
-TEST(TrnctlCommandLine, MistakesEndWithStatusTwoAndASuggestion) {
+TEST(TrnctlCommandLine, UsageErrorsExitWithStatus2AndASuggestion) {
     const auto expect = [](const std::string& arguments, const std::string& text) {
         const auto how = run(trnctl + " " + arguments);
         EXPECT_EQ(how.status, 2) << arguments << ": " << how.output;
@@ -61,7 +61,7 @@ TEST(TrnctlCommandLine, MistakesEndWithStatusTwoAndASuggestion) {
     expect("--board trn3-sled coll --op all-reduce --table no-such-file", "no-such-file");
 }
 
-TEST(TrnctlCommandLine, CollectivesHaveTheirBuffersInTheMemoriesThatAreNamed) {
+TEST(TrnctlCommandLine, CollectiveBuffersAreInTheNamedMemories) {
     const auto coll = [](const std::string& arguments) {
         return run(trnctl + " --board trn3-sled --timing functional --json coll --op all-gather " +
                    arguments + " --check");
@@ -78,14 +78,14 @@ TEST(TrnctlCommandLine, CollectivesHaveTheirBuffersInTheMemoriesThatAreNamed) {
     EXPECT_THAT(refused.output, HasSubstr("does not fit into sbuf3 of 32 MiB"));
 }
 
-TEST(TrnctlCommandLine, APlatformThatIsNotThereIsAFailureNotAMistake) {
+TEST(TrnctlCommandLine, MissingPlatformIsAFailureNotAUsageError) {
     const auto how = run(trnctl + " --connect /no/such/folder info");
     EXPECT_EQ(how.status, 1);
     EXPECT_THAT(how.output, HasSubstr("cannot connect"));
     EXPECT_THAT(how.output, HasSubstr("trnvp run"));
 }
 
-TEST(TrnctlBoard, BootsABoardInItsOwnProcessAndCopies) {
+TEST(TrnctlBoard, BootsABoardInProcessAndCopies) {
     const auto how =
         run(trnctl + " --board trn3-chip --json copy host hbm2@16MiB 1000001B --verify");
     ASSERT_EQ(how.status, 0) << how.output;
@@ -95,7 +95,7 @@ TEST(TrnctlBoard, BootsABoardInItsOwnProcessAndCopies) {
     EXPECT_GT(result["simulated_s"].get<double>(), 0);
 }
 
-TEST(TrnctlBoard, SaysWhatTheChipIs) {
+TEST(TrnctlBoard, PrintsTheChipsIdentity) {
     const auto how = run(trnctl + " --board trn3-chip --json info");
     ASSERT_EQ(how.status, 0) << how.output;
     const auto result = lines_of(how.output).at(0);
@@ -104,7 +104,7 @@ TEST(TrnctlBoard, SaysWhatTheChipIs) {
     EXPECT_NE(result["serial"], 0);
 }
 
-TEST(TrnctlBoard, SaysOfChipsAloneThatTheyHaveNoLinks) {
+TEST(TrnctlBoard, SingleChipReportsNoLinks) {
     const std::string two = trnctl + " --board trn3-chip --set devices=2 ";
     const auto text = run(two + "topology");
     EXPECT_EQ(text.status, 0) << text.output;
@@ -121,7 +121,7 @@ TEST(TrnctlBoard, SaysOfChipsAloneThatTheyHaveNoLinks) {
     EXPECT_THAT(run(two + "info").output, HasSubstr("say which --chip"));
 }
 
-TEST(TrnctlBoard, TracesTheSameCopyTwiceAlikeAndFunctionalTimingDiffers) {
+TEST(TrnctlBoard, SameCopyHasTheSameTraceAndFunctionalTimingDiffers) {
     const scratch_folder folder;
     const auto trace = [&](const std::string& name, const std::string& options) {
         const auto file = folder / name;
@@ -137,14 +137,14 @@ TEST(TrnctlBoard, TracesTheSameCopyTwiceAlikeAndFunctionalTimingDiffers) {
     EXPECT_NE(first, trace("functional", " --seed 7 --timing functional"));
 }
 
-TEST(TrnctlBoard, AnAbortedCopyIsAFailureWithItsCause) {
+TEST(TrnctlBoard, AbortedCopyIsAFailureWithItsCause) {
     const auto how = run(trnctl + " --board trn3-chip copy host axi@0x900000000 4KiB");
     EXPECT_EQ(how.status, 1) << how.output;
     EXPECT_THAT(how.output, HasSubstr("engine 128"));
     EXPECT_THAT(how.output, HasSubstr("address error"));
 }
 
-TEST(TrnctlBoard, EnginesOfTheCoresShareACopy) {
+TEST(TrnctlBoard, CoreEnginesShareACopy) {
     const auto rate = [](const std::string& engines) {
         const auto how = run(trnctl + " --board trn3-chip --json bench --matrix --pattern local " +
                              "--bytes 16MiB --engines " + engines);
@@ -159,13 +159,13 @@ TEST(TrnctlBoard, EnginesOfTheCoresShareACopy) {
     EXPECT_LE(eight, 8 * 38.4);
 }
 
-TEST(TrnctlBoard, OutsideTheChipIsAMistake) {
+TEST(TrnctlBoard, LocationOutsideTheChipIsAUsageError) {
     const auto how = run(trnctl + " --board trn3-chip copy host hbm4 4KiB");
     EXPECT_EQ(how.status, 2) << how.output;
     EXPECT_THAT(how.output, HasSubstr("hbm0 to hbm3"));
 }
 
-TEST(TrnctlBoard, OffsetsNearTheEndOfTheAddressSpaceAreMistakes) {
+TEST(TrnctlBoard, OffsetsNearTheEndOfTheAddressSpaceAreUsageErrors) {
     const auto expect = [](const std::string& arguments, const std::string& text) {
         const auto how = run(trnctl + " --board trn3-chip " + arguments);
         EXPECT_EQ(how.status, 2) << arguments << ": " << how.output;
@@ -197,7 +197,7 @@ struct TrnctlConnect : testing::Test {
 };
 
 /// Eight chips behind switches, with two cables swapped.
-TEST(TrnctlTopology, ShowsWhatTheHardwareFoundOverTheSocketAndWhatIsWrong) {
+TEST(TrnctlTopology, PrintsTheDiscoveredTopologyAndItsFaultsOverTheSocket) {
     const scratch_folder folder;
     const auto board = folder / "swapped.yaml";
     run("sed 's/across0.b <-> chip4/across0.b <-> chip6/; s/across2.b <-> chip6/across2.b <-> "
@@ -230,7 +230,7 @@ TEST(TrnctlTopology, ShowsWhatTheHardwareFoundOverTheSocketAndWhatIsWrong) {
     EXPECT_EQ(chips[5]["links"][2]["fault"], "ok");
 }
 
-TEST(TrnctlBoard, PrintsWhenTheStepsOfACollectiveBeganAndEnded) {
+TEST(TrnctlBoard, PrintsStartAndEndTimesOfCollectiveSteps) {
     const auto command = [](const std::string& options) {
         return run(trnctl + " " + options +
                    " --board trn3-sled coll --op all-gather --algo ring --bytes 64KiB --steps=2");
@@ -283,7 +283,7 @@ protected:
     std::optional<background> platform_;
 };
 
-TEST_F(TrnctlCollective, IsMadeThroughTheSocketsOfTheChips) {
+TEST_F(TrnctlCollective, RunsThroughTheSocketsOfTheChips) {
     start("trn3-sled");
     for (const std::string op : {"barrier", "all-to-all", "all-reduce"})
         expect_right("--bytes 256KiB --op " + op, 4, 1);
@@ -298,7 +298,7 @@ TEST_F(TrnctlCollective, IsMadeThroughTheSocketsOfTheChips) {
     EXPECT_THAT(how.output, HasSubstr("--connect the folder"));
 }
 
-TEST_F(TrnctlCollective, GoesFromDomainToDomainThroughTheSocketsOfTheCards) {
+TEST_F(TrnctlCollective, CrossesDomainsThroughTheSocketsOfTheCards) {
     start("tests/integration/collectives/three_sleds.yaml");
     expect_right("--bytes 64KiB --ranks 0-1,4-5 --op all-reduce", 4, 2);
     expect_right("--bytes 64KiB --ranks 0-1,4-5,8-9 --op all-gather", 6, 3);
@@ -307,7 +307,7 @@ TEST_F(TrnctlCollective, GoesFromDomainToDomainThroughTheSocketsOfTheCards) {
     EXPECT_THAT(how.output, HasSubstr("as many ranks as the others"));
 }
 
-TEST_F(TrnctlConnect, CopiesThroughAllDoorsAndMemoryStays) {
+TEST_F(TrnctlConnect, CopiesThroughAllEndpointsAndKeepsMemory) {
     auto how = ctl("copy host hbm0@16MiB 4MiB --verify --seed 5");
     ASSERT_EQ(how.status, 0) << how.output;
     EXPECT_THAT(how.output, HasSubstr("verified"));
@@ -335,7 +335,7 @@ TEST_F(TrnctlConnect, ReachesRegistersSemaphoresAndPower) {
     EXPECT_EQ(ctl("list").status, 0);
 }
 
-TEST_F(TrnctlConnect, ShowsTheRegistersOfEveryModuleByName) {
+TEST_F(TrnctlConnect, PrintsRegistersOfEveryModuleByName) {
     EXPECT_THAT(ctl("registers").output, HasSubstr("chip0.management.watchdog"));
     auto how = ctl("--json registers chip0.hbm2");
     ASSERT_EQ(how.status, 0) << how.output;
@@ -356,7 +356,7 @@ TEST_F(TrnctlConnect, ShowsTheRegistersOfEveryModuleByName) {
     EXPECT_EQ(ctl("registers chip0.nc5 semaphore_read --index 256").status, 1);
 }
 
-TEST_F(TrnctlConnect, ShowsWhichRulesWereBroken) {
+TEST_F(TrnctlConnect, PrintsBrokenRules) {
     EXPECT_EQ(ctl("misuse").output, "0 in all\n");
     ctl("poke bar0@0x3c000000 1");
     ctl("poke bar0@0x3c000000 1");
@@ -372,7 +372,7 @@ TEST_F(TrnctlConnect, ShowsWhichRulesWereBroken) {
     EXPECT_EQ(platform.end(), 0);
 }
 
-TEST_F(TrnctlConnect, ARuleThatFailsTheRunIsInItsSummaryAndStatus) {
+TEST_F(TrnctlConnect, RuleThatFailsTheRunIsInItsSummaryAndStatus) {
     EXPECT_EQ(ctl("misuse --policy fail:TRN-PCI-002").status, 0);
     ctl("poke bar0@0x3c000000 1");
     EXPECT_EQ(platform.end(), 1);
@@ -381,7 +381,7 @@ TEST_F(TrnctlConnect, ARuleThatFailsTheRunIsInItsSummaryAndStatus) {
     EXPECT_THAT(log, HasSubstr("a misuse rule failed the run"));
 }
 
-TEST_F(TrnctlConnect, ShowsTheDemo) {
+TEST_F(TrnctlConnect, RunsTheDemo) {
     const auto how = ctl("demo --size 8MiB");
     ASSERT_EQ(how.status, 0) << how.output;
     EXPECT_THAT(how.output, HasSubstr("stage 1/6"));
@@ -412,7 +412,7 @@ TEST_F(TrnctlConnect, SurvivesAClientThatDiesInACopy) {
     EXPECT_EQ(how.status, 0) << how.output;
 }
 
-TEST(TrnctlBoard, WorksOnTheChipThatIsNamed) {
+TEST(TrnctlBoard, UsesTheNamedChip) {
     const std::string four = trnctl + " --board trn3-chip --set devices=4 --json ";
     auto how = run(four + "--chip chip2 info");
     ASSERT_EQ(how.status, 0) << how.output;
@@ -424,13 +424,13 @@ TEST(TrnctlBoard, WorksOnTheChipThatIsNamed) {
     EXPECT_THAT(how.output, HasSubstr("known: chip0, chip1, chip2, chip3)"));
 }
 
-TEST_F(TrnctlConnect, NamesTheChipsThereAre) {
+TEST_F(TrnctlConnect, ListsTheChips) {
     const auto how = ctl("--chip chip77 info");
     EXPECT_EQ(how.status, 2);
     EXPECT_THAT(how.output, HasSubstr("known: chip0)"));
 }
 
-TEST_F(TrnctlConnect, SaysThatThePlatformHasGone) {
+TEST_F(TrnctlConnect, ReportsThatThePlatformHasExited) {
     EXPECT_EQ(platform.end(), 0);
     EXPECT_EQ(ctl("info").status, 1);
 }

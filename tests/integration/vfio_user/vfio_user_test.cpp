@@ -264,17 +264,17 @@ TEST_F(VfioUserTest, QemusStartUpSequenceIsServed) {
     EXPECT_EQ(log, (std::vector<std::string>{"the client closed the connection"}));
 }
 
-TEST_F(VfioUserTest, TheProbeOfThePublicDriverIsReplayed) {
+TEST_F(VfioUserTest, ReplaysTheProbeOfThePublicDriver) {
     serve([&] { test::replay("neuron-2.26.5-trn3-rev255-zeroedBARs.trace.gz", path, true); });
     EXPECT_EQ(endpoint.counters().unsupported_requests, 0u);
     EXPECT_EQ(endpoint.counters().failed_reads, 0u);
 }
 
-TEST_F(VfioUserTest, TheCopiesOfThePublicDriverAreReplayed) {
+TEST_F(VfioUserTest, ReplaysTheCopiesOfThePublicDriver) {
     serve([&] { test::replay("neuron-2.26.5-trn3-rev255-udma-memcopy.trace.gz", path, true); });
 }
 
-TEST_F(VfioUserTest, TheSiliconModeOfThePublicDriverIsReplayed) {
+TEST_F(VfioUserTest, ReplaysTheSiliconModeOfThePublicDriver) {
     serve([&] { test::replay("neuron-2.26.5-trn3-rev0-apiv7-fwmodel.trace.gz", path, true); });
 }
 
@@ -331,7 +331,7 @@ TEST_F(VfioUserTest, DmaReachesTheClientsMemoryByMessages) {
     EXPECT_GE(engine.deferred, 4096u / 64);
 }
 
-TEST_F(VfioUserTest, AccessesAreAnsweredWhileAQuestionOfTheDeviceIsOut) {
+TEST_F(VfioUserTest, AccessesAreAnsweredDuringAPendingDeviceRequest) {
     serve([&] {
         raw_peer qemu(path);
         ASSERT_TRUE(qemu.hello().ok());
@@ -376,7 +376,7 @@ void serve_dma(raw_peer& peer, std::vector<u8>& memory, std::size_t data_at, uns
 
 struct VfioUserLayoutTest : VfioUserTest, testing::WithParamInterface<std::size_t> {};
 
-TEST_P(VfioUserLayoutTest, BothLayoutsOfMessageDmaAreUnderstood) {
+TEST_P(VfioUserLayoutTest, AcceptsBothLayoutsOfMessageDma) {
     serve([&] {
         raw_peer peer(path);
         ASSERT_TRUE(peer.hello(R"({"capabilities":{"max_data_xfer_size":4096}})").ok());
@@ -414,7 +414,7 @@ TEST_F(VfioUserTest, VectorsOfTheFunctionReachTheClient) {
     });
 }
 
-TEST_F(VfioUserTest, AClientKilledInTheMiddleOfACopyLeavesThePlatformWorking) {
+TEST_F(VfioUserTest, PlatformSurvivesAClientKilledDuringACopy) {
     for (const bool by_messages : {false, true}) {
         int report[2];
         ASSERT_EQ(pipe(report), 0);
@@ -453,7 +453,7 @@ TEST_F(VfioUserTest, AClientKilledInTheMiddleOfACopyLeavesThePlatformWorking) {
     EXPECT_FALSE(engine.failed);
 }
 
-TEST_F(VfioUserTest, TheDriverStubsTransportWorks) {
+TEST_F(VfioUserTest, DriverStubTransportWorks) {
     serve([&] {
         trn_transport transport{};
         char why[256] = "";
@@ -506,7 +506,7 @@ u32 power_control(const trn_transport& transport) {
     return 0;
 }
 
-TEST_F(VfioUserTest, AFunctionThatAClientLeftInD3hotIsTheNextOnesAgain) {
+TEST_F(VfioUserTest, NextClientCanUseAFunctionLeftInD3hot) {
     serve([&] {
         const auto attach = [&] {
             trn_transport transport{};
