@@ -69,7 +69,7 @@ void check_bounds(const reader& r, const figure& wanted) {
 
 void measure(world& w, const figure& what) {
     if (!std::isfinite(what.value))
-        throw step_failure("there is no such figure: what it measures took no simulated time");
+        throw step_failure("the figure is undefined: its steps took no simulated time");
     w.tell->measured(what);
     if (!what.within_bounds()) throw step_failure("it is " + what.text());
 }

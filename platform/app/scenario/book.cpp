@@ -234,7 +234,7 @@ void book::note_snapshots(const config::node& item, const scope& in, const step&
         const std::vector<std::string_view> known(kept_.begin(), kept_.end());
         item.at("restore").report(
             mistake::not_a_choice,
-            fmt::format("no step before takes a snapshot '{}'", one.returns_to),
+            fmt::format("no earlier step takes a snapshot '{}'", one.returns_to),
             suggest(one.returns_to, known));
     }
 }
@@ -348,7 +348,7 @@ step book::read_figure(const config::node& item, const scope& in) {
         tell.again(place, trn_now(w.device));
         const auto ns = static_cast<double>((sc_core::sc_time_stamp() - begin).value()) / 1000;
         if (bytes != 0 && ns == 0)
-            throw step_failure("its steps took no simulated time, so there is no rate");
+            throw step_failure("the rate is undefined: the steps took no simulated time");
         auto found = wanted;
         found.value = bytes != 0 ? static_cast<double>(bytes) / ns : ns * 1e-3;
         measure(w, found);

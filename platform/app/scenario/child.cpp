@@ -150,7 +150,7 @@ std::string child::wait() {
         return fmt::format("died with signal {} ({})", WTERMSIG(status),
                            sigabbrev_np(WTERMSIG(status)));
     if (WEXITSTATUS(status) != 0)
-        return fmt::format("ended by itself with status {}", WEXITSTATUS(status));
+        return fmt::format("exited unexpectedly with status {}", WEXITSTATUS(status));
     return {};
 }
 

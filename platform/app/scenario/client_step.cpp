@@ -23,7 +23,7 @@ std::string program_named(const std::string& word, const reader& r) {
 
 void check_end(const visit& done, int status, const std::optional<wanted_text>& wanted, world& w) {
     constexpr std::size_t shown = 10;
-    const auto said = done.output.empty() ? ", and printed nothing"
+    const auto said = done.output.empty() ? ", without output"
                                           : fmt::format(":\n{}", last_lines(done.output, shown));
     if (done.late)
         throw step_failure(fmt::format("still running after {:g} s of wall clock{}",
@@ -32,7 +32,7 @@ void check_end(const visit& done, int status, const std::optional<wanted_text>& 
         throw step_failure(
             fmt::format("it ended with status {} instead of {}{}", done.status, status, said));
     if (wanted && !wanted->find(done.output, w))
-        throw step_failure(fmt::format("'{}' is not what it printed{}", wanted->text, said));
+        throw step_failure(fmt::format("output does not match '{}'{}", wanted->text, said));
 }
 
 struct client_spec {

@@ -23,9 +23,9 @@ void check_size(const reader& r, const collective_request& what) {
         r.node().report_at(r.node().key_place(key), mistake::unused_key, std::move(why));
     };
     if (!counted && r.has("counts"))
-        refuse("counts", fmt::format("{} has equal blocks: its 'size' says them", op));
+        refuse("counts", fmt::format("{} has equal blocks: give 'size', not 'counts'", op));
     if (counted && r.has("size"))
-        refuse("size", fmt::format("the size of {} is that of its 'counts'", op));
+        refuse("size", fmt::format("{} takes its size from 'counts'", op));
     if (counted)
         r.node().at("counts");
     else if (what.op != TRN_COLL_BARRIER)

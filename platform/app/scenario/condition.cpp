@@ -54,7 +54,7 @@ wanted_text wanted_text_of(const reader& r, std::string_view key, std::string te
     if (wanted.names.size() > groups)
         r.node().at("as").report(
             mistake::out_of_range,
-            fmt::format("the expression has {} groups in ( ) to take them from", groups));
+            fmt::format("'as' names more than the {} groups in ( ) of the expression", groups));
     return wanted;
 }
 
@@ -97,7 +97,7 @@ range wanted_range(const condition_spec& c, const reader& r, std::uint64_t least
         for (const auto* bound : {"at_least", "at_most"})
             if (r.has(bound))
                 r.node().report_at(r.node().key_place(bound), mistake::unused_key,
-                                   fmt::format("'equals' says it all, beside '{}'", bound));
+                                   fmt::format("'equals' cannot be combined with '{}'", bound));
         return {*c.equals, *c.equals};
     }
     const range wanted{c.at_least.value_or(least), c.at_most.value_or(any)};
@@ -220,7 +220,7 @@ public:
     }
     std::string found() const override {
         const auto text = unread(*output_, *from_);
-        return fmt::format("it was not printed; unread is: ...{}",
+        return fmt::format("text not printed; unread output: ...{}",
                            text.substr(text.size() > 200 ? text.size() - 200 : 0));
     }
     const sc_core::sc_event* changed() const override { return &changed_; }

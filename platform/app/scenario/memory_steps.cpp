@@ -150,8 +150,7 @@ struct content_spec {
     void finish(const reader& r) const {
         if (value && pattern)
             r.node().report_at(r.node().key_place("value"), mistake::unused_key,
-                               "'value' and 'pattern' both say what is in memory; one of them "
-                               "does");
+                               "give either 'value' or 'pattern', not both");
     }
     std::string text() const {
         return value ? fmt::format("{:#04x}", *value)

@@ -39,7 +39,7 @@ std::optional<std::string> substituted(const config::node& value, const paramete
         if (end == rest.npos || found == point.end()) {
             std::vector<std::string_view> known;
             for (const auto& [parameter, _] : point) known.push_back(parameter);
-            value.report(mistake::not_a_choice, fmt::format("nothing here has the name '{}'", name),
+            value.report(mistake::not_a_choice, fmt::format("no parameter is named '{}'", name),
                          suggest(name, known));
             return std::nullopt;
         }

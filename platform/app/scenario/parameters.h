@@ -89,7 +89,7 @@ E reader::choice(std::string_view key) const {
         if (c.name == word) return c.value;
         names.push_back(c.name);
     }
-    value.report(mistake::not_a_choice, "'" + word + "' is none of the choices",
+    value.report(mistake::not_a_choice, "'" + word + "' is not a valid choice",
                  suggest(word, names));
     return {};
 }

@@ -15,11 +15,11 @@ namespace {
 void check_failure(const step& one, const device_error& wrong) {
     if (!one.fails) throw step_failure(wrong.what());
     if (wrong.status != *one.fails)
-        throw step_failure(fmt::format("it had to fail with '{}', but: {}",
+        throw step_failure(fmt::format("expected failure '{}', got: {}",
                                        trn_status_text(*one.fails), wrong.what()));
     if (std::string_view(wrong.what()).find(one.saying) == std::string_view::npos)
-        throw step_failure(
-            fmt::format("it had to fail saying '{}', but: {}", one.saying, wrong.what()));
+        throw step_failure(fmt::format("expected a failure with the message '{}', got: {}",
+                                       one.saying, wrong.what()));
 }
 
 /// A step's turn at the driver stub, which is not made for two at a time.
@@ -56,8 +56,8 @@ void play(const step& one, world& on, const progress& to) {
         return check_failure(one, wrong);
     }
     if (one.fails)
-        throw step_failure(
-            fmt::format("it had to fail with '{}', but worked", trn_status_text(*one.fails)));
+        throw step_failure(fmt::format("expected failure '{}', but the step succeeded",
+                                       trn_status_text(*one.fails)));
 }
 
 void play(const scenario& what, world& on, const progress& to, std::size_t done) {

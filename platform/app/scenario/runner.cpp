@@ -217,10 +217,11 @@ void job::finish(const std::function<void(std::size_t, const outcome&)>& told) {
     result_.log = process_->log() + backtrace_;
     if (!said_how_ || (!end.empty() && !process_->killed())) {
         result_.what = outcome::verdict::crashed;
-        result_.message = "the platform " + (end.empty() ? std::string("ended by itself") : end);
+        result_.message =
+            "the platform " + (end.empty() ? std::string("exited unexpectedly") : end);
     } else if (!damage_.empty()) {
         result_.what = outcome::verdict::crashed;
-        result_.message = "the platform said what has no meaning: " + damage_;
+        result_.message = "invalid response of the platform: " + damage_;
     }
     for (auto held = branched_ ? running_.size() : 1; held > 0; --held) free_.give();
     for (const auto number : members_) told(number, result_);

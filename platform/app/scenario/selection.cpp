@@ -71,7 +71,7 @@ shard shard::parse(const std::string& text) {
         const shard s{number(text.substr(0, slash)), number(text.substr(slash + 1))};
         if (s.index >= 1 && s.index <= s.of) return s;
     }
-    throw std::invalid_argument(fmt::format("'{}' is no shard such as 2/5", text));
+    throw std::invalid_argument(fmt::format("'{}' is not a shard such as 2/5", text));
 }
 
 std::string name_of_all_runs(const scenario& what) {

@@ -26,16 +26,15 @@ action take_snapshot(const std::string& name) {
 }
 
 action go_back_to(const std::string& name) {
-    return {
-        .text = fmt::format("restore '{}'", name),
-        .work =
-            [name](world& w) {
-                if (misuse::failed())
-                    throw step_failure("a rule was broken, which this state would take with it");
-                w.states.restore(name, {.what = {{"next_step", w.next_step}}});
-            },
-        .returns_to = name,
-        .drives = false};
+    return {.text = fmt::format("restore '{}'", name),
+            .work =
+                [name](world& w) {
+                    if (misuse::failed())
+                        throw step_failure("a misuse rule failed the run; restore would hide it");
+                    w.states.restore(name, {.what = {{"next_step", w.next_step}}});
+                },
+            .returns_to = name,
+            .drives = false};
 }
 
 }  // namespace

@@ -191,8 +191,8 @@ config::parsed<std::string> substitute(std::string_view text, const variables& k
             std::vector<std::string> names;
             for (const auto& one : known) names.push_back(one.first);
             return refusal{mistake::unknown_variable,
-                           name == "i" ? "${i} stands where nothing is counted"
-                                       : fmt::format("${{{}}} names nothing here", name),
+                           name == "i" ? "${i} outside a repetition"
+                                       : fmt::format("${{{}}} names no parameter here", name),
                            suggest(name, names)};
         }
         out += found->second;

@@ -101,7 +101,7 @@ bool binding_planner::read_with(const scope& here, const config::node& with, ent
             std::any_of(known.begin(), known.end(),
                         [&](const auto& v) { return v.first == name; })) {
             all_.report(one.key_node, mistake::bad_name,
-                        fmt::format("${{{}}} means something here already", name));
+                        fmt::format("${{{}}} is already defined here", name));
             return false;
         }
         auto values = all_.read_series(one.value);

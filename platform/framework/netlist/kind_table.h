@@ -172,7 +172,7 @@ struct field_type {
                 return std::nullopt;
             }
             return config::refusal{mistake::not_a_choice,
-                                   fmt::format("'{}' is none of the choices", text),
+                                   fmt::format("'{}' is not a valid choice", text),
                                    suggest(text, names)};
         } else {
             static_assert(std::integral<T>, "a type that cannot be a parameter");

@@ -268,10 +268,11 @@ TEST_F(TestCommand, OneScenarioCannotPreventTheReportsOfOthers) {
          "0}]}",
          "no simulated time"},
         {"client: {command: [sh, -c, 'kill -9 $PPID; sleep 9'], wall_limit: 20 s}", "signal 9"},
-        {"client: {command: ['true'], matches: '(a|b)*c'}", "is not what it printed"},
+        {"client: {command: ['true'], matches: '(a|b)*c'}", "output does not match"},
         {"client: {command: [sh, -c, 'printf \"\\377\\033]0;x\\007<&\"; exit 3']}",
          "\\x1b]0;x\\x07<&"},
-        {"client: {command: [sh, -c, 'head -c 300000000 /dev/zero'], matches: x}", "is not what"}};
+        {"client: {command: [sh, -c, 'head -c 300000000 /dev/zero'], matches: x}",
+         "output does not match"}};
     std::string files;
     for (std::size_t i = 0; i < bad.size(); ++i) {
         const auto file = folder / ("bad" + std::to_string(i) + ".yaml");
@@ -404,12 +405,12 @@ TEST_F(TestCommand, ClientResultDecidesItsStep) {
     EXPECT_THAT(client("[sh, -c, 'echo some words; exit 3']"),
                 HasSubstr("it ended with status 3 instead of 0:\nsome words"));
     EXPECT_THAT(client("[sh, -c, 'kill -9 $$'], status: 0"),
-                HasSubstr("it ended with status 137 instead of 0, and printed nothing"));
+                HasSubstr("it ended with status 137 instead of 0, without output"));
     EXPECT_THAT(client("[no-such-program]"),
                 HasSubstr("s.yaml:5:5: client no-such-program: cannot start no-such-program: "
                           "No such file or directory"));
     EXPECT_THAT(client("['true'], matches: 'w(o)rds'"),
-                HasSubstr("'w(o)rds' is not what it printed"));
+                HasSubstr("output does not match 'w(o)rds'"));
     EXPECT_THAT(client(client_of("p.quit()")), HasSubstr("quit: trnvp_control.py said quit"));
     EXPECT_THAT(client(client_of("p.run(until='1000 s')")), HasSubstr("time_limit"));
     const auto empty = test(scenario("  - client: {command: []}\n  - client: {status: 256}\n"));

@@ -84,7 +84,7 @@ TEST_F(ScenarioSteps, ExpectFailures) {
                    "  - copy: {from: host, to: hbm0, size: 4 KiB}\n    fails: not_ready\n"),
               "");
     EXPECT_THAT(play("  - semaphore: {core: 0, index: 0, set: 1}\n    fails: aborted\n"),
-                HasSubstr("but worked"));
+                HasSubstr("but the step succeeded"));
     EXPECT_THAT(play("  - semaphore: {core: 9, index: 0, set: 1}\n    fails: aborted\n"),
                 HasSubstr("no core 9"));
     EXPECT_THAT(play("  - semaphore: {core: 9, index: 0, set: 1}\n"), HasSubstr("no core 9"));

@@ -229,7 +229,7 @@ TEST_F(ScenarioFile, NamesThePlaceOfMistakesInCollectives) {
     EXPECT_THAT(mistakes(),
                 ElementsAre("4:17:E9", "5:44:E8", "6:48:E24", "6:52:E24", "7:47:E13", "8:36:E13",
                             "9:31:E13", "10:22:E26", "11:48:E26", "12:49:E26", "13:48:E26"));
-    EXPECT_EQ(problems.list()[4].message, "all-gather has equal blocks: its 'size' says them");
+    EXPECT_EQ(problems.list()[4].message, "all-gather has equal blocks: give 'size', not 'counts'");
 }
 
 TEST_F(ScenarioFile, RestoresOnlyWhatItTookBefore) {
