@@ -34,14 +34,14 @@ protected:
     register_bank bank{example_regs::table};
 };
 
-TEST_F(BrokenContract, AWholeBankKeepsIt) {
+TEST_F(BrokenContract, IntactBankPasses) {
     EXPECT_EQ(failures([this](auto& p, auto& d) { bank.access(p, d); }), 0);
 }
-TEST_F(BrokenContract, AWrongResetValueIsFound) {
+TEST_F(BrokenContract, WrongResetValueIsDetected) {
     bank.set(reg::status, 7);
     EXPECT_GT(failures([this](auto& p, auto& d) { bank.access(p, d); }), 0);
 }
-TEST_F(BrokenContract, ALostWriteIsFound) {
+TEST_F(BrokenContract, LostWriteIsDetected) {
     EXPECT_GT(failures([this](auto& p, auto& d) {
                   if (p.is_write() && at(p, reg::q_base))
                       return p.set_response_status(tlm::TLM_OK_RESPONSE);
@@ -49,14 +49,14 @@ TEST_F(BrokenContract, ALostWriteIsFound) {
               }),
               0);
 }
-TEST_F(BrokenContract, TwoRegistersOnOneValueAreFound) {
+TEST_F(BrokenContract, TwoRegistersSharingAValueAreDetected) {
     EXPECT_GT(failures([this](auto& p, auto& d) {
                   bank.access(p, d);
                   bank.set(reg::plain, bank.get(reg::plain, 1), 7);
               }),
               0);
 }
-TEST_F(BrokenContract, AHoleThatAnswersIsFound) {
+TEST_F(BrokenContract, AnsweringHoleIsDetected) {
     EXPECT_GT(failures([this](auto& p, auto& d) {
                   bank.access(p, d);
                   if (p.get_response_status() == tlm::TLM_ADDRESS_ERROR_RESPONSE)
@@ -64,7 +64,7 @@ TEST_F(BrokenContract, AHoleThatAnswersIsFound) {
               }),
               0);
 }
-TEST_F(BrokenContract, AcceptedNarrowAccessesAreFound) {
+TEST_F(BrokenContract, AcceptedNarrowAccessIsDetected) {
     EXPECT_GT(failures([this](auto& p, auto& d) {
                   bank.access(p, d);
                   if (p.get_response_status() == tlm::TLM_BURST_ERROR_RESPONSE)
@@ -72,7 +72,7 @@ TEST_F(BrokenContract, AcceptedNarrowAccessesAreFound) {
               }),
               0);
 }
-TEST_F(BrokenContract, ASilentWriteToAReadOnlyRegisterIsFound) {
+TEST_F(BrokenContract, SilentWriteToAReadOnlyRegisterIsDetected) {
     EXPECT_GT(failures([this](auto& p, auto& d) {
                   bank.access(p, d);
                   if (p.get_response_status() == tlm::TLM_COMMAND_ERROR_RESPONSE)
@@ -80,7 +80,7 @@ TEST_F(BrokenContract, ASilentWriteToAReadOnlyRegisterIsFound) {
               }),
               0);
 }
-TEST_F(BrokenContract, ADebugReadWithAnEffectIsFound) {
+TEST_F(BrokenContract, DebugReadWithASideEffectIsDetected) {
     EXPECT_GT(failures([this](auto& p, auto& d) { bank.access(p, d); },
                        [this](payload& p) {
                            const auto done = bank.debug_access(p);

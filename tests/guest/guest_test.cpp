@@ -105,7 +105,7 @@ TEST_F(Guest, DrivesASimulatorChipThroughSysfs) {
     EXPECT_THAT(line(how, 0, "copy"), HasSubstr("each of 4 stacks: came back as sent"));
 }
 
-TEST_F(Guest, ARecordedGuestReplaysToTheSameTraceWithoutQemu) {
+TEST_F(Guest, RecordedGuestReplaysToTheSameTraceWithoutQemu) {
     const auto recording = folder / "recording", trace = folder / "trace", again = folder / "again";
     const auto how = start("trn3-chip --devices 2 --record " + recording + " --trace " + trace);
     ASSERT_EQ(how.status, 0) << how.output;
@@ -136,7 +136,7 @@ TEST_F(Guest, SixteenChipsWithSmallBar4WorkInOneGuest) {
 }
 
 /// Guests of all servers at a time, with the driver's time limits for a read of a neighbour: 4 ms.
-TEST_F(Guest, TheServersOfAPodElectTheirNodeIds) {
+TEST_F(Guest, ServersOfAPodElectTheirNodeIds) {
     const auto how =
         start("trn2-ultraserver --servers all --devices 2 --run '" + own_program() + " elect'");
     ASSERT_EQ(how.status, 0) << how.output;
@@ -148,7 +148,7 @@ TEST_F(Guest, TheServersOfAPodElectTheirNodeIds) {
     }
 }
 
-TEST_F(Guest, OfSeveralServersTheFirstFailureIsTheStatus) {
+TEST_F(Guest, FirstFailureOfSeveralServersIsTheExitStatus) {
     const auto how = start(
         "tests/integration/control/two_servers.yaml --servers server1,server0 "
         "--devices 1 --run " +
@@ -161,7 +161,7 @@ TEST_F(Guest, OfSeveralServersTheFirstFailureIsTheStatus) {
 }
 
 /// The kernel is told what it would measure wrongly on a busy machine, and compares for a second.
-TEST_F(Guest, ItsClockKeepsTheHostsPace) {
+TEST_F(Guest, GuestClockRunsAtTheHostsRate) {
     const auto how = start("trn3-chip --run " + script("sleep 3\ndmesg | grep -i tsc\n"));
     ASSERT_EQ(how.status, 0) << how.output;
     const auto mhz = [&](const std::string& before) -> std::optional<double> {
@@ -178,14 +178,14 @@ TEST_F(Guest, ItsClockKeepsTheHostsPace) {
     EXPECT_NEAR(*used, measured.value_or(*used), *used / 100);
 }
 
-TEST_F(Guest, ItsClockCanCountInstructions) {
+TEST_F(Guest, GuestClockCanCountInstructions) {
     const auto how = start("trn3-chip --clock instructions");
     ASSERT_EQ(how.status, 0) << how.output;
     EXPECT_THAT(how.output, HasSubstr("-icount"));
     EXPECT_THAT(line(how, 0, "copy"), HasSubstr("each of 4 stacks: came back as sent"));
 }
 
-TEST_F(Guest, LoadsAModuleWithParametersAndEndsWithAProgramsStatus) {
+TEST_F(Guest, LoadsAModuleWithParametersAndExitsWithTheProgramsStatus) {
     fs::path dummy;  // any module that needs no hardware
     for (const auto& f : fs::recursive_directory_iterator(guest_tools::find("modules")))
         if (f.path().filename() == "dummy.ko") dummy = f.path();
@@ -219,7 +219,7 @@ TEST_F(Guest, RunsSeveralProgramsUntilOneFails) {
     EXPECT_THAT(how.output, testing::Not(HasSubstr("the last")));
 }
 
-TEST_F(Guest, WhatEndsEarlyIsAFailure) {
+TEST_F(Guest, ModuleQemuAndBootFailuresAreReported) {
     std::ofstream(folder / "bad.ko") << "no module";
     auto how = start("trn3-chip --module " + (folder / "bad.ko"));
     EXPECT_EQ(how.status, ENOEXEC) << how.output;  // insmod's
@@ -232,7 +232,7 @@ TEST_F(Guest, WhatEndsEarlyIsAFailure) {
     EXPECT_THAT(how.output, HasSubstr("without a status"));
 }
 
-TEST_F(Guest, TakesAKernelAndAnInitramfsOfTheUsers) {
+TEST_F(Guest, AcceptsTheUsersKernelAndInitramfs) {
     // Ours, as a guest of before left it, stands for the user's.
     auto how = start("trn3-chip --listen " + folder.text() + " --run " + script("exit 0\n"));
     ASSERT_EQ(how.status, 0) << how.output;
@@ -242,7 +242,7 @@ TEST_F(Guest, TakesAKernelAndAnInitramfsOfTheUsers) {
     EXPECT_THAT(how.output, HasSubstr("-initrd " + (folder / "initramfs")));
 }
 
-TEST_F(Guest, AnInterruptEndsQemuToo) {
+TEST_F(Guest, SigintEndsQemuToo) {
     const auto log = folder / "log";
     background platform({trnvp, "guest", "trn3-chip", "--listen", folder.text(), "--run",
                          script("echo up; sleep 1000\n")},
@@ -254,7 +254,7 @@ TEST_F(Guest, AnInterruptEndsQemuToo) {
     EXPECT_FALSE(runs_with(folder / "initramfs"));
 }
 
-TEST(GuestCommandLine, MistakesEndWithStatusTwo) {
+TEST(GuestCommandLine, UsageErrorsExitWithStatus2) {
     EXPECT_EQ(run(trnvp + " guest").status, 2);
     EXPECT_EQ(
         run(trnvp + " guest trn3-chip --initrd /no/such/file --kernel /dev/null --qemu /x").status,
@@ -264,7 +264,7 @@ TEST(GuestCommandLine, MistakesEndWithStatusTwo) {
     EXPECT_THAT(how.output, HasSubstr("--module"));
 }
 
-TEST(GuestCommandLine, ABoardWithFewerFunctionsSaysSo) {
+TEST(GuestCommandLine, TooManyDevicesForTheBoardAreRefused) {
     scratch_folder folder;
     std::ofstream(folder / "image") << "never started";
     const auto file = [&](const std::string& option) { return option + (folder / "image"); };
@@ -287,7 +287,7 @@ bind:
     EXPECT_THAT(how.output, HasSubstr("17 values"));
 }
 
-TEST(GuestCommandLine, AGuestHasNoMoreProcessorsThanItsServerHasCores) {
+TEST(GuestCommandLine, MoreProcessorsThanServerCoresAreRefused) {
     scratch_folder folder;
     std::ofstream(folder / "image") << "never started";
     const auto start = [&](const std::string& cores, int cpus) {
@@ -310,7 +310,7 @@ TEST(GuestCommandLine, AGuestHasNoMoreProcessorsThanItsServerHasCores) {
     EXPECT_THAT(how.output, testing::Not(HasSubstr("--cpus")));
 }
 
-TEST(GuestCommandLine, AServerThatTheBoardLacksIsNamed) {
+TEST(GuestCommandLine, UnknownServerIsNamed) {
     scratch_folder folder;
     std::ofstream(folder / "image") << "never started";
     const auto file = [&](const std::string& option) { return option + (folder / "image"); };
@@ -318,12 +318,11 @@ TEST(GuestCommandLine, AServerThatTheBoardLacksIsNamed) {
         run(trnvp + " guest tests/integration/control/two_servers.yaml" + file(" --qemu ") +
             file(" --kernel ") + file(" --initrd ") + " --server server7");
     EXPECT_EQ(how.status, 2);
-    EXPECT_THAT(how.output,
-                HasSubstr("--server server7: board 'two-servers' has no such server"));
+    EXPECT_THAT(how.output, HasSubstr("--server server7: board 'two-servers' has no such server"));
     EXPECT_THAT(how.output, HasSubstr("server0, server1"));
 }
 
-TEST(GuestCommandLine, SeveralServersAreNamedOnceEach) {
+TEST(GuestCommandLine, RepeatedServerIsRefused) {
     scratch_folder folder;
     std::ofstream(folder / "image") << "never started";
     const auto file = [&](const std::string& option) { return option + (folder / "image"); };
@@ -345,7 +344,7 @@ TEST(GuestCommandLine, SeveralServersAreNamedOnceEach) {
     EXPECT_THAT(how.output, HasSubstr("--clock"));
 }
 
-TEST(GuestCommandLine, MissingToolsAreToldApartFromFailures) {
+TEST(GuestCommandLine, MissingToolsAreDistinguishedFromFailures) {
     scratch_folder tools;
     std::ofstream(tools / "missing") << "the mirror is asleep\n";
     const auto how = run("TRNVP_GUEST_TOOLS=" + tools.text() + " " + trnvp + " guest trn3-chip");
