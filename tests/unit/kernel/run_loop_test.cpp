@@ -71,7 +71,7 @@ double wall_since(run_loop::wall_clock::time_point start) {
     return std::chrono::duration<double>(run_loop::wall_clock::now() - start).count();
 }
 
-TEST(RunLoopTest, RunsUntilExactlyTheTimeThatIsWaitedFor) {
+TEST(RunLoopTest, RunsExactlyToTheTimeLimit) {
     heart h("heart", sc_time(7, SC_NS));
     run_loop loop(with(time_policy::kind::lockstep));
     const auto reason = loop.run(until(sc_time(100, SC_NS)));
@@ -80,7 +80,7 @@ TEST(RunLoopTest, RunsUntilExactlyTheTimeThatIsWaitedFor) {
     EXPECT_EQ(h.beats.size(), 14u);
 }
 
-TEST(RunLoopTest, AConditionEndsARunAtATimeThatTheHostDoesNotInfluence) {
+TEST(RunLoopTest, ConditionEndsARunAtATimeIndependentOfTheHost) {
     heart h("heart", sc_time(7, SC_US));
     run_loop loop(with(time_policy::kind::free));
     boost::asio::steady_timer noise(loop.io());  // handlers at arbitrary wall-clock times
@@ -99,7 +99,7 @@ TEST(RunLoopTest, AConditionEndsARunAtATimeThatTheHostDoesNotInfluence) {
               sc_time(710, SC_US));  // 700 us lies on the grid, but is seen after it has run
 }
 
-TEST(RunLoopTest, AConditionIsSeenAlsoWhenSlicesAreShorterThanTheWayToTheNextEvent) {
+TEST(RunLoopTest, ConditionIsPolledOnTheGridWhenSlicesAreShorterThanTheEventGap) {
     heart h("heart", sc_time(7003, SC_NS));  // never on the grid
     h.on_beat = [] {                         // a slow host: slices shrink
         const auto start = run_loop::wall_clock::now();
@@ -113,7 +113,7 @@ TEST(RunLoopTest, AConditionIsSeenAlsoWhenSlicesAreShorterThanTheWayToTheNextEve
     EXPECT_EQ(sc_time_stamp(), sc_time(150, SC_US));
 }
 
-TEST(RunLoopTest, AGoalThatBeginsOnTheGridIsNotLookedAtWhereASliceHappensToEnd) {
+TEST(RunLoopTest, GoalStartedOnTheGridIsNotPolledAtSliceEnds) {
     heart h("heart", sc_time(1003, SC_NS));
     h.on_beat = [] {  // a slow host: slices shrink
         const auto start = run_loop::wall_clock::now();
@@ -128,7 +128,7 @@ TEST(RunLoopTest, AGoalThatBeginsOnTheGridIsNotLookedAtWhereASliceHappensToEnd) 
     EXPECT_EQ(sc_time_stamp(), sc_time(40, SC_US));
 }
 
-TEST(RunLoopTest, InTheBackgroundAConditionIsSeenWhereverSimulatedTimeStands) {
+TEST(RunLoopTest, BackgroundConditionIsPolledAtAnySimulatedTime) {
     heart h("heart", sc_time(7, SC_US));
     run_loop loop(with(time_policy::kind::lockstep));
     loop.run(until(sc_time(3, SC_US)));  // not on the grid, and a beat is to come
@@ -143,7 +143,7 @@ TEST(RunLoopTest, InTheBackgroundAConditionIsSeenWhereverSimulatedTimeStands) {
     EXPECT_EQ(sc_time_stamp(), sc_time(3, SC_US));
 }
 
-TEST(RunLoopTest, SliceBoundariesDoNotChangeWhatHappensWhen) {
+TEST(RunLoopTest, SliceBoundariesDoNotChangeEventTimes) {
     heart fast("fast", sc_time(3, SC_NS)), slow("slow", sc_time(333, SC_NS));
     run_loop loop(with(time_policy::kind::lockstep));
     std::vector<std::size_t> order;
@@ -172,7 +172,7 @@ struct work_until_beat {
 
 const auto not_called = [] { FAIL() << "the answer was not held"; };
 
-TEST(RunLoopTest, WhatAHostsWriteStartedHasHappenedBeforeItIsAnswered) {
+TEST(RunLoopTest, HostWriteIsAnsweredAfterItsWork) {
     heart busy("busy", sc_time(300, SC_NS)), doorbell("doorbell", sc_time(3, SC_US));
     work_until_beat copy(doorbell, 2);
     run_loop loop(with(time_policy::kind::free));
@@ -183,7 +183,7 @@ TEST(RunLoopTest, WhatAHostsWriteStartedHasHappenedBeforeItIsAnswered) {
     EXPECT_LT(sc_time_stamp(), sc_time(200, SC_US));
 }
 
-TEST(RunLoopTest, AWriteThatStartsNothingWaitsForNothing) {
+TEST(RunLoopTest, HostWriteWithoutWorkIsAnsweredAtOnce) {
     heart busy("busy", sc_time(300, SC_NS));  // the next event is always near
     run_loop loop(with(time_policy::kind::free));
     loop.elaborate();
@@ -191,7 +191,7 @@ TEST(RunLoopTest, AWriteThatStartsNothingWaitsForNothing) {
     EXPECT_EQ(sc_time_stamp(), SC_ZERO_TIME);
 }
 
-TEST(RunLoopTest, WhatABusyBoardMakesLongIsFinishedBeforeItsHostIsAnswered) {
+TEST(RunLoopTest, HostWriteOnABusyBoardIsAnsweredAfterItsWork) {
     heart busy("busy", sc_time(1, SC_NS)), doorbell("doorbell", sc_time(100, SC_US));
     work_until_beat copy(doorbell, 1);
     run_loop loop(with(time_policy::kind::free));
@@ -210,7 +210,7 @@ TEST(RunLoopTest, WhatABusyBoardMakesLongIsFinishedBeforeItsHostIsAnswered) {
     EXPECT_EQ(handlers, 1);
 }
 
-TEST(RunLoopTest, UnderRealtimeAnAnswerWaitsAtThePaceOfTheWall) {
+TEST(RunLoopTest, RealtimeDelaysAnswersAtWallClockPace) {
     heart doorbell("doorbell", sc_time(10, SC_US));
     work_until_beat copy(doorbell, 3);
     run_loop loop(with(time_policy::kind::realtime, 1e-3));
@@ -222,7 +222,7 @@ TEST(RunLoopTest, UnderRealtimeAnAnswerWaitsAtThePaceOfTheWall) {
     EXPECT_GE(wall_since(start), 0.01);
 }
 
-TEST(RunLoopTest, EndlessWorkIsNotWaitedFor) {
+TEST(RunLoopTest, HostWriteWithEndlessWorkIsAnsweredAfterItsBudget) {
     heart busy("busy", sc_time(1, SC_NS));
     work_until_beat ring(busy, 0);
     run_loop loop(with(time_policy::kind::free));
@@ -234,7 +234,7 @@ TEST(RunLoopTest, EndlessWorkIsNotWaitedFor) {
     EXPECT_LE(sc_time_stamp(), sc_time(300, SC_US));  // and a slice at most
 }
 
-TEST(RunLoopTest, APauseAnswersTheHostsThatWait) {
+TEST(RunLoopTest, PauseAnswersWaitingHosts) {
     heart busy("busy", sc_time(1, SC_NS));
     work_until_beat ring(busy, 0);
     run_loop loop(with(time_policy::kind::free));
@@ -249,7 +249,7 @@ TEST(RunLoopTest, APauseAnswersTheHostsThatWait) {
     EXPECT_LT(sc_time_stamp(), sc_time(200, SC_US));
 }
 
-TEST(RunLoopTest, AHostsWriteDoesNotWaitForWhatIsFarAway) {
+TEST(RunLoopTest, HostWriteDoesNotWaitForDistantEvents) {
     heart housekeeping("housekeeping", sc_time(50, SC_MS));
     work_until_beat later(housekeeping, 1);
     run_loop loop(with(time_policy::kind::free));
@@ -260,7 +260,7 @@ TEST(RunLoopTest, AHostsWriteDoesNotWaitForWhatIsFarAway) {
     EXPECT_TRUE(housekeeping.beats.empty());
 }
 
-TEST(RunLoopTest, UnderLockstepAWriteCostsWhatEveryAccessCosts) {
+TEST(RunLoopTest, LockstepChargesWritesLikeOtherAccesses) {
     heart h("heart", sc_time(3, SC_US));
     work_until_beat copy(h, 1);
     run_loop loop(with(time_policy::kind::lockstep));
@@ -269,7 +269,7 @@ TEST(RunLoopTest, UnderLockstepAWriteCostsWhatEveryAccessCosts) {
     EXPECT_EQ(sc_time_stamp(), SC_ZERO_TIME);
 }
 
-TEST(RunLoopTest, LockstepDoesNotMoveTimeWhileNobodyWaits) {
+TEST(RunLoopTest, LockstepHoldsTimeWhenNoHostWaits) {
     heart h("heart", sc_time(10, SC_NS));
     run_loop loop(with(time_policy::kind::lockstep));
     boost::asio::steady_timer later(loop.io(), 20ms);
@@ -291,7 +291,7 @@ TEST(RunLoopTest, LockstepChargesEachHostAccess) {
     EXPECT_EQ(sc_time_stamp(), sc_time(5, SC_US));
 }
 
-TEST(RunLoopTest, LockstepChargesWhatALongAccessTakes) {
+TEST(RunLoopTest, LockstepChargesTheDurationOfALongAccess) {
     heart h("heart", sc_time(400, SC_NS));
     run_loop loop(with(time_policy::kind::lockstep));
     loop.elaborate();
@@ -308,7 +308,7 @@ TEST(RunLoopTest, LockstepChargesWhatALongAccessTakes) {
     EXPECT_EQ(sc_time_stamp(), sc_time(59, SC_US));
 }
 
-TEST(RunLoopTest, FreeLeavesTheTimeOfAnAccessToWallClock) {
+TEST(RunLoopTest, FreeDoesNotChargeAccesses) {
     heart h("heart", sc_time(10, SC_SEC));
     run_loop loop(with(time_policy::kind::free));
     loop.elaborate();
@@ -316,7 +316,7 @@ TEST(RunLoopTest, FreeLeavesTheTimeOfAnAccessToWallClock) {
     EXPECT_EQ(sc_time_stamp(), SC_ZERO_TIME);
 }
 
-TEST(RunLoopTest, FreeJumpsAGapAtOnceWhenSomebodyWaits) {
+TEST(RunLoopTest, FreeSkipsAGapAtOnceWhenAHostWaits) {
     heart h("heart", sc_time(100, SC_SEC));
     run_loop loop(with(time_policy::kind::free));
     const auto start = run_loop::wall_clock::now();
@@ -349,7 +349,7 @@ TEST(RunLoopTest, FreePacesTheWaitOfOneHostWhileAnotherActs) {
     EXPECT_LT(waits(first, sc_time(500, SC_SEC)), 5.0);
 }
 
-TEST(RunLoopTest, FreePacesAGapThatNobodyWaitsForAndSleepsMeanwhile) {
+TEST(RunLoopTest, FreePacesAGapAndSleepsWhenNoHostWaits) {
     heart h("heart", sc_time(10, SC_MS));
     run_loop loop(with(time_policy::kind::free));
     h.on_beat = [&] {
@@ -363,7 +363,7 @@ TEST(RunLoopTest, FreePacesAGapThatNobodyWaitsForAndSleepsMeanwhile) {
     EXPECT_LT(cpu_seconds() - cpu, 0.05);
 }
 
-TEST(RunLoopTest, FreeRunsBusyPhasesAtFullSpeedThoughNobodyWaits) {
+TEST(RunLoopTest, FreeRunsBusyPhasesAtFullSpeedWhenNoHostWaits) {
     heart h("heart", sc_time(1, SC_US));
     run_loop loop(with(time_policy::kind::free));
     h.on_beat = [&] {
@@ -383,7 +383,7 @@ TEST(RunLoopTest, RealtimeIsNeverFasterThanItsFactor) {
     EXPECT_EQ(h.beats.size(), 1999u);
 }
 
-TEST(RunLoopTest, AnAccessInsideAPacedGapSeesTimePass) {
+TEST(RunLoopTest, AccessDuringAPacedGapSeesTimeAdvance) {
     heart h("heart", sc_time(10, SC_SEC));
     run_loop loop(with(time_policy::kind::free));
     boost::asio::steady_timer later(loop.io(), 20ms);
@@ -396,7 +396,7 @@ TEST(RunLoopTest, AnAccessInsideAPacedGapSeesTimePass) {
     EXPECT_LT(sc_time_stamp(), sc_time(10, SC_SEC));
 }
 
-TEST(RunLoopTest, PauseFromAProcessStopsAtThatTimeAndResumeContinues) {
+TEST(RunLoopTest, PauseFromAProcessStopsAtItsTimeAndResumeContinues) {
     heart h("heart", sc_time(10, SC_NS));
     run_loop loop(with(time_policy::kind::lockstep));
     std::vector<std::string> seen;
@@ -418,7 +418,7 @@ TEST(RunLoopTest, PauseFromAProcessStopsAtThatTimeAndResumeContinues) {
     EXPECT_EQ(seen, (std::vector<std::string>{"breakpoint", "resumed"}));
 }
 
-TEST(RunLoopTest, AStallNamesEveryWaiterAndWhatItWaitsFor) {
+TEST(RunLoopTest, StallNamesEveryWaiterAndItsCondition) {
     heart h("heart", SC_ZERO_TIME);
     stuck_queue q("queue");
     run_loop loop(with(time_policy::kind::free));
@@ -430,7 +430,7 @@ TEST(RunLoopTest, AStallNamesEveryWaiterAndWhatItWaitsFor) {
     EXPECT_NE(reason.text.find("queue waits for descriptors that nobody posts"), std::string::npos);
 }
 
-TEST(RunLoopTest, AnAttachedHostThatMayStillActIsNoStall) {
+TEST(RunLoopTest, AttachedHostPreventsAStall) {
     heart h("heart", SC_ZERO_TIME);
     run_loop loop(with(time_policy::kind::free));
     loop.attach("host");
@@ -441,7 +441,7 @@ TEST(RunLoopTest, AnAttachedHostThatMayStillActIsNoStall) {
     EXPECT_EQ(loop.run(g).what, stop_reason::kind::condition);
 }
 
-TEST(RunLoopTest, AWallClockLimitEndsARunThatSleeps) {
+TEST(RunLoopTest, WallClockLimitEndsASleepingRun) {
     heart h("heart", SC_ZERO_TIME);
     run_loop loop(with(time_policy::kind::free));
     loop.attach("host");
@@ -451,7 +451,7 @@ TEST(RunLoopTest, AWallClockLimitEndsARunThatSleeps) {
     EXPECT_EQ(loop.run(g).what, stop_reason::kind::wall_limit);
 }
 
-TEST(RunLoopTest, AChattyClientDoesNotStarveSimulatedTime) {
+TEST(RunLoopTest, BusyClientDoesNotStarveSimulatedTime) {
     heart h("heart", sc_time(1, SC_US));
     run_loop loop(with(time_policy::kind::free));
     loop.attach("chatty");
@@ -460,7 +460,7 @@ TEST(RunLoopTest, AChattyClientDoesNotStarveSimulatedTime) {
     EXPECT_EQ(loop.run(until(sc_time(10, SC_MS))).what, stop_reason::kind::time_limit);
 }
 
-TEST(RunLoopTest, StepRunsToTheNextEventAlsoWhilePaused) {
+TEST(RunLoopTest, StepRunsToTheNextEventEvenWhenPaused) {
     heart h("heart", sc_time(10, SC_NS));
     run_loop loop(with(time_policy::kind::free));
     loop.elaborate();

@@ -10,7 +10,7 @@ namespace {
 
 using trn::time_policy;
 
-TEST(TimePolicyTest, ReadsWhatItPrints) {
+TEST(TimePolicyTest, ReadsItsOwnOutput) {
     for (const auto* text : {"lockstep", "free", "realtime:1", "realtime:0.5", "realtime:1000"}) {
         const auto policy = time_policy::parse(text);
         ASSERT_TRUE(policy) << text;
@@ -19,13 +19,13 @@ TEST(TimePolicyTest, ReadsWhatItPrints) {
     EXPECT_EQ(time_policy::parse("realtime")->factor, 1.0);
 }
 
-TEST(TimePolicyTest, RefusesUnknownWordsAndImpossibleFactors) {
+TEST(TimePolicyTest, RefusesUnknownPoliciesAndInvalidFactors) {
     for (const auto* text : {"", "fast", "realtime:", "realtime:0", "realtime:-1", "realtime:inf",
                              "realtime:nan", "realtime:2x", "free:1", "Lockstep"})
         EXPECT_FALSE(time_policy::parse(text)) << text;
 }
 
-TEST(TimeTextTest, PrintsExactly) {
+TEST(TimeTextTest, PrintsExactTimes) {
     using sc_core::sc_time;
     EXPECT_EQ(trn::to_text(sc_core::SC_ZERO_TIME), "0 s");
     EXPECT_EQ(trn::to_text(sc_time(1.5, sc_core::SC_US)), "1.5 us");
@@ -34,7 +34,7 @@ TEST(TimeTextTest, PrintsExactly) {
     EXPECT_EQ(trn::to_text(sc_time::from_value(7)), "7 ps");
 }
 
-TEST(RandomTest, AModulesStreamDependsOnSeedAndNameOnly) {
+TEST(RandomTest, StreamDependsOnSeedAndModuleNameOnly) {
     trn::set_seed(1);
     const auto first = trn::seed_for("chip0.udma3");
     EXPECT_EQ(trn::seed_for("chip0.udma3"), first);

@@ -31,7 +31,7 @@ void some_events() {
                  sc_core::sc_time(5, sc_core::SC_PS));
 }
 
-TEST(TraceTest, IsOffUntilItIsOpened) {
+TEST(TraceTest, IsOffUntilOpened) {
     EXPECT_FALSE(trace::on());
     trace::event("nobody", "listens");  // harmless
 }
@@ -50,7 +50,7 @@ TEST(TraceTest, TextHasOneLinePerEvent) {
               "5 chip0.mgmt trap cause=9223372036854775808\n");
 }
 
-TEST(TraceTest, JsonIsWhatATraceViewerReads) {
+TEST(TraceTest, JsonIsReadableByTraceViewers) {
     const trn::test::scratch_folder folder;
     const auto path = folder / "events.json";
     trace::open(path);
@@ -66,12 +66,12 @@ TEST(TraceTest, JsonIsWhatATraceViewerReads) {
     EXPECT_EQ(events[4]["args"]["cause"], "9223372036854775808");
 }
 
-TEST(TraceTest, AFileThatCannotBeWrittenIsAnError) {
+TEST(TraceTest, UnwritableFileIsAnError) {
     EXPECT_THROW(trace::open("/nonexistent/folder/x.trace"), std::system_error);
     EXPECT_FALSE(trace::on());
 }
 
-TEST(TraceTest, TheDigestIsOfTheTextWhetherItIsWrittenOrNot) {
+TEST(TraceTest, DigestCoversTheTextEvenWhenNotWritten) {
     const trn::test::scratch_folder folder;
     trace::open(folder / "events.trace");
     const auto empty = trace::digest();
@@ -89,7 +89,7 @@ TEST(TraceTest, TheDigestIsOfTheTextWhetherItIsWrittenOrNot) {
     trace::close();
 }
 
-TEST(TraceTest, EventsOfAnOperationHaveItsNumber) {
+TEST(TraceTest, EventsCarryTheirOperationNumber) {
     const trn::test::scratch_folder folder;
     const auto path = folder / "events.trace";
     EXPECT_EQ(trace::new_operation(), 0u);  // nobody listens
@@ -112,7 +112,7 @@ TEST(TraceTest, EventsOfAnOperationHaveItsNumber) {
               "0 host asks op=1\n0 engine copy op=2\n0 engine idles\n0 engine completed op=2\n");
 }
 
-TEST(TraceTest, WhereTimeGoesBackNumbersGoOn) {
+TEST(TraceTest, OperationNumbersContinueAfterARestore) {
     trace::open("");
     trace::new_operation();
     trace::new_operation();
@@ -124,7 +124,7 @@ TEST(TraceTest, WhereTimeGoesBackNumbersGoOn) {
     trace::close();
 }
 
-TEST(TraceTest, ADiskThatIsFullEndsTheTraceAndSaysSo) {
+TEST(TraceTest, FullDiskEndsTheTraceAndIsReported) {
     const trn::test::scratch_folder folder;
     const auto path = folder / "full.perfetto-trace";
     std::filesystem::create_symlink("/dev/full", path);
@@ -139,7 +139,7 @@ TEST(TraceTest, ADiskThatIsFullEndsTheTraceAndSaysSo) {
     trace::close();
 }
 
-TEST(TraceTest, AChildsTraceBeginsWithItsParents) {
+TEST(TraceTest, ChildTraceStartsWithTheParentsTrace) {
     const trn::test::scratch_folder folder;
     const auto path = folder / "parent.trace";
     trace::open(path);

@@ -25,7 +25,7 @@ trn_coll_config asked(trn_coll_op op, std::uint32_t ranks, std::uint64_t bytes,
     return config;
 }
 
-TEST(CollectiveChoice, EveryOperationHasAnAlgorithmOfItsOwnForAnySizeAndRanks) {
+TEST(CollectiveChoice, EveryOperationHasADefaultAlgorithmForAnySizeAndRanks) {
     for (int op = TRN_COLL_ALL_REDUCE; op <= TRN_COLL_BARRIER; ++op)
         for (const std::uint32_t ranks : {2u, 3u, 16u, 144u, 1024u})
             for (const std::uint64_t bytes : {std::uint64_t{1}, 64 * KiB, 4 * MiB, 1024 * MiB})
@@ -38,7 +38,7 @@ TEST(CollectiveChoice, EveryOperationHasAnAlgorithmOfItsOwnForAnySizeAndRanks) {
                 }
 }
 
-TEST(CollectiveChoice, LittleGoesInFewStepsAndMuchIsHalved) {
+TEST(CollectiveChoice, SmallSizesUseFewStepsAndLargeOnesHalving) {
     const auto chosen = [](trn_coll_op op, std::uint32_t ranks, std::uint64_t bytes) {
         const auto config = asked(op, ranks, bytes);
         return trn_coll_choose(&config);
@@ -50,7 +50,7 @@ TEST(CollectiveChoice, LittleGoesInFewStepsAndMuchIsHalved) {
     EXPECT_EQ(chosen(TRN_COLL_ALL_GATHER, 16, 256 * MiB), TRN_COLL_DOUBLING);
 }
 
-TEST(CollectiveChoice, FewRanksHaveFewStepsOfARing) {
+TEST(CollectiveChoice, FewRanksUseARing) {
     const auto chosen = [](std::uint32_t ranks, trn_topology_kind topology) {
         const auto config = asked(TRN_COLL_ALL_REDUCE, ranks, 16 * MiB, topology);
         return trn_coll_choose(&config);
@@ -62,7 +62,7 @@ TEST(CollectiveChoice, FewRanksHaveFewStepsOfARing) {
     EXPECT_EQ(chosen(64, TRN_TOPOLOGY_TORUS), TRN_COLL_HALVING);
 }
 
-TEST(CollectiveChoice, HalvingTakesSeveralChannelsAlsoFromDomainToDomain) {
+TEST(CollectiveChoice, HalvingUsesSeveralChannelsAcrossDomainsToo) {
     auto config = asked(TRN_COLL_ALL_REDUCE, 16, 2 * MiB);
     config.channels = 2;
     EXPECT_EQ(trn_coll_choose(&config), TRN_COLL_HALVING);
@@ -70,7 +70,7 @@ TEST(CollectiveChoice, HalvingTakesSeveralChannelsAlsoFromDomainToDomain) {
     EXPECT_EQ(trn_coll_choose(&config), TRN_COLL_HALVING);
 }
 
-TEST(CollectiveChoice, TheFirstRowThatHoldsCountsAndOwnRowsComeFirst) {
+TEST(CollectiveChoice, FirstMatchingRowWinsAndUserRowsComeFirst) {
     const std::vector<trn_coll_rule> rules = {
         {TRN_COLL_ALL_REDUCE, 1u << TRN_TOPOLOGY_TORUS, 0, 0, TRN_COLL_RING},
         {TRN_COLL_ALL_REDUCE, 0, 8, 0, TRN_COLL_HALVING},
@@ -131,7 +131,7 @@ TEST_F(CollectiveTable, IsReadRowByRow) {
     EXPECT_EQ(trn_coll_choose(&counted), TRN_COLL_RING);
 }
 
-TEST_F(CollectiveTable, MistakesAreToldWithTheirPlaceAllAtOnce) {
+TEST_F(CollectiveTable, AllMistakesAreReportedWithTheirLines) {
     const auto found = mistakes(
         "algorithms:\n"
         "  - {op: all_reduce, algorithm: dubling}\n"

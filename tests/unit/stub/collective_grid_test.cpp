@@ -37,7 +37,7 @@ std::vector<std::uint32_t> sides(const trn_coll_grid& grid) {
 
 using list = std::vector<std::uint32_t>;
 
-TEST(CollectiveGrid, HasALineForEveryRankThatOneAdditionServes) {
+TEST(CollectiveGrid, CoversEveryRankWithinTheOperandLimit) {
     for (std::uint32_t ranks = 2; ranks <= TRN_COLL_RANKS; ++ranks) {
         SCOPED_TRACE(ranks);
         const auto grid = grid_of(TRN_TOPOLOGY_NONE, 1, 1, ranks);
@@ -59,14 +59,14 @@ TEST(CollectiveGrid, HasALineForEveryRankThatOneAdditionServes) {
     }
 }
 
-TEST(CollectiveGrid, HasTwinsOnlyWhereNoProductFits) {
+TEST(CollectiveGrid, HasTwinsOnlyWhenNoProductFits) {
     for (const std::uint32_t ranks : {6, 7, 13, 15, 36, 60, 144, 1024})
         EXPECT_EQ(grid_of(TRN_TOPOLOGY_NONE, 1, 1, ranks).points, ranks);
     EXPECT_EQ(grid_of(TRN_TOPOLOGY_NONE, 1, 1, 17).points, 16u);
     EXPECT_EQ(grid_of(TRN_TOPOLOGY_NONE, 1, 1, 34).points, 33u);
 }
 
-TEST(CollectiveGrid, BeginsWithTheLongestLevelOfTheMachine) {
+TEST(CollectiveGrid, StartsWithTheLongestLevelOfTheMachine) {
     EXPECT_EQ(sides(grid_of(TRN_TOPOLOGY_SWITCHED, 2, 18, 4)), (list{6, 3, 4, 2}));
     EXPECT_EQ(sides(grid_of(TRN_TOPOLOGY_SWITCHED, 2, 2, 16)), (list{4, 4, 2, 2}));
     EXPECT_EQ(sides(grid_of(TRN_TOPOLOGY_SWITCHED, 1, 1, 4)), (list{4}));
@@ -77,7 +77,7 @@ TEST(CollectiveGrid, BeginsWithTheLongestLevelOfTheMachine) {
     EXPECT_EQ(grid.point[72], 1u) << "the same chip of the other rack";
 }
 
-TEST(CollectiveGrid, OfATorusIsACubeWhoseEdgesAreLinksWhenThereIsMuchToMove) {
+TEST(CollectiveGrid, TorusGridForLargeSizesIsACubeOfLinks) {
     EXPECT_EQ(sides(grid_of(TRN_TOPOLOGY_TORUS, 1, 1, 16, 4096)), (list{4, 4}));
     const auto grid = grid_of(TRN_TOPOLOGY_TORUS, 1, 4, 16);
     ASSERT_EQ(sides(grid), (list{2, 2, 2, 2, 2, 2}));
@@ -94,7 +94,7 @@ TEST(CollectiveGrid, OfATorusIsACubeWhoseEdgesAreLinksWhenThereIsMuchToMove) {
             }
 }
 
-TEST(CollectiveGrid, OfSeveralDomainsIsThatOfTheFirst) {
+TEST(CollectiveGrid, SeveralDomainsUseTheGridOfTheFirst) {
     std::vector<trn_coll_member> members;
     for (const std::uint32_t chip : {0, 1, 2, 3, 9, 4, 11, 5})
         members.push_back({{0, chip / 2, chip % 2}, 0, 0, 0});

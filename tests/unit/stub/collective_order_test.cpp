@@ -101,14 +101,14 @@ void expect_no_link_twice(const std::vector<trn_place>& places, const machine& m
     for (const auto& [end, load] : loads_of(rings, places, m)) EXPECT_EQ(load, 1);
 }
 
-TEST(CollectiveOrder, AServerThatIsATorusHasFourRingsWithoutALinkInCommon) {
+TEST(CollectiveOrder, TorusServerHasFourLinkDisjointRings) {
     for (const auto& [x, y] : {std::pair{4u, 4u}, {3u, 3u}, {3u, 5u}}) {
         const machine torus{TRN_TOPOLOGY_TORUS, x, y, 1};
         expect_no_link_twice(all_of(torus), torus, 4);
     }
 }
 
-TEST(CollectiveOrder, ARowAndWhatHasOnlyOneCycleIsARingBothWays) {
+TEST(CollectiveOrder, RowOrSingleCycleIsABidirectionalRing) {
     for (const std::uint32_t chips : {3u, 6u, 12u}) {
         const machine ring{TRN_TOPOLOGY_RING, chips, 1, 1};
         expect_no_link_twice(all_of(ring), ring, 2);
@@ -119,7 +119,7 @@ TEST(CollectiveOrder, ARowAndWhatHasOnlyOneCycleIsARingBothWays) {
     }
 }
 
-TEST(CollectiveOrder, SomeOfTheChipsAreARingBothWaysIfTheyAreNeighboursAllAround) {
+TEST(CollectiveOrder, ChipSubsetIsABidirectionalRingWhenAllAreNeighbours) {
     const machine torus{TRN_TOPOLOGY_TORUS, 4, 4, 1};
     const auto some = [&](const std::vector<std::uint32_t>& chips) {
         std::vector<trn_place> places;
@@ -137,7 +137,7 @@ TEST(CollectiveOrder, SomeOfTheChipsAreARingBothWaysIfTheyAreNeighboursAllAround
     }
 }
 
-TEST(CollectiveOrder, RanksMayStandAnywhere) {
+TEST(CollectiveOrder, RanksMayBeAtAnyChip) {
     const machine torus{TRN_TOPOLOGY_TORUS, 4, 4, 4};
     auto places = all_of(torus);
     std::ranges::reverse(places);
@@ -146,7 +146,7 @@ TEST(CollectiveOrder, RanksMayStandAnywhere) {
     expect_no_link_twice(places, torus, 4);
 }
 
-TEST(CollectiveOrder, ServersThatAreJoinedHaveFourRingsThatLeaveThemAtDifferentChips) {
+TEST(CollectiveOrder, JoinedServersHaveFourRingsThatLeaveAtDifferentChips) {
     const machine pod{TRN_TOPOLOGY_TORUS, 4, 4, 4};
     expect_no_link_twice(all_of(pod), pod, 4);
     auto two = all_of(pod);
@@ -156,7 +156,7 @@ TEST(CollectiveOrder, ServersThatAreJoinedHaveFourRingsThatLeaveThemAtDifferentC
     expect_no_link_twice(all_of(pair), pair, 4);
 }
 
-TEST(CollectiveOrder, ServersThatAreNotNeighboursAllAroundHaveOneOrder) {
+TEST(CollectiveOrder, ServersWithoutAClosedCycleHaveOneOrder) {
     const machine pod{TRN_TOPOLOGY_TORUS, 4, 4, 4};
     auto three = all_of(pod);
     three.resize(48);
@@ -167,7 +167,7 @@ TEST(CollectiveOrder, ServersThatAreNotNeighboursAllAroundHaveOneOrder) {
     EXPECT_EQ(rings_of(apart, pod).size(), 1u) << "servers 0 and 2";
 }
 
-TEST(CollectiveOrder, BehindSwitchesThereIsOne) {
+TEST(CollectiveOrder, SwitchedMachineHasOneOrder) {
     const machine rack{TRN_TOPOLOGY_SWITCHED, 4, 4, 1};
     std::vector<trn_place> places;
     for (std::uint32_t n = 0; n < 16; ++n)

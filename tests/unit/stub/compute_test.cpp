@@ -32,7 +32,7 @@ struct StubCompute : testing::Test {
     }
 };
 
-TEST_F(StubCompute, ASumIsAnOperationAndItsSources) {
+TEST_F(StubCompute, SumIsAnOperationAndItsSources) {
     packet.operation = TRN_COMPUTE_ADD;
     packet.from = packet.to = TRN_BF16;
     packet.operands = packet.source_count = 2;
@@ -47,7 +47,7 @@ TEST_F(StubCompute, ASumIsAnOperationAndItsSources) {
     EXPECT_EQ(trn_descriptor_with_ring_id(m2s[2], 3).words[0], 1u << 27 | 3u << 24 | 64u);
 }
 
-TEST_F(StubCompute, FactorsStandTwoInADescriptor) {
+TEST_F(StubCompute, DescriptorHoldsTwoFactors) {
     packet.operation = TRN_COMPUTE_SCALED_ADD;
     packet.operands = packet.source_count = 3;
     ASSERT_TRUE(build());
@@ -58,7 +58,7 @@ TEST_F(StubCompute, FactorsStandTwoInADescriptor) {
     EXPECT_FALSE(build());
 }
 
-TEST_F(StubCompute, WhatNoPacketHoldsIsNotBuilt) {
+TEST_F(StubCompute, OversizedPacketIsRefused) {
     packet.operation = TRN_COMPUTE_ADD;
     packet.operands = 17;
     EXPECT_FALSE(build());

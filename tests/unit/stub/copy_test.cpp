@@ -35,7 +35,7 @@ struct StubCopy : testing::Test {
     static constexpr std::uint64_t hole = 0x0000900000000000;
 };
 
-TEST_F(StubCopy, OfAnySizeAndOffsetArrives) {
+TEST_F(StubCopy, CopiesAnySizeAndOffset) {
     const std::uint64_t sizes[] = {1,     3,       4095,          65535,  65536,
                                    65537, 1 << 20, (1 << 20) + 1, 3333333};
     for (const auto size : sizes) {
@@ -53,14 +53,14 @@ TEST_F(StubCopy, OfAnySizeAndOffsetArrives) {
     }
 }
 
-TEST_F(StubCopy, OfNothingTouchesNothing) {
+TEST_F(StubCopy, EmptyCopyAccessesNothing) {
     chip.recording = true;
     EXPECT_EQ(trn_copy(device, 0, 0x1000, 0x2000, 0), TRN_OK);
     EXPECT_TRUE(chip.log.empty());
 }
 
 /// Each range would be cut into pieces none of which passes the end, or lead back to address 0.
-TEST_F(StubCopy, ARangeThatPassesTheEndOfTheAddressSpaceIsRefusedUntouched) {
+TEST_F(StubCopy, RangePastTheEndOfTheAddressSpaceIsRefusedWithoutAccess) {
     constexpr std::uint64_t mib = 1 << 20, last_256 = 0 - 256ull;
     const auto hbm = trn_hbm_address(device, 0, 16 * mib);
     std::vector<std::uint8_t> bytes(2 * mib);
@@ -128,7 +128,7 @@ TEST_F(StubCopy, RingsTheWriteSideFirst) {
     EXPECT_EQ(chip.log[1].value, 3u);
 }
 
-TEST_F(StubCopy, WritesDescriptorsAsTheContractSaysThem) {
+TEST_F(StubCopy, WritesDescriptorsPerTheContract) {
     trn_buffer buffer;
     ASSERT_EQ(trn_buffer_alloc(device, 4096, &buffer), TRN_OK);
     const auto host = trn_buffer_address(device, &buffer, 0);
@@ -154,7 +154,7 @@ TEST_F(StubCopy, WritesDescriptorsAsTheContractSaysThem) {
     trn_buffer_free(device, &buffer);
 }
 
-TEST_F(StubCopy, GoesManyTimesRoundTheRing) {
+TEST_F(StubCopy, WrapsTheRingManyTimes) {
     const auto bytes = pattern(4096);
     for (int i = 0; i < 5000;
          ++i)  // two descriptors each: past the end with both ring ids wrapping
@@ -165,14 +165,14 @@ TEST_F(StubCopy, GoesManyTimesRoundTheRing) {
             << i << ": " << error();
 }
 
-TEST_F(StubCopy, LongerThanAJobIsCutIntoBatches) {
+TEST_F(StubCopy, LongCopyIsSplitIntoBatches) {
     chip.recording = true;
     const auto before = chip.descriptors_done;
     ASSERT_EQ(trn_copy(device, 0, 0x40000000, 0x1000000, 3 * TRN_JOB_BYTES + 1), TRN_OK) << error();
     EXPECT_EQ(chip.descriptors_done - before, 3u * 2031 + 1 + 4);
 }
 
-TEST_F(StubCopy, ThatAbortsIsReportedAtOnceWithItsCause) {
+TEST_F(StubCopy, AbortedCopyIsReportedAtOnceWithItsCause) {
     const auto start = chip.time;
     EXPECT_EQ(trn_copy(device, 2, hole, 0x1000000, 100), TRN_ABORTED);
     EXPECT_LT(chip.time - start, 100'000u);
@@ -199,7 +199,7 @@ TEST_F(StubCopy, WorksAgainAfterAResetOrARestartOfItsQueue) {
     EXPECT_EQ(trn_copy(device, 2, 0x2000000, 0x1000000, 100), TRN_OK) << error();
 }
 
-TEST_F(StubCopy, ThatIsLostTimesOutInTheDriversTime) {
+TEST_F(StubCopy, LostCopyTimesOutAfterTheDriversTimeout) {
     chip.rings_run = false;
     const auto start = chip.time;
     EXPECT_EQ(trn_copy(device, 0, 0x2000000, 0x1000000, 100), TRN_TIMED_OUT);
@@ -208,7 +208,7 @@ TEST_F(StubCopy, ThatIsLostTimesOutInTheDriversTime) {
     EXPECT_THAT(error(), HasSubstr("no completion"));
 }
 
-TEST_F(StubCopy, OnASimulatorRevisionIsWaitedForMuchLonger) {
+TEST_F(StubCopy, SimulatorRevisionHasALongerTimeout) {
     trn_device* other = nullptr;
     fake_device slow;
     slow.revision = 255;
@@ -223,7 +223,7 @@ TEST_F(StubCopy, OnASimulatorRevisionIsWaitedForMuchLonger) {
     trn_destroy(other);
 }
 
-TEST_F(StubCopy, OverATransportThatDiesEnds) {
+TEST_F(StubCopy, CopyEndsWhenTheTransportDies) {
     chip.rings_run = false;
     chip.at(5'000, [&] { chip.broken = -ENODEV; });
     EXPECT_EQ(trn_copy(device, 0, 0x2000000, 0x1000000, 100), TRN_DEVICE_GONE);
@@ -231,7 +231,7 @@ TEST_F(StubCopy, OverATransportThatDiesEnds) {
     EXPECT_EQ(trn_copy(device, 0, 0x2000000, 0x1000000, 100), TRN_NOT_READY);
 }
 
-TEST_F(StubCopy, InFlightWhenItsCoreIsResetEndsAsAborted) {
+TEST_F(StubCopy, CopyInFlightIsAbortedByACoreReset) {
     chip.rings_run = false;
     trn_job job = 0;
     ASSERT_EQ(trn_submit(device, 1, 0x2000000, 0x1000000, 100, &job), TRN_OK);
@@ -241,7 +241,7 @@ TEST_F(StubCopy, InFlightWhenItsCoreIsResetEndsAsAborted) {
     EXPECT_EQ(trn_copy(device, 1, 0x2000000, 0x1000000, 100), TRN_OK) << error();
 }
 
-TEST_F(StubCopy, AsynchronousJobsEndInOrderAndKeepTheirAnswer) {
+TEST_F(StubCopy, AsynchronousJobsEndInOrderAndKeepTheirResult) {
     const auto bytes = pattern(8 * 4096);
     ASSERT_EQ(trn_write(device, 0, 0x1000000, bytes.data(), bytes.size()), TRN_OK);
     trn_job jobs[8];
@@ -268,7 +268,7 @@ TEST_F(StubCopy, AsynchronousJobsEndInOrderAndKeepTheirAnswer) {
     EXPECT_EQ(trn_wait(device, ~0ull), TRN_INVALID_ARGUMENT);
 }
 
-TEST_F(StubCopy, PolledWithoutEndIsCalledLostByItsDeadline) {
+TEST_F(StubCopy, PolledCopyIsReportedLostAtItsDeadline) {
     chip.rings_run = false;
     trn_job job = 0;
     ASSERT_EQ(trn_submit(device, 0, 0x2000000, 0x1000000, 100, &job), TRN_OK);
@@ -282,7 +282,7 @@ TEST_F(StubCopy, PolledWithoutEndIsCalledLostByItsDeadline) {
     EXPECT_EQ(status, TRN_TIMED_OUT);
 }
 
-TEST_F(StubCopy, MemsetFillsEveryByteAndNoMore) {
+TEST_F(StubCopy, MemsetFillsExactlyItsRange) {
     for (const std::uint64_t size : {1ull, 65535ull, 65536ull, 65537ull, 1000001ull}) {
         ASSERT_EQ(trn_memset(device, 5, 0x4000000001, 0xEE, size + 2), TRN_OK);
         ASSERT_EQ(trn_memset(device, 5, 0x4000000002, 0x5A, size), TRN_OK) << error();
@@ -294,7 +294,7 @@ TEST_F(StubCopy, MemsetFillsEveryByteAndNoMore) {
     }
 }
 
-TEST_F(StubCopy, ScrubFillsThePartOverSixteenEngines) {
+TEST_F(StubCopy, ScrubFillsItsPartWithSixteenEngines) {
     chip.recording = true;
     ASSERT_EQ(trn_scrub(device, 1, 16 << 20, 3 << 20, 0xC0FFEE11), TRN_OK) << error();
     const auto bytes = chip.bytes_at(0x4000000000 + (16 << 20), 3 << 20);
@@ -317,7 +317,7 @@ TEST_F(StubCopy, ScrubFillsThePartOverSixteenEngines) {
     EXPECT_EQ(trn_scrub(device, 4, 0, 1 << 20, 0), TRN_INVALID_ARGUMENT);
 }
 
-TEST_F(StubCopy, UserRingsRunAndAreTakenAway) {
+TEST_F(StubCopy, UserRingsRunAndAreRemoved) {
     const std::uint64_t m2s = 0x20000000, s2m = 0x20001000;
     const auto bytes = pattern(300);
     ASSERT_EQ(trn_write(device, 0, 0x30000000, bytes.data(), 300), TRN_OK);
@@ -336,7 +336,7 @@ TEST_F(StubCopy, UserRingsRunAndAreTakenAway) {
     EXPECT_EQ(trn_ring_start(device, 77, 3, 1, 1), TRN_INVALID_ARGUMENT);
 }
 
-TEST_F(StubCopy, WindowsOfBar4AreTheSameMemory) {
+TEST_F(StubCopy, Bar4WindowsReachTheSameMemory) {
     const auto bytes = pattern(1000);
     ASSERT_EQ(trn_window_write(device, 2, 0x1234567, bytes.data(), 1000), TRN_OK);
     std::vector<std::uint8_t> back(1000);

@@ -34,7 +34,7 @@ struct stub : testing::Test {
 
 using StubProbe = stub;
 
-TEST_F(StubProbe, TellsWhatTheChipIs) {
+TEST_F(StubProbe, ReportsTheChipsIdentity) {
     create();
     ASSERT_EQ(trn_probe(device), TRN_OK) << error();
     trn_device_info info;
@@ -47,7 +47,7 @@ TEST_F(StubProbe, TellsWhatTheChipIs) {
     EXPECT_EQ(info.stack_size, 36ull << 30);
 }
 
-TEST_F(StubProbe, TheMachinesProductDecidesWhichDeviceARoutingIdIs) {
+TEST_F(StubProbe, ProductMapsRoutingIdsToDevices) {
     EXPECT_EQ(trn_platform_of_product("trn3.48xlarge"), TRN_HOST_STANDARD);
     EXPECT_EQ(trn_platform_of_product("trn3e.24xlarge"), TRN_HOST_STANDARD);
     EXPECT_EQ(trn_platform_of_product(""), TRN_HOST_STANDARD);
@@ -64,7 +64,7 @@ TEST_F(StubProbe, TheMachinesProductDecidesWhichDeviceARoutingIdIs) {
     EXPECT_EQ(info.device_index, 3u);
 }
 
-TEST_F(StubProbe, BringsAFunctionToD0BeforeItUsesABar) {
+TEST_F(StubProbe, SetsD0BeforeBarAccess) {
     create();
     chip.power_state = 0x103;  // D3hot, and a bit that is not the driver's
     const auto before = chip.time;
@@ -94,7 +94,7 @@ TEST_F(StubProbe, GivesUpAfterTenMinutes) {
     EXPECT_LT(chip.time, 601'000'000'000u);
 }
 
-TEST_F(StubProbe, GivesEveryPositionOfTheBoardItsOwnIndex) {
+TEST_F(StubProbe, EveryBoardPositionHasItsOwnIndex) {
     create();
     // Contract 1.3: the ids that give /dev/neuron0..15 in this order.
     const std::uint32_t ids[] = {0, 8, 9, 1, 2, 10, 11, 3, 6, 14, 15, 7, 4, 12, 13, 5};
@@ -107,7 +107,7 @@ TEST_F(StubProbe, GivesEveryPositionOfTheBoardItsOwnIndex) {
     }
 }
 
-TEST_F(StubProbe, RefusesARoutingIdThatThePlatformDoesNotHave) {
+TEST_F(StubProbe, RefusesAnUnknownRoutingId) {
     create();
     misc(TRN_MISC_RAM_ROUTING_ID_OFFSET) = 64;
     EXPECT_EQ(trn_probe(device), TRN_PROTOCOL_ERROR);
@@ -133,7 +133,7 @@ TEST_F(StubProbe, TakesHbmSizesFromBar4OnTheSimulatorRevision) {
     EXPECT_EQ(info.stack_size, 1ull << 30);
 }
 
-TEST_F(StubProbe, SaysThatTheDeviceIsGone) {
+TEST_F(StubProbe, ReportsALostDevice) {
     create();
     chip.broken = -ENODEV;
     EXPECT_EQ(trn_probe(device), TRN_DEVICE_GONE);
@@ -142,7 +142,7 @@ TEST_F(StubProbe, SaysThatTheDeviceIsGone) {
 
 using StubReset = stub;
 
-TEST_F(StubReset, ShakesHandsWithFirmwareOnSilicon) {
+TEST_F(StubReset, PerformsTheFirmwareHandshakeOnSilicon) {
     create();
     ASSERT_EQ(trn_probe(device), TRN_OK);
     chip.answer_resets(250'000'000);
@@ -158,7 +158,7 @@ TEST_F(StubReset, ShakesHandsWithFirmwareOnSilicon) {
     EXPECT_FALSE(chip.log[2].write);
 }
 
-TEST_F(StubReset, AsksAgainAndGivesUpWhenFirmwareIsSilent) {
+TEST_F(StubReset, RetriesAndTimesOutWhenFirmwareIsSilent) {
     create();
     ASSERT_EQ(trn_probe(device), TRN_OK);
     unsigned bells = 0;
@@ -192,7 +192,7 @@ TEST_F(StubReset, UsesTheResetRegisterOnTheSimulatorRevision) {
     EXPECT_EQ(chip.log[0].value, 0x030303u);
 }
 
-TEST_F(StubReset, SetsAnEngineUpInTheRecordedOrder) {
+TEST_F(StubReset, SetsUpAnEngineInTheRecordedOrder) {
     bring_up();
     chip.bar0.clear();
     chip.recording = true;
@@ -228,7 +228,7 @@ struct StubTrainium2 : stub {
     }
 };
 
-TEST_F(StubTrainium2, HasSmallerStacksAndOneRegisterLess) {
+TEST_F(StubTrainium2, HasSmallerStacksAndOneRegisterFewer) {
     chip.answer_resets();
     ASSERT_EQ(trn_probe(device), TRN_OK);
     trn_device_info info;
@@ -242,7 +242,7 @@ TEST_F(StubTrainium2, HasSmallerStacksAndOneRegisterLess) {
         EXPECT_NE(access.offset, fake_device::engine_base(0) + 0x2012C);
 }
 
-TEST_F(StubTrainium2, ShakesHandsOnTheEmulatorRevisionWhereTrainium3DoesNot) {
+TEST_F(StubTrainium2, PerformsTheHandshakeOnTheEmulatorRevisionUnlikeTrainium3) {
     chip.revision = 240;
     chip.answer_resets();
     unsigned bells = 0;
@@ -308,7 +308,7 @@ TEST_F(StubTrainium1, ResetsCoresWithThreeTopSpsEach) {
         << "core 1 copies on engine 33, queue 0";
 }
 
-TEST_F(StubTrainium1, SetsTheRegistersUpThatOnlyItsDriverSetsUp) {
+TEST_F(StubTrainium1, SetsUpTheRegistersOnlyItsDriverUses) {
     ASSERT_EQ(trn_probe(device), TRN_OK);
     chip.recording = true;
     ASSERT_EQ(trn_engine_init(device, 17), TRN_OK);  // engine 1 of core 1
@@ -377,7 +377,7 @@ TEST_F(StubReset, SetsUpAllEnginesAndOneHostQueuePerCore) {
                   0x010008F8u);
 }
 
-TEST_F(StubReset, OfOneCoreLeavesTheHostEngineOfItsPairAlone) {
+TEST_F(StubReset, ResetOfOneCoreKeepsTheHostEngineOfItsPair) {
     bring_up();
     chip.recording = true;
     ASSERT_EQ(trn_reset_cores(device, 0x2), TRN_OK) << error();
@@ -393,7 +393,7 @@ TEST_F(StubReset, OfOneCoreLeavesTheHostEngineOfItsPairAlone) {
     EXPECT_EQ(state.m2s.length, 8192u);
 }
 
-TEST_F(StubReset, OfCoresTurnsTheirNotificationQueuesOff) {
+TEST_F(StubReset, CoreResetDisablesNotificationQueues) {
     bring_up();
     ASSERT_EQ(trn_notification_set(device, TRN_NOTIFY_CORE, 5, 3, 0x40000000, 4096), TRN_OK);
     ASSERT_EQ(trn_notification_set(device, TRN_NOTIFY_CORE, 0, 3, 0x40000000, 4096), TRN_OK);
@@ -404,7 +404,7 @@ TEST_F(StubReset, OfCoresTurnsTheirNotificationQueuesOff) {
     EXPECT_EQ(chip.bar0[0x06001000 + slot], 4096u);
 }
 
-TEST_F(StubReset, GivesAllHostMemoryBackInTheEnd) {
+TEST_F(StubReset, FreesAllHostMemory) {
     bring_up();
     ASSERT_EQ(trn_reset_device(device), TRN_OK);
     std::uint8_t byte = 1;
@@ -438,7 +438,7 @@ TEST_F(StubRegisters, SemaphoresAndEventsAreOneAccessEach) {
     EXPECT_EQ(chip.log[4].offset, 0xF2800000u + 255 * 4);  // the driver's 8 is the hardware's 10
 }
 
-TEST_F(StubRegisters, WrongNumbersAreRefusedBeforeTheDeviceIsTouched) {
+TEST_F(StubRegisters, InvalidIndicesAreRefusedWithoutDeviceAccess) {
     bring_up();
     chip.recording = true;
     std::int32_t value = 0;
@@ -454,7 +454,7 @@ TEST_F(StubRegisters, WrongNumbersAreRefusedBeforeTheDeviceIsTouched) {
     EXPECT_TRUE(chip.log.empty());
 }
 
-TEST_F(StubRegisters, MailboxAndRingRegistersAreTheDriversOwn) {
+TEST_F(StubRegisters, MailboxAndRingRegistersAreReservedForTheDriver) {
     bring_up();
     EXPECT_EQ(trn_bar_write(device, fake_device::misc + 0x1F4, 1), TRN_INVALID_ARGUMENT);
     EXPECT_EQ(trn_bar_write(device, fake_device::misc + 0x800, 1), TRN_INVALID_ARGUMENT);
@@ -467,7 +467,7 @@ TEST_F(StubRegisters, MailboxAndRingRegistersAreTheDriversOwn) {
     EXPECT_EQ(value, 0x55u);
 }
 
-TEST_F(StubRegisters, EngineStateIsWhatItsNibblesSay) {
+TEST_F(StubRegisters, EngineStateIsDecodedFromItsNibbles) {
     bring_up();
     trn_engine_state state;
     ASSERT_EQ(trn_engine_get_state(device, 17, &state), TRN_OK);
@@ -481,7 +481,7 @@ TEST_F(StubRegisters, EngineStateIsWhatItsNibblesSay) {
     EXPECT_EQ(state.mode, TRN_ENGINE_ABORT);
 }
 
-TEST_F(StubRegisters, PowerAndEccAreDecodedByTheApiVersion) {
+TEST_F(StubRegisters, PowerAndEccAreDecodedPerApiVersion) {
     bring_up();
     misc(0x54) = 0x00070000 | 1500;
     misc(0x40) = 0x00030002;
@@ -505,7 +505,7 @@ TEST_F(StubRegisters, PowerAndEccAreDecodedByTheApiVersion) {
     EXPECT_EQ(trn_get_power(device, 0, &power), TRN_NOT_SUPPORTED);
 }
 
-TEST(StubStatus, EveryStatusHasItsWords) {
+TEST(StubStatus, EveryStatusHasAMessage) {
     for (int status = TRN_OK; status <= TRN_DEVICE_GONE; ++status)
         EXPECT_STRNE(trn_status_text(static_cast<trn_status>(status)), "unknown status");
     EXPECT_STREQ(trn_status_text(static_cast<trn_status>(15)), "unknown status");

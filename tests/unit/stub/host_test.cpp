@@ -16,7 +16,7 @@ std::string parsed(std::string_view text) {
     return place ? place->text() : "wrong";
 }
 
-TEST(Location, IsReadAsPeopleWriteIt) {
+TEST(Location, AcceptsTheDocumentedSpellings) {
     EXPECT_EQ(parsed("host"), "host");
     EXPECT_EQ(parsed("host@7"), "host@0x7");
     EXPECT_EQ(parsed("hbm2@16 MiB"), "hbm2@0x1000000");
@@ -28,7 +28,7 @@ TEST(Location, IsReadAsPeopleWriteIt) {
         EXPECT_EQ(parsed(text), "wrong") << text;
 }
 
-TEST(Location, OutsideTheChipIsRefusedInWords) {
+TEST(Location, OutsideTheChipIsRefusedWithAMessage) {
     fake_device chip;
     const device d(chip.transport());
     d.check(trn_probe(d));
@@ -43,7 +43,7 @@ TEST(Location, OutsideTheChipIsRefusedInWords) {
     EXPECT_THROW(at("host", 1), device_error);
 }
 
-TEST(Location, ThatPassesTheEndOfTheAddressSpaceIsRefused) {
+TEST(Location, PastTheEndOfTheAddressSpaceIsRefused) {
     fake_device chip;
     const device d(chip.transport());
     d.check(trn_probe(d));
@@ -58,7 +58,7 @@ TEST(Location, ThatPassesTheEndOfTheAddressSpaceIsRefused) {
         EXPECT_THROW(host_buffer(d, size, 0xfffffffffffffff0), device_error) << size;
 }
 
-TEST(Pattern, IsTheSameWhereverItIsCut) {
+TEST(Pattern, DoesNotDependOnItsChunks) {
     const pattern p(7, "a");
     std::vector<std::uint8_t> whole(1000), parts(1000);
     p.fill(whole);

@@ -75,7 +75,7 @@ struct HostCpu : testing::Test {
     }
 };
 
-TEST_F(HostCpu, PaysForEachAccess) {
+TEST_F(HostCpu, ChargesTimeForEachAccess) {
     run([&] {
         std::uint32_t value = 0;
         EXPECT_EQ(door.bar_write32(door.context, 0, 8, 0x1234), 0);
@@ -88,7 +88,7 @@ TEST_F(HostCpu, PaysForEachAccess) {
     });
 }
 
-TEST_F(HostCpu, AnswersForWhatIsNotThere) {
+TEST_F(HostCpu, AccessesOutsideBarsAndConfigSpaceAreErrors) {
     run([&] {
         std::uint32_t value = 0;
         EXPECT_EQ(door.bar_read32(door.context, 1, 0, &value), -EINVAL);
@@ -103,7 +103,7 @@ TEST_F(HostCpu, AnswersForWhatIsNotThere) {
     });
 }
 
-TEST_F(HostCpu, GivesZeroedMemoryThatTheFunctionReaches) {
+TEST_F(HostCpu, AllocatesZeroedMemoryReachableByTheFunction) {
     trn_dma_memory first{}, second{}, third{};
     EXPECT_EQ(door.dma_alloc(door.context, 5000, &first), 0);
     EXPECT_EQ(first.size, 8192u);
@@ -120,7 +120,7 @@ TEST_F(HostCpu, GivesZeroedMemoryThatTheFunctionReaches) {
     EXPECT_EQ(door.dma_alloc(door.context, 0, &first), -EINVAL);
 }
 
-TEST_F(HostCpu, JoinsFreedNeighbours) {
+TEST_F(HostCpu, MergesAdjacentFreeBlocks) {
     trn_dma_memory parts[3]{}, whole{};
     for (auto& part : parts) ASSERT_EQ(door.dma_alloc(door.context, 4096, &part), 0);
     for (const int i : {0, 2, 1}) door.dma_free(door.context, &parts[i]);
@@ -128,7 +128,7 @@ TEST_F(HostCpu, JoinsFreedNeighbours) {
     EXPECT_EQ(whole.iova, parts[0].iova);
 }
 
-TEST_F(HostCpu, HandsAnExceptionOfItsWorkOn) {
+TEST_F(HostCpu, ForwardsExceptionsOfItsWork) {
     EXPECT_THROW(run([] { throw std::runtime_error("step 3"); }), std::runtime_error);
 }
 

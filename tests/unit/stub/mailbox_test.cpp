@@ -94,7 +94,7 @@ TEST_F(StubMailbox, ReadsCountersThroughHostMemory) {
     EXPECT_EQ(requests[0].size(), 24u);
 }
 
-TEST_F(StubMailbox, TriesAgainAfterSilenceWithANewSequenceNumber) {
+TEST_F(StubMailbox, RetriesWithANewSequenceNumberAfterATimeout) {
     firmware = [&](const auto&) { return answer{.silent = requests.size() < 3}; };
     const char metric[] =
         "\x05\x03"
@@ -106,7 +106,7 @@ TEST_F(StubMailbox, TriesAgainAfterSilenceWithANewSequenceNumber) {
     EXPECT_EQ(misc(0x104), 0x63u);
 }
 
-TEST_F(StubMailbox, GivesUpOnSilentFirmwareAfterThirtySeconds) {
+TEST_F(StubMailbox, TimesOutAfterThirtySeconds) {
     firmware = [](const auto&) { return answer{.silent = true}; };
     const auto start = chip.time;
     EXPECT_EQ(trn_post_metric(device, "x", 1), TRN_TIMED_OUT);
@@ -114,7 +114,7 @@ TEST_F(StubMailbox, GivesUpOnSilentFirmwareAfterThirtySeconds) {
     EXPECT_NEAR(static_cast<double>(chip.time - start), 30e9, 1e9);
 }
 
-TEST_F(StubMailbox, BelievesAnUnknownCommandAtOnceAndAFailureAfterAllTries) {
+TEST_F(StubMailbox, ReportsAnUnknownCommandAtOnceAndAFailureAfterAllRetries) {
     firmware = [](const auto&) { return answer{.error = 2}; };
     EXPECT_EQ(trn_post_metric(device, "x", 1), TRN_REFUSED);
     EXPECT_EQ(requests.size(), 1u);
@@ -146,7 +146,7 @@ TEST_F(StubMailbox, SetsThePowerProfileThroughMiscRam) {
     EXPECT_EQ(requests[1][8], 1);
 }
 
-TEST_F(StubMailbox, BringsDataBack) {
+TEST_F(StubMailbox, ReturnsResponseData) {
     firmware = [](const auto&) { return answer{.data = {9, 8, 7, 6, 5}}; };
     std::uint8_t data[8] = {};
     std::uint32_t size = sizeof data;
@@ -157,13 +157,13 @@ TEST_F(StubMailbox, BringsDataBack) {
     EXPECT_EQ(trn_get_data(device, 1, data, &size), TRN_INVALID_ARGUMENT);
 }
 
-TEST_F(StubMailbox, NeedsVersionSevenForTheNewProtocol) {
+TEST_F(StubMailbox, RequiresVersionSevenForTheNewProtocol) {
     misc(0) = 6;
     EXPECT_EQ(trn_set_power_profile(device, 3), TRN_NOT_SUPPORTED);
     EXPECT_TRUE(requests.empty());
 }
 
-TEST_F(StubMailbox, RefusesAnAnswerToSomeoneElse) {
+TEST_F(StubMailbox, RefusesAnAnswerToAnotherRequest) {
     chip.on_write[fake_device::misc + TRN_MISC_RAM_TRIGGER_OFFSET] = [this](auto) {
         misc(0x1F0) = 0x000400ff;
         misc(0x800) = 0;

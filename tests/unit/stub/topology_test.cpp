@@ -39,7 +39,7 @@ struct StubTopology : testing::Test {
     }
 };
 
-TEST_F(StubTopology, ReadsWhatFirmwarePublished) {
+TEST_F(StubTopology, ReadsThePublishedTopology) {
     publish();
     ASSERT_EQ(trn_get_topology(device, &found), TRN_OK);
     EXPECT_EQ(found.kind, TRN_TOPOLOGY_SWITCHED);
@@ -71,13 +71,13 @@ TEST_F(StubTopology, ReadsWhatFirmwarePublished) {
     EXPECT_FALSE(found.ports[3].connected);
 }
 
-TEST_F(StubTopology, OfAChipAloneIsNone) {
+TEST_F(StubTopology, SingleChipHasNoTopology) {
     ASSERT_EQ(trn_get_topology(device, &found), TRN_OK);
     EXPECT_EQ(found.kind, TRN_TOPOLOGY_NONE);
     EXPECT_FALSE(found.ports[0].connected);
 }
 
-TEST_F(StubTopology, WaitsUntilFirmwareHasWrittenAllOfIt) {
+TEST_F(StubTopology, WaitsUntilFirmwareHasWrittenTheWholeTable) {
     publish();
     misc(TRN_MISC_RAM_TOPOLOGY_SEQUENCE_OFFSET) = 7;
     chip.at(50'000, [this] {
@@ -88,7 +88,7 @@ TEST_F(StubTopology, WaitsUntilFirmwareHasWrittenAllOfIt) {
     EXPECT_EQ(found.reachable_server, 2u);
 }
 
-TEST_F(StubTopology, ReadsAgainWhatChangedWhileItRead) {
+TEST_F(StubTopology, RereadsATableThatChangedDuringTheRead) {
     publish();
     // In the middle of a read: firmware begins, writes and ends between two of its words.
     chip.at(4'000, [this] {
@@ -101,14 +101,14 @@ TEST_F(StubTopology, ReadsAgainWhatChangedWhileItRead) {
     EXPECT_EQ(found.own.rack, 1u);
 }
 
-TEST_F(StubTopology, GivesUpOnFirmwareThatNeverEnds) {
+TEST_F(StubTopology, TimesOutWhenFirmwareNeverFinishes) {
     publish();
     misc(TRN_MISC_RAM_TOPOLOGY_SEQUENCE_OFFSET) = 7;
     EXPECT_EQ(trn_get_topology(device, &found), TRN_TIMED_OUT);
     EXPECT_THAT(trn_last_error(device), HasSubstr("topology table"));
 }
 
-TEST_F(StubTopology, HasWordsForEveryFault) {
+TEST_F(StubTopology, EveryFaultHasAMessage) {
     for (unsigned fault = 0; fault <= TRN_LINK_DUPLICATE; ++fault)
         EXPECT_STRNE(trn_link_fault_text(static_cast<trn_link_fault>(fault)), "unknown fault");
     EXPECT_STREQ(trn_link_fault_text(static_cast<trn_link_fault>(15)), "unknown fault");
