@@ -116,7 +116,7 @@ public:
     void add(diagnostic one);
     bool empty() const { return list_.empty(); }
     const std::vector<diagnostic>& list() const { return list_; }
-    /// Throws config_error, ordered by file and place, when there is anything to say.
+    /// Throws config_error with the mistakes ordered by file and place, unless there are none.
     void throw_if_any() const;
 
 private:
@@ -129,10 +129,10 @@ std::string printable(std::string_view text);
 /// The same for several lines: tabs stay, and a line may end with a carriage return.
 std::string printable_lines(std::string_view text);
 
-/// Whether two words are the same; '-' and '_' are not told apart.
+/// Whether two words are equal, with '-' and '_' as one character.
 bool same_word(std::string_view a, std::string_view b);
 
-/// "did you mean 'x'?  (known: a, b)" for a misspelt word; "" when there is nothing to offer.
+/// "did you mean 'x'?  (known: a, b)" for a misspelt word; "" without known words.
 std::string suggest(std::string_view wrong, std::span<const std::string_view> known);
 std::string suggest(std::string_view wrong, std::span<const std::string> known);
 

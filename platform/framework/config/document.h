@@ -19,7 +19,7 @@
 
 namespace trn::config {
 
-/// Where a value stands: 1-based line and column, and how many characters a caret run marks.
+/// Place of a value: 1-based line and column, and the number of characters that carets mark.
 struct place {
     int line = 0;
     int column = 0;
@@ -47,10 +47,10 @@ struct tree_node {
     std::string text;                                              ///< scalar
     std::vector<std::uint32_t> items;                              ///< list
     std::vector<std::pair<std::uint32_t, std::uint32_t>> entries;  ///< map: key node, value node
-    mutable bool used = false;                                     ///< of a key: somebody read it
+    mutable bool used = false;                                     ///< of a key: it was read
 };
 
-/// A file's text, its tree, and where mistakes are collected.
+/// A file's text, its tree, and the collected mistakes.
 struct source {
     std::string name;
     std::string text;
@@ -65,8 +65,8 @@ struct source {
 }  // namespace detail
 
 /// A value in a document, cheap to copy; valid as long as its document. Reads never throw: a
-/// mistake is reported to the document's diagnostics and a default comes back, so that one pass
-/// finds all.
+/// mistake is reported to the document's diagnostics and a default is returned, so that one pass
+/// finds all mistakes.
 class node {
 public:
     struct entry;
@@ -93,7 +93,7 @@ public:
     node find(std::string_view key) const;
     /// The value of `key`; its absence is mistake E09.
     node at(std::string_view key) const;
-    /// Where the key itself stands, for mistakes about the key (this map when there is none).
+    /// Place of the key itself, for mistakes about the key; of this map when it has no such key.
     config::place key_place(std::string_view key) const;
 
     /// Every key that is not in `known` is mistake E11: "<what> has no key 'x'".
@@ -106,7 +106,7 @@ public:
     /// enumeration with choices<E>, or std::vector of those.
     template <class T>
     T as() const;
-    /// as<T>() of `key`, which must be there (E09) or which may be missing.
+    /// as<T>() of `key`: required (E09), or optional.
     template <class T>
     T require(std::string_view key) const {
         return at(key).as<T>();
@@ -119,7 +119,7 @@ public:
     /// A single word usable as an identifier: letters, digits, `_`, not starting with a digit.
     std::string name() const;
 
-    /// The scalar's text whatever it means ("" for other shapes), without a mistake.
+    /// The scalar's uninterpreted text ("" for other shapes); reports no mistake.
     std::string_view raw() const;
 
     void report(mistake code, std::string message, std::string suggestion = "") const;
@@ -164,7 +164,7 @@ public:
     const std::string& name() const { return source_->name; }
     const std::string& text() const { return source_->text; }
 
-    /// Every key nobody has read is mistake E13. Call it last.
+    /// Reports every key that was not read as mistake E13. Call it last.
     void reject_unused() const;
 
 private:

@@ -6,8 +6,8 @@
 
 namespace trn::config {
 
-/// Arrays and objects inside each other that parse_json() accepts. To copy, compare or print a JSON
-/// value recurses, so that the sender of a deeper one would choose how much stack that takes.
+/// Depth of nested arrays and objects that parse_json() accepts. Copying, comparing and printing a
+/// JSON value recurse, so the limit bounds the stack that a sender can make them use.
 inline constexpr int max_json_depth = 64;
 
 /// A JSON text from outside the process. Discarded, as by nlohmann::json::parse(), when `text` is

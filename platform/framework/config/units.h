@@ -43,7 +43,7 @@ struct hertz {
 
 namespace config {
 
-/// Why a text is not the value that was asked for.
+/// Why a text is not a value of the requested type.
 struct refusal {
     mistake code{};
     std::string message;
@@ -68,7 +68,7 @@ parsed<std::uint16_t> parse_port(std::string_view text);
 
 }  // namespace config
 
-/// The shortest exact spelling, as a board file would say it: "36 GiB", "1400 ns".
+/// The shortest exact spelling, as in a board file: "36 GiB", "1400 ns".
 std::string to_string(bytes value);
 std::string to_string(picoseconds value);
 std::string to_string(data_rate value);

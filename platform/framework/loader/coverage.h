@@ -13,9 +13,9 @@
 
 namespace trn {
 
-/// Which instructions of programs were executed, and which ways their conditional branches went:
-/// seen or not, not how often. Harts record here while there is one; the marks are in memory that
-/// processes made by fork() share, so what a child saw is there even when it crashes.
+/// Records which instructions of programs were executed and which directions their conditional
+/// branches took, without counts. Harts record into it while it exists. The marks are in memory
+/// shared with forked processes, so the marks of a child that crashes remain.
 class coverage {
 public:
     enum mark : std::uint8_t { ran = 1, taken = 2, passed = 4 };
@@ -32,7 +32,7 @@ public:
         }
         /// The marks of the instruction at `address`; nullptr when the program has none there.
         std::uint8_t* marks(std::uint64_t address) const;
-        /// Likewise when it has another there.
+        /// The same; nullptr also when the instruction there is not `bits`.
         std::uint8_t* marks(std::uint64_t address, std::uint32_t bits) const;
         bool any_ran() const;
 
@@ -44,23 +44,23 @@ public:
         bool used_ = false;                 // by this process
     };
 
-    /// Of these ELF files; what is none is skipped. There is one object at a time.
+    /// Covers these ELF files; other files are skipped. At most one object exists at a time.
     /// \throws std::system_error when there is no memory for the marks
     explicit coverage(const std::vector<std::filesystem::path>& programs);
     ~coverage();
     coverage(const coverage&) = delete;
     coverage& operator=(const coverage&) = delete;
 
-    /// What harts record in; nullptr: nothing.
+    /// The object that harts record into; nullptr: none.
     static coverage* active() { return active_; }
 
-    /// The program whose code this page at `address` is, the likeliest of several; nullptr: none.
+    /// The program whose code is in this page at `address`, the likeliest of several, or nullptr.
     program* find(std::uint64_t address, std::span<const std::uint8_t> page);
     /// The marks of one instruction whose page is not known; nullptr: of no program.
     std::uint8_t* marks(std::uint64_t address, std::uint32_t bits);
 
     std::span<const std::unique_ptr<program>> programs() const { return programs_; }
-    /// An address of code that was executed and is of no program.
+    /// Address of executed code that belongs to no program.
     std::optional<std::uint64_t> unknown_code() const;
 
 private:

@@ -11,23 +11,23 @@
 
 namespace trn {
 
-/// What is wrong with an ELF file, in one sentence that begins with its name.
+/// A fault of an ELF file, in one sentence that begins with the file's name.
 class elf_error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// A bare-metal RV64 program: what to put where.
+/// A bare-metal RV64 program: its segments and entry point.
 struct elf_program {
     struct segment {
         std::uint64_t address;            ///< physical
-        std::uint64_t size;               ///< in memory; what `bytes` does not cover is zero
+        std::uint64_t size;               ///< in memory; zero beyond `bytes`
         std::vector<std::uint8_t> bytes;  ///< from the file
     };
     std::uint64_t entry = 0;
     std::vector<segment> segments;  ///< as in the file
     std::map<std::string, std::uint64_t, std::less<>> symbols;
-    std::map<std::uint64_t, std::string> functions;  ///< where they begin; of several names one
+    std::map<std::uint64_t, std::string> functions;  ///< by start address, one name each
 
     std::optional<std::uint64_t> symbol(std::string_view name) const;
     /// Bytes of `page`, which lies at `address`, that are the program's too; 0 when that is less
@@ -40,7 +40,7 @@ struct elf_program {
 /// Reads a little-endian 64-bit RISC-V executable. Throws elf_error: unreadable or truncated file,
 /// not ELF, wrong class, byte order or machine, not executable, nothing to load.
 elf_program read_elf(const std::string& path);
-/// The same from memory; `name` stands in messages.
+/// The same from memory; messages begin with `name`.
 elf_program read_elf(std::span<const std::uint8_t> image, const std::string& name);
 
 }  // namespace trn

@@ -12,21 +12,21 @@
 
 namespace trn {
 
-/// Where the functions of programs begin. While there is one, harts say which they enter.
+/// Start addresses of functions of programs. While it exists, harts report entered functions.
 class function_names {
 public:
     using by_address = std::map<std::uint64_t, std::string>;
 
-    /// Of these ELF files; what is none is skipped. There is one object at a time.
+    /// Reads these ELF files; other files are skipped. At most one object exists at a time.
     explicit function_names(const std::vector<std::filesystem::path>& programs);
     ~function_names() { active_ = nullptr; }
     function_names(const function_names&) = delete;
     function_names& operator=(const function_names&) = delete;
 
-    /// Whom harts ask; nullptr: they say nothing.
+    /// The object that harts use; nullptr: they report nothing.
     static const function_names* active() { return active_; }
 
-    /// The functions of the program whose code this page at `address` is; nullptr: of none.
+    /// The functions of the program whose code is in this page at `address`; nullptr: no program.
     const by_address* find(std::uint64_t address, std::span<const std::uint8_t> page) const;
     /// The function that begins at `address` with this instruction, of a page that is not known;
     /// nullptr: none does.

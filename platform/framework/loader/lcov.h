@@ -13,8 +13,8 @@ struct lcov_report {
     std::vector<std::string> warnings;  ///< sentences: programs without debugging information
 };
 
-/// Lines, functions and branches of the sources of every program of which something was executed,
-/// by the debugging information of its ELF file. Sources beneath the current folder are named
+/// Lines, functions and branches of the sources of every program with executed code, by the
+/// debugging information of its ELF file. Sources beneath the current folder are named
 /// relative to it, those of libraries that are not here are left out. A branch is one machine
 /// instruction: the k-th of its line in a function is one and the same in every copy of the line.
 lcov_report to_lcov(const coverage& all);

@@ -13,14 +13,14 @@ namespace trn {
 /// Functions and lines of programs, from the debugging information of their ELF files.
 class source_lines {
 public:
-    /// Files that are no ELF programs are skipped.
+    /// Files that are not ELF programs are skipped.
     explicit source_lines(const std::vector<std::filesystem::path>& programs);
     ~source_lines();
     source_lines(const source_lines&) = delete;
     source_lines& operator=(const source_lines&) = delete;
 
     /// "function (file:line)" of the program that has exactly `code` at `pc`; "" when none has.
-    /// Inlined accessors of headers are looked through to the source file that uses them.
+    /// Code inlined from a header counts to the source file that uses it.
     std::string at(std::uint64_t pc, std::span<const std::uint8_t> code) const;
 
 private:

@@ -17,7 +17,7 @@
 
 namespace trn {
 
-/// What a hook sees. `index` counts the elements of a register array (row-major).
+/// Argument of a hook. `index` counts the elements of a register array (row-major).
 struct register_access {
     unsigned instance;
     unsigned index;
@@ -25,11 +25,11 @@ struct register_access {
     std::uint64_t written;  ///< bus value of a write; 0 for a read
     std::uint64_t value;  ///< write: stored value now; read: what the bus will see, may be changed
     sc_core::sc_time& delay;
-    /// A hook that refuses the access says how.
+    /// Set by a hook that refuses the access.
     tlm::tlm_response_status response = tlm::TLM_OK_RESPONSE;
 };
 
-/// How often bus accesses reached a register, by whose they were.
+/// Number of bus accesses to a register, by initiator.
 struct register_use {
     struct counts {
         std::uint64_t reads = 0, writes = 0;
@@ -41,20 +41,20 @@ struct register_use {
     bool any() const;
 };
 
-/// Where the offsets of a table lead: pages of entries, built once per table and shared by all
-/// banks on it.
+/// The registers at the offsets of a table: pages of entries, built once per table and shared by
+/// all its banks.
 class register_index {
 public:
     static constexpr std::uint32_t hole = ~0u;
     struct entry {
-        std::uint32_t slot = hole;  ///< which value of an instance
+        std::uint32_t slot = hole;  ///< index of the value in an instance
         std::uint32_t row = 0;      ///< of the table
     };
 
     static const register_index& of(const register_table& table);
     explicit register_index(const register_table& table);
 
-    /// What is at `offset`, which must be below the table's size.
+    /// The entry of `offset`. Precondition: `offset` is below the table's size.
     entry find(std::uint64_t offset) const {
         return entries_[page_[offset >> page_shift] + ((offset & page_mask) >> width_shift_)];
     }
@@ -72,7 +72,7 @@ private:
 
 /// The registers of one block, or of many equal instances of it at a stride. Decodes, checks width,
 /// alignment, byte enables and access kind, keeps the values, calls hooks (house style R3).
-/// An instance costs nothing until it is first written. What software may not do is a misuse.
+/// An instance costs nothing until it is first written. Illegal accesses are reported as misuse.
 ///
 /// Responses: outside the aperture or a hole -> ADDRESS_ERROR; write of a register without writable
 /// bits, read of one without readable bits -> COMMAND_ERROR; narrower than a register or misaligned
@@ -94,7 +94,7 @@ public:
     explicit register_bank(const register_table& table) : register_bank(table, options{}) {}
     register_bank(const register_table& table, options opts);
     ~register_bank();
-    register_bank(const register_bank&) = delete;  // hooks and tools know where it is
+    register_bank(const register_bank&) = delete;  // hooks and tools keep its address
     register_bank& operator=(const register_bank&) = delete;
 
     /// The body of a target's b_transport.
@@ -113,13 +113,13 @@ public:
     void on_read(Reg reg, const hook& call) {
         rows_[row(reg)].on_read = call;
     }
-    /// Reads of `reg`, debug reads and get() included, answer what `compute` says.
+    /// Reads of `reg`, including debug reads and get(), return the result of `compute`.
     template <class Reg>
     void view(Reg reg, const view_function& compute) {
         rows_[row(reg)].view = compute;
     }
 
-    /// The model's own side: any bit, no hooks, no time.
+    /// Access of the model: any bit, no hooks, no time.
     template <class Reg>
     std::uint64_t get(Reg reg, unsigned index = 0, unsigned instance = 0) const {
         return peek(row(reg), index, instance);
@@ -154,12 +154,12 @@ public:
     std::uint64_t stride() const { return stride_; }
     /// Bytes from the first instance's begin to the last one's end.
     std::uint64_t span() const { return stride_ * (values_.size() - 1) + table_.size; }
-    /// The instance has stored values of its own.
+    /// Whether the instance has stored values.
     bool allocated(unsigned instance) const { return values_[instance].bytes != nullptr; }
-    /// Counts what may have changed stored values of the instance, from 1: who keeps something
-    /// derived from them looks whether it still holds.
+    /// Version of the instance's stored values, from 1. It increases with every possible change, so
+    /// that users of derived values can detect one.
     std::uint64_t changes(unsigned instance) const { return values_[instance].changes; }
-    /// What a debug read sees.
+    /// The value of a debug read.
     std::uint64_t value(std::size_t row, unsigned index = 0, unsigned instance = 0) const {
         return peek(row, index, instance);
     }
@@ -188,7 +188,7 @@ private:
         std::uint64_t instance;
         std::uint64_t offset;  // within the instance
     };
-    /// What an access needs of a row, close together.
+    /// The properties of a row that each access needs, close together.
     struct live_row {
         bit_access bits;
         std::uint64_t reset;
@@ -237,7 +237,7 @@ private:
     const unsigned stride_shift_;  // 0: the stride is no power of two
     const unsigned width_;
     const sc_core::sc_time latency_;
-    std::unique_ptr<listing> listing_;  // how for_each_bank() finds it
+    std::unique_ptr<listing> listing_;  // for for_each_bank()
     std::vector<live_row> rows_;
     std::unique_ptr<register_use[]> uses_;               // by row, from the first access on
     std::vector<stored> values_;                         // by instance
@@ -245,11 +245,11 @@ private:
 };
 
 /// Calls `visit` with every bank that a module of the system owns, in the order of construction.
-/// Nothing is kept for it but an attribute at the module (sc_object::add_attribute).
+/// The banks of a module are found by an attribute of the module (sc_object::add_attribute).
 void for_each_bank(
     const std::function<void(const sc_core::sc_object& owner, register_bank&)>& visit);
 
-/// What a run leaned on: a register that the guest reached, and how far it can be trusted.
+/// A register that the guest accessed, and the fidelity of its model.
 struct touched_register {
     std::string module;
     std::string_view block, name;

@@ -8,11 +8,11 @@
 
 namespace trn {
 
-/// How we know what we say about a register (house style R8).
+/// Source of our knowledge of a register (house style R8).
 enum class knowledge : std::uint8_t { driver, document, inferred, invented };
-/// How close the model is to it.
+/// Fidelity of the model.
 enum class fidelity : std::uint8_t { exact, approximate, stub };
-/// What answers at offsets no register is named for.
+/// Behaviour at offsets without a register.
 enum class hole_policy : std::uint8_t { error, ram, zero };
 
 constexpr std::string_view to_string(knowledge k) {
@@ -50,7 +50,7 @@ struct array_dimension {
     std::uint32_t count = 1;
 };
 
-/// What each bit of a register does, as masks.
+/// Access kinds of the bits of a register, as masks.
 struct bit_access {
     std::uint64_t readable;  ///< others read 0
     std::uint64_t stored;    ///< takes the value written
@@ -73,7 +73,7 @@ struct register_row {
     bit_access bits;
     knowledge known_by;
     trn::fidelity fidelity;
-    std::string_view contract_skip;  ///< why the contract test leaves it out, or ""
+    std::string_view contract_skip;  ///< reason to exclude it from the contract test, or ""
 
     /// Offset of element `index` (row-major over the dimensions).
     constexpr std::uint64_t element(std::uint32_t index) const {

@@ -32,7 +32,7 @@ public:
     struct capability {
         unsigned generation;  ///< the highest
         unsigned lanes;       ///< of each link
-        unsigned links;       ///< equal links that bytes are striped over
+        unsigned links;       ///< equal links over which bytes are striped
     };
     struct status {
         link_state state;

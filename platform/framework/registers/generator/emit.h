@@ -13,15 +13,15 @@ namespace trn::registers {
 std::string emit_cpp(const block_spec& block);
 /// Plain C #defines for firmware and driver stub; usable from assembler.
 std::string emit_c(const block_spec& block);
-/// The register chapter of doc/models/<block>.md, sorted by how we know, then by offset.
+/// The register chapter of doc/models/<block>.md, sorted by `known_by`, then by offset.
 std::string emit_markdown(const block_spec& block);
 
-/// Where a block's C++ header was written, for the list of all tables.
+/// The path of a block's generated C++ header, for the list of all tables.
 struct table_entry {
     std::string header;
     std::string block;
 };
-/// `trn::all_register_tables()`: what the contract test and the debug server go over.
+/// `trn::all_register_tables()`: used by the contract test and the debug server.
 std::string emit_list(std::span<const table_entry> tables);
 
 inline constexpr std::string_view markdown_begin =
