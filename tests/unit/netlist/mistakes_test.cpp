@@ -73,11 +73,11 @@ protected:
     const trn::test::scratch_folder folder;
 };
 
-TEST(Board, WithoutMistakesHasNone) {
+TEST(Board, ValidBoardHasNoMistakes) {
     EXPECT_EQ(findings(with_bind(whole_bind)), std::vector<finding>{});
 }
 
-TEST(Board, E09NeedsANameModulesAndTypes) {
+TEST(Board, E09RequiresANameModulesAndTypes) {
     EXPECT_THAT(findings("modules: {}\n"),
                 testing::ElementsAre(finding{mistake::missing_key, 1, 1}));
     EXPECT_THAT(findings("board: b\n"), testing::ElementsAre(finding{mistake::missing_key, 1, 1}));
@@ -85,7 +85,7 @@ TEST(Board, E09NeedsANameModulesAndTypes) {
                 testing::ElementsAre(finding{mistake::missing_key, 3, 3}));
 }
 
-TEST(Board, E10SuggestsTheKindThatWasMeant) {
+TEST(Board, E10SuggestsTheNearestKind) {
     const auto list = mistakes(with_modules("  a: {type: memroy}\n"));
     ASSERT_EQ(list.size(), 1u);
     EXPECT_EQ(list[0].text().substr(0, 66),
@@ -93,7 +93,7 @@ TEST(Board, E10SuggestsTheKindThatWasMeant) {
     EXPECT_THAT(list[0].suggestion, HasSubstr("did you mean 'memory'?"));
 }
 
-TEST(Board, E12SuggestsTheParameterThatWasMeant) {
+TEST(Board, E12SuggestsTheNearestParameter) {
     const auto list = mistakes(with_modules("  a: {type: router, hop_latancy: 1 ns}\n"));
     ASSERT_EQ(list.size(), 1u) << list[1].text();
     EXPECT_EQ(list[0].code, mistake::unknown_parameter);
@@ -101,12 +101,12 @@ TEST(Board, E12SuggestsTheParameterThatWasMeant) {
     EXPECT_EQ(list[0].suggestion, "did you mean 'hop_latency'?  (known: hop_latency)");
 }
 
-TEST(Board, E14NamesTheParameterThatIsMissing) {
+TEST(Board, E14NamesTheMissingParameter) {
     EXPECT_THAT(findings(with_modules("  a: {type: memory}\n")),
                 testing::ElementsAre(finding{mistake::missing_parameter, 3, 3}));
 }
 
-TEST(Board, E15NamesWhatADollarMayName) {
+TEST(Board, E15RefusesUnknownVariables) {
     EXPECT_THAT(findings(with_modules("  a: {type: memory, size: \"${big}\"}\n")),
                 testing::Contains(finding{mistake::unknown_variable, 3, 27}));
     EXPECT_THAT(findings(with_modules("  a: {type: memory, size: \"${i} KiB\"}\n")),
@@ -150,7 +150,7 @@ TEST(Board, E27RefusesNamesThatAreNotIdentifiers) {
                 testing::Contains(finding{mistake::bad_name, 2, 14}));
 }
 
-TEST(Board, E40SuggestsTheModuleThatWasMeant) {
+TEST(Board, E40SuggestsTheNearestModule) {
     const auto list = mistakes(with_bind(whole_bind + "  - dev.extra -> nco.target\n"));
     ASSERT_EQ(list.size(), 1u);
     EXPECT_EQ((finding{list[0].code, list[0].line, list[0].column}),
@@ -165,7 +165,7 @@ TEST(Board, E41ListsTheSocketsOfTheKind) {
     EXPECT_EQ(list[0].suggestion, "did you mean 'target'?  (known: target, initiator)");
 }
 
-TEST(Board, E42SaysWhichWayTheArrowPoints) {
+TEST(Board, E42ExplainsTheArrowDirection) {
     const auto list = mistakes(with_bind(whole_bind + "  - noc.target -> dev.extra\n"));
     ASSERT_EQ(list.size(), 1u);
     EXPECT_EQ(list[0].code, mistake::wrong_direction);
@@ -180,7 +180,7 @@ TEST(Board, E42JoinsOnlyUsersWithProviders) {
                 testing::ElementsAre(finding{mistake::wrong_direction, 11, 5}));
 }
 
-TEST(Board, E43NamesTheFirstOfTwoBindings) {
+TEST(Board, E43NamesTheEarlierBinding) {
     const auto list = mistakes(with_bind(whole_bind + "  - dev.mem -> noc.target\n"));
     ASSERT_EQ(list.size(), 1u);
     EXPECT_EQ(list[0].code, mistake::bound_twice);
@@ -189,7 +189,7 @@ TEST(Board, E43NamesTheFirstOfTwoBindings) {
                 testing::ElementsAre(finding{mistake::bound_twice, 11, 5}));
 }
 
-TEST(Board, E44FindsWhatNobodyBound) {
+TEST(Board, E44FindsUnboundPorts) {
     const auto list = mistakes(with_bind(R"(  - noc.initiator -> ram.in @ 0x0 + 64 KiB
   - dev.mem -> noc.target
 )"));
@@ -202,7 +202,7 @@ TEST(Board, E44FindsWhatNobodyBound) {
                 testing::Contains(finding{mistake::unbound, 7, 5}));
 }
 
-TEST(Board, E44IsToldBesideOtherMistakesButNotForWhatTheirLinesWouldHaveBound) {
+TEST(Board, E44SkipsPortsThatFaultyBindLinesMayBind) {
     // Misspelt: a module, a port, a kind of arrow. Bound by nobody: the gadget's irq.
     const auto list = mistakes(with_bind(R"(  - nok.initiator -> ram.in @ 0x0 + 64 KiB
   - dev.regz -> noc.target
@@ -218,7 +218,7 @@ TEST(Board, E44IsToldBesideOtherMistakesButNotForWhatTheirLinesWouldHaveBound) {
     EXPECT_EQ(more[1].message, "irq_out 'dev.irq' is not bound");
 }
 
-TEST(Board, E45SaysWhichLineHasTheRangeAlready) {
+TEST(Board, E45NamesTheLineOfTheOverlappingRange) {
     const auto list = mistakes(with_bind(R"(  - noc.initiator -> ram.in @ 0x1000 + 8 KiB
   - noc.initiator -> dev.regs @ 0x2fff + 1 KiB
   - dev.mem -> noc.target
@@ -239,7 +239,7 @@ TEST(Board, E46ComparesARangeWithItsTarget) {
                 testing::Contains(finding{mistake::range_too_large, 7, 5}));
 }
 
-TEST(Board, E47SaysHowABindLineIsWritten) {
+TEST(Board, E47ExplainsTheBindSyntax) {
     for (const char* line : {"dev.mem", "dev.mem -> noc", "dev.mem noc.target", "-> noc.target",
                              "dev.mem ->", "a b.c -> noc.target", "dev.irq -> dev.reset[1",
                              "noc.initiator -> ram.in @ 0x0", "dev.mem[ -> noc.target"})
@@ -252,7 +252,7 @@ TEST(Board, E47SaysHowABindLineIsWritten) {
                 testing::Contains(finding{mistake::not_a_number, 7, 5}));
 }
 
-TEST(Board, E48AsksForRangesWhereAddressesAreDecoded) {
+TEST(Board, E48RequiresRangesAtDecodingPorts) {
     EXPECT_THAT(findings(with_bind("  - noc.initiator -> ram.in\n")),
                 testing::Contains(finding{mistake::range_expected, 7, 5}));
     EXPECT_THAT(findings(with_bind("  - dev.mem -> noc.target @ 0x0 + 1 KiB\n")),
@@ -287,7 +287,7 @@ TEST(Board, E50BoundsCountsAndLists) {
                 testing::Contains(finding{mistake::bad_count, 7, 53}));
 }
 
-TEST(Board, E50BoundsTwoCountersAndWhatCountsBesideThem) {
+TEST(Board, E50BoundsTwoCountersAndListsBesideThem) {
     const auto first_of = [](const std::string& rest) {
         return findings(with_bind("  - {bind: \"dev.irq -> dev.reset[${i}]\", " + rest + "}\n"))
             .at(0);
@@ -314,7 +314,7 @@ TEST(Board, E27AndE08AndE09AndE11AndE22CheckFurtherVariables) {
               (finding{mistake::out_of_range, 7, 68}));
 }
 
-TEST(Board, E26SuggestsThePresetThatWasMeant) {
+TEST(Board, E26SuggestsTheNearestPreset) {
     const std::string yaml = R"(board: b
 parameters: {fabric: table, links: 1}
 presets:
@@ -333,7 +333,7 @@ modules: {}
               (std::vector<finding>{{mistake::not_a_choice, 2, 14}}));
 }
 
-TEST(Board, E08AndE12AndE24CheckEveryPresetWhetherChosenOrNot) {
+TEST(Board, E08AndE12AndE24CheckUnusedPresetsToo) {
     EXPECT_EQ(findings(R"(board: b
 parameters: {fabric: table, links: 1}
 presets:
@@ -351,7 +351,7 @@ modules: {}
                                     {mistake::wrong_shape, 9, 21}}));
 }
 
-TEST(Board, E51FindsNamesThatACountMakesTwice) {
+TEST(Board, E51FindsDuplicateNamesMadeByACount) {
     const auto list =
         only(mistake::module_twice,
              mistakes(with_modules("  a: {type: router, count: 2}\n  a1: {type: router}\n")));
@@ -365,12 +365,12 @@ TEST(Board, E53BoundsTheNumberOfModules) {
                 testing::Contains(finding{mistake::too_many_modules, 4, 3}));
 }
 
-TEST(Board, E54TellsWhatTheModelRefuses) {
+TEST(Board, E54ReportsTheModelsRefusal) {
     EXPECT_THAT(findings(with_modules("  a: {type: gadget, queues: 33}\n")),
                 testing::Contains(finding{mistake::refused_by_model, 3, 3}));
 }
 
-TEST(Board, E55SuggestsTheBoardThatWasMeant) {
+TEST(Board, E55SuggestsTheNearestBoard) {
     const trn::test::scratch_folder folder;
     setenv("TRNVP_BOARDS", folder.text().c_str(), 1);
     std::ofstream(folder / "little.yaml") << "board: little\n";
@@ -398,7 +398,7 @@ bind:
 )" + lines;
 }
 
-TEST(Board, JoinsPlugsBothWays) {
+TEST(Board, JoinsPlugsInEitherOrder) {
     EXPECT_EQ(
         findings(with_plugs("  - one.feed <-> other.feed\n"
                             "  - {bind: \"one.outlet[${i}] <-> other.outlet[${i}]\", count: 2}\n"
@@ -408,7 +408,7 @@ TEST(Board, JoinsPlugsBothWays) {
               std::vector<finding>{});
 }
 
-TEST(Board, E56TellsArrowsApart) {
+TEST(Board, E56RefusesAnArrowBetweenPlugs) {
     const auto list = mistakes(with_plugs("  - one.feed -> other.feed\n"));
     ASSERT_EQ(list.size(), 1u);
     EXPECT_EQ(list[0].code, mistake::not_two_plugs);
@@ -432,7 +432,7 @@ TEST(Board, E56RefusesAPlugJoinedToItself) {
     EXPECT_EQ(list[0].message, "'one.outlet[1]' is joined to itself");
 }
 
-TEST(Board, E40AndE41AndE49FindEndsOfPlugs) {
+TEST(Board, E40AndE41AndE49CheckPlugEnds) {
     const auto list =
         mistakes(with_plugs("  - one.feed <-> othr.feed\n"
                             "  - one.outlt[0] <-> other.feed\n"
@@ -515,7 +515,7 @@ TEST_F(Assemblies, E57RefusesMoreLinksThanTheBlocksOfAChipHave) {
 }
 
 /// Within the lanes of the chip, but not within a block: two x16 links leave 8 of 40 lanes.
-TEST_F(Assemblies, E59RefusesALinkThatNoBlockOfTheChipHasRoomFor) {
+TEST_F(Assemblies, E59RefusesALinkWithoutAFreeBlock) {
     const auto of = [&](unsigned first, unsigned second, unsigned lanes) {
         const auto wire = [&](unsigned links) {
             return "{type: pcie_link, links: " + std::to_string(links) +
@@ -555,7 +555,7 @@ TEST(Board, E43RefusesAPlugUsedTwice) {
     EXPECT_EQ(list[1].code, mistake::bound_twice);
 }
 
-TEST(Board, E44FindsAPlugThatNobodyUsed) {
+TEST(Board, E44FindsAnUnusedPlug) {
     const auto list = mistakes(with_plugs("  - one.feed <-> other.outlet[0]\n"));
     ASSERT_EQ(list.size(), 1u);
     EXPECT_EQ(list[0].code, mistake::unbound);
@@ -567,7 +567,7 @@ TEST(Board, E48RefusesARangeForPlugs) {
                 testing::Contains(finding{mistake::range_expected, 11, 5}));
 }
 
-TEST(Board, TellsAllMistakesOfAFileInOrder) {
+TEST(Board, ReportsAllMistakesOfAFileInOrder) {
     const auto list = findings(R"(board: b
 colour: red
 modules:
@@ -583,13 +583,13 @@ bind:
                                            finding{mistake::unknown_port, 7, 5}));
 }
 
-TEST(Board, OfNothingButMistakesIsStillQuick) {
+TEST(Board, MistakesInLargeCountsAreReportedQuickly) {
     std::string many = "board: b\nmodules:\n  a: {type: router, count: 100000}\nbind:\n";
     many += "  - {bind: \"a${i}.x -> a${i}.y\", count: 2000000}\n";
     EXPECT_FALSE(findings(many).empty());
 }
 
-TEST(Board, OfVeryLongListsIsPlanned) {
+TEST(Board, VeryLongListsArePlanned) {
     std::string many =
         "board: b\nmodules:\n  noc: {type: router}\n  ram: {type: memory, count: 40000, "
         "size: 4 KiB}\n  d: {type: gadget}\nbind:\n  - d.mem -> noc.target\n"
@@ -599,7 +599,7 @@ TEST(Board, OfVeryLongListsIsPlanned) {
     EXPECT_EQ(findings(many + "]\n"), std::vector<finding>{});
 }
 
-TEST_F(Assemblies, E10SaysWhereAnAssemblyWasLookedFor) {
+TEST_F(Assemblies, E10ListsTheSearchedFolders) {
     write("chips/big.yaml", "assembly: big\nmodules: {}\n");
     const auto list = mistakes(with_modules("  a: {type: chips/bigg}\n"));
     ASSERT_EQ(list.size(), 1u);
@@ -607,7 +607,7 @@ TEST_F(Assemblies, E10SaysWhereAnAssemblyWasLookedFor) {
     EXPECT_THAT(list[0].suggestion, HasSubstr("'chips/big'"));
 }
 
-TEST_F(Assemblies, E11BelongsToTheFileItStandsIn) {
+TEST_F(Assemblies, E11IsReportedInTheAssemblysFile) {
     write("chips/big.yaml", "assembly: big\nmodules: {}\nboard: no\n");
     const auto list = mistakes(with_modules("  a: {type: chips/big, count: 3}\n"));
     ASSERT_EQ(list.size(), 1u);
@@ -626,7 +626,7 @@ TEST_F(Assemblies, E12AndE20CheckTheParametersOfAnAssembly) {
               (finding{mistake::not_a_number, 3, 28}));
 }
 
-TEST_F(Assemblies, E40HidesWhatIsInsideAnAssembly) {
+TEST_F(Assemblies, E40HidesTheModulesInsideAnAssembly) {
     write("chips/big.yaml",
           "assembly: big\nmodules:\n  ram: {type: memory, size: 4 KiB}\nports: {data: ram.in}\n");
     const std::string head =
@@ -637,7 +637,7 @@ TEST_F(Assemblies, E40HidesWhatIsInsideAnAssembly) {
     EXPECT_EQ(list[0].line, 6);
 }
 
-TEST_F(Assemblies, E44NamesThePortThatTheBoardForgot) {
+TEST_F(Assemblies, E44NamesTheUnboundAssemblyPort) {
     write("chips/big.yaml",
           "assembly: big\nmodules:\n  ram: {type: memory, size: 4 KiB}\nports: {data: ram.in}\n");
     const auto list = mistakes("board: b\nmodules:\n  chip: {type: chips/big}\n");
@@ -675,7 +675,7 @@ TEST_F(Assemblies, E05BoundsTheDepthOfAssembliesAndOfVariants) {
     }
 }
 
-TEST_F(Assemblies, E52SaysThatAVariantLeadsBackToItself) {
+TEST_F(Assemblies, E52ReportsACyclicVariant) {
     write("chips/a.yaml", "assembly: a\nvariant_of: chips/b\n");
     write("chips/b.yaml", "assembly: b\nvariant_of: chips/a\n");
     const auto list = mistakes(with_modules("  a: {type: chips/a}\n"));
@@ -695,7 +695,7 @@ TEST_F(Assemblies, E12AndE20CheckTheDefaultsOfAVariant) {
     EXPECT_EQ(first_of("room: 1"), (finding{mistake::unit_missing, 3, 14}));
 }
 
-TEST_F(Assemblies, E10AndE11BelongToAVariantToo) {
+TEST_F(Assemblies, E10AndE11CheckVariantsToo) {
     write("chips/a.yaml", "assembly: a\nvariant_of: chips/none\n");
     EXPECT_EQ(first(with_modules("  a: {type: chips/a}\n")),
               (finding{mistake::unknown_type, 2, 13}));
@@ -704,7 +704,7 @@ TEST_F(Assemblies, E10AndE11BelongToAVariantToo) {
     EXPECT_EQ(first(with_modules("  a: {type: chips/a}\n")), (finding{mistake::unknown_key, 3, 1}));
 }
 
-TEST_F(Assemblies, E53BoundsCountsOfCounts) {
+TEST_F(Assemblies, E53BoundsNestedCounts) {
     write("chips/a.yaml", "assembly: a\nmodules:\n  b: {type: chips/b, count: 1000}\n");
     write("chips/b.yaml", "assembly: b\nmodules:\n  c: {type: router, count: 1000}\n");
     const auto list = mistakes(with_modules("  a: {type: chips/a, count: 1000}\n"));
@@ -712,7 +712,7 @@ TEST_F(Assemblies, E53BoundsCountsOfCounts) {
     EXPECT_EQ(list[0].code, mistake::too_many_modules);
 }
 
-TEST_F(Assemblies, WithAMistakeAreNotToldToLackWhatTheyWouldHave) {
+TEST_F(Assemblies, FaultyAssemblyCausesNoFollowUpMistakes) {
     write("chips/a.yaml",
           "assembly: a\nmodules:\n  m: {type: memry}\n  n: {type: memory, size: 1 KiB}\n"
           "ports: {in: m.in, other: n.in}\n");
@@ -730,12 +730,12 @@ bind:
     EXPECT_EQ(list[2].code, mistake::unknown_module);                // nok
 }
 
-TEST_F(Assemblies, ToldOncePerFileHoweverOftenItIsUsed) {
+TEST_F(Assemblies, MistakeIsReportedOncePerFile) {
     write("chips/a.yaml", "assembly: a\nmodules:\n  r: {type: memory, size: 5}\n");
     EXPECT_EQ(mistakes(with_modules("  a: {type: chips/a, count: 100}\n")).size(), 1u);
 }
 
-TEST_F(Assemblies, BoundTheLengthOfWhatIsWrittenOut) {
+TEST_F(Assemblies, ExpandedTextIsBounded) {
     write("chips/a.yaml", "assembly: a\nparameters: {t: x}\nmodules: {}\n");
     const std::string longest(3000, 'x');
     EXPECT_EQ(first("board: b\nparameters: {t: " + longest +

@@ -38,7 +38,7 @@ bind:
   - {bind: "dev.alarm[${i}] -> dev.reset", line: 0, count: 2}
 )";
 
-TEST(System, BuildsWhatTheBoardSays) {
+TEST(System, BuildsTheModulesOfTheBoard) {
     trn::system built(board(pair_of_memories));
     auto* dev = built.find<test::gadget>("dev");
     ASSERT_NE(dev, nullptr);
@@ -92,7 +92,7 @@ TEST(System, BindsInterruptLinesByNumber) {
     EXPECT_TRUE(dev.reset.level(2));
 }
 
-TEST(System, JoinsWhoUsesAnInterfaceWithWhoProvidesIt) {
+TEST(System, JoinsInterfaceUsersWithProviders) {
     trn::system built(board(R"(board: b
 modules:
   d: {type: gadget}
@@ -139,7 +139,7 @@ std::vector<std::string> bindings(const plan& board) {
     return all;
 }
 
-TEST(Plan, CountsTwiceAndWithFurtherVariables) {
+TEST(Plan, ExpandsTwoCountersAndFurtherVariables) {
     const auto board = plan_text(R"(board: b
 modules:
   strip: {type: socket_strip, count: 3, outlets: 8}
@@ -178,7 +178,7 @@ bind:
     EXPECT_EQ(outlets("strip2"), "5");
 }
 
-TEST(Plan, APresetSaysWhatNobodyElseSays) {
+TEST(Plan, PresetValuesYieldToExplicitOnes) {
     const auto value = [](std::vector<std::string> set, std::size_t parameter) {
         const auto board = plan_text(R"(board: b
 parameters: {fabric: table, links: 1, switches: 1}
@@ -199,7 +199,7 @@ modules: {}
     EXPECT_EQ(value({"fabric=headline", "links=3"}, links), "3");
 }
 
-TEST(System, RefusesAMemoryTheHostCannotHold) {
+TEST(System, RefusesAMemoryLargerThanTheHostAllows) {
     try {
         trn::system built(
             board("board: b\nmodules:\n  d: {type: gadget}\n"
@@ -264,7 +264,7 @@ TEST_F(Nested, ChipsHaveTheirOwnParametersAndNames) {
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
 }
 
-TEST_F(Nested, PlugsAreShownOneByOneOrMany) {
+TEST_F(Nested, PlugsAreExportedSinglyOrAsArrays) {
     std::ofstream(folder / "chips/strip.yaml") << R"(assembly: strip
 modules:
   inner: {type: socket_strip}
@@ -288,7 +288,7 @@ bind:
     EXPECT_EQ(other.feed.peer(), &one.outlet[1]);
 }
 
-TEST_F(Nested, AVariantIsAnotherFileWithOtherDefaults) {
+TEST_F(Nested, VariantIsAFileWithOtherDefaults) {
     std::ofstream(folder / "chips/large.yaml")
         << "assembly: large\nvariant_of: chips/chip\nparameters: {room: 8 KiB}\n";
     std::ofstream(folder / "one.yaml") << R"(board: one
@@ -314,7 +314,7 @@ bind:
                                                     {"routing_id", "3"}, {"room", "8 KiB"}}));
 }
 
-TEST_F(Nested, PresetsOfAnAssemblyFollowWhoUsesIt) {
+TEST_F(Nested, AssemblyPresetsFollowTheInstantiatingBoard) {
     std::ofstream(folder / "chips/preset.yaml") << R"(assembly: preset
 parameters: {fabric: table, links: 1}
 presets: {fabric: {table: {links: 4}, headline: {links: 8}}}
@@ -345,7 +345,7 @@ modules:
     EXPECT_EQ(links("e"), "3");
 }
 
-TEST_F(Nested, TheFlattenedMapFollowsRoutersToBlocks) {
+TEST_F(Nested, FlattenedMapFollowsRoutersToBlocks) {
     const auto made = rack();
     const auto map = address_maps(made).flattened(made.index_of("noc"));
     ASSERT_EQ(map.size(), 7u);
@@ -358,7 +358,7 @@ TEST_F(Nested, TheFlattenedMapFollowsRoutersToBlocks) {
     EXPECT_THAT(place_text(map[1].through[1]), testing::EndsWith("chips/chip.yaml:8"));
 }
 
-TEST_F(Nested, TheDigestFollowsEveryValue) {
+TEST_F(Nested, DigestDependsOnEveryValue) {
     const auto first = rack().digest;
     EXPECT_EQ(first, rack().digest);
     EXPECT_EQ(first, rack("    room: 4 KiB\n").digest);
@@ -379,7 +379,7 @@ std::any some_config(const kind& k) {
     return config;
 }
 
-TEST(Kinds, NameThePortsThatTheirClassesHave) {
+TEST(Kinds, NameThePortsOfTheirClasses) {
     for (const auto& k : test::sample_kinds()) {
         const auto config = some_config(k);
         const auto built = k.make(k.name.c_str(), config);
@@ -409,7 +409,7 @@ TEST(Kinds, AcceptTheirOwnDefaults) {
     }
 }
 
-TEST(Kinds, AreDescribed) {
+TEST(Kinds, HaveDescriptions) {
     for (const auto& k : kinds()) {
         EXPECT_THAT(k.doc, testing::EndsWith(".")) << k.name;
         for (const auto& p : k.parameters) {

@@ -15,7 +15,7 @@ expression made(std::string_view text) {
     return expression::parse(text, fault).value();
 }
 
-TEST(ScenarioExpression, FindsTheFirstMatchAndWhatItsGroupsMatch) {
+TEST(ScenarioExpression, FindsTheFirstMatchAndItsGroups) {
     const auto found =
         made("port (\\d+)( slowly)? works: (Gen\\d)").search(".. port 7 works: Gen6!", 3);
     ASSERT_TRUE(found);
@@ -24,7 +24,7 @@ TEST(ScenarioExpression, FindsTheFirstMatchAndWhatItsGroupsMatch) {
     EXPECT_FALSE(made("port (\\d+)").search("port x", 1));
 }
 
-TEST(ScenarioExpression, WorksOnBytesThatAreNoText) {
+TEST(ScenarioExpression, MatchesBinaryBytes) {
     const std::string text = std::string("\xff\x00 \x9b", 4) + "\u00b5s: 12 end";
     const auto found = made("\u00b5s: (\\d+)").search(text, 1);
     ASSERT_TRUE(found);
@@ -32,14 +32,14 @@ TEST(ScenarioExpression, WorksOnBytesThatAreNoText) {
     EXPECT_TRUE(made("\\xff.").search(text, 0));
 }
 
-TEST(ScenarioExpression, TakesTimeInProportionToTheText) {
+TEST(ScenarioExpression, MatchingTimeIsLinearInTheText) {
     std::string text(200'000, 'a');
     for (const auto* backtracks : {"(a|b)*c", "(a*)*b", "((a|aa)+)+$x", "(.*)(.*)(.*)(.*)(.*)z"})
         EXPECT_FALSE(made(backtracks).search(text, 0)) << backtracks;
     EXPECT_TRUE(made("(a|b)*c").search(text + "c", 1));
 }
 
-TEST(ScenarioExpression, IsRefusedWhenItIsNoneOrTakesTooMuchMemory) {
+TEST(ScenarioExpression, InvalidOrOversizedExpressionIsRefused) {
     for (const auto& text : {std::string("["), std::string("(a"), std::string("a{3000}"),
                              std::string("(((a{100}){100}){100}){100}"),
                              std::string(expression::max_length + 1, 'a')}) {
@@ -49,7 +49,7 @@ TEST(ScenarioExpression, IsRefusedWhenItIsNoneOrTakesTooMuchMemory) {
     }
 }
 
-TEST(ScenarioExpression, AStarInANameIsAnyPartBetweenTwoDots) {
+TEST(ScenarioExpression, StarMatchesOneNamePart) {
     const auto names = [](std::string_view pattern) {
         std::string fault;
         return expression::of_names(pattern, fault).value();

@@ -82,7 +82,7 @@ TEST_F(HtmlReport, HasARowForEachScenarioWithItsStepsOverSimulatedTime) {
     EXPECT_EQ(page["boards"][0], "trn3-chip");
 }
 
-TEST_F(HtmlReport, StepsStandUnderTheSequenceBranchOrStepThatTheyArePartOf) {
+TEST_F(HtmlReport, StepsAreNestedUnderTheirSequenceBranchOrStep) {
     std::vector<outcome> how(1);
     how[0].what = outcome::verdict::passed;
     how[0].simulated_ns = 4'000'000;
@@ -104,7 +104,7 @@ TEST_F(HtmlReport, StepsStandUnderTheSequenceBranchOrStepThatTheyArePartOf) {
                                   "b||2 ms|2 ms", "wait|8|2 ms|2 ms"));
 }
 
-TEST_F(HtmlReport, TheStepThatFailedIsMarkedAlsoWhenAnotherBranchBeganOneLater) {
+TEST_F(HtmlReport, FailedStepIsMarkedWhenAnotherBranchStartedALaterOne) {
     std::vector<outcome> how(1);
     how[0].what = outcome::verdict::failed;
     how[0].step = "a: flap: copy";
@@ -119,7 +119,7 @@ TEST_F(HtmlReport, TheStepThatFailedIsMarkedAlsoWhenAnotherBranchBeganOneLater) 
     EXPECT_THAT(marked, ElementsAre("flap", "together a, b", "a", "copy"));
 }
 
-TEST_F(HtmlReport, PlotsFiguresOfAllRunsOfAScenarioWithinTheirBounds) {
+TEST_F(HtmlReport, PlotsMeasurementsOfAllRunsWithTheirBounds) {
     std::vector<outcome> how(3);
     how[0].figures = {{"rate <", 57, "GB/s", 50.0, 60.0}, {"copies", 3, ""}};
     how[1].figures = {{"rate <", 61, "GB/s", 50.0, 60.0}};
@@ -140,7 +140,7 @@ TEST_F(HtmlReport, PlotsFiguresOfAllRunsOfAScenarioWithinTheirBounds) {
     EXPECT_EQ(rows[1]["dots"].size(), 1u);
 }
 
-TEST_F(HtmlReport, WhatOthersWroteIsTextInIt) {
+TEST_F(HtmlReport, ForeignTextIsEscaped) {
     const std::string hostile =
         "</pre></td><script>alert('1')</script>\" onclick=\"x\" <img src=http://x/> &lt; ]]>";
     std::vector all{named(hostile)};

@@ -61,7 +61,7 @@ struct ScenarioSteps : testing::Test {
     ~ScenarioSteps() override { close(nowhere); }
 };
 
-TEST_F(ScenarioSteps, CopyAndVerifyWhatTheyCopied) {
+TEST_F(ScenarioSteps, CopyAndVerify) {
     EXPECT_EQ(play("  - copy: {from: host@3, to: hbm0@16 MiB, size: 65537 B, pattern: a}\n"
                    "  - copy: {from: hbm0@16 MiB, to: hbm3@0x1000001, size: 65537 B}\n"
                    "  - copy: {from: hbm3@0x1000001, to: host@1, size: 65537 B}\n"
@@ -72,7 +72,7 @@ TEST_F(ScenarioSteps, CopyAndVerifyWhatTheyCopied) {
               "");
 }
 
-TEST_F(ScenarioSteps, NoticeWrongData) {
+TEST_F(ScenarioSteps, DetectWrongData) {
     EXPECT_THAT(play("  - fill: {at: hbm0@0, size: 64 B, pattern: a}\n"
                      "  - verify: {at: hbm0@0, size: 64 B, pattern: b}\n"),
                 HasSubstr("byte 0x0"));
@@ -90,7 +90,7 @@ TEST_F(ScenarioSteps, ExpectFailures) {
     EXPECT_THAT(play("  - semaphore: {core: 9, index: 0, set: 1}\n"), HasSubstr("no core 9"));
 }
 
-TEST_F(ScenarioSteps, RefusePlacesThatPassTheEndOfTheAddressSpace) {
+TEST_F(ScenarioSteps, RefuseRangesPastTheEndOfTheAddressSpace) {
     const auto expect = [&](const std::string& step) {
         EXPECT_THAT(play("  - " + step + "\n"), HasSubstr("pass the end of the address space"))
             << step;
@@ -106,7 +106,7 @@ TEST_F(ScenarioSteps, RefusePlacesThatPassTheEndOfTheAddressSpace) {
         " from: hbm2@4 MiB, to: hbm3@8 MiB, size: 64 B}");
 }
 
-TEST_F(ScenarioSteps, WorkOnRingsOfTheirOwn) {
+TEST_F(ScenarioSteps, RunOnUserRings) {
     EXPECT_EQ(play("  - fill: {at: hbm2@4 MiB, size: 300 B, pattern: r}\n"
                    "  - ring: {engine: 5, queue: 2, m2s: hbm0@1 MiB, s2m: hbm0@2 MiB, length: 32}\n"
                    "  - descriptor: {m2s: hbm0@1 MiB, s2m: hbm0@2 MiB, from: hbm2@4 MiB,"

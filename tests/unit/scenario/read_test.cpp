@@ -70,7 +70,7 @@ TEST_F(ScenarioFile, BecomesOneScenarioPerPointOfItsMatrix) {
     EXPECT_EQ(all[2].steps[0].text, "copy host to hbm0@0x100000, 65536 bytes");
 }
 
-TEST_F(ScenarioFile, NamesThePlaceOfEveryMistake) {
+TEST_F(ScenarioFile, ReportsTheLineAndColumnOfEveryMistake) {
     read(head() +
          "steps:\n"
          "  - cpoy: {from: host}\n"                         // 4: no such step
@@ -89,7 +89,7 @@ TEST_F(ScenarioFile, NamesThePlaceOfEveryMistake) {
                                         "14:28:E26", "15:5:E9"));
 }
 
-TEST_F(ScenarioFile, RefusesValuesWithWhichNoRunCanComeOut) {
+TEST_F(ScenarioFile, RefusesValuesThatCannotPass) {
     read(head() +
          "time_limit: 0 s\n"                                                              // 3
          "wall_limit: 0 s\n"                                                              // 4
@@ -117,12 +117,12 @@ TEST_F(ScenarioFile, RefusesValuesWithWhichNoRunCanComeOut) {
                     "16:30:E22", "17:71:E22", "18:57:E22", "19:41:E22", "20:15:E50", "21:11:E24"));
 }
 
-TEST_F(ScenarioFile, LongCopiesBetweenMemoriesAreFineWhenNothingIsCompared) {
+TEST_F(ScenarioFile, AllowsLongCopiesWithoutComparison) {
     read(head() + "steps:\n  - copy: {from: hbm0, to: hbm1, size: 8 GiB, verify: false}\n");
     EXPECT_THAT(mistakes(), ElementsAre());
 }
 
-TEST_F(ScenarioFile, NeedsAtLeastOneStepAndAName) {
+TEST_F(ScenarioFile, RequiresANameAndAStep) {
     read(head() + "steps: []\n");
     EXPECT_THAT(mistakes(), ElementsAre("3:8:E50"));
     problems = {};
@@ -130,7 +130,7 @@ TEST_F(ScenarioFile, NeedsAtLeastOneStepAndAName) {
     EXPECT_THAT(mistakes(), ElementsAre("1:11:E27"));
 }
 
-TEST_F(ScenarioFile, IsBoundedWhateverItsMatrixAndItsSequencesMultiply) {
+TEST_F(ScenarioFile, BoundsTheExpansionOfMatrixAndSequences) {
     std::string points, calls, steps;
     for (int i = 0; i < 100; ++i) points += "1, ";
     for (int i = 0; i < 70; ++i)
@@ -153,7 +153,7 @@ TEST_F(ScenarioFile, IsBoundedWhateverItsMatrixAndItsSequencesMultiply) {
     EXPECT_THAT(problems.list()[0].message, HasSubstr("at most 1 MiB"));
 }
 
-TEST_F(ScenarioFile, ChecksItsBoardWhereItNamesIt) {
+TEST_F(ScenarioFile, ReportsBoardMistakesAtTheBoardsLine) {
     const board_check check = [](const std::string& board, const std::vector<std::string>& set) {
         diagnostic wrong;
         wrong.code = mistake::unknown_board;
@@ -179,7 +179,7 @@ TEST_F(ScenarioFile, ChecksItsBoardWhereItNamesIt) {
                 ElementsAre("3:13:E22"));
 }
 
-TEST_F(ScenarioFile, TakesExpressionsOfAnyDepthOrRefusesThemWithTheirPlace) {
+TEST_F(ScenarioFile, AcceptsDeepExpressionsAndRefusesInvalidOnes) {
     const auto reading = [&](const std::string& text) {
         problems = {};
         read(head() + "steps:\n  - expect_uart: {matches: '" + text + "'}\n");
@@ -192,7 +192,7 @@ TEST_F(ScenarioFile, TakesExpressionsOfAnyDepthOrRefusesThemWithTheirPlace) {
         EXPECT_THAT(reading(text), ElementsAre("4:28:E26")) << text.substr(0, 20);
 }
 
-TEST_F(ScenarioFile, SaysOnceWhatIsInMemory) {
+TEST_F(ScenarioFile, RefusesPatternAndValueTogether) {
     read(head() +
          "steps:\n"
          "  - fill: {at: hbm0, size: 4 B, pattern: x}\n"
@@ -201,7 +201,7 @@ TEST_F(ScenarioFile, SaysOnceWhatIsInMemory) {
     EXPECT_THAT(mistakes(), ElementsAre("5:45:E13", "6:35:E13"));
 }
 
-TEST_F(ScenarioFile, TellsCollectivesByTheirSizeOrByTheirCounts) {
+TEST_F(ScenarioFile, DistinguishesCollectivesBySizeOrCounts) {
     const auto all = read(head() +
                           "matrix: {n: [7]}\n"
                           "steps:\n"
@@ -213,7 +213,7 @@ TEST_F(ScenarioFile, TellsCollectivesByTheirSizeOrByTheirCounts) {
     EXPECT_EQ(all[0].steps[1].text, "all-gather of 4096 bytes, sbuf1 to hbm2, over all chips");
 }
 
-TEST_F(ScenarioFile, NamesThePlaceOfMistakesInCollectives) {
+TEST_F(ScenarioFile, ReportsTheLineOfMistakesInCollectives) {
     read(head() +
          "steps:\n"
          "  - collective: {op: all_gather_v}\n"                             // 4: no counts
@@ -232,7 +232,7 @@ TEST_F(ScenarioFile, NamesThePlaceOfMistakesInCollectives) {
     EXPECT_EQ(problems.list()[4].message, "all-gather has equal blocks: give 'size', not 'counts'");
 }
 
-TEST_F(ScenarioFile, RestoresOnlyWhatItTookBefore) {
+TEST_F(ScenarioFile, RestoresOnlyEarlierSnapshots) {
     read(head() +
          "steps:\n"
          "  - restore: early\n"                             // 4: not taken yet
@@ -244,12 +244,12 @@ TEST_F(ScenarioFile, RestoresOnlyWhatItTookBefore) {
     EXPECT_THAT(mistakes(), ElementsAre("4:14:E26", "7:14:E26", "8:15:E8", "9:16:E11", "9:31:E11"));
 }
 
-TEST_F(ScenarioFile, NeedsItsOwnKeysOnly) {
+TEST_F(ScenarioFile, RefusesUnknownAndMissingTopLevelKeys) {
     read("scenario: x\nbaord: b\nsteps: []\n");
     EXPECT_THAT(mistakes(), ElementsAre("2:1:E11", "1:1:E9"));
 }
 
-TEST_F(ScenarioFile, WritesSequencesOutWithTheirParameters) {
+TEST_F(ScenarioFile, ExpandsSequencesWithTheirParameters) {
     write_other(
         "sequences:\n  pause:\n    parameters: {long: , more: 2 us}\n"
         "    steps:\n      - wait: ${long}\n      - wait: ${more}\n");
@@ -269,12 +269,12 @@ TEST_F(ScenarioFile, WritesSequencesOutWithTheirParameters) {
     EXPECT_EQ(all[1].steps[0].where.line, 5);
 }
 
-TEST_F(ScenarioFile, WithSequencesAloneHasNothingToRun) {
+TEST_F(ScenarioFile, SequencesWithoutStepsAreNoScenario) {
     EXPECT_TRUE(read("sequences:\n  a:\n    steps: [wait: 1 us]\n").empty());
     EXPECT_THAT(mistakes(), ElementsAre());
 }
 
-TEST_F(ScenarioFile, NamesTheMistakesInCallsOfSequences) {
+TEST_F(ScenarioFile, ReportsMistakesInSequenceCalls) {
     read(head() +
          "sequences:\n"
          "  pause:\n    parameters: {long: }\n    steps: [wait: '${long}']\n"  // 4 to 6
@@ -292,20 +292,20 @@ TEST_F(ScenarioFile, NamesTheMistakesInCallsOfSequences) {
     EXPECT_THAT(problems.list()[1].suggestion, HasSubstr("did you mean 'pause'"));
 }
 
-TEST_F(ScenarioFile, MayNotIncludeItself) {
+TEST_F(ScenarioFile, RefusesCyclicIncludes) {
     write_other("include: [other.yaml]\n");
     read(head() + "include: [other.yaml]\nsteps: [wait: 1 us]\n");
     EXPECT_THAT(mistakes(), ElementsAre("1:11:E52"));
 }
 
-TEST_F(ScenarioFile, DefinesASequenceOnce) {
+TEST_F(ScenarioFile, RefusesDuplicateSequences) {
     write_other("sequences:\n  a: {steps: [wait: 1 us]}\n");
     read(head() +
          "include: [other.yaml]\nsequences:\n  a: {steps: [wait: 1 us]}\nsteps: [wait: 1 us]\n");
     EXPECT_THAT(mistakes(), ElementsAre("2:3:E35"));
 }
 
-TEST_F(ScenarioFile, HasABoundedNumberOfSteps) {
+TEST_F(ScenarioFile, BoundsTheNumberOfSteps) {
     std::string text = head() + "sequences:\n  s0: {steps: [wait: 1 us, wait: 1 us]}\n";
     for (int i = 1; i <= 30; ++i) {
         const auto inner = "sequence: {name: s" + std::to_string(i - 1) + "}";
@@ -315,12 +315,12 @@ TEST_F(ScenarioFile, HasABoundedNumberOfSteps) {
     EXPECT_THAT(mistakes(), ElementsAre("4:28:E50"));
 }
 
-TEST_F(ScenarioFile, CapturesOnlyWhatItsExpressionHas) {
+TEST_F(ScenarioFile, RefusesCapturesMissingFromTheExpression) {
     read(head() + "steps:\n  - expect_uart: {matches: 'port (.)', as: [port, lanes]}\n");
     EXPECT_THAT(mistakes(), ElementsAre("4:44:E22"));
 }
 
-TEST_F(ScenarioFile, ReadsStepsThatUseCapturesWhenTheyAreKnown) {
+TEST_F(ScenarioFile, ResolvesStepsWithCapturesAtRunTime) {
     const auto all = read(head() +
                           "steps:\n  - expect_uart: {matches: 'takes (.*)', as: time}\n"
                           "  - wait: ${time}\n  - wait: ${tmie}\n");
@@ -329,7 +329,7 @@ TEST_F(ScenarioFile, ReadsStepsThatUseCapturesWhenTheyAreKnown) {
     EXPECT_EQ(all[0].steps[1].text, "a step that uses what was captured");
 }
 
-TEST_F(ScenarioFile, IsFoundInFoldersInTheOrderOfNames) {
+TEST_F(ScenarioFile, FilesOfAFolderAreReadInNameOrder) {
     namespace fs = std::filesystem;
     fs::create_directories(folder / "b");
     for (const auto* name : {"c.yaml", "a.yaml", "b/z.yaml", "notes.txt"})

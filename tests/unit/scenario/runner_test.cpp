@@ -77,7 +77,7 @@ std::vector<outcome> run(const std::vector<scenario>& all, const run_options& ho
     return run_all(all, how, behave(all), [](auto, const auto&) {});
 }
 
-TEST(ScenarioRunner, KeepsACrashAwayFromTheOthers) {
+TEST(ScenarioRunner, IsolatesACrash) {
     const auto how =
         run({named("pass"), named("crash"), named("leave"), named("throw"), named("fail")});
     EXPECT_EQ(how[0].what, verdict::passed);
@@ -102,7 +102,7 @@ TEST(ScenarioRunner, EndsAHangAtItsWallClockLimit) {
     EXPECT_EQ(how[1].what, verdict::passed);
 }
 
-TEST(ScenarioRunner, TellsResultsInTheOrderOfTheList) {
+TEST(ScenarioRunner, ReportsResultsInListOrder) {
     std::vector<scenario> all{named("hang", "", 1)};
     for (int i = 0; i < 5; ++i) all.push_back(named("pass"));
     std::vector<std::size_t> order;
@@ -111,7 +111,7 @@ TEST(ScenarioRunner, TellsResultsInTheOrderOfTheList) {
     EXPECT_THAT(order, ElementsAre(0u, 1u, 2u, 3u, 4u, 5u));
 }
 
-TEST(ScenarioRunner, TellsHowFarItIsAndHowLongItTakes) {
+TEST(ScenarioRunner, ReportsProgressAndRemainingTime) {
     standing last;
     run({named("pass"), named("fail"), named("pass")},
         {.jobs = 1, .look = [&](const standing& now) {
@@ -126,7 +126,7 @@ TEST(ScenarioRunner, TellsHowFarItIsAndHowLongItTakes) {
     EXPECT_EQ(progress_text({9, 2, 9}, 130.2), "9 of 9, 2 failed, 2:10");
 }
 
-TEST(ScenarioRunner, SaysWhereACrashOrAHangWas) {
+TEST(ScenarioRunner, NamesTheStepOfACrashOrAHang) {
     if (sanitized) GTEST_SKIP() << "the sanitizer reports a crash";
     for (const auto& one : run({named("crash"), named("hang", "", 1)})) {
         EXPECT_THAT(one.log, HasSubstr("died in\n"));
@@ -134,7 +134,7 @@ TEST(ScenarioRunner, SaysWhereACrashOrAHangWas) {
     }
 }
 
-TEST(ScenarioRunner, EndsOneThatOutgrowsItsMemory) {
+TEST(ScenarioRunner, EndsAScenarioAboveItsMemoryLimit) {
     auto all = std::vector{named("grow"), named("pass")};
     all[0].memory_limit = 64 << 20;
     const auto how = run(all);
@@ -143,7 +143,7 @@ TEST(ScenarioRunner, EndsOneThatOutgrowsItsMemory) {
     EXPECT_EQ(how[1].what, verdict::passed);
 }
 
-TEST(ScenarioRunner, DoesOnceWhatScenariosShareAndKeepsThemApartAfterwards) {
+TEST(ScenarioRunner, RunsASharedStartOnceAndIsolatesScenariosAfterwards) {
     const std::vector all{named("pass", "alike"), named("crash", "alike"),
                           named("pass"),          named("throw", "alike"),
                           named("fail", "alike"), named("hang", "alike", 1)};
@@ -164,12 +164,12 @@ TEST(ScenarioRunner, DoesOnceWhatScenariosShareAndKeepsThemApartAfterwards) {
     }
 }
 
-TEST(ScenarioRunner, SharesNothingWhenAskedNotTo) {
+TEST(ScenarioRunner, SharesNothingWhenDisabled) {
     const std::vector all{named("pass", "alike"), named("pass", "alike")};
     EXPECT_EQ(run(all, {.jobs = 1, .fork = false})[1].log, "log of pass\n");
 }
 
-TEST(ScenarioRunner, ABeginningThatDoesNotWorkFailsAllThatShareIt) {
+TEST(ScenarioRunner, FailedSharedStartFailsItsScenarios) {
     for (const std::string beginning : {"crash", "throw", "leave", "hang"}) {
         const std::vector all{named("pass", beginning, 1), named("pass", beginning, 1),
                               named("pass")};
@@ -201,7 +201,7 @@ TEST(ScenarioRunner, LeavesNoProcessBehindWhenItIsKilled) {
     close(ends[0]);
 }
 
-TEST(ScenarioReport, ShowsThePlaceOfAFailureAndItsLog) {
+TEST(ScenarioReport, ShowsTheLineAndLogOfAFailure) {
     const std::vector all{named("pass"), named("fail")};
     const auto how = run(all);
     const auto text = to_text(all[1], how[1]);

@@ -36,17 +36,17 @@ std::vector<std::string> names(const std::vector<scenario>& all) {
 
 const auto some = made({{"a", {"dma", "slow"}}, {"b", {"boot"}}, {"c", {"dma"}}, {"d", {}}});
 
-TEST(ScenarioSelection, TakesAllInTheirOrderWhenNothingIsAsked) {
+TEST(ScenarioSelection, SelectsAllInOrderByDefault) {
     EXPECT_THAT(names(select(some, {})), ElementsAre("a", "b", "c", "d"));
 }
 
-TEST(ScenarioSelection, ATagIsWantedOrUnwanted) {
+TEST(ScenarioSelection, TagsIncludeOrExclude) {
     EXPECT_THAT(names(select(some, {.tags = {"dma", "boot"}})), ElementsAre("a", "b", "c"));
     EXPECT_THAT(names(select(some, {.tags = {"dma", "!slow"}})), ElementsAre("c"));
     EXPECT_THAT(names(select(some, {.tags = {"!slow"}})), ElementsAre("b", "c", "d"));
 }
 
-TEST(ScenarioSelection, AWordThatMeansNoScenarioIsAMistake) {
+TEST(ScenarioSelection, UnmatchedWordIsAnError) {
     const auto refused = [](const selection& how, const std::string& why) {
         EXPECT_THAT([&] { select(some, how); },
                     testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr(why)));
@@ -63,7 +63,7 @@ TEST(ScenarioSelection, AWordThatMeansNoScenarioIsAMistake) {
                 testing::ThrowsMessage<std::invalid_argument>(testing::HasSubstr("--repeat")));
 }
 
-TEST(ScenarioSelection, TheShardsTogetherAreAllAndNoneIsInTwo) {
+TEST(ScenarioSelection, ShardsCoverAllScenariosExactlyOnce) {
     for (const unsigned of : {1u, 2u, 3u, 7u}) {
         std::vector<std::string> together;
         for (unsigned i = 1; i <= of; ++i)
@@ -76,11 +76,11 @@ TEST(ScenarioSelection, TheShardsTogetherAreAllAndNoneIsInTwo) {
         EXPECT_THROW(shard::parse(wrong), std::invalid_argument) << wrong;
 }
 
-TEST(ScenarioSelection, ARepetitionHasANameOfItsOwn) {
+TEST(ScenarioSelection, RepetitionsHaveUniqueNames) {
     EXPECT_THAT(names(select(some, {.tags = {"boot"}, .repeat = 2})), ElementsAre("b #1", "b #2"));
 }
 
-TEST(ScenarioSelection, AShuffleIsAnOrderThatItsSeedRepeats) {
+TEST(ScenarioSelection, ShuffleOrderIsReproducibleFromItsSeed) {
     const auto many = [](std::uint64_t seed) {
         return names(select(some, {.repeat = 10, .shuffle = seed}));
     };
@@ -89,7 +89,7 @@ TEST(ScenarioSelection, AShuffleIsAnOrderThatItsSeedRepeats) {
     EXPECT_THAT(many(1), UnorderedElementsAreArray(names(select(some, {.repeat = 10}))));
 }
 
-TEST(ScenarioSelection, RemembersWhatFailed) {
+TEST(ScenarioSelection, RemembersFailedScenarios) {
     const test::scratch_folder folder;
     const auto file = folder / "selection/failed";
     std::vector<outcome> how(4);

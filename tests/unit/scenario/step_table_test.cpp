@@ -52,7 +52,7 @@ TEST(StepTable, ShowsTheDefaultsOfTheStructure) {
     EXPECT_EQ(key_of("peek", "mask").otherwise, "");
 }
 
-TEST(StepTable, NeedsAKeyUnlessAnotherStandsForIt) {
+TEST(StepTable, RequiresAKeyUnlessAnAlternativeIsGiven) {
     EXPECT_THAT(mistakes_in("semaphore: {core: 0, index: 1}"), testing::IsEmpty());
     EXPECT_THAT(mistakes_in("semaphore: {top_sp: 0, index: 1}"), testing::IsEmpty());
     EXPECT_THAT(mistakes_in("semaphore: {index: 1}"),
