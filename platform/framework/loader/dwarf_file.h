@@ -16,7 +16,7 @@ public:
     dwarf_file(const dwarf_file&) = delete;
     dwarf_file& operator=(const dwarf_file&) = delete;
 
-    /// Calls visit(Dwarf_Die&) for compilation units until one returns true. Returns whether one did.
+    /// Calls visit(Dwarf_Die&) for compilation units until it returns true; returns whether it did.
     template <typename Visit>
     bool any_unit(Visit&& visit) const {
         Dwarf_Off next = 0;
