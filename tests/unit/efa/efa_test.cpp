@@ -153,7 +153,7 @@ TEST_F(EfaTest, ReadsFromAnotherServersHbm) {
     EXPECT_EQ(b.nic.counters().sent, 2 * MiB);
 }
 
-TEST_F(EfaTest, AShortWriteTakesFifteenMicroseconds) {
+TEST_F(EfaTest, ShortWriteTakesFifteenMicroseconds) {
     double taken = 0;
     drive([&](trn_efa*, trn_efa_queue* queue) {
         auto r = request(TRN_EFA_WRITE, 1, 0, 0, 8);
@@ -170,7 +170,7 @@ TEST_F(EfaTest, AShortWriteTakesFifteenMicroseconds) {
     EXPECT_LT(taken, 16e-6);
 }
 
-TEST_F(EfaTest, OneCardMovesItsRateLessTheHeaders) {
+TEST_F(EfaTest, OneCardReachesItsRateMinusHeaders) {
     double taken = 0;
     drive([&](trn_efa* card, trn_efa_queue* queue) {
         std::uint32_t rate = 0;
@@ -190,7 +190,7 @@ TEST_F(EfaTest, OneCardMovesItsRateLessTheHeaders) {
     EXPECT_GT(measured, wire * 0.96);  // the first packet's way and the last's acknowledgement
 }
 
-TEST_F(EfaTest, LostPacketsAreSentAgainAndCompletionsKeepTheirOrder) {
+TEST_F(EfaTest, LostPacketsAreRetransmittedAndCompletionsStayInOrder) {
     net.inject("loss", {{"ppm", "20000"}});
     drive([&](trn_efa*, trn_efa_queue* queue) {
         for (std::uint32_t i = 0; i < 8; ++i) {
@@ -209,7 +209,7 @@ TEST_F(EfaTest, LostPacketsAreSentAgainAndCompletionsKeepTheirOrder) {
     for (std::uint64_t i = 0; i < 8; ++i) EXPECT_TRUE(same(i * MiB, i * MiB, MiB)) << i;
 }
 
-TEST_F(EfaTest, ALostCardFailsItsRequestsAndComesBack) {
+TEST_F(EfaTest, LostCardFailsItsRequestsAndRecovers) {
     drive([&](trn_efa*, trn_efa_queue* queue) {
         net.inject("port_down", {{"port", "1"}});
         auto r = request(TRN_EFA_WRITE, 1, 0, 0, MiB);
@@ -222,7 +222,7 @@ TEST_F(EfaTest, ALostCardFailsItsRequestsAndComesBack) {
     EXPECT_TRUE(same(0, 0, MiB));
 }
 
-TEST_F(EfaTest, ARegionIsUsedAsItsOwnerAllowsAndNoFurther) {
+TEST_F(EfaTest, RegionAccessIsLimitedToItsPermissions) {
     drive(
         [&](trn_efa*, trn_efa_queue* queue) {
             auto refused = [&](trn_efa_request r) {
@@ -248,7 +248,7 @@ TEST_F(EfaTest, ARegionIsUsedAsItsOwnerAllowsAndNoFurther) {
     EXPECT_EQ(b.chip.hbm.bytes().data()[0], 0);
 }
 
-TEST_F(EfaTest, APulledCardEndsItsRequestsWithoutHanging) {
+TEST_F(EfaTest, PulledCardFailsItsRequestsWithoutHanging) {
     drive([&](trn_efa*, trn_efa_queue* queue) {
         auto r = request(TRN_EFA_WRITE, 1, 0, 0, 16 * MiB);
         ASSERT_EQ(trn_efa_post(queue, &r), 0);
@@ -260,7 +260,7 @@ TEST_F(EfaTest, APulledCardEndsItsRequestsWithoutHanging) {
 
 /// A card that others write to is pulled: it does not even refuse. When it is back it knows
 /// nothing.
-TEST_F(EfaTest, APulledCardLeavesEveryFrameUnanswered) {
+TEST_F(EfaTest, PulledCardAnswersNoFrame) {
     drive([&](trn_efa*, trn_efa_queue* queue) {
         b.host.inject("card_removed", {{"port", "1"}});  // the other side's card
         const auto reports = misuse::reports();
@@ -276,7 +276,7 @@ TEST_F(EfaTest, APulledCardLeavesEveryFrameUnanswered) {
     });
 }
 
-TEST_F(EfaTest, AProgramLearnsThatItsCardIsGoneAndThatItCameBackWithoutTheQueue) {
+TEST_F(EfaTest, QueueStateReportsARemovedAndAReplacedCard) {
     drive([&](trn_efa* card, trn_efa_queue* queue) {
         const auto state = [&] {
             std::uint32_t value = 99;
@@ -295,7 +295,7 @@ TEST_F(EfaTest, AProgramLearnsThatItsCardIsGoneAndThatItCameBackWithoutTheQueue)
     });
 }
 
-TEST_F(EfaTest, AWriteAnnouncesItselfOnceWhenAllOfItHasCome) {
+TEST_F(EfaTest, WriteIsNotifiedOnceAfterAllItsData) {
     constexpr std::uint64_t word = 48 * MiB;
     net.inject("loss", {{"ppm", "20000"}});
     drive([&](trn_efa*, trn_efa_queue* queue) {
@@ -318,7 +318,7 @@ TEST_F(EfaTest, AWriteAnnouncesItselfOnceWhenAllOfItHasCome) {
 }
 
 /// A packet that was taken for lost comes when its memory is in use for something else.
-TEST_F(EfaTest, WhatComesAgainAfterTheAnnouncementIsNotWritten) {
+TEST_F(EfaTest, RetransmissionAfterTheNotificationIsNotWritten) {
     drive([&](trn_efa*, trn_efa_queue* queue) {
         auto r = request(TRN_EFA_NOTIFY, 1, 0, 0, 64);
         r.notice = b.hbm(48 * MiB);
@@ -336,7 +336,7 @@ TEST_F(EfaTest, WhatComesAgainAfterTheAnnouncementIsNotWritten) {
     EXPECT_FALSE(same(0, 0, 1));
 }
 
-TEST_F(EfaTest, AnAnnouncementOutsideOfARegionIsRefusedWithItsData) {
+TEST_F(EfaTest, NotificationOutsideARegionIsRefusedWithItsData) {
     drive([&](trn_efa*, trn_efa_queue* queue) {
         auto r = request(TRN_EFA_NOTIFY, 1, 0, 0, 64);
         r.notice = b.hbm(64 * MiB - 2);
@@ -347,7 +347,7 @@ TEST_F(EfaTest, AnAnnouncementOutsideOfARegionIsRefusedWithItsData) {
     EXPECT_EQ(b.nic.counters().received, 0u);
 }
 
-TEST_F(EfaTest, AQueueThatWasLentTellsOfEachGoodCompletion) {
+TEST_F(EfaTest, LentQueueNotifiesEverySuccessfulCompletion) {
     constexpr std::uint64_t rings = 32 * MiB, completions = 33 * MiB, word = 34 * MiB;
     drive([&](trn_efa* card, trn_efa_queue*) {
         const trn_efa_rings lent{.entries = 16,
@@ -377,7 +377,7 @@ TEST_F(EfaTest, AQueueThatWasLentTellsOfEachGoodCompletion) {
     EXPECT_TRUE(same(0, 0, 64));
 }
 
-TEST_F(EfaTest, ACompletionRaisesItsVector) {
+TEST_F(EfaTest, CompletionRaisesItsVector) {
     unsigned heard = 0;
     a.host.function(1).on_interrupt(0, [&] { ++heard; });
     drive([&](trn_efa*, trn_efa_queue* queue) {
@@ -389,7 +389,7 @@ TEST_F(EfaTest, ACompletionRaisesItsVector) {
     });
 }
 
-TEST_F(EfaTest, MoreRequestsThanTheRingHasRoomForStopTheQueue) {
+TEST_F(EfaTest, RequestsBeyondTheRingSizeStopTheQueue) {
     drive([&](trn_efa*, trn_efa_queue* queue) {
         a.door.bar_write32(a.door.context, 0, 0x1000 + 5 * 0x40 + 0x18, 65);  // QP_SQ_TAIL
         trn_efa_completion done{};
@@ -404,7 +404,7 @@ struct EfaGenerations : EfaTest {
     EfaGenerations() : EfaTest({.generation = efa_generation::v3}) {}
 };
 
-TEST_F(EfaGenerations, SixtyFourCardsOfTrainium2AddUpToTheRackOfTheTables) {
+TEST_F(EfaGenerations, SixtyFourTrainium2CardsReachTheDocumentedRackRate) {
     drive([&](trn_efa* card, trn_efa_queue*) {
         std::uint32_t rate = 0;
         ASSERT_EQ(trn_efa_rate(card, &rate), 0);

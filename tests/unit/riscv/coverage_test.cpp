@@ -58,7 +58,7 @@ protected:
     }
 };
 
-TEST_F(CoverageTest, MarksInstructionsThatRanAndTheWaysThatBranchesWent) {
+TEST_F(CoverageTest, MarksExecutedInstructionsAndBranchDirections) {
     for (const way how : {way::blocks, way::small_budgets, way::alone}) {
         const auto marks = marks_of(
             {
@@ -121,7 +121,7 @@ std::vector<u32> random_program(unsigned seed) {
     return code;
 }
 
-TEST_F(CoverageTest, WhatIsSeenDoesNotDependOnFusedOperationsFaultsAndBudgets) {
+TEST_F(CoverageTest, IsIndependentOfFusionFaultsAndBudgets) {
     std::size_t partly = 0;
     for (unsigned seed = 1; seed <= 150; ++seed) {
         const auto program = random_program(seed);
@@ -146,7 +146,7 @@ TEST_F(CoverageTest, WhatIsSeenDoesNotDependOnFusedOperationsFaultsAndBudgets) {
     EXPECT_GT(partly, 50u);  // else nothing was left to tell apart
 }
 
-TEST_F(CoverageTest, CodeOfNoProgramIsToldApart) {
+TEST_F(CoverageTest, DistinguishesCodeOutsideAnyProgram) {
     coverage none({});
     put(base, {as::jal(0, 0)});
     h->run(10);

@@ -55,7 +55,7 @@ constexpr kept_bits table[] = {
 
 }  // namespace
 
-TEST_F(RiscvTest, EachCsrKeepsWhatItMay) {
+TEST_F(RiscvTest, EachCsrKeepsItsWritableBits) {
     for (const auto& row : table) {
         h = make();
         for (const auto& entry : csr_list())
@@ -95,7 +95,7 @@ TEST_F(RiscvTest, EachReadOnlyCsrRefusesWrites) {
     }
 }
 
-TEST_F(RiscvTest, CsrsThatDoNotExistAreIllegal) {
+TEST_F(RiscvTest, UnimplementedCsrsAreIllegal) {
     std::array<bool, 4096> exists{};
     for (const auto& entry : csr_list()) exists[entry.number] = true;
     for (unsigned number = 0; number < 4096; number += 7) {
@@ -126,7 +126,7 @@ TEST_F(RiscvTest, CountersObeyTheEnableRegisters) {
     EXPECT_TRUE(readable(privilege::user, 4, 4));
 }
 
-TEST_F(RiscvTest, AWrittenCounterIsReadBackByTheNextInstruction) {
+TEST_F(RiscvTest, WrittenCounterIsReadBackByTheNextInstruction) {
     put(base, {csrrw(0, 0xb02, 5), csrrs(6, 0xb02, 0), csrrs(7, 0xb02, 0)});
     h->write_x(5, 1000);
     step(3);
@@ -134,7 +134,7 @@ TEST_F(RiscvTest, AWrittenCounterIsReadBackByTheNextInstruction) {
     EXPECT_EQ(h->read_x(7), 1001u);
 }
 
-TEST_F(RiscvTest, AnInhibitedCounterStands) {
+TEST_F(RiscvTest, InhibitedCounterDoesNotCount) {
     h->write_csr(0x320, 4);
     const u64 before = csr("minstret");
     put(base, {nop, nop, nop});
@@ -143,7 +143,7 @@ TEST_F(RiscvTest, AnInhibitedCounterStands) {
     EXPECT_EQ(csr("mcycle"), 3u);
 }
 
-TEST_F(RiscvTest, LockedPmpEntriesStayAndBindMachineMode) {
+TEST_F(RiscvTest, LockedPmpEntriesArePermanentAndApplyToMachineMode) {
     h->write_csr(0x3b0, (base + 0x4000) >> 2 | 0x1ff);  // NAPOT, 4 KiB
     h->write_csr(0x3a0, 0x98);                          // locked, no permission
     h->write_csr(0x3b0, 0);

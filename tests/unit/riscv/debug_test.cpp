@@ -6,7 +6,7 @@ namespace trn::riscv::test {
 
 using namespace as;
 
-TEST_F(RiscvTest, ABreakpointStopsBeforeItsInstructionEachTime) {
+TEST_F(RiscvTest, BreakpointStopsBeforeItsInstructionEachTime) {
     put(base, {addi(5, 5, 1), addi(6, 6, 1), jal(0, -8)});
     h->run(30);
     const u64 before = h->read_x(6);
@@ -26,7 +26,7 @@ TEST_F(RiscvTest, ABreakpointStopsBeforeItsInstructionEachTime) {
     EXPECT_FALSE(h->halted());
 }
 
-TEST_F(RiscvTest, AStepExecutesOneInstruction) {
+TEST_F(RiscvTest, StepExecutesOneInstruction) {
     put(base, {addi(5, 0, 1), addi(5, 0, 2)});
     h->resume(true);
     EXPECT_EQ(h->run(1000), 1u);
@@ -34,7 +34,7 @@ TEST_F(RiscvTest, AStepExecutesOneInstruction) {
     EXPECT_EQ(h->read_x(5), 1u);
 }
 
-TEST_F(RiscvTest, AWatchpointStopsBeforeTheAccess) {
+TEST_F(RiscvTest, WatchpointStopsBeforeTheAccess) {
     put(base, {ld(5, 6, 0), ld(5, 6, 8), sd(7, 6, 8), addi(8, 0, 1), jal(0, 0)});
     h->write_x(6, base + 0x2000);
     h->write_x(7, 42);
@@ -58,7 +58,7 @@ TEST_F(RiscvTest, AWatchpointStopsBeforeTheAccess) {
     EXPECT_EQ(h->read_x(8), 0u);
 }
 
-TEST_F(RiscvTest, AWatchpointOnTheSteppedInstructionStopsBeforeIt) {
+TEST_F(RiscvTest, WatchpointOnTheSteppedInstructionStopsBeforeIt) {
     put(base, {sd(7, 6, 0), addi(8, 0, 1)});
     h->write_x(6, base + 0x2000);
     h->write_x(7, 42);
@@ -71,7 +71,7 @@ TEST_F(RiscvTest, AWatchpointOnTheSteppedInstructionStopsBeforeIt) {
     EXPECT_EQ(peek(base + 0x2000), 0u);
 }
 
-TEST_F(RiscvTest, AWatchedStoreConditionalKeepsItsReservation) {
+TEST_F(RiscvTest, WatchedStoreConditionalKeepsItsReservation) {
     constexpr u32 lr_d_t0 = 0x100332af, sc_d_t2_t3 = 0x19c333af;  // of (t1)
     put(base, {lr_d_t0, sc_d_t2_t3, jal(0, 0)});
     h->write_x(6, base + 0x2000);
@@ -88,7 +88,7 @@ TEST_F(RiscvTest, AWatchedStoreConditionalKeepsItsReservation) {
     EXPECT_EQ(peek(base + 0x2000), 42u);
 }
 
-TEST_F(RiscvTest, AStepLeavesWfiAndASteppedWfiDoesNotWait) {
+TEST_F(RiscvTest, StepLeavesWfiAndASteppedWfiDoesNotWait) {
     put(base, {wfi, addi(5, 0, 1), wfi, addi(5, 0, 2)});
     h->run(1000);
     ASSERT_TRUE(h->waiting());
@@ -101,7 +101,7 @@ TEST_F(RiscvTest, AStepLeavesWfiAndASteppedWfiDoesNotWait) {
     EXPECT_EQ(h->read_x(5), 2u);
 }
 
-TEST_F(RiscvTest, TheWaitThatADebuggerEndsIsThisOneAndTheNextInstructions) {
+TEST_F(RiscvTest, EndWaitCoversThisWfiAndTheNextInstruction) {
     put(base, {wfi, wfi, addi(5, 0, 1), wfi, jal(0, 0)});
     h->run(1000);
     ASSERT_EQ(h->pc(), base + 4);
@@ -112,7 +112,7 @@ TEST_F(RiscvTest, TheWaitThatADebuggerEndsIsThisOneAndTheNextInstructions) {
     EXPECT_EQ(h->read_x(5), 1u);
 }
 
-TEST_F(RiscvTest, TheNextInstructionLeadsToItsSuccessorsOnly) {
+TEST_F(RiscvTest, LeadsToReportsTheSuccessorsOfTheNextInstruction) {
     constexpr u32 beq_back_8 = 0xfe000ce3, ret = jalr(0, 1, 0), c_ret = 0x8082;
     h->write_x(1, base + 0x100);
     const auto leads = [&](u32 instruction) {
@@ -142,7 +142,7 @@ TEST_F(RiscvTest, SettingThePcLeavesWfi) {
     EXPECT_TRUE(h->waiting());
 }
 
-TEST_F(RiscvTest, ADebuggersWriteIsExecuted) {
+TEST_F(RiscvTest, DebuggerWriteToCodeIsExecuted) {
     put(base, {addi(5, 0, 1), jal(0, -4)});
     h->run(10);
     const u32 instruction = addi(5, 0, 9);
@@ -153,13 +153,13 @@ TEST_F(RiscvTest, ADebuggersWriteIsExecuted) {
     EXPECT_EQ(h->read_x(5), 9u);
 }
 
-TEST_F(RiscvTest, DebugAccessEndsWhereMemoryEnds) {
+TEST_F(RiscvTest, DebugAccessStopsAtTheEndOfMemory) {
     std::vector<u8> bytes(64);
     EXPECT_EQ(h->debug_read(base + memory.ram.size() - 32, bytes), 32u);
     EXPECT_EQ(h->debug_read(base + memory.ram.size() - 64, bytes), 64u);
 }
 
-TEST_F(RiscvTest, AGuestsTriggerFiresBeforeTheLoadAndOnlyWhileInterruptsAreEnabled) {
+TEST_F(RiscvTest, GuestTriggerFiresBeforeTheLoadAndOnlyWithInterruptsEnabled) {
     constexpr u64 mcontrol6 = u64{6} << 60, in_machine_mode = 1 << 6, on_load = 1;
     put(base, {ld(5, 6, 0), jal(0, 0)});
     poke<u64>(base + 0x2000, 77);
@@ -178,7 +178,7 @@ TEST_F(RiscvTest, AGuestsTriggerFiresBeforeTheLoadAndOnlyWhileInterruptsAreEnabl
     EXPECT_NE(csr("tdata1") & u64{1} << 22, 0u) << "hit";
 }
 
-TEST_F(RiscvTest, ATriggerOnExecutionFiresInTheMiddleOfKnownCode) {
+TEST_F(RiscvTest, ExecutionTriggerFiresWithinADecodedBlock) {
     constexpr u64 mcontrol = u64{2} << 60, in_machine_mode = 1 << 6, on_execute = 4;
     put(base, {addi(5, 5, 1), addi(6, 6, 1), jal(0, -8)});
     h->run(30);

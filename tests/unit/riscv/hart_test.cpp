@@ -5,14 +5,14 @@ namespace trn::riscv::test {
 
 using namespace as;
 
-TEST_F(RiscvTest, ALoopCountsDownAndCountsItsInstructions) {
+TEST_F(RiscvTest, LoopCountsDownAndItsInstructionsAreCounted) {
     put(base, {addi(5, 0, 100), addi(5, 5, -1), bne(5, 0, -4), jal(0, 0)});
     EXPECT_GE(h->run(201), 201u);
     EXPECT_EQ(h->read_x(5), 0u);
     EXPECT_EQ(h->pc(), base + 12);
 }
 
-TEST_F(RiscvTest, RunsOverItsBudgetByLessThanABlock) {
+TEST_F(RiscvTest, ExceedsItsBudgetByLessThanABlock) {
     put(base, {addi(5, 5, 1), addi(5, 5, 1), jal(0, -8)});
     const u64 done = h->run(10);
     EXPECT_EQ(done, 12u);
@@ -29,7 +29,7 @@ TEST_F(RiscvTest, IllegalInstructionTrapsWithItsBitsInMtval) {
     EXPECT_EQ(h->pc(), handler);
 }
 
-TEST_F(RiscvTest, AHoleIsAnAccessFaultInTheMiddleOfABlock) {
+TEST_F(RiscvTest, HoleWithinABlockIsAnAccessFault) {
     put(base, {addi(5, 0, 7), lui(6, 0x20000), ld(7, 6, 8), addi(5, 0, 9)});
     h->run(4);
     EXPECT_EQ(csr("mcause"), 5u);
@@ -64,7 +64,7 @@ TEST_F(RiscvTest, DeviceIsReadThroughTheBusEachTime) {
     EXPECT_EQ(h->read_x(8), 43u);
 }
 
-TEST_F(RiscvTest, AnInterruptRaisedByADeviceAccessIsTakenAtTheEndOfTheBlock) {
+TEST_F(RiscvTest, InterruptRaisedByADeviceAccessIsTakenAtTheEndOfTheBlock) {
     put(base, {lui(6, 0x10000), sw(0, 6, 0), jal(0, 0)});
     h->write_csr(0x304, 1 << 11);
     h->write_csr(0x300, 8);
@@ -106,7 +106,7 @@ TEST_F(RiscvTest, HartsWithTheSameImageShareItsDecodedCode) {
     EXPECT_EQ(other->read_x(5), 5u);
 }
 
-TEST_F(RiscvTest, AnInstructionAcrossTwoPagesExecutes) {
+TEST_F(RiscvTest, InstructionAcrossTwoPagesExecutes) {
     put(base, {jal(0, 0xffe)});
     poke<u32>(base + 0xffe, addi(5, 0, 77));
     poke<u32>(base + 0x1002, jal(0, 0));

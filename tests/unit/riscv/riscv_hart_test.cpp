@@ -40,7 +40,7 @@ TEST_F(RiscvHartTest, ExecutesOneInstructionPerClock) {
     EXPECT_LT(dut.core().ticks(), 10'000u + 8 * 100 + 64);
 }
 
-TEST_F(RiscvHartTest, AnAccessThatNobodyAnswersIsReportedWithItsPlace) {
+TEST_F(RiscvHartTest, UnansweredAccessIsReportedWithItsLocation) {
     constexpr u32 lui_t0_0x20 = 0x000202b7, lw_t1_t0 = 0x0002a303;
     program({lui_t0_0x20, addi(5, 5, 4), lw_t1_t0, wfi});
     dut.core().write_csr(0x305, 12);  // mtvec: the wfi
@@ -50,7 +50,7 @@ TEST_F(RiscvHartTest, AnAccessThatNobodyAnswersIsReportedWithItsPlace) {
     EXPECT_EQ(misuse::summary().at(0).first_initiator, "dut, pc 0x8");
 }
 
-TEST_F(RiscvHartTest, WaitingForAnInterruptSchedulesNothing) {
+TEST_F(RiscvHartTest, WaitingForAnInterruptSchedulesNoEvents) {
     program({wfi, addi(5, 0, 1), wfi, jal(0, -4)});
     dut.core().write_csr(0x304, 1 << 7);
     sc_start(sc_time(1, sc_core::SC_US));
@@ -62,7 +62,7 @@ TEST_F(RiscvHartTest, WaitingForAnInterruptSchedulesNothing) {
     EXPECT_GE(*dut.core().read_csr(0xb00), 1000u) << "cycles passed while it waited";
 }
 
-TEST_F(RiscvHartTest, ADebuggerMovesAHartThatWaitsThoughNothingIsScheduled) {
+TEST_F(RiscvHartTest, DebuggerStepsAWaitingHartWithoutScheduledEvents) {
     program({wfi, addi(5, 5, 1), wfi, jal(0, -8)});
     dut.core().write_csr(0x304, 1 << 7);
     const auto run = [] { sc_start(sc_time(1, sc_core::SC_US)); };
@@ -88,7 +88,7 @@ TEST_F(RiscvHartTest, ADebuggerMovesAHartThatWaitsThoughNothingIsScheduled) {
     EXPECT_GT(dut.core().read_x(5), 4u) << "an interrupt still ends the wait";
 }
 
-TEST_F(RiscvHartTest, AnInterruptThatADebuggerEnablesEndsTheWait) {
+TEST_F(RiscvHartTest, InterruptEnabledByADebuggerEndsTheWait) {
     program({wfi, addi(5, 5, 1), jal(0, 0)});
     line.set(true);
     sc_start(sc_time(1, sc_core::SC_US));
@@ -98,7 +98,7 @@ TEST_F(RiscvHartTest, AnInterruptThatADebuggerEnablesEndsTheWait) {
     EXPECT_EQ(dut.core().read_x(5), 1u);
 }
 
-TEST_F(RiscvHartTest, HeldInResetItHasNoStateAndNoEvents) {
+TEST_F(RiscvHartTest, HartInResetHasNoStateAndNoEvents) {
     reset.set(true);
     sc_start(sc_time(1, sc_core::SC_US));
     EXPECT_EQ(dut.state(), "in reset");
@@ -113,7 +113,7 @@ TEST_F(RiscvHartTest, HeldInResetItHasNoStateAndNoEvents) {
     EXPECT_EQ(dut.core().pc(), 0u);
 }
 
-TEST_F(RiscvHartTest, AHartThatHangsIsWokenByNothingButItsReset) {
+TEST_F(RiscvHartTest, HungHartResumesOnlyOnReset) {
     program({addi(5, 5, 1), wfi, jal(0, -8)});
     dut.core().write_csr(0x304, 1 << 7);
     sc_start(sc_time(1, sc_core::SC_US));
@@ -132,7 +132,7 @@ TEST_F(RiscvHartTest, AHartThatHangsIsWokenByNothingButItsReset) {
     EXPECT_THROW(dut.inject("melt", {}), fault_error);
 }
 
-TEST_F(RiscvHartTest, ADebuggerHearsWhenTheHartStops) {
+TEST_F(RiscvHartTest, DebuggerIsNotifiedWhenTheHartStops) {
     program({addi(5, 5, 1), jal(0, -4)});
     int stops = 0;
     dut.on_stop([&] { ++stops; });

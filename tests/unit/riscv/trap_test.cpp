@@ -85,7 +85,7 @@ TEST_F(RiscvTrap, StoreAccess) {
     expect_trap(7, base, 0x2000'0008);
 }
 
-TEST_F(RiscvTrap, CallsSayWhereTheyComeFrom) {
+TEST_F(RiscvTrap, EnvironmentCallCauseNamesItsPrivilege) {
     for (const auto mode : {privilege::user, privilege::supervisor, privilege::machine}) {
         h = make();
         open_pmp();
@@ -111,7 +111,7 @@ TEST_F(RiscvTrap, PageFaultsOfFetchLoadAndStore) {
     expect_trap(15, mapped + 4, mapped + 0x2000);
 }
 
-TEST_F(RiscvTrap, AClearAccessedOrDirtyBitIsAPageFault) {
+TEST_F(RiscvTrap, ClearAccessedOrDirtyBitIsAPageFault) {
     put(base, {lw(5, 6, 0), sw(5, 6, 0)});
     h->write_x(6, mapped + 0x2000);
     translate(V | R | W | X | D);
@@ -122,7 +122,7 @@ TEST_F(RiscvTrap, AClearAccessedOrDirtyBitIsAPageFault) {
     expect_trap(15, mapped + 4, mapped + 0x2000);
 }
 
-TEST_F(RiscvTrap, UserPagesAreNotForTheSupervisorWithoutSum) {
+TEST_F(RiscvTrap, SupervisorNeedsSumForUserPages) {
     put(base, {lw(5, 6, 0)});
     translate(V | R | W | X | A | D | U, privilege::supervisor);
     step(1);
@@ -133,7 +133,7 @@ TEST_F(RiscvTrap, UserPagesAreNotForTheSupervisorWithoutSum) {
     EXPECT_EQ(h->pc(), mapped + 4);
 }
 
-TEST_F(RiscvTrap, AnAddressThatIsNotCanonicalIsAPageFault) {
+TEST_F(RiscvTrap, NonCanonicalAddressIsAPageFault) {
     put(base, {lw(5, 6, 0)});
     h->write_x(6, u64{1} << 39);
     translate(V | R | W | X | A | D);
@@ -154,7 +154,7 @@ TEST_F(RiscvTrap, DelegatedTrapsGoToTheSupervisor) {
     EXPECT_EQ(h->pc(), base + 0x400);
 }
 
-TEST_F(RiscvTrap, InterruptsAreTakenInTheManualsOrder) {
+TEST_F(RiscvTrap, InterruptsAreTakenInPriorityOrder) {
     open_pmp();
     h->write_csr(0x304, 0xaaa);
     h->write_csr(0x344, 0x222);

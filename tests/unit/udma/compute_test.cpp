@@ -111,14 +111,14 @@ TEST_F(DmaComputeTest, AddsTwoBuffersOfBf16) {
     EXPECT_EQ(dma.count(0).aborts, 0u);
 }
 
-TEST_F(DmaComputeTest, AResultMayReplaceAnOperand) {
+TEST_F(DmaComputeTest, ResultMayOverwriteAnOperand) {
     set<float>(a_at, {1, 2, 3, 4});
     set<float>(b_at, {10, 20, 30, 40});
     compute(word(op::operation_add, op::from_fp32, 2), 0, {{a_at, 16}, {b_at, 16}}, {{b_at, 16}});
     EXPECT_EQ(get<float>(b_at, 4), (std::vector<float>{11, 22, 33, 44}));
 }
 
-TEST_F(DmaComputeTest, OperandsAndResultsMayBeInPieces) {
+TEST_F(DmaComputeTest, OperandsAndResultsMayBeScattered) {
     set<float>(a_at, {1, 2, 3});
     set<float>(a_at + 0x100, {4, 5});
     set<float>(b_at, {10, 20, 30, 40, 50});
@@ -129,7 +129,7 @@ TEST_F(DmaComputeTest, OperandsAndResultsMayBeInPieces) {
               (std::vector<std::uint16_t>{bf16(22), bf16(33), bf16(44), bf16(55)}));
 }
 
-TEST_F(DmaComputeTest, CastsRoundAsTheFlagsSay) {
+TEST_F(DmaComputeTest, CastsRoundPerTheirFlags) {
     set<float>(a_at, {1.5f, 464, 465, -1000, std::bit_cast<float>(0x7fc00000u), 0x1p-10f, 17, 19});
     compute(cast(op::from_fp32, op::from_fp8_e4m3fn), 0, {{a_at, 32}}, {{dst, 8}});
     EXPECT_EQ(get<std::uint8_t>(dst, 8),
@@ -156,7 +156,7 @@ TEST_F(DmaComputeTest, StochasticRoundingDependsOnTheSeedAlone) {
     EXPECT_NEAR(static_cast<double>(up), 500, 60);
 }
 
-TEST_F(DmaComputeTest, SixteenOperandsAreReducedInTheirOrder) {
+TEST_F(DmaComputeTest, SixteenOperandsAreReducedInOrder) {
     std::vector<piece> sources;
     for (unsigned k = 0; k < 16; ++k) {
         set<float>(a_at + k * 0x1000, {k == 0 ? 0x1p24f : 1.0f, static_cast<float>(k)});
@@ -170,7 +170,7 @@ TEST_F(DmaComputeTest, SixteenOperandsAreReducedInTheirOrder) {
     EXPECT_EQ(get<float>(dst, 2), (std::vector<float>{1, 0}));
 }
 
-TEST_F(DmaComputeTest, ScaledAddTakesItsFactorsFromTheirDescriptors) {
+TEST_F(DmaComputeTest, ScaledAddReadsItsFactorsFromDescriptors) {
     set<float>(a_at, {1, 2});
     set<float>(b_at, {10, 20});
     set<float>(b_at + 0x1000, {100, 200});
@@ -207,7 +207,7 @@ TEST_F(DmaComputeTest, TransposesElementsOfTwoAndFourBytes) {
     EXPECT_EQ(get<std::uint32_t>(dst, 128 * 96), to);
 }
 
-TEST_F(DmaComputeTest, AccumulationAddsToWhatIsThere) {
+TEST_F(DmaComputeTest, AccumulationAddsToTheDestination) {
     set<float>(dst, {100, 200, 300});
     set<float>(a_at, {1, 2, 3});
     const auto accumulate = word(op::operation_add, op::from_fp32, 1, op::accumulate.mask());
@@ -240,7 +240,7 @@ TEST_F(DmaComputeTest, GathersAndScattersElementsByTheirIndices) {
     EXPECT_EQ(get<std::uint64_t>(dst, 3), (std::vector<std::uint64_t>{222, 2, 333}));
 }
 
-TEST_F(DmaComputeTest, AnIndexOutOfRangeCanBePassedOver) {
+TEST_F(DmaComputeTest, IndexOutOfRangeCanBeSkipped) {
     set<std::uint32_t>(a_at, {1, 9, 0});
     set<std::uint32_t>(b_at, {50, 60});
     set<std::uint32_t>(dst, {7, 7, 7});
@@ -253,7 +253,7 @@ TEST_F(DmaComputeTest, AnIndexOutOfRangeCanBePassedOver) {
     EXPECT_EQ(get<std::uint32_t>(dst, 3), (std::vector<std::uint32_t>{70, 50, 50}));
 }
 
-TEST_F(DmaComputeTest, WhatFollowsInTheQueueIsVisibleAfterTheResult) {
+TEST_F(DmaComputeTest, LaterDescriptorsBecomeVisibleAfterTheResult) {
     set<float>(a_at, std::vector<float>(16384, 1));
     set<float>(b_at, std::vector<float>(16384, 2));
     set<float>(a_at + 0x100000, {1234});
@@ -266,7 +266,7 @@ TEST_F(DmaComputeTest, WhatFollowsInTheQueueIsVisibleAfterTheResult) {
     EXPECT_EQ(get<float>(dst, 16384), std::vector<float>(16384, 3));
 }
 
-TEST_F(DmaComputeTest, RingsOfBothSidesWrapAtTimesOfTheirOwn) {
+TEST_F(DmaComputeTest, RingsOfBothSidesWrapIndependently) {
     init_queue(0, 32);
     for (int i = 0; i < 50; ++i) {
         set<float>(a_at, {static_cast<float>(i)});
@@ -278,7 +278,7 @@ TEST_F(DmaComputeTest, RingsOfBothSidesWrapAtTimesOfTheirOwn) {
     EXPECT_EQ(done(s2m), 2u << 30 | 18u);
 }
 
-TEST_F(DmaComputeTest, DestinationsMayComeAfterTheSources) {
+TEST_F(DmaComputeTest, DestinationsMayArriveAfterTheSources) {
     set<float>(a_at, {5});
     put_packet(cast(op::from_fp32, op::from_fp32), 0, {{a_at, 4}}, {{dst, 4}});
     doorbell(m2s, 2);
@@ -289,7 +289,7 @@ TEST_F(DmaComputeTest, DestinationsMayComeAfterTheSources) {
     EXPECT_EQ(get<float>(dst, 1)[0], 5);
 }
 
-TEST_F(DmaComputeTest, MemoryThatAnswersLaterIsWaitedFor) {
+TEST_F(DmaComputeTest, WaitsForDeferredMemoryResponses) {
     const std::vector<float> ones(1500, 1);
     std::memcpy(messages.bytes.data(), ones.data(), 6000);
     set(a_at, ones);
@@ -309,7 +309,7 @@ TEST_F(DmaComputeTest, MemoryThatAnswersLaterIsWaitedFor) {
     EXPECT_EQ(sum, std::vector<float>(1500, 2));
 }
 
-TEST_F(DmaComputeTest, AResetDropsAPacketHalfCollectedAndOneInFlight) {
+TEST_F(DmaComputeTest, ResetDropsAPartialPacketAndOneInFlight) {
     set(a_at, std::vector<float>(100, 1));
     put_packet(cast(op::from_fp32, op::from_fp32), 0, {{message_at, 4000}}, {{dst, 4000}});
     post();
@@ -326,7 +326,7 @@ TEST_F(DmaComputeTest, AResetDropsAPacketHalfCollectedAndOneInFlight) {
 
 // ---- time
 
-TEST_F(DmaComputeTest, ReadingAndWritingOverlapAndTheLongerOneCounts) {
+TEST_F(DmaComputeTest, ReadsAndWritesOverlapAndTheLongerDecides) {
     const auto time_of = [&](std::uint64_t what, std::uint32_t parameter,
                              const std::vector<piece>& sources,
                              const std::vector<piece>& destinations) {
@@ -387,7 +387,7 @@ protected:
     }
 };
 
-TEST_F(DmaComputeRefusal, OfOperationsThatAreNone) {
+TEST_F(DmaComputeRefusal, RefusesUnknownOperations) {
     const auto impossible = [&](std::uint64_t what, std::uint32_t parameter = 0,
                                 const std::vector<float>& scales = {}) {
         expect_refused(what, parameter, {{a_at, 64}, {b_at, 64}}, {{dst, 64}},
@@ -410,7 +410,7 @@ TEST_F(DmaComputeRefusal, OfOperationsThatAreNone) {
     impossible(bf16_add, 0, {1, 1});
 }
 
-TEST_F(DmaComputeRefusal, OfTypesThatDoNotGoTogether) {
+TEST_F(DmaComputeRefusal, RefusesIncompatibleTypes) {
     const auto wrong_type = [&](std::uint64_t what, std::uint32_t parameter = 0) {
         expect_refused(what, parameter, {{a_at, 64}}, {{dst, 64}}, misuse::impossible_type, 0);
     };
@@ -426,7 +426,7 @@ TEST_F(DmaComputeRefusal, OfTypesThatDoNotGoTogether) {
     wrong_type(cast(op::from_fp32, op::from_int32, op::stochastic.mask()));
 }
 
-TEST_F(DmaComputeRefusal, OfLengthsThatDoNotFit) {
+TEST_F(DmaComputeRefusal, RefusesMismatchedLengths) {
     const auto wrong_length = [&](std::uint64_t what, const std::vector<piece>& sources,
                                   const std::vector<piece>& destinations,
                                   std::uint32_t parameter = 0) {
@@ -450,7 +450,7 @@ TEST_F(DmaComputeRefusal, OfLengthsThatDoNotFit) {
                  99);
 }
 
-TEST_F(DmaComputeRefusal, OfZeroBytesWhereZeroMeansNothing) {
+TEST_F(DmaComputeRefusal, RefusesZeroLengthWhereItIsInvalid) {
     write(reg::m2s_packet_length, 0x000fffff);
     const auto descriptor = [&](std::uint32_t length) {
         put(m2s, bf16_add, 0, first, 0, 0, compute_meta);
@@ -466,7 +466,7 @@ TEST_F(DmaComputeRefusal, OfZeroBytesWhereZeroMeansNothing) {
     EXPECT_TRUE(dma.aborted.level());
 }
 
-TEST_F(DmaComputeRefusal, OfDestinationsThatOverlapOperandsOrEachOther) {
+TEST_F(DmaComputeRefusal, RefusesOverlappingDestinations) {
     const auto overlapping = [&](std::uint64_t what, const std::vector<piece>& sources,
                                  const std::vector<piece>& destinations,
                                  std::uint32_t parameter = 0) {
@@ -483,7 +483,7 @@ TEST_F(DmaComputeRefusal, OfDestinationsThatOverlapOperandsOrEachOther) {
     overlapping(word(op::operation_scatter, 0), {{dst + 396, 16}, {b_at, 16}}, {{dst, 4}}, 100);
 }
 
-TEST_F(DmaComputeRefusal, OfIndicesOutOfRange) {
+TEST_F(DmaComputeRefusal, RefusesIndicesOutOfRange) {
     set<std::uint32_t>(a_at, {0, 8, 1});
     expect_refused(word(op::operation_gather, 0), 8, {{a_at, 12}, {b_at, 4}}, {{dst, 12}},
                    misuse::index_out_of_range, 2);
@@ -492,7 +492,7 @@ TEST_F(DmaComputeRefusal, OfIndicesOutOfRange) {
                    misuse::index_out_of_range, 2);
 }
 
-TEST_F(DmaComputeRefusal, OfAComputeDescriptorInsideAPacket) {
+TEST_F(DmaComputeRefusal, RefusesAComputeDescriptorInsideAPacket) {
     put(m2s, a_at, 64, first);
     put(m2s, bf16_add, 0, last, 0, 0, compute_meta);
     put(s2m, dst, 64, 0);
@@ -503,7 +503,7 @@ TEST_F(DmaComputeRefusal, OfAComputeDescriptorInsideAPacket) {
     EXPECT_TRUE(dma.aborted.level());
 }
 
-TEST_F(DmaComputeRefusal, OfMoreDestinationsThanAPacketMayHave) {
+TEST_F(DmaComputeRefusal, RefusesTooManyDestinations) {
     init_queue(0, 256);
     std::vector<piece> destinations;
     for (unsigned i = 0; i < 66; ++i) destinations.emplace_back(dst + 0x10000 + i * 4, 4);
@@ -512,7 +512,7 @@ TEST_F(DmaComputeRefusal, OfMoreDestinationsThanAPacketMayHave) {
     EXPECT_TRUE(dma.aborted.level());
 }
 
-TEST_F(DmaComputeRefusal, OfAddressesThatDoNotAnswer) {
+TEST_F(DmaComputeRefusal, RefusesUnmappedAddresses) {
     expect_refused(cast(op::from_fp32, op::from_fp32), 0, {{0x900000000, 64}}, {{dst, 64}},
                    misuse::unmapped_source, 8);
     compute(cast(op::from_fp32, op::from_fp32), 0, {{a_at, 64}}, {{0x900000000, 64}});
@@ -543,7 +543,7 @@ protected:
     DmaComputeOnOlderChips() : DmaComputeTest(older()) {}
 };
 
-TEST_F(DmaComputeOnOlderChips, AccumulationPassesThroughTheEngine) {
+TEST_F(DmaComputeOnOlderChips, AccumulationReadsThroughTheEngine) {
     fill(a_at, 65536, 1);
     fill(dst, 65536, 1);
     put_packet(word(op::operation_add, op::from_bf16, 1, op::accumulate.mask()), 0, {{a_at, 65536}},
@@ -551,7 +551,7 @@ TEST_F(DmaComputeOnOlderChips, AccumulationPassesThroughTheEngine) {
     EXPECT_NEAR(nanoseconds(), 1300 + 2 * 65536 / 38.4, 350);
 }
 
-TEST_F(DmaComputeOnOlderChips, ThereIsNoOcpFp8) {
+TEST_F(DmaComputeOnOlderChips, OcpFp8IsUnsupported) {
     set<float>(a_at, {1});
     compute(cast(op::from_fp32, op::from_fp8_e4m3), 0, {{a_at, 4}}, {{dst, 1}});
     EXPECT_EQ(get<std::uint8_t>(dst, 1)[0], 0x38);

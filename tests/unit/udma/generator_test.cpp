@@ -44,7 +44,7 @@ TEST_F(DmaGeneratorTest, KeepsItsRegisterContract) {
     test::register_contract(cpu, g::table, generator).check();
 }
 
-TEST_F(DmaGeneratorTest, TheHostsCommandIsFinishedWithTheDescriptorsThatItMakes) {
+TEST_F(DmaGeneratorTest, HostCommandEndsWithItsLastDescriptor) {
     init_queue(0, 256);
     fill(src, 512, 7);
     pieces(src, dst, 512);
@@ -61,7 +61,7 @@ TEST_F(DmaGeneratorTest, TheHostsCommandIsFinishedWithTheDescriptorsThatItMakes)
     EXPECT_TRUE(filled(dst, 512, 7));
 }
 
-TEST_F(DmaGeneratorTest, OneCommandMovesATileWithStrides) {
+TEST_F(DmaGeneratorTest, OneCommandCopiesAStridedTile) {
     init_queue(0, 256);
     for (unsigned row = 0; row < 128; ++row)
         fill(src + row * 2048, 512, static_cast<std::uint8_t>(row));
@@ -81,7 +81,7 @@ TEST_F(DmaGeneratorTest, OneCommandMovesATileWithStrides) {
     EXPECT_EQ(dma.count(0).aborts, 0u);
 }
 
-TEST_F(DmaGeneratorTest, ThreeDimensionsAndNegativeStrides) {
+TEST_F(DmaGeneratorTest, CopiesThreeDimensionsWithNegativeStrides) {
     init_queue();
     for (std::uint32_t i = 0; i < 24; ++i) fill(src + i * 8, 8, static_cast<std::uint8_t>(i));
     pieces(src + 23 * 8, dst, 8);  // backwards: 2 x 3 x 4 pieces
@@ -96,7 +96,7 @@ TEST_F(DmaGeneratorTest, ThreeDimensionsAndNegativeStrides) {
             << i;
 }
 
-TEST_F(DmaGeneratorTest, RingsWrapAndDescriptorsOfTheCoreFollow) {
+TEST_F(DmaGeneratorTest, RingsWrapAndCoreDescriptorsFollow) {
     init_queue(0, 32);
     fill(src, 4096, 3);
     for (int round = 0; round < 5; ++round) {
@@ -112,7 +112,7 @@ TEST_F(DmaGeneratorTest, RingsWrapAndDescriptorsOfTheCoreFollow) {
     EXPECT_EQ(dma.count(0).aborts, 0u) << "the ring ids were right";
 }
 
-TEST_F(DmaGeneratorTest, TheLastPieceCarriesTheFlags) {
+TEST_F(DmaGeneratorTest, LastDescriptorCarriesTheFlags) {
     init_queue();
     const std::uint64_t nq = registers_at + 0x41000 + 0x100;
     cpu.write<std::uint32_t>(nq + 4, static_cast<std::uint32_t>(host_at >> 32));
@@ -133,7 +133,7 @@ TEST_F(DmaGeneratorTest, TheLastPieceCarriesTheFlags) {
     EXPECT_EQ(words[1], 0x01080003u);
 }
 
-TEST_F(DmaGeneratorTest, QueuesHaveCommandsOfTheirOwn) {
+TEST_F(DmaGeneratorTest, QueuesHaveSeparateCommands) {
     init_queue(0);
     init_queue(5);
     fill(src, 4096, 3);
@@ -146,7 +146,7 @@ TEST_F(DmaGeneratorTest, QueuesHaveCommandsOfTheirOwn) {
     EXPECT_EQ(std::memcmp(at(dst + 0x100000), at(src + 1000), 2000), 0);
 }
 
-TEST_F(DmaGeneratorTest, CommandsThatCannotBeAreRefusedAndNothingIsWritten) {
+TEST_F(DmaGeneratorTest, InvalidCommandsAreRefusedAndWriteNothing) {
     init_queue(0, 32);
     const auto refused = [&](std::uint32_t bytes, std::uint32_t count, std::uint32_t outer = 1) {
         const auto counted = misuse::count(misuse::generator_command);
@@ -176,7 +176,7 @@ TEST_F(DmaGeneratorTest, CommandsThatCannotBeAreRefusedAndNothingIsWritten) {
     EXPECT_EQ(status(), 32u);
 }
 
-TEST_F(DmaGeneratorTest, AQueueWithoutRingIsRefusedToo) {
+TEST_F(DmaGeneratorTest, QueueWithoutRingIsRefused) {
     pieces(src, dst, 4);
     start();
     run(20'000);
@@ -184,7 +184,7 @@ TEST_F(DmaGeneratorTest, AQueueWithoutRingIsRefusedToo) {
     EXPECT_EQ(misuse::count(misuse::generator_command), 1u);
 }
 
-TEST_F(DmaGeneratorTest, ARingThatDoesNotAnswerStopsTheQueue) {
+TEST_F(DmaGeneratorTest, UnmappedRingStopsTheQueue) {
     init_queue(0, 64, 0, 0xa000'0000'0000);
     pieces(src, dst, 4);
     start();
@@ -194,7 +194,7 @@ TEST_F(DmaGeneratorTest, ARingThatDoesNotAnswerStopsTheQueue) {
     EXPECT_EQ(misuse::count(misuse::unmapped_descriptor), 1u);
 }
 
-TEST_F(DmaGeneratorTest, RingsThatAnswerLaterAreWaitedFor) {
+TEST_F(DmaGeneratorTest, WaitsForDeferredRingResponses) {
     init_queue(0, 32, 0, message_at);  // the s2m ring lies 1 MiB behind, outside
     init_side(s2m, 0, 32);
     fill(src, 4096, 3);
@@ -213,7 +213,7 @@ TEST_F(DmaGeneratorTest, RingsThatAnswerLaterAreWaitedFor) {
     EXPECT_EQ(messages.changed_questions, 0u);
 }
 
-TEST_F(DmaGeneratorTest, AResetForgetsTheCommand) {
+TEST_F(DmaGeneratorTest, ResetDropsTheCommand) {
     init_queue();
     pieces(src, dst, 4);
     start();

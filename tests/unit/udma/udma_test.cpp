@@ -15,7 +15,7 @@ TEST_F(DmaEngineTest, KeepsItsRegisterContract) {
     register_contract(cpu, udma_regs::table, registers_at + 31 * dma.settings().stride).check();
 }
 
-TEST_F(DmaEngineTest, CopiesAndShowsItInTheHeads) {
+TEST_F(DmaEngineTest, CopyAdvancesTheRingHeads) {
     init_queue();
     fill(src, 4096, 3);
     put_copy(src, dst, 4096);
@@ -29,7 +29,7 @@ TEST_F(DmaEngineTest, CopiesAndShowsItInTheHeads) {
     EXPECT_EQ(read(reg::m2s_state), 0u);
 }
 
-TEST_F(DmaEngineTest, ADescriptorThatIsDamagedOnItsWayStopsItsQueueAndTheNextOneIsRight) {
+TEST_F(DmaEngineTest, CorruptedDescriptorStopsItsQueueAndTheNextIsCorrect) {
     init_queue();
     fill(src, 4096, 3);
     const fault_arguments where{{"engine", "0"}, {"queue", "0"}};
@@ -81,7 +81,7 @@ struct host_doorbell : DmaEngineTest {
 };
 using DmaHostDoorbell = host_doorbell;
 
-TEST_F(DmaHostDoorbell, IsFinishedWithItsDescriptors) {
+TEST_F(DmaHostDoorbell, CompletesWithItsDescriptors) {
     init_queue();
     for (unsigned i = 0; i < 10; ++i) put_copy(src + i * 65536, dst + i * 65536, 65536);
     fill(src, 10 * 65536, 3);
@@ -95,7 +95,7 @@ TEST_F(DmaHostDoorbell, IsFinishedWithItsDescriptors) {
     EXPECT_TRUE(ring(m2s, 0).finished());
 }
 
-TEST_F(DmaHostDoorbell, IsFinishedBeforeWhatOtherQueuesStillDo) {
+TEST_F(DmaHostDoorbell, CompletesIndependentlyOfOtherQueues) {
     init_queue(0);
     init_queue(1, 8192);
     for (unsigned i = 0; i < 1000; ++i) put_copy(src, dst + i * 65536, 65536, 1);
@@ -109,7 +109,7 @@ TEST_F(DmaHostDoorbell, IsFinishedBeforeWhatOtherQueuesStillDo) {
     EXPECT_TRUE(dma.busy());
 }
 
-TEST_F(DmaHostDoorbell, IsFinishedWhenItsQueueCannotGoOn) {
+TEST_F(DmaHostDoorbell, CompletesWhenItsQueueStops) {
     init_queue();
     put(m2s, src, 4096, first | last);
     EXPECT_TRUE(ring(m2s, 1).finished());  // no destination
@@ -137,7 +137,7 @@ TEST_F(DmaHostDoorbell, IsFinishedWhenItsQueueCannotGoOn) {
     EXPECT_TRUE(dropped.finished());
 }
 
-TEST_F(DmaHostDoorbell, DoesNotWaitForMemoryThatTheHostItselfAnswers) {
+TEST_F(DmaHostDoorbell, DoesNotWaitForHostMemoryMessages) {
     init_queue();
     put_copy(message_at, dst, 64);
     ring(s2m, 1);
@@ -148,7 +148,7 @@ TEST_F(DmaHostDoorbell, DoesNotWaitForMemoryThatTheHostItselfAnswers) {
     EXPECT_TRUE(work.finished());
 }
 
-TEST_F(DmaHostDoorbell, OfFirmwareHasNoHostThatWaits) {
+TEST_F(DmaHostDoorbell, FirmwareDoorbellHasNoWaitingHost) {
     init_queue();
     put_copy(src, dst, 64);
     ring_both(1);
@@ -177,7 +177,7 @@ TEST_F(DmaEngineTest, DataIsVisibleOnlyWhenTheTransferCompletes) {
     EXPECT_TRUE(filled(dst, 65536, 1));
 }
 
-TEST_F(DmaEngineTest, DescriptorsFollowEachOtherAtTheEnginesRate) {
+TEST_F(DmaEngineTest, DescriptorsFollowAtTheEngineRate) {
     init_queue();
     for (unsigned i = 0; i < 10; ++i) put_copy(src + i * 65536, dst + i * 65536, 65536);
     ring_both(10);
@@ -199,7 +199,7 @@ TEST_F(DmaEngineTest, DoorbellDuringACopyIsNotLost) {
     EXPECT_TRUE(filled(dst + 65536, 65536, 1));
 }
 
-TEST_F(DmaEngineTest, DestinationsAloneStartNothing) {
+TEST_F(DmaEngineTest, DestinationsAloneStartNoTransfer) {
     init_queue();
     put_copy(src, dst, 64);
     doorbell(s2m, 1);
@@ -210,7 +210,7 @@ TEST_F(DmaEngineTest, DestinationsAloneStartNothing) {
     EXPECT_EQ(head(s2m), 0x40000001u);
 }
 
-TEST_F(DmaEngineTest, HeadIsTheNextToFetchAndRunsAhead) {
+TEST_F(DmaEngineTest, HeadRunsAheadToTheNextDescriptorToFetch) {
     init_queue();
     for (unsigned i = 0; i < 10; ++i) put_copy(src, dst, 65536);
     ring_both(10);
@@ -220,7 +220,7 @@ TEST_F(DmaEngineTest, HeadIsTheNextToFetchAndRunsAhead) {
     EXPECT_EQ(read(reg::m2s_q_completion_head), 0x40000000u);
 }
 
-TEST_F(DmaEngineTest, AddressSelectorsCutUpperAddressBits) {
+TEST_F(DmaEngineTest, AddressSelectorsTruncateUpperAddressBits) {
     init_queue();
     fill(src, 64, 3);
     write(reg::address_hi_tx, ~(1u << 5));
@@ -231,7 +231,7 @@ TEST_F(DmaEngineTest, AddressSelectorsCutUpperAddressBits) {
     EXPECT_TRUE(filled(dst, 64, 3));
 }
 
-TEST_F(DmaEngineTest, LengthZeroCanMeanNothing) {
+TEST_F(DmaEngineTest, LengthZeroCanMeanNoData) {
     init_queue();
     fill(src, 64, 3);
     write(reg::m2s_packet_length, 0x000fffff);
@@ -245,7 +245,7 @@ TEST_F(DmaEngineTest, LengthZeroCanMeanNothing) {
     EXPECT_EQ(done(m2s), 0x40000002u);
 }
 
-TEST_F(DmaEngineTest, AStreamThatIsOffHoldsTheWork) {
+TEST_F(DmaEngineTest, DisabledStreamHoldsTheWork) {
     init_queue();
     fill(src, 64, 3);
     write(reg::s2m_stream_cfg, 0x111);
@@ -258,7 +258,7 @@ TEST_F(DmaEngineTest, AStreamThatIsOffHoldsTheWork) {
     EXPECT_TRUE(filled(dst, 64, 3));
 }
 
-TEST_F(DmaEngineTest, ARingThatIsNotAlignedIsCountedOnceAndNotAsOneOfAnotherLength) {
+TEST_F(DmaEngineTest, MisalignedRingIsCountedOnceAndNotAsAWrongLength) {
     misuse::set_policy_of_all(misuse::policy::count);
     init_queue();
     write(reg::m2s_q_base_lo, static_cast<std::uint32_t>(ring_at) + 0x80);
@@ -279,7 +279,7 @@ TEST_F(DmaEngineTest, RingsWrapAndCountTheirPasses) {
     EXPECT_EQ(misuse::count(misuse::ring_id_mismatch), 0u);
 }
 
-TEST_F(DmaEngineTest, SplitsOfSourceAndDestinationMayDiffer) {
+TEST_F(DmaEngineTest, SourceAndDestinationSplitsMayDiffer) {
     init_queue();
     fill(src, 10'000, 5);
     put(m2s, src, 1000, first);
@@ -309,7 +309,7 @@ TEST_F(DmaEngineTest, QueuesTakeTurnsAtPacketBoundaries) {
     EXPECT_EQ(done(m2s, 1), 0x40000004u);
 }
 
-TEST_F(DmaEngineTest, EnginesWorkSideBySide) {
+TEST_F(DmaEngineTest, EnginesRunInParallel) {
     for (unsigned e : {0u, 31u}) {
         init_queue(0, 64, e);
         for (unsigned i = 0; i < 8; ++i) put_copy(src, dst + i * 65536, 65536, 0, e);
@@ -321,7 +321,7 @@ TEST_F(DmaEngineTest, EnginesWorkSideBySide) {
     EXPECT_FALSE(dma.engine_exists(1));
 }
 
-TEST_F(DmaEngineTest, ABarrierEndsBeforeTheNextDescriptorStarts) {
+TEST_F(DmaEngineTest, BarrierCompletesBeforeTheNextDescriptorStarts) {
     init_queue();
     for (unsigned i = 0; i < 4; ++i) {
         put(m2s, src, 4096, first | last | barrier);
@@ -335,7 +335,7 @@ TEST_F(DmaEngineTest, ABarrierEndsBeforeTheNextDescriptorStarts) {
     EXPECT_EQ(done(m2s), 0x40000004u);
 }
 
-TEST_F(DmaEngineTest, WritesToSemaphoresReallyHappen) {
+TEST_F(DmaEngineTest, WritesReachSemaphores) {
     init_queue();
     const std::int32_t one = 1;
     std::memcpy(at(src), &one, 4);
@@ -369,7 +369,7 @@ TEST_F(DmaEngineTest, OverlappingCopiesMoveAscendingBursts) {
     EXPECT_TRUE(filled(src + 100, 4096, 4));
 }
 
-TEST_F(DmaEngineTest, ADescriptorThatAsksForAnInterruptNotifiesSlotZero) {
+TEST_F(DmaEngineTest, InterruptFlagNotifiesSlotZero) {
     init_queue();
     const std::uint64_t nq = registers_at + 0x41000 + 0x100;
     cpu.write<std::uint32_t>(nq + 4, static_cast<std::uint32_t>(host_at >> 32));
@@ -406,7 +406,7 @@ TEST_F(DmaEngineTest, QueueResetWhileBusyDropsTheWork) {
     EXPECT_EQ(misuse::summary().size(), 0u);
 }
 
-TEST_F(DmaEngineTest, ResettingOneSideGivesTheOthersDescriptorsBack) {
+TEST_F(DmaEngineTest, ResetOfOneSideReturnsTheOtherSidesDescriptors) {
     init_queue();
     fill(src, 65536, 1);
     put_copy(src, dst, 65536);
@@ -419,7 +419,7 @@ TEST_F(DmaEngineTest, ResettingOneSideGivesTheOthersDescriptorsBack) {
     EXPECT_TRUE(filled(dst, 65536, 1));
 }
 
-TEST_F(DmaEngineTest, TheResetLineEmptiesItsHalfOfTheGroup) {
+TEST_F(DmaEngineTest, ResetLineClearsItsHalfOfTheGroup) {
     init_queue(0, 64, 0);
     init_queue(0, 64, 16);
     fill(src, 65536, 1);
@@ -444,7 +444,7 @@ TEST_F(DmaEngineTest, TheResetLineEmptiesItsHalfOfTheGroup) {
     EXPECT_TRUE(filled(dst, 65536, 1));
 }
 
-TEST_F(DmaEngineTest, AnEngineCanBeDisabledAndEnabled) {
+TEST_F(DmaEngineTest, EngineCanBeDisabledAndEnabled) {
     init_queue();
     put_copy(src, dst, 64);
     write(reg::m2s_change_state, 2);
@@ -456,7 +456,7 @@ TEST_F(DmaEngineTest, AnEngineCanBeDisabledAndEnabled) {
     EXPECT_EQ(head(m2s), 0x40000001u);
 }
 
-TEST_F(DmaEngineTest, AQueueNeedsBothEnables) {
+TEST_F(DmaEngineTest, QueueNeedsBothEnables) {
     init_queue();
     write(reg::s2m_q_cfg, 0x03010000);
     put_copy(src, dst, 64);
@@ -538,7 +538,7 @@ TEST_F(DmaErrorTest, WrongRingIdOfADestinationAborts) {
     expect_abort(s2m, 11, misuse::ring_id_mismatch);
 }
 
-TEST_F(DmaErrorTest, AMaskedRingIdIsCountedAndTheCopyIsMade) {
+TEST_F(DmaErrorTest, MaskedRingIdErrorIsCountedAndTheCopyRuns) {
     init_queue();
     write(reg::secondary_abort_mask, 1u << 17, 0);
     fill(src, 64, 3);
@@ -600,7 +600,7 @@ TEST_F(DmaErrorTest, TooLongPacketAborts) {
     expect_abort(m2s, 13, misuse::packet_too_long);
 }
 
-TEST_F(DmaErrorTest, APacketThatEndsInsideADestinationAborts) {
+TEST_F(DmaErrorTest, PacketEndingInsideADestinationAborts) {
     init_queue();
     put(m2s, src, 64, first | last);
     put(s2m, dst, 128, 0);
@@ -608,7 +608,7 @@ TEST_F(DmaErrorTest, APacketThatEndsInsideADestinationAborts) {
     expect_abort(s2m, 24, misuse::length_mismatch);
 }
 
-TEST_F(DmaErrorTest, APacketWithoutEnoughDestinationTimesOut) {
+TEST_F(DmaErrorTest, PacketWithoutEnoughDestinationTimesOut) {
     init_queue();
     put(m2s, src, 128, first | last);
     put(s2m, dst, 64, 0);
@@ -633,7 +633,7 @@ TEST_F(DmaErrorTest, DoorbellWithoutRingIsIgnored) {
     EXPECT_EQ(read(reg::m2s_state), 0u);
 }
 
-TEST_F(DmaErrorTest, ARingLengthThatIsNoMultipleOfSixteenIsReportedAndUsed) {
+TEST_F(DmaErrorTest, RingLengthNotAMultipleOfSixteenIsReportedAndUsed) {
     init_queue(0, 40);
     fill(src, 64, 1);
     put_copy(src, dst, 64);
@@ -643,7 +643,7 @@ TEST_F(DmaErrorTest, ARingLengthThatIsNoMultipleOfSixteenIsReportedAndUsed) {
     EXPECT_TRUE(filled(dst, 64, 1));
 }
 
-TEST_F(DmaErrorTest, AnOperationTypeThatStandsForNothingStopsTheQueue) {
+TEST_F(DmaErrorTest, ReservedOperationTypeStopsTheQueue) {
     init_queue();
     fill(src, 64, 1);
     put(m2s, src, 64, first | last, 0, 0, 0x01080003 | 5u << 20);
@@ -654,7 +654,7 @@ TEST_F(DmaErrorTest, AnOperationTypeThatStandsForNothingStopsTheQueue) {
     EXPECT_FALSE(filled(dst, 64, 1));
 }
 
-TEST_F(DmaErrorTest, TheDoorbellOfAStoppedQueueIsIgnored) {
+TEST_F(DmaErrorTest, DoorbellOfAStoppedQueueIsIgnored) {
     init_queue();
     put_copy(0x900000000, dst, 64);
     ring_both(1);
@@ -664,7 +664,7 @@ TEST_F(DmaErrorTest, TheDoorbellOfAStoppedQueueIsIgnored) {
     EXPECT_EQ(misuse::count(misuse::doorbell_past_ring), 0u);
 }
 
-TEST_F(DmaErrorTest, ARingBaseThatIsNotAlignedIsReported) {
+TEST_F(DmaErrorTest, MisalignedRingBaseIsReported) {
     init_queue(0, 64, 0, ring_at + 0x80);
     EXPECT_EQ(misuse::count(misuse::ring_base_misaligned, "dma"), 2u);
     init_queue(0, 64, 0, ring_at + 0x100);
@@ -680,7 +680,7 @@ struct HostTransferTest : DmaEngineTest {
     HostTransferTest() : DmaEngineTest({.host_transfer = true}) {}
 };
 
-TEST_F(HostTransferTest, AResetBySoftwareOfAnEngineThatOwnsDescriptorsIsReported) {
+TEST_F(HostTransferTest, SoftwareResetOfABusyEngineIsReported) {
     const somebody hart;
     const auto pulse = [&] {
         reset_lines[0].set(true);
@@ -706,7 +706,7 @@ TEST_F(HostTransferTest, AResetBySoftwareOfAnEngineThatOwnsDescriptorsIsReported
     EXPECT_EQ(misuse::summary().at(0).first_detail, "engine 0: 2 descriptors");
 }
 
-TEST_F(DmaErrorTest, AResetOfACoresEngineIsMeantToStopItsRings) {
+TEST_F(DmaErrorTest, CoreEngineResetIsNotReported) {
     const somebody hart;
     init_queue();
     put_copy(src, dst, 65536);
@@ -717,7 +717,7 @@ TEST_F(DmaErrorTest, AResetOfACoresEngineIsMeantToStopItsRings) {
     EXPECT_EQ(misuse::reports(), 0u);
 }
 
-TEST_F(DmaErrorTest, HbmThatNobodyWroteIsReportedOnceByTheQueueThatReadsIt) {
+TEST_F(DmaErrorTest, UnwrittenHbmReadIsReportedOnceWithItsQueue) {
     init_queue();
     for (int i = 0; i < 2; ++i) {
         put_copy(src, dst, 65536);
@@ -733,7 +733,7 @@ TEST_F(DmaErrorTest, HbmThatNobodyWroteIsReportedOnceByTheQueueThatReadsIt) {
     EXPECT_EQ(misuse::count(misuse::dma_from_unwritten_hbm), 2u);
 }
 
-TEST_F(DmaErrorTest, OtherQueuesGoOnWhenOneStops) {
+TEST_F(DmaErrorTest, OtherQueuesContinueWhenOneStops) {
     init_queue(0);
     init_queue(1);
     fill(src, 64, 1);
@@ -758,7 +758,7 @@ TEST_F(DmaErrorTest, ErrorsReachThePrimaryGroupWhenUnmasked) {
     EXPECT_EQ(read(reg::secondary_cause, 0), 0u);
 }
 
-TEST_F(DmaErrorTest, UncorrectableMemoryIsAReadError) {
+TEST_F(DmaErrorTest, UncorrectableMemoryErrorIsAReadError) {
     init_queue();
     fill(src, 4096, 1);
     stack.inject_error(memory_error::uncorrected, src + 100);
@@ -784,7 +784,7 @@ TEST_F(DmaErrorTest, ChangeStateAbortsAndNormalResumes) {
     EXPECT_TRUE(filled(dst, 65536, 1));
 }
 
-TEST_F(DmaErrorTest, AnEngineWithoutWorkCanBeAbortedToo) {
+TEST_F(DmaErrorTest, IdleEngineCanBeAborted) {
     write(reg::m2s_change_state, 4);
     EXPECT_EQ(read(reg::m2s_state), abort_nibbles);
     EXPECT_EQ(read(reg::s2m_state), 0u);
@@ -794,7 +794,7 @@ TEST_F(DmaErrorTest, AnEngineWithoutWorkCanBeAbortedToo) {
 
 // ---- memory that answers later
 
-TEST_F(DmaEngineTest, WaitsForMemoryThatAnswersLater) {
+TEST_F(DmaEngineTest, WaitsForDeferredMemoryResponses) {
     init_queue();
     for (unsigned i = 0; i < 6000; ++i) messages.bytes[i] = static_cast<std::uint8_t>(i * 3);
     put_copy(message_at, dst, 6000);
@@ -815,7 +815,7 @@ TEST_F(DmaEngineTest, WaitsForMemoryThatAnswersLater) {
     EXPECT_EQ(messages.changed_questions, 0u);
 }
 
-TEST_F(DmaEngineTest, RingsAndDestinationsMayAnswerLaterToo) {
+TEST_F(DmaEngineTest, WaitsForDeferredRingAndDestinationResponses) {
     init_queue();
     fill(src, 4096, 1);
     std::array<std::uint32_t, 4> d{0x0D001000, 0x01080003, src, 0};
@@ -850,7 +850,7 @@ TEST_F(DmaEngineTest, OtherQueuesOfTheEngineStartWhileOneWaitsForMemory) {
     EXPECT_TRUE(filled(dst + 4096, 64, 1));
 }
 
-TEST_F(DmaEngineTest, ResetGivesUpAQuestionThatWasNotAnswered) {
+TEST_F(DmaEngineTest, ResetAbandonsAPendingMemoryRequest) {
     init_queue();
     put_copy(message_at, dst, 4096);
     ring_both(1);
@@ -881,7 +881,7 @@ TEST_F(DmaFunctionalTest, MovesTheSameBytesAtOnce) {
     EXPECT_TRUE(filled(dst, 65536, 1));
 }
 
-TEST_F(DmaFunctionalTest, BoundsTheWorkOfAnActivation) {
+TEST_F(DmaFunctionalTest, BoundsTheWorkPerActivation) {
     init_queue(0, 1024);
     for (unsigned i = 0; i < 512; ++i) put_copy(src, dst + i * 65536, 65536);
     ring_both(512);
