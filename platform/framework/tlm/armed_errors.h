@@ -9,7 +9,7 @@
 
 namespace trn {
 
-/// How an error of a memory's cells shows. Corrected: counted at the next read, then gone.
+/// Effect of an error of a memory's cells. Corrected: counted at the next read, then gone.
 /// Uncorrected and repairable: every read of the atom fails until it is written whole, or,
 /// repairable, until the memory is repaired.
 enum class memory_error { corrected, uncorrected, repairable };
@@ -31,8 +31,7 @@ public:
     range arm(memory_error error, std::uint64_t offset);
     void repair();
 
-    /// Whether the payload gets what it asks for; tells `met` the errors that a read meets, and
-    /// their offsets.
+    /// Whether the access succeeds. Calls `met` with each error of a read and its offset.
     bool pass(const tlm::tlm_generic_payload& payload,
               const std::function<void(memory_error, std::uint64_t)>& met);
 

@@ -11,9 +11,9 @@ namespace trn {
 /// Zero-filled bytes that cost nothing until touched: address space is reserved, not backed.
 /// A private store is copied on write by fork(); a shared one has a file descriptor that other
 /// processes can map (a guest's BAR window). Shared stores of one group are slices of one file,
-/// each at the next multiple of its size rounded up to a power of two: memories that lie side by
-/// side behind a BAR can so be mapped from one descriptor. A chip is a group, so that whoever maps
-/// its memory reaches no other chip's.
+/// each at the next multiple of its size rounded up to a power of two, so that adjacent memories
+/// of a BAR can be mapped from one descriptor. A chip is a group, so that a mapping of its memory
+/// contains no other chip's.
 class backing_store {
 public:
     enum class sharing { private_pages, file_descriptor };
@@ -28,21 +28,21 @@ public:
 
     std::uint8_t* data() const { return data_; }
     std::uint64_t size() const { return size_; }
-    /// The memfd behind a shared store's group, else -1; not this store's to close.
+    /// The memfd of a shared store's group, else -1; the store does not own it.
     int descriptor() const { return descriptor_; }
-    /// Where the store begins in it.
+    /// Offset of the store in the memfd.
     std::uint64_t descriptor_offset() const { return descriptor_offset_; }
     /// Host bytes that back this store now (pages touched).
     std::uint64_t resident() const;
     /// Back to zeroes, pages returned to the host.
     void clear();
-    /// True: no host page backs [at, at + size), whoever may have written it, and all of it reads
-    /// zero. False also when only its surroundings (64 KiB) are in use.
+    /// True: no host page backs [at, at + size), so all of it reads zero. False also when only its
+    /// surroundings (64 KiB) are in use.
     bool untouched(const std::uint8_t* at, std::uint64_t size) const;
 
     /// Whether any store of this process has a file descriptor.
     static bool any_shared();
-    /// The store that `at` lies in; nullptr for memory of others.
+    /// The store that contains `at`; nullptr for other memory.
     static const backing_store* holding(const std::uint8_t* at);
 
 private:

@@ -6,14 +6,14 @@
 
 namespace trn {
 
-/// Whether crossing a resource takes simulated time. Never changes a value computed, only when.
+/// Whether crossing a resource takes simulated time. Changes times, never computed values.
 enum class timing_mode { contended, functional };
 
 /// The run's timing mode, set once before elaboration (as the TLM global quantum is).
 timing_mode timing();
 void set_timing(timing_mode mode);
 
-/// Anything bytes queue for: an HBM channel group, a link direction, a DMA engine.
+/// A resource that bytes queue for: an HBM channel group, a link direction, a DMA engine.
 /// A transfer waits until the resource is free, occupies it for bytes / rate, and arrives
 /// `latency` later. Costs a few nanoseconds of host time per transfer, whatever its length.
 class bandwidth_resource {
@@ -25,16 +25,16 @@ public:
 
     explicit bandwidth_resource(const config& cfg);
 
-    /// Takes the resource for `bytes` from `at` (absolute) on, or from when it is free. Returns
-    /// when the last byte has left; in functional timing that is `at`.
+    /// Reserves the resource for `bytes` from the later of `at` (absolute) and the time it is free.
+    /// Returns the time the last byte has left; `at` in functional timing.
     sc_core::sc_time reserve(std::uint64_t bytes, const sc_core::sc_time& at);
-    /// Nobody else gets the resource before `at` (absolute): its last bytes are held up further on.
+    /// Keeps the resource reserved until `at` (absolute): its last bytes are delayed downstream.
     void hold_until(const sc_core::sc_time& at);
-    /// The rate of what is reserved from now on.
+    /// The rate of later reservations.
     void set_rate(std::uint64_t bytes_per_second);
-    /// Sends `bytes` at now + `delay`; on return `delay` is when the last byte has arrived.
+    /// Sends `bytes` at now + `delay`; on return `delay` is the arrival of the last byte.
     void transfer(std::uint64_t bytes, sc_core::sc_time& delay);
-    /// How long `bytes` occupy it.
+    /// Time that `bytes` occupy the resource.
     sc_core::sc_time occupancy(std::uint64_t bytes) const;
 
     std::uint64_t bytes() const { return bytes_; }

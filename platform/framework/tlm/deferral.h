@@ -7,20 +7,21 @@
 
 namespace trn {
 
-/// "Not yet": how a target answers an access whose data is still on its way.
+/// "Not yet": the response of a target whose data has not arrived.
 ///
 /// b_transport never waits, but host memory that a client shares only through messages is read by
-/// sending a question and hearing the answer some slices later. The rules:
+/// a request whose response arrives some slices later. The rules:
 ///  1. An initiator that can retry attaches one deferral to its payload (set_extension) and keeps
 ///     both; it clears the extension before it destroys the payload.
-///  2. A target that cannot answer now sets TLM_INCOMPLETE_RESPONSE and `ready`; no byte has moved.
+///  2. A target that cannot respond now sets TLM_INCOMPLETE_RESPONSE and `ready`; no byte has
+///  moved.
 ///  3. The initiator waits for `*ready` (next_trigger), then sends the same payload again: same
 ///     command, address, length, and for writes the same data. It may be deferred again.
-///  4. An initiator that gives up (queue reset) calls abandon(); the answer is then dropped.
-/// Without the extension such a target answers TLM_GENERIC_ERROR_RESPONSE instead.
+///  4. An initiator that gives up (queue reset) calls abandon(); the response is then dropped.
+/// Without the extension such a target returns TLM_GENERIC_ERROR_RESPONSE instead.
 struct deferral : tlm::tlm_extension<deferral> {
     sc_core::sc_event* ready = nullptr;  ///< the target's; valid after TLM_INCOMPLETE_RESPONSE
-    std::uint64_t ticket = 0;            ///< the target's note of which question this retries
+    std::uint64_t ticket = 0;            ///< the target's number of the request that this retries
 
     void abandon() {
         ready = nullptr;

@@ -12,37 +12,37 @@
 
 namespace trn {
 
-/// Host memory that the client shares only by messages: whoever carries the messages.
+/// Carries the messages for host memory that a client shares only by messages.
 class host_messages {
 public:
-    /// The bytes read, or nothing when the client refused or went away.
+    /// Receives the bytes read, or nothing when the client refused or disconnected.
     using answer = std::function<void(std::span<const std::uint8_t>)>;
 
     virtual ~host_messages() = default;
-    /// Asks for `size` bytes at `iova`; never calls `answered` before it returns. False: too many
-    /// questions are out; function_port::host_messages_ready() says when to try again.
+    /// Requests `size` bytes at `iova`; never calls `answered` before it returns. False: too many
+    /// requests are outstanding; retry after function_port::host_messages_ready().
     virtual bool read(std::uint64_t iova, std::uint32_t size, answer answered) = 0;
     /// Posts a write. False as for read().
     virtual bool write(std::uint64_t iova, std::span<const std::uint8_t> bytes) = 0;
 };
 
-/// One PCIe function as its host sees it: what a transport (vfio-user, the in-process host) speaks
-/// to. Synchronous, for the simulation's one thread, between slices or inside a process.
+/// The host's view of one PCIe function, used by transports (vfio-user, the in-process host).
+/// Synchronous, for the simulation's one thread, between slices or inside a process.
 class function_port {
 public:
     static constexpr unsigned bar_count = 6;
     static constexpr std::uint32_t config_size = 4096;  ///< bytes
 
-    /// A part of a BAR that is plain memory behind a file descriptor.
+    /// A part of a BAR that is plain memory of a file descriptor.
     struct mappable {
         std::uint64_t offset, size;  ///< in the BAR, bytes, whole pages
     };
     struct bar_info {
         std::uint64_t size = 0;  ///< bytes; 0 = no such BAR
         bool prefetchable = false;
-        std::uint64_t bus_address = 0;        ///< where peers of the same server reach it
+        std::uint64_t bus_address = 0;        ///< for peers of the same server
         int descriptor = -1;                  ///< owned by the function; -1 = nothing can be mapped
-        std::uint64_t descriptor_offset = 0;  ///< where byte 0 of the BAR would be in it
+        std::uint64_t descriptor_offset = 0;  ///< offset of byte 0 of the BAR in it
         std::vector<mappable> areas = {};     ///< ascending
     };
     /// A range of host memory that the function may reach. `bytes` stays valid until it is
@@ -60,8 +60,8 @@ public:
     /// the addresses on our own bus stay. Offsets beyond the space read zero.
     virtual void config_read(std::uint32_t offset, std::span<std::uint8_t> bytes) = 0;
     virtual void config_write(std::uint32_t offset, std::span<const std::uint8_t> bytes) = 0;
-    /// Any width and length. `delay` grows by what the access takes in simulated time. False: no
-    /// such BAR or outside it. A function that does not answer (memory space off) reads all-ones.
+    /// Any width and length. `delay` grows by the simulated time of the access. False: no such BAR
+    /// or outside it. A function that does not respond (memory space off) reads all-ones.
     virtual bool bar_read(unsigned index, std::uint64_t offset, std::span<std::uint8_t> bytes,
                           sc_core::sc_time& delay) = 0;
     virtual bool bar_write(unsigned index, std::uint64_t offset,
@@ -69,43 +69,42 @@ public:
 
     /// False when the range is empty, wraps around or overlaps one that is mapped.
     virtual bool map_host(const host_range& range) = 0;
-    /// Forgets every range inside [iova, iova + size) and calls `forgotten` for each; false, and
-    /// nothing happens, when a range would have to be cut.
+    /// Unmaps every range inside [iova, iova + size) and calls `forgotten` for each. False, without
+    /// effect, when a range lies only partly inside.
     virtual bool unmap_host(std::uint64_t iova, std::uint64_t size,
                             const std::function<void(const host_range&)>& forgotten) = 0;
-    /// Whom to tell of what the function reads and writes in ranges that have bytes; nullptr:
-    /// nobody.
+    /// The watcher of the function's reads and writes in ranges that have bytes; nullptr: none.
     virtual void watch_host_memory(traffic_watcher* by) = 0;
-    /// Who carries messages; nullptr fails what is still being asked.
+    /// The carrier of messages; nullptr fails the outstanding requests.
     virtual void carry_host_messages(host_messages* carrier) = 0;
     /// The RAM of the server that this function is in, which all of its functions can share;
-    /// nullptr: there is none. Nobody has mapped it yet.
+    /// nullptr: none. It is not mapped yet.
     virtual server_memory* memory_of_server() { return nullptr; }
-    /// The carrier has room again after it refused.
+    /// The carrier accepts requests again after a refusal.
     virtual void host_messages_ready() = 0;
 
     virtual unsigned interrupt_vectors() const = 0;
-    /// What raising an MSI-X vector does; an empty function disables the vector.
+    /// The handler of an MSI-X vector; an empty function disables the vector.
     virtual void on_interrupt(unsigned vector, std::function<void()> raised) = 0;
 
     /// Function-level reset; the host's mappings and interrupts stay.
     virtual void reset() = 0;
-    /// The host is gone: no memory space, no bus mastering, no interrupts, BARs unassigned.
+    /// The host has disconnected: no memory space, bus mastering or interrupts, BARs unassigned.
     virtual void detach() = 0;
 };
 
-/// A server's host: knows the functions that it found on its buses at the start of simulation.
+/// A server's host, with the functions that it found on its buses at the start of simulation.
 class serves_functions {
 public:
     struct served {
-        const sc_core::sc_object* device;  ///< the module that answers
+        const sc_core::sc_object* device;  ///< the module of the function
         function_port* port;
         std::uint32_t class_code;  ///< 24 bits: base class, subclass, interface
         std::uint16_t id = 0;      ///< on the host's buses: bus << 8 | device << 3 | function
     };
     /// In the order of bus numbers.
     virtual std::vector<served> functions() = 0;
-    /// Processors of the server: a guest of it has no more.
+    /// Processors of the server: the limit of a guest's.
     virtual unsigned cores() const = 0;
 
 protected:

@@ -9,7 +9,7 @@ namespace trn {
 /// The states of a link training and status state machine (LTSSM) that a device can see. The
 /// numbers are what registers show.
 enum class link_state : std::uint8_t {
-    detect,         ///< nobody at the other end, or it has not asked for the link
+    detect,         ///< no device at the other end, or it has not requested the link
     polling,        ///< bit and symbol lock
     configuration,  ///< lanes become links
     l0,             ///< carries data
@@ -19,14 +19,13 @@ enum class link_state : std::uint8_t {
 };
 std::string_view to_string(link_state state);
 
-/// What goes wrong on a link and is put right by it; a device counts and reports it.
+/// Errors that a link corrects; a device counts and reports them.
 enum class link_error : std::uint8_t {
     bad_packet,      ///< this end received a packet or flit with a bad CRC
-    replay_rollover  ///< this end has sent the same too often in vain: the link trains again
+    replay_rollover  ///< this end gave up a replay: the link trains again
 };
 
-/// What a link shows and does for the device at one of its ends. A device finds it with
-/// plug::link().
+/// The state and control of a link for the device at one of its ends, found by plug::link().
 class link_end {
 public:
     struct capability {
@@ -51,25 +50,25 @@ public:
         std::uint64_t payload_received;  ///< likewise
         std::uint64_t replays;           ///< flits or packets received with a bad CRC, sent again
         std::uint64_t rollovers;         ///< replays given up: the link trained again
-        std::uint64_t downs;             ///< how often the link left L0 without being asked
+        std::uint64_t downs;             ///< exits from L0 without a request
     };
 
     virtual capability can() const = 0;
     virtual status state() const = 0;
     virtual counters count() const = 0;
     virtual void clear_counters() = 0;
-    /// Whether an access that starts now goes through.
+    /// Whether an access that starts now reaches the other end.
     virtual bool up() const = 0;
     /// Raw bytes per second of each direction, now; 0 while the link is down.
     virtual std::uint64_t bytes_per_second() const = 0;
 
-    /// This device wants the link, at no more than this generation (0: at any). Training starts
-    /// when both ends do; plug::device::link_changed() tells both when it is over. A link that is
-    /// up only changes its speed, if it must.
+    /// Requests the link at no more than this generation (0: any). Training starts once both ends
+    /// have requested it; plug::device::link_changed() reports its end to both. A link that is up
+    /// only changes its speed, if necessary.
     virtual void train(unsigned highest_generation) = 0;
-    /// This device does not want the link (any more): it is down for both.
+    /// Withdraws the request: the link is down for both ends.
     virtual void disable() = 0;
-    /// This device has lost its power or its port: down like disable(), but nobody asked.
+    /// This device has lost its power or its port: down as after disable(), but unrequested.
     virtual void lose() = 0;
     /// Resets the link: it is down, and both ends train again.
     virtual void hot_reset() = 0;

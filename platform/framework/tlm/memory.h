@@ -23,7 +23,7 @@ struct memory_descriptor : tlm::tlm_extension<memory_descriptor> {
     std::uint64_t offset = 0;
     const std::uint8_t* bytes = nullptr;
 
-    /// Whether the request is one; targets whose bytes are `store` give them to answer it.
+    /// Whether the request has this extension; a target with its bytes in `store` then answers it.
     static bool asked(const tlm::tlm_generic_payload& request) {
         return request.get_extension<memory_descriptor>() != nullptr;
     }
@@ -40,7 +40,7 @@ struct memory_descriptor : tlm::tlm_extension<memory_descriptor> {
     }
 };
 
-/// A RAM or ROM of `size` bytes with one access latency, wholly open to DMI.
+/// A RAM or ROM of `size` bytes with one access latency and DMI.
 /// Errors: outside the memory -> TLM_ADDRESS_ERROR_RESPONSE, write to a ROM ->
 /// TLM_COMMAND_ERROR_RESPONSE.
 class memory : public sc_core::sc_module {

@@ -12,14 +12,14 @@
 
 namespace trn {
 
-/// How a block reads and writes memory through its initiator socket: plain memory by cached DMI
+/// Reads and writes memory through a block's initiator socket: plain memory by cached DMI
 /// windows, everything else by b_transport. One access at a time; not for use inside b_transport.
 class memory_port {
 public:
-    /// Whom to tell of a copy through a window's pointer, after the copy.
+    /// The watcher to notify after a copy through a window's pointer.
     struct watch {
         traffic_watcher* by = nullptr;
-        std::uint64_t address = 0;  ///< as the watcher knows it
+        std::uint64_t address = 0;  ///< in the watcher's address space
 
         void tell_read(std::uint8_t* copied, std::uint64_t length) const {
             if (by != nullptr) by->has_read(address, {copied, length});
@@ -28,7 +28,7 @@ public:
             if (by != nullptr) by->has_written(address, {copied, length});
         }
     };
-    /// Plain memory that the initiator may touch itself.
+    /// Plain memory that the initiator may access by pointer.
     struct window {
         std::uint64_t first, last;  ///< addresses, inclusive
         std::uint8_t* bytes;        ///< of `first`
@@ -51,8 +51,8 @@ public:
         watch watched_at(std::uint64_t address) const {
             return {watched.by, watched.address + (address - first)};
         }
-        /// Takes every bandwidth on the way from `start` (absolute); when the last byte is through
-        /// the slowest of them, latency not counted.
+        /// Reserves every resource of the route from `start` (absolute); returns the time the last
+        /// byte has left the slowest, without latency.
         sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t address,
                                  std::uint64_t bytes, const sc_core::sc_time& start) const;
     };
@@ -64,10 +64,10 @@ public:
 
     explicit memory_port(tlm::tlm_initiator_socket<64>& socket) : socket_(socket) {}
 
-    /// The window that holds `address`, asking the target for one when none is cached; nullptr when
+    /// The window that holds `address`, requested from the target when none is cached; nullptr when
     /// the bytes there are not plain memory. Valid until the next call of this port.
     const window* find(tlm::tlm_command command, std::uint64_t address);
-    /// As find(), but does not ask: for accesses too short to be worth a question.
+    /// As find(), without a request: for accesses too short to pay for one.
     const window* known(tlm::tlm_command command, std::uint64_t address) const;
 
     /// Moves `length` bytes (the caller keeps it <= 4 KiB) and adds the access time to `delay`.
@@ -82,7 +82,7 @@ public:
 private:
     outcome transport(tlm::tlm_command command, std::uint64_t address, void* bytes, unsigned length,
                       deferral& later, sc_core::sc_time& delay);
-    /// The place of the first window that begins behind `address`.
+    /// The index of the first window that begins after `address`.
     std::ptrdiff_t behind(std::uint64_t address) const;
     const window& keep(window added);
     void prepare(tlm::tlm_command command, std::uint64_t address, void* bytes, unsigned length);

@@ -10,22 +10,22 @@
 namespace trn {
 
 /// One end of a full-duplex connection: transactions go out of it and come in through it. Two plugs
-/// are joined (`a.port <-> b.port` in a board), each at most once; what lies between two devices is
-/// a module with two plugs of its own (a link). Costs nothing while nobody uses it, joined or not.
+/// are joined (`a.port <-> b.port` in a board), each at most once; a link
+/// between two devices is a module with two plugs. Costs nothing while unused, joined or not.
 ///
 /// The transport calls are TLM-2.0's (no waiting, annotated delay, DMI with revocation), without a
 /// socket, because either side may start.
 class plug : public sc_core::sc_object {
 public:
-    /// What has plugs. `at` is the device's own plug; at.index() tells several apart.
+    /// A module with plugs. `at` is the device's own plug; at.index() distinguishes several.
     class device {
     public:
-        /// A transaction from the other side: carried out, with a response, before it returns.
+        /// Executes a transaction from the other side and sets the response before it returns.
         virtual void received(plug& at, tlm::tlm_generic_payload& payload,
                               sc_core::sc_time& delay) = 0;
-        /// The same without time or side effects; the bytes done.
+        /// The same without time or side effects; returns the number of bytes transferred.
         virtual unsigned peeked(plug&, tlm::tlm_generic_payload&) { return 0; }
-        /// The other side asks for a direct pointer.
+        /// The other side requests a direct pointer.
         virtual bool asked_for_pointer(plug&, tlm::tlm_generic_payload&, tlm::tlm_dmi& dmi) {
             dmi.allow_none();
             return false;
@@ -34,9 +34,9 @@ public:
         virtual void pointers_revoked(plug&, std::uint64_t /*first*/, std::uint64_t /*last*/) {}
         /// The link in this plug has come up, gone down, or changed speed or width.
         virtual void link_changed(plug&) {}
-        /// The link in this plug has met an error that it puts right itself.
+        /// The link in this plug has corrected an error.
         virtual void link_erred(plug&, link_error) {}
-        /// For links: what the partner of `at` sees of this device as a link.
+        /// For links: the link end of the partner of `at`.
         virtual link_end* link_seen_from(plug&) { return nullptr; }
 
     protected:
@@ -58,18 +58,18 @@ public:
     bool joined() const { return peer_ != nullptr; }
     /// The plug that this one is joined to, or nullptr.
     plug* peer() const { return peer_; }
-    /// The link in this plug; nullptr when there is none (nobody, or a device without a link).
+    /// The link in this plug; nullptr when the plug is unjoined or joined to a device directly.
     link_end* link() const {
         return peer_ == nullptr ? nullptr : peer_->owner_.link_seen_from(*peer_);
     }
-    /// An access that is sent now reaches somebody.
+    /// Whether an access that is sent now reaches a device.
     bool up() const {
         if (peer_ == nullptr) return false;
         const auto* wire = link();
         return wire == nullptr || wire->up();
     }
 
-    /// Sends a transaction. Nobody there: TLM_ADDRESS_ERROR_RESPONSE, as PCIe's Unsupported
+    /// Sends a transaction. Without a partner: TLM_ADDRESS_ERROR_RESPONSE, as PCIe's Unsupported
     /// Request.
     void send(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
         if (peer_ == nullptr) return payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
@@ -83,11 +83,11 @@ public:
         dmi.allow_none();
         return false;
     }
-    /// Tells the other side that pointers it was given are void.
+    /// Invalidates the direct pointers of the other side.
     void revoke_pointers(std::uint64_t first = 0, std::uint64_t last = ~std::uint64_t{0}) {
         if (peer_ != nullptr) peer_->owner_.pointers_revoked(*peer_, first, last);
     }
-    /// For links: tells the device in this plug.
+    /// For links: notifies the device in this plug.
     void tell_link_changed() {
         if (peer_ != nullptr) peer_->owner_.link_changed(*peer_);
     }

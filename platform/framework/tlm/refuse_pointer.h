@@ -5,8 +5,8 @@
 
 namespace trn {
 
-/// Answers a DMI request with no, for the address that was asked for and nothing else: the asker
-/// may try again elsewhere. Returns false, as get_direct_mem_ptr() does then.
+/// Refuses a DMI request for its address alone: the initiator may request another address.
+/// Returns false, for get_direct_mem_ptr() to return.
 inline bool refuse_pointer(const tlm::tlm_generic_payload& request, tlm::tlm_dmi& dmi) {
     dmi.allow_none();
     dmi.set_start_address(request.get_address());

@@ -13,16 +13,15 @@
 
 namespace trn {
 
-/// Something that bytes occupy on their way to a memory: a link direction, a memory stack.
+/// A resource that bytes occupy on their way to a memory: a link direction, a memory stack.
 class crossing {
 public:
     /// `bytes` at `address` (as this hop sees it) start at `at` (absolute). Returns when the last
     /// of them has left; latency is not part of it.
     virtual sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t address,
                                      std::uint64_t bytes, const sc_core::sc_time& at) = 0;
-    /// What lies behind this hop, on the way that the bytes go, takes the last of those just
-    /// reserved only at `taken` (absolute). A hop with a bounded buffer is occupied until they fit
-    /// into it.
+    /// The next hop accepts the last of the bytes just reserved at `taken` (absolute). A hop with a
+    /// bounded buffer stays occupied until they fit into it.
     virtual void held_until(tlm::tlm_command, const sc_core::sc_time& /*taken*/) {}
     /// reserve() and, while tracing, crossed().
     sc_core::sc_time pass(tlm::tlm_command command, std::uint64_t address, std::uint64_t bytes,
@@ -31,8 +30,8 @@ public:
         if (trace::on()) crossed(command, bytes, at, through);
         return through;
     }
-    /// Says in the trace that bytes were reserved from `at` on and are through at `until`
-    /// (absolute), when they are an operation's. Called while tracing only.
+    /// Traces that bytes of an operation were reserved from `at` and have left at `until`
+    /// (absolute). Called while tracing only.
     virtual void crossed(tlm::tlm_command, std::uint64_t /*bytes*/, const sc_core::sc_time& /*at*/,
                          const sc_core::sc_time& /*until*/) {}
 
@@ -54,11 +53,11 @@ protected:
     }
 };
 
-/// Rides on a DMI request and collects what lies between the initiator and the memory, so that an
+/// Rides on a DMI request and collects the hops between the initiator and the memory, so that an
 /// initiator that copies through the pointer can charge the same resources as a transaction would.
 /// A hop with a bandwidth calls add() when it forwards a DMI request; latencies are in the tlm_dmi.
-/// A memory that somebody watches gives its pointer only to an initiator that asks for the route:
-/// that one tells `watcher` what it copies.
+/// A watched memory gives its pointer only to an initiator that requests the route and reports its
+/// copies to `watcher`.
 struct route : tlm::tlm_extension<route> {
     struct hop {
         crossing* what;
@@ -69,9 +68,9 @@ struct route : tlm::tlm_extension<route> {
     std::array<hop, capacity> hops{};
     unsigned count = 0;
     traffic_watcher* watcher = nullptr;
-    std::uint64_t watched_address = 0;  ///< of the request, as the watcher knows it
+    std::uint64_t watched_address = 0;  ///< of the request, in the watcher's address space
 
-    /// For targets and interconnects: notes `what` when the initiator asked for the route.
+    /// For targets and interconnects: adds `what` when the initiator requested the route.
     static void add(tlm::tlm_generic_payload& request, crossing& what) {
         if (auto* mine = request.get_extension<route>(); mine != nullptr && mine->count < capacity)
             mine->hops[mine->count++] = {&what, request.get_address()};

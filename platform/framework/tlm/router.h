@@ -13,8 +13,8 @@
 namespace trn {
 
 /// Decodes addresses to targets: an interconnect, a set of BAR windows, a local bus.
-/// Any number of initiators bind `target`; each target binds `initiator` and is given its ranges
-/// with map(). Addresses outside every range, and bursts across the end of one, answer
+/// Any number of initiators bind `target`; each target binds `initiator` and gets its ranges by
+/// map(). Addresses outside every range, and bursts across the end of one, return
 /// TLM_ADDRESS_ERROR_RESPONSE. Reset values and timing are the targets' own; a hop adds
 /// `hop_latency`.
 class router : public sc_core::sc_module {

@@ -9,9 +9,9 @@
 
 namespace trn {
 
-/// The RAM of one server for programs in the platform's own process: bytes at the addresses by
-/// which the functions of that server reach them, and who uses which. Reserved, not backed, until
-/// touched; a fork() copies it.
+/// The RAM of one server for programs in the platform's own process, at the bus addresses of the
+/// server's functions, with its allocations. Reserved, not backed, until touched; a fork() copies
+/// it.
 class server_memory {
 public:
     static constexpr std::uint64_t page = 4096;
@@ -21,10 +21,11 @@ public:
 
     std::uint64_t size() const { return bytes_.size(); }
     std::uint8_t* data() const { return bytes_.data(); }
-    /// Whole zeroed pages: the offset of the first, or nothing when there is no room. The first
-    /// hole that fits, else memory never used: the same calls get the same addresses every time.
+    /// Allocates whole zeroed pages; returns the offset of the first, or nothing when memory is
+    /// full. Takes the first hole that fits, else unused memory, so equal calls get equal
+    /// addresses.
     std::optional<std::uint64_t> allocate(std::uint64_t size);
-    /// `size` as it was asked for. What was never given away is ignored.
+    /// `size` as requested. Memory that was not allocated is ignored.
     void free(std::uint64_t offset, std::uint64_t size);
 
 private:
@@ -32,7 +33,7 @@ private:
 
     backing_store bytes_;
     std::map<std::uint64_t, std::uint64_t> holes_;  // offset -> size, bytes, freed and not in use
-    std::uint64_t top_ = 0;                         // nothing above was ever given away
+    std::uint64_t top_ = 0;                         // nothing above was ever allocated
 };
 
 }  // namespace trn

@@ -6,8 +6,8 @@
 
 namespace trn {
 
-/// Moves the address of a payload down by `offset` for as long as it lives: as a part of a block
-/// sees it, which begins there.
+/// Lowers the address of a payload by `offset` during its lifetime: the address within a part of
+/// a block that begins at `offset`.
 class shifted {
 public:
     shifted(tlm::tlm_generic_payload& payload, std::uint64_t offset)
