@@ -45,7 +45,7 @@ class VfioUser:
 
 
 class ClientsTest(unittest.TestCase):
-    def test_a_function_has_one_client_and_tells_the_second_in_a_sentence(self):
+    def test_second_client_of_a_function_is_refused_with_a_message(self):
         with platform("--set", "devices=2", board="trn3-chip") as running, running.connect() as p:
             self.assertEqual(p.wait(condition="ready")["reason"], "condition")
             path = os.path.join(running.folder, "chip0.sock")
@@ -65,7 +65,7 @@ class ClientsTest(unittest.TestCase):
             first.link.close()
             self.assertEqual(self.ctl(running, "chip0", "info")[0], 0)
 
-    def test_the_hosts_of_two_servers_work_at_once(self):
+    def test_hosts_of_two_servers_run_concurrently(self):
         board = "tests/integration/control/two_servers.yaml"
         with platform(board=board) as running, running.connect() as p:
             self.assertEqual(p.wait(condition="ready")["reason"], "condition")
@@ -91,7 +91,7 @@ class ClientsTest(unittest.TestCase):
                 self.assertEqual(one.returncode, 0, output)
             self.assertTrue(held.is_served())
 
-    def test_two_hosts_of_a_rack_copy_to_each_others_chips_at_once(self):
+    def test_two_hosts_of_a_rack_copy_to_each_others_chips_concurrently(self):
         board = "tests/integration/control/two_sleds.yaml"
         with platform(board=board) as running, running.connect() as p:
             self.assertEqual(p.wait(condition="ready")["reason"], "condition")
@@ -124,7 +124,7 @@ class ClientsTest(unittest.TestCase):
             through = p.statistics(module="wire0")["wire0"]["a_to_b_payload_bytes"]  # to the rack's switch
             self.assertGreaterEqual(through, 3 * 32 * mib)
 
-    def test_the_control_socket_has_many_clients_and_turns_away_one_too_many(self):
+    def test_control_socket_accepts_many_clients_and_refuses_one_too_many(self):
         with platform(board="trn3-chip") as running:
             clients = []
             with self.assertRaises((OSError, EOFError, trnvp_control.ControlError)) as refused:

@@ -30,7 +30,7 @@ def read_until(console, text):
 
 
 class ConsoleTest(unittest.TestCase):
-    def test_prints_to_every_client_and_keeps_its_output_for_late_ones(self):
+    def test_output_reaches_every_client_and_is_kept_for_late_ones(self):
         with platform("--uart", "socket", "--paused", board="trn3-chip") as running, running.connect() as p:
             with connect(running) as first, connect(running) as second:
                 p.run()
@@ -42,7 +42,7 @@ class ConsoleTest(unittest.TestCase):
             mode = os.stat(os.path.join(running.folder, UART + ".uart")).st_mode & 0o777
             self.assertEqual(mode, 0o600)
 
-    def test_types_what_a_client_sends(self):
+    def test_client_input_reaches_the_uart(self):
         with platform("--uart", "socket", board="trn3-chip") as running, running.connect() as p:
             self.assertEqual(p.wait(condition="ready")["reason"], "condition")
             with connect(running) as console:
@@ -52,7 +52,7 @@ class ConsoleTest(unittest.TestCase):
                 console.sendall(b"ok")
                 self.assertEqual(self.wait_for(p, 2), "ok")
 
-    def test_a_client_that_goes_or_never_reads_disturbs_nobody(self):
+    def test_disconnecting_or_stalled_client_does_not_affect_others(self):
         with platform("--uart", "socket", board="trn3-chip") as running, running.connect() as p:
             silent = [connect(running) for _ in range(3)]
             silent[0].close()

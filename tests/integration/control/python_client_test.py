@@ -55,7 +55,7 @@ class PythonClientTest(unittest.TestCase):
                 times.append(p.run(condition="ready")["time_ps"])
         self.assertEqual(times[0], times[1])
 
-    def test_the_socket_is_private_and_a_signal_ends_the_platform_cleanly(self):
+    def test_socket_is_private_and_a_signal_ends_the_platform_cleanly(self):
         with platform() as running:
             with running.connect() as p:
                 control = os.path.join(running.folder, "control.sock")
@@ -67,7 +67,7 @@ class PythonClientTest(unittest.TestCase):
                 with self.assertRaises(trnvp_control.Disconnected):
                     p.status()
 
-    def test_a_wrong_expectation_is_refused_in_one_sentence(self):
+    def test_hello_mismatch_is_refused_with_one_sentence(self):
         with platform() as running:
             running.connect().close()
             with self.assertRaises(trnvp_control.ControlError) as refused:
@@ -75,7 +75,7 @@ class PythonClientTest(unittest.TestCase):
             self.assertEqual(str(refused.exception),
                              "the client expects board 'another-board', this platform is 'management-board'")
 
-    def test_a_client_that_is_killed_in_a_wait_does_no_harm(self):
+    def test_platform_survives_a_client_killed_during_a_wait(self):
         with platform() as running:
             for _ in range(3):
                 p = running.connect()
@@ -84,7 +84,7 @@ class PythonClientTest(unittest.TestCase):
             with running.connect() as p:
                 self.assertEqual(p.wait(condition="ready")["reason"], "condition")
 
-    def test_an_idle_booted_chip_costs_next_to_no_time(self):
+    def test_idle_booted_chip_uses_almost_no_processor_time(self):
         with platform() as running, running.connect() as p:
             p.wait(condition="ready")
             ticks = os.sysconf("SC_CLK_TCK")

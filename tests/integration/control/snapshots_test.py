@@ -40,7 +40,7 @@ def wait_until(condition):
 
 
 class SnapshotsTest(unittest.TestCase):
-    def test_memory_time_and_run_state_go_back_for_every_client(self):
+    def test_restore_resets_memory_time_and_run_state_for_every_client(self):
         with platform("--paused") as running, running.connect() as p, running.connect() as other:
             p.run(condition="ready")
             p.poke(SPACE, 0x1000, b"before")
@@ -73,7 +73,7 @@ class SnapshotsTest(unittest.TestCase):
             self.assertEqual(running.wait(), 0)
             self.assertFalse(os.path.exists(os.path.join(running.folder, "control.sock")))
 
-    def test_waits_end_and_requests_that_came_early_are_answered_by_the_state_that_goes_on(self):
+    def test_restore_ends_waits_and_the_restored_state_answers_queued_requests(self):
         with platform("--paused") as running, running.connect() as p, running.connect() as waiter:
             p.run(condition="ready")
             start = p.snapshot(name="a")["time_ps"]
@@ -99,7 +99,7 @@ class SnapshotsTest(unittest.TestCase):
             waiter._send(b'"id":78,"method":"status"}\n')
             self.assertEqual(waiter._receive(time.monotonic() + PATIENCE)["id"], 78)
 
-    def test_what_follows_is_what_followed_the_first_time_byte_for_byte(self):
+    def test_restored_run_repeats_the_first_one_byte_for_byte(self):
         with tempfile.TemporaryDirectory(prefix="trnvp_") as folder:
             trace = os.path.join(folder, "trace")
             with platform("--paused", "--trace", trace, board="trn3-chip") as running, running.connect() as p:
@@ -125,7 +125,7 @@ class SnapshotsTest(unittest.TestCase):
             self.assertEqual(parts[0][kept:], parts[1])
             self.assertEqual(parts[1], parts[2])
 
-    def test_console_clients_stay_and_hear_what_is_printed_again(self):
+    def test_console_clients_stay_connected_and_receive_repeated_output(self):
         uart = "mgmt.uart"
         with platform("--uart", "socket", "--paused") as running, running.connect() as p:
             p.snapshot(name="reset")
@@ -146,7 +146,7 @@ class SnapshotsTest(unittest.TestCase):
                 self.assertEqual(seen[0], seen[1])
                 self.assertIn("boot ROM", seen[0])
 
-    def test_what_cannot_go_back_is_refused_in_a_sentence(self):
+    def test_invalid_snapshot_requests_are_refused_with_a_message(self):
         with platform("--paused", board="trn3-chip") as running, running.connect() as p:
             self.refused(p, "there is no snapshot 'a': none was kept", p.restore, name="a")
             self.refused(p, "must be 1 to 64 characters", p.snapshot, name="")
@@ -180,7 +180,7 @@ class SnapshotsTest(unittest.TestCase):
         self.assertIn(text, str(wrong.exception))
         self.assertIn("time_ps", p.status())
 
-    def test_a_client_that_is_let_go_hears_of_it_though_a_snapshot_knew_it(self):
+    def test_disconnected_client_sees_the_close_despite_a_snapshot(self):
         with platform("--paused") as running, running.connect() as p:
             p.snapshot(name="a")
             with socket.socket(socket.AF_UNIX) as rude:
@@ -194,7 +194,7 @@ class SnapshotsTest(unittest.TestCase):
                     text += piece
                 self.assertIn(b"say hello first", text)
 
-    def test_one_end_ends_all_its_processes_and_leaves_nothing_behind(self):
+    def test_exit_ends_all_processes_and_removes_all_files(self):
         for ends in ("quit", "terminate", "interrupt", "kill the first", "kill the acting"):
             with self.subTest(ends), tempfile.TemporaryDirectory(prefix="trnvp_") as folder:
                 command = [os.environ["TRNVP"], "run", "trn3-chip", "--listen", folder, "--paused", "--gdb", folder + "/gdb"]
@@ -227,7 +227,7 @@ class SnapshotsTest(unittest.TestCase):
                     process.kill()
                     process.wait()
 
-    def test_trnctl_takes_lists_and_restores_them(self):
+    def test_trnctl_takes_lists_and_restores_snapshots(self):
         with platform("--paused", board="trn3-chip") as running, running.connect() as p:
             p.run(until="2 ms")
             self.assertEqual(self.ctl(running, "snapshot", "two ms"), (0, "two ms               2 ms\n"))

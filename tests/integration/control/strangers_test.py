@@ -54,7 +54,7 @@ class StrangersTest(unittest.TestCase):
         ports = re.findall(r'"address":"127.0.0.1:(\d+)","purpose":"(\w+)"', process.stdout.readline())
         return {purpose: ("127.0.0.1", int(port)) for port, purpose in ports}
 
-    def test_nested_json_ends_nothing_wherever_it_comes_in(self):
+    def test_nested_json_is_refused_at_every_socket(self):
         token = os.path.join(self.folder, "token")
         with open(os.open(token, os.O_CREAT | os.O_WRONLY, 0o600), "w", encoding="ascii") as f:
             f.write(TOKEN + "\n")
@@ -69,7 +69,7 @@ class StrangersTest(unittest.TestCase):
             self.assertEqual(p._receive(None)["error"]["code"], -32700)
             self.assertIn("time_ps", p.status())
 
-    def test_a_web_page_reaches_no_debugger(self):
+    def test_http_request_does_not_reach_the_debugger(self):
         run = self.start("--gdb", "0")
         at = self.addresses(run)["gdb"]
         page = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\n$k#6b"
@@ -84,7 +84,7 @@ class StrangersTest(unittest.TestCase):
                 self.assertTrue(p.status()["paused"])
                 self.assertEqual(exchange(at, b"+$k#6b"), b"")  # one at a time
 
-    def test_silent_clients_keep_nobody_out(self):
+    def test_silent_clients_do_not_block_others(self):
         self.start()
         with trnvp_control.connect(self.wait_for_socket(), timeout=PATIENCE) as p:
             silent = [self.open(name) for name in ["control.sock"] * 40 + ["chip0.sock"] * 40
@@ -110,7 +110,7 @@ class StrangersTest(unittest.TestCase):
             time.sleep(0.01)
         return self.folder
 
-    def test_a_run_leaves_the_sockets_of_another_alone_and_sees_one_that_is_stopped(self):
+    def test_run_keeps_sockets_of_another_run_even_when_it_is_stopped(self):
         first = self.start()
         first.stdout.readline()
         first.send_signal(signal.SIGSTOP)
@@ -135,7 +135,7 @@ class StrangersTest(unittest.TestCase):
         for link in queue:
             link.close()
 
-    def test_a_port_that_does_not_exist_is_named(self):
+    def test_invalid_port_is_named(self):
         for option, address in (("--gdb", "70000"), ("--gdb", "-1"), ("--gdb", "127.0.0.1:65536"), ("--gdb", "http"),
                                 ("--control-tcp", "127.0.0.1:65536"), ("--control-tcp", "127.0.0.1:-5")):
             run = self.start(f"{option}={address}")

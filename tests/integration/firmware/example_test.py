@@ -21,12 +21,12 @@ class ExampleTest(unittest.TestCase):
                                check=False)
         return ended.returncode, ended.stdout
 
-    def test_make_builds_it_and_its_scenario_passes(self):
+    def test_make_builds_the_example_and_its_scenario_passes(self):
         status, output = self.do("make", "TRNVP=" + TRNVP, "hello.elf", "test")
         self.assertEqual(status, 0, output)
         self.assertIn("1 passed", output)
 
-    def test_it_boots_and_says_once_that_it_has_parked(self):
+    def test_example_boots_and_reports_parked_once(self):
         self.do("make")
         status, output = self.do(TRNVP, "run", "trn3-chip", "--firmware", "./hello.elf", "--until", "ready")
         self.assertEqual(status, 0, output)
@@ -36,7 +36,7 @@ class ExampleTest(unittest.TestCase):
         self.assertEqual(status, 0, output)
         self.assertEqual(output.count("chip0.management.cpu: parked: "), 1, output)
 
-    def test_a_name_without_a_folder_is_answered_with_what_to_type(self):
+    def test_bare_firmware_name_gets_a_suggested_path(self):
         for there, found in (("hello.elf", "the file"), ("other.elf", "one")):
             self.do("make")
             status, output = self.do(TRNVP, "run", "trn3-chip", "--firmware", there)
@@ -44,7 +44,7 @@ class ExampleTest(unittest.TestCase):
             self.assertIn("/" + there + "'", output)
             self.assertIn(f"is looked for in the firmware folder; type './{there}' for {found} in this one", output)
 
-    def test_a_refused_image_is_a_failed_run(self):
+    def test_refused_image_fails_the_run(self):
         with open(os.path.join(self.folder, "zeros.img"), "wb") as f:
             f.write(bytes(4096))
         for options in (("--max-time", "100 ms"), ("--until", "100 ms")):

@@ -36,7 +36,7 @@ class ExecTest(unittest.TestCase):
                 run.communicate()
         return output
 
-    def test_watchpoints_stop_at_the_access_with_its_values(self):
+    def test_watchpoint_stop_reports_old_and_new_values(self):
         output = self.debug("""
 watch counter
 continue
@@ -59,7 +59,7 @@ continue
                           ("other", ["5", "42"], "behind the call"),
                           ("lock", ["0", "3"], "behind the atomic")], output)
 
-    def test_the_line_of_the_access_is_the_one_before_the_pc(self):
+    def test_watchpoint_access_line_precedes_the_pc(self):
         output = self.debug("""
 watch counter
 continue
@@ -87,7 +87,7 @@ info line *($pc - 1)
                                     "other = 8;"], output)
         self.assertIn("$1 = 1\n", output)
 
-    def test_a_stepped_wfi_does_not_wait_and_a_sleeping_function_can_be_finished(self):
+    def test_stepped_wfi_does_not_wait_and_finish_leaves_a_sleeping_function(self):
         output = self.debug("""
 hbreak sleep_once
 continue

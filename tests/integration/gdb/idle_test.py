@@ -32,22 +32,22 @@ class IdleTest(unittest.TestCase):
         self.assertIn("[Inferior 1 (process 1) detached]", output)
         return output
 
-    def test_finish_leaves_the_function_that_sleeps(self):
+    def test_finish_leaves_a_sleeping_function(self):
         output = self.debug("finish\nnext\nprint rounds")
         self.assertIn("$2 = 1\n", output)
 
-    def test_stepi_executes(self):
+    def test_stepi_executes_one_instruction(self):
         output = self.debug("print $pc\nstepi\nstepi\nprint $pc")
         self.assertNotEqual(output.split("$2 = ")[1].split("\n")[0], output.split("$3 = ")[1].split("\n")[0], output)
 
-    def test_a_function_can_be_called_and_the_pc_set(self):
+    def test_function_can_be_called_and_the_pc_set(self):
         output = self.debug("print tripled(7)\nprint tripled(8)\nbreak *tripled\n"
                             "set $pc = tripled\ncontinue\nbt 2\nprint rounds")
         self.assertIn("$2 = 21\n", output)
         self.assertIn("$3 = 24\n", output)
         self.assertIn('hit Breakpoint 1, tripled (value=0)', output)  # it has returned to main(), which calls it
 
-    def test_advance_leaves_the_function_that_sleeps(self):
+    def test_advance_leaves_a_sleeping_function(self):
         output = self.debug("advance tripled\nadvance tripled\ninfo symbol $pc")  # the first ends with the function
         self.assertIn("tripled in section .text", output)
 

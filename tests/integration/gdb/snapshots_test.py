@@ -54,7 +54,7 @@ detach
 
 
 class GdbSnapshotsTest(unittest.TestCase):
-    def test_registers_memory_and_time_go_back_and_breakpoints_stay(self):
+    def test_restore_resets_registers_memory_and_time_and_keeps_breakpoints(self):
         for always in ("off", "on"):
             with self.subTest(always), tempfile.TemporaryDirectory(prefix="trnvp_gdb_") as folder:
                 self.check(folder, always)
@@ -84,7 +84,7 @@ class GdbSnapshotsTest(unittest.TestCase):
                        "[Inferior 1 (process 1) detached]"):
             self.assertIn(wanted, output)
 
-    def test_a_program_that_runs_stops_where_another_client_goes_back_to(self):
+    def test_restore_by_another_client_stops_a_running_program(self):
         script = FLUSH + """
 target remote {socket}
 continue

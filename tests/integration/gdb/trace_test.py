@@ -25,7 +25,7 @@ detach
 
 
 class TraceTest(unittest.TestCase):
-    def test_a_debugger_leaves_the_trace_as_it_is(self):
+    def test_debugger_does_not_change_the_trace(self):
         with tempfile.TemporaryDirectory(prefix="trnvp_gdb_") as folder:
             plain = self.trace(folder, "plain")
             debugged = self.trace(folder, "debugged", self.debug)

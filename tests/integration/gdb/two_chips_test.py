@@ -92,7 +92,7 @@ class TwoChipsTest(unittest.TestCase):
                        "  1    <null>", "* 2    <null>"):
             self.assertIn(wanted, output)
 
-    def test_a_sleeping_hart_of_the_second_inferior_is_moved(self):
+    def test_sleeping_hart_of_the_second_inferior_can_be_stepped(self):
         output = self.debug(MOVE_THE_SECOND, until="40 ms")
         for wanted in ('"chip1.management.cpu" (M-mode, waiting for interrupt)', "irq_restore in section .text", "$1 = 0",
                        "event_wait + ", 'Thread 2.1 "chip1.management.cpu" hit Temporary breakpoint 1',

@@ -63,7 +63,7 @@ class TimelineTest(unittest.TestCase):
         times = [event.time for event in chain]
         self.assertEqual(times, sorted(times))
 
-    def test_a_copy_is_followed_from_the_driver_over_the_cables_to_the_other_chip_and_back(self):
+    def test_copy_is_linked_from_the_driver_through_the_links_to_the_other_chip_and_back(self):
         chain = self.chain_of("copy")
         self.expect_stages(chain, f"{HOST} copy", f"{HOST} write", r"chip0: h2t0\.engine128 doorbell",
                            r"chip0: h2t0\.engine128 descriptors", r"chip0: h2t0\.engine128 copy", "chip0: hbm0 read",
@@ -74,12 +74,12 @@ class TimelineTest(unittest.TestCase):
         self.assertEqual(sum(e.values["bytes"] for e in moved), 256 << 10)
         self.assertEqual(chain[0].duration, chain[-1].time - chain[0].time)
 
-    def test_a_mailbox_request_leads_to_the_function_of_the_firmware_that_serves_it(self):
+    def test_mailbox_request_is_linked_to_the_firmware_function_that_serves_it(self):
         self.expect_stages(self.chain_of("mailbox"), f"{HOST} mailbox", f"{HOST} write",
                            r"chip0: management\.misc_ram trigger", r"chip0: management\.cpu serves",
                            r"chip0: management\.cpu mailbox_serve\(\)", f"{HOST} complete")
 
-    def test_a_collective_is_one_operation_of_all_chips(self):
+    def test_collective_is_one_operation_across_all_chips(self):
         chain = self.chain_of("all-gather")
         self.expect_stages(chain, f"{HOST} all-gather", r"chip0: top_sp0 doorbell", r"chip0: top_sp0\.hart serves",
                            r"chip0: top_sp0\.hart stream_continue\(\)", r"chip\d: udma\d\.engine\d+ doorbell",
@@ -91,7 +91,7 @@ class TimelineTest(unittest.TestCase):
             self.assertTrue([e for e in chain if (e.place, e.name) == (f"chip{chip}: top_sp0", "semaphore")])
         self.assertTrue([place for place in places if place.startswith("board: wire")])
 
-    def test_every_operation_has_a_number_of_its_own_and_one_beginning(self):
+    def test_every_operation_has_a_unique_number_and_one_start(self):
         begins = {}
         for number, chain in self.chains.items():
             begins.setdefault((chain[0].place, chain[0].time, chain[0].name), []).append(number)
@@ -99,12 +99,12 @@ class TimelineTest(unittest.TestCase):
         self.assertEqual([numbers for numbers in begins.values() if len(numbers) != 1], [])
         self.assertEqual(sorted(self.chains), list(range(1, len(self.chains) + 1)))
 
-    def test_chips_are_processes_and_nothing_is_left_open(self):
+    def test_chips_are_processes_and_all_slices_are_closed(self):
         self.assertEqual(sorted(self.timeline.processes.values()), ["board", "chip0", "chip1", "chip2", "chip3"])
         self.assertEqual(self.timeline.open, [])
         self.assertEqual([e.place for e in self.timeline.events if "chip" in e.track], [])
 
-    def test_packets_between_cards_are_of_the_request_that_a_program_posted(self):
+    def test_packets_between_cards_belong_to_the_posted_request(self):
         board = os.path.abspath("tests/integration/efa/two_servers.yaml")
         scenario = f"""
 scenario: cards
@@ -129,11 +129,11 @@ steps:
             self.assertEqual(len(sizes), 1)
         self.assertEqual(timeline.open, [])
 
-    def test_the_same_run_writes_the_same_bytes(self):
+    def test_same_run_writes_the_same_bytes(self):
         self.assertEqual(run(self.folder.name, SCENARIO, "b.perfetto-trace").returncode, 0)
         self.assertEqual(content(self.folder.name, "b.perfetto-trace"), self.bytes)
 
-    def test_the_text_trace_has_the_same_events_but_for_functions(self):
+    def test_text_trace_has_the_same_events_except_functions(self):
         self.assertEqual(run(self.folder.name, SCENARIO, "text.trace").returncode, 0)
         lines = content(self.folder.name, "text.trace").decode("utf-8").splitlines()
         numbers = [int(n) for n in re.findall(r" op=(\d+)$", "\n".join(lines), re.M)]
@@ -143,20 +143,20 @@ steps:
         self.assertEqual(len(lines), len(shared(self.timeline.events)))
         self.assertEqual({n: numbers.count(n) for n in set(numbers)}, {n: len(shared(c)) for n, c in self.chains.items()})
 
-    def test_a_file_that_was_cut_off_is_read_up_to_there(self):
+    def test_truncated_file_is_readable_up_to_its_end(self):
         whole = [packet.SerializeToString() for packet in packets(self.bytes)]
         for cut in (1, 2, len(self.bytes) // 3, len(self.bytes) // 2, len(self.bytes) - 1):
             left = [packet.SerializeToString() for packet in packets(self.bytes[:cut])]
             self.assertLess(len(left), len(whole))
             self.assertEqual(left, whole[:len(left)])
 
-    def test_a_full_disk_fails_the_run_and_says_so(self):
+    def test_full_disk_fails_the_run_and_is_reported(self):
         os.symlink("/dev/full", os.path.join(self.folder.name, "full.perfetto-trace"))
         done = run(self.folder.name, SCENARIO, "full.perfetto-trace")
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stdout, r"full\.perfetto-trace ends before .*: No space left on device")
 
-    def test_a_state_that_is_restored_goes_on_in_tracks_of_its_own(self):
+    def test_restored_state_continues_in_separate_tracks(self):
         scenario = SCENARIO[:SCENARIO.index("  - mailbox")] + """
   - snapshot: here
   - copy: {from: hbm0@64 MiB, to: hbm1@64 MiB, size: 64 KiB}

@@ -71,7 +71,7 @@ class Waveforms(unittest.TestCase):
                 found[names[name]].append((time, int(value, 2)))
         return found
 
-    def test_changes_stand_where_the_trace_says_that_they_happened(self):
+    def test_change_times_match_the_trace(self):
         self.record("a.vcd", *SIGNALS)
         changes = self.changes("a.vcd")
         told = [(int(time), int(value)) for time, value in
@@ -86,14 +86,14 @@ class Waveforms(unittest.TestCase):
         self.assertGreater(len([name for name in changes if name.startswith("chip0.management.irqs.source_")]), 30)
         self.assertGreater(changes["chip0.h2t0.M2S_Q_HEAD_0_0"][-1][1], 0)
 
-    def test_the_same_run_writes_the_same_bytes_and_is_not_changed_by_it(self):
+    def test_waveforms_are_reproducible_and_do_not_change_the_run(self):
         self.record("a.vcd", *SIGNALS)
         self.record("b.vcd", *SIGNALS)
         self.assertEqual(self.content("a.vcd"), self.content("b.vcd"))
         self.assertEqual(self.play("--trace", self.path("plain.trace")).returncode, 0)
         self.assertEqual(self.content("a.vcd.trace"), self.content("plain.trace"))
 
-    def test_a_name_that_means_nothing_is_answered_with_the_nearest(self):
+    def test_unknown_signal_gets_the_nearest_suggestion(self):
         for name, said in (("chip0.nc0.SEMAPHORE_REED[3]", "did you mean 'SEMAPHORE_READ'"),
                            ("chip0.nc0.SEMAPHORE_READ[256]", "index"),
                            ("chip0.nc9.SEMAPHORE_READ", "did you mean 'chip0.nc"),
@@ -107,17 +107,17 @@ class Waveforms(unittest.TestCase):
             self.assertEqual(done.returncode, 2, done.stdout)
             self.assertIn(said, done.stdout)
 
-    def test_file_and_signals_belong_together(self):
+    def test_file_and_signals_options_require_each_other(self):
         self.assertEqual(self.play("--vcd", self.path("c.vcd")).returncode, 2)
         self.assertEqual(self.play("--vcd-signal", SIGNALS[0]).returncode, 2)
 
-    def test_a_scenario_that_goes_back_in_time_is_refused(self):
+    def test_scenario_with_a_restore_is_refused(self):
         done = self.play("--vcd", self.path("c.vcd"), "--vcd-signal", SIGNALS[0],
                          scenario=SCENARIO + "  - snapshot: here\n  - wait: 1 us\n  - restore: here\n  - wait: 1 us\n")
         self.assertEqual(done.returncode, 1)
         self.assertIn("cannot go back in time", done.stdout)
 
-    def test_a_full_disk_fails_the_run_and_says_so(self):
+    def test_full_disk_fails_the_run_and_is_reported(self):
         os.symlink("/dev/full", self.path("full.vcd"))
         done = self.play("--vcd", self.path("full.vcd"), "--vcd-signal", SIGNALS[0])
         self.assertEqual(done.returncode, 1)
