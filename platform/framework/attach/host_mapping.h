@@ -11,7 +11,7 @@ namespace trn {
 class host_mapping {
 public:
     /// Throws std::system_error: EINVAL when the file is shorter than offset + size or not a file,
-    /// else what mmap says. The descriptor may be closed afterwards.
+    /// else the error of mmap. The descriptor may be closed afterwards.
     host_mapping(int descriptor, std::uint64_t offset, std::uint64_t size, bool writable);
     ~host_mapping();
     host_mapping(const host_mapping&) = delete;

@@ -13,17 +13,17 @@
 
 namespace trn::vfio_user {
 
-/// The server's questions to its client: reads and writes of memory that has no descriptor.
-/// Nothing here waits: a question is posted, its answer comes as a message some time later.
+/// The server's requests to its client: reads and writes of memory that has no descriptor.
+/// Nothing here waits: a request is posted, its response arrives as a message some time later.
 ///
-/// Two layouts of the data exist (dma_access). Which one the client speaks is found out before the
-/// first transfer by a read whose count is 1 in 32 bits and far too long in 64: only a client with
-/// the 32-bit count answers it with data.
+/// Two layouts of the data exist (dma_access). The client's is determined before the first
+/// transfer by a read whose count is 1 in 32 bits and far too long in 64: only a client with the
+/// 32-bit count responds with data.
 class dma_messages : public host_messages {
 public:
     static constexpr std::size_t max_outstanding = 64;
-    /// Unanswered bytes; one larger transfer may be out alone. Below what a socket buffers, so that
-    /// a client that is itself blocked in a write is never waited for.
+    /// Limit of outstanding bytes; a larger transfer may be outstanding alone. Less than a socket
+    /// buffers, so that a client that is blocked in a write never blocks the server.
     static constexpr std::size_t max_outstanding_bytes = 128 * 1024;
 
     /// `send` is called after something has been posted on `out`; `room` when a refused transfer
@@ -31,11 +31,11 @@ public:
     dma_messages(stream& out, std::function<void()> send, std::function<void()> room)
         : out_(out), send_(std::move(send)), room_(std::move(room)) {}
 
-    /// What the client takes in one message, from its version message.
+    /// The client's limit of one message, from its version message.
     void limit_transfer(std::uint32_t bytes) { max_transfer_ = bytes; }
     bool read(std::uint64_t iova, std::uint32_t size, answer answered) override;
     bool write(std::uint64_t iova, std::span<const std::uint8_t> bytes) override;
-    /// A reply from the client; throws protocol_error when it answers nothing.
+    /// A reply from the client; throws protocol_error when it matches no request.
     void answered(const message& reply);
     std::uint64_t refused() const { return refused_; }
 

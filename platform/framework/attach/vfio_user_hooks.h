@@ -8,9 +8,9 @@
 
 namespace trn {
 
-/// What a server needs to live in a run loop: a client counts as attached, called `who`, on the
-/// machine `host`; its accesses are charged as the time policy says, and its waits make simulated
-/// time move.
+/// Hooks that connect a server to a run loop: a client counts as attached, named `who`, on the
+/// machine `host`; its accesses are charged by the time policy, and its waits advance simulated
+/// time.
 vfio_user_server::hooks hooks_into(run_loop& loop, std::string who, std::string host);
 
 }  // namespace trn

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-/// The vfio-user protocol (version 0.x): what goes over the socket. Little endian, natural layout.
+/// The messages of the vfio-user protocol (version 0.x). Little endian, natural layout.
 /// Region, interrupt and device descriptions are the structures of <linux/vfio.h>.
 /// Facts and pitfalls: doc/attach.md.
 namespace trn::vfio_user {
@@ -21,7 +21,7 @@ enum class command : std::uint16_t {
     dma_read = 11,   ///< server to client
     dma_write = 12,  ///< server to client
     device_reset = 13,
-    // Ours; a client offers to use them by a "trnvp" object in its version message.
+    // Extensions of trnvp; a client offers them by a "trnvp" object in its version message.
     trn_now = 0x8001,   ///< simulated time
     trn_wait = 0x8002,  ///< answered when simulated time has advanced
 };
@@ -62,7 +62,7 @@ struct dma_unmap {
 };
 static_assert(sizeof(dma_unmap) == 24);
 
-/// As vfio_irq_set, whose trailing array C++ does not take; data are counted in descriptors.
+/// As vfio_irq_set without its trailing array, which is not C++; data are counted in descriptors.
 struct irq_set {
     std::uint32_t argsz, flags, index, start, count;
 };
@@ -75,7 +75,7 @@ struct region_access {
 };
 static_assert(sizeof(region_access) == 16);
 
-/// Of DMA_READ and DMA_WRITE as the specification has it; data follows, at byte 32 of the message.
+/// Of DMA_READ and DMA_WRITE as specified; data follows, at byte 32 of the message.
 /// QEMU 10.1 and 10.2 take a 32-bit count and put data at byte 28, in a message of the same size.
 struct dma_access {
     std::uint64_t iova, count;
@@ -84,7 +84,7 @@ static_assert(sizeof(dma_access) == 16);
 inline constexpr std::uint32_t dma_data_offset = 32, dma_data_offset_qemu_10 = 28;
 
 struct trn_time {
-    std::uint64_t nanoseconds;  ///< request: how long to wait; reply: simulated time now
+    std::uint64_t nanoseconds;  ///< request: time to wait; reply: simulated time now
 };
 
 inline constexpr std::uint32_t max_data_transfer = 1 << 20;  ///< bytes of one read, write or DMA

@@ -20,24 +20,24 @@ class vfio_user_session;
 
 /// Offers one PCIe function on a Unix socket to one vfio-user client at a time (QEMU's
 /// vfio-user-pci, the driver stub). Spec: doc/attach.md. Runs in the handlers of the io_context, on
-/// the simulation's thread, between slices: each access is made at once; a write is answered when
-/// what it started has finished, and its client's next message waits for that. Whatever a client
-/// says or does, the next client finds the function working.
+/// the simulation's thread, between slices: each access is executed at once; a write is answered
+/// when the work that it started has finished, and its client's next message waits for that. No
+/// message of a client can leave the function unusable for the next.
 class vfio_user_server {
 public:
     struct config {
         std::string path = {};           ///< of the socket; made with mode 0600
         std::string name = "vfio-user";  ///< for log lines: which function
         bool offer_mapping = true;  ///< let clients map memory BARs; QEMU then never posts writes
-        std::string board = {};     ///< compared with what a client of ours expects
+        std::string board = {};     ///< compared with the board that a client of trnvp expects
         std::string digest = {};
         waiting_room::limits waiting = {};  ///< for the version message of a client
     };
-    /// What the rest of the platform wants to know. All optional.
+    /// Notifications for the rest of the platform. All optional.
     struct hooks {
         std::function<void()> before_access;  ///< each region access, configuration space too
         std::function<void(const sc_core::sc_time& delay)>
-            after_access;  ///< the access took `delay`; its answer has not been sent
+            after_access;  ///< the access took `delay`; its response has not been sent
         /// Whether a write that started `work` may be answered now; else `answer` is called (not
         /// from inside) when it may.
         std::function<bool(const started_work& work, std::function<void()> answer)> may_answer;
@@ -54,15 +54,15 @@ public:
     vfio_user_server(const vfio_user_server&) = delete;
     vfio_user_server& operator=(const vfio_user_server&) = delete;
 
-    /// A client has introduced itself by its version message and has not gone.
+    /// Whether a client has introduced itself by its version message and is connected.
     bool attached() const { return session_ != nullptr; }
-    /// Lets go the clients that have not introduced themselves.
+    /// Disconnects the clients that have not introduced themselves.
     void drop_waiting() { waiting_.turn_all_away(); }
     const config& settings() const { return cfg_; }
 
 private:
     void welcome(listener::stream client);
-    /// Empty: the function is this client's. Else why it cannot be.
+    /// Empty: the client owns the function. Else the reason for the refusal.
     std::string admit(vfio_user_session& client);
     void ended(vfio_user_session& client, const std::string& why);
     void report(const std::string& line) const;

@@ -27,19 +27,20 @@ public:
     using socket = listener::stream;
 
     struct events {
-        /// Once, after a version message that fits. Empty: the function is this client's from now
-        /// on. Else why it cannot be, for the client's user.
+        /// Once, after a matching version message. Empty: the client now owns the function. Else
+        /// the reason for the refusal, for the client's user.
         std::function<std::string(vfio_user_session&)> introduced;
-        /// Once, with the reason in words, when the client is gone or has to go.
+        /// Once, with the reason in words, when the client has disconnected or must be
+        /// disconnected.
         std::function<void(vfio_user_session&, const std::string& why)> ended;
     };
     vfio_user_session(socket client, function_port& function, const vfio_user_server::config& cfg,
                       const vfio_user_server::hooks& hooks, events to);
 
     void start();
-    /// Serves a client that has hung up to its end: it must not keep out the next one.
+    /// Serves the remaining requests of a client that has hung up, so that the next can connect.
     void finish_if_hung_up();
-    /// Takes the client's hands off the function; later handlers do nothing.
+    /// Detaches the client from the function; later handlers do nothing.
     void close();
 
 private:
@@ -54,9 +55,9 @@ private:
     void serve(bool readable);
     void release();
     void dispatch(message& request);
-    /// 0 when a reply has been built, else the errno to answer.
+    /// 0 when a reply has been built, else the errno of the reply.
     int answer(message& request);
-    /// Tells the platform's log what was refused and why; only the first few of a client.
+    /// Logs a refusal and its reason; only the first few of a client.
     void say_refused(const message& request, int error);
     void flush();
 
@@ -87,13 +88,13 @@ private:
     const vfio_user_server::hooks& hooks_;
     const events to_;
 
-    std::string why_;        // what the request under way is refused for, where errno says little
-    unsigned refusals_ = 0;  // said in the log
+    std::string why_;        // reason of the refusal of the current request, in addition to errno
+    unsigned refusals_ = 0;  // in the log
     bool negotiated_ = false, dispatching_ = false, closed_ = false;
     bool awaiting_read_ = false, awaiting_write_ = false, waiting_ = false;
-    bool held_ = false;  // the reply is built, and not sent before what the request started is done
+    bool held_ = false;  // the reply is built, and waits for the work that the request started
     std::map<std::uint64_t, client_range> ranges_;  // by iova
-    std::array<std::uint64_t, 10> region_sizes_{};  // learnt once: they do not change
+    std::array<std::uint64_t, 10> region_sizes_{};  // constant, read once
     vfio_user::dma_messages dma_;
 };
 

@@ -15,7 +15,7 @@
 
 namespace trn::vfio_user {
 
-/// The peer said something that no message can be: the connection ends.
+/// The peer sent an invalid message: the connection ends.
 struct protocol_error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -32,26 +32,26 @@ struct message {
 /// in one recvmsg, a reply in one sendmsg, no allocation per message.
 class stream {
 public:
-    /// The socket stays its owner's.
+    /// Does not own the socket.
     explicit stream(int socket);
 
     /// One recvmsg. False at the end of the stream. Throws protocol_error, std::system_error.
     bool receive();
-    /// The next complete message received; throws protocol_error for a size that cannot be.
+    /// The next complete message received; throws protocol_error for an invalid size.
     std::optional<message> next();
 
     /// Room for a reply of `size` payload bytes, sent by the next flush() before what was posted.
     /// Only while nothing is pending.
     std::span<std::uint8_t> reply(const header& to, std::size_t size);
     void reply_error(const header& to, int error, std::span<const std::uint8_t> text = {});
-    /// Forgets the reply: the request asked for none.
+    /// Drops the reply: the request wanted none.
     void drop_reply();
     /// Sends a descriptor of the caller's with the reply.
     void attach(int descriptor) { reply_descriptor_ = descriptor; }
-    /// Queues a message of our own, or an answer that comes later, and returns its payload.
+    /// Queues a request of the server or a delayed response, and returns its payload.
     std::span<std::uint8_t> post(const header& head);
 
-    /// Sends what the socket takes; true when nothing is left.
+    /// Sends what the socket accepts; true when nothing is left.
     bool flush();
     bool pending() const { return sent_ < reply_.size() + posted_.size(); }
 

@@ -14,16 +14,16 @@ constexpr std::size_t largest_packet = 0x4000;
 
 /// `$body#checksum` with the special characters escaped.
 std::string frame(std::string_view body);
-/// What the first bytes of a connection show. A web page can post any text to a port of this
-/// machine; only a debugger begins with a packet.
+/// The kind of peer by the first bytes of a connection. A web page can post any text to a port of
+/// this machine; only a debugger begins with a packet.
 enum class opening { incomplete, debugger, stranger };
 opening judge_opening(std::string_view first_bytes);
 /// As hexadecimal digits.
 std::string hex_text(std::string_view text);
 
-/// Takes bytes as they arrive and calls back for each complete piece. Whatever arrives, it
-/// survives: garbage between packets is skipped, a packet with a wrong checksum is refused with
-/// '-', one that is too long is dropped.
+/// Accepts bytes as they arrive and calls back for each complete piece. Any input is allowed:
+/// garbage between packets is skipped, a packet with a wrong checksum is refused with '-', one that
+/// is too long is dropped.
 class packet_reader {
 public:
     struct events {
@@ -33,12 +33,12 @@ public:
     };
     explicit packet_reader(events to) : to_(std::move(to)) {}
 
-    /// Takes bytes up to the end of a piece; returns those behind it.
+    /// Accepts bytes up to the end of a piece; returns those after it.
     std::string_view feed(std::string_view bytes);
     /// After QStartNoAckMode: neither sends nor expects '+' and '-'.
     void without_acknowledgement() { acknowledge_ = false; }
 
-    /// Where it is, for the reader in another process that goes on from there.
+    /// Its state, for the reader in another process that continues.
     nlohmann::json hand_over() const;
     void take_over(const nlohmann::json& state);
 

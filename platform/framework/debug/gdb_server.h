@@ -15,8 +15,8 @@
 namespace trn {
 
 /// Serves one GDB at a time (doc/debugging.md): chips are inferiors, harts are threads, `monitor`
-/// calls the control methods. A client is one from its first packet on; a connection that begins
-/// with anything else is closed. Construct it after elaboration.
+/// calls the control methods. A connection becomes the client with its first packet; one that
+/// begins with anything else is closed. Construct it after elaboration.
 class gdb_server {
 public:
     explicit gdb_server(control& methods, const waiting_room::limits& waiting = {});
@@ -24,15 +24,15 @@ public:
     gdb_server(const gdb_server&) = delete;
     gdb_server& operator=(const gdb_server&) = delete;
 
-    /// What listen() takes, of what a user says: a port alone is one of loopback.
+    /// The address for listen() from a user's text: a port alone is on loopback.
     static std::string address_of(const std::string& text);
     /// "HOST:PORT", loopback only, or a path with a '/' for a Unix socket. Returns the address in
     /// use. Throws listen_error, also when the platform has no hart.
     std::string listen(const std::string& address);
-    /// Tells GDB that the program has ended, and waits a moment for it to hear.
+    /// Reports the end of the program to GDB, and waits briefly for GDB to read it.
     void exited(int status);
 
-    /// The GDB that is attached, for another process; take_over() is given it there.
+    /// The attached GDB, for another process, which passes it to take_over().
     void hand_over(handover& to);
     void take_over(const rpc::json& state, int socket);
     void drop_client();

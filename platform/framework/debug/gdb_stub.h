@@ -21,7 +21,7 @@ namespace trn::gdb {
 
 /// One debugging session in the GDB remote serial protocol, all-stop (doc/debugging.md): packets
 /// in, packets out, no socket. While a hart is stopped simulated time of the whole platform stands
-/// still. A packet that makes no sense is answered with an error and changes nothing.
+/// still. An invalid packet returns an error and changes nothing.
 class stub {
 public:
     struct environment {
@@ -35,25 +35,25 @@ public:
 
     /// Pauses the platform.
     explicit stub(environment e);
-    /// Goes on with a session that hand_over() described: its breakpoints are set here too,
-    /// whatever state the platform is in. Leaves the platform as it is.
+    /// Continues a session that hand_over() described: sets its breakpoints, in any state of the
+    /// platform. Does not change that state.
     stub(environment e, const nlohmann::json& session);
-    /// Takes its breakpoints away and lets the platform run on.
+    /// Removes its breakpoints and resumes the platform.
     ~stub();
     stub(const stub&) = delete;
     stub& operator=(const stub&) = delete;
 
     void packet(std::string_view body);
     void interrupt();
-    /// To be told when a hart halts by itself (from inside the simulation) and when the platform
-    /// pauses.
+    /// Must be called when a hart halts by itself (from inside the simulation) and when the
+    /// platform pauses.
     void hart_stopped(std::size_t index);
     void platform_paused(const std::string& why);
-    /// The program has come to its end.
+    /// The program has ended.
     void exited(int status);
-    /// Takes all breakpoints away and lets the platform run on.
+    /// Removes all breakpoints and resumes the platform.
     void detach();
-    /// What GDB and this stub have agreed on, for the stub of another process.
+    /// The state of the session, for the stub of another process.
     nlohmann::json hand_over() const;
 
 private:
@@ -124,9 +124,9 @@ private:
     std::deque<std::size_t> pending_;  ///< harts that halted by themselves and are not reported yet
     std::map<unsigned, std::set<place>> breakpoints_;  ///< by process
     std::map<unsigned, std::vector<watch>> watchpoints_;
-    std::set<unsigned> detached_;  ///< processes that run whatever GDB does with the others
+    std::set<unsigned> detached_;  ///< processes that GDB does not stop or resume
     std::string description_;
-    std::set<unsigned> described_;  ///< processes that GDB has read the description for
+    std::set<unsigned> described_;  ///< processes whose description GDB has read
 };
 
 }  // namespace trn::gdb

@@ -9,8 +9,7 @@
 
 namespace trn {
 
-/// A hart of the platform as debuggers number it: chips are processes, harts are threads, both
-/// from 1.
+/// A hart with the numbers of debuggers: chips are processes, harts are threads, both from 1.
 struct debug_hart {
     debug_target* target;
     std::string name;  ///< "chip0.mgmt.hart"
@@ -21,8 +20,8 @@ struct debug_hart {
 /// Every hart, in construction order. The first part of its name is its chip.
 std::vector<debug_hart> find_harts();
 
-/// Lets `list` list "harts", and gives each hart's memory, as its translation sees it, a name among
-/// the address spaces. Call it after elaboration.
+/// Adds "harts" to the method `list`, and the virtual memory of each hart to the address spaces.
+/// Call it after elaboration.
 void add_harts(control& methods);
 
 }  // namespace trn

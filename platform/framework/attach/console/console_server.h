@@ -12,17 +12,16 @@
 
 namespace trn {
 
-/// One console of the guest as a Unix socket: what it prints goes to every client, what a client
-/// sends is typed at it. A client that stops reading is dropped. A client more than there may be
-/// takes the place of one that has typed nothing, or else of any; of several, of the longest
-/// connected.
+/// One console of the guest as a Unix socket: every client receives its output, the input of a
+/// client is typed at it. A client that stops reading is dropped. At the limit of clients a new one
+/// replaces the longest connected that has typed nothing, or else the longest connected.
 class console_server {
 public:
     static constexpr std::size_t most_clients = 8;
     static constexpr std::size_t largest_backlog = 1
                                                    << 20;  ///< bytes that a client has not read yet
 
-    /// A new client first receives what is kept of the output. Throws listen_error.
+    /// A new client first receives the kept output. Throws listen_error.
     console_server(boost::asio::io_context& io, console_log& log, std::string module,
                    const std::filesystem::path& path);
     ~console_server();
@@ -30,7 +29,7 @@ public:
     const std::string& address() const { return door_->address(); }
     const std::string& module() const { return module_; }
 
-    /// All clients, for another process; take_over() is given each of them there, with its socket.
+    /// All clients, for another process, which passes each with its socket to take_over().
     void hand_over(handover& to);
     void take_over(const nlohmann::json& state, int socket);
     void drop_clients();

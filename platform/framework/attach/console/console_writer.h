@@ -9,8 +9,8 @@
 
 namespace trn {
 
-/// Shows what a board's consoles print: a single one as it comes, several line by line with their
-/// names, because they speak at the same time.
+/// Prints the output of a board's consoles: of a single one unchanged, of several by lines that
+/// begin with their names, since they print at the same time.
 class console_writer {
 public:
     using sink = std::function<void(std::string_view)>;

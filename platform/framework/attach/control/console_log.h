@@ -12,7 +12,7 @@
 
 namespace trn {
 
-/// What the guest's consoles have printed: the last 64 KiB of each, and whoever wants to hear more.
+/// The output of the guest's consoles: the last 64 KiB of each, and listeners for more.
 /// Construct it after the modules.
 class console_log {
 public:
@@ -35,15 +35,14 @@ public:
     const output* find(std::string_view module) const;
     const std::map<std::string, output, std::less<>>& all() const { return outputs_; }
 
-    /// Types at a console that exists; how many bytes its queue took. Everybody types through here.
+    /// Types at a console that exists; returns the number of accepted bytes. All input passes here.
     std::size_t type(std::string_view module, std::string_view text);
     using typing =
         std::function<void(std::string_view module, std::string_view text, std::size_t taken)>;
-    /// Who hears of everything that is typed.
+    /// The listener of all typed input.
     void on_typing(typing heard) { heard_ = std::move(heard); }
 
-    /// True once `module` has printed `text` at or after byte `since`. Cheap to ask again and
-    /// again.
+    /// True once `module` has printed `text` at or after byte `since`. Repeated calls are cheap.
     std::function<bool()> printed(std::string_view module, std::string text,
                                   std::uint64_t since) const;
 

@@ -13,14 +13,14 @@
 
 namespace trn {
 
-/// What both sides of a connection must agree on.
+/// Properties that both sides of a connection must agree on.
 struct identity {
     std::string version;
     std::string board;
     std::string digest;  ///< of the board and everything that changes what it computes
 };
 
-/// The control methods (doc/control-socket.md), whoever calls them: the socket, the debugger's
+/// The control methods (doc/control-socket.md) for all callers: the socket, the debugger's
 /// monitor, a scenario. Finds modules by walking the SystemC hierarchy.
 /// Construct it after the modules and before elaboration.
 class control {
@@ -36,11 +36,11 @@ public:
     /// Other parts add their methods here.
     rpc::method_table& methods() { return methods_; }
     const rpc::method_table& methods() const { return methods_; }
-    /// What `list` can list, and how.
+    /// Adds a list for the method `list`.
     void add_list(std::string what, std::function<rpc::json()> list);
 
-    /// What `peek` and `poke` do with a parameter `register`: a register is not of this folder's
-    /// world.
+    /// Sets the functions of `peek` and `poke` for a parameter `register`, since this folder does
+    /// not know registers.
     using register_method = std::function<rpc::json(const rpc::parameters&)>;
     void reach_registers(register_method peek, register_method poke) {
         peek_register_ = std::move(peek);
@@ -52,16 +52,16 @@ public:
     rpc::json call(std::string_view method, const rpc::json& params = rpc::json::object(),
                    std::string_view who = "the platform itself");
 
-    /// Has to be told when a caller goes: its waits and subscriptions end.
+    /// Must be called when a caller disconnects: ends its waits and subscriptions.
     void forget(rpc::caller& gone);
     /// Ends the waits of all callers with this reason.
     void end_waits(const stop_reason& why);
     void subscribe(rpc::caller& who, const rpc::json& topics);
-    /// What it subscribed to.
+    /// Its subscriptions.
     rpc::json topics(rpc::caller& who) const;
     /// Sends to every caller that subscribed to `topic`.
     void publish(std::string_view topic, const rpc::json& params);
-    /// Whether anybody would be told: what costs something to say is said only then.
+    /// Whether `topic` has subscribers, so that costly notifications can be skipped.
     bool subscribed(std::string_view topic) const;
 
     const identity& about() const { return about_; }
@@ -95,7 +95,7 @@ private:
     register_method peek_register_, poke_register_;
     std::map<rpc::caller*, std::set<run_loop::goal_id>> waits_;
     std::map<std::string, std::set<rpc::caller*>, std::less<>> subscribers_;
-    std::function<bool()> ready_;  ///< of the modules that there are
+    std::function<bool()> ready_;  ///< of the existing modules
 };
 
 }  // namespace trn

@@ -36,8 +36,7 @@ struct error : std::runtime_error {
     code number;
 };
 
-/// The parameters of one call. Each read of a missing or mistyped one throws an error that names
-/// it.
+/// The parameters of one call. A read of a missing or mistyped one throws an error with its name.
 class parameters {
 public:
     parameters(std::string_view method, const json& values);
@@ -55,7 +54,7 @@ public:
     std::optional<sc_core::sc_time> time(std::string_view name) const;
     /// Seconds of wall clock, a JSON number.
     std::optional<double> seconds(std::string_view name) const;
-    /// An object, an array: whatever it is; null when it is missing.
+    /// Any JSON value; null when it is missing.
     const json& value(std::string_view name) const;
     const json& all() const { return values_; }
 
@@ -66,7 +65,7 @@ private:
     json values_;
 };
 
-/// Who calls: a connection, the debugger's monitor, a scenario. Lives until `gone` is told.
+/// A caller: a connection, the debugger's monitor, a scenario. Lives until control::forget().
 class caller {
 public:
     virtual ~caller() = default;
@@ -79,7 +78,7 @@ public:
 };
 
 /// Receives the result of a call, at once or some slices later; called exactly once, unless the
-/// caller has gone.
+/// caller has disconnected.
 using answer = std::function<void(json result)>;
 
 struct method {
@@ -91,9 +90,9 @@ struct method {
 
 class method_table {
 public:
-    /// A method that answers when its condition comes.
+    /// A method that responds when its condition holds.
     void add_waiting(method m);
-    /// A method that answers at once.
+    /// A method that responds at once.
     void add(std::string_view name, std::string_view parameters, std::string_view description,
              std::function<json(const rpc::parameters&, caller&)> call);
     const method* find(std::string_view name) const;
@@ -104,13 +103,13 @@ private:
 };
 
 /// Executes one request text. `reply` receives the response text without line end, at once or
-/// later; it is not called for notifications. Never throws: what is wrong with `text` becomes an
-/// error response.
+/// later; it is not called for notifications. Never throws: errors in `text` become an error
+/// response.
 void execute(const method_table& methods, std::string_view text, caller& from,
              std::function<void(std::string)> reply);
 
 std::string error_response(const json& id, code number, std::string_view text);
-/// One line of JSON. Guests print what they like: bytes that are no UTF-8 are replaced.
+/// One line of JSON. Bytes that are not UTF-8 (guests can print any) are replaced.
 std::string to_line(const json& value);
 std::string notification(std::string_view method, const json& params);
 

@@ -25,7 +25,7 @@ public:
     static constexpr std::size_t largest_backlog = 16
                                                    << 20;  ///< bytes that a client has not read yet
     static constexpr std::size_t largest_greeting = 64 << 10;  ///< bytes of a client's first line
-    static constexpr std::size_t most_clients = 16;            ///< that have said hello
+    static constexpr std::size_t most_clients = 16;            ///< that have sent hello
 
     explicit control_server(control& methods, const waiting_room::limits& waiting = {});
     ~control_server();
@@ -39,15 +39,15 @@ public:
     struct tcp_options {
         std::string address;        ///< "HOST:PORT"; port 0 chooses one
         bool allow_remote = false;  ///< permit an address that is not loopback; needs a token
-        std::optional<std::string> token = {};  ///< what 'hello' must bring
+        std::optional<std::string> token = {};  ///< the token that 'hello' must carry
     };
     /// Returns the address as "HOST:PORT" with the port in use. Throws listen_error.
     std::string listen_tcp(const tcp_options& options);
 
-    /// Those that have said hello.
+    /// Clients that have sent hello.
     std::size_t clients() const { return *clients_; }
 
-    /// All clients, for another process; take_over() is given each of them there, with its socket.
+    /// All clients, for another process, which passes each with its socket to take_over().
     void hand_over(handover& to);
     void take_over(const rpc::json& state, int socket);
     void drop_clients();

@@ -10,24 +10,24 @@
 
 namespace trn {
 
-/// One client of a door, which sends bytes and takes bytes in its own time. What it sends is read
-/// when the io_context runs, what it has not taken yet waits here: no byte is ever under way in the
-/// io_context, so that a connection can be handed to another process in between.
+/// One client of an endpoint, with asynchronous input and output. Input is read when the io_context
+/// runs, output that the client has not accepted is buffered here. No byte is ever inside the
+/// io_context, so that a connection can be handed to another process at any time.
 class connection : public std::enable_shared_from_this<connection> {
 public:
-    /// A client that has not read so many bytes is let go.
+    /// A client with more unread bytes is disconnected.
     connection(listener::stream socket, std::size_t largest_backlog);
     virtual ~connection() = default;
     connection(const connection&) = delete;
     connection& operator=(const connection&) = delete;
 
-    /// Begins to read; a connection of another process goes on with what that had not sent.
+    /// Begins to read; a connection from another process continues with its unsent bytes.
     void start(std::string_view unsent = {});
     void send(std::string_view text);
-    /// At once: nothing is read or sent any more.
+    /// Closes at once: nothing is read or sent afterwards.
     void close();
-    /// Tells the client, when it has taken all, that nothing more comes. What it still sends is
-    /// read on: a close() in the middle of it would cost the client the last of what was sent.
+    /// Ends the output once the client has accepted all of it. Input is read further, since a
+    /// close() before its end would lose the last output.
     void end_sending();
     bool open() const { return open_; }
 
@@ -37,7 +37,7 @@ public:
 protected:
     /// After start(), and once more after each read().
     virtual void received(std::string_view bytes) = 0;
-    /// Once, by close() or because the client has gone; also in the middle of received().
+    /// Once, by close() or because the client has disconnected; also during received().
     virtual void closed() {}
     void read();
     /// Calls `later` from a handler of its own, unless the connection is closed by then.

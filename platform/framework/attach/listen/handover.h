@@ -8,8 +8,8 @@
 
 namespace trn {
 
-/// The clients of all endpoints, on their way to another process that goes on with them
-/// (doc/decisions/0014): each with its socket, and with what its session has to know there.
+/// The clients of all endpoints, for the process that takes them over (doc/decisions/0014): each
+/// with its socket and the state of its session.
 struct handover {
     nlohmann::json clients = nlohmann::json::array();
     std::vector<int> sockets = {};

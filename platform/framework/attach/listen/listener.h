@@ -15,13 +15,13 @@
 
 namespace trn {
 
-/// A socket that cannot be opened as asked: the text is for the user.
+/// A socket that cannot be opened as requested; the text is for the user.
 class listen_error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// A door of the platform: hands over each client that connects.
+/// An endpoint of the platform: passes on each client that connects.
 class listener {
 public:
     using stream = boost::asio::generic::stream_protocol::socket;
@@ -62,7 +62,7 @@ private:
     std::pair<dev_t, ino_t> file_id_{};
     unsigned port_ = 0;
     bool loopback_ = true;
-    bool said_ = false;  // that a client could not be accepted
+    bool said_ = false;  // logged that a client could not be accepted
     const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // handlers outlive `this`
 };
 
