@@ -69,7 +69,7 @@ public:
     std::size_t function_count() const { return functions_.size(); }
     pcie::bridge& root_port(unsigned index) { return *ports_.at(index); }
     /// The host reads and writes the configuration space of any function, bridges too; all-ones
-    /// where nobody answers. `offset` is that of a dword.
+    /// without a completion. `offset` is that of a dword.
     std::uint32_t config_read(pcie::function_id id, std::uint32_t offset);
     void config_write(pcie::function_id id, std::uint32_t offset, std::uint32_t value);
 

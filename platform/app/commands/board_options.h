@@ -12,7 +12,7 @@
 
 namespace trn {
 
-/// How a command builds, drives and watches its board: what `run` and `guest` have in common.
+/// The options to build, run and observe a board that `run` and `guest` have in common.
 struct board_options {
     platform_options build;
     std::string timing = "contended";

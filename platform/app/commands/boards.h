@@ -5,7 +5,7 @@
 
 namespace trn {
 
-/// `trnvp boards [--json]`: what there is to run. `status` is 0.
+/// `trnvp boards [--json]`: lists the boards. `status` is 0.
 void add_boards(CLI::App& app, int& status);
 
 }  // namespace trn

@@ -11,10 +11,10 @@ namespace trn {
 /// --coverage FILE
 void add_coverage_option(CLI::App& command, std::filesystem::path& file);
 
-/// Writes the tracefile, and to standard error which programs it says nothing of.
+/// Writes the tracefile, and to standard error the programs that it does not cover.
 /// \throws config_error
 void write_coverage(const coverage& all, const std::filesystem::path& file);
-/// Likewise what ran that is in no program: nothing should.
+/// Writes executed code that belongs to no program to standard error; there should be none.
 void warn_of_unknown_code(const coverage& all);
 
 }  // namespace trn

@@ -5,7 +5,7 @@
 
 namespace trn {
 
-/// `trnvp exec PROGRAM`: one hart, RAM, ACLINT and PLIC where Spike has them, Spike's HTIF.
+/// `trnvp exec PROGRAM`: one hart, RAM, ACLINT and PLIC at Spike's addresses, Spike's HTIF.
 /// `status` becomes the program's exit code, 1 for a failed run, 2 for a user's mistake.
 void add_exec(CLI::App& app, int& status);
 

@@ -19,7 +19,7 @@ public:
         put(text);
         flush();
     }
-    /// The end of the file. Prints and returns why it lacks something; empty: it is complete.
+    /// Closes the file. Prints and returns why it is incomplete; empty: it is complete.
     const std::string& finish();
 };
 

@@ -5,8 +5,8 @@
 
 namespace trn {
 
-/// `trnvp inspect BOARD|KIND`: a board's tree, parameters and address maps, or what a kind is;
-/// builds nothing. `status` is 0, or 2 for a user's mistake.
+/// `trnvp inspect BOARD|KIND`: a board's tree, parameters and address maps, or the description of a
+/// kind; builds nothing. `status` is 0, or 2 for a user's mistake.
 void add_inspect(CLI::App& app, int& status);
 
 }  // namespace trn

@@ -13,7 +13,7 @@ namespace trn {
 void add_misuse_option(CLI::App& command, std::vector<misuse::policy_choice>& choices);
 void apply(const std::vector<misuse::policy_choice>& choices);
 
-/// The end of a run for people, on standard error: what was counted, by chip.
+/// Prints the counts by chip at the end of a run, on standard error.
 void print_misuse(const std::vector<std::string>& chips);
 
 }  // namespace trn

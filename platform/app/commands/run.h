@@ -6,8 +6,7 @@
 namespace trn {
 
 /// `trnvp run BOARD`: builds a board, boots it and serves it. `status` becomes 0, 1 for a failed
-/// run
-/// (--until not reached, a stall, a misuse rule that fails the run), 2 for a user's mistake.
+/// run (--until not reached, a stall, a misuse rule that fails the run), 2 for a user's mistake.
 void add_run(CLI::App& app, int& status);
 
 }  // namespace trn

@@ -10,19 +10,18 @@
 
 namespace trn {
 
-/// States of a running platform by name, which its clients take and go back to: the control methods
-/// `snapshot`, `restore` and `snapshots` (doc/decisions/0014). Clients stay connected: they go over
-/// to the process of the state that goes on.
+/// Named states of a running platform: the control methods `snapshot`, `restore` and `snapshots`
+/// (doc/decisions/0014). Clients stay connected: the process of the restored state takes them over.
 class states {
 public:
     struct config {
-        std::string never = {};            ///< why there are none in this session; empty: there are
-        std::function<void()> flush = {};  ///< writes out what files of ours still keep back
+        std::string never = {};            ///< reason to refuse snapshots; empty: allowed
+        std::function<void()> flush = {};  ///< flushes the buffers of open files
     };
-    /// Adds its methods to those of `clients`' platform; both stay.
+    /// Adds its methods to those of `clients`' platform; both must outlive it.
     states(control& methods, endpoints& clients, config cfg);
-    /// The run is over: requests to end, which may come once by each process that waits, are no
-    /// news.
+    /// Call at the end of the run: ignores further requests to end, of which each waiting process
+    /// may send one.
     void ends();
     states(const states&) = delete;
     states& operator=(const states&) = delete;

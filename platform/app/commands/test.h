@@ -6,7 +6,7 @@
 namespace trn {
 
 /// `trnvp test SCENARIO...`: runs scenarios, each in a process of its own. `status` becomes 0, 1
-/// when one did not come out, 2 for a user's mistake.
+/// when one failed, 2 for a user's mistake.
 void add_test(CLI::App& app, int& status);
 
 }  // namespace trn

@@ -11,7 +11,7 @@ namespace trn {
 /// --vcd and --vcd-signal.
 void add_vcd_options(CLI::App& command, std::filesystem::path& file,
                      std::vector<std::string>& signals);
-/// \throws user_error when there is one without the other
+/// \throws user_error when only one of them is given
 void check_vcd(const std::filesystem::path& file, const std::vector<std::string>& signals);
 
 }  // namespace trn

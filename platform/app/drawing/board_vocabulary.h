@@ -5,7 +5,7 @@
 
 namespace trn {
 
-/// How the modules of this project's boards are drawn.
+/// Symbols and texts of the modules of this project's boards.
 const drawing::vocabulary& board_vocabulary();
 
 }  // namespace trn

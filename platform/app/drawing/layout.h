@@ -29,7 +29,7 @@ struct bundle {
     unsigned count = 0;
 };
 
-/// Where everything stands. Chips and groups are cells of a grid; hosts, switches and cards are
+/// Positions of all parts. Chips and groups are cells of a grid; hosts, switches and cards are
 /// bars along its sides: hosts and cards above, switches below, or between two columns of many
 /// cells.
 class layout {

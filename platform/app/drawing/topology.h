@@ -11,20 +11,20 @@
 
 namespace trn::drawing {
 
-/// What a part of a board is to somebody who looks at its cables.
+/// The role of a part of a board in its cabling.
 enum class symbol : std::uint8_t { nothing, group, chip, host, crossing, card, cable };
 
-/// What a connection is made of.
+/// Kind and rate of a connection.
 struct cable {
-    std::string text;                    ///< "4 x8 Gen6"; empty when nothing is known
+    std::string text;                    ///< "4 x8 Gen6"; empty: unknown
     std::uint64_t bytes_per_second = 0;  ///< raw, of each direction; 0: unknown
 
     friend bool operator==(const cable&, const cable&) = default;
 };
 
-/// How the modules of a board are drawn: the models know, the platform does not.
+/// How the modules of a board are drawn; depends on the models.
 struct vocabulary {
-    /// What a module is; what is inside a chip or a card is not drawn, and not asked for.
+    /// The symbol of a module. Modules inside a chip or a card are not drawn.
     std::function<symbol(const plan::module& m)> symbol_of;
     /// Of a module that is a cable.
     std::function<cable(const plan& board, const plan::module& m)> cable_of;
@@ -32,7 +32,7 @@ struct vocabulary {
     std::function<std::string(const plan& board, const plan::module& m)> note_of;
 };
 
-/// Groups within groups, the devices in them, and what connects devices.
+/// Nested groups, the devices in them, and the connections of devices.
 struct topology {
     static constexpr std::uint32_t none = ~std::uint32_t{0};
     struct part {
@@ -45,7 +45,7 @@ struct topology {
         std::uint32_t a = none, b = none;
         cable made_of;
     };
-    /// parts[0] is the board; a group stands before what it contains. No group is empty.
+    /// parts[0] is the board; a group precedes its members. No group is empty.
     std::vector<part> parts;
     std::vector<connection> connections;  ///< in the order of the board
 

@@ -16,8 +16,7 @@
 
 namespace trn {
 
-/// Everything through which other processes reach a platform. The sockets are removed in the
-/// destructor.
+/// All sockets of a platform for other processes. The destructor removes them.
 class endpoints {
 public:
     struct entry {
@@ -25,10 +24,10 @@ public:
         std::string address;
     };
 
-    /// With a recorder, all that comes through is recorded.
+    /// With a recorder, all input is recorded.
     explicit endpoints(platform& on, recording::recorder* recorder = nullptr);
 
-    /// In `folder`, made when it is missing: control.sock, and per PCIe function <name>.sock, where
+    /// In `folder`, created when missing: control.sock, and per PCIe function <name>.sock, where
     /// the name of a chip in a rack begins with its server's: rack0.server3.chip1.sock.
     /// \throws listen_error
     void open_folder(const std::filesystem::path& folder);
@@ -45,10 +44,10 @@ public:
     /// The clients of all endpoints but these, for another process that has the same endpoints.
     handover hand_over();
     void take_over(const handover& clients);
-    /// Lets them go.
+    /// Disconnects them.
     void drop_clients();
 
-    /// Where open_folder(folder) makes the socket of a function.
+    /// The path of a function's socket of open_folder(folder).
     static std::filesystem::path socket_of(const std::filesystem::path& folder,
                                            const platform::function& f);
 

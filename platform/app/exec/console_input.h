@@ -12,16 +12,16 @@
 
 namespace trn {
 
-/// Types a file, or what comes through standard input, at a console: from when the program first
-/// looks at the console, and no more at a time than the console takes. A file is typed without
-/// regard to wall-clock time; a pipe or terminal keeps the run waiting until it ends.
+/// Types a file or standard input at a console, from the program's first poll of the console, and
+/// at most as much at a time as the console accepts. A file is typed without regard to wall-clock
+/// time; a pipe or terminal keeps the run waiting until it ends.
 class console_input {
 public:
     /// `path` "-" is standard input. Throws std::invalid_argument when it cannot be read.
     console_input(run_loop& loop, console& to, const std::string& path);
     ~console_input();
 
-    /// The program looks for input.
+    /// Called when the program polls for input.
     void polled();
 
 private:
@@ -32,12 +32,12 @@ private:
 
     run_loop& loop_;
     console& to_;
-    std::optional<boost::asio::posix::stream_descriptor> stream_;  // what cannot be read at once
-    int file_ = -1;                                                // what can
+    std::optional<boost::asio::posix::stream_descriptor> stream_;  // a pipe or terminal
+    int file_ = -1;                                                // a file
     std::optional<std::uint64_t> attachment_;
     std::array<char, 4096> buffer_{};
     std::string_view rest_;  // of the buffer
-    bool wanted_ = false;    // the program has looked
+    bool wanted_ = false;    // the program has polled
 };
 
 }  // namespace trn

@@ -9,7 +9,7 @@
 
 namespace trn {
 
-/// What `trnvp exec` gives a program, as its device tree describes it. Sizes in bytes.
+/// The machine of `trnvp exec` for its device tree. Sizes in bytes.
 struct machine_description {
     struct region {
         std::uint64_t base, size;
@@ -17,7 +17,7 @@ struct machine_description {
     region ram, aclint, plic, uart, finisher;
     std::string isa;                   ///< "rv64imac_zicsr"
     std::uint32_t timebase_hz = 0;     ///< of mtime
-    std::uint32_t uart_clock_hz = 0;   ///< which a divisor divides
+    std::uint32_t uart_clock_hz = 0;   ///< before the divisor
     std::uint32_t uart_baud = 0;       ///< with divisor 1
     std::uint32_t uart_interrupt = 0;  ///< source at the PLIC
     std::uint32_t plic_sources = 0;
@@ -27,7 +27,7 @@ struct machine_description {
 /// devices; nodes and bindings are those of QEMU's machine "virt".
 std::vector<std::uint8_t> make_device_tree(const machine_description& machine);
 
-/// Whether `blob` is a whole and sound flattened device tree.
+/// Whether `blob` is a complete and valid flattened device tree.
 bool is_device_tree(std::span<const std::byte> blob);
 
 }  // namespace trn

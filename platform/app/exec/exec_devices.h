@@ -20,7 +20,7 @@ public:
     tlm_utils::simple_target_socket<byte_registers, 64> in{"in"};
     tlm_utils::simple_initiator_socket<byte_registers, 64> out{"out"};
 
-    /// `polled` is called before each read: the program may be looking for input.
+    /// `polled` is called before each read: the program may be polling for input.
     byte_registers(sc_core::sc_module_name name, std::function<void()> polled);
 
 private:

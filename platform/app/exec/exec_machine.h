@@ -22,8 +22,8 @@
 
 namespace trn {
 
-/// The machine that `trnvp exec` gives a bare-metal program: RAM, ACLINT and PLIC where Spike and
-/// QEMU's "virt" have them, virt's UART and test finisher, and Spike's host-target interface when
+/// The machine of `trnvp exec` for a bare-metal program: RAM, ACLINT and PLIC at the addresses of
+/// Spike and QEMU's "virt", virt's UART and test finisher, and Spike's host-target interface when
 /// the program has the symbol `tohost`. The program starts with its hart id in a0 and the address
 /// of a device tree in a1. Design: doc/models/hart.md.
 class exec_machine : public sc_core::sc_module {
@@ -31,7 +31,7 @@ public:
     struct config {
         riscv_hart::config hart;
         std::uint64_t ram_size = std::uint64_t{128} << 20;  ///< bytes
-        std::vector<std::uint8_t> device_tree;              ///< empty: made of what is there
+        std::vector<std::uint8_t> device_tree;              ///< empty: generated
         std::function<void()> ended;                        ///< the program has exited
     };
     static constexpr std::uint64_t ram_base = 0x8000'0000;
@@ -46,7 +46,7 @@ public:
     riscv_hart& hart() { return hart_; }
     memory& ram() { return ram_; }
     console& terminal() { return uart_; }
-    /// Called when the program looks at the UART.
+    /// Called when the program polls the UART.
     void on_poll(std::function<void()> polled) { polled_ = std::move(polled); }
     std::optional<int> exit_code() const { return exit_code_; }
 

@@ -20,7 +20,7 @@ public:
     struct config {
         std::uint64_t ram_base;
         std::uint64_t tohost;                   ///< address
-        std::optional<std::uint64_t> fromhost;  ///< address; answers are dropped without one
+        std::optional<std::uint64_t> fromhost;  ///< address; responses are dropped without one
         std::function<void(int code)> on_exit;
     };
     static constexpr std::uint64_t page_size = 4096;

@@ -7,9 +7,9 @@
 
 namespace trn {
 
-/// What our own initramfs does: loads modules, runs a program, ends QEMU with its status.
+/// The tasks of our initramfs: load modules, run programs, end QEMU with their status.
 struct guest_image {
-    /// A file of this machine and words behind it: "neuron.ko", "dup_helper_enable=0".
+    /// A file of this machine and its arguments: "neuron.ko", "dup_helper_enable=0".
     struct file_and_words {
         std::filesystem::path file;
         std::vector<std::string> words;
@@ -19,7 +19,7 @@ struct guest_image {
     std::vector<file_and_words> modules = {};  ///< loaded in this order, with their parameters
     /// Run in this order until one fails: statically linked, or scripts. All are in /program.
     std::vector<file_and_words> programs = {};
-    std::vector<std::filesystem::path> folders = {};  ///< copied to /program with all they hold
+    std::vector<std::filesystem::path> folders = {};  ///< copied to /program with their content
     bool shell = false;                               ///< a shell on the console at the end
 
     /// The initramfs. \throws std::system_error for a file that cannot be read

@@ -6,9 +6,9 @@
 
 namespace trn {
 
-/// A Linux initramfs in the making: a cpio archive in the "newc" form
-/// (Documentation/driver-api/early-userspace/buffer-format.rst). Paths have no '/' in front; a
-/// folder stands before what is in it.
+/// Builds a Linux initramfs: a cpio archive in the "newc" form
+/// (Documentation/driver-api/early-userspace/buffer-format.rst). Paths do not begin with
+/// '/'; a folder precedes its content.
 class initramfs {
 public:
     void folder(std::string_view path);
@@ -16,7 +16,7 @@ public:
     void link(std::string_view path, std::string_view target);
     void character_device(std::string_view path, unsigned major, unsigned minor);
 
-    /// The archive as it is now, with its end.
+    /// The current archive, with its trailer.
     std::string bytes() const;
 
 private:

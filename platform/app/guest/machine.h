@@ -10,12 +10,12 @@
 
 namespace trn {
 
-/// Something that guests need is not on this machine.
+/// A tool or file that guests need is missing on this machine.
 struct tools_missing : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// What platform/app/guest/get_tools.sh puts together.
+/// The folder that platform/app/guest/get_tools.sh fills.
 struct guest_tools {
     /// $TRNVP_GUEST_TOOLS, else trnvp/guest in the user's cache.
     static std::filesystem::path folder();
@@ -23,23 +23,23 @@ struct guest_tools {
     static std::filesystem::path find(const std::string& name);
 };
 
-/// A QEMU with vfio-user devices, as a command line. Why each option is there: doc/attach.md.
+/// A QEMU with vfio-user devices, as a command line. doc/attach.md explains the options.
 struct guest_machine {
     std::filesystem::path qemu, kernel, initrd;
     std::string append;  ///< kernel command line
     std::uint64_t memory_mib = 0;
     unsigned cpus = 1;
     std::string product;                         ///< SMBIOS type 1; "" = QEMU's
-    bool interactive = false;                    ///< the console is a terminal that people type on
+    bool interactive = false;                    ///< the console is a terminal
     std::vector<std::filesystem::path> sockets;  ///< one function each, in bus order
     std::vector<std::string> extra;              ///< more arguments of QEMU's
-    /// What the guest's clocks count: the host's time, or the guest's own instructions. These stand
-    /// still while an access waits; a guest that sleeps keeps the host's pace either way.
+    /// Source of the guest's clocks: the host's time, or the guest's instructions, which stop while
+    /// an access waits. A sleeping guest follows the host's time in both cases.
     enum class clock { host, instructions };
     clock runs_by = clock::host;
 
     std::vector<std::string> command() const;
-    /// What the kernel must know of the clocks because it cannot measure it on a busy machine.
+    /// Kernel parameters of the clocks, which it cannot measure on a busy machine.
     std::string clock_arguments() const;
 
     /// The status that a guest ended QEMU with, through the debug exit device; nothing when it was

@@ -6,9 +6,8 @@
 
 namespace trn::recording {
 
-/// A function that writes down every call of its host, with the answer, and everything that the
-/// function does to its host. Memory that a host could map is not offered: such accesses would not
-/// be seen.
+/// A function that records every call of its host with its result, and every access of the function
+/// to its host. It offers no memory for mapping, since such accesses would not be recorded.
 class recorded_function final : public function_port,
                                 private traffic_watcher,
                                 private host_messages {
@@ -26,7 +25,7 @@ public:
     bool map_host(const host_range& range) override;
     bool unmap_host(std::uint64_t iova, std::uint64_t size,
                     const std::function<void(const host_range&)>& forgotten) override;
-    void watch_host_memory(traffic_watcher*) override {}  // it is watched
+    void watch_host_memory(traffic_watcher*) override {}  // this watches it
     void carry_host_messages(host_messages* carrier) override;
     void host_messages_ready() override;
     unsigned interrupt_vectors() const override { return function_.interrupt_vectors(); }

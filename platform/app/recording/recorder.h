@@ -17,22 +17,22 @@ class recorded_function;
 
 /// Stores everything that reaches a platform from outside, with its simulated time, and what the
 /// platform does to its hosts (doc/recording.md). Construct it after the platform and before
-/// anybody is let in; whoever serves a PCIe function serves recorded() instead.
+/// clients can connect; servers of a PCIe function serve recorded() instead.
 class recorder {
 public:
-    /// Makes `folder`, or takes an empty one. Throws recording_error.
+    /// Creates `folder`, or uses an empty one. Throws recording_error.
     recorder(platform& of, const platform_options& built_with, std::filesystem::path folder);
     ~recorder();
     recorder(const recorder&) = delete;
     recorder& operator=(const recorder&) = delete;
 
-    /// `function` as a host is to reach it while this records.
+    /// `function` for hosts while this records.
     function_port& recorded(function_port& function);
-    /// The platform will not run any further. Throws recording_error when something could not be
-    /// written, now or before.
+    /// Call when the platform does not run any further. Throws recording_error when a write failed,
+    /// now or before.
     void finish();
 
-    /// For what is recorded: adds the time. A disk that is full ends the platform.
+    /// Adds the time and stores the event. A full disk ends the platform.
     void note(event e);
 
 private:
@@ -51,10 +51,10 @@ private:
     std::vector<std::unique_ptr<recorded_function>> recorded_;
 };
 
-/// What a command with --record DIR makes; nothing when DIR is empty.
+/// The recorder of a command with --record DIR; nothing when DIR is empty.
 std::unique_ptr<recorder> recorder_for(platform& of, const platform_options& built_with,
                                        const std::filesystem::path& folder);
-/// Why --record is refused beside --gdb.
+/// Reason to refuse --record with --gdb.
 constexpr const char* no_debugger =
     "--record: what a debugger does is not recorded; debug the replay: trnvp replay --gdb";
 

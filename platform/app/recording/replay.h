@@ -23,7 +23,7 @@ platform_options options_of(const manifest& about, const std::filesystem::path& 
                             const std::string& firmware);
 
 /// Plays a recording's hosts: repeats everything that came from outside, at the same simulated
-/// time, and compares what the platform answers and does.
+/// time, and compares the platform's responses and accesses.
 class replay {
 public:
     struct difference {
@@ -34,7 +34,7 @@ public:
         std::uint64_t repeated = 0, compared = 0;
         std::uint64_t differences = 0;
         std::vector<difference> first = {};  ///< the first of them
-        bool interrupted = false;            ///< somebody ended the platform before the end
+        bool interrupted = false;            ///< the platform was ended before the end
     };
     static constexpr std::size_t told = 20;  ///< differences in outcome::first
 
@@ -44,15 +44,15 @@ public:
     replay(const replay&) = delete;
     replay& operator=(const replay&) = delete;
 
-    /// Whether the platform is the recorded one: then every difference is a mistake.
+    /// Whether the platform is the recorded one, so that every difference is an error.
     bool same() const { return same_; }
     /// Drives the platform to the end of the recording.
     outcome run();
 
     // --- for the functions' side of a replay
 
-    /// The recording's next such event of that function; nothing, and a difference, when there is
-    /// none near.
+    /// The recording's next such event of that function; nothing, and a difference, when none is
+    /// near.
     std::optional<event> expect(const event& seen);
     void differs(std::string text);
 

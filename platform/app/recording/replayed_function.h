@@ -13,8 +13,8 @@ namespace trn::recording {
 
 class replay;
 
-/// The host of one function in a replay. Its memory is what the recorded one was wherever the
-/// function looks; everywhere else it is zero.
+/// The host of one function in a replay. Its memory has the recorded content wherever the function
+/// reads; elsewhere it is zero.
 class replayed_function final : private traffic_watcher, private host_messages {
 public:
     replayed_function(replay& by, std::uint32_t number, std::string name, function_port& function);

@@ -124,7 +124,7 @@ private:
     std::deque<std::size_t> pending_;  ///< harts that halted by themselves and are not reported yet
     std::map<unsigned, std::set<place>> breakpoints_;  ///< by process
     std::map<unsigned, std::vector<watch>> watchpoints_;
-    std::set<unsigned> detached_;  ///< processes that GDB does not stop or resume
+    std::set<unsigned> detached_;  ///< processes that GDB has detached from
     std::string description_;
     std::set<unsigned> described_;  ///< processes whose description GDB has read
 };

@@ -19,17 +19,17 @@ struct ZSTD_DCtx_s;
 
 namespace trn::recording {
 
-/// The two files of a log: what is complete, and what a crash would otherwise lose.
+/// The two files of a log: complete frames, and the tail that a crash would otherwise lose.
 constexpr const char* events_file = "events.zst";
 constexpr const char* tail_file = "events.tail";
 
-/// Writes events into a folder. They are gathered in a mapped file, the tail, which outlives this
-/// process however it ends, and go from there as one compressed frame into the log.
+/// Writes events into a folder. They are gathered in a mapped file, the tail, which outlives a
+/// crash of this process, and move from there as one compressed frame into the log.
 class log_writer {
 public:
     static constexpr std::size_t frame_size = 512 << 10;  ///< bytes before compression
 
-    /// Makes both files. Throws recording_error.
+    /// Creates both files. Throws recording_error.
     explicit log_writer(const std::filesystem::path& folder);
     ~log_writer();
     log_writer(const log_writer&) = delete;
@@ -54,8 +54,8 @@ private:
     std::unique_ptr<ZSTD_CCtx_s, std::size_t (*)(ZSTD_CCtx_s*)> compressor_;
 };
 
-/// Reads events in order. What a crash has cut off is left out; what is damaged throws
-/// recording_error. Holds one frame in memory, however long the log is.
+/// Reads events in order. Skips an end that a crash has cut off; throws recording_error for damage.
+/// Holds one frame in memory, independent of the log's length.
 class log_reader {
 public:
     explicit log_reader(const std::filesystem::path& folder);

@@ -12,7 +12,7 @@
 
 namespace trn::recording {
 
-/// Everything but the events: what was recorded, and how to build it again.
+/// Describes a recording: what was recorded, and how to build its platform.
 struct manifest {
     static constexpr unsigned current_format = 1;
     static constexpr std::size_t most_functions = 4096;
@@ -22,10 +22,10 @@ struct manifest {
     std::string digest;                 ///< of the board, its images and the timing
     std::string file;                   ///< the board's YAML, in the recording
     std::vector<std::string> set = {};  ///< "name=value", parameters of the board
-    std::string firmware = {};          ///< as --firmware said it; empty: what the board says
-    std::map<std::string, std::string> images = {};  ///< as the board names them -> file
+    std::string firmware = {};          ///< the argument of --firmware; empty: the board's
+    std::map<std::string, std::string> images = {};  ///< name in the board -> file
     bool contended = true;
-    std::string time_policy = {};  ///< for people: a replay has its own time
+    std::string time_policy = {};  ///< for information: a replay has its own time
     std::uint64_t seed = 0;
     std::vector<std::string> functions = {};  ///< chips, by event::function
     std::vector<std::string> consoles = {};   ///< modules, the same for typed text
