@@ -106,7 +106,7 @@ def copies_beside_one_chip(trnvp, rack_sockets, chip):
                     time.sleep(0.01)
                 ctl = [[trnvp.with_name("trnctl"), "--connect", sockets, "--chip", name, "--json"]
                        for sockets, name in ((rack_sockets, chip), (alone, "chip0"))]
-                for one in ctl:  # of memory that somebody has written
+                for one in ctl:  # of memory that has been written
                     subprocess.run([*one, "memset", "hbm0@16MiB", "64MiB", "1"], check=True, stdout=subprocess.DEVNULL)
                 turns = [[json.loads(subprocess.run([*one, "copy", "hbm0@16MiB", "hbm1@16MiB", "64MiB"], check=True,
                                                     stdout=subprocess.PIPE).stdout)["wall_s"] for one in ctl]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Real Linux guests: QEMU under TCG with our devices over vfio-user, Debian's kernel, our guest
-// program (sw-stubs/guest). Where no such QEMU can be had they are skipped.
+// program (sw-stubs/guest). Skipped where this QEMU is not available.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -160,7 +160,7 @@ TEST_F(Guest, FirstFailureOfSeveralServersIsTheExitStatus) {
     EXPECT_THAT(how.output, HasSubstr("the guest server1 ended with status 0"));
 }
 
-/// The kernel is told what it would measure wrongly on a busy machine, and compares for a second.
+/// The kernel receives the rate that it would mismeasure on a busy machine, and compares for 1 s.
 TEST_F(Guest, GuestClockRunsAtTheHostsRate) {
     const auto how = start("trn3-chip --run " + script("sleep 3\ndmesg | grep -i tsc\n"));
     ASSERT_EQ(how.status, 0) << how.output;
@@ -233,7 +233,7 @@ TEST_F(Guest, ModuleQemuAndBootFailuresAreReported) {
 }
 
 TEST_F(Guest, AcceptsTheUsersKernelAndInitramfs) {
-    // Ours, as a guest of before left it, stands for the user's.
+    // The initramfs that an earlier guest left stands for the user's.
     auto how = start("trn3-chip --listen " + folder.text() + " --run " + script("exit 0\n"));
     ASSERT_EQ(how.status, 0) << how.output;
     how = start("trn3-chip --kernel " + guest_tools::find("vmlinuz").string() + " --initrd " +
@@ -304,7 +304,7 @@ TEST(GuestCommandLine, MoreProcessorsThanServerCoresAreRefused) {
     how = start("", 65);
     EXPECT_EQ(how.status, 2);
     EXPECT_THAT(how.output, HasSubstr("--cpus 65: the server has 64 cores"));
-    // As many as there are: it gets as far as the QEMU that is none.
+    // The maximum is accepted: it fails only at the QEMU image that is no program.
     how = start(", cores: 2", 2);
     EXPECT_NE(how.status, 0);
     EXPECT_THAT(how.output, testing::Not(HasSubstr("--cpus")));

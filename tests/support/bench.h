@@ -48,7 +48,7 @@ double nanoseconds_each(std::size_t repetitions, Body body) {
     return median(std::move(runs));
 }
 
-/// Writes the rows where `--json FILE` says, or prints them.
+/// Writes the rows to the file of `--json FILE`, or prints them.
 inline int report(const std::vector<bench_row>& rows, int argc, char** argv) {
     auto list = nlohmann::json::array();
     for (const auto& r : rows) {

@@ -7,7 +7,7 @@
 
 namespace trn::test {
 
-/// What a test of a user's mistake looks at: its number and its place.
+/// The code and the place of a reported mistake, for tests.
 struct finding {
     mistake code{};
     int line = 0;

@@ -105,7 +105,7 @@ inline std::vector<std::string> file_texts(const std::vector<std::string>& roots
 
 namespace detail {
 inline std::uint64_t current_input = 0, current_seed = 0;
-/// Says which input it was; only calls that are safe in a signal handler.
+/// Reports the input; calls only async-signal-safe functions.
 inline void report_crash(int signal_number) {
     char line[128];
     const int n =

@@ -5,7 +5,7 @@
 
 namespace trn::test {
 
-/// Listens to one interrupt output: its level, and how often it rose.
+/// Records one interrupt output: its level and the number of rising edges.
 class irq_probe {
 public:
     explicit irq_probe(irq_out& source, const char* name = "probe")

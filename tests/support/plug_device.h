@@ -13,7 +13,7 @@
 
 namespace trn::test {
 
-/// A device with one plug: sends accesses, answers them from a small memory, notes what it is told.
+/// A device with one plug: sends accesses, answers them from a small memory, records notifications.
 class plug_device : public sc_core::sc_module, public plug::device {
 public:
     explicit plug_device(sc_core::sc_module_name name, std::size_t size = 1 << 20)
@@ -25,7 +25,7 @@ public:
     bool mute = false;       ///< answers nothing
     sc_core::sc_time delay;  ///< of the last access sent
     unsigned revocations = 0, changes = 0;
-    std::vector<link_error> errors;      ///< that its link told of
+    std::vector<link_error> errors;      ///< reported by its link
     std::vector<std::uint64_t> arrived;  ///< addresses
     std::vector<sc_core::sc_time> arrivals;
 

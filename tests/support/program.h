@@ -60,7 +60,7 @@ public:
         if (pid_ > 0 && waitpid(pid_, &status_, WNOHANG) == pid_) pid_ = -1;
         return pid_ > 0;
     }
-    /// Asks it to end, and returns its exit status.
+    /// Sends SIGTERM and returns the exit status.
     int end() {
         if (pid_ > 0) {
             kill(pid_, SIGTERM);
@@ -78,7 +78,7 @@ private:
     int status_ = 0;
 };
 
-/// Looks every 10 ms, at most so long.
+/// Polls every 10 ms until the timeout.
 template <typename Condition>
 bool eventually(Condition&& condition, std::chrono::seconds limit = std::chrono::seconds(300)) {
     const auto end = std::chrono::steady_clock::now() + limit;

@@ -16,7 +16,7 @@ namespace trn::test {
 
 /// What every block promises about its registers, checked from its table alone (house style R10):
 /// reset values, access kinds, walking ones, aliasing, holes, widths, debug reads without effect.
-/// Registers with `contract_skip` are left alone. Works on anything that takes payloads.
+/// Registers with `contract_skip` are skipped. Works on anything that accepts payloads.
 class register_contract {
 public:
     using transport = std::function<void(tlm::tlm_generic_payload&, sc_core::sc_time&)>;

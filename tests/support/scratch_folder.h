@@ -9,10 +9,10 @@
 
 namespace trn::test {
 
-/// A folder of this test's own, which goes away with it.
+/// A temporary folder of this test, removed by the destructor.
 class scratch_folder {
 public:
-    /// Throws std::filesystem::filesystem_error where there is none to be had.
+    /// Throws std::filesystem::filesystem_error when the folder cannot be created.
     scratch_folder() {
         std::string name = std::filesystem::temp_directory_path() / "trnvp-XXXXXX";
         if (mkdtemp(name.data()) == nullptr)

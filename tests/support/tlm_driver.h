@@ -10,7 +10,7 @@
 
 namespace trn::test {
 
-/// The initiator of unit tests: reads and writes whole values or spans, tells response and delay.
+/// The initiator of unit tests: reads and writes values or spans, records response and delay.
 class tlm_driver : public sc_core::sc_module {
 public:
     tlm_utils::simple_initiator_socket<tlm_driver, 64> out{"out"};
@@ -33,7 +33,7 @@ public:
     tlm::tlm_response_status write(std::uint64_t address, T value) {
         return access(tlm::TLM_WRITE_COMMAND, address, &value, sizeof value);
     }
-    /// The value read; `response` says whether it counts.
+    /// The value read; valid when `response` is TLM_OK_RESPONSE.
     template <typename T = std::uint32_t>
     T read(std::uint64_t address) {
         T value{};

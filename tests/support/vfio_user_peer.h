@@ -20,7 +20,7 @@
 namespace trn::test {
 
 /// Runs `client` beside the server: the client blocks in its own thread, this one serves `io` (and
-/// calls `between`, to simulate) until the client is through. A client that hangs fails the test.
+/// calls `between`, to simulate) until the client has finished. A client that hangs fails the test.
 inline void serve_while(boost::asio::io_context& io, const std::function<void()>& client,
                         const std::function<void()>& between = {}) {
     std::atomic<bool> done = false;
@@ -38,11 +38,11 @@ inline void serve_while(boost::asio::io_context& io, const std::function<void()>
     if (!done) std::abort();  // the thread cannot be joined
     thread.join();
     io.restart();
-    while (io.poll() > 0) {  // what the client's end leaves to do
+    while (io.poll() > 0) {  // work that the client's exit leaves
     }
 }
 
-/// A peer that sends exactly the bytes it is told to.
+/// A peer that sends exactly the given bytes.
 class raw_peer {
 public:
     struct reply {

@@ -98,7 +98,7 @@ void by_hand() {
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
 }
 
-/// In a child, because a process elaborates once. Nothing when the child failed.
+/// In a child, because a process elaborates once. Empty when the child failed.
 double measure(void (*what)()) {
     int ends[2];
     if (pipe(ends) != 0) return -1;

@@ -29,7 +29,7 @@ constexpr int no_tools = 77;
 struct guest_run {
     int status = -1;
     std::string output;
-    double resident_mib = 0;  ///< the most that our process had
+    double resident_mib = 0;  ///< maximum of our process
 };
 
 double peak_resident_mib(pid_t pid) {

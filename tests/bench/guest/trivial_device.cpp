@@ -27,7 +27,7 @@ constexpr std::uint64_t bar0_size = 1 << 20;
 class device {
 public:
     explicit device(int client) : client_(client) {
-        put16(PCI_VENDOR_ID, 0x1234);  // QEMU's own, for what is nobody's
+        put16(PCI_VENDOR_ID, 0x1234);  // QEMU's own value for unassigned ids
         put16(PCI_DEVICE_ID, 0x7472);
         config_[PCI_CLASS_DEVICE + 1] = 0xff;
     }
@@ -109,7 +109,7 @@ private:
             break;
         }
         case command::device_get_info:
-            // The structure's first part: newer headers have more behind it, which QEMU refuses.
+            // The structure's first part: newer headers append fields that QEMU refuses.
             for (const std::uint32_t word :
                  {16u, std::uint32_t{VFIO_DEVICE_FLAGS_PCI | VFIO_DEVICE_FLAGS_RESET},
                   std::uint32_t{VFIO_PCI_NUM_REGIONS}, std::uint32_t{VFIO_PCI_NUM_IRQS}})

@@ -5,12 +5,12 @@
 
 namespace trn::test {
 
-/// The least that QEMU's vfio-user-pci takes for a device, one client, blocking system calls: every
-/// register of BAR0 reads the same. What a register access costs at best on this protocol. Returns
+/// The minimal device that QEMU's vfio-user-pci accepts: one client, blocking system calls, every
+/// register of BAR0 reads the same. Measures the lowest cost of a register access. Returns
 /// when the client has gone.
 void serve_trivial_device(int listening_socket);
 
-/// Bound and listening, so that a client can come at once; -1 when it cannot be made.
+/// A bound, listening socket, so that a client can connect at once; -1 on failure.
 int listen_on(const std::string& path);
 
 }  // namespace trn::test

@@ -166,7 +166,7 @@ double median(std::vector<double> runs) {
     return runs[runs.size() / 2];
 }
 
-/// Ours and the peer take turns, so that what else the machine does meets both.
+/// Ours and the peer take turns, so that other load of the machine affects both.
 void measure(const std::string& where, int client_core, int server_core,
              std::vector<test::bench_row>& rows) {
     pin(client_core);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Descriptors, rings, doorbells and registers from anybody: whatever was posted, the engines come
-// to rest, and after a reset the next copy is right.
+// Arbitrary descriptors, rings, doorbells and registers: the engines come to rest after any input,
+// and after a reset the next copy is correct.
 #include "models/misuse_rules.h"
 #include "models/udma/dma_descriptor_regs.h"
 #include "platform/framework/log.h"
@@ -66,7 +66,7 @@ void post_some_descriptors(dma_bench& bench, fuzz_random& random) {
     bench.doorbell(test::m2s, posted, q, e);
 }
 
-/// A compute packet whose words are nearly right: the checks behind the first one see some too.
+/// A compute packet whose words are nearly valid, so that later checks are reached too.
 void post_some_compute(dma_bench& bench, fuzz_random& random) {
     namespace op = dma_descriptor_regs::compute_operation;
     const auto e = static_cast<unsigned>(random.below(engines));
@@ -102,7 +102,7 @@ void post_some_compute(dma_bench& bench, fuzz_random& random) {
     bench.doorbell(test::m2s, sources, q, e);
 }
 
-/// What a driver does after trouble; then a copy must work.
+/// Recovers as a driver does; then a copy must work.
 void reset_and_copy(dma_bench& bench, fuzz_random& random) {
     for (auto& line : bench.reset_lines) line.set(true);
     for (auto& line : bench.reset_lines) line.set(false);

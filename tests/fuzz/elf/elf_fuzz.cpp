@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ELF files from anybody: read_elf() answers with a program whose segments are inside the file and
-// the address space, or with an elf_error.
+// Arbitrary ELF files: read_elf() returns a program whose segments are inside the file and
+// the address space, or throws elf_error.
 #include <cstdlib>
 
 #include "platform/framework/loader/elf.h"

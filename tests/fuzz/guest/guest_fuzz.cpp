@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A guest that writes anything to any register of BAR0 and posts any descriptors: the chip goes on,
-// touches no host memory that the guest did not share, and copies again after a reset.
+// A guest that writes arbitrary values to any register of BAR0 and posts arbitrary descriptors: the
+// chip keeps running, accesses only shared host memory, and copies again after a reset.
 //
 //     fuzz_guest [--board B] [--accesses N] [--seed S]
 #include <sys/mman.h>
@@ -31,8 +31,8 @@ constexpr std::uint64_t readable_at = 1 << 20, writable_at = 4 << 20, shared_byt
 constexpr std::uint64_t accesses_per_round = 5000;
 constexpr double round_limit_s = 20;
 
-/// Memory that a client shares, between pages that nobody may touch: an access beside it, or a
-/// write where only reads were allowed, ends this process.
+/// Memory that a client shares, between inaccessible pages: an access outside it, or a write to
+/// read-only memory, ends this process.
 class guarded_memory {
 public:
     guarded_memory(function_port& function, std::uint64_t iova, bool writable) {
@@ -208,7 +208,7 @@ private:
     std::uint64_t accesses_ = 0;
 };
 
-/// What a driver does after trouble; then every core copies.
+/// Recovers as a driver does; then every core copies.
 void recover(device& chip, std::uint64_t seed) {
     chip.check(trn_reset_device(chip));
     std::vector<std::uint8_t> bytes(100'000), back(bytes.size());
@@ -261,7 +261,7 @@ void play(const campaign& what, host_cpu& cpu) {
                 slowest);
 }
 
-/// A guest that never broke anything was no test.
+/// A guest that broke no rule has tested nothing.
 int say_what_was_reached() {
     std::map<std::string_view, std::uint64_t> counts;
     for (const auto& each : misuse::summary()) counts[each.broken.name] += each.count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings from anybody: they are read, up to where they end or to a recording_error.
+// Arbitrary recordings are read up to their end or throw recording_error.
 #include <unistd.h>
 #include <zstd.h>
 
@@ -45,7 +45,7 @@ void read(const std::string& log, std::vector<std::uint8_t> tail, const manifest
     try {
         log_reader reader(std::make_unique<std::istringstream>(log), std::move(tail));
         const auto found = look_over(reader, about);
-        // Nothing that is looked over may ask a replay for more than there is.
+        // The bytes that a replay reads are bounded by the size of its log.
         if (found.bytes_read > log.size() * 20'000 + 1024) std::abort();
     } catch (const recording_error&) {
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Register descriptions from anybody: each is read or refused with places, never more than that.
+// Arbitrary register descriptions: each is accepted or refused with line numbers.
 #include "platform/framework/registers/generator/emit.h"
 #include "tests/support/fuzz.h"
 

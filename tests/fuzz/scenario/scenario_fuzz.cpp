@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios from anybody: each is read whole or refused with places, never more than that; and what
-// is read can be selected and reported.
+// Arbitrary scenarios: each is accepted or refused with line numbers; an accepted one can be
+// selected and reported.
 #include <nlohmann/json.hpp>
 #include <systemc>
 

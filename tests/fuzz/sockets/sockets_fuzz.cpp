@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client of the control socket, or of the debugger's, that says anything: the platform goes on
-// and serves the next client.
+// A client that sends arbitrary bytes to the control or debugger socket: the platform continues and
+// serves the next client.
 //
 //     fuzz_sockets --socket control|gdb [--seconds N] [--seed S] [--only INPUT]
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client that says anything: it is answered or turned away, and the next client is served.
+// A client that sends arbitrary bytes is answered or refused, and the next client is served.
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 
@@ -19,7 +19,7 @@ using namespace trn;
 using test::fuzz_random;
 using bytes = std::vector<std::uint8_t>;
 
-/// Mostly the values that decide something: limits, and one beyond them.
+/// Mostly boundary values: limits, and one beyond them.
 std::uint64_t interesting(fuzz_random& random) {
     static constexpr std::uint64_t values[] = {0,           1,
                                                2,           3,
@@ -130,7 +130,7 @@ int sc_main(int argc, char** argv) {
         }
         io.restart();
         io.poll();
-        if (server.attached()) std::abort();  // it is gone, and that was noticed
+        if (server.attached()) std::abort();  // the disconnect was noticed
         test::raw_peer next(path);
         io.poll();
         next.send(1,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boards from anybody: each is planned whole or refused with places, never more than that.
+// Arbitrary boards: each is planned or refused with line numbers.
 #include <algorithm>
 #include <systemc>
 
@@ -89,7 +89,7 @@ const std::vector<std::string> words{"board: ",
 void read(const std::string& text) {
     try {
         const auto board = plan_text(text, "x.yaml", kinds(), {"platform/boards", {}});
-        // The maps of a few chips: those of a whole rack say nothing new and take a second.
+        // Maps of a few chips only: those of a whole rack add no coverage and take a second.
         const address_maps maps(board);
         auto some = maps.routers();
         some.resize(std::min<std::size_t>(some.size(), 64));
