@@ -107,7 +107,7 @@ bind:
 )",
                            chip);
     }
-    /// Debug access through what is bound behind a router.
+    /// Debug access through a target bound to a router.
     unsigned debug(const char* router_name, tlm::tlm_command command, std::uint64_t address,
                    std::uint32_t& value) {
         tlm::tlm_generic_payload payload;

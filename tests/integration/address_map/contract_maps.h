@@ -105,7 +105,7 @@ inline rows two_die_axi(std::uint64_t stack) {
     return sorted(list);
 }
 
-/// What a window of `size` bytes at `bar` shows of the AXI space at `axi_base`.
+/// The part of the AXI space at `axi_base` that a window of `size` bytes at `bar` reaches.
 inline void show(rows& list, const rows& axi, std::uint64_t bar, std::uint64_t size,
                  std::uint64_t axi_base) {
     for (const auto& r : axi) {

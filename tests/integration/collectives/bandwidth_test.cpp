@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What collectives move against what the narrowest link that all of it must pass carries: the
-// figures of doc/performance.md.
+// Bandwidth of collectives relative to the rate of their bottleneck link: the figures of
+// doc/performance.md.
 #include "tests/integration/collectives/group.h"
 #include "tests/support/sizes.h"
 
@@ -23,7 +23,7 @@ protected:
             EXPECT_LT(bus, link) << "no link carries that";
         }
     }
-    /// Half of what everybody sends to everybody crosses the busiest link: of a row of four chips
+    /// Half of all-to-all traffic crosses the busiest link: of a row of four chips
     /// each way, from rack to rack.
     void expect_share_of_mesh(double share, double link) {
         collective_group group(*this, all(), image());
@@ -51,7 +51,7 @@ TEST_F(CollectiveBandwidth, TorusRingsReachFourLinksOrTheHbmBound) {
     expect_share(0.65, 4 * 114.8, 64 * MiB, {TRN_COLL_ALL_GATHER}, TRN_COLL_RING);
 }
 
-/// What comes is written, and what goes is read.
+/// Received data are written to HBM, sent data are read from it.
 TEST_F(CollectiveBandwidth, TorusDoublingReachesHalfTheHbmRate) {
     boot("trn2-48xl");
     expect_share(0.8, 729.6 / 2, 64 * MiB, {TRN_COLL_ALL_GATHER}, TRN_COLL_DOUBLING);
@@ -69,7 +69,7 @@ TEST_F(CollectiveBandwidth, TorusMeshReachesTheBoundOfEquallyLoadedLinks) {
     expect_share_of_mesh(0.8, 114.8);
 }
 
-/// Also the first time, when nobody has been asked yet where their memory is.
+/// Also for the first run, before any direct memory pointer has been requested.
 TEST_F(CollectiveBandwidth, SmallBlocksAreNotSlowerThanLargerOnes) {
     boot("trn2-48xl");
     collective_group group(*this, all(), image());
@@ -101,7 +101,7 @@ TEST_F(CollectiveBandwidth, ChipRowRingsReachOneLinkPerDirection) {
                  TRN_COLL_RING);
 }
 
-/// What is chosen uses several links of a chip at once: each channel begins with another side.
+/// The default uses several links of a chip at once: each channel starts with another dimension.
 TEST_F(CollectiveBandwidth, TorusGridReachesTheLinksOfAllDimensions) {
     boot("trn2-48xl");
     expect_share(0.4, 4 * 114.8, 16 * MiB, {TRN_COLL_ALL_REDUCE});

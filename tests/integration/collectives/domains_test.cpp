@@ -103,7 +103,7 @@ TEST_F(CollectivesOverDomains, AreCorrectWithSeveralLanesAndChannelsAndEveryType
                                     .check = true}));
 }
 
-/// Blocks of many sizes, some of none; a domain of which nobody has anything.
+/// Blocks of many sizes, some empty; one domain has no data at all.
 TEST_F(CollectivesOverDomains, BlocksOfAnySizeAreCorrect) {
     boot(board);
     for (const auto& chips : some_groups) {
@@ -172,8 +172,8 @@ TEST_F(CollectivesOverDomains, CompleteWhenTheNetworkLosesPackets) {
     EXPECT_GT(again, 0u);
 }
 
-/// What a channel passes on is what its card has brought it, where it ends too: what other channels
-/// have may come much later.
+/// A channel forwards only blocks that its own card received, and ends with them: those of other
+/// channels may arrive much later.
 TEST_F(CollectivesOverDomains, AllGatherChannelsForwardReceivedBlocks) {
     boot(board);
     collective_group group(*this, {0, 1, 2, 4, 5, 6}, image());
@@ -314,7 +314,7 @@ TEST_F(CollectivesOverDomains, SeveralAllToAllChannelsAreFasterThanOne) {
     EXPECT_LT(ns(4), ns(1));
 }
 
-/// Also by itself: a block that is one engine's within a domain is shared out where there are more.
+/// Also by default: a block that one engine moves within a domain is split over more engines.
 TEST_F(CollectivesOverDomains, DefaultChannelsAreFasterThanOneEngine) {
     boot("tests/integration/collectives/two_servers.yaml");
     collective_group group(*this, all(), image());

@@ -66,7 +66,7 @@ TEST_F(GridCollectives, AreCorrectWithSeveralLanesAndEveryType) {
     }
 }
 
-/// 17 and 19 ranks are no grid that one addition could serve, 34 are one of 33.
+/// 17 and 19 ranks form no grid within the operand limit; 34 ranks form a grid of 33.
 TEST_F(GridCollectives, AreCorrectWithTwinRanks) {
     boot("trn2-ultraserver");
     for (const std::size_t ranks : {17, 19, 34}) {
@@ -77,7 +77,7 @@ TEST_F(GridCollectives, AreCorrectWithTwinRanks) {
     }
 }
 
-/// Blocks that a rank passes on are in several pieces where ranks are in no order of places.
+/// Forwarded blocks consist of several pieces when ranks do not follow the order of places.
 TEST_F(GridCollectives, AreCorrectForRanksAtAnyPlaces) {
     boot("trn3-gen1");
     const std::vector<std::size_t> groups[] = {
@@ -92,7 +92,7 @@ TEST_F(GridCollectives, AreCorrectForRanksAtAnyPlaces) {
     }
 }
 
-/// Each channel passes on what came to it alone, so what belongs together stays in one channel.
+/// Each channel forwards only the blocks that it received, so related blocks stay in one channel.
 TEST_F(GridCollectives, AreCorrectOverSeveralChannels) {
     boot("trn2-48xl");
     for (const std::size_t ranks : {2, 3, 6, 11, 16}) {
@@ -121,7 +121,8 @@ TEST_F(GridCollectives, SeveralChannelsMoveLargeBlocksFaster) {
         EXPECT_LT(ns(algorithm, 4), 0.97 * ns(algorithm, 1)) << trn_coll_algorithm_text(algorithm);
 }
 
-/// Each channel begins with another side, and a chip has as many links as the torus has sides.
+/// Each channel starts with another dimension, and a chip has links in every dimension of the
+/// torus.
 TEST_F(GridCollectives, SeveralChannelsUseTheLinksOfAllDimensionsAtOnce) {
     boot("trn2-48xl");
     collective_group group(*this, all(), image());
@@ -140,7 +141,7 @@ TEST_F(GridCollectives, SeveralChannelsUseTheLinksOfAllDimensionsAtOnce) {
     }
 }
 
-/// 13 ranks are one side of a grid: everybody waits for everybody, and for each by its number.
+/// 13 ranks form one side of a grid: every rank waits for every other, by its number.
 TEST_F(GridCollectives, WaitingRankNamesTheMissingRankOfALongSide) {
     boot("trn2-48xl");
     collective_group group(*this, some(13), image());

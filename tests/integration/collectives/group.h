@@ -18,7 +18,7 @@
 
 namespace trn::test {
 
-/// A board in this process, whose chips make collectives.
+/// A board in this process whose chips run collectives.
 class CollectiveTest : public testing::Test, public crew {
 public:
     std::vector<std::string> chips() override { return hosts_->chips(); }
@@ -63,7 +63,7 @@ protected:
         EXPECT_EQ(result.wrong, 0u) << result.first_wrong;
         EXPECT_GT(result.ns, 0);
     }
-    /// Why it is refused, or fails.
+    /// The message of a refusal or failure.
     static std::string sentence(collective_group& group, const collective_request& what) {
         try {
             group.run(what);

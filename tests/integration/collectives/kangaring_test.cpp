@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// KangaRing: a ring of pairs, whose primaries move and add up the bytes of both.
+// KangaRing: a ring of pairs whose primaries move and reduce the data of both.
 #include <fmt/format.h>
 
 #include "tests/integration/collectives/group.h"
@@ -147,8 +147,8 @@ class KangaRingHangs : public KangaRing {
 protected:
     static constexpr std::uint64_t limit_ns = 1'000'000;
 
-    /// Each rank that hangs names one that has not done what it waits for: from name to name one
-    /// comes to the guilty one. Returns how many name it themselves.
+    /// Each waiting rank names the rank that it waits for; following the names leads to the failed
+    /// rank. Returns the number of ranks that name it directly.
     static unsigned expect_all_lead_to(std::uint32_t guilty,
                                        const std::vector<rank_outcome>& ends) {
         unsigned named = 0;
@@ -202,7 +202,7 @@ TEST_F(KangaRingHangs, MissingRankIsNamedByItsPartnerAndThePreviousPair) {
     }
 }
 
-/// Its core forgets the program when a step ends; what its engines have got they still do.
+/// Its core drops the program at the end of a step; its engines complete queued descriptors.
 TEST_F(KangaRingHangs, RankThatStopsInItsFirstHalfIsNamed) {
     boot("trn2-48xl");
     collective_group group(*this, all(), image());
@@ -213,7 +213,7 @@ TEST_F(KangaRingHangs, RankThatStopsInItsFirstHalfIsNamed) {
         for (const std::uint32_t guilty : {0, 5, 11}) {
             const auto& ends_ns = steps[guilty].ends_ns;
             ASSERT_GE(ends_ns.size(), 8u);
-            // Of the second half it may have given its engines all that others wait for.
+            // In the second half it may already have queued every transfer that others wait for.
             for (std::size_t step = guilty % 2; step < ends_ns.size() / 2; step += 2) {
                 SCOPED_TRACE(fmt::format("{}, {} bytes: rank {} stops at step {} of {}",
                                          trn_coll_op_text(what.op), what.bytes, guilty, step,
@@ -233,7 +233,7 @@ TEST_F(KangaRingHangs, RankThatStopsInItsFirstHalfIsNamed) {
     expect_all_right(group, {.bytes = 50'000});
 }
 
-/// Of another domain only the rank of the same position waits for it.
+/// In another domain only the rank of the same position waits for it.
 TEST_F(KangaRingHangs, MissingRankIsNamedInBothDomains) {
     boot("tests/integration/collectives/three_sleds.yaml");
     collective_group group(*this, {0, 1, 2, 3, 4, 5, 6, 7}, image());

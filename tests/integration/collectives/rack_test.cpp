@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives over whole racks: that they come out right, and what so many cores cost.
+// Collectives over whole racks: results, and the memory and time of so many cores.
 #include <cstdio>
 
 #include "tests/integration/collectives/group.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nobody thought of: any ranks in any order, sizes, types, channels and lanes.
+// Random combinations: any ranks in any order, sizes, types, channels and lanes.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

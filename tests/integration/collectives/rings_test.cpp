@@ -154,7 +154,7 @@ TEST_F(SeveralRings, TwoServersJoinedByEfaExchangeTheBlocksOfEachRing) {
             group.run({.op = op, .algorithm = TRN_COLL_RING, .counts = each, .check = true}));
 }
 
-/// Whom a rank waits for is next to it, in one of its rings.
+/// A rank waits for a neighbour in one of its rings.
 TEST_F(SeveralRings, MissingRankIsNamedByItsNeighbours) {
     boot("trn2-48xl");
     collective_group group(*this, all(), image());

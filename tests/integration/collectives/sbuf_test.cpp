@@ -39,7 +39,7 @@ protected:
                 expect_right(group.run(what));
             }
     }
-    /// By the stack in which a rank has its buffers when nobody says.
+    /// By the default stack of a rank's buffers.
     std::uint64_t moved_by_hbm() const {
         struct total final : statistics {
             std::uint64_t bytes = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives over the four chips of a sled: what comes out, what is refused, what is survived.
+// Collectives over the four chips of a sled: results, refusals and recovery from faults.
 #include <algorithm>
 #include <functional>
 

@@ -8,7 +8,7 @@ namespace {
 
 class CollectivesTogether : public CollectiveTest {
 protected:
-    /// They all are right, and each ran while the others did.
+    /// All results are correct, and all runs overlapped in time.
     static std::vector<collective_result> expect_together(const std::vector<collective_job>& jobs) {
         const auto results = collective_group::run_together(jobs);
         std::uint64_t last_start = 0, first_end = ~std::uint64_t{0};

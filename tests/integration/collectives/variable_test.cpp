@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives whose blocks have sizes of their own, also none.
+// Collectives whose blocks have different sizes, some empty.
 #include <fmt/format.h>
 
 #include "tests/integration/collectives/group.h"

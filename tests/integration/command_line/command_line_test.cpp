@@ -139,7 +139,7 @@ TEST_F(CommandLine, UnopenableFilesAreUsageErrors) {
 }
 
 TEST_F(CommandLine, ClosedPipeEndsAProgramLikeUnixTools) {
-    // Bash's PIPESTATUS: SIGPIPE, or done before the reader left.
+    // Bash's PIPESTATUS: SIGPIPE, or finished before the reader closed the pipe.
     const auto how =
         run("bash -c '" + trnvp + " inspect ultracluster-2 --set racks=1 2>&1 | head -1; " +
             "echo ${PIPESTATUS[0]}'");

@@ -57,7 +57,7 @@ class ClientsTest(unittest.TestCase):
             status, output = self.ctl(running, "chip0", "info")
             self.assertEqual(status, 1)
             self.assertIn("chip0 already has a client", output)
-            # Neither the first client nor the other function noticed.
+            # Neither the first client nor the other function is affected.
             self.assertTrue(first.is_served())
             status, output = self.ctl(running, "chip1", "copy", "host", "hbm0@16MiB", "1MiB", "--verify")
             self.assertEqual(status, 0, output)
@@ -101,7 +101,7 @@ class ClientsTest(unittest.TestCase):
                 status, output = self.ctl(running, chip, "copy", "host", "hbm0@16MiB", "32MiB", "--verify",
                                           "--seed", str(40 + other))
                 self.assertEqual(status, 0, output)
-            held = VfioUser(os.path.join(running.folder, "sled1.chip3.sock"))  # a third host, who is not disturbed
+            held = VfioUser(os.path.join(running.folder, "sled1.chip3.sock"))  # a third host, which is not affected
             self.assertEqual(held.hello()[0], 0)
             for _ in range(3):
                 both = []

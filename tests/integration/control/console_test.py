@@ -61,7 +61,7 @@ class ConsoleTest(unittest.TestCase):
                 read_until(console, READY)
                 console.sendall(b"x")
                 self.assertEqual(self.wait_for(p, 1), "x")
-                # More than there may be at a time: silent ones make room, who types stays.
+                # More than the limit: silent clients are dropped, the one that types stays.
                 more = [connect(running) for _ in range(8)]
                 read_until(more[-1], READY)
                 for one in silent[1:]:

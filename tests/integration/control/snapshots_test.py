@@ -62,7 +62,7 @@ class SnapshotsTest(unittest.TestCase):
                 self.assertEqual(other.peek(SPACE, 0x1000, 6), b"before")
                 told = [e for topic, e in other.events(timeout=1) if topic == "state"]
                 self.assertEqual([e["time_ps"] for e in told], [taken["time_ps"]], round)
-            # A younger state is reached from an older one.
+            # A later state can be restored from an earlier one.
             p.run(**{"for": "1 ms"})
             p.snapshot(name="later")
             p.restore(name="booted")
@@ -80,7 +80,7 @@ class SnapshotsTest(unittest.TestCase):
             p.poke(SPACE, 0, b"x")
             waiter._send(b'{"jsonrpc":"2.0","id":77,"method":"wait","params":{"for":"1000 s"}}\n{"jsonrpc":"2.0",')
             self.assertFalse(p.status()["time_ps"] - start)
-            # All at once, and a large answer first, which no socket takes whole.
+            # All in one packet, and a large answer first, which exceeds the socket buffer.
             requests = [("peek", {"space": SPACE, "address": 0, "size": 1 << 20}), ("restore", {"name": "a"}),
                         ("peek", {"space": SPACE, "address": 0, "size": 1}), ("restore", {"name": "b"}), ("status", {})]
             p._send(b"".join(json.dumps({"jsonrpc": "2.0", "id": 100 + n, "method": m, "params": q}).encode() + b"\n"

@@ -9,8 +9,7 @@
 
 namespace trn::test {
 
-/// Where the contract has a chip's blocks: said here once more, so that the driver stub's own table
-/// is checked too.
+/// Block addresses of the contract, repeated here independently to check the driver stub's table.
 struct contract_map {
     std::uint64_t register_bar_bytes;  ///< at least
     // Offsets in it (contract 3.2, 9, 15.1)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients of one chip that do everything wrong, while a driver works on its neighbour.
+// Misbehaving clients of one chip, while a driver works on its neighbour.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -51,7 +51,7 @@ protected:
         text << std::ifstream(scratch_ / "log").rdbuf();
         return text.str();
     }
-    /// The platform has said it in words.
+    /// The platform has logged this message.
     void expect_said(const std::string& sentence) {
         EXPECT_TRUE(eventually([&] { return log().find(sentence) != std::string::npos; }))
             << sentence << "\n"
@@ -136,7 +136,7 @@ TEST_F(ClientsTest, InvalidDmaRangesAreRefused) {
         return peer.request(map_dma, packed(u32{32}, u32{3}, offset, iova, size), {file}).error;
     };
     EXPECT_EQ(map(0, 0x1000, (1 << 20) + 1), u32{EINVAL});  // more than the file has
-    EXPECT_EQ(map(1 << 20, 0x1000, 4096), u32{EINVAL});     // behind its end
+    EXPECT_EQ(map(1 << 20, 0x1000, 4096), u32{EINVAL});     // past its end
     EXPECT_EQ(map(~u64{0} - 4095, 0x1000, 8192), u32{EINVAL});
     EXPECT_EQ(map(0, ~u64{0} - 4095, 8192), u32{EEXIST});  // wraps around
     EXPECT_EQ(map(0, 0x1000, 0), u32{EINVAL});

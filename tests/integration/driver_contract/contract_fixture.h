@@ -22,9 +22,9 @@ enum class door { in_process, socket };
 class attached_chip {
 public:
     virtual ~attached_chip() = default;
-    /// Runs `work` as a host program: a driver that was loaded, and is unloaded afterwards.
+    /// Runs `work` as a host program; the driver is unloaded afterwards.
     virtual void run(const trn_options& options, const std::function<void(device&)>& work) = 0;
-    /// What the platform logged so far.
+    /// The platform's log so far.
     virtual std::string log() const = 0;
 };
 
@@ -48,9 +48,9 @@ protected:
 
     /// A driver that has probed and reset the device works, and is unloaded.
     void drive(const std::function<void(device&)>& work);
-    /// A driver that has touched nothing yet.
+    /// A driver that has accessed nothing yet.
     void drive_unprobed(const std::function<void(device&)>& work);
-    /// The test does what software should not: the platform must have said so, by this name.
+    /// The test breaks a rule on purpose: the platform must have reported the rule of this name.
     void expect_misuse(const std::string& rule) { misuses_.push_back(rule); }
 
     void SetUp() override { chip_ = attach(board(), GetParam().how); }
@@ -62,7 +62,7 @@ private:
     trn_options options_{};
 };
 
-// What the tests say over and over.
+// Helpers shared by the tests.
 
 /// Copies the pattern of `seed` there and back again, and compares.
 void expect_holds(device& chip, std::uint64_t address, std::uint64_t size, std::uint64_t seed,
@@ -85,7 +85,7 @@ inline std::uint64_t hbm(device& chip, std::uint32_t stack, std::uint64_t offset
 inline std::uint32_t engine_of(device& chip, std::uint32_t number) {
     return number % (chip.info().cores * 16);
 }
-/// Looks every 10 us of the device's time, at most 100 ms long.
+/// Polls every 10 us of the device's time, for at most 100 ms.
 bool eventually(device& chip, const std::function<bool()>& condition);
 
 }  // namespace trn::test

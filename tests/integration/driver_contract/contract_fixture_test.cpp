@@ -67,7 +67,7 @@ public:
             if (freopen(output_.c_str(), "w", stdout) == nullptr || dup2(1, 2) < 0) _exit(126);
             std::vector<const char*> words{"trnvp",    "run",           which.board.c_str(),
                                            "--listen", sockets.c_str(), "--time-policy",
-                                           "lockstep"};  // the host decides what time passes
+                                           "lockstep"};  // the host controls the advance of time
             for (const auto& each : which.set) words.insert(words.end(), {"--set", each.c_str()});
             words.push_back(nullptr);
             execv(TRNVP_PROGRAM, const_cast<char* const*>(words.data()));

@@ -76,7 +76,7 @@ TEST_P(DriverContract, Bar4ReachesTheSameMemory) {
     drive([&](device& chip) {
         const auto info = chip.info();
         for (std::uint32_t stack = 0; stack < info.stacks; ++stack) {
-            // The last bytes of what both BAR4 and the stack have, and the first ones.
+            // The last and the first bytes that both BAR4 and the stack have.
             const auto end = std::min(info.stack_size, std::uint64_t{36} << 30);
             for (const std::uint64_t offset : {std::uint64_t{16} << 20, end - 100}) {
                 std::vector<std::uint8_t> bytes(100);
@@ -136,7 +136,7 @@ TEST_P(DriverContract, RunsAsynchronousCopiesOfAllCoresAtOnce) {
 TEST_P(DriverContract, ReportsTheCauseOfAnAbortedCopyAndRecovers) {
     expect_misuse("unmapped-source");
     drive([&](device& chip) {
-        const std::uint64_t nowhere = 0xF'F000'0000;  // behind the first stack of every chip
+        const std::uint64_t nowhere = 0xF'F000'0000;  // past every chip's first stack
         EXPECT_EQ(trn_copy(chip, 0, hbm(chip, 0, 32 * MiB), nowhere, 4 * KiB), TRN_ABORTED);
         trn_failure why{};
         ASSERT_TRUE(trn_last_failure(chip, &why));
@@ -145,7 +145,7 @@ TEST_P(DriverContract, ReportsTheCauseOfAnAbortedCopyAndRecovers) {
         EXPECT_EQ(why.m2s_state & 0x2222, 0x2222u);
         EXPECT_EQ(trn_copy(chip, 0, hbm(chip, 0, 32 * MiB), hbm(chip, 1, 32 * MiB), 4),
                   TRN_NOT_READY);
-        fill(chip, hbm(chip, 3, 32 * MiB), 4 * KiB, 1, 1);  // others do not notice
+        fill(chip, hbm(chip, 3, 32 * MiB), 4 * KiB, 1, 1);  // other queues are not affected
         chip.check(trn_restart_queue(chip, 0));
         fill(chip, hbm(chip, 0, 32 * MiB), 4 * KiB, 2);
         expect_holds(chip, hbm(chip, 0, 32 * MiB), 4 * KiB, 2);

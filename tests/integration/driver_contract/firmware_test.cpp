@@ -56,7 +56,7 @@ TEST_P(DriverContract, SetsPowerProfilesThroughTheNewMailbox) {
     });
 }
 
-/// A request of the new mailbox, word by word, with the CRC that the caller says.
+/// A request of the new mailbox, word by word, with the caller's CRC.
 std::uint32_t ask(device& chip, std::uint64_t misc_ram, std::uint32_t header, std::uint32_t crc) {
     set_word(chip, misc_ram + 0x1f0, header);
     set_word(chip, misc_ram + 0x1f4, crc);
@@ -117,7 +117,7 @@ TEST_P(DriverContract, ReportsAnUnknownCommand) {
     });
 }
 
-/// Simulated ns in which firmware samples power and beats its heart at least once.
+/// Simulated ns in which firmware samples power and updates the heartbeat at least once.
 constexpr std::uint64_t tick = 120'000'000;
 
 TEST_P(DriverContract, SamplesThePowerOfEachDie) {

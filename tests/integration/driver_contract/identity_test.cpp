@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contract 1, 2 and 4.1: what a driver finds out before it does anything.
+// Contract 1, 2 and 4.1: identification of a chip by the driver.
 #include "tests/integration/driver_contract/contract_fixture.h"
 
 namespace trn::test {

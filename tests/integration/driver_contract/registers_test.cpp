@@ -10,7 +10,7 @@ struct written {
     std::uint32_t value;
 };
 
-/// What the driver leaves in every engine, Trainium2 and later.
+/// Register values that the driver leaves in every engine, Trainium2 and later.
 const written engine_registers[] = {
     {0x118, 0x00010008},    {0x11C, 0x00010008},   {0x124, 0x20808080},
     {0x254, 0x010FFFFF},    {0x258, 0x00000102},   {0x304, 0x00010041},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contract 6 and 7: rings of one's own on the engines of the cores.
+// Contract 6 and 7: user rings on the engines of the cores.
 #include <cstring>
 
 #include "tests/integration/driver_contract/contract_fixture.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t first_bit = 1u << 26, last_bit = 1u << 27;
 
-/// A pair of rings that somebody's program writes, and the marker it ends its work with.
+/// A pair of rings written by a user program, and the marker that ends its work.
 class user_rings {
 public:
     user_rings(device& chip, std::uint32_t engine, std::uint32_t queue, std::uint64_t m2s,
@@ -36,7 +36,7 @@ public:
         source(from, size, 0, flags);
         destination(to, size);
     }
-    /// Rings the doorbells; true when the marker behind everything has arrived.
+    /// Rings the doorbells; true when the final marker has arrived.
     bool run() {
         const auto value = ++marker_value_;
         std::memcpy(marker_.bytes().data(), &value, sizeof value);
@@ -176,7 +176,7 @@ TEST_P(DriverContract, BarriersAndStrongWritesKeepOrder) {
         user_rings mine(chip, 33, 0, rings.address(), rings.address() + 8 * KiB, 64);
         const auto a = hbm(chip, 0, 40 * MiB), b = a + MiB, c = b + MiB;
         fill(chip, a, 60 * KiB, 4);
-        // c reads what the descriptor before wrote: right only behind a DMB.
+        // c reads the previous descriptor's result: correct only after a DMB.
         mine.copy(b, a, 60 * KiB, TRN_DMB | TRN_WRITE_BARRIER);
         mine.copy(c, b, 60 * KiB);
         mine.source(c, 64);

@@ -51,7 +51,7 @@ protected:
             work(d);
         });
     }
-    /// Where the servers' other functions reach byte `offset` of a chip's first stack.
+    /// The bus address of byte `offset` of a chip's first stack, for other functions of its server.
     std::uint64_t hbm(const std::string& chip, std::uint64_t offset) {
         return functions_.at(chip).port->bar(4).bus_address + offset;
     }
@@ -115,7 +115,7 @@ TEST_F(EfaBetweenServersTest, MovesBytesFromAChipsHbmToAChipOfAnotherServer) {
         d.check(trn_read(d, 0, back.data(), trn_hbm_address(d, 0, 96 * MiB), back.size()));
     });
     EXPECT_EQ(back, bytes);
-    // No byte went through a host: it turned round in the server's switch.
+    // No byte passed a host: the data were routed peer to peer in the server's switch.
     for (const char* name : {"server0.switch", "server1.switch"})
         EXPECT_LT(platform_.modules().find<pcie_switch>(name)->counters().up, 200u);
 }

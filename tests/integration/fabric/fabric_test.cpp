@@ -244,7 +244,7 @@ TEST_F(FabricTest, SemaphoreWriteNeverOvertakesItsData) {
     bool done = false;
     drive({0, 3}, [&](device& chip, unsigned host) {
         const auto last = trn_hbm_address(chip, 2, 512 * MiB) + size - 4;
-        if (host == 3) {  // looks at the last word whenever the semaphore has moved
+        if (host == 3) {  // reads the last word whenever the semaphore has changed
             std::int32_t seen = 0;
             for (int looks = 0; seen < static_cast<std::int32_t>(rounds) && looks < 100'000;
                  ++looks) {
@@ -298,7 +298,7 @@ TEST_F(FabricTest, LinkFailureAbortsTheCopyAndTheNextIsRerouted) {
         });
         EXPECT_EQ(trn_copy(chip, 0, to, from, 8 * MiB), TRN_ABORTED);
         EXPECT_LT(sc_core::sc_time_stamp() - start, sc_core::sc_time(5, sc_core::SC_MS));
-        // By another engine, because cores 0 and 1 share the one that stopped. Chips 2 and 3 pass
+        // By another engine, because cores 0 and 1 share the stopped one. Chips 2 and 3 forward
         // it on: 0 -> cable -> 2 -> switch -> 3 -> cable -> 1.
         set(0, reg::route_chip, valid | direct_port, 1);
         set(2, reg::route_server, valid | sled_port, 0);

@@ -21,7 +21,7 @@ using namespace trn;
 
 const std::string board = "tests/integration/firmware/management_board.yaml";
 
-/// Boots `firmware`; what the UART printed until the chip was ready, or half a second passed.
+/// Boots `firmware`; returns the UART output until the chip is ready, or for half a second.
 std::string boot(const std::string& firmware) {
     trn::system built(load_board(board, kinds(), {"firmware=" + firmware}));
     std::string printed;
@@ -55,7 +55,7 @@ TEST(ManagementBoard, PowerRisesOnTheDieWithBusyMemories) {
         const auto at = misc_ram_regs::offset(misc_ram_regs::reg::power, die);
         return misc_ram_regs::power::basis_points.get(host.read(AXI_MISC_RAM + at));
     };
-    // A host that asks for something: from now on power is sampled every 50 ms.
+    // A host request: from now on power is sampled every 50 ms.
     host.write(AXI_MISC_RAM + misc_ram_regs::offset(misc_ram_regs::reg::trigger), 1);
     sc_core::sc_start(sc_core::sc_time(60, sc_core::SC_MS));
     const auto before = utilisation(1);

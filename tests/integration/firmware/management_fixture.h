@@ -49,8 +49,8 @@ inline std::vector<std::uint8_t> read_firmware(const std::string& name) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A chip as its management processor sees it: the local devices, and as much of the AXI space as
-/// the firmware touches. Built by hand, so that a test can reach every part.
+/// A chip as its management processor sees it: the local devices, and the part of the AXI space
+/// that the firmware uses. Built by hand, so that a test can access every part.
 struct management : sc_core::sc_module {
     router local{"local", {}};
     router axi{"axi", {}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the firmware does for the host once it is up: contract sections 2, 4, 5 and 12.
+// Services of the booted firmware for the host: contract sections 2, 4, 5 and 12.
 #include <cstring>
 
 #include "models/hbm/hbm_regs.h"
@@ -99,7 +99,7 @@ TEST_F(ServiceTest, AnswersBadRequestsOfTheLegacyMailbox) {
     post_legacy(header_for(1, MAILBOX_READ_REGISTERS, nowhere), nowhere);
     EXPECT_EQ(legacy_answer(1).error, MAILBOX_FAILED);
 
-    const bytes hole{0x00, 0x00, 0x00, 0x00, 0x80, 0, 0, 0};  // AXI 0x8000000000: nobody answers
+    const bytes hole{0x00, 0x00, 0x00, 0x00, 0x80, 0, 0, 0};  // AXI 0x8000000000: unmapped
     post_legacy(header_for(2, MAILBOX_READ_REGISTERS, hole), hole);
     EXPECT_EQ(legacy_answer(2).error, MAILBOX_FAILED);
 
@@ -287,7 +287,7 @@ TEST_F(ServiceTest, ThermalTripResetsTheChipAndItBootsAgain) {
 }
 
 /// The host can write every word of misc RAM; the processor's own devices are open to buggy
-/// firmware. Whatever is written: an answer, and no crash.
+/// firmware. Every access is answered, and nothing crashes.
 TEST_F(ServiceTest, EveryLocalDeviceAnswersEveryAccess) {
     build();
     const auto loud = trn::log::replace_sink({});

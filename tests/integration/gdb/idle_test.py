@@ -45,7 +45,7 @@ class IdleTest(unittest.TestCase):
                             "set $pc = tripled\ncontinue\nbt 2\nprint rounds")
         self.assertIn("$2 = 21\n", output)
         self.assertIn("$3 = 24\n", output)
-        self.assertIn('hit Breakpoint 1, tripled (value=0)', output)  # it has returned to main(), which calls it
+        self.assertIn('hit Breakpoint 1, tripled (value=0)', output)  # the function has returned to its caller, main()
 
     def test_advance_leaves_a_sleeping_function(self):
         output = self.debug("advance tripled\nadvance tripled\ninfo symbol $pc")  # the first ends with the function

@@ -59,7 +59,7 @@ class MailboxTest(unittest.TestCase):
                     self.request(p, sequence=7, data=b"\1")
                     output = debugger.communicate(timeout=PATIENCE)[0]
                 self.check(output)
-                # GDB has let go: the firmware answers.
+                # GDB has detached: the firmware answers.
                 p.wait(memory={"space": "mgmt.misc_ram.in", "address": TRIGGER, "equals": 0}, wall_limit=PATIENCE)
                 sequence, error = p.peek("mgmt.misc_ram.in", REQUEST, 4)[:2]
                 self.assertEqual((sequence, error), (7, 0), output)

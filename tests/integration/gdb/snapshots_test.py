@@ -64,7 +64,7 @@ class GdbSnapshotsTest(unittest.TestCase):
         with platform("--paused", "--gdb", address, board="trn3-chip") as running, running.connect() as p:
             with gdb(folder, address, SCRIPT.format(always=always)) as debugger:
                 output = debugger.communicate(timeout=PATIENCE)[0]
-            # GDB has let go of the state that it went back to: it boots.
+            # GDB has detached from the restored state: it boots.
             p.run()
             self.assertEqual(p.wait(condition="ready", wall_limit=PATIENCE)["reason"], "condition", output)
         state = {line.split(":")[0]: line.split(": ")[1] for line in output.splitlines()

@@ -81,7 +81,7 @@ class TwoChipsTest(unittest.TestCase):
                     p.run(until=until, wall_limit=PATIENCE)
                 with gdb(folder, address, script) as debugger:
                     output = debugger.communicate(timeout=PATIENCE)[0]
-                # GDB has let go of both: both boot.
+                # GDB has detached from both: both boot.
                 p.run()
                 self.assertEqual(p.wait(condition="ready", wall_limit=PATIENCE)["reason"], "condition", output)
         return output

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// doc/generations.md says what the boards say.
+// doc/generations.md agrees with the boards.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 

@@ -137,7 +137,7 @@ TEST_F(RecordedSession, KilledPlatformsSessionReplaysToItsEnd) {
     EXPECT_EQ(result["status"], 0) << result;
     EXPECT_EQ(result["complete"], false);
     EXPECT_EQ(result["differences"], 0) << result;
-    // Of the trace a buffer's worth may be missing; of the recording nothing is.
+    // The trace may lack its last buffer; the recording is complete.
     const auto was = text_of(folder / "trace"), is = text_of(folder / "again");
     EXPECT_GT(is.size(), 1000u);
     EXPECT_EQ(was.substr(0, is.size()), is.substr(0, was.size()));
@@ -189,7 +189,7 @@ TEST_F(RecordedSession, ReportsAnswersThatAreNotUtf8) {
     std::vector<recording::event> events;
     recording::log_reader log(recording());
     while (auto e = log.next()) events.push_back(std::move(*e));
-    // What it printed is asked for, as by a recording that has other answers.
+    // The status is queried, as by a recording with different answers.
     const auto written =
         std::ranges::find(events, recording::kind::control, [](const auto& e) { return e.what; });
     ASSERT_NE(written, events.end());
@@ -211,7 +211,7 @@ TEST_F(RecordedSession, OtherFirmwareReportsDifferencesAndFailsWhenStrict) {
     ctl("copy host hbm0@16MiB 64KiB --verify");
     EXPECT_EQ(platform->end(), 0) << text_of(folder / "log");
     expect_the_same_trace();
-    // Firmware that never becomes ready: all that the driver waits for is missing.
+    // Firmware that never becomes ready: every wait of the driver times out.
     const std::string other = recording() + " --firmware " FIRMWARE "/hang.elf";
     auto result = replay(other);
     EXPECT_EQ(result["status"], 0) << result;
@@ -220,7 +220,7 @@ TEST_F(RecordedSession, OtherFirmwareReportsDifferencesAndFailsWhenStrict) {
     EXPECT_THAT(result["first"][0]["text"].dump(),
                 HasSubstr("at BAR0 0x6c84024: recorded 0x00000000, now 0xdeadbeef"));
     EXPECT_EQ(replay(other + " --strict")["status"], 1);
-    // The recording does not need the file that it was made with, and knows it when it sees it.
+    // The recording replays without its original file, and recognises the file when it is given.
     result = replay(recording() + " --firmware " FIRMWARE "/mgmt.elf");
     EXPECT_EQ(result["same_platform"], true);
     EXPECT_EQ(result["differences"], 0) << result;

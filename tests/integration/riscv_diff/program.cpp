@@ -13,7 +13,7 @@ namespace trn::riscv::test {
 
 namespace {
 
-// Places of monitor.ld, and where S and U see the code when they translate.
+// Addresses of monitor.ld, and the virtual addresses of the code in S and U mode.
 constexpr u64 code = 0x8001'0000, data = 0x8002'0000, tables = 0x8003'0000;
 constexpr u64 supervisor_code = 0x4001'0000, user_code = 0x2001'0000;
 constexpr u64 code_size = 0x1'0000, data_pages = 4, chunk_size = 128;
@@ -201,7 +201,7 @@ random_program::piece random_program::random_piece() {
     return p;
 }
 
-/// Writes the pieces one behind the other and lets branches and jumps reach the piece they mean.
+/// Writes the pieces one after another and resolves branches and jumps to their target piece.
 void random_program::lay_out(const std::vector<piece>& pieces, u64 at) {
     for (std::size_t i = 0; i < pieces.size(); ++i) {
         const piece& p = pieces[i];
@@ -254,7 +254,7 @@ u32 random_program::instruction() {
         if (bad && !atomic) word &= r.then == flow::store ? ~(0xfe000f80) : 0xfffff;
         if (protected_ && !atomic) word &= r.then == flow::store ? ~(7u << 7) : ~(7u << 20);
     }
-    // An SC that has no reservation may fail before its address is looked at: keep to good ones.
+    // An SC without reservation may fail before its address is checked: use valid addresses only.
     // QEMU 7.2 tries an AMO as a load first: where PMP forbids that, it sees no store page fault.
     const bool sc = atomic && (r.match >> 27) == 3;
     const bool left_out = sc || (atomic && (!aligned_ || protected_));
@@ -274,7 +274,7 @@ u32 random_program::compressed() {
 }
 
 u32 random_program::csr_instruction() {
-    // Not mcause, mtval and their like: where QEMU differs (AMO_IS_STORE), code would see it.
+    // Not mcause, mtval and similar CSRs: where QEMU differs (AMO_IS_STORE), code would see it.
     constexpr std::array<u32, 15> readable{0x300, 0x302, 0x303, 0x304, 0x306, 0x341, 0x100, 0x106,
                                            0x140, 0x141, 0x180, 0x3a0, 0x3b0, 0xf14, 0x7c0};
     constexpr std::array<u32, 4> writable{0x341, 0x141, 0x106, 0x306};

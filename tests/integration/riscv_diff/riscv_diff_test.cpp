@@ -70,7 +70,7 @@ bytes contents(const fs::path& path) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Waits for a child, but not for ever.
+/// Waits for a child, with a time limit.
 std::optional<int> wait_for(pid_t child) {
     constexpr int max_seconds = 300;
     for (int i = 0; i < max_seconds * 200; ++i) {

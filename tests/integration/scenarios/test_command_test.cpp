@@ -113,7 +113,7 @@ TEST_F(TestCommand, FirmwareCoverageMergesAllProcessesAndChangesNoTrace) {
         EXPECT_TRUE(both.find(part) != both.npos) << part;
     EXPECT_TRUE(both.find("newlib") == both.npos);
     EXPECT_TRUE(info("alone.info", "-j 1 --no-share") == both);
-    // Each of the two alone saw less than both together: the processes of both count.
+    // Each of the two covers less than both together: both processes are counted.
     EXPECT_TRUE(info("first.info", "--name 'm [profile=1]'") != both);
     EXPECT_TRUE(info("second.info", "--name 'm [profile=99]'") != both);
 
@@ -255,7 +255,7 @@ TEST_F(TestCommand, LostOutputIsReportedAndFailsTheCommand) {
         EXPECT_EQ(full.status, 1) << options;
         EXPECT_THAT(full.output, HasSubstr("cannot write to standard output")) << options;
     }
-    // What goes to standard output is no reason to lose a report.
+    // A full standard output must not lose a report.
     EXPECT_THAT(contents(folder / "j.xml"), HasSubstr("failures=\"0\""));
     const auto touched = test(file + " --fidelity-report /dev/full");
     EXPECT_EQ(touched.status, 1);
@@ -430,12 +430,12 @@ TEST_F(TestCommand, ClientGetsTheUsersEnvironmentOnly) {
     finds("GLIBC_TUNABLES=glibc.malloc.arena_max=2", "glibc.malloc.arena_max=2");
 }
 
-/// A client that hangs, and so does what it has started, whose process ids it writes to `file`.
+/// A client that hangs together with its child processes; it writes their ids to `file`.
 std::string hanging_client(const std::string& file) {
     return "  - client: {command: [sh, -c, 'sleep 1000 & echo $! $$ > " + file + "; wait']";
 }
 
-/// Of the processes of that file; the system may take a moment.
+/// The processes listed in that file; the system may need a moment to end them.
 void expect_ended(const std::string& file) {
     std::istringstream processes(contents(file));
     int count = 0;
@@ -692,7 +692,7 @@ TEST_F(TestCommand, ReportsMeasurementsWithTheirBounds) {
         run("python3 tests/support/read_html.py " + (folder / "r.html")).output);
     EXPECT_EQ(page["figures"].size(), 3u);
     EXPECT_EQ(page["figures"][0]["dots"].size(), 2u);
-    // What a figure measures stands under it, and it is there once.
+    // A measurement has its description below it, exactly once.
     std::vector<std::string> steps;
     for (const auto& one : page["scenarios"][0]["steps"]) steps.push_back(one["cells"][0]);
     EXPECT_THAT(steps, testing::ElementsAre("a pause", "wait 2000 ns", "moved <", "wait 2000 ns",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What firmware makes of the straps of every chip of every board: misc RAM +0x70.
+// Server ids that firmware derives from the straps of every chip of every board: misc RAM +0x70.
 #include <gtest/gtest.h>
 
 #include <map>

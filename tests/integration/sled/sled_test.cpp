@@ -90,7 +90,7 @@ TEST_F(SledTest, SledPowerLossClearsItsMemoryAndNotTheOtherSleds) {
     sled(0).inject("power_return", {});
     boot();
     drive(0, [&](device& d) {
-        // Written first: reading what never was is a misuse.
+        // Written first: reading unwritten HBM is a misuse.
         d.check(trn_write(d, 0, trn_hbm_address(d, 0, 64 * MiB), bytes.data(), 4096));
         d.check(trn_read(d, 0, back.data(), trn_hbm_address(d, 0, 64 * MiB), back.size()));
     });

@@ -21,7 +21,7 @@
 namespace trn::test {
 namespace {
 
-/// A board whose sockets are served by this thread, while another is their client.
+/// A board whose sockets are served by this thread, with their client in another thread.
 class BusyBoard : public testing::Test {
 protected:
     BusyBoard() {
@@ -87,7 +87,7 @@ TEST_F(BusyBoard, DoorbellIsAnsweredAfterItsDescriptorsWhile63ChipsCopy) {
             return trn_hbm_address(on, 0, TRN_HBM_RESERVED_BYTES + offset);
         };
 
-        // Nothing happens before all are told.
+        // No copy starts before all doorbells are written.
         in_loop([](run_loop& loop) { loop.pause("the test"); });
         std::vector<std::pair<const device*, trn_job>> jobs;
         for (std::size_t n = 1; n < devices.size(); ++n)

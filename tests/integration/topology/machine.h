@@ -66,7 +66,7 @@ protected:
                                   {{"module", module}, {"fault", fault}, {"arguments", arguments}});
     }
 
-    /// What a chip's UART printed so far.
+    /// The UART output of a chip so far.
     const std::string& console(unsigned chip) { return consoles_["chip" + std::to_string(chip)]; }
     std::uint32_t misc(unsigned chip, std::uint64_t offset) {
         return static_cast<std::uint32_t>(
@@ -88,7 +88,7 @@ protected:
         EXPECT_TRUE(trn_topology_decode(words.data(), &found));
         return found;
     }
-    /// Errors of this kind that firmware has kept (doc/guide-firmware.md): detail and value.
+    /// Errors of this kind in the firmware's log (doc/guide-firmware.md): detail and value.
     std::vector<std::pair<unsigned, std::uint64_t>> errors(unsigned chip, unsigned code) {
         std::vector<std::pair<unsigned, std::uint64_t>> found;
         const auto count = misc(chip, 0x908);

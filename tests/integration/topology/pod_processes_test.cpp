@@ -31,7 +31,7 @@ struct outcome {
     std::array<char, 200> why{};
 };
 
-/// One host: drives the chips of its server, and is one of the four who elect.
+/// One of the four hosts: drives the chips of its server and takes part in the election.
 outcome elect(const std::string& sockets, unsigned node) {
     outcome mine;
     try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pod of four servers: what firmware finds, and the election of its hosts (contract 11), which
-// read each other's misc RAM through the windows that firmware has opened.
+// A pod of four servers: the topology that firmware finds, and the election of its hosts (contract
+// 11), which read each other's misc RAM through windows that firmware has opened.
 #include "tests/integration/topology/machine.h"
 
 namespace trn::test {

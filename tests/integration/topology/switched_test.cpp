@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Firmware on eight chips behind sled and rack switches: what it finds, and what it does about
-// cables that are swapped, dead or missing and partners that are silent, absent or mad.
+// Firmware on eight chips connected by sled and rack switches: discovery, and the handling of
+// swapped, dead or missing cables and of silent, absent or faulty partners.
 #include "models/riscv/riscv_hart.h"
 #include "platform/framework/config/diagnostics.h"
 #include "tests/integration/topology/machine.h"
@@ -109,7 +109,7 @@ TEST_F(Switched, DriverReportsTheTopologyToTheHost) {
                 chip.check(trn_get_topology(chip, &found));
                 EXPECT_EQ(found.own.rack, 1u);
                 EXPECT_EQ(found.reachable_other, other_chips);
-                // A reset of the device leaves the links alone, and says again what they are.
+                // A device reset keeps the links up and publishes their state again.
                 for (std::uint64_t at = 0x400; at < 0x540; at += 4)
                     chip.check(trn_bar_write_raw(chip, 0x06C8'4000 + at, 0x55));
                 chip.check(trn_reset_device(chip));
@@ -254,7 +254,7 @@ TEST_F(Switched, ContinuesWithoutAnUnpoweredSledAndReintegratesIt) {
     EXPECT_EQ(misc(6, TRN_MISC_RAM_HEALTH_STATUS_OFFSET),
               std::uint32_t{TRN_MISC_RAM_HEALTH_STATUS_LINK_INTERSERVER_MASK});
     expect_reaches(0, 1);
-    expect_reaches(6, 0);  // has no direct link, nor has its neighbour: chip 4 or 5 passes it on
+    expect_reaches(6, 0);  // no direct link here or at its neighbour: chip 4 or 5 forwards
 
     consoles_.clear();
     inject("power1", "power_return");
@@ -267,7 +267,7 @@ TEST_F(Switched, ContinuesWithoutAnUnpoweredSledAndReintegratesIt) {
     expect_reaches(3, 6);
 }
 
-/// A partner that does something strange while its neighbours boot.
+/// A partner that misbehaves while its neighbours boot.
 struct Partner : Switched {
     /// \param limit_ms of simulated time, in which all but chip 4 are ready
     void start_with(const edits& changes, const char* fault, double limit_ms) {
@@ -296,7 +296,7 @@ TEST_F(Partner, GarbageAnswersAreRejected) {
 }
 
 TEST_F(Partner, PartnerThatDoesNotBootTimesOut) {
-    // Its firmware hangs in both slots before it asks for the links.
+    // Its firmware hangs in both slots before it requests link training.
     start_with({{"    firmware: ${firmware}\n    boot_rom",
                  "    firmware: ${firmware}\n    recovery: false\n    boot_rom"},
                 {"chip: [0, 1, 0, 1, 0, 1, 0, 1]",
@@ -309,7 +309,7 @@ TEST_F(Partner, PartnerThatDoesNotBootTimesOut) {
     EXPECT_EQ(topology_of(5).reachable_server, 0u);
 }
 
-/// What links cost the firmware: a rack of 144 chips boots as fast as its processors run.
+/// Instructions spent on links: they bound the boot time of a rack of 144 chips.
 TEST_F(Switched, CostsAChipFewInstructions) {
     start();
     auto* cpu = platform_->modules().find<riscv_hart>("chip0.management.cpu");

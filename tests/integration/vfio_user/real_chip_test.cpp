@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recorded driver against a whole chip with its firmware, run as a user runs it.
+// The recorded driver on a whole chip with its firmware, started as a user starts it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real client, the real server, the real PCIe function, and a small DMA engine behind it.
+// A real client, the real server, the real PCIe function, and a small DMA engine as its device.
 #include "sw-stubs/transports/vfio_user/vfio_user.h"
 
 #include <gmock/gmock.h>
@@ -115,7 +115,7 @@ struct VfioUserTest : testing::Test {
     void serve(const std::function<void()>& client) {
         test::serve_while(io, client, [] { sc_core::sc_start(100, sc_core::SC_US); });
     }
-    /// Asks something of the models on their own thread.
+    /// Runs a query of the models on their own thread.
     template <typename Call>
     void on_platform(const Call& call) {
         std::atomic<bool> done = false;
@@ -320,7 +320,7 @@ TEST_F(VfioUserTest, DmaReachesTheClientsMemoryByMessages) {
         on_platform([&] { engine.copy(0x10'0000, 0x20'0000, 4096 / 64); });
         while (memcmp(from.host, to.host, 4096) != 0) {
             ASSERT_GE(trn_vfio_user_serve(client, 1000), 0);
-            u32 word = 0;  // accesses are answered between the device's questions
+            u32 word = 0;  // accesses are answered between the device's requests
             ASSERT_EQ(trn_vfio_user_read32(client, 0, 0, &word), 0);
         }
         EXPECT_EQ(memcmp(from.host, to.host, 4096), 0);
@@ -339,7 +339,7 @@ TEST_F(VfioUserTest, AccessesAreAnsweredDuringAPendingDeviceRequest) {
             qemu.request(2, packed(u32{32}, u32{3}, u64{0}, u64{0x1000}, u64{0x1000})).ok());
         ASSERT_TRUE(qemu.request(10, packed(u64{4}, u32{7}, u32{2}, u16{6})).ok());
         on_platform([&] { engine.copy(0x1000, 0x1800, 1); });
-        EXPECT_EQ(qemu.receive().command, 11);  // the question is out, nobody answers it
+        EXPECT_EQ(qemu.receive().command, 11);  // the request is pending without an answer
         for (int i = 0; i < 100; ++i) {
             EXPECT_TRUE(qemu.request(9, packed(u64{0}, u32{0}, u32{4})).ok());
         }
