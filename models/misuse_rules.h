@@ -13,7 +13,7 @@ namespace trn::misuse {
 // DMA rings and descriptors
 inline constexpr rule doorbell_past_ring{
     "TRN-DMA-001", "doorbell-past-ring",
-    "the doorbell posted more descriptors than the ring has room for"};
+    "the doorbell posted more descriptors than fit in the ring"};
 inline constexpr rule doorbell_without_ring{"TRN-DMA-002", "doorbell-without-ring",
                                             "the doorbell of a queue whose ring has length zero"};
 inline constexpr rule ring_id_mismatch{

@@ -110,7 +110,7 @@ void ethernet_fabric::hand_over(std::unique_ptr<frame> what) {
 }
 
 std::vector<accepts_faults::fault> ethernet_fabric::faults() const {
-    return {{"loss", "ppm: how many of a million packets are lost from now on"},
+    return {{"loss", "ppm: packets of a million that are lost"},
             {"lose", "the next packets are lost; count (default 1)"},
             {"port_down", "port: no traffic, as after the loss of its card"},
             {"port_up", "port: works again"}};

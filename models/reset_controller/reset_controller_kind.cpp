@@ -29,7 +29,7 @@ kind reset_controller_kind() {
           "strap: 4 is Trainium3, 3 Trainium2, 2 Trainium1 and Inferentia2"},
          {"server_id", &c::server_id, "strap: id of the machine's first server"},
          {"rack_id", &c::rack_id, "strap: id of the machine's first rack"},
-         {"topology", &c::topology, "strap: how the chips of the machine are joined"},
+         {"topology", &c::topology, "strap: topology of the machine's chips"},
          {"shape_x", &c::shape_x, "strap: chips of a ring, of a torus' row, of a server"},
          {"shape_y", &c::shape_y, "strap: rows of a torus, servers of a rack"},
          {"shape_z", &c::shape_z, "strap: servers of a torus, racks"},

@@ -32,7 +32,7 @@ kind udma_kind() {
          {"transpose_permille", &c::transpose_permille, "of the rate, for transposes"},
          {"near_memory_accumulate", &c::near_memory_accumulate,
           "accumulation takes as long as a copy"},
-         {"fp8_e4m3fn", &c::fp8_e4m3fn, "the engines know this format"},
+         {"fp8_e4m3fn", &c::fp8_e4m3fn, "the engines support this format"},
          {"descriptor_generator", &c::descriptor_generator, "in slots with an SDMA block"},
          {"generation_latency", &c::generation_latency, "of a descriptor generator's command"}},
         {port::target("registers",

@@ -263,7 +263,7 @@ static trn_status check_counts(trn_device* device, const trn_coll_config* c) {
             return fail(device, TRN_INVALID_ARGUMENT, "count %llu: %llu elements are too many",
                         (unsigned long long)n, (unsigned long long)c->counts[n]);
     if (c->bytes != trn_coll_counted_bytes(c))
-        return fail(device, TRN_INVALID_ARGUMENT, "%llu bytes, but the counts say %llu",
+        return fail(device, TRN_INVALID_ARGUMENT, "%llu bytes, but the counts need %llu",
                     (unsigned long long)c->bytes, (unsigned long long)trn_coll_counted_bytes(c));
     return TRN_OK;
 }

@@ -344,7 +344,8 @@ static trn_status find_bars(trn_device* device) {
                     (unsigned long long)device->bar_size[registers], device->part->name,
                     (unsigned long long)needed);
     if (device->mode == TRN_MODE_QEMU && device->bar_size[4] == 0)
-        return fail(device, TRN_PROTOCOL_ERROR, "no BAR4: on revision 255 it tells the HBM size");
+        return fail(device, TRN_PROTOCOL_ERROR,
+                    "no BAR4, which gives the HBM size on revision 255");
     return TRN_OK;
 }
 

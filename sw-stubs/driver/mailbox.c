@@ -280,8 +280,8 @@ trn_status mailbox_any(trn_device* device, uint8_t command, const void* request,
         if (status == TRN_OK && length == sizeof *answer) memcpy(answer, bytes, sizeof *answer);
     }
     if (status == TRN_OK && length != sizeof *answer)
-        return fail(device, TRN_PROTOCOL_ERROR, "mailbox command %u answered with %u bytes",
-                    command, length);
+        return fail(device, TRN_PROTOCOL_ERROR, "mailbox command %u returned %u bytes", command,
+                    length);
     return status;
 }
 

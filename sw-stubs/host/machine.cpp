@@ -232,9 +232,9 @@ void machine::fill(device& on, std::size_t from, const load& how) const {
     if (!parts.fits(on.info().stack_size))
         throw device_error(
             TRN_INVALID_ARGUMENT,
-            fmt::format("{} bytes over {} engines, what is read and what is written, "
-                        "do not fit into the HBM of {}",
-                        how.bytes, parts.count(), chips_[from].name));
+            fmt::format(
+                "source and destination of {} bytes over {} engines do not fit into the HBM of {}",
+                how.bytes, parts.count(), chips_[from].name));
     for (std::uint32_t n = 0; n < parts.count(); ++n) {
         std::vector<std::uint8_t> bytes(parts.footprint(n));
         sent_by(from, n).fill(bytes);
@@ -251,7 +251,7 @@ void machine::check(std::size_t from, std::size_t to, const load& how) {
                                      bytes.size()));
             if (const auto wrong = sent_by(from, n).check(bytes))
                 throw device_error(TRN_PROTOCOL_ERROR,
-                                   fmt::format("what {} sent to {} is wrong: {}", chips_[from].name,
+                                   fmt::format("data from {} to {} is wrong: {}", chips_[from].name,
                                                chips_[to].name, to_string(*wrong)));
         }
     });

@@ -160,7 +160,7 @@ std::string choose_chip(const std::string& chip, const std::vector<std::string>&
     if (chip.empty() && known.size() == 1) return known.front();
     if (chip.empty())
         throw user_error(
-            fmt::format("say which --chip of {}  (known: {})", where, fmt::join(known, ", ")));
+            fmt::format("choose a --chip of {}  (known: {})", where, fmt::join(known, ", ")));
     if (std::ranges::find(known, chip) == known.end())
         throw user_error(fmt::format("there is no '{}' in {}  (known: {})", chip, where,
                                      fmt::join(known, ", ")));
@@ -173,7 +173,7 @@ std::unique_ptr<session> connect_session(const session_options& options) {
 
 std::unique_ptr<session> open_session(const session_options& options) {
     if (options.connect.empty() == options.board.empty())
-        throw user_error("say where: --connect DIR of a running platform, or --board BOARD");
+        throw user_error("give a target: --connect DIR of a running platform, or --board BOARD");
     return options.board.empty() ? connect_session(options) : board_session(options);
 }
 

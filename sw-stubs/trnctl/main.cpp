@@ -155,7 +155,7 @@ private:
         add_place(copies, "from", copy_.from, "host, hbm0@16MiB, sbuf3, axi@ADDRESS");
         add_place(copies, "to", copy_.to, "as from");
         add_size(copies, "size", copy_.size, "64MiB, 4097B")->required();
-        copies->add_option("--core", copy_.core, "whose copy queue to use");
+        copies->add_option("--core", copy_.core, "core whose copy queue is used");
         copies->add_option("--seed", copy_.seed, "of the pattern that is sent from the host");
         copies->add_flag("--verify", copy_.verify, "compare both ends afterwards");
 
@@ -201,7 +201,7 @@ private:
             ->needs(between);
         rates->add_option("--sample", matrix_.sample, "about so many pairs (all)")->needs(between);
         rates->add_flag("--summary", matrix_.summary, "only the table by distance")->needs(between);
-        rates->add_flag("--verify", matrix_.verify, "compare what arrived (pairs)")->needs(between);
+        rates->add_flag("--verify", matrix_.verify, "verify the data (pairs)")->needs(between);
     }
 
     void add_coll() {
@@ -230,7 +230,8 @@ private:
         add_memory(sub, "--scratch", asked.places.scratch, "memory of intermediate results (hbm0)");
         add_choice<trn_element>(sub, "--dtype", asked.type, "of an element (bf16)", types);
         add_choice<trn_coll_operator>(sub, "--operator", asked.with, "of a reduction (sum)");
-        add_choice<trn_coll_algorithm>(sub, "--algo", asked.algorithm, "how (auto)", algorithms);
+        add_choice<trn_coll_algorithm>(sub, "--algo", asked.algorithm, "algorithm (auto)",
+                                       algorithms);
         sub->add_option("--table", coll_.table, "file with a table of algorithms")
             ->check(CLI::ExistingFile);
         sub->add_option("--ranks", coll_.ranks, "chips that take part, such as 0-3,7 (all)");
@@ -269,7 +270,7 @@ private:
                   const std::vector<std::string>& verbs,
                   void (*does)(session&, const sync_options&, const output&)) {
         auto* sub = add(name, what, [this, does](session& s) { does(s, sync_, out_); });
-        sub->add_option("verb", sync_.what, "what to do")->required()->transform(one_of(verbs));
+        sub->add_option("verb", sync_.what, "operation")->required()->transform(one_of(verbs));
         sub->add_option("index", sync_.index, "0..255")->required();
         sub->add_option("value", sync_.value, "for set, inc and dec");
         sub->add_option("--core", sync_.core, "0..7");
@@ -286,11 +287,11 @@ private:
     void add_status() {
         add("list", "modules, consoles and faults of the platform",
             [this](session& s) { list(s, out_); });
-        add("info", "what the chip is", [this](session& s) { info(s, out_); });
+        add("info", "properties of the chip", [this](session& s) { info(s, out_); });
         add("topology", "chips, the partners of their links, and faults",
             [this](session& s) { topology(s, session_.chip, out_); });
         add("power", "power samples and error counts", [this](session& s) { power(s, out_); });
-        auto* show = add("registers", "registers of a module: value, fields, how well known",
+        auto* show = add("registers", "registers of a module: value, fields, source",
                          [this](session& s) { registers(s, register_, out_); });
         show->add_option("module", register_.module,
                          "full name; without: the modules that have registers");

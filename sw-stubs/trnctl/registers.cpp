@@ -53,7 +53,7 @@ std::string hex(const std::vector<std::uint8_t>& bytes) {
 
 std::pair<trn_sync_block, std::uint32_t> block_of(const sync_options& options) {
     if (options.core.has_value() == options.top_sp.has_value())
-        throw user_error("say whose: --core N or --top-sp N");
+        throw user_error("give --core N or --top-sp N");
     return options.core ? std::pair{TRN_SYNC_CORE, *options.core}
                         : std::pair{TRN_SYNC_TOP_SP, *options.top_sp};
 }

@@ -134,7 +134,7 @@ int run(const replay_options& chosen) {
 void add_replay(CLI::App& app, int& status) {
     auto chosen = std::make_shared<replay_options>();
     auto* c = app.add_subcommand("replay", "repeat a recorded session with no host attached");
-    c->add_option("folder", chosen->folder, "what 'trnvp run --record' has written")->required();
+    c->add_option("folder", chosen->folder, "folder written by 'trnvp run --record'")->required();
     c->add_option("--firmware", chosen->firmware, "flash image or ELF instead of the recorded one");
     c->add_option("--trace", chosen->trace,
                   "write the event trace here; .perfetto-trace for Perfetto");

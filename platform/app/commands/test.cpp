@@ -318,7 +318,8 @@ void add_test(CLI::App& app, int& status) {
     c->add_option("--repeat", chosen->which.repeat, "run each so often")
         ->check(CLI::Range(1u, 10'000u));
     c->add_option("--shuffle", chosen->which.shuffle, "in an order drawn with this seed");
-    c->add_flag("--rerun-failed", chosen->rerun_failed, "only what failed in the last run");
+    c->add_flag("--rerun-failed", chosen->rerun_failed,
+                "only the scenarios that failed in the last run");
     c->add_flag("--until-fail", chosen->until_fail, "again and again until one fails");
     c->add_flag("--share,!--no-share", chosen->share,
                 "run the common beginning of scenarios once (default)");

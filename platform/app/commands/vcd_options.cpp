@@ -7,7 +7,7 @@ namespace trn {
 
 void add_vcd_options(CLI::App& command, std::filesystem::path& file,
                      std::vector<std::string>& signals) {
-    command.add_option("--vcd", file, "write how signals change here, for GTKWave");
+    command.add_option("--vcd", file, "write signal changes to this file, for GTKWave");
     command
         .add_option("--vcd-signal", signals,
                     "register, field or line of the board: 'chip0.management.uart.LSR', "

@@ -167,7 +167,7 @@ void network::check(const pairs& who, const load& how) {
             if (const auto wrong = pattern(seed_ + owner).check(bytes))
                 throw device_error(
                     TRN_PROTOCOL_ERROR,
-                    fmt::format("what {} sent to {} is wrong: {}", cards_[owner].name,
+                    fmt::format("data from {} to {} is wrong: {}", cards_[owner].name,
                                 cards_[holder].name, to_string(*wrong)));
         });
     }

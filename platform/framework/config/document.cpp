@@ -65,7 +65,7 @@ public:
     }
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
         refuse(mistake::alias_refused, mark,
-               "aliases (*name) are not used here; say it twice or use `count`");
+               "aliases (*name) are not used here; write it twice or use `count`");
     }
     void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   const std::string& value) override {

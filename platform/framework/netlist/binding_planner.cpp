@@ -121,7 +121,7 @@ std::optional<std::uint64_t> binding_planner::read_counters(const scope& here,
     const auto counters = given.items();
     if (counters.size() != 2) {
         all_.report(given, mistake::bad_count,
-                    "a list counts twice: [how often ${i}, how often ${j}]");
+                    "a list has two counts: [count of ${i}, count of ${j}]");
         return std::nullopt;
     }
     const auto outer = number(counters[0]), inner = number(counters[1]);
@@ -218,7 +218,7 @@ bool binding_planner::place(const entry& e, std::uint64_t k, const variables& kn
     if (e.at) {
         if (line.window) {
             all_.report(e.text, mistake::range_expected,
-                        "the range is said twice: here and by 'at'");
+                        "the range is given twice: here and by 'at'");
             return false;
         }
         const auto base = nth(e, e.at, k, known);
@@ -363,7 +363,7 @@ std::optional<plan::endpoint> binding_planner::pick(plan::endpoint found, const 
     const auto index = end.index.value_or(0);
     if (!end.index && p.count)
         all_.report(where, mistake::line_outside,
-                    fmt::format("'{}' is {} sockets: say which, '{}[0]'", end_text(end), size,
+                    fmt::format("'{}' has {} sockets: give an index, '{}[0]'", end_text(end), size,
                                 end_text(end)));
     else if (end.index && !p.count && !lines)
         all_.report(where, mistake::line_outside,

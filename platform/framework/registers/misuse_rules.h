@@ -13,6 +13,6 @@ inline constexpr rule read_of_write_only{"TRN-REG-002", "read-of-write-only",
 inline constexpr rule wrong_width{"TRN-REG-003", "wrong-width",
                                   "a register access narrower than a register, or misaligned"};
 inline constexpr rule no_such_register{"TRN-REG-004", "no-such-register",
-                                       "a block was used at an offset where it has no register"};
+                                       "an access to an offset without a register"};
 
 }  // namespace trn::misuse

@@ -279,7 +279,7 @@ static int ask(trn_vfio_user* c, const struct request* request, struct incoming*
                size_t least, const char* what) {
     const int error = transact(c, request, reply);
     if (error != 0 && c->gone == 0 && error != -ETIMEDOUT)
-        return fail(c, error, "%s: the server says %s", what, strerror(-error));
+        return fail(c, error, "%s: error of the server: %s", what, strerror(-error));
     if (error == 0 && reply->size < least)
         return lost(c, "the server sent a reply that is too short");
     return error;

@@ -107,7 +107,7 @@ TEST_F(VariableCollectives, CountsThatDoNotAddUpAreRefusedByTheLibrary) {
         config.bytes = 8;
         trn_coll* made = nullptr;
         EXPECT_EQ(trn_coll_create(on, &config, &made), TRN_INVALID_ARGUMENT);
-        EXPECT_NE(std::string(trn_last_error(on)).find("8 bytes, but the counts say 6"),
+        EXPECT_NE(std::string(trn_last_error(on)).find("8 bytes, but the counts need 6"),
                   std::string::npos)
             << trn_last_error(on);
         config.counts = nullptr;

@@ -192,7 +192,7 @@ class SnapshotsTest(unittest.TestCase):
                 text = b""
                 while piece := rude.recv(4096):
                     text += piece
-                self.assertIn(b"say hello first", text)
+                self.assertIn(b"call hello first", text)
 
     def test_exit_ends_all_processes_and_removes_all_files(self):
         for ends in ("quit", "terminate", "interrupt", "kill the first", "kill the acting"):

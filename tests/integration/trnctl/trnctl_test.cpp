@@ -118,7 +118,7 @@ TEST(TrnctlBoard, SingleChipReportsNoLinks) {
     const auto nobody = run(two + "--chip chip7 topology");
     EXPECT_EQ(nobody.status, 2);
     EXPECT_THAT(nobody.output, HasSubstr("there is no 'chip7'"));
-    EXPECT_THAT(run(two + "info").output, HasSubstr("say which --chip"));
+    EXPECT_THAT(run(two + "info").output, HasSubstr("choose a --chip"));
 }
 
 TEST(TrnctlBoard, SameCopyHasTheSameTraceAndFunctionalTimingDiffers) {

@@ -185,7 +185,7 @@ TEST_F(ServerTest, SilentClientsTimeOutAndDoNotBlockOthers) {
     auto owner = open_unix();
     EXPECT_TRUE(json::parse(ask(owner, std::string(hello) + "\n")).contains("result"));
     drive([&] { return loop.attached() == 1; });  // the owner stays
-    EXPECT_NE(line(silent.back()).find("say hello first"), std::string::npos);
+    EXPECT_NE(line(silent.back()).find("call hello first"), std::string::npos);
     EXPECT_EQ(server.clients(), 1u);
     EXPECT_TRUE(json::parse(ask(owner, R"({"jsonrpc":"2.0","id":3,"method":"status"})"
                                        "\n"))
@@ -197,7 +197,7 @@ TEST_F(ServerTest, UnterminatedFirstLineIsNotBuffered) {
     server.listen_unix(path());
     auto client = open_unix();
     const std::string endless(trn::control_server::largest_greeting + 100'000, 'x');
-    EXPECT_NE(ask(client, endless).find("say hello first"), std::string::npos);
+    EXPECT_NE(ask(client, endless).find("call hello first"), std::string::npos);
     EXPECT_EQ(line(client), "");
 }
 

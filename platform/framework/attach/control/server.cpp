@@ -68,7 +68,7 @@ public:
 
     /// Has not said hello in time.
     void turn_away() {
-        if (!closing_) refuse("say hello first");
+        if (!closing_) refuse("call hello first");
         close();
     }
 
@@ -106,7 +106,7 @@ private:
         if (end == std::string::npos) {
             searched_ = input_.size();
             if (!greeted && input_.size() > largest_greeting) {
-                refuse("say hello first");
+                refuse("call hello first");
                 this->end();
                 return read();
             }
@@ -151,7 +151,7 @@ private:
     bool introduces_itself(std::string_view line) {
         const auto request = config::parse_json(line);
         if (!request.is_object() || request.value("method", rpc::json()) != "hello")
-            return refuse("say hello first");
+            return refuse("call hello first");
         if (*clients_ >= most_clients)
             return refuse(fmt::format("{} clients are attached already", most_clients));
         if (!token_) return true;

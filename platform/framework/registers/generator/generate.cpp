@@ -117,9 +117,9 @@ int main(int argc, char** argv) {
     app.add_option("--cpp", r.cpp, "write the C++ table of one block here");
     app.add_option("--c", r.c, "write the C header of one block here");
     app.add_option("--docs", r.docs, "renew the register chapters of the pages in this folder");
-    app.add_flag("--check", r.check, "with --docs: only say whether a page is stale");
+    app.add_flag("--check", r.check, "with --docs: only report stale pages");
     app.add_option("--list", r.list, "write the list of all tables here");
-    app.add_option("--root", r.root, "with --list: what header paths are relative to");
+    app.add_option("--root", r.root, "with --list: root of the header paths");
     try {
         app.parse(argc, argv);
         generate(r);
