@@ -12,7 +12,7 @@
 
 namespace trn::test {
 
-/// A function of RAM-like BARs that writes down what a transport does to it.
+/// A function with RAM-like BARs that records the transport's calls.
 struct fake_function : function_port {
     static constexpr std::uint64_t bar0_size = 1 << 20;
 

@@ -78,7 +78,7 @@ struct VfioUserServerTest : testing::Test {
     test::fake_function function;
     int before = 0, attached = 0;
     sc_core::sc_time charged;
-    std::function<void()> held;  // the answer to a write that started something
+    std::function<void()> held;  // the deferred answer to a write
     std::vector<std::string> log;
     std::unique_ptr<vfio_user_server> server;
 };
@@ -122,7 +122,7 @@ TEST_F(VfioUserServerTest, AccessesReachTheFunctionAndTakeItsLatency) {
     EXPECT_THAT(log, testing::ElementsAre("the client closed the connection"));
 }
 
-/// What a write of register 0x38 starts, until it is given up.
+/// Work started by a write of register 0x38, until it is cancelled.
 struct doorbell {
     explicit doorbell(test::fake_function& of) {
         of.on_write = [this](u64 offset) {
@@ -279,7 +279,7 @@ TEST_F(VfioUserServerTest, NextClientConnectsAfterAHangUp) {
             ASSERT_TRUE(peer.send(10, post, {}, 0x10));
         }
     });
-    EXPECT_EQ(function.ram[8], 77);  // what it had said counts
+    EXPECT_EQ(function.ram[8], 77);  // its earlier messages count
     EXPECT_EQ(function.detaches, 50);
 }
 
@@ -314,7 +314,7 @@ TEST_F(VfioUserServerTest, TruncatedMappedFileReadsZeroes) {
         const auto map = [&](u64 size) {
             return peer.request(2, packed(u32{32}, u32{3}, u64{0}, u64{0x1000}, size), {fd});
         };
-        EXPECT_EQ(map(8193).error, u32{EINVAL});  // says more than it has
+        EXPECT_EQ(map(8193).error, u32{EINVAL});  // claims more bytes than the file has
         EXPECT_THAT(log.back(), HasSubstr("DMA_MAP was refused: 8193 bytes at 0x0 of the file"));
         ASSERT_TRUE(map(8192).ok());
         ASSERT_EQ(ftruncate(fd, 0), 0);
@@ -353,7 +353,7 @@ TEST_F(VfioUserServerTest, MappableAreasCarryTheirDescriptor) {
         EXPECT_EQ(trn_vfio_user_region_map(client, 0, 0, 0x1000, &at), -ENOTSUP);
         EXPECT_EQ(trn_vfio_user_region_info(client, 9, &region), -EINVAL);
     });
-    // A client that gives too little room is told how much it needs, and gets no descriptor.
+    // A client with too small a buffer receives the required size and no descriptor.
     serve([&] {
         raw_peer peer(path);
         peer.hello();
@@ -495,14 +495,14 @@ TEST_F(VfioUserServerTest, UnansweredDmaIsBounded) {
     EXPECT_EQ(function.ready, 1);
 }
 
-// --- what no client should say ---
+// --- malformed messages ---
 
 struct malformed {
     const char* name;
     u16 command;
     std::vector<u8> payload;
     u32 error;        // expected errno; 0 = the connection is closed
-    u32 claimed = 0;  // the size the header claims, when it lies
+    u32 claimed = 0;  // the false size in the header
     u32 flags = 0;
 };
 
@@ -525,7 +525,7 @@ TEST_P(VfioUserMalformedTest, MessageIsAnsweredAndTheNextClientWorks) {
             EXPECT_EQ(reply.error, row.error) << strerror(static_cast<int>(reply.error));
         }
     });
-    // Why it was refused, and that the client went; or why it had to.
+    // The log has the reason of the refusal and the disconnect, or the reason of the disconnect.
     ASSERT_EQ(log.size(), row.error == 0 ? 1u : 2u);
     if (row.error != 0) {
         EXPECT_THAT(log[0], HasSubstr("was refused: "));
@@ -704,7 +704,7 @@ TEST_F(VfioUserServerTest, ClientThatReadsNoRepliesStallsOnlyItself) {
         const auto read_all = packed(u64{0}, u32{0}, u32{1 << 20});
         for (int i = 0; i < 20; ++i) ASSERT_TRUE(peer.send(9, read_all));
         for (int i = 0; i < 20; ++i) EXPECT_EQ(peer.receive().size, 32u + (1 << 20));
-        for (int i = 0; i < 20; ++i) peer.send(9, read_all);  // and never looks
+        for (int i = 0; i < 20; ++i) peer.send(9, read_all);  // and never reads
     });
     serve([&] { EXPECT_EQ(library(path).error, 0); });
 }

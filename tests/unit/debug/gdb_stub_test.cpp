@@ -164,9 +164,9 @@ TEST_F(GdbStubTest, RegistersAndMemoryOfTheSelectedHart) {
     EXPECT_EQ(ask("p342"), "E16");  // a CSR that this hart does not have
     EXPECT_EQ(ask("M10,3:a1b2c3"), "OK");
     EXPECT_EQ(ask("m10,4"), "a1b2c300");
-    EXPECT_EQ(ask(std::string_view("X20,2:}\0", 8)), "OK");  // escapes are the framing's affair
+    EXPECT_EQ(ask(std::string_view("X20,2:}\0", 8)), "OK");  // the framing handles escapes
     EXPECT_EQ(c0.cc.ram[0x20], '}');
-    EXPECT_EQ(ask("mffe,8"), "0000");  // as much as there is
+    EXPECT_EQ(ask("mffe,8"), "0000");  // as many bytes as exist
     EXPECT_EQ(ask("m100000,4"), "E0e");
 }
 
@@ -218,7 +218,7 @@ TEST_F(GdbStubTest, ControlCStopsRunningHarts) {
     sent.clear();
     session.interrupt();
     EXPECT_EQ(sent, std::vector<std::string>{"T02thread:p1.1;"});
-    session.interrupt();  // stopped already: nothing to say
+    session.interrupt();  // stopped already: no report
     EXPECT_EQ(sent.size(), 1u);
 }
 

@@ -62,7 +62,7 @@ TEST_F(DieToDieTest, ReadLoadsTheReturnPathAndCrossesTwice) {
     EXPECT_NEAR(die_0.delay.to_seconds() * 1e9, 1.665 + 60 + 3.487 + 120, 0.01);
 }
 
-/// A read's way back comes after the far side's work: it must not hold the far side up to then.
+/// A read's return path follows the far side's work and must not block the far side until then.
 TEST_F(DieToDieTest, ReadOccupiesTheFarSideOneCrossingAfterItWasSent) {
     std::vector<std::uint8_t> bytes(4096);
     die_0.read_bytes(0, bytes);

@@ -46,7 +46,7 @@ bool overlap(const box& a, const box& b) {
     return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
 }
 
-/// Whatever stands in one group stands beside each other, and inside the group.
+/// Members of one group are adjacent and inside the group's box.
 void expect_room_for_all(const topology& t) {
     const layout places(t);
     for (const auto& p : t.parts)

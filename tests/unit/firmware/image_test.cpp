@@ -88,7 +88,7 @@ TEST_F(ImageTest, RefusesLoadAddressesOutsideImageMemory) {
     EXPECT_EQ(place(0x40001fa0, 0x40001fa0), IMAGE_BAD_PLACE);  // its end lies outside
     EXPECT_EQ(place(0xfffffffffffffff8, 0xfffffffffffffff8), IMAGE_BAD_PLACE);
     EXPECT_EQ(place(0x40000004, 0x40000004), IMAGE_BAD_PLACE);
-    EXPECT_EQ(place(0x40000000, 0x40000064), IMAGE_BAD_PLACE);  // behind the last byte
+    EXPECT_EQ(place(0x40000000, 0x40000064), IMAGE_BAD_PLACE);  // past the last byte
     EXPECT_EQ(place(0x40000000, 0x40000001), IMAGE_BAD_PLACE);
     EXPECT_EQ(place(0x40001f98, 0x40001f9a), IMAGE_OK);
 }

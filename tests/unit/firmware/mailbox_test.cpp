@@ -87,7 +87,7 @@ void power_notify_throttling(bool wanted) {
 
 namespace {
 
-/// Where misc RAM's words are for everybody but the processor itself.
+/// Address of misc RAM's words for every initiator but the processor itself.
 #undef MISC_RAM
 #undef MISC_RAM_AT
 #define MISC_RAM(reg) (AXI_MISC_RAM + TRN_MISC_RAM_##reg##_OFFSET)
@@ -317,7 +317,7 @@ TEST_F(MailboxTest, NewerReleasesGetRecordsAfterAnEightByteHeader) {
     EXPECT_EQ(data(33), four);
     EXPECT_EQ(word(MISC_RAM(REQUEST_1)), crc_of_answer(33));
 
-    EXPECT_EQ(ask(3, {2, 5, 0}).size, 8 + 33);  // profiles with a feature that none has
+    EXPECT_EQ(ask(3, {2, 5, 0}).size, 8 + 33);  // profiles with an unknown feature
     EXPECT_EQ(data(33), std::vector<std::uint8_t>(33));
     answer = ask(4, {0x10, 1, 0});
     EXPECT_EQ(answer.error, MAILBOX_FAILED);
@@ -388,7 +388,7 @@ TEST(ResetMap, NamesTheLinesOfItsCores) {
     EXPECT_EQ(die1.top_sp, 1u << 8);
     const auto all = reset_map_domains(0xffffff);
     EXPECT_EQ(all.dma, 0xfffu);
-    EXPECT_EQ(all.top_sp, 0x1efu);  // TOP_SPs 8, 9, 18, 19 belong to nobody
+    EXPECT_EQ(all.top_sp, 0x1efu);  // TOP_SPs 8, 9, 18, 19 belong to no core
 }
 
 TEST(ResetMap, GenerationTwoListsEachTopSp) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the collective firmware lets in: doc/collectives.md.
+// Checks of the collective firmware on programs: doc/collectives.md.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What firmware expects of its links and how it routes over them (doc/topology.md), machines whole.
+// Expected links and routing of the firmware (doc/topology.md), on models of complete machines.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -127,7 +127,7 @@ TEST_F(Verdict, ReportsSilenceGarbageLinkDownAndMissingCable) {
     EXPECT_EQ(on(2), "port 2 is down, expected rack 1 server 3 chip 1");
     found.connected = false;
     EXPECT_EQ(on(2), "port 2 has no cable, expected rack 1 server 3 chip 1");
-    EXPECT_EQ(on(3), "port 3 is well");  // where none belongs
+    EXPECT_EQ(on(3), "port 3 is well");  // where no cable belongs
 }
 
 TEST_F(Verdict, WaitsForABootingPartner) {
@@ -154,7 +154,7 @@ TEST_F(Verdict, AcceptsALinkWithFewerLanes) {
     EXPECT_TRUE(topology_usable(&found));
 }
 
-// --- Routes: packets walk through a machine whose chips know what their neighbours tell ----------
+// --- Routes: packets walk through a machine whose chips know their neighbours' published words ---
 
 using where = std::tuple<unsigned, unsigned, unsigned>;  // rack, server, chip
 
@@ -213,7 +213,7 @@ struct machine {
             if (round > 40) return 0;
         }
     }
-    /// True: switches had news.
+    /// True when switches had changes.
     bool learn(chip& c) {
         bool news = false;
         for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p) {
@@ -232,7 +232,7 @@ struct machine {
         }
         return news;
     }
-    /// What the others at the same switch claim.
+    /// Claims of the other chips at the same switch.
     void claims_beside(const chip& c, unsigned p,
                        const std::function<void(const chip& by, claim, unsigned rack)>& heard) {
         for (auto& [where, other] : chips) {
@@ -257,7 +257,7 @@ struct machine {
         });
         return static_cast<std::uint16_t>(most);
     }
-    /// What the switch behind a port has heard.
+    /// Claims known to the switch at a port.
     std::uint16_t announced(const chip& c, unsigned p, unsigned server) {
         if (p == PORT_SLED && server != c.t.own.server) return 0;
         std::uint16_t mask = 0;
@@ -276,7 +276,7 @@ struct machine {
         if (s != c.t.own.server) return c.table.server[s];
         return c.table.chip[n];
     }
-    /// Where a switch sends it, by the claims of the chips whose ports there are up.
+    /// Output port of a switch, by the claims of the chips whose ports are up.
     std::optional<where> through_switch(const chip& from, unsigned p, const where& to) {
         const auto [r, s, n] = to;
         std::optional<where> by_server, by_rack;
@@ -339,7 +339,7 @@ TEST(Routes, PodRoutesAreShortestPaths) {
     EXPECT_EQ(count.other, 0u);
 }
 
-/// By everybody's packet to everybody: how often each port was used, by its dimension.
+/// Uses of each port in all-to-all traffic, by its dimension.
 void expect_equal_use(machine whole, const std::vector<unsigned>& of_dimension) {
     whole.settle();
     whole.lost_and_longest();
@@ -367,7 +367,7 @@ TEST(Routes, RingOf12UsesTheShorterDirection) {
     EXPECT_EQ(ring.hops({0, 0, 0}, {0, 0, 5}), 7u);
 }
 
-/// Whatever single cable is cut, everybody still reaches everybody.
+/// With any single cable cut, every chip still reaches every other.
 void cut_any(topology_kind kind, unsigned x, unsigned y, unsigned z, unsigned longest) {
     const machine whole(kind, x, y, z);
     for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p) {
@@ -441,8 +441,8 @@ TEST(Routes, PodRoutesReachAServerThroughAnyChipWithALink) {
     EXPECT_EQ(pod.lost_and_longest().first, 0u);
 }
 
-/// Dead links cut a server in two, its parts are joined through other servers only. Who sends there
-/// must come in where most of its chips are, because a table has one row for all of them.
+/// Dead links split a server; its parts are joined through other servers only. Packets to it
+/// must enter the larger part, because a table has one row for the whole server.
 TEST(Routes, SplitServerRoutesLeadToTheLargerPart) {
     machine alone(TOPOLOGY_TORUS, 4, 4, 4), row = alone;
     const auto expect_lost = [](machine& pod, const std::vector<unsigned>& part) {
@@ -486,7 +486,7 @@ TEST(Routes, SledRoutesCrossTheRackWhenTheSledPartnerIsDead) {
     EXPECT_EQ(routes_count(&chip.t, chip.ports.data(), &chip.table).other, 0u);
 }
 
-/// All chips count the same machine, whichever way they have to the rest of it.
+/// All chips count the same machine, independently of their routes to the rest of it.
 TEST(Routes, OnlyPoweredChipsCount) {
     machine rack(TOPOLOGY_SWITCHED, 4, 6, 2);
     rack.settle();
@@ -502,7 +502,7 @@ TEST(Routes, OnlyPoweredChipsCount) {
     ASSERT_GT(rack.settle(), 0u);
     EXPECT_EQ(count({0, 0, 0}), std::tuple(3, 20, 20));  // by its own link
     EXPECT_EQ(count({0, 0, 1}), std::tuple(3, 20, 20));  // by that of a neighbour on the sled
-    EXPECT_EQ(count({0, 3, 0}), std::tuple(3, 20, 20));  // by that of somebody of its rack
+    EXPECT_EQ(count({0, 3, 0}), std::tuple(3, 20, 20));  // by that of another chip of its rack
     EXPECT_EQ(count({1, 5, 3}), std::tuple(3, 16, 24));
     EXPECT_EQ(count({1, 3, 0}), std::tuple(0, 0, 0));
     rack.cut({0, 0, 2}, PORT_RACK);  // goes to its own rack by a neighbour

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the list of rules promises: ids in order, a chapter each in doc/rules.md, a scenario each
-// that breaks it.
+// Properties of the list of rules: ids in order, one chapter each in doc/rules.md, one scenario
+// each that breaks it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

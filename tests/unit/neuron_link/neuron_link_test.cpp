@@ -39,7 +39,7 @@ sc_time us(double n) {
 double ns(const sc_time& t) {
     return t.to_seconds() * 1e9;
 }
-/// What software adds to an AXI address, without the window's bits.
+/// The offset that software adds to an AXI address, without the window's bits.
 std::uint64_t to_chip(unsigned rack, unsigned server, unsigned chip) {
     return std::uint64_t{rack << 9 | server << 4 | chip} << fabric::id_shift;
 }
@@ -55,7 +55,7 @@ struct chip : sc_core::sc_module {
         for (unsigned die = 0; die < 2; ++die) {
             link.axi[die].bind(axi[die].target);
             axi[die].initiator.bind(stack[die].in);
-            // Memory wherever one asks, so that only the block can refuse.
+            // Memory at every address, so that only the block can refuse.
             axi[die].map({.base = die * die_1, .size = 1 * MiB, .target_base = 0, .port = 0});
             axi[die].map({die * die_1 + host_window, 1 * MiB, 0, 0});
         }
@@ -174,7 +174,7 @@ TEST_F(Neighbours, TableChangeRevokesDirectMemoryPointers) {
     ASSERT_NE(port.find(tlm::TLM_READ_COMMAND, 0), nullptr);
     one.set(reg::route_rack, valid | 1, 1);  // whatever it is
     EXPECT_EQ(one.by_window.invalidations, 1u);
-    one.set(reg::route_rack, valid | 1, 1);  // no change; and nobody has any more
+    one.set(reg::route_rack, valid | 1, 1);  // no change; and no initiator holds a pointer any more
     EXPECT_EQ(one.by_window.invalidations, 1u);
 }
 
@@ -296,7 +296,7 @@ TEST_F(Configuration, ReportsTheErrorCode) {
     EXPECT_EQ(error, regs::config_command::error_timeout);
     other.link.inject("garbage", {});
     EXPECT_NE(ask(identity::reg::magic), 0x4b4c4e54u);
-    EXPECT_EQ(error, regs::config_command::error_none);  // it cannot know
+    EXPECT_EQ(error, regs::config_command::error_none);  // not detectable
     wire.inject("link_down", {});
     EXPECT_EQ(ask(identity::reg::magic), ~0u);
     EXPECT_EQ(error, regs::config_command::error_link_down);
@@ -306,7 +306,7 @@ TEST_F(Configuration, StateChangeInterruptsThePartner) {
     one.set(reg::own_state, 5);
     EXPECT_EQ(other.get(reg::irq_status), 1u << (8 + 3));
     wire.inject("link_down", {});
-    one.set(reg::own_state, 6);  // nobody to tell
+    one.set(reg::own_state, 6);  // no partner to notify
 }
 
 /// Four chips in a ring: port 0 to the next, port 1 to the previous one.
@@ -371,7 +371,7 @@ TEST_F(Ring, RoutesThatLoopEndAtTheHopLimit) {
     EXPECT_EQ(misuse::count(misuse::hop_limit), 1u);
     memory_port port(at(0).by_fabric.out);
     EXPECT_EQ(port.find(tlm::TLM_READ_COMMAND, to_chip(0, 0, 3)), nullptr);
-    wires[0]->inject("link_down", {});  // taking pointers back comes to rest too
+    wires[0]->inject("link_down", {});  // revoking pointers terminates too
 }
 
 TEST_F(Ring, MostSpecificValidRowWins) {

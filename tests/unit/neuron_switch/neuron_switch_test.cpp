@@ -94,7 +94,7 @@ protected:
     }
     void SetUp() override {
         sc_core::sc_start(sc_core::SC_ZERO_TIME);
-        for (auto& each : chips) each->end.link()->train(0);  // the switch asks by itself
+        for (auto& each : chips) each->end.link()->train(0);  // the switch requests training itself
         sc_core::sc_start(us(200));
         for (auto& each : wires) ASSERT_TRUE(each->up());
     }
@@ -171,7 +171,7 @@ TEST_F(NeuronSwitchTest, ChipBelongsToThePortThatClaimedItFirst) {
     EXPECT_EQ(at(3).claim_it(claim(identity::claim::level_chip, 1)),
               3u << 8 | identity::claim_status::result_taken);
     EXPECT_EQ(middle.way_to(1, 0), 3u);
-    EXPECT_EQ(at(0).claim_it(claim(3, 1)), 0u);  // a level that there is none of
+    EXPECT_EQ(at(0).claim_it(claim(3, 1)), 0u);  // level out of range
 }
 
 TEST_F(NeuronSwitchTest, FallsBackFromChipToServerToRackButNeverToTheSourcePort) {
@@ -187,7 +187,7 @@ TEST_F(NeuronSwitchTest, FallsBackFromChipToServerToRackButNeverToTheSourcePort)
     EXPECT_EQ(middle.way_to(id(0, 0, 9), 0), 1u);
     EXPECT_EQ(middle.way_to(id(0, 1, 0), 0), std::nullopt);
     wires[3]->inject("link_down", {});
-    EXPECT_EQ(middle.way_to(3, 0), 1u);  // through somebody of its server
+    EXPECT_EQ(middle.way_to(3, 0), 1u);  // through another chip of its server
     wires[1]->inject("link_down", {});
     EXPECT_EQ(middle.way_to(3, 0), 2u);
     EXPECT_EQ(at(2).ask(reg::racks, 0), 0u);  // only itself
@@ -225,7 +225,7 @@ TEST_F(NeuronSwitchTest, PortDownDropsItsClaimsAndNotifiesOtherPortsOnce) {
     at(0).way_to(address(3));
     wires[3]->inject("flap", {});
     EXPECT_EQ(at(0).revocations, 1u);
-    EXPECT_EQ(at(1).revocations, 0u);  // was given nothing
+    EXPECT_EQ(at(1).revocations, 0u);  // received no claim
     EXPECT_EQ(at(0).ask(reg::generation), generation + 1);
     wires[2]->inject("link_down", {});
     sc_core::sc_start(us(499));

@@ -351,7 +351,7 @@ TEST(NumericsTest, ResultMayOverwriteAnOperand) {
     for (std::size_t i = 0; i < a.size(); ++i) ASSERT_EQ(a[i], static_cast<float>(i) + 0.5f);
 }
 
-/// What scenarios check devices with; three ways to the same numbers.
+/// The reference that scenarios check devices with, computed in three ways.
 TEST(NumericsTest, HostReferenceGivesTheSameResult) {
     std::mt19937 random(4);
     for (unsigned type = 0; type < element_kinds; ++type) {

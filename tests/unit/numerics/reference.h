@@ -29,7 +29,7 @@ struct float_format {
     std::uint32_t overflow() const { return has_infinity ? infinity() : magnitudes() - 1; }
     bool finite(std::uint32_t magnitude) const { return magnitude < overflow(); }
 
-    /// Of a finite magnitude; also of the one behind the largest, as if the range went on.
+    /// Of a finite magnitude; also of the one after the largest, as if the range continued.
     double value(std::uint32_t magnitude) const {
         const int exponent = static_cast<int>(magnitude >> mantissa_bits);
         const double mantissa = magnitude & ((1u << mantissa_bits) - 1);

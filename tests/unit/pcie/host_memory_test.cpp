@@ -16,7 +16,7 @@ namespace {
 using namespace trn;
 using pcie::host_memory;
 
-/// A carrier whose answers come when the test says so.
+/// A message carrier that answers on request of the test.
 struct carrier : host_messages {
     struct asked {
         std::uint64_t iova;
@@ -89,7 +89,7 @@ TEST_F(HostMemoryTest, RangesMayNotOverlapOrWrap) {
     EXPECT_TRUE(root.map_host({~std::uint64_t{0} - 0xfff, 0x1000, nullptr, true, true}));
 }
 
-/// Hears of traffic, and answers reads with 0xee.
+/// Records traffic, and answers reads with 0xee.
 struct changing_watcher final : traffic_watcher {
     void has_read(std::uint64_t address, std::span<std::uint8_t> bytes) override {
         heard.push_back({'r', address, {bytes.begin(), bytes.end()}});
@@ -115,7 +115,7 @@ TEST_F(HostMemoryTest, WatcherSeesEveryAccessAndMayChangeReadData) {
     EXPECT_EQ(engine.write<std::uint32_t>(0x1008, 0x0403'0201), tlm::TLM_OK_RESPONSE);
     EXPECT_EQ(watcher.heard, (std::vector<changing_watcher::moved>{{'r', 0x1004, {4, 5, 6, 7}},
                                                                    {'w', 0x1008, {1, 2, 3, 4}}}));
-    EXPECT_EQ(bytes[4], 4);  // what the host has stays
+    EXPECT_EQ(bytes[4], 4);  // existing ranges stay
     EXPECT_EQ(bytes[8], 1);
     root.watch_host_memory(nullptr);
     EXPECT_EQ(engine.read(0x1004), 0x0706'0504u);
@@ -127,7 +127,7 @@ TEST_F(HostMemoryTest, DirectPointersRequireReportingToTheWatcher) {
     memory_port port(engine.out);
     const auto invalidations = engine.invalidations;
     root.watch_host_memory(&watcher);
-    EXPECT_EQ(engine.invalidations, invalidations + 1);  // pointers of before tell nobody
+    EXPECT_EQ(engine.invalidations, invalidations + 1);  // earlier pointers bypass the watcher
     ASSERT_TRUE(root.map_host({0x1000, 0x1000, bytes.data(), true, true}));
     const auto* window = port.find(tlm::TLM_READ_COMMAND, 0x1800);
     ASSERT_NE(window, nullptr);
@@ -136,7 +136,7 @@ TEST_F(HostMemoryTest, DirectPointersRequireReportingToTheWatcher) {
     EXPECT_EQ(word, 0xeeee'eeeeu);
     ASSERT_EQ(watcher.heard.size(), 1u);
     EXPECT_EQ(watcher.heard[0].address, 0x1804u);
-    // One that does not ask for the route cannot tell.
+    // An initiator that does not request the route cannot report its accesses.
     tlm::tlm_generic_payload query;
     query.set_read();
     query.set_address(0x1800);
@@ -248,7 +248,7 @@ TEST_F(HostMemoryTest, AbandonedMessagesFreeTheirSlots) {
     }
     EXPECT_EQ(read_word(0x1000), tlm::TLM_INCOMPLETE_RESPONSE);
     EXPECT_EQ(client.questions.size(), host_memory::max_questions);  // no room yet
-    client.answer_next({1, 1, 1, 1});  // of an abandoned question: nobody comes for it
+    client.answer_next({1, 1, 1, 1});  // of an abandoned request: dropped
     ASSERT_EQ(read_word(0x1000), tlm::TLM_INCOMPLETE_RESPONSE);
     while (client.questions.size() > 1) client.answer_next({1, 1, 1, 1});
     client.answer_next({2, 2, 2, 2});

@@ -110,7 +110,7 @@ TEST_F(PcieEndpointTest, OnlyTheMailboxMayBeReadDuringBoot) {
     chip.bind(endpoint.booting);
     chip.set(true);
     enable();
-    read<std::uint32_t>(0, endpoint.settings().boot_words + 0x24);  // behind it is nothing here
+    read<std::uint32_t>(0, endpoint.settings().boot_words + 0x24);  // no memory past it
     EXPECT_EQ(misuse::count(misuse::access_while_booting), 0u);
     read<std::uint32_t>(0, 0);
     write<std::uint32_t>(0, 0, 1);
@@ -278,7 +278,7 @@ TEST_F(PcieEndpointTest, BarMemoryIsMappable) {
     EXPECT_EQ(root.bar(2).size, 0x2000u);
     EXPECT_EQ(root.bar(1).size, 0u);
     EXPECT_EQ(root.bar(77).size, 0u);
-    EXPECT_EQ(config<std::uint16_t>(PCI_COMMAND), 0);  // asking leaves no trace
+    EXPECT_EQ(config<std::uint16_t>(PCI_COMMAND), 0);  // the query has no side effect
 }
 
 TEST_F(PcieEndpointTest, AccessesTakeSimulatedTime) {

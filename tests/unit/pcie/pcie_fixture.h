@@ -44,8 +44,8 @@ private:
     }
 };
 
-/// A function on its link, with the smallest chip behind it: BAR0 shows registers at 0 and a RAM at
-/// 0x1000'0000, BAR4 shows two memories with a hole between them; `engine` is the chip's DMA.
+/// A function on its link, with a minimal chip: BAR0 reaches registers at 0 and a RAM at
+/// 0x1000'0000, BAR4 reaches two memories with a hole between them; `engine` is the chip's DMA.
 struct pcie_system {
     static constexpr std::uint64_t ram_at = 0x1000'0000;
     static constexpr std::uint64_t stack = std::uint64_t{36} << 30;

@@ -156,7 +156,7 @@ TEST_F(PcieLinkTest, DirectionsAreIndependent) {
     const auto now = sc_core::sc_time_stamp();
     const auto other = right.way_to(0).reserve(writes, 0, 1 << 20, now) - now;
     EXPECT_NEAR(ns(other), alone, 0.01);
-    EXPECT_NEAR(through(writes, 1 << 20), 2 * alone, 0.01);  // behind the first
+    EXPECT_NEAR(through(writes, 1 << 20), 2 * alone, 0.01);  // after the first
 }
 
 TEST_F(PcieLinkTest, TransactionTakesTheLatencyOfItsCrossings) {
@@ -165,7 +165,7 @@ TEST_F(PcieLinkTest, TransactionTakesTheLatencyOfItsCrossings) {
     const double flit = std::ceil((4.0 + 16) * 256 / 236) / 64;
     EXPECT_NEAR(ns(left.delay), 100 + flit, 0.01);
     left.read(0);
-    EXPECT_NEAR(ns(left.delay), 200 + 2 * flit, 0.4);  // queues behind the write
+    EXPECT_NEAR(ns(left.delay), 200 + 2 * flit, 0.4);  // queues after the write
 }
 
 TEST_F(PcieLinkTest, GoesDownAndRecoversWithItsCable) {
@@ -201,7 +201,7 @@ TEST_F(PcieLinkTest, OneEndDisablesTheLinkForBoth) {
     right.end.link()->disable();
     EXPECT_EQ(state(), link_state::disabled);
     EXPECT_EQ(left.changes, 1u);
-    EXPECT_EQ(seen().count().downs, 0u);  // somebody asked for it
+    EXPECT_EQ(seen().count().downs, 0u);  // requested by software
     seen().train(0);
     run(us(500));
     EXPECT_FALSE(link.up());
@@ -268,7 +268,7 @@ TEST_F(PcieLinkTest, ReplaysFlitsWithABadCrc) {
     run(us(1));
     EXPECT_NEAR(through(writes, 4096), usual, 0.01);
     EXPECT_EQ(right.end.link()->count().replays, 2u);
-    EXPECT_EQ(seen().count().replays, 0u);  // nothing bad arrived here
+    EXPECT_EQ(seen().count().replays, 0u);  // no bad flit arrived here
 }
 
 TEST_F(PcieLinkTest, DrawsErrorsAtTheirRateFromTheSeed) {
@@ -305,7 +305,7 @@ TEST_F(PcieLinkTest, RetrainsWhenTheFourthReplayFails) {
     EXPECT_EQ(seen().state().generation, 6u);
     EXPECT_EQ(left.changes, 1u);
     EXPECT_EQ(seen().count().rollovers, 1u);
-    EXPECT_EQ(right.end.link()->count().rollovers, 0u);  // the other end gave nothing up
+    EXPECT_EQ(right.end.link()->count().rollovers, 0u);  // the other end lost no replay
     EXPECT_EQ(right.end.link()->count().replays, 7u);
     using enum link_error;
     EXPECT_EQ(left.errors, std::vector{replay_rollover});
@@ -527,7 +527,7 @@ INSTANTIATE_TEST_SUITE_P(All, PcieLinkPools,
                                               "b_to_a_completion_credit_waits"}),
                          [](const auto& chosen) { return std::string(chosen.param.name); });
 
-/// A slow link behind a fast one.
+/// A fast link followed by a slow one.
 TEST(PcieLinkBackPressure, FastLinkWaitsForASlowOneWhenTheBufferIsFull) {
     test::plug_device source("source"), sink("sink");
     struct relay : sc_core::sc_module, plug::device {
@@ -552,12 +552,12 @@ TEST(PcieLinkBackPressure, FastLinkWaitsForASlowOneWhenTheBufferIsFull) {
     ASSERT_EQ(whole.hops.size(), 2u);
     const double slow_time = ns(whole.reserve(writes, 0, 1 << 20, sc_core::SC_ZERO_TIME));
     EXPECT_NEAR(slow_time, 4096.0 * 280 * 130 / 128 / 8, 1);
-    // Somebody else's writes for the middle alone wait until all but 64 KiB have moved on.
+    // Writes of another requester to the middle wait until all but 64 KiB have been forwarded.
     const auto first = whole.hops[0];
     const double own = 16 * 272 * 256 / 236.0 / 64;
     EXPECT_NEAR(ns(first.what->reserve(writes, 0, 4096, sc_core::SC_ZERO_TIME)),
                 slow_time - 65536 / 64.0 + own, 1);
-    // A read passes them: its request only needs the wire, where they do not stand.
+    // A read passes them: its request only needs the wire, which they do not occupy.
     const double on_the_wire = (4096 + 16) * 272 * 256 / 236.0 / 64;
     EXPECT_LT(ns(first.what->reserve(reads, 0, 4096, sc_core::SC_ZERO_TIME)), on_the_wire + 10);
 }

@@ -19,8 +19,8 @@ using test::read_bar;
 using test::write_bar;
 using testing::HasSubstr;
 
-/// A server whose first root port leads to a switch with cards in ports 0 and 3, and behind its
-/// port 5 to another switch with one more card.
+/// A server whose first root port leads to a switch with cards in ports 0 and 3; its
+/// port 5 leads to another switch with one more card.
 struct PcieSwitchTest : testing::Test {
     PcieSwitchTest() {
         host.port[0].join(first.up);
@@ -76,7 +76,7 @@ TEST_F(PcieSwitchTest, FunctionsAreEnumeratedAndAccessedThroughSwitches) {
     EXPECT_EQ(host.functions()[0].device, &a.endpoint);
     EXPECT_EQ(host.functions()[1].device, &b.endpoint);
     EXPECT_EQ(host.functions()[2].device, &c.endpoint);
-    // Depth first: the switch is bus 1, its ports are on bus 2, what is behind port 0 on bus 3.
+    // Depth first: the switch is bus 1, its ports are on bus 2, the device below port 0 on bus 3.
     EXPECT_EQ(first.up_port().id(), 0x0100);
     EXPECT_EQ(first.down_port(0).id(), 0x0200);
     EXPECT_EQ(fa().id(), 0x0300);
@@ -133,7 +133,7 @@ TEST_F(PcieSwitchTest, RedirectedRequestsReturnOnlyWithUpstreamForwarding) {
 TEST_F(PcieSwitchTest, UpstreamForwardingPassesRequestsRedirectedByAnInnerSwitch) {
     set_acs(host.root_port(0), PCI_ACS_UF);
     set_acs(second.down_port(1), PCI_ACS_RR);
-    // Its own BAR: behind port 5 of the outer switch, so nobody would send it up through there.
+    // Its own BAR: below port 5 of the outer switch, so the request is never routed up through it.
     const auto target = fc().bar(4).bus_address;
     EXPECT_EQ(c.engine.write<std::uint32_t>(target, 7), tlm::TLM_ADDRESS_ERROR_RESPONSE);
     EXPECT_TRUE(aer(second.down_port(1)) & PCI_ERR_UNC_UNSUP);
@@ -159,7 +159,7 @@ TEST_F(PcieSwitchTest, RedirectedPeerCompletionsPassTheRootComplex) {
         request.set_data_ptr(data);
         request.set_data_length(bytes);
         request.set_streaming_width(bytes);
-        sc_core::sc_start(1, sc_core::SC_MS);  // whatever was before is through
+        sc_core::sc_start(1, sc_core::SC_MS);  // earlier traffic has drained
         sc_core::sc_time delay;
         a.endpoint.link.send(request, delay);
         EXPECT_EQ(request.get_response_status(), tlm::TLM_OK_RESPONSE);
@@ -169,7 +169,7 @@ TEST_F(PcieSwitchTest, RedirectedPeerCompletionsPassTheRootComplex) {
     ASSERT_TRUE(a.engine.request_dmi(target, dmi));
     const auto pointers = a.engine.invalidations;
     const auto straight = read();
-    set_acs(first.down_port(0), PCI_ACS_CR);  // where the requester is: there none comes in
+    set_acs(first.down_port(0), PCI_ACS_CR);  // requester's port: none enters here
     EXPECT_EQ(read(), straight);
     EXPECT_EQ(first.counters().redirected, 0u);
     set_acs(first.down_port(3), PCI_ACS_CR);  // where the completer is
@@ -227,7 +227,7 @@ TEST_F(PcieSwitchTest, PortsForwardErrorMessagesOnlyWhenEnabled) {
         write_bar<std::uint32_t>(fc(), 4, 0, 1);
         return (received() & PCI_ERR_ROOT_NONFATAL_RCV) != 0;
     };
-    const auto correctable = [&] {  // advisory: who reads hears of it by the completion
+    const auto correctable = [&] {  // advisory: the completion reports it to the requester
         read_bar<std::uint32_t>(fc(), 4, 0);
         return (received() & PCI_ERR_ROOT_COR_RCV) != 0;
     };
@@ -269,7 +269,7 @@ TEST_F(PcieSwitchTest, AdvertisesImplementedAccessControlOnly) {
 
 TEST_F(PcieSwitchTest, SourceValidationBlocksAFalseRequesterId) {
     set_acs(first.down_port(3), PCI_ACS_SV);
-    // A configuration write to another bus number is what a function takes its own id from.
+    // A function captures its id from configuration writes.
     tlm::tlm_generic_payload renumber;
     pcie::framed framed(renumber, 0);
     framed.header.to = pcie::tlp::space::config;
@@ -310,7 +310,7 @@ TEST_F(PcieSwitchTest, PulledCardAffectsNoOtherAndItsReplacementWorks) {
     EXPECT_EQ(b.engine.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);
     EXPECT_TRUE(aer(first.down_port(3)) & PCI_ERR_UNC_SURPDN);
     EXPECT_EQ(host.counters().hot_plug_events, 1u);
-    // The root port heard who had the error first: the switch's port.
+    // The root port has recorded the first source of errors: the switch's port.
     EXPECT_EQ(host.root_port(0).space().get<std::uint32_t>(0x100 + PCI_ERR_ROOT_ERR_SRC) >> 16,
               first.down_port(3).id());
     write_bar<std::uint32_t>(fa(), 4, 0, 5);
@@ -361,7 +361,7 @@ TEST_F(PcieSwitchTest, UpstreamPortIsSharedAndTheCrossbarIsNonBlocking) {
     // x8 cards on a x16 way up: 56.36 GB/s each at the same time.
     EXPECT_NEAR(seconds(from_a, 0x1000, 56'360'000), 0.001, 0.00001);
     EXPECT_NEAR(seconds(from_b, 0x1000, 56'360'000), 0.001, 0.00001);
-    // A third waits for its place on the way up, a peer below does not.
+    // A third waits for the upstream port, a peer below does not.
     EXPECT_NEAR(seconds(from_c, fa().bar(4).bus_address, 56'360'000), 0.001, 0.00001);
 }
 

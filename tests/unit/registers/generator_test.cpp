@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One test per mistake of a register description; what the generator writes; how it ends.
+// One test per mistake of a register description; output and exit status of the generator.
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 

@@ -185,7 +185,7 @@ TEST_F(RootComplexTest, PulledCardIsAbsentUntilOneIsInserted) {
     EXPECT_THROW(host.inject("gone", {}), fault_error);
 }
 
-/// What misuse rule TRN-PCI-005 says of DMA is about software; a card that is gone does none.
+/// Misuse rule TRN-PCI-005 concerns software; DMA of a removed card does not count.
 TEST_F(RootComplexTest, PulledCardNeitherInitiatesNorAnswersAndReturnsReset) {
     const auto reports = misuse::reports();
     irq_in reset("reset", 1, [](unsigned, bool) {});
@@ -205,7 +205,7 @@ TEST_F(RootComplexTest, PulledCardNeitherInitiatesNorAnswersAndReturnsReset) {
     a.endpoint.interrupt(0);
     EXPECT_EQ(heard, 0u);
     EXPECT_EQ(misuse::reports(), reports);
-    // Not even to somebody who gets past the port: there is no card to answer.
+    // Not even to an access that passes the port: no card answers.
     std::uint32_t id = 0;
     pcie::config_request asked(tlm::TLM_READ_COMMAND, PCI_VENDOR_ID, id, fa().id());
     sc_core::sc_time untimed;
@@ -215,7 +215,7 @@ TEST_F(RootComplexTest, PulledCardNeitherInitiatesNorAnswersAndReturnsReset) {
 
     host.inject("card_inserted", {{"port", "0"}});
     EXPECT_FALSE(reset.level());
-    EXPECT_EQ(heard, 0u);  // what it had to say is forgotten
+    EXPECT_EQ(heard, 0u);  // its pending messages are dropped
     std::uint8_t command[2];
     fa().config_read(PCI_COMMAND, command);
     EXPECT_EQ(command[0], 0);
@@ -241,8 +241,8 @@ TEST_F(RootComplexTest, UnansweredReadTimesOutAndReturnsAllOnes) {
     EXPECT_EQ(read_bar<std::uint32_t>(fa(), 4, 0), 0u);
 }
 
-/// Uncorrectable errors of a function (6.2.3.2): which of them the root port hears of is the
-/// driver's to say, by mask, severity and the enable bits.
+/// Uncorrectable errors of a function (6.2.3.2): the driver selects those reported to the root port
+/// by mask, severity and the enable bits.
 TEST_F(RootComplexTest, ReportsFunctionErrorsEnabledBySoftware) {
     constexpr std::uint32_t control = 0x40 + PCI_EXP_DEVCTL, errors = 0x100;
     auto& root = host.root_port(0).space();
@@ -255,7 +255,7 @@ TEST_F(RootComplexTest, ReportsFunctionErrorsEnabledBySoftware) {
         set16(at, value & 0xffff);
         set16(at + 2, value >> 16);
     };
-    /// What the root port has heard since it was asked last.
+    /// Error messages at the root port since the last query.
     const auto heard = [&] {
         const auto status = root.get<std::uint32_t>(errors + PCI_ERR_ROOT_STATUS);
         std::uint8_t ones[4] = {0xff, 0xff, 0xff, 0xff};
@@ -281,7 +281,7 @@ TEST_F(RootComplexTest, ReportsFunctionErrorsEnabledBySoftware) {
     EXPECT_EQ(host.counters().error_messages, 1u);
     EXPECT_EQ(a.endpoint.counters().error_messages, 1u);
 
-    // Who reads hears of it by the completion: advisory, and so a correctable error.
+    // The completion reports it to the requester: advisory, and so a correctable error.
     bad_read();
     EXPECT_EQ(heard(), 0u);
     set32(errors + PCI_ERR_COR_MASK, 0);
@@ -319,7 +319,7 @@ TEST_F(RootComplexTest, ReportsFunctionErrorsEnabledBySoftware) {
     a.engine.read(0x1000);
     EXPECT_EQ(heard() & nonfatal, nonfatal);
     test::turn_on(fb());
-    EXPECT_EQ(read_bar<std::uint32_t>(fb(), 4, 0), 0u);  // the other port has heard nothing
+    EXPECT_EQ(read_bar<std::uint32_t>(fb(), 4, 0), 0u);  // the other port received nothing
     EXPECT_EQ(host.root_port(1).space().get<std::uint32_t>(errors + PCI_ERR_ROOT_STATUS), 0u);
 }
 
@@ -331,7 +331,7 @@ TEST_F(RootComplexTest, PortReportsItsOwnErrorsWhenEnabled) {
          at = root.get<std::uint8_t>(at + 1))
         if (root.get<std::uint8_t>(at) == PCI_CAP_ID_EXP) control = at + PCI_EXP_DEVCTL;
     const auto enabled = root.get<std::uint16_t>(control);
-    EXPECT_EQ(enabled & 0xf, 0xf);  // by who numbered the buses
+    EXPECT_EQ(enabled & 0xf, 0xf);  // by the enumerating software
     EXPECT_TRUE(root.get<std::uint16_t>(PCI_COMMAND) & PCI_COMMAND_SERR);
     root.set<std::uint16_t>(PCI_COMMAND, PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
     const auto falls = [&](std::uint16_t enable) {

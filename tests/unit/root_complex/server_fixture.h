@@ -14,7 +14,7 @@
 
 namespace trn::test {
 
-/// The smallest thing in a slot: registers and memory behind the BARs, an engine that does DMA.
+/// A minimal card: registers and memory reachable by BARs, an engine that does DMA.
 struct card {
     static constexpr std::uint64_t hbm_size = std::uint64_t{1} << 30;
 

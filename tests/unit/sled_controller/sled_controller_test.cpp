@@ -128,7 +128,7 @@ TEST_F(AirCooledSledTest, ThrottlesAllChipsWhenFansFailAndTheOutletOverheats) {
     controller.inject("cooling_loss", {{"permille", "500"}});
     EXPECT_EQ(controller.speed_permille(), 500u);
     EXPECT_NEAR(controller.outlet(), 30 + 25 * 3.5 / 4.4 / 0.5, 0.01);  // 69.8
-    EXPECT_EQ(throttled(), 4u);  // also the one that draws little
+    EXPECT_EQ(throttled(), 4u);  // also the chip with low power
     controller.inject("cooling_loss", {{"permille", "1000"}});
     EXPECT_EQ(throttled(), 0u);
     EXPECT_THROW(controller.inject("cooling_loss", {{"permille", "0"}}), fault_error);

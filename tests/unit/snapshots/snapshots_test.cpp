@@ -25,7 +25,7 @@ struct told {
     int status = 0;
 };
 
-/// What `work` prints, in a process of its own, and how that ended.
+/// Output and exit status of `work` in its own process.
 told in_a_process(const std::function<void(int out)>& work) {
     int ends[2];
     EXPECT_EQ(pipe(ends), 0);
@@ -174,7 +174,7 @@ TEST(Snapshots, SigtermReachesTheActiveState) {
             say(told, getpid() == getpgrp() ? "first" : "acting");
             _exit(5);
         });
-        setpgid(0, 0);  // the group is called like the first process
+        setpgid(0, 0);  // the group id is that of the first process
         snapshots states;
         if (!states.keep("a")) states.restore("a", {});
         if (!states.keep("b")) kill(first, SIGTERM);
@@ -190,7 +190,7 @@ TEST(Snapshots, SigtermDuringARestoreReachesTheNextActiveState) {
         const pid_t first = getpid();
         std::signal(SIGTERM, [](int) { _exit(6); });
         if (!states.keep("a")) {
-            std::signal(SIGTERM, SIG_IGN);  // as one that is on its way out
+            std::signal(SIGTERM, SIG_IGN);  // as a process that is exiting
             kill(first, SIGTERM);
             states.restore("a", {});
         }

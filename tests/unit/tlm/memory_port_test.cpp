@@ -54,7 +54,7 @@ struct MemoryPort : testing::Test {
         sc_core::sc_start(sc_core::SC_ZERO_TIME);
     }
 
-    /// What the window of `address` says, checked against what the memory would.
+    /// The byte at `address` through its window, checked against the memory.
     bool finds(tlm::tlm_command command, std::uint64_t address) {
         const auto* found = port.find(command, address);
         const std::uint64_t number = address / piece;

@@ -15,7 +15,7 @@ namespace {
 using namespace trn;
 using sc_core::sc_time;
 
-/// Notes what happens at its plugs.
+/// Records events at its plugs.
 struct recorder : sc_core::sc_module, plug::device {
     explicit recorder(sc_core::sc_module_name name) : sc_module(name) {}
 
@@ -64,7 +64,7 @@ TEST_F(PlugTest, UnpluggedSocketAnswersAnAddressErrorAtOnce) {
     left.one.revoke_pointers();
 }
 
-/// A crossing of a given rate that notes what it is told.
+/// A crossing of a given rate that records the arguments of hold_until().
 struct hop final : crossing {
     explicit hop(std::uint64_t rate) : resource({rate, sc_core::SC_ZERO_TIME}) {}
     sc_time reserve(tlm::tlm_command, std::uint64_t, std::uint64_t bytes,
@@ -91,7 +91,7 @@ TEST(RouteTest, EachHopWaitsForTheSlowestLaterHop) {
     const auto us = [](double n) { return sc_time(n, sc_core::SC_US); };
     EXPECT_EQ(way.reserve(tlm::TLM_WRITE_COMMAND, 0, 1000, us(0)), us(10));
     EXPECT_EQ(first.told, us(10));  // 1 us of its own, then it waits for the middle
-    EXPECT_EQ(middle.told, us(0));  // what is behind it is faster
+    EXPECT_EQ(middle.told, us(0));  // later hops are faster
     EXPECT_EQ(last.told, us(0));
     EXPECT_EQ(way.reserve(tlm::TLM_READ_COMMAND, 0, 1000, us(20)), us(30));
     EXPECT_EQ(last.told, us(30));  // read data comes the other way

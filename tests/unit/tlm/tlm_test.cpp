@@ -169,7 +169,7 @@ TEST_P(BackingStoreZeroes, BlockWithOneNonZeroByteIsNotZero) {
     store.data()[70'000] = 1;
     EXPECT_FALSE(copied_as_zeroes(store.data() + (512 << 10), store.data() + 65536, 65536));
     EXPECT_FALSE(store.untouched(store.data() + 65536, 65536));
-    EXPECT_FALSE(store.untouched(store.data() + 65536, 4096));  // known of the whole block
+    EXPECT_FALSE(store.untouched(store.data() + 65536, 4096));  // tracked per block
     EXPECT_TRUE(store.untouched(store.data() + 2 * 65536, 65536));
 }
 
