@@ -117,7 +117,7 @@ std::vector<std::uint8_t> device_tree_option(const std::string& path) {
     return {read.begin(), read.end()};
 }
 
-/// What drives the machine, and what of it can be reached from outside.
+/// Drives the machine, and serves its sockets.
 class execution {
 public:
     execution(const exec_options& chosen, const elf_program& program)
@@ -166,7 +166,7 @@ private:
         });
     }
 
-    /// The program starts when the debugger says so; until then its run has not stalled.
+    /// The program starts when the debugger resumes it; until then its run has not stalled.
     void open(std::optional<gdb_server>& debugger, control& methods) {
         add_harts(methods);
         debugger.emplace(methods);
@@ -203,7 +203,7 @@ int exec(const exec_options& chosen) try {
     riscv::commit_log commits(log);
     if (log.is_open()) m.hart().core().log_commits(&commits);
 
-    // A bare-metal program may well want its access faults: rules count when they are asked for.
+    // A bare-metal program may cause access faults on purpose: rules count only on request.
     misuse::set_policy_of_all(misuse::policy::count);
     apply(chosen.misuse);
     const std::clock_t begin = std::clock();

@@ -50,7 +50,7 @@ int guarded(const std::function<int()>& command) {
         return said(mistake.what());
     } catch (const output_error& lost) {
         return said(lost.what(), 1);
-    } catch (const boost::system::system_error& refused) {  // is none of the standard library's
+    } catch (const boost::system::system_error& refused) {  // not derived from std::system_error
         const std::string_view text = refused.what();
         return said(text.substr(0, text.find(" [")), 1);  // without the line of Boost's source
     } catch (const std::system_error& refused) {          // no more processes, descriptors, room

@@ -62,7 +62,7 @@ struct guest_options {
     std::vector<std::string> extra;
 };
 
-/// A child that dies with this process, and whose terminal is put back as it was.
+/// A child that dies with this process, and whose terminal settings are restored.
 class child_process {
 public:
     /// With `output` its streams go there and it reads nothing; else they are this process's.
@@ -119,7 +119,7 @@ private:
     bool has_terminal_ = false;
 };
 
-/// One server of the board as a machine of its own: QEMU, and what it prints where several do.
+/// One server of the board as a machine: QEMU, and its output if there are several.
 class server_guest {
 public:
     server_guest(std::string name, guest_machine machine)
@@ -127,7 +127,7 @@ public:
 
     /// The only one: its console is this process's.
     void start() { qemu_.emplace(announced()); }
-    /// One of several: `print` receives what it prints.
+    /// One of several: `print` receives its output.
     void start(boost::asio::io_context& io, std::function<void(std::string_view)> print) {
         int ends[2];
         if (pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category());
@@ -176,7 +176,7 @@ std::optional<std::string> parameter_of(const plan& board, std::string_view name
     return std::nullopt;
 }
 
-/// What the command line leaves to us: how many chips, and memory that guests can map.
+/// Parameters that the command line leaves open: number of chips, memory that guests can map.
 platform_options build_options(const guest_options& chosen) {
     if (!chosen.board.record.empty() && !chosen.gdb.empty())
         throw user_error(recording::no_debugger);
@@ -320,7 +320,7 @@ private:
         return asked.empty() ? std::vector{known.front()} : asked;
     }
 
-    /// What depends on the board.
+    /// The options that depend on the board.
     void complete_machines() {
         const auto functions = platform_.chip_functions();
         if (functions.empty())
@@ -355,7 +355,7 @@ private:
         m.append = "console=ttyS0 quiet panic=-1 " + m.clock_arguments();
         if (image_ && image_->modules.empty())  // for DMA of programs: 16 MiB per device
             m.append += fmt::format(" hugepagesz=2M hugepages={}", 8 * count);
-        // What the kernel does not know itself is in the environment of init and its programs.
+        // Parameters unknown to the kernel become the environment of init and its programs.
         const auto& server = functions.front().server;
         if (!server.empty()) m.append += " TRNVP_SERVER=" + server;
         if (!chosen_.append.empty()) m.append += " " + chosen_.append;

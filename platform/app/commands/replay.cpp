@@ -37,7 +37,7 @@ struct replay_options {
     bool json = false;
 };
 
-/// What a replay is called when it has no difference, or may have some.
+/// The verdict of a replay: without differences, or with their number.
 std::string verdict(const recording::replay::outcome& how) {
     if (how.interrupted) return "interrupted";
     if (how.differences == 0) return "as recorded";

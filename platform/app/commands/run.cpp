@@ -260,7 +260,7 @@ private:
     boost::asio::steady_timer tick_;
     std::optional<growing_file> uart_file_;
     std::optional<console_writer> writer_;
-    std::string lost_;  // what a trace or the UART's file lacks
+    std::string lost_;  // why a trace or the UART's file is incomplete
     bool progress_ = false;
     bool until_time_ = false;  ///< --until is a time, and comes before --max-time
 };

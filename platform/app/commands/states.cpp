@@ -111,7 +111,7 @@ json states::restore(const rpc::parameters& p, const rpc::caller& from) {
         throw rpc::error(code::failed,
                          "a misuse rule with policy 'fail' was broken, and restore would hide it; "
                          "clear it first: 'misuse' with clear: true");
-    // The answer is on its way before this process is left: who goes on sends what it had not sent.
+    // The response is queued before this process is left; its successor sends the unsent bytes.
     methods_.loop().at_rest([this, name, by = from.who] { leave(name, by); });
     return kept_.all().at(name).about;
 }
@@ -124,13 +124,13 @@ void states::leave(const std::string& name, const std::string& by) {
                          .descriptors = std::move(clients.sockets)});
 }
 
-// Behind the call that took the snapshot, whose client has been let go.
+// After the call that took the snapshot, whose client has been disconnected.
 void states::go_on(const std::string& name, snapshots::baggage carried) {
     auto& loop = methods_.loop();
     if (trace::on())
         trace::event("platform", "restored",
                      {{"snapshot", name}, trace::hex("after", carried.behind.digest)});
-    loop.resume();  // so that all who come hear of the pause
+    loop.resume();  // so that all clients are notified of the pause
     clients_.take_over({std::move(carried.what["clients"]), std::move(carried.descriptors)});
     loop.pause(fmt::format("{} restored '{}'", carried.what["by"].get<std::string>(), name));
 }

@@ -59,7 +59,7 @@ struct test_options {
     bool rerun_failed = false, until_fail = false, schema = false, steps = false;
 };
 
-/// Reads a board, and looks for the images that it names. \throws config_error
+/// Reads a board, and checks that its images exist. \throws config_error
 void check_board(const std::string& board, const std::vector<std::string>& set) {
     for (const auto& image : images_of(load_board(board, kinds(), set)))
         if (std::error_code unreadable; !fs::is_regular_file(find_firmware(image), unreadable)) {
@@ -71,7 +71,7 @@ void check_board(const std::string& board, const std::vector<std::string>& set) 
         }
 }
 
-/// All scenarios with what they are built on, each of which is looked at once.
+/// All scenarios with their boards and images, each of which is checked once.
 std::vector<scenario::scenario> load_all(const std::vector<std::string>& names) {
     diagnostics problems;
     std::vector<scenario::scenario> all;
@@ -133,7 +133,7 @@ void check_outputs(const test_options& chosen, const std::vector<scenario::scena
     }
 }
 
-/// A line on a terminal that says how far a run is; nothing anywhere else.
+/// A progress line on a terminal; no output elsewhere.
 class progress_line {
 public:
     void show(const scenario::standing& now) {
@@ -222,7 +222,7 @@ bool run_once(const test_options& chosen, const std::vector<scenario::scenario>&
     return std::ranges::all_of(how, &scenario::outcome::passed);
 }
 
-/// What the boards of all scenarios may execute.
+/// The programs that the boards of all scenarios may execute.
 std::vector<fs::path> programs_of_all(const std::vector<scenario::scenario>& all) {
     std::set<std::pair<std::string, std::vector<std::string>>> seen;
     std::set<fs::path> programs;

@@ -14,7 +14,7 @@ constexpr int bar = 24;           // thickness
 constexpr int upright_bar = 40;   // likewise, of one between two columns
 constexpr int bar_gap = 18;       // between a bar and the cells
 constexpr int mesh_gap = 26;      // room for the arcs of a torus
-constexpr int group_gap_x = 150;  // room for the label of what joins two groups
+constexpr int group_gap_x = 150;  // room for the label of a connection of two groups
 constexpr int group_gap_y = 46;
 constexpr std::size_t most_in_a_row = 4;
 constexpr std::size_t most_in_a_bar = 8;  // cards or switches
@@ -30,7 +30,7 @@ layout::layout(const topology& t) : t_(t), boxes_(t.parts.size()), upright_(t.pa
     size(0);
 }
 
-// --- Which line joins what.
+// --- Ends of the lines.
 
 unsigned layout::depth(std::uint32_t part) const {
     unsigned d = 0;
@@ -167,7 +167,7 @@ void layout::size(std::uint32_t group) {
         else
             below.push_back(m);
     }
-    // Cards stand over the host, what a host reaches the rest through stands under it.
+    // Cards are above the host, its switches below it.
     std::stable_sort(above.begin(), above.end(), [&](auto a, auto b) {
         const auto rank = [&](std::uint32_t p) {
             const auto what = t_.parts[p].what;

@@ -175,7 +175,7 @@ private:
                 look_of(symbol::group).line, escaped(p.path), escaped(p.type));
             write(b.x + 8, b.y + 13, p.name, "fill=\"#555555\" font-size=\"10\"");
         }
-        // Lines pass behind what is inside the group.
+        // Lines pass behind the members of the group.
         for (std::size_t i = 0; i < places_.bundles().size(); ++i)
             if (places_.bundles()[i].group == index)
                 line(places_.bundles()[i], sorts_[sort_of_[i]]);

@@ -29,7 +29,7 @@ console_input::console_input(run_loop& loop, console& to, const std::string& pat
         if (descriptor >= 0) close(descriptor);
         throw std::invalid_argument("--input: " + path + ": " + std::strerror(why));
     }
-    boost::system::error_code plain;  // epoll refuses what never blocks: files, /dev/null
+    boost::system::error_code plain;  // epoll refuses files and /dev/null, which never block
     stream_.emplace(loop_.io());
     stream_->assign(descriptor, plain);
     if (plain) {

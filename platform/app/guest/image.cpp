@@ -40,7 +40,7 @@ void add_folder(initramfs& out, const fs::path& folder) {
     const auto name = fs::canonical(folder).filename();
     out.folder(("program" / name).string());
     std::vector<fs::path> found(fs::recursive_directory_iterator(folder), {});
-    std::ranges::sort(found);  // a folder before what is in it, and the same archive every time
+    std::ranges::sort(found);  // a folder before its content, and the same archive every time
     for (const auto& each : found) {
         const auto path = ("program" / name / fs::relative(each, folder)).string();
         if (fs::is_directory(each)) {

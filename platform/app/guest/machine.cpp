@@ -63,7 +63,7 @@ unsigned time_stamp_khz() {
 #endif
 }
 
-/// Nanoseconds of an instruction, as a power of two: near what TCG takes for one.
+/// Nanoseconds of an instruction, as a power of two: near the time of TCG for one.
 constexpr unsigned instruction_shift = 2;
 constexpr unsigned instruction_clock_khz = 1'000'000;  // of the time stamp counter then
 

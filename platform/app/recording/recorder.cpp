@@ -20,8 +20,8 @@ using rpc::json;
 
 namespace {
 
-/// Control methods that change nothing in the platform: they look, or they move time, which each
-/// event tells anyway. What is not here is recorded, so that a new method cannot be forgotten.
+/// Control methods that do not change the platform: they inspect it, or advance time, which each
+/// event carries. All others are recorded, so that a new method cannot be forgotten.
 constexpr std::array<std::string_view, 14> not_recorded{
     "hello", "methods", "subscribe", "quit",       "status",  "run",     "wait",
     "pause", "step",    "peek",      "statistics", "inspect", "console", "list"};
@@ -106,7 +106,7 @@ void recorder::finish() {
     if (!failed_.empty()) throw write_error(failed_);
 }
 
-// --- what a replay needs to build the same platform
+// --- files to build the same platform for a replay
 
 manifest recorder::describe(const platform_options& built_with) const {
     const auto& about = of_.about();
@@ -121,7 +121,7 @@ manifest recorder::describe(const platform_options& built_with) const {
             .seed = built_with.seed};
 }
 
-/// Files of the boards folder keep their place in it, the others theirs beside each other.
+/// Files of the boards folder keep their paths in it, the others their relative paths.
 void recorder::copy_board() {
     const auto& board = of_.modules().board();
     const auto standard = fs::weakly_canonical(boards_folder());
@@ -154,7 +154,7 @@ void recorder::copy_images() {
     }
 }
 
-// --- what reaches the platform by other ways than its functions
+// --- input that does not pass through the functions
 
 void recorder::record_control() {
     auto& methods = of_.methods().methods();

@@ -141,7 +141,7 @@ void replay::differs(std::string text) {
 // --- time
 
 /// Simulates up to the place of an event: its time, and there as many delta cycles as had run.
-/// False when somebody ended the platform.
+/// False when the platform was ended.
 bool replay::reach(std::uint64_t time, std::uint64_t deltas) {
     const auto target = sc_time::from_value(time);
     if (target > sc_core::sc_time_stamp()) {
@@ -188,7 +188,7 @@ void replay::finish() {
                                 about_.functions[i], left[i].count, to_string(left[i].first)));
 }
 
-// --- what came from outside
+// --- events from outside
 
 void replay::repeat(const event& e) {
     if (e.what == kind::control) {
@@ -209,7 +209,7 @@ void replay::call_control(const event& e) {
     } catch (const rpc::error& refused) {
         answer = {{"error", refused.what()}};
     }
-    // As text, in which the recorder has replaced what is no UTF-8.
+    // As text, since the recorder has replaced bytes that are not UTF-8.
     const auto was = rpc::to_line(call["answer"]), now = rpc::to_line(answer);
     if (was != now)
         differs(fmt::format("control call {}: recorded {}, now {}", printable(method),

@@ -93,7 +93,7 @@ replayed_function::~replayed_function() {
         function_.unmap_host(iova, range->size(), [](auto&) {});
 }
 
-// --- what the host does
+// --- calls of the host
 
 void replayed_function::repeat(const event& e) {
     switch (e.what) {
@@ -206,12 +206,12 @@ void replayed_function::answer_question(const event& e) {
     asked.mapped()(e.bytes);
 }
 
-// --- what the function does
+// --- accesses of the function
 
 void replayed_function::has_read(std::uint64_t address, std::span<std::uint8_t> bytes) {
     const auto was = by_.expect(
         {.what = kind::has_read, .function = number_, .address = address, .size = bytes.size()});
-    if (!was) return;  // what is known of the memory stands there already
+    if (!was) return;  // the memory keeps its content
     std::ranges::copy(was->bytes, bytes.begin());
     remember(address, bytes);
 }

@@ -44,7 +44,7 @@ void host_mapping::install_guard() {
     static_cast<void>(installed);
 }
 
-/// Puts a zero page where the file has none any more.
+/// Maps a zero page in place of one that the file no longer has.
 bool host_mapping::repair(const std::uint8_t* address) {
     constexpr std::uintptr_t page = 4096;
     const auto next = live().upper_bound(address);

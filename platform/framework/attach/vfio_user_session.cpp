@@ -191,7 +191,7 @@ void vfio_user_session::serve(bool readable) {
     await();
 }
 
-/// Sends the reply that was held, and goes on with what the client has sent meanwhile.
+/// Sends the held reply, and continues with messages that the client has sent meanwhile.
 void vfio_user_session::release() {
     if (std::exchange(held_, false)) serve(false);
 }
@@ -318,7 +318,7 @@ int vfio_user_session::version(const message& request) {
     return 0;
 }
 
-/// The error reply carries the sentence for the client's user, ours get it on the log line.
+/// The error reply carries the sentence for the client's user; the log line carries it for ours.
 int vfio_user_session::refuse_version(const message& request, const std::string& why, int error) {
     const std::string text = json{{"error", why}}.dump();
     stream_.reply_error(request.head, error,
@@ -399,7 +399,7 @@ bool vfio_user_session::unmap(std::uint64_t iova, std::uint64_t size) {
         iova, size, [this](const function_port::host_range& gone) { ranges_.erase(gone.iova); });
 }
 
-// --- what the device is ---
+// --- device description ---
 
 int vfio_user_session::tell_device(const message& request) {
     constexpr std::uint32_t size = 16;  // the fixed part: no capabilities
@@ -461,7 +461,7 @@ int vfio_user_session::tell_interrupts(const message& request) {
 
 // --- interrupts ---
 
-/// MSI-X, and the line on which a fatal bus error would be told: QEMU wants it of every function
+/// MSI-X, and the line that would report a fatal bus error: QEMU requires it of every function
 /// with AER. Nothing raises it yet.
 std::uint32_t vfio_user_session::vectors(std::uint32_t kind) const {
     if (kind == VFIO_PCI_MSIX_IRQ_INDEX) return function_.interrupt_vectors();
@@ -565,14 +565,14 @@ int vfio_user_session::reset(const message& request) {
     return 0;
 }
 
-// --- simulated time, for clients of ours ---
+// --- simulated time, for clients of trnvp ---
 
 int vfio_user_session::tell_time(const message& request) {
     put(stream_.reply(request.head, sizeof(trn_time)), trn_time{simulated_nanoseconds()});
     return 0;
 }
 
-/// The reply comes when the time has passed; other requests are answered meanwhile.
+/// The reply is sent when the time has passed; other requests are answered meanwhile.
 int vfio_user_session::wait(const message& request) {
     const auto asked = leading<trn_time>(request);
     if (!asked || asked->nanoseconds > LLONG_MAX / 1000) return EINVAL;

@@ -67,7 +67,7 @@ void stream::take_descriptors(msghdr& from) {
         }
     }
     const bool truncated = (from.msg_flags & MSG_CTRUNC) != 0;
-    if (truncated && arrived < max_descriptors) lost_at_ = last;  // there was room for more
+    if (truncated && arrived < max_descriptors) lost_at_ = last;  // more would have fitted
     if ((truncated && !lost_at_) || descriptors_.size() > max_descriptors) {
         throw protocol_error(
             fmt::format("more than {} descriptors with a message", max_descriptors));
@@ -113,7 +113,7 @@ std::span<std::uint8_t> stream::reply(const header& to, std::size_t size) {
 }
 
 void stream::reply_error(const header& to, int error, std::span<const std::uint8_t> text) {
-    drop_reply();  // what was built before the mistake was seen
+    drop_reply();  // built before the error was found
     const auto room = reply(to, text.size());
     std::ranges::copy(text, room.begin());
     const header head{.id = to.id,

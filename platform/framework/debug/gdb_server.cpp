@@ -112,7 +112,7 @@ private:
         stub_.emplace(environment());
         serve();
     }
-    // What is left when this process is, is for the one that goes on.
+    // Bytes left when this process ends are for the process that continues.
     void serve() {
         while (!input_.empty() && open()) {
             if (loop_.rests_next()) return post([this] { serve(); });
@@ -187,7 +187,7 @@ std::string gdb_server::listen(const std::string& address) {
 void gdb_server::exited(int status) {
     if (!attached()) return;
     session_->stub().exited(status);
-    // The answer is written by handlers of the loop, which nobody drives any more.
+    // The response is written by handlers of the loop, which has stopped.
     const auto end = run_loop::wall_clock::now() + std::chrono::seconds(1);
     auto& io = methods_.loop().io();
     while (session_->open() && !session_->unsent().empty() && run_loop::wall_clock::now() < end)
@@ -195,7 +195,7 @@ void gdb_server::exited(int status) {
 }
 
 void gdb_server::welcome(listener::stream client) {
-    if (attached()) return;  // one at a time; closing the socket tells the other
+    if (attached()) return;  // one at a time; closing the socket notifies the other
     const auto arrived = std::make_shared<session>(*this, std::move(client));
     waiting_.enter(arrived.get(), [weak = std::weak_ptr(arrived)] {
         if (const auto silent = weak.lock()) silent->close();

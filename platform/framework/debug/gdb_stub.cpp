@@ -565,7 +565,7 @@ void stub::resume_legacy(std::string_view body) {
 }
 
 void stub::go(const std::vector<action>& actions) {
-    // Several harts can stop at one simulated time; GDB hears of one per resumption.
+    // Several harts can stop at one simulated time; GDB gets a report of one per resumption.
     actions_ = actions;
     if (const auto stopped = take_stop()) return report(*stopped);
     for (std::size_t i = 0; i < actions.size(); ++i) {
@@ -589,7 +589,7 @@ void stub::go(const std::vector<action>& actions) {
 
 /// Whether a breakpoint is where a function that this hart is in returns to: "finish" and "until"
 /// want to get there, even from within a WFI. A pause alone does not complete a WFI, though a halt
-/// does in the Debug specification: to be debugged must change nothing.
+/// does in the Debug specification: debugging must not change behaviour.
 bool stub::leads_out_of_wait(std::size_t index) {
     const auto known = breakpoints_.find(env_.harts[index].process);
     if (known == breakpoints_.end() || known->second.empty()) return false;
@@ -629,7 +629,7 @@ void stub::platform_paused(const std::string&) {
     if (!running_) return;
     running_ = false;
     if (const auto stopped = take_stop()) return report(*stopped);
-    stop_ = "T02";  // SIGINT: somebody paused, perhaps through the control socket
+    stop_ = "T02";  // SIGINT: a client paused the platform, perhaps through the control socket
     reply(stop_reply());
 }
 

@@ -75,7 +75,7 @@ struct reader {
         if (result.segments.empty()) refuse("has nothing to load");
     }
 
-    /// Symbols are a convenience: what cannot be read of them is left out.
+    /// Symbols are a convenience: unreadable ones are skipped.
     void read_symbols(elf_program& result) const {
         for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
             GElf_Shdr header;
@@ -139,7 +139,7 @@ elf_program read_elf(std::span<const std::uint8_t> image, const std::string& nam
     if (image.size() < EI_NIDENT || std::memcmp(image.data(), ELFMAG, SELFMAG) != 0)
         throw elf_error(name + ": not an ELF file");
     elf_version(EV_CURRENT);
-    // libelf may write to what it is given.
+    // libelf may write to its input.
     std::vector<std::uint8_t> copy(image.begin(), image.end());
     const std::unique_ptr<Elf, int (*)(Elf*)> elf(
         elf_memory(reinterpret_cast<char*>(copy.data()), copy.size()), elf_end);

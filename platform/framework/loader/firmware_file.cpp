@@ -45,7 +45,7 @@ fs::path find_firmware(const std::string& name_or_path) {
 
 namespace {
 
-/// A bare name is one of the firmware folder, which who types it may not know.
+/// A bare name is in the firmware folder, whose path the user may not know.
 std::string hint(const std::string& name_or_path) {
     if (fs::path(name_or_path).has_parent_path()) return {};
     std::error_code error;

@@ -29,7 +29,7 @@ unsigned length_of(std::uint32_t bits) {
     return (bits & 3) == 3 ? 4 : 2;
 }
 
-/// What is known of one source file.
+/// The coverage of one source file.
 struct source {
     struct function {
         int line = 0;
@@ -62,7 +62,7 @@ private:
     std::map<std::string, source> sources_;
 };
 
-/// Relative to the current folder when it is there; "" when it is no source of ours.
+/// Relative to the current folder when inside it; "" for sources that are left out.
 std::string collector::name_of(const char* file) {
     if (file == nullptr) return {};
     const auto [found, fresh] = names_.emplace(file, "");

@@ -79,7 +79,7 @@ private:
 };
 
 const register_index& register_index::of(const register_table& table) {
-    // Tables are constants, so what is derived from them is one too, whoever asks first.
+    // Tables are constants, so an index derived from one is constant too.
     static std::map<const register_table*, register_index> known;
     return known.try_emplace(&table, table).first->second;
 }
@@ -158,7 +158,7 @@ void register_bank::split(tlm::tlm_generic_payload& payload, sc_core::sc_time& d
         unsigned char* data = payload.get_data_ptr() + done;
         const bool enables = payload.get_byte_enable_ptr() != nullptr;
         if (enables && none_enabled(payload, done, size)) {
-            // nothing of this register is meant
+            // no byte of this register is enabled
         } else if (enables && !all_enabled(payload, done, size)) {
             status = refuse(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE, write, address + done, size);
         } else if (is_hole) {

@@ -24,7 +24,7 @@ namespace trn {
 namespace {
 
 constexpr std::uint64_t page = 4096;
-constexpr std::uint64_t block = 65536;  // what is known to be in use is known of whole blocks
+constexpr std::uint64_t block = 65536;  // granularity of the blocks known to be in use
 
 /// This process's page table; fork() gives the child its own.
 int pagemap() {
@@ -43,7 +43,7 @@ bool held(std::uint64_t entry) {
     return (entry & 3ull << 62) != 0;
 }
 
-/// Page table entries of `pages` pages from `first`; fewer where the host does not tell.
+/// Page table entries of `pages` pages from `first`; fewer where the host does not report them.
 std::size_t read_entries(std::uint64_t first, std::span<std::uint64_t> pages) {
     const auto got =
         pread(pagemap(), pages.data(), pages.size_bytes(), static_cast<off_t>(first * 8));
@@ -51,7 +51,7 @@ std::size_t read_entries(std::uint64_t first, std::span<std::uint64_t> pages) {
 }
 
 /// Bytes of the pages of [data, data + size) that memory or swap holds; at most `enough`.
-/// All of them where the host does not tell.
+/// All of them where the host does not report them.
 std::uint64_t resident_private(const std::uint8_t* data, std::uint64_t size, std::uint64_t enough) {
     const std::uint64_t end = (reinterpret_cast<std::uint64_t>(data) + size + page - 1) / page;
     std::array<std::uint64_t, 512> entries;
@@ -91,7 +91,7 @@ std::vector<store_place>& stores() {
     return all;
 }
 
-/// The first store that begins behind `at`.
+/// The first store that begins after `at`.
 std::vector<store_place>::iterator store_behind(const std::uint8_t* at) {
     return std::ranges::upper_bound(stores(), at, std::less<>(), &store_place::begin);
 }
@@ -182,7 +182,7 @@ bool backing_store::untouched(const std::uint8_t* at, std::uint64_t size) const 
     return true;
 }
 
-/// Memory in use lies together: what follows `block_number` is asked for in the same breath.
+/// Memory in use is contiguous: the blocks after `block_number` are queried in the same call.
 void backing_store::note_in_use(std::uint64_t block_number) const {
     in_use_[block_number] = true;
     if (descriptor_ < 0) {

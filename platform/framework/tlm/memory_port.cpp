@@ -28,13 +28,13 @@ sc_core::sc_time memory_port::window::reserve(tlm::tlm_command command, std::uin
         if (through > own) hop.what->held_until(command, through);
         through = std::max(through, own);
     };
-    // From where the bytes arrive back to where they come from, so that each hop knows how slow the
-    // way behind it is: a write ends at the memory, a read at the initiator.
+    // From the destination of the bytes back to their source, so that each hop gets the delay of
+    // the hops after it: a write ends at the memory, a read at the initiator.
     if (command == tlm::TLM_WRITE_COMMAND)
         std::for_each(hops.rbegin(), hops.rend(), take);
     else
         std::for_each(hops.begin(), hops.end(), take);
-    for (std::size_t n = 0; n < left.size(); ++n) {  // in the order of the bytes' way
+    for (std::size_t n = 0; n < left.size(); ++n) {  // in the direction of the bytes
         const auto at = command == tlm::TLM_WRITE_COMMAND ? n : hops.size() - 1 - n;
         hops[at].what->crossed(command, bytes, start, left[at]);
     }
@@ -91,7 +91,7 @@ const memory_port::window* memory_port::find(tlm::tlm_command command, std::uint
 }
 
 const memory_port::window& memory_port::keep(window added) {
-    invalidate(added.first, added.last);  // a new answer stands for older ones that it overlaps
+    invalidate(added.first, added.last);  // a new window replaces older ones that it overlaps
     if (windows_.size() == most_windows) {
         const auto victim = static_cast<std::ptrdiff_t>(next_victim_++ % most_windows);
         spans_.erase(spans_.begin() + victim);
@@ -138,7 +138,7 @@ memory_port::outcome memory_port::transport(tlm::tlm_command command, std::uint6
         return outcome::done;
     case tlm::TLM_INCOMPLETE_RESPONSE:
         if (later.ready != nullptr) return outcome::deferred;
-        [[fallthrough]];  // a target that answered nothing at all
+        [[fallthrough]];  // a target that set no response
     default:
         later.abandon();
         return outcome::failed;

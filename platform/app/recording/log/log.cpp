@@ -31,7 +31,7 @@ constexpr std::size_t largest_frame = event::largest + 128;
         fmt::format("{}: frame {}, at byte {}, is damaged: {}", events_file, frame, at, how));
 }
 
-/// A file of the recording; a folder or pipe is none.
+/// Opens a file of the recording; folders and pipes are refused.
 std::unique_ptr<std::ifstream> open_to_read(const fs::path& file) {
     std::error_code unreadable;
     if (!fs::is_regular_file(file, unreadable))
@@ -56,7 +56,7 @@ std::vector<std::uint8_t> bytes_of(const fs::path& file, std::size_t most) {
 
 }  // namespace
 
-/// What the tail's file holds: `length` bytes of events that follow the first `continues` bytes of
+/// Content of the tail's file: `length` bytes of events that follow the first `continues` bytes of
 /// the log. A crash between two stores leaves a tail that is ignored or one that is complete.
 struct log_writer::tail {
     std::uint64_t magic;

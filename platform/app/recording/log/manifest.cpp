@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* format_name = "trnvp recording";
 
-/// A file inside the recording: nothing in a manifest may name one outside.
+/// A file inside the recording; a manifest must not name a file outside.
 std::string inside(const std::string& name) {
     const fs::path path = fs::path(name).lexically_normal();
     if (path.empty() || path.is_absolute() || *path.begin() == "..")

@@ -30,7 +30,7 @@ json ended(const stop_reason& reason) {
             {"time", to_text(sc_core::sc_time_stamp())}};
 }
 
-// "trn::udma" is udma to everybody.
+// Users know "trn::udma" as udma.
 std::string type_of(const sc_core::sc_object& object) {
     auto name = boost::core::demangle(typeid(object).name());
     return name.starts_with("trn::") ? name.substr(5) : name;
@@ -194,7 +194,7 @@ void control::add_session_methods() {
 // --- Running
 
 json control::status() {
-    // To find the modules of a rack takes longer than all the rest of an answer.
+    // Finding the modules of a rack takes longer than the rest of a response.
     if (!ready_ || sc_core::sc_get_status() < sc_core::SC_START_OF_SIMULATION)
         ready_ = ready_condition();
     json result = {{"time_ps", sc_core::sc_time_stamp().value()},
@@ -377,7 +377,7 @@ json control::poke(const parameters& p) {
     return json::object();
 }
 
-// As an initiator's access, between two slices: the annotated delay is told, and nobody pays it.
+// As an initiator's access, between two slices: returns the annotated delay without a wait.
 json control::bus_access(const parameters& p, bool write) {
     const auto name = p.text("space");
     auto* target = spaces_.find_bus(name);

@@ -20,7 +20,7 @@ constexpr std::size_t burst = 64 * 1024;
 
 }  // namespace
 
-/// A socket that nobody but the debugger uses: a router's target socket is a multi-socket, which is
+/// A socket for the debugger alone: a router's target socket is a multi-socket, which is
 /// reached through a binding only.
 class debug_spaces::probe : public sc_core::sc_module {
 public:

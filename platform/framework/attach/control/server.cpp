@@ -26,7 +26,7 @@ bool equal_secret(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-/// One client. Lives as long as an operation on its socket or an answer to it is pending.
+/// One client. Lives as long as an operation on its socket or a response to it is pending.
 class control_server::session final : public rpc::caller, public connection {
 public:
     session(listener::stream socket, control_server& server, std::optional<std::string> token)
@@ -66,7 +66,7 @@ public:
         post([this] { serve_line(); });  // when all others have been taken over too
     }
 
-    /// Has not said hello in time.
+    /// Has not called hello in time.
     void turn_away() {
         if (!closing_) refuse("call hello first");
         close();
@@ -88,8 +88,8 @@ private:
         waiting_.leave(this);
         ++*clients_;
     }
-    /// After the last answer: what the client still says is not looked at. It leaves, or the
-    /// waiting room turns it away.
+    /// After the last response: further input of the client is ignored. It disconnects, or the
+    /// waiting room disconnects it.
     void end() {
         closing_ = true;
         end_sending();
@@ -133,7 +133,7 @@ private:
     void execute(std::string_view line) {
         if (line.ends_with('\r')) line.remove_suffix(1);
         if (line.empty()) return;
-        // The first line decides whether this is a client of ours at all: a web page that posts to
+        // The first line decides whether this is a control client: a web page that posts to
         // this port is not.
         const bool first = !greeted;
         if (first && !introduces_itself(line)) return end();
@@ -171,7 +171,7 @@ private:
     std::string input_;
     std::size_t searched_ = 0;  // of input_, without a line end
     bool overlong_ = false;     // dropping the rest of a message that was too long
-    bool closing_ = false;      // after the last answer
+    bool closing_ = false;      // after the last response
 };
 
 control_server::control_server(control& methods, const waiting_room::limits& waiting)

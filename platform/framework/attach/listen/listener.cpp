@@ -31,7 +31,7 @@ constexpr std::size_t longest_path = 107;  // sockaddr_un
     throw listen_error(fmt::format("cannot listen on {}: {}", address, why));
 }
 
-/// Which file it is: device and inode; zeroes when there is none.
+/// Identity of the file: device and inode; zeroes without a file.
 std::pair<dev_t, ino_t> file_id(const std::filesystem::path& path) {
     struct stat status {};
     if (lstat(path.c_str(), &status) != 0) return {};
@@ -67,7 +67,7 @@ std::unique_ptr<listener> listener::on_unix(asio::io_context& io, const std::fil
     acceptor a(io, stream_protocol(endpoint.protocol()));
     a.bind(endpoint, e);
     if (e) fail(name, e.message());
-    // Before listen(), so that nobody gets in while the mode is still the umask's.
+    // Before listen(), so that no client can connect while the mode is still the umask's.
     if (chmod(name.c_str(), S_IRUSR | S_IWUSR) != 0) fail(name, "cannot restrict it to its owner");
     a.listen(backlog, e);
     if (e) fail(name, e.message());

@@ -11,7 +11,7 @@ namespace trn::registers {
 
 namespace {
 
-/// A name of ours as a C++ identifier: lower case, and no keyword or name the header itself uses.
+/// A name as a C++ identifier: lower case, not a keyword or a name that the header itself uses.
 std::string cpp_name(std::string_view name) {
     static const std::set<std::string, std::less<>> taken{
         "alignas",  "alignof",  "and",      "asm",     "auto",      "bool",      "break",
@@ -50,7 +50,7 @@ std::string comment(std::string_view text) {
     return out;
 }
 
-/// A trailing documentation comment, when there is something to say.
+/// A trailing documentation comment, unless it would be empty.
 std::string trailing(std::string_view desc) {
     return desc.empty() ? std::string() : "  ///< " + comment(desc);
 }

@@ -34,7 +34,7 @@ std::string content_of(const fs::path& file) {
     return text.str();
 }
 
-/// Unchanged files keep their time, so that nothing that includes them is built again.
+/// Unchanged files keep their time, so that their includers are not built again.
 void write(const fs::path& file, const std::string& text) {
     if (fs::exists(file) && content_of(file) == text) return;
     std::error_code error;

@@ -54,7 +54,7 @@ constexpr std::uint64_t largest_ram = 1ull << 20;
 constexpr std::uint64_t most_elements = 1u << 16;
 constexpr std::size_t most_dims = 3;
 
-/// What registers inherit from the block and from the groups around them.
+/// Properties that registers inherit from the block and from the groups around them.
 struct context {
     std::uint64_t base = 0;
     std::vector<array_dimension> dims;
