@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "models/notification_queue/notification_queue.h"
-#include "models/udma/generator.h"
+#include "models/udma/generator_command.h"
 #include "models/udma/operation.h"
 #include "models/udma/ring.h"
 #include "platform/framework/kernel/started_work.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/udma/generator.h"
+#include "models/udma/generator_command.h"
 
 #include "models/udma/dma_descriptor_regs.h"
 #include "models/udma/dma_generator_regs.h"
