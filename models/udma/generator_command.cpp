@@ -34,8 +34,8 @@ generator_command::generator_command(const register_bank& registers, unsigned qu
 std::uint32_t generator_command::pieces() const {
     constexpr std::uint32_t longest = 1 << 16;
     std::uint64_t product = bytes_ >= 1 && bytes_ <= longest ? 1 : 0;
-    for (const std::uint32_t count : counts_) product = product > most_pieces ? 0 : product * count;
-    return product > most_pieces ? 0 : static_cast<std::uint32_t>(product);
+    for (const std::uint32_t count : counts_) product = product > max_pieces ? 0 : product * count;
+    return product > max_pieces ? 0 : static_cast<std::uint32_t>(product);
 }
 
 std::uint64_t generator_command::address(const side& s, std::uint32_t piece) const {

@@ -13,7 +13,7 @@ namespace trn {
 /// Spec: doc/dma_compute.md, "Hardware descriptor generation".
 class generator_command {
 public:
-    static constexpr std::uint32_t most_pieces = 16384;
+    static constexpr std::uint32_t max_pieces = 16384;
 
     /// As the registers of `queue` of engine `instance` say now.
     generator_command(const register_bank& registers, unsigned queue, unsigned instance);

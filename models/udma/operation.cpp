@@ -104,7 +104,7 @@ std::optional<dma_operation::refusal> dma_operation::check_operation(const abili
 std::optional<dma_operation::refusal> dma_operation::check_flags() const {
     const auto operands = operand_count();
     const bool reduces = computes() && code() != fields::operation_cast;
-    if (operands == 0 || operands > (reduces ? most_operands : 1))
+    if (operands == 0 || operands > (reduces ? max_operands : 1))
         return impossible(fmt::format("{} of {} operands", name(), operands));
     const bool adds = code() == fields::operation_add || code() == fields::operation_scaled_add;
     if (accumulates() && (!adds || flag(fields::duplicate)))
@@ -176,7 +176,7 @@ std::optional<dma_operation::refusal> dma_operation::check_operands() const {
     if (length == 0 || length * operands != source_bytes_ || length % element_size != 0)
         return wrong_length(fmt::format("{} source bytes are not {} operands of whole elements",
                                         source_bytes_, operands));
-    if (length > longest_operand)
+    if (length > max_operand_bytes)
         return wrong_length(fmt::format("an operand of {} bytes", length));
     std::uint64_t at = 0;
     for (const piece& p : sources_) {
@@ -203,7 +203,7 @@ std::optional<dma_operation::refusal> dma_operation::check_table() const {
     if (data == 0 || (gathers && sources_.size() != 2))
         return wrong_length(fmt::format("{} without data", name()));
     const std::uint64_t all = gathers ? data * indices() : data;
-    if (all > longest_operand || all % indices() != 0)
+    if (all > max_operand_bytes || all % indices() != 0)
         return wrong_length(fmt::format("{} indices, {} bytes of elements", indices(), all));
     return std::nullopt;
 }

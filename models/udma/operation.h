@@ -37,8 +37,8 @@ public:
         unsigned cause;  ///< bit of secondary group A
         std::string why;
     };
-    static constexpr std::uint32_t longest_operand = 64 << 10;
-    static constexpr unsigned most_operands = 16;
+    static constexpr std::uint32_t max_operand_bytes = 64 << 10;
+    static constexpr unsigned max_operands = 16;
 
     explicit dma_operation(const dma_descriptor& compute);
 

@@ -33,6 +33,8 @@ public:
 
     /// Posted and not completed.
     std::uint32_t pending() const { return pending_; }
+    /// How many more can be posted.
+    std::uint32_t room() const { return length_ - pending_; }
     bool starved() const { return fetched_ == 0 && to_fetch_ == 0; }
     bool fetched() const { return fetched_ > 0; }
 

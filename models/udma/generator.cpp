@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/udma/generator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "models/misuse_rules.h"
+#include "models/udma/axi.h"
+#include "models/udma/dma_generator_regs.h"
+#include "models/udma/queue.h"
+
+namespace trn {
+
+namespace status = dma_generator_regs::status;
+using dma_generator_regs::reg;
+using sc_core::sc_time;
+
+bool dma_generator::start(dma_queue& queue, const sc_time& delay) {
+    const dma_group& group = engine_.group;
+    if (is_busy(queue)) {
+        misuse::report(misuse::generator_command, group.owner,
+                       queue.describe() + ": START while the command before is being carried out");
+        return false;
+    }
+    sc_time begin = sc_core::sc_time_stamp() + delay;
+    if (!commands_.empty()) begin = std::max(begin, commands_.back().ready_at);
+    begin += timing() == timing_mode::functional ? group.times.functional_step
+                                                 : group.times.generation_latency;
+    commands_.push_back(
+        {.queue = &queue,
+         .what = generator_command(group.generator_regs, queue.number(), engine_.number),
+         .ready_at = begin,
+         .of = trace::current_or_new_operation(),
+         .started = started_work::current()});
+    show_status(queue, status::busy.mask());
+    return true;
+}
+
+std::optional<dma_generator::written> dma_generator::step(dma_budget& budget) {
+    while (!commands_.empty() && !budget.spent()) {
+        command& c = commands_.front();
+        if (c.ready_at > sc_core::sc_time_stamp()) break;
+        const trace::on_behalf_of it(c.of);
+        std::optional<written> finished;
+        if (!c.dropped && (c.begun || begin(c))) {
+            const dma_progress result = write(c);
+            if (result == dma_progress::blocked) break;
+            --budget.transfers;
+            if (result == dma_progress::done && !c.dropped) {
+                show_status(*c.queue, c.what.pieces());
+                finished.emplace(*c.queue, c.what.pieces(), c.of, std::move(c.started));
+            }
+        }
+        if (c.dropped && is_busy(*c.queue)) show_status(*c.queue, status::failed.mask());
+        commands_.pop_front();
+        if (finished) return finished;
+    }
+    return std::nullopt;
+}
+
+bool dma_generator::is_busy(const dma_queue& queue) const {
+    return status::busy.get(
+               engine_.group.generator_regs.get(reg::status, queue.number(), engine_.number)) != 0;
+}
+
+void dma_generator::show_status(const dma_queue& queue, std::uint64_t status) {
+    engine_.group.generator_regs.set(reg::status, status, queue.number(), engine_.number);
+}
+
+bool dma_generator::begin(command& c) {
+    dma_queue& q = *c.queue;
+    const auto refuse = [&](const char* why) {
+        misuse::report(misuse::generator_command, engine_.group.owner, q.describe() + ": " + why);
+        show_status(q, status::failed.mask());
+        return false;
+    };
+    const std::uint32_t count = c.what.pieces();
+    if (count == 0) return refuse("no pieces, too many, or pieces of no or too many bytes");
+    for (const dma_side side : dma_sides) {
+        q.adopt_length(side);
+        if (q.is_aborted(side)) return refuse("the queue is stopped");
+        if (count > q.ring(side).room()) return refuse("a ring has no room");
+        c.tail[side] = q.ring(side).tail();
+    }
+    return c.begun = true;
+}
+
+dma_progress dma_generator::write(command& c) {
+    const acting as(*c.queue);
+    for (; c.side < dma_sides.size(); ++c.side, c.written = 0) {
+        const dma_progress result = write_side(c, dma_sides[c.side]);
+        if (result != dma_progress::done) return result;
+    }
+    return dma_progress::done;
+}
+
+dma_progress dma_generator::write_side(command& c, dma_side side) {
+    dma_queue& q = *c.queue;
+    const std::uint32_t count = c.what.pieces(), ring_length = q.ring(side).length();
+    std::array<dma_descriptor, axi::boundary / sizeof(dma_descriptor)> burst;
+    while (c.written < count) {
+        dma_ring::position at = c.tail[side];
+        at.advance(c.written, ring_length);
+        const std::uint64_t address =
+            q.settings().ring_base[side] + std::uint64_t{at.index} * sizeof(dma_descriptor);
+        const auto fits = static_cast<std::uint32_t>(axi::to_boundary(address) / sizeof burst[0]);
+        const std::uint32_t n = std::min({count - c.written, ring_length - at.index, fits});
+        for (std::uint32_t i = 0; i < n; ++i)
+            burst[i] = side == dma_side::m2s ? c.what.source(c.written + i, at.pass)
+                                             : c.what.destination(c.written + i, at.pass);
+        const auto reports = misuse::reports();
+        sc_time delay;  // hidden in the latency of the command
+        const auto result =
+            engine_.group.memory.access(tlm::TLM_WRITE_COMMAND, address, burst.data(),
+                                        n * static_cast<unsigned>(sizeof burst[0]), later_, delay);
+        if (c.dropped) return dma_progress::failed;
+        if (result == memory_port::outcome::deferred) return dma_progress::blocked;
+        if (result == memory_port::outcome::failed) {
+            q.fetch_error(side, address, reports);
+            return dma_progress::failed;
+        }
+        c.written += n;
+    }
+    return dma_progress::done;
+}
+
+void dma_generator::drop(const dma_queue& queue) {
+    if (!commands_.empty() && commands_.front().queue == &queue) later_.abandon();
+    for (command& c : commands_) c.dropped |= c.queue == &queue;
+}
+
+void dma_generator::release_hosts() {
+    for (command& c : commands_) c.started = nullptr;
+}
+
+sc_time dma_generator::due() const {
+    return commands_.empty() || later_.ready != nullptr ? sc_core::sc_max_time()
+                                                        : commands_.front().ready_at;
+}
+
+std::optional<std::string> dma_generator::waits_for() const {
+    if (later_.ready == nullptr) return std::nullopt;
+    return fmt::format("{}: no response of ring memory to the descriptor generator",
+                       commands_.front().queue->describe());
+}
+
+}  // namespace trn

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <systemc>
+
+#include "models/udma/generator_command.h"
+#include "models/udma/group.h"
+#include "models/udma/ring.h"
+#include "platform/framework/kernel/started_work.h"
+#include "platform/framework/kernel/trace.h"
+#include "platform/framework/tlm/deferral.h"
+
+namespace trn {
+
+class dma_queue;
+
+/// The descriptor generator of an engine: carries out its commands one after another by writing
+/// descriptors to the rings of their queues. Spec: doc/dma_compute.md.
+class dma_generator {
+public:
+    /// A command whose descriptors are written and can be posted.
+    struct written {
+        dma_queue& queue;
+        std::uint32_t descriptors;  ///< on each side
+        trace::operation of;
+        started_work::share started;
+    };
+
+    explicit dma_generator(dma_engine_context& engine) : engine_(engine) {}
+
+    /// START, with the command that the queue's registers hold; false: refused.
+    bool start(dma_queue& queue, const sc_core::sc_time& delay);
+    /// Works on what is due, up to the end of the next command.
+    std::optional<written> step(dma_budget& budget);
+    /// Commands of the queue write no further descriptor.
+    void drop(const dma_queue& queue);
+    void release_hosts();
+
+    bool is_idle() const { return commands_.empty(); }
+    /// When step() has work; sc_max_time() while it has none or memory has not answered.
+    sc_core::sc_time due() const;
+    sc_core::sc_event* answer() const { return later_.ready; }
+    /// Set while memory has not answered: in words.
+    std::optional<std::string> waits_for() const;
+
+private:
+    struct command {
+        dma_queue* queue;
+        generator_command what;
+        sc_core::sc_time ready_at;
+        trace::operation of;
+        started_work::share started;
+        per_side<dma_ring::position> tail = {};  // when it began
+        bool begun = false, dropped = false;
+        unsigned side = 0;
+        std::uint32_t written = 0;  // descriptors of that side
+    };
+    bool is_busy(const dma_queue& queue) const;
+    void show_status(const dma_queue& queue, std::uint64_t status);
+    bool begin(command& c);
+    dma_progress write(command& c);
+    dma_progress write_side(command& c, dma_side side);
+
+    dma_engine_context& engine_;
+    // A command that a reset dropped stays in the list until its turn: the access that is being
+    // made for it may be the one that caused the reset.
+    std::deque<command> commands_;
+    deferral later_;
+};
+
+}  // namespace trn

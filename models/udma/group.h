@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <systemc>
+#include <vector>
+
+#include "models/notification_queue/notification_queue.h"
+#include "models/udma/operation.h"
+#include "platform/framework/registers/register_bank.h"
+#include "platform/framework/tlm/memory_port.h"
+
+namespace trn {
+
+enum class dma_side : std::uint8_t { m2s, s2m };  ///< reads memory, writes memory
+inline constexpr std::array dma_sides{dma_side::m2s, dma_side::s2m};
+
+/// One of each for both sides.
+template <class T>
+struct per_side : std::array<T, 2> {
+    T& operator[](dma_side side) { return this->data()[static_cast<unsigned>(side)]; }
+    const T& operator[](dma_side side) const { return this->data()[static_cast<unsigned>(side)]; }
+};
+
+inline const char* text(dma_side side) {
+    return side == dma_side::m2s ? "m2s" : "s2m";
+}
+
+/// How a step of work ended; `blocked`: the same step again when memory has answered.
+enum class dma_progress : std::uint8_t { done, blocked, failed };
+
+/// When an engine needs its next step(). Those of a group stand together in memory, because the
+/// group's process inspects all of them on each activation.
+struct dma_turn {
+    sc_core::sc_time due = sc_core::sc_max_time();  ///< sc_max_time(): nothing to do
+    bool waits_for_memory = false;
+};
+
+/// Work that one activation of the group may still do. The rest waits for the next activation, so
+/// that a simulation slice stays short for any number of descriptors.
+struct dma_budget {
+    std::uint64_t bytes;
+    unsigned transfers;
+    bool spent() const { return bytes == 0 || transfers == 0; }
+};
+
+/// What the engines of a group share.
+struct dma_group {
+    struct timing {
+        std::uint64_t bytes_per_second;
+        sc_core::sc_time start_latency;        ///< doorbell of an idle queue to its first fetch
+        sc_core::sc_time descriptor_overhead;  ///< of each descriptor, on top of its bytes
+        sc_core::sc_time stream_timeout;       ///< of a packet that has begun and lacks destination
+        sc_core::sc_time functional_step;      ///< what an activation takes in functional timing
+        sc_core::sc_time generation_latency;   ///< of a descriptor generator's command
+        unsigned outstanding;                  ///< transfers in flight per engine
+        std::uint64_t outstanding_bytes;       ///< no more start while these are in flight
+    };
+    /// What computing costs, and which operations this generation has.
+    struct computing {
+        unsigned permille;            ///< of the mover's rate, for casts and reductions
+        unsigned transpose_permille;  ///< the same, for transposes
+        /// Accumulation is done beside the memory: the old bytes do not pass through the mover.
+        bool accumulates_near_memory;
+        dma_operation::abilities can;
+    };
+    timing times;
+    const computing compute;
+    const unsigned first_engine;  ///< number of the group's engine 0 in the chip
+    const sc_core::sc_object& owner;
+    register_bank& regs;
+    register_bank& generator_regs;
+    notification_queue& notifications;
+    memory_port& memory;
+    /// An engine's abort state may have changed.
+    std::function<void()> aborts_changed;
+    std::vector<dma_turn> turns = {};  ///< each engine's, in the order in which they were made
+};
+
+/// What the parts of one engine share.
+struct dma_engine_context {
+    dma_group& group;
+    const unsigned number;  ///< in the group
+    /// Stops a queue after an error.
+    const std::function<void(dma_side, unsigned queue)> abort;
+    std::string row = {};  ///< its row in the trace; empty until the first event
+
+    const std::string& trace_row();
+};
+
+}  // namespace trn

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/udma/mover.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "models/udma/axi.h"
+#include "models/udma/queue.h"
+#include "platform/framework/tlm/backing_store.h"
+
+namespace trn {
+
+using sc_core::sc_time;
+
+namespace {
+
+/// Ascending bursts, each read before it is written: what overlapping copies mean.
+void copy(std::uint8_t* to, const std::uint8_t* from, std::size_t length) {
+    if (to + length <= from || from + length <= to) {
+        std::memcpy(to, from, length);
+        return;
+    }
+    for (std::size_t done = 0; done < length; done += axi::boundary)
+        std::memmove(to + done, from + done, std::min<std::size_t>(axi::boundary, length - done));
+}
+
+}  // namespace
+
+dma_mover::dma_mover(dma_engine_context& engine)
+    : engine_(engine),
+      rate_({engine.group.times.bytes_per_second, sc_core::SC_ZERO_TIME}),
+      compute_(engine.group.memory, later_) {}
+
+// ---- starting
+
+void dma_mover::start(dma_transfer t) {
+    const trace::on_behalf_of it(t.queue->operation());
+    if (trace::on())
+        t.slice =
+            trace::begin(engine_.trace_row(), t.compute ? t.compute->operation.name() : "copy",
+                         {{"queue", t.queue->number()},
+                          trace::hex("from", t.source),
+                          trace::hex("to", t.destination),
+                          {"bytes", t.length}});
+    t.completes_at = reserve(t);
+    if (!flight_.empty()) t.completes_at = std::max(t.completes_at, flight_.back().completes_at);
+    t.queue->begin_transfer();
+    bytes_in_flight_ += t.length;
+    flight_.push_back(std::move(t));
+}
+
+/// Occupies the mover and everything between source and destination from now on. All of them
+/// stream, so the slowest decides and the latencies add up.
+sc_time dma_mover::reserve(const dma_transfer& t) {
+    const sc_time now = sc_core::sc_time_stamp();
+    sc_time through = rate_.reserve(t.compute ? mover_bytes(t.compute->operation) : t.length, now);
+    const bool functional = timing() == timing_mode::functional;
+    if (!functional) {
+        through += times().descriptor_overhead;
+        if (t.compute) through += times().descriptor_overhead * (t.compute->m2s - 1);
+        next_start_ = through;
+    }
+    std::array<sc_time, 2> latency;  // of the slowest source, of the slowest destination
+    const auto cross = [&](tlm::tlm_command command, std::uint64_t address, std::uint32_t length) {
+        const auto* way = axi::window(memory(), command, address, length);
+        if (way == nullptr) return;  // its bursts take their time when they move
+        through = std::max(through, way->reserve(command, address, length, now));
+        sc_time& slowest = latency[command == tlm::TLM_WRITE_COMMAND ? 1 : 0];
+        slowest = std::max(slowest, way->latency(command));
+    };
+    if (t.compute) {
+        const dma_operation& operation = t.compute->operation;
+        for (const auto& p : operation.sources()) cross(tlm::TLM_READ_COMMAND, p.address, p.length);
+        for (const auto& p : operation.destinations()) {
+            if (operation.accumulates() && !engine_.group.compute.accumulates_near_memory)
+                cross(tlm::TLM_READ_COMMAND, p.address, p.length);
+            cross(tlm::TLM_WRITE_COMMAND, p.address, p.length);
+        }
+    } else {
+        cross(tlm::TLM_READ_COMMAND, t.source, t.length);
+        cross(tlm::TLM_WRITE_COMMAND, t.destination, t.length);
+    }
+    if (functional) return now;  // the crossed resources have counted the bytes
+    return through + latency[0] + latency[1];
+}
+
+/// Reads and writes overlap: the longer of them counts, at the rate of computing.
+std::uint64_t dma_mover::mover_bytes(const dma_operation& operation) const {
+    const auto& computing = engine_.group.compute;
+    std::uint64_t read = operation.bytes_read();
+    if (operation.accumulates() && !computing.accumulates_near_memory)
+        read += operation.bytes_written();
+    const unsigned permille =
+        operation.transposes() ? computing.transpose_permille : computing.permille;
+    return std::max(read, operation.bytes_written()) * 1000 / permille;
+}
+
+// ---- completing
+
+void dma_mover::complete_due(dma_budget& budget) {
+    while (!flight_.empty()) {
+        dma_transfer& t = flight_.front();
+        const trace::on_behalf_of it(t.slice.of);
+        if (!t.dropped) {
+            if (t.completes_at > sc_core::sc_time_stamp()) return;
+            if (budget.spent()) return;
+            if (move(t, budget) == dma_progress::blocked) return;
+            if (!t.dropped) finish(t);
+        }
+        if (trace::on())
+            trace::end(t.slice, engine_.trace_row(), "dropped");  // unless it has ended
+        bytes_in_flight_ -= t.length;
+        flight_.pop_front();
+    }
+}
+
+dma_progress dma_mover::move(dma_transfer& t, dma_budget& budget) {
+    --budget.transfers;
+    const acting as(*t.queue);
+    if (t.compute) {
+        const dma_progress result = compute_.move(t);
+        if (result != dma_progress::done) return result;
+        bytes_ += t.length;
+        const std::uint64_t moved = t.compute->operation.bytes_read() + t.length;
+        budget.bytes -= std::min(budget.bytes, moved);
+        return dma_progress::done;
+    }
+    while (t.moved < t.length && !t.dropped) {
+        const std::uint32_t before = t.moved;
+        if (!copy_directly(t)) {
+            const dma_progress result = copy_burst(t);
+            if (result != dma_progress::done) return result;
+        }
+        const std::uint32_t moved = t.moved - before;
+        bytes_ += moved;
+        budget.bytes -= std::min<std::uint64_t>(budget.bytes, moved);
+    }
+    return t.dropped ? dma_progress::failed : dma_progress::done;
+}
+
+/// As much as lies in plain memory on both sides, in one copy.
+bool dma_mover::copy_directly(dma_transfer& t) {
+    std::uint64_t length = t.length - t.moved;
+    if (in_burst_ > 0 || later_.ready != nullptr) return false;
+    const std::uint64_t source = t.source + t.moved, destination = t.destination + t.moved;
+    const auto* from = axi::window(memory(), tlm::TLM_READ_COMMAND, source, length);
+    if (from == nullptr) return false;
+    length = from->room(source, length);
+    const std::uint8_t* bytes = from->at(source);  // `from` is valid until the next window()
+    const auto read = from->watched_at(source);
+    const auto* to = axi::window(memory(), tlm::TLM_WRITE_COMMAND, destination, length);
+    if (to == nullptr) return false;
+    length = to->room(destination, length);
+    if (!copied_as_zeroes(to->at(destination), bytes, length))
+        copy(to->at(destination), bytes, length);
+    read.tell_read(to->at(destination), length);
+    to->watched_at(destination).tell_written(to->at(destination), length);
+    t.moved += static_cast<std::uint32_t>(length);
+    return true;
+}
+
+/// One burst through the sockets; when a memory answers later, the same burst again.
+dma_progress dma_mover::copy_burst(dma_transfer& t) {
+    const std::uint64_t source = t.source + t.moved, destination = t.destination + t.moved;
+    auto reports = misuse::reports();
+    sc_time delay;
+    if (burst_.empty()) burst_.resize(axi::boundary);
+    if (in_burst_ == 0) {
+        const std::uint32_t length =
+            std::min({t.length - t.moved, axi::to_boundary(source), axi::to_boundary(destination)});
+        const auto read =
+            memory().access(tlm::TLM_READ_COMMAND, source, burst_.data(), length, later_, delay);
+        if (t.dropped) return dma_progress::failed;
+        if (read == memory_port::outcome::deferred) return dma_progress::blocked;
+        if (read == memory_port::outcome::failed) {
+            t.queue->data_error(dma_side::m2s, source, reports);
+            return dma_progress::failed;
+        }
+        in_burst_ = length;
+    }
+    reports = misuse::reports();
+    const auto write = memory().access(tlm::TLM_WRITE_COMMAND, destination, burst_.data(),
+                                       in_burst_, later_, delay);
+    if (t.dropped) return dma_progress::failed;
+    if (write == memory_port::outcome::deferred) return dma_progress::blocked;
+    if (write == memory_port::outcome::failed) {
+        in_burst_ = 0;
+        t.queue->data_error(dma_side::s2m, destination, reports);
+        return dma_progress::failed;
+    }
+    t.moved += in_burst_;
+    in_burst_ = 0;
+    if (t.moved < t.length && timing() == timing_mode::contended &&
+        delay != sc_core::SC_ZERO_TIME) {
+        t.completes_at = sc_core::sc_time_stamp() + delay;
+        return dma_progress::blocked;
+    }
+    return dma_progress::done;
+}
+
+void dma_mover::finish(dma_transfer& t) {
+    const dma_queue& q = *t.queue;
+    if (trace::on())
+        trace::end(t.slice, engine_.trace_row(), "completed",
+                   {{"queue", q.number()}, {"bytes", t.length}});
+    descriptors_ += t.queue->end_transfer(t);
+    if (!t.interrupt) return;
+    constexpr unsigned dma_trace_slot = 0;
+    engine_.group.notifications.post(
+        dma_trace_slot,
+        {notification::kind::dma_trace, static_cast<std::uint8_t>(q.number()),
+         q.ring(dma_side::s2m).head().value()},
+        engine_.number);
+}
+
+// ---- waiting
+
+void dma_mover::drop(const dma_queue& queue) {
+    if (!flight_.empty() && flight_.front().queue == &queue) {
+        later_.abandon();
+        in_burst_ = 0;
+    }
+    for (dma_transfer& t : flight_) t.dropped |= t.queue == &queue;
+}
+
+sc_time dma_mover::due() const {
+    if (flight_.empty() || later_.ready != nullptr) return sc_core::sc_max_time();
+    const dma_transfer& next = flight_.front();
+    return next.dropped ? sc_core::sc_time_stamp() : next.completes_at;
+}
+
+std::optional<std::string> dma_mover::waits_for(const dma_queue& queue) const {
+    if (later_.ready == nullptr || flight_.empty() || flight_.front().queue != &queue)
+        return std::nullopt;
+    return fmt::format("{}: no response of memory at {:#x} or {:#x}", queue.describe(),
+                       flight_.front().source, flight_.front().destination);
+}
+
+}  // namespace trn

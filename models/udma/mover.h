@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <systemc>
+#include <vector>
+
+#include "models/udma/compute_mover.h"
+#include "models/udma/group.h"
+#include "models/udma/transfer.h"
+#include "platform/framework/tlm/bandwidth_resource.h"
+#include "platform/framework/tlm/deferral.h"
+
+namespace trn {
+
+/// The data mover that the queues of an engine share. A transfer occupies the mover and the way
+/// from source to destination when it starts; its bytes move when it completes. Transfers complete
+/// in the order in which they started.
+class dma_mover {
+public:
+    explicit dma_mover(dma_engine_context& engine);
+
+    /// The mover's rate from now on.
+    void set_rate(std::uint64_t bytes_per_second) { rate_.set_rate(bytes_per_second); }
+
+    bool is_full() const {
+        return flight_.size() >= times().outstanding ||
+               bytes_in_flight_ >= times().outstanding_bytes;
+    }
+    /// When the next transfer may start. Precondition: !is_full().
+    const sc_core::sc_time& next_start() const { return next_start_; }
+    void start(dma_transfer t);
+    /// Moves the bytes of all transfers that are due, until a memory makes it wait.
+    void complete_due(dma_budget& budget);
+    /// Transfers of the queue move no further byte.
+    void drop(const dma_queue& queue);
+
+    /// When complete_due() has work; sc_max_time() while it has none or memory has not answered.
+    sc_core::sc_time due() const;
+    sc_core::sc_event* answer() const { return later_.ready; }
+    /// Set while a transfer of the queue waits for memory: in words.
+    std::optional<std::string> waits_for(const dma_queue& queue) const;
+
+    std::uint64_t bytes() const { return bytes_; }
+    std::uint64_t descriptors() const { return descriptors_; }
+
+private:
+    const dma_group::timing& times() const { return engine_.group.times; }
+    memory_port& memory() const { return engine_.group.memory; }
+    sc_core::sc_time reserve(const dma_transfer& t);
+    std::uint64_t mover_bytes(const dma_operation& operation) const;
+    dma_progress move(dma_transfer& t, dma_budget& budget);
+    bool copy_directly(dma_transfer& t);
+    dma_progress copy_burst(dma_transfer& t);
+    void finish(dma_transfer& t);
+
+    dma_engine_context& engine_;
+    bandwidth_resource rate_;
+    sc_core::sc_time next_start_;
+    std::deque<dma_transfer> flight_;
+    std::uint64_t bytes_in_flight_ = 0;
+    deferral later_;                   // of the front transfer
+    std::vector<std::uint8_t> burst_;  // between read and write, of the front transfer
+    unsigned in_burst_ = 0;
+    dma_compute_mover compute_;
+    std::uint64_t bytes_ = 0, descriptors_ = 0;
+};
+
+}  // namespace trn

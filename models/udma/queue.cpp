@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/udma/queue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/misuse_rules.h"
+#include "models/udma/causes.h"
+#include "models/udma/dma_descriptor_regs.h"
+#include "models/udma/udma_regs.h"
+
+namespace trn {
+
+namespace meta = dma_descriptor_regs::m2s_meta;
+using sc_core::sc_time;
+using udma_regs::reg;
+
+dma_queue::dma_queue(dma_engine_context& engine, unsigned number)
+    : initiator(kind::dma), engine_(engine), number_(number) {}
+
+std::string dma_queue::describe() const {
+    return fmt::format("engine {} queue {}", group().first_engine + engine_.number, number_);
+}
+
+const dma_queue_settings& dma_queue::settings() const {
+    settings_.update(group().regs, number_, engine_.number);
+    return settings_;
+}
+
+// ---- register side
+
+bool dma_queue::post(dma_side side, std::uint32_t count, const sc_time& delay) {
+    if (settings().ring_length[side] == 0) {
+        // Queues stay enabled with an empty ring after the driver's engine init.
+        misuse::report(misuse::doorbell_without_ring, group().owner, describe());
+        return false;
+    }
+    if (is_aborted(side)) {
+        misuse::report(misuse::doorbell_on_aborted_queue, group().owner, describe());
+        return false;
+    }
+    dma_ring& ring = sides_[side].ring;
+    const bool could_run = has_work() || in_flight_ > 0;
+    adopt_length(side);
+    if (count > ring.room()) {
+        error(side,
+              side == dma_side::m2s ? cause::m2s_too_many_descriptors : cause::s2m_length_mismatch,
+              misuse::doorbell_past_ring,
+              fmt::format("{} {} posted to {} pending of {}", text(side), count, ring.pending(),
+                          ring.length()),
+              true);
+        return false;
+    }
+    ring.post(count);
+    if (trace::on()) {
+        if (side == dma_side::m2s) posted_.emplace_back(trace::current_or_new_operation(), count);
+        const trace::on_behalf_of it(side == dma_side::m2s ? posted_.back().first
+                                                           : trace::current_operation());
+        trace::event(engine_.trace_row(), "doorbell",
+                     {{"queue", number_}, {"side", text(side)}, {"count", count}}, delay);
+    }
+    if (side == dma_side::s2m) starved_since_.reset();
+    if (auto started = started_work::current()) hold_host(std::move(started));
+    if (!could_run)
+        ready_at_ = sc_core::sc_time_stamp() + delay +
+                    (timing() == timing_mode::functional ? group().times.functional_step
+                                                         : group().times.start_latency);
+    return true;
+}
+
+void dma_queue::adopt_length(dma_side side) {
+    dma_ring& ring = sides_[side].ring;
+    const std::uint32_t length = settings().ring_length[side];
+    if (length == ring.length()) return;
+    ring.resize(length);
+    if (ring.length() != length || length % 16 != 0 || length < 32)
+        misuse::report(misuse::ring_shape, group().owner,
+                       fmt::format("{}: length {}", describe(), length));
+}
+
+void dma_queue::reset(dma_side side) {
+    sides_[side].ring.reset();
+    sides_[side].aborted = false;
+}
+
+void dma_queue::drop() {
+    fetch_later_.abandon();
+    fetching_.reset();
+    for (stream& side : sides_) {
+        side.ring.rewind();
+        side.active = false;
+    }
+    end_packet();
+    in_flight_ = 0;
+    barrier_ = false;
+    compute_.reset();
+    starved_since_.reset();
+    posted_.clear();
+}
+
+// ---- scheduling
+
+bool dma_queue::has_work() const {
+    return sides_[dma_side::m2s].has_more() && sides_[dma_side::s2m].has_more();
+}
+
+bool dma_queue::is_runnable() const {
+    return has_work() && !barrier_ && !is_aborted() && settings().is_enabled;
+}
+
+std::optional<sc_time> dma_queue::update_starvation() {
+    const bool starved = packet_descriptors_ > 0 && sides_[dma_side::m2s].has_more() &&
+                         !sides_[dma_side::s2m].has_more();
+    if (!starved)
+        starved_since_.reset();
+    else if (!starved_since_)
+        starved_since_ = sc_core::sc_time_stamp();
+    if (!starved_since_) return std::nullopt;
+    return *starved_since_ + group().times.stream_timeout;
+}
+
+void dma_queue::expire_starvation() {
+    if (!starved_since_ ||
+        sc_core::sc_time_stamp() < *starved_since_ + group().times.stream_timeout)
+        return;
+    starved_since_.reset();
+    error(dma_side::m2s, cause::m2s_stream_timeout, misuse::destination_starved,
+          fmt::format("{} bytes left", sides_[dma_side::m2s].left), true);
+}
+
+// ---- fetching
+
+std::optional<dma_side> dma_queue::fetching() const {
+    return fetching_ ? std::optional(fetching_->side) : std::nullopt;
+}
+
+dma_queue::fetch_request dma_queue::next_fetch(dma_side side) const {
+    const dma_ring& ring = sides_[side].ring;
+    return {.side = side,
+            .address = settings().ring_base[side] +
+                       std::uint64_t{ring.fetch_at()} * sizeof(dma_descriptor),
+            .count = ring.next_burst()};
+}
+
+dma_progress dma_queue::fetch(const fetch_request& wanted) {
+    const auto [side, address, count] = wanted;
+    dma_ring& ring = sides_[side].ring;
+    const acting as(*this);
+    const trace::on_behalf_of it(side == dma_side::m2s && !posted_.empty() ? posted_.front().first
+                                                                           : operation_);
+    const auto reports = misuse::reports();
+    sc_time delay;  // hidden by the prefetch; the first one is part of the start latency
+    group().memory.find(tlm::TLM_READ_COMMAND, address);
+    const auto result = group().memory.access(tlm::TLM_READ_COMMAND, address, ring.buffer(),
+                                              count * static_cast<unsigned>(sizeof(dma_descriptor)),
+                                              fetch_later_, delay);
+    if (result == memory_port::outcome::deferred) {
+        fetching_ = wanted;
+        return dma_progress::blocked;
+    }
+    fetching_.reset();
+    if (result == memory_port::outcome::failed) {
+        fetch_error(side, address, reports);
+        return dma_progress::failed;
+    }
+    if (auto& bit = sides_[side].damaged_bit) {
+        ring.buffer()->words[*bit / 32] ^= 1u << *bit % 32;
+        bit.reset();
+    }
+    ring.took_burst(count);
+    if (trace::on())
+        trace::event(engine_.trace_row(), "descriptors",
+                     {{"queue", number_},
+                      {"side", text(side)},
+                      {"count", count},
+                      trace::hex("at", address)});
+    return dma_progress::done;
+}
+
+// ---- starting
+
+std::optional<dma_transfer> dma_queue::next_transfer() {
+    if (load(dma_side::m2s) != dma_progress::done) return std::nullopt;
+    if (!compute_) return load(dma_side::s2m) == dma_progress::done ? next_piece() : std::nullopt;
+    if (compute_->has_all_sources) return collect_destination();
+    collect_source();
+    return std::nullopt;
+}
+
+/// Makes the next descriptor of a side current.
+dma_progress dma_queue::load(dma_side side) {
+    stream& s = sides_[side];
+    if (s.active) return dma_progress::done;
+    if (!s.ring.fetched()) {
+        const dma_progress result = fetch(next_fetch(side));
+        if (result != dma_progress::done) return result;
+    }
+    const bool accepted = side == dma_side::m2s ? accept_source() : accept_destination();
+    if (!accepted) return dma_progress::failed;
+    s.current = s.ring.front();
+    s.ring.pop();
+    if (side == dma_side::m2s && !posted_.empty()) {
+        auto& [of, left] = posted_.front();
+        operation_ = of;
+        if (--left == 0) posted_.erase(posted_.begin());
+    }
+    s.left = length_of(side, s.current);
+    s.address = s.current.address() & settings().address_mask[side];
+    s.active = true;
+    return dma_progress::done;
+}
+
+/// Contract 6.1: a length field of 0 means 64 KiB, which software can switch off for sources.
+std::uint32_t dma_queue::length_of(dma_side side, const dma_descriptor& d) const {
+    const bool is_empty =
+        side == dma_side::m2s && (d.words[0] & 0xffff) == 0 && !settings().length_0_is_64k;
+    return is_empty ? 0 : d.length();
+}
+
+bool dma_queue::accept_source() {
+    const dma_ring& ring = sides_[dma_side::m2s].ring;
+    const dma_descriptor& d = ring.front();
+    const auto refuses = [&](unsigned cause, const misuse::rule& rule) {
+        return error(dma_side::m2s, cause, rule,
+                     fmt::format("m2s descriptor {:#010x} {:#010x} to {:#x}", d.words[0],
+                                 d.words[1], d.address()));
+    };
+    if (d.ring_id() != ring.front_pass() && refuses(cause::m2s_ring_id, misuse::ring_id_mismatch))
+        return false;
+    if (packet_descriptors_ == 0 && !d.first() &&
+        refuses(cause::m2s_first_bit, misuse::first_bit_error))
+        return false;
+    if (packet_descriptors_ > 0 && d.first()) {
+        if (refuses(cause::m2s_last_bit, misuse::last_bit_error)) return false;
+        end_packet();
+        compute_.reset();
+    }
+    if (packet_descriptors_ >= settings().max_packet_descriptors &&
+        refuses(cause::m2s_too_many_descriptors, misuse::too_many_descriptors))
+        return false;
+    if (compute_ || d.operation_type() != meta::op_type_copy) {
+        if (!accept_compute(d)) return false;
+        ++packet_descriptors_;
+        return true;
+    }
+    const std::uint32_t length = length_of(dma_side::m2s, d);
+    if (packet_bytes_ + length > settings().max_packet_bytes &&
+        refuses(cause::m2s_packet_too_long, misuse::packet_too_long))
+        return false;
+    ++packet_descriptors_;
+    packet_bytes_ = std::min<std::uint32_t>(packet_bytes_ + length, 1u << 30);
+    return true;
+}
+
+bool dma_queue::accept_destination() {
+    const dma_ring& ring = sides_[dma_side::s2m].ring;
+    const dma_descriptor& d = ring.front();
+    return d.ring_id() == ring.front_pass() ||
+           !error(dma_side::s2m, cause::s2m_ring_id, misuse::ring_id_mismatch,
+                  fmt::format("s2m descriptor {:#010x} to {:#x}, pass {}", d.words[0], d.address(),
+                              ring.front_pass()));
+}
+
+std::optional<dma_transfer> dma_queue::next_piece() {
+    stream& from = sides_[dma_side::m2s];
+    stream& to = sides_[dma_side::s2m];
+    const std::uint32_t length = std::min(from.left, to.left);
+    const bool ends_packet = length == from.left && from.current.last();
+    if (ends_packet && length < to.left &&
+        error(dma_side::s2m, cause::s2m_length_mismatch, misuse::length_mismatch,
+              fmt::format("{} bytes of the destination at {:#x} left", to.left - length,
+                          to.address + length)))
+        return std::nullopt;
+
+    dma_transfer t{.queue = this,
+                   .source = from.address,
+                   .destination = to.address,
+                   .length = length,
+                   .ends_source = length == from.left,
+                   .ends_destination = length == to.left || ends_packet,
+                   .ends_packet = ends_packet};
+    t.interrupt = (t.ends_source && from.current.interrupt()) ||
+                  (t.ends_destination && to.current.interrupt());
+    for (stream* s : {&from, &to}) {
+        s->left -= length;
+        s->address += length;
+    }
+    from.active = !t.ends_source;
+    to.active = !t.ends_destination;
+    if (t.ends_source && from.current.barrier() && settings().has_barriers) barrier_ = true;
+    if (ends_packet) end_packet();
+    return t;
+}
+
+std::uint32_t dma_queue::end_transfer(const dma_transfer& t) {
+    const std::uint32_t ended_m2s = t.compute ? t.compute->m2s : t.ends_source ? 1 : 0;
+    const std::uint32_t ended_s2m = t.compute ? t.compute->s2m : t.ends_destination ? 1 : 0;
+    for (std::uint32_t n = 0; n < ended_m2s; ++n) sides_[dma_side::m2s].ring.complete();
+    for (std::uint32_t n = 0; n < ended_s2m; ++n) sides_[dma_side::s2m].ring.complete();
+    if (--in_flight_ == 0) barrier_ = false;
+    return ended_m2s;
+}
+
+// ---- compute packets: collected whole, then one transfer
+
+/// Opens a compute packet, or takes its scales.
+bool dma_queue::accept_compute(const dma_descriptor& d) {
+    const unsigned type = d.operation_type();
+    if (type == meta::op_type_compute && packet_descriptors_ == 0) {
+        compute_ = std::make_unique<dma_compute_packet>(d);
+        return !refused(compute_->operation.check_operation(group().compute.can));
+    }
+    if (type == meta::op_type_scales && compute_)
+        return !refused(compute_->operation.add_scales(d));
+    if (type == meta::op_type_copy) return true;
+    return !refused(dma_operation::refusal{.rule = misuse::unsupported_descriptor,
+                                           .cause = cause::m2s_operation,
+                                           .why = fmt::format("word 1 is {:#010x}", d.words[1])});
+}
+
+/// Takes the current source. The last one stays active until all destinations are collected.
+void dma_queue::collect_source() {
+    stream& from = sides_[dma_side::m2s];
+    dma_compute_packet& packet = *compute_;
+    ++packet.m2s;
+    packet.interrupt |= from.current.interrupt();
+    packet.barrier |= from.current.barrier();
+    if (from.current.operation_type() == meta::op_type_copy)
+        packet.operation.add_source({from.address, from.left});
+    if (!from.current.last()) {
+        from.active = false;
+        return;
+    }
+    packet.has_all_sources = true;
+    refused(packet.operation.check_sources());
+}
+
+std::optional<dma_transfer> dma_queue::collect_destination() {
+    if (load(dma_side::s2m) != dma_progress::done) return std::nullopt;
+    stream& to = sides_[dma_side::s2m];
+    dma_operation& operation = compute_->operation;
+    to.active = false;
+    compute_->interrupt |= to.current.interrupt();
+    if (++compute_->s2m > settings().max_compute_descriptors) {
+        error(dma_side::m2s, cause::m2s_too_many_descriptors, misuse::too_many_descriptors,
+              "destinations of a compute packet", true);
+        return std::nullopt;
+    }
+    if (refused(operation.add_destination({to.address, to.left}))) return std::nullopt;
+    if (operation.destination_left() > 0) return std::nullopt;
+    if (refused(operation.check_overlap())) return std::nullopt;
+    return take_compute_packet();
+}
+
+dma_transfer dma_queue::take_compute_packet() {
+    const dma_operation& operation = compute_->operation;
+    sides_[dma_side::m2s].active = false;
+    if (compute_->barrier && settings().has_barriers) barrier_ = true;
+    end_packet();
+    dma_transfer t{.queue = this,
+                   .source = operation.sources().front().address,
+                   .destination = operation.destinations().front().address,
+                   .length = static_cast<std::uint32_t>(operation.bytes_written()),
+                   .ends_source = true,
+                   .ends_destination = true,
+                   .ends_packet = true,
+                   .interrupt = compute_->interrupt};
+    t.compute = std::move(compute_);
+    return t;
+}
+
+// ---- errors
+
+bool dma_queue::error(dma_side side, unsigned cause, const misuse::rule& rule,
+                      const std::string& detail, bool always_aborts) {
+    misuse::report(rule, group().owner, describe() + ": " + detail);
+    return raise(side, cause, always_aborts);
+}
+
+void dma_queue::access_error(dma_side side, unsigned cause, const misuse::rule& rule,
+                             const std::string& detail, std::uint64_t reports) {
+    if (misuse::reports() == reports)
+        error(side, cause, rule, detail, true);
+    else
+        raise(side, cause, true);
+}
+
+void dma_queue::fetch_error(dma_side side, std::uint64_t ring_address, std::uint64_t reports) {
+    access_error(
+        side, side == dma_side::m2s ? cause::m2s_prefetch_response : cause::s2m_prefetch_response,
+        misuse::unmapped_descriptor, fmt::format("{} ring at {:#x}", text(side), ring_address),
+        reports);
+}
+
+void dma_queue::data_error(dma_side side, std::uint64_t address, std::uint64_t reports) {
+    const bool reads = side == dma_side::m2s;
+    access_error(side, reads ? cause::m2s_data_response : cause::s2m_data_response,
+                 reads ? misuse::unmapped_source : misuse::unmapped_destination,
+                 fmt::format("{:#x}", address), reports);
+}
+
+bool dma_queue::refused(const std::optional<dma_operation::refusal>& why) {
+    if (why) error(dma_side::m2s, why->cause, why->rule, why->why, true);
+    return why.has_value();
+}
+
+bool dma_queue::raise(dma_side side, unsigned cause, bool always_aborts) {
+    constexpr unsigned primary_d = 3;
+    constexpr unsigned error_slot = 1;  // of the engine's notification queues
+    register_bank& registers = group().regs;
+    const unsigned engine = engine_.number;
+    const unsigned secondary = static_cast<unsigned>(side);  // group A or B
+    const std::uint64_t bit = 1ull << cause;
+    const auto add = [&](reg which, unsigned index, std::uint64_t bits) {
+        registers.set(which, registers.get(which, index, engine) | bits, index, engine);
+    };
+    add(reg::secondary_cause, secondary, bit);
+    if ((registers.get(reg::secondary_mask, secondary, engine) & bit) == 0)
+        add(reg::primary_cause, primary_d, 0x100ull << secondary);
+    if (!always_aborts && (registers.get(reg::secondary_abort_mask, secondary, engine) & bit) != 0)
+        return false;
+    group().notifications.post(
+        error_slot,
+        {notification::kind::error, static_cast<std::uint8_t>(number_), secondary << 8 | cause},
+        engine);
+    engine_.abort(side, number_);
+    return true;
+}
+
+}  // namespace trn

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <systemc>
+#include <utility>
+#include <vector>
+
+#include "models/udma/group.h"
+#include "models/udma/queue_settings.h"
+#include "models/udma/ring.h"
+#include "models/udma/transfer.h"
+#include "platform/framework/kernel/started_work.h"
+#include "platform/framework/kernel/trace.h"
+#include "platform/framework/misuse/initiator.h"
+#include "platform/framework/misuse/misuse.h"
+#include "platform/framework/tlm/deferral.h"
+
+namespace trn {
+
+/// One queue of an engine: a pair of descriptor streams, cut into transfers. Fetches and checks
+/// descriptors, reports its errors. It is the initiator of all accesses made on its behalf.
+class dma_queue final : public initiator {
+public:
+    dma_queue(dma_engine_context& engine, unsigned number);
+
+    unsigned number() const { return number_; }
+    std::string describe() const override;  ///< "engine 128 queue 0"
+    const dma_queue_settings& settings() const;
+    const dma_ring& ring(dma_side side) const { return sides_[side].ring; }
+    bool is_aborted(dma_side side) const { return sides_[side].aborted; }
+    bool is_aborted() const { return is_aborted(dma_side::m2s) || is_aborted(dma_side::s2m); }
+    trace::operation operation() const { return operation_; }
+
+    // Register side.
+    /// Takes `count` descriptors after a doorbell; false: none, the doorbell was refused.
+    bool post(dma_side side, std::uint32_t count, const sc_core::sc_time& delay);
+    /// Takes the register's ring length while nothing is pending.
+    void adopt_length(dma_side side);
+    void reset(dma_side side);
+    void set_aborted(dma_side side, bool aborted) { sides_[side].aborted = aborted; }
+    /// Forgets work in flight; descriptors not completed go back to their rings.
+    void drop();
+    /// A fault: the next descriptor that is fetched arrives with `bit` (0 to 127) inverted.
+    void damage_next(dma_side side, std::uint8_t bit) { sides_[side].damaged_bit = bit; }
+
+    // Scheduling.
+    bool has_work() const;
+    bool is_runnable() const;
+    bool is_idle() const { return in_flight_ == 0; }
+    const sc_core::sc_time& ready_at() const { return ready_at_; }
+    /// When a packet that has begun and lacks destination descriptors times out; nothing otherwise.
+    std::optional<sc_core::sc_time> update_starvation();
+    /// Reports such a packet if its time is over.
+    void expire_starvation();
+    void hold_host(started_work::share started) { started_ = std::move(started); }
+    void release_host() { started_ = nullptr; }
+
+    // Starting. Precondition: is_runnable().
+    /// The next piece of both streams. Nothing while descriptors are fetched, while a compute
+    /// packet is collected, or after an error.
+    std::optional<dma_transfer> next_transfer();
+    /// Set while memory has not answered a fetch; then resume_fetch() comes before all else.
+    std::optional<dma_side> fetching() const;
+    sc_core::sc_event* fetch_answer() const { return fetch_later_.ready; }
+    dma_progress resume_fetch() { return fetch(fetch_request(*fetching_)); }
+    void begin_transfer() { ++in_flight_; }
+    /// The transfer's bytes have moved; returns how many m2s descriptors that completes.
+    std::uint32_t end_transfer(const dma_transfer& t);
+
+    // Errors. True: the queue is aborted, always or because software has not masked the cause
+    // (contract 6.4).
+    bool error(dma_side side, unsigned cause, const misuse::rule& rule, const std::string& detail,
+               bool always_aborts = false);
+    /// An access that failed. Its target may have reported why: misuse::reports() was `reports`
+    /// before the access.
+    void access_error(dma_side side, unsigned cause, const misuse::rule& rule,
+                      const std::string& detail, std::uint64_t reports);
+    void fetch_error(dma_side side, std::uint64_t ring_address, std::uint64_t reports);
+    void data_error(dma_side side, std::uint64_t address, std::uint64_t reports);
+    bool refused(const std::optional<dma_operation::refusal>& why);
+
+private:
+    struct stream {           // one side
+        bool active = false;  // `current` is being worked on
+        bool aborted = false;
+        std::optional<std::uint8_t> damaged_bit;
+        std::uint32_t left = 0;  // bytes of current not yet given to a transfer
+        std::uint64_t address = 0;
+        dma_descriptor current{};
+        dma_ring ring;
+
+        bool has_more() const { return active || !ring.starved(); }
+    };
+    struct fetch_request {
+        dma_side side;
+        std::uint64_t address;
+        std::uint32_t count;
+    };
+
+    dma_group& group() const { return engine_.group; }
+    std::uint32_t length_of(dma_side side, const dma_descriptor& d) const;
+    void end_packet() { packet_bytes_ = packet_descriptors_ = 0; }
+    dma_progress load(dma_side side);
+    fetch_request next_fetch(dma_side side) const;
+    dma_progress fetch(const fetch_request& wanted);
+    bool accept_source();
+    bool accept_destination();
+    bool accept_compute(const dma_descriptor& d);
+    std::optional<dma_transfer> next_piece();
+    void collect_source();
+    std::optional<dma_transfer> collect_destination();
+    dma_transfer take_compute_packet();
+    bool raise(dma_side side, unsigned cause, bool always_aborts);
+
+    dma_engine_context& engine_;
+    const unsigned number_;
+    mutable dma_queue_settings settings_;
+    per_side<stream> sides_;
+    std::optional<fetch_request> fetching_;  // not answered: sent again unchanged
+    deferral fetch_later_;
+    sc_core::sc_time ready_at_;  // start latency of an idle queue
+    std::uint32_t in_flight_ = 0;
+    bool barrier_ = false;                           // wait until nothing is in flight
+    std::optional<sc_core::sc_time> starved_since_;  // a begun packet lacks destination
+    started_work::share started_;                    // by the host's latest doorbell
+
+    // The packet being worked on.
+    std::uint32_t packet_bytes_ = 0;
+    std::uint32_t packet_descriptors_ = 0;         // 0: between packets
+    std::unique_ptr<dma_compute_packet> compute_;  // it computes: being collected
+
+    // While tracing: whose the posted m2s descriptors are, and the current one.
+    std::vector<std::pair<trace::operation, std::uint32_t>> posted_;
+    trace::operation operation_ = 0;
+};
+
+}  // namespace trn
