@@ -14,6 +14,7 @@
 namespace trn {
 
 using namespace efa_regs;
+using entry_reg = efa_entry_regs::reg;
 using sc_core::sc_time;
 
 namespace {
@@ -22,11 +23,14 @@ constexpr std::uint32_t piece = 4096;         // bytes of one memory access
 constexpr unsigned fetched_ahead = 64;        // work requests of a queue pair
 const sc_time read_ahead(4, sc_core::SC_US);  // how long before its turn a packet is read
 
-template <typename T>
-T take(const std::uint8_t* bytes) {
-    T value;
-    std::memcpy(&value, bytes, sizeof value);
-    return value;
+/// An entry of a queue pair's rings, in words.
+using request_entry =
+    std::array<std::uint32_t, efa_entry_regs::offset(entry_reg::completion_id) / 4>;
+using completion_entry =
+    std::array<std::uint32_t, efa_entry_regs::size / 4 - std::tuple_size_v<request_entry>>;
+
+std::uint32_t& word(completion_entry& entry, entry_reg r) {
+    return entry[efa_entry_regs::offset(r) / 4 - std::tuple_size_v<request_entry>];
 }
 
 std::string_view text(efa::opcode what) {
@@ -286,10 +290,10 @@ void efa::put_on_wire(frame_pointer what, const sc_time& ready) {
 
 /// An entry of a queue pair's rings. The pair fails with an access that memory refuses.
 efa::progress efa::access_ring(tlm::tlm_command command, unsigned index, std::uint64_t at,
-                               std::span<std::uint8_t> entry) {
+                               std::span<std::uint32_t> entry) {
     sc_time delay;
-    switch (out_memory_.access(command, at, entry.data(), static_cast<std::uint32_t>(entry.size()),
-                               out_later_, delay)) {
+    switch (out_memory_.access(command, at, entry.data(),
+                               static_cast<std::uint32_t>(entry.size_bytes()), out_later_, delay)) {
     case memory_port::outcome::deferred:
         return progress::blocked;
     case memory_port::outcome::failed:
@@ -315,17 +319,18 @@ efa::progress efa::complete_one(unsigned index) {
     work& oldest = queue.works.front();
     const trace::on_behalf_of it(oldest.slice.of);
     const auto entries = static_cast<std::uint32_t>(regs_.get(reg::qp_entries, index));
-    std::array<std::uint8_t, completion_size> entry{};
-    std::memcpy(&entry[0], &oldest.id, 4);
-    entry[4] = static_cast<std::uint8_t>(oldest.result);
-    entry[5] = static_cast<std::uint8_t>(oldest.what);
-    entry[7] = (queue.head / entries & 1) == 0;
-    std::memcpy(&entry[8], &oldest.length, 4);
-    std::memcpy(&entry[12], &index, 4);
+    namespace completion = efa_entry_regs::completion;
+    auto outcome = completion::status.set(0, static_cast<unsigned>(oldest.result));
+    outcome = completion::opcode.set(outcome, static_cast<unsigned>(oldest.what));
+    outcome = completion::phase.set(outcome, (queue.head / entries & 1) == 0);
+    completion_entry entry{};
+    word(entry, entry_reg::completion_id) = oldest.id;
+    word(entry, entry_reg::completion) = static_cast<std::uint32_t>(outcome);
+    word(entry, entry_reg::completion_length) = oldest.length;
+    word(entry, entry_reg::completion_queue_pair) = index;
     const auto ring = wide(reg::qp_cq_base_lo, reg::qp_cq_base_hi, index);
-    const auto how =
-        access_ring(tlm::TLM_WRITE_COMMAND, index,
-                    ring + std::uint64_t{queue.head % entries} * completion_size, entry);
+    const auto how = access_ring(tlm::TLM_WRITE_COMMAND, index,
+                                 ring + std::uint64_t{queue.head % entries} * sizeof entry, entry);
     if (how != progress::moved) return how;
     ++counters_.completions;
     counters_.failures += oldest.result != status::ok;
@@ -356,23 +361,30 @@ efa::progress efa::fetch_one(unsigned index) {
     pair& queue = *pairs_[index];
     const auto entries = static_cast<std::uint32_t>(regs_.get(reg::qp_entries, index));
     const auto ring = wide(reg::qp_sq_base_lo, reg::qp_sq_base_hi, index);
-    std::array<std::uint8_t, request_size> entry{};
+    request_entry entry{};
     const trace::on_behalf_of it(queue.posted.empty() ? 0 : queue.posted.front().first);
     const auto how =
         access_ring(tlm::TLM_READ_COMMAND, index,
-                    ring + std::uint64_t{queue.fetched % entries} * request_size, entry);
+                    ring + std::uint64_t{queue.fetched % entries} * sizeof entry, entry);
     if (how != progress::moved) return how;
     ++queue.fetched;
     if (!queue.posted.empty() && --queue.posted.front().second == 0) queue.posted.pop_front();
     work& added = queue.works.emplace_back();
     added.number = next_message_[index]++;
-    added.what = static_cast<opcode>(entry[0]);
-    added.region = trn::take<std::uint16_t>(&entry[2]);
-    added.card = trn::take<std::uint16_t>(&entry[4]);
-    added.id = trn::take<std::uint32_t>(&entry[8]);
-    added.length = trn::take<std::uint32_t>(&entry[12]);
-    added.local = trn::take<std::uint64_t>(&entry[16]);
-    added.remote = trn::take<std::uint64_t>(&entry[24]);
+    const auto word = [&entry](entry_reg r) { return entry[efa_entry_regs::offset(r) / 4]; };
+    const auto address = [&](entry_reg low, entry_reg high) {
+        return word(low) | std::uint64_t{word(high)} << 32;
+    };
+    const auto what = word(entry_reg::request), card = word(entry_reg::request_card);
+    namespace request = efa_entry_regs::request;
+    namespace request_card = efa_entry_regs::request_card;
+    added.what = static_cast<opcode>(request::opcode.get(what));
+    added.region = static_cast<std::uint16_t>(request::region.get(what));
+    added.card = static_cast<ethernet::address>(request_card::address.get(card));
+    added.id = word(entry_reg::request_id);
+    added.length = word(entry_reg::request_length);
+    added.local = address(entry_reg::request_local_lo, entry_reg::request_local_hi);
+    added.remote = address(entry_reg::request_remote_lo, entry_reg::request_remote_hi);
     const bool notify = added.what == opcode::notify;
     const bool known = added.what == opcode::write || added.what == opcode::read || notify;
     if (!known || (added.length == 0 && !notify) || added.length > longest) {
@@ -383,9 +395,9 @@ efa::progress efa::fetch_one(unsigned index) {
     }
     if (notify)
         added.notice = {.packets = added.left,
-                        .region = trn::take<std::uint16_t>(&entry[6]),
-                        .at = trn::take<std::uint64_t>(&entry[32]),
-                        .value = trn::take<std::uint32_t>(&entry[40])};
+                        .region = static_cast<std::uint16_t>(request_card::notice_region.get(card)),
+                        .at = address(entry_reg::request_notice_lo, entry_reg::request_notice_hi),
+                        .value = word(entry_reg::request_value)};
     if (trace::on())
         added.slice = trace::begin(
             name(), text(added.what),

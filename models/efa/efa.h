@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/efa/efa_entry_regs.h"
 #include "models/ethernet_fabric/frame.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/registers/register_bank.h"
@@ -55,21 +56,23 @@ public:
 
         std::uint64_t bytes_per_second() const;
     };
-    /// A work request, little endian, 64 bytes: opcode u8, reserved u8, region u16, card u16,
-    /// region of the notice u16, id u32, length u32, local u64, remote u64, notice u64, value u32.
-    static constexpr unsigned request_size = 64;
-    /// A completion, 16 bytes: id u32, status u8, opcode u8, reserved u8, phase u8, length u32,
-    /// queue pair u32. The phase is 1 in the first pass over the ring, then 0, 1, ...
-    static constexpr unsigned completion_size = 16;
     /// notify: a write, also of nothing, after which the other card writes a word: once, when all
     /// of the data is in its memory.
-    enum class opcode : std::uint8_t { write = 1, read = 2, notify = 3 };
+    enum class opcode : std::uint8_t {
+        write = efa_entry_regs::request::opcode_write,
+        read = efa_entry_regs::request::opcode_read,
+        notify = efa_entry_regs::request::opcode_notify,
+    };
     enum class status : std::uint8_t {
-        ok,
-        bad_request,    ///< no such opcode, length 0 but of a notify, more than 1 GiB
-        local_access,   ///< the data's address on this side does not answer
-        remote_access,  ///< no such region there, not for that, or its memory does not answer
-        unreachable,    ///< no acknowledgement after all retries
+        ok = efa_entry_regs::completion::status_ok,
+        /// No such opcode, length 0 but of a notify, more than 1 GiB.
+        bad_request = efa_entry_regs::completion::status_bad_request,
+        /// The data's address on this side does not answer.
+        local_access = efa_entry_regs::completion::status_local_access,
+        /// No such region there, not for that, or its memory does not answer.
+        remote_access = efa_entry_regs::completion::status_remote_access,
+        /// No acknowledgement after all retries.
+        unreachable = efa_entry_regs::completion::status_unreachable,
     };
     struct counts {
         std::uint64_t sent = 0, received = 0;  ///< bytes of data
@@ -190,7 +193,7 @@ private:
     progress fetch();
     progress fetch_one(unsigned index);
     progress access_ring(tlm::tlm_command command, unsigned index, std::uint64_t at,
-                         std::span<std::uint8_t> entry);
+                         std::span<std::uint32_t> entry);
     progress choose();
     progress choose_own();
     void prepare(unsigned index, work& of, std::uint32_t packet);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bar.h"
+#include "trn/efa_entry_regs.h"
 #include "trn/efa_regs.h"
 #include "trn_efa.h"
 
@@ -12,13 +13,25 @@ enum {
     bar = 0,
     request_size = TRN_EFA_REQUEST_BYTES,
     completion_size = TRN_EFA_COMPLETION_BYTES,
-    most_entries = 32768,
+    max_entries = 32768,
     queue_pairs = 64,
     regions = 16,
     command_register = 4,
     memory_and_master = 6,
     poll_interval = 500, /* nanoseconds */
 };
+
+#define SAME(ours, table) \
+    _Static_assert((uint32_t)TRN_EFA_##ours == TRN_EFA_ENTRY_##table, "trn_efa.h: " #ours)
+SAME(REQUEST_BYTES, COMPLETION_ID_OFFSET);
+SAME(WRITE, REQUEST_OPCODE_WRITE);
+SAME(READ, REQUEST_OPCODE_READ);
+SAME(NOTIFY, REQUEST_OPCODE_NOTIFY);
+SAME(OK, COMPLETION_STATUS_OK);
+SAME(BAD_REQUEST, COMPLETION_STATUS_BAD_REQUEST);
+SAME(LOCAL_ACCESS, COMPLETION_STATUS_LOCAL_ACCESS);
+SAME(REMOTE_ACCESS, COMPLETION_STATUS_REMOTE_ACCESS);
+SAME(UNREACHABLE, COMPLETION_STATUS_UNREACHABLE);
 
 struct trn_efa {
     const trn_transport* door;
@@ -127,7 +140,7 @@ static void release(trn_efa_queue* queue) {
 }
 
 static bool is_ring_length(uint32_t entries) {
-    return entries && entries <= most_entries && (entries & (entries - 1)) == 0;
+    return entries && entries <= max_entries && (entries & (entries - 1)) == 0;
 }
 
 int trn_efa_queue_lend(trn_efa* card, uint32_t index, const trn_efa_rings* rings) {
@@ -197,18 +210,35 @@ int trn_efa_queue_state(trn_efa_queue* queue, uint32_t* state) {
     return error;
 }
 
+#define FIELD(field, value) TRN_EFA_ENTRY_REQUEST_##field##_SET(value)
+
+static void put(uint8_t* entry, uint32_t offset, uint64_t value, size_t bytes) {
+    memcpy(entry + offset, &value, bytes);
+}
+
 void trn_efa_encode(const trn_efa_request* request, uint8_t entry[TRN_EFA_REQUEST_BYTES]) {
+    const uint32_t what = FIELD(OPCODE, request->what) | FIELD(REGION, request->region);
+    const uint32_t card =
+        FIELD(CARD_ADDRESS, request->card) | FIELD(CARD_NOTICE_REGION, request->notice_region);
     memset(entry, 0, request_size);
-    entry[0] = (uint8_t)request->what;
-    memcpy(entry + 2, &request->region, 2);
-    memcpy(entry + 4, &request->card, 2);
-    memcpy(entry + 6, &request->notice_region, 2);
-    memcpy(entry + 8, &request->id, 4);
-    memcpy(entry + 12, &request->length, 4);
-    memcpy(entry + 16, &request->local, 8);
-    memcpy(entry + 24, &request->remote, 8);
-    memcpy(entry + 32, &request->notice, 8);
-    memcpy(entry + 40, &request->value, 4);
+    put(entry, TRN_EFA_ENTRY_REQUEST_OFFSET, what, 4);
+    put(entry, TRN_EFA_ENTRY_REQUEST_CARD_OFFSET, card, 4);
+    put(entry, TRN_EFA_ENTRY_REQUEST_ID_OFFSET, request->id, 4);
+    put(entry, TRN_EFA_ENTRY_REQUEST_LENGTH_OFFSET, request->length, 4);
+    put(entry, TRN_EFA_ENTRY_REQUEST_LOCAL_LO_OFFSET, request->local, 8);
+    put(entry, TRN_EFA_ENTRY_REQUEST_REMOTE_LO_OFFSET, request->remote, 8);
+    put(entry, TRN_EFA_ENTRY_REQUEST_NOTICE_LO_OFFSET, request->notice, 8);
+    put(entry, TRN_EFA_ENTRY_REQUEST_VALUE_OFFSET, request->value, 4);
+}
+
+/* The word of a completion in the ring. */
+static uint32_t completion_word(const uint8_t* entry, uint32_t offset) {
+    return *(const volatile uint32_t*)(entry + offset - request_size);
+}
+
+static bool is_new(const uint8_t* entry, uint32_t phase) {
+    const uint32_t word = completion_word(entry, TRN_EFA_ENTRY_COMPLETION_OFFSET);
+    return TRN_EFA_ENTRY_COMPLETION_PHASE_GET(word) == phase;
 }
 
 int trn_efa_post(trn_efa_queue* queue, const trn_efa_request* request) {
@@ -223,21 +253,22 @@ int trn_efa_wait(trn_efa_queue* queue, uint64_t nanoseconds, trn_efa_completion*
     const trn_transport* door = queue->card->door;
     const uint8_t* entry = (const uint8_t*)queue->completions.host +
                            (uint64_t)(queue->taken % queue->entries) * completion_size;
-    const uint8_t phase = !(queue->taken / queue->entries & 1);
+    const uint32_t phase = !(queue->taken / queue->entries & 1);
     const uint64_t end = door->now(door->context) + nanoseconds;
-    while (((const volatile uint8_t*)entry)[7] != phase) {
+    while (!is_new(entry, phase)) {
         uint32_t state = 0;
         int error = get(queue->card, TRN_EFA_QP_STATE_OFFSET(queue->index), &state);
         if (error) return error;
-        if (((const volatile uint8_t*)entry)[7] == phase) break;
+        if (is_new(entry, phase)) break;
         if (state != TRN_EFA_QP_STATE_RUN_MASK) return -EIO;
         if (door->now(door->context) >= end) return -ETIMEDOUT;
         error = door->wait(door->context, poll_interval);
         if (error) return error;
     }
-    memcpy(&done->id, entry, 4);
-    done->status = entry[4];
-    memcpy(&done->length, entry + 8, 4);
+    done->id = completion_word(entry, TRN_EFA_ENTRY_COMPLETION_ID_OFFSET);
+    done->status = TRN_EFA_ENTRY_COMPLETION_STATUS_GET(
+        completion_word(entry, TRN_EFA_ENTRY_COMPLETION_OFFSET));
+    done->length = completion_word(entry, TRN_EFA_ENTRY_COMPLETION_LENGTH_OFFSET);
     queue->taken++;
     return 0;
 }

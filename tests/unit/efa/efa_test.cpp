@@ -11,6 +11,8 @@
 #include <random>
 #include <vector>
 
+#include "models/efa/efa_entry_regs.h"
+#include "models/efa/efa_regs.h"
 #include "models/ethernet_fabric/ethernet_fabric.h"
 #include "models/pcie/pcie_endpoint.h"
 #include "models/root_complex/root_complex.h"
@@ -22,6 +24,8 @@
 namespace {
 
 using namespace trn;
+using efa_regs::offset;
+using efa_regs::reg;
 
 constexpr std::uint64_t MiB = 1 << 20;
 
@@ -363,13 +367,19 @@ TEST_F(EfaTest, LentQueueNotifiesEverySuccessfulCompletion) {
         std::memset(memory + word, 0, 4);
         const auto post = [&](std::uint32_t number, const trn_efa_request& r) {
             trn_efa_encode(&r, memory + rings + (number - 1) * TRN_EFA_REQUEST_BYTES);
-            a.door.bar_write32(a.door.context, 0, 0x1000 + 9 * 0x40 + 0x18, number);  // QP_SQ_TAIL
+            a.door.bar_write32(a.door.context, 0, offset(reg::qp_sq_tail, 9), number);
             sc_core::wait(100, sc_core::SC_US);
         };
         auto bad = request(TRN_EFA_WRITE, 1, 0, 0, 64);
         bad.region = 4;
         post(1, bad);
-        EXPECT_EQ(memory[completions + 4], TRN_EFA_REMOTE_ACCESS);
+        namespace entry = efa_entry_regs;
+        std::uint32_t outcome = 0;
+        std::memcpy(
+            &outcome,
+            memory + completions + entry::offset(entry::reg::completion) - TRN_EFA_REQUEST_BYTES,
+            sizeof outcome);
+        EXPECT_EQ(entry::completion::status.get(outcome), entry::completion::status_remote_access);
         EXPECT_EQ(memory[word], 0) << "it did not end well";
         post(2, request(TRN_EFA_WRITE, 2, 0, 0, 64));
         EXPECT_EQ(memory[word], 1);
@@ -381,7 +391,7 @@ TEST_F(EfaTest, CompletionRaisesItsVector) {
     unsigned heard = 0;
     a.host.function(1).on_interrupt(0, [&] { ++heard; });
     drive([&](trn_efa*, trn_efa_queue* queue) {
-        a.door.bar_write32(a.door.context, 0, 0x1c, 1);  // IRQ_ENABLE
+        a.door.bar_write32(a.door.context, 0, offset(reg::irq_enable), 1);
         const auto r = request(TRN_EFA_WRITE, 1, 0, 0, 64);
         ASSERT_EQ(trn_efa_post(queue, &r), 0);
         wait(queue);
@@ -391,7 +401,7 @@ TEST_F(EfaTest, CompletionRaisesItsVector) {
 
 TEST_F(EfaTest, RequestsBeyondTheRingSizeStopTheQueue) {
     drive([&](trn_efa*, trn_efa_queue* queue) {
-        a.door.bar_write32(a.door.context, 0, 0x1000 + 5 * 0x40 + 0x18, 65);  // QP_SQ_TAIL
+        a.door.bar_write32(a.door.context, 0, offset(reg::qp_sq_tail, 5), 65);
         trn_efa_completion done{};
         EXPECT_EQ(trn_efa_wait(queue, 1'000'000, &done), -EIO);
         std::uint32_t state = 0;
