@@ -15,10 +15,6 @@ namespace {
 /// How many pages of code a hart may hold on to before it lets go of all of them.
 constexpr std::size_t max_held_pages = 4096;
 
-constexpr std::size_t index_of(privilege mode) {
-    return mode == privilege::machine ? 0 : mode == privilege::supervisor ? 1 : 2;
-}
-
 }  // namespace
 
 hart::hart(const config& cfg, hart_bus& memory, std::shared_ptr<code_cache> code)
@@ -34,11 +30,12 @@ void hart::reset() {
     protection.reset();
     watch.reset();
     horizon_ = unretired_ = 0;
-    budget_ = cut_ = 0;
+    exec.budget = cut_ = 0;
     run_ends_ = false;
-    at_ = nullptr;
+    exec.at = nullptr;
     reservation_ = {};
-    waiting_ = careful_ = pass_wfi_ = false;
+    waiting_ = careful_ = false;
+    debug_.set_completes_wfi(false);
     pc_ = cfg_.reset_vector;
     change_mode(privilege::machine);
     forget_translations();
@@ -49,15 +46,15 @@ void hart::reset() {
 
 u64 hart::run(u64 instructions) {
     const u64 start = ticks();
-    budget_ = static_cast<i64>(std::min(instructions, u64{1} << 62));
-    horizon_ = start + static_cast<u64>(budget_);
-    while (budget_ > 0) {
+    exec.budget = static_cast<i64>(std::min(instructions, u64{1} << 62));
+    horizon_ = start + static_cast<u64>(exec.budget);
+    while (exec.budget > 0) {
         if (attention_ && !serve()) break;
-        if (careful_ || stepping_ || always_alone_)
+        if (careful_ || debug_.is_stepping() || always_alone_)
             step();
         else
             go_on(nullptr, pc_, 0);
-        budget_ += cut_;
+        exec.budget += cut_;
         horizon_ += static_cast<u64>(std::exchange(cut_, 0));
         if (std::exchange(run_ends_, false)) break;
     }
@@ -67,7 +64,7 @@ u64 hart::run(u64 instructions) {
 /// Runs operations until one leaves: from `first`, or from wherever `acc` points.
 void hart::go_on(const op* first, u64 acc, u64 page) {
     const handler start = first == nullptr ? jump_to : first->run;
-    start(*this, first, acc, budget_, page, space_);
+    start(*this, first, acc, exec.budget, page, exec.space);
     while (flow_.next != nullptr) {
         const op* const next = std::exchange(flow_.next, nullptr);
         next->run(*this, next, flow_.acc, flow_.budget, flow_.page, flow_.space);
@@ -81,31 +78,20 @@ void hart::hand_over(const op* next, u64 acc, i64 budget, u64 page, address_spac
 void hart::step() {
     const u64 pc = pc_;
     careful_ = false;
-    const bool stop_here =
-        std::find(breakpoints_.begin(), breakpoints_.end(), pc) != breakpoints_.end();
-    if (!std::exchange(step_over_, false) && stop_here) {
-        halt(stop_reason::breakpoint);
-        return;
-    }
+    if (debug_.takes_breakpoint(pc)) return halt({stop_reason::breakpoint});
     alone_ = true;
     execute_alone(pc);
     alone_ = false;
-    if (watch_hit_) {
-        const stop hit = *std::exchange(watch_hit_, std::nullopt);
-        halt(hit.why, hit.address, hit.how);
-    } else if (stepping_) {
-        halt(stop_reason::step);
-    }
-    stepping_ = pass_wfi_ = false;
+    if (const auto why = debug_.end_instruction()) halt(*why);
 }
 
 void hart::execute_alone(u64 pc) {
     const privilege mode = mode_;
     trapped_ = false;
     u32 bits = 0;
-    fault_ = fetch(pc, bits);
-    if (fault_) {
-        --budget_;
+    exec.raised = fetch(pc, bits);
+    if (exec.raised) {
+        --exec.budget;
         enter_fault(pc);
         return;
     }
@@ -115,14 +101,14 @@ void hart::execute_alone(u64 pc) {
     if (const auto* const all = function_names::active())
         if (const auto* const function = all->at(pc, d.bits)) bus_.entered(*function);
 
-    const i64 rest = budget_ - 1;
+    const i64 rest = exec.budget - 1;
     horizon_ -= static_cast<u64>(rest);
-    budget_ = 1;
+    exec.budget = 1;
     go_on(scratch_.first(), 0, pc & ~u64{4095});
     horizon_ += static_cast<u64>(rest);
-    budget_ += rest;
+    exec.budget += rest;
 
-    if (watch_hit_) return;  // before the access: nothing was executed
+    if (debug_.has_hit()) return;  // before the access: nothing was executed
     if (log_ != nullptr && !trapped_) log_->retire(cfg_.hart_id, mode, pc, d, x);
     if (coverage::active() != nullptr) record(pc, d);
 }
@@ -137,8 +123,8 @@ void hart::record(u64 pc, const decoded& d) const {
 }
 
 bool hart::serve() {
-    attention_ = halted_ || waiting_;
-    if (halted_) return false;
+    attention_ = halted() || waiting_;
+    if (halted()) return false;
     if (waiting_) {
         if ((pending() & csr.mie) == 0) return false;
         waiting_ = attention_ = false;
@@ -159,15 +145,15 @@ bool hart::serve() {
 
 const op* hart::find_code(u64 pc) {
     const u64 page = pc & ~u64{4095};
-    fetch_entry& e = space_->fetch_at(pc);
+    fetch_entry& e = exec.space->fetch_at(pc);
     if (e.tag != page) {
         careful_ = true;  // unless the whole page can be executed as it is
         u64 pa = 0;
-        if (page_is_watched(page, access::fetch) || translate(page, access::fetch, mode_, pa))
+        if (page_is_watched(page, access::fetch) || mmu_.translate(page, access::fetch, mode_, pa))
             return nullptr;
         if (!protection.uniform(pa, 4096) || !protection.allows(pa, 4096, access::fetch, mode_))
             return nullptr;
-        const u8* const host = direct(pa, 4096, access::fetch);
+        const u8* const host = mmu_.direct(pa, 4096, access::fetch);
         if (host == nullptr) {
             e = {page, nullptr};  // until forget_direct()
             return nullptr;
@@ -185,19 +171,19 @@ const op* hart::find_code(u64 pc) {
         return nullptr;
     }
     const op* const target = e.page->at(static_cast<u32>(pc - page));
-    space_->jump_at(pc) = {pc, target};
+    exec.space->jump_at(pc) = {pc, target};
     return target;
 }
 
 u64 hart::pc_of(const op* o) const {
-    return page_ + slot_of(o).offset;
+    return exec.page + slot_of(o).offset;
 }
 
 // --- Time.
 
 u64 hart::ticks() const {
-    const u64 before = at_ == nullptr ? 0 : slot_of(at_).before;
-    return horizon_ - static_cast<u64>(budget_) + before;
+    const u64 before = exec.at == nullptr ? 0 : slot_of(exec.at).before;
+    return horizon_ - static_cast<u64>(exec.budget) + before;
 }
 
 u64 hart::cycles() const {
@@ -208,10 +194,10 @@ u64 hart::retired() const {
 }
 
 void hart::stop_soon() {
-    if (budget_ <= 0) return;
-    cut_ += budget_;
-    horizon_ -= static_cast<u64>(budget_);
-    budget_ = 0;
+    if (exec.budget <= 0) return;
+    cut_ += exec.budget;
+    horizon_ -= static_cast<u64>(exec.budget);
+    exec.budget = 0;
 }
 
 void hart::end_run() {
@@ -220,7 +206,7 @@ void hart::end_run() {
 }
 
 void hart::stall(u64 instructions) {
-    budget_ -= static_cast<i64>(instructions);
+    exec.budget -= static_cast<i64>(instructions);
     unretired_ += instructions;
 }
 
@@ -255,7 +241,7 @@ void hart::interrupts_changed() {
 
 void hart::wait_for_interrupt() {
     // Debug spec 4.4: a single-stepped WFI does not stall.
-    if ((pending() & csr.mie) != 0 || pass_wfi_) return;
+    if ((pending() & csr.mie) != 0 || debug_.completes_wfi()) return;
     waiting_ = attention_ = true;
     stop_soon();
 }
@@ -264,37 +250,28 @@ void hart::wait_for_interrupt() {
 
 void hart::change_mode(privilege mode) {
     mode_ = mode;
-    auto& space = spaces_[index_of(mode)];
-    if (space == nullptr) space = std::make_unique<address_space>();
-    space_ = space.get();
+    exec.space = &mmu_.enter(mode);
     update_data_context();
 }
 
 void hart::update_data_context() {
     u64 context = csr.mstatus & (mstatus::mprv | mstatus::sum | mstatus::mxr);
     if ((context & mstatus::mprv) != 0) context |= csr.mstatus & mstatus::mpp;
-    if (std::exchange(data_context_, context) != context) forget_data();
-}
-
-void hart::forget_data() {
-    for (auto& space : spaces_)
-        if (space != nullptr) space->forget_data();
+    if (std::exchange(data_context_, context) != context) mmu_.forget_data();
 }
 
 void hart::forget_translations() {
-    forget_data();
+    mmu_.forget_data();
     invalidate_code();
 }
 
 void hart::invalidate_code() {
-    for (auto& space : spaces_)
-        if (space != nullptr) space->forget_code();
+    mmu_.forget_code();
     held_.clear();
 }
 
 void hart::forget_direct(u64 first, u64 last) {
-    std::erase_if(regions_, [&](const auto& r) { return r.first <= last && first <= r.last; });
-    not_direct_.fill(0);
+    mmu_.forget_direct(first, last);
     forget_translations();
 }
 
@@ -306,7 +283,7 @@ void hart::protection_changed() {
 }
 
 void hart::triggers_changed() {
-    watching_data_ = !watchpoints_.empty() || watch.armed();
+    watching_data_ = debug_.watches_data() || watch.armed();
     forget_translations();
 }
 
@@ -321,34 +298,28 @@ void hart::log_csr(unsigned number, u64 value) {
 }
 
 u64 hart::footprint() const {
-    u64 bytes = sizeof *this + held_.capacity() * sizeof held_[0] +
-                regions_.capacity() * sizeof regions_[0] + scratch_.ops.capacity() * sizeof(op);
-    for (const auto& space : spaces_)
-        if (space != nullptr) bytes += sizeof *space;
-    return bytes;
+    return sizeof *this + held_.capacity() * sizeof held_[0] +
+           scratch_.ops.capacity() * sizeof(op) + mmu_.footprint();
 }
 
 // --- Debugger.
 
-void hart::halt(stop_reason why, u64 address, access how) {
-    halted_ = attention_ = true;
-    stop_ = {why, address, how};
+void hart::halt(const stop& why) {
+    debug_.halt(why);
+    attention_ = true;
     stop_soon();
 }
 
 void hart::resume(bool one) {
-    halted_ = false;
-    attention_ = true;
-    stepping_ = one;
-    step_over_ = careful_ = true;
-    pass_wfi_ = false;
+    debug_.resume(one);
+    attention_ = careful_ = true;
     if (one) end_wait();
-    stop_ = {};
 }
 
 void hart::end_wait() {
     waiting_ = false;
-    careful_ = pass_wfi_ = true;
+    careful_ = true;
+    debug_.set_completes_wfi(true);
 }
 
 bool hart::leads_to(u64 pc) {
@@ -369,24 +340,22 @@ bool hart::leads_to(u64 pc) {
 }
 
 void hart::add_breakpoint(u64 pc) {
-    breakpoints_.push_back(pc);
+    debug_.add(pc);
     invalidate_code();
 }
 
 void hart::remove_breakpoint(u64 pc) {
-    const auto found = std::find(breakpoints_.begin(), breakpoints_.end(), pc);
-    if (found != breakpoints_.end()) breakpoints_.erase(found);
+    debug_.remove(pc);
     invalidate_code();
 }
 
 void hart::add_watchpoint(const watchpoint& w) {
-    watchpoints_.push_back(w);
+    debug_.add(w);
     triggers_changed();
 }
 
 void hart::remove_watchpoint(const watchpoint& w) {
-    const auto found = std::find(watchpoints_.begin(), watchpoints_.end(), w);
-    if (found != watchpoints_.end()) watchpoints_.erase(found);
+    debug_.remove(w);
     triggers_changed();
 }
 

@@ -9,7 +9,11 @@
 #include <vector>
 
 #include "models/riscv/code_cache.h"
+#include "models/riscv/csr_state.h"
+#include "models/riscv/debug_control.h"
+#include "models/riscv/hart_bus.h"
 #include "models/riscv/isa.h"
+#include "models/riscv/mmu.h"
 #include "models/riscv/op.h"
 #include "models/riscv/pmp.h"
 #include "models/riscv/trap.h"
@@ -20,54 +24,14 @@ namespace trn::riscv {
 class commit_log;
 struct decoded;
 
-/// Host memory behind [first, last] of the physical address space.
-struct direct_memory {
-    u64 first = 1, last = 0;
-    u8* host = nullptr;
-    bool readable = false, writable = false;
-
-    bool holds(u64 pa, u64 size) const {
-        return pa >= first && pa + (size - 1) <= last && pa <= last;
-    }
-};
-
-/// What a hart is connected to. Addresses are physical; `false` means an access fault.
-class hart_bus {
-public:
-    virtual ~hart_bus() = default;
-    virtual bool read(u64 pa, std::span<u8> data) = 0;
-    virtual bool write(u64 pa, std::span<const u8> data) = 0;
-    /// As above without side effects, for debuggers.
-    virtual bool debug_read(u64 pa, std::span<u8> data) = 0;
-    virtual bool debug_write(u64 pa, std::span<const u8> data) = 0;
-    /// Memory that the hart may touch without asking again, until told otherwise.
-    virtual std::optional<direct_memory> direct(u64 pa) = 0;
-    /// The time CSR.
-    virtual u64 time() = 0;
-    /// The hart begins a function, while there are function_names. A jump back to its first
-    /// instruction counts too.
-    virtual void entered(const std::string& /*function*/) {}
-};
-
-/// Fields of mstatus (Priv. 3.1.6).
-namespace mstatus {
-constexpr u64 sie = 1 << 1, mie = 1 << 3, spie = 1 << 5, mpie = 1 << 7, spp = 1 << 8, mpp = 3 << 11,
-              mprv = 1 << 17, sum = 1 << 18, mxr = 1 << 19, tvm = 1 << 20, tw = 1 << 21,
-              tsr = 1 << 22;
-constexpr u64 fs = 3 << 13, sd = u64{1} << 63;
-constexpr unsigned mpp_shift = 11, spp_shift = 8;
-constexpr u64 lengths = u64{2} << 32 | u64{2} << 34;  // UXL = SXL = 64 bits, read-only
-}  // namespace mstatus
-
-/// CSRs that hold no state elsewhere. Names are the manual's.
-struct csr_state {
-    u64 mstatus = mstatus::lengths, medeleg = 0, mideleg = 0, mie = 0, mtvec = 0, mcounteren = 0,
-        mscratch = 0;
-    u64 mepc = 0, mcause = 0, mtval = 0, mcountinhibit = 0, menvcfg = 0;
-    u64 stvec = 0, scounteren = 0, sscratch = 0, sepc = 0, scause = 0, stval = 0, satp = 0;
-    u64 senvcfg = 0;
-    u64 software_mip = 0;                      ///< SSIP, STIP, SEIP as software wrote them
-    u64 cycle_offset = 0, instret_offset = 0;  ///< counter = what was counted + offset
+/// What the executor (threaded.h) leaves in a hart while an instruction takes a slow path.
+struct execution {
+    const op* at = nullptr;  ///< the operation in a slow path
+    i64 budget = 0;          ///< instructions that may still be executed
+    u64 page = 0;            ///< virtual address of the page that is being executed
+    fault raised;            ///< by the operation
+    address_space* space = nullptr;
+    u64 next_pc = 0;  ///< of a system instruction: where execution goes on
 };
 
 /// A RISC-V hart, RV64IMAC_Zicsr_Zifencei_Zba_Zbb_Zbs with M, S and U modes, Sv39, 16 PMP entries,
@@ -117,20 +81,11 @@ public:
     void log_commits(commit_log* log);
 
     // -- For a debugger. A stop is reported once through take_stop(). ---------------------------
-    enum class stop_reason : u8 { none, request, step, breakpoint, watchpoint };
-    struct stop {
-        stop_reason why = stop_reason::none;
-        u64 address = 0;  ///< watchpoint: the first watched byte of the access
-        access how = access::load;
-    };
-    /// Stops before the access, as a trigger with timing 0.
-    struct watchpoint {
-        u64 address, size;
-        bool on_load, on_store;
-        friend bool operator==(const watchpoint&, const watchpoint&) = default;
-    };
-    bool halted() const { return halted_; }
-    void request_halt() { halt(stop_reason::request); }
+    using stop_reason = debug_control::stop_reason;
+    using stop = debug_control::stop;
+    using watchpoint = debug_control::watchpoint;
+    bool halted() const { return debug_.is_halted(); }
+    void request_halt() { halt({stop_reason::request}); }
     /// Runs on, over a breakpoint at the current pc. With `one`, halts after one instruction, and
     /// a WFI is completed first.
     void resume(bool one = false);
@@ -139,7 +94,7 @@ public:
     void end_wait();
     /// Whether the next instruction can continue at `pc`, a trap aside.
     bool leads_to(u64 pc);
-    stop last_stop() const { return stop_; }
+    stop last_stop() const { return debug_.last_stop(); }
     void add_breakpoint(u64 pc);
     void remove_breakpoint(u64 pc);
     void add_watchpoint(const watchpoint& w);
@@ -155,7 +110,7 @@ public:
     }
     u64 pc() const { return pc_; }
     /// Within a bus access: of the instruction that makes it.
-    u64 access_pc() const { return at_ == nullptr ? pc_ : pc_of(at_); }
+    u64 access_pc() const { return exec.at == nullptr ? pc_ : pc_of(exec.at); }
     /// Execution goes on there, even out of a WFI.
     void set_pc(u64 pc);
     privilege mode() const { return mode_; }
@@ -173,7 +128,7 @@ public:
     csr_state csr;
     pmp protection;
     triggers watch;
-    u64 next_pc = 0;  ///< of a system instruction: where execution goes on
+    execution exec;
 
     fault illegal() const;
     fault load(u64 va, unsigned size, u64& value);
@@ -205,24 +160,20 @@ public:
     void log_csr(unsigned number, u64 value);
 
     // -- For the executor (threaded.h). ----------------------------------------------------------
-    const op* at_ = nullptr;  ///< the operation in a slow path
-    i64 budget_ = 0;
-    u64 page_ = 0;
-    fault fault_;
-    address_space* space_ = nullptr;
     void suspend(const op* o, i64 budget, u64 page) {
-        at_ = o;
-        budget_ = budget;
-        page_ = page;
+        exec.at = o;
+        exec.budget = budget;
+        exec.page = page;
     }
     void leave(u64 pc, i64 budget) {
         pc_ = pc;
-        budget_ = budget;
-        at_ = nullptr;
+        exec.budget = budget;
+        exec.at = nullptr;
     }
     u64 pc_of(const op* o) const;
-    /// Takes fault_ as a trap at `pc`; the new pc is pc().
+    /// The new pc is pc().
     void enter_trap(u64 cause_code, u64 value, u64 pc);
+    /// Takes exec.raised as a trap at `pc`.
     void enter_fault(u64 pc);
     /// The block at pc, or nullptr when it has to be executed one careful instruction.
     const op* find_code(u64 pc);
@@ -236,12 +187,10 @@ private:
     void record(u64 pc, const decoded& d) const;
     bool serve();  // interrupts, halt, wait; false: nothing to execute now
     u64 takeable() const;
-    void halt(stop_reason why, u64 address = 0, access how = access::load);
+    void halt(const stop& why);
 
     privilege data_mode() const;
-    fault translate(u64 va, access how, privilege mode, u64& pa);
     fault physical(u64 va, u64 size, access how, u64& pa);
-    fault walk(u64 va, access how, privilege mode, u64& pa);
     fault load_in_page(u64 va, unsigned size, u64& value);
     fault store_in_page(u64 va, unsigned size, u64 value);
     fault watch_data(u64 va, unsigned size, access how);
@@ -250,18 +199,17 @@ private:
     void log_write(unsigned csr_number, u64 value);
     fault fetch(u64 pc, u32& bits);
     fault fetch_half(u64 pc, u16& half);
-    u8* direct(u64 pa, u64 size, access how);
     void remember(u64 va, u64 pa, access how);
     bool page_is_watched(u64 va, access how) const;
-    bool debug_translate(u64 va, u64& pa);
     void change_mode(privilege mode);
     void update_data_context();
-    void forget_data();
     void forget_translations();
 
     const config cfg_;
     hart_bus& bus_;
+    mmu mmu_{csr, protection, bus_};
     std::shared_ptr<code_cache> code_;
+    debug_control debug_;
     commit_log* log_ = nullptr;
 
     u64 pc_ = 0;
@@ -272,27 +220,17 @@ private:
     u64 lines_ = 0;         // interrupt inputs, as bits of mip
     u64 unretired_ = 0;     // of ticks(): trapped instructions and stalls
     u64 data_context_ = 0;  // MPRV, MPP, SUM, MXR as the cached translations assume
-    bool attention_ = false, waiting_ = false, halted_ = false;
-    bool careful_ = false;           // execute exactly one instruction next
-    bool stepping_ = false;          // halt after it
-    bool step_over_ = false;         // ignore a breakpoint at the current pc once
-    bool pass_wfi_ = false;          // the next instruction does not wait
-    bool alone_ = false;             // an instruction is being executed alone
-    bool trapped_ = false;           // and it trapped
-    bool always_alone_ = false;      // commit log
-    bool watching_data_ = false;     // watchpoints or triggers may concern loads and stores
-    std::optional<stop> watch_hit_;  // by the instruction that is being executed alone
-    std::array<std::unique_ptr<address_space>, 3> spaces_;
+    bool attention_ = false, waiting_ = false;
+    bool careful_ = false;        // execute exactly one instruction next
+    bool alone_ = false;          // an instruction is being executed alone
+    bool trapped_ = false;        // and it trapped
+    bool always_alone_ = false;   // commit log
+    bool watching_data_ = false;  // watchpoints or triggers may concern loads and stores
     std::vector<std::shared_ptr<code_page>> held_;
-    std::vector<direct_memory> regions_;
-    std::array<u64, 16> not_direct_{};  // pages known to have no host memory, by page number
     struct {
         u64 pa = 0, value = 0;
         unsigned size = 0;  // 0: no reservation
     } reservation_;
-    std::vector<u64> breakpoints_;
-    std::vector<watchpoint> watchpoints_;
-    stop stop_;
     block scratch_;
 
     struct {

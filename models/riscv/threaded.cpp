@@ -42,7 +42,7 @@ void link_misaligned(TRN_FLOW) {
     // The branch counted itself already; a trapping instruction is counted by take_fault.
     budget += slot_of(o).before + 1;
     h.suspend(o, budget, page);
-    h.fault_ = {cause::fetch_misaligned, page + static_cast<u64>(i64{o->imm})};
+    h.exec.raised = {cause::fetch_misaligned, page + static_cast<u64>(i64{o->imm})};
     TRN_GO_TO(take_fault);
 }
 
@@ -86,22 +86,22 @@ void enter_function(TRN_FLOW) {
 
 void illegal(TRN_FLOW) {
     h.suspend(o, budget, page);
-    h.fault_ = h.illegal();
+    h.exec.raised = h.illegal();
     TRN_GO_TO(take_fault);
 }
 
 void take_fault(TRN_FLOW) {
-    const op* const at = h.at_;
+    const op* const at = h.exec.at;
     const u64 pc = h.pc_of(at);
-    if (h.fault_.why == cause::alone) {
+    if (h.exec.raised.why == cause::alone) {
         h.step_next();
-        return h.leave(pc, h.budget_ - slot_of(at).before);
+        return h.leave(pc, h.exec.budget - slot_of(at).before);
     }
-    budget = h.budget_ - slot_of(at).before - 1;
-    h.budget_ = budget;
+    budget = h.exec.budget - slot_of(at).before - 1;
+    h.exec.budget = budget;
     h.enter_fault(pc);
     acc = h.pc();
-    space = h.space_;
+    space = h.exec.space;
     TRN_GO_TO(jump_to);
 }
 

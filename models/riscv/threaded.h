@@ -17,7 +17,7 @@ namespace trn::riscv {
 void jump_to(TRN_FLOW);
 /// The budget is used up: leaves the executor; `o` is the operation that would have come next.
 void out_of_budget(TRN_FLOW);
-/// Takes h.fault_, raised by the operation h.at_.
+/// Takes h.exec.raised as a trap of the operation h.exec.at.
 void take_fault(TRN_FLOW);
 /// Stubs behind a jump: find the target, remember it in the link, go there.
 void link_near(TRN_FLOW);
@@ -90,9 +90,9 @@ template <typename T>
 void load_slowly(TRN_FLOW) {
     h.suspend(o, budget, page);
     u64 value = 0;
-    h.fault_ = h.load(h.x[o->rs1] + static_cast<u64>(i64{o->imm}), sizeof(T), value);
-    if (h.fault_) TRN_GO_TO(take_fault);
-    budget = h.budget_;
+    h.exec.raised = h.load(h.x[o->rs1] + static_cast<u64>(i64{o->imm}), sizeof(T), value);
+    if (h.exec.raised) TRN_GO_TO(take_fault);
+    budget = h.exec.budget;
     acc = static_cast<u64>(static_cast<T>(value));
     h.x[o->rd] = acc;
     TRN_CONTINUE(o + 1);
@@ -118,9 +118,9 @@ struct load {
 template <typename T>
 void store_slowly(TRN_FLOW) {
     h.suspend(o, budget, page);
-    h.fault_ = h.store(h.x[o->rs1] + static_cast<u64>(i64{o->imm}), sizeof(T), h.x[o->rs2]);
-    if (h.fault_) TRN_GO_TO(take_fault);
-    budget = h.budget_;
+    h.exec.raised = h.store(h.x[o->rs1] + static_cast<u64>(i64{o->imm}), sizeof(T), h.x[o->rs2]);
+    if (h.exec.raised) TRN_GO_TO(take_fault);
+    budget = h.exec.budget;
     TRN_CONTINUE(o + 1);
 }
 
@@ -241,23 +241,23 @@ using effect = fault (*)(hart&, const op&);
 template <effect F>
 void aside(TRN_FLOW) {
     h.suspend(o, budget, page);
-    h.fault_ = F(h, *o);
-    if (h.fault_) TRN_GO_TO(take_fault);
-    budget = h.budget_;
+    h.exec.raised = F(h, *o);
+    if (h.exec.raised) TRN_GO_TO(take_fault);
+    budget = h.exec.budget;
     TRN_CONTINUE(o + 1);
 }
 
-/// For instructions that end the block: h.next_pc is where execution goes on.
+/// For instructions that end the block: h.exec.next_pc is where execution goes on.
 template <effect F>
 void system(TRN_FLOW) {
     h.suspend(o, budget, page);
     const u64 pc = h.pc_of(o);
-    h.next_pc = pc + length_of(slot_of(o).bits);
-    h.fault_ = F(h, *o);
-    if (h.fault_) TRN_GO_TO(take_fault);
-    budget = h.budget_ - o->rs2;
-    acc = h.next_pc;
-    space = h.space_;
+    h.exec.next_pc = pc + length_of(slot_of(o).bits);
+    h.exec.raised = F(h, *o);
+    if (h.exec.raised) TRN_GO_TO(take_fault);
+    budget = h.exec.budget - o->rs2;
+    acc = h.exec.next_pc;
+    space = h.exec.space;
     TRN_GO_TO(jump_to);
 }
 

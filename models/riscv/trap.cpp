@@ -31,7 +31,7 @@ constexpr u64 vector_for(u64 tvec, u64 code) {
 void hart::enter_fault(u64 pc) {
     ++unretired_;
     trapped_ = true;
-    enter_trap(static_cast<u64>(fault_.why), fault_.value, pc);
+    enter_trap(static_cast<u64>(exec.raised.why), exec.raised.value, pc);
 }
 
 void hart::enter_trap(u64 code, u64 value, u64 pc) {
@@ -64,11 +64,11 @@ void hart::return_from_trap(privilege from) {
     if (from == privilege::machine) {
         to = static_cast<privilege>(status >> mstatus::mpp_shift & 3);
         status = pop_enable(status, mstatus::mie, mstatus::mpie) & ~mstatus::mpp;
-        next_pc = csr.mepc;
+        exec.next_pc = csr.mepc;
     } else {
         to = static_cast<privilege>(status >> mstatus::spp_shift & 1);
         status = pop_enable(status, mstatus::sie, mstatus::spie) & ~mstatus::spp;
-        next_pc = csr.sepc;
+        exec.next_pc = csr.sepc;
     }
     if (to != privilege::machine) status &= ~mstatus::mprv;
     csr.mstatus = status;
@@ -78,7 +78,7 @@ void hart::return_from_trap(privilege from) {
 }
 
 fault hart::illegal() const {
-    return {cause::illegal_instruction, slot_of(at_).bits};
+    return {cause::illegal_instruction, slot_of(exec.at).bits};
 }
 
 }  // namespace trn::riscv

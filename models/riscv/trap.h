@@ -34,6 +34,17 @@ struct [[nodiscard]] fault {
 
 enum class access : u8 { fetch, load, store };
 
+constexpr fault page_fault(access how, u64 va) {
+    constexpr cause codes[] = {cause::fetch_page_fault, cause::load_page_fault,
+                               cause::store_page_fault};
+    return {codes[static_cast<u8>(how)], va};
+}
+
+constexpr fault access_fault(access how, u64 va) {
+    constexpr cause codes[] = {cause::fetch_access, cause::load_access, cause::store_access};
+    return {codes[static_cast<u8>(how)], va};
+}
+
 /// Interrupt lines of a hart: bit numbers of mip.
 enum class interrupt : u8 {
     supervisor_software = 1,

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "models/riscv/isa.h"
+
+namespace trn::riscv {
+
+/// Fields of mstatus (Priv. 3.1.6).
+namespace mstatus {
+constexpr u64 sie = 1 << 1, mie = 1 << 3, spie = 1 << 5, mpie = 1 << 7, spp = 1 << 8, mpp = 3 << 11,
+              mprv = 1 << 17, sum = 1 << 18, mxr = 1 << 19, tvm = 1 << 20, tw = 1 << 21,
+              tsr = 1 << 22;
+constexpr u64 fs = 3 << 13, sd = u64{1} << 63;
+constexpr unsigned mpp_shift = 11, spp_shift = 8;
+constexpr u64 lengths = u64{2} << 32 | u64{2} << 34;  // UXL = SXL = 64 bits, read-only
+}  // namespace mstatus
+
+/// CSRs that hold no state elsewhere. Names are the manual's.
+struct csr_state {
+    u64 mstatus = mstatus::lengths, medeleg = 0, mideleg = 0, mie = 0, mtvec = 0, mcounteren = 0,
+        mscratch = 0;
+    u64 mepc = 0, mcause = 0, mtval = 0, mcountinhibit = 0, menvcfg = 0;
+    u64 stvec = 0, scounteren = 0, sscratch = 0, sepc = 0, scause = 0, stval = 0, satp = 0;
+    u64 senvcfg = 0;
+    u64 software_mip = 0;                      ///< SSIP, STIP, SEIP as software wrote them
+    u64 cycle_offset = 0, instret_offset = 0;  ///< counter = what was counted + offset
+};
+
+}  // namespace trn::riscv

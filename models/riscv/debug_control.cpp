@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/riscv/debug_control.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trn::riscv {
+
+namespace {
+
+/// One of those equal to `value`: two clients may have set the same.
+template <typename T>
+void erase_one(std::vector<T>& all, const T& value) {
+    const auto found = std::find(all.begin(), all.end(), value);
+    if (found != all.end()) all.erase(found);
+}
+
+}  // namespace
+
+void debug_control::halt(const stop& why) {
+    halted_ = true;
+    stop_ = why;
+}
+
+void debug_control::resume(bool one) {
+    halted_ = false;
+    stepping_ = one;
+    skips_breakpoint_ = true;
+    completes_wfi_ = false;
+    stop_ = {};
+}
+
+void debug_control::remove(u64 breakpoint) {
+    erase_one(breakpoints_, breakpoint);
+}
+
+void debug_control::remove(const watchpoint& w) {
+    erase_one(watchpoints_, w);
+}
+
+std::optional<u64> debug_control::watched(u64 va, u64 size, access how) const {
+    for (const watchpoint& w : watchpoints_)
+        if (w.concerns(how) && va + (size - 1) >= w.address && va <= w.address + (w.size - 1))
+            return std::max(va, w.address);
+    return std::nullopt;
+}
+
+bool debug_control::has_breakpoint_in(u64 va, u64 size) const {
+    return std::ranges::any_of(breakpoints_, [=](u64 pc) { return pc - va < size; });
+}
+
+bool debug_control::takes_breakpoint(u64 pc) {
+    return !std::exchange(skips_breakpoint_, false) && has_breakpoint_in(pc, 1);
+}
+
+std::optional<debug_control::stop> debug_control::end_instruction() {
+    completes_wfi_ = false;
+    const bool stepped = std::exchange(stepping_, false);
+    if (hit_) return std::exchange(hit_, std::nullopt);
+    if (stepped) return stop{stop_reason::step};
+    return std::nullopt;
+}
+
+}  // namespace trn::riscv

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "models/riscv/isa.h"
+#include "models/riscv/trap.h"
+
+namespace trn::riscv {
+
+/// What a debugger wants of a hart: where it stops, and why it did. Breakpoints do not modify
+/// memory: the hart executes a page that has one instruction by instruction.
+class debug_control {
+public:
+    enum class stop_reason : u8 { none, request, step, breakpoint, watchpoint };
+    struct stop {
+        stop_reason why = stop_reason::none;
+        u64 address = 0;  ///< watchpoint: the first watched byte of the access
+        access how = access::load;
+    };
+    /// Stops before the access, as a trigger with timing 0.
+    struct watchpoint {
+        u64 address, size;
+        bool on_load, on_store;
+        friend bool operator==(const watchpoint&, const watchpoint&) = default;
+
+        bool concerns(access how) const { return how == access::store ? on_store : on_load; }
+    };
+
+    bool is_halted() const { return halted_; }
+    const stop& last_stop() const { return stop_; }
+    void halt(const stop& why);
+    /// With `one`, until one instruction was executed; over a breakpoint at its pc.
+    void resume(bool one);
+    /// Whether the next instruction, if it is a WFI, does not wait.
+    void set_completes_wfi(bool completes) { completes_wfi_ = completes; }
+    bool completes_wfi() const { return completes_wfi_; }
+
+    void add(u64 breakpoint) { breakpoints_.push_back(breakpoint); }
+    void remove(u64 breakpoint);
+    void add(const watchpoint& w) { watchpoints_.push_back(w); }
+    void remove(const watchpoint& w);
+    bool watches_data() const { return !watchpoints_.empty(); }
+    /// The first watched byte of such an access.
+    std::optional<u64> watched(u64 va, u64 size, access how) const;
+    bool has_breakpoint_in(u64 va, u64 size) const;
+
+    // Around an instruction that is executed alone.
+    bool is_stepping() const { return stepping_; }
+    /// Whether to stop before the instruction at `pc`.
+    bool takes_breakpoint(u64 pc);
+    /// The instruction was left before its access, which is watched.
+    void hit(u64 address, access how) { hit_ = {stop_reason::watchpoint, address, how}; }
+    bool has_hit() const { return hit_.has_value(); }
+    /// Why to stop after the instruction.
+    std::optional<stop> end_instruction();
+
+private:
+    bool halted_ = false;
+    bool stepping_ = false;          // halt after the next instruction
+    bool skips_breakpoint_ = false;  // at the current pc, once
+    bool completes_wfi_ = false;
+    std::optional<stop> hit_;  // by the instruction that is being executed alone
+    stop stop_;
+    std::vector<u64> breakpoints_;
+    std::vector<watchpoint> watchpoints_;
+};
+
+}  // namespace trn::riscv

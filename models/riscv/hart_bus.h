@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "models/riscv/isa.h"
+
+namespace trn::riscv {
+
+/// Host memory behind [first, last] of the physical address space.
+struct direct_memory {
+    u64 first = 1, last = 0;
+    u8* host = nullptr;
+    bool readable = false, writable = false;
+
+    bool holds(u64 pa, u64 size) const {
+        return pa >= first && pa + (size - 1) <= last && pa <= last;
+    }
+};
+
+/// What a hart is connected to. Addresses are physical; `false` means an access fault.
+class hart_bus {
+public:
+    virtual ~hart_bus() = default;
+    virtual bool read(u64 pa, std::span<u8> data) = 0;
+    virtual bool write(u64 pa, std::span<const u8> data) = 0;
+    /// As above without side effects, for debuggers.
+    virtual bool debug_read(u64 pa, std::span<u8> data) = 0;
+    virtual bool debug_write(u64 pa, std::span<const u8> data) = 0;
+    /// Memory that the hart may touch without asking again, until told otherwise.
+    virtual std::optional<direct_memory> direct(u64 pa) = 0;
+    /// The time CSR.
+    virtual u64 time() = 0;
+    /// The hart begins a function, while there are function_names. A jump back to its first
+    /// instruction counts too.
+    virtual void entered(const std::string& /*function*/) {}
+};
+
+}  // namespace trn::riscv

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory as instructions and debuggers access it.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "models/riscv/commit_log.h"
+#include "models/riscv/hart.h"
+
+namespace trn::riscv {
+
+namespace {
+
+constexpr u64 page_size = mmu::page_size, page_mask = mmu::page_mask;
+
+fault misaligned(access how, u64 va) {
+    return {how == access::load ? cause::load_misaligned : cause::store_misaligned, va};
+}
+
+constexpr bool aligned(u64 va, unsigned size) {
+    return (va & (size - 1)) == 0 && (size & (size - 1)) == 0;
+}
+
+}  // namespace
+
+privilege hart::data_mode() const {
+    if ((csr.mstatus & mstatus::mprv) == 0) return mode_;
+    return static_cast<privilege>(csr.mstatus >> mstatus::mpp_shift & 3);
+}
+
+fault hart::physical(u64 va, u64 size, access how, u64& pa) {
+    return mmu_.physical(va, size, how, how == access::fetch ? mode_ : data_mode(), pa);
+}
+
+/// Makes the next such access to this page fast, if nothing in the page needs attention.
+void hart::remember(u64 va, u64 pa, access how) {
+    const u64 page = va & ~page_mask, frame = pa & ~page_mask;
+    if (log_ != nullptr || page_is_watched(page, how) || !protection.uniform(frame, page_size))
+        return;
+    u8* const host = mmu_.direct(frame, page_size, how);
+    if (host == nullptr) return;
+    tlb_entry& e = how == access::store ? exec.space->store_entry(va) : exec.space->load_entry(va);
+    e = {page, reinterpret_cast<u64>(host) - page};
+}
+
+// --- Loads and stores that the fast path did not answer.
+
+fault hart::load(u64 va, unsigned size, u64& value) {
+    if (const fault f = watch_data(va, size, access::load)) return f;
+    const auto here = static_cast<unsigned>(page_size - (va & page_mask));
+    if (size <= here) return load_in_page(va, size, value);
+    u64 low = 0, high = 0;
+    if (const fault f = load_in_page(va, here, low)) return f;
+    if (const fault f = load_in_page(va + here, size - here, high)) return f;
+    value = low | high << (8 * here);
+    return {};
+}
+
+fault hart::load_in_page(u64 va, unsigned size, u64& value) {
+    u64 pa = 0;
+    if (const fault f = physical(va, size, access::load, pa)) return f;
+    std::array<u8, 8> raw{};
+    if (const u8* const host = mmu_.direct(pa, size, access::load)) {
+        std::memcpy(raw.data(), host, size);
+        remember(va, pa, access::load);
+    } else {
+        // Only memory takes misaligned accesses. A device would see another access than was meant,
+        // so nobody should emulate it: an access fault (Priv. 3.6.3.3).
+        if (!aligned(va, size) || !bus_.read(pa, {raw.data(), size}))
+            return access_fault(access::load, va);
+    }
+    std::memcpy(&value, raw.data(), 8);
+    if (log_ != nullptr) log_->load(va);
+    return {};
+}
+
+fault hart::store(u64 va, unsigned size, u64 value) {
+    if (const fault f = watch_data(va, size, access::store)) return f;
+    const auto here = static_cast<unsigned>(page_size - (va & page_mask));
+    if (size <= here) return store_in_page(va, size, value);
+    // Nothing is stored unless all of it can be.
+    u64 pa = 0;
+    if (const fault f = physical(va, here, access::store, pa)) return f;
+    if (mmu_.direct(pa, here, access::store) == nullptr) return access_fault(access::store, va);
+    if (const fault f = physical(va + here, size - here, access::store, pa)) return f;
+    if (mmu_.direct(pa, size - here, access::store) == nullptr)
+        return access_fault(access::store, va + here);
+    if (const fault f = store_in_page(va, here, value)) return f;
+    return store_in_page(va + here, size - here, value >> (8 * here));
+}
+
+fault hart::store_in_page(u64 va, unsigned size, u64 value) {
+    u64 pa = 0;
+    if (const fault f = physical(va, size, access::store, pa)) return f;
+    if (u8* const host = mmu_.direct(pa, size, access::store)) {
+        std::memcpy(host, &value, size);
+        remember(va, pa, access::store);
+    } else {
+        std::array<u8, 8> raw{};
+        std::memcpy(raw.data(), &value, 8);
+        if (!aligned(va, size) || !bus_.write(pa, {raw.data(), size}))
+            return access_fault(access::store, va);
+    }
+    if (log_ != nullptr) log_->store(va, size, value);
+    return {};
+}
+
+// --- Atomics: aligned, and in memory; AMOs also work on devices, as a read and a write.
+
+fault hart::atomic_address(u64 va, unsigned size, access how, u64& pa, u8*& host) {
+    if (const fault f = watch_data(va, size, how)) return f;
+    if (!aligned(va, size)) return misaligned(how, va);
+    if (const fault f = physical(va, size, how, pa)) return f;
+    host = mmu_.direct(pa, size, how);
+    if (host != nullptr) remember(va, pa, how);
+    return {};
+}
+
+fault hart::load_reserved(u64 va, unsigned size, u64& value) {
+    u64 pa = 0;
+    u8* host = nullptr;
+    if (const fault f = atomic_address(va, size, access::load, pa, host)) return f;
+    if (host == nullptr) return access_fault(access::load, va);
+    std::memcpy(&value, host, size);
+    reservation_ = {pa, value, size};
+    if (log_ != nullptr) log_->load(va);
+    return {};
+}
+
+fault hart::store_conditional(u64 va, unsigned size, u64 value, bool& stored) {
+    if (const fault f = watch_data(va, size, access::store)) return f;  // keeps the reservation
+    u64 pa = 0;
+    u8* host = nullptr;
+    const auto reserved = std::exchange(reservation_, {});
+    if (const fault f = atomic_address(va, size, access::store, pa, host)) return f;
+    if (host == nullptr) return access_fault(access::store, va);
+    // Others (harts, DMA) write behind our back: the reservation holds while the value does.
+    u64 now = 0;
+    std::memcpy(&now, host, size);
+    stored = reserved.size == size && reserved.pa == pa && reserved.value == now;
+    if (!stored) return {};
+    std::memcpy(host, &value, size);
+    if (log_ != nullptr) log_->store(va, size, value);
+    return {};
+}
+
+fault hart::read_modify_write(u64 va, unsigned size, combine f, u64 operand, u64& old) {
+    if (const tlb_entry& e = exec.space->store_entry(va);
+        e.tag == (va & (~page_mask | (size - 1)))) {
+        auto* const host = reinterpret_cast<u8*>(va + e.host);
+        std::memcpy(&old, host, size);
+        const u64 result = f(old, operand);
+        std::memcpy(host, &result, size);
+        return {};
+    }
+    if (const fault w = watch_data(va, size, access::load)) return w;
+    u64 pa = 0;
+    u8* host = nullptr;
+    if (const fault w = atomic_address(va, size, access::store, pa, host)) return w;
+    std::array<u8, 8> raw{};
+    if (host != nullptr)
+        std::memcpy(raw.data(), host, size);
+    else if (!bus_.read(pa, {raw.data(), size}))
+        return access_fault(access::store, va);
+    std::memcpy(&old, raw.data(), 8);
+    const u64 result = f(old, operand);
+    std::memcpy(raw.data(), &result, 8);
+    if (host != nullptr)
+        std::memcpy(host, raw.data(), size);
+    else if (!bus_.write(pa, {raw.data(), size}))
+        return access_fault(access::store, va);
+    if (log_ != nullptr) {
+        log_->load(va);
+        log_->store(va, size, result);
+    }
+    return {};
+}
+
+// --- Instructions executed alone.
+
+fault hart::fetch(u64 pc, u32& bits) {
+    if (triggers_enabled() && watch.hit(access::fetch, pc, 1, mode_))
+        return {cause::breakpoint, pc};
+    if ((pc & 2) != 0 && !cfg_.extensions.has(extension::c)) return {cause::fetch_misaligned, pc};
+    u16 low = 0, high = 0;
+    if (const fault f = fetch_half(pc, low)) return f;
+    if (length_of(low) == 4)
+        if (const fault f = fetch_half(pc + 2, high)) return f;
+    bits = low | u32{high} << 16;
+    return {};
+}
+
+fault hart::fetch_half(u64 pc, u16& half) {
+    u64 pa = 0;
+    if (const fault f = physical(pc, 2, access::fetch, pa)) return f;
+    std::array<u8, 2> raw{};
+    if (const u8* const host = mmu_.direct(pa, 2, access::fetch))
+        std::memcpy(&raw, host, 2);
+    else if (!bus_.read(pa, raw))
+        return access_fault(access::fetch, pc);
+    std::memcpy(&half, raw.data(), 2);
+    return {};
+}
+
+// --- Watching.
+
+/// Debug spec, Sdtrig "native triggers": none fires while it could not be returned from.
+bool hart::triggers_enabled() const {
+    if (mode_ == privilege::machine) return (csr.mstatus & mstatus::mie) != 0;
+    const bool delegated = (csr.medeleg >> static_cast<unsigned>(cause::breakpoint) & 1) != 0;
+    return mode_ == privilege::user || !delegated || (csr.mstatus & mstatus::sie) != 0;
+}
+
+fault hart::watch_data(u64 va, unsigned size, access how) {
+    if (!watching_data_) return {};
+    if (triggers_enabled() && watch.hit(how, va, size, mode_)) return {cause::breakpoint, va};
+    const auto watched = debug_.watched(va, size, how);
+    if (!watched) return {};
+    if (alone_) debug_.hit(*watched, how);
+    return {cause::alone, 0};
+}
+
+bool hart::page_is_watched(u64 va, access how) const {
+    if (watch.watches(how, va, page_size)) return true;
+    if (how == access::fetch) return debug_.has_breakpoint_in(va, page_size);
+    return debug_.watched(va, page_size, how).has_value();
+}
+
+// --- For debuggers.
+
+std::size_t hart::debug_read(u64 va, std::span<u8> data) {
+    std::size_t done = 0;
+    while (done < data.size()) {
+        const u64 here = std::min(data.size() - done, page_size - (va & page_mask));
+        u64 pa = 0;
+        if (!mmu_.debug_translate(va, data_mode(), pa) ||
+            !bus_.debug_read(pa, data.subspan(done, here)))
+            break;
+        done += here;
+        va += here;
+    }
+    return done;
+}
+
+std::size_t hart::debug_write(u64 va, std::span<const u8> data) {
+    std::size_t done = 0;
+    while (done < data.size()) {
+        const u64 here = std::min(data.size() - done, page_size - (va & page_mask));
+        u64 pa = 0;
+        if (!mmu_.debug_translate(va, data_mode(), pa) ||
+            !bus_.debug_write(pa, data.subspan(done, here)))
+            break;
+        done += here;
+        va += here;
+    }
+    invalidate_code();
+    return done;
+}
+
+}  // namespace trn::riscv

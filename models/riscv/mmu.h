@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "models/riscv/csr_state.h"
+#include "models/riscv/hart_bus.h"
+#include "models/riscv/op.h"
+#include "models/riscv/pmp.h"
+#include "models/riscv/trap.h"
+
+namespace trn::riscv {
+
+/// The memory of a hart behind its loads and stores: translation (Sv39, Priv. 4.3-4.4), protection,
+/// host pointers, and each privilege mode's caches of them.
+class mmu {
+public:
+    static constexpr u64 page_size = 4096, page_mask = page_size - 1;
+
+    mmu(const csr_state& csr, const pmp& protection, hart_bus& bus)
+        : csr_(csr), protection_(protection), bus_(bus) {}
+
+    /// The physical address. Permissions of the page table only.
+    fault translate(u64 va, access how, privilege mode, u64& pa);
+    /// As translate(), and PMP allows all of the access.
+    fault physical(u64 va, u64 size, access how, privilege mode, u64& pa);
+    /// The memory behind an access, or nullptr.
+    u8* direct(u64 pa, u64 size, access how);
+    /// As translate(), for a debugger: ignores permissions. False: not mapped.
+    bool debug_translate(u64 va, privilege mode, u64& pa);
+
+    /// The caches of a mode, made when it is first entered.
+    address_space& enter(privilege mode);
+    void forget_data();
+    void forget_code();
+    /// Forgets host pointers derived from [first, last]; cached translations are the caller's.
+    void forget_direct(u64 first, u64 last);
+    /// Bytes of host memory, beside this object.
+    u64 footprint() const;
+
+private:
+    fault walk(u64 va, access how, privilege mode, u64& pa);
+
+    const csr_state& csr_;
+    const pmp& protection_;
+    hart_bus& bus_;
+    std::array<std::unique_ptr<address_space>, 3> spaces_;
+    std::vector<direct_memory> regions_;
+    std::array<u64, 16> not_direct_{};  // pages known to have no host memory, by page number
+};
+
+}  // namespace trn::riscv
