@@ -22,15 +22,6 @@ constexpr std::size_t index_of(privilege mode) {
 
 }  // namespace
 
-fault mmu::translate(u64 va, access how, privilege mode, u64& pa) {
-    constexpr unsigned satp_mode_shift = 60;
-    if (mode == privilege::machine || csr_.satp >> satp_mode_shift == 0) {
-        pa = va;
-        return {};
-    }
-    return walk(va, how, mode, pa);
-}
-
 /// Priv. 4.3.2, steps 1 to 8, for LEVELS = 3. A and D bits are never set by us (Svade).
 fault mmu::walk(u64 va, access how, privilege mode, u64& pa) {
     if (static_cast<u64>(static_cast<i64>(va << 25) >> 25) != va) return page_fault(how, va);
@@ -70,12 +61,6 @@ fault mmu::walk(u64 va, access how, privilege mode, u64& pa) {
     if ((entry & pte::a) == 0 || (how == access::store && (entry & pte::d) == 0))
         return page_fault(how, va);
     pa = (pte::ppn(entry) | (va >> 12 & below)) << 12 | (va & page_mask);
-    return {};
-}
-
-fault mmu::physical(u64 va, u64 size, access how, privilege mode, u64& pa) {
-    if (const fault f = translate(va, how, mode, pa)) return f;
-    if (!protection_.allows(pa, size, how, mode)) return access_fault(how, va);
     return {};
 }
 

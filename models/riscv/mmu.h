@@ -23,9 +23,19 @@ public:
         : csr_(csr), protection_(protection), bus_(bus) {}
 
     /// The physical address. Permissions of the page table only.
-    fault translate(u64 va, access how, privilege mode, u64& pa);
+    fault translate(u64 va, access how, privilege mode, u64& pa) {
+        constexpr unsigned satp_mode_shift = 60;
+        if (mode != privilege::machine && csr_.satp >> satp_mode_shift != 0)
+            return walk(va, how, mode, pa);
+        pa = va;
+        return {};
+    }
     /// As translate(), and PMP allows all of the access.
-    fault physical(u64 va, u64 size, access how, privilege mode, u64& pa);
+    fault physical(u64 va, u64 size, access how, privilege mode, u64& pa) {
+        if (const fault f = translate(va, how, mode, pa)) return f;
+        if (!protection_.allows(pa, size, how, mode)) return access_fault(how, va);
+        return {};
+    }
     /// The memory behind an access, or nullptr.
     u8* direct(u64 pa, u64 size, access how);
     /// As translate(), for a debugger: ignores permissions. False: not mapped.
