@@ -32,8 +32,6 @@ die_to_die::die_to_die(sc_core::sc_module_name name, const config& cfg)
         sides_[static_cast<unsigned>(die)].link = this;
         sides_[static_cast<unsigned>(die)].toward = static_cast<unsigned>(die);
     }
-    control.register_b_transport(this, &die_to_die::access_control);
-    control.register_transport_dbg(this, &die_to_die::peek_control);
 
     regs_.view(reg::status, [this](unsigned, unsigned) { return status(); });
     const auto bytes = [this](unsigned die, unsigned shift) {

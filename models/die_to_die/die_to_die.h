@@ -11,6 +11,7 @@
 
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/registers/register_bank.h"
+#include "platform/framework/registers/register_socket.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
 #include "platform/framework/tlm/route.h"
 
@@ -33,7 +34,7 @@ public:
     tlm_utils::simple_target_socket_tagged<die_to_die, 64> from_die_1{"from_die_1"};
     tlm_utils::simple_initiator_socket_tagged<die_to_die, 64> to_die_0{"to_die_0"};
     tlm_utils::simple_initiator_socket_tagged<die_to_die, 64> to_die_1{"to_die_1"};
-    tlm_utils::simple_target_socket<die_to_die, 64> control{"control"};  ///< die_to_die.regs.yaml
+    register_socket control{"control", regs_};  ///< die_to_die.regs.yaml
 
     die_to_die(sc_core::sc_module_name name, const config& cfg);
 
@@ -63,10 +64,6 @@ private:
     unsigned transport_dbg(int from, tlm::tlm_generic_payload& payload);
     bool get_direct_mem_ptr(int from, tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
     void invalidate_direct_mem_ptr(int to, sc_dt::uint64 first, sc_dt::uint64 last);
-    void access_control(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-        regs_.access(payload, delay);
-    }
-    unsigned peek_control(tlm::tlm_generic_payload& payload) { return regs_.debug_access(payload); }
     auto& toward(unsigned die) { return die == 0 ? to_die_0 : to_die_1; }
     std::uint64_t status() const;
     void command(std::uint64_t written);

@@ -71,8 +71,6 @@ efa::efa(sc_core::sc_module_name name, const config& cfg)
       regs_(efa_regs::table),
       lane_({cfg.bytes_per_second(), sc_core::SC_ZERO_TIME}),
       pairs_(queue_pairs) {
-    registers.register_b_transport(this, &efa::access_registers);
-    registers.register_transport_dbg(this, &efa::peek_registers);
     dma.register_invalidate_direct_mem_ptr(this, &efa::revoke);
     SC_METHOD(transmit);
     sensitive << work_;

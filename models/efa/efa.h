@@ -2,7 +2,6 @@
 #pragma once
 
 #include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 
 #include <array>
 #include <cstdint>
@@ -21,6 +20,7 @@
 #include "models/ethernet_fabric/frame.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/registers/register_bank.h"
+#include "platform/framework/registers/register_socket.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/memory_port.h"
@@ -83,10 +83,10 @@ public:
         std::uint64_t notices = 0, lost_notices = 0;  ///< lost: memory did not take it
     };
 
-    tlm_utils::simple_target_socket<efa, 64> registers{"registers"};  ///< efa.regs.yaml
-    tlm_utils::simple_initiator_socket<efa, 64> dma{"dma"};           ///< bus addresses
-    plug net{"net", *this};                                           ///< to an ethernet_fabric
-    irq_out irq{"irq"};                                               ///< for MSI-X vector 0
+    register_socket registers{"registers", regs_};           ///< efa.regs.yaml
+    tlm_utils::simple_initiator_socket<efa, 64> dma{"dma"};  ///< bus addresses
+    plug net{"net", *this};                                  ///< to an ethernet_fabric
+    irq_out irq{"irq"};                                      ///< for MSI-X vector 0
     irq_in reset{"reset", 1, [this](unsigned, bool level) {
                      if (level) forget();
                  }};
@@ -168,12 +168,6 @@ private:
     // plug::device
     void received(plug& at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
 
-    void access_registers(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-        regs_.access(payload, delay);
-    }
-    unsigned peek_registers(tlm::tlm_generic_payload& payload) {
-        return regs_.debug_access(payload);
-    }
     void revoke(sc_dt::uint64 first, sc_dt::uint64 last);
     void forget();
     void start_pair(unsigned index, std::uint64_t written);

@@ -8,9 +8,6 @@ namespace trn {
 fis::fis(sc_core::sc_module_name name, const config& cfg)
     : sc_module(name),
       regs_(fis_regs::table,
-            {.instances = cfg.engines, .stride = cfg.stride, .latency = cfg.register_latency}) {
-    registers.register_b_transport(this, &fis::b_transport);
-    registers.register_transport_dbg(this, &fis::transport_dbg);
-}
+            {.instances = cfg.engines, .stride = cfg.stride, .latency = cfg.register_latency}) {}
 
 }  // namespace trn

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tlm_utils/simple_target_socket.h>
-
 #include <cstdint>
 #include <systemc>
-#include <tlm>
 
 #include "platform/framework/registers/register_bank.h"
+#include "platform/framework/registers/register_socket.h"
 
 namespace trn {
 
@@ -21,18 +19,11 @@ public:
         sc_core::sc_time register_latency{50, sc_core::SC_NS};
     };
 
-    tlm_utils::simple_target_socket<fis, 64> registers{"registers"};
+    register_socket registers{"registers", regs_};
 
     fis(sc_core::sc_module_name name, const config& cfg);
 
 private:
-    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-        regs_.access(payload, delay);
-    }
-    unsigned transport_dbg(tlm::tlm_generic_payload& payload) {
-        return regs_.debug_access(payload);
-    }
-
     register_bank regs_;
 };
 

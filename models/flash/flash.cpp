@@ -28,8 +28,6 @@ flash::flash(sc_core::sc_module_name name, const config& cfg)
     window.register_b_transport(this, &flash::read_window);
     window.register_transport_dbg(this, &flash::peek_window);
     window.register_get_direct_mem_ptr(this, &flash::get_direct_mem_ptr);
-    in.register_b_transport(this, &flash::b_transport);
-    in.register_transport_dbg(this, &flash::transport_dbg);
 
     std::memset(bytes_.data(), 0xff, cfg_.size);
     if (!cfg_.image.empty()) load_image();

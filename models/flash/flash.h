@@ -11,6 +11,7 @@
 #include <tlm>
 
 #include "platform/framework/registers/register_bank.h"
+#include "platform/framework/registers/register_socket.h"
 #include "platform/framework/tlm/backing_store.h"
 #include "platform/framework/tlm/irq.h"
 
@@ -37,7 +38,7 @@ public:
     static constexpr std::uint64_t most_program_bytes = 64 << 20;
 
     tlm_utils::simple_target_socket<flash, 64> window{"window"};  ///< the bytes, read only
-    tlm_utils::simple_target_socket<flash, 64> in{"in"};          ///< flash.regs.yaml
+    register_socket in{"in", regs_};                              ///< flash.regs.yaml
     irq_in reset{"reset", 1, [this](unsigned, bool level) {
                      if (level) clear();
                  }};
@@ -63,12 +64,6 @@ private:
     void read_window(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     unsigned peek_window(tlm::tlm_generic_payload& payload);
     bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
-    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-        regs_.access(payload, delay);
-    }
-    unsigned transport_dbg(tlm::tlm_generic_payload& payload) {
-        return regs_.debug_access(payload);
-    }
     void finish();
 
     void clear();

@@ -46,8 +46,6 @@ hbm::hbm(sc_core::sc_module_name name, const config& cfg)
     in.register_b_transport(this, &hbm::access_memory);
     in.register_transport_dbg(this, &hbm::peek_memory);
     in.register_get_direct_mem_ptr(this, &hbm::get_direct_mem_ptr);
-    control.register_b_transport(this, &hbm::access_control);
-    control.register_transport_dbg(this, &hbm::peek_control);
 
     regs_.set(reg::size_mib, cfg.size >> 20);
     regs_.view(reg::status, [this](unsigned, unsigned) { return status(); });

@@ -13,6 +13,7 @@
 #include "models/sensors/activity.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/registers/register_bank.h"
+#include "platform/framework/registers/register_socket.h"
 #include "platform/framework/tlm/armed_errors.h"
 #include "platform/framework/tlm/backing_store.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
@@ -46,8 +47,8 @@ public:
     };
     enum class repair_state : std::uint8_t { none, pending, failed };
 
-    tlm_utils::simple_target_socket<hbm, 64> in{"in"};            ///< the memory
-    tlm_utils::simple_target_socket<hbm, 64> control{"control"};  ///< hbm.regs.yaml
+    tlm_utils::simple_target_socket<hbm, 64> in{"in"};  ///< the memory
+    register_socket control{"control", regs_};          ///< hbm.regs.yaml
     irq_in power_lost{"power_lost", 1, [this](unsigned, bool level) {
                           if (level) forget();
                       }};
@@ -84,10 +85,6 @@ private:
     }
     void access_memory(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     unsigned peek_memory(tlm::tlm_generic_payload& payload);
-    void access_control(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-        regs_.access(payload, delay);
-    }
-    unsigned peek_control(tlm::tlm_generic_payload& payload) { return regs_.debug_access(payload); }
     bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
     sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t address, std::uint64_t bytes,
                              const sc_core::sc_time& at) override;

@@ -22,8 +22,6 @@ aclint::aclint(sc_core::sc_module_name name, const config& cfg)
       cfg_(cfg),
       regs_(aclint_regs::table, {.latency = cfg.access_latency}) {
     sc_assert(cfg_.harts <= aclint_regs::table.rows[0].count);
-    in.register_b_transport(this, &aclint::b_transport);
-    in.register_transport_dbg(this, &aclint::transport_dbg);
 
     regs_.on_write(reg::msip, [this](register_access& a) {
         if (a.index < cfg_.harts) software[a.index].set((a.value & 1) != 0);
@@ -51,14 +49,6 @@ aclint::aclint(sc_core::sc_module_name name, const config& cfg)
     SC_METHOD(expire);
     sensitive << expiry_;
     dont_initialize();
-}
-
-void aclint::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-    regs_.access(payload, delay);
-}
-
-unsigned aclint::transport_dbg(tlm::tlm_generic_payload& payload) {
-    return regs_.debug_access(payload);
 }
 
 std::uint64_t aclint::mtime(sc_core::sc_time at) const {

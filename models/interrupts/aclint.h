@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tlm_utils/simple_target_socket.h>
-
 #include <cstdint>
 #include <systemc>
 
 #include "models/riscv/mtime_source.h"
 #include "platform/framework/registers/register_bank.h"
+#include "platform/framework/registers/register_socket.h"
 #include "platform/framework/tlm/irq.h"
 
 namespace trn {
@@ -22,7 +21,7 @@ public:
         sc_core::sc_time access_latency = sc_core::SC_ZERO_TIME;
     };
 
-    tlm_utils::simple_target_socket<aclint, 64> in{"in"};
+    register_socket in{"in", regs_};
     sc_core::sc_vector<irq_out> software;  ///< MSIP, by hart
     sc_core::sc_vector<irq_out> timer;     ///< MTIP, by hart
 
@@ -32,8 +31,6 @@ public:
     const config& settings() const { return cfg_; }
 
 private:
-    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-    unsigned transport_dbg(tlm::tlm_generic_payload& payload);
     void expire();  // process: some timer may have expired
 
     void set_mtime(std::uint64_t value, sc_core::sc_time at);

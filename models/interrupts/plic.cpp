@@ -31,9 +31,6 @@ plic::plic(sc_core::sc_module_name name, const config& cfg)
       regs_(plic_regs::table, {.latency = cfg.access_latency}),
       pending_(words_per_context),
       in_service_(words_per_context) {
-    in.register_b_transport(this, &plic::b_transport);
-    in.register_transport_dbg(this, &plic::transport_dbg);
-
     regs_.on_write(reg::priority, [this](register_access& a) {
         if (!exists(a.index)) regs_.set(reg::priority, 0, a.index);
         update();
@@ -51,14 +48,6 @@ plic::plic(sc_core::sc_module_name name, const config& cfg)
         regs_.set(reg::context_claim, 0, a.index);
         complete(a.index, static_cast<std::uint32_t>(a.written));
     });
-}
-
-void plic::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-    regs_.access(payload, delay);
-}
-
-unsigned plic::transport_dbg(tlm::tlm_generic_payload& payload) {
-    return regs_.debug_access(payload);
 }
 
 /// Nothing enabled, nothing in service; sources that are still high ask again.

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tlm_utils/simple_target_socket.h>
-
 #include <cstdint>
 #include <systemc>
 #include <vector>
 
 #include "platform/framework/registers/register_bank.h"
+#include "platform/framework/registers/register_socket.h"
 #include "platform/framework/tlm/irq.h"
 
 namespace trn {
@@ -22,7 +21,7 @@ public:
         sc_core::sc_time access_latency = sc_core::SC_ZERO_TIME;
     };
 
-    tlm_utils::simple_target_socket<plic, 64> in{"in"};
+    register_socket in{"in", regs_};
     irq_in source;  ///< lines 1…sources; line 0 is unused
     irq_in reset{"reset", 1, [this](unsigned, bool) { clear(); }};  ///< held while high
     sc_core::sc_vector<irq_out> out;                                ///< by context
@@ -33,9 +32,6 @@ public:
 
 private:
     using words = std::vector<std::uint32_t>;  // one bit per source
-
-    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-    unsigned transport_dbg(tlm::tlm_generic_payload& payload);
 
     void clear();
     void on_source(unsigned id, bool level);

@@ -13,11 +13,6 @@ sim_reset::sim_reset(sc_core::sc_module_name name, const config& cfg)
     : sc_module(name),
       host_(sim_reset_regs::table, {.latency = cfg.access_latency}),
       firmware_(sim_reset_firmware_regs::table, {.latency = cfg.access_latency}) {
-    host.register_b_transport(this, &sim_reset::host_transport);
-    host.register_transport_dbg(this, &sim_reset::host_debug);
-    firmware.register_b_transport(this, &sim_reset::firmware_transport);
-    firmware.register_transport_dbg(this, &sim_reset::firmware_debug);
-
     host_.on_write(host_reg::request, [this](register_access& a) {
         firmware_.set(firmware_reg::map, a.written);
         host_.set(host_reg::request, a.written != 0 ? a.written : whole_chip);

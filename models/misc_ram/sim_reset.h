@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tlm_utils/simple_target_socket.h>
-
 #include <cstdint>
 #include <systemc>
-#include <tlm>
 
 #include "platform/framework/registers/register_bank.h"
+#include "platform/framework/registers/register_socket.h"
 #include "platform/framework/tlm/irq.h"
 
 namespace trn {
@@ -23,23 +21,13 @@ public:
     static constexpr std::uint32_t whole_chip =
         0x8000'0000;  ///< not all ones: contract 18, pitfall 16
 
-    tlm_utils::simple_target_socket<sim_reset, 64> host{"host"};
-    tlm_utils::simple_target_socket<sim_reset, 64> firmware{"firmware"};
+    register_socket host{"host", host_};
+    register_socket firmware{"firmware", firmware_};
     irq_out request{"request"};  ///< high while the host waits
 
     sim_reset(sc_core::sc_module_name name, const config& cfg);
 
 private:
-    void host_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-        host_.access(payload, delay);
-    }
-    unsigned host_debug(tlm::tlm_generic_payload& payload) { return host_.debug_access(payload); }
-    void firmware_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-        firmware_.access(payload, delay);
-    }
-    unsigned firmware_debug(tlm::tlm_generic_payload& payload) {
-        return firmware_.debug_access(payload);
-    }
     void set_pending(bool pending);
 
     register_bank host_, firmware_;

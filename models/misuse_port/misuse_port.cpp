@@ -14,8 +14,6 @@ namespace rule_field = misuse_port_regs::report;
 
 misuse_port::misuse_port(sc_core::sc_module_name name, const config&)
     : sc_module(name), regs_(misuse_port_regs::table) {
-    in.register_b_transport(this, &misuse_port::b_transport);
-    in.register_transport_dbg(this, &misuse_port::transport_dbg);
     regs_.on_write(reg::report,
                    [this](register_access& a) { report(rule_field::rule.get(a.written)); });
 }

@@ -61,8 +61,6 @@ neuron_link::neuron_link(sc_core::sc_module_name name, const config& cfg)
         listen(window[i], from_window + i);
         listen(fabric[i], from_fabric + i);
     }
-    control.register_b_transport(this, &neuron_link::access_control);
-    control.register_transport_dbg(this, &neuron_link::peek_control);
     make_registers();
     SC_METHOD(finish_configurations);
     dont_initialize();

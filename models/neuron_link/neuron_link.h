@@ -14,6 +14,7 @@
 
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/registers/register_bank.h"
+#include "platform/framework/registers/register_socket.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/plug.h"
 #include "platform/framework/tlm/route.h"
@@ -51,7 +52,7 @@ public:
                                                                                      windows};
     sockets<tlm_utils::simple_target_socket_tagged_optional<neuron_link, 64>> fabric{"fabric",
                                                                                      windows};
-    tlm_utils::simple_target_socket<neuron_link, 64> control{"control"};  ///< neuron_link.regs.yaml
+    register_socket control{"control", regs_};  ///< neuron_link.regs.yaml
     sockets<tlm_utils::simple_initiator_socket_tagged<neuron_link, 64>> axi{"axi"};  ///< by die
     sockets<plug> port{"port"};
     irq_out irq{"irq"};
@@ -140,10 +141,6 @@ private:
         return axi[axi.size() > 1 ? address >> 47 & 1 : 0];
     }
 
-    void access_control(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-        regs_.access(payload, delay);
-    }
-    unsigned peek_control(tlm::tlm_generic_payload& payload) { return regs_.debug_access(payload); }
     void make_registers();
     void forget();
     void set_default_windows();

@@ -17,8 +17,6 @@ reset_controller::reset_controller(sc_core::sc_module_name name, const config& c
     : sc_module(name),
       cfg_(cfg),
       regs_(reset_controller_regs::table, {.latency = cfg.access_latency}) {
-    in.register_b_transport(this, &reset_controller::b_transport);
-    in.register_transport_dbg(this, &reset_controller::transport_dbg);
     define_registers();
 
     SC_HAS_PROCESS(reset_controller);

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tlm_utils/simple_target_socket.h>
-
 #include <cstdint>
 #include <string>
 #include <systemc>
-#include <tlm>
 
 #include "platform/framework/kernel/boot_failure.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/registers/register_bank.h"
+#include "platform/framework/registers/register_socket.h"
 #include "platform/framework/tlm/irq.h"
 
 namespace trn {
@@ -49,7 +47,7 @@ public:
     static constexpr unsigned tpb_lines = 8;      ///< NeuronCores
     static constexpr unsigned top_sp_lines = 10;  ///< pairs, or single ones
 
-    tlm_utils::simple_target_socket<reset_controller, 64> in{"in"};
+    register_socket in{"in", regs_};
     irq_in watchdog_bite{"watchdog_bite", 1, [this](unsigned, bool level) {
                              if (level) request(cause::watchdog);
                          }};
@@ -78,12 +76,6 @@ private:
     /// Bit numbers of RESET_REASON.
     enum class cause : unsigned { power_on, watchdog, software, thermal, host };
 
-    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-        regs_.access(payload, delay);
-    }
-    unsigned transport_dbg(tlm::tlm_generic_payload& payload) {
-        return regs_.debug_access(payload);
-    }
     void start_of_simulation() override { drive_domains(); }
     void run();
 

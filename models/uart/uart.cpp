@@ -14,8 +14,6 @@ using sc_core::SC_ZERO_TIME;
 
 uart::uart(sc_core::sc_module_name name, const config& cfg)
     : sc_module(name), cfg_(cfg), regs_(uart_regs::table, {.latency = cfg.access_latency}) {
-    in.register_b_transport(this, &uart::b_transport);
-    in.register_transport_dbg(this, &uart::transport_dbg);
     define_registers();
 
     SC_HAS_PROCESS(uart);

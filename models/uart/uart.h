@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tlm_utils/simple_target_socket.h>
-
 #include <cstdint>
 #include <deque>
 #include <systemc>
-#include <tlm>
 #include <vector>
 
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/registers/register_bank.h"
+#include "platform/framework/registers/register_socket.h"
 #include "platform/framework/tlm/irq.h"
 
 namespace trn {
@@ -26,7 +24,7 @@ public:
         std::uint64_t type_ahead = 4096;                      ///< characters that type() holds
     };
 
-    tlm_utils::simple_target_socket<uart, 64> in{"in"};
+    register_socket in{"in", regs_};
     irq_in reset{"reset", 1, [this](unsigned, bool level) {
                      if (level) clear();
                  }};
@@ -44,12 +42,6 @@ private:
     /// Interrupt causes, as IIR bits 3:0 show them, highest priority first.
     enum class cause : std::uint8_t { line = 6, data = 4, time_out = 12, transmit = 2, none = 1 };
 
-    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-        regs_.access(payload, delay);
-    }
-    unsigned transport_dbg(tlm::tlm_generic_payload& payload) {
-        return regs_.debug_access(payload);
-    }
     void define_registers();
     void define_divisor_and_data();
     void wake();

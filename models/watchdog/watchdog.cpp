@@ -13,8 +13,6 @@ using sc_core::sc_time_stamp;
 
 watchdog::watchdog(sc_core::sc_module_name name, const config& cfg)
     : sc_module(name), cfg_(cfg), regs_(watchdog_regs::table, {.latency = cfg.access_latency}) {
-    in.register_b_transport(this, &watchdog::b_transport);
-    in.register_transport_dbg(this, &watchdog::transport_dbg);
     define_registers();
 
     SC_HAS_PROCESS(watchdog);

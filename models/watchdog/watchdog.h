@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <tlm_utils/simple_target_socket.h>
-
 #include <cstdint>
 #include <optional>
 #include <systemc>
-#include <tlm>
 
 #include "platform/framework/registers/register_bank.h"
+#include "platform/framework/registers/register_socket.h"
 #include "platform/framework/tlm/irq.h"
 
 namespace trn {
@@ -23,7 +21,7 @@ public:
         sc_core::sc_time access_latency{20, sc_core::SC_NS};  ///< of each register access
     };
 
-    tlm_utils::simple_target_socket<watchdog, 64> in{"in"};
+    register_socket in{"in", regs_};
     irq_in reset{"reset", 1, [this](unsigned, bool level) {
                      if (level) clear();
                  }};
@@ -40,12 +38,6 @@ public:
     const config& settings() const { return cfg_; }
 
 private:
-    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-        regs_.access(payload, delay);
-    }
-    unsigned transport_dbg(tlm::tlm_generic_payload& payload) {
-        return regs_.debug_access(payload);
-    }
     void define_registers();
     void expire();
 
