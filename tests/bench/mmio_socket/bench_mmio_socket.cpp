@@ -25,6 +25,7 @@
 #include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/router.h"
 #include "sw-stubs/transports/vfio_user/vfio_user.h"
+#include "tests/support/bar0.h"
 #include "tests/support/bench.h"
 #include "tests/support/scratch_folder.h"
 
@@ -137,12 +138,13 @@ public:
         trn_vfio_user_close(client_);
         end(pid_);
     }
-    void read() { expect(trn_vfio_user_read32(client_, 0, misc_ram, &word_)); }
-    void write() { expect(trn_vfio_user_write32(client_, 0, misc_ram, word_)); }
-    void post() { expect(trn_vfio_user_post(client_, 0, misc_ram, &word_, sizeof word_)); }
+    void read() { expect(trn_vfio_user_read32(client_, 0, test::bar0::misc_ram, &word_)); }
+    void write() { expect(trn_vfio_user_write32(client_, 0, test::bar0::misc_ram, word_)); }
+    void post() {
+        expect(trn_vfio_user_post(client_, 0, test::bar0::misc_ram, &word_, sizeof word_));
+    }
 
 private:
-    static constexpr std::uint64_t misc_ram = 0x6c8'4000;
     static void expect(int error) {
         if (error != 0) std::abort();
     }

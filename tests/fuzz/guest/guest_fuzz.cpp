@@ -19,6 +19,7 @@
 #include "platform/framework/misuse/misuse.h"
 #include "sw-stubs/host/device.h"
 #include "sw-stubs/host/pattern.h"
+#include "tests/support/bar0.h"
 #include "tests/support/fuzz.h"
 
 namespace {
@@ -99,7 +100,7 @@ private:
         case 0:
             return random_.next();
         case 1:
-            return near(0x06C8'4000, 0x1000);  // misc RAM
+            return near(test::bar0::misc_ram, misc_ram_regs::size);
         case 2:
             return 0x0630'0010;  // the simulator's reset register
         case 3:

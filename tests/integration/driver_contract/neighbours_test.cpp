@@ -14,12 +14,12 @@
 #include "platform/framework/misuse/misuse.h"
 #include "sw-stubs/host/device.h"
 #include "sw-stubs/host/pattern.h"
+#include "tests/support/bar0.h"
 #include "tests/support/sizes.h"
 
 namespace trn::test {
 namespace {
 
-constexpr std::uint64_t misc_ram = 0x06C8'4000;
 constexpr std::uint64_t lower = 0x5452'4e33'0000'0001, higher = 0x5452'4e33'0000'0002;
 constexpr std::uint64_t limit = 10'000'000'000;  // nanoseconds, of an election
 
@@ -126,7 +126,8 @@ TEST_F(NeighboursTest, PrimariesElectTheLowerSerialAsNode0) {
                 EXPECT_EQ(each.serial, lower);
             }
             std::uint32_t published = 1;
-            chip.check(trn_bar_read(chip, misc_ram + 0x18c, &published));
+            chip.check(
+                trn_bar_read(chip, bar0::offset(misc_ram_regs::reg::right_serial_lo), &published));
             EXPECT_EQ(published, 0u);
             chip.check(trn_sleep(chip, 500'000'000));  // both are through before the next round
         }

@@ -16,6 +16,7 @@
 #include "platform/framework/log.h"
 #include "platform/framework/netlist/boards.h"
 #include "sw-stubs/host/device.h"
+#include "tests/support/bar0.h"
 
 namespace trn {
 namespace {
@@ -79,7 +80,7 @@ TEST_F(SledTest, SledPowerLossClearsItsMemoryAndNotTheOtherSleds) {
     std::uint32_t word = 0;
     sc_core::sc_time delay;
     const auto functions = platform_.functions();
-    functions[0].port->bar_read(0, 0x06c8'4000,
+    functions[0].port->bar_read(0, test::bar0::misc_ram,
                                 {reinterpret_cast<std::uint8_t*>(&word), sizeof word}, delay);
     EXPECT_EQ(word, ~0u);
     drive(1, [&](device& d) {

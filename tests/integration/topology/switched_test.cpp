@@ -4,6 +4,7 @@
 #include "models/riscv/riscv_hart.h"
 #include "platform/framework/config/diagnostics.h"
 #include "tests/integration/topology/machine.h"
+#include "tests/support/bar0.h"
 
 namespace trn::test {
 namespace {
@@ -111,7 +112,7 @@ TEST_F(Switched, DriverReportsTheTopologyToTheHost) {
                 EXPECT_EQ(found.reachable_other, other_chips);
                 // A device reset keeps the links up and publishes their state again.
                 for (std::uint64_t at = 0x400; at < 0x540; at += 4)
-                    chip.check(trn_bar_write_raw(chip, 0x06C8'4000 + at, 0x55));
+                    chip.check(trn_bar_write_raw(chip, bar0::misc_ram + at, 0x55));
                 chip.check(trn_reset_device(chip));
                 trn_topology again{};
                 chip.check(trn_get_topology(chip, &again));

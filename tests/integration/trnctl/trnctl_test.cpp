@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/bar0.h"
 #include "tests/support/program.h"
 #include "tests/support/scratch_folder.h"
 
@@ -322,9 +324,13 @@ TEST_F(TrnctlConnect, CopiesThroughAllEndpointsAndKeepsMemory) {
 }
 
 TEST_F(TrnctlConnect, ReachesRegistersSemaphoresAndPower) {
-    EXPECT_THAT(ctl("peek bar0@0x06C84000 4").output, HasSubstr("0x00000007"));
-    EXPECT_EQ(ctl("poke bar0@0x06C840C0 0x1234").status, 0);
-    EXPECT_THAT(ctl("peek bar0@0x06C840C0 4").output, HasSubstr("0x00001234"));
+    using enum misc_ram_regs::reg;
+    const auto word = [](misc_ram_regs::reg r) {
+        return fmt::format("bar0@{:#x}", bar0::offset(r));
+    };
+    EXPECT_THAT(ctl("peek " + word(api_version) + " 4").output, HasSubstr("0x00000007"));
+    EXPECT_EQ(ctl("poke " + word(runtime) + " 0x1234").status, 0);
+    EXPECT_THAT(ctl("peek " + word(runtime) + " 4").output, HasSubstr("0x00001234"));
     EXPECT_THAT(ctl("sem set 3 -7 --core 5").output, HasSubstr("semaphore 3 = -7"));
     EXPECT_THAT(ctl("sem inc 3 9 --core 5").output, HasSubstr("semaphore 3 = 2"));
     EXPECT_THAT(ctl("event set 9 1 --top-sp 15").output, HasSubstr("event 9 = 1"));

@@ -22,6 +22,7 @@
 #include "platform/framework/tlm/deferral.h"
 #include "sw-stubs/driver/include/trn_driver.h"
 #include "tests/integration/vfio_user/replay.h"
+#include "tests/support/bar0.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/support/vfio_user_peer.h"
 #include "tests/unit/pcie/pcie_fixture.h"
@@ -466,8 +467,8 @@ TEST_F(VfioUserTest, DriverStubTransportWorks) {
         EXPECT_EQ(transport.config_read(at, 0, 4, &word), 0);
         EXPECT_EQ(word, 0x7564'1d0fu);
         EXPECT_EQ(transport.config_write(at, 4, 2, 6), 0);
-        EXPECT_EQ(transport.bar_write32(at, 0, 0x6c8'4000, 0x1234), 0);
-        EXPECT_EQ(transport.bar_read32(at, 0, 0x6c8'4000, &word), 0);
+        EXPECT_EQ(transport.bar_write32(at, 0, test::bar0::misc_ram, 0x1234), 0);
+        EXPECT_EQ(transport.bar_read32(at, 0, test::bar0::misc_ram, &word), 0);
         EXPECT_EQ(word, 0x1234u);
         EXPECT_EQ(transport.bar_read32(at, 0, 2, &word), -EINVAL);
         EXPECT_EQ(transport.bar_write32(at, 0, u64{4} << 30, 0), -EINVAL);
@@ -518,17 +519,24 @@ TEST_F(VfioUserTest, NextClientCanUseAFunctionLeftInD3hot) {
         };
         const auto id_word = [](const trn_transport& transport) {
             u32 word = 0;
-            EXPECT_EQ(transport.bar_read32(transport.context, 0, 0x6c8'4024, &word), 0);
+            EXPECT_EQ(
+                transport.bar_read32(transport.context, 0,
+                                     test::bar0::offset(misc_ram_regs::reg::routing_id), &word),
+                0);
             return word;
         };
         for (const bool by_reset : {false, true}) {
             const auto first = attach();
             const u32 control = power_control(first);
             EXPECT_EQ(first.config_write(first.context, 4, 2, 6), 0);
-            EXPECT_EQ(first.bar_write32(first.context, 0, 0x6c8'4024, 5), 0);
+            EXPECT_EQ(first.bar_write32(first.context, 0,
+                                        test::bar0::offset(misc_ram_regs::reg::routing_id), 5),
+                      0);
             EXPECT_EQ(first.config_write(first.context, control, 2, 3), 0);
             EXPECT_EQ(id_word(first), ~0u);  // unsupported request
-            EXPECT_EQ(first.bar_write32(first.context, 0, 0x6c8'4024, 6), 0);  // dropped
+            EXPECT_EQ(first.bar_write32(first.context, 0,
+                                        test::bar0::offset(misc_ram_regs::reg::routing_id), 6),
+                      0);  // dropped
             first.close(first.context);
 
             const auto second = attach();

@@ -2,6 +2,7 @@
 #include "platform/app/scenario/play.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <fstream>
 
 #include "platform/framework/kernel/run_loop.h"
+#include "tests/support/bar0.h"
 #include "tests/support/scratch_folder.h"
 #include "tests/unit/stub/fake_device.h"
 
@@ -133,13 +135,19 @@ TEST_F(ScenarioSteps, RunCopiesInTheBackground) {
 }
 
 TEST_F(ScenarioSteps, ReadAndWriteRegisters) {
-    EXPECT_EQ(play("  - write_register: {offset: 0x06C840C0, value: 0x1234}\n"
-                   "  - read_register: {offset: 0x06C840C0, equals: 0x34, mask: 0xff}\n"
-                   "  - write_register: {offset: 0x06C84800, value: 1, guarded: true}\n"
-                   "    fails: invalid_argument\n"),
-              "");
-    EXPECT_THAT(play("  - read_register: {offset: 0x06C840C0, equals: 1, within: 50 us}\n"),
-                HasSubstr("0x1234 instead of 0x1"));
+    using enum misc_ram_regs::reg;
+    const auto word = [](misc_ram_regs::reg r) {
+        return fmt::format("{:#x}", test::bar0::offset(r));
+    };
+    EXPECT_EQ(
+        play("  - write_register: {offset: " + word(runtime) + ", value: 0x1234}\n" +
+             "  - read_register: {offset: " + word(runtime) + ", equals: 0x34, mask: 0xff}\n" +
+             "  - write_register: {offset: " + word(trigger) + ", value: 1, guarded: true}\n" +
+             "    fails: invalid_argument\n"),
+        "");
+    EXPECT_THAT(
+        play("  - read_register: {offset: " + word(runtime) + ", equals: 1, within: 50 us}\n"),
+        HasSubstr("0x1234 instead of 0x1"));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "sw-stubs/driver/include/trn_driver.h"
+#include "tests/support/bar0.h"
 #include "trn/misc_ram_regs.h"
 #include "trn/sim_reset_regs.h"
 #include "trn/udma_regs.h"
@@ -30,7 +31,7 @@ public:
         std::uint64_t offset;
         std::uint32_t value;
     };
-    static constexpr std::uint64_t misc = 0x06C84000, host_window = 1ull << 46;
+    static constexpr std::uint64_t misc = bar0::misc_ram, host_window = 1ull << 46;
 
     std::uint32_t ids = 0x75641d0f;
     std::uint8_t revision = 0;
