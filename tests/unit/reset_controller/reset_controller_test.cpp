@@ -56,7 +56,7 @@ TEST_F(ResetControllerTest, KeepsItsRegisterContract) {
 TEST_F(ResetControllerTest, HoldsEveryDomainInResetFromPowerOnUntilReleased) {
     EXPECT_TRUE(dma0.level() && host3.level() && core7.level() && pair9.level());
     EXPECT_FALSE(chip.level());
-    write(reg::dma_reset, 0x800);
+    write(reg::dma_reset, dma_reset::host.set(0, 1u << 3));
     EXPECT_FALSE(dma0.level());
     EXPECT_TRUE(host3.level());
     write(reg::tpb_reset, 0);
@@ -68,9 +68,18 @@ TEST_F(ResetControllerTest, ShowsItsStraps) {
     EXPECT_EQ(read(reg::strap_position), 9u);
     EXPECT_EQ(read(reg::strap_serial_lo), 0x55667788u);
     EXPECT_EQ(read(reg::strap_serial_hi), 0x11223344u);
-    EXPECT_EQ(read(reg::strap_platform), 0x4ffu);
-    EXPECT_EQ(read(reg::strap_topology), 0x2'12'04'3u);
-    EXPECT_EQ(read(reg::strap_place), 0x1'11'03u);
+    const auto platform = read(reg::strap_platform);
+    EXPECT_EQ(strap_platform::revision.get(platform), 255u);
+    EXPECT_EQ(strap_platform::generation.get(platform), 4u);
+    const auto topology = read(reg::strap_topology);
+    EXPECT_EQ(strap_topology::kind.get(topology), strap_topology::kind_switched);
+    EXPECT_EQ(strap_topology::x.get(topology), 4u);
+    EXPECT_EQ(strap_topology::y.get(topology), 18u);
+    EXPECT_EQ(strap_topology::z.get(topology), 2u);
+    const auto place = read(reg::strap_place);
+    EXPECT_EQ(strap_place::chip.get(place), 3u);
+    EXPECT_EQ(strap_place::server.get(place), 17u);
+    EXPECT_EQ(strap_place::rack.get(place), 1u);
     EXPECT_EQ(read(reg::reset_reason), reset_reason::power_on.mask());
 }
 

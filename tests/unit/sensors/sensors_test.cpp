@@ -31,13 +31,21 @@ struct SensorsTest : testing::Test {
     sc_core::sc_vector<load> stacks{"hbm", 4};
     test::irq_probe irq{dut.irq, "irq_probe"};
     test::irq_probe trip{dut.trip, "trip_probe"};
+    test::irq_probe throttled{dut.throttled, "throttled_probe"};
+    irq_out reset{"reset"};
+    irq_out throttle{"throttle"};
 
     SensorsTest() {
         cpu.out.bind(dut.in);
+        reset.bind(dut.reset);
+        throttle.bind(dut.throttle);
         for (auto& stack : stacks) dut.activity.bind(stack);
         sc_start(SC_ZERO_TIME);
     }
     std::uint32_t read(reg r, unsigned index = 0) { return cpu.read(offset(r, index)); }
+    void write(reg r, std::uint64_t value) {
+        EXPECT_EQ(cpu.write(offset(r), static_cast<std::uint32_t>(value)), tlm::TLM_OK_RESPONSE);
+    }
     std::int32_t celsius(unsigned diode) {
         return static_cast<std::int32_t>(read(reg::temperature, diode)) / 1000;
     }
@@ -78,17 +86,17 @@ TEST_F(SensorsTest, TemperatureApproachesTheSteadyStateOfItsPower) {
 
 TEST_F(SensorsTest, PowerCapThrottlesAndSetsItsStatusBit) {
     read(reg::power);
-    cpu.write<std::uint32_t>(offset(reg::power_cap, 0), 50'000);
-    cpu.write<std::uint32_t>(offset(reg::irq_enable), 2);
+    write(reg::power_cap, 50'000);
+    write(reg::irq_enable, irq_enable::throttled.mask());
     sc_start(sc_time(11, SC_MS));
     EXPECT_EQ(read(reg::power, 0), 50'000u);
     EXPECT_TRUE(irq.level());
-    cpu.write<std::uint32_t>(offset(reg::irq_status), 2);
+    write(reg::irq_status, irq_status::throttled.mask());
     EXPECT_FALSE(irq.level());
 }
 
 TEST_F(SensorsTest, HotDiodeRaisesTheAlarmAndThenTripsTheChip) {
-    cpu.write<std::uint32_t>(offset(reg::irq_enable), 1);
+    write(reg::irq_enable, irq_enable::alarm.mask());
     dut.inject("temperature", {{"diode", "3"}, {"kelvin", "75"}});
     EXPECT_TRUE(irq.level());
     EXPECT_FALSE(trip.level());
@@ -97,8 +105,54 @@ TEST_F(SensorsTest, HotDiodeRaisesTheAlarmAndThenTripsTheChip) {
     dut.inject("temperature", {{"diode", "3"}, {"kelvin", "0"}});
     EXPECT_FALSE(trip.level());
     EXPECT_TRUE(irq.level());  // until it is acknowledged
-    cpu.write<std::uint32_t>(offset(reg::irq_status), 1);
+    write(reg::irq_status, irq_status::alarm.mask());
     EXPECT_FALSE(irq.level());
+}
+
+TEST_F(SensorsTest, SledThrottleReachesTheEnginesAndTheInterrupt) {
+    write(reg::irq_enable, irq_enable::throttled.mask());
+    throttle.set(true);
+    EXPECT_TRUE(throttled.level());
+    EXPECT_TRUE(irq.level());
+    throttle.set(false);
+    EXPECT_FALSE(throttled.level());
+    EXPECT_TRUE(irq.level());  // until it is acknowledged
+    write(reg::irq_status, irq_status::throttled.mask());
+    EXPECT_FALSE(irq.level());
+}
+
+TEST_F(SensorsTest, FirmwareCanLowerTheAlarmTemperature) {
+    write(reg::irq_enable, irq_enable::alarm.mask());
+    read(reg::power);
+    EXPECT_FALSE(irq.level());
+    write(reg::alarm_temperature, 35'000);  // the coolant's
+    EXPECT_TRUE(irq.level());
+    EXPECT_EQ(read(reg::irq_status), irq_status::alarm.mask());
+}
+
+TEST_F(SensorsTest, ResetTakesBackWhatFirmwareSet) {
+    write(reg::irq_enable, irq_enable::throttled.mask());
+    write(reg::power_cap, 50'000);
+    sc_start(sc_time(11, SC_MS));  // the next conversion
+    EXPECT_EQ(read(reg::power), 50'000u);
+    EXPECT_TRUE(irq.level());
+    reset.set(true);
+    EXPECT_FALSE(irq.level());
+    reset.set(false);
+    EXPECT_EQ(read(reg::irq_enable), 0u);
+    EXPECT_NEAR(read(reg::power), 90'000, 900);
+}
+
+TEST_F(SensorsTest, ConversionsAreGivenToTheSled) {
+    unsigned conversions = 0;
+    dut.on_conversion([&] { ++conversions; });
+    read(reg::power);
+    read(reg::temperature);
+    EXPECT_EQ(conversions, 1u) << "one per sample period";
+    EXPECT_EQ(dut.milliwatts(), std::uint64_t{read(reg::power, 0)} + read(reg::power, 1));
+    dut.inject("temperature", {{"diode", "4"}, {"kelvin", "20"}});
+    EXPECT_EQ(conversions, 2u);
+    EXPECT_EQ(dut.hottest_millidegrees() / 1000, celsius(4));
 }
 
 TEST_F(SensorsTest, RefusesUnknownFaults) {

@@ -20,6 +20,8 @@ using sc_core::sc_time;
 using sc_core::SC_US;
 using sc_core::SC_ZERO_TIME;
 
+constexpr std::uint64_t eight_bits = lcr::word_length.set(0, 3);
+
 struct UartTest : testing::Test {
     test::tlm_driver cpu{"cpu"};
     uart dut{"dut", {.access_latency = SC_ZERO_TIME}};
@@ -33,16 +35,16 @@ struct UartTest : testing::Test {
         dut.on_output([this](std::string_view text) { printed += text; });
         sc_start(SC_ZERO_TIME);
     }
-    void write(reg r, std::uint32_t value) {
-        EXPECT_EQ(cpu.write(offset(r), value), tlm::TLM_OK_RESPONSE);
+    void write(reg r, std::uint64_t value) {
+        EXPECT_EQ(cpu.write(offset(r), static_cast<std::uint32_t>(value)), tlm::TLM_OK_RESPONSE);
     }
     std::uint32_t read(reg r) { return cpu.read(offset(r)); }
     /// 8 data bits, no parity: ten bits of 16 clocks at 48 MHz, divisor 1: 3.333 us a character.
-    void set_up(std::uint32_t fifo_control = 0x1) {
-        write(reg::lcr, 0x83);
+    void set_up(std::uint64_t fifo_control = iir_fcr::fifo_enable.mask()) {
+        write(reg::lcr, eight_bits | lcr::dlab.mask());
         write(reg::data, 1);
         write(reg::ier, 0);
-        write(reg::lcr, 0x03);
+        write(reg::lcr, eight_bits);
         write(reg::iir_fcr, fifo_control);
     }
 };
@@ -71,7 +73,7 @@ TEST_F(UartTest, LineStatusReportsAnEmptyTransmitter) {
 
 TEST_F(UartTest, InterruptsWhenTheTransmitFifoIsEmpty) {
     set_up();
-    write(reg::ier, static_cast<std::uint32_t>(ier::tx_empty.mask()));
+    write(reg::ier, ier::tx_empty.mask());
     EXPECT_TRUE(irq.level());  // empty when enabled: at once
     EXPECT_EQ(read(reg::iir_fcr) & 0xf, 2u);
     EXPECT_FALSE(irq.level());  // reading the cause takes it back
@@ -88,7 +90,7 @@ TEST_F(UartTest, InterruptEnabledDuringTransmissionRisesWhenTheFifoIsEmpty) {
     set_up();
     write(reg::data, 'a');
     write(reg::data, 'b');
-    write(reg::ier, static_cast<std::uint32_t>(ier::tx_empty.mask()));
+    write(reg::ier, ier::tx_empty.mask());
     EXPECT_FALSE(irq.level());
     sc_start(sc_time(4, SC_US));
     EXPECT_TRUE(irq.level());
@@ -115,8 +117,8 @@ TEST_F(UartTest, TypeAheadIsBounded) {
 }
 
 TEST_F(UartTest, InterruptsAtTheTriggerLevelOrAfterATimeoutBelowIt) {
-    set_up(0x41);  // trigger at 4 characters
-    write(reg::ier, static_cast<std::uint32_t>(ier::rx_ready.mask()));
+    set_up(iir_fcr::fifo_enable.mask() | iir_fcr::rx_trigger.set(0, 1));  // at 4 characters
+    write(reg::ier, ier::rx_ready.mask());
     dut.type("abc");
     EXPECT_FALSE(irq.level());
     sc_start(sc_time(14, SC_US));  // four character times
@@ -141,12 +143,12 @@ TEST_F(UartTest, LoopbackReturnsCharactersAndOverrunsAFullFifo) {
 }
 
 TEST_F(UartTest, DivisorLatchIsNotTheDataRegister) {
-    write(reg::lcr, 0x83);
+    write(reg::lcr, eight_bits | lcr::dlab.mask());
     write(reg::data, 0x34);
     write(reg::ier, 0x12);
     EXPECT_EQ(read(reg::data), 0x34u);
     EXPECT_EQ(read(reg::ier), 0x12u);
-    write(reg::lcr, 0x03);
+    write(reg::lcr, eight_bits);
     EXPECT_EQ(read(reg::ier), 0u);
     EXPECT_EQ(printed, "");
 }
