@@ -418,11 +418,9 @@ void neuron_link::answer_config(plug& at, tlm::tlm_generic_payload& payload, sc_
     identity_.access(payload, delay);
     payload.set_address(address);
     if (behaviour_ != behaviour::garbage || !payload.is_read()) return;
-    if (garbage_ == 0) garbage_ = seed_for(name()) | 1;
-    for (unsigned i = 0; i < payload.get_data_length(); ++i) {
-        garbage_ = garbage_ * 6364136223846793005u + 1442695040888963407u;
-        payload.get_data_ptr()[i] = static_cast<unsigned char>(garbage_ >> 56);
-    }
+    if (!garbage_) garbage_ = std::make_unique<std::mt19937_64>(seed_for(name()));
+    std::generate_n(payload.get_data_ptr(), payload.get_data_length(),
+                    [this] { return static_cast<unsigned char>((*garbage_)()); });
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 

@@ -6,7 +6,9 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <random>
 #include <string>
 #include <systemc>
 #include <tlm>
@@ -162,7 +164,8 @@ private:
     std::array<std::optional<pending>, ports> pending_;
     sc_core::sc_event answered_;
     enum class behaviour : std::uint8_t { good, mute, garbage } behaviour_ = behaviour::good;
-    std::uint64_t garbage_ = 0, errors_ = 0, timeouts_ = 0;
+    std::unique_ptr<std::mt19937_64> garbage_;  // of the fault
+    std::uint64_t errors_ = 0, timeouts_ = 0;
 };
 
 }  // namespace trn

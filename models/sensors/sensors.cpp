@@ -99,11 +99,8 @@ std::uint64_t sensors::convert_power(unsigned die, double seconds, std::uint64_t
 
 /// Within one percent, from seed, die and sample number alone.
 double sensors::ripple(unsigned die, std::uint64_t number) const {
-    std::uint64_t bits = seed_ ^ (number * 2 + die);
-    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;  // splitmix64's finaliser
-    bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
-    bits ^= bits >> 31;
-    return 0.01 * (static_cast<double>(bits % 2001) / 1000.0 - 1.0);
+    const std::uint64_t drawn = mix_bits(seed_ ^ (number * 2 + die)) % 2001;
+    return 0.01 * (static_cast<double>(drawn) / 1000.0 - 1.0);
 }
 
 /// First-order: the temperature moves towards where the present power would hold it.

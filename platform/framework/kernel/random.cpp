@@ -6,16 +6,15 @@ namespace {
 
 std::uint64_t run_seed = 0;  // SystemC has one simulation per process, and so has the seed
 
-// The finaliser of SplitMix64: every input bit reaches every output bit.
-std::uint64_t mix(std::uint64_t x) {
+}  // namespace
+
+std::uint64_t mix_bits(std::uint64_t x) {
     x ^= x >> 30;
     x *= 0xbf58476d1ce4e5b9u;
     x ^= x >> 27;
     x *= 0x94d049bb133111ebu;
     return x ^ (x >> 31);
 }
-
-}  // namespace
 
 void set_seed(std::uint64_t seed) {
     run_seed = seed;
@@ -27,7 +26,7 @@ std::uint64_t seed() {
 std::uint64_t seed_for(std::string_view name) {
     std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
     for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-    return mix(hash ^ mix(run_seed + 0x9e3779b97f4a7c15u));
+    return mix_bits(hash ^ mix_bits(run_seed + 0x9e3779b97f4a7c15u));
 }
 
 }  // namespace trn

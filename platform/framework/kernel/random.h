@@ -16,4 +16,8 @@ std::uint64_t seed();
 /// distributions, whose results it leaves open.
 std::uint64_t seed_for(std::string_view name);
 
+/// A number in which each bit depends on every bit of `x` (the finaliser of SplitMix64): one draw
+/// of a sequence that is addressed by number.
+std::uint64_t mix_bits(std::uint64_t x);
+
 }  // namespace trn
