@@ -3,8 +3,8 @@
 
 #include "platform/framework/netlist/kind.h"
 
-/// One table per class that a board may name: what its `config` means to a person, and its sockets
-/// and lines. How a table is written: doc/boards.md.
+/// One table per class that a board may name: the description of its `config`, and its sockets
+/// and lines. Format of a table: doc/boards.md.
 namespace trn::kind_tables {
 
 kind router_kind();

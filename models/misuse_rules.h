@@ -6,7 +6,7 @@
 #include "platform/framework/misuse/rule.h"
 #include "platform/framework/registers/misuse_rules.h"
 
-/// Every misuse that the models notice, once; doc/rules.md has a section per rule. A program
+/// Every misuse that the models detect; doc/rules.md has a section per rule. A program
 /// installs the list with misuse::set_rules().
 namespace trn::misuse {
 

@@ -17,16 +17,16 @@
 
 namespace trn {
 
-/// The link between the two dies: what one die addresses in the other's half (bit 47) goes through
-/// here unchanged. Each direction has its bandwidth; a write loads the way there, a read the way
-/// back. Spec: doc/models/die_to_die.md.
+/// The link between the two dies: accesses of one die to the other's half (bit 47) pass through
+/// it unchanged. Each direction has its bandwidth; a write loads the outward direction, a read the
+/// return direction. Spec: doc/models/die_to_die.md.
 class die_to_die : public sc_core::sc_module, public publishes_statistics, public accepts_faults {
 public:
     struct config {
         std::uint64_t bytes_per_second = 2'460'000'000'000;  ///< of each direction
         sc_core::sc_time latency{30, sc_core::SC_NS};        ///< of each crossing
         sc_core::sc_time training_time{100, sc_core::SC_US};
-        sc_core::sc_time retry_time{100, sc_core::SC_NS};  ///< of a flit sent again
+        sc_core::sc_time retry_time{100, sc_core::SC_NS};  ///< of a replayed flit
         bool needs_training = false;  ///< accesses fail until firmware trained the link
     };
 
@@ -42,7 +42,7 @@ public:
     const config& settings() const { return cfg_; }
     /// The link goes down until it is trained again.
     void take_down();
-    /// The next `flits` transfers have a CRC error each and are sent again.
+    /// The next `flits` transfers have one CRC error each and are replayed.
     void corrupt(unsigned flits) { corrupt_ = flits; }
 
     void publish(statistics& out) const override;
@@ -50,7 +50,7 @@ public:
     void inject(std::string_view fault, const fault_arguments& arguments) override;
 
 private:
-    /// One half of the link as its die's initiators see it: what they read or write crosses here.
+    /// One half of the link as its die's initiators see it: their accesses cross the link here.
     struct side final : crossing {
         die_to_die* link = nullptr;
         unsigned toward = 0;  // die

@@ -17,9 +17,9 @@
 
 namespace trn {
 
-/// The Ethernet between servers: a cloud of equal paths with a bandwidth per port and one for all
-/// of it, a latency, loss. Packets take paths by chance and so arrive in another order than they
-/// were sent. Spec: doc/models/ethernet_fabric.md.
+/// The Ethernet between servers: a cloud of equal paths with a bandwidth per port and an aggregate
+/// bandwidth, a latency and a loss rate. Packets take random paths and may therefore arrive out of
+/// order. Spec: doc/models/ethernet_fabric.md.
 class ethernet_fabric : public sc_core::sc_module,
                         public plug::device,
                         public publishes_statistics,
@@ -54,7 +54,7 @@ private:
         sc_core::sc_time arrival;
         std::uint64_t number;  // of sending: breaks ties
         mutable std::unique_ptr<ethernet::frame> what;
-        bool operator<(const on_its_way& other) const {  // the first to arrive is on top
+        bool operator<(const on_its_way& other) const {  // earliest arrival on top
             return arrival != other.arrival ? arrival > other.arrival : number > other.number;
         }
     };

@@ -13,8 +13,8 @@ namespace trn::ethernet {
 
 using address = std::uint16_t;  ///< of a card: the port of the fabric that it is in
 
-/// One packet between cards of the reliable transport (SRD) that EFA speaks: what its headers say,
-/// and the data. The layout on the wire is not published and nobody sees it here.
+/// One packet of EFA's reliable transport (SRD) between cards: header fields and data. The layout
+/// on the wire is not published and not modelled.
 struct frame {
     enum class kind : std::uint8_t {
         hello,     ///< of the fabric, at the start: you are `destination`
@@ -22,7 +22,7 @@ struct frame {
         request,   ///< asks for data of a region of the receiver
         response,  ///< that data
         ack,       ///< of a write or a request
-        refused,   ///< instead of one: no such region, or not for that
+        refused,   ///< refusal: no such region, or no permission
     };
     static constexpr std::uint64_t overhead = 90;  ///< bytes: Ethernet, IP, UDP and SRD headers
 
@@ -34,8 +34,8 @@ struct frame {
     std::uint16_t region = 0;      ///< of the receiver; writes and requests
     std::uint64_t at = 0;          ///< where the data goes or comes from; bus address
     std::uint64_t reply_at = 0;    ///< requests: where the requester wants the data
-    /// Of a write whose end is announced: what the receiver writes where, once, when it has all of
-    /// them; 0 packets: nothing.
+    /// Of a write with notification: the word that the receiver writes once it has all packets,
+    /// and its address; 0 packets: none.
     struct {
         std::uint32_t packets = 0;
         std::uint32_t oldest = 0;  ///< message that the requester still has packets of
@@ -48,7 +48,7 @@ struct frame {
     trace::operation of = 0;         ///< of which the requester's work request is a part
 };
 
-/// Rides on a payload: a frame on its way from one plug to the next, which takes it.
+/// Payload extension that carries a frame from one plug to the next; the receiver takes it.
 struct carrier : tlm::tlm_extension<carrier> {
     std::unique_ptr<frame> carried;
 

@@ -9,8 +9,8 @@
 
 namespace trn {
 
-/// The error blocks of a SENG's DMA engines. The driver sets two bits in each; nothing more is
-/// known. Spec: doc/models/fis.md.
+/// The error blocks of a SENG's DMA engines. The driver sets two bits in each; the other bits are
+/// undocumented. Spec: doc/models/fis.md.
 class fis : public sc_core::sc_module {
 public:
     struct config {

@@ -23,8 +23,8 @@ class flash : public sc_core::sc_module {
 public:
     struct config {
         std::uint64_t size = 1 << 20;  ///< bytes, a power of two of at least one sector
-        std::string image = {};  ///< what it starts with (find_firmware): a flash image, or an ELF
-                                 ///< for both slots; nothing is an erased flash
+        std::string image = {};  ///< initial contents (find_firmware): a flash image, or an ELF
+                                 ///< for both slots; empty: an erased flash
         sc_core::sc_time read_latency{100, sc_core::SC_NS};   ///< of each read through the window
         sc_core::sc_time access_latency{20, sc_core::SC_NS};  ///< of each register access
         sc_core::sc_time program_time{700, sc_core::SC_US};   ///< of a page
@@ -34,7 +34,7 @@ public:
     static constexpr std::uint64_t page = 256;
     /// Where the boot ROM looks for images (doc/guide-firmware.md).
     static constexpr std::uint64_t slot_a = 0, slot_b = 0x60000, slot_size = 0x60000;
-    /// A program's file may be longer than what of it is loaded: debug information.
+    /// A program's file may be longer than its loaded segments: debug information.
     static constexpr std::uint64_t most_program_bytes = 64 << 20;
 
     tlm_utils::simple_target_socket<flash, 64> window{"window"};  ///< the bytes, read only
@@ -54,7 +54,7 @@ public:
 
 private:
     enum class opcode : std::uint8_t { none, program, erase };
-    /// What runs, as it was when the command was given.
+    /// The running command, with its registers as they were at its start.
     struct job {
         opcode what = opcode::none;
         std::uint64_t address = 0, length = 0;

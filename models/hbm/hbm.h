@@ -23,8 +23,8 @@
 
 namespace trn {
 
-/// One HBM3e stack: sparse bytes, the time to reach them, ECC faults, and the registers that
-/// firmware brings it up with. Spec: doc/models/hbm.md.
+/// One HBM3e stack: sparse storage, access timing, ECC faults, and the bring-up registers of
+/// firmware. Spec: doc/models/hbm.md.
 class hbm : public sc_core::sc_module,
             public publishes_statistics,
             public accepts_faults,
@@ -56,7 +56,7 @@ public:
 
     hbm(sc_core::sc_module_name name, const config& cfg);
 
-    /// In the atom at `offset`. Firmware repairs what is repairable.
+    /// In the atom at `offset`. Firmware repairs repairable errors.
     void inject_error(memory_error error, std::uint64_t offset);
     /// A pending repair that will not succeed.
     void fail_next_repair() { repair_will_fail_ = true; }
@@ -64,9 +64,9 @@ public:
     bool trained() const;
     std::uint64_t bytes_moved() const override { return stack_.bytes(); }
 
-    /// Tests and tools that go through it tell accessed().
+    /// Tests and tools that use it call accessed().
     backing_store& bytes() { return bytes_; }
-    /// Remembers what was written; DMA that reads what never was is a misuse.
+    /// Tracks written pages; DMA from unwritten pages is a misuse.
     void accessed(tlm::tlm_command command, std::uint64_t address, std::uint64_t bytes);
     const config& settings() const { return cfg_; }
 
@@ -102,7 +102,7 @@ private:
     const config cfg_;
     backing_store bytes_;
     written_pages written_;
-    bool mapped_ = false;  // another process may write it unseen
+    bool mapped_ = false;  // another process may write it unnoticed
     register_bank regs_;
     bandwidth_resource stack_;
     std::vector<bandwidth_resource> channels_;

@@ -34,7 +34,7 @@ private:
     static constexpr unsigned page_shift = 12, chunk_shift = 30;
     static constexpr std::uint64_t words_per_chunk = (1ull << (chunk_shift - page_shift)) / 64;
 
-    /// Calls `visit(word, mask)` for the words that hold the pages' bits, until it says no.
+    /// Calls `visit(word, mask)` for the words that hold the pages' bits, until it returns false.
     template <typename Visit>
     static bool each_word(std::uint64_t first, std::uint64_t bytes, Visit&& visit) {
         if (bytes == 0) return true;

@@ -13,7 +13,7 @@
 namespace trn {
 
 /// The words and the doorbell that driver and firmware share. Everything is RAM but
-/// the trigger: while it is not zero, the management processor is interrupted. Both sides see the
+/// the trigger: while it is not zero, it interrupts the management processor. Both sides see the
 /// same bytes. Spec: doc/models/misc_ram.md.
 class misc_ram : public sc_core::sc_module, public reports_ready {
 public:
@@ -24,15 +24,15 @@ public:
     tlm_utils::simple_target_socket<misc_ram, 64> in{"in"};              ///< host and AXI
     tlm_utils::simple_target_socket<misc_ram, 64> firmware{"firmware"};  ///< management processor
     irq_out doorbell{"doorbell"};
-    /// High from a host's look at a sample (power, heartbeat) until firmware writes the next one:
-    /// samples that nobody looks at need not be taken.
+    /// High from a host's read of a sample (power, heartbeat) until firmware writes the next one:
+    /// firmware need not take samples that no host reads.
     irq_out watched{"watched"};
     irq_out booting{"booting"};  ///< high until firmware publishes the routing id
     /// A rising line: the host has reset its function.
     irq_in function_reset{"function_reset", 1, [this](unsigned, bool level) {
                               if (level) stale.set(true);
                           }};
-    /// High from a write of the host's over a word of firmware's, or a reset of the function, until
+    /// High from a host's write to a firmware word, or a reset of the function, until
     /// firmware publishes the routing id, the last of its words.
     irq_out stale{"stale"};
 

@@ -11,7 +11,7 @@
 namespace trn {
 
 /// The reset word of the simulator revisions (contract 2): the host writes a reset map and polls
-/// for zero; firmware performs the reset and says when it is done (decision 5). A map of 0 means
+/// for zero; firmware performs the reset and reports its end (decision 5). A map of 0 means
 /// the whole chip, so the host reads `whole_chip` until that is done. Spec: doc/models/misc_ram.md.
 class sim_reset : public sc_core::sc_module {
 public:

@@ -9,7 +9,7 @@
 namespace trn {
 
 /// Firmware reports mistakes of software that only it can see, such as a wrong CRC; the report
-/// carries the function and line of the firmware that noticed. Spec: doc/models/misuse_port.md.
+/// carries the firmware's function and line. Spec: doc/models/misuse_port.md.
 class misuse_port : public sc_core::sc_module {
 public:
     struct config {};

@@ -21,7 +21,7 @@
 
 namespace trn {
 
-/// What the rest of the chip sees of a NeuronCore (TPB): SBUF, PSUM, events and semaphores in one
+/// The interface of a NeuronCore (TPB) to the chip: SBUF, PSUM, events and semaphores in one
 /// aperture, and its registers in the die's register space. The engines come later.
 /// Spec: doc/models/neuron_core.md.
 class neuron_core : public notifying_module, public publishes_statistics, public accepts_faults {
@@ -34,7 +34,7 @@ public:
         sc_core::sc_time register_latency{50, sc_core::SC_NS};
         std::uint64_t clock_hz = 2'400'000'000;  ///< of the PE counters
         unsigned crossbars = 9;                  ///< of a row group, in the PE counters: 9 or 5
-        std::uint64_t top_size = 0x180000;       ///< TPB_TOP: contract 3.2, and what stands in it
+        std::uint64_t top_size = 0x180000;       ///< TPB_TOP: contract 3.2, and its blocks
         std::uint64_t notifications_offset = 0x1000;  ///< contract 9
         std::uint64_t pe_counters_offset = 0x141000;
         std::uint64_t sram_errors_offset = 0x160000;  ///< invented

@@ -19,9 +19,9 @@ namespace trn {
 enum class switch_part : std::uint8_t { lanes160, lanes320, ualink };
 enum class switch_tier : std::uint8_t { none, sled, rack };  // as KIND.TIER
 
-/// A NeuronSwitch: sends each access to the port that has claimed the chip it is for. Chips claim
-/// in band, through the port they are at. The crossbar does not block, so the links decide the
-/// rates. Spec: doc/models/neuron_switch.md.
+/// A NeuronSwitch: sends each access to the port that has claimed its target chip. Chips claim in
+/// band, through their own port. The crossbar does not block, so the links limit the rates. Spec:
+/// doc/models/neuron_switch.md.
 class neuron_switch : public sc_core::sc_module,
                       public plug::device,
                       public publishes_statistics,
@@ -29,12 +29,12 @@ class neuron_switch : public sc_core::sc_module,
 public:
     struct config {
         switch_part part = switch_part::lanes160;
-        unsigned planes = 1;  ///< parallel parts behind one set of ports
+        unsigned planes = 1;  ///< parallel parts that share one set of ports
         unsigned ports = 0;   ///< 0: the part's
         sc_core::sc_time latency = sc_core::SC_ZERO_TIME;    ///< of a crossing; 0: the part's
         sc_core::sc_time notice_delay{500, sc_core::SC_US};  ///< gathers changes of the table
         switch_tier tier = switch_tier::sled;
-        unsigned rack = 0, server = 0;  ///< where it stands
+        unsigned rack = 0, server = 0;  ///< its place
         std::uint64_t serial = 1;
 
         unsigned port_count() const;
@@ -51,7 +51,7 @@ public:
     const config& settings() const { return cfg_; }
     /// Of the links that are plugged in.
     unsigned lanes_used() const;
-    /// The port where accesses that came through `from` leave for chip `id`, or nothing.
+    /// The output port of accesses from port `from` to chip `id`; empty: no route.
     std::optional<unsigned> way_to(unsigned id, unsigned from) const;
 
     void publish(statistics& out) const override;
@@ -60,11 +60,11 @@ public:
 
 private:
     static constexpr std::uint8_t nobody = 0xff;
-    /// What a port has claimed besides single chips.
+    /// Claims of a port other than single chips.
     struct claims {
         std::uint64_t servers = 0;  // bit rack * 32 + server
         std::uint8_t racks = 0;
-        std::array<std::uint16_t, fabric::racks> rack_chips{};  // of each, those one gets to
+        std::array<std::uint16_t, fabric::racks> rack_chips{};  // of each rack, the reachable ones
         std::uint8_t result = 0, taken_by = 0;                  // of the last claim
     };
 
@@ -92,7 +92,7 @@ private:
     register_bank identity_;
     std::array<std::uint8_t, fabric::ids> chip_port_;
     std::vector<claims> claims_;
-    std::vector<std::vector<bool>> granted_;  // [to][from]: pointers were given
+    std::vector<std::vector<bool>> granted_;  // [to][from]: pointers were granted
     std::uint32_t generation_ = 0;
     std::uint64_t unroutable_ = 0;
     sc_core::sc_event gathered_;

@@ -14,18 +14,18 @@
 
 namespace trn {
 
-/// One entry as software finds it in a ring. The format is ours: the driver defines none.
+/// One entry of a ring in memory. The format is ours: the driver defines none.
 struct notification {
     enum class kind : std::uint8_t { trace, notify, event, error, dma_trace, throttle };
 
     kind type{};
     std::uint8_t source = 0;    ///< engine or queue inside the block
-    std::uint32_t payload = 0;  ///< what the type says
+    std::uint32_t payload = 0;  ///< meaning depends on the type
 };
 
 /// The 16 notification rings of a block, or of many equal blocks at a stride: registers, and a
-/// writer that puts entries where the registers say. Part of the block that owns it: the owner
-/// forwards accesses, and delivers when it runs. Spec: doc/models/notification_queue.md.
+/// writer of entries into the configured rings. Part of the block that owns it: the owner
+/// forwards accesses and calls deliver(). Spec: doc/models/notification_queue.md.
 class notification_queue {
 public:
     static constexpr unsigned slots = 16;
@@ -42,15 +42,15 @@ public:
     }
     unsigned debug_access(tlm::tlm_generic_payload& payload) { return regs_.debug_access(payload); }
 
-    /// Takes an entry for `slot`; false when the slot is off. The entry is in memory after the
-    /// owner's next deliver(); when too many wait, it is lost and counted.
+    /// Accepts an entry for `slot`; false when the slot is off. The entry is in memory after the
+    /// owner's next deliver(); beyond the capacity it is dropped and counted.
     bool post(unsigned slot, const notification& entry, unsigned instance = 0);
-    /// Told when software posted an entry by register: the owner has to deliver, later in simulated
+    /// Called when software posts an entry by register: the owner must deliver, later in simulated
     /// time, because a ring may lie in registers that post again.
     void on_posted(std::function<void()> wake) { wake_ = std::move(wake); }
     bool has_undelivered() const { return !waiting_.empty(); }
-    /// Writes what was posted. Returns the event to wait for when the memory answers later, else
-    /// nullptr: nothing is left.
+    /// Writes posted entries. Returns the event to wait for when the memory answers later, else
+    /// nullptr: no entries are left.
     sc_core::sc_event* deliver(memory_port& memory);
     /// All slots off, undelivered entries dropped.
     void reset();

@@ -11,7 +11,7 @@
 
 namespace trn {
 
-/// A block with notification queues of its own: the socket that entries leave by, and the process
+/// A block with its own notification queues: the socket that writes entries, and the process
 /// that writes them. NeuronCores and TOP_SPs are such blocks; a DMA group writes its entries
 /// itself.
 class notifying_module : public sc_core::sc_module {

@@ -13,7 +13,7 @@ namespace trn::numerics {
 /// Values as the field FROM of models/udma/dma_descriptor.regs.yaml.
 enum class element : std::uint8_t {
     fp32,
-    tf32,  ///< FP32 whose 13 low bits are not there
+    tf32,  ///< FP32 without its 13 low bits
     bf16,
     fp16,
     fp8_e3m4,
@@ -66,7 +66,7 @@ struct reduction {
 };
 
 /// Combines operands[0], operands[1], ... element by element, in that order. At least one operand;
-/// cast looks at the first only. `result` may be the same bytes as an operand whose elements have
+/// cast uses the first only. `result` may be the same bytes as an operand whose elements have
 /// the size of the result's; otherwise it overlaps none.
 void reduce(const reduction& r, std::span<const std::uint8_t* const> operands, std::uint8_t* result,
             std::size_t count);

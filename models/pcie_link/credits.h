@@ -9,14 +9,14 @@
 
 namespace trn {
 
-/// What flow control tells apart (PCIe 6.0 2.6): none of them ever waits for another's credits, so
-/// posted requests pass reads that cannot go on, and completions pass both (2.4.1).
+/// Flow control classes (PCIe 6.0 2.6): no class waits for another's credits, so posted requests
+/// pass blocked reads, and completions pass both (2.4.1).
 enum class packet_class : std::uint8_t { posted, non_posted, completion };
 constexpr std::size_t packet_classes = 3;
 
-/// What a receiver can take of one class in one direction: two of the six pools. A sender waits for
-/// credits to come back when it has more under way than the pool covers, and for a receiver that
-/// cannot pass on what it holds. Who waits does not occupy the wire: other classes use it.
+/// A receiver's buffer for one class in one direction: two of the six pools. A sender waits for
+/// returned credits when its data in flight exceed the pool, or when the receiver cannot forward
+/// its buffer. A waiting sender does not occupy the wire: other classes use it.
 class credit_flow {
 public:
     struct pools {
@@ -28,19 +28,19 @@ public:
 
     explicit credit_flow(const pools& size);
 
-    /// Credits of `links` links, that come back one `round_trip` after they were used.
+    /// Credits of `links` links; each returns one `round_trip` after its use.
     void set(unsigned links, const sc_core::sc_time& round_trip);
-    /// Something that wants to start at `at`, and that occupies the wire for `occupied` up to
-    /// `through`, takes credits: returns when it is through in truth.
+    /// A transfer that requests to start at `at` and occupies the wire for `occupied` up to
+    /// `through` takes credits; returns its actual end.
     sc_core::sc_time take(const load& wanted, const sc_core::sc_time& at,
                           const sc_core::sc_time& through, const sc_core::sc_time& occupied);
-    /// The receiver passes on what it has no more room for only at `taken`; it moves
-    /// `bytes_per_second` where the sender does.
+    /// The receiver forwards data beyond its buffer only at `taken`; it moves
+    /// `bytes_per_second`, like the sender.
     void held_until(const sc_core::sc_time& taken, std::uint64_t bytes_per_second);
     std::uint64_t waits() const { return waits_; }
 
 private:
-    /// Headers or data. `returns` is when the last credit in use is back.
+    /// Headers or data. `returns`: the return time of the last credit in use.
     struct pool {
         std::uint64_t size;
         bandwidth_resource returns{{1, sc_core::SC_ZERO_TIME}};

@@ -8,12 +8,12 @@
 
 namespace trn {
 
-/// The link training and status state machine of both ends of a link, as a timetable: which states
-/// it passes through is known when it starts, and where it is follows from the simulated time. So
-/// it needs no process, and nobody has to look while it runs.
+/// The link training and status state machine of both ends of a link, as a timetable: its states
+/// are known at its start, and the present one follows from the simulated time. It needs no process
+/// and no polling.
 class ltssm {
 public:
-    /// How long each state takes. Real links need milliseconds; these are ours.
+    /// Duration of each state. Real links need milliseconds; these values are ours.
     struct times {
         sc_core::sc_time detect, polling, configuration, recovery, hot_reset;
     };
@@ -37,7 +37,7 @@ public:
     /// Stays in Detect or Disabled.
     void stop(link_state state);
 
-    /// State and speed at `now`; the length counts for nothing.
+    /// State and speed at `now`; ignore the duration.
     phase at(const sc_core::sc_time& now) const;
     /// When the last phase ends in L0; it stays there. Not for a stopped machine.
     const sc_core::sc_time& settled() const { return settled_; }
@@ -50,7 +50,7 @@ private:
     void training_phases(unsigned generation);
 
     const times times_;
-    std::vector<phase> phases_;  // empty once nobody asks about them any more
+    std::vector<phase> phases_;  // states before final_; empty when stopped or settled
     phase final_{link_state::detect, 0, {}};
     sc_core::sc_time started_, settled_;
 };

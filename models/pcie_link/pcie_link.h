@@ -22,7 +22,7 @@ namespace trn {
 
 enum class link_protocol : std::uint8_t { pcie, ualink };
 
-/// What one speed of a protocol does to bytes.
+/// Encoding and efficiency of one speed of a protocol.
 struct signalling {
     std::uint64_t lane_bits_per_second;  ///< raw
     unsigned packet_overhead;            ///< bytes of header, framing and check per packet
@@ -34,8 +34,8 @@ struct signalling {
 };
 
 /// A cable or trace between two plugs: lanes, speeds, training, flits, replay, credits, faults. It
-/// moves any transaction unchanged; a write loads the way there, a read the way back and, with its
-/// requests, the way there. Spec: doc/models/pcie_link.md.
+/// moves any transaction unchanged; a write loads the outward direction, a read the return
+/// direction and, with its requests, the outward one. Spec: doc/models/pcie_link.md.
 class pcie_link : public sc_core::sc_module,
                   public plug::device,
                   public publishes_statistics,
@@ -45,7 +45,7 @@ public:
         link_protocol protocol = link_protocol::pcie;
         unsigned generation = 6;  ///< the highest; UALink has 1
         unsigned lanes = 8;       ///< of each link: a power of two up to 16
-        unsigned links = 1;       ///< equal ones that bytes are striped over, at most 32
+        unsigned links = 1;       ///< equal links that bytes are striped over, at most 32
         sc_core::sc_time latency{100, sc_core::SC_NS};  ///< of a crossing
         unsigned max_payload = 256;                     ///< bytes of a packet
         unsigned max_read_request = 512;                ///< bytes
@@ -59,7 +59,7 @@ public:
         sc_core::sc_time recovery_time{20, sc_core::SC_US};  ///< per change of speed
         sc_core::sc_time replay_time{100, sc_core::SC_NS};   ///< a direction's, per bad CRC
         double crc_rate = 0;         ///< bad flits (packets, before Gen6) per flit
-        bool needs_training = true;  ///< down until both devices ask for it
+        bool needs_training = true;  ///< down until both devices request training
     };
     static constexpr unsigned most_links = 32;
     static std::optional<std::string> check(const config& cfg);
@@ -104,7 +104,7 @@ private:
     };
     struct bad {
         std::uint64_t units = 0;
-        bool rollover = false;  ///< one of them was bad so often in a row that the sender gives up
+        bool rollover = false;  ///< a flit exceeded the replay limit: the sender retrains
     };
     struct seen_end final : link_end {
         pcie_link* link = nullptr;
@@ -167,7 +167,7 @@ private:
     unsigned speed_limit_;               // equalisation fails above
     double crc_rate_;
     unsigned corrupt_next_ = 0;   // transfers
-    unsigned corrupt_times_ = 1;  // how often in a row each of them
+    unsigned corrupt_times_ = 1;  // consecutive failures of each
     std::uint64_t downs_ = 0, refused_ = 0;
     std::unique_ptr<std::mt19937_64> random_;  // only for links that have errors
 };

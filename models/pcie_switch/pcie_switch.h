@@ -17,12 +17,12 @@
 
 namespace trn {
 
-/// How many lanes and ports a switch chip has: 160 in 20 ports of 8, or 320 in 40.
+/// Lanes and ports of a switch chip: 160 in 20 ports of 8, or 320 in 40.
 enum class pcie_switch_size : std::uint8_t { lanes160, lanes320 };
 
-/// A PCI Express switch: one port up, the others down, each a type 1 function. Requests go where
-/// buses and address windows lead, also from one port below to another, unless access control sends
-/// them up first. A non-blocking crossbar: only ports have a bandwidth. Spec:
+/// A PCI Express switch: one upstream port, the others downstream, each a type 1 function. Requests
+/// are routed by bus number and address window, also between downstream ports, unless access
+/// control redirects them upstream. A non-blocking crossbar: only ports have a bandwidth. Spec:
 /// doc/models/pcie_switch.md.
 class pcie_switch : public sc_core::sc_module,
                     public plug::device,
@@ -38,16 +38,16 @@ public:
 
         static constexpr unsigned lanes_per_port = 8;
         unsigned lanes() const { return size == pcie_switch_size::lanes160 ? 160 : 320; }
-        /// What the upstream port leaves.
+        /// The lanes that the upstream port leaves.
         unsigned most_down_ports() const { return (lanes() - up_lanes) / lanes_per_port; }
         unsigned down_ports() const { return ports != 0 ? ports : most_down_ports(); }
     };
     struct counts {
-        std::uint64_t down = 0;        ///< requests passed from above
-        std::uint64_t up = 0;          ///< requests passed to above, not counting direct pointers
-        std::uint64_t peer = 0;        ///< from one port below to another, likewise
-        std::uint64_t refused = 0;     ///< that nothing took, or that access control stopped
-        std::uint64_t redirected = 0;  ///< completions sent up instead of to the port beside
+        std::uint64_t down = 0;        ///< requests from upstream
+        std::uint64_t up = 0;          ///< requests to upstream, not counting direct pointers
+        std::uint64_t peer = 0;        ///< between downstream ports, likewise
+        std::uint64_t refused = 0;     ///< unclaimed, or blocked by access control
+        std::uint64_t redirected = 0;  ///< completions redirected upstream
     };
 
     plug up{"up", *this, up_index};
@@ -73,7 +73,7 @@ private:
         explicit lanes(std::uint64_t bytes_per_second);
         std::array<bandwidth_resource, 2> directions;  // in, out
     };
-    /// What a request from a port, or to it, occupies there: a write moves its bytes with the
+    /// The direction that a request from or to a port occupies: a write moves its bytes with the
     /// request, a read against it.
     struct passage final : crossing {
         lanes& of;
@@ -92,7 +92,7 @@ private:
         lanes capacity;
         passage from{capacity, true}, to{capacity, false};
     };
-    /// Where a request goes next.
+    /// The next hop of a request.
     struct way {
         plug* out = nullptr;  // nullptr: nowhere
         side* through = nullptr;
@@ -126,7 +126,7 @@ private:
                  std::uint32_t value);
 
     const config cfg_;
-    bool built_ = false;  // before the bridges: they tell of changes while they are made
+    bool built_ = false;  // before the bridges: they report changes in their constructors
     side up_;
     std::vector<std::unique_ptr<side>> down_;
     counts counters_;

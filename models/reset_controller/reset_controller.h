@@ -57,9 +57,9 @@ public:
     irq_in host_reset{"host_reset", 1, [this](unsigned, bool level) {
                           if (level) request(cause::host);
                       }};
-    /// Without power everything is in reset, and nothing is remembered.
+    /// Without power every domain is in reset, and all state is lost.
     irq_in power_off{"power_off", 1, [this](unsigned, bool level) { power(!level); }};
-    irq_out power_lost{"power_lost"};  ///< to what forgets without power
+    irq_out power_lost{"power_lost"};  ///< to blocks that lose their state without power
     irq_out chip_reset{"chip_reset"};  ///< management processor and its local devices
     sc_core::sc_vector<irq_out> dma_reset{"dma_reset", dma_lines};
     sc_core::sc_vector<irq_out> tpb_reset{"tpb_reset", tpb_lines};

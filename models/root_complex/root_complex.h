@@ -20,12 +20,12 @@ namespace trn {
 
 enum class host_processor : std::uint8_t { graviton, xeon };
 
-/// The host of one server: a root port per link, the server's memory, and what its firmware does
-/// before an operating system starts: it numbers the buses and gives every function that it finds,
-/// also behind switches, its addresses. Each function is offered to programs as a function_port.
-/// Spec: doc/models/root_complex.md.
+/// The host of one server: a root port per link, the server's memory, and the enumeration of its
+/// boot firmware: it numbers the buses and assigns addresses to every function, also below
+/// switches. Each function is offered to programs as a function_port. Spec:
+/// doc/models/root_complex.md.
 ///
-/// Each function has its own view of host memory, as behind an IOMMU: what its program has mapped.
+/// Each function has its own view of host memory, as with an IOMMU: the ranges of its program.
 /// An address that it has not mapped may be another function's BAR: a peer-to-peer request.
 class root_complex : public sc_core::sc_module,
                      public plug::device,
@@ -51,7 +51,7 @@ public:
     static constexpr unsigned most_ports = 32;  ///< devices of bus 0
     struct counts {
         std::uint64_t peer_requests = 0;  ///< from one function to another, not counting pointers
-        std::uint64_t refused = 0;        ///< requests of functions that nothing took
+        std::uint64_t refused = 0;        ///< unclaimed requests of functions
         std::uint64_t timeouts = 0;       ///< host requests without an answer
         std::uint64_t hot_plug_events = 0;
         std::uint64_t error_messages = 0;  ///< of functions and ports below
@@ -64,7 +64,7 @@ public:
 
     std::vector<served> functions() override;
     unsigned cores() const override { return cfg_.cores; }
-    /// The index-th that was found. Valid after the start of simulation.
+    /// The index-th enumerated function. Valid after the start of simulation.
     pcie::host_function& function(std::size_t index) { return *functions_.at(index); }
     std::size_t function_count() const { return functions_.size(); }
     pcie::bridge& root_port(unsigned index) { return *ports_.at(index); }
@@ -82,9 +82,9 @@ public:
 private:
     using payload = tlm::tlm_generic_payload;
     struct range {
-        std::uint64_t first = 0, end = 0;  // bus addresses; first == end: nothing
+        std::uint64_t first = 0, end = 0;  // bus addresses; first == end: empty
     };
-    /// A function on the tree of buses; a bridge has what lies behind it.
+    /// A function on the tree of buses; a bridge has the functions below it.
     struct node {
         pcie::function_id id = 0;
         bool bridge = false;
@@ -98,7 +98,7 @@ private:
     void start_of_simulation() override { enumerate(); }
     void enumerate();
     std::uint8_t next_bus();
-    /// One dword of configuration space; returns the module that answered, nullptr: nobody.
+    /// One dword of configuration space; returns the module that answered; nullptr: no answer.
     const sc_core::sc_object* configure_word(tlm::tlm_command command, pcie::function_id id,
                                              std::uint32_t offset, std::uint32_t& value);
     void scan(node& above, unsigned devices);
@@ -142,7 +142,7 @@ private:
     std::vector<std::unique_ptr<pcie::host_function>> functions_;
     std::array<pcie::host_function*, 256> by_bus_{};  // device 0, function 0 of each
     unsigned next_bus_ = 1;
-    std::uint64_t lose_ = 0;  // reads of functions that the fault still takes
+    std::uint64_t lose_ = 0;  // function reads that the fault still drops
     bool started_ = false;
     counts counters_;
 };

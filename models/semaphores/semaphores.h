@@ -11,9 +11,9 @@
 
 namespace trn {
 
-/// 256 events and 256 semaphores behind the five windows of contract 3.3. Part of the NeuronCore or
-/// TOP_SP that owns it. A window element is a 32-bit word; one burst may carry several of them.
-/// Values are signed and wrap; a wrap is a misuse.
+/// 256 events and 256 semaphores, reached by the five windows of contract 3.3. Part of the
+/// NeuronCore or TOP_SP that owns it. A window element is a 32-bit word; one burst may carry
+/// several of them. Values are signed and wrap; a wrap is a misuse.
 class semaphores {
 public:
     static constexpr unsigned count = 256;
@@ -31,9 +31,9 @@ public:
     std::uint32_t event(unsigned index) const;
     void reset() { regs_.reset(); }
 
-    /// Whoever waits for a semaphore or an event waits for this and looks again.
+    /// A waiter for a semaphore or an event waits for this event and reads the value again.
     const sc_core::sc_event& changed() const { return changed_; }
-    /// The owner's own look, at once.
+    /// Immediate access of the owner.
     void on_change(std::function<void()> look) { look_ = std::move(look); }
 
 private:

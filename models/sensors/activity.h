@@ -6,7 +6,7 @@
 
 namespace trn {
 
-/// How busy a memory is, for the power model: a count that only grows with work done.
+/// Activity of a memory, for the power model: a monotonic count of work done.
 class activity_interface : public virtual sc_core::sc_interface {
 public:
     /// Bytes read and written since the start.

@@ -7,7 +7,7 @@
 
 namespace trn {
 
-/// What a chip tells the controller of its sled: power and heat of its last conversion.
+/// A chip's report to its sled controller: power and temperature of its last conversion.
 class power_interface : public virtual sc_core::sc_interface {
 public:
     virtual std::uint64_t milliwatts() const = 0;

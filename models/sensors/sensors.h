@@ -20,7 +20,7 @@
 namespace trn {
 
 /// Power monitors and thermal diodes. A conversion exists for every sample period, but is computed
-/// only when somebody reads: an idle sensor schedules nothing. Power follows the activity of the
+/// only on a read: an idle sensor schedules nothing. Power follows the activity of the
 /// last conversion, temperature follows power through one thermal resistance and time constant per
 /// diode; a small ripple that depends on seed and sample number only makes samples differ.
 /// Spec: doc/models/sensors.md.
@@ -89,7 +89,7 @@ private:
     std::uint64_t sampled_ = ~0ull;  // number of the conversion in the registers
     std::array<std::uint64_t, most_dies> moved_{};
     std::array<double, diodes> kelvin_over_ambient_{};
-    std::vector<std::function<void()>> converted_;  // who wants to know
+    std::vector<std::function<void()>> converted_;  // callbacks after each conversion
     std::array<double, diodes> injected_{};         // faults: kelvin on top
 };
 

@@ -13,10 +13,10 @@ namespace trn {
 
 enum class sled_cooling : std::uint8_t { air, liquid };
 
-/// The baseboard controller of a sled: watches what its chips draw, throttles those that draw more
-/// than their share when the sled is over its budget or too hot, sets fans or pump, and switches
-/// the chips' power. It looks when a chip's sensors have converted, so it costs nothing of its own.
-/// Spec: doc/models/sled_controller.md.
+/// The baseboard controller of a sled: monitors its chips' power, throttles those above their share
+/// when the sled is over its budget or too hot, sets fans or pump, and switches the chips' power.
+/// It runs after a conversion of a chip's sensors and schedules no events. Spec:
+/// doc/models/sled_controller.md.
 class sled_controller : public sc_core::sc_module,
                         public publishes_statistics,
                         public accepts_faults {
@@ -26,13 +26,13 @@ public:
         std::uint64_t chip_budget = 1'100'000;  ///< mW; the sled has as much as all its chips
         unsigned release_permille = 900;        ///< of the budget, below which chips are released
         sled_cooling cooling = sled_cooling::liquid;
-        double inlet = 30.0;         ///< degrees Celsius of the air or liquid that comes in
+        double inlet = 30.0;         ///< degrees Celsius of the air or liquid at the inlet
         double outlet_limit = 65.0;  ///< degrees Celsius from which all chips are throttled
         double air_rise = 25.0;      ///< kelvin from inlet to outlet: the whole budget, full speed
         double liquid_rise = 15.0;   ///< likewise
 
         std::uint64_t budget() const { return chip_budget * chips; }  ///< mW
-        /// Degrees Celsius; `speed` of fans or pump: 1 is the most they do.
+        /// Degrees Celsius; `speed` of fans or pump: 1 is full speed.
         double outlet(std::uint64_t milliwatts, double speed) const;
     };
     struct counts {
@@ -48,9 +48,9 @@ public:
     sled_controller(sc_core::sc_module_name name, const config& cfg);
 
     std::uint64_t milliwatts() const;
-    /// Of fans or pump: of the most they do.
+    /// Of fans or pump, relative to full speed.
     unsigned speed_permille() const;
-    /// Of what leaves the sled.
+    /// Of the outlet.
     double outlet() const;
     bool powered() const { return powered_; }
     const config& settings() const { return cfg_; }
@@ -68,8 +68,8 @@ private:
     void switch_power(bool on);
 
     const config cfg_;
-    std::uint64_t supply_permille_ = 1000;   // of the budget, that the supplies that work leave
-    std::uint64_t cooling_permille_ = 1000;  // of full speed, that fans or pump reach
+    std::uint64_t supply_permille_ = 1000;   // share of the budget that working supplies provide
+    std::uint64_t cooling_permille_ = 1000;  // share of full speed that fans or pump reach
     bool powered_ = true;
     counts counters_;
 };

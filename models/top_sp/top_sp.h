@@ -37,8 +37,8 @@ public:
     static constexpr std::uint64_t instruction_offset = 0x1'0000;
     static constexpr std::uint64_t data_offset = 0x2'0000;
     static constexpr std::uint64_t registers_size = 0x4'0000;  // contract 3.2
-    /// The hart sees its own aperture at 0, its notification queues behind it, the chip's AXI space
-    /// here, and fabric addresses (bit 63) as they are.
+    /// The hart sees its own aperture at 0, its notification queues after it, the chip's AXI space
+    /// here, and fabric addresses (bit 63) unchanged.
     static constexpr std::uint64_t axi_window = std::uint64_t{1} << 55;
 
     tlm_utils::simple_target_socket<top_sp, 64> aperture{"aperture"};
@@ -46,7 +46,7 @@ public:
     irq_in reset;
     riscv_hart hart;
 
-    /// Harts given the same code cache share predecoded code.
+    /// Harts with the same code cache share predecoded code.
     top_sp(sc_core::sc_module_name name, const config& cfg,
            std::shared_ptr<riscv::code_cache> code = std::make_shared<riscv::code_cache>());
 
@@ -75,7 +75,7 @@ private:
     std::uint32_t causes() const;
 
     const config cfg_;
-    backing_store bytes_;  // the whole aperture; what lies under registers is never reached
+    backing_store bytes_;  // the whole aperture; bytes below registers are unreachable
     semaphores semaphores_;
     register_bank control_;
     tlm_utils::simple_target_socket<top_sp, 64> hart_bus_{"hart_bus"};

@@ -13,8 +13,8 @@
 
 namespace trn {
 
-/// ns16550a with 32-bit register slots. Transmitted characters reach the sinks at once; how long
-/// they keep the line busy shows in LSR and in the interrupt. Typed characters wait in front of the
+/// ns16550a with 32-bit register slots. Transmitted characters reach the sinks at once; the time
+/// that they occupy the line shows in LSR and in the interrupt. Typed characters queue before the
 /// receive FIFO, so they are never lost. Spec: doc/models/uart.md.
 class uart : public sc_core::sc_module, public console {
 public:
@@ -73,7 +73,7 @@ private:
     sc_core::sc_time line_free_;         // when the last character has left, absolute
     std::uint64_t divisor_ = 0, enables_ = 0;
     bool fifos_on_ = false, overrun_ = false;
-    bool transmit_pending_ = false;  // the transmitter became empty and nobody has noticed yet
+    bool transmit_pending_ = false;  // transmitter-empty, not yet acknowledged
     bool timed_out_ = false;
     unsigned trigger_code_ = 0;
     sc_core::sc_event transmitted_, rested_;

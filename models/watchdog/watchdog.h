@@ -25,7 +25,7 @@ public:
     irq_in reset{"reset", 1, [this](unsigned, bool level) {
                      if (level) clear();
                  }};
-    /// The processor is awake, or somebody wants something of it: an announced sleep is over.
+    /// The processor is awake or has pending requests: an announced sleep is over.
     irq_in needed{"needed", 1, [this](unsigned, bool level) {
                       if (level) announced_ = false;
                       pause(sc_core::sc_time_stamp());
@@ -57,7 +57,7 @@ private:
     const config cfg_;
     register_bank regs_;
     sc_core::sc_time served_;  // absolute, moved on by pauses
-    bool announced_ = false;   // the processor said that it will sleep
+    bool announced_ = false;   // the processor has announced a sleep
     std::optional<sc_core::sc_time> paused_at_;
     bool armed_ = false;  // expired_ is pending
     sc_core::sc_event expired_;

@@ -64,7 +64,7 @@ TEST_F(PlugTest, UnpluggedSocketAnswersAnAddressErrorAtOnce) {
     left.one.revoke_pointers();
 }
 
-/// A crossing of a given rate that records the arguments of hold_until().
+/// A crossing of a given rate that records the times of held_until().
 struct hop final : crossing {
     explicit hop(std::uint64_t rate) : resource({rate, sc_core::SC_ZERO_TIME}) {}
     sc_time reserve(tlm::tlm_command, std::uint64_t, std::uint64_t bytes,
