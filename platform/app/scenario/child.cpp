@@ -20,7 +20,7 @@
 #include <system_error>
 
 #include "platform/app/scenario/backtrace.h"
-#include "platform/framework/snapshots/bound_fork.h"
+#include "platform/framework/process/bound_fork.h"
 
 namespace trn::scenario {
 

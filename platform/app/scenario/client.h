@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "platform/app/endpoints/endpoints.h"
-#include "platform/app/temporary_folder.h"
+#include "platform/framework/process/temporary_folder.h"
 
 namespace trn::scenario {
 

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "platform/framework/attach/unique_fd.h"
+#include "platform/framework/unique_fd.h"
 #include "platform/framework/attach/vfio_user_protocol.h"
 
 namespace trn::vfio_user {

@@ -24,7 +24,7 @@
 #include <system_error>
 #include <utility>
 
-#include "platform/framework/snapshots/bound_fork.h"
+#include "platform/framework/process/bound_fork.h"
 
 namespace trn {
 

@@ -8,7 +8,7 @@
 
 #include <deque>
 
-#include "platform/framework/attach/unique_fd.h"
+#include "platform/framework/unique_fd.h"
 
 namespace trn {
 namespace {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "platform/framework/attach/listen/waiting_room.h"
-#include "platform/framework/attach/unique_fd.h"
+#include "platform/framework/unique_fd.h"
 #include "platform/framework/log.h"
 #include "tests/support/scratch_folder.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/framework/snapshots/bound_fork.h"
+#include "platform/framework/process/bound_fork.h"
 
 #include <signal.h>
 #include <sys/prctl.h>

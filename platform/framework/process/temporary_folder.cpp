@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/app/temporary_folder.h"
+#include "platform/framework/process/temporary_folder.h"
 
 #include <fcntl.h>
 #include <sys/wait.h>
