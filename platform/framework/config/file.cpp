@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "platform/framework/config/units.h"
+#include "platform/framework/unique_fd.h"
 
 namespace trn {
 
@@ -20,23 +21,6 @@ namespace {
 [[noreturn]] void refuse(int error) {
     throw file_error(std::strerror(error));
 }
-
-/// An open file.
-class descriptor {
-public:
-    explicit descriptor(const std::filesystem::path& file)
-        : number_(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {  // a FIFO would wait
-        if (number_ < 0) refuse(errno);
-    }
-    ~descriptor() { close(number_); }
-    descriptor(const descriptor&) = delete;
-    descriptor& operator=(const descriptor&) = delete;
-
-    int number() const { return number_; }
-
-private:
-    const int number_;
-};
 
 /// By device and number, for a file may have several names.
 std::set<std::pair<dev_t, ino_t>>& files_read() {
@@ -47,9 +31,11 @@ std::set<std::pair<dev_t, ino_t>>& files_read() {
 }  // namespace
 
 std::vector<std::uint8_t> read_file(const std::filesystem::path& file, std::uint64_t limit) {
-    const descriptor source(file);
+    // Opening a FIFO would wait for its writer without O_NONBLOCK.
+    const unique_fd source(open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!source) refuse(errno);
     struct stat about {};
-    if (fstat(source.number(), &about) != 0) refuse(errno);
+    if (fstat(source.get(), &about) != 0) refuse(errno);
     if (S_ISDIR(about.st_mode)) refuse(EISDIR);
     if (!S_ISREG(about.st_mode)) throw file_error("not a regular file, but a device or a pipe");
     const auto size = static_cast<std::uint64_t>(about.st_size);
@@ -58,7 +44,7 @@ std::vector<std::uint8_t> read_file(const std::filesystem::path& file, std::uint
     std::vector<std::uint8_t> text(size);
     std::size_t done = 0;
     while (done < text.size()) {
-        const auto count = read(source.number(), text.data() + done, text.size() - done);
+        const auto count = read(source.get(), text.data() + done, text.size() - done);
         if (count < 0 && errno == EINTR) continue;
         if (count < 0) refuse(errno);
         if (count == 0) break;  // it has become shorter
