@@ -8,7 +8,7 @@ import sys
 
 # folder -> prefixes of what it may include from the project; the first matching folder counts.
 F = "platform/framework/"
-BASE = [F + "config/", F + "log", F + "output.h", F + "sanitized.h"]
+BASE = [F + "config/", F + "log", F + "output.h", F + "sanitized.h", F + "unique_fd.h"]
 
 
 def framework(name, *others):
@@ -18,13 +18,14 @@ def framework(name, *others):
 ALLOWED = {
     **framework("config"),
     **framework("command_line"),
+    **framework("process"),
     **framework("misuse"),
     **framework("registers", "misuse"),
     **framework("loader"),
     **framework("kernel", "misuse"),
     **framework("tlm", "kernel"),
     **framework("netlist", "tlm", "kernel"),
-    **framework("snapshots", "kernel"),
+    **framework("snapshots", "kernel", "process"),
     **framework("attach", "kernel", "tlm"),
     **framework("debug", "kernel", "attach"),
     F: BASE,

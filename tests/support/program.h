@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+#include "platform/framework/process/child_process.h"
+
 namespace trn::test {
 
 struct ended {
@@ -37,45 +39,27 @@ inline ended run(const std::string& command) {
 /// A program that runs beside the test and is ended by it.
 class background {
 public:
-    explicit background(std::vector<std::string> words, const std::string& log) {
-        const int out = open(log.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600);
-        pid_ = fork();
-        if (pid_ != 0) {
-            close(out);
-            return;
-        }
-        dup2(out, STDOUT_FILENO);
-        dup2(out, STDERR_FILENO);
-        std::vector<char*> arguments;
-        for (auto& word : words) arguments.push_back(word.data());
-        arguments.push_back(nullptr);
-        execv(arguments[0], arguments.data());
-        _exit(127);
-    }
+    background(const std::vector<std::string>& words, const std::string& log)
+        : process_(child_process::start_bound(words, {.output = opened(log).get()})) {}
     ~background() { end(); }
     background(const background&) = delete;
     background& operator=(const background&) = delete;
 
-    bool running() {
-        if (pid_ > 0 && waitpid(pid_, &status_, WNOHANG) == pid_) pid_ = -1;
-        return pid_ > 0;
-    }
+    bool running() { return !process_.poll(); }
     /// Sends SIGTERM and returns the exit status.
     int end() {
-        if (pid_ > 0) {
-            kill(pid_, SIGTERM);
-            waitpid(pid_, &status_, 0);
-            pid_ = -1;
-        }
-        return WIFEXITED(status_) ? WEXITSTATUS(status_) : -1;
+        process_.kill(SIGTERM);
+        const auto how = process_.wait();
+        return how.signal == 0 ? how.status : -1;
     }
-    void kill_now() {
-        if (pid_ > 0) kill(pid_, SIGKILL);
-    }
+    void kill_now() { process_.kill(SIGKILL); }
 
 private:
-    pid_t pid_ = -1;
-    int status_ = 0;
+    static unique_fd opened(const std::string& log) {
+        return unique_fd(open(log.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600));
+    }
+
+    child_process process_;
 };
 
 /// Polls every 10 ms until the timeout.

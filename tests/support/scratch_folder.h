@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <system_error>
+
+#include "platform/framework/process/temporary_folder.h"
 
 namespace trn::test {
 
 /// A temporary folder of this test, removed by the destructor.
 class scratch_folder {
 public:
-    /// Throws std::filesystem::filesystem_error when the folder cannot be created.
-    scratch_folder() {
-        std::string name = std::filesystem::temp_directory_path() / "trnvp-XXXXXX";
-        if (mkdtemp(name.data()) == nullptr)
-            throw std::filesystem::filesystem_error("mkdtemp", name,
-                                                    {errno, std::generic_category()});
-        path_ = name;
-    }
+    /// \throws std::system_error
+    scratch_folder() : path_(make_temporary_folder("trnvp")) {}
     ~scratch_folder() {
         std::error_code ignored;
         std::filesystem::remove_all(path_, ignored);
@@ -32,7 +26,7 @@ public:
     std::string text() const { return path_; }
 
 private:
-    std::filesystem::path path_;
+    const std::filesystem::path path_;
 };
 
 }  // namespace trn::test

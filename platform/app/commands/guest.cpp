@@ -3,8 +3,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -21,7 +19,6 @@
 #include <memory>
 #include <optional>
 #include <sstream>
-#include <thread>
 
 #include "models/kinds.h"
 #include "platform/app/commands/board_options.h"
@@ -32,12 +29,13 @@
 #include "platform/app/guest/image.h"
 #include "platform/app/guest/machine.h"
 #include "platform/app/platform.h"
-#include "platform/framework/process/temporary_folder.h"
 #include "platform/framework/attach/console/console_writer.h"
-#include "platform/framework/unique_fd.h"
 #include "platform/framework/misuse/report.h"
 #include "platform/framework/netlist/boards.h"
 #include "platform/framework/output.h"
+#include "platform/framework/process/child_process.h"
+#include "platform/framework/process/temporary_folder.h"
+#include "platform/framework/unique_fd.h"
 
 namespace trn {
 
@@ -62,61 +60,19 @@ struct guest_options {
     std::vector<std::string> extra;
 };
 
-/// A child that dies with this process, and whose terminal settings are restored.
-class child_process {
+/// Restores the terminal, if there is one, as it was before a guest used it.
+class terminal_guard {
 public:
-    /// With `output` its streams go there and it reads nothing; else they are this process's.
-    explicit child_process(std::vector<std::string> command, int output = -1) {
-        has_terminal_ = output < 0 && tcgetattr(STDIN_FILENO, &terminal_) == 0;
-        std::vector<char*> words;
-        words.reserve(command.size() + 1);
-        for (auto& word : command) words.push_back(word.data());
-        words.push_back(nullptr);
-        pid_ = fork();
-        if (pid_ < 0) throw user_error(fmt::format("cannot start {}", command.front()));
-        if (pid_ > 0) return;
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (output >= 0) {
-            dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
-            dup2(output, STDOUT_FILENO);
-            dup2(output, STDERR_FILENO);
-        }
-        execvp(words[0], words.data());
-        print_to(stderr, "trnvp: cannot start {}: {}\n", words[0], std::strerror(errno));
-        _exit(126);
+    terminal_guard() : has_terminal_(tcgetattr(STDIN_FILENO, &before_) == 0) {}
+    ~terminal_guard() {
+        if (has_terminal_) tcsetattr(STDIN_FILENO, TCSADRAIN, &before_);
     }
-    ~child_process() {
-        end();
-        if (has_terminal_) tcsetattr(STDIN_FILENO, TCSADRAIN, &terminal_);
-    }
-    child_process(const child_process&) = delete;
-    child_process& operator=(const child_process&) = delete;
-
-    /// Its exit status once it has ended, 128 + the signal that killed it.
-    std::optional<int> ended() {
-        int status = 0;
-        if (!status_ && waitpid(pid_, &status, WNOHANG) == pid_)
-            status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-        return status_;
-    }
-    /// Ends it, by force after two seconds.
-    void end() {
-        kill_with(SIGTERM);
-        for (int i = 0; i < 200 && !ended(); ++i)
-            std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        kill_with(SIGKILL);
-        while (!ended()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
+    terminal_guard(const terminal_guard&) = delete;
+    terminal_guard& operator=(const terminal_guard&) = delete;
 
 private:
-    void kill_with(int signal) {
-        if (!ended()) kill(pid_, signal);
-    }
-
-    pid_t pid_;
-    std::optional<int> status_;
-    termios terminal_{};
-    bool has_terminal_ = false;
+    termios before_{};
+    const bool has_terminal_;
 };
 
 /// One server of the board as a machine: QEMU, and its output if there are several.
@@ -124,9 +80,15 @@ class server_guest {
 public:
     server_guest(std::string name, guest_machine machine)
         : name_(std::move(name)), machine_(std::move(machine)) {}
+    ~server_guest() { end(); }
+    server_guest(const server_guest&) = delete;
+    server_guest& operator=(const server_guest&) = delete;
 
     /// The only one: its console is this process's.
-    void start() { qemu_.emplace(announced()); }
+    void start() {
+        terminal_.emplace();
+        qemu_.emplace(child_process::start_bound(announced(), {}));
+    }
     /// One of several: `print` receives its output.
     void start(boost::asio::io_context& io, std::function<void(std::string_view)> print) {
         int ends[2];
@@ -134,15 +96,21 @@ public:
         const unique_fd theirs(ends[1]);
         output_.emplace(io, ends[0]);
         print_ = std::move(print);
-        qemu_.emplace(announced(), theirs.get());
+        const unique_fd no_input(open("/dev/null", O_RDONLY | O_CLOEXEC));
+        qemu_.emplace(child_process::start_bound(
+            announced(), {.input = no_input.get(), .output = theirs.get()}));
         read();
     }
 
     /// Its exit status, once all that it printed has been shown.
     std::optional<int> ended() {
-        return output_ && output_->is_open() ? std::nullopt : qemu_->ended();
+        if (output_ && output_->is_open()) return std::nullopt;
+        const auto how = qemu_->poll();
+        return how ? std::optional(how->shell_status()) : std::nullopt;
     }
-    void end() { qemu_->end(); }
+    void end() {
+        if (qemu_) qemu_->end(std::chrono::seconds(2));
+    }
     const std::string& name() const { return name_; }
 
 private:
@@ -164,6 +132,7 @@ private:
 
     const std::string name_;
     const guest_machine machine_;
+    std::optional<terminal_guard> terminal_;
     std::optional<child_process> qemu_;
     std::optional<boost::asio::posix::stream_descriptor> output_;
     std::function<void(std::string_view)> print_;

@@ -7,8 +7,6 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,7 +14,6 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <initializer_list>
 #include <system_error>
 
 #include "platform/app/scenario/backtrace.h"
@@ -27,7 +24,7 @@ namespace trn::scenario {
 namespace {
 
 constexpr off_t log_kept = 256 * 1024;
-constexpr int grace_ms = 10'000;
+constexpr std::chrono::seconds grace{10};
 constexpr off_t trimmed_by = 16 * 1024 * 1024;
 constexpr std::size_t longest_line = 64 * 1024 * 1024;  // all steps of a scenario and its log
 
@@ -67,45 +64,27 @@ void trim_log(int file) {
 }
 
 std::unique_ptr<child> child::make(const std::string& log, int& pipe) {
-    const auto give_up = [](std::initializer_list<int> files) {
-        const int why = errno;
-        for (const int file : files) close(file);
-        errno = why;
-        throw_errno("a process for a scenario");
-    };
+    constexpr auto purpose = "a process for a scenario";
     int ends[2];
-    const int file = memfd_create("scenario log", MFD_CLOEXEC);
-    if (file < 0) give_up({});
-    if (pipe2(ends, O_CLOEXEC) != 0) give_up({file});
-    write_all(file, log);
+    unique_fd file(memfd_create("scenario log", MFD_CLOEXEC));
+    if (!file || pipe2(ends, O_CLOEXEC) != 0) throw_errno(purpose);
+    unique_fd reader(ends[0]), writer(ends[1]);
+    write_all(file.get(), log);
     const auto started = clock::now();
     const pid_t pid = fork_bound();
-    if (pid < 0) give_up({file, ends[0], ends[1]});
-    if (pid > 0) {
-        close(ends[1]);
-        return std::unique_ptr<child>(new child(started, pid, ends[0], file));
-    }
-    close(ends[0]);
-    dup2(file, STDOUT_FILENO);
-    dup2(file, STDERR_FILENO);
-    close(file);
-    pipe = ends[1];
+    if (pid < 0) throw_errno(purpose);
+    if (pid > 0)
+        return std::unique_ptr<child>(new child(started, pid, std::move(reader), std::move(file)));
+    dup2(file.get(), STDOUT_FILENO);
+    dup2(file.get(), STDERR_FILENO);
+    pipe = writer.release();
     tell_where_it_dies(pipe);
     return nullptr;
 }
 
-child::~child() {
-    if (pid_ > 0) {
-        ::kill(pid_, SIGKILL);
-        waitpid(pid_, nullptr, 0);
-    }
-    close(pipe_);
-    close(log_);
-}
-
 bool child::read(const listener& take) {
     char bytes[4096];
-    const auto count = ::read(pipe_, bytes, sizeof bytes);
+    const auto count = ::read(pipe_.get(), bytes, sizeof bytes);
     if (count < 0 && errno == EINTR) return true;
     if (count <= 0) return false;
     buffer_.append(bytes, static_cast<std::size_t>(count));
@@ -130,27 +109,19 @@ void child::kill(const listener& take) {
     constexpr int moment_ms = 500;
     killed_ = true;
     ::kill(acting_, SIGABRT);
-    pollfd told{pipe_, POLLIN, 0};
+    pollfd told{pipe_.get(), POLLIN, 0};
     while (poll(&told, 1, moment_ms) == 1 && read(take)) {
     }
-    ::kill(pid_, SIGKILL);
+    process_.kill(SIGKILL);
 }
 
 std::string child::wait() {
     // Its pipe is closed: it is ending, unless it has gone so wrong that it closed that itself.
-    const int ended = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
-    pollfd until{ended, POLLIN, 0};
-    if (ended >= 0 && poll(&until, 1, grace_ms) == 0) ::kill(pid_, SIGKILL);
-    if (ended >= 0) close(ended);
-    int status = 0;
-    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-    }
-    pid_ = -1;
-    if (WIFSIGNALED(status))
-        return fmt::format("died with signal {} ({})", WTERMSIG(status),
-                           sigabbrev_np(WTERMSIG(status)));
-    if (WEXITSTATUS(status) != 0)
-        return fmt::format("exited unexpectedly with status {}", WEXITSTATUS(status));
+    if (!process_.wait_for(grace)) process_.kill(SIGKILL);
+    const auto how = process_.wait();
+    if (how.signal != 0)
+        return fmt::format("died with signal {} ({})", how.signal, sigabbrev_np(how.signal));
+    if (how.status != 0) return fmt::format("exited unexpectedly with status {}", how.status);
     return {};
 }
 

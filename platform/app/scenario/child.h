@@ -11,6 +11,9 @@
 #include <string>
 #include <string_view>
 
+#include "platform/framework/process/child_process.h"
+#include "platform/framework/unique_fd.h"
+
 namespace trn::scenario {
 
 [[noreturn]] void throw_errno(const char* what);
@@ -31,11 +34,8 @@ public:
     /// Null in the new process, where `pipe` is what it writes its lines to.
     /// `log` is what its log begins with.
     static std::unique_ptr<child> make(const std::string& log, int& pipe);
-    ~child();
-    child(const child&) = delete;
-    child& operator=(const child&) = delete;
 
-    int pipe() const { return pipe_; }
+    int pipe() const { return pipe_.get(); }
     using listener = std::function<void(std::string_view line)>;
     /// Takes what the pipe has; false when the process is at its end.
     bool read(const listener& take);
@@ -48,20 +48,24 @@ public:
     bool killed() const { return killed_; }
     /// Waits for its end: "" for a status of 0, else "died with signal 11 (SEGV)" or so.
     std::string wait();
-    std::string log() const { return read_log(log_); }
-    void trim_log() { trn::scenario::trim_log(log_); }
+    std::string log() const { return read_log(log_.get()); }
+    void trim_log() { trn::scenario::trim_log(log_.get()); }
     /// Not this process's child after all, but its brother.
-    void forget() { pid_ = -1; }
+    void forget() { process_.release(); }
 
 private:
     using clock = std::chrono::steady_clock;
-    child(clock::time_point started, pid_t pid, int pipe, int log)
-        : started_(started), pid_(pid), acting_(pid), pipe_(pipe), log_(log) {}
+    child(clock::time_point started, pid_t pid, unique_fd pipe, unique_fd log)
+        : started_(started),
+          pipe_(std::move(pipe)),
+          log_(std::move(log)),
+          process_(pid),
+          acting_(pid) {}
 
     const clock::time_point started_;  // before the fork
-    pid_t pid_;
+    const unique_fd pipe_, log_;
+    child_process process_;
     pid_t acting_;  // the same, or one whose end is its end (snapshots)
-    int pipe_, log_;
     bool killed_ = false;
     std::string buffer_;
 };

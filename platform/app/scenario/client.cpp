@@ -3,10 +3,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
@@ -42,35 +39,6 @@ void set_environment(const std::string& folder) {
     setenv("TRNVP_SOCKETS", folder.c_str(), 1);
 }
 
-/// A program in this group of processes, looked for as execvp() does; no copy of this process,
-/// which may be large, is made for it.
-pid_t start_program(std::vector<std::string> words, pid_t group, int output) {
-    std::vector<char*> all;
-    for (auto& word : words) all.push_back(word.data());
-    all.push_back(nullptr);
-    posix_spawn_file_actions_t files;
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
-    posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
-    posix_spawnattr_t how;
-    posix_spawnattr_init(&how);
-    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
-    sigset_t ignored_here;
-    sigemptyset(&ignored_here);
-    sigaddset(&ignored_here, SIGXFSZ);
-    posix_spawnattr_setsigdefault(&how, &ignored_here);
-    posix_spawnattr_setpgroup(&how, group);
-    pid_t pid = -1;
-    const int error = posix_spawnp(&pid, all.front(), &files, &how, all.data(), environ);
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&how);
-    if (error != 0)
-        throw std::system_error(error, std::generic_category(), "cannot start " + words.front());
-    return pid;
-}
-
 }  // namespace
 
 client::client(platform& on, visit& what)
@@ -82,22 +50,22 @@ client::client(platform& on, visit& what)
       ended_(on.loop().io()),
       limit_(on.loop().io()),
       trim_(on.loop().io()) {
-    if (output_ < 0) throw_errno("output of a client");
+    if (!output_) throw_errno("output of a client");
     endpoints_.open_folder(folder_->path());
     set_environment(folder_->path());
-    pid_ = start_program(with_folder(what_.command, folder_->path()), folder_->group(), output_);
+    const unique_fd no_input(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    program_.emplace(child_process::spawn(with_folder(what_.command, folder_->path()),
+                                          {.input = no_input.get(), .output = output_.get()},
+                                          folder_->group()));
     watch();
 }
 
 client::~client() {
     endpoints_.drop_clients();
-    close(output_);
 }
 
 void client::watch() {
-    const auto fd = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
-    if (fd < 0) throw_errno("pidfd_open");
-    ended_.assign(fd);
+    ended_.assign(program_->end_descriptor().release());
     ended_.async_wait(ended_.wait_read, [this](boost::system::error_code e) {
         if (!e) over_ = true;  // else this is gone
     });
@@ -105,14 +73,14 @@ void client::watch() {
     limit_.async_wait([this](boost::system::error_code e) {
         if (e || over_) return;
         what_.late = true;
-        kill(pid_, SIGKILL);
+        program_->kill(SIGKILL);
     });
     trim();
 }
 
 /// A program may print without end: what is not kept takes no memory.
 void client::trim() {
-    trim_log(output_);
+    trim_log(output_.get());
     trim_.expires_after(std::chrono::milliseconds(100));
     trim_.async_wait([this](boost::system::error_code e) {
         if (!e) trim();
@@ -123,12 +91,10 @@ void client::finish() {
     limit_.cancel();
     trim_.cancel();
     folder_.reset();  // what it started ends too
-    int status = 0;
-    waitpid(pid_, &status, 0);
+    what_.status = program_->wait().shell_status();
     while (on_.loop().io().poll_one() != 0) {
     }
-    what_.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    what_.output = read_log(output_);
+    what_.output = read_log(output_.get());
 }
 
 }  // namespace trn::scenario

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/types.h>
-
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cstdint>
@@ -12,7 +10,9 @@
 #include <vector>
 
 #include "platform/app/endpoints/endpoints.h"
+#include "platform/framework/process/child_process.h"
 #include "platform/framework/process/temporary_folder.h"
+#include "platform/framework/unique_fd.h"
 
 namespace trn::scenario {
 
@@ -49,8 +49,8 @@ private:
     visit& what_;
     std::optional<temporary_folder> folder_;  // and its processes
     endpoints endpoints_;
-    int output_;
-    pid_t pid_ = -1;
+    unique_fd output_;
+    std::optional<child_process> program_;
     boost::asio::posix::stream_descriptor ended_;
     boost::asio::steady_timer limit_, trim_;
     bool over_ = false;

@@ -4,16 +4,23 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
+
+#include "platform/framework/process/child_process.h"
+#include "platform/framework/unique_fd.h"
 
 namespace trn {
 
-/// A folder for this user alone, and a group for the processes that work in it. Both end with the
-/// object or with this process, however that ends: the processes first, then the folder. A process
-/// of its own sees to that, and another one leads the group.
+/// Makes "PREFIX-XXXXXX" where temporary files are, for this user alone. \throws std::system_error
+std::filesystem::path make_temporary_folder(const std::string& prefix);
+
+/// A temporary folder, and a group for the processes that work in it. Both end with the object or
+/// with this process, however that ends: the processes first, then the folder. A guard process
+/// removes them; a second one leads the group.
 class temporary_folder {
 public:
-    /// "PREFIX-XXXXXX" where temporary files are. \throws std::system_error
+    /// \throws std::system_error
     explicit temporary_folder(const std::string& prefix);
     /// Ends the group and removes the folder now.
     ~temporary_folder();
@@ -21,12 +28,14 @@ public:
     temporary_folder& operator=(const temporary_folder&) = delete;
 
     const std::filesystem::path& path() const { return path_; }
-    pid_t group() const { return leader_; }
+    pid_t group() const { return leader_->pid(); }
 
 private:
-    std::filesystem::path path_;
-    pid_t remover_ = -1, leader_ = -1;
-    int alive_;  // a pipe, at its end when this process is at its own
+    void start_guards();
+
+    const std::filesystem::path path_;
+    unique_fd alive_;  // of a pipe: the guards read its end when this process ends
+    std::optional<child_process> leader_, remover_;
 };
 
 }  // namespace trn

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <system_error>
+
+#include "platform/framework/process/child_process.h"
+#include "platform/framework/process/temporary_folder.h"
+#include "platform/framework/unique_fd.h"
+
+namespace {
+
+using namespace trn;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+child_process shell(const std::string& script, int output = -1) {
+    return child_process::spawn({"sh", "-c", script}, {.output = output});
+}
+
+std::string text_of(const unique_fd& file) {
+    std::string text(64, '\0');
+    const auto count = pread(file.get(), text.data(), text.size(), 0);
+    text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    return text;
+}
+
+bool exists(pid_t pid) {
+    return kill(pid, 0) == 0;
+}
+
+TEST(ChildProcess, ReportsStatusOrSignal) {
+    auto exits = shell("exit 7"), dies = shell("kill -SEGV $$");
+    EXPECT_EQ(exits.wait().status, 7);
+    EXPECT_EQ(exits.wait().shell_status(), 7) << "asked again";
+    EXPECT_EQ(dies.wait().signal, SIGSEGV);
+    EXPECT_EQ(dies.wait().shell_status(), 128 + SIGSEGV);
+}
+
+TEST(ChildProcess, OutputAndErrorsGoWhereTheyAreSent) {
+    const unique_fd file(memfd_create("output", MFD_CLOEXEC));
+    shell("echo one; echo two >&2", file.get()).wait();
+    EXPECT_EQ(text_of(file), "one\ntwo\n");
+}
+
+TEST(ChildProcess, SpawnLeavesOnlyStandardStreamsOpen) {
+    const unique_fd kept(open("/dev/null", O_RDONLY));  // not closed on exec
+    ASSERT_GT(kept.get(), STDERR_FILENO);
+    const auto opened = "test -e /proc/$$/fd/" + std::to_string(kept.get());
+    EXPECT_EQ(shell(opened).wait().status, 1);
+}
+
+TEST(ChildProcess, AProgramThatDoesNotExistIsAnError) {
+    EXPECT_THROW(child_process::spawn({"/does/not/exist"}, {}), std::system_error);
+    const unique_fd file(memfd_create("output", MFD_CLOEXEC));
+    EXPECT_EQ(child_process::start_bound({"/does/not/exist"}, {.output = file.get()}).wait().status,
+              126);
+    EXPECT_EQ(text_of(file).substr(0, 35), "trnvp: cannot start /does/not/exist");
+}
+
+TEST(ChildProcess, EndsByForceAfterItsGrace) {
+    const unique_fd file(memfd_create("output", MFD_CLOEXEC));
+    auto stubborn = shell("trap '' TERM; echo ready; while :; do sleep 0.01; done", file.get());
+    EXPECT_FALSE(stubborn.poll());
+    EXPECT_FALSE(stubborn.wait_for(1ms));
+    while (text_of(file).empty()) usleep(1000);
+    stubborn.end(20ms);
+    EXPECT_EQ(stubborn.wait().signal, SIGKILL);
+
+    auto willing = child_process::spawn({"sleep", "1000"}, {});
+    willing.end(60s);
+    EXPECT_EQ(willing.wait().signal, SIGTERM);
+}
+
+TEST(ChildProcess, IsKilledWithItsOwner) {
+    pid_t pid = -1;
+    {
+        const auto sleeper = child_process::spawn({"sleep", "1000"}, {});
+        pid = sleeper.pid();
+        EXPECT_TRUE(exists(pid));
+    }
+    EXPECT_FALSE(exists(pid));
+}
+
+TEST(TemporaryFolder, EndsWithItsFilesAndItsGroup) {
+    fs::path path;
+    std::optional<child_process> member;
+    {
+        const temporary_folder folder("trnvp-test");
+        path = folder.path();
+        EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_all);
+        std::ofstream(path / "file") << "text";
+        member.emplace(child_process::spawn({"sleep", "1000"}, {}, folder.group()));
+    }
+    EXPECT_FALSE(fs::exists(path));
+    EXPECT_EQ(member->wait().signal, SIGKILL);
+}
+
+TEST(TemporaryFolder, EndsWithAProcessThatIsKilled) {
+    const unique_fd file(memfd_create("path", MFD_CLOEXEC));
+    const pid_t pid = fork();
+    if (pid == 0) {
+        const temporary_folder folder("trnvp-test");
+        const auto path = folder.path().string();
+        if (write(file.get(), path.data(), path.size()) > 0) raise(SIGKILL);
+        _exit(1);
+    }
+    EXPECT_EQ(child_process(pid).wait().signal, SIGKILL);
+    const fs::path path = text_of(file);
+    ASSERT_FALSE(path.empty());
+    for (int i = 0; i < 1000 && fs::exists(path); ++i) usleep(10'000);
+    EXPECT_FALSE(fs::exists(path));
+}
+
+}  // namespace
