@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <boost/crc.hpp>
-#include <map>
 #include <memory>
 #include <utility>
 
@@ -14,7 +13,7 @@
 namespace trn::trace {
 namespace {
 
-// A string in double quotes that JSON accepts; the text trace quotes the same way.
+// In double quotes, escaped as in JSON.
 std::string quoted(std::string_view text) {
     std::string out = "\"";
     for (const char c : text) {
@@ -62,53 +61,6 @@ private:
     boost::crc_optimal<64, 0x42f0e1eba9ea3693> sum_;
 };
 
-// https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU: an array of
-// events, times in microseconds; a module is a thread so that a viewer gives it a row.
-class json_writer final : public writer {
-public:
-    explicit json_writer(const std::string& path) : writer(path) { put("[\n"); }
-    void finish() override { put("\n]\n"); }
-    std::uint32_t write(const record& r) override {
-        const auto row = row_of(r.module);
-        auto text = fmt::format(R"({{"name":{},"pid":1,"tid":{},"ts":{})", quoted(r.what), row,
-                                microseconds(r.start));
-        text += r.what_it_is == record::kind::span
-                    ? fmt::format(R"(,"ph":"X","dur":{})", microseconds(r.duration))
-                    : std::string(R"(,"ph":"i","s":"t")");
-        std::string args;
-        for (const auto& f : r.with) {
-            // Integers above 2^53 are not exact in JSON readers, and hexadecimal does not exist
-            // there.
-            const auto* s = std::get_if<std::string_view>(&f.value);
-            const bool plain = !s && !f.hex && number(f).size() < 16;
-            args += fmt::format("{}{}:{}", args.empty() ? "" : ",", quoted(f.name),
-                                plain ? number(f) : quoted(s ? *s : std::string_view(number(f))));
-        }
-        if (r.of != 0) args += fmt::format(R"({}"op":{})", args.empty() ? "" : ",", r.of);
-        put_event(text + fmt::format(R"(,"args":{{{}}}}})", args));
-        return 0;
-    }
-
-private:
-    static std::string microseconds(const sc_core::sc_time& t) {
-        return fmt::format("{}.{:06}", t.value() / 1'000'000, t.value() % 1'000'000);
-    }
-    std::size_t row_of(std::string_view module) {
-        if (const auto known = rows_.find(module); known != rows_.end()) return known->second;
-        const auto row = rows_.emplace(module, rows_.size() + 1).first->second;
-        put_event(fmt::format(
-            R"({{"name":"thread_name","ph":"M","pid":1,"tid":{},"args":{{"name":{}}}}})", row,
-            quoted(module)));
-        return row;
-    }
-    void put_event(const std::string& event) {
-        if (!std::exchange(first_, false)) put(",\n");
-        put(event);
-    }
-    std::map<std::string, std::size_t, std::less<>> rows_;
-    bool first_ = true;
-};
-
 std::unique_ptr<writer> sink;
 std::string failed;
 position now;  // of which the digest is the sink's
@@ -126,13 +78,10 @@ void open(const std::string& path) {
     close();
     failed.clear();
     now = {};
-    if (path.ends_with(".perfetto-trace")) {
+    if (path.ends_with(".perfetto-trace"))
         sink = make_perfetto_writer(path);
-    } else if (path.ends_with(".json")) {
-        sink = std::make_unique<json_writer>(path);
-    } else {
+    else
         sink = std::make_unique<text_writer>(path);
-    }
     detail::on = true;
 }
 

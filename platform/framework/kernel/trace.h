@@ -81,10 +81,10 @@ private:
     const operation before_;
 };
 
-/// Writes the trace to `path`: for Perfetto when it ends in ".perfetto-trace", as Chrome's JSON
-/// when it ends in ".json", else text, one line per event: time in ps, module, event,
-/// name=value... No path: only the text's digest is wanted. Throws std::system_error when it cannot
-/// be written. What cannot be written later ends the trace: failure() says so.
+/// Writes the trace to `path`: for Perfetto when it ends in ".perfetto-trace", else as text, one line
+/// per event: time in ps, module, event, name=value... No path: only the digest of the text is
+/// computed. A write that fails later ends the trace: failure() has the reason.
+/// \throws std::system_error when the file cannot be written
 void open(const std::string& path);
 /// Whether the trace is drawn by a viewer, which also shows names that do not come from the
 /// platform but from files beside its firmware. The text trace is the same with and without those.

@@ -6,7 +6,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "tests/support/scratch_folder.h"
@@ -48,22 +47,6 @@ TEST(TraceTest, TextHasOneLinePerEvent) {
               "0 chip0.udma3 doorbell queue=2 tail=7 at=0x4000\n"
               "10000 chip0.udma3 copy for=1000000 why=\"say \\\"hi\\\"\\u000a\"\n"
               "5 chip0.mgmt trap cause=9223372036854775808\n");
-}
-
-TEST(TraceTest, JsonIsReadableByTraceViewers) {
-    const trn::test::scratch_folder folder;
-    const auto path = folder / "events.json";
-    trace::open(path);
-    some_events();
-    trace::close();
-    const auto events = nlohmann::json::parse(contents(path));
-    ASSERT_EQ(events.size(), 5u);  // two rows are named, three events
-    EXPECT_EQ(events[0]["args"]["name"], "chip0.udma3");
-    EXPECT_EQ(events[1]["args"]["at"], "0x4000");
-    EXPECT_EQ(events[2]["ph"], "X");
-    EXPECT_EQ(events[2]["dur"], 1.0);
-    EXPECT_EQ(events[4]["tid"], 2);
-    EXPECT_EQ(events[4]["args"]["cause"], "9223372036854775808");
 }
 
 TEST(TraceTest, UnwritableFileIsAnError) {
