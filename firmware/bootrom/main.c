@@ -5,10 +5,10 @@
 
 #include "firmware/lib/console.h"
 #include "firmware/lib/csr.h"
+#include "firmware/lib/drivers/mmio.h"
 #include "firmware/lib/drivers/reset_controller.h"
 #include "firmware/lib/image.h"
 #include "firmware/lib/log.h"
-#include "firmware/lib/mmio.h"
 #include "firmware/lib/timer.h"
 #include "firmware/lib/version.h"
 

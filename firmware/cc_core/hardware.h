@@ -8,7 +8,7 @@
 #include <trn/semaphores_regs.h>
 
 #include "firmware/lib/csr.h"
-#include "firmware/lib/mmio.h"
+#include "firmware/lib/drivers/mmio.h"
 
 #define CC_CORE(reg) (MAP_CC_CONTROL + TRN_CC_CORE_##reg##_OFFSET)
 #define CC_CORE_AT(reg, index) (MAP_CC_CONTROL + TRN_CC_CORE_##reg##_OFFSET(index))

@@ -5,7 +5,7 @@
 #include <trn/semaphores_regs.h>
 
 #include "firmware/lib/crc32c.h"
-#include "firmware/lib/memory_map.h"
+#include "firmware/lib/drivers/memory_map.h"
 
 #define MOST_DESCRIPTORS 0xffffff  // of a ring: contract section 7.1
 #define OP(name) TRN_CC_PROGRAM_STEP_OP_CODE_##name

@@ -2,8 +2,8 @@
 #include "firmware/lib/irq.h"
 
 #include "firmware/lib/csr.h"
+#include "firmware/lib/drivers/memory_map.h"
 #include "firmware/lib/drivers/plic.h"
-#include "firmware/lib/memory_map.h"
 
 static irq_handler handlers[IRQ_SOURCES + 1];
 

@@ -3,8 +3,8 @@
 
 #include "firmware/lib/csr.h"
 #include "firmware/lib/drivers/aclint.h"
+#include "firmware/lib/drivers/memory_map.h"
 #include "firmware/lib/irq.h"
-#include "firmware/lib/memory_map.h"
 
 #define TICKS_PER_US (MTIME_HZ / 1000000)
 

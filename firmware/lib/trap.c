@@ -2,8 +2,8 @@
 #include "firmware/lib/trap.h"
 
 #include "firmware/lib/csr.h"
+#include "firmware/lib/drivers/mmio.h"
 #include "firmware/lib/irq.h"
-#include "firmware/lib/mmio.h"
 #include "firmware/lib/panic.h"
 #include "firmware/lib/timer.h"
 

@@ -3,9 +3,9 @@
 
 #include <trn/cc_core_regs.h>
 
+#include "firmware/lib/drivers/mmio.h"
 #include "firmware/lib/drivers/watchdog.h"
 #include "firmware/lib/log.h"
-#include "firmware/lib/mmio.h"
 #include "firmware/mgmt/generation.h"
 
 /// Where a core's aperture is, AXI; 0: there is none of this number.

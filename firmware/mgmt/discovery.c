@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "firmware/lib/drivers/neuron_link.h"
+#include "firmware/lib/neuron_link.h"
 
 #define IDENTITY(reg) TRN_FABRIC_IDENTITY_##reg##_OFFSET
 

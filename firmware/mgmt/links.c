@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "firmware/lib/drivers/neuron_link.h"
 #include "firmware/lib/drivers/reset_controller.h"
 #include "firmware/lib/irq.h"
 #include "firmware/lib/log.h"
+#include "firmware/lib/neuron_link.h"
 #include "firmware/lib/timer.h"
 #include "firmware/mgmt/discovery.h"
 #include "firmware/mgmt/error_log.h"

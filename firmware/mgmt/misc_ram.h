@@ -4,7 +4,7 @@
 
 #include <trn/misc_ram_regs.h>
 
-#include "firmware/lib/mmio.h"
+#include "firmware/lib/drivers/mmio.h"
 
 #define MISC_RAM(reg) (MAP_MISC_RAM + TRN_MISC_RAM_##reg##_OFFSET)
 #define MISC_RAM_AT(reg, index) (MAP_MISC_RAM + TRN_MISC_RAM_##reg##_OFFSET(index))

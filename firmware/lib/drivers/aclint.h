@@ -4,7 +4,7 @@
 
 #include <trn/aclint_regs.h>
 
-#include "firmware/lib/mmio.h"
+#include "firmware/lib/drivers/mmio.h"
 
 /// mtime: both halves in one access, so it cannot be torn.
 static inline uint64_t aclint_time(void) {

@@ -4,7 +4,7 @@
 
 #include <trn/die_to_die_regs.h>
 
-#include "firmware/lib/mmio.h"
+#include "firmware/lib/drivers/mmio.h"
 
 #define DIE_TO_DIE(reg) (MAP_DIE_TO_DIE + TRN_DIE_TO_DIE_##reg##_OFFSET)
 

@@ -4,7 +4,7 @@
 
 #include <trn/hbm_regs.h>
 
-#include "firmware/lib/mmio.h"
+#include "firmware/lib/drivers/mmio.h"
 
 #define HBM_MOST_STACKS 4
 #define HBM(stack, reg) (MAP_HBM_CTRL + (stack)*MAP_HBM_CTRL_STRIDE + TRN_HBM_##reg##_OFFSET)

@@ -4,7 +4,7 @@
 
 #include <trn/misuse_port_regs.h>
 
-#include "firmware/lib/mmio.h"
+#include "firmware/lib/drivers/mmio.h"
 
 #define MISUSE_PORT(reg) (MAP_MISUSE_PORT + TRN_MISUSE_PORT_##reg##_OFFSET)
 

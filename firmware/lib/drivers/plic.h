@@ -4,7 +4,7 @@
 
 #include <trn/plic_regs.h>
 
-#include "firmware/lib/mmio.h"
+#include "firmware/lib/drivers/mmio.h"
 
 #define PLIC_CONTEXT 0
 #define PLIC_PRIORITY(source) (MAP_PLIC + TRN_PLIC_PRIORITY_OFFSET(source))

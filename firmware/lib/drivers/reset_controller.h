@@ -4,7 +4,7 @@
 
 #include <trn/reset_controller_regs.h>
 
-#include "firmware/lib/mmio.h"
+#include "firmware/lib/drivers/mmio.h"
 
 #define RESET_CONTROLLER(reg) (MAP_RESET_CONTROLLER + TRN_RESET_CONTROLLER_##reg##_OFFSET)
 

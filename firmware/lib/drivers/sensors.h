@@ -3,7 +3,7 @@
 
 #include <trn/sensors_regs.h>
 
-#include "firmware/lib/mmio.h"
+#include "firmware/lib/drivers/mmio.h"
 
 #define SENSORS(reg) (MAP_SENSORS + TRN_SENSORS_##reg##_OFFSET)
 #define SENSORS_AT(reg, index) (MAP_SENSORS + TRN_SENSORS_##reg##_OFFSET(index))

@@ -4,7 +4,7 @@
 
 #include <trn/sim_reset_firmware_regs.h>
 
-#include "firmware/lib/mmio.h"
+#include "firmware/lib/drivers/mmio.h"
 
 #define SIMULATOR_RESET(reg) (MAP_SIMULATOR_RESET + TRN_SIM_RESET_FIRMWARE_##reg##_OFFSET)
 

@@ -4,7 +4,7 @@
 
 #include <trn/sram_errors_regs.h>
 
-#include "firmware/lib/mmio.h"
+#include "firmware/lib/drivers/mmio.h"
 
 #define SRAM_ERRORS(base, reg) (axi(base) + TRN_SRAM_ERRORS_##reg##_OFFSET)
 

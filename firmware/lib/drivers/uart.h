@@ -4,7 +4,7 @@
 
 #include <trn/uart_regs.h>
 
-#include "firmware/lib/mmio.h"
+#include "firmware/lib/drivers/mmio.h"
 
 #define UART_FIFO_DEPTH 16
 #define UART_CLOCK_HZ 48000000

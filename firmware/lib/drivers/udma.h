@@ -5,7 +5,7 @@
 
 #include <trn/udma_regs.h>
 
-#include "firmware/lib/mmio.h"
+#include "firmware/lib/drivers/mmio.h"
 
 #define UDMA(engine, reg) (axi(engine) + TRN_UDMA_##reg##_OFFSET)
 

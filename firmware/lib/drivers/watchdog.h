@@ -3,7 +3,7 @@
 
 #include <trn/watchdog_regs.h>
 
-#include "firmware/lib/mmio.h"
+#include "firmware/lib/drivers/mmio.h"
 
 #define WATCHDOG(reg) (MAP_WATCHDOG + TRN_WATCHDOG_##reg##_OFFSET)
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "firmware/lib/axi_map.h"
-#include "firmware/lib/memory_map.h"
+#include "firmware/lib/drivers/memory_map.h"
 #include "models/die_to_die/die_to_die.h"
 #include "models/flash/flash.h"
 #include "models/hbm/hbm.h"

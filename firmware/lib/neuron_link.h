@@ -7,7 +7,7 @@
 #include <trn/fabric_identity_regs.h>
 #include <trn/neuron_link_regs.h>
 
-#include "firmware/lib/mmio.h"
+#include "firmware/lib/drivers/mmio.h"
 
 #define NEURON_LINK(reg) (MAP_NEURON_LINK + TRN_NEURON_LINK_##reg##_OFFSET)
 #define NEURON_LINK_AT(reg, index) (MAP_NEURON_LINK + TRN_NEURON_LINK_##reg##_OFFSET(index))

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "firmware/lib/memory_map.h"
+#include "firmware/lib/drivers/memory_map.h"
 
 static inline uint32_t mmio_read(uintptr_t address) {
     return *(volatile uint32_t*)address;

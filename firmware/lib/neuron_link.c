@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "firmware/lib/drivers/neuron_link.h"
+#include "firmware/lib/neuron_link.h"
 
 #include "firmware/lib/timer.h"
 
