@@ -1,10 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Includes between folders point one way: doc/architecture.md, "Folders"."""
+"""Includes between folders point one way, and neither files nor folders form circles: doc/architecture.md, "Folders".
+
+    check_arrows.py                  prints file:line: what is wrong; status 1 when something is
+    check_arrows.py --draw FILE      also writes the picture of all folders
+    check_arrows.py --compare FILE   also fails when FILE is not that picture
+"""
+import os
 import pathlib
 import re
 import subprocess
 import sys
+
+from draw_arrows import picture
 
 # folder -> prefixes of what it may include from the project; the first matching folder counts.
 F = "platform/framework/"
@@ -22,7 +30,7 @@ ALLOWED = {
     **framework("misuse"),
     **framework("registers", "misuse"),
     **framework("loader"),
-    **framework("kernel", "misuse"),
+    **framework("kernel"),
     **framework("tlm", "kernel"),
     **framework("netlist", "tlm", "kernel"),
     **framework("snapshots", "kernel", "process"),
@@ -38,24 +46,103 @@ ALLOWED = {
     "sw-stubs/": ["sw-stubs/", "trn/"],
     "firmware/": ["firmware/", "trn/"],
 }
-INCLUDE = re.compile(r'^\s*#\s*include\s+"((?:platform|models|firmware|sw-stubs)/[^"]+)"', re.M)
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+PARTS = ("platform/", "models/", "firmware/", "sw-stubs/")
 
 
-def main() -> int:
-    files = subprocess.run(["git", "ls-files", "*.h", "*.cpp", "*.c"], capture_output=True, text=True,
-                           check=True).stdout.split()
+class source_tree:
+    """Which file of the project includes which, and on which line."""
+
+    def __init__(self) -> None:
+        listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--",
+                                 "*.h", "*.cpp", "*.c"], capture_output=True, text=True, check=True)
+        self.files = sorted(name for name in set(listed.stdout.split())
+                            if name.startswith(PARTS) and pathlib.Path(name).exists())
+        self.public = {name.split("/include/", 1)[1]: name for name in self.files if "/include/" in name}
+        self.includes = {name: self.read(name) for name in self.files}
+
+    def read(self, name: str) -> dict[str, int]:
+        text = pathlib.Path(name).read_text(encoding="utf-8")
+        known = set(self.files)
+        found = {}
+        for match in INCLUDE.finditer(text):
+            beside = os.path.normpath(os.path.join(os.path.dirname(name), match[1]))
+            target = beside if beside in known else self.public.get(match[1], match[1])
+            if target.startswith(PARTS):
+                found.setdefault(target, text.count("\n", 0, match.start(1)) + 1)
+        return found
+
+    def arrows_between(self, node_of) -> dict[str, dict[str, str]]:
+        """node -> node -> the include that makes the arrow, when files are joined to nodes."""
+        arrows = {node_of(name): {} for name in self.files}
+        for name, targets in self.includes.items():
+            for target, line in targets.items():
+                if target in self.includes and node_of(target) != node_of(name):
+                    arrows[node_of(name)].setdefault(node_of(target), f"{name}:{line}: includes {target}")
+        return arrows
+
+
+def folder_of(name: str) -> str:
+    """A main file is nobody's dependency: it stands above the folder that it lies in."""
+    return name if os.path.basename(name) in ("main.cpp", "main.c") else os.path.dirname(name)
+
+
+def wrong_arrows(tree: source_tree) -> list[str]:
     wrong = []
-    for name in files:
+    for name, targets in tree.includes.items():
         folder = next((f for f in ALLOWED if name.startswith(f)), None)
         if folder is None or ALLOWED[folder] is None:
             continue
-        allowed = list(ALLOWED[folder])
-        text = pathlib.Path(name).read_text(encoding="utf-8")
-        for match in INCLUDE.finditer(text):
-            if not any(match[1].startswith(prefix) for prefix in allowed):
-                line = text.count("\n", 0, match.start(1)) + 1
-                wrong.append(f"{name}:{line}: {folder} may not include {match[1]}")
-    print("\n".join(wrong) if wrong else f"{len(files)} files: every include points the allowed way")
+        wrong += [f"{name}:{line}: {folder} may not include {target}" for target, line in targets.items()
+                  if not target.startswith(tuple(ALLOWED[folder]))]
+    return wrong
+
+
+def circles(arrows: dict[str, dict[str, str]]) -> list[list[str]]:
+    """Sets of nodes that reach each other: Tarjan's strongly connected components."""
+    number, low, stack, found = {}, {}, [], []
+
+    def visit(node):
+        number[node] = low[node] = len(number)
+        stack.append(node)
+        for target in arrows[node]:
+            if target not in number:
+                visit(target)
+            if target in stack:
+                low[node] = min(low[node], low[target])
+        if low[node] == number[node]:
+            at = stack.index(node)
+            if len(stack) - at > 1:
+                found.append(sorted(stack[at:]))
+            del stack[at:]
+
+    sys.setrecursionlimit(10_000)
+    for node in arrows:
+        if node not in number:
+            visit(node)
+    return found
+
+
+def described(what: str, arrows: dict[str, dict[str, str]]) -> list[str]:
+    lines = []
+    for circle in circles(arrows):
+        lines.append(f"a circle of {len(circle)} {what}: {', '.join(circle)}")
+        lines += [f"  {include}" for node in circle for target, include in arrows[node].items() if target in circle]
+    return lines
+
+
+def main() -> int:
+    tree = source_tree()
+    folders = tree.arrows_between(folder_of)
+    wrong = wrong_arrows(tree)
+    wrong += described("files", tree.arrows_between(lambda name: name)) + described("folders", folders)
+    option, file = sys.argv[1:] or (None, None)
+    if option == "--draw":
+        pathlib.Path(file).write_text(picture(folders), encoding="utf-8")
+    if option == "--compare" and pathlib.Path(file).read_text(encoding="utf-8") != picture(folders):
+        wrong.append(f"{file} is stale: run ./dev docs")
+    print("\n".join(wrong) if wrong else
+          f"{len(tree.files)} files: every include points the allowed way, and no files or folders form a circle")
     return 1 if wrong else 0
 
 
