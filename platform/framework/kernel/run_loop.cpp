@@ -34,23 +34,11 @@ constexpr int handlers_per_boundary = 64;
 constexpr auto write_budget = 50us;
 // A host's write is answered after this in any case: QEMU gives up after 5 s.
 constexpr auto longest_hold = 1s;
-// How far simulated time may lag behind its pace before the lag is forgotten: it is never made good
-// by running faster than the policy says.
-constexpr auto forgotten_lag = 1ms;
 const sc_time shortest_slice{100, sc_core::SC_NS};
 const sc_time longest_slice{100, sc_core::SC_US};
 
 double seconds(run_loop::wall_clock::duration d) {
     return std::chrono::duration<double>(d).count();
-}
-
-run_loop::wall_clock::duration wall_duration(double s) {
-    return std::chrono::duration_cast<run_loop::wall_clock::duration>(
-        std::chrono::duration<double>(s));
-}
-
-sc_time later(const sc_time& from, const sc_time& by) {
-    return sc_core::sc_max_time() - from < by ? sc_core::sc_max_time() : from + by;
 }
 
 std::chrono::nanoseconds thread_time() {
@@ -91,7 +79,10 @@ struct run_loop::sockets {
         io.get_executor()};
 };
 
-run_loop::run_loop(config cfg) : cfg_(std::move(cfg)), sockets_(std::make_unique<sockets>()) {
+run_loop::run_loop(config cfg)
+    : cfg_(std::move(cfg)),
+      driver_(make_time_driver(cfg_.policy, cfg_.host_access_cost, cfg_.shortest_gap)),
+      sockets_(std::make_unique<sockets>()) {
     assert(cfg_.sample_period > SC_ZERO_TIME);
 }
 
@@ -118,7 +109,7 @@ void run_loop::resume() {
     if (!paused_) return;
     paused_ = false;
     pause_text_.clear();
-    pace_ = {sc_time_stamp(), wall_clock::now()};
+    driver_->restart();
     for (const auto& observer : observers_) observer(false, {});
 }
 
@@ -224,7 +215,7 @@ void run_loop::elaborate() {
     // Public in SystemC 2.3.4: binds and calls the elaboration hooks, and runs no process yet, so a
     // debugger can stop before the first instruction.
     sc_core::sc_get_curr_simcontext()->initialize(true);
-    pace_ = {sc_time_stamp(), wall_clock::now()};
+    driver_->restart();
 }
 
 stop_reason run_loop::run(goal what) {
@@ -265,7 +256,7 @@ void run_loop::iterate() {
     if (rests_next()) return std::exchange(at_rest_, nullptr)();
     if (settle_goals() || quitting_) return;
     if (paused_) return block({});
-    const plan what = next();
+    const auto what = next();
     if (what.boundary) {
         simulate(*what.boundary);
     } else {
@@ -310,11 +301,7 @@ void run_loop::block(std::optional<wall_clock::time_point> wake) {
     last_poll_ = {};
 }
 
-// --- The time policies (doc/time.md)
-
-double run_loop::pace() const {
-    return cfg_.policy.who == time_policy::kind::realtime ? cfg_.policy.factor : 1.0;
-}
+// --- How far to simulate
 
 sc_time run_loop::slice_end() const {
     auto end = later(sc_time_stamp(), slice_);
@@ -339,6 +326,7 @@ sc_time run_loop::next_sample() const {
 
 /// Only hosts wait, and not all of them: those who do not would lose the time that is jumped.
 bool run_loop::another_host_acts() const {
+    if (attachments_.empty()) return false;
     const auto host_of = [this](const pending_goal& g) -> const std::string* {
         const auto found = std::ranges::find(attachments_, g.what.attachment, &attachment::id);
         return found == attachments_.end() || found->host.empty() ? nullptr : &found->host;
@@ -355,36 +343,21 @@ bool run_loop::another_host_acts() const {
     });
 }
 
-run_loop::plan run_loop::next() const {
-    const auto now = sc_time_stamp();
+time_driver::plan run_loop::next() const {
     const bool pending = sc_core::sc_pending_activity();
-    const auto limit = [this] {
-        auto earliest = sc_core::sc_max_time();
-        for (const auto& g : goals_)
-            if (g.what.until) earliest = std::min(earliest, *g.what.until);
-        return earliest;
-    }();
-    const bool somebody_waits =
+    auto limit = sc_core::sc_max_time();
+    for (const auto& g : goals_)
+        if (g.what.until) limit = std::min(limit, *g.what.until);
+    const bool has_waiter =
         std::ranges::any_of(goals_, [](const auto& g) { return !g.what.background; });
-    if (!pending && (!somebody_waits || limit == sc_core::sc_max_time())) return {};
-    const auto event = pending ? now + sc_core::sc_time_to_pending_activity() : limit;
-
-    if (cfg_.policy.who == time_policy::kind::realtime) return next_in_gap(std::min(event, limit));
-    const bool free = cfg_.policy.who == time_policy::kind::free;
-    if (somebody_waits && free && std::min(event, limit) - now >= cfg_.shortest_gap &&
-        another_host_acts())
-        return next_in_gap(std::min(event, limit));
-    if (somebody_waits) return {std::min({std::max(slice_end(), event), next_sample(), limit}), {}};
-    if (cfg_.policy.who == time_policy::kind::lockstep) return {};
-    if (event - now < cfg_.shortest_gap) return {slice_end(), {}};
-    return next_in_gap(event);
-}
-
-// `event` may happen when wall clock has got there. Whatever has not happened yet is slept through.
-run_loop::plan run_loop::next_in_gap(const sc_time& event) const {
-    const auto due = pace_.wall + wall_duration((event - pace_.simulated).to_seconds() / pace());
-    if (wall_clock::now() < due) return {{}, due};
-    return {std::max(event, std::min(slice_end(), later(sc_time_stamp(), cfg_.shortest_gap))), {}};
+    if (!pending && (!has_waiter || limit == sc_core::sc_max_time())) return {};
+    return driver_->next(
+        {.event = pending ? sc_time_stamp() + sc_core::sc_time_to_pending_activity() : limit,
+         .limit = limit,
+         .sample = next_sample(),
+         .slice_end = slice_end(),
+         .has_waiter = has_waiter,
+         .another_host_acts = has_waiter && another_host_acts()});
 }
 
 void run_loop::simulate(const sc_time& boundary) {
@@ -403,7 +376,7 @@ void run_loop::simulate(const sc_time& boundary) {
     simulating_ = false;
     ++counted_.slices;
     if (sc_core::sc_delta_count() != deltas) adapt(boundary - from, wall_clock::now() - start);
-    reanchor();
+    driver_->moved();
     if (paused_ && !was_paused)
         for (const auto& observer : observers_) observer(true, pause_text_);
 }
@@ -416,17 +389,6 @@ void run_loop::adapt(const sc_time& span, wall_clock::duration took) {
     } else if (took < target / 4 && span >= slice_) {
         slice_ = std::min(slice_ * 2, longest_slice);
     }
-}
-
-// Keeps the pace's anchor: free time is paced inside gaps only, so work moves the anchor along;
-// realtime is paced always, and only a lag is forgotten.
-void run_loop::reanchor() {
-    const auto wall = wall_clock::now();
-    const auto simulated = sc_time_stamp();
-    const double ahead =
-        (simulated - pace_.simulated).to_seconds() / pace() - seconds(wall - pace_.wall);
-    if (cfg_.policy.who == time_policy::kind::free || ahead < -seconds(forgotten_lag))
-        pace_ = {simulated, wall};
 }
 
 // --- Attached hosts
@@ -443,23 +405,16 @@ void run_loop::detach(std::uint64_t id) {
 void run_loop::host_access() {
     if (simulating_ || paused_) return;
     const auto now = sc_time_stamp();
-    if (cfg_.policy.who == time_policy::kind::lockstep) {
-        if (cfg_.host_access_cost > SC_ZERO_TIME) simulate(later(now, cfg_.host_access_cost));
-        return;
-    }
-    const auto next = sc_core::sc_pending_activity() ? now + sc_core::sc_time_to_pending_activity()
-                                                     : sc_core::sc_max_time();
-    const sc_time passed{seconds(wall_clock::now() - pace_.wall) * pace(), sc_core::SC_SEC};
-    const auto target = later(pace_.simulated, passed);
-    if (target > now && target < next) simulate(target);
+    const auto event = sc_core::sc_pending_activity() ? now + sc_core::sc_time_to_pending_activity()
+                                                      : sc_core::sc_max_time();
+    if (const auto target = driver_->access_time(event); target > now) simulate(target);
 }
 
 bool run_loop::host_wrote(const started_work& work, std::function<void()> answer) {
-    const auto policy = cfg_.policy.who;
-    if (simulating_ || paused_ || policy == time_policy::kind::lockstep) return true;
+    if (simulating_ || paused_ || !driver_->holds_answers()) return true;
     const auto until =
         later(sc_time_stamp(), sc_time(static_cast<double>(max_held.count()), sc_core::SC_US));
-    if (policy == time_policy::kind::free) simulate_work(work, until);
+    if (driver_->simulates_writes()) simulate_work(work, until);
     if (work.finished() || paused_ || sc_time_stamp() >= until || !event_is_near()) return true;
     held_.push_back({work, until, wall_clock::now() + longest_hold, std::move(answer)});
     return false;
@@ -498,9 +453,9 @@ void run_loop::answer_hosts() {
 }
 
 void run_loop::host_access_took(const sc_time& delay) {
-    if (simulating_ || paused_ || cfg_.policy.who != time_policy::kind::lockstep) return;
-    if (delay > cfg_.host_access_cost)
-        simulate(later(sc_time_stamp(), delay - cfg_.host_access_cost));
+    if (simulating_ || paused_) return;
+    if (const auto rest = driver_->access_rest(delay); rest > SC_ZERO_TIME)
+        simulate(later(sc_time_stamp(), rest));
 }
 
 }  // namespace trn

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "platform/framework/kernel/started_work.h"
+#include "platform/framework/kernel/time_driver.h"
 #include "platform/framework/kernel/time_policy.h"
 
 namespace boost::asio {
@@ -157,17 +158,6 @@ private:
         std::function<void(const stop_reason&)> done;
         bool fresh;  ///< its condition has not been looked at yet
     };
-    /// What the time policy allows now: simulate up to `boundary`, or wait until `wake` (or for
-    /// ever).
-    struct plan {
-        std::optional<sc_core::sc_time> boundary;
-        std::optional<wall_clock::time_point> wake;
-    };
-    struct anchor {
-        sc_core::sc_time simulated;
-        wall_clock::time_point wall;
-    };
-
     /// The answer to a host's write that waits for what the write started.
     struct held_answer {
         started_work work;
@@ -184,19 +174,17 @@ private:
     bool settle_goals();
     std::optional<stop_reason> ended(const pending_goal& g, bool sample, bool stalled) const;
     bool stalled() const;
-    plan next() const;
-    plan next_in_gap(const sc_core::sc_time& event) const;
+    time_driver::plan next() const;
     bool another_host_acts() const;
     sc_core::sc_time slice_end() const;
     sc_core::sc_time next_sample() const;
-    double pace() const;
     void simulate(const sc_core::sc_time& boundary);
     void adapt(const sc_core::sc_time& span, wall_clock::duration took);
-    void reanchor();
     void block(std::optional<wall_clock::time_point> wake);
     bool spin() const;
 
     const config cfg_;
+    const std::unique_ptr<time_driver> driver_;
     struct sockets;  // most who include this header open none
     const std::unique_ptr<sockets> sockets_;
 
@@ -219,7 +207,6 @@ private:
     std::list<held_answer> held_;
 
     sc_core::sc_time slice_{10, sc_core::SC_US};
-    anchor pace_{};  ///< simulated time may not pass wall clock since this point, in gaps or always
     wall_clock::time_point last_poll_{};
     wall_clock::time_point last_handler_{};
     counters counted_;
