@@ -73,10 +73,15 @@ const plan::module* plan::find(std::string_view path) const {
 }
 
 std::string plan::text(const endpoint& end) const {
-    const module& m = modules[end.module];
-    const port& p = m.built_as->ports[end.port];
+    const port& p = port_of(end);
     const bool numbered = p.count || p.lines;
-    return fmt::format("{}.{}{}", m.path, p.name, numbered ? fmt::format("[{}]", end.index) : "");
+    return fmt::format("{}.{}{}", module_of(end).path, p.name,
+                       numbered ? fmt::format("[{}]", end.index) : "");
+}
+
+std::string plan::local_text(const endpoint& end) const {
+    const module& m = module_of(end);
+    return text(end).substr(m.path.size() - m.name.size());
 }
 
 std::vector<std::pair<std::string, std::string>> plan::parameters_of(const module& m) const {

@@ -35,6 +35,11 @@ struct plan {
         std::uint32_t module = none;
         std::uint32_t port = 0;   ///< index in the kind's table
         std::uint32_t index = 0;  ///< interrupt line, or element of a vector of sockets
+
+        /// One number per end. Kinds have fewer than 256 ports.
+        std::uint64_t key() const {
+            return std::uint64_t{module} << 32 | std::uint64_t{port} << 24 | index;
+        }
     };
     struct range {
         std::uint64_t base = 0;         ///< as initiators see it
@@ -61,8 +66,14 @@ struct plan {
 
     const module* find(std::string_view path) const;
     std::uint32_t index_of(std::string_view path) const;  ///< or none
+    const module& module_of(const endpoint& end) const { return modules[end.module]; }
+    const port& port_of(const endpoint& end) const {
+        return module_of(end).built_as->ports[end.port];
+    }
     /// "chip0.hbm1.in", "chip0.plic.lines[3]".
     std::string text(const endpoint& end) const;
+    /// "hbm1.in": as the file that binds it has it.
+    std::string local_text(const endpoint& end) const;
     /// The parameters of a module with their units, as a board would say them.
     std::vector<std::pair<std::string, std::string>> parameters_of(const module& m) const;
 

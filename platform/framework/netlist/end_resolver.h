@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "platform/framework/netlist/bind_line.h"
+#include "platform/framework/netlist/planning.h"
+
+namespace trn {
+
+/// How many elements a vector of sockets has; bounded, as all that a file sizes.
+std::uint64_t sockets_of(const port& p, const std::any& config);
+
+/// Finds the ends that lines of `bind:` name, in modules and in the ports of assemblies.
+class end_resolver {
+public:
+    explicit end_resolver(planning& all) : all_(all) {}
+
+    /// Nothing after a mistake, which is reported.
+    std::optional<plan::endpoint> find(const scope& here, const bind_line::end& end,
+                                       const config::node& where);
+    /// Shows an inner end as a port of its assembly; false when it has one of that name.
+    bool show(std::uint32_t assembly, const std::string& port, const plan::endpoint& inner) {
+        return ports_[assembly].try_emplace(port, inner).second;
+    }
+
+private:
+    std::optional<plan::endpoint> resolve_port(std::uint32_t module, const bind_line::end& end,
+                                               const config::node& where);
+    std::optional<plan::endpoint> resolve_shown(const scope& here, std::uint32_t module,
+                                                const bind_line::end& end,
+                                                const config::node& where);
+    std::optional<plan::endpoint> pick(plan::endpoint found, const bind_line::end& end,
+                                       const config::node& where);
+
+    planning& all_;
+    std::unordered_map<std::uint32_t, std::map<std::string, plan::endpoint>> ports_;
+};
+
+}  // namespace trn
