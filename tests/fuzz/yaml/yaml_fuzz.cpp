@@ -5,7 +5,7 @@
 
 #include "models/kinds.h"
 #include "platform/framework/netlist/address_map.h"
-#include "tests/support/fuzz.h"
+#include "tests/support/fuzz_yaml.h"
 
 namespace {
 
@@ -25,24 +25,16 @@ bind:
   - {bind: "bus.initiator -> noc.target", at: 0x0, stride: 1 GiB, size: 1 MiB, count: 3, to: 8}
 )";
 
-std::vector<std::string> seeds() {
-    std::vector<std::string> list{
-        "",
-        "{}",
-        "[]",
-        "board: b",
-        "board: b\nmodules: []\nbind: {}\n",
-        small_board,
-        small_board,
-        "board: b\nmodules: {a: {type: router, count: 2000}}\nbind: [{bind: \"a${i}.initiator -> "
-        "a0.target\", count: 2000, at: 0, stride: 1, size: 1 B}]\n",
-        "board: b\nmodules: {a: {type: chips/trainium3, count: 20}}\n",
-        "board: b\nparameters: {a: \"${a}${a}\"}\nmodules: {a: {type: \"${a}\"}}\n",
-        "board: b\nmodules: {a: {type: ../boards/trn3-chip}, b: {type: /etc/passwd}}\n"};
-    for (auto& text : test::file_texts({"platform/boards"}, ".yaml"))
-        list.push_back(std::move(text));
-    return list;
-}
+const std::vector<std::string> seeds{
+    "board: b",
+    "board: b\nmodules: []\nbind: {}\n",
+    small_board,
+    small_board,
+    "board: b\nmodules: {a: {type: router, count: 2000}}\nbind: [{bind: \"a${i}.initiator -> "
+    "a0.target\", count: 2000, at: 0, stride: 1, size: 1 B}]\n",
+    "board: b\nmodules: {a: {type: chips/trainium3, count: 20}}\n",
+    "board: b\nparameters: {a: \"${a}${a}\"}\nmodules: {a: {type: \"${a}\"}}\n",
+    "board: b\nmodules: {a: {type: ../boards/trn3-chip}, b: {type: /etc/passwd}}\n"};
 
 const std::vector<std::string> words{"board: ",
                                      "modules:\n",
@@ -54,7 +46,6 @@ const std::vector<std::string> words{"board: ",
                                      " => ",
                                      "none",
                                      "${i}",
-                                     "${",
                                      "${room}",
                                      "count: 2000",
                                      "count: 3",
@@ -65,46 +56,23 @@ const std::vector<std::string> words{"board: ",
                                      "stride: 0xffffffffffffffff",
                                      "at: [0, 1, 2]",
                                      "[18446744073709551615]",
-                                     "0xffffffffffffffff",
-                                     "9223372036854775807 B",
-                                     "4 GiB",
-                                     "1 ns",
-                                     "-1",
-                                     "&a",
-                                     "*a",
-                                     "\n",
-                                     "  ",
-                                     ": ",
-                                     "- ",
-                                     "[",
-                                     "]",
-                                     "{",
-                                     "}",
-                                     "\"",
-                                     "'",
-                                     "#",
-                                     "\t",
-                                     "\xff\xfe"};
+                                     "1 ns"};
 
-void read(const std::string& text) {
-    try {
-        const auto board = plan_text(text, "x.yaml", kinds(), {"platform/boards", {}});
-        // Maps of a few chips only: those of a whole rack add no coverage and take a second.
-        const address_maps maps(board);
-        auto some = maps.routers();
-        some.resize(std::min<std::size_t>(some.size(), 64));
-        for (const auto router : some) maps.flattened(router);
-        for (const auto& module : board.modules) board.parameters_of(module);
-    } catch (const config_error& error) {
-        if (error.list().empty() || std::string_view(error.what()).empty()) std::abort();
-    }
+void plan_board_text(const std::string& text) {
+    const auto board = plan_text(text, "x.yaml", kinds(), {"platform/boards", {}});
+    // Maps of a few chips only: those of a whole rack add no coverage and take a second.
+    const address_maps maps(board);
+    auto some = maps.routers();
+    some.resize(std::min<std::size_t>(some.size(), 64));
+    for (const auto router : some) maps.flattened(router);
+    for (const auto& module : board.modules) board.parameters_of(module);
 }
 
 }  // namespace
 
 int sc_main(int argc, char** argv) {
-    const test::mutator inputs(seeds(), words);
-    return test::fuzz(argc, argv, [&](test::fuzz_random& random) { read(inputs.make(random)); });
+    return test::fuzz_yaml(argc, argv, {seeds, {"platform/boards"}, ".yaml", words},
+                           plan_board_text);
 }
 
 int main(int argc, char** argv) {
