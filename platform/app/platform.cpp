@@ -9,6 +9,7 @@
 
 #include "platform/app/register_view.h"
 #include "platform/app/signals.h"
+#include "platform/framework/command_line/version.h"
 #include "platform/framework/config/file.h"
 #include "platform/framework/debug/harts.h"
 #include "platform/framework/kernel/random.h"
@@ -90,8 +91,8 @@ platform::platform(const kind_list& kinds, const platform_options& options) : lo
             std::vector<fs::path>(programs.begin(), programs.end()));
     }
     trace::set_processes(chips_of(system_->board()));
-    methods_ =
-        std::make_unique<control>(loop_, identity{TRNVP_VERSION, system_->board().name, digest_});
+    methods_ = std::make_unique<control>(
+        loop_, identity{project_version(), system_->board().name, digest_});
     loop_.elaborate();
     add_harts(*methods_);
     add_methods();

@@ -29,6 +29,7 @@
 #include "platform/app/exec/console_input.h"
 #include "platform/app/exec/exec_machine.h"
 #include "platform/app/report_file.h"
+#include "platform/framework/command_line/version.h"
 #include "platform/framework/config/units.h"
 #include "platform/framework/debug/gdb_server.h"
 #include "platform/framework/debug/harts.h"
@@ -135,7 +136,7 @@ public:
             input_.emplace(loop_, machine_.terminal(), chosen_.input);
             machine_.on_poll([this] { input_->polled(); });
         }
-        control methods(loop_, {TRNVP_VERSION, chosen_.program, ""});
+        control methods(loop_, {project_version(), chosen_.program, ""});
         loop_.elaborate();
         std::optional<gdb_server> debugger;
         if (!chosen_.gdb.empty()) open(debugger, methods);

@@ -10,7 +10,7 @@
 #include <utility>
 #include <variant>
 
-#include "build_id.h"
+#include "platform/framework/command_line/version.h"
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/config/units.h"
 #include "platform/framework/output.h"
@@ -21,9 +21,9 @@ namespace {
 
 /// "trnvp 0.1.0 (c85505ea89aa)"; without the commit when no checkout was built.
 std::string version_of(const CLI::App& app) {
-    const std::string_view commit = TRNVP_COMMIT;
-    return fmt::format("{} {}{}", app.get_name(), TRNVP_VERSION,
-                       commit.empty() ? "" : fmt::format(" ({})", commit));
+    const std::string_view built = built_commit();
+    return fmt::format("{} {}{}", app.get_name(), project_version(),
+                       built.empty() ? "" : fmt::format(" ({})", built));
 }
 
 /// Rewrites a number in decimal, which CLI11 then converts to the option's type. \returns a mistake
