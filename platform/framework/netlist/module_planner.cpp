@@ -122,10 +122,13 @@ std::optional<module_planner::declaration> module_planner::read(const scope& her
         out.counted = true;
     }
     for (const auto& setting : e.value.entries())
-        if (setting.key != "type" && setting.key != "count" && setting.key != "each")
+        if (setting.key != "type" && setting.key != "count" && setting.key != "each" &&
+            setting.key != "inherit")
             out.settings.push_back({setting, std::nullopt});
     if (const auto each = e.value.find("each"); each && !read_each(each, out)) return std::nullopt;
     if (out.name.empty() || !find_type(here, type, out)) return std::nullopt;
+    if (const auto inherit = e.value.find("inherit"); inherit && !read_inherit(here, inherit, out))
+        return std::nullopt;
     return out;
 }
 
@@ -152,6 +155,36 @@ bool module_planner::read_each(const config::node& each, declaration& out) {
         out.each.emplace_back(setting, *values);
     }
     return true;
+}
+
+/// `inherit: true`: parameters that are not given have the values of this file's of the same name.
+bool module_planner::read_inherit(const scope& here, const config::node& inherit,
+                                  declaration& out) {
+    if (inherit.raw() != "true") {
+        all_.report(inherit, mistake::not_a_choice, "'inherit' is true or left out");
+        return false;
+    }
+    const auto takes = [&](const std::string& name) {
+        if (out.assembled != nullptr)
+            return std::ranges::any_of(out.assembled->parameters,
+                                       [&](const auto& p) { return p.name == name; });
+        const auto* p = out.built_as->find_parameter(name);
+        return p != nullptr && !p->list;
+    };
+    bool found = false;
+    for (const auto& [name, value] : here.values) {
+        if (!takes(name)) continue;
+        found = true;
+        const bool given =
+            find_key(out.settings, name) != out.settings.end() ||
+            std::ranges::any_of(out.each, [&](const auto& one) { return one.first.key == name; });
+        if (!given) out.settings.push_back({{name, inherit, inherit}, value});
+    }
+    if (!found)
+        all_.report(
+            inherit, mistake::missing_key,
+            fmt::format("'inherit' has no effect: {} has no parameter of this file", out.type));
+    return found;
 }
 
 bool module_planner::find_type(const scope& here, const config::node& type, declaration& out) {

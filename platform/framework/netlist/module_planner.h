@@ -44,6 +44,7 @@ private:
     void expand(scope& here);
     std::optional<declaration> read(const scope& here, const entry& e);
     bool read_each(const config::node& each, declaration& out);
+    bool read_inherit(const scope& here, const config::node& inherit, declaration& out);
     bool find_type(const scope& here, const config::node& type, declaration& out);
     std::optional<std::filesystem::path> find_file(const assembly& named_in,
                                                    const config::node& where,

@@ -258,6 +258,12 @@ TEST(Diagnostics, TheDocumentationListsEveryCode) {
     }
 }
 
+TEST(Units, OfAddressSpacesReachSixtyFourBits) {
+    EXPECT_EQ(std::get<bytes>(config::parse_bytes("2 PiB")).value, 2ull << 50);
+    EXPECT_EQ(std::get<bytes>(config::parse_bytes("4 EiB")).value, 4ull << 60);
+    EXPECT_EQ(reading<bytes>("v: 16 EiB\n").code, mistake::out_of_range);
+}
+
 TEST(Units, AreFormattedAsInBoardFiles) {
     EXPECT_EQ(to_string(bytes{36ull << 30}), "36 GiB");
     EXPECT_EQ(to_string(bytes{0}), "0 B");

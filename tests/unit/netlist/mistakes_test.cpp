@@ -626,6 +626,17 @@ TEST_F(Assemblies, E12AndE20CheckTheParametersOfAnAssembly) {
               (finding{mistake::not_a_number, 3, 28}));
 }
 
+TEST_F(Assemblies, E09AndE24AndE26CheckWhatIsInherited) {
+    write("chips/big.yaml", "assembly: big\nparameters: {room: 4 KiB, id: 0}\nmodules: {}\n");
+    const auto board = [](const std::string& parameters, const std::string& inherit) {
+        return "board: b\nparameters: {" + parameters + "}\nmodules:\n" +
+               "  a: {type: chips/big, inherit: " + inherit + "}\n";
+    };
+    EXPECT_EQ(first(board("size: 1", "true")), (finding{mistake::missing_key, 4, 33}));
+    EXPECT_EQ(first(board("room: word", "true")), (finding{mistake::not_a_number, 4, 33}));
+    EXPECT_EQ(first(board("room: 1 KiB", "yes")), (finding{mistake::not_a_choice, 4, 33}));
+}
+
 TEST_F(Assemblies, E40HidesTheModulesInsideAnAssembly) {
     write("chips/big.yaml",
           "assembly: big\nmodules:\n  ram: {type: memory, size: 4 KiB}\nports: {data: ram.in}\n");

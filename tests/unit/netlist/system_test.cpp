@@ -314,6 +314,35 @@ bind:
                                                     {"routing_id", "3"}, {"room", "8 KiB"}}));
 }
 
+TEST_F(Nested, InheritedParametersHaveTheValuesOfTheFile) {
+    std::ofstream(folder / "chips/inner.yaml")
+        << "assembly: inner\nparameters: {id: 0, room: 4 KiB}\nmodules: {}\n";
+    std::ofstream(folder / "chips/outer.yaml") << R"(assembly: outer
+parameters: {id: 5, room: 16 KiB, start: 3}
+modules:
+  whole: {type: chips/inner, inherit: true}
+  some: {type: chips/inner, inherit: true, room: 8 KiB}
+  each: {type: chips/inner, inherit: true, count: 2, each: {id: [8, 9]}}
+  own: {type: chips/inner}
+  beat: {type: beat, inherit: true}
+)";
+    const auto planned = board(R"(board: b
+parameters: {room: 2 KiB, unused: 1}
+modules:
+  outer: {type: chips/outer, inherit: true, start: 6}
+)",
+                               {folder, {"room=1KiB"}});
+    using list = std::vector<std::pair<std::string, std::string>>;
+    const auto parameters = [&](std::string_view path) {
+        return planned.parameters_of(*planned.find(path));
+    };
+    EXPECT_EQ(parameters("outer.whole"), (list{{"id", "5"}, {"room", "1KiB"}}));
+    EXPECT_EQ(parameters("outer.some"), (list{{"id", "5"}, {"room", "8 KiB"}}));
+    EXPECT_EQ(parameters("outer.each1"), (list{{"id", "9"}, {"room", "1KiB"}}));
+    EXPECT_EQ(parameters("outer.own"), (list{{"id", "0"}, {"room", "4 KiB"}}));
+    EXPECT_EQ(parameters("outer.beat"), (list{{"start", "6"}}));
+}
+
 TEST_F(Nested, AssemblyPresetsFollowTheInstantiatingBoard) {
     std::ofstream(folder / "chips/preset.yaml") << R"(assembly: preset
 parameters: {fabric: table, links: 1}
