@@ -13,11 +13,11 @@
 
 #include "platform/framework/attach/host_mapping.h"
 #include "platform/framework/attach/listen/listener.h"
-#include "platform/framework/unique_fd.h"
 #include "platform/framework/attach/vfio_user_dma.h"
 #include "platform/framework/attach/vfio_user_server.h"
 #include "platform/framework/attach/vfio_user_stream.h"
 #include "platform/framework/tlm/function_port.h"
+#include "platform/framework/unique_fd.h"
 
 namespace trn {
 

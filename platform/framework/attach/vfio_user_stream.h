@@ -10,8 +10,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "platform/framework/unique_fd.h"
 #include "platform/framework/attach/vfio_user_protocol.h"
+#include "platform/framework/unique_fd.h"
 
 namespace trn::vfio_user {
 

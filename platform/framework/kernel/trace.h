@@ -81,8 +81,8 @@ private:
     const operation before_;
 };
 
-/// Writes the trace to `path`: for Perfetto when it ends in ".perfetto-trace", else as text, one line
-/// per event: time in ps, module, event, name=value... No path: only the digest of the text is
+/// Writes the trace to `path`: for Perfetto when it ends in ".perfetto-trace", else as text, one
+/// line per event: time in ps, module, event, name=value... No path: only the digest of the text is
 /// computed. A write that fails later ends the trace: failure() has the reason.
 /// \throws std::system_error when the file cannot be written
 void open(const std::string& path);

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "platform/framework/attach/listen/waiting_room.h"
-#include "platform/framework/unique_fd.h"
 #include "platform/framework/log.h"
+#include "platform/framework/unique_fd.h"
 #include "tests/support/scratch_folder.h"
 
 namespace {
