@@ -35,10 +35,10 @@ enum class reg : std::uint16_t;
 enum class efa_generation : std::uint8_t { v2, v3, v4 };
 
 /// An Elastic Fabric Adapter on a Nitro card: queue pairs whose work requests write to and read
-/// from the memory of other cards' hosts and chips. Data goes from where it is to where it shall
-/// be, by requests to bus addresses: a chip's HBM is a BAR of its server. Reliable without order:
-/// packets take any path, are acknowledged one by one and sent again when lost; completions come in
-/// the order of the work requests. Spec: doc/models/efa.md.
+/// from the memory of other cards' hosts and chips. Data moves directly between source and
+/// destination, by requests to bus addresses: a chip's HBM is a BAR of its server. Reliable without
+/// order: packets take any path, are acknowledged one by one and retransmitted when lost;
+/// completions come in the order of the work requests. Spec: doc/models/efa.md.
 class efa : public sc_core::sc_module,
             public plug::device,
             public publishes_statistics,
@@ -56,7 +56,7 @@ public:
 
         std::uint64_t bytes_per_second() const;
     };
-    /// notify: a write, also of nothing, after which the other card writes a word: once, when all
+    /// notify: a write, also an empty one, after which the other card writes a word: once, when all
     /// of the data is in its memory.
     enum class opcode : std::uint8_t {
         write = efa_entry_regs::request::opcode_write,
@@ -137,7 +137,7 @@ private:
         /// Operations whose requests are not fetched yet, and how many requests each has.
         std::deque<std::pair<trace::operation, unsigned>> posted;
     };
-    /// What has come of another card's queue pair, of writes whose end is announced.
+    /// Received packets of another card's queue pair, of writes with notification.
     struct arrivals {
         std::uint32_t oldest = 0;  // that the other card still has packets of
         struct message {
@@ -215,8 +215,8 @@ private:
     bandwidth_resource lane_;  // to the fabric
     std::vector<std::unique_ptr<pair>> pairs_;
     std::array<std::uint32_t, queue_pairs> next_message_{};  // each number once before they wrap
-    unsigned turn_ = 0;                                      // whose packet is next
-    bool answered_ = false;  // the last packet was one that another card asked for
+    unsigned turn_ = 0;                                      // source of the next packet
+    bool answered_ = false;  // the last packet answered another card's request
     ethernet::address address_ = 0;
     unsigned unacknowledged_ = 0;
     std::optional<outgoing> outgoing_;

@@ -6,8 +6,8 @@
 namespace trn::fabric {
 
 // A fabric address: bit 63 set, 62:61 the sender's window, 60 rack, 59:55 server in the rack, 54:51
-// chip in the server, 47:0 an AXI address on that chip. On the wire, where the window has done its
-// work, 62:61 and 50:48 count the chips that have passed it on. Ours; see decision 9.
+// chip in the server, 47:0 an AXI address on that chip. On the wire, where the window is no longer
+// needed, 62:61 and 50:48 count the chips that have forwarded it. Ours; see decision 9.
 inline constexpr std::uint64_t flag = std::uint64_t{1} << 63;
 inline constexpr unsigned id_shift = 51;
 inline constexpr unsigned racks = 2;

@@ -36,7 +36,7 @@ public:
         unsigned dies = 2;       ///< with an AXI each; bit 47 selects
         sc_core::sc_time latency{200, sc_core::SC_NS};  ///< into, out of or through the chip
         sc_core::sc_time completion_timeout{50, sc_core::SC_US};
-        unsigned hop_limit = 16;       ///< chips that pass an access on, at most 31
+        unsigned hop_limit = 16;       ///< chips that forward an access, at most 31
         unsigned blocks = 4;           ///< that the links are in
         unsigned links_per_block = 5;  ///< of eight lanes: 160 lanes make the published 2.56 TB/s
 
@@ -58,7 +58,7 @@ public:
     sockets<tlm_utils::simple_initiator_socket_tagged<neuron_link, 64>> axi{"axi"};  ///< by die
     sockets<plug> port{"port"};
     irq_out irq{"irq"};
-    /// While it is high the links are down and the tables forgotten; firmware begins anew.
+    /// While it is high the links are down and the tables are lost; firmware starts again.
     irq_in power_lost{"power_lost", 1, [this](unsigned, bool lost) {
                           if (lost) forget();
                       }};
@@ -93,7 +93,7 @@ private:
         unsigned to = to_chip;
         std::uint64_t address = 0;  // there
     };
-    /// Counts what others send through this chip, also when they copy by pointer.
+    /// Counts transit traffic of this chip, also of copies by pointer.
     struct transit_count final : crossing {
         std::uint64_t bytes = 0;
         const sc_core::sc_object& owner;
@@ -159,7 +159,7 @@ private:
 
     const config cfg_;
     register_bank regs_, identity_;
-    std::array<std::uint16_t, ports + 1> granted_{};  // by where to: the sources given pointers
+    std::array<std::uint16_t, ports + 1> granted_{};  // by destination: the sources with pointers
     transit_count transit_{*this};
     std::array<std::optional<pending>, ports> pending_;
     sc_core::sc_event answered_;

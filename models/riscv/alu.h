@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the register instructions of RV64IM compute, in the manual's order. Operand b is the second
+// The register instructions of RV64IM, in the manual's order. Operand b is the second
 // register or the sign-extended immediate.
 #pragma once
 

@@ -46,7 +46,7 @@ inline unsigned length_of(u32 bits) {
 }
 
 /// The code of one 4 KiB page with this content, decoded as far as it was executed. The content is
-/// the identity: whoever executes a page with equal bytes shares it, at whatever address.
+/// the identity: harts that execute pages with equal bytes share it, at any address.
 class code_page {
 public:
     static constexpr u64 size = 4096;
@@ -66,7 +66,7 @@ public:
         return program_ == nullptr ? nullptr : program_->marks(address_ + offset, bits);
     }
 
-    /// It is executed at `address`: from now on its blocks tell which functions they begin.
+    /// It is executed at `address`: from now on its blocks report the functions that they begin.
     void name_functions(const function_names& all, u64 address);
     /// The function that begins at `offset`, or nullptr.
     const std::string* function(u32 offset) const {

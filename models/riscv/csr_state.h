@@ -23,7 +23,7 @@ struct csr_state {
     u64 stvec = 0, scounteren = 0, sscratch = 0, sepc = 0, scause = 0, stval = 0, satp = 0;
     u64 senvcfg = 0;
     u64 software_mip = 0;                      ///< SSIP, STIP, SEIP as software wrote them
-    u64 cycle_offset = 0, instret_offset = 0;  ///< counter = what was counted + offset
+    u64 cycle_offset = 0, instret_offset = 0;  ///< counter = counted events + offset
 };
 
 }  // namespace trn::riscv

@@ -15,7 +15,7 @@ struct csr_entry {
 
 /// Every CSR that exists, ascending by number.
 const std::vector<csr_entry>& csr_list();
-/// "unknown" when there is none of that number.
+/// "unknown" when no CSR has this number.
 const std::string& csr_name(unsigned number);
 
 }  // namespace trn::riscv

@@ -9,8 +9,8 @@
 
 namespace trn::riscv {
 
-/// What a debugger wants of a hart: where it stops, and why it did. Breakpoints do not modify
-/// memory: the hart executes a page that has one instruction by instruction.
+/// A debugger's requests to a hart: stop conditions and the cause of a stop. Breakpoints do not
+/// modify memory: the hart executes a page that has one instruction by instruction.
 class debug_control {
 public:
     enum class stop_reason : u8 { none, request, step, breakpoint, watchpoint };

@@ -9,15 +9,15 @@
 
 namespace trn::riscv {
 
-/// Where operands stand in the 32-bit instruction word (Unpriv. 2.2, 2.3).
+/// Operand positions in the 32-bit instruction word (Unpriv. 2.2, 2.3).
 enum class format : u8 { r, i, shift, s, b, u, j, csr, none };
 
-/// How an instruction continues, which is what the assembler of blocks needs to know.
+/// How an instruction continues, for the assembler of blocks.
 enum class flow : u8 {
-    result,  ///< writes rd and goes on
-    store,   ///< writes no register and goes on
-    other,   ///< goes on; may write rd in its own way
-    branch,  ///< goes on or to pc + imm
+    result,  ///< writes rd and continues
+    store,   ///< writes no register and continues
+    other,   ///< continues; may write rd itself
+    branch,  ///< continues or jumps to pc + imm
     jump,    ///< to pc + imm
     jump_register,
     leave,  ///< ends the block: may change anything

@@ -7,7 +7,7 @@
 
 namespace trn::riscv {
 
-/// What the first execution of each operation of a block tells about the program (trn::coverage).
+/// Records the first execution of each operation of a block for trn::coverage.
 /// Until then the operation's function is first_time(), from then on its own: what was seen once
 /// costs nothing more.
 struct first_executions {
@@ -22,7 +22,7 @@ struct first_executions {
 
 /// The function of an operation that was not executed yet.
 void first_time(TRN_FLOW);
-/// Marks what the execution of `o`, whose function is first_time(), tells; returns the function
+/// Marks the first execution of `o`, whose function is first_time(); returns the function
 /// that executes it, which it has from now on.
 handler first_seen(const op* o);
 

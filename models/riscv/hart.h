@@ -24,14 +24,14 @@ namespace trn::riscv {
 class commit_log;
 struct decoded;
 
-/// What the executor (threaded.h) leaves in a hart while an instruction takes a slow path.
+/// State that the executor (threaded.h) leaves in a hart while an instruction takes a slow path.
 struct execution {
     const op* at = nullptr;  ///< the operation in a slow path
     i64 budget = 0;          ///< instructions that may still be executed
     u64 page = 0;            ///< virtual address of the page that is being executed
     fault raised;            ///< by the operation
     address_space* space = nullptr;
-    u64 next_pc = 0;  ///< of a system instruction: where execution goes on
+    u64 next_pc = 0;  ///< of a system instruction: the next pc
 };
 
 /// A RISC-V hart, RV64IMAC_Zicsr_Zifencei_Zba_Zbb_Zbs with M, S and U modes, Sv39, 16 PMP entries,
@@ -46,7 +46,7 @@ public:
         u64 reset_vector = 0x1000;
     };
 
-    /// Harts given the same code cache share predecoded code.
+    /// Harts with the same code cache share predecoded code.
     hart(const config& cfg, hart_bus& memory, std::shared_ptr<code_cache> code);
     ~hart();
     hart(const hart&) = delete;
@@ -62,7 +62,7 @@ public:
     void drive(interrupt line, bool level);
     /// True while WFI waits; run() then returns at once.
     bool waiting() const { return waiting_; }
-    /// From within a bus access: look for what needs attention at the next block boundary.
+    /// From within a bus access: check for pending work at the next block boundary.
     void stop_soon();
     /// From within a bus access: return from run() at the next block boundary.
     void end_run();
@@ -75,7 +75,7 @@ public:
 
     /// Forget host pointers, translations and decoded code derived from [first, last].
     void forget_direct(u64 first, u64 last);
-    /// Code changed behind the hart's back (debugger, loader): what fence.i does.
+    /// Code was changed by a debugger or loader: acts like fence.i.
     void invalidate_code();
     /// Spike's --log-commits format; null switches it off.
     void log_commits(commit_log* log);
@@ -111,7 +111,7 @@ public:
     u64 pc() const { return pc_; }
     /// Within a bus access: of the instruction that makes it.
     u64 access_pc() const { return exec.at == nullptr ? pc_ : pc_of(exec.at); }
-    /// Execution goes on there, even out of a WFI.
+    /// Execution continues there, even out of a WFI.
     void set_pc(u64 pc);
     privilege mode() const { return mode_; }
     void set_mode(privilege mode);
@@ -124,7 +124,7 @@ public:
     u64 footprint() const;
 
     // -- For instruction functions: state is public to them. ------------------------------------
-    std::array<u64, 33> x{};  ///< x[32] swallows what is written to x0
+    std::array<u64, 33> x{};  ///< x[32] discards writes to x0
     csr_state csr;
     pmp protection;
     triggers watch;

@@ -9,7 +9,7 @@
 
 namespace trn::riscv {
 
-/// Host memory behind [first, last] of the physical address space.
+/// Host memory of [first, last] of the physical address space.
 struct direct_memory {
     u64 first = 1, last = 0;
     u8* host = nullptr;
@@ -20,7 +20,7 @@ struct direct_memory {
     }
 };
 
-/// What a hart is connected to. Addresses are physical; `false` means an access fault.
+/// The bus interface of a hart. Addresses are physical; `false` means an access fault.
 class hart_bus {
 public:
     virtual ~hart_bus() = default;
@@ -29,7 +29,7 @@ public:
     /// As above without side effects, for debuggers.
     virtual bool debug_read(u64 pa, std::span<u8> data) = 0;
     virtual bool debug_write(u64 pa, std::span<const u8> data) = 0;
-    /// Memory that the hart may touch without asking again, until told otherwise.
+    /// Memory that the hart may access directly until it is invalidated.
     virtual std::optional<direct_memory> direct(u64 pa) = 0;
     /// The time CSR.
     virtual u64 time() = 0;

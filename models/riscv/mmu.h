@@ -36,7 +36,7 @@ public:
         if (!protection_.allows(pa, size, how, mode)) return access_fault(how, va);
         return {};
     }
-    /// The memory behind an access, or nullptr.
+    /// The host memory of an access, or nullptr.
     u8* direct(u64 pa, u64 size, access how);
     /// As translate(), for a debugger: ignores permissions. False: not mapped.
     bool debug_translate(u64 va, privilege mode, u64& pa);

@@ -6,7 +6,7 @@
 
 namespace trn::riscv {
 
-/// Who knows the memory-mapped mtime counter: the time CSR is a shadow of it (Priv. 3.1.10).
+/// The source of the memory-mapped mtime counter; the time CSR is a shadow of it (Priv. 3.1.10).
 class mtime_source {
 public:
     /// mtime at absolute simulated time `at`, which may lie ahead of the kernel's.

@@ -52,18 +52,18 @@ public:
     irq_in reset;            ///< held in reset while high
     irq_out awake{"awake"};  ///< neither in WFI nor in reset
 
-    /// Harts given the same code cache share predecoded code.
+    /// Harts with the same code cache share predecoded code.
     riscv_hart(sc_core::sc_module_name name, const config& cfg,
                std::shared_ptr<riscv::code_cache> code = std::make_shared<riscv::code_cache>());
     ~riscv_hart() override;
 
-    /// What the time CSR shows; without one it shows 0.
+    /// The source of the time CSR; without one it reads 0.
     void set_time_source(const riscv::mtime_source& source) { time_source_ = &source; }
 
-    /// The core, created when first asked for.
+    /// The core, created on first use.
     riscv::hart& core();
     /// From within a bus access: the quantum ends with the basic block, so that what follows
-    /// happens when the hart's clock says so, not before.
+    /// happens at the hart's own time, not before.
     void end_quantum();
     /// Code in [first, last] of the physical address space was rewritten.
     void invalidate_code(std::uint64_t first, std::uint64_t last);

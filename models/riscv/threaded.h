@@ -13,13 +13,13 @@ namespace trn::riscv {
 
 // --- Ways out of a block. Each is the target of a tail call.
 
-/// Goes to virtual address `acc`, whatever page it is in.
+/// Jumps to virtual address `acc`, in any page.
 void jump_to(TRN_FLOW);
 /// The budget is used up: leaves the executor; `o` is the operation that would have come next.
 void out_of_budget(TRN_FLOW);
 /// Takes h.exec.raised as a trap of the operation h.exec.at.
 void take_fault(TRN_FLOW);
-/// Stubs behind a jump: find the target, remember it in the link, go there.
+/// Stubs after a jump: find the target, store it in the link, jump there.
 void link_near(TRN_FLOW);
 void link_far(TRN_FLOW);
 void link_misaligned(TRN_FLOW);
@@ -28,7 +28,7 @@ void step_here(TRN_FLOW);
 /// The end of a block that ends in no jump.
 void end_of_block(TRN_FLOW);
 void illegal(TRN_FLOW);
-/// The beginning of a function whose entries are told.
+/// The start of a function whose entries are reported.
 void enter_function(TRN_FLOW);
 void add_upper_to_pc(TRN_FLOW);
 void jump_and_link(TRN_FLOW);
@@ -48,7 +48,7 @@ using binary = u64 (*)(u64, u64);
 using unary = u64 (*)(u64);
 using comparison = bool (*)(u64, u64);
 
-// -- Steps: what one instruction does on the way. False: the slow function has to do it.
+// -- Steps: the fast path of one instruction. False: the slow function must execute it.
 // ------------
 
 template <binary F, source A, source B>
@@ -152,7 +152,7 @@ void single(TRN_FLOW) {
     TRN_CONTINUE(o + 1);
 }
 
-/// Two operations in one: `o` and the one behind it, which keeps its own place in the block.
+/// Two operations in one: `o` and the next one, which keeps its own place in the block.
 template <typename First, typename Second>
 void pair(TRN_FLOW) {
     if (!First::run(h, o, acc, space)) [[unlikely]] {
@@ -219,7 +219,7 @@ void step_and_branch(TRN_FLOW) {
     TRN_CONTINUE(o + 3);
 }
 
-/// Calls, returns and computed jumps: the hart's jump cache knows most targets.
+/// Calls, returns and computed jumps: most targets are in the hart's jump cache.
 template <source A>
 void jump_and_link_register(TRN_FLOW) {
     const u64 target = (operand<A>(h, o->rs1, acc) + static_cast<u64>(i64{o->imm})) & ~u64{1};
@@ -237,7 +237,7 @@ void jump_and_link_register(TRN_FLOW) {
 
 using effect = fault (*)(hart&, const op&);
 
-/// For instructions after which the block goes on.
+/// For instructions after which the block continues.
 template <effect F>
 void aside(TRN_FLOW) {
     h.suspend(o, budget, page);
@@ -247,7 +247,7 @@ void aside(TRN_FLOW) {
     TRN_CONTINUE(o + 1);
 }
 
-/// For instructions that end the block: h.exec.next_pc is where execution goes on.
+/// For instructions that end the block: h.exec.next_pc is the next pc.
 template <effect F>
 void system(TRN_FLOW) {
     h.suspend(o, budget, page);

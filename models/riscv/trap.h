@@ -24,7 +24,7 @@ enum class cause : u8 {
                   ///< debugger watches its access; it is executed again, alone
 };
 
-/// What an instruction answers: nothing, or the exception it raises instead of taking effect.
+/// The result of an instruction: empty, or the exception raised instead of taking effect.
 struct [[nodiscard]] fault {
     cause why = cause::none;
     u64 value = 0;  ///< for mtval/stval

@@ -10,7 +10,7 @@ namespace trn {
 struct dma_descriptor {
     std::array<std::uint32_t, 4> words;  // little endian, as the host
 
-    /// Bytes; a length field of 0 means 64 KiB (unless the engine is told otherwise).
+    /// Bytes; a length field of 0 means 64 KiB (unless the engine is configured otherwise).
     std::uint32_t length() const {
         const std::uint32_t field = words[0] & 0xffff;
         return field == 0 ? 0x10000 : field;
@@ -24,7 +24,7 @@ struct dma_descriptor {
     bool last() const { return bit(0, 27); }
     /// Data memory barrier: nothing later of the queue starts before this is complete.
     bool barrier() const { return bit(0, 30); }
-    /// 0 is a copy; what others are stands in dma_descriptor.regs.yaml.
+    /// 0 is a copy; dma_descriptor.regs.yaml defines the others.
     unsigned operation_type() const { return words[1] >> 20 & 7; }
 
     // Write barrier (m2s word 1 bit 26) and strong ordering (s2m word 0 bit 29) need no code: a

@@ -46,7 +46,7 @@ public:
     void enables_changed() { decide_due(); }
     /// Everything back to power-on; work in flight is dropped.
     void reset();
-    /// As if the hardware had failed: aborts what runs.
+    /// Simulates a hardware failure: aborts running work.
     void abort(dma_side side, unsigned queue);
     /// The next descriptor that the queue fetches arrives with `bit` (0 to 127) inverted.
     void damage_next(dma_side side, unsigned number, std::uint8_t bit) {
@@ -60,11 +60,11 @@ public:
     counters count() const { return {mover_.bytes(), mover_.descriptors(), aborts_}; }
     /// Descriptors that software has posted and that the engine will still work on.
     std::uint64_t owned() const;
-    /// What it waits for besides time, in words; nothing when it is idle or busy.
+    /// Description of an external wait; empty when it is idle or busy.
     std::optional<std::string> waits_for() const;
 
     // Process side.
-    /// Works on what is due; its turn says when again.
+    /// Executes due work; its turn has the time of the next step.
     void step(dma_budget& budget);
     /// Adds the events of memories that answer later.
     void add_wake_events(sc_core::sc_event_or_list& list) const;

@@ -34,7 +34,7 @@ public:
 
     /// START, with the command that the queue's registers hold; false: refused.
     bool start(dma_queue& queue, const sc_core::sc_time& delay);
-    /// Works on what is due, up to the end of the next command.
+    /// Executes due work, up to the end of the next command.
     std::optional<written> step(dma_budget& budget);
     /// Commands of the queue write no further descriptor.
     void drop(const dma_queue& queue);

@@ -9,7 +9,7 @@
 
 namespace trn {
 
-/// What a core told a descriptor generator: pieces of equal length, in three dimensions.
+/// A core's command to a descriptor generator: pieces of equal length, in three dimensions.
 /// Spec: doc/dma_compute.md, "Hardware descriptor generation".
 class generator_command {
 public:

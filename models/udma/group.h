@@ -47,19 +47,19 @@ struct dma_budget {
     bool spent() const { return bytes == 0 || transfers == 0; }
 };
 
-/// What the engines of a group share.
+/// State shared by the engines of a group.
 struct dma_group {
     struct timing {
         std::uint64_t bytes_per_second;
         sc_core::sc_time start_latency;        ///< doorbell of an idle queue to its first fetch
         sc_core::sc_time descriptor_overhead;  ///< of each descriptor, on top of its bytes
         sc_core::sc_time stream_timeout;       ///< of a packet that has begun and lacks destination
-        sc_core::sc_time functional_step;      ///< what an activation takes in functional timing
+        sc_core::sc_time functional_step;      ///< time of an activation in functional timing
         sc_core::sc_time generation_latency;   ///< of a descriptor generator's command
         unsigned outstanding;                  ///< transfers in flight per engine
         std::uint64_t outstanding_bytes;       ///< no more start while these are in flight
     };
-    /// What computing costs, and which operations this generation has.
+    /// Time of compute operations, and the operations of this generation.
     struct computing {
         unsigned permille;            ///< of the mover's rate, for casts and reductions
         unsigned transpose_permille;  ///< the same, for transposes
@@ -80,7 +80,7 @@ struct dma_group {
     std::vector<dma_turn> turns = {};  ///< each engine's, in the order in which they were made
 };
 
-/// What the parts of one engine share.
+/// State shared by the parts of one engine.
 struct dma_engine_context {
     dma_group& group;
     const unsigned number;  ///< in the group

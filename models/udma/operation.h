@@ -14,12 +14,12 @@
 
 namespace trn {
 
-/// What a compute packet says: collected descriptor by descriptor, checked before anything is
-/// read, and carried out on bytes that its engine moves. Knows neither memory nor time.
-/// Spec: doc/dma_compute.md.
+/// The operation of a compute packet: collected descriptor by descriptor, checked before anything
+/// is read, and carried out on bytes that its engine moves. Knows neither memory nor time. Spec:
+/// doc/dma_compute.md.
 class dma_operation {
 public:
-    /// What the engines of a generation can do.
+    /// Capabilities of a generation's engines.
     struct abilities {
         bool fp8_e4m3fn = true;
     };

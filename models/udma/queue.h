@@ -133,7 +133,7 @@ private:
     std::uint32_t packet_descriptors_ = 0;         // 0: between packets
     std::unique_ptr<dma_compute_packet> compute_;  // it computes: being collected
 
-    // While tracing: whose the posted m2s descriptors are, and the current one.
+    // While tracing: operations of the posted m2s descriptors, and of the current one.
     std::vector<std::pair<trace::operation, std::uint32_t>> posted_;
     trace::operation operation_ = 0;
 };

@@ -8,7 +8,7 @@
 
 namespace trn {
 
-/// One direction of a queue: where its ring stands and the descriptors already fetched. Indices
+/// One direction of a queue: the position in its ring and the descriptors already fetched. Indices
 /// count modulo the ring's length; each pass has its ring id, the first after a reset 1.
 class dma_ring {
 public:
@@ -28,7 +28,7 @@ public:
     std::uint32_t length() const { return length_; }
     void post(std::uint32_t count);
     void reset() { *this = dma_ring(); }
-    /// Forgets what was fetched and not completed: it will be fetched again.
+    /// Drops fetched descriptors that are not completed: they are fetched again.
     void rewind();
 
     /// Posted and not completed.

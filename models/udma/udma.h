@@ -23,7 +23,7 @@
 namespace trn {
 
 /// A group of DMA engines: those of a SENG, or the host-transfer engines of a die. One aperture
-/// with a slot per engine (UDMA registers, and behind them, in slots larger than that, the SDMA
+/// with a slot per engine (UDMA registers, followed, in larger slots, by the SDMA
 /// block: misc registers and notification queues), one process for all of them. Where SDMA blocks
 /// stand apart they are at `misc`. An engine is an object from its first doorbell on, its registers
 /// take memory from their first write on. Spec: doc/models/udma.md.
@@ -139,7 +139,7 @@ private:
     dma_group group_;
     std::vector<std::unique_ptr<dma_engine>> engines_;
     std::vector<dma_engine*> used_;  // in order of first use, as group_.turns
-    std::size_t turn_ = 0;           // who is asked first among those due at one time
+    std::size_t turn_ = 0;           // the first engine among those due at one time
     sc_core::sc_event wake_;
     std::unique_ptr<sc_core::sc_event_or_list> memory_answers_;
     std::unique_ptr<std::mt19937_64> random_;  // of faults

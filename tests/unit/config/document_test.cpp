@@ -248,7 +248,7 @@ TEST(Document, QuotesAnExcerptOfAVeryLongLine) {
     EXPECT_THAT(list[0].text(), HasSubstr("x]\n"));
 }
 
-TEST(Diagnostics, TheDocumentationListsEveryCode) {
+TEST(Diagnostics, DocumentationListsEveryCode) {
     std::ifstream file("doc/diagnostics.md");
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     for (const auto& row : catalogue()) {

@@ -262,7 +262,7 @@ TEST_F(EfaTest, PulledCardFailsItsRequestsWithoutHanging) {
     });
 }
 
-/// A card that others write to is pulled: it does not even refuse. When it is back it knows
+/// A card that others write to is pulled: it does not even refuse. When it is back it has
 /// nothing.
 TEST_F(EfaTest, PulledCardAnswersNoFrame) {
     drive([&](trn_efa*, trn_efa_queue* queue) {
@@ -312,7 +312,7 @@ TEST_F(EfaTest, WriteIsNotifiedOnceAfterAllItsData) {
         EXPECT_TRUE(same(0, 0, 8 * MiB)) << "announced before it was there";
         b.chip.hbm.bytes().data()[word] = 0;
         EXPECT_EQ(wait(queue).status, std::uint32_t{TRN_EFA_OK});
-        r.length = 0;  // nothing but the announcement
+        r.length = 0;  // only the notification
         for (int n = 0; n < 50; ++n) ASSERT_EQ(trn_efa_post(queue, &r), 0);
         for (int n = 0; n < 50; ++n) EXPECT_EQ(wait(queue).status, std::uint32_t{TRN_EFA_OK});
     });
@@ -321,7 +321,7 @@ TEST_F(EfaTest, WriteIsNotifiedOnceAfterAllItsData) {
     EXPECT_EQ(b.chip.hbm.bytes().data()[word], 7);
 }
 
-/// A packet that was taken for lost comes when its memory is in use for something else.
+/// A packet assumed lost arrives when its memory has been reused.
 TEST_F(EfaTest, RetransmissionAfterTheNotificationIsNotWritten) {
     drive([&](trn_efa*, trn_efa_queue* queue) {
         auto r = request(TRN_EFA_NOTIFY, 1, 0, 0, 64);

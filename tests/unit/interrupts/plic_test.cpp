@@ -60,7 +60,7 @@ TEST_F(PlicTest, LineStillHighAfterCompletionInterruptsAgain) {
     EXPECT_FALSE(dut.out[0].level());
 }
 
-TEST_F(PlicTest, TheHighestPriorityIsClaimedFirstAndTheLowestNumberAmongEquals) {
+TEST_F(PlicTest, HighestPriorityIsClaimedFirstAndTheLowestNumberAmongEquals) {
     prepare(5, 2);
     prepare(6, 7);
     prepare(4, 2);

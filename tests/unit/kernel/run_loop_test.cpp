@@ -299,7 +299,7 @@ TEST(RunLoopTest, LockstepChargesTheDurationOfALongAccess) {
         loop.host_access();
         loop.host_access_took(takes);
     };
-    access(sc_time(160, SC_NS));  // within what every access costs
+    access(sc_time(160, SC_NS));  // within the cost of every access
     EXPECT_EQ(sc_time_stamp(), sc_time(1, SC_US));
     access(sc_time(58, SC_US));
     EXPECT_EQ(sc_time_stamp(), sc_time(59, SC_US));

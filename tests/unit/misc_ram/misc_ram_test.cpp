@@ -74,7 +74,7 @@ TEST_F(MiscRamTest, RequestBeforeTheAnswerToTheLastIsAnOverrun) {
     EXPECT_EQ(misuse::reports(), 1u);
 }
 
-TEST_F(MiscRamTest, TheBootingLineFallsWhenFirmwarePublishes) {
+TEST_F(MiscRamTest, BootingLineFallsWhenFirmwarePublishes) {
     EXPECT_TRUE(ram.booting.level());
     firmware.write<std::uint32_t>(at(misc_ram_regs::reg::routing_id), 7);
     EXPECT_FALSE(ram.booting.level());

@@ -30,7 +30,7 @@ std::vector<finding> findings(const std::string& yaml) {
     return list;
 }
 
-/// Those of one number: what else is wrong with a short board is not what a test is about.
+/// Mistakes of one code: other mistakes of a short board are not under test.
 std::vector<diagnostic> only(mistake code, std::vector<diagnostic> list) {
     std::erase_if(list, [&](const diagnostic& one) { return one.code != code; });
     return list;
@@ -203,7 +203,7 @@ TEST(Board, E44FindsUnboundPorts) {
 }
 
 TEST(Board, E44SkipsPortsThatFaultyBindLinesMayBind) {
-    // Misspelt: a module, a port, a kind of arrow. Bound by nobody: the gadget's irq.
+    // Misspelt: a module, a port, a kind of arrow. Not bound: the gadget's irq.
     const auto list = mistakes(with_bind(R"(  - nok.initiator -> ram.in @ 0x0 + 64 KiB
   - dev.regz -> noc.target
   - dev.mem <-> noc.target
@@ -737,7 +737,7 @@ bind:
 )");
     ASSERT_EQ(list.size(), 3u);
     EXPECT_EQ(list[0].code, mistake::unknown_type);                  // memry
-    EXPECT_EQ(list[1].message, "target 'noc.target' is not bound");  // no line would have done it
+    EXPECT_EQ(list[1].message, "target 'noc.target' is not bound");  // no line would have bound it
     EXPECT_EQ(list[2].code, mistake::unknown_module);                // nok
 }
 

@@ -18,7 +18,7 @@
 namespace trn::riscv::test {
 namespace {
 
-/// How a program is executed; what is seen must not depend on it.
+/// How a program is executed; its coverage must not depend on it.
 enum class way { blocks, small_budgets, alone };
 
 class CoverageTest : public RiscvTest {
@@ -94,7 +94,7 @@ std::vector<u32> random_program(unsigned seed) {
     for (int i = 0; i < body; ++i) {
         const auto forward =
             8 + 4 * static_cast<i32>(below(static_cast<u32>(std::min(8, body - i))));
-        switch (below(9)) {  // no branch goes where it would go anyway
+        switch (below(9)) {  // no branch targets the next instruction
         case 0:
             code.push_back(as::bne(reg(), reg(), forward));
             break;
@@ -143,7 +143,7 @@ TEST_F(CoverageTest, IsIndependentOfFusionFaultsAndBudgets) {
         }
         partly += expected.size() < program.size();
     }
-    EXPECT_GT(partly, 50u);  // else nothing was left to tell apart
+    EXPECT_GT(partly, 50u);  // otherwise nothing is left to distinguish
 }
 
 TEST_F(CoverageTest, DistinguishesCodeOutsideAnyProgram) {

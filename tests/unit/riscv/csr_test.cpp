@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Directed tests per CSR: what is kept of a write, who may access, what exists.
+// Directed tests per CSR: writable bits, required privilege, existence.
 #include "tests/unit/riscv/machine.h"
 
 namespace trn::riscv::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a debugger and the guest's own triggers can do.
+// Debugger control of a hart, and the guest's own triggers.
 #include "tests/unit/riscv/machine.h"
 
 namespace trn::riscv::test {

@@ -79,7 +79,7 @@ TEST_F(RiscvTest, WfiWaitsUntilAnEnabledLineRises) {
     h->write_csr(0x304, 1 << 7);
     EXPECT_EQ(h->run(100), 1u);
     EXPECT_TRUE(h->waiting());
-    h->drive(interrupt::machine_external, true);  // not enabled: goes on waiting
+    h->drive(interrupt::machine_external, true);  // not enabled: keeps waiting
     EXPECT_EQ(h->run(100), 0u);
     h->drive(interrupt::machine_timer, true);
     h->run(1);

@@ -124,7 +124,7 @@ TEST_F(HtmlReport, PlotsMeasurementsOfAllRunsWithTheirBounds) {
     how[0].figures = {{"rate <", 57, "GB/s", 50.0, 60.0}, {"copies", 3, ""}};
     how[1].figures = {{"rate <", 61, "GB/s", 50.0, 60.0}};
     how[2].figures = {{"rate <", 7, "GB/s", 5.0}};
-    // As --repeat names them; the last is called so by who wrote it.
+    // Named as by --repeat; the author gave the last one this name.
     auto all = select({named("one")}, {.repeat = 2});
     all.push_back(named("one #3"));
     const auto page = read(all, how);

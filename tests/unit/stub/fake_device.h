@@ -21,9 +21,8 @@
 
 namespace trn::test {
 
-/// A transport with the smallest device behind it that a driver can work with: registers are RAM,
-/// rings run 2 us after their doorbell, firmware is what a test hooks in. Time passes in wait() and
-/// by 100 ns with each access.
+/// A transport to a minimal device that a driver can use: registers are RAM, rings run 2 us after
+/// their doorbell, a test hooks in firmware. Time advances in wait() and by 100 ns per access.
 class fake_device {
 public:
     struct access {
@@ -123,7 +122,7 @@ public:
         time = end;
     }
 
-    /// Memory by AXI address; throws std::out_of_range where there is none.
+    /// Memory by AXI address; throws std::out_of_range for unmapped addresses.
     void copy(std::uint64_t address, std::uint8_t* bytes, std::uint64_t count, bool write) {
         for (std::uint64_t done = 0; done < count;) {
             std::uint64_t room = 0;

@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Firmware that serves both mailboxes; each test says what it answers.
+/// Firmware that serves both mailboxes; each test sets its answers.
 struct StubMailbox : testing::Test {
     struct answer {
         bool silent = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compute packets: what they do to memory, how long it takes, what is refused.
+// Compute packets: results in memory, timing, refusals.
 #include <gtest/gtest.h>
 
 #include <bit>

@@ -195,7 +195,7 @@ TEST_F(DmaGeneratorTest, UnmappedRingStopsTheQueue) {
 }
 
 TEST_F(DmaGeneratorTest, WaitsForDeferredRingResponses) {
-    init_queue(0, 32, 0, message_at);  // the s2m ring lies 1 MiB behind, outside
+    init_queue(0, 32, 0, message_at);  // the s2m ring is 1 MiB higher, outside
     init_side(s2m, 0, 32);
     fill(src, 4096, 3);
     pieces(src, dst, 4);

@@ -29,7 +29,7 @@ using regs::reg;
 constexpr unsigned m2s = 0, s2m = 1;
 constexpr std::uint64_t src = 0x1000'0000, dst = 0x2000'0000;  // of copies, in HBM
 
-/// Semaphores behind a socket, and host memory that answers only when told to.
+/// Semaphores at a socket, and host memory that answers only on request.
 class semaphore_target : public sc_core::sc_module {
 public:
     tlm_utils::simple_target_socket<semaphore_target, 64> in{"in"};
@@ -47,12 +47,12 @@ public:
     tlm_utils::simple_target_socket<message_memory, 64> in{"in"};
     std::vector<std::uint8_t> bytes = std::vector<std::uint8_t>(1 << 20);
     unsigned questions = 0;
-    unsigned changed_questions = 0;  ///< retries that were not what was asked: a broken promise
+    unsigned changed_questions = 0;  // retries that differ from the request
 
     explicit message_memory(sc_core::sc_module_name name) : sc_module(name) {
         in.register_b_transport(this, &message_memory::b_transport);
     }
-    /// The client's answer to the question asked last.
+    /// The client's answer to the latest request.
     void answer() {
         answered_ = asked_;
         ready_.notify(sc_core::SC_ZERO_TIME);

@@ -71,7 +71,7 @@ TEST_F(DmaEngineTest, WorkedExampleOfTheContractWritesTheMarkerAfterTheData) {
     EXPECT_TRUE(filled(dst, 4096, 9));
 }
 
-/// A register write of a host, and what it started.
+/// A host's register write and the work that it starts.
 struct host_doorbell : DmaEngineTest {
     started_work ring(unsigned side, std::uint32_t count, unsigned q = 0) {
         started_work::collector started;
@@ -235,7 +235,7 @@ TEST_F(DmaEngineTest, LengthZeroCanMeanNoData) {
     init_queue();
     fill(src, 64, 3);
     write(reg::m2s_packet_length, 0x000fffff);
-    put(m2s, 0x1234'5678'9000, 0, first);  // copies nothing from nowhere
+    put(m2s, 0x1234'5678'9000, 0, first);  // an empty copy from an unmapped address
     put(m2s, src, 64, last);
     put(s2m, dst, 64, 0);
     doorbell(s2m, 1);
