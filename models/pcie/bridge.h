@@ -13,9 +13,9 @@
 
 namespace trn::pcie {
 
-/// One port of a root complex or of a switch as software sees it: a type 1 function that says which
-/// buses and addresses lie behind it, with slot, link, access control and error reporting. It
-/// decides; whoever owns the sockets forwards. Spec: doc/models/pcie.md.
+/// One port of a root complex or of a switch as software sees it: a type 1 function that defines
+/// which buses and addresses lie below it, with slot, link, access control and error reporting. It
+/// decides; the owner of the sockets forwards. Spec: doc/models/pcie.md.
 class bridge {
 public:
     enum class role : std::uint8_t {
@@ -33,7 +33,7 @@ public:
         bool many_functions = false;
     };
     struct hooks {
-        /// Resets what is on the link below: software set the secondary bus reset bit.
+        /// Resets the device on the link below: software set the secondary bus reset bit.
         std::function<void()> reset_below = {};
         /// Sends an MSI of this port upstream.
         std::function<void(std::uint64_t address, std::uint32_t data)> message = {};
@@ -49,7 +49,7 @@ public:
 
     config_space& space() { return space_; }
     const config_space& space() const { return space_; }
-    /// As configuration writes told it (2.2.9).
+    /// As captured from configuration writes (2.2.9).
     function_id id() const { return id_; }
     /// A configuration request for this function itself.
     void configure(tlm::tlm_generic_payload& request, tlp& header, const sc_core::sc_object& owner);
@@ -77,13 +77,13 @@ public:
     /// card_inserted. False: no such fault.
     bool inject(plug& below, std::string_view fault);
 
-    /// Records an uncorrectable error (PCI_ERR_UNC_*) at this port, and tells the root port if
-    /// software wants to hear of it. `advisory`: as for wanted_message.
+    /// Records an uncorrectable error (PCI_ERR_UNC_*) at this port, and reports it to the root port
+    /// if software has enabled it. `advisory`: as for wanted_message.
     void log(std::uint32_t error, bool advisory = false);
-    /// Records an error that the link at this port has put right.
+    /// Records an error that the link at this port has corrected.
     void log(link_error error);
-    /// Whether an error message that came from below goes on upwards (6.2.6): SERR of bridge
-    /// control, for nonfatal and fatal ones also SERR of the command register. Notes both in the
+    /// Whether an error message from below is forwarded upstream (6.2.6): SERR of bridge
+    /// control, for nonfatal and fatal ones also SERR of the command register. Records both in the
     /// status registers.
     bool forwards(error_class what);
     /// Root ports: an error message of `source` has arrived (6.2.4.1.2).
@@ -104,7 +104,7 @@ private:
     config_space space_;
     function_id id_ = 0;
     std::uint16_t pcie_ = 0, power_ = 0, msi_ = 0, aer_ = 0, acs_ = 0;  // capability offsets
-    /// What the registers say, decoded at each write: every TLP asks.
+    /// Register values decoded at each write, because every TLP needs them.
     struct decoded {
         std::uint8_t secondary = 0, subordinate = 0;
         bool memory = false, master = false;

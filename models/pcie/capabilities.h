@@ -19,17 +19,17 @@ void define_link(config_space& space, std::uint16_t pcie, unsigned generation, u
 std::uint16_t add_error_reporting(config_space& space, bool root = false);
 /// D0 and D3hot; returns the offset. Hooks are the caller's.
 std::uint16_t add_power_management(config_space& space);
-/// Sets a bit of the uncorrectable error status, and what the device status says beside it.
+/// Sets a bit of the uncorrectable error status, and the related bits of the device status.
 void log_uncorrectable(config_space& space, std::uint16_t aer, std::uint16_t pcie,
                        std::uint32_t error);
-/// The message that software wants about such an error (6.2.3.2.4, 6.2.6), by its
+/// The message that software has enabled for such an error (6.2.3.2.4, 6.2.6), by its
 /// mask and severity and the enable bits of command and device control. `advisory`: a request that
-/// was not posted and is not supported; its requester hears of it by the completion, so unless it
+/// was not posted and is not supported; the completion reports it to its requester, so unless it
 /// is fatal it is reported as a correctable one (6.2.3.2.4.1).
 std::optional<error_class> wanted_message(config_space& space, std::uint16_t aer,
                                           std::uint16_t pcie, std::uint32_t error,
                                           bool advisory = false);
-/// The same for an error that the link puts right; true when software wants a message about it.
+/// The same for a corrected link error; true when software has enabled a message for it.
 bool log_correctable(config_space& space, std::uint16_t aer, std::uint16_t pcie, link_error error);
 
 /// A configuration request: the payload's address is the offset. False, and nothing happens: not

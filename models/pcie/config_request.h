@@ -9,7 +9,7 @@
 namespace trn::pcie {
 
 /// A configuration request of one 32-bit word, from or into `word`, which must outlive it. Ready to
-/// be sent: whoever carries it out sets the response and, for a completer that says so, the header.
+/// be sent: the completer sets the response and, where it reports one, the header.
 class config_request {
 public:
     config_request(tlm::tlm_command command, std::uint64_t offset, std::uint32_t& word,

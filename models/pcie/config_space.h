@@ -16,7 +16,7 @@ namespace trn::pcie {
 /// The 4 KiB configuration space of one function (PCIe base specification, chapter 7): bytes with
 /// a mask of writable bits and a mask of write-one-to-clear bits, and hooks for registers whose
 /// write means more than the bits. Offsets and bit names are those of <linux/pci_regs.h>.
-/// A read never fails: what nobody defined is zero and read-only, as the specification asks.
+/// A read never fails: undefined bytes are zero and read-only, as the specification requires.
 class config_space {
 public:
     static constexpr std::uint32_t size = 4096;
@@ -44,7 +44,7 @@ public:
     /// Called after a software write that touches any byte of [offset, offset + length).
     void on_write(std::uint32_t offset, std::uint32_t length, hook called);
 
-    /// Software's accesses. Bytes beyond the space read as zero and swallow writes.
+    /// Software's accesses. Bytes beyond the space read as zero and ignore writes.
     void read(std::uint32_t offset, std::span<std::uint8_t> bytes) const;
     void write(std::uint32_t offset, std::span<const std::uint8_t> bytes);
 

@@ -16,14 +16,14 @@
 
 namespace trn::pcie {
 
-/// What a host's view of a function needs of the root complex above it.
+/// The interface of the root complex to a host's view of a function.
 class host_bus {
 public:
-    /// Routes a request of the host; the payload carries a tlp with its target. A read that nobody
-    /// completes is filled with ones.
+    /// Routes a request of the host; the payload carries a tlp with its target. A read without
+    /// completion is filled with ones.
     virtual void send(tlm::tlm_generic_payload& request, tlp& header, sc_core::sc_time& delay) = 0;
     virtual bool direct_pointer(tlm::tlm_generic_payload& request, tlm::tlm_dmi& dmi) = 0;
-    /// What the function holds as direct pointers into [first, last] of host memory is void.
+    /// The function's direct pointers into [first, last] of host memory become invalid.
     virtual void forget_pointers(function_id of, std::uint64_t first, std::uint64_t last) = 0;
     virtual server_memory* memory() = 0;
 
@@ -32,14 +32,14 @@ protected:
 };
 
 /// The host's side of one function that a root complex has found: it carries the host's accesses to
-/// it as TLPs, and is the memory and the interrupt target behind its upstream requests. Links and
+/// it as TLPs, and is the memory and the interrupt target of its upstream requests. Links and
 /// switches may stand between it and the endpoint.
 ///
-/// What the host sees of the configuration space is a view: BAR registers and the MSI-X enable bit
+/// The host sees a view of the configuration space: BAR registers and the MSI-X enable bit
 /// are the host's own, as VFIO keeps them, because the real ones belong to the root complex.
 class host_function final : public function_port {
 public:
-    /// Where MSI-X messages are written: outside of what a chip's host window can reach.
+    /// Target address of MSI-X messages, outside a chip's host window.
     static constexpr std::uint64_t message_address = std::uint64_t{0xfee0'0000} << 32;
 
     struct bar_window {
@@ -76,7 +76,7 @@ public:
     std::uint32_t class_code() const { return class_code_; }
     host_memory& memory() { return memory_; }
     const host_memory& memory() const { return memory_; }
-    /// The BARs, for whoever gives them addresses; then write_bars() tells the function.
+    /// The BARs, for address assignment; write_bars() then programs the function.
     std::array<bar_window, bar_count>& bars() { return bars_; }
     void write_bars();
     /// The function has written a message.

@@ -9,12 +9,12 @@
 namespace trn::pcie {
 
 /// MSI-X vectors of a function (PCIe 6.1.4): the table software programs and the pending bits.
-/// The function says raise(); the message goes out at once, or when nothing masks it any more.
+/// The function calls raise(); the message is sent at once, or when the vector is unmasked.
 class msix_table {
 public:
     static constexpr std::uint64_t pending_offset = 0x1000;  ///< of the PBA in the table's BAR
     static constexpr std::uint64_t bar_size = 0x2000;        ///< bytes: table page, PBA page
-    static constexpr unsigned max_vectors = 256;             ///< what the table page holds
+    static constexpr unsigned max_vectors = 256;             ///< contents of the table page
 
     /// A memory write of `data` to `address`; false when the function may not write now (bus master
     /// off): the vector then stays pending until deliver_pending().
@@ -29,10 +29,10 @@ public:
 
     /// Message control: the capability's enable and function mask bits.
     void control(bool enabled, bool function_mask);
-    /// The function has something to say on `vector`. Ignored while MSI-X is off and for vectors
+    /// Raises `vector`. Ignored while MSI-X is off and for vectors
     /// that do not exist (false).
     bool raise(unsigned vector);
-    /// Sends what is pending and no longer masked.
+    /// Sends pending vectors that are no longer masked.
     void deliver_pending();
     void reset();
 

@@ -19,24 +19,25 @@ constexpr std::uint8_t bus_of(function_id id) {
     return static_cast<std::uint8_t>(id >> 8);
 }
 
-/// What a generic payload lacks to be a TLP. Read or write, address, length and data are the
+/// TLP fields that a generic payload lacks. Read or write, address, length and data are the
 /// payload's own; a configuration request's address is the register offset in the target function.
 /// Completion status: TLM_OK = successful, TLM_ADDRESS_ERROR = unsupported request,
-/// TLM_GENERIC_ERROR = completer abort. Whoever sends clears the extension before the payload goes.
+/// TLM_GENERIC_ERROR = completer abort. The sender clears the extension before it releases the
+/// payload.
 struct tlp : tlm::tlm_extension<tlp> {
     /// `error` is an error message to the root port, its class in the address. `hot_reset` is
-    /// no TLP but the training sequence of that name: the port above resets whoever is on its link,
+    /// no TLP but the training sequence of that name: the port above resets the device on its link,
     /// and all below. Nor is `slot_power`: the slot gives its card power, or takes it away, as the
     /// address says (1, 0). None of them has data. `completion` is one that access control has
-    /// redirected: it goes by the id of its requester in `target`, with the length of its data.
+    /// redirected: it is routed by its requester's id in `target`, with the length of its data.
     enum class space : std::uint8_t { memory, config, error, hot_reset, slot_power, completion };
 
     space to = space::memory;
     function_id requester = 0;
-    function_id target = 0;  ///< configuration requests only: whom they are for
+    function_id target = 0;  ///< configuration requests only: their target
     bool relaxed_ordering = false;
     bool no_snoop = false;
-    /// Set by whoever loses the request or its completion: the requester hears nothing until its
+    /// Set by the block that loses the request or its completion: the requester waits until its
     /// completion time-out. The response status is then an address error.
     bool lost = false;
     /// Set by the function that answers a configuration request, for names in logs and of sockets;
@@ -66,7 +67,7 @@ private:
     tlm::tlm_generic_payload& payload_;
 };
 
-/// What a port does to whoever is on its link: `what` is hot_reset or slot_power.
+/// A port's message to the device on its link: `what` is hot_reset or slot_power.
 inline void signal(plug& link, tlp::space what, std::uint64_t level = 0) {
     tlm::tlm_generic_payload request;
     framed framed(request, 0);
