@@ -235,7 +235,7 @@ TEST_F(MailboxTest, IgnoresAddressesOutsideHostMemoryOrWithoutAnAnswer) {
     set(MISC_RAM(REQUEST_0), 0);  // HBM
     EXPECT_FALSE(mailbox_serve(MAILBOX_ANSWER_ALL));
     post_legacy(header, data);
-    set(MISC_RAM(RESPONSE_LO), 0xfffffff0);  // nobody there
+    set(MISC_RAM(RESPONSE_LO), 0xfffffff0);  // unmapped
     EXPECT_FALSE(mailbox_serve(MAILBOX_ANSWER_ALL));
 }
 

@@ -75,7 +75,7 @@ TEST(TraceTest, DigestCoversTheTextEvenWhenNotWritten) {
 TEST(TraceTest, EventsCarryTheirOperationNumber) {
     const trn::test::scratch_folder folder;
     const auto path = folder / "events.trace";
-    EXPECT_EQ(trace::new_operation(), 0u);  // nobody listens
+    EXPECT_EQ(trace::new_operation(), 0u);  // tracing is off
     trace::open(path);
     const auto first = trace::new_operation();
     {

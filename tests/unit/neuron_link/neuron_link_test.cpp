@@ -44,7 +44,7 @@ std::uint64_t to_chip(unsigned rack, unsigned server, unsigned chip) {
     return std::uint64_t{rack << 9 | server << 4 | chip} << fabric::id_shift;
 }
 
-/// A chip as far as its neighbours see it: two memories, and somebody who uses window and fabric
+/// A chip as far as its neighbours see it: two memories, and an initiator of window and fabric
 /// window 0.
 struct chip : sc_core::sc_module {
     explicit chip(sc_core::sc_module_name name, const neuron_link::config& cfg = {})
@@ -364,7 +364,7 @@ TEST_F(Ring, DirectMemoryPointerCrossesAllHops) {
 }
 
 TEST_F(Ring, RoutesThatLoopEndAtTheHopLimit) {
-    at(3).be(0, 0, 9);  // now nobody is 3
+    at(3).be(0, 0, 9);  // now no chip is 3
     at(3).set(reg::route_chip, valid | 0, 3);
     at(0).by_fabric.read(to_chip(0, 0, 3));
     EXPECT_EQ(at(0).by_fabric.response, tlm::TLM_ADDRESS_ERROR_RESPONSE);

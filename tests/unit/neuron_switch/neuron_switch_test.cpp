@@ -134,7 +134,7 @@ TEST_F(NeuronSwitchTest, SendsEachAccessToThePortThatClaimedItsChip) {
     EXPECT_EQ(at(2).bytes[8], 7);
     EXPECT_NEAR(ns(at(0).delay), 100 + 120 + 100, 1.5);
     EXPECT_EQ(at(3).read(address(2) + 8), 7u);
-    EXPECT_EQ(at(0).write<std::uint32_t>(8, 7), tlm::TLM_ADDRESS_ERROR_RESPONSE);  // to nobody
+    EXPECT_EQ(at(0).write<std::uint32_t>(8, 7), tlm::TLM_ADDRESS_ERROR_RESPONSE);  // no target
     EXPECT_EQ(at(0).ask(reg::reachable, 0), 0b1111u);
     EXPECT_EQ(at(0).ask(reg::reachable, 1), 0u);
     const auto way = at(0).way_to(address(2));

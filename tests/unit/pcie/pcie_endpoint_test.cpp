@@ -212,7 +212,7 @@ TEST_F(PcieEndpointTest, VectorReachesTheRegisteredHostCallback) {
     enable();
     EXPECT_EQ(heard, (std::vector<unsigned>{31}));
     EXPECT_TRUE(endpoint.interrupt(0));
-    EXPECT_TRUE(endpoint.interrupt(5));  // nobody asked
+    EXPECT_TRUE(endpoint.interrupt(5));  // no callback
     EXPECT_FALSE(endpoint.interrupt(32));
     endpoint.msix.drive(31, true);
     endpoint.msix.drive(31, false);

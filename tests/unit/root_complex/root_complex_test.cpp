@@ -442,7 +442,7 @@ TEST_F(HostLinkTest, ReplaysAndRolloversAreCorrectableErrorsOfBothEnds) {
     write_bar<std::uint32_t>(f, 4, 0, 1);
     EXPECT_EQ(correctable(a.endpoint.space()), std::uint32_t{PCI_ERR_COR_BAD_TLP});
     EXPECT_EQ(correctable(above), 0u);
-    EXPECT_EQ(above.get<std::uint32_t>(0x100 + PCI_ERR_ROOT_STATUS), 0u);  // nobody asked
+    EXPECT_EQ(above.get<std::uint32_t>(0x100 + PCI_ERR_ROOT_STATUS), 0u);  // not enabled
 
     const std::uint8_t report[2] = {PCI_EXP_DEVCTL_CERE, 0};
     f.config_write(express_of(a.endpoint.space()) + PCI_EXP_DEVCTL, report);

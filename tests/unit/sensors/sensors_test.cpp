@@ -130,7 +130,7 @@ TEST_F(SensorsTest, FirmwareCanLowerTheAlarmTemperature) {
     EXPECT_EQ(read(reg::irq_status), irq_status::alarm.mask());
 }
 
-TEST_F(SensorsTest, ResetTakesBackWhatFirmwareSet) {
+TEST_F(SensorsTest, ResetRestoresTheDefaultsOfFirmwareSettings) {
     write(reg::irq_enable, irq_enable::throttled.mask());
     write(reg::power_cap, 50'000);
     sc_start(sc_time(11, SC_MS));  // the next conversion
@@ -143,7 +143,7 @@ TEST_F(SensorsTest, ResetTakesBackWhatFirmwareSet) {
     EXPECT_NEAR(read(reg::power), 90'000, 900);
 }
 
-TEST_F(SensorsTest, ConversionsAreGivenToTheSled) {
+TEST_F(SensorsTest, ConversionsAreReportedToTheSled) {
     unsigned conversions = 0;
     dut.on_conversion([&] { ++conversions; });
     read(reg::power);
