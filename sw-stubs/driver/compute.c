@@ -79,11 +79,6 @@ bool trn_compute_build(const trn_compute_packet* p, trn_descriptor* m2s, uint32_
     return true;
 }
 
-trn_descriptor trn_descriptor_with_ring_id(trn_descriptor d, uint32_t ring_id) {
-    d.words[0] = (d.words[0] & ~BIT(M2S_CONTROL_RING_ID)) | WORD(M2S_CONTROL_RING_ID, ring_id);
-    return d;
-}
-
 static trn_status check_queue(trn_device* device, uint32_t engine, uint32_t queue) {
     trn_status status = need_ready(device);
     if (status == TRN_OK) status = need_engine(device, engine, queue);

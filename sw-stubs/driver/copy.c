@@ -7,26 +7,6 @@
 
 #define BOUNCE_BYTES (UINT64_C(1) << 20)
 
-trn_descriptor trn_m2s_descriptor(uint64_t source, uint32_t size, uint32_t ring_id,
-                                  uint32_t flags) {
-    /* Contract 7.2: one whole packet, op 2 = copy, source data copied, both block ends. */
-    const uint32_t packet = (size & 0xffff) | (ring_id & 3) << 24 | 1u << 26 | 1u << 27;
-    const uint32_t copy = 1u << 0 | 1u << 1 | 1u << 19 | 2u << 23;
-    trn_descriptor d = {{packet | (flags & TRN_DMB ? 1u << 30 : 0),
-                         copy | (flags & TRN_WRITE_BARRIER ? 1u << 26 : 0), (uint32_t)source,
-                         (uint32_t)(source >> 32)}};
-    return d;
-}
-
-trn_descriptor trn_s2m_descriptor(uint64_t destination, uint32_t size, uint32_t ring_id,
-                                  uint32_t flags) {
-    /* Contract 7.3 */
-    const uint32_t word = (size & 0xffff) | (ring_id & 3) << 24;
-    trn_descriptor d = {{word | (flags & TRN_STRONG_ORDER ? 1u << 29 : 0), 0, (uint32_t)destination,
-                         (uint32_t)(destination >> 32)}};
-    return d;
-}
-
 static trn_status usable_ring(trn_device* device, uint32_t core, trn_ring** ring) {
     trn_status status = need_ready(device);
     if (status == TRN_OK) status = need_core(device, core);

@@ -9,14 +9,9 @@
 
 #include "bar.h"
 
-/* Life, probe (contract 1) and what every part needs: errors, register accesses, host memory. */
+/* What every part needs: errors, register accesses, time, host memory, addresses and BARs. */
 
-#define VENDOR_ID 0x1D0Fu
-#define REVISION_QEMU 255u
-#define REVISION_EMULATOR 240u
-#define BOOT_TIMEOUT_MS 600000u /* contract 1.3: 20 attempts of 30 rounds of 1 s */
-#define D3_TO_D0_MS 10u         /* PCI power management: no access earlier */
-#define ENGINE_BYTES 0x40000u   /* of UDMA registers */
+#define ENGINE_BYTES 0x40000u /* of UDMA registers */
 
 const char* trn_status_text(trn_status status) {
     switch (status) {
@@ -64,8 +59,7 @@ const char* trn_last_error(const trn_device* device) {
     return device->error;
 }
 
-static trn_status transport_failed(trn_device* device, int error, const char* what,
-                                   uint64_t where) {
+trn_status transport_failed(trn_device* device, int error, const char* what, uint64_t where) {
     trn_status status = TRN_TRANSPORT_ERROR;
     if (error == -ENODEV) status = TRN_DEVICE_GONE;
     if (error == -ETIMEDOUT) status = TRN_TIMED_OUT;
@@ -75,7 +69,7 @@ static trn_status transport_failed(trn_device* device, int error, const char* wh
                 device->transport.name, strerror(-error));
 }
 
-static uint32_t register_bar(const trn_device* device) {
+uint32_t register_bar(const trn_device* device) {
     return device->map->register_bar[device->mode];
 }
 
@@ -219,187 +213,6 @@ trn_status need_range(trn_device* device, uint64_t begin, uint64_t size) {
                       "%llu bytes at 0x%llx pass the end of the address space",
                       (unsigned long long)size, (unsigned long long)begin)
                : TRN_OK;
-}
-
-trn_device* trn_create(const trn_transport* transport, const trn_options* options) {
-    trn_device* device = calloc(1, sizeof *device);
-    if (!device) return NULL;
-    device->transport = *transport;
-    if (options) device->options = *options;
-    return device;
-}
-
-void trn_destroy(trn_device* device) {
-    if (!device) return;
-    if (device->ready)
-        for (uint32_t engine = 0; engine < device->map->user_engines; ++engine)
-            for (uint32_t queue = 0; queue < TRN_QUEUES; ++queue)
-                if (device->user_rings[engine] >> queue & 1)
-                    trn_ring_release(device, engine, queue);
-    if (device->map) host_queues_drop(device, ~0u);
-    pod_drop(device);
-    for (uint32_t core = 0; core < TRN_MAX_CORES; ++core)
-        ring_close(device, &device->copy_rings[core], TRN_DEVICE_GONE);
-    release(device, &device->bounce);
-    release(device, &device->dummy_ring);
-    release(device, &device->mailbox);
-    free(device->host_memory);
-    device->transport.close(device->transport.context);
-    free(device);
-}
-
-/* ---- probe ---- */
-
-trn_host_platform trn_platform_of_product(const char* product) {
-    static const struct {
-        const char* prefix;
-        trn_host_platform platform;
-    } known[] = {
-        {"trn3s.48xlarge", TRN_HOST_PDS},         {"trn3-dev0.48xl", TRN_HOST_PDS},
-        {"trn3p.48xlarge", TRN_HOST_ULTRASERVER}, {"trn2es.48xlarge", TRN_HOST_PDS},
-        {"trn2p.48xlarge", TRN_HOST_ULTRASERVER}, {"trn2eu.48xlarge", TRN_HOST_ULTRASERVER},
-        {"trn2u.48xlarge", TRN_HOST_ULTRASERVER}, {"trn2u-ac.24xlarge", TRN_HOST_ULTRASERVER},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
-        if (strncmp(product, known[i].prefix, strlen(known[i].prefix)) == 0)
-            return known[i].platform;
-    return TRN_HOST_STANDARD;
-}
-
-static trn_status config_read(trn_device* device, uint32_t offset, uint32_t width,
-                              uint32_t* value) {
-    const int error =
-        device->transport.config_read(device->transport.context, offset, width, value);
-    return error ? transport_failed(device, error, "cannot read configuration +", offset) : TRN_OK;
-}
-
-static trn_status config_write(trn_device* device, uint32_t offset, uint32_t width,
-                               uint32_t value) {
-    const int error =
-        device->transport.config_write(device->transport.context, offset, width, value);
-    return error ? transport_failed(device, error, "cannot write configuration +", offset) : TRN_OK;
-}
-
-/* Offset of the power management capability; 0: there is none. */
-static trn_status find_power_management(trn_device* device, uint32_t* offset) {
-    uint32_t at = 0, header = 0;
-    trn_status status = config_read(device, 0x34, 1, &at);
-    for (uint32_t seen = 0; status == TRN_OK && seen < 48; ++seen) { /* 48 fill the space */
-        *offset = at & 0xfc;
-        if (*offset == 0) return TRN_OK;
-        status = config_read(device, *offset, 2, &header);
-        if ((header & 0xff) == 0x01) return status;
-        at = header >> 8;
-    }
-    *offset = 0;
-    return status;
-}
-
-/* To D0, where the host before may not have left it, and memory space and bus mastering on: what a
- * driver does with pci_enable_device(). */
-static trn_status enable_function(trn_device* device) {
-    const uint32_t state_mask = 3, memory_and_master = 1u << 1 | 1u << 2;
-    uint32_t power = 0, control = 0, command = 0;
-    trn_status status = find_power_management(device, &power);
-    if (status == TRN_OK && power != 0) status = config_read(device, power + 4, 2, &control);
-    if (status == TRN_OK && (control & state_mask) != 0) {
-        status = config_write(device, power + 4, 2, control & ~state_mask);
-        if (status == TRN_OK) status = pause_for(device, D3_TO_D0_MS * NS_PER_MS);
-    }
-    if (status == TRN_OK) status = config_read(device, 0x04, 2, &command);
-    if (status != TRN_OK) return status;
-    return config_write(device, 0x04, 2, command | memory_and_master);
-}
-
-static trn_status identify(trn_device* device) {
-    uint32_t ids = 0, revision = 0;
-    trn_status status = config_read(device, 0x00, 4, &ids);
-    if (status == TRN_OK) status = config_read(device, 0x08, 1, &revision);
-    if (status != TRN_OK) return status;
-    device->vendor_id = (uint16_t)ids;
-    device->device_id = (uint16_t)(ids >> 16);
-    device->revision = (uint8_t)revision;
-    device->part = device->vendor_id == VENDOR_ID ? part_find(device->device_id) : NULL;
-    if (!device->part)
-        return fail(device, TRN_UNKNOWN_DEVICE,
-                    "function %04x:%04x is not a Trainium that this "
-                    "library knows (1d0f:7564, :7565, :7364, :7164, :7264)",
-                    device->vendor_id, device->device_id);
-    device->generation = device->part->generation;
-    device->map = device->generation->map;
-    device->mode = device->revision == REVISION_QEMU       ? TRN_MODE_QEMU
-                   : device->revision == REVISION_EMULATOR ? TRN_MODE_EMULATOR
-                                                           : TRN_MODE_SILICON;
-    return enable_function(device);
-}
-
-static trn_status find_bars(trn_device* device) {
-    for (uint32_t bar = 0; bar < 6; ++bar)
-        device->bar_size[bar] = device->transport.bar_size(device->transport.context, bar);
-    const uint32_t registers = register_bar(device);
-    const uint64_t needed = device->map->register_bar_bytes;
-    if (device->bar_size[registers] < needed)
-        return fail(device, TRN_PROTOCOL_ERROR,
-                    "BAR%u has 0x%llx bytes: the registers of %s need 0x%llx", registers,
-                    (unsigned long long)device->bar_size[registers], device->part->name,
-                    (unsigned long long)needed);
-    if (device->mode == TRN_MODE_QEMU && device->bar_size[4] == 0)
-        return fail(device, TRN_PROTOCOL_ERROR,
-                    "no BAR4, which gives the HBM size on revision 255");
-    return TRN_OK;
-}
-
-static trn_status wait_for_routing_id(trn_device* device) {
-    const uint32_t given = device->options.boot_timeout_ms;
-    const uint64_t limit = (uint64_t)(given ? given : BOOT_TIMEOUT_MS) * NS_PER_MS;
-    const uint64_t start = now(device);
-    for (;;) {
-        mmio_begin(device);
-        const uint32_t id = mmio_read(device, misc_ram_word(device, MISC_RAM(ROUTING_ID)));
-        trn_status status = mmio_end(device);
-        if (status != TRN_OK) return status;
-        if (id != WORD_NOT_PUBLISHED) {
-            device->routing_id = id;
-            return TRN_OK;
-        }
-        if (now(device) - start >= limit)
-            return fail(device, TRN_TIMED_OUT, "firmware did not publish its routing id in %llu ms",
-                        (unsigned long long)(limit / NS_PER_MS));
-        status = pause_for(device, NS_PER_MS);
-        if (status != TRN_OK) return status;
-    }
-}
-
-/* Contract 1.3 step 5, 15.2. */
-static trn_status place_on_board(trn_device* device) {
-    const bool pds = device->options.platform == TRN_HOST_PDS;
-    const uint32_t most = pds ? 128 : 64;
-    if (device->routing_id >= most)
-        return fail(device, TRN_PROTOCOL_ERROR, "routing id 0x%x: 0..%u are possible",
-                    device->routing_id, most - 1);
-    const uint32_t position = device->routing_id % 16;
-    device->device_index = pds ? position : device->part->index_of_routing_id[position];
-    if (device->generation->index_continues) device->device_index += device->routing_id - position;
-    if (!pds) return TRN_OK;
-    mmio_begin(device);
-    const uint32_t server = mmio_read(device, misc_ram_word(device, MISC_RAM(SERVER_ID)));
-    const trn_status status = mmio_end(device);
-    if (status == TRN_OK && !(server & 1u << 15))
-        return fail(device, TRN_PROTOCOL_ERROR, "server id 0x%08x is not valid (bit 15)", server);
-    return status;
-}
-
-trn_status trn_probe(trn_device* device) {
-    device->probed = device->ready = false;
-    trn_status status = identify(device);
-    if (status == TRN_OK) status = find_bars(device);
-    if (status == TRN_OK) status = wait_for_routing_id(device);
-    if (status == TRN_OK) status = place_on_board(device);
-    if (status == TRN_OK && !device->dummy_ring.host)
-        status = allocate(device, 2 * DUMMY_RING_DESCRIPTORS * sizeof(trn_descriptor),
-                          &device->dummy_ring);
-    device->probed = status == TRN_OK;
-    return status;
 }
 
 static bool windows_follow_bar4(const trn_device* device) {

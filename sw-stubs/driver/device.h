@@ -49,6 +49,11 @@ __attribute__((format(printf, 3, 4)))
 trn_status
 fail(trn_device* device, trn_status status, const char* format, ...);
 
+/* The same for an errno that the transport answered: what it did not do, and where. */
+trn_status transport_failed(trn_device* device, int error, const char* what, uint64_t where);
+
+/* Number of the BAR that has the registers. */
+uint32_t register_bar(const trn_device* device);
 /* Registers of the register BAR. The first access that fails is remembered and the rest of the
  * sequence is left out: a long sequence asks once, at its end. */
 void mmio_begin(trn_device* device);
