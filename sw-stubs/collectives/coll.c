@@ -12,180 +12,12 @@
  * Who sends what to whom, when, is in coll_ring.c, coll_mesh.c, coll_kanga.c, coll_grid.c
  * and coll_domains.c; in which order ranks stand in rings, in coll_order.c. */
 
-#define MOST_LANES 16u                       /* of all channels, unless somebody asks for more */
-#define MOST_RING_LANES 24u                  /* the same of several rings */
-#define MOST_CORE_LANES 6u                   /* of a channel of rings */
-#define CHANNEL_LANES 2u                     /* as long as there are cores for more channels */
-#define WORTH_A_LANE (UINT64_C(32) << 10)    /* bytes of a block */
-#define WORTH_A_FAR_LANE (UINT64_C(3) << 10) /* the same where other domains take part */
-#define WORTH_TWO_LANES (UINT64_C(4) << 10)
-#define WORTH_A_RANK (UINT64_C(128) << 10) /* bytes of the buffer: a lane more for other ranks */
-#define WORTH_A_GRID_CHANNEL (UINT64_C(16) << 10) /* bytes of the buffer: channels first */
-#define WORTH_A_GRID_LANE (UINT64_C(96) << 10)
-#define WORTH_A_SLICE (UINT64_C(16) << 10) /* bytes of a lane's share */
-#define WORTH_MORE_SLICES (UINT64_C(256) << 10)
-#define BROADCAST_SLICE (UINT64_C(16) << 10)
 #define FIRST_QUEUE 4u /* + slot */
 #define FAILURES_BYTES 256u
 #define ONE_AT 64u    /* in the host's page: behind the words that say that runs have ended */
 #define RING_STEP 16u /* contract 7.1: entries, and the least */
 #define RING_LEAST 32u
 #define RING_ALIGNMENT UINT64_C(256)
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
-
-/* ---- words ---- */
-
-uint32_t trn_coll_type_bytes(trn_element type) {
-    switch (type) {
-    case TRN_FP32:
-    case TRN_INT32:
-    case TRN_UINT32:
-        return 4;
-    case TRN_BF16:
-    case TRN_FP16:
-        return 2;
-    case TRN_INT8:
-    case TRN_UINT8:
-        return 1;
-    default:
-        return 0;
-    }
-}
-
-const char* trn_coll_op_text(trn_coll_op op) {
-    static const char* const texts[] = {
-        "all-reduce", "all-gather", "reduce-scatter", "all-to-all",       "permute",
-        "broadcast",  "barrier",    "all-gather-v",   "reduce-scatter-v", "all-to-all-v"};
-    return (size_t)op < COUNT_OF(texts) ? texts[op] : "?";
-}
-
-double trn_coll_bus_factor(trn_coll_op op, uint32_t ranks) {
-    const double share = (double)(ranks - 1) / ranks;
-    switch (op) {
-    case TRN_COLL_ALL_REDUCE:
-        return 2 * share;
-    case TRN_COLL_ALL_GATHER:
-    case TRN_COLL_REDUCE_SCATTER:
-    case TRN_COLL_ALL_TO_ALL:
-    case TRN_COLL_ALL_GATHER_V:
-    case TRN_COLL_REDUCE_SCATTER_V:
-    case TRN_COLL_ALL_TO_ALL_V:
-        return share;
-    default:
-        return 1;
-    }
-}
-
-static bool reduces(trn_coll_op op) {
-    return op == TRN_COLL_ALL_REDUCE || op == TRN_COLL_REDUCE_SCATTER ||
-           op == TRN_COLL_REDUCE_SCATTER_V;
-}
-
-bool trn_coll_has_counts(trn_coll_op op) {
-    return op >= TRN_COLL_ALL_GATHER_V && op <= TRN_COLL_ALL_TO_ALL_V;
-}
-
-uint64_t trn_coll_count_entries(trn_coll_op op, uint32_t ranks) {
-    if (!trn_coll_has_counts(op)) return 0;
-    return op == TRN_COLL_ALL_TO_ALL_V ? (uint64_t)ranks * ranks : ranks;
-}
-
-/* All that a rank sends, and all that it receives, of an all-to-all-v. */
-static uint64_t all_sent(const trn_coll_config* c, uint32_t rank) {
-    const coll_share last = coll_sent(c, rank, c->ranks - 1);
-    return last.offset + last.bytes;
-}
-static uint64_t all_received(const trn_coll_config* c, uint32_t rank) {
-    const coll_share last = coll_received(c, c->ranks - 1, rank);
-    return last.offset + last.bytes;
-}
-
-uint64_t trn_coll_counted_bytes(const trn_coll_config* c) {
-    if (c->op != TRN_COLL_ALL_TO_ALL_V) {
-        const coll_share last = coll_block(c, c->ranks - 1);
-        return last.offset + last.bytes;
-    }
-    uint64_t most = 0;
-    for (uint32_t n = 0; n < c->ranks; ++n) {
-        const uint64_t sent = all_sent(c, n), received = all_received(c, n);
-        if (sent > most) most = sent;
-        if (received > most) most = received;
-    }
-    return most;
-}
-
-static uint64_t largest_block(const trn_coll_config* c) {
-    uint64_t most = 0;
-    for (uint64_t n = 0; n < trn_coll_count_entries(c->op, c->ranks); ++n)
-        if (c->counts[n] > most) most = c->counts[n];
-    return most * trn_coll_type_bytes(c->type);
-}
-
-bool trn_coll_has_blocks(trn_coll_op op) {
-    return op == TRN_COLL_ALL_REDUCE || op == TRN_COLL_REDUCE_SCATTER ||
-           op == TRN_COLL_ALL_GATHER || op == TRN_COLL_ALL_TO_ALL;
-}
-
-uint64_t coll_block_of(const trn_coll_config* c) {
-    if (trn_coll_has_counts(c->op)) return largest_block(c);
-    return trn_coll_has_blocks(c->op) ? c->bytes / c->ranks : c->bytes;
-}
-
-static bool is_grid(const trn_coll_config* c) {
-    return coll_is_grid(c->op, trn_coll_choose(c));
-}
-
-/* Whether the ranks stand in rings. */
-static bool goes_round(const trn_coll_config* c) {
-    const trn_coll_algorithm algorithm = trn_coll_choose(c);
-    return algorithm == TRN_COLL_RING || algorithm == TRN_COLL_KANGARING;
-}
-
-static uint64_t scratch_of(const trn_coll_config* c) {
-    if (c->domains > 1) return coll_domains_scratch(c);
-    if (!is_grid(c)) return c->bytes;
-    trn_coll_grid grid;
-    trn_coll_get_grid(c, &grid);
-    return coll_grid_scratch(c, &grid, trn_coll_choose(c));
-}
-
-trn_status trn_coll_get_sizes(const trn_coll_config* c, trn_coll_sizes* sizes) {
-    *sizes = (trn_coll_sizes){0};
-    if (c->ranks == 0 || (trn_coll_has_counts(c->op) && (!c->counts || c->rank >= c->ranks)))
-        return TRN_INVALID_ARGUMENT;
-    const uint64_t block = coll_block_of(c);
-    switch (c->op) {
-    case TRN_COLL_ALL_REDUCE:
-        *sizes = (trn_coll_sizes){c->bytes, c->bytes, scratch_of(c)};
-        return TRN_OK;
-    case TRN_COLL_ALL_GATHER:
-        *sizes = (trn_coll_sizes){block, c->bytes, 0};
-        return TRN_OK;
-    case TRN_COLL_REDUCE_SCATTER:
-        *sizes = (trn_coll_sizes){c->bytes, block, scratch_of(c)};
-        return TRN_OK;
-    case TRN_COLL_ALL_TO_ALL:
-        *sizes = (trn_coll_sizes){c->bytes, c->bytes, c->domains > 1 ? scratch_of(c) : 0};
-        return TRN_OK;
-    case TRN_COLL_PERMUTE:
-    case TRN_COLL_BROADCAST:
-        *sizes = (trn_coll_sizes){c->bytes, c->bytes, 0};
-        return TRN_OK;
-    case TRN_COLL_BARRIER:
-        return TRN_OK;
-    case TRN_COLL_ALL_GATHER_V:
-        *sizes = (trn_coll_sizes){coll_block(c, c->rank).bytes, c->bytes, 0};
-        return TRN_OK;
-    case TRN_COLL_REDUCE_SCATTER_V:
-        *sizes = (trn_coll_sizes){c->bytes, coll_block(c, c->rank).bytes, scratch_of(c)};
-        return TRN_OK;
-    case TRN_COLL_ALL_TO_ALL_V:
-        *sizes = (trn_coll_sizes){all_sent(c, c->rank), all_received(c, c->rank),
-                                  c->domains > 1 ? scratch_of(c) : 0};
-        return TRN_OK;
-    }
-    return TRN_INVALID_ARGUMENT;
-}
 
 /* ---- what cannot be ---- */
 
@@ -276,8 +108,8 @@ static trn_status check_sizes(trn_device* device, const trn_coll_config* c) {
         return fail(device, TRN_INVALID_ARGUMENT, "%d is not a collective", (int)c->op);
     if (c->op == TRN_COLL_BARRIER) return TRN_OK;
     const uint32_t element = trn_coll_type_bytes(c->type);
-    if (element == 0 || (reduces(c->op) && c->with > TRN_COLL_MAX))
-        return fail(device, TRN_INVALID_ARGUMENT, "type %d with operator %d is not supported",
+    if (element == 0 || (coll_reduces(c->op) && c->with > TRN_COLL_MAX))
+        return fail(device, TRN_INVALID_ARGUMENT, "type %d with operator %d: no engine does that",
                     (int)c->type, (int)c->with);
     if (c->bytes == 0) return fail(device, TRN_INVALID_ARGUMENT, "a collective of 0 bytes");
     if (!trn_coll_has_counts(c->op) &&
@@ -312,10 +144,6 @@ static trn_status check_algorithm(trn_device* device, const trn_coll_config* c) 
     return TRN_OK;
 }
 
-static uint32_t channels_allowed(const trn_coll_config* c) {
-    return coll_rings_of(c) > 1 ? TRN_COLL_CHANNELS : TRN_COLL_RING_CHANNELS;
-}
-
 static trn_status check_config(trn_device* device, const trn_coll_config* c) {
     trn_status status = need_ready(device);
     if (status == TRN_OK) status = check_ranks(device, c);
@@ -327,129 +155,14 @@ static trn_status check_config(trn_device* device, const trn_coll_config* c) {
     if (c->slot >= TRN_CC_SLOTS)
         return fail(device, TRN_INVALID_ARGUMENT, "slot %u: a core has slots 0 to %u", c->slot,
                     TRN_CC_SLOTS - 1);
-    if (c->channels > channels_allowed(c) || c->lanes > COLL_MAX_LANES)
+    if (c->channels > coll_channels_allowed(c) || c->lanes > COLL_MAX_LANES)
         return fail(device, TRN_INVALID_ARGUMENT,
                     "%u channels of %u lanes: there can be %u of %u lanes each", c->channels,
-                    c->lanes, channels_allowed(c), COLL_MAX_LANES);
+                    c->lanes, coll_channels_allowed(c), COLL_MAX_LANES);
     return TRN_OK;
 }
 
 /* ---- making one ---- */
-
-/* Slices make steps overlap, and cost the core a wait and an advance each. A broadcast is nothing
- * but slices. */
-static uint32_t choose_slices(const trn_coll* coll) {
-    const trn_coll_config* c = &coll->config;
-    if (trn_coll_choose(c) == TRN_COLL_MESH || is_grid(c) || trn_coll_has_counts(c->op)) return 1;
-    const uint64_t share = coll_block_of(c) / coll_all_lanes(coll);
-    const bool broadcast = c->op == TRN_COLL_BROADCAST;
-    const uint64_t worth = share / (broadcast ? BROADCAST_SLICE : WORTH_A_SLICE);
-    const uint64_t most = broadcast ? 64 : share < WORTH_MORE_SLICES ? 2 : 4;
-    return worth < 1 ? 1 : worth > most ? (uint32_t)most : (uint32_t)worth;
-}
-
-/* How many channels there can be: each has a core of the next NeuronCore. */
-static uint32_t most_channels(const trn_coll* coll) {
-    const trn_coll_config* c = &coll->config;
-    const trn_map* map = coll->device->map;
-    const uint32_t per_core = map->top_sps / map->cores;
-    const uint32_t left = c->core < map->top_sps ? (map->top_sps - c->core) / per_core : 0;
-    const uint32_t most =
-        goes_round(c) && c->domains < 2 ? channels_allowed(c) : TRN_COLL_RING_CHANNELS;
-    return left < 1 ? 1 : left < most ? left : most;
-}
-
-static uint32_t rings_worth(const trn_coll_config* c) {
-    const uint64_t worth = coll_block_of(c) / WORTH_A_LANE;
-    const uint32_t lanes = c->lanes * (c->channels ? c->channels : 1); /* each is of one ring */
-    uint32_t rings = goes_round(c) && c->op != TRN_COLL_PERMUTE ? coll_rings_of(c) : 1;
-    while (rings > 1 && (rings > worth || (lanes && rings > lanes))) rings /= 2;
-    return rings;
-}
-
-/* What a grid's steps are about, as a multiple of the buffer: doubling of sums sends all of it to
- * each partner. */
-static uint64_t moved_in_grid(const trn_coll_config* c) {
-    const bool sums = c->op == TRN_COLL_ALL_REDUCE && trn_coll_choose(c) == TRN_COLL_DOUBLING;
-    return sums ? 4 * c->bytes : c->bytes;
-}
-
-/* Lanes of all channels together. */
-static uint64_t lanes_worth(const trn_coll_config* c) {
-    uint64_t worth = coll_block_of(c) / (c->domains > 1 ? WORTH_A_FAR_LANE : WORTH_A_LANE);
-    if (is_grid(c)) worth = moved_in_grid(c) / WORTH_A_GRID_LANE;
-    if (trn_coll_choose(c) == TRN_COLL_MESH && (c->domains < 2 || coll_is_all_to_all(c->op))) {
-        /* one for each rank, at best */
-        const uint64_t others = coll_ranks_of_domain(c) - 1, all = c->bytes / WORTH_A_RANK;
-        const uint64_t each = all < others ? all : others;
-        if (worth < each) worth = each;
-    }
-    const uint64_t most = goes_round(c) && coll_rings_of(c) > 1 ? MOST_RING_LANES : MOST_LANES;
-    return worth < 1 ? 1 : worth < most ? worth : most;
-}
-
-static uint64_t channels_worth(const trn_coll_config* c) {
-    const uint64_t each = c->lanes ? c->lanes : CHANNEL_LANES;
-    const uint64_t worth =
-        is_grid(c) ? moved_in_grid(c) / WORTH_A_GRID_CHANNEL : (lanes_worth(c) + each - 1) / each;
-    return worth < 1 ? 1 : worth;
-}
-
-/* A core sees to its lanes one after the other, so that a step takes the longer the more there are:
- * they are shared out among many cores. */
-static void choose_lanes(trn_coll* coll) {
-    const trn_coll_config* c = &coll->config;
-    const uint64_t worth = lanes_worth(c), wanted = channels_worth(c);
-    const uint32_t most = most_channels(coll);
-    coll->channels = c->channels ? c->channels : wanted < most ? (uint32_t)wanted : most;
-    coll->lanes = c->lanes ? c->lanes : (uint32_t)((worth + coll->channels - 1) / coll->channels);
-}
-
-/* Those of rings are shared out among as many cores as possible, and each ring has as many as any
- * other. None has less than it is worth: the engine would be idle for a moment in each step, and
- * takes longer to begin again. */
-static void choose_ring_lanes(trn_coll* coll) {
-    const trn_coll_config* c = &coll->config;
-    const uint32_t worth = (uint32_t)lanes_worth(c), most = most_channels(coll);
-    const uint32_t each = c->lanes ? c->lanes : 1;
-    const uint32_t cores =
-        worth / each < coll->rings ? 1 : worth / each / coll->rings * coll->rings;
-    coll->channels = c->channels ? c->channels : cores < most ? cores : most;
-    /* A broadcast comes to a rank early by one ring and late by another: no core waits for two. */
-    while (c->op == TRN_COLL_BROADCAST && coll->channels % coll->rings != 0) coll->rings /= 2;
-    /* Of a pair, each rank is primary for every other lane. */
-    const bool in_pairs =
-        trn_coll_choose(c) == TRN_COLL_KANGARING && coll_block_of(c) >= WORTH_TWO_LANES;
-    const uint32_t rings = coll->rings, least = (rings + coll->channels - 1) / coll->channels;
-    uint32_t lanes = worth / coll->channels;
-    if (lanes > MOST_CORE_LANES) lanes = MOST_CORE_LANES;
-    while (lanes > least && lanes * coll->channels % rings != 0) --lanes;
-    if (lanes < least) lanes = least;
-    if (in_pairs && lanes * coll->channels / rings % 2 != 0) lanes *= 2;
-    coll->lanes = c->lanes ? c->lanes : lanes;
-}
-
-static void choose_queues(trn_coll* coll) {
-    const trn_coll_config* c = &coll->config;
-    coll->slices = 1;
-    coll->rings = rings_worth(c);
-    if (c->op == TRN_COLL_BARRIER) {
-        coll->channels = 1;
-        return;
-    }
-    if (goes_round(c))
-        choose_ring_lanes(coll);
-    else
-        choose_lanes(coll);
-    const bool stays = c->op != TRN_COLL_ALL_REDUCE && c->op != TRN_COLL_PERMUTE && !is_grid(c);
-    coll->copiers = stays && 2 * coll->lanes <= COLL_MAX_LANES ? coll->lanes : 0;
-    coll->slices = choose_slices(coll);
-}
-
-/* Queues of a channel. */
-static uint32_t queues_of(const trn_coll* coll) {
-    return coll->lanes + coll->copiers;
-}
 
 /* Each channel is a core's: of the next NeuronCore, with that one's engines. */
 static trn_status choose_cores(trn_coll* coll) {
@@ -462,7 +175,7 @@ static trn_status choose_cores(trn_coll* coll) {
             return fail(coll->device, TRN_INVALID_ARGUMENT,
                         "channel %u would need collective core %u: there are %u", n, c->core,
                         map->top_sps);
-        for (uint32_t lane = 0; lane < queues_of(coll); ++lane)
+        for (uint32_t lane = 0; lane < coll_queues_of(coll); ++lane)
             c->engines[lane] = c->core / per_core * TRN_ENGINES_PER_CORE + lane;
     }
     return TRN_OK;
@@ -488,7 +201,7 @@ static trn_status place_ring(trn_coll* coll, const coll_ring* ring, uint64_t* us
 }
 
 static trn_status place_rings(trn_coll* coll, const coll_builder* b, uint64_t* used) {
-    for (uint32_t lane = 0; lane < queues_of(coll); ++lane) {
+    for (uint32_t lane = 0; lane < coll_queues_of(coll); ++lane) {
         const coll_lane* l = &b->program.lane[lane];
         uint64_t m2s = 0, s2m = 0;
         trn_status status = place_ring(coll, &l->m2s, used, &m2s);
@@ -505,7 +218,7 @@ static trn_status place_rings(trn_coll* coll, const coll_builder* b, uint64_t* u
 static trn_status load(trn_coll* coll, coll_builder* b) {
     uint64_t engines[COLL_MAX_LANES] = {0};
     coll_channel* c = &coll->channel[b->channel];
-    for (uint32_t lane = 0; lane < queues_of(coll); ++lane)
+    for (uint32_t lane = 0; lane < coll_queues_of(coll); ++lane)
         engines[lane] = place(&coll->device->map->core_engine, c->engines[lane]);
     const coll_header header = {
         .rank = coll->config.rank,
@@ -547,7 +260,7 @@ static trn_status place_requests(trn_coll* coll, const coll_builder* b) {
 
 static bool prepare_builder(coll_builder* b) {
     const uint64_t one = trn_hbm_address(b->coll->device, 0, b->coll->config.workspace);
-    if (!coll_program_init(&b->program, queues_of(b->coll), one)) return false;
+    if (!coll_program_init(&b->program, coll_queues_of(b->coll), one)) return false;
     if (b->coll->config.domains < 2) return true;
     b->requests = calloc(TRN_COLL_QUEUE_ENTRIES, sizeof *b->requests);
     return b->requests != NULL;
@@ -576,7 +289,7 @@ static trn_status make_channel(trn_coll* coll, uint32_t number, uint64_t* used) 
 static trn_status make(trn_coll* coll) {
     const uint32_t one = 1;
     uint64_t used = ONE_AT;
-    choose_queues(coll);
+    coll_choose_queues(coll);
     trn_status status = choose_cores(coll);
     if (status == TRN_OK)
         status = allocate(coll->device, COLL_MAX_CHANNELS * sizeof one, &coll->done);
@@ -648,7 +361,7 @@ trn_status trn_coll_destroy(trn_coll* coll) {
             if (status == TRN_OK) status = each;
         }
         if (c->failures.entries) trn_notifications_close(coll->device, &c->failures);
-        for (uint32_t lane = 0; lane < queues_of(coll); ++lane)
+        for (uint32_t lane = 0; lane < coll_queues_of(coll); ++lane)
             trn_ring_release(coll->device, c->engines[lane], FIRST_QUEUE + coll->config.slot);
     }
     release(coll->device, &coll->done);

@@ -4,13 +4,7 @@
 #include "cc_core.h"
 #include "trn/semaphores_regs.h"
 
-#define SHARE_ALIGNMENT (uint64_t) TRN_COLL_PART
-
 /* ---- what is where ---- */
-
-uint32_t coll_rings_of(const trn_coll_config* c) {
-    return c->rings ? c->rings : 1;
-}
 
 void coll_find_positions(trn_coll* coll) {
     const trn_coll_config* c = &coll->config;
@@ -30,6 +24,7 @@ uint32_t coll_ahead(const trn_coll* coll, uint32_t places) {
 uint32_t coll_lane_number(const coll_builder* b, uint32_t lane) {
     return b->channel * b->coll->lanes + lane;
 }
+
 uint32_t coll_all_lanes(const trn_coll* coll) {
     return coll->channels * coll->lanes;
 }
@@ -81,46 +76,6 @@ uint64_t coll_semaphore_of(const coll_builder* b, uint32_t rank, uint32_t index)
     return coll_on_chip(b, rank, coll_semaphore_of_channel(b, b->channel, index));
 }
 
-coll_share coll_part_of(uint64_t bytes, uint64_t parts, uint64_t number) {
-    const uint64_t each =
-        (bytes + parts * SHARE_ALIGNMENT - 1) / (parts * SHARE_ALIGNMENT) * SHARE_ALIGNMENT;
-    const uint64_t offset = number * each;
-    if (offset >= bytes) return (coll_share){bytes, 0};
-    return (coll_share){offset, bytes - offset < each ? bytes - offset : each};
-}
-
-static uint64_t counted(const trn_coll_config* c, uint64_t index) {
-    return c->counts[index] * trn_coll_type_bytes(c->type);
-}
-
-coll_share coll_block(const trn_coll_config* c, uint32_t rank) {
-    const uint64_t block = coll_block_of(c);
-    if (!trn_coll_has_counts(c->op)) return (coll_share){rank * block, block};
-    uint64_t offset = 0;
-    for (uint32_t n = 0; n < rank; ++n) offset += counted(c, n);
-    return (coll_share){offset, counted(c, rank)};
-}
-
-static bool gathers(const trn_coll_config* c) {
-    return c->op == TRN_COLL_ALL_GATHER || c->op == TRN_COLL_ALL_GATHER_V;
-}
-
-coll_share coll_sent(const trn_coll_config* c, uint32_t from, uint32_t to) {
-    if (gathers(c)) return (coll_share){0, coll_block(c, from).bytes};
-    if (c->op != TRN_COLL_ALL_TO_ALL_V) return coll_block(c, to);
-    const uint64_t row = (uint64_t)from * c->ranks;
-    uint64_t offset = 0;
-    for (uint32_t n = 0; n < to; ++n) offset += counted(c, row + n);
-    return (coll_share){offset, counted(c, row + to)};
-}
-
-coll_share coll_received(const trn_coll_config* c, uint32_t from, uint32_t to) {
-    if (c->op != TRN_COLL_ALL_TO_ALL_V) return coll_block(c, from);
-    uint64_t offset = 0;
-    for (uint32_t n = 0; n < from; ++n) offset += counted(c, (uint64_t)n * c->ranks + to);
-    return (coll_share){offset, counted(c, (uint64_t)from * c->ranks + to)};
-}
-
 /* Of so many parts of some bytes. */
 static coll_share part_within(coll_share all, uint64_t parts, uint64_t number) {
     const coll_share part = coll_part_of(all.bytes, parts, number);
@@ -157,12 +112,15 @@ static uint64_t lane_offset(const coll_builder* b, coll_share block, uint32_t la
 uint64_t coll_receive_of(const coll_builder* b, uint32_t rank, coll_share block, uint32_t lane) {
     return coll_on_chip(b, rank, b->coll->members[rank].receive + lane_offset(b, block, lane));
 }
+
 uint64_t coll_scratch_of(const coll_builder* b, uint32_t rank, coll_share block, uint32_t lane) {
     return coll_on_chip(b, rank, b->coll->members[rank].scratch + lane_offset(b, block, lane));
 }
+
 uint64_t coll_sent_by(const coll_builder* b, uint32_t rank, coll_share block, uint32_t lane) {
     return coll_on_chip(b, rank, b->coll->members[rank].send + lane_offset(b, block, lane));
 }
+
 uint64_t coll_send_of(const coll_builder* b, coll_share block, uint32_t lane) {
     return coll_sent_by(b, b->coll->config.rank, block, lane);
 }

@@ -2,11 +2,13 @@
 #ifndef TRN_LIB_COLL_BUILDER_H
 #define TRN_LIB_COLL_BUILDER_H
 
+#include "coll_config.h"
 #include "coll_program.h"
 #include "device.h"
 
 /* What the algorithms of collectives are made of. A rank's channel is a collective core with some
- * lanes; what algorithms do with them is in coll_ring.c, coll_mesh.c and coll_grid.c. */
+ * lanes; what algorithms do with them is in coll_ring.c, coll_mesh.c, coll_kanga.c and coll_grid.c.
+ */
 
 #define COLL_MAX_CHANNELS TRN_COLL_CHANNELS
 #define COLL_MAX_DOMAINS 8u
@@ -50,16 +52,9 @@ typedef struct coll_builder {
     uint32_t request_count;
 } coll_builder;
 
-/* Bytes of a buffer, or of a block of it. */
-typedef struct coll_share {
-    uint64_t offset, bytes;
-} coll_share;
-
 /* ---- what is where ---- */
 
-/* How many orders of the ranks there are. */
-uint32_t coll_rings_of(const trn_coll_config* config);
-/* Finds this rank in each of them. */
+/* Finds this rank in each order of the ranks. */
 void coll_find_positions(trn_coll* coll);
 /* The rank that many places ahead in the first ring; behind: ranks - places. */
 uint32_t coll_ahead(const trn_coll* coll, uint32_t places);
@@ -73,17 +68,6 @@ bool coll_begins_ring(const coll_builder* b, uint32_t lane);
 /* As coll_ahead, in the ring of a lane. */
 uint32_t coll_lane_ahead(const coll_builder* b, uint32_t lane, uint32_t places);
 uint32_t coll_lane_position(const coll_builder* b, uint32_t lane);
-/* Bytes of the blocks into which the ranks divide the buffer, of the largest one where they differ;
- * all of it, if they do not divide it. */
-uint64_t coll_block_of(const trn_coll_config* config);
-/* A rank's block of the buffer that has all of them. */
-coll_share coll_block(const trn_coll_config* config, uint32_t rank);
-/* What a rank sends to another, in its own buffer, and where that is in the other's: of an
- * all-gather or an all-to-all. */
-coll_share coll_sent(const trn_coll_config* config, uint32_t from, uint32_t to);
-coll_share coll_received(const trn_coll_config* config, uint32_t from, uint32_t to);
-/* One of so many parts, of which the last ones may be empty. */
-coll_share coll_part_of(uint64_t bytes, uint64_t parts, uint64_t number);
 /* All of a lane's share of a block of so many bytes, and that of all lanes of the channel. */
 coll_share coll_whole_share_of(const coll_builder* b, uint64_t bytes, uint32_t lane);
 coll_share coll_channel_share_of(const coll_builder* b, uint64_t bytes);
@@ -124,15 +108,20 @@ void coll_reduce_share(coll_builder* b, uint32_t lane, uint32_t engine, coll_sha
 void coll_keep(coll_builder* b, coll_share received, coll_share sent);
 void coll_keep_own_block(coll_builder* b);
 
+/* ---- channels and lanes (coll_lanes.c) ---- */
+
+/* How many channels a collective with this many rings may have. */
+uint32_t coll_channels_allowed(const trn_coll_config* config);
+/* Chooses rings, channels, lanes and slices where the caller did not. */
+void coll_choose_queues(trn_coll* coll);
+/* Queues of a channel: lanes, and copiers for what stays on the chip. */
+uint32_t coll_queues_of(const trn_coll* coll);
+
 /* ---- algorithms ---- */
 
 typedef void (*coll_algorithm)(coll_builder* b);
 /* NULL: the operation has no such algorithm. */
 coll_algorithm coll_algorithm_of(trn_coll_op op, trn_coll_algorithm algorithm);
-/* Whether it is one of coll_grid.c: they send many blocks in a step, and so their lanes share all
- * of them. */
-bool coll_is_grid(trn_coll_op op, trn_coll_algorithm algorithm);
-bool coll_is_all_to_all(trn_coll_op op);
 
 void coll_ring_all_gather(coll_builder* b);
 void coll_ring_reduce_scatter(coll_builder* b);
@@ -144,10 +133,6 @@ void coll_kanga_all_gather(coll_builder* b);
 void coll_kanga_reduce_scatter(coll_builder* b);
 void coll_kanga_all_reduce(coll_builder* b);
 
-/* All other ranks, in an order in which everybody goes the same way at the same time, as many
- * places further along each level of the machine, and so nobody comes where somebody else does; and
- * who comes here then. */
-void coll_others(const trn_coll_config* config, uint32_t* ahead, uint32_t* behind);
 void coll_mesh(coll_builder* b); /* all-gather, all-to-all */
 void coll_rounds(coll_builder* b);
 
@@ -155,20 +140,21 @@ void coll_doubling_all_gather(coll_builder* b);
 void coll_doubling_all_reduce(coll_builder* b);
 void coll_halving_reduce_scatter(coll_builder* b);
 void coll_halving_all_reduce(coll_builder* b);
-/* Bytes of scratch buffer that doubling and halving need. */
-uint64_t coll_grid_scratch(const trn_coll_config* config, const trn_coll_grid* grid,
-                           trn_coll_algorithm algorithm);
-
 /* ---- several domains ---- */
 
-/* Where there is one domain, all ranks. */
-uint32_t coll_ranks_of_domain(const trn_coll_config* config);
-/* Bytes of scratch buffer. */
-uint64_t coll_domains_scratch(const trn_coll_config* config);
 /* Whether links lead to a rank of the whole. */
 bool coll_is_beside(const coll_builder* b, uint32_t rank);
 /* The steps of a collective across domains. */
 void coll_across_domains(coll_builder* b);
+
+/* Tells the other domains' ranks of the own position that their bytes may come, and waits until all
+ * of these have said so. */
+void coll_announce_ready(coll_builder* b);
+void coll_wait_until_ready(coll_builder* b);
+/* Waits until the peer in a domain has sent so many bytes. */
+void coll_wait_for_domain(coll_builder* b, uint32_t domain, uint64_t bytes);
+/* Address of a slot in the scratch buffer of a rank of the whole. */
+uint64_t coll_domain_slot(const coll_builder* b, uint32_t rank, uint32_t number);
 
 /* What the algorithms of an all-reduce do between their halves, where there are other domains: the
  * own domain's sum is in a slot of the scratch buffer, everybody's go to the ranks of the same

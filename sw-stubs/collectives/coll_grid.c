@@ -140,6 +140,7 @@ static const trn_coll_member* own_member(const coll_builder* b) {
 static uint64_t receive_at(const coll_builder* b, uint32_t rank, uint64_t offset) {
     return coll_on_chip(b, rank, b->coll->members[rank].receive + offset);
 }
+
 static uint64_t scratch_at(const coll_builder* b, uint32_t rank, uint64_t offset) {
     return coll_on_chip(b, rank, b->coll->members[rank].scratch + offset);
 }
@@ -169,17 +170,6 @@ static uint64_t halving_slot(const trn_coll_config* c, const grid* q, uint32_t r
     blocks += (places - 1) * (group / q->length[step]);
     blocks += together_before(q, rank, (uint32_t)(offset / block), step + 1);
     return of_twin(c, q) + blocks * block + offset % block;
-}
-
-uint64_t coll_grid_scratch(const trn_coll_config* config, const trn_coll_grid* g,
-                           trn_coll_algorithm algorithm) {
-    const bool twins = g->points < config->ranks;
-    uint64_t blocks = (g->points - 1) * (twins ? 2 : 1);
-    if (algorithm == TRN_COLL_DOUBLING) {
-        blocks = 0;
-        for (uint32_t n = 0; n < g->sides; ++n) blocks += (g->length[n] - 1) * config->ranks;
-    }
-    return (twins ? config->bytes : 0) + blocks * coll_block_of(config);
 }
 
 /* ---- steps ---- */

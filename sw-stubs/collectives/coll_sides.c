@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "coll_builder.h"
+#include "coll_config.h"
 
 /* The levels of the machine, and what follows from them: whom a mesh serves when, and which grid
  * doubling and halving work on. For that levels, the longest first, are cut into sides. A long one
@@ -127,4 +127,15 @@ void trn_coll_get_grid(const trn_coll_config* c, trn_coll_grid* g) {
                 return place_ranks(g, &all, ranks, squares);
         --g->points;
     }
+}
+
+uint64_t coll_grid_scratch(const trn_coll_config* config, const trn_coll_grid* g,
+                           trn_coll_algorithm algorithm) {
+    const bool twins = g->points < config->ranks;
+    uint64_t blocks = (g->points - 1) * (twins ? 2 : 1);
+    if (algorithm == TRN_COLL_DOUBLING) {
+        blocks = 0;
+        for (uint32_t n = 0; n < g->sides; ++n) blocks += (g->length[n] - 1) * config->ranks;
+    }
+    return (twins ? config->bytes : 0) + blocks * coll_block_of(config);
 }

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "coll_config.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+#define SHARE_ALIGNMENT (uint64_t) TRN_COLL_PART
+
+/* ---- operations ---- */
+
+uint32_t trn_coll_type_bytes(trn_element type) {
+    switch (type) {
+    case TRN_FP32:
+    case TRN_INT32:
+    case TRN_UINT32:
+        return 4;
+    case TRN_BF16:
+    case TRN_FP16:
+        return 2;
+    case TRN_INT8:
+    case TRN_UINT8:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+const char* trn_coll_op_text(trn_coll_op op) {
+    static const char* const texts[] = {
+        "all-reduce", "all-gather", "reduce-scatter", "all-to-all",       "permute",
+        "broadcast",  "barrier",    "all-gather-v",   "reduce-scatter-v", "all-to-all-v"};
+    return (size_t)op < COUNT_OF(texts) ? texts[op] : "?";
+}
+
+double trn_coll_bus_factor(trn_coll_op op, uint32_t ranks) {
+    const double share = (double)(ranks - 1) / ranks;
+    switch (op) {
+    case TRN_COLL_ALL_REDUCE:
+        return 2 * share;
+    case TRN_COLL_ALL_GATHER:
+    case TRN_COLL_REDUCE_SCATTER:
+    case TRN_COLL_ALL_TO_ALL:
+    case TRN_COLL_ALL_GATHER_V:
+    case TRN_COLL_REDUCE_SCATTER_V:
+    case TRN_COLL_ALL_TO_ALL_V:
+        return share;
+    default:
+        return 1;
+    }
+}
+
+bool coll_reduces(trn_coll_op op) {
+    return op == TRN_COLL_ALL_REDUCE || op == TRN_COLL_REDUCE_SCATTER ||
+           op == TRN_COLL_REDUCE_SCATTER_V;
+}
+
+bool coll_is_all_to_all(trn_coll_op op) {
+    return op == TRN_COLL_ALL_TO_ALL || op == TRN_COLL_ALL_TO_ALL_V;
+}
+
+bool trn_coll_has_counts(trn_coll_op op) {
+    return op >= TRN_COLL_ALL_GATHER_V && op <= TRN_COLL_ALL_TO_ALL_V;
+}
+
+uint64_t trn_coll_count_entries(trn_coll_op op, uint32_t ranks) {
+    if (!trn_coll_has_counts(op)) return 0;
+    return op == TRN_COLL_ALL_TO_ALL_V ? (uint64_t)ranks * ranks : ranks;
+}
+
+bool trn_coll_has_blocks(trn_coll_op op) {
+    return op == TRN_COLL_ALL_REDUCE || op == TRN_COLL_REDUCE_SCATTER ||
+           op == TRN_COLL_ALL_GATHER || op == TRN_COLL_ALL_TO_ALL;
+}
+
+/* ---- blocks ---- */
+
+uint32_t coll_rings_of(const trn_coll_config* c) {
+    return c->rings ? c->rings : 1;
+}
+
+coll_share coll_part_of(uint64_t bytes, uint64_t parts, uint64_t number) {
+    const uint64_t each =
+        (bytes + parts * SHARE_ALIGNMENT - 1) / (parts * SHARE_ALIGNMENT) * SHARE_ALIGNMENT;
+    const uint64_t offset = number * each;
+    if (offset >= bytes) return (coll_share){bytes, 0};
+    return (coll_share){offset, bytes - offset < each ? bytes - offset : each};
+}
+
+static uint64_t counted(const trn_coll_config* c, uint64_t index) {
+    return c->counts[index] * trn_coll_type_bytes(c->type);
+}
+
+static uint64_t largest_block(const trn_coll_config* c) {
+    uint64_t most = 0;
+    for (uint64_t n = 0; n < trn_coll_count_entries(c->op, c->ranks); ++n)
+        if (c->counts[n] > most) most = c->counts[n];
+    return most * trn_coll_type_bytes(c->type);
+}
+
+uint64_t coll_block_of(const trn_coll_config* c) {
+    if (trn_coll_has_counts(c->op)) return largest_block(c);
+    return trn_coll_has_blocks(c->op) ? c->bytes / c->ranks : c->bytes;
+}
+
+coll_share coll_block(const trn_coll_config* c, uint32_t rank) {
+    const uint64_t block = coll_block_of(c);
+    if (!trn_coll_has_counts(c->op)) return (coll_share){rank * block, block};
+    uint64_t offset = 0;
+    for (uint32_t n = 0; n < rank; ++n) offset += counted(c, n);
+    return (coll_share){offset, counted(c, rank)};
+}
+
+static bool gathers(const trn_coll_config* c) {
+    return c->op == TRN_COLL_ALL_GATHER || c->op == TRN_COLL_ALL_GATHER_V;
+}
+
+coll_share coll_sent(const trn_coll_config* c, uint32_t from, uint32_t to) {
+    if (gathers(c)) return (coll_share){0, coll_block(c, from).bytes};
+    if (c->op != TRN_COLL_ALL_TO_ALL_V) return coll_block(c, to);
+    const uint64_t row = (uint64_t)from * c->ranks;
+    uint64_t offset = 0;
+    for (uint32_t n = 0; n < to; ++n) offset += counted(c, row + n);
+    return (coll_share){offset, counted(c, row + to)};
+}
+
+coll_share coll_received(const trn_coll_config* c, uint32_t from, uint32_t to) {
+    if (c->op != TRN_COLL_ALL_TO_ALL_V) return coll_block(c, from);
+    uint64_t offset = 0;
+    for (uint32_t n = 0; n < from; ++n) offset += counted(c, (uint64_t)n * c->ranks + to);
+    return (coll_share){offset, counted(c, (uint64_t)from * c->ranks + to)};
+}
+
+uint64_t coll_all_sent(const trn_coll_config* c, uint32_t rank) {
+    const coll_share last = coll_sent(c, rank, c->ranks - 1);
+    return last.offset + last.bytes;
+}
+
+uint64_t coll_all_received(const trn_coll_config* c, uint32_t rank) {
+    const coll_share last = coll_received(c, c->ranks - 1, rank);
+    return last.offset + last.bytes;
+}
+
+uint64_t trn_coll_counted_bytes(const trn_coll_config* c) {
+    if (c->op != TRN_COLL_ALL_TO_ALL_V) {
+        const coll_share last = coll_block(c, c->ranks - 1);
+        return last.offset + last.bytes;
+    }
+    uint64_t most = 0;
+    for (uint32_t n = 0; n < c->ranks; ++n) {
+        const uint64_t sent = coll_all_sent(c, n), received = coll_all_received(c, n);
+        if (sent > most) most = sent;
+        if (received > most) most = received;
+    }
+    return most;
+}
+
+/* ---- domains ---- */
+
+uint32_t coll_ranks_of_domain(const trn_coll_config* c) {
+    return c->domains > 1 ? c->ranks / c->domains : c->ranks;
+}
+
+uint32_t coll_own_domain(const trn_coll_config* c) {
+    return c->rank / coll_ranks_of_domain(c);
+}
+
+uint32_t coll_own_position(const trn_coll_config* c) {
+    return c->rank % coll_ranks_of_domain(c);
+}
+
+uint32_t coll_peer_in(const trn_coll_config* c, uint32_t domain) {
+    return domain * coll_ranks_of_domain(c) + coll_own_position(c);
+}
+
+uint32_t coll_other_domain(const trn_coll_config* c, uint32_t n) {
+    return (coll_own_domain(c) + n) % c->domains;
+}
+
+coll_share coll_sent_to_domain(const trn_coll_config* c, uint32_t rank, uint32_t domain) {
+    const uint32_t ranks = coll_ranks_of_domain(c), first = domain * ranks;
+    const coll_share begin = coll_sent(c, rank, first),
+                     last = coll_sent(c, rank, first + ranks - 1);
+    return (coll_share){begin.offset, last.offset + last.bytes - begin.offset};
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "coll_builder.h"
+
+/* How a collective is divided among channels, lanes and slices. A figure beside a value is
+ * simulated time of `trnctl coll` with it and with what it replaced; the values without one were
+ * chosen in the same series of runs, and only the resulting times are recorded
+ * (doc/performance.md). A new value changes the traces of scenarios with collectives. */
+static const struct {
+    /* Lanes of a rank, all channels together, unless the caller asks for more: of one ring, a mesh
+     * or a grid, and of several rings at a time (all-reduce of 16 MiB over trn2-48xl: 123 us by
+     * several rings, 282 us by one). */
+    uint32_t max_lanes, max_lanes_of_rings;
+    /* Lanes of a channel while there are cores for more channels. A core advances its lanes one
+     * after the other: with eight of them a step of a ring takes 5 us; with two on each of four
+     * cores rings over an UltraServer carry 97 to 99 % of what their narrowest link does. */
+    uint32_t lanes_per_channel;
+    /* Lanes of a channel of rings, which has no other core to share them with. */
+    uint32_t max_ring_lanes_per_channel;
+    /* Bytes of a block for each lane of a ring or mesh. In two slices of 16 KiB the queue is never
+     * empty, which costs an engine 1.3 us each time. Across domains other blocks are not under way
+     * meanwhile (over ultracluster-2, ring all-reduce of 4 MiB: 867 us with 3 KiB, 1111 us with
+     * 32 KiB; mesh all-gather of 16 MiB: 136 us and 489 us). */
+    uint64_t min_block_per_lane, min_block_per_lane_across_domains;
+    /* Bytes of a block from which lanes of a KangaRing come in pairs, so that each rank of a pair
+     * of ranks is primary for one lane. */
+    uint64_t min_block_of_lane_pair;
+    /* Bytes of the buffer for each lane of a mesh: a lane serves some of the other ranks. */
+    uint64_t buffer_per_mesh_lane;
+    /* Bytes of the buffer for each channel and each lane of a grid (doubling, halving), which gets
+     * channels before lanes. */
+    uint64_t buffer_per_grid_channel, buffer_per_grid_lane;
+    /* Bytes of a lane's share for each slice, and from which a share has up to four slices instead
+     * of two. Slices make steps overlap; each costs the core a wait and an advance. */
+    uint64_t min_slice, min_share_of_four_slices;
+    /* Bytes of a slice of a broadcast, which consists of slices that follow each other. */
+    uint64_t broadcast_slice;
+} tuning = {
+    .max_lanes = 16,
+    .max_lanes_of_rings = 24,
+    .lanes_per_channel = 2,
+    .max_ring_lanes_per_channel = 6,
+    .min_block_per_lane = KIB(32),
+    .min_block_per_lane_across_domains = KIB(3),
+    .min_block_of_lane_pair = KIB(4),
+    .buffer_per_mesh_lane = KIB(128),
+    .buffer_per_grid_channel = KIB(16),
+    .buffer_per_grid_lane = KIB(96),
+    .min_slice = KIB(16),
+    .min_share_of_four_slices = KIB(256),
+    .broadcast_slice = KIB(16),
+};
+
+uint32_t coll_channels_allowed(const trn_coll_config* c) {
+    return coll_rings_of(c) > 1 ? TRN_COLL_CHANNELS : TRN_COLL_RING_CHANNELS;
+}
+
+uint32_t coll_queues_of(const trn_coll* coll) {
+    return coll->lanes + coll->copiers;
+}
+
+/* Whether the ranks stand in rings. */
+static bool goes_round(const trn_coll_config* c) {
+    const trn_coll_algorithm algorithm = trn_coll_choose(c);
+    return algorithm == TRN_COLL_RING || algorithm == TRN_COLL_KANGARING;
+}
+
+static uint32_t choose_slices(const trn_coll* coll) {
+    const trn_coll_config* c = &coll->config;
+    if (trn_coll_choose(c) == TRN_COLL_MESH || coll_is_grid(c) || trn_coll_has_counts(c->op))
+        return 1;
+    const uint64_t share = coll_block_of(c) / coll_all_lanes(coll);
+    const bool broadcast = c->op == TRN_COLL_BROADCAST;
+    const uint64_t worth = share / (broadcast ? tuning.broadcast_slice : tuning.min_slice);
+    const uint64_t max = broadcast ? 64 : share < tuning.min_share_of_four_slices ? 2 : 4;
+    return worth < 1 ? 1 : worth > max ? (uint32_t)max : (uint32_t)worth;
+}
+
+/* Each channel has a core of the next NeuronCore. */
+static uint32_t max_channels(const trn_coll* coll) {
+    const trn_coll_config* c = &coll->config;
+    const trn_map* map = coll->device->map;
+    const uint32_t per_core = map->top_sps / map->cores;
+    const uint32_t left = c->core < map->top_sps ? (map->top_sps - c->core) / per_core : 0;
+    const uint32_t max =
+        goes_round(c) && c->domains < 2 ? coll_channels_allowed(c) : TRN_COLL_RING_CHANNELS;
+    return left < 1 ? 1 : left < max ? left : max;
+}
+
+static uint32_t rings_worth(const trn_coll_config* c) {
+    const uint64_t worth = coll_block_of(c) / tuning.min_block_per_lane;
+    const uint32_t lanes = c->lanes * (c->channels ? c->channels : 1); /* each is of one ring */
+    uint32_t rings = goes_round(c) && c->op != TRN_COLL_PERMUTE ? coll_rings_of(c) : 1;
+    while (rings > 1 && (rings > worth || (lanes && rings > lanes))) rings /= 2;
+    return rings;
+}
+
+/* Bytes that a grid's steps move: doubling of sums sends the whole buffer to each partner. */
+static uint64_t moved_in_grid(const trn_coll_config* c) {
+    const bool sums = c->op == TRN_COLL_ALL_REDUCE && trn_coll_choose(c) == TRN_COLL_DOUBLING;
+    return sums ? 4 * c->bytes : c->bytes;
+}
+
+/* Lanes of all channels together. */
+static uint64_t lanes_worth(const trn_coll_config* c) {
+    uint64_t worth = coll_block_of(c) / (c->domains > 1 ? tuning.min_block_per_lane_across_domains
+                                                        : tuning.min_block_per_lane);
+    if (coll_is_grid(c)) worth = moved_in_grid(c) / tuning.buffer_per_grid_lane;
+    if (trn_coll_choose(c) == TRN_COLL_MESH && (c->domains < 2 || coll_is_all_to_all(c->op))) {
+        /* one for each rank, at best */
+        const uint64_t others = coll_ranks_of_domain(c) - 1,
+                       all = c->bytes / tuning.buffer_per_mesh_lane;
+        const uint64_t each = all < others ? all : others;
+        if (worth < each) worth = each;
+    }
+    const uint64_t max =
+        goes_round(c) && coll_rings_of(c) > 1 ? tuning.max_lanes_of_rings : tuning.max_lanes;
+    return worth < 1 ? 1 : worth < max ? worth : max;
+}
+
+static uint64_t channels_worth(const trn_coll_config* c) {
+    const uint64_t each = c->lanes ? c->lanes : tuning.lanes_per_channel;
+    const uint64_t worth = coll_is_grid(c) ? moved_in_grid(c) / tuning.buffer_per_grid_channel
+                                           : (lanes_worth(c) + each - 1) / each;
+    return worth < 1 ? 1 : worth;
+}
+
+static void choose_lanes(trn_coll* coll) {
+    const trn_coll_config* c = &coll->config;
+    const uint64_t worth = lanes_worth(c), wanted = channels_worth(c);
+    const uint32_t max = max_channels(coll);
+    coll->channels = c->channels ? c->channels : wanted < max ? (uint32_t)wanted : max;
+    coll->lanes = c->lanes ? c->lanes : (uint32_t)((worth + coll->channels - 1) / coll->channels);
+}
+
+/* Lanes of rings are shared out among as many cores as possible, and each ring has equally many.
+ * Each lane gets at least the minimum block; smaller ones leave the engine idle between steps. */
+static void choose_ring_lanes(trn_coll* coll) {
+    const trn_coll_config* c = &coll->config;
+    const uint32_t worth = (uint32_t)lanes_worth(c), max = max_channels(coll);
+    const uint32_t each = c->lanes ? c->lanes : 1;
+    const uint32_t cores =
+        worth / each < coll->rings ? 1 : worth / each / coll->rings * coll->rings;
+    coll->channels = c->channels ? c->channels : cores < max ? cores : max;
+    /* A broadcast comes to a rank early by one ring and late by another: no core waits for two. */
+    while (c->op == TRN_COLL_BROADCAST && coll->channels % coll->rings != 0) coll->rings /= 2;
+    /* Of a pair, each rank is primary for every other lane. */
+    const bool in_pairs = trn_coll_choose(c) == TRN_COLL_KANGARING &&
+                          coll_block_of(c) >= tuning.min_block_of_lane_pair;
+    const uint32_t rings = coll->rings, min_lanes = (rings + coll->channels - 1) / coll->channels;
+    uint32_t lanes = worth / coll->channels;
+    if (lanes > tuning.max_ring_lanes_per_channel) lanes = tuning.max_ring_lanes_per_channel;
+    while (lanes > min_lanes && lanes * coll->channels % rings != 0) --lanes;
+    if (lanes < min_lanes) lanes = min_lanes;
+    if (in_pairs && lanes * coll->channels / rings % 2 != 0) lanes *= 2;
+    coll->lanes = c->lanes ? c->lanes : lanes;
+}
+
+void coll_choose_queues(trn_coll* coll) {
+    const trn_coll_config* c = &coll->config;
+    coll->slices = 1;
+    coll->rings = rings_worth(c);
+    if (c->op == TRN_COLL_BARRIER) {
+        coll->channels = 1;
+        return;
+    }
+    if (goes_round(c))
+        choose_ring_lanes(coll);
+    else
+        choose_lanes(coll);
+    const bool stays =
+        c->op != TRN_COLL_ALL_REDUCE && c->op != TRN_COLL_PERMUTE && !coll_is_grid(c);
+    coll->copiers = stays && 2 * coll->lanes <= COLL_MAX_LANES ? coll->lanes : 0;
+    coll->slices = choose_slices(coll);
+}
