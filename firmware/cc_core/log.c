@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "firmware/cc_core/hardware.h"
-#include "firmware/cc_core/mailbox.h"
+#include "firmware/cc_core/mailbox_words.h"
 
 #define LOG_SIZE 4096u
 

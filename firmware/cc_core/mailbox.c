@@ -2,6 +2,7 @@
 #include "firmware/cc_core/mailbox.h"
 
 #include "firmware/cc_core/log.h"
+#include "firmware/cc_core/mailbox_words.h"
 #include "firmware/cc_core/stream.h"
 
 #define OP(name) TRN_CC_MAILBOX_COMMAND_OP_##name

@@ -7,6 +7,7 @@
 #include "firmware/cc_core/hardware.h"
 #include "firmware/cc_core/log.h"
 #include "firmware/cc_core/mailbox.h"
+#include "firmware/cc_core/mailbox_words.h"
 #include "firmware/cc_core/stream.h"
 #include "firmware/lib/irq.h"
 #include "firmware/lib/panic.h"

@@ -6,7 +6,7 @@
 
 #include "firmware/cc_core/hardware.h"
 #include "firmware/cc_core/log.h"
-#include "firmware/cc_core/mailbox.h"
+#include "firmware/cc_core/mailbox_words.h"
 
 #define OP(name) TRN_CC_PROGRAM_STEP_OP_CODE_##name
 #define FIELD(name, op) TRN_CC_PROGRAM_STEP_OP_##name##_GET(op)

@@ -16,7 +16,7 @@ static bool open_reset(struct subject* at) {
 
 bool elect(struct subject* subjects, int count) {
     const uint64_t limit = UINT64_C(600000000000); /* ns, the driver's */
-    trn_device* devices[MOST_DEVICES];
+    trn_device* devices[MAX_DEVICES];
     for (int i = 0; i < count; ++i) {
         if (!open_reset(&subjects[i])) return false;
         devices[i] = subjects[i].device;

@@ -1,50 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Drives every Trainium function of the machine it runs on, as root, through PCI sysfs: the driver
  * stub in a Linux guest. Exit status 0: all is as it should be; 1: something is not; 2: usage. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/io.h>
 #include <termios.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "sw-stubs/guest/program.h"
-
-static void line(const struct subject* at, const char* step, const char* mark, const char* format,
-                 va_list values) {
-    printf("%s %-12s %s", at->function.name, step, mark);
-    vprintf(format, values);
-    printf("\n");
-    fflush(stdout);
-}
-
-void say(const struct subject* at, const char* step, const char* format, ...) {
-    va_list values;
-    va_start(values, format);
-    line(at, step, "", format, values);
-    va_end(values);
-}
-
-bool wrong(const struct subject* at, const char* step, const char* format, ...) {
-    va_list values;
-    va_start(values, format);
-    line(at, step, "WRONG: ", format, values);
-    va_end(values);
-    return false;
-}
-
-bool good(const struct subject* at, const char* step, trn_status status) {
-    if (status == TRN_OK) return true;
-    return wrong(at, step, "%s: %s", trn_status_text(status), trn_last_error(at->device));
-}
-
-double seconds_now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
 
 /* As a driver learns it (contract 1.5); standard when the kernel does not say. */
 static trn_host_platform platform_of_machine(void) {
@@ -57,7 +21,7 @@ static trn_host_platform platform_of_machine(void) {
     return trn_platform_of_product(product);
 }
 
-bool open_subject(struct subject* at) {
+static bool open_subject(struct subject* at) {
     char why[160] = "";
     if (trn_sysfs_transport(at->function.name, &at->transport, why, sizeof why) != 0)
         return wrong(at, "open", "%s", why);
@@ -99,11 +63,11 @@ static int end_machine(const char* status, const char* port) {
 }
 
 int main(int argc, char** argv) {
-    static struct subject subjects[MOST_DEVICES];
-    trn_sysfs_function functions[MOST_DEVICES];
+    static struct subject subjects[MAX_DEVICES];
+    trn_sysfs_function functions[MAX_DEVICES];
     const char* command = argc < 2 ? "check" : argv[1];
-    const int found = trn_sysfs_find(TRN_VENDOR, functions, MOST_DEVICES);
-    const int count = found > MOST_DEVICES ? MOST_DEVICES : found;
+    const int found = trn_sysfs_find(TRN_VENDOR, functions, MAX_DEVICES);
+    const int count = found > MAX_DEVICES ? MAX_DEVICES : found;
     for (int i = 0; i < count; ++i) subjects[i].function = functions[i];
 
     if (argc == 3 && strcmp(command, "count") == 0) {

@@ -7,7 +7,7 @@
 #include "sw-stubs/transports/sysfs/sysfs.h"
 #include "trn_driver.h"
 
-enum { MOST_DEVICES = 64, TRN_VENDOR = 0x1d0f };
+enum { MAX_DEVICES = 64, TRN_VENDOR = 0x1d0f };
 
 /* A function under test: its transport belongs to `device`, and may be used for what the driver
  * stub has no call for. */
@@ -17,16 +17,14 @@ struct subject {
     trn_device* device;
 };
 
-/* One line: which device, what was looked at, what came out. */
+/* Prints one line: the device, the step and its result. (report.c) */
 void say(const struct subject* at, const char* step, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same for what is wrong; answers false. */
+/* The same, marked WRONG; returns false. */
 bool wrong(const struct subject* at, const char* step, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Whether a call of the driver stub went well; tells what it said when not. */
+/* Whether a call of the driver stub succeeded; prints its error when not. */
 bool good(const struct subject* at, const char* step, trn_status status);
-
-bool open_subject(struct subject* at);
 
 /* PCI capabilities, as lspci -vv walks them (capabilities.c). */
 bool walk_capabilities(const struct subject* at);
@@ -37,6 +35,7 @@ bool elect(struct subject* subjects, int count);
 /* Rows "bench NAME VALUE UNIT" for tests/bench (bench.c). */
 bool measure(struct subject* at);
 
+/* Of the monotonic clock. */
 double seconds_now(void);
 
 #endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "sw-stubs/guest/program.h"
+
+/* What the program prints, and the clock that it measures with. */
+
+static void line(const struct subject* at, const char* step, const char* mark, const char* format,
+                 va_list values) {
+    printf("%s %-12s %s", at->function.name, step, mark);
+    vprintf(format, values);
+    printf("\n");
+    fflush(stdout);
+}
+
+void say(const struct subject* at, const char* step, const char* format, ...) {
+    va_list values;
+    va_start(values, format);
+    line(at, step, "", format, values);
+    va_end(values);
+}
+
+bool wrong(const struct subject* at, const char* step, const char* format, ...) {
+    va_list values;
+    va_start(values, format);
+    line(at, step, "WRONG: ", format, values);
+    va_end(values);
+    return false;
+}
+
+bool good(const struct subject* at, const char* step, trn_status status) {
+    if (status == TRN_OK) return true;
+    return wrong(at, step, "%s: %s", trn_status_text(status), trn_last_error(at->device));
+}
+
+double seconds_now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
