@@ -10,53 +10,51 @@
 #include <string>
 #include <vector>
 
-#include "platform/framework/config/document.h"
 #include "sw-stubs/collectives/include/trn_coll.h"
 #include "sw-stubs/host/collective_buffers.h"
 #include "sw-stubs/host/collective_network.h"
 #include "sw-stubs/host/crew.h"
 #include "sw-stubs/host/elements.h"
 
-/// As a scenario has them.
 template <>
-struct trn::config::choices<trn_coll_op> {
+struct trn::names_of<trn_coll_op> {
     static constexpr std::array list{
-        choice<trn_coll_op>{"all_reduce", TRN_COLL_ALL_REDUCE},
-        choice<trn_coll_op>{"all_gather", TRN_COLL_ALL_GATHER},
-        choice<trn_coll_op>{"reduce_scatter", TRN_COLL_REDUCE_SCATTER},
-        choice<trn_coll_op>{"all_to_all", TRN_COLL_ALL_TO_ALL},
-        choice<trn_coll_op>{"permute", TRN_COLL_PERMUTE},
-        choice<trn_coll_op>{"broadcast", TRN_COLL_BROADCAST},
-        choice<trn_coll_op>{"barrier", TRN_COLL_BARRIER},
-        choice<trn_coll_op>{"all_gather_v", TRN_COLL_ALL_GATHER_V},
-        choice<trn_coll_op>{"reduce_scatter_v", TRN_COLL_REDUCE_SCATTER_V},
-        choice<trn_coll_op>{"all_to_all_v", TRN_COLL_ALL_TO_ALL_V},
+        named<trn_coll_op>{"all_reduce", TRN_COLL_ALL_REDUCE},
+        named<trn_coll_op>{"all_gather", TRN_COLL_ALL_GATHER},
+        named<trn_coll_op>{"reduce_scatter", TRN_COLL_REDUCE_SCATTER},
+        named<trn_coll_op>{"all_to_all", TRN_COLL_ALL_TO_ALL},
+        named<trn_coll_op>{"permute", TRN_COLL_PERMUTE},
+        named<trn_coll_op>{"broadcast", TRN_COLL_BROADCAST},
+        named<trn_coll_op>{"barrier", TRN_COLL_BARRIER},
+        named<trn_coll_op>{"all_gather_v", TRN_COLL_ALL_GATHER_V},
+        named<trn_coll_op>{"reduce_scatter_v", TRN_COLL_REDUCE_SCATTER_V},
+        named<trn_coll_op>{"all_to_all_v", TRN_COLL_ALL_TO_ALL_V},
     };
 };
 template <>
-struct trn::config::choices<trn_coll_algorithm> {
+struct trn::names_of<trn_coll_algorithm> {
     static constexpr std::array list{
-        choice<trn_coll_algorithm>{"ring", TRN_COLL_RING},
-        choice<trn_coll_algorithm>{"mesh", TRN_COLL_MESH},
-        choice<trn_coll_algorithm>{"doubling", TRN_COLL_DOUBLING},
-        choice<trn_coll_algorithm>{"halving", TRN_COLL_HALVING},
-        choice<trn_coll_algorithm>{"kangaring", TRN_COLL_KANGARING},
+        named<trn_coll_algorithm>{"ring", TRN_COLL_RING},
+        named<trn_coll_algorithm>{"mesh", TRN_COLL_MESH},
+        named<trn_coll_algorithm>{"doubling", TRN_COLL_DOUBLING},
+        named<trn_coll_algorithm>{"halving", TRN_COLL_HALVING},
+        named<trn_coll_algorithm>{"kangaring", TRN_COLL_KANGARING},
     };
 };
 template <>
-struct trn::config::choices<trn_topology_kind> {
+struct trn::names_of<trn_topology_kind> {
     static constexpr std::array list{
-        choice<trn_topology_kind>{"ring", TRN_TOPOLOGY_RING},
-        choice<trn_topology_kind>{"torus", TRN_TOPOLOGY_TORUS},
-        choice<trn_topology_kind>{"switched", TRN_TOPOLOGY_SWITCHED},
+        named<trn_topology_kind>{"ring", TRN_TOPOLOGY_RING},
+        named<trn_topology_kind>{"torus", TRN_TOPOLOGY_TORUS},
+        named<trn_topology_kind>{"switched", TRN_TOPOLOGY_SWITCHED},
     };
 };
 template <>
-struct trn::config::choices<trn_coll_operator> {
+struct trn::names_of<trn_coll_operator> {
     static constexpr std::array list{
-        choice<trn_coll_operator>{"sum", TRN_COLL_SUM},
-        choice<trn_coll_operator>{"min", TRN_COLL_MIN},
-        choice<trn_coll_operator>{"max", TRN_COLL_MAX},
+        named<trn_coll_operator>{"sum", TRN_COLL_SUM},
+        named<trn_coll_operator>{"min", TRN_COLL_MIN},
+        named<trn_coll_operator>{"max", TRN_COLL_MAX},
     };
 };
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "platform/framework/config/units.h"
+#include "sw-stubs/host/size_text.h"
 
 namespace trn {
 
@@ -86,7 +86,7 @@ collective_memories::buffers collective_memories::place(const trn_coll_config& c
                 TRN_INVALID_ARGUMENT,
                 fmt::format("the {} buffer of rank {} does not fit into {} of {}: {} bytes from "
                             "{:#x} on, and {} to guard it",
-                            names[n], config.rank, memory.name(), to_string(bytes{size_of(memory)}),
+                            names[n], config.rank, memory.name(), size_text(size_of(memory)),
                             needed[n], at, guard_bytes));
     }
     return all;

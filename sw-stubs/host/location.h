@@ -3,8 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
-#include <variant>
 
 #include "sw-stubs/host/device.h"
 
@@ -19,8 +17,6 @@ struct location {
     std::uint32_t number = 0;  ///< of the stack or the core
     std::uint64_t offset = 0;  ///< bytes; for axi: the address
 
-    /// A location, or the sentence that says what is wrong with `text`.
-    static std::variant<location, std::string> parse(std::string_view text);
     std::string text() const;
     /// Without the offset: "hbm2".
     std::string name() const;

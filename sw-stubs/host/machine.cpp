@@ -63,9 +63,7 @@ pattern sent_by(std::size_t from, std::uint32_t part) {
 }  // namespace
 
 std::string to_string(traffic_pattern pattern) {
-    std::string name;
-    for (const auto& each : config::choices<traffic_pattern>::list)
-        if (each.value == pattern) name = each.name;
+    std::string name(name_of(pattern));
     std::ranges::replace(name, '_', '-');
     return name;
 }

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "platform/framework/config/document.h"
 #include "sw-stubs/host/crew.h"
+#include "sw-stubs/host/names.h"
 #include "sw-stubs/host/traffic.h"
 
 namespace trn {
@@ -29,20 +29,19 @@ std::string to_string(traffic_pattern pattern);
 
 }  // namespace trn
 
-/// As a scenario has them.
 template <>
-struct trn::config::choices<trn::traffic_pattern> {
+struct trn::names_of<trn::traffic_pattern> {
     using enum traffic_pattern;
     static constexpr std::array list{
-        choice<traffic_pattern>{"local", local},
-        choice<traffic_pattern>{"own_hbm", own_hbm},
-        choice<traffic_pattern>{"all_to_all", all_to_all},
-        choice<traffic_pattern>{"bisection", bisection},
-        choice<traffic_pattern>{"incast", incast},
-        choice<traffic_pattern>{"same_server", same_server},
-        choice<traffic_pattern>{"same_rack", same_rack},
-        choice<traffic_pattern>{"other_rack", other_rack},
-        choice<traffic_pattern>{"neighbours", neighbours},
+        named<traffic_pattern>{"local", local},
+        named<traffic_pattern>{"own_hbm", own_hbm},
+        named<traffic_pattern>{"all_to_all", all_to_all},
+        named<traffic_pattern>{"bisection", bisection},
+        named<traffic_pattern>{"incast", incast},
+        named<traffic_pattern>{"same_server", same_server},
+        named<traffic_pattern>{"same_rack", same_rack},
+        named<traffic_pattern>{"other_rack", other_rack},
+        named<traffic_pattern>{"neighbours", neighbours},
     };
 };
 

@@ -9,16 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "platform/framework/loader/firmware_file.h"
-#include "platform/framework/output.h"
-#include "sw-stubs/host/collective_rules.h"
 #include "sw-stubs/trnctl/commands.h"
 
 namespace trn {
 
 namespace {
-
-constexpr std::uint64_t most_image = 65536 + 64;
 
 /// "0-3,7": numbers of chips, in this order; all without any.
 std::vector<std::size_t> chosen_chips(const std::string& text, std::size_t count) {
@@ -54,15 +49,9 @@ std::vector<std::size_t> chosen_chips(const std::string& text, std::size_t count
     return chips;
 }
 
-std::string type_text(trn_element type) {
-    for (const auto& each : config::choices<trn_element>::list)
-        if (each.value == type) return std::string(each.name);
-    return "?";
-}
-
 std::vector<std::string> algorithms_of(trn_coll_op op) {
     std::vector<std::string> names;
-    for (const auto& each : config::choices<trn_coll_algorithm>::list)
+    for (const auto& each : names_of<trn_coll_algorithm>::list)
         if (trn_coll_has_algorithm(op, each.value)) names.emplace_back(each.name);
     return names;
 }
@@ -112,14 +101,14 @@ void print_steps(std::size_t number, const collective_result::rank_steps& rank, 
                                                       : std::vector{std::size_t{0}, count - 1});
     for (std::size_t n = 0, next = 0; n < chosen.size(); next = chosen[n++] + 1) {
         const auto at = chosen[n];
-        if (at != next) print_to(stdout, "{:>6} {:>8} more\n", number, at - next);
+        if (at != next) print("{:>6} {:>8} more\n", number, at - next);
         const auto begin = at == 0 ? rank.begin_ns : rank.ends_ns[at - 1];
-        print_to(stdout, "{:>6} {:>8} {:>11.3f} {:>11.3f} {:>9.3f}\n", number,
-                 at + 1 == count ? "rest" : fmt::format("{}", at), microseconds_of(begin),
-                 microseconds_of(begin + lasts[at]), microseconds_of(lasts[at]));
+        print("{:>6} {:>8} {:>11.3f} {:>11.3f} {:>9.3f}\n", number,
+              at + 1 == count ? "rest" : fmt::format("{}", at), microseconds_of(begin),
+              microseconds_of(begin + lasts[at]), microseconds_of(lasts[at]));
     }
     if (!chosen.empty() && chosen.back() + 1 < count)
-        print_to(stdout, "{:>6} {:>8} more\n", number, count - 1 - chosen.back());
+        print("{:>6} {:>8} more\n", number, count - 1 - chosen.back());
 }
 
 void report_steps(const std::vector<collective_result::rank_steps>& ranks, std::size_t most,
@@ -139,13 +128,11 @@ void report_steps(const std::vector<collective_result::rank_steps>& ranks, std::
     std::vector<std::uint64_t> slowest;
     for (const auto& rank : ranks) slowest.push_back(std::ranges::max(durations(rank)));
     const auto chosen = longest(slowest, most);
-    print_to(stdout,
-             "\n# steps, in us since the first rank began\n{:>6} {:>8} {:>11} {:>11} {:>9}\n",
-             "rank", "step", "begin", "end", "took");
+    print("\n# steps, in us since the first rank began\n{:>6} {:>8} {:>11} {:>11} {:>9}\n", "rank",
+          "step", "begin", "end", "took");
     for (const auto n : chosen) print_steps(n, ranks[n], most);
     if (chosen.size() < ranks.size())
-        print_to(stdout, "# {} ranks more, none with a longer step\n",
-                 ranks.size() - chosen.size());
+        print("# {} ranks more, none with a longer step\n", ranks.size() - chosen.size());
 }
 
 }  // namespace
@@ -157,7 +144,6 @@ void coll(session& where, const coll_options& options, const output& out) try {
                                      trn_coll_op_text(request.op),
                                      trn_coll_algorithm_text(request.algorithm),
                                      fmt::join(algorithms_of(request.op), ", ")));
-    if (!options.table.empty()) request.rules = read_collective_rules(options.table);
     const auto chips = chosen_chips(options.ranks, where.chips().size());
     if (chips.size() < 2)
         throw user_error("a collective needs two chips: a board such as trn3-sled");
@@ -167,8 +153,7 @@ void coll(session& where, const coll_options& options, const output& out) try {
         throw user_error(std::string("--counts: ") + wrong.what());
     }
     request.steps = options.steps > 0;
-    const auto image = read_firmware(options.image, most_image);
-    collective_group group(where, chips, image);
+    collective_group group(where, chips, options.image);
     const auto done = group.run(request);
     const double wall_s = done.wall_s;
     const double bus =
@@ -176,12 +161,11 @@ void coll(session& where, const coll_options& options, const output& out) try {
         trn_coll_bus_factor(options.request.op, static_cast<std::uint32_t>(group.ranks()));
     const auto algorithm = trn_coll_algorithm_text(done.algorithm);
     if (!out.json)
-        print_to(stdout,
-                 "# {} over {} ranks{}, {}{}\n{:>12} {:>12} {:>7} {:>11} {:>8} {:>8} {:>7} {:>8}\n",
-                 trn_coll_op_text(options.request.op), group.ranks(),
-                 group.domains() > 1 ? fmt::format(" in {} domains", group.domains()) : "",
-                 algorithm, places_text(request.places), "size (B)", "count", "type", "time (us)",
-                 "algbw", "busbw", "#wrong", "wall (s)");
+        print("# {} over {} ranks{}, {}{}\n{:>12} {:>12} {:>7} {:>11} {:>8} {:>8} {:>7} {:>8}\n",
+              trn_coll_op_text(options.request.op), group.ranks(),
+              group.domains() > 1 ? fmt::format(" in {} domains", group.domains()) : "", algorithm,
+              places_text(request.places), "size (B)", "count", "type", "time (us)", "algbw",
+              "busbw", "#wrong", "wall (s)");
     out.result({{"op", trn_coll_op_text(options.request.op)},
                 {"ranks", group.ranks()},
                 {"domains", group.domains()},
@@ -191,7 +175,7 @@ void coll(session& where, const coll_options& options, const output& out) try {
                 {"scratch", request.places.scratch.name()},
                 {"bytes", done.bytes},
                 {"count", done.elements},
-                {"type", type_text(options.request.type)},
+                {"type", name_of(options.request.type)},
                 {"time_us", done.ns * 1e-3},
                 {"algbw_gb_per_s", done.algorithm_gb_per_s()},
                 {"busbw_gb_per_s", bus},
@@ -199,8 +183,8 @@ void coll(session& where, const coll_options& options, const output& out) try {
                 {"wrong", done.wrong},
                 {"wall_s", wall_s}},
                fmt::format("{:>12} {:>12} {:>7} {:>11.2f} {:>8.2f} {:>8.2f} {:>7} {:>8.2f}",
-                           done.bytes, done.elements, type_text(options.request.type),
-                           done.ns * 1e-3, done.algorithm_gb_per_s(), bus,
+                           done.bytes, done.elements, name_of(options.request.type), done.ns * 1e-3,
+                           done.algorithm_gb_per_s(), bus,
                            options.request.check ? fmt::format("{}", done.wrong) : "N/A", wall_s));
     if (request.steps) report_steps(done.steps, static_cast<std::size_t>(options.steps), out);
     if (done.wrong != 0)

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +26,14 @@ struct output {
     void result(const nlohmann::json& object, const std::string& line) const;
 };
 
+/// Prints to standard output. Does not throw when the stream takes nothing (a full disk): the
+/// stream keeps its error until the program ends.
+template <class... Args>
+void print(fmt::format_string<Args...> text, Args&&... args) {
+    const auto line = fmt::format(text, std::forward<Args>(args)...);
+    std::fwrite(line.data(), 1, line.size(), stdout);
+}
+
 struct copy_options {
     location from, to;
     std::uint64_t size = 0;
@@ -38,10 +49,16 @@ void topology(session& where, const std::string& only, const output& out);
 void copy(session& where, const copy_options& options, const output& out);
 void fill(session& where, const location& at, std::uint64_t size, std::uint8_t value,
           const output& out);
-/// Reads `size` bytes of memory, or registers when the place is bar0@OFFSET.
-void peek(session& where, const std::string& place, std::uint64_t size, const output& out);
-void poke(session& where, const std::string& place, std::uint64_t value, unsigned width,
-          const output& out);
+
+/// What peek and poke work on.
+struct spot {
+    std::string text;                        ///< as the user wrote it
+    std::optional<std::uint64_t> bar0 = {};  ///< offset of a register; else memory of the chip
+    location memory = {};
+};
+/// Reads `size` bytes of memory, or the registers from there on.
+void peek(session& where, const spot& at, std::uint64_t size, const output& out);
+void poke(session& where, const spot& at, std::uint64_t value, unsigned width, const output& out);
 
 struct sync_options {
     std::string what;  ///< read, set, inc, dec; get, set for events
@@ -78,9 +95,8 @@ struct matrix_options {
 void matrix(session& where, const matrix_options& options, const output& out);
 struct coll_options {
     collective_request request;
-    std::string ranks;                  ///< "0-3,7"; all without
-    std::string table = {};             ///< file of rules for algorithms
-    std::string image = "cc_core.img";  ///< for the collective cores
+    std::string ranks;                     ///< "0-3,7"; all without
+    std::vector<std::uint8_t> image = {};  ///< for the collective cores
     int steps = 0;  ///< print the times of steps: at most so many of a rank, of so many ranks
 };
 /// A collective over the chips of a machine: time and bandwidth as nccom-test prints them.

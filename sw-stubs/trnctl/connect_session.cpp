@@ -11,7 +11,6 @@
 #include <optional>
 #include <vector>
 
-#include "platform/framework/config/file.h"
 #include "sw-stubs/transports/vfio_user/vfio_user.h"
 #include "sw-stubs/trnctl/control_client.h"
 #include "sw-stubs/trnctl/session.h"
@@ -22,27 +21,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string read_first_line(const std::string& file) {
-    constexpr std::uint64_t largest_token = 4096;
-    if (file.empty()) return {};
-    try {
-        const auto text = read_file(file, largest_token);
-        std::string token(text.begin(), std::find(text.begin(), text.end(), '\n'));
-        if (token.empty()) throw file_error("its first line is empty");
-        return token;
-    } catch (const file_error& why) {
-        throw user_error(fmt::format("cannot read the token in {}: {}", file, why.what()));
-    }
-}
-
 /// A platform in another process: control socket and one vfio-user socket per function.
 class connected : public session {
 public:
-    explicit connected(const session_options& options)
-        : folder_(fs::is_directory(options.connect) ? options.connect : ""),
-          chip_(options.chip),
-          control_(folder_.empty() ? options.connect : (folder_ / "control.sock").string(),
-                   read_first_line(options.token_file)) {}
+    connected(const std::string& where, const std::string& chip, const std::string& token)
+        : folder_(fs::is_directory(where) ? where : ""),
+          chip_(chip),
+          control_(folder_.empty() ? where : (folder_ / "control.sock").string(), token) {}
 
     void run(const std::function<void(device&)>& work) override {
         work(host(choose_chip(chip_, chips(), folder_.string())));
@@ -167,14 +152,9 @@ std::string choose_chip(const std::string& chip, const std::vector<std::string>&
     return chip;
 }
 
-std::unique_ptr<session> connect_session(const session_options& options) {
-    return std::make_unique<connected>(options);
-}
-
-std::unique_ptr<session> open_session(const session_options& options) {
-    if (options.connect.empty() == options.board.empty())
-        throw user_error("give a target: --connect DIR of a running platform, or --board BOARD");
-    return options.board.empty() ? connect_session(options) : board_session(options);
+std::unique_ptr<session> connect_session(const std::string& where, const std::string& chip,
+                                         const std::string& token) {
+    return std::make_unique<connected>(where, chip, token);
 }
 
 }  // namespace trn

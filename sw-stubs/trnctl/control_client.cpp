@@ -10,18 +10,17 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <memory>
-
-#include "platform/framework/config/json.h"
-#include "platform/framework/config/units.h"
 
 namespace trn {
 
 namespace {
 
 constexpr unsigned protocol = 1;
-constexpr std::size_t largest_message = 16 << 20;
+constexpr std::size_t max_message_bytes = 16 << 20;
+constexpr int max_depth = 64;  // arrays and objects inside each other
 constexpr timeval connect_timeout{.tv_sec = 10, .tv_usec = 0};  // of each send() too
 
 [[noreturn]] void cannot_connect(const std::string& address, const std::string& why) {
@@ -29,6 +28,17 @@ constexpr timeval connect_timeout{.tv_sec = 10, .tv_usec = 0};  // of each send(
         fmt::format("cannot connect to {}: {}\n  is it running? start one with: trnvp run "
                     "trn3-chip --listen DIR",
                     address, why));
+}
+
+/// Discarded when `text` is not JSON, or so deep that to copy it would take much stack.
+nlohmann::json parse_bounded(std::string_view text) {
+    bool too_deep = false;
+    const auto keep = [&](int depth, nlohmann::json::parse_event_t, const nlohmann::json&) {
+        too_deep = too_deep || depth > max_depth;
+        return !too_deep;
+    };
+    auto message = nlohmann::json::parse(text, keep, false);
+    return too_deep ? nlohmann::json(nlohmann::json::value_t::discarded) : message;
 }
 
 }  // namespace
@@ -69,13 +79,14 @@ void control_client::connect_unix(const std::string& path) {
 
 void control_client::connect_tcp(const std::string& address) {
     const auto colon = address.rfind(':');
-    const auto port = config::parse_port(std::string_view(address).substr(colon + 1));
-    if (const auto* wrong = std::get_if<config::refusal>(&port))
-        cannot_connect(address, wrong->message);
+    const auto port = address.substr(colon + 1);
+    std::uint16_t number = 0;
+    const auto [end, wrong] = std::from_chars(port.data(), port.data() + port.size(), number);
+    if (wrong != std::errc{} || end != port.data() + port.size())
+        cannot_connect(address, fmt::format("'{}' is not a TCP port (0 to 65535)", port));
     addrinfo hints{}, *found = nullptr;
     hints.ai_socktype = SOCK_STREAM;
-    const int error = getaddrinfo(address.substr(0, colon).c_str(),
-                                  address.substr(colon + 1).c_str(), &hints, &found);
+    const int error = getaddrinfo(address.substr(0, colon).c_str(), port.c_str(), &hints, &found);
     if (error) cannot_connect(address, gai_strerror(error));
     const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(found, freeaddrinfo);
     for (auto* one = found; one; one = one->ai_next) {
@@ -109,7 +120,7 @@ bool control_client::receive(deadline until) {
     char bytes[65536];
     const auto count = recv(socket_, bytes, sizeof bytes, 0);
     if (count < 0 && errno == EINTR) return true;
-    if (count <= 0 || buffer_.size() > largest_message)
+    if (count <= 0 || buffer_.size() > max_message_bytes)
         gone_ = true;
     else
         buffer_.append(bytes, static_cast<std::size_t>(count));
@@ -119,7 +130,7 @@ bool control_client::receive(deadline until) {
 bool control_client::next_message(json& message) {
     const auto end = buffer_.find('\n');
     if (end == std::string::npos) return false;
-    message = config::parse_json(std::string_view(buffer_).substr(0, end));
+    message = parse_bounded(std::string_view(buffer_).substr(0, end));
     buffer_.erase(0, end + 1);
     if (!message.is_object()) throw control_error("the platform sent an invalid message");
     return true;

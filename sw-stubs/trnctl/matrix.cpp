@@ -6,8 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "platform/framework/config/units.h"
-#include "platform/framework/output.h"
+#include "sw-stubs/host/size_text.h"
 #include "sw-stubs/trnctl/commands.h"
 
 namespace trn {
@@ -58,17 +57,16 @@ std::vector<pair_result> measure_pairs(machine& all, const matrix_options& optio
 void print_matrix(const std::vector<chip>& chips, const std::vector<pair_result>& results) {
     std::map<std::pair<std::size_t, std::size_t>, double> rates;
     for (const auto& one : results) rates[{one.from, one.to}] = one.rate;
-    print_to(stdout, "{:<10}", "GB/s");
-    for (const auto& to : chips) print_to(stdout, " {:>7}", to.name);
-    print_to(stdout, "\n");
+    print("{:<10}", "GB/s");
+    for (const auto& to : chips) print(" {:>7}", to.name);
+    print("\n");
     for (std::size_t from = 0; from < chips.size(); ++from) {
-        print_to(stdout, "{:<10}", chips[from].name);
+        print("{:<10}", chips[from].name);
         for (std::size_t to = 0; to < chips.size(); ++to) {
             const auto found = rates.find({from, to});
-            print_to(stdout, " {:>7}",
-                     found == rates.end() ? "-" : fmt::format("{:.1f}", found->second));
+            print(" {:>7}", found == rates.end() ? "-" : fmt::format("{:.1f}", found->second));
         }
-        print_to(stdout, "\n");
+        print("\n");
     }
 }
 
@@ -93,8 +91,8 @@ void report_groups(const std::vector<chip>& chips, const std::vector<pair_result
     std::map<std::string_view, group> groups;
     for (const auto& one : results) groups[distance(chips[one.from], chips[one.to])].add(one);
     if (!out.json)
-        print_to(stdout, "{:<26} {:>7} {:>28} {:>24}\n", "distance", "pairs",
-                 "GB/s: least, mean, most", "64 B, ns: least, most");
+        print("{:<26} {:>7} {:>28} {:>24}\n", "distance", "pairs", "GB/s: least, mean, most",
+              "64 B, ns: least, most");
     for (const auto& [name, g] : groups)
         out.result({{"distance", name},
                     {"pairs", g.pairs},
@@ -133,19 +131,19 @@ void run_pattern(machine& all, const matrix_options& options, const output& out)
         throw user_error(fmt::format("the machine has no chips for the pattern '{}'",
                                      to_string(*options.pattern)));
     const double per_chip = sum.gb_per_s() / static_cast<double>(chips);
-    out.result({{"pattern", to_string(*options.pattern)},
-                {"chips", chips},
-                {"copies", sum.copies},
-                {"bytes", sum.bytes},
-                {"simulated_s", static_cast<double>(sum.ns) * 1e-9},
-                {"gb_per_s", sum.gb_per_s()},
-                {"gb_per_s_per_chip", per_chip},
-                {"wall_s", wall_s}},
-               fmt::format("{}: {} chips, {} copies of {}: {:.1f} us simulated, {:.1f} GB/s in "
-                           "all, {:.1f} GB/s per chip; {:.2f} s wall",
-                           to_string(*options.pattern), chips, sum.copies,
-                           to_string(bytes{options.load.bytes}), static_cast<double>(sum.ns) * 1e-3,
-                           sum.gb_per_s(), per_chip, wall_s));
+    out.result(
+        {{"pattern", to_string(*options.pattern)},
+         {"chips", chips},
+         {"copies", sum.copies},
+         {"bytes", sum.bytes},
+         {"simulated_s", static_cast<double>(sum.ns) * 1e-9},
+         {"gb_per_s", sum.gb_per_s()},
+         {"gb_per_s_per_chip", per_chip},
+         {"wall_s", wall_s}},
+        fmt::format("{}: {} chips, {} copies of {}: {:.1f} us simulated, {:.1f} GB/s in "
+                    "all, {:.1f} GB/s per chip; {:.2f} s wall",
+                    to_string(*options.pattern), chips, sum.copies, size_text(options.load.bytes),
+                    static_cast<double>(sum.ns) * 1e-3, sum.gb_per_s(), per_chip, wall_s));
 }
 
 }  // namespace

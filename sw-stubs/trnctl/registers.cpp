@@ -4,30 +4,13 @@
 #include <algorithm>
 #include <vector>
 
-#include "platform/framework/config/units.h"
 #include "sw-stubs/trnctl/commands.h"
 
 namespace trn {
 
 namespace {
 
-constexpr std::uint64_t largest_peek = 1 << 20;
-
-std::optional<std::uint64_t> bar0_offset(const std::string& place) {
-    if (!place.starts_with("bar0@")) return std::nullopt;
-    const auto parsed = config::parse_unsigned(std::string_view(place).substr(5));
-    if (const auto* offset = std::get_if<std::uint64_t>(&parsed)) return *offset;
-    throw user_error(fmt::format("'{}': {}", place, std::get<config::refusal>(parsed).message));
-}
-
-location memory_place(const std::string& place) {
-    const auto parsed = location::parse(place);
-    if (const auto* wrong = std::get_if<std::string>(&parsed))
-        throw user_error(*wrong + ", or bar0@OFFSET");
-    const auto where = std::get<location>(parsed);
-    if (where.what == location::kind::host) throw user_error("host memory is not the chip's");
-    return where;
-}
+constexpr std::uint64_t max_peek = 1 << 20;
 
 /// Rings are needed for memory that only DMA reaches.
 void bring_up_for(device& chip, const location& place) {
@@ -60,23 +43,23 @@ std::pair<trn_sync_block, std::uint32_t> block_of(const sync_options& options) {
 
 }  // namespace
 
-void peek(session& where, const std::string& place, std::uint64_t size, const output& out) {
-    if (size == 0 || size > largest_peek) throw user_error("peek shows 1 byte to 1 MiB");
-    if (const auto offset = bar0_offset(place))
+void peek(session& where, const spot& at, std::uint64_t size, const output& out) {
+    if (size == 0 || size > max_peek) throw user_error("peek shows 1 byte to 1 MiB");
+    if (const auto offset = at.bar0)
         return where.run([&](device& chip) {
             chip.check(trn_probe(chip));
             if (trn_range_wraps(*offset, size))
                 throw user_error(
                     fmt::format("{} bytes at {:#x} pass the end of BAR0", size, *offset));
             for (std::uint64_t done = 0; done < size; done += 4) {
-                const auto at = *offset + done;
+                const auto place = *offset + done;
                 std::uint32_t value = 0;
-                chip.check(trn_bar_read(chip, at, &value));
-                out.result({{"offset", at}, {"value", value}},
-                           fmt::format("bar0@{:#010x}  {:#010x}", at, value));
+                chip.check(trn_bar_read(chip, place, &value));
+                out.result({{"offset", place}, {"value", value}},
+                           fmt::format("bar0@{:#010x}  {:#010x}", place, value));
             }
         });
-    const auto from = memory_place(place);
+    const auto& from = at.memory;
     where.run([&](device& chip) {
         bring_up_for(chip, from);
         std::vector<std::uint8_t> bytes(size);
@@ -89,18 +72,17 @@ void peek(session& where, const std::string& place, std::uint64_t size, const ou
     });
 }
 
-void poke(session& where, const std::string& place, std::uint64_t value, unsigned width,
-          const output& out) {
+void poke(session& where, const spot& at, std::uint64_t value, unsigned width, const output& out) {
     if (width < 8 && value >> (8 * width))
         throw user_error(fmt::format("{:#x} does not fit into {} bytes", value, width));
-    if (const auto offset = bar0_offset(place)) {
+    if (const auto offset = at.bar0) {
         if (width != 4) throw user_error("registers of BAR0 are 4 bytes wide");
         where.run([&](device& chip) {
             chip.check(trn_probe(chip));
             chip.check(trn_bar_write_raw(chip, *offset, static_cast<std::uint32_t>(value)));
         });
     } else {
-        const auto to = memory_place(place);
+        const auto& to = at.memory;
         where.run([&](device& chip) {
             bring_up_for(chip, to);
             const auto address = to.address(chip, width);
@@ -110,7 +92,7 @@ void poke(session& where, const std::string& place, std::uint64_t value, unsigne
                 chip.check(trn_write(chip, to.core(chip), address, &value, width));
         });
     }
-    out.result({{"at", place}, {"value", value}}, fmt::format("{} = {:#x}", place, value));
+    out.result({{"at", at.text}, {"value", value}}, fmt::format("{} = {:#x}", at.text, value));
 }
 
 void semaphore(session& where, const sync_options& options, const output& out) {

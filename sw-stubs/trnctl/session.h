@@ -39,22 +39,11 @@ public:
     virtual bool watch(std::chrono::milliseconds span, const uart_listener& heard) = 0;
 };
 
-struct session_options {
-    std::string connect;  ///< a folder of sockets, or the control socket's address
-    std::string board;    ///< or a board to start here
-    std::string firmware;
-    std::vector<std::string> set;  ///< "name=value" for the board's parameters
-    bool functional = false;       ///< resources of `board` are not contended
-    std::uint64_t seed = 0;        ///< of its random streams
-    std::string trace;             ///< its event trace goes to this file
-    std::string chip;              ///< which function; "" = the only one
-    std::string token_file;
-};
-
-/// \throws user_error, config_error, control_error
-std::unique_ptr<session> open_session(const session_options& options);
-std::unique_ptr<session> connect_session(const session_options& options);
-std::unique_ptr<session> board_session(const session_options& options);
+/// A session on a platform that runs elsewhere: `where` is its folder of sockets, or the address of
+/// its control socket, which is enough for what needs no device. `token` may be "".
+/// \throws user_error, control_error
+std::unique_ptr<session> connect_session(const std::string& where, const std::string& chip,
+                                         const std::string& token);
 
 /// `chip`, or the only one of `known`. \throws user_error when that is not one of them
 std::string choose_chip(const std::string& chip, const std::vector<std::string>& known,

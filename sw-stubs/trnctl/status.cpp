@@ -6,8 +6,7 @@
 #include <chrono>
 #include <cstdio>
 
-#include "platform/framework/config/units.h"
-#include "platform/framework/output.h"
+#include "sw-stubs/host/size_text.h"
 #include "sw-stubs/trnctl/commands.h"
 #include "trn/misc_ram_regs.h"
 
@@ -34,7 +33,7 @@ std::string percent(const trn_power_sample& sample) {
 }  // namespace
 
 void output::result(const nlohmann::json& object, const std::string& line) const {
-    print_to(stdout, "{}\n", json ? object.dump() : line);
+    print("{}\n", json ? object.dump() : line);
     std::fflush(stdout);
 }
 
@@ -55,27 +54,27 @@ void info(session& where, const output& out) {
         std::uint32_t version = 0;
         chip.check(trn_get_serial(chip, &serial));
         chip.check(trn_get_api_version(chip, &version));
-        out.result({{"name", i.name},
-                    {"vendor_id", i.vendor_id},
-                    {"device_id", i.device_id},
-                    {"revision", i.revision},
-                    {"routing_id", i.routing_id},
-                    {"device_index", i.device_index},
-                    {"serial", serial},
-                    {"api_version", version},
-                    {"cores", i.cores},
-                    {"dma_engines", i.dma_engines},
-                    {"stacks", i.stacks},
-                    {"stack_bytes", i.stack_size}},
-                   fmt::format("{} ({:04x}:{:04x}), {}\n"
-                               "routing id {}, /dev/neuron{}, serial {:016x}, firmware API {}\n"
-                               "{} NeuronCores, {} DMA engines of {} queues, {} HBM stacks of {}\n"
-                               "BAR{} {}, BAR4 {}",
-                               i.name, i.vendor_id, i.device_id, mode_text(i.mode), i.routing_id,
-                               i.device_index, serial, version, i.cores, i.dma_engines,
-                               i.queues_per_engine, i.stacks, to_string(bytes{i.stack_size}),
-                               i.register_bar, to_string(bytes{i.register_bar_size}),
-                               to_string(bytes{i.bar4_size})));
+        out.result(
+            {{"name", i.name},
+             {"vendor_id", i.vendor_id},
+             {"device_id", i.device_id},
+             {"revision", i.revision},
+             {"routing_id", i.routing_id},
+             {"device_index", i.device_index},
+             {"serial", serial},
+             {"api_version", version},
+             {"cores", i.cores},
+             {"dma_engines", i.dma_engines},
+             {"stacks", i.stacks},
+             {"stack_bytes", i.stack_size}},
+            fmt::format("{} ({:04x}:{:04x}), {}\n"
+                        "routing id {}, /dev/neuron{}, serial {:016x}, firmware API {}\n"
+                        "{} NeuronCores, {} DMA engines of {} queues, {} HBM stacks of {}\n"
+                        "BAR{} {}, BAR4 {}",
+                        i.name, i.vendor_id, i.device_id, mode_text(i.mode), i.routing_id,
+                        i.device_index, serial, version, i.cores, i.dma_engines,
+                        i.queues_per_engine, i.stacks, size_text(i.stack_size), i.register_bar,
+                        size_text(i.register_bar_size), size_text(i.bar4_size)));
     });
 }
 
@@ -122,7 +121,7 @@ void misuse_rules(session& where, const std::string& policy, bool clear, const o
                                     one.value("module", ""), one.value("first", ""),
                                     one.value("first_initiator", "").empty() ? "" : ", by ",
                                     one.value("first_initiator", "")));
-    if (!out.json) print_to(stdout, "{} in all\n", report.value("total", 0u));
+    if (!out.json) print("{} in all\n", report.value("total", 0u));
     if (clear) where.call("misuse", {{"clear", true}});
 }
 
@@ -203,7 +202,7 @@ void monitor(session& where, std::optional<double> seconds, const output& out) {
         if (out.json)
             out.result({{"uart", module}, {"text", text}}, "");
         else
-            print_to(stdout, "{}", text);
+            print("{}", text);
         std::fflush(stdout);
     };
     while (where.watch(std::chrono::seconds(1), heard)) {

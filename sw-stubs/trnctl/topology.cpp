@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "platform/framework/output.h"
 #include "sw-stubs/trnctl/commands.h"
 #include "trn/misc_ram_regs.h"
 
@@ -293,15 +292,15 @@ void print_table(const std::vector<chip_words>& chips) {
     const auto all = add_up(chips);
     std::size_t width = 10;
     for (const auto& chip : chips) width = std::max(width, chip.name.size());
-    print_to(stdout, "{}\n{:<{}} {:<7} {:>7}  {:<16}  {:<8} {:>11}  {}\n", all.shape, "chip", width,
-             "bdf", "routing", "serial", "place", "reaches", "links: speed, width, partner");
-    for (const auto& chip : chips) print_to(stdout, "{}\n", chip_line(chip, width));
-    print_to(stdout, "{} chip{}, {} ports up, {} fault{}\n", chips.size(),
-             chips.size() == 1 ? "" : "s", all.up, all.faults, all.faults == 1 ? "" : "s");
+    print("{}\n{:<{}} {:<7} {:>7}  {:<16}  {:<8} {:>11}  {}\n", all.shape, "chip", width, "bdf",
+          "routing", "serial", "place", "reaches", "links: speed, width, partner");
+    for (const auto& chip : chips) print("{}\n", chip_line(chip, width));
+    print("{} chip{}, {} ports up, {} fault{}\n", chips.size(), chips.size() == 1 ? "" : "s",
+          all.up, all.faults, all.faults == 1 ? "" : "s");
     for (const auto& chip : chips)
         for (unsigned port = 0; chip.found && port < TRN_MAX_PORTS; ++port)
             if (chip.found->ports[port].fault != TRN_LINK_OK)
-                print_to(stdout, "{}: {}\n", chip.name, complaint(port, chip.found->ports[port]));
+                print("{}: {}\n", chip.name, complaint(port, chip.found->ports[port]));
 }
 
 }  // namespace
@@ -311,7 +310,7 @@ void topology(session& where, const std::string& only, const output& out) {
         where.wait_ready(std::chrono::seconds(60));
     } catch (const std::runtime_error& slow) {
         // What a chip that does not boot has found is what one wants to see.
-        print_to(stderr, "trnctl: {}\n", slow.what());
+        std::fprintf(stderr, "trnctl: %s\n", slow.what());
     }
     const auto chips = read_chips(where, only);
     if (!out.json) return print_table(chips);

@@ -6,9 +6,8 @@
 #include <chrono>
 #include <memory>
 
-#include "platform/framework/config/units.h"
-#include "platform/framework/output.h"
 #include "sw-stubs/host/pattern.h"
+#include "sw-stubs/host/size_text.h"
 #include "sw-stubs/trnctl/commands.h"
 
 namespace trn {
@@ -113,7 +112,7 @@ void report(const copy_options& options, const duration& took, const output& out
                 {"wall_s", took.wall_s},
                 {"verified", options.verify}},
                fmt::format("{} {} -> {}: {} simulated ({}), {} wall ({}){}",
-                           to_string(bytes{options.size}), options.from.text(), options.to.text(),
+                           size_text(options.size), options.from.text(), options.to.text(),
                            time_text(took.simulated_s), rate_text(options.size, took.simulated_s),
                            time_text(took.wall_s), rate_text(options.size, took.wall_s), verified));
 }
@@ -147,15 +146,14 @@ void fill(session& where, const location& at, std::uint64_t size, std::uint8_t v
         const auto address = at.address(chip, size);
         const auto took =
             timed(chip, [&] { chip.check(trn_memset(chip, at.core(chip), address, value, size)); });
-        out.result(
-            {{"at", at.text()},
-             {"bytes", size},
-             {"value", value},
-             {"simulated_s", took.simulated_s},
-             {"wall_s", took.wall_s}},
-            fmt::format("{} at {} = {:#04x}: {} simulated ({}), {} wall", to_string(bytes{size}),
-                        at.text(), value, time_text(took.simulated_s),
-                        rate_text(size, took.simulated_s), time_text(took.wall_s)));
+        out.result({{"at", at.text()},
+                    {"bytes", size},
+                    {"value", value},
+                    {"simulated_s", took.simulated_s},
+                    {"wall_s", took.wall_s}},
+                   fmt::format("{} at {} = {:#04x}: {} simulated ({}), {} wall", size_text(size),
+                               at.text(), value, time_text(took.simulated_s),
+                               rate_text(size, took.simulated_s), time_text(took.wall_s)));
     });
 }
 
@@ -172,8 +170,8 @@ void bench(session& where, std::uint64_t largest, const output& out) {
     where.run([&](device& chip) {
         bring_up(chip);
         if (!out.json)
-            print_to(stdout, "{:<24} {:>10} {:>14} {:>14} {:>12} {:>14}\n", "direction", "size",
-                     "simulated", "rate", "wall", "rate");
+            print("{:<24} {:>10} {:>14} {:>14} {:>12} {:>14}\n", "direction", "size", "simulated",
+                  "rate", "wall", "rate");
         for (const auto& d : directions)
             for (std::uint64_t size = 64; size <= largest; size *= 16) {
                 transfer one(chip, {d.from, d.to, size, std::nullopt, 1, false});
@@ -184,7 +182,7 @@ void bench(session& where, std::uint64_t largest, const output& out) {
                             {"simulated_s", took.simulated_s},
                             {"wall_s", took.wall_s}},
                            fmt::format("{:<24} {:>10} {:>14} {:>14} {:>12} {:>14}", d.name,
-                                       to_string(bytes{size}), time_text(took.simulated_s),
+                                       size_text(size), time_text(took.simulated_s),
                                        rate_text(size, took.simulated_s), time_text(took.wall_s),
                                        rate_text(size, took.wall_s)));
             }
@@ -196,7 +194,7 @@ void demo(session& where, std::uint64_t size, const output& out) {
     where.run(bring_up);  // meanwhile the UART catches up with what the firmware printed
     for (const auto& console : where.call("list", {{"what", "consoles"}})) {
         const auto printed = where.call("console", {{"module", console["name"]}});
-        if (!out.json) print_to(stdout, "{}", printed.value("text", ""));
+        if (!out.json) print("{}", printed.value("text", ""));
     }
     const auto base = TRN_HBM_RESERVED_BYTES;
     where.run([&](device& chip) {
@@ -206,10 +204,11 @@ void demo(session& where, std::uint64_t size, const output& out) {
         host_buffer last(chip, size);
         chip.check(trn_copy(chip, 6, last.address(), hbm(3, base).address(chip, size), size));
         if (const auto wrong = pattern(1).check(last.bytes()))
-            throw device_error(TRN_PROTOCOL_ERROR, "data mismatch: " + to_string(*wrong));
-        out.result({{"round_trip", "verified"}},
-                   fmt::format("host -> HBM -> HBM -> host: {} came back as sent",
-                               to_string(bytes{size})));
+            throw device_error(TRN_PROTOCOL_ERROR,
+                               "what came back is not what was sent: " + to_string(*wrong));
+        out.result(
+            {{"round_trip", "verified"}},
+            fmt::format("host -> HBM -> HBM -> host: {} came back as sent", size_text(size)));
     });
 }
 

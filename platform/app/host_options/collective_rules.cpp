@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sw-stubs/host/collective_rules.h"
+#include "platform/app/host_options/collective_rules.h"
 
 #include <fmt/format.h>
 
-#include "platform/framework/config/document.h"
+#include "platform/app/host_options/host_choices.h"
 #include "sw-stubs/host/collective.h"
 
 namespace trn {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "platform/app/host_options/location_text.h"
+
 namespace trn::scenario {
 
 namespace {
@@ -207,7 +209,7 @@ std::uint64_t reader::rate(std::string_view key) const {
 location reader::place(std::string_view key, std::string (*fault)(const location&)) const {
     const auto value = map_.at(key);
     if (!value) return {};
-    auto result = location::parse(replaced(value, *point_));
+    auto result = parse_location(replaced(value, *point_));
     const auto* good = std::get_if<location>(&result);
     auto wrong = !good ? std::get<std::string>(result) : fault ? fault(*good) : "";
     if (good && wrong.empty()) wrong = number_fault(*good);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "platform/app/host_options/host_choices.h"
 #include "platform/framework/config/document.h"
 #include "sw-stubs/host/location.h"
 

@@ -8,8 +8,8 @@
 #include "models/misuse_rules.h"
 #include "platform/app/in_process/in_process_hosts.h"
 #include "platform/app/platform.h"
+#include "platform/app/trnctl/sessions.h"
 #include "platform/framework/misuse/misuse.h"
-#include "sw-stubs/trnctl/session.h"
 
 namespace trn {
 

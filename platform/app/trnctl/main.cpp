@@ -9,12 +9,17 @@
 #include <new>
 #include <systemc>
 
+#include "platform/app/host_options/collective_rules.h"
+#include "platform/app/host_options/host_choices.h"
+#include "platform/app/host_options/location_text.h"
 #include "platform/app/report_file.h"
+#include "platform/app/trnctl/sessions.h"
 #include "platform/framework/command_line/command_line.h"
 #include "platform/framework/command_line/program.h"
 #include "platform/framework/config/diagnostics.h"
 #include "platform/framework/config/units.h"
 #include "platform/framework/kernel/trace.h"
+#include "platform/framework/loader/firmware_file.h"
 #include "platform/framework/output.h"
 #include "sw-stubs/trnctl/commands.h"
 
@@ -31,9 +36,25 @@ std::uint64_t size_of(const std::string& text) {
 }
 
 location place_of(const std::string& text) {
-    const auto parsed = location::parse(text);
+    const auto parsed = parse_location(text);
     if (const auto* wrong = std::get_if<std::string>(&parsed)) throw user_error(*wrong);
     return std::get<location>(parsed);
+}
+
+/// A register of BAR0, or memory of the chip.
+spot spot_of(const std::string& text) {
+    if (text.starts_with("bar0@")) {
+        const auto offset = config::parse_unsigned(std::string_view(text).substr(5));
+        if (const auto* wrong = std::get_if<config::refusal>(&offset))
+            throw user_error(fmt::format("'{}': {}", text, wrong->message));
+        return {text, std::get<std::uint64_t>(offset)};
+    }
+    const auto memory = parse_location(text);
+    if (const auto* wrong = std::get_if<std::string>(&memory))
+        throw user_error(*wrong + ", or bar0@OFFSET");
+    if (std::get<location>(memory).what == location::kind::host)
+        throw user_error("host memory is not the chip's");
+    return {text, std::nullopt, std::get<location>(memory)};
 }
 
 std::vector<std::uint64_t> counts_of(const std::string& text) {
@@ -214,7 +235,7 @@ private:
             if (trn_coll_type_bytes(each.value) != 0) types.push_back(each);
         asked.bytes = std::uint64_t{1} << 20;
         auto* sub = add("coll", "a collective over the chips, by the firmware of their cores",
-                        [this](session& s) { coll(s, coll_, out_); });
+                        [this](session& s) { run_coll(s); });
         add_choice<trn_coll_op>(sub, "--op", asked.op, "which")->required();
         add_size(sub, "--bytes", asked.bytes, "of the larger buffer of a rank (1MiB)");
         const auto set_counts = [&asked](const std::string& text) {
@@ -230,9 +251,8 @@ private:
         add_memory(sub, "--scratch", asked.places.scratch, "memory of intermediate results (hbm0)");
         add_choice<trn_element>(sub, "--dtype", asked.type, "of an element (bf16)", types);
         add_choice<trn_coll_operator>(sub, "--operator", asked.with, "of a reduction (sum)");
-        add_choice<trn_coll_algorithm>(sub, "--algo", asked.algorithm, "algorithm (auto)",
-                                       algorithms);
-        sub->add_option("--table", coll_.table, "file with a table of algorithms")
+        add_choice<trn_coll_algorithm>(sub, "--algo", asked.algorithm, "how (auto)", algorithms);
+        sub->add_option("--table", table_, "file that says which algorithm is used when")
             ->check(CLI::ExistingFile);
         sub->add_option("--ranks", coll_.ranks, "chips that take part, such as 0-3,7 (all)");
         sub->add_option("--root", asked.root, "of a broadcast")->capture_default_str();
@@ -243,7 +263,7 @@ private:
             ->check(CLI::Range(1, 1000));
         sub->add_option("--limit", asked.limit_ns, "ns that a rank waits for another")
             ->capture_default_str();
-        sub->add_option("--image", coll_.image, "firmware of the collective cores")
+        sub->add_option("--image", image_, "firmware of the collective cores")
             ->capture_default_str();
         sub->add_flag("--check", asked.check, "compare with a reference; exit status 1 when wrong");
         sub->add_flag("--steps{12}", coll_.steps,
@@ -252,13 +272,20 @@ private:
             ->check(CLI::Range(1, 1'000'000));
     }
 
+    void run_coll(session& where) {
+        constexpr std::uint64_t max_image_bytes = 65536 + 64;
+        if (!table_.empty()) coll_.request.rules = read_collective_rules(table_);
+        coll_.image = read_firmware(image_, max_image_bytes);
+        coll(where, coll_, out_);
+    }
+
     void add_registers() {
         auto* look = add("peek", "read memory or registers",
-                         [this](session& s) { peek(s, spot_, count_, out_); });
+                         [this](session& s) { peek(s, spot_of(spot_), count_, out_); });
         look->add_option("at", spot_, "hbm0@OFFSET, sbuf0@OFFSET, bar0@OFFSET")->required();
         look->add_option("count", count_, "bytes")->capture_default_str();
         auto* put = add("poke", "write memory or a register",
-                        [this](session& s) { poke(s, spot_, value_, width_, out_); });
+                        [this](session& s) { poke(s, spot_of(spot_), value_, width_, out_); });
         put->add_option("at", spot_, "hbm0@OFFSET, sbuf0@OFFSET, bar0@OFFSET")->required();
         put->add_option("value", value_, "the value")->required();
         put->add_option("--width", width_, "bytes")
@@ -328,7 +355,7 @@ private:
     copy_options copy_;
     sync_options sync_;
     register_choice register_;
-    std::string spot_, policy_, name_;
+    std::string spot_, policy_, name_, table_, image_ = "cc_core.img";
     matrix_options matrix_;
     coll_options coll_;
     bool clear_ = false, between_chips_ = false;

@@ -6,8 +6,8 @@
 #include <fstream>
 #include <vector>
 
+#include "platform/app/host_options/collective_rules.h"
 #include "platform/framework/config/diagnostics.h"
-#include "sw-stubs/host/collective_rules.h"
 #include "tests/support/scratch_folder.h"
 
 namespace trn {

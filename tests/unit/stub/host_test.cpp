@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "sw-stubs/host/location.h"
+#include "platform/app/host_options/location_text.h"
 #include "sw-stubs/host/pattern.h"
 #include "tests/unit/stub/fake_device.h"
 
@@ -11,7 +11,7 @@ namespace trn::test {
 namespace {
 
 std::string parsed(std::string_view text) {
-    const auto result = location::parse(text);
+    const auto result = parse_location(text);
     const auto* place = std::get_if<location>(&result);
     return place ? place->text() : "wrong";
 }
@@ -33,7 +33,7 @@ TEST(Location, OutsideTheChipIsRefusedWithAMessage) {
     const device d(chip.transport());
     d.check(trn_probe(d));
     const auto at = [&](std::string_view text, std::uint64_t size) {
-        return std::get<location>(location::parse(text)).address(d, size);
+        return std::get<location>(parse_location(text)).address(d, size);
     };
     EXPECT_EQ(at("hbm3@4096", 1), 0x804000001000u);
     EXPECT_EQ(at("sbuf5@16", 1), 0x803000000010u);
@@ -47,13 +47,13 @@ TEST(Location, PastTheEndOfTheAddressSpaceIsRefused) {
     fake_device chip;
     const device d(chip.transport());
     d.check(trn_probe(d));
-    const auto end = std::get<location>(location::parse("axi@0xfffffffffffffff0"));
+    const auto end = std::get<location>(parse_location("axi@0xfffffffffffffff0"));
     EXPECT_EQ(end.address(d, 16), 0xfffffffffffffff0u);
     EXPECT_THROW(end.address(d, 17), device_error);
     EXPECT_EQ(end.plus(15).offset, UINT64_MAX);
     EXPECT_THROW(end.plus(16), device_error);
     for (const auto* place : {"hbm0@0xfffffffffffffff0", "sbuf0@0xfffffffffffffff0"})
-        EXPECT_THROW(std::get<location>(location::parse(place)).address(d, 64), device_error);
+        EXPECT_THROW(std::get<location>(parse_location(place)).address(d, 64), device_error);
     for (const auto size : {16u, 17u, 4096u})
         EXPECT_THROW(host_buffer(d, size, 0xfffffffffffffff0), device_error) << size;
 }
