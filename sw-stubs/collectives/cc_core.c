@@ -27,8 +27,8 @@
 #define COMMAND_LIMIT (100 * NS_PER_MS)
 #define LOOK_AGAIN (2 * NS_PER_US)
 
-uint64_t cc_bar_offset(const trn_device* device, uint32_t core) {
-    return place(&device->map->top_sp_sync, core);
+uint64_t trn_cc_bar_offset(const trn_device* device, uint32_t core) {
+    return trn_block_address(&device->map->top_sp_sync, core);
 }
 
 /* The address map has more of them than the driver uses: 10 per die, of which it counts 8. */
@@ -37,38 +37,39 @@ static uint32_t number_in_map(const trn_device* device, uint32_t core) {
     return core / used * device->map->programmable[1].blocks.runs[0].count + core % used;
 }
 
-uint64_t cc_axi_address(const trn_device* device, uint32_t core) {
-    return place(&device->map->programmable[1].blocks, number_in_map(device, core));
+uint64_t trn_cc_axi_address(const trn_device* device, uint32_t core) {
+    return trn_block_address(&device->map->programmable[1].blocks, number_in_map(device, core));
 }
 
 static trn_status need_cc_core(trn_device* device, uint32_t core, uint32_t slot) {
-    const trn_status status = need_ready(device);
+    const trn_status status = trn_need_ready(device);
     if (status != TRN_OK) return status;
     if (core >= device->map->top_sps)
-        return fail(device, TRN_INVALID_ARGUMENT, "no collective core %u: there are %u", core,
-                    device->map->top_sps);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "no collective core %u: there are %u", core,
+                        device->map->top_sps);
     if (slot >= TRN_CC_SLOTS)
-        return fail(device, TRN_INVALID_ARGUMENT, "no slot %u: a core has %u", slot, TRN_CC_SLOTS);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "no slot %u: a core has %u", slot,
+                        TRN_CC_SLOTS);
     return TRN_OK;
 }
 
 static uint32_t get(trn_device* device, uint32_t core, uint64_t offset) {
-    return mmio_read(device, cc_bar_offset(device, core) + offset);
+    return trn_mmio_read(device, trn_cc_bar_offset(device, core) + offset);
 }
 
 static void put(trn_device* device, uint32_t core, uint64_t offset, uint32_t value) {
-    mmio_write(device, cc_bar_offset(device, core) + offset, value);
+    trn_mmio_write(device, trn_cc_bar_offset(device, core) + offset, value);
 }
 
 static trn_status wait_for_word(trn_device* device, uint32_t core, uint64_t offset, uint32_t value,
                                 uint64_t limit, bool* came) {
-    const uint64_t start = now(device), end = patience(device, limit);
+    const uint64_t start = trn_now(device), end = trn_timeout(device, limit);
     for (;;) {
-        mmio_begin(device);
+        trn_mmio_begin(device);
         *came = get(device, core, offset) == value;
-        trn_status status = mmio_end(device);
-        if (status != TRN_OK || *came || now(device) - start >= end) return status;
-        status = pause_for(device, LOOK_AGAIN);
+        trn_status status = trn_mmio_end(device);
+        if (status != TRN_OK || *came || trn_now(device) - start >= end) return status;
+        status = trn_pause(device, LOOK_AGAIN);
         if (status != TRN_OK) return status;
     }
 }
@@ -95,44 +96,45 @@ static trn_status ask_to_load(trn_device* device, uint32_t cores, const trn_dma_
     struct {
         uint64_t address;
         uint32_t length, cores;
-    } request = {host_address(device, image->iova), (uint32_t)size, 0};
+    } request = {trn_host_address(device, image->iova), (uint32_t)size, 0};
     for (uint32_t core = 0; core < device->map->top_sps; ++core)
         if (cores >> core & 1) request.cores |= 1u << number_in_map(device, core);
     uint32_t result = 0;
-    const trn_status status = mailbox_any(device, LOAD_COMMAND, &request, sizeof request, &result);
+    const trn_status status =
+        trn_mailbox_word(device, LOAD_COMMAND, &request, sizeof request, &result);
     if (status == TRN_OK && result != 0)
-        return fail(device, TRN_REFUSED, "the collective firmware's image was refused: %s",
-                    load_fault(result));
+        return trn_fail(device, TRN_REFUSED, "the collective firmware's image was refused: %s",
+                        load_fault(result));
     return status;
 }
 
 trn_status trn_cc_load(trn_device* device, uint32_t cores, const void* image, uint64_t size) {
-    trn_status status = need_ready(device);
+    trn_status status = trn_need_ready(device);
     if (status != TRN_OK) return status;
     if (cores == 0 || cores >> device->map->top_sps != 0)
-        return fail(device, TRN_INVALID_ARGUMENT, "core map 0x%x: bits 0 to %u are cores", cores,
-                    device->map->top_sps - 1);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "core map 0x%x: bits 0 to %u are cores",
+                        cores, device->map->top_sps - 1);
     if (size == 0 || size > APERTURE_BYTES)
-        return fail(device, TRN_INVALID_ARGUMENT, "an image has 1 byte to 4 MiB");
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "an image has 1 byte to 4 MiB");
     trn_dma_memory memory;
-    status = allocate(device, size, &memory);
+    status = trn_dma_allocate(device, size, &memory);
     if (status != TRN_OK) return status;
     memcpy(memory.host, image, size);
     /* The word of the firmware that ran before must not be taken for the new one's. */
-    mmio_begin(device);
+    trn_mmio_begin(device);
     for (uint32_t core = 0; core < device->map->top_sps; ++core)
         if (cores >> core & 1 && get(device, core, CONTROL(CONTROL)) == 0)
             put(device, core, MAILBOX(MAGIC), 0);
-    status = mmio_end(device);
+    status = trn_mmio_end(device);
     if (status == TRN_OK) status = ask_to_load(device, cores, &memory, size);
-    release(device, &memory);
+    trn_dma_release(device, &memory);
     for (uint32_t core = 0; status == TRN_OK && core < device->map->top_sps; ++core) {
         bool runs = true;
         if (cores >> core & 1)
             status = wait_for_word(device, core, MAILBOX(MAGIC), TRN_CC_MAILBOX_MAGIC_WORD_VALUE,
                                    START_LIMIT, &runs);
         if (status == TRN_OK && !runs)
-            status = fail(device, TRN_TIMED_OUT, "collective core %u does not start", core);
+            status = trn_fail(device, TRN_TIMED_OUT, "collective core %u does not start", core);
     }
     return status;
 }
@@ -157,26 +159,26 @@ static const char* program_fault(uint32_t error) {
 
 static trn_status command(trn_device* device, uint32_t core, uint32_t op, uint32_t slot,
                           uint32_t argument) {
-    mmio_begin(device);
+    trn_mmio_begin(device);
     put(device, core, MAILBOX(ARGUMENT), argument);
     put(device, core, MAILBOX(COMMAND),
         TRN_CC_MAILBOX_COMMAND_OP_SET(op) | TRN_CC_MAILBOX_COMMAND_SLOT_SET(slot));
     put(device, core, CONTROL(DOORBELL), COMMAND_BIT);
-    trn_status status = mmio_end(device);
+    trn_status status = trn_mmio_end(device);
     bool answered = false;
     if (status == TRN_OK)
         status = wait_for_word(device, core, MAILBOX(COMMAND), 0, COMMAND_LIMIT, &answered);
     if (status != TRN_OK) return status;
     if (!answered)
-        return fail(device, TRN_TIMED_OUT, "no response of collective core %u: is it loaded?",
-                    core);
-    mmio_begin(device);
+        return trn_fail(device, TRN_TIMED_OUT, "collective core %u does not answer: is it loaded?",
+                        core);
+    trn_mmio_begin(device);
     const uint32_t result = get(device, core, MAILBOX(RESULT));
-    status = mmio_end(device);
+    status = trn_mmio_end(device);
     if (status == TRN_OK && result != 0)
-        return fail(device, TRN_REFUSED, "collective core %u slot %u: program refused: %s (%u)",
-                    core, slot, program_fault(TRN_CC_MAILBOX_RESULT_ERROR_GET(result)),
-                    TRN_CC_MAILBOX_RESULT_DETAIL_GET(result));
+        return trn_fail(device, TRN_REFUSED, "collective core %u slot %u: program refused: %s (%u)",
+                        core, slot, program_fault(TRN_CC_MAILBOX_RESULT_ERROR_GET(result)),
+                        TRN_CC_MAILBOX_RESULT_DETAIL_GET(result));
     return status;
 }
 
@@ -185,13 +187,13 @@ trn_status trn_cc_program(trn_device* device, uint32_t core, uint32_t slot, cons
     const trn_status status = need_cc_core(device, core, slot);
     if (status != TRN_OK) return status;
     if (size == 0 || size > TRN_CC_PROGRAM_SIZE || size % sizeof(uint32_t) != 0)
-        return fail(device, TRN_INVALID_ARGUMENT, "a program has up to %u bytes, whole words",
-                    TRN_CC_PROGRAM_SIZE);
-    const uint64_t at = cc_bar_offset(device, core) + PROGRAMS + slot * TRN_CC_PROGRAM_SIZE;
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "a program has up to %u bytes, whole words",
+                        TRN_CC_PROGRAM_SIZE);
+    const uint64_t at = trn_cc_bar_offset(device, core) + PROGRAMS + slot * TRN_CC_PROGRAM_SIZE;
     const trn_transport* bus = &device->transport;
     if (bus->bar_write_block(bus->context, device->map->register_bar[device->mode], at, program,
                              size))
-        return fail(device, TRN_TRANSPORT_ERROR, "cannot write the program of core %u", core);
+        return trn_fail(device, TRN_TRANSPORT_ERROR, "cannot write the program of core %u", core);
     return command(device, core, TRN_CC_MAILBOX_COMMAND_OP_LOAD, slot, size);
 }
 
@@ -204,9 +206,9 @@ trn_status trn_cc_unload(trn_device* device, uint32_t core, uint32_t slot) {
 trn_status trn_cc_trigger(trn_device* device, uint32_t core, uint32_t slot) {
     const trn_status status = need_cc_core(device, core, slot);
     if (status != TRN_OK) return status;
-    mmio_begin(device);
+    trn_mmio_begin(device);
     put(device, core, CONTROL(DOORBELL), TRIGGER_BIT(slot));
-    return mmio_end(device);
+    return trn_mmio_end(device);
 }
 
 /* ---- what the firmware says ---- */
@@ -219,7 +221,7 @@ static uint64_t get_long(trn_device* device, uint32_t core, uint64_t low) {
 trn_status trn_cc_slot_state(trn_device* device, uint32_t core, uint32_t slot, trn_cc_slot* state) {
     const trn_status status = need_cc_core(device, core, slot);
     if (status != TRN_OK) return status;
-    mmio_begin(device);
+    trn_mmio_begin(device);
     *state = (trn_cc_slot){.state = (trn_cc_state)get(device, core, SLOT(STATE, slot)),
                            .error = (trn_cc_error)get(device, core, SLOT(ERROR, slot)),
                            .runs = get(device, core, SLOT(RUNS, slot)),
@@ -230,7 +232,7 @@ trn_status trn_cc_slot_state(trn_device* device, uint32_t core, uint32_t slot, t
                            .value = (int32_t)get(device, core, SLOT(VALUE, slot)),
                            .started = get_long(device, core, SLOT(STARTED_LO, slot)),
                            .ended = get_long(device, core, SLOT(ENDED_LO, slot))};
-    return mmio_end(device);
+    return trn_mmio_end(device);
 }
 
 trn_status trn_cc_marks(trn_device* device, uint32_t core, uint32_t slot, uint32_t* times,
@@ -239,21 +241,21 @@ trn_status trn_cc_marks(trn_device* device, uint32_t core, uint32_t slot, uint32
     *count = 0;
     if (status != TRN_OK) return status;
     const uint64_t program = PROGRAMS + slot * TRN_CC_PROGRAM_SIZE;
-    mmio_begin(device);
+    trn_mmio_begin(device);
     const uint32_t length = get(device, core, program + TRN_CC_PROGRAM_LENGTH_OFFSET);
     const uint32_t marks = get(device, core, program + TRN_CC_PROGRAM_MARKS_OFFSET);
     const uint32_t executed = get(device, core, SLOT(MARKS, slot));
-    status = mmio_end(device);
+    status = trn_mmio_end(device);
     if (status != TRN_OK) return status;
     const uint32_t noted = executed < marks ? executed : marks, there = noted < room ? noted : room;
     if (length > TRN_CC_PROGRAM_SIZE || marks > (TRN_CC_PROGRAM_SIZE - length) / sizeof *times)
-        return fail(device, TRN_PROTOCOL_ERROR, "collective core %u slot %u has no program", core,
-                    slot);
+        return trn_fail(device, TRN_PROTOCOL_ERROR, "collective core %u slot %u has no program",
+                        core, slot);
     const trn_transport* bus = &device->transport;
     if (there > 0 && bus->bar_read_block(bus->context, device->map->register_bar[device->mode],
-                                         cc_bar_offset(device, core) + program + length, times,
+                                         trn_cc_bar_offset(device, core) + program + length, times,
                                          there * sizeof *times))
-        return fail(device, TRN_TRANSPORT_ERROR, "cannot read the marks of core %u", core);
+        return trn_fail(device, TRN_TRANSPORT_ERROR, "cannot read the marks of core %u", core);
     *count = noted;
     return TRN_OK;
 }
@@ -261,7 +263,7 @@ trn_status trn_cc_marks(trn_device* device, uint32_t core, uint32_t slot, uint32
 trn_status trn_cc_get_statistics(trn_device* device, uint32_t core, trn_cc_statistics* statistics) {
     const trn_status status = need_cc_core(device, core, 0);
     if (status != TRN_OK) return status;
-    mmio_begin(device);
+    trn_mmio_begin(device);
     *statistics = (trn_cc_statistics){.wakeups = get(device, core, MAILBOX(WAKEUPS)),
                                       .steps = get(device, core, MAILBOX(STEPS)),
                                       .waits = get(device, core, MAILBOX(WAITS)),
@@ -269,14 +271,14 @@ trn_status trn_cc_get_statistics(trn_device* device, uint32_t core, trn_cc_stati
                                       .posts = get(device, core, MAILBOX(POSTS)),
                                       .hangs = get(device, core, MAILBOX(HANGS)),
                                       .refused = get(device, core, MAILBOX(REFUSED))};
-    return mmio_end(device);
+    return trn_mmio_end(device);
 }
 
 trn_status trn_cc_log(trn_device* device, uint32_t core, char* text, uint32_t size) {
     const trn_status status = need_cc_core(device, core, 0);
     if (status != TRN_OK) return status;
-    if (size == 0) return fail(device, TRN_INVALID_ARGUMENT, "no room for a log");
-    mmio_begin(device);
+    if (size == 0) return trn_fail(device, TRN_INVALID_ARGUMENT, "no room for a log");
+    trn_mmio_begin(device);
     const uint32_t offset = get(device, core, MAILBOX(LOG_OFFSET));
     const uint32_t ring = get(device, core, MAILBOX(LOG_SIZE));
     const uint32_t head = get(device, core, MAILBOX(LOG_HEAD));
@@ -288,7 +290,7 @@ trn_status trn_cc_log(trn_device* device, uint32_t core, char* text, uint32_t si
         text[n] = (char)(get(device, core, at & ~3u) >> 8 * (at & 3));
     }
     text[length] = 0;
-    return mmio_end(device);
+    return trn_mmio_end(device);
 }
 
 /* ---- what the firmware notifies of ---- */
@@ -321,7 +323,7 @@ trn_status trn_cc_failures_open(trn_device* device, uint32_t core, uint32_t slot
                : status;
 }
 
-trn_cc_failure cc_failure_of(const trn_notification* entry) {
+trn_cc_failure trn_cc_failure_of(const trn_notification* entry) {
     return (trn_cc_failure){.code = (trn_cc_code)NOTICE(CODE, entry->payload),
                             .detail = NOTICE(DETAIL, entry->payload),
                             .time = entry->time};
@@ -337,9 +339,9 @@ trn_status trn_cc_failures_next(trn_device* device, trn_notification_ring* ring,
     if (lost) failure->code = TRN_CC_CODE_LOST;
     if (status != TRN_OK || !there) return status;
     if (entry.type != TRN_NOTIFICATION_QUEUE_POST_TYPE_ERROR)
-        return fail(device, TRN_PROTOCOL_ERROR,
-                    "collective core %u slot %u: an entry of type %u is not a failure",
-                    ring->number, ring->slot, entry.type);
-    *failure = cc_failure_of(&entry);
+        return trn_fail(device, TRN_PROTOCOL_ERROR,
+                        "collective core %u slot %u: an entry of type %u is no failure",
+                        ring->number, ring->slot, entry.type);
+    *failure = trn_cc_failure_of(&entry);
     return TRN_OK;
 }

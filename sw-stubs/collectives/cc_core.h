@@ -6,10 +6,10 @@
 #include "trn_coll.h"
 
 /* Where a collective core's aperture is: for the host, and for DMA and other cores. */
-uint64_t cc_bar_offset(const trn_device* device, uint32_t core);
-uint64_t cc_axi_address(const trn_device* device, uint32_t core);
+uint64_t trn_cc_bar_offset(const trn_device* device, uint32_t core);
+uint64_t trn_cc_axi_address(const trn_device* device, uint32_t core);
 
 /* What an error entry of a core's firmware says. */
-trn_cc_failure cc_failure_of(const trn_notification* entry);
+trn_cc_failure trn_cc_failure_of(const trn_notification* entry);
 
 #endif

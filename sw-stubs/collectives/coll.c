@@ -27,34 +27,35 @@ static bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) 
 
 static trn_status check_rings(trn_device* device, const trn_coll_config* c) {
     if (c->rings > TRN_COLL_RINGS)
-        return fail(device, TRN_INVALID_ARGUMENT, "%u rings: at most %u", c->rings, TRN_COLL_RINGS);
-    for (uint32_t ring = 0; ring < coll_rings_of(c); ++ring) {
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "%u rings: at most %u", c->rings,
+                        TRN_COLL_RINGS);
+    for (uint32_t ring = 0; ring < trn_coll_rings_of(c); ++ring) {
         const uint32_t* order = c->ring + ring * c->ranks;
         uint8_t seen[TRN_COLL_RANKS] = {0};
         for (uint32_t n = 0; n < c->ranks; ++n)
             if (order[n] >= c->ranks || seen[order[n]]++)
-                return fail(device, TRN_INVALID_ARGUMENT,
-                            "ring %u is not a permutation of the ranks: %u", ring, order[n]);
+                return trn_fail(device, TRN_INVALID_ARGUMENT,
+                                "ring %u is no order of the ranks: %u", ring, order[n]);
     }
     return TRN_OK;
 }
 
 static trn_status check_ranks(trn_device* device, const trn_coll_config* c) {
     if (c->ranks < 2 || c->ranks > TRN_COLL_RANKS)
-        return fail(device, TRN_INVALID_ARGUMENT, "%u ranks: a collective has 2 to %u", c->ranks,
-                    TRN_COLL_RANKS);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "%u ranks: a collective has 2 to %u",
+                        c->ranks, TRN_COLL_RANKS);
     if (c->rank >= c->ranks || c->root >= c->ranks)
-        return fail(device, TRN_INVALID_ARGUMENT, "rank %u or root %u: there are %u ranks", c->rank,
-                    c->root, c->ranks);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "rank %u or root %u: there are %u ranks",
+                        c->rank, c->root, c->ranks);
     return check_rings(device, c);
 }
 
 static trn_status check_domains(trn_device* device, const trn_coll_config* c) {
     if (c->domains < 2) return TRN_OK;
     if (c->domains > COLL_MAX_DOMAINS || c->ranks % c->domains != 0 || !c->nics)
-        return fail(device, TRN_INVALID_ARGUMENT,
-                    "%u ranks in %u domains: at most %u, of as many ranks each, with cards",
-                    c->ranks, c->domains, COLL_MAX_DOMAINS);
+        return trn_fail(device, TRN_INVALID_ARGUMENT,
+                        "%u ranks in %u domains: at most %u, of as many ranks each, with cards",
+                        c->ranks, c->domains, COLL_MAX_DOMAINS);
     return TRN_OK;
 }
 
@@ -62,17 +63,17 @@ static trn_status check_buffer(trn_device* device, const trn_coll_config* c, con
                                uint64_t address, uint64_t bytes) {
     trn_chip_memory in;
     if (bytes == 0) return TRN_OK;
-    if (!memory_at(device, address, &in))
-        return fail(device, TRN_INVALID_ARGUMENT,
-                    "the %s buffer of rank %u is in no HBM and no SBUF: 0x%llx", what, c->rank,
-                    (unsigned long long)address);
+    if (!trn_chip_memory_at(device, address, &in))
+        return trn_fail(device, TRN_INVALID_ARGUMENT,
+                        "the %s buffer of rank %u is in no HBM and no SBUF: 0x%llx", what, c->rank,
+                        (unsigned long long)address);
     if (bytes > in.begin + in.bytes - address)
-        return fail(device, TRN_INVALID_ARGUMENT,
-                    "the %s buffer of rank %u does not fit: %llu bytes at 0x%llx of %s %u, which "
-                    "has 0x%llx",
-                    what, c->rank, (unsigned long long)bytes,
-                    (unsigned long long)(address - in.begin), in.is_sbuf ? "SBUF" : "HBM",
-                    in.number, (unsigned long long)in.bytes);
+        return trn_fail(
+            device, TRN_INVALID_ARGUMENT,
+            "the %s buffer of rank %u does not fit: %llu bytes at 0x%llx of %s %u, which "
+            "has 0x%llx",
+            what, c->rank, (unsigned long long)bytes, (unsigned long long)(address - in.begin),
+            in.is_sbuf ? "SBUF" : "HBM", in.number, (unsigned long long)in.bytes);
     return TRN_OK;
 }
 
@@ -89,14 +90,15 @@ static trn_status check_buffers(trn_device* device, const trn_coll_config* c) {
 static trn_status check_counts(trn_device* device, const trn_coll_config* c) {
     if (!trn_coll_has_counts(c->op)) return TRN_OK;
     if (!c->counts)
-        return fail(device, TRN_INVALID_ARGUMENT, "%s without counts", trn_coll_op_text(c->op));
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "%s without counts", trn_coll_op_text(c->op));
     for (uint64_t n = 0; n < trn_coll_count_entries(c->op, c->ranks); ++n)
         if (c->counts[n] > TRN_COLL_MAX_COUNT)
-            return fail(device, TRN_INVALID_ARGUMENT, "count %llu: %llu elements are too many",
-                        (unsigned long long)n, (unsigned long long)c->counts[n]);
+            return trn_fail(device, TRN_INVALID_ARGUMENT, "count %llu: %llu elements are too many",
+                            (unsigned long long)n, (unsigned long long)c->counts[n]);
     if (c->bytes != trn_coll_counted_bytes(c))
-        return fail(device, TRN_INVALID_ARGUMENT, "%llu bytes, but the counts need %llu",
-                    (unsigned long long)c->bytes, (unsigned long long)trn_coll_counted_bytes(c));
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "%llu bytes, but the counts say %llu",
+                        (unsigned long long)c->bytes,
+                        (unsigned long long)trn_coll_counted_bytes(c));
     return TRN_OK;
 }
 
@@ -105,47 +107,48 @@ static trn_status check_sizes(trn_device* device, const trn_coll_config* c) {
     if (counted != TRN_OK) return counted;
     trn_coll_sizes sizes;
     if (trn_coll_get_sizes(c, &sizes) != TRN_OK)
-        return fail(device, TRN_INVALID_ARGUMENT, "%d is not a collective", (int)c->op);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "%d is no collective", (int)c->op);
     if (c->op == TRN_COLL_BARRIER) return TRN_OK;
     const uint32_t element = trn_coll_type_bytes(c->type);
-    if (element == 0 || (coll_reduces(c->op) && c->with > TRN_COLL_MAX))
-        return fail(device, TRN_INVALID_ARGUMENT, "type %d with operator %d: no engine does that",
-                    (int)c->type, (int)c->with);
-    if (c->bytes == 0) return fail(device, TRN_INVALID_ARGUMENT, "a collective of 0 bytes");
+    if (element == 0 || (trn_coll_reduces(c->op) && c->with > TRN_COLL_MAX))
+        return trn_fail(device, TRN_INVALID_ARGUMENT,
+                        "type %d with operator %d: no engine does that", (int)c->type,
+                        (int)c->with);
+    if (c->bytes == 0) return trn_fail(device, TRN_INVALID_ARGUMENT, "a collective of 0 bytes");
     if (!trn_coll_has_counts(c->op) &&
-        (coll_block_of(c) * (trn_coll_has_blocks(c->op) ? c->ranks : 1) != c->bytes ||
-         coll_block_of(c) % element != 0))
-        return fail(device, TRN_INVALID_ARGUMENT,
-                    "%llu bytes are not %u equal blocks of elements of %u bytes",
-                    (unsigned long long)c->bytes, c->ranks, element);
+        (trn_coll_block_of(c) * (trn_coll_has_blocks(c->op) ? c->ranks : 1) != c->bytes ||
+         trn_coll_block_of(c) % element != 0))
+        return trn_fail(device, TRN_INVALID_ARGUMENT,
+                        "%llu bytes are not %u equal blocks of elements of %u bytes",
+                        (unsigned long long)c->bytes, c->ranks, element);
     const trn_coll_member* own = &c->members[c->rank];
     if (overlap(own->send, sizes.send, own->receive, sizes.receive) ||
         overlap(own->send, sizes.send, own->scratch, sizes.scratch) ||
         overlap(own->receive, sizes.receive, own->scratch, sizes.scratch))
-        return fail(device, TRN_INVALID_ARGUMENT, "the buffers of rank %u overlap", c->rank);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "the buffers of rank %u overlap", c->rank);
     return TRN_OK;
 }
 
 static trn_status check_algorithm(trn_device* device, const trn_coll_config* c) {
     char others[64] = "";
     const trn_coll_algorithm chosen = trn_coll_choose(c);
-    if (!coll_algorithm_of(c->op, chosen)) {
+    if (!trn_coll_algorithm_of(c->op, chosen)) {
         for (trn_coll_algorithm n = TRN_COLL_RING; n < TRN_COLL_ALGORITHMS; ++n)
             if (trn_coll_has_algorithm(c->op, n))
                 snprintf(others + strlen(others), sizeof others - strlen(others), " %s",
                          trn_coll_algorithm_text(n));
-        return fail(device, TRN_INVALID_ARGUMENT, "%s has no algorithm %s; it has:%s",
-                    trn_coll_op_text(c->op), trn_coll_algorithm_text(chosen), others);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "%s has no algorithm %s; it has:%s",
+                        trn_coll_op_text(c->op), trn_coll_algorithm_text(chosen), others);
     }
-    if (chosen == TRN_COLL_KANGARING && coll_ranks_of_domain(c) % 2 != 0)
-        return fail(device, TRN_INVALID_ARGUMENT,
-                    "%s needs pairs of ranks in each domain, which has %u",
-                    trn_coll_algorithm_text(chosen), coll_ranks_of_domain(c));
+    if (chosen == TRN_COLL_KANGARING && trn_coll_ranks_of_domain(c) % 2 != 0)
+        return trn_fail(device, TRN_INVALID_ARGUMENT,
+                        "%s needs pairs of ranks in each domain, which has %u",
+                        trn_coll_algorithm_text(chosen), trn_coll_ranks_of_domain(c));
     return TRN_OK;
 }
 
 static trn_status check_config(trn_device* device, const trn_coll_config* c) {
-    trn_status status = need_ready(device);
+    trn_status status = trn_need_ready(device);
     if (status == TRN_OK) status = check_ranks(device, c);
     if (status == TRN_OK) status = check_sizes(device, c);
     if (status == TRN_OK) status = check_domains(device, c);
@@ -153,12 +156,12 @@ static trn_status check_config(trn_device* device, const trn_coll_config* c) {
     if (status == TRN_OK) status = check_buffers(device, c);
     if (status != TRN_OK) return status;
     if (c->slot >= TRN_CC_SLOTS)
-        return fail(device, TRN_INVALID_ARGUMENT, "slot %u: a core has slots 0 to %u", c->slot,
-                    TRN_CC_SLOTS - 1);
-    if (c->channels > coll_channels_allowed(c) || c->lanes > COLL_MAX_LANES)
-        return fail(device, TRN_INVALID_ARGUMENT,
-                    "%u channels of %u lanes: there can be %u of %u lanes each", c->channels,
-                    c->lanes, coll_channels_allowed(c), COLL_MAX_LANES);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "slot %u: a core has slots 0 to %u", c->slot,
+                        TRN_CC_SLOTS - 1);
+    if (c->channels > trn_coll_channels_allowed(c) || c->lanes > COLL_MAX_LANES)
+        return trn_fail(device, TRN_INVALID_ARGUMENT,
+                        "%u channels of %u lanes: there can be %u of %u lanes each", c->channels,
+                        c->lanes, trn_coll_channels_allowed(c), COLL_MAX_LANES);
     return TRN_OK;
 }
 
@@ -172,10 +175,10 @@ static trn_status choose_cores(trn_coll* coll) {
         coll_channel* c = &coll->channel[n];
         c->core = coll->config.core + n * per_core;
         if (c->core >= map->top_sps)
-            return fail(coll->device, TRN_INVALID_ARGUMENT,
-                        "channel %u would need collective core %u: there are %u", n, c->core,
-                        map->top_sps);
-        for (uint32_t lane = 0; lane < coll_queues_of(coll); ++lane)
+            return trn_fail(coll->device, TRN_INVALID_ARGUMENT,
+                            "channel %u would need collective core %u: there are %u", n, c->core,
+                            map->top_sps);
+        for (uint32_t lane = 0; lane < trn_coll_queues_of(coll); ++lane)
             c->engines[lane] = c->core / per_core * TRN_ENGINES_PER_CORE + lane;
     }
     return TRN_OK;
@@ -191,9 +194,9 @@ static trn_status place_ring(trn_coll* coll, const coll_ring* ring, uint64_t* us
     const uint64_t bytes = ring_length(ring) * sizeof(trn_descriptor);
     const uint64_t at = (*used + RING_ALIGNMENT - 1) / RING_ALIGNMENT * RING_ALIGNMENT;
     if (at + bytes > coll->config.workspace_bytes)
-        return fail(coll->device, TRN_INVALID_ARGUMENT,
-                    "the workspace of %llu bytes has no room for the rings",
-                    (unsigned long long)coll->config.workspace_bytes);
+        return trn_fail(coll->device, TRN_INVALID_ARGUMENT,
+                        "the workspace of %llu bytes has no room for the rings",
+                        (unsigned long long)coll->config.workspace_bytes);
     *used = at + bytes;
     *address = trn_hbm_address(coll->device, 0, coll->config.workspace + at);
     return trn_window_write(coll->device, 0, coll->config.workspace + at, ring->entries,
@@ -201,7 +204,7 @@ static trn_status place_ring(trn_coll* coll, const coll_ring* ring, uint64_t* us
 }
 
 static trn_status place_rings(trn_coll* coll, const coll_builder* b, uint64_t* used) {
-    for (uint32_t lane = 0; lane < coll_queues_of(coll); ++lane) {
+    for (uint32_t lane = 0; lane < trn_coll_queues_of(coll); ++lane) {
         const coll_lane* l = &b->program.lane[lane];
         uint64_t m2s = 0, s2m = 0;
         trn_status status = place_ring(coll, &l->m2s, used, &m2s);
@@ -218,14 +221,14 @@ static trn_status place_rings(trn_coll* coll, const coll_builder* b, uint64_t* u
 static trn_status load(trn_coll* coll, coll_builder* b) {
     uint64_t engines[COLL_MAX_LANES] = {0};
     coll_channel* c = &coll->channel[b->channel];
-    for (uint32_t lane = 0; lane < coll_queues_of(coll); ++lane)
-        engines[lane] = place(&coll->device->map->core_engine, c->engines[lane]);
+    for (uint32_t lane = 0; lane < trn_coll_queues_of(coll); ++lane)
+        engines[lane] = trn_block_address(&coll->device->map->core_engine, c->engines[lane]);
     const coll_header header = {
         .rank = coll->config.rank,
         .ranks = coll->config.ranks,
-        .done = host_address(coll->device, coll->done.iova + b->channel * sizeof(uint32_t)),
+        .done = trn_host_address(coll->device, coll->done.iova + b->channel * sizeof(uint32_t)),
         .limit = coll->config.limit,
-        .first_semaphore = coll_first_semaphore(coll),
+        .first_semaphore = trn_coll_first_semaphore(coll),
         .semaphores = COLL_SEMAPHORES,
         .engines = engines,
         .queue = FIRST_QUEUE + coll->config.slot,
@@ -235,10 +238,10 @@ static trn_status load(trn_coll* coll, coll_builder* b) {
                                                        FAILURES_BYTES, &c->failures);
         if (status != TRN_OK) return status;
     }
-    const uint32_t bytes = coll_program_finish(&b->program, &header);
+    const uint32_t bytes = trn_coll_program_finish(&b->program, &header);
     if (b->program.full)
-        return fail(coll->device, TRN_NO_MEMORY, "the program of rank %u does not fit",
-                    coll->config.rank);
+        return trn_fail(coll->device, TRN_NO_MEMORY, "the program of rank %u does not fit",
+                        coll->config.rank);
     const trn_status status =
         trn_cc_program(coll->device, c->core, coll->config.slot, b->program.bytes, bytes);
     c->loaded = status == TRN_OK;
@@ -250,8 +253,8 @@ static trn_status place_requests(trn_coll* coll, const coll_builder* b) {
     const uint64_t bytes = (uint64_t)b->request_count * TRN_EFA_REQUEST_BYTES;
     if (bytes == 0) return TRN_OK;
     uint8_t* entries = malloc(bytes);
-    if (!entries) return fail(coll->device, TRN_NO_MEMORY, "no memory for requests");
-    coll_net_encode(b, entries);
+    if (!entries) return trn_fail(coll->device, TRN_NO_MEMORY, "no memory for requests");
+    trn_coll_net_encode(b, entries);
     const uint64_t at = coll->config.queues + b->channel * TRN_COLL_QUEUE_BYTES;
     const trn_status status = trn_window_write(coll->device, 0, at, entries, bytes);
     free(entries);
@@ -260,7 +263,7 @@ static trn_status place_requests(trn_coll* coll, const coll_builder* b) {
 
 static bool prepare_builder(coll_builder* b) {
     const uint64_t one = trn_hbm_address(b->coll->device, 0, b->coll->config.workspace);
-    if (!coll_program_init(&b->program, coll_queues_of(b->coll), one)) return false;
+    if (!trn_coll_program_init(&b->program, trn_coll_queues_of(b->coll), one)) return false;
     if (b->coll->config.domains < 2) return true;
     b->requests = calloc(TRN_COLL_QUEUE_ENTRIES, sizeof *b->requests);
     return b->requests != NULL;
@@ -270,18 +273,19 @@ static trn_status make_channel(trn_coll* coll, uint32_t number, uint64_t* used) 
     const uint32_t seng = coll->channel[number].engines[0] / (2 * TRN_ENGINES_PER_CORE);
     coll_builder b = {.coll = coll, .whole = coll, .channel = number, .window = seng};
     trn_status status = TRN_OK;
-    if (!prepare_builder(&b)) status = fail(coll->device, TRN_NO_MEMORY, "no memory for a program");
+    if (!prepare_builder(&b))
+        status = trn_fail(coll->device, TRN_NO_MEMORY, "no memory for a program");
     if (status == TRN_OK) {
-        if (b.program.lanes) coll_rewind(&b.program);
+        if (b.program.lanes) trn_coll_rewind(&b.program);
         if (b.requests)
-            coll_across_domains(&b);
+            trn_coll_across_domains(&b);
         else
-            coll_algorithm_of(coll->config.op, coll->config.algorithm)(&b);
+            trn_coll_algorithm_of(coll->config.op, coll->config.algorithm)(&b);
         status = place_rings(coll, &b, used);
     }
     if (status == TRN_OK) status = place_requests(coll, &b);
     if (status == TRN_OK) status = load(coll, &b);
-    coll_program_free(&b.program);
+    trn_coll_program_free(&b.program);
     free(b.requests);
     return status;
 }
@@ -289,10 +293,10 @@ static trn_status make_channel(trn_coll* coll, uint32_t number, uint64_t* used) 
 static trn_status make(trn_coll* coll) {
     const uint32_t one = 1;
     uint64_t used = ONE_AT;
-    coll_choose_queues(coll);
+    trn_coll_choose_queues(coll);
     trn_status status = choose_cores(coll);
     if (status == TRN_OK)
-        status = allocate(coll->device, COLL_MAX_CHANNELS * sizeof one, &coll->done);
+        status = trn_dma_allocate(coll->device, COLL_MAX_CHANNELS * sizeof one, &coll->done);
     if (status == TRN_OK && coll->lanes)
         status = trn_window_write(coll->device, 0, coll->config.workspace, &one, sizeof one);
     for (uint32_t n = 0; n < coll->channels && status == TRN_OK; ++n)
@@ -306,7 +310,7 @@ trn_status trn_coll_create(trn_device* device, const trn_coll_config* config, tr
     if (status != TRN_OK) return status;
     trn_coll* coll = calloc(1, sizeof *coll);
     trn_coll_member* members = malloc(config->ranks * sizeof *members);
-    const size_t ring_bytes = (size_t)coll_rings_of(config) * config->ranks * sizeof(uint32_t);
+    const size_t ring_bytes = (size_t)trn_coll_rings_of(config) * config->ranks * sizeof(uint32_t);
     uint32_t* ring = malloc(ring_bytes);
     const size_t counts_bytes =
         trn_coll_count_entries(config->op, config->ranks) * sizeof *config->counts;
@@ -319,7 +323,7 @@ trn_status trn_coll_create(trn_device* device, const trn_coll_config* config, tr
         free(coll);
         free(members);
         free(ring);
-        return fail(device, TRN_NO_MEMORY, "no memory for a collective");
+        return trn_fail(device, TRN_NO_MEMORY, "no memory for a collective");
     }
     memcpy(members, config->members, config->ranks * sizeof *members);
     memcpy(ring, config->ring, ring_bytes);
@@ -338,7 +342,7 @@ trn_status trn_coll_create(trn_device* device, const trn_coll_config* config, tr
     coll->config.algorithm = trn_coll_choose(config);
     coll->config.rules = NULL;
     coll->config.rule_count = 0;
-    coll_find_positions(coll);
+    trn_coll_find_positions(coll);
     status = make(coll);
     if (status == TRN_OK) {
         *made = coll;
@@ -361,10 +365,10 @@ trn_status trn_coll_destroy(trn_coll* coll) {
             if (status == TRN_OK) status = each;
         }
         if (c->failures.entries) trn_notifications_close(coll->device, &c->failures);
-        for (uint32_t lane = 0; lane < coll_queues_of(coll); ++lane)
+        for (uint32_t lane = 0; lane < trn_coll_queues_of(coll); ++lane)
             trn_ring_release(coll->device, c->engines[lane], FIRST_QUEUE + coll->config.slot);
     }
-    release(coll->device, &coll->done);
+    trn_dma_release(coll->device, &coll->done);
     free(coll->counts);
     free(coll->nics);
     free(coll->members);
@@ -388,11 +392,11 @@ trn_status trn_coll_start(trn_coll* coll) {
     ++coll->runs;
     trn_status status = TRN_OK;
     coll->operation =
-        operation_begins(coll->device, trn_coll_op_text(coll->config.op), shared ? *shared : 0);
+        trn_operation_begins(coll->device, trn_coll_op_text(coll->config.op), shared ? *shared : 0);
     if (shared) *shared = coll->operation;
     for (uint32_t n = 0; n < coll->channels && status == TRN_OK; ++n)
         status = trn_cc_trigger(coll->device, coll->channel[n].core, coll->config.slot);
-    operation_posted(coll->device);
+    trn_operation_posted(coll->device);
     return status;
 }
 
@@ -412,7 +416,7 @@ static trn_status take_notices(trn_coll* coll) {
         trn_notification_ring* ring = &coll->channel[n].failures;
         bool there = false;
         if (ring->entries) status = trn_notifications_next(coll->device, ring, &entry, &there);
-        if (there) coll->failure = coll->channel[n].failure = cc_failure_of(&entry);
+        if (there) coll->failure = coll->channel[n].failure = trn_cc_failure_of(&entry);
     }
     return status;
 }
@@ -424,9 +428,10 @@ static trn_status aborted(trn_coll* coll, const coll_channel* c, const trn_cc_sl
                  trn_cc_code_text(coll->failure.code));
     snprintf(what, sizeof what, "rank %u, core %u, step %u", coll->config.rank, c->core, at->step);
     if (at->error == TRN_CC_BUS)
-        return fail(coll->device, TRN_ABORTED, "%s failed: %s: bus error%s",
-                    trn_coll_op_text(coll->config.op), what, class);
-    return fail(
+        return trn_fail(coll->device, TRN_ABORTED,
+                        "%s failed: %s: an access was answered with an error%s",
+                        trn_coll_op_text(coll->config.op), what, class);
+    return trn_fail(
         coll->device, TRN_ABORTED, "%s hangs: %s waits for rank %u (semaphore %u is %d of %u)%s%s",
         trn_coll_op_text(coll->config.op), what, at->peer, at->semaphore, (int)at->value,
         at->wanted, at->error == TRN_CC_DMA_ABORT ? "; a DMA queue has stopped" : "", class);
@@ -458,14 +463,14 @@ trn_cc_failure trn_coll_failure(const trn_coll* coll) {
 }
 
 trn_status trn_coll_wait(trn_coll* coll, uint64_t limit) {
-    const uint64_t start = now(coll->device), end = patience(coll->device, limit);
+    const uint64_t start = trn_now(coll->device), end = trn_timeout(coll->device, limit);
     uint64_t look = 100 * NS_PER_US;
     for (;;) {
         if (all_done(coll)) {
-            operation_complete(coll->device, coll->operation);
+            trn_operation_complete(coll->device, coll->operation);
             return TRN_OK;
         }
-        const uint64_t waited = now(coll->device) - start;
+        const uint64_t waited = trn_now(coll->device) - start;
         trn_status status = take_notices(coll);
         if (status != TRN_OK) return status;
         if (waited >= look || waited >= end || coll->failure.code != TRN_CC_CODE_NONE) {
@@ -474,11 +479,11 @@ trn_status trn_coll_wait(trn_coll* coll, uint64_t limit) {
         }
         if (status != TRN_OK) return status;
         if (waited >= end)
-            return fail(coll->device, TRN_TIMED_OUT, "%s of rank %u has not ended after %llu ns",
-                        trn_coll_op_text(coll->config.op), coll->config.rank,
-                        (unsigned long long)waited);
+            return trn_fail(
+                coll->device, TRN_TIMED_OUT, "%s of rank %u has not ended after %llu ns",
+                trn_coll_op_text(coll->config.op), coll->config.rank, (unsigned long long)waited);
         const uint64_t pause = waited / 64;
-        status = pause_for(coll->device, pause < NS_PER_US ? NS_PER_US : pause);
+        status = trn_pause(coll->device, pause < NS_PER_US ? NS_PER_US : pause);
         if (status != TRN_OK) return status;
     }
 }
@@ -502,10 +507,10 @@ trn_status trn_coll_steps(trn_coll* coll, uint64_t* ends, uint32_t* count) {
     uint64_t first = 0, last = 0;
     *count = 0;
     if (!coll->config.steps)
-        return fail(coll->device, TRN_INVALID_ARGUMENT, "this %s was made without steps",
-                    trn_coll_op_text(coll->config.op));
+        return trn_fail(coll->device, TRN_INVALID_ARGUMENT, "this %s was made without steps",
+                        trn_coll_op_text(coll->config.op));
     uint32_t* times = malloc((room ? room : 1) * sizeof *times);
-    if (!times) return fail(coll->device, TRN_NO_MEMORY, "no memory for %u steps", room);
+    if (!times) return trn_fail(coll->device, TRN_NO_MEMORY, "no memory for %u steps", room);
     trn_status status = trn_coll_times(coll, &first, &last);
     for (uint32_t n = 0; n < coll->channels && status == TRN_OK; ++n) {
         trn_cc_slot at;

@@ -55,141 +55,142 @@ typedef struct coll_builder {
 /* ---- what is where ---- */
 
 /* Finds this rank in each order of the ranks. */
-void coll_find_positions(trn_coll* coll);
+void trn_coll_find_positions(trn_coll* coll);
 /* The rank that many places ahead in the first ring; behind: ranks - places. */
-uint32_t coll_ahead(const trn_coll* coll, uint32_t places);
+uint32_t trn_coll_ahead(const trn_coll* coll, uint32_t places);
 /* Of all channels: the number of a lane, and how many there are. */
-uint32_t coll_lane_number(const coll_builder* b, uint32_t lane);
-uint32_t coll_all_lanes(const trn_coll* coll);
+uint32_t trn_coll_lane_number(const coll_builder* b, uint32_t lane);
+uint32_t trn_coll_all_lanes(const trn_coll* coll);
 /* The ring of a lane: each ring has lanes that follow each other, and so have channels. */
-uint32_t coll_ring_of_lane(const coll_builder* b, uint32_t lane);
+uint32_t trn_coll_ring_of_lane(const coll_builder* b, uint32_t lane);
 /* Whether a lane is the first one of its channel in its ring. */
-bool coll_begins_ring(const coll_builder* b, uint32_t lane);
-/* As coll_ahead, in the ring of a lane. */
-uint32_t coll_lane_ahead(const coll_builder* b, uint32_t lane, uint32_t places);
-uint32_t coll_lane_position(const coll_builder* b, uint32_t lane);
+bool trn_coll_begins_ring(const coll_builder* b, uint32_t lane);
+/* As trn_coll_ahead, in the ring of a lane. */
+uint32_t trn_coll_lane_ahead(const coll_builder* b, uint32_t lane, uint32_t places);
+uint32_t trn_coll_lane_position(const coll_builder* b, uint32_t lane);
 /* All of a lane's share of a block of so many bytes, and that of all lanes of the channel. */
-coll_share coll_whole_share_of(const coll_builder* b, uint64_t bytes, uint32_t lane);
-coll_share coll_channel_share_of(const coll_builder* b, uint64_t bytes);
+coll_share trn_coll_whole_share_of(const coll_builder* b, uint64_t bytes, uint32_t lane);
+coll_share trn_coll_channel_share_of(const coll_builder* b, uint64_t bytes);
 /* A lane's share of a block of so many bytes, or the slice of it that is worked on. */
-coll_share coll_share_of(const coll_builder* b, uint64_t bytes, uint32_t lane);
+coll_share trn_coll_share_of(const coll_builder* b, uint64_t bytes, uint32_t lane);
 
 /* As the channel's engines see an address of a rank's chip. */
-uint64_t coll_on_chip(const coll_builder* b, uint32_t rank, uint64_t address);
-uint64_t coll_semaphore_of(const coll_builder* b, uint32_t rank, uint32_t index);
+uint64_t trn_coll_on_chip(const coll_builder* b, uint32_t rank, uint64_t address);
+uint64_t trn_coll_semaphore_of(const coll_builder* b, uint32_t rank, uint32_t index);
 /* The same of the own rank, of another channel's core. */
-uint64_t coll_semaphore_of_channel(const coll_builder* b, uint32_t channel, uint32_t index);
-uint32_t coll_first_semaphore(const trn_coll* coll);
+uint64_t trn_coll_semaphore_of_channel(const coll_builder* b, uint32_t channel, uint32_t index);
+uint32_t trn_coll_first_semaphore(const trn_coll* coll);
 /* Address of a semaphore in the aperture of the channel's core. */
-uint64_t coll_semaphore_offset(const trn_coll* coll, uint32_t index);
+uint64_t trn_coll_semaphore_offset(const trn_coll* coll, uint32_t index);
 /* A lane's share of a block in a buffer of a rank. */
-uint64_t coll_receive_of(const coll_builder* b, uint32_t rank, coll_share block, uint32_t lane);
-uint64_t coll_scratch_of(const coll_builder* b, uint32_t rank, coll_share block, uint32_t lane);
-uint64_t coll_send_of(const coll_builder* b, coll_share block, uint32_t lane);
-uint64_t coll_sent_by(const coll_builder* b, uint32_t rank, coll_share block, uint32_t lane);
+uint64_t trn_coll_receive_of(const coll_builder* b, uint32_t rank, coll_share block, uint32_t lane);
+uint64_t trn_coll_scratch_of(const coll_builder* b, uint32_t rank, coll_share block, uint32_t lane);
+uint64_t trn_coll_send_of(const coll_builder* b, coll_share block, uint32_t lane);
+uint64_t trn_coll_sent_by(const coll_builder* b, uint32_t rank, coll_share block, uint32_t lane);
 
 /* ---- steps ---- */
 
 /* A step of the algorithm has ended: the core notes the time, if anybody wants to know. */
-void coll_step_ends(coll_builder* b);
-void coll_wait_for(coll_builder* b, uint32_t index, uint32_t value, uint32_t peer);
-void coll_tell(coll_builder* b, uint32_t rank, uint32_t index);
+void trn_coll_step_ends(coll_builder* b);
+void trn_coll_wait_for(coll_builder* b, uint32_t index, uint32_t value, uint32_t peer);
+void trn_coll_notify(coll_builder* b, uint32_t rank, uint32_t index);
 /* Waits until the own lanes have done everything. */
-void coll_everything_sent(coll_builder* b);
-void coll_copy_share(coll_builder* b, uint32_t lane, coll_share block, uint64_t destination,
-                     uint64_t source);
+void trn_coll_wait_all_sent(coll_builder* b);
+void trn_coll_copy_share(coll_builder* b, uint32_t lane, coll_share block, uint64_t destination,
+                         uint64_t source);
 /* A reduction by the collective's type and operator. */
-void coll_combine(coll_builder* b, uint32_t engine, coll_reduction what);
+void trn_coll_combine(coll_builder* b, uint32_t engine, coll_reduction what);
 /* Of a lane's share, by one of its two engines. */
-void coll_reduce_share(coll_builder* b, uint32_t lane, uint32_t engine, coll_share block,
-                       const uint64_t to[2], const uint64_t operands[2]);
+void trn_coll_reduce_share(coll_builder* b, uint32_t lane, uint32_t engine, coll_share block,
+                           const uint64_t to[2], const uint64_t operands[2]);
 /* A copy that stays on the chip, by engines of its own, if there are any: of a block from the send
  * buffer to the receive buffer, of the own one. */
-void coll_keep(coll_builder* b, coll_share received, coll_share sent);
-void coll_keep_own_block(coll_builder* b);
+void trn_coll_keep(coll_builder* b, coll_share received, coll_share sent);
+void trn_coll_keep_own_block(coll_builder* b);
 
 /* ---- channels and lanes (coll_lanes.c) ---- */
 
 /* How many channels a collective with this many rings may have. */
-uint32_t coll_channels_allowed(const trn_coll_config* config);
+uint32_t trn_coll_channels_allowed(const trn_coll_config* config);
 /* Chooses rings, channels, lanes and slices where the caller did not. */
-void coll_choose_queues(trn_coll* coll);
+void trn_coll_choose_queues(trn_coll* coll);
 /* Queues of a channel: lanes, and copiers for what stays on the chip. */
-uint32_t coll_queues_of(const trn_coll* coll);
+uint32_t trn_coll_queues_of(const trn_coll* coll);
 
 /* ---- algorithms ---- */
 
 typedef void (*coll_algorithm)(coll_builder* b);
 /* NULL: the operation has no such algorithm. */
-coll_algorithm coll_algorithm_of(trn_coll_op op, trn_coll_algorithm algorithm);
+coll_algorithm trn_coll_algorithm_of(trn_coll_op op, trn_coll_algorithm algorithm);
 
-void coll_ring_all_gather(coll_builder* b);
-void coll_ring_reduce_scatter(coll_builder* b);
-void coll_ring_all_reduce(coll_builder* b);
-void coll_ring_permute(coll_builder* b);
-void coll_ring_broadcast(coll_builder* b);
+void trn_coll_ring_all_gather(coll_builder* b);
+void trn_coll_ring_reduce_scatter(coll_builder* b);
+void trn_coll_ring_all_reduce(coll_builder* b);
+void trn_coll_ring_permute(coll_builder* b);
+void trn_coll_ring_broadcast(coll_builder* b);
 
-void coll_kanga_all_gather(coll_builder* b);
-void coll_kanga_reduce_scatter(coll_builder* b);
-void coll_kanga_all_reduce(coll_builder* b);
+void trn_coll_kanga_all_gather(coll_builder* b);
+void trn_coll_kanga_reduce_scatter(coll_builder* b);
+void trn_coll_kanga_all_reduce(coll_builder* b);
 
-void coll_mesh(coll_builder* b); /* all-gather, all-to-all */
-void coll_rounds(coll_builder* b);
+void trn_coll_mesh(coll_builder* b); /* all-gather, all-to-all */
+void trn_coll_rounds(coll_builder* b);
 
-void coll_doubling_all_gather(coll_builder* b);
-void coll_doubling_all_reduce(coll_builder* b);
-void coll_halving_reduce_scatter(coll_builder* b);
-void coll_halving_all_reduce(coll_builder* b);
+void trn_coll_doubling_all_gather(coll_builder* b);
+void trn_coll_doubling_all_reduce(coll_builder* b);
+void trn_coll_halving_reduce_scatter(coll_builder* b);
+void trn_coll_halving_all_reduce(coll_builder* b);
 /* ---- several domains ---- */
 
 /* Whether links lead to a rank of the whole. */
-bool coll_is_beside(const coll_builder* b, uint32_t rank);
+bool trn_coll_is_linked(const coll_builder* b, uint32_t rank);
 /* The steps of a collective across domains. */
-void coll_across_domains(coll_builder* b);
+void trn_coll_across_domains(coll_builder* b);
 
 /* Tells the other domains' ranks of the own position that their bytes may come, and waits until all
  * of these have said so. */
-void coll_announce_ready(coll_builder* b);
-void coll_wait_until_ready(coll_builder* b);
+void trn_coll_announce_ready(coll_builder* b);
+void trn_coll_wait_until_ready(coll_builder* b);
 /* Waits until the peer in a domain has sent so many bytes. */
-void coll_wait_for_domain(coll_builder* b, uint32_t domain, uint64_t bytes);
+void trn_coll_wait_for_domain(coll_builder* b, uint32_t domain, uint64_t bytes);
 /* Address of a slot in the scratch buffer of a rank of the whole. */
-uint64_t coll_domain_slot(const coll_builder* b, uint32_t rank, uint32_t number);
+uint64_t trn_coll_domain_slot(const coll_builder* b, uint32_t rank, uint32_t number);
 
 /* What the algorithms of an all-reduce do between their halves, where there are other domains: the
  * own domain's sum is in a slot of the scratch buffer, everybody's go to the ranks of the same
  * position, and the lanes add them up. */
-bool coll_exchanges(const coll_builder* b);
-void coll_exchange_begins(coll_builder* b);
+bool trn_coll_exchanges(const coll_builder* b);
+void trn_coll_exchange_begins(coll_builder* b);
 /* Of a rank of the own domain, as its own chip sees it. */
-uint64_t coll_slot_of(const coll_builder* b, uint32_t rank);
-uint64_t coll_own_slot(const coll_builder* b);
+uint64_t trn_coll_slot_of(const coll_builder* b, uint32_t rank);
+uint64_t trn_coll_own_slot(const coll_builder* b);
 /* Of the bytes of the slot that are this channel's. */
-void coll_exchange(coll_builder* b, coll_share part);
+void trn_coll_exchange(coll_builder* b, coll_share part);
 /* The sum of some bytes of all slots. */
-coll_reduction coll_sum_of_slots(const coll_builder* b, coll_share part);
-void coll_add_slots(coll_builder* b, uint32_t lane, coll_share part, uint64_t to, uint64_t also_to);
+coll_reduction trn_coll_sum_of_slots(const coll_builder* b, coll_share part);
+void trn_coll_add_slots(coll_builder* b, uint32_t lane, coll_share part, uint64_t to,
+                        uint64_t also_to);
 
 /* Of a broadcast: whether the domain's first rank has the bytes from another domain, in its receive
  * buffer; that rank waits until a slice of a lane has come. */
-bool coll_relays(const coll_builder* b);
-void coll_relay_begins(coll_builder* b);
-void coll_relay_waits(coll_builder* b, uint32_t lane);
+bool trn_coll_relays(const coll_builder* b);
+void trn_coll_relay_begins(coll_builder* b);
+void trn_coll_relay_waits(coll_builder* b, uint32_t lane);
 
 /* ---- EFA ---- */
 
-void coll_net_begins(coll_builder* b);
+void trn_coll_net_begins(coll_builder* b);
 /* Requests; the card hears of them with the next doorbell. Ranks are those of the whole. */
-void coll_net_tell(coll_builder* b, uint32_t rank, uint32_t semaphore);
-void coll_net_send(coll_builder* b, uint32_t rank, uint32_t semaphore, uint64_t to, uint64_t from,
-                   uint64_t bytes);
+void trn_coll_net_notify(coll_builder* b, uint32_t rank, uint32_t semaphore);
+void trn_coll_net_send(coll_builder* b, uint32_t rank, uint32_t semaphore, uint64_t to,
+                       uint64_t from, uint64_t bytes);
 /* How often that posts the semaphore. */
-uint32_t coll_net_posts(uint64_t bytes);
-void coll_net_doorbell(coll_builder* b);
-void coll_net_wait_for(coll_builder* b, uint32_t semaphore, uint32_t value, uint32_t rank);
+uint32_t trn_coll_net_posts(uint64_t bytes);
+void trn_coll_net_doorbell(coll_builder* b);
+void trn_coll_net_wait_for(coll_builder* b, uint32_t semaphore, uint32_t value, uint32_t rank);
 /* Waits until the card has done everything. */
-void coll_net_ends(coll_builder* b);
+void trn_coll_net_ends(coll_builder* b);
 /* The requests as they stand in the queue pair's ring. */
-void coll_net_encode(const coll_builder* b, uint8_t* entries);
+void trn_coll_net_encode(const coll_builder* b, uint8_t* entries);
 
 #endif

@@ -58,7 +58,7 @@ trn_coll_algorithm trn_coll_choose(const trn_coll_config* config) {
     return TRN_COLL_AUTO;
 }
 
-bool coll_is_grid(const trn_coll_config* c) {
+bool trn_coll_is_grid(const trn_coll_config* c) {
     const trn_coll_algorithm algorithm = trn_coll_choose(c);
     return c->op != TRN_COLL_BARRIER &&
            (algorithm == TRN_COLL_DOUBLING || algorithm == TRN_COLL_HALVING);

@@ -48,12 +48,12 @@ double trn_coll_bus_factor(trn_coll_op op, uint32_t ranks) {
     }
 }
 
-bool coll_reduces(trn_coll_op op) {
+bool trn_coll_reduces(trn_coll_op op) {
     return op == TRN_COLL_ALL_REDUCE || op == TRN_COLL_REDUCE_SCATTER ||
            op == TRN_COLL_REDUCE_SCATTER_V;
 }
 
-bool coll_is_all_to_all(trn_coll_op op) {
+bool trn_coll_is_all_to_all(trn_coll_op op) {
     return op == TRN_COLL_ALL_TO_ALL || op == TRN_COLL_ALL_TO_ALL_V;
 }
 
@@ -73,11 +73,11 @@ bool trn_coll_has_blocks(trn_coll_op op) {
 
 /* ---- blocks ---- */
 
-uint32_t coll_rings_of(const trn_coll_config* c) {
+uint32_t trn_coll_rings_of(const trn_coll_config* c) {
     return c->rings ? c->rings : 1;
 }
 
-coll_share coll_part_of(uint64_t bytes, uint64_t parts, uint64_t number) {
+coll_share trn_coll_part_of(uint64_t bytes, uint64_t parts, uint64_t number) {
     const uint64_t each =
         (bytes + parts * SHARE_ALIGNMENT - 1) / (parts * SHARE_ALIGNMENT) * SHARE_ALIGNMENT;
     const uint64_t offset = number * each;
@@ -96,13 +96,13 @@ static uint64_t largest_block(const trn_coll_config* c) {
     return most * trn_coll_type_bytes(c->type);
 }
 
-uint64_t coll_block_of(const trn_coll_config* c) {
+uint64_t trn_coll_block_of(const trn_coll_config* c) {
     if (trn_coll_has_counts(c->op)) return largest_block(c);
     return trn_coll_has_blocks(c->op) ? c->bytes / c->ranks : c->bytes;
 }
 
-coll_share coll_block(const trn_coll_config* c, uint32_t rank) {
-    const uint64_t block = coll_block_of(c);
+coll_share trn_coll_block(const trn_coll_config* c, uint32_t rank) {
+    const uint64_t block = trn_coll_block_of(c);
     if (!trn_coll_has_counts(c->op)) return (coll_share){rank * block, block};
     uint64_t offset = 0;
     for (uint32_t n = 0; n < rank; ++n) offset += counted(c, n);
@@ -113,40 +113,40 @@ static bool gathers(const trn_coll_config* c) {
     return c->op == TRN_COLL_ALL_GATHER || c->op == TRN_COLL_ALL_GATHER_V;
 }
 
-coll_share coll_sent(const trn_coll_config* c, uint32_t from, uint32_t to) {
-    if (gathers(c)) return (coll_share){0, coll_block(c, from).bytes};
-    if (c->op != TRN_COLL_ALL_TO_ALL_V) return coll_block(c, to);
+coll_share trn_coll_sent(const trn_coll_config* c, uint32_t from, uint32_t to) {
+    if (gathers(c)) return (coll_share){0, trn_coll_block(c, from).bytes};
+    if (c->op != TRN_COLL_ALL_TO_ALL_V) return trn_coll_block(c, to);
     const uint64_t row = (uint64_t)from * c->ranks;
     uint64_t offset = 0;
     for (uint32_t n = 0; n < to; ++n) offset += counted(c, row + n);
     return (coll_share){offset, counted(c, row + to)};
 }
 
-coll_share coll_received(const trn_coll_config* c, uint32_t from, uint32_t to) {
-    if (c->op != TRN_COLL_ALL_TO_ALL_V) return coll_block(c, from);
+coll_share trn_coll_received(const trn_coll_config* c, uint32_t from, uint32_t to) {
+    if (c->op != TRN_COLL_ALL_TO_ALL_V) return trn_coll_block(c, from);
     uint64_t offset = 0;
     for (uint32_t n = 0; n < from; ++n) offset += counted(c, (uint64_t)n * c->ranks + to);
     return (coll_share){offset, counted(c, (uint64_t)from * c->ranks + to)};
 }
 
-uint64_t coll_all_sent(const trn_coll_config* c, uint32_t rank) {
-    const coll_share last = coll_sent(c, rank, c->ranks - 1);
+uint64_t trn_coll_all_sent(const trn_coll_config* c, uint32_t rank) {
+    const coll_share last = trn_coll_sent(c, rank, c->ranks - 1);
     return last.offset + last.bytes;
 }
 
-uint64_t coll_all_received(const trn_coll_config* c, uint32_t rank) {
-    const coll_share last = coll_received(c, c->ranks - 1, rank);
+uint64_t trn_coll_all_received(const trn_coll_config* c, uint32_t rank) {
+    const coll_share last = trn_coll_received(c, c->ranks - 1, rank);
     return last.offset + last.bytes;
 }
 
 uint64_t trn_coll_counted_bytes(const trn_coll_config* c) {
     if (c->op != TRN_COLL_ALL_TO_ALL_V) {
-        const coll_share last = coll_block(c, c->ranks - 1);
+        const coll_share last = trn_coll_block(c, c->ranks - 1);
         return last.offset + last.bytes;
     }
     uint64_t most = 0;
     for (uint32_t n = 0; n < c->ranks; ++n) {
-        const uint64_t sent = coll_all_sent(c, n), received = coll_all_received(c, n);
+        const uint64_t sent = trn_coll_all_sent(c, n), received = trn_coll_all_received(c, n);
         if (sent > most) most = sent;
         if (received > most) most = received;
     }
@@ -155,29 +155,29 @@ uint64_t trn_coll_counted_bytes(const trn_coll_config* c) {
 
 /* ---- domains ---- */
 
-uint32_t coll_ranks_of_domain(const trn_coll_config* c) {
+uint32_t trn_coll_ranks_of_domain(const trn_coll_config* c) {
     return c->domains > 1 ? c->ranks / c->domains : c->ranks;
 }
 
-uint32_t coll_own_domain(const trn_coll_config* c) {
-    return c->rank / coll_ranks_of_domain(c);
+uint32_t trn_coll_own_domain(const trn_coll_config* c) {
+    return c->rank / trn_coll_ranks_of_domain(c);
 }
 
-uint32_t coll_own_position(const trn_coll_config* c) {
-    return c->rank % coll_ranks_of_domain(c);
+uint32_t trn_coll_own_position(const trn_coll_config* c) {
+    return c->rank % trn_coll_ranks_of_domain(c);
 }
 
-uint32_t coll_peer_in(const trn_coll_config* c, uint32_t domain) {
-    return domain * coll_ranks_of_domain(c) + coll_own_position(c);
+uint32_t trn_coll_peer_in(const trn_coll_config* c, uint32_t domain) {
+    return domain * trn_coll_ranks_of_domain(c) + trn_coll_own_position(c);
 }
 
-uint32_t coll_other_domain(const trn_coll_config* c, uint32_t n) {
-    return (coll_own_domain(c) + n) % c->domains;
+uint32_t trn_coll_other_domain(const trn_coll_config* c, uint32_t n) {
+    return (trn_coll_own_domain(c) + n) % c->domains;
 }
 
-coll_share coll_sent_to_domain(const trn_coll_config* c, uint32_t rank, uint32_t domain) {
-    const uint32_t ranks = coll_ranks_of_domain(c), first = domain * ranks;
-    const coll_share begin = coll_sent(c, rank, first),
-                     last = coll_sent(c, rank, first + ranks - 1);
+coll_share trn_coll_sent_to_domain(const trn_coll_config* c, uint32_t rank, uint32_t domain) {
+    const uint32_t ranks = trn_coll_ranks_of_domain(c), first = domain * ranks;
+    const coll_share begin = trn_coll_sent(c, rank, first),
+                     last = trn_coll_sent(c, rank, first + ranks - 1);
     return (coll_share){begin.offset, last.offset + last.bytes - begin.offset};
 }

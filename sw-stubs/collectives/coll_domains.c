@@ -9,13 +9,13 @@
 
 /* The blocks of a domain's ranks, of the buffer that has all. */
 static coll_share blocks_of(const trn_coll_config* c, uint32_t domain) {
-    const uint32_t ranks = coll_ranks_of_domain(c), first = domain * ranks;
-    const coll_share begin = coll_block(c, first), last = coll_block(c, first + ranks - 1);
+    const uint32_t ranks = trn_coll_ranks_of_domain(c), first = domain * ranks;
+    const coll_share begin = trn_coll_block(c, first), last = trn_coll_block(c, first + ranks - 1);
     return (coll_share){begin.offset, last.offset + last.bytes - begin.offset};
 }
 
 static uint64_t received_from(const trn_coll_config* c, uint32_t rank, uint32_t domain) {
-    return coll_received(c, domain * coll_ranks_of_domain(c), rank).offset;
+    return trn_coll_received(c, domain * trn_coll_ranks_of_domain(c), rank).offset;
 }
 
 /* ---- the part of the own domain ---- */
@@ -30,7 +30,7 @@ typedef struct part_of_domain {
 static part_of_domain* make_part(coll_builder* b) {
     const trn_coll* whole = b->whole;
     const trn_coll_config* c = &whole->config;
-    const uint32_t ranks = coll_ranks_of_domain(c), first = coll_own_domain(c) * ranks;
+    const uint32_t ranks = trn_coll_ranks_of_domain(c), first = trn_coll_own_domain(c) * ranks;
     part_of_domain* part = malloc(sizeof *part);
     if (!part) {
         b->program.full = true;
@@ -50,12 +50,13 @@ static part_of_domain* make_part(coll_builder* b) {
     part->coll.config.members = part->members;
     part->coll.config.ring = part->ring;
     part->coll.config.ranks = ranks;
-    part->coll.config.rank = coll_own_position(c);
+    part->coll.config.rank = trn_coll_own_position(c);
     part->coll.config.root = c->root % ranks;
     part->coll.config.domains = 1;
-    for (uint32_t n = 0, at = 0; n < coll_rings_of(c) * c->ranks; ++n)
-        if (whole->ring[n] / ranks == coll_own_domain(c)) part->ring[at++] = whole->ring[n] - first;
-    coll_find_positions(&part->coll);
+    for (uint32_t n = 0, at = 0; n < trn_coll_rings_of(c) * c->ranks; ++n)
+        if (whole->ring[n] / ranks == trn_coll_own_domain(c))
+            part->ring[at++] = whole->ring[n] - first;
+    trn_coll_find_positions(&part->coll);
     for (uint32_t n = 0; n < ranks; ++n) part->members[n] = c->members[first + n];
     return part;
 }
@@ -63,33 +64,33 @@ static part_of_domain* make_part(coll_builder* b) {
 /* What is left of an all-gather, a reduce-scatter or an all-to-all with oneself. */
 static void keep_everything(coll_builder* b) {
     const coll_share all = {0, b->coll->config.bytes};
-    coll_keep(b, all, all);
-    coll_everything_sent(b);
+    trn_coll_keep(b, all, all);
+    trn_coll_wait_all_sent(b);
 }
 
 static void add_alone(coll_builder* b) {
     const trn_coll_config* c = &b->coll->config;
     const trn_coll_member* own = &c->members[c->rank];
-    coll_exchange_begins(b);
+    trn_coll_exchange_begins(b);
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
-        const coll_share part = coll_whole_share_of(b, c->bytes, lane);
-        coll_copy(&b->program, lane, coll_own_slot(b) + part.offset, own->send + part.offset,
-                  part.bytes);
+        const coll_share part = trn_coll_whole_share_of(b, c->bytes, lane);
+        trn_coll_copy(&b->program, lane, trn_coll_own_slot(b) + part.offset,
+                      own->send + part.offset, part.bytes);
     }
-    coll_everything_sent(b);
-    coll_exchange(b, coll_channel_share_of(b, c->bytes));
+    trn_coll_wait_all_sent(b);
+    trn_coll_exchange(b, trn_coll_channel_share_of(b, c->bytes));
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
-        const coll_share part = coll_whole_share_of(b, c->bytes, lane);
-        coll_add_slots(b, lane, part, own->receive + part.offset, 0);
+        const coll_share part = trn_coll_whole_share_of(b, c->bytes, lane);
+        trn_coll_add_slots(b, lane, part, own->receive + part.offset, 0);
     }
-    coll_everything_sent(b);
+    trn_coll_wait_all_sent(b);
 }
 
 static void within(coll_builder* b, part_of_domain* part) {
     const trn_coll_config* c = &part->coll.config;
     b->coll = &part->coll;
     if (c->ranks > 1 || c->op == TRN_COLL_BROADCAST)
-        coll_algorithm_of(c->op, c->algorithm)(b);
+        trn_coll_algorithm_of(c->op, c->algorithm)(b);
     else if (c->op == TRN_COLL_ALL_REDUCE)
         add_alone(b);
     else if (c->op != TRN_COLL_BARRIER)
@@ -104,35 +105,36 @@ static void take_blocks_of(const coll_builder* b, part_of_domain* part, uint32_t
     const trn_coll_config* c = &b->whole->config;
     part->coll.config.bytes = blocks_of(c, domain).bytes;
     if (trn_coll_has_counts(c->op))
-        part->coll.config.counts = c->counts + (uint64_t)domain * coll_ranks_of_domain(c);
+        part->coll.config.counts = c->counts + (uint64_t)domain * trn_coll_ranks_of_domain(c);
 }
 
 /* Everybody's block to the other domains; meanwhile, and when they have come, each domain's blocks
  * go round as in an all-gather of that domain, from and to the receive buffer. */
 static void all_gather(coll_builder* b, part_of_domain* part) {
     const trn_coll_config* c = &b->whole->config;
-    const coll_share block = coll_block(c, c->rank);
-    const coll_share mine = coll_channel_share_of(b, block.bytes);
+    const coll_share block = trn_coll_block(c, c->rank);
+    const coll_share mine = trn_coll_channel_share_of(b, block.bytes);
     const uint64_t at = block.offset + mine.offset;
-    coll_announce_ready(b);
-    coll_wait_until_ready(b);
+    trn_coll_announce_ready(b);
+    trn_coll_wait_until_ready(b);
     for (uint32_t n = 1; n < c->domains; ++n) {
-        const uint32_t to = coll_peer_in(c, coll_other_domain(c, n));
-        coll_net_send(b, to, COLL_NET_DATA + coll_own_domain(c), c->members[to].receive + at,
-                      c->members[c->rank].send + mine.offset, mine.bytes);
+        const uint32_t to = trn_coll_peer_in(c, trn_coll_other_domain(c, n));
+        trn_coll_net_send(b, to, COLL_NET_DATA + trn_coll_own_domain(c),
+                          c->members[to].receive + at, c->members[c->rank].send + mine.offset,
+                          mine.bytes);
     }
-    coll_net_doorbell(b);
+    trn_coll_net_doorbell(b);
     for (uint32_t n = 0; n < c->domains; ++n) {
-        const uint32_t domain = coll_other_domain(c, n);
-        const uint64_t theirs = coll_block(c, coll_peer_in(c, domain)).bytes;
-        if (n > 0) coll_wait_for_domain(b, domain, coll_channel_share_of(b, theirs).bytes);
+        const uint32_t domain = trn_coll_other_domain(c, n);
+        const uint64_t theirs = trn_coll_block(c, trn_coll_peer_in(c, domain)).bytes;
+        if (n > 0) trn_coll_wait_for_domain(b, domain, trn_coll_channel_share_of(b, theirs).bytes);
         take_blocks_of(b, part, domain);
         for (uint32_t i = 0; i < part->coll.config.ranks; ++i) {
             trn_coll_member* member = &part->members[i];
             const trn_coll_member* as = &c->members[part->coll.first_rank + i];
             member->receive = as->receive + blocks_of(c, domain).offset;
             member->send =
-                n > 0 ? member->receive + coll_block(&part->coll.config, i).offset : as->send;
+                n > 0 ? member->receive + trn_coll_block(&part->coll.config, i).offset : as->send;
         }
         within(b, part);
     }
@@ -142,44 +144,46 @@ static void all_gather(coll_builder* b, part_of_domain* part) {
  * reduced. */
 static void reduce_scatter(coll_builder* b, part_of_domain* part) {
     const trn_coll_config* c = &b->whole->config;
-    const uint64_t block = coll_block(c, c->rank).bytes;
-    const uint32_t own = coll_own_domain(c);
-    const bool is_grid = coll_is_grid(c);
-    coll_announce_ready(b);
+    const uint64_t block = trn_coll_block(c, c->rank).bytes;
+    const uint32_t own = trn_coll_own_domain(c);
+    const bool is_grid = trn_coll_is_grid(c);
+    trn_coll_announce_ready(b);
     for (uint32_t n = 1; n <= c->domains; ++n) {
-        const uint32_t domain = coll_other_domain(c, n), to = coll_peer_in(c, domain);
+        const uint32_t domain = trn_coll_other_domain(c, n), to = trn_coll_peer_in(c, domain);
         const uint32_t slot = domain == own ? own : c->domains + domain;
         take_blocks_of(b, part, domain);
         for (uint32_t i = 0; i < part->coll.config.ranks; ++i) {
             const trn_coll_member* as = &c->members[part->coll.first_rank + i];
             part->members[i].send = as->send + blocks_of(c, domain).offset;
-            part->members[i].receive = coll_domain_slot(b, part->coll.first_rank + i, slot);
+            part->members[i].receive = trn_coll_domain_slot(b, part->coll.first_rank + i, slot);
             /* Channels do not wait for each other: those of a ring may be at blocks of another
              * domain, which have other sizes. */
             if (!is_grid) part->members[i].scratch = as->scratch + blocks_of(c, domain).offset;
         }
         within(b, part);
         if (domain == own) continue;
-        if (n == 1) coll_wait_until_ready(b);
-        const coll_share theirs = coll_channel_share_of(b, coll_block(c, to).bytes);
-        coll_net_send(b, to, COLL_NET_DATA + own, coll_domain_slot(b, to, own) + theirs.offset,
-                      coll_domain_slot(b, c->rank, slot) + theirs.offset, theirs.bytes);
-        coll_net_doorbell(b);
+        if (n == 1) trn_coll_wait_until_ready(b);
+        const coll_share theirs = trn_coll_channel_share_of(b, trn_coll_block(c, to).bytes);
+        trn_coll_net_send(b, to, COLL_NET_DATA + own,
+                          trn_coll_domain_slot(b, to, own) + theirs.offset,
+                          trn_coll_domain_slot(b, c->rank, slot) + theirs.offset, theirs.bytes);
+        trn_coll_net_doorbell(b);
     }
     for (uint32_t n = 1; n < c->domains; ++n)
-        coll_wait_for_domain(b, coll_other_domain(c, n), coll_channel_share_of(b, block).bytes);
+        trn_coll_wait_for_domain(b, trn_coll_other_domain(c, n),
+                                 trn_coll_channel_share_of(b, block).bytes);
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
-        const coll_share share = coll_whole_share_of(b, block, lane);
-        coll_add_slots(b, lane, share, c->members[c->rank].receive + share.offset, 0);
+        const coll_share share = trn_coll_whole_share_of(b, block, lane);
+        trn_coll_add_slots(b, lane, share, c->members[c->rank].receive + share.offset, 0);
     }
-    coll_everything_sent(b);
+    trn_coll_wait_all_sent(b);
 }
 
 /* What the ranks of the own position's domain have for each other: from those of a domain, or from
  * who stands for them here. */
 static void take_pairs_of(const coll_builder* b, part_of_domain* part, uint32_t domain) {
     const trn_coll_config* c = &b->whole->config;
-    const uint32_t ranks = coll_ranks_of_domain(c), first = part->coll.first_rank;
+    const uint32_t ranks = trn_coll_ranks_of_domain(c), first = part->coll.first_rank;
     if (c->op != TRN_COLL_ALL_TO_ALL_V) {
         part->coll.config.bytes = c->bytes / c->domains;
         return;
@@ -195,37 +199,38 @@ static void take_pairs_of(const coll_builder* b, part_of_domain* part, uint32_t 
 /* The first channel has all that comes, and tells the other ones. */
 static void bring_everything(coll_builder* b) {
     const trn_coll_config* c = &b->whole->config;
-    const uint32_t own = coll_own_domain(c);
+    const uint32_t own = trn_coll_own_domain(c);
     if (b->channel != 0) return;
-    coll_announce_ready(b);
-    coll_wait_until_ready(b);
+    trn_coll_announce_ready(b);
+    trn_coll_wait_until_ready(b);
     for (uint32_t n = 1; n < c->domains; ++n) {
-        const uint32_t to = coll_peer_in(c, coll_other_domain(c, n));
-        const coll_share sent = coll_sent_to_domain(c, c->rank, coll_other_domain(c, n));
-        coll_net_send(b, to, COLL_NET_DATA + own, c->members[to].scratch + own * coll_slot_bytes(c),
-                      c->members[c->rank].send + sent.offset, sent.bytes);
+        const uint32_t to = trn_coll_peer_in(c, trn_coll_other_domain(c, n));
+        const coll_share sent = trn_coll_sent_to_domain(c, c->rank, trn_coll_other_domain(c, n));
+        trn_coll_net_send(b, to, COLL_NET_DATA + own,
+                          c->members[to].scratch + own * trn_coll_slot_bytes(c),
+                          c->members[c->rank].send + sent.offset, sent.bytes);
     }
-    coll_net_doorbell(b);
+    trn_coll_net_doorbell(b);
 }
 
 static void wait_for_everything(coll_builder* b, uint32_t domain) {
     const trn_coll_config* c = &b->whole->config;
-    const uint32_t from = coll_peer_in(c, domain), semaphore = COLL_NET_DATA + domain;
-    const uint64_t bytes = coll_sent_to_domain(c, from, coll_own_domain(c)).bytes;
-    coll_net_wait_for(b, semaphore, b->channel == 0 ? coll_net_posts(bytes) : 1, from);
+    const uint32_t from = trn_coll_peer_in(c, domain), semaphore = COLL_NET_DATA + domain;
+    const uint64_t bytes = trn_coll_sent_to_domain(c, from, trn_coll_own_domain(c)).bytes;
+    trn_coll_net_wait_for(b, semaphore, b->channel == 0 ? trn_coll_net_posts(bytes) : 1, from);
     for (uint32_t n = 1; b->channel == 0 && n < b->whole->channels; ++n)
-        coll_post(&b->program, coll_semaphore_of_channel(b, n, semaphore));
-    coll_step_ends(b);
+        trn_coll_post(&b->program, trn_coll_semaphore_of_channel(b, n, semaphore));
+    trn_coll_step_ends(b);
 }
 
 /* All that a domain gets from a rank goes to the rank of its position there, who distributes it. */
 static void all_to_all(coll_builder* b, part_of_domain* part) {
     const trn_coll_config* c = &b->whole->config;
-    const uint32_t own = coll_own_domain(c);
-    const uint64_t slot = coll_slot_bytes(c);
+    const uint32_t own = trn_coll_own_domain(c);
+    const uint64_t slot = trn_coll_slot_bytes(c);
     bring_everything(b);
     for (uint32_t n = 0; n < c->domains; ++n) {
-        const uint32_t domain = coll_other_domain(c, n);
+        const uint32_t domain = trn_coll_other_domain(c, n);
         if (n > 0) wait_for_everything(b, domain);
         take_pairs_of(b, part, domain);
         for (uint32_t i = 0; i < part->coll.config.ranks; ++i) {
@@ -233,7 +238,7 @@ static void all_to_all(coll_builder* b, part_of_domain* part) {
             const trn_coll_member* as = &c->members[rank];
             part->members[i].receive = as->receive + received_from(c, rank, domain);
             part->members[i].send = n > 0 ? as->scratch + domain * slot
-                                          : as->send + coll_sent_to_domain(c, rank, own).offset;
+                                          : as->send + trn_coll_sent_to_domain(c, rank, own).offset;
         }
         within(b, part);
     }
@@ -242,16 +247,17 @@ static void all_to_all(coll_builder* b, part_of_domain* part) {
 /* When all of a domain have begun, each tells the ranks of its position. */
 static void barrier(coll_builder* b, part_of_domain* part) {
     const trn_coll_config* c = &b->whole->config;
-    coll_net_begins(b);
+    trn_coll_net_begins(b);
     within(b, part);
     for (uint32_t n = 1; n < c->domains; ++n)
-        coll_net_tell(b, coll_peer_in(c, coll_other_domain(c, n)),
-                      COLL_NET_DATA + coll_own_domain(c));
-    coll_net_doorbell(b);
-    for (uint32_t n = 1; n < c->domains; ++n) coll_wait_for_domain(b, coll_other_domain(c, n), 0);
+        trn_coll_net_notify(b, trn_coll_peer_in(c, trn_coll_other_domain(c, n)),
+                            COLL_NET_DATA + trn_coll_own_domain(c));
+    trn_coll_net_doorbell(b);
+    for (uint32_t n = 1; n < c->domains; ++n)
+        trn_coll_wait_for_domain(b, trn_coll_other_domain(c, n), 0);
 }
 
-void coll_across_domains(coll_builder* b) {
+void trn_coll_across_domains(coll_builder* b) {
     part_of_domain* part = make_part(b);
     if (!part) return;
     switch (b->whole->config.op) {
@@ -271,17 +277,17 @@ void coll_across_domains(coll_builder* b) {
         barrier(b, part);
         break;
     case TRN_COLL_BROADCAST:
-        coll_relay_begins(b);
+        trn_coll_relay_begins(b);
         within(b, part);
         break;
     case TRN_COLL_PERMUTE:
-        coll_ring_permute(b);
+        trn_coll_ring_permute(b);
         break;
     default: /* an all-reduce, which exchanges in its middle */
         within(b, part);
         break;
     }
-    coll_net_ends(b);
+    trn_coll_net_ends(b);
     free(part->counts);
     free(part);
 }

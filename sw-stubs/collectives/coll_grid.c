@@ -106,15 +106,15 @@ typedef struct walk {
 static walk walk_of(const coll_builder* b, const grid* q, uint32_t lane, uint32_t group,
                     uint32_t steps) {
     const trn_coll_config* c = &b->coll->config;
-    const uint64_t each = coll_channel_share_of(b, coll_block_of(c)).bytes;
+    const uint64_t each = trn_coll_channel_share_of(b, trn_coll_block_of(c)).bytes;
     const coll_share part =
-        coll_part_of(together_before(q, group, c->ranks, steps) * each, b->coll->lanes, lane);
+        trn_coll_part_of(together_before(q, group, c->ranks, steps) * each, b->coll->lanes, lane);
     return (walk){group, steps, 0, part.offset, part.bytes};
 }
 
 static bool next_piece(const coll_builder* b, const grid* q, walk* w, coll_share* piece) {
-    const uint64_t block = coll_block_of(&b->coll->config);
-    const coll_share part = coll_channel_share_of(b, block);
+    const uint64_t block = trn_coll_block_of(&b->coll->config);
+    const coll_share part = trn_coll_channel_share_of(b, block);
     *piece = (coll_share){0, 0};
     for (; w->left > 0; ++w->rank) {
         if (!are_together(q, w->group, w->rank, w->steps)) continue;
@@ -138,11 +138,11 @@ static const trn_coll_member* own_member(const coll_builder* b) {
 }
 
 static uint64_t receive_at(const coll_builder* b, uint32_t rank, uint64_t offset) {
-    return coll_on_chip(b, rank, b->coll->members[rank].receive + offset);
+    return trn_coll_on_chip(b, rank, b->coll->members[rank].receive + offset);
 }
 
 static uint64_t scratch_at(const coll_builder* b, uint32_t rank, uint64_t offset) {
-    return coll_on_chip(b, rank, b->coll->members[rank].scratch + offset);
+    return trn_coll_on_chip(b, rank, b->coll->members[rank].scratch + offset);
 }
 
 /* ---- the scratch buffer: first what twins give, then what each partner brings ---- */
@@ -161,7 +161,7 @@ static uint64_t doubling_slot(const trn_coll_config* c, const grid* q, uint32_t 
  * the step, one after the other. */
 static uint64_t halving_slot(const trn_coll_config* c, const grid* q, uint32_t rank, uint32_t step,
                              uint32_t places, uint64_t offset) {
-    const uint64_t block = coll_block_of(c);
+    const uint64_t block = trn_coll_block_of(c);
     uint32_t blocks = 0, group = q->points * q->width;
     for (uint32_t n = 0; n < step; ++n) {
         group /= q->length[n];
@@ -179,7 +179,8 @@ static void partners_have(coll_builder* b, const grid* q, uint32_t lane, uint32_
                           uint32_t step) {
     for (uint32_t n = 1; n <= others(q, step); ++n) {
         const uint32_t semaphore = what + number_of(q, step, back(q, step, n));
-        coll_signal(&b->program, lane, coll_semaphore_of(b, partner_of(q, step, n), semaphore));
+        trn_coll_signal(&b->program, lane,
+                        trn_coll_semaphore_of(b, partner_of(q, step, n), semaphore));
     }
 }
 
@@ -187,19 +188,19 @@ static void partners_have(coll_builder* b, const grid* q, uint32_t lane, uint32_
  * which waits for each. */
 static void greet(coll_builder* b, const grid* q) {
     for (uint32_t step = 0; step < q->steps; ++step) partners_have(b, q, 0, COLL_MET, step);
-    coll_advance(&b->program, 0);
+    trn_coll_advance(&b->program, 0);
 }
 
 static void everybody_is_met(coll_builder* b, const grid* q, uint32_t step) {
     for (uint32_t n = 1; n <= others(q, step); ++n)
-        coll_wait_for(b, COLL_MET + number_of(q, step, n), 1, partner_of(q, step, n));
+        trn_coll_wait_for(b, COLL_MET + number_of(q, step, n), 1, partner_of(q, step, n));
 }
 
 /* What has come first is what those behind sent first. */
 static void step_ends(coll_builder* b, const grid* q, uint32_t what, uint32_t step) {
     for (uint32_t n = others(q, step); n > 0; --n)
-        coll_wait_for(b, what + number_of(q, step, n), b->coll->lanes, partner_of(q, step, n));
-    coll_step_ends(b);
+        trn_coll_wait_for(b, what + number_of(q, step, n), b->coll->lanes, partner_of(q, step, n));
+    trn_coll_step_ends(b);
 }
 
 /* An addition writes to two places: where there are more, it is done again. The last place may be
@@ -209,31 +210,32 @@ static void combine_to(coll_builder* b, uint32_t lane, coll_reduction what, cons
     for (uint32_t n = 0; n < count; n += 2) {
         what.destinations[0] = to[n];
         what.destinations[1] = n + 1 < count ? to[n + 1] : 0;
-        coll_combine(b, lane, what);
+        trn_coll_combine(b, lane, what);
     }
 }
 
 /* ---- twins ---- */
 
 static void greet_twin(coll_builder* b, const grid* q) {
-    coll_tell(b, q->twin, COLL_READY);
-    coll_wait_for(b, COLL_READY, 1, q->twin);
+    trn_coll_notify(b, q->twin, COLL_READY);
+    trn_coll_wait_for(b, COLL_READY, 1, q->twin);
 }
 
 static void tell_twin(coll_builder* b, const grid* q, uint32_t lane) {
-    if (q->has_twin) coll_signal(&b->program, lane, coll_semaphore_of(b, q->twin, COLL_GIVEN));
+    if (q->has_twin)
+        trn_coll_signal(&b->program, lane, trn_coll_semaphore_of(b, q->twin, COLL_GIVEN));
 }
 
 static void twin_has_given(coll_builder* b, const grid* q) {
-    coll_wait_for(b, COLL_GIVEN, b->coll->lanes, q->twin);
-    coll_step_ends(b);
+    trn_coll_wait_for(b, COLL_GIVEN, b->coll->lanes, q->twin);
+    trn_coll_step_ends(b);
 }
 
 /* The twin's bytes are here when the first step begins. */
 static void take_in_twin(coll_builder* b, const grid* q) {
     if (!q->has_twin) return;
     greet_twin(b, q);
-    coll_wait_for(b, COLL_GIVEN, b->coll->lanes, q->twin);
+    trn_coll_wait_for(b, COLL_GIVEN, b->coll->lanes, q->twin);
 }
 
 /* All that the channel has of a buffer, to the twin's. */
@@ -241,10 +243,10 @@ static void give(coll_builder* b, const grid* q, uint64_t to, uint64_t from) {
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
         coll_share piece;
         for (walk w = walk_of(b, q, lane, 0, 0); next_piece(b, q, &w, &piece);)
-            coll_copy(&b->program, lane, to + piece.offset, from + piece.offset, piece.bytes);
+            trn_coll_copy(&b->program, lane, to + piece.offset, from + piece.offset, piece.bytes);
         tell_twin(b, q, lane);
     }
-    coll_everything_sent(b);
+    trn_coll_wait_all_sent(b);
 }
 
 /* Everything of the own input to the twin's scratch buffer; nothing more until the result. */
@@ -286,19 +288,19 @@ static void sum_is_done(coll_builder* b, const grid* q, uint32_t lane, coll_redu
 }
 
 /* Everything each time: few steps, many bytes. */
-void coll_doubling_all_reduce(coll_builder* b) {
+void trn_coll_doubling_all_reduce(coll_builder* b) {
     const trn_coll_config* c = &b->coll->config;
     const grid q = grid_of(b);
     if (q.aside) return stand_aside(b, &q);
     const trn_coll_member* own = own_member(b);
     uint64_t sum = own->send;
-    coll_exchange_begins(b);
+    trn_coll_exchange_begins(b);
     greet(b, &q);
     take_in_twin(b, &q);
     for (uint32_t step = 0; step < q.steps; ++step) {
         everybody_is_met(b, &q, step);
         for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
-            const coll_share part = coll_whole_share_of(b, c->bytes, lane);
+            const coll_share part = trn_coll_whole_share_of(b, c->bytes, lane);
             const coll_reduction what = sum_before(b, &q, step, sum, part);
             uint64_t to[TRN_COMPUTE_OPERANDS];
             for (uint32_t n = 1; n <= others(&q, step); ++n)
@@ -307,29 +309,29 @@ void coll_doubling_all_reduce(coll_builder* b) {
             to[others(&q, step)] = own->receive + part.offset;
             combine_to(b, lane, what, to, others(&q, step) + (what.operand_count > 1));
             partners_have(b, &q, lane, COLL_DOUBLED, step);
-            coll_advance(&b->program, lane);
+            trn_coll_advance(&b->program, lane);
         }
         step_ends(b, &q, COLL_DOUBLED, step);
         if (step > 0 || q.has_twin) sum = own->receive;
     }
-    if (coll_exchanges(b)) {
+    if (trn_coll_exchanges(b)) {
         for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
-            const coll_share part = coll_whole_share_of(b, c->bytes, lane);
+            const coll_share part = trn_coll_whole_share_of(b, c->bytes, lane);
             coll_reduction what = sum_before(b, &q, q.steps, sum, part);
-            what.destinations[0] = coll_own_slot(b) + part.offset;
-            coll_combine(b, lane, what);
+            what.destinations[0] = trn_coll_own_slot(b) + part.offset;
+            trn_coll_combine(b, lane, what);
         }
-        coll_everything_sent(b);
-        coll_exchange(b, coll_channel_share_of(b, c->bytes));
+        trn_coll_wait_all_sent(b);
+        trn_coll_exchange(b, trn_coll_channel_share_of(b, c->bytes));
     }
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
-        const coll_share part = coll_whole_share_of(b, c->bytes, lane);
-        sum_is_done(
-            b, &q, lane,
-            coll_exchanges(b) ? coll_sum_of_slots(b, part) : sum_before(b, &q, q.steps, sum, part),
-            part.offset);
+        const coll_share part = trn_coll_whole_share_of(b, c->bytes, lane);
+        sum_is_done(b, &q, lane,
+                    trn_coll_exchanges(b) ? trn_coll_sum_of_slots(b, part)
+                                          : sum_before(b, &q, q.steps, sum, part),
+                    part.offset);
     }
-    coll_everything_sent(b);
+    trn_coll_wait_all_sent(b);
 }
 
 /* ---- halving ---- */
@@ -366,33 +368,33 @@ static void halve(coll_builder* b, const grid* q) {
                     coll_reduction what = partial_sum(b, q, step, piece);
                     what.destinations[0] = scratch_at(
                         b, to, halving_slot(c, q, to, step, back(q, step, n), piece.offset));
-                    coll_combine(b, lane, what);
+                    trn_coll_combine(b, lane, what);
                 }
             }
             partners_have(b, q, lane, COLL_HALVED, step);
-            coll_advance(&b->program, lane);
+            trn_coll_advance(&b->program, lane);
         }
         step_ends(b, q, COLL_HALVED, step);
     }
 }
 
-void coll_halving_reduce_scatter(coll_builder* b) {
+void trn_coll_halving_reduce_scatter(coll_builder* b) {
     const trn_coll_config* c = &b->coll->config;
     const grid q = grid_of(b);
-    const uint64_t block = coll_block_of(c);
+    const uint64_t block = trn_coll_block_of(c);
     if (q.aside) return stand_aside(b, &q);
     halve(b, &q);
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
-        const coll_share part = coll_whole_share_of(b, block, lane);
+        const coll_share part = trn_coll_whole_share_of(b, block, lane);
         for (uint32_t rank = c->rank; rank <= (q.has_twin ? q.twin : c->rank); ++rank) {
             const coll_share piece = {rank * block + part.offset, part.bytes};
             coll_reduction what = partial_sum(b, &q, q.steps, piece);
             what.destinations[0] = receive_at(b, rank, part.offset);
-            coll_combine(b, lane, what);
+            trn_coll_combine(b, lane, what);
         }
         tell_twin(b, &q, lane);
     }
-    coll_everything_sent(b);
+    trn_coll_wait_all_sent(b);
 }
 
 /* ---- doubling of blocks ---- */
@@ -407,11 +409,11 @@ static void gather(coll_builder* b, const grid* q, uint32_t steps, bool greets) 
                 const uint64_t to = receive_at(b, partner_of(q, step, n), 0);
                 coll_share piece;
                 for (walk w = walk_of(b, q, lane, q->own, step + 1); next_piece(b, q, &w, &piece);)
-                    coll_copy(&b->program, lane, to + piece.offset, own + piece.offset,
-                              piece.bytes);
+                    trn_coll_copy(&b->program, lane, to + piece.offset, own + piece.offset,
+                                  piece.bytes);
             }
             partners_have(b, q, lane, COLL_DOUBLED, step);
-            coll_advance(&b->program, lane);
+            trn_coll_advance(&b->program, lane);
         }
         step_ends(b, q, COLL_DOUBLED, step);
     }
@@ -420,8 +422,8 @@ static void gather(coll_builder* b, const grid* q, uint32_t steps, bool greets) 
 /* Where in the slot of an exchange a byte of the own point's blocks is: the channel's parts of them
  * follow each other. */
 static coll_share in_slot(const coll_builder* b, const grid* q, coll_share piece) {
-    const uint64_t block = coll_block_of(&b->coll->config);
-    const coll_share part = coll_channel_share_of(b, block);
+    const uint64_t block = trn_coll_block_of(&b->coll->config);
+    const coll_share part = trn_coll_channel_share_of(b, block);
     const uint64_t number = piece.offset / block - q->own;
     return (coll_share){(q->has_twin ? 2 : 1) * part.offset + number * part.bytes +
                             piece.offset % block - part.offset,
@@ -448,7 +450,7 @@ static void spread_ends(coll_builder* b, const grid* q) {
     const uint32_t step = q->steps - 1;
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
         partners_have(b, q, lane, COLL_DOUBLED, step);
-    coll_everything_sent(b); /* other lanes pass on what a lane has written here */
+    trn_coll_wait_all_sent(b); /* other lanes pass on what a lane has written here */
     step_ends(b, q, COLL_DOUBLED, step);
 }
 
@@ -457,33 +459,33 @@ static void finish(coll_builder* b, const grid* q) {
     if (q->has_twin)
         give(b, q, receive_at(b, q->twin, 0), own_member(b)->receive);
     else
-        coll_everything_sent(b);
+        trn_coll_wait_all_sent(b);
 }
 
-void coll_halving_all_reduce(coll_builder* b) {
+void trn_coll_halving_all_reduce(coll_builder* b) {
     const grid q = grid_of(b);
     const trn_coll_config* c = &b->coll->config;
     if (q.aside) return stand_aside(b, &q);
     coll_share piece;
-    coll_exchange_begins(b);
+    trn_coll_exchange_begins(b);
     halve(b, &q);
-    if (coll_exchanges(b)) {
-        const coll_share part = coll_channel_share_of(b, coll_block_of(c));
+    if (trn_coll_exchanges(b)) {
+        const coll_share part = trn_coll_channel_share_of(b, trn_coll_block_of(c));
         const uint32_t blocks = q.has_twin ? 2 : 1;
         for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
             for (walk w = walk_of(b, &q, lane, q.own, q.steps); next_piece(b, &q, &w, &piece);) {
                 coll_reduction what = partial_sum(b, &q, q.steps, piece);
-                what.destinations[0] = coll_own_slot(b) + in_slot(b, &q, piece).offset;
-                coll_combine(b, lane, what);
+                what.destinations[0] = trn_coll_own_slot(b) + in_slot(b, &q, piece).offset;
+                trn_coll_combine(b, lane, what);
             }
-        coll_everything_sent(b);
-        coll_exchange(b, (coll_share){blocks * part.offset, blocks * part.bytes});
+        trn_coll_wait_all_sent(b);
+        trn_coll_exchange(b, (coll_share){blocks * part.offset, blocks * part.bytes});
     }
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
         for (walk w = walk_of(b, &q, lane, q.own, q.steps); next_piece(b, &q, &w, &piece);)
             spread(b, &q, lane,
-                   coll_exchanges(b) ? coll_sum_of_slots(b, in_slot(b, &q, piece))
-                                     : partial_sum(b, &q, q.steps, piece),
+                   trn_coll_exchanges(b) ? trn_coll_sum_of_slots(b, in_slot(b, &q, piece))
+                                         : partial_sum(b, &q, q.steps, piece),
                    piece.offset);
     spread_ends(b, &q);
     gather(b, &q, q.steps - 1, false);
@@ -492,8 +494,8 @@ void coll_halving_all_reduce(coll_builder* b) {
 
 /* A lane's part of the own block, to where all blocks are. */
 static coll_reduction own_part(const coll_builder* b, uint32_t lane, uint64_t* offset) {
-    const uint64_t block = coll_block_of(&b->coll->config);
-    const coll_share part = coll_whole_share_of(b, block, lane);
+    const uint64_t block = trn_coll_block_of(&b->coll->config);
+    const coll_share part = trn_coll_whole_share_of(b, block, lane);
     *offset = b->coll->config.rank * block + part.offset;
     return (coll_reduction){
         .bytes = part.bytes, .operands = {own_member(b)->send + part.offset}, .operand_count = 1};
@@ -508,7 +510,7 @@ static void keep_own_block(coll_builder* b, const grid* q) {
         combine_here_too(b, lane, what, to, q->aside, offset);
         if (q->aside) tell_twin(b, q, lane);
     }
-    coll_everything_sent(b);
+    trn_coll_wait_all_sent(b);
 }
 
 static void spread_own_block(coll_builder* b, const grid* q) {
@@ -521,7 +523,7 @@ static void spread_own_block(coll_builder* b, const grid* q) {
     spread_ends(b, q);
 }
 
-void coll_doubling_all_gather(coll_builder* b) {
+void trn_coll_doubling_all_gather(coll_builder* b) {
     const grid q = grid_of(b);
     if (q.aside) {
         greet_twin(b, &q);

@@ -11,11 +11,11 @@
 enum { PRIMARY, OTHER }; /* of a pair, for the lanes of which this rank is primary */
 
 static bool is_second(const coll_builder* b, uint32_t lane) {
-    return coll_lane_position(b, lane) % 2 == 1;
+    return trn_coll_lane_position(b, lane) % 2 == 1;
 }
 
 static bool is_primary(const coll_builder* b, uint32_t lane) {
-    return coll_lane_number(b, lane) % 2 == coll_lane_position(b, lane) % 2;
+    return trn_coll_lane_number(b, lane) % 2 == trn_coll_lane_position(b, lane) % 2;
 }
 
 static uint32_t pairs(const coll_builder* b) {
@@ -25,7 +25,7 @@ static uint32_t pairs(const coll_builder* b) {
 /* First or second of the pair so many pairs ahead, in the ring of a lane. */
 static uint32_t of_pair(const coll_builder* b, uint32_t lane, uint32_t ahead, uint32_t which) {
     const uint32_t places = b->coll->config.ranks + 2 * (ahead % pairs(b)) + which;
-    return coll_lane_ahead(b, lane, places - (is_second(b, lane) ? 1 : 0));
+    return trn_coll_lane_ahead(b, lane, places - (is_second(b, lane) ? 1 : 0));
 }
 /* The one of that pair who has the same part in it as this rank, or the other. */
 static uint32_t like(const coll_builder* b, uint32_t lane, uint32_t ahead, int part) {
@@ -39,24 +39,24 @@ static uint32_t partner(const coll_builder* b, uint32_t lane) {
  * semaphore of its own, so that who waits knows for whom: the partner that on which it will tell
  * what it has written, as nobody else posts that one. */
 static void tell_pairs(coll_builder* b, uint32_t lane) {
-    const uint32_t behind = pairs(b) - 1, ring = coll_ring_of_lane(b, lane);
-    coll_tell(b, partner(b, lane), COLL_STEP + lane);
+    const uint32_t behind = pairs(b) - 1, ring = trn_coll_ring_of_lane(b, lane);
+    trn_coll_notify(b, partner(b, lane), COLL_STEP + lane);
     if (pairs(b) == 1) return;
-    coll_tell(b, like(b, lane, behind, PRIMARY), COLL_RING + ring);
-    coll_tell(b, like(b, lane, behind, OTHER), COLL_CROSS + ring);
+    trn_coll_notify(b, like(b, lane, behind, PRIMARY), COLL_RING + ring);
+    trn_coll_notify(b, like(b, lane, behind, OTHER), COLL_CROSS + ring);
 }
 static void wait_for_pairs(coll_builder* b, uint32_t lane) {
-    const uint32_t ring = coll_ring_of_lane(b, lane);
-    coll_wait_for(b, COLL_STEP + lane, 1, partner(b, lane));
+    const uint32_t ring = trn_coll_ring_of_lane(b, lane);
+    trn_coll_wait_for(b, COLL_STEP + lane, 1, partner(b, lane));
     if (pairs(b) == 1) return;
-    coll_wait_for(b, COLL_RING + ring, 1, like(b, lane, 1, PRIMARY));
-    coll_wait_for(b, COLL_CROSS + ring, 1, like(b, lane, 1, OTHER));
+    trn_coll_wait_for(b, COLL_RING + ring, 1, like(b, lane, 1, PRIMARY));
+    trn_coll_wait_for(b, COLL_CROSS + ring, 1, like(b, lane, 1, OTHER));
 }
 static void pairs_are_ready(coll_builder* b) {
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
-        if (coll_begins_ring(b, lane)) tell_pairs(b, lane);
+        if (trn_coll_begins_ring(b, lane)) tell_pairs(b, lane);
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
-        if (coll_begins_ring(b, lane)) wait_for_pairs(b, lane);
+        if (trn_coll_begins_ring(b, lane)) wait_for_pairs(b, lane);
 }
 
 typedef void (*lane_step)(coll_builder* b, uint32_t lane, uint32_t step);
@@ -64,44 +64,44 @@ typedef void (*lane_step)(coll_builder* b, uint32_t lane, uint32_t step);
 static void on_every_lane(coll_builder* b, uint32_t step, lane_step work) {
     for (b->slice = 0; b->slice < b->coll->slices; ++b->slice)
         for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) work(b, lane, step);
-    coll_step_ends(b);
+    trn_coll_step_ends(b);
 }
 
 static void tell_lane(coll_builder* b, uint32_t lane, uint32_t rank, uint32_t semaphore) {
-    coll_signal(&b->program, lane, coll_semaphore_of(b, rank, semaphore + lane));
+    trn_coll_signal(&b->program, lane, trn_coll_semaphore_of(b, rank, semaphore + lane));
 }
 static void wait_for_ring(coll_builder* b, uint32_t lane, uint32_t count) {
-    coll_wait_for(b, COLL_DATA + lane, count,
-                  like(b, lane, pairs(b) - 1, is_primary(b, lane) ? PRIMARY : OTHER));
+    trn_coll_wait_for(b, COLL_DATA + lane, count,
+                      like(b, lane, pairs(b) - 1, is_primary(b, lane) ? PRIMARY : OTHER));
 }
 static void wait_for_partner(coll_builder* b, uint32_t lane, uint32_t count) {
-    coll_wait_for(b, COLL_STEP + lane, count, partner(b, lane));
+    trn_coll_wait_for(b, COLL_STEP + lane, count, partner(b, lane));
 }
 
 static uint64_t block_in(const coll_builder* b, uint32_t rank, uint32_t of, uint32_t lane) {
-    return coll_receive_of(b, rank, coll_block(&b->coll->config, of), lane);
+    return trn_coll_receive_of(b, rank, trn_coll_block(&b->coll->config, of), lane);
 }
 
 /* ---- all-gather ---- */
 
 static uint64_t own_bytes(const coll_builder* b) {
-    return coll_block(&b->coll->config, b->coll->config.rank).bytes;
+    return trn_coll_block(&b->coll->config, b->coll->config.rank).bytes;
 }
 
 /* What the own block shall have, to oneself, unless it is there already, and to the partner. */
 static void share(coll_builder* b, uint32_t lane, coll_reduction what) {
     const uint32_t own = b->coll->config.rank;
     const uint64_t here = block_in(b, own, own, lane);
-    what.bytes = coll_share_of(b, own_bytes(b), lane).bytes;
+    what.bytes = trn_coll_share_of(b, own_bytes(b), lane).bytes;
     what.destinations[0] = block_in(b, partner(b, lane), own, lane);
     what.destinations[1] = here == what.operands[0] ? 0 : here;
-    coll_combine(b, lane, what);
+    trn_coll_combine(b, lane, what);
     tell_lane(b, lane, partner(b, lane), COLL_STEP);
-    coll_advance(&b->program, lane);
+    trn_coll_advance(&b->program, lane);
 }
 
 static void share_own(coll_builder* b, uint32_t lane, uint32_t step) {
-    const uint64_t from = coll_send_of(b, (coll_share){0, own_bytes(b)}, lane);
+    const uint64_t from = trn_coll_send_of(b, (coll_share){0, own_bytes(b)}, lane);
     (void)step;
     share(b, lane, (coll_reduction){.operands = {from}, .operand_count = 1});
 }
@@ -109,12 +109,12 @@ static void share_own(coll_builder* b, uint32_t lane, uint32_t step) {
 /* The sum of all domains' sums. */
 static void share_sums(coll_builder* b, uint32_t lane, uint32_t step) {
     (void)step;
-    share(b, lane, coll_sum_of_slots(b, coll_share_of(b, own_bytes(b), lane)));
+    share(b, lane, trn_coll_sum_of_slots(b, trn_coll_share_of(b, own_bytes(b), lane)));
 }
 
 /* The primary has made both blocks of its pair itself. */
 static bool has_sums(const coll_builder* b) {
-    return b->coll->config.op == TRN_COLL_ALL_REDUCE && !coll_exchanges(b);
+    return b->coll->config.op == TRN_COLL_ALL_REDUCE && !trn_coll_exchanges(b);
 }
 
 /* Both blocks of a pair, as many pairs behind as steps were made, to both of the next pair. */
@@ -128,17 +128,17 @@ static void pass_on(coll_builder* b, uint32_t lane, uint32_t step) {
         wait_for_partner(b, lane, 1);
     for (uint32_t n = 0; n < 2; ++n) {
         const uint32_t of = of_pair(b, lane, pairs(b) - step, n);
-        coll_combine(
+        trn_coll_combine(
             b, lane,
             (coll_reduction){
-                .bytes = coll_share_of(b, coll_block(c, of).bytes, lane).bytes,
+                .bytes = trn_coll_share_of(b, trn_coll_block(c, of).bytes, lane).bytes,
                 .operands = {block_in(b, c->rank, of, lane)},
                 .operand_count = 1,
                 .destinations = {block_in(b, next[0], of, lane), block_in(b, next[1], of, lane)}});
     }
     tell_lane(b, lane, next[0], COLL_DATA);
     tell_lane(b, lane, next[1], COLL_DATA);
-    coll_advance(&b->program, lane);
+    trn_coll_advance(&b->program, lane);
 }
 
 /* What nobody has waited for yet. */
@@ -154,10 +154,10 @@ static void everything_has_come(coll_builder* b) {
 static void gather(coll_builder* b) {
     for (uint32_t step = 0; step + 1 < pairs(b); ++step) on_every_lane(b, step, pass_on);
     everything_has_come(b);
-    coll_everything_sent(b);
+    trn_coll_wait_all_sent(b);
 }
 
-void coll_kanga_all_gather(coll_builder* b) {
+void trn_coll_kanga_all_gather(coll_builder* b) {
     pairs_are_ready(b);
     on_every_lane(b, 0, share_own);
     gather(b);
@@ -168,17 +168,18 @@ void coll_kanga_all_gather(coll_builder* b) {
 /* What has come round, then what the pair adds, in the order of the ring: whoever is primary. */
 static void add_pair(coll_builder* b, uint32_t lane, uint32_t of, uint64_t come, uint64_t to,
                      uint64_t also_to) {
-    const coll_share block = coll_block(&b->coll->config, of);
-    coll_reduction what = {.bytes = coll_share_of(b, block.bytes, lane).bytes,
+    const coll_share block = trn_coll_block(&b->coll->config, of);
+    coll_reduction what = {.bytes = trn_coll_share_of(b, block.bytes, lane).bytes,
                            .destinations = {to, also_to}};
     if (come) what.operands[what.operand_count++] = come;
     for (uint32_t n = 0; n < 2; ++n)
-        what.operands[what.operand_count++] = coll_sent_by(b, of_pair(b, lane, 0, n), block, lane);
-    coll_combine(b, lane, what);
+        what.operands[what.operand_count++] =
+            trn_coll_sent_by(b, of_pair(b, lane, 0, n), block, lane);
+    trn_coll_combine(b, lane, what);
 }
 
 static uint64_t come_in(const coll_builder* b, uint32_t rank, uint32_t of, uint32_t lane) {
-    return coll_scratch_of(b, rank, coll_block(&b->coll->config, of), lane);
+    return trn_coll_scratch_of(b, rank, trn_coll_block(&b->coll->config, of), lane);
 }
 
 static void scatter_pair(coll_builder* b, uint32_t lane, uint32_t step) {
@@ -191,15 +192,15 @@ static void scatter_pair(coll_builder* b, uint32_t lane, uint32_t step) {
                  0);
     }
     tell_lane(b, lane, next, COLL_DATA);
-    coll_advance(&b->program, lane);
+    trn_coll_advance(&b->program, lane);
 }
 
 /* Where one of the own pair has its block's sum, if it alone has it. */
 static uint64_t sum_of(const coll_builder* b, uint32_t rank, uint32_t lane) {
-    const coll_share alone = {0, coll_block(&b->coll->config, rank).bytes};
-    if (b->coll->config.op != TRN_COLL_ALL_REDUCE) return coll_receive_of(b, rank, alone, lane);
-    return coll_on_chip(b, rank,
-                        coll_slot_of(b, rank) + coll_share_of(b, alone.bytes, lane).offset);
+    const coll_share alone = {0, trn_coll_block(&b->coll->config, rank).bytes};
+    if (b->coll->config.op != TRN_COLL_ALL_REDUCE) return trn_coll_receive_of(b, rank, alone, lane);
+    return trn_coll_on_chip(
+        b, rank, trn_coll_slot_of(b, rank) + trn_coll_share_of(b, alone.bytes, lane).offset);
 }
 
 /* The sums of the own pair: each to whom it belongs, or both to both. */
@@ -218,7 +219,7 @@ static void scatter_own_pair(coll_builder* b, uint32_t lane, uint32_t step) {
             add_pair(b, lane, of, come, sum_of(b, of, lane), 0);
     }
     tell_lane(b, lane, partner(b, lane), COLL_STEP);
-    coll_advance(&b->program, lane);
+    trn_coll_advance(&b->program, lane);
 }
 
 static void scatter_pairs(coll_builder* b) {
@@ -231,20 +232,20 @@ static void scatter_pairs(coll_builder* b) {
 static void sum_is_here(coll_builder* b) {
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
         if (!is_primary(b, lane)) wait_for_partner(b, lane, b->coll->slices);
-    coll_everything_sent(b);
+    trn_coll_wait_all_sent(b);
 }
 
-void coll_kanga_reduce_scatter(coll_builder* b) {
+void trn_coll_kanga_reduce_scatter(coll_builder* b) {
     scatter_pairs(b);
     sum_is_here(b);
 }
 
-void coll_kanga_all_reduce(coll_builder* b) {
-    coll_exchange_begins(b);
+void trn_coll_kanga_all_reduce(coll_builder* b) {
+    trn_coll_exchange_begins(b);
     scatter_pairs(b);
-    if (coll_exchanges(b)) {
+    if (trn_coll_exchanges(b)) {
         sum_is_here(b);
-        coll_exchange(b, coll_channel_share_of(b, own_bytes(b)));
+        trn_coll_exchange(b, trn_coll_channel_share_of(b, own_bytes(b)));
         on_every_lane(b, 0, share_sums);
     }
     gather(b);

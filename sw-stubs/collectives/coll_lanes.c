@@ -50,11 +50,11 @@ static const struct {
     .broadcast_slice = KIB(16),
 };
 
-uint32_t coll_channels_allowed(const trn_coll_config* c) {
-    return coll_rings_of(c) > 1 ? TRN_COLL_CHANNELS : TRN_COLL_RING_CHANNELS;
+uint32_t trn_coll_channels_allowed(const trn_coll_config* c) {
+    return trn_coll_rings_of(c) > 1 ? TRN_COLL_CHANNELS : TRN_COLL_RING_CHANNELS;
 }
 
-uint32_t coll_queues_of(const trn_coll* coll) {
+uint32_t trn_coll_queues_of(const trn_coll* coll) {
     return coll->lanes + coll->copiers;
 }
 
@@ -66,9 +66,9 @@ static bool goes_round(const trn_coll_config* c) {
 
 static uint32_t choose_slices(const trn_coll* coll) {
     const trn_coll_config* c = &coll->config;
-    if (trn_coll_choose(c) == TRN_COLL_MESH || coll_is_grid(c) || trn_coll_has_counts(c->op))
+    if (trn_coll_choose(c) == TRN_COLL_MESH || trn_coll_is_grid(c) || trn_coll_has_counts(c->op))
         return 1;
-    const uint64_t share = coll_block_of(c) / coll_all_lanes(coll);
+    const uint64_t share = trn_coll_block_of(c) / trn_coll_all_lanes(coll);
     const bool broadcast = c->op == TRN_COLL_BROADCAST;
     const uint64_t worth = share / (broadcast ? tuning.broadcast_slice : tuning.min_slice);
     const uint64_t max = broadcast ? 64 : share < tuning.min_share_of_four_slices ? 2 : 4;
@@ -82,14 +82,14 @@ static uint32_t max_channels(const trn_coll* coll) {
     const uint32_t per_core = map->top_sps / map->cores;
     const uint32_t left = c->core < map->top_sps ? (map->top_sps - c->core) / per_core : 0;
     const uint32_t max =
-        goes_round(c) && c->domains < 2 ? coll_channels_allowed(c) : TRN_COLL_RING_CHANNELS;
+        goes_round(c) && c->domains < 2 ? trn_coll_channels_allowed(c) : TRN_COLL_RING_CHANNELS;
     return left < 1 ? 1 : left < max ? left : max;
 }
 
 static uint32_t rings_worth(const trn_coll_config* c) {
-    const uint64_t worth = coll_block_of(c) / tuning.min_block_per_lane;
+    const uint64_t worth = trn_coll_block_of(c) / tuning.min_block_per_lane;
     const uint32_t lanes = c->lanes * (c->channels ? c->channels : 1); /* each is of one ring */
-    uint32_t rings = goes_round(c) && c->op != TRN_COLL_PERMUTE ? coll_rings_of(c) : 1;
+    uint32_t rings = goes_round(c) && c->op != TRN_COLL_PERMUTE ? trn_coll_rings_of(c) : 1;
     while (rings > 1 && (rings > worth || (lanes && rings > lanes))) rings /= 2;
     return rings;
 }
@@ -102,25 +102,26 @@ static uint64_t moved_in_grid(const trn_coll_config* c) {
 
 /* Lanes of all channels together. */
 static uint64_t lanes_worth(const trn_coll_config* c) {
-    uint64_t worth = coll_block_of(c) / (c->domains > 1 ? tuning.min_block_per_lane_across_domains
-                                                        : tuning.min_block_per_lane);
-    if (coll_is_grid(c)) worth = moved_in_grid(c) / tuning.buffer_per_grid_lane;
-    if (trn_coll_choose(c) == TRN_COLL_MESH && (c->domains < 2 || coll_is_all_to_all(c->op))) {
+    uint64_t worth =
+        trn_coll_block_of(c) /
+        (c->domains > 1 ? tuning.min_block_per_lane_across_domains : tuning.min_block_per_lane);
+    if (trn_coll_is_grid(c)) worth = moved_in_grid(c) / tuning.buffer_per_grid_lane;
+    if (trn_coll_choose(c) == TRN_COLL_MESH && (c->domains < 2 || trn_coll_is_all_to_all(c->op))) {
         /* one for each rank, at best */
-        const uint64_t others = coll_ranks_of_domain(c) - 1,
+        const uint64_t others = trn_coll_ranks_of_domain(c) - 1,
                        all = c->bytes / tuning.buffer_per_mesh_lane;
         const uint64_t each = all < others ? all : others;
         if (worth < each) worth = each;
     }
     const uint64_t max =
-        goes_round(c) && coll_rings_of(c) > 1 ? tuning.max_lanes_of_rings : tuning.max_lanes;
+        goes_round(c) && trn_coll_rings_of(c) > 1 ? tuning.max_lanes_of_rings : tuning.max_lanes;
     return worth < 1 ? 1 : worth < max ? worth : max;
 }
 
 static uint64_t channels_worth(const trn_coll_config* c) {
     const uint64_t each = c->lanes ? c->lanes : tuning.lanes_per_channel;
-    const uint64_t worth = coll_is_grid(c) ? moved_in_grid(c) / tuning.buffer_per_grid_channel
-                                           : (lanes_worth(c) + each - 1) / each;
+    const uint64_t worth = trn_coll_is_grid(c) ? moved_in_grid(c) / tuning.buffer_per_grid_channel
+                                               : (lanes_worth(c) + each - 1) / each;
     return worth < 1 ? 1 : worth;
 }
 
@@ -145,7 +146,7 @@ static void choose_ring_lanes(trn_coll* coll) {
     while (c->op == TRN_COLL_BROADCAST && coll->channels % coll->rings != 0) coll->rings /= 2;
     /* Of a pair, each rank is primary for every other lane. */
     const bool in_pairs = trn_coll_choose(c) == TRN_COLL_KANGARING &&
-                          coll_block_of(c) >= tuning.min_block_of_lane_pair;
+                          trn_coll_block_of(c) >= tuning.min_block_of_lane_pair;
     const uint32_t rings = coll->rings, min_lanes = (rings + coll->channels - 1) / coll->channels;
     uint32_t lanes = worth / coll->channels;
     if (lanes > tuning.max_ring_lanes_per_channel) lanes = tuning.max_ring_lanes_per_channel;
@@ -155,7 +156,7 @@ static void choose_ring_lanes(trn_coll* coll) {
     coll->lanes = c->lanes ? c->lanes : lanes;
 }
 
-void coll_choose_queues(trn_coll* coll) {
+void trn_coll_choose_queues(trn_coll* coll) {
     const trn_coll_config* c = &coll->config;
     coll->slices = 1;
     coll->rings = rings_worth(c);
@@ -168,7 +169,7 @@ void coll_choose_queues(trn_coll* coll) {
     else
         choose_lanes(coll);
     const bool stays =
-        c->op != TRN_COLL_ALL_REDUCE && c->op != TRN_COLL_PERMUTE && !coll_is_grid(c);
+        c->op != TRN_COLL_ALL_REDUCE && c->op != TRN_COLL_PERMUTE && !trn_coll_is_grid(c);
     coll->copiers = stays && 2 * coll->lanes <= COLL_MAX_LANES ? coll->lanes : 0;
     coll->slices = choose_slices(coll);
 }

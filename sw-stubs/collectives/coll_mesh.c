@@ -2,12 +2,12 @@
 #include "coll_builder.h"
 
 /* Everybody has begun: in rounds, each with the rank twice as far ahead. */
-void coll_rounds(coll_builder* b) {
+void trn_coll_rounds(coll_builder* b) {
     const uint32_t ranks = b->coll->config.ranks;
     for (uint32_t round = 0; 1u << round < ranks; ++round) {
-        coll_tell(b, coll_ahead(b->coll, 1u << round), COLL_ROUND + round);
-        coll_wait_for(b, COLL_ROUND + round, 1, coll_ahead(b->coll, ranks - (1u << round)));
-        coll_step_ends(b);
+        trn_coll_notify(b, trn_coll_ahead(b->coll, 1u << round), COLL_ROUND + round);
+        trn_coll_wait_for(b, COLL_ROUND + round, 1, trn_coll_ahead(b->coll, ranks - (1u << round)));
+        trn_coll_step_ends(b);
     }
 }
 
@@ -22,12 +22,12 @@ typedef struct fan {
 } fan;
 
 static bool share_blocks(const coll_builder* b) {
-    return coll_exchanges(b) && !coll_is_all_to_all(b->coll->config.op);
+    return trn_coll_exchanges(b) && !trn_coll_is_all_to_all(b->coll->config.op);
 }
 
 static fan fan_of(const coll_builder* b, uint32_t lane) {
-    const uint32_t lanes = coll_all_lanes(b->coll), others = b->coll->config.ranks - 1;
-    const uint32_t number = coll_lane_number(b, lane);
+    const uint32_t lanes = trn_coll_all_lanes(b->coll), others = b->coll->config.ranks - 1;
+    const uint32_t number = trn_coll_lane_number(b, lane);
     const uint32_t most = share_blocks(b) ? 1 : others;
     const uint32_t groups = lanes < most ? lanes : most;
     const uint32_t first = number % groups, count = (others - first + groups - 1) / groups;
@@ -38,33 +38,34 @@ static fan fan_of(const coll_builder* b, uint32_t lane) {
 /* The block of a rank, as far as it is this lane's. */
 static void send_block(coll_builder* b, uint32_t lane, const fan* f, uint32_t to) {
     const trn_coll_config* c = &b->coll->config;
-    const coll_share sent = coll_sent(c, c->rank, to), received = coll_received(c, c->rank, to);
-    const coll_share part = share_blocks(b) ? coll_whole_share_of(b, sent.bytes, lane)
-                                            : coll_part_of(sent.bytes, f->parts, f->part);
-    coll_copy(&b->program, lane,
-              coll_on_chip(b, to, c->members[to].receive + received.offset + part.offset),
-              c->members[c->rank].send + sent.offset + part.offset, part.bytes);
-    coll_signal(&b->program, lane, coll_semaphore_of(b, to, COLL_DATA + lane));
+    const coll_share sent = trn_coll_sent(c, c->rank, to),
+                     received = trn_coll_received(c, c->rank, to);
+    const coll_share part = share_blocks(b) ? trn_coll_whole_share_of(b, sent.bytes, lane)
+                                            : trn_coll_part_of(sent.bytes, f->parts, f->part);
+    trn_coll_copy(&b->program, lane,
+                  trn_coll_on_chip(b, to, c->members[to].receive + received.offset + part.offset),
+                  c->members[c->rank].send + sent.offset + part.offset, part.bytes);
+    trn_coll_signal(&b->program, lane, trn_coll_semaphore_of(b, to, COLL_DATA + lane));
 }
 
 /* Everybody's block straight to everybody. */
-void coll_mesh(coll_builder* b) {
+void trn_coll_mesh(coll_builder* b) {
     uint32_t ahead[TRN_COLL_RANKS], behind[TRN_COLL_RANKS];
-    coll_others(&b->coll->config, ahead, behind);
-    coll_rounds(b);
+    trn_coll_others(&b->coll->config, ahead, behind);
+    trn_coll_rounds(b);
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
         const fan f = fan_of(b, lane);
         if (f.part >= f.parts) continue;
         for (uint32_t n = 0; n < f.count; ++n)
             send_block(b, lane, &f, ahead[f.first + (f.begin + n) % f.count * f.every]);
-        coll_advance(&b->program, lane);
+        trn_coll_advance(&b->program, lane);
     }
-    coll_keep_own_block(b);
+    trn_coll_keep_own_block(b);
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
         const fan f = fan_of(b, lane);
         if (f.part >= f.parts) continue;
-        coll_wait_for(b, COLL_DATA + lane, f.count, behind[f.first]);
+        trn_coll_wait_for(b, COLL_DATA + lane, f.count, behind[f.first]);
     }
-    coll_step_ends(b);
-    coll_everything_sent(b);
+    trn_coll_step_ends(b);
+    trn_coll_wait_all_sent(b);
 }

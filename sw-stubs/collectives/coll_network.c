@@ -15,7 +15,7 @@ static const trn_coll_nic* nic_of(const coll_builder* b, uint32_t rank) {
 
 static uint64_t card_register(const coll_builder* b, uint64_t offset) {
     const trn_coll* coll = b->whole;
-    return host_address(coll->device, nic_of(b, coll->config.rank)->card_registers + offset);
+    return trn_host_address(coll->device, nic_of(b, coll->config.rank)->card_registers + offset);
 }
 
 static uint32_t queue_pair(const coll_builder* b) {
@@ -32,20 +32,20 @@ typedef struct card_view {
 static card_view memory_of(const coll_builder* b, uint32_t rank, uint64_t address) {
     const trn_coll_nic* nic = nic_of(b, rank);
     trn_chip_memory in = {0};
-    memory_at(b->whole->device, address, &in);
+    trn_chip_memory_at(b->whole->device, address, &in);
     const uint64_t offset = in.in_bar + (address - in.begin);
     return in.is_sbuf ? (card_view){nic->registers + offset, nic->register_region}
                       : (card_view){nic->memory + offset, nic->memory_region};
 }
 static uint64_t semaphore_of(const coll_builder* b, uint32_t rank, uint32_t index) {
-    const uint64_t core = cc_bar_offset(b->whole->device, b->whole->channel[b->channel].core);
-    return nic_of(b, rank)->registers + core + coll_semaphore_offset(b->whole, index);
+    const uint64_t core = trn_cc_bar_offset(b->whole->device, b->whole->channel[b->channel].core);
+    return nic_of(b, rank)->registers + core + trn_coll_semaphore_offset(b->whole, index);
 }
 
 trn_status trn_coll_queue(trn_device* device, const trn_coll_config* config, uint32_t channel,
                           trn_efa_rings* rings) {
     *rings = (trn_efa_rings){0};
-    const trn_status status = need_ready(device);
+    const trn_status status = trn_need_ready(device);
     if (status != TRN_OK) return status;
     trn_coll coll = {.device = device, .config = *config};
     const coll_builder b = {.coll = &coll, .whole = &coll, .channel = channel};
@@ -71,12 +71,12 @@ static void append(coll_builder* b, trn_efa_request request) {
     b->requests[b->request_count++] = request;
 }
 
-uint32_t coll_net_posts(uint64_t bytes) {
+uint32_t trn_coll_net_posts(uint64_t bytes) {
     return bytes == 0 ? 1 : (uint32_t)((bytes + MOST_BYTES - 1) / MOST_BYTES);
 }
 
-void coll_net_send(coll_builder* b, uint32_t rank, uint32_t semaphore, uint64_t to, uint64_t from,
-                   uint64_t bytes) {
+void trn_coll_net_send(coll_builder* b, uint32_t rank, uint32_t semaphore, uint64_t to,
+                       uint64_t from, uint64_t bytes) {
     const trn_coll_nic* nic = nic_of(b, rank);
     uint64_t done = 0;
     do {
@@ -97,30 +97,30 @@ void coll_net_send(coll_builder* b, uint32_t rank, uint32_t semaphore, uint64_t 
     } while (done < bytes);
 }
 
-void coll_net_tell(coll_builder* b, uint32_t rank, uint32_t semaphore) {
-    coll_net_send(b, rank, semaphore, 0, 0, 0);
+void trn_coll_net_notify(coll_builder* b, uint32_t rank, uint32_t semaphore) {
+    trn_coll_net_send(b, rank, semaphore, 0, 0, 0);
 }
 
-void coll_net_begins(coll_builder* b) {
-    coll_write(&b->program, card_register(b, TRN_EFA_QP_STATE_OFFSET(queue_pair(b))),
-               TRN_EFA_QP_STATE_RUN_MASK);
+void trn_coll_net_begins(coll_builder* b) {
+    trn_coll_write(&b->program, card_register(b, TRN_EFA_QP_STATE_OFFSET(queue_pair(b))),
+                   TRN_EFA_QP_STATE_RUN_MASK);
 }
 
-void coll_net_doorbell(coll_builder* b) {
-    coll_write(&b->program, card_register(b, TRN_EFA_QP_SQ_TAIL_OFFSET(queue_pair(b))),
-               b->request_count);
+void trn_coll_net_doorbell(coll_builder* b) {
+    trn_coll_write(&b->program, card_register(b, TRN_EFA_QP_SQ_TAIL_OFFSET(queue_pair(b))),
+                   b->request_count);
 }
 
-void coll_net_wait_for(coll_builder* b, uint32_t semaphore, uint32_t value, uint32_t rank) {
-    coll_wait(&b->program, coll_first_semaphore(b->whole) + semaphore, value, rank);
+void trn_coll_net_wait_for(coll_builder* b, uint32_t semaphore, uint32_t value, uint32_t rank) {
+    trn_coll_step_wait(&b->program, trn_coll_first_semaphore(b->whole) + semaphore, value, rank);
 }
 
-void coll_net_ends(coll_builder* b) {
+void trn_coll_net_ends(coll_builder* b) {
     if (b->request_count)
-        coll_net_wait_for(b, COLL_NET_SENT, b->request_count, b->whole->config.rank);
+        trn_coll_net_wait_for(b, COLL_NET_SENT, b->request_count, b->whole->config.rank);
 }
 
-void coll_net_encode(const coll_builder* b, uint8_t* entries) {
+void trn_coll_net_encode(const coll_builder* b, uint8_t* entries) {
     for (uint32_t n = 0; n < b->request_count; ++n)
         trn_efa_encode(&b->requests[n], entries + (uint64_t)n * TRN_EFA_REQUEST_BYTES);
 }

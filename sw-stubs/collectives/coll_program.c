@@ -12,12 +12,12 @@
 #define D(name) TRN_DMA_DESCRIPTOR_##name
 #define RING_ID 1u /* rings begin anew with each run, and are never full */
 
-bool coll_program_init(coll_program* program, uint32_t lanes, uint64_t one) {
+bool trn_coll_program_init(coll_program* program, uint32_t lanes, uint64_t one) {
     *program = (coll_program){.bytes = calloc(1, P(SIZE)), .lanes = lanes, .one = one};
     return program->bytes != NULL;
 }
 
-void coll_program_free(coll_program* program) {
+void trn_coll_program_free(coll_program* program) {
     for (uint32_t n = 0; n < COLL_MAX_LANES; ++n) {
         free(program->lane[n].m2s.entries);
         free(program->lane[n].s2m.entries);
@@ -42,8 +42,8 @@ static void append(coll_program* program, coll_ring* ring, trn_descriptor entry)
     ring->entries[ring->count++] = entry;
 }
 
-void coll_copy(coll_program* program, uint32_t lane, uint64_t destination, uint64_t source,
-               uint64_t bytes) {
+void trn_coll_copy(coll_program* program, uint32_t lane, uint64_t destination, uint64_t source,
+                   uint64_t bytes) {
     coll_lane* l = &program->lane[lane];
     for (uint64_t done = 0; done < bytes;) {
         const uint64_t left = bytes - done;
@@ -90,9 +90,9 @@ static void reduce_piece(coll_program* program, coll_lane* lane, const coll_redu
         append(program, &lane->s2m, trn_descriptor_with_ring_id(s2m[n], RING_ID));
 }
 
-void coll_reduce(coll_program* program, uint32_t lane, const coll_reduction* what) {
+void trn_coll_reduce(coll_program* program, uint32_t lane, const coll_reduction* what) {
     if (what->operand_count == 1 && what->destinations[1] == 0)
-        return coll_copy(program, lane, what->destinations[0], what->operands[0], what->bytes);
+        return trn_coll_copy(program, lane, what->destinations[0], what->operands[0], what->bytes);
     for (uint64_t done = 0; done < what->bytes;) {
         const uint64_t left = what->bytes - done;
         const uint32_t size = (uint32_t)(left < TRN_DESCRIPTOR_BYTES ? left : TRN_DESCRIPTOR_BYTES);
@@ -101,7 +101,7 @@ void coll_reduce(coll_program* program, uint32_t lane, const coll_reduction* wha
     }
 }
 
-void coll_signal(coll_program* program, uint32_t lane, uint64_t semaphore) {
+void trn_coll_signal(coll_program* program, uint32_t lane, uint64_t semaphore) {
     coll_lane* l = &program->lane[lane];
     append(program, &l->m2s,
            trn_m2s_descriptor(program->one, sizeof(uint32_t), RING_ID, TRN_WRITE_BARRIER));
@@ -134,48 +134,48 @@ static void step(coll_program* program, uint32_t op, uint32_t count, uint64_t ad
     (P(STEP_OP_CODE_SET)(P(STEP_OP_CODE_##name)) | P(STEP_OP_WHICH_SET)(which) | \
      P(STEP_OP_WITH_SET)(with))
 
-void coll_wait(coll_program* program, uint32_t semaphore, uint32_t value, uint32_t peer) {
+void trn_coll_step_wait(coll_program* program, uint32_t semaphore, uint32_t value, uint32_t peer) {
     step(program, OP(WAIT, semaphore, peer), value, 0);
 }
 
-void coll_write(coll_program* program, uint64_t address, uint32_t value) {
+void trn_coll_write(coll_program* program, uint64_t address, uint32_t value) {
     step(program, OP(POST, 0u, 0u), value, address);
 }
 
-void coll_post(coll_program* program, uint64_t semaphore) {
-    coll_write(program, semaphore, 1);
+void trn_coll_post(coll_program* program, uint64_t semaphore) {
+    trn_coll_write(program, semaphore, 1);
 }
 
-void coll_rewind(coll_program* program) {
+void trn_coll_rewind(coll_program* program) {
     step(program, OP(REWIND, 0u, program->lanes), 0, 0);
 }
 
-void coll_advance(coll_program* program, uint32_t lane) {
+void trn_coll_advance(coll_program* program, uint32_t lane) {
     coll_lane* l = &program->lane[lane];
     step(program, OP(ADVANCE, lane, 1u), l->m2s.count - l->m2s_advanced,
          l->s2m.count - l->s2m_advanced);
-    coll_advanced_by_loop(program, lane);
+    trn_coll_advanced_by_loop(program, lane);
 }
 
-void coll_advanced_by_loop(coll_program* program, uint32_t lane) {
+void trn_coll_advanced_by_loop(coll_program* program, uint32_t lane) {
     coll_lane* l = &program->lane[lane];
     l->m2s_advanced = l->m2s.count;
     l->s2m_advanced = l->s2m.count;
 }
 
-void coll_mark(coll_program* program) {
+void trn_coll_mark(coll_program* program) {
     step(program, OP(MARK, 0u, 0u), 0, 0);
 }
 
-uint32_t coll_here(const coll_program* program) {
+uint32_t trn_coll_here(const coll_program* program) {
     return program->steps;
 }
 
-void coll_loop(coll_program* program, uint32_t target, uint32_t times) {
+void trn_coll_loop(coll_program* program, uint32_t target, uint32_t times) {
     if (times > 0) step(program, OP(LOOP, 0u, target), times, 0);
 }
 
-uint32_t coll_program_finish(coll_program* program, const coll_header* header) {
+uint32_t trn_coll_program_finish(coll_program* program, const coll_header* header) {
     step(program, OP(END, 0u, 0u), 0, 0);
     const uint32_t size = P(STEP_OP_OFFSET)(program->steps);
     put(program, P(MAGIC_OFFSET), P(MAGIC_WORD_VALUE));
@@ -194,6 +194,6 @@ uint32_t coll_program_finish(coll_program* program, const coll_header* header) {
     for (uint32_t n = 0; n < program->lanes; ++n)
         put_long(program, P(QUEUE_LO_OFFSET)(n), header->engines[n] | header->queue);
     put(program, P(CRC_OFFSET), 0);
-    put(program, P(CRC_OFFSET), ~crc32c(0xFFFFFFFF, program->bytes, size));
+    put(program, P(CRC_OFFSET), ~trn_crc32c(0xFFFFFFFF, program->bytes, size));
     return size;
 }

@@ -51,12 +51,12 @@ typedef struct coll_program {
     uint64_t one; /* AXI address of a word that is 1 */
 } coll_program;
 
-bool coll_program_init(coll_program* program, uint32_t lanes, uint64_t one);
-void coll_program_free(coll_program* program);
+bool trn_coll_program_init(coll_program* program, uint32_t lanes, uint64_t one);
+void trn_coll_program_free(coll_program* program);
 
 /* Descriptors of a lane. A reduction of one operand is a copy. */
-void coll_copy(coll_program* program, uint32_t lane, uint64_t destination, uint64_t source,
-               uint64_t bytes);
+void trn_coll_copy(coll_program* program, uint32_t lane, uint64_t destination, uint64_t source,
+                   uint64_t bytes);
 typedef struct coll_reduction {
     trn_element type;
     trn_coll_operator with;
@@ -65,23 +65,23 @@ typedef struct coll_reduction {
     uint32_t operand_count;
     uint64_t destinations[2]; /* the second is 0 when there is one */
 } coll_reduction;
-void coll_reduce(coll_program* program, uint32_t lane, const coll_reduction* what);
+void trn_coll_reduce(coll_program* program, uint32_t lane, const coll_reduction* what);
 /* Adds 1 to the semaphore at an AXI or fabric address, behind all bytes of the lane so far. */
-void coll_signal(coll_program* program, uint32_t lane, uint64_t semaphore);
+void trn_coll_signal(coll_program* program, uint32_t lane, uint64_t semaphore);
 
 /* Steps. */
-void coll_wait(coll_program* program, uint32_t semaphore, uint32_t value, uint32_t peer);
-void coll_post(coll_program* program, uint64_t semaphore);
+void trn_coll_step_wait(coll_program* program, uint32_t semaphore, uint32_t value, uint32_t peer);
+void trn_coll_post(coll_program* program, uint64_t semaphore);
 /* Writes a word: of a register, at an AXI address. */
-void coll_write(coll_program* program, uint64_t address, uint32_t value);
-void coll_rewind(coll_program* program);
+void trn_coll_write(coll_program* program, uint64_t address, uint32_t value);
+void trn_coll_rewind(coll_program* program);
 /* Posts what the lane has got since it was last advanced. */
-void coll_advance(coll_program* program, uint32_t lane);
+void trn_coll_advance(coll_program* program, uint32_t lane);
 /* For descriptors of repetitions of a loop: they count as posted, because the loop posts them. */
-void coll_advanced_by_loop(coll_program* program, uint32_t lane);
-void coll_mark(coll_program* program);
-uint32_t coll_here(const coll_program* program);
-void coll_loop(coll_program* program, uint32_t target, uint32_t times);
+void trn_coll_advanced_by_loop(coll_program* program, uint32_t lane);
+void trn_coll_mark(coll_program* program);
+uint32_t trn_coll_here(const coll_program* program);
+void trn_coll_loop(coll_program* program, uint32_t target, uint32_t times);
 
 typedef struct coll_header {
     uint32_t rank, ranks;
@@ -92,6 +92,6 @@ typedef struct coll_header {
     bool marks; /* what the program leaves of its memory is for the times of marks */
 } coll_header;
 /* Ends it and writes the header. Returns its bytes. */
-uint32_t coll_program_finish(coll_program* program, const coll_header* header);
+uint32_t trn_coll_program_finish(coll_program* program, const coll_header* header);
 
 #endif

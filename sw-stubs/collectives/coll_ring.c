@@ -4,33 +4,34 @@
 /* Rings: each rank works with the one before it and the next one only. */
 
 static uint32_t next_of(const coll_builder* b, uint32_t lane) {
-    return coll_lane_ahead(b, lane, 1);
+    return trn_coll_lane_ahead(b, lane, 1);
 }
 static uint32_t before_of(const coll_builder* b, uint32_t lane) {
-    return coll_lane_ahead(b, lane, b->coll->config.ranks - 1);
+    return trn_coll_lane_ahead(b, lane, b->coll->config.ranks - 1);
 }
 
 /* The one before in a ring may write here. */
 static void tell_ring(coll_builder* b, uint32_t lane) {
-    coll_tell(b, before_of(b, lane), COLL_RING + coll_ring_of_lane(b, lane));
+    trn_coll_notify(b, before_of(b, lane), COLL_RING + trn_coll_ring_of_lane(b, lane));
 }
 /* Whom this rank writes to, is ready. */
 static void wait_for_ring(coll_builder* b, uint32_t lane) {
-    coll_wait_for(b, COLL_RING + coll_ring_of_lane(b, lane), 1, next_of(b, lane));
+    trn_coll_wait_for(b, COLL_RING + trn_coll_ring_of_lane(b, lane), 1, next_of(b, lane));
 }
 
 static void rings_are_ready(coll_builder* b) {
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
-        if (coll_begins_ring(b, lane)) tell_ring(b, lane);
+        if (trn_coll_begins_ring(b, lane)) tell_ring(b, lane);
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
-        if (coll_begins_ring(b, lane)) wait_for_ring(b, lane);
+        if (trn_coll_begins_ring(b, lane)) wait_for_ring(b, lane);
 }
 
 typedef void (*lane_work)(coll_builder* b, uint32_t lane, uint32_t step);
 
 static void one_step(coll_builder* b, uint32_t lane, uint32_t step, lane_work work) {
     work(b, lane, step);
-    coll_signal(&b->program, lane, coll_semaphore_of(b, next_of(b, lane), COLL_DATA + lane));
+    trn_coll_signal(&b->program, lane,
+                    trn_coll_semaphore_of(b, next_of(b, lane), COLL_DATA + lane));
 }
 
 /* Each lane gets what the rank before sent, does its work and tells the next, slice by slice. */
@@ -38,11 +39,11 @@ static void ring_step(coll_builder* b, uint32_t step, lane_work work) {
     const trn_coll* coll = b->coll;
     for (b->slice = 0; b->slice < coll->slices; ++b->slice)
         for (uint32_t lane = 0; lane < coll->lanes; ++lane) {
-            if (step > 0) coll_wait_for(b, COLL_DATA + lane, 1, before_of(b, lane));
+            if (step > 0) trn_coll_wait_for(b, COLL_DATA + lane, 1, before_of(b, lane));
             one_step(b, lane, step, work);
-            coll_advance(&b->program, lane);
+            trn_coll_advance(&b->program, lane);
         }
-    coll_step_ends(b);
+    trn_coll_step_ends(b);
 }
 
 /* Steps [first, end) of a ring. Where blocks are of one size all of them are alike but for
@@ -50,7 +51,7 @@ static void ring_step(coll_builder* b, uint32_t step, lane_work work) {
 static void ring_steps(coll_builder* b, uint32_t first, uint32_t end, lane_work work) {
     const trn_coll* coll = b->coll;
     if (first >= end) return;
-    const uint32_t begin = coll_here(&b->program);
+    const uint32_t begin = trn_coll_here(&b->program);
     ring_step(b, first, work);
     if (trn_coll_has_counts(coll->config.op)) {
         for (uint32_t step = first + 1; step < end; ++step) ring_step(b, step, work);
@@ -59,43 +60,44 @@ static void ring_steps(coll_builder* b, uint32_t first, uint32_t end, lane_work 
     for (uint32_t step = first + 1; step < end; ++step)
         for (b->slice = 0; b->slice < coll->slices; ++b->slice)
             for (uint32_t lane = 0; lane < coll->lanes; ++lane) one_step(b, lane, step, work);
-    for (uint32_t lane = 0; lane < coll->lanes; ++lane) coll_advanced_by_loop(&b->program, lane);
-    coll_loop(&b->program, begin, end - first - 1);
+    for (uint32_t lane = 0; lane < coll->lanes; ++lane)
+        trn_coll_advanced_by_loop(&b->program, lane);
+    trn_coll_loop(&b->program, begin, end - first - 1);
 }
 
 static void last_arrival(coll_builder* b) {
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
-        coll_wait_for(b, COLL_DATA + lane, b->coll->slices, before_of(b, lane));
+        trn_coll_wait_for(b, COLL_DATA + lane, b->coll->slices, before_of(b, lane));
 }
 
 /* ---- all-gather ---- */
 
 static void gather_own(coll_builder* b, uint32_t lane, uint32_t step) {
-    const coll_share own = coll_block(&b->coll->config, b->coll->config.rank);
+    const coll_share own = trn_coll_block(&b->coll->config, b->coll->config.rank);
     (void)step;
-    coll_copy_share(b, lane, own, coll_receive_of(b, next_of(b, lane), own, lane),
-                    coll_send_of(b, (coll_share){0, own.bytes}, lane));
+    trn_coll_copy_share(b, lane, own, trn_coll_receive_of(b, next_of(b, lane), own, lane),
+                        trn_coll_send_of(b, (coll_share){0, own.bytes}, lane));
 }
 
 static coll_share block_behind(const coll_builder* b, uint32_t lane, uint32_t places) {
     const trn_coll_config* c = &b->coll->config;
-    return coll_block(c, coll_lane_ahead(b, lane, c->ranks - places));
+    return trn_coll_block(c, trn_coll_lane_ahead(b, lane, c->ranks - places));
 }
 
 /* Passes on what came in the step before. */
 static void gather_on(coll_builder* b, uint32_t lane, uint32_t step) {
     const coll_share block = block_behind(b, lane, step);
-    coll_copy_share(b, lane, block, coll_receive_of(b, next_of(b, lane), block, lane),
-                    coll_receive_of(b, b->coll->config.rank, block, lane));
+    trn_coll_copy_share(b, lane, block, trn_coll_receive_of(b, next_of(b, lane), block, lane),
+                        trn_coll_receive_of(b, b->coll->config.rank, block, lane));
 }
 
-void coll_ring_all_gather(coll_builder* b) {
+void trn_coll_ring_all_gather(coll_builder* b) {
     rings_are_ready(b);
     ring_steps(b, 0, 1, gather_own);
-    coll_keep_own_block(b);
+    trn_coll_keep_own_block(b);
     ring_steps(b, 1, b->coll->config.ranks - 1, gather_on);
     last_arrival(b);
-    coll_everything_sent(b);
+    trn_coll_wait_all_sent(b);
 }
 
 /* ---- reduce-scatter, all-reduce ---- */
@@ -104,20 +106,20 @@ void coll_ring_all_gather(coll_builder* b) {
 static void scatter_own(coll_builder* b, uint32_t lane, uint32_t step) {
     const coll_share block = block_behind(b, lane, 1);
     (void)step;
-    coll_copy_share(b, lane, block, coll_scratch_of(b, next_of(b, lane), block, lane),
-                    coll_send_of(b, block, lane));
+    trn_coll_copy_share(b, lane, block, trn_coll_scratch_of(b, next_of(b, lane), block, lane),
+                        trn_coll_send_of(b, block, lane));
 }
 
 static void scatter_on(coll_builder* b, uint32_t lane, uint32_t step) {
     const coll_share block = block_behind(b, lane, 1 + step);
-    const uint64_t to[2] = {coll_scratch_of(b, next_of(b, lane), block, lane), 0};
-    const uint64_t operands[2] = {coll_scratch_of(b, b->coll->config.rank, block, lane),
-                                  coll_send_of(b, block, lane)};
-    coll_reduce_share(b, lane, lane, block, to, operands);
+    const uint64_t to[2] = {trn_coll_scratch_of(b, next_of(b, lane), block, lane), 0};
+    const uint64_t operands[2] = {trn_coll_scratch_of(b, b->coll->config.rank, block, lane),
+                                  trn_coll_send_of(b, block, lane)};
+    trn_coll_reduce_share(b, lane, lane, block, to, operands);
 }
 
 static coll_share own_block(const coll_builder* b) {
-    return coll_block(&b->coll->config, b->coll->config.rank);
+    return trn_coll_block(&b->coll->config, b->coll->config.rank);
 }
 
 static void scatter_end(coll_builder* b, uint32_t lane, uint32_t engine, uint64_t to,
@@ -125,9 +127,9 @@ static void scatter_end(coll_builder* b, uint32_t lane, uint32_t engine, uint64_
     const uint32_t own = b->coll->config.rank;
     const coll_share block = own_block(b);
     const uint64_t destinations[2] = {to, also_to};
-    const uint64_t operands[2] = {coll_scratch_of(b, own, block, lane),
-                                  coll_send_of(b, block, lane)};
-    coll_reduce_share(b, lane, engine, block, destinations, operands);
+    const uint64_t operands[2] = {trn_coll_scratch_of(b, own, block, lane),
+                                  trn_coll_send_of(b, block, lane)};
+    trn_coll_reduce_share(b, lane, engine, block, destinations, operands);
 }
 
 /* The sum of the own block comes to be in this chip, from that address on. */
@@ -140,14 +142,14 @@ static void scatter(coll_builder* b, uint64_t to) {
     for (b->slice = 0; b->slice < b->coll->slices; ++b->slice)
         for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
             const uint32_t engine = lane + b->coll->copiers; /* while the other one still sends */
-            coll_wait_for(b, COLL_DATA + lane, 1, before_of(b, lane));
-            scatter_end(b, lane, engine, to + coll_share_of(b, bytes, lane).offset, 0);
-            coll_advance(&b->program, engine);
+            trn_coll_wait_for(b, COLL_DATA + lane, 1, before_of(b, lane));
+            scatter_end(b, lane, engine, to + trn_coll_share_of(b, bytes, lane).offset, 0);
+            trn_coll_advance(&b->program, engine);
         }
-    coll_everything_sent(b);
+    trn_coll_wait_all_sent(b);
 }
 
-void coll_ring_reduce_scatter(coll_builder* b) {
+void trn_coll_ring_reduce_scatter(coll_builder* b) {
     scatter(b, b->coll->members[b->coll->config.rank].receive);
 }
 
@@ -156,29 +158,29 @@ void coll_ring_reduce_scatter(coll_builder* b) {
 static void gather_sum(coll_builder* b, uint32_t lane, uint32_t step) {
     (void)step;
     const coll_share own = own_block(b);
-    scatter_end(b, lane, lane, coll_receive_of(b, b->coll->config.rank, own, lane),
-                coll_receive_of(b, next_of(b, lane), own, lane));
+    scatter_end(b, lane, lane, trn_coll_receive_of(b, b->coll->config.rank, own, lane),
+                trn_coll_receive_of(b, next_of(b, lane), own, lane));
 }
 
 /* The same, of all domains' sums. */
 static void gather_sums(coll_builder* b, uint32_t lane, uint32_t step) {
     (void)step;
     const coll_share own = own_block(b);
-    coll_add_slots(b, lane, coll_share_of(b, own.bytes, lane),
-                   coll_receive_of(b, b->coll->config.rank, own, lane),
-                   coll_receive_of(b, next_of(b, lane), own, lane));
+    trn_coll_add_slots(b, lane, trn_coll_share_of(b, own.bytes, lane),
+                       trn_coll_receive_of(b, b->coll->config.rank, own, lane),
+                       trn_coll_receive_of(b, next_of(b, lane), own, lane));
 }
 
 static void gather_after_sum(coll_builder* b, uint32_t lane, uint32_t step) {
     gather_on(b, lane, step - (b->coll->config.ranks - 1));
 }
 
-void coll_ring_all_reduce(coll_builder* b) {
+void trn_coll_ring_all_reduce(coll_builder* b) {
     const uint32_t ranks = b->coll->config.ranks;
-    if (coll_exchanges(b)) {
-        coll_exchange_begins(b);
-        scatter(b, coll_own_slot(b));
-        coll_exchange(b, coll_channel_share_of(b, own_block(b).bytes));
+    if (trn_coll_exchanges(b)) {
+        trn_coll_exchange_begins(b);
+        scatter(b, trn_coll_own_slot(b));
+        trn_coll_exchange(b, trn_coll_channel_share_of(b, own_block(b).bytes));
         ring_step(b, 0, gather_sums);
     } else {
         rings_are_ready(b);
@@ -188,44 +190,44 @@ void coll_ring_all_reduce(coll_builder* b) {
     }
     ring_steps(b, ranks, 2 * ranks - 2, gather_after_sum);
     last_arrival(b);
-    coll_everything_sent(b);
+    trn_coll_wait_all_sent(b);
 }
 
 /* ---- the others ---- */
 
 static void permute_own(coll_builder* b, uint32_t lane, uint32_t step) {
     (void)step;
-    const coll_share all = coll_block(&b->coll->config, 0);
-    coll_copy_share(b, lane, all, coll_receive_of(b, next_of(b, lane), all, lane),
-                    coll_send_of(b, all, lane));
+    const coll_share all = trn_coll_block(&b->coll->config, 0);
+    trn_coll_copy_share(b, lane, all, trn_coll_receive_of(b, next_of(b, lane), all, lane),
+                        trn_coll_send_of(b, all, lane));
 }
 
 /* Links or EFA lead to the next rank, and to this one. */
-void coll_ring_permute(coll_builder* b) {
+void trn_coll_ring_permute(coll_builder* b) {
     const trn_coll* coll = b->coll;
-    const uint32_t next = coll_ahead(coll, 1), own = coll->config.rank;
-    const uint32_t before = coll_ahead(coll, coll->config.ranks - 1);
-    const coll_share share = coll_channel_share_of(b, coll->config.bytes);
-    if (coll_is_beside(b, before)) coll_tell(b, before, COLL_READY);
-    if (!coll_is_beside(b, before) || !coll_is_beside(b, next)) coll_net_begins(b);
-    if (!coll_is_beside(b, before)) {
-        coll_net_tell(b, before, COLL_NET_READY);
-        coll_net_doorbell(b);
+    const uint32_t next = trn_coll_ahead(coll, 1), own = coll->config.rank;
+    const uint32_t before = trn_coll_ahead(coll, coll->config.ranks - 1);
+    const coll_share share = trn_coll_channel_share_of(b, coll->config.bytes);
+    if (trn_coll_is_linked(b, before)) trn_coll_notify(b, before, COLL_READY);
+    if (!trn_coll_is_linked(b, before) || !trn_coll_is_linked(b, next)) trn_coll_net_begins(b);
+    if (!trn_coll_is_linked(b, before)) {
+        trn_coll_net_notify(b, before, COLL_NET_READY);
+        trn_coll_net_doorbell(b);
     }
-    if (coll_is_beside(b, next)) {
-        coll_wait_for(b, COLL_READY, 1, next);
+    if (trn_coll_is_linked(b, next)) {
+        trn_coll_wait_for(b, COLL_READY, 1, next);
         ring_steps(b, 0, 1, permute_own);
     } else {
-        coll_net_wait_for(b, COLL_NET_READY, 1, next);
-        coll_net_send(b, next, COLL_NET_DATA, coll->members[next].receive + share.offset,
-                      coll->members[own].send + share.offset, share.bytes);
-        coll_net_doorbell(b);
+        trn_coll_net_wait_for(b, COLL_NET_READY, 1, next);
+        trn_coll_net_send(b, next, COLL_NET_DATA, coll->members[next].receive + share.offset,
+                          coll->members[own].send + share.offset, share.bytes);
+        trn_coll_net_doorbell(b);
     }
-    if (coll_is_beside(b, before))
+    if (trn_coll_is_linked(b, before))
         last_arrival(b);
     else
-        coll_net_wait_for(b, COLL_NET_DATA, coll_net_posts(share.bytes), before);
-    coll_everything_sent(b);
+        trn_coll_net_wait_for(b, COLL_NET_DATA, trn_coll_net_posts(share.bytes), before);
+    trn_coll_wait_all_sent(b);
 }
 
 /* Of a lane's ring, seen from the root of a broadcast. */
@@ -234,29 +236,29 @@ static bool is_last(const coll_builder* b, uint32_t lane) {
 }
 
 /* The root's bytes run along the rings slice by slice, so that all links work at the same time. */
-void coll_ring_broadcast(coll_builder* b) {
+void trn_coll_ring_broadcast(coll_builder* b) {
     const trn_coll* coll = b->coll;
-    const coll_share all = coll_block(&coll->config, 0);
+    const coll_share all = trn_coll_block(&coll->config, 0);
     const uint32_t own = coll->config.rank;
-    const bool root = own == coll->config.root, relay = root && coll_relays(b);
+    const bool root = own == coll->config.root, relay = root && trn_coll_relays(b);
     for (uint32_t lane = 0; lane < coll->lanes; ++lane)
-        if (!root && coll_begins_ring(b, lane)) tell_ring(b, lane);
+        if (!root && trn_coll_begins_ring(b, lane)) tell_ring(b, lane);
     for (uint32_t lane = 0; lane < coll->lanes; ++lane)
-        if (!is_last(b, lane) && coll_begins_ring(b, lane)) wait_for_ring(b, lane);
+        if (!is_last(b, lane) && trn_coll_begins_ring(b, lane)) wait_for_ring(b, lane);
     for (b->slice = 0; b->slice < coll->slices; ++b->slice) {
         for (uint32_t lane = 0; lane < coll->lanes; ++lane) {
             const uint32_t next = next_of(b, lane);
-            if (!root) coll_wait_for(b, COLL_DATA + lane, 1, before_of(b, lane));
-            if (relay) coll_relay_waits(b, lane);
+            if (!root) trn_coll_wait_for(b, COLL_DATA + lane, 1, before_of(b, lane));
+            if (relay) trn_coll_relay_waits(b, lane);
             if (is_last(b, lane)) continue;
-            coll_copy_share(
-                b, lane, all, coll_receive_of(b, next, all, lane),
-                root && !relay ? coll_send_of(b, all, lane) : coll_receive_of(b, own, all, lane));
-            coll_signal(&b->program, lane, coll_semaphore_of(b, next, COLL_DATA + lane));
-            coll_advance(&b->program, lane);
+            trn_coll_copy_share(b, lane, all, trn_coll_receive_of(b, next, all, lane),
+                                root && !relay ? trn_coll_send_of(b, all, lane)
+                                               : trn_coll_receive_of(b, own, all, lane));
+            trn_coll_signal(&b->program, lane, trn_coll_semaphore_of(b, next, COLL_DATA + lane));
+            trn_coll_advance(&b->program, lane);
         }
-        coll_step_ends(b);
+        trn_coll_step_ends(b);
     }
-    if (root && !relay) coll_keep(b, all, all);
-    coll_everything_sent(b);
+    if (root && !relay) trn_coll_keep(b, all, all);
+    trn_coll_wait_all_sent(b);
 }

@@ -27,8 +27,8 @@ static void add_level(levels* all, uint32_t count, uint32_t apart) {
 /* Whether ranks are so many chips of so many servers of some racks, one after the other. */
 static bool are_product(const trn_coll_config* c, uint32_t chips, uint32_t servers) {
     const uint32_t rack = chips * servers;
-    if (coll_ranks_of_domain(c) % rack != 0) return false;
-    for (uint32_t n = 0; n < coll_ranks_of_domain(c); ++n) {
+    if (trn_coll_ranks_of_domain(c) % rack != 0) return false;
+    for (uint32_t n = 0; n < trn_coll_ranks_of_domain(c); ++n) {
         const trn_place* at = &c->members[n].place;
         if (at->chip != c->members[n % chips].place.chip ||
             at->server != c->members[n % rack / chips * chips].place.server ||
@@ -40,7 +40,7 @@ static bool are_product(const trn_coll_config* c, uint32_t chips, uint32_t serve
 
 /* Of equally long ones those with more links come first. Rows of a torus are of four chips. */
 static levels levels_of(const trn_coll_config* c) {
-    const uint32_t ranks = coll_ranks_of_domain(c);
+    const uint32_t ranks = trn_coll_ranks_of_domain(c);
     const trn_place* first = &c->members[0].place;
     uint32_t chips = 1, rack = 1;
     while (rack < ranks && c->members[rack].place.rack == first->rack) ++rack;
@@ -62,7 +62,7 @@ static levels levels_of(const trn_coll_config* c) {
     return all;
 }
 
-void coll_others(const trn_coll_config* c, uint32_t* ahead, uint32_t* behind) {
+void trn_coll_others(const trn_coll_config* c, uint32_t* ahead, uint32_t* behind) {
     const levels all = levels_of(c);
     for (uint32_t way = 1; way < c->ranks; ++way) {
         uint32_t to = 0, from = 0;
@@ -118,7 +118,7 @@ static void place_ranks(trn_coll_grid* g, const levels* all, uint32_t ranks, boo
 }
 
 void trn_coll_get_grid(const trn_coll_config* c, trn_coll_grid* g) {
-    const uint32_t ranks = coll_ranks_of_domain(c);
+    const uint32_t ranks = trn_coll_ranks_of_domain(c);
     const bool squares = c->topology == TRN_TOPOLOGY_TORUS && c->bytes > LINKS_COUNT;
     *g = (trn_coll_grid){.points = ranks};
     for (levels all = levels_of(c);; all = (levels){{{g->points, 1}}, 1}) {
@@ -129,13 +129,13 @@ void trn_coll_get_grid(const trn_coll_config* c, trn_coll_grid* g) {
     }
 }
 
-uint64_t coll_grid_scratch(const trn_coll_config* config, const trn_coll_grid* g,
-                           trn_coll_algorithm algorithm) {
+uint64_t trn_coll_grid_scratch(const trn_coll_config* config, const trn_coll_grid* g,
+                               trn_coll_algorithm algorithm) {
     const bool twins = g->points < config->ranks;
     uint64_t blocks = (g->points - 1) * (twins ? 2 : 1);
     if (algorithm == TRN_COLL_DOUBLING) {
         blocks = 0;
         for (uint32_t n = 0; n < g->sides; ++n) blocks += (g->length[n] - 1) * config->ranks;
     }
-    return (twins ? config->bytes : 0) + blocks * coll_block_of(config);
+    return (twins ? config->bytes : 0) + blocks * trn_coll_block_of(config);
 }

@@ -9,7 +9,7 @@ static uint64_t largest_sent(const trn_coll_config* c) {
     uint64_t most = 0;
     for (uint32_t rank = 0; rank < c->ranks; ++rank)
         for (uint32_t domain = 0; domain < c->domains; ++domain) {
-            const uint64_t bytes = coll_sent_to_domain(c, rank, domain).bytes;
+            const uint64_t bytes = trn_coll_sent_to_domain(c, rank, domain).bytes;
             if (bytes > most) most = bytes;
         }
     return most;
@@ -19,8 +19,8 @@ static bool scatters(const trn_coll_config* c) {
     return c->op == TRN_COLL_REDUCE_SCATTER || c->op == TRN_COLL_REDUCE_SCATTER_V;
 }
 
-uint64_t coll_slot_bytes(const trn_coll_config* c) {
-    const uint32_t ranks = coll_ranks_of_domain(c);
+uint64_t trn_coll_slot_bytes(const trn_coll_config* c) {
+    const uint32_t ranks = trn_coll_ranks_of_domain(c);
     switch (c->op) {
     case TRN_COLL_ALL_REDUCE:
         if (ranks == 1 || trn_coll_choose(c) == TRN_COLL_DOUBLING) return c->bytes;
@@ -28,7 +28,7 @@ uint64_t coll_slot_bytes(const trn_coll_config* c) {
         return c->bytes / ranks * (trn_coll_choose(c) == TRN_COLL_HALVING ? 2 : 1);
     case TRN_COLL_REDUCE_SCATTER:
     case TRN_COLL_REDUCE_SCATTER_V:
-        return coll_block_of(c);
+        return trn_coll_block_of(c);
     case TRN_COLL_ALL_TO_ALL_V:
         return largest_sent(c);
     default: /* all-to-all */
@@ -36,37 +36,37 @@ uint64_t coll_slot_bytes(const trn_coll_config* c) {
     }
 }
 
-uint64_t coll_scratch_within(const trn_coll_config* c) {
-    if (coll_is_all_to_all(c->op)) return 0;
+uint64_t trn_coll_scratch_within(const trn_coll_config* c) {
+    if (trn_coll_is_all_to_all(c->op)) return 0;
     trn_coll_config part = *c;
     part.algorithm = trn_coll_choose(c);
-    part.ranks = coll_ranks_of_domain(c);
-    part.rank = coll_own_position(c);
-    if (!coll_is_grid(c)) return c->bytes;
-    if (scatters(c)) part.bytes = part.ranks * coll_block_of(c);
+    part.ranks = trn_coll_ranks_of_domain(c);
+    part.rank = trn_coll_own_position(c);
+    if (!trn_coll_is_grid(c)) return c->bytes;
+    if (scatters(c)) part.bytes = part.ranks * trn_coll_block_of(c);
     trn_coll_grid grid;
     trn_coll_get_grid(c, &grid);
-    return coll_grid_scratch(&part, &grid, part.algorithm);
+    return trn_coll_grid_scratch(&part, &grid, part.algorithm);
 }
 
 static uint64_t domains_scratch(const trn_coll_config* c) {
     const uint32_t slots = scatters(c) ? 2 * c->domains : c->domains;
-    return coll_scratch_within(c) + slots * coll_slot_bytes(c);
+    return trn_coll_scratch_within(c) + slots * trn_coll_slot_bytes(c);
 }
 
 static uint64_t scratch_of(const trn_coll_config* c) {
     if (c->domains > 1) return domains_scratch(c);
-    if (!coll_is_grid(c)) return c->bytes;
+    if (!trn_coll_is_grid(c)) return c->bytes;
     trn_coll_grid grid;
     trn_coll_get_grid(c, &grid);
-    return coll_grid_scratch(c, &grid, trn_coll_choose(c));
+    return trn_coll_grid_scratch(c, &grid, trn_coll_choose(c));
 }
 
 trn_status trn_coll_get_sizes(const trn_coll_config* c, trn_coll_sizes* sizes) {
     *sizes = (trn_coll_sizes){0};
     if (c->ranks == 0 || (trn_coll_has_counts(c->op) && (!c->counts || c->rank >= c->ranks)))
         return TRN_INVALID_ARGUMENT;
-    const uint64_t block = coll_block_of(c);
+    const uint64_t block = trn_coll_block_of(c);
     switch (c->op) {
     case TRN_COLL_ALL_REDUCE:
         *sizes = (trn_coll_sizes){c->bytes, c->bytes, scratch_of(c)};
@@ -87,13 +87,13 @@ trn_status trn_coll_get_sizes(const trn_coll_config* c, trn_coll_sizes* sizes) {
     case TRN_COLL_BARRIER:
         return TRN_OK;
     case TRN_COLL_ALL_GATHER_V:
-        *sizes = (trn_coll_sizes){coll_block(c, c->rank).bytes, c->bytes, 0};
+        *sizes = (trn_coll_sizes){trn_coll_block(c, c->rank).bytes, c->bytes, 0};
         return TRN_OK;
     case TRN_COLL_REDUCE_SCATTER_V:
-        *sizes = (trn_coll_sizes){c->bytes, coll_block(c, c->rank).bytes, scratch_of(c)};
+        *sizes = (trn_coll_sizes){c->bytes, trn_coll_block(c, c->rank).bytes, scratch_of(c)};
         return TRN_OK;
     case TRN_COLL_ALL_TO_ALL_V:
-        *sizes = (trn_coll_sizes){coll_all_sent(c, c->rank), coll_all_received(c, c->rank),
+        *sizes = (trn_coll_sizes){trn_coll_all_sent(c, c->rank), trn_coll_all_received(c, c->rank),
                                   c->domains > 1 ? scratch_of(c) : 0};
         return TRN_OK;
     }

@@ -80,13 +80,13 @@ bool trn_compute_build(const trn_compute_packet* p, trn_descriptor* m2s, uint32_
 }
 
 static trn_status check_queue(trn_device* device, uint32_t engine, uint32_t queue) {
-    trn_status status = need_ready(device);
-    if (status == TRN_OK) status = need_engine(device, engine, queue);
+    trn_status status = trn_need_ready(device);
+    if (status == TRN_OK) status = trn_need_engine(device, engine, queue);
     if (status != TRN_OK) return status;
     if (engine >= device->map->user_engines)
-        return fail(device, TRN_INVALID_ARGUMENT, "engine %u copies for the host", engine);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "engine %u copies for the host", engine);
     if (device->user_rings[engine] >> queue & 1)
-        return fail(device, TRN_BUSY, "engine %u queue %u has a user ring", engine, queue);
+        return trn_fail(device, TRN_BUSY, "engine %u queue %u has a user ring", engine, queue);
     return TRN_OK;
 }
 
@@ -95,17 +95,17 @@ static trn_status carry_out(trn_device* device, trn_ring* ring, const trn_comput
     trn_descriptor m2s[TRN_COMPUTE_M2S], s2m[TRN_COMPUTE_PIECES];
     uint32_t m2s_count, s2m_count;
     if (!trn_compute_build(packet, m2s, &m2s_count, s2m, &s2m_count))
-        return fail(device, TRN_INVALID_ARGUMENT,
-                    "a compute packet has at most %u operands and %u pieces on a side",
-                    TRN_COMPUTE_OPERANDS, TRN_COMPUTE_PIECES);
-    trn_status status = check_descriptors(device, m2s, m2s_count);
-    if (status == TRN_OK) status = check_descriptors(device, s2m, s2m_count);
+        return trn_fail(device, TRN_INVALID_ARGUMENT,
+                        "a compute packet has at most %u operands and %u pieces on a side",
+                        TRN_COMPUTE_OPERANDS, TRN_COMPUTE_PIECES);
+    trn_status status = trn_check_descriptors(device, m2s, m2s_count);
+    if (status == TRN_OK) status = trn_check_descriptors(device, s2m, s2m_count);
     if (status != TRN_OK) return status;
-    for (uint32_t i = 0; i < m2s_count; ++i) ring_put(ring, TRN_RING_M2S, m2s[i]);
-    for (uint32_t i = 0; i < s2m_count; ++i) ring_put(ring, TRN_RING_S2M, s2m[i]);
+    for (uint32_t i = 0; i < m2s_count; ++i) trn_ring_put(ring, TRN_RING_M2S, m2s[i]);
+    for (uint32_t i = 0; i < s2m_count; ++i) trn_ring_put(ring, TRN_RING_S2M, s2m[i]);
     uint64_t job;
-    status = ring_post(device, ring, 0, 1, &job);
-    return status == TRN_OK ? ring_wait(device, ring, job) : status;
+    status = trn_ring_post(device, ring, 0, 1, &job);
+    return status == TRN_OK ? trn_ring_wait(device, ring, job) : status;
 }
 
 typedef struct ring_user {
@@ -116,21 +116,21 @@ typedef struct ring_user {
 static trn_status open_ring(ring_user* user, trn_device* device, uint32_t engine, uint32_t queue) {
     memset(user, 0, sizeof *user);
     user->device = device;
-    mmio_begin(device);
+    trn_mmio_begin(device);
     /* Causes stay until they are cleared; those that will be read are to be this work's. */
-    const uint64_t base = engine_registers(device, engine);
-    mmio_write(device, base + UDMA(SECONDARY_CAUSE)(GROUP_A), 0);
-    mmio_write(device, base + UDMA(SECONDARY_CAUSE)(GROUP_B), 0);
-    const trn_status status = ring_open(device, &user->ring, engine, queue, RING_LENGTH);
-    const trn_status written = mmio_end(device);
+    const uint64_t base = trn_engine_registers(device, engine);
+    trn_mmio_write(device, base + UDMA(SECONDARY_CAUSE)(GROUP_A), 0);
+    trn_mmio_write(device, base + UDMA(SECONDARY_CAUSE)(GROUP_B), 0);
+    const trn_status status = trn_ring_open(device, &user->ring, engine, queue, RING_LENGTH);
+    const trn_status written = trn_mmio_end(device);
     return status == TRN_OK ? written : status;
 }
 
 static trn_status close_ring(ring_user* user, trn_status result) {
-    mmio_begin(user->device);
-    if (user->ring.m2s.host) queue_park(user->device, user->ring.engine, user->ring.queue);
-    const trn_status status = mmio_end(user->device);
-    ring_close(user->device, &user->ring, TRN_OK);
+    trn_mmio_begin(user->device);
+    if (user->ring.m2s.host) trn_queue_park(user->device, user->ring.engine, user->ring.queue);
+    const trn_status status = trn_mmio_end(user->device);
+    trn_ring_close(user->device, &user->ring, TRN_OK);
     return result == TRN_OK ? status : result;
 }
 
@@ -151,11 +151,12 @@ trn_status trn_dma_reduce(trn_device* device, uint32_t engine, uint32_t queue,
     trn_status status = check_queue(device, engine, queue);
     if (status != TRN_OK) return status;
     if (count == 0 || count > TRN_COMPUTE_OPERANDS || size == 0)
-        return fail(device, TRN_INVALID_ARGUMENT, "%u sources of %llu bytes: 1 to %u, not empty",
-                    count, (unsigned long long)size, TRN_COMPUTE_OPERANDS);
-    status = need_range(device, destination, size);
+        return trn_fail(device, TRN_INVALID_ARGUMENT,
+                        "%u sources of %llu bytes: 1 to %u, not empty", count,
+                        (unsigned long long)size, TRN_COMPUTE_OPERANDS);
+    status = trn_need_range(device, destination, size);
     for (uint32_t i = 0; i < count && status == TRN_OK; ++i)
-        status = need_range(device, sources[i], size);
+        status = trn_need_range(device, sources[i], size);
     if (status != TRN_OK) return status;
     ring_user user;
     status = open_ring(&user, device, engine, queue);

@@ -8,15 +8,16 @@
 #define BOUNCE_BYTES (UINT64_C(1) << 20)
 
 static trn_status usable_ring(trn_device* device, uint32_t core, trn_ring** ring) {
-    trn_status status = need_ready(device);
-    if (status == TRN_OK) status = need_core(device, core);
+    trn_status status = trn_need_ready(device);
+    if (status == TRN_OK) status = trn_need_core(device, core);
     if (status != TRN_OK) return status;
     *ring = &device->copy_rings[core];
     if ((*ring)->broken != TRN_OK)
-        return fail(device, TRN_NOT_READY,
-                    "the copy queue of core %u (engine %u queue %u) stopped before (%s): reset the "
-                    "device or the cores, or restart the queue",
-                    core, (*ring)->engine, (*ring)->queue, trn_status_text((*ring)->broken));
+        return trn_fail(
+            device, TRN_NOT_READY,
+            "the copy queue of core %u (engine %u queue %u) stopped before (%s): reset the "
+            "device or the cores, or restart the queue",
+            core, (*ring)->engine, (*ring)->queue, trn_status_text((*ring)->broken));
     return TRN_OK;
 }
 
@@ -33,7 +34,8 @@ static trn_status named_ring(trn_device* device, trn_job job, trn_ring** ring, u
     const uint64_t core = (job >> 56) - 1;
     *sequence = job & ((UINT64_C(1) << 56) - 1);
     if (!device->generation || job >> 56 == 0 || core >= device->map->cores)
-        return fail(device, TRN_INVALID_ARGUMENT, "0x%llx is not a job", (unsigned long long)job);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "0x%llx is not a job",
+                        (unsigned long long)job);
     *ring = &device->copy_rings[core];
     return TRN_OK;
 }
@@ -42,22 +44,22 @@ trn_status trn_submit(trn_device* device, uint32_t core, uint64_t destination, u
                       uint64_t size, trn_job* job) {
     trn_ring* ring = NULL;
     trn_status status = usable_ring(device, core, &ring);
-    if (status == TRN_OK) status = need_range(device, destination, size);
-    if (status == TRN_OK) status = need_range(device, source, size);
+    if (status == TRN_OK) status = trn_need_range(device, destination, size);
+    if (status == TRN_OK) status = trn_need_range(device, source, size);
     if (status != TRN_OK) return status;
     if (size == 0 || size > TRN_JOB_BYTES)
-        return fail(device, TRN_INVALID_ARGUMENT, "a job copies 1 to %llu bytes, not %llu",
-                    (unsigned long long)TRN_JOB_BYTES, (unsigned long long)size);
-    if (!ring_has_room(ring, descriptors_for(size))) {
-        const trn_status looked = ring_look(device, ring);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "a job copies 1 to %llu bytes, not %llu",
+                        (unsigned long long)TRN_JOB_BYTES, (unsigned long long)size);
+    if (!trn_ring_has_room(ring, descriptors_for(size))) {
+        const trn_status looked = trn_ring_poll(device, ring);
         if (looked != TRN_OK) return looked;
-        if (!ring_has_room(ring, descriptors_for(size)))
-            return fail(device, TRN_BUSY,
-                        "the copy queue of core %u is full: wait for an earlier job", core);
+        if (!trn_ring_has_room(ring, descriptors_for(size)))
+            return trn_fail(device, TRN_BUSY,
+                            "the copy queue of core %u is full: wait for an earlier job", core);
     }
-    ring_append_copy(device, ring, destination, source, size);
+    trn_ring_append_copy(device, ring, destination, source, size);
     uint64_t sequence = 0;
-    const trn_status posted = ring_post(device, ring, 0, 1, &sequence);
+    const trn_status posted = trn_ring_post(device, ring, 0, 1, &sequence);
     if (posted == TRN_OK) *job = job_name(core, sequence);
     return posted;
 }
@@ -68,11 +70,11 @@ trn_status trn_poll(trn_device* device, trn_job job, bool* done) {
     *done = false;
     const trn_status status = named_ring(device, job, &ring, &sequence);
     if (status != TRN_OK) return status;
-    const ring_job* record = ring_find(ring, sequence);
+    const ring_job* record = trn_ring_find(ring, sequence);
     if (!record)
-        return fail(device, TRN_INVALID_ARGUMENT, "job 0x%llx was waited for before",
-                    (unsigned long long)job);
-    const trn_status looked = ring_look(device, ring);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "job 0x%llx was waited for before",
+                        (unsigned long long)job);
+    const trn_status looked = trn_ring_poll(device, ring);
     if (record->state == JOB_OVER) {
         *done = true;
         return record->result;
@@ -84,15 +86,15 @@ trn_status trn_wait(trn_device* device, trn_job job) {
     trn_ring* ring = NULL;
     uint64_t sequence = 0;
     const trn_status status = named_ring(device, job, &ring, &sequence);
-    return status == TRN_OK ? ring_wait(device, ring, sequence) : status;
+    return status == TRN_OK ? trn_ring_wait(device, ring, sequence) : status;
 }
 
 /* Two jobs in flight: the device works on one while the next is written (contract 7.5). */
 trn_status trn_copy(trn_device* device, uint32_t core, uint64_t destination, uint64_t source,
                     uint64_t size) {
     trn_job running = 0;
-    trn_status status = need_range(device, destination, size);
-    if (status == TRN_OK) status = need_range(device, source, size);
+    trn_status status = trn_need_range(device, destination, size);
+    if (status == TRN_OK) status = trn_need_range(device, source, size);
     for (uint64_t done = 0; done < size && status == TRN_OK;) {
         const uint64_t left = size - done;
         const uint64_t part = left < TRN_JOB_BYTES ? left : TRN_JOB_BYTES;
@@ -113,32 +115,32 @@ trn_status trn_copy(trn_device* device, uint32_t core, uint64_t destination, uin
 }
 
 static trn_status bounce(trn_device* device) {
-    return device->bounce.host ? TRN_OK : allocate(device, BOUNCE_BYTES, &device->bounce);
+    return device->bounce.host ? TRN_OK : trn_dma_allocate(device, BOUNCE_BYTES, &device->bounce);
 }
 
 trn_status trn_write(trn_device* device, uint32_t core, uint64_t destination, const void* bytes,
                      uint64_t size) {
-    trn_status status = need_ready(device);
-    if (status == TRN_OK) status = need_range(device, destination, size);
+    trn_status status = trn_need_ready(device);
+    if (status == TRN_OK) status = trn_need_range(device, destination, size);
     if (status == TRN_OK) status = bounce(device);
     for (uint64_t done = 0; done < size && status == TRN_OK; done += BOUNCE_BYTES) {
         const uint64_t part = size - done < BOUNCE_BYTES ? size - done : BOUNCE_BYTES;
         memcpy(device->bounce.host, (const uint8_t*)bytes + done, part);
         status = trn_copy(device, core, destination + done,
-                          host_address(device, device->bounce.iova), part);
+                          trn_host_address(device, device->bounce.iova), part);
     }
     return status;
 }
 
 trn_status trn_read(trn_device* device, uint32_t core, void* bytes, uint64_t source,
                     uint64_t size) {
-    trn_status status = need_ready(device);
-    if (status == TRN_OK) status = need_range(device, source, size);
+    trn_status status = trn_need_ready(device);
+    if (status == TRN_OK) status = trn_need_range(device, source, size);
     if (status == TRN_OK) status = bounce(device);
     for (uint64_t done = 0; done < size && status == TRN_OK; done += BOUNCE_BYTES) {
         const uint64_t part = size - done < BOUNCE_BYTES ? size - done : BOUNCE_BYTES;
-        status =
-            trn_copy(device, core, host_address(device, device->bounce.iova), source + done, part);
+        status = trn_copy(device, core, trn_host_address(device, device->bounce.iova),
+                          source + done, part);
         if (status == TRN_OK) memcpy((uint8_t*)bytes + done, device->bounce.host, part);
     }
     return status;
@@ -155,7 +157,7 @@ static bool programmable(const trn_device* device, uint64_t address, uint64_t si
         for (size_t run = 0; run < sizeof blocks->runs / sizeof blocks->runs[0]; ++run)
             count += blocks->runs[run].count;
         for (uint32_t n = 0; n < count; ++n) {
-            const uint64_t offset = address - place(blocks, n);
+            const uint64_t offset = address - trn_block_address(blocks, n);
             if (offset < bytes && size <= bytes - offset) return true;
         }
     }
@@ -164,58 +166,57 @@ static bool programmable(const trn_device* device, uint64_t address, uint64_t si
 
 trn_status trn_program_engine(trn_device* device, uint32_t core, uint64_t destination,
                               const void* bytes, uint64_t size) {
-    const trn_status status = need_ready(device);
+    const trn_status status = trn_need_ready(device);
     if (status != TRN_OK) return status;
     if (!programmable(device, destination, size))
-        return fail(
-            device, TRN_INVALID_ARGUMENT,
-            "0x%llx + %llu is not a valid place of programs: cores, TOP_SPs, stacks, PREPROC",
-            (unsigned long long)destination, (unsigned long long)size);
+        return trn_fail(device, TRN_INVALID_ARGUMENT,
+                        "0x%llx + %llu is no place for programs: cores, TOP_SPs, stacks, PREPROC",
+                        (unsigned long long)destination, (unsigned long long)size);
     return trn_write(device, core, destination, bytes, size);
 }
 
 trn_status trn_memset(trn_device* device, uint32_t core, uint64_t destination, uint8_t value,
                       uint64_t size) {
-    trn_status status = need_ready(device);
-    if (status == TRN_OK) status = need_range(device, destination, size);
+    trn_status status = trn_need_ready(device);
+    if (status == TRN_OK) status = trn_need_range(device, destination, size);
     if (status == TRN_OK) status = bounce(device);
     if (status != TRN_OK || size == 0) return status;
     const uint64_t pattern = size < TRN_DESCRIPTOR_BYTES ? size : TRN_DESCRIPTOR_BYTES;
     memset(device->bounce.host, value, pattern);
     status =
-        trn_copy(device, core, destination, host_address(device, device->bounce.iova), pattern);
+        trn_copy(device, core, destination, trn_host_address(device, device->bounce.iova), pattern);
 
     /* The rest has a constant source, the part that is there now (contract 8). */
     for (uint64_t done = pattern; done < size && status == TRN_OK;) {
         trn_ring* ring = NULL;
         status = usable_ring(device, core, &ring);
         if (status != TRN_OK) break;
-        if (!ring_has_room(ring, TRN_BATCH_DESCRIPTORS))
-            return fail(device, TRN_BUSY, "the copy queue of core %u is full", core);
+        if (!trn_ring_has_room(ring, TRN_BATCH_DESCRIPTORS))
+            return trn_fail(device, TRN_BUSY, "the copy queue of core %u is full", core);
         for (uint32_t n = 0; n < TRN_BATCH_DESCRIPTORS && done < size; ++n) {
             const uint64_t left = size - done;
             const uint32_t part = (uint32_t)(left < pattern ? left : pattern);
-            ring_append(device, ring, destination + done, destination, part,
-                        part == left ? TRN_WRITE_BARRIER : 0);
+            trn_ring_append(device, ring, destination + done, destination, part,
+                            part == left ? TRN_WRITE_BARRIER : 0);
             done += part;
         }
         uint64_t sequence = 0;
-        status = ring_post(device, ring, 0, 1, &sequence);
-        if (status == TRN_OK) status = ring_wait(device, ring, sequence);
+        status = trn_ring_post(device, ring, 0, 1, &sequence);
+        if (status == TRN_OK) status = trn_ring_wait(device, ring, sequence);
     }
     return status;
 }
 
 trn_status trn_restart_queue(trn_device* device, uint32_t core) {
-    trn_status status = need_ready(device);
-    if (status == TRN_OK) status = need_core(device, core);
+    trn_status status = trn_need_ready(device);
+    if (status == TRN_OK) status = trn_need_core(device, core);
     if (status != TRN_OK) return status;
     trn_ring* ring = &device->copy_rings[core];
     status = trn_engine_set_state(device, ring->engine, TRN_ENGINE_SET_NORMAL);
     if (status != TRN_OK) return status;
-    mmio_begin(device);
-    ring_restart(device, ring);
-    return mmio_end(device);
+    trn_mmio_begin(device);
+    trn_ring_restart(device, ring);
+    return trn_mmio_end(device);
 }
 
 bool trn_last_failure(const trn_device* device, trn_failure* failure) {

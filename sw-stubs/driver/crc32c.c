@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "crc32c.h"
 
-uint32_t crc32c(uint32_t crc, const void* bytes, size_t size) {
+uint32_t trn_crc32c(uint32_t crc, const void* bytes, size_t size) {
     const uint8_t* byte = bytes;
     for (; size; --size, ++byte) {
         crc ^= *byte;

@@ -11,7 +11,7 @@ extern "C" {
 
 /* CRC-32C (Castagnoli), reflected polynomial 0x82F63B78 (contract 4.4). Start with 0xFFFFFFFF, feed
  * any number of parts, invert at the end. */
-uint32_t crc32c(uint32_t crc, const void* bytes, size_t size);
+uint32_t trn_crc32c(uint32_t crc, const void* bytes, size_t size);
 
 #ifdef __cplusplus
 }

@@ -45,7 +45,7 @@ const char* trn_status_text(trn_status status) {
     return "unknown status";
 }
 
-trn_status fail(trn_device* device, trn_status status, const char* format, ...) {
+trn_status trn_fail(trn_device* device, trn_status status, const char* format, ...) {
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(device->error, sizeof device->error, format, arguments);
@@ -59,83 +59,84 @@ const char* trn_last_error(const trn_device* device) {
     return device->error;
 }
 
-trn_status transport_failed(trn_device* device, int error, const char* what, uint64_t where) {
+trn_status trn_transport_failed(trn_device* device, int error, const char* what, uint64_t where) {
     trn_status status = TRN_TRANSPORT_ERROR;
     if (error == -ENODEV) status = TRN_DEVICE_GONE;
     if (error == -ETIMEDOUT) status = TRN_TIMED_OUT;
     if (error == -ENOMEM) status = TRN_NO_MEMORY;
     if (error == -ENOTSUP) status = TRN_NOT_SUPPORTED;
-    return fail(device, status, "%s 0x%llx over %s: %s", what, (unsigned long long)where,
-                device->transport.name, strerror(-error));
+    return trn_fail(device, status, "%s 0x%llx over %s: %s", what, (unsigned long long)where,
+                    device->transport.name, strerror(-error));
 }
 
-uint32_t register_bar(const trn_device* device) {
+uint32_t trn_register_bar(const trn_device* device) {
     return device->map->register_bar[device->mode];
 }
 
-void mmio_begin(trn_device* device) {
+void trn_mmio_begin(trn_device* device) {
     device->io = TRN_OK;
 }
 
-uint32_t mmio_read(trn_device* device, uint64_t offset) {
+uint32_t trn_mmio_read(trn_device* device, uint64_t offset) {
     uint32_t value = 0;
     if (device->io != TRN_OK) return 0;
-    const int error = device->transport.bar_read32(device->transport.context, register_bar(device),
-                                                   offset, &value);
-    if (error) device->io = transport_failed(device, error, "cannot read register", offset);
+    const int error = device->transport.bar_read32(device->transport.context,
+                                                   trn_register_bar(device), offset, &value);
+    if (error) device->io = trn_transport_failed(device, error, "cannot read register", offset);
     return value;
 }
 
-void mmio_write(trn_device* device, uint64_t offset, uint32_t value) {
+void trn_mmio_write(trn_device* device, uint64_t offset, uint32_t value) {
     if (device->io != TRN_OK) return;
-    const int error = device->transport.bar_write32(device->transport.context, register_bar(device),
-                                                    offset, value);
-    if (error) device->io = transport_failed(device, error, "cannot write register", offset);
+    const int error = device->transport.bar_write32(device->transport.context,
+                                                    trn_register_bar(device), offset, value);
+    if (error) device->io = trn_transport_failed(device, error, "cannot write register", offset);
 }
 
-trn_status mmio_end(trn_device* device) {
+trn_status trn_mmio_end(trn_device* device) {
     return device->io;
 }
 
-uint64_t engine_registers(const trn_device* device, uint32_t engine) {
-    return place(&device->map->engine, engine);
+uint64_t trn_engine_registers(const trn_device* device, uint32_t engine) {
+    return trn_block_address(&device->map->engine, engine);
 }
 
-uint64_t misc_ram_word(const trn_device* device, uint32_t offset) {
+uint64_t trn_misc_ram_word(const trn_device* device, uint32_t offset) {
     return device->map->misc_ram + offset;
 }
 
-uint64_t host_address(const trn_device* device, uint64_t iova) {
+uint64_t trn_host_address(const trn_device* device, uint64_t iova) {
     return iova | device->map->host_window;
 }
 
-uint64_t now(const trn_device* device) {
+uint64_t trn_now(const trn_device* device) {
     return device->transport.now(device->transport.context);
 }
 
-trn_status pause_for(trn_device* device, uint64_t nanoseconds) {
+trn_status trn_pause(trn_device* device, uint64_t nanoseconds) {
     const int error = device->transport.wait(device->transport.context, nanoseconds);
-    return error ? transport_failed(device, error, "cannot wait: at time", now(device)) : TRN_OK;
+    return error ? trn_transport_failed(device, error, "cannot wait: at time", trn_now(device))
+                 : TRN_OK;
 }
 
-uint64_t patience(const trn_device* device, uint64_t nanoseconds) {
+uint64_t trn_timeout(const trn_device* device, uint64_t nanoseconds) {
     uint64_t scale = device->options.timeout_scale;
     if (!scale) scale = device->transport.timeout_scale;
     if (scale == 0) scale = 1;
     return nanoseconds < UINT64_MAX / scale ? nanoseconds * scale : UINT64_MAX;
 }
 
-uint64_t operation_begins(trn_device* device, const char* what, uint64_t joins) {
+uint64_t trn_operation_begins(trn_device* device, const char* what, uint64_t joins) {
     const trn_transport* t = &device->transport;
     return t->operation_begins ? t->operation_begins(t->context, what, joins) : 0;
 }
 
-void operation_posted(trn_device* device) {
+void trn_operation_posted(trn_device* device) {
     const trn_transport* t = &device->transport;
     if (t->operation_begins) t->operation_posted(t->context);
 }
 
-void operation_complete(trn_device* device, uint64_t operation) {
+void trn_operation_complete(trn_device* device, uint64_t operation) {
     const trn_transport* t = &device->transport;
     if (t->operation_begins) t->operation_complete(t->context, operation);
 }
@@ -145,15 +146,15 @@ static trn_status remember(trn_device* device, trn_dma_memory* memory) {
     const size_t count = device->host_memory_count + 1u;
     trn_dma_memory* more = realloc(device->host_memory, count * sizeof *more);
     if (!more) {
-        release(device, memory);
-        return fail(device, TRN_NO_MEMORY, "no memory for the list of buffers");
+        trn_dma_release(device, memory);
+        return trn_fail(device, TRN_NO_MEMORY, "no memory for the list of buffers");
     }
     device->host_memory = more;
     more[device->host_memory_count++] = *memory;
     return TRN_OK;
 }
 
-bool host_memory_holds(const trn_device* device, uint64_t iova, uint64_t size) {
+bool trn_host_memory_holds(const trn_device* device, uint64_t iova, uint64_t size) {
     for (uint32_t i = 0; i < device->host_memory_count; ++i) {
         const trn_dma_memory* each = &device->host_memory[i];
         if (iova >= each->iova && size <= each->size && iova - each->iova <= each->size - size)
@@ -162,23 +163,23 @@ bool host_memory_holds(const trn_device* device, uint64_t iova, uint64_t size) {
     return false;
 }
 
-trn_status allocate(trn_device* device, uint64_t size, trn_dma_memory* memory) {
+trn_status trn_dma_allocate(trn_device* device, uint64_t size, trn_dma_memory* memory) {
     memset(memory, 0, sizeof *memory);
     const int error = device->transport.dma_alloc(device->transport.context, size, memory);
     if (error) {
         memset(memory, 0, sizeof *memory);
-        return transport_failed(device, error, "no memory for DMA: size", size);
+        return trn_transport_failed(device, error, "no memory for DMA: size", size);
     }
     const uint64_t window = device->map->host_window;
     if ((memory->iova + memory->size) & ~(window - 1)) {
-        release(device, memory);
-        return fail(device, TRN_NO_MEMORY, "host memory for DMA lies above 0x%llx",
-                    (unsigned long long)window);
+        trn_dma_release(device, memory);
+        return trn_fail(device, TRN_NO_MEMORY, "host memory for DMA lies above 0x%llx",
+                        (unsigned long long)window);
     }
     return remember(device, memory);
 }
 
-void release(trn_device* device, trn_dma_memory* memory) {
+void trn_dma_release(trn_device* device, trn_dma_memory* memory) {
     for (uint32_t i = 0; memory->host && i < device->host_memory_count; ++i)
         if (device->host_memory[i].iova == memory->iova) {
             device->host_memory[i] = device->host_memory[--device->host_memory_count];
@@ -188,30 +189,31 @@ void release(trn_device* device, trn_dma_memory* memory) {
     memset(memory, 0, sizeof *memory);
 }
 
-trn_status need_probe(trn_device* device) {
+trn_status trn_need_probe(trn_device* device) {
     return device->probed ? TRN_OK
-                          : fail(device, TRN_NOT_READY, "the device has not been probed yet");
+                          : trn_fail(device, TRN_NOT_READY, "the device has not been probed yet");
 }
 
-trn_status need_ready(trn_device* device) {
+trn_status trn_need_ready(trn_device* device) {
     return device->ready ? TRN_OK
-                         : fail(device, TRN_NOT_READY,
-                                "the device has not been reset yet, or its last reset failed");
+                         : trn_fail(device, TRN_NOT_READY,
+                                    "the device has not been reset yet, or its last reset failed");
 }
 
-trn_status need_core(trn_device* device, uint32_t core) {
-    const trn_status status = need_probe(device);
+trn_status trn_need_core(trn_device* device, uint32_t core) {
+    const trn_status status = trn_need_probe(device);
     if (status != TRN_OK) return status;
-    return core < device->map->cores ? TRN_OK
-                                     : fail(device, TRN_INVALID_ARGUMENT, "no core %u: %s has %u",
-                                            core, device->part->name, device->map->cores);
+    return core < device->map->cores
+               ? TRN_OK
+               : trn_fail(device, TRN_INVALID_ARGUMENT, "no core %u: %s has %u", core,
+                          device->part->name, device->map->cores);
 }
 
-trn_status need_range(trn_device* device, uint64_t begin, uint64_t size) {
+trn_status trn_need_range(trn_device* device, uint64_t begin, uint64_t size) {
     return trn_range_wraps(begin, size)
-               ? fail(device, TRN_INVALID_ARGUMENT,
-                      "%llu bytes at 0x%llx pass the end of the address space",
-                      (unsigned long long)size, (unsigned long long)begin)
+               ? trn_fail(device, TRN_INVALID_ARGUMENT,
+                          "%llu bytes at 0x%llx pass the end of the address space",
+                          (unsigned long long)size, (unsigned long long)begin)
                : TRN_OK;
 }
 
@@ -244,8 +246,8 @@ trn_status trn_get_info(const trn_device* device, trn_device_info* info) {
         .dies = device->map->dies,
         .stack_size = stack_bytes(device),
         .state_buffer_size = generation->state_buffer_bytes,
-        .register_bar = register_bar(device),
-        .register_bar_size = device->bar_size[register_bar(device)],
+        .register_bar = trn_register_bar(device),
+        .register_bar_size = device->bar_size[trn_register_bar(device)],
         .bar4_size = device->bar_size[4],
     };
     return TRN_OK;
@@ -255,74 +257,70 @@ trn_status trn_get_info(const trn_device* device, trn_device_info* info) {
 
 uint64_t trn_hbm_address(const trn_device* device, uint32_t stack, uint64_t offset) {
     if (!device->map) return 0;
-    return stack < device->map->stacks ? place(&device->map->stack, stack) + offset : 0;
+    return stack < device->map->stacks ? trn_block_address(&device->map->stack, stack) + offset : 0;
 }
 
 uint64_t trn_sbuf_address(const trn_device* device, uint32_t core, uint64_t offset) {
     if (!device->map) return 0;
-    return core < device->map->cores ? place(&device->map->core, core) + offset : 0;
+    return core < device->map->cores ? trn_block_address(&device->map->core, core) + offset : 0;
 }
 
 trn_status trn_buffer_alloc(trn_device* device, uint64_t size, trn_buffer* buffer) {
-    const trn_status status = need_probe(device);
+    const trn_status status = trn_need_probe(device);
     if (status != TRN_OK) return status;
-    if (size == 0) return fail(device, TRN_INVALID_ARGUMENT, "a buffer of 0 bytes");
-    return allocate(device, size, &buffer->memory);
+    if (size == 0) return trn_fail(device, TRN_INVALID_ARGUMENT, "a buffer of 0 bytes");
+    return trn_dma_allocate(device, size, &buffer->memory);
 }
 
 void trn_buffer_free(trn_device* device, trn_buffer* buffer) {
-    release(device, &buffer->memory);
+    trn_dma_release(device, &buffer->memory);
 }
 
 uint64_t trn_buffer_address(const trn_device* device, const trn_buffer* buffer, uint64_t offset) {
-    return host_address(device, buffer->memory.iova + offset);
+    return trn_host_address(device, buffer->memory.iova + offset);
 }
 
 trn_status trn_sleep(trn_device* device, uint64_t nanoseconds) {
-    return pause_for(device, nanoseconds);
-}
-
-uint64_t trn_now(const trn_device* device) {
-    return now(device);
+    return trn_pause(device, nanoseconds);
 }
 
 uint64_t trn_simulated_now(const trn_device* device) {
     return device->transport.simulated_now
                ? device->transport.simulated_now(device->transport.context)
-               : now(device);
+               : trn_now(device);
 }
 
 static trn_status check_register(trn_device* device, uint64_t offset) {
-    const trn_status status = need_probe(device);
+    const trn_status status = trn_need_probe(device);
     if (status != TRN_OK) return status;
-    const uint64_t size = device->bar_size[register_bar(device)];
+    const uint64_t size = device->bar_size[trn_register_bar(device)];
     if (offset % 4 || offset >= size)
-        return fail(device, TRN_INVALID_ARGUMENT,
-                    "0x%llx is not a register: offsets are multiples of 4 below 0x%llx",
-                    (unsigned long long)offset, (unsigned long long)size);
+        return trn_fail(device, TRN_INVALID_ARGUMENT,
+                        "0x%llx is no register: offsets are multiples of 4 below 0x%llx",
+                        (unsigned long long)offset, (unsigned long long)size);
     return TRN_OK;
 }
 
 trn_status trn_bar_read(trn_device* device, uint64_t offset, uint32_t* value) {
     const trn_status status = check_register(device, offset);
     if (status != TRN_OK) return status;
-    mmio_begin(device);
-    *value = mmio_read(device, offset);
-    return mmio_end(device);
+    trn_mmio_begin(device);
+    *value = trn_mmio_read(device, offset);
+    return trn_mmio_end(device);
 }
 
 trn_status trn_bar_write_raw(trn_device* device, uint64_t offset, uint32_t value) {
     const trn_status status = check_register(device, offset);
     if (status != TRN_OK) return status;
-    mmio_begin(device);
-    mmio_write(device, offset, value);
-    return mmio_end(device);
+    trn_mmio_begin(device);
+    trn_mmio_write(device, offset, value);
+    return trn_mmio_end(device);
 }
 
 /* Contract 13.2, ioctl 12: what user space may not write because rings are the driver's. */
 static bool is_ring_register(const trn_device* device, uint64_t offset) {
     for (uint32_t engine = 0; engine < device->map->engines; ++engine) {
-        const uint64_t base = engine_registers(device, engine);
+        const uint64_t base = trn_engine_registers(device, engine);
         if (offset < base || offset >= base + ENGINE_BYTES) continue;
         for (uint32_t q = 0; q < TRN_QUEUES; ++q) {
             const uint64_t guarded[] = {UDMA(M2S_Q_BASE_LO)(q),
@@ -352,9 +350,9 @@ trn_status trn_bar_write(trn_device* device, uint64_t offset, uint32_t value) {
     const trn_status status = check_register(device, offset);
     if (status != TRN_OK) return status;
     if (is_mailbox_register(device, offset) || is_ring_register(device, offset))
-        return fail(device, TRN_INVALID_ARGUMENT,
-                    "register 0x%llx belongs to the driver (mailbox or ring register)",
-                    (unsigned long long)offset);
+        return trn_fail(device, TRN_INVALID_ARGUMENT,
+                        "register 0x%llx belongs to the driver (mailbox or ring register)",
+                        (unsigned long long)offset);
     return trn_bar_write_raw(device, offset, value);
 }
 
@@ -365,14 +363,14 @@ static uint64_t window_slice(const trn_device* device) {
 /* A core's aperture begins with its SBUF, in the register BAR as in AXI space, and has events and
  * semaphores behind it (contract 3.3). */
 static uint64_t sbuf_in_bar(const trn_device* device, uint32_t core) {
-    return place(&device->map->core_sync, core) - UINT64_C(0x2700000);
+    return trn_block_address(&device->map->core_sync, core) - UINT64_C(0x2700000);
 }
 
 static bool has(const trn_chip_memory* memory, uint64_t address) {
     return address >= memory->begin && address - memory->begin < memory->bytes;
 }
 
-bool memory_at(const trn_device* device, uint64_t address, trn_chip_memory* memory) {
+bool trn_chip_memory_at(const trn_device* device, uint64_t address, trn_chip_memory* memory) {
     for (uint32_t n = 0; n < device->map->stacks; ++n) {
         *memory = (trn_chip_memory){.number = n,
                                     .begin = trn_hbm_address(device, n, 0),
@@ -393,15 +391,15 @@ bool memory_at(const trn_device* device, uint64_t address, trn_chip_memory* memo
 
 static trn_status window_offset(trn_device* device, uint32_t stack, uint64_t offset, uint64_t size,
                                 uint64_t* place) {
-    const trn_status status = need_probe(device);
+    const trn_status status = trn_need_probe(device);
     if (status != TRN_OK) return status;
     const uint64_t slice = window_slice(device);
     if (device->bar_size[4] == 0)
-        return fail(device, TRN_NOT_SUPPORTED, "the function has no BAR4");
+        return trn_fail(device, TRN_NOT_SUPPORTED, "the function has no BAR4");
     if (stack >= device->map->stacks || offset > stack_bytes(device) ||
         size > stack_bytes(device) - offset)
-        return fail(device, TRN_INVALID_ARGUMENT, "HBM %u has no %llu bytes at 0x%llx", stack,
-                    (unsigned long long)size, (unsigned long long)offset);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "HBM %u has no %llu bytes at 0x%llx", stack,
+                        (unsigned long long)size, (unsigned long long)offset);
     *place = stack * slice + offset;
     return TRN_OK;
 }
@@ -413,7 +411,7 @@ trn_status trn_window_read(trn_device* device, uint32_t stack, uint64_t offset, 
     if (status != TRN_OK) return status;
     const int error =
         device->transport.bar_read_block(device->transport.context, 4, place, bytes, size);
-    return error ? transport_failed(device, error, "cannot read BAR4 +", place) : TRN_OK;
+    return error ? trn_transport_failed(device, error, "cannot read BAR4 +", place) : TRN_OK;
 }
 
 trn_status trn_window_write(trn_device* device, uint32_t stack, uint64_t offset, const void* bytes,
@@ -423,16 +421,16 @@ trn_status trn_window_write(trn_device* device, uint32_t stack, uint64_t offset,
     if (status != TRN_OK) return status;
     const int error =
         device->transport.bar_write_block(device->transport.context, 4, place, bytes, size);
-    return error ? transport_failed(device, error, "cannot write BAR4 +", place) : TRN_OK;
+    return error ? trn_transport_failed(device, error, "cannot write BAR4 +", place) : TRN_OK;
 }
 
 trn_status trn_bar_address(trn_device* device, uint32_t bar, uint64_t* bus_address,
                            uint64_t* size) {
-    const trn_status status = need_probe(device);
+    const trn_status status = trn_need_probe(device);
     if (status != TRN_OK) return status;
     if (bar > 4 || device->bar_size[bar] == 0 ||
         bar_bus_address(&device->transport, bar, bus_address) != 0)
-        return fail(device, TRN_NOT_SUPPORTED, "the bus address of BAR%u is unknown", bar);
+        return trn_fail(device, TRN_NOT_SUPPORTED, "nobody knows a bus address of BAR%u", bar);
     *size = device->bar_size[bar];
     return TRN_OK;
 }

@@ -42,28 +42,28 @@ struct trn_device {
     char error[512];
 };
 
-/* Records the sentence and answers the status, so that `return fail(...)` reads well. */
+/* Records the sentence and answers the status, so that `return trn_fail(...)` reads well. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
 trn_status
-fail(trn_device* device, trn_status status, const char* format, ...);
+trn_fail(trn_device* device, trn_status status, const char* format, ...);
 
 /* The same for an errno that the transport answered: what it did not do, and where. */
-trn_status transport_failed(trn_device* device, int error, const char* what, uint64_t where);
+trn_status trn_transport_failed(trn_device* device, int error, const char* what, uint64_t where);
 
 /* Number of the BAR that has the registers. */
-uint32_t register_bar(const trn_device* device);
+uint32_t trn_register_bar(const trn_device* device);
 /* Registers of the register BAR. The first access that fails is remembered and the rest of the
  * sequence is left out: a long sequence asks once, at its end. */
-void mmio_begin(trn_device* device);
-uint32_t mmio_read(trn_device* device, uint64_t offset);
-void mmio_write(trn_device* device, uint64_t offset, uint32_t value);
-trn_status mmio_end(trn_device* device);
+void trn_mmio_begin(trn_device* device);
+uint32_t trn_mmio_read(trn_device* device, uint64_t offset);
+void trn_mmio_write(trn_device* device, uint64_t offset, uint32_t value);
+trn_status trn_mmio_end(trn_device* device);
 
 /* Offsets in it. */
-uint64_t engine_registers(const trn_device* device, uint32_t engine);
-uint64_t misc_ram_word(const trn_device* device, uint32_t offset);
+uint64_t trn_engine_registers(const trn_device* device, uint32_t engine);
+uint64_t trn_misc_ram_word(const trn_device* device, uint32_t offset);
 /* A memory of the chip: a stack of HBM, or the SBUF of a core. */
 typedef struct trn_chip_memory {
     bool is_sbuf;
@@ -72,57 +72,57 @@ typedef struct trn_chip_memory {
     uint64_t in_bar;       /* of BAR4; an SBUF: of the register BAR */
 } trn_chip_memory;
 /* False: none has the byte at that AXI address. */
-bool memory_at(const trn_device* device, uint64_t address, trn_chip_memory* memory);
+bool trn_chip_memory_at(const trn_device* device, uint64_t address, trn_chip_memory* memory);
 /* AXI address of host memory. */
-uint64_t host_address(const trn_device* device, uint64_t iova);
+uint64_t trn_host_address(const trn_device* device, uint64_t iova);
 
-uint64_t now(const trn_device* device);
 /* Lets time pass; TRN_DEVICE_GONE when there is nobody left to wait for. */
-trn_status pause_for(trn_device* device, uint64_t nanoseconds);
+trn_status trn_pause(trn_device* device, uint64_t nanoseconds);
 /* A time-out of the public driver, stretched for this transport. */
-uint64_t patience(const trn_device* device, uint64_t nanoseconds);
+uint64_t trn_timeout(const trn_device* device, uint64_t nanoseconds);
 
 /* For whoever records what happens: see trn_transport. */
-uint64_t operation_begins(trn_device* device, const char* what, uint64_t joins);
-void operation_posted(trn_device* device);
-void operation_complete(trn_device* device, uint64_t operation);
+uint64_t trn_operation_begins(trn_device* device, const char* what, uint64_t joins);
+void trn_operation_posted(trn_device* device);
+void trn_operation_complete(trn_device* device, uint64_t operation);
 
-trn_status allocate(trn_device* device, uint64_t size, trn_dma_memory* memory);
-void release(trn_device* device, trn_dma_memory* memory);
+trn_status trn_dma_allocate(trn_device* device, uint64_t size, trn_dma_memory* memory);
+void trn_dma_release(trn_device* device, trn_dma_memory* memory);
 
 /* The device must not be sent to host memory that is not this process's. */
-trn_status check_descriptors(trn_device* device, const trn_descriptor* descriptors, uint32_t count);
-/* Whether the bytes lie in memory that allocate() gave. */
-bool host_memory_holds(const trn_device* device, uint64_t iova, uint64_t size);
+trn_status trn_check_descriptors(trn_device* device, const trn_descriptor* descriptors,
+                                 uint32_t count);
+/* Whether the bytes lie in memory that trn_dma_allocate() gave. */
+bool trn_host_memory_holds(const trn_device* device, uint64_t iova, uint64_t size);
 
-trn_status need_probe(trn_device* device);
-trn_status need_ready(trn_device* device);
-trn_status need_core(trn_device* device, uint32_t core);
+trn_status trn_need_probe(trn_device* device);
+trn_status trn_need_ready(trn_device* device);
+trn_status trn_need_core(trn_device* device, uint32_t core);
 
-trn_status need_engine(trn_device* device, uint32_t engine, uint32_t queue);
+trn_status trn_need_engine(trn_device* device, uint32_t engine, uint32_t queue);
 
 /* That the bytes do not pass the end of the address space. */
-trn_status need_range(trn_device* device, uint64_t begin, uint64_t size);
+trn_status trn_need_range(trn_device* device, uint64_t begin, uint64_t size);
 
 /* Engine and queue set-up in the order of contract 6.3; inside an mmio_begin/end. */
-void engine_init(trn_device* device, uint32_t engine);
-void queue_init(trn_device* device, uint32_t engine, uint32_t queue, uint64_t m2s_base,
-                uint32_t m2s_length, uint64_t s2m_base, uint32_t s2m_length);
+void trn_engine_setup(trn_device* device, uint32_t engine);
+void trn_queue_init(trn_device* device, uint32_t engine, uint32_t queue, uint64_t m2s_base,
+                    uint32_t m2s_length, uint64_t s2m_base, uint32_t s2m_length);
 /* Leaves the released queue on the dummy ring. */
-void queue_park(trn_device* device, uint32_t engine, uint32_t queue);
+void trn_queue_park(trn_device* device, uint32_t engine, uint32_t queue);
 
 /* Frees the queues that trn_host_queue_open gave on the engines of these cores. */
-void host_queues_drop(trn_device* device, uint32_t core_map);
+void trn_host_queues_drop(trn_device* device, uint32_t core_map);
 
 /* A command of ours that answers with a word, over whichever mailbox the firmware has. */
-trn_status mailbox_any(trn_device* device, uint8_t command, const void* request, uint32_t size,
-                       uint32_t* answer);
+trn_status trn_mailbox_word(trn_device* device, uint8_t command, const void* request, uint32_t size,
+                            uint32_t* answer);
 
 /* Frees what trn_pod_open made; touches no register. */
-void pod_drop(trn_device* device);
+void trn_pod_drop(trn_device* device);
 
 /* Turns off the notification slots that belong to a map of cores. */
-void notifications_drop(trn_device* device, uint32_t core_map);
+void trn_notifications_drop(trn_device* device, uint32_t core_map);
 
 #define DUMMY_RING_DESCRIPTORS 64u /* contract 7.1 */
 

@@ -132,7 +132,7 @@ int trn_efa_share(trn_efa* card, uint32_t region, uint64_t base, uint64_t size, 
     return error;
 }
 
-static void release(trn_efa_queue* queue) {
+static void trn_dma_release(trn_efa_queue* queue) {
     const trn_transport* door = queue->card->door;
     if (queue->requests.size) door->dma_free(door->context, &queue->requests);
     if (queue->completions.size) door->dma_free(door->context, &queue->completions);
@@ -183,7 +183,7 @@ int trn_efa_queue_open(trn_efa* card, uint32_t index, uint32_t entries, trn_efa_
         error = trn_efa_queue_lend(card, index, &rings);
     }
     if (error) {
-        release(queue);
+        trn_dma_release(queue);
         return error;
     }
     *opened = queue;
@@ -192,7 +192,7 @@ int trn_efa_queue_open(trn_efa* card, uint32_t index, uint32_t entries, trn_efa_
 
 void trn_efa_queue_close(trn_efa_queue* queue) {
     set(queue->card, TRN_EFA_QP_STATE_OFFSET(queue->index), 0);
-    release(queue);
+    trn_dma_release(queue);
 }
 
 int trn_efa_queue_state(trn_efa_queue* queue, uint32_t* state) {

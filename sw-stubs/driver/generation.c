@@ -169,13 +169,13 @@ static const trn_part parts[] = {
     {0x7264, "Inferentia2", &v2, in_order},
 };
 
-const trn_part* part_find(uint16_t device_id) {
+const trn_part* trn_part_find(uint16_t device_id) {
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; ++i)
         if (parts[i].device_id == device_id) return &parts[i];
     return NULL;
 }
 
-uint64_t place(const trn_blocks* blocks, uint32_t number) {
+uint64_t trn_block_address(const trn_blocks* blocks, uint32_t number) {
     for (size_t i = 0; i < sizeof blocks->runs / sizeof blocks->runs[0]; ++i) {
         if (number < blocks->runs[i].count)
             return blocks->runs[i].base + number * blocks->runs[i].stride;

@@ -92,9 +92,9 @@ typedef struct trn_part {
 } trn_part;
 
 /* NULL for a device id that is not known. */
-const trn_part* part_find(uint16_t device_id);
+const trn_part* trn_part_find(uint16_t device_id);
 
 /* Where block `number` stands; 0 when there is none. */
-uint64_t place(const trn_blocks* blocks, uint32_t number);
+uint64_t trn_block_address(const trn_blocks* blocks, uint32_t number);
 
 #endif

@@ -27,13 +27,13 @@ void trn_destroy(trn_device* device) {
             for (uint32_t queue = 0; queue < TRN_QUEUES; ++queue)
                 if (device->user_rings[engine] >> queue & 1)
                     trn_ring_release(device, engine, queue);
-    if (device->map) host_queues_drop(device, ~0u);
-    pod_drop(device);
+    if (device->map) trn_host_queues_drop(device, ~0u);
+    trn_pod_drop(device);
     for (uint32_t core = 0; core < TRN_MAX_CORES; ++core)
-        ring_close(device, &device->copy_rings[core], TRN_DEVICE_GONE);
-    release(device, &device->bounce);
-    release(device, &device->dummy_ring);
-    release(device, &device->mailbox);
+        trn_ring_close(device, &device->copy_rings[core], TRN_DEVICE_GONE);
+    trn_dma_release(device, &device->bounce);
+    trn_dma_release(device, &device->dummy_ring);
+    trn_dma_release(device, &device->mailbox);
     free(device->host_memory);
     device->transport.close(device->transport.context);
     free(device);
@@ -61,14 +61,16 @@ static trn_status config_read(trn_device* device, uint32_t offset, uint32_t widt
                               uint32_t* value) {
     const int error =
         device->transport.config_read(device->transport.context, offset, width, value);
-    return error ? transport_failed(device, error, "cannot read configuration +", offset) : TRN_OK;
+    return error ? trn_transport_failed(device, error, "cannot read configuration +", offset)
+                 : TRN_OK;
 }
 
 static trn_status config_write(trn_device* device, uint32_t offset, uint32_t width,
                                uint32_t value) {
     const int error =
         device->transport.config_write(device->transport.context, offset, width, value);
-    return error ? transport_failed(device, error, "cannot write configuration +", offset) : TRN_OK;
+    return error ? trn_transport_failed(device, error, "cannot write configuration +", offset)
+                 : TRN_OK;
 }
 
 /* Offset of the power management capability; 0: there is none. */
@@ -95,7 +97,7 @@ static trn_status enable_function(trn_device* device) {
     if (status == TRN_OK && power != 0) status = config_read(device, power + 4, 2, &control);
     if (status == TRN_OK && (control & state_mask) != 0) {
         status = config_write(device, power + 4, 2, control & ~state_mask);
-        if (status == TRN_OK) status = pause_for(device, D3_TO_D0_MS * NS_PER_MS);
+        if (status == TRN_OK) status = trn_pause(device, D3_TO_D0_MS * NS_PER_MS);
     }
     if (status == TRN_OK) status = config_read(device, 0x04, 2, &command);
     if (status != TRN_OK) return status;
@@ -110,12 +112,12 @@ static trn_status identify(trn_device* device) {
     device->vendor_id = (uint16_t)ids;
     device->device_id = (uint16_t)(ids >> 16);
     device->revision = (uint8_t)revision;
-    device->part = device->vendor_id == VENDOR_ID ? part_find(device->device_id) : NULL;
+    device->part = device->vendor_id == VENDOR_ID ? trn_part_find(device->device_id) : NULL;
     if (!device->part)
-        return fail(device, TRN_UNKNOWN_DEVICE,
-                    "function %04x:%04x is no Trainium that this "
-                    "library knows (1d0f:7564, :7565, :7364, :7164, :7264)",
-                    device->vendor_id, device->device_id);
+        return trn_fail(device, TRN_UNKNOWN_DEVICE,
+                        "function %04x:%04x is no Trainium that this "
+                        "library knows (1d0f:7564, :7565, :7364, :7164, :7264)",
+                        device->vendor_id, device->device_id);
     device->generation = device->part->generation;
     device->map = device->generation->map;
     device->mode = device->revision == REVISION_QEMU       ? TRN_MODE_QEMU
@@ -127,35 +129,37 @@ static trn_status identify(trn_device* device) {
 static trn_status find_bars(trn_device* device) {
     for (uint32_t bar = 0; bar < 6; ++bar)
         device->bar_size[bar] = device->transport.bar_size(device->transport.context, bar);
-    const uint32_t registers = register_bar(device);
+    const uint32_t registers = trn_register_bar(device);
     const uint64_t needed = device->map->register_bar_bytes;
     if (device->bar_size[registers] < needed)
-        return fail(device, TRN_PROTOCOL_ERROR,
-                    "BAR%u has 0x%llx bytes: the registers of %s need 0x%llx", registers,
-                    (unsigned long long)device->bar_size[registers], device->part->name,
-                    (unsigned long long)needed);
+        return trn_fail(device, TRN_PROTOCOL_ERROR,
+                        "BAR%u has 0x%llx bytes: the registers of %s need 0x%llx", registers,
+                        (unsigned long long)device->bar_size[registers], device->part->name,
+                        (unsigned long long)needed);
     if (device->mode == TRN_MODE_QEMU && device->bar_size[4] == 0)
-        return fail(device, TRN_PROTOCOL_ERROR, "no BAR4: on revision 255 it tells the HBM size");
+        return trn_fail(device, TRN_PROTOCOL_ERROR,
+                        "no BAR4: on revision 255 it tells the HBM size");
     return TRN_OK;
 }
 
 static trn_status wait_for_routing_id(trn_device* device) {
     const uint32_t given = device->options.boot_timeout_ms;
     const uint64_t limit = (uint64_t)(given ? given : BOOT_TIMEOUT_MS) * NS_PER_MS;
-    const uint64_t start = now(device);
+    const uint64_t start = trn_now(device);
     for (;;) {
-        mmio_begin(device);
-        const uint32_t id = mmio_read(device, misc_ram_word(device, MISC_RAM(ROUTING_ID)));
-        trn_status status = mmio_end(device);
+        trn_mmio_begin(device);
+        const uint32_t id = trn_mmio_read(device, trn_misc_ram_word(device, MISC_RAM(ROUTING_ID)));
+        trn_status status = trn_mmio_end(device);
         if (status != TRN_OK) return status;
         if (id != WORD_NOT_PUBLISHED) {
             device->routing_id = id;
             return TRN_OK;
         }
-        if (now(device) - start >= limit)
-            return fail(device, TRN_TIMED_OUT, "firmware did not publish its routing id in %llu ms",
-                        (unsigned long long)(limit / NS_PER_MS));
-        status = pause_for(device, NS_PER_MS);
+        if (trn_now(device) - start >= limit)
+            return trn_fail(device, TRN_TIMED_OUT,
+                            "firmware did not publish its routing id in %llu ms",
+                            (unsigned long long)(limit / NS_PER_MS));
+        status = trn_pause(device, NS_PER_MS);
         if (status != TRN_OK) return status;
     }
 }
@@ -165,17 +169,18 @@ static trn_status place_on_board(trn_device* device) {
     const bool pds = device->options.platform == TRN_HOST_PDS;
     const uint32_t most = pds ? 128 : 64;
     if (device->routing_id >= most)
-        return fail(device, TRN_PROTOCOL_ERROR, "routing id 0x%x: 0..%u are possible",
-                    device->routing_id, most - 1);
+        return trn_fail(device, TRN_PROTOCOL_ERROR, "routing id 0x%x: 0..%u are possible",
+                        device->routing_id, most - 1);
     const uint32_t position = device->routing_id % 16;
     device->device_index = pds ? position : device->part->index_of_routing_id[position];
     if (device->generation->index_continues) device->device_index += device->routing_id - position;
     if (!pds) return TRN_OK;
-    mmio_begin(device);
-    const uint32_t server = mmio_read(device, misc_ram_word(device, MISC_RAM(SERVER_ID)));
-    const trn_status status = mmio_end(device);
+    trn_mmio_begin(device);
+    const uint32_t server = trn_mmio_read(device, trn_misc_ram_word(device, MISC_RAM(SERVER_ID)));
+    const trn_status status = trn_mmio_end(device);
     if (status == TRN_OK && !(server & 1u << 15))
-        return fail(device, TRN_PROTOCOL_ERROR, "server id 0x%08x is not valid (bit 15)", server);
+        return trn_fail(device, TRN_PROTOCOL_ERROR, "server id 0x%08x is not valid (bit 15)",
+                        server);
     return status;
 }
 
@@ -186,8 +191,8 @@ trn_status trn_probe(trn_device* device) {
     if (status == TRN_OK) status = wait_for_routing_id(device);
     if (status == TRN_OK) status = place_on_board(device);
     if (status == TRN_OK && !device->dummy_ring.host)
-        status = allocate(device, 2 * DUMMY_RING_DESCRIPTORS * sizeof(trn_descriptor),
-                          &device->dummy_ring);
+        status = trn_dma_allocate(device, 2 * DUMMY_RING_DESCRIPTORS * sizeof(trn_descriptor),
+                                  &device->dummy_ring);
     device->probed = status == TRN_OK;
     return status;
 }

@@ -38,7 +38,7 @@ static request_header make_header(trn_device* device, uint8_t command, const voi
                                   uint32_t size) {
     request_header header = {next_sequence(device), command,
                              (uint16_t)(sizeof(request_header) + size), 0};
-    header.crc = ~crc32c(crc32c(0xFFFFFFFF, &header, sizeof header), bytes, size);
+    header.crc = ~trn_crc32c(trn_crc32c(0xFFFFFFFF, &header, sizeof header), bytes, size);
     return header;
 }
 
@@ -47,11 +47,11 @@ static request_header make_header(trn_device* device, uint8_t command, const voi
 static void ring_bell(trn_device* device, uint64_t request, uint64_t response) {
     const uint64_t misc = device->map->misc_ram;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    mmio_write(device, misc + MISC_RAM(REQUEST_1), (uint32_t)request);
-    mmio_write(device, misc + MISC_RAM(REQUEST_0), (uint32_t)(request >> 32));
-    mmio_write(device, misc + MISC_RAM(RESPONSE_LO), (uint32_t)response);
-    mmio_write(device, misc + MISC_RAM(RESPONSE_HI), (uint32_t)(response >> 32));
-    mmio_write(device, misc + MISC_RAM(TRIGGER), 1);
+    trn_mmio_write(device, misc + MISC_RAM(REQUEST_1), (uint32_t)request);
+    trn_mmio_write(device, misc + MISC_RAM(REQUEST_0), (uint32_t)(request >> 32));
+    trn_mmio_write(device, misc + MISC_RAM(RESPONSE_LO), (uint32_t)response);
+    trn_mmio_write(device, misc + MISC_RAM(RESPONSE_HI), (uint32_t)(response >> 32));
+    trn_mmio_write(device, misc + MISC_RAM(TRIGGER), 1);
 }
 
 /* One try; *answered tells whether the echo came. */
@@ -63,31 +63,31 @@ static trn_status legacy_try(trn_device* device, uint8_t command, const void* by
     memcpy(request, &header, sizeof header);
     memcpy(request + sizeof header, bytes, size);
     __atomic_store_n(response, 0, __ATOMIC_RELEASE);
-    const uint64_t address = host_address(device, device->mailbox.iova);
-    const uint64_t operation = operation_begins(device, "mailbox", 0);
-    mmio_begin(device);
+    const uint64_t address = trn_host_address(device, device->mailbox.iova);
+    const uint64_t operation = trn_operation_begins(device, "mailbox", 0);
+    trn_mmio_begin(device);
     ring_bell(device, address, address + PAGE_BYTES);
-    trn_status status = mmio_end(device);
-    operation_posted(device);
-    const uint64_t start = now(device), limit = patience(device, LEGACY_TRY_TIME);
+    trn_status status = trn_mmio_end(device);
+    trn_operation_posted(device);
+    const uint64_t start = trn_now(device), limit = trn_timeout(device, LEGACY_TRY_TIME);
     *answered = false;
     while (status == TRN_OK) {
         if (__atomic_load_n(response, __ATOMIC_ACQUIRE) == header.sequence) {
             *answered = true;
-            operation_complete(device, operation);
+            trn_operation_complete(device, operation);
             return TRN_OK;
         }
-        if (now(device) - start >= limit) return TRN_OK;
-        status = pause_for(device, NS_PER_MS);
+        if (trn_now(device) - start >= limit) return TRN_OK;
+        status = trn_pause(device, NS_PER_MS);
     }
     return status;
 }
 
 static trn_status legacy(trn_device* device, uint8_t command, const void* bytes, uint32_t size,
                          const uint8_t** answer, uint32_t* answer_size) {
-    trn_status status = need_probe(device);
+    trn_status status = trn_need_probe(device);
     if (status == TRN_OK && !device->mailbox.host)
-        status = allocate(device, 2 * PAGE_BYTES, &device->mailbox);
+        status = trn_dma_allocate(device, 2 * PAGE_BYTES, &device->mailbox);
     const uint8_t* const response = (const uint8_t*)device->mailbox.host + PAGE_BYTES;
     bool heard = false;
     for (uint32_t tries = 0; tries < LEGACY_TRIES && status == TRN_OK; ++tries) {
@@ -99,37 +99,37 @@ static trn_status legacy(trn_device* device, uint8_t command, const void* bytes,
         response_header header;
         memcpy(&header, response, sizeof header);
         if (header.error == ANSWER_UNKNOWN)
-            return fail(device, TRN_REFUSED, "firmware does not know mailbox command %u", command);
+            return trn_fail(device, TRN_REFUSED, "firmware does not know mailbox command %u",
+                            command);
         if (header.error != ANSWER_OK) continue;
         if (header.size < sizeof header)
-            return fail(device, TRN_PROTOCOL_ERROR, "firmware's response has a size of %u bytes",
-                        header.size);
+            return trn_fail(device, TRN_PROTOCOL_ERROR, "firmware's answer says it has %u bytes",
+                            header.size);
         *answer = response + sizeof header;
         *answer_size = header.size - (uint32_t)sizeof header;
         return TRN_OK;
     }
     if (status != TRN_OK) return status;
     if (heard)
-        return fail(device, TRN_REFUSED, "firmware returned error 1 for mailbox command %u",
-                    command);
-    return fail(device, TRN_TIMED_OUT,
-                "no response of firmware to mailbox command %u after %u tries", command,
-                LEGACY_TRIES);
+        return trn_fail(device, TRN_REFUSED, "firmware answered mailbox command %u with error 1",
+                        command);
+    return trn_fail(device, TRN_TIMED_OUT, "firmware did not answer mailbox command %u in %u tries",
+                    command, LEGACY_TRIES);
 }
 
 trn_status trn_read_counters(trn_device* device, const uint64_t* addresses, uint32_t* values,
                              uint32_t count) {
     if (count == 0 || count > TRN_MAX_COUNTERS)
-        return fail(device, TRN_INVALID_ARGUMENT, "1 to %u registers at a time, not %u",
-                    TRN_MAX_COUNTERS, count);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "1 to %u registers at a time, not %u",
+                        TRN_MAX_COUNTERS, count);
     const uint8_t* answer = NULL;
     uint32_t size = 0;
     const trn_status status = legacy(device, READ_REGISTERS, addresses,
                                      count * (uint32_t)sizeof *addresses, &answer, &size);
     if (status != TRN_OK) return status;
     if (size != count * sizeof *values)
-        return fail(device, TRN_PROTOCOL_ERROR, "asked for %u registers, got %u bytes", count,
-                    size);
+        return trn_fail(device, TRN_PROTOCOL_ERROR, "asked for %u registers, got %u bytes", count,
+                        size);
     memcpy(values, answer, size);
     return TRN_OK;
 }
@@ -140,19 +140,19 @@ static void write_data(trn_device* device, const void* bytes, uint32_t size) {
         uint32_t word = 0;
         const uint32_t left = size - 4 * i;
         memcpy(&word, (const uint8_t*)bytes + 4 * i, left < 4 ? left : 4);
-        mmio_write(device, misc_ram_word(device, MISC_RAM(DATA)(i)), word);
+        trn_mmio_write(device, trn_misc_ram_word(device, MISC_RAM(DATA)(i)), word);
     }
 }
 
 trn_status trn_post_metric(trn_device* device, const void* bytes, uint32_t size) {
-    trn_status status = need_probe(device);
+    trn_status status = trn_need_probe(device);
     if (status != TRN_OK) return status;
     if (size == 0 || size > TRN_MAX_METRIC_BYTES)
-        return fail(device, TRN_INVALID_ARGUMENT, "a metric has 1 to %u bytes, not %u",
-                    TRN_MAX_METRIC_BYTES, size);
-    mmio_begin(device);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "a metric has 1 to %u bytes, not %u",
+                        TRN_MAX_METRIC_BYTES, size);
+    trn_mmio_begin(device);
     write_data(device, bytes, size); /* contract 4.2 step 1 */
-    status = mmio_end(device);
+    status = trn_mmio_end(device);
     if (status != TRN_OK) return status;
     const uint8_t* answer = NULL;
     uint32_t answer_size = 0;
@@ -167,25 +167,25 @@ static void post_request(trn_device* device, const request_header* header, const
     uint32_t words[2];
     memcpy(words, header, sizeof words);
     write_data(device, bytes, size);
-    mmio_write(device, misc + MISC_RAM(REQUEST_0), words[0]);
-    mmio_write(device, misc + MISC_RAM(REQUEST_1), words[1]);
-    mmio_write(device, misc + MISC_RAM(RESPONSE_HI), 0);
-    mmio_write(device, misc + MISC_RAM(RESPONSE_LO), 0);
-    mmio_write(device, misc + MISC_RAM(ACK), 1);
-    mmio_write(device, misc + MISC_RAM(TRIGGER), 1);
+    trn_mmio_write(device, misc + MISC_RAM(REQUEST_0), words[0]);
+    trn_mmio_write(device, misc + MISC_RAM(REQUEST_1), words[1]);
+    trn_mmio_write(device, misc + MISC_RAM(RESPONSE_HI), 0);
+    trn_mmio_write(device, misc + MISC_RAM(RESPONSE_LO), 0);
+    trn_mmio_write(device, misc + MISC_RAM(ACK), 1);
+    trn_mmio_write(device, misc + MISC_RAM(TRIGGER), 1);
 }
 
 static trn_status wait_idle(trn_device* device, uint64_t limit, bool* idle) {
-    const uint64_t start = now(device);
+    const uint64_t start = trn_now(device);
     *idle = false;
     for (;;) {
-        mmio_begin(device);
-        *idle = mmio_read(device, misc_ram_word(device, MISC_RAM(TRIGGER))) == 0;
-        trn_status status = mmio_end(device);
-        const uint64_t spent = now(device) - start;
+        trn_mmio_begin(device);
+        *idle = trn_mmio_read(device, trn_misc_ram_word(device, MISC_RAM(TRIGGER))) == 0;
+        trn_status status = trn_mmio_end(device);
+        const uint64_t spent = trn_now(device) - start;
         if (status != TRN_OK || *idle || spent >= limit) return status;
         const uint64_t step = spent / 16;
-        status = pause_for(device, step < 10 * NS_PER_US ? 10 * NS_PER_US : step);
+        status = trn_pause(device, step < 10 * NS_PER_US ? 10 * NS_PER_US : step);
         if (status != TRN_OK) return status;
     }
 }
@@ -194,29 +194,30 @@ static trn_status read_answer(trn_device* device, uint8_t sequence, uint8_t comm
                               uint32_t* size) {
     const uint64_t misc = device->map->misc_ram;
     uint8_t data[TRN_MAX_MAILBOX_BYTES];
-    mmio_begin(device);
-    const uint32_t word = mmio_read(device, misc + MISC_RAM(REQUEST_0)); /* contract 4.3 step 3 */
+    trn_mmio_begin(device);
+    const uint32_t word =
+        trn_mmio_read(device, misc + MISC_RAM(REQUEST_0)); /* contract 4.3 step 3 */
     response_header header;
     memcpy(&header, &word, sizeof header);
     const uint32_t bytes_in = header.size - (uint32_t)sizeof header;
     const bool sane = header.sequence == sequence && header.size >= sizeof header &&
                       bytes_in <= TRN_MAX_MAILBOX_BYTES;
     for (uint32_t i = 0; sane && i < (bytes_in + 3) / 4; ++i) {
-        const uint32_t value = mmio_read(device, misc + MISC_RAM(DATA)(i));
+        const uint32_t value = trn_mmio_read(device, misc + MISC_RAM(DATA)(i));
         memcpy(data + 4 * i, &value, 4);
     }
-    const trn_status status = mmio_end(device);
+    const trn_status status = trn_mmio_end(device);
     if (status != TRN_OK) return status;
     if (!sane)
-        return fail(device, TRN_PROTOCOL_ERROR,
-                    "response 0x%08x does not match request %u of command %u", word, sequence,
-                    command);
+        return trn_fail(device, TRN_PROTOCOL_ERROR,
+                        "answer 0x%08x does not belong to request %u of command %u", word, sequence,
+                        command);
     if (header.error)
-        return fail(device, TRN_REFUSED, "firmware returned error %u for mailbox command %u",
-                    header.error, command);
+        return trn_fail(device, TRN_REFUSED, "firmware answered mailbox command %u with error %u",
+                        command, header.error);
     if (bytes_in > *size)
-        return fail(device, TRN_INVALID_ARGUMENT, "the response has %u bytes, the buffer %u",
-                    bytes_in, *size);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "the answer has %u bytes, room is for %u",
+                        bytes_in, *size);
     if (bytes_in) memcpy(bytes, data, bytes_in);
     *size = bytes_in;
     return TRN_OK;
@@ -228,27 +229,28 @@ trn_status trn_mailbox_request(trn_device* device, uint8_t command, const void* 
     trn_status status = trn_get_api_version(device, &version);
     if (status != TRN_OK) return status;
     if (version < API_NEW_MAILBOX)
-        return fail(device, TRN_NOT_SUPPORTED, "the firmware's API version is %u: this needs %u",
-                    version, API_NEW_MAILBOX);
+        return trn_fail(device, TRN_NOT_SUPPORTED,
+                        "the firmware's API version is %u: this needs %u", version,
+                        API_NEW_MAILBOX);
     if (request_size > TRN_MAX_MAILBOX_BYTES)
-        return fail(device, TRN_INVALID_ARGUMENT, "a request has up to %u bytes, not %u",
-                    TRN_MAX_MAILBOX_BYTES, request_size);
-    const uint64_t limit = patience(device, (command == GET_DATA ? 1 : 60) * NS_PER_S);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "a request has up to %u bytes, not %u",
+                        TRN_MAX_MAILBOX_BYTES, request_size);
+    const uint64_t limit = trn_timeout(device, (command == GET_DATA ? 1 : 60) * NS_PER_S);
     for (uint32_t tries = 0; tries < NEW_TRIES; ++tries) {
         const request_header header = make_header(device, command, request, request_size);
         bool idle = false;
-        const uint64_t operation = operation_begins(device, "mailbox", 0);
-        mmio_begin(device);
+        const uint64_t operation = trn_operation_begins(device, "mailbox", 0);
+        trn_mmio_begin(device);
         post_request(device, &header, request, request_size);
-        status = mmio_end(device);
-        operation_posted(device);
+        status = trn_mmio_end(device);
+        trn_operation_posted(device);
         if (status == TRN_OK) status = wait_idle(device, limit, &idle);
         if (status != TRN_OK) return status;
-        if (idle) operation_complete(device, operation);
+        if (idle) trn_operation_complete(device, operation);
         if (idle) return read_answer(device, header.sequence, command, response, response_size);
     }
-    return fail(device, TRN_TIMED_OUT,
-                "no response of firmware to mailbox command %u after %u tries", command, NEW_TRIES);
+    return trn_fail(device, TRN_TIMED_OUT, "firmware did not answer mailbox command %u in %u tries",
+                    command, NEW_TRIES);
 }
 
 trn_status trn_set_power_profile(trn_device* device, uint8_t profile) {
@@ -267,8 +269,8 @@ trn_status trn_get_data(trn_device* device, uint32_t type, void* bytes, uint32_t
     return trn_mailbox_request(device, GET_DATA, &type, sizeof type, bytes, size);
 }
 
-trn_status mailbox_any(trn_device* device, uint8_t command, const void* request, uint32_t size,
-                       uint32_t* answer) {
+trn_status trn_mailbox_word(trn_device* device, uint8_t command, const void* request, uint32_t size,
+                            uint32_t* answer) {
     uint32_t version = 0, length = sizeof *answer;
     trn_status status = trn_get_api_version(device, &version);
     if (status != TRN_OK) return status;
@@ -280,8 +282,8 @@ trn_status mailbox_any(trn_device* device, uint8_t command, const void* request,
         if (status == TRN_OK && length == sizeof *answer) memcpy(answer, bytes, sizeof *answer);
     }
     if (status == TRN_OK && length != sizeof *answer)
-        return fail(device, TRN_PROTOCOL_ERROR, "mailbox command %u returned %u bytes", command,
-                    length);
+        return trn_fail(device, TRN_PROTOCOL_ERROR, "mailbox command %u answered with %u bytes",
+                        command, length);
     return status;
 }
 
@@ -289,12 +291,12 @@ trn_status mailbox_any(trn_device* device, uint8_t command, const void* request,
 
 static trn_status read_words(trn_device* device, const uint32_t* offsets, uint32_t* words,
                              uint32_t count) {
-    const trn_status status = need_probe(device);
+    const trn_status status = trn_need_probe(device);
     if (status != TRN_OK) return status;
-    mmio_begin(device);
+    trn_mmio_begin(device);
     for (uint32_t i = 0; i < count; ++i)
-        words[i] = mmio_read(device, misc_ram_word(device, offsets[i]));
-    return mmio_end(device);
+        words[i] = trn_mmio_read(device, trn_misc_ram_word(device, offsets[i]));
+    return trn_mmio_end(device);
 }
 
 trn_status trn_get_api_version(trn_device* device, uint32_t* version) {
@@ -311,22 +313,22 @@ trn_status trn_get_serial(trn_device* device, uint64_t* serial) {
 }
 
 trn_status trn_get_power(trn_device* device, uint32_t die, trn_power_sample* sample) {
-    trn_status status = need_probe(device);
+    trn_status status = trn_need_probe(device);
     if (status != TRN_OK) return status;
     if (die >= device->map->dies)
-        return fail(device, TRN_INVALID_ARGUMENT, "no die %u: %s has %u", die, device->part->name,
-                    device->map->dies);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "no die %u: %s has %u", die,
+                        device->part->name, device->map->dies);
     const uint32_t offsets[] = {MISC_RAM(API_VERSION), MISC_RAM(POWER)(die)};
     uint32_t words[2] = {0, 0};
     status = read_words(device, offsets, words, 2);
     if (status != TRN_OK) return status;
     if (words[0] < 3)
-        return fail(device, TRN_NOT_SUPPORTED, "the firmware's API version is %u: this needs 3",
-                    words[0]);
+        return trn_fail(device, TRN_NOT_SUPPORTED, "the firmware's API version is %u: this needs 3",
+                        words[0]);
     *sample = (trn_power_sample){words[1] & 0xffff, words[1] >> 16};
     if (sample->basis_points > 10000)
-        return fail(device, TRN_PROTOCOL_ERROR, "power of die %u reads %u of 10000", die,
-                    sample->basis_points);
+        return trn_fail(device, TRN_PROTOCOL_ERROR, "power of die %u reads %u of 10000", die,
+                        sample->basis_points);
     return TRN_OK;
 }
 

@@ -16,28 +16,30 @@ static uint32_t blocks_of(const trn_device* device, trn_notifier block) {
 
 static uint64_t base_of(const trn_device* device, trn_notifier block, uint32_t number) {
     const trn_map* map = device->map;
-    return block == TRN_NOTIFY_CORE     ? place(&map->core_notifiers, number)
-           : block == TRN_NOTIFY_TOP_SP ? place(&map->top_sp_notifiers, number)
-                                        : place(&map->engine_misc, number) + IN_ENGINE_MISC;
+    return block == TRN_NOTIFY_CORE ? trn_block_address(&map->core_notifiers, number)
+           : block == TRN_NOTIFY_TOP_SP
+               ? trn_block_address(&map->top_sp_notifiers, number)
+               : trn_block_address(&map->engine_misc, number) + IN_ENGINE_MISC;
 }
 
 static trn_status check(trn_device* device, trn_notifier block, uint32_t number, uint32_t slot) {
-    const trn_status status = need_probe(device);
+    const trn_status status = trn_need_probe(device);
     if (status != TRN_OK) return status;
     if (block != TRN_NOTIFY_CORE && block != TRN_NOTIFY_TOP_SP && block != TRN_NOTIFY_DMA)
-        return fail(device, TRN_INVALID_ARGUMENT, "%u is not a kind of block", block);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "%u is no kind of block", block);
     if (number >= blocks_of(device, block) || slot >= SLOTS)
-        return fail(device, TRN_INVALID_ARGUMENT, "no slot %u in block %u: %u blocks of %u slots",
-                    slot, number, blocks_of(device, block), SLOTS);
+        return trn_fail(device, TRN_INVALID_ARGUMENT,
+                        "no slot %u in block %u: %u blocks of %u slots", slot, number,
+                        blocks_of(device, block), SLOTS);
     return TRN_OK;
 }
 
 static void set_slot(trn_device* device, trn_notifier block, uint32_t number, uint32_t slot,
                      uint64_t base, uint32_t size) {
     const uint64_t registers = base_of(device, block, number);
-    mmio_write(device, registers + NOTIFIER(SLOT_BASE_HI)(slot), (uint32_t)(base >> 32));
-    mmio_write(device, registers + NOTIFIER(SLOT_BASE_LO)(slot), (uint32_t)base);
-    mmio_write(device, registers + NOTIFIER(SLOT_SIZE)(slot), size);
+    trn_mmio_write(device, registers + NOTIFIER(SLOT_BASE_HI)(slot), (uint32_t)(base >> 32));
+    trn_mmio_write(device, registers + NOTIFIER(SLOT_BASE_LO)(slot), (uint32_t)base);
+    trn_mmio_write(device, registers + NOTIFIER(SLOT_SIZE)(slot), size);
     uint16_t* on = &device->notifiers[block][number];
     *on = (uint16_t)(size ? *on | 1u << slot : *on & ~(1u << slot));
 }
@@ -47,23 +49,23 @@ trn_status trn_notification_set(trn_device* device, trn_notifier block, uint32_t
     const trn_status status = check(device, block, number, slot);
     if (status != TRN_OK) return status;
     if (size & (size - 1))
-        return fail(device, TRN_INVALID_ARGUMENT, "a ring of %u bytes: a power of two is needed",
-                    size);
+        return trn_fail(device, TRN_INVALID_ARGUMENT,
+                        "a ring of %u bytes: a power of two is needed", size);
     if (size && base & (size - 1))
-        return fail(device, TRN_INVALID_ARGUMENT, "a ring of %u bytes at 0x%llx is not aligned",
-                    size, (unsigned long long)base);
-    mmio_begin(device);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "a ring of %u bytes at 0x%llx is not aligned",
+                        size, (unsigned long long)base);
+    trn_mmio_begin(device);
     set_slot(device, block, number, slot, size ? base : 0, size);
-    return mmio_end(device);
+    return trn_mmio_end(device);
 }
 
 trn_status trn_notification_head(trn_device* device, trn_notifier block, uint32_t number,
                                  uint32_t slot, uint32_t* head) {
     const trn_status status = check(device, block, number, slot);
     if (status != TRN_OK) return status;
-    mmio_begin(device);
-    *head = mmio_read(device, base_of(device, block, number) + NOTIFIER(SLOT_HEAD)(slot));
-    return mmio_end(device);
+    trn_mmio_begin(device);
+    *head = trn_mmio_read(device, base_of(device, block, number) + NOTIFIER(SLOT_HEAD)(slot));
+    return trn_mmio_end(device);
 }
 
 /* ---- rings with a reader ---- */
@@ -81,9 +83,9 @@ static trn_status describe(trn_device* device, trn_notifier block, uint32_t numb
     const trn_status status = check(device, block, number, slot);
     if (status != TRN_OK) return status;
     if (size < TRN_NOTIFICATION_BYTES || size & (size - 1))
-        return fail(device, TRN_INVALID_ARGUMENT,
-                    "a ring of %u bytes: a power of two from %u on is needed", size,
-                    TRN_NOTIFICATION_BYTES);
+        return trn_fail(device, TRN_INVALID_ARGUMENT,
+                        "a ring of %u bytes: a power of two from %u on is needed", size,
+                        TRN_NOTIFICATION_BYTES);
     ring->block = block;
     ring->number = number;
     ring->slot = slot;
@@ -95,14 +97,14 @@ trn_status trn_notifications_open(trn_device* device, trn_notifier block, uint32
                                   uint32_t slot, uint32_t size, trn_notification_ring* ring) {
     trn_status status = describe(device, block, number, slot, size, ring);
     /* Twice the size has an aligned half, whatever the transport's alignment. */
-    if (status == TRN_OK) status = allocate(device, 2 * (uint64_t)size, &ring->memory);
+    if (status == TRN_OK) status = trn_dma_allocate(device, 2 * (uint64_t)size, &ring->memory);
     if (status != TRN_OK) return status;
     const uint64_t iova = (ring->memory.iova + size - 1) & ~(uint64_t)(size - 1);
-    ring->base = host_address(device, iova);
+    ring->base = trn_host_address(device, iova);
     ring->entries = (const uint8_t*)ring->memory.host + (iova - ring->memory.iova);
     status = start_ring(device, ring);
     if (status != TRN_OK) {
-        release(device, &ring->memory);
+        trn_dma_release(device, &ring->memory);
         ring->entries = NULL;
     }
     return status;
@@ -167,7 +169,7 @@ trn_status trn_notifications_lost(trn_device* device, trn_notification_ring* rin
 trn_status trn_notifications_close(trn_device* device, trn_notification_ring* ring) {
     const trn_status status =
         trn_notification_set(device, ring->block, ring->number, ring->slot, 0, 0);
-    release(device, &ring->memory);
+    trn_dma_release(device, &ring->memory);
     ring->entries = NULL;
     return status;
 }
@@ -180,7 +182,7 @@ static void drop_block(trn_device* device, trn_notifier block, uint32_t number) 
             set_slot(device, block, number, slot, 0, 0);
 }
 
-void notifications_drop(trn_device* device, uint32_t core_map) {
+void trn_notifications_drop(trn_device* device, uint32_t core_map) {
     const uint32_t top_sps = device->map->top_sps / device->map->cores;
     for (uint32_t core = 0; core < device->map->cores; ++core) {
         if (!(core_map >> core & 1)) continue;

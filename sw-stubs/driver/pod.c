@@ -19,9 +19,10 @@
 #define MOST_SECONDARIES 15u
 
 static trn_status need_pod(trn_device* device) {
-    const trn_status status = need_ready(device);
+    const trn_status status = trn_need_ready(device);
     if (status == TRN_OK && device->generation->pod_engines[0] == 0)
-        return fail(device, TRN_NOT_SUPPORTED, "%s has no neighbour windows", device->part->name);
+        return trn_fail(device, TRN_NOT_SUPPORTED, "%s has no neighbour windows",
+                        device->part->name);
     return status;
 }
 
@@ -30,33 +31,34 @@ static trn_status need_pod(trn_device* device) {
 trn_status trn_pod_open(trn_device* device) {
     trn_status status = need_pod(device);
     if (status == TRN_OK && !device->pod_buffer.host)
-        status = allocate(device, 4096, &device->pod_buffer);
+        status = trn_dma_allocate(device, 4096, &device->pod_buffer);
     for (uint32_t link = 0; link < LINKS && status == TRN_OK; ++link) {
-        mmio_begin(device);
+        trn_mmio_begin(device);
         const uint32_t engine = device->generation->pod_engines[link];
         if (device->pod_rings[link].m2s.host)
-            ring_close(device, &device->pod_rings[link], TRN_ABORTED);
-        engine_init(device, engine);
-        status = ring_open(device, &device->pod_rings[link], engine, 0, RING_LENGTH);
-        if (status == TRN_OK) status = mmio_end(device);
+            trn_ring_close(device, &device->pod_rings[link], TRN_ABORTED);
+        trn_engine_setup(device, engine);
+        status = trn_ring_open(device, &device->pod_rings[link], engine, 0, RING_LENGTH);
+        if (status == TRN_OK) status = trn_mmio_end(device);
     }
     return status;
 }
 
-void pod_drop(trn_device* device) {
+void trn_pod_drop(trn_device* device) {
     for (uint32_t link = 0; link < LINKS; ++link)
-        ring_close(device, &device->pod_rings[link], TRN_ABORTED);
-    release(device, &device->pod_buffer);
+        trn_ring_close(device, &device->pod_rings[link], TRN_ABORTED);
+    trn_dma_release(device, &device->pod_buffer);
 }
 
 trn_status trn_pod_close(trn_device* device) {
     const trn_status status = need_pod(device);
     if (status != TRN_OK) return status;
-    mmio_begin(device);
+    trn_mmio_begin(device);
     for (uint32_t link = 0; link < LINKS; ++link)
-        if (device->pod_rings[link].m2s.host) queue_park(device, device->pod_rings[link].engine, 0);
-    pod_drop(device);
-    return mmio_end(device);
+        if (device->pod_rings[link].m2s.host)
+            trn_queue_park(device, device->pod_rings[link].engine, 0);
+    trn_pod_drop(device);
+    return trn_mmio_end(device);
 }
 
 trn_status trn_pod_read(trn_device* device, trn_pod_link link, uint32_t offset, uint32_t* words,
@@ -64,55 +66,59 @@ trn_status trn_pod_read(trn_device* device, trn_pod_link link, uint32_t offset, 
     trn_status status = need_pod(device);
     if (status != TRN_OK) return status;
     if (link >= LINKS || count == 0 || count > 4 || offset % 4)
-        return fail(device, TRN_INVALID_ARGUMENT, "1 to 4 words over link 0 to 3");
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "1 to 4 words over link 0 to 3");
     trn_ring* ring = &device->pod_rings[link];
-    if (!ring->m2s.host) return fail(device, TRN_NOT_READY, "call trn_pod_open first");
+    if (!ring->m2s.host) return trn_fail(device, TRN_NOT_READY, "trn_pod_open comes first");
     const uint64_t window = device->options.spoof_neighbours ? 0 : WINDOW(ring->engine / 32);
-    const uint64_t source = window + AXI_REGISTERS + misc_ram_word(device, offset);
-    ring_append(device, ring, host_address(device, device->pod_buffer.iova), source, 4 * count,
-                TRN_WRITE_BARRIER);
+    const uint64_t source = window + AXI_REGISTERS + trn_misc_ram_word(device, offset);
+    trn_ring_append(device, ring, trn_host_address(device, device->pod_buffer.iova), source,
+                    4 * count, TRN_WRITE_BARRIER);
     uint64_t job = 0;
-    status = ring_post(device, ring, 0, 1, &job);
+    status = trn_ring_post(device, ring, 0, 1, &job);
     if (status != TRN_OK) return status;
-    ring_find(ring, job)->deadline = now(device) + patience(device, READ_LIMIT);
-    status = ring_wait(device, ring, job);
+    trn_ring_find(ring, job)->deadline = trn_now(device) + trn_timeout(device, READ_LIMIT);
+    status = trn_ring_wait(device, ring, job);
     if (status == TRN_OK) {
         memcpy(words, device->pod_buffer.host, 4 * count);
         return TRN_OK;
     }
-    mmio_begin(device); /* for the next read */
-    engine_init(device, ring->engine);
-    ring_restart(device, ring);
+    trn_mmio_begin(device); /* for the next read */
+    trn_engine_setup(device, ring->engine);
+    trn_ring_restart(device, ring);
     return status;
 }
 
 /* ---- the words ---- */
 
 static void publish(trn_device* device, uint64_t left, uint64_t right) {
-    mmio_write(device, misc_ram_word(device, MISC_RAM(LEFT_SERIAL_HI)), (uint32_t)(left >> 32));
-    mmio_write(device, misc_ram_word(device, MISC_RAM(LEFT_SERIAL_LO)), (uint32_t)left);
-    mmio_write(device, misc_ram_word(device, MISC_RAM(RIGHT_SERIAL_HI)), (uint32_t)(right >> 32));
-    mmio_write(device, misc_ram_word(device, MISC_RAM(RIGHT_SERIAL_LO)), (uint32_t)right);
+    trn_mmio_write(device, trn_misc_ram_word(device, MISC_RAM(LEFT_SERIAL_HI)),
+                   (uint32_t)(left >> 32));
+    trn_mmio_write(device, trn_misc_ram_word(device, MISC_RAM(LEFT_SERIAL_LO)), (uint32_t)left);
+    trn_mmio_write(device, trn_misc_ram_word(device, MISC_RAM(RIGHT_SERIAL_HI)),
+                   (uint32_t)(right >> 32));
+    trn_mmio_write(device, trn_misc_ram_word(device, MISC_RAM(RIGHT_SERIAL_LO)), (uint32_t)right);
 }
 
 static void set_status(trn_device* device, uint32_t status, uint32_t links, uint32_t node,
                        uint32_t nodes, uint64_t serial) {
-    mmio_write(device, misc_ram_word(device, MISC_RAM(POD_SERIAL_HI)), (uint32_t)(serial >> 32));
-    mmio_write(device, misc_ram_word(device, MISC_RAM(POD_SERIAL_LO)), (uint32_t)serial);
-    mmio_write(device, misc_ram_word(device, MISC_RAM(ELECTION_STATUS)),
-               status | links << 8 | node << 16 | nodes << 24);
+    trn_mmio_write(device, trn_misc_ram_word(device, MISC_RAM(POD_SERIAL_HI)),
+                   (uint32_t)(serial >> 32));
+    trn_mmio_write(device, trn_misc_ram_word(device, MISC_RAM(POD_SERIAL_LO)), (uint32_t)serial);
+    trn_mmio_write(device, trn_misc_ram_word(device, MISC_RAM(ELECTION_STATUS)),
+                   status | links << 8 | node << 16 | nodes << 24);
 }
 
 trn_status trn_pod_status(trn_device* device, trn_pod* pod) {
-    const trn_status status = need_probe(device);
+    const trn_status status = trn_need_probe(device);
     if (status != TRN_OK) return status;
-    mmio_begin(device);
-    const uint32_t word = mmio_read(device, misc_ram_word(device, MISC_RAM(ELECTION_STATUS)));
-    const uint32_t high = mmio_read(device, misc_ram_word(device, MISC_RAM(POD_SERIAL_HI)));
-    const uint32_t low = mmio_read(device, misc_ram_word(device, MISC_RAM(POD_SERIAL_LO)));
+    trn_mmio_begin(device);
+    const uint32_t word =
+        trn_mmio_read(device, trn_misc_ram_word(device, MISC_RAM(ELECTION_STATUS)));
+    const uint32_t high = trn_mmio_read(device, trn_misc_ram_word(device, MISC_RAM(POD_SERIAL_HI)));
+    const uint32_t low = trn_mmio_read(device, trn_misc_ram_word(device, MISC_RAM(POD_SERIAL_LO)));
     *pod = (trn_pod){word & 0xff, word >> 8 & 0xff, word >> 16 & 0xff, word >> 24,
                      (uint64_t)high << 32 | low};
-    return mmio_end(device);
+    return trn_mmio_end(device);
 }
 
 /* ---- the election ---- */
@@ -135,9 +141,10 @@ static trn_status await_words(election* e, trn_pod_link link, uint32_t offset, u
     for (;;) {
         trn_status status = trn_pod_read(e->device, link, offset, words, count);
         if (status != TRN_OK || published(words[valid])) return status;
-        if (now(e->device) >= e->deadline)
-            return fail(e->device, TRN_TIMED_OUT, "the neighbour on link %u stays silent", link);
-        status = pause_for(e->device, POLL);
+        if (trn_now(e->device) >= e->deadline)
+            return trn_fail(e->device, TRN_TIMED_OUT, "the neighbour on link %u stays silent",
+                            link);
+        status = trn_pause(e->device, POLL);
         if (status != TRN_OK) return status;
     }
 }
@@ -152,19 +159,19 @@ static trn_status read_serials(election* e) {
             if (status != TRN_OK) return status;
         }
         if (memcmp(words[0], words[1], sizeof words[0]) != 0)
-            return fail(e->device, TRN_PROTOCOL_ERROR,
-                        "the two %s links lead to different chips: 0x%08x%08x and 0x%08x%08x",
-                        side ? "right" : "left", words[0][1], words[0][0], words[1][1],
-                        words[1][0]);
+            return trn_fail(e->device, TRN_PROTOCOL_ERROR,
+                            "the two %s links lead to different chips: 0x%08x%08x and 0x%08x%08x",
+                            side ? "right" : "left", words[0][1], words[0][0], words[1][1],
+                            words[1][0]);
         e->serials[side] = (uint64_t)words[0][1] << 32 | words[0][0];
     }
     return TRN_OK;
 }
 
 static trn_status exchange(election* e, uint64_t left, uint64_t right) {
-    mmio_begin(e->device);
+    trn_mmio_begin(e->device);
     publish(e->device, left, right);
-    trn_status status = mmio_end(e->device);
+    trn_status status = trn_mmio_end(e->device);
     const uint32_t valid = e->sides[1] ? 3 : 1;
     for (uint32_t side = 0; side < 2 && status == TRN_OK; ++side) {
         if (!e->sides[side]) continue;
@@ -185,9 +192,9 @@ static trn_status await_neighbours(election* e) {
             await_words(e, (trn_pod_link)(2 * side), MISC_RAM(ELECTION_STATUS), &word, 1, 0);
         if (status != TRN_OK) return status;
         if ((word & 0xff) != STATUS_SUCCESS)
-            return fail(e->device, TRN_PROTOCOL_ERROR,
-                        "the %s neighbour's election ended with status %u", side ? "right" : "left",
-                        word & 0xff);
+            return trn_fail(e->device, TRN_PROTOCOL_ERROR,
+                            "the %s neighbour's election ended with status %u",
+                            side ? "right" : "left", word & 0xff);
     }
     return TRN_OK;
 }
@@ -214,14 +221,14 @@ static trn_status elect_primary(election* e, uint64_t mine, trn_pod* pod) {
     trn_status status = exchange(e, e->serials[0], e->serials[1]);
     for (uint32_t side = 0; side < 2 && status == TRN_OK; ++side)
         if (e->sides[side] && e->published[side][0] <= MOST_SECONDARIES && e->sides[0])
-            return fail(e->device, TRN_PROTOCOL_ERROR,
-                        "the %s neighbour is secondary %u, not a primary: cabling",
-                        side ? "right" : "left", (uint32_t)e->published[side][0]);
+            return trn_fail(e->device, TRN_PROTOCOL_ERROR,
+                            "the %s neighbour is secondary %u, not a primary: cabling",
+                            side ? "right" : "left", (uint32_t)e->published[side][0]);
     if (status != TRN_OK) return status;
     *pod = place_in_ring(e, mine);
-    mmio_begin(e->device);
+    trn_mmio_begin(e->device);
     set_status(e->device, STATUS_SUCCESS, 0, NODE_UNKNOWN, 0, 0);
-    status = mmio_end(e->device);
+    status = trn_mmio_end(e->device);
     return status == TRN_OK ? await_neighbours(e) : status;
 }
 
@@ -229,14 +236,14 @@ static trn_status elect_secondary(election* e, uint32_t index, trn_pod* pod) {
     trn_status status = exchange(e, index, index);
     for (uint32_t side = 0; side < 2 && status == TRN_OK; ++side)
         if (e->sides[side] && e->published[side][0] != index)
-            return fail(e->device, TRN_PROTOCOL_ERROR,
-                        "the %s neighbour is device %u, this one %u: cabling",
-                        side ? "right" : "left", (uint32_t)e->published[side][0], index);
+            return trn_fail(e->device, TRN_PROTOCOL_ERROR,
+                            "the %s neighbour is device %u, this one %u: cabling",
+                            side ? "right" : "left", (uint32_t)e->published[side][0], index);
     if (status != TRN_OK) return status;
     *pod = (trn_pod){STATUS_SUCCESS, 0, 0, 0, 0};
-    mmio_begin(e->device);
+    trn_mmio_begin(e->device);
     set_status(e->device, STATUS_SUCCESS, 0, 0, 0, 0);
-    status = mmio_end(e->device);
+    status = trn_mmio_end(e->device);
     return status == TRN_OK ? await_neighbours(e) : status;
 }
 
@@ -244,26 +251,27 @@ trn_status trn_pod_elect(trn_device* device, uint32_t links, uint64_t limit, trn
     uint64_t mine = 0;
     trn_status status = need_pod(device);
     if (status == TRN_OK && (links == 0 || links > 3))
-        status = fail(device, TRN_INVALID_ARGUMENT, "link mask %u: 1 left, 2 right, 3 both", links);
+        status =
+            trn_fail(device, TRN_INVALID_ARGUMENT, "link mask %u: 1 left, 2 right, 3 both", links);
     if (status == TRN_OK) status = trn_get_serial(device, &mine);
     if (status == TRN_OK) status = trn_pod_open(device);
     if (status != TRN_OK) return status;
     election e = {.device = device,
                   .sides = {(links & 1) != 0, (links & 2) != 0},
-                  .deadline = now(device) + patience(device, limit)};
-    mmio_begin(device);
+                  .deadline = trn_now(device) + trn_timeout(device, limit)};
+    trn_mmio_begin(device);
     set_status(device, 0, 0, 0, 0, 0);
-    status = mmio_end(device);
+    status = trn_mmio_end(device);
     if (status == TRN_OK) status = read_serials(&e);
     if (status == TRN_OK)
         status = device->device_index == 0 ? elect_primary(&e, mine, pod)
                                            : elect_secondary(&e, device->device_index, pod);
     if (status != TRN_OK)
         *pod = (trn_pod){STATUS_FAILED, 0, device->device_index == 0 ? NODE_UNKNOWN : 0, 0, 0};
-    mmio_begin(device);
+    trn_mmio_begin(device);
     set_status(device, pod->status, pod->links, pod->node, pod->nodes, pod->serial);
     publish(device, 0, 0);
-    const trn_status written = mmio_end(device);
+    const trn_status written = trn_mmio_end(device);
     trn_pod_close(device);
     return status != TRN_OK ? status : written;
 }
@@ -276,10 +284,10 @@ static trn_status elect_all(trn_device* const* devices, uint32_t count, uint32_t
         const trn_status status = trn_pod_elect(devices[n], links, limit, pod);
         if (status == TRN_OK) continue;
         *pod = (trn_pod){STATUS_FAILED, 0, NODE_UNKNOWN, 0, 0};
-        mmio_begin(devices[0]); /* the neighbours' primaries wait for this one */
+        trn_mmio_begin(devices[0]); /* the neighbours' primaries wait for this one */
         set_status(devices[0], STATUS_FAILED, 0, NODE_UNKNOWN, 0, 0);
-        mmio_end(devices[0]);
-        return fail(devices[0], status, "secondary %u: %s", n, trn_last_error(devices[n]));
+        trn_mmio_end(devices[0]);
+        return trn_fail(devices[0], status, "secondary %u: %s", n, trn_last_error(devices[n]));
     }
     return trn_pod_elect(devices[0], links, limit, pod);
 }
@@ -291,8 +299,8 @@ trn_status trn_pod_elect_node(trn_device* const* devices, uint32_t count, uint64
         const trn_status status = need_pod(devices[n]);
         if (status != TRN_OK) return status;
         if (devices[n]->device_index != n)
-            return fail(devices[0], TRN_INVALID_ARGUMENT, "device %u of the node has index %u", n,
-                        devices[n]->device_index);
+            return trn_fail(devices[0], TRN_INVALID_ARGUMENT, "device %u of the node has index %u",
+                            n, devices[n]->device_index);
     }
     if (count == 0) return TRN_INVALID_ARGUMENT;
     trn_status status = TRN_OK;

@@ -12,42 +12,43 @@
 #define EMULATOR_READY_TRIES 5000u
 
 static uint32_t read_word(trn_device* device, uint64_t offset, trn_status* status) {
-    mmio_begin(device);
-    const uint32_t value = mmio_read(device, offset);
-    *status = mmio_end(device);
+    trn_mmio_begin(device);
+    const uint32_t value = trn_mmio_read(device, offset);
+    *status = trn_mmio_end(device);
     return value;
 }
 
 static trn_status request(trn_device* device, uint32_t type, uint32_t map) {
     const uint64_t misc = device->map->misc_ram;
-    mmio_begin(device);
-    if (type == REQUEST_CORES) mmio_write(device, misc + MISC_RAM(RESET_MAP), map);
-    mmio_write(device, misc + MISC_RAM(RESET_REQUEST), type);
-    mmio_write(device, misc + MISC_RAM(TRIGGER), 1);
-    return mmio_end(device);
+    trn_mmio_begin(device);
+    if (type == REQUEST_CORES) trn_mmio_write(device, misc + MISC_RAM(RESET_MAP), map);
+    trn_mmio_write(device, misc + MISC_RAM(RESET_REQUEST), type);
+    trn_mmio_write(device, misc + MISC_RAM(TRIGGER), 1);
+    return trn_mmio_end(device);
 }
 
 /* Contract 5.1: firmware clears the request when it took it; asked again when it stays silent. */
 static trn_status wait_accepted(trn_device* device, uint32_t type, uint32_t map) {
-    const uint64_t repeat = patience(device, (type == REQUEST_DEVICE ? 30 : 10) * NS_PER_S);
-    const uint64_t give_up = patience(device, device->generation->reset_limit_s * NS_PER_S);
-    const uint64_t start = now(device);
+    const uint64_t repeat = trn_timeout(device, (type == REQUEST_DEVICE ? 30 : 10) * NS_PER_S);
+    const uint64_t give_up = trn_timeout(device, device->generation->reset_limit_s * NS_PER_S);
+    const uint64_t start = trn_now(device);
     uint64_t asked = start;
     for (;;) {
         trn_status status;
-        if (read_word(device, misc_ram_word(device, MISC_RAM(RESET_REQUEST)), &status) == 0 ||
+        if (read_word(device, trn_misc_ram_word(device, MISC_RAM(RESET_REQUEST)), &status) == 0 ||
             status != TRN_OK)
             return status;
-        const uint64_t time = now(device);
+        const uint64_t time = trn_now(device);
         if (time - start >= give_up)
-            return fail(device, TRN_TIMED_OUT, "firmware did not take the reset request in %llu s",
-                        (unsigned long long)(give_up / NS_PER_S));
+            return trn_fail(device, TRN_TIMED_OUT,
+                            "firmware did not take the reset request in %llu s",
+                            (unsigned long long)(give_up / NS_PER_S));
         if (time - asked >= repeat) {
             status = request(device, type, map);
             if (status != TRN_OK) return status;
             asked = time;
         }
-        status = pause_for(device, 100 * NS_PER_MS);
+        status = trn_pause(device, 100 * NS_PER_MS);
         if (status != TRN_OK) return status;
     }
 }
@@ -55,14 +56,14 @@ static trn_status wait_accepted(trn_device* device, uint32_t type, uint32_t map)
 static trn_status wait_ready(trn_device* device) {
     const uint64_t most = device->mode == TRN_MODE_EMULATOR ? EMULATOR_READY_TRIES : READY_TRIES;
     for (uint64_t tries = 0; tries < most; ++tries) {
-        trn_status status = pause_for(device, patience(device, tries * 100 * NS_PER_MS));
+        trn_status status = trn_pause(device, trn_timeout(device, tries * 100 * NS_PER_MS));
         if (status != TRN_OK) return status;
-        if (!(read_word(device, misc_ram_word(device, MISC_RAM(FIRMWARE_STATUS)), &status) &
+        if (!(read_word(device, trn_misc_ram_word(device, MISC_RAM(FIRMWARE_STATUS)), &status) &
               RESET_IN_PROGRESS) ||
             status != TRN_OK)
             return status;
     }
-    return fail(device, TRN_TIMED_OUT, "firmware took the reset request but did not finish it");
+    return trn_fail(device, TRN_TIMED_OUT, "firmware took the reset request but did not finish it");
 }
 
 /* Contract 2: on revision 255 the reset register clears itself. The public driver sleeps 2 s after
@@ -70,20 +71,20 @@ static trn_status wait_ready(trn_device* device) {
 static trn_status simulator_reset(trn_device* device, uint32_t type, uint32_t map) {
     const trn_generation* generation = device->generation;
     const uint64_t offset = device->map->simulator_reset + SIM_RESET(REQUEST);
-    mmio_begin(device);
-    mmio_write(device, offset, generation->simulator_asks_firmware ? 1 : map);
-    trn_status status = mmio_end(device);
+    trn_mmio_begin(device);
+    trn_mmio_write(device, offset, generation->simulator_asks_firmware ? 1 : map);
+    trn_status status = trn_mmio_end(device);
     if (status == TRN_OK && generation->simulator_asks_firmware) {
         status = request(device, type, map);
         if (status == TRN_OK) status = wait_accepted(device, type, map);
     }
-    const uint64_t limit = patience(device, generation->simulator_reset_limit_s * NS_PER_S);
-    const uint64_t start = now(device);
+    const uint64_t limit = trn_timeout(device, generation->simulator_reset_limit_s * NS_PER_S);
+    const uint64_t start = trn_now(device);
     while (status == TRN_OK) {
         if (read_word(device, offset, &status) == 0 || status != TRN_OK) return status;
-        if (now(device) - start >= limit)
-            return fail(device, TRN_TIMED_OUT, "the simulator's reset register stayed busy");
-        status = pause_for(device, 100 * NS_PER_MS);
+        if (trn_now(device) - start >= limit)
+            return trn_fail(device, TRN_TIMED_OUT, "the simulator's reset register stayed busy");
+        status = trn_pause(device, 100 * NS_PER_MS);
     }
     return status;
 }
@@ -104,18 +105,19 @@ static trn_status set_up_core(trn_device* device, uint32_t core, uint32_t cores)
     const uint32_t queue = core % sharing;
     const uint32_t sharers = ((1u << sharing) - 1) << (core - queue);
     const uint32_t host_engine = device->map->user_engines + core / sharing;
-    mmio_begin(device);
+    trn_mmio_begin(device);
     for (uint32_t i = 0; i < TRN_ENGINES_PER_CORE; ++i) {
-        engine_init(device, core * TRN_ENGINES_PER_CORE + i);
+        trn_engine_setup(device, core * TRN_ENGINES_PER_CORE + i);
         device->user_rings[core * TRN_ENGINES_PER_CORE + i] = 0;
     }
-    if (queue == 0 && (cores & sharers) == sharers) engine_init(device, host_engine);
-    trn_status status = mmio_end(device);
+    if (queue == 0 && (cores & sharers) == sharers) trn_engine_setup(device, host_engine);
+    trn_status status = trn_mmio_end(device);
     if (status == TRN_OK) {
-        mmio_begin(device);
-        status = ring_open(device, &device->copy_rings[core], host_engine, queue, RING_DESCRIPTORS);
+        trn_mmio_begin(device);
+        status =
+            trn_ring_open(device, &device->copy_rings[core], host_engine, queue, RING_DESCRIPTORS);
     }
-    return status == TRN_OK ? mmio_end(device) : status;
+    return status == TRN_OK ? trn_mmio_end(device) : status;
 }
 
 static trn_status reset(trn_device* device, uint32_t type, uint32_t cores, uint32_t map) {
@@ -124,8 +126,8 @@ static trn_status reset(trn_device* device, uint32_t type, uint32_t cores, uint3
     if (status != TRN_OK) return status;
     /* Not before: an engine that works reads its rings until it is reset. */
     for (uint32_t core = 0; core < device->map->cores; ++core)
-        if (cores >> core & 1) ring_close(device, &device->copy_rings[core], TRN_ABORTED);
-    host_queues_drop(device, cores);
+        if (cores >> core & 1) trn_ring_close(device, &device->copy_rings[core], TRN_ABORTED);
+    trn_host_queues_drop(device, cores);
     for (uint32_t core = 0; core < device->map->cores && status == TRN_OK; ++core)
         if (cores >> core & 1) status = set_up_core(device, core, cores);
     device->ready = status == TRN_OK;
@@ -147,7 +149,7 @@ static uint32_t reset_map(const trn_device* device, uint32_t cores) {
 }
 
 trn_status trn_reset_device(trn_device* device) {
-    const trn_status status = need_probe(device);
+    const trn_status status = trn_need_probe(device);
     if (status != TRN_OK) return status;
     device->failed_copy = false;
     memset(device->notifiers, 0, sizeof device->notifiers); /* the reset switches them off */
@@ -155,14 +157,15 @@ trn_status trn_reset_device(trn_device* device) {
 }
 
 trn_status trn_reset_cores(trn_device* device, uint32_t core_map) {
-    const trn_status status = need_ready(device);
+    const trn_status status = trn_need_ready(device);
     if (status != TRN_OK) return status;
     if (core_map == 0 || core_map >> device->map->cores)
-        return fail(device, TRN_INVALID_ARGUMENT, "core map 0x%x: one bit per core, 0x1 to 0x%x",
-                    core_map, (1u << device->map->cores) - 1);
-    mmio_begin(device);
-    notifications_drop(device, core_map);
-    const trn_status dropped = mmio_end(device);
+        return trn_fail(device, TRN_INVALID_ARGUMENT,
+                        "core map 0x%x: one bit per core, 0x1 to 0x%x", core_map,
+                        (1u << device->map->cores) - 1);
+    trn_mmio_begin(device);
+    trn_notifications_drop(device, core_map);
+    const trn_status dropped = trn_mmio_end(device);
     if (dropped != TRN_OK) return dropped;
     return reset(device, REQUEST_CORES, core_map, reset_map(device, core_map));
 }

@@ -33,21 +33,21 @@ static void end_all(trn_ring* ring, trn_status why) {
 }
 
 static void give_to_queue(trn_device* device, const trn_ring* ring) {
-    queue_init(device, ring->engine, ring->queue, host_address(device, ring->m2s.iova),
-               ring->length, host_address(device, ring->s2m.iova), ring->length);
+    trn_queue_init(device, ring->engine, ring->queue, trn_host_address(device, ring->m2s.iova),
+                   ring->length, trn_host_address(device, ring->s2m.iova), ring->length);
 }
 
-trn_status ring_open(trn_device* device, trn_ring* ring, uint32_t engine, uint32_t queue,
-                     uint32_t length) {
+trn_status trn_ring_open(trn_device* device, trn_ring* ring, uint32_t engine, uint32_t queue,
+                         uint32_t length) {
     ring->engine = engine; /* jobs and their numbers outlive a reset */
     ring->queue = queue;
     ring->length = length;
     const uint64_t bytes = (uint64_t)length * sizeof(trn_descriptor);
-    trn_status status = allocate(device, bytes, &ring->m2s);
-    if (status == TRN_OK) status = allocate(device, bytes, &ring->s2m);
-    if (status == TRN_OK) status = allocate(device, 4096, &ring->markers);
+    trn_status status = trn_dma_allocate(device, bytes, &ring->m2s);
+    if (status == TRN_OK) status = trn_dma_allocate(device, bytes, &ring->s2m);
+    if (status == TRN_OK) status = trn_dma_allocate(device, 4096, &ring->markers);
     if (status != TRN_OK) {
-        ring_close(device, ring, status);
+        trn_ring_close(device, ring, status);
         return status;
     }
     start_empty(ring);
@@ -55,27 +55,27 @@ trn_status ring_open(trn_device* device, trn_ring* ring, uint32_t engine, uint32
     return TRN_OK;
 }
 
-void ring_close(trn_device* device, trn_ring* ring, trn_status why) {
+void trn_ring_close(trn_device* device, trn_ring* ring, trn_status why) {
     end_all(ring, why);
-    release(device, &ring->m2s);
-    release(device, &ring->s2m);
-    release(device, &ring->markers);
+    trn_dma_release(device, &ring->m2s);
+    trn_dma_release(device, &ring->s2m);
+    trn_dma_release(device, &ring->markers);
     ring->broken = TRN_NOT_READY;
 }
 
-void ring_restart(trn_device* device, trn_ring* ring) {
+void trn_ring_restart(trn_device* device, trn_ring* ring) {
     end_all(ring, TRN_ABORTED);
     /* The queue reset comes first: until then the device may still read the old descriptors. */
     give_to_queue(device, ring);
     start_empty(ring);
 }
 
-bool ring_has_room(const trn_ring* ring, uint32_t copies) {
+bool trn_ring_has_room(const trn_ring* ring, uint32_t copies) {
     const ring_job* job = &ring->jobs[ring->newest % RING_JOBS];
     return job->state == JOB_FREE && ring->in_flight + copies + 1 < ring->length;
 }
 
-void ring_put(trn_ring* ring, trn_ring_kind kind, trn_descriptor descriptor) {
+void trn_ring_put(trn_ring* ring, trn_ring_kind kind, trn_descriptor descriptor) {
     ring_side* side = &ring->sides[kind];
     trn_descriptor* entries = kind == TRN_RING_M2S ? ring->m2s.host : ring->s2m.host;
     entries[side->next] = trn_descriptor_with_ring_id(descriptor, side->ring_id);
@@ -86,20 +86,20 @@ void ring_put(trn_ring* ring, trn_ring_kind kind, trn_descriptor descriptor) {
     }
 }
 
-void ring_append(trn_device* device, trn_ring* ring, uint64_t destination, uint64_t source,
-                 uint32_t size, uint32_t flags) {
+void trn_ring_append(trn_device* device, trn_ring* ring, uint64_t destination, uint64_t source,
+                     uint32_t size, uint32_t flags) {
     (void)device;
-    ring_put(ring, TRN_RING_M2S, trn_m2s_descriptor(source, size, 0, flags));
-    ring_put(ring, TRN_RING_S2M, trn_s2m_descriptor(destination, size, 0, flags));
+    trn_ring_put(ring, TRN_RING_M2S, trn_m2s_descriptor(source, size, 0, flags));
+    trn_ring_put(ring, TRN_RING_S2M, trn_s2m_descriptor(destination, size, 0, flags));
 }
 
-void ring_append_copy(trn_device* device, trn_ring* ring, uint64_t destination, uint64_t source,
-                      uint64_t size) {
+void trn_ring_append_copy(trn_device* device, trn_ring* ring, uint64_t destination, uint64_t source,
+                          uint64_t size) {
     for (uint64_t done = 0; done < size;) {
         const uint64_t left = size - done;
         const uint32_t part = (uint32_t)(left < TRN_DESCRIPTOR_BYTES ? left : TRN_DESCRIPTOR_BYTES);
-        ring_append(device, ring, destination + done, source + done, part,
-                    part == left ? TRN_WRITE_BARRIER : 0);
+        trn_ring_append(device, ring, destination + done, source + done, part,
+                        part == left ? TRN_WRITE_BARRIER : 0);
         done += part;
     }
 }
@@ -111,13 +111,13 @@ static uint64_t time_limit(const trn_device* device, uint32_t descriptors) {
     return copies * device->generation->limit_us_per_descriptor * NS_PER_US * slower[device->mode];
 }
 
-trn_status ring_post(trn_device* device, trn_ring* ring, uint32_t flags, uint32_t hurry,
-                     uint64_t* sequence) {
+trn_status trn_ring_post(trn_device* device, trn_ring* ring, uint32_t flags, uint32_t hurry,
+                         uint64_t* sequence) {
     const uint64_t number = ring->newest;
     volatile uint32_t* word = marker_word(ring, number);
     *word = 0;
-    const uint64_t markers = host_address(device, ring->markers.iova);
-    ring_append(device, ring, markers + 4 * (1 + number % RING_JOBS), markers, 4, flags);
+    const uint64_t markers = trn_host_address(device, ring->markers.iova);
+    trn_ring_append(device, ring, markers + 4 * (1 + number % RING_JOBS), markers, 4, flags);
     const uint32_t m2s = ring->sides[TRN_RING_M2S].appended;
     const uint32_t s2m = ring->sides[TRN_RING_S2M].appended;
     const uint32_t count = m2s > s2m ? m2s : s2m;
@@ -125,20 +125,20 @@ trn_status ring_post(trn_device* device, trn_ring* ring, uint32_t flags, uint32_
     ring->sides[TRN_RING_M2S].appended = ring->sides[TRN_RING_S2M].appended = 0;
     ++ring->newest;
     ring_job* job = &ring->jobs[number % RING_JOBS];
-    *job = (ring_job){JOB_RUNNING, TRN_OK, count, 0, operation_begins(device, "copy", 0)};
-    const uint64_t limit = patience(device, time_limit(device, ring->in_flight) / hurry);
-    job->deadline = now(device) + limit;
-    ring->looked_at_state = now(device);
+    *job = (ring_job){JOB_RUNNING, TRN_OK, count, 0, trn_operation_begins(device, "copy", 0)};
+    const uint64_t limit = trn_timeout(device, time_limit(device, ring->in_flight) / hurry);
+    job->deadline = trn_now(device) + limit;
+    ring->looked_at_state = trn_now(device);
     *sequence = number;
 
     /* Everything above is in memory before the device hears of it. */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    mmio_begin(device);
-    const uint64_t engine = engine_registers(device, ring->engine);
-    mmio_write(device, engine + UDMA(S2M_Q_TAIL_INCREMENT)(ring->queue), s2m);
-    mmio_write(device, engine + UDMA(M2S_Q_TAIL_INCREMENT)(ring->queue), m2s);
-    const trn_status status = mmio_end(device);
-    operation_posted(device);
+    trn_mmio_begin(device);
+    const uint64_t engine = trn_engine_registers(device, ring->engine);
+    trn_mmio_write(device, engine + UDMA(S2M_Q_TAIL_INCREMENT)(ring->queue), s2m);
+    trn_mmio_write(device, engine + UDMA(M2S_Q_TAIL_INCREMENT)(ring->queue), m2s);
+    const trn_status status = trn_mmio_end(device);
+    trn_operation_posted(device);
     if (status != TRN_OK) {
         end_all(ring, status);
         job->state = JOB_FREE;
@@ -183,23 +183,23 @@ static const char* cause_text(uint32_t m2s, uint32_t s2m) {
 }
 
 static void read_failure(trn_device* device, const trn_ring* ring, trn_failure* failure) {
-    const uint64_t engine = engine_registers(device, ring->engine);
+    const uint64_t engine = trn_engine_registers(device, ring->engine);
     const uint32_t index = 0xffffff;
     failure->engine = ring->engine;
     failure->queue = ring->queue;
-    failure->m2s_state = mmio_read(device, engine + UDMA(M2S_STATE));
-    failure->s2m_state = mmio_read(device, engine + UDMA(S2M_STATE));
-    failure->cause_m2s = mmio_read(device, engine + UDMA(SECONDARY_CAUSE)(GROUP_A));
-    failure->cause_s2m = mmio_read(device, engine + UDMA(SECONDARY_CAUSE)(GROUP_B));
-    failure->m2s_head = mmio_read(device, engine + UDMA(M2S_Q_HEAD)(ring->queue)) & index;
-    failure->s2m_head = mmio_read(device, engine + UDMA(S2M_Q_HEAD)(ring->queue)) & index;
+    failure->m2s_state = trn_mmio_read(device, engine + UDMA(M2S_STATE));
+    failure->s2m_state = trn_mmio_read(device, engine + UDMA(S2M_STATE));
+    failure->cause_m2s = trn_mmio_read(device, engine + UDMA(SECONDARY_CAUSE)(GROUP_A));
+    failure->cause_s2m = trn_mmio_read(device, engine + UDMA(SECONDARY_CAUSE)(GROUP_B));
+    failure->m2s_head = trn_mmio_read(device, engine + UDMA(M2S_Q_HEAD)(ring->queue)) & index;
+    failure->s2m_head = trn_mmio_read(device, engine + UDMA(S2M_Q_HEAD)(ring->queue)) & index;
 }
 
 static trn_status give_up(trn_device* device, trn_ring* ring, trn_status why) {
     trn_failure failure;
-    mmio_begin(device);
+    trn_mmio_begin(device);
     read_failure(device, ring, &failure);
-    const trn_status status = mmio_end(device);
+    const trn_status status = trn_mmio_end(device);
     if (status != TRN_OK) why = status;
     end_all(ring, why);
     ring->broken = why;
@@ -207,22 +207,24 @@ static trn_status give_up(trn_device* device, trn_ring* ring, trn_status why) {
     device->failure = failure;
     device->failed_copy = true;
     if (why == TRN_DEVICE_GONE)
-        return fail(device, why, "DMA engine %u reads as ones: the device is not present",
-                    ring->engine);
+        return trn_fail(device, why,
+                        "DMA engine %u reads as ones: the device is not there any more",
+                        ring->engine);
     if (why == TRN_ABORTED)
-        return fail(
+        return trn_fail(
             device, why,
             "DMA engine %u aborted while queue %u was at descriptor %u (source side) and %u "
             "(destination side): %s (states 0x%04x/0x%04x, causes 0x%08x/0x%08x)",
             ring->engine, ring->queue, failure.m2s_head, failure.s2m_head,
             cause_text(failure.cause_m2s, failure.cause_s2m), failure.m2s_state, failure.s2m_state,
             failure.cause_m2s, failure.cause_s2m);
-    return fail(device, why,
-                "no completion from DMA engine %u queue %u in time: source side %s at descriptor "
-                "%u, destination side %s at descriptor %u, next to be written %u of %u",
-                ring->engine, ring->queue, state_word((failure.m2s_state >> 8) & 3),
-                failure.m2s_head, state_word((failure.s2m_state >> 8) & 3), failure.s2m_head,
-                ring->sides[TRN_RING_M2S].next, ring->length);
+    return trn_fail(
+        device, why,
+        "no completion from DMA engine %u queue %u in time: source side %s at descriptor "
+        "%u, destination side %s at descriptor %u, next to be written %u of %u",
+        ring->engine, ring->queue, state_word((failure.m2s_state >> 8) & 3), failure.m2s_head,
+        state_word((failure.s2m_state >> 8) & 3), failure.s2m_head, ring->sides[TRN_RING_M2S].next,
+        ring->length);
 }
 
 /* Jobs end in order, so the oldest is asked until one is not over. */
@@ -234,26 +236,26 @@ static void collect(trn_device* device, trn_ring* ring) {
         job->state = JOB_OVER;
         job->result = TRN_OK;
         ring->in_flight -= job->descriptors;
-        operation_complete(device, job->operation);
+        trn_operation_complete(device, job->operation);
         ++ring->oldest;
     }
 }
 
-trn_status ring_look(trn_device* device, trn_ring* ring) {
+trn_status trn_ring_poll(trn_device* device, trn_ring* ring) {
     collect(device, ring);
     if (ring->oldest == ring->newest) return TRN_OK;
-    const uint64_t time = now(device);
+    const uint64_t time = trn_now(device);
     const ring_job* job = &ring->jobs[ring->oldest % RING_JOBS];
-    const uint64_t spacing = patience(device, LOOK_AT_STATE_EVERY);
+    const uint64_t spacing = trn_timeout(device, LOOK_AT_STATE_EVERY);
     if (time - ring->looked_at_state >= spacing || time >= job->deadline) {
         ring->looked_at_state = time;
-        mmio_begin(device);
-        const uint64_t engine = engine_registers(device, ring->engine);
-        const uint32_t m2s = mmio_read(device, engine + UDMA(M2S_STATE));
-        const uint32_t s2m = mmio_read(device, engine + UDMA(S2M_STATE));
+        trn_mmio_begin(device);
+        const uint64_t engine = trn_engine_registers(device, ring->engine);
+        const uint32_t m2s = trn_mmio_read(device, engine + UDMA(M2S_STATE));
+        const uint32_t s2m = trn_mmio_read(device, engine + UDMA(S2M_STATE));
         const bool gone = m2s == ~0u && s2m == ~0u; /* what reads without an answer return */
         const bool aborted = has_abort(m2s) || has_abort(s2m);
-        const trn_status status = mmio_end(device);
+        const trn_status status = trn_mmio_end(device);
         collect(device, ring); /* it may have ended between the two looks */
         if (ring->oldest == ring->newest) return TRN_OK;
         if (status != TRN_OK) return give_up(device, ring, status);
@@ -265,28 +267,29 @@ trn_status ring_look(trn_device* device, trn_ring* ring) {
     return TRN_OK;
 }
 
-ring_job* ring_find(trn_ring* ring, uint64_t sequence) {
+ring_job* trn_ring_find(trn_ring* ring, uint64_t sequence) {
     ring_job* job = &ring->jobs[sequence % RING_JOBS];
     const bool posted = sequence < ring->newest && sequence + RING_JOBS >= ring->newest;
     return posted && job->state != JOB_FREE ? job : NULL;
 }
 
-trn_status ring_wait(trn_device* device, trn_ring* ring, uint64_t sequence) {
-    ring_job* job = ring_find(ring, sequence);
+trn_status trn_ring_wait(trn_device* device, trn_ring* ring, uint64_t sequence) {
+    ring_job* job = trn_ring_find(ring, sequence);
     if (!job)
-        return fail(device, TRN_INVALID_ARGUMENT,
-                    "unknown job: already waited for, or never submitted");
-    const uint64_t start = now(device);
+        return trn_fail(device, TRN_INVALID_ARGUMENT,
+                        "no such job: it was waited for before, or never "
+                        "submitted");
+    const uint64_t start = trn_now(device);
     for (;;) {
-        const trn_status looked = ring_look(device, ring);
+        const trn_status looked = trn_ring_poll(device, ring);
         if (job->state == JOB_OVER) break;
         if (looked != TRN_OK) return looked;
         /* Short pauses first, then about 2 % of the time spent so far: a long wait stays cheap and
          * the measured duration stays close. */
-        const uint64_t spent = now(device) - start;
+        const uint64_t spent = trn_now(device) - start;
         uint64_t step = spent / 64;
         if (step < NS_PER_US) step = NS_PER_US;
-        const trn_status paused = pause_for(device, step);
+        const trn_status paused = trn_pause(device, step);
         if (paused != TRN_OK) {
             end_all(ring, paused);
             ring->broken = paused;

@@ -39,30 +39,30 @@ typedef struct trn_ring {
 } trn_ring;
 
 /* Allocates the rings and gives them to the queue. */
-trn_status ring_open(trn_device* device, trn_ring* ring, uint32_t engine, uint32_t queue,
-                     uint32_t length);
+trn_status trn_ring_open(trn_device* device, trn_ring* ring, uint32_t engine, uint32_t queue,
+                         uint32_t length);
 /* Frees the memory; jobs that were running are over with `why`. The queue is not touched. */
-void ring_close(trn_device* device, trn_ring* ring, trn_status why);
+void trn_ring_close(trn_device* device, trn_ring* ring, trn_status why);
 /* Sets the queue up again with empty rings; jobs that were running are over with TRN_ABORTED. */
-void ring_restart(trn_device* device, trn_ring* ring);
+void trn_ring_restart(trn_device* device, trn_ring* ring);
 
 /* Whether a job of this many copies and its marker fits now. */
-bool ring_has_room(const trn_ring* ring, uint32_t copies);
-void ring_put(trn_ring* ring, trn_ring_kind side, trn_descriptor descriptor);
-void ring_append(trn_device* device, trn_ring* ring, uint64_t destination, uint64_t source,
-                 uint32_t size, uint32_t flags);
+bool trn_ring_has_room(const trn_ring* ring, uint32_t copies);
+void trn_ring_put(trn_ring* ring, trn_ring_kind side, trn_descriptor descriptor);
+void trn_ring_append(trn_device* device, trn_ring* ring, uint64_t destination, uint64_t source,
+                     uint32_t size, uint32_t flags);
 /* Cuts a copy into descriptors, the last with a write barrier; at most TRN_BATCH_DESCRIPTORS. */
-void ring_append_copy(trn_device* device, trn_ring* ring, uint64_t destination, uint64_t source,
-                      uint64_t size);
+void trn_ring_append_copy(trn_device* device, trn_ring* ring, uint64_t destination, uint64_t source,
+                          uint64_t size);
 /* Appends the marker, with these flags of its destination, and rings the doorbells. hurry divides
  * the public driver's time limit. */
-trn_status ring_post(trn_device* device, trn_ring* ring, uint32_t flags, uint32_t hurry,
-                     uint64_t* sequence);
+trn_status trn_ring_post(trn_device* device, trn_ring* ring, uint32_t flags, uint32_t hurry,
+                         uint64_t* sequence);
 
 /* Notices jobs that are over and engines that stopped; lets no time pass. */
-trn_status ring_look(trn_device* device, trn_ring* ring);
-trn_status ring_wait(trn_device* device, trn_ring* ring, uint64_t sequence);
+trn_status trn_ring_poll(trn_device* device, trn_ring* ring);
+trn_status trn_ring_wait(trn_device* device, trn_ring* ring, uint64_t sequence);
 /* The job's record, or NULL when it was never posted or was forgotten. */
-ring_job* ring_find(trn_ring* ring, uint64_t sequence);
+ring_job* trn_ring_find(trn_ring* ring, uint64_t sequence);
 
 #endif

@@ -25,22 +25,22 @@ static uint32_t scrub_engine(const trn_device* device, uint32_t stack, uint32_t 
 }
 
 static trn_status open_rings(trn_device* device, scrubber* scrub, uint32_t stack, uint32_t length) {
-    trn_status status = allocate(device, STRIPE, &scrub->pattern);
-    if (status == TRN_OK) status = allocate(device, ENGINES * STRIPE, &scrub->back);
-    mmio_begin(device);
+    trn_status status = trn_dma_allocate(device, STRIPE, &scrub->pattern);
+    if (status == TRN_OK) status = trn_dma_allocate(device, ENGINES * STRIPE, &scrub->back);
+    trn_mmio_begin(device);
     for (uint32_t i = 0; i < ENGINES && status == TRN_OK; ++i)
-        status = ring_open(device, &scrub->rings[i], scrub_engine(device, stack, i), 0, length);
-    return status == TRN_OK ? mmio_end(device) : status;
+        status = trn_ring_open(device, &scrub->rings[i], scrub_engine(device, stack, i), 0, length);
+    return status == TRN_OK ? trn_mmio_end(device) : status;
 }
 
 /* Away from the queues first, then the memory. */
 static void close_rings(trn_device* device, scrubber* scrub) {
-    mmio_begin(device);
+    trn_mmio_begin(device);
     for (uint32_t i = 0; i < ENGINES; ++i)
-        if (scrub->rings[i].m2s.host) queue_park(device, scrub->rings[i].engine, 0);
-    for (uint32_t i = 0; i < ENGINES; ++i) ring_close(device, &scrub->rings[i], TRN_OK);
-    release(device, &scrub->pattern);
-    release(device, &scrub->back);
+        if (scrub->rings[i].m2s.host) trn_queue_park(device, scrub->rings[i].engine, 0);
+    for (uint32_t i = 0; i < ENGINES; ++i) trn_ring_close(device, &scrub->rings[i], TRN_OK);
+    trn_dma_release(device, &scrub->pattern);
+    trn_dma_release(device, &scrub->back);
 }
 
 static trn_status start_engine(trn_device* device, scrubber* scrub, uint32_t i, uint64_t first,
@@ -48,28 +48,29 @@ static trn_status start_engine(trn_device* device, scrubber* scrub, uint32_t i, 
     trn_ring* ring = &scrub->rings[i];
     const uint32_t size = (uint32_t)STRIPE;
     const uint64_t start = first + i * STRIPE;
-    ring_append(device, ring, start, host_address(device, scrub->pattern.iova), size, TRN_DMB);
+    trn_ring_append(device, ring, start, trn_host_address(device, scrub->pattern.iova), size,
+                    TRN_DMB);
     for (uint32_t n = 1; n < stripes; ++n)
-        ring_append(device, ring, start + n * STEP, start + (n - 1) * STEP, size, TRN_DMB);
-    ring_append(device, ring, host_address(device, scrub->back.iova) + i * STRIPE,
-                start + (stripes - 1) * STEP, size, TRN_DMB);
-    return ring_post(device, ring, 0, HURRY, &scrub->jobs[i]);
+        trn_ring_append(device, ring, start + n * STEP, start + (n - 1) * STEP, size, TRN_DMB);
+    trn_ring_append(device, ring, trn_host_address(device, scrub->back.iova) + i * STRIPE,
+                    start + (stripes - 1) * STEP, size, TRN_DMB);
+    return trn_ring_post(device, ring, 0, HURRY, &scrub->jobs[i]);
 }
 
 static trn_status check_range(trn_device* device, uint32_t stack, uint64_t offset, uint64_t size) {
     trn_device_info info;
-    const trn_status status = need_ready(device);
+    const trn_status status = trn_need_ready(device);
     if (status != TRN_OK) return status;
     trn_get_info(device, &info);
     if (stack >= info.stacks || offset % STEP || size % STEP || size == 0 ||
         offset > info.stack_size || size > info.stack_size - offset)
-        return fail(device, TRN_INVALID_ARGUMENT,
-                    "cannot scrub %llu bytes at 0x%llx of HBM %u: whole MiB inside the stack",
-                    (unsigned long long)size, (unsigned long long)offset, stack);
+        return trn_fail(device, TRN_INVALID_ARGUMENT,
+                        "cannot scrub %llu bytes at 0x%llx of HBM %u: whole MiB inside the stack",
+                        (unsigned long long)size, (unsigned long long)offset, stack);
     for (uint32_t i = 0; i < ENGINES; ++i)
         if (device->user_rings[scrub_engine(device, stack, i)] & 1)
-            return fail(device, TRN_BUSY, "engine %u queue 0 has a user ring",
-                        scrub_engine(device, stack, i));
+            return trn_fail(device, TRN_BUSY, "engine %u queue 0 has a user ring",
+                            scrub_engine(device, stack, i));
     return TRN_OK;
 }
 
@@ -83,11 +84,11 @@ trn_status trn_scrub_start(trn_device* device, uint32_t stack, uint64_t offset, 
     *scrubbing = NULL;
     trn_status status = check_range(device, stack, offset, size);
     if (status == TRN_OK && size > TRN_SCRUB_BYTES)
-        status = fail(device, TRN_INVALID_ARGUMENT, "a scrub has at most %llu bytes, not %llu",
-                      (unsigned long long)TRN_SCRUB_BYTES, (unsigned long long)size);
+        status = trn_fail(device, TRN_INVALID_ARGUMENT, "a scrub has at most %llu bytes, not %llu",
+                          (unsigned long long)TRN_SCRUB_BYTES, (unsigned long long)size);
     if (status != TRN_OK) return status;
     scrubber* scrub = calloc(1, sizeof *scrub);
-    if (!scrub) return fail(device, TRN_NO_MEMORY, "no memory for the scrub");
+    if (!scrub) return trn_fail(device, TRN_NO_MEMORY, "no memory for the scrub");
     const uint32_t stripes = (uint32_t)(size / STEP);
     const uint32_t length = (stripes + 3 + 15) / 16 * 16;
     status = open_rings(device, scrub, stack, length < 32 ? 32 : length);
@@ -108,15 +109,16 @@ static trn_status check_back(trn_device* device, const scrubber* scrub) {
     const uint32_t* back = scrub->back.host;
     for (uint64_t i = 0; i < ENGINES * STRIPE / 4; ++i)
         if (back[i] != scrub->value)
-            return fail(device, TRN_PROTOCOL_ERROR, "engine %u read back 0x%08x instead of 0x%08x",
-                        scrub->rings[i * 4 / STRIPE].engine, back[i], scrub->value);
+            return trn_fail(device, TRN_PROTOCOL_ERROR,
+                            "engine %u brought back 0x%08x where 0x%08x was written",
+                            scrub->rings[i * 4 / STRIPE].engine, back[i], scrub->value);
     return TRN_OK;
 }
 
 trn_status trn_scrub_wait(trn_device* device, trn_scrubbing* scrub) {
     trn_status status = TRN_OK;
     for (uint32_t i = 0; i < scrub->started; ++i) {
-        const trn_status waited = ring_wait(device, &scrub->rings[i], scrub->jobs[i]);
+        const trn_status waited = trn_ring_wait(device, &scrub->rings[i], scrub->jobs[i]);
         if (status == TRN_OK) status = waited;
     }
     if (status == TRN_OK) status = check_back(device, scrub);

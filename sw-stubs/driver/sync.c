@@ -5,18 +5,18 @@
 
 static trn_status find_block(trn_device* device, trn_sync_block block, uint32_t number,
                              uint32_t index, uint32_t count, uint64_t* base) {
-    const trn_status status = need_probe(device);
+    const trn_status status = trn_need_probe(device);
     if (status != TRN_OK) return status;
     const bool core = block == TRN_SYNC_CORE;
     const uint32_t blocks = core ? device->map->cores : device->map->top_sps;
     if (block != TRN_SYNC_CORE && block != TRN_SYNC_TOP_SP)
-        return fail(device, TRN_INVALID_ARGUMENT, "%u is not a kind of block", block);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "%u is no kind of block", block);
     if (number >= blocks)
-        return fail(device, TRN_INVALID_ARGUMENT, "no %s %u: there are %u",
-                    core ? "core" : "TOP_SP", number, blocks);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "no %s %u: there are %u",
+                        core ? "core" : "TOP_SP", number, blocks);
     if (index >= count)
-        return fail(device, TRN_INVALID_ARGUMENT, "index %u: a block has %u", index, count);
-    *base = place(core ? &device->map->core_sync : &device->map->top_sp_sync, number);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "index %u: a block has %u", index, count);
+    *base = trn_block_address(core ? &device->map->core_sync : &device->map->top_sp_sync, number);
     return TRN_OK;
 }
 
@@ -25,9 +25,9 @@ static trn_status read_one(trn_device* device, trn_sync_block block, uint32_t nu
     uint64_t base = 0;
     const trn_status status = find_block(device, block, number, index, count, &base);
     if (status != TRN_OK) return status;
-    mmio_begin(device);
-    *value = mmio_read(device, base + reg);
-    return mmio_end(device);
+    trn_mmio_begin(device);
+    *value = trn_mmio_read(device, base + reg);
+    return trn_mmio_end(device);
 }
 
 static trn_status write_one(trn_device* device, trn_sync_block block, uint32_t number,
@@ -35,9 +35,9 @@ static trn_status write_one(trn_device* device, trn_sync_block block, uint32_t n
     uint64_t base = 0;
     const trn_status status = find_block(device, block, number, index, count, &base);
     if (status != TRN_OK) return status;
-    mmio_begin(device);
-    mmio_write(device, base + reg, value);
-    return mmio_end(device);
+    trn_mmio_begin(device);
+    trn_mmio_write(device, base + reg, value);
+    return trn_mmio_end(device);
 }
 
 trn_status trn_semaphore_read(trn_device* device, trn_sync_block block, uint32_t number,

@@ -65,25 +65,26 @@ bool trn_topology_decode(const uint32_t* words, trn_topology* topology) {
 }
 
 static trn_status read_table(trn_device* device, uint32_t* words) {
-    mmio_begin(device);
+    trn_mmio_begin(device);
     for (uint32_t n = 0; n < TRN_TOPOLOGY_WORDS; ++n)
-        words[n] = mmio_read(device, misc_ram_word(device, TRN_TOPOLOGY_OFFSET + 4 * n));
+        words[n] = trn_mmio_read(device, trn_misc_ram_word(device, TRN_TOPOLOGY_OFFSET + 4 * n));
     /* The same number before and after: nobody wrote meanwhile. */
-    const uint32_t sequence = mmio_read(device, misc_ram_word(device, MISC_RAM(TOPOLOGY_SEQUENCE)));
+    const uint32_t sequence =
+        trn_mmio_read(device, trn_misc_ram_word(device, MISC_RAM(TOPOLOGY_SEQUENCE)));
     if (sequence != WORD(words, TOPOLOGY_SEQUENCE)) WORD(words, TOPOLOGY_SEQUENCE) |= 1;
-    return mmio_end(device);
+    return trn_mmio_end(device);
 }
 
 trn_status trn_get_topology(trn_device* device, trn_topology* topology) {
-    trn_status status = need_probe(device);
+    trn_status status = trn_need_probe(device);
     for (uint32_t n = 0; status == TRN_OK && n < MOST_TRIES; ++n) {
         uint32_t words[TRN_TOPOLOGY_WORDS] = {0};
         status = read_table(device, words);
         if (status != TRN_OK || trn_topology_decode(words, topology)) return status;
-        status = pause_for(device, TRY_AGAIN);
+        status = trn_pause(device, TRY_AGAIN);
     }
     if (status != TRN_OK) return status;
-    return fail(device, TRN_TIMED_OUT, "firmware does not stop writing the topology table");
+    return trn_fail(device, TRN_TIMED_OUT, "firmware does not stop writing the topology table");
 }
 
 /* Decision 0009: bit 63, the window in 62:61, then rack, server and chip above the chip's own 48.

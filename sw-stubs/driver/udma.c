@@ -16,92 +16,92 @@
 #define AXI_ERROR_ROWS 16u
 
 static void set_bits(trn_device* device, uint64_t offset, uint32_t bits) {
-    mmio_write(device, offset, mmio_read(device, offset) | bits);
+    trn_mmio_write(device, offset, trn_mmio_read(device, offset) | bits);
 }
 
 static void init_queues(trn_device* device, uint64_t base) {
     for (uint32_t q = 0; q < TRN_QUEUES; ++q) {
-        mmio_write(device, base + UDMA(M2S_Q_CFG)(q), 0x30000);
-        mmio_write(device, base + UDMA(S2M_Q_CFG)(q), 0x30000);
+        trn_mmio_write(device, base + UDMA(M2S_Q_CFG)(q), 0x30000);
+        trn_mmio_write(device, base + UDMA(S2M_Q_CFG)(q), 0x30000);
     }
 }
 
 static void init_data_path(trn_device* device, uint64_t base) {
     const trn_generation* generation = device->generation;
-    mmio_write(device, base + UDMA(M2S_DATA_CFG), generation->m2s_data_cfg);
-    mmio_write(device, base + UDMA(M2S_OUTSTANDING_CFG), generation->m2s_outstanding);
-    mmio_write(device, base + UDMA(AXI_TIMEOUT), 100000000);
-    mmio_write(device, base + UDMA(M2S_ACK_TIMEOUT), 0);
-    mmio_write(device, base + UDMA(M2S_PACKET_LENGTH), 0x010FFFFF);
-    mmio_write(device, base + UDMA(M2S_STREAM_CFG), 0x00000102);
+    trn_mmio_write(device, base + UDMA(M2S_DATA_CFG), generation->m2s_data_cfg);
+    trn_mmio_write(device, base + UDMA(M2S_OUTSTANDING_CFG), generation->m2s_outstanding);
+    trn_mmio_write(device, base + UDMA(AXI_TIMEOUT), 100000000);
+    trn_mmio_write(device, base + UDMA(M2S_ACK_TIMEOUT), 0);
+    trn_mmio_write(device, base + UDMA(M2S_PACKET_LENGTH), 0x010FFFFF);
+    trn_mmio_write(device, base + UDMA(M2S_STREAM_CFG), 0x00000102);
     for (uint32_t q = 0; q < TRN_QUEUES; ++q)
-        mmio_write(device, base + UDMA(ADDRESS_HI_TX)(q), 0xFFFFFFFF);
-    mmio_write(device, base + UDMA(M2S_DATA_READ_CFG), 0x00010008);
-    mmio_write(device, base + UDMA(S2M_ACK_TIMEOUT), 0);
+        trn_mmio_write(device, base + UDMA(ADDRESS_HI_TX)(q), 0xFFFFFFFF);
+    trn_mmio_write(device, base + UDMA(M2S_DATA_READ_CFG), 0x00010008);
+    trn_mmio_write(device, base + UDMA(S2M_ACK_TIMEOUT), 0);
     for (uint32_t q = 0; q < TRN_QUEUES; ++q) {
-        mmio_write(device, base + UDMA(ADDRESS_HI_RX_0)(q), 0xFFFFFFFF);
-        mmio_write(device, base + UDMA(ADDRESS_HI_RX_1)(q), 0xFFFFFFFF);
-        mmio_write(device, base + UDMA(ADDRESS_HI_RX_2)(q), 0xFFFFFFFF);
+        trn_mmio_write(device, base + UDMA(ADDRESS_HI_RX_0)(q), 0xFFFFFFFF);
+        trn_mmio_write(device, base + UDMA(ADDRESS_HI_RX_1)(q), 0xFFFFFFFF);
+        trn_mmio_write(device, base + UDMA(ADDRESS_HI_RX_2)(q), 0xFFFFFFFF);
     }
-    mmio_write(device, base + UDMA(S2M_OUTSTANDING_READ), generation->s2m_outstanding_read);
-    mmio_write(device, base + UDMA(S2M_OUTSTANDING_WRITE), 0x40804080);
+    trn_mmio_write(device, base + UDMA(S2M_OUTSTANDING_READ), generation->s2m_outstanding_read);
+    trn_mmio_write(device, base + UDMA(S2M_OUTSTANDING_WRITE), 0x40804080);
     if (generation->has_outstanding_write_2) {
         const uint64_t offset = base + UDMA(S2M_OUTSTANDING_WRITE_2);
         const uint32_t low_field = 0xffff;
-        mmio_write(device, offset, (mmio_read(device, offset) & ~low_field) | 256);
+        trn_mmio_write(device, offset, (trn_mmio_read(device, offset) & ~low_field) | 256);
     }
     /* Bit 0 clear: the hardware reports completion heads. */
     const uint64_t spare = base + UDMA(SPARE_ZEROES_0);
-    mmio_write(device, spare, mmio_read(device, spare) & ~1u);
+    trn_mmio_write(device, spare, trn_mmio_read(device, spare) & ~1u);
 }
 
 /* Which errors stop the engine. The order of the writes is the public driver's. */
 static void init_interrupts(trn_device* device, uint64_t base) {
-    mmio_write(device, base + UDMA(SECONDARY_CONTROL)(GROUP_A), 0x28);
-    mmio_write(device, base + UDMA(PRIMARY_CONTROL)(GROUP_D), 0x28);
-    mmio_write(device, base + UDMA(SECONDARY_ABORT_MASK)(GROUP_A), 0xF0000000);
-    mmio_write(device, base + UDMA(SECONDARY_ABORT_MASK)(GROUP_C), 0xFFFFFFC0);
-    mmio_write(device, base + UDMA(SECONDARY_MASK_CLEAR)(GROUP_A), 0xF0000000);
-    mmio_write(device, base + UDMA(SECONDARY_MASK_CLEAR)(GROUP_C), 0xFFFFFFC0);
-    mmio_write(device, base + UDMA(PRIMARY_MASK_CLEAR)(GROUP_D), 0xFFFFFAFF);
+    trn_mmio_write(device, base + UDMA(SECONDARY_CONTROL)(GROUP_A), 0x28);
+    trn_mmio_write(device, base + UDMA(PRIMARY_CONTROL)(GROUP_D), 0x28);
+    trn_mmio_write(device, base + UDMA(SECONDARY_ABORT_MASK)(GROUP_A), 0xF0000000);
+    trn_mmio_write(device, base + UDMA(SECONDARY_ABORT_MASK)(GROUP_C), 0xFFFFFFC0);
+    trn_mmio_write(device, base + UDMA(SECONDARY_MASK_CLEAR)(GROUP_A), 0xF0000000);
+    trn_mmio_write(device, base + UDMA(SECONDARY_MASK_CLEAR)(GROUP_C), 0xFFFFFFC0);
+    trn_mmio_write(device, base + UDMA(PRIMARY_MASK_CLEAR)(GROUP_D), 0xFFFFFAFF);
 
-    mmio_write(device, base + UDMA(SECONDARY_CONTROL)(GROUP_B), 0x28);
-    mmio_write(device, base + UDMA(PRIMARY_CONTROL)(GROUP_D), 0x28);
-    mmio_write(device, base + UDMA(SECONDARY_ABORT_MASK)(GROUP_B), 0x000010F8);
-    mmio_write(device, base + UDMA(SECONDARY_ABORT_MASK)(GROUP_C), 0xFFFFF03F);
-    mmio_write(device, base + UDMA(SECONDARY_MASK_CLEAR)(GROUP_B), 0x000010F8);
-    mmio_write(device, base + UDMA(SECONDARY_MASK_CLEAR)(GROUP_C), 0xFFFFF03F);
-    mmio_write(device, base + UDMA(PRIMARY_MASK_CLEAR)(GROUP_D), 0xFFFFF9FF);
+    trn_mmio_write(device, base + UDMA(SECONDARY_CONTROL)(GROUP_B), 0x28);
+    trn_mmio_write(device, base + UDMA(PRIMARY_CONTROL)(GROUP_D), 0x28);
+    trn_mmio_write(device, base + UDMA(SECONDARY_ABORT_MASK)(GROUP_B), 0x000010F8);
+    trn_mmio_write(device, base + UDMA(SECONDARY_ABORT_MASK)(GROUP_C), 0xFFFFF03F);
+    trn_mmio_write(device, base + UDMA(SECONDARY_MASK_CLEAR)(GROUP_B), 0x000010F8);
+    trn_mmio_write(device, base + UDMA(SECONDARY_MASK_CLEAR)(GROUP_C), 0xFFFFF03F);
+    trn_mmio_write(device, base + UDMA(PRIMARY_MASK_CLEAR)(GROUP_D), 0xFFFFF9FF);
 }
 
 static void init_prefetch(trn_device* device, uint64_t base) {
-    mmio_write(device, base + UDMA(S2M_COMPLETION_CFG_1C), 0x00001004);
-    mmio_write(device, base + UDMA(M2S_PREFETCH_CFG_2), 0x00010041);
-    mmio_write(device, base + UDMA(M2S_PREFETCH_CFG_3), 0x00004181);
-    mmio_write(device, base + UDMA(S2M_PREFETCH_CFG_3), 0x00004181);
-    mmio_write(device, base + UDMA(M2S_DESC_READ_CFG_3), 0x00010008);
-    mmio_write(device, base + UDMA(S2M_DESC_READ_CFG_3), 0x00010008);
+    trn_mmio_write(device, base + UDMA(S2M_COMPLETION_CFG_1C), 0x00001004);
+    trn_mmio_write(device, base + UDMA(M2S_PREFETCH_CFG_2), 0x00010041);
+    trn_mmio_write(device, base + UDMA(M2S_PREFETCH_CFG_3), 0x00004181);
+    trn_mmio_write(device, base + UDMA(S2M_PREFETCH_CFG_3), 0x00004181);
+    trn_mmio_write(device, base + UDMA(M2S_DESC_READ_CFG_3), 0x00010008);
+    trn_mmio_write(device, base + UDMA(S2M_DESC_READ_CFG_3), 0x00010008);
 }
 
 static void init_misc(trn_device* device, uint64_t misc) {
-    mmio_write(device, misc + SDMA_MISC(READ_REORDER), 1);
-    mmio_write(device, misc + SDMA_MISC(WRITE_REORDER), 1);
-    mmio_write(device, misc + SDMA_MISC(EVENT_ACCELERATION), 1);
+    trn_mmio_write(device, misc + SDMA_MISC(READ_REORDER), 1);
+    trn_mmio_write(device, misc + SDMA_MISC(WRITE_REORDER), 1);
+    trn_mmio_write(device, misc + SDMA_MISC(EVENT_ACCELERATION), 1);
     if (device->generation->has_backpressure)
-        mmio_write(device, misc + SDMA_MISC(BACKPRESSURE_BEATS), 0x26);
+        trn_mmio_write(device, misc + SDMA_MISC(BACKPRESSURE_BEATS), 0x26);
 }
 
 /* A wrong ring id is not an error that stops an engine of the cores: their queues may be taken over
  * in the middle of a pass. */
 static void mask_ring_id_errors(trn_device* device, uint64_t base, uint64_t errors) {
     const uint32_t m2s =
-        mmio_read(device, base + UDMA(SECONDARY_MASK)(GROUP_A)) | RING_ID_ERROR_M2S;
-    mmio_write(device, base + UDMA(SECONDARY_MASK)(GROUP_A), m2s);
-    mmio_write(device, base + UDMA(SECONDARY_ABORT_MASK)(GROUP_A), m2s);
+        trn_mmio_read(device, base + UDMA(SECONDARY_MASK)(GROUP_A)) | RING_ID_ERROR_M2S;
+    trn_mmio_write(device, base + UDMA(SECONDARY_MASK)(GROUP_A), m2s);
+    trn_mmio_write(device, base + UDMA(SECONDARY_ABORT_MASK)(GROUP_A), m2s);
     const uint32_t s2m =
-        mmio_read(device, base + UDMA(SECONDARY_MASK)(GROUP_B)) | RING_ID_ERROR_S2M;
-    mmio_write(device, base + UDMA(SECONDARY_MASK)(GROUP_B), s2m);
-    mmio_write(device, base + UDMA(SECONDARY_ABORT_MASK)(GROUP_B), s2m);
+        trn_mmio_read(device, base + UDMA(SECONDARY_MASK)(GROUP_B)) | RING_ID_ERROR_S2M;
+    trn_mmio_write(device, base + UDMA(SECONDARY_MASK)(GROUP_B), s2m);
+    trn_mmio_write(device, base + UDMA(SECONDARY_ABORT_MASK)(GROUP_B), s2m);
     set_bits(device, errors + FIS(ERROR_MASK_0), FIS_MASK_90);
     set_bits(device, errors + FIS(ERROR_MASK_1), FIS_MASK_D0);
     set_bits(device, base + UDMA(M2S_ERROR_LOG_MASK), RING_ID_ERROR_M2S);
@@ -111,9 +111,9 @@ static void mask_ring_id_errors(trn_device* device, uint64_t base, uint64_t erro
 /* Contract 15.3: how far a broadcast goes on through the sixteen engines of a core. */
 static void init_broadcast(trn_device* device, uint64_t misc, uint32_t number) {
     const uint32_t last_nodes = 1u << 0 | 1u << 3 | 1u << 6 | 1u << 9 | 1u << 15;
-    mmio_write(device, misc + SDMA_MISC(BROADCAST_GROUP), 0xffffu >> number);
-    mmio_write(device, misc + SDMA_MISC(BROADCAST_LAST_NODE),
-               last_nodes >> number & 1 ? 0xffff : 0);
+    trn_mmio_write(device, misc + SDMA_MISC(BROADCAST_GROUP), 0xffffu >> number);
+    trn_mmio_write(device, misc + SDMA_MISC(BROADCAST_LAST_NODE),
+                   last_nodes >> number & 1 ? 0xffff : 0);
 }
 
 /* Contract 15.3: an AXI error on any of the six AXI interfaces stops its queue. */
@@ -121,24 +121,24 @@ static void abort_on_axi_errors(trn_device* device, uint64_t base) {
     static const uint8_t rows[] = {1, 2, 3, 9, 10, 11};
     for (uint32_t i = 0; i < AXI_INTERFACES; ++i)
         for (uint32_t n = 0; n < sizeof rows; ++n)
-            mmio_write(device, base + UDMA(AXI_ERROR_TABLE)(i * AXI_ERROR_ROWS + rows[n]), 0xf);
+            trn_mmio_write(device, base + UDMA(AXI_ERROR_TABLE)(i * AXI_ERROR_ROWS + rows[n]), 0xf);
     for (uint32_t i = 0; i < AXI_INTERFACES; ++i)
         for (uint32_t q = 0; q < TRN_QUEUES; ++q) {
-            mmio_write(device, base + UDMA(AXI_ERROR_CONTROL_ADDRESS)(i), q << 3 | 7);
-            mmio_write(device, base + UDMA(AXI_ERROR_CONTROL_DATA)(i), 0x10);
+            trn_mmio_write(device, base + UDMA(AXI_ERROR_CONTROL_ADDRESS)(i), q << 3 | 7);
+            trn_mmio_write(device, base + UDMA(AXI_ERROR_CONTROL_DATA)(i), 0x10);
         }
     for (uint32_t i = 0; i < AXI_INTERFACES; ++i) {
-        mmio_write(device, base + UDMA(AXI_ERROR_CAUSE_CONTROL)(i), 0x28);
-        mmio_write(device, base + UDMA(AXI_ERROR_ABORT_MASK)(i), 0);
-        mmio_write(device, base + UDMA(AXI_ERROR_MASK_CLEAR)(i), 0);
+        trn_mmio_write(device, base + UDMA(AXI_ERROR_CAUSE_CONTROL)(i), 0x28);
+        trn_mmio_write(device, base + UDMA(AXI_ERROR_ABORT_MASK)(i), 0);
+        trn_mmio_write(device, base + UDMA(AXI_ERROR_MASK_CLEAR)(i), 0);
     }
-    mmio_write(device, base + UDMA(AXI_TIMEOUT), 0xFFFFFFFF);
+    trn_mmio_write(device, base + UDMA(AXI_TIMEOUT), 0xFFFFFFFF);
 }
 
-void engine_init(trn_device* device, uint32_t engine) {
+void trn_engine_setup(trn_device* device, uint32_t engine) {
     const trn_generation* generation = device->generation;
-    const uint64_t base = engine_registers(device, engine);
-    const uint64_t misc = place(&device->map->engine_misc, engine);
+    const uint64_t base = trn_engine_registers(device, engine);
+    const uint64_t misc = trn_block_address(&device->map->engine_misc, engine);
     if (generation->has_broadcast && engine < device->map->user_engines)
         init_broadcast(device, misc, engine % TRN_ENGINES_PER_CORE);
     init_queues(device, base);
@@ -147,55 +147,55 @@ void engine_init(trn_device* device, uint32_t engine) {
     init_prefetch(device, base);
     init_misc(device, misc);
     if (generation->aborts_on_axi_errors) abort_on_axi_errors(device, base);
-    const uint64_t errors = place(&device->map->engine_errors, engine);
+    const uint64_t errors = trn_block_address(&device->map->engine_errors, engine);
     if (errors) mask_ring_id_errors(device, base, errors);
 }
 
-void queue_init(trn_device* device, uint32_t engine, uint32_t queue, uint64_t m2s_base,
-                uint32_t m2s_length, uint64_t s2m_base, uint32_t s2m_length) {
-    const uint64_t base = engine_registers(device, engine);
-    mmio_write(device, base + UDMA(M2S_Q_RATE_LIMIT_MASK)(queue), 3); /* lets DMB work */
-    mmio_write(device, base + UDMA(M2S_Q_CFG)(queue), QUEUE_STOPPED);
-    mmio_write(device, base + UDMA(M2S_Q_SW_CONTROL)(queue), QUEUE_RESET_POINTERS);
-    mmio_write(device, base + UDMA(M2S_Q_BASE_LO)(queue), (uint32_t)m2s_base);
-    mmio_write(device, base + UDMA(M2S_Q_BASE_HI)(queue), (uint32_t)(m2s_base >> 32));
-    mmio_write(device, base + UDMA(M2S_Q_LENGTH)(queue), m2s_length);
-    mmio_write(device, base + UDMA(M2S_Q_COMPLETION_CFG)(queue), 0);
-    mmio_write(device, base + UDMA(M2S_Q_CFG)(queue), QUEUE_RUNNING);
+void trn_queue_init(trn_device* device, uint32_t engine, uint32_t queue, uint64_t m2s_base,
+                    uint32_t m2s_length, uint64_t s2m_base, uint32_t s2m_length) {
+    const uint64_t base = trn_engine_registers(device, engine);
+    trn_mmio_write(device, base + UDMA(M2S_Q_RATE_LIMIT_MASK)(queue), 3); /* lets DMB work */
+    trn_mmio_write(device, base + UDMA(M2S_Q_CFG)(queue), QUEUE_STOPPED);
+    trn_mmio_write(device, base + UDMA(M2S_Q_SW_CONTROL)(queue), QUEUE_RESET_POINTERS);
+    trn_mmio_write(device, base + UDMA(M2S_Q_BASE_LO)(queue), (uint32_t)m2s_base);
+    trn_mmio_write(device, base + UDMA(M2S_Q_BASE_HI)(queue), (uint32_t)(m2s_base >> 32));
+    trn_mmio_write(device, base + UDMA(M2S_Q_LENGTH)(queue), m2s_length);
+    trn_mmio_write(device, base + UDMA(M2S_Q_COMPLETION_CFG)(queue), 0);
+    trn_mmio_write(device, base + UDMA(M2S_Q_CFG)(queue), QUEUE_RUNNING);
 
-    mmio_write(device, base + UDMA(S2M_Q_CFG)(queue), QUEUE_STOPPED);
-    mmio_write(device, base + UDMA(S2M_Q_SW_CONTROL)(queue), QUEUE_RESET_POINTERS);
-    mmio_write(device, base + UDMA(S2M_Q_BASE_LO)(queue), (uint32_t)s2m_base);
-    mmio_write(device, base + UDMA(S2M_Q_BASE_HI)(queue), (uint32_t)(s2m_base >> 32));
-    mmio_write(device, base + UDMA(S2M_Q_LENGTH)(queue), s2m_length);
-    mmio_write(device, base + UDMA(S2M_Q_COMPLETION_CFG)(queue), 0);
-    mmio_write(device, base + UDMA(S2M_Q_CFG)(queue), QUEUE_RUNNING);
+    trn_mmio_write(device, base + UDMA(S2M_Q_CFG)(queue), QUEUE_STOPPED);
+    trn_mmio_write(device, base + UDMA(S2M_Q_SW_CONTROL)(queue), QUEUE_RESET_POINTERS);
+    trn_mmio_write(device, base + UDMA(S2M_Q_BASE_LO)(queue), (uint32_t)s2m_base);
+    trn_mmio_write(device, base + UDMA(S2M_Q_BASE_HI)(queue), (uint32_t)(s2m_base >> 32));
+    trn_mmio_write(device, base + UDMA(S2M_Q_LENGTH)(queue), s2m_length);
+    trn_mmio_write(device, base + UDMA(S2M_Q_COMPLETION_CFG)(queue), 0);
+    trn_mmio_write(device, base + UDMA(S2M_Q_CFG)(queue), QUEUE_RUNNING);
 }
 
-void queue_park(trn_device* device, uint32_t engine, uint32_t queue) {
-    const uint64_t m2s = host_address(device, device->dummy_ring.iova);
+void trn_queue_park(trn_device* device, uint32_t engine, uint32_t queue) {
+    const uint64_t m2s = trn_host_address(device, device->dummy_ring.iova);
     const uint64_t s2m = m2s + DUMMY_RING_DESCRIPTORS * sizeof(trn_descriptor);
-    queue_init(device, engine, queue, m2s, DUMMY_RING_DESCRIPTORS, s2m, DUMMY_RING_DESCRIPTORS);
+    trn_queue_init(device, engine, queue, m2s, DUMMY_RING_DESCRIPTORS, s2m, DUMMY_RING_DESCRIPTORS);
 }
 
-trn_status need_engine(trn_device* device, uint32_t engine, uint32_t queue) {
-    const trn_status status = need_probe(device);
+trn_status trn_need_engine(trn_device* device, uint32_t engine, uint32_t queue) {
+    const trn_status status = trn_need_probe(device);
     if (status != TRN_OK) return status;
     if (engine >= device->map->engines)
-        return fail(device, TRN_INVALID_ARGUMENT, "no DMA engine %u: %s has %u", engine,
-                    device->part->name, device->map->engines);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "no DMA engine %u: %s has %u", engine,
+                        device->part->name, device->map->engines);
     if (queue >= TRN_QUEUES)
-        return fail(device, TRN_INVALID_ARGUMENT, "no queue %u: an engine has %u", queue,
-                    TRN_QUEUES);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "no queue %u: an engine has %u", queue,
+                        TRN_QUEUES);
     return TRN_OK;
 }
 
 trn_status trn_engine_init(trn_device* device, uint32_t engine) {
-    const trn_status status = need_engine(device, engine, 0);
+    const trn_status status = trn_need_engine(device, engine, 0);
     if (status != TRN_OK) return status;
-    mmio_begin(device);
-    engine_init(device, engine);
-    return mmio_end(device);
+    trn_mmio_begin(device);
+    trn_engine_setup(device, engine);
+    return trn_mmio_end(device);
 }
 
 static bool any_nibble(uint32_t state, uint32_t value) {
@@ -205,17 +205,17 @@ static bool any_nibble(uint32_t state, uint32_t value) {
 }
 
 trn_status trn_engine_get_state(trn_device* device, uint32_t engine, trn_engine_state* state) {
-    const trn_status status = need_engine(device, engine, 0);
+    const trn_status status = trn_need_engine(device, engine, 0);
     if (status != TRN_OK) return status;
-    const uint64_t base = engine_registers(device, engine);
-    mmio_begin(device);
-    state->m2s_state = mmio_read(device, base + UDMA(M2S_STATE));
-    state->s2m_state = mmio_read(device, base + UDMA(S2M_STATE));
+    const uint64_t base = trn_engine_registers(device, engine);
+    trn_mmio_begin(device);
+    state->m2s_state = trn_mmio_read(device, base + UDMA(M2S_STATE));
+    state->s2m_state = trn_mmio_read(device, base + UDMA(S2M_STATE));
     const uint32_t off = 1u << 0 | 1u << 4 | 1u << 8;
-    const bool streams_off = (mmio_read(device, base + UDMA(S2M_STREAM_CFG)) & off) == off;
+    const bool streams_off = (trn_mmio_read(device, base + UDMA(S2M_STREAM_CFG)) & off) == off;
     bool enabled = false;
     for (uint32_t q = 0; q < TRN_QUEUES; ++q)
-        if (mmio_read(device, base + UDMA(S2M_Q_CFG)(q)) & 1u << 17) enabled = true;
+        if (trn_mmio_read(device, base + UDMA(S2M_Q_CFG)(q)) & 1u << 17) enabled = true;
     state->streams_enabled = enabled && !streams_off;
     const uint32_t states[] = {state->m2s_state, state->s2m_state};
     state->mode = TRN_ENGINE_IDLE;
@@ -224,19 +224,19 @@ trn_status trn_engine_get_state(trn_device* device, uint32_t engine, trn_engine_
             state->mode = TRN_ENGINE_NORMAL;
         if (any_nibble(states[i], 2)) state->mode = TRN_ENGINE_ABORT;
     }
-    return mmio_end(device);
+    return trn_mmio_end(device);
 }
 
 trn_status trn_engine_set_state(trn_device* device, uint32_t engine, trn_engine_command command) {
-    const trn_status status = need_engine(device, engine, 0);
+    const trn_status status = trn_need_engine(device, engine, 0);
     if (status != TRN_OK) return status;
     if (command != TRN_ENGINE_SET_NORMAL && command != TRN_ENGINE_SET_DISABLE &&
         command != TRN_ENGINE_SET_ABORT)
-        return fail(device, TRN_INVALID_ARGUMENT, "%u is not an engine state", command);
-    mmio_begin(device);
-    mmio_write(device, engine_registers(device, engine) + UDMA(M2S_CHANGE_STATE),
-               (uint32_t)command);
-    mmio_write(device, engine_registers(device, engine) + UDMA(S2M_CHANGE_STATE),
-               (uint32_t)command);
-    return mmio_end(device);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "%u is no state of an engine", command);
+    trn_mmio_begin(device);
+    trn_mmio_write(device, trn_engine_registers(device, engine) + UDMA(M2S_CHANGE_STATE),
+                   (uint32_t)command);
+    trn_mmio_write(device, trn_engine_registers(device, engine) + UDMA(S2M_CHANGE_STATE),
+                   (uint32_t)command);
+    return trn_mmio_end(device);
 }

@@ -15,24 +15,25 @@ static bool is_nx_queue(uint32_t engine, uint32_t queue) {
 }
 
 static trn_status need_user_queue(trn_device* device, uint32_t engine, uint32_t queue) {
-    trn_status status = need_ready(device);
-    if (status == TRN_OK) status = need_engine(device, engine, queue);
+    trn_status status = trn_need_ready(device);
+    if (status == TRN_OK) status = trn_need_engine(device, engine, queue);
     if (status == TRN_OK && engine >= device->map->user_engines)
-        return fail(device, TRN_INVALID_ARGUMENT,
-                    "engine %u copies for the host: user rings live on engines 0..%u", engine,
-                    device->map->user_engines - 1);
+        return trn_fail(device, TRN_INVALID_ARGUMENT,
+                        "engine %u copies for the host: user rings live on engines 0..%u", engine,
+                        device->map->user_engines - 1);
     return status;
 }
 
 static trn_status check_ring(trn_device* device, const char* side, uint64_t base, uint32_t length) {
     if (base % 256)
-        return fail(device, TRN_INVALID_ARGUMENT, "the %s ring is at 0x%llx, not a multiple of 256",
-                    side, (unsigned long long)base);
+        return trn_fail(device, TRN_INVALID_ARGUMENT,
+                        "the %s ring stands at 0x%llx, which is no multiple of 256", side,
+                        (unsigned long long)base);
     if (length < USER_RING_LEAST || length > USER_RING_MOST || length % 16)
-        return fail(device, TRN_INVALID_ARGUMENT,
-                    "the %s ring has %u descriptors: %u..%u in steps of 16 are possible", side,
-                    length, USER_RING_LEAST, USER_RING_MOST);
-    return need_range(device, base, (uint64_t)length * sizeof(trn_descriptor));
+        return trn_fail(device, TRN_INVALID_ARGUMENT,
+                        "the %s ring has %u descriptors: %u..%u in steps of 16 are possible", side,
+                        length, USER_RING_LEAST, USER_RING_MOST);
+    return trn_need_range(device, base, (uint64_t)length * sizeof(trn_descriptor));
 }
 
 static trn_status check_request(trn_device* device, const trn_ring_request* r) {
@@ -43,10 +44,11 @@ static trn_status check_request(trn_device* device, const trn_ring_request* r) {
 }
 
 static trn_status give_ring(trn_device* device, const trn_ring_request* r) {
-    mmio_begin(device);
-    queue_init(device, r->engine, r->queue, r->m2s_base, r->m2s_length, r->s2m_base, r->s2m_length);
+    trn_mmio_begin(device);
+    trn_queue_init(device, r->engine, r->queue, r->m2s_base, r->m2s_length, r->s2m_base,
+                   r->s2m_length);
     device->user_rings[r->engine] |= (uint16_t)(1u << r->queue);
-    return mmio_end(device);
+    return trn_mmio_end(device);
 }
 
 trn_status trn_ring_init(trn_device* device, uint32_t engine, uint32_t queue, uint64_t m2s_base,
@@ -61,34 +63,34 @@ trn_status trn_ring_start(trn_device* device, uint32_t engine, uint32_t queue, u
     const trn_status status = need_user_queue(device, engine, queue);
     if (status != TRN_OK) return status;
     if (!(device->user_rings[engine] >> queue & 1))
-        return fail(device, TRN_INVALID_ARGUMENT, "engine %u queue %u has no ring of yours", engine,
-                    queue);
-    mmio_begin(device);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "engine %u queue %u has no ring of yours",
+                        engine, queue);
+    trn_mmio_begin(device);
     /* The device may fetch as soon as it hears of the descriptors. */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    const uint64_t base = engine_registers(device, engine);
-    if (s2m_count) mmio_write(device, base + UDMA(S2M_Q_TAIL_INCREMENT)(queue), s2m_count);
-    if (m2s_count) mmio_write(device, base + UDMA(M2S_Q_TAIL_INCREMENT)(queue), m2s_count);
-    return mmio_end(device);
+    const uint64_t base = trn_engine_registers(device, engine);
+    if (s2m_count) trn_mmio_write(device, base + UDMA(S2M_Q_TAIL_INCREMENT)(queue), s2m_count);
+    if (m2s_count) trn_mmio_write(device, base + UDMA(M2S_Q_TAIL_INCREMENT)(queue), m2s_count);
+    return trn_mmio_end(device);
 }
 
 trn_status trn_ring_release(trn_device* device, uint32_t engine, uint32_t queue) {
     const trn_status status = need_user_queue(device, engine, queue);
     if (status != TRN_OK) return status;
-    mmio_begin(device);
-    queue_park(device, engine, queue);
+    trn_mmio_begin(device);
+    trn_queue_park(device, engine, queue);
     device->user_rings[engine] &= (uint16_t) ~(1u << queue);
-    return mmio_end(device);
+    return trn_mmio_end(device);
 }
 
 static void read_side(trn_device* device, uint64_t queue, trn_ring_side* side) {
     /* Both sides have the same registers at the same places (contract 6.2). */
-    side->status = mmio_read(device, queue + UDMA(M2S_Q_STATUS)(0));
-    side->length = mmio_read(device, queue + UDMA(M2S_Q_LENGTH)(0)) & 0xffffff;
-    side->base = (uint64_t)mmio_read(device, queue + UDMA(M2S_Q_BASE_HI)(0)) << 32;
-    side->base |= mmio_read(device, queue + UDMA(M2S_Q_BASE_LO)(0));
-    const uint32_t head = mmio_read(device, queue + UDMA(M2S_Q_HEAD)(0));
-    const uint32_t tail = mmio_read(device, queue + UDMA(M2S_Q_TAIL)(0));
+    side->status = trn_mmio_read(device, queue + UDMA(M2S_Q_STATUS)(0));
+    side->length = trn_mmio_read(device, queue + UDMA(M2S_Q_LENGTH)(0)) & 0xffffff;
+    side->base = (uint64_t)trn_mmio_read(device, queue + UDMA(M2S_Q_BASE_HI)(0)) << 32;
+    side->base |= trn_mmio_read(device, queue + UDMA(M2S_Q_BASE_LO)(0));
+    const uint32_t head = trn_mmio_read(device, queue + UDMA(M2S_Q_HEAD)(0));
+    const uint32_t tail = trn_mmio_read(device, queue + UDMA(M2S_Q_TAIL)(0));
     side->head = head & 0xffffff;
     side->head_ring_id = head >> 30;
     side->tail = tail & 0xffffff;
@@ -97,25 +99,25 @@ static void read_side(trn_device* device, uint64_t queue, trn_ring_side* side) {
 
 trn_status trn_queue_get_state(trn_device* device, uint32_t engine, uint32_t queue,
                                trn_queue_state* state) {
-    const trn_status status = need_engine(device, engine, queue);
+    const trn_status status = trn_need_engine(device, engine, queue);
     if (status != TRN_OK) return status;
-    const uint64_t base = engine_registers(device, engine);
+    const uint64_t base = trn_engine_registers(device, engine);
     const uint64_t s2m = UDMA(S2M_Q_STATUS)(0) - UDMA(M2S_Q_STATUS)(0);
     const uint64_t step = UDMA(M2S_Q_STATUS)(queue) - UDMA(M2S_Q_STATUS)(0);
-    mmio_begin(device);
+    trn_mmio_begin(device);
     read_side(device, base + step, &state->m2s);
     read_side(device, base + step + s2m, &state->s2m);
-    return mmio_end(device);
+    return trn_mmio_end(device);
 }
 
 /* ---- many at once ---- */
 
 trn_status trn_ring_init_batch(trn_device* device, const trn_ring_request* requests,
                                uint32_t count) {
-    trn_status status = need_ready(device);
+    trn_status status = trn_need_ready(device);
     if (status == TRN_OK && (count == 0 || count > TRN_MAX_RING_BATCH))
-        status = fail(device, TRN_INVALID_ARGUMENT, "1 to %u rings at a time, not %u",
-                      TRN_MAX_RING_BATCH, count);
+        status = trn_fail(device, TRN_INVALID_ARGUMENT, "1 to %u rings at a time, not %u",
+                          TRN_MAX_RING_BATCH, count);
     for (uint32_t i = 0; i < count && status == TRN_OK; ++i)
         status = check_request(device, &requests[i]);
     for (uint32_t i = 0; i < count && status == TRN_OK; ++i)
@@ -131,8 +133,8 @@ static bool has_address(const trn_descriptor* d) {
            TRN_DMA_DESCRIPTOR_M2S_META_OP_TYPE_COPY;
 }
 
-trn_status check_descriptors(trn_device* device, const trn_descriptor* descriptors,
-                             uint32_t count) {
+trn_status trn_check_descriptors(trn_device* device, const trn_descriptor* descriptors,
+                                 uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
         if (!has_address(&descriptors[i])) continue;
         const uint32_t* words = descriptors[i].words;
@@ -140,20 +142,20 @@ trn_status check_descriptors(trn_device* device, const trn_descriptor* descripto
         const uint32_t field = words[0] & 0xffff;
         const uint64_t size = field ? field : TRN_DESCRIPTOR_BYTES;
         if ((address & device->map->host_window) == 0) continue;
-        if (!host_memory_holds(device, address & ~device->map->host_window, size))
-            return fail(device, TRN_INVALID_ARGUMENT,
-                        "descriptor %u: 0x%llx is not host memory of this device", i,
-                        (unsigned long long)address);
+        if (!trn_host_memory_holds(device, address & ~device->map->host_window, size))
+            return trn_fail(device, TRN_INVALID_ARGUMENT,
+                            "descriptor %u: 0x%llx is not host memory of this device", i,
+                            (unsigned long long)address);
     }
     return TRN_OK;
 }
 
 trn_status trn_descriptors_write(trn_device* device, uint32_t core, uint64_t ring, uint32_t first,
                                  const trn_descriptor* descriptors, uint32_t count) {
-    trn_status status = need_ready(device);
-    if (status == TRN_OK) status = check_descriptors(device, descriptors, count);
+    trn_status status = trn_need_ready(device);
+    if (status == TRN_OK) status = trn_check_descriptors(device, descriptors, count);
     if (status == TRN_OK)
-        status = need_range(device, ring, ((uint64_t)first + count) * sizeof *descriptors);
+        status = trn_need_range(device, ring, ((uint64_t)first + count) * sizeof *descriptors);
     if (status != TRN_OK) return status;
     return trn_write(device, core, ring + (uint64_t)first * sizeof *descriptors, descriptors,
                      (uint64_t)count * sizeof *descriptors);
@@ -167,9 +169,9 @@ trn_status trn_descriptors_read(trn_device* device, uint32_t core, uint32_t engi
     if (status != TRN_OK) return status;
     const trn_ring_side* side = kind == TRN_RING_M2S ? &state.m2s : &state.s2m;
     if (first > side->length || count > side->length - first)
-        return fail(device, TRN_INVALID_ARGUMENT,
-                    "descriptors %u + %u of a ring of %u: engine %u queue %u", first, count,
-                    side->length, engine, queue);
+        return trn_fail(device, TRN_INVALID_ARGUMENT,
+                        "descriptors %u + %u of a ring of %u: engine %u queue %u", first, count,
+                        side->length, engine, queue);
     return trn_read(device, core, descriptors, side->base + (uint64_t)first * sizeof *descriptors,
                     (uint64_t)count * sizeof *descriptors);
 }
@@ -177,15 +179,15 @@ trn_status trn_descriptors_read(trn_device* device, uint32_t core, uint32_t engi
 /* ---- the end of a process ---- */
 
 trn_status trn_process_exit(trn_device* device) {
-    trn_status status = need_ready(device);
+    trn_status status = trn_need_ready(device);
     if (status != TRN_OK) return status;
-    mmio_begin(device);
+    trn_mmio_begin(device);
     for (uint32_t engine = 0; engine < device->map->user_engines; ++engine)
         for (uint32_t queue = 0; queue < TRN_QUEUES; ++queue)
             if (device->user_rings[engine] >> queue & 1 && !is_nx_queue(engine, queue)) {
-                queue_park(device, engine, queue);
+                trn_queue_park(device, engine, queue);
                 device->user_rings[engine] &= (uint16_t) ~(1u << queue);
             }
-    status = mmio_end(device);
-    return status == TRN_OK ? pause_for(device, EXIT_PAUSE) : status;
+    status = trn_mmio_end(device);
+    return status == TRN_OK ? trn_pause(device, EXIT_PAUSE) : status;
 }

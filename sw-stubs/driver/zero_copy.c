@@ -18,11 +18,11 @@ static uint32_t host_engine(const trn_device* device, uint32_t core) {
 
 static trn_status open_queue(trn_device* device, uint32_t engine, uint32_t queue) {
     trn_ring* ring = calloc(1, sizeof *ring);
-    if (!ring) return fail(device, TRN_NO_MEMORY, "no memory for a queue");
-    mmio_begin(device);
+    if (!ring) return trn_fail(device, TRN_NO_MEMORY, "no memory for a queue");
+    trn_mmio_begin(device);
     trn_status status =
-        ring_open(device, ring, device->map->user_engines + engine, queue, RING_DESCRIPTORS);
-    if (status == TRN_OK) status = mmio_end(device);
+        trn_ring_open(device, ring, device->map->user_engines + engine, queue, RING_DESCRIPTORS);
+    if (status == TRN_OK) status = trn_mmio_end(device);
     if (status == TRN_OK)
         device->more_rings[engine][queue] = ring;
     else
@@ -31,38 +31,39 @@ static trn_status open_queue(trn_device* device, uint32_t engine, uint32_t queue
 }
 
 trn_status trn_host_queue_open(trn_device* device, uint32_t core, uint32_t* queue) {
-    trn_status status = need_ready(device);
-    if (status == TRN_OK) status = need_core(device, core);
+    trn_status status = trn_need_ready(device);
+    if (status == TRN_OK) status = trn_need_core(device, core);
     if (status != TRN_OK) return status;
     const uint32_t engine = host_engine(device, core);
     for (*queue = device->map->cores_per_host_engine; *queue < TRN_QUEUES; ++*queue)
         if (!device->more_rings[engine][*queue]) return open_queue(device, engine, *queue);
-    return fail(device, TRN_BUSY, "the host-transfer engine of core %u has no free queue", core);
+    return trn_fail(device, TRN_BUSY, "the host-transfer engine of core %u has no free queue",
+                    core);
 }
 
 static void forget(trn_device* device, uint32_t engine, uint32_t queue, trn_status why) {
     trn_ring** ring = &device->more_rings[engine][queue];
     if (!*ring) return;
-    ring_close(device, *ring, why);
+    trn_ring_close(device, *ring, why);
     free(*ring);
     *ring = NULL;
 }
 
 trn_status trn_host_queue_close(trn_device* device, uint32_t core, uint32_t queue) {
-    trn_status status = need_ready(device);
-    if (status == TRN_OK) status = need_core(device, core);
+    trn_status status = trn_need_ready(device);
+    if (status == TRN_OK) status = trn_need_core(device, core);
     if (status != TRN_OK) return status;
     const uint32_t engine = host_engine(device, core);
     if (queue >= TRN_QUEUES || !device->more_rings[engine][queue])
-        return fail(device, TRN_INVALID_ARGUMENT, "queue %u of core %u was not opened", queue,
-                    core);
-    mmio_begin(device);
-    queue_park(device, device->map->user_engines + engine, queue);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "queue %u of core %u was not opened", queue,
+                        core);
+    trn_mmio_begin(device);
+    trn_queue_park(device, device->map->user_engines + engine, queue);
     forget(device, engine, queue, TRN_ABORTED);
-    return mmio_end(device);
+    return trn_mmio_end(device);
 }
 
-void host_queues_drop(trn_device* device, uint32_t core_map) {
+void trn_host_queues_drop(trn_device* device, uint32_t core_map) {
     for (uint32_t core = 0; core < device->map->cores; ++core)
         for (uint32_t queue = 0; core_map >> core & 1 && queue < TRN_QUEUES; ++queue)
             forget(device, host_engine(device, core), queue, TRN_ABORTED);
@@ -87,8 +88,8 @@ static uint64_t append_batch(trn_device* device, trn_ring* ring, const transfer*
         const uint64_t left = done + bytes - at;
         const uint32_t size = (uint32_t)(left < run ? left : run);
         const uint64_t inside = what->inside + at, host = what->host + at;
-        ring_append(device, ring, what->to_device ? inside : host, what->to_device ? host : inside,
-                    size, 0);
+        trn_ring_append(device, ring, what->to_device ? inside : host,
+                        what->to_device ? host : inside, size, 0);
         at += size;
     }
     return bytes;
@@ -101,17 +102,18 @@ static trn_status run_batches(trn_device* device, trn_ring* ring, const transfer
     uint64_t jobs[2] = {0, 0}, posted = 0, waited = 0;
     trn_status status = TRN_OK;
     for (uint64_t done = 0; status == TRN_OK && (done < what->size || waited < posted);) {
-        if (done < what->size && posted - waited < 2 && ring_has_room(ring, BATCH_PAGES)) {
+        if (done < what->size && posted - waited < 2 && trn_ring_has_room(ring, BATCH_PAGES)) {
             done += append_batch(device, ring, what, done);
-            status = ring_post(device, ring, ordered, 1, &jobs[posted++ % 2]);
+            status = trn_ring_post(device, ring, ordered, 1, &jobs[posted++ % 2]);
         } else if (waited < posted) {
-            status = ring_wait(device, ring, jobs[waited++ % 2]);
+            status = trn_ring_wait(device, ring, jobs[waited++ % 2]);
         } else {
-            return fail(device, TRN_BUSY, "engine %u queue %u is full", ring->engine, ring->queue);
+            return trn_fail(device, TRN_BUSY, "engine %u queue %u is full", ring->engine,
+                            ring->queue);
         }
     }
     while (waited < posted) {
-        const trn_status rest = ring_wait(device, ring, jobs[waited++ % 2]);
+        const trn_status rest = trn_ring_wait(device, ring, jobs[waited++ % 2]);
         if (status == TRN_OK) status = rest;
     }
     return status;
@@ -135,22 +137,22 @@ static bool goes_through_window(trn_device* device, const transfer* what, uint32
 trn_status trn_zero_copy(trn_device* device, uint32_t core, uint32_t queue, uint64_t inside,
                          const trn_buffer* buffer, uint64_t offset, uint64_t size,
                          trn_direction direction) {
-    trn_status status = need_ready(device);
-    if (status == TRN_OK) status = need_core(device, core);
-    if (status == TRN_OK) status = need_range(device, inside, size);
+    trn_status status = trn_need_ready(device);
+    if (status == TRN_OK) status = trn_need_core(device, core);
+    if (status == TRN_OK) status = trn_need_range(device, inside, size);
     if (status != TRN_OK) return status;
     trn_ring* ring = queue == TRN_DEFAULT_QUEUE ? &device->copy_rings[core]
                      : queue < TRN_QUEUES ? device->more_rings[host_engine(device, core)][queue]
                                           : NULL;
     if (!ring)
-        return fail(device, TRN_INVALID_ARGUMENT, "queue %u of core %u was not opened", queue,
-                    core);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "queue %u of core %u was not opened", queue,
+                        core);
     if (offset > buffer->memory.size || size > buffer->memory.size - offset)
-        return fail(device, TRN_INVALID_ARGUMENT, "the buffer has no %llu bytes at 0x%llx",
-                    (unsigned long long)size, (unsigned long long)offset);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "the buffer has no %llu bytes at 0x%llx",
+                        (unsigned long long)size, (unsigned long long)offset);
     if (ring->broken != TRN_OK)
-        return fail(device, TRN_NOT_READY, "engine %u queue %u stopped before: %s", ring->engine,
-                    ring->queue, trn_status_text(ring->broken));
+        return trn_fail(device, TRN_NOT_READY, "engine %u queue %u stopped before: %s",
+                        ring->engine, ring->queue, trn_status_text(ring->broken));
     const transfer what = {inside, trn_buffer_address(device, buffer, offset), size,
                            direction == TRN_TO_DEVICE};
     uint32_t stack = 0;

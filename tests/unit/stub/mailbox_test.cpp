@@ -40,7 +40,7 @@ struct StubMailbox : testing::Test {
         std::uint32_t sent;
         std::memcpy(&sent, &request[4], 4);
         std::memset(&request[4], 0, 4);
-        bad_crc |= sent != ~crc32c(0xFFFFFFFF, request.data(), request.size());
+        bad_crc |= sent != ~trn_crc32c(0xFFFFFFFF, request.data(), request.size());
         requests.push_back(request);
     }
     void serve() {
@@ -172,7 +172,7 @@ TEST_F(StubMailbox, RefusesAnAnswerToAnotherRequest) {
 }
 
 TEST(Crc32c, HasThePublishedCheckValue) {
-    EXPECT_EQ(~crc32c(0xFFFFFFFF, "123456789", 9), 0xE3069283u);
+    EXPECT_EQ(~trn_crc32c(0xFFFFFFFF, "123456789", 9), 0xE3069283u);
 }
 
 }  // namespace
