@@ -5,7 +5,7 @@
 #include <trn/cc_mailbox_regs.h>
 #include <trn/notification_queue_regs.h>
 
-#include "firmware/lib/mmio.h"
+#include "firmware/lib/drivers/mmio.h"
 
 #define CC_MAILBOX(reg) (MAP_CC_DATA + TRN_CC_MAILBOX_##reg##_OFFSET)
 #define CC_MAILBOX_AT(reg, index) (MAP_CC_DATA + TRN_CC_MAILBOX_##reg##_OFFSET(index))
