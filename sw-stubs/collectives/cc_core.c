@@ -25,7 +25,7 @@
 #define TRIGGER_BIT(slot) (1u << (8 + (slot)))
 #define START_LIMIT (10 * NS_PER_MS)
 #define COMMAND_LIMIT (100 * NS_PER_MS)
-#define LOOK_AGAIN (2 * NS_PER_US)
+#define POLL_INTERVAL (2 * NS_PER_US)
 
 uint64_t trn_cc_bar_offset(const trn_device* device, uint32_t core) {
     return trn_block_address(&device->map->top_sp_sync, core);
@@ -69,7 +69,7 @@ static trn_status wait_for_word(trn_device* device, uint32_t core, uint64_t offs
         *came = get(device, core, offset) == value;
         trn_status status = trn_mmio_end(device);
         if (status != TRN_OK || *came || trn_now(device) - start >= end) return status;
-        status = trn_pause(device, LOOK_AGAIN);
+        status = trn_pause(device, POLL_INTERVAL);
         if (status != TRN_OK) return status;
     }
 }

@@ -14,9 +14,9 @@
 
 #define FIRST_QUEUE 4u /* + slot */
 #define FAILURES_BYTES 256u
-#define ONE_AT 64u    /* in the host's page: behind the words that say that runs have ended */
-#define RING_STEP 16u /* contract 7.1: entries, and the least */
-#define RING_LEAST 32u
+#define ONE_AT 64u    /* offset in the workspace after which rings are placed */
+#define RING_STEP 16u /* contract 7.1: entries */
+#define RING_MIN 32u
 #define RING_ALIGNMENT UINT64_C(256)
 
 /* ---- what cannot be ---- */
@@ -186,7 +186,7 @@ static trn_status choose_cores(trn_coll* coll) {
 
 static uint32_t ring_length(const coll_ring* ring) {
     const uint32_t entries = (ring->count + RING_STEP) / RING_STEP * RING_STEP;
-    return entries < RING_LEAST ? RING_LEAST : entries;
+    return entries < RING_MIN ? RING_MIN : entries;
 }
 
 static trn_status place_ring(trn_coll* coll, const coll_ring* ring, uint64_t* used,
@@ -248,7 +248,7 @@ static trn_status load(trn_coll* coll, coll_builder* b) {
     return status;
 }
 
-/* Requests for the card, where the card will look for them. */
+/* Requests for the card, where the card reads them. */
 static trn_status place_requests(trn_coll* coll, const coll_builder* b) {
     const uint64_t bytes = (uint64_t)b->request_count * TRN_EFA_REQUEST_BYTES;
     if (bytes == 0) return TRN_OK;
@@ -438,8 +438,8 @@ static trn_status aborted(trn_coll* coll, const coll_channel* c, const trn_cc_sl
 }
 
 /* Why a run does not end, if the firmware knows: of several channels that have failed the one that
- * came least far, as others wait for those who wait. */
-static trn_status look_for_failure(trn_coll* coll) {
+ * came least far, because the others wait for it. */
+static trn_status find_failure(trn_coll* coll) {
     trn_cc_slot first = {.step = UINT32_MAX};
     coll_channel* which = NULL;
     for (uint32_t n = 0; n < coll->channels; ++n) {
@@ -464,7 +464,7 @@ trn_cc_failure trn_coll_failure(const trn_coll* coll) {
 
 trn_status trn_coll_wait(trn_coll* coll, uint64_t limit) {
     const uint64_t start = trn_now(coll->device), end = trn_timeout(coll->device, limit);
-    uint64_t look = 100 * NS_PER_US;
+    uint64_t next_check = 100 * NS_PER_US;
     for (;;) {
         if (all_done(coll)) {
             trn_operation_complete(coll->device, coll->operation);
@@ -473,9 +473,9 @@ trn_status trn_coll_wait(trn_coll* coll, uint64_t limit) {
         const uint64_t waited = trn_now(coll->device) - start;
         trn_status status = take_notices(coll);
         if (status != TRN_OK) return status;
-        if (waited >= look || waited >= end || coll->failure.code != TRN_CC_CODE_NONE) {
-            status = look_for_failure(coll);
-            look = waited + waited / 4;
+        if (waited >= next_check || waited >= end || coll->failure.code != TRN_CC_CODE_NONE) {
+            status = find_failure(coll);
+            next_check = waited + waited / 4;
         }
         if (status != TRN_OK) return status;
         if (waited >= end)

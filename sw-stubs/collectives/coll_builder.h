@@ -37,7 +37,7 @@ struct trn_coll {
     coll_channel channel[COLL_MAX_CHANNELS];
     trn_cc_failure failure; /* that the firmware has notified of */
     uint32_t runs;
-    uint64_t operation;  /* that the last run is, where somebody records */
+    uint64_t operation;  /* of the last run in a recording */
     trn_dma_memory done; /* a word per channel: how many runs have ended */
 };
 
@@ -56,7 +56,7 @@ typedef struct coll_builder {
 
 /* Finds this rank in each order of the ranks. */
 void trn_coll_find_positions(trn_coll* coll);
-/* The rank that many places ahead in the first ring; behind: ranks - places. */
+/* The rank so many places ahead in the first ring; places back: ranks - places. */
 uint32_t trn_coll_ahead(const trn_coll* coll, uint32_t places);
 /* Of all channels: the number of a lane, and how many there are. */
 uint32_t trn_coll_lane_number(const coll_builder* b, uint32_t lane);
@@ -90,7 +90,7 @@ uint64_t trn_coll_sent_by(const coll_builder* b, uint32_t rank, coll_share block
 
 /* ---- steps ---- */
 
-/* A step of the algorithm has ended: the core notes the time, if anybody wants to know. */
+/* A step of the algorithm ends: the core records the time if config.steps is set. */
 void trn_coll_step_ends(coll_builder* b);
 void trn_coll_wait_for(coll_builder* b, uint32_t index, uint32_t value, uint32_t peer);
 void trn_coll_notify(coll_builder* b, uint32_t rank, uint32_t index);
@@ -157,7 +157,7 @@ void trn_coll_wait_for_domain(coll_builder* b, uint32_t domain, uint64_t bytes);
 uint64_t trn_coll_domain_slot(const coll_builder* b, uint32_t rank, uint32_t number);
 
 /* What the algorithms of an all-reduce do between their halves, where there are other domains: the
- * own domain's sum is in a slot of the scratch buffer, everybody's go to the ranks of the same
+ * own domain's sum is in a slot of the scratch buffer, the sums go to the ranks of the same
  * position, and the lanes add them up. */
 bool trn_coll_exchanges(const coll_builder* b);
 void trn_coll_exchange_begins(coll_builder* b);
@@ -180,7 +180,7 @@ void trn_coll_relay_waits(coll_builder* b, uint32_t lane);
 /* ---- EFA ---- */
 
 void trn_coll_net_begins(coll_builder* b);
-/* Requests; the card hears of them with the next doorbell. Ranks are those of the whole. */
+/* Requests; the card starts them at the next doorbell. Ranks are those of the whole. */
 void trn_coll_net_notify(coll_builder* b, uint32_t rank, uint32_t semaphore);
 void trn_coll_net_send(coll_builder* b, uint32_t rank, uint32_t semaphore, uint64_t to,
                        uint64_t from, uint64_t bytes);

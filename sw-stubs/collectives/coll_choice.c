@@ -45,8 +45,8 @@ static const trn_coll_rule defaults[] = {
 static bool holds(const trn_coll_rule* rule, const trn_coll_config* c) {
     return rule->op == c->op &&
            (rule->topologies == 0 || rule->topologies >> (uint32_t)c->topology & 1) &&
-           (rule->most_ranks == 0 || c->ranks <= rule->most_ranks) &&
-           (rule->most_bytes == 0 || c->bytes <= rule->most_bytes);
+           (rule->max_ranks == 0 || c->ranks <= rule->max_ranks) &&
+           (rule->max_bytes == 0 || c->bytes <= rule->max_bytes);
 }
 
 trn_coll_algorithm trn_coll_choose(const trn_coll_config* config) {

@@ -90,10 +90,10 @@ static uint64_t counted(const trn_coll_config* c, uint64_t index) {
 }
 
 static uint64_t largest_block(const trn_coll_config* c) {
-    uint64_t most = 0;
+    uint64_t max = 0;
     for (uint64_t n = 0; n < trn_coll_count_entries(c->op, c->ranks); ++n)
-        if (c->counts[n] > most) most = c->counts[n];
-    return most * trn_coll_type_bytes(c->type);
+        if (c->counts[n] > max) max = c->counts[n];
+    return max * trn_coll_type_bytes(c->type);
 }
 
 uint64_t trn_coll_block_of(const trn_coll_config* c) {
@@ -144,13 +144,13 @@ uint64_t trn_coll_counted_bytes(const trn_coll_config* c) {
         const coll_share last = trn_coll_block(c, c->ranks - 1);
         return last.offset + last.bytes;
     }
-    uint64_t most = 0;
+    uint64_t max = 0;
     for (uint32_t n = 0; n < c->ranks; ++n) {
         const uint64_t sent = trn_coll_all_sent(c, n), received = trn_coll_all_received(c, n);
-        if (sent > most) most = sent;
-        if (received > most) most = received;
+        if (sent > max) max = sent;
+        if (received > max) max = received;
     }
-    return most;
+    return max;
 }
 
 /* ---- domains ---- */

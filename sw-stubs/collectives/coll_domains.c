@@ -196,7 +196,7 @@ static void take_pairs_of(const coll_builder* b, part_of_domain* part, uint32_t 
     part->coll.config.bytes = trn_coll_counted_bytes(&part->coll.config);
 }
 
-/* The first channel has all that comes, and tells the other ones. */
+/* The first channel receives everything, and notifies the other ones. */
 static void bring_everything(coll_builder* b) {
     const trn_coll_config* c = &b->whole->config;
     const uint32_t own = trn_coll_own_domain(c);
@@ -244,7 +244,7 @@ static void all_to_all(coll_builder* b, part_of_domain* part) {
     }
 }
 
-/* When all of a domain have begun, each tells the ranks of its position. */
+/* When all of a domain have begun, each notifies the ranks of its position. */
 static void barrier(coll_builder* b, part_of_domain* part) {
     const trn_coll_config* c = &b->whole->config;
     trn_coll_net_begins(b);

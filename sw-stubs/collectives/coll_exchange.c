@@ -72,7 +72,7 @@ void trn_coll_exchange(coll_builder* b, coll_share part) {
         trn_coll_wait_for_domain(b, trn_coll_other_domain(c, n), part.bytes);
 }
 
-/* In the order of domains, so that everybody has the same sum. */
+/* In the order of domains, so that all ranks have the same sum. */
 coll_reduction trn_coll_sum_of_slots(const coll_builder* b, coll_share part) {
     const trn_coll_config* c = &b->whole->config;
     coll_reduction what = {.bytes = part.bytes};

@@ -174,7 +174,7 @@ static uint64_t halving_slot(const trn_coll_config* c, const grid* q, uint32_t r
 
 /* ---- steps ---- */
 
-/* Posts a semaphore of each partner of a step, behind what the lane does for them. */
+/* Posts a semaphore of each partner of a step, after what the lane does for them. */
 static void partners_have(coll_builder* b, const grid* q, uint32_t lane, uint32_t what,
                           uint32_t step) {
     for (uint32_t n = 1; n <= others(q, step); ++n) {
@@ -191,7 +191,7 @@ static void greet(coll_builder* b, const grid* q) {
     trn_coll_advance(&b->program, 0);
 }
 
-static void everybody_is_met(coll_builder* b, const grid* q, uint32_t step) {
+static void wait_for_partners(coll_builder* b, const grid* q, uint32_t step) {
     for (uint32_t n = 1; n <= others(q, step); ++n)
         trn_coll_wait_for(b, COLL_MET + number_of(q, step, n), 1, partner_of(q, step, n));
 }
@@ -221,7 +221,7 @@ static void greet_twin(coll_builder* b, const grid* q) {
     trn_coll_wait_for(b, COLL_READY, 1, q->twin);
 }
 
-static void tell_twin(coll_builder* b, const grid* q, uint32_t lane) {
+static void notify_twin(coll_builder* b, const grid* q, uint32_t lane) {
     if (q->has_twin)
         trn_coll_signal(&b->program, lane, trn_coll_semaphore_of(b, q->twin, COLL_GIVEN));
 }
@@ -244,7 +244,7 @@ static void give(coll_builder* b, const grid* q, uint64_t to, uint64_t from) {
         coll_share piece;
         for (walk w = walk_of(b, q, lane, 0, 0); next_piece(b, q, &w, &piece);)
             trn_coll_copy(&b->program, lane, to + piece.offset, from + piece.offset, piece.bytes);
-        tell_twin(b, q, lane);
+        notify_twin(b, q, lane);
     }
     trn_coll_wait_all_sent(b);
 }
@@ -284,7 +284,7 @@ static void sum_is_done(coll_builder* b, const grid* q, uint32_t lane, coll_redu
     uint64_t to[2] = {own_member(b)->receive + offset};
     if (q->has_twin) to[1] = receive_at(b, q->twin, offset);
     combine_to(b, lane, what, to, q->has_twin ? 2 : 1);
-    tell_twin(b, q, lane);
+    notify_twin(b, q, lane);
 }
 
 /* Everything each time: few steps, many bytes. */
@@ -298,7 +298,7 @@ void trn_coll_doubling_all_reduce(coll_builder* b) {
     greet(b, &q);
     take_in_twin(b, &q);
     for (uint32_t step = 0; step < q.steps; ++step) {
-        everybody_is_met(b, &q, step);
+        wait_for_partners(b, &q, step);
         for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
             const coll_share part = trn_coll_whole_share_of(b, c->bytes, lane);
             const coll_reduction what = sum_before(b, &q, step, sum, part);
@@ -359,7 +359,7 @@ static void halve(coll_builder* b, const grid* q) {
     greet(b, q);
     take_in_twin(b, q);
     for (uint32_t step = 0; step < q->steps; ++step) {
-        everybody_is_met(b, q, step);
+        wait_for_partners(b, q, step);
         for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
             for (uint32_t n = 1; n <= others(q, step); ++n) {
                 const uint32_t to = partner_of(q, step, n);
@@ -392,7 +392,7 @@ void trn_coll_halving_reduce_scatter(coll_builder* b) {
             what.destinations[0] = receive_at(b, rank, part.offset);
             trn_coll_combine(b, lane, what);
         }
-        tell_twin(b, &q, lane);
+        notify_twin(b, &q, lane);
     }
     trn_coll_wait_all_sent(b);
 }
@@ -403,7 +403,7 @@ void trn_coll_halving_reduce_scatter(coll_builder* b) {
 static void gather(coll_builder* b, const grid* q, uint32_t steps, bool greets) {
     const uint64_t own = own_member(b)->receive;
     for (uint32_t step = steps; step-- > 0;) {
-        if (greets) everybody_is_met(b, q, step);
+        if (greets) wait_for_partners(b, q, step);
         for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
             for (uint32_t n = 1; n <= others(q, step); ++n) {
                 const uint64_t to = receive_at(b, partner_of(q, step, n), 0);
@@ -508,13 +508,13 @@ static void keep_own_block(coll_builder* b, const grid* q) {
         const coll_reduction what = own_part(b, lane, &offset);
         to[0] = receive_at(b, q->twin, offset);
         combine_here_too(b, lane, what, to, q->aside, offset);
-        if (q->aside) tell_twin(b, q, lane);
+        if (q->aside) notify_twin(b, q, lane);
     }
     trn_coll_wait_all_sent(b);
 }
 
 static void spread_own_block(coll_builder* b, const grid* q) {
-    everybody_is_met(b, q, q->steps - 1);
+    wait_for_partners(b, q, q->steps - 1);
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
         uint64_t offset;
         const coll_reduction what = own_part(b, lane, &offset);

@@ -38,7 +38,7 @@ static uint32_t partner(const coll_builder* b, uint32_t lane) {
 /* Everybody to whom this rank writes has begun, and whom it reads from. Each of the three has a
  * semaphore of its own, so that who waits knows for whom: the partner that on which it will tell
  * what it has written, as nobody else posts that one. */
-static void tell_pairs(coll_builder* b, uint32_t lane) {
+static void notify_pairs(coll_builder* b, uint32_t lane) {
     const uint32_t behind = pairs(b) - 1, ring = trn_coll_ring_of_lane(b, lane);
     trn_coll_notify(b, partner(b, lane), COLL_STEP + lane);
     if (pairs(b) == 1) return;
@@ -54,7 +54,7 @@ static void wait_for_pairs(coll_builder* b, uint32_t lane) {
 }
 static void pairs_are_ready(coll_builder* b) {
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
-        if (trn_coll_begins_ring(b, lane)) tell_pairs(b, lane);
+        if (trn_coll_begins_ring(b, lane)) notify_pairs(b, lane);
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
         if (trn_coll_begins_ring(b, lane)) wait_for_pairs(b, lane);
 }
@@ -67,7 +67,7 @@ static void on_every_lane(coll_builder* b, uint32_t step, lane_step work) {
     trn_coll_step_ends(b);
 }
 
-static void tell_lane(coll_builder* b, uint32_t lane, uint32_t rank, uint32_t semaphore) {
+static void notify_lane(coll_builder* b, uint32_t lane, uint32_t rank, uint32_t semaphore) {
     trn_coll_signal(&b->program, lane, trn_coll_semaphore_of(b, rank, semaphore + lane));
 }
 static void wait_for_ring(coll_builder* b, uint32_t lane, uint32_t count) {
@@ -96,7 +96,7 @@ static void share(coll_builder* b, uint32_t lane, coll_reduction what) {
     what.destinations[0] = block_in(b, partner(b, lane), own, lane);
     what.destinations[1] = here == what.operands[0] ? 0 : here;
     trn_coll_combine(b, lane, what);
-    tell_lane(b, lane, partner(b, lane), COLL_STEP);
+    notify_lane(b, lane, partner(b, lane), COLL_STEP);
     trn_coll_advance(&b->program, lane);
 }
 
@@ -136,12 +136,12 @@ static void pass_on(coll_builder* b, uint32_t lane, uint32_t step) {
                 .operand_count = 1,
                 .destinations = {block_in(b, next[0], of, lane), block_in(b, next[1], of, lane)}});
     }
-    tell_lane(b, lane, next[0], COLL_DATA);
-    tell_lane(b, lane, next[1], COLL_DATA);
+    notify_lane(b, lane, next[0], COLL_DATA);
+    notify_lane(b, lane, next[1], COLL_DATA);
     trn_coll_advance(&b->program, lane);
 }
 
-/* What nobody has waited for yet. */
+/* What no wait has covered yet. */
 static void everything_has_come(coll_builder* b) {
     const uint32_t slices = b->coll->slices, passed = pairs(b) - 1;
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane) {
@@ -165,7 +165,8 @@ void trn_coll_kanga_all_gather(coll_builder* b) {
 
 /* ---- reduce-scatter, all-reduce ---- */
 
-/* What has come round, then what the pair adds, in the order of the ring: whoever is primary. */
+/* What has come round, then what the pair adds, in the order of the ring: whichever rank is
+ * primary. */
 static void add_pair(coll_builder* b, uint32_t lane, uint32_t of, uint64_t come, uint64_t to,
                      uint64_t also_to) {
     const coll_share block = trn_coll_block(&b->coll->config, of);
@@ -191,7 +192,7 @@ static void scatter_pair(coll_builder* b, uint32_t lane, uint32_t step) {
         add_pair(b, lane, of, step > 0 ? come_in(b, own, of, lane) : 0, come_in(b, next, of, lane),
                  0);
     }
-    tell_lane(b, lane, next, COLL_DATA);
+    notify_lane(b, lane, next, COLL_DATA);
     trn_coll_advance(&b->program, lane);
 }
 
@@ -218,7 +219,7 @@ static void scatter_own_pair(coll_builder* b, uint32_t lane, uint32_t step) {
         else
             add_pair(b, lane, of, come, sum_of(b, of, lane), 0);
     }
-    tell_lane(b, lane, partner(b, lane), COLL_STEP);
+    notify_lane(b, lane, partner(b, lane), COLL_STEP);
     trn_coll_advance(&b->program, lane);
 }
 

@@ -28,8 +28,8 @@ static bool share_blocks(const coll_builder* b) {
 static fan fan_of(const coll_builder* b, uint32_t lane) {
     const uint32_t lanes = trn_coll_all_lanes(b->coll), others = b->coll->config.ranks - 1;
     const uint32_t number = trn_coll_lane_number(b, lane);
-    const uint32_t most = share_blocks(b) ? 1 : others;
-    const uint32_t groups = lanes < most ? lanes : most;
+    const uint32_t max = share_blocks(b) ? 1 : others;
+    const uint32_t groups = lanes < max ? lanes : max;
     const uint32_t first = number % groups, count = (others - first + groups - 1) / groups;
     const uint32_t begin = (number * count + lanes / 2) / lanes % count;
     return (fan){first, groups, count, lanes / groups, number / groups, begin};
@@ -48,7 +48,7 @@ static void send_block(coll_builder* b, uint32_t lane, const fan* f, uint32_t to
     trn_coll_signal(&b->program, lane, trn_coll_semaphore_of(b, to, COLL_DATA + lane));
 }
 
-/* Everybody's block straight to everybody. */
+/* Every block straight to every rank. */
 void trn_coll_mesh(coll_builder* b) {
     uint32_t ahead[TRN_COLL_RANKS], behind[TRN_COLL_RANKS];
     trn_coll_others(&b->coll->config, ahead, behind);

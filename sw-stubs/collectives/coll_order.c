@@ -134,7 +134,7 @@ typedef struct filled {
     uint32_t rank[MOST_SERVERS][MOST_CHIPS];
 } filled;
 
-static bool find_everybody(const trn_place* places, uint32_t ranks, filled* f) {
+static bool find_all_places(const trn_place* places, uint32_t ranks, filled* f) {
     uint32_t server_at[MOST_SERVERS];
     f->servers = 0;
     for (uint32_t server = 0; server < MOST_SERVERS; ++server) {
@@ -191,7 +191,7 @@ static uint32_t torus_orders(const trn_place* places, const trn_topology* t, uin
     filled all = {.chips = t->x * t->y};
     bool leaves[MOST_CHIPS] = {false};
     if (t->kind != TRN_TOPOLOGY_TORUS || !divide_plane(&plane) ||
-        !find_everybody(places, ranks, &all) || !servers_are_neighbours(places, t, &all))
+        !find_all_places(places, ranks, &all) || !servers_are_neighbours(places, t, &all))
         return 0;
     const uint32_t count = 4;
     for (uint32_t n = 0; n < count; n += 2) {

@@ -66,7 +66,7 @@ typedef struct coll_reduction {
     uint64_t destinations[2]; /* the second is 0 when there is one */
 } coll_reduction;
 void trn_coll_reduce(coll_program* program, uint32_t lane, const coll_reduction* what);
-/* Adds 1 to the semaphore at an AXI or fabric address, behind all bytes of the lane so far. */
+/* Adds 1 to the semaphore at an AXI or fabric address, after all bytes of the lane so far. */
 void trn_coll_signal(coll_program* program, uint32_t lane, uint64_t semaphore);
 
 /* Steps. */

@@ -11,7 +11,7 @@ static uint32_t before_of(const coll_builder* b, uint32_t lane) {
 }
 
 /* The one before in a ring may write here. */
-static void tell_ring(coll_builder* b, uint32_t lane) {
+static void notify_ring(coll_builder* b, uint32_t lane) {
     trn_coll_notify(b, before_of(b, lane), COLL_RING + trn_coll_ring_of_lane(b, lane));
 }
 /* Whom this rank writes to, is ready. */
@@ -21,7 +21,7 @@ static void wait_for_ring(coll_builder* b, uint32_t lane) {
 
 static void rings_are_ready(coll_builder* b) {
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
-        if (trn_coll_begins_ring(b, lane)) tell_ring(b, lane);
+        if (trn_coll_begins_ring(b, lane)) notify_ring(b, lane);
     for (uint32_t lane = 0; lane < b->coll->lanes; ++lane)
         if (trn_coll_begins_ring(b, lane)) wait_for_ring(b, lane);
 }
@@ -34,7 +34,7 @@ static void one_step(coll_builder* b, uint32_t lane, uint32_t step, lane_work wo
                     trn_coll_semaphore_of(b, next_of(b, lane), COLL_DATA + lane));
 }
 
-/* Each lane gets what the rank before sent, does its work and tells the next, slice by slice. */
+/* Each lane gets what the rank before sent, does its work and notifies the next, slice by slice. */
 static void ring_step(coll_builder* b, uint32_t step, lane_work work) {
     const trn_coll* coll = b->coll;
     for (b->slice = 0; b->slice < coll->slices; ++b->slice)
@@ -242,7 +242,7 @@ void trn_coll_ring_broadcast(coll_builder* b) {
     const uint32_t own = coll->config.rank;
     const bool root = own == coll->config.root, relay = root && trn_coll_relays(b);
     for (uint32_t lane = 0; lane < coll->lanes; ++lane)
-        if (!root && trn_coll_begins_ring(b, lane)) tell_ring(b, lane);
+        if (!root && trn_coll_begins_ring(b, lane)) notify_ring(b, lane);
     for (uint32_t lane = 0; lane < coll->lanes; ++lane)
         if (!is_last(b, lane) && trn_coll_begins_ring(b, lane)) wait_for_ring(b, lane);
     for (b->slice = 0; b->slice < coll->slices; ++b->slice) {

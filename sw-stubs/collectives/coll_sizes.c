@@ -6,13 +6,13 @@
  * for what goes to each. */
 
 static uint64_t largest_sent(const trn_coll_config* c) {
-    uint64_t most = 0;
+    uint64_t max = 0;
     for (uint32_t rank = 0; rank < c->ranks; ++rank)
         for (uint32_t domain = 0; domain < c->domains; ++domain) {
             const uint64_t bytes = trn_coll_sent_to_domain(c, rank, domain).bytes;
-            if (bytes > most) most = bytes;
+            if (bytes > max) max = bytes;
         }
-    return most;
+    return max;
 }
 
 static bool scatters(const trn_coll_config* c) {

@@ -51,8 +51,8 @@ trn_status trn_submit(trn_device* device, uint32_t core, uint64_t destination, u
         return trn_fail(device, TRN_INVALID_ARGUMENT, "a job copies 1 to %llu bytes, not %llu",
                         (unsigned long long)TRN_JOB_BYTES, (unsigned long long)size);
     if (!trn_ring_has_room(ring, descriptors_for(size))) {
-        const trn_status looked = trn_ring_poll(device, ring);
-        if (looked != TRN_OK) return looked;
+        const trn_status polled = trn_ring_poll(device, ring);
+        if (polled != TRN_OK) return polled;
         if (!trn_ring_has_room(ring, descriptors_for(size)))
             return trn_fail(device, TRN_BUSY,
                             "the copy queue of core %u is full: wait for an earlier job", core);
@@ -74,12 +74,12 @@ trn_status trn_poll(trn_device* device, trn_job job, bool* done) {
     if (!record)
         return trn_fail(device, TRN_INVALID_ARGUMENT, "job 0x%llx was waited for before",
                         (unsigned long long)job);
-    const trn_status looked = trn_ring_poll(device, ring);
+    const trn_status polled = trn_ring_poll(device, ring);
     if (record->state == JOB_OVER) {
         *done = true;
         return record->result;
     }
-    return looked;
+    return polled;
 }
 
 trn_status trn_wait(trn_device* device, trn_job job) {

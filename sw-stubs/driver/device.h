@@ -76,12 +76,12 @@ bool trn_chip_memory_at(const trn_device* device, uint64_t address, trn_chip_mem
 /* AXI address of host memory. */
 uint64_t trn_host_address(const trn_device* device, uint64_t iova);
 
-/* Lets time pass; TRN_DEVICE_GONE when there is nobody left to wait for. */
+/* Lets time pass; TRN_DEVICE_GONE when the other end has gone. */
 trn_status trn_pause(trn_device* device, uint64_t nanoseconds);
 /* A time-out of the public driver, stretched for this transport. */
 uint64_t trn_timeout(const trn_device* device, uint64_t nanoseconds);
 
-/* For whoever records what happens: see trn_transport. */
+/* Operations, reported to the transport that records them. */
 uint64_t trn_operation_begins(trn_device* device, const char* what, uint64_t joins);
 void trn_operation_posted(trn_device* device);
 void trn_operation_complete(trn_device* device, uint64_t operation);

@@ -29,7 +29,7 @@ typedef struct trn_blocks {
 /* What there is in a chip, and where. */
 typedef struct trn_map {
     uint32_t cores, dies, top_sps, stacks;
-    uint32_t user_engines;          /* host-transfer engines are numbered behind them */
+    uint32_t user_engines;          /* host-transfer engines have the next numbers */
     uint32_t engines;               /* with these */
     uint32_t cores_per_host_engine; /* each on a queue of its own */
 
@@ -59,7 +59,8 @@ typedef struct trn_map {
     struct {
         uint8_t first_bit, bits_per_core;
     } reset_map[3]; /* contract 5.2: cores, their DMA groups, their TOP_SPs */
-    uint8_t scrub_engines[TRN_SCRUB_ENGINES]; /* of stack 0; the next stack's are behind them */
+    uint8_t
+        scrub_engines[TRN_SCRUB_ENGINES]; /* of stack 0; the next stack's have the next numbers */
 } trn_map;
 
 typedef struct trn_generation {

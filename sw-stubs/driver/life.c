@@ -167,10 +167,10 @@ static trn_status wait_for_routing_id(trn_device* device) {
 /* Contract 1.3 step 5, 15.2. */
 static trn_status place_on_board(trn_device* device) {
     const bool pds = device->options.platform == TRN_HOST_PDS;
-    const uint32_t most = pds ? 128 : 64;
-    if (device->routing_id >= most)
+    const uint32_t max = pds ? 128 : 64;
+    if (device->routing_id >= max)
         return trn_fail(device, TRN_PROTOCOL_ERROR, "routing id 0x%x: 0..%u are possible",
-                        device->routing_id, most - 1);
+                        device->routing_id, max - 1);
     const uint32_t position = device->routing_id % 16;
     device->device_index = pds ? position : device->part->index_of_routing_id[position];
     if (device->generation->index_continues) device->device_index += device->routing_id - position;

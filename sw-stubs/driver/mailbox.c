@@ -54,7 +54,7 @@ static void ring_bell(trn_device* device, uint64_t request, uint64_t response) {
     trn_mmio_write(device, misc + MISC_RAM(TRIGGER), 1);
 }
 
-/* One try; *answered tells whether the echo came. */
+/* One try; *answered: whether the echo came. */
 static trn_status legacy_try(trn_device* device, uint8_t command, const void* bytes, uint32_t size,
                              bool* answered) {
     uint8_t* const request = device->mailbox.host;

@@ -122,8 +122,8 @@ trn_status trn_notifications_open_at(trn_device* device, trn_notifier block, uin
 
 #define ENTRY_WORDS (TRN_NOTIFICATION_BYTES / 4)
 
-static trn_status look(trn_device* device, const trn_notification_ring* ring,
-                       uint32_t words[ENTRY_WORDS], bool* there) {
+static trn_status peek_entry(trn_device* device, const trn_notification_ring* ring,
+                             uint32_t words[ENTRY_WORDS], bool* there) {
     trn_status status = TRN_OK;
     *there = false;
     if (ring->entries)
@@ -137,7 +137,7 @@ static trn_status look(trn_device* device, const trn_notification_ring* ring,
 trn_status trn_notifications_next(trn_device* device, trn_notification_ring* ring,
                                   trn_notification* entry, bool* there) {
     uint32_t words[ENTRY_WORDS];
-    const trn_status status = look(device, ring, words, there);
+    const trn_status status = peek_entry(device, ring, words, there);
     if (status != TRN_OK || !*there) return status;
     *entry = (trn_notification){words[0] & 0xff, words[0] >> 8 & 0xff, words[1],
                                 (uint64_t)words[3] << 32 | words[2]};
@@ -158,7 +158,8 @@ trn_status trn_notifications_lost(trn_device* device, trn_notification_ring* rin
         return status; /* a reset has switched it off */
     status = trn_notification_head(device, ring->block, ring->number, ring->slot, &head);
     if (status != TRN_OK || head == (ring->phase << 31 | ring->next)) return status;
-    status = look(device, ring, words, &there); /* after the head: it may have come just now */
+    status =
+        peek_entry(device, ring, words, &there); /* after the head: it may have come just now */
     if (status != TRN_OK || there) return status;
     *lost = true;
     ring->next = head & 0x7fffffff;

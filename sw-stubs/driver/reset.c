@@ -54,8 +54,8 @@ static trn_status wait_accepted(trn_device* device, uint32_t type, uint32_t map)
 }
 
 static trn_status wait_ready(trn_device* device) {
-    const uint64_t most = device->mode == TRN_MODE_EMULATOR ? EMULATOR_READY_TRIES : READY_TRIES;
-    for (uint64_t tries = 0; tries < most; ++tries) {
+    const uint64_t max = device->mode == TRN_MODE_EMULATOR ? EMULATOR_READY_TRIES : READY_TRIES;
+    for (uint64_t tries = 0; tries < max; ++tries) {
         trn_status status = trn_pause(device, trn_timeout(device, tries * 100 * NS_PER_MS));
         if (status != TRN_OK) return status;
         if (!(read_word(device, trn_misc_ram_word(device, MISC_RAM(FIRMWARE_STATUS)), &status) &

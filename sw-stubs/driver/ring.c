@@ -6,7 +6,7 @@
 #include "device.h"
 
 #define MARKER UINT32_C(0xABCDEF01) /* contract 7.5 */
-#define LOOK_AT_STATE_EVERY (20 * NS_PER_US)
+#define STATE_POLL_INTERVAL (20 * NS_PER_US)
 
 /* Word 0 of the marker page is what the device copies; word 1 + n is where job n's copy arrives. */
 static volatile uint32_t* marker_word(const trn_ring* ring, uint64_t sequence) {
@@ -128,10 +128,10 @@ trn_status trn_ring_post(trn_device* device, trn_ring* ring, uint32_t flags, uin
     *job = (ring_job){JOB_RUNNING, TRN_OK, count, 0, trn_operation_begins(device, "copy", 0)};
     const uint64_t limit = trn_timeout(device, time_limit(device, ring->in_flight) / hurry);
     job->deadline = trn_now(device) + limit;
-    ring->looked_at_state = trn_now(device);
+    ring->state_polled_at = trn_now(device);
     *sequence = number;
 
-    /* Everything above is in memory before the device hears of it. */
+    /* Everything above is in memory before the doorbell is rung. */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     trn_mmio_begin(device);
     const uint64_t engine = trn_engine_registers(device, ring->engine);
@@ -157,7 +157,7 @@ static bool has_abort(uint32_t state) {
     return false;
 }
 
-/* Secondary causes in words (contract 6.4); the first that is set is the one that tells most. */
+/* Secondary causes in words (contract 6.4); the first that is set is the most specific. */
 static const char* cause_text(uint32_t m2s, uint32_t s2m) {
     static const struct {
         uint32_t m2s, s2m;
@@ -246,9 +246,9 @@ trn_status trn_ring_poll(trn_device* device, trn_ring* ring) {
     if (ring->oldest == ring->newest) return TRN_OK;
     const uint64_t time = trn_now(device);
     const ring_job* job = &ring->jobs[ring->oldest % RING_JOBS];
-    const uint64_t spacing = trn_timeout(device, LOOK_AT_STATE_EVERY);
-    if (time - ring->looked_at_state >= spacing || time >= job->deadline) {
-        ring->looked_at_state = time;
+    const uint64_t spacing = trn_timeout(device, STATE_POLL_INTERVAL);
+    if (time - ring->state_polled_at >= spacing || time >= job->deadline) {
+        ring->state_polled_at = time;
         trn_mmio_begin(device);
         const uint64_t engine = trn_engine_registers(device, ring->engine);
         const uint32_t m2s = trn_mmio_read(device, engine + UDMA(M2S_STATE));
@@ -256,7 +256,7 @@ trn_status trn_ring_poll(trn_device* device, trn_ring* ring) {
         const bool gone = m2s == ~0u && s2m == ~0u; /* what reads without an answer return */
         const bool aborted = has_abort(m2s) || has_abort(s2m);
         const trn_status status = trn_mmio_end(device);
-        collect(device, ring); /* it may have ended between the two looks */
+        collect(device, ring); /* it may have ended between the two polls */
         if (ring->oldest == ring->newest) return TRN_OK;
         if (status != TRN_OK) return give_up(device, ring, status);
         if (gone) return give_up(device, ring, TRN_DEVICE_GONE);
@@ -281,9 +281,9 @@ trn_status trn_ring_wait(trn_device* device, trn_ring* ring, uint64_t sequence) 
                         "submitted");
     const uint64_t start = trn_now(device);
     for (;;) {
-        const trn_status looked = trn_ring_poll(device, ring);
+        const trn_status polled = trn_ring_poll(device, ring);
         if (job->state == JOB_OVER) break;
-        if (looked != TRN_OK) return looked;
+        if (polled != TRN_OK) return polled;
         /* Short pauses first, then about 2 % of the time spent so far: a long wait stays cheap and
          * the measured duration stays close. */
         const uint64_t spent = trn_now(device) - start;

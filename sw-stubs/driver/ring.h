@@ -5,7 +5,7 @@
 #include "trn_driver.h"
 
 /* A pair of rings in host memory with completion markers (contract 7): what the host-transfer
- * queues and the scrub use. A job is a run of copies with one marker behind it; jobs of a ring end
+ * queues and the scrub use. A job is a run of copies with one marker after it; jobs of a ring end
  * in order. */
 
 #define RING_DESCRIPTORS \
@@ -19,7 +19,7 @@ typedef struct ring_job {
     trn_status result;
     uint32_t descriptors; /* marker included */
     uint64_t deadline;
-    uint64_t operation; /* its number, where somebody records */
+    uint64_t operation; /* its number in a recording */
 } ring_job;
 
 typedef struct ring_side {
@@ -34,7 +34,7 @@ typedef struct trn_ring {
     uint32_t in_flight;
     uint64_t oldest, newest; /* sequence numbers: running jobs are [oldest, newest) */
     ring_job jobs[RING_JOBS];
-    uint64_t looked_at_state; /* time */
+    uint64_t state_polled_at; /* time */
     trn_status broken;        /* why it takes no more jobs */
 } trn_ring;
 

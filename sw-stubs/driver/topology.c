@@ -68,7 +68,7 @@ static trn_status read_table(trn_device* device, uint32_t* words) {
     trn_mmio_begin(device);
     for (uint32_t n = 0; n < TRN_TOPOLOGY_WORDS; ++n)
         words[n] = trn_mmio_read(device, trn_misc_ram_word(device, TRN_TOPOLOGY_OFFSET + 4 * n));
-    /* The same number before and after: nobody wrote meanwhile. */
+    /* The same number before and after: no write in between. */
     const uint32_t sequence =
         trn_mmio_read(device, trn_misc_ram_word(device, MISC_RAM(TOPOLOGY_SEQUENCE)));
     if (sequence != WORD(words, TOPOLOGY_SEQUENCE)) WORD(words, TOPOLOGY_SEQUENCE) |= 1;

@@ -3,8 +3,8 @@
 
 /* Rings of the caller's own on the cores' engines (contract 7.1, 13.2). */
 
-#define USER_RING_LEAST 32u
-#define USER_RING_MOST ((1u << 24) - 16u)
+#define USER_RING_MIN 32u
+#define USER_RING_MAX ((1u << 24) - 16u)
 
 #define EXIT_PAUSE (10 * NS_PER_MS)
 
@@ -29,10 +29,10 @@ static trn_status check_ring(trn_device* device, const char* side, uint64_t base
         return trn_fail(device, TRN_INVALID_ARGUMENT,
                         "the %s ring stands at 0x%llx, which is no multiple of 256", side,
                         (unsigned long long)base);
-    if (length < USER_RING_LEAST || length > USER_RING_MOST || length % 16)
+    if (length < USER_RING_MIN || length > USER_RING_MAX || length % 16)
         return trn_fail(device, TRN_INVALID_ARGUMENT,
                         "the %s ring has %u descriptors: %u..%u in steps of 16 are possible", side,
-                        length, USER_RING_LEAST, USER_RING_MOST);
+                        length, USER_RING_MIN, USER_RING_MAX);
     return trn_need_range(device, base, (uint64_t)length * sizeof(trn_descriptor));
 }
 
@@ -66,7 +66,7 @@ trn_status trn_ring_start(trn_device* device, uint32_t engine, uint32_t queue, u
         return trn_fail(device, TRN_INVALID_ARGUMENT, "engine %u queue %u has no ring of yours",
                         engine, queue);
     trn_mmio_begin(device);
-    /* The device may fetch as soon as it hears of the descriptors. */
+    /* The device may fetch from the doorbell on. */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     const uint64_t base = trn_engine_registers(device, engine);
     if (s2m_count) trn_mmio_write(device, base + UDMA(S2M_Q_TAIL_INCREMENT)(queue), s2m_count);

@@ -81,8 +81,8 @@ typedef struct transfer {
 static uint64_t append_batch(trn_device* device, trn_ring* ring, const transfer* what,
                              uint64_t done) {
     const uint64_t first = what->host + done;
-    const uint64_t most = (first / PAGE + BATCH_PAGES) * PAGE - first;
-    const uint64_t bytes = what->size - done < most ? what->size - done : most;
+    const uint64_t max = (first / PAGE + BATCH_PAGES) * PAGE - first;
+    const uint64_t bytes = what->size - done < max ? what->size - done : max;
     for (uint64_t at = done; at < done + bytes;) {
         const uint64_t run = TRN_DESCRIPTOR_BYTES - (what->host + at) % PAGE;
         const uint64_t left = done + bytes - at;

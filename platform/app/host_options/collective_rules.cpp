@@ -17,8 +17,8 @@ trn_coll_rule read_rule(const config::node& row) {
     rule.algorithm = row.require<trn_coll_algorithm>("algorithm");
     if (const auto kind = row.find("topology"))
         rule.topologies = 1u << static_cast<unsigned>(kind.as<trn_topology_kind>());
-    rule.most_ranks = row.get<std::uint32_t>("ranks_up_to", 0);
-    rule.most_bytes = row.get<bytes>("size_up_to", {}).value;
+    rule.max_ranks = row.get<std::uint32_t>("ranks_up_to", 0);
+    rule.max_bytes = row.get<bytes>("size_up_to", {}).value;
     if (!trn_coll_has_algorithm(rule.op, rule.algorithm))
         row.at("algorithm")
             .report(mistake::not_a_choice,

@@ -85,7 +85,7 @@ typedef struct trn_cc_failure {
 /** Gives a core a ring of `size` bytes (a power of two from 16 on) in host memory, into which its
  * firmware puts an error entry when a run of the slot fails or a command for it is refused: the
  * notification ring of the slot's number. It stays until trn_notifications_close, or until a reset
- * of the core, which switches it off. Without it the firmware tells nobody. */
+ * of the core, which switches it off. Without it the firmware reports to no one. */
 trn_status trn_cc_failures_open(trn_device* device, uint32_t core, uint32_t slot, uint32_t size,
                                 trn_notification_ring* ring);
 /** Takes the next failure; TRN_CC_CODE_NONE: there is none. TRN_PROTOCOL_ERROR: an entry that is no
@@ -128,7 +128,7 @@ uint32_t trn_coll_type_bytes(trn_element type);
 typedef enum trn_coll_algorithm {
     TRN_COLL_AUTO = 0,
     TRN_COLL_RING = 1,
-    TRN_COLL_MESH = 2,     /**< everybody writes straight to everybody */
+    TRN_COLL_MESH = 2,     /**< each rank writes straight to every other */
     TRN_COLL_DOUBLING = 3, /**< a step along each side of a grid, with ever more, or everything */
     TRN_COLL_HALVING = 4,  /**< the same of a reduction, with ever less */
     TRN_COLL_KANGARING = 5 /**< a ring of pairs of ranks; one of a pair moves the bytes of both */
@@ -139,8 +139,8 @@ typedef enum trn_coll_algorithm {
 typedef struct trn_coll_rule {
     trn_coll_op op;
     uint32_t topologies; /**< bit n: of trn_topology_kind n; 0: of any kind */
-    uint32_t most_ranks; /**< 0: any number */
-    uint64_t most_bytes; /**< 0: any size */
+    uint32_t max_ranks;  /**< 0: any number */
+    uint64_t max_bytes;  /**< 0: any size */
     trn_coll_algorithm algorithm;
 } trn_coll_rule;
 
@@ -165,7 +165,7 @@ typedef struct trn_coll_nic {
 typedef struct trn_coll_config {
     trn_coll_op op;
     trn_coll_algorithm algorithm;
-    const trn_coll_rule* rules; /**< TRN_COLL_AUTO: looked through before the library's own */
+    const trn_coll_rule* rules; /**< TRN_COLL_AUTO: read before the library's own */
     uint32_t rule_count;
     trn_topology_kind topology;
     uint64_t bytes; /**< the size in tables of results: of the whole buffer, the larger one where
@@ -188,8 +188,8 @@ typedef struct trn_coll_config {
     const trn_coll_nic* nics; /**< by rank; where there are several domains */
 
     uint32_t core;     /**< first collective core; each channel has one */
-    uint32_t channels; /**< 0: as many as the size is worth */
-    uint32_t lanes;    /**< DMA engines of a channel; 0: as many as the size is worth */
+    uint32_t channels; /**< 0: chosen by the size */
+    uint32_t lanes;    /**< DMA engines of a channel; 0: chosen by the size */
     uint32_t slot;     /**< of the cores: collectives in different slots run side by side */
     uint64_t workspace, workspace_bytes; /**< offset in HBM stack 0: rings */
     uint64_t queues; /**< offset in HBM stack 0: TRN_COLL_CHANNELS * TRN_COLL_QUEUE_BYTES for EFA,
@@ -198,7 +198,7 @@ typedef struct trn_coll_config {
     bool steps;      /**< each core shall note when its steps end: trn_coll_steps */
     bool notify;     /**< the firmware shall notify of failures: trn_coll_failure */
     /** Optional: where the ranks of one process keep the number of the operation that a run of the
-     * collective is, for whoever records it; 0 before the first of them starts. */
+     * collective is in a recording; 0 before the first of them starts. */
     uint64_t* operation;
 } trn_coll_config;
 

@@ -318,7 +318,7 @@ typedef struct trn_descriptor {
 /** Flags for the two functions below. */
 enum {
     TRN_WRITE_BARRIER = 1, /**< m2s: earlier writes visible first */
-    TRN_DMB = 2,           /**< m2s: nothing behind it starts before it is complete */
+    TRN_DMB = 2,           /**< m2s: nothing after it starts before it is complete */
     TRN_STRONG_ORDER = 4   /**< s2m: written after every earlier write */
 };
 /** A plain copy's source and destination entries: 1..65536 bytes, ring id 0..3. */
@@ -529,7 +529,7 @@ trn_status trn_notifications_open_at(trn_device* device, trn_notifier block, uin
 trn_status trn_notifications_next(trn_device* device, trn_notification_ring* ring,
                                   trn_notification* entry, bool* there);
 /** Whether the device has overwritten entries before they were taken: it does not know how far
- * software has read, and a ring says nothing of it. Reading then goes on behind what there is. */
+ * software has read, and a ring says nothing of it. Reading continues after the present entries. */
 trn_status trn_notifications_lost(trn_device* device, trn_notification_ring* ring, bool* lost);
 trn_status trn_notifications_close(trn_device* device, trn_notification_ring* ring);
 
@@ -627,7 +627,7 @@ typedef struct trn_link {
     trn_partner partner; /**< who is there */
     uint32_t partner_port;
     uint64_t serial;
-    trn_partner expected; /**< who should be; nobody: no cable belongs here */
+    trn_partner expected; /**< who should be; none: no cable belongs here */
 } trn_link;
 
 typedef struct trn_topology {

@@ -82,9 +82,9 @@ int trn_efa_share(trn_efa* card, uint32_t region, uint64_t base, uint64_t size, 
 int trn_efa_queue_open(trn_efa* card, uint32_t index, uint32_t entries, trn_efa_queue** queue);
 void trn_efa_queue_close(trn_efa_queue* queue);
 
-/** A queue pair for somebody else who writes requests and rings the doorbell, such as a collective
- * core of a chip. Bus addresses: of both rings; of a word that gets a 1 behind every completion of
- * status ok, or 0. entries 0: takes the pair away. */
+/** A queue pair for another initiator, which writes requests and rings the doorbell, such as a
+ * collective core of a chip. Bus addresses: of both rings; of a word that gets a 1 behind every
+ * completion of status ok, or 0. entries 0: takes the pair away. */
 typedef struct trn_efa_rings {
     uint32_t entries;
     uint64_t requests, completions, notify;
@@ -104,7 +104,7 @@ int trn_efa_queue_state(trn_efa_queue* queue, uint32_t* state);
 /** Posts a request. -EAGAIN: the queue is full, take completions first. */
 int trn_efa_post(trn_efa_queue* queue, const trn_efa_request* request);
 /** The next completion; they come in the order of the requests. Waits at most so many nanoseconds
- * (0: looks once). -ETIMEDOUT: there is none; -EIO: the queue pair does not run any more. */
+ * (0: polls once). -ETIMEDOUT: there is none; -EIO: the queue pair does not run any more. */
 int trn_efa_wait(trn_efa_queue* queue, uint64_t nanoseconds, trn_efa_completion* done);
 
 #ifdef __cplusplus

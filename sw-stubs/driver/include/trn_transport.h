@@ -66,7 +66,7 @@ typedef struct trn_transport {
     int (*bar_write32)(void* context, uint32_t bar, uint64_t offset, uint32_t value);
 
     /** `count` consecutive bytes, any alignment, cut into accesses as the transport likes:
-     * for memory behind a BAR (HBM, SBUF), not for registers. */
+     * for memory in a BAR (HBM, SBUF), not for registers. */
     int (*bar_read_block)(void* context, uint32_t bar, uint64_t offset, void* bytes,
                           uint64_t count);
     int (*bar_write_block)(void* context, uint32_t bar, uint64_t offset, const void* bytes,
@@ -81,8 +81,8 @@ typedef struct trn_transport {
     void (*dma_free)(void* context, const trn_dma_memory* memory);
 
     /** Lets at least `nanoseconds` pass on the clock of now() and the device run meanwhile. A host
-     * that polls calls this between two looks: without it simulated time may stand still.
-     * 0 gives way once. -ENODEV: nobody is left to wait for. */
+     * that polls calls this between two polls: without it simulated time may stand still.
+     * 0 yields once. -ENODEV: the other end has gone. */
     int (*wait)(void* context, uint64_t nanoseconds);
 
     /** The clock of every time-out, nanoseconds since some fixed point; never runs backwards. */
@@ -93,7 +93,7 @@ typedef struct trn_transport {
     uint64_t (*simulated_now)(void* context);
 
     /** Optional (NULL): a window of a BAR by plain loads and stores. -ENOTSUP for a range that has
-     * side effects or no memory behind it. Unmap before close. */
+     * side effects or is no memory. Unmap before close. */
     int (*bar_map)(void* context, uint32_t bar, uint64_t offset, uint64_t size,
                    trn_bar_mapping* mapping);
     void (*bar_unmap)(void* context, const trn_bar_mapping* mapping);
@@ -108,9 +108,9 @@ typedef struct trn_transport {
     /** Optional (NULL): one line of text, no newline at its end. */
     void (*log)(void* context, trn_log_level level, const char* text);
 
-    /** Optional (NULL), for whoever records what happens: an operation begins, and the accesses
+    /** Optional (NULL), for a recording: an operation begins, and the accesses
      * that follow are its, until operation_posted. `joins`: the number of one that it is a part of,
-     * or 0. Answers its number; 0 when nobody records. */
+     * or 0. Returns its number; 0 without a recording. */
     uint64_t (*operation_begins)(void* context, const char* what, uint64_t joins);
     void (*operation_posted)(void* context);
     /** The caller has seen that the operation is complete. Set when operation_begins is. */

@@ -119,11 +119,11 @@ TEST_F(CollectiveTable, IsReadRowByRow) {
     ASSERT_EQ(rules.size(), 3u);
     EXPECT_EQ(rules[0].op, TRN_COLL_ALL_REDUCE);
     EXPECT_EQ(rules[0].topologies, 1u << TRN_TOPOLOGY_TORUS);
-    EXPECT_EQ(rules[0].most_ranks, 16u);
-    EXPECT_EQ(rules[0].most_bytes, 64 * KiB);
+    EXPECT_EQ(rules[0].max_ranks, 16u);
+    EXPECT_EQ(rules[0].max_bytes, 64 * KiB);
     EXPECT_EQ(rules[0].algorithm, TRN_COLL_DOUBLING);
     EXPECT_EQ(rules[1].topologies, 0u);
-    EXPECT_EQ(rules[1].most_bytes, 0u);
+    EXPECT_EQ(rules[1].max_bytes, 0u);
     auto counted = asked(TRN_COLL_ALL_GATHER_V, 4, KiB);
     EXPECT_EQ(trn_coll_choose(&counted), TRN_COLL_MESH);
     counted.rules = rules.data();
