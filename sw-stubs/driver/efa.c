@@ -34,7 +34,7 @@ SAME(REMOTE_ACCESS, COMPLETION_STATUS_REMOTE_ACCESS);
 SAME(UNREACHABLE, COMPLETION_STATUS_UNREACHABLE);
 
 struct trn_efa {
-    const trn_transport* door;
+    const trn_transport* transport;
 };
 
 struct trn_efa_queue {
@@ -45,11 +45,11 @@ struct trn_efa_queue {
 };
 
 static int set(const trn_efa* card, uint64_t offset, uint32_t value) {
-    return card->door->bar_write32(card->door->context, bar, offset, value);
+    return card->transport->bar_write32(card->transport->context, bar, offset, value);
 }
 
 static int get(const trn_efa* card, uint64_t offset, uint32_t* value) {
-    return card->door->bar_read32(card->door->context, bar, offset, value);
+    return card->transport->bar_read32(card->transport->context, bar, offset, value);
 }
 
 static int set_wide(const trn_efa* card, uint64_t low, uint64_t high, uint64_t value) {
@@ -58,9 +58,10 @@ static int set_wide(const trn_efa* card, uint64_t low, uint64_t high, uint64_t v
 }
 
 static int switch_on(trn_efa* card) {
-    const trn_transport* door = card->door;
+    const trn_transport* transport = card->transport;
     uint32_t magic = 0;
-    const int error = door->config_write(door->context, command_register, 2, memory_and_master);
+    const int error =
+        transport->config_write(transport->context, command_register, 2, memory_and_master);
     if (error) return error;
     const int no_answer = get(card, TRN_EFA_MAGIC_OFFSET, &magic);
     return no_answer ? no_answer : magic != TRN_EFA_MAGIC_RESET ? -ENODEV : 0;
@@ -75,7 +76,7 @@ static int take(const trn_transport* transport, int (*start)(trn_efa*), trn_efa*
     trn_efa* card = malloc(sizeof *card);
     int error;
     if (!card) return -ENOMEM;
-    card->door = transport;
+    card->transport = transport;
     error = start(card);
     if (error) {
         free(card);
@@ -103,7 +104,7 @@ void trn_efa_detach(trn_efa* card) {
 }
 
 int trn_efa_registers(trn_efa* card, uint64_t* bus_address) {
-    return bar_bus_address(card->door, bar, bus_address);
+    return bar_bus_address(card->transport, bar, bus_address);
 }
 
 int trn_efa_address(trn_efa* card, uint16_t* address) {
@@ -133,9 +134,9 @@ int trn_efa_share(trn_efa* card, uint32_t region, uint64_t base, uint64_t size, 
 }
 
 static void trn_dma_release(trn_efa_queue* queue) {
-    const trn_transport* door = queue->card->door;
-    if (queue->requests.size) door->dma_free(door->context, &queue->requests);
-    if (queue->completions.size) door->dma_free(door->context, &queue->completions);
+    const trn_transport* transport = queue->card->transport;
+    if (queue->requests.size) transport->dma_free(transport->context, &queue->requests);
+    if (queue->completions.size) transport->dma_free(transport->context, &queue->completions);
     free(queue);
 }
 
@@ -161,7 +162,7 @@ int trn_efa_queue_lend(trn_efa* card, uint32_t index, const trn_efa_rings* rings
 }
 
 int trn_efa_queue_open(trn_efa* card, uint32_t index, uint32_t entries, trn_efa_queue** opened) {
-    const trn_transport* door = card->door;
+    const trn_transport* transport = card->transport;
     trn_efa_queue* queue;
     int error;
     if (index >= queue_pairs || !is_ring_length(entries)) return -EINVAL;
@@ -170,10 +171,11 @@ int trn_efa_queue_open(trn_efa* card, uint32_t index, uint32_t entries, trn_efa_
     queue->card = card;
     queue->index = index;
     queue->entries = entries;
-    error = door->dma_alloc(door->context, (uint64_t)entries * request_size, &queue->requests);
+    error = transport->dma_alloc(transport->context, (uint64_t)entries * request_size,
+                                 &queue->requests);
     if (!error)
-        error = door->dma_alloc(door->context, (uint64_t)entries * completion_size,
-                                &queue->completions);
+        error = transport->dma_alloc(transport->context, (uint64_t)entries * completion_size,
+                                     &queue->completions);
     if (!error) {
         const trn_efa_rings rings = {
             .entries = entries,
@@ -196,9 +198,9 @@ void trn_efa_queue_close(trn_efa_queue* queue) {
 }
 
 int trn_efa_queue_state(trn_efa_queue* queue, uint32_t* state) {
-    const trn_transport* door = queue->card->door;
+    const trn_transport* transport = queue->card->transport;
     uint32_t command = 0, value = 0;
-    int error = door->config_read(door->context, command_register, 2, &command);
+    int error = transport->config_read(transport->context, command_register, 2, &command);
     if (!error && (command & memory_and_master) == memory_and_master)
         error = get(queue->card, TRN_EFA_QP_STATE_OFFSET(queue->index), &value);
     if (command == UINT16_MAX || value == UINT32_MAX)
@@ -250,19 +252,19 @@ int trn_efa_post(trn_efa_queue* queue, const trn_efa_request* request) {
 }
 
 int trn_efa_wait(trn_efa_queue* queue, uint64_t nanoseconds, trn_efa_completion* done) {
-    const trn_transport* door = queue->card->door;
+    const trn_transport* transport = queue->card->transport;
     const uint8_t* entry = (const uint8_t*)queue->completions.host +
                            (uint64_t)(queue->taken % queue->entries) * completion_size;
     const uint32_t phase = !(queue->taken / queue->entries & 1);
-    const uint64_t end = door->now(door->context) + nanoseconds;
+    const uint64_t end = transport->now(transport->context) + nanoseconds;
     while (!is_new(entry, phase)) {
         uint32_t state = 0;
         int error = get(queue->card, TRN_EFA_QP_STATE_OFFSET(queue->index), &state);
         if (error) return error;
         if (is_new(entry, phase)) break;
         if (state != TRN_EFA_QP_STATE_RUN_MASK) return -EIO;
-        if (door->now(door->context) >= end) return -ETIMEDOUT;
-        error = door->wait(door->context, poll_interval);
+        if (transport->now(transport->context) >= end) return -ETIMEDOUT;
+        error = transport->wait(transport->context, poll_interval);
         if (error) return error;
     }
     done->id = completion_word(entry, TRN_EFA_ENTRY_COMPLETION_ID_OFFSET);

@@ -73,7 +73,7 @@ std::vector<std::uint64_t> collective_counts(const collective_request& what, std
     return counts;
 }
 
-collective_group::collective_group(crew& hosts, const std::vector<std::size_t>& chips,
+collective_group::collective_group(host_set& hosts, const std::vector<std::size_t>& chips,
                                    std::span<const std::uint8_t> image)
     : hosts_(hosts), chips_(chips), places_(chips.size()) {
     rank_of_.resize(hosts.chips().size());

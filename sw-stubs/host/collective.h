@@ -13,8 +13,8 @@
 #include "sw-stubs/collectives/include/trn_coll.h"
 #include "sw-stubs/host/collective_buffers.h"
 #include "sw-stubs/host/collective_network.h"
-#include "sw-stubs/host/crew.h"
 #include "sw-stubs/host/elements.h"
+#include "sw-stubs/host/host_set.h"
 
 template <>
 struct trn::names_of<trn_coll_op> {
@@ -129,7 +129,7 @@ public:
     /// Resets the chips, asks their firmware where they are and loads their collective cores with
     /// `image`. \throws device_error, std::invalid_argument for a number that is no chip, and for
     /// ranks of several domains that collective_network does not take
-    collective_group(crew& hosts, const std::vector<std::size_t>& chips,
+    collective_group(host_set& hosts, const std::vector<std::size_t>& chips,
                      std::span<const std::uint8_t> image);
 
     std::size_t ranks() const { return chips_.size(); }
@@ -169,12 +169,12 @@ private:
                      const known& about);
     void check(const trn_coll_config& config, const known& about, collective_result& found);
 
-    crew& hosts_;
-    const std::vector<std::size_t> chips_;  // by rank: number in the crew
+    host_set& hosts_;
+    const std::vector<std::size_t> chips_;  // by rank: number of the chip
     trn_topology_kind topology_ = TRN_TOPOLOGY_NONE;
     std::vector<trn_place> places_;
     std::vector<std::uint32_t> ring_;     // orders of the ranks, one after the other
-    std::vector<std::uint32_t> rank_of_;  // by number in the crew
+    std::vector<std::uint32_t> rank_of_;  // by number of the chip
     std::optional<collective_memories> memories_;
     std::optional<collective_network> network_;
 };

@@ -42,7 +42,7 @@ private:
 
 }  // namespace
 
-collective_network::collective_network(crew& hosts, const std::vector<std::size_t>& chips)
+collective_network::collective_network(host_set& hosts, const std::vector<std::size_t>& chips)
     : hosts_(hosts), chips_(chips) {
     for (std::size_t rank = 0; rank < chips.size(); ++rank) rank_of_[chips[rank]] = rank;
     find_domains();
@@ -136,9 +136,9 @@ void collective_network::on_cards(Work&& work) {
         ranks[seats_[rank].card].push_back(rank);
     for (const auto& [card, of] : ranks) cards.push_back(card);
     const auto names = hosts_.cards();
-    hosts_.run_each_card(cards, [&](std::size_t number, const trn_transport& door) {
+    hosts_.run_each_card(cards, [&](std::size_t number, const trn_transport& transport) {
         trn_efa* card = nullptr;
-        expect_ok(trn_efa_attach(&door, &card), names[number].name);
+        expect_ok(trn_efa_attach(&transport, &card), names[number].name);
         const std::unique_ptr<trn_efa, void (*)(trn_efa*)> held(card, trn_efa_detach);
         for (const auto rank : ranks.at(number)) work(card, rank, names[number].name);
     });

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sw-stubs/collectives/include/trn_coll.h"
-#include "sw-stubs/host/crew.h"
+#include "sw-stubs/host/host_set.h"
 
 namespace trn {
 
@@ -17,7 +17,7 @@ public:
     /// Looks at the links of `chips`, ranks in this order, and of the other chips where that leaves
     /// a doubt. They have been probed. \throws std::invalid_argument when domains do not have as
     /// many ranks each, one after the other, or a rank has no card
-    collective_network(crew& hosts, const std::vector<std::size_t>& chips);
+    collective_network(host_set& hosts, const std::vector<std::size_t>& chips);
 
     std::uint32_t domains() const { return domains_; }
     /// By rank; none when there is one domain.
@@ -37,11 +37,11 @@ private:
     void on_cards(Work&& work);
 
     struct seat {
-        std::size_t card = 0;     // of the crew
+        std::size_t card = 0;     // of the host_set
         std::uint32_t place = 0;  // among the chips of that card
         std::uint64_t memory_bytes = 0, register_bytes = 0;
     };
-    crew& hosts_;
+    host_set& hosts_;
     const std::vector<std::size_t> chips_;
     std::map<std::size_t, std::size_t> rank_of_;  // by chip
     std::uint32_t domains_ = 1;

@@ -68,7 +68,7 @@ std::string to_string(traffic_pattern pattern) {
     return name;
 }
 
-machine::machine(crew& hosts) : hosts_(hosts) {
+machine::machine(host_set& hosts) : hosts_(hosts) {
     for (const auto& name : hosts.chips()) chips_.push_back({.name = name});
     std::vector<std::size_t> all(chips_.size());
     std::iota(all.begin(), all.end(), 0u);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sw-stubs/host/crew.h"
+#include "sw-stubs/host/host_set.h"
 #include "sw-stubs/host/names.h"
 #include "sw-stubs/host/traffic.h"
 
@@ -75,7 +75,7 @@ public:
     };
 
     /// Probes and resets every chip and asks its firmware where it is. \throws device_error
-    explicit machine(crew& hosts);
+    explicit machine(host_set& hosts);
 
     const std::vector<chip>& chips() const { return chips_; }
 
@@ -107,7 +107,7 @@ private:
     void fill(device& on, std::size_t from, const load& how) const;
     std::vector<traffic::stream> streams(device& on, const sender& s, const load& how) const;
 
-    crew& hosts_;
+    host_set& hosts_;
     std::vector<chip> chips_;
 };
 

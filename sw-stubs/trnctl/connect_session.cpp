@@ -40,18 +40,18 @@ public:
         return known;
     }
 
-    void run_each(const std::vector<std::size_t>& which, const crew::work& does) override {
+    void run_each(const std::vector<std::size_t>& which, const host_set::work& does) override {
         look();
         for (const auto chip : which) does(chip, host(chips_.at(chip).name));
     }
 
-    std::vector<crew::card> cards() override {
+    std::vector<host_set::card> cards() override {
         look();
         return share_cards(chips_, cards_);
     }
 
     void run_each_card(const std::vector<std::size_t>& which,
-                       const crew::card_work& does) override {
+                       const host_set::card_work& does) override {
         look();
         for (const auto number : which) {
             auto& at = endpoints_[cards_.at(number).name];
@@ -87,9 +87,9 @@ public:
 private:
     using bus_addresses = std::array<std::uint64_t, 6>;
     struct closing {
-        void operator()(trn_transport* door) const {
-            door->close(door->context);
-            delete door;
+        void operator()(trn_transport* transport) const {
+            transport->close(transport->context);
+            delete transport;
         }
     };
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sw-stubs/host/crew.h"
+#include "sw-stubs/host/host_set.h"
 
 namespace trn {
 
@@ -22,7 +22,7 @@ public:
 };
 
 /// Where trnctl works: a platform that runs elsewhere, or one of its own.
-class session : public crew {
+class session : public host_set {
 public:
     using json = nlohmann::json;
     using uart_listener = std::function<void(const std::string& module, const std::string& text)>;

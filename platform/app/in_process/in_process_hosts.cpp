@@ -11,7 +11,7 @@ std::vector<std::string> in_process_hosts::chips() const {
     return names;
 }
 
-std::vector<crew::card> in_process_hosts::cards() const {
+std::vector<host_set::card> in_process_hosts::cards() const {
     std::vector<placed_function> chips, cards;
     for (const auto& one : chips_) chips.push_back({one.name, one.server});
     for (const auto& one : cards_) cards.push_back({one.name, one.server});
@@ -42,7 +42,7 @@ void in_process_hosts::start(host& on, std::function<void()> does) {
     });
 }
 
-void in_process_hosts::start(const std::vector<std::size_t>& which, const crew::work& does) {
+void in_process_hosts::start(const std::vector<std::size_t>& which, const host_set::work& does) {
     for (const auto chip : which) {
         host& at = host_of(chips_.at(chip));
         start(at, [&at, does, chip] {
@@ -53,7 +53,7 @@ void in_process_hosts::start(const std::vector<std::size_t>& which, const crew::
 }
 
 void in_process_hosts::start_cards(const std::vector<std::size_t>& which,
-                                   const crew::card_work& does) {
+                                   const host_set::card_work& does) {
     for (const auto card : which) {
         host& at = host_of(cards_.at(card));
         start(at, [&at, does, card] { does(card, at.door); });

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "platform/app/in_process/in_process.h"
-#include "sw-stubs/host/crew.h"
+#include "sw-stubs/host/host_set.h"
 
 namespace trn {
 
@@ -28,14 +28,14 @@ public:
     /// work is it certain that nobody else has the function.
     void attach(std::size_t chip) { host_of(chips_.at(chip)); }
     /// Starts a process on the host of each; `does` is called with the chip's device.
-    void start(const std::vector<std::size_t>& which, const crew::work& does);
+    void start(const std::vector<std::size_t>& which, const host_set::work& does);
     /// Whether all that was started is over.
     bool idle() const { return running_ == 0; }
     /// Throws what the first failed work ended with, if one did.
     void rethrow();
 
-    std::vector<crew::card> cards() const;
-    void start_cards(const std::vector<std::size_t>& which, const crew::card_work& does);
+    std::vector<host_set::card> cards() const;
+    void start_cards(const std::vector<std::size_t>& which, const host_set::card_work& does);
 
 private:
     struct function;

@@ -58,18 +58,18 @@ private:
 };
 
 /// The hosts of the board's chips, for steps: these run in a process of the first chip's host.
-class scenario_hosts final : public crew {
+class scenario_hosts final : public host_set {
 public:
     explicit scenario_hosts(const platform& board) : hosts_(board.functions()) {
         if (chips().empty()) throw std::runtime_error("the board has no PCIe function to drive");
         hosts_.attach(0);
     }
 
-    void play(const crew::work& steps) { hosts_.start({0}, steps); }
+    void play(const host_set::work& steps) { hosts_.start({0}, steps); }
     bool idle() const { return hosts_.idle(); }
 
     std::vector<std::string> chips() override { return hosts_.chips(); }
-    void run_each(const std::vector<std::size_t>& which, const crew::work& does) override {
+    void run_each(const std::vector<std::size_t>& which, const host_set::work& does) override {
         starters all(which.size());
         hosts_.start(which, [&](std::size_t chip, device& on) {
             const auto end = all.until_its_end();
@@ -78,9 +78,9 @@ public:
         all.wait();
         hosts_.rethrow();
     }
-    std::vector<crew::card> cards() override { return hosts_.cards(); }
+    std::vector<host_set::card> cards() override { return hosts_.cards(); }
     void run_each_card(const std::vector<std::size_t>& which,
-                       const crew::card_work& does) override {
+                       const host_set::card_work& does) override {
         starters all(which.size());
         hosts_.start_cards(which, [&](std::size_t card, const trn_transport& door) {
             const auto end = all.until_its_end();

@@ -22,7 +22,7 @@ constexpr std::uint64_t patience_ns = 100'000'000;
 
 }  // namespace
 
-network::network(crew& hosts, std::uint64_t seed) : hosts_(hosts), seed_(seed) {
+network::network(host_set& hosts, std::uint64_t seed) : hosts_(hosts), seed_(seed) {
     for (const auto& each : hosts.cards()) {
         if (each.chips.empty())
             throw device_error(TRN_UNKNOWN_DEVICE,

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sw-stubs/driver/include/trn_efa.h"
-#include "sw-stubs/host/crew.h"
+#include "sw-stubs/host/host_set.h"
 
 namespace trn::scenario {
 
@@ -29,7 +29,7 @@ public:
 
     /// Opens every card and shares its chip's memory. \throws device_error, also when there are
     /// none
-    network(crew& hosts, std::uint64_t seed);
+    network(host_set& hosts, std::uint64_t seed);
 
     std::size_t size() const { return cards_.size(); }
     /// \throws device_error with TRN_UNKNOWN_DEVICE
@@ -50,7 +50,7 @@ private:
         trn_efa* open = nullptr;
         trn_efa_queue* queue = nullptr;
         std::uint16_t address = 0;
-        std::size_t chip = 0;      ///< of the crew
+        std::size_t chip = 0;      ///< of the host_set
         std::uint64_t memory = 0;  ///< bus address of that chip's first stack
     };
     static void open(card& one, const trn_transport& door);
@@ -62,7 +62,7 @@ private:
     static std::vector<std::size_t> requesters(const pairs& who);
     static std::vector<std::size_t> members(const pairs& who);
 
-    crew& hosts_;
+    host_set& hosts_;
     const std::uint64_t seed_;
     std::vector<card> cards_;
 };

@@ -45,12 +45,12 @@ struct patience {
 /// What steps act on: the device through the driver stub, the platform through its control methods.
 class world {
 public:
-    world(trn::device& device, crew& hosts, trn::control& control, std::uint64_t seed,
+    world(trn::device& device, host_set& hosts, trn::control& control, std::uint64_t seed,
           const platform* board = nullptr)
         : device(device), hosts(hosts), control(control), seed(seed), board(board) {}
 
     trn::device& device;  ///< of the first chip
-    crew& hosts;          ///< of all chips
+    host_set& hosts;      ///< of all chips
     trn::control& control;
     const std::uint64_t seed;
     const platform* const board;  ///< for what no control method offers

@@ -49,17 +49,17 @@ public:
         return known;
     }
 
-    void run_each(const std::vector<std::size_t>& which, const crew::work& does) override {
+    void run_each(const std::vector<std::size_t>& which, const host_set::work& does) override {
         for (const auto chip : which) hosts_.attach(chip);
         wait_ready(std::chrono::minutes(1));
         hosts_.start(which, does);
         finish();
     }
 
-    std::vector<crew::card> cards() override { return hosts_.cards(); }
+    std::vector<host_set::card> cards() override { return hosts_.cards(); }
 
     void run_each_card(const std::vector<std::size_t>& which,
-                       const crew::card_work& does) override {
+                       const host_set::card_work& does) override {
         hosts_.start_cards(which, does);
         finish();
     }

@@ -18,8 +18,8 @@
 
 namespace trn::test {
 
-/// A board in this process whose chips run collectives.
-class CollectiveTest : public testing::Test, public crew {
+/// A board in this process, whose chips make collectives.
+class CollectiveTest : public testing::Test, public host_set {
 public:
     std::vector<std::string> chips() override { return hosts_->chips(); }
     void run_each(const std::vector<std::size_t>& which, const work& does) override {

@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 /// Steps against the stub's fake device; the platform around it is empty.
 /// The only chip's host.
-struct one_host final : crew {
+struct one_host final : host_set {
     explicit one_host(device& chip) : chip(chip) {}
     std::vector<std::string> chips() override { return {"chip0"}; }
     void run_each(const std::vector<std::size_t>& which, const work& does) override {

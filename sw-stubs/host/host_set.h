@@ -10,12 +10,12 @@
 
 namespace trn {
 
-/// The hosts of a machine's chips and cards: who can run driver-stub calls on several of them.
-class crew {
+/// The hosts of a machine's chips and cards, which run driver-stub calls on several of them.
+class host_set {
 public:
     using work = std::function<void(std::size_t chip, device&)>;
 
-    virtual ~crew() = default;
+    virtual ~host_set() = default;
     /// The chips with a PCIe function, as the board orders them.
     virtual std::vector<std::string> chips() = 0;
     /// Runs `does` on these chips, and returns when all are done: at the same simulated time where
@@ -29,10 +29,10 @@ public:
         std::string name;
         std::vector<std::size_t> chips;
     };
-    using card_work = std::function<void(std::size_t card, const trn_transport& door)>;
-    /// None where nobody has a transport to them.
+    using card_work = std::function<void(std::size_t card, const trn_transport& transport)>;
+    /// None without a transport to them.
     virtual std::vector<card> cards() { return {}; }
-    /// As run_each. A door stays where it is as long as the crew.
+    /// As run_each. A transport stays at its address as long as the host set lives.
     virtual void run_each_card(const std::vector<std::size_t>& /*which*/,
                                const card_work& /*does*/) {}
 };
@@ -41,8 +41,8 @@ public:
 struct placed_function {
     std::string name, server;
 };
-/// The chips of each card, as crew::card says.
-std::vector<crew::card> share_cards(const std::vector<placed_function>& chips,
-                                    const std::vector<placed_function>& cards);
+/// The chips of each card, as host_set::card says.
+std::vector<host_set::card> share_cards(const std::vector<placed_function>& chips,
+                                        const std::vector<placed_function>& cards);
 
 }  // namespace trn

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sw-stubs/host/crew.h"
+#include "sw-stubs/host/host_set.h"
 
 #include <map>
 
 namespace trn {
 
-std::vector<crew::card> share_cards(const std::vector<placed_function>& chips,
-                                    const std::vector<placed_function>& cards) {
+std::vector<host_set::card> share_cards(const std::vector<placed_function>& chips,
+                                        const std::vector<placed_function>& cards) {
     std::map<std::string, std::vector<std::size_t>> chips_of, cards_of;  // by server
     for (std::size_t n = 0; n < chips.size(); ++n) chips_of[chips[n].server].push_back(n);
     for (std::size_t n = 0; n < cards.size(); ++n) cards_of[cards[n].server].push_back(n);
-    std::vector<crew::card> all;
+    std::vector<host_set::card> all;
     for (const auto& one : cards) all.push_back({one.name, {}});
     for (const auto& [server, own] : cards_of) {
         const auto& beside = chips_of[server];
