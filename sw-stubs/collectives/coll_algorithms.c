@@ -3,8 +3,6 @@
 
 /* Which algorithms there are. */
 
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
-
 static const struct {
     trn_coll_op op;
     trn_coll_algorithm algorithm;

@@ -3,8 +3,6 @@
 
 /* Which algorithm a collective gets. */
 
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
-
 const char* trn_coll_algorithm_text(trn_coll_algorithm algorithm) {
     static const char* const texts[] = {"auto", "ring", "mesh", "doubling", "halving", "kangaring"};
     return (size_t)algorithm < COUNT_OF(texts) ? texts[algorithm] : "?";

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "coll_config.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
-
 #define SHARE_ALIGNMENT (uint64_t) TRN_COLL_PART
 
 /* ---- operations ---- */

@@ -7,6 +7,7 @@
 /* What follows from the configuration of a collective alone, without a device. */
 
 #define KIB(count) (UINT64_C(count) << 10)
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 /* Bytes of a buffer, or of a block of it. */
 typedef struct coll_share {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "coll_config.h"
 
-/* How large the buffers of a rank are. The scratch buffer of several domains has what the algorithm
- * needs within the domain, then a slot for what comes of each domain, and for a reduce-scatter one
- * for what goes to each. */
+/* Sizes of the buffers of a rank. With several domains the scratch buffer holds what the algorithm
+ * needs within the domain, then a slot for the data from each domain, and in a reduce-scatter a
+ * slot for the data to each. */
 
 static uint64_t largest_sent(const trn_coll_config* c) {
     uint64_t max = 0;
