@@ -140,6 +140,7 @@ void trn_coll_doubling_all_gather(coll_builder* b);
 void trn_coll_doubling_all_reduce(coll_builder* b);
 void trn_coll_halving_reduce_scatter(coll_builder* b);
 void trn_coll_halving_all_reduce(coll_builder* b);
+
 /* ---- several domains ---- */
 
 /* Whether links lead to a rank of the whole. */
@@ -147,8 +148,8 @@ bool trn_coll_is_linked(const coll_builder* b, uint32_t rank);
 /* The steps of a collective across domains. */
 void trn_coll_across_domains(coll_builder* b);
 
-/* Tells the other domains' ranks of the own position that their bytes may come, and waits until all
- * of these have said so. */
+/* Notifies the ranks of the own position in other domains that this rank takes their bytes, and
+ * waits for the same notification from all of them. */
 void trn_coll_announce_ready(coll_builder* b);
 void trn_coll_wait_until_ready(coll_builder* b);
 /* Waits until the peer in a domain has sent so many bytes. */
@@ -156,9 +157,9 @@ void trn_coll_wait_for_domain(coll_builder* b, uint32_t domain, uint64_t bytes);
 /* Address of a slot in the scratch buffer of a rank of the whole. */
 uint64_t trn_coll_domain_slot(const coll_builder* b, uint32_t rank, uint32_t number);
 
-/* What the algorithms of an all-reduce do between their halves, where there are other domains: the
- * own domain's sum is in a slot of the scratch buffer, the sums go to the ranks of the same
- * position, and the lanes add them up. */
+/* What an all-reduce over several domains does between its halves (coll_exchange.c): the own
+ * domain's sum is in a slot of the scratch buffer, the sums go to the ranks of the same position,
+ * and the lanes add them up. */
 bool trn_coll_exchanges(const coll_builder* b);
 void trn_coll_exchange_begins(coll_builder* b);
 /* Of a rank of the own domain, as its own chip sees it. */

@@ -89,7 +89,7 @@ void trn_coll_add_slots(coll_builder* b, uint32_t lane, coll_share part, uint64_
     trn_coll_combine(b, lane, what);
 }
 
-/* ---- broadcast: the root's card brings pieces to the ranks of its position, who pass them on */
+/* ---- broadcast: the root's card brings pieces to the ranks of its position, which relay them */
 
 static uint32_t root_domain(const trn_coll_config* c) {
     return c->root / trn_coll_ranks_of_domain(c);
@@ -107,10 +107,10 @@ static uint32_t slices_of_piece(const coll_builder* b) {
 static coll_share piece_of(const coll_builder* b, uint32_t lane, uint32_t slice) {
     const trn_coll* coll = b->whole;
     const coll_share whole = trn_coll_whole_share_of(b, coll->config.bytes, lane);
-    const uint32_t behind = slice + slices_of_piece(b);
+    const uint32_t end_slice = slice + slices_of_piece(b);
     const coll_share first = trn_coll_part_of(whole.bytes, coll->slices, slice);
-    const uint64_t end = behind < coll->slices
-                             ? trn_coll_part_of(whole.bytes, coll->slices, behind).offset
+    const uint64_t end = end_slice < coll->slices
+                             ? trn_coll_part_of(whole.bytes, coll->slices, end_slice).offset
                              : whole.bytes;
     return (coll_share){whole.offset + first.offset, end - first.offset};
 }
