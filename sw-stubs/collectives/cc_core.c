@@ -170,7 +170,7 @@ static trn_status command(trn_device* device, uint32_t core, uint32_t op, uint32
         status = wait_for_word(device, core, MAILBOX(COMMAND), 0, COMMAND_LIMIT, &answered);
     if (status != TRN_OK) return status;
     if (!answered)
-        return trn_fail(device, TRN_TIMED_OUT, "collective core %u does not answer: is it loaded?",
+        return trn_fail(device, TRN_TIMED_OUT, "no response of collective core %u: is it loaded?",
                         core);
     trn_mmio_begin(device);
     const uint32_t result = get(device, core, MAILBOX(RESULT));
@@ -340,7 +340,7 @@ trn_status trn_cc_failures_next(trn_device* device, trn_notification_ring* ring,
     if (status != TRN_OK || !there) return status;
     if (entry.type != TRN_NOTIFICATION_QUEUE_POST_TYPE_ERROR)
         return trn_fail(device, TRN_PROTOCOL_ERROR,
-                        "collective core %u slot %u: an entry of type %u is no failure",
+                        "collective core %u slot %u: an entry of type %u is not a failure",
                         ring->number, ring->slot, entry.type);
     *failure = trn_cc_failure_of(&entry);
     return TRN_OK;

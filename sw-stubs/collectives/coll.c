@@ -35,7 +35,7 @@ static trn_status check_rings(trn_device* device, const trn_coll_config* c) {
         for (uint32_t n = 0; n < c->ranks; ++n)
             if (order[n] >= c->ranks || seen[order[n]]++)
                 return trn_fail(device, TRN_INVALID_ARGUMENT,
-                                "ring %u is no order of the ranks: %u", ring, order[n]);
+                                "ring %u is not a permutation of the ranks: %u", ring, order[n]);
     }
     return TRN_OK;
 }
@@ -96,7 +96,7 @@ static trn_status check_counts(trn_device* device, const trn_coll_config* c) {
             return trn_fail(device, TRN_INVALID_ARGUMENT, "count %llu: %llu elements are too many",
                             (unsigned long long)n, (unsigned long long)c->counts[n]);
     if (c->bytes != trn_coll_counted_bytes(c))
-        return trn_fail(device, TRN_INVALID_ARGUMENT, "%llu bytes, but the counts say %llu",
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "%llu bytes, but the counts need %llu",
                         (unsigned long long)c->bytes,
                         (unsigned long long)trn_coll_counted_bytes(c));
     return TRN_OK;
@@ -107,13 +107,12 @@ static trn_status check_sizes(trn_device* device, const trn_coll_config* c) {
     if (counted != TRN_OK) return counted;
     trn_coll_sizes sizes;
     if (trn_coll_get_sizes(c, &sizes) != TRN_OK)
-        return trn_fail(device, TRN_INVALID_ARGUMENT, "%d is no collective", (int)c->op);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "%d is not a collective", (int)c->op);
     if (c->op == TRN_COLL_BARRIER) return TRN_OK;
     const uint32_t element = trn_coll_type_bytes(c->type);
     if (element == 0 || (trn_coll_reduces(c->op) && c->with > TRN_COLL_MAX))
-        return trn_fail(device, TRN_INVALID_ARGUMENT,
-                        "type %d with operator %d: no engine does that", (int)c->type,
-                        (int)c->with);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "type %d with operator %d is not supported",
+                        (int)c->type, (int)c->with);
     if (c->bytes == 0) return trn_fail(device, TRN_INVALID_ARGUMENT, "a collective of 0 bytes");
     if (!trn_coll_has_counts(c->op) &&
         (trn_coll_block_of(c) * (trn_coll_has_blocks(c->op) ? c->ranks : 1) != c->bytes ||
@@ -428,8 +427,7 @@ static trn_status aborted(trn_coll* coll, const coll_channel* c, const trn_cc_sl
                  trn_cc_code_text(coll->failure.code));
     snprintf(what, sizeof what, "rank %u, core %u, step %u", coll->config.rank, c->core, at->step);
     if (at->error == TRN_CC_BUS)
-        return trn_fail(coll->device, TRN_ABORTED,
-                        "%s failed: %s: an access was answered with an error%s",
+        return trn_fail(coll->device, TRN_ABORTED, "%s failed: %s: bus error%s",
                         trn_coll_op_text(coll->config.op), what, class);
     return trn_fail(
         coll->device, TRN_ABORTED, "%s hangs: %s waits for rank %u (semaphore %u is %d of %u)%s%s",

@@ -169,9 +169,10 @@ trn_status trn_program_engine(trn_device* device, uint32_t core, uint64_t destin
     const trn_status status = trn_need_ready(device);
     if (status != TRN_OK) return status;
     if (!programmable(device, destination, size))
-        return trn_fail(device, TRN_INVALID_ARGUMENT,
-                        "0x%llx + %llu is no place for programs: cores, TOP_SPs, stacks, PREPROC",
-                        (unsigned long long)destination, (unsigned long long)size);
+        return trn_fail(
+            device, TRN_INVALID_ARGUMENT,
+            "0x%llx + %llu is not a valid place of programs: cores, TOP_SPs, stacks, PREPROC",
+            (unsigned long long)destination, (unsigned long long)size);
     return trn_write(device, core, destination, bytes, size);
 }
 

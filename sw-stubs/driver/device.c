@@ -296,7 +296,7 @@ static trn_status check_register(trn_device* device, uint64_t offset) {
     const uint64_t size = device->bar_size[trn_register_bar(device)];
     if (offset % 4 || offset >= size)
         return trn_fail(device, TRN_INVALID_ARGUMENT,
-                        "0x%llx is no register: offsets are multiples of 4 below 0x%llx",
+                        "0x%llx is not a register: offsets are multiples of 4 below 0x%llx",
                         (unsigned long long)offset, (unsigned long long)size);
     return TRN_OK;
 }
@@ -430,7 +430,7 @@ trn_status trn_bar_address(trn_device* device, uint32_t bar, uint64_t* bus_addre
     if (status != TRN_OK) return status;
     if (bar > 4 || device->bar_size[bar] == 0 ||
         bar_bus_address(&device->transport, bar, bus_address) != 0)
-        return trn_fail(device, TRN_NOT_SUPPORTED, "nobody knows a bus address of BAR%u", bar);
+        return trn_fail(device, TRN_NOT_SUPPORTED, "the bus address of BAR%u is unknown", bar);
     *size = device->bar_size[bar];
     return TRN_OK;
 }

@@ -133,7 +133,7 @@ int trn_efa_share(trn_efa* card, uint32_t region, uint64_t base, uint64_t size, 
     return error;
 }
 
-static void trn_dma_release(trn_efa_queue* queue) {
+static void release(trn_efa_queue* queue) {
     const trn_transport* transport = queue->card->transport;
     if (queue->requests.size) transport->dma_free(transport->context, &queue->requests);
     if (queue->completions.size) transport->dma_free(transport->context, &queue->completions);
@@ -185,7 +185,7 @@ int trn_efa_queue_open(trn_efa* card, uint32_t index, uint32_t entries, trn_efa_
         error = trn_efa_queue_lend(card, index, &rings);
     }
     if (error) {
-        trn_dma_release(queue);
+        release(queue);
         return error;
     }
     *opened = queue;
@@ -194,7 +194,7 @@ int trn_efa_queue_open(trn_efa* card, uint32_t index, uint32_t entries, trn_efa_
 
 void trn_efa_queue_close(trn_efa_queue* queue) {
     set(queue->card, TRN_EFA_QP_STATE_OFFSET(queue->index), 0);
-    trn_dma_release(queue);
+    release(queue);
 }
 
 int trn_efa_queue_state(trn_efa_queue* queue, uint32_t* state) {

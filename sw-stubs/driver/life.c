@@ -115,7 +115,7 @@ static trn_status identify(trn_device* device) {
     device->part = device->vendor_id == VENDOR_ID ? trn_part_find(device->device_id) : NULL;
     if (!device->part)
         return trn_fail(device, TRN_UNKNOWN_DEVICE,
-                        "function %04x:%04x is no Trainium that this "
+                        "function %04x:%04x is not a Trainium that this "
                         "library knows (1d0f:7564, :7565, :7364, :7164, :7264)",
                         device->vendor_id, device->device_id);
     device->generation = device->part->generation;
@@ -138,7 +138,7 @@ static trn_status find_bars(trn_device* device) {
                         (unsigned long long)needed);
     if (device->mode == TRN_MODE_QEMU && device->bar_size[4] == 0)
         return trn_fail(device, TRN_PROTOCOL_ERROR,
-                        "no BAR4: on revision 255 it tells the HBM size");
+                        "no BAR4, which gives the HBM size on revision 255");
     return TRN_OK;
 }
 

@@ -103,18 +103,19 @@ static trn_status legacy(trn_device* device, uint8_t command, const void* bytes,
                             command);
         if (header.error != ANSWER_OK) continue;
         if (header.size < sizeof header)
-            return trn_fail(device, TRN_PROTOCOL_ERROR, "firmware's answer says it has %u bytes",
-                            header.size);
+            return trn_fail(device, TRN_PROTOCOL_ERROR,
+                            "firmware's response has a size of %u bytes", header.size);
         *answer = response + sizeof header;
         *answer_size = header.size - (uint32_t)sizeof header;
         return TRN_OK;
     }
     if (status != TRN_OK) return status;
     if (heard)
-        return trn_fail(device, TRN_REFUSED, "firmware answered mailbox command %u with error 1",
+        return trn_fail(device, TRN_REFUSED, "firmware returned error 1 for mailbox command %u",
                         command);
-    return trn_fail(device, TRN_TIMED_OUT, "firmware did not answer mailbox command %u in %u tries",
-                    command, LEGACY_TRIES);
+    return trn_fail(device, TRN_TIMED_OUT,
+                    "no response of firmware to mailbox command %u after %u tries", command,
+                    LEGACY_TRIES);
 }
 
 trn_status trn_read_counters(trn_device* device, const uint64_t* addresses, uint32_t* values,
@@ -210,13 +211,13 @@ static trn_status read_answer(trn_device* device, uint8_t sequence, uint8_t comm
     if (status != TRN_OK) return status;
     if (!sane)
         return trn_fail(device, TRN_PROTOCOL_ERROR,
-                        "answer 0x%08x does not belong to request %u of command %u", word, sequence,
+                        "response 0x%08x does not match request %u of command %u", word, sequence,
                         command);
     if (header.error)
-        return trn_fail(device, TRN_REFUSED, "firmware answered mailbox command %u with error %u",
-                        command, header.error);
+        return trn_fail(device, TRN_REFUSED, "firmware returned error %u for mailbox command %u",
+                        header.error, command);
     if (bytes_in > *size)
-        return trn_fail(device, TRN_INVALID_ARGUMENT, "the answer has %u bytes, room is for %u",
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "the response has %u bytes, the buffer %u",
                         bytes_in, *size);
     if (bytes_in) memcpy(bytes, data, bytes_in);
     *size = bytes_in;
@@ -249,8 +250,9 @@ trn_status trn_mailbox_request(trn_device* device, uint8_t command, const void* 
         if (idle) trn_operation_complete(device, operation);
         if (idle) return read_answer(device, header.sequence, command, response, response_size);
     }
-    return trn_fail(device, TRN_TIMED_OUT, "firmware did not answer mailbox command %u in %u tries",
-                    command, NEW_TRIES);
+    return trn_fail(device, TRN_TIMED_OUT,
+                    "no response of firmware to mailbox command %u after %u tries", command,
+                    NEW_TRIES);
 }
 
 trn_status trn_set_power_profile(trn_device* device, uint8_t profile) {
@@ -282,8 +284,8 @@ trn_status trn_mailbox_word(trn_device* device, uint8_t command, const void* req
         if (status == TRN_OK && length == sizeof *answer) memcpy(answer, bytes, sizeof *answer);
     }
     if (status == TRN_OK && length != sizeof *answer)
-        return trn_fail(device, TRN_PROTOCOL_ERROR, "mailbox command %u answered with %u bytes",
-                        command, length);
+        return trn_fail(device, TRN_PROTOCOL_ERROR, "mailbox command %u returned %u bytes", command,
+                        length);
     return status;
 }
 

@@ -26,7 +26,7 @@ static trn_status check(trn_device* device, trn_notifier block, uint32_t number,
     const trn_status status = trn_need_probe(device);
     if (status != TRN_OK) return status;
     if (block != TRN_NOTIFY_CORE && block != TRN_NOTIFY_TOP_SP && block != TRN_NOTIFY_DMA)
-        return trn_fail(device, TRN_INVALID_ARGUMENT, "%u is no kind of block", block);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "%u is not a kind of block", block);
     if (number >= blocks_of(device, block) || slot >= SLOTS)
         return trn_fail(device, TRN_INVALID_ARGUMENT,
                         "no slot %u in block %u: %u blocks of %u slots", slot, number,

@@ -68,7 +68,7 @@ trn_status trn_pod_read(trn_device* device, trn_pod_link link, uint32_t offset, 
     if (link >= LINKS || count == 0 || count > 4 || offset % 4)
         return trn_fail(device, TRN_INVALID_ARGUMENT, "1 to 4 words over link 0 to 3");
     trn_ring* ring = &device->pod_rings[link];
-    if (!ring->m2s.host) return trn_fail(device, TRN_NOT_READY, "trn_pod_open comes first");
+    if (!ring->m2s.host) return trn_fail(device, TRN_NOT_READY, "call trn_pod_open first");
     const uint64_t window = device->options.spoof_neighbours ? 0 : WINDOW(ring->engine / 32);
     const uint64_t source = window + AXI_REGISTERS + trn_misc_ram_word(device, offset);
     trn_ring_append(device, ring, trn_host_address(device, device->pod_buffer.iova), source,

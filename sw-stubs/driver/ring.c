@@ -207,8 +207,7 @@ static trn_status give_up(trn_device* device, trn_ring* ring, trn_status why) {
     device->failure = failure;
     device->failed_copy = true;
     if (why == TRN_DEVICE_GONE)
-        return trn_fail(device, why,
-                        "DMA engine %u reads as ones: the device is not there any more",
+        return trn_fail(device, why, "DMA engine %u reads as ones: the device is not present",
                         ring->engine);
     if (why == TRN_ABORTED)
         return trn_fail(
@@ -277,8 +276,7 @@ trn_status trn_ring_wait(trn_device* device, trn_ring* ring, uint64_t sequence) 
     ring_job* job = trn_ring_find(ring, sequence);
     if (!job)
         return trn_fail(device, TRN_INVALID_ARGUMENT,
-                        "no such job: it was waited for before, or never "
-                        "submitted");
+                        "unknown job: already waited for, or never submitted");
     const uint64_t start = trn_now(device);
     for (;;) {
         const trn_status polled = trn_ring_poll(device, ring);

@@ -110,7 +110,7 @@ static trn_status check_back(trn_device* device, const scrubber* scrub) {
     for (uint64_t i = 0; i < ENGINES * STRIPE / 4; ++i)
         if (back[i] != scrub->value)
             return trn_fail(device, TRN_PROTOCOL_ERROR,
-                            "engine %u brought back 0x%08x where 0x%08x was written",
+                            "engine %u read back 0x%08x instead of 0x%08x",
                             scrub->rings[i * 4 / STRIPE].engine, back[i], scrub->value);
     return TRN_OK;
 }

@@ -10,7 +10,7 @@ static trn_status find_block(trn_device* device, trn_sync_block block, uint32_t 
     const bool core = block == TRN_SYNC_CORE;
     const uint32_t blocks = core ? device->map->cores : device->map->top_sps;
     if (block != TRN_SYNC_CORE && block != TRN_SYNC_TOP_SP)
-        return trn_fail(device, TRN_INVALID_ARGUMENT, "%u is no kind of block", block);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "%u is not a kind of block", block);
     if (number >= blocks)
         return trn_fail(device, TRN_INVALID_ARGUMENT, "no %s %u: there are %u",
                         core ? "core" : "TOP_SP", number, blocks);

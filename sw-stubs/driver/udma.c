@@ -232,7 +232,7 @@ trn_status trn_engine_set_state(trn_device* device, uint32_t engine, trn_engine_
     if (status != TRN_OK) return status;
     if (command != TRN_ENGINE_SET_NORMAL && command != TRN_ENGINE_SET_DISABLE &&
         command != TRN_ENGINE_SET_ABORT)
-        return trn_fail(device, TRN_INVALID_ARGUMENT, "%u is no state of an engine", command);
+        return trn_fail(device, TRN_INVALID_ARGUMENT, "%u is not an engine state", command);
     trn_mmio_begin(device);
     trn_mmio_write(device, trn_engine_registers(device, engine) + UDMA(M2S_CHANGE_STATE),
                    (uint32_t)command);

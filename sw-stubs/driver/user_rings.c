@@ -27,7 +27,7 @@ static trn_status need_user_queue(trn_device* device, uint32_t engine, uint32_t 
 static trn_status check_ring(trn_device* device, const char* side, uint64_t base, uint32_t length) {
     if (base % 256)
         return trn_fail(device, TRN_INVALID_ARGUMENT,
-                        "the %s ring stands at 0x%llx, which is no multiple of 256", side,
+                        "the %s ring is at 0x%llx, not a multiple of 256", side,
                         (unsigned long long)base);
     if (length < USER_RING_MIN || length > USER_RING_MAX || length % 16)
         return trn_fail(device, TRN_INVALID_ARGUMENT,

@@ -204,8 +204,7 @@ void demo(session& where, std::uint64_t size, const output& out) {
         host_buffer last(chip, size);
         chip.check(trn_copy(chip, 6, last.address(), hbm(3, base).address(chip, size), size));
         if (const auto wrong = pattern(1).check(last.bytes()))
-            throw device_error(TRN_PROTOCOL_ERROR,
-                               "what came back is not what was sent: " + to_string(*wrong));
+            throw device_error(TRN_PROTOCOL_ERROR, "data mismatch: " + to_string(*wrong));
         out.result(
             {{"round_trip", "verified"}},
             fmt::format("host -> HBM -> HBM -> host: {} came back as sent", size_text(size)));

@@ -17,7 +17,7 @@ std::variant<std::uint64_t, std::string> parse_offset(std::string_view text) {
     if (const auto* value = std::get_if<std::uint64_t>(&number)) return *value;
     const auto size = config::parse_bytes(text);
     if (const auto* value = std::get_if<bytes>(&size)) return value->value;
-    return fmt::format("'{}' is no offset: a number of bytes or a size such as 16 MiB", text);
+    return fmt::format("'{}' is not an offset: give bytes or a size such as 16 MiB", text);
 }
 
 /// The number behind `prefix`, if `text` is that.
@@ -63,7 +63,8 @@ std::variant<location, std::string> parse_location(std::string_view text) {
         return result;
     }
     return fmt::format(
-        "'{}' is no place: host, hbm0 to hbm3, sbuf0 to sbuf7, each with @OFFSET, or axi@ADDRESS",
+        "'{}' is not a place: host, hbm0 to hbm3, sbuf0 to sbuf7, each with @OFFSET, or "
+        "axi@ADDRESS",
         text);
 }
 

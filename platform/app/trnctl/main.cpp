@@ -251,8 +251,9 @@ private:
         add_memory(sub, "--scratch", asked.places.scratch, "memory of intermediate results (hbm0)");
         add_choice<trn_element>(sub, "--dtype", asked.type, "of an element (bf16)", types);
         add_choice<trn_coll_operator>(sub, "--operator", asked.with, "of a reduction (sum)");
-        add_choice<trn_coll_algorithm>(sub, "--algo", asked.algorithm, "how (auto)", algorithms);
-        sub->add_option("--table", table_, "file that says which algorithm is used when")
+        add_choice<trn_coll_algorithm>(sub, "--algo", asked.algorithm, "algorithm (auto)",
+                                       algorithms);
+        sub->add_option("--table", table_, "file with a table of algorithms")
             ->check(CLI::ExistingFile);
         sub->add_option("--ranks", coll_.ranks, "chips that take part, such as 0-3,7 (all)");
         sub->add_option("--root", asked.root, "of a broadcast")->capture_default_str();

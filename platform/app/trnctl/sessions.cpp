@@ -29,7 +29,7 @@ std::string token_in(const std::string& file) {
 
 std::unique_ptr<session> open_session(const session_options& options) {
     if (options.connect.empty() == options.board.empty())
-        throw user_error("say where: --connect DIR of a running platform, or --board BOARD");
+        throw user_error("give a target: --connect DIR of a running platform, or --board BOARD");
     return options.board.empty()
                ? connect_session(options.connect, options.chip, token_in(options.token_file))
                : board_session(options);

@@ -18,7 +18,7 @@
 
 namespace trn::test {
 
-/// A board in this process, whose chips make collectives.
+/// A board in this process whose chips run collectives.
 class CollectiveTest : public testing::Test, public host_set {
 public:
     std::vector<std::string> chips() override { return hosts_->chips(); }
