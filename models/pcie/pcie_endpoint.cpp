@@ -5,7 +5,6 @@
 #include <linux/pci_regs.h>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -36,18 +35,6 @@ std::span<std::uint8_t> bytes_of(tlm::tlm_generic_payload& payload) {
 }
 
 }  // namespace
-
-pcie_endpoint::dma_link::dma_link(const sc_core::sc_object& of, std::uint64_t bytes_per_second)
-    : owner(of),
-      directions{bandwidth_resource({bytes_per_second, sc_core::SC_ZERO_TIME}),
-                 bandwidth_resource({bytes_per_second, sc_core::SC_ZERO_TIME})} {}
-
-void pcie_endpoint::dma_link::crossed(tlm::tlm_command command, std::uint64_t bytes,
-                                      const sc_time& at, const sc_time& until) {
-    const bool write = command == tlm::TLM_WRITE_COMMAND;
-    tell(fmt::format("{}.{}", owner.name(), write ? "to_host" : "from_host"), command, bytes, at,
-         until, directions[write].occupancy(bytes));
-}
 
 pcie_endpoint::pcie_endpoint(sc_core::sc_module_name name, const config& cfg)
     : sc_module(name),
@@ -266,7 +253,8 @@ void pcie_endpoint::received(plug&, payload& request, sc_time& delay) {
         request.set_response_status(tlm::TLM_OK_RESPONSE);
     } else {
         const auto reports = misuse::reports();
-        access_chip(hit->to == room::chip0 ? bar0 : bar4, request, delay);
+        auto& socket = hit->to == room::chip0 ? bar0 : bar4;
+        bridge_.access(*socket.operator->(), request, delay);
         if (booting.level() && !may_be_polled(*hit, request) && misuse::reports() == reports)
             misuse::report(misuse::access_while_booting, *this, where(request));
     }
@@ -329,62 +317,6 @@ const pcie_endpoint::window* pcie_endpoint::decode(std::uint64_t address,
         }
     }
     return nullptr;
-}
-
-void pcie_endpoint::access_chip(to_chip& socket, payload& request, sc_time& delay) {
-    const auto reports = misuse::reports();
-    socket->b_transport(request, delay);
-    if (request.is_response_ok()) return;
-    if (request.get_response_status() == tlm::TLM_BURST_ERROR_RESPONSE &&
-        access_in_beats(socket, request, delay)) {
-        return;
-    }
-    refuse_for_chip(request, misuse::reports() != reports);
-}
-
-/// The register bridge: what a 32-bit register refuses as too wide or too narrow is repeated in
-/// aligned 32-bit beats. A read of part of a register reads all of it; a write of part of one
-/// fails.
-bool pcie_endpoint::access_in_beats(to_chip& socket, payload& request, sc_time& delay) {
-    const std::uint64_t first = request.get_address() & ~std::uint64_t{3};
-    const std::uint64_t end = request.get_address() + request.get_data_length();
-    const bool whole = first == request.get_address() && end % 4 == 0;
-    if (request.get_byte_enable_ptr() != nullptr || (request.is_write() && !whole)) return false;
-
-    std::uint8_t beat[4];
-    payload part;
-    part.set_command(request.get_command());
-    part.set_data_ptr(beat);
-    part.set_data_length(sizeof beat);
-    part.set_streaming_width(sizeof beat);
-    for (std::uint64_t at = first; at < end; at += sizeof beat) {
-        const std::uint64_t from = std::max<std::uint64_t>(at, request.get_address());
-        const std::uint64_t count = std::min<std::uint64_t>(at + sizeof beat, end) - from;
-        std::uint8_t* bytes = request.get_data_ptr() + (from - request.get_address());
-        if (request.is_write()) std::memcpy(beat, bytes, count);
-        part.set_address(at);
-        part.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-        socket->b_transport(part, delay);
-        if (!part.is_response_ok()) return false;
-        if (request.is_read()) std::memcpy(bytes, beat + (from - at), count);
-    }
-    request.set_response_status(tlm::TLM_OK_RESPONSE);
-    return true;
-}
-
-void pcie_endpoint::refuse_for_chip(payload& request, bool reported) {
-    if (!reported) {
-        misuse::report(
-            request.is_read() ? misuse::host_read_of_nothing : misuse::host_write_to_nothing, *this,
-            where(request));
-    }
-    if (request.is_read()) {
-        ++counters_.failed_reads;
-        std::ranges::fill(bytes_of(request), std::uint8_t{0});
-    } else {
-        ++counters_.dropped_writes;
-    }
-    request.set_response_status(tlm::TLM_OK_RESPONSE);
 }
 
 void pcie_endpoint::refuse_request(payload& request) {
@@ -510,8 +442,8 @@ bool pcie_endpoint::send_message(std::uint64_t address, std::uint32_t data) {
 void pcie_endpoint::publish(statistics& out) const {
     out.count("host_requests", counters_.requests);
     out.count("unsupported_requests", counters_.unsupported_requests);
-    out.count("failed_reads", counters_.failed_reads);
-    out.count("dropped_writes", counters_.dropped_writes);
+    out.count("failed_reads", bridge_.counters().failed_reads);
+    out.count("dropped_writes", bridge_.counters().dropped_writes);
     out.count("refused_dma", counters_.refused_dma);
     out.count("interrupts", counters_.interrupts);
     out.count("lost_interrupts", counters_.lost_interrupts);

@@ -10,24 +10,22 @@
 #include <tlm>
 
 #include "models/pcie/config_space.h"
+#include "models/pcie/lanes.h"
 #include "models/pcie/msix_table.h"
+#include "models/pcie/register_bridge.h"
 #include "models/pcie/tlp.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/misuse/initiator.h"
-#include "platform/framework/tlm/bandwidth_resource.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/plug.h"
-#include "platform/framework/tlm/route.h"
 
 namespace trn {
 
 /// The PCI Express function of a chip: configuration space, BAR decoding, MSI-X, and the chip's
 /// door to host memory. Spec: doc/models/pcie.md; device contract sections 1.1, 1.2 and 2.
 ///
-/// Toward the chip an unimplemented register reads 0 and swallows writes: the driver has no
-/// protection against all-ones (contract section 18, 16). Toward the link a request that no BAR
-/// claims, or that arrives while memory space is off or the function is not in D0, is an
-/// unsupported request.
+/// A request that no BAR claims, or that arrives while memory space is off or the function is not
+/// in D0, is an unsupported request.
 class pcie_endpoint : public sc_core::sc_module,
                       public plug::device,
                       public publishes_statistics,
@@ -55,8 +53,6 @@ public:
     struct counts {
         std::uint64_t requests = 0;              ///< of the host, memory and configuration space
         std::uint64_t unsupported_requests = 0;  ///< host requests nothing claimed
-        std::uint64_t failed_reads = 0;          ///< host reads the chip refused: answered 0
-        std::uint64_t dropped_writes = 0;        ///< host writes the chip refused
         std::uint64_t refused_dma = 0;           ///< chip accesses while not a bus master
         std::uint64_t interrupts = 0;            ///< MSI-X messages sent
         std::uint64_t lost_interrupts = 0;       ///< that a fault has taken
@@ -86,6 +82,7 @@ public:
     void inject(std::string_view fault, const fault_arguments& arguments) override;
     const config& settings() const { return cfg_; }
     const counts& counters() const { return counters_; }
+    const pcie::register_bridge& bridge() const { return bridge_; }
     pcie::config_space& space() { return space_; }
 
 private:
@@ -96,29 +93,6 @@ private:
         room to = room::none;
     };
 
-    /// What the chip's DMA occupies: a write the way to the host, a read the way back.
-    struct dma_link final : crossing {
-        const sc_core::sc_object& owner;
-        std::array<bandwidth_resource, 2> directions;
-        dma_link(const sc_core::sc_object& of, std::uint64_t bytes_per_second);
-        sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t address,
-                                 std::uint64_t bytes, const sc_core::sc_time& at) override {
-            (void)address;
-            return directions[command == tlm::TLM_WRITE_COMMAND].reserve(bytes, at);
-        }
-        void crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_core::sc_time& at,
-                     const sc_core::sc_time& until) override;
-    };
-
-    /// The same link for requests of other devices: a write comes to the chip, a read goes back.
-    struct peer_link final : crossing {
-        dma_link& link;
-        explicit peer_link(dma_link& of) : link(of) {}
-        sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t, std::uint64_t bytes,
-                                 const sc_core::sc_time& at) override {
-            return link.directions[command != tlm::TLM_WRITE_COMMAND].reserve(bytes, at);
-        }
-    };
     unsigned vector_bar() const { return 2 - cfg_.register_bar; }
     void build_header();
     void build_pcie_capability();
@@ -136,10 +110,6 @@ private:
     void link_erred(plug& at, link_error what) override;
     bool may_be_polled(const window& in, const payload& request) const;
     void configure(payload& request, pcie::tlp& header);
-    void access_chip(to_chip& socket, payload& request, sc_core::sc_time& delay);
-    bool access_in_beats(to_chip& socket, payload& request, sc_core::sc_time& delay);
-    /// Answers 0; `reported`: the chip has said what software did wrong.
-    void refuse_for_chip(payload& request, bool reported);
     void refuse_request(payload& request);
     /// Records an uncorrectable error and tells the root port if software wants to hear of it.
     void uncorrectable(std::uint32_t error, bool advisory);
@@ -177,8 +147,9 @@ private:
     bool powered_ = true, in_slot_ = true;
     bool bus_master_ = false, in_d3_ = false,
          memory_space_ = false;  // as the last configuration write left them
-    dma_link lanes_;
-    peer_link peers_;
+    pcie::dma_lanes lanes_;
+    pcie::peer_lanes peers_;
+    pcie::register_bridge bridge_{*this};
     std::uint64_t lose_ = 0;           // host reads that the fault still takes
     std::uint64_t lose_messages_ = 0;  // likewise interrupts
     counts counters_;

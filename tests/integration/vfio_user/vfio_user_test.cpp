@@ -268,7 +268,7 @@ TEST_F(VfioUserTest, QemusStartUpSequenceIsServed) {
 TEST_F(VfioUserTest, ReplaysTheProbeOfThePublicDriver) {
     serve([&] { test::replay("neuron-2.26.5-trn3-rev255-zeroedBARs.trace.gz", path, true); });
     EXPECT_EQ(endpoint.counters().unsupported_requests, 0u);
-    EXPECT_EQ(endpoint.counters().failed_reads, 0u);
+    EXPECT_EQ(endpoint.bridge().counters().failed_reads, 0u);
 }
 
 TEST_F(VfioUserTest, ReplaysTheCopiesOfThePublicDriver) {

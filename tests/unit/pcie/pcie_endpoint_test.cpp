@@ -90,7 +90,7 @@ TEST_F(PcieEndpointTest, PartialRegisterWritesAreRefused) {
     registers.words[1] = 5;
     write<std::uint8_t>(0, 4, 0xff);
     EXPECT_EQ(registers.words[1], 5u);
-    EXPECT_EQ(endpoint.counters().dropped_writes, 1u);
+    EXPECT_EQ(endpoint.bridge().counters().dropped_writes, 1u);
 }
 
 TEST_F(PcieEndpointTest, HolesOfTheChipReadZeroNotOnes) {
@@ -98,8 +98,8 @@ TEST_F(PcieEndpointTest, HolesOfTheChipReadZeroNotOnes) {
     EXPECT_EQ(read<std::uint32_t>(0, 0x2000'0000), 0u);
     write<std::uint32_t>(0, 0x2000'0000, 1);
     EXPECT_EQ(read<std::uint64_t>(4, slice - 8), 0u);
-    EXPECT_EQ(endpoint.counters().failed_reads, 2u);
-    EXPECT_EQ(endpoint.counters().dropped_writes, 1u);
+    EXPECT_EQ(endpoint.bridge().counters().failed_reads, 2u);
+    EXPECT_EQ(endpoint.bridge().counters().dropped_writes, 1u);
     EXPECT_EQ(endpoint.counters().unsupported_requests, 0u);
     EXPECT_EQ(misuse::count(misuse::host_read_of_nothing), 2u);
     EXPECT_EQ(misuse::count(misuse::host_write_to_nothing), 1u);

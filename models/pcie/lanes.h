@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <systemc>
+
+#include "platform/framework/tlm/bandwidth_resource.h"
+#include "platform/framework/tlm/route.h"
+
+namespace trn::pcie {
+
+/// The lanes of a function as its own DMA occupies them: a write the way to the host, a read the
+/// way back.
+struct dma_lanes final : crossing {
+    const sc_core::sc_object& owner;
+    std::array<bandwidth_resource, 2> directions;  ///< from the host, to the host
+
+    dma_lanes(const sc_core::sc_object& of, std::uint64_t bytes_per_second)
+        : owner(of),
+          directions{bandwidth_resource({bytes_per_second, sc_core::SC_ZERO_TIME}),
+                     bandwidth_resource({bytes_per_second, sc_core::SC_ZERO_TIME})} {}
+    sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t, std::uint64_t bytes,
+                             const sc_core::sc_time& at) override {
+        return directions[command == tlm::TLM_WRITE_COMMAND].reserve(bytes, at);
+    }
+    void crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_core::sc_time& at,
+                 const sc_core::sc_time& until) override {
+        const bool write = command == tlm::TLM_WRITE_COMMAND;
+        tell(owner.name() + std::string(write ? ".to_host" : ".from_host"), command, bytes, at,
+             until, directions[write].occupancy(bytes));
+    }
+};
+
+/// The same lanes for requests of other devices: a write comes to the chip, a read goes back.
+struct peer_lanes final : crossing {
+    dma_lanes& lanes;
+
+    explicit peer_lanes(dma_lanes& of) : lanes(of) {}
+    sc_core::sc_time reserve(tlm::tlm_command command, std::uint64_t, std::uint64_t bytes,
+                             const sc_core::sc_time& at) override {
+        return lanes.directions[command != tlm::TLM_WRITE_COMMAND].reserve(bytes, at);
+    }
+};
+
+}  // namespace trn::pcie
