@@ -138,18 +138,10 @@ void die_to_die::publish(statistics& out) const {
     out.count("retries", regs_.get(reg::retries));
 }
 
-std::vector<accepts_faults::fault> die_to_die::faults() const {
-    return {{"link_down", "until firmware trains it again"},
-            {"link_crc", "the next transfer has a CRC error and is sent again"}};
-}
-
-void die_to_die::inject(std::string_view fault, const fault_arguments&) {
-    if (fault == "link_down")
-        take_down();
-    else if (fault == "link_crc")
-        corrupt(corrupt_ + 1);
-    else
-        throw fault_error("the die-to-die link has no fault '" + std::string(fault) + "'");
+std::vector<accepts_faults::fault> die_to_die::faults() {
+    return {{"link_down", "until firmware trains it again", [this](auto&) { take_down(); }},
+            {"link_crc", "the next transfer has a CRC error and is sent again",
+             [this](auto&) { corrupt(corrupt_ + 1); }}};
 }
 
 }  // namespace trn

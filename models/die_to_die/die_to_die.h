@@ -46,8 +46,7 @@ public:
     void corrupt(unsigned flits) { corrupt_ = flits; }
 
     void publish(statistics& out) const override;
-    std::vector<fault> faults() const override;
-    void inject(std::string_view fault, const fault_arguments& arguments) override;
+    std::vector<fault> faults() override;
 
 private:
     /// One half of the link as its die's initiators see it: their accesses cross the link here.

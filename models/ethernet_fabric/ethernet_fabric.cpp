@@ -109,24 +109,19 @@ void ethernet_fabric::hand_over(std::unique_ptr<frame> what) {
     payload.clear_extension(&carrier);
 }
 
-std::vector<accepts_faults::fault> ethernet_fabric::faults() const {
-    return {{"loss", "ppm: packets of a million that are lost"},
-            {"lose", "the next packets are lost; count (default 1)"},
-            {"port_down", "port: no traffic, as after the loss of its card"},
-            {"port_up", "port: works again"}};
-}
-
-void ethernet_fabric::inject(std::string_view fault, const fault_arguments& arguments) {
-    if (fault == "loss") {
-        loss_ppm_ = fault_number(arguments, "ppm", 0, 1'000'000, 0);
-    } else if (fault == "lose") {
-        lose_next_ += fault_count(arguments);
-    } else if (fault == "port_down" || fault == "port_up") {
-        const auto index = fault_number(arguments, "port", 0, sides_.size() - 1);
-        sides_[index]->down = fault == "port_down";
-    } else {
-        throw fault_error("an Ethernet fabric has no fault '" + std::string(fault) + "'");
-    }
+std::vector<accepts_faults::fault> ethernet_fabric::faults() {
+    const auto set_down = [this](bool down) {
+        return [this, down](const fault_arguments& arguments) {
+            sides_[fault_number(arguments, "port", 0, sides_.size() - 1)]->down = down;
+        };
+    };
+    return {
+        {"loss", "ppm: packets of a million that are lost",
+         [this](auto& arguments) { loss_ppm_ = fault_number(arguments, "ppm", 0, 1'000'000, 0); }},
+        {"lose", "the next packets are lost; count (default 1)",
+         [this](auto& arguments) { lose_next_ += fault_count(arguments); }},
+        {"port_down", "port: no traffic, as after the loss of its card", set_down(true)},
+        {"port_up", "port: works again", set_down(false)}};
 }
 
 void ethernet_fabric::publish(statistics& out) const {

@@ -234,28 +234,23 @@ void hbm::publish(statistics& out) const {
     out.count("ecc_repairable", regs_.get(reg::ecc_repairable));
 }
 
-std::vector<accepts_faults::fault> hbm::faults() const {
-    return {{"hbm_corrected", "offset: byte in the stack; the next read there is corrected"},
-            {"hbm_uncorrected", "offset: byte in the stack; reads fail until it is overwritten"},
-            {"hbm_repairable", "offset: byte in the stack; reads fail until it is repaired"},
-            {"hbm_repair_fails", "the next repair does not succeed"},
-            {"hbm_temperature", "celsius: temperature of the hottest die"}};
-}
-
-void hbm::inject(std::string_view fault, const fault_arguments& arguments) {
-    if (fault == "hbm_repair_fails") return fail_next_repair();
-    if (fault == "hbm_temperature") {
-        return set_temperature(static_cast<unsigned>(fault_number(arguments, "celsius", 0, 255)));
-    }
-    const std::uint64_t offset = fault_number(arguments, "offset", 0, cfg_.size - 1);
-    if (fault == "hbm_corrected")
-        inject_error(memory_error::corrected, offset);
-    else if (fault == "hbm_uncorrected")
-        inject_error(memory_error::uncorrected, offset);
-    else if (fault == "hbm_repairable")
-        inject_error(memory_error::repairable, offset);
-    else
-        throw fault_error("an HBM stack has no fault '" + std::string(fault) + "'");
+std::vector<accepts_faults::fault> hbm::faults() {
+    const auto error = [this](memory_error what) {
+        return [this, what](const fault_arguments& arguments) {
+            inject_error(what, fault_number(arguments, "offset", 0, cfg_.size - 1));
+        };
+    };
+    return {{"hbm_corrected", "offset: byte in the stack; the next read there is corrected",
+             error(memory_error::corrected)},
+            {"hbm_uncorrected", "offset: byte in the stack; reads fail until it is overwritten",
+             error(memory_error::uncorrected)},
+            {"hbm_repairable", "offset: byte in the stack; reads fail until it is repaired",
+             error(memory_error::repairable)},
+            {"hbm_repair_fails", "the next repair does not succeed",
+             [this](auto&) { fail_next_repair(); }},
+            {"hbm_temperature", "celsius: temperature of the hottest die", [this](auto& arguments) {
+                 set_temperature(static_cast<unsigned>(fault_number(arguments, "celsius", 0, 255)));
+             }}};
 }
 
 }  // namespace trn

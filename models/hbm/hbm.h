@@ -71,8 +71,7 @@ public:
     const config& settings() const { return cfg_; }
 
     void publish(statistics& out) const override;
-    std::vector<fault> faults() const override;
-    void inject(std::string_view fault, const fault_arguments& arguments) override;
+    std::vector<fault> faults() override;
 
 private:
     static constexpr std::uint64_t atom = 32;  // burst of 8 on a 32-bit pseudo-channel

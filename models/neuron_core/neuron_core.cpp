@@ -204,21 +204,21 @@ void neuron_core::publish(statistics& out) const {
     out.count("sram_uncorrected", errors_.get(error_reg::uncorrected));
 }
 
-std::vector<accepts_faults::fault> neuron_core::faults() const {
-    return {{"sram_corrected", "offset: byte in the aperture; the next read there is corrected"},
-            {"sram_parity", "offset: byte in the aperture; reads fail until it is overwritten"}};
-}
-
-void neuron_core::inject(std::string_view fault, const fault_arguments& arguments) {
-    if (fault != "sram_corrected" && fault != "sram_parity")
-        throw fault_error(fmt::format("a NeuronCore has no fault '{}'", fault));
-    const std::uint64_t offset =
-        fault_number(arguments, "offset", 0, psum_offset + cfg_.psum_size - 1);
-    if (!is_memory(offset))
-        throw fault_error(fmt::format("no SBUF or PSUM at offset {:#x}", offset));
-    const auto page = armed_.arm(
-        fault == "sram_corrected" ? memory_error::corrected : memory_error::uncorrected, offset);
-    aperture->invalidate_direct_mem_ptr(page.first, page.last);
+std::vector<accepts_faults::fault> neuron_core::faults() {
+    const auto arm = [this](memory_error what) {
+        return [this, what](const fault_arguments& arguments) {
+            const auto offset =
+                fault_number(arguments, "offset", 0, psum_offset + cfg_.psum_size - 1);
+            if (!is_memory(offset))
+                throw fault_error(fmt::format("no SBUF or PSUM at offset {:#x}", offset));
+            const auto page = armed_.arm(what, offset);
+            aperture->invalidate_direct_mem_ptr(page.first, page.last);
+        };
+    };
+    return {{"sram_corrected", "offset: byte in the aperture; the next read there is corrected",
+             arm(memory_error::corrected)},
+            {"sram_parity", "offset: byte in the aperture; reads fail until it is overwritten",
+             arm(memory_error::uncorrected)}};
 }
 
 }  // namespace trn

@@ -58,8 +58,7 @@ public:
     backing_store& psum() { return psum_; }
 
     void publish(statistics& out) const override;
-    std::vector<fault> faults() const override;
-    void inject(std::string_view fault, const fault_arguments& arguments) override;
+    std::vector<fault> faults() override;
 
 private:
     void access_aperture(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);

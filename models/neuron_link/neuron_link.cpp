@@ -493,22 +493,18 @@ void neuron_link::publish(statistics& out) const {
     out.count("timeouts", timeouts_);
 }
 
-std::vector<accepts_faults::fault> neuron_link::faults() const {
-    return {{"mute", "does not respond to accesses through its ports, until talk"},
-            {"garbage", "returns invalid responses through its ports, until talk"},
-            {"talk", "ends mute and garbage"}};
-}
-
-void neuron_link::inject(std::string_view fault, const fault_arguments&) {
-    if (fault == "mute")
-        behaviour_ = behaviour::mute;
-    else if (fault == "garbage")
-        behaviour_ = behaviour::garbage;
-    else if (fault == "talk")
-        behaviour_ = behaviour::good;
-    else
-        throw fault_error("a NeuronLink has no fault '" + std::string(fault) + "'");
-    for (unsigned to = 0; to <= to_chip; ++to) revoke(to);
+std::vector<accepts_faults::fault> neuron_link::faults() {
+    const auto answer = [this](behaviour how) {
+        return [this, how](const fault_arguments&) {
+            behaviour_ = how;
+            for (unsigned to = 0; to <= to_chip; ++to) revoke(to);
+        };
+    };
+    return {{"mute", "does not respond to accesses through its ports, until talk",
+             answer(behaviour::mute)},
+            {"garbage", "returns invalid responses through its ports, until talk",
+             answer(behaviour::garbage)},
+            {"talk", "ends mute and garbage", answer(behaviour::good)}};
 }
 
 }  // namespace trn

@@ -69,8 +69,7 @@ public:
     const config& settings() const { return cfg_; }
 
     void publish(statistics& out) const override;
-    std::vector<fault> faults() const override;
-    void inject(std::string_view fault, const fault_arguments& arguments) override;
+    std::vector<fault> faults() override;
 
 private:
     // Where accesses come from: ports, then windows, then fabric windows. Where they go: ports, or

@@ -295,20 +295,17 @@ void neuron_switch::publish(statistics& out) const {
     out.count("unroutable", unroutable_);
 }
 
-std::vector<accepts_faults::fault> neuron_switch::faults() const {
-    return {{"port_fail", "port 'port' is dead until port_repair"},
-            {"port_repair", "port 'port' works again and trains"}};
-}
-
-void neuron_switch::inject(std::string_view fault, const fault_arguments& arguments) {
-    if (fault != "port_fail" && fault != "port_repair")
-        throw fault_error("a NeuronSwitch has no fault '" + std::string(fault) + "'");
-    auto* link = port[fault_number(arguments, "port", 0, port.size() - 1)].link();
-    if (link == nullptr) return;
-    if (fault == "port_fail")
-        link->lose();
-    else
-        link->train(0);
+std::vector<accepts_faults::fault> neuron_switch::faults() {
+    const auto link_of = [this](const fault_arguments& arguments) {
+        return port[fault_number(arguments, "port", 0, port.size() - 1)].link();
+    };
+    return {{"port_fail", "port 'port' is dead until port_repair",
+             [=](auto& arguments) {
+                 if (auto* link = link_of(arguments)) link->lose();
+             }},
+            {"port_repair", "port 'port' works again and trains", [=](auto& arguments) {
+                 if (auto* link = link_of(arguments)) link->train(0);
+             }}};
 }
 
 }  // namespace trn

@@ -55,8 +55,7 @@ public:
     std::optional<unsigned> way_to(unsigned id, unsigned from) const;
 
     void publish(statistics& out) const override;
-    std::vector<fault> faults() const override;
-    void inject(std::string_view fault, const fault_arguments& arguments) override;
+    std::vector<fault> faults() override;
 
 private:
     static constexpr std::uint8_t nobody = 0xff;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "models/pcie/capabilities.h"
+#include "platform/framework/kernel/fault_arguments.h"
 
 namespace trn::pcie {
 
@@ -168,22 +169,31 @@ void bridge::card(bool present) {
     slot_event(slot_events);
 }
 
-bool bridge::inject(plug& below, std::string_view fault) {
-    if (fault == "surprise_down") {
-        signal(below, tlp::space::hot_reset);  // 2.9.1: a link that goes down resets what is on it
-        link(false);
-    } else if (fault == "link_up") {
-        link(true);
-    } else if (fault == "card_removed") {
-        card(false);
-        signal(below, tlp::space::slot_power, 0);
-    } else if (fault == "card_inserted") {
-        signal(below, tlp::space::slot_power, 1);
-        card(true);
-    } else {
-        return false;
-    }
-    return true;
+std::vector<accepts_faults::fault> bridge::faults(std::size_t ports, const port_at& at) {
+    const auto on_port = [=](auto action) {
+        return [=](const fault_arguments& arguments) {
+            const auto [port, below] = at(fault_number(arguments, "port", 0, ports - 1, 0));
+            action(port, below);
+        };
+    };
+    return {{"surprise_down", "the link of port (default 0) goes down without warning",
+             on_port([](bridge& port, plug& below) {
+                 // 2.9.1: a link that goes down resets what is on it
+                 signal(below, tlp::space::hot_reset);
+                 port.link(false);
+             })},
+            {"link_up", "the link of port (default 0) returns, its devices have been reset",
+             on_port([](bridge& port, plug&) { port.link(true); })},
+            {"card_removed", "the card of port (default 0) is pulled",
+             on_port([](bridge& port, plug& below) {
+                 port.card(false);
+                 signal(below, tlp::space::slot_power, 0);
+             })},
+            {"card_inserted", "a card is back in port (default 0), just powered on",
+             on_port([](bridge& port, plug& below) {
+                 signal(below, tlp::space::slot_power, 1);
+                 port.card(true);
+             })}};
 }
 
 void bridge::slot_event(std::uint16_t events) {

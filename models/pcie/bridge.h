@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <functional>
-#include <string_view>
 #include <tlm>
+#include <utility>
+#include <vector>
 
 #include "models/pcie/config_space.h"
 #include "models/pcie/tlp.h"
+#include "platform/framework/kernel/introspection.h"
 
 namespace trn::pcie {
 
@@ -73,9 +75,9 @@ public:
     void link(bool up);
     /// The card is pulled, or one is put in and its link comes up.
     void card(bool present);
-    /// The faults of a port, on the link in `below`: surprise_down, link_up, card_removed,
-    /// card_inserted. False: no such fault.
-    bool inject(plug& below, std::string_view fault);
+    /// The faults of a module whose `ports` are bridges; `at`: the bridge of a port, and its link.
+    using port_at = std::function<std::pair<bridge&, plug&>(std::size_t port)>;
+    static std::vector<accepts_faults::fault> faults(std::size_t ports, const port_at& at);
 
     /// Records an uncorrectable error (PCI_ERR_UNC_*) at this port, and reports it to the root port
     /// if software has enabled it. `advisory`: as for wanted_message.

@@ -453,18 +453,11 @@ void pcie_endpoint::publish(statistics& out) const {
     out.count("dma_bytes_written", lanes_.directions[1].bytes());
 }
 
-std::vector<accepts_faults::fault> pcie_endpoint::faults() const {
-    return {{"lost_completion", "the next reads of the host get no completion; count (default 1)"},
-            {"lost_interrupt", "the next interrupt messages are lost; count (default 1)"}};
-}
-
-void pcie_endpoint::inject(std::string_view fault, const fault_arguments& arguments) {
-    if (fault == "lost_completion")
-        lose_ += fault_count(arguments);
-    else if (fault == "lost_interrupt")
-        lose_messages_ += fault_count(arguments);
-    else
-        throw fault_error(fmt::format("a PCI Express function has no fault '{}'", fault));
+std::vector<accepts_faults::fault> pcie_endpoint::faults() {
+    return {{"lost_completion", "the next reads of the host get no completion; count (default 1)",
+             [this](auto& arguments) { lose_ += fault_count(arguments); }},
+            {"lost_interrupt", "the next interrupt messages are lost; count (default 1)",
+             [this](auto& arguments) { lose_messages_ += fault_count(arguments); }}};
 }
 
 }  // namespace trn

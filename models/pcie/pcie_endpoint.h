@@ -78,8 +78,7 @@ public:
     bool interrupt(unsigned vector) { return vectors_.raise(vector); }
 
     void publish(statistics& out) const override;
-    std::vector<fault> faults() const override;
-    void inject(std::string_view fault, const fault_arguments& arguments) override;
+    std::vector<fault> faults() override;
     const config& settings() const { return cfg_; }
     const counts& counters() const { return counters_; }
     const pcie::register_bridge& bridge() const { return bridge_; }

@@ -446,54 +446,59 @@ void pcie_link::publish(statistics& out) const {
     out.count("refused", refused_);
 }
 
-std::vector<accepts_faults::fault> pcie_link::faults() const {
-    return {{"link_down", "until link_up"},
-            {"link_up", "ends link_down; the devices' link trains again"},
-            {"flap", "down, and back after 'for' (10 us) and a training"},
-            {"lane_loss", "'lanes' (1) lanes of link 'link' (0) fail; all lanes: the link is lost"},
-            {"lane_repair", "all lanes work again"},
-            {"speed_limit", "speeds above 'generation' cannot be reached"},
-            {"crc",
-             "the next 'count' (1) transfers have a CRC error, 'times' (1) in a row: 4 make the "
-             "link train again"},
-            {"crc_rate", "'rate' of all flits have a CRC error, 0 to 0.1"}};
-}
-
-void pcie_link::inject(std::string_view fault, const fault_arguments& arguments) {
-    const sc_time now = sc_core::sc_time_stamp();
-    if (fault == "link_down") {
-        broken_ = true;
+std::vector<accepts_faults::fault> pcie_link::faults() {
+    const auto lose_now = [this] {
         if (up()) ++downs_;
         go_down(link_state::detect);
-    } else if (fault == "link_up") {
-        broken_ = false;
-        if (can_train() && !machine_.runs()) start(now);
-    } else if (fault == "flap") {
-        const auto length = time_of(arguments, "for", sc_time(10, sc_core::SC_US));
-        if (up()) ++downs_;
-        go_down(link_state::detect);
-        if (can_train()) start(now + length);
-    } else if (fault == "lane_loss") {
-        const auto link = fault_number(arguments, "link", 0, cfg_.links - 1, 0);
-        const auto lanes = fault_number(arguments, "lanes", 1, cfg_.lanes, 1);
-        lose_lanes(static_cast<unsigned>(link), static_cast<unsigned>(lanes));
-    } else if (fault == "lane_repair") {
-        std::fill(widths_.begin(), widths_.end(), static_cast<std::uint8_t>(cfg_.lanes));
-        if (can_train()) recover(true);
-    } else if (fault == "speed_limit") {
-        speed_limit_ = static_cast<unsigned>(
-            fault_number(arguments, "generation", 1, cfg_.generation, cfg_.generation));
-        if (can_train()) recover(false);
-    } else if (fault == "crc") {
-        corrupt_next_ += static_cast<unsigned>(fault_number(arguments, "count", 1, 1'000'000, 1));
-        corrupt_times_ = static_cast<unsigned>(fault_number(arguments, "times", 1, 1000, 1));
-    } else if (fault == "crc_rate") {
-        crc_rate_ = rate_of(arguments);
-        if (crc_rate_ > 0)
-            for (auto& each : directions_) each.good_units = gap();
-    } else {
-        throw fault_error("a link has no fault '" + std::string(fault) + "'");
-    }
+    };
+    const auto number = [](auto& arguments, auto name, unsigned least, unsigned most,
+                           unsigned otherwise) {
+        return static_cast<unsigned>(fault_number(arguments, name, least, most, otherwise));
+    };
+    return {
+        {"link_down", "until link_up",
+         [=, this](auto&) {
+             broken_ = true;
+             lose_now();
+         }},
+        {"link_up", "ends link_down; the devices' link trains again",
+         [this](auto&) {
+             broken_ = false;
+             if (can_train() && !machine_.runs()) start(sc_core::sc_time_stamp());
+         }},
+        {"flap", "down, and back after 'for' (10 us) and a training",
+         [=, this](auto& arguments) {
+             const auto length = time_of(arguments, "for", sc_time(10, sc_core::SC_US));
+             lose_now();
+             if (can_train()) start(sc_core::sc_time_stamp() + length);
+         }},
+        {"lane_loss", "'lanes' (1) lanes of link 'link' (0) fail; all lanes: the link is lost",
+         [=, this](auto& arguments) {
+             lose_lanes(number(arguments, "link", 0, cfg_.links - 1, 0),
+                        number(arguments, "lanes", 1, cfg_.lanes, 1));
+         }},
+        {"lane_repair", "all lanes work again",
+         [this](auto&) {
+             std::fill(widths_.begin(), widths_.end(), static_cast<std::uint8_t>(cfg_.lanes));
+             if (can_train()) recover(true);
+         }},
+        {"speed_limit", "speeds above 'generation' cannot be reached",
+         [=, this](auto& arguments) {
+             speed_limit_ = number(arguments, "generation", 1, cfg_.generation, cfg_.generation);
+             if (can_train()) recover(false);
+         }},
+        {"crc",
+         "the next 'count' (1) transfers have a CRC error, 'times' (1) in a row: 4 make the link "
+         "train again",
+         [=, this](auto& arguments) {
+             corrupt_next_ += number(arguments, "count", 1, 1'000'000, 1);
+             corrupt_times_ = number(arguments, "times", 1, 1000, 1);
+         }},
+        {"crc_rate", "'rate' of all flits have a CRC error, 0 to 0.1", [this](auto& arguments) {
+             crc_rate_ = rate_of(arguments);
+             if (crc_rate_ > 0)
+                 for (auto& each : directions_) each.good_units = gap();
+         }}};
 }
 
 }  // namespace trn

@@ -79,8 +79,7 @@ public:
     link_end& end(unsigned side) { return ends_[side]; }
 
     void publish(statistics& out) const override;
-    std::vector<fault> faults() const override;
-    void inject(std::string_view fault, const fault_arguments& arguments) override;
+    std::vector<fault> faults() override;
 
 private:
     struct direction {  // 0: from a to b

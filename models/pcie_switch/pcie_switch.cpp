@@ -322,18 +322,10 @@ void pcie_switch::reset_all() {
     up_.as->reset();
 }
 
-std::vector<accepts_faults::fault> pcie_switch::faults() const {
-    return {{"surprise_down", "the link of downstream port (default 0) goes down without warning"},
-            {"link_up", "the link of port (default 0) returns, its devices have been reset"},
-            {"card_removed", "the card of port (default 0) is pulled"},
-            {"card_inserted", "a card is back in port (default 0), just powered on"}};
-}
-
-void pcie_switch::inject(std::string_view fault, const fault_arguments& arguments) {
-    const auto index =
-        static_cast<unsigned>(fault_number(arguments, "port", 0, down_.size() - 1, 0));
-    if (!down_[index]->as->inject(down[index], fault))
-        throw fault_error(fmt::format("a PCI Express switch has no fault '{}'", fault));
+std::vector<accepts_faults::fault> pcie_switch::faults() {
+    return bridge::faults(down_.size(), [this](std::size_t index) {
+        return std::pair<bridge&, plug&>(*down_[index]->as, down[index]);
+    });
 }
 
 void pcie_switch::publish(statistics& out) const {

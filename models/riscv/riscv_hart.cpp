@@ -273,13 +273,9 @@ void riscv_hart::invalidate_code(std::uint64_t, std::uint64_t) {
 
 // --- Faults.
 
-std::vector<accepts_faults::fault> riscv_hart::faults() const {
-    return {{"hang", "executes nothing until its next reset, also on interrupts"}};
-}
-
-void riscv_hart::inject(std::string_view fault, const fault_arguments&) {
-    if (fault != "hang") throw fault_error(fmt::format("a hart has no fault '{}'", fault));
-    hangs_ = true;
+std::vector<accepts_faults::fault> riscv_hart::faults() {
+    return {{"hang", "executes nothing until its next reset, also on interrupts",
+             [this](auto&) { hangs_ = true; }}};
 }
 
 // --- For a debugger.

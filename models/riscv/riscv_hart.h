@@ -77,8 +77,7 @@ public:
         if (core_ != nullptr) core_->invalidate_code();
     }
     // accepts_faults
-    std::vector<fault> faults() const override;
-    void inject(std::string_view fault, const fault_arguments& arguments) override;
+    std::vector<fault> faults() override;
     // debug_target
     std::string state() const override;
     bool halted() const override { return core_ != nullptr && core_->halted(); }

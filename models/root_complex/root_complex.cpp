@@ -422,24 +422,17 @@ void root_complex::reset_below(unsigned index) {
     pcie::signal(port[index], tlp::space::hot_reset);
 }
 
-std::vector<accepts_faults::fault> root_complex::faults() const {
-    return {{"surprise_down", "the link of port (default 0) goes down without warning"},
-            {"link_up", "the link of port (default 0) returns, its devices have been reset"},
-            {"card_removed", "the card of port (default 0) is pulled"},
-            {"card_inserted", "a card is back in port (default 0), just powered on"},
-            {"lost_completion",
-             "the next reads of host memory or peers get no completion; count (default 1)"}};
-}
-
-void root_complex::inject(std::string_view fault, const fault_arguments& arguments) {
-    if (fault == "lost_completion") {
-        lose_ += fault_count(arguments);
-        return forget_all_pointers();
-    }
-    const auto index =
-        static_cast<unsigned>(fault_number(arguments, "port", 0, ports_.size() - 1, 0));
-    if (!ports_[index]->inject(port[index], fault))
-        throw fault_error(fmt::format("a root complex has no fault '{}'", fault));
+std::vector<accepts_faults::fault> root_complex::faults() {
+    auto all = pcie::bridge::faults(ports_.size(), [this](std::size_t index) {
+        return std::pair<pcie::bridge&, plug&>(*ports_[index], port[index]);
+    });
+    all.push_back({"lost_completion",
+                   "the next reads of host memory or peers get no completion; count (default 1)",
+                   [this](auto& arguments) {
+                       lose_ += fault_count(arguments);
+                       forget_all_pointers();
+                   }});
+    return all;
 }
 
 void root_complex::publish(statistics& out) const {

@@ -76,8 +76,7 @@ public:
     const config& settings() const { return cfg_; }
     const counts& counters() const { return counters_; }
     void publish(statistics& out) const override;
-    std::vector<fault> faults() const override;
-    void inject(std::string_view fault, const fault_arguments& arguments) override;
+    std::vector<fault> faults() override;
 
 private:
     using payload = tlm::tlm_generic_payload;

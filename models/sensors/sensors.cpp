@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/sensors/sensors.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "models/sensors/sensors_regs.h"
+#include "platform/framework/kernel/fault_arguments.h"
 #include "platform/framework/kernel/random.h"
 #include "platform/framework/log.h"
 
@@ -124,27 +122,16 @@ void sensors::update_lines() {
     trip.set(hottest >= static_cast<std::int32_t>(regs_.get(reg::trip_temperature)));
 }
 
-std::vector<sensors::fault> sensors::faults() const {
+std::vector<accepts_faults::fault> sensors::faults() {
     return {{"temperature",
-             "a diode reads hotter; diode: 0 to 5 (dies, then HBM stacks), kelvin: -100 to 200"}};
-}
-
-void sensors::inject(std::string_view fault, const fault_arguments& arguments) {
-    if (fault != "temperature") throw fault_error(fmt::format("sensors have no fault '{}'", fault));
-    const auto number = [&](std::string_view key, int low, int high) {
-        const auto found = arguments.find(key);
-        int value = 0;
-        if (found == arguments.end()) throw fault_error(fmt::format("'{}' is missing", key));
-        const auto& text = found->second;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error != std::errc{} || end != text.data() + text.size() || value < low || value > high)
-            throw fault_error(fmt::format("'{}' must be {} to {}, not '{}'", key, low, high, text));
-        return value;
-    };
-    const auto diode = static_cast<unsigned>(number("diode", 0, diodes - 1));
-    injected_[diode] = number("kelvin", -100, 200);
-    sampled_ = ~0ull;  // seen at once, not at the next period
-    sample(sc_core::sc_time_stamp());
+             "a diode reads hotter; diode: 0 to 5 (dies, then HBM stacks), kelvin: -100 to 200",
+             [this](auto& arguments) {
+                 const auto diode = fault_number(arguments, "diode", 0, diodes - 1);
+                 injected_[diode] =
+                     static_cast<double>(fault_signed(arguments, "kelvin", -100, 200));
+                 sampled_ = ~0ull;  // seen at once, not at the next period
+                 sample(sc_core::sc_time_stamp());
+             }}};
 }
 
 }  // namespace trn

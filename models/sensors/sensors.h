@@ -62,8 +62,7 @@ public:
     void on_conversion(std::function<void()> done) override {
         converted_.push_back(std::move(done));
     }
-    std::vector<fault> faults() const override;
-    void inject(std::string_view fault, const fault_arguments& arguments) override;
+    std::vector<fault> faults() override;
 
 private:
     void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {

@@ -79,25 +79,23 @@ void sled_controller::switch_power(bool on) {
     for (auto& line : power_off) line.set(!on);
 }
 
-std::vector<accepts_faults::fault> sled_controller::faults() const {
-    return {{"power_loss", "all chips of the sled lose power and memory content"},
-            {"power_return", "they have power again and start cold"},
+std::vector<accepts_faults::fault> sled_controller::faults() {
+    return {{"power_loss", "all chips of the sled lose power and memory content",
+             [this](auto&) { switch_power(false); }},
+            {"power_return", "they have power again and start cold",
+             [this](auto&) { switch_power(true); }},
             {"supply_loss",
-             "power supplies fail; permille: remaining part of the budget (1000: repaired)"},
+             "power supplies fail; permille: remaining part of the budget (1000: repaired)",
+             [this](auto& arguments) {
+                 supply_permille_ = fault_number(arguments, "permille", 0, 1000);
+                 look();
+             }},
             {"cooling_loss",
-             "fans or pump fail; permille: remaining part of full speed (1000: repaired)"}};
-}
-
-void sled_controller::inject(std::string_view fault, const fault_arguments& arguments) {
-    if (fault == "power_loss") return switch_power(false);
-    if (fault == "power_return") return switch_power(true);
-    if (fault == "supply_loss")
-        supply_permille_ = fault_number(arguments, "permille", 0, 1000);
-    else if (fault == "cooling_loss")
-        cooling_permille_ = fault_number(arguments, "permille", 1, 1000);
-    else
-        throw fault_error("a sled controller has no fault '" + std::string(fault) + "'");
-    look();
+             "fans or pump fail; permille: remaining part of full speed (1000: repaired)",
+             [this](auto& arguments) {
+                 cooling_permille_ = fault_number(arguments, "permille", 1, 1000);
+                 look();
+             }}};
 }
 
 void sled_controller::publish(statistics& out) const {

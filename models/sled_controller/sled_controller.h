@@ -57,8 +57,7 @@ public:
     const counts& counters() const { return counters_; }
 
     void publish(statistics& out) const override;
-    std::vector<fault> faults() const override;
-    void inject(std::string_view fault, const fault_arguments& arguments) override;
+    std::vector<fault> faults() override;
 
 private:
     void start_of_simulation() override;

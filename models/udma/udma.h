@@ -81,8 +81,7 @@ public:
 
     void publish(statistics& out) const override;
     std::optional<std::string> describe_wait() const override;
-    std::vector<fault> faults() const override;
-    void inject(std::string_view fault, const fault_arguments& arguments) override;
+    std::vector<fault> faults() override;
 
 private:
     enum class part { engine, misc, notifications, generator, hole };

@@ -66,15 +66,19 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+/// A module that can be broken on purpose: its table of faults is the list that tools show and what
+/// injects them.
 class accepts_faults {
 public:
     struct fault {
         std::string name;         ///< "hbm_uncorrected"
         std::string description;  ///< one sentence, the arguments with units and defaults
+        std::function<void(const fault_arguments&)> action;
     };
-    virtual std::vector<fault> faults() const = 0;
-    /// Throws fault_error for a name or an argument that the module does not know.
-    virtual void inject(std::string_view fault, const fault_arguments& arguments) = 0;
+    virtual std::vector<fault> faults() = 0;
+    /// \throws fault_error for a name that the table does not have, or an argument that the action
+    /// refuses
+    void inject(std::string_view name, const fault_arguments& arguments);
 
 protected:
     ~accepts_faults() = default;

@@ -24,13 +24,9 @@ public:
         SC_METHOD(tick);
     }
     void publish(trn::statistics& out) const override { out.count("ticks", ticks); }
-    std::vector<fault> faults() const override {
-        return {{"stop_ticking", "No ticks any more. at: a tick"}};
-    }
-    void inject(std::string_view fault, const trn::fault_arguments& arguments) override {
-        if (fault != "stop_ticking")
-            throw trn::fault_error("gadget has no fault '" + std::string(fault) + "'");
-        stop_at = std::stoull(arguments.at("at"));
+    std::vector<fault> faults() override {
+        return {{"stop_ticking", "No ticks any more. at: a tick",
+                 [this](auto& arguments) { stop_at = std::stoull(arguments.at("at")); }}};
     }
     bool ready() const override { return ticks >= 100; }
     void on_output(sink to) override { out = std::move(to); }
