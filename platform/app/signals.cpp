@@ -18,7 +18,7 @@ namespace trn {
 
 namespace {
 
-constexpr std::size_t most_signals = 4096;
+constexpr std::size_t max_signals = 4096;
 
 /// "chip0.nc0.SEMAPHORE_READ[3]": what stands before and behind the brackets, and what is in them.
 struct pattern {
@@ -153,8 +153,8 @@ private:
     }
     void push(vcd_signal one) {
         if (std::ranges::find(all, one.path, &vcd_signal::path) != all.end()) return;
-        if (all.size() == most_signals)
-            throw std::invalid_argument(fmt::format("more than {} signals", most_signals));
+        if (all.size() == max_signals)
+            throw std::invalid_argument(fmt::format("more than {} signals", max_signals));
         all.push_back(std::move(one));
     }
 

@@ -80,7 +80,7 @@ json states::keep(const rpc::parameters& p) {
                   {"time_ps", sc_core::sc_time_stamp().value()},
                   {"time", to_text(sc_core::sc_time_stamp())}};
     try {
-        if (auto carried = kept_.keep(name, about)) go_on(name, std::move(*carried));
+        if (auto carried = kept_.keep(name, about)) resume(name, std::move(*carried));
     } catch (const std::system_error& e) {
         throw rpc::error(code::failed, fmt::format("no snapshot: {}", e.what()));
     } catch (const std::runtime_error& e) {
@@ -125,7 +125,7 @@ void states::leave(const std::string& name, const std::string& by) {
 }
 
 // After the call that took the snapshot, whose client has been disconnected.
-void states::go_on(const std::string& name, snapshots::baggage carried) {
+void states::resume(const std::string& name, snapshots::handover_state carried) {
     auto& loop = methods_.loop();
     if (trace::on())
         trace::event("platform", "restored",

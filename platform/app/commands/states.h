@@ -32,7 +32,7 @@ private:
     rpc::json restore(const rpc::parameters& p, const rpc::caller& from);
     rpc::json list() const;
     void leave(const std::string& name, const std::string& by);
-    void go_on(const std::string& name, snapshots::baggage carried);
+    void resume(const std::string& name, snapshots::handover_state carried);
 
     control& methods_;
     endpoints& clients_;

@@ -136,7 +136,7 @@ void check_outputs(const test_options& chosen, const std::vector<scenario::scena
 /// A progress line on a terminal; no output elsewhere.
 class progress_line {
 public:
-    void show(const scenario::standing& now) {
+    void show(const scenario::run_progress& now) {
         const auto time = clock::now();
         if (!terminal_ || (now.ended == ended_ && time - shown_ < 500ms)) return;
         shown_ = time;
@@ -200,7 +200,7 @@ bool run_once(const test_options& chosen, const std::vector<scenario::scenario>&
         all,
         {.jobs = jobs,
          .fork = chosen.share && chosen.fidelity_report.empty() && chosen.vcd.empty(),
-         .look = [&](const auto& now) { progress.show(now); }},
+         .on_progress = [&](const auto& now) { progress.show(now); }},
         [&](auto& alike) { scenario::execute(all, kinds(), options_of, alike); },
         [&](std::size_t number, const auto& result) {
             if (chosen.json) return;

@@ -16,8 +16,8 @@ constexpr int bar_gap = 18;       // between a bar and the cells
 constexpr int mesh_gap = 26;      // room for the arcs of a torus
 constexpr int group_gap_x = 150;  // room for the label of a connection of two groups
 constexpr int group_gap_y = 46;
-constexpr std::size_t most_in_a_row = 4;
-constexpr std::size_t most_in_a_bar = 8;  // cards or switches
+constexpr std::size_t max_in_row = 4;
+constexpr std::size_t max_in_bar = 8;  // cards or switches
 
 bool is_cell(symbol what) {
     return what == symbol::chip || what == symbol::group;
@@ -113,7 +113,7 @@ layout::cells layout::arrange(std::uint32_t group) const {
     const auto near = neighbours(group, made.parts);
     const bool mesh =
         std::any_of(near.begin(), near.end(), [](const auto& one) { return !one.empty(); });
-    made.columns = std::max<std::size_t>(1, std::min(n, most_in_a_row));
+    made.columns = std::max<std::size_t>(1, std::min(n, max_in_row));
     if (mesh) {
         made.gap_x = groups ? group_gap_x : mesh_gap;
         made.gap_y = groups ? group_gap_y : mesh_gap;
@@ -128,7 +128,7 @@ layout::cells layout::arrange(std::uint32_t group) const {
                     break;
                 }
         }
-    } else if (n > most_in_a_row) {
+    } else if (n > max_in_row) {
         made.columns = 2;
         made.down = true;
     }
@@ -186,7 +186,7 @@ void layout::size(std::uint32_t group) {
     for (std::size_t i = 0; i < above.size(); ++i) {
         // Parts of one sort share rows.
         std::size_t row = 1;
-        while (row < most_in_a_bar && i + row < above.size() &&
+        while (row < max_in_bar && i + row < above.size() &&
                t_.parts[above[i + row]].what == t_.parts[above[i]].what)
             ++row;
         const int gap = 6, each = (width - static_cast<int>(row - 1) * gap) / static_cast<int>(row);

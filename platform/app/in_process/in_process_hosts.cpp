@@ -20,7 +20,7 @@ std::vector<host_set::card> in_process_hosts::cards() const {
 
 in_process_hosts::host::host(const function& of)
     : cpu(*of.port, {.name = of.name + ".host"}),
-      door(cpu.transport()),
+      transport(cpu.transport()),
       options(options_on(of.product)) {}
 
 in_process_hosts::host& in_process_hosts::host_of(function& of) {
@@ -46,7 +46,7 @@ void in_process_hosts::start(const std::vector<std::size_t>& which, const host_s
     for (const auto chip : which) {
         host& at = host_of(chips_.at(chip));
         start(at, [&at, does, chip] {
-            if (!at.chip) at.chip.emplace(at.door, at.options);
+            if (!at.chip) at.chip.emplace(at.transport, at.options);
             does(chip, *at.chip);
         });
     }
@@ -56,7 +56,7 @@ void in_process_hosts::start_cards(const std::vector<std::size_t>& which,
                                    const host_set::card_work& does) {
     for (const auto card : which) {
         host& at = host_of(cards_.at(card));
-        start(at, [&at, does, card] { does(card, at.door); });
+        start(at, [&at, does, card] { does(card, at.transport); });
     }
 }
 

@@ -42,7 +42,7 @@ private:
     struct host {
         explicit host(const function& of);
         host_cpu cpu;
-        trn_transport door;
+        trn_transport transport;
         trn_options options;
         std::optional<device> chip;  // its memory is the CPU's; calls after the last work are frees
     };

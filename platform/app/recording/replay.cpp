@@ -22,8 +22,8 @@ using sc_core::sc_time;
 namespace {
 
 // How far ahead of the replay a platform that is not the recorded one is followed.
-constexpr std::size_t most_ahead = 4096;  // events
-constexpr std::size_t most_bytes_ahead = 64 << 20;
+constexpr std::size_t max_ahead = 4096;  // events
+constexpr std::size_t max_bytes_ahead = 64 << 20;
 
 std::size_t weight(const event& e) {
     return sizeof e + e.bytes.size();
@@ -108,33 +108,33 @@ std::optional<event> replay::next() {
 std::optional<event> replay::expect(const event& seen) {
     ++outcome_.compared;
     auto& expected = expected_[seen.function];
-    std::size_t looked_at = 0;
+    std::size_t position = 0;
     for (;;) {
-        for (; looked_at < expected.size(); ++looked_at)
-            if (fits(expected[looked_at], seen)) break;
-        if (looked_at < expected.size()) break;
-        if (looked_at > most_ahead || held_ > most_bytes_ahead || !read_ahead()) {
+        for (; position < expected.size(); ++position)
+            if (fits(expected[position], seen)) break;
+        if (position < expected.size()) break;
+        if (position > max_ahead || held_ > max_bytes_ahead || !read_ahead()) {
             differs(fmt::format("{}: {} of {} bytes at {:#x}: not in the recording",
                                 about_.functions[seen.function], to_string(seen.what), seen.size,
                                 seen.address));
             return std::nullopt;
         }
     }
-    const auto at = expected.begin() + static_cast<std::ptrdiff_t>(looked_at);
+    const auto at = expected.begin() + static_cast<std::ptrdiff_t>(position);
     event was = std::move(*at);
     expected.erase(at);
     held_ -= std::min(held_, weight(was));
     const auto now = sc_core::sc_time_stamp().value();
-    if (same_ && (looked_at != 0 || was.time != now))
+    if (same_ && (position != 0 || was.time != now))
         differs(fmt::format("{}: {} of {} bytes at {:#x}: recorded at {}{}",
                             about_.functions[seen.function], to_string(seen.what), seen.size,
                             seen.address, to_text(sc_time::from_value(was.time)),
-                            looked_at != 0 ? ", in another order" : ""));
+                            position != 0 ? ", in another order" : ""));
     return was;
 }
 
 void replay::differs(std::string text) {
-    if (outcome_.differences++ < told)
+    if (outcome_.differences++ < max_reported)
         outcome_.first.push_back({sc_core::sc_time_stamp().value(), std::move(text)});
 }
 

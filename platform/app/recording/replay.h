@@ -36,7 +36,7 @@ public:
         std::vector<difference> first = {};  ///< the first of them
         bool interrupted = false;            ///< the platform was ended before the end
     };
-    static constexpr std::size_t told = 20;  ///< differences in outcome::first
+    static constexpr std::size_t max_reported = 20;  ///< differences in outcome::first
 
     /// `survey` is of the same log.
     replay(platform& on, const manifest& about, const survey& what, log_reader log);

@@ -149,7 +149,7 @@ void replayed_function::compare(const event& e, bool flag) {
 
 void replayed_function::compare(const event& e, std::span<const std::uint8_t> bytes) {
     if (std::ranges::equal(e.bytes, bytes)) return;
-    const bool digest = e.size > most_kept && e.bytes.size() == 8;
+    const bool digest = e.size > max_kept && e.bytes.size() == 8;
     const auto [was, is] = shown_where_they_differ(e.bytes, bytes);
     by_.differs(fmt::format("{}: {}: recorded {}{}, now {}", name_, place(e),
                             digest ? "digest " : "", was, is));

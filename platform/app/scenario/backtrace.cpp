@@ -21,7 +21,7 @@ namespace trn::scenario {
 
 namespace {
 
-int told_to = -1;
+int report_pipe = -1;
 
 /// What a signal handler may use: no memory is asked for.
 class line {
@@ -46,14 +46,14 @@ private:
 void die(int signal) {
     std::array<void*, 48> frames;
     const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
-    line told;
-    told.add("\n{\"backtrace\":[");    // it may die in the middle of a message
-    for (int i = 1; i < count; ++i) {  // the first is this function
-        if (i > 1) told.add(",");
-        told.add(reinterpret_cast<std::uint64_t>(frames[static_cast<std::size_t>(i)]));
+    line message;
+    message.add("\n{\"backtrace\":[");  // it may die in the middle of a message
+    for (int i = 1; i < count; ++i) {   // the first is this function
+        if (i > 1) message.add(",");
+        message.add(reinterpret_cast<std::uint64_t>(frames[static_cast<std::size_t>(i)]));
     }
-    told.add("]}\n");
-    told.send(told_to);
+    message.add("]}\n");
+    message.send(report_pipe);
     raise(signal);  // SA_RESETHAND: now it kills
 }
 
@@ -66,9 +66,9 @@ std::string demangled(const char* name) {
 
 }  // namespace
 
-void tell_where_it_dies(int pipe) {
+void install_crash_report(int pipe) {
     if (sanitized) return;
-    told_to = pipe;
+    report_pipe = pipe;
     std::array<void*, 1> first;
     backtrace(first.data(), 1);  // loads what it needs: a handler could not
     // A stack that has overflowed cannot hold the handler's frame.

@@ -7,10 +7,10 @@
 
 namespace trn::scenario {
 
-/// From now on a signal that kills this process (a defect, an assertion, an abort from outside)
-/// first writes {"backtrace": [pc, ...]} as a line to `pipe`, innermost first. Not under a
-/// sanitizer, which reports better.
-void tell_where_it_dies(int pipe);
+/// From now on a fatal signal (a defect, an assertion, an abort from outside) first writes
+/// {"backtrace": [pc, ...]} as a line to `pipe`, innermost first. Does nothing under a sanitizer,
+/// whose report is better.
+void install_crash_report(int pipe);
 
 /// "function (file:line)" of each code address of this program, one line each. A child made by
 /// fork() has its code at the same addresses.

@@ -31,7 +31,7 @@ constexpr std::size_t longest_line = 64 * 1024 * 1024;  // all steps of a scenar
 void write_all(int file, std::string_view text) {
     while (!text.empty()) {
         const auto count = write(file, text.data(), text.size());
-        if (count < 0 && errno != EINTR) return;  // nobody is there to read
+        if (count < 0 && errno != EINTR) return;  // the pipe is closed
         if (count > 0) text.remove_prefix(static_cast<std::size_t>(count));
     }
 }
@@ -78,7 +78,7 @@ std::unique_ptr<child> child::make(const std::string& log, int& pipe) {
     dup2(file.get(), STDOUT_FILENO);
     dup2(file.get(), STDERR_FILENO);
     pipe = writer.release();
-    tell_where_it_dies(pipe);
+    install_crash_report(pipe);
     return nullptr;
 }
 
@@ -109,8 +109,8 @@ void child::kill(const listener& take) {
     constexpr int moment_ms = 500;
     killed_ = true;
     ::kill(acting_, SIGABRT);
-    pollfd told{pipe_.get(), POLLIN, 0};
-    while (poll(&told, 1, moment_ms) == 1 && read(take)) {
+    pollfd input{pipe_.get(), POLLIN, 0};
+    while (poll(&input, 1, moment_ms) == 1 && read(take)) {
     }
     process_.kill(SIGKILL);
 }

@@ -18,39 +18,39 @@ namespace trn::scenario {
 
 [[noreturn]] void throw_errno(const char* what);
 
-/// Writes one message as one line; text of a guest may be in it, so bytes that are no UTF-8 are
-/// replaced. Silent when nobody reads any more.
+/// Writes one message as one line. Bytes that are not UTF-8 (text of a guest) are replaced. A
+/// closed pipe is no error.
 void send_line(int pipe, const nlohmann::json& message);
 
 /// The last 256 KiB of a log, a memory file.
 std::string read_log(int file);
-/// Gives back the memory of what read_log() leaves out, once that is much.
+/// Releases the memory of the part that read_log() omits, in large blocks.
 void trim_log(int file);
 
-/// A process forked from this one, which prints into a log of its own and tells this one lines.
-/// Both end with the process that made them.
+/// A process forked from this one, with a log of its own and a pipe for lines to this process. It
+/// ends when its parent ends.
 class child {
 public:
-    /// Null in the new process, where `pipe` is what it writes its lines to.
-    /// `log` is what its log begins with.
+    /// Returns null in the new process, where `pipe` is the write end for its lines. Its log begins
+    /// with `log`.
     static std::unique_ptr<child> make(const std::string& log, int& pipe);
 
     int pipe() const { return pipe_.get(); }
     using listener = std::function<void(std::string_view line)>;
-    /// Takes what the pipe has; false when the process is at its end.
+    /// Reads the available lines; false at the end of the process.
     bool read(const listener& take);
-    /// A snapshot went on in its place: `pid` is what can hang, or grow, from now on.
+    /// A restored snapshot took its place: limits apply to `pid` from now on.
     void follow(pid_t pid) { acting_ = pid; }
     double seconds() const;          ///< since it was made
-    std::uint64_t resident() const;  ///< bytes of memory; 0 when that cannot be told
-    /// Ends it, after it had a moment to tell where it was.
+    std::uint64_t resident() const;  ///< bytes of memory; 0: unknown
+    /// Kills the process, after a short time for its backtrace.
     void kill(const listener& take);
     bool killed() const { return killed_; }
     /// Waits for its end: "" for a status of 0, else "died with signal 11 (SEGV)" or so.
     std::string wait();
     std::string log() const { return read_log(log_.get()); }
     void trim_log() { trn::scenario::trim_log(log_.get()); }
-    /// Not this process's child after all, but its brother.
+    /// The process is a sibling of this one: the destructor leaves it alone.
     void forget() { process_.release(); }
 
 private:

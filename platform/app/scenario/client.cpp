@@ -41,7 +41,7 @@ void set_environment(const std::string& folder) {
 
 }  // namespace
 
-client::client(platform& on, visit& what)
+client::client(platform& on, client_run& what)
     : on_(on),
       what_(what),
       folder_(std::in_place, "trnvp-client"),
@@ -67,11 +67,11 @@ client::~client() {
 void client::watch() {
     ended_.assign(program_->end_descriptor().release());
     ended_.async_wait(ended_.wait_read, [this](boost::system::error_code e) {
-        if (!e) over_ = true;  // else this is gone
+        if (!e) has_ended_ = true;  // else this is gone
     });
     limit_.expires_after(std::chrono::nanoseconds(what_.wall_limit_ns));
     limit_.async_wait([this](boost::system::error_code e) {
-        if (e || over_) return;
+        if (e || has_ended_) return;
         what_.late = true;
         program_->kill(SIGKILL);
     });

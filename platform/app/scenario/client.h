@@ -16,29 +16,28 @@
 
 namespace trn::scenario {
 
-/// A program of the user's that a step lets work on the platform, and how that went.
-struct visit {
-    std::vector<std::string> command;  ///< the program, looked for as execvp() does, and its words
+/// A program of the user that a step starts, and its result.
+struct client_run {
+    std::vector<std::string> command;  ///< the program, found as by execvp(), and its arguments
     std::uint64_t wall_limit_ns = 0;
 
     int status = 0;           ///< its exit status, 128 + the signal that killed it
     bool late = false;        ///< killed at its limit
-    std::string output = {};  ///< what it printed to stdout and stderr, the last 256 KiB
+    std::string output = {};  ///< stdout and stderr, the last 256 KiB
 };
 
-/// A visit under way: sockets as `trnvp run --listen` opens them, in a folder of their own, and the
-/// program. Nothing is left of either afterwards, nor when this process dies.
+/// A running client: the program, and sockets as `trnvp run --listen` opens them, in a folder of
+/// their own. Both are removed at the end, also when this process dies.
 class client {
 public:
     /// \throws listen_error, std::system_error: it cannot be started
-    client(platform& on, visit& what);
+    client(platform& on, client_run& what);
     ~client();
     client(const client&) = delete;
     client& operator=(const client&) = delete;
 
-    bool over() const { return over_; }
-    /// Ends the program if it has not ended; the platform does what it asked for with its last
-    /// breath.
+    bool has_ended() const { return has_ended_; }
+    /// Ends the program if it still runs; the platform completes its last requests.
     void finish();
 
 private:
@@ -46,14 +45,14 @@ private:
     void trim();
 
     platform& on_;
-    visit& what_;
+    client_run& what_;
     std::optional<temporary_folder> folder_;  // and its processes
     endpoints endpoints_;
     unique_fd output_;
     std::optional<child_process> program_;
     boost::asio::posix::stream_descriptor ended_;
     boost::asio::steady_timer limit_, trim_;
-    bool over_ = false;
+    bool has_ended_ = false;
 };
 
 }  // namespace trn::scenario

@@ -4,10 +4,10 @@
 
 #include <cstdio>
 
-#include "platform/app/scenario/action.h"
 #include "platform/app/scenario/client.h"
 #include "platform/app/scenario/condition.h"
 #include "platform/app/scenario/report.h"
+#include "platform/app/scenario/steps.h"
 #include "platform/framework/output.h"
 
 namespace trn::scenario {
@@ -21,7 +21,8 @@ std::string program_named(const std::string& word, const reader& r) {
     return path && std::filesystem::is_regular_file(beside) ? beside.string() : word;
 }
 
-void check_end(const visit& done, int status, const std::optional<wanted_text>& wanted, world& w) {
+void check_end(const client_run& done, int status, const std::optional<wanted_text>& wanted,
+               scenario_context& ctx) {
     constexpr std::size_t shown = 10;
     const auto said = done.output.empty() ? ", without output"
                                           : fmt::format(":\n{}", last_lines(done.output, shown));
@@ -31,7 +32,7 @@ void check_end(const visit& done, int status, const std::optional<wanted_text>& 
     if (done.status != status)
         throw step_failure(
             fmt::format("it ended with status {} instead of {}{}", done.status, status, said));
-    if (wanted && !wanted->find(done.output, w))
+    if (wanted && !wanted->find(done.output, ctx))
         throw step_failure(fmt::format("output does not match '{}'{}", wanted->text, said));
 }
 
@@ -41,7 +42,7 @@ struct client_spec {
     std::optional<std::string> text = {}, matches = {};
     nanoseconds wall_limit{30'000'000'000};
 
-    visit asked = {};
+    client_run asked = {};
     std::optional<wanted_text> wanted = {};
     void finish(const reader& r) {
         if (command.empty()) {
@@ -57,11 +58,12 @@ struct client_spec {
             wanted = wanted_text_of(r, "matches", *matches, as);
     }
     action plan() const {
-        return {fmt::format("client {}", fmt::join(command, " ")), [s = *this](world& w) {
+        return {fmt::format("client {}", fmt::join(command, " ")),
+                [s = *this](scenario_context& ctx) {
                     auto now = s.asked;
-                    w.receive(now);
+                    ctx.receive(now);
                     print_to(stdout, "{}", now.output);
-                    check_end(now, s.status, s.wanted, w);
+                    check_end(now, s.status, s.wanted, ctx);
                 }};
     }
 };

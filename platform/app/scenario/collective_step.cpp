@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "platform/app/scenario/action.h"
 #include "platform/app/scenario/scenario.h"
+#include "platform/app/scenario/steps.h"
 #include "platform/framework/loader/firmware_file.h"
 
 namespace trn::scenario {
@@ -56,7 +56,7 @@ struct collective_spec : collective_request {
 
     figure wanted = {};
     void finish(const reader& r);
-    collective_result run_on(world& w) const;
+    collective_result run_on(scenario_context& ctx) const;
     action plan() const;
 };
 
@@ -75,33 +75,33 @@ void collective_spec::finish(const reader& r) {
     if (trn_coll_type_bytes(type) == 0)
         r.node().at("type").report(mistake::not_a_choice, "collectives do not take this type");
     wanted = {text_of(*this), 0, "us"};
-    if (within) wanted.most = static_cast<double>(within->value) * 1e-3;
+    if (within) wanted.max = static_cast<double>(within->value) * 1e-3;
 }
 
-collective_result collective_spec::run_on(world& w) const {
-    if (!w.group) {
-        std::vector<std::size_t> all(w.hosts.chips().size());
+collective_result collective_spec::run_on(scenario_context& ctx) const {
+    if (!ctx.group) {
+        std::vector<std::size_t> all(ctx.hosts.chips().size());
         std::iota(all.begin(), all.end(), std::size_t{0});
         constexpr std::uint64_t max_image = 1 << 20;
-        w.group.emplace(w.hosts, all, read_firmware(image, max_image));
+        ctx.group.emplace(ctx.hosts, all, read_firmware(image, max_image));
     }
     try {
-        return w.group->run(*this);
+        return ctx.group->run(*this);
     } catch (...) {
-        w.group.reset();  // the next one begins with a reset of all chips
+        ctx.group.reset();  // the next one begins with a reset of all chips
         throw;
     }
 }
 
 action collective_spec::plan() const {
-    return {wanted.name, [s = *this](world& w) {
-                const auto done = s.run_on(w);
+    return {wanted.name, [s = *this](scenario_context& ctx) {
+                const auto done = s.run_on(ctx);
                 if (done.wrong != 0)
                     throw step_failure(
                         fmt::format("{} differences, first {}", done.wrong, done.first_wrong));
                 auto found = s.wanted;
                 found.value = done.ns * 1e-3;
-                measure(w, found);
+                measure(ctx, found);
             }};
 }
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <optional>
 
-#include "platform/app/scenario/action.h"
 #include "platform/app/scenario/scenario.h"
+#include "platform/app/scenario/steps.h"
 #include "sw-stubs/host/compute_reference.h"
 #include "sw-stubs/host/elements.h"
 
@@ -70,7 +70,7 @@ struct compute_spec {
     }
 };
 
-/// The packet with what it points to.
+/// The packet and the arrays that it points to.
 struct packet_memory {
     std::vector<trn_dma_piece> sources, destinations;
     std::vector<location> source_places;
@@ -78,7 +78,7 @@ struct packet_memory {
     trn_compute_packet packet{};
 };
 
-void fill_indices(world& w, const compute_spec& c) {
+void fill_indices(scenario_context& ctx, const compute_spec& c) {
     std::vector<std::uint8_t> bytes(c.index_bytes());
     for (std::uint32_t i = 0; i < c.elements; ++i) {
         const std::uint32_t index =
@@ -86,17 +86,17 @@ void fill_indices(world& w, const compute_spec& c) {
         for (unsigned b = 0; b < 4; ++b)
             bytes[i * 4 + b] = static_cast<std::uint8_t>(index >> (8 * b));
     }
-    write_memory(w, c.from, bytes);
+    write_memory(ctx, c.from, bytes);
 }
 
-packet_memory build(world& w, const compute_spec& c) {
+packet_memory build(scenario_context& ctx, const compute_spec& c) {
     packet_memory m;
     const auto source = [&](const location& place, std::uint32_t size) {
-        m.sources.push_back({place.address(w.device, size), size});
+        m.sources.push_back({place.address(ctx.device, size), size});
         m.source_places.push_back(place);
     };
     const auto destination = [&](const location& place, std::uint32_t size) {
-        m.destinations.push_back({place.address(w.device, size), size});
+        m.destinations.push_back({place.address(ctx.device, size), size});
     };
     auto& p = m.packet;
     p.operation = c.operation;
@@ -129,54 +129,55 @@ packet_memory build(world& w, const compute_spec& c) {
     return m;
 }
 
-/// Bytes of the sources one behind the other; of a gather with the whole table.
-std::vector<std::uint8_t> read_sources(world& w, const compute_spec& c, const packet_memory& m) {
+/// The concatenated bytes of the sources; of a gather with the whole table.
+std::vector<std::uint8_t> read_sources(scenario_context& ctx, const compute_spec& c,
+                                       const packet_memory& m) {
     std::vector<std::uint8_t> all;
     for (std::size_t k = 0; k < m.sources.size(); ++k) {
         const bool table = c.gathers() && k == 1;
-        const auto one = read_memory(w, m.source_places[k],
+        const auto one = read_memory(ctx, m.source_places[k],
                                      m.sources[k].size * std::uint64_t{table ? c.entries : 1});
         all.insert(all.end(), one.begin(), one.end());
     }
     return all;
 }
 
-void expect_result(world& w, const compute_spec& c, const location& place,
+void expect_result(scenario_context& ctx, const compute_spec& c, const location& place,
                    const std::vector<std::uint8_t>& expected) {
-    const auto found = read_memory(w, place, expected.size());
+    const auto found = read_memory(ctx, place, expected.size());
     const auto type = c.gathers() || c.scatters() ? c.from_type : c.to_type;
     if (const auto wrong = reference::difference(type, expected, found))
         throw step_failure(fmt::format("{}: {}", place.text(), *wrong));
 }
 
-void reduce_in_packets(world& w, const compute_spec& c, const packet_memory& m) {
+void reduce_in_packets(scenario_context& ctx, const compute_spec& c, const packet_memory& m) {
     std::vector<std::uint64_t> addresses;
     for (const auto& each : m.sources) addresses.push_back(each.address);
-    w.device.check(trn_dma_reduce(w.device, c.engine, c.queue, c.operation, c.from_type,
-                                  addresses.data(), c.operands, m.destinations.front().address,
-                                  c.from_bytes()));
+    ctx.device.check(trn_dma_reduce(ctx.device, c.engine, c.queue, c.operation, c.from_type,
+                                    addresses.data(), c.operands, m.destinations.front().address,
+                                    c.from_bytes()));
 }
 
-void compute(world& w, const compute_spec& c) {
-    if (c.gathers() || c.scatters()) fill_indices(w, c);
-    const packet_memory m = build(w, c);
-    const auto sources = read_sources(w, c, m);
+void compute(scenario_context& ctx, const compute_spec& c) {
+    if (c.gathers() || c.scatters()) fill_indices(ctx, c);
+    const packet_memory m = build(ctx, c);
+    const auto sources = read_sources(ctx, c, m);
     const std::uint64_t result_bytes =
         c.scatters() ? std::uint64_t{c.entries} * c.element_bytes() : c.to_bytes();
-    const auto before = read_memory(w, c.into, result_bytes);
+    const auto before = read_memory(ctx, c.into, result_bytes);
     const auto expected = reference::result_of(m.packet, sources, before);
     if (c.needs_packets())
-        reduce_in_packets(w, c, m);
+        reduce_in_packets(ctx, c, m);
     else
-        w.device.check(trn_compute(w.device, c.engine, c.queue, &m.packet));
-    expect_result(w, c, c.into, expected);
-    if (c.also) expect_result(w, c, *c.also, expected);
+        ctx.device.check(trn_compute(ctx.device, c.engine, c.queue, &m.packet));
+    expect_result(ctx, c, c.into, expected);
+    if (c.also) expect_result(ctx, c, *c.also, expected);
 }
 
 action compute_spec::plan() const {
     return {fmt::format("{} {} elements of {} to {}", choice_name(operation), elements, from.text(),
                         into.text()),
-            [c = *this](world& w) { compute(w, c); }};
+            [c = *this](scenario_context& ctx) { compute(ctx, c); }};
 }
 
 }  // namespace

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "platform/app/register_view.h"
-#include "platform/app/scenario/action.h"
-#include "platform/app/scenario/functions.h"
+#include "platform/app/scenario/function_watch.h"
 #include "platform/app/scenario/scenario.h"
+#include "platform/app/scenario/steps.h"
 #include "platform/framework/kernel/time_text.h"
 #include "platform/framework/output.h"
 
@@ -32,14 +32,14 @@ struct choices<initiator::kind> {
 
 namespace trn::scenario {
 
-std::optional<std::size_t> wanted_text::find(const std::string& in, world& w) const {
+std::optional<std::size_t> wanted_text::find(const std::string& in, scenario_context& ctx) const {
     if (!expression) {
         const auto at = in.find(text);
         return at == in.npos ? std::nullopt : std::optional(at + text.size());
     }
     const auto found = expression->search(in, names.size());
     if (!found) return std::nullopt;
-    for (std::size_t i = 0; i < names.size(); ++i) w.captured[names[i]] = found->groups[i];
+    for (std::size_t i = 0; i < names.size(); ++i) ctx.captured[names[i]] = found->groups[i];
     return found->end;
 }
 
@@ -59,8 +59,8 @@ wanted_text wanted_text_of(const reader& r, std::string_view key, std::string te
 }
 
 std::string range::text() const {
-    if (least == most) return fmt::format("{}", least);
-    return most == any ? fmt::format("at least {}", least) : fmt::format("{} to {}", least, most);
+    if (min == max) return fmt::format("{}", min);
+    return max == any ? fmt::format("at least {}", min) : fmt::format("{} to {}", min, max);
 }
 
 nlohmann::json number_source::named(const std::string& name) const {
@@ -71,14 +71,14 @@ namespace {
 
 using rpc::json;
 
-/// A number that is looked at now and then, or when `changed` says so.
+/// A number that is polled, or read when `changed` is notified.
 class number_watch final : public watch {
 public:
     number_watch(range wanted, std::function<std::uint64_t()> value,
                  const sc_core::sc_event* changed = nullptr)
         : wanted_(wanted), value_(std::move(value)), changed_(changed) {}
-    bool there() override { return wanted_.has(found_ = value_()); }
-    std::string found() const override {
+    bool is_met() override { return wanted_.has(found_ = value_()); }
+    std::string found_text() const override {
         return found_ < 10 ? fmt::format("it is {}", found_)
                            : fmt::format("it is {0} ({0:#x})", found_);
     }
@@ -92,7 +92,7 @@ private:
 };
 
 /// What the number must be: `equals`, or `at_least` and `at_most`.
-range wanted_range(const condition_spec& c, const reader& r, std::uint64_t least) {
+range wanted_range(const condition_spec& c, const reader& r, std::uint64_t min) {
     if (c.equals) {
         for (const auto* bound : {"at_least", "at_most"})
             if (r.has(bound))
@@ -100,15 +100,16 @@ range wanted_range(const condition_spec& c, const reader& r, std::uint64_t least
                                    fmt::format("'equals' cannot be combined with '{}'", bound));
         return {*c.equals, *c.equals};
     }
-    const range wanted{c.at_least.value_or(least), c.at_most.value_or(any)};
-    if (wanted.least > wanted.most && c.at_most)
+    const range wanted{c.at_least.value_or(min), c.at_most.value_or(any)};
+    if (wanted.min > wanted.max && c.at_most)
         r.node().at("at_most").report(mistake::out_of_range, "'at_most' is less than 'at_least'");
     return wanted;
 }
 
-condition number_condition(range wanted, const std::string& what, const look& begin) {
-    return {fmt::format("{} to be {}", what, wanted.text()),
-            [=](world& w) { return std::make_unique<number_watch>(wanted, begin(w)); }};
+condition number_condition(range wanted, const std::string& what, const number_finder& begin) {
+    return {fmt::format("{} to be {}", what, wanted.text()), [=](scenario_context& ctx) {
+                return std::make_unique<number_watch>(wanted, begin(ctx));
+            }};
 }
 
 std::vector<std::string> names_of(const json& map) {
@@ -117,7 +118,7 @@ std::vector<std::string> names_of(const json& map) {
     return names;
 }
 
-/// One counter of a module, without asking all the others.
+/// Keeps one counter of a module.
 class one_counter final : public statistics {
 public:
     explicit one_counter(std::string_view name) : name_(name) {}
@@ -130,17 +131,17 @@ private:
     std::string_view name_;
 };
 
-std::function<std::uint64_t()> counter_of(world& w, const std::string& module,
+std::function<std::uint64_t()> counter_of(scenario_context& ctx, const std::string& module,
                                           const std::string& counter) {
     const auto* of = dynamic_cast<publishes_statistics*>(sc_core::sc_find_object(module.c_str()));
     if (of == nullptr)
         throw step_failure(fmt::format("no module '{}' has counters  {}", module,
-                                       suggest(module, names_of(call(w, "statistics", {})))));
-    return [&w, of, module, counter] {
+                                       suggest(module, names_of(call(ctx, "statistics", {})))));
+    return [&ctx, of, module, counter] {
         one_counter asked(counter);
         of->publish(asked);
         if (asked.found) return *asked.found;
-        const auto known = call(w, "statistics", {{"module", module}})[module];
+        const auto known = call(ctx, "statistics", {{"module", module}})[module];
         throw step_failure(fmt::format("'{}' has no counter '{}'  {}", module, counter,
                                        suggest(counter, names_of(known))));
     };
@@ -160,7 +161,7 @@ condition misuse_condition(const condition_spec& c, const reader& r) {
     }
     const auto wanted = wanted_range(c, r, 0);
     const auto module = c.module.value_or("");
-    auto result = number_condition(wanted, "misuse " + name, [=](world&) {
+    auto result = number_condition(wanted, "misuse " + name, [=](scenario_context&) {
         return [=] { return module.empty() ? misuse::count(*rule) : misuse::count(*rule, module); };
     });
     if (!wanted.has(0)) result.provokes = {*rule};
@@ -175,10 +176,10 @@ register_handle find(const json& named) {
     }
 }
 
-/// Accesses of software that wrote a register, from now on: doorbells.
+/// Writes of a register by software, from now on: doorbells.
 condition written_condition(const condition_spec& c, const reader& r) {
     return number_condition(wanted_range(c, r, 1), "writes of " + *c.written,
-                            [named = c.named(*c.written), by = c.by](world&) {
+                            [named = c.named(*c.written), by = c.by](scenario_context&) {
                                 const auto count = [use = find(named).use, by] {
                                     std::uint64_t sum = 0;
                                     const auto all = use();
@@ -193,7 +194,7 @@ condition written_condition(const condition_spec& c, const reader& r) {
 
 // --- Consoles
 
-/// What a console printed and no step has consumed.
+/// Output of a console that no step has consumed.
 std::string unread(const console_log::output& output, std::uint64_t from) {
     const auto first = output.printed - output.tail.size();
     return output.tail.substr(from > first ? from - first : 0);
@@ -201,24 +202,24 @@ std::string unread(const console_log::output& output, std::uint64_t from) {
 
 class text_watch final : public watch {
 public:
-    text_watch(world& w, const std::string& module, wanted_text wanted)
-        : world_(w), wanted_(std::move(wanted)), changed_(w.printed()) {
-        const auto& consoles = w.control.consoles();
+    text_watch(scenario_context& ctx, const std::string& module, wanted_text wanted)
+        : context_(ctx), wanted_(std::move(wanted)), changed_(ctx.printed()) {
+        const auto& consoles = ctx.control.consoles();
         const auto name =
             !module.empty() || consoles.all().empty() ? module : consoles.all().begin()->first;
         output_ = consoles.find(name);
         if (output_ == nullptr)
             throw step_failure(
                 fmt::format("there is no console '{}'  {}", name, suggest(name, known(consoles))));
-        from_ = &w.uart_read[name];
+        from_ = &ctx.uart_read[name];
     }
-    bool there() override {
+    bool is_met() override {
         const auto text = unread(*output_, *from_);
-        const auto end = wanted_.find(text, world_);
+        const auto end = wanted_.find(text, context_);
         if (end) *from_ = output_->printed - text.size() + *end;
         return end.has_value();
     }
-    std::string found() const override {
+    std::string found_text() const override {
         const auto text = unread(*output_, *from_);
         return fmt::format("text not printed; unread output: ...{}",
                            text.substr(text.size() > 200 ? text.size() - 200 : 0));
@@ -231,7 +232,7 @@ private:
         for (const auto& [name, _] : consoles.all()) names.push_back(name);
         return names;
     }
-    world& world_;
+    scenario_context& context_;
     wanted_text wanted_;
     const sc_core::sc_event& changed_;
     const console_log::output* output_;
@@ -243,8 +244,8 @@ private:
 condition reached_condition(const condition_spec& c, const reader& r) {
     const auto& function = *c.reached;
     return {fmt::format("{} of {} to be reached", function, c.hart),
-            [function, hart = c.hart, wanted = wanted_range(c, r, 1)](world& w) {
-                return watch_function(w, hart, function, wanted);
+            [function, hart = c.hart, wanted = wanted_range(c, r, 1)](scenario_context& ctx) {
+                return watch_function(ctx, hart, function, wanted);
             }};
 }
 
@@ -272,7 +273,7 @@ void condition_spec::finish(const reader& r) {
     if (every.value == 0)
         r.node().at("every").report(mistake::out_of_range, "time has to pass between two looks");
     made = condition_of(*this, r);
-    made.how = {within.value, every.value};
+    made.limit = {within.value, every.value};
 }
 
 keys<condition_spec> condition_keys() {
@@ -306,28 +307,30 @@ condition read_condition(const reader& r, nanoseconds within) {
     return spec.made;
 }
 
-look number_at(const number_source& source) {
+number_finder number_at(const number_source& source) {
     if (source.register_name)
-        return [named = source.named(*source.register_name)](world&) { return find(named).value; };
-    return [module = source.module.value_or(""), counter = source.counter.value_or("")](world& w) {
-        return counter_of(w, module, counter);
-    };
+        return [named = source.named(*source.register_name)](scenario_context&) {
+            return find(named).value;
+        };
+    return [module = source.module.value_or(""), counter = source.counter.value_or("")](
+               scenario_context& ctx) { return counter_of(ctx, module, counter); };
 }
 
 condition text_condition(const std::string& module, const wanted_text& wanted) {
-    return {fmt::format("'{}' on the UART", wanted.text),
-            [=](world& w) { return std::make_unique<text_watch>(w, module, wanted); }};
+    return {fmt::format("'{}' on the UART", wanted.text), [=](scenario_context& ctx) {
+                return std::make_unique<text_watch>(ctx, module, wanted);
+            }};
 }
 
-void await(world& w, const condition& what) {
-    const auto looks = what.begin(w);
-    if (w.wait_for(what.how, *looks, what.text)) return;
-    if (what.how.within == 0) throw step_failure(looks->found());
-    print_to(stdout, "waited for {}\n{}\n", what.text, w.control.loop().stall_report());
+void await(scenario_context& ctx, const condition& what) {
+    const auto looks = what.begin(ctx);
+    if (ctx.wait_for(what.limit, *looks, what.text)) return;
+    if (what.limit.within == 0) throw step_failure(looks->found_text());
+    print_to(stdout, "waited for {}\n{}\n", what.text, ctx.control.loop().stall_report());
     throw step_failure(fmt::format(
         "waited {} for {}: {}",
-        trn::to_text(sc_core::sc_time(static_cast<double>(what.how.within), sc_core::SC_NS)),
-        what.text, looks->found()));
+        trn::to_text(sc_core::sc_time(static_cast<double>(what.limit.within), sc_core::SC_NS)),
+        what.text, looks->found_text()));
 }
 
 }  // namespace trn::scenario

@@ -11,41 +11,41 @@
 
 #include "platform/app/scenario/expression.h"
 #include "platform/app/scenario/parameters.h"
+#include "platform/app/scenario/scenario_context.h"
 #include "platform/app/scenario/step_table.h"
-#include "platform/app/scenario/world.h"
 #include "platform/framework/misuse/initiator.h"
 #include "platform/framework/misuse/misuse.h"
 
 namespace trn::scenario {
 
 struct range {
-    std::uint64_t least = 0, most = ~std::uint64_t{0};
+    std::uint64_t min = 0, max = ~std::uint64_t{0};
     std::string text() const;
-    bool has(std::uint64_t value) const { return value >= least && value <= most; }
+    bool has(std::uint64_t value) const { return value >= min && value <= max; }
 };
 
-/// What a text must have in it: these words, or what a regular expression matches.
+/// A text that must occur: plain words, or a match of a regular expression.
 struct wanted_text {
     std::string text;
     std::optional<trn::scenario::expression> expression = {};
-    std::vector<std::string> names = {};  ///< of what its groups match
+    std::vector<std::string> names = {};  ///< of the groups' matches
 
-    /// Where in `in` it ends; keeps what the groups match. Nothing when it is not there.
-    std::optional<std::size_t> find(const std::string& in, world& w) const;
+    /// Where the match ends in `in`; captures the groups. Nothing when there is no match.
+    std::optional<std::size_t> find(const std::string& in, scenario_context& ctx) const;
 };
 /// The text of a key: a regular expression when that is `matches`, else plain words. `names` are
 /// for its groups. A mistake is reported at the key.
 wanted_text wanted_text_of(const reader& r, std::string_view key, std::string text,
                            std::vector<std::string> names);
 
-/// Something of the platform that a scenario looks at or waits for: a register, a counter, writes
-/// of a register, a misuse rule, a line of a console, a function of firmware.
+/// A state of the platform that a scenario checks or waits for: a register, a counter, writes of a
+/// register, a misuse rule, a line of a console, a function of firmware.
 struct condition {
     std::string text;  ///< "downs of wire3 to be 1"
-    /// What it looks at begins here: firmware reaches a function from now on.
-    std::function<std::unique_ptr<watch>(world&)> begin;
-    patience how = {};
-    std::vector<misuse::rule> provokes = {};  ///< expects that these rules are broken
+    /// Starts the observation: calls of a function are counted from now on.
+    std::function<std::unique_ptr<watch>(scenario_context&)> begin;
+    timeout limit = {};
+    std::vector<misuse::rule> provokes = {};  ///< violations of these rules are expected
 };
 
 /// A number of the platform: of a register or field, or a counter of a module.
@@ -56,9 +56,9 @@ struct number_source {
     /// The register, as find_register() takes it.
     nlohmann::json named(const std::string& name) const;
 };
-/// The number that is named, looked up once and then asked for.
-using look = std::function<std::function<std::uint64_t()>(world&)>;
-look number_at(const number_source& source);
+/// Finds a number of the platform, and returns the function that reads it.
+using number_finder = std::function<std::function<std::uint64_t()>(scenario_context&)>;
+number_finder number_at(const number_source& source);
 
 /// A condition as a file writes it.
 struct condition_spec : number_source {
@@ -69,17 +69,17 @@ struct condition_spec : number_source {
     std::optional<std::uint64_t> equals = {}, at_least = {}, at_most = {};
     nanoseconds within = {}, every{10'000};
 
-    condition made = {};  ///< of all these
+    condition made = {};  ///< from these keys
     void finish(const reader& r);
 };
 keys<condition_spec> condition_keys();
 
-/// Reads a mapping that is a condition; `within`: unless it says so itself.
+/// Reads a mapping that is a condition; `within` is the default of its key.
 condition read_condition(const reader& r, nanoseconds within);
-/// A console prints it. `module`: "" is the first console.
+/// The console `module` prints the text; "": the first console.
 condition text_condition(const std::string& module, const wanted_text& wanted);
 
-/// Waits for it. \throws step_failure when it has not come in time; the log says who waits for what
-void await(world& w, const condition& what);
+/// Waits for the condition. \throws step_failure at its time limit; the log then lists all waits
+void await(scenario_context& ctx, const condition& what);
 
 }  // namespace trn::scenario

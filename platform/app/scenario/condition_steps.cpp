@@ -4,24 +4,24 @@
 #include <string>
 #include <vector>
 
-#include "platform/app/scenario/action.h"
 #include "platform/app/scenario/condition.h"
+#include "platform/app/scenario/steps.h"
 
 namespace trn::scenario {
 
 namespace {
 
-/// `expect` fails at once, unless it is given time; `wait` waits.
+/// For `wait` and `expect`, which differ in the default time limit.
 action look_for(std::string_view verb, const condition& what) {
     return {.text = fmt::format("{} {}", verb, what.text),
-            .work = [what](world& w) { await(w, what); },
+            .work = [what](scenario_context& ctx) { await(ctx, what); },
             .provokes = what.provokes,
             .drives = false};
 }
 
 action pass_time(std::uint64_t nanoseconds) {
     return {.text = fmt::format("wait {} ns", nanoseconds),
-            .work = [=](world& w) { w.sleep(nanoseconds); },
+            .work = [=](scenario_context& ctx) { ctx.sleep(nanoseconds); },
             .drives = false};
 }
 
@@ -36,7 +36,7 @@ struct expect_uart_step {
     void finish(const reader& r) {
         wanted = text_condition(module, text ? wanted_text_of(r, "text", *text, as)
                                              : wanted_text_of(r, "matches", matches, as));
-        wanted.how.within = within.value;
+        wanted.limit.within = within.value;
     }
     action plan() const { return look_for("expect", wanted); }
 };

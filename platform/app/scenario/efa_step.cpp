@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "platform/app/scenario/action.h"
 #include "platform/app/scenario/scenario.h"
+#include "platform/app/scenario/steps.h"
 
 namespace trn::config {
 
@@ -69,24 +69,24 @@ struct efa_spec : rate_bounds {
             r, fmt::format("{}: EFA {}", pattern ? "all cards" : from + " and " + to,
                            operation == network_operation::write ? "writes" : "reads"));
     }
-    void run(world& w) const {
-        if (!w.chips) w.chips.emplace(w.hosts);  // whose memories are used
-        if (!w.cards) w.cards.emplace(w.hosts, w.seed);
+    void run(scenario_context& ctx) const {
+        if (!ctx.chips) ctx.chips.emplace(ctx.hosts);  // whose memories are used
+        if (!ctx.cards) ctx.cards.emplace(ctx.hosts, ctx.seed);
         const network::load how{operation, size.value, block.value};
-        const auto pairs = pattern ? w.cards->all(*pattern)
-                                   : network::pairs{{w.cards->find(from), w.cards->find(to)}};
-        const auto [ns, found] = w.cards->run(pairs, how);
+        const auto pairs = pattern ? ctx.cards->all(*pattern)
+                                   : network::pairs{{ctx.cards->find(from), ctx.cards->find(to)}};
+        const auto [ns, found] = ctx.cards->run(pairs, how);
         if (found != static_cast<std::uint32_t>(status))
             throw step_failure(fmt::format("the status is {}", found));
         if (status != efa_status::ok) return;
-        w.cards->check(pairs, how);
+        ctx.cards->check(pairs, how);
         if (!at_least && !at_most) return;
         auto figure = wanted;
-        figure.value = w.cards->sustained(pairs, how);
-        measure(w, figure);
+        figure.value = ctx.cards->sustained(pairs, how);
+        measure(ctx, figure);
     }
     action plan() const {
-        return {wanted.name, [s = *this](world& w) { s.run(w); }};
+        return {wanted.name, [s = *this](scenario_context& ctx) { s.run(ctx); }};
     }
 };
 
@@ -94,7 +94,7 @@ struct efa_spec : rate_bounds {
 
 step_kind efa_step() {
     using e = efa_spec;
-    constexpr size_bounds some{.least = 1, .most = max_held};
+    constexpr size_bounds some{.min = 1, .max = max_held};
     return step_of<e>(
         "efa", "cards move bytes between HBMs (below); bounds are rates of the machine",
         {key("pattern", &e::pattern), key("from", &e::from, "a card").required_without({"pattern"}),

@@ -128,25 +128,25 @@ public:
 
     /// Lets the steps' process do `part`, at most until `limit` of simulated time: "" when all came
     /// out, else what did not.
-    std::string run(const std::function<void(world&)>& part, std::uint64_t limit_ns);
+    std::string run(const std::function<void(scenario_context&)>& part, std::uint64_t limit_ns);
     platform& board() { return board_; }
 
 private:
     void play(device& chip, std::uint64_t seed);
-    void receive(visit& what);
+    void receive(client_run& what);
     stop_reason drive(const sc_core::sc_time& limit);
     stop_reason serve(const sc_core::sc_time& limit);
 
     platform board_;
     scenario_hosts hosts_;
-    std::function<void(world&)> part_;
+    std::function<void(scenario_context&)> part_;
     std::optional<std::string> failure_;
-    const world* on_ = nullptr;
+    const scenario_context* on_ = nullptr;
     std::optional<console_writer> printed_;
     bool begun_ = false;
     sc_core::sc_event next_;
-    visit* visit_ = nullptr;  // that steps wait for
-    sc_core::sc_event visited_;
+    client_run* client_run_ = nullptr;  // that steps wait for
+    sc_core::sc_event client_ended_;
 };
 
 session::session(const kind_list& kinds, const platform_options& options, std::uint64_t seed)
@@ -161,8 +161,8 @@ session::session(const kind_list& kinds, const platform_options& options, std::u
 }
 
 void session::play(device& chip, std::uint64_t seed) {
-    world all(chip, hosts_, board_.methods(), seed, &board_);
-    all.receive = [this](visit& what) { receive(what); };
+    scenario_context all(chip, hosts_, board_.methods(), seed, &board_);
+    all.receive = [this](client_run& what) { receive(what); };
     on_ = &all;
     while (part_) {
         try {
@@ -178,10 +178,10 @@ void session::play(device& chip, std::uint64_t seed) {
 }
 
 /// In a process of the host: the platform is driven from outside.
-void session::receive(visit& what) {
-    visit_ = &what;
+void session::receive(client_run& what) {
+    client_run_ = &what;
     board_.loop().pause("a client comes");
-    sc_core::wait(visited_);
+    sc_core::wait(client_ended_);
 }
 
 stop_reason session::drive(const sc_core::sc_time& limit) {
@@ -195,10 +195,10 @@ stop_reason session::drive(const sc_core::sc_time& limit) {
 stop_reason session::serve(const sc_core::sc_time& limit) {
     auto& loop = board_.loop();
     loop.resume();
-    client here(board_, *visit_);
+    client here(board_, *client_run_);
     run_loop::goal goal{"the scenario", "its client to end"};
     goal.background = true;
-    goal.condition = [&] { return here.over(); };
+    goal.condition = [&] { return here.has_ended(); };
     goal.until = limit;
     auto how = loop.run(std::move(goal));
     here.finish();
@@ -206,21 +206,22 @@ stop_reason session::serve(const sc_core::sc_time& limit) {
     return how;
 }
 
-std::string session::run(const std::function<void(world&)>& part, std::uint64_t limit_ns) {
+std::string session::run(const std::function<void(scenario_context&)>& part,
+                         std::uint64_t limit_ns) {
     part_ = part;
     board_.loop().resume();
     if (std::exchange(begun_, true)) next_.notify(sc_core::SC_ZERO_TIME);
     const sc_core::sc_time limit(static_cast<double>(limit_ns), sc_core::SC_NS);
     auto how = drive(limit);
-    while (visit_ != nullptr && how.what == stop_reason::kind::paused) {
+    while (client_run_ != nullptr && how.what == stop_reason::kind::paused) {
         try {
             how = serve(limit);
         } catch (const std::exception& wrong) {
             return wrong.what();  // there is no such program, or no place for sockets
         }
-        visit_ = nullptr;
+        client_run_ = nullptr;
         if (how.what != stop_reason::kind::condition) break;
-        visited_.notify(sc_core::SC_ZERO_TIME);
+        client_ended_.notify(sc_core::SC_ZERO_TIME);
         how = drive(limit);
     }
     if (!failure_ && how.what == stop_reason::kind::paused) return {};
@@ -263,13 +264,13 @@ void execute(std::span<const scenario> all, const kind_list& kinds,
     session& here = *new session(kinds, build_options(first, common), first.seed);
     const bool boots = !first.steps.empty() && !first.steps.front().shared.empty();
     auto failure = here.run(
-        [&](world& on) {
-            if (boots) play(first.steps.front(), on, alike.tell());
+        [&](scenario_context& on) {
+            if (boots) play(first.steps.front(), on, alike.report());
         },
         longest(all, members));
     if (!failure.empty()) {
         trace::close();
-        return alike.tell().failed(failure, now_ns());
+        return alike.report().failed(failure, now_ns());
     }
 
     auto& io = here.board().loop().io();
@@ -288,17 +289,17 @@ void execute(std::span<const scenario> all, const kind_list& kinds,
     excuse_what_is_expected(mine);
     if (!options.vcd.empty() &&
         std::ranges::any_of(mine.steps, [](const auto& one) { return !one.returns_to.empty(); }))
-        return alike.tell().failed("a value change dump cannot go back in time", now_ns());
-    failure = here.run([&](world& on) { play(mine, on, alike.tell(), boots ? 1 : 0); },
+        return alike.report().failed("a value change dump cannot go back in time", now_ns());
+    failure = here.run([&](scenario_context& on) { play(mine, on, alike.report(), boots ? 1 : 0); },
                        mine.time_limit_ns);
     const auto digest = trace::digest();
     if (const auto lost = here.board().finish_records(); failure.empty()) failure = lost;
     if (touched) touched->write(here.board().modules().board());
     if (failure.empty() && misuse::failed()) failure = "misuse: " + broken_rules();
     if (failure.empty())
-        alike.tell().passed(now_ns(), digest);
+        alike.report().passed(now_ns(), digest);
     else
-        alike.tell().failed(failure, now_ns(), digest);
+        alike.report().failed(failure, now_ns(), digest);
 }
 
 }  // namespace trn::scenario

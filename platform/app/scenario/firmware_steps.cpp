@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "platform/app/scenario/action.h"
+#include "platform/app/scenario/steps.h"
 
 namespace trn::scenario {
 
@@ -26,17 +26,17 @@ action post_metric(const std::string& metric) {
     // One record of the driver's list: id, length, text (contract 12).
     const auto text = metric.substr(0, TRN_MAX_METRIC_BYTES - 2);
     const auto record = std::string{1, static_cast<char>(text.size())} + text;
-    return {"post a metric", [record](world& w) {
-                w.device.check(trn_post_metric(w.device, record.data(),
-                                               static_cast<std::uint32_t>(record.size())));
+    return {"post a metric", [record](scenario_context& ctx) {
+                ctx.device.check(trn_post_metric(ctx.device, record.data(),
+                                                 static_cast<std::uint32_t>(record.size())));
             }};
 }
 
 action read_data(std::uint32_t type) {
-    return {fmt::format("get data of type {}", type), [type](world& w) {
+    return {fmt::format("get data of type {}", type), [type](scenario_context& ctx) {
                 std::array<std::uint8_t, TRN_MAX_MAILBOX_BYTES> data{};
                 auto size = static_cast<std::uint32_t>(data.size());
-                w.device.check(trn_get_data(w.device, type, data.data(), &size));
+                ctx.device.check(trn_get_data(ctx.device, type, data.data(), &size));
                 if (size == 0) throw step_failure("the answer is empty");
             }};
 }
@@ -44,20 +44,21 @@ action read_data(std::uint32_t type) {
 action mailbox_step::plan() const {
     if (power_profile)
         return {fmt::format("set power profile {}", *power_profile),
-                [profile = *power_profile](world& w) {
-                    w.device.check(trn_set_power_profile(w.device, profile));
+                [profile = *power_profile](scenario_context& ctx) {
+                    ctx.device.check(trn_set_power_profile(ctx.device, profile));
                 }};
     if (throttling)
         return {fmt::format("throttling notifications {}", *throttling ? "on" : "off"),
-                [on = *throttling](world& w) {
-                    w.device.check(trn_set_throttling_notifications(w.device, on));
+                [on = *throttling](scenario_context& ctx) {
+                    ctx.device.check(trn_set_throttling_notifications(ctx.device, on));
                 }};
     if (metric) return post_metric(*metric);
     if (get_data) return read_data(*get_data);
-    return {fmt::format("mailbox command {}", command), [command = command](world& w) {
-                std::uint32_t none = 0;
-                w.device.check(trn_mailbox_request(w.device, command, nullptr, 0, nullptr, &none));
-            }};
+    return {
+        fmt::format("mailbox command {}", command), [command = command](scenario_context& ctx) {
+            std::uint32_t none = 0;
+            ctx.device.check(trn_mailbox_request(ctx.device, command, nullptr, 0, nullptr, &none));
+        }};
 }
 
 struct read_counters_step {
@@ -65,9 +66,10 @@ struct read_counters_step {
     std::optional<std::uint32_t> equals;
 
     action plan() const {
-        return {fmt::format("let firmware read {:#x}", address), [s = *this](world& w) {
+        return {fmt::format("let firmware read {:#x}", address),
+                [s = *this](scenario_context& ctx) {
                     std::uint32_t value = 0;
-                    w.device.check(trn_read_counters(w.device, &s.address, &value, 1));
+                    ctx.device.check(trn_read_counters(ctx.device, &s.address, &value, 1));
                     if (s.equals && value != *s.equals)
                         throw step_failure(
                             fmt::format("it is {:#x} instead of {:#x}", value, *s.equals));
@@ -79,18 +81,19 @@ struct power_step {
     std::uint32_t die = 0;
     nanoseconds changes_within;
 
-    void run(world& w) const {
+    void run(scenario_context& ctx) const {
         trn_power_sample first{}, next{};
-        w.device.check(trn_get_power(w.device, die, &first));
-        const bool changed = w.wait_for(changes_within.value, [&] {
-            w.device.check(trn_get_power(w.device, die, &next));
+        ctx.device.check(trn_get_power(ctx.device, die, &first));
+        const bool changed = ctx.wait_for(changes_within.value, [&] {
+            ctx.device.check(trn_get_power(ctx.device, die, &next));
             return next.counter != first.counter;
         });
         if (!changed)
             throw step_failure(fmt::format("no new sample after {} ns", changes_within.value));
     }
     action plan() const {
-        return {fmt::format("power samples of die {}", die), [s = *this](world& w) { s.run(w); }};
+        return {fmt::format("power samples of die {}", die),
+                [s = *this](scenario_context& ctx) { s.run(ctx); }};
     }
 };
 

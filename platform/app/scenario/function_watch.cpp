@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/app/scenario/functions.h"
+#include "platform/app/scenario/function_watch.h"
 
 #include <fmt/format.h>
 
@@ -19,7 +19,7 @@ namespace trn::scenario {
 
 namespace {
 
-/// Where a function begins, and the code that is there when its program is what runs.
+/// Where a function begins, and its first code bytes, which identify the running program.
 struct entry {
     std::uint64_t pc = 0;
     std::vector<std::byte> code;
@@ -37,7 +37,7 @@ std::vector<std::byte> code_at(const elf_program& program, std::uint64_t pc) {
     return {};
 }
 
-/// Of every program of the board that has it.
+/// The function in every program of the board that has it.
 std::vector<entry> find_function(const platform& board, const std::string& name) {
     std::vector<entry> all;
     std::vector<std::string> known;
@@ -65,7 +65,7 @@ debug_target& find_hart(const std::string& name) {
 
 }  // namespace
 
-/// The breakpoints of a hart; all steps that wait for it share them.
+/// The breakpoints of a hart, shared by all steps that wait for its functions.
 class hart_watch {
 public:
     explicit hart_watch(debug_target& hart) : hart_(hart) {
@@ -112,8 +112,8 @@ public:
     ~function_watch() override {
         for (const auto& one : entries_) hart_.remove(one.pc);
     }
-    bool there() override { return wanted_.has(reached() - before_); }
-    std::string found() const override {
+    bool is_met() override { return wanted_.has(reached() - before_); }
+    std::string found_text() const override {
         return fmt::format("it was reached {} times", reached() - before_);
     }
     const sc_core::sc_event* changed() const override { return &hart_.changed(); }
@@ -132,11 +132,11 @@ private:
 
 }  // namespace
 
-std::unique_ptr<watch> watch_function(world& w, const std::string& hart,
+std::unique_ptr<watch> watch_function(scenario_context& ctx, const std::string& hart,
                                       const std::string& function, range wanted) {
-    auto& shared = w.harts[hart];
+    auto& shared = ctx.harts[hart];
     if (!shared) shared = std::make_shared<hart_watch>(find_hart(hart));
-    return std::make_unique<function_watch>(*shared, find_function(*w.board, function), wanted);
+    return std::make_unique<function_watch>(*shared, find_function(*ctx.board, function), wanted);
 }
 
 }  // namespace trn::scenario

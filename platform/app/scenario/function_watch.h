@@ -8,10 +8,10 @@
 
 namespace trn::scenario {
 
-/// Counts how often the hart begins the function from now on, by a breakpoint that lets it run on:
-/// what is not reached costs nothing. A hart runs ahead of simulated time by its quantum, and so
-/// does this. \throws step_failure when the board has no such hart or function
-std::unique_ptr<watch> watch_function(world& w, const std::string& hart,
+/// Counts the calls of the function on the hart from now on, by a breakpoint that does not stop the
+/// hart: functions that are not called cost nothing. The count is ahead of simulated time by up to
+/// the hart's quantum. \throws step_failure when the board has no such hart or function
+std::unique_ptr<watch> watch_function(scenario_context& ctx, const std::string& hart,
                                       const std::string& function, range wanted);
 
 }  // namespace trn::scenario

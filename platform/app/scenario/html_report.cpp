@@ -197,7 +197,7 @@ std::string plot(const series& s) {
     constexpr double width = 240, height = 18, margin = 6;
     const auto ends = std::ranges::minmax(s.values);
     double low = ends.min, high = ends.max;
-    for (const auto& bound : {s.about.least, s.about.most})
+    for (const auto& bound : {s.about.min, s.about.max})
         if (bound) low = std::min(low, *bound), high = std::max(high, *bound);
     const double span = high - low;
     const auto x = [&](double value) {
@@ -205,9 +205,9 @@ std::string plot(const series& s) {
     };
     std::string out =
         fmt::format("<svg width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\">", width, height);
-    if (s.about.least || s.about.most) {
-        const double from = s.about.least ? x(*s.about.least) : 0;
-        const double to = s.about.most ? x(*s.about.most) : width;
+    if (s.about.min || s.about.max) {
+        const double from = s.about.min ? x(*s.about.min) : 0;
+        const double to = s.about.max ? x(*s.about.max) : width;
         out += fmt::format(
             "<rect x=\"{:.1f}\" y=\"3\" width=\"{:.1f}\" height=\"{}\" fill=\"#d5e8d8\"/>", from,
             std::max(to - from, 1.0), height - 6);
@@ -223,9 +223,9 @@ std::string plot(const series& s) {
 }
 
 std::string bounds_text(const figure& f) {
-    if (f.least && f.most) return fmt::format("{:.6g} to {:.6g}", *f.least, *f.most);
-    if (f.least) return fmt::format("at least {:.6g}", *f.least);
-    return f.most ? fmt::format("at most {:.6g}", *f.most) : "";
+    if (f.min && f.max) return fmt::format("{:.6g} to {:.6g}", *f.min, *f.max);
+    if (f.min) return fmt::format("at least {:.6g}", *f.min);
+    return f.max ? fmt::format("at most {:.6g}", *f.max) : "";
 }
 
 std::string figures(std::span<const scenario> all, std::span<const outcome> how) {

@@ -6,22 +6,22 @@
 #include <string>
 #include <vector>
 
-#include "platform/app/scenario/action.h"
 #include "platform/app/scenario/condition.h"
 #include "platform/app/scenario/expression.h"
+#include "platform/app/scenario/steps.h"
 #include "platform/framework/kernel/trace.h"
 
 namespace trn::scenario {
 
 namespace {
 
-/// The modules that `pattern` names and that know the fault; `some`: so many of them, drawn with
-/// the scenario's seed.
-std::vector<std::string> faulty_modules(world& w, const std::string& pattern,
+/// The modules that match `pattern` and have the fault; `some`: this number of them, drawn with the
+/// scenario's seed.
+std::vector<std::string> faulty_modules(scenario_context& ctx, const std::string& pattern,
                                         const expression& names, const std::string& fault,
                                         std::size_t some) {
     std::vector<std::string> all, others, faults;
-    for (const auto& one : call(w, "list", {{"what", "faults"}})) {
+    for (const auto& one : call(ctx, "list", {{"what", "faults"}})) {
         const std::string module = one["module"], name = one["fault"];
         const bool meant = names.matches(module);
         if (meant) faults.push_back(name);
@@ -35,7 +35,7 @@ std::vector<std::string> faulty_modules(world& w, const std::string& pattern,
                                        suggest(pattern, others)));
     if (some > all.size())
         throw step_failure(fmt::format("only {} modules match {}", all.size(), pattern));
-    std::mt19937_64 random(w.seed);
+    std::mt19937_64 random(ctx.seed);
     while (some != 0 && all.size() > some)
         all.erase(all.begin() + static_cast<std::ptrdiff_t>(random() % all.size()));
     return all;
@@ -59,22 +59,22 @@ struct inject_spec {
         }
         if (r.has("when")) when = read_condition(r.map("when"), {1'000'000'000});
     }
-    void run(world& w) const {
-        const auto now = trn_now(w.device);
+    void run(scenario_context& ctx) const {
+        const auto now = trn_now(ctx.device);
         if (at.value != 0 && at.value < now)
             throw step_failure(fmt::format("it is {} ns already", now));
-        if (at.value != 0) w.sleep(at.value - now);
-        if (when) await(w, *when);
-        for (const auto& each : faulty_modules(w, module, *names, fault, some)) {
+        if (at.value != 0) ctx.sleep(at.value - now);
+        if (when) await(ctx, *when);
+        for (const auto& each : faulty_modules(ctx, module, *names, fault, some)) {
             if (trace::on())
                 trace::event("scenario", "fault", {{"module", each}, {"fault", fault}});
-            call(w, "inject", {{"module", each}, {"fault", fault}, {"arguments", arguments}});
+            call(ctx, "inject", {{"module", each}, {"fault", fault}, {"arguments", arguments}});
         }
     }
     action plan() const {
         return {.text = fmt::format("inject {} into {}{}", fault, module,
                                     when ? fmt::format(" when {}", when->text) : ""),
-                .work = [s = *this](world& w) { s.run(w); },
+                .work = [s = *this](scenario_context& ctx) { s.run(ctx); },
                 .provokes = when ? when->provokes : std::vector<misuse::rule>{},
                 .drives = false};
     }

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "platform/app/scenario/action.h"
+#include "platform/app/scenario/steps.h"
 
 namespace trn::scenario {
 
@@ -39,7 +39,7 @@ struct copy_spec {
     std::uint32_t core(const device& on) const {
         return given_core.value_or((to.what == location::kind::host ? from : to).core(on));
     }
-    copy_ends prepare(world& w) const;
+    copy_ends prepare(scenario_context& ctx) const;
 };
 
 keys<copy_spec> copy_keys() {
@@ -48,16 +48,16 @@ keys<copy_spec> copy_keys() {
             key("pattern", &copy_spec::pattern)};
 }
 
-copy_ends copy_spec::prepare(world& w) const {
+copy_ends copy_spec::prepare(scenario_context& ctx) const {
     copy_ends ends;
     if (from.what == location::kind::host) {
-        ends.from = std::make_unique<host_buffer>(w.device, size.value, from.offset);
-        trn::pattern(w.seed, pattern).fill(ends.from->bytes());
+        ends.from = std::make_unique<host_buffer>(ctx.device, size.value, from.offset);
+        trn::pattern(ctx.seed, pattern).fill(ends.from->bytes());
     }
     if (to.what == location::kind::host)
-        ends.to = std::make_unique<host_buffer>(w.device, size.value, to.offset);
-    ends.source = ends.from ? ends.from->address() : from.address(w.device, size.value);
-    ends.destination = ends.to ? ends.to->address() : to.address(w.device, size.value);
+        ends.to = std::make_unique<host_buffer>(ctx.device, size.value, to.offset);
+    ends.source = ends.from ? ends.from->address() : from.address(ctx.device, size.value);
+    ends.destination = ends.to ? ends.to->address() : to.address(ctx.device, size.value);
     return ends;
 }
 
@@ -65,20 +65,20 @@ struct copy_step : copy_spec {
     bool verify = true;
 
     void finish(const reader& r) const { check_size(r, verify); }
-    void run(world& w) const {
-        const auto ends = prepare(w);
+    void run(scenario_context& ctx) const {
+        const auto ends = prepare(ctx);
         std::vector<std::uint8_t> expected;
-        if (verify && !ends.from) expected = read_memory(w, from, size.value);
-        w.device.check(
-            trn_copy(w.device, core(w.device), ends.destination, ends.source, size.value));
+        if (verify && !ends.from) expected = read_memory(ctx, from, size.value);
+        ctx.device.check(
+            trn_copy(ctx.device, core(ctx.device), ends.destination, ends.source, size.value));
         if (!verify) return;
         const auto found =
             ends.to ? std::vector<std::uint8_t>(ends.to->bytes().begin(), ends.to->bytes().end())
-                    : read_memory(w, to, size.value);
+                    : read_memory(ctx, to, size.value);
         expect_equal(to.text(), compare(ends.from ? ends.from->bytes() : expected, found));
     }
     action plan() const {
-        return {"copy " + text(), [s = *this](world& w) { s.run(w); }};
+        return {"copy " + text(), [s = *this](scenario_context& ctx) { s.run(ctx); }};
     }
 };
 
@@ -86,19 +86,20 @@ struct submit_step : copy_spec {
     std::string job = {};
 
     void finish(const reader& r) const { check_size(r, false); }
-    void run(world& w) const {
-        if (w.jobs.contains(job))
+    void run(scenario_context& ctx) const {
+        if (ctx.jobs.contains(job))
             throw step_failure(fmt::format("job '{}' is not finished yet", job));
-        auto ends = prepare(w);
-        world::job begun;
-        w.device.check(trn_submit(w.device, core(w.device), ends.destination, ends.source,
-                                  size.value, &begun.id));
+        auto ends = prepare(ctx);
+        scenario_context::job begun;
+        ctx.device.check(trn_submit(ctx.device, core(ctx.device), ends.destination, ends.source,
+                                    size.value, &begun.id));
         begun.from = std::move(ends.from);
         begun.to = std::move(ends.to);
-        w.jobs.emplace(job, std::move(begun));
+        ctx.jobs.emplace(job, std::move(begun));
     }
     action plan() const {
-        return {fmt::format("submit '{}': {}", job, text()), [s = *this](world& w) { s.run(w); }};
+        return {fmt::format("submit '{}': {}", job, text()),
+                [s = *this](scenario_context& ctx) { s.run(ctx); }};
     }
 };
 
@@ -106,10 +107,10 @@ struct finish_step {
     std::string job = {};
 
     action plan() const {
-        return {fmt::format("finish '{}'", job), [name = job](world& w) {
-                    const auto found = w.jobs.extract(name);
+        return {fmt::format("finish '{}'", job), [name = job](scenario_context& ctx) {
+                    const auto found = ctx.jobs.extract(name);
                     if (!found) throw step_failure(fmt::format("there is no job '{}'", name));
-                    w.device.check(trn_wait(w.device, found.mapped().id));
+                    ctx.device.check(trn_wait(ctx.device, found.mapped().id));
                 }};
     }
 };
@@ -126,17 +127,17 @@ struct memset_step {
     void finish(const reader& r) const {
         if (verify) r.check_size("size", size.value, held);
     }
-    void run(world& w) const {
-        const auto core = given_core.value_or(at.core(w.device));
-        w.device.check(
-            trn_memset(w.device, core, at.address(w.device, size.value), value, size.value));
+    void run(scenario_context& ctx) const {
+        const auto core = given_core.value_or(at.core(ctx.device));
+        ctx.device.check(
+            trn_memset(ctx.device, core, at.address(ctx.device, size.value), value, size.value));
         if (!verify) return;
         const std::vector<std::uint8_t> expected(size.value, value);
-        expect_equal(at.text(), compare(expected, read_memory(w, at, size.value)));
+        expect_equal(at.text(), compare(expected, read_memory(ctx, at, size.value)));
     }
     action plan() const {
         return {fmt::format("memset {} to {:#04x}, {} bytes", at.text(), value, size.value),
-                [s = *this](world& w) { s.run(w); }};
+                [s = *this](scenario_context& ctx) { s.run(ctx); }};
     }
 };
 
@@ -156,9 +157,9 @@ struct content_spec {
         return value ? fmt::format("{:#04x}", *value)
                      : fmt::format("pattern '{}'", pattern.value_or(""));
     }
-    std::vector<std::uint8_t> content(const world& w) const {
+    std::vector<std::uint8_t> content(const scenario_context& ctx) const {
         std::vector<std::uint8_t> bytes(size.value, value.value_or(0));
-        if (!value) trn::pattern(w.seed, pattern.value_or("")).fill(bytes);
+        if (!value) trn::pattern(ctx.seed, pattern.value_or("")).fill(bytes);
         return bytes;
     }
 };
@@ -173,9 +174,9 @@ keys<content_spec> content_keys() {
 struct fill_step : content_spec {
     action plan() const {
         return {fmt::format("fill {} with {}, {} bytes", at.text(), text(), size.value),
-                [s = *this](world& w) {
-                    s.at.address(w.device, s.size.value);  // before memory is asked for
-                    write_memory(w, s.at, s.content(w));
+                [s = *this](scenario_context& ctx) {
+                    s.at.address(ctx.device, s.size.value);  // before memory is asked for
+                    write_memory(ctx, s.at, s.content(ctx));
                 }};
     }
 };
@@ -183,9 +184,9 @@ struct fill_step : content_spec {
 struct verify_step : content_spec {
     action plan() const {
         return {fmt::format("verify {} has {}, {} bytes", at.text(), text(), size.value),
-                [s = *this](world& w) {
-                    const auto found = read_memory(w, s.at, s.size.value);
-                    expect_equal(s.at.text(), compare(s.content(w), found));
+                [s = *this](scenario_context& ctx) {
+                    const auto found = read_memory(ctx, s.at, s.size.value);
+                    expect_equal(s.at.text(), compare(s.content(ctx), found));
                 }};
     }
 };
@@ -196,11 +197,11 @@ struct scrub_step {
     bytes size = {};
 
     action plan() const {
-        return {
-            fmt::format("scrub hbm{}@{:#x}, {} bytes", stack, offset.value, size.value),
-            [s = *this](world& w) {
-                w.device.check(trn_scrub(w.device, s.stack, s.offset.value, s.size.value, s.value));
-            }};
+        return {fmt::format("scrub hbm{}@{:#x}, {} bytes", stack, offset.value, size.value),
+                [s = *this](scenario_context& ctx) {
+                    ctx.device.check(
+                        trn_scrub(ctx.device, s.stack, s.offset.value, s.size.value, s.value));
+                }};
     }
 };
 

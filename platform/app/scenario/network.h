@@ -12,8 +12,8 @@
 namespace trn::scenario {
 
 enum class network_operation : std::uint8_t { write, read };
-/// Who is whose partner when all cards of a machine are busy: the next card, or the one half the
-/// machine away.
+/// The partner of each card when all cards are busy: the next card, or the card half the machine
+/// away.
 enum class network_pattern : std::uint8_t { next, half };
 
 /// The EFA cards of a machine, each with a chip of its server whose HBM it moves: data goes from
@@ -39,9 +39,9 @@ public:
     /// Runs the work requests of all pairs at once. Returns simulated ns until the last is
     /// complete, and the first status that is not TRN_EFA_OK. \throws device_error
     std::pair<std::uint64_t, std::uint32_t> run(const pairs& who, const load& how);
-    /// Bytes per ns when it has lasted: what twice the bytes take longer.
+    /// Bytes per ns in the steady state: from the additional time for twice the bytes.
     double sustained(const pairs& who, load how);
-    /// Compares, through BAR4, what the last run brought. \throws device_error
+    /// Compares the data of the last run through BAR4. \throws device_error
     void check(const pairs& who, const load& how);
 
 private:
@@ -55,7 +55,7 @@ private:
     };
     static void open(card& one, const trn_transport& door);
     static void use(card& one);
-    /// A card that came back has forgotten everything.
+    /// Opens a card again that was removed and inserted: its state is lost.
     static void open_again_if_lost(card& one);
     void fill(const pairs& who, const load& how);
     std::uint32_t drive(card& from, const card& to, const load& how);

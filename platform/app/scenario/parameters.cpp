@@ -112,21 +112,21 @@ std::string reader::text(std::string_view key, std::string otherwise) const {
     return has(key) ? text(key) : std::move(otherwise);
 }
 
-std::uint64_t reader::number(std::string_view key, std::uint64_t most) const {
+std::uint64_t reader::number(std::string_view key, std::uint64_t max) const {
     const auto value = map_.at(key);
     if (!value) return 0;
     const auto text = substituted(value, *point_);
     if (!text) return 0;
     const auto number = accept(value, config::parse_unsigned(*text));
     if (!number) return 0;
-    if (*number <= most) return *number;
-    value.report(mistake::out_of_range, fmt::format("'{}' must be 0 to {}", key, most));
+    if (*number <= max) return *number;
+    value.report(mistake::out_of_range, fmt::format("'{}' must be 0 to {}", key, max));
     return 0;
 }
 
-std::uint64_t reader::number(std::string_view key, std::uint64_t most,
+std::uint64_t reader::number(std::string_view key, std::uint64_t max,
                              std::uint64_t otherwise) const {
-    return has(key) ? number(key, most) : otherwise;
+    return has(key) ? number(key, max) : otherwise;
 }
 
 std::int32_t reader::signed_number(std::string_view key) const {
@@ -182,12 +182,12 @@ std::uint64_t reader::offset(std::string_view key, size_bounds within) const {
 }
 
 void reader::check_size(std::string_view key, std::uint64_t size, const size_bounds& within) const {
-    if (size < within.least)
+    if (size < within.min)
         map_.at(key).report(mistake::out_of_range, fmt::format("'{}' must be at least {}", key,
-                                                               to_string(bytes{within.least})));
-    else if (size > within.most)
+                                                               to_string(bytes{within.min})));
+    else if (size > within.max)
         map_.at(key).report(mistake::out_of_range, fmt::format("'{}' must be at most {}", key,
-                                                               to_string(bytes{within.most})));
+                                                               to_string(bytes{within.max})));
 }
 
 std::uint64_t reader::time(std::string_view key) const {

@@ -31,7 +31,7 @@ struct byte_offset {
 
 /// What a size may be, in bytes.
 struct size_bounds {
-    std::uint64_t least = 0, most = ~std::uint64_t{0};
+    std::uint64_t min = 0, max = ~std::uint64_t{0};
 };
 
 /// Reads the values of one mapping with ${name} replaced, and reports mistakes at the value's place
@@ -48,8 +48,8 @@ public:
 
     std::string text(std::string_view key) const;
     std::string text(std::string_view key, std::string otherwise) const;
-    std::uint64_t number(std::string_view key, std::uint64_t most = ~std::uint64_t{0}) const;
-    std::uint64_t number(std::string_view key, std::uint64_t most, std::uint64_t otherwise) const;
+    std::uint64_t number(std::string_view key, std::uint64_t max = ~std::uint64_t{0}) const;
+    std::uint64_t number(std::string_view key, std::uint64_t max, std::uint64_t otherwise) const;
     std::int32_t signed_number(std::string_view key) const;
     double real(std::string_view key) const;
     bool flag(std::string_view key) const;

@@ -22,10 +22,10 @@ void check_failure(const step& one, const device_error& wrong) {
                                        one.saying, wrong.what()));
 }
 
-/// A step's turn at the driver stub, which is not made for two at a time.
+/// A step's exclusive use of the driver stub, which runs one call at a time.
 class driver_turn {
 public:
-    explicit driver_turn(world& on) : on_(on) {
+    explicit driver_turn(scenario_context& on) : on_(on) {
         ++on_.drivers_waiting;
         while (on_.driver_busy) sc_core::wait(on_.driver_free);
         --on_.drivers_waiting;
@@ -39,13 +39,13 @@ public:
     driver_turn& operator=(const driver_turn&) = delete;
 
 private:
-    world& on_;
+    scenario_context& on_;
 };
 
 }  // namespace
 
-void play(const step& one, world& on, const progress& to) {
-    on.tell = &to;
+void play(const step& one, scenario_context& on, const progress& to) {
+    on.report = &to;
     to.at(one, trn_now(on.device));
     if (trace::on()) trace::event("scenario", "step", {{"text", one.text}});
     try {
@@ -60,7 +60,7 @@ void play(const step& one, world& on, const progress& to) {
                                        trn_status_text(*one.fails)));
 }
 
-void play(const scenario& what, world& on, const progress& to, std::size_t done) {
+void play(const scenario& what, scenario_context& on, const progress& to, std::size_t done) {
     for (on.next_step = done; on.next_step < what.steps.size();)
         play(what.steps[on.next_step++], on, to);
     for (const auto& one : what.expectations) play(one, on, to);

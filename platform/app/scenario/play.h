@@ -2,16 +2,15 @@
 #pragma once
 
 #include "platform/app/scenario/runner.h"
-#include "platform/app/scenario/world.h"
+#include "platform/app/scenario/scenario_context.h"
 
 namespace trn::scenario {
 
-/// Does one step, told to `to` before it begins.
-/// \throws step_failure when it does not come out as the scenario says
-void play(const step& one, world& on, const progress& to);
+/// Runs one step, after reporting its beginning to `to`. \throws step_failure
+void play(const step& one, scenario_context& on, const progress& to);
 
-/// Does the steps of a scenario but the first `done`, and then looks at its expectations.
-/// \throws step_failure at the first one that does not come out
-void play(const scenario& what, world& on, const progress& to, std::size_t done = 0);
+/// Runs the steps of a scenario but the first `done`, and then checks its expectations.
+/// \throws step_failure at the first one that fails
+void play(const scenario& what, scenario_context& on, const progress& to, std::size_t done = 0);
 
 }  // namespace trn::scenario

@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "platform/app/scenario/action.h"
+#include "platform/app/scenario/steps.h"
 
 namespace trn::config {
 
@@ -47,46 +47,47 @@ struct ring_step : queue_spec {
     action plan() const {
         return {fmt::format("rings of engine {} queue {}: {} and {}, {} descriptors", engine, queue,
                             m2s.text(), s2m.text(), length),
-                [s = *this](world& w) {
+                [s = *this](scenario_context& ctx) {
                     const std::uint64_t bytes = std::uint64_t{s.length} * sizeof(trn_descriptor);
-                    w.device.check(trn_ring_init(w.device, s.engine, s.queue,
-                                                 s.m2s.address(w.device, bytes), s.length,
-                                                 s.s2m.address(w.device, bytes), s.length));
+                    ctx.device.check(trn_ring_init(ctx.device, s.engine, s.queue,
+                                                   s.m2s.address(ctx.device, bytes), s.length,
+                                                   s.s2m.address(ctx.device, bytes), s.length));
                 }};
     }
 };
 
 struct release_step : queue_spec {
     action plan() const {
-        return {fmt::format("release engine {} queue {}", engine, queue), [s = *this](world& w) {
-                    w.device.check(trn_ring_release(w.device, s.engine, s.queue));
+        return {fmt::format("release engine {} queue {}", engine, queue),
+                [s = *this](scenario_context& ctx) {
+                    ctx.device.check(trn_ring_release(ctx.device, s.engine, s.queue));
                 }};
     }
 };
 
-/// A copy descriptor pair as the scenario wants it, right or wrong.
+/// A pair of copy descriptors, written without a check.
 struct descriptor_step {
     location m2s = {}, s2m = {}, from = {}, to = {};
     std::uint32_t index = 0, ring_id = 1;
     bytes size = {};
     bool write_barrier = false, dmb = false, strong_order = false;
 
-    void run(world& w) const {
+    void run(scenario_context& ctx) const {
         const auto put = [&](const location& ring, const trn_descriptor& d) {
             const auto* bytes = reinterpret_cast<const std::uint8_t*>(&d);
-            write_memory(w, ring.plus(index * sizeof d), {bytes, bytes + sizeof d});
+            write_memory(ctx, ring.plus(index * sizeof d), {bytes, bytes + sizeof d});
         };
         const auto length = static_cast<std::uint32_t>(size.value);
         const std::uint32_t flags = (write_barrier ? unsigned{TRN_WRITE_BARRIER} : 0u) |
                                     (dmb ? unsigned{TRN_DMB} : 0u) |
                                     (strong_order ? unsigned{TRN_STRONG_ORDER} : 0u);
-        put(m2s, trn_m2s_descriptor(from.address(w.device, length), length, ring_id, flags));
-        put(s2m, trn_s2m_descriptor(to.address(w.device, length), length, ring_id, flags));
+        put(m2s, trn_m2s_descriptor(from.address(ctx.device, length), length, ring_id, flags));
+        put(s2m, trn_s2m_descriptor(to.address(ctx.device, length), length, ring_id, flags));
     }
     action plan() const {
         return {fmt::format("descriptor {}: {} to {}, {} bytes", index, from.text(), to.text(),
                             static_cast<std::uint32_t>(size.value)),
-                [s = *this](world& w) { s.run(w); }};
+                [s = *this](scenario_context& ctx) { s.run(ctx); }};
     }
 };
 
@@ -95,8 +96,8 @@ struct doorbell_step : queue_spec {
 
     action plan() const {
         return {fmt::format("doorbells of engine {} queue {}: {} and {}", engine, queue, m2s, s2m),
-                [s = *this](world& w) {
-                    w.device.check(trn_ring_start(w.device, s.engine, s.queue, s.m2s, s.s2m));
+                [s = *this](scenario_context& ctx) {
+                    ctx.device.check(trn_ring_start(ctx.device, s.engine, s.queue, s.m2s, s.s2m));
                 }};
     }
 };
@@ -107,12 +108,12 @@ struct engine_step {
     std::optional<trn_engine_mode> is;
     nanoseconds within;
 
-    void run(world& w) const {
-        if (set) w.device.check(trn_engine_set_state(w.device, engine, *set));
+    void run(scenario_context& ctx) const {
+        if (set) ctx.device.check(trn_engine_set_state(ctx.device, engine, *set));
         if (!is) return;
         trn_engine_state state{};
-        const bool right = w.wait_for(within.value, [&] {
-            w.device.check(trn_engine_get_state(w.device, engine, &state));
+        const bool right = ctx.wait_for(within.value, [&] {
+            ctx.device.check(trn_engine_get_state(ctx.device, engine, &state));
             return state.mode == *is;
         });
         if (!right)
@@ -120,7 +121,8 @@ struct engine_step {
                                            state.s2m_state));
     }
     action plan() const {
-        return {fmt::format("engine {}", engine), [s = *this](world& w) { s.run(w); }};
+        return {fmt::format("engine {}", engine),
+                [s = *this](scenario_context& ctx) { s.run(ctx); }};
     }
 };
 

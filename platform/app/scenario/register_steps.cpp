@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "platform/app/scenario/action.h"
 #include "platform/app/scenario/condition.h"
+#include "platform/app/scenario/steps.h"
 
 namespace trn::scenario {
 
@@ -18,9 +18,10 @@ struct write_register_step {
     bool guarded = false;
 
     action plan() const {
-        return {fmt::format("write {:#x} to BAR0 + {:#x}", value, offset), [s = *this](world& w) {
-                    w.device.check(s.guarded ? trn_bar_write(w.device, s.offset, s.value)
-                                             : trn_bar_write_raw(w.device, s.offset, s.value));
+        return {fmt::format("write {:#x} to BAR0 + {:#x}", value, offset),
+                [s = *this](scenario_context& ctx) {
+                    ctx.device.check(s.guarded ? trn_bar_write(ctx.device, s.offset, s.value)
+                                               : trn_bar_write_raw(ctx.device, s.offset, s.value));
                 }};
     }
 };
@@ -31,10 +32,10 @@ struct read_register_step {
     std::uint32_t mask = ~0u;
     nanoseconds within;
 
-    void run(world& w) const {
+    void run(scenario_context& ctx) const {
         std::uint32_t value = 0;
-        const bool right = w.wait_for(within.value, [&] {
-            w.device.check(trn_bar_read(w.device, offset, &value));
+        const bool right = ctx.wait_for(within.value, [&] {
+            ctx.device.check(trn_bar_read(ctx.device, offset, &value));
             return !equals || (value & mask) == (*equals & mask);
         });
         if (!right)
@@ -42,7 +43,8 @@ struct read_register_step {
                                            value & mask, *equals & mask));
     }
     action plan() const {
-        return {fmt::format("read BAR0 + {:#x}", offset), [s = *this](world& w) { s.run(w); }};
+        return {fmt::format("read BAR0 + {:#x}", offset),
+                [s = *this](scenario_context& ctx) { s.run(ctx); }};
     }
 };
 
@@ -67,8 +69,8 @@ struct semaphore_step : sync_spec {
     std::optional<std::int32_t> set, equals;
     std::uint32_t increment = 0, decrement = 0;
 
-    void run(world& w) const {
-        auto& d = w.device;
+    void run(scenario_context& ctx) const {
+        auto& d = ctx.device;
         if (set) d.check(trn_semaphore_set(d, block(), number(), index, *set));
         if (increment) d.check(trn_semaphore_increment(d, block(), number(), index, increment));
         if (decrement) d.check(trn_semaphore_decrement(d, block(), number(), index, decrement));
@@ -79,15 +81,15 @@ struct semaphore_step : sync_spec {
             throw step_failure(fmt::format("it is {} instead of {}", value, *equals));
     }
     action plan() const {
-        return {text("semaphore"), [s = *this](world& w) { s.run(w); }};
+        return {text("semaphore"), [s = *this](scenario_context& ctx) { s.run(ctx); }};
     }
 };
 
 struct event_step : sync_spec {
     std::optional<std::uint32_t> set, equals;
 
-    void run(world& w) const {
-        auto& d = w.device;
+    void run(scenario_context& ctx) const {
+        auto& d = ctx.device;
         if (set) d.check(trn_event_set(d, block(), number(), index, *set));
         if (!equals) return;
         std::uint32_t value = 0;
@@ -96,13 +98,13 @@ struct event_step : sync_spec {
             throw step_failure(fmt::format("it is {} instead of {}", value, *equals));
     }
     action plan() const {
-        return {text("event"), [s = *this](world& w) { s.run(w); }};
+        return {text("event"), [s = *this](scenario_context& ctx) { s.run(ctx); }};
     }
 };
 
 // --- Through the control methods
 
-/// A register or field by its name, or an address of a space: what `peek` and `poke` reach.
+/// A register or field by its name, or an address of a space.
 struct access_spec : number_source {
     std::string space = {};
     std::uint64_t address = 0, width = 4;
@@ -114,7 +116,7 @@ struct access_spec : number_source {
     std::string text() const {
         return register_name ? *register_name : fmt::format("{} {:#x}", space, address);
     }
-    /// For the control method, which calls the width `width_name`.
+    /// Parameters of the control method; `width_name` is its word for the width.
     rpc::json params(const char* width_name) const {
         if (register_name) return named(*register_name);
         return {{"space", space}, {"address", address}, {width_name, width}};
@@ -136,15 +138,17 @@ struct peek_step : access_spec {
     std::uint64_t mask = any;
     std::string as;
 
-    void run(world& w) const {
-        const auto found = call(w, "peek", params("size")).value("value", std::uint64_t{0}) & mask;
-        if (!as.empty()) w.captured[as] = fmt::format("{:#x}", found);
+    void run(scenario_context& ctx) const {
+        const auto found =
+            call(ctx, "peek", params("size")).value("value", std::uint64_t{0}) & mask;
+        if (!as.empty()) ctx.captured[as] = fmt::format("{:#x}", found);
         if (equals && found != (*equals & mask))
             throw step_failure(fmt::format("it is {:#x} instead of {:#x}", found, *equals & mask));
     }
     action plan() const {
-        return {
-            .text = "peek " + text(), .work = [s = *this](world& w) { s.run(w); }, .drives = false};
+        return {.text = "peek " + text(),
+                .work = [s = *this](scenario_context& ctx) { s.run(ctx); },
+                .drives = false};
     }
 };
 
@@ -155,7 +159,7 @@ struct poke_step : access_spec {
         auto to = params("width");
         to["value"] = value;
         return {.text = "poke " + text(),
-                .work = [to](world& w) { call(w, "poke", to); },
+                .work = [to](scenario_context& ctx) { call(ctx, "poke", to); },
                 .drives = false};
     }
 };

@@ -71,7 +71,7 @@ std::string_view word(outcome::verdict what) {
         return "crashed";
     case outcome::verdict::timed_out:
         return "timed out";
-    case outcome::verdict::outgrew_it:
+    case outcome::verdict::memory_exceeded:
         return "out of memory";
     }
     return "";
@@ -137,7 +137,7 @@ std::string summary(std::span<const outcome> all) {
     return fmt::format("{} passed, {} failed", good, all.size() - good);
 }
 
-std::string progress_text(const standing& now, double elapsed_s) {
+std::string progress_text(const run_progress& now, double elapsed_s) {
     const auto clock = [](double seconds) {
         const auto whole = std::llround(std::max(seconds, 0.0));
         return fmt::format("{}:{:02}", whole / 60, whole % 60);
@@ -150,16 +150,16 @@ std::string progress_text(const standing& now, double elapsed_s) {
     return text + fmt::format(", {} left", clock(each * static_cast<double>(now.of - now.ended)));
 }
 
-void to_json(nlohmann::json& told, const figure& one) {
-    told = {{"name", one.name}, {"value", one.value}, {"unit", one.unit}};
-    if (one.least) told["at_least"] = *one.least;
-    if (one.most) told["at_most"] = *one.most;
+void to_json(nlohmann::json& message, const figure& one) {
+    message = {{"name", one.name}, {"value", one.value}, {"unit", one.unit}};
+    if (one.min) message["at_least"] = *one.min;
+    if (one.max) message["at_most"] = *one.max;
 }
 
-void from_json(const nlohmann::json& told, figure& one) {
-    one = {told["name"], told["value"], told["unit"]};
-    if (told.contains("at_least")) one.least = told["at_least"].get<double>();
-    if (told.contains("at_most")) one.most = told["at_most"].get<double>();
+void from_json(const nlohmann::json& message, figure& one) {
+    one = {message["name"], message["value"], message["unit"]};
+    if (message.contains("at_least")) one.min = message["at_least"].get<double>();
+    if (message.contains("at_most")) one.max = message["at_most"].get<double>();
 }
 
 nlohmann::json to_json(std::span<const scenario> all, std::span<const outcome> how) {

@@ -18,22 +18,21 @@ std::string milliseconds(std::uint64_t nanoseconds);
 /// The end of a log.
 std::string_view last_lines(std::string_view log, std::size_t count);
 
-/// As reports have it, and as processes tell each other.
-void to_json(nlohmann::json& told, const figure& one);
-void from_json(const nlohmann::json& told, figure& one);
+/// In reports, and in messages between processes.
+void to_json(nlohmann::json& message, const figure& one);
+void from_json(const nlohmann::json& message, figure& one);
 
 /// "passed", "timed out".
 std::string_view word(outcome::verdict what);
 
-/// Where the step stands that did not come out: "x.yaml:7:5".
+/// The place of the step that failed: "x.yaml:7:5".
 std::string place_text(const scenario& what, const outcome& how);
 
 /// Text inside an element or attribute of XML or HTML. Control characters have no form in XML 1.0:
 /// they are left out, and what is no ASCII is a question mark.
 std::string escaped(std::string_view text);
 
-/// One line for a scenario that passed; for another the place and what went wrong, and the end of
-/// its log.
+/// One line for a scenario that passed; else the place, the message and the end of the log.
 std::string to_text(const scenario& what, const outcome& how);
 
 /// The command that runs this scenario again, alone.
@@ -42,8 +41,8 @@ std::string repeat_command(const scenario& what);
 /// "12 passed, 1 failed"
 std::string summary(std::span<const outcome> all);
 
-/// "37 of 150, 2 failed, 0:12, 0:40 left": by the time that those took which have ended.
-std::string progress_text(const standing& now, double elapsed_s);
+/// "37 of 150, 2 failed, 0:12, 0:40 left"; the rest is estimated from the ended scenarios.
+std::string progress_text(const run_progress& now, double elapsed_s);
 
 /// One object per scenario: name, file, line, column, status, message, step, first_step_s, wall_s,
 /// simulated_ns, trace_digest.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "platform/app/scenario/action.h"
+#include "platform/app/scenario/steps.h"
 
 namespace trn::scenario {
 
@@ -15,12 +15,12 @@ struct boot_step {
         return {
             .text = "boot",
             .work =
-                [s = *this](world& w) {
+                [s = *this](scenario_context& ctx) {
                     const auto ready = ready_condition();
-                    if (!w.wait_for(s.within.value, ready))
+                    if (!ctx.wait_for(s.within.value, ready))
                         throw step_failure(fmt::format("not ready after {} ns", s.within.value));
-                    w.device.check(trn_probe(w.device));
-                    if (s.reset) w.device.check(trn_reset_device(w.device));
+                    ctx.device.check(trn_probe(ctx.device));
+                    if (s.reset) ctx.device.check(trn_reset_device(ctx.device));
                 },
             .shared =
                 fmt::format("boot within {} ns, {}", within.value, reset ? "reset" : "no reset")};
@@ -29,7 +29,7 @@ struct boot_step {
 
 struct probe_step {
     static action plan() {
-        return {"probe", [](world& w) { w.device.check(trn_probe(w.device)); }};
+        return {"probe", [](scenario_context& ctx) { ctx.device.check(trn_probe(ctx.device)); }};
     }
 };
 
@@ -39,9 +39,10 @@ struct reset_step {
     action plan() const {
         if (!cores)
             return {"reset the device",
-                    [](world& w) { w.device.check(trn_reset_device(w.device)); }};
-        return {fmt::format("reset cores {:#x}", *cores),
-                [map = *cores](world& w) { w.device.check(trn_reset_cores(w.device, map)); }};
+                    [](scenario_context& ctx) { ctx.device.check(trn_reset_device(ctx.device)); }};
+        return {fmt::format("reset cores {:#x}", *cores), [map = *cores](scenario_context& ctx) {
+                    ctx.device.check(trn_reset_cores(ctx.device, map));
+                }};
     }
 };
 
@@ -50,7 +51,9 @@ struct restart_queue_step {
 
     action plan() const {
         return {fmt::format("restart the copy queue of core {}", core),
-                [core = core](world& w) { w.device.check(trn_restart_queue(w.device, core)); }};
+                [core = core](scenario_context& ctx) {
+                    ctx.device.check(trn_restart_queue(ctx.device, core));
+                }};
     }
 };
 

@@ -63,9 +63,9 @@ json to_json(const std::vector<enclosing>& inside) {
     return list;
 }
 
-std::vector<enclosing> enclosing_of(const json& told) {
+std::vector<enclosing> enclosing_of(const json& message) {
     std::vector<enclosing> all;
-    for (const auto& one : told) all.push_back({one[0], one[1]});
+    for (const auto& one : message) all.push_back({one[0], one[1]});
     return all;
 }
 
@@ -92,29 +92,29 @@ json to_json(const outcome& how) {
             {"timeline", to_json(how.timeline)}};
 }
 
-std::vector<outcome::begun> timeline_of(const json& told) {
+std::vector<outcome::begun> timeline_of(const json& message) {
     std::vector<outcome::begun> all;
-    for (const auto& one : told) all.push_back({one[0], one[1], one[2], enclosing_of(one[3])});
+    for (const auto& one : message) all.push_back({one[0], one[1], one[2], enclosing_of(one[3])});
     return all;
 }
 
-outcome outcome_of(const json& told) {
-    return {.what = told["what"],
-            .message = told["message"],
-            .step = told["step"],
-            .where = {told["line"], told["column"], 1},
-            .file = told["file"],
-            .log = told["log"],
-            .first_step_s = told["first_step_s"],
-            .wall_s = told["wall_s"],
-            .simulated_ns = told["simulated_ns"],
-            .trace_digest = told["trace_digest"],
-            .timeline = timeline_of(told["timeline"]),
-            .figures = told["figures"]};
+outcome outcome_of(const json& message) {
+    return {.what = message["what"],
+            .message = message["message"],
+            .step = message["step"],
+            .where = {message["line"], message["column"], 1},
+            .file = message["file"],
+            .log = message["log"],
+            .first_step_s = message["first_step_s"],
+            .wall_s = message["wall_s"],
+            .simulated_ns = message["simulated_ns"],
+            .trace_digest = message["trace_digest"],
+            .timeline = timeline_of(message["timeline"]),
+            .figures = message["figures"]};
 }
 
-/// One process at work, which has a token: on one scenario, or on what several share. The latter
-/// then gives its token back, and tells how its members end.
+/// A process that holds a token: of one scenario, or of the shared steps of several. The process of
+/// several then returns its token, and reports the outcomes of its members.
 class job {
 public:
     job(std::vector<std::size_t> members, const scenario& limits, std::unique_ptr<child> process,
@@ -125,31 +125,31 @@ public:
           free_(free) {}
 
     child& process() { return *process_; }
-    /// What its process did before it went on as this job.
+    /// Steps that the process ran before it became this job.
     void begin_with(std::vector<outcome::begun> steps) { result_.timeline = std::move(steps); }
-    /// Takes what it says and looks at its limits; false when it has ended.
-    bool attend(bool readable);
-    /// How each member ended that has not been told before.
-    void finish(const std::function<void(std::size_t, const outcome&)>& told);
-    /// Is told of a member as soon as that has ended.
+    /// Reads messages and checks limits; false when the process has ended.
+    bool poll_process(bool readable);
+    /// Reports the outcome of each member that has none yet.
+    void finish(const std::function<void(std::size_t, const outcome&)>& report);
+    /// Called when a member ends.
     std::function<void(std::size_t, const outcome&)> member_ended;
 
 private:
-    void hear(std::string_view line);
+    void receive(std::string_view line);
     void take(const json& message);
 
-    std::vector<std::size_t> members_;  // not yet told
+    std::vector<std::size_t> members_;  // without an outcome
     const scenario& limits_;
     std::unique_ptr<child> process_;
     tokens& free_;
-    bool branched_ = false, said_how_ = false;
+    bool branched_ = false, has_result_ = false;
     std::set<std::size_t> running_;  // members that have a token, once this has branched
     std::string backtrace_, damage_;
     outcome result_;
 };
 
-/// A process that has gone wrong may say anything: that fails its scenario and no other.
-void job::hear(std::string_view line) {
+/// A damaged process may write anything: only its own scenario fails.
+void job::receive(std::string_view line) {
     try {
         take(json::parse(line));
     } catch (const json::exception& wrong) {
@@ -182,7 +182,7 @@ void job::take(const json& message) {
         running_.erase(number);
         if (std::erase(members_, number) != 0) member_ended(number, result);
     } else {
-        said_how_ = true;
+        has_result_ = true;
         result_.simulated_ns = message["simulated_ns"];
         result_.trace_digest = message["trace_digest"];
         result_.message = message.value("failed", "");
@@ -191,9 +191,9 @@ void job::take(const json& message) {
     }
 }
 
-bool job::attend(bool readable) {
-    const auto heard = [this](std::string_view line) { hear(line); };
-    if (readable && !process_->read(heard)) return false;
+bool job::poll_process(bool readable) {
+    const auto receiver = [this](std::string_view line) { receive(line); };
+    if (readable && !process_->read(receiver)) return false;
     process_->trim_log();
     if (branched_) return true;  // its members have limits of their own
     if (process_->seconds() >= limits_.wall_limit_s) {
@@ -201,21 +201,21 @@ bool job::attend(bool readable) {
         result_.message =
             fmt::format("still running after {} s of wall clock", limits_.wall_limit_s);
     } else if (process_->resident() > limits_.memory_limit) {
-        result_.what = outcome::verdict::outgrew_it;
+        result_.what = outcome::verdict::memory_exceeded;
         result_.message = fmt::format("more than {} MiB of memory", limits_.memory_limit >> 20);
     } else {
         return true;
     }
-    process_->kill(heard);
-    said_how_ = true;
+    process_->kill(receiver);
+    has_result_ = true;
     return false;
 }
 
-void job::finish(const std::function<void(std::size_t, const outcome&)>& told) {
+void job::finish(const std::function<void(std::size_t, const outcome&)>& report) {
     result_.wall_s = process_->seconds();
     const auto end = process_->wait();
     result_.log = process_->log() + backtrace_;
-    if (!said_how_ || (!end.empty() && !process_->killed())) {
+    if (!has_result_ || (!end.empty() && !process_->killed())) {
         result_.what = outcome::verdict::crashed;
         result_.message =
             "the platform " + (end.empty() ? std::string("exited unexpectedly") : end);
@@ -224,33 +224,33 @@ void job::finish(const std::function<void(std::size_t, const outcome&)>& told) {
         result_.message = "invalid response of the platform: " + damage_;
     }
     for (auto held = branched_ ? running_.size() : 1; held > 0; --held) free_.give();
-    for (const auto number : members_) told(number, result_);
+    for (const auto number : members_) report(number, result_);
 }
 
-/// Work for one process after the other, by number.
+/// Jobs to start, by number.
 struct worklist {
     std::size_t count = 0;
-    std::string log = {};  ///< what each process's log begins with
+    std::string log = {};  ///< the beginning of each process's log
     /// In the calling process, for a new one.
     std::function<std::unique_ptr<job>(std::size_t, std::unique_ptr<child>)> begun;
-    /// The operating system has no process or descriptor for it, and nothing runs that may give
-    /// one back.
+    /// The operating system has no process or descriptor left, and no job runs that may release
+    /// one.
     std::function<void(std::size_t, const outcome&)> refused;
     std::function<void(std::size_t, const outcome&)> ended;  ///< of a scenario
-    std::function<void()> look = {};                         ///< some ten times a second
+    std::function<void()> on_progress = {};                  ///< about ten times a second
 };
 
-/// The jobs that one process looks after.
+/// The jobs that one process supervises.
 class supervisor {
 public:
     explicit supervisor(tokens& free) : free_(free) {}
 
     struct started {
         std::size_t work;
-        int pipe;  ///< to the process that looks after it
+        int pipe;  ///< to the supervising process
     };
-    /// Starts as much as there are tokens for, until all is done. Returns in each new process, with
-    /// its work; in the calling one with nothing, at the end.
+    /// Starts jobs while tokens are free, until all have ended. Returns in each new process with
+    /// its work; in the calling process with nothing, at the end.
     std::optional<started> run(const worklist& all);
 
 private:
@@ -267,7 +267,7 @@ std::optional<supervisor::started> supervisor::run(const worklist& all) {
         while (next < all.count && !refused_ && free_.take())
             if (const auto child = start(all, next)) return child;
         wait(all, next < all.count && !refused_);
-        if (all.look) all.look();
+        if (all.on_progress) all.on_progress();
     }
     return std::nullopt;
 }
@@ -294,7 +294,7 @@ std::optional<supervisor::started> supervisor::start(const worklist& all, std::s
     return started{next, pipe};
 }
 
-/// Until a job says something or is over, or, if `wanted`, a token may be free.
+/// Waits until a job writes or ends, or, with `token_wanted`, a token may be free.
 void supervisor::wait(const worklist& all, bool token_wanted) {
     constexpr int look_at_limits_ms = 100;
     std::vector<pollfd> pipes;
@@ -305,30 +305,30 @@ void supervisor::wait(const worklist& all, bool token_wanted) {
         errno != EINTR)
         throw_errno("poll");
     for (std::size_t i = jobs_.size(); i-- > 0;) {
-        if (jobs_[i]->attend(pipes[i].revents != 0)) continue;
+        if (jobs_[i]->poll_process(pipes[i].revents != 0)) continue;
         jobs_[i]->finish(all.ended);
         jobs_.erase(jobs_.begin() + static_cast<std::ptrdiff_t>(i));
         refused_ = false;
     }
 }
 
-/// What a group's process is to its execution.
+/// The group as its process sees it.
 class branching final : public group {
 public:
     branching(std::span<const scenario> all, std::vector<std::size_t> members, tokens& free,
               int pipe)
-        : all_(all), members_(std::move(members)), free_(free), pipe_(pipe), tell_(pipe) {}
+        : all_(all), members_(std::move(members)), free_(free), pipe_(pipe), report_(pipe) {}
 
     std::span<const std::size_t> members() const override { return members_; }
     std::size_t branch(const std::function<void()>& last) override;
-    const progress& tell() const override { return tell_; }
+    const progress& report() const override { return report_; }
 
 private:
     std::span<const scenario> all_;
     std::vector<std::size_t> members_;
     tokens& free_;
     int pipe_;
-    progress tell_;
+    progress report_;
 };
 
 std::size_t branching::branch(const std::function<void()>& last) {
@@ -337,26 +337,26 @@ std::size_t branching::branch(const std::function<void()>& last) {
     std::fflush(nullptr);
     const auto shared_log = read_log(STDOUT_FILENO);
     supervisor children(free_);
-    const auto told = [this](std::size_t number, const outcome& how) {
+    const auto send_outcome = [this](std::size_t number, const outcome& how) {
         send_line(pipe_, {{"member", number}, {"outcome", to_json(how)}});
     };
     const auto begun = [this](std::size_t i, std::unique_ptr<child> process) {
         const auto number = members_[i];
         auto one =
             std::make_unique<job>(std::vector{number}, all_[number], std::move(process), free_);
-        one->begin_with(tell_.timeline());
+        one->begin_with(report_.timeline());
         send_line(pipe_, {{"runs", number}});
         return one;
     };
-    const auto mine =
-        children.run({.count = members_.size(),
-                      .log = shared_log,
-                      .begun = begun,
-                      .refused = [&](std::size_t i, const auto& how) { told(members_[i], how); },
-                      .ended = told});
+    const auto mine = children.run(
+        {.count = members_.size(),
+         .log = shared_log,
+         .begun = begun,
+         .refused = [&](std::size_t i, const auto& how) { send_outcome(members_[i], how); },
+         .ended = send_outcome});
     if (mine) {
         close(pipe_);
-        tell_ = progress(pipe_ = mine->pipe);
+        report_ = progress(pipe_ = mine->pipe);
         members_ = {members_[mine->work]};
         return members_.front();
     }
@@ -364,7 +364,7 @@ std::size_t branching::branch(const std::function<void()>& last) {
     _exit(0);
 }
 
-/// The numbers of those that begin alike, by who is first in the list.
+/// The numbers of scenarios that share their first step, in the order of their first members.
 std::vector<std::vector<std::size_t>> groups_of(std::span<const scenario> all, bool fork) {
     std::vector<std::vector<std::size_t>> groups;
     std::map<std::string, std::size_t> known;
@@ -378,13 +378,13 @@ std::vector<std::vector<std::size_t>> groups_of(std::span<const scenario> all, b
     return groups;
 }
 
-[[noreturn]] void become(branching& alike, const execution& run) {
+[[noreturn]] void run_child(branching& alike, const execution& run) {
     try {
         run(alike);
     } catch (const std::bad_alloc&) {
-        alike.tell().failed("the operating system gives no more memory", 0);
+        alike.report().failed("the operating system gives no more memory", 0);
     } catch (const std::exception& wrong) {
-        alike.tell().failed(wrong.what(), 0);
+        alike.report().failed(wrong.what(), 0);
     }
     std::fflush(nullptr);
     _exit(0);
@@ -394,14 +394,14 @@ std::vector<std::vector<std::size_t>> groups_of(std::span<const scenario> all, b
 
 void progress::at(const step& current, std::uint64_t simulated_ns) const {
     timeline_.push_back({current.text, current.where.line, simulated_ns, current.inside});
-    tell(current, simulated_ns, true);
+    send_step(current, simulated_ns, true);
 }
 
 void progress::again(const step& current, std::uint64_t simulated_ns) const {
-    tell(current, simulated_ns, false);
+    send_step(current, simulated_ns, false);
 }
 
-void progress::tell(const step& current, std::uint64_t simulated_ns, bool begins) const {
+void progress::send_step(const step& current, std::uint64_t simulated_ns, bool begins) const {
     send_line(pipe_, {{"step", current.text},
                       {"begins", begins},
                       {"inside", to_json(current.inside)},
@@ -434,13 +434,14 @@ std::vector<outcome> run_all(std::span<const scenario> all, const run_options& h
     supervisor children(free);
     std::vector<std::optional<outcome>> done(all.size());
     const auto groups = groups_of(all, how.fork);
-    std::size_t told = 0;
-    standing now{.of = all.size()};
+    std::size_t reported = 0;
+    run_progress now{.of = all.size()};
     const auto ended = [&](std::size_t number, const outcome& result) {
         done[number] = result;
         ++now.ended;
         if (!result.passed()) ++now.failed;
-        for (; told < done.size() && done[told]; ++told) finished(told, *done[told]);
+        for (; reported < done.size() && done[reported]; ++reported)
+            finished(reported, *done[reported]);
     };
     const auto begun = [&](std::size_t i, std::unique_ptr<child> process) {
         auto one =
@@ -456,13 +457,13 @@ std::vector<outcome> run_all(std::span<const scenario> all, const run_options& h
                                                          ended(number, result);
                                                  },
                                              .ended = ended,
-                                             .look =
+                                             .on_progress =
                                                  [&] {
-                                                     if (how.look) how.look(now);
+                                                     if (how.on_progress) how.on_progress(now);
                                                  }});
     if (group_process) {
         branching alike(all, groups[group_process->work], free, group_process->pipe);
-        become(alike, run);
+        run_child(alike, run);
     }
     std::vector<outcome> results;
     results.reserve(done.size());

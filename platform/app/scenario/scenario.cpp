@@ -7,13 +7,13 @@
 #include <memory>
 #include <optional>
 
-#include "platform/app/scenario/book.h"
+#include "platform/app/scenario/scenario_files.h"
 
 namespace trn::scenario {
 
 namespace {
 
-constexpr std::size_t most_points = 1000;
+constexpr std::size_t max_points = 1000;
 constexpr std::size_t max_steps = 200'000;  // of all points of a file
 constexpr std::uint64_t default_time_limit_ns = 10'000'000'000;
 constexpr double default_wall_limit_s = 60;
@@ -27,9 +27,9 @@ std::vector<parameters> points_of(const config::node& matrix) {
     for (const auto& axis : matrix.entries()) {
         std::vector<parameters> longer;
         const auto values = axis.value.items();
-        if (values.empty() || points.size() * values.size() > most_points) {
+        if (values.empty() || points.size() * values.size() > max_points) {
             axis.value.report(mistake::out_of_range,
-                              fmt::format("a matrix has 1 to {} points", most_points));
+                              fmt::format("a matrix has 1 to {} points", max_points));
             return points;
         }
         for (const auto& point : points)
@@ -117,7 +117,7 @@ void check_board(const config::node& root, const scenario& s, const board_check&
                  first.suggestion);
 }
 
-scenario read_point(book& from, const std::string& file, const parameters& point) {
+scenario read_point(scenario_files& from, const std::string& file, const parameters& point) {
     const auto root = from.root();
     const reader r(root, point);
     from.begin_point();
@@ -143,7 +143,7 @@ scenario read_point(book& from, const std::string& file, const parameters& point
     s.wall_limit_s = static_cast<double>(r.time(
                          "wall_limit", static_cast<std::uint64_t>(default_wall_limit_s * 1e9))) /
                      1e9;
-    s.memory_limit = r.has("memory_limit") ? r.offset("memory_limit", {.least = min_memory_limit})
+    s.memory_limit = r.has("memory_limit") ? r.offset("memory_limit", {.min = min_memory_limit})
                                            : default_memory_limit;
     s.misuse = read_misuse(root, r);
     s.steps = from.read(root.at("steps"), point);
@@ -158,12 +158,12 @@ scenario read_point(book& from, const std::string& file, const parameters& point
 
 std::string figure::text() const {
     std::string bounds;
-    if (least && most)
-        bounds = fmt::format(" ({:.6g} to {:.6g})", *least, *most);
-    else if (least)
-        bounds = fmt::format(" (at least {:.6g})", *least);
-    else if (most)
-        bounds = fmt::format(" (at most {:.6g})", *most);
+    if (min && max)
+        bounds = fmt::format(" ({:.6g} to {:.6g})", *min, *max);
+    else if (min)
+        bounds = fmt::format(" (at least {:.6g})", *min);
+    else if (max)
+        bounds = fmt::format(" (at most {:.6g})", *max);
     return fmt::format("{:.6g}{}{}{}", value, unit.empty() ? "" : " ", unit, bounds);
 }
 
@@ -179,7 +179,7 @@ std::string find_firmware(const scenario& what) {
 
 std::vector<scenario> load(const std::filesystem::path& file, diagnostics& problems,
                            const board_check& check) {
-    const auto from = std::make_shared<book>(file);
+    const auto from = std::make_shared<scenario_files>(file);
     const auto root = from->root();
     std::vector<scenario> all;
     std::size_t steps = 0;

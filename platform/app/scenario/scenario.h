@@ -14,37 +14,37 @@
 
 namespace trn::scenario {
 
-class world;
+class scenario_context;
 
-/// A step that did not come out as the scenario says: what() is for the reader of the report.
+/// A step that failed: what() is the message of the report.
 class step_failure : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// A value that a run measured, and where it has to be.
+/// A value that a run measured, and its bounds.
 struct figure {
     std::string name;
     double value = 0;
-    std::string unit;  ///< "GB/s", "us"; what is counted
-    std::optional<double> least = {}, most = {};
+    std::string unit;  ///< "GB/s", "us"
+    std::optional<double> min = {}, max = {};
 
-    bool within_bounds() const { return !(least && value < *least) && !(most && value > *most); }
+    bool within_bounds() const { return !(min && value < *min) && !(max && value > *max); }
     std::string text() const;  ///< "57.6 GB/s (54.7 to 58.2)"
 };
 
 /// What a step does. Its work runs in a process of the host CPU.
 struct action {
     std::string text = {};  ///< "copy host to hbm0@0x1000000, 65537 bytes"
-    std::function<void(world&)> work = {};
-    std::vector<misuse::rule> provokes = {};  ///< expects that these rules were broken
-    std::string shared = {};  ///< the same in two scenarios: one may do it for both; "": never
-    std::string keeps = {}, returns_to = {};  ///< the snapshot that it takes, or goes back to
-    bool drives = true;  ///< uses the driver stub, which does one thing after the other
+    std::function<void(scenario_context&)> work = {};
+    std::vector<misuse::rule> provokes = {};  ///< violations of these rules are expected
+    std::string shared = {};  ///< scenarios with the same text share the step's run; "": never
+    std::string keeps = {}, returns_to = {};  ///< the snapshot that the step takes, or restores
+    bool drives = true;  ///< uses the driver stub, which runs one call at a time
 };
 
-/// What a step is a part of: a sequence that is called in this line, a branch (line 0), or (without
-/// a name) the step of this line.
+/// The parent of a step: a sequence that is called in this line, a branch (line 0), or (without a
+/// name) the step of this line.
 struct enclosing {
     std::string name;
     int line = 0;
@@ -55,12 +55,12 @@ struct enclosing {
 struct step : action {
     config::place where = {};
     std::string file = {};                 ///< of `where`
-    std::optional<trn_status> fails = {};  ///< what the device call must come to
-    std::string saying = {};               ///< and what its sentence must contain
+    std::optional<trn_status> fails = {};  ///< the status with which the device call must fail
+    std::string saying = {};               ///< and a part of its message
     std::vector<enclosing> inside = {};    ///< outermost first
 };
 
-/// What is done on a board, at one point of the matrix (doc/scenarios.md).
+/// The steps on a board, at one point of the matrix (doc/scenarios.md).
 struct scenario {
     std::string file;
     std::string name;  ///< with the point: "copy [size=1 B, stack=0]"
@@ -71,32 +71,32 @@ struct scenario {
     std::string firmware;          ///< "flash_hang.img", or a path; "" = what the board says
     std::uint64_t seed = 1;
     std::uint64_t time_limit_ns = 0;  ///< simulated
-    double wall_limit_s = 0;          ///< the safety net
-    std::uint64_t memory_limit = 0;   ///< bytes resident; another safety net
-    std::string beginning;            ///< scenarios that have the same can begin as one
+    double wall_limit_s = 0;          ///< of the host, against a hang
+    std::uint64_t memory_limit = 0;   ///< bytes resident
+    std::string beginning;            ///< scenarios with the same text share their first step
     std::vector<misuse::policy_choice> misuse;
     std::vector<step> steps;
     std::vector<step> expectations;  ///< checked when all steps are done
 };
 
-/// Looks at a board with "name=value" for its parameters. \throws config_error
+/// Checks a board with "name=value" for its parameters. \throws config_error
 using board_check = std::function<void(const std::string& board, const std::vector<std::string>&)>;
 
-/// Every point of a file's matrix. Mistakes are collected in `problems`, those that `check` finds
-/// too: at the place where the scenario names the board, its parameter or the firmware.
+/// A scenario per point of a file's matrix. Mistakes are collected in `problems`; those that
+/// `check` finds get the place where the scenario names the board, its parameter or the firmware.
 /// \throws config_error when the file is no YAML at all
 std::vector<scenario> load(const std::filesystem::path& file, diagnostics& problems,
                            const board_check& check = {});
 
-/// The image that a scenario boots: a file beside it, else what a board takes, an image's name or a
-/// path; "": what the board says.
+/// The image that a scenario boots: a file in the scenario's folder, else an image's name or a
+/// path, as boards take them; "": the board's image.
 std::string find_firmware(const scenario& what);
 
-/// The .yaml files of a folder and below, in the order of their names; a file is itself.
-/// \throws config_error when there is no such thing
+/// The .yaml files of a folder and its subfolders, in the order of their names; of a file, the
+/// file. \throws config_error when the path does not exist
 std::vector<std::filesystem::path> find_files(const std::filesystem::path& where);
 
-/// Reads one item of `steps` that is no call of a sequence.
+/// Reads one item of `steps`, except steps that hold steps (scenario_files).
 step read_step(const config::node& item, const parameters& point);
 
 }  // namespace trn::scenario

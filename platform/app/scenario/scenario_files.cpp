@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/app/scenario/book.h"
+#include "platform/app/scenario/scenario_files.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,20 +7,20 @@
 #include <algorithm>
 #include <utility>
 
-#include "platform/app/scenario/action.h"
 #include "platform/app/scenario/condition.h"
 #include "platform/app/scenario/play.h"
-#include "platform/app/scenario/world.h"
+#include "platform/app/scenario/scenario_context.h"
+#include "platform/app/scenario/steps.h"
 
 namespace trn::scenario {
 
 namespace fs = std::filesystem;
 
-book::book(const fs::path& file) {
+scenario_files::scenario_files(const fs::path& file) {
     documents_.push_back(config::document::load(file, problems_));
 }
 
-void book::begin_point() {
+void scenario_files::begin_point() {
     captured_.clear();
     kept_.clear();
     steps_ = 0;
@@ -49,7 +49,7 @@ keys<figure_spec> figure_keys() {
     using f = figure_spec;
     return {key("name", &f::name).required(),
             key<f>("time_of", value_shape::steps),
-            key("bytes", &f::size, "that the steps move").within({.least = 1}),
+            key("bytes", &f::size, "that the steps move").within({.min = 1}),
             key("module", &f::module).required_without({"time_of", "value", "register"}),
             key("counter", &f::counter).required_without({"time_of", "value", "register"}),
             key("register", &f::register_name),
@@ -73,12 +73,12 @@ std::vector<step_kind> nesting_steps() {
 
 // --- Files and sequences
 
-void book::read_sequences() {
+void scenario_files::read_sequences() {
     std::vector<fs::path> chain{fs::weakly_canonical(documents_.front().name())};
     include(documents_.front(), chain);
 }
 
-void book::include(const config::document& from, std::vector<fs::path>& chain) {
+void scenario_files::include(const config::document& from, std::vector<fs::path>& chain) {
     define(from.root().find("sequences"));
     const auto list = from.root().find("include");
     if (!list) return;
@@ -88,9 +88,9 @@ void book::include(const config::document& from, std::vector<fs::path>& chain) {
         const auto known = fs::weakly_canonical(file);
         if (std::ranges::find(chain, known) != chain.end()) {
             item.report(mistake::include_cycle, "this file includes itself");
-        } else if (chain.size() > deepest) {
+        } else if (chain.size() > max_depth) {
             item.report(mistake::nested_too_deep,
-                        fmt::format("files include each other at most {} deep", deepest));
+                        fmt::format("files include each other at most {} deep", max_depth));
         } else if (!fs::is_regular_file(file)) {
             item.report(mistake::unreadable_file,
                         fmt::format("there is no file '{}'", file.string()));
@@ -104,7 +104,7 @@ void book::include(const config::document& from, std::vector<fs::path>& chain) {
     }
 }
 
-void book::define(const config::node& all) {
+void scenario_files::define(const config::node& all) {
     if (!all) return;
     for (const auto& [name, where, value] : all.entries()) {
         value.only({"parameters", "steps"}, "a sequence");
@@ -119,17 +119,18 @@ void book::define(const config::node& all) {
 
 // --- Steps
 
-std::vector<step> book::read(const config::node& list, const parameters& point, bool nested) {
+std::vector<step> scenario_files::read(const config::node& list, const parameters& point,
+                                       bool nested) {
     return list ? read_list(list, {point, {}, {}, nested}) : std::vector<step>{};
 }
 
-std::vector<step> book::read_list(const config::node& list, const scope& in) {
+std::vector<step> scenario_files::read_list(const config::node& list, const scope& in) {
     std::vector<step> steps;
     for (const auto& item : list.items()) read_item(item, in, steps);
     return steps;
 }
 
-void book::read_item(const config::node& item, const scope& in, std::vector<step>& out) {
+void scenario_files::read_item(const config::node& item, const scope& in, std::vector<step>& out) {
     if (problems_.list().size() >= max_mistakes) return;  // no more are shown
     if (++steps_ > max_steps) {
         if (steps_ == max_steps + 1)
@@ -148,14 +149,14 @@ void book::read_item(const config::node& item, const scope& in, std::vector<step
     out.push_back(std::move(one));
 }
 
-step book::read_one(const config::node& item, const scope& in) {
+step scenario_files::read_one(const config::node& item, const scope& in) {
     if (item.is_map() && item.find("together")) return read_branches(item, in);
     if (item.is_map() && item.find("figure")) return read_figure(item, in);
     return read_step(item, in.values);
 }
 
 /// `sequence: {name: N, with: {...}}`: its steps in its place.
-void book::write_out(const config::node& item, const scope& in, std::vector<step>& out) {
+void scenario_files::write_out(const config::node& item, const scope& in, std::vector<step>& out) {
     item.only({"sequence"}, "a call of a sequence");
     const reader call(item.at("sequence"), in.values);
     sequence_call called;
@@ -177,10 +178,10 @@ void book::write_out(const config::node& item, const scope& in, std::vector<step
             mistake::include_cycle,
             fmt::format("this sequence contains itself: {} > {}", fmt::join(chain, " > "), name));
     }
-    if (in.inside.size() >= deepest)
+    if (in.inside.size() >= max_depth)
         return call.node().report(
             mistake::nested_too_deep,
-            fmt::format("sequences call each other at most {} deep", deepest));
+            fmt::format("sequences call each other at most {} deep", max_depth));
     const auto mistakes = problems_.list().size();
     scope inner{arguments(call, callee, in), in.inside, in.path, in.nested};
     if (problems_.list().size() != mistakes) return;
@@ -189,8 +190,9 @@ void book::write_out(const config::node& item, const scope& in, std::vector<step
     for (auto& one : read_list(callee.steps, inner)) out.push_back(std::move(one));
 }
 
-/// What the callee's steps can use: its parameters, and what is around the call.
-parameters book::arguments(const reader& call, const sequence& callee, const scope& in) const {
+/// The values for the callee's steps: its parameters, and those of the caller.
+parameters scenario_files::arguments(const reader& call, const sequence& callee,
+                                     const scope& in) const {
     parameters all;
     std::vector<std::string> known;
     const auto with = call.has("with") ? call.map("with").node() : config::node{};
@@ -217,14 +219,14 @@ parameters book::arguments(const reader& call, const sequence& callee, const sco
 
 // --- Snapshots
 
-book::scope book::nested(scope in, enclosing by) {
+scenario_files::scope scenario_files::nested(scope in, enclosing by) {
     in.nested = true;
     in.path.push_back(std::move(by));
     return in;
 }
 
-/// One goes back to what was kept before, and on between two steps of the scenario.
-void book::note_snapshots(const config::node& item, const scope& in, const step& one) {
+/// A snapshot is restored after it was taken, and both between two steps of the scenario.
+void scenario_files::note_snapshots(const config::node& item, const scope& in, const step& one) {
     if (one.keeps.empty() && one.returns_to.empty()) return;
     if (in.nested)
         return item.report(mistake::unknown_key, "snapshots are for the scenario's own 'steps'");
@@ -243,20 +245,20 @@ void book::note_snapshots(const config::node& item, const scope& in, const step&
 
 namespace {
 
-/// What the parts of a step expect to be broken, the whole does.
+/// A step that holds steps expects the violations that these expect.
 void expect_rules_of(const std::vector<step>& parts, step& whole) {
     for (const auto& one : parts)
         whole.provokes.insert(whole.provokes.end(), one.provokes.begin(), one.provokes.end());
 }
 
-/// One after the other, unless another branch has failed: the first failure is what is told.
-void play_branch(const std::vector<step>& steps, world& on, const progress& tell) {
+/// Runs the steps of a branch until any branch fails: the first failure is reported.
+void play_branch(const std::vector<step>& steps, scenario_context& on, const progress& report) {
     for (const auto& one : steps) {
         if (on.failed) return;
         try {
-            play(one, on, tell);
+            play(one, on, report);
         } catch (...) {
-            if (!std::exchange(on.failed, true)) tell.again(one, trn_now(on.device));
+            if (!std::exchange(on.failed, true)) report.again(one, trn_now(on.device));
             throw;
         }
     }
@@ -265,7 +267,7 @@ void play_branch(const std::vector<step>& steps, world& on, const progress& tell
 }  // namespace
 
 /// `together: {NAME: STEPS, ...}`: begin at the same time; goes on when all are done.
-step book::read_branches(const config::node& item, const scope& in) {
+step scenario_files::read_branches(const config::node& item, const scope& in) {
     item.only({"together"}, "this step");
     const auto list = item.at("together");
     std::vector<std::vector<step>> branches;
@@ -277,17 +279,17 @@ step book::read_branches(const config::node& item, const scope& in) {
         for (auto& each : branches.back()) each.text = fmt::format("{}: {}", name, each.text);
     }
     if (list.is_map() && branches.empty()) list.report(mistake::bad_count, "at least one branch");
-    if (branches.size() > most_branches)
-        list.report(mistake::bad_count, fmt::format("at most {} branches", most_branches));
+    if (branches.size() > max_branches)
+        list.report(mistake::bad_count, fmt::format("at most {} branches", max_branches));
     step one;
     one.where = item.key_place("together");
     one.text = fmt::format("together {}", fmt::join(names, ", "));
     one.drives = false;
-    one.work = [branches](world& w) {
-        const auto& tell = *w.tell;
+    one.work = [branches](scenario_context& ctx) {
+        const auto& report = *ctx.report;
         std::size_t next = 0;
-        w.hosts.run_each(std::vector<std::size_t>(branches.size(), 0),
-                         [&](auto, auto&) { play_branch(branches[next++], w, tell); });
+        ctx.hosts.run_each(std::vector<std::size_t>(branches.size(), 0),
+                           [&](auto, auto&) { play_branch(branches[next++], ctx, report); });
     };
     for (const auto& branch : branches) expect_rules_of(branch, one);
     return one;
@@ -297,7 +299,7 @@ step book::read_branches(const config::node& item, const scope& in) {
 
 /// The simulated time that steps take, or the rate at which they move `bytes`; a counter or a
 /// register; a value that was captured.
-step book::read_figure(const config::node& item, const scope& in) {
+step scenario_files::read_figure(const config::node& item, const scope& in) {
     item.only({"figure"}, "this step");
     const reader r(item.at("figure"), in.values);
     figure_spec said;
@@ -308,23 +310,23 @@ step book::read_figure(const config::node& item, const scope& in) {
     one.text = said.name;
     figure wanted{said.name, 0, said.unit};
     const auto bounds = [&](auto&& read) {
-        if (r.has("at_least")) wanted.least = read("at_least");
-        if (r.has("at_most")) wanted.most = read("at_most");
+        if (r.has("at_least")) wanted.min = read("at_least");
+        if (r.has("at_most")) wanted.max = read("at_most");
         check_bounds(r, wanted);
     };
     const auto number = [&](std::string_view key) { return r.real(key); };
     if (said.value) {
         bounds(number);
         wanted.value = *said.value;
-        one.work = [wanted](world& w) { measure(w, wanted); };
+        one.work = [wanted](scenario_context& ctx) { measure(ctx, wanted); };
         return one;
     }
     if (!r.has("time_of")) {
         bounds(number);
-        one.work = [wanted, number = number_at(said)](world& w) {
+        one.work = [wanted, number = number_at(said)](scenario_context& ctx) {
             auto found = wanted;
-            found.value = static_cast<double>(number(w)());
-            measure(w, found);
+            found.value = static_cast<double>(number(ctx)());
+            measure(ctx, found);
         };
         return one;
     }
@@ -339,26 +341,26 @@ step book::read_figure(const config::node& item, const scope& in) {
     if (steps.empty() && problems_.empty())
         r.node().at("time_of").report(mistake::bad_count, "at least one step takes time");
     expect_rules_of(steps, one);
-    one.inside = in.path;  // it is told of again at its end
+    one.inside = in.path;  // reported again at its end
     one.file = item.file();
-    one.work = [=, place = one](world& w) {
-        const auto& tell = *w.tell;
+    one.work = [=, place = one](scenario_context& ctx) {
+        const auto& report = *ctx.report;
         const auto begin = sc_core::sc_time_stamp();
-        for (const auto& each : steps) play(each, w, tell);
-        tell.again(place, trn_now(w.device));
+        for (const auto& each : steps) play(each, ctx, report);
+        report.again(place, trn_now(ctx.device));
         const auto ns = static_cast<double>((sc_core::sc_time_stamp() - begin).value()) / 1000;
         if (bytes != 0 && ns == 0)
             throw step_failure("the rate is undefined: the steps took no simulated time");
         auto found = wanted;
         found.value = bytes != 0 ? static_cast<double>(bytes) / ns : ns * 1e-3;
-        measure(w, found);
+        measure(ctx, found);
     };
     return one;
 }
 
 // --- What a run captures
 
-bool book::uses_captured(const config::node& value) const {
+bool scenario_files::uses_captured(const config::node& value) const {
     if (captured_.empty()) return false;
     if (value.is_list())
         return std::ranges::any_of(value.items(), [&](auto& one) { return uses_captured(one); });
@@ -371,7 +373,7 @@ bool book::uses_captured(const config::node& value) const {
 }
 
 /// `as` of a step: a name, or a list of them.
-void book::note_captures(const config::node& item, const scope& in) {
+void scenario_files::note_captures(const config::node& item, const scope& in) {
     if (!item.is_map()) return;
     for (const auto& kind : item.keys()) {
         const auto step = item.find(kind);
@@ -387,22 +389,22 @@ void book::note_captures(const config::node& item, const scope& in) {
     }
 }
 
-step book::read_later(const config::node& item, const scope& in) {
+step scenario_files::read_later(const config::node& item, const scope& in) {
     step one;
     one.where = item.where();
     one.file = item.file();
     one.inside = in.path;
     one.text = "a step that uses what was captured";
     one.drives = false;
-    one.work = [self = shared_from_this(), item, in](world& w) {
+    one.work = [self = shared_from_this(), item, in](scenario_context& ctx) {
         scope now = nested(in, {"", item.where().line});
-        for (const auto& [name, value] : w.captured) now.values.emplace_back(name, value);
+        for (const auto& [name, value] : ctx.captured) now.values.emplace_back(name, value);
         self->problems_ = {};
         self->begin_point();
         std::vector<step> steps;
         self->read_item(item, now, steps);
         if (!self->problems_.empty()) throw step_failure(self->problems_.list().front().text());
-        for (const auto& each : steps) play(each, w, *w.tell);
+        for (const auto& each : steps) play(each, ctx, *ctx.report);
     };
     note_captures(item, in);
     return one;

@@ -14,25 +14,25 @@
 
 namespace trn::scenario {
 
-/// The files that a scenario is read from: its own and what it includes. Its steps keep it: one
-/// that uses what another has captured is read when that is known.
-class book : public std::enable_shared_from_this<book> {
+/// The files that a scenario is read from: its own and the included ones. Steps share ownership:
+/// one that uses a captured value is read when the value is known.
+class scenario_files : public std::enable_shared_from_this<scenario_files> {
 public:
     static constexpr std::size_t max_steps = 10'000;  ///< of one scenario, sequences written out
-    static constexpr std::size_t most_branches = 64;  ///< of one `together`
-    static constexpr std::size_t max_mistakes = 100;  ///< after which the steps are not read on
-    static constexpr std::size_t deepest = 64;        ///< calls and includes in each other
+    static constexpr std::size_t max_branches = 64;   ///< of one `together`
+    static constexpr std::size_t max_mistakes = 100;  ///< after which no more steps are read
+    static constexpr std::size_t max_depth = 64;      ///< calls and includes in each other
 
     /// \throws config_error when the file is no YAML at all
-    explicit book(const std::filesystem::path& file);
+    explicit scenario_files(const std::filesystem::path& file);
 
     config::node root() const { return documents_.front().root(); }
     /// Reads `include` and `sequences` of the file and of what it includes.
     void read_sequences();
-    /// The steps of a list at one point of the matrix; what `sequence` names is written out.
-    /// `nested`: no snapshot is taken between them.
+    /// The steps of a list at one point of the matrix, with sequences expanded. `nested`: snapshots
+    /// are refused.
     std::vector<step> read(const config::node& list, const parameters& point, bool nested = false);
-    /// A new point begins: nothing is captured, no step is counted.
+    /// A new point of the matrix begins: forgets captures and the count of steps.
     void begin_point();
 
     std::size_t steps() const { return steps_; }  ///< of this point
@@ -44,11 +44,11 @@ private:
         std::string name;
         config::node where, parameters, steps;
     };
-    /// What the steps at one place can use.
+    /// What the steps of one list can use.
     struct scope {
         parameters values;
         std::vector<const sequence*> inside = {};  ///< outermost first
-        std::vector<enclosing> path = {};          ///< the same, and branches and steps of steps
+        std::vector<enclosing> path = {};          ///< with branches and steps that hold steps
         bool nested = false;                       ///< not in the scenario's own list
     };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "platform/app/scenario/action.h"
 #include "platform/app/scenario/scenario.h"
+#include "platform/app/scenario/steps.h"
 #include "platform/framework/kernel/trace.h"
 
 namespace trn::scenario {
@@ -12,10 +12,10 @@ namespace {
 action take_snapshot(const std::string& name) {
     return {.text = fmt::format("snapshot '{}'", name),
             .work =
-                [name](world& w) {
-                    const auto carry = w.states.keep(name);
+                [name](scenario_context& ctx) {
+                    const auto carry = ctx.states.keep(name);
                     if (!carry) return;
-                    w.next_step = carry->what["next_step"];
+                    ctx.next_step = carry->what["next_step"];
                     if (trace::on())
                         trace::event(
                             "scenario", "restored",
@@ -28,10 +28,10 @@ action take_snapshot(const std::string& name) {
 action go_back_to(const std::string& name) {
     return {.text = fmt::format("restore '{}'", name),
             .work =
-                [name](world& w) {
+                [name](scenario_context& ctx) {
                     if (misuse::failed())
                         throw step_failure("a misuse rule failed the run; restore would hide it");
-                    w.states.restore(name, {.what = {{"next_step", w.next_step}}});
+                    ctx.states.restore(name, {.what = {{"next_step", ctx.next_step}}});
                 },
             .returns_to = name,
             .drives = false};

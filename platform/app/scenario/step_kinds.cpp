@@ -5,8 +5,8 @@
 #include <array>
 #include <vector>
 
-#include "platform/app/scenario/action.h"
 #include "platform/app/scenario/scenario.h"
+#include "platform/app/scenario/steps.h"
 
 namespace trn::config {
 

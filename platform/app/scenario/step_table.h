@@ -207,8 +207,7 @@ public:
     }
     /// A row of a step whose keys S has too.
     template <class Base>
-    requires(std::derived_from<S, Base> && !std::same_as<S, Base>)
-        key(const key<Base>& of)  // NOLINT(google-explicit-constructor)
+    requires(std::derived_from<S, Base> && !std::same_as<S, Base>) key(const key<Base>& of)
         : shown_(of.shown_), show_(of.show_), read_(of.read_) {}
 
     key required() && {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "platform/app/scenario/action.h"
+#include "platform/app/scenario/steps.h"
 
 #include <fmt/format.h>
 
@@ -24,28 +24,31 @@ void check_parts(const reader& r, std::string_view key, std::uint64_t size, std:
                         max_parts, to_string(bytes{part})));
 }
 
-std::vector<std::uint8_t> read_memory(world& w, const location& from, std::uint64_t size) {
-    const auto address = from.address(w.device, size);  // before memory is asked for
+std::vector<std::uint8_t> read_memory(scenario_context& ctx, const location& from,
+                                      std::uint64_t size) {
+    const auto address = from.address(ctx.device, size);  // before memory is asked for
     std::vector<std::uint8_t> bytes(size);
     if (from.what == location::kind::hbm)
-        w.device.check(trn_window_read(w.device, from.number, from.offset, bytes.data(), size));
+        ctx.device.check(trn_window_read(ctx.device, from.number, from.offset, bytes.data(), size));
     else
-        w.device.check(trn_read(w.device, from.core(w.device), bytes.data(), address, size));
+        ctx.device.check(trn_read(ctx.device, from.core(ctx.device), bytes.data(), address, size));
     return bytes;
 }
 
-void write_memory(world& w, const location& to, const std::vector<std::uint8_t>& bytes) {
-    const auto address = to.address(w.device, bytes.size());
+void write_memory(scenario_context& ctx, const location& to,
+                  const std::vector<std::uint8_t>& bytes) {
+    const auto address = to.address(ctx.device, bytes.size());
     if (to.what == location::kind::hbm)
-        w.device.check(
-            trn_window_write(w.device, to.number, to.offset, bytes.data(), bytes.size()));
+        ctx.device.check(
+            trn_window_write(ctx.device, to.number, to.offset, bytes.data(), bytes.size()));
     else
-        w.device.check(trn_write(w.device, to.core(w.device), address, bytes.data(), bytes.size()));
+        ctx.device.check(
+            trn_write(ctx.device, to.core(ctx.device), address, bytes.data(), bytes.size()));
 }
 
-nlohmann::json call(world& w, std::string_view method, const nlohmann::json& params) {
+nlohmann::json call(scenario_context& ctx, std::string_view method, const nlohmann::json& params) {
     try {
-        return w.control.call(method, params);
+        return ctx.control.call(method, params);
     } catch (const rpc::error& wrong) {
         throw step_failure(wrong.what());
     }
@@ -56,21 +59,21 @@ figure rate_bounds::wanted(const reader& r, std::string name) const {
     const auto gigabytes = [](data_rate rate) {
         return static_cast<double>(rate.bytes_per_second) * 1e-9;
     };
-    if (at_least) wanted.least = gigabytes(*at_least);
-    if (at_most) wanted.most = gigabytes(*at_most);
+    if (at_least) wanted.min = gigabytes(*at_least);
+    if (at_most) wanted.max = gigabytes(*at_most);
     check_bounds(r, wanted);
     return wanted;
 }
 
 void check_bounds(const reader& r, const figure& wanted) {
-    if (wanted.least && wanted.most && *wanted.least > *wanted.most)
+    if (wanted.min && wanted.max && *wanted.min > *wanted.max)
         r.node().at("at_most").report(mistake::out_of_range, "'at_most' is less than 'at_least'");
 }
 
-void measure(world& w, const figure& what) {
+void measure(scenario_context& ctx, const figure& what) {
     if (!std::isfinite(what.value))
         throw step_failure("the figure is undefined: its steps took no simulated time");
-    w.tell->measured(what);
+    ctx.report->measured(what);
     if (!what.within_bounds()) throw step_failure("it is " + what.text());
 }
 

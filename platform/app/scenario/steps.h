@@ -9,29 +9,29 @@
 
 #include "platform/app/scenario/parameters.h"
 #include "platform/app/scenario/scenario.h"
+#include "platform/app/scenario/scenario_context.h"
 #include "platform/app/scenario/step_table.h"
-#include "platform/app/scenario/world.h"
 
-// What the files of steps share, and what each of them offers. step_kinds.cpp is the list.
+// Functions shared by the files of steps, and the kinds of each file. step_kinds.cpp is the list.
 
 namespace trn::scenario {
 
 inline constexpr std::uint64_t any = ~std::uint64_t{0};
 
-/// What a step holds of a chip's or host's memory is at most this; copies between memories of chips
-/// that are not compared may be longer.
+/// The largest part of a chip's or host's memory that a step copies into this process; copies
+/// between memories of chips that are not compared may be longer.
 inline constexpr std::uint64_t max_held = 4ull << 30;
-inline constexpr size_bounds held{.least = 0, .most = max_held};
-/// Requests or descriptors that a size is cut into.
+inline constexpr size_bounds held{.min = 0, .max = max_held};
+/// The largest number of requests or descriptors of a step.
 inline constexpr std::uint64_t max_parts = 1 << 22;
 
-/// Why a place is no target of a step that takes an address; "" when it is one.
+/// Why a place has no address for a step; "" when it has one.
 std::string address_fault(const location& place);
 /// Reports at `key` when `size` is cut into more parts of `part` bytes than `max_parts`.
 void check_parts(const reader& r, std::string_view key, std::uint64_t size, std::uint64_t part);
 
 /// A control method. \throws step_failure
-nlohmann::json call(world& w, std::string_view method, const nlohmann::json& params);
+nlohmann::json call(scenario_context& ctx, std::string_view method, const nlohmann::json& params);
 
 /// The keys `at_least` and `at_most` of steps that measure a rate.
 struct rate_bounds {
@@ -41,12 +41,14 @@ struct rate_bounds {
 };
 /// Reports at `at_most` when nothing can be within the bounds.
 void check_bounds(const reader& r, const figure& wanted);
-/// Reports it. \throws step_failure when it is outside its bounds
-void measure(world& w, const figure& what);
+/// Reports the figure. \throws step_failure when it is outside its bounds
+void measure(scenario_context& ctx, const figure& what);
 
-/// HBM goes through its BAR window: the DMA engine cannot vouch for its own work.
-std::vector<std::uint8_t> read_memory(world& w, const location& from, std::uint64_t size);
-void write_memory(world& w, const location& to, const std::vector<std::uint8_t>& bytes);
+/// HBM is accessed through its BAR window, so that the DMA engines are not checked by themselves.
+std::vector<std::uint8_t> read_memory(scenario_context& ctx, const location& from,
+                                      std::uint64_t size);
+void write_memory(scenario_context& ctx, const location& to,
+                  const std::vector<std::uint8_t>& bytes);
 
 /// boot, probe, reset, restart_queue.
 std::vector<step_kind> reset_steps();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "platform/app/scenario/action.h"
+#include "platform/app/scenario/steps.h"
 
 namespace trn::scenario {
 
@@ -23,19 +23,19 @@ struct traffic_spec : rate_bounds {
             r, fmt::format("{} traffic of {} engines per chip{}", to_string(pattern), engines,
                            machine_rate ? ", of the machine" : ""));
     }
-    void run(world& w) const {
-        if (!w.chips) w.chips.emplace(w.hosts);
-        const auto chips = machine_rate ? 1 : w.chips->chips().size();
+    void run(scenario_context& ctx) const {
+        if (!ctx.chips) ctx.chips.emplace(ctx.hosts);
+        const auto chips = machine_rate ? 1 : ctx.chips->chips().size();
         const machine::load how{.bytes = size.value,
                                 .engines = engines,
                                 .wrap = wrap.value,
                                 .descriptor = static_cast<std::uint32_t>(descriptor.value)};
         auto found = wanted;
-        found.value = w.chips->sustained(pattern, how) / static_cast<double>(chips);
-        measure(w, found);
+        found.value = ctx.chips->sustained(pattern, how) / static_cast<double>(chips);
+        measure(ctx, found);
     }
     action plan() const {
-        return {wanted.name, [s = *this](world& w) { s.run(w); }};
+        return {wanted.name, [s = *this](scenario_context& ctx) { s.run(ctx); }};
     }
 };
 
@@ -46,9 +46,9 @@ step_kind traffic_step() {
     return step_of<t>(
         "traffic", "all chips copy at once (below); bounds are rates per chip, or of the machine",
         {key("pattern", &t::pattern).required(),
-         key("size", &t::size).required().within({.least = 1, .most = max_held}),
+         key("size", &t::size).required().within({.min = 1, .max = max_held}),
          key("engines", &t::engines), key("wrap", &t::wrap),
-         key("descriptor", &t::descriptor).within({.least = 1, .most = TRN_DESCRIPTOR_BYTES}),
+         key("descriptor", &t::descriptor).within({.min = 1, .max = TRN_DESCRIPTOR_BYTES}),
          key("machine", &t::machine_rate), key("at_least", &t::at_least),
          key("at_most", &t::at_most)});
 }

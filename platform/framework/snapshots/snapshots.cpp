@@ -120,11 +120,11 @@ sigset_t snapshots::requests_to_end() {
 }
 
 /// What a process says to the one that shall go on in its place: the names of all snapshots with
-/// the sockets that lead there, and its baggage. The words are in a file in memory, the first of
-/// the descriptors: they may be as long as what clients have not read yet.
+/// the sockets that lead there, and its handover_state. The words are in a file in memory, the
+/// first of the descriptors: they may be as long as what clients have not read yet.
 struct snapshots::order {
     std::map<std::string, kept, std::less<>> all;
-    baggage carry;
+    handover_state carry;
 
     void send(int socket) const;
     /// Nothing when nobody can send any more.
@@ -202,7 +202,8 @@ pid_t snapshots::copy_of_this() {
     return 0;
 }
 
-std::optional<snapshots::baggage> snapshots::keep(const std::string& name, const json& about) {
+std::optional<snapshots::handover_state> snapshots::keep(const std::string& name,
+                                                         const json& about) {
     if (kept_.size() >= most && !has(name))
         throw std::runtime_error(fmt::format("there are {} snapshots already", most));
     int ends[2];  // of whoever goes on, and of this process
@@ -228,7 +229,7 @@ std::optional<snapshots::baggage> snapshots::keep(const std::string& name, const
 }
 
 /// Ends as the successor whose place no other state took; its copies return.
-std::optional<snapshots::baggage> snapshots::wait(int socket, pid_t successor) {
+std::optional<snapshots::handover_state> snapshots::wait(int socket, pid_t successor) {
     for (const auto& [name, one] : kept_) close(one.socket);  // an order brings them
     kept_.clear();
     std::vector<pid_t> successors{successor};
@@ -284,7 +285,7 @@ std::optional<snapshots::baggage> snapshots::wait(int socket, pid_t successor) {
     _exit(superseded);
 }
 
-void snapshots::restore(std::string_view name, baggage carry) {
+void snapshots::restore(std::string_view name, handover_state carry) {
     const auto to = kept_.find(name);
     assert(to != kept_.end());
     std::fflush(nullptr);

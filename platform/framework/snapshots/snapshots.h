@@ -36,7 +36,7 @@ public:
         std::function<void()> waits = {};
     };
     /// What a state that is left gives to the one that goes on.
-    struct baggage {
+    struct handover_state {
         nlohmann::json what;
         std::vector<int> descriptors = {};  ///< of the one who is given it, to close
         trace::position behind = {};        ///< filled in by restore()
@@ -53,7 +53,7 @@ public:
     /// `about`: for all().
     /// \throws std::runtime_error when there are `most` already
     /// \throws std::system_error when the machine has no process or socket left
-    std::optional<baggage> keep(const std::string& name, const nlohmann::json& about = {});
+    std::optional<handover_state> keep(const std::string& name, const nlohmann::json& about = {});
 
     struct kept {
         int socket;  // the other end is held by the process that waits
@@ -64,13 +64,13 @@ public:
     bool has(std::string_view name) const { return kept_.find(name) != kept_.end(); }
     /// Ends this process; the state called `name` goes on and is given `carry`. Has it before.
     /// \throws std::system_error when that cannot be told: this process goes on
-    [[noreturn]] void restore(std::string_view name, baggage carry);
+    [[noreturn]] void restore(std::string_view name, handover_state carry);
 
 private:
     struct order;
 
     pid_t copy_of_this();
-    std::optional<baggage> wait(int socket, pid_t successor);
+    std::optional<handover_state> wait(int socket, pid_t successor);
 
     hooks around_;
     std::map<std::string, kept, std::less<>> kept_;

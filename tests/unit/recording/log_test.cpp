@@ -150,7 +150,7 @@ TEST(RecordingEvents, DamagedBytesDoNotDecodeAsEvents) {
 }
 
 TEST(RecordingEvents, StoreShortWritesAndDigestsOfLongOnes) {
-    std::vector<std::uint8_t> bytes(most_kept, 7);
+    std::vector<std::uint8_t> bytes(max_kept, 7);
     EXPECT_EQ(kept(bytes), bytes);
     bytes.resize(1001, 7);
     const auto digest = kept(bytes);

@@ -52,7 +52,7 @@ struct ScenarioSteps : testing::Test {
         const auto all = load(file, problems);
         problems.throw_if_any();
         one_host hosts(*host);
-        world on(*host, hosts, methods, all.at(0).seed);
+        scenario_context on(*host, hosts, methods, all.at(0).seed);
         try {
             trn::scenario::play(all[0], on, progress(nowhere));
         } catch (const step_failure& wrong) {

@@ -64,12 +64,12 @@ execution behave(const std::vector<scenario>& all) {
         const auto& first = all[alike.members().front()];
         if (alike.members().size() > 1) {
             say("beginning " + first.beginning);
-            alike.tell().at(first.steps[0], 100);
-            if (first.beginning != "alike") do_as_called(first.beginning, alike.tell());
+            alike.report().at(first.steps[0], 100);
+            if (first.beginning != "alike") do_as_called(first.beginning, alike.report());
         }
         const auto& mine = all[alike.branch({})];
-        alike.tell().at(mine.steps[0], 500);
-        do_as_called(mine.name, alike.tell());
+        alike.report().at(mine.steps[0], 500);
+        do_as_called(mine.name, alike.report());
     };
 }
 
@@ -112,9 +112,9 @@ TEST(ScenarioRunner, ReportsResultsInListOrder) {
 }
 
 TEST(ScenarioRunner, ReportsProgressAndRemainingTime) {
-    standing last;
+    run_progress last;
     run({named("pass"), named("fail"), named("pass")},
-        {.jobs = 1, .look = [&](const standing& now) {
+        {.jobs = 1, .on_progress = [&](const run_progress& now) {
              EXPECT_GE(now.ended, last.ended);
              last = now;
          }});
@@ -138,7 +138,7 @@ TEST(ScenarioRunner, EndsAScenarioAboveItsMemoryLimit) {
     auto all = std::vector{named("grow"), named("pass")};
     all[0].memory_limit = 64 << 20;
     const auto how = run(all);
-    EXPECT_EQ(how[0].what, verdict::outgrew_it);
+    EXPECT_EQ(how[0].what, verdict::memory_exceeded);
     EXPECT_EQ(how[0].message, "more than 64 MiB of memory");
     EXPECT_EQ(how[1].what, verdict::passed);
 }

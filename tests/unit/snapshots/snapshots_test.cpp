@@ -127,7 +127,7 @@ TEST(Snapshots, HandoverStateMayBeLongAndHoldManyDescriptors) {
         snapshots states;
         const auto carried = states.keep("a");
         if (!carried) {
-            snapshots::baggage all{{{"text", std::string(3 << 20, '\xff')}}, {}};
+            snapshots::handover_state all{{{"text", std::string(3 << 20, '\xff')}}, {}};
             for (std::size_t n = 0; n < many; ++n) all.descriptors.push_back(dup(out));
             states.restore("a", all);
         }
@@ -227,15 +227,15 @@ TEST(Snapshots, LimitsApplyToTheRestoredState) {
         [&](scenario::group& alike) {
             const auto number = alike.branch({});
             snapshots states;
-            alike.tell().at(all[number].steps.front(), 0);
+            alike.report().at(all[number].steps.front(), 0);
             if (!states.keep("a")) states.restore("a", {});
-            alike.tell().at(all[number].steps.front(), 0);
+            alike.report().at(all[number].steps.front(), 0);
             if (number == 0) pause();
             for (std::vector<std::vector<char>> much;;) much.emplace_back(1 << 20, 'x');
         },
         [](std::size_t, const scenario::outcome&) {});
     EXPECT_EQ(results[0].what, scenario::outcome::verdict::timed_out);
-    EXPECT_EQ(results[1].what, scenario::outcome::verdict::outgrew_it);
+    EXPECT_EQ(results[1].what, scenario::outcome::verdict::memory_exceeded);
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ std::string_view to_string(kind what) {
 }
 
 std::vector<std::uint8_t> kept(std::span<const std::uint8_t> bytes) {
-    if (bytes.size() <= most_kept) return {bytes.begin(), bytes.end()};
+    if (bytes.size() <= max_kept) return {bytes.begin(), bytes.end()};
     std::uint64_t digest = 0xcbf2'9ce4'8422'2325;  // FNV-1a over 8 bytes at a time
     std::size_t at = 0;
     for (; at + 8 <= bytes.size(); at += 8) {

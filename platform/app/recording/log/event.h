@@ -80,9 +80,9 @@ struct event {
     }
 };
 
-/// The stored form of the platform's bytes, for comparison: a digest of more than `most_kept`.
+/// The stored form of the platform's bytes, for comparison: a digest of more than `max_kept`.
 /// Bytes from the host are stored whole, since a replay needs them.
-constexpr std::size_t most_kept = 64;
+constexpr std::size_t max_kept = 64;
 std::vector<std::uint8_t> kept(std::span<const std::uint8_t> bytes);
 
 /// Access rights of a map, in event::index.

@@ -117,7 +117,7 @@ manifest parse_manifest(std::string_view bytes) {
                .seed = field(read, "seed", &json::is_number_unsigned, "a number from 0 on"),
                .functions = texts(read, "functions"),
                .consoles = texts(read, "consoles")};
-    if (m.functions.size() > manifest::most_functions)
+    if (m.functions.size() > manifest::max_functions)
         throw recording_error(fmt::format("{}: too many functions", manifest_file));
     return m;
 }

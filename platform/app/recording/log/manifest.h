@@ -15,7 +15,7 @@ namespace trn::recording {
 /// Describes a recording: what was recorded, and how to build its platform.
 struct manifest {
     static constexpr unsigned current_format = 1;
-    static constexpr std::size_t most_functions = 4096;
+    static constexpr std::size_t max_functions = 4096;
 
     std::string version;                ///< of the trnvp that recorded
     std::string board;                  ///< its name
