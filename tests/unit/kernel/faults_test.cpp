@@ -10,7 +10,7 @@
 namespace trn {
 namespace {
 
-struct cable : accepts_faults {
+struct cable final : accepts_faults {
     std::vector<fault> faults() override {
         return {{"cut", "until mended", [this](auto&) { whole = false; }},
                 {"mend", "ends cut", [this](auto&) { whole = true; }},
