@@ -25,16 +25,24 @@ enum class element : std::uint8_t {
     int16,
     uint16,
     int32,
-    uint32
+    uint32,
+    e8m0,           ///< a scale: 2^(code - 127), 0xff is NaN
+    fp8_e4m3fn_x4,  ///< four values of a partition, the first in the lowest byte
+    fp8_e5m2_x4,    ///< the same
+    fp4_e2m1_x4,    ///< four values, the first in the lowest four bits
+    int64,          ///< copied, not computed with
+    uint64,
 };
-inline constexpr unsigned element_kinds = 14;
+inline constexpr unsigned element_kinds = 14;  ///< of DMA compute, which decode() and encode() know
+inline constexpr unsigned all_element_kinds = 20;  ///< of NeuronCores (doc/spec/neuron-core.md 3.1)
 
 constexpr unsigned size_of(element e) {
-    constexpr std::uint8_t bytes[element_kinds] = {4, 4, 2, 2, 1, 1, 1, 1, 1, 1, 2, 2, 4, 4};
+    constexpr std::uint8_t bytes[all_element_kinds] = {4, 4, 2, 2, 1, 1, 1, 1, 1, 1,
+                                                       2, 2, 4, 4, 1, 4, 4, 2, 8, 8};
     return bytes[static_cast<unsigned>(e)];
 }
 constexpr bool is_integer(element e) {
-    return e >= element::int8;
+    return (e >= element::int8 && e <= element::uint32) || e >= element::int64;
 }
 
 struct rounding {

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "models/instructions/instruction.h"
+
+namespace trn::isa {
+
+/// SBUF and PSUM as one core's engines reach them: no simulated time.
+class core_memory {
+public:
+    virtual ~core_memory() = default;
+
+    /// First byte of partition 0; partition p follows at p * partition_bytes(space).
+    virtual std::uint8_t* bytes(space where) = 0;
+    virtual std::uint32_t partition_bytes(space where) const = 0;
+    /// Whether any word holds an injected error: when false, check_read has nothing to find.
+    virtual bool has_errors() const = 0;
+    /// Counts corrected errors; false when a byte of the range is uncorrectable.
+    virtual bool check_read(location first, std::uint32_t length) = 0;
+    /// Bytes were written by an engine; a word written whole loses its error.
+    virtual void written(location first, std::uint32_t length) = 0;
+};
+
+/// FP_CONFIG and SEED as they apply to one instruction.
+struct number_settings {
+    bool stochastic = false;
+    bool saturate = false;
+    bool nan_detect = false;
+    bool inf_detect = false;
+    std::uint32_t seed = 0;  ///< SEED + retired instructions of the engine
+};
+
+/// What an executed data-path instruction reports.
+struct outcome {
+    std::optional<isa::fault> fault;  ///< then nothing was written
+    bool numerical = false;           ///< wrote a NaN (or Inf) that the settings detect
+};
+
+/// What one engine computes. State between instructions (accumulators, stationary tiles, match
+/// registers, generators) is the object's own.
+class data_path {
+public:
+    virtual ~data_path() = default;
+
+    /// Does all of `i` at once. `i` has passed decode() and check_operands(); registers are
+    /// resolved: OFFSET_REG is part of `where.offset`, scalar registers are immediates, the
+    /// register of a data pattern is part of its offset.
+    virtual outcome execute(const instruction& i, const number_settings& numbers) = 0;
+    /// Core reset: accumulators and stationary undefined, generators seeded (spec 5.3, 3.8).
+    virtual void reset() = 0;
+};
+
+}  // namespace trn::isa
