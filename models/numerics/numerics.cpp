@@ -287,6 +287,8 @@ void with(element type, Visit&& visit) {
         return visit(of_integer<std::int32_t>());
     case element::uint32:
         return visit(of_integer<std::uint32_t>());
+    default:
+        return;  // types that are not computed with
     }
 }
 

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "models/assembler/document.h"
+#include "models/assembler/program_set.h"
+#include "models/instructions/table.h"
+#include "platform/framework/command_line/command_line.h"
+#include "platform/framework/config/diagnostics.h"
+#include "platform/framework/config/file.h"
+
+namespace {
+
+using trn::isa::stream;
+using file_bytes = std::vector<std::uint8_t>;
+
+constexpr std::uint64_t max_file_bytes = 256 << 20;
+
+struct options {
+    std::string input, output, page;
+    bool disassemble = false, hex = false, check = false;
+};
+
+void write(const std::string& name, std::string_view content) {
+    if (name.empty() || name == "-") {
+        std::fwrite(content.data(), 1, content.size(), stdout);
+        return;
+    }
+    trn::check_not_read(name);
+    std::ofstream out(name, std::ios::binary);
+    out.write(content.data(), static_cast<std::streamsize>(content.size()));
+    out.close();
+    if (!out) throw trn::file_error(fmt::format("{}: cannot be written", name));
+}
+
+/// 16 bytes a line, as in appendix A of the specification; "--" between instructions.
+std::string hex_of(std::span<const stream> streams) {
+    std::string text;
+    for (const stream& one : streams) {
+        if (one.engine) text += fmt::format(".engine {}\n", trn::isa::name_of(*one.engine));
+        std::size_t start = 0;
+        for (std::size_t at = 0; at < one.words.size(); at += 16) {
+            const std::size_t word = at / trn::isa::word_bytes;
+            const bool begins = at % trn::isa::word_bytes == 0 &&
+                                (word == 0 || one.lines[word] != one.lines[word - 1]);
+            if (begins && at != 0) text += "--\n";
+            if (begins) start = at;
+            text += fmt::format("{:02x}: {:02x}\n", at - start,
+                                fmt::join(std::span(one.words).subspan(at, 16), " "));
+        }
+    }
+    return text;
+}
+
+std::string disassemble(const file_bytes& file) {
+    if (!trn::isa::is_program_set(file)) {
+        if (file.size() % trn::isa::word_bytes != 0)
+            throw trn::isa::program_set_error("neither a program set nor whole 64-byte words");
+        return trn::isa::disassemble(file);
+    }
+    std::string text;
+    for (const stream& one : trn::isa::read_program_set(file))
+        text += fmt::format(".engine {}\n", trn::isa::name_of(*one.engine)) +
+                trn::isa::disassemble(one.words);
+    return text;
+}
+
+void run(const options& o) {
+    if (!o.page.empty()) return trn::isa::update_page(o.page, o.check);
+    const file_bytes input = trn::read_file(o.input, max_file_bytes);
+    if (o.disassemble) return write(o.output, disassemble(input));
+    const std::string_view text(reinterpret_cast<const char*>(input.data()), input.size());
+    const std::vector<stream> streams = trn::isa::assemble(text, o.input);
+    if (o.hex) return write(o.output, hex_of(streams));
+    const bool one_stream = streams.empty() || !streams.front().engine;
+    const file_bytes program = !one_stream       ? trn::isa::write_program_set(streams)
+                               : streams.empty() ? file_bytes{}
+                                                 : streams.front().words;
+    write(o.output, {reinterpret_cast<const char*>(program.data()), program.size()});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app{"assembler of the NeuronCore engines' programs", "trn-asm"};
+    options o;
+    auto* input = app.add_option("file", o.input, "text, or with --disassemble a program");
+    app.add_option("-o,--output", o.output, "file to write; standard output without it");
+    auto* disassemble = app.add_flag("--disassemble", o.disassemble, "from a program to text");
+    app.add_flag("--hex", o.hex, "write bytes as text")->excludes(disassemble);
+    auto* page = app.add_option("--page", o.page, "rewrite the table of instructions in this page")
+                     ->excludes(input);
+    app.add_flag("--check", o.check, "report a stale page instead of writing it")->needs(page);
+    app.callback([&] {
+        if (o.input.empty() && o.page.empty()) throw CLI::RequiredError("file");
+    });
+    if (const int mistaken = trn::parse_command_line(app, argc, argv); mistaken != 0)
+        return mistaken;
+    if (o.input.empty() && o.page.empty()) return 0;  // --help, --version
+    try {
+        run(o);
+        return 0;
+    } catch (const trn::config_error& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+    } catch (const trn::file_error& error) {
+        std::fprintf(stderr, "%s: %s\n", o.input.c_str(), error.what());
+    } catch (const std::runtime_error& error) {
+        std::fprintf(stderr, "%s: %s\n", o.input.empty() ? o.page.c_str() : o.input.c_str(),
+                     error.what());
+    }
+    return 2;
+}
