@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -33,7 +34,7 @@ enum class element : std::uint8_t {
     int64,          ///< copied, not computed with
     uint64,
 };
-inline constexpr unsigned element_kinds = 14;  ///< of DMA compute, which decode() and encode() know
+inline constexpr unsigned element_kinds = 14;  ///< of DMA compute
 inline constexpr unsigned all_element_kinds = 20;  ///< of NeuronCores (doc/spec/neuron-core.md 3.1)
 
 constexpr unsigned size_of(element e) {
@@ -59,10 +60,21 @@ constexpr std::uint32_t random_word(std::uint32_t seed, std::uint32_t position) 
     return static_cast<std::uint32_t>((z ^ z >> 31) >> 32);
 }
 
+/// 2^(code - 127); 0xff is NaN.
+constexpr float scale_value(std::uint8_t code) {
+    if (code == 0) return 0x1p-127f;
+    return std::bit_cast<float>(code == 0xff ? 0x7fc0'0000u : std::uint32_t{code} << 23);
+}
+
+/// Types up to UINT32.
 void decode(element type, const std::uint8_t* from, float* to, std::size_t count);
 /// `position` is the first element's number for stochastic rounding.
 void encode(element type, const float* from, std::uint8_t* to, std::size_t count,
             const rounding& how = {}, std::uint32_t position = 0);
+
+/// Makes every NaN the positive quiet NaN with empty payload. Which NaN a sum is depends on the
+/// machine that adds; ours is always the same.
+void make_nans_canonical(float* values, std::size_t count);
 
 enum class operation : std::uint8_t { cast, add, min, max, scaled_add };
 

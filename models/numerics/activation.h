@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+/// Functions of the Scalar engine, and exp, reciprocal, rsqrt wherever they occur. Each result is
+/// the correctly rounded FP32 value of the exact function (known_by: invented; silicon uses tables
+/// of polynomials whose accuracy is not published), so it is the same on every host however it is
+/// computed. Spec: doc/spec/neuron-core.md 3.6, 20.5, 20.31.
+namespace trn::numerics {
+
+/// Values as the field OP0 of ACTIVATE.
+enum class activation : std::uint8_t {
+    copy,
+    square,
+    abs,
+    sign,
+    relu,
+    prelu,
+    sigmoid,
+    tanh,
+    exp,
+    gelu,
+    gelu_dx,
+    gelu_apprx_tanh,
+    gelu_apprx_sigmoid,
+    gelu_apprx_sigmoid_dx,
+    silu,
+    silu_dx,
+    softplus,
+    mish,
+    erf,
+    erf_dx,
+    log,
+    sin,
+    arctan,
+    sqrt,
+    rsqrt,
+    reciprocal,
+};
+inline constexpr unsigned activation_kinds = 26;
+
+/// x[i] = f(x[i]). `parameter` is prelu's slope. NaNs of results are not canonical yet.
+void activate(activation f, float* x, std::size_t count, float parameter = 0);
+
+/// Whether `x` lies in the range where AWS promises results of `f`; NaN does not.
+bool in_promised_range(activation f, float x);
+
+/// The table set that holds `f` (known_by: invented); exp is in sets 0 and 3.
+bool in_table_set(activation f, unsigned set);
+unsigned table_set_of(activation f);
+
+}  // namespace trn::numerics

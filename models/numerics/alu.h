@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+/// Operators of the lane engines on runs of elements (doc/spec/neuron-core.md 3.4, 3.5).
+namespace trn::numerics {
+
+/// Values as the fields OP0, OP1 and REDUCE_OP.
+enum class alu : std::uint8_t {
+    bypass,
+    add,
+    subtract,
+    mult,
+    max,
+    min,
+    is_equal,
+    not_equal,
+    is_ge,
+    is_gt,
+    is_le,
+    is_lt,
+    logical_and,
+    logical_or,
+    logical_xor,
+    pow,
+    abs_max,
+    abs_min,
+    abs,
+    square,
+    relu,
+    rsqrt,
+    reciprocal,
+    average,
+    bitwise_and = 32,
+    bitwise_or,
+    bitwise_xor,
+    bitwise_not,
+    shift_left,
+    shift_right,
+};
+
+constexpr bool exists(alu op) {
+    return op <= alu::average || (op >= alu::bitwise_and && op <= alu::shift_right);
+}
+constexpr bool is_bitvec(alu op) {
+    return op >= alu::bitwise_and;
+}
+constexpr bool is_unary(alu op) {
+    return op == alu::bypass || (op >= alu::abs && op <= alu::reciprocal) || op == alu::bitwise_not;
+}
+constexpr bool is_compare(alu op) {
+    return op >= alu::is_equal && op <= alu::is_lt;
+}
+/// Whether tensor_reduce may use it; average is PARTITION_REDUCE's alone.
+constexpr bool is_reduction(alu op) {
+    return (op >= alu::add && op <= alu::min) ||
+           (op >= alu::logical_and && op <= alu::logical_xor) ||
+           (op >= alu::bitwise_and && op <= alu::bitwise_xor);
+}
+
+/// x[i] = x[i] op y[i], or with `reversed` y[i] op x[i]. Arithmetic operators. NaNs of results
+/// are not canonical yet.
+void apply(alu op, float* x, const float* y, std::size_t count, bool reversed = false);
+/// The same with one y for all.
+void apply(alu op, float* x, float y, std::size_t count, bool reversed = false);
+/// Bitvec operators and bypass on the low `width` bits; x and y have no others.
+void apply(alu op, std::uint32_t* x, const std::uint32_t* y, std::size_t count, unsigned width,
+           bool reversed = false);
+void apply(alu op, std::uint32_t* x, std::uint32_t y, std::size_t count, unsigned width,
+           bool reversed = false);
+float apply(alu op, float x, float y);
+
+/// Start value of an accumulator; arithmetic reductions.
+float start_value(alu op);
+/// acc = acc op x[i] for each element, in order (known_by: invented).
+float fold(alu op, float acc, const float* x, std::size_t count);
+std::uint32_t fold(alu op, std::uint32_t acc, const std::uint32_t* x, std::size_t count);
+/// The same for `lanes` runs at once, run l at x + l * pitch: sums of several runs overlap in time.
+void fold(alu op, float* acc, const float* x, std::size_t pitch, std::size_t lanes,
+          std::size_t count);
+
+}  // namespace trn::numerics

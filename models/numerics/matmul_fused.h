@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "models/numerics/matmul.h"
+
+/// The matmuls of matmul.h on hosts with fused multiply-add; NaNs are not canonical yet. Each
+/// returns false, and does nothing, on other hosts.
+namespace trn::numerics::fused {
+
+bool narrow(const matmul_shape& shape, const float* a, const float* b, float* out);
+bool sparse(const matmul_shape& shape, const float* a, const std::uint16_t* rows, const float* b,
+            float* out);
+bool wide(const matmul_shape& shape, std::size_t products, const double* a, const double* b,
+          float* out);
+
+}  // namespace trn::numerics::fused
