@@ -44,6 +44,9 @@ inline constexpr unsigned activation_kinds = 26;
 /// x[i] = f(x[i]). `parameter` is prelu's slope. NaNs of results are not canonical yet.
 void activate(activation f, float* x, std::size_t count, float parameter = 0);
 
+constexpr bool has_promised_range(activation f) {
+    return f >= activation::log;
+}
 /// Whether `x` lies in the range where AWS promises results of `f`; NaN does not.
 bool in_promised_range(activation f, float x);
 

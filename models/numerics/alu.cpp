@@ -201,4 +201,35 @@ void fold(alu op, float* acc, const float* x, std::size_t pitch, std::size_t lan
     });
 }
 
+namespace {
+
+using function = float (*)(float, float);
+
+function function_of(alu op) {
+    function found = nullptr;
+    with_operator(op, [&found](auto f) { found = f; });
+    return found;
+}
+/// The operator with its operands in the order (first, second) of the call.
+template <class F>
+float ordered(F f, bool reversed, float a, float b) {
+    return reversed ? f(b, a) : f(a, b);
+}
+
+}  // namespace
+
+float scan(alu op, float acc, float* x, std::size_t count) {
+    with_operator(op, [&](auto f) {
+        for (std::size_t i = 0; i < count; ++i) x[i] = acc = f(x[i], acc);
+    });
+    return acc;
+}
+
+void scan(ordered_operator first, ordered_operator second, float r, float* x, const float* y,
+          std::size_t count) {
+    const function f = function_of(first.op), g = function_of(second.op);
+    for (std::size_t i = 0; i < count; ++i)
+        x[i] = r = ordered(g, second.reversed, ordered(f, first.reversed, x[i], r), y[i]);
+}
+
 }  // namespace trn::numerics

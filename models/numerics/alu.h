@@ -81,4 +81,15 @@ std::uint32_t fold(alu op, std::uint32_t acc, const std::uint32_t* x, std::size_
 void fold(alu op, float* acc, const float* x, std::size_t pitch, std::size_t lanes,
           std::size_t count);
 
+/// x[i] = acc = op(x[i], acc) for each element, in order; returns the last.
+float scan(alu op, float acc, float* x, std::size_t count);
+
+struct ordered_operator {
+    alu op;
+    bool reversed;
+};
+/// x[i] = r = second(first(x[i], r), y[i]) for each element, in order, from r on.
+void scan(ordered_operator first, ordered_operator second, float r, float* x, const float* y,
+          std::size_t count);
+
 }  // namespace trn::numerics

@@ -142,8 +142,8 @@ float gelu_dx(float x) {
     return rounded(normal_cdf(q) + q * exp_any(-q * q / 2) * sqrt_2_by_pi / 2);
 }
 float gelu_apprx_tanh(float x) {
-    return product(
-        x, [](quad q) { return logistic(2 * sqrt_2_by_pi * (q + c_044715 * q * q * q)); });
+    return product(x,
+                   [](quad q) { return logistic(2 * sqrt_2_by_pi * (q + c_044715 * q * q * q)); });
 }
 float gelu_apprx_sigmoid(float x) {
     return product(x, [](quad q) { return logistic(c_1702 * q); });

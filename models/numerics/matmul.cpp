@@ -26,8 +26,7 @@ void plain(const matmul_shape& s, std::size_t products, const T* a, float* out, 
                 }
                 acc[n] = static_cast<float>(acc[n] + q);
             }
-        for (std::size_t n = 0; n < s.n; ++n)
-            out[m * s.out_pitch + n] = static_cast<float>(acc[n]);
+        for (std::size_t n = 0; n < s.n; ++n) out[m * s.out_pitch + n] = static_cast<float>(acc[n]);
     }
 }
 

@@ -32,7 +32,7 @@ void matmul_wide(const matmul_shape& shape, std::size_t products, const double* 
 
 /// As the definition says, one output after the other: for hosts without fused multiply-add, and
 /// for tests of the above.
-void matmul_plain(const matmul_shape& shape, std::size_t products, const double* a,
-                  const double* b, float* out);
+void matmul_plain(const matmul_shape& shape, std::size_t products, const double* a, const double* b,
+                  float* out);
 
 }  // namespace trn::numerics

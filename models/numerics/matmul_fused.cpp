@@ -75,8 +75,7 @@ template <unsigned lanes, unsigned rows, unsigned columns, unsigned products>
                         sum += kept[i * rows] * moving[i * columns + c];
                     sum += acc[r][c];
                 }
-                acc[r][c] =
-                    __builtin_convertvector(__builtin_convertvector(sum, narrow), vector);
+                acc[r][c] = __builtin_convertvector(__builtin_convertvector(sum, narrow), vector);
             }
     }
     for (unsigned r = 0; r < rows; ++r)
@@ -110,19 +109,21 @@ template <class T, class Block>
 template <unsigned lanes, unsigned rows, unsigned columns>
 [[gnu::always_inline]] inline void narrow_all(const matmul_shape& s, const float* a, const float* b,
                                               float* out) {
-    for_blocks(s, s.k, rows, lanes * columns, a, b, out,
-               [&s](const float* from, const float* moving, float* to) __attribute__((
-                   always_inline)) { narrow_block<lanes, rows, columns>(s.k, from, moving, to); });
+    for_blocks(
+        s, s.k, rows, lanes * columns, a, b, out,
+        [&s](const float* from, const float* moving, float* to) __attribute__((always_inline)) {
+            narrow_block<lanes, rows, columns>(s.k, from, moving, to);
+        });
 }
 
 template <unsigned lanes, unsigned rows, unsigned columns, unsigned products>
 [[gnu::always_inline]] inline void wide_all(const matmul_shape& s, const double* a, const double* b,
                                             float* out) {
-    for_blocks(s, s.k * products, rows, lanes * columns, a, b, out,
-               [&s](const double* from, const double* moving, float* to) __attribute__((
-                   always_inline)) {
-                   wide_block<lanes, rows, columns, products>(s.k, from, moving, to);
-               });
+    for_blocks(
+        s, s.k * products, rows, lanes * columns, a, b, out,
+        [&s](const double* from, const double* moving, float* to) __attribute__((always_inline)) {
+            wide_block<lanes, rows, columns, products>(s.k, from, moving, to);
+        });
 }
 
 template <unsigned lanes>
@@ -143,7 +144,8 @@ template <unsigned lanes>
             vector acc[columns] = {};
             for (std::size_t k = 0; k < s.k; ++k) {
                 const std::size_t at = k * s.a_pitch + m;
-                const auto* from = reinterpret_cast<const vector*>(moving.data() + rows[at] * width);
+                const auto* from =
+                    reinterpret_cast<const vector*>(moving.data() + rows[at] * width);
 #pragma GCC unroll 4
                 for (unsigned c = 0; c < columns; ++c) acc[c] += a[at] * from[c];
             }
@@ -153,46 +155,46 @@ template <unsigned lanes>
     }
 }
 
-[[gnu::target("arch=x86-64-v4")]]
-void narrow_v4(const matmul_shape& s, const float* a, const float* b, float* out) {
+[[gnu::target("arch=x86-64-v4")]] void narrow_v4(const matmul_shape& s, const float* a,
+                                                 const float* b, float* out) {
     narrow_all<16, 8, 2>(s, a, b, out);
 }
-[[gnu::target("arch=x86-64-v3")]]
-void narrow_v3(const matmul_shape& s, const float* a, const float* b, float* out) {
+[[gnu::target("arch=x86-64-v3")]] void narrow_v3(const matmul_shape& s, const float* a,
+                                                 const float* b, float* out) {
     narrow_all<8, 4, 2>(s, a, b, out);
 }
-[[gnu::target("arch=x86-64-v4")]]
-void sparse_v4(const matmul_shape& s, const float* a, const std::uint16_t* rows, const float* b,
-               float* out) {
+[[gnu::target("arch=x86-64-v4")]] void sparse_v4(const matmul_shape& s, const float* a,
+                                                 const std::uint16_t* rows, const float* b,
+                                                 float* out) {
     sparse_all<16>(s, a, rows, b, out);
 }
-[[gnu::target("arch=x86-64-v3")]]
-void sparse_v3(const matmul_shape& s, const float* a, const std::uint16_t* rows, const float* b,
-               float* out) {
+[[gnu::target("arch=x86-64-v3")]] void sparse_v3(const matmul_shape& s, const float* a,
+                                                 const std::uint16_t* rows, const float* b,
+                                                 float* out) {
     sparse_all<8>(s, a, rows, b, out);
 }
 template <unsigned products>
-[[gnu::target("arch=x86-64-v4")]]
-void wide_v4(const matmul_shape& s, const double* a, const double* b, float* out) {
+[[gnu::target("arch=x86-64-v4")]] void wide_v4(const matmul_shape& s, const double* a,
+                                               const double* b, float* out) {
     wide_all<8, 8, 2, products>(s, a, b, out);
 }
 template <unsigned products>
-[[gnu::target("arch=x86-64-v3")]]
-void wide_v3(const matmul_shape& s, const double* a, const double* b, float* out) {
+[[gnu::target("arch=x86-64-v3")]] void wide_v3(const matmul_shape& s, const double* a,
+                                               const double* b, float* out) {
     wide_all<4, 4, 2, products>(s, a, b, out);
 }
 
 enum class host { plain, v3, v4 };
 host this_host() {
-    static const host found = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-                                      __builtin_cpu_supports("avx512bw") &&
-                                      __builtin_cpu_supports("avx512dq") &&
-                                      __builtin_cpu_supports("fma")
-                                  ? host::v4
-                              : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                                      __builtin_cpu_supports("bmi2")
-                                  ? host::v3
-                                  : host::plain;
+    static const host found =
+        __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                __builtin_cpu_supports("fma")
+            ? host::v4
+        : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                __builtin_cpu_supports("bmi2")
+            ? host::v3
+            : host::plain;
     return found;
 }
 

@@ -17,6 +17,12 @@ constexpr bool is_packed(element e) {
 /// Four values of each of `count` packed elements.
 void unpack(element type, const std::uint8_t* from, float* to, std::size_t count);
 
+/// The scale tile's partition, from its first, for data partition `p`, from the data's first
+/// (spec 3.9, 20.2).
+constexpr unsigned scale_partition(unsigned p) {
+    return p / 32 * 32 + p % 32 / 8;
+}
+
 inline constexpr std::size_t mx_block = 32;  ///< values: 8 partitions x the 4 of an element
 
 struct quantised_block {

@@ -95,7 +95,8 @@ void reduce(const reduction& r, std::span<const std::uint8_t* const> operands, s
             for (std::size_t i = 0; i < n; ++i) sum[i] *= r.scales[0];
         for (std::size_t k = 1; k < operands.size(); ++k)
             add_operand(r, operands[k] + done * step, k, sum.data(), n);
-        if (r.op == operation::add || r.op == operation::scaled_add) make_nans_canonical(sum.data(), n);
+        if (r.op == operation::add || r.op == operation::scaled_add)
+            make_nans_canonical(sum.data(), n);
         encode(r.to, sum.data(), result + done * size_of(r.to), n, r.how,
                static_cast<std::uint32_t>(done));
     }

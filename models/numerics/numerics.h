@@ -34,7 +34,7 @@ enum class element : std::uint8_t {
     int64,          ///< copied, not computed with
     uint64,
 };
-inline constexpr unsigned element_kinds = 14;  ///< of DMA compute
+inline constexpr unsigned element_kinds = 14;      ///< of DMA compute
 inline constexpr unsigned all_element_kinds = 20;  ///< of NeuronCores (doc/spec/neuron-core.md 3.1)
 
 constexpr unsigned size_of(element e) {
@@ -71,6 +71,19 @@ void decode(element type, const std::uint8_t* from, float* to, std::size_t count
 /// `position` is the first element's number for stochastic rounding.
 void encode(element type, const float* from, std::uint8_t* to, std::size_t count,
             const rounding& how = {}, std::uint32_t position = 0);
+
+/// The bits of an integer type's value nearest to `value`, zero-extended to 32. Up to 4 bytes.
+constexpr std::uint32_t saturated(element type, std::int64_t value) {
+    const unsigned bits = 8 * size_of(type);
+    const bool is_signed =
+        type == element::int8 || type == element::int16 || type == element::int32;
+    const std::int64_t span = std::int64_t{1} << (is_signed ? bits - 1 : bits);
+    const std::int64_t low = is_signed ? -span : 0;
+    return static_cast<std::uint32_t>(value < low    ? low
+                                      : value < span ? value
+                                                     : span - 1) &
+           ~0u >> (32 - bits);
+}
 
 /// Makes every NaN the positive quiet NaN with empty payload. Which NaN a sum is depends on the
 /// machine that adds; ours is always the same.

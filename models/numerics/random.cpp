@@ -15,9 +15,9 @@ std::uint32_t lfsr::next() {
     return state_;
 }
 
-xorwow::xorwow(std::uint32_t lane, unsigned generator) {
+xorwow::xorwow(std::uint32_t lane, unsigned generator, std::uint32_t seed) {
     for (unsigned i = 0; i < words; ++i)
-        state_[i] = rules::xorwow_seed(lane, generator * words + i);
+        state_[i] = rules::xorwow_seed(seed, lane, generator * words + i);
 }
 
 std::uint32_t xorwow::next() {

@@ -24,8 +24,8 @@ public:
     static constexpr unsigned words = 6;  ///< x, y, z, w, v, d
     using state = std::array<std::uint32_t, words>;
 
-    /// The state after a reset; `generator` counts those of one lane.
-    explicit xorwow(std::uint32_t lane = 0, unsigned generator = 0);
+    /// `generator` counts those of one lane. After a reset the seed is 0.
+    explicit xorwow(std::uint32_t lane = 0, unsigned generator = 0, std::uint32_t seed = 0);
     std::uint32_t next();
     const state& get() const { return state_; }
     void set(const state& s) { state_ = s; }

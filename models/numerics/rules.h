@@ -37,9 +37,9 @@ constexpr std::uint32_t lfsr_seed(std::uint32_t seed, std::uint32_t lane) {
     const std::uint32_t state = random_word(seed, lane);
     return state != 0 ? state : 1;
 }
-/// Word `i` of a lane's XORWOW state after a reset.
-constexpr std::uint32_t xorwow_seed(std::uint32_t lane, std::uint32_t i) {
-    return random_word(6 * lane, i);
+/// Word `i` of a lane's XORWOW state. A reset seeds with 0.
+constexpr std::uint32_t xorwow_seed(std::uint32_t seed, std::uint32_t lane, std::uint32_t i) {
+    return random_word(seed + 6 * lane, i);
 }
 
 /// RAND2: [0, 1) in steps of 2^-24.

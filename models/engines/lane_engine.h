@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "models/instructions/data_path.h"
+#include "models/numerics/alu.h"
+#include "models/tile/tile.h"
+
+namespace trn {
+
+/// Software errors that an engine computes on with a defined result; counts since construction.
+struct engine_misuse {
+    std::uint64_t activation_out_of_range = 0;    ///< elements (spec 3.6)
+    std::uint64_t reduce_without_reset = 0;       ///< instructions (spec 3.5)
+    std::uint64_t psum_accumulate_undefined = 0;  ///< instructions (spec 4.1)
+};
+
+/// What an execution stands on: memory, the settings of the instruction, and whether it has written
+/// a number that the settings detect. Operands are opened, and with it checked, before the first
+/// write; whatever fails throws isa::fault.
+class execution {
+public:
+    execution(isa::core_memory& memory, const isa::instruction& i,
+              const isa::number_settings& numbers, unsigned index_group = 16)
+        : i(i), memory_(memory), numbers_(numbers), index_group_(index_group) {}
+
+    const isa::instruction& i;
+
+    tile source(const isa::tile_operand& operand, isa::operand which) const;
+    tile source_a() const { return source(i.a, isa::operand::a); }
+    tile source_b() const { return source(i.b, isa::operand::b); }
+    tile destination() const { return tile(memory_, i.dst, isa::operand::dst, index_group_); }
+    scalar_values s0(unsigned lanes, float absent = 0) const;
+    scalar_values s1(unsigned lanes, float absent = 0) const;
+
+    /// Writes FP32 values converted to the tile's type. Makes NaNs canonical in `values`.
+    void put(tile& to, unsigned partition, float* values);
+    /// Converts as put() does, into the bit patterns of `type`. `elements` of each partition.
+    void convert(numerics::element type, unsigned partition, std::size_t elements, float* values,
+                 std::uint8_t* to) const;
+    void put_bits(tile& to, unsigned partition, const std::uint8_t* from);
+    void put_bits(tile& to, unsigned partition, const std::uint32_t* from);
+    void put_where(tile& to, unsigned partition, const std::uint8_t* from,
+                   const std::uint8_t* mask);
+
+    bool has_mode(std::uint16_t bits) const { return i.has_mode(bits); }
+    numerics::alu op0() const { return static_cast<numerics::alu>(i.op0); }
+    numerics::alu op1() const { return static_cast<numerics::alu>(i.op1); }
+    numerics::alu reduce_op() const { return static_cast<numerics::alu>(i.reduce_op); }
+    isa::accumulator_command command() const {
+        return static_cast<isa::accumulator_command>(i.reduce_cmd);
+    }
+    bool is_bitvec() const { return is_bitvec(op0()) || is_bitvec(op1()); }
+
+    /// Whether a NaN or Inf that the settings detect was written.
+    bool numerical() const { return numerical_; }
+
+private:
+    static bool is_bitvec(numerics::alu op) { return numerics::is_bitvec(op); }
+    void detect(numerics::element type, const std::uint8_t* bits, std::size_t count);
+
+    isa::core_memory& memory_;
+    const isa::number_settings numbers_;
+    const unsigned index_group_;
+    bool numerical_ = false;
+    std::vector<std::uint8_t> bits_;
+    std::vector<float> decoded_;
+};
+
+/// What Vector, Scalar and GPSIMD have in common: instructions that treat each partition as a lane
+/// of its own, and accumulators. Rows 23 to 33 and 36 of doc/spec/neuron-core.md 8.
+class lane_engine : public isa::data_path {
+public:
+    lane_engine(isa::core_memory& memory, isa::generation generation)
+        : memory_(memory), generation_(generation) {}
+
+    isa::outcome execute(const isa::instruction& i, const isa::number_settings& numbers) final;
+    void reset() override;
+
+    const engine_misuse& misuse() const { return misuse_; }
+    float accumulator(unsigned lane) const { return accumulators_[lane]; }
+
+protected:
+    static constexpr unsigned lanes = isa::max_partitions;
+
+    /// Executes one opcode of the engine; throws isa::fault before the first write.
+    virtual void run(execution& e) = 0;
+    /// Scalar of v2 has no other way for a copy (spec 3.2).
+    virtual bool copies_through_fp32() const { return false; }
+    /// TENSOR_TENSOR of three INT32 or UINT32 tiles modulo 2^32 (spec 20.27).
+    virtual bool computes_integers() const { return false; }
+
+    void copy(execution& e);
+    void memset(execution& e);
+    void tensor_tensor(execution& e);
+    void tensor_scalar(execution& e);
+    void read_accumulator(execution& e);
+
+    /// For each lane: row = A as FP32, `compute(lane, row)`, accumulators take the row, DST = row.
+    template <class Compute>
+    void elementwise(execution& e, Compute&& compute);
+
+    /// REDUCE_CMD before the first element.
+    void prepare_accumulators(const execution& e, unsigned count);
+    /// Takes `count` elements of each of `n` lanes' rows, which follow each other.
+    void accumulate(const execution& e, unsigned first, unsigned n, const float* rows,
+                    std::size_t count);
+
+    isa::core_memory& memory_;
+    const isa::generation generation_;
+    engine_misuse misuse_;
+    std::array<float, lanes> accumulators_{};
+    bool undefined_accumulators_ = true;
+};
+
+/// Rows of so many lanes are in hand at once, so that their sums run side by side.
+inline constexpr unsigned lanes_at_once = 8;
+
+template <class Compute>
+void lane_engine::elementwise(execution& e, Compute&& compute) {
+    const tile a = e.source_a();
+    tile dst = e.destination();
+    prepare_accumulators(e, a.partitions());
+    const std::size_t n = a.elements();
+    std::vector<float> rows(n * lanes_at_once);
+    for (unsigned first = 0; first < a.partitions(); first += lanes_at_once) {
+        const unsigned count = std::min(lanes_at_once, a.partitions() - first);
+        for (unsigned j = 0; j < count; ++j) {
+            float* const row = rows.data() + j * n;
+            a.read(first + j, row);
+            compute(first + j, row);
+            e.put(dst, first + j, row);
+        }
+        accumulate(e, first, count, rows.data(), n);
+    }
+}
+
+}  // namespace trn
