@@ -494,7 +494,7 @@ private:
             return i_.reduce_cmd == unsigned(accumulator_command::load_reduce) ? need::required
                                                                                : need::unused;
         case opcode::copy_predicated:
-            return i_.a.present() ? need::unused : need::required;
+            return first && !i_.a.present() ? need::required : need::unused;
         case opcode::activate2:
             return of(first ? i_.imm & 0xff : i_.imm >> 8 & 0xff);
         case opcode::activate:
