@@ -439,6 +439,7 @@ private:
         }
         if (low < 0) return outside(which, low);
         if (high + size > core_.partition_bytes(t.where.space)) return outside(which, high);
+        i_.dynamic_operands |= t.offset_from_register;
         t.where.offset = static_cast<std::uint32_t>(start);
         t.offset_from_register = false;
         t.reg = 0;

@@ -362,6 +362,8 @@ struct instruction {
 
     std::variant<register_fields, sync_list, write_list, doorbell_sets, dge_copy_fields> control;
 
+    bool dynamic_operands = false;  ///< set by check(): registers gave operands their offsets
+
     bool is_long() const { return (flags & flag::long_form) != 0; }
     unsigned words() const { return is_long() ? 2 : 1; }
     bool has_mode(std::uint16_t bits) const { return (mode & bits) != 0; }

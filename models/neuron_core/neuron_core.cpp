@@ -74,6 +74,10 @@ void neuron_core::access_aperture(tlm::tlm_generic_payload& payload, sc_core::sc
         const shifted local(payload, semaphores_offset);
         return semaphores_.access(payload, delay);
     }
+    if (inside(address, engines_offset, core_engines::size)) {
+        const shifted local(payload, engines_offset);
+        return engines().access(payload, delay);
+    }
     if (!is_memory(address)) {
         payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
         return;
@@ -99,6 +103,10 @@ unsigned neuron_core::peek_aperture(tlm::tlm_generic_payload& payload) {
     if (inside(address, semaphores_offset, semaphores::size)) {
         const shifted local(payload, semaphores_offset);
         return semaphores_.debug_access(payload);
+    }
+    if (inside(address, engines_offset, core_engines::size)) {
+        const shifted local(payload, engines_offset);
+        return engines().debug_access(payload);
     }
     const bool psum = inside(address, psum_offset, cfg_.psum_size);
     backing_store& store = psum ? psum_ : sbuf_;
@@ -162,6 +170,54 @@ void neuron_core::reset_changed(bool level) {
     if (!level) return;
     semaphores_.reset();
     notifications_.reset();
+    if (engines_) engines_->reset();
+}
+
+core_engines& neuron_core::engines() {
+    if (!engines_)
+        engines_ = std::make_unique<core_engines>(core_engines::parts{
+            .owner = *this,
+            .who = {static_cast<isa::generation>(cfg_.generation), cfg_.number, cfg_.chip,
+                    cfg_.dma_base, cfg_.dma_stride},
+            .sync = semaphores_,
+            .memory = *this,
+            .port = memory_port_,
+            .notify = [this](unsigned slot,
+                             const notification& entry) { return notify(slot, entry); },
+            .register_latency = cfg_.register_latency});
+    return *engines_;
+}
+
+std::optional<std::string> neuron_core::describe_wait() const {
+    return engines_ ? engines_->describe_wait() : std::nullopt;
+}
+
+std::uint8_t* neuron_core::bytes(isa::space where) {
+    return (where == isa::space::psum ? psum_ : sbuf_).data();
+}
+
+std::uint32_t neuron_core::partition_bytes(isa::space where) const {
+    const std::uint64_t size = where == isa::space::psum ? cfg_.psum_size : cfg_.sbuf_size;
+    return static_cast<std::uint32_t>(size / isa::max_partitions);
+}
+
+bool neuron_core::check_read(isa::location first, std::uint32_t length) {
+    return pass_errors(tlm::TLM_READ_COMMAND, first, length);
+}
+
+void neuron_core::written(isa::location first, std::uint32_t length) {
+    if (!armed_.empty()) pass_errors(tlm::TLM_WRITE_COMMAND, first, length);
+}
+
+/// As if the bytes were accessed through the aperture.
+bool neuron_core::pass_errors(tlm::tlm_command command, isa::location first, std::uint32_t length) {
+    tlm::tlm_generic_payload payload;
+    payload.set_command(command);
+    payload.set_address((first.space == isa::space::psum ? psum_offset : 0) +
+                        std::uint64_t{first.partition} * partition_bytes(first.space) +
+                        first.offset);
+    payload.set_data_length(length);
+    return armed_.pass(payload, [this](auto error, auto at) { count_error(error, at); });
 }
 
 bool neuron_core::is_memory(std::uint64_t offset) const {
@@ -202,6 +258,21 @@ void neuron_core::publish(statistics& out) const {
     out.count("sbuf_bytes_resident", sbuf_.resident());
     out.count("sram_corrected", errors_.get(error_reg::corrected));
     out.count("sram_uncorrected", errors_.get(error_reg::uncorrected));
+    if (!engines_) return;
+    for (unsigned e = 0; e < isa::engine_count; ++e) {
+        const sequencer& engine = engines_->of(static_cast<isa::engine>(e));
+        const auto count = [&](std::string_view counter, std::uint64_t value) {
+            out.count(fmt::format("{}_{}", name_of(static_cast<isa::engine>(e)), counter), value);
+        };
+        const sequencer::counters& c = engine.counted();
+        count("instructions", engine.retired());
+        count("busy_cycles", c.busy_cycles);
+        count("wait_cycles", c.wait_cycles);
+        count("bytes_read", c.bytes_read);
+        count("bytes_written", c.bytes_written);
+        count("flops", c.flops);
+        count("instruction_bytes_fetched", c.fetched_bytes);
+    }
 }
 
 std::vector<accepts_faults::fault> neuron_core::faults() {

@@ -4,11 +4,15 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <systemc>
 #include <tlm>
 #include <vector>
 
+#include "models/neuron_core/engines.h"
 #include "models/notification_queue/notifying_module.h"
 #include "models/semaphores/semaphores.h"
 #include "platform/framework/kernel/introspection.h"
@@ -21,10 +25,13 @@
 
 namespace trn {
 
-/// The interface of a NeuronCore (TPB) to the chip: SBUF, PSUM, events and semaphores in one
-/// aperture, and its registers in the die's register space. The engines come later.
-/// Spec: doc/models/neuron_core.md.
-class neuron_core : public notifying_module, public publishes_statistics, public accepts_faults {
+/// A NeuronCore (TPB): SBUF, PSUM, events, semaphores and the engines' control blocks in one
+/// aperture, and its registers in the die's register space. Spec: doc/models/neuron_core.md.
+class neuron_core : public notifying_module,
+                    public publishes_statistics,
+                    public describes_wait,
+                    public accepts_faults,
+                    private isa::core_memory {
 public:
     struct config {
         std::uint64_t sbuf_size = 32 << 20;                   ///< bytes: 128 x 256 KiB
@@ -38,9 +45,15 @@ public:
         std::uint64_t notifications_offset = 0x1000;  ///< contract 9
         std::uint64_t pe_counters_offset = 0x141000;
         std::uint64_t sram_errors_offset = 0x160000;  ///< invented
+        unsigned generation = 4;                      ///< of the engines: 2, 3 or 4
+        unsigned number = 0;                          ///< of the core in its chip
+        unsigned chip = 0;                            ///< routing id
+        std::uint64_t dma_base = 0;           ///< registers of the first of its 16 DMA engines
+        std::uint64_t dma_stride = 0x100000;  ///< from one to the next
     };
     static constexpr std::uint64_t psum_offset = 0x0200'0000;        // invented: after the SBUF
     static constexpr std::uint64_t semaphores_offset = 0x0270'0000;  // contract 3.3
+    static constexpr std::uint64_t engines_offset = 0x0280'0000;     // invented
     static constexpr std::uint64_t aperture_size = 0x0400'0000;
 
     tlm_utils::simple_target_socket<neuron_core, 64> aperture{"aperture"};
@@ -58,6 +71,7 @@ public:
     backing_store& psum() { return psum_; }
 
     void publish(statistics& out) const override;
+    std::optional<std::string> describe_wait() const override;
     std::vector<fault> faults() override;
 
 private:
@@ -73,6 +87,15 @@ private:
     void clear_errors();
     void update_error_line();
     void forget();
+    core_engines& engines();
+
+    // isa::core_memory
+    std::uint8_t* bytes(isa::space where) override;
+    std::uint32_t partition_bytes(isa::space where) const override;
+    bool has_errors() const override { return !armed_.empty(); }
+    bool check_read(isa::location first, std::uint32_t length) override;
+    void written(isa::location first, std::uint32_t length) override;
+    bool pass_errors(tlm::tlm_command command, isa::location first, std::uint32_t length);
 
     const config cfg_;
     backing_store sbuf_, psum_;
@@ -81,6 +104,7 @@ private:
     armed_errors armed_;  // by offset in the aperture
     bandwidth_resource memories_;
     bandwidth_crossing port_{*this, memories_};
+    std::unique_ptr<core_engines> engines_;  // from the first access to a control block on
 };
 
 }  // namespace trn

@@ -11,7 +11,7 @@ namespace trn::kind_tables {
 kind neuron_core_kind() {
     using c = neuron_core::config;
     return kind_of<neuron_core>(
-        "neuron_core", "SBUF, PSUM, events, semaphores and registers of a NeuronCore.",
+        "neuron_core", "A NeuronCore: SBUF, PSUM, events, semaphores, engines and registers.",
         {{"sbuf_size", &c::sbuf_size, unit::bytes, "state buffer"},
          {"psum_size", &c::psum_size, unit::bytes, "accumulation buffer"},
          {"bytes_per_second", &c::bytes_per_second, unit::bytes_per_second, "of SBUF and PSUM"},
@@ -22,15 +22,23 @@ kind neuron_core_kind() {
          {"top_size", &c::top_size, unit::bytes, "of TPB_TOP"},
          {"notifications_offset", &c::notifications_offset, unit::address, "in TPB_TOP"},
          {"pe_counters_offset", &c::pe_counters_offset, unit::address, "in TPB_TOP"},
-         {"sram_errors_offset", &c::sram_errors_offset, unit::address, "in TPB_TOP"}},
+         {"sram_errors_offset", &c::sram_errors_offset, unit::address, "in TPB_TOP"},
+         {"generation", &c::generation, "of the engines: 2, 3 or 4"},
+         {"number", &c::number, "of the core in its chip"},
+         {"chip", &c::chip, "routing id of the chip"},
+         {"dma_base", &c::dma_base, unit::address, "registers of the first of its 16 DMA engines"},
+         {"dma_stride", &c::dma_stride, unit::bytes, "from one of them to the next"}},
         {port::target("aperture", "SBUF, PSUM, events, semaphores")
              .of_size(neuron_core::aperture_size),
          port::target("top", "TPB_TOP registers").of_size(&c::top_size),
-         port::initiator("memory", "entries of its notification queues"),
+         port::initiator("memory",
+                         "entries of its notification queues, programs, writes of engines"),
          port::irq_in("reset", "held in reset while high"),
          port::irq_in("power_lost", "high: SBUF and PSUM lose their content"),
          port::irq_out("error", "an error counter is not zero").optional()},
         [](const c& cfg) -> std::optional<std::string> {
+            if (cfg.generation < 2 || cfg.generation > 4)
+                return "engines are known of generations 2, 3 and 4";
             if (cfg.crossbars != 9 && cfg.crossbars != 5)
                 return "PE counters are known of 9 and of 5 crossbars";
             if (cfg.sbuf_size <= neuron_core::psum_offset &&

@@ -26,6 +26,7 @@ protected:
     notifying_module(sc_core::sc_module_name name, const sc_core::sc_time& register_latency);
 
     notification_queue notifications_;
+    memory_port memory_port_{memory};  ///< of entries, and of what else the block accesses
 
     /// The process: writes entries.
     virtual void deliver();
@@ -35,7 +36,6 @@ private:
         memory_port_.invalidate(first, last);
     }
 
-    memory_port memory_port_{memory};
     sc_core::sc_event posted_;
 };
 

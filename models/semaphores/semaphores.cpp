@@ -54,6 +54,13 @@ std::uint32_t semaphores::event(unsigned index) const {
     return static_cast<std::uint32_t>(regs_.get(reg::event, index));
 }
 
+void semaphores::set_event(unsigned index, std::uint32_t value) {
+    regs_.set(reg::event, value, index);
+    changed_.notify();
+    if (trace::on()) trace::event(owner_.name(), "event", {{"index", index}, {"value", value}});
+    if (look_) look_();
+}
+
 void semaphores::set(unsigned index, std::int32_t value) {
     regs_.set(reg::semaphore_read, static_cast<std::uint32_t>(value), index);
     changed_.notify();

@@ -29,6 +29,7 @@ public:
     void set(unsigned index, std::int32_t value);
     void add(unsigned index, std::int64_t amount);
     std::uint32_t event(unsigned index) const;
+    void set_event(unsigned index, std::uint32_t value);
     void reset() { regs_.reset(); }
 
     /// A waiter for a semaphore or an event waits for this event and reads the value again.

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/neuron_core/engines.h"
+
+#include <utility>
+
+#include "models/sequencer/sequencer_regs.h"
+
+namespace trn {
+
+namespace regs = sequencer_regs;
+using regs::reg;
+
+core_engines::core_engines(const parts& p)
+    : control_(regs::table, {.name = p.owner.name(),
+                             .instances = isa::engine_count,
+                             .stride = stride,
+                             .latency = p.register_latency}),
+      environment_{
+          p.owner,
+          p.who,
+          {p.memory.partition_bytes(isa::space::sbuf), p.memory.partition_bytes(isa::space::psum)},
+          p.sync,
+          p.memory,
+          p.port,
+          control_,
+          p.notify} {
+    for (unsigned e = 0; e < isa::engine_count; ++e)
+        engines_[e] =
+            std::make_unique<sequencer>(environment_, static_cast<isa::engine>(e), paths_[e].get());
+    control_.on_write(reg::control, [this](register_access& a) {
+        engines_[a.instance]->command(static_cast<std::uint32_t>(a.written));
+    });
+    control_.on_write(reg::r, [this](register_access& a) {
+        if (engines_[a.instance]->active())
+            a.response = tlm::TLM_COMMAND_ERROR_RESPONSE;
+        else
+            engines_[a.instance]->set_reg(a.index, static_cast<std::uint32_t>(a.written));
+    });
+    show_states();
+    set_reset_values();
+}
+
+void core_engines::show_states() {
+    const auto show = [this](reg which, auto value) {
+        control_.view(which, [this, value](unsigned instance, unsigned index) -> std::uint64_t {
+            return value(*engines_[instance], index);
+        });
+    };
+    const auto halves = [&](reg low, reg high, std::uint64_t sequencer::counters::*counter) {
+        show(low, [counter](const sequencer& s, unsigned) {
+            return s.counted().*counter & 0xffff'ffff;
+        });
+        show(high, [counter](const sequencer& s, unsigned) { return s.counted().*counter >> 32; });
+    };
+    show(reg::status, [](const sequencer& s, unsigned) { return s.status(); });
+    show(reg::pc, [](const sequencer& s, unsigned) { return s.pc(); });
+    show(reg::retired, [](const sequencer& s, unsigned) { return s.retired(); });
+    show(reg::error_pc, [](const sequencer& s, unsigned) { return s.error_pc(); });
+    show(reg::error_detail, [](const sequencer& s, unsigned) { return s.error_detail(); });
+    show(reg::wait_value,
+         [](const sequencer& s, unsigned) { return static_cast<std::uint32_t>(s.wait_value()); });
+    show(reg::r, [](const sequencer& s, unsigned index) { return s.reg(index); });
+    show(reg::block, [](const sequencer& s, unsigned index) { return s.block_word(index); });
+    halves(reg::busy_lo, reg::busy_hi, &sequencer::counters::busy_cycles);
+    halves(reg::wait_lo, reg::wait_hi, &sequencer::counters::wait_cycles);
+    halves(reg::bytes_read_lo, reg::bytes_read_hi, &sequencer::counters::bytes_read);
+    halves(reg::bytes_written_lo, reg::bytes_written_hi, &sequencer::counters::bytes_written);
+}
+
+/// Slots of engine e: errors e, notifications 5 + e, traces 10 + e, events 15; all on but traces.
+void core_engines::set_reset_values() {
+    for (unsigned e = 0; e < isa::engine_count; ++e) {
+        const std::uint64_t slots = e | (5 + e) << 4 | (10 + e) << 8 | 15 << 12;
+        control_.set(reg::notify_config,
+                     slots | regs::notify_config::errors.mask() |
+                         regs::notify_config::notifications.mask() |
+                         regs::notify_config::events.mask(),
+                     0, e);
+        const auto generation = static_cast<unsigned>(environment_.who.generation);
+        control_.set(reg::version, generation | e << 8 | 1 << 16, 0, e);
+    }
+}
+
+void core_engines::reset() {
+    control_.reset();
+    set_reset_values();
+    environment_.ports.reset();
+    for (auto& engine : engines_) engine->reset();
+}
+
+std::optional<std::string> core_engines::describe_wait() const {
+    std::string all;
+    for (const auto& engine : engines_)
+        if (const auto one = engine->describe_wait()) all += (all.empty() ? "" : "; ") + *one;
+    return all.empty() ? std::nullopt : std::optional(all);
+}
+
+}  // namespace trn

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "models/sequencer/sequencer.h"
+
+namespace trn {
+
+/// The five engines of a NeuronCore with their control blocks (NeuronCore spec 11). A core makes
+/// them at the first access to the control blocks, so that cores without programs cost nothing.
+class core_engines {
+public:
+    static constexpr std::uint64_t stride = 0x1000;  ///< from control block to control block
+    static constexpr std::uint64_t size = isa::engine_count * stride;
+
+    struct parts {
+        const sc_core::sc_object& owner;
+        sequencer_environment::identity who;
+        semaphores& sync;
+        isa::core_memory& memory;
+        memory_port& port;
+        std::function<bool(unsigned slot, const notification&)> notify;
+        sc_core::sc_time register_latency;
+    };
+    explicit core_engines(const parts& p);
+
+    void access(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+        control_.access(payload, delay);
+    }
+    unsigned debug_access(tlm::tlm_generic_payload& payload) {
+        return control_.debug_access(payload);
+    }
+    void reset();
+
+    const sequencer& of(isa::engine e) const { return *engines_[static_cast<unsigned>(e)]; }
+    std::optional<std::string> describe_wait() const;
+
+private:
+    void show_states();
+    void set_reset_values();
+
+    register_bank control_;
+    sequencer_environment environment_;
+    std::array<std::unique_ptr<isa::data_path>, isa::engine_count> paths_;
+    std::array<std::unique_ptr<sequencer>, isa::engine_count> engines_;
+};
+
+}  // namespace trn

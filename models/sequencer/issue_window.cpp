@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/sequencer/issue_window.h"
+
+#include <algorithm>
+
+namespace trn::isa {
+
+namespace {
+
+constexpr unsigned bank_bytes = 2048;
+
+footprint footprint_in(const tile_operand& t, const partition_sizes& sizes) {
+    return footprint_of(t, t.where.space == space::psum ? sizes.psum : sizes.sbuf);
+}
+
+std::uint8_t banks_of(const footprint& f) {
+    if (f.space != space::psum) return 0;
+    unsigned banks = 0;
+    for (std::int64_t b = f.first_byte / bank_bytes; b <= f.last_byte / bank_bytes && b < 8; ++b)
+        banks |= 1u << b;
+    return static_cast<std::uint8_t>(banks);
+}
+
+/// A bit per 32 x 32 block of the array that the tile occupies.
+std::uint16_t blocks_of(std::uint8_t tile) {
+    const pe_tile t = pe_tile_of(tile);
+    unsigned mask = 0;
+    for (unsigned r = t.row / 32; r < (t.row + t.rows) / 32 && r < 4; ++r)
+        for (unsigned c = t.column / 32; c < (t.column + t.columns) / 32 && c < 4; ++c)
+            mask |= 1u << (4 * r + c);
+    return static_cast<std::uint16_t>(mask);
+}
+
+footprint scalar_footprint(const scalar_operand& s, unsigned partitions) {
+    if (s.kind != scalar_kind::tile) return {};
+    return {s.where.space, s.where.partition, s.where.partition + partitions - 1, s.where.offset,
+            s.where.offset + numerics::size_of(s.type) - 1};
+}
+
+}  // namespace
+
+footprint footprint_of(const tile_operand& t, std::uint32_t partition_bytes) {
+    if (!t.present()) return {};
+    footprint f{t.where.space, t.where.partition, t.where.partition + t.partitions - 1u,
+                t.where.offset, t.where.offset};
+    const std::int64_t size = numerics::size_of(t.type);
+    for (unsigned d = 0; d < t.dimensions; ++d) {
+        const std::int64_t reach = size * t.pattern[d].stride * (t.pattern[d].count - 1);
+        (reach < 0 ? f.first_byte : f.last_byte) += reach;
+    }
+    f.last_byte += size - 1;
+    if (t.indirect) {  // anywhere in its partitions
+        f.first_byte = 0;
+        f.last_byte = partition_bytes - 1;
+    }
+    return f;
+}
+
+std::array<footprint, 4> issue_window::reads_of(const instruction& i) const {
+    const unsigned lanes =
+        std::max<unsigned>(i.dst.present() ? i.dst.partitions : i.a.partitions, 1);
+    const footprint b = i.opcode == opcode::quantize_mx ? footprint{} : footprint_in(i.b, sizes_);
+    return {footprint_in(i.a, sizes_), b, scalar_footprint(i.s0, lanes),
+            scalar_footprint(i.s1, lanes)};
+}
+
+footprint issue_window::written_by(const instruction& i) const {
+    return footprint_in(i.dst, sizes_);
+}
+
+std::uint64_t issue_window::earliest(const instruction& i, std::uint64_t at) const {
+    std::uint64_t start = at;
+    if (i.opcode == opcode::load_stationary) {
+        // Two stationaries fit: the third waits for the multiplies of the oldest.
+        start = std::max(start, next_load_);
+        for (unsigned b = 0; b < blocks_.size(); ++b)
+            if ((blocks_of(i.tile) >> b & 1) != 0) start = std::max(start, blocks_[b].previous);
+    } else if (i.opcode == opcode::multiply) {
+        for (unsigned b = 0; b < blocks_.size(); ++b)
+            if ((blocks_of(i.tile) >> b & 1) != 0)
+                start = std::max({start, blocks_[b].loaded, blocks_[b].multiplied});
+    } else {
+        start = std::max(start, next_);
+    }
+    const auto reads = reads_of(i);
+    const footprint written = written_by(i);
+    for (const flight& f : flights_) {
+        if (f.complete <= start) continue;
+        const auto meets = [](const std::array<footprint, 4>& r, const footprint& w) {
+            return std::ranges::any_of(r, [&](const footprint& one) { return one.overlaps(w); });
+        };
+        if (meets(reads, f.written) || meets(f.read, written)) start = f.complete;
+    }
+    return start;
+}
+
+void issue_window::issued(const instruction& i, const cost& c, std::uint64_t start) {
+    const std::uint64_t end = start + c.interval;
+    if (i.opcode == opcode::load_stationary) {
+        next_load_ = end;
+        for (unsigned b = 0; b < blocks_.size(); ++b)
+            if ((blocks_of(i.tile) >> b & 1) != 0)
+                blocks_[b] = {end, blocks_[b].multiplied, blocks_[b].multiplied};
+    } else if (i.opcode == opcode::multiply) {
+        for (unsigned b = 0; b < blocks_.size(); ++b)
+            if ((blocks_of(i.tile) >> b & 1) != 0) blocks_[b].multiplied = end;
+    } else {
+        next_ = end;
+    }
+    std::erase_if(flights_, [&](const flight& f) { return f.complete <= start; });
+    flights_.push_back({start + c.latency, written_by(i), reads_of(i)});
+}
+
+memory_ports::use memory_ports::use_of(const instruction& i, const cost& c,
+                                       const partition_sizes& sizes) {
+    use u;
+    for (const tile_operand* t : {&i.dst, &i.a, &i.b}) {
+        const footprint f = footprint_in(*t, sizes);
+        u.sbuf |= f.space == space::sbuf;
+        u.psum_banks |= banks_of(f);
+    }
+    u.wide = c.rate > 1;
+    return u;
+}
+
+sc_core::sc_time memory_ports::free_at(engine e, generation g, const use& wanted) const {
+    const auto other = [this](engine which) -> const use& {
+        return uses_[static_cast<unsigned>(which)];
+    };
+    sc_core::sc_time free = sc_core::SC_ZERO_TIME;
+    const bool v2 = g == generation::v2;
+    const auto sbuf = [&](const use& vector, const use& gpsimd, const use& busy) {
+        if (vector.sbuf && gpsimd.sbuf && (v2 || vector.wide)) free = std::max(free, busy.until);
+    };
+    const auto psum = [&](const use& busy) {
+        const bool together = v2 ? wanted.psum_banks != 0 && busy.psum_banks != 0
+                                 : (wanted.psum_banks & busy.psum_banks) != 0;
+        if (together) free = std::max(free, busy.until);
+    };
+    if (e == engine::vector) {
+        sbuf(wanted, other(engine::gpsimd), other(engine::gpsimd));
+        psum(other(engine::scalar));
+    } else if (e == engine::gpsimd) {
+        sbuf(other(engine::vector), wanted, other(engine::vector));
+    } else if (e == engine::scalar) {
+        psum(other(engine::vector));
+    }
+    return free;
+}
+
+}  // namespace trn::isa

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <systemc>
+#include <vector>
+
+#include "models/sequencer/timing.h"
+
+namespace trn::isa {
+
+/// Bytes of a partition of SBUF and of PSUM.
+struct partition_sizes {
+    std::uint32_t sbuf, psum;
+};
+
+/// Bytes of one memory that a tile lies in: a rectangle that holds all its elements.
+struct footprint {
+    isa::space space = isa::space::none;
+    unsigned first_partition = 0, last_partition = 0;
+    std::int64_t first_byte = 0, last_byte = -1;
+
+    bool overlaps(const footprint& other) const {
+        return space != isa::space::none && space == other.space &&
+               first_partition <= other.last_partition && other.first_partition <= last_partition &&
+               first_byte <= other.last_byte && other.first_byte <= last_byte;
+    }
+};
+footprint footprint_of(const tile_operand& t, std::uint32_t partition_bytes);
+
+/// When the next data-path instruction of one engine may start (spec 5.5, 9.1): after the interval
+/// of the one before it, and after the completion of those whose results it reads or whose operands
+/// it overwrites. Times are engine cycles.
+class issue_window {
+public:
+    explicit issue_window(const partition_sizes& sizes) : sizes_(sizes) {}
+
+    std::uint64_t earliest(const instruction& i, std::uint64_t at) const;
+    void issued(const instruction& i, const cost& c, std::uint64_t start);
+    void reset() { *this = issue_window(sizes_); }
+
+private:
+    struct flight {
+        std::uint64_t complete;
+        footprint written;
+        std::array<footprint, 4> read;
+    };
+    struct block {
+        std::uint64_t loaded = 0;      ///< when its newest stationary is in the array
+        std::uint64_t multiplied = 0;  ///< end of the last multiply
+        std::uint64_t previous = 0;    ///< end of the last multiply with the stationary before
+    };
+    std::array<footprint, 4> reads_of(const instruction& i) const;
+    footprint written_by(const instruction& i) const;
+
+    partition_sizes sizes_;
+    std::uint64_t next_ = 0;          // previous start + its interval
+    std::uint64_t next_load_ = 0;     // the same of LOAD_STATIONARY
+    std::array<block, 16> blocks_{};  // 32 x 32 blocks of the array
+    std::vector<flight> flights_;
+};
+
+/// The memory ports that engines of one core share (spec 2.5).
+class memory_ports {
+public:
+    struct use {
+        sc_core::sc_time until;
+        bool sbuf = false;
+        std::uint8_t psum_banks = 0;
+        bool wide = false;  ///< a Vector instruction in 2x or 4x mode
+    };
+    static use use_of(const instruction& i, const cost& c, const partition_sizes& sizes);
+
+    /// When `wanted` of engine `e` no longer conflicts with what others do.
+    sc_core::sc_time free_at(engine e, generation g, const use& wanted) const;
+    void take(engine e, const use& taken) { uses_[static_cast<unsigned>(e)] = taken; }
+    void reset() { uses_ = {}; }
+
+private:
+    std::array<use, engine_count> uses_{};
+};
+
+}  // namespace trn::isa
