@@ -3,12 +3,37 @@
 
 #include <utility>
 
+#include "models/engines/gpsimd_engine.h"
+#include "models/engines/scalar_engine.h"
+#include "models/engines/tensor_engine.h"
+#include "models/engines/vector_engine.h"
 #include "models/sequencer/sequencer_regs.h"
 
 namespace trn {
 
 namespace regs = sequencer_regs;
 using regs::reg;
+
+namespace {
+
+std::unique_ptr<isa::data_path> make_data_path(isa::engine e, isa::core_memory& memory,
+                                               isa::generation g) {
+    switch (e) {
+    case isa::engine::tensor:
+        return std::make_unique<tensor_engine>(memory, g);
+    case isa::engine::scalar:
+        return std::make_unique<scalar_engine>(memory, g);
+    case isa::engine::gpsimd:
+        return std::make_unique<gpsimd_engine>(memory, g);
+    case isa::engine::vector:
+        return std::make_unique<vector_engine>(memory, g);
+    case isa::engine::sync:
+        break;
+    }
+    return nullptr;
+}
+
+}  // namespace
 
 core_engines::core_engines(const parts& p)
     : control_(regs::table, {.name = p.owner.name(),
@@ -23,10 +48,12 @@ core_engines::core_engines(const parts& p)
           p.memory,
           p.port,
           control_,
-          p.notify} {
+          p.notify,
+          [&memory = p.memory, g = p.who.generation](isa::engine e) {
+              return make_data_path(e, memory, g);
+          }} {
     for (unsigned e = 0; e < isa::engine_count; ++e)
-        engines_[e] =
-            std::make_unique<sequencer>(environment_, static_cast<isa::engine>(e), paths_[e].get());
+        engines_[e] = std::make_unique<sequencer>(environment_, static_cast<isa::engine>(e));
     control_.on_write(reg::control, [this](register_access& a) {
         engines_[a.instance]->command(static_cast<std::uint32_t>(a.written));
     });

@@ -45,7 +45,6 @@ private:
 
     register_bank control_;
     sequencer_environment environment_;
-    std::array<std::unique_ptr<isa::data_path>, isa::engine_count> paths_;
     std::array<std::unique_ptr<sequencer>, isa::engine_count> engines_;
 };
 

@@ -102,12 +102,11 @@ bool holds(unsigned condition, std::int32_t a, std::int32_t b) {
 
 }  // namespace
 
-sequencer::sequencer(sequencer_environment& environment, isa::engine which, isa::data_path* path)
+sequencer::sequencer(sequencer_environment& environment, isa::engine which)
     : core_(environment),
       engine_(which),
       traits_{which, environment.who.generation, environment.partitions.sbuf,
               environment.partitions.psum},
-      path_(path),
       hertz_(isa::clock_of(which, environment.who.generation)),
       window_(environment.partitions) {}
 
@@ -234,7 +233,7 @@ void sequencer::reset() {
     counters_ = {};
     deferred_.abandon();
     next_instruction();
-    if (path_ != nullptr) path_->reset();
+    path_.reset();  // a new one begins as after reset
 }
 
 void sequencer::stop(error code) {
@@ -896,8 +895,8 @@ sequencer::step sequencer::load_or_store(const instruction& i) {
 
 sequencer::step sequencer::data_path(const instruction& i) {
     next_pc_ = pc_ + 2;
-    if (path_ == nullptr)
-        return fail(isa::fault_of(error::illegal_instruction, isa::reason::opcode));
+    if (!path_) path_ = core_.make_data_path(engine_);
+    if (!path_) return fail(isa::fault_of(error::illegal_instruction, isa::reason::opcode));
     const isa::cost cost = isa::cost_of(i, engine_, traits_.generation);
     if ((i.opcode == opcode::activate || i.opcode == opcode::activate2) &&
         (activation_sets[activation_set_] >> i.op0 & 1) == 0) {

@@ -40,6 +40,8 @@ struct sequencer_environment {
     memory_port& port;
     register_bank& control;  ///< the control blocks; instance = engine
     std::function<bool(unsigned slot, const notification&)> notify;
+    /// What an engine computes with, made at its first instruction that needs it; null for Sync.
+    std::function<std::unique_ptr<isa::data_path>(isa::engine)> make_data_path;
     isa::memory_ports ports{};
 };
 
@@ -54,8 +56,7 @@ public:
                       flops = 0, semaphore_wraps = 0, numerical = 0, fetched_bytes = 0;
     };
 
-    /// `path` may be null: the Sync engine has none.
-    sequencer(sequencer_environment& environment, isa::engine which, isa::data_path* path);
+    sequencer(sequencer_environment& environment, isa::engine which);
 
     /// A write of CONTROL.
     void command(std::uint32_t bits);
@@ -135,7 +136,7 @@ private:
     sequencer_environment& core_;
     const isa::engine engine_;
     const isa::core_traits traits_;
-    isa::data_path* const path_;
+    std::unique_ptr<isa::data_path> path_;
     const std::uint64_t hertz_;
 
     sc_core::sc_event wake_;

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times of doc/spec/neuron-core.md 9.2, 9.4, appendix A and B.
+#include <gmock/gmock.h>
+
+#include "tests/unit/sequencer/engine_test.h"
+
+namespace {
+
+using namespace trn;
+
+class EngineTimes : public test::engine_test {
+protected:
+    /// Nanoseconds from START, of a program already buffered, to when S[200] is 1.
+    double time_of(isa::engine e, const std::string& text) {
+        load(e, "wait S[201]>=1 nop\n" + text + "\nhalt");
+        core.sync().set(200, 0);
+        core.sync().set(201, 0);
+        start(e);
+        run_for(5);
+        core.sync().set(201, 1);
+        const sc_core::sc_time begin = sc_core::sc_time_stamp();
+        // The engine wakes after 30 ns, the nop takes 16 cycles.
+        while (semaphore(200) == 0 &&
+               sc_core::sc_time_stamp() - begin < sc_core::sc_time(1, sc_core::SC_MS))
+            sc_core::sc_start(core.sync().changed().triggered() ? sc_core::SC_ZERO_TIME : step);
+        return (sc_core::sc_time_stamp() - begin).to_seconds() * 1e9 - 30;
+    }
+    const sc_core::sc_time step{1, sc_core::SC_NS};
+};
+
+constexpr double ns_1200 = 1 / 1.2, ns_2400 = 1 / 2.4;
+
+TEST_F(EngineTimes, AppendixACompletesAfter1134Cycles) {
+    EXPECT_NEAR(time_of(V,
+                        "update S[200]+=1 tensor_tensor op0=add dst=sbuf[0:128, 4096] fp32 [512:1] "
+                        "a=sbuf[0:128, 0] fp32 [512:1] b=sbuf[0:128, 2048] fp32 [512:1]"),
+                16 * ns_1200 + 945, 3);
+}
+
+TEST_F(EngineTimes, DependentScalarInstructionsOfOneElementTake264CyclesEach) {
+    std::string chain;
+    for (int n = 0; n < 10; ++n)
+        chain += std::string(n == 9 ? "update S[200]+=1 " : "") +
+                 "activate op0=copy dst=sbuf[0:128, 0] fp32 [1:1] a=sbuf[0:128, 0] fp32 [1:1]\n";
+    EXPECT_NEAR(time_of(S, chain), 16 * ns_1200 + 10 * 264 * ns_1200, 3);
+}
+
+TEST_F(EngineTimes, IndependentInstructionsFollowAtTheirInterval) {
+    std::string stream;
+    for (int n = 0; n < 10; ++n)
+        stream += fmt::format(
+            "{}activate op0=copy dst=sbuf[0:128, {}] fp32 [512:1] "
+            "a=sbuf[0:128, 0] fp32 [512:1]\n",
+            n == 9 ? "update S[200]+=1 " : "", 4096 + 2048 * n);
+    EXPECT_NEAR(time_of(S, stream), (16 + 10 * 512 + 200) * ns_1200, 3);
+}
+
+TEST_F(EngineTimes, SixteenBitCopiesInSbufRunAtFourElementsPerCycle) {
+    EXPECT_NEAR(time_of(V,
+                        "update S[200]+=1 copy dst=sbuf[0:128, 8192] bf16 [4096:1] "
+                        "a=sbuf[0:128, 0] bf16 [4096:1]"),
+                (16 + 1024 + 110) * ns_1200, 3);
+    EXPECT_NEAR(time_of(V,
+                        "update S[200]+=1 copy dst=sbuf[0:128, 16384] fp32 [4096:1] "
+                        "a=sbuf[0:128, 0] fp32 [4096:1]"),
+                (16 + 4096 + 110) * ns_1200, 3);
+}
+
+TEST_F(EngineTimes, MatmulsBackToBackTake512CyclesEachWithTheirLoadsHidden) {
+    std::string stream;
+    for (int n = 0; n < 8; ++n)
+        stream += fmt::format(
+            "load_stationary a=sbuf[0:128, {}] bf16 [128:1]\n"
+            "{}multiply dst=psum[0:128, {}] fp32 [512:1] a=sbuf[0:128, 0] bf16 [512:1]\n",
+            1024 + 256 * n, n == 7 ? "update S[200]+=1 " : "", 2048 * n);
+    // The nop before runs on the Tensor engine's 2.4 GHz.
+    EXPECT_NEAR(time_of(T, stream), (16 + 32 + 8 * 512 + 320) * ns_2400, 3);
+}
+
+}  // namespace
