@@ -118,7 +118,7 @@ TRN_WIDE_VECTORS
 void apply(alu op, float* x, const float* y, std::size_t count, bool reversed) {
     with_operator(op, [&](auto f) {
         apply_each(
-            x, [y](std::size_t i) { return y[i]; }, count, reversed, f);
+            x, [y](std::size_t i) { return y[i]; }, count, reversed && !is_unary(op), f);
     });
 }
 
@@ -126,7 +126,7 @@ TRN_WIDE_VECTORS
 void apply(alu op, float* x, float y, std::size_t count, bool reversed) {
     with_operator(op, [&](auto f) {
         apply_each(
-            x, [y](std::size_t) { return y; }, count, reversed, f);
+            x, [y](std::size_t) { return y; }, count, reversed && !is_unary(op), f);
     });
 }
 
@@ -135,7 +135,7 @@ void apply(alu op, std::uint32_t* x, const std::uint32_t* y, std::size_t count, 
            bool reversed) {
     with_bit_operator(op, width, [&](auto f) {
         apply_each(
-            x, [y](std::size_t i) { return y[i]; }, count, reversed, f);
+            x, [y](std::size_t i) { return y[i]; }, count, reversed && !is_unary(op), f);
     });
 }
 
@@ -144,7 +144,7 @@ void apply(alu op, std::uint32_t* x, std::uint32_t y, std::size_t count, unsigne
            bool reversed) {
     with_bit_operator(op, width, [&](auto f) {
         apply_each(
-            x, [y](std::size_t) { return y; }, count, reversed, f);
+            x, [y](std::size_t) { return y; }, count, reversed && !is_unary(op), f);
     });
 }
 
@@ -228,8 +228,10 @@ float scan(alu op, float acc, float* x, std::size_t count) {
 void scan(ordered_operator first, ordered_operator second, float r, float* x, const float* y,
           std::size_t count) {
     const function f = function_of(first.op), g = function_of(second.op);
+    const bool swaps_first = first.reversed && !is_unary(first.op),
+               swaps_second = second.reversed && !is_unary(second.op);
     for (std::size_t i = 0; i < count; ++i)
-        x[i] = r = ordered(g, second.reversed, ordered(f, first.reversed, x[i], r), y[i]);
+        x[i] = r = ordered(g, swaps_second, ordered(f, swaps_first, x[i], r), y[i]);
 }
 
 }  // namespace trn::numerics

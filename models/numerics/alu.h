@@ -60,8 +60,8 @@ constexpr bool is_reduction(alu op) {
            (op >= alu::bitwise_and && op <= alu::bitwise_xor);
 }
 
-/// x[i] = x[i] op y[i], or with `reversed` y[i] op x[i]. Arithmetic operators. NaNs of results
-/// are not canonical yet.
+/// x[i] = x[i] op y[i], or with `reversed` y[i] op x[i]; unary operators take x either way
+/// (known_by: invented). Arithmetic operators. NaNs of results are not canonical yet.
 void apply(alu op, float* x, const float* y, std::size_t count, bool reversed = false);
 /// The same with one y for all.
 void apply(alu op, float* x, float y, std::size_t count, bool reversed = false);

@@ -138,6 +138,7 @@ float gelu(float x) {
     return product(x, normal_cdf);
 }
 float gelu_dx(float x) {
+    if (x < -100) return -0.0f;
     const quad q = x;
     return rounded(normal_cdf(q) + q * exp_any(-q * q / 2) * sqrt_2_by_pi / 2);
 }
@@ -149,6 +150,7 @@ float gelu_apprx_sigmoid(float x) {
     return product(x, [](quad q) { return logistic(c_1702 * q); });
 }
 float gelu_apprx_sigmoid_dx(float x) {
+    if (x < -1000) return -0.0f;
     const quad z = c_1702 * x, s = logistic(z);
     return rounded(s + z * s * logistic(-z));
 }
@@ -156,6 +158,7 @@ float silu(float x) {
     return product(x, logistic);
 }
 float silu_dx(float x) {
+    if (x < -1000) return -0.0f;
     const quad q = x, s = logistic(q);
     return rounded(s + q * s * logistic(-q));
 }
