@@ -87,10 +87,28 @@ void tensor_engine::reset() {
     written_.reset();
 }
 
-tensor_engine::matrix tensor_engine::read_matrix(const execution& e) const {
+/// Large, and of no use between instructions: one for all engines of a thread.
+struct tensor_engine::scratch {
+    matrix moving;
+    std::vector<float> out;
+    std::vector<float> kept;  // sparse
+    std::vector<std::uint16_t> partners;
+
+    static scratch& of_this_thread() {
+        static thread_local scratch one;
+        return one;
+    }
+};
+
+void tensor_engine::matrix::widen() {
+    if (wide.empty()) wide.assign(narrow.begin(), narrow.end());
+}
+
+void tensor_engine::read_matrix(const execution& e, matrix& m) {
     const tile a = e.source_a();
     const isa::instruction& i = e.i;
-    matrix m;
+    m.narrow.clear();
+    m.wide.clear();
     m.partitions = a.partitions();
     const bool mx = i.has_mode(mode::mx);
     m.products = mx ? 4 : i.has_mode(mode::double_row) ? 2 : compression(i);
@@ -102,8 +120,7 @@ tensor_engine::matrix tensor_engine::read_matrix(const execution& e) const {
     if (!mx) {
         m.narrow.resize(m.partitions * n);
         for (unsigned p = 0; p < m.partitions; ++p) a.read(p, &m.narrow[p * n]);
-        if (m.is_wide) m.wide.assign(m.narrow.begin(), m.narrow.end());
-        return m;
+        return;
     }
     const tile scales = e.source_b();
     std::vector<std::uint8_t> packed(m.columns * a.element_bytes()), scale(m.columns);
@@ -118,7 +135,6 @@ tensor_engine::matrix tensor_engine::read_matrix(const execution& e) const {
                 m.wide[p * n + j * m.columns + c] =
                     double{values[4 * c + j]} * double{numerics::scale_value(scale[c])};
     }
-    return m;
 }
 
 /// The value in row k with position t stands for dense row (k div m) n + t.
@@ -156,7 +172,7 @@ void tensor_engine::load_stationary(execution& e) {
         s.bits.resize(a.partitions() * bytes);
         for (unsigned p = 0; p < a.partitions(); ++p) a.read(p, &s.bits[p * bytes]);
     } else {
-        s.values = read_matrix(e);
+        read_matrix(e, s.values);
         if (e.has_mode(mode::sparse)) read_tags(e, s);
     }
     stationary_ = std::move(s);
@@ -190,9 +206,10 @@ void tensor_engine::transpose(execution& e, const stationary& s) {
     note_written(e.i.dst);
 }
 
-std::vector<float> tensor_engine::product(const stationary& s, matrix& moving) const {
+void tensor_engine::product(stationary& s, scratch& with) {
+    matrix& moving = with.moving;
     const std::size_t n = moving.columns;
-    std::vector<float> out(s.values.columns * n);
+    with.out.resize(s.values.columns * n);
     // Rows that only one side has contribute nothing.
     numerics::matmul_shape shape{std::min(s.values.partitions, moving.partitions),
                                  s.values.columns,
@@ -205,42 +222,44 @@ std::vector<float> tensor_engine::product(const stationary& s, matrix& moving) c
         const std::size_t dense_rows = moving.partitions * moving.products;
         // A partner beyond the moving rows: acc + (+0 x -0) leaves acc as it is.
         moving.narrow.resize((dense_rows + 1) * n, -0.0f);
-        std::vector<float> kept = s.values.narrow;
-        std::vector<std::uint16_t> partners = s.partners;
-        for (std::size_t c = 0; c < partners.size(); ++c)
-            if (partners[c] >= dense_rows) {
-                partners[c] = static_cast<std::uint16_t>(dense_rows);
-                kept[c] = 0;
+        with.kept = s.values.narrow;
+        with.partners = s.partners;
+        for (std::size_t c = 0; c < with.partners.size(); ++c)
+            if (with.partners[c] >= dense_rows) {
+                with.partners[c] = static_cast<std::uint16_t>(dense_rows);
+                with.kept[c] = 0;
             }
-        numerics::matmul_sparse(shape, kept.data(), partners.data(), moving.narrow.data(),
-                                out.data());
+        numerics::matmul_sparse(shape, with.kept.data(), with.partners.data(), moving.narrow.data(),
+                                with.out.data());
     } else if (s.values.is_wide || moving.is_wide) {
-        const auto widened = [](const matrix& m) {
-            return m.is_wide ? m.wide : std::vector<double>(m.narrow.begin(), m.narrow.end());
-        };
-        numerics::matmul_wide(shape, moving.products, widened(s.values).data(),
-                              widened(moving).data(), out.data());
+        s.values.widen();
+        moving.widen();
+        numerics::matmul_wide(shape, moving.products, s.values.wide.data(), moving.wide.data(),
+                              with.out.data());
     } else {
-        numerics::matmul_narrow(shape, s.values.narrow.data(), moving.narrow.data(), out.data());
+        numerics::matmul_narrow(shape, s.values.narrow.data(), moving.narrow.data(),
+                                with.out.data());
     }
-    return out;
 }
 
 void tensor_engine::multiply(execution& e) {
-    const stationary& s = stationary_;
+    stationary& s = stationary_;
     require_matching(e, s);
     if (e.has_mode(mode::transpose)) {
         e.source_a();  // its values are not looked at, but it is read
         return transpose(e, s);
     }
-    matrix moving = read_matrix(e);
+    scratch& with = scratch::of_this_thread();
+    const matrix& moving = with.moving;
+    read_matrix(e, with.moving);
     tile dst = e.destination();
     const bool accumulates = e.has_mode(mode::accumulate);
     if (accumulates) dst.require_readable();
-    std::vector<float> out = product(s, moving), old(moving.columns);
+    product(s, with);
+    std::vector<float> old(moving.columns);
     if (accumulates && generation_ != isa::generation::v4) note_accumulated(e.i.dst);
     for (unsigned m = 0; m < dst.partitions(); ++m) {
-        float* const row = &out[m * moving.columns];
+        float* const row = &with.out[m * moving.columns];
         if (accumulates) {
             dst.read(m, old.data());
             numerics::apply(numerics::alu::add, row, old.data(), moving.columns, true);

@@ -29,10 +29,13 @@ private:
         unsigned partitions = 0;
         std::size_t columns = 0;
         unsigned products = 1;      ///< of each partition
-        bool is_wide = false;       ///< computed in binary64
-        std::vector<float> narrow;  ///< unless is_wide
-        std::vector<double> wide;
+        bool is_wide = false;       ///< to be computed in binary64
+        std::vector<float> narrow;  ///< not of MX
+        std::vector<double> wide;   ///< of MX, and after widen()
+
+        void widen();
     };
+    struct scratch;
     struct stationary {
         bool loaded = false;
         std::uint16_t mode = 0;
@@ -47,10 +50,10 @@ private:
     void load_stationary(execution& e);
     void multiply(execution& e);
     void transpose(execution& e, const stationary& s);
-    matrix read_matrix(const execution& e) const;
+    static void read_matrix(const execution& e, matrix& m);
     void read_tags(const execution& e, stationary& s) const;
     void require_matching(const execution& e, const stationary& s) const;
-    std::vector<float> product(const stationary& s, matrix& moving) const;
+    static void product(stationary& s, scratch& with);
     /// Calls visit(number of a partition's bank) for what a tile in PSUM may touch.
     template <class Visit>
     static void for_banks(const isa::tile_operand& t, Visit&& visit);
