@@ -2,7 +2,10 @@
 #include "models/numerics/matmul_fused.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 // Narrow: a b has at most 22 significant bits, so acc + a b rounded once to FP32 by a fused
@@ -52,7 +55,39 @@ template <unsigned lanes, unsigned rows, unsigned columns>
     std::memcpy(out, acc, sizeof acc);
 }
 
-template <unsigned lanes, unsigned rows, unsigned columns, unsigned products>
+/// Rounds to the 24 bits of FP32, ties to even: behind 2^29 times its power of two a number has no
+/// room for more. Precondition: the result is no subnormal or infinity of FP32.
+template <class Vector>
+[[gnu::always_inline]] inline Vector rounded_to_24_bits(Vector x) {
+    typedef std::int64_t words __attribute__((vector_size(sizeof(Vector))));
+    const Vector power = reinterpret_cast<Vector>(reinterpret_cast<words>(x) & (0xfffll << 52));
+    return (power * 0x1p29 + x) - power * 0x1p29;
+}
+
+/// Whether all sums of `terms` products stay among the normal numbers of FP32 and its exact
+/// subnormals, whatever they are rounded to.
+[[gnu::always_inline]] inline bool stays_normal(const double* a, std::size_t a_count,
+                                                const double* b, std::size_t b_count,
+                                                std::size_t terms) {
+    const auto exponents = [](const double* x, std::size_t count) __attribute__((always_inline)) {
+        std::int64_t low = 2047, high = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto exponent = std::bit_cast<std::int64_t>(x[i]) >> 52 & 2047;
+            high = exponent > high ? exponent : high;
+            const std::int64_t nonzero = exponent == 0 ? 2047 : exponent;
+            low = nonzero < low ? nonzero : low;
+        }
+        return std::pair(low - 1023, high - 1023);
+    };
+    const auto [a_low, a_high] = exponents(a, a_count);
+    const auto [b_low, b_high] = exponents(b, b_count);
+    // Each factor has 24 bits at most, so every sum is a multiple of 2^(lows - 46).
+    return a_low + b_low - 46 >= -149 &&
+           a_high + b_high + 2 + static_cast<int>(std::bit_width(terms)) < 127;
+}
+
+/// `normal`: stays_normal() holds.
+template <unsigned lanes, unsigned rows, unsigned columns, unsigned products, bool normal>
 [[gnu::always_inline]] inline void wide_block(std::size_t steps, const double* a, const double* b,
                                               float* out) {
     using vector = typename simd<double, lanes>::type;
@@ -75,7 +110,11 @@ template <unsigned lanes, unsigned rows, unsigned columns, unsigned products>
                         sum += kept[i * rows] * moving[i * columns + c];
                     sum += acc[r][c];
                 }
-                acc[r][c] = __builtin_convertvector(__builtin_convertvector(sum, narrow), vector);
+                if constexpr (normal)
+                    acc[r][c] = rounded_to_24_bits(sum);
+                else
+                    acc[r][c] =
+                        __builtin_convertvector(__builtin_convertvector(sum, narrow), vector);
             }
     }
     for (unsigned r = 0; r < rows; ++r)
@@ -119,11 +158,20 @@ template <unsigned lanes, unsigned rows, unsigned columns>
 template <unsigned lanes, unsigned rows, unsigned columns, unsigned products>
 [[gnu::always_inline]] inline void wide_all(const matmul_shape& s, const double* a, const double* b,
                                             float* out) {
-    for_blocks(
-        s, s.k * products, rows, lanes * columns, a, b, out,
-        [&s](const double* from, const double* moving, float* to) __attribute__((always_inline)) {
-            wide_block<lanes, rows, columns, products>(s.k, from, moving, to);
-        });
+    const std::size_t steps = s.k * products;
+    const auto all = [&](auto normal) __attribute__((always_inline)) {
+        for_blocks(
+            s, steps, rows, lanes * columns, a, b, out,
+            [&s](const double* from, const double* moving, float* to)
+                __attribute__((always_inline)) {
+                    wide_block<lanes, rows, columns, products, decltype(normal)::value>(s.k, from,
+                                                                                        moving, to);
+                });
+    };
+    if (stays_normal(a, (steps - 1) * s.a_pitch + s.m, b, (steps - 1) * s.b_pitch + s.n, steps))
+        all(std::true_type());
+    else
+        all(std::false_type());
 }
 
 template <unsigned lanes>

@@ -72,7 +72,7 @@ public:
         for (unsigned p = 0; p < 128; ++p)
             for (std::uint32_t at = 0; at < memory::sbuf_pitch; at += 4) {
                 // FP32 near 1 whose halves and bytes are ordinary numbers of the other types too.
-                const std::uint32_t bits = 0x3f003f00 | (random() & 0x807f807f);
+                const std::uint32_t bits = 0x3f003f00 | (random() & 0x806f806f);
                 std::memcpy(memory_.bytes(isa::space::sbuf) + p * memory::sbuf_pitch + at, &bits,
                             4);
             }
@@ -129,6 +129,10 @@ public:
             multiply.a = tile_of(each.type, 4096, n);
             multiply.dst = tile_of(element::fp32, 0, n, isa::space::psum);
             if (each.mode != 0) {
+                for (unsigned p = 0; p < 128; ++p)  // scales near 1
+                    for (const std::uint32_t at : {16384u, 32768u})
+                        std::memset(memory_.bytes(isa::space::sbuf) + p * memory::sbuf_pitch + at,
+                                    static_cast<int>(125 + p % 5), n);
                 load.b = tile_of(element::e8m0, 16384, m);
                 multiply.b = tile_of(element::e8m0, 32768, n);
             }
