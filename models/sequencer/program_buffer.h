@@ -32,6 +32,7 @@ public:
         isa::decoded d;
         std::optional<isa::fault> header_fault, fault;
         bool by_register = false;  ///< `fault` has to be asked at each execution
+        bool local = false;        ///< touches registers only
     };
 
     const block* find(std::uint32_t number) const {

@@ -328,22 +328,12 @@ void sequencer::run() {
 }
 
 sequencer::step sequencer::advance() {
+    run_ahead();
     const program_buffer::entry* e = buffer_.decoded(pc_);
     const std::uint32_t block = pc_ / program_buffer::block_words;
     if (e == nullptr || block != fetched_for_) {
         if (const step s = fetch(); s != step::done) return s;
         e = buffer_.decoded(pc_);
-    }
-    if (is_local(*e)) {
-        const cycles horizon = completions_.empty()
-                                   ? now() + max_ahead
-                                   : std::min(now() + max_ahead, completions_.front().at);
-        if (cycle_ < horizon) {
-            compute(e->d.what);
-            ++issued_;
-            pc_ = next_pc_;
-            return step::done;
-        }
     }
     if (cycle_ > now()) return sleep_until(cycle_);
     if (e->header_fault) return fail(*e->header_fault);
@@ -389,6 +379,7 @@ sequencer::step sequencer::decode() {
         e.by_register = isa::reads_registers(e.d.what);
         if (!e.by_register) e.fault = isa::check(e.d, traits_, registers_);
     }
+    e.local = is_local(e);
     buffer_.keep(pc_, std::move(e));
     return step::done;
 }
@@ -438,10 +429,10 @@ sequencer::step sequencer::fetch_block(std::uint32_t number, bool demanded) {
 }
 
 /// Whether an instruction touches registers only, so that local time may run ahead of it.
-bool sequencer::is_local(const program_buffer::entry& e) const {
-    if (e.header_fault || e.fault || step_ || stopping_) return false;
+bool sequencer::is_local(const program_buffer::entry& e) {
     const instruction& i = e.d.what;
-    if (i.wait.mode != 0 || i.update.mode != 0 || i.flags != 0) return false;
+    if (e.header_fault || e.fault || i.wait.mode != 0 || i.update.mode != 0 || i.flags != 0)
+        return false;
     switch (i.opcode) {
     case opcode::nop:
     case opcode::reg_move:
@@ -452,11 +443,27 @@ bool sequencer::is_local(const program_buffer::entry& e) const {
     case opcode::return_:
     case opcode::delay:
     case opcode::rank:
-        break;
+        return true;
     default:
         return false;
     }
-    return core_.control.get(regs::notify_config::traces, 0, static_cast<unsigned>(engine_)) == 0;
+}
+
+/// Carries out register instructions of the buffered block until one needs more than that, or local
+/// time is too far ahead.
+void sequencer::run_ahead() {
+    if (step_ || stopping_ || in_progress()) return;
+    if (core_.control.get(regs::notify_config::traces, 0, static_cast<unsigned>(engine_)) != 0)
+        return;
+    cycles horizon = now() + max_ahead;
+    if (!completions_.empty()) horizon = std::min(horizon, completions_.front().at);
+    while (cycle_ < horizon && pc_ / program_buffer::block_words == fetched_for_) {
+        const program_buffer::entry* e = buffer_.decoded(pc_);
+        if (e == nullptr || !e->local) return;
+        compute(e->d.what);
+        ++issued_;
+        pc_ = next_pc_;
+    }
 }
 
 /// Registers, pc and time of an instruction that touches nothing else.
