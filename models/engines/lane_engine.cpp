@@ -41,6 +41,11 @@ void execution::convert(element type, unsigned partition, std::size_t elements, 
 }
 
 void execution::put(tile& to, unsigned partition, float* values) {
+    if (std::uint8_t* const row = to.whole_row(partition)) {
+        convert(to.type(), partition, to.elements(), values, row);
+        detect(to.type(), row, to.elements());
+        return to.row_written(partition);
+    }
     bits_.resize(to.elements() * to.element_bytes());
     convert(to.type(), partition, to.elements(), values, bits_.data());
     put_bits(to, partition, bits_.data());

@@ -118,7 +118,7 @@ protected:
     bool undefined_accumulators_ = true;
 };
 
-/// Rows of so many lanes are in hand at once, so that their sums run side by side.
+/// Rows of so many lanes are in hand at once where they are summed, so that the sums overlap.
 inline constexpr unsigned lanes_at_once = 8;
 
 template <class Compute>
@@ -127,9 +127,10 @@ void lane_engine::elementwise(execution& e, Compute&& compute) {
     tile dst = e.destination();
     prepare_accumulators(e, a.partitions());
     const std::size_t n = a.elements();
-    std::vector<float> rows(n * lanes_at_once);
-    for (unsigned first = 0; first < a.partitions(); first += lanes_at_once) {
-        const unsigned count = std::min(lanes_at_once, a.partitions() - first);
+    const unsigned step = e.command() < isa::accumulator_command::reduce ? 1 : lanes_at_once;
+    std::vector<float> rows(n * step);
+    for (unsigned first = 0; first < a.partitions(); first += step) {
+        const unsigned count = std::min(step, a.partitions() - first);
         for (unsigned j = 0; j < count; ++j) {
             float* const row = rows.data() + j * n;
             a.read(first + j, row);

@@ -187,6 +187,10 @@ void tile::write(unsigned partition, const std::uint8_t* from) {
     });
 }
 
+void tile::row_written(unsigned partition) {
+    memory_->written(at(partition, 0), static_cast<std::uint32_t>(elements_ * element_bytes()));
+}
+
 void tile::write(unsigned partition, const std::uint32_t* from) {
     raw_.resize(elements_ * element_bytes());
     with_size(element_bytes(), [&](auto kind) {

@@ -38,6 +38,9 @@ public:
     /// Of elements that coincide the last in pattern order stays.
     void write(unsigned partition, const std::uint8_t* from);
     void write(unsigned partition, const std::uint32_t* from);
+    /// Where a partition's elements lie one after the other, for writing in place; else null.
+    std::uint8_t* whole_row(unsigned partition) { return contiguous_ ? base(partition) : nullptr; }
+    void row_written(unsigned partition);
     /// Writes elements whose `mask` is not 0.
     void write_where(unsigned partition, const std::uint8_t* from, const std::uint8_t* mask);
 
