@@ -338,13 +338,18 @@ private:
         if (t.dimensions == 0 || t.dimensions > 4) return bad(reason::dimensions, which);
         for (unsigned d = 0; d < t.dimensions; ++d)
             if (t.pattern[d].count == 0) return bad(reason::count, which);
-        if (t.elements() > (t.where.space == space::psum && !is(opcode::multiply)
-                                ? max_psum_elements
-                                : max_sbuf_elements))
-            return bad(reason::free_size, which);
+        if (t.elements() > max_elements(t)) return bad(reason::free_size, which);
         if (!partitions_fit(t, rule.types)) return bad(reason::partitions, which);
         if (!aligned(t.where, t.type)) return bad(reason::alignment, which);
         return bounds(which, t);
+    }
+
+    /// The free size of one operand (spec 2.3, 4.1).
+    std::uint64_t max_elements(const tile_operand& t) const {
+        if (t.where.space != space::psum) return max_sbuf_elements;
+        if (!is(opcode::multiply)) return max_psum_elements;
+        if (core_.generation != generation::v4) return 512;
+        return t.type == element::fp32 ? 4096 : 8192;
     }
 
     bool in_reach(operand which, space s) const {
@@ -800,8 +805,6 @@ private:
         if (dst.partitions > t.columns || dst.where.partition != t.column)
             return bad(reason::partitions, operand::dst);
         const std::uint64_t n = dst.elements();
-        if (n > (!v4 ? 512u : dst.type == element::bf16 ? 8192u : 4096u))
-            return bad(reason::count, operand::dst);
         if (!v4 && !in_one_bank(dst)) return bad(reason::free_size, operand::dst);
         if (const finding f = pe_rows()) return f;
         std::uint64_t moving = n;
