@@ -33,7 +33,15 @@ void vector_engine::reset() {
     }
 }
 
+/// Instructions that leave the accumulators undefined when they do not use them (spec 3.5).
+static bool has_accumulators(opcode o) {
+    return o == opcode::tensor_scalar_reduce || o == opcode::exponential ||
+           o == opcode::range_select || o == opcode::select_reduce;
+}
+
 void vector_engine::run(execution& e) {
+    if (e.command() == accumulator_command::idle && has_accumulators(e.i.opcode))
+        undefined_accumulators_ = true;  // the model keeps them, and counts a reduction on them
     switch (e.i.opcode) {
     case opcode::copy:
         return copy(e);
@@ -108,6 +116,8 @@ void vector_engine::copy_predicated(execution& e) {
     tile dst = e.destination();
     const std::size_t n = dst.elements();
     const bool from_tile = e.i.a.present();
+    if (!from_tile && dst.type() > element::uint32)  // no conversion makes such an element
+        throw isa::fault_of(isa::error::bad_operand, isa::reason::type, isa::operand::dst);
     const tile a = from_tile ? e.source_a() : predicate;
     const scalar_values s0 = e.s0(dst.partitions());
     std::vector<std::uint8_t> row(n * dst.element_bytes()), mask(n);

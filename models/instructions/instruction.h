@@ -6,6 +6,8 @@
 #include <optional>
 #include <variant>
 
+#include "models/numerics/activation.h"
+#include "models/numerics/alu.h"
 #include "models/numerics/numerics.h"
 
 /// Instructions of a NeuronCore's engines as values: what 64 or 128 bytes of a program say.
@@ -96,71 +98,9 @@ enum class opcode : std::uint16_t {
     pool_call = 0x5010,
 };
 
-/// Spec 3.4. REG_ALU uses some of the codes on integers, and shift_right_arithmetic besides.
-enum class alu : std::uint8_t {
-    bypass,
-    add,
-    subtract,
-    mult,
-    max,
-    min,
-    is_equal,
-    not_equal,
-    is_ge,
-    is_gt,
-    is_le,
-    is_lt,
-    logical_and,
-    logical_or,
-    logical_xor,
-    pow,
-    abs_max,
-    abs_min,
-    abs,
-    square,
-    relu,
-    rsqrt,
-    reciprocal,
-    average,
-    bitwise_and = 32,
-    bitwise_or,
-    bitwise_xor,
-    bitwise_not,
-    shift_left,
-    shift_right,
-    shift_right_arithmetic,
-};
-
-/// Spec 3.6.
-enum class activation : std::uint8_t {
-    copy,
-    square,
-    abs,
-    sign,
-    relu,
-    prelu,
-    sigmoid,
-    tanh,
-    exp,
-    gelu,
-    gelu_dx,
-    gelu_apprx_tanh,
-    gelu_apprx_sigmoid,
-    gelu_apprx_sigmoid_dx,
-    silu,
-    silu_dx,
-    softplus,
-    mish,
-    erf,
-    erf_dx,
-    log,
-    sin,
-    arctan,
-    sqrt,
-    rsqrt,
-    reciprocal,
-};
-inline constexpr unsigned activation_count = 26;
+using numerics::activation;
+using numerics::alu;
+inline constexpr unsigned activation_count = numerics::activation_kinds;
 
 /// REDUCE_CMD: what an instruction does with the 128 accumulators (spec 3.5).
 enum class accumulator_command : std::uint8_t { idle, reset, reduce, reset_reduce, load_reduce };

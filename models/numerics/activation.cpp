@@ -325,17 +325,4 @@ bool in_promised_range(activation f, float x) {
     }
 }
 
-unsigned table_set_of(activation f) {
-    constexpr activation last_of_set[] = {activation::exp,    activation::gelu_apprx_sigmoid_dx,
-                                          activation::erf_dx, activation::log,
-                                          activation::arctan, activation::reciprocal};
-    unsigned set = 0;
-    while (f > last_of_set[set]) ++set;
-    return set;
-}
-
-bool in_table_set(activation f, unsigned set) {
-    return set == table_set_of(f) || (set == 3 && f == activation::exp);
-}
-
 }  // namespace trn::numerics

@@ -50,8 +50,4 @@ constexpr bool has_promised_range(activation f) {
 /// Whether `x` lies in the range where AWS promises results of `f`; NaN does not.
 bool in_promised_range(activation f, float x);
 
-/// The table set that holds `f` (known_by: invented); exp is in sets 0 and 3.
-bool in_table_set(activation f, unsigned set);
-unsigned table_set_of(activation f);
-
 }  // namespace trn::numerics

@@ -7,7 +7,7 @@
 /// Operators of the lane engines on runs of elements (doc/spec/neuron-core.md 3.4, 3.5).
 namespace trn::numerics {
 
-/// Values as the fields OP0, OP1 and REDUCE_OP.
+/// Values as the fields OP0, OP1 and REDUCE_OP; REG_ALU uses some on integer registers.
 enum class alu : std::uint8_t {
     bypass,
     add,
@@ -39,25 +39,14 @@ enum class alu : std::uint8_t {
     bitwise_not,
     shift_left,
     shift_right,
+    shift_right_arithmetic,  ///< REG_ALU only
 };
 
-constexpr bool exists(alu op) {
-    return op <= alu::average || (op >= alu::bitwise_and && op <= alu::shift_right);
-}
 constexpr bool is_bitvec(alu op) {
     return op >= alu::bitwise_and;
 }
 constexpr bool is_unary(alu op) {
     return op == alu::bypass || (op >= alu::abs && op <= alu::reciprocal) || op == alu::bitwise_not;
-}
-constexpr bool is_compare(alu op) {
-    return op >= alu::is_equal && op <= alu::is_lt;
-}
-/// Whether tensor_reduce may use it; average is PARTITION_REDUCE's alone.
-constexpr bool is_reduction(alu op) {
-    return (op >= alu::add && op <= alu::min) ||
-           (op >= alu::logical_and && op <= alu::logical_xor) ||
-           (op >= alu::bitwise_and && op <= alu::bitwise_xor);
 }
 
 /// x[i] = x[i] op y[i], or with `reversed` y[i] op x[i]; unary operators take x either way

@@ -567,6 +567,12 @@ TEST_F(LanesTest, AccumulatorsLiveBetweenInstructions) {
     i.reduce_op = 1;
     run_ok(vector, i);
     EXPECT_EQ(vector.misuse().reduce_without_reset, 1u);
+    i.reduce_cmd = i.reduce_op = 0;  // idle: undefined on silicon
+    run_ok(vector, i);
+    i.reduce_cmd = 2;
+    i.reduce_op = 1;
+    run_ok(vector, i);
+    EXPECT_EQ(vector.misuse().reduce_without_reset, 2u);
 }
 
 TEST_F(LanesTest, TensorScalarCumulativeIsARunningReduction) {

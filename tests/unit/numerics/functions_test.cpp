@@ -141,7 +141,7 @@ TEST(FunctionsTest, InfinitiesGiveLimitsAndNansStay) {
     EXPECT_EQ(activated(activation::sqrt, -1.0f), nan);
 }
 
-TEST(FunctionsTest, RangesAndTableSetsAreThoseOfTheSpecification) {
+TEST(FunctionsTest, RangesAreThoseOfTheSpecification) {
     using trn::numerics::in_promised_range;
     EXPECT_TRUE(in_promised_range(activation::sin, -3.1415927f));
     EXPECT_FALSE(in_promised_range(activation::sin, 3.142f));
@@ -153,12 +153,6 @@ TEST(FunctionsTest, RangesAndTableSetsAreThoseOfTheSpecification) {
     EXPECT_TRUE(in_promised_range(activation::rsqrt, 0x1p97f));
     EXPECT_FALSE(in_promised_range(activation::reciprocal, 0x1p-43f));
     EXPECT_TRUE(in_promised_range(activation::exp, 1e30f));
-    const unsigned sets[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1,
-                             1, 2, 2, 2, 2, 2, 2, 3, 4, 4, 5, 5, 5};
-    for (unsigned f = 0; f < trn::numerics::activation_kinds; ++f)
-        for (unsigned set = 0; set < 6; ++set)
-            EXPECT_EQ(trn::numerics::in_table_set(static_cast<activation>(f), set),
-                      set == sets[f] || (f == 8 && set == 3));
 }
 
 TEST(FunctionsTest, RsqrtIsRightForEveryMantissaOfTwoBinades) {
