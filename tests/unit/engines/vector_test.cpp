@@ -456,7 +456,7 @@ TEST_F(VectorTest, QuantizeMxScalesGroupsOfEightPartitionsTimesFour) {
                                 largest = std::max(largest, std::fabs(x));
                             }
                         int exponent = -127;
-                        if (largest > 0)
+                        if (finite && largest > 0)
                             exponent = std::clamp(static_cast<int>(std::floor(std::log2(largest))) -
                                                       (ocp ? emax : emax - 1),
                                                   -127, 127);
