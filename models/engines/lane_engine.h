@@ -22,7 +22,7 @@ struct engine_misuse {
 
 /// What an execution stands on: memory, the settings of the instruction, and whether it has written
 /// a number that the settings detect. Operands are opened, and with it checked, before the first
-/// write; whatever fails throws isa::fault.
+/// write; a failure throws isa::fault.
 class execution {
 public:
     execution(isa::core_memory& memory, const isa::instruction& i,

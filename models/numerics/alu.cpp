@@ -186,7 +186,7 @@ std::uint32_t fold(alu op, std::uint32_t acc, const std::uint32_t* x, std::size_
 void fold(alu op, float* acc, const float* x, std::size_t pitch, std::size_t lanes,
           std::size_t count) {
     with_operator(op, [&](auto f) {
-        constexpr std::size_t together = 8;  // hides the latency of one sum behind the others
+        constexpr std::size_t together = 8;  // their latencies overlap
         std::size_t l = 0;
         for (; l + together <= lanes; l += together) {
             float sum[together];

@@ -56,8 +56,8 @@ template <unsigned lanes, unsigned rows, unsigned columns>
     std::memcpy(out, acc, sizeof acc);
 }
 
-/// Rounds to the 24 bits of FP32, ties to even: behind 2^29 times its power of two a number has no
-/// room for more. Precondition: the result is no subnormal or infinity of FP32.
+/// Rounds to the 24 bits of FP32, ties to even: the sum with 2^29 times the number's own power of
+/// two keeps no more bits. Precondition: the result is no subnormal or infinity of FP32.
 template <class Vector>
 [[gnu::always_inline]] inline Vector rounded_to_24_bits(Vector x) {
     typedef std::int64_t words __attribute__((vector_size(sizeof(Vector))));
@@ -66,7 +66,7 @@ template <class Vector>
 }
 
 /// Whether all sums of `terms` products stay among the normal numbers of FP32 and its exact
-/// subnormals, whatever they are rounded to.
+/// subnormals after each rounding.
 [[gnu::always_inline]] inline bool stays_normal(const double* a, std::size_t a_count,
                                                 const double* b, std::size_t b_count,
                                                 std::size_t terms) {

@@ -171,7 +171,7 @@ TEST_F(LanesTest, IndirectTilesFollowTheSnakeOfTheirIndices) {
     expect_codes(i.dst, [&](unsigned p, std::size_t k) {
         return code(data, p, offsets[{p / 16 * 16 + k % 16, static_cast<unsigned>(k / 16)}]);
     });
-    set(index, 33, 2, 16384);  // its last byte would be the first behind the partition
+    set(index, 33, 2, 16384);  // its last byte would be the first after the partition
     expect_refused(vector, i, isa::error::indirect_oob, isa::operand::a);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whatever passes the checks can be executed: no engine reads or writes outside the core's memory.
+// Every instruction that passes the checks can be executed: no access leaves the core's memory.
 #include "tests/unit/engines/engine_fixture.h"
 
 namespace {
