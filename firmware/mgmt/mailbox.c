@@ -228,9 +228,9 @@ static void refuse(const struct mailbox_header* header) {
     misuse_report(TRN_MISUSE_PORT_REPORT_RULE_MAILBOX_BAD_REQUEST, header_word(header));
 }
 
-static bool header_is_sane(const struct mailbox_header* header, size_t most_data) {
+static bool header_is_sane(const struct mailbox_header* header, size_t max_data) {
     return header->sequence != 0 && header->size >= sizeof *header &&
-           header->size - sizeof *header <= most_data;
+           header->size - sizeof *header <= max_data;
 }
 
 static uint64_t address_at(uintptr_t high, uintptr_t low) {

@@ -142,7 +142,7 @@ void efa::start_pair(unsigned index, std::uint64_t written) {
     regs_.set(reg::qp_state, 0, index);
     if (qp_state::run.get(written) == 0) return;
     const auto entries = regs_.get(reg::qp_entries, index);
-    if (!std::has_single_bit(entries) || entries > most_entries)
+    if (!std::has_single_bit(entries) || entries > max_entries)
         return regs_.set(qp_state::error, 1, index);
     regs_.set(qp_state::run, 1, index);
     pairs_[index] = std::make_unique<pair>();

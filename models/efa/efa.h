@@ -104,7 +104,7 @@ private:
     using frame_pointer = std::unique_ptr<frame>;
     static constexpr unsigned queue_pairs = 64;
     static constexpr unsigned regions = 16;
-    static constexpr std::uint32_t most_entries = 32768;
+    static constexpr std::uint32_t max_entries = 32768;
     static constexpr std::uint32_t longest = 1u << 30;  // bytes of a work request
 
     struct packet_state {

@@ -53,7 +53,7 @@ flash::flash(sc_core::sc_module_name name, const config& cfg)
 
 /// A whole flash image, or a program that becomes both slots.
 void flash::load_image() {
-    const auto file = read_firmware(cfg_.image, most_program_bytes);
+    const auto file = read_firmware(cfg_.image, max_program_bytes);
     static constexpr std::uint8_t elf_magic[] = {0x7f, 'E', 'L', 'F'};
     if (file.size() < sizeof elf_magic ||
         !std::equal(std::begin(elf_magic), std::end(elf_magic), file.begin())) {

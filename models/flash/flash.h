@@ -35,7 +35,7 @@ public:
     /// Where the boot ROM looks for images (doc/guide-firmware.md).
     static constexpr std::uint64_t slot_a = 0, slot_b = 0x60000, slot_size = 0x60000;
     /// A program's file may be longer than its loaded segments: debug information.
-    static constexpr std::uint64_t most_program_bytes = 64 << 20;
+    static constexpr std::uint64_t max_program_bytes = 64 << 20;
 
     tlm_utils::simple_target_socket<flash, 64> window{"window"};  ///< the bytes, read only
     register_socket in{"in", regs_};                              ///< flash.regs.yaml

@@ -13,7 +13,7 @@ inline constexpr unsigned id_shift = 51;
 inline constexpr unsigned racks = 2;
 inline constexpr unsigned ids = 1024;  ///< 2 racks of 32 servers of 16 chips
 inline constexpr std::uint64_t axi_mask = (std::uint64_t{1} << 48) - 1;
-inline constexpr unsigned most_hops = 31;
+inline constexpr unsigned max_hops = 31;
 
 /// rack << 9 | server << 4 | chip
 constexpr unsigned id_of(std::uint64_t address) {

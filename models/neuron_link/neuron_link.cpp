@@ -33,8 +33,8 @@ constexpr std::uint64_t identity_size = 0x1000;
 std::optional<std::string> neuron_link::check(const config& cfg) {
     if (cfg.host_bit > 47) return "host_bit must be below 48";
     if (cfg.dies < 1 || cfg.dies > 2) return "dies must be 1 or 2";
-    if (cfg.hop_limit < 1 || cfg.hop_limit > fabric::most_hops)
-        return fmt::format("hop_limit must be from 1 to {}", fabric::most_hops);
+    if (cfg.hop_limit < 1 || cfg.hop_limit > fabric::max_hops)
+        return fmt::format("hop_limit must be from 1 to {}", fabric::max_hops);
     return std::nullopt;
 }
 

@@ -40,7 +40,7 @@ public:
         unsigned port_count() const;
         unsigned lanes() const;  ///< of all planes
     };
-    static constexpr unsigned most_ports = 128;
+    static constexpr unsigned max_ports = 128;
     static std::optional<std::string> check(const config& cfg);
 
     sc_core::sc_vector<plug> port{"port"};

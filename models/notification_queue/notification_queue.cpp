@@ -15,7 +15,7 @@ using regs::reg;
 
 namespace {
 
-constexpr std::size_t most_waiting = 64;  // the block's own buffer
+constexpr std::size_t max_waiting = 64;  // the block's own buffer
 
 }  // namespace
 
@@ -55,7 +55,7 @@ void notification_queue::post_by_register(register_access& a) {
 bool notification_queue::post(unsigned slot, const notification& entry, unsigned instance) {
     const std::uint64_t size = regs_.get(reg::slot_size, slot, instance);
     if (size < entry_bytes || !std::has_single_bit(size)) return false;
-    if (waiting_.size() >= most_waiting) {
+    if (waiting_.size() >= max_waiting) {
         regs_.set(reg::slot_lost, regs_.get(reg::slot_lost, slot, instance) + 1, slot, instance);
         misuse::report(misuse::notification_overflow, owner_, "slot " + std::to_string(slot));
         return true;

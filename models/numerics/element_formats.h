@@ -38,7 +38,7 @@ struct small_float {
     static constexpr unsigned mantissa = mantissa_bits;
     static constexpr unsigned width = 1 + exponent_bits + mantissa_bits;
     static constexpr int bias = (1 << (exponent_bits - 1)) - 1;
-    static constexpr int least_exponent = 1 - bias;
+    static constexpr int min_exponent = 1 - bias;
     static constexpr std::uint32_t top = ((1u << exponent_bits) - 1) << mantissa_bits;
     static constexpr std::uint32_t largest =
         has_infinity ? top - 1 : top + (1u << mantissa_bits) - 2;
@@ -72,7 +72,7 @@ constexpr float widened(std::uint32_t code) {
         return std::bit_cast<float>(
             sign | (aligned + (static_cast<std::uint32_t>(fp32_bias - F::bias) << fp32_mantissa)));
     const float unit = std::bit_cast<float>(
-        static_cast<std::uint32_t>(fp32_bias + F::least_exponent - static_cast<int>(F::mantissa))
+        static_cast<std::uint32_t>(fp32_bias + F::min_exponent - static_cast<int>(F::mantissa))
         << fp32_mantissa);
     const float value = static_cast<float>(magnitude) * unit;
     return sign != 0 ? -value : value;
@@ -98,9 +98,9 @@ std::uint32_t narrowed(std::uint32_t bits, bool saturate, Up&& up) {
     const bool normal = biased != 0;
     const std::uint64_t significand = (magnitude & 0x7f'ffff) | (normal ? 0x80'0000u : 0u);
     const int exponent = (normal ? static_cast<int>(biased) : 1) - fp32_bias;
-    const bool below = exponent < F::least_exponent;
+    const bool below = exponent < F::min_exponent;
     const int wanted =
-        static_cast<int>(fp32_mantissa - F::mantissa) + (below ? F::least_exponent - exponent : 0);
+        static_cast<int>(fp32_mantissa - F::mantissa) + (below ? F::min_exponent - exponent : 0);
     const auto shift = static_cast<unsigned>(std::min(wanted, 63));
     std::uint64_t code = significand >> shift;
     const std::uint64_t rest = significand & ((std::uint64_t{1} << shift) - 1);
@@ -115,11 +115,11 @@ template <class F>
 std::uint32_t narrowed_to_nearest(std::uint32_t bits, bool saturate) {
     constexpr unsigned cut = fp32_mantissa - F::mantissa;
     constexpr auto rebias = static_cast<std::uint32_t>(fp32_bias - F::bias) << F::mantissa;
-    constexpr auto least_normal = static_cast<std::int32_t>(fp32_bias + F::least_exponent)
-                                  << fp32_mantissa;
+    constexpr auto min_normal = static_cast<std::int32_t>(fp32_bias + F::min_exponent)
+                                << fp32_mantissa;
     // Added to a number below the least normal, it leaves no bits below the least subnormal.
     constexpr std::uint32_t to_subnormal =
-        static_cast<std::uint32_t>(fp32_bias + F::least_exponent + static_cast<int>(cut))
+        static_cast<std::uint32_t>(fp32_bias + F::min_exponent + static_cast<int>(cut))
         << fp32_mantissa;
     const std::uint32_t magnitude = bits & ~sign_bit;
     const auto compared = static_cast<std::int32_t>(magnitude);
@@ -130,7 +130,7 @@ std::uint32_t narrowed_to_nearest(std::uint32_t bits, bool saturate) {
                                      std::bit_cast<float>(to_subnormal)) -
         to_subnormal;
     const std::uint32_t too_large = saturate ? F::largest : F::overflow;
-    std::uint32_t code = compared < least_normal ? subnormal : normal;
+    std::uint32_t code = compared < min_normal ? subnormal : normal;
     code =
         static_cast<std::int32_t>(code) > static_cast<std::int32_t>(F::largest) ? too_large : code;
     code = compared > static_cast<std::int32_t>(infinity) ? F::nan(magnitude) : code;

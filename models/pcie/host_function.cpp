@@ -233,11 +233,11 @@ function_port::bar_info host_function::bar(unsigned index) {
 /// it as in the BAR, can be offered: a client maps a region from one descriptor.
 void host_function::add_mappable_areas(unsigned index, bar_info& info) {
     constexpr std::uint64_t page = 4096;
-    constexpr unsigned most_areas = 64;
+    constexpr unsigned max_areas = 64;
     const auto command = static_cast<std::uint16_t>(config_word(PCI_COMMAND));
     set_config_half(PCI_COMMAND, command | PCI_COMMAND_MEMORY);
     std::uint64_t offset = 0;
-    for (unsigned i = 0; i < most_areas && offset < info.size; ++i) {
+    for (unsigned i = 0; i < max_areas && offset < info.size; ++i) {
         memory_descriptor backing;
         payload query;
         query.set_read();

@@ -39,7 +39,7 @@ constexpr std::array<signalling, 1> ualink_speeds{{{200 * giga, 16, 640, 628, 64
 // PCIe 6.0 3.6.2.2: REPLAY_NUM has two bits; when it rolls over the link trains again.
 constexpr unsigned replays_in_a_row = 4;
 
-constexpr double most_errors = 0.1;  // per flit: beyond that a link would not stay up
+constexpr double max_errors = 0.1;  // per flit: beyond that a link would not stay up
 
 sc_time time_of(const fault_arguments& arguments, std::string_view name, const sc_time& otherwise) {
     const auto found = arguments.find(name);
@@ -54,8 +54,8 @@ double rate_of(const fault_arguments& arguments) {
     const auto found = arguments.find("rate");
     const auto parsed = config::parse_real(found == arguments.end() ? "" : found->second);
     const auto* value = std::get_if<double>(&parsed);
-    if (value == nullptr || !(*value >= 0 && *value <= most_errors))
-        throw fault_error(fmt::format("rate must be a number from 0 to {}", most_errors));
+    if (value == nullptr || !(*value >= 0 && *value <= max_errors))
+        throw fault_error(fmt::format("rate must be a number from 0 to {}", max_errors));
     return *value;
 }
 
@@ -77,8 +77,8 @@ std::optional<std::string> pcie_link::check(const config& cfg) {
         return fmt::format("generation must be from 1 to {}", last);
     if (!std::has_single_bit(cfg.lanes) || cfg.lanes > 16)
         return "lanes must be 1, 2, 4, 8 or 16; more are several links";
-    if (cfg.links < 1 || cfg.links > most_links)
-        return fmt::format("links must be from 1 to {}", most_links);
+    if (cfg.links < 1 || cfg.links > max_links)
+        return fmt::format("links must be from 1 to {}", max_links);
     if (cfg.max_payload < 64 || cfg.max_payload > 4096 || !std::has_single_bit(cfg.max_payload))
         return "max_payload must be a power of two from 64 to 4096";
     if (cfg.max_read_request < 64 || cfg.max_read_request > 4096)
@@ -88,8 +88,8 @@ std::optional<std::string> pcie_link::check(const config& cfg) {
     if (std::min(cfg.posted_data, cfg.completion_data) < cfg.max_payload)
         return "posted_data and completion_data must cover max_payload";
     if (cfg.non_posted_data < 16) return "non_posted_data must be at least 16 bytes";
-    if (!(cfg.crc_rate >= 0 && cfg.crc_rate <= most_errors))
-        return fmt::format("crc_rate must be from 0 to {}", most_errors);
+    if (!(cfg.crc_rate >= 0 && cfg.crc_rate <= max_errors))
+        return fmt::format("crc_rate must be from 0 to {}", max_errors);
     return std::nullopt;
 }
 

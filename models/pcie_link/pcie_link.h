@@ -61,7 +61,7 @@ public:
         double crc_rate = 0;         ///< bad flits (packets, before Gen6) per flit
         bool needs_training = true;  ///< down until both devices request training
     };
-    static constexpr unsigned most_links = 32;
+    static constexpr unsigned max_links = 32;
     static std::optional<std::string> check(const config& cfg);
 
     plug a{"a", *this, 0}, b{"b", *this, 1};

@@ -39,8 +39,8 @@ public:
         static constexpr unsigned lanes_per_port = 8;
         unsigned lanes() const { return size == pcie_switch_size::lanes160 ? 160 : 320; }
         /// The lanes that the upstream port leaves.
-        unsigned most_down_ports() const { return (lanes() - up_lanes) / lanes_per_port; }
-        unsigned down_ports() const { return ports != 0 ? ports : most_down_ports(); }
+        unsigned max_down_ports() const { return (lanes() - up_lanes) / lanes_per_port; }
+        unsigned down_ports() const { return ports != 0 ? ports : max_down_ports(); }
     };
     struct counts {
         std::uint64_t down = 0;        ///< requests from upstream

@@ -36,8 +36,8 @@ kind pcie_switch_kind() {
             if (cfg.generation < 1 || cfg.generation > 6) return "generations are 1 to 6";
             if (cfg.up_lanes % 8 != 0 || cfg.up_lanes < 8 || cfg.up_lanes > 64)
                 return "the upstream port has 8 to 64 lanes, a multiple of 8";
-            if (cfg.ports > cfg.most_down_ports())
-                return "the upstream port leaves " + std::to_string(cfg.most_down_ports()) +
+            if (cfg.ports > cfg.max_down_ports())
+                return "the upstream port leaves " + std::to_string(cfg.max_down_ports()) +
                        " ports";
             return std::nullopt;
         });

@@ -48,7 +48,7 @@ public:
         /// Of a request without completion: the lower end of range B (7.5.3.16).
         sc_core::sc_time completion_timeout{16, sc_core::SC_MS};
     };
-    static constexpr unsigned most_ports = 32;  ///< devices of bus 0
+    static constexpr unsigned max_ports = 32;  ///< devices of bus 0
     struct counts {
         std::uint64_t peer_requests = 0;  ///< from one function to another, not counting pointers
         std::uint64_t refused = 0;        ///< unclaimed requests of functions

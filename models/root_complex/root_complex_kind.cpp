@@ -37,7 +37,7 @@ kind root_complex_kind() {
              .with_lanes(&c::link_width)
              .optional()},
         [](const c& cfg) -> std::optional<std::string> {
-            if (cfg.ports == 0 || cfg.ports > root_complex::most_ports)
+            if (cfg.ports == 0 || cfg.ports > root_complex::max_ports)
                 return "a root complex has 1 to 32 ports";
             if (cfg.link_generation < 1 || cfg.link_generation > 6) return "generations are 1 to 6";
             if (cfg.memory == 0) return "a server has memory";

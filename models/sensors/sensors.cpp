@@ -103,8 +103,8 @@ double sensors::ripple(unsigned die, std::uint64_t number) const {
 
 /// First-order: the temperature moves towards where the present power would hold it.
 void sensors::convert_temperature(unsigned diode, double seconds) {
-    const unsigned die = diode < most_dies ? diode : (diode - most_dies) / 2;
-    const double resistance = diode < most_dies ? cfg_.die_resistance : cfg_.hbm_resistance;
+    const unsigned die = diode < max_dies ? diode : (diode - max_dies) / 2;
+    const double resistance = diode < max_dies ? cfg_.die_resistance : cfg_.hbm_resistance;
     const double goal = resistance * static_cast<double>(regs_.get(reg::power, die)) / 1000.0;
     double& now = kelvin_over_ambient_[diode];
     now += (goal - now) * (1.0 - std::exp(-seconds / cfg_.time_constant.to_seconds()));

@@ -39,7 +39,7 @@ public:
         double trip = 125.0;                                  ///< degrees Celsius
         sc_core::sc_time access_latency{20, sc_core::SC_NS};  ///< of each register access
     };
-    static constexpr unsigned most_dies = 2;
+    static constexpr unsigned max_dies = 2;
     static constexpr unsigned diodes = 6;  ///< dies, then HBM stacks
 
     tlm_utils::simple_target_socket<sensors, 64> in{"in"};
@@ -86,7 +86,7 @@ private:
     const std::uint64_t seed_;
     register_bank regs_;
     std::uint64_t sampled_ = ~0ull;  // number of the conversion in the registers
-    std::array<std::uint64_t, most_dies> moved_{};
+    std::array<std::uint64_t, max_dies> moved_{};
     std::array<double, diodes> kelvin_over_ambient_{};
     std::vector<std::function<void()>> converted_;  // callbacks after each conversion
     std::array<double, diodes> injected_{};         // faults: kelvin on top

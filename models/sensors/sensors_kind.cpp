@@ -34,7 +34,7 @@ kind sensors_kind() {
          port::irq_out("throttled", "to the DMA engines").optional(),
          port::irq_out("trip", "a diode is at the trip temperature")},
         [](const c& cfg) -> std::optional<std::string> {
-            if (cfg.dies >= 1 && cfg.dies <= sensors::most_dies) return std::nullopt;
+            if (cfg.dies >= 1 && cfg.dies <= sensors::max_dies) return std::nullopt;
             return "a chip has one die or two";
         });
 }

@@ -10,7 +10,7 @@ namespace trn::log {
 
 namespace {
 
-constexpr unsigned most_per_site = 20;
+constexpr unsigned max_per_site = 20;
 
 /// Keyed by text, not by pointer: the same inline function may stand in several translation units.
 using site_key = std::pair<std::string_view, int>;
@@ -76,8 +76,8 @@ bool detail::admit(level severity, const source_line& site, bool& last) {
     if (!log.out) return false;
     if (severity == level::info) return true;  // ours, so bounded already
     unsigned& count = log.spoken[{site.file, site.line}];
-    if (count >= most_per_site) return false;
-    last = ++count == most_per_site;
+    if (count >= max_per_site) return false;
+    last = ++count == max_per_site;
     return true;
 }
 

@@ -96,11 +96,11 @@ void report_groups(const std::vector<chip>& chips, const std::vector<pair_result
     for (const auto& [name, g] : groups)
         out.result({{"distance", name},
                     {"pairs", g.pairs},
-                    {"least_gb_per_s", g.least},
+                    {"min_gb_per_s", g.least},
                     {"mean_gb_per_s", g.mean()},
-                    {"most_gb_per_s", g.most},
-                    {"least_latency_ns", g.shortest},
-                    {"most_latency_ns", g.longest}},
+                    {"max_gb_per_s", g.most},
+                    {"min_latency_ns", g.shortest},
+                    {"max_latency_ns", g.longest}},
                    fmt::format("{:<26} {:>7} {:>10.1f} {:>8.1f} {:>8.1f} {:>14} {:>9}", name,
                                g.pairs, g.least, g.mean(), g.most, g.shortest, g.longest));
 }

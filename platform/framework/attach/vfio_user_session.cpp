@@ -29,7 +29,7 @@ namespace {
 
 constexpr unsigned regions = VFIO_PCI_NUM_REGIONS;
 constexpr unsigned interrupt_kinds = VFIO_PCI_NUM_IRQS;
-constexpr std::uint32_t least_transfer = 4096;  // bytes: below this a client's limit is nonsense
+constexpr std::uint32_t min_transfer = 4096;  // bytes: below this a client's limit is nonsense
 
 /// The leading fixed part of a payload; nothing when the message is shorter.
 template <typename T>
@@ -120,8 +120,8 @@ void vfio_user_session::start() {
 
 void vfio_user_session::finish_if_hung_up() {
     const auto self = shared_from_this();
-    constexpr int most_reads = 64;  // what a socket buffers is read in fewer
-    for (int i = 0; i < most_reads && !closed_; ++i) {
+    constexpr int max_reads = 64;  // what a socket buffers is read in fewer
+    for (int i = 0; i < max_reads && !closed_; ++i) {
         pollfd end{.fd = client_.native_handle(), .events = POLLRDHUP, .revents = 0};
         if (poll(&end, 1, 0) != 1) return;
         held_ = false;  // no one is there to be answered
@@ -294,10 +294,10 @@ int vfio_user_session::version(const message& request) {
                      {"pgsizes", page_size}}}};
     if (capabilities.is_object() && capabilities.contains("max_data_xfer_size")) {
         const json& limit = capabilities["max_data_xfer_size"];
-        if (!limit.is_number_unsigned() || limit < least_transfer) {
+        if (!limit.is_number_unsigned() || limit < min_transfer) {
             return refuse_version(request,
                                   fmt::format("max_data_xfer_size is {}, at least {} is needed",
-                                              limit.dump(), least_transfer));
+                                              limit.dump(), min_transfer));
         }
         dma_.limit_transfer(static_cast<std::uint32_t>(
             std::min<std::uint64_t>(limit.get<std::uint64_t>(), max_data_transfer)));

@@ -12,9 +12,9 @@ namespace trn {
 
 namespace {
 
-constexpr std::size_t most_diagnostics = 100;
+constexpr std::size_t max_diagnostics = 100;
 constexpr std::size_t widest_excerpt = 160;
-constexpr std::size_t most_known_words = 24;
+constexpr std::size_t max_known_words = 24;
 constexpr std::size_t longest_shown = 2000;
 
 constexpr std::array rows{
@@ -151,7 +151,7 @@ std::string suggest_among(std::string_view wrong, std::span<const Word> known) {
         if (distance(wrong, *nearest) <= limit)
             text = fmt::format("did you mean '{}'?  ", *nearest);
     }
-    const auto shown = known.first(std::min(known.size(), most_known_words));
+    const auto shown = known.first(std::min(known.size(), max_known_words));
     return text + fmt::format("(known: {}{})", fmt::join(shown, ", "),
                               shown.size() < known.size() ? ", ..." : "");
 }
@@ -187,7 +187,7 @@ config_error::config_error(std::vector<diagnostic> list) : list_(std::move(list)
 }
 
 void diagnostics::add(diagnostic one) {
-    if (list_.size() < most_diagnostics) list_.push_back(std::move(one));
+    if (list_.size() < max_diagnostics) list_.push_back(std::move(one));
 }
 
 void diagnostics::throw_if_any() const {

@@ -21,7 +21,7 @@ using detail::tree_node;
 namespace {
 
 constexpr std::size_t largest_file = 4u << 20;
-constexpr std::size_t most_nodes = 200'000;
+constexpr std::size_t max_nodes = 200'000;
 constexpr std::size_t deepest = 32;
 
 /// Stops yaml-cpp in the middle of a text that breaks a bound; the mistake is already reported.
@@ -104,8 +104,8 @@ private:
         if (anchor != 0) refuse(mistake::alias_refused, mark, "anchors (&name) are not used here");
         if (!tag.empty() && tag != "?" && tag != "!")
             refuse(mistake::alias_refused, mark, "tags (!name) are not used here");
-        if (target_.nodes.size() >= most_nodes)
-            refuse(mistake::too_many_values, mark, fmt::format("more than {} values", most_nodes));
+        if (target_.nodes.size() >= max_nodes)
+            refuse(mistake::too_many_values, mark, fmt::format("more than {} values", max_nodes));
         const auto index = static_cast<std::uint32_t>(target_.nodes.size());
         target_.nodes.push_back({.form = form,
                                  .where = place_of(mark, length),

@@ -488,7 +488,7 @@ void stub::point(std::string_view body) {
 bool stub::breakpoint(bool insert, const place& where) {
     auto& known = breakpoints_[env_.harts[general_].process];
     if (insert) {
-        if (known.size() >= most_breakpoints) return false;
+        if (known.size() >= max_breakpoints) return false;
         if (known.insert(where).second)
             for_each_sibling([&](debug_target& t) { t.add_breakpoint(where.first); });
     } else if (known.erase(where) != 0) {
@@ -505,7 +505,7 @@ bool stub::watchpoint(bool insert, const watch& w) {
     };
     const auto found = std::ranges::find_if(known, same);
     if (insert) {
-        if (known.size() >= most_breakpoints) return false;
+        if (known.size() >= max_breakpoints) return false;
         if (found != known.end()) return true;
         known.push_back(w);
         for_each_sibling([&](debug_target& t) { t.add_watchpoint(w.where); });

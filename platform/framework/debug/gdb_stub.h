@@ -31,7 +31,7 @@ public:
         std::function<void(std::string_view body)> send;
         std::function<void()> no_acknowledgement;
     };
-    static constexpr std::size_t most_breakpoints = 1024;
+    static constexpr std::size_t max_breakpoints = 1024;
 
     /// Pauses the platform.
     explicit stub(environment e);

@@ -8,7 +8,7 @@ namespace trn {
 
 namespace {
 
-constexpr std::size_t most_rows = 100'000;
+constexpr std::size_t max_rows = 100'000;
 
 bool decodes(const plan::module& m) {
     return m.built_as != nullptr && std::any_of(m.built_as->ports.begin(), m.built_as->ports.end(),
@@ -27,7 +27,7 @@ public:
                    const std::vector<config::node>& through) {
         inside_.push_back(router);
         for (const auto& row : maps_.own(router)) {
-            if (rows.size() >= most_rows) break;
+            if (rows.size() >= max_rows) break;
             const auto& w = row.window;
             const auto first = std::max(w.base, seen.target_base);
             const auto last = std::min(w.base + (w.size - 1), seen.target_base + (seen.size - 1));

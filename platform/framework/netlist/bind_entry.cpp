@@ -75,7 +75,7 @@ bool bind_entry::read_with(const config::node& with) {
 /// `count: 18`, or `count: [18, 4]` for two counters.
 std::optional<std::uint64_t> bind_entry::read_counters(const config::node& given) {
     const auto number = [&](const config::node& one) {
-        return all_.number(one, here_.values, 1, planning::most_bindings, mistake::bad_count);
+        return all_.number(one, here_.values, 1, planning::max_bindings, mistake::bad_count);
     };
     if (!given.is_list()) return number(given);
     const auto counters = given.items();
@@ -86,8 +86,8 @@ std::optional<std::uint64_t> bind_entry::read_counters(const config::node& given
     }
     const auto outer = number(counters[0]), inner = number(counters[1]);
     if (!outer || !inner) return std::nullopt;
-    if (*outer > planning::most_bindings / *inner) {
-        all_.too_many(given, "bindings", planning::most_bindings);
+    if (*outer > planning::max_bindings / *inner) {
+        all_.too_many(given, "bindings", planning::max_bindings);
         return std::nullopt;
     }
     inner_ = *inner;

@@ -85,8 +85,8 @@ void binding_planner::excuse_broken(const scope& here) {
 
 void binding_planner::add(const plan::endpoint& from, const plan::endpoint& to,
                           const std::optional<plan::range>& window, const config::node& where) {
-    if (all_.result.bindings.size() >= planning::most_bindings)
-        return all_.too_many(where, "bindings", planning::most_bindings);
+    if (all_.result.bindings.size() >= planning::max_bindings)
+        return all_.too_many(where, "bindings", planning::max_bindings);
     if (!directions_fit(all_, from, to, where) || !window_fits(all_, from, to, window, where))
         return;
     plan::binding made{from, to, window, 0, false, where};

@@ -116,7 +116,7 @@ std::optional<module_planner::declaration> module_planner::read(const scope& her
     }
     if (const auto count = e.value.find("count")) {
         const auto times =
-            all_.number(count, here.values, 1, planning::most_modules, mistake::bad_count);
+            all_.number(count, here.values, 1, planning::max_modules, mistake::bad_count);
         if (!times) return std::nullopt;
         out.count = *times;
         out.counted = true;
@@ -308,8 +308,8 @@ bool module_planner::is_cycle(const assembly* next, const config::node& where) {
 // --- Adding one instance.
 
 bool module_planner::add(scope& here, const declaration& what, std::uint64_t i) {
-    if (plan_.modules.size() >= planning::most_modules || all_.full) {
-        all_.too_many(what.where, "modules", planning::most_modules);
+    if (plan_.modules.size() >= planning::max_modules || all_.full) {
+        all_.too_many(what.where, "modules", planning::max_modules);
         return false;
     }
     const auto index = static_cast<std::uint32_t>(plan_.modules.size());

@@ -27,8 +27,8 @@ struct series {
 /// What both halves of planning share: the plan that grows, and how mistakes are told.
 class planning {
 public:
-    static constexpr std::uint64_t most_modules = 200'000;
-    static constexpr std::uint64_t most_bindings = 2'000'000;
+    static constexpr std::uint64_t max_modules = 200'000;
+    static constexpr std::uint64_t max_bindings = 2'000'000;
 
     plan result;
     /// A bound was reached and reported: whoever adds, stops.

@@ -13,7 +13,7 @@ namespace trn {
 
 namespace {
 
-constexpr std::size_t most_windows = 1024;  // memories of a chip and its peers, and host regions
+constexpr std::size_t max_windows = 1024;  // memories of a chip and its peers, and host regions
 
 }  // namespace
 
@@ -92,8 +92,8 @@ const memory_port::window* memory_port::find(tlm::tlm_command command, std::uint
 
 const memory_port::window& memory_port::keep(window added) {
     invalidate(added.first, added.last);  // a new window replaces older ones that it overlaps
-    if (windows_.size() == most_windows) {
-        const auto victim = static_cast<std::ptrdiff_t>(next_victim_++ % most_windows);
+    if (windows_.size() == max_windows) {
+        const auto victim = static_cast<std::ptrdiff_t>(next_victim_++ % max_windows);
         spans_.erase(spans_.begin() + victim);
         windows_.erase(windows_.begin() + victim);
     }

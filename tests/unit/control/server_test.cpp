@@ -158,7 +158,7 @@ TEST_F(ServerTest, SeventeenthClientIsRefused) {
     trn::control_server server(api);
     server.listen_unix(path());
     std::vector<asio::local::stream_protocol::socket> clients;
-    for (std::size_t i = 0; i < trn::control_server::most_clients; ++i) {
+    for (std::size_t i = 0; i < trn::control_server::max_clients; ++i) {
         clients.push_back(open_unix());
         ASSERT_TRUE(json::parse(ask(clients.back(), std::string(hello) + "\n")).contains("result"));
     }
@@ -167,7 +167,7 @@ TEST_F(ServerTest, SeventeenthClientIsRefused) {
               "16 clients are attached already");
     EXPECT_EQ(line(late), "");
     clients.pop_back();
-    drive([&] { return server.clients() < trn::control_server::most_clients; });
+    drive([&] { return server.clients() < trn::control_server::max_clients; });
     auto next = open_unix();
     EXPECT_TRUE(json::parse(ask(next, std::string(hello) + "\n")).contains("result"));
 }

@@ -375,7 +375,7 @@ TEST_F(GdbStubTest, BreakpointsAreBounded) {
     std::string reply = "OK";
     std::size_t set = 0;
     while (reply == "OK" && set < 10'000) reply = ask("Z0," + std::to_string(++set) + ",4");
-    EXPECT_EQ(set, trn::gdb::stub::most_breakpoints + 1);
+    EXPECT_EQ(set, trn::gdb::stub::max_breakpoints + 1);
 }
 
 TEST_F(GdbStubTest, SurvivesRandomPackets) {

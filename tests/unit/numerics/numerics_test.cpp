@@ -104,7 +104,7 @@ TEST(NumericsTest, EveryNarrowFormatDecodesEveryCode) {
 TEST(NumericsTest, LimitsMatchTheFactSheet) {
     for (const float_format& f : narrow_formats) {
         EXPECT_EQ(decoded(f.type, f.overflow() - 1), f.largest);
-        EXPECT_EQ(decoded(f.type, 1u << f.mantissa_bits), f.least_normal);
+        EXPECT_EQ(decoded(f.type, 1u << f.mantissa_bits), f.min_normal);
         EXPECT_EQ(decoded(f.type, 1), f.least);
         EXPECT_EQ(f.overflow(), f.finite_codes);
     }

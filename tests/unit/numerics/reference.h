@@ -20,8 +20,8 @@ struct float_format {
     unsigned exponent_bits, mantissa_bits;
     int bias;
     bool has_infinity;
-    double largest, least_normal, least;  // as the hardware fact sheet lists them
-    unsigned finite_codes;                // per sign, with zero
+    double largest, min_normal, least;  // as the hardware fact sheet lists them
+    unsigned finite_codes;              // per sign, with zero
 
     unsigned bits() const { return 1 + exponent_bits + mantissa_bits; }
     std::uint32_t magnitudes() const { return 1u << (bits() - 1); }

@@ -17,7 +17,7 @@ namespace trn {
 /// replaces the longest connected that has typed nothing, or else the longest connected.
 class console_server {
 public:
-    static constexpr std::size_t most_clients = 8;
+    static constexpr std::size_t max_clients = 8;
     static constexpr std::size_t largest_backlog = 1
                                                    << 20;  ///< bytes that a client has not read yet
 

@@ -152,8 +152,8 @@ private:
         const auto request = config::parse_json(line);
         if (!request.is_object() || request.value("method", rpc::json()) != "hello")
             return refuse("call hello first");
-        if (*clients_ >= most_clients)
-            return refuse(fmt::format("{} clients are attached already", most_clients));
+        if (*clients_ >= max_clients)
+            return refuse(fmt::format("{} clients are attached already", max_clients));
         if (!token_) return true;
         const auto params = request.value("params", rpc::json());
         const auto token = params.is_object() ? params.value("token", rpc::json()) : rpc::json();

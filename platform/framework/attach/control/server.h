@@ -25,7 +25,7 @@ public:
     static constexpr std::size_t largest_backlog = 16
                                                    << 20;  ///< bytes that a client has not read yet
     static constexpr std::size_t largest_greeting = 64 << 10;  ///< bytes of a client's first line
-    static constexpr std::size_t most_clients = 16;            ///< that have sent hello
+    static constexpr std::size_t max_clients = 16;             ///< that have sent hello
 
     explicit control_server(control& methods, const waiting_room::limits& waiting = {});
     ~control_server();

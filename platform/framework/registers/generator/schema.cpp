@@ -51,8 +51,8 @@ namespace {
 
 constexpr std::uint64_t largest_aperture = 1ull << 28;  // the index has an entry per 4 KiB of it
 constexpr std::uint64_t largest_ram = 1ull << 20;
-constexpr std::uint64_t most_elements = 1u << 16;
-constexpr std::size_t most_dims = 3;
+constexpr std::uint64_t max_elements = 1u << 16;
+constexpr std::size_t max_dims = 3;
 
 /// Properties that registers inherit from the block and from the groups around them.
 struct context {
@@ -174,8 +174,8 @@ private:
             }
         else
             read_dimension(array, c);
-        if (c.dims.size() > most_dims)
-            array.report(mistake::bad_array, fmt::format("more than {} dimensions", most_dims));
+        if (c.dims.size() > max_dims)
+            array.report(mistake::bad_array, fmt::format("more than {} dimensions", max_dims));
     }
 
     void read_dimension(const config::node& map, context& c) {
@@ -298,11 +298,11 @@ private:
         std::uint64_t last = r.offset;
         std::uint64_t elements = 1;
         for (const auto& dim : r.dims) {
-            elements *= std::min<std::uint64_t>(dim.count, most_elements + 1);
-            if (elements > most_elements) {
+            elements *= std::min<std::uint64_t>(dim.count, max_elements + 1);
+            if (elements > max_elements) {
                 placeable_ = false;
                 return map.report(mistake::bad_array,
-                                  fmt::format("more than {} elements", most_elements));
+                                  fmt::format("more than {} elements", max_elements));
             }
             advance(last, std::min(dim.stride, largest_aperture) * (dim.count - 1));
         }
@@ -322,10 +322,10 @@ private:
                          [](const auto& a, const auto& b) { return a.offset < b.offset; });
         std::uint64_t total = 0;
         for (const auto& r : out_.registers) total += r.count();
-        if (total > most_elements)
+        if (total > max_elements)
             return root_.at("registers")
                 .report(mistake::bad_array,
-                        fmt::format("more than {} registers in a block", most_elements));
+                        fmt::format("more than {} registers in a block", max_elements));
         std::map<std::uint64_t, const register_spec*> at;
         for (const auto& r : out_.registers)
             for_each_element(r, [&](std::uint64_t offset) {
@@ -337,8 +337,8 @@ private:
 
     template <class Visit>
     static void for_each_element(const register_spec& r, Visit visit) {
-        std::array<array_dimension, most_dims> d{};
-        std::copy_n(r.dims.begin(), std::min(r.dims.size(), most_dims), d.begin());
+        std::array<array_dimension, max_dims> d{};
+        std::copy_n(r.dims.begin(), std::min(r.dims.size(), max_dims), d.begin());
         for (std::uint32_t i = 0; i < d[0].count; ++i)
             for (std::uint32_t j = 0; j < d[1].count; ++j)
                 for (std::uint32_t k = 0; k < d[2].count; ++k)
