@@ -7,7 +7,7 @@
 #include "firmware/lib/crc32c.h"
 #include "firmware/lib/drivers/memory_map.h"
 
-#define MOST_DESCRIPTORS 0xffffff  // of a ring: contract section 7.1
+#define MAX_DESCRIPTORS 0xffffff  // of a ring: contract section 7.1
 #define OP(name) TRN_CC_PROGRAM_STEP_OP_CODE_##name
 #define FIELD(name, op) TRN_CC_PROGRAM_STEP_OP_##name##_GET(op)
 #define REFUSED(error, detail)                                              \
@@ -56,7 +56,7 @@ static bool step_is_good(const struct program* p, uint32_t n) {
     case OP(ADVANCE):
     case OP(REWIND):
         return FIELD(WHICH, step->op) + FIELD(WITH, step->op) <= p->queues &&
-               step->count <= MOST_DESCRIPTORS && step->address <= MOST_DESCRIPTORS;
+               step->count <= MAX_DESCRIPTORS && step->address <= MAX_DESCRIPTORS;
     case OP(POST):
         return step->address % sizeof(uint32_t) == 0;
     case OP(LOOP):

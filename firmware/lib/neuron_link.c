@@ -58,13 +58,13 @@ static bool access(unsigned port, uint32_t offset, uint32_t command) {
            TRN_NEURON_LINK_CONFIG_COMMAND_ERROR_NONE;
 }
 
-bool neuron_link_ask(unsigned port, uint32_t offset, uint32_t* answer) {
+bool neuron_link_read_partner(unsigned port, uint32_t offset, uint32_t* answer) {
     if (!access(port, offset, 0)) return false;
     *answer = mmio_read(NEURON_LINK_AT(CONFIG_DATA, port));
     return true;
 }
 
-bool neuron_link_tell(unsigned port, uint32_t offset, uint32_t word) {
+bool neuron_link_write_partner(unsigned port, uint32_t offset, uint32_t word) {
     mmio_write(NEURON_LINK_AT(CONFIG_DATA, port), word);
     return access(port, offset, TRN_NEURON_LINK_CONFIG_COMMAND_WRITE_MASK);
 }
@@ -75,7 +75,7 @@ void neuron_link_introduce(uint64_t serial, struct fabric_id own) {
     mmio_write(NEURON_LINK(OWN_ID), fabric_id_bits(own) | TRN_NEURON_LINK_OWN_ID_VALID_MASK);
 }
 
-void neuron_link_tell_partners(const uint32_t* words, unsigned count) {
+void neuron_link_announce(const uint32_t* words, unsigned count) {
     for (unsigned n = 1; n < count; ++n) mmio_write(NEURON_LINK_AT(OWN_DISTANCES, n - 1), words[n]);
     mmio_write(NEURON_LINK(OWN_STATE), words[0]);  // last: it sends the notices
 }

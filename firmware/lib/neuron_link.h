@@ -48,12 +48,12 @@ struct link_news neuron_link_take_news(void);
 
 /// A word of the identity block (fabric_identity.regs.yaml) of the partner on a port. False, after
 /// a limited time, without a response. Interrupts must be on: sleeps meanwhile.
-bool neuron_link_ask(unsigned port, uint32_t offset, uint32_t* answer);
-bool neuron_link_tell(unsigned port, uint32_t offset, uint32_t word);
+bool neuron_link_read_partner(unsigned port, uint32_t offset, uint32_t* answer);
+bool neuron_link_write_partner(unsigned port, uint32_t offset, uint32_t word);
 
-/// What partners read. Partners are told that it changed.
+/// Writes the identity and the announcement that partners read, and signals the change to them.
 void neuron_link_introduce(uint64_t serial, struct fabric_id own);
-void neuron_link_tell_partners(const uint32_t* words, unsigned count);
+void neuron_link_announce(const uint32_t* words, unsigned count);
 
 // --- Ways --------------------------------------------------------------------------------------
 

@@ -15,7 +15,8 @@ struct conversation {
 
 static uint32_t ask(struct conversation* with, uint32_t offset) {
     uint32_t answer = 0;
-    if (!with->silent && !neuron_link_ask(with->port, offset, &answer)) with->silent = true;
+    if (!with->silent && !neuron_link_read_partner(with->port, offset, &answer))
+        with->silent = true;
     return answer;
 }
 
@@ -59,8 +60,8 @@ static bool is_still(const struct port* found, uint32_t id) {
 }
 
 static void ask_chip(struct conversation* with, const struct topology* t, struct port* found) {
-    const uint32_t used = routes_words_told(t);
-    for (unsigned n = 0; n < TOLD_WORDS; ++n)
+    const uint32_t used = routes_announced_words(t);
+    for (unsigned n = 0; n < ANNOUNCED_WORDS; ++n)
         if (used >> n & 1)
             found->state.words[n] =
                 ask(with, n == 0 ? IDENTITY(STATE) : IDENTITY(DISTANCES)(n - 1));
@@ -71,7 +72,7 @@ static void ask_switch(struct conversation* with, const struct topology* t, stru
     for (unsigned s = 0; s < topology_servers_per_rack(t); ++s)
         if (rack || s == t->own.server)
             found->chips[s] =
-                (uint16_t)ask(with, IDENTITY(REACHABLE)(t->own.rack * TOPOLOGY_MOST_SERVERS + s));
+                (uint16_t)ask(with, IDENTITY(REACHABLE)(t->own.rack * TOPOLOGY_MAX_SERVERS + s));
     found->racks = ask(with, IDENTITY(RACKS));
     for (unsigned r = 0; r < topology_racks(t); ++r)
         found->rack_chips[r] =
@@ -96,7 +97,7 @@ void discovery_forget(struct port* found) {
     found->identified = false;
     found->partner = (struct partner){.kind = PARTNER_NOBODY};
     found->serial = 0;
-    found->state = (struct told){{0}};
+    found->state = (struct announcement){{0}};
     memset(found->chips, 0, sizeof found->chips);
     found->racks = 0;
     memset(found->rack_chips, 0, sizeof found->rack_chips);
@@ -114,12 +115,12 @@ enum claim_result discovery_claim(unsigned port, const struct topology* t, enum 
                           TRN_FABRIC_IDENTITY_CLAIM_CHIPS_SET(chips);
     uint32_t status = 0;
     if (!holds)
-        return neuron_link_tell(port, IDENTITY(CLAIM),
-                                word | TRN_FABRIC_IDENTITY_CLAIM_RELEASE_MASK)
+        return neuron_link_write_partner(port, IDENTITY(CLAIM),
+                                         word | TRN_FABRIC_IDENTITY_CLAIM_RELEASE_MASK)
                    ? CLAIM_TAKEN
                    : CLAIM_NOT_HEARD;
-    if (!neuron_link_tell(port, IDENTITY(CLAIM), word) ||
-        !neuron_link_ask(port, IDENTITY(CLAIM_STATUS), &status))
+    if (!neuron_link_write_partner(port, IDENTITY(CLAIM), word) ||
+        !neuron_link_read_partner(port, IDENTITY(CLAIM_STATUS), &status))
         return CLAIM_NOT_HEARD;
     return TRN_FABRIC_IDENTITY_CLAIM_STATUS_RESULT_GET(status) ==
                    TRN_FABRIC_IDENTITY_CLAIM_STATUS_RESULT_CONFLICT

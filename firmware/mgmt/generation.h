@@ -11,8 +11,8 @@ struct block_group {
     unsigned count;
     uint64_t base, stride;  ///< AXI
 };
-#define DMA_MOST_GROUPS 6
-#define CORE_MOST_GROUPS 4
+#define DMA_MAX_GROUPS 6
+#define CORE_MAX_GROUPS 4
 
 /// Consecutive bits of a reset map (contract 5.2).
 struct map_field {
@@ -29,11 +29,11 @@ struct generation {
     } readable;                     ///< AXI space that the host may read by mailbox
     struct block_group top_sps[2];  ///< apertures by die
     unsigned core_groups;
-    struct block_group cores[CORE_MOST_GROUPS];  ///< TPB_TOP
-    uint64_t sram_errors;                        ///< in TPB_TOP
+    struct block_group cores[CORE_MAX_GROUPS];  ///< TPB_TOP
+    uint64_t sram_errors;                       ///< in TPB_TOP
     unsigned dma_groups;
     /// Registers of engines whose abort is one interrupt line, IRQ_DMA_ABORT + n for group n.
-    struct block_group dma[DMA_MOST_GROUPS];
+    struct block_group dma[DMA_MAX_GROUPS];
     struct {
         struct map_field cores, dma_groups, top_sps;
         /// The map counts the TOP_SPs that the driver uses, the lines those there are.

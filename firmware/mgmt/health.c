@@ -13,7 +13,7 @@
 #include "firmware/mgmt/generation.h"
 #include "firmware/mgmt/misc_ram.h"
 
-static struct { uint32_t uncorrected, repairable; } stacks[HBM_MOST_STACKS];
+static struct { uint32_t uncorrected, repairable; } stacks[HBM_MAX_STACKS];
 static struct { uint32_t corrected, uncorrected; } sram;  // of all NeuronCores
 static uint32_t unhealthy_components;                     // HEALTH_STATUS as it shall be
 

@@ -27,7 +27,7 @@ static uint32_t claimed[TOPOLOGY_PORTS];  // bits of enum claim that the switch 
 static uint16_t claimed_chips[TOPOLOGY_PORTS][CLAIM_KINDS];  // and with which number
 static bool claims_unknown[TOPOLOGY_PORTS];
 static bool booting = true;
-static struct told told;                // that partners read
+static struct announcement announced;   // that partners read
 static volatile struct link_news news;  // noted by the interrupt, taken by serve()
 
 static void link_irq(unsigned source) {
@@ -145,20 +145,20 @@ static bool announce_claims(unsigned p) {
 
 static void program(void) {
     const struct routes found = routes_find(&machine, ports);
-    for (unsigned n = 0; n < TOPOLOGY_MOST_CHIPS; ++n)
+    for (unsigned n = 0; n < TOPOLOGY_MAX_CHIPS; ++n)
         if (found.chip[n] != routes.chip[n]) neuron_link_route_chip(n, found.chip[n]);
-    for (unsigned n = 0; n < TOPOLOGY_MOST_SERVERS; ++n)
+    for (unsigned n = 0; n < TOPOLOGY_MAX_SERVERS; ++n)
         if (found.server[n] != routes.server[n]) neuron_link_route_server(n, found.server[n]);
-    for (unsigned n = 0; n < TOPOLOGY_MOST_RACKS; ++n)
+    for (unsigned n = 0; n < TOPOLOGY_MAX_RACKS; ++n)
         if (found.rack[n] != routes.rack[n]) neuron_link_route_rack(n, found.rack[n]);
     routes = found;
 }
 
 /// Whatever an earlier run of the firmware has left there.
 static void program_nothing(void) {
-    for (unsigned n = 0; n < TOPOLOGY_MOST_CHIPS; ++n) neuron_link_route_chip(n, NO_PORT);
-    for (unsigned n = 0; n < TOPOLOGY_MOST_SERVERS; ++n) neuron_link_route_server(n, NO_PORT);
-    for (unsigned n = 0; n < TOPOLOGY_MOST_RACKS; ++n) neuron_link_route_rack(n, NO_PORT);
+    for (unsigned n = 0; n < TOPOLOGY_MAX_CHIPS; ++n) neuron_link_route_chip(n, NO_PORT);
+    for (unsigned n = 0; n < TOPOLOGY_MAX_SERVERS; ++n) neuron_link_route_server(n, NO_PORT);
+    for (unsigned n = 0; n < TOPOLOGY_MAX_RACKS; ++n) neuron_link_route_rack(n, NO_PORT);
     memset(&routes, NO_PORT, sizeof routes);
 }
 
@@ -176,9 +176,9 @@ static void act(void) {
         if (!announce_claims(p)) judge();
     }
     program();
-    const struct told now = routes_tell(&machine, ports);
-    if (memcmp(&now, &told, sizeof now) != 0) neuron_link_tell_partners(now.words, TOLD_WORDS);
-    told = now;
+    const struct announcement now = routes_announce(&machine, ports);
+    if (memcmp(&now, &announced, sizeof now) != 0) neuron_link_announce(now.words, ANNOUNCED_WORDS);
+    announced = now;
     show_health();
     links_publish();
 }
@@ -238,7 +238,7 @@ void links_start(void) {
     machine = topology_from_straps(straps.topology, straps.place);
     if (machine.kind == TOPOLOGY_NONE) return;
     program_nothing();
-    neuron_link_tell_partners(told.words, TOLD_WORDS);
+    neuron_link_announce(announced.words, ANNOUNCED_WORDS);
     neuron_link_introduce((uint64_t)straps.serial_high << 32 | straps.serial_low,
                           id_of(&machine.own));
     open_windows();

@@ -12,8 +12,8 @@
 #include "firmware/mgmt/misc_ram.h"
 #include "firmware/mgmt/power.h"
 
-#define MOST_REQUEST_DATA (MAILBOX_MOST_REGISTERS * sizeof(uint64_t))
-#define MOST_ANSWER_DATA (MAILBOX_MOST_REGISTERS * sizeof(uint32_t))
+#define MAX_REQUEST_DATA (MAILBOX_MAX_REGISTERS * sizeof(uint64_t))
+#define MAX_ANSWER_DATA (MAILBOX_MAX_REGISTERS * sizeof(uint32_t))
 
 struct mailbox_counters mailbox_counters;
 
@@ -21,8 +21,8 @@ struct request {
     struct mailbox_header header;
     size_t length;  ///< of data
     union {
-        uint8_t bytes[MOST_REQUEST_DATA];
-        uint64_t registers[MAILBOX_MOST_REGISTERS];
+        uint8_t bytes[MAX_REQUEST_DATA];
+        uint64_t registers[MAILBOX_MAX_REGISTERS];
     } data;
 };
 
@@ -30,8 +30,8 @@ struct response {
     size_t length;
     bool has_crc;  ///< the header has 8 bytes
     union {
-        uint8_t bytes[MOST_ANSWER_DATA];
-        uint32_t words[MAILBOX_MOST_REGISTERS];
+        uint8_t bytes[MAX_ANSWER_DATA];
+        uint32_t words[MAILBOX_MAX_REGISTERS];
     } data;
 };
 

@@ -17,7 +17,7 @@ enum mailbox_command {
     MAILBOX_CC_LOAD = 0x20,  ///< invented; both protocols
 };
 
-#define MAILBOX_MOST_REGISTERS 100
+#define MAILBOX_MAX_REGISTERS 100
 #define MAILBOX_DATA_AREA 128  // bytes in misc RAM
 
 struct mailbox_header {

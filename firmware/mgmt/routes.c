@@ -14,7 +14,7 @@
 static const uint8_t in_server[] = {0, 1, 2, 3}, anywhere[] = {5, 4, 0, 1, 2, 3};
 
 /// Nibbles of the words that partners read: chips of the server, then servers of the rack.
-static unsigned distance_told(const struct told* by, unsigned n) {
+static unsigned announced_distance(const struct announcement* by, unsigned n) {
     return by->words[n / 8] >> 4 * (n % 8) & 0xf;
 }
 
@@ -30,7 +30,7 @@ static bool in_smaller_part(const struct topology* t, unsigned missing) {
 static unsigned entry_distance(const struct topology* t, const struct port* port) {
     unsigned missing = 0;
     for (unsigned c = 0; c < topology_chips_per_server(t); ++c) {
-        const unsigned distance = distance_told(&port->state, c);
+        const unsigned distance = announced_distance(&port->state, c);
         missing += c != port->partner.place.chip && (distance == 0 || distance == FARTHEST);
     }
     return in_smaller_part(t, missing) ? DETOUR : 1;
@@ -40,17 +40,17 @@ struct step {
     unsigned port, distance;  ///< NO_PORT, 0: there is no way
 };
 
-/// Through a port to chip `n` of the server, or to server n - TOPOLOGY_MOST_CHIPS.
+/// Through a port to chip `n` of the server, or to server n - TOPOLOGY_MAX_CHIPS.
 static unsigned distance_through(const struct topology* t, const struct port* port, unsigned n) {
     if (!topology_usable(port)) return 0;
     const struct place* there = &port->partner.place;
-    if (n < TOPOLOGY_MOST_CHIPS) {
+    if (n < TOPOLOGY_MAX_CHIPS) {
         if (there->server != t->own.server) return 0;
         if (there->chip == n) return 1;
-    } else if (there->server == n - TOPOLOGY_MOST_CHIPS) {
+    } else if (there->server == n - TOPOLOGY_MAX_CHIPS) {
         return entry_distance(t, port);
     }
-    const unsigned rest = distance_told(&port->state, n);
+    const unsigned rest = announced_distance(&port->state, n);
     return rest == 0 || rest == FARTHEST ? 0 : rest + 1;
 }
 
@@ -62,7 +62,7 @@ static unsigned preferred(const struct topology* t, unsigned port) {
 }
 
 static struct step nearest(const struct topology* t, const struct port* ports, unsigned n) {
-    const bool chip = n < TOPOLOGY_MOST_CHIPS;
+    const bool chip = n < TOPOLOGY_MAX_CHIPS;
     const uint8_t* order = chip ? in_server : anywhere;
     struct step best = {NO_PORT, 0};
     for (unsigned i = 0; i < (chip ? sizeof in_server : sizeof anywhere); ++i) {
@@ -79,7 +79,7 @@ static struct step to_chip(const struct topology* t, const struct port* ports, u
 }
 
 static struct step to_server(const struct topology* t, const struct port* ports, unsigned server) {
-    return nearest(t, ports, TOPOLOGY_MOST_CHIPS + server);
+    return nearest(t, ports, TOPOLOGY_MAX_CHIPS + server);
 }
 
 /// Where a chip of the smaller part sends what is for the larger one: to a partner of another
@@ -88,19 +88,19 @@ static unsigned round_about(const struct topology* t, const struct port* ports) 
     for (unsigned i = 0; i < sizeof anywhere; ++i) {
         const struct port* port = &ports[anywhere[i]];
         if (!topology_usable(port) || port->partner.place.server == t->own.server) continue;
-        const unsigned back = distance_told(&port->state, TOPOLOGY_MOST_CHIPS + t->own.server);
+        const unsigned back = announced_distance(&port->state, TOPOLOGY_MAX_CHIPS + t->own.server);
         if (back != 0 && back < DETOUR) return anywhere[i];
     }
     return NO_PORT;
 }
 
-static struct told torus_state(const struct topology* t, const struct port* ports) {
-    struct told state = {{0}};
+static struct announcement torus_state(const struct topology* t, const struct port* ports) {
+    struct announcement state = {{0}};
     const unsigned chips = topology_chips_per_server(t), servers = topology_servers_per_rack(t);
     for (unsigned c = 0; c < chips; ++c)
         if (c != t->own.chip) state.words[c / 8] |= to_chip(t, ports, c).distance << 4 * (c % 8);
     for (unsigned s = 0; s < servers; ++s) {
-        const unsigned n = TOPOLOGY_MOST_CHIPS + s;
+        const unsigned n = TOPOLOGY_MAX_CHIPS + s;
         if (s != t->own.server)
             state.words[n / 8] |= to_server(t, ports, s).distance << 4 * (n % 8);
     }
@@ -150,19 +150,19 @@ uint32_t routes_claims(const struct topology* t, const struct port* ports, unsig
 
 // --- Both --------------------------------------------------------------------------------
 
-uint32_t routes_words_told(const struct topology* t) {
+uint32_t routes_announced_words(const struct topology* t) {
     if (t->kind == TOPOLOGY_SWITCHED) return 1u << WORD_PORTS | 1u << WORD_RACK_CHIPS;
     if (t->kind == TOPOLOGY_NONE) return 1;
     const unsigned chips = topology_chips_per_server(t), servers = topology_servers_per_rack(t);
     uint32_t words = chips > 8 ? 3 : 1;
     for (unsigned s = 0; servers > 1 && s < servers; s += 8)
-        words |= 1u << (TOPOLOGY_MOST_CHIPS + s) / 8;
+        words |= 1u << (TOPOLOGY_MAX_CHIPS + s) / 8;
     return words;
 }
 
-struct told routes_tell(const struct topology* t, const struct port* ports) {
+struct announcement routes_announce(const struct topology* t, const struct port* ports) {
     if (t->kind != TOPOLOGY_SWITCHED) return torus_state(t, ports);
-    struct told state = {{0}};
+    struct announcement state = {{0}};
     for (unsigned p = 0; p < TOPOLOGY_PORTS; ++p)
         if (topology_usable(&ports[p])) state.words[WORD_PORTS] |= 1u << 4 * p;
     state.words[WORD_RACK_CHIPS] = routes_claimed_chips(t, ports, CLAIM_RACK);
@@ -224,8 +224,9 @@ struct reachable routes_count(const struct topology* t, const struct port* ports
     }
     if (!switched) return count;
     if (!topology_usable(&ports[PORT_RACK]) && topology_usable(&ports[PORT_SLED])) {
-        const unsigned told = ports[PORT_SLED].rack_chips[t->own.rack], here = count.server + 1;
-        count.rack = told > here ? told - here : 0;
+        const unsigned reachable = ports[PORT_SLED].rack_chips[t->own.rack],
+                       here = count.server + 1;
+        count.rack = reachable > here ? reachable - here : 0;
     }
     for (unsigned r = 0; r < topology_racks(t); ++r) {
         const unsigned port = routes->rack[r];

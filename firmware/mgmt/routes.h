@@ -10,20 +10,20 @@
 #define NO_PORT 0xffu  // no way there
 
 struct routes {
-    uint8_t chip[TOPOLOGY_MOST_CHIPS];      ///< of the own server
-    uint8_t server[TOPOLOGY_MOST_SERVERS];  ///< of the own rack
-    uint8_t rack[TOPOLOGY_MOST_RACKS];
+    uint8_t chip[TOPOLOGY_MAX_CHIPS];      ///< of the own server
+    uint8_t server[TOPOLOGY_MAX_SERVERS];  ///< of the own rack
+    uint8_t rack[TOPOLOGY_MAX_RACKS];
 };
 
 /// For chips that are this one, or that the machine does not have: NO_PORT.
 struct routes routes_find(const struct topology* t, const struct port* ports);
 
-/// What partners are told. In a ring or torus how far this chip is from others, a nibble each, 0:
-/// no way; behind switches which ports can be used, and how many chips of its rack, with itself,
-/// are to be reached here.
-struct told routes_tell(const struct topology* t, const struct port* ports);
+/// The announcement to partners. In a ring or torus how far this chip is from others, a nibble
+/// each, 0: no way; behind switches which ports can be used, and how many chips of its rack, with
+/// itself, are to be reached here.
+struct announcement routes_announce(const struct topology* t, const struct port* ports);
 /// Which words of that are in use in this machine, one bit each.
-uint32_t routes_words_told(const struct topology* t);
+uint32_t routes_announced_words(const struct topology* t);
 
 /// Other chips to which there is a way.
 struct reachable {

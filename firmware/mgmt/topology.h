@@ -11,9 +11,9 @@
 
 #define TOPOLOGY_PORTS TRN_MISC_RAM_TOPOLOGY_PORT_LINK_COUNT
 // The most that a fabric address has room for.
-#define TOPOLOGY_MOST_CHIPS 16    // of a server
-#define TOPOLOGY_MOST_SERVERS 32  // of a rack
-#define TOPOLOGY_MOST_RACKS 2
+#define TOPOLOGY_MAX_CHIPS 16    // of a server
+#define TOPOLOGY_MAX_SERVERS 32  // of a rack
+#define TOPOLOGY_MAX_RACKS 2
 
 enum topology_kind {
     TOPOLOGY_NONE = TRN_RESET_CONTROLLER_STRAP_TOPOLOGY_KIND_NONE,
@@ -58,10 +58,10 @@ enum link_fault {
     LINK_DUPLICATE = TRN_MISC_RAM_TOPOLOGY_PORT_PARTNER_FAULT_DUPLICATE,
 };
 
-/// What a chip tells its partners about ways (routes_tell()).
-#define TOLD_WORDS ((TOPOLOGY_MOST_CHIPS + TOPOLOGY_MOST_SERVERS) / 8)
-struct told {
-    uint32_t words[TOLD_WORDS];
+/// What a chip announces to its partners about its routes (routes_announce()).
+#define ANNOUNCED_WORDS ((TOPOLOGY_MAX_CHIPS + TOPOLOGY_MAX_SERVERS) / 8)
+struct announcement {
+    uint32_t words[ANNOUNCED_WORDS];
 };
 
 /// What is known of a port, and of who is at its other end.
@@ -76,11 +76,11 @@ struct port {
     uint8_t generation, lanes, lanes_full, downs;
     struct partner partner;
     uint64_t serial;
-    struct told state;  ///< a chip's: routes_tell()
+    struct announcement state;  ///< a chip's: routes_announce()
     /// A switch's: the chips that have announced themselves there, one bit each, by server.
-    uint16_t chips[TOPOLOGY_MOST_SERVERS];
+    uint16_t chips[TOPOLOGY_MAX_SERVERS];
     uint32_t racks;  ///< A switch's: to which racks somebody else there leads, one bit each
-    uint16_t rack_chips[TOPOLOGY_MOST_RACKS];  ///< A switch's: to how many chips of each
+    uint16_t rack_chips[TOPOLOGY_MAX_RACKS];  ///< A switch's: to how many chips of each
     enum link_fault fault;
 };
 

@@ -227,11 +227,11 @@ bool neuron_link::ask(unsigned source, tlm::tlm_generic_payload& payload, tlm::t
 /// Pointers that led there are void, for whoever was given any. Each source forgets at most once,
 /// so a ring of chips comes to rest.
 void neuron_link::revoke(unsigned to) {
-    const unsigned sources_told = granted_[to];
+    const unsigned sources_granted = granted_[to];
     granted_[to] = 0;
     constexpr std::uint64_t last = ~std::uint64_t{0};
     for (unsigned source = 0; source < sources; ++source) {
-        if ((sources_told >> source & 1) == 0) continue;
+        if ((sources_granted >> source & 1) == 0) continue;
         if (source < ports)
             port[source].revoke_pointers();
         else if (source < from_fabric)

@@ -7,7 +7,7 @@
  * of a queue pair, in HBM; the core starts the pair, rings its doorbell, and learns by semaphores
  * what the card has done and what other cards have brought. */
 
-#define MOST_BYTES (UINT64_C(1) << 30) /* of a request */
+#define MAX_BYTES (UINT64_C(1) << 30) /* of a request */
 
 static const trn_coll_nic* nic_of(const coll_builder* b, uint32_t rank) {
     return &b->whole->config.nics[rank];
@@ -72,7 +72,7 @@ static void append(coll_builder* b, trn_efa_request request) {
 }
 
 uint32_t trn_coll_net_posts(uint64_t bytes) {
-    return bytes == 0 ? 1 : (uint32_t)((bytes + MOST_BYTES - 1) / MOST_BYTES);
+    return bytes == 0 ? 1 : (uint32_t)((bytes + MAX_BYTES - 1) / MAX_BYTES);
 }
 
 void trn_coll_net_send(coll_builder* b, uint32_t rank, uint32_t semaphore, uint64_t to,
@@ -86,14 +86,14 @@ void trn_coll_net_send(coll_builder* b, uint32_t rank, uint32_t semaphore, uint6
                       .what = TRN_EFA_NOTIFY,
                       .card = nic->card,
                       .region = remote.region,
-                      .length = (uint32_t)(left < MOST_BYTES ? left : MOST_BYTES),
+                      .length = (uint32_t)(left < MAX_BYTES ? left : MAX_BYTES),
                       .local = memory_of(b, b->whole->config.rank, from + done).address,
                       .remote = remote.address,
                       .notice = semaphore_of(b, rank, semaphore),
                       .value = 1,
                       .notice_region = nic->register_region,
                   });
-        done += MOST_BYTES;
+        done += MAX_BYTES;
     } while (done < bytes);
 }
 

@@ -8,8 +8,8 @@
  * chips of a server, each both ways. A ring goes from server to server at the two ends of its
  * cycle, every other server backwards, and begins where no other ring does that. */
 
-#define MOST_CHIPS 16u /* of a server: the fabric address has room for no more */
-#define MOST_SERVERS 32u
+#define MAX_CHIPS 16u /* of a server: the fabric address has room for no more */
+#define MAX_SERVERS 32u
 #define NOBODY UINT32_MAX
 
 /* ---- any ranks ---- */
@@ -76,8 +76,8 @@ static bool has_another_way(const trn_place* places, const trn_topology* t, uint
 
 typedef struct server_plane {
     uint32_t width, height;
-    bool right[MOST_CHIPS], below[MOST_CHIPS]; /* links from each chip, of the first cycle */
-    uint32_t cycle[2][MOST_CHIPS];
+    bool right[MAX_CHIPS], below[MAX_CHIPS]; /* links from each chip, of the first cycle */
+    uint32_t cycle[2][MAX_CHIPS];
 } server_plane;
 
 /* Along each row, to the left where a bit of `turns` says so, and from its last chip down to the
@@ -122,7 +122,7 @@ static bool second_cycle(server_plane* p) {
 }
 
 static bool divide_plane(server_plane* p) {
-    if (p->width < 3 || p->height < 3 || p->width * p->height > MOST_CHIPS) return false;
+    if (p->width < 3 || p->height < 3 || p->width * p->height > MAX_CHIPS) return false;
     for (uint32_t turns = 0; turns >> p->height == 0; ++turns)
         if (first_cycle(p, turns) && second_cycle(p)) return true;
     return false;
@@ -131,13 +131,13 @@ static bool divide_plane(server_plane* p) {
 /* Which servers the ranks fill, in the order of numbers, and who is where. */
 typedef struct filled {
     uint32_t servers, chips;
-    uint32_t rank[MOST_SERVERS][MOST_CHIPS];
+    uint32_t rank[MAX_SERVERS][MAX_CHIPS];
 } filled;
 
 static bool find_all_places(const trn_place* places, uint32_t ranks, filled* f) {
-    uint32_t server_at[MOST_SERVERS];
+    uint32_t server_at[MAX_SERVERS];
     f->servers = 0;
-    for (uint32_t server = 0; server < MOST_SERVERS; ++server) {
+    for (uint32_t server = 0; server < MAX_SERVERS; ++server) {
         bool here = false;
         for (uint32_t n = 0; n < ranks; ++n) here = here || places[n].server == server;
         server_at[server] = f->servers;
@@ -147,7 +147,7 @@ static bool find_all_places(const trn_place* places, uint32_t ranks, filled* f) 
     memset(f->rank, 0xff, sizeof f->rank);
     for (uint32_t n = 0; n < ranks; ++n) {
         const trn_place* at = &places[n];
-        if (at->rack != places[0].rack || at->server >= MOST_SERVERS || at->chip >= f->chips)
+        if (at->rack != places[0].rack || at->server >= MAX_SERVERS || at->chip >= f->chips)
             return false;
         f->rank[server_at[at->server]][at->chip] = n;
     }
@@ -189,7 +189,7 @@ static uint32_t torus_orders(const trn_place* places, const trn_topology* t, uin
                              uint32_t* orders) {
     server_plane plane = {.width = t->x, .height = t->y};
     filled all = {.chips = t->x * t->y};
-    bool leaves[MOST_CHIPS] = {false};
+    bool leaves[MAX_CHIPS] = {false};
     if (t->kind != TRN_TOPOLOGY_TORUS || !divide_plane(&plane) ||
         !find_all_places(places, ranks, &all) || !servers_are_neighbours(places, t, &all))
         return 0;

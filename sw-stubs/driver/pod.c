@@ -16,7 +16,7 @@
 #define STATUS_FAILED 2u
 #define STATUS_SUCCESS 3u
 #define NODE_UNKNOWN 0xffu
-#define MOST_SECONDARIES 15u
+#define MAX_SECONDARIES 15u
 
 static trn_status need_pod(trn_device* device) {
     const trn_status status = trn_need_ready(device);
@@ -220,7 +220,7 @@ static trn_pod place_in_ring(const election* e, uint64_t mine) {
 static trn_status elect_primary(election* e, uint64_t mine, trn_pod* pod) {
     trn_status status = exchange(e, e->serials[0], e->serials[1]);
     for (uint32_t side = 0; side < 2 && status == TRN_OK; ++side)
-        if (e->sides[side] && e->published[side][0] <= MOST_SECONDARIES && e->sides[0])
+        if (e->sides[side] && e->published[side][0] <= MAX_SECONDARIES && e->sides[0])
             return trn_fail(e->device, TRN_PROTOCOL_ERROR,
                             "the %s neighbour is secondary %u, not a primary: cabling",
                             side ? "right" : "left", (uint32_t)e->published[side][0]);

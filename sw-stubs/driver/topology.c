@@ -5,7 +5,7 @@
  * platform invented. The public driver does not look there. */
 
 #define FIRST_WORD (MISC_RAM(TOPOLOGY_MAGIC) / 4)
-#define MOST_TRIES 100u
+#define MAX_TRIES 100u
 #define TRY_AGAIN (10 * NS_PER_US) /* firmware needs a few microseconds */
 
 _Static_assert(TRN_TOPOLOGY_OFFSET == TRN_MISC_RAM_TOPOLOGY_MAGIC_OFFSET, "the table's place");
@@ -77,7 +77,7 @@ static trn_status read_table(trn_device* device, uint32_t* words) {
 
 trn_status trn_get_topology(trn_device* device, trn_topology* topology) {
     trn_status status = trn_need_probe(device);
-    for (uint32_t n = 0; status == TRN_OK && n < MOST_TRIES; ++n) {
+    for (uint32_t n = 0; status == TRN_OK && n < MAX_TRIES; ++n) {
         uint32_t words[TRN_TOPOLOGY_WORDS] = {0};
         status = read_table(device, words);
         if (status != TRN_OK || trn_topology_decode(words, topology)) return status;

@@ -6,7 +6,7 @@
 
 #include "firmware/lib/drivers/mmio.h"
 
-#define HBM_MOST_STACKS 4
+#define HBM_MAX_STACKS 4
 #define HBM(stack, reg) (MAP_HBM_CTRL + (stack)*MAP_HBM_CTRL_STRIDE + TRN_HBM_##reg##_OFFSET)
 
 static inline void hbm_start_training(unsigned stack) {

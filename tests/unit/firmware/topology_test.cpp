@@ -204,7 +204,7 @@ struct machine {
             bool changed = false;
             for (auto& [where, chip] : chips) changed |= learn(chip);
             for (auto& [where, chip] : chips) {
-                const auto now = routes_tell(&chip.t, chip.ports.data());
+                const auto now = routes_announce(&chip.t, chip.ports.data());
                 changed |= memcmp(&now, &chip.state, sizeof now) != 0;
                 chip.state = now;
                 chip.table = routes_find(&chip.t, chip.ports.data());

@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-struct told {
+struct announcement {
     std::string text;
     int status = 0;
 };
