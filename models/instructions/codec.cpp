@@ -145,7 +145,7 @@ void sync(const Io& io, List& list) {
     for (unsigned i = 0; i < list.size(); ++i) {
         const unsigned at = control_at + 8 * i;
         io.integer(at, list[i].mode);
-        if (list[i].mode == 0) return;  // ends the list: bytes behind it are unused
+        if (list[i].mode == 0) return;  // ends the list: later bytes are unused
         io.integer(at + 1, list[i].index);
         io.integer(at + 4, list[i].value);
     }

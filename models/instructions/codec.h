@@ -43,7 +43,7 @@ semaphore_update update_of(std::span<const std::uint8_t> header);
 /// `word` has 64 bytes, 128 when its row is long.
 decoded decode(std::span<const std::uint8_t> word);
 
-/// The inverse; bytes behind a short instruction are 0. Precondition: the opcode exists.
+/// The inverse; bytes after a short instruction are 0. Precondition: the opcode exists.
 bytes encode(const instruction& i);
 
 /// The checks after the wait that need no memory contents, in the order of spec 20.15: operators,

@@ -336,6 +336,7 @@ sequencer::step sequencer::advance() {
         e = buffer_.decoded(pc_);
     }
     if (cycle_ > now()) return sleep_until(cycle_);
+    cycle_ = std::max(cycle_, now());
     if (e->header_fault) return fail(*e->header_fault);
     const instruction& i = e->d.what;
     if ((i.flags & isa::flag::stop) != 0 && !pass_breakpoint_) {

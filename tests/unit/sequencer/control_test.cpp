@@ -271,7 +271,7 @@ TEST_F(ControlInstructions, CallAndReturnUseARegister) {
 }
 
 TEST_F(ControlInstructions, AChangedProgramIsSeenAfterFlushOnly) {
-    // The program changes the immediate of its own word 2, or word 4 behind a flush.
+    // The program changes the immediate of its own word 2, or word 4 after a flush.
     const auto target = program_at(Y);
     run(Y, fmt::format("write {:#x}.4=5 {:#x}.4=5\nnop\nreg_move rd=R1 imm=1\nflush\n"
                        "reg_move rd=R2 imm=1\nhalt",
@@ -318,7 +318,7 @@ TEST_F(NumberedCore, RankReadsWhereAndWhenTheProgramRuns) {
 
 class CoreWithRings : public test::engine_test {
 protected:
-    // Registers of "DMA engines" are plain memory here, 0x40 bytes apart behind the doorbells.
+    // Registers of "DMA engines" are plain memory here, 0x40 bytes apart.
     CoreWithRings() : engine_test({.dma_base = 0x80000, .dma_stride = 0x40}) {}
 };
 
@@ -335,7 +335,7 @@ TEST_F(CoreWithRings, DmaStartRingsTheDoorbellsOfEachEngineInItsMask) {
     EXPECT_EQ(state_of(Y), halted);
 }
 
-TEST_F(ControlInstructions, StopEndsBehindTheRunningInstructionAndContinueGoesOn) {
+TEST_F(ControlInstructions, StopEndsAfterTheRunningInstructionAndContinueResumes) {
     load(Y, "again: loop rd=R1 step=1 imm=1000000 target=again\nhalt");
     start(Y);
     run_for(10);

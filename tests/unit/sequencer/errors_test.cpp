@@ -47,7 +47,7 @@ protected:
 
 constexpr const char* copy = "copy dst=sbuf[0:32, 4096] fp32 [8:1] a=sbuf[0:32, 0] fp32 [8:1]";
 
-TEST_F(EngineErrors, AFailingEngineNotifiesItsCodeAndPcAndOthersGoOn) {
+TEST_F(EngineErrors, AFailingEngineNotifiesItsCodeAndPcAndOthersContinue) {
     load(V, "nop\nmultiply dst=psum[0:1, 0] fp32 [1:1] a=sbuf[0:1, 0] fp32 [1:1]\nhalt");
     load(Y, "update S[1]+=1 nop\nhalt");
     start(V);
@@ -268,7 +268,7 @@ TEST_F(EngineErrors, AWaitLongerThanItsLimitTimesOut) {
     EXPECT_EQ(error_of(Y), timeout);
 }
 
-TEST_F(EngineErrors, ASemaphoreThatWrapsIsCountedAndTheEngineGoesOn) {
+TEST_F(EngineErrors, ASemaphoreThatWrapsIsCountedAndTheEngineContinues) {
     core.sync().set(1, 0x7fff'ffff);
     run(Y, "update S[1]+=1 nop\nhalt");
     EXPECT_EQ(state_of(Y), halted);
