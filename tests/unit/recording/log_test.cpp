@@ -191,7 +191,7 @@ TEST(RecordingManifest, ManifestAndEventsMustBeRegularFiles) {
     for (const auto* name : {manifest_file, events_file})
         std::filesystem::create_directory(folder / name);
     EXPECT_THAT([&] { read_manifest(folder.text()); },
-                ThrowsMessage<recording_error>(HasSubstr("it has no manifest.json")));
+                ThrowsMessage<recording_error>(HasSubstr("manifest.json is missing")));
     EXPECT_THAT([&] { log_reader reader(folder.text()); },
                 ThrowsMessage<recording_error>(HasSubstr("not a regular file")));
 }
