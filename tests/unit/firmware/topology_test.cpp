@@ -164,7 +164,7 @@ struct machine {
         topology t;
         std::array<port, TOPOLOGY_PORTS> ports{};
         routes table{};
-        told state{};
+        announcement state{};
     };
     std::map<where, chip> chips;
     std::map<std::pair<where, unsigned>, unsigned> used;  // ports, by what hops() has sent

@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-struct announcement {
+struct told {
     std::string text;
     int status = 0;
 };
