@@ -42,7 +42,7 @@ TEST(TrnctlCommandLine, UsageErrorsExitWithStatus2AndASuggestion) {
     expect("--board a --connect b info", "--connect DIR");
     expect("--board no-such-board info", "no-such-board");
     expect("--board trn3-chip copy host hbm0 64", "needs a unit");
-    expect("--board trn3-chip copy host disk 64B", "no place");
+    expect("--board trn3-chip copy host disk 64B", "is not a place");
     expect("--board trn3-chip memset hbm0 1MiB 256", "256");
     expect("--board trn3-chip sem raed 0 --core 0", "raed");
     expect("--board trn3-chip bench --pattern incast", "--matrix");
@@ -57,7 +57,7 @@ TEST(TrnctlCommandLine, UsageErrorsExitWithStatus2AndASuggestion) {
     expect("--board trn3-sled coll --op all-gather-v --counts 1,2,3,4,", "an empty value");
     expect("--board trn3-sled coll --op all-gather-v --counts 1,,2,3,4", "an empty value");
     expect("--board trn3-sled coll --op all-gather-v --counts 1,2,3,-4", "--counts: ");
-    expect("--board trn3-sled coll --op all-gather --in sbuf", "no place");
+    expect("--board trn3-sled coll --op all-gather --in sbuf", "is not a place");
     expect("--board trn3-sled coll --op all-gather --in sbuf0@4KiB", "--in: sbuf0@0x1000");
     expect("--board trn3-sled coll --op all-gather --out host", "in hbmN or sbufN");
     expect("--board trn3-sled coll --op all-reduce --table no-such-file", "no-such-file");
