@@ -332,7 +332,7 @@ TEST(GuestCommandLine, RepeatedServerIsRefused) {
     };
     auto how = start("--servers server0,server7");
     EXPECT_EQ(how.status, 2);
-    EXPECT_THAT(how.output, HasSubstr("--servers server7: board 'two-servers' has none"));
+    EXPECT_THAT(how.output, HasSubstr("--servers server7: board 'two-servers' has no such server"));
     how = start("--servers server0,server0");
     EXPECT_EQ(how.status, 2);
     EXPECT_THAT(how.output, HasSubstr("--servers: server0 is given twice"));
