@@ -21,7 +21,7 @@ struct program_queue {
 struct program {
     uint32_t magic, format, length, crc;
     uint32_t rank, ranks, queues, steps;
-    uint64_t done;   ///< AXI address, 0: nobody asks
+    uint64_t done;   ///< AXI address, 0: no request
     uint64_t limit;  ///< ns, 0: for ever
     uint32_t semaphores;
     uint32_t marks;  ///< words behind the steps

@@ -65,7 +65,7 @@ static unsigned aborted_row(const struct program* p) {
     return p->queues;
 }
 
-/// What it waits for does not come: because of a DMA queue of its own, or of somebody else.
+/// The awaited semaphore value does not come: because of an own DMA queue, or of another core.
 static void report_hang(unsigned slot, const struct program_step* step) {
     const struct program* p = streams[slot].program;
     const unsigned semaphore = FIELD(WHICH, step->op), peer = FIELD(WITH, step->op);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // stdout on the UART. Before console_use_irqs() (boot ROM, early boot) and in a panic a full line
-// is sent by sleeping between FIFO loads; afterwards interrupts drain a ring and nobody waits
+// is sent by sleeping between FIFO loads; afterwards interrupts drain a ring and no caller waits
 // unless the ring is full.
 #pragma once
 

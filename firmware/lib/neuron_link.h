@@ -62,6 +62,6 @@ void neuron_link_announce(const uint32_t* words, unsigned count);
 void neuron_link_route_chip(unsigned chip, unsigned port);
 void neuron_link_route_server(unsigned server, unsigned port);
 void neuron_link_route_rack(unsigned rack, unsigned port);
-/// A window of contract 3.1 that leads to whoever is on a port, or to a chip.
+/// A window of contract 3.1 that leads to the partner of a port, or to a chip.
 void neuron_link_window_to_port(unsigned window, unsigned port);
 void neuron_link_window_to_chip(unsigned window, struct fabric_id to);

@@ -39,7 +39,7 @@ void timer_dispatch(void) {
     const uint64_t now = aclint_time();
     if (now >= tick_at) {
         tick_at += tick_period;
-        if (tick_at <= now) tick_at = now + tick_period;  // ticks that nobody could take are lost
+        if (tick_at <= now) tick_at = now + tick_period;  // missed ticks are dropped
         tick_callback();
     }
     if (now >= sleep_until) sleep_until = UINT64_MAX;

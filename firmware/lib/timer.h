@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time since the chip started, from the machine timer. Nobody here polls: waiting is WFI.
+// Time since the chip started, from the machine timer. No function polls: waiting is WFI.
 #pragma once
 
 #include <stdbool.h>

@@ -6,7 +6,7 @@
 #include "firmware/mgmt/routes.h"
 #include "firmware/mgmt/topology.h"
 
-/// Asks who is there, or of somebody known what is new; fills everything of `found` that the answer
+/// Reads a partner's identity, or a known partner's changes; fills all of `found` that the answer
 /// says.
 void discovery_ask(unsigned port, const struct topology* t, struct port* found);
 /// The link is gone, and with it what was known of the partner.

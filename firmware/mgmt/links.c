@@ -17,7 +17,7 @@
 #include "firmware/mgmt/topology_table.h"
 
 // A partner may be slow, unpowered or absent: the boot goes on without it.
-#define KNOWN_LIMIT_US 50000   // every cable leads to somebody who has said who he is
+#define KNOWN_LIMIT_US 50000   // every cable's partner has announced its identity
 #define SETTLED_LIMIT_US 5000  // and what they know has gone round
 
 static struct topology machine;

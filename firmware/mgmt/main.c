@@ -102,7 +102,7 @@ static void serve_tick(void) {
     health_heartbeat();
 }
 
-/// A chip that nobody uses sleeps for good: samples are taken from the first time that a host asks
+/// An unused chip sleeps without limit: samples are taken from the first time that a host asks
 /// for something or looks at one.
 static void serve_host_soon(void) {
     static bool known;

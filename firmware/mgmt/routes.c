@@ -130,8 +130,8 @@ static unsigned switched_server(const struct port* ports) {
 /// Words that the partner in the other rack reads.
 enum { WORD_PORTS, WORD_RACK_CHIPS };
 
-/// By somebody else's direct link: of the sled, of the rack. A sled whose partner in the other rack
-/// has no power has none.
+/// By the direct link of another chip: of the sled, of the rack. A sled whose partner in the other
+/// rack has no power has none.
 static unsigned switched_rack(const struct port* ports, unsigned rack) {
     if (topology_usable(&ports[PORT_OTHER_RACK])) return PORT_OTHER_RACK;
     for (unsigned p = PORT_SLED; p <= PORT_RACK; ++p)

@@ -69,7 +69,7 @@ struct port {
     bool connected;  ///< there is a cable
     bool up;
     bool degraded;    ///< slower or narrower than it could be
-    bool silent;      ///< nobody answered the question who is there
+    bool silent;      ///< the partner did not answer the identity request
     bool garbage;     ///< the answer was none
     bool duplicate;   ///< the switch there has another chip of this place
     bool identified;  ///< `partner` counts; a chip that still boots is not
@@ -79,14 +79,14 @@ struct port {
     struct announcement state;  ///< a chip's: routes_announce()
     /// A switch's: the chips that have announced themselves there, one bit each, by server.
     uint16_t chips[TOPOLOGY_MAX_SERVERS];
-    uint32_t racks;  ///< A switch's: to which racks somebody else there leads, one bit each
+    uint32_t racks;  ///< A switch's: racks that other chips there lead to, one bit each
     uint16_t rack_chips[TOPOLOGY_MAX_RACKS];  ///< A switch's: to how many chips of each
     enum link_fault fault;
 };
 
 /// From STRAP_TOPOLOGY and STRAP_PLACE.
 struct topology topology_from_straps(uint32_t machine, uint32_t place);
-/// Who should be at the other end of a port. Nobody: the shape has no cable there.
+/// The expected partner of a port. None: the shape has no cable there.
 struct partner topology_expects(const struct topology* t, unsigned port);
 unsigned topology_chips_per_server(const struct topology* t);
 unsigned topology_servers_per_rack(const struct topology* t);

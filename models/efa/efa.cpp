@@ -499,7 +499,7 @@ void efa::received(plug&, tlm::tlm_generic_payload& payload, sc_time&) {
         address_ = carrier->carried->destination;
         return;
     }
-    if (reset.level()) return;  // nobody takes the frame
+    if (reset.level()) return;  // the frame is dropped
     arrived_.push_back(std::move(carrier->carried));
     arrival_.notify(sc_core::SC_ZERO_TIME);
 }

@@ -106,7 +106,7 @@ neuron_link::step neuron_link::through_window(unsigned number, std::uint64_t add
     const auto to = static_cast<unsigned>(regs::window::port.get(leads));
     if (!port[to].joined()) return {.refused = cause::no_neighbour};
     if (!port[to].up()) return {.refused = cause::link_down, .to = to};
-    return {cause::none, to, address};  // to whoever is there
+    return {cause::none, to, address};  // to the partner
 }
 
 /// A chip's own blocks: both dies, without the host's window and the neighbours'.
@@ -224,7 +224,7 @@ bool neuron_link::ask(unsigned source, tlm::tlm_generic_payload& payload, tlm::t
     return granted;
 }
 
-/// Pointers that led there are void, for whoever was given any. Each source forgets at most once,
+/// Revokes DMI pointers that led there, from each source that has some. At most once per source,
 /// so a ring of chips comes to rest.
 void neuron_link::revoke(unsigned to) {
     const unsigned sources_granted = granted_[to];
@@ -252,7 +252,7 @@ bool neuron_link::pointer_from_inside(int source, tlm::tlm_generic_payload& payl
     return ask(static_cast<unsigned>(source), payload, dmi);
 }
 void neuron_link::axi_revoked(int, sc_dt::uint64 first, sc_dt::uint64) {
-    if (first <= fabric::axi_mask) revoke(to_chip);  // else: of the windows, which nobody enters by
+    if (first <= fabric::axi_mask) revoke(to_chip);  // else: of the windows, which no source uses
 }
 
 void neuron_link::received(plug& at, tlm::tlm_generic_payload& payload, sc_time& delay) {

@@ -69,7 +69,7 @@ neuron_switch::neuron_switch(sc_core::sc_module_name name, const config& cfg)
       claims_(cfg.port_count()),
       granted_(cfg.port_count()) {
     sc_assert(!check(cfg));
-    chip_port_.fill(nobody);
+    chip_port_.fill(unclaimed);
     port.init(cfg.port_count(), [this](const char* each, std::size_t i) {
         return new plug(each, *this, static_cast<unsigned>(i));
     });
@@ -95,7 +95,7 @@ unsigned neuron_switch::lanes_used() const {
 // --- The crossbar.
 
 std::optional<unsigned> neuron_switch::way_to(unsigned id, unsigned from) const {
-    if (const auto to = chip_port_[id]; to != nobody && to != from) return to;
+    if (const auto to = chip_port_[id]; to != unclaimed && to != from) return to;
     const auto server = std::uint64_t{1} << (id >> 4);
     for (unsigned to = 0; to < claims_.size(); ++to)
         if (to != from && (claims_[to].servers & server) != 0) return to;
@@ -152,7 +152,7 @@ void neuron_switch::pointers_revoked(plug& at, std::uint64_t, std::uint64_t) {
     revoke(at.index());
 }
 
-/// Pointers that led through `to` are void for whoever was given any: each forgets at most once.
+/// Revokes DMI pointers through `to` from each port that has some, at most once per port.
 void neuron_switch::revoke(unsigned to) {
     const auto told = std::exchange(granted_[to], {});
     for (unsigned from = 0; from < told.size(); ++from)
@@ -195,7 +195,7 @@ void neuron_switch::make_identity() {
 std::uint64_t neuron_switch::reachable(unsigned server) const {
     std::uint64_t chips = 0;
     for (unsigned chip = 0; chip < 16; ++chip)
-        if (chip_port_[server << 4 | chip] != nobody) chips |= std::uint64_t{1} << chip;
+        if (chip_port_[server << 4 | chip] != unclaimed) chips |= std::uint64_t{1} << chip;
     return chips;
 }
 
@@ -225,12 +225,12 @@ void neuron_switch::claim(unsigned at, std::uint64_t written) {
     case bits::level_chip: {
         auto& owner = chip_port_[id];
         mine.taken_by = static_cast<std::uint8_t>(at);
-        if (owner != nobody && owner != at) {
+        if (owner != unclaimed && owner != at) {
             mine.taken_by = owner;
             mine.result = identity::claim_status::result_conflict;
             return;
         }
-        const auto wanted = release ? nobody : static_cast<std::uint8_t>(at);
+        const auto wanted = release ? unclaimed : static_cast<std::uint8_t>(at);
         moved = owner != wanted;
         owner = wanted;
         break;
@@ -259,7 +259,7 @@ void neuron_switch::drop_claims(unsigned at) {
     claims_[at] = {};
     for (auto& owner : chip_port_) {
         if (owner != at) continue;
-        owner = nobody;
+        owner = unclaimed;
         any = true;
     }
     if (any) changed();

@@ -58,7 +58,7 @@ public:
     std::vector<fault> faults() override;
 
 private:
-    static constexpr std::uint8_t nobody = 0xff;
+    static constexpr std::uint8_t unclaimed = 0xff;
     /// Claims of a port other than single chips.
     struct claims {
         std::uint64_t servers = 0;  // bit rack * 32 + server

@@ -55,7 +55,7 @@ void bridge::build(const config& cfg) {
     space_.define<std::uint16_t>(msi_ + PCI_MSI_DATA_64, 0, 0xffff);
     aer_ = add_error_reporting(space_, role_ == role::root_port);
     if (role_ != role::upstream) {
-        // Nobody translates addresses: translation blocking and direct translated stay zero.
+        // No address translation: translation blocking and direct translated stay zero.
         constexpr std::uint16_t offered = PCI_ACS_SV | PCI_ACS_RR | PCI_ACS_CR | PCI_ACS_UF;
         acs_ = space_.add_extended_capability(PCI_EXT_CAP_ID_ACS, 1, 8);
         space_.define<std::uint16_t>(acs_ + PCI_ACS_CAP, offered);

@@ -323,7 +323,7 @@ bool host_function::unmap_host(std::uint64_t iova, std::uint64_t size,
 
 void host_function::watch_host_memory(traffic_watcher* by) {
     memory_.watch(by);
-    bus_.forget_pointers(id_, 0, ~std::uint64_t{0});  // pointers given away tell nobody
+    bus_.forget_pointers(id_, 0, ~std::uint64_t{0});  // accesses by pointer are not reported
 }
 
 void host_function::message(std::uint32_t vector) {

@@ -160,7 +160,7 @@ bool host_memory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm
 
 void host_memory::carry(host_messages* carrier) {
     carrier_ = carrier;
-    for (auto& asked : questions_) {  // nobody will answer these any more
+    for (auto& asked : questions_) {  // these get no answer any more
         if (asked != nullptr && asked->ticket != 0 && !asked->answered) answer(asked->ticket, {});
     }
     carrier_ready();
@@ -223,7 +223,7 @@ void host_memory::take_answer(tlm::tlm_generic_payload& payload, deferral& later
     carrier_ready();
 }
 
-/// A question nobody has asked, or the oldest whose answer nobody has come for.
+/// An unused slot, or the slot of the oldest unfetched answer.
 host_memory::question* host_memory::free_question() {
     question* oldest = nullptr;
     for (auto& at : questions_) {

@@ -56,7 +56,7 @@ public:
         std::uint64_t refused_dma = 0;           ///< chip accesses while not a bus master
         std::uint64_t interrupts = 0;            ///< MSI-X messages sent
         std::uint64_t lost_interrupts = 0;       ///< that a fault has taken
-        std::uint64_t timeouts = 0;              ///< chip reads that nobody answered
+        std::uint64_t timeouts = 0;              ///< chip reads without an answer
         std::uint64_t error_messages = 0;        ///< sent to the root port
     };
 
@@ -67,7 +67,7 @@ public:
     to_chip bar4{"bar4"};
     irq_in msix;  // a rising line raises the vector of the same number
     irq_in booting{"booting", 1, [](unsigned, bool) {}};  ///< high: software has to wait
-    /// High: no power. Nothing answers, and the link is down for whoever is at its other end.
+    /// High: no power. Nothing answers, and the link is down at its other end too.
     irq_in power_lost{"power_lost", 1, [this](unsigned, bool level) { supply(powered_, !level); }};
     /// Pulses when the function is reset; high while it has no power, and in no slot.
     irq_out function_reset{"function_reset"};

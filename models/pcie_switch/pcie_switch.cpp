@@ -246,7 +246,8 @@ void pcie_switch::configure(payload& request, tlp& header, sc_time& delay) {
             return refuse(request, port, PCI_ERR_UNC_UNSUP);
         }
     }
-    request.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);  // nobody there: no error (2.3.1)
+    request.set_response_status(
+        tlm::TLM_ADDRESS_ERROR_RESPONSE);  // no device there: no error (2.3.1)
 }
 
 void pcie_switch::refuse(payload& request, bridge& at, std::uint32_t error) {

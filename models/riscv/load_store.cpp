@@ -65,7 +65,7 @@ fault hart::load_in_page(u64 va, unsigned size, u64& value) {
         remember(va, pa, access::load);
     } else {
         // Only memory takes misaligned accesses. A device would see another access than was meant,
-        // so nobody should emulate it: an access fault (Priv. 3.6.3.3).
+        // so software should not emulate it: an access fault (Priv. 3.6.3.3).
         if (!aligned(va, size) || !bus_.read(pa, {raw.data(), size}))
             return access_fault(access::load, va);
     }

@@ -133,7 +133,7 @@ void root_complex::find(node& above, function_id id) {
     found.id = id;
     found.bridge = (header >> 16 & 0x7f) == PCI_HEADER_TYPE_BRIDGE;
     if (!found.bridge) {
-        pcie::host_bus& bus = *this;  // nobody else's business
+        pcie::host_bus& bus = *this;  // private base
         functions_.push_back(std::make_unique<host_function>(bus, id, *device));
         found.function = functions_.back().get();
         if ((id & 0xff) == 0) by_bus_[pcie::bus_of(id)] = found.function;
@@ -264,7 +264,7 @@ void root_complex::send(payload& request, tlp& header, sc_time& delay) {
         for (const auto& above : ports_)
             if (above->has_bus(pcie::bus_of(header.target))) above->log(PCI_ERR_UNC_COMP_TIME);
     }
-    if (request.is_read() && !request.is_response_ok())  // what a CPU reads when nobody completes
+    if (request.is_read() && !request.is_response_ok())  // what a CPU reads without a completion
         std::memset(request.get_data_ptr(), 0xff, request.get_data_length());
 }
 

@@ -126,7 +126,7 @@ platform::~platform() {
     log::replace_sink(std::move(*earlier_sink_));
 }
 
-// Log lines go where they went, and to whoever subscribed.
+// Log lines go to their former destination, and to subscribers.
 void platform::share_log() {
     earlier_sink_ = std::make_shared<log::sink>();
     *earlier_sink_ = log::replace_sink([earlier = earlier_sink_, this](const log::record& r) {

@@ -108,7 +108,7 @@ static void take_blocks_of(const coll_builder* b, part_of_domain* part, uint32_t
         part->coll.config.counts = c->counts + (uint64_t)domain * trn_coll_ranks_of_domain(c);
 }
 
-/* Everybody's block to the other domains; meanwhile, and when they have come, each domain's blocks
+/* Each rank's block to the other domains; meanwhile, and when they have come, each domain's blocks
  * go round as in an all-gather of that domain, from and to the receive buffer. */
 static void all_gather(coll_builder* b, part_of_domain* part) {
     const trn_coll_config* c = &b->whole->config;

@@ -35,9 +35,9 @@ static uint32_t partner(const coll_builder* b, uint32_t lane) {
     return like(b, lane, 0, OTHER);
 }
 
-/* Everybody to whom this rank writes has begun, and whom it reads from. Each of the three has a
+/* All ranks that this rank writes to or reads from have begun. Each of the three has a
  * semaphore of its own, so that who waits knows for whom: the partner that on which it will tell
- * what it has written, as nobody else posts that one. */
+ * what it has written, as no other rank posts that one. */
 static void notify_pairs(coll_builder* b, uint32_t lane) {
     const uint32_t behind = pairs(b) - 1, ring = trn_coll_ring_of_lane(b, lane);
     trn_coll_notify(b, partner(b, lane), COLL_STEP + lane);

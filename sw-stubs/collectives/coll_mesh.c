@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "coll_builder.h"
 
-/* Everybody has begun: in rounds, each with the rank twice as far ahead. */
+/* All ranks have begun: in rounds, each with the rank twice as far ahead. */
 void trn_coll_rounds(coll_builder* b) {
     const uint32_t ranks = b->coll->config.ranks;
     for (uint32_t round = 0; 1u << round < ranks; ++round) {

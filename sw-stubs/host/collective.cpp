@@ -151,7 +151,7 @@ void collective_group::check(const trn_coll_config& config, const known& about,
                              collective_result& found) {
     const collective_reference reference(config);
     const auto size = trn_coll_type_bytes(config.type);
-    std::vector<std::uint8_t> shared;  // an all-reduce gives everybody the same
+    std::vector<std::uint8_t> shared;  // an all-reduce gives all ranks the same
     hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
         const auto rank = rank_of_[chip];
         const auto& all = about.buffers[rank];

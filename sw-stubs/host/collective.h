@@ -142,7 +142,7 @@ public:
     static std::vector<collective_result> run_together(std::span<const collective_job> jobs);
     /// How each rank's run ends, once, by rank; failures are no exceptions.
     std::vector<rank_outcome> outcomes(const collective_request& what);
-    /// The same of one of which nobody starts `absent`.
+    /// The same for a collective whose rank `absent` is never started.
     std::vector<rank_outcome> run_without(std::uint32_t absent, const collective_request& what);
 
 private:

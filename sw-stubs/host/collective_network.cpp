@@ -50,7 +50,7 @@ collective_network::collective_network(host_set& hosts, const std::vector<std::s
 }
 
 void collective_network::find_domains() {
-    if (hosts_.cards().empty()) return;  // nobody could go from one to another
+    if (hosts_.cards().empty()) return;  // no path between domains
     links all;
     std::vector<links::end> own(hosts_.chips().size());
     const auto look = [&](std::size_t chip, device& on) {

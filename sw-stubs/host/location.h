@@ -27,7 +27,7 @@ struct location {
     /// The AXI address of a place inside the chip. \throws device_error with
     /// TRN_INVALID_ARGUMENT when the chip has no such memory or `size` bytes do not fit.
     std::uint64_t address(const device& on, std::uint64_t size) const;
-    /// The core whose host-transfer queue a copy to or from here uses when nobody says: the first
+    /// The core whose host-transfer queue a copy to or from here uses by default: the first
     /// core of the stack, the core itself, 0.
     std::uint32_t core(const device& on) const;
 

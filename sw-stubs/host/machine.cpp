@@ -109,7 +109,7 @@ std::vector<std::size_t> machine::targets(std::size_t from, traffic_pattern patt
     case traffic_pattern::own_hbm:
         return {from};
     case traffic_pattern::all_to_all:
-        // Each begins with its next, so that no chip is everybody's first target.
+        // Each begins with its next, so that no chip is the first target of all.
         for (std::size_t n = 1; n < count; ++n) to.push_back((from + n) % count);
         return to;
     case traffic_pattern::bisection:

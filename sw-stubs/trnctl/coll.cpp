@@ -56,7 +56,7 @@ std::vector<std::string> algorithms_of(trn_coll_op op) {
     return names;
 }
 
-/// ", sbuf0 to hbm0", unless all buffers are where they are when nobody says.
+/// ", sbuf0 to hbm0", unless all buffers are in their default places.
 std::string places_text(const collective_places& places) {
     const auto from = places.send.name(), to = places.receive.name(), by = places.scratch.name();
     const std::string usual = collective_places().send.name();

@@ -101,7 +101,7 @@ void control_client::send(const std::string& line) {
     for (std::size_t sent = 0; sent < line.size();) {
         const auto count = ::send(socket_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
         if (count < 0 && (errno == EPIPE || errno == ECONNRESET))
-            return;  // it may have said why before it went: whoever reads its answer learns of it
+            return;  // its last answer may hold the reason; the reader reports it
         if (count < 0 && errno == EAGAIN) throw control_error("the platform takes no requests");
         if (count < 0 && errno != EINTR)
             throw control_error(

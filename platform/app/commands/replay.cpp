@@ -81,7 +81,7 @@ void show_consoles(platform& on) {
         [](std::string_view, std::string_view text) { std::cout << text << std::flush; });
 }
 
-/// A board of anybody's names no file outside its recording.
+/// The board of a foreign recording names no file outside the recording.
 void check_images(const recording::manifest& about, const platform_options& build,
                   const std::string& instead) {
     auto set = build.set;

@@ -12,7 +12,7 @@
 namespace trn {
 
 /// One host CPU per function of a platform in this process, made when it is first needed: a chip or
-/// card that nobody drives has no host.
+/// card that no driver uses has no host.
 class in_process_hosts {
 public:
     /// `functions`: of the platform, each with `name`, `server`, `port`, and whether it is a chip.
@@ -25,7 +25,7 @@ public:
 
     std::vector<std::string> chips() const;
     /// Attaches the chip's host to it now, where it is not. Only between elaboration and the first
-    /// work is it certain that nobody else has the function.
+    /// work is the function certain to be free.
     void attach(std::size_t chip) { host_of(chips_.at(chip)); }
     /// Starts a process on the host of each; `does` is called with the chip's device.
     void start(const std::vector<std::size_t>& which, const host_set::work& does);

@@ -14,7 +14,7 @@
 #include <vector>
 
 /// What a module may implement so that tools can see into it. A module inherits the small
-/// interfaces that fit; tools find them by walking the SystemC hierarchy when somebody asks, so a
+/// interfaces that fit; tools find them by walking the SystemC hierarchy on request, so a
 /// module that is not asked pays nothing and registers nothing.
 namespace trn {
 

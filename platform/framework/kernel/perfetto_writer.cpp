@@ -153,7 +153,7 @@ private:
     std::uint64_t uuid(std::string_view name) const {
         std::uint64_t hash = 0xcbf29ce484222325 ^ returns_;
         for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-        return hash | 1;  // 0 is the track of nobody
+        return hash | 1;  // 0 means no track
     }
 
     void annotate(const field& f) {

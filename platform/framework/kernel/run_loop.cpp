@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Host time of one slice: short while somebody attached expects answers.
+// Host time of one slice: short while an attached client expects answers.
 constexpr auto attached_slice = 100us;
 constexpr auto detached_slice = 2ms;
 // A chatty host sends its next access within this; to sleep and be woken would cost it more.
@@ -165,7 +165,7 @@ bool run_loop::settle_goals() {
     const bool nothing_left = stalled();
     // Conditions are looked at where simulated time alone decides, never where the host's speed
     // would: on the grid, at once for a new goal, and while time stands still; in the background,
-    // where nobody waits for simulated time, always.
+    // while no client waits for simulated time, always.
     const bool sample = sc_time_stamp().value() % cfg_.sample_period.value() == 0 || paused_ ||
                         !sc_core::sc_pending_activity();
     std::vector<std::pair<std::function<void(const stop_reason&)>, stop_reason>> done;
@@ -182,7 +182,7 @@ bool run_loop::settle_goals() {
     return !done.empty();
 }
 
-// Nothing can make progress: no event is pending, or the platform is paused, and everybody outside
+// Nothing can make progress: no event is pending, or the platform is paused, and every client
 // who could change that is himself waiting.
 bool run_loop::stalled() const {
     if (!paused_) {

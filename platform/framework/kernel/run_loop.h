@@ -28,7 +28,7 @@ struct stop_reason {
         condition,   ///< what was waited for is there
         time_limit,  ///< the simulated time was reached
         wall_limit,  ///< the wall-clock limit was reached
-        paused,      ///< somebody paused the platform (a person, a breakpoint)
+        paused,      ///< paused by a person or a breakpoint
         stalled,     ///< nothing can make progress; `text` is the stall report
         restored,    ///< another state of the platform takes its place
         quit,        ///< the platform ends
@@ -81,7 +81,7 @@ public:
     /// Calls `what` between slices as soon as no handler is running, and before another one does:
     /// where this process can be left.
     void at_rest(std::function<void()> what) { at_rest_ = std::move(what); }
-    /// Somebody waits for that: a handler with more than one piece of work leaves the rest.
+    /// A client waits for that: a handler with more than one piece of work leaves the rest.
     bool rests_next() const { return at_rest_ != nullptr; }
 
     // --- Waiting: while a goal exists, simulated time moves and gaps are jumped.
@@ -120,7 +120,7 @@ public:
 
     // --- Attached hosts.
 
-    /// Somebody outside who may act at any time: while one is attached slices are short. `host`
+    /// A client that may act at any time: while one is attached slices are short. `host`
     /// names the machine that a driver runs on, which has several attachments, one per device.
     std::uint64_t attach(std::string who, std::string host = {});
     void detach(std::uint64_t attachment);

@@ -17,7 +17,7 @@ public:
     started_work() = default;
     bool finished() const { return shares_.expired(); }
 
-    /// A share of the work of the access that is being made; null when nobody waits for it.
+    /// A share of the work of the access that is being made; null when no client waits for it.
     static share current() { return collecting_ == nullptr ? nullptr : collecting_->give(); }
 
     /// Collects what is started as long as it lives: around an access, which never waits.

@@ -24,7 +24,7 @@ double seconds(wall_clock::duration d) {
     return std::chrono::duration<double>(d).count();
 }
 
-/// Next to somebody who waits, simulated time moves as fast as it can.
+/// While a client waits, simulated time moves as fast as it can.
 plan jump(const outlook& ahead) {
     return {std::min({std::max(ahead.slice_end, ahead.event), ahead.sample, ahead.limit})};
 }
@@ -59,7 +59,7 @@ private:
     wall_clock::time_point wall_{};
 };
 
-/// Simulated time moves only while somebody waits.
+/// Simulated time moves only while a client waits.
 class lockstep_driver final : public time_driver {
 public:
     explicit lockstep_driver(const sc_time& access_cost) : access_cost_(access_cost) {}
@@ -102,7 +102,7 @@ protected:
     const sc_time shortest_gap_;
 };
 
-/// Simulated time moves while there is work; only empty gaps are paced, if nobody waits.
+/// Simulated time moves while there is work; only empty gaps are paced, if no client waits.
 class free_driver final : public paced_driver {
 public:
     explicit free_driver(const sc_time& shortest_gap) : paced_driver(1, shortest_gap) {}

@@ -10,8 +10,8 @@ namespace trn {
 /// Who moves simulated time (doc/time.md).
 struct time_policy {
     enum class kind {
-        lockstep,  ///< only while somebody waits; each host access costs a configured time
-        free,      ///< while there is work; empty gaps nobody waits for pass at wall-clock speed
+        lockstep,  ///< only while a client waits; each host access costs a configured time
+        free,      ///< while there is work; empty gaps pass at wall-clock speed unless awaited
         realtime,  ///< as free, but never faster than `factor` times wall clock
     };
 

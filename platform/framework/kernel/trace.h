@@ -46,7 +46,7 @@ inline field hex(std::string_view name, std::uint64_t value) {
 }
 using fields = std::initializer_list<field>;
 
-/// What somebody asked for, with all that follows from it; numbers count from 1 in a run. 0: no
+/// A request from outside, with all that follows from it; numbers count from 1 in a run. 0: no
 /// operation is known.
 using operation = std::uint64_t;
 
@@ -61,12 +61,12 @@ inline bool on() {
 /// A number that no operation has had; 0 while tracing is off.
 operation new_operation();
 /// The operation for which the code that runs now was called: the events it reports are that
-/// operation's. A call of b_transport hands it on; whoever lets something happen later (an engine
+/// operation's. A call of b_transport hands it on; a model that defers work (an engine
 /// its descriptors, a queue its entries) keeps it and says so again with on_behalf_of.
 inline operation current_operation() {
     return detail::current;
 }
-/// The same where an operation begins if nobody has begun one: at a doorbell.
+/// The same where an operation begins unless one has begun: at a doorbell.
 operation current_or_new_operation();
 
 /// Names the operation for as long as it lives: around code that does not wait.

@@ -34,7 +34,7 @@ std::vector<std::string> parts_of(const std::string& path) {
     return parts;
 }
 
-/// The kernel's door for whoever records values: it calls cycle(). Of the ways to register a
+/// The kernel's interface for recorders of values: it calls cycle(). Of the ways to register a
 /// variable none is used.
 class kernel_trace : public sc_core::sc_trace_file {
 public:

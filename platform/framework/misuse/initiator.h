@@ -8,8 +8,8 @@
 
 namespace trn {
 
-/// Whoever makes bus accesses on software's behalf: the host, a hart, a DMA engine. A target that
-/// is used wrongly, or that counts its use, can so say by whom. Asked only when somebody reports.
+/// Makes bus accesses on software's behalf: the host, a hart, a DMA engine. A target that
+/// is used wrongly, or that counts its use, names it so. Read only when a report is made.
 class initiator {
 public:
     enum class kind : std::uint8_t { host, firmware, dma, nobody };
@@ -22,7 +22,7 @@ public:
     /// Address of the instruction that makes the access, of a hart.
     virtual std::optional<std::uint64_t> instruction() const { return std::nullopt; }
 
-    /// Whose access is being carried out; nullptr: nobody's (a model's own process, a tool).
+    /// Whose access is being carried out; nullptr: a model's own process or a tool.
     static const initiator* current() { return current_; }
     static kind current_kind() { return current_ == nullptr ? kind::nobody : current_->what_; }
 

@@ -37,7 +37,7 @@ inline void report(const rule& broken, const sc_core::sc_object& where, std::str
     report(broken, std::string_view(where.name()), detail);
 }
 /// All reports so far. One mistake is one report: what passes an access on compares this before and
-/// after, and stays silent when somebody nearer to the mistake has spoken.
+/// after, and stays silent when a model nearer to the mistake has reported.
 std::uint64_t reports();
 
 void set_policy(const rule& which, policy what);
@@ -57,7 +57,7 @@ struct entry {
     std::uint64_t count;
     std::uint64_t first_time_ps;
     std::string first_detail;
-    std::string first_initiator;  ///< "" when nobody's access was it
+    std::string first_initiator;  ///< "" when no initiator was known
 };
 /// What was counted so far, by rule, then by module name.
 std::vector<entry> summary();

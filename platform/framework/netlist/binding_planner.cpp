@@ -111,8 +111,8 @@ bool binding_planner::may_bind(const plan::endpoint& end, const config::node& wh
     return false;
 }
 
-/// `udma0.irq -> none` says that nobody listens, `link.a <-> none` that nothing is plugged in, and
-/// that this is meant.
+/// `udma0.irq -> none` says that the line is open, `link.a <-> none` that nothing is plugged in,
+/// and that this is meant.
 void binding_planner::leave_unbound(const plan::endpoint& from, const config::node& where) {
     const port_role role = all_.result.port_of(from).role;
     if (role != port_role::irq_out && role != port_role::plug &&

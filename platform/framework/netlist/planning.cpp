@@ -15,7 +15,7 @@ void planning::report(const config::node& where, mistake code, std::string messa
     if (quiet) return;
     const auto at = where.where();
     ++mistakes_;
-    if (reported_.size() > 10'000) return;  // nobody reads more; diagnostics keep the first 100
+    if (reported_.size() > 10'000) return;  // diagnostics keep the first 100
     const auto once = fmt::format("{}:{}:{}:{}:{}", where.file(), at.line, at.column,
                                   static_cast<unsigned>(code), message);
     if (reported_.insert(once).second)

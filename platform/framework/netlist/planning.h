@@ -31,7 +31,7 @@ public:
     static constexpr std::uint64_t max_bindings = 2'000'000;
 
     plan result;
-    /// A bound was reached and reported: whoever adds, stops.
+    /// A bound was reached and reported: nothing more is added.
     bool full = false;
     /// Mistakes are not told: what is looked at again has told them.
     bool quiet = false;

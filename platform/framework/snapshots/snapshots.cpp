@@ -45,7 +45,7 @@ void call(const std::function<void()>& hook) {
     if (hook) hook();
 }
 
-/// As long as it lives, requests to end wait for whoever goes on.
+/// As long as it lives, requests to end wait for the process that goes on.
 class requests_held {
 public:
     requests_held() {
@@ -60,7 +60,7 @@ private:
     sigset_t earlier_;
 };
 
-/// As its successor ended: whoever looks after this process looks after that.
+/// As its successor ended: the parent of this process watches that one.
 [[noreturn]] void end_like(int status) {
     if (WIFSIGNALED(status)) {
         sigset_t it;
@@ -90,7 +90,7 @@ void send_message(int socket, std::span<const std::byte> text, std::span<const i
     if (sendmsg(socket, &message, MSG_NOSIGNAL) < 0) cannot("snapshot");
 }
 
-/// False when nobody can send any more.
+/// False when no sender is left.
 bool receive_message(int socket, std::span<std::byte> text, std::vector<int>& descriptors) {
     iovec bytes{text.data(), text.size()};
     alignas(cmsghdr) std::array<char, CMSG_SPACE(per_message * sizeof(int))> control{};
@@ -127,7 +127,7 @@ struct snapshots::order {
     handover_state carry;
 
     void send(int socket) const;
-    /// Nothing when nobody can send any more.
+    /// Nothing when no sender is left.
     static std::optional<order> receive(int socket);
 };
 
@@ -206,7 +206,7 @@ std::optional<snapshots::handover_state> snapshots::keep(const std::string& name
                                                          const json& about) {
     if (kept_.size() >= most && !has(name))
         throw std::runtime_error(fmt::format("there are {} snapshots already", most));
-    int ends[2];  // of whoever goes on, and of this process
+    int ends[2];  // of the process that goes on, and of this one
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) cannot("snapshot");
     const requests_held for_the_copy;
     pid_t successor = -1;
@@ -233,12 +233,12 @@ std::optional<snapshots::handover_state> snapshots::wait(int socket, pid_t succe
     for (const auto& [name, one] : kept_) close(one.socket);  // an order brings them
     kept_.clear();
     std::vector<pid_t> successors{successor};
-    bool ordered = true;  // somebody can order it to go on
+    bool ordered = true;  // another process can order it to go on
     int request = 0;      // to end, also for a copy that is made when it has come
     const auto requests = requests_to_end();
     const int asked_to_end = signalfd(-1, &requests, SFD_CLOEXEC | SFD_NONBLOCK);
     if (asked_to_end < 0) cannot("snapshot");
-    // A snapshot that nobody can reach, and whose copies have all been left.
+    // An unreachable snapshot, whose copies have all been left.
     while (ordered || !successors.empty()) {
         std::vector<pollfd> all{{asked_to_end, POLLIN, 0}};
         for (const auto one : successors) {

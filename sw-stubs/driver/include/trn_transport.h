@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* How the driver stub reaches one PCIe function. Whoever can do what stands here (a socket, a model
+/* How the driver stub reaches one PCIe function. A provider of these functions (a socket, a model
  * of the host CPU, PCI sysfs in a guest) can carry the stub; the stub knows nothing else of the
  * machine that it runs on.
  *

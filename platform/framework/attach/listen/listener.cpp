@@ -128,7 +128,7 @@ listener::stream listener::adopt(asio::io_context& io, int connected) {
     return {io, stream_protocol(address.ss_family, 0), connected};
 }
 
-// A client is either in the socket's queue or somebody's, never in the io_context: this process may
+// A client is in the socket's queue or owned by a server, never in the io_context: this process may
 // be copied in between.
 void listener::accept() {
     acceptor_.async_wait(acceptor_.wait_read, [this, alive = std::weak_ptr(alive_)](error_code e) {
