@@ -909,7 +909,8 @@ sequencer::step sequencer::data_path(const instruction& i) {
     if ((i.opcode == opcode::activate || i.opcode == opcode::activate2) &&
         (activation_sets[activation_set_] >> i.op0 & 1) == 0) {
         while ((activation_sets[activation_set_] >> i.op0 & 1) == 0)
-            activation_set_ = (activation_set_ + 1) % std::size(activation_sets);
+            activation_set_ =
+                static_cast<unsigned>((activation_set_ + 1) % std::size(activation_sets));
         cycle_ += cycles_of_ns(isa::table_load_ns);
     }
     const auto use = isa::memory_ports::use_of(i, cost, core_.partitions);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Control instructions: doc/spec/neuron-core.md 8.1, 5.3, 6.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "tests/unit/sequencer/engine_test.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Error codes: doc/spec/neuron-core.md 10.1, and their order: 20.13 to 20.15.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "platform/framework/kernel/fault_arguments.h"

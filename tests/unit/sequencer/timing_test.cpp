@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times of doc/spec/neuron-core.md 9.2, 9.4, appendix A and B.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "tests/unit/sequencer/engine_test.h"
