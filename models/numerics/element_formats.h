@@ -5,10 +5,10 @@
 #include <array>
 #include <bit>
 #include <cassert>
-#include <cstring>
 #include <limits>
 
 #include "models/numerics/numerics.h"
+#include "models/numerics/unaligned.h"
 
 /// A class of each element type, for loops that are instantiated per type.
 namespace trn::numerics::formats {
@@ -16,18 +16,6 @@ namespace trn::numerics::formats {
 constexpr std::uint32_t sign_bit = 0x8000'0000, infinity = 0x7f80'0000, quiet = 0x0040'0000;
 constexpr unsigned fp32_mantissa = 23;
 constexpr int fp32_bias = 127;
-
-template <class T>
-T load(const std::uint8_t* at) {
-    T value;
-    std::memcpy(&value, at, sizeof value);
-    return value;
-}
-
-template <class T>
-void store(std::uint8_t* at, T value) {
-    std::memcpy(at, &value, sizeof value);
-}
 
 // ---- floating-point formats narrower than FP32
 

@@ -901,18 +901,22 @@ sequencer::step sequencer::load_or_store(const instruction& i) {
     return step::done;
 }
 
+/// Makes the next set that has `function` the loaded one; false when the loaded one has it.
+/// Precondition: some set has it, which isa::check() made sure of.
+bool sequencer::load_set_of(std::uint8_t function) {
+    const unsigned loaded = activation_set_;
+    while ((activation_sets[activation_set_] >> function & 1) == 0)
+        activation_set_ = static_cast<unsigned>((activation_set_ + 1) % std::size(activation_sets));
+    return activation_set_ != loaded;
+}
+
 sequencer::step sequencer::data_path(const instruction& i) {
     next_pc_ = pc_ + 2;
     if (!path_) path_ = core_.make_data_path(engine_);
     if (!path_) return fail(isa::fault_of(error::illegal_instruction, isa::reason::opcode));
     const isa::cost cost = isa::cost_of(i, engine_, traits_.generation);
-    if ((i.opcode == opcode::activate || i.opcode == opcode::activate2) &&
-        (activation_sets[activation_set_] >> i.op0 & 1) == 0) {
-        while ((activation_sets[activation_set_] >> i.op0 & 1) == 0)
-            activation_set_ =
-                static_cast<unsigned>((activation_set_ + 1) % std::size(activation_sets));
+    if ((i.opcode == opcode::activate || i.opcode == opcode::activate2) && load_set_of(i.op0))
         cycle_ += cycles_of_ns(isa::table_load_ns);
-    }
     const auto use = isa::memory_ports::use_of(i, cost, core_.partitions);
     const sc_time free = core_.ports.free_at(engine_, traits_.generation, use);
     cycles start = window_.earliest(i, std::max(cycle_, now()));

@@ -103,6 +103,7 @@ private:
     step ring_doorbells(const isa::doorbell_sets& sets);
     step post(std::uint64_t address, const void* bytes, unsigned length);
     step data_path(const isa::instruction& i);
+    bool load_set_of(std::uint8_t function);
     static bool is_local(const program_buffer::entry& e);
     void run_ahead();
     void compute(const isa::instruction& i);

@@ -6,12 +6,16 @@
 #include <cassert>
 #include <cstring>
 
+#include "models/numerics/unaligned.h"
+
 namespace trn {
 
 namespace {
 
 using isa::error;
 using isa::fault;
+using numerics::load;
+using numerics::store;
 
 fault unreadable(isa::operand which, std::uint32_t offset) {
     return {error::memory, which, offset};
@@ -30,17 +34,6 @@ void with_size(unsigned bytes, Move&& move) {
     default:
         return move(std::uint64_t{});
     }
-}
-
-template <class T>
-T load(const std::uint8_t* at) {
-    T value;
-    std::memcpy(&value, at, sizeof value);
-    return value;
-}
-template <class T>
-void store(std::uint8_t* at, T value) {
-    std::memcpy(at, &value, sizeof value);
 }
 
 }  // namespace

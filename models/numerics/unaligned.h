@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+/// Values of any alignment in bytes of a memory, in the host's byte order.
+namespace trn::numerics {
+
+template <class T>
+T load(const std::uint8_t* at) {
+    T value;
+    std::memcpy(&value, at, sizeof value);
+    return value;
+}
+
+template <class T>
+void store(std::uint8_t* at, T value) {
+    std::memcpy(at, &value, sizeof value);
+}
+
+}  // namespace trn::numerics
