@@ -84,7 +84,7 @@ class source_tree:
 
 
 def folder_of(name: str) -> str:
-    """A main file is nobody's dependency: it stands above the folder that it lies in."""
+    """No file includes a main file: it counts as a folder above its own."""
     return name if os.path.basename(name) in ("main.cpp", "main.c") else os.path.dirname(name)
 
 
