@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/sequencer/compute_unit.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "platform/framework/kernel/trace.h"
+
+namespace trn {
+
+using isa::instruction;
+using isa::opcode;
+
+namespace {
+
+/// Sets of activation functions (spec 3.6), a bit per function code.
+constexpr std::uint32_t bits(unsigned first, unsigned last) {
+    return ((2u << last) - 1) & ~((1u << first) - 1);
+}
+constexpr std::uint32_t activation_sets[] = {
+    bits(0, 8), bits(9, 13), bits(14, 19), bits(20, 20) | 1u << 8, bits(21, 22), bits(23, 25)};
+
+}  // namespace
+
+void compute_unit::reset() {
+    window_.reset();
+    path_.reset();
+    activation_set_ = 0;
+}
+
+void compute_unit::load_table(unsigned set) {
+    clock_.spend(set != activation_set_ ? clock_.of_ns(isa::table_load_ns) : isa::control_cycles);
+    activation_set_ = set;
+}
+
+/// Makes the next set that has `function` the loaded one; false when the loaded one has it.
+/// Precondition: some set has it, which isa::check() made sure of.
+bool compute_unit::load_set_of(std::uint8_t function) {
+    const unsigned loaded = activation_set_;
+    while ((activation_sets[activation_set_] >> function & 1) == 0)
+        activation_set_ = static_cast<unsigned>((activation_set_ + 1) % std::size(activation_sets));
+    return activation_set_ != loaded;
+}
+
+progress compute_unit::prepare(const instruction& i) {
+    if (!path_) path_ = core_.make_data_path(traits_.engine);
+    if (!path_) return isa::fault_of(isa::error::illegal_instruction, isa::reason::opcode);
+    cost_ = isa::cost_of(i, traits_.engine, traits_.generation);
+    if ((i.opcode == opcode::activate || i.opcode == opcode::activate2) && load_set_of(i.op0))
+        clock_.spend(clock_.of_ns(isa::table_load_ns));
+    use_ = isa::memory_ports::use_of(i, cost_, core_.partitions);
+    const sc_core::sc_time free = core_.ports.free_at(traits_.engine, traits_.generation, use_);
+    clock_.reach(window_.earliest(i, std::max(clock_.local(), clock_.now())));
+    if (free > sc_core::sc_time_stamp()) clock_.reach(clock_.after(0, free));
+    if (clock_.is_ahead()) return sleeping{clock_.local()};
+    return finished{};
+}
+
+progress compute_unit::execute(const instruction& i, std::uint32_t pc,
+                               const isa::number_settings& numbers) {
+    const isa::outcome result = path_->execute(i, numbers);
+    if (result.fault) return *result.fault;
+    if (result.numerical) {
+        ++counters_.numerical;
+        signals_.send(notification::kind::error,
+                      static_cast<std::uint32_t>(isa::error::numerical) | pc << 8);
+    }
+    const cycles start = clock_.local();
+    completed_ = start + cost_.latency;
+    window_.issued(i, cost_, start);
+    use_.until = clock_.time_of(start + cost_.interval);
+    core_.ports.take(traits_.engine, use_);
+    const isa::work done = isa::work_of(i, traits_.engine);
+    counters_.busy_cycles += cost_.interval;
+    counters_.bytes_read += done.bytes_read;
+    counters_.bytes_written += done.bytes_written;
+    counters_.flops += done.flops;
+    if (trace::on())
+        trace::span(core_.owner.name(), find(i.opcode)->mnemonic, clock_.time_of(start),
+                    clock_.time_of(completed_) - clock_.time_of(start),
+                    {{"engine", name_of(traits_.engine)}, {"pc", pc}, {"rate", cost_.rate}});
+    return finished{};
+}
+
+}  // namespace trn

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "models/sequencer/engine_settings.h"
+#include "models/sequencer/engine_signals.h"
+#include "models/sequencer/environment.h"
+#include "models/sequencer/issue_window.h"
+#include "models/sequencer/progress.h"
+#include "models/sequencer/timing.h"
+
+namespace trn {
+
+/// Issues data-path instructions of one engine: when they may start, their cost, and what they
+/// count; the engine's data path computes.
+class compute_unit {
+public:
+    using cycles = engine_clock::cycles;
+
+    compute_unit(sequencer_environment& environment, const isa::core_traits& traits,
+                 engine_clock& clock, engine_signals& signals, engine_counters& counters)
+        : core_(environment),
+          traits_(traits),
+          clock_(clock),
+          signals_(signals),
+          counters_(counters),
+          window_(environment.partitions) {}
+
+    /// Finished once `i` may start now; its start is then the clock's local time.
+    progress prepare(const isa::instruction& i);
+    /// Precondition: prepare() has finished for `i`. When it finishes, completed() is valid.
+    progress execute(const isa::instruction& i, std::uint32_t pc,
+                     const isa::number_settings& numbers);
+    /// Completion of the instruction that execute() was last called for.
+    cycles completed() const { return completed_; }
+
+    /// LOAD_TABLE: makes `set` of activation functions the loaded one.
+    void load_table(unsigned set);
+    /// A new data path begins as after reset.
+    void reset();
+
+private:
+    bool load_set_of(std::uint8_t function);
+
+    sequencer_environment& core_;
+    const isa::core_traits& traits_;
+    engine_clock& clock_;
+    engine_signals& signals_;
+    engine_counters& counters_;
+    isa::issue_window window_;
+    std::unique_ptr<isa::data_path> path_;
+    isa::cost cost_;
+    isa::memory_ports::use use_;
+    cycles completed_ = 0;
+    unsigned activation_set_ = 0;
+};
+
+}  // namespace trn

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "models/sequencer/environment.h"
+#include "models/sequencer/progress.h"
+#include "models/sequencer/register_unit.h"
+
+namespace trn {
+
+/// The writes of WRITE and the doorbells of DMA_START, one after the other through the core's
+/// memory port.
+class posted_writes {
+public:
+    posted_writes(sequencer_environment& environment, engine_clock& clock)
+        : core_(environment), clock_(clock) {}
+
+    progress write_all(const isa::write_list& list, const register_unit& registers);
+    /// Both doorbells of each engine of each set, s2m first.
+    progress ring_doorbells(const isa::doorbell_sets& sets);
+
+    /// Whether the current instruction has had some of its writes accepted.
+    bool in_progress() const { return accepted_ != 0; }
+    void next_instruction() { accepted_ = 0; }
+    void reset();
+
+private:
+    progress post(std::uint64_t address, std::span<const std::uint8_t> bytes);
+
+    sequencer_environment& core_;
+    engine_clock& clock_;
+    deferral deferred_;
+    unsigned accepted_ = 0;  // of the current instruction
+};
+
+}  // namespace trn

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <systemc>
+#include <variant>
+
+#include "models/instructions/instruction.h"
+#include "models/sequencer/engine_clock.h"
+
+namespace trn {
+
+/// How far a unit of a sequencer came with the current instruction. Units never wait themselves:
+/// the sequencer sleeps and asks again.
+struct finished {};
+struct sleeping {
+    std::optional<engine_clock::cycles> until;  ///< the earlier of this cycle and `event`
+    const sc_core::sc_event* event = nullptr;
+};
+using progress = std::variant<finished, sleeping, isa::fault>;
+
+inline bool is_finished(const progress& p) {
+    return std::holds_alternative<finished>(p);
+}
+
+}  // namespace trn

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "models/instructions/instruction.h"
+#include "models/sequencer/engine_clock.h"
+#include "models/sequencer/environment.h"
+
+namespace trn {
+
+/// The 64 registers of an engine, and the instructions that touch nothing else: integer arithmetic,
+/// branches, DELAY, RANK.
+class register_unit {
+public:
+    using file = std::array<std::uint32_t, isa::register_count>;
+
+    std::uint32_t operator[](std::size_t n) const { return values_[n]; }
+    std::uint32_t& operator[](std::size_t n) { return values_[n]; }
+    const file& values() const { return values_; }
+    void reset() { values_ = {}; }
+
+    /// Wait and update values that FLAGS takes from a register.
+    std::int32_t wait_value(const isa::instruction& i) const;
+    std::int32_t update_value(const isa::instruction& i) const;
+
+    /// Whether `i` touches registers only, wait and update included.
+    static bool is_local(const isa::instruction& i);
+    /// Executes `i` at `pc`, spends its cycles and returns the pc after it.
+    /// Precondition: `i` is a NOP or one of those that is_local() names.
+    std::uint32_t execute(const isa::instruction& i, std::uint32_t pc, engine_clock& clock,
+                          const sequencer_environment::identity& who);
+
+private:
+    file values_{};
+};
+
+}  // namespace trn

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/sequencer/scalar_access.h"
+
+#include <bit>
+#include <cstring>
+#include <variant>
+
+#include "models/numerics/numerics.h"
+
+namespace trn {
+
+using numerics::element;
+
+namespace {
+
+void encode(element type, std::uint32_t value, std::uint8_t* bytes) {
+    const float real = std::bit_cast<float>(value);
+    if (is_integer(type))
+        std::memcpy(bytes, &value, sizeof value);
+    else
+        numerics::encode(type, &real, bytes, 1);
+}
+
+std::uint32_t decode(element type, const std::uint8_t* bytes) {
+    if (!is_integer(type)) {
+        float real = 0;
+        numerics::decode(type, bytes, &real, 1);
+        return std::bit_cast<std::uint32_t>(real);
+    }
+    std::uint32_t value;
+    std::memcpy(&value, bytes, sizeof value);
+    if (type == element::int8) value = static_cast<std::uint32_t>(static_cast<std::int8_t>(value));
+    if (type == element::int16)
+        value = static_cast<std::uint32_t>(static_cast<std::int16_t>(value));
+    return value;
+}
+
+}  // namespace
+
+progress scalar_access::execute(const isa::instruction& i, register_unit& registers) {
+    const auto& f = std::get<isa::register_fields>(i.control);
+    const auto type = static_cast<element>(f.selector);
+    const bool loads = i.opcode == isa::opcode::reg_load;
+    std::uint8_t bytes[4] = {};
+    if (!loads) encode(type, registers[f.ra], bytes);
+    if (const progress p = transfer(f, loads, bytes, numerics::size_of(type)); !is_finished(p))
+        return p;
+    if (loads) registers[f.rd] = decode(type, bytes);
+    return finished{};
+}
+
+progress scalar_access::transfer(const isa::register_fields& f, bool loads, std::uint8_t* bytes,
+                                 unsigned size) {
+    if (f.where.space != isa::space::none) {
+        std::uint8_t* at =
+            core_.memory.bytes(f.where.space) +
+            std::size_t{f.where.partition} * core_.memory.partition_bytes(f.where.space) +
+            f.where.offset;
+        if (loads && core_.memory.has_errors() && !core_.memory.check_read(f.where, size))
+            return isa::fault{isa::error::memory, isa::operand::none, f.where.offset};
+        std::memcpy(loads ? bytes : at, loads ? at : bytes, size);
+        if (!loads) core_.memory.written(f.where, size);
+        (loads ? counters_.bytes_read : counters_.bytes_written) += size;
+        return finished{};
+    }
+    sc_core::sc_time delay;
+    const auto result = core_.port.access(loads ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND,
+                                          f.address, bytes, size, deferred_, delay);
+    if (result == memory_port::outcome::deferred) return sleeping{{}, deferred_.ready};
+    if (result == memory_port::outcome::failed)
+        return isa::fault{isa::error::write_failed, isa::operand::none, 0};
+    clock_.reach(clock_.after(clock_.now(), delay));
+    return finished{};
+}
+
+}  // namespace trn

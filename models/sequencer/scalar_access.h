@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "models/sequencer/environment.h"
+#include "models/sequencer/progress.h"
+#include "models/sequencer/register_unit.h"
+
+namespace trn {
+
+/// REG_LOAD and REG_STORE: one element between a register and SBUF, PSUM or memory.
+class scalar_access {
+public:
+    scalar_access(sequencer_environment& environment, engine_clock& clock,
+                  engine_counters& counters)
+        : core_(environment), clock_(clock), counters_(counters) {}
+
+    progress execute(const isa::instruction& i, register_unit& registers);
+    void reset() { deferred_.abandon(); }
+
+private:
+    progress transfer(const isa::register_fields& f, bool loads, std::uint8_t* bytes,
+                      unsigned size);
+
+    sequencer_environment& core_;
+    engine_clock& clock_;
+    engine_counters& counters_;
+    deferral deferred_;
+};
+
+}  // namespace trn

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "models/sequencer/engine_settings.h"
+#include "models/sequencer/engine_signals.h"
+#include "models/sequencer/environment.h"
+#include "models/sequencer/progress.h"
+
+namespace trn {
+
+/// Waits of one engine for a semaphore or an event (spec 6).
+class wait_unit {
+public:
+    wait_unit(sequencer_environment& environment, engine_clock& clock, engine_signals& signals,
+              const engine_settings& settings, engine_counters& counters)
+        : core_(environment),
+          clock_(clock),
+          signals_(signals),
+          settings_(settings),
+          counters_(counters) {}
+
+    /// Asks for `c` on behalf of the instruction at `pc`; subtracts when its mode says so and it is
+    /// met. A wait that was not met at once ends with the wake latency in local time.
+    progress poll(const isa::wait_condition& c, std::uint32_t pc);
+    /// No wait goes on any more.
+    void end() { since_.reset(); }
+
+    bool active() const { return since_.has_value(); }
+    const isa::wait_condition& condition() const { return condition_; }
+    /// "waits for S[4] >= 16, which is 2". Precondition: active().
+    std::string describe() const;
+
+private:
+    bool is_met(const isa::wait_condition& c) const;
+
+    sequencer_environment& core_;
+    engine_clock& clock_;
+    engine_signals& signals_;
+    const engine_settings& settings_;
+    engine_counters& counters_;
+    isa::wait_condition condition_;
+    std::optional<engine_clock::cycles> since_;
+};
+
+}  // namespace trn
