@@ -8,11 +8,9 @@
 
 #include "models/misuse_rules.h"
 #include "models/neuron_link/fabric_address.h"
-#include "models/neuron_link/fabric_identity_regs.h"
 #include "models/neuron_link/neuron_link_regs.h"
 #include "models/neuron_link/notice.h"
 #include "models/pcie/tlp.h"
-#include "platform/framework/kernel/random.h"
 #include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/deferral.h"
 #include "platform/framework/tlm/refuse_pointer.h"
@@ -20,15 +18,8 @@
 namespace trn {
 
 namespace regs = neuron_link_regs;
-namespace identity = fabric_identity_regs;
 using regs::reg;
 using sc_core::sc_time;
-
-namespace {
-
-constexpr std::uint64_t identity_size = 0x1000;
-
-}  // namespace
 
 std::optional<std::string> neuron_link::check(const config& cfg) {
     if (cfg.host_bit > 47) return "host_bit must be below 48";
@@ -39,10 +30,7 @@ std::optional<std::string> neuron_link::check(const config& cfg) {
 }
 
 neuron_link::neuron_link(sc_core::sc_module_name name, const config& cfg)
-    : sc_module(name),
-      cfg_(cfg),
-      regs_(regs::table),
-      identity_(identity::table, {.instances = ports, .stride = identity_size}) {
+    : sc_module(name), cfg_(cfg), regs_(regs::table) {
     sc_assert(!check(cfg));
     port.init(ports, [this](const char* each, std::size_t i) {
         return new plug(each, *this, static_cast<unsigned>(i));
@@ -62,9 +50,9 @@ neuron_link::neuron_link(sc_core::sc_module_name name, const config& cfg)
         listen(fabric[i], from_fabric + i);
     }
     make_registers();
-    SC_METHOD(finish_configurations);
+    SC_METHOD(finish_requests);
     dont_initialize();
-    sensitive << answered_;
+    sensitive << requests_.answered();
 }
 
 // --- Where an access goes.
@@ -258,12 +246,12 @@ void neuron_link::axi_revoked(int, sc_dt::uint64 first, sc_dt::uint64) {
 void neuron_link::received(plug& at, tlm::tlm_generic_payload& payload, sc_time& delay) {
     const auto* tlp = payload.get_extension<pcie::tlp>();
     const bool configures = tlp != nullptr && tlp->to == pcie::tlp::space::config;
-    if (behaviour_ == behaviour::mute)
+    const bool good = behaviour_ == behaviour::good;
+    // Garbage that answers an access by address is dropped by the requester.
+    if (behaviour_ == behaviour::mute || (!good && !configures))
         return payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-    if (behaviour_ == behaviour::garbage && !configures)
-        // A completion that answers no request is dropped by who gets it.
-        return payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-    if (configures) return answer_config(at, payload, delay);
+    if (!good) return identity_.answer_garbage(at.index(), payload, delay);
+    if (configures) return identity_.answer(at.index(), payload, delay);
     pass(at.index(), payload, delay);
 }
 unsigned neuron_link::peeked(plug& at, tlm::tlm_generic_payload& payload) {
@@ -292,7 +280,7 @@ void neuron_link::forget() {
     for (unsigned to = 0; to <= to_chip; ++to) revoke(to);
     for (auto& each : port)
         if (auto* link = each.link()) link->lose();
-    for (auto& each : pending_) each.reset();
+    requests_.forget();
     regs_.reset();
     set_default_windows();
     update_irq();
@@ -342,28 +330,7 @@ void neuron_link::make_registers() {
     regs_.view(reg::port_received_lo, counted(&link_end::counters::received, 0));
     regs_.view(reg::port_received_hi, counted(&link_end::counters::received, 32));
     regs_.on_write(reg::config_command,
-                   [this](register_access& a) { configure_partner(a.index, a); });
-
-    // What partners read.
-    identity_.view(identity::reg::kind,
-                   [](unsigned, unsigned) -> std::uint64_t { return identity::kind::what_chip; });
-    const auto own = [this](reg which) {
-        return [this, which](unsigned, unsigned) { return regs_.get(which); };
-    };
-    identity_.view(identity::reg::serial_lo, own(reg::own_serial_lo));
-    identity_.view(identity::reg::serial_hi, own(reg::own_serial_hi));
-    identity_.view(identity::reg::id, own(reg::own_id));
-    identity_.view(identity::reg::state, own(reg::own_state));
-    identity_.view(identity::reg::distances,
-                   [this](unsigned, unsigned at) { return regs_.get(reg::own_distances, at); });
-    identity_.view(identity::reg::port,
-                   [](unsigned at, unsigned) { return identity::port::count.set(at, ports); });
-    identity_.on_write(identity::reg::notice, [this](register_access& a) {
-        raise(regs::irq_status::notice.set(0, std::uint64_t{1} << a.instance));
-    });
-    identity_.on_write(identity::reg::claim, [](register_access& a) {
-        a.response = tlm::TLM_ADDRESS_ERROR_RESPONSE;  // a chip has no table that others write
-    });
+                   [this](register_access& a) { requests_.start(a.index, a); });
 }
 
 void neuron_link::command(unsigned at, std::uint64_t written) {
@@ -410,76 +377,6 @@ void neuron_link::update_irq() {
     irq.set((regs_[reg::irq_status] & regs_[reg::irq_enable]) != 0);
 }
 
-// --- Configuration requests, both ways.
-
-void neuron_link::answer_config(plug& at, tlm::tlm_generic_payload& payload, sc_time& delay) {
-    const std::uint64_t address = payload.get_address();
-    payload.set_address(at.index() * identity_size + address % identity_size);
-    identity_.access(payload, delay);
-    payload.set_address(address);
-    if (behaviour_ != behaviour::garbage || !payload.is_read()) return;
-    if (!garbage_) garbage_ = std::make_unique<std::mt19937_64>(seed_for(name()));
-    std::generate_n(payload.get_data_ptr(), payload.get_data_length(),
-                    [this] { return static_cast<unsigned char>((*garbage_)()); });
-    payload.set_response_status(tlm::TLM_OK_RESPONSE);
-}
-
-void neuron_link::configure_partner(unsigned at, register_access& access) {
-    using namespace regs::config_command;
-    if (pending_[at] || go.get(access.written) == 0) {  // BUSY and ERROR are not software's
-        return regs_.set(reg::config_command, access.old, at);
-    }
-    const sc_time now = sc_core::sc_time_stamp();
-    pending answer{now, ~0u, error_none};
-    if (!port[at].up()) {
-        answer.error = error_link_down;
-    } else {
-        auto word = static_cast<std::uint32_t>(regs_.get(reg::config_data, at));
-        pcie::config_request asked(
-            write.get(access.written) != 0 ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND,
-            regs_.get(reg::config_address, at), word);
-        sc_time delay;
-        port[at].send(asked.payload, delay);
-        answer.at = now + delay;
-        switch (asked.payload.get_response_status()) {
-        case tlm::TLM_OK_RESPONSE:
-            answer.data = word;
-            break;
-        case tlm::TLM_INCOMPLETE_RESPONSE:
-            answer.at = now + cfg_.completion_timeout;
-            answer.error = error_timeout;
-            ++timeouts_;
-            break;
-        default:
-            answer.error = error_unsupported;
-        }
-    }
-    regs_.set(reg::config_command, (access.value & write.mask()) | busy.mask(), at);
-    pending_[at] = answer;
-    schedule();
-}
-
-void neuron_link::schedule() {
-    std::optional<sc_time> first;
-    for (const auto& each : pending_)
-        if (each && (!first || each->at < *first)) first = each->at;
-    if (first) answered_.notify(*first - sc_core::sc_time_stamp());
-}
-
-void neuron_link::finish_configurations() {
-    for (unsigned at = 0; at < ports; ++at) {
-        if (!pending_[at] || pending_[at]->at > sc_core::sc_time_stamp()) continue;
-        using namespace regs::config_command;
-        const pending answer = *pending_[at];
-        pending_[at].reset();
-        const auto command = regs_.get(reg::config_command, at);
-        if (write.get(command) == 0) regs_.set(reg::config_data, answer.data, at);
-        regs_.set(reg::config_command, error.set(command & write.mask(), answer.error), at);
-        raise(regs::irq_status::config_done.set(0, std::uint64_t{1} << at));
-    }
-    schedule();
-}
-
 void neuron_link::send_notices() {
     for (auto& each : port)
         if (each.up()) fabric::send_notice(each);
@@ -490,7 +387,7 @@ void neuron_link::send_notices() {
 void neuron_link::publish(statistics& out) const {
     out.count("transit_bytes", transit_.bytes);
     out.count("refused", errors_ - timeouts_);
-    out.count("timeouts", timeouts_);
+    out.count("timeouts", timeouts_ + requests_.timeouts());
 }
 
 std::vector<accepts_faults::fault> neuron_link::faults() {

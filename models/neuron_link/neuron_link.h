@@ -6,14 +6,14 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <random>
 #include <string>
 #include <systemc>
 #include <tlm>
 #include <vector>
 
+#include "models/neuron_link/configuration_requests.h"
+#include "models/neuron_link/fabric_identity.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/registers/register_socket.h"
@@ -43,7 +43,7 @@ public:
         unsigned lanes_per_block() const { return links_per_block * 8; }
         unsigned lanes() const { return blocks * lanes_per_block(); }
     };
-    static constexpr unsigned ports = 8, windows = 4;
+    static constexpr unsigned ports = configuration_requests::ports, windows = 4;
     static constexpr std::uint64_t window_size = std::uint64_t{1} << 50;
     static constexpr std::uint64_t fabric_size = std::uint64_t{1} << 61;
     static std::optional<std::string> check(const config& cfg);
@@ -107,13 +107,6 @@ private:
             tell(owner.name(), "transit", length, at, at, sc_core::SC_ZERO_TIME);
         }
     };
-    /// A configuration access whose answer has not arrived.
-    struct pending {
-        sc_core::sc_time at;
-        std::uint32_t data;
-        std::uint8_t error;
-    };
-
     // plug::device
     void received(plug& at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
     unsigned peeked(plug& at, tlm::tlm_generic_payload& payload) override;
@@ -145,11 +138,8 @@ private:
     void make_registers();
     void forget();
     void set_default_windows();
-    void answer_config(plug& at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     void command(unsigned at, std::uint64_t written);
-    void configure_partner(unsigned at, register_access& access);
-    void finish_configurations();
-    void schedule();
+    void finish_requests() { requests_.finish(); }
     void send_notices();
     std::uint64_t status_of(unsigned at) const;
     std::uint64_t errors_of(unsigned at) const;
@@ -157,14 +147,14 @@ private:
     void update_irq();
 
     const config cfg_;
-    register_bank regs_, identity_;
+    register_bank regs_;
+    fabric_identity identity_{*this, ports, regs_, [this](std::uint64_t causes) { raise(causes); }};
+    configuration_requests requests_{regs_, port, cfg_.completion_timeout,
+                                     [this](std::uint64_t causes) { raise(causes); }};
     std::array<std::uint16_t, ports + 1> granted_{};  // by destination: the sources with pointers
     transit_count transit_{*this};
-    std::array<std::optional<pending>, ports> pending_;
-    sc_core::sc_event answered_;
     enum class behaviour : std::uint8_t { good, mute, garbage } behaviour_ = behaviour::good;
-    std::unique_ptr<std::mt19937_64> garbage_;  // of the fault
-    std::uint64_t errors_ = 0, timeouts_ = 0;
+    std::uint64_t errors_ = 0, timeouts_ = 0;  // of accesses
 };
 
 }  // namespace trn
