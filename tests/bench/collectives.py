@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures collectives over the large boards against their closed-form bounds, as doc/performance.md has them.
 
-usage: tests/bench/collectives.py BUILD [BOARD...]
+usage: tests/bench/collectives.py BUILD [BOARD...] [--page]
 
 Prints a row for each board, operation and algorithm. Times are simulated, so they are the same on every machine.
 
@@ -16,6 +16,8 @@ Prints a row for each board, operation and algorithm. Times are simulated, so th
            beat it
   bytes    links, engines, HBM or cards alone: nothing can beat that
 
+With --page the rows of the boards also replace those in doc/performance.md.
+
 Exit status 1: some share of the bound is below 80 %, or some share of the bytes is beyond 100 %.
 """
 import json
@@ -24,6 +26,7 @@ import subprocess
 import sys
 
 MIB = 1 << 20
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "doc/performance.md"
 # A whole number of elements for each rank.
 LITTLE = {"ultracluster-2": "18KiB"}  # else 9KiB
 LANES = 16
@@ -184,13 +187,31 @@ def measure(trnctl, board, op, algorithm, size):
     return json.loads(out.splitlines()[0])
 
 
-def main(build, names):
+def replace_rows(board, rows):
+    """The page's table names a board in its first row only."""
+    kept, place, inside = [], None, False
+    for line in PAGE.read_text().splitlines():
+        cell = line.split("|")[1].strip() if line.count("|") == len(rows[0]) + 1 else None
+        inside = cell == board or (inside and cell == "")
+        if not inside:
+            kept.append(line)
+        elif place is None:
+            place = len(kept)
+    if place is None:
+        sys.exit(f"{PAGE}: no rows of {board}")
+    kept[place:place] = [f"| {' | '.join(row if n == 0 else ['', *row[1:]])} |".replace("|  |", "| |")
+                         for n, row in enumerate(rows)]
+    PAGE.write_text("\n".join(kept) + "\n")
+
+
+def main(build, names, page):
     trnctl, good, columns = pathlib.Path(build) / "trnctl", True, None
     for name in names or BOARDS:
         board, before = BOARDS[name], columns
         columns = COLUMNS if "domains" in board else [column for column in COLUMNS if column != "Cards"]
         if columns != before:
             print(f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|")
+        rows = []
         for op, algorithm in RUNS:
             size = board["mib"] * MIB / 1e3  # so that times are in us
             latency = measure(trnctl, name, op, algorithm, LITTLE.get(name, "9KiB"))["time_us"]
@@ -205,11 +226,15 @@ def main(build, names):
             row = [name, op, algorithm, f"{took:.2f}", f"{found['busbw_gb_per_s']:.1f}",
                    *(f"{us:.1f}" for us in [latency, links, engines, memory, cards][:len(columns) - 7]),
                    f"{100 * bound / took:.0f} %", f"{100 * bytes_ / took:.0f} %"]
+            rows.append(row)
             print(f"| {' | '.join(row)} |", flush=True)
+        if page and "domains" not in board:
+            replace_rows(name, rows)
     return 0 if good else 1
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2 or any(name not in BOARDS for name in sys.argv[2:]):
+    arguments = [one for one in sys.argv[1:] if one != "--page"]
+    if not arguments or any(name not in BOARDS for name in arguments[1:]):
         sys.exit(__doc__)
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    sys.exit(main(arguments[0], arguments[1:], "--page" in sys.argv))
