@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/neuron_core/engines.h"
 
+#include <fmt/format.h>
+
+#include <string_view>
 #include <utility>
 
 #include "models/engines/gpsimd_engine.h"
@@ -63,6 +66,7 @@ core_engines::core_engines(const parts& p)
         else
             engines_[a.instance]->set_reg(a.index, static_cast<std::uint32_t>(a.written));
     });
+    p.sync.note_posters();
     show_states();
     set_reset_values();
 }
@@ -113,6 +117,43 @@ void core_engines::reset() {
     set_reset_values();
     environment_.ports.reset();
     for (auto& engine : engines_) engine->reset();
+}
+
+void core_engines::publish(statistics& out) const {
+    for (unsigned e = 0; e < isa::engine_count; ++e) publish(out, static_cast<isa::engine>(e));
+}
+
+void core_engines::publish(statistics& out, isa::engine e) const {
+    const sequencer& engine = of(e);
+    const engine_counters& c = engine.counted();
+    const auto count = [&](std::string_view counter, std::uint64_t value) {
+        out.count(fmt::format("{}_{}", name_of(e), counter), value);
+    };
+    const std::uint64_t elapsed = engine.elapsed();
+    count("instructions", engine.retired());
+    count("busy_cycles", c.busy_cycles);
+    count("utilisation_permille", elapsed == 0 ? 0 : c.busy_cycles * 1000 / elapsed);
+    count("wait_cycles", c.wait_cycles);
+    count("wait_dma_cycles", c.dma_wait_cycles);
+    for (const auto& [index, cycles] : c.wait_cycles_by_index)
+        count(fmt::format("wait_semaphore_{}_cycles", index), cycles);
+    count("wait_overlap_cycles", c.overlap_cycles);
+    count("wait_port_cycles", c.port_cycles);
+    count("wait_fetch_cycles", c.fetch_cycles);
+    count("instruction_bytes_fetched", c.fetched_bytes);
+    count("semaphore_wraps", c.semaphore_wraps);
+    if (e == isa::engine::sync) return;
+    count("bytes_read", c.bytes_read);
+    count("bytes_written", c.bytes_written);
+    count("sbuf_bytes_read", c.bytes_read - c.psum_bytes_read);
+    count("sbuf_bytes_written", c.bytes_written - c.psum_bytes_written);
+    count("psum_bytes_read", c.psum_bytes_read);
+    count("psum_bytes_written", c.psum_bytes_written);
+    count("flops", c.flops);
+    if (e == isa::engine::tensor) count("bf16_flops", c.bf16_flops);
+    for (std::size_t rate = 0; rate < c.instructions_by_rate.size(); ++rate)
+        count(fmt::format("instructions_{}x", 1u << rate), c.instructions_by_rate[rate]);
+    count("numerical_errors", c.numerical);
 }
 
 std::optional<std::string> core_engines::describe_wait() const {

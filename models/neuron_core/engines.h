@@ -7,6 +7,7 @@
 #include <string>
 
 #include "models/sequencer/sequencer.h"
+#include "platform/framework/kernel/introspection.h"
 
 namespace trn {
 
@@ -38,8 +39,14 @@ public:
 
     const sequencer& of(isa::engine e) const { return *engines_[static_cast<unsigned>(e)]; }
     std::optional<std::string> describe_wait() const;
+    const array_activity& array() const { return environment_.array; }
+    /// Work of all engines since power-on.
+    std::uint64_t bf16_flops() const { return environment_.bf16_flops; }
+    std::uint64_t sram_bytes() const { return environment_.sram_bytes; }
+    void publish(statistics& out) const;
 
 private:
+    void publish(statistics& out, isa::engine e) const;
     void show_states();
     void set_reset_values();
 

@@ -49,23 +49,44 @@ neuron_core::neuron_core(sc_core::sc_module_name name, const config& cfg)
         if (sram_errors_regs::control::clear_counters.get(a.written) != 0) clear_errors();
         errors_.set(error_reg::control, 0);
     });
-    show_idle_cycles();
+    show_pe_counters();
 }
 
-/// Nothing computes yet: every row group has been idle since power-on.
-void neuron_core::show_idle_cycles() {
-    const auto show = [this](auto low, auto high) {
-        const auto cycles = [clock = cfg_.clock_hz] {
-            return static_cast<std::uint64_t>(sc_core::sc_time_stamp().to_seconds() *
-                                              static_cast<double>(clock));
-        };
-        pe_counters_.view(low, [cycles](auto, auto) { return cycles() & 0xffff'ffff; });
-        pe_counters_.view(high, [cycles](auto, auto) { return cycles() >> 32; });
-    };
+/// Contract 12: matmuls and idle cycles of a row group in crossbar 4; stationaries in its last one,
+/// those that load fast in the sum of the first four, of which the first counts all.
+void neuron_core::show_pe_counters() {
     if (cfg_.crossbars == 5)
-        show(pe_counters_5_regs::reg::idle_lo, pe_counters_5_regs::reg::idle_hi);
+        show_pe_counters<pe_counters_5_regs::reg>();
     else
-        show(pe_counters_regs::reg::idle_lo, pe_counters_regs::reg::idle_hi);
+        show_pe_counters<pe_counters_regs::reg>();
+}
+
+template <typename Reg>
+void neuron_core::show_pe_counters() {
+    const auto show = [this](Reg low, Reg high, auto value) {
+        const auto of_index = [this, value](unsigned index) -> std::uint64_t {
+            return value(index / cfg_.crossbars, index % cfg_.crossbars);
+        };
+        pe_counters_.view(low, [of_index](auto, unsigned i) { return of_index(i) & 0xffff'ffff; });
+        pe_counters_.view(high, [of_index](auto, unsigned i) { return of_index(i) >> 32; });
+    };
+    constexpr unsigned centre = 4;
+    const auto group = [this](unsigned row) {
+        return engines_ ? engines_->array().of(row) : array_activity::group{};
+    };
+    show(Reg::matmul_lo, Reg::matmul_hi, [group](unsigned row, unsigned crossbar) {
+        return crossbar == centre ? group(row).matmul : 0;
+    });
+    show(Reg::weight_load_lo, Reg::weight_load_hi,
+         [this, group](unsigned row, unsigned crossbar) -> std::uint64_t {
+             if (crossbar == 0) return group(row).fast_load;
+             return crossbar == cfg_.crossbars - 1 ? group(row).load : 0;
+         });
+    show(Reg::idle_lo, Reg::idle_hi, [this](unsigned row, unsigned) {
+        const auto now = static_cast<std::uint64_t>(sc_core::sc_time_stamp().to_seconds() *
+                                                    static_cast<double>(cfg_.clock_hz));
+        return engines_ ? now - std::min(now, engines_->array().busy(row, now)) : now;
+    });
 }
 
 void neuron_core::access_aperture(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
@@ -258,21 +279,7 @@ void neuron_core::publish(statistics& out) const {
     out.count("sbuf_bytes_resident", sbuf_.resident());
     out.count("sram_corrected", errors_.get(error_reg::corrected));
     out.count("sram_uncorrected", errors_.get(error_reg::uncorrected));
-    if (!engines_) return;
-    for (unsigned e = 0; e < isa::engine_count; ++e) {
-        const sequencer& engine = engines_->of(static_cast<isa::engine>(e));
-        const auto count = [&](std::string_view counter, std::uint64_t value) {
-            out.count(fmt::format("{}_{}", name_of(static_cast<isa::engine>(e)), counter), value);
-        };
-        const sequencer::counters& c = engine.counted();
-        count("instructions", engine.retired());
-        count("busy_cycles", c.busy_cycles);
-        count("wait_cycles", c.wait_cycles);
-        count("bytes_read", c.bytes_read);
-        count("bytes_written", c.bytes_written);
-        count("flops", c.flops);
-        count("instruction_bytes_fetched", c.fetched_bytes);
-    }
+    if (engines_) engines_->publish(out);
 }
 
 std::vector<accepts_faults::fault> neuron_core::faults() {

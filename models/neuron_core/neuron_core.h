@@ -81,7 +81,9 @@ private:
     void access_top(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     unsigned peek_top(tlm::tlm_generic_payload& payload);
     void reset_changed(bool level);
-    void show_idle_cycles();
+    void show_pe_counters();
+    template <typename Reg>
+    void show_pe_counters();
     bool is_memory(std::uint64_t offset) const;
     void count_error(memory_error error, std::uint64_t offset);
     void clear_errors();

@@ -26,7 +26,10 @@ semaphores::semaphores(const sc_core::sc_object& owner, const sc_core::sc_time& 
     : owner_(owner), regs_(regs::table, {.name = owner.name(), .latency = latency}) {
     static_assert(size == regs::size);
     // SEMAPHORE_READ holds the value; the three write windows only act on it.
-    regs_.on_write(reg::event, [this](register_access&) { changed_.notify(); });
+    regs_.on_write(reg::event, [this](register_access& a) {
+        note_poster(a.index);
+        changed_.notify();
+    });
     regs_.on_write(reg::semaphore_set,
                    [this](register_access& a) { set(a.index, as_signed(a.written)); });
     regs_.on_write(reg::semaphore_increment,
@@ -56,6 +59,7 @@ std::uint32_t semaphores::event(unsigned index) const {
 
 void semaphores::set_event(unsigned index, std::uint32_t value) {
     regs_.set(reg::event, value, index);
+    note_poster(index);
     changed_.notify();
     if (trace::on()) trace::event(owner_.name(), "event", {{"index", index}, {"value", value}});
     if (look_) look_();
@@ -63,9 +67,15 @@ void semaphores::set_event(unsigned index, std::uint32_t value) {
 
 void semaphores::set(unsigned index, std::int32_t value) {
     regs_.set(reg::semaphore_read, static_cast<std::uint32_t>(value), index);
+    note_poster(index);
     changed_.notify();
     if (trace::on()) trace::event(owner_.name(), "semaphore", {{"index", index}, {"value", value}});
     if (look_) look_();
+}
+
+void semaphores::note_poster(unsigned index) {
+    if (!posters_.empty())
+        posters_[index] = {trace::current_operation(), initiator::current_kind()};
 }
 
 void semaphores::add(unsigned index, std::int64_t amount) {

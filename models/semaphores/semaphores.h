@@ -6,7 +6,10 @@
 #include <systemc>
 #include <tlm>
 #include <utility>
+#include <vector>
 
+#include "platform/framework/kernel/trace.h"
+#include "platform/framework/misuse/initiator.h"
 #include "platform/framework/registers/register_bank.h"
 
 namespace trn {
@@ -34,14 +37,25 @@ public:
 
     /// A waiter for a semaphore or an event waits for this event and reads the value again.
     const sc_core::sc_event& changed() const { return changed_; }
+    /// Who changed a semaphore or an event last, and for which operation.
+    struct poster {
+        trace::operation of = 0;
+        initiator::kind kind = initiator::kind::nobody;
+    };
+    /// From now on poster() knows.
+    void note_posters() { posters_.resize(count); }
+    poster poster_of(unsigned index) const { return posters_.empty() ? poster{} : posters_[index]; }
     /// Immediate access of the owner.
     void on_change(std::function<void()> look) { look_ = std::move(look); }
 
 private:
+    void note_poster(unsigned index);
+
     const sc_core::sc_object& owner_;
     register_bank regs_;
     sc_core::sc_event changed_;
     std::function<void()> look_;
+    std::vector<poster> posters_;  // empty: not noted
 };
 
 }  // namespace trn

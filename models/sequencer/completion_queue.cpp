@@ -15,9 +15,10 @@ void completion_queue::settle(cycles at, engine_signals& signals) {
     while (!flights_.empty() && flights_.front().at <= at) {
         const entry done = flights_.front().what;
         flights_.pop_front();
+        const trace::on_behalf_of operation(done.of);
         if (done.update.mode != 0) signals.update(done.update);
         if (done.notify) signals.send(notification::kind::notify, done.pc);
-        if (done.trace) signals.send(notification::kind::trace, (done.pc & 0xff'ffff) | 1u << 30);
+        if (done.traced) signals.send(notification::kind::trace, (done.pc & 0xff'ffff) | 1u << 30);
     }
 }
 

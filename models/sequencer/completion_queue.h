@@ -8,6 +8,7 @@
 #include "models/instructions/instruction.h"
 #include "models/sequencer/engine_clock.h"
 #include "models/sequencer/engine_signals.h"
+#include "platform/framework/kernel/trace.h"
 
 namespace trn {
 
@@ -19,9 +20,10 @@ public:
     struct entry {
         std::uint32_t pc;
         isa::semaphore_update update;  ///< mode 0: none
-        bool notify, trace;
+        bool notify, traced;
+        trace::operation of = 0;  ///< that the instruction began
 
-        bool has_effect() const { return update.mode != 0 || notify || trace; }
+        bool has_effect() const { return update.mode != 0 || notify || traced; }
     };
 
     /// `e` completes at `at`, not before earlier ones.

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "platform/framework/kernel/trace.h"
-
 namespace trn {
 
 using isa::instruction;
@@ -49,15 +47,28 @@ progress compute_unit::prepare(const instruction& i) {
     if ((i.opcode == opcode::activate || i.opcode == opcode::activate2) && load_set_of(i.op0))
         clock_.spend(clock_.of_ns(isa::table_load_ns));
     use_ = isa::memory_ports::use_of(i, cost_, core_.partitions);
-    const sc_core::sc_time free = core_.ports.free_at(traits_.engine, traits_.generation, use_);
-    clock_.reach(window_.earliest(i, std::max(clock_.local(), clock_.now())));
-    if (free > sc_core::sc_time_stamp()) clock_.reach(clock_.after(0, free));
+    const cycles from = std::max(clock_.local(), clock_.now());
+    const cycles free = window_.free(i, from);
+    clock_.reach(window_.earliest(i, from));
+    counters_.overlap_cycles += clock_.local() - free;
+    timeline_.waited("overlap", free, clock_.local());
+    const sc_core::sc_time port = core_.ports.free_at(traits_.engine, traits_.generation, use_);
+    if (port > sc_core::sc_time_stamp()) {
+        const cycles independent = clock_.local();
+        clock_.reach(clock_.after(0, port));
+        counters_.port_cycles += clock_.local() - independent;
+        timeline_.waited("port", independent, clock_.local());
+    }
     if (clock_.is_ahead()) return sleeping{clock_.local()};
     return finished{};
 }
 
 progress compute_unit::execute(const instruction& i, std::uint32_t pc,
                                const isa::number_settings& numbers) {
+    const cycles start = clock_.local();
+    completed_ = start + cost_.latency;
+    if (core_.observer != nullptr)
+        core_.observer->issues(traits_.engine, pc, i, clock_.time_of(completed_));
     const isa::outcome result = path_->execute(i, numbers);
     if (result.fault) return *result.fault;
     if (result.numerical) {
@@ -65,21 +76,29 @@ progress compute_unit::execute(const instruction& i, std::uint32_t pc,
         signals_.send(notification::kind::error,
                       static_cast<std::uint32_t>(isa::error::numerical) | pc << 8);
     }
-    const cycles start = clock_.local();
-    completed_ = start + cost_.latency;
     window_.issued(i, cost_, start);
     use_.until = clock_.time_of(start + cost_.interval);
     core_.ports.take(traits_.engine, use_);
-    const isa::work done = isa::work_of(i, traits_.engine);
+    const isa::work done = isa::work_of(i, traits_.engine, traits_.generation);
+    count(i, done);
+    timeline_.compute(i, pc, start, cost_, done);
+    return finished{};
+}
+
+void compute_unit::count(const instruction& i, const isa::work& done) {
     counters_.busy_cycles += cost_.interval;
     counters_.bytes_read += done.bytes_read;
     counters_.bytes_written += done.bytes_written;
+    counters_.psum_bytes_read += done.psum_bytes_read;
+    counters_.psum_bytes_written += done.psum_bytes_written;
     counters_.flops += done.flops;
-    if (trace::on())
-        trace::span(core_.owner.name(), find(i.opcode)->mnemonic, clock_.time_of(start),
-                    clock_.time_of(completed_) - clock_.time_of(start),
-                    {{"engine", name_of(traits_.engine)}, {"pc", pc}, {"rate", cost_.rate}});
-    return finished{};
+    counters_.bf16_flops += done.bf16_flops;
+    ++counters_.instructions_by_rate[cost_.rate / 2];
+    core_.bf16_flops +=
+        std::max(done.bf16_flops, traits_.engine == isa::engine::tensor ? 0 : done.flops);
+    core_.sram_bytes += done.bytes_read + done.bytes_written;
+    if (traits_.engine == isa::engine::tensor)
+        core_.array.occupy(i, clock_.local(), cost_.interval);
 }
 
 }  // namespace trn

@@ -6,6 +6,7 @@
 
 #include "models/sequencer/engine_settings.h"
 #include "models/sequencer/engine_signals.h"
+#include "models/sequencer/engine_timeline.h"
 #include "models/sequencer/environment.h"
 #include "models/sequencer/issue_window.h"
 #include "models/sequencer/progress.h"
@@ -20,12 +21,14 @@ public:
     using cycles = engine_clock::cycles;
 
     compute_unit(sequencer_environment& environment, const isa::core_traits& traits,
-                 engine_clock& clock, engine_signals& signals, engine_counters& counters)
+                 engine_clock& clock, engine_signals& signals, engine_counters& counters,
+                 const engine_timeline& timeline)
         : core_(environment),
           traits_(traits),
           clock_(clock),
           signals_(signals),
           counters_(counters),
+          timeline_(timeline),
           window_(environment.partitions) {}
 
     /// Finished once `i` may start now; its start is then the clock's local time.
@@ -42,6 +45,7 @@ public:
     void reset();
 
 private:
+    void count(const isa::instruction& i, const isa::work& done);
     bool load_set_of(std::uint8_t function);
 
     sequencer_environment& core_;
@@ -49,6 +53,7 @@ private:
     engine_clock& clock_;
     engine_signals& signals_;
     engine_counters& counters_;
+    const engine_timeline& timeline_;
     isa::issue_window window_;
     std::unique_ptr<isa::data_path> path_;
     isa::cost cost_;

@@ -5,7 +5,8 @@ namespace trn {
 
 namespace config = sequencer_regs::notify_config;
 
-void engine_signals::update(const isa::semaphore_update& u) {
+void engine_signals::update(const isa::semaphore_update& u, bool early) {
+    if (core_.observer != nullptr && u.mode != 0) core_.observer->posts(engine_, u.index, early);
     switch (static_cast<isa::update_mode>(u.mode)) {
     case isa::update_mode::none:
         return;

@@ -16,8 +16,9 @@ public:
                    const engine_settings& settings, engine_counters& counters)
         : core_(environment), engine_(which), settings_(settings), counters_(counters) {}
 
-    /// Precondition: `u` is without at_issue, its value resolved.
-    void update(const isa::semaphore_update& u);
+    /// Precondition: `u` is without at_issue, its value resolved. `early`: the instruction that
+    /// updates is not complete.
+    void update(const isa::semaphore_update& u, bool early = false);
     /// Sends an entry to the queue that NOTIFY_CONFIG names, when it enables that kind.
     void send(notification::kind kind, std::uint32_t payload);
 

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <systemc>
 
 #include "models/instructions/codec.h"
 #include "models/instructions/data_path.h"
 #include "models/notification_queue/notification_queue.h"
 #include "models/semaphores/semaphores.h"
+#include "models/sequencer/array_activity.h"
 #include "models/sequencer/issue_window.h"
+#include "models/sequencer/program_observer.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/tlm/memory_port.h"
 
@@ -37,12 +42,29 @@ struct sequencer_environment {
     /// What an engine computes with, made at its first instruction that needs it; null for Sync.
     std::function<std::unique_ptr<isa::data_path>(isa::engine)> make_data_path;
     isa::memory_ports ports{};
+    isa::program_observer* observer = nullptr;  ///< null: programs are not checked
+    array_activity array{};
+    /// Of all engines since power-on, for the power model; resets do not clear it.
+    std::uint64_t bf16_flops = 0, sram_bytes = 0;
 };
 
 /// What one engine has done since its reset.
 struct engine_counters {
-    std::uint64_t busy_cycles = 0, wait_cycles = 0, bytes_read = 0, bytes_written = 0, flops = 0,
+    std::uint64_t busy_cycles = 0, bytes_read = 0, bytes_written = 0, flops = 0,
                   semaphore_wraps = 0, numerical = 0, fetched_bytes = 0;
+    std::uint64_t psum_bytes_read = 0, psum_bytes_written = 0;  ///< the part of PSUM
+    std::uint64_t bf16_flops = 0;                               ///< as isa::work
+    std::array<std::uint64_t, 3> instructions_by_rate{};        ///< data path: 1x, 2x, 4x
+
+    // Cycles waited, by cause.
+    std::uint64_t wait_cycles = 0;      ///< for semaphores and events
+    std::uint64_t dma_wait_cycles = 0;  ///< the part of them that DMA ended
+    std::uint64_t overlap_cycles = 0;   ///< for results and operands of earlier instructions
+    std::uint64_t port_cycles = 0;      ///< for ports that another engine uses
+    std::uint64_t fetch_cycles = 0;     ///< for program words
+    std::map<unsigned, std::uint64_t> wait_cycles_by_index{};  ///< semaphore or event
+
+    std::optional<std::uint64_t> started{};  ///< cycle of the first start
 };
 
 }  // namespace trn

@@ -109,7 +109,12 @@ progress fetch_unit::fetch_block(std::uint32_t number, std::uint32_t pc, bool de
         found = &b;
     }
     if (!demanded) return finished{};
+    const auto from = std::max(clock_.local(), clock_.now());
     clock_.reach(found->ready);
+    if (clock_.local() > from) {
+        counters_.fetch_cycles += clock_.local() - from;
+        timeline_.waited("fetch", from, clock_.local());
+    }
     return found->readable ? progress{finished{}} : failed();
 }
 

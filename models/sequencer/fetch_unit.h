@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "models/sequencer/engine_settings.h"
+#include "models/sequencer/engine_timeline.h"
 #include "models/sequencer/environment.h"
 #include "models/sequencer/program_buffer.h"
 #include "models/sequencer/progress.h"
@@ -15,8 +16,12 @@ namespace trn {
 class fetch_unit {
 public:
     fetch_unit(sequencer_environment& environment, const isa::core_traits& traits,
-               engine_clock& clock, engine_counters& counters)
-        : core_(environment), traits_(traits), clock_(clock), counters_(counters) {}
+               engine_clock& clock, engine_counters& counters, const engine_timeline& timeline)
+        : core_(environment),
+          traits_(traits),
+          clock_(clock),
+          counters_(counters),
+          timeline_(timeline) {}
 
     /// Takes base and length of the program from the control block.
     void start(const engine_settings& settings);
@@ -47,6 +52,7 @@ private:
     const isa::core_traits& traits_;
     engine_clock& clock_;
     engine_counters& counters_;
+    const engine_timeline& timeline_;
     program_buffer buffer_;
     deferral deferred_;
     std::uint64_t base_ = 0;

@@ -68,7 +68,7 @@ footprint issue_window::written_by(const instruction& i) const {
     return footprint_in(i.dst, sizes_);
 }
 
-std::uint64_t issue_window::earliest(const instruction& i, std::uint64_t at) const {
+std::uint64_t issue_window::free(const instruction& i, std::uint64_t at) const {
     std::uint64_t start = at;
     if (i.opcode == opcode::load_stationary) {
         // Two stationaries fit: the third waits for the multiplies of the oldest.
@@ -82,6 +82,11 @@ std::uint64_t issue_window::earliest(const instruction& i, std::uint64_t at) con
     } else {
         start = std::max(start, next_);
     }
+    return start;
+}
+
+std::uint64_t issue_window::earliest(const instruction& i, std::uint64_t at) const {
+    std::uint64_t start = free(i, at);
     const auto reads = reads_of(i);
     const footprint written = written_by(i);
     for (const flight& f : flights_) {

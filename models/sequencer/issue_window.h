@@ -36,6 +36,9 @@ class issue_window {
 public:
     explicit issue_window(const partition_sizes& sizes) : sizes_(sizes) {}
 
+    /// When the engine, or its part of the array, is free for `i`; not before `at`.
+    std::uint64_t free(const instruction& i, std::uint64_t at) const;
+    /// The same, and when what it depends on is complete.
     std::uint64_t earliest(const instruction& i, std::uint64_t at) const;
     void issued(const instruction& i, const cost& c, std::uint64_t start);
     void reset() { *this = issue_window(sizes_); }

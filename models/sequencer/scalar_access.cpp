@@ -37,20 +37,21 @@ std::uint32_t decode(element type, const std::uint8_t* bytes) {
 
 }  // namespace
 
-progress scalar_access::execute(const isa::instruction& i, register_unit& registers) {
+progress scalar_access::execute(const isa::instruction& i, std::uint32_t pc,
+                                register_unit& registers) {
     const auto& f = std::get<isa::register_fields>(i.control);
     const auto type = static_cast<element>(f.selector);
     const bool loads = i.opcode == isa::opcode::reg_load;
     std::uint8_t bytes[4] = {};
     if (!loads) encode(type, registers[f.ra], bytes);
-    if (const progress p = transfer(f, loads, bytes, numerics::size_of(type)); !is_finished(p))
+    if (const progress p = transfer(f, pc, loads, bytes, numerics::size_of(type)); !is_finished(p))
         return p;
     if (loads) registers[f.rd] = decode(type, bytes);
     return finished{};
 }
 
-progress scalar_access::transfer(const isa::register_fields& f, bool loads, std::uint8_t* bytes,
-                                 unsigned size) {
+progress scalar_access::transfer(const isa::register_fields& f, std::uint32_t pc, bool loads,
+                                 std::uint8_t* bytes, unsigned size) {
     if (f.where.space != isa::space::none) {
         std::uint8_t* at =
             core_.memory.bytes(f.where.space) +
@@ -58,9 +59,10 @@ progress scalar_access::transfer(const isa::register_fields& f, bool loads, std:
             f.where.offset;
         if (loads && core_.memory.has_errors() && !core_.memory.check_read(f.where, size))
             return isa::fault{isa::error::memory, isa::operand::none, f.where.offset};
+        if (core_.observer != nullptr) core_.observer->accesses(engine_, pc, f.where, size, !loads);
         std::memcpy(loads ? bytes : at, loads ? at : bytes, size);
         if (!loads) core_.memory.written(f.where, size);
-        (loads ? counters_.bytes_read : counters_.bytes_written) += size;
+        count(f.where.space, loads, size);
         return finished{};
     }
     sc_core::sc_time delay;
@@ -69,8 +71,16 @@ progress scalar_access::transfer(const isa::register_fields& f, bool loads, std:
     if (result == memory_port::outcome::deferred) return sleeping{{}, deferred_.ready};
     if (result == memory_port::outcome::failed)
         return isa::fault{isa::error::write_failed, isa::operand::none, 0};
+    if (loads && core_.observer != nullptr) core_.observer->polled(engine_);
     clock_.reach(clock_.after(clock_.now(), delay));
     return finished{};
+}
+
+void scalar_access::count(isa::space where, bool loads, unsigned size) {
+    (loads ? counters_.bytes_read : counters_.bytes_written) += size;
+    if (where == isa::space::psum)
+        (loads ? counters_.psum_bytes_read : counters_.psum_bytes_written) += size;
+    core_.sram_bytes += size;
 }
 
 }  // namespace trn

@@ -10,18 +10,20 @@ namespace trn {
 /// REG_LOAD and REG_STORE: one element between a register and SBUF, PSUM or memory.
 class scalar_access {
 public:
-    scalar_access(sequencer_environment& environment, engine_clock& clock,
+    scalar_access(sequencer_environment& environment, isa::engine which, engine_clock& clock,
                   engine_counters& counters)
-        : core_(environment), clock_(clock), counters_(counters) {}
+        : core_(environment), engine_(which), clock_(clock), counters_(counters) {}
 
-    progress execute(const isa::instruction& i, register_unit& registers);
+    progress execute(const isa::instruction& i, std::uint32_t pc, register_unit& registers);
     void reset() { deferred_.abandon(); }
 
 private:
-    progress transfer(const isa::register_fields& f, bool loads, std::uint8_t* bytes,
-                      unsigned size);
+    progress transfer(const isa::register_fields& f, std::uint32_t pc, bool loads,
+                      std::uint8_t* bytes, unsigned size);
+    void count(isa::space where, bool loads, unsigned size);
 
     sequencer_environment& core_;
+    const isa::engine engine_;
     engine_clock& clock_;
     engine_counters& counters_;
     deferral deferred_;

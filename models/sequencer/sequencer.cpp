@@ -32,12 +32,13 @@ sequencer::sequencer(sequencer_environment& environment, isa::engine which)
               environment.partitions.psum},
       settings_(environment.control, which),
       clock_(isa::clock_of(which, environment.who.generation)),
+      timeline_(environment.owner.name(), which, clock_),
       signals_(environment, which, settings_, counters_),
-      program_(environment, traits_, clock_, counters_),
-      waits_(environment, clock_, signals_, settings_, counters_),
+      program_(environment, traits_, clock_, counters_, timeline_),
+      waits_(environment, which, clock_, signals_, settings_, counters_, timeline_),
       writes_(environment, clock_),
-      scalars_(environment, clock_, counters_),
-      compute_(environment, traits_, clock_, signals_, counters_) {}
+      scalars_(environment, which, clock_, counters_),
+      compute_(environment, traits_, clock_, signals_, counters_, timeline_) {}
 
 // ---- commands and states
 
@@ -70,9 +71,9 @@ void sequencer::start(std::uint32_t pc) {
     step_ = false;
     clock_.reach(clock_.now());
     next_instruction();
-    if (trace::on())
-        trace::event(core_.owner.name(), "engine_started",
-                     {{"engine", name_of(engine_)}, {"pc", pc}});
+    if (!counters_.started) counters_.started = clock_.now();
+    if (core_.observer != nullptr) core_.observer->started(engine_);
+    timeline_.event("started", {{"pc", pc}});
     if (spawned_) return;
     spawned_ = true;
     sc_core::sc_spawn_options options;
@@ -120,12 +121,7 @@ sequencer::step sequencer::fail(const isa::fault& f) {
     step_ = false;
     waits_.end();
     next_instruction();
-    if (trace::on())
-        trace::event(core_.owner.name(), "engine_failed",
-                     {{"engine", name_of(engine_)},
-                      {"pc", pc_},
-                      {"error", name_of(f.code)},
-                      {"detail", error_detail_}});
+    timeline_.event("failed", {{"pc", pc_}, {"error", name_of(f.code)}, {"detail", error_detail_}});
     signals_.send(notification::kind::error, static_cast<std::uint32_t>(f.code) | pc_ << 8);
     return step::ended;
 }
@@ -139,6 +135,10 @@ std::uint32_t sequencer::status() const {
 
 std::uint32_t sequencer::retired() const {
     return static_cast<std::uint32_t>(completions_.retired(clock_.now()));
+}
+
+std::uint64_t sequencer::elapsed() const {
+    return counters_.started ? clock_.now() - *counters_.started : 0;
 }
 
 std::optional<std::string> sequencer::describe_wait() const {
@@ -218,12 +218,16 @@ void sequencer::run_ahead() {
     if (step_ || stopping_ || in_progress() || settings_.traces()) return;
     cycles horizon = clock_.now() + max_ahead;
     if (const auto next = completions_.next()) horizon = std::min(horizon, *next);
+    const std::uint32_t first = pc_;
+    const cycles from = clock_.local();
+    const std::uint64_t before = completions_.issued();
     while (clock_.local() < horizon && program_.has_followers(pc_)) {
         const program_buffer::entry* e = program_.decoded(pc_);
-        if (e == nullptr || !e->local) return;
+        if (e == nullptr || !e->local) break;
         pc_ = registers_.execute(e->d.what, pc_, clock_, core_.who);
         completions_.count();
     }
+    timeline_.registers(first, completions_.issued() - before, from, clock_.local());
 }
 
 sequencer::step sequencer::wait_for(const isa::wait_condition& condition) {
@@ -246,16 +250,20 @@ sequencer::step sequencer::issue(const program_buffer::entry& e) {
 void sequencer::note_issue(const instruction& i) {
     if (issue_noted_) return;
     issue_noted_ = true;
+    operation_ = timeline_.begin_operation(i);
     signals_.send(notification::kind::trace, pc_ & 0xff'ffff);
     if ((i.update.mode & isa::at_issue) == 0) return;
+    const trace::on_behalf_of operation(operation_);
     signals_.update({static_cast<std::uint8_t>(i.update.mode & ~isa::at_issue), i.update.index,
-                     registers_.update_value(i)});
+                     registers_.update_value(i)},
+                    true);
 }
 
 /// The instruction has been issued and completes at `complete`, not before earlier ones.
 void sequencer::retire(const instruction& i, cycles complete) {
     note_issue(i);
-    completion_queue::entry e{pc_, {}, (i.flags & isa::flag::notify) != 0, settings_.traces()};
+    completion_queue::entry e{
+        pc_, {}, (i.flags & isa::flag::notify) != 0, settings_.traces(), operation_};
     if (i.update.mode != 0 && (i.update.mode & isa::at_issue) == 0)
         e.update = {i.update.mode, i.update.index, registers_.update_value(i)};
     completions_.push(complete, e);
@@ -267,6 +275,7 @@ void sequencer::retire(const instruction& i, cycles complete) {
 
 void sequencer::next_instruction() {
     wait_over_ = issue_noted_ = false;
+    operation_ = 0;
     entry_ = 0;
     writes_.next_instruction();
 }
@@ -278,7 +287,10 @@ bool sequencer::in_progress() const {
 /// All earlier instructions are complete; else local time moves to where they are.
 bool sequencer::drained() {
     if (completions_.last() <= clock_.now()) return true;
+    const cycles from = std::max(clock_.local(), clock_.now());
     clock_.reach(completions_.last());
+    counters_.overlap_cycles += clock_.local() - from;
+    timeline_.waited("drain", from, clock_.local());
     return false;
 }
 
@@ -287,14 +299,23 @@ template <typename Execute>
 sequencer::step sequencer::after_all_earlier(const instruction& i, Execute execute) {
     if (!drained()) return sleep_until(clock_.local());
     note_issue(i);
+    const trace::on_behalf_of operation(operation_);
     if (const step s = follow(execute()); s != step::done) return s;
     clock_.spend(isa::control_cycles);
-    retire(i, clock_.local());
+    retire_control(i, clock_.local());
     return step::done;
+}
+
+void sequencer::retire_control(const instruction& i, cycles complete) {
+    note_issue(i);
+    const trace::on_behalf_of operation(operation_);
+    timeline_.control(i, pc_, begun_, std::max(complete, clock_.local()));
+    retire(i, complete);
 }
 
 sequencer::step sequencer::control(const instruction& i) {
     next_pc_ = pc_ + i.words();
+    if (!issue_noted_) begun_ = std::max(clock_.local(), clock_.now());
     switch (i.opcode) {
     case opcode::halt:
         return halt(i);
@@ -304,7 +325,7 @@ sequencer::step sequencer::control(const instruction& i) {
         return after_all_earlier(i, [] { return finished{}; });
     case opcode::flush:
         clock_.spend(isa::control_cycles);
-        retire(i, clock_.local());
+        retire_control(i, clock_.local());
         program_.drop();  // `i` with it
         return step::done;
     case opcode::write:
@@ -318,7 +339,7 @@ sequencer::step sequencer::control(const instruction& i) {
         const auto& f = std::get<isa::register_fields>(i.control);
         const std::uint32_t payload =
             f.immediate != 0 ? registers_[f.ra] : static_cast<std::uint32_t>(f.imm);
-        retire(i, clock_.now());
+        retire_control(i, clock_.now());
         completions_.settle(clock_.now(), signals_);
         signals_.send(notification::kind::notify, payload);
         clock_.spend(isa::control_cycles);
@@ -326,16 +347,16 @@ sequencer::step sequencer::control(const instruction& i) {
     }
     case opcode::reg_load:
     case opcode::reg_store:
-        return after_all_earlier(i, [&] { return scalars_.execute(i, registers_); });
+        return after_all_earlier(i, [&] { return scalars_.execute(i, pc_, registers_); });
     case opcode::load_table:
         compute_.load_table(static_cast<unsigned>(std::get<isa::register_fields>(i.control).imm));
-        retire(i, clock_.local());
+        retire_control(i, clock_.local());
         return step::done;
     case opcode::dge_copy:  // no generator command is known for it yet
         return fail(isa::fault_of(error::illegal_instruction, isa::reason::opcode));
     default:
         next_pc_ = registers_.execute(i, pc_, clock_, core_.who);
-        retire(i, clock_.local());
+        retire_control(i, clock_.local());
         return step::done;
     }
 }
@@ -344,15 +365,13 @@ sequencer::step sequencer::halt(const instruction& i) {
     if (!drained()) return sleep_until(clock_.local());
     const std::uint32_t pc = pc_;
     const auto code = static_cast<std::uint32_t>(std::get<isa::register_fields>(i.control).imm);
-    retire(i, clock_.now());
+    retire_control(i, clock_.now());
     completions_.settle(clock_.now(), signals_);
     pc_ = pc;
     stopping_.reset();
     step_ = false;
     state_ = state::halted;
-    if (trace::on())
-        trace::event(core_.owner.name(), "engine_halted",
-                     {{"engine", name_of(engine_)}, {"code", code}});
+    timeline_.event("halted", {{"code", code}});
     signals_.send(notification::kind::notify, code);
     return step::ended;
 }
@@ -382,6 +401,7 @@ sequencer::step sequencer::data_path(const instruction& i) {
     next_pc_ = pc_ + i.words();
     if (const step s = follow(compute_.prepare(i)); s != step::done) return s;
     note_issue(i);
+    const trace::on_behalf_of operation(operation_);
     const auto numbers = settings_.numbers(completions_.issued());
     if (const step s = follow(compute_.execute(i, pc_, numbers)); s != step::done) return s;
     retire(i, compute_.completed());

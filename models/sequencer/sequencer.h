@@ -10,6 +10,7 @@
 #include "models/sequencer/compute_unit.h"
 #include "models/sequencer/engine_settings.h"
 #include "models/sequencer/engine_signals.h"
+#include "models/sequencer/engine_timeline.h"
 #include "models/sequencer/environment.h"
 #include "models/sequencer/fetch_unit.h"
 #include "models/sequencer/posted_writes.h"
@@ -47,6 +48,8 @@ public:
     void set_reg(unsigned n, std::uint32_t value) { registers_[n] = value; }
     std::uint32_t block_word(unsigned n) const { return program_.buffered(pc_, n); }
     const counters& counted() const { return counters_; }
+    /// Cycles since the first start; 0 before it.
+    std::uint64_t elapsed() const;
     /// "vector at pc 3: waits for S[4] >= 16, value 2", or nothing.
     std::optional<std::string> describe_wait() const;
 
@@ -69,6 +72,7 @@ private:
 
     void note_issue(const isa::instruction& i);
     void retire(const isa::instruction& i, cycles complete);
+    void retire_control(const isa::instruction& i, cycles complete);
     void next_instruction();
     bool in_progress() const;
     bool drained();
@@ -96,9 +100,12 @@ private:
     bool wait_over_ = false;
     unsigned entry_ = 0;        // of EVENT_SEMAPHORE
     bool issue_noted_ = false;  // traced, updated at issue
+    trace::operation operation_ = 0;
+    cycles begun_ = 0;
 
     counters counters_;
     engine_clock clock_;
+    engine_timeline timeline_;
     register_unit registers_;
     engine_signals signals_;
     completion_queue completions_;

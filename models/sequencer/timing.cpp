@@ -167,6 +167,13 @@ bool strided(const tile_operand& t) {
            static_cast<unsigned>(std::abs(t.pattern[0].stride)) * numerics::size_of(t.type) >= 16;
 }
 
+/// FLOPs of a matmul by the time of BF16 ones (spec 10.3).
+std::uint64_t bf16_equivalent(const instruction& i, generation g, std::uint64_t flops) {
+    if (i.has_mode(mode::mx)) return flops / 4;
+    if (i.a.type == element::fp32) return flops * 4;
+    return is_fp8(i.a.type) && g != generation::v2 ? flops / 2 : flops;
+}
+
 }  // namespace
 
 std::uint64_t clock_of(engine e, generation g) {
@@ -198,17 +205,23 @@ cost cost_of(const instruction& i, engine e, generation g) {
     return c;
 }
 
-work work_of(const instruction& i, engine e) {
+work work_of(const instruction& i, engine e, generation g) {
     const auto bytes = [](const tile_operand& t) {
         return t.elements() * t.partitions * numerics::size_of(t.type);
     };
-    work w{bytes(i.a) + bytes(i.b), bytes(i.dst), 0};
+    const auto psum_bytes = [&](const tile_operand& t) { return in_psum(t) ? bytes(t) : 0; };
+    work w;
+    w.bytes_read = bytes(i.a) + bytes(i.b);
+    w.bytes_written = bytes(i.dst);
+    w.psum_bytes_read = psum_bytes(i.a) + psum_bytes(i.b);
+    w.psum_bytes_written = psum_bytes(i.dst);
     const std::uint64_t results = i.dst.elements() * i.dst.partitions;
     if (i.opcode == opcode::multiply) {
         std::uint64_t depth = i.a.partitions;
         if (i.has_mode(mode::double_row)) depth *= 2;
         if (i.has_mode(mode::mx)) depth *= 4;
         w.flops = 2 * results * depth;
+        w.bf16_flops = bf16_equivalent(i, g, w.flops);
     } else if (e == engine::vector || e == engine::scalar || e == engine::gpsimd) {
         w.flops = results;
     }

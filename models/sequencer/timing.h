@@ -29,9 +29,11 @@ cost cost_of(const instruction& i, engine e, generation g);
 
 /// What an instruction moves and computes, for counters.
 struct work {
-    std::uint64_t bytes_read = 0, bytes_written = 0;  ///< of SBUF and PSUM
-    std::uint64_t flops = 0;                          ///< 2 per multiply-accumulate
+    std::uint64_t bytes_read = 0, bytes_written = 0;            ///< of SBUF and PSUM
+    std::uint64_t psum_bytes_read = 0, psum_bytes_written = 0;  ///< the part of PSUM
+    std::uint64_t flops = 0;                                    ///< 2 per multiply-accumulate
+    std::uint64_t bf16_flops = 0;  ///< matmuls by the time of BF16 ones (spec 10.3)
 };
-work work_of(const instruction& i, engine e);
+work work_of(const instruction& i, engine e, generation g);
 
 }  // namespace trn::isa

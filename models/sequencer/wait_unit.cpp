@@ -11,6 +11,13 @@ namespace trn {
 
 using isa::wait_mode;
 
+namespace {
+
+/// By wait mode.
+constexpr std::string_view signs[] = {"", ">=", "==", "<=", "!=", "", "", ">="};
+
+}  // namespace
+
 bool wait_unit::is_met(const isa::wait_condition& c) const {
     const std::int32_t value = core_.sync.value(c.index);
     const bool event = core_.sync.event(c.index) != 0;
@@ -40,14 +47,18 @@ progress wait_unit::poll(const isa::wait_condition& c, std::uint32_t pc) {
         if (static_cast<wait_mode>(c.mode) == wait_mode::ge_subtract)
             core_.sync.add(c.index, -std::int64_t{c.value});
         if (since_) {
-            counters_.wait_cycles += now - *since_;
+            count(c.index);
             clock_.reach(now + clock_.of_ns(isa::wake_ns));
             since_.reset();
+            timeline_.end_wait(core_.sync.poster_of(c.index).of);
         }
+        if (core_.observer != nullptr && c.mode != 0) core_.observer->waited(engine_, c.index);
         return finished{};
     }
     if (!since_) {
         since_ = now;
+        condition_ = c;
+        timeline_.begin_wait(pc, [this] { return reason(); });
         signals_.send(notification::kind::trace, (pc & 0xff'ffff) | 2u << 30);
     }
     condition_ = c;
@@ -55,19 +66,33 @@ progress wait_unit::poll(const isa::wait_condition& c, std::uint32_t pc) {
     if (limit_us == 0) return sleeping{{}, &core_.sync.changed()};
     const auto deadline = *since_ + clock_.of_ns(limit_us * 1000);
     if (now < deadline) return sleeping{deadline, &core_.sync.changed()};
-    counters_.wait_cycles += now - *since_;
+    count(c.index);
     return isa::fault{isa::error::timeout, isa::operand::none, c.index};
 }
 
+/// A wait for semaphore or event `index` ends now.
+void wait_unit::count(unsigned index) {
+    const auto cycles = clock_.now() - *since_;
+    counters_.wait_cycles += cycles;
+    counters_.wait_cycles_by_index[index] += cycles;
+    if (core_.sync.poster_of(index).kind == initiator::kind::dma)
+        counters_.dma_wait_cycles += cycles;
+}
+
+std::string wait_unit::reason() const {
+    const auto mode = static_cast<wait_mode>(condition_.mode);
+    if (mode == wait_mode::event_set || mode == wait_mode::event_clear)
+        return fmt::format("E[{}] {}", condition_.index,
+                           mode == wait_mode::event_set ? "set" : "clear");
+    return fmt::format("S[{}] {} {}", condition_.index, signs[condition_.mode], condition_.value);
+}
+
 std::string wait_unit::describe() const {
-    static constexpr std::string_view signs[] = {"", ">=", "==", "<=", "!=", "", "", ">="};
     const auto mode = static_cast<wait_mode>(condition_.mode);
     if (mode == wait_mode::event_set || mode == wait_mode::event_clear)
         return fmt::format("waits until event {} is {}", condition_.index,
                            mode == wait_mode::event_set ? "set" : "clear");
-    return fmt::format("waits for S[{}] {} {}, which is {}", condition_.index,
-                       signs[condition_.mode], condition_.value,
-                       core_.sync.value(condition_.index));
+    return fmt::format("waits for {}, which is {}", reason(), core_.sync.value(condition_.index));
 }
 
 }  // namespace trn

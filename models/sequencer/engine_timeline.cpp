@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/sequencer/engine_timeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "models/assembler/assembler.h"
+
+namespace trn {
+
+namespace {
+
+/// "4x".
+std::string_view name_of_rate(unsigned rate) {
+    return rate == 4 ? "4x" : rate == 2 ? "2x" : "1x";
+}
+
+/// Viewers show the name only.
+std::string name_of_wait(std::string_view reason) {
+    return trace::for_viewer() ? fmt::format("wait {}", reason) : "wait";
+}
+
+bool posts(const isa::instruction& i) {
+    if (i.update.mode != 0) return true;
+    if (const auto* list = std::get_if<isa::sync_list>(&i.control))
+        return std::ranges::any_of(
+            *list, [](const auto& e) { return (e.mode & isa::sync_entry::update) != 0; });
+    return i.opcode == isa::opcode::write || i.opcode == isa::opcode::reg_store ||
+           (i.opcode >= isa::opcode::dma_start && i.opcode <= isa::opcode::dma_gather_transpose);
+}
+
+}  // namespace
+
+engine_timeline::engine_timeline(std::string_view core, isa::engine which,
+                                 const engine_clock& clock)
+    : track_(fmt::format("{}.{}", core, name_of(which))), clock_(clock) {}
+
+trace::operation engine_timeline::begin_operation(const isa::instruction& i) const {
+    return trace::on() && posts(i) ? trace::new_operation() : 0;
+}
+
+void engine_timeline::span(std::string_view what, cycles from, cycles until,
+                           trace::fields with) const {
+    const auto start = clock_.time_of(from);
+    trace::span(track_, what, start, clock_.time_of(std::max(from, until)) - start, with);
+}
+
+void engine_timeline::draw_wait(std::string_view reason, cycles from, cycles until) const {
+    const trace::on_behalf_of nobody(0);
+    span(name_of_wait(reason), from, until, {{"reason", reason}});
+}
+
+void engine_timeline::open_wait(std::uint32_t pc, const std::string& reason) {
+    const trace::on_behalf_of nobody(0);
+    wait_ = trace::begin(track_, name_of_wait(reason), {{"reason", reason}, {"pc", pc}});
+}
+
+void engine_timeline::close_wait(std::string_view how, trace::operation poster) {
+    wait_.of = poster;
+    trace::end(wait_, track_, how);
+}
+
+void engine_timeline::draw_compute(const isa::instruction& i, std::uint32_t pc, cycles start,
+                                   const isa::cost& cost, const isa::work& done) const {
+    span(find(i.opcode)->mnemonic, start, start + cost.interval,
+         {{"pc", pc},
+          {"text", isa::text_of(i)},
+          {"mode", name_of_rate(cost.rate)},
+          {"cycles", cost.interval},
+          {"latency_cycles", cost.latency},
+          {"flops", done.flops},
+          {"bytes_read", done.bytes_read},
+          {"bytes_written", done.bytes_written}});
+}
+
+void engine_timeline::draw_control(const isa::instruction& i, std::uint32_t pc, cycles from,
+                                   cycles until) const {
+    span(find(i.opcode)->mnemonic, from, until, {{"pc", pc}, {"text", isa::text_of(i)}});
+}
+
+void engine_timeline::registers(std::uint32_t pc, std::uint64_t count, cycles from,
+                                cycles until) const {
+    if (trace::on() && count != 0)
+        span("registers", from, until, {{"pc", pc}, {"instructions", count}});
+}
+
+}  // namespace trn
