@@ -29,7 +29,6 @@ public:
     bool is_ahead() const { return local_ > now(); }
     void reach(cycles at) { local_ = std::max(local_, at); }
     void spend(cycles duration) { local_ += duration; }
-    void reset() { local_ = 0; }
 
 private:
     static constexpr std::uint64_t ps_per_second = 1'000'000'000'000;

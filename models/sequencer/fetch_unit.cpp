@@ -13,6 +13,7 @@ void fetch_unit::start(const engine_settings& settings) {
     base_ = settings.program_base();
     words_ = settings.program_words();
     fetched_for_ = ~0u;
+    deferred_.abandon();  // of a fetch that a STOP has ended
 }
 
 void fetch_unit::drop() {

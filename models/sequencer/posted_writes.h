@@ -17,6 +17,7 @@ public:
     posted_writes(sequencer_environment& environment, engine_clock& clock)
         : core_(environment), clock_(clock) {}
 
+    /// A write may reset this engine, and so free `list`: the rest of it is then abandoned.
     progress write_all(const isa::write_list& list, const register_unit& registers);
     /// Both doorbells of each engine of each set, s2m first.
     progress ring_doorbells(const isa::doorbell_sets& sets);
@@ -33,6 +34,7 @@ private:
     engine_clock& clock_;
     deferral deferred_;
     unsigned accepted_ = 0;  // of the current instruction
+    std::uint32_t resets_ = 0;
 };
 
 }  // namespace trn

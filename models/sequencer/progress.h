@@ -17,7 +17,9 @@ struct sleeping {
     std::optional<engine_clock::cycles> until;  ///< the earlier of this cycle and `event`
     const sc_core::sc_event* event = nullptr;
 };
-using progress = std::variant<finished, sleeping, isa::fault>;
+/// A write of the current instruction has reset this engine: nothing is left of the instruction.
+struct abandoned {};
+using progress = std::variant<finished, sleeping, isa::fault, abandoned>;
 
 inline bool is_finished(const progress& p) {
     return std::holds_alternative<finished>(p);

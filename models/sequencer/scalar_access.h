@@ -15,7 +15,10 @@ public:
         : core_(environment), engine_(which), clock_(clock), counters_(counters) {}
 
     progress execute(const isa::instruction& i, std::uint32_t pc, register_unit& registers);
-    void reset() { deferred_.abandon(); }
+    void reset() {
+        ++resets_;
+        deferred_.abandon();
+    }
 
 private:
     progress transfer(const isa::register_fields& f, std::uint32_t pc, bool loads,
@@ -27,6 +30,7 @@ private:
     engine_clock& clock_;
     engine_counters& counters_;
     deferral deferred_;
+    std::uint32_t resets_ = 0;
 };
 
 }  // namespace trn

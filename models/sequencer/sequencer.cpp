@@ -91,7 +91,8 @@ void sequencer::reset() {
     error_ = error::none;
     error_pc_ = error_detail_ = 0;
     counters_ = {};
-    clock_.reset();
+    clock_.reach(clock_.now());
+    clock_.spend(isa::control_cycles);
     registers_.reset();
     completions_.reset();
     program_.reset();
@@ -187,7 +188,7 @@ sequencer::step sequencer::sleep(sleeping how) {
 sequencer::step sequencer::follow(const progress& p) {
     if (const auto* s = std::get_if<sleeping>(&p)) return sleep(*s);
     if (const auto* f = std::get_if<isa::fault>(&p)) return fail(*f);
-    return step::done;
+    return std::holds_alternative<abandoned>(p) ? step::asleep : step::done;
 }
 
 sequencer::step sequencer::advance() {
@@ -367,6 +368,7 @@ sequencer::step sequencer::halt(const instruction& i) {
     const auto code = static_cast<std::uint32_t>(std::get<isa::register_fields>(i.control).imm);
     retire_control(i, clock_.now());
     completions_.settle(clock_.now(), signals_);
+    clock_.spend(isa::control_cycles);  // before a START that this HALT's notification may write
     pc_ = pc;
     stopping_.reset();
     step_ = false;

@@ -45,7 +45,8 @@ progress wait_unit::poll(const isa::wait_condition& c, std::uint32_t pc) {
     const auto now = clock_.now();
     if (is_met(c)) {
         if (static_cast<wait_mode>(c.mode) == wait_mode::ge_subtract)
-            core_.sync.add(c.index, -std::int64_t{c.value});
+            signals_.update(
+                {static_cast<std::uint8_t>(isa::update_mode::subtract), c.index, c.value});
         if (since_) {
             count(c.index);
             clock_.reach(now + clock_.of_ns(isa::wake_ns));

@@ -36,9 +36,7 @@ protected:
     explicit engine_test(const neuron_core::config& config = {}) : core("core", config) {}
 
     void SetUp() override {
-        aperture.out.bind(core.aperture);
-        top.out.bind(core.top);
-        core.memory.bind(ram.in);
+        connect();
         reset.bind(core.reset);
         power_lost.bind(core.power_lost);
         sc_core::sc_start(sc_core::SC_ZERO_TIME);
@@ -47,6 +45,13 @@ protected:
             set_ring(nq::slot_base_lo, slot, 0x1000 * (slot + 1));
             set_ring(nq::slot_size, slot, 0x1000);
         }
+    }
+
+    /// The test reaches the core, and the core's memory port the RAM at 0.
+    virtual void connect() {
+        aperture.out.bind(core.aperture);
+        top.out.bind(core.top);
+        core.memory.bind(ram.in);
     }
 
     std::uint64_t at(control r, engine e, unsigned index = 0) const {
