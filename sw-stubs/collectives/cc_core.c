@@ -203,6 +203,11 @@ trn_status trn_cc_unload(trn_device* device, uint32_t core, uint32_t slot) {
                             : status;
 }
 
+trn_coll_trigger trn_cc_trigger_of(const trn_device* device, uint32_t core, uint32_t slot) {
+    return (trn_coll_trigger){trn_cc_axi_address(device, core) + CONTROL(DOORBELL),
+                              TRIGGER_BIT(slot)};
+}
+
 trn_status trn_cc_trigger(trn_device* device, uint32_t core, uint32_t slot) {
     const trn_status status = need_cc_core(device, core, slot);
     if (status != TRN_OK) return status;

@@ -9,6 +9,9 @@
 uint64_t trn_cc_bar_offset(const trn_device* device, uint32_t core);
 uint64_t trn_cc_axi_address(const trn_device* device, uint32_t core);
 
+/* The write that lets the program of a slot run once, for engines and DMA of the chip. */
+trn_coll_trigger trn_cc_trigger_of(const trn_device* device, uint32_t core, uint32_t slot);
+
 /* What an error entry of a core's firmware says. */
 trn_cc_failure trn_cc_failure_of(const trn_notification* entry);
 

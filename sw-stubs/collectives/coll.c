@@ -154,6 +154,10 @@ static trn_status check_config(trn_device* device, const trn_coll_config* c) {
     if (status == TRN_OK) status = check_algorithm(device, c);
     if (status == TRN_OK) status = check_buffers(device, c);
     if (status != TRN_OK) return status;
+    if (c->done_semaphore % sizeof(uint32_t) != 0)
+        return trn_fail(device, TRN_INVALID_ARGUMENT,
+                        "the semaphore of rank %u is not at a multiple of 4: 0x%llx", c->rank,
+                        (unsigned long long)c->done_semaphore);
     if (c->slot >= TRN_CC_SLOTS)
         return trn_fail(device, TRN_INVALID_ARGUMENT, "slot %u: a core has slots 0 to %u", c->slot,
                         TRN_CC_SLOTS - 1);
@@ -282,6 +286,8 @@ static trn_status make_channel(trn_coll* coll, uint32_t number, uint64_t* used) 
             trn_coll_algorithm_of(coll->config.op, coll->config.algorithm)(&b);
         status = place_rings(coll, &b, used);
     }
+    if (status == TRN_OK && coll->config.done_semaphore)
+        trn_coll_post(&b.program, coll->config.done_semaphore);
     if (status == TRN_OK) status = place_requests(coll, &b);
     if (status == TRN_OK) status = load(coll, &b);
     trn_coll_program_free(&b.program);
@@ -386,23 +392,40 @@ uint32_t trn_coll_channels(const trn_coll* coll) {
 
 /* ---- running it ---- */
 
-trn_status trn_coll_start(trn_coll* coll) {
+static void begin_runs(trn_coll* coll, uint32_t runs) {
     uint64_t* const shared = coll->config.operation;
-    ++coll->runs;
-    trn_status status = TRN_OK;
+    coll->runs += runs;
     coll->operation =
         trn_operation_begins(coll->device, trn_coll_op_text(coll->config.op), shared ? *shared : 0);
     if (shared) *shared = coll->operation;
+}
+
+trn_status trn_coll_start(trn_coll* coll) {
+    trn_status status = TRN_OK;
+    begin_runs(coll, 1);
     for (uint32_t n = 0; n < coll->channels && status == TRN_OK; ++n)
         status = trn_cc_trigger(coll->device, coll->channel[n].core, coll->config.slot);
     trn_operation_posted(coll->device);
     return status;
 }
 
+uint32_t trn_coll_triggers(const trn_coll* coll, trn_coll_trigger* triggers) {
+    for (uint32_t n = 0; n < coll->channels; ++n)
+        triggers[n] = trn_cc_trigger_of(coll->device, coll->channel[n].core, coll->config.slot);
+    return coll->channels;
+}
+
+trn_status trn_coll_expect(trn_coll* coll, uint32_t runs) {
+    if (runs == 0) return trn_fail(coll->device, TRN_INVALID_ARGUMENT, "0 runs of a collective");
+    begin_runs(coll, runs);
+    trn_operation_posted(coll->device);
+    return TRN_OK;
+}
+
 static bool all_done(const trn_coll* coll) {
     const uint32_t* words = coll->done.host;
     for (uint32_t n = 0; n < coll->channels; ++n)
-        if (__atomic_load_n(&words[n], __ATOMIC_ACQUIRE) != coll->runs) return false;
+        if ((int32_t)(__atomic_load_n(&words[n], __ATOMIC_ACQUIRE) - coll->runs) < 0) return false;
     return true;
 }
 

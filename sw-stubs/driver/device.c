@@ -363,7 +363,7 @@ static uint64_t window_slice(const trn_device* device) {
 /* A core's aperture begins with its SBUF, in the register BAR as in AXI space, and has events and
  * semaphores after it (contract 3.3). */
 static uint64_t sbuf_in_bar(const trn_device* device, uint32_t core) {
-    return trn_block_address(&device->map->core_sync, core) - UINT64_C(0x2700000);
+    return trn_block_address(&device->map->core_sync, core) - CORE_SYNC_OFFSET;
 }
 
 static bool has(const trn_chip_memory* memory, uint64_t address) {

@@ -13,6 +13,9 @@
 #include "trn/sim_reset_regs.h"
 #include "trn/udma_regs.h"
 
+/* Events and semaphores in a core's aperture (contract 3.3). */
+#define CORE_SYNC_OFFSET UINT64_C(0x2700000)
+
 /* Offsets by their generated names: UDMA(M2S_STATE), UDMA(M2S_Q_CFG)(queue). */
 #define UDMA(name) TRN_UDMA_##name##_OFFSET
 #define SDMA_MISC(name) TRN_SDMA_MISC_##name##_OFFSET

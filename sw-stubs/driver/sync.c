@@ -67,6 +67,12 @@ trn_status trn_semaphore_decrement(trn_device* device, trn_sync_block block, uin
                      by);
 }
 
+uint64_t trn_semaphore_address(const trn_device* device, uint32_t core, uint32_t index) {
+    const uint64_t base = trn_sbuf_address(device, core, 0);
+    if (base == 0 || index >= TRN_SEMAPHORES) return 0;
+    return base + CORE_SYNC_OFFSET + SYNC(SEMAPHORE_INCREMENT)(index);
+}
+
 trn_status trn_event_get(trn_device* device, trn_sync_block block, uint32_t number, uint32_t index,
                          uint32_t* value) {
     return read_one(device, block, number, index, TRN_EVENTS, SYNC(EVENT)(index), value);

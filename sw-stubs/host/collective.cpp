@@ -203,6 +203,7 @@ trn_coll_config collective_group::config_for(const collective_request& what, kno
     auto& members = of.members;
     members.resize(ranks());
     of.nics = network_->nics();
+    of.done = what.done;
     trn_coll_config config{};
     config.op = what.op;
     config.algorithm = what.algorithm;
@@ -253,6 +254,13 @@ void collective_group::create(const trn_coll_config& config, const known& about,
     hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
         trn_coll_config mine = config;
         mine.rank = rank_of_[chip];
+        if (const auto& done = about.done) {
+            mine.done_semaphore = trn_semaphore_address(on, done->core, done->index);
+            if (mine.done_semaphore == 0)
+                throw device_error(
+                    TRN_INVALID_ARGUMENT,
+                    fmt::format("there is no semaphore {} of core {}", done->index, done->core));
+        }
         trn_coll* handle = nullptr;
         on.check(trn_coll_create(on, &mine, &handle));  // refuses what cannot be
         made[mine.rank].reset(handle);
@@ -277,10 +285,20 @@ struct collective_group::one_run {
     std::uint64_t operation = 0;  // in a trace
 };
 
+void collective_group::start_rank(const collective_request& what, std::uint32_t rank, device& on,
+                                  trn_coll* made) {
+    if (!what.start_by) return on.check(trn_coll_start(made));
+    std::array<trn_coll_trigger, TRN_COLL_CHANNELS> triggers{};
+    const auto count = trn_coll_triggers(made, triggers.data());
+    on.check(trn_coll_expect(made, 1));
+    what.start_by(rank, on, std::span(triggers).first(count));
+}
+
 void collective_group::start(one_run& run) {
     run.operation = 0;
     hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
-        on.check(trn_coll_start(run.made[rank_of_[chip]].get()));
+        const auto rank = rank_of_[chip];
+        start_rank(run.what, rank, on, run.made[rank].get());
     });
 }
 
@@ -413,7 +431,8 @@ std::vector<rank_outcome> collective_group::outcomes_of(const std::vector<std::s
     handles made;
     create(config_for(what, about), about, made);
     hosts_.run_each(started, [&](std::size_t chip, device& on) {
-        on.check(trn_coll_start(made[rank_of_[chip]].get()));
+        const auto rank = rank_of_[chip];
+        start_rank(what, rank, on, made[rank].get());
     });
     hosts_.run_each(started, [&](std::size_t chip, device& on) {
         const auto rank = rank_of_[chip];

@@ -83,6 +83,15 @@ struct collective_request {
     std::uint64_t limit_ns = 1'000'000'000;  ///< that a rank waits for another
     bool check = false;
     bool steps = false;  ///< note when each rank's steps end
+    /// Semaphore of a NeuronCore to which each channel adds 1 at the end of a run.
+    struct core_semaphore {
+        std::uint32_t core = 0, index = 0;
+    };
+    std::optional<core_semaphore> done = {};
+    /// Called on each rank's host in place of the trigger: it gives the writes that start the run
+    /// to the agent that makes them, such as a program of the chip's engines.
+    std::function<void(std::uint32_t rank, device&, std::span<const trn_coll_trigger>)> start_by =
+        {};
     /// Called on each rank's host between its trigger and its wait.
     std::function<void(std::uint32_t rank, device&)> meanwhile = {};
 };
@@ -153,6 +162,7 @@ private:
         std::vector<trn_coll_nic> nics;
         std::vector<std::uint64_t> counts;
         std::vector<collective_memories::buffers> buffers;
+        std::optional<collective_request::core_semaphore> done;
     };
     void find_rings(const trn_topology& machine);
     void load_cores(std::span<const std::uint8_t> image);
@@ -163,6 +173,8 @@ private:
                                           const collective_request& what);
     struct one_run;
     static void check_apart(std::span<const collective_job> jobs);
+    static void start_rank(const collective_request& what, std::uint32_t rank, device& on,
+                           trn_coll* made);
     void start(one_run& run);
     void finish(one_run& run);
     static void fill(device& on, std::uint32_t rank, const trn_coll_config& config,

@@ -197,6 +197,9 @@ typedef struct trn_coll_config {
     uint64_t limit;  /**< ns of simulated time that a rank waits for another; 0: for ever */
     bool steps;      /**< each core shall note when its steps end: trn_coll_steps */
     bool notify;     /**< the firmware shall notify of failures: trn_coll_failure */
+    /** AXI address of the rank's chip to which each channel writes 1 when its part of a run has
+     * ended (trn_semaphore_address); 0: none. A waiter sees trn_coll_channels more per run. */
+    uint64_t done_semaphore;
     /** Optional: where the ranks of one process keep the number of the operation that a run of the
      * collective is in a recording; 0 before the first of them starts. */
     uint64_t* operation;
@@ -275,6 +278,18 @@ uint32_t trn_coll_rings_used(const trn_coll* collective);
 #define TRN_COLL_PART 64u
 /** Fires the trigger. */
 trn_status trn_coll_start(trn_coll* collective);
+/** A write of 4 bytes to an AXI address of the rank's chip. */
+typedef struct trn_coll_trigger {
+    uint64_t address;
+    uint32_t value;
+} trn_coll_trigger;
+/** The writes that start a run without the host, one per channel, in any order: for WRITE
+ * instructions of an engine, or a DMA descriptor. A write while the previous run is under way asks
+ * for one more. `triggers` has room for TRN_COLL_CHANNELS; returns how many there are. */
+uint32_t trn_coll_triggers(const trn_coll* collective, trn_coll_trigger* triggers);
+/** In place of trn_coll_start: so many runs are started by these writes. trn_coll_wait then waits
+ * for the last of them. */
+trn_status trn_coll_expect(trn_coll* collective, uint32_t runs);
 /** Waits for the run: TRN_TIMED_OUT after `limit` ns, TRN_ABORTED when the firmware gave up
  * (trn_last_error says which rank waits for whom). */
 trn_status trn_coll_wait(trn_coll* collective, uint64_t limit);

@@ -434,6 +434,9 @@ trn_status trn_semaphore_increment(trn_device* device, trn_sync_block block, uin
                                    uint32_t index, uint32_t by);
 trn_status trn_semaphore_decrement(trn_device* device, trn_sync_block block, uint32_t number,
                                    uint32_t index, uint32_t by);
+/** AXI address of the increment window of a NeuronCore's semaphore, for DMA, firmware and engines
+ * of the same chip; 0 with no such core or semaphore. */
+uint64_t trn_semaphore_address(const trn_device* device, uint32_t core, uint32_t index);
 trn_status trn_event_get(trn_device* device, trn_sync_block block, uint32_t number, uint32_t index,
                          uint32_t* value);
 trn_status trn_event_set(trn_device* device, trn_sync_block block, uint32_t number, uint32_t index,
