@@ -222,7 +222,7 @@ void dma_engine::post_generated(dma_budget& budget) {
         const trace::on_behalf_of it(finished->of);
         dma_queue& q = finished->queue;
         for (const dma_side side : {dma_side::s2m, dma_side::m2s})
-            doorbell(side, q.number(), finished->descriptors, sc_core::SC_ZERO_TIME);
+            doorbell(side, q.number(), finished->descriptors[side], sc_core::SC_ZERO_TIME);
         if (finished->started) q.hold_host(std::move(finished->started));
     }
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "models/misuse_rules.h"
@@ -25,18 +26,30 @@ bool dma_generator::start(dma_queue& queue, const sc_time& delay) {
                        queue.describe() + ": START while the command before is being carried out");
         return false;
     }
-    sc_time begin = sc_core::sc_time_stamp() + delay;
-    if (!commands_.empty()) begin = std::max(begin, commands_.back().ready_at);
-    begin += timing() == timing_mode::functional ? group.times.functional_step
-                                                 : group.times.generation_latency;
-    commands_.push_back(
-        {.queue = &queue,
-         .what = generator_command(group.generator_regs, queue.number(), engine_.number),
-         .ready_at = begin,
-         .of = trace::current_or_new_operation(),
-         .started = started_work::current()});
+    insert({.queue = &queue,
+            .what = generator_command(group.generator_regs, queue.number(), engine_.number),
+            .arrived_at = sc_core::sc_time_stamp() + delay,
+            .of = trace::current_or_new_operation(),
+            .started = started_work::current()});
     show_status(queue, status::busy.mask());
     return true;
+}
+
+/// Behind the command that is being carried out, and behind all of its own priority or above.
+void dma_generator::insert(command added) {
+    const dma_group::timing& times = engine_.group.times;
+    const sc_time duration =
+        timing() == timing_mode::functional ? times.functional_step : times.generation_latency;
+    auto at = commands_.begin();
+    if (at != commands_.end()) ++at;
+    at = std::find_if(at, commands_.end(),
+                      [&](const command& c) { return c.what.priority() < added.what.priority(); });
+    at = commands_.insert(at, std::move(added));
+    for (; at != commands_.end(); ++at) {
+        sc_time begin = at->arrived_at;
+        if (at != commands_.begin()) begin = std::max(begin, std::prev(at)->ready_at);
+        at->ready_at = begin + duration;
+    }
 }
 
 std::optional<dma_generator::written> dma_generator::step(dma_budget& budget) {
@@ -50,8 +63,10 @@ std::optional<dma_generator::written> dma_generator::step(dma_budget& budget) {
             if (result == dma_progress::blocked) break;
             --budget.transfers;
             if (result == dma_progress::done && !c.dropped) {
-                show_status(*c.queue, c.what.pieces());
-                finished.emplace(*c.queue, c.what.pieces(), c.of, std::move(c.started));
+                const per_side<std::uint32_t> count{
+                    {{c.what.descriptors(dma_side::m2s), c.what.descriptors(dma_side::s2m)}}};
+                show_status(*c.queue, count[dma_side::s2m]);
+                finished.emplace(*c.queue, count, c.of, std::move(c.started));
             }
         }
         if (c.dropped && is_busy(*c.queue)) show_status(*c.queue, status::failed.mask());
@@ -77,12 +92,11 @@ bool dma_generator::begin(command& c) {
         show_status(q, status::failed.mask());
         return false;
     };
-    const std::uint32_t count = c.what.pieces();
-    if (count == 0) return refuse("no pieces, too many, or pieces of no or too many bytes");
+    if (!c.what.is_valid()) return refuse("no pieces, too many, or pieces of no or too many bytes");
     for (const dma_side side : dma_sides) {
         q.adopt_length(side);
         if (q.is_aborted(side)) return refuse("the queue is stopped");
-        if (count > q.ring(side).room()) return refuse("a ring has no room");
+        if (c.what.descriptors(side) > q.ring(side).room()) return refuse("a ring has no room");
         c.tail[side] = q.ring(side).tail();
     }
     return c.begun = true;
@@ -99,7 +113,7 @@ dma_progress dma_generator::write(command& c) {
 
 dma_progress dma_generator::write_side(command& c, dma_side side) {
     dma_queue& q = *c.queue;
-    const std::uint32_t count = c.what.pieces(), ring_length = q.ring(side).length();
+    const std::uint32_t count = c.what.descriptors(side), ring_length = q.ring(side).length();
     std::array<dma_descriptor, axi::boundary / sizeof(dma_descriptor)> burst;
     while (c.written < count) {
         dma_ring::position at = c.tail[side];
@@ -109,8 +123,7 @@ dma_progress dma_generator::write_side(command& c, dma_side side) {
         const auto fits = static_cast<std::uint32_t>(axi::to_boundary(address) / sizeof burst[0]);
         const std::uint32_t n = std::min({count - c.written, ring_length - at.index, fits});
         for (std::uint32_t i = 0; i < n; ++i)
-            burst[i] = side == dma_side::m2s ? c.what.source(c.written + i, at.pass)
-                                             : c.what.destination(c.written + i, at.pass);
+            burst[i] = c.what.descriptor(side, c.written + i, at.pass);
         const auto reports = misuse::reports();
         sc_time delay;  // hidden in the latency of the command
         const auto result =

@@ -18,14 +18,15 @@ namespace trn {
 
 class dma_queue;
 
-/// The descriptor generator of an engine: carries out its commands one after another by writing
-/// descriptors to the rings of their queues. Spec: doc/dma_compute.md.
+/// The descriptor generator of an engine: carries out its commands one after another, those of
+/// the highest priority first, by writing descriptors to the rings of their queues. Spec:
+/// doc/dma_compute.md.
 class dma_generator {
 public:
     /// A command whose descriptors are written and can be posted.
     struct written {
         dma_queue& queue;
-        std::uint32_t descriptors;  ///< on each side
+        per_side<std::uint32_t> descriptors;
         trace::operation of;
         started_work::share started;
     };
@@ -51,7 +52,7 @@ private:
     struct command {
         dma_queue* queue;
         generator_command what;
-        sc_core::sc_time ready_at;
+        sc_core::sc_time arrived_at, ready_at = {};
         trace::operation of;
         started_work::share started;
         per_side<dma_ring::position> tail = {};  // when it began
@@ -59,6 +60,7 @@ private:
         unsigned side = 0;
         std::uint32_t written = 0;  // descriptors of that side
     };
+    void insert(command added);
     bool is_busy(const dma_queue& queue) const;
     void show_status(const dma_queue& queue, std::uint64_t status);
     bool begin(command& c);

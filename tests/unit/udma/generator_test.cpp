@@ -22,9 +22,9 @@ protected:
     }
     void dimension(unsigned d, std::uint32_t count, std::int32_t source, std::int32_t destination,
                    unsigned q = 0) {
-        tell(g::reg::count, count, q * 3 + d);
-        tell(g::reg::source_stride, static_cast<std::uint32_t>(source), q * 3 + d);
-        tell(g::reg::destination_stride, static_cast<std::uint32_t>(destination), q * 3 + d);
+        tell(g::reg::count, count, q * 4 + d);
+        tell(g::reg::source_stride, static_cast<std::uint32_t>(source), q * 4 + d);
+        tell(g::reg::destination_stride, static_cast<std::uint32_t>(destination), q * 4 + d);
     }
     void pieces(std::uint64_t from, std::uint64_t to, std::uint32_t bytes, unsigned q = 0) {
         tell(g::reg::source_lo, static_cast<std::uint32_t>(from), q);
@@ -144,6 +144,128 @@ TEST_F(DmaGeneratorTest, QueuesHaveSeparateCommands) {
     run(20'000);
     EXPECT_EQ(std::memcmp(at(dst), at(src), 1000), 0);
     EXPECT_EQ(std::memcmp(at(dst + 0x100000), at(src + 1000), 2000), 0);
+}
+
+TEST_F(DmaGeneratorTest, APartOfFourDimensionsEndsWithASignal) {
+    init_queue();
+    for (std::uint32_t i = 0; i < 24; ++i) fill(src + i * 8, 8, static_cast<std::uint8_t>(i));
+    cpu.write<std::uint32_t>(generator + g::offset(g::reg::signal_value, 0), 5);
+    pieces(src, dst, 8);  // 2 x 3 x 2 x 2 pieces in a row, to 24 in a row 16 bytes apart
+    dimension(0, 2, 8, 16);
+    dimension(1, 3, 16, 0);
+    dimension(2, 2, 48, 0);
+    dimension(3, 2, 96, 0);
+    for (unsigned d = 0; d < 4; ++d) tell(g::reg::destination_count, d == 0 ? 24 : 1, d);
+    tell(g::reg::mode, g::mode::own_counts.mask() | g::mode::part.mask());
+    tell(g::reg::part_first, 5);
+    tell(g::reg::part_count, 13);
+    const std::uint64_t value = generator + g::offset(g::reg::signal_value, 0);
+    const std::uint64_t increment = semaphores_at + 0x1800 + 7 * 4;
+    tell(g::reg::signal_lo, static_cast<std::uint32_t>(increment));
+    tell(g::reg::signal_hi, static_cast<std::uint32_t>(increment >> 32));
+    tell(g::reg::signal_source_lo, static_cast<std::uint32_t>(value));
+    tell(g::reg::signal_source_hi, static_cast<std::uint32_t>(value >> 32));
+    start();
+    run(100'000);
+    EXPECT_EQ(status(), 14u);
+    EXPECT_EQ(sems.block.value(7), 5);
+    for (std::uint32_t i = 0; i < 24; ++i)
+        EXPECT_EQ(filled(dst + i * 16, 8, static_cast<std::uint8_t>(i)), i >= 5 && i < 18) << i;
+    tell(g::reg::part_count, 0);  // an engine without a share still signals
+    start();
+    run(100'000);
+    EXPECT_EQ(sems.block.value(7), 10);
+    tell(g::reg::part_first, 20);
+    tell(g::reg::part_count, 5);
+    start();
+    run(100'000);
+    EXPECT_EQ(status(), failed) << "there are 24 pieces";
+}
+
+TEST_F(DmaGeneratorTest, TransposesEachMatrixThatDimensionZeroMakes) {
+    init_queue(0, 256);
+    auto* const from = reinterpret_cast<std::uint16_t*>(at(src));
+    for (std::uint16_t i = 0; i < 2 * 3 * 8; ++i) from[i] = static_cast<std::uint16_t>(i + 100);
+    stack.accessed(tlm::TLM_WRITE_COMMAND, src, 96);
+    pieces(src, dst, 16);  // two matrices of 3 rows of 8 elements
+    dimension(0, 3, 16, 16);
+    dimension(1, 2, 48, 48);
+    tell(g::reg::mode, g::mode::transpose.mask());
+    start();
+    run(100'000);
+    EXPECT_EQ(status(), 6u);
+    const auto* const to = reinterpret_cast<std::uint16_t*>(at(dst));
+    for (unsigned m = 0; m < 2; ++m)
+        for (unsigned column = 0; column < 8; ++column)
+            for (unsigned row = 0; row < 3; ++row)
+                EXPECT_EQ(to[m * 24 + column * 3 + row], 100 + m * 24 + row * 8 + column);
+    dimension(0, 65, 16, 16);
+    start();
+    run(100'000);
+    EXPECT_EQ(status(), failed) << "65 rows";
+}
+
+TEST_F(DmaGeneratorTest, AccumulatesFp32AndBf16) {
+    init_queue();
+    const auto* const sums = reinterpret_cast<float*>(at(dst));
+    for (unsigned i = 0; i < 4; ++i) {
+        reinterpret_cast<float*>(at(src))[i] = static_cast<float>(i) + 0.5f;
+        reinterpret_cast<float*>(at(dst))[i] = 10;
+    }
+    stack.accessed(tlm::TLM_WRITE_COMMAND, src, 16);
+    stack.accessed(tlm::TLM_WRITE_COMMAND, dst, 16);
+    pieces(src, dst, 8);
+    dimension(0, 2, 8, 8);
+    tell(g::reg::mode, g::mode::accumulate.mask());
+    start();
+    run(100'000);
+    for (unsigned i = 0; i < 4; ++i) EXPECT_EQ(sums[i], static_cast<float>(i) + 10.5f);
+    auto* const halves = reinterpret_cast<std::uint16_t*>(at(src));
+    halves[0] = 0x3f80;                                     // 1
+    reinterpret_cast<std::uint16_t*>(at(dst))[0] = 0x4000;  // 2
+    pieces(src, dst, 2);
+    dimension(0, 1, 2, 2);
+    tell(g::reg::mode, g::mode::accumulate.mask() | g::mode::bf16.mask());
+    start();
+    run(100'000);
+    EXPECT_EQ(reinterpret_cast<std::uint16_t*>(at(dst))[0], 0x4040);  // 3
+}
+
+TEST_F(DmaGeneratorTest, SkipMovesOnlyPiecesInsideTheWindows) {
+    init_queue();
+    fill(src, 80, 1);
+    pieces(src, dst, 8);
+    dimension(0, 10, 8, 8);
+    tell(g::reg::mode, g::mode::skip.mask());
+    tell(g::reg::source_first_lo, static_cast<std::uint32_t>(src + 12));
+    tell(g::reg::source_end_lo, static_cast<std::uint32_t>(src + 72));
+    tell(g::reg::destination_end_lo, static_cast<std::uint32_t>(dst + 60));
+    start();
+    run(100'000);
+    EXPECT_EQ(status(), 5u);
+    for (unsigned i = 0; i < 10; ++i)
+        EXPECT_EQ(std::memcmp(at(dst + i * 8), at(src + i * 8), 8) == 0, i >= 2 && i < 7) << i;
+}
+
+TEST_F(DmaGeneratorTest, AWaitingCommandOfHigherPriorityGoesFirst) {
+    for (unsigned q = 0; q < 4; ++q) {
+        init_queue(q);
+        pieces(src, dst + q * 64, 8, q);
+        dimension(0, 1, 8, 8, q);
+    }
+    tell(g::reg::mode, static_cast<std::uint32_t>(g::mode::priority.set(0, 1)), 1);
+    tell(g::reg::mode, static_cast<std::uint32_t>(g::mode::priority.set(0, 3)), 3);
+    for (unsigned q = 0; q < 4; ++q) start(q);
+    run(660);  // queue 0 is being carried out when the others arrive
+    EXPECT_EQ(status(0), 1u);
+    run(600);
+    EXPECT_EQ(status(3), 1u);
+    EXPECT_EQ(status(1), busy);
+    run(600);
+    EXPECT_EQ(status(1), 1u);
+    EXPECT_EQ(status(2), busy);
+    run(600);
+    EXPECT_EQ(status(2), 1u);
 }
 
 TEST_F(DmaGeneratorTest, InvalidCommandsAreRefusedAndWriteNothing) {
