@@ -105,8 +105,8 @@ TEST_P(MatmulTimes, BackToBackTheyTakeTheirInterval) {
     EXPECT_NEAR(ns, kind.cycles * ns_2400, 0.5);
 }
 
-// doc/spec/neuron-core.md 9.4: 213.3 ns. In it MX contracts 512 rows, double row 256, sparse 4:16 a
-// sparse does a sixteenth of the rows' products of 4:16; FP32 takes four times as long.
+// doc/spec/neuron-core.md 9.4: 213.3 ns, in which MX contracts 512 rows, double row 256, and sparse
+// 4:16 takes a moving tile of 512 rows; FP32 takes four times as long.
 INSTANTIATE_TEST_SUITE_P(
     Kinds, MatmulTimes,
     testing::Values(
