@@ -9,7 +9,6 @@
 #include <limits>
 #include <map>
 
-#include "models/assembler/expansion.h"
 #include "models/assembler/words.h"
 #include "models/instructions/codec.h"
 #include "platform/framework/config/diagnostics.h"
@@ -778,8 +777,12 @@ public:
     source(std::string_view text, const std::string& file) : text_(text), file_(file) {}
 
     std::vector<stream> assemble() {
-        const std::vector<source_line> lines = expand(text_, file_, mistakes_);
-        for (const source_line& one : lines) line(one.text, one.number);
+        int number = 0;
+        for (std::size_t at = 0; at <= text_.size();) {
+            const std::size_t end = std::min(text_.find('\n', at), text_.size());
+            line(text_.substr(at, end - at), ++number);
+            at = end + 1;
+        }
         finish_stream();
         mistakes_.throw_if_any();
         return std::move(streams_);
