@@ -574,7 +574,7 @@ private:
         auto& f = i_.control.emplace<dge_copy_fields>();
         static constexpr std::string_view keys[] = {"engines",  "queue",     "semaphore",   "piece",
                                                     "priority", "source",    "destination", "limit",
-                                                    "oob_skip", "transpose", "accumulate"};
+                                                    "oob_skip", "transpose", "accumulate",  "bf16"};
         while (!in_.at_end()) {
             const std::size_t start = in_.position();
             const std::string_view key = in_.word("a field");

@@ -36,7 +36,8 @@ inline constexpr std::string_view condition_words[] = {"always", "lt", "le", "eq
                                                        "ne",     "ge", "gt"};
 inline constexpr std::string_view rank_words[] = {"core_in_chip", "core_in_pair", "chip",
                                                   "generation",   "ns_low",       "ns_high"};
-inline constexpr std::string_view generator_words[] = {"oob_skip", "transpose", "accumulate"};
+inline constexpr std::string_view generator_words[] = {"oob_skip", "transpose", "accumulate",
+                                                       "bf16"};
 
 /// Signs of wait modes ge, eq, le, ne and of update modes add, subtract, set.
 inline constexpr std::string_view wait_signs[] = {">=", "==", "<=", "!="};

@@ -189,18 +189,42 @@ private:
     }
 
     finding dge(const dge_copy_fields& f) const {
-        if (f.flags >> 3 != 0) return illegal(reason::reserved_bits);
+        if (f.flags >> 4 != 0) return illegal(reason::reserved_bits);
         if (f.priority != 0 && core_.generation != generation::v4)
             return illegal(reason::generation);
-        if (f.priority > 3 || f.queue > 15 || f.piece_bytes == 0) return bad(reason::value);
+        if (f.priority > 3 || f.queue > 15 || f.piece_bytes == 0 || f.engines == 0)
+            return bad(reason::value);
         std::uint64_t pieces[2] = {1, 1};
         for (const auto* side : {&f.source, &f.destination}) {
             if ((side->reg & 0x40) != 0 || (side->reg < 0x80 && (side->reg | side->reg_unit) != 0))
                 return illegal(reason::unused_field);
             for (const auto& d : side->pattern) pieces[side == &f.destination] *= d.count;
         }
+        if (f.limit != 0 && f.source.reg == 0 && f.destination.reg == 0)
+            return illegal(reason::unused_field);
         if (pieces[0] == 0 || pieces[1] == 0) return bad(reason::count);
-        return pieces[0] == pieces[1] ? std::nullopt : bad(reason::shape);
+        if (pieces[0] != pieces[1]) return bad(reason::shape);
+        return dge_pieces(f, pieces[0]);
+    }
+
+    /// What the descriptor generators can do (doc/dma_compute.md).
+    static finding dge_pieces(const dge_copy_fields& f, std::uint64_t pieces) {
+        constexpr std::uint64_t max_share = 16384, max_rows = 64, max_matrix = 65536;
+        const bool transposes = (f.flags & dge_copy_fields::transpose) != 0;
+        const bool accumulates = (f.flags & dge_copy_fields::accumulate) != 0;
+        const bool bf16 = (f.flags & dge_copy_fields::bf16) != 0;
+        if ((transposes && accumulates) || (bf16 && !accumulates)) return illegal(reason::mode);
+        if (accumulates && f.piece_bytes % (bf16 ? 2 : 4) != 0) return bad(reason::value);
+        std::uint64_t rows = 1;
+        if (transposes) {
+            rows = f.source.pattern[0].count;
+            if (rows != f.destination.pattern[0].count) return bad(reason::shape);
+            if (rows > max_rows || rows * f.piece_bytes > max_matrix || f.piece_bytes % 2 != 0)
+                return bad(reason::value);
+        }
+        const std::uint64_t units = pieces / rows, sharers = std::popcount(f.engines);
+        const std::uint64_t share = units / sharers + (units % sharers != 0);
+        return share * rows > max_share ? bad(reason::count) : std::nullopt;
     }
 
     // ---- operators and modes

@@ -258,7 +258,9 @@ struct dge_copy_fields {
     std::uint8_t queue = 0;
     std::uint8_t semaphore = 0;
     std::uint16_t piece_bytes = 0;
-    std::uint8_t flags = 0;  ///< 0 OOB_SKIP, 1 transpose of 2-byte elements, 2 accumulate
+    static constexpr std::uint8_t oob_skip = 1, transpose = 2, accumulate = 4, bf16 = 8;
+    /// TRANSPOSE: of 2-byte elements. ACCUMULATE: FP32, or BF16 with that bit, which is invented.
+    std::uint8_t flags = 0;
     std::uint8_t priority = 0;
     side source, destination;
     std::uint64_t limit = 0;  ///< of the dynamic side; 0: none

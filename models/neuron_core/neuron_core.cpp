@@ -198,8 +198,14 @@ core_engines& neuron_core::engines() {
     if (!engines_)
         engines_ = std::make_unique<core_engines>(core_engines::parts{
             .owner = *this,
-            .who = {static_cast<isa::generation>(cfg_.generation), cfg_.number, cfg_.chip,
-                    cfg_.dma_base, cfg_.dma_stride},
+            .who = {.generation = static_cast<isa::generation>(cfg_.generation),
+                    .core = cfg_.number,
+                    .chip = cfg_.chip,
+                    .dma_base = cfg_.dma_base,
+                    .dma_stride = cfg_.dma_stride,
+                    .sbuf = cfg_.aperture_base,
+                    .psum = cfg_.aperture_base + psum_offset,
+                    .semaphores = cfg_.aperture_base + semaphores_offset},
             .sync = semaphores_,
             .memory = *this,
             .port = memory_port_,

@@ -50,6 +50,7 @@ public:
         unsigned chip = 0;                            ///< routing id
         std::uint64_t dma_base = 0;           ///< registers of the first of its 16 DMA engines
         std::uint64_t dma_stride = 0x100000;  ///< from one to the next
+        std::uint64_t aperture_base = 0;      ///< of its own aperture, for its DMA engines
     };
     static constexpr std::uint64_t psum_offset = 0x0200'0000;        // invented: after the SBUF
     static constexpr std::uint64_t semaphores_offset = 0x0270'0000;  // contract 3.3

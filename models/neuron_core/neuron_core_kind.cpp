@@ -27,7 +27,9 @@ kind neuron_core_kind() {
          {"number", &c::number, "of the core in its chip"},
          {"chip", &c::chip, "routing id of the chip"},
          {"dma_base", &c::dma_base, unit::address, "registers of the first of its 16 DMA engines"},
-         {"dma_stride", &c::dma_stride, unit::bytes, "from one of them to the next"}},
+         {"dma_stride", &c::dma_stride, unit::bytes, "from one of them to the next"},
+         {"aperture_base", &c::aperture_base, unit::address,
+          "of its own aperture, for its DMA engines"}},
         {port::target("aperture", "SBUF, PSUM, events, semaphores")
              .of_size(neuron_core::aperture_size),
          port::target("top", "TPB_TOP registers").of_size(&c::top_size),

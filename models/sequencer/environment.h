@@ -29,6 +29,8 @@ struct sequencer_environment {
         unsigned chip = 0;           ///< routing id
         std::uint64_t dma_base = 0;  ///< registers of the first of the core's 16 DMA engines
         std::uint64_t dma_stride = 0;
+        // Where DMA engines reach the core's own memories and semaphores.
+        std::uint64_t sbuf = 0, psum = 0, semaphores = 0;
     };
 
     const sc_core::sc_object& owner;

@@ -22,8 +22,6 @@ public:
     /// Both doorbells of each engine of each set, s2m first.
     progress ring_doorbells(const isa::doorbell_sets& sets);
 
-    /// Whether the current instruction has had some of its writes accepted.
-    bool in_progress() const { return accepted_ != 0; }
     void next_instruction() { accepted_ = 0; }
     void reset();
 

@@ -37,6 +37,7 @@ sequencer::sequencer(sequencer_environment& environment, isa::engine which)
       program_(environment, traits_, clock_, counters_, timeline_),
       waits_(environment, which, clock_, signals_, settings_, counters_, timeline_),
       writes_(environment, clock_),
+      generators_(environment, clock_),
       scalars_(environment, which, clock_, counters_),
       compute_(environment, traits_, clock_, signals_, counters_, timeline_) {}
 
@@ -98,6 +99,7 @@ void sequencer::reset() {
     program_.reset();
     waits_.end();
     writes_.reset();
+    generators_.reset();
     scalars_.reset();
     compute_.reset();
     next_instruction();
@@ -279,10 +281,11 @@ void sequencer::next_instruction() {
     operation_ = 0;
     entry_ = 0;
     writes_.next_instruction();
+    generators_.next_instruction();
 }
 
 bool sequencer::in_progress() const {
-    return wait_over_ || issue_noted_ || entry_ != 0 || writes_.in_progress();
+    return wait_over_ || issue_noted_ || entry_ != 0;
 }
 
 /// All earlier instructions are complete; else local time moves to where they are.
@@ -353,8 +356,10 @@ sequencer::step sequencer::control(const instruction& i) {
         compute_.load_table(static_cast<unsigned>(std::get<isa::register_fields>(i.control).imm));
         retire_control(i, clock_.local());
         return step::done;
-    case opcode::dge_copy:  // no generator command is known for it yet
-        return fail(isa::fault_of(error::illegal_instruction, isa::reason::opcode));
+    case opcode::dge_copy:
+        return after_all_earlier(i, [&] {
+            return generators_.execute(std::get<isa::dge_copy_fields>(i.control), registers_);
+        });
     default:
         next_pc_ = registers_.execute(i, pc_, clock_, core_.who);
         retire_control(i, clock_.local());

@@ -13,6 +13,7 @@
 #include "models/sequencer/engine_timeline.h"
 #include "models/sequencer/environment.h"
 #include "models/sequencer/fetch_unit.h"
+#include "models/sequencer/generator_commands.h"
 #include "models/sequencer/posted_writes.h"
 #include "models/sequencer/register_unit.h"
 #include "models/sequencer/scalar_access.h"
@@ -112,6 +113,7 @@ private:
     fetch_unit program_;
     wait_unit waits_;
     posted_writes writes_;
+    generator_commands generators_;
     scalar_access scalars_;
     compute_unit compute_;
 };

@@ -16,6 +16,7 @@ inline constexpr std::uint32_t control_cycles = 16;     ///< of a control instru
 inline constexpr std::uint32_t wake_ns = 30;            ///< update to a waiting engine's issue
 inline constexpr std::uint32_t table_load_ns = 1000;    ///< of activation functions; invented
 inline constexpr std::uint32_t row_generation_ns = 50;  ///< of DMA_GATHER
+inline constexpr std::uint32_t dma_poll_ns = 100;       ///< between looks at a DMA queue; invented
 inline constexpr std::uint32_t gather_start_ns = 1000;  ///< of DMA_GATHER
 
 /// Engine cycles of one data-path instruction.

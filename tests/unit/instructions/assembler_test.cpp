@@ -184,7 +184,7 @@ private:
         f.queue = any<std::uint8_t>();
         f.semaphore = any<std::uint8_t>();
         f.piece_bytes = any<std::uint16_t>();
-        f.flags = static_cast<std::uint8_t>(below(8));
+        f.flags = static_cast<std::uint8_t>(below(16));
         f.priority = static_cast<std::uint8_t>(below(4));
         f.limit = any<std::uint64_t>();
         for (auto* side : {&f.source, &f.destination}) {

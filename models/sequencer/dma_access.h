@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "models/sequencer/environment.h"
+#include "models/sequencer/progress.h"
+
+namespace trn {
+
+/// How an engine reaches the registers and rings of its core's 16 DMA engines: one access at a
+/// time, which a memory may defer. Charges no time: callers say what their work takes.
+class dma_access {
+public:
+    static constexpr unsigned engines = 16;
+
+    explicit dma_access(sequencer_environment& environment) : core_(environment) {}
+
+    /// Address of a register of DMA engine `engine`.
+    std::uint64_t at(unsigned engine, std::uint64_t offset) const {
+        return core_.who.dma_base + engine * core_.who.dma_stride + offset;
+    }
+    /// An error answer is WRITE_FAILED with `engine` as detail.
+    progress read(unsigned engine, std::uint64_t address, std::span<std::uint32_t> words);
+    progress write(unsigned engine, std::uint64_t address, std::span<const std::uint32_t> words);
+    /// Access time of the last access.
+    const sc_core::sc_time& delay() const { return delay_; }
+    void reset();
+
+private:
+    progress access(tlm::tlm_command command, unsigned engine, std::uint64_t address,
+                    std::uint32_t* words, std::size_t count);
+
+    sequencer_environment& core_;
+    deferral deferred_;
+    sc_core::sc_time delay_;
+    std::uint32_t resets_ = 0;  // a write may reset this engine
+};
+
+}  // namespace trn

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "models/sequencer/dma_access.h"
+#include "models/sequencer/register_unit.h"
+
+namespace trn {
+
+/// DGE_COPY: gives the hardware descriptor generator of each DMA engine in the mask an even share
+/// of the pieces (doc/dma_compute.md), and waits for a generator whose queue has a command.
+class generator_commands {
+public:
+    generator_commands(sequencer_environment& environment, engine_clock& clock)
+        : core_(environment), clock_(clock), dma_(environment) {}
+
+    progress execute(const isa::dge_copy_fields& f, const register_unit& registers);
+
+    bool in_progress() const { return engine_ != 0 || stage_ != 0; }
+    void next_instruction() { engine_ = stage_ = 0; }
+    void reset();
+
+private:
+    /// Consecutive words of a generator's registers.
+    struct burst {
+        std::uint64_t offset;
+        std::vector<std::uint32_t> words;
+    };
+    static constexpr unsigned bursts = 4;  // the last is START
+
+    progress wait_until_free(const isa::dge_copy_fields& f);
+    burst burst_of(const isa::dge_copy_fields& f, const register_unit& registers,
+                   unsigned number) const;
+
+    sequencer_environment& core_;
+    engine_clock& clock_;
+    dma_access dma_;
+    unsigned engine_ = 0, stage_ = 0;  // of the current instruction: DMA engine, accesses done
+};
+
+}  // namespace trn
