@@ -736,6 +736,7 @@ private:
             const bool gather = is(opcode::dma_gather);
             const tile_operand& t = gather ? dst : a;
             if (i_.imm == 0) return bad(reason::value);
+            if (t.indirect || b.indirect) return bad(reason::mode);  // DMA sees addresses
             if (!has(t, b.partitions, b.elements() * i_.imm / size_of(t.type)) ||
                 i_.imm % size_of(t.type) != 0)
                 return bad(reason::shape, gather ? operand::dst : operand::a);
@@ -745,6 +746,9 @@ private:
             const std::uint64_t rows = b.partitions * b.elements();
             if (rows < 16 || rows > 128 || rows % 16 != 0) return bad(reason::count, operand::b);
             if (i_.imm == 0 || i_.imm % 2 != 0 || i_.imm > 256) return bad(reason::value);
+            if (dst.indirect || b.indirect) return bad(reason::mode);
+            if (dst.dimensions != 1 || dst.pattern[0].stride != 1)
+                return bad(reason::dimensions, operand::dst);
             return fits(has(dst, i_.imm / 2, rows), operand::dst);
         }
         }

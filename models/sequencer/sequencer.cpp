@@ -39,6 +39,7 @@ sequencer::sequencer(sequencer_environment& environment, isa::engine which)
       writes_(environment, clock_),
       generators_(environment, clock_),
       scalars_(environment, which, clock_, counters_),
+      rows_(environment, clock_, counters_),
       compute_(environment, traits_, clock_, signals_, counters_, timeline_) {}
 
 // ---- commands and states
@@ -100,6 +101,7 @@ void sequencer::reset() {
     waits_.end();
     writes_.reset();
     generators_.reset();
+    rows_.reset();
     scalars_.reset();
     compute_.reset();
     next_instruction();
@@ -282,6 +284,7 @@ void sequencer::next_instruction() {
     entry_ = 0;
     writes_.next_instruction();
     generators_.next_instruction();
+    rows_.next_instruction();
 }
 
 bool sequencer::in_progress() const {
@@ -405,6 +408,8 @@ sequencer::step sequencer::synchronise(const instruction& i) {
 }
 
 sequencer::step sequencer::data_path(const instruction& i) {
+    if (i.opcode >= opcode::dma_gather && i.opcode <= opcode::dma_gather_transpose)
+        return move_rows(i);
     next_pc_ = pc_ + i.words();
     if (const step s = follow(compute_.prepare(i)); s != step::done) return s;
     note_issue(i);
@@ -413,6 +418,13 @@ sequencer::step sequencer::data_path(const instruction& i) {
     if (const step s = follow(compute_.execute(i, pc_, numbers)); s != step::done) return s;
     retire(i, compute_.completed());
     return step::done;
+}
+
+/// Rows 19 and 20: done by DMA engines, so the instruction is complete when they are.
+sequencer::step sequencer::move_rows(const instruction& i) {
+    next_pc_ = pc_ + i.words();
+    if (!issue_noted_) begun_ = std::max(clock_.local(), clock_.now());
+    return after_all_earlier(i, [&] { return rows_.execute(i); });
 }
 
 }  // namespace trn

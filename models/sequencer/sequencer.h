@@ -16,6 +16,7 @@
 #include "models/sequencer/generator_commands.h"
 #include "models/sequencer/posted_writes.h"
 #include "models/sequencer/register_unit.h"
+#include "models/sequencer/row_transfer.h"
 #include "models/sequencer/scalar_access.h"
 #include "models/sequencer/wait_unit.h"
 
@@ -70,6 +71,7 @@ private:
     step after_all_earlier(const isa::instruction& i, Execute execute);
     step halt(const isa::instruction& i);
     step data_path(const isa::instruction& i);
+    step move_rows(const isa::instruction& i);
 
     void note_issue(const isa::instruction& i);
     void retire(const isa::instruction& i, cycles complete);
@@ -115,6 +117,7 @@ private:
     posted_writes writes_;
     generator_commands generators_;
     scalar_access scalars_;
+    row_transfer rows_;
     compute_unit compute_;
 };
 

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "models/sequencer/environment.h"
+#include "models/sequencer/progress.h"
+#include "models/sequencer/row_moves.h"
+#include "models/sequencer/software_rings.h"
+
+namespace trn {
+
+/// DMA_GATHER, DMA_SCATTER and DMA_GATHER_TRANSPOSE on GPSIMD: reads the indices, spends the time
+/// of descriptor generation, posts the copies, and waits until they are complete.
+class row_transfer {
+public:
+    row_transfer(sequencer_environment& environment, engine_clock& clock, engine_counters& counters)
+        : core_(environment), clock_(clock), counters_(counters), rings_(environment) {}
+
+    progress execute(const isa::instruction& i);
+    void next_instruction();
+    void reset();
+
+private:
+    struct work {
+        row_moves moves;
+        engine_clock::cycles generated;  // when the descriptors are made
+        std::uint16_t used = 0;          // DMA engines with a share
+        bool posting = false;            // else waiting for queues
+        unsigned engine = 0;             // next to post to, or to wait for
+    };
+
+    progress begin(const isa::instruction& i);
+    progress wait_for_queues(work& w);
+    progress post(work& w);
+
+    sequencer_environment& core_;
+    engine_clock& clock_;
+    engine_counters& counters_;
+    software_rings rings_;
+    std::optional<work> work_;  // of the current instruction
+};
+
+}  // namespace trn
