@@ -75,7 +75,7 @@ static uint64_t packed(const struct partner* partner) {
            (uint64_t)partner->place.server << 8 | partner->place.chip;
 }
 
-static void tell(unsigned p, enum link_fault before) {
+static void report_fault_change(unsigned p, enum link_fault before) {
     const struct port* port = &ports[p];
     const struct partner wanted = topology_expects(&machine, p);
     char text[160];
@@ -93,7 +93,7 @@ static void judge(void) {
         const enum link_fault before = ports[p].fault;
         if (booting && ports[p].connected && !ports[p].up) continue;  // it still trains
         ports[p].fault = topology_judge(&machine, p, &ports[p]);
-        if (ports[p].fault != before) tell(p, before);
+        if (ports[p].fault != before) report_fault_change(p, before);
     }
 }
 

@@ -61,8 +61,8 @@ sc_time die_to_die::side::reserve(tlm::tlm_command command, std::uint64_t, std::
 void die_to_die::side::crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_time& at,
                                const sc_time& until) {
     const unsigned arrives = command == tlm::TLM_WRITE_COMMAND ? toward : 1 - toward;
-    tell(fmt::format("{}.to_die_{}", link->name(), arrives), command, bytes, at, until,
-         link->direction_[arrives].occupancy(bytes));
+    report_transfer(fmt::format("{}.to_die_{}", link->name(), arrives), command, bytes, at, until,
+                    link->direction_[arrives].occupancy(bytes));
 }
 
 void die_to_die::b_transport(int from, tlm::tlm_generic_payload& payload, sc_time& delay) {

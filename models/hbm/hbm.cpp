@@ -132,7 +132,7 @@ sc_time hbm::reserve(tlm::tlm_command, std::uint64_t address, std::uint64_t byte
 
 void hbm::crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_time& at,
                   const sc_time& until) {
-    tell(name(), command, bytes, at, until, stack_.occupancy(std::max(bytes, atom)));
+    report_transfer(name(), command, bytes, at, until, stack_.occupancy(std::max(bytes, atom)));
 }
 
 /// The interleave of the real part is not published; this one folds higher address bits in, so that

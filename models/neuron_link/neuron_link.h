@@ -104,7 +104,7 @@ private:
         }
         void crossed(tlm::tlm_command, std::uint64_t length, const sc_core::sc_time& at,
                      const sc_core::sc_time&) override {
-            tell(owner.name(), "transit", length, at, at, sc_core::SC_ZERO_TIME);
+            report_transfer(owner.name(), "transit", length, at, at, sc_core::SC_ZERO_TIME);
         }
     };
     // plug::device

@@ -79,7 +79,7 @@ neuron_switch::neuron_switch(sc_core::sc_module_name name, const config& cfg)
     sensitive << gathered_;
 }
 
-/// A switch wants its links without being told.
+/// A switch wants its links without a command.
 void neuron_switch::start_of_simulation() {
     for (auto& each : port)
         if (auto* link = each.link()) link->train(0);
@@ -154,9 +154,9 @@ void neuron_switch::pointers_revoked(plug& at, std::uint64_t, std::uint64_t) {
 
 /// Revokes DMI pointers through `to` from each port that has some, at most once per port.
 void neuron_switch::revoke(unsigned to) {
-    const auto told = std::exchange(granted_[to], {});
-    for (unsigned from = 0; from < told.size(); ++from)
-        if (told[from]) port[from].revoke_pointers();
+    const auto granted = std::exchange(granted_[to], {});
+    for (unsigned from = 0; from < granted.size(); ++from)
+        if (granted[from]) port[from].revoke_pointers();
 }
 
 void neuron_switch::link_changed(plug& at) {

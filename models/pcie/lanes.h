@@ -28,8 +28,8 @@ struct dma_lanes final : crossing {
     void crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_core::sc_time& at,
                  const sc_core::sc_time& until) override {
         const bool write = command == tlm::TLM_WRITE_COMMAND;
-        tell(owner.name() + std::string(write ? ".to_host" : ".from_host"), command, bytes, at,
-             until, directions[write].occupancy(bytes));
+        report_transfer(owner.name() + std::string(write ? ".to_host" : ".from_host"), command,
+                        bytes, at, until, directions[write].occupancy(bytes));
     }
 };
 

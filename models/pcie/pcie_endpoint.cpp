@@ -200,7 +200,7 @@ void pcie_endpoint::supply(bool& by, bool on) {
         else
             wire->train(0);
     } else if (&by == &powered_) {
-        link.tell_link_changed();  // the port finds out whether a device answers
+        link.report_link_change();  // the port finds out whether a device answers
     }
 }
 

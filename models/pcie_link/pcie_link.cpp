@@ -202,8 +202,8 @@ sc_time pcie_link::send_again(unsigned from, const bad& what, const sc_time& thr
     const bool timed = timing() == timing_mode::contended;
     if (timed) d.wire.hold_until(end);
     plug &sender = from == 0 ? a : b, &receiver = from == 0 ? b : a;
-    receiver.tell_link_erred(link_error::bad_packet);
-    if (what.rollover) sender.tell_link_erred(link_error::replay_rollover);
+    receiver.report_link_error(link_error::bad_packet);
+    if (what.rollover) sender.report_link_error(link_error::replay_rollover);
     return timed ? end : through;
 }
 
@@ -255,8 +255,9 @@ void pcie_link::way::crossed(tlm::tlm_command command, std::uint64_t bytes, cons
     const bool write = command == tlm::TLM_WRITE_COMMAND;
     const unsigned direction = write ? from : 1 - from;
     const std::uint64_t packets = (bytes + link->cfg_.max_payload - 1) / link->cfg_.max_payload;
-    tell(fmt::format("{}.{}", link->name(), direction == 0 ? "a_to_b" : "b_to_a"), command, bytes,
-         at, until, link->directions_[direction].wire.occupancy(link->wire_bytes(bytes, packets)));
+    report_transfer(fmt::format("{}.{}", link->name(), direction == 0 ? "a_to_b" : "b_to_a"),
+                    command, bytes, at, until,
+                    link->directions_[direction].wire.occupancy(link->wire_bytes(bytes, packets)));
 }
 
 void pcie_link::received(plug& at, tlm::tlm_generic_payload& payload, sc_time& delay) {
@@ -335,7 +336,7 @@ void pcie_link::recover(bool new_width) {
 
 void pcie_link::settled() {
     set_rates();
-    for (plug* side : {&a, &b}) side->tell_link_changed();
+    for (plug* side : {&a, &b}) side->report_link_change();
 }
 
 void pcie_link::go_down(link_state state) {
@@ -346,7 +347,7 @@ void pcie_link::go_down(link_state state) {
     if (!carried) return;
     for (plug* side : {&a, &b}) {
         side->revoke_pointers();
-        side->tell_link_changed();
+        side->report_link_change();
     }
 }
 

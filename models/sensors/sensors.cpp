@@ -47,7 +47,7 @@ void sensors::sample(const sc_time& now) {
         regs_.set(reg::power, convert_power(die, seconds, number), die);
     for (unsigned diode = 0; diode < diodes; ++diode) convert_temperature(diode, seconds);
     update_lines();
-    for (const auto& tell : converted_) tell();
+    for (const auto& notify : converted_) notify();
 }
 
 void sensors::throttled_by_sled(bool level) {

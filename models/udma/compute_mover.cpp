@@ -70,11 +70,11 @@ bool dma_compute_mover::reduce_in_place(const dma_operation& operation) {
             return false;
     }
     for (const run& operand : std::span(from).first(operands))
-        operand.watched.tell_read(operand.bytes, operand.length);
+        operand.watched.report_read(operand.bytes, operand.length);
     operation.reduce(std::span(starts).first(operands), result.bytes);
     for (const run& each : std::span(to).first(results)) {
         if (&each != &result) std::memmove(each.bytes, result.bytes, result.length);
-        each.watched.tell_written(each.bytes, each.length);
+        each.watched.report_write(each.bytes, each.length);
     }
     return true;
 }
@@ -104,9 +104,9 @@ dma_progress dma_compute_mover::move_access(dma_transfer& t, const dma_operation
             std::uint8_t* const memory = way->at(address);
             std::memcpy(writes ? memory : bytes, writes ? bytes : memory, length);
             if (writes)
-                way->watched_at(address).tell_written(memory, length);
+                way->watched_at(address).report_write(memory, length);
             else
-                way->watched_at(address).tell_read(bytes, length);
+                way->watched_at(address).report_read(bytes, length);
             packet.moved += length;
             continue;
         }

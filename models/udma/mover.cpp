@@ -157,8 +157,8 @@ bool dma_mover::copy_directly(dma_transfer& t) {
     length = to->room(destination, length);
     if (!copied_as_zeroes(to->at(destination), bytes, length))
         copy(to->at(destination), bytes, length);
-    read.tell_read(to->at(destination), length);
-    to->watched_at(destination).tell_written(to->at(destination), length);
+    read.report_read(to->at(destination), length);
+    to->watched_at(destination).report_write(to->at(destination), length);
     t.moved += static_cast<std::uint32_t>(length);
     return true;
 }

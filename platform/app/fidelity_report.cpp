@@ -74,7 +74,7 @@ json to_json(const plan& board, const std::vector<row>& rows) {
                         {"host", counts(r.use.of(who::host))},
                         {"firmware", counts(r.use.of(who::firmware))},
                         {"dma", counts(r.use.of(who::dma))},
-                        {"tools", counts(r.use.of(who::nobody))}});
+                        {"tools", counts(r.use.of(who::tool))}});
     return {{"board", board.name}, {"registers", list}};
 }
 

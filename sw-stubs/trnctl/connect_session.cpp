@@ -73,11 +73,11 @@ public:
                                             how.value("text", how.value("reason", ""))));
     }
 
-    bool watch(std::chrono::milliseconds span, const uart_listener& heard) override {
+    bool watch(std::chrono::milliseconds span, const uart_listener& listener) override {
         if (!subscribed_) control_.call("subscribe", {{"topics", {"uart"}}});
         subscribed_ = true;
         control_.on_notification([&](const std::string& topic, const json& params) {
-            if (topic == "uart") heard(params.value("module", ""), params.value("text", ""));
+            if (topic == "uart") listener(params.value("module", ""), params.value("text", ""));
         });
         const bool there = control_.listen(span);
         control_.on_notification({});

@@ -36,7 +36,7 @@ public:
     virtual void wait_ready(std::chrono::milliseconds limit) = 0;
     /// Lets the platform go on for so long of wall clock and passes on what its UARTs print.
     /// False when the platform has ended.
-    virtual bool watch(std::chrono::milliseconds span, const uart_listener& heard) = 0;
+    virtual bool watch(std::chrono::milliseconds span, const uart_listener& listener) = 0;
 };
 
 /// A session on a platform that runs elsewhere: `where` is its folder of sockets, or the address of

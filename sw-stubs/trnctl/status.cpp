@@ -126,9 +126,9 @@ void misuse_rules(session& where, const std::string& policy, bool clear, const o
 }
 
 void snapshot(session& where, const std::string& verb, const std::string& name, const output& out) {
-    const auto told = verb.empty() ? where.call("snapshots", session::json::object())
-                                   : session::json{where.call(verb, {{"name", name}})};
-    for (const auto& one : told)
+    const auto snapshots = verb.empty() ? where.call("snapshots", session::json::object())
+                                        : session::json{where.call(verb, {{"name", name}})};
+    for (const auto& one : snapshots)
         out.result(one, fmt::format("{:<20} {}", one.value("name", ""), one.value("time", "")));
 }
 
@@ -198,14 +198,14 @@ void monitor(session& where, std::optional<double> seconds, const output& out) {
     using clock = std::chrono::steady_clock;
     const auto start = clock::now();
     const auto space = misc_ram_space(where);
-    const auto heard = [&](const std::string& module, const std::string& text) {
+    const auto print_line = [&](const std::string& module, const std::string& text) {
         if (out.json)
             out.result({{"uart", module}, {"text", text}}, "");
         else
             print("{}", text);
         std::fflush(stdout);
     };
-    while (where.watch(std::chrono::seconds(1), heard)) {
+    while (where.watch(std::chrono::seconds(1), print_line)) {
         const auto status = where.call("status");
         const auto dma = dma_of(where);
         std::array<std::uint32_t, 2> power{};

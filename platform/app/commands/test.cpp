@@ -201,7 +201,7 @@ bool run_once(const test_options& chosen, const std::vector<scenario::scenario>&
         {.jobs = jobs,
          .fork = chosen.share && chosen.fidelity_report.empty() && chosen.vcd.empty(),
          .on_progress = [&](const auto& now) { progress.show(now); }},
-        [&](auto& alike) { scenario::execute(all, kinds(), options_of, alike); },
+        [&](auto& scenarios) { scenario::execute(all, kinds(), options_of, scenarios); },
         [&](std::size_t number, const auto& result) {
             if (chosen.json) return;
             progress.clear();

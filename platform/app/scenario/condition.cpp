@@ -24,7 +24,7 @@ struct choices<initiator::kind> {
         choice<initiator::kind>{"host", host},
         choice<initiator::kind>{"firmware", firmware},
         choice<initiator::kind>{"dma", dma},
-        choice<initiator::kind>{"tools", nobody},
+        choice<initiator::kind>{"tools", tool},
     };
 };
 

@@ -251,8 +251,8 @@ std::filesystem::path shared_trace(std::filesystem::path first, std::size_t memb
 }  // namespace
 
 void execute(std::span<const scenario> all, const kind_list& kinds,
-             const std::function<execution_options(std::size_t)>& options_of, group& alike) {
-    const auto members = alike.members();
+             const std::function<execution_options(std::size_t)>& options_of, group& scenarios) {
+    const auto members = scenarios.members();
     const scenario& first = all[members.front()];
     auto common = options_of(members.front());
     set_misuse_policies(first, common);
@@ -265,19 +265,19 @@ void execute(std::span<const scenario> all, const kind_list& kinds,
     const bool boots = !first.steps.empty() && !first.steps.front().shared.empty();
     auto failure = here.run(
         [&](scenario_context& on) {
-            if (boots) play(first.steps.front(), on, alike.report());
+            if (boots) play(first.steps.front(), on, scenarios.report());
         },
         longest(all, members));
     if (!failure.empty()) {
         trace::close();
-        return alike.report().failed(failure, now_ns());
+        return scenarios.report().failed(failure, now_ns());
     }
 
     auto& io = here.board().loop().io();
     const bool alone = members.size() == 1;
     trace::flush();
     io.notify_fork(boost::asio::execution_context::fork_prepare);
-    const auto number = alike.branch([&] {
+    const auto number = scenarios.branch([&] {
         if (!shared.empty()) std::filesystem::remove(shared);
     });
     const scenario& mine = all[number];
@@ -289,17 +289,18 @@ void execute(std::span<const scenario> all, const kind_list& kinds,
     excuse_what_is_expected(mine);
     if (!options.vcd.empty() &&
         std::ranges::any_of(mine.steps, [](const auto& one) { return !one.returns_to.empty(); }))
-        return alike.report().failed("a value change dump cannot go back in time", now_ns());
-    failure = here.run([&](scenario_context& on) { play(mine, on, alike.report(), boots ? 1 : 0); },
-                       mine.time_limit_ns);
+        return scenarios.report().failed("a value change dump cannot go back in time", now_ns());
+    failure =
+        here.run([&](scenario_context& on) { play(mine, on, scenarios.report(), boots ? 1 : 0); },
+                 mine.time_limit_ns);
     const auto digest = trace::digest();
     if (const auto lost = here.board().finish_records(); failure.empty()) failure = lost;
     if (touched) touched->write(here.board().modules().board());
     if (failure.empty() && misuse::failed()) failure = "misuse: " + broken_rules();
     if (failure.empty())
-        alike.report().passed(now_ns(), digest);
+        scenarios.report().passed(now_ns(), digest);
     else
-        alike.report().failed(failure, now_ns(), digest);
+        scenarios.report().failed(failure, now_ns(), digest);
 }
 
 }  // namespace trn::scenario

@@ -28,6 +28,6 @@ struct execution_options {
 /// Call it once in a process. `options_of`: of the scenario with this number.
 /// \throws config_error, step_failure, std::runtime_error
 void execute(std::span<const scenario> all, const kind_list& kinds,
-             const std::function<execution_options(std::size_t)>& options_of, group& alike);
+             const std::function<execution_options(std::size_t)>& options_of, group& scenarios);
 
 }  // namespace trn::scenario

@@ -378,13 +378,13 @@ std::vector<std::vector<std::size_t>> groups_of(std::span<const scenario> all, b
     return groups;
 }
 
-[[noreturn]] void run_child(branching& alike, const execution& run) {
+[[noreturn]] void run_child(branching& scenarios, const execution& run) {
     try {
-        run(alike);
+        run(scenarios);
     } catch (const std::bad_alloc&) {
-        alike.report().failed("the operating system gives no more memory", 0);
+        scenarios.report().failed("the operating system gives no more memory", 0);
     } catch (const std::exception& wrong) {
-        alike.report().failed(wrong.what(), 0);
+        scenarios.report().failed(wrong.what(), 0);
     }
     std::fflush(nullptr);
     _exit(0);
@@ -462,8 +462,8 @@ std::vector<outcome> run_all(std::span<const scenario> all, const run_options& h
                                                      if (how.on_progress) how.on_progress(now);
                                                  }});
     if (group_process) {
-        branching alike(all, groups[group_process->work], free, group_process->pipe);
-        run_child(alike, run);
+        branching scenarios(all, groups[group_process->work], free, group_process->pipe);
+        run_child(scenarios, run);
     }
     std::vector<outcome> results;
     results.reserve(done.size());

@@ -84,7 +84,7 @@ public:
 
 /// Runs the shared steps, calls branch() once, and then runs the steps of that member. An exception
 /// fails the scenario with its text; before branch(), it fails all members.
-using execution = std::function<void(group& alike)>;
+using execution = std::function<void(group& scenarios)>;
 
 /// Numbers of scenarios: ended, failed, of all.
 struct run_progress {

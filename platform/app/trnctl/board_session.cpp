@@ -30,7 +30,7 @@ public:
           hosts_(platform_.functions()) {
         platform_.methods().consoles().listen(
             [this](std::string_view module, std::string_view text) {
-                if (heard_) (*heard_)(std::string(module), std::string(text));
+                if (listener_) (*listener_)(std::string(module), std::string(text));
             });
     }
 
@@ -84,8 +84,8 @@ public:
         ready_ = true;
     }
 
-    bool watch(std::chrono::milliseconds span, const uart_listener& heard) override {
-        heard_ = &heard;
+    bool watch(std::chrono::milliseconds span, const uart_listener& listener) override {
+        listener_ = &listener;
         const auto end = std::chrono::steady_clock::now() + span;
         run_loop::goal goal{"trnctl", "the time between two lines"};
         goal.wall_limit = span;
@@ -95,7 +95,7 @@ public:
             goal.wall_limit = end - std::chrono::steady_clock::now();
             how = platform_.loop().run(goal);
         }
-        heard_ = nullptr;
+        listener_ = nullptr;
         return how.what != stop_reason::kind::quit;
     }
 
@@ -111,7 +111,7 @@ private:
     platform platform_;
     const std::string chip_;
     in_process_hosts hosts_;
-    const uart_listener* heard_ = nullptr;
+    const uart_listener* listener_ = nullptr;
     bool ready_ = false;
 };
 

@@ -243,11 +243,11 @@ int vfio_user_session::answer(message& request) {
     case command::dma_unmap:
         return unmap_dma(request);
     case command::device_get_info:
-        return tell_device(request);
+        return send_device_info(request);
     case command::device_get_region_info:
-        return tell_region(request);
+        return send_region_info(request);
     case command::device_get_irq_info:
-        return tell_interrupts(request);
+        return send_interrupt_info(request);
     case command::device_set_irqs:
         return set_interrupts(request);
     case command::region_read:
@@ -257,7 +257,7 @@ int vfio_user_session::answer(message& request) {
     case command::device_reset:
         return reset(request);
     case command::trn_now:
-        return tell_time(request);
+        return send_time(request);
     case command::trn_wait:
         return wait(request);
     case command::dma_read:
@@ -401,7 +401,7 @@ bool vfio_user_session::unmap(std::uint64_t iova, std::uint64_t size) {
 
 // --- device description ---
 
-int vfio_user_session::tell_device(const message& request) {
+int vfio_user_session::send_device_info(const message& request) {
     constexpr std::uint32_t size = 16;  // the fixed part: no capabilities
     const std::array<std::uint32_t, 4> info{size, VFIO_DEVICE_FLAGS_RESET | VFIO_DEVICE_FLAGS_PCI,
                                             regions, interrupt_kinds};
@@ -409,7 +409,7 @@ int vfio_user_session::tell_device(const message& request) {
     return 0;
 }
 
-int vfio_user_session::tell_region(const message& request) {
+int vfio_user_session::send_region_info(const message& request) {
     const auto asked = leading<vfio_region_info>(request);
     if (!asked || asked->index >= regions) return EINVAL;
     vfio_region_info info{};
@@ -449,7 +449,7 @@ int vfio_user_session::tell_region(const message& request) {
     return 0;
 }
 
-int vfio_user_session::tell_interrupts(const message& request) {
+int vfio_user_session::send_interrupt_info(const message& request) {
     const auto asked = leading<vfio_irq_info>(request);
     if (!asked || asked->index >= interrupt_kinds) return EINVAL;
     vfio_irq_info info{.argsz = sizeof info, .flags = 0, .index = asked->index, .count = 0};
@@ -567,7 +567,7 @@ int vfio_user_session::reset(const message& request) {
 
 // --- simulated time, for clients of trnvp ---
 
-int vfio_user_session::tell_time(const message& request) {
+int vfio_user_session::send_time(const message& request) {
     put(stream_.reply(request.head, sizeof(trn_time)), trn_time{simulated_nanoseconds()});
     return 0;
 }

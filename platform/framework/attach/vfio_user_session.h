@@ -67,15 +67,15 @@ private:
     int map_dma(message& request);
     int unmap_dma(const message& request);
     bool unmap(std::uint64_t iova, std::uint64_t size);
-    int tell_device(const message& request);
-    int tell_region(const message& request);
-    int tell_interrupts(const message& request);
+    int send_device_info(const message& request);
+    int send_region_info(const message& request);
+    int send_interrupt_info(const message& request);
     std::uint32_t vectors(std::uint32_t kind) const;
     int set_interrupts(message& request);
     int read_region(const message& request);
     int write_region(const message& request);
     int reset(const message& request);
-    int tell_time(const message& request);
+    int send_time(const message& request);
     int wait(const message& request);
     /// Checks an access against its region, then `make(delay)`s it between the platform's hooks.
     template <typename Make>

@@ -12,7 +12,7 @@ namespace trn {
 /// is used wrongly, or that counts its use, names it so. Read only when a report is made.
 class initiator {
 public:
-    enum class kind : std::uint8_t { host, firmware, dma, nobody };
+    enum class kind : std::uint8_t { host, firmware, dma, tool };
 
     explicit initiator(kind what) : what_(what) {}
     virtual ~initiator() = default;
@@ -24,7 +24,7 @@ public:
 
     /// Whose access is being carried out; nullptr: a model's own process or a tool.
     static const initiator* current() { return current_; }
-    static kind current_kind() { return current_ == nullptr ? kind::nobody : current_->what_; }
+    static kind current_kind() { return current_ == nullptr ? kind::tool : current_->what_; }
 
 private:
     friend class acting;

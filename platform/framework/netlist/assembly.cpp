@@ -138,7 +138,7 @@ assembly read_assembly(config::document text, std::filesystem::path folder, file
 }
 
 void apply_presets(const assembly& file, variables& values, std::vector<bool> given,
-                   const std::function<void(std::size_t, const config::refusal&)>& tell) {
+                   const std::function<void(std::size_t, const config::refusal&)>& refuse) {
     const auto index_of = [&](std::string_view name) {
         std::size_t i = 0;
         while (file.parameters[i].name != name) ++i;
@@ -154,9 +154,9 @@ void apply_presets(const assembly& file, variables& values, std::vector<bool> gi
         if (chosen == table.choices.end()) {
             std::vector<std::string> names;
             for (const auto& c : table.choices) names.push_back(c.first);
-            tell(chooser,
-                 {mistake::not_a_choice, fmt::format("{}: no preset '{}'", table.chooser, wanted),
-                  suggest(wanted, names)});
+            refuse(chooser,
+                   {mistake::not_a_choice, fmt::format("{}: no preset '{}'", table.chooser, wanted),
+                    suggest(wanted, names)});
             continue;
         }
         for (const auto& setting : chosen->second)

@@ -51,8 +51,9 @@ assembly read_assembly(config::document text, std::filesystem::path folder, file
 
 /// Sets what the presets chosen in `values` say, except the parameters that are `given`. Tells a
 /// value that chooses none by its parameter's index.
-void apply_presets(const assembly& file, variables& values, std::vector<bool> given,
-                   const std::function<void(std::size_t parameter, const config::refusal&)>& tell);
+void apply_presets(
+    const assembly& file, variables& values, std::vector<bool> given,
+    const std::function<void(std::size_t parameter, const config::refusal&)>& refuse);
 
 /// What kind of value a default is ("size", "number", "text", ...), and why `text` is none of it.
 std::string_view value_type(std::string_view text);

@@ -227,12 +227,13 @@ parameter make_parameter(std::string name, auto field, unit what, bool needed, s
     if constexpr (is_list<T>::value) {
         using item = typename T::value_type;
         made.type = "list of " + field_type<item>::name(what) + "s";
-        made.assign = [=](std::any& config, std::span<const std::string> texts, const auto& tell) {
+        made.assign = [=](std::any& config, std::span<const std::string> texts,
+                          const auto& refuse) {
             T& list = std::invoke(field, *std::any_cast<C>(&config));
             list.assign(texts.size(), item{});
             for (std::size_t i = 0; i < texts.size(); ++i) {
                 item read{};
-                if (const auto why = field_type<item>::read(texts[i], what, read)) tell(i, *why);
+                if (const auto why = field_type<item>::read(texts[i], what, read)) refuse(i, *why);
                 list[i] = read;
             }
         };
@@ -244,9 +245,10 @@ parameter make_parameter(std::string name, auto field, unit what, bool needed, s
         };
     } else {
         made.type = field_type<T>::name(what);
-        made.assign = [=](std::any& config, std::span<const std::string> texts, const auto& tell) {
+        made.assign = [=](std::any& config, std::span<const std::string> texts,
+                          const auto& refuse) {
             T& target = std::invoke(field, *std::any_cast<C>(&config));
-            if (const auto why = field_type<T>::read(texts[0], what, target)) tell(0, *why);
+            if (const auto why = field_type<T>::read(texts[0], what, target)) refuse(0, *why);
         };
         made.show = [=](const std::any& config) {
             return field_type<T>::show(std::invoke(field, *std::any_cast<C>(&config)), what);
@@ -368,10 +370,10 @@ template <class I, class User>
 port port::uses(std::string name, std::string doc, void (User::*set)(const I&)) {
     port made = kind_detail::interface_port<I>(port_role::uses, std::move(name), std::move(doc));
     made.join = [set](sc_core::sc_module& user, sc_core::sc_module& provider) {
-        auto* told = dynamic_cast<User*>(&user);
+        auto* consumer = dynamic_cast<User*>(&user);
         const auto* interface = dynamic_cast<const I*>(&provider);
-        if (told == nullptr || interface == nullptr) return false;
-        (told->*set)(*interface);
+        if (consumer == nullptr || interface == nullptr) return false;
+        (consumer->*set)(*interface);
         return true;
     };
     return made;

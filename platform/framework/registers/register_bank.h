@@ -35,7 +35,7 @@ struct register_use {
         std::uint64_t reads = 0, writes = 0;
         bool any() const { return reads != 0 || writes != 0; }
     };
-    std::array<counts, static_cast<std::size_t>(initiator::kind::nobody) + 1> by{};
+    std::array<counts, static_cast<std::size_t>(initiator::kind::tool) + 1> by{};
 
     const counts& of(initiator::kind who) const { return by[static_cast<std::size_t>(who)]; }
     bool any() const;

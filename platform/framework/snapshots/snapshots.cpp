@@ -174,12 +174,12 @@ std::optional<snapshots::order> snapshots::order::receive(int socket) {
     if (pread(descriptors.front(), words.data(), words.size(), 0) != file.st_size)
         throw std::logic_error("a snapshot lost its order");
     close(descriptors.front());
-    const auto told = json::from_cbor(words);
+    const auto state = json::from_cbor(words);
     order result{
         .all = {},
-        .carry = {told["carry"], {}, {told["digest"], told["operations"], told["returns"]}}};
+        .carry = {state["carry"], {}, {state["digest"], state["operations"], state["returns"]}}};
     std::size_t next = 1;
-    for (const auto& one : told["names"])
+    for (const auto& one : state["names"])
         result.all[one["name"]] = {descriptors[next++], one["about"]};
     result.carry.descriptors.assign(descriptors.begin() + static_cast<std::ptrdiff_t>(next),
                                     descriptors.end());
@@ -250,11 +250,11 @@ std::optional<snapshots::handover_state> snapshots::wait(int socket, pid_t succe
         }
         const bool asked = ordered && all.back().revents != 0;
         for (std::size_t i = 0; i < successors.size(); ++i) close(all[i + 1].fd);
-        signalfd_siginfo told{};
-        while (read(asked_to_end, &told, sizeof told) == sizeof told) {
-            request = static_cast<int>(told.ssi_signo);
+        signalfd_siginfo received{};
+        while (read(asked_to_end, &received, sizeof received) == sizeof received) {
+            request = static_cast<int>(received.ssi_signo);
             // A terminal tells all of its processes by itself.
-            if (told.ssi_code != SI_KERNEL)
+            if (received.ssi_code != SI_KERNEL)
                 for (const auto one : successors) kill(one, request);
         }
         std::erase_if(successors, [](pid_t one) {

@@ -112,10 +112,10 @@ memory_port::outcome memory_port::access(tlm::tlm_command command, std::uint64_t
     auto* const here = static_cast<std::uint8_t*>(bytes);
     if (command == tlm::TLM_WRITE_COMMAND) {
         std::memcpy(direct->at(address), here, length);
-        direct->watched_at(address).tell_written(here, length);
+        direct->watched_at(address).report_write(here, length);
     } else {
         std::memcpy(here, direct->at(address), length);
-        direct->watched_at(address).tell_read(here, length);
+        direct->watched_at(address).report_read(here, length);
     }
     const auto now = sc_core::sc_time_stamp();
     delay += direct->latency(command);

@@ -21,10 +21,10 @@ public:
         traffic_watcher* by = nullptr;
         std::uint64_t address = 0;  ///< in the watcher's address space
 
-        void tell_read(std::uint8_t* copied, std::uint64_t length) const {
+        void report_read(std::uint8_t* copied, std::uint64_t length) const {
             if (by != nullptr) by->has_read(address, {copied, length});
         }
-        void tell_written(const std::uint8_t* copied, std::uint64_t length) const {
+        void report_write(const std::uint8_t* copied, std::uint64_t length) const {
             if (by != nullptr) by->has_written(address, {copied, length});
         }
     };

@@ -88,10 +88,10 @@ public:
         if (peer_ != nullptr) peer_->owner_.pointers_revoked(*peer_, first, last);
     }
     /// For links: notifies the device in this plug.
-    void tell_link_changed() {
+    void report_link_change() {
         if (peer_ != nullptr) peer_->owner_.link_changed(*peer_);
     }
-    void tell_link_erred(link_error what) {
+    void report_link_error(link_error what) {
         if (peer_ != nullptr) peer_->owner_.link_erred(*peer_, what);
     }
 

@@ -38,18 +38,18 @@ public:
 protected:
     ~crossing() = default;
     /// The body of crossed(): they occupied `module` for the last `occupancy` before `until`.
-    static void tell(std::string_view module, std::string_view what, std::uint64_t bytes,
-                     const sc_core::sc_time& at, const sc_core::sc_time& until,
-                     const sc_core::sc_time& occupancy) {
+    static void report_transfer(std::string_view module, std::string_view what, std::uint64_t bytes,
+                                const sc_core::sc_time& at, const sc_core::sc_time& until,
+                                const sc_core::sc_time& occupancy) {
         if (trace::current_operation() == 0) return;
         const auto start = until > at + occupancy ? until - occupancy : at;
         trace::span(module, what, start, until - start, {{"bytes", bytes}});
     }
-    static void tell(std::string_view module, tlm::tlm_command command, std::uint64_t bytes,
-                     const sc_core::sc_time& at, const sc_core::sc_time& until,
-                     const sc_core::sc_time& occupancy) {
-        tell(module, command == tlm::TLM_WRITE_COMMAND ? "write" : "read", bytes, at, until,
-             occupancy);
+    static void report_transfer(std::string_view module, tlm::tlm_command command,
+                                std::uint64_t bytes, const sc_core::sc_time& at,
+                                const sc_core::sc_time& until, const sc_core::sc_time& occupancy) {
+        report_transfer(module, command == tlm::TLM_WRITE_COMMAND ? "write" : "read", bytes, at,
+                        until, occupancy);
     }
 };
 
@@ -93,7 +93,7 @@ public:
     }
     void crossed(tlm::tlm_command command, std::uint64_t bytes, const sc_core::sc_time& at,
                  const sc_core::sc_time& until) override {
-        tell(owner_.name(), command, bytes, at, until, resource_.occupancy(bytes));
+        report_transfer(owner_.name(), command, bytes, at, until, resource_.occupancy(bytes));
     }
 
 private:

@@ -30,7 +30,7 @@ const console_log::output* console_log::find(std::string_view module) const {
 
 std::size_t console_log::type(std::string_view module, std::string_view text) {
     const auto taken = find(module)->device->type(text);
-    if (heard_) heard_(module, text, taken);
+    if (listener_) listener_(module, text, taken);
     return taken;
 }
 

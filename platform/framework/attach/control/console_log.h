@@ -40,7 +40,7 @@ public:
     using typing =
         std::function<void(std::string_view module, std::string_view text, std::size_t taken)>;
     /// The listener of all typed input.
-    void on_typing(typing heard) { heard_ = std::move(heard); }
+    void on_typing(typing listener) { listener_ = std::move(listener); }
 
     /// True once `module` has printed `text` at or after byte `since`. Repeated calls are cheap.
     std::function<bool()> printed(std::string_view module, std::string text,
@@ -51,7 +51,7 @@ private:
 
     std::map<std::string, output, std::less<>> outputs_;
     std::vector<listener> listeners_;
-    typing heard_;
+    typing listener_;
 };
 
 }  // namespace trn
