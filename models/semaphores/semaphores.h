@@ -40,7 +40,7 @@ public:
     /// Who changed a semaphore or an event last, and for which operation.
     struct poster {
         trace::operation of = 0;
-        initiator::kind kind = initiator::kind::nobody;
+        initiator::kind kind = initiator::kind::tool;
     };
     /// From now on poster() knows.
     void note_posters() { posters_.resize(count); }
