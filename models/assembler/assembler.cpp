@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <limits>
 #include <map>
+#include <set>
 
+#include "models/assembler/cursor.h"
+#include "models/assembler/directives.h"
+#include "models/assembler/preprocessor.h"
 #include "models/assembler/words.h"
 #include "models/instructions/codec.h"
 #include "platform/framework/config/diagnostics.h"
@@ -18,139 +21,6 @@ namespace trn::isa {
 namespace {
 
 constexpr std::size_t max_words_of_stream = 1 << 20;
-
-/// A mistake in one line; the rest of the line is skipped.
-struct line_error {
-    mistake code;
-    std::size_t at, length;
-    std::string message;
-    std::string suggestion;
-};
-
-bool starts_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == '@';
-}
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
-/// Reads one line from left to right.
-class cursor {
-public:
-    explicit cursor(std::string_view line) : line_(line.substr(0, line.find_first_of("#;"))) {}
-
-    [[noreturn]] void fail(mistake code, std::size_t at, std::string message,
-                           std::string suggestion = {}) const {
-        throw line_error{code, at, std::max<std::size_t>(at_ > at ? at_ - at : 1, 1),
-                         std::move(message), std::move(suggestion)};
-    }
-
-    std::size_t position() {
-        while (at_ < line_.size() &&
-               (line_[at_] == ' ' || line_[at_] == '\t' || line_[at_] == '\r'))
-            ++at_;
-        return at_;
-    }
-    bool at_end() { return position() == line_.size(); }
-    bool accept(std::string_view text) {
-        if (!line_.substr(position()).starts_with(text)) return false;
-        at_ += text.size();
-        return true;
-    }
-    void expect(std::string_view text) {
-        if (!accept(text)) fail(mistake::wrong_shape, at_, fmt::format("expected '{}'", text));
-    }
-    bool at_word() { return position() < line_.size() && starts_word(line_[at_]); }
-    bool at_number() {
-        return position() < line_.size() && (is_digit(line_[at_]) || line_[at_] == '-');
-    }
-
-    std::string_view word(std::string_view expected) {
-        if (!at_word()) fail(mistake::wrong_shape, at_, fmt::format("expected {}", expected));
-        const std::size_t start = at_++;
-        while (at_ < line_.size() && (starts_word(line_[at_]) || is_digit(line_[at_]))) ++at_;
-        return line_.substr(start, at_ - start);
-    }
-
-    /// A number from low to high, decimal or 0x.
-    std::int64_t number(std::int64_t low, std::int64_t high) {
-        const std::size_t start = position();
-        const bool negative = accept("-");
-        const std::uint64_t magnitude = digits(start);
-        const bool fits = negative
-                              ? magnitude <= static_cast<std::uint64_t>(-(low + 1)) + 1 && low < 0
-                              : magnitude <= static_cast<std::uint64_t>(high);
-        if (!fits) fail(mistake::out_of_range, start, fmt::format("expected {} to {}", low, high));
-        return static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude);
-    }
-    template <typename T>
-    T number() {
-        return static_cast<T>(number(std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
-    }
-    /// 32 bits, signed or not.
-    std::uint32_t bits32() {
-        return static_cast<std::uint32_t>(number(std::numeric_limits<std::int32_t>::min(),
-                                                 std::numeric_limits<std::uint32_t>::max()));
-    }
-    std::uint64_t bits64() { return digits(position()); }
-
-    /// FP32 bits of a decimal number, or the bits themselves as 0x.
-    std::uint32_t fp32_bits() {
-        const std::size_t start = position();
-        if (line_.substr(start).starts_with("0x")) return bits32();
-        float value = 0;
-        const auto [end, failed] =
-            std::from_chars(line_.data() + start, line_.data() + line_.size(), value);
-        at_ = static_cast<std::size_t>(end - line_.data());
-        if (failed != std::errc{})
-            fail(mistake::not_a_number, start, "expected an FP32 number, or its bits as 0x...");
-        return std::bit_cast<std::uint32_t>(value);
-    }
-
-    bool at_register() {
-        return position() + 1 < line_.size() && line_[at_] == 'R' && is_digit(line_[at_ + 1]);
-    }
-    std::uint8_t reg() {
-        const std::size_t start = position();
-        if (!at_register()) fail(mistake::wrong_shape, start, "expected a register, R0 to R63");
-        ++at_;
-        return static_cast<std::uint8_t>(number(0, register_count - 1));
-    }
-
-    /// The index of a word of `words`.
-    template <std::size_t N>
-    unsigned choice(const std::string_view (&words)[N], std::string_view expected) {
-        const std::size_t start = position();
-        const std::string_view given = word(expected);
-        const auto found = std::ranges::find(words, given);
-        if (found == std::end(words)) unknown(start, given, expected, words);
-        return static_cast<unsigned>(found - std::begin(words));
-    }
-    [[noreturn]] void unknown(std::size_t start, std::string_view given, std::string_view expected,
-                              std::span<const std::string_view> known) const {
-        fail(mistake::not_a_choice, start, fmt::format("'{}' is not {}", given, expected),
-             suggest(given, known));
-    }
-
-private:
-    std::uint64_t digits(std::size_t start) {
-        int base = 10;
-        if (accept("0x")) base = 16;
-        std::uint64_t value = 0;
-        const auto [end, failed] =
-            std::from_chars(line_.data() + at_, line_.data() + line_.size(), value, base);
-        const bool none = end == line_.data() + at_;
-        at_ = static_cast<std::size_t>(end - line_.data());
-        if (none || !(at_ == start || failed != std::errc::invalid_argument))
-            fail(mistake::not_a_number, start, "expected a whole number");
-        if (failed == std::errc::result_out_of_range)
-            fail(mistake::out_of_range, start, "the number has more than 64 bits");
-        return value;
-    }
-
-    std::string_view line_;
-    std::size_t at_ = 0;
-};
 
 /// A branch whose target is a label.
 struct label_use {
@@ -162,8 +32,14 @@ struct label_use {
 
 class line_reader {
 public:
-    line_reader(cursor& in, std::vector<label_use>& uses, std::size_t pc, int line)
-        : in_(in), uses_(uses), pc_(pc), line_(line) {}
+    line_reader(cursor& in, std::vector<label_use>& uses, std::size_t pc, int line,
+                program_names& names)
+        : in_(in), uses_(uses), pc_(pc), line_(line), names_(names) {}
+
+    /// Addresses that the loader fills in; `word` counts from the instruction.
+    const std::vector<relocation>& relocations() const { return relocations_; }
+    /// The transfers that a dma_start names.
+    const std::vector<const transfer*>& transfers() const { return transfers_; }
 
     instruction read() {
         header();
@@ -453,7 +329,7 @@ private:
                 static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(in_.bits32())});
             return;
         case field::kind::address:
-            f.*one.member = in_.bits64();
+            f.*one.member = address(one.byte);
             return;
         case field::kind::where:
             f.where = where();
@@ -497,6 +373,16 @@ private:
         }
     }
 
+    /// A number, or "@" and what the loader knows the address of; `byte` of the instruction.
+    std::uint64_t address(unsigned byte) {
+        if (!in_.accept("@")) return in_.bits64();
+        relocation r = names_.read_address(in_);
+        r.word = byte / word_bytes;
+        r.byte = byte % word_bytes;
+        relocations_.push_back(r);
+        return 0;
+    }
+
     /// "0x2701800.4=1": address, size, data or register
     void writes() {
         auto& list = i_.control.emplace<write_list>();
@@ -505,7 +391,7 @@ private:
             if (n == list.size())
                 in_.fail(mistake::out_of_range, in_.position(), "write has at most 3 writes");
             posted_write& w = list[n++];
-            w.address = in_.bits64();
+            w.address = address(static_cast<unsigned>(16 * n));
             in_.expect(".");
             w.size = static_cast<std::uint8_t>(in_.number(1, 255));
             in_.expect("=");
@@ -522,9 +408,14 @@ private:
         unsigned n = 0;
         while (!in_.at_end()) {
             const std::size_t start = in_.position();
-            const std::string_view key = in_.word("a field");
+            const cursor before = in_;
+            const std::string_view key = in_.word("a field or the name of a transfer");
             const auto found = std::ranges::find(keys, key);
-            if (found == std::end(keys)) unknown_key(start, key, keys);
+            if (found == std::end(keys)) {
+                in_ = before;
+                start_transfer(sets, n, start);
+                continue;
+            }
             in_.expect("=");
             if (found == keys && ++n > sets.size())
                 in_.fail(mistake::out_of_range, start, "dma_start has at most 2 sets of doorbells");
@@ -547,10 +438,35 @@ private:
         }
     }
 
+    /// One set of doorbells for engines with an equal number of descriptors: one or two.
+    void start_transfer(doorbell_sets& sets, unsigned& n, std::size_t at) {
+        const transfer& t = names_.read_transfer_name(in_);
+        if (t.core != names_.core)
+            in_.fail(mistake::refused_by_model, at,
+                     fmt::format("'{}' is done by the DMA engines of core {}: only that core can "
+                                 "start it",
+                                 t.name, t.core));
+        transfers_.push_back(&t);
+        const auto count = static_cast<unsigned>(std::popcount(t.engines));
+        std::map<std::uint16_t, std::uint16_t> engines_of;  // by their descriptors
+        for (unsigned e = 0, k = 0; e < dma_engines_of_core; ++e)
+            if ((t.engines >> e & 1) != 0) {
+                auto& map = engines_of[static_cast<std::uint16_t>(t.descriptors_of(k++, count))];
+                map = static_cast<std::uint16_t>(map | 1u << e);
+            }
+        for (const auto& [descriptors, engines] : engines_of) {
+            if (descriptors == 0) continue;
+            if (n == sets.size())
+                in_.fail(mistake::out_of_range, at,
+                         "dma_start has 2 sets of doorbells: start the transfers one by one");
+            sets[n++] = {engines, static_cast<std::uint8_t>(t.queue), descriptors, descriptors};
+        }
+    }
+
     /// "source=0x1000 + R3*64 [8:1024, 1:0, 1:0, 1:0]"
-    dge_copy_fields::side dge_side() {
+    dge_copy_fields::side dge_side(unsigned byte) {
         dge_copy_fields::side s;
-        s.base = in_.bits64();
+        s.base = address(byte);
         if (in_.accept("+")) {
             s.reg = static_cast<std::uint8_t>(0x80 | in_.reg());
             in_.expect("*");
@@ -599,10 +515,10 @@ private:
                 f.priority = in_.number<std::uint8_t>();
                 break;
             case 5:
-                f.source = dge_side();
+                f.source = dge_side(24);
                 break;
             case 6:
-                f.destination = dge_side();
+                f.destination = dge_side(64);
                 break;
             case 7:
                 f.limit = in_.bits64();
@@ -684,7 +600,7 @@ private:
         if (key == "b") i_.b = tile();
         if (key == "s0") i_.s0 = scalar();
         if (key == "s1") i_.s1 = scalar();
-        if (key == "table") i_.table_base = in_.bits64();
+        if (key == "table") i_.table_base = address(120);
         if (key == "mask") mask();
         if (key == "pattern") pattern();
         if (key == "sparse")
@@ -767,8 +683,46 @@ private:
     std::vector<label_use>& uses_;
     const std::size_t pc_;
     const int line_;
+    program_names& names_;
     instruction i_;
     std::optional<cursor> immediate_;
+    std::vector<relocation> relocations_;
+    std::vector<const transfer*> transfers_;
+};
+
+/// Transfers in the order in which a program starts them: a queue's ring holds their descriptors in
+/// the order of their declarations, once.
+class start_order {
+public:
+    void check(const transfer& t, const transfer* first, engine by, const cursor& in,
+               std::size_t at) {
+        const auto number = &t - first;
+        auto [entry, is_new] = last_.try_emplace({t.core, t.queue}, last{by, number});
+        if (is_new) return;
+        if (entry->second.by != by)
+            in.fail(mistake::refused_by_model, at,
+                    fmt::format("queue {} is used by {} already: the order of its descriptors "
+                                "would be open; give each engine a queue of its own",
+                                t.queue, name_of(entry->second.by)));
+        if (number == entry->second.number)
+            in.fail(mistake::refused_by_model, at,
+                    fmt::format("'{}' is started again: its descriptors are in the ring once; "
+                                "declare another transfer",
+                                t.name));
+        if (number < entry->second.number)
+            in.fail(mistake::refused_by_model, at,
+                    fmt::format("'{}' is declared before a transfer of queue {} that is started "
+                                "earlier: declare them in the order of their starts",
+                                t.name, t.queue));
+        entry->second.number = number;
+    }
+
+private:
+    struct last {
+        engine by;
+        std::ptrdiff_t number;
+    };
+    std::map<std::pair<unsigned, unsigned>, last> last_;
 };
 
 /// All lines of a text.
@@ -776,32 +730,37 @@ class source {
 public:
     source(std::string_view text, const std::string& file) : text_(text), file_(file) {}
 
-    std::vector<stream> assemble() {
-        int number = 0;
-        for (std::size_t at = 0; at <= text_.size();) {
-            const std::size_t end = std::min(text_.find('\n', at), text_.size());
-            line(text_.substr(at, end - at), ++number);
-            at = end + 1;
-        }
+    program_set assemble() {
+        preprocess(
+            text_, [this](const expanded_line& one) { line(one); },
+            [this](const expanded_line& one, const line_error& error) { report(one, error); });
         finish_stream();
         mistakes_.throw_if_any();
-        return std::move(streams_);
+        if (!semaphores_given_)
+            for (const transfer& t : set_.transfers)
+                if (t.semaphore)
+                    semaphores_.insert({static_cast<std::uint8_t>(t.semaphore_core), *t.semaphore});
+        set_.generation = generation_;
+        set_.semaphores.assign(semaphores_.begin(), semaphores_.end());
+        set_.files = {file_};
+        return std::move(set_);
     }
 
 private:
-    void report(std::string_view text, int number, const line_error& error) {
-        mistakes_.add({error.code, file_, number, static_cast<int>(error.at) + 1, error.message,
-                       std::string(text), static_cast<int>(error.length), error.suggestion});
+    void report(const expanded_line& one, const line_error& error) {
+        mistakes_.add({error.code, file_, one.number,
+                       static_cast<int>(one.original_column(error.at)) + 1, error.message,
+                       std::string(one.original), static_cast<int>(error.length),
+                       error.suggestion});
     }
 
-    void line(std::string_view text, int number) {
-        line_text_ = text;
-        line_ = number;
-        cursor in(text);
+    void line(const expanded_line& one) {
+        line_ = &one;
+        cursor in(one.what());
         try {
             if (!in.at_end()) statement(in);
         } catch (const line_error& error) {
-            report(text, number, error);
+            report(one, error);
         }
     }
 
@@ -822,27 +781,68 @@ private:
         }
         if (pc() >= max_words_of_stream)
             in.fail(mistake::out_of_range, 0, "a stream has at most 1048576 words");
-        const std::size_t first_use = uses_.size();
-        const instruction i = line_reader(in, uses_, pc(), line_).read();
-        for (std::size_t n = first_use; n < uses_.size(); ++n) use_texts_.push_back(line_text_);
+        const std::size_t first_use = uses_.size(), at = in.position();
+        line_reader reader(in, uses_, pc(), line_->number, names_);
+        const instruction i = reader.read();
+        for (std::size_t n = first_use; n < uses_.size(); ++n) use_lines_.push_back(*line_);
+        for (const transfer* t : reader.transfers())
+            order_.check(*t, set_.transfers.data(), current_.engine.value_or(engine::sync), in, at);
         if (generation_) check_instruction(i, in);
+        if (!semaphores_given_) note_semaphores(i, reader.relocations());
+        for (relocation r : reader.relocations()) {
+            if (!current_.engine)
+                in.fail(mistake::wrong_shape, at, "an address by name needs .engine before it");
+            r.stream = static_cast<std::uint32_t>(set_.streams.size());
+            r.word += static_cast<std::uint32_t>(pc());
+            set_.relocations.push_back(r);
+        }
         const bytes word = encode(i);
         emit({word.data(), i.words() * word_bytes});
     }
 
+    /// Semaphores that the instruction waits for or changes start at 0.
+    void note_semaphores(const instruction& i, const std::vector<relocation>& relocations) {
+        const auto note = [this](bool is_semaphore, std::uint8_t index) {
+            if (is_semaphore) semaphores_.insert({static_cast<std::uint8_t>(current_.core), index});
+        };
+        const auto waits = [](std::uint8_t mode) {
+            return (mode >= 1 && mode <= 4) ||
+                   mode == static_cast<unsigned>(wait_mode::ge_subtract);
+        };
+        const auto updates = [](std::uint8_t mode) { return (mode & 7) >= 1 && (mode & 7) <= 3; };
+        note(waits(i.wait.mode), i.wait.index);
+        note(updates(i.update.mode), i.update.index);
+        if (const auto* list = std::get_if<sync_list>(&i.control))
+            for (const sync_entry& e : *list)
+                note((e.mode & sync_entry::update) != 0
+                         ? updates(static_cast<std::uint8_t>(e.mode & ~sync_entry::update))
+                         : waits(e.mode),
+                     e.index);
+        if (const auto* copy = std::get_if<dge_copy_fields>(&i.control))
+            note(true, copy->semaphore);
+        for (const relocation& r : relocations)
+            if (r.kind == relocation::target::increment)
+                semaphores_.insert(
+                    {static_cast<std::uint8_t>(r.core), static_cast<std::uint8_t>(r.object)});
+    }
+
     void directive(cursor& in, std::size_t at, std::string_view word) {
         if (word == ".engine") {
-            static constexpr std::string_view names[] = {"tensor", "scalar", "gpsimd", "vector",
-                                                         "sync"};
-            const std::size_t name_at = in.position();
-            const auto which = static_cast<engine>(in.choice(names, "an engine"));
-            if (!current_.engine && pc() != 0)
-                in.fail(mistake::wrong_shape, at, "instructions stand before the first .engine");
+            begin_engine(in, at);
+        } else if (word == ".core") {
             finish_stream();
-            if (std::ranges::find(streams_, which, [](const stream& s) { return *s.engine; }) !=
-                streams_.end())
-                in.fail(mistake::duplicate_name, name_at, "this engine has a stream already");
-            current_.engine = which;
+            current_.core = names_.core = static_cast<unsigned>(in.number(0, max_set_cores - 1));
+            names_.need_core(names_.core);
+        } else if (word == ".cores") {
+            names_.need_core(static_cast<unsigned>(in.number(1, max_set_cores)) - 1);
+        } else if (word == ".tensor") {
+            names_.read_tensor(in);
+        } else if (word == ".transfer") {
+            names_.read_transfer(in);
+        } else if (word == ".semaphores") {
+            if (!semaphores_given_) semaphores_.clear();
+            semaphores_given_ = true;
+            while (!in.at_end()) semaphores_.insert(names_.read_semaphore(in));
         } else if (word == ".generation") {
             static constexpr std::string_view names[] = {"v2", "v3", "v4"};
             generation_ = static_cast<generation>(in.choice(names, "a generation") + 2);
@@ -855,10 +855,28 @@ private:
             }
             emit(raw);
         } else {
-            static constexpr std::string_view known[] = {".engine", ".generation", ".word"};
+            static constexpr std::string_view known[] = {
+                ".engine",     ".generation", ".word",   ".core", ".cores", ".tensor", ".transfer",
+                ".semaphores", ".set",        ".repeat", ".if",   ".else",  ".end"};
             in.unknown(at, word, "a directive", known);
         }
         if (!in.at_end()) in.fail(mistake::wrong_shape, in.position(), "nothing expected here");
+    }
+
+    void begin_engine(cursor& in, std::size_t at) {
+        static constexpr std::string_view names[] = {"tensor", "scalar", "gpsimd", "vector",
+                                                     "sync"};
+        const std::size_t name_at = in.position();
+        const auto which = static_cast<engine>(in.choice(names, "an engine"));
+        if (!current_.engine && pc() != 0)
+            in.fail(mistake::wrong_shape, at, "instructions stand before the first .engine");
+        finish_stream();
+        const auto same = [&](const stream& s) {
+            return s.engine == which && s.core == names_.core;
+        };
+        if (std::ranges::any_of(set_.streams, same))
+            in.fail(mistake::duplicate_name, name_at, "this engine has a stream already");
+        current_.engine = which;
     }
 
     /// With .generation (and .engine): what the engine would refuse.
@@ -888,7 +906,7 @@ private:
 
     void emit(std::span<const std::uint8_t> word) {
         current_.words.insert(current_.words.end(), word.begin(), word.end());
-        current_.lines.resize(pc(), line_);
+        current_.lines.resize(pc(), line_->number);
     }
     std::size_t pc() const { return current_.words.size() / word_bytes; }
 
@@ -899,7 +917,7 @@ private:
             if (label == labels_.end()) {
                 std::vector<std::string_view> known;
                 for (const auto& [name, pc] : labels_) known.emplace_back(name);
-                report(use_texts_[n], use.line,
+                report(use_lines_[n],
                        {mistake::unknown_variable, use.column, use.length,
                         fmt::format("no label '{}' in this stream", use.label),
                         suggest(use.label, std::span<const std::string_view>(known))});
@@ -911,29 +929,37 @@ private:
                     static_cast<std::uint8_t>(distance >> 8 * b);
         }
         uses_.clear();
-        use_texts_.clear();
+        use_lines_.clear();
         labels_.clear();
-        if (current_.engine || pc() != 0) streams_.push_back(std::move(current_));
+        if (current_.engine || pc() != 0) set_.streams.push_back(std::move(current_));
         current_ = {};
+        current_.core = names_.core;
     }
 
     const std::string_view text_;
     const std::string file_;
-    std::string_view line_text_;
-    int line_ = 0;
+    const expanded_line* line_ = nullptr;
     std::optional<generation> generation_;
+    program_set set_;
+    program_names names_{set_};
     stream current_;
-    std::vector<stream> streams_;
+    start_order order_;
+    std::set<std::array<std::uint8_t, 2>> semaphores_;
+    bool semaphores_given_ = false;
     std::map<std::string, std::size_t, std::less<>> labels_;
     std::vector<label_use> uses_;
-    std::vector<std::string_view> use_texts_;
+    std::vector<expanded_line> use_lines_;
     diagnostics mistakes_;
 };
 
 }  // namespace
 
-std::vector<stream> assemble(std::string_view text, const std::string& file) {
+program_set assemble_set(std::string_view text, const std::string& file) {
     return source(text, file).assemble();
+}
+
+std::vector<stream> assemble(std::string_view text, const std::string& file) {
+    return std::move(assemble_set(text, file).streams);
 }
 
 }  // namespace trn::isa

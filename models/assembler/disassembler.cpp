@@ -5,8 +5,13 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "models/assembler/assembler.h"
 #include "models/assembler/words.h"
@@ -287,6 +292,124 @@ bool reads_back(const std::string& text, std::span<const std::uint8_t> expected)
     }
 }
 
+/// Names from files that others wrote.
+std::string printable(const std::string& text) {
+    std::string result;
+    for (const char c : text) result += c >= ' ' && c < 127 ? c : '?';
+    return result;
+}
+
+std::string tensor_text(const tensor& t) {
+    static constexpr std::string_view roles[] = {"in", "out", "inout", "scratch"};
+    return fmt::format(".tensor {} {} [{}] {} align={} core={}\n", printable(t.name),
+                       type_text(t.type), fmt::join(t.shape, ", "),
+                       roles[static_cast<unsigned>(t.role)], t.alignment, t.core);
+}
+
+std::string side_text(const program_set& set, const transfer& t, const transfer_side& s) {
+    if (s.kind == transfer_side::memory::tensor)
+        return fmt::format("{}@({}, {}, {})", printable(set.tensors[s.object].name), s.offset,
+                           s.row, s.block);
+    std::string text = s.object == t.core ? "" : fmt::format("core{}.", s.object);
+    add(text, "{}[{}:{}, {}", s.kind == transfer_side::memory::sbuf ? "sbuf" : "psum", s.row,
+        s.row + t.rows, s.offset);
+    if (t.blocks > 1) add(text, ", {}", s.block);
+    return text + "]";
+}
+
+std::string transfer_text(const program_set& set, const transfer& t) {
+    std::string text =
+        fmt::format(".transfer {} {} -> {} shape=({}, {}, {}) queue={} engines={:#x}",
+                    printable(t.name), side_text(set, t, t.sides[0]), side_text(set, t, t.sides[1]),
+                    t.rows, t.blocks, t.bytes, t.queue, t.engines);
+    if (t.semaphore)
+        add(text, " {}S[{}]",
+            t.semaphore_core == t.core ? "" : fmt::format("core{}.", t.semaphore_core),
+            *t.semaphore);
+    return text + "\n";
+}
+
+std::string address_text(const program_set& set, const relocation& r) {
+    using target = relocation::target;
+    std::string text = "@";
+    if (r.kind == target::tensor)
+        text += printable(set.tensors[r.object].name);
+    else
+        add(text, "core{}.", r.core);
+    const auto engine_text = name_of(static_cast<engine>(r.object));
+    if (r.kind == target::increment) add(text, "S[{}]", r.object);
+    if (r.kind == target::collective) add(text, "cc[{}]", r.object);
+    if (r.kind == target::control) add(text, "control.{}", engine_text);
+    if (r.kind == target::program) add(text, "program.{}", engine_text);
+    if (r.kind == target::sbuf) text += "sbuf";
+    if (r.addend != 0) add(text, "+{:#x}", r.addend);
+    return text;
+}
+
+/// Where the loader puts addresses: word and byte, and how the text form writes them.
+using address_texts = std::map<std::pair<std::uint32_t, std::uint32_t>, std::string>;
+
+/// Replaces the loader's eight bytes by numbers that do not occur otherwise, and says which.
+std::map<std::string, std::string> mark_addresses(std::vector<std::uint8_t>& words,
+                                                  const address_texts& addresses) {
+    constexpr std::uint64_t mark = 0xadd7'e550'0000'0000;
+    std::map<std::string, std::string> texts;
+    for (const auto& [place, text] : addresses) {
+        const std::uint64_t number = mark + texts.size();
+        texts[fmt::format("{:#x}", number)] = text;
+        for (unsigned b = 0; b < 8; ++b)
+            words[std::size_t{place.first} * word_bytes + place.second + b] =
+                static_cast<std::uint8_t>(number >> 8 * b);
+    }
+    return texts;
+}
+
+void name_addresses(std::string& text, const std::map<std::string, std::string>& texts) {
+    for (const auto& [number, name] : texts)
+        if (const std::size_t at = text.find(number); at != std::string::npos)
+            text.replace(at, number.size(), name);
+}
+
+/// `after`: what follows the instruction of a word.
+std::string stream_text(std::span<const std::uint8_t> given, const address_texts& addresses,
+                        const std::function<std::string(std::size_t)>& after) {
+    std::vector<std::uint8_t> words(given.begin(), given.end());
+    const auto names = mark_addresses(words, addresses);
+    std::vector<line> lines;
+    std::set<std::int64_t> targets, starts;
+    const std::size_t count = words.size() / word_bytes;
+    for (std::size_t pc = 0; pc < count;) {
+        const auto rest = std::span<const std::uint8_t>(words).subspan(pc * word_bytes);
+        const row* kind = find(static_cast<opcode>(rest[0] | rest[1] << 8));
+        line one{pc, raw_word(given.subspan(pc * word_bytes, word_bytes)), {}};
+        const std::size_t size = kind != nullptr && kind->is_long() ? 2 : 1;
+        if (kind != nullptr && size * word_bytes <= rest.size()) {
+            const instruction i = decode(rest).what;
+            const std::string text = text_of(i);
+            if (reads_back(text, rest.first(size * word_bytes))) {
+                one = {pc, text, target_of(*kind, i, static_cast<std::int64_t>(pc))};
+                pc += size - 1;
+            }
+        }
+        if (!names.empty()) name_addresses(one.text, names);
+        starts.insert(static_cast<std::int64_t>(one.pc));
+        if (one.target) targets.insert(*one.target);
+        lines.push_back(std::move(one));
+        ++pc;
+    }
+    std::string text;
+    for (const line& one : lines) {
+        const auto pc = static_cast<std::int64_t>(one.pc);
+        if (targets.contains(pc)) add(text, "L{}:\n", pc);
+        if (one.target && starts.contains(*one.target))
+            add(text, "    {} target=L{}{}\n", one.text.substr(0, one.text.rfind(" target=")),
+                *one.target, after(one.pc));
+        else
+            add(text, "    {}{}\n", one.text, after(one.pc));
+    }
+    return text;
+}
+
 }  // namespace
 
 std::string text_of(const instruction& i) {
@@ -305,36 +428,36 @@ std::string text_of(const instruction& i) {
 }
 
 std::string disassemble(std::span<const std::uint8_t> words) {
-    std::vector<line> lines;
-    std::set<std::int64_t> targets, starts;
-    const std::size_t count = words.size() / word_bytes;
-    for (std::size_t pc = 0; pc < count;) {
-        const auto rest = words.subspan(pc * word_bytes);
-        const row* kind = find(static_cast<opcode>(rest[0] | rest[1] << 8));
-        line one{pc, raw_word(rest.first(word_bytes)), {}};
-        const std::size_t size = kind != nullptr && kind->is_long() ? 2 : 1;
-        if (kind != nullptr && size * word_bytes <= rest.size()) {
-            const instruction i = decode(rest).what;
-            const std::string text = text_of(i);
-            if (reads_back(text, rest.first(size * word_bytes))) {
-                one = {pc, text, target_of(*kind, i, static_cast<std::int64_t>(pc))};
-                pc += size - 1;
-            }
-        }
-        starts.insert(static_cast<std::int64_t>(one.pc));
-        if (one.target) targets.insert(*one.target);
-        lines.push_back(std::move(one));
-        ++pc;
-    }
+    return stream_text(words, {}, [](std::size_t) { return std::string(); });
+}
+
+std::string disassemble(const program_set& set) {
     std::string text;
-    for (const line& one : lines) {
-        const auto pc = static_cast<std::int64_t>(one.pc);
-        if (targets.contains(pc)) add(text, "L{}:\n", pc);
-        if (one.target && starts.contains(*one.target))
-            add(text, "    {} target=L{}\n", one.text.substr(0, one.text.rfind(" target=")),
-                *one.target);
-        else
-            add(text, "    {}\n", one.text);
+    if (set.generation) add(text, ".generation v{}\n", static_cast<unsigned>(*set.generation));
+    if (set.cores > 1) add(text, ".cores {}\n", set.cores);
+    for (const tensor& t : set.tensors) text += tensor_text(t);
+    unsigned core = 0;
+    for (const transfer& t : set.transfers) {
+        if (t.core != core) add(text, ".core {}\n", core = t.core);
+        text += transfer_text(set, t);
+    }
+    text += ".semaphores";
+    for (const auto& [of, index] : set.semaphores)
+        add(text, " {}S[{}]", of == core ? "" : fmt::format("core{}.", of), index);
+    text += '\n';
+    for (std::size_t n = 0; n < set.streams.size(); ++n) {
+        const stream& s = set.streams[n];
+        if (s.core != core) add(text, ".core {}\n", core = s.core);
+        add(text, ".engine {}\n", name_of(*s.engine));
+        const auto line_of = [&](std::size_t pc) {
+            if (pc >= s.lines.size() || s.lines[pc] == 0 || set.files.empty()) return std::string();
+            const std::size_t file = pc < s.files.size() ? s.files[pc] : 0;
+            return fmt::format("  # {}:{}", printable(set.files[file]), s.lines[pc]);
+        };
+        std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> addresses;
+        for (const relocation& r : set.relocations)
+            if (r.stream == n) addresses[{r.word, r.byte}] = address_text(set, r);
+        text += stream_text(s.words, addresses, line_of);
     }
     return text;
 }

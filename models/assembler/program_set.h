@@ -1,26 +1,104 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
-#include "models/assembler/assembler.h"
+#include "models/instructions/instruction.h"
 
+/// Programs of one or more NeuronCores with what a loader has to prepare for them. The layout of
+/// the file is said in program_set.regs.yaml; doc/programs.md explains it.
 namespace trn::isa {
 
-/// A file that holds the streams of several engines: a header of 64 bytes, then the streams, each
-/// 64-byte aligned. All numbers are little endian; unused bytes are 0.
-///   0  "TRNPSET" and a zero byte     8  u32 version, 1     12  u32 number of streams, 1..5
-///   64 + 16 n: u32 engine, u32 words, u64 offset in the file of stream n
 struct program_set_error : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+inline constexpr unsigned max_set_cores = 8;
+inline constexpr unsigned max_tensor_rank = 8;
+inline constexpr unsigned dma_engines_of_core = 16;
+inline constexpr unsigned transfer_queues =
+    13;  ///< 13 to 15 have users of their own (spec 5.1, 8.2)
+inline constexpr std::uint32_t max_descriptor_bytes = 65'536;
+inline constexpr std::uint32_t max_doorbell = 65'535;  ///< descriptors of one dma_start
+
+/// The instruction stream of one engine.
+struct stream {
+    std::optional<isa::engine> engine;  ///< none: the text has no .engine line
+    std::vector<std::uint8_t> words;    ///< 64 bytes each
+    std::vector<int> lines;             ///< source line of each word, from 1; 0 is unknown
+    unsigned core = 0;
+    std::vector<std::uint8_t> files = {};  ///< source file of each word; {}: the first
+};
+
+enum class tensor_role : std::uint8_t { in, out, inout, scratch };
+
+struct tensor {
+    std::string name;
+    numerics::element type{};
+    tensor_role role{};
+    unsigned core = 0;
+    std::uint32_t alignment = 64;
+    std::vector<std::uint32_t> shape;  ///< the slowest dimension first
+
+    std::uint64_t bytes() const;
+    bool operator==(const tensor&) const = default;
+};
+
+/// One end of a transfer: rows of blocks of contiguous bytes.
+struct transfer_side {
+    enum class memory : std::uint8_t { tensor, sbuf, psum };
+    memory kind{};
+    std::uint32_t object = 0;  ///< tensor or core
+    std::uint64_t offset = 0;  ///< in the tensor or in the partition
+    std::uint64_t row = 0;     ///< tensor: bytes from row to row; else the first partition
+    std::uint64_t block = 0;   ///< bytes from block to block
+    bool operator==(const transfer_side&) const = default;
+};
+
+struct transfer {
+    std::string name;
+    unsigned core = 0, queue = 0;
+    std::uint16_t engines = 0xffff;
+    unsigned semaphore_core = 0;
+    std::optional<std::uint8_t> semaphore = {};
+    std::uint32_t rows = 1, blocks = 1, bytes = 0;
+    std::array<transfer_side, 2> sides = {};  ///< source, destination
+
+    /// Descriptors of the n-th of `count` engines that share the rows, with its semaphore's.
+    std::uint64_t descriptors_of(unsigned n, unsigned count) const;
+    bool operator==(const transfer&) const = default;
+};
+
+struct relocation {
+    enum class target : std::uint8_t { tensor, increment, control, sbuf, collective, program };
+    std::uint32_t stream = 0, word = 0, byte = 0;
+    target kind{};
+    unsigned core = 0;
+    std::uint32_t object = 0;
+    std::uint64_t addend = 0;
+    bool operator==(const relocation&) const = default;
+};
+
+struct program_set {
+    std::optional<isa::generation> generation = {};
+    unsigned cores = 1;
+    std::vector<stream> streams = {};
+    std::vector<tensor> tensors = {};
+    std::vector<transfer> transfers = {};
+    std::vector<relocation> relocations = {};
+    std::vector<std::array<std::uint8_t, 2>> semaphores = {};  ///< core, index; in order
+    std::vector<std::string> files = {};                       ///< of the lines; {}: none
+};
+
 bool is_program_set(std::span<const std::uint8_t> file);
-std::vector<std::uint8_t> write_program_set(std::span<const stream> streams);
+std::vector<std::uint8_t> write_program_set(const program_set& set);
 /// \throws program_set_error
-std::vector<stream> read_program_set(std::span<const std::uint8_t> file);
+program_set read_program_set(std::span<const std::uint8_t> file);
 
 }  // namespace trn::isa

@@ -41,9 +41,9 @@ ALLOWED = {
     "platform/app/": ["platform/", "models/", "sw-stubs/"],
     "models/": BASE + ["models/"] + [F + part for part in
                                      ("tlm/", "registers/", "kernel/", "misuse/", "loader/", "netlist/")],
-    "sw-stubs/host/": ["sw-stubs/" + part for part in ("host/", "driver/include/", "collectives/include/")],
+    "sw-stubs/host/": ["sw-stubs/" + part for part in ("host/", "driver/include/", "collectives/include/", "programs/include/")],
     "sw-stubs/transports/": ["sw-stubs/transports/", "sw-stubs/driver/include/"],
-    "sw-stubs/trnctl/": ["sw-stubs/trnctl/", "sw-stubs/host/", "sw-stubs/transports/"],
+    "sw-stubs/trnctl/": ["sw-stubs/trnctl/", "sw-stubs/host/", "sw-stubs/transports/", "sw-stubs/programs/include/"],
     "sw-stubs/": ["sw-stubs/", "trn/"],
     "firmware/": ["firmware/", "trn/"],
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "models/assembler/assembler.h"
 #include "models/assembler/document.h"
 #include "models/assembler/program_set.h"
 #include "models/instructions/table.h"
@@ -64,11 +65,7 @@ std::string disassemble(const file_bytes& file) {
             throw trn::isa::program_set_error("neither a program set nor whole 64-byte words");
         return trn::isa::disassemble(file);
     }
-    std::string text;
-    for (const stream& one : trn::isa::read_program_set(file))
-        text += fmt::format(".engine {}\n", trn::isa::name_of(*one.engine)) +
-                trn::isa::disassemble(one.words);
-    return text;
+    return trn::isa::disassemble(trn::isa::read_program_set(file));
 }
 
 void run(const options& o) {
@@ -76,10 +73,11 @@ void run(const options& o) {
     const file_bytes input = trn::read_file(o.input, max_file_bytes);
     if (o.disassemble) return write(o.output, disassemble(input));
     const std::string_view text(reinterpret_cast<const char*>(input.data()), input.size());
-    const std::vector<stream> streams = trn::isa::assemble(text, o.input);
+    const trn::isa::program_set set = trn::isa::assemble_set(text, o.input);
+    const std::vector<stream>& streams = set.streams;
     if (o.hex) return write(o.output, hex_of(streams));
     const bool one_stream = streams.empty() || !streams.front().engine;
-    const file_bytes program = !one_stream       ? trn::isa::write_program_set(streams)
+    const file_bytes program = !one_stream       ? trn::isa::write_program_set(set)
                                : streams.empty() ? file_bytes{}
                                                  : streams.front().words;
     write(o.output, {reinterpret_cast<const char*>(program.data()), program.size()});

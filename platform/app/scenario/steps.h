@@ -64,6 +64,8 @@ std::vector<step_kind> firmware_steps();
 std::vector<step_kind> condition_steps();
 /// One packet of doc/dma_compute.md, compared with the reference.
 step_kind compute_step();
+/// A program of NeuronCores.
+step_kind program_step();
 /// All chips of the machine copy at once.
 step_kind traffic_step();
 /// All cards at once, or one card and its partner.

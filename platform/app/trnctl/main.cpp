@@ -12,16 +12,19 @@
 #include "platform/app/host_options/collective_rules.h"
 #include "platform/app/host_options/host_choices.h"
 #include "platform/app/host_options/location_text.h"
+#include "platform/app/host_options/program_file.h"
 #include "platform/app/report_file.h"
 #include "platform/app/trnctl/sessions.h"
 #include "platform/framework/command_line/command_line.h"
 #include "platform/framework/command_line/program.h"
 #include "platform/framework/config/diagnostics.h"
+#include "platform/framework/config/file.h"
 #include "platform/framework/config/units.h"
 #include "platform/framework/kernel/trace.h"
 #include "platform/framework/loader/firmware_file.h"
 #include "platform/framework/output.h"
 #include "sw-stubs/trnctl/commands.h"
+#include "sw-stubs/trnctl/programs.h"
 
 namespace trn {
 
@@ -71,6 +74,14 @@ std::vector<std::uint64_t> counts_of(const std::string& text) {
     return counts;
 }
 
+std::vector<std::uint8_t> program_of(const std::string& file) {
+    try {
+        return read_program_file(file);
+    } catch (const file_error& wrong) {
+        throw user_error(fmt::format("{}: {}", file, wrong.what()));
+    }
+}
+
 /// The whole command line. Every command ends in `chosen`, which runs when everything is parsed.
 class command_line {
 public:
@@ -99,6 +110,7 @@ public:
         add_transfers();
         add_coll();
         add_registers();
+        add_programs();
         add_sync("sem", "semaphores of a core or TOP_SP", {"read", "set", "inc", "dec"}, semaphore);
         add_sync("event", "events of a core or TOP_SP", {"get", "set"}, event);
         add_status();
@@ -280,6 +292,65 @@ private:
         coll(where, coll_, out_);
     }
 
+    void add_programs() {
+        auto* programs = app_.add_subcommand("program", "programs of NeuronCores");
+        programs->require_subcommand(1);
+        programs->fallthrough();
+        const auto add_verb = [&](const std::string& name, const std::string& what, command does) {
+            auto* verb = programs->add_subcommand(name, what);
+            verb->fallthrough();
+            verb->callback([this, does = std::move(does)] { chosen_ = does; });
+            verb->add_option("--core", program_.loading.core, "core of the chip, or the first")
+                ->capture_default_str();
+            return verb;
+        };
+        add_run(*add_verb("run", "load a program, run it, compare its tensors",
+                          [this](session& s) { run_program(s, program_, out_); }));
+    }
+
+    /// NAME=TEXT options of the command `program run`.
+    static void add_tensors(CLI::App& run, const std::string& name, tensor_texts& texts,
+                            const std::string& what) {
+        run.add_option_function<std::vector<std::string>>(
+               name,
+               [name, &texts](const std::vector<std::string>& given) {
+                   for (const auto& one : given) {
+                       const auto sign = one.find('=');
+                       if (sign == 0 || sign == one.npos || sign + 1 == one.size())
+                           throw user_error(fmt::format("{} {}: expected TENSOR=VALUE", name, one));
+                       texts.emplace_back(one.substr(0, sign), one.substr(sign + 1));
+                   }
+               },
+               what)
+            ->type_name("T=VALUE")
+            ->allow_extra_args(false)
+            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    }
+
+    void add_run(CLI::App& run) {
+        run.add_option_function<std::string>(
+               "file", [this](const std::string& file) { program_.set = program_of(file); },
+               "a program set, or its text form")
+            ->required();
+        add_tensors(run, "--in", program_.in,
+                    "input: a number, index, random(LOW,HIGH), or a file (.npy or its bytes)");
+        add_tensors(run, "--out", program_.out, "file for an output (.npy or its bytes)");
+        add_tensors(run, "--check", program_.check,
+                    "expected output, as --in; exit status 1 when it differs");
+        run.add_option("--rtol", program_.allowed.relative, "relative tolerance of --check (0)")
+            ->check(CLI::NonNegativeNumber);
+        run.add_option("--atol", program_.allowed.absolute, "absolute tolerance of --check (0)")
+            ->check(CLI::NonNegativeNumber);
+        run.add_option("--limit", program_.limit_ns, "ns of simulated time (100 ms)");
+        run.add_option("--values", program_.seed, "seed of random inputs (1)");
+        run.add_flag_callback(
+            "--by-dma", [this] { program_.loading.control = TRN_CONTROL_BY_DMA; },
+            "write control blocks and semaphores by DMA");
+        run.add_flag_callback(
+            "--poll", [this] { program_.loading.completion = TRN_WAIT_BY_POLLING; },
+            "poll the engines instead of a notification queue");
+    }
+
     void add_registers() {
         auto* look = add("peek", "read memory or registers",
                          [this](session& s) { peek(s, spot_of(spot_), count_, out_); });
@@ -359,6 +430,7 @@ private:
     std::string spot_, policy_, name_, table_, image_ = "cc_core.img";
     matrix_options matrix_;
     coll_options coll_;
+    program_options program_;
     bool clear_ = false, between_chips_ = false;
     std::uint64_t value_ = 0, count_ = 64, run_size_ = std::uint64_t{64} << 20;
     unsigned width_ = 4;

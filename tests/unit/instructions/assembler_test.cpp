@@ -332,31 +332,41 @@ TEST(Assembler, AGenerationMakesItRefuseWhatTheEngineWould) {
 }
 
 TEST(Assembler, StreamsOfSeveralEnginesBecomeAProgramSetAndComeBack) {
-    const auto streams = assemble(".engine vector\nnop\nhalt\n.engine sync\nhalt code=3\n", "text");
-    const auto file = write_program_set(streams);
+    const auto set =
+        assemble_set(".engine vector\nnop\nhalt\n.core 1\n.engine sync\nhalt code=3\n", "text");
+    const auto file = write_program_set(set);
     ASSERT_TRUE(is_program_set(file));
     const auto back = read_program_set(file);
-    ASSERT_EQ(back.size(), 2u);
-    EXPECT_EQ(back[0].engine, engine::vector);
-    EXPECT_EQ(back[0].words, streams[0].words);
-    EXPECT_EQ(back[1].engine, engine::sync);
-    EXPECT_EQ(back[1].words, streams[1].words);
+    ASSERT_EQ(back.streams.size(), 2u);
+    EXPECT_EQ(back.cores, 2u);
+    EXPECT_EQ(back.streams[0].engine, engine::vector);
+    EXPECT_EQ(back.streams[0].words, set.streams[0].words);
+    EXPECT_EQ(back.streams[0].lines, (std::vector<int>{2, 3}));
+    EXPECT_EQ(back.streams[1].engine, engine::sync);
+    EXPECT_EQ(back.streams[1].core, 1u);
+    EXPECT_EQ(back.streams[1].words, set.streams[1].words);
+    EXPECT_EQ(back.files, std::vector<std::string>{"text"});
     EXPECT_EQ(file.size() % 64, 0u);
 }
 
 TEST(Assembler, AProgramSetWithBadNumbersIsRefused) {
-    auto file = write_program_set(assemble(".engine sync\nhalt\n", "text"));
+    auto file = write_program_set(assemble_set(".engine sync\nhalt\n", "text"));
     const auto with = [&](std::size_t at, std::uint8_t value) {
         auto changed = file;
         changed[at] = value;
         return changed;
     };
+    EXPECT_NO_THROW(read_program_set(file));
     EXPECT_THROW(read_program_set(with(0, 'X')), program_set_error);
-    EXPECT_THROW(read_program_set(with(8, 2)), program_set_error);      // version
-    EXPECT_THROW(read_program_set(with(12, 6)), program_set_error);     // streams
-    EXPECT_THROW(read_program_set(with(64, 5)), program_set_error);     // engine
-    EXPECT_THROW(read_program_set(with(68, 9)), program_set_error);     // words
-    EXPECT_THROW(read_program_set(with(79, 0x80)), program_set_error);  // offset
+    EXPECT_THROW(read_program_set(with(8, 1)), program_set_error);       // version
+    EXPECT_THROW(read_program_set(with(12, 5)), program_set_error);      // generation
+    EXPECT_THROW(read_program_set(with(16, 9)), program_set_error);      // cores
+    EXPECT_THROW(read_program_set(with(20, 1)), program_set_error);      // bytes
+    EXPECT_THROW(read_program_set(with(36, 200)), program_set_error);    // number of streams
+    EXPECT_THROW(read_program_set(with(128, 1)), program_set_error);     // core of the stream
+    EXPECT_THROW(read_program_set(with(132, 5)), program_set_error);     // engine
+    EXPECT_THROW(read_program_set(with(136, 9)), program_set_error);     // words
+    EXPECT_THROW(read_program_set(with(143, 0x80)), program_set_error);  // offset
     file.resize(70);
     EXPECT_THROW(read_program_set(file), program_set_error);
 }

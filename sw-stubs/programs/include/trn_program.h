@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TRN_PROGRAM_H
+#define TRN_PROGRAM_H
+
+#include "trn_driver.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Programs of NeuronCores as a runtime handles them (doc/programs.md): a program set file is loaded
+ * onto a device, its tensors are bound to HBM, the engines are started and waited for. Over any
+ * transport; control blocks by register access or by DMA. Spec: doc/spec/neuron-core.md 5, 10, 11.
+ *
+ * Life of a program: trn_program_load -> tensors written -> trn_program_start -> trn_program_wait
+ * -> tensors read -> started again, or trn_program_unload.
+ *
+ * Precondition of all: trn_probe and trn_reset_device succeeded. Threads as for the device.
+ */
+
+#define TRN_CORE_ENGINES 5u
+#define TRN_MAX_PROGRAM_CORES 8u
+#define TRN_MAX_TENSOR_RANK 8u
+#define TRN_CORE_REGISTERS 64u
+
+typedef enum trn_core_engine {
+    TRN_TENSOR_ENGINE = 0,
+    TRN_SCALAR_ENGINE = 1,
+    TRN_GPSIMD_ENGINE = 2,
+    TRN_VECTOR_ENGINE = 3,
+    TRN_SYNC_ENGINE = 4
+} trn_core_engine;
+/** "tensor", "scalar", "gpsimd", "vector", "sync"; "unknown" otherwise. */
+const char* trn_core_engine_name(uint32_t engine);
+
+/* ---- engines of a core ---------------------------------------------------------------------- */
+
+/** As STATUS has it (NeuronCore spec 11). */
+typedef enum trn_core_engine_mode {
+    TRN_CORE_ENGINE_IDLE = 0,
+    TRN_CORE_ENGINE_RUNNING = 1,
+    TRN_CORE_ENGINE_WAITING = 2,
+    TRN_CORE_ENGINE_HALTED = 3,
+    TRN_CORE_ENGINE_STOPPED = 4,
+    TRN_CORE_ENGINE_FAILED = 5
+} trn_core_engine_mode;
+/** "idle", "running", ...; "unknown" otherwise. */
+const char* trn_core_engine_mode_name(uint32_t mode);
+/** "ILLEGAL_INSTRUCTION", ... (NeuronCore spec 10.1); "none" for 0, "unknown" otherwise. */
+const char* trn_core_error_name(uint32_t error);
+
+/** What a core dump says of an engine. */
+typedef struct trn_core_engine_state {
+    uint32_t mode;      /**< trn_core_engine_mode */
+    uint32_t error;     /**< code of NeuronCore spec 10.1; 0: none */
+    uint32_t semaphore; /**< waited for, while WAITING; events count from 0 too */
+    int32_t wait_value; /**< waited for */
+    uint64_t program;   /**< AXI address */
+    uint32_t program_words, start_pc, pc, retired;
+    uint32_t error_pc, error_detail;
+    uint32_t fp_config, seed, notify_config, wait_limit;
+    uint64_t busy_cycles, wait_cycles, bytes_read, bytes_written;
+    uint32_t version;
+    uint32_t registers[TRN_CORE_REGISTERS];
+    uint8_t instruction[64]; /**< buffered program bytes from pc on; 0 what is not buffered */
+} trn_core_engine_state;
+
+/** Reads the control block of an engine by register access. */
+trn_status trn_core_engine_read(trn_device* device, uint32_t core, uint32_t engine,
+                                trn_core_engine_state* state);
+
+/* ---- programs -------------------------------------------------------------------------------- */
+
+typedef struct trn_program trn_program;
+
+typedef enum trn_program_control {
+    TRN_CONTROL_BY_MMIO = 0, /**< control blocks and semaphores through the register BAR */
+    TRN_CONTROL_BY_DMA = 1   /**< written by DMA, as the public driver's PROGRAM_ENGINE does */
+} trn_program_control;
+
+typedef enum trn_program_completion {
+    TRN_WAIT_BY_NOTIFICATION = 0, /**< a ring of the core's notification queues in host memory */
+    TRN_WAIT_BY_POLLING = 1       /**< STATUS of each engine */
+} trn_program_completion;
+
+/** Zero-filled means defaults. */
+typedef struct trn_program_options {
+    uint32_t core; /**< core 0 of the program; its other cores follow */
+    trn_program_control control;
+    trn_program_completion completion;
+    uint32_t notify_slot;   /**< slot of errors and notifications of all engines */
+    uint64_t memory;        /**< AXI address of memory for all that the loader places */
+    uint64_t memory_bytes;  /**< 0: each core's share of the upper half of its HBM stack */
+    uint32_t wait_limit_us; /**< WAIT_LIMIT of every engine; 0: none */
+} trn_program_options;
+
+/** Checks a program set file and places it on the device; nothing runs and nothing is written yet.
+ * `bytes` is copied. options may be NULL. TRN_INVALID_ARGUMENT: the file is damaged, or no such
+ * core; TRN_NOT_SUPPORTED: made for another generation; TRN_NO_MEMORY: does not fit. */
+trn_status trn_program_load(trn_device* device, const void* bytes, uint64_t size,
+                            const trn_program_options* options, trn_program** program);
+
+/** Takes the program's queues and notification rings away and frees it. Engines that still run are
+ * stopped. NULL is allowed. The status is that of the last access. */
+trn_status trn_program_unload(trn_program* program);
+
+typedef enum trn_tensor_role {
+    TRN_TENSOR_IN = 0,
+    TRN_TENSOR_OUT = 1,
+    TRN_TENSOR_INOUT = 2,
+    TRN_TENSOR_SCRATCH = 3
+} trn_tensor_role;
+
+typedef struct trn_tensor {
+    const char* name; /**< lives as long as the program */
+    uint32_t type;    /**< code of NeuronCore spec 3.1; 0..13 as trn_element */
+    trn_tensor_role role;
+    uint32_t rank, dimensions[TRN_MAX_TENSOR_RANK]; /**< the slowest first */
+    uint64_t bytes;
+    uint64_t address; /**< AXI */
+} trn_tensor;
+
+/** Name of an element type, "unknown" otherwise; bytes of an element, 0 otherwise. */
+const char* trn_tensor_type_name(uint32_t type);
+uint32_t trn_tensor_type_bytes(uint32_t type);
+
+uint32_t trn_program_tensors(const trn_program* program);
+/** false: there is no tensor of that number. */
+bool trn_program_tensor(const trn_program* program, uint32_t number, trn_tensor* tensor);
+/** false: there is no tensor of that name. */
+bool trn_program_find_tensor(const trn_program* program, const char* name, uint32_t* number);
+
+/** Puts a tensor at an AXI address of the caller's own, before the next start: device memory or
+ * host memory of this device (trn_buffer_address). */
+trn_status trn_program_bind(trn_program* program, uint32_t tensor, uint64_t address);
+/** Copies between ordinary memory and a part of a tensor. */
+trn_status trn_program_write(trn_program* program, uint32_t tensor, uint64_t offset,
+                             const void* bytes, uint64_t size);
+trn_status trn_program_read(trn_program* program, uint32_t tensor, uint64_t offset, void* bytes,
+                            uint64_t size);
+
+/** Writes streams and rings to HBM where they changed, gives the queues their rings, zeroes the
+ * program's semaphores, and starts all engines. TRN_BUSY: it runs. TRN_NOT_READY: an engine of the
+ * program is not idle or halted (reset the core). */
+trn_status trn_program_start(trn_program* program);
+
+/** What became of a run. */
+typedef struct trn_program_result {
+    bool done;             /**< every engine halted or failed */
+    bool failed;           /**< one failed or stopped; the fields below say which */
+    uint32_t core, engine; /**< core counts from the program's first */
+    uint32_t error, error_pc, error_detail;
+    const char* file; /**< source of error_pc; NULL: not known */
+    uint32_t line;
+    uint32_t codes[TRN_MAX_PROGRAM_CORES][TRN_CORE_ENGINES]; /**< payload of the last NOTIFY or HALT
+                                                                seen; 0 when polled */
+    uint64_t started_ns, ended_ns; /**< simulated; the end as the last engine notified it, or as it
+                                        was seen */
+} trn_program_result;
+
+/** Whether the program is over; lets no time pass. */
+trn_status trn_program_poll(trn_program* program, trn_program_result* result);
+/** Waits until every engine halted, or one failed, at most `limit` nanoseconds of simulated time
+ * (of the transport's clock where it does not know simulated time). TRN_TIMED_OUT: the sentence
+ * names an engine and what it waits for; TRN_ABORTED: an engine failed; TRN_OK otherwise. *result
+ * is filled in all of these. */
+trn_status trn_program_wait(trn_program* program, uint64_t limit, trn_program_result* result);
+
+/** Cores, and whether an engine of one has a stream. */
+uint32_t trn_program_cores(const trn_program* program);
+bool trn_program_uses(const trn_program* program, uint32_t core, uint32_t engine);
+/** Source file and line of a word of a stream; false: not known. */
+bool trn_program_source(const trn_program* program, uint32_t core, uint32_t engine, uint32_t pc,
+                        const char** file, uint32_t* line);
+/** The core of the device that the program's core is on. */
+uint32_t trn_program_device_core(const trn_program* program, uint32_t core);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

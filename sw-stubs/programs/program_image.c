@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cc_core.h"
+#include "program.h"
+
+/* Images of a program in HBM: places, addresses, descriptor rings (NeuronCore spec 5.3, 12). */
+
+#define RING_ALIGNMENT 256u /* contract 6.2 */
+#define RING_STEP 16u
+#define RING_MIN 32u
+#define MAX_DESCRIPTORS (1u << 22) /* of a core */
+#define FIRST_PASS 1u              /* ring id, contract 7.4 */
+
+static uint64_t aligned(uint64_t value, uint64_t to) {
+    return (value + to - 1) & ~(to - 1);
+}
+
+static uint32_t pieces_of(const set_transfer* t) {
+    return (uint32_t)(((uint64_t)t->bytes + TRN_DESCRIPTOR_BYTES - 1) / TRN_DESCRIPTOR_BYTES);
+}
+
+/* ---- places ---- */
+
+/* The upper half of each stack, in equal parts for its cores. */
+static void find_memory(const trn_program* program, uint32_t core, program_core* c) {
+    const trn_device* device = program->device;
+    const uint32_t per_stack = device->map->cores / device->map->stacks;
+    const uint32_t number = program->options.core + core;
+    const uint64_t share = device->generation->stack_bytes / 2 / per_stack;
+    c->begin = trn_hbm_address(device, number / per_stack,
+                               device->generation->stack_bytes / 2 + number % per_stack * share);
+    c->end = c->begin + share;
+    c->next = c->begin;
+}
+
+static trn_status take(trn_program* program, uint32_t core, uint64_t size, uint64_t alignment,
+                       uint64_t* address) {
+    program_core* c = &program->cores[program->options.memory_bytes ? 0 : core];
+    const uint64_t at = aligned(c->next, alignment);
+    if (at < c->next || at > c->end || size > c->end - at)
+        return trn_fail(program->device, TRN_NO_MEMORY,
+                        "the program does not fit: %llu bytes more, of %llu for core %u",
+                        (unsigned long long)size, (unsigned long long)(c->end - c->begin), core);
+    *address = at;
+    c->next = at + size;
+    return TRN_OK;
+}
+
+static trn_status count_descriptors(trn_program* program) {
+    const program_set* set = &program->set;
+    uint64_t total[SET_MAX_CORES] = {0};
+    for (uint32_t n = 0; n < set->transfer_count; ++n) {
+        const set_transfer* t = &set->transfers[n];
+        const uint32_t engines = trn_set_count_bits(t->engines);
+        /* Each factor is bounded before the product is made. */
+        const uint64_t per_row = (uint64_t)t->blocks * pieces_of(t);
+        if (t->rows > MAX_DESCRIPTORS || per_row > MAX_DESCRIPTORS / t->rows + 1u)
+            total[t->core] = MAX_DESCRIPTORS + 1u;
+        else
+            total[t->core] += (uint64_t)t->rows * per_row + engines;
+        if (total[t->core] > MAX_DESCRIPTORS)
+            return trn_fail(program->device, TRN_NO_MEMORY,
+                            "transfer %s: more than %u descriptors for core %u", t->name,
+                            MAX_DESCRIPTORS, t->core);
+        for (uint32_t e = 0, k = 0; e < SET_DMA_ENGINES; ++e) {
+            if (!(t->engines >> e & 1)) continue;
+            const uint32_t rows =
+                trn_set_first_row(t, k + 1, engines) - trn_set_first_row(t, k, engines);
+            program->cores[t->core].rings[e][t->queue].count +=
+                (uint32_t)(rows * per_row) + (t->semaphore != SET_NO_SEMAPHORE);
+            ++k;
+        }
+    }
+    return TRN_OK;
+}
+
+static void lay_out_rings(program_core* c, uint64_t* at) {
+    for (uint32_t e = 0; e < SET_DMA_ENGINES; ++e)
+        for (uint32_t q = 0; q < SET_QUEUES; ++q) {
+            program_ring* ring = &c->rings[e][q];
+            if (ring->count == 0) continue;
+            /* One entry stays free, so that a full ring is not taken for an empty one. */
+            ring->length = (uint32_t)aligned(ring->count + 1u, RING_STEP);
+            if (ring->length < RING_MIN) ring->length = RING_MIN;
+            ring->m2s = aligned(*at, RING_ALIGNMENT);
+            ring->s2m = aligned(ring->m2s + ring->length * sizeof(trn_descriptor), RING_ALIGNMENT);
+            *at = ring->s2m + ring->length * sizeof(trn_descriptor);
+        }
+}
+
+trn_status trn_program_place(trn_program* program) {
+    const program_set* set = &program->set;
+    for (uint32_t core = 0; core < set->cores; ++core) {
+        program_core* c = &program->cores[core];
+        find_memory(program, core, c);
+        for (uint32_t e = 0; e < SET_ENGINES; ++e) c->stream[e] = NO_STREAM;
+    }
+    if (program->options.memory_bytes) {
+        program_core* c = &program->cores[0];
+        c->begin = c->next = program->options.memory;
+        c->end = c->begin + program->options.memory_bytes;
+    }
+    for (uint32_t n = 0; n < set->stream_count; ++n)
+        program->cores[set->streams[n].core].stream[set->streams[n].engine] = n;
+    trn_status status = count_descriptors(program);
+    for (uint32_t core = 0; core < set->cores && status == TRN_OK; ++core) {
+        program_core* c = &program->cores[core];
+        uint64_t at = SET_WORD_BYTES; /* the constant first */
+        for (uint32_t e = 0; e < SET_ENGINES; ++e) {
+            if (c->stream[e] == NO_STREAM) continue;
+            c->stream_at[e] = at;
+            at += (uint64_t)set->streams[c->stream[e]].words * SET_WORD_BYTES;
+        }
+        lay_out_rings(c, &at);
+        c->image_bytes = at;
+        status = take(program, core, at, RING_ALIGNMENT, &c->image);
+    }
+    for (uint32_t n = 0; n < set->tensor_count && status == TRN_OK; ++n)
+        status = take(program, set->tensors[n].core, set->tensors[n].bytes,
+                      set->tensors[n].alignment < 64 ? 64 : set->tensors[n].alignment,
+                      &program->tensors[n]);
+    return status;
+}
+
+/* ---- content ---- */
+
+static uint64_t core_base(const trn_program* program, uint32_t core) {
+    return trn_sbuf_address(program->device, program->options.core + core, 0);
+}
+
+static uint64_t address_of(const trn_program* program, const set_relocation* r) {
+    const trn_device* device = program->device;
+    const program_core* c = &program->cores[r->core];
+    switch (r->target) {
+    case SET_ADDRESS_TENSOR:
+        return program->tensors[r->object];
+    case SET_ADDRESS_INCREMENT:
+        return core_base(program, r->core) + CORE_SYNC + SYNC(SEMAPHORE_INCREMENT)(r->object);
+    case SET_ADDRESS_CONTROL:
+        return core_base(program, r->core) + trn_control_in_core(r->object);
+    case SET_ADDRESS_SBUF:
+        return core_base(program, r->core);
+    case SET_ADDRESS_COLLECTIVE:
+        return trn_cc_axi_address(device, (program->options.core + r->core) *
+                                                  (device->map->top_sps / device->map->cores) +
+                                              r->object);
+    case SET_ADDRESS_PROGRAM:
+        break;
+    }
+    return c->image + c->stream_at[r->object];
+}
+
+static uint64_t side_address(const trn_program* program, const set_side* s, uint32_t row) {
+    if (s->memory == SET_TENSOR) return program->tensors[s->object] + s->offset + row * s->row;
+    const uint64_t partition = s->row + row;
+    const uint64_t base = core_base(program, s->object) + s->offset;
+    return s->memory == SET_PSUM
+               ? base + CORE_PSUM + partition * PSUM_PARTITION_BYTES
+               : base + partition *
+                            (program->device->generation->state_buffer_bytes / CORE_PARTITIONS);
+}
+
+static void put(program_core* c, program_ring* ring, uint64_t source, uint64_t destination,
+                uint32_t size, bool is_last) {
+    const trn_descriptor m2s =
+        trn_m2s_descriptor(source, size, FIRST_PASS, is_last ? TRN_WRITE_BARRIER : 0);
+    const trn_descriptor s2m = trn_s2m_descriptor(destination, size, FIRST_PASS, 0);
+    const uint64_t at = ring->filled++ * sizeof(trn_descriptor);
+    memcpy(c->bytes + ring->m2s + at, &m2s, sizeof m2s);
+    memcpy(c->bytes + ring->s2m + at, &s2m, sizeof s2m);
+}
+
+static void put_rows(trn_program* program, const set_transfer* t, program_ring* ring,
+                     uint32_t first, uint32_t end) {
+    program_core* c = &program->cores[t->core];
+    for (uint32_t row = first; row < end; ++row) {
+        const uint64_t from = side_address(program, &t->sides[0], row);
+        const uint64_t to = side_address(program, &t->sides[1], row);
+        for (uint32_t block = 0; block < t->blocks; ++block)
+            for (uint64_t done = 0; done < t->bytes; done += TRN_DESCRIPTOR_BYTES) {
+                const uint64_t left = t->bytes - done;
+                const uint32_t size =
+                    (uint32_t)(left < TRN_DESCRIPTOR_BYTES ? left : TRN_DESCRIPTOR_BYTES);
+                put(c, ring, from + block * t->sides[0].block + done,
+                    to + block * t->sides[1].block + done, size,
+                    row + 1 == end && block + 1 == t->blocks && left == size);
+            }
+    }
+}
+
+/* The data of each engine, then 4 bytes that add 1 to the semaphore. */
+static void put_transfer(trn_program* program, const set_transfer* t) {
+    program_core* c = &program->cores[t->core];
+    const uint32_t engines = trn_set_count_bits(t->engines);
+    for (uint32_t e = 0, k = 0; e < SET_DMA_ENGINES; ++e) {
+        if (!(t->engines >> e & 1)) continue;
+        program_ring* ring = &c->rings[e][t->queue];
+        put_rows(program, t, ring, trn_set_first_row(t, k, engines),
+                 trn_set_first_row(t, k + 1, engines));
+        ++k;
+        if (t->semaphore != SET_NO_SEMAPHORE)
+            put(c, ring, c->image,
+                core_base(program, t->semaphore_core) + CORE_SYNC +
+                    SYNC(SEMAPHORE_INCREMENT)(t->semaphore),
+                4, false);
+    }
+}
+
+static trn_status make_image(trn_program* program, uint32_t core) {
+    program_core* c = &program->cores[core];
+    if (!c->bytes) c->bytes = malloc(c->image_bytes);
+    if (!c->bytes)
+        return trn_fail(program->device, TRN_NO_MEMORY, "no host memory for %llu bytes of rings",
+                        (unsigned long long)c->image_bytes);
+    memset(c->bytes, 0, c->image_bytes);
+    c->bytes[0] = 1;
+    for (uint32_t e = 0; e < SET_ENGINES; ++e)
+        if (c->stream[e] != NO_STREAM) {
+            const set_stream* s = &program->set.streams[c->stream[e]];
+            memcpy(c->bytes + c->stream_at[e], s->bytes, (size_t)s->words * SET_WORD_BYTES);
+        }
+    for (uint32_t e = 0; e < SET_DMA_ENGINES; ++e)
+        for (uint32_t q = 0; q < SET_QUEUES; ++q) c->rings[e][q].filled = 0;
+    return TRN_OK;
+}
+
+static void relocate(trn_program* program, const set_relocation* r) {
+    const set_stream* s = &program->set.streams[r->stream];
+    program_core* c = &program->cores[s->core];
+    const uint64_t value = address_of(program, r) + r->addend;
+    uint8_t* at = c->bytes + c->stream_at[s->engine] + (size_t)r->word * SET_WORD_BYTES + r->byte;
+    for (uint32_t b = 0; b < 8; ++b) at[b] = (uint8_t)(value >> 8 * b);
+}
+
+trn_status trn_program_write_images(trn_program* program) {
+    const program_set* set = &program->set;
+    trn_status status = TRN_OK;
+    for (uint32_t core = 0; core < set->cores && status == TRN_OK; ++core)
+        status = make_image(program, core);
+    if (status != TRN_OK) return status;
+    for (uint32_t n = 0; n < set->relocation_count; ++n) relocate(program, &set->relocations[n]);
+    for (uint32_t n = 0; n < set->transfer_count; ++n) put_transfer(program, &set->transfers[n]);
+    for (uint32_t core = 0; core < set->cores && status == TRN_OK; ++core) {
+        program_core* c = &program->cores[core];
+        status = trn_write(program->device, program->options.core + core, c->image, c->bytes,
+                           c->image_bytes);
+        free(c->bytes);
+        c->bytes = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "program.h"
+
+/* Running a program: the host flow of NeuronCore spec 5.3. */
+
+#define NOTIFICATION_RING_BYTES 4096u
+#define NOTIFY 1u /* types of entries */
+#define ERROR 3u
+#define FIRST_PAUSE NS_PER_US
+#define MAX_PAUSE (16 * NS_PER_US)
+#define MAX_BLIND NS_PER_MS  /* a lost notification costs no more */
+#define PROGRAM_REGISTERS 4u /* PROGRAM_LO, PROGRAM_HI, PROGRAM_WORDS, START_PC */
+
+static uint32_t device_core(const trn_program* program, uint32_t core) {
+    return program->options.core + core;
+}
+
+/* Whether `visit` answered TRN_OK for every engine that has a stream. */
+typedef trn_status (*visitor)(trn_program* program, uint32_t core, uint32_t engine);
+static trn_status each_engine(trn_program* program, visitor visit) {
+    trn_status status = TRN_OK;
+    for (uint32_t core = 0; core < program->set.cores; ++core)
+        for (uint32_t e = 0; e < SET_ENGINES && status == TRN_OK; ++e)
+            if (program->cores[core].stream[e] != NO_STREAM) status = visit(program, core, e);
+    return status;
+}
+
+/* Registers of a control block, from `reg` on, by the way that the caller chose. */
+static trn_status write_control(trn_program* program, uint32_t core, uint32_t engine, uint64_t reg,
+                                const uint32_t* values, uint32_t count) {
+    trn_device* device = program->device;
+    const uint32_t number = device_core(program, core);
+    if (program->options.control == TRN_CONTROL_BY_DMA)
+        return trn_program_engine(
+            device, number, trn_sbuf_address(device, number, trn_control_in_core(engine) + reg),
+            values, count * sizeof *values);
+    trn_mmio_begin(device);
+    for (uint32_t n = 0; n < count; ++n)
+        trn_mmio_write(device, trn_control_in_bar(device, number, engine) + reg + 4 * n, values[n]);
+    return trn_mmio_end(device);
+}
+
+static trn_status read_control(trn_program* program, uint32_t core, uint32_t engine, uint64_t reg,
+                               uint32_t* value) {
+    trn_mmio_begin(program->device);
+    *value = trn_control_read(program->device, device_core(program, core), engine, reg);
+    return trn_mmio_end(program->device);
+}
+
+/* ---- starting ---- */
+
+static trn_status clear_engine(trn_program* program, uint32_t core, uint32_t engine) {
+    uint32_t now = 0;
+    trn_status status = read_control(program, core, engine, SEQUENCER(STATUS), &now);
+    if (status != TRN_OK) return status;
+    const uint32_t mode = TRN_SEQUENCER_STATUS_STATE_GET(now);
+    if (mode == TRN_CORE_ENGINE_RUNNING || mode == TRN_CORE_ENGINE_WAITING)
+        return trn_fail(program->device, TRN_BUSY, "the %s engine of core %u is %s",
+                        trn_core_engine_name(engine), device_core(program, core),
+                        trn_core_engine_mode_name(mode));
+    const uint32_t reset = TRN_SEQUENCER_CONTROL_RESET_MASK;
+    return write_control(program, core, engine, SEQUENCER(CONTROL), &reset, 1);
+}
+
+static trn_status give_rings(trn_program* program) {
+    trn_ring_request requests[SET_DMA_ENGINES];
+    trn_status status = TRN_OK;
+    for (uint32_t core = 0; core < program->set.cores; ++core) {
+        const program_core* c = &program->cores[core];
+        for (uint32_t q = 0; q < SET_QUEUES && status == TRN_OK; ++q) {
+            uint32_t count = 0;
+            for (uint32_t e = 0; e < SET_DMA_ENGINES; ++e) {
+                const program_ring* ring = &c->rings[e][q];
+                if (ring->length)
+                    requests[count++] = (trn_ring_request){
+                        .engine = device_core(program, core) * TRN_ENGINES_PER_CORE + e,
+                        .queue = q,
+                        .m2s_base = c->image + ring->m2s,
+                        .m2s_length = ring->length,
+                        .s2m_base = c->image + ring->s2m,
+                        .s2m_length = ring->length};
+            }
+            if (count) status = trn_ring_init_batch(program->device, requests, count);
+        }
+    }
+    program->has_queues = true;
+    return status;
+}
+
+static trn_status zero_semaphores(trn_program* program) {
+    trn_device* device = program->device;
+    trn_status status = TRN_OK;
+    for (uint32_t n = 0; n < program->set.semaphore_count && status == TRN_OK; ++n) {
+        const set_semaphore* s = &program->set.semaphores[n];
+        const uint32_t core = device_core(program, s->core), zero = 0;
+        status =
+            program->options.control == TRN_CONTROL_BY_DMA
+                ? trn_program_engine(
+                      device, core,
+                      trn_sbuf_address(device, core, CORE_SYNC + SYNC(SEMAPHORE_SET)(s->index)),
+                      &zero, sizeof zero)
+                : trn_semaphore_set(device, TRN_SYNC_CORE, core, s->index, 0);
+    }
+    return status;
+}
+
+/* All engines of a core report to one ring. */
+static trn_status open_notifications(trn_program* program) {
+    trn_status status = TRN_OK;
+    for (uint32_t core = 0; core < program->set.cores && status == TRN_OK; ++core) {
+        program_core* c = &program->cores[core];
+        if (c->has_notifications) trn_notifications_close(program->device, &c->notifications);
+        status = trn_notifications_open(program->device, TRN_NOTIFY_CORE,
+                                        device_core(program, core), program->options.notify_slot,
+                                        NOTIFICATION_RING_BYTES, &c->notifications);
+        c->has_notifications = status == TRN_OK;
+    }
+    return status;
+}
+
+static trn_status set_up_engine(trn_program* program, uint32_t core, uint32_t engine) {
+    const program_core* c = &program->cores[core];
+    const uint64_t at = c->image + c->stream_at[engine];
+    const uint32_t registers[PROGRAM_REGISTERS] = {
+        (uint32_t)at, (uint32_t)(at >> 32), program->set.streams[c->stream[engine]].words, 0};
+    trn_status status =
+        write_control(program, core, engine, SEQUENCER(PROGRAM_LO), registers, PROGRAM_REGISTERS);
+    if (status == TRN_OK)
+        status = write_control(program, core, engine, SEQUENCER(WAIT_LIMIT),
+                               &program->options.wait_limit_us, 1);
+    if (status != TRN_OK || program->options.completion == TRN_WAIT_BY_POLLING) return status;
+    uint32_t config = 0;
+    status = read_control(program, core, engine, SEQUENCER(NOTIFY_CONFIG), &config);
+    if (status != TRN_OK) return status;
+    config &= ~(uint32_t)(TRN_SEQUENCER_NOTIFY_CONFIG_ERROR_SLOT_MASK |
+                          TRN_SEQUENCER_NOTIFY_CONFIG_NOTIFY_SLOT_MASK);
+    config |= TRN_SEQUENCER_NOTIFY_CONFIG_ERROR_SLOT_SET(program->options.notify_slot) |
+              TRN_SEQUENCER_NOTIFY_CONFIG_NOTIFY_SLOT_SET(program->options.notify_slot) |
+              TRN_SEQUENCER_NOTIFY_CONFIG_ERRORS_MASK |
+              TRN_SEQUENCER_NOTIFY_CONFIG_NOTIFICATIONS_MASK;
+    return write_control(program, core, engine, SEQUENCER(NOTIFY_CONFIG), &config, 1);
+}
+
+static trn_status start_engine(trn_program* program, uint32_t core, uint32_t engine) {
+    const uint32_t start = TRN_SEQUENCER_CONTROL_START_MASK;
+    return write_control(program, core, engine, SEQUENCER(CONTROL), &start, 1);
+}
+
+trn_status trn_program_start(trn_program* program) {
+    trn_device* device = program->device;
+    trn_status status = trn_need_ready(device);
+    if (status == TRN_OK) status = each_engine(program, clear_engine);
+    if (status != TRN_OK) return status;
+    program->is_running = false;
+    if (!program->is_written) status = trn_program_write_images(program);
+    program->is_written = status == TRN_OK;
+    if (status == TRN_OK) status = give_rings(program);
+    if (status == TRN_OK) status = zero_semaphores(program);
+    if (status == TRN_OK && program->options.completion == TRN_WAIT_BY_NOTIFICATION)
+        status = open_notifications(program);
+    if (status == TRN_OK) status = each_engine(program, set_up_engine);
+    if (status != TRN_OK) return status;
+    memset(&program->result, 0, sizeof program->result);
+    memset(program->over, 0, sizeof program->over);
+    program->is_running = true;
+    program->result.started_ns = trn_simulated_now(device);
+    return each_engine(program, start_engine);
+}
+
+/* ---- completion ---- */
+
+static void note_failure(trn_program* program, uint32_t core, uint32_t engine, uint32_t now) {
+    trn_program_result* r = &program->result;
+    if (r->failed) return;
+    r->failed = true;
+    r->core = core;
+    r->engine = engine;
+    r->error = TRN_SEQUENCER_STATUS_ERROR_GET(now);
+    trn_mmio_begin(program->device);
+    const uint32_t number = device_core(program, core);
+    r->error_pc = trn_control_read(program->device, number, engine,
+                                   TRN_SEQUENCER_STATUS_STATE_GET(now) == TRN_CORE_ENGINE_FAILED
+                                       ? SEQUENCER(ERROR_PC)
+                                       : SEQUENCER(PC));
+    r->error_detail = trn_control_read(program->device, number, engine, SEQUENCER(ERROR_DETAIL));
+    if (!trn_program_source(program, core, engine, r->error_pc, &r->file, &r->line)) r->file = NULL;
+}
+
+static trn_status look_at_engine(trn_program* program, uint32_t core, uint32_t engine) {
+    if (program->over[core] >> engine & 1) return TRN_OK;
+    uint32_t now = 0;
+    const trn_status status = read_control(program, core, engine, SEQUENCER(STATUS), &now);
+    if (status != TRN_OK) return status;
+    const uint32_t mode = TRN_SEQUENCER_STATUS_STATE_GET(now);
+    if (mode == TRN_CORE_ENGINE_RUNNING || mode == TRN_CORE_ENGINE_WAITING) return TRN_OK;
+    program->over[core] |= (uint8_t)(1u << engine);
+    if (mode != TRN_CORE_ENGINE_HALTED) note_failure(program, core, engine, now);
+    return TRN_OK;
+}
+
+/* Engines that sent something are looked at. */
+static trn_status take_notifications(trn_program* program) {
+    trn_status status = TRN_OK;
+    for (uint32_t core = 0; core < program->set.cores; ++core) {
+        uint32_t senders = 0;
+        for (;;) {
+            trn_notification entry;
+            bool there = false;
+            status = trn_notifications_next(program->device, &program->cores[core].notifications,
+                                            &entry, &there);
+            if (status != TRN_OK || !there) break;
+            if (entry.source >= SET_ENGINES) continue;
+            if (entry.type == NOTIFY) program->result.codes[core][entry.source] = entry.payload;
+            if (entry.type == NOTIFY || entry.type == ERROR) senders |= 1u << entry.source;
+            if (entry.time > program->result.ended_ns) program->result.ended_ns = entry.time;
+        }
+        for (uint32_t e = 0; e < SET_ENGINES && status == TRN_OK; ++e)
+            if (senders >> e & 1 && program->cores[core].stream[e] != NO_STREAM)
+                status = look_at_engine(program, core, e);
+    }
+    return status;
+}
+
+static bool is_done(const trn_program* program) {
+    for (uint32_t core = 0; core < program->set.cores; ++core)
+        for (uint32_t e = 0; e < SET_ENGINES; ++e)
+            if (program->cores[core].stream[e] != NO_STREAM && !(program->over[core] >> e & 1))
+                return false;
+    return true;
+}
+
+static trn_status look(trn_program* program, bool at_all) {
+    trn_status status = TRN_OK;
+    const bool notified = program->options.completion == TRN_WAIT_BY_NOTIFICATION;
+    if (notified) status = take_notifications(program);
+    if (status == TRN_OK && (at_all || !notified)) status = each_engine(program, look_at_engine);
+    if (status != TRN_OK) return status;
+    program->result.done = is_done(program);
+    if (program->result.done) program->is_running = false;
+    if ((program->result.done || program->result.failed) && !program->result.ended_ns)
+        program->result.ended_ns = trn_simulated_now(program->device);
+    return TRN_OK;
+}
+
+trn_status trn_program_poll(trn_program* program, trn_program_result* result) {
+    trn_status status = trn_need_ready(program->device);
+    if (status == TRN_OK && program->is_running) status = look(program, true);
+    *result = program->result;
+    return status;
+}
+
+static void describe_place(const trn_program* program, uint32_t core, uint32_t engine, uint32_t pc,
+                           char* text, size_t size) {
+    const char* file = NULL;
+    uint32_t line = 0;
+    if (trn_program_source(program, core, engine, pc, &file, &line))
+        snprintf(text, size, "pc %u (%.120s:%u)", pc, file, line);
+    else
+        snprintf(text, size, "pc %u", pc);
+}
+
+static trn_status failed(trn_program* program) {
+    const trn_program_result* r = &program->result;
+    char place[192];
+    describe_place(program, r->core, r->engine, r->error_pc, place, sizeof place);
+    if (r->error == 0)
+        return trn_fail(program->device, TRN_ABORTED, "the %s engine of core %u stopped at %s",
+                        trn_core_engine_name(r->engine), device_core(program, r->core), place);
+    const uint32_t operand = TRN_SEQUENCER_ERROR_DETAIL_OPERAND_GET(r->error_detail);
+    static const char* const operands[] = {" in dst", " in a", " in b", " in s0", " in s1"};
+    return trn_fail(
+        program->device, TRN_ABORTED, "the %s engine of core %u failed at %s: %s%s, detail 0x%x",
+        trn_core_engine_name(r->engine), device_core(program, r->core), place,
+        trn_core_error_name(r->error), operand < 5 ? operands[operand] : "", r->error_detail);
+}
+
+static trn_status timed_out(trn_program* program, uint64_t limit) {
+    uint32_t core = 0, engine = 0;
+    for (uint32_t n = 0; n < program->set.cores * SET_ENGINES; ++n) {
+        core = n / SET_ENGINES;
+        engine = n % SET_ENGINES;
+        if (program->cores[core].stream[engine] != NO_STREAM &&
+            !(program->over[core] >> engine & 1))
+            break;
+    }
+    trn_core_engine_state state;
+    const uint32_t number = device_core(program, core);
+    trn_status status = trn_core_engine_read(program->device, number, engine, &state);
+    int32_t value = 0;
+    if (status == TRN_OK && state.mode == TRN_CORE_ENGINE_WAITING)
+        status =
+            trn_semaphore_read(program->device, TRN_SYNC_CORE, number, state.semaphore, &value);
+    if (status != TRN_OK) return status;
+    char place[192], waits[96] = "";
+    describe_place(program, core, engine, state.pc, place, sizeof place);
+    if (state.mode == TRN_CORE_ENGINE_WAITING)
+        snprintf(waits, sizeof waits, " for value %d of semaphore %u, which is %d",
+                 (int)state.wait_value, state.semaphore, (int)value);
+    return trn_fail(program->device, TRN_TIMED_OUT,
+                    "after %llu us the %s engine of core %u is %s at %s%s",
+                    (unsigned long long)(limit / NS_PER_US), trn_core_engine_name(engine), number,
+                    trn_core_engine_mode_name(state.mode), place, waits);
+}
+
+trn_status trn_program_wait(trn_program* program, uint64_t limit, trn_program_result* result) {
+    trn_device* device = program->device;
+    trn_status status = trn_need_ready(device);
+    uint64_t pause = FIRST_PAUSE;
+    const uint64_t start = trn_simulated_now(device);
+    uint64_t looked = start;
+    while (status == TRN_OK && program->is_running && !program->result.failed) {
+        const uint64_t now = trn_simulated_now(device);
+        const bool is_late = now - start >= limit;
+        const bool at_all = is_late || now - looked >= MAX_BLIND;
+        if (at_all) looked = now;
+        status = look(program, at_all);
+        if (status != TRN_OK || program->result.done || program->result.failed) break;
+        if (is_late) {
+            *result = program->result;
+            return timed_out(program, limit);
+        }
+        status = trn_pause(device, pause < limit - (now - start) ? pause : limit - (now - start));
+        if (pause < MAX_PAUSE) pause *= 2;
+    }
+    *result = program->result;
+    if (status != TRN_OK) return status;
+    return program->result.failed ? failed(program) : TRN_OK;
+}

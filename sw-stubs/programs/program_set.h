@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TRN_LIB_PROGRAM_SET_H
+#define TRN_LIB_PROGRAM_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Program set files (doc/models/program_set.md) as structures. A file comes from outside: after
+ * trn_set_read everything that the structures say is inside its bounds. */
+
+#define SET_MAX_CORES 8u
+#define SET_ENGINES 5u
+#define SET_MAX_RANK 8u
+#define SET_DMA_ENGINES 16u
+#define SET_QUEUES 13u
+#define SET_NO_SEMAPHORE UINT32_MAX
+#define SET_WORD_BYTES 64u
+
+typedef struct set_stream {
+    uint32_t core, engine, words;
+    const uint8_t* bytes;
+    uint32_t first_line; /* in the lines, when there are some */
+} set_stream;
+
+typedef struct set_tensor {
+    const char* name;
+    uint32_t type, role, core, alignment, rank, dimensions[SET_MAX_RANK];
+    uint64_t bytes;
+} set_tensor;
+
+typedef enum set_memory { SET_TENSOR = 0, SET_SBUF = 1, SET_PSUM = 2 } set_memory;
+
+typedef struct set_side {
+    set_memory memory;
+    uint32_t object;
+    uint64_t offset, row, block;
+} set_side;
+
+typedef struct set_transfer {
+    const char* name;
+    uint32_t core, queue, engines, semaphore_core, semaphore, rows, blocks, bytes;
+    set_side sides[2]; /* source, destination */
+} set_transfer;
+
+typedef enum set_target {
+    SET_ADDRESS_TENSOR = 0,
+    SET_ADDRESS_INCREMENT = 1,
+    SET_ADDRESS_CONTROL = 2,
+    SET_ADDRESS_SBUF = 3,
+    SET_ADDRESS_COLLECTIVE = 4,
+    SET_ADDRESS_PROGRAM = 5
+} set_target;
+
+typedef struct set_relocation {
+    uint32_t stream, word, byte;
+    set_target target;
+    uint32_t core, object;
+    uint64_t addend;
+} set_relocation;
+
+typedef struct set_semaphore {
+    uint32_t core, index;
+} set_semaphore;
+
+typedef struct program_set {
+    uint8_t* file; /* a copy */
+    uint32_t generation, cores;
+    uint32_t stream_count, tensor_count, transfer_count, relocation_count, semaphore_count;
+    set_stream* streams;
+    set_tensor* tensors;
+    set_transfer* transfers;
+    set_relocation* relocations;
+    set_semaphore* semaphores;
+    const uint8_t* lines; /* NULL: none */
+    uint32_t file_count;
+    const char** files;
+} program_set;
+
+/* What the chip has, which bounds what a file may name. */
+typedef struct set_limits {
+    uint32_t generation;
+    uint64_t sbuf_partition_bytes, psum_partition_bytes;
+    uint32_t collective_cores; /* of a core */
+} set_limits;
+
+typedef enum set_fault { SET_OK = 0, SET_DAMAGED, SET_OTHER_GENERATION, SET_NO_MEMORY } set_fault;
+
+/* Fills `why`, of `why_bytes`, when the answer is not SET_OK; *set is then empty. */
+set_fault trn_set_read(const void* bytes, uint64_t size, const set_limits* limits, program_set* set,
+                       char* why, size_t why_bytes);
+void trn_set_free(program_set* set);
+
+/* Rows of a transfer that the n-th of its `count` engines does, from the first on. */
+uint32_t trn_set_first_row(const set_transfer* t, uint32_t n, uint32_t count);
+uint32_t trn_set_count_bits(uint32_t map);
+/* Source of a word; false: not known. */
+bool trn_set_source(const program_set* set, const set_stream* stream, uint32_t pc,
+                    const char** file, uint32_t* line);
+
+/* Bytes of an element by type; 0: unknown. */
+uint32_t trn_set_type_bytes(uint32_t type);
+
+#endif

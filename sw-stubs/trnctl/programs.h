@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sw-stubs/host/tensor_values.h"
+#include "sw-stubs/programs/include/trn_program.h"
+#include "sw-stubs/trnctl/commands.h"
+
+// Commands of programs of NeuronCores (doc/programs.md).
+
+namespace trn {
+
+/// NAME=TEXT of --in, --out and --check.
+using tensor_texts = std::vector<std::pair<std::string, std::string>>;
+
+struct program_options {
+    std::vector<std::uint8_t> set = {};  ///< a program set file
+    trn_program_options loading{};
+    tensor_texts in = {}, out = {}, check = {};
+    tensors::tolerance allowed = {};
+    std::uint64_t limit_ns = 100'000'000, seed = 1;
+};
+/// Loads, runs and compares it; inputs without a text are zeroes.
+void run_program(session& where, const program_options& options, const output& out);
+
+/// State of the engines of a core; of one engine with all its registers.
+void dump_core(session& where, std::uint32_t core, std::optional<std::uint32_t> engine,
+               const output& out);
+/// Counters of the engines of a core.
+void core_counters(session& where, std::uint32_t core, const output& out);
+
+}  // namespace trn
