@@ -6,9 +6,11 @@
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "models/assembler/words.h"
+#include "models/instructions/native_functions.h"
 #include "models/instructions/table.h"
 #include "platform/framework/config/file.h"
 
@@ -84,6 +86,23 @@ std::string page_chapter() {
         text += fmt::format("| {} | {:#06x} | {} | {} | {} | {} | {} |\n", one.number,
                             static_cast<unsigned>(one.opcode), one.mnemonic, engines_of(one),
                             one.is_long() ? 128 : 64, operands_of(one), one.does);
+    text +=
+        "\nNative functions of POOL_CALL, by IMM; all are invented, and each partition is on its "
+        "own:\n\n"
+        "| IMM | Function | Operands | Does |\n"
+        "|---|---|---|---|\n";
+    for (const native_function& f : native_functions()) {
+        std::vector<std::string> words;
+        for (const auto& [rule, name] : {std::pair{f.dst.need, "dst"},
+                                         {f.a.need, "a"},
+                                         {f.b.need, "b"},
+                                         {f.s0, "s0"},
+                                         {f.s1, "s1"}})
+            if (rule != need::unused)
+                words.push_back(rule == need::optional ? fmt::format("[{}]", name) : name);
+        text += fmt::format("| {} | {} | {} | {} |\n", f.number, f.name, fmt::join(words, ", "),
+                            f.does);
+    }
     return text;
 }
 

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "models/engines/native_calls.h"
+
 namespace trn {
 
 using isa::opcode;
@@ -86,8 +88,8 @@ void gpsimd_engine::run(execution& e) {
         return nonzero_count(e);
     case opcode::topk:
         return topk(e);
-    case opcode::pool_call:  // no native function has a number yet
-        throw isa::fault_of(isa::error::bad_operand, isa::reason::value);
+    case opcode::pool_call:
+        return call_native(e);
     default:
         throw isa::fault_of(isa::error::illegal_instruction, isa::reason::opcode);
     }

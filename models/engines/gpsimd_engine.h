@@ -7,7 +7,7 @@
 namespace trn {
 
 /// The GPSIMD engine's data path: eight processors of 16 partitions each. AWS's instructions for it
-/// are kernels; here they are native. Rows 23, 24, 26, 27, 47, 50 and 55 to 62 of
+/// are kernels; here they are native. Rows 23, 24, 26, 27, 47, 50 and 55 to 63 of
 /// doc/spec/neuron-core.md 8.
 class gpsimd_engine final : public lane_engine {
 public:

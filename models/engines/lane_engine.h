@@ -35,6 +35,8 @@ public:
     tile source_a() const { return source(i.a, isa::operand::a); }
     tile source_b() const { return source(i.b, isa::operand::b); }
     tile destination() const { return tile(memory_, i.dst, isa::operand::dst, index_group_); }
+    /// B where it is a result.
+    tile result_b() const { return tile(memory_, i.b, isa::operand::b, index_group_); }
     scalar_values s0(unsigned lanes, float absent = 0) const;
     scalar_values s1(unsigned lanes, float absent = 0) const;
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
+#include <tuple>
 
 #include "models/instructions/codec.h"
+#include "models/instructions/native_functions.h"
 
 namespace trn::isa {
 
@@ -232,6 +234,7 @@ private:
     finding operations() {
         if ((unused_ & 0x80) != 0) return illegal(reason::unused_field);
         if (!operators_fit()) return illegal(reason::operation);
+        if (is(opcode::pool_call) && find_native(i_.imm) == nullptr) return bad(reason::value);
         if (const finding f = reductions()) return f;
         if ((i_.mode & ~kind_.modes) != 0) return illegal(reason::mode);
         if (i_.has_mode(mode::negate) && in(bitvec, i_.op0)) return illegal(reason::mode);
@@ -658,8 +661,9 @@ private:
         };
         switch (kind_.shape) {
         case shape::none:
-        case shape::free:
             return std::nullopt;
+        case shape::native:
+            return native_operands();
         case shape::elementwise:
             return elementwise();
         case shape::dst_only:
@@ -751,6 +755,51 @@ private:
                 return bad(reason::dimensions, operand::dst);
             return fits(has(dst, i_.imm / 2, rows), operand::dst);
         }
+        }
+        return std::nullopt;
+    }
+
+    /// Operands of POOL_CALL, which passed the checks of all tiles.
+    finding native_operands() const {
+        const native_function& f = *find_native(i_.imm);
+        const tile_operand &dst = i_.dst, &a = i_.a, &b = i_.b;
+        for (const auto& [t, rule, which] : {std::tuple{&dst, &f.dst, operand::dst},
+                                             {&a, &f.a, operand::a},
+                                             {&b, &f.b, operand::b}}) {
+            if (!t->present() && rule->need == need::required) return bad(reason::absent, which);
+            if (!t->present()) continue;
+            if (rule->need == need::unused) return illegal(reason::unused_field, which);
+            if (!type_fits(t->type, rule->types)) return bad(reason::type, which);
+            if (t->partitions != a.partitions) return bad(reason::shape, which);
+        }
+        if (i_.s0.present() && f.s0 == need::unused)
+            return illegal(reason::unused_field, operand::s0);
+        if (i_.s1.present() && f.s1 == need::unused)
+            return illegal(reason::unused_field, operand::s1);
+        if (f.equal_types && a.type != dst.type) return bad(reason::type, operand::a);
+        return native_shapes(f.shape);
+    }
+
+    finding native_shapes(native_shape wanted) const {
+        const tile_operand &dst = i_.dst, &a = i_.a, &b = i_.b;
+        const bool same = dst.elements() == a.elements();
+        switch (wanted) {
+        case native_shape::elementwise:
+            if (!same) return bad(reason::shape, operand::a);
+            if (b.present() && b.elements() != a.elements()) return bad(reason::shape, operand::b);
+            break;
+        case native_shape::one_result:
+            if (dst.elements() != 1) return bad(reason::shape, operand::dst);
+            break;
+        case native_shape::one_index:
+            if (a.elements() != 1) return bad(reason::shape, operand::a);
+            break;
+        case native_shape::with_count:
+            if (!same) return bad(reason::shape, operand::a);
+            if (b.elements() != 1) return bad(reason::shape, operand::b);
+            break;
+        case native_shape::free:
+            break;
         }
         return std::nullopt;
     }

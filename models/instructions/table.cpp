@@ -722,7 +722,7 @@ constexpr row rows[] = {
      .b = optional(types::moved),
      .s0 = scalar_or_none,
      .s1 = scalar_or_none,
-     .shape = shape::free,
+     .shape = shape::native,
      .does = "calls native function IMM"},
 };
 static_assert(std::ranges::is_sorted(rows, {}, &row::opcode));

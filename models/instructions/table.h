@@ -101,7 +101,7 @@ enum class shape : std::uint8_t {
     topk,
     gather_rows,  ///< DMA_GATHER, DMA_SCATTER
     gather_transpose,
-    free,
+    native,  ///< as the native function says
 };
 
 /// Operators of OP0 and OP1.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "models/instructions/native_functions.h"
+
 namespace trn::isa {
 
 namespace {
@@ -64,8 +66,8 @@ std::array<footprint, 4> issue_window::reads_of(const instruction& i) const {
             scalar_footprint(i.s1, lanes)};
 }
 
-footprint issue_window::written_by(const instruction& i) const {
-    return footprint_in(i.dst, sizes_);
+std::array<footprint, 2> issue_window::writes_of(const instruction& i) const {
+    return {footprint_in(i.dst, sizes_), writes_b(i) ? footprint_in(i.b, sizes_) : footprint{}};
 }
 
 std::uint64_t issue_window::free(const instruction& i, std::uint64_t at) const {
@@ -88,11 +90,14 @@ std::uint64_t issue_window::free(const instruction& i, std::uint64_t at) const {
 std::uint64_t issue_window::earliest(const instruction& i, std::uint64_t at) const {
     std::uint64_t start = free(i, at);
     const auto reads = reads_of(i);
-    const footprint written = written_by(i);
+    const auto written = writes_of(i);
     for (const flight& f : flights_) {
         if (f.complete <= start) continue;
-        const auto meets = [](const std::array<footprint, 4>& r, const footprint& w) {
-            return std::ranges::any_of(r, [&](const footprint& one) { return one.overlaps(w); });
+        const auto meets = [](const auto& reads, const auto& writes) {
+            return std::ranges::any_of(reads, [&](const footprint& one) {
+                return std::ranges::any_of(
+                    writes, [&](const footprint& other) { return one.overlaps(other); });
+            });
         };
         if (meets(reads, f.written) || meets(f.read, written)) start = f.complete;
     }
@@ -113,7 +118,7 @@ void issue_window::issued(const instruction& i, const cost& c, std::uint64_t sta
         next_ = end;
     }
     std::erase_if(flights_, [&](const flight& f) { return f.complete <= start; });
-    flights_.push_back({start + c.latency, written_by(i), reads_of(i)});
+    flights_.push_back({start + c.latency, writes_of(i), reads_of(i)});
 }
 
 memory_ports::use memory_ports::use_of(const instruction& i, const cost& c,

@@ -46,7 +46,7 @@ public:
 private:
     struct flight {
         std::uint64_t complete;
-        footprint written;
+        std::array<footprint, 2> written;
         std::array<footprint, 4> read;
     };
     struct block {
@@ -55,7 +55,7 @@ private:
         std::uint64_t previous = 0;    ///< end of the last multiply with the stationary before
     };
     std::array<footprint, 4> reads_of(const instruction& i) const;
-    footprint written_by(const instruction& i) const;
+    std::array<footprint, 2> writes_of(const instruction& i) const;
 
     partition_sizes sizes_;
     std::uint64_t next_ = 0;          // previous start + its interval

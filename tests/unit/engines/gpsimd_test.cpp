@@ -226,10 +226,4 @@ TEST_F(GpsimdTest, TopkIsAscendingAndPutsTheLowerIndexOfEqualsLast) {
     }
 }
 
-TEST_F(GpsimdTest, PoolCallOfAnUnknownFunctionIsABadOperand) {
-    auto i = make(opcode::pool_call);
-    i.imm = 1;
-    expect_refused(gpsimd, i, isa::error::bad_operand, isa::operand::none);
-}
-
 }  // namespace

@@ -149,7 +149,7 @@ std::vector<row_case> cases() {
          "topk imm=1000 dst=sbuf[0:128, 8192] bf16 [16:1] a=sbuf[0:128, 0] bf16 [64:1] "
          "b=sbuf[0:128, 4096] uint32 [16:1]",
          "G", "G", "G"},
-        {o::pool_call, "pool_call imm=1", "G", "G", "G"},
+        {o::pool_call, "pool_call imm=1" + D + A, "G", "G", "G"},
     };
 }
 

@@ -46,6 +46,21 @@ TEST_F(EngineTimes, DependentScalarInstructionsOfOneElementTake264CyclesEach) {
     EXPECT_NEAR(time_of(S, chain), 16 * ns_1200 + 10 * 264 * ns_1200, 3);
 }
 
+TEST_F(EngineTimes, AFunctionOfAnotherSetCostsAMicrosecondUnlessItsTableIsLoaded) {
+    const auto activate = [](const char* function) {
+        return fmt::format(
+            "update S[200]+=1 activate op0={} dst=sbuf[0:1, 0] fp32 [1:1] a=sbuf[0:1, 64] fp32 "
+            "[1:1]",
+            function);
+    };
+    const double once = (16 + 264) * ns_1200;
+    EXPECT_NEAR(time_of(S, activate("exp")), once, 3) << "set 0 after reset";
+    EXPECT_NEAR(time_of(S, activate("sqrt")), once + 1000, 3) << "set 5";
+    EXPECT_NEAR(time_of(S, activate("rsqrt")), once, 3);
+    EXPECT_NEAR(time_of(S, "load_table set=2\n" + activate("erf")), once + 1000, 3);
+    EXPECT_NEAR(time_of(S, "load_table set=2\n" + activate("silu")), once + 16 * ns_1200, 3);
+}
+
 TEST_F(EngineTimes, IndependentInstructionsFollowAtTheirInterval) {
     std::string stream;
     for (int n = 0; n < 10; ++n)
