@@ -68,6 +68,26 @@ inline constexpr rule semaphore_overflow{"TRN-SEM-001", "semaphore-overflow",
 inline constexpr rule semaphore_out_of_range{"TRN-SEM-002", "semaphore-out-of-range",
                                              "semaphore or event index out of range"};
 
+// programs of NeuronCores
+inline constexpr rule sram_read_unwritten{"TRN-NC-001", "sram-read-unwritten",
+                                          "an engine read SBUF or PSUM that was never written"};
+inline constexpr rule tile_race{
+    "TRN-NC-002", "tile-race",
+    "two agents use the same bytes of SBUF or PSUM, one writes, and no semaphore orders them",
+    true};
+inline constexpr rule psum_collision{
+    "TRN-NC-003", "psum-collision",
+    "Tensor and another engine write one PSUM bank at once, and no semaphore orders them", true};
+inline constexpr rule psum_accumulate_undefined{
+    "TRN-NC-004", "psum-accumulate-undefined",
+    "a matmul accumulates on PSUM bytes that no matmul wrote"};
+inline constexpr rule activation_out_of_range{
+    "TRN-NC-005", "activation-out-of-range",
+    "an activation function was given a value outside the range that it is specified for"};
+inline constexpr rule reduce_without_reset{
+    "TRN-NC-006", "reduce-without-reset",
+    "a reduction continues on accumulators that are undefined"};
+
 // notification queues
 inline constexpr rule notification_ring_shape{
     "TRN-NQ-001", "notification-ring-shape", "a notification ring whose size or base is not legal"};
@@ -168,6 +188,12 @@ inline constexpr std::array all_rules{doorbell_past_ring,
                                       generator_command,
                                       semaphore_overflow,
                                       semaphore_out_of_range,
+                                      sram_read_unwritten,
+                                      tile_race,
+                                      psum_collision,
+                                      psum_accumulate_undefined,
+                                      activation_out_of_range,
+                                      reduce_without_reset,
                                       notification_ring_shape,
                                       notification_overflow,
                                       hbm_before_training,

@@ -82,12 +82,13 @@ void execution::detect(element type, const std::uint8_t* bits, std::size_t count
 
 isa::outcome lane_engine::execute(const isa::instruction& i, const isa::number_settings& numbers) {
     execution e(memory_, i, numbers);
+    const engine_misuse before = misuse_;
     try {
         run(e);
     } catch (const isa::fault& f) {
         return {f};
     }
-    return {std::nullopt, e.numerical()};
+    return {std::nullopt, e.numerical(), misuse_.since(before)};
 }
 
 void lane_engine::reset() {

@@ -18,6 +18,13 @@ struct engine_misuse {
     std::uint64_t activation_out_of_range = 0;    ///< elements (spec 3.6)
     std::uint64_t reduce_without_reset = 0;       ///< instructions (spec 3.5)
     std::uint64_t psum_accumulate_undefined = 0;  ///< instructions (spec 4.1)
+
+    /// What has been counted since `before`.
+    isa::mistakes since(const engine_misuse& before) const {
+        return {activation_out_of_range != before.activation_out_of_range,
+                reduce_without_reset != before.reduce_without_reset,
+                psum_accumulate_undefined != before.psum_accumulate_undefined};
+    }
 };
 
 /// What an execution stands on: memory, the settings of the instruction, and whether it has written

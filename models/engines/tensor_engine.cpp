@@ -69,6 +69,7 @@ void tensor_engine::note_accumulated(const isa::tile_operand& dst) {
 isa::outcome tensor_engine::execute(const isa::instruction& i,
                                     const isa::number_settings& numbers) {
     execution e(memory_, i, numbers, index_group);
+    const engine_misuse before = misuse_;
     try {
         if (i.opcode == opcode::load_stationary)
             load_stationary(e);
@@ -79,7 +80,7 @@ isa::outcome tensor_engine::execute(const isa::instruction& i,
     } catch (const isa::fault& f) {
         return {f};
     }
-    return {std::nullopt, e.numerical()};
+    return {std::nullopt, e.numerical(), misuse_.since(before)};
 }
 
 void tensor_engine::reset() {

@@ -33,10 +33,18 @@ struct number_settings {
     std::uint32_t seed = 0;  ///< SEED + retired instructions of the engine
 };
 
+/// Software errors that an instruction computed on with a defined result.
+struct mistakes {
+    bool activation_out_of_range = false;    ///< spec 3.6
+    bool reduce_without_reset = false;       ///< spec 3.5
+    bool psum_accumulate_undefined = false;  ///< spec 4.1
+};
+
 /// What an executed data-path instruction reports.
 struct outcome {
     std::optional<isa::fault> fault;  ///< then nothing was written
     bool numerical = false;           ///< wrote a NaN (or Inf) that the settings detect
+    isa::mistakes mistakes = {};
 };
 
 /// What one engine computes. State between instructions (accumulators, stationary tiles, match

@@ -43,6 +43,10 @@ core_engines::core_engines(const parts& p)
                              .instances = isa::engine_count,
                              .stride = stride,
                              .latency = p.register_latency}),
+      checks_(
+          p.owner,
+          {p.memory.partition_bytes(isa::space::sbuf), p.memory.partition_bytes(isa::space::psum)},
+          p.contents),
       environment_{
           p.owner,
           p.who,
@@ -66,6 +70,7 @@ core_engines::core_engines(const parts& p)
         else
             engines_[a.instance]->set_reg(a.index, static_cast<std::uint32_t>(a.written));
     });
+    environment_.observer = &checks_;
     p.sync.note_posters();
     show_states();
     set_reset_values();
@@ -116,6 +121,7 @@ void core_engines::reset() {
     control_.reset();
     set_reset_values();
     environment_.ports.reset();
+    checks_.reset();
     for (auto& engine : engines_) engine->reset();
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "models/engine_checks/engine_checks.h"
 #include "models/sequencer/sequencer.h"
 #include "platform/framework/kernel/introspection.h"
 
@@ -25,6 +26,7 @@ public:
         isa::core_memory& memory;
         memory_port& port;
         std::function<bool(unsigned slot, const notification&)> notify;
+        engine_checks::contents contents;
         sc_core::sc_time register_latency;
     };
     explicit core_engines(const parts& p);
@@ -36,6 +38,7 @@ public:
         return control_.debug_access(payload);
     }
     void reset();
+    engine_checks& checks() { return checks_; }
 
     const sequencer& of(isa::engine e) const { return *engines_[static_cast<unsigned>(e)]; }
     std::optional<std::string> describe_wait() const;
@@ -51,6 +54,7 @@ private:
     void set_reset_values();
 
     register_bank control_;
+    engine_checks checks_;
     sequencer_environment environment_;
     std::array<std::unique_ptr<sequencer>, isa::engine_count> engines_;
 };

@@ -9,6 +9,7 @@
 #include "models/neuron_core/pe_counters_regs.h"
 #include "models/neuron_core/sram_errors_regs.h"
 #include "platform/framework/kernel/fault_arguments.h"
+#include "platform/framework/misuse/initiator.h"
 #include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/refuse_pointer.h"
 #include "platform/framework/tlm/shifted.h"
@@ -93,6 +94,7 @@ void neuron_core::access_aperture(tlm::tlm_generic_payload& payload, sc_core::sc
     const std::uint64_t address = payload.get_address();
     if (inside(address, semaphores_offset, semaphores::size)) {
         const shifted local(payload, semaphores_offset);
+        if (engines_ && payload.is_write()) outside_post(payload);
         return semaphores_.access(payload, delay);
     }
     if (inside(address, engines_offset, core_engines::size)) {
@@ -110,7 +112,9 @@ void neuron_core::access_aperture(tlm::tlm_generic_payload& payload, sc_core::sc
     const bool psum = address >= psum_offset;
     backing_store& store = psum ? psum_ : sbuf_;
     const shifted local(payload, psum ? psum_offset : 0);
-    if (copy_payload(payload, store.data(), store.size()) == 0) return;
+    const unsigned done = copy_payload(payload, store.data(), store.size());
+    if (done == 0) return;
+    outside_access(payload.get_command(), address, done);
     payload.set_dmi_allowed(true);
     if (timing() == timing_mode::functional) return;
     const auto now = sc_core::sc_time_stamp();
@@ -132,7 +136,35 @@ unsigned neuron_core::peek_aperture(tlm::tlm_generic_payload& payload) {
     const bool psum = inside(address, psum_offset, cfg_.psum_size);
     backing_store& store = psum ? psum_ : sbuf_;
     const shifted local(payload, psum ? psum_offset : 0);
-    return copy_payload(payload, store.data(), store.size());
+    const unsigned done = copy_payload(payload, store.data(), store.size());
+    if (payload.is_write()) outside_access(tlm::TLM_WRITE_COMMAND, address, done);
+    return done;
+}
+
+/// The bytes moved already. `address` is in the aperture.
+void neuron_core::outside_access(tlm::tlm_command command, std::uint64_t address,
+                                 std::uint64_t bytes) {
+    const bool psum = address >= psum_offset, writes = command == tlm::TLM_WRITE_COMMAND;
+    const std::uint64_t first = address - (psum ? psum_offset : 0);
+    if (writes) (psum ? psum_content_ : sbuf_content_).written(first, bytes);
+    if (engines_ && initiator::current_kind() == initiator::kind::dma)
+        engines_->checks().moved(
+            {psum ? isa::space::psum : isa::space::sbuf, first, bytes, writes});
+}
+
+void neuron_core::has_read(std::uint64_t address, std::span<std::uint8_t> bytes) {
+    outside_access(tlm::TLM_READ_COMMAND, address, bytes.size());
+}
+
+void neuron_core::has_written(std::uint64_t address, std::span<const std::uint8_t> bytes) {
+    outside_access(tlm::TLM_WRITE_COMMAND, address, bytes.size());
+}
+
+/// All windows of events and semaphores have a word for each index.
+void neuron_core::outside_post(const tlm::tlm_generic_payload& payload) {
+    for (std::uint64_t word = 0; word < (payload.get_data_length() + 3) / 4 && word < 256; ++word)
+        engines_->checks().posted_from_outside(
+            static_cast<unsigned>((payload.get_address() / 4 + word) % semaphores::count));
 }
 
 bool neuron_core::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
@@ -146,7 +178,13 @@ bool neuron_core::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm
     dmi.set_dmi_ptr(store.data() + (first - base));
     dmi.set_start_address(first);
     dmi.set_end_address(std::min(clean->last, base + store.size() - 1));
-    dmi.allow_read_write();
+    if (auto* way = payload.get_extension<route>()) {
+        way->watcher = this;
+        way->watched_address = address;
+        dmi.allow_read_write();
+    } else {
+        dmi.allow_read();  // writes have to be seen
+    }
     dmi.set_read_latency(cfg_.access_latency);
     dmi.set_write_latency(cfg_.access_latency);
     route::add(payload, port_);
@@ -211,6 +249,7 @@ core_engines& neuron_core::engines() {
             .port = memory_port_,
             .notify = [this](unsigned slot,
                              const notification& entry) { return notify(slot, entry); },
+            .contents = {sbuf_content_, psum_content_},
             .register_latency = cfg_.register_latency});
     return *engines_;
 }
@@ -233,6 +272,10 @@ bool neuron_core::check_read(isa::location first, std::uint32_t length) {
 }
 
 void neuron_core::written(isa::location first, std::uint32_t length) {
+    const bool psum = first.space == isa::space::psum;
+    (psum ? psum_content_ : sbuf_content_)
+        .written(std::uint64_t{first.partition} * partition_bytes(first.space) + first.offset,
+                 length);
     if (!armed_.empty()) pass_errors(tlm::TLM_WRITE_COMMAND, first, length);
 }
 
@@ -273,6 +316,8 @@ void neuron_core::update_error_line() {
 void neuron_core::forget() {
     sbuf_.clear();
     psum_.clear();
+    sbuf_content_.clear();
+    psum_content_.clear();
     armed_.clear();
     errors_.reset();
     update_error_line();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <systemc>
@@ -22,6 +23,7 @@
 #include "platform/framework/tlm/bandwidth_resource.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/route.h"
+#include "platform/framework/tlm/traffic_watcher.h"
 
 namespace trn {
 
@@ -31,7 +33,8 @@ class neuron_core : public notifying_module,
                     public publishes_statistics,
                     public describes_wait,
                     public accepts_faults,
-                    private isa::core_memory {
+                    private isa::core_memory,
+                    private traffic_watcher {
 public:
     struct config {
         std::uint64_t sbuf_size = 32 << 20;                   ///< bytes: 128 x 256 KiB
@@ -98,10 +101,19 @@ private:
     bool has_errors() const override { return !armed_.empty(); }
     bool check_read(isa::location first, std::uint32_t length) override;
     void written(isa::location first, std::uint32_t length) override;
+
+    // traffic_watcher: initiators that copy through a pointer
+    void has_read(std::uint64_t address, std::span<std::uint8_t> bytes) override;
+    void has_written(std::uint64_t address, std::span<const std::uint8_t> bytes) override;
+    void outside_access(tlm::tlm_command command, std::uint64_t address, std::uint64_t bytes);
+    void outside_post(const tlm::tlm_generic_payload& payload);
+
     bool pass_errors(tlm::tlm_command command, isa::location first, std::uint32_t length);
 
     const config cfg_;
     backing_store sbuf_, psum_;
+    sram_content sbuf_content_{sbuf_.data(), cfg_.sbuf_size};
+    sram_content psum_content_{psum_.data(), cfg_.psum_size};
     semaphores semaphores_;
     register_bank pe_counters_, errors_;
     armed_errors armed_;  // by offset in the aperture

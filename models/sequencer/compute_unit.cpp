@@ -67,10 +67,13 @@ progress compute_unit::execute(const instruction& i, std::uint32_t pc,
                                const isa::number_settings& numbers) {
     const cycles start = clock_.local();
     completed_ = start + cost_.latency;
-    if (core_.observer != nullptr)
-        core_.observer->issues(traits_.engine, pc, i, clock_.time_of(completed_));
+    if (core_.observer != nullptr &&
+        core_.observer->issues(traits_.engine, pc, i, clock_.time_of(completed_)))
+        signals_.send(notification::kind::error,
+                      static_cast<std::uint32_t>(isa::error::psum_collision) | pc << 8);
     const isa::outcome result = path_->execute(i, numbers);
     if (result.fault) return *result.fault;
+    if (core_.observer != nullptr) core_.observer->computed(traits_.engine, pc, i, result.mistakes);
     if (result.numerical) {
         ++counters_.numerical;
         signals_.send(notification::kind::error,

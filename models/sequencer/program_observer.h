@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <systemc>
 
-#include "models/instructions/instruction.h"
+#include "models/instructions/data_path.h"
 
 namespace trn::isa {
 
@@ -17,9 +17,10 @@ public:
     /// START or CONTINUE.
     virtual void started(engine e) = 0;
     /// The data path is about to execute `i`, which has passed its checks. Its results are visible
-    /// at `complete` (absolute).
-    virtual void issues(engine e, std::uint32_t pc, const instruction& i,
+    /// at `complete` (absolute). True: a PSUM collision is to be notified.
+    virtual bool issues(engine e, std::uint32_t pc, const instruction& i,
                         const sc_core::sc_time& complete) = 0;
+    virtual void computed(engine e, std::uint32_t pc, const instruction& i, const mistakes& m) = 0;
     /// REG_LOAD and REG_STORE of SBUF and PSUM, before the bytes move.
     virtual void accesses(engine e, std::uint32_t pc, const location& first, std::uint32_t bytes,
                           bool writes) = 0;

@@ -32,7 +32,7 @@ struct record {
     std::string last_module;
     tally* last = nullptr;
     policy everywhere = policy::log;
-    std::uint64_t reports = 0;
+    std::uint64_t reports = 0, revision = 0;
     source_lookup lookup;
 };
 
@@ -112,17 +112,27 @@ std::uint64_t reports() {
 
 void set_policy(const rule& which, policy what) {
     the_record().policies[place_of(which)] = what;
+    ++the_record().revision;
 }
 
 void set_policy_of_all(policy what) {
     the_record().policies.clear();
     the_record().everywhere = what;
+    ++the_record().revision;
 }
 
 policy policy_of(const rule& which) {
     const auto& all = the_record();
     const auto found = all.policies.find(place_of(which));
     return found == all.policies.end() ? all.everywhere : found->second;
+}
+
+bool wanted(const rule& which) {
+    return !which.on_demand || the_record().policies.contains(place_of(which));
+}
+
+std::uint64_t revision() {
+    return the_record().revision;
 }
 
 std::optional<rule> find(std::string_view id_or_name) {

@@ -43,6 +43,10 @@ std::uint64_t reports();
 void set_policy(const rule& which, policy what);
 void set_policy_of_all(policy what);
 policy policy_of(const rule& which);
+/// Whether a rule that is checked on demand is to be checked: set_policy() named it. The answer
+/// changes with revision() only.
+bool wanted(const rule& which);
+std::uint64_t revision();
 /// By id ("TRN-DMA-003") or name ("ring-id-mismatch").
 std::optional<rule> find(std::string_view id_or_name);
 

@@ -11,6 +11,8 @@ struct rule {
     std::string_view id;    ///< TRN-<area>-<number>, never given to another rule
     std::string_view name;  ///< as written in a scenario: "doorbell-past-ring"
     std::string_view text;  ///< one sentence: what software did
+    /// Checking costs time: only while a policy names the rule.
+    bool on_demand = false;
 };
 
 constexpr bool operator==(const rule& a, const rule& b) {

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/engine_checks/engine_checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "models/assembler/assembler.h"
+#include "models/misuse_rules.h"
+#include "platform/framework/misuse/misuse.h"
+
+namespace trn {
+
+namespace {
+
+using isa::opcode;
+namespace mode = isa::mode;
+
+/// Whether an instruction reads every element of A. Others choose by a mask, an index or a
+/// partition, so that some elements may be anything.
+bool reads_all_of_a(const isa::instruction& i) {
+    switch (i.opcode) {
+    case opcode::copy_predicated:
+    case opcode::select_reduce:
+    case opcode::range_select:
+    case opcode::affine_select:
+    case opcode::shuffle:
+    case opcode::local_gather:
+    case opcode::gather_n:
+    case opcode::nonzero_count:
+    case opcode::sequence_bounds:
+    case opcode::topk:
+    case opcode::pool_call:
+    case opcode::dma_gather:
+    case opcode::dma_scatter:
+    case opcode::dma_gather_transpose:
+        return false;
+    case opcode::multiply:  // a transpose does not look at its moving operand
+        return !i.has_mode(mode::transpose);
+    default:
+        return true;
+    }
+}
+
+/// B holds values that are all read: neither scales, of which partitions are left out, nor results.
+bool reads_all_of_b(const isa::instruction& i) {
+    switch (i.opcode) {
+    case opcode::tensor_tensor:
+    case opcode::scalar_tensor_tensor:
+    case opcode::tensor_tensor_scan:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool writes_b(const isa::instruction& i) {
+    return i.opcode == opcode::quantize_mx || i.opcode == opcode::match_replace8 ||
+           i.opcode == opcode::topk;
+}
+
+isa::tile_operand column(const isa::scalar_operand& s, unsigned partitions) {
+    isa::tile_operand t;
+    if (s.kind != isa::scalar_kind::tile) return t;
+    t.where = s.where;
+    t.type = s.type;
+    t.dimensions = 1;
+    t.partitions = static_cast<std::uint16_t>(partitions);
+    t.pattern[0] = {1, 1};
+    return t;
+}
+
+unsigned lanes_of(const isa::instruction& i) {
+    return std::max<unsigned>(i.dst.present() ? i.dst.partitions : i.a.partitions, 1);
+}
+
+}  // namespace
+
+engine_checks::engine_checks(const sc_core::sc_object& owner, const isa::partition_sizes& sizes,
+                             const contents& memories)
+    : owner_(owner), sizes_(sizes), memories_(memories) {
+    memories_.sbuf.poison();
+    memories_.psum.poison();
+}
+
+/// The checker; null while its rules are not wanted.
+race_checker* engine_checks::races() {
+    if (revision_ != misuse::revision()) {
+        revision_ = misuse::revision();
+        const bool wanted =
+            misuse::wanted(misuse::tile_race) || misuse::wanted(misuse::psum_collision);
+        if (!wanted)
+            races_.reset();
+        else if (!races_)
+            races_.emplace(sizes_);
+    }
+    return races_ ? &*races_ : nullptr;
+}
+
+void engine_checks::report(const misuse::rule& broken, const place& at, std::string_view detail) {
+    const std::string text = at.what != nullptr ? isa::text_of(*at.what) : "register access";
+    misuse::report(broken, owner_,
+                   fmt::format("{} engine at pc {}: {}{}{}", name_of(at.engine), at.pc, text,
+                               detail.empty() ? "" : "; ", detail));
+}
+
+// ---- content
+
+void engine_checks::check_content(const place& at, const isa::tile_operand& t) {
+    if (!t.present() || t.indirect) return;
+    std::optional<unsigned> found;
+    for (unsigned p = 0; p < t.partitions; ++p)  // all of them: reading poisons
+        if (has_unwritten(t, p) && !found) found = t.where.partition + p;
+    if (found)
+        report(misuse::sram_read_unwritten, at,
+               fmt::format("partition {} of {}", *found,
+                           t.where.space == isa::space::psum ? "PSUM" : "SBUF"));
+}
+
+bool engine_checks::has_unwritten(const isa::tile_operand& t, unsigned partition) {
+    const bool psum = t.where.space == isa::space::psum;
+    sram_content& memory = psum ? memories_.psum : memories_.sbuf;
+    const std::uint32_t pitch = psum ? sizes_.psum : sizes_.sbuf;
+    const std::uint64_t base = std::uint64_t{t.where.partition + partition} * pitch;
+    const isa::footprint bounds = isa::footprint_of(t, pitch);
+    const auto check = [&](std::int64_t first, std::int64_t bytes) {
+        return memory.has_unwritten(base + static_cast<std::uint64_t>(first),
+                                    static_cast<std::uint64_t>(bytes));
+    };
+    if (!check(bounds.first_byte, bounds.last_byte - bounds.first_byte + 1)) return false;
+    bool found = false;
+    const std::int64_t size = numerics::size_of(t.type);
+    race_checker::for_elements(t, [&](std::int64_t first) { found = found || check(first, size); });
+    return found;
+}
+
+// ---- races
+
+bool engine_checks::check_races(const place& at, std::vector<race_checker::access> accesses,
+                                const sc_core::sc_time& complete) {
+    race_checker* const checker = races();
+    if (checker == nullptr) return false;
+    const auto found = checker->issued(at.engine, at.pc, std::move(accesses), complete);
+    if (!found) return false;
+    const bool collision = found->what == race_checker::conflict::kind::collision;
+    const auto& rule = collision ? misuse::psum_collision : misuse::tile_race;
+    if (misuse::wanted(rule))
+        report(rule, at,
+               fmt::format("with the {} engine at pc {}, {} partition {} byte {}",
+                           name_of(found->other), found->other_pc,
+                           found->first.space == isa::space::psum ? "PSUM" : "SBUF",
+                           found->first.partition, found->first.offset));
+    return collision && misuse::wanted(rule);
+}
+
+void engine_checks::moved(const race_checker::transfer& t) {
+    const race_checker* const checker = races();
+    if (checker == nullptr || !misuse::wanted(misuse::tile_race)) return;
+    if (const auto found = checker->moved(t))
+        misuse::report(misuse::tile_race, owner_,
+                       fmt::format("DMA {} what the {} engine uses at pc {}, {} partition {} "
+                                   "byte {}",
+                                   t.writes ? "writes" : "reads", name_of(found->other),
+                                   found->other_pc, t.space == isa::space::psum ? "PSUM" : "SBUF",
+                                   found->first.partition, found->first.offset));
+}
+
+// ---- what engines do
+
+void engine_checks::started(isa::engine e) {
+    if (race_checker* const checker = races()) checker->started(e);
+}
+
+bool engine_checks::issues(isa::engine e, std::uint32_t pc, const isa::instruction& i,
+                           const sc_core::sc_time& complete) {
+    const place at{e, pc, &i};
+    const isa::tile_operand s0 = column(i.s0, lanes_of(i)), s1 = column(i.s1, lanes_of(i));
+    if (reads_all_of_a(i)) check_content(at, i.a);
+    if (reads_all_of_b(i)) check_content(at, i.b);
+    check_content(at, s0);
+    check_content(at, s1);
+    if (i.opcode == opcode::multiply && i.has_mode(mode::accumulate)) check_content(at, i.dst);
+
+    if (races() == nullptr) return false;
+    std::vector<race_checker::access> accesses;
+    const auto add = [&](const isa::tile_operand& t, bool writes) {
+        if (!t.present() || t.indirect) return;
+        const std::uint32_t pitch = t.where.space == isa::space::psum ? sizes_.psum : sizes_.sbuf;
+        accesses.push_back({t, isa::footprint_of(t, pitch), writes});
+    };
+    add(i.dst, true);
+    add(i.a, false);
+    add(i.b, writes_b(i));
+    add(s0, false);
+    add(s1, false);
+    return check_races(at, std::move(accesses), complete);
+}
+
+void engine_checks::computed(isa::engine e, std::uint32_t pc, const isa::instruction& i,
+                             const isa::mistakes& m) {
+    const place at{e, pc, &i};
+    if (m.activation_out_of_range) report(misuse::activation_out_of_range, at, {});
+    if (m.reduce_without_reset) report(misuse::reduce_without_reset, at, {});
+    if (m.psum_accumulate_undefined) report(misuse::psum_accumulate_undefined, at, {});
+}
+
+void engine_checks::accesses(isa::engine e, std::uint32_t pc, const isa::location& first,
+                             std::uint32_t bytes, bool writes) {
+    isa::tile_operand t;
+    t.where = first;
+    t.type = numerics::element::uint8;
+    t.dimensions = 1;
+    t.partitions = 1;
+    t.pattern[0] = {1, static_cast<std::uint16_t>(bytes)};
+    const place at{e, pc};
+    if (!writes) check_content(at, t);
+    if (races() == nullptr) return;
+    const std::uint32_t pitch = first.space == isa::space::psum ? sizes_.psum : sizes_.sbuf;
+    check_races(at, {{t, isa::footprint_of(t, pitch), writes}}, sc_core::sc_time_stamp());
+    if (!writes) races_->learned_all(e);  // a flag that it polls
+}
+
+void engine_checks::polled(isa::engine e) {
+    if (race_checker* const checker = races()) checker->learned_all(e);
+}
+
+void engine_checks::posts(isa::engine e, unsigned index, bool at_issue) {
+    if (race_checker* const checker = races()) checker->posted(e, index, at_issue);
+}
+
+void engine_checks::waited(isa::engine e, unsigned index) {
+    if (race_checker* const checker = races()) checker->waited(e, index);
+}
+
+void engine_checks::posted_from_outside(unsigned index) {
+    if (race_checker* const checker = races()) checker->posted_from_outside(index);
+}
+
+}  // namespace trn

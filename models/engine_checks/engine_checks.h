@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <systemc>
+
+#include "models/engine_checks/race_checker.h"
+#include "models/engine_checks/sram_content.h"
+#include "models/sequencer/program_observer.h"
+#include "platform/framework/misuse/rule.h"
+
+namespace trn {
+
+/// Finds software errors in the programs of one core and reports them as misuse: reads of SBUF and
+/// PSUM that nobody has written, mistakes that an engine computed on, and, while their rules are
+/// wanted, tile races and PSUM collisions. Spec: doc/models/engine_checks.md.
+class engine_checks final : public isa::program_observer {
+public:
+    struct contents {
+        sram_content &sbuf, &psum;
+    };
+    engine_checks(const sc_core::sc_object& owner, const isa::partition_sizes& sizes,
+                  const contents& memories);
+
+    void started(isa::engine e) override;
+    bool issues(isa::engine e, std::uint32_t pc, const isa::instruction& i,
+                const sc_core::sc_time& complete) override;
+    void computed(isa::engine e, std::uint32_t pc, const isa::instruction& i,
+                  const isa::mistakes& m) override;
+    void accesses(isa::engine e, std::uint32_t pc, const isa::location& first, std::uint32_t bytes,
+                  bool writes) override;
+    void polled(isa::engine e) override;
+    void posts(isa::engine e, unsigned index, bool at_issue) override;
+    void waited(isa::engine e, unsigned index) override;
+
+    /// An agent outside the core changed a semaphore or an event.
+    void posted_from_outside(unsigned index);
+    /// DMA moved bytes of SBUF or PSUM.
+    void moved(const race_checker::transfer& t);
+    void reset() { races_.reset(); }
+
+private:
+    /// Where a report comes from.
+    struct place {
+        isa::engine engine;
+        std::uint32_t pc;
+        const isa::instruction* what = nullptr;  ///< null: REG_LOAD or REG_STORE
+    };
+    race_checker* races();
+    bool check_races(const place& at, std::vector<race_checker::access> accesses,
+                     const sc_core::sc_time& complete);
+    void check_content(const place& at, const isa::tile_operand& t);
+    bool has_unwritten(const isa::tile_operand& t, unsigned partition);
+    void report(const misuse::rule& broken, const place& at, std::string_view detail);
+
+    const sc_core::sc_object& owner_;
+    const isa::partition_sizes sizes_;
+    const contents memories_;
+    std::optional<race_checker> races_;  ///< while its rules are wanted
+    std::uint64_t revision_ = ~std::uint64_t{0};
+};
+
+}  // namespace trn
