@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <systemc>
+#include <tlm>
+
+#include "platform/framework/kernel/trace.h"
+#include "platform/framework/tlm/deferral.h"
+#include "platform/framework/tlm/memory_port.h"
+
+namespace trn {
+
+/// Writes entries of rings to memory, each at its time, writes of one time in the order of their
+/// posting. The first eight bytes of an entry are written last and together: they hold its phase
+/// bit, and software may read the entry at any moment.
+class host_writer : public sc_core::sc_module {
+public:
+    static constexpr std::size_t max_bytes = 64;
+    /// Called after the write; `written`: memory has taken all bytes.
+    using then = std::function<void(bool written)>;
+
+    SC_HAS_PROCESS(host_writer);
+    /// `bus` belongs to the module that owns the writer, and forwards invalidations.
+    host_writer(sc_core::sc_module_name name, tlm::tlm_initiator_socket<64>& bus);
+
+    /// Precondition: `bytes` is not longer than max_bytes.
+    void post(const sc_core::sc_time& when, std::uint64_t address,
+              std::span<const std::uint8_t> bytes, then done = {});
+    /// Drops all that is not written yet, without calls.
+    void abandon();
+    bool idle() const { return writes_.empty(); }
+    void invalidate(std::uint64_t first, std::uint64_t last) { memory_.invalidate(first, last); }
+
+private:
+    struct write {
+        std::uint64_t address = 0;
+        std::array<std::uint8_t, max_bytes> bytes{};
+        std::uint32_t length = 0;
+        bool tail_written = false;  // the bytes from the eighth on
+        then done;
+        trace::operation of = 0;
+    };
+    enum class progress { moved, blocked, failed };
+
+    void run();
+    progress put(write& what);
+    progress put(std::uint64_t address, std::uint8_t* bytes, std::uint32_t length);
+
+    memory_port memory_;
+    deferral later_;
+    std::multimap<sc_core::sc_time, write> writes_;
+    sc_core::sc_event due_;
+};
+
+}  // namespace trn

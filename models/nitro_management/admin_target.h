@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <variant>
+
+#include "models/nitro_management/nitro_admin_regs.h"
+#include "platform/framework/registers/table_entry.h"
+
+namespace trn::nitro {
+
+using admin_entry = table_entry<nitro_admin_regs::rows>;
+
+enum class status : std::uint8_t {
+    ok = nitro_admin_regs::completion::status_ok,
+    no_resources = nitro_admin_regs::completion::status_no_resources,
+    bad_opcode = nitro_admin_regs::completion::status_bad_opcode,
+    unsupported_opcode = nitro_admin_regs::completion::status_unsupported_opcode,
+    malformed = nitro_admin_regs::completion::status_malformed,
+    illegal_parameter = nitro_admin_regs::completion::status_illegal_parameter,
+    unknown_error = nitro_admin_regs::completion::status_unknown_error,
+    busy = nitro_admin_regs::completion::status_busy,
+};
+
+/// The answer to a command: status, and the words from byte 8 of the completion on.
+struct answer {
+    status how = status::ok;
+    admin_entry entry = {};
+};
+
+/// Memory that a command needs before it can be answered.
+struct memory_request {
+    static constexpr std::uint32_t max_bytes = 4096;
+    std::uint64_t address = 0;
+    std::uint32_t bytes = 0;  ///< 1 to max_bytes
+};
+
+using step = std::variant<memory_request, answer>;
+
+/// The card behind an admin queue. Commands are executed one at a time: begin(), then resume() for
+/// each memory_request that the previous step returned, until a step is an answer.
+class admin_target {
+public:
+    virtual step begin(const admin_entry& command) = 0;
+    /// `bytes`: of the request; empty when memory refused the read.
+    virtual step resume(std::span<const std::uint8_t> bytes) = 0;
+    /// The driver resets the card: all its objects and work are gone, and a command is abandoned.
+    virtual void reset_by_driver() = 0;
+    /// Raises an MSI-X vector.
+    virtual void raise(unsigned vector) = 0;
+
+protected:
+    ~admin_target() = default;
+};
+
+}  // namespace trn::nitro
