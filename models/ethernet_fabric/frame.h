@@ -14,7 +14,7 @@ namespace trn::ethernet {
 using address = std::uint16_t;  ///< of a card: the port of the fabric that it is in
 
 /// One packet of EFA's reliable transport (SRD) between cards: header fields and data. The layout
-/// on the wire is not published and not modelled.
+/// on the wire is not published and not modelled. Cards with other headers derive from it.
 struct frame {
     enum class kind : std::uint8_t {
         hello,     ///< of the fabric, at the start: you are `destination`
@@ -46,6 +46,8 @@ struct frame {
     std::uint32_t length = 0;        ///< bytes of data, or asked for
     std::vector<std::uint8_t> data;  ///< writes and responses
     trace::operation of = 0;         ///< of which the requester's work request is a part
+
+    virtual ~frame() = default;
 };
 
 /// Payload extension that carries a frame from one plug to the next; the receiver takes it.

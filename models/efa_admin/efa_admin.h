@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "models/efa_admin/efa_admin_regs.h"
+#include "models/efa_objects/objects.h"
+#include "models/efa_objects/page_list.h"
+#include "models/nitro_management/admin_target.h"
+#include "platform/framework/registers/table_entry.h"
+
+namespace trn {
+
+/// Executes the admin commands of an EFA card: creates, changes and removes its objects. Knows no
+/// time and no memory; what a command needs to read it asks for. Spec: doc/models/efa_admin.md; EFA
+/// EFA contract 7, 8, 14, 15, 17.
+class efa_admin {
+public:
+    using entry = table_entry<efa_admin_regs::rows>;
+
+    struct config {
+        bool rdma_read = true, rdma_write = true;
+        std::uint32_t mtu = 8928;      ///< bytes of the longest datagram
+        std::uint16_t gigabits = 100;  ///< of the link
+        std::uint64_t guid = 1;
+        std::uint16_t doorbell_bar = 0;
+        std::uint32_t max_eq = 0;
+        unsigned vectors = 1;  ///< of MSI-X; 0 is the admin queue's
+    };
+    /// What the engine behind the objects has to know.
+    class listener {
+    public:
+        /// Work of the queue pair ends: without completions, or flushed.
+        virtual void queue_pair_stopped(std::uint32_t handle, bool flushes) = 0;
+        /// Requests with this address handle end with an error.
+        virtual void address_handle_removed(std::uint16_t number) = 0;
+        /// The driver wants these groups of events, a bit each.
+        virtual void events_enabled(std::uint32_t groups) = 0;
+        virtual efa_objects::gid own_gid() const = 0;
+
+    protected:
+        ~listener() = default;
+    };
+
+    efa_admin(const config& cfg, efa_objects::objects& objects, listener& engine)
+        : cfg_(cfg), objects_(objects), engine_(engine) {}
+
+    nitro::step begin(const nitro::admin_entry& command);
+    nitro::step resume(std::span<const std::uint8_t> bytes);
+    void reset();
+    /// As the driver described itself (HOST_INFO): kernel release; "" before.
+    const std::string& host_kernel() const { return host_kernel_; }
+    const config& settings() const { return cfg_; }
+
+private:
+    using objects = efa_objects::objects;
+    using queue_pair = efa_objects::queue_pair;
+
+    nitro::step get_feature(const entry& command);
+    nitro::step set_feature(const entry& command);
+    nitro::step device_attributes() const;
+    nitro::step network_attributes() const;
+    static nitro::step queue_attributes(const config& cfg);
+    nitro::step get_stats(const entry& command) const;
+
+    nitro::step alloc_pd();
+    nitro::step dealloc_pd(const entry& command);
+    nitro::step alloc_uar();
+    nitro::step dealloc_uar(const entry& command);
+
+    nitro::step create_eq(const entry& command);
+    nitro::step destroy_eq(const entry& command);
+    nitro::step create_cq(const entry& command);
+    nitro::step destroy_cq(const entry& command);
+    nitro::step create_ah(const entry& command);
+    nitro::step destroy_ah(const entry& command);
+
+    nitro::step create_qp(const entry& command);
+    nitro::step modify_qp(const entry& command);
+    nitro::step query_qp(const entry& command) const;
+    nitro::step destroy_qp(const entry& command);
+    bool may_move(efa_objects::qp_state from, efa_objects::qp_state to) const;
+
+    efa_objects::memory_region::permissions allowed(const entry& command) const;
+    nitro::step reg_mr(const nitro::admin_entry& header, const entry& command);
+    nitro::step continue_list(std::span<const std::uint8_t> bytes);
+    nitro::step finish_region(std::optional<efa_objects::memory_region> made);
+    nitro::step dereg_mr(const entry& command);
+
+    const config cfg_;
+    objects& objects_;
+    listener& engine_;
+    entry command_;                               // that waits for memory
+    std::optional<efa_objects::page_list> list_;  // of REG_MR; none: the buffer of HOST_INFO
+    std::uint32_t created_ = 0;                   // queue pairs: the upper bits of their numbers
+    std::uint32_t events_ = 0;                    // groups that the driver wants
+    std::string host_kernel_;
+};
+
+}  // namespace trn

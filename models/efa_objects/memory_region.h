@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace trn::efa_objects {
+
+/// What a work request or another card may do with a memory region.
+enum class memory_access : std::uint8_t { local_read, local_write, remote_read, remote_write };
+
+/// A registered range of virtual addresses and the pages behind it (EFA contract 14).
+class memory_region {
+public:
+    struct permissions {
+        bool local_write = false, remote_write = false, remote_read = false;
+    };
+    /// Contiguous bus addresses.
+    struct piece {
+        std::uint64_t bus_address;
+        std::uint64_t bytes;
+    };
+
+    /// Pages of 2^shift bytes that [start, start + length) touches; 0: the range is empty or wraps.
+    static std::uint64_t pages_of(std::uint64_t start, std::uint64_t length, unsigned shift);
+    /// `pages`: bus addresses of pages of 2^shift bytes; the first one holds `start`. Nothing when
+    /// the pages do not hold [start, start + length), or that range is empty or wraps.
+    static std::optional<memory_region> make(std::uint16_t domain, std::uint64_t start,
+                                             std::uint64_t length, unsigned shift,
+                                             std::vector<std::uint64_t> pages, permissions allowed);
+    /// Virtual addresses are bus addresses.
+    static std::optional<memory_region> make_physical(std::uint16_t domain, std::uint64_t start,
+                                                      std::uint64_t length, permissions allowed);
+
+    std::uint16_t domain() const { return domain_; }
+    /// Whether [address, address + length) is in the region and `how` is permitted.
+    bool permits(memory_access how, std::uint64_t address, std::uint64_t length) const;
+    /// The first piece of [address, address + length). Precondition: the range is in the region and
+    /// not empty.
+    piece translate(std::uint64_t address, std::uint64_t length) const;
+
+private:
+    memory_region() = default;
+
+    std::uint16_t domain_ = 0;
+    std::uint64_t start_ = 0, length_ = 0;
+    unsigned shift_ = 0;
+    std::vector<std::uint64_t> pages_;  // empty: physical
+    permissions allowed_;
+};
+
+}  // namespace trn::efa_objects

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "models/efa_objects/objects.h"
+
+namespace trn::efa_objects {
+
+/// The elements of a work request or of a receive as one range of bytes.
+class memory_walk {
+public:
+    struct element {
+        std::uint32_t key = 0;
+        std::uint64_t address = 0;
+        std::uint32_t length = 0;
+    };
+
+    memory_walk() = default;
+    memory_walk(std::uint16_t domain, memory_access how, std::vector<element> elements)
+        : domain_(domain), how_(how), elements_(std::move(elements)) {
+        for (const element& each : elements_) length_ += each.length;
+    }
+
+    std::uint64_t length() const { return length_; }
+    /// Whether all elements are in regions of the domain that permit the access.
+    bool permitted(const objects& in) const {
+        for (const element& each : elements_)
+            if (each.length != 0 && region_of(in, each, 0, each.length) == nullptr) return false;
+        return true;
+    }
+    /// Contiguous bus addresses from byte `offset` on, at most `max` bytes; nothing when the access
+    /// is not permitted, or no longer. Precondition: offset is below length(), max is not 0.
+    std::optional<memory_region::piece> at(const objects& in, std::uint64_t offset,
+                                           std::uint64_t max) const {
+        for (const element& each : elements_) {
+            if (offset >= each.length) {
+                offset -= each.length;
+                continue;
+            }
+            const std::uint64_t count = std::min<std::uint64_t>(max, each.length - offset);
+            const memory_region* const region = region_of(in, each, offset, count);
+            if (region == nullptr) return std::nullopt;
+            return region->translate(each.address + offset, count);
+        }
+        return std::nullopt;
+    }
+
+private:
+    const memory_region* region_of(const objects& in, const element& of, std::uint64_t offset,
+                                   std::uint64_t count) const {
+        const memory_region* const region = in.regions.find(of.key);
+        const bool usable = region != nullptr && region->domain() == domain_ &&
+                            region->permits(how_, of.address + offset, count);
+        return usable ? region : nullptr;
+    }
+
+    std::uint16_t domain_ = 0;
+    memory_access how_ = memory_access::local_read;
+    std::vector<element> elements_;
+    std::uint64_t length_ = 0;
+};
+
+}  // namespace trn::efa_objects

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace trn::efa_objects {
+
+/// Objects by number. A number is used again as late as possible: software may still hold entries
+/// that name it.
+template <class T>
+class object_table {
+public:
+    /// Numbers from `first` on, at most `max` objects.
+    explicit object_table(std::uint32_t max, std::uint32_t first = 0)
+        : max_(max), first_(first), fresh_(first) {}
+
+    /// The number, or nothing when the table is full.
+    std::optional<std::uint32_t> add(T object) {
+        std::uint32_t number = 0;
+        if (fresh_ - first_ < max_) {
+            number = fresh_++;
+        } else if (!free_.empty()) {
+            number = free_.front();
+            free_.pop_front();
+        } else {
+            return std::nullopt;
+        }
+        objects_.emplace(number, std::move(object));
+        return number;
+    }
+    T* find(std::uint32_t number) {
+        const auto at = objects_.find(number);
+        return at == objects_.end() ? nullptr : &at->second;
+    }
+    const T* find(std::uint32_t number) const {
+        return const_cast<object_table*>(this)->find(number);
+    }
+    bool remove(std::uint32_t number) {
+        if (objects_.erase(number) == 0) return false;
+        free_.push_back(number);
+        return true;
+    }
+    void clear() {
+        objects_.clear();
+        free_.clear();
+        fresh_ = first_;
+    }
+    std::size_t size() const { return objects_.size(); }
+    auto begin() { return objects_.begin(); }
+    auto end() { return objects_.end(); }
+    auto begin() const { return objects_.begin(); }
+    auto end() const { return objects_.end(); }
+
+private:
+    std::uint32_t max_, first_, fresh_;  // fresh_: the lowest number that was never used
+    std::deque<std::uint32_t> free_;
+    std::map<std::uint32_t, T> objects_;
+};
+
+}  // namespace trn::efa_objects

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/efa_transport/packet_receiver.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "platform/framework/kernel/trace.h"
+
+namespace trn::efa_transport {
+
+using efa_objects::limits;
+using efa_objects::memory_access;
+using efa_objects::memory_walk;
+using efa_objects::queue_pair;
+using sc_core::sc_time;
+namespace io = efa_io_regs;
+using io::reg;
+
+namespace {
+constexpr std::uint32_t piece = 4096;  // bytes of one memory access
+}
+
+packet_receiver::packet_receiver(sc_core::sc_module_name name, tlm::tlm_initiator_socket<64>& bus,
+                                 efa_objects::objects& objects, packet_sender& sender,
+                                 completions& to)
+    : sc_module(name), memory_(bus), objects_(objects), sender_(sender), completions_(to) {
+    SC_METHOD(run);
+    sensitive << arrival_;
+    dont_initialize();
+}
+
+void packet_receiver::arrived(std::unique_ptr<srd_packet> packet) {
+    queue_.push_back(std::move(packet));
+    arrival_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void packet_receiver::posted(std::uint32_t handle, std::uint16_t count) {
+    queue_pair* const qp = objects_.queue_pairs.find(handle);
+    if (qp == nullptr) return;
+    const auto waiting = static_cast<std::uint16_t>(count - qp->receives_taken);
+    if (waiting > qp->receive_depth) return;  // a count that the ring cannot hold is no doorbell
+    qp->receives_posted = count;
+}
+
+void packet_receiver::forget() {
+    queue_.clear();
+    now_ = {};
+    arrivals_.clear();
+    later_.abandon();
+}
+
+void packet_receiver::run() {
+    while (!queue_.empty()) {
+        srd_packet& packet = *queue_.front();
+        const trace::on_behalf_of it(packet.of);
+        if (packet.type == srd_packet::kind::read_request)
+            take_read(std::move(queue_.front()));
+        else if (take(packet) == progress::blocked)
+            return next_trigger(*later_.ready);
+        if (!queue_.empty()) queue_.pop_front();
+        now_ = {};
+    }
+}
+
+packet_receiver::progress packet_receiver::take(srd_packet& packet) {
+    switch (packet.type) {
+    case srd_packet::kind::send:
+        return take_send(packet);
+    case srd_packet::kind::write:
+        return take_write(packet);
+    case srd_packet::kind::read_response:
+        return take_response(packet);
+    case srd_packet::kind::response:
+        sender_.responded(packet);
+        return progress::done;
+    case srd_packet::kind::read_request:
+        break;
+    }
+    return progress::done;
+}
+
+// --- checks ---
+
+void packet_receiver::refuse(const srd_packet& packet, status why) {
+    if (!packet.datagram) sender_.respond(packet, why, sc_core::sc_time_stamp());
+}
+
+queue_pair* packet_receiver::admitted_to(const srd_packet& packet) {
+    queue_pair* const qp = objects_.by_number(packet.destination_qp);
+    const bool is_datagram_queue = qp != nullptr && qp->type == efa_objects::transport::ud;
+    const bool takes = qp != nullptr && qp->receives() && is_datagram_queue == packet.datagram;
+    const bool key = takes && qp->qkey == packet.qkey;
+    if (takes && !key) ++objects_.counters.basic.qkey_violations;
+    if (key) return qp;
+    ++objects_.counters.basic.rx_drops;
+    refuse(packet, status::remote_bad_qp);
+    return nullptr;
+}
+
+/// RDMA needs an address handle for the other card (EFA contract 12).
+bool packet_receiver::peer_is_known(const srd_packet& packet) {
+    if (objects_.handle_of(efa_objects::gid_of(packet.source))) return true;
+    refuse(packet, status::remote_unknown_peer);
+    return false;
+}
+
+bool packet_receiver::has_receive(const queue_pair& qp) const {
+    return qp.receives_posted != qp.receives_taken;
+}
+
+// --- receives ---
+
+/// Reads the descriptors of the next receive. Failed: there is no complete receive in the ring.
+packet_receiver::progress packet_receiver::fetch_receive(queue_pair& qp) {
+    while (!now_.received) {
+        const auto posted = static_cast<std::uint16_t>(qp.receives_posted - qp.receives_taken);
+        if (now_.descriptors == limits::receive_elements || now_.descriptors >= posted)
+            return progress::failed;
+        const auto number = static_cast<std::uint16_t>(qp.receives_taken + now_.descriptors);
+        const std::uint64_t at =
+            qp.receive_ring + std::uint64_t{number % qp.receive_depth} * limits::receive_bytes;
+        entry words;
+        sc_time delay;
+        const auto how = memory_.access(tlm::TLM_READ_COMMAND, at, words.words().data(),
+                                        limits::receive_bytes, later_, delay);
+        if (how == memory_port::outcome::deferred) return progress::blocked;
+        if (how == memory_port::outcome::failed) return progress::failed;
+        now_.ready = std::max(now_.ready, sc_core::sc_time_stamp() + delay);
+        if (now_.descriptors++ == 0)
+            now_.id = static_cast<std::uint16_t>(words.get(io::receive::id));
+        now_.elements.push_back({words.get(io::receive_key::lkey),
+                                 words.get_wide(reg::receive_address_lo),
+                                 words.get(io::receive::length)});
+        now_.received = words.get(io::receive_key::last) != 0;
+    }
+    return progress::done;
+}
+
+/// Writes now_.bytes to now_.to.
+packet_receiver::progress packet_receiver::store() {
+    const auto size = static_cast<std::uint32_t>(now_.bytes.size());
+    while (now_.stored < size) {
+        const std::uint32_t left = size - now_.stored;
+        const auto to = now_.to.at(objects_, now_.first + now_.stored, left);
+        if (!to) return progress::failed;
+        const auto room = piece - static_cast<std::uint32_t>(to->bus_address % piece);
+        const auto count = std::min({static_cast<std::uint32_t>(to->bytes), left, room});
+        sc_time delay;
+        const auto how = memory_.access(tlm::TLM_WRITE_COMMAND, to->bus_address,
+                                        &now_.bytes[now_.stored], count, later_, delay);
+        if (how == memory_port::outcome::deferred) return progress::blocked;
+        if (how == memory_port::outcome::failed) return progress::failed;
+        now_.stored += count;
+        now_.ready = std::max(now_.ready, sc_core::sc_time_stamp() + delay);
+    }
+    return progress::done;
+}
+
+/// The 40 bytes that a receive of UD begins with: zeros, then the GIDs of both cards.
+std::vector<std::uint8_t> packet_receiver::with_global_header(const srd_packet& packet) const {
+    const auto source = efa_objects::gid_of(packet.source);
+    const auto destination = efa_objects::gid_of(packet.destination);
+    std::vector<std::uint8_t> bytes(global_header - source.size() - destination.size());
+    bytes.insert(bytes.end(), source.begin(), source.end());
+    bytes.insert(bytes.end(), destination.begin(), destination.end());
+    bytes.insert(bytes.end(), packet.data.begin(), packet.data.end());
+    return bytes;
+}
+
+// --- packets ---
+
+packet_receiver::progress packet_receiver::take_send(srd_packet& packet) {
+    queue_pair* qp = objects_.by_number(packet.destination_qp);
+    if (!now_.admitted) {
+        qp = admitted_to(packet);
+        if (qp == nullptr) return progress::done;
+        if (!packet.datagram && arrivals_.has(packet)) {
+            sender_.respond(packet, status::ok, sc_core::sc_time_stamp());
+            return progress::done;
+        }
+        if (!has_receive(*qp)) {
+            ++objects_.counters.basic.rx_drops;
+            refuse(packet, status::remote_not_ready);
+            return progress::done;
+        }
+        now_.admitted = true;
+        now_.bytes = packet.datagram ? with_global_header(packet) : std::move(packet.data);
+    }
+    if (qp == nullptr) return progress::done;  // destroyed meanwhile
+    const auto fetched = fetch_receive(*qp);
+    if (fetched == progress::blocked) return fetched;
+    if (fetched == progress::failed) {
+        refuse(packet, status::remote_abort);
+        return progress::done;
+    }
+    if (now_.stored == 0)
+        now_.to = memory_walk(qp->domain, memory_access::local_write, now_.elements);
+    const bool fits = now_.bytes.size() <= now_.to.length();
+    const auto stored = fits ? store() : progress::failed;
+    if (stored == progress::blocked) return stored;
+    qp->receives_taken = static_cast<std::uint16_t>(qp->receives_taken + now_.descriptors);
+    completions::receive_done done{.id = now_.id};
+    if (stored == progress::failed) {
+        done.how = fits ? status::local_bad_lkey : status::local_bad_length;
+        completions_.post(*qp, done, packet, sc_core::sc_time_stamp());
+        refuse(packet, fits ? status::remote_abort : status::remote_bad_length);
+        return progress::done;
+    }
+    finish_send(packet, *qp);
+    return progress::done;
+}
+
+void packet_receiver::finish_send(const srd_packet& packet, queue_pair& qp) {
+    const auto size = static_cast<std::uint32_t>(now_.bytes.size());
+    auto& to = objects_.counters;
+    ++to.basic.rx_packets;
+    to.basic.rx_bytes += packet.bytes;
+    ++to.messages.receives;
+    to.messages.receive_bytes += packet.bytes;
+    completions_.post(qp, completions::receive_done{.id = now_.id, .length = size}, packet,
+                      now_.ready);
+    if (packet.datagram) return;
+    arrivals_.add(packet);
+    sender_.respond(packet, status::ok, now_.ready);
+}
+
+packet_receiver::progress packet_receiver::take_write(srd_packet& packet) {
+    queue_pair* qp = objects_.by_number(packet.destination_qp);
+    if (!now_.admitted) {
+        qp = admitted_to(packet);
+        if (qp == nullptr || !peer_is_known(packet)) return progress::done;
+        const auto* const region = objects_.regions.find(packet.rkey);
+        const bool permitted =
+            packet.total == 0 ||
+            (region != nullptr && region->domain() == qp->domain &&
+             region->permits(memory_access::remote_write, packet.address, packet.bytes));
+        if (!permitted) {
+            refuse(packet, status::remote_bad_address);
+            return progress::done;
+        }
+        // Its memory may have another use when the effect of a write has been announced.
+        if (packet.has_immediate && arrivals_.has(packet)) {
+            sender_.respond(packet, status::ok, sc_core::sc_time_stamp());
+            return progress::done;
+        }
+        now_.takes_receive =
+            packet.has_immediate && !qp->unsolicited && arrivals_.completes(packet);
+        if (now_.takes_receive && !has_receive(*qp)) {
+            refuse(packet, status::remote_not_ready);
+            return progress::done;
+        }
+        now_.admitted = true;
+        now_.bytes = std::move(packet.data);
+        now_.to = memory_walk(qp->domain, memory_access::remote_write,
+                              {{packet.rkey, packet.address, packet.bytes}});
+    }
+    if (qp == nullptr) return progress::done;  // destroyed meanwhile
+    const auto fetched = now_.takes_receive ? fetch_receive(*qp) : progress::done;
+    const auto stored = fetched == progress::done ? store() : fetched;
+    if (stored == progress::blocked) return stored;
+    if (stored == progress::failed) {
+        refuse(packet,
+               fetched == progress::done ? status::remote_bad_address : status::remote_abort);
+        return progress::done;
+    }
+    auto& to = objects_.counters;
+    ++to.basic.rx_packets;
+    to.basic.rx_bytes += packet.bytes;
+    to.rdma_write.received_bytes += packet.bytes;
+    if (packet.has_immediate) {
+        const bool completes = arrivals_.completes(packet);
+        arrivals_.add(packet);
+        if (now_.takes_receive)
+            qp->receives_taken = static_cast<std::uint16_t>(qp->receives_taken + now_.descriptors);
+        latest_ = std::max(latest_, now_.ready);
+        if (completes)
+            completions_.post(*qp,
+                              completions::receive_done{.id = now_.id,
+                                                        .what = operation::rdma_write,
+                                                        .unsolicited = !now_.takes_receive,
+                                                        .length = packet.total},
+                              packet, latest_);
+    }
+    sender_.respond(packet, status::ok, now_.ready);
+    return progress::done;
+}
+
+void packet_receiver::take_read(std::unique_ptr<srd_packet> packet) {
+    const queue_pair* const qp = admitted_to(*packet);
+    if (qp == nullptr || !peer_is_known(*packet)) return;
+    const auto* const region = objects_.regions.find(packet->rkey);
+    const bool permitted =
+        packet->total == 0 ||
+        (region != nullptr && region->domain() == qp->domain &&
+         region->permits(memory_access::remote_read, packet->address, packet->bytes));
+    if (!permitted) return refuse(*packet, status::remote_bad_address);
+    sender_.answer_read(std::move(packet));
+}
+
+/// Data that this card has read. Data that comes twice is written twice: the bytes are the same.
+packet_receiver::progress packet_receiver::take_response(srd_packet& packet) {
+    const auto* const of = sender_.find(packet.message);
+    if (of == nullptr || packet.number >= of->packets.size() || of->packets[packet.number].done)
+        return progress::done;
+    if (!now_.admitted) {
+        now_.admitted = true;
+        now_.bytes = std::move(packet.data);
+        now_.to = of->local;
+        now_.first = packet.offset;
+    }
+    const auto stored = store();
+    if (stored == progress::blocked) return stored;
+    ++objects_.counters.basic.rx_packets;
+    objects_.counters.basic.rx_bytes += packet.bytes;
+    if (stored == progress::failed)
+        sender_.fail(packet.message, status::local_bad_lkey);
+    else
+        sender_.finished(packet.message, packet.number, now_.ready);
+    return progress::done;
+}
+
+}  // namespace trn::efa_transport

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "models/efa_objects/memory_walk.h"
+#include "models/efa_objects/objects.h"
+#include "models/efa_transport/arrivals.h"
+#include "models/efa_transport/completions.h"
+#include "models/efa_transport/packet_sender.h"
+#include "models/efa_transport/srd_packet.h"
+#include "platform/framework/registers/table_entry.h"
+#include "platform/framework/tlm/deferral.h"
+#include "platform/framework/tlm/memory_port.h"
+
+namespace trn::efa_transport {
+
+/// The responder of an EFA card: checks packets of other cards, writes their data to memory, takes
+/// posted receives, and acknowledges. It also writes the data that this card has read. Packets are
+/// handled one at a time, in the order of their arrival. Spec: doc/models/efa_card.md.
+class packet_receiver : public sc_core::sc_module {
+public:
+    static constexpr std::uint32_t global_header = 40;  ///< bytes before the data of a datagram
+
+    SC_HAS_PROCESS(packet_receiver);
+    /// `bus` leads to the server's memory and belongs to the card.
+    packet_receiver(sc_core::sc_module_name name, tlm::tlm_initiator_socket<64>& bus,
+                    efa_objects::objects& objects, packet_sender& sender, completions& to);
+
+    void arrived(std::unique_ptr<srd_packet> packet);
+    /// Doorbell of a receive queue.
+    void posted(std::uint32_t queue_pair, std::uint16_t count);
+    void forget();
+    void invalidate(std::uint64_t first, std::uint64_t last) { memory_.invalidate(first, last); }
+
+private:
+    using entry = table_entry<efa_io_regs::rows>;
+    /// The packet in work, over as many tries as memory needs.
+    struct reception {
+        bool admitted = false;
+        bool takes_receive = false;  // of the receive queue
+        bool received = false;       // the descriptors of the receive are here
+        std::uint32_t descriptors = 0;
+        std::uint16_t id = 0;  // of the receive
+        std::vector<efa_objects::memory_walk::element> elements;
+        efa_objects::memory_walk to;
+        std::uint32_t first = 0;   // byte of `to` at which the data begins
+        std::uint32_t stored = 0;  // bytes
+        std::vector<std::uint8_t> bytes;
+        sc_core::sc_time ready;  // absolute: when the data is in memory
+    };
+    enum class progress { done, blocked, failed };
+
+    void run();
+    progress take(srd_packet& packet);
+    progress take_send(srd_packet& packet);
+    progress take_write(srd_packet& packet);
+    progress take_response(srd_packet& packet);
+    void take_read(std::unique_ptr<srd_packet> packet);
+
+    /// The queue pair that the packet is for, or nullptr: the packet is refused or dropped.
+    efa_objects::queue_pair* admitted_to(const srd_packet& packet);
+    bool peer_is_known(const srd_packet& packet);
+    progress fetch_receive(efa_objects::queue_pair& qp);
+    progress store();
+    void finish_send(const srd_packet& packet, efa_objects::queue_pair& qp);
+    void refuse(const srd_packet& packet, status why);
+    bool has_receive(const efa_objects::queue_pair& qp) const;
+    std::vector<std::uint8_t> with_global_header(const srd_packet& packet) const;
+
+    memory_port memory_;
+    deferral later_;
+    efa_objects::objects& objects_;
+    packet_sender& sender_;
+    completions& completions_;
+    arrivals arrivals_;
+    std::deque<std::unique_ptr<srd_packet>> queue_;
+    reception now_;            // of the first of them
+    sc_core::sc_time latest_;  // when the data of all packets so far is in memory (absolute)
+    sc_core::sc_event arrival_;
+};
+
+}  // namespace trn::efa_transport

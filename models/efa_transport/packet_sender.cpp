@@ -1,0 +1,575 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/efa_transport/packet_sender.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+namespace trn::efa_transport {
+
+using efa_objects::limits;
+using efa_objects::memory_access;
+using efa_objects::memory_walk;
+using efa_objects::queue_pair;
+using sc_core::sc_time;
+namespace io = efa_io_regs;
+using io::reg;
+
+namespace {
+
+constexpr std::uint32_t piece = 4096;         // bytes of one memory access
+constexpr std::size_t fetched_ahead = 256;    // work requests of a queue pair
+const sc_time read_ahead(4, sc_core::SC_US);  // how long before its turn a packet is read
+
+std::string_view text(operation what) {
+    switch (what) {
+    case operation::send:
+        return "send";
+    case operation::rdma_read:
+        return "rdma_read";
+    case operation::rdma_write:
+        return "rdma_write";
+    }
+    return "unknown";
+}
+
+}  // namespace
+
+packet_sender::packet_sender(sc_core::sc_module_name name, const config& cfg,
+                             tlm::tlm_initiator_socket<64>& bus,
+                             std::span<const std::uint8_t> rings, efa_objects::objects& objects,
+                             wire& port, completions& to)
+    : sc_module(name),
+      cfg_(cfg),
+      memory_(bus),
+      rings_(rings),
+      objects_(objects),
+      port_(port),
+      completions_(to) {
+    SC_METHOD(run);
+    sensitive << work_;
+    dont_initialize();
+}
+
+void packet_sender::wake() {
+    work_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void packet_sender::forget() {
+    for (auto& [message, each] : requests_) {
+        const trace::on_behalf_of it(each.slice.of);
+        if (trace::on()) trace::end(each.slice, name(), "dropped");
+    }
+    requests_.clear();
+    queues_.clear();
+    outgoing_.reset();
+    deadlines_.clear();
+    again_.clear();
+    asked_.clear();
+    unacknowledged_ = 0;
+    later_.abandon();
+}
+
+void packet_sender::posted(std::uint32_t handle, std::uint16_t count) {
+    queue_pair* const qp = objects_.queue_pairs.find(handle);
+    if (qp == nullptr) return;
+    const auto added = static_cast<std::uint16_t>(count - qp->sends_posted);
+    const auto waiting = static_cast<std::uint16_t>(count - qp->sends_fetched);
+    if (waiting > qp->send_depth) return;  // a count that the ring cannot hold is no doorbell
+    qp->sends_posted = count;
+    if (trace::on() && added != 0) {
+        auto& posted = queues_[handle].posted;
+        posted.emplace_back(trace::current_or_new_operation(), added);
+        const trace::on_behalf_of it(posted.back().first);
+        trace::event(name(), "doorbell", {{"queue", qp->number}, {"count", added}});
+    }
+    queues_.try_emplace(handle);
+    wake();
+}
+
+/// Without flushing the requests vanish (EFA contract 16).
+void packet_sender::stop(std::uint32_t handle, bool flushes) {
+    const auto found = queues_.find(handle);
+    if (found == queues_.end()) return;
+    const std::vector<std::uint64_t> ended(found->second.messages.begin(),
+                                           found->second.messages.end());
+    for (const std::uint64_t message : ended) {
+        if (flushes) {
+            complete(message, status::flushed, sc_core::sc_time_stamp());
+            continue;
+        }
+        unacknowledged_ -= requests_.at(message).flying;
+        const trace::on_behalf_of it(requests_.at(message).slice.of);
+        if (trace::on()) trace::end(requests_.at(message).slice, name(), "dropped");
+        requests_.erase(message);
+    }
+    if (flushes)
+        wake();  // those that are not fetched yet
+    else
+        queues_.erase(handle);
+}
+
+void packet_sender::address_handle_removed(std::uint16_t number) {
+    std::vector<std::uint64_t> ended;
+    for (const auto& [message, each] : requests_)
+        if (each.address_handle == number) ended.push_back(message);
+    for (const std::uint64_t message : ended)
+        complete(message, status::local_bad_ah, sc_core::sc_time_stamp());
+}
+
+packet_sender::request* packet_sender::lookup(std::uint64_t message) {
+    const auto at = requests_.find(message);
+    return at == requests_.end() ? nullptr : &at->second;
+}
+
+const packet_sender::request* packet_sender::find(std::uint64_t message) const {
+    return const_cast<packet_sender*>(this)->lookup(message);
+}
+
+// --- the process ---
+
+/// All that there is to do now; state decides, the event only wakes.
+void packet_sender::run() {
+    for (;;) {
+        expire();
+        progress how = fill();
+        if (how == progress::idle) how = fetch();
+        if (how == progress::idle) {
+            const sc_time now = sc_core::sc_time_stamp();
+            if (port_.free() > now + read_ahead) {
+                work_.notify(port_.free() - read_ahead - now);
+                break;
+            }
+            how = choose();
+        }
+        if (how == progress::blocked) return next_trigger(*later_.ready);
+        if (how == progress::idle) break;
+    }
+    if (!deadlines_.empty()) work_.notify(deadlines_.begin()->first - sc_core::sc_time_stamp());
+}
+
+sc_time packet_sender::timeout() const {
+    return std::max(cfg_.retransmit, round_trip_ * 4.0);
+}
+
+void packet_sender::expire() {
+    const sc_time now = sc_core::sc_time_stamp();
+    while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
+        const sc_time at = deadlines_.begin()->first;
+        const packet_name late = deadlines_.begin()->second;
+        deadlines_.erase(deadlines_.begin());
+        const request* const of = find(late.message);
+        if (of == nullptr) continue;
+        const auto& state = of->packets[late.packet];
+        if (state.done || state.deadline != at) continue;
+        if (state.tries > 0) ++objects_.counters.network.timeouts;
+        if (state.tries <= cfg_.retries) {
+            again_.push_back(late);
+            continue;
+        }
+        ++objects_.counters.network.unresponsive_remotes;
+        complete(late.message,
+                 responsive_.contains(of->card) ? status::local_unresponsive_remote
+                                                : status::local_unreachable_remote,
+                 now);
+    }
+}
+
+// --- work requests ---
+
+packet_sender::progress packet_sender::fetch() {
+    for (auto& [handle, queue] : queues_) {
+        queue_pair* const qp = objects_.queue_pairs.find(handle);
+        if (qp == nullptr || qp->sends_fetched == qp->sends_posted) continue;
+        const bool fetches =
+            qp->state == efa_objects::qp_state::rts || qp->state == efa_objects::qp_state::error;
+        if (!fetches || queue.messages.size() >= fetched_ahead) continue;
+        fetch_one(handle, *qp, queue);
+        return progress::moved;
+    }
+    return progress::idle;
+}
+
+void packet_sender::fetch_one(std::uint32_t handle, queue_pair& qp, send_queue& queue) {
+    entry words;
+    const auto place = qp.sends_fetched % qp.send_depth;
+    std::memcpy(words.words().data(),
+                &rings_[qp.send_ring + std::uint64_t{place} * limits::work_request_bytes],
+                limits::work_request_bytes);
+    ++qp.sends_fetched;
+    const trace::on_behalf_of it(queue.posted.empty() ? 0 : queue.posted.front().first);
+    if (!queue.posted.empty() && --queue.posted.front().second == 0) queue.posted.pop_front();
+
+    const std::uint64_t message = next_message_++;
+    request& added = requests_[message];
+    added.queue_pair = handle;
+    added.message = message;
+    queue.messages.insert(message);
+    auto wrong = decode(words, qp, added);
+    if (qp.state == efa_objects::qp_state::error) wrong = status::flushed;
+    if (trace::on())
+        added.slice = trace::begin(name(), text(added.what),
+                                   {{"queue", qp.number},
+                                    {"id", added.id},
+                                    {"bytes", added.length},
+                                    {"card", added.card}});
+    if (wrong) return complete(message, *wrong, sc_core::sc_time_stamp());
+    const std::uint32_t per_packet = added.what == operation::send ? cfg_.mtu : cfg_.packet;
+    added.left = std::max(1u, (added.length + per_packet - 1) / per_packet);
+    added.packets.resize(added.left);
+    queue.unsent.push_back(message);
+    // The card cannot know what it has not read yet: later packets of this pair wait as long.
+    port_.hold_until(std::max(port_.free(), sc_core::sc_time_stamp()));
+}
+
+/// Nothing, or why the request fails at once.
+std::optional<status> packet_sender::decode(const entry& words, const queue_pair& qp,
+                                            request& to) const {
+    namespace wr = io::work_request;
+    to.id = static_cast<std::uint16_t>(words.get(wr::id));
+    to.wants_completion = words.get(wr::completion) != 0;
+    to.datagram = qp.type == efa_objects::transport::ud;
+    to.has_immediate = words.get(wr::has_immediate) != 0;
+    to.immediate = words.get(reg::immediate);
+    to.destination_qp = static_cast<std::uint16_t>(words.get(io::destination::qp));
+    to.qkey = words.get(reg::qkey);
+    to.address_handle = static_cast<std::uint16_t>(words.get(io::address_handle::number));
+    const auto what = words.get(wr::operation);
+    if (what > wr::operation_rdma_write) return status::local_unsupported;
+    to.what = static_cast<operation>(what);
+    const auto* const handle = objects_.address_handles.find(to.address_handle);
+    if (handle == nullptr || handle->domain != qp.domain) return status::local_bad_ah;
+    // No port has the last number: packets to a GID that no card has are lost.
+    to.card = efa_objects::port_of(handle->destination).value_or(0xffff);
+    return to.what == operation::send ? decode_send(words, qp, to) : decode_rdma(words, qp, to);
+}
+
+std::optional<status> packet_sender::decode_send(const entry& words, const queue_pair& qp,
+                                                 request& to) const {
+    const auto count = words.get(io::destination::length);
+    if (words.get(io::work_request::is_inline) != 0) {
+        if (count > limits::inline_bytes) return status::local_bad_length;
+        const auto* const data = reinterpret_cast<const std::uint8_t*>(words.words().data()) +
+                                 entry::byte(reg::element_length);
+        to.inlined.assign(data, data + count);
+        to.length = count;
+        return std::nullopt;
+    }
+    if (count > limits::send_elements) return status::local_unsupported;
+    std::vector<memory_walk::element> elements;
+    if (count > 0)
+        elements.push_back({words.get(io::element_key::lkey),
+                            words.get_wide(reg::element_address_lo),
+                            words.get(reg::element_length)});
+    if (count > 1)
+        elements.push_back({words.get(io::second_key::lkey), words.get_wide(reg::second_address_lo),
+                            words.get(reg::second_length)});
+    to.local = memory_walk(qp.domain, memory_access::local_read, std::move(elements));
+    if (to.local.length() > cfg_.mtu) return status::local_bad_length;
+    to.length = static_cast<std::uint32_t>(to.local.length());
+    if (!to.local.permitted(objects_)) return status::local_bad_lkey;
+    return std::nullopt;
+}
+
+std::optional<status> packet_sender::decode_rdma(const entry& words, const queue_pair& qp,
+                                                 request& to) const {
+    const bool reads = to.what == operation::rdma_read;
+    if (to.datagram || !(reads ? cfg_.rdma_read : cfg_.rdma_write) || (reads && to.has_immediate) ||
+        words.get(io::work_request::is_inline) != 0 ||
+        words.get(io::destination::length) > limits::rdma_elements)
+        return status::local_unsupported;
+    to.rkey = words.get(reg::remote_key);
+    to.remote = words.get_wide(reg::remote_address_lo);
+    std::vector<memory_walk::element> elements;
+    if (words.get(io::destination::length) != 0)
+        elements.push_back({words.get(io::second_key::lkey), words.get_wide(reg::second_address_lo),
+                            words.get(reg::second_length)});
+    to.local =
+        memory_walk(qp.domain, reads ? memory_access::local_write : memory_access::local_read,
+                    std::move(elements));
+    if (to.local.length() > limits::max_rdma || to.local.length() != words.get(reg::remote_length))
+        return status::local_bad_length;
+    to.length = static_cast<std::uint32_t>(to.local.length());
+    if (!to.local.permitted(objects_)) return status::local_bad_lkey;
+    return std::nullopt;
+}
+
+/// The end of a request. Datagrams and failed requests end here as well.
+void packet_sender::complete(std::uint64_t message, status how, const sc_time& when) {
+    const auto found = requests_.find(message);
+    request& of = found->second;
+    const trace::on_behalf_of it(of.slice.of);
+    unacknowledged_ -= of.flying;
+    count(of, how);
+    const queue_pair* const qp = objects_.queue_pairs.find(of.queue_pair);
+    // A failed request is reported even if no completion was wanted, as by verbs.
+    if (qp != nullptr && (of.wants_completion || how != status::ok))
+        completions_.post(*qp, completions::send_done{.id = of.id, .how = how, .what = of.what},
+                          when);
+    if (trace::on())
+        trace::end(of.slice, name(), "completed", {{"status", static_cast<unsigned>(how)}});
+    if (const auto queue = queues_.find(of.queue_pair); queue != queues_.end()) {
+        queue->second.messages.erase(message);
+        std::erase(queue->second.unsent, message);
+    }
+    requests_.erase(found);
+    wake();
+}
+
+void packet_sender::count(const request& of, status how) {
+    ++counters_.completed;
+    counters_.failed += how != status::ok;
+    auto& to = objects_.counters;
+    switch (of.what) {
+    case operation::send:
+        ++to.messages.sends;
+        if (how == status::ok) to.messages.send_bytes += of.length;
+        return;
+    case operation::rdma_read:
+        ++to.rdma_read.requests;
+        to.rdma_read.errors += how != status::ok;
+        if (how == status::ok) to.rdma_read.bytes += of.length;
+        return;
+    case operation::rdma_write:
+        ++to.rdma_write.requests;
+        to.rdma_write.errors += how != status::ok;
+        if (how == status::ok) to.rdma_write.bytes += of.length;
+        return;
+    }
+}
+
+// --- packets ---
+
+/// Reads the data of the packet that was chosen, and sends it.
+packet_sender::progress packet_sender::fill() {
+    if (!outgoing_) return progress::idle;
+    srd_packet& what = *outgoing_->what;
+    const trace::on_behalf_of it(what.of);
+    while (outgoing_->filled < what.data.size()) {
+        const auto left = static_cast<std::uint32_t>(what.data.size()) - outgoing_->filled;
+        const auto from = outgoing_->from.at(objects_, outgoing_->offset + outgoing_->filled, left);
+        auto how = memory_port::outcome::failed;
+        std::uint32_t count = 0;
+        sc_time delay;
+        if (from) {
+            // One access stays within a page of the bus.
+            const auto room = piece - static_cast<std::uint32_t>(from->bus_address % piece);
+            count = std::min({static_cast<std::uint32_t>(from->bytes), left, room});
+            how = memory_.access(tlm::TLM_READ_COMMAND, from->bus_address,
+                                 &what.data[outgoing_->filled], count, later_, delay);
+        }
+        if (how == memory_port::outcome::deferred) return progress::blocked;
+        if (how == memory_port::outcome::failed) {
+            // A response names the card that asked as its destination.
+            if (what.type == srd_packet::kind::read_response) {
+                std::swap(what.source, what.destination);
+                respond(what, status::remote_bad_address, sc_core::sc_time_stamp());
+            } else if (find(what.message) != nullptr) {
+                complete(what.message, status::local_bad_lkey, sc_core::sc_time_stamp());
+            }
+            outgoing_.reset();
+            return progress::moved;
+        }
+        outgoing_->filled += count;
+        outgoing_->ready = std::max(outgoing_->ready, sc_core::sc_time_stamp() + delay);
+    }
+    ++counters_.packets;
+    auto& basic = objects_.counters.basic;
+    ++basic.tx_packets;
+    basic.tx_bytes += what.data.size();
+    const std::uint64_t message = what.message;
+    const bool ends = what.type == srd_packet::kind::send && what.datagram;
+    port_.send(std::move(outgoing_->what), outgoing_->ready + cfg_.processing);
+    outgoing_.reset();
+    if (ends && find(message) != nullptr) complete(message, status::ok, port_.free());
+    return progress::moved;
+}
+
+/// What is sent next: packets that were lost, then what other cards read and what the queue pairs
+/// have, in turn: two cards that read from each other must not stop requesting.
+packet_sender::progress packet_sender::choose() {
+    while (!again_.empty()) {
+        const packet_name name = again_.front();
+        again_.pop_front();
+        request* const of = lookup(name.message);
+        if (of == nullptr || of->packets[name.packet].done) continue;
+        if (of->packets[name.packet].tries > 0) {
+            ++counters_.retransmits;
+            ++objects_.counters.network.retransmitted_packets;
+            objects_.counters.network.retransmitted_bytes +=
+                of->what == operation::rdma_read ? 0 : std::min(of->length, cfg_.packet);
+        }
+        prepare(*of, name.packet);
+        return progress::moved;
+    }
+    const bool own_turn = std::exchange(answered_, false);
+    if (own_turn && choose_own() == progress::moved) return progress::moved;
+    if (!asked_.empty()) {
+        answered_ = true;
+        prepare_response();
+        return progress::moved;
+    }
+    return own_turn ? progress::idle : choose_own();
+}
+
+/// The queue pairs in turn.
+packet_sender::progress packet_sender::choose_own() {
+    if (unacknowledged_ >= cfg_.window || queues_.empty()) return progress::idle;
+    auto at = queues_.upper_bound(turn_);
+    for (std::size_t i = 0; i < queues_.size(); ++i, ++at) {
+        if (at == queues_.end()) at = queues_.begin();
+        auto& unsent = at->second.unsent;
+        if (unsent.empty()) continue;
+        turn_ = at->first;
+        request& of = requests_.at(unsent.front());
+        const std::uint32_t packet = of.next++;
+        if (of.next == of.packets.size()) unsent.pop_front();
+        ++of.flying;
+        ++unacknowledged_;
+        prepare(of, packet);
+        return progress::moved;
+    }
+    return progress::idle;
+}
+
+/// Makes a packet of a work request; fill() sends it.
+void packet_sender::prepare(request& of, std::uint32_t number) {
+    const queue_pair& qp = *objects_.queue_pairs.find(of.queue_pair);
+    const std::uint32_t per_packet = of.what == operation::send ? cfg_.mtu : cfg_.packet;
+    auto what = std::make_unique<srd_packet>();
+    what->type = of.what == operation::send        ? srd_packet::kind::send
+                 : of.what == operation::rdma_read ? srd_packet::kind::read_request
+                                                   : srd_packet::kind::write;
+    what->source = port_.address();
+    what->destination = of.card;
+    what->of = of.slice.of;
+    what->datagram = of.datagram;
+    what->has_immediate = of.has_immediate;
+    what->immediate = of.has_immediate ? of.immediate : 0;
+    what->source_qp = qp.number;
+    what->destination_qp = of.destination_qp;
+    what->qkey = of.qkey;
+    what->message = of.message;
+    what->oldest = *queues_.at(of.queue_pair).messages.begin();
+    what->number = number;
+    what->packets = static_cast<std::uint32_t>(of.packets.size());
+    what->rkey = of.rkey;
+    what->offset = number * per_packet;
+    what->address = of.remote + what->offset;
+    what->bytes = std::min(per_packet, of.length - what->offset);
+    what->total = of.length;
+
+    auto& state = of.packets[number];
+    ++state.tries;
+    state.sent = sc_core::sc_time_stamp();
+    // What was asked for before comes first.
+    const sc_time awaited(of.what == operation::rdma_read
+                              ? static_cast<double>(unacknowledged_) * cfg_.packet /
+                                    static_cast<double>(port_.bytes_per_second())
+                              : 0,
+                          sc_core::SC_SEC);
+    state.deadline = std::max(state.sent, port_.free()) + awaited + timeout();
+    if (!of.datagram) deadlines_.emplace(state.deadline, packet_name{of.message, number});
+
+    outgoing_.emplace();
+    outgoing_->ready = state.sent;
+    if (of.what != operation::rdma_read) {
+        what->data.resize(what->bytes);
+        if (of.inlined.empty()) {
+            outgoing_->from = of.local;
+            outgoing_->offset = what->offset;
+        } else {
+            what->data = of.inlined;
+            outgoing_->filled = what->bytes;
+        }
+    }
+    outgoing_->what = std::move(what);
+}
+
+// --- for other cards ---
+
+void packet_sender::answer_read(std::unique_ptr<srd_packet> asked) {
+    asked_.push_back(std::move(asked));
+    wake();
+}
+
+void packet_sender::prepare_response() {
+    auto what = std::move(asked_.front());
+    asked_.pop_front();
+    const auto* const qp = objects_.by_number(what->destination_qp);
+    outgoing_.emplace();
+    outgoing_->ready = sc_core::sc_time_stamp();
+    outgoing_->from =
+        memory_walk(qp == nullptr ? std::uint16_t{0} : qp->domain, memory_access::remote_read,
+                    {{what->rkey, what->address, what->bytes}});
+    what->type = srd_packet::kind::read_response;
+    std::swap(what->source, what->destination);
+    what->data.resize(what->bytes);
+    objects_.counters.rdma_read.response_bytes += what->bytes;
+    outgoing_->what = std::move(what);
+}
+
+void packet_sender::respond(const srd_packet& to, status how, const sc_time& ready) {
+    auto back = std::make_unique<srd_packet>();
+    back->type = srd_packet::kind::response;
+    back->source = port_.address();
+    back->destination = to.source;
+    back->source_qp = to.destination_qp;
+    back->destination_qp = to.source_qp;
+    back->message = to.message;
+    back->number = to.number;
+    back->result = how;
+    back->of = to.of;
+    const trace::on_behalf_of it(to.of);
+    const sc_time now = sc_core::sc_time_stamp();
+    const sc_time busy = port_.free();
+    port_.send(std::move(back), std::max(now, ready) + cfg_.processing);
+    port_.hold_until(std::max(busy, now));  // too short to hold up data
+}
+
+void packet_sender::responded(const srd_packet& response) {
+    responsive_.insert(response.source);
+    request* const of = lookup(response.message);
+    if (of == nullptr || response.number >= of->next) return;
+    if (response.result == status::ok)
+        return finished(response.message, response.number, sc_core::sc_time_stamp());
+    if (response.result != status::remote_not_ready) return fail(response.message, response.result);
+    const queue_pair& qp = *objects_.queue_pairs.find(of->queue_pair);
+    auto& state = of->packets[response.number];
+    if (state.done) return;
+    if (qp.rnr_retry != queue_pair::rnr_for_ever && ++of->not_ready > qp.rnr_retry)
+        return fail(response.message, status::remote_not_ready);
+    state.tries = 0;
+    state.deadline = sc_core::sc_time_stamp() + cfg_.not_ready;
+    deadlines_.emplace(state.deadline, packet_name{response.message, response.number});
+    wake();
+}
+
+void packet_sender::fail(std::uint64_t message, status why) {
+    if (find(message) != nullptr) complete(message, why, sc_core::sc_time_stamp());
+}
+
+void packet_sender::finished(std::uint64_t message, std::uint32_t number, const sc_time& when) {
+    request* const of = lookup(message);
+    if (of == nullptr || number >= of->next) return;
+    auto& state = of->packets[number];
+    if (state.done) return;
+    state.done = true;
+    --of->left;
+    --of->flying;
+    --unacknowledged_;
+    if (number < of->furthest) ++counters_.out_of_order;
+    of->furthest = std::max(of->furthest, number);
+    if (state.tries == 1) {
+        const sc_time taken = sc_core::sc_time_stamp() - state.sent;
+        round_trip_ =
+            round_trip_ == sc_core::SC_ZERO_TIME ? taken : round_trip_ * 0.875 + taken * 0.125;
+    }
+    if (of->left == 0)
+        complete(message, status::ok, when);
+    else
+        wake();
+}
+
+}  // namespace trn::efa_transport

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "models/efa_objects/memory_walk.h"
+#include "models/efa_objects/objects.h"
+#include "models/efa_transport/completions.h"
+#include "models/efa_transport/srd_packet.h"
+#include "models/efa_transport/wire.h"
+#include "platform/framework/registers/table_entry.h"
+#include "platform/framework/tlm/deferral.h"
+#include "platform/framework/tlm/memory_port.h"
+
+namespace trn::efa_transport {
+
+/// The requester of an EFA card: fetches work requests, sends their packets, repeats those that are
+/// not acknowledged, and completes requests in the order in which they end. It also sends the data
+/// that other cards read. Spec: doc/models/efa_card.md.
+class packet_sender : public sc_core::sc_module {
+public:
+    struct config {
+        std::uint32_t packet = 8192;  ///< bytes of data in a packet of an RDMA request
+        std::uint32_t mtu = 8928;     ///< bytes of the longest datagram
+        unsigned window = 512;        ///< unacknowledged packets
+        unsigned retries = 7;         ///< of a packet, before its request fails
+        sc_core::sc_time processing{1500, sc_core::SC_NS};  ///< in each card, each way
+        sc_core::sc_time retransmit{100, sc_core::SC_US};   ///< minimum time-out
+        sc_core::sc_time not_ready{50, sc_core::SC_US};  ///< until a receiver is asked again (RNR)
+        bool rdma_read = true, rdma_write = true;
+    };
+    struct counts {
+        std::uint64_t packets = 0, retransmits = 0, out_of_order = 0;
+        std::uint64_t completed = 0, failed = 0;
+    };
+    /// A work request from its fetch to its completion.
+    struct request {
+        std::uint32_t queue_pair = 0;  // handle
+        std::uint64_t message = 0;
+        std::uint16_t id = 0;
+        operation what = operation::send;
+        bool datagram = false, has_immediate = false, wants_completion = true;
+        std::uint32_t immediate = 0;
+        std::uint16_t address_handle = 0, destination_qp = 0;
+        std::uint32_t qkey = 0;
+        ethernet::address card = 0;
+        std::uint32_t length = 0;
+        std::uint32_t rkey = 0;
+        std::uint64_t remote = 0;
+        std::vector<std::uint8_t> inlined;
+        efa_objects::memory_walk local;
+
+        struct packet_state {
+            sc_core::sc_time sent, deadline;
+            unsigned tries = 0;
+            bool done = false;
+        };
+        std::vector<packet_state> packets;
+        std::uint32_t next = 0;      // packet that was never sent
+        std::uint32_t left = 0;      // packets that are not done
+        std::uint32_t flying = 0;    // sent and not done
+        std::uint32_t furthest = 0;  // packet that was done
+        unsigned not_ready = 0;      // times that the receiver was not ready
+        trace::slice slice = {};
+    };
+
+    SC_HAS_PROCESS(packet_sender);
+    /// `rings`: BAR2. `bus` leads to the server's memory and belongs to the card.
+    packet_sender(sc_core::sc_module_name name, const config& cfg,
+                  tlm::tlm_initiator_socket<64>& bus, std::span<const std::uint8_t> rings,
+                  efa_objects::objects& objects, wire& port, completions& to);
+
+    /// Doorbell of a send queue.
+    void posted(std::uint32_t queue_pair, std::uint16_t count);
+    void stop(std::uint32_t queue_pair, bool flushes);
+    void address_handle_removed(std::uint16_t number);
+    /// Another card's read, which was permitted.
+    void answer_read(std::unique_ptr<srd_packet> asked);
+    /// Acknowledges a packet of another card. `ready`: when its data is in memory (absolute).
+    void respond(const srd_packet& to, status how, const sc_core::sc_time& ready);
+    /// Another card's response.
+    void responded(const srd_packet& response);
+    /// The data of packet `number` is in memory; `when` (absolute).
+    void finished(std::uint64_t message, std::uint32_t number, const sc_core::sc_time& when);
+    void fail(std::uint64_t message, status why);
+    /// nullptr: has ended.
+    const request* find(std::uint64_t message) const;
+
+    void forget();
+    void invalidate(std::uint64_t first, std::uint64_t last) { memory_.invalidate(first, last); }
+    const config& settings() const { return cfg_; }
+    const counts& counters() const { return counters_; }
+    unsigned unacknowledged() const { return unacknowledged_; }
+
+private:
+    using entry = table_entry<efa_io_regs::rows>;
+    /// The send queue of a queue pair.
+    struct send_queue {
+        std::set<std::uint64_t> messages;  // fetched and not ended
+        std::deque<std::uint64_t> unsent;  // with packets that were never sent
+        std::deque<std::pair<trace::operation, unsigned>> posted;
+    };
+    /// The packet that is being read from memory.
+    struct outgoing {
+        std::unique_ptr<srd_packet> what;
+        efa_objects::memory_walk from;
+        std::uint64_t offset = 0;  // of the data in `from`
+        std::uint32_t filled = 0;  // bytes
+        sc_core::sc_time ready;    // absolute
+    };
+    struct packet_name {
+        std::uint64_t message;
+        std::uint32_t packet;
+    };
+    enum class progress { idle, moved, blocked };
+
+    void run();
+    void expire();
+    progress fetch();
+    void fetch_one(std::uint32_t handle, efa_objects::queue_pair& qp, send_queue& queue);
+    std::optional<status> decode(const entry& words, const efa_objects::queue_pair& qp,
+                                 request& to) const;
+    std::optional<status> decode_send(const entry& words, const efa_objects::queue_pair& qp,
+                                      request& to) const;
+    std::optional<status> decode_rdma(const entry& words, const efa_objects::queue_pair& qp,
+                                      request& to) const;
+    progress fill();
+    progress choose();
+    progress choose_own();
+    void prepare(request& of, std::uint32_t packet);
+    void prepare_response();
+    void complete(std::uint64_t message, status how, const sc_core::sc_time& when);
+    void count(const request& of, status how);
+    request* lookup(std::uint64_t message);
+    sc_core::sc_time timeout() const;
+    void wake();
+
+    const config cfg_;
+    memory_port memory_;
+    deferral later_;
+    const std::span<const std::uint8_t> rings_;
+    efa_objects::objects& objects_;
+    wire& port_;
+    completions& completions_;
+    std::uint64_t next_message_ = 1;
+    std::map<std::uint64_t, request> requests_;
+    std::map<std::uint32_t, send_queue> queues_;  // by handle, from the first doorbell on
+    std::uint32_t turn_ = 0;                      // handle after which the next packet is chosen
+    bool answered_ = false;                       // the last packet answered another card
+    unsigned unacknowledged_ = 0;
+    std::optional<outgoing> outgoing_;
+    std::multimap<sc_core::sc_time, packet_name> deadlines_;
+    std::deque<packet_name> again_;                  // packets to send again
+    std::deque<std::unique_ptr<srd_packet>> asked_;  // reads of other cards
+    std::set<ethernet::address> responsive_;         // cards that have answered
+    sc_core::sc_time round_trip_;                    // smoothed
+    sc_core::sc_event work_;
+    counts counters_;
+};
+
+}  // namespace trn::efa_transport

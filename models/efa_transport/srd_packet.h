@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "models/efa_objects/efa_io_regs.h"
+#include "models/ethernet_fabric/frame.h"
+
+namespace trn::efa_transport {
+
+/// How a work request ended, as its completion says (EFA contract 12).
+enum class status : std::uint8_t {
+    ok = efa_io_regs::completion::status_ok,
+    flushed = efa_io_regs::completion::status_flushed,
+    local_unsupported = efa_io_regs::completion::status_local_unsupported,
+    local_bad_ah = efa_io_regs::completion::status_local_bad_ah,
+    local_bad_lkey = efa_io_regs::completion::status_local_bad_lkey,
+    local_bad_length = efa_io_regs::completion::status_local_bad_length,
+    remote_bad_address = efa_io_regs::completion::status_remote_bad_address,
+    remote_abort = efa_io_regs::completion::status_remote_abort,
+    remote_bad_qp = efa_io_regs::completion::status_remote_bad_qp,
+    remote_not_ready = efa_io_regs::completion::status_remote_not_ready,
+    remote_bad_length = efa_io_regs::completion::status_remote_bad_length,
+    local_unresponsive_remote = efa_io_regs::completion::status_local_unresponsive_remote,
+    remote_unknown_peer = efa_io_regs::completion::status_remote_unknown_peer,
+    local_unreachable_remote = efa_io_regs::completion::status_local_unreachable_remote,
+};
+
+enum class operation : std::uint8_t {
+    send = efa_io_regs::work_request::operation_send,
+    rdma_read = efa_io_regs::work_request::operation_rdma_read,
+    rdma_write = efa_io_regs::work_request::operation_rdma_write,
+};
+
+/// One packet between EFA cards. The layout on the wire is not published and not modelled.
+struct srd_packet : ethernet::frame {
+    enum class kind : std::uint8_t {
+        send,           ///< data of a send; SRD acknowledges it, UD does not
+        write,          ///< data for memory of the receiver
+        read_request,   ///< asks for data of the receiver's memory
+        read_response,  ///< that data
+        response,       ///< acknowledges the first three; `result` says how they ended
+    };
+
+    kind type = kind::send;
+    bool datagram = false;  ///< UD
+    bool has_immediate = false;
+    std::uint16_t source_qp = 0, destination_qp = 0;
+    std::uint32_t qkey = 0;
+    std::uint64_t message = 0;  ///< which work request of the card; never used twice
+    std::uint64_t oldest = 0;   ///< of the queue pair: the oldest message without a completion
+    std::uint32_t number = 0, packets = 1;  ///< of the message
+    std::uint32_t immediate = 0;
+    std::uint32_t rkey = 0;
+    std::uint64_t address = 0;  ///< virtual address at the receiver, of this packet's data
+    std::uint32_t offset = 0;   ///< of this packet's data in the message
+    std::uint32_t bytes = 0;    ///< of this packet's data, sent or asked for
+    std::uint32_t total = 0;    ///< bytes of the message
+    status result = status::ok;
+};
+
+}  // namespace trn::efa_transport

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/efa_transport/wire.h"
+
+#include <utility>
+
+namespace trn::efa_transport {
+
+using sc_core::sc_time;
+
+wire::wire(plug& net, std::uint64_t bytes_per_second, arrival loop)
+    : net_(net),
+      loop_(std::move(loop)),
+      bytes_per_second_(bytes_per_second),
+      lane_({bytes_per_second, sc_core::SC_ZERO_TIME}) {}
+
+void wire::send(std::unique_ptr<srd_packet> what, const sc_time& ready) {
+    const sc_time now = sc_core::sc_time_stamp();
+    const bool timed = timing() == timing_mode::contended;
+    free_ = lane_.reserve(what->data.size() + ethernet::frame::overhead, timed ? ready : now);
+    if (what->destination == address_) return loop_(std::move(what));
+    if (!net_.joined()) return;
+    ethernet::carrier carrier(std::move(what));
+    tlm::tlm_generic_payload payload;
+    payload.set_extension(&carrier);
+    sc_time delay = free_ - now;
+    net_.send(payload, delay);
+    payload.clear_extension(&carrier);
+}
+
+}  // namespace trn::efa_transport
