@@ -86,8 +86,8 @@ void pcie_endpoint::build_header() {
     define_bar(cfg_.register_bar, cfg_.bar0_size, PCI_BASE_ADDRESS_MEM_TYPE_64, room::chip0);
     define_bar(vector_bar(), pcie::msix_table::bar_size, PCI_BASE_ADDRESS_MEM_TYPE_32,
                room::vectors);
-    define_bar(4, cfg_.bar4_size, PCI_BASE_ADDRESS_MEM_TYPE_64 | PCI_BASE_ADDRESS_MEM_PREFETCH,
-               room::chip4);
+    define_bar(cfg_.memory_bar, cfg_.bar4_size,
+               PCI_BASE_ADDRESS_MEM_TYPE_64 | PCI_BASE_ADDRESS_MEM_PREFETCH, room::chip4);
     space_.on_write(PCI_BASE_ADDRESS_0, 24, [this] { bars_changed(); });
 }
 

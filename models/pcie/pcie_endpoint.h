@@ -41,9 +41,10 @@ public:
         std::uint64_t bar0_size = std::uint64_t{4} << 30;  ///< bytes, a power of two
         unsigned register_bar = 0;  ///< contract 1.2: 0, or 2 and then MSI-X is in 0
         std::uint64_t bar4_size = std::uint64_t{256} << 30;  ///< bytes, a power of two; 0 = none
-        unsigned link_generation = 6;                        ///< 1..6: 2.5 to 64 GT/s
-        unsigned link_width = 8;     ///< lanes; inferred from the x8 NeuronLinks
-        unsigned msix_vectors = 32;  ///< invented: the public driver uses no interrupts
+        unsigned memory_bar = 4;       ///< of bar4's memory: 4, or 2 and then MSI-X is in 4
+        unsigned link_generation = 6;  ///< 1..6: 2.5 to 64 GT/s
+        unsigned link_width = 8;       ///< lanes; inferred from the x8 NeuronLinks
+        unsigned msix_vectors = 32;    ///< invented: the public driver uses no interrupts
         std::uint64_t serial_number = 1;
         std::uint64_t boot_words = 0x06c8'4000;  ///< BAR0 offset of the 4 KiB a booting chip shows
         sc_core::sc_time request_latency{100, sc_core::SC_NS};  ///< per host request; invented
@@ -92,7 +93,8 @@ private:
         room to = room::none;
     };
 
-    unsigned vector_bar() const { return 2 - cfg_.register_bar; }
+    /// BARs 0, 2 and 4 are for registers, memory and MSI-X.
+    unsigned vector_bar() const { return 6 - cfg_.register_bar - cfg_.memory_bar; }
     void build_header();
     void build_pcie_capability();
     void build_power_management();

@@ -22,6 +22,8 @@ kind pcie_endpoint_kind() {
          {"bar0_size", &c::bar0_size, unit::bytes, "of the register BAR; a power of two"},
          {"register_bar", &c::register_bar, "0, or 2 and then the MSI-X table is in BAR0"},
          {"bar4_size", &c::bar4_size, unit::bytes, "a power of two, or 0: none"},
+         {"memory_bar", &c::memory_bar,
+          "of the memory at port bar4: 4, or 2 and then MSI-X is in 4"},
          {"link_generation", &c::link_generation, "1 to 6: 2.5 to 64 GT/s"},
          {"link_width", &c::link_width, "lanes"},
          {"msix_vectors", &c::msix_vectors, "interrupt messages"},
@@ -43,6 +45,8 @@ kind pcie_endpoint_kind() {
         [](const c& cfg) -> std::optional<std::string> {
             if (cfg.register_bar != 0 && cfg.register_bar != 2)
                 return "the registers are in BAR0 or in BAR2";
+            if (cfg.memory_bar != 4 && (cfg.memory_bar != 2 || cfg.register_bar == 2))
+                return "the memory is in BAR4, or in BAR2 if the registers are in BAR0";
             if (std::has_single_bit(cfg.bar0_size) &&
                 (cfg.bar4_size == 0 || std::has_single_bit(cfg.bar4_size)) &&
                 cfg.msix_vectors <= 256)
