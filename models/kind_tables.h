@@ -41,6 +41,7 @@ kind root_complex_kind();
 kind pcie_switch_kind();
 
 kind efa_kind();
+kind efa_card_kind();
 kind ethernet_fabric_kind();
 
 }  // namespace trn::kind_tables

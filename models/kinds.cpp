@@ -43,6 +43,7 @@ const kind_list& kinds() {
         pcie_switch_kind(),
         // the network between servers
         efa_kind(),
+        efa_card_kind(),
         ethernet_fabric_kind(),
     };
     return list;

@@ -291,7 +291,9 @@ private:
 
     /// The options that depend on the board.
     void complete_machines() {
-        const auto functions = platform_.chip_functions();
+        // A board without chips is one of cards alone.
+        auto functions = platform_.chip_functions();
+        if (functions.empty()) functions = platform_.functions();
         if (functions.empty())
             throw user_error(
                 fmt::format("board '{}' has no PCIe function", platform_.about().board));

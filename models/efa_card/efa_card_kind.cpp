@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <optional>
+#include <string>
+
+#include "models/efa_card/efa_card.h"
+#include "models/kind_tables.h"
+#include "platform/framework/config/document.h"
+#include "platform/framework/netlist/kind_table.h"
+
+template <>
+struct trn::config::choices<trn::efa_card::generation> {
+    static constexpr std::array list{
+        trn::config::choice<trn::efa_card::generation>{"v2", trn::efa_card::generation::v2},
+        trn::config::choice<trn::efa_card::generation>{"v3", trn::efa_card::generation::v3},
+        trn::config::choice<trn::efa_card::generation>{"v4", trn::efa_card::generation::v4}};
+};
+
+namespace trn::kind_tables {
+
+kind efa_card_kind() {
+    using c = efa_card::config;
+    return kind_of<efa_card>(
+        "efa_card", "An EFA card by its public contract: the Linux driver for EFA drives it.",
+        {{"generation", &c::generation, "v2: 100 Gb/s, v3: 200 Gb/s, v4: 400 Gb/s"},
+         {"rate", &c::rate, unit::bytes_per_second, "of each direction; 0: the generation's"},
+         {"guid", &c::guid, unit::address, "node GUID"},
+         {"rdma_read", &c::rdma_read, "has RDMA read"},
+         {"rdma_write", &c::rdma_write, "has RDMA write"},
+         {"vectors", &c::vectors, "MSI-X: one for commands, others for event queues"},
+         {"event_queues", &c::event_queues, "0: completion queues are polled only"},
+         {"shared_rings", &c::shared_rings, "other processes can map the send rings"},
+         {"packet", &c::packet, unit::bytes, "of data in a packet of an RDMA request"},
+         {"mtu", &c::mtu, unit::bytes, "of the longest datagram"},
+         {"window", &c::window, "unacknowledged packets"},
+         {"retries", &c::retries, "of a packet, before its request fails"},
+         {"processing", &c::processing, "in each card, each way"},
+         {"retransmit", &c::retransmit, "shortest wait for an acknowledgement"},
+         {"keep_alive", &c::keep_alive, "between keep-alive events; 0: none"},
+         {"command_time", &c::command_time, "of an admin command"}},
+        {port::target("registers", "BAR0").of_size(efa_card::bar0_size),
+         port::target("send_rings", "BAR2").of_size(efa_card::send_rings_size),
+         port::initiator("dma", "bus addresses of its server"),
+         port::plug("net", "to an ethernet_fabric").optional(),
+         port::irq_out("irq", "for the MSI-X vector of the same number")
+             .times(&c::vectors)
+             .optional(),
+         port::irq_in("reset", "high: loses all state")},
+        [](const c& cfg) -> std::optional<std::string> {
+            if (cfg.packet < 256 || cfg.packet > 65536) return "a packet has 256 to 65536 bytes";
+            if (cfg.mtu < 256 || cfg.mtu > 65535) return "a datagram has 256 to 65535 bytes";
+            if (cfg.window == 0) return "the window has at least one packet";
+            if (cfg.vectors == 0 || cfg.vectors > 256) return "a card has 1 to 256 vectors";
+            if (cfg.event_queues >= cfg.vectors)
+                return "each event queue needs a vector of its own";
+            return std::nullopt;
+        });
+}
+
+}  // namespace trn::kind_tables
