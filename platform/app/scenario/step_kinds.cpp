@@ -45,7 +45,7 @@ const std::vector<step_kind>& step_kinds() {
         add({compute_step(), program_step()});
         add(firmware_steps());
         add(condition_steps());
-        add({traffic_step(), efa_step(), collective_step(), client_step()});
+        add({traffic_step(), compute_rate_step(), efa_step(), collective_step(), client_step()});
         add(snapshot_steps());
         add({inject_step()});
         add(nesting_steps());

@@ -66,6 +66,8 @@ std::vector<step_kind> condition_steps();
 step_kind compute_step();
 /// A program of NeuronCores.
 step_kind program_step();
+/// All cores of the machine compute at once.
+step_kind compute_rate_step();
 /// All chips of the machine copy at once.
 step_kind traffic_step();
 /// All cards at once, or one card and its partner.
