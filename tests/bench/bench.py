@@ -245,6 +245,23 @@ steps:
              "met": traced < 2 * plain}]
 
 
+def matmuls(trnvp):
+    """Whole matmuls of 2048 x 2048 x 2048 by a program with its loads and stores; the boot of the chip included."""
+    programs = pathlib.Path(__file__).parents[2] / "scenarios/programs"
+
+    def seconds(board, name):
+        start = time.monotonic()
+        subprocess.run([trnvp.with_name("trnctl"), "--board", board, "program", "run", programs / name], check=True,
+                       stdout=subprocess.DEVNULL)
+        return time.monotonic() - start
+
+    rows = []
+    for board, name, types in (("trn2-chip", "matmul_bf16.trn", "BF16"), ("trn3-chip", "matmul_mxfp8.trn", "MXFP8")):
+        took = min(seconds(board, name) for _ in range(3))
+        rows.append(row(f"program of a {types} matmul of 2048 x 2048 x 2048, whole process", took, "s", "< 1 s", took < 1))
+    return rows
+
+
 def cpu_seconds(pid):
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -256,7 +273,7 @@ def resident_mib(pid):
 
 
 WHOLE_RUNS = {"cold_boot": cold_boot, "idle": idle, "rack": rack, "all_pairs": all_pairs, "collectives": collectives,
-              "scenarios": scenarios, "snapshots": snapshots, "recording": recording, "tracing": tracing}
+              "scenarios": scenarios, "snapshots": snapshots, "recording": recording, "tracing": tracing, "matmuls": matmuls}
 
 
 def main() -> int:
