@@ -62,8 +62,8 @@ inline constexpr rule generator_command{"TRN-DMA-022", "generator-command",
                                         "an invalid descriptor generator command"};
 
 // semaphores and events
-inline constexpr rule semaphore_overflow{"TRN-SEM-001", "semaphore-overflow",
-                                         "a semaphore left the range of signed 32 bits"};
+inline constexpr rule semaphore_wrap{"TRN-SEM-001", "semaphore-wrap",
+                                     "a semaphore left the range of signed 32 bits"};
 
 inline constexpr rule semaphore_out_of_range{"TRN-SEM-002", "semaphore-out-of-range",
                                              "semaphore or event index out of range"};
@@ -186,7 +186,7 @@ inline constexpr std::array all_rules{doorbell_past_ring,
                                       operand_overlap,
                                       index_out_of_range,
                                       generator_command,
-                                      semaphore_overflow,
+                                      semaphore_wrap,
                                       semaphore_out_of_range,
                                       sram_read_unwritten,
                                       tile_race,

@@ -82,7 +82,7 @@ void semaphores::add(unsigned index, std::int64_t amount) {
     const std::int64_t sum = value(index) + amount;
     if (sum > std::numeric_limits<std::int32_t>::max() ||
         sum < std::numeric_limits<std::int32_t>::min())
-        misuse::report(misuse::semaphore_overflow, owner_,
+        misuse::report(misuse::semaphore_wrap, owner_,
                        "semaphore " + std::to_string(index) + ": " + std::to_string(value(index)) +
                            (amount < 0 ? " - " : " + ") + std::to_string(std::abs(amount)));
     set(index, as_signed(static_cast<std::uint64_t>(sum)));

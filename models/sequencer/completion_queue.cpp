@@ -16,7 +16,7 @@ void completion_queue::settle(cycles at, engine_signals& signals) {
         const entry done = flights_.front().what;
         flights_.pop_front();
         const trace::on_behalf_of operation(done.of);
-        if (done.update.mode != 0) signals.update(done.update);
+        if (done.update.mode != 0) signals.update(done.update, done.pc);
         if (done.notify) signals.send(notification::kind::notify, done.pc);
         if (done.traced) signals.send(notification::kind::trace, (done.pc & 0xff'ffff) | 1u << 30);
     }

@@ -5,15 +5,15 @@ namespace trn {
 
 namespace config = sequencer_regs::notify_config;
 
-void engine_signals::update(const isa::semaphore_update& u, bool early) {
+void engine_signals::update(const isa::semaphore_update& u, std::uint32_t pc, bool early) {
     if (core_.observer != nullptr && u.mode != 0) core_.observer->posts(engine_, u.index, early);
     switch (static_cast<isa::update_mode>(u.mode)) {
     case isa::update_mode::none:
         return;
     case isa::update_mode::add:
-        return add(u.index, u.value);
+        return add(u.index, u.value, pc);
     case isa::update_mode::subtract:
-        return add(u.index, -std::int64_t{u.value});
+        return add(u.index, -std::int64_t{u.value}, pc);
     case isa::update_mode::set:
         return core_.sync.set(u.index, u.value);
     case isa::update_mode::event_set:
@@ -23,10 +23,13 @@ void engine_signals::update(const isa::semaphore_update& u, bool early) {
     }
 }
 
-void engine_signals::add(unsigned index, std::int64_t amount) {
+/// A wrap is counted and notified, and the engine goes on (spec 10.1, code 8).
+void engine_signals::add(unsigned index, std::int64_t amount, std::uint32_t pc) {
     const std::int64_t sum = core_.sync.value(index) + amount;
-    if (sum != static_cast<std::int32_t>(sum)) ++counters_.semaphore_wraps;
     core_.sync.add(index, amount);
+    if (sum == static_cast<std::int32_t>(sum)) return;
+    ++counters_.semaphore_wraps;
+    send(notification::kind::error, static_cast<std::uint32_t>(isa::error::semaphore) | pc << 8);
 }
 
 void engine_signals::set_event(unsigned index, bool value) {

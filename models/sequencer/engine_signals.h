@@ -16,14 +16,14 @@ public:
                    const engine_settings& settings, engine_counters& counters)
         : core_(environment), engine_(which), settings_(settings), counters_(counters) {}
 
-    /// Precondition: `u` is without at_issue, its value resolved. `early`: the instruction that
-    /// updates is not complete.
-    void update(const isa::semaphore_update& u, bool early = false);
+    /// An update by the instruction at `pc`. Precondition: `u` is without at_issue, its value
+    /// resolved. `early`: the instruction is not complete.
+    void update(const isa::semaphore_update& u, std::uint32_t pc, bool early = false);
     /// Sends an entry to the queue that NOTIFY_CONFIG names, when it enables that kind.
     void send(notification::kind kind, std::uint32_t payload);
 
 private:
-    void add(unsigned index, std::int64_t amount);
+    void add(unsigned index, std::int64_t amount, std::uint32_t pc);
     void set_event(unsigned index, bool value);
 
     sequencer_environment& core_;

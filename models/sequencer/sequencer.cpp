@@ -261,7 +261,7 @@ void sequencer::note_issue(const instruction& i) {
     const trace::on_behalf_of operation(operation_);
     signals_.update({static_cast<std::uint8_t>(i.update.mode & ~isa::at_issue), i.update.index,
                      registers_.update_value(i)},
-                    true);
+                    pc_, true);
 }
 
 /// The instruction has been issued and completes at `complete`, not before earlier ones.
@@ -401,7 +401,8 @@ sequencer::step sequencer::synchronise(const instruction& i) {
             if (entry.mode == 0) break;
             if ((entry.mode & isa::sync_entry::update) != 0)
                 signals_.update({static_cast<std::uint8_t>(entry.mode & ~isa::sync_entry::update),
-                                 entry.index, entry.value});
+                                 entry.index, entry.value},
+                                pc_);
         }
         return finished{};
     });

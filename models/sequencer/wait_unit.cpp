@@ -46,7 +46,7 @@ progress wait_unit::poll(const isa::wait_condition& c, std::uint32_t pc) {
     if (is_met(c)) {
         if (static_cast<wait_mode>(c.mode) == wait_mode::ge_subtract)
             signals_.update(
-                {static_cast<std::uint8_t>(isa::update_mode::subtract), c.index, c.value});
+                {static_cast<std::uint8_t>(isa::update_mode::subtract), c.index, c.value}, pc);
         if (since_) {
             count(c.index);
             clock_.reach(now + clock_.of_ns(isa::wake_ns));

@@ -72,7 +72,7 @@ TEST_F(MisuseTest, PolicyCanSilenceOrFailARule) {
 
 TEST_F(MisuseTest, RulesAreFoundByIdAndName) {
     EXPECT_EQ(misuse::find("TRN-DMA-001"), misuse::doorbell_past_ring);
-    EXPECT_EQ(misuse::find("semaphore-overflow")->id, "TRN-SEM-001");
+    EXPECT_EQ(misuse::find("semaphore-wrap")->id, "TRN-SEM-001");
     EXPECT_FALSE(misuse::find("TRN-DMA-1"));
     EXPECT_FALSE(misuse::find(""));
 }

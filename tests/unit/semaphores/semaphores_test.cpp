@@ -78,7 +78,7 @@ TEST_F(SemaphoresTest, OverflowWrapsAndIsCounted) {
     write(reg::semaphore_decrement, 0, 1);
     EXPECT_EQ(value(0), 0x7fffffff);
     write(reg::semaphore_decrement, 1, std::numeric_limits<std::int32_t>::min());
-    EXPECT_EQ(misuse::count(misuse::semaphore_overflow, "sems"), 3u);
+    EXPECT_EQ(misuse::count(misuse::semaphore_wrap, "sems"), 3u);
 }
 
 TEST_F(SemaphoresTest, IndexOutOfRangeIsCounted) {

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "models/misuse_rules.h"
 #include "platform/framework/kernel/fault_arguments.h"
+#include "platform/framework/kernel/introspection.h"
+#include "platform/framework/misuse/misuse.h"
 #include "tests/unit/sequencer/engine_test.h"
 
 namespace {
@@ -269,11 +272,30 @@ TEST_F(EngineErrors, AWaitLongerThanItsLimitTimesOut) {
     EXPECT_EQ(error_of(Y), timeout);
 }
 
-TEST_F(EngineErrors, ASemaphoreThatWrapsIsCountedAndTheEngineContinues) {
+TEST_F(EngineErrors, ASemaphoreThatWrapsIsCountedAndNotifiedAndTheEngineContinues) {
+    struct wrap_counter final : statistics {
+        void count(std::string_view counter, std::uint64_t value) override {
+            if (counter == "sync_semaphore_wraps") wraps = value;
+        }
+        std::uint64_t wraps = 0;
+    } counters;
+    const auto wraps = [&] {
+        core.publish(counters);
+        return counters.wraps;
+    };
     core.sync().set(1, 0x7fff'ffff);
-    run(Y, "update S[1]+=1 nop\nhalt");
+    run(Y, "nop\nupdate S[1]+=1 nop\nhalt");
     EXPECT_EQ(state_of(Y), halted);
     EXPECT_EQ(semaphore(1), std::numeric_limits<std::int32_t>::min());
+    EXPECT_EQ(wraps(), 1u);
+    EXPECT_EQ(misuse::count(misuse::semaphore_wrap), 1u);
+    EXPECT_THAT(entries(4), ElementsAre(entry{3, 4, 8 | 1 << 8})) << "code 8 at pc 1";
+    core.sync().set(2, 0x7fff'ffff);
+    run(Y, "event_semaphore wait S[2]>=-2:subtract update S[1]-=1\nhalt");  // both wrap
+    EXPECT_EQ(state_of(Y), halted);
+    EXPECT_EQ(semaphore(2), std::numeric_limits<std::int32_t>::min() + 1);
+    EXPECT_EQ(semaphore(1), std::numeric_limits<std::int32_t>::max());
+    EXPECT_EQ(wraps(), 3u);
 }
 
 TEST_F(EngineErrors, ANanThatIsWrittenIsNotifiedWhereItIsDetected) {
