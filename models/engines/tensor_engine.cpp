@@ -163,6 +163,7 @@ void tensor_engine::load_stationary(execution& e) {
     s.loaded = true;
     s.mode = e.i.mode & shared_modes;
     s.tile = e.i.tile;
+    s.partition = e.i.a.where.partition;
     s.kept = e.i.imm;
     s.type = e.i.a.type;
     if (e.has_mode(mode::transpose)) {
@@ -186,6 +187,8 @@ void tensor_engine::require_matching(const execution& e, const stationary& s) co
     if (!s.loaded || s.mode != (e.i.mode & shared_modes) || s.tile != e.i.tile || s.kept != e.i.imm)
         refuse(reason::mode, isa::operand::none);
     if (e.i.dst.partitions != s.values.columns) refuse(reason::shape, isa::operand::dst);
+    if (e.i.dst.indirect && e.i.dst.index.partition != s.partition)  // spec 2.4
+        refuse(reason::partitions, isa::operand::dst);
     if (!e.has_mode(mode::transpose)) {
         if (!may_meet(s.type, e.i.a.type)) refuse(reason::type, isa::operand::a);
         return;

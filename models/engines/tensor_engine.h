@@ -40,7 +40,8 @@ private:
         bool loaded = false;
         std::uint16_t mode = 0;
         std::uint8_t tile = 0;
-        std::uint32_t kept = 0;  ///< m of sparse m:n
+        std::uint8_t partition = 0;  ///< where it started
+        std::uint32_t kept = 0;      ///< m of sparse m:n
         numerics::element type{};
         matrix values;
         std::vector<std::uint16_t> partners;  ///< sparse: the dense row of each kept value

@@ -160,8 +160,11 @@ private:
     }
 
     static finding sync(const sync_list& list) {
+        bool ended = false;
         for (const sync_entry& e : list) {
-            if (e.mode == 0) break;
+            ended |= e.mode == 0;
+            if (ended && e != sync_entry{}) return illegal(reason::unused_field);
+            if (ended) continue;
             const unsigned action = e.mode & ~sync_entry::update;
             if ((e.mode & sync_entry::update) == 0) {
                 if (action > static_cast<unsigned>(wait_mode::ge_subtract))
@@ -169,13 +172,25 @@ private:
             } else if (action == 0 || action > static_cast<unsigned>(update_mode::event_clear)) {
                 return illegal(reason::update_mode);
             }
+            if (e.value != 0 && is_event(e)) return illegal(reason::unused_field);
         }
         return std::nullopt;
     }
+    static bool is_event(const sync_entry& e) {
+        const unsigned action = e.mode & ~sync_entry::update;
+        if ((e.mode & sync_entry::update) == 0)
+            return action == unsigned(wait_mode::event_set) ||
+                   action == unsigned(wait_mode::event_clear);
+        return action == unsigned(update_mode::event_set) ||
+               action == unsigned(update_mode::event_clear);
+    }
 
     static finding writes(const write_list& list) {
+        bool ended = false;
         for (const posted_write& w : list) {
-            if (w.size == 0) break;
+            ended |= w.size == 0;
+            if (ended && w != posted_write{}) return illegal(reason::unused_field);
+            if (ended) continue;
             if ((w.reg_data & 0x40) != 0 || (w.reg_data < 0x80 && w.reg_data != 0) ||
                 (w.reg_data >= 0x80 && w.data != 0))
                 return illegal(reason::unused_field);
@@ -185,8 +200,10 @@ private:
     }
 
     static finding doorbells(const doorbell_sets& sets) {
-        for (const doorbell_set& s : sets)
+        for (const doorbell_set& s : sets) {
+            if (s.engines == 0 && s != doorbell_set{}) return illegal(reason::unused_field);
             if (s.queue > 15) return bad(reason::value);
+        }
         return std::nullopt;
     }
 
@@ -612,10 +629,11 @@ private:
                              kind_.shape == shape::max8 || kind_.shape == shape::find_index8;
         if (reduced || (on(engine::scalar) && i_.dst.where.space == space::psum))
             return bad(reason::space, operand::dst);
-        unsigned start = i_.dst.index.partition;
-        if (i_.a.present() && i_.a.where.space == space::sbuf && !i_.a.indirect)
+        unsigned start = i_.dst.index.partition;  // of a matmul: Tensor compares its stationary
+        if (!on(engine::tensor) && i_.a.present() && i_.a.where.space == space::sbuf &&
+            !i_.a.indirect)
             start = i_.a.where.partition;
-        else if (i_.a.indirect && i_.a.where.space == space::psum)
+        else if (!on(engine::tensor) && i_.a.indirect && i_.a.where.space == space::psum)
             start = i_.a.index.partition;
         return indirect(operand::dst, i_.dst, start);
     }
@@ -623,7 +641,8 @@ private:
     finding indirect(operand which, const tile_operand& t, unsigned start) const {
         const bool on_tensor = on(engine::tensor);
         if (t.dimensions != 1) return bad(reason::dimensions, which);
-        if (on_tensor && (i_.tile != 0 || (is(opcode::multiply) && i_.has_mode(mode::transpose))))
+        const bool moving = is(opcode::multiply) && which == operand::a;
+        if (on_tensor && (i_.tile != 0 || (moving && i_.has_mode(mode::transpose))))
             return bad(reason::mode, which);
         if (on_tensor && which == operand::a && t.type != element::fp16 &&
             t.type != element::bf16 && !is_fp8(t.type))

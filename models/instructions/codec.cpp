@@ -314,6 +314,12 @@ std::optional<fault> check_header(input header, engine e, generation g) {
     if ((wait.mode == 0 && (wait.index != 0 || wait.value != 0 || wait_reg)) ||
         (update.mode == 0 && (update.index != 0 || update.value != 0 || update_reg)))
         return illegal(reason::unused_field);
+    const bool event_wait = wait.mode == static_cast<unsigned>(wait_mode::event_set) ||
+                            wait.mode == static_cast<unsigned>(wait_mode::event_clear);
+    const bool event_update = action >= static_cast<unsigned>(update_mode::event_set);
+    if ((event_wait && (wait.value != 0 || wait_reg)) ||
+        (event_update && (update.value != 0 || update_reg)))
+        return illegal(reason::unused_field);
     if ((wait_reg && static_cast<std::uint32_t>(wait.value) >= register_count) ||
         (update_reg && static_cast<std::uint32_t>(update.value) >= register_count))
         return fault_of(error::out_of_bounds, reason::register_number);
