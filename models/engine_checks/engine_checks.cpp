@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/assembler/assembler.h"
+#include "models/instructions/native_functions.h"
 #include "models/misuse_rules.h"
 #include "platform/framework/misuse/misuse.h"
 
@@ -54,11 +55,6 @@ bool reads_all_of_b(const isa::instruction& i) {
     default:
         return false;
     }
-}
-
-bool writes_b(const isa::instruction& i) {
-    return i.opcode == opcode::quantize_mx || i.opcode == opcode::match_replace8 ||
-           i.opcode == opcode::topk;
 }
 
 isa::tile_operand column(const isa::scalar_operand& s, unsigned partitions) {

@@ -2,6 +2,7 @@
 #include "models/engines/scalar_engine.h"
 
 #include <bit>
+#include <limits>
 
 #include "models/numerics/activation.h"
 
@@ -31,10 +32,14 @@ void scalar_engine::run(execution& e) {
 void scalar_engine::apply_function(const execution& e, float* x, std::size_t count,
                                    float parameter) {
     const auto f = static_cast<activation>(e.i.op0);
+    outside_.clear();
     if (numerics::has_promised_range(f))
         for (std::size_t k = 0; k < count; ++k)
-            misuse_.activation_out_of_range += numerics::in_promised_range(f, x[k]) ? 0 : 1;
+            if (!numerics::in_promised_range(f, x[k])) outside_.push_back(k);
+    misuse_.activation_out_of_range += outside_.size();
     numerics::activate(f, x, count, parameter);
+    if (outside_is_nan_)
+        for (const std::size_t k : outside_) x[k] = std::numeric_limits<float>::quiet_NaN();
 }
 
 void scalar_engine::activate(execution& e) {

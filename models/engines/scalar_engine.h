@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <vector>
+
 #include "models/engines/lane_engine.h"
 
 namespace trn {
@@ -9,7 +12,10 @@ namespace trn {
 /// Rows 23, 27, 33, 52 and 53 of doc/spec/neuron-core.md 8. LOAD_TABLE only takes time.
 class scalar_engine final : public lane_engine {
 public:
-    using lane_engine::lane_engine;
+    /// `outside_is_nan`: a function outside the range that AWS promises gives NaN, not its ideal
+    /// value (spec 3.6).
+    scalar_engine(isa::core_memory& memory, isa::generation generation, bool outside_is_nan = false)
+        : lane_engine(memory, generation), outside_is_nan_(outside_is_nan) {}
 
 private:
     void run(execution& e) override;
@@ -17,6 +23,9 @@ private:
     void activate(execution& e);
     void activate2(execution& e);
     void apply_function(const execution& e, float* x, std::size_t count, float parameter);
+
+    const bool outside_is_nan_;
+    std::vector<std::size_t> outside_;  // elements of one row
 };
 
 }  // namespace trn

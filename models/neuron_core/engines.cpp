@@ -20,12 +20,12 @@ using regs::reg;
 namespace {
 
 std::unique_ptr<isa::data_path> make_data_path(isa::engine e, isa::core_memory& memory,
-                                               isa::generation g) {
+                                               isa::generation g, bool outside_is_nan) {
     switch (e) {
     case isa::engine::tensor:
         return std::make_unique<tensor_engine>(memory, g);
     case isa::engine::scalar:
-        return std::make_unique<scalar_engine>(memory, g);
+        return std::make_unique<scalar_engine>(memory, g, outside_is_nan);
     case isa::engine::gpsimd:
         return std::make_unique<gpsimd_engine>(memory, g);
     case isa::engine::vector:
@@ -56,9 +56,10 @@ core_engines::core_engines(const parts& p)
           p.port,
           control_,
           p.notify,
-          [&memory = p.memory, g = p.who.generation](isa::engine e) {
-              return make_data_path(e, memory, g);
+          [&memory = p.memory, g = p.who.generation, nan = p.outside_is_nan](isa::engine e) {
+              return make_data_path(e, memory, g, nan);
           }} {
+    environment_.warm_up = p.warm_up;
     for (unsigned e = 0; e < isa::engine_count; ++e)
         engines_[e] = std::make_unique<sequencer>(environment_, static_cast<isa::engine>(e));
     control_.on_write(reg::control, [this](register_access& a) {

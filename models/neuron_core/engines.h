@@ -28,6 +28,8 @@ public:
         std::function<bool(unsigned slot, const notification&)> notify;
         engine_checks::contents contents;
         sc_core::sc_time register_latency;
+        bool warm_up = false;         ///< of the array
+        bool outside_is_nan = false;  ///< functions of Scalar outside their range
     };
     explicit core_engines(const parts& p);
 

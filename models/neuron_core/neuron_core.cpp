@@ -250,7 +250,9 @@ core_engines& neuron_core::engines() {
             .notify = [this](unsigned slot,
                              const notification& entry) { return notify(slot, entry); },
             .contents = {sbuf_content_, psum_content_},
-            .register_latency = cfg_.register_latency});
+            .register_latency = cfg_.register_latency,
+            .warm_up = cfg_.warm_up,
+            .outside_is_nan = cfg_.activation_outside == activation_outside::nan});
     return *engines_;
 }
 

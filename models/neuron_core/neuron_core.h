@@ -36,6 +36,7 @@ class neuron_core : public notifying_module,
                     private isa::core_memory,
                     private traffic_watcher {
 public:
+    enum class activation_outside : std::uint8_t { ideal, nan };
     struct config {
         std::uint64_t sbuf_size = 32 << 20;                   ///< bytes: 128 x 256 KiB
         std::uint64_t psum_size = 2 << 20;                    ///< bytes: 128 x 16 KiB
@@ -54,6 +55,9 @@ public:
         std::uint64_t dma_base = 0;           ///< registers of the first of its 16 DMA engines
         std::uint64_t dma_stride = 0x100000;  ///< from one to the next
         std::uint64_t aperture_base = 0;      ///< of its own aperture, for its DMA engines
+        bool warm_up = false;                 ///< the array is slow after it was idle
+        /// What a function of Scalar gives outside its range.
+        neuron_core::activation_outside activation_outside = activation_outside::ideal;
     };
     static constexpr std::uint64_t psum_offset = 0x0200'0000;        // invented: after the SBUF
     static constexpr std::uint64_t semaphores_offset = 0x0270'0000;  // contract 3.3

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <optional>
 #include <string>
 
 #include "models/kind_tables.h"
 #include "models/neuron_core/neuron_core.h"
+#include "platform/framework/config/document.h"
 #include "platform/framework/netlist/kind_table.h"
+
+template <>
+struct trn::config::choices<trn::neuron_core::activation_outside> {
+    using outside = trn::neuron_core::activation_outside;
+    static constexpr std::array list{trn::config::choice<outside>{"ideal", outside::ideal},
+                                     trn::config::choice<outside>{"nan", outside::nan}};
+};
 
 namespace trn::kind_tables {
 
@@ -29,7 +38,10 @@ kind neuron_core_kind() {
          {"dma_base", &c::dma_base, unit::address, "registers of the first of its 16 DMA engines"},
          {"dma_stride", &c::dma_stride, unit::bytes, "from one of them to the next"},
          {"aperture_base", &c::aperture_base, unit::address,
-          "of its own aperture, for its DMA engines"}},
+          "of its own aperture, for its DMA engines"},
+         {"warm_up", &c::warm_up, "the array computes at half rate for 3 us after 3 us of idling"},
+         {"activation_outside", &c::activation_outside,
+          "what a function of the Scalar engine gives outside its range: ideal or nan"}},
         {port::target("aperture", "SBUF, PSUM, events, semaphores")
              .of_size(neuron_core::aperture_size),
          port::target("top", "TPB_TOP registers").of_size(&c::top_size),

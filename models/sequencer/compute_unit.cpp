@@ -24,6 +24,7 @@ void compute_unit::reset() {
     window_.reset();
     path_.reset();
     activation_set_ = 0;
+    array_used_ = false;
 }
 
 void compute_unit::load_table(unsigned set) {
@@ -66,6 +67,7 @@ progress compute_unit::prepare(const instruction& i) {
 progress compute_unit::execute(const instruction& i, std::uint32_t pc,
                                const isa::number_settings& numbers) {
     const cycles start = clock_.local();
+    if (core_.warm_up && traits_.engine == isa::engine::tensor) warm_up();
     completed_ = start + cost_.latency;
     if (core_.observer != nullptr &&
         core_.observer->issues(traits_.engine, pc, i, clock_.time_of(completed_)))
@@ -86,6 +88,18 @@ progress compute_unit::execute(const instruction& i, std::uint32_t pc,
     count(i, done);
     timeline_.compute(i, pc, start, cost_, done);
     return finished{};
+}
+
+/// What the array begins while it is cold takes twice its interval.
+void compute_unit::warm_up() {
+    const cycles start = clock_.local();
+    if (!array_used_ || start > array_busy_ + clock_.of_ns(isa::array_idle_ns)) cold_start_ = start;
+    array_used_ = true;
+    if (start < cold_start_ + clock_.of_ns(isa::array_warm_up_ns)) {
+        cost_.latency += cost_.interval;
+        cost_.interval *= 2;
+    }
+    array_busy_ = std::max(array_busy_, start + cost_.interval);
 }
 
 void compute_unit::count(const instruction& i, const isa::work& done) {

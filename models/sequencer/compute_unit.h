@@ -47,6 +47,7 @@ public:
 private:
     void count(const isa::instruction& i, const isa::work& done);
     bool load_set_of(std::uint8_t function);
+    void warm_up();
 
     sequencer_environment& core_;
     const isa::core_traits& traits_;
@@ -60,6 +61,9 @@ private:
     isa::memory_ports::use use_;
     cycles completed_ = 0;
     unsigned activation_set_ = 0;
+    cycles cold_start_ = 0;  // of the array: when it last began after it was idle
+    cycles array_busy_ = 0;  // until
+    bool array_used_ = false;
 };
 
 }  // namespace trn

@@ -46,6 +46,7 @@ struct sequencer_environment {
     isa::memory_ports ports{};
     isa::program_observer* observer = nullptr;  ///< null: programs are not checked
     array_activity array{};
+    bool warm_up = false;  ///< the array is slow after it was idle (spec 9.2)
     /// Of all engines since power-on, for the power model; resets do not clear it.
     std::uint64_t bf16_flops = 0, sram_bytes = 0;
 };

@@ -74,6 +74,24 @@ TEST_F(ScalarTest, ActivateAccumulatesBeforeItConverts) {
     }
 }
 
+TEST_F(ScalarTest, OutsideItsRangeAFunctionIsNanWhenTheParameterSaysSo) {
+    scalar_engine strict(memory, isa::generation::v4, true);
+    auto i = make(opcode::activate);
+    i.op0 = static_cast<std::uint8_t>(numerics::activation::sin);
+    i.a = row(element::fp32, 0, 0, 1, 4);
+    i.dst = row(element::fp32, 0, 64, 1, 4);
+    set(i.a, 0, {9.0f, 1.0f, -4.0f, 3.0f});
+    const auto f = isa::decoded{i, isa::find(i.opcode)};
+    last = strict.execute(f.what, numbers);
+    ASSERT_FALSE(last.fault);
+    for (const std::size_t outside : {0u, 2u}) EXPECT_EQ(code(i.dst, 0, outside), canonical_nan);
+    EXPECT_EQ(value(i.dst, 0, 1), static_cast<float>(std::sin(1.0L)));
+    EXPECT_EQ(value(i.dst, 0, 3), static_cast<float>(std::sin(3.0L)));
+    EXPECT_EQ(strict.misuse().activation_out_of_range, 2u);
+    run_ok(scalar, i);
+    EXPECT_EQ(value(i.dst, 0, 0), static_cast<float>(std::sin(9.0L))) << "the ideal value";
+}
+
 TEST_F(ScalarTest, PreluTakesItsSlopeFromTheInstruction) {
     auto i = activate(activation::prelu);
     i.imm = bits_of(0.1f);

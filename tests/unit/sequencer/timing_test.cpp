@@ -11,6 +11,7 @@ using namespace trn;
 
 class EngineTimes : public test::engine_test {
 protected:
+    using test::engine_test::engine_test;
     /// Nanoseconds from START, of a program already buffered, to when S[200] is 1.
     double time_of(isa::engine e, const std::string& text) {
         load(e, "wait S[201]>=1 nop\n" + text + "\nhalt");
@@ -142,6 +143,36 @@ INSTANTIATE_TEST_SUITE_P(
         matmul_kind{"Fp32OfOnes", "onezero_stationary", "sbuf[0:128, 0] fp32 [128:1]",
                     "sbuf[0:128, 4096] fp32 [512:1]", 1024}),
     [](const auto& one) { return one.param.name; });
+
+class ColdArray : public EngineTimes {
+protected:
+    ColdArray() : EngineTimes({.warm_up = true}) {}
+};
+
+TEST_F(ColdArray, ComputesAtHalfRateForThreeMicrosecondsAfterThreeOfIdling) {
+    // Time of `count` multiplies of 512 cycles each; the first waits for its stationary.
+    const auto took = [&](unsigned count) {
+        std::string stream = "load_stationary a=sbuf[0:128, 0] bf16 [128:1]\n";
+        for (unsigned n = 0; n < count; ++n)
+            stream += fmt::format(
+                "{}multiply dst=psum[0:128, {}] fp32 [512:1] a=sbuf[0:128, 4096] bf16 [512:1]\n",
+                n + 1 == count ? "update S[200]+=1 " : "", n % 8 * 2048);
+        return time_of(T, stream) - 16 * ns_2400 - 320 * ns_2400;
+    };
+    // Half rate: loads of 64 cycles, multiplies of 1,024, of which 8 begin within 3 us (7,200
+    // cycles); the rest at full rate.
+    EXPECT_NEAR(took(3), (64 + 3 * 1024) * ns_2400, 4);
+    EXPECT_NEAR(took(17), (64 + 7 * 1024 + 10 * 512) * ns_2400, 4);
+    EXPECT_NEAR(took(3), (64 + 3 * 1024) * ns_2400, 4) << "idle for 5 us in between";
+}
+
+TEST_F(EngineTimes, TheArrayIsWarmUnlessTheParameterSaysOtherwise) {
+    EXPECT_NEAR(time_of(T,
+                        "load_stationary a=sbuf[0:128, 0] bf16 [128:1]\n"
+                        "update S[200]+=1 multiply dst=psum[0:128, 0] fp32 [512:1] "
+                        "a=sbuf[0:128, 4096] bf16 [512:1]"),
+                (16 + 32 + 512 + 320) * ns_2400, 4);
+}
 
 TEST_F(EngineTimes, VectorExponentiatesFourTimesAsFastAsScalar) {
     const std::string operands =
