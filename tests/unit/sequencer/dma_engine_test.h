@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "models/assembler/assembler.h"
@@ -132,6 +133,12 @@ protected:
     template <typename T>
     T& sbuf(unsigned partition, std::uint32_t offset) {
         return *reinterpret_cast<T*>(cores[0].sbuf().data() + partition * 262'144ull + offset);
+    }
+
+    template <typename T>
+    void set_sbuf(unsigned partition, std::uint32_t offset, std::type_identity_t<T> value) {
+        ASSERT_EQ(cpu.write<T>(core_at + partition * 262'144ull + offset, value),
+                  tlm::TLM_OK_RESPONSE);
     }
 
     tlm_driver cpu{"cpu"}, stack_control{"stack_control"};

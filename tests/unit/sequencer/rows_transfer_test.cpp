@@ -30,7 +30,7 @@ protected:
     void put_indices(unsigned partitions, unsigned columns) {
         for (unsigned p = 0; p < partitions; ++p)
             for (unsigned k = 0; k < columns; ++k)
-                sbuf<std::uint32_t>(p, indices_at + 4 * k) = index_of(p, k);
+                set_sbuf<std::uint32_t>(p, indices_at + 4 * k, index_of(p, k));
     }
     std::uint64_t bytes_of_engines(unsigned first, unsigned last) {
         std::uint64_t sum = 0;
@@ -85,8 +85,8 @@ TEST_F(RowTransfers, GatherWritesStridedElements) {
     fill_table(100 * 4);
     put_indices(16, 1);
     for (unsigned p = 32; p < 48; ++p)
-        for (unsigned j = 0; j < 8; ++j) sbuf<std::uint32_t>(p, 64 + 4 * j) = 0xdead;
-    for (unsigned p = 0; p < 16; ++p) sbuf<std::uint32_t>(p, indices_at) = index_of(p, 0);
+        for (unsigned j = 0; j < 8; ++j) set_sbuf<std::uint32_t>(p, 64 + 4 * j, 0xdead);
+    for (unsigned p = 0; p < 16; ++p) set_sbuf<std::uint32_t>(p, indices_at, index_of(p, 0));
     run(G,
         "dma_gather imm=16 dst=sbuf[32:48, 64] fp32 [4:2] b=sbuf[0:16, 4096] int32 [1:1] "
         "s0=i32(100) table=0x10000000\nhalt");
@@ -101,9 +101,9 @@ TEST_F(RowTransfers, ScatterWritesEachPartitionsRows) {
     init_rings(queue, 32);
     for (unsigned p = 0; p < 32; ++p)
         for (unsigned k = 0; k < 2; ++k) {
-            sbuf<std::uint32_t>(p, indices_at + 4 * k) = 63 - (p * 2 + k);
+            set_sbuf<std::uint32_t>(p, indices_at + 4 * k, 63 - (p * 2 + k));
             for (unsigned j = 0; j < 4; ++j)
-                sbuf<std::uint32_t>(p, 4 * (k * 4 + j)) = p * 1000 + k * 100 + j;
+                set_sbuf<std::uint32_t>(p, 4 * (k * 4 + j), p * 1000 + k * 100 + j);
         }
     run(G,
         "dma_scatter imm=16 a=sbuf[0:32, 0] uint32 [8:1] b=sbuf[0:32, 4096] uint32 [2:1] "
@@ -126,8 +126,8 @@ TEST_F(RowTransfers, AnIndexOutsideTheTableFailsAndMovesNothingOrIsSkipped) {
     };
     for (const std::uint32_t outside : {100u, 0xffff'ffffu}) {
         put_indices(16, 1);
-        sbuf<std::uint32_t>(7, indices_at) = outside;
-        for (unsigned p = 0; p < 16; ++p) sbuf<std::uint32_t>(p, 0) = 5;
+        set_sbuf<std::uint32_t>(7, indices_at, outside);
+        for (unsigned p = 0; p < 16; ++p) set_sbuf<std::uint32_t>(p, 0, 5);
         run(G, gather(""));
         EXPECT_EQ(state_of(G), failed);
         EXPECT_EQ(error_of(G), 4u);
@@ -148,9 +148,9 @@ TEST_F(RowTransfers, GatherTransposePutsElementsOnPartitions) {
     stack.accessed(tlm::TLM_WRITE_COMMAND, table, 300 * 256);
     for (unsigned p = 0; p < 64; ++p)
         for (unsigned k = 0; k < 2; ++k)
-            sbuf<std::uint32_t>(p, indices_at + 4 * k) = (p * 13 + k * 7) % 300;
-    sbuf<std::uint32_t>(9, indices_at) = 300;  // index 9: skipped
-    for (unsigned e = 0; e < 128; ++e) sbuf<std::uint16_t>(e, 2 * 9) = 0x7777;
+            set_sbuf<std::uint32_t>(p, indices_at + 4 * k, (p * 13 + k * 7) % 300);
+    set_sbuf<std::uint32_t>(9, indices_at, 300);  // index 9: skipped
+    for (unsigned e = 0; e < 128; ++e) set_sbuf<std::uint16_t>(e, 2 * 9, 0x7777);
     run(G,
         "dma_gather_transpose oob_skip imm=256 dst=sbuf[0:128, 0] bf16 [128:1] "
         "b=sbuf[0:64, 4096] int32 [2:1] s0=i32(300) table=0x10000000\nhalt");
