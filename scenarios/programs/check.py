@@ -111,8 +111,21 @@ class FlashAttention:
         expect_near(o, weights @ self.v.astype(F64) / weights.sum(axis=1, keepdims=True), 4 * 2.0**-9)
 
 
+class Lookup:
+    def __init__(self, random, constants):
+        self.index = random.integers(0, 1000, (128, 2))
+        self.table = random.standard_normal((1000, 64)).astype(F32)
+        self.inputs = {"index": self.index.astype("<u4").tobytes(), "table": encode(self.table, "fp32")}
+        self.outputs = {"rows": ("fp32", (256, 64)), "sums": ("fp32", (128, 64))}
+
+    def check(self, rows, sums):
+        """All bits: copies, and one sum of two rows each."""
+        expect_equal(rows, self.table[self.index.T.reshape(-1)])
+        expect_equal(sums, self.table[self.index[:, 0]] + self.table[self.index[:, 1]])
+
+
 PROGRAMS = {"softmax": Softmax, "matmul_bf16": MatmulBf16, "matmul_mxfp8": MatmulMxfp8, "layer_norm": LayerNorm,
-            "flash_attention": FlashAttention}
+            "flash_attention": FlashAttention, "lookup": Lookup}
 
 
 def expect_equal(found, expected):

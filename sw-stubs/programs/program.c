@@ -94,7 +94,7 @@ trn_status trn_program_unload(trn_program* program) {
         program_core* c = &program->cores[core];
         const uint32_t first = (program->options.core + core) * TRN_ENGINES_PER_CORE;
         for (uint32_t e = 0; e < SET_DMA_ENGINES && program->has_queues; ++e)
-            for (uint32_t q = 0; q < SET_QUEUES; ++q)
+            for (uint32_t q = 0; q < RING_QUEUES; ++q)
                 if (c->rings[e][q].length && device->user_rings[first + e] >> q & 1) {
                     const trn_status released = trn_ring_release(device, first + e, q);
                     if (status == TRN_OK) status = released;

@@ -8,11 +8,14 @@
 /* A loaded program and what the parts of the library share of it. */
 
 #define NO_STREAM UINT32_MAX
+#define GATHER_QUEUE 13u               /* of software descriptor generation, spec 8.2 */
+#define RING_QUEUES (GATHER_QUEUE + 1) /* that programs use; those of transfers are below */
 
 /* The rings of a queue of a DMA engine of a core, in the core's image. */
 typedef struct program_ring {
-    uint32_t count;  /* descriptors of either side */
-    uint32_t length; /* of either ring; 0: not used */
+    uint32_t count;     /* descriptors of either side, of transfers */
+    uint32_t generated; /* room for descriptors that the program itself has made */
+    uint32_t length;    /* of either ring; 0: not used */
     uint64_t m2s, s2m;
     uint32_t filled;
 } program_ring;
@@ -24,7 +27,7 @@ typedef struct program_core {
     uint8_t* bytes; /* of the image; NULL before it is made */
     uint32_t stream[SET_ENGINES];
     uint64_t stream_at[SET_ENGINES]; /* in the image */
-    program_ring rings[SET_DMA_ENGINES][SET_QUEUES];
+    program_ring rings[SET_DMA_ENGINES][RING_QUEUES];
     bool has_notifications;
     trn_notification_ring notifications;
 } program_core;

@@ -76,13 +76,70 @@ static trn_status count_descriptors(trn_program* program) {
     return TRN_OK;
 }
 
+/* ---- descriptors that programs generate (rows 18 to 20 of spec 8.2) ---- */
+
+#define OP_DGE_COPY 0x1810u
+#define OP_DMA_GATHER 0x1820u /* and DMA_SCATTER, DMA_GATHER_TRANSPOSE after it */
+#define OP_LAST_GATHER 0x1822u
+#define GATHER_ROOM 255u
+#define MAX_SHARE 16384u /* pieces of one generator, doc/dma_compute.md */
+
+static uint32_t half_at(const uint8_t* at) {
+    return at[0] | (uint32_t)at[1] << 8;
+}
+
+/* Room for two commands: one that is being moved, one that is being generated. */
+static uint32_t room_of_copy(const uint8_t* word) {
+    uint64_t pieces = 1;
+    for (uint32_t d = 0; d < 4; ++d) {
+        pieces *= half_at(word + 44 + 6 * d); /* counts of the source */
+        if (pieces > MAX_SHARE * SET_DMA_ENGINES) pieces = MAX_SHARE * SET_DMA_ENGINES;
+    }
+    uint32_t engines = trn_set_count_bits(half_at(word + 16));
+    if (engines == 0) engines = 1;
+    /* Shares are whole matrices of at most 64 rows; sums and matrices have a descriptor more. */
+    return (uint32_t)((pieces / engines + 64) * 2 + 1) * 2;
+}
+
+static void find_generated(program_core* c, const set_stream* s) {
+    for (uint32_t n = 0; n < s->words; ++n) {
+        const uint8_t* word = s->bytes + (size_t)n * SET_WORD_BYTES;
+        const uint32_t opcode = half_at(word);
+        if (opcode == OP_DGE_COPY && word[18] < RING_QUEUES) {
+            const uint32_t room = room_of_copy(word);
+            for (uint32_t e = 0; e < SET_DMA_ENGINES; ++e) {
+                program_ring* ring = &c->rings[e][word[18]];
+                if (half_at(word + 16) >> e & 1 && ring->generated < room) ring->generated = room;
+            }
+        }
+        if (opcode >= OP_DMA_GATHER && opcode <= OP_LAST_GATHER)
+            for (uint32_t e = 0; e < SET_DMA_ENGINES; ++e)
+                if (c->rings[e][GATHER_QUEUE].generated < GATHER_ROOM)
+                    c->rings[e][GATHER_QUEUE].generated = GATHER_ROOM;
+        if (word[2] & 1) ++n; /* LONG: the second word is no instruction */
+    }
+}
+
+/* Descriptors of transfers stand in their rings from the start: a generator would write over
+ * them. */
+static trn_status check_generated(const trn_program* program, const program_core* c) {
+    for (uint32_t e = 0; e < SET_DMA_ENGINES; ++e)
+        for (uint32_t q = 0; q < RING_QUEUES; ++q)
+            if (c->rings[e][q].count && c->rings[e][q].generated)
+                return trn_fail(program->device, TRN_INVALID_ARGUMENT,
+                                "queue %u of DMA engine %u has a transfer and a dge_copy: give "
+                                "them different queues",
+                                q, e);
+    return TRN_OK;
+}
+
 static void lay_out_rings(program_core* c, uint64_t* at) {
     for (uint32_t e = 0; e < SET_DMA_ENGINES; ++e)
-        for (uint32_t q = 0; q < SET_QUEUES; ++q) {
+        for (uint32_t q = 0; q < RING_QUEUES; ++q) {
             program_ring* ring = &c->rings[e][q];
-            if (ring->count == 0) continue;
+            if (ring->count + ring->generated == 0) continue;
             /* One entry stays free, so that a full ring is not taken for an empty one. */
-            ring->length = (uint32_t)aligned(ring->count + 1u, RING_STEP);
+            ring->length = (uint32_t)aligned(ring->count + ring->generated + 1u, RING_STEP);
             if (ring->length < RING_MIN) ring->length = RING_MIN;
             ring->m2s = aligned(*at, RING_ALIGNMENT);
             ring->s2m = aligned(ring->m2s + ring->length * sizeof(trn_descriptor), RING_ALIGNMENT);
@@ -102,11 +159,16 @@ trn_status trn_program_place(trn_program* program) {
         c->begin = c->next = program->options.memory;
         c->end = c->begin + program->options.memory_bytes;
     }
-    for (uint32_t n = 0; n < set->stream_count; ++n)
-        program->cores[set->streams[n].core].stream[set->streams[n].engine] = n;
+    for (uint32_t n = 0; n < set->stream_count; ++n) {
+        program_core* c = &program->cores[set->streams[n].core];
+        c->stream[set->streams[n].engine] = n;
+        find_generated(c, &set->streams[n]);
+    }
     trn_status status = count_descriptors(program);
     for (uint32_t core = 0; core < set->cores && status == TRN_OK; ++core) {
         program_core* c = &program->cores[core];
+        status = check_generated(program, c);
+        if (status != TRN_OK) break;
         uint64_t at = SET_WORD_BYTES; /* the constant first */
         for (uint32_t e = 0; e < SET_ENGINES; ++e) {
             if (c->stream[e] == NO_STREAM) continue;
@@ -222,7 +284,7 @@ static trn_status make_image(trn_program* program, uint32_t core) {
             memcpy(c->bytes + c->stream_at[e], s->bytes, (size_t)s->words * SET_WORD_BYTES);
         }
     for (uint32_t e = 0; e < SET_DMA_ENGINES; ++e)
-        for (uint32_t q = 0; q < SET_QUEUES; ++q) c->rings[e][q].filled = 0;
+        for (uint32_t q = 0; q < RING_QUEUES; ++q) c->rings[e][q].filled = 0;
     return TRN_OK;
 }
 

@@ -70,7 +70,7 @@ static trn_status give_rings(trn_program* program) {
     trn_status status = TRN_OK;
     for (uint32_t core = 0; core < program->set.cores; ++core) {
         const program_core* c = &program->cores[core];
-        for (uint32_t q = 0; q < SET_QUEUES && status == TRN_OK; ++q) {
+        for (uint32_t q = 0; q < RING_QUEUES && status == TRN_OK; ++q) {
             uint32_t count = 0;
             for (uint32_t e = 0; e < SET_DMA_ENGINES; ++e) {
                 const program_ring* ring = &c->rings[e][q];
