@@ -83,7 +83,6 @@ progress generator_commands::wait_until_free(const dge_copy_fields& f) {
         dma_.at(engine_, generator_offset + regs::offset(reg::status, f.queue));
     if (const progress p = dma_.read(engine_, at, status); !is_finished(p)) return p;
     if (regs::status::busy.get(status[0]) == 0) return finished{};
-    stage_ = 0;
     return sleeping{clock_.now() + clock_.of_ns(isa::dma_poll_ns)};
 }
 
