@@ -162,7 +162,9 @@ void nitro_management::report(event_group group, std::uint16_t syndrome) {
     event.set_wide(entry::reg::event_time_lo,
                    static_cast<std::uint64_t>(now / sc_time(1, sc_core::SC_NS)));
     ++counters_.events;
-    writer_.post(now, slot.address, bytes_of(event, admin_entry::size), [this](bool) {
+    writer_.post(now, slot.address, bytes_of(event, admin_entry::size), [this](bool written) {
+        // A host that is gone gets no more events until a driver sets the queue up again.
+        if (!written) events_ = {};
         interrupt(static_cast<unsigned>(registers.get(aenq_caps::vector)));
     });
 }

@@ -115,6 +115,12 @@ public:
         return at;
     }
 
+    /// A new driver takes the card over: start() follows.
+    void forget() {
+        free_ = first_free;
+        response_ = 0;
+    }
+
     // --- management ---
 
     std::uint32_t read(std::uint16_t reg) {
@@ -173,8 +179,10 @@ public:
         set(0x2c, ++commands_ & 0xffff);
         for (int i = 0; i < 20 && (load<answer>(at).flags & 1) != phase; ++i) run(10);
         const auto done = load<answer>(at);
-        EXPECT_EQ(done.flags & 1, phase);
-        EXPECT_EQ(done.id, id);
+        if (expects_answers) {
+            EXPECT_EQ(done.flags & 1, phase);
+            EXPECT_EQ(done.id, id);
+        }
         return done;
     }
     answer feature(std::uint8_t id) { return execute(command(11).put<std::uint8_t>(17, id)); }
@@ -347,9 +355,11 @@ public:
     tlm_driver bar0, bar2;
     irq_in vectors;
     std::array<unsigned, 16> raised{};
+    bool expects_answers = true;  ///< of execute(); false: the card may have lost its queues
 
 private:
-    std::uint64_t free_ = 0x10000;
+    static constexpr std::uint64_t first_free = 0x10000;
+    std::uint64_t free_ = first_free;
     std::uint64_t response_ = 0, aq_ = 0, acq_ = 0, aenq_ = 0;
     std::uint32_t commands_ = 0;
     std::uint16_t read_id_ = 0;

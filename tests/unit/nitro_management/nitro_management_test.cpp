@@ -281,6 +281,21 @@ TEST_F(NitroManagementTest, EventsWaitForTheConsumersCount) {
     EXPECT_EQ(in_memory<std::uint8_t>(aenq_at + 4), 0);  // second pass
 }
 
+TEST_F(NitroManagementTest, EventThatMemoryRefusesIsTheLast) {
+    set_up_queues();
+    set(0x3c, 0x7000);
+    for (int n = 0; n < 3; ++n) {
+        card.management.report(nitro_management::event_group::keep_alive, 0);
+        run();
+    }
+    EXPECT_EQ(card.management.counters().events, 1u);
+    EXPECT_EQ(card.management.counters().lost_events, 2u);
+    set_up_queues();
+    card.management.report(nitro_management::event_group::keep_alive, 0);
+    run();
+    EXPECT_EQ(in_memory<std::uint16_t>(aenq_at), 4);
+}
+
 TEST_F(NitroManagementTest, FatalErrorIsInTheStatusUntilAReset) {
     set_response_address();
     set_up_queues();

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linux guests with EFA cards and no chips: the unmodified driver, rdma-core and perftest of
+// Debian, as platform/app/guest/get_efa.sh unpacks them. Skipped where these are not available.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "platform/app/guest/machine.h"
+#include "tests/support/program.h"
+#include "tests/support/scratch_folder.h"
+
+namespace trn::test {
+namespace {
+
+using testing::HasSubstr;
+
+class EfaGuest : public testing::Test {
+protected:
+    void SetUp() override {
+        try {
+            guest_tools::find("qemu-system-x86_64");
+        } catch (const tools_missing& why) {
+            GTEST_SKIP() << why.what();
+        }
+        if (std::filesystem::exists(tools + "/efa/efa.ko")) return;
+        std::string why = "run ./dev setup";
+        std::ifstream reason(tools + "/efa-missing");
+        std::getline(reason, why);
+        GTEST_SKIP() << "no EFA driver for guests: " << why;
+    }
+    /// Guests of the pair of servers, with modules of these kernel folders before the driver's.
+    ended start(const std::string& options, const std::string& script,
+                const std::string& modules = {}) {
+        std::ofstream(folder / "script") << "#!/bin/sh\ncp -a /program/root/. /\n" << script;
+        const auto kernel = tools + "/modules/kernel/";
+        std::string command =
+            std::string(TRNVP) + " guest tests/guest/efa/efa_pair.yaml " + modules;
+        for (const char* core : {"ib_core", "ib_uverbs"})
+            command += " --module " + kernel + "drivers/infiniband/core/" + core + ".ko";
+        return run(command + " --module " + tools + "/efa/efa.ko --run " + tools +
+                   "/efa/root --run " + (folder / "script") + " " + options + " </dev/null");
+    }
+
+    const std::string tools = guest_tools::folder();
+    scratch_folder folder;
+};
+
+TEST_F(EfaGuest, DriverProbesAndShowsItsPort) {
+    const auto how = start("", "dmesg | grep 'efa '\nibv_devinfo -v\n");
+    ASSERT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("efa_0: IB device registered"));
+    EXPECT_THAT(how.output, HasSubstr("PORT_ACTIVE"));
+    EXPECT_THAT(how.output, HasSubstr("fe80:0000:0000:0000:02ef:a0ff:fe00:0000"));
+    EXPECT_THAT(how.output, HasSubstr("max_qp:\t\t\t\t256"));
+}
+
+TEST_F(EfaGuest, FirstGenerationProbes) {
+    const auto how = start("--set device_id=0xefa0", "ls /sys/class/infiniband/efa_0/ports/1\n");
+    EXPECT_EQ(how.status, 0) << how.output;
+}
+
+TEST_F(EfaGuest, DriverIsUnloadedAndLoadedTwentyTimes) {
+    const auto how = start("",
+                           "for n in $(seq 20); do\n"
+                           "    rmmod efa || exit 2\n"
+                           "    insmod /modules/efa.ko || exit 3\n"
+                           "    [ -e /sys/class/infiniband/efa_0 ] || exit 4\n"
+                           "done\necho loaded again $n times\n");
+    EXPECT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("loaded again 20 times"));
+}
+
+/// The guests exchange numbers of their queue pairs over an Ethernet of QEMU, and data over EFA.
+TEST_F(EfaGuest, TwoGuestsSendAndReadByRdma) {
+    std::string modules;
+    for (const char* name :
+         {"drivers/virtio/virtio", "drivers/virtio/virtio_ring",
+          "drivers/virtio/virtio_pci_legacy_dev", "drivers/virtio/virtio_pci_modern_dev",
+          "drivers/virtio/virtio_pci", "net/core/failover", "drivers/net/net_failover",
+          "drivers/net/virtio_net"})
+        modules += " --module " + tools + "/modules/kernel/" + name + ".ko";
+    // perftest 4.5 knows no later device id, and reads with none that it does not know.
+    const auto port = 20'000 + getpid() % 20'000;
+    const auto how = start(
+        "--servers all --set device_id=0xefa1 -- -netdev socket,id=n0,"
+        "mcast=230.0.0.1:" +
+            std::to_string(port) + ",localaddr=127.0.0.1 -device virtio-net-pci,netdev=n0,romfile=",
+        R"sh(n=${TRNVP_SERVER#server}
+ulimit -l unlimited
+ip link set eth0 address 52:54:00:00:00:1$n
+ip addr add 10.0.0.1$n/24 dev eth0
+ip link set eth0 up
+count=/sys/class/infiniband/efa_0/ports/1/hw_counters
+both() {
+    done=
+    if [ $n = 0 ]; then
+        timeout 100 "$@" >/tmp/log 2>&1 && done=yes
+    else
+        for try in $(seq 20); do
+            timeout 60 "$@" 10.0.0.10 >/tmp/log 2>&1 && done=yes && break
+            sleep 1
+        done
+    fi
+    [ $done ] || { cat /tmp/log; exit 1; }
+    echo "$1: $(grep -A1 '#bytes' /tmp/log | tail -n 1)"
+}
+both ib_send_bw -c SRD -x 0 -d efa_0 -n 500 -s 8192
+both ib_send_lat -c SRD -x 0 -d efa_0 -n 50 -s 64
+both ib_read_bw -c SRD -x 0 -d efa_0 -n 50 -s 1048576
+echo sends $(cat $count/send_wrs) reads $(cat $count/rdma_read_bytes) drops $(cat $count/rx_drops)
+)sh",
+        modules);
+    ASSERT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("[server1] sends 550 reads 52428800 drops 0"));
+    EXPECT_THAT(how.output, HasSubstr("[server0] sends 50 reads 0 drops 0"));
+}
+
+}  // namespace
+}  // namespace trn::test
