@@ -29,6 +29,8 @@ public:
     bool is_ahead() const { return local_ > now(); }
     void reach(cycles at) { local_ = std::max(local_, at); }
     void spend(cycles duration) { local_ += duration; }
+    /// Forgets local time that has not come yet.
+    void restart() { local_ = now(); }
 
 private:
     static constexpr std::uint64_t ps_per_second = 1'000'000'000'000;

@@ -45,7 +45,10 @@ sequencer::sequencer(sequencer_environment& environment, isa::engine which)
 // ---- commands and states
 
 void sequencer::command(std::uint32_t bits) {
-    if (regs::control::reset.get(bits) != 0) reset();
+    if (regs::control::reset.get(bits) != 0) {
+        reset();
+        clock_.spend(isa::control_cycles);
+    }
     if (regs::control::stop.get(bits) != 0 && active()) stopping_ = error::none;
     const bool ready = !active() && state_ != state::failed;
     if (regs::control::start.get(bits) != 0 && ready) {
@@ -93,8 +96,7 @@ void sequencer::reset() {
     error_ = error::none;
     error_pc_ = error_detail_ = 0;
     counters_ = {};
-    clock_.reach(clock_.now());
-    clock_.spend(isa::control_cycles);
+    clock_.restart();
     registers_.reset();
     completions_.reset();
     program_.reset();

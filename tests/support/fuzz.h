@@ -123,16 +123,17 @@ inline double processor_seconds() {
     return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
-/// The main of a fuzz target: `[--seconds N] [--seed S] [--only INPUT]`. `one` gets each input's
-/// own random source; it must return within two seconds of processor time. Returns the process's
-/// status.
+/// The main of a fuzz target: `[--seconds N] [--seed S] [--only INPUT] [--inputs N]`. `one` gets
+/// each input's own random source; it must return within two seconds of processor time. Returns the
+/// process's status: with `--inputs` it is an error that there was no time for all of them.
 inline int fuzz(int argc, char** argv, const std::function<void(fuzz_random&)>& one) {
     double seconds = 10;
-    std::uint64_t seed = 1, input = 0, end = ~0ull;
+    std::uint64_t seed = 1, input = 0, end = ~0ull, wanted = 0;
     for (int i = 1; i + 1 < argc; i += 2) {
         const std::string_view option = argv[i];
         if (option == "--seconds") seconds = std::atof(argv[i + 1]);
         if (option == "--seed") seed = std::strtoull(argv[i + 1], nullptr, 0);
+        if (option == "--inputs") end = wanted = std::strtoull(argv[i + 1], nullptr, 0);
         if (option == "--only") end = (input = std::strtoull(argv[i + 1], nullptr, 0)) + 1;
     }
     for (const int s : {SIGSEGV, SIGABRT, SIGFPE, SIGBUS, SIGILL}) signal(s, detail::report_crash);
@@ -155,7 +156,7 @@ inline int fuzz(int argc, char** argv, const std::function<void(fuzz_random&)>& 
     }
     std::printf("%llu inputs, slowest %.1f ms\n", static_cast<unsigned long long>(input),
                 slowest * 1e3);
-    return 0;
+    return input < wanted ? 1 : 0;
 }
 
 }  // namespace trn::test
