@@ -10,6 +10,7 @@
 #include "models/engines/scalar_engine.h"
 #include "models/engines/tensor_engine.h"
 #include "models/engines/vector_engine.h"
+#include "models/sequencer/engine_settings.h"
 #include "models/sequencer/sequencer_regs.h"
 
 namespace trn {
@@ -43,6 +44,7 @@ core_engines::core_engines(const parts& p)
                              .instances = isa::engine_count,
                              .stride = stride,
                              .latency = p.register_latency}),
+      posters_(p.peek, p.who.semaphores),
       checks_(
           p.owner,
           {p.memory.partition_bytes(isa::space::sbuf), p.memory.partition_bytes(isa::space::psum)},
@@ -166,8 +168,26 @@ void core_engines::publish(statistics& out, isa::engine e) const {
 std::optional<std::string> core_engines::describe_wait() const {
     std::string all;
     for (const auto& engine : engines_)
-        if (const auto one = engine->describe_wait()) all += (all.empty() ? "" : "; ") + *one;
+        if (const auto one = engine->describe_wait())
+            all += fmt::format("{}{}, {}", all.empty() ? "" : "; ", *one,
+                               posters_.of(engine->awaited(), programs()));
     return all.empty() ? std::nullopt : std::optional(all);
+}
+
+/// Of the engines that have been started.
+std::vector<semaphore_posters::program> core_engines::programs() const {
+    static constexpr std::string_view states[] = {"idle",   "running", "waiting",
+                                                  "halted", "stopped", "failed"};
+    std::vector<semaphore_posters::program> programs;
+    for (unsigned e = 0; e < isa::engine_count; ++e) {
+        const sequencer& engine = *engines_[e];
+        const engine_settings settings(control_, static_cast<isa::engine>(e));
+        programs.push_back(
+            {static_cast<isa::engine>(e), settings.program_base(), settings.program_words(),
+             fmt::format("{} at pc {}", states[static_cast<unsigned>(engine.current())],
+                         engine.pc())});
+    }
+    return programs;
 }
 
 }  // namespace trn

@@ -5,8 +5,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "models/engine_checks/engine_checks.h"
+#include "models/neuron_core/semaphore_posters.h"
 #include "models/sequencer/sequencer.h"
 #include "platform/framework/kernel/introspection.h"
 
@@ -26,6 +28,7 @@ public:
         isa::core_memory& memory;
         memory_port& port;
         std::function<bool(unsigned slot, const notification&)> notify;
+        semaphore_posters::peek peek;  ///< of what `port` reaches
         engine_checks::contents contents;
         sc_core::sc_time register_latency;
         bool warm_up = false;         ///< of the array
@@ -52,10 +55,12 @@ public:
 
 private:
     void publish(statistics& out, isa::engine e) const;
+    std::vector<semaphore_posters::program> programs() const;
     void show_states();
     void set_reset_values();
 
     register_bank control_;
+    semaphore_posters posters_;
     engine_checks checks_;
     sequencer_environment environment_;
     std::array<std::unique_ptr<sequencer>, isa::engine_count> engines_;

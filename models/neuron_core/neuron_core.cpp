@@ -249,11 +249,22 @@ core_engines& neuron_core::engines() {
             .port = memory_port_,
             .notify = [this](unsigned slot,
                              const notification& entry) { return notify(slot, entry); },
+            .peek = [this](auto address, auto bytes) { return peek_memory(address, bytes); },
             .contents = {sbuf_content_, psum_content_},
             .register_latency = cfg_.register_latency,
             .warm_up = cfg_.warm_up,
             .outside_is_nan = cfg_.activation_outside == activation_outside::nan});
     return *engines_;
+}
+
+unsigned neuron_core::peek_memory(std::uint64_t address, std::span<std::uint8_t> bytes) {
+    tlm::tlm_generic_payload payload;
+    payload.set_command(tlm::TLM_READ_COMMAND);
+    payload.set_address(address);
+    payload.set_data_ptr(bytes.data());
+    payload.set_data_length(static_cast<unsigned>(bytes.size()));
+    payload.set_streaming_width(static_cast<unsigned>(bytes.size()));
+    return memory->transport_dbg(payload);
 }
 
 std::optional<std::string> neuron_core::describe_wait() const {

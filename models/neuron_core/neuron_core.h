@@ -98,6 +98,7 @@ private:
     void update_error_line();
     void forget();
     core_engines& engines();
+    unsigned peek_memory(std::uint64_t address, std::span<std::uint8_t> bytes);
 
     // isa::core_memory
     std::uint8_t* bytes(isa::space where) override;

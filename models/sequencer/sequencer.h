@@ -52,6 +52,8 @@ public:
     const counters& counted() const { return counters_; }
     /// Cycles since the first start; 0 before it.
     std::uint64_t elapsed() const;
+    /// Precondition: the engine waits.
+    const isa::wait_condition& awaited() const { return waits_.condition(); }
     /// "vector at pc 3: waits for S[4] >= 16, value 2", or nothing.
     std::optional<std::string> describe_wait() const;
 

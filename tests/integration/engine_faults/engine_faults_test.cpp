@@ -490,7 +490,8 @@ TEST_F(DmaInPrograms, AWaitWithoutALimitIsNamedByTheStallReport) {
         on.check(trn_ring_release(on, engine_number, queue));
     });
     const auto about = platform_->methods().call("inspect", {{"module", "chip0.nc0"}}).dump();
-    EXPECT_THAT(about, HasSubstr("sync engine at pc 1: waits for S[20] >= 1, which is 0"));
+    EXPECT_THAT(about, HasSubstr("sync engine at pc 1: waits for S[20] >= 1, which is 0, posted by "
+                                 "no program of this core: by DMA, another core or the host"));
 }
 
 // ---- power

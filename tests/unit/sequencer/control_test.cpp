@@ -435,7 +435,11 @@ TEST_F(ControlInstructions, AWaitIsDescribedForTheStallReport) {
     run(V, "wait S[4]>=16 nop");
     ASSERT_TRUE(core.describe_wait());
     EXPECT_THAT(*core.describe_wait(),
-                HasSubstr("vector engine at pc 0: waits for S[4] >= 16, which is 0"));
+                HasSubstr("vector engine at pc 0: waits for S[4] >= 16, which is 0, "
+                          "posted by no program of this core"));
+    run(S, "nop\nhalt");
+    run(Y, "branch target=end\nevent_semaphore wait S[1]>=1 update S[4]+=16\nend: halt");
+    EXPECT_THAT(*core.describe_wait(), HasSubstr("posted by sync at pc 1 (halted at pc 2)"));
 }
 
 TEST_F(ControlInstructions, RegistersAreRefusedWhileTheEngineRuns) {
