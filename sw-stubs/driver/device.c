@@ -26,7 +26,7 @@ const char* trn_status_text(trn_status status) {
     case TRN_TIMED_OUT:
         return "timed out";
     case TRN_ABORTED:
-        return "aborted by the DMA engine";
+        return "aborted";
     case TRN_REFUSED:
         return "refused by the firmware";
     case TRN_PROTOCOL_ERROR:
