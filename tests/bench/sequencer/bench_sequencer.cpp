@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "models/assembler/assembler.h"
+#include "models/misuse_rules.h"
 #include "models/neuron_core/neuron_core.h"
 #include "models/sequencer/sequencer_regs.h"
+#include "platform/framework/misuse/misuse.h"
 #include "platform/framework/tlm/memory.h"
 #include "tests/support/bench.h"
 #include "tests/support/tlm_driver.h"
@@ -63,6 +65,7 @@ struct bench {
 }  // namespace
 
 int sc_main(int argc, char** argv) {
+    trn::misuse::set_rules(trn::misuse::all_rules);
     bench b;
     std::vector<test::bench_row> rows;
     const double registers = b.rate(
