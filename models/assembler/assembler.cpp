@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "models/assembler/cursor.h"
 #include "models/assembler/directives.h"
@@ -756,7 +757,7 @@ private:
 
     void line(const expanded_line& one) {
         line_ = &one;
-        cursor in(one.what());
+        cursor in(one.content());
         try {
             if (!in.at_end()) statement(in);
         } catch (const line_error& error) {
@@ -781,10 +782,14 @@ private:
         }
         if (pc() >= max_words_of_stream)
             in.fail(mistake::out_of_range, 0, "a stream has at most 1048576 words");
-        const std::size_t first_use = uses_.size(), at = in.position();
-        line_reader reader(in, uses_, pc(), line_->number, names_);
+        const std::size_t at = in.position();
+        std::vector<label_use> uses;  // of a line without mistakes
+        line_reader reader(in, uses, pc(), line_->number, names_);
         const instruction i = reader.read();
-        for (std::size_t n = first_use; n < uses_.size(); ++n) use_lines_.push_back(*line_);
+        for (label_use& use : uses) {
+            uses_.push_back(std::move(use));
+            use_lines_.push_back(*line_);
+        }
         for (const transfer* t : reader.transfers())
             order_.check(*t, set_.transfers.data(), current_.engine.value_or(engine::sync), in, at);
         if (generation_) check_instruction(i, in);

@@ -89,7 +89,8 @@ public:
         const std::uint64_t magnitude = digits(start);
         const bool fits = negative
                               ? magnitude <= static_cast<std::uint64_t>(-(low + 1)) + 1 && low < 0
-                              : magnitude <= static_cast<std::uint64_t>(high);
+                              : magnitude <= static_cast<std::uint64_t>(high) &&
+                                    (low < 0 || magnitude >= static_cast<std::uint64_t>(low));
         if (!fits) fail(mistake::out_of_range, start, fmt::format("expected {} to {}", low, high));
         return static_cast<std::int64_t>(negative ? 0 - magnitude : magnitude);
     }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "models/instructions/table.h"
@@ -47,6 +48,7 @@ struct program_names::rows_of_blocks {
     };
     transfer_side side;
     std::vector<dimension> dimensions = {};   ///< of a tensor, the slowest first
+    std::size_t first_range = 0;              ///< of a tensor: the first dimension that is no index
     std::uint64_t element = 0;                ///< bytes, of a tensor
     std::uint32_t partitions = 0;             ///< of a tile
     std::optional<std::uint64_t> pitch = {};  ///< of a tile: bytes from block to block
@@ -206,16 +208,20 @@ program_names::rows_of_blocks program_names::read_slice(cursor& in) {
         return r;
     }
     if (!in.accept("[")) return r;
+    bool has_range = false;
     for (std::size_t d = 0; d < r.dimensions.size(); ++d) {
         if (d != 0) in.expect(",");
         const std::size_t index_at = in.position();
         const auto size = static_cast<std::int64_t>(t.shape[d]);
         const std::int64_t first = in.number(0, size - 1);
-        const std::int64_t end = in.accept(":") ? in.number(1, size) : first + 1;
+        const bool is_range = in.accept(":");
+        const std::int64_t end = is_range ? in.number(1, size) : first + 1;
         if (end <= first) in.fail(mistake::out_of_range, index_at, "the end is before the begin");
+        if (is_range && !std::exchange(has_range, true)) r.first_range = d;
         r.dimensions[d].count = static_cast<std::uint64_t>(end - first);
         r.side.offset += static_cast<std::uint64_t>(first) * r.dimensions[d].stride;
     }
+    if (!has_range) r.first_range = r.dimensions.size();
     in.expect("]");
     return r;
 }
@@ -273,6 +279,9 @@ void program_names::read_options(cursor& in, transfer& t, rows_of_blocks (&sides
         else
             has_shape = read_shape(in, t);
     }
+    if (!row && !bytes && !has_shape &&
+        split_evenly(static_cast<unsigned>(std::popcount(t.engines)), sides))
+        return;
     for (rows_of_blocks& s : sides) {
         if (s.is_raw && !has_shape)
             in.fail(mistake::missing_key, begin, "strides need shape=(rows, blocks, bytes)");
@@ -287,8 +296,10 @@ void program_names::read_options(cursor& in, transfer& t, rows_of_blocks (&sides
             continue;
         }
         const rows_of_blocks& other = &s == sides ? sides[1] : sides[0];
-        std::optional<std::size_t> mine = row.value_or(0);
-        if (broadcast || (!row && !other.is_tensor() && other.partitions == 1)) mine.reset();
+        std::optional<std::size_t> mine = row.value_or(s.first_range);
+        if (broadcast || (!row && (s.first_range == s.dimensions.size() ||
+                                   (!other.is_tensor() && other.partitions == 1))))
+            mine.reset();
         if (mine && *mine >= s.dimensions.size())
             in.fail(mistake::out_of_range, begin, "the tensor has no such dimension for 'rows'");
         if (!s.join(mine))
@@ -301,6 +312,24 @@ void program_names::read_options(cursor& in, transfer& t, rows_of_blocks (&sides
             in.fail(mistake::out_of_range, begin,
                     fmt::format("a row of the tensor has {} bytes", s.bytes * s.blocks));
     }
+}
+
+/// Whole contiguous parts of tensors are rows of equal size, one for each engine if that is
+/// possible.
+bool program_names::split_evenly(unsigned engines, rows_of_blocks (&sides)[2]) {
+    rows_of_blocks whole[2] = {sides[0], sides[1]};
+    for (rows_of_blocks& s : whole)
+        if (!s.is_tensor() || s.is_raw || !s.join(std::nullopt) || s.blocks != 1) return false;
+    if (whole[0].bytes != whole[1].bytes) return false;
+    const unsigned rows = whole[0].bytes % engines == 0 ? engines : 1;
+    for (rows_of_blocks& s : whole) {
+        s.bytes /= rows;
+        s.partitions = rows;
+        s.side.row = rows == 1 ? 0 : s.bytes;
+    }
+    sides[0] = std::move(whole[0]);
+    sides[1] = std::move(whole[1]);
+    return true;
 }
 
 void program_names::lay_out(cursor& in, std::size_t at, transfer& t, rows_of_blocks (&sides)[2]) {

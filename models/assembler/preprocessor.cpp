@@ -217,13 +217,15 @@ private:
         count_line(in, one.original.size());
         substitute(one);
         if (word != ".set") return line_(one);
-        cursor set(one.what());
+        cursor set(one.content());
         set.word("");
         const std::string name(set.word("a name"));
         values_[name] = last_value(set);
     }
 
-    void substitute(expanded_line& one) const {
+    /// Changes `one` when nothing is wrong: columns of mistakes are those of the original.
+    void substitute(expanded_line& result) const {
+        expanded_line one = result;
         const std::string_view line = one.original;
         const std::size_t comment = std::min(line.find_first_of("#;"), line.size());
         std::size_t at = line.find('{');
@@ -241,6 +243,7 @@ private:
             for (const char c : fmt::format("{}", value)) add(one, c, at);
             done = close + 1;
         }
+        result = std::move(one);
     }
     static void add(expanded_line& one, char c, std::size_t column) {
         one.text += c;

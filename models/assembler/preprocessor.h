@@ -19,8 +19,8 @@ struct expanded_line {
     std::vector<std::uint32_t> columns = {};  ///< of each character of `text` in `original`
     int number = 0;
 
-    std::string_view what() const { return columns.empty() ? original : std::string_view(text); }
-    /// Where a position in what() is in `original`.
+    std::string_view content() const { return columns.empty() ? original : std::string_view(text); }
+    /// Where a position in content() is in `original`.
     std::size_t original_column(std::size_t at) const;
 };
 

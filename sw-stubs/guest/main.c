@@ -42,11 +42,24 @@ static bool check_all(struct subject* subjects, int count) {
     return all;
 }
 
+static bool run_on_all(struct subject* subjects, int count, char** words, int word_count) {
+    bool all = true;
+    for (int i = 0; i < count; ++i)
+        all = open_subject(&subjects[i]) &&
+              run_program(&subjects[i], (uint32_t)strtoul(words[0], NULL, 0), words[1], words + 2,
+                          word_count - 2) &&
+              all;
+    return all;
+}
+
 static int usage(void) {
     fprintf(stderr,
             "usage: trn-guest [check]   capabilities, reset, firmware, DMA of every device\n"
             "       trn-guest bench     measure the first device\n"
             "       trn-guest elect     find this machine's node id in its pod\n"
+            "       trn-guest program CORE SET [TENSOR=FILE ...]\n"
+            "                           run a program set on a core of every device: inputs from\n"
+            "                           files, outputs compared with files\n"
             "       trn-guest count N   nothing but whether there are N devices\n"
             "       trn-guest end STATUS PORT   end QEMU through its debug exit device\n");
     return 2;
@@ -77,13 +90,16 @@ int main(int argc, char** argv) {
         return strcmp(text, argv[2]) == 0 ? 0 : 1;
     }
     if (argc == 4 && strcmp(command, "end") == 0) return end_machine(argv[2], argv[3]);
-    if (argc > 2) return usage();
+    const bool runs = strcmp(command, "program") == 0;
+    if (runs ? argc < 4 : argc > 2) return usage();
     if (count <= 0) {
         fprintf(stderr, "trn-guest: no PCI function of vendor %04x\n", TRN_VENDOR);
         return 1;
     }
     bool ok = false;
-    if (strcmp(command, "check") == 0)
+    if (runs)
+        ok = run_on_all(subjects, count, argv + 2, argc - 2);
+    else if (strcmp(command, "check") == 0)
         ok = check_all(subjects, count);
     else if (strcmp(command, "bench") == 0)
         ok = measure(&subjects[0]);

@@ -32,6 +32,8 @@ bool walk_capabilities(const struct subject* at);
 bool check_device(const struct subject* at);
 /* The node id of this machine in its pod, found with its neighbours' machines (elect.c). */
 bool elect(struct subject* subjects, int count);
+/* Runs a program set on a core: inputs and expected outputs are "TENSOR=FILE" (run.c). */
+bool run_program(const struct subject* at, uint32_t core, const char* set, char** pairs, int count);
 /* Rows "bench NAME VALUE UNIT" for tests/bench (bench.c). */
 bool measure(struct subject* at);
 

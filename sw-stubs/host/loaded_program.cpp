@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <utility>
+
 namespace trn {
 
 loaded_program::loaded_program(const device& on, std::span<const std::uint8_t> set,
@@ -14,6 +16,10 @@ loaded_program::loaded_program(const device& on, std::span<const std::uint8_t> s
 
 loaded_program::~loaded_program() {
     trn_program_unload(handle_);
+}
+
+void loaded_program::forget() {
+    trn_program_free(std::exchange(handle_, nullptr));
 }
 
 std::vector<trn_tensor> loaded_program::tensors() const {

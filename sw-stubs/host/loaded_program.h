@@ -24,6 +24,8 @@ public:
     loaded_program& operator=(const loaded_program&) = delete;
 
     trn_program* get() const { return handle_; }
+    /// Leaves the device as it is from now on, also in the destructor.
+    void forget();
 
     std::vector<trn_tensor> tensors() const;
     /// \throws device_error with TRN_INVALID_ARGUMENT that suggests a name that there is

@@ -25,7 +25,7 @@ const char* trn_core_error_name(uint32_t error) {
 
 trn_status trn_core_engine_read(trn_device* device, uint32_t core, uint32_t engine,
                                 trn_core_engine_state* state) {
-    trn_status status = trn_need_ready(device);
+    trn_status status = trn_need_probe(device);
     if (status == TRN_OK) status = trn_need_core(device, core);
     if (status != TRN_OK) return status;
     if (engine >= TRN_CORE_ENGINES)

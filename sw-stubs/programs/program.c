@@ -6,6 +6,10 @@
 
 /* Loading a program, and its tensors. */
 
+bool trn_program_possible(const trn_device* device) {
+    return device->ready;
+}
+
 static trn_status check_options(trn_device* device, const trn_program_options* o) {
     trn_status status = trn_need_ready(device);
     if (status == TRN_OK) status = trn_need_core(device, o->core);
@@ -42,7 +46,8 @@ static trn_status read_set(trn_program* program, const void* bytes, uint64_t siz
     return TRN_OK;
 }
 
-static void free_program(trn_program* program) {
+void trn_program_free(trn_program* program) {
+    if (!program) return;
     for (uint32_t core = 0; core < SET_MAX_CORES; ++core) free(program->cores[core].bytes);
     trn_set_free(&program->set);
     free(program->tensors);
@@ -66,7 +71,7 @@ trn_status trn_program_load(trn_device* device, const void* bytes, uint64_t size
                             : trn_fail(device, TRN_NO_MEMORY, "no host memory for tensors");
     }
     if (status != TRN_OK)
-        free_program(p);
+        trn_program_free(p);
     else
         *program = p;
     return status;
@@ -104,7 +109,7 @@ trn_status trn_program_unload(trn_program* program) {
             if (status == TRN_OK) status = closed;
         }
     }
-    free_program(program);
+    trn_program_free(program);
     return status;
 }
 
@@ -171,7 +176,7 @@ trn_status trn_program_bind(trn_program* program, uint32_t tensor, uint64_t addr
                         "tensor %s: 0x%llx is not host memory of this device", t->name,
                         (unsigned long long)address);
     program->tensors[tensor] = address;
-    program->is_written = false;
+    program->is_written = program->is_prepared = false;
     return TRN_OK;
 }
 

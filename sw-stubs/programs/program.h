@@ -38,7 +38,7 @@ struct trn_program {
     program_set set;
     uint64_t* tensors; /* AXI addresses */
     program_core cores[SET_MAX_CORES];
-    bool is_written, has_queues, is_running;
+    bool is_written, is_prepared, has_queues, is_running;
     uint8_t over[SET_MAX_CORES]; /* engines that were seen halted, failed or stopped */
     trn_program_result result;
 };

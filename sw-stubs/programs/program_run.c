@@ -11,8 +11,8 @@
 #define ERROR 3u
 #define FIRST_PAUSE NS_PER_US
 #define MAX_PAUSE (16 * NS_PER_US)
-#define MAX_BLIND NS_PER_MS  /* a lost notification costs no more */
-#define PROGRAM_REGISTERS 4u /* PROGRAM_LO, PROGRAM_HI, PROGRAM_WORDS, START_PC */
+#define MAX_POLL_INTERVAL NS_PER_MS /* of STATUS: a lost notification delays no longer */
+#define PROGRAM_REGISTERS 4u        /* PROGRAM_LO, PROGRAM_HI, PROGRAM_WORDS, START_PC */
 
 static uint32_t device_core(const trn_program* program, uint32_t core) {
     return program->options.core + core;
@@ -149,7 +149,7 @@ static trn_status start_engine(trn_program* program, uint32_t core, uint32_t eng
     return write_control(program, core, engine, SEQUENCER(CONTROL), &start, 1);
 }
 
-trn_status trn_program_start(trn_program* program) {
+trn_status trn_program_prepare(trn_program* program) {
     trn_device* device = program->device;
     trn_status status = trn_need_ready(device);
     if (status == TRN_OK) status = each_engine(program, clear_engine);
@@ -162,7 +162,16 @@ trn_status trn_program_start(trn_program* program) {
     if (status == TRN_OK && program->options.completion == TRN_WAIT_BY_NOTIFICATION)
         status = open_notifications(program);
     if (status == TRN_OK) status = each_engine(program, set_up_engine);
+    program->is_prepared = status == TRN_OK;
+    return status;
+}
+
+trn_status trn_program_start(trn_program* program) {
+    trn_device* device = program->device;
+    trn_status status = trn_need_ready(device);
+    if (status == TRN_OK && !program->is_prepared) status = trn_program_prepare(program);
     if (status != TRN_OK) return status;
+    program->is_prepared = false;
     memset(&program->result, 0, sizeof program->result);
     memset(program->over, 0, sizeof program->over);
     program->is_running = true;
@@ -189,7 +198,7 @@ static void note_failure(trn_program* program, uint32_t core, uint32_t engine, u
     if (!trn_program_source(program, core, engine, r->error_pc, &r->file, &r->line)) r->file = NULL;
 }
 
-static trn_status look_at_engine(trn_program* program, uint32_t core, uint32_t engine) {
+static trn_status poll_engine(trn_program* program, uint32_t core, uint32_t engine) {
     if (program->over[core] >> engine & 1) return TRN_OK;
     uint32_t now = 0;
     const trn_status status = read_control(program, core, engine, SEQUENCER(STATUS), &now);
@@ -201,7 +210,7 @@ static trn_status look_at_engine(trn_program* program, uint32_t core, uint32_t e
     return TRN_OK;
 }
 
-/* Engines that sent something are looked at. */
+/* Polls the engines that sent a notification. */
 static trn_status take_notifications(trn_program* program) {
     trn_status status = TRN_OK;
     for (uint32_t core = 0; core < program->set.cores; ++core) {
@@ -219,7 +228,7 @@ static trn_status take_notifications(trn_program* program) {
         }
         for (uint32_t e = 0; e < SET_ENGINES && status == TRN_OK; ++e)
             if (senders >> e & 1 && program->cores[core].stream[e] != NO_STREAM)
-                status = look_at_engine(program, core, e);
+                status = poll_engine(program, core, e);
     }
     return status;
 }
@@ -232,11 +241,11 @@ static bool is_done(const trn_program* program) {
     return true;
 }
 
-static trn_status look(trn_program* program, bool at_all) {
+static trn_status poll_engines(trn_program* program, bool every) {
     trn_status status = TRN_OK;
     const bool notified = program->options.completion == TRN_WAIT_BY_NOTIFICATION;
     if (notified) status = take_notifications(program);
-    if (status == TRN_OK && (at_all || !notified)) status = each_engine(program, look_at_engine);
+    if (status == TRN_OK && (every || !notified)) status = each_engine(program, poll_engine);
     if (status != TRN_OK) return status;
     program->result.done = is_done(program);
     if (program->result.done) program->is_running = false;
@@ -247,7 +256,7 @@ static trn_status look(trn_program* program, bool at_all) {
 
 trn_status trn_program_poll(trn_program* program, trn_program_result* result) {
     trn_status status = trn_need_ready(program->device);
-    if (status == TRN_OK && program->is_running) status = look(program, true);
+    if (status == TRN_OK && program->is_running) status = poll_engines(program, true);
     *result = program->result;
     return status;
 }
@@ -310,13 +319,13 @@ trn_status trn_program_wait(trn_program* program, uint64_t limit, trn_program_re
     trn_status status = trn_need_ready(device);
     uint64_t pause = FIRST_PAUSE;
     const uint64_t start = trn_simulated_now(device);
-    uint64_t looked = start;
+    uint64_t polled = start;
     while (status == TRN_OK && program->is_running && !program->result.failed) {
         const uint64_t now = trn_simulated_now(device);
         const bool is_late = now - start >= limit;
-        const bool at_all = is_late || now - looked >= MAX_BLIND;
-        if (at_all) looked = now;
-        status = look(program, at_all);
+        const bool every = is_late || now - polled >= MAX_POLL_INTERVAL;
+        if (every) polled = now;
+        status = poll_engines(program, every);
         if (status != TRN_OK || program->result.done || program->result.failed) break;
         if (is_late) {
             *result = program->result;

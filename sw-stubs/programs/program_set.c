@@ -166,7 +166,7 @@ static void read_streams(reader* r) {
     }
     if (r->counts[LINES] != 0 && r->counts[LINES] != lines)
         fail(r, SET_DAMAGED, "%u lines of %u words", r->counts[LINES], lines);
-    if (r->counts[LINES] != 0 && r->counts[FILES] != 0) r->set->lines = r->tables[LINES];
+    if (r->counts[LINES] != 0) r->set->lines = r->tables[LINES];
 }
 
 static void read_tensors(reader* r) {
@@ -272,6 +272,9 @@ static void read_rest(reader* r) {
     }
     for (uint32_t n = 0; n < r->counts[FILES] && r->fault == SET_OK; ++n)
         r->set->files[n] = string(r, FILES, n, AT(FILE_NAME));
+    for (uint32_t n = 0; n < r->counts[LINES] && r->fault == SET_OK; ++n)
+        if (TRN_PROGRAM_SET_LINE_FILE_GET(field(r, LINES, n, AT(LINE))) >= r->counts[FILES])
+            fail(r, SET_DAMAGED, "line %u is of a file that is not there", n);
 }
 
 set_fault trn_set_read(const void* bytes, uint64_t size, const set_limits* limits, program_set* set,
@@ -325,9 +328,7 @@ bool trn_set_source(const program_set* set, const set_stream* stream, uint32_t p
                     const char** file, uint32_t* line) {
     if (!set->lines || pc >= stream->words) return false;
     const uint32_t entry = get(set->lines + 4 * ((uint64_t)stream->first_line + pc));
-    if (TRN_PROGRAM_SET_LINE_NUMBER_GET(entry) == 0 ||
-        TRN_PROGRAM_SET_LINE_FILE_GET(entry) >= set->file_count)
-        return false;
+    if (TRN_PROGRAM_SET_LINE_NUMBER_GET(entry) == 0) return false;
     *file = set->files[TRN_PROGRAM_SET_LINE_FILE_GET(entry)];
     *line = TRN_PROGRAM_SET_LINE_NUMBER_GET(entry);
     return true;

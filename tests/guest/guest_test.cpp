@@ -105,6 +105,30 @@ TEST_F(Guest, DrivesASimulatorChipThroughSysfs) {
     EXPECT_THAT(line(how, 0, "copy"), HasSubstr("each of 4 stacks: came back as sent"));
 }
 
+/// add.trn: y = x + x, of 128 x 512 FP32; small whole numbers are exact.
+TEST_F(Guest, RunsAProgramOfNeuronCoresOnEveryDeviceAndItReplays) {
+    fs::create_directory(folder / "add");
+    std::ofstream x(folder / "add/x", std::ios::binary), y(folder / "add/y", std::ios::binary);
+    for (int i = 0; i < 128 * 512; ++i) {
+        const float number = static_cast<float>(i % 1000 - 500), sum = number + number;
+        x.write(reinterpret_cast<const char*>(&number), 4);
+        y.write(reinterpret_cast<const char*>(&sum), 4);
+    }
+    x.close();
+    y.close();
+    ASSERT_EQ(run(ASSEMBLER " " SCENARIOS "/programs/add.trn -o " + (folder / "add/set")).status,
+              0);
+    const auto how = start("trn3-chip --devices 2 --record " + (folder / "recording") + " --run " +
+                           (folder / "add") + " --run '" + own_program() +
+                           " program 3 /program/add/set x=/program/add/x y=/program/add/y'");
+    ASSERT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(line(how, 0, "program"), HasSubstr("on core 3: 2 tensors written and compared"));
+    EXPECT_THAT(line(how, 1, "program"), HasSubstr("on core 3: 2 tensors written and compared"));
+    const auto replay = run(trnvp + " replay " + (folder / "recording"));
+    EXPECT_EQ(replay.status, 0) << replay.output;
+    EXPECT_THAT(replay.output, HasSubstr("as recorded"));
+}
+
 TEST_F(Guest, RecordedGuestReplaysToTheSameTraceWithoutQemu) {
     const auto recording = folder / "recording", trace = folder / "trace", again = folder / "again";
     const auto how = start("trn3-chip --devices 2 --record " + recording + " --trace " + trace);

@@ -3,24 +3,18 @@
 
 #include <array>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "models/assembler/program_set.h"
 #include "platform/app/host_options/program_file.h"
+#include "platform/app/scenario/program_choices.h"
+#include "platform/app/scenario/running_programs.h"
 #include "platform/app/scenario/scenario.h"
 #include "platform/app/scenario/steps.h"
 #include "platform/framework/config/file.h"
-#include "sw-stubs/host/loaded_program.h"
-#include "sw-stubs/host/tensor_values.h"
-
-namespace trn {
-
-/// How a step of a scenario ends in place of success.
-enum class core_error : std::uint32_t {};
-
-}  // namespace trn
 
 namespace trn::config {
 
@@ -38,36 +32,12 @@ struct choices<trn_program_completion> {
         choice<trn_program_completion>{"polling", TRN_WAIT_BY_POLLING},
     };
 };
-template <>
-struct choices<core_error> {
-    static constexpr std::array list{
-        choice<core_error>{"illegal_instruction", core_error{1}},
-        choice<core_error>{"bad_operand", core_error{2}},
-        choice<core_error>{"out_of_bounds", core_error{3}},
-        choice<core_error>{"indirect_oob", core_error{4}},
-        choice<core_error>{"memory", core_error{5}},
-        choice<core_error>{"fetch", core_error{6}},
-        choice<core_error>{"write_failed", core_error{7}},
-        choice<core_error>{"timeout", core_error{11}},
-        choice<core_error>{"breakpoint", core_error{12}},
-    };
-};
 
 }  // namespace trn::config
 
 namespace trn::scenario {
 
 namespace {
-
-/// Values of tensors by name, in the order of the file.
-using tensor_texts = std::vector<std::pair<std::string, std::string>>;
-
-/// A file beside the scenario is found wherever that is run.
-std::string path_beside(const reader& r, const std::string& name) {
-    const std::filesystem::path path(name);
-    if (path.is_absolute()) return name;
-    return (std::filesystem::path(r.node().file()).parent_path() / path).lexically_normal();
-}
 
 tensor_texts texts_in(const reader& r, std::string_view key) {
     tensor_texts texts;
@@ -77,40 +47,42 @@ tensor_texts texts_in(const reader& r, std::string_view key) {
     return texts;
 }
 
-struct program_spec {
+/// Which program runs where, with which inputs.
+struct program_source {
     std::string file = {};
-    std::uint32_t core = 0;
+    std::uint32_t core = 0, instances = 1;
+    bool all_chips = false;
     trn_program_control control = TRN_CONTROL_BY_MMIO;
     trn_program_completion completion = TRN_WAIT_BY_NOTIFICATION;
-    double rtol = 0, atol = 0;
-    nanoseconds limit{100'000'000};
-    std::optional<core_error> error = {};
 
-    std::vector<std::uint8_t> set = {};
-    std::filesystem::path folder = {};
-    tensor_texts in = {}, check = {};
-
-    void finish(const reader& r);
-    void run(scenario_context& ctx) const;
-    action plan() const {
-        return {fmt::format("program {} on core {}", file, core),
-                [s = *this](scenario_context& ctx) { s.run(ctx); }};
+    program_request request = {};
+    void read_program(const reader& r);
+    std::string text() const {
+        return fmt::format("program {} on core {}{}{}", file, core,
+                           instances > 1 ? fmt::format(" and {} more", instances - 1) : "",
+                           all_chips ? " of all chips" : "");
     }
-
-private:
-    std::vector<std::uint8_t> content(scenario_context& ctx, const trn_tensor& tensor,
-                                      const std::string& text) const;
 };
 
-void program_spec::finish(const reader& r) {
-    folder = std::filesystem::path(r.node().file()).parent_path();
-    in = texts_in(r, "in");
-    check = texts_in(r, "check");
+void program_source::read_program(const reader& r) {
+    request.folder = std::filesystem::path(r.node().file()).parent_path();
+    request.in = texts_in(r, "in");
+    request.loading.core = core;
+    request.loading.control = control;
+    request.loading.completion = completion;
+    request.instances = instances;
+    request.all_chips = all_chips;
+    if (instances == 0)
+        r.node().at("instances").report(mistake::out_of_range, "a program has an instance");
     if (file.empty()) return;
     try {
-        set = read_program_file(path_beside(r, file));
+        request.set = read_program_file((request.folder / file).lexically_normal());
+        request.cores = isa::read_program_set(request.set).cores;
     } catch (const file_error& wrong) {
         r.node().at("file").report(mistake::unreadable_file,
+                                   fmt::format("{}: {}", file, wrong.what()));
+    } catch (const isa::program_set_error& wrong) {
+        r.node().at("file").report(mistake::refused_by_model,
                                    fmt::format("{}: {}", file, wrong.what()));
     } catch (const config_error& wrong) {
         r.node().at("file").report(mistake::refused_by_model,
@@ -118,65 +90,117 @@ void program_spec::finish(const reader& r) {
     }
 }
 
-std::vector<std::uint8_t> program_spec::content(scenario_context& ctx, const trn_tensor& tensor,
-                                                const std::string& text) const {
-    try {
-        return tensors::content(tensor, text, ctx.seed, [this](const std::string& name) {
-            return (folder / name).string();
-        });
-    } catch (const std::runtime_error& wrong) {
-        throw step_failure(wrong.what());
+/// What has to come of it.
+struct program_end {
+    double rtol = 0, atol = 0;
+    nanoseconds limit{100'000'000};
+    std::optional<core_error> error = {};
+    std::optional<nanoseconds> within = {};
+
+    program_outcome outcome = {};
+    void read_outcome(const reader& r) {
+        outcome.check = texts_in(r, "check");
+        outcome.allowed = {.relative = rtol, .absolute = atol};
+        outcome.limit_ns = limit.value;
+        if (error) outcome.error = static_cast<std::uint32_t>(*error);
     }
+    void finish_run(scenario_context& ctx, running_programs& all, const std::string& text) const {
+        all.wait(outcome);
+        if (!error) all.check(outcome);
+        figure took{text, static_cast<double>(all.ns()) * 1e-3, "us"};
+        if (within) took.max = static_cast<double>(within->value) * 1e-3;
+        all.unload();
+        if (!error) measure(ctx, took);
+    }
+};
+
+struct program_step_spec : program_source, program_end {
+    void finish(const reader& r) {
+        read_program(r);
+        read_outcome(r);
+    }
+    action plan() const {
+        return {text(), [s = *this](scenario_context& ctx) {
+                    running_programs all(ctx, s.request);
+                    all.start();
+                    s.finish_run(ctx, all, s.text());
+                }};
+    }
+};
+
+struct start_program_spec : program_source {
+    std::string name = {};
+
+    void finish(const reader& r) { read_program(r); }
+    action plan() const {
+        return {fmt::format("start '{}': {}", name, text()), [s = *this](scenario_context& ctx) {
+                    if (ctx.programs.contains(s.name))
+                        throw step_failure(fmt::format("program '{}' is not finished yet", s.name));
+                    auto all = std::make_shared<running_programs>(ctx, s.request);
+                    all->start();
+                    ctx.programs[s.name] = all;
+                }};
+    }
+};
+
+struct finish_program_spec : program_end {
+    std::string name = {};
+
+    void finish(const reader& r) { read_outcome(r); }
+    action plan() const {
+        return {fmt::format("finish program '{}'", name), [s = *this](scenario_context& ctx) {
+                    const auto found = ctx.programs.extract(s.name);
+                    if (!found)
+                        throw step_failure(fmt::format("no program '{}' was started", s.name));
+                    s.finish_run(ctx, *found.mapped(), fmt::format("program '{}'", s.name));
+                }};
+    }
+};
+
+template <class S>
+keys<S> source_keys() {
+    return {key("file", &S::file, "a program set or its text form, beside the scenario").required(),
+            key("core", &S::core, "the first").up_to(7),
+            key("instances", &S::instances, "of the program, on the cores from there on").up_to(8),
+            key("all_chips", &S::all_chips, "on every chip of the board"),
+            key<S>("in", value_shape::map,
+                   "{tensor: value}: a number, `index`, `random(LOW, HIGH)`, a file; else 0"),
+            key("control", &S::control, "how control blocks are written"),
+            key("completion", &S::completion, "how the end is seen")};
 }
 
-void program_spec::run(scenario_context& ctx) const {
-    trn_program_options options{};
-    options.core = core;
-    options.control = control;
-    options.completion = completion;
-    const loaded_program program(ctx.device, set, options);
-    for (const auto& [name, text] : check) program.find(name);
-    for (const trn_tensor& t : program.tensors())
-        if (t.role != TRN_TENSOR_SCRATCH) program.write(t, std::vector<std::uint8_t>(t.bytes));
-    for (const auto& [name, text] : in) {
-        const trn_tensor t = program.find(name);
-        program.write(t, content(ctx, t, text));
-    }
-    ctx.device.check(trn_program_start(program.get()));
-    trn_program_result result{};
-    const trn_status status = trn_program_wait(program.get(), limit.value, &result);
-    if (error && status == TRN_ABORTED && result.error == static_cast<std::uint32_t>(*error))
-        return;
-    ctx.device.check(status);
-    if (error)
-        throw step_failure(fmt::format("all engines halted, expected the error {}",
-                                       trn_core_error_name(static_cast<std::uint32_t>(*error))));
-    for (const auto& [name, text] : check) {
-        const trn_tensor t = program.find(name);
-        const auto wrong = tensors::difference(t, content(ctx, t, text), program.read(t),
-                                               {.relative = rtol, .absolute = atol});
-        if (wrong) throw step_failure(*wrong);
-    }
+template <class S>
+keys<S> end_keys() {
+    return {key<S>("check", value_shape::map,
+                   "{tensor: value} expected: as `in`, or a reference such as `softmax(x)`"),
+            key("rtol", &S::rtol, "relative tolerance of `check`; exact without"),
+            key("atol", &S::atol, "absolute tolerance"),
+            key("limit", &S::limit, "simulated time"),
+            key("within", &S::within, "a bound of the time from start to end, which is reported"),
+            key("error", &S::error, "code that an engine has to fail with")};
+}
+
+template <class S>
+keys<S> joined(keys<S> all, const keys<S>& more) {
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
 }
 
 }  // namespace
 
-step_kind program_step() {
-    using p = program_spec;
-    return step_of<p>(
-        "program",
-        "loads a program of NeuronCores, runs it and compares its tensors "
-        "([programs](programs.md))",
-        {key("file", &p::file, "a program set or its text form, beside the scenario").required(),
-         key("core", &p::core, "the first").up_to(7),
-         key<p>("in", value_shape::map,
-                "{tensor: value}; a number, index, random(LOW, HIGH), a file; the rest is 0"),
-         key<p>("check", value_shape::map, "{tensor: value} expected"),
-         key("rtol", &p::rtol, "relative tolerance of `check`"),
-         key("atol", &p::atol, "absolute tolerance"), key("limit", &p::limit, "simulated time"),
-         key("error", &p::error, "code that an engine has to fail with"),
-         key("control", &p::control, "how control blocks are written"),
-         key("completion", &p::completion, "how the end is seen")});
+std::vector<step_kind> program_steps() {
+    using both = program_step_spec;
+    using start = start_program_spec;
+    using end = finish_program_spec;
+    return {step_of<both>("program",
+                          "runs a program of NeuronCores and compares its tensors "
+                          "([programs](programs.md))",
+                          joined(source_keys<both>(), end_keys<both>())),
+            step_of<start>("start_program", "the same in the background",
+                           joined(source_keys<start>(), {key("name", &start::name).required()})),
+            step_of<end>("finish_program", "waits for the program `name`, and unloads it",
+                         joined({key("name", &end::name).required()}, end_keys<end>())),
+            core_engine_step(), tensor_step()};
 }
 
 }  // namespace trn::scenario

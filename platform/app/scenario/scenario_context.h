@@ -26,6 +26,7 @@ namespace trn::scenario {
 class progress;
 struct client_run;
 class hart_watch;
+class running_programs;
 
 /// The state of a condition that a step waits for.
 class watch {
@@ -61,6 +62,7 @@ public:
         std::unique_ptr<host_buffer> from, to;
     };
     std::map<std::string, job> jobs;
+    std::map<std::string, std::shared_ptr<running_programs>> programs;  ///< in the background
     std::optional<machine> chips;           ///< made by the first step that uses all of them
     std::optional<network> cards;           ///< likewise
     std::optional<collective_group> group;  ///< made by the first collective step

@@ -42,7 +42,8 @@ const std::vector<step_kind>& step_kinds() {
         add(memory_steps());
         add(register_steps());
         add(queue_steps());
-        add({compute_step(), program_step()});
+        add({compute_step()});
+        add(program_steps());
         add(firmware_steps());
         add(condition_steps());
         add({traffic_step(), compute_rate_step(), efa_step(), collective_step(), client_step()});

@@ -64,8 +64,10 @@ std::vector<step_kind> firmware_steps();
 std::vector<step_kind> condition_steps();
 /// One packet of doc/dma_compute.md, compared with the reference.
 step_kind compute_step();
-/// A program of NeuronCores.
-step_kind program_step();
+/// program, start_program, finish_program, core_engine, tensor.
+std::vector<step_kind> program_steps();
+step_kind core_engine_step();
+step_kind tensor_step();
 /// All cores of the machine compute at once.
 step_kind compute_rate_step();
 /// All chips of the machine copy at once.

@@ -306,6 +306,10 @@ private:
         };
         add_run(*add_verb("run", "load a program, run it, compare its tensors",
                           [this](session& s) { run_program(s, program_, out_); }));
+        add_verb("dump", "state of the engines of a core, and its semaphores that are not 0",
+                 [this](session& s) { dump_core(running(s), program_.loading.core, out_); });
+        add_verb("counters", "counters of the engines of a core",
+                 [this](session& s) { core_counters(running(s), program_.loading.core, out_); });
     }
 
     /// NAME=TEXT options of the command `program run`.
@@ -342,6 +346,7 @@ private:
         run.add_option("--atol", program_.allowed.absolute, "absolute tolerance of --check (0)")
             ->check(CLI::NonNegativeNumber);
         run.add_option("--limit", program_.limit_ns, "ns of simulated time (100 ms)");
+        run.add_flag("--counters", program_.counters, "print counters of the engines afterwards");
         run.add_option("--values", program_.seed, "seed of random inputs (1)");
         run.add_flag_callback(
             "--by-dma", [this] { program_.loading.control = TRN_CONTROL_BY_DMA; },

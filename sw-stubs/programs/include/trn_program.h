@@ -15,7 +15,8 @@ extern "C" {
  * Life of a program: trn_program_load -> tensors written -> trn_program_start -> trn_program_wait
  * -> tensors read -> started again, or trn_program_unload.
  *
- * Precondition of all: trn_probe and trn_reset_device succeeded. Threads as for the device.
+ * Precondition unless said otherwise: trn_probe and trn_reset_device succeeded. Threads as for the
+ * device.
  */
 
 #define TRN_CORE_ENGINES 5u
@@ -65,13 +66,17 @@ typedef struct trn_core_engine_state {
     uint8_t instruction[64]; /**< buffered program bytes from pc on; 0 what is not buffered */
 } trn_core_engine_state;
 
-/** Reads the control block of an engine by register access. */
+/** Reads the control block of an engine by register access. Needs trn_probe only: a core can be
+ * dumped while another host works with it. */
 trn_status trn_core_engine_read(trn_device* device, uint32_t core, uint32_t engine,
                                 trn_core_engine_state* state);
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
 typedef struct trn_program trn_program;
+
+/** Whether trn_reset_device succeeded, so that programs can be loaded. */
+bool trn_program_possible(const trn_device* device);
 
 typedef enum trn_program_control {
     TRN_CONTROL_BY_MMIO = 0, /**< control blocks and semaphores through the register BAR */
@@ -103,6 +108,10 @@ trn_status trn_program_load(trn_device* device, const void* bytes, uint64_t size
 /** Takes the program's queues and notification rings away and frees it. Engines that still run are
  * stopped. NULL is allowed. The status is that of the last access. */
 trn_status trn_program_unload(trn_program* program);
+
+/** Frees a program without an access to the device: after a reset of its cores, or when the device
+ * is gone. Host memory of its notification rings stays with the device. NULL is allowed. */
+void trn_program_free(trn_program* program);
 
 typedef enum trn_tensor_role {
     TRN_TENSOR_IN = 0,
@@ -139,9 +148,10 @@ trn_status trn_program_write(trn_program* program, uint32_t tensor, uint64_t off
 trn_status trn_program_read(trn_program* program, uint32_t tensor, uint64_t offset, void* bytes,
                             uint64_t size);
 
-/** Writes streams and rings to HBM where they changed, gives the queues their rings, zeroes the
- * program's semaphores, and starts all engines. TRN_BUSY: it runs. TRN_NOT_READY: an engine of the
- * program is not idle or halted (reset the core). */
+/** Resets the program's engines, writes streams and rings to HBM where they changed, gives the
+ * queues their rings, and sets the program's semaphores to 0. TRN_BUSY: an engine runs. */
+trn_status trn_program_prepare(trn_program* program);
+/** Starts all engines; prepares them before, unless that was done since the last start. */
 trn_status trn_program_start(trn_program* program);
 
 /** What became of a run. */

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -198,6 +199,69 @@ struct TrnctlConnect : testing::Test {
     }
 };
 
+/// Texts of programs beside the scenarios.
+const std::string programs = SCENARIOS "/programs/";
+
+TEST(TrnctlProgram, RunsATextAndComparesItsTensors) {
+    const auto on_board = [](const std::string& arguments) {
+        return run(trnctl + " --board trn3-chip program run " + programs + arguments);
+    };
+    auto how = on_board("add.trn --in x=1.5 --check y=3 --counters");
+    EXPECT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("vector of core 0 ended with code 7"));
+    EXPECT_THAT(how.output, HasSubstr("1 tensor as expected"));
+    // 128 partitions x 512 FP32: two operands are read, one is written.
+    EXPECT_THAT(how.output, testing::ContainsRegex("vector +2 +[0-9]+ +[0-9]+ +524288 +262144"));
+    how = on_board("add.trn --in x=1.5 --check y=4");
+    EXPECT_EQ(how.status, 1);
+    EXPECT_THAT(how.output, HasSubstr("tensor y: 65536 of 65536 elements differ; the first, "
+                                      "[0, 0], is 3 (0x40400000) instead of 4 (0x40800000)"));
+    how = on_board("add.trn --in x=1.5 --check y=4 --rtol 0.25 --by-dma --poll");
+    EXPECT_EQ(how.status, 0) << how.output;
+    how = on_board("bad_operand.trn");
+    EXPECT_EQ(how.status, 1);
+    EXPECT_THAT(how.output, HasSubstr("bad_operand.trn:4): BAD_OPERAND in dst"));
+    how = on_board("wait.trn --core 2 --limit 50000");
+    EXPECT_EQ(how.status, 1);
+    EXPECT_THAT(how.output, HasSubstr("after 50 us the scalar engine of core 2 is waiting"));
+}
+
+TEST(TrnctlProgram, WrongWordsAreUsageErrors) {
+    const auto expect = [](const std::string& arguments, const std::string& text) {
+        const auto how =
+            run(trnctl + " --board trn3-chip program run " + programs + "add.trn " + arguments);
+        EXPECT_EQ(how.status, 2) << arguments << ": " << how.output;
+        EXPECT_THAT(how.output, HasSubstr(text)) << arguments;
+    };
+    expect("--in x", "--in x: expected TENSOR=VALUE");
+    expect("--in z=1", "no tensor 'z'; it has x, y");
+    expect("--check 'y=random(1)'", "expected random(LOW, HIGH)");
+    expect("--check y=no-such-file", "no-such-file cannot be read");
+    expect("--check 'y=matmul(x)'", "matmul takes 2 operands");
+    expect("--check 'y=matmul(x, x)'", "the contracted dimensions do not fit: 512 and 128");
+    expect("--core 8", "no core 8");
+    const auto missing = run(trnctl + " --board trn3-chip program run no-such.trn");
+    EXPECT_EQ(missing.status, 2);
+    EXPECT_THAT(missing.output, HasSubstr("no-such.trn"));
+    const auto dump = run(trnctl + " --board trn3-chip program dump");
+    EXPECT_EQ(dump.status, 2);
+    EXPECT_THAT(dump.output, HasSubstr("--connect"));
+}
+
+TEST(TrnctlProgram, OutputsAreFilesThatInputsCanBe) {
+    const scratch_folder folder;
+    for (const char* file : {"y.npy", "y.bin"}) {
+        const std::string add =
+            trnctl + " --board trn3-chip program run " + programs + "add.trn --in x=";
+        EXPECT_EQ(run(add + "index --out y=" + (folder / file)).status, 0);
+        const auto again = run(add + (folder / file) + " --check 'y=add(x, x)'");
+        EXPECT_EQ(again.status, 0) << again.output;
+        const auto other = run(add + "index --check y=" + (folder / file));
+        EXPECT_EQ(other.status, 0) << other.output;
+    }
+    EXPECT_EQ(std::filesystem::file_size(folder / "y.bin"), 128u * 512 * 4);
+}
+
 /// Eight chips behind switches, with two cables swapped.
 TEST(TrnctlTopology, PrintsTheDiscoveredTopologyAndItsFaultsOverTheSocket) {
     const scratch_folder folder;
@@ -360,6 +424,22 @@ TEST_F(TrnctlConnect, PrintsRegistersOfEveryModuleByName) {
     EXPECT_THAT(ctl("registers chip0.nc5 SEMAFORE_READ").output, HasSubstr("SEMAPHORE_READ"));
     EXPECT_THAT(ctl("registers chip0.nc55").output, HasSubstr("chip0.nc5"));
     EXPECT_EQ(ctl("registers chip0.nc5 semaphore_read --index 256").status, 1);
+}
+
+TEST_F(TrnctlConnect, RunsAProgramOverTheSocketAndDumpsItsCore) {
+    const auto how = ctl("program run " + programs + "add.trn --core 1 --in x=2 --check y=4");
+    EXPECT_EQ(how.status, 0) << how.output;
+    const auto dump = ctl("program dump --core 1");
+    EXPECT_EQ(dump.status, 0) << dump.output;
+    EXPECT_THAT(dump.output, HasSubstr("sync    halted   pc 3, 4 of 4 words retired"));
+    EXPECT_THAT(dump.output, HasSubstr("vector  halted   pc 2, 2 of 3 words retired"));
+    EXPECT_THAT(dump.output, HasSubstr("tensor  idle"));
+    EXPECT_THAT(dump.output, HasSubstr("S[24] = 16"));
+    const auto counters = ctl("--json program counters --core 1");
+    const auto lines = lines_of(counters.output);
+    ASSERT_EQ(lines.size(), 5u);
+    EXPECT_EQ(lines[3]["engine"], "vector");
+    EXPECT_EQ(lines[3]["bytes_written"], 262144);
 }
 
 TEST_F(TrnctlConnect, PrintsBrokenRules) {

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "platform/app/scenario/condition.h"
+#include "platform/app/scenario/program_choices.h"
+#include "platform/app/scenario/running_programs.h"
+#include "platform/app/scenario/scenario.h"
+#include "platform/app/scenario/steps.h"
+
+namespace trn::scenario {
+
+/// A number of an engine's control block.
+enum class engine_value : std::uint8_t {
+    pc,
+    retired,
+    error_pc,
+    error_detail,
+    semaphore,
+    wait_value,
+    busy_cycles,
+    wait_cycles,
+    bytes_read,
+    bytes_written,
+    reg
+};
+
+}  // namespace trn::scenario
+
+namespace trn::config {
+
+template <>
+struct choices<scenario::engine_value> {
+    using enum scenario::engine_value;
+    using value = scenario::engine_value;
+    static constexpr std::array list{
+        choice<value>{"pc", pc},
+        choice<value>{"retired", retired},
+        choice<value>{"error_pc", error_pc},
+        choice<value>{"error_detail", error_detail},
+        choice<value>{"semaphore", semaphore},
+        choice<value>{"wait_value", wait_value},
+        choice<value>{"busy_cycles", busy_cycles},
+        choice<value>{"wait_cycles", wait_cycles},
+        choice<value>{"bytes_read", bytes_read},
+        choice<value>{"bytes_written", bytes_written},
+        choice<value>{"register", reg},
+    };
+};
+
+}  // namespace trn::config
+
+namespace trn::scenario {
+
+namespace {
+
+using engine_state = trn_core_engine_state;
+
+std::uint64_t number_of(const engine_state& s, engine_value value, std::uint32_t index) {
+    switch (value) {
+    case engine_value::pc:
+        return s.pc;
+    case engine_value::retired:
+        return s.retired;
+    case engine_value::error_pc:
+        return s.error_pc;
+    case engine_value::error_detail:
+        return s.error_detail;
+    case engine_value::semaphore:
+        return s.semaphore;
+    case engine_value::wait_value:
+        return static_cast<std::uint32_t>(s.wait_value);
+    case engine_value::busy_cycles:
+        return s.busy_cycles;
+    case engine_value::wait_cycles:
+        return s.wait_cycles;
+    case engine_value::bytes_read:
+        return s.bytes_read;
+    case engine_value::bytes_written:
+        return s.bytes_written;
+    case engine_value::reg:
+        return s.registers[index % TRN_CORE_REGISTERS];
+    }
+    return 0;
+}
+
+/// The state of an engine, and a number of it.
+struct core_engine_spec {
+    trn_core_engine engine{};
+    std::uint32_t core = 0, index = 0;
+    std::optional<trn_core_engine_mode> state = {};
+    std::optional<core_error> error = {};
+    std::optional<engine_value> value = {};
+    std::optional<std::uint64_t> equals = {}, at_least = {}, at_most = {};
+    nanoseconds within = {}, every{10'000};
+
+    range wanted = {};
+    void finish(const reader& r) {
+        wanted = {equals.value_or(at_least.value_or(0)), equals.value_or(at_most.value_or(any))};
+        if (!state && !error && !value) r.node().at("state");
+        if (value && !equals && !at_least && !at_most) r.node().at("equals");
+        if (wanted.min > wanted.max)
+            r.node().at("at_most").report(mistake::out_of_range,
+                                          "'at_most' is less than 'at_least'");
+        if (every.value == 0)
+            r.node().at("every").report(mistake::out_of_range,
+                                        "time has to pass between two looks");
+    }
+    std::string text() const {
+        std::string text = fmt::format("{} of core {}", trn_core_engine_name(engine), core);
+        if (state) text += fmt::format(" to be {}", trn_core_engine_mode_name(*state));
+        if (error)
+            text += fmt::format(" with the error {}",
+                                trn_core_error_name(static_cast<std::uint32_t>(*error)));
+        if (value)
+            text += fmt::format(", its {}{} to be {}", choice_name(*value),
+                                *value == engine_value::reg ? fmt::format(" R{}", index) : "",
+                                wanted.text());
+        return text;
+    }
+    bool is_met(const engine_state& s) const {
+        return (!state || s.mode == static_cast<std::uint32_t>(*state)) &&
+               (!error || s.error == static_cast<std::uint32_t>(*error)) &&
+               (!value || wanted.has(number_of(s, *value, index)));
+    }
+    action plan() const;
+};
+
+class engine_watch final : public watch {
+public:
+    engine_watch(scenario_context& ctx, core_engine_spec spec)
+        : ctx_(ctx), spec_(std::move(spec)) {}
+    bool is_met() override {
+        ctx_.device.check(trn_core_engine_read(ctx_.device, spec_.core, spec_.engine, &found_));
+        return spec_.is_met(found_);
+    }
+    std::string found_text() const override {
+        std::string text =
+            fmt::format("it is {} at pc {}", trn_core_engine_mode_name(found_.mode), found_.pc);
+        if (found_.error != 0)
+            text += fmt::format(" with {} at pc {}", trn_core_error_name(found_.error),
+                                found_.error_pc);
+        if (spec_.value)
+            text += fmt::format("; {} is {}", choice_name(*spec_.value),
+                                number_of(found_, *spec_.value, spec_.index));
+        return text;
+    }
+
+private:
+    scenario_context& ctx_;
+    const core_engine_spec spec_;
+    engine_state found_{};
+};
+
+action core_engine_spec::plan() const {
+    return {"wait for " + text(), [s = *this](scenario_context& ctx) {
+                await(ctx, {.text = s.text(),
+                            .begin = [s](scenario_context& on) -> std::unique_ptr<watch> {
+                                return std::make_unique<engine_watch>(on, s);
+                            },
+                            .limit = {s.within.value, s.every.value}});
+            }};
+}
+
+/// A tensor of a program in the background.
+struct tensor_spec {
+    std::string program = {}, tensor = {}, equals = {};
+    double rtol = 0, atol = 0;
+    nanoseconds within = {}, every{10'000};
+
+    void finish(const reader& r) const {
+        if (every.value == 0)
+            r.node().at("every").report(mistake::out_of_range,
+                                        "time has to pass between two looks");
+    }
+    std::string text() const {
+        return fmt::format("tensor {} of program '{}' to be {}", tensor, program, equals);
+    }
+    action plan() const;
+};
+
+class tensor_watch final : public watch {
+public:
+    tensor_watch(std::shared_ptr<running_programs> on, tensor_spec spec)
+        : on_(std::move(on)), spec_(std::move(spec)) {}
+    bool is_met() override {
+        const auto wrong = on_->difference(spec_.tensor, spec_.equals,
+                                           {.relative = spec_.rtol, .absolute = spec_.atol});
+        found_ = wrong.value_or("");
+        return !wrong;
+    }
+    std::string found_text() const override { return found_; }
+
+private:
+    const std::shared_ptr<running_programs> on_;
+    const tensor_spec spec_;
+    std::string found_;
+};
+
+action tensor_spec::plan() const {
+    return {"wait for " + text(), [s = *this](scenario_context& ctx) {
+                const auto found = ctx.programs.find(s.program);
+                if (found == ctx.programs.end())
+                    throw step_failure(fmt::format("no program '{}' was started", s.program));
+                await(
+                    ctx,
+                    {.text = s.text(),
+                     .begin = [s, on = found->second](scenario_context&) -> std::unique_ptr<watch> {
+                         return std::make_unique<tensor_watch>(on, s);
+                     },
+                     .limit = {s.within.value, s.every.value}});
+            }};
+}
+
+}  // namespace
+
+step_kind core_engine_step() {
+    using c = core_engine_spec;
+    return step_of<c>(
+        "core_engine",
+        "an engine of a core, at once or within a time ([sequencer](models/sequencer.md))",
+        {key("engine", &c::engine).required(), key("core", &c::core).up_to(7),
+         key("state", &c::state), key("error", &c::error),
+         key("value", &c::value, "a number of its control block"),
+         key("index", &c::index, "of a register").up_to(TRN_CORE_REGISTERS - 1),
+         key("equals", &c::equals), key("at_least", &c::at_least), key("at_most", &c::at_most),
+         key("within", &c::within, "simulated time"), key("every", &c::every)});
+}
+
+step_kind tensor_step() {
+    using t = tensor_spec;
+    return step_of<t>("tensor", "a tensor of a program in the background, at once or within a time",
+                      {key("program", &t::program, "its name in `start_program`").required(),
+                       key("tensor", &t::tensor).required(),
+                       key("equals", &t::equals, "as `check` of `program`").required(),
+                       key("rtol", &t::rtol), key("atol", &t::atol),
+                       key("within", &t::within, "simulated time"), key("every", &t::every)});
+}
+
+}  // namespace trn::scenario

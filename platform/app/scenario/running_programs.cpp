@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/scenario/running_programs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+
+#include "platform/app/scenario/scenario.h"
+
+namespace trn::scenario {
+
+namespace {
+
+std::string with_number(std::string text, std::string_view word, std::uint32_t number) {
+    for (std::size_t at; (at = text.find(word)) != text.npos;)
+        text.replace(at, word.size(), fmt::format("{}", number));
+    return text;
+}
+
+std::string text_for(const std::string& text, std::uint32_t chip, std::uint32_t core) {
+    return with_number(with_number(text, "{chip}", chip), "{core}", core);
+}
+
+/// A wrong text fails the step.
+template <typename Work>
+auto as_step_failure(Work&& work) {
+    try {
+        return work();
+    } catch (const device_error&) {
+        throw;
+    } catch (const step_failure&) {
+        throw;
+    } catch (const std::runtime_error& wrong) {
+        throw step_failure(wrong.what());
+    }
+}
+
+}  // namespace
+
+running_programs::running_programs(scenario_context& ctx, program_request request)
+    : ctx_(ctx), request_(std::move(request)) {
+    chips_.resize(request_.all_chips ? ctx.hosts.chips().size() : 1);
+    for (std::uint32_t chip = 0; chip < chips_.size(); ++chip)
+        for (std::uint32_t n = 0; n < request_.instances; ++n)
+            chips_[chip].push_back({chip, request_.loading.core + n * request_.cores, {}, {}});
+}
+
+running_programs::~running_programs() {
+    for (auto& chip : chips_)
+        for (instance& one : chip)
+            if (one.program) one.program->forget();
+}
+
+void running_programs::each_chip(const chip_work& work) {
+    if (!request_.all_chips) return work(chips_[0], ctx_.device);
+    std::vector<std::size_t> all(chips_.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    ctx_.hosts.run_each(all, [&](std::size_t chip, trn::device& on) { work(chips_[chip], on); });
+}
+
+void running_programs::load(instance& one, trn::device& chip) const {
+    auto options = request_.loading;
+    options.core = one.core;
+    one.program = std::make_unique<loaded_program>(chip, request_.set, options);
+    one.tensors =
+        std::make_unique<program_tensors>(*one.program, ctx_.seed, [this](const std::string& name) {
+            return std::filesystem::path(name).is_absolute() ? name
+                                                             : (request_.folder / name).string();
+        });
+    tensor_texts in = request_.in;
+    for (auto& [name, text] : in) text = text_for(text, one.chip, one.core);
+    as_step_failure([&] { one.tensors->write(in); });
+}
+
+void running_programs::start() {
+    each_chip([&](std::vector<instance>& on, trn::device& chip) {
+        if (request_.all_chips && !trn_program_possible(chip)) {
+            chip.check(trn_probe(chip));
+            chip.check(trn_reset_device(chip));
+        }
+        for (instance& one : on) {
+            load(one, chip);
+            chip.check(trn_program_prepare(one.program->get()));
+        }
+    });
+    each_chip([&](std::vector<instance>& on, trn::device& chip) {
+        for (const instance& one : on) chip.check(trn_program_start(one.program->get()));
+    });
+}
+
+void running_programs::wait(const program_outcome& outcome) {
+    each_chip([&](std::vector<instance>& on, trn::device& chip) {
+        for (const instance& one : on) {
+            trn_program_result result{};
+            const trn_status status =
+                trn_program_wait(one.program->get(), outcome.limit_ns, &result);
+            started_ns_ = std::min(started_ns_, result.started_ns);
+            ended_ns_ = std::max(ended_ns_, result.ended_ns);
+            if (outcome.error && status == TRN_ABORTED && result.error == *outcome.error) continue;
+            chip.check(status);
+            if (outcome.error)
+                throw step_failure(fmt::format("all engines halted, expected the error {}",
+                                               trn_core_error_name(*outcome.error)));
+        }
+    });
+}
+
+void running_programs::check(const program_outcome& outcome) {
+    each_chip([&](std::vector<instance>& on, trn::device&) {
+        for (const instance& one : on)
+            for (const auto& [name, text] : outcome.check) {
+                const auto wrong = as_step_failure([&] {
+                    return one.tensors->difference(name, text_for(text, one.chip, one.core),
+                                                   outcome.allowed);
+                });
+                if (wrong)
+                    throw step_failure(
+                        fmt::format("chip {}, core {}: {}", one.chip, one.core, *wrong));
+            }
+    });
+}
+
+std::optional<std::string> running_programs::difference(const std::string& tensor,
+                                                        const std::string& text,
+                                                        tensors::tolerance allowed) {
+    const instance& one = chips_.front().front();
+    return as_step_failure([&] {
+        return one.tensors->difference(tensor, text_for(text, one.chip, one.core), allowed);
+    });
+}
+
+void running_programs::unload() {
+    each_chip([&](std::vector<instance>& on, trn::device&) {
+        for (instance& one : on) {
+            one.tensors.reset();
+            one.program.reset();
+        }
+    });
+}
+
+}  // namespace trn::scenario

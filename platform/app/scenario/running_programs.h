@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "platform/app/scenario/scenario_context.h"
+#include "sw-stubs/host/program_tensors.h"
+
+namespace trn::scenario {
+
+/// What is to run where.
+struct program_request {
+    std::vector<std::uint8_t> set = {};
+    std::filesystem::path folder = {};  ///< of files that tensors name
+    trn_program_options loading = {};
+    std::uint32_t cores = 1;      ///< of an instance
+    std::uint32_t instances = 1;  ///< on consecutive cores of a chip
+    bool all_chips = false;
+    tensor_texts in = {};
+};
+
+/// What has to come out. Texts may hold {chip} and {core}, the numbers of an instance.
+struct program_outcome {
+    tensor_texts check = {};
+    tensors::tolerance allowed = {};
+    std::uint64_t limit_ns = 100'000'000;
+    std::optional<std::uint32_t> error = {};  ///< an engine fails with this code
+};
+
+/// Instances of one program on cores of one or all chips. Members run in a process of the host CPU,
+/// and throw step_failure or device_error.
+class running_programs {
+public:
+    running_programs(scenario_context& ctx, program_request request);
+    /// Leaves devices alone: see unload().
+    ~running_programs();
+
+    /// Loads all, writes their inputs, and starts them.
+    void start();
+    void wait(const program_outcome& outcome);
+    /// The simulated time from the first start to the last end.
+    std::uint64_t ns() const { return ended_ns_ - std::min(started_ns_, ended_ns_); }
+    void check(const program_outcome& outcome);
+    /// What is wrong with a tensor of the first instance.
+    std::optional<std::string> difference(const std::string& tensor, const std::string& text,
+                                          tensors::tolerance allowed);
+    void unload();
+
+private:
+    struct instance {
+        std::uint32_t chip, core;
+        std::unique_ptr<loaded_program> program;
+        std::unique_ptr<program_tensors> tensors;
+    };
+    using chip_work = std::function<void(std::vector<instance>& on, trn::device& chip)>;
+    void each_chip(const chip_work& work);
+    void load(instance& one, trn::device& chip) const;
+
+    scenario_context& ctx_;
+    const program_request request_;
+    std::vector<std::vector<instance>> chips_;
+    std::uint64_t started_ns_ = ~std::uint64_t{0}, ended_ns_ = 0;
+};
+
+}  // namespace trn::scenario

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program of NeuronCores on a core of each device, its tensors from files. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sw-stubs/guest/program.h"
+#include "trn_program.h"
+
+enum { MAX_FILE = 64 << 20 };
+#define LIMIT_NS UINT64_C(10000000000) /* of the guest's clock */
+
+static void* read_file(const struct subject* at, const char* name, uint64_t* size) {
+    FILE* file = fopen(name, "rb");
+    uint8_t* bytes = file ? malloc(MAX_FILE) : NULL;
+    *size = bytes ? fread(bytes, 1, MAX_FILE, file) : 0;
+    if (file) fclose(file);
+    if (!bytes || *size == MAX_FILE) {
+        wrong(at, "program", "%s cannot be read, or has 64 MiB and more", name);
+        free(bytes);
+        return NULL;
+    }
+    return bytes;
+}
+
+/* Writes an input, or compares an output, with the file's bytes. */
+static bool handle(const struct subject* at, trn_program* program, uint32_t number, bool after,
+                   const char* file) {
+    trn_tensor t;
+    trn_program_tensor(program, number, &t);
+    if (after != (t.role == TRN_TENSOR_OUT)) return true;
+    uint64_t size = 0;
+    uint8_t* bytes = read_file(at, file, &size);
+    if (!bytes) return false;
+    bool ok =
+        size == t.bytes || wrong(at, "program", "%s has %llu bytes, tensor %s has %llu", file,
+                                 (unsigned long long)size, t.name, (unsigned long long)t.bytes);
+    if (ok && !after) ok = good(at, "program", trn_program_write(program, number, 0, bytes, size));
+    uint8_t* found = ok && after ? malloc(size) : NULL;
+    if (found) {
+        ok = good(at, "program", trn_program_read(program, number, 0, found, size));
+        for (uint64_t i = 0; ok && i < size; ++i)
+            if (found[i] != bytes[i])
+                ok = wrong(at, "program", "byte %llu of tensor %s is 0x%02x instead of 0x%02x",
+                           (unsigned long long)i, t.name, found[i], bytes[i]);
+    }
+    free(found);
+    free(bytes);
+    return ok;
+}
+
+static bool handle_all(const struct subject* at, trn_program* program, bool after, char** pairs,
+                       int count) {
+    for (int i = 0; i < count; ++i) {
+        char name[64] = "";
+        const char* sign = strchr(pairs[i], '=');
+        if (sign && (size_t)(sign - pairs[i]) < sizeof name)
+            memcpy(name, pairs[i], (size_t)(sign - pairs[i]));
+        uint32_t number = 0;
+        if (!sign || !trn_program_find_tensor(program, name, &number))
+            return wrong(at, "program", "%s: expected TENSOR=FILE with a tensor of the program",
+                         pairs[i]);
+        if (!handle(at, program, number, after, sign + 1)) return false;
+    }
+    return true;
+}
+
+bool run_program(const struct subject* at, uint32_t core, const char* set, char** pairs,
+                 int count) {
+    uint64_t size = 0;
+    void* bytes = read_file(at, set, &size);
+    if (!bytes || !good(at, "probe", trn_probe(at->device)) ||
+        !good(at, "reset", trn_reset_device(at->device))) {
+        free(bytes);
+        return false;
+    }
+    const trn_program_options options = {.core = core};
+    trn_program* program = NULL;
+    bool ok = good(at, "program", trn_program_load(at->device, bytes, size, &options, &program));
+    free(bytes);
+    trn_program_result result;
+    ok = ok && handle_all(at, program, false, pairs, count) &&
+         good(at, "program", trn_program_start(program)) &&
+         good(at, "program", trn_program_wait(program, LIMIT_NS, &result)) &&
+         handle_all(at, program, true, pairs, count);
+    if (ok) say(at, "program", "%s on core %u: %d tensors written and compared", set, core, count);
+    if (program && !good(at, "program", trn_program_unload(program))) ok = false;
+    return ok;
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a loader reads of a text: tensors, transfers, addresses, constants and repetition.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "models/assembler/assembler.h"
+#include "platform/framework/config/diagnostics.h"
+
+using namespace trn;
+using namespace trn::isa;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+
+std::string mistakes_of(std::string_view text) {
+    try {
+        assemble_set(text, "text");
+    } catch (const config_error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+program_set of(std::string_view text) {
+    return assemble_set(text, "text");
+}
+
+TEST(Directives, ConstantsRepetitionAndChoiceAreCarriedOutBeforeInstructionsAreRead) {
+    const auto expanded = of(R"(
+.set N 2 + 1 * 4 - (1 << 1)
+.engine sync
+.repeat i N
+.repeat j 2
+.if i % 2 == 0 && j != 0
+    halt code={N * 10 + i}
+.else
+    delay cycles={i * 2 + j}
+.end
+.end
+.end
+)");
+    const auto plain = of(R"(
+.engine sync
+    delay cycles=0
+    halt code=40
+    delay cycles=2
+    delay cycles=3
+    delay cycles=4
+    halt code=42
+    delay cycles=6
+    delay cycles=7
+)");
+    EXPECT_EQ(expanded.streams.at(0).words, plain.streams.at(0).words);
+    EXPECT_EQ(expanded.streams.at(0).lines, (std::vector<int>{9, 7, 9, 9, 9, 7, 9, 9}));
+}
+
+TEST(Directives, MistakesInExpandedLinesPointAtTheLineAndColumnThatTheUserWrote) {
+    EXPECT_THAT(mistakes_of(".engine sync\n.repeat i 2\n  delay cycles={i * 2} cycle=1\n.end\n"),
+                HasSubstr("text:3:24: E11 delay has no 'cycle'"));
+    EXPECT_THAT(mistakes_of(".engine sync\n halt code={count}\n.set cuont 1\n"),
+                HasSubstr("text:2:13: E15 'count' has no value here"));
+    EXPECT_THAT(mistakes_of(".set count 1\n.engine sync\n halt code={cuont}\n"),
+                HasSubstr("did you mean 'count'"));
+    EXPECT_THAT(mistakes_of(".repeat i 3\nnop\n"), HasSubstr("text:1:1: E08 .repeat without .end"));
+    EXPECT_THAT(mistakes_of(".end\n"), HasSubstr("text:1:1: E08 .end without .repeat or .if"));
+    EXPECT_THAT(mistakes_of(".set x 1 / 0\n"), HasSubstr("division by zero"));
+    EXPECT_THAT(mistakes_of(".repeat i 1048577\n.end\n"), HasSubstr("E22 repeated 1048577 times"));
+    EXPECT_THAT(mistakes_of(".repeat i 1024\n.repeat j 1024\n.repeat k 1024\n.end\n.end\n.end\n"),
+                HasSubstr("E22 expanded, the text has more than"));
+}
+
+TEST(Directives, ATransferOfASliceHasTheStridesOfItsTensor) {
+    const auto set = of(R"(
+.tensor w bf16 [4, 128, 64] in
+.transfer slice w[2, 0:128, 16:48] -> sbuf[0:128, 256] queue=5 S[9]
+.transfer blocks w[1:4, 0:64, 0:64] -> core1.sbuf[64:128, 0, 512] rows=1 engines=0x0f core1.S[3]
+.transfer whole w -> sbuf[5:6, 0]
+)");
+    const transfer& slice = set.transfers.at(0);
+    EXPECT_EQ(slice.rows, 128u);
+    EXPECT_EQ(slice.blocks, 1u);
+    EXPECT_EQ(slice.bytes, 64u);
+    EXPECT_EQ(slice.sides[0].offset, 2u * 128 * 64 * 2 + 16 * 2);
+    EXPECT_EQ(slice.sides[0].row, 128u);
+    EXPECT_EQ(slice.sides[1].offset, 256u);
+    EXPECT_EQ(slice.queue, 5u);
+    EXPECT_EQ(slice.semaphore, 9);
+    const transfer& blocks = set.transfers.at(1);
+    EXPECT_EQ(blocks.rows, 64u);
+    EXPECT_EQ(blocks.blocks, 3u);
+    EXPECT_EQ(blocks.bytes, 128u);
+    EXPECT_EQ(blocks.sides[0].block, 128u * 64 * 2);
+    EXPECT_EQ(blocks.sides[1].object, 1u);
+    EXPECT_EQ(blocks.sides[1].row, 64u);
+    EXPECT_EQ(blocks.sides[1].block, 512u);
+    EXPECT_EQ(blocks.semaphore_core, 1u);
+    EXPECT_EQ(set.cores, 2u);
+    const transfer& whole = set.transfers.at(2);
+    EXPECT_EQ(whole.rows, 1u);
+    EXPECT_EQ(whole.bytes, 4u * 128 * 64 * 2);
+    EXPECT_THAT(set.semaphores, ElementsAre(ElementsAre(0, 9), ElementsAre(1, 3)));
+}
+
+TEST(Directives, ContiguousPartsOfTensorsAreSharedByTheEngines) {
+    const auto set = of(R"(
+.tensor x uint8 [4096] in
+.tensor y uint8 [8192] out
+.transfer even x -> y[4096:8192]
+.transfer odd x[0:4095] -> y[1:4096] engines=0xf
+)");
+    EXPECT_EQ(set.transfers.at(0).rows, 16u);
+    EXPECT_EQ(set.transfers.at(0).bytes, 256u);
+    EXPECT_EQ(set.transfers.at(0).sides[0].row, 256u);
+    EXPECT_EQ(set.transfers.at(0).sides[1].offset, 4096u);
+    EXPECT_EQ(set.transfers.at(1).rows, 1u);
+    EXPECT_EQ(set.transfers.at(1).bytes, 4095u);
+}
+
+TEST(Directives, DmaStartOfATransferRingsEachEngineForItsShareAndItsSemaphore) {
+    const auto named = of(R"(
+.tensor x uint8 [100, 10] in
+.transfer all x -> sbuf[0:100, 0] queue=2 S[1]
+.transfer quiet x -> sbuf[0:100, 0] queue=3
+.engine sync
+    dma_start all
+    dma_start quiet
+)");
+    // 100 rows over 16 engines: 6 or 7 of them, at engines 3, 7, 11 and 15 one more.
+    const auto counted =
+        of(".engine sync\n"
+           "dma_start engines=0x7777 queue=2 m2s=7 s2m=7 engines=0x8888 queue=2 "
+           "m2s=8 s2m=8\n"
+           "dma_start engines=0x7777 queue=3 m2s=6 s2m=6 engines=0x8888 queue=3 "
+           "m2s=7 s2m=7\n");
+    EXPECT_EQ(named.streams.at(0).words, counted.streams.at(0).words);
+}
+
+TEST(Directives, AddressesByNameBecomeRelocations) {
+    const auto set = of(R"(
+.tensor x fp32 [4] in
+.engine gpsimd
+    nop
+    write @x+8.4=1 @core1.S[5].4=2 0x10.4=3
+    dma_gather imm=64 dst=sbuf[0:16, 0] fp32 [16:1] b=sbuf[0:16, 128] int32 [1:1] s0=i32(4) table=@x
+.engine sync
+    dge_copy engines=1 queue=1 semaphore=2 piece=64 source=@x + R3*64 [8:1] destination=@sbuf+64 [8:1]
+)");
+    using target = relocation::target;
+    EXPECT_THAT(set.relocations, ElementsAre(relocation{0, 1, 16, target::tensor, 0, 0, 8},
+                                             relocation{0, 1, 32, target::increment, 1, 5, 0},
+                                             relocation{0, 3, 56, target::tensor, 0, 0, 0},
+                                             relocation{1, 0, 24, target::tensor, 0, 0, 0},
+                                             relocation{1, 1, 0, target::sbuf, 0, 0, 64}));
+}
+
+TEST(Directives, TransfersThatCannotBeAreRefusedWithTheirPlace) {
+    const std::string x = ".tensor x fp32 [128, 16] in\n";
+    EXPECT_THAT(mistakes_of(x + ".transfer a x -> sbuf[0:64, 0]\n"),
+                HasSubstr("text:2:13: E22 128 rows go to 64 rows"));
+    EXPECT_THAT(mistakes_of(x + ".transfer a y -> sbuf[0:128, 0]\n"),
+                HasSubstr("text:2:13: E15 no tensor 'y' is declared above"));
+    EXPECT_THAT(mistakes_of(x + ".transfer a x[0:129, 0:1] -> sbuf[0:128, 0]\n"),
+                HasSubstr("text:2:17: E22 expected 1 to 128"));
+    EXPECT_THAT(mistakes_of(x + ".transfer a x -> sbuf[0:128, 0] queue=13\n"),
+                HasSubstr("E22 expected 0 to 12"));
+    EXPECT_THAT(mistakes_of(".transfer a sbuf[0:1, 0] -> sbuf[0:1, 8]\n"),
+                HasSubstr("bytes= says how many"));
+    EXPECT_THAT(mistakes_of(".tensor sbuf fp32 [1] in\n"),
+                HasSubstr("E27 'sbuf' has a meaning of its own here"));
+}
+
+TEST(Directives, TransfersAreStartedOnceAndInTheOrderOfTheirRing) {
+    const std::string two =
+        ".tensor x fp32 [128, 16] in\n.transfer a x -> sbuf[0:128, 0]\n"
+        ".transfer b x -> sbuf[0:128, 64]\n.engine sync\n";
+    EXPECT_EQ(mistakes_of(two + "dma_start a\ndma_start b\n"), "");
+    EXPECT_THAT(mistakes_of(two + "dma_start a\ndma_start a\n"),
+                HasSubstr("text:6:1: E54 'a' is started again"));
+    EXPECT_THAT(mistakes_of(two + "dma_start b\ndma_start a\n"),
+                HasSubstr("'a' is declared before a transfer of queue 0 that is started earlier"));
+    EXPECT_THAT(mistakes_of(two + "dma_start a\n.engine vector\ndma_start b\n"),
+                HasSubstr("queue 0 is used by sync already"));
+    EXPECT_THAT(mistakes_of(two + "dma_start aa\n"), HasSubstr("did you mean 'a'"));
+}
+
+}  // namespace
