@@ -472,7 +472,7 @@ void packet_sender::prepare(request& of, std::uint32_t number) {
     state.deadline = std::max(state.sent, port_.free()) + awaited + timeout();
     if (!of.datagram) deadlines_.emplace(state.deadline, packet_name{of.message, number});
 
-    outgoing_.emplace();
+    outgoing_ = outgoing();
     outgoing_->ready = state.sent;
     if (of.what != operation::rdma_read) {
         what->data.resize(what->bytes);
@@ -498,7 +498,7 @@ void packet_sender::prepare_response() {
     auto what = std::move(asked_.front());
     asked_.pop_front();
     const auto* const qp = objects_.by_number(what->destination_qp);
-    outgoing_.emplace();
+    outgoing_ = outgoing();
     outgoing_->ready = sc_core::sc_time_stamp();
     outgoing_->from =
         memory_walk(qp == nullptr ? std::uint16_t{0} : qp->domain, memory_access::remote_read,

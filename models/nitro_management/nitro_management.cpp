@@ -199,7 +199,7 @@ nitro_management::progress nitro_management::advance() {
         // A count that runs ahead of the ring shows old entries again, but only as many as it has.
         if (static_cast<std::uint16_t>(posted_ - fetched_) > depth)
             fetched_ = static_cast<std::uint16_t>(posted_ - depth);
-        command_.emplace();
+        command_ = command_state();
     }
     if (!command_->fetched) return fetch();
     auto& needs = *command_->needs;
