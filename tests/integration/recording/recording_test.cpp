@@ -97,6 +97,16 @@ TEST_F(RecordedSession, DriverSessionReplaysWithTheSameTrace) {
     EXPECT_THAT(text_of(folder / "trace"), HasSubstr(" completed queue="));
 }
 
+TEST_F(RecordedSession, ProgramOfTheEnginesReplaysWithTheSameTrace) {
+    start("trn3-chip");
+    for (const std::string how : {"", " --core 3"})
+        ctl("program run scenarios/programs/add.trn --in x=0.75 --check y=1.5" + how);
+    EXPECT_EQ(platform->end(), 0) << text_of(folder / "log");
+    const auto result = expect_the_same_trace();
+    EXPECT_GT(result["compared"], 0);
+    EXPECT_THAT(text_of(folder / "trace"), HasSubstr("tensor_tensor"));
+}
+
 TEST_F(RecordedSession, TwoChipSessionReplaysWithTheSameTrace) {
     start("trn3-chip", {"--set", "devices=2"});
     {
