@@ -22,6 +22,7 @@ sram_content::page& sram_content::state_of(std::uint64_t number) {
 
 bool sram_content::is_zero(std::uint64_t first, std::uint64_t end) const {
     const std::uint8_t* const at = bytes_ + first;
+    if (first >= end) return true;
     return at[0] == 0 && std::memcmp(at, at + 1, end - first - 1) == 0;
 }
 
@@ -49,11 +50,13 @@ void sram_content::written(std::uint64_t first, std::uint64_t count) {
         page& state = state_of(number);
         if (state != page::fresh) continue;
         const std::uint64_t begin = number * page_bytes, next = std::min(begin + page_bytes, size_);
-        const bool whole = first <= begin && end >= next;
-        state = whole || !poisons_ ? page::written : page::poisoned;
-        if (whole || !poisons_) continue;
-        fill(begin, std::max(begin, first));
-        fill(std::min(end, next), next);
+        const std::uint64_t before = std::max(begin, first), after = std::min(end, next);
+        const bool fresh = poisons_ && is_zero(begin, before) && is_zero(after, next);
+        const bool whole = before == begin && after == next;
+        state = whole || !fresh ? page::written : page::poisoned;
+        if (state == page::written) continue;
+        fill(begin, before);
+        fill(after, next);
     }
 }
 

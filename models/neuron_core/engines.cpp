@@ -165,6 +165,10 @@ void core_engines::publish(statistics& out, isa::engine e) const {
     count("numerical_errors", c.numerical);
 }
 
+void core_engines::set_clock(unsigned permille) {
+    for (auto& engine : engines_) engine->set_clock(permille);
+}
+
 std::optional<std::string> core_engines::describe_wait() const {
     std::string all;
     for (const auto& engine : engines_)

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/engine_checks/engine_checks.h"
@@ -43,9 +45,14 @@ public:
         return control_.debug_access(payload);
     }
     void reset();
+    void set_clock(unsigned permille);
     engine_checks& checks() { return checks_; }
 
+    sequencer& of(isa::engine e) { return *engines_[static_cast<unsigned>(e)]; }
     const sequencer& of(isa::engine e) const { return *engines_[static_cast<unsigned>(e)]; }
+    void on_break(std::function<void(const std::string&)> hit) {
+        environment_.pause = std::move(hit);
+    }
     std::optional<std::string> describe_wait() const;
     const array_activity& array() const { return environment_.array; }
     /// Work of all engines since power-on.

@@ -233,27 +233,27 @@ void neuron_core::reset_changed(bool level) {
 }
 
 core_engines& neuron_core::engines() {
-    if (!engines_)
-        engines_ = std::make_unique<core_engines>(core_engines::parts{
-            .owner = *this,
-            .who = {.generation = static_cast<isa::generation>(cfg_.generation),
-                    .core = cfg_.number,
-                    .chip = cfg_.chip,
-                    .dma_base = cfg_.dma_base,
-                    .dma_stride = cfg_.dma_stride,
-                    .sbuf = cfg_.aperture_base,
-                    .psum = cfg_.aperture_base + psum_offset,
-                    .semaphores = cfg_.aperture_base + semaphores_offset},
-            .sync = semaphores_,
-            .memory = *this,
-            .port = memory_port_,
-            .notify = [this](unsigned slot,
-                             const notification& entry) { return notify(slot, entry); },
-            .peek = [this](auto address, auto bytes) { return peek_memory(address, bytes); },
-            .contents = {sbuf_content_, psum_content_},
-            .register_latency = cfg_.register_latency,
-            .warm_up = cfg_.warm_up,
-            .outside_is_nan = cfg_.activation_outside == activation_outside::nan});
+    if (engines_) return *engines_;
+    engines_ = std::make_unique<core_engines>(core_engines::parts{
+        .owner = *this,
+        .who = {.generation = static_cast<isa::generation>(cfg_.generation),
+                .core = cfg_.number,
+                .chip = cfg_.chip,
+                .dma_base = cfg_.dma_base,
+                .dma_stride = cfg_.dma_stride,
+                .sbuf = cfg_.aperture_base,
+                .psum = cfg_.aperture_base + psum_offset,
+                .semaphores = cfg_.aperture_base + semaphores_offset},
+        .sync = semaphores_,
+        .memory = *this,
+        .port = memory_port_,
+        .notify = [this](unsigned slot, const notification& entry) { return notify(slot, entry); },
+        .peek = [this](auto address, auto bytes) { return peek_memory(address, bytes); },
+        .contents = {sbuf_content_, psum_content_},
+        .register_latency = cfg_.register_latency,
+        .warm_up = cfg_.warm_up,
+        .outside_is_nan = cfg_.activation_outside == activation_outside::nan});
+    if (throttle.level()) slow_down(true);
     return *engines_;
 }
 
@@ -336,6 +336,10 @@ void neuron_core::forget() {
     update_error_line();
     reset_changed(true);
     aperture->invalidate_direct_mem_ptr(0, aperture_size - 1);
+}
+
+void neuron_core::slow_down(bool throttled) {
+    if (engines_) engines_->set_clock(throttled ? cfg_.throttled_permille : 1000);
 }
 
 void neuron_core::publish(statistics& out) const {

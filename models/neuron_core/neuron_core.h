@@ -4,6 +4,7 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,7 +17,9 @@
 #include "models/neuron_core/engines.h"
 #include "models/notification_queue/notifying_module.h"
 #include "models/semaphores/semaphores.h"
+#include "models/sensors/activity.h"
 #include "platform/framework/kernel/introspection.h"
+#include "platform/framework/kernel/runs_programs.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/tlm/armed_errors.h"
 #include "platform/framework/tlm/backing_store.h"
@@ -33,6 +36,8 @@ class neuron_core : public notifying_module,
                     public publishes_statistics,
                     public describes_wait,
                     public accepts_faults,
+                    public runs_programs,
+                    public compute_activity_interface,
                     private isa::core_memory,
                     private traffic_watcher {
 public:
@@ -54,6 +59,7 @@ public:
         unsigned chip = 0;                            ///< routing id
         std::uint64_t dma_base = 0;           ///< registers of the first of its 16 DMA engines
         std::uint64_t dma_stride = 0x100000;  ///< from one to the next
+        unsigned throttled_permille = 500;    ///< of the engines' clocks; invented
         std::uint64_t aperture_base = 0;      ///< of its own aperture, for its DMA engines
         bool warm_up = false;                 ///< the array is slow after it was idle
         /// What a function of Scalar gives outside its range.
@@ -70,6 +76,7 @@ public:
     irq_in power_lost{"power_lost", 1, [this](unsigned, bool level) {
                           if (level) forget();
                       }};
+    irq_in throttle{"throttle", 1, [this](unsigned, bool level) { slow_down(level); }};
     irq_out error{"error"};  ///< high while an error counter is not zero
 
     neuron_core(sc_core::sc_module_name name, const config& cfg);
@@ -78,9 +85,25 @@ public:
     backing_store& sbuf() { return sbuf_; }
     backing_store& psum() { return psum_; }
 
+    std::uint64_t bf16_flops() const override { return engines_ ? engines_->bf16_flops() : 0; }
+    std::uint64_t sram_bytes() const override { return engines_ ? engines_->sram_bytes() : 0; }
     void publish(statistics& out) const override;
     std::optional<std::string> describe_wait() const override;
     std::vector<fault> faults() override;
+
+    // runs_programs
+    std::vector<std::string_view> engine_names() const override;
+    bool has_started(unsigned engine) const override;
+    program_state inspect(unsigned engine) const override;
+    std::uint32_t state_number(unsigned engine) const override;
+    std::uint32_t pc(unsigned engine) const override;
+    void order(unsigned engine, command what) override;
+    bool set_register(unsigned engine, unsigned number, std::uint32_t value) override;
+    void add_break(unsigned engine, std::uint32_t pc) override;
+    void remove_break(unsigned engine, std::uint32_t pc) override;
+    std::vector<std::uint32_t> breaks(unsigned engine) const override;
+    void break_at_next(unsigned engine) override;
+    void on_break(std::function<void(const std::string& why)> hit) override;
 
 private:
     void access_aperture(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
@@ -97,8 +120,10 @@ private:
     void clear_errors();
     void update_error_line();
     void forget();
+    void slow_down(bool throttled);
     core_engines& engines();
     unsigned peek_memory(std::uint64_t address, std::span<std::uint8_t> bytes);
+    sequencer& started(unsigned engine);
 
     // isa::core_memory
     std::uint8_t* bytes(isa::space where) override;

@@ -41,7 +41,8 @@ kind neuron_core_kind() {
           "of its own aperture, for its DMA engines"},
          {"warm_up", &c::warm_up, "the array computes at half rate for 3 us after 3 us of idling"},
          {"activation_outside", &c::activation_outside,
-          "what a function of the Scalar engine gives outside its range: ideal or nan"}},
+          "what a function of the Scalar engine gives outside its range: ideal or nan"},
+         {"throttled_permille", &c::throttled_permille, "of the engines' clocks, while throttled"}},
         {port::target("aperture", "SBUF, PSUM, events, semaphores")
              .of_size(neuron_core::aperture_size),
          port::target("top", "TPB_TOP registers").of_size(&c::top_size),
@@ -49,8 +50,12 @@ kind neuron_core_kind() {
                          "entries of its notification queues, programs, writes of engines"),
          port::irq_in("reset", "held in reset while high"),
          port::irq_in("power_lost", "high: SBUF and PSUM lose their content"),
+         port::irq_in("throttle", "high: the engines run at a part of their clocks").optional(),
+         port::provides<compute_activity_interface>("activity", "work done, for the power model"),
          port::irq_out("error", "an error counter is not zero").optional()},
         [](const c& cfg) -> std::optional<std::string> {
+            if (cfg.throttled_permille == 0 || cfg.throttled_permille > 1000)
+                return "throttled_permille is from 1 to 1000";
             if (cfg.generation < 2 || cfg.generation > 4)
                 return "engines are known of generations 2, 3 and 4";
             if (cfg.crossbars != 9 && cfg.crossbars != 5)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "models/sensors/sensors_regs.h"
 #include "platform/framework/kernel/fault_arguments.h"
@@ -69,25 +70,39 @@ std::int32_t sensors::hottest_millidegrees() const {
     return hottest;
 }
 
-/// By the stacks of a die.
-std::uint64_t sensors::bytes_moved(unsigned die) {
-    const int stacks = activity.size(), dies = static_cast<int>(cfg_.dies);
-    const int of_die = (stacks + dies - 1) / dies, first = static_cast<int>(die) * of_die;
-    std::uint64_t moved = 0;
-    for (int stack = first; stack < std::min(first + of_die, stacks); ++stack)
-        moved += activity[stack]->bytes_moved();
-    return moved;
+/// By the stacks and the cores of a die.
+sensors::work sensors::work_of(unsigned die) {
+    work done;
+    const auto visit = [&](int count, auto add) {
+        const int dies = static_cast<int>(cfg_.dies);
+        const int of_die = (count + dies - 1) / dies, first = static_cast<int>(die) * of_die;
+        for (int n = first; n < std::min(first + of_die, count); ++n) add(n);
+    };
+    visit(activity.size(), [&](int n) { done.memory += activity[n]->bytes_moved(); });
+    visit(compute.size(), [&](int n) {
+        done.flops += compute[n]->bf16_flops();
+        done.sram += compute[n]->sram_bytes();
+    });
+    return done;
+}
+
+/// Memories at their rated activity draw all of the dynamic power, and so do engines at theirs.
+double sensors::utilisation(unsigned die, double seconds) {
+    constexpr double flops_share = 0.7, sram_share = 0.3;  // invented
+    const work done = work_of(die), before = std::exchange(done_[die], done);
+    const auto part = [seconds](std::uint64_t count, std::uint64_t rated) {
+        return static_cast<double>(count) / (static_cast<double>(rated) * seconds);
+    };
+    return std::min(part(done.memory - before.memory, cfg_.rated_activity) +
+                        flops_share * part(done.flops - before.flops, cfg_.rated_flops) +
+                        sram_share * part(done.sram - before.sram, cfg_.rated_sram),
+                    1.0);
 }
 
 std::uint64_t sensors::convert_power(unsigned die, double seconds, std::uint64_t number) {
-    const std::uint64_t moved = bytes_moved(die);
-    const double utilisation = static_cast<double>(moved - moved_[die]) /
-                               (static_cast<double>(cfg_.rated_activity) * seconds);
-    moved_[die] = moved;
     const double idle = static_cast<double>(cfg_.idle_power);
     const double dynamic = static_cast<double>(cfg_.rated_power) - idle;
-    const double power =
-        (idle + std::min(utilisation, 1.0) * dynamic) * (1.0 + ripple(die, number));
+    const double power = (idle + utilisation(die, seconds) * dynamic) * (1.0 + ripple(die, number));
     const auto wanted = static_cast<std::uint64_t>(std::lround(power));
     const std::uint64_t cap = regs_.get(reg::power_cap, die);
     if (wanted <= cap) return wanted;

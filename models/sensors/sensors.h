@@ -31,6 +31,8 @@ public:
         std::uint64_t rated_power = 500'000;               ///< mW per die at full activity
         std::uint64_t idle_power = 90'000;                 ///< mW per die
         std::uint64_t rated_activity = 2'457'600'000'000;  ///< bytes/s per die: two HBM stacks
+        std::uint64_t rated_flops = 314'572'800'000'000;   ///< BF16, per die and second
+        std::uint64_t rated_sram = 9'830'400'000'000;      ///< bytes/s per die of SBUF and PSUM
         unsigned dies = 2;                                 ///< at most 2
         double ambient = 35.0;                             ///< degrees Celsius of the coolant
         double die_resistance = 0.08;                      ///< kelvin per watt
@@ -45,13 +47,16 @@ public:
     tlm_utils::simple_target_socket<sensors, 64> in{"in"};
     /// The HBM stacks in order: every die has as many, die 0 the first ones.
     sc_core::sc_port<activity_interface, 4, sc_core::SC_ZERO_OR_MORE_BOUND> activity{"activity"};
+    /// The NeuronCores in order, likewise.
+    sc_core::sc_port<compute_activity_interface, 16, sc_core::SC_ZERO_OR_MORE_BOUND> compute{
+        "compute"};
     irq_in reset{"reset", 1, [this](unsigned, bool level) {
                      if (level) clear();
                  }};
     /// The sled throttles the chip: firmware reads it, the DMA engines obey it.
     irq_in throttle{"throttle", 1, [this](unsigned, bool level) { throttled_by_sled(level); }};
     irq_out irq{"irq"};
-    irq_out throttled{"throttled"};  ///< to the DMA engines
+    irq_out throttled{"throttled"};  ///< to the DMA engines and the cores
     irq_out trip{"trip"};            ///< a diode is at the trip temperature
 
     sensors(sc_core::sc_module_name name, const config& cfg);
@@ -76,7 +81,12 @@ private:
     void clear();
     void throttled_by_sled(bool level);
     void sample(const sc_core::sc_time& now);
-    std::uint64_t bytes_moved(unsigned die);
+    /// Since power-on.
+    struct work {
+        std::uint64_t memory = 0, flops = 0, sram = 0;  ///< bytes, operations, bytes
+    };
+    work work_of(unsigned die);
+    double utilisation(unsigned die, double seconds);
     std::uint64_t convert_power(unsigned die, double seconds, std::uint64_t number);
     void convert_temperature(unsigned diode, double seconds);
     double ripple(unsigned die, std::uint64_t number) const;
@@ -85,8 +95,8 @@ private:
     const config cfg_;
     const std::uint64_t seed_;
     register_bank regs_;
-    std::uint64_t sampled_ = ~0ull;  // number of the conversion in the registers
-    std::array<std::uint64_t, max_dies> moved_{};
+    std::uint64_t sampled_ = ~0ull;      // number of the conversion in the registers
+    std::array<work, max_dies> done_{};  // at the last conversion
     std::array<double, diodes> kelvin_over_ambient_{};
     std::vector<std::function<void()>> converted_;  // callbacks after each conversion
     std::array<double, diodes> injected_{};         // faults: kelvin on top

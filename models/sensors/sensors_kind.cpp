@@ -16,6 +16,8 @@ kind sensors_kind() {
          {"rated_power", &c::rated_power, "mW per die at full activity"},
          {"idle_power", &c::idle_power, "mW per die"},
          {"rated_activity", &c::rated_activity, unit::bytes_per_second, "of a die's memories"},
+         {"rated_flops", &c::rated_flops, "BF16 operations per second of a die's cores"},
+         {"rated_sram", &c::rated_sram, unit::bytes_per_second, "of a die's SBUF and PSUM"},
          {"dies", &c::dies, "1 or 2"},
          {"ambient", &c::ambient, "degrees Celsius of the coolant"},
          {"die_resistance", &c::die_resistance, "kelvin per watt"},
@@ -28,10 +30,13 @@ kind sensors_kind() {
          port::uses<activity_interface>("activity", "HBM stacks in order, for the power model")
              .unlimited()
              .optional(),
+         port::uses<compute_activity_interface>("compute", "NeuronCores in order, likewise")
+             .unlimited()
+             .optional(),
          port::irq_in("throttle", "high: the sled throttles the chip"),
          port::provides<power_interface>("power", "power and heat, for the sled's controller"),
          port::irq_out("irq", "alarm or throttling"),
-         port::irq_out("throttled", "to the DMA engines").optional(),
+         port::irq_out("throttled", "to the DMA engines and the cores").optional(),
          port::irq_out("trip", "a diode is at the trip temperature")},
         [](const c& cfg) -> std::optional<std::string> {
             if (cfg.dies >= 1 && cfg.dies <= sensors::max_dies) return std::nullopt;

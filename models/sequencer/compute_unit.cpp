@@ -56,7 +56,7 @@ progress compute_unit::prepare(const instruction& i) {
     const sc_core::sc_time port = core_.ports.free_at(traits_.engine, traits_.generation, use_);
     if (port > sc_core::sc_time_stamp()) {
         const cycles independent = clock_.local();
-        clock_.reach(clock_.after(0, port));
+        clock_.reach(clock_.cycle_at(port));
         counters_.port_cycles += clock_.local() - independent;
         timeline_.waited("port", independent, clock_.local());
     }

@@ -12,15 +12,19 @@ class engine_clock {
 public:
     using cycles = std::uint64_t;
 
-    explicit engine_clock(std::uint64_t hertz) : hertz_(hertz) {}
+    explicit engine_clock(std::uint64_t hertz) : nominal_hertz_(hertz), hertz_(hertz) {}
 
     cycles now() const {
-        return static_cast<cycles>(
-            static_cast<unsigned __int128>(sc_core::sc_time_stamp().value()) * hertz_ /
-            ps_per_second);
+        return base_cycle_ + static_cast<cycles>(static_cast<unsigned __int128>(
+                                                     sc_core::sc_time_stamp().value() - base_ps_) *
+                                                 hertz_ / ps_per_second);
     }
     /// First picosecond of cycle `at`.
     sc_core::sc_time time_of(cycles at) const;
+    /// First cycle that does not begin before `at`, which is not in the past.
+    cycles cycle_at(const sc_core::sc_time& at) const {
+        return after(base_cycle_, at - sc_core::sc_time::from_value(base_ps_));
+    }
     cycles after(cycles from, const sc_core::sc_time& duration) const;
     cycles of_ns(std::uint64_t ns) const;
 
@@ -32,10 +36,17 @@ public:
     /// Forgets local time that has not come yet.
     void restart() { local_ = now(); }
 
+    /// From now on the clock has this part of its rate, in thousandths. Cycles that are already
+    /// planned come later, or sooner, accordingly.
+    void set_rate(unsigned permille);
+
 private:
     static constexpr std::uint64_t ps_per_second = 1'000'000'000'000;
 
-    const std::uint64_t hertz_;
+    const std::uint64_t nominal_hertz_;
+    std::uint64_t hertz_;
+    cycles base_cycle_ = 0;  // at base_ps_, the last change of the rate
+    std::uint64_t base_ps_ = 0;
     cycles local_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <systemc>
 
 #include "models/instructions/codec.h"
@@ -44,6 +45,8 @@ struct sequencer_environment {
     /// What an engine computes with, made at its first instruction that needs it; null for Sync.
     std::function<std::unique_ptr<isa::data_path>(isa::engine)> make_data_path;
     isa::memory_ports ports{};
+    /// A debugger's: stops simulated time for the reason given.
+    std::function<void(const std::string& why)> pause = {};
     isa::program_observer* observer = nullptr;  ///< null: programs are not checked
     array_activity array{};
     bool warm_up = false;  ///< the array is slow after it was idle (spec 9.2)

@@ -32,7 +32,7 @@ public:
     /// Makes the instruction at `pc` available, and fetches the blocks that will be needed next.
     progress fetch(std::uint32_t pc, const register_unit& registers);
     /// The instruction at `pc`; null until fetch() has finished for it.
-    const program_buffer::entry* decoded(std::uint32_t pc) { return buffer_.decoded(pc); }
+    const program_buffer::entry* decoded(std::uint32_t pc) const { return buffer_.decoded(pc); }
     /// Whether fetch(pc) has nothing to do.
     bool is_ready(std::uint32_t pc) { return has_followers(pc) && decoded(pc) != nullptr; }
     /// Whether `pc` lies in the block that is being executed.

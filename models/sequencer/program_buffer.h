@@ -49,6 +49,10 @@ public:
         auto& e = entries_[pc % entries_.size()];
         return e && tags_[pc % entries_.size()] == pc ? e.get() : nullptr;
     }
+    const entry* decoded(std::uint32_t pc) const {
+        const auto& e = entries_[pc % entries_.size()];
+        return e && tags_[pc % entries_.size()] == pc ? e.get() : nullptr;
+    }
     entry& keep(std::uint32_t pc, entry added);
 
 private:

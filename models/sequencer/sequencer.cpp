@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "models/assembler/assembler.h"
 #include "models/sequencer/sequencer_regs.h"
 #include "models/sequencer/timing.h"
 #include "platform/framework/kernel/trace.h"
@@ -117,6 +118,7 @@ void sequencer::stop(error code) {
     step_ = false;
     waits_.end();
     next_instruction();
+    engine_ended("stopped");
 }
 
 sequencer::step sequencer::fail(const isa::fault& f) {
@@ -128,9 +130,15 @@ sequencer::step sequencer::fail(const isa::fault& f) {
     step_ = false;
     waits_.end();
     next_instruction();
+    engine_ended("failed");
     timeline_.event("failed", {{"pc", pc_}, {"error", name_of(f.code)}, {"detail", error_detail_}});
     signals_.send(notification::kind::error, static_cast<std::uint32_t>(f.code) | pc_ << 8);
     return step::ended;
+}
+
+void sequencer::set_clock(unsigned permille) {
+    clock_.set_rate(permille);
+    if (spawned_) wake_.notify(sc_core::SC_ZERO_TIME);  // it sleeps until a time of the old rate
 }
 
 std::uint32_t sequencer::status() const {
@@ -142,6 +150,27 @@ std::uint32_t sequencer::status() const {
 
 std::uint32_t sequencer::retired() const {
     return static_cast<std::uint32_t>(completions_.retired(clock_.now()));
+}
+
+std::string sequencer::instruction_text() const {
+    const program_buffer::entry* e = program_.decoded(pc_);
+    return e != nullptr && !e->header_fault ? isa::text_of(e->d.what) : std::string();
+}
+
+std::string sequencer::error_text() const {
+    if (state_ != state::failed) return {};
+    return fmt::format("{} at pc {}, detail {:#x}", name_of(error_), error_pc_, error_detail_);
+}
+
+/// Simulated time stands still from the end of this delta cycle on.
+void sequencer::pause(std::string_view why) {
+    if (core_.pause)
+        core_.pause(fmt::format("{}.{} at pc {}{}{}", core_.owner.name(), name_of(engine_), pc_,
+                                why.empty() ? "" : ": ", why));
+}
+
+void sequencer::engine_ended(std::string_view how) {
+    if (breaks_.ends()) pause(how);
 }
 
 std::uint64_t sequencer::elapsed() const {
@@ -204,6 +233,10 @@ sequencer::step sequencer::advance() {
     const program_buffer::entry* e = program_.decoded(pc_);
     if (clock_.is_ahead()) return sleep_until(clock_.local());
     clock_.reach(clock_.now());
+    if (!breaks_.empty() && breaks_.stops(pc_)) {
+        pause(instruction_text());
+        return sleep_until(clock_.local());
+    }
     if (e->header_fault) return fail(*e->header_fault);
     const instruction& i = e->d.what;
     if ((i.flags & isa::flag::stop) != 0 && !pass_breakpoint_) {
@@ -222,7 +255,7 @@ sequencer::step sequencer::advance() {
 /// Carries out register instructions of the buffered block until one needs more than that, or local
 /// time is too far ahead.
 void sequencer::run_ahead() {
-    if (step_ || stopping_ || in_progress() || settings_.traces()) return;
+    if (step_ || stopping_ || in_progress() || settings_.traces() || !breaks_.empty()) return;
     cycles horizon = clock_.now() + max_ahead;
     if (const auto next = completions_.next()) horizon = std::min(horizon, *next);
     const std::uint32_t first = pc_;
@@ -282,6 +315,7 @@ void sequencer::retire(const instruction& i, cycles complete) {
 
 void sequencer::next_instruction() {
     wait_over_ = issue_noted_ = false;
+    breaks_.pass();
     operation_ = 0;
     entry_ = 0;
     writes_.next_instruction();
@@ -383,6 +417,7 @@ sequencer::step sequencer::halt(const instruction& i) {
     stopping_.reset();
     step_ = false;
     state_ = state::halted;
+    engine_ended("halted");
     timeline_.event("halted", {{"code", code}});
     signals_.send(notification::kind::notify, code);
     return step::ended;

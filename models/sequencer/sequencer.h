@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <systemc>
 
 #include "models/sequencer/completion_queue.h"
 #include "models/sequencer/compute_unit.h"
+#include "models/sequencer/engine_breaks.h"
 #include "models/sequencer/engine_settings.h"
 #include "models/sequencer/engine_signals.h"
 #include "models/sequencer/engine_timeline.h"
@@ -36,6 +38,9 @@ public:
     /// Reset line, core reset or power loss: all state lost.
     void reset();
 
+    /// The clock runs at this part of its rate: throttling.
+    void set_clock(unsigned permille);
+
     state current() const { return state_; }
     bool active() const { return state_ == state::running || state_ == state::waiting; }
     std::uint32_t status() const;
@@ -56,6 +61,14 @@ public:
     const isa::wait_condition& awaited() const { return waits_.condition(); }
     /// "vector at pc 3: waits for S[4] >= 16, value 2", or nothing.
     std::optional<std::string> describe_wait() const;
+    /// The instruction at the pc as the assembler writes it; empty when it is not buffered.
+    std::string instruction_text() const;
+    /// Why the engine failed; empty otherwise.
+    std::string error_text() const;
+
+    /// For debuggers: they pause simulated time and do not affect the engine.
+    engine_breaks& breaks() { return breaks_; }
+    const engine_breaks& breaks() const { return breaks_; }
 
 private:
     using cycles = engine_clock::cycles;
@@ -79,6 +92,8 @@ private:
     void retire(const isa::instruction& i, cycles complete);
     void retire_control(const isa::instruction& i, cycles complete);
     void next_instruction();
+    void pause(std::string_view why);
+    void engine_ended(std::string_view how);
     bool in_progress() const;
     bool drained();
     step follow(const progress& p);
@@ -108,6 +123,7 @@ private:
     trace::operation operation_ = 0;
     cycles begun_ = 0;
 
+    engine_breaks breaks_;
     counters counters_;
     engine_clock clock_;
     engine_timeline timeline_;

@@ -11,6 +11,7 @@
 #include "platform/app/signals.h"
 #include "platform/framework/command_line/version.h"
 #include "platform/framework/config/file.h"
+#include "platform/framework/debug/engines.h"
 #include "platform/framework/debug/harts.h"
 #include "platform/framework/kernel/random.h"
 #include "platform/framework/kernel/trace.h"
@@ -95,6 +96,7 @@ platform::platform(const kind_list& kinds, const platform_options& options) : lo
         loop_, identity{project_version(), system_->board().name, digest_});
     loop_.elaborate();
     add_harts(*methods_);
+    add_engines(*methods_);
     add_methods();
     find_sources();
     share_log();

@@ -12,6 +12,8 @@
 
 #include "platform/app/register_view.h"
 #include "platform/framework/config/diagnostics.h"
+#include "platform/framework/kernel/introspection.h"
+#include "platform/framework/kernel/runs_programs.h"
 #include "platform/framework/tlm/irq.h"
 
 namespace trn {
@@ -78,6 +80,11 @@ private:
     const std::vector<std::string>& names() {
         if (!names_.empty()) return names_;
         add_lines(sc_core::sc_get_top_level_objects());
+        for_each_module<runs_programs>([&](const sc_core::sc_object& core, runs_programs& of) {
+            for (const auto engine : of.engine_names())
+                for (const auto what : {"state", "pc"})
+                    names_.push_back(fmt::format("{}.{}.{}", core.name(), engine, what));
+        });
         for_each_bank([&](const sc_core::sc_object& owner, register_bank& bank) {
             const auto& table = bank.table();
             for (std::size_t row = 0; row < table.rows.size(); ++row) {
@@ -107,7 +114,26 @@ private:
         if (auto* const lines = dynamic_cast<irq_in*>(object)) return add_lines(*lines, inside);
         if (auto* const line = dynamic_cast<irq_out*>(object))
             return push({name, 1, [line] { return std::uint64_t{line->level()}; }});
+        if (!inside && add_engine(name)) return;
         add_registers(name, inside);
+    }
+    /// "chip0.nc0.vector.state".
+    bool add_engine(const std::string& name) {
+        bool found = false;
+        for_each_module<runs_programs>([&](const sc_core::sc_object& core, runs_programs& of) {
+            if (found || !name.starts_with(core.name())) return;
+            const auto engines = of.engine_names();
+            for (unsigned e = 0; e < engines.size(); ++e) {
+                const auto path = fmt::format("{}.{}", core.name(), engines[e]);
+                found = found || name == path + ".state" || name == path + ".pc";
+                if (name == path + ".state")
+                    push({path + "_state", 3,
+                          [&of, e] { return std::uint64_t{of.state_number(e)}; }});
+                if (name == path + ".pc")
+                    push({path + "_pc", 32, [&of, e] { return std::uint64_t{of.pc(e)}; }});
+            }
+        });
+        return found;
     }
     void add_lines(irq_in& of, const std::optional<std::string>& inside) {
         const auto add = [&](unsigned line) {

@@ -625,10 +625,12 @@ void stub::hart_stopped(std::size_t index) {
     env_.loop.pause(env_.harts[index].name + " stopped in the debugger");
 }
 
-void stub::platform_paused(const std::string&) {
+void stub::platform_paused(const std::string& why) {
     if (!running_) return;
     running_ = false;
     if (const auto stopped = take_stop()) return report(*stopped);
+    // A reason that GDB's user has not given: a breakpoint of an engine, another client.
+    if (!why.empty() && !why.starts_with("debugger")) reply("O" + hex_text(why + "\n"));
     stop_ = "T02";  // SIGINT: a client paused the platform, perhaps through the control socket
     reply(stop_reply());
 }

@@ -129,6 +129,42 @@ steps:
             self.assertEqual(len(sizes), 1)
         self.assertEqual(timeline.open, [])
 
+    def test_engines_have_tracks_and_arrows_lead_from_the_poster_of_a_semaphore_to_its_waiter(self):
+        program = os.path.abspath("scenarios/programs/add.trn")
+        scenario = f"""
+scenario: engines
+board: trn3-chip
+steps:
+  - boot: {{within: 1 s}}
+  - program: {{file: {program}, in: {{x: 0.75}}, check: {{y: 1.5}}}}
+"""
+        traces = []
+        for trace in ("engines.perfetto-trace", "again.perfetto-trace"):
+            done = run(self.folder.name, scenario, trace)
+            self.assertEqual(done.returncode, 0, done.stdout)
+            traces.append(content(self.folder.name, trace))
+        self.assertEqual(*traces)
+        timeline = Timeline(traces[0])
+        self.assertEqual(timeline.open, [])
+        vector, sync = "chip0: nc0.vector", "chip0: nc0.sync"
+        add = [e for e in timeline.events if (e.place, e.name) == (vector, "tensor_tensor")]
+        self.assertEqual(len(add), 1)
+        # 128 x 512 FP32, both sources in SBUF: 1,024 cycles of 1.2 GHz.
+        self.assertEqual((add[0].values["mode"], add[0].values["cycles"], add[0].values["flops"]), ("1x", 1024, 65536))
+        self.assertAlmostEqual(add[0].duration, 853, delta=1)
+        self.assertIn("dst=sbuf[0:128, 4096] fp32 [512:1]", add[0].values["text"])
+        waits = {e.name: e for e in timeline.events if e.name.startswith("wait S[")}
+        self.assertEqual(set(waits), {"wait S[4] >= 16", "wait S[8] >= 1", "wait S[24] >= 16"})
+        # DMA posts S[4] for Vector; the arrow begins at the doorbells that Sync rang.
+        chains = timeline.flows().values()
+        to_vector = next(c for c in chains if [e for e in c if (e.place, e.name) == (vector, "met")])
+        self.expect_stages(to_vector, f"{sync} dma_start", r"chip0: udma\d\.engine\d+ doorbell", "chip0: nc0 semaphore",
+                           f"{vector} met")
+        # Vector posts S[8] for Sync when its instruction is complete: 1,134 cycles after the start.
+        to_sync = next(c for c in chains if (c[0].place, c[0].name) == (vector, "tensor_tensor"))
+        self.expect_stages(to_sync, f"{vector} tensor_tensor", "chip0: nc0 semaphore", f"{sync} met")
+        self.assertAlmostEqual(to_sync[1].time - to_sync[0].time, 945, delta=1)
+
     def test_same_run_writes_the_same_bytes(self):
         self.assertEqual(run(self.folder.name, SCENARIO, "b.perfetto-trace").returncode, 0)
         self.assertEqual(content(self.folder.name, "b.perfetto-trace"), self.bytes)

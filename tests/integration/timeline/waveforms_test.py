@@ -86,6 +86,22 @@ class Waveforms(unittest.TestCase):
         self.assertGreater(len([name for name in changes if name.startswith("chip0.management.irqs.source_")]), 30)
         self.assertGreater(changes["chip0.h2t0.M2S_Q_HEAD_0_0"][-1][1], 0)
 
+    def test_state_and_pc_of_engines_are_signals(self):
+        program = os.path.abspath("scenarios/programs/add.trn")
+        scenario = ("scenario: engines\nboard: trn3-chip\nsteps:\n  - boot: {within: 1 s}\n"
+                    f"  - program: {{file: {program}, in: {{x: 0.75}}}}\n")
+        done = self.play("--vcd", self.path("e.vcd"), "--vcd-signal", "chip0.nc0.vector.state",
+                         "--vcd-signal", "chip0.nc0.vector.pc", "--vcd-signal", "chip0.nc1.sync.*", scenario=scenario)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        changes = self.changes("e.vcd")
+        idle, run, wait, halt = 0, 1, 2, 3
+        states = [value for _, value in changes["chip0.nc0.vector_state"]]
+        self.assertEqual((states[0], states[-1]), (idle, halt))
+        self.assertLess(states.index(wait), len(states) - 1)
+        self.assertIn(run, states)
+        self.assertEqual([value for _, value in changes["chip0.nc0.vector_pc"]], [0, 2])
+        self.assertEqual([changes[f"chip0.nc1.sync_{what}"] for what in ("state", "pc")], [[(0, 0)], [(0, 0)]])
+
     def test_waveforms_are_reproducible_and_do_not_change_the_run(self):
         self.record("a.vcd", *SIGNALS)
         self.record("b.vcd", *SIGNALS)

@@ -25,10 +25,19 @@ struct load : activity_interface, sc_core::sc_module {
     std::uint64_t moved = 0;
 };
 
+/// A core that has computed what the test says.
+struct core : compute_activity_interface, sc_core::sc_module {
+    explicit core(sc_core::sc_module_name name) : sc_module(name) {}
+    std::uint64_t bf16_flops() const override { return flops; }
+    std::uint64_t sram_bytes() const override { return bytes; }
+    std::uint64_t flops = 0, bytes = 0;
+};
+
 struct SensorsTest : testing::Test {
     test::tlm_driver cpu{"cpu"};
     sensors dut{"dut", {}};
     sc_core::sc_vector<load> stacks{"hbm", 4};
+    sc_core::sc_vector<core> cores{"nc", 8};
     test::irq_probe irq{dut.irq, "irq_probe"};
     test::irq_probe trip{dut.trip, "trip_probe"};
     test::irq_probe throttled{dut.throttled, "throttled_probe"};
@@ -40,6 +49,7 @@ struct SensorsTest : testing::Test {
         reset.bind(dut.reset);
         throttle.bind(dut.throttle);
         for (auto& stack : stacks) dut.activity.bind(stack);
+        for (auto& one : cores) dut.compute.bind(one);
         sc_start(SC_ZERO_TIME);
     }
     std::uint32_t read(reg r, unsigned index = 0) { return cpu.read(offset(r, index)); }
@@ -53,6 +63,18 @@ struct SensorsTest : testing::Test {
 
 TEST_F(SensorsTest, KeepsItsRegisterContract) {
     test::register_contract(cpu, table).check();
+}
+
+TEST_F(SensorsTest, ComputingDrawsPowerOnItsOwnDie) {
+    read(reg::power);
+    sc_start(sc_time(10, SC_MS));
+    // 10 ms at half of the rated operations, and of the rated bytes, of die 1.
+    cores[5].flops = 314'572'800'000'000 / 2 / 100;
+    cores[7].bytes = 9'830'400'000'000 / 2 / 100;
+    EXPECT_NEAR(read(reg::power, 0), 90'000, 900);
+    EXPECT_NEAR(read(reg::power, 1), 90'000 + 410'000 / 2, 3'000);
+    sc_start(sc_time(10, SC_MS));
+    EXPECT_NEAR(read(reg::power, 1), 90'000, 900);
 }
 
 TEST_F(SensorsTest, SamplesChangeOncePerPeriod) {

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <set>
+
+namespace trn {
+
+/// Where a debugger wants one engine to be looked at (not the breakpoints of programs).
+class engine_breaks {
+public:
+    void add(std::uint32_t pc) { at_.insert(pc); }
+    void remove(std::uint32_t pc) { at_.erase(pc); }
+    void once() { next_ = true; }
+    const std::set<std::uint32_t>& all() const { return at_; }
+    bool empty() const { return at_.empty() && !next_; }
+
+    /// Whether to stop before the instruction at `pc`: once, until pass() says that it has begun.
+    bool stops(std::uint32_t pc) {
+        if (passing_ || (!next_ && !at_.contains(pc))) return false;
+        next_ = false;
+        return passing_ = true;
+    }
+    /// The engine ends: whether a debugger waits for its next instruction.
+    bool ends() {
+        const bool asked = next_;
+        next_ = false;
+        return asked;
+    }
+    /// The instruction at which stops() was true has been issued.
+    void pass() { passing_ = false; }
+
+private:
+    std::set<std::uint32_t> at_;
+    bool next_ = false;
+    bool passing_ = false;
+};
+
+}  // namespace trn

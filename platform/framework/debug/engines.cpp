@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/framework/debug/engines.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "platform/framework/config/diagnostics.h"
+#include "platform/framework/kernel/introspection.h"
+#include "platform/framework/kernel/runs_programs.h"
+
+namespace trn {
+
+namespace {
+
+using rpc::code;
+using rpc::json;
+
+/// One engine by its full name, "chip0.nc0.vector".
+struct named_engine {
+    runs_programs* core;
+    unsigned engine;
+    std::string name;
+};
+
+json brief(const named_engine& e) {
+    const auto now = e.core->inspect(e.engine);
+    json view = {{"name", e.name}, {"state", now.state}, {"pc", now.pc}};
+    if (!now.wait.empty()) view["wait"] = now.wait;
+    if (!now.error.empty()) view["error"] = now.error;
+    return view;
+}
+
+json whole(const named_engine& e) {
+    const auto now = e.core->inspect(e.engine);
+    json view = brief(e);
+    view["retired"] = now.retired;
+    view["instruction"] = now.instruction;
+    view["breaks"] = e.core->breaks(e.engine);
+    json registers = json::object();
+    for (std::size_t n = 0; n < now.registers.size(); ++n)
+        if (now.registers[n] != 0) registers[fmt::format("R{}", n)] = now.registers[n];
+    view["registers"] = registers;
+    return view;
+}
+
+void for_each_engine(const std::function<void(const named_engine&)>& visit) {
+    for_each_module<runs_programs>([&](const auto& module, runs_programs& core) {
+        const auto names = core.engine_names();
+        for (unsigned e = 0; e < names.size(); ++e)
+            visit({&core, e, fmt::format("{}.{}", module.name(), names[e])});
+    });
+}
+
+named_engine engine_asked(const rpc::parameters& p) {
+    const auto wanted = p.text("engine");
+    std::vector<std::string> known;
+    std::optional<named_engine> found;
+    for_each_engine([&](const named_engine& e) {
+        known.push_back(e.name);
+        if (e.name == wanted) found = e;
+    });
+    if (!found)
+        throw rpc::error(code::not_found, fmt::format("there is no engine '{}'  {}", wanted,
+                                                      suggest(wanted, known)));
+    return *found;
+}
+
+void write_register(const named_engine& e, const rpc::parameters& p) {
+    const auto name = p.text("register");
+    unsigned number = 0;
+    const auto [end, error] = std::from_chars(name.data() + 1, name.data() + name.size(), number);
+    const bool is_name = name.size() > 1 && (name[0] == 'R' || name[0] == 'r') &&
+                         error == std::errc{} && end == name.data() + name.size();
+    if (!is_name) p.wrong("register", "R0 to R63");
+    const auto value = p.number("value");
+    if (value > 0xffff'ffff) p.wrong("value", "32 bits");
+    if (!e.core->set_register(e.engine, number, static_cast<std::uint32_t>(value)))
+        throw rpc::error(code::refused,
+                         fmt::format("{} of {} cannot be written: there are R0 to R63, and the "
+                                     "engine must not run (engine_control command=stop)",
+                                     name, e.name));
+}
+
+void execute(run_loop& loop, const named_engine& e, const rpc::parameters& p) {
+    const auto command = p.text("command");
+    const auto pc = [&] { return static_cast<std::uint32_t>(p.number("pc")); };
+    const auto state = e.core->inspect(e.engine).state;
+    const bool active = state == "running" || state == "waiting";
+    e.core->on_break([&loop](const std::string& why) { loop.pause(why); });
+    if (command == "stop") return e.core->order(e.engine, runs_programs::command::stop);
+    if (command == "continue") {
+        if (state != "stopped")
+            throw rpc::error(code::refused, fmt::format("{} is {}, not stopped", e.name, state));
+        return e.core->order(e.engine, runs_programs::command::resume);
+    }
+    if (command == "step") {
+        if (!active && state != "stopped")
+            throw rpc::error(code::refused, fmt::format("{} is {}", e.name, state));
+        e.core->break_at_next(e.engine);
+        if (!active) e.core->order(e.engine, runs_programs::command::step);
+        return;
+    }
+    if (command == "break") {
+        if (e.core->breaks(e.engine).size() >= 256)
+            throw rpc::error(code::refused, "an engine has at most 256 breakpoints");
+        return e.core->add_break(e.engine, pc());
+    }
+    if (command == "clear") return e.core->remove_break(e.engine, pc());
+    p.wrong("command", "stop, continue, step, break or clear");
+}
+
+}  // namespace
+
+void add_engines(control& methods) {
+    methods.add_list("engines", [] {
+        auto all = json::array();
+        for_each_engine([&](const named_engine& e) {
+            if (e.core->has_started(e.engine)) all.push_back(brief(e));
+        });
+        return all;
+    });
+    methods.methods().add(
+        "engine", "engine: its full name, register, value",
+        "State of an engine of a NeuronCore: pc, instruction, what it waits for, registers that "
+        "are not 0. With register (R0 to R63) and value writes it first.",
+        [](const auto& p, auto&) {
+            p.only({"engine", "register", "value"});
+            const auto e = engine_asked(p);
+            if (p.has("register") && !e.core->has_started(e.engine))
+                throw rpc::error(code::refused, e.name + " was never started");
+            if (p.has("register")) write_register(e, p);
+            return whole(e);
+        });
+    methods.methods().add(
+        "engine_control",
+        "engine: its full name, command: stop, continue, step, break or clear, pc",
+        "stop, continue: as CONTROL of the engine. break, clear: simulated time pauses before the "
+        "engine issues the instruction at pc. step: before its next instruction, once simulated "
+        "time runs.",
+        [&loop = methods.loop()](const auto& p, auto&) {
+            p.only({"engine", "command", "pc"});
+            const auto e = engine_asked(p);
+            const auto command = p.text("command");
+            if (command != "break" && command != "clear" && !e.core->has_started(e.engine))
+                throw rpc::error(code::refused, e.name + " was never started");
+            execute(loop, e, p);
+            return whole(e);
+        });
+}
+
+}  // namespace trn
