@@ -89,13 +89,13 @@ static trn_status legacy(trn_device* device, uint8_t command, const void* bytes,
     if (status == TRN_OK && !device->mailbox.host)
         status = trn_dma_allocate(device, 2 * PAGE_BYTES, &device->mailbox);
     const uint8_t* const response = (const uint8_t*)device->mailbox.host + PAGE_BYTES;
-    bool answered = false;
+    bool was_answered = false;
     for (uint32_t tries = 0; tries < LEGACY_TRIES && status == TRN_OK; ++tries) {
         bool answered = false;
         status = legacy_try(device, command, bytes, size, &answered);
         if (status != TRN_OK) return status;
         if (!answered) continue;
-        answered = true;
+        was_answered = true;
         response_header header;
         memcpy(&header, response, sizeof header);
         if (header.error == ANSWER_UNKNOWN)
@@ -110,7 +110,7 @@ static trn_status legacy(trn_device* device, uint8_t command, const void* bytes,
         return TRN_OK;
     }
     if (status != TRN_OK) return status;
-    if (answered)
+    if (was_answered)
         return trn_fail(device, TRN_REFUSED, "firmware returned error 1 for mailbox command %u",
                         command);
     return trn_fail(device, TRN_TIMED_OUT,
