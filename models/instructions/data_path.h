@@ -20,8 +20,11 @@ public:
     virtual bool has_errors() const = 0;
     /// Counts corrected errors; false when a byte of the range is uncorrectable.
     virtual bool check_read(location first, std::uint32_t length) = 0;
-    /// Bytes were written by an engine; a word written whole loses its error.
+    /// Bytes were written by an engine; a word written whole loses its error. Of several writes to
+    /// one page of a partition the first must be reported, before the next; while has_errors(),
+    /// all.
     virtual void written(location first, std::uint32_t length) = 0;
+    static constexpr std::uint32_t page_bytes = 4096;
 };
 
 /// FP_CONFIG and SEED as they apply to one instruction.

@@ -285,6 +285,7 @@ bool neuron_core::check_read(isa::location first, std::uint32_t length) {
 }
 
 void neuron_core::written(isa::location first, std::uint32_t length) {
+    static_assert(page_bytes == sram_content::page_bytes);
     const bool psum = first.space == isa::space::psum;
     (psum ? psum_content_ : sbuf_content_)
         .written(std::uint64_t{first.partition} * partition_bytes(first.space) + first.offset,

@@ -36,6 +36,25 @@ void with_size(unsigned bytes, Move&& move) {
     }
 }
 
+/// Reports writes of single elements of one partition, no more of them than the memory needs.
+class element_reports {
+public:
+    explicit element_reports(isa::core_memory& memory)
+        : memory_(memory), all_(memory.has_errors()) {}
+
+    void wrote(isa::location where, std::uint32_t length) {
+        const std::uint32_t page = where.offset / isa::core_memory::page_bytes;
+        if (page == page_ && !all_) return;
+        page_ = page;
+        memory_.written(where, length);
+    }
+
+private:
+    isa::core_memory& memory_;
+    const bool all_;
+    std::uint32_t page_ = ~0u;
+};
+
 }  // namespace
 
 tile::tile(isa::core_memory& memory, const isa::tile_operand& operand, isa::operand which,
@@ -161,6 +180,7 @@ void tile::read(unsigned partition, std::uint32_t* to) const {
 
 void tile::write(unsigned partition, const std::uint8_t* from) {
     std::uint8_t* const to = base(partition);
+    element_reports reports(*memory_);
     with_size(element_bytes(), [&](auto type) {
         using word = decltype(type);
         for_runs(partition, [&](std::int64_t first, std::int64_t stride, std::size_t count) {
@@ -174,7 +194,7 @@ void tile::write(unsigned partition, const std::uint8_t* from) {
             std::int64_t byte = first;
             for (std::size_t i = 0; i < count; ++i, byte += stride, from += sizeof(word)) {
                 store(to + byte, load<word>(from));
-                memory_->written(at(partition, byte), sizeof(word));
+                reports.wrote(at(partition, byte), sizeof(word));
             }
         });
     });
@@ -197,12 +217,13 @@ void tile::write(unsigned partition, const std::uint32_t* from) {
 void tile::write_where(unsigned partition, const std::uint8_t* from, const std::uint8_t* mask) {
     std::uint8_t* const to = base(partition);
     const unsigned size = element_bytes();
+    element_reports reports(*memory_);
     for_runs(partition, [&](std::int64_t first, std::int64_t stride, std::size_t count) {
         std::int64_t byte = first;
         for (std::size_t i = 0; i < count; ++i, byte += stride, from += size)
             if (*mask++ != 0) {
                 std::memcpy(to + byte, from, size);
-                memory_->written(at(partition, byte), size);
+                reports.wrote(at(partition, byte), size);
             }
     });
 }
