@@ -253,7 +253,7 @@ core_engines& neuron_core::engines() {
         .register_latency = cfg_.register_latency,
         .warm_up = cfg_.warm_up,
         .outside_is_nan = cfg_.activation_outside == activation_outside::nan});
-    if (throttle.level()) slow_down(true);
+    if (throttled_) set_throttled(true);
     return *engines_;
 }
 
@@ -339,7 +339,8 @@ void neuron_core::forget() {
     aperture->invalidate_direct_mem_ptr(0, aperture_size - 1);
 }
 
-void neuron_core::slow_down(bool throttled) {
+void neuron_core::set_throttled(bool throttled) {
+    throttled_ = throttled;
     if (engines_) engines_->set_clock(throttled ? cfg_.throttled_permille : 1000);
 }
 

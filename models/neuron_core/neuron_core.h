@@ -76,7 +76,6 @@ public:
     irq_in power_lost{"power_lost", 1, [this](unsigned, bool level) {
                           if (level) forget();
                       }};
-    irq_in throttle{"throttle", 1, [this](unsigned, bool level) { slow_down(level); }};
     irq_out error{"error"};  ///< high while an error counter is not zero
 
     neuron_core(sc_core::sc_module_name name, const config& cfg);
@@ -87,6 +86,7 @@ public:
 
     std::uint64_t bf16_flops() const override { return engines_ ? engines_->bf16_flops() : 0; }
     std::uint64_t sram_bytes() const override { return engines_ ? engines_->sram_bytes() : 0; }
+    void set_throttled(bool throttled) override;
     void publish(statistics& out) const override;
     std::optional<std::string> describe_wait() const override;
     std::vector<fault> faults() override;
@@ -120,7 +120,6 @@ private:
     void clear_errors();
     void update_error_line();
     void forget();
-    void slow_down(bool throttled);
     core_engines& engines();
     unsigned peek_memory(std::uint64_t address, std::span<std::uint8_t> bytes);
     sequencer& started(unsigned engine);
@@ -142,6 +141,7 @@ private:
 
     const config cfg_;
     backing_store sbuf_, psum_;
+    bool throttled_ = false;
     sram_content sbuf_content_{sbuf_.data(), cfg_.sbuf_size};
     sram_content psum_content_{psum_.data(), cfg_.psum_size};
     semaphores semaphores_;

@@ -50,7 +50,6 @@ kind neuron_core_kind() {
                          "entries of its notification queues, programs, writes of engines"),
          port::irq_in("reset", "held in reset while high"),
          port::irq_in("power_lost", "high: SBUF and PSUM lose their content"),
-         port::irq_in("throttle", "high: the engines run at a part of their clocks").optional(),
          port::provides<compute_activity_interface>("activity", "work done, for the power model"),
          port::irq_out("error", "an error counter is not zero").optional()},
         [](const c& cfg) -> std::optional<std::string> {

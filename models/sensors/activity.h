@@ -13,13 +13,15 @@ public:
     virtual std::uint64_t bytes_moved() const = 0;
 };
 
-/// The same of a core's engines.
+/// The same of a core's engines, and the throttling that power may demand.
 class compute_activity_interface : public virtual sc_core::sc_interface {
 public:
     /// Floating-point operations since power-on, those of matmuls by the time of BF16 ones.
     virtual std::uint64_t bf16_flops() const = 0;
     /// Bytes of SBUF and PSUM that engines read and wrote since power-on.
     virtual std::uint64_t sram_bytes() const = 0;
+    /// The engines run at a part of their clocks until they are throttled no more.
+    virtual void set_throttled(bool throttled) = 0;
 };
 
 }  // namespace trn

@@ -56,7 +56,7 @@ public:
     /// The sled throttles the chip: firmware reads it, the DMA engines obey it.
     irq_in throttle{"throttle", 1, [this](unsigned, bool level) { throttled_by_sled(level); }};
     irq_out irq{"irq"};
-    irq_out throttled{"throttled"};  ///< to the DMA engines and the cores
+    irq_out throttled{"throttled"};  ///< to the DMA engines
     irq_out trip{"trip"};            ///< a diode is at the trip temperature
 
     sensors(sc_core::sc_module_name name, const config& cfg);

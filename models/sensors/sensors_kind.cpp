@@ -36,7 +36,7 @@ kind sensors_kind() {
          port::irq_in("throttle", "high: the sled throttles the chip"),
          port::provides<power_interface>("power", "power and heat, for the sled's controller"),
          port::irq_out("irq", "alarm or throttling"),
-         port::irq_out("throttled", "to the DMA engines and the cores").optional(),
+         port::irq_out("throttled", "to the DMA engines").optional(),
          port::irq_out("trip", "a diode is at the trip temperature")},
         [](const c& cfg) -> std::optional<std::string> {
             if (cfg.dies >= 1 && cfg.dies <= sensors::max_dies) return std::nullopt;

@@ -30,7 +30,9 @@ struct core : compute_activity_interface, sc_core::sc_module {
     explicit core(sc_core::sc_module_name name) : sc_module(name) {}
     std::uint64_t bf16_flops() const override { return flops; }
     std::uint64_t sram_bytes() const override { return bytes; }
+    void set_throttled(bool now) override { throttled = now; }
     std::uint64_t flops = 0, bytes = 0;
+    bool throttled = false;
 };
 
 struct SensorsTest : testing::Test {
@@ -135,9 +137,11 @@ TEST_F(SensorsTest, SledThrottleReachesTheEnginesAndTheInterrupt) {
     write(reg::irq_enable, irq_enable::throttled.mask());
     throttle.set(true);
     EXPECT_TRUE(throttled.level());
+    EXPECT_TRUE(cores[0].throttled);
     EXPECT_TRUE(irq.level());
     throttle.set(false);
     EXPECT_FALSE(throttled.level());
+    EXPECT_FALSE(cores[0].throttled);
     EXPECT_TRUE(irq.level());  // until it is acknowledged
     write(reg::irq_status, irq_status::throttled.mask());
     EXPECT_FALSE(irq.level());

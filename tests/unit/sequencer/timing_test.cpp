@@ -39,25 +39,21 @@ TEST_F(EngineTimes, AppendixACompletesAfter1134Cycles) {
                 16 * ns_1200 + 945, 3);
 }
 
-class ThrottledEngine : public EngineTimes {
-protected:
-    irq_out line{"line"};
-};
+using ThrottledEngine = EngineTimes;
 
 TEST_F(ThrottledEngine, RunsAtHalfItsClockFromTheMomentThatThrottlingBegins) {
-    line.bind(core.throttle);
     load(V,
          "update S[1]+=1 memset dst=sbuf[0:1, 0] fp32 [12000:1] imm=0.0\n"
          "update S[2]+=1 memset dst=sbuf[0:1, 65536] fp32 [12000:1] imm=0.0\nhalt");
     start(V);
     run_for(5);  // of the 10 us of the first interval
-    line.set(true);
+    core.set_throttled(true);
     run_for(10);  // the other half takes twice as long, then 110 cycles of the pipeline
     EXPECT_EQ(semaphore(1), 0);
     run_for(0.4);
     EXPECT_EQ(semaphore(1), 1);
     run_for(10);
-    line.set(false);  // 10.4 us of the second interval's 20 are over
+    core.set_throttled(false);  // 10.4 us of the second interval's 20 are over
     run_for(4.6);
     EXPECT_EQ(semaphore(2), 0);
     run_for(0.5);
