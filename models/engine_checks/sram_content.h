@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/instructions/data_path.h"
+
 namespace trn {
 
-/// Which bytes of SBUF or PSUM hold what nobody has written since power-on. From poison() on, a
+/// Which bytes of SBUF or PSUM are unwritten since power-on. From poison() on, a
 /// byte that an engine reads before it is written is part of a NaN of every float type. Costs
 /// nothing before the first write, and afterwards a byte per page of 4 KiB.
 ///
@@ -16,12 +18,12 @@ namespace trn {
 /// granule count as written.
 class sram_content {
 public:
-    static constexpr std::uint64_t page_bytes = 4096, granule_bytes = 16;
+    static constexpr std::uint64_t page_bytes = isa::core_memory::page_bytes, granule_bytes = 16;
 
     /// `bytes` is the memory; it reads zero at power-on.
     sram_content(std::uint8_t* bytes, std::uint64_t size) : bytes_(bytes), size_(size) {}
 
-    /// Anyone wrote the range: must be called after each write, before the next one. Ranges outside
+    /// The range was written: must be called after each write, before the next one. Ranges outside
     /// the memory are ignored.
     void written(std::uint64_t first, std::uint64_t count);
     /// Engines may read from now on. Pages written before keep their zeroes.

@@ -9,6 +9,7 @@
 #include "models/misuse_rules.h"
 #include "platform/framework/kernel/fault_arguments.h"
 #include "platform/framework/misuse/misuse.h"
+#include "platform/framework/tlm/grant_watched.h"
 #include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/refuse_pointer.h"
 
@@ -107,13 +108,7 @@ bool hbm::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dm
     dmi.set_dmi_ptr(bytes_.data() + clean->first);
     dmi.set_start_address(clean->first);
     dmi.set_end_address(clean->last);
-    if (auto* way = payload.get_extension<route>()) {
-        way->watcher = this;
-        way->watched_address = address;
-        dmi.allow_read_write();
-    } else {
-        dmi.allow_read();  // writes have to be seen
-    }
+    grant_watched(payload, dmi, *this);
     dmi.set_read_latency(cfg_.read_latency);
     dmi.set_write_latency(cfg_.write_latency);
     route::add(payload, *this);

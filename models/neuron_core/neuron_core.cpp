@@ -10,6 +10,7 @@
 #include "models/neuron_core/sram_errors_regs.h"
 #include "platform/framework/kernel/fault_arguments.h"
 #include "platform/framework/misuse/initiator.h"
+#include "platform/framework/tlm/grant_watched.h"
 #include "platform/framework/tlm/memory.h"
 #include "platform/framework/tlm/refuse_pointer.h"
 #include "platform/framework/tlm/shifted.h"
@@ -178,13 +179,7 @@ bool neuron_core::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm
     dmi.set_dmi_ptr(store.data() + (first - base));
     dmi.set_start_address(first);
     dmi.set_end_address(std::min(clean->last, base + store.size() - 1));
-    if (auto* way = payload.get_extension<route>()) {
-        way->watcher = this;
-        way->watched_address = address;
-        dmi.allow_read_write();
-    } else {
-        dmi.allow_read();  // writes have to be seen
-    }
+    grant_watched(payload, dmi, *this);
     dmi.set_read_latency(cfg_.access_latency);
     dmi.set_write_latency(cfg_.access_latency);
     route::add(payload, port_);
@@ -285,7 +280,6 @@ bool neuron_core::check_read(isa::location first, std::uint32_t length) {
 }
 
 void neuron_core::written(isa::location first, std::uint32_t length) {
-    static_assert(page_bytes == sram_content::page_bytes);
     const bool psum = first.space == isa::space::psum;
     (psum ? psum_content_ : sbuf_content_)
         .written(std::uint64_t{first.partition} * partition_bytes(first.space) + first.offset,

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <tlm>
+
+#include "platform/framework/tlm/route.h"
+
+namespace trn {
+
+/// Grants a pointer to memory whose writes `watcher` must see: read and write to initiators that
+/// report what they move (route), read only to others.
+inline void grant_watched(tlm::tlm_generic_payload& request, tlm::tlm_dmi& dmi,
+                          traffic_watcher& watcher) {
+    if (auto* way = request.get_extension<route>()) {
+        way->watcher = &watcher;
+        way->watched_address = request.get_address();
+        dmi.allow_read_write();
+    } else {
+        dmi.allow_read();
+    }
+}
+
+}  // namespace trn
