@@ -154,17 +154,6 @@ private:
         return u;
     }
 
-    numerics::element type() {
-        const std::size_t start = in_.position();
-        const std::string_view given = in_.word("an element type");
-        std::vector<std::string_view> known;
-        for (unsigned code = 0; code < numerics::all_element_kinds; ++code) {
-            known.push_back(name_of(static_cast<numerics::element>(code)));
-            if (known.back() == given) return static_cast<numerics::element>(code);
-        }
-        in_.unknown(start, given, "an element type", known);
-    }
-
     std::uint8_t alu_operator() {
         const std::size_t start = in_.position();
         if (in_.at_number()) return in_.number<std::uint8_t>();
@@ -233,7 +222,7 @@ private:
             t.reg = in_.reg();
         }
         in_.expect("]");
-        t.type = type();
+        t.type = in_.element_type();
         in_.expect("[");
         do {
             if (t.dimensions == 4)
@@ -271,7 +260,7 @@ private:
                      "expected fp32(x), i32(n), or a tile such as sbuf[0, 64] fp32");
         s.kind = scalar_kind::tile;
         s.where = where();
-        s.type = type();
+        s.type = in_.element_type();
         return s;
     }
 
@@ -319,7 +308,7 @@ private:
             f.*one.member = in_.reg();
             return;
         case field::kind::type:
-            f.*one.member = static_cast<std::uint64_t>(type());
+            f.*one.member = static_cast<std::uint64_t>(in_.element_type());
             return;
         case field::kind::u32:
             f.*one.member = in_.bits32();

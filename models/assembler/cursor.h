@@ -12,8 +12,10 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "models/instructions/instruction.h"
+#include "models/instructions/table.h"
 #include "platform/framework/config/diagnostics.h"
 
 /// Reads one line of the text form of programs; private to the assembler.
@@ -128,6 +130,16 @@ public:
         return static_cast<std::uint8_t>(number(0, register_count - 1));
     }
 
+    numerics::element element_type() {
+        const std::size_t start = position();
+        const std::string_view given = word("an element type");
+        std::vector<std::string_view> known;
+        for (unsigned code = 0; code < numerics::all_element_kinds; ++code) {
+            known.push_back(name_of(static_cast<numerics::element>(code)));
+            if (known.back() == given) return static_cast<numerics::element>(code);
+        }
+        unknown(start, given, "an element type", known);
+    }
     /// The index of a word of `words`.
     template <std::size_t N>
     unsigned choice(const std::string_view (&words)[N], std::string_view expected) {

@@ -28,17 +28,6 @@ std::vector<std::string_view> names_in(const Map& map) {
     return names;
 }
 
-numerics::element read_type(cursor& in) {
-    const std::size_t start = in.position();
-    const std::string_view given = in.word("an element type");
-    std::vector<std::string_view> known;
-    for (unsigned code = 0; code < numerics::all_element_kinds; ++code) {
-        known.push_back(name_of(static_cast<numerics::element>(code)));
-        if (known.back() == given) return static_cast<numerics::element>(code);
-    }
-    in.unknown(start, given, "an element type", known);
-}
-
 }  // namespace
 
 /// A side before both are brought to the same rows and blocks.
@@ -136,7 +125,7 @@ void program_names::read_tensor(cursor& in) {
     tensor t;
     t.name = new_name(in, "the name of the tensor");
     t.core = core;
-    t.type = read_type(in);
+    t.type = in.element_type();
     in.expect("[");
     std::uint64_t bytes = size_of(t.type);
     do {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "models/assembler/program_set_regs.h"
 #include "models/instructions/instruction.h"
 
 /// Programs of one or more NeuronCores with what a loader has to prepare for them. The layout of
@@ -36,7 +37,12 @@ struct stream {
     std::vector<std::uint8_t> files = {};  ///< source file of each word; {}: the first
 };
 
-enum class tensor_role : std::uint8_t { in, out, inout, scratch };
+enum class tensor_role : std::uint8_t {
+    in = program_set_regs::tensor_role::code_in,
+    out = program_set_regs::tensor_role::code_out,
+    inout = program_set_regs::tensor_role::code_inout,
+    scratch = program_set_regs::tensor_role::code_scratch
+};
 
 struct tensor {
     std::string name;
@@ -52,7 +58,11 @@ struct tensor {
 
 /// One end of a transfer: rows of blocks of contiguous bytes.
 struct transfer_side {
-    enum class memory : std::uint8_t { tensor, sbuf, psum };
+    enum class memory : std::uint8_t {
+        tensor = program_set_regs::transfer_side_kind::code_tensor,
+        sbuf = program_set_regs::transfer_side_kind::code_sbuf,
+        psum = program_set_regs::transfer_side_kind::code_psum
+    };
     memory kind{};
     std::uint32_t object = 0;  ///< tensor or core
     std::uint64_t offset = 0;  ///< in the tensor or in the partition
@@ -76,7 +86,14 @@ struct transfer {
 };
 
 struct relocation {
-    enum class target : std::uint8_t { tensor, increment, control, sbuf, collective, program };
+    enum class target : std::uint8_t {
+        tensor = program_set_regs::relocation_kind::code_tensor,
+        increment = program_set_regs::relocation_kind::code_increment,
+        control = program_set_regs::relocation_kind::code_control,
+        sbuf = program_set_regs::relocation_kind::code_sbuf,
+        collective = program_set_regs::relocation_kind::code_collective,
+        program = program_set_regs::relocation_kind::code_program
+    };
     std::uint32_t stream = 0, word = 0, byte = 0;
     target kind{};
     unsigned core = 0;

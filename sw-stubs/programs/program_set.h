@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trn/program_set_regs.h"
+
 /* Program set files (doc/models/program_set.md) as structures. A file comes from outside: after
  * trn_set_read everything that the structures say is inside its bounds. */
 
@@ -29,7 +31,11 @@ typedef struct set_tensor {
     uint64_t bytes;
 } set_tensor;
 
-typedef enum set_memory { SET_TENSOR = 0, SET_SBUF = 1, SET_PSUM = 2 } set_memory;
+typedef enum set_memory {
+    SET_TENSOR = TRN_PROGRAM_SET_TRANSFER_SIDE_KIND_CODE_TENSOR,
+    SET_SBUF = TRN_PROGRAM_SET_TRANSFER_SIDE_KIND_CODE_SBUF,
+    SET_PSUM = TRN_PROGRAM_SET_TRANSFER_SIDE_KIND_CODE_PSUM
+} set_memory;
 
 typedef struct set_side {
     set_memory memory;
@@ -44,12 +50,12 @@ typedef struct set_transfer {
 } set_transfer;
 
 typedef enum set_target {
-    SET_ADDRESS_TENSOR = 0,
-    SET_ADDRESS_INCREMENT = 1,
-    SET_ADDRESS_CONTROL = 2,
-    SET_ADDRESS_SBUF = 3,
-    SET_ADDRESS_COLLECTIVE = 4,
-    SET_ADDRESS_PROGRAM = 5
+    SET_ADDRESS_TENSOR = TRN_PROGRAM_SET_RELOCATION_KIND_CODE_TENSOR,
+    SET_ADDRESS_INCREMENT = TRN_PROGRAM_SET_RELOCATION_KIND_CODE_INCREMENT,
+    SET_ADDRESS_CONTROL = TRN_PROGRAM_SET_RELOCATION_KIND_CODE_CONTROL,
+    SET_ADDRESS_SBUF = TRN_PROGRAM_SET_RELOCATION_KIND_CODE_SBUF,
+    SET_ADDRESS_COLLECTIVE = TRN_PROGRAM_SET_RELOCATION_KIND_CODE_COLLECTIVE,
+    SET_ADDRESS_PROGRAM = TRN_PROGRAM_SET_RELOCATION_KIND_CODE_PROGRAM
 } set_target;
 
 typedef struct set_relocation {
