@@ -17,10 +17,6 @@ using sc_core::sc_time;
 namespace io = efa_io_regs;
 using io::reg;
 
-namespace {
-constexpr std::uint32_t piece = 4096;  // bytes of one memory access
-}
-
 packet_receiver::packet_receiver(sc_core::sc_module_name name, tlm::tlm_initiator_socket<64>& bus,
                                  efa_objects::objects& objects, packet_sender& sender,
                                  completions& to)
@@ -144,7 +140,8 @@ packet_receiver::progress packet_receiver::store() {
         const std::uint32_t left = size - now_.stored;
         const auto to = now_.to.at(objects_, now_.first + now_.stored, left);
         if (!to) return progress::failed;
-        const auto room = piece - static_cast<std::uint32_t>(to->bus_address % piece);
+        const auto room =
+            max_access_bytes - static_cast<std::uint32_t>(to->bus_address % max_access_bytes);
         const auto count = std::min({static_cast<std::uint32_t>(to->bytes), left, room});
         sc_time delay;
         const auto how = memory_.access(tlm::TLM_WRITE_COMMAND, to->bus_address,

@@ -18,7 +18,6 @@ using io::reg;
 
 namespace {
 
-constexpr std::uint32_t piece = 4096;         // bytes of one memory access
 constexpr std::size_t fetched_ahead = 256;    // work requests of a queue pair
 const sc_time read_ahead(4, sc_core::SC_US);  // how long before its turn a packet is read
 
@@ -354,7 +353,8 @@ packet_sender::progress packet_sender::fill() {
         sc_time delay;
         if (from) {
             // One access stays within a page of the bus.
-            const auto room = piece - static_cast<std::uint32_t>(from->bus_address % piece);
+            const auto room =
+                max_access_bytes - static_cast<std::uint32_t>(from->bus_address % max_access_bytes);
             count = std::min({static_cast<std::uint32_t>(from->bytes), left, room});
             how = memory_.access(tlm::TLM_READ_COMMAND, from->bus_address,
                                  &what.data[outgoing_->filled], count, later_, delay);

@@ -8,6 +8,8 @@
 
 namespace trn::efa_transport {
 
+constexpr std::uint32_t max_access_bytes = 4096;  ///< of one access to memory
+
 /// How a work request ended, as its completion says (EFA contract 12).
 enum class status : std::uint8_t {
     ok = efa_io_regs::completion::status_ok,
