@@ -43,6 +43,18 @@ public:
         host_top.register_b_transport(this, &small_chip::pass, 3);
     }
 
+    /// Binds cores 0 and 1, and the RAM that `memory` accepts.
+    template <class Memory>
+    void connect(neuron_core& core, neuron_core& other, Memory& memory) {
+        core.memory.bind(from0);
+        other.memory.bind(from1);
+        ram.bind(memory);
+        aperture0.bind(core.aperture);
+        aperture1.bind(other.aperture);
+        top0.bind(core.top);
+        top1.bind(other.top);
+    }
+
 private:
     void pass(int from, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
         const shifted global(payload, from == 2 ? -aperture_of(0) : from == 3 ? -top_of(0) : 0);

@@ -377,13 +377,7 @@ struct bench {
     bench() : core("core", config(0)), other("other", config(1)) {
         aperture.out.bind(chip.host_aperture);
         top.out.bind(chip.host_top);
-        core.memory.bind(chip.from0);
-        other.memory.bind(chip.from1);
-        chip.ram.bind(ram.in);
-        chip.aperture0.bind(core.aperture);
-        chip.aperture1.bind(other.aperture);
-        chip.top0.bind(core.top);
-        chip.top1.bind(other.top);
+        chip.connect(core, other, ram.in);
         reset.bind(core.reset);
         power_lost.bind(core.power_lost);
         other_reset.bind(other.reset);
