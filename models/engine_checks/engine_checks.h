@@ -15,7 +15,7 @@
 namespace trn {
 
 /// Finds software errors in the programs of one core and reports them as misuse: reads of SBUF and
-/// PSUM that nobody has written, mistakes that an engine computed on, and, while their rules are
+/// unwritten PSUM, mistakes that an engine computed on, and, while their rules are
 /// wanted, tile races and PSUM collisions. Spec: doc/models/engine_checks.md.
 class engine_checks final : public isa::program_observer {
 public:

@@ -26,7 +26,7 @@ bool sram_content::is_zero(std::uint64_t first, std::uint64_t end) const {
     return at[0] == 0 && std::memcmp(at, at + 1, end - first - 1) == 0;
 }
 
-/// Precondition: a run of bytes that nobody has written.
+/// Precondition: a run of unwritten bytes.
 void sram_content::fill(std::uint64_t first, std::uint64_t end) {
     for (std::uint64_t at = first; at < end;) {
         const std::uint64_t skip = at % granule_bytes;

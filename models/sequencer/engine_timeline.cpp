@@ -48,12 +48,12 @@ void engine_timeline::span(std::string_view what, cycles from, cycles until,
 }
 
 void engine_timeline::draw_wait(std::string_view reason, cycles from, cycles until) const {
-    const trace::on_behalf_of nobody(0);
+    const trace::on_behalf_of no_operation(0);
     span(name_of_wait(reason), from, until, {{"reason", reason}});
 }
 
 void engine_timeline::open_wait(std::uint32_t pc, const std::string& reason) {
-    const trace::on_behalf_of nobody(0);
+    const trace::on_behalf_of no_operation(0);
     wait_ = trace::begin(track_, name_of_wait(reason), {{"reason", reason}, {"pc", pc}});
 }
 

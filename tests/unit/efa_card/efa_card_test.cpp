@@ -344,9 +344,9 @@ TEST_F(EfaCardTest, ReceiverThatStaysNotReadyEndsTheRequestAfterItsRetries) {
 
 TEST_F(EfaCardTest, GidThatNoCardHasIsUnreachable) {
     endpoint from = open(a, b), into = open(b, a);
-    auto nobody = b.gid();
-    nobody[14] = 0x40;
-    const auto ah = a.create_ah(from.pd, nobody);
+    auto unused_gid = b.gid();
+    unused_gid[14] = 0x40;
+    const auto ah = a.create_ah(from.pd, unused_gid);
     work send = to(from, into, 1);
     send.inlined = {1};
     send.ah = ah;
