@@ -93,6 +93,8 @@ std::uint32_t register_index::blank_page() {
 register_index::register_index(const register_table& table)
     : width_shift_(static_cast<unsigned>(std::countr_zero(table.width))) {
     page_.assign((table.size >> page_shift) + 1, blank_page());
+    rows_.reserve(table.rows.size());
+    for (const register_row& row : table.rows) rows_.push_back({row.bits, row.reset, row.slot});
     for (std::uint32_t r = 0; r < table.rows.size(); ++r) {
         const register_row& row = table.rows[r];
         for (std::uint32_t i = 0; i < row.count; ++i) {
@@ -114,15 +116,22 @@ register_bank::register_bank(const register_table& table, options opts)
       latency_(opts.latency),
       values_(opts.instances),
       ram_(table.holes == hole_policy::ram ? opts.instances : 0) {
-    rows_.reserve(table.rows.size());
-    for (const register_row& row : table.rows)
-        rows_.push_back({row.bits, row.reset, row.slot, {}, {}, {}});
     if (auto* owner = sc_core::sc_get_curr_simcontext()->hierarchy_curr())
         listing_ = std::make_unique<listing>(*this, *owner);
     assert(opts.instances > 0 && stride_ >= table.size && stride_ % width_ == 0);
 }
 
 register_bank::~register_bank() = default;
+
+register_bank::hooks& register_bank::hooks_of(std::size_t row) {
+    if (hook_numbers_.empty()) hook_numbers_.resize(table_.rows.size());
+    std::uint16_t& number = hook_numbers_[row];
+    if (number == 0) {
+        hooks_.emplace_back();
+        number = static_cast<std::uint16_t>(hooks_.size());
+    }
+    return hooks_[number - 1];
+}
 
 void register_bank::access(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
     payload.set_dmi_allowed(false);
@@ -203,7 +212,7 @@ inline tlm::tlm_response_status register_bank::beat(bool is_write, std::uint64_t
 }
 
 void register_bank::start_counting() {
-    uses_ = std::make_unique<register_use[]>(rows_.size());
+    uses_ = std::make_unique<register_use[]>(table_.rows.size());
 }
 
 inline register_use::counts& register_bank::count(std::uint32_t row) {
@@ -214,15 +223,17 @@ inline register_use::counts& register_bank::count(std::uint32_t row) {
 
 inline tlm::tlm_response_status register_bank::read(unsigned instance, register_index::entry at,
                                                     std::uint64_t& value, sc_core::sc_time& delay) {
-    live_row& row = rows_[at.row];
+    const auto& row = index_.row(at.row);
     if (row.bits.readable == 0) return tlm::TLM_COMMAND_ERROR_RESPONSE;
     ++count(at.row).reads;
     const unsigned index = at.slot - row.slot;
-    const std::uint64_t old = row.view ? row.view(instance, index) : load(instance, at.slot, row);
+    const hooks* const own = find_hooks(at.row);
+    const std::uint64_t old =
+        own != nullptr && own->view ? own->view(instance, index) : load(instance, at.slot, row);
     value = old & row.bits.readable;
-    if (row.on_read) {
+    if (own != nullptr && own->on_read) {
         register_access a{instance, index, old, 0, value, delay};
-        row.on_read(a);
+        own->on_read(a);
         if (a.response != tlm::TLM_OK_RESPONSE) return a.response;
         value = a.value;
     }
@@ -233,7 +244,7 @@ inline tlm::tlm_response_status register_bank::read(unsigned instance, register_
 inline tlm::tlm_response_status register_bank::write(unsigned instance, register_index::entry at,
                                                      std::uint64_t written,
                                                      sc_core::sc_time& delay) {
-    live_row& row = rows_[at.row];
+    const auto& row = index_.row(at.row);
     if (row.bits.writable() == 0) return tlm::TLM_COMMAND_ERROR_RESPONSE;
     ++count(at.row).writes;
     const std::uint64_t old = load(instance, at.slot, row);
@@ -241,9 +252,10 @@ inline tlm::tlm_response_status register_bank::write(unsigned instance, register
     value &= ~((written & row.bits.clears) | (~written & row.bits.kept));
     value |= written & row.bits.sets;
     if (value != old) store(instance, at.slot, value);
-    if (!row.on_write) return tlm::TLM_OK_RESPONSE;
+    const hooks* const own = find_hooks(at.row);
+    if (own == nullptr || !own->on_write) return tlm::TLM_OK_RESPONSE;
     register_access a{instance, at.slot - row.slot, old, written, value, delay};
-    row.on_write(a);
+    own->on_write(a);
     return a.response;
 }
 
@@ -304,7 +316,7 @@ unsigned register_bank::debug_access(tlm::tlm_generic_payload& payload) {
             hole(is_write, where, data, size);
         } else {
             if (size < width_) break;
-            const unsigned index = at.slot - rows_[at.row].slot;
+            const unsigned index = at.slot - index_.row(at.row).slot;
             if (is_write)
                 poke(at.row, fetch(data), index, instance);
             else
@@ -316,14 +328,16 @@ unsigned register_bank::debug_access(tlm::tlm_generic_payload& payload) {
 }
 
 std::uint64_t register_bank::peek(std::size_t r, unsigned index, unsigned instance) const {
-    const live_row& row = rows_[r];
+    const auto& row = index_.row(r);
     assert(index < table_.rows[r].count && instance < values_.size());
-    return row.view ? row.view(instance, index) : load(instance, row.slot + index, row);
+    const hooks* const own = find_hooks(r);
+    return own != nullptr && own->view ? own->view(instance, index)
+                                       : load(instance, row.slot + index, row);
 }
 
 void register_bank::poke(std::size_t r, std::uint64_t value, unsigned index, unsigned instance) {
     assert(index < table_.rows[r].count && instance < values_.size());
-    store(instance, rows_[r].slot + index, value);
+    store(instance, index_.row(r).slot + index, value);
 }
 
 /// A register's bytes as a number; almost every block has four of them.
@@ -343,7 +357,7 @@ inline void register_bank::put(unsigned char* bytes, std::uint64_t value) const 
 }
 
 inline std::uint64_t register_bank::load(unsigned instance, std::uint32_t slot,
-                                         const live_row& row) const {
+                                         const register_index::constants& row) const {
     const unsigned char* values = values_[instance].bytes.get();
     return values != nullptr ? fetch(values + std::size_t{slot} * width_) : row.reset;
 }

@@ -50,6 +50,12 @@ public:
         std::uint32_t slot = hole;  ///< index of the value in an instance
         std::uint32_t row = 0;      ///< of the table
     };
+    /// What each access needs of a row, close together.
+    struct constants {
+        bit_access bits;
+        std::uint64_t reset;
+        std::uint32_t slot;  ///< of its first register
+    };
 
     static const register_index& of(const register_table& table);
     explicit register_index(const register_table& table);
@@ -58,6 +64,8 @@ public:
     entry find(std::uint64_t offset) const {
         return entries_[page_[offset >> page_shift] + ((offset & page_mask) >> width_shift_)];
     }
+
+    const constants& row(std::size_t number) const { return rows_[number]; }
 
 private:
     static constexpr unsigned page_shift = 12;
@@ -68,6 +76,7 @@ private:
     unsigned width_shift_;
     std::vector<std::uint32_t> page_;  // where each 4 KiB begin in entries_; 0 is all holes
     std::vector<entry> entries_;
+    std::vector<constants> rows_;
 };
 
 /// The registers of one block, or of many equal instances of it at a stride. Decodes, checks width,
@@ -106,17 +115,17 @@ public:
     /// Called after the value was stored.
     template <class Reg>
     void on_write(Reg reg, const hook& call) {
-        rows_[row(reg)].on_write = call;
+        hooks_of(row(reg)).on_write = call;
     }
     /// Called before the bus sees the value; may change it. Not called by debug reads.
     template <class Reg>
     void on_read(Reg reg, const hook& call) {
-        rows_[row(reg)].on_read = call;
+        hooks_of(row(reg)).on_read = call;
     }
     /// Reads of `reg`, including debug reads and get(), return the result of `compute`.
     template <class Reg>
     void view(Reg reg, const view_function& compute) {
-        rows_[row(reg)].view = compute;
+        hooks_of(row(reg)).view = compute;
     }
 
     /// Access of the model: any bit, no hooks, no time.
@@ -188,11 +197,7 @@ private:
         std::uint64_t instance;
         std::uint64_t offset;  // within the instance
     };
-    /// The properties of a row that each access needs, close together.
-    struct live_row {
-        bit_access bits;
-        std::uint64_t reset;
-        std::uint32_t slot;
+    struct hooks {
         hook on_write, on_read;
         view_function view;
     };
@@ -222,7 +227,14 @@ private:
 
     std::uint64_t peek(std::size_t row, unsigned index, unsigned instance) const;
     void poke(std::size_t row, std::uint64_t value, unsigned index, unsigned instance);
-    std::uint64_t load(unsigned instance, std::uint32_t slot, const live_row& row) const;
+    std::uint64_t load(unsigned instance, std::uint32_t slot,
+                       const register_index::constants& row) const;
+    hooks& hooks_of(std::size_t row);
+    /// Null: the row has none.
+    const hooks* find_hooks(std::size_t row) const {
+        const unsigned number = hook_numbers_.empty() ? 0 : hook_numbers_[row];
+        return number == 0 ? nullptr : &hooks_[number - 1];
+    }
     std::uint64_t fetch(const unsigned char* bytes) const;
     register_use::counts& count(std::uint32_t row);
     [[gnu::cold, gnu::noinline]] void start_counting();
@@ -238,7 +250,9 @@ private:
     const unsigned width_;
     const sc_core::sc_time latency_;
     std::unique_ptr<listing> listing_;  // for for_each_bank()
-    std::vector<live_row> rows_;
+    // Most rows have no hooks, and a rack has thousands of banks.
+    std::vector<std::uint16_t> hook_numbers_;  // by row: 1 + index in hooks_, or 0
+    std::vector<hooks> hooks_;
     std::unique_ptr<register_use[]> uses_;               // by row, from the first access on
     std::vector<stored> values_;                         // by instance
     std::vector<std::unique_ptr<unsigned char[]>> ram_;  // by instance, for hole_policy::ram
