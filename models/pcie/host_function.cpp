@@ -124,6 +124,7 @@ void host_function::find_msix() {
             msix_bar_ = table & PCI_MSIX_TABLE_BIR;
             msix_table_ = table & PCI_MSIX_TABLE_OFFSET;
             raised_.resize((header >> 16 & PCI_MSIX_FLAGS_QSIZE) + 1);
+            forget_table();
             return;
         }
         at = header >> 8 & 0xfc;
@@ -138,25 +139,63 @@ void host_function::on_interrupt(unsigned vector, std::function<void()> raised) 
     program_interrupts();
 }
 
-/// Writes every table entry and the enable bit from what the host asked for. The table is behind a
-/// BAR, so memory space is on for as long as this takes.
+bool host_function::table_entry::is_for_peer() const {
+    constexpr std::uint64_t x86_interrupts = 0xfee;  // bits 31:20 of their address
+    const bool unmasked = (words[3] & PCI_MSIX_ENTRY_CTRL_MASKBIT) == 0;
+    return unmasked && address() != 0 && address() < message_address &&
+           address() >> 20 != x86_interrupts;
+}
+
+bool host_function::sends_messages() const {
+    if (std::ranges::any_of(raised_, [](auto& raised) { return bool(raised); })) return true;
+    return host_msix_enable_ != 0 && std::ranges::any_of(written_, &table_entry::is_for_peer);
+}
+
+/// Writes every table entry and the enable bit from what the host asked for.
 void host_function::program_interrupts() {
-    const auto command = static_cast<std::uint16_t>(config_word(PCI_COMMAND));
-    set_config_half(PCI_COMMAND, command | PCI_COMMAND_MEMORY);
-    bool any = false;
-    for (std::uint32_t vector = 0; vector < raised_.size(); ++vector) {
-        const bool wanted = static_cast<bool>(raised_[vector]);
-        const std::uint64_t entry = msix_table_ + vector * PCI_MSIX_ENTRY_SIZE;
-        write_table(entry + PCI_MSIX_ENTRY_LOWER_ADDR, static_cast<std::uint32_t>(message_address));
-        write_table(entry + PCI_MSIX_ENTRY_UPPER_ADDR, message_address >> 32);
-        write_table(entry + PCI_MSIX_ENTRY_DATA, vector);
-        write_table(entry + PCI_MSIX_ENTRY_VECTOR_CTRL, wanted ? 0 : PCI_MSIX_ENTRY_CTRL_MASKBIT);
-        any = any || wanted;
-    }
+    for (std::uint32_t vector = 0; vector < raised_.size(); ++vector) program_vector(vector);
     const auto control = static_cast<std::uint16_t>(config_word(msix_) >> 16);
     const auto off = static_cast<std::uint16_t>(control & ~PCI_MSIX_FLAGS_ENABLE);
-    set_config_half(msix_ + PCI_MSIX_FLAGS, any ? off | PCI_MSIX_FLAGS_ENABLE : off);
+    set_config_half(msix_ + PCI_MSIX_FLAGS, sends_messages() ? off | PCI_MSIX_FLAGS_ENABLE : off);
+}
+
+/// The table is behind a BAR, so memory space is on for as long as this takes.
+void host_function::program_vector(std::uint32_t vector) {
+    table_entry entry{{static_cast<std::uint32_t>(message_address), message_address >> 32, vector,
+                       raised_[vector] ? 0u : PCI_MSIX_ENTRY_CTRL_MASKBIT}};
+    if (!raised_[vector] && written_[vector].is_for_peer()) entry = written_[vector];
+    const auto command = static_cast<std::uint16_t>(config_word(PCI_COMMAND));
+    set_config_half(PCI_COMMAND, command | PCI_COMMAND_MEMORY);
+    const std::uint64_t at = msix_table_ + vector * PCI_MSIX_ENTRY_SIZE;
+    for (std::uint32_t word = 0; word < entry.words.size(); ++word)
+        write_table(at + 4 * word, entry.words[word]);
     set_config_half(PCI_COMMAND, command);
+}
+
+/// A host's write to the BAR that has the table.
+void host_function::table_written(std::uint64_t offset, std::span<const std::uint8_t> bytes) {
+    const std::uint64_t table_size = written_.size() * PCI_MSIX_ENTRY_SIZE;
+    for (std::size_t done = 0; done < bytes.size();) {
+        const std::uint64_t at = offset + done - msix_table_;  // wraps below the table
+        const std::uint64_t in_word = at % 4;
+        const std::size_t count = std::min<std::size_t>(4 - in_word, bytes.size() - done);
+        if (at < table_size) {
+            const auto vector = static_cast<std::uint32_t>(at / PCI_MSIX_ENTRY_SIZE);
+            table_entry& entry = written_[vector];
+            const bool was = entry.is_for_peer();
+            auto* const word = &entry.words[at % PCI_MSIX_ENTRY_SIZE / 4];
+            std::memcpy(reinterpret_cast<std::uint8_t*>(word) + in_word, &bytes[done], count);
+            if (was != entry.is_for_peer())
+                program_interrupts();
+            else if (was)
+                program_vector(vector);
+        }
+        done += count;
+    }
+}
+
+void host_function::forget_table() {
+    written_.assign(raised_.size(), {{0, 0, 0, PCI_MSIX_ENTRY_CTRL_MASKBIT}});
 }
 
 void host_function::write_table(std::uint64_t offset, std::uint32_t value) {
@@ -209,9 +248,9 @@ void host_function::config_write_dword(std::uint32_t offset, std::span<std::uint
     const std::size_t enable_at = msix_ + 3 - offset;  // wraps when it is not in this write
     if (msix_ != 0 && enable_at < bytes.size()) {
         std::uint8_t& byte = bytes[enable_at];
-        const bool ours = std::ranges::any_of(raised_, [](auto& raised) { return bool(raised); });
         host_msix_enable_ = byte & enable_byte;
-        byte = static_cast<std::uint8_t>((byte & ~enable_byte) | (ours ? enable_byte : 0));
+        byte =
+            static_cast<std::uint8_t>((byte & ~enable_byte) | (sends_messages() ? enable_byte : 0));
     }
     sc_time untimed;
     send(tlm::TLM_WRITE_COMMAND, tlp::space::config, offset, bytes, untimed);
@@ -290,9 +329,12 @@ bool host_function::access(tlm::tlm_command command, unsigned index, std::uint64
         return false;
     }
     const bar_window& bar = bars_[index];
-    // The MSI-X table holds this port's own messages: the host's writes to it stay outside, as
-    // VFIO does it; the host chooses its vectors with on_interrupt().
-    if (index == msix_bar_ && msix_ != 0 && command == tlm::TLM_WRITE_COMMAND) return true;
+    // The MSI-X table holds this port's own messages: the host's entries for itself stay outside,
+    // as VFIO does it; the host chooses its vectors with on_interrupt().
+    if (index == msix_bar_ && msix_ != 0 && command == tlm::TLM_WRITE_COMMAND) {
+        table_written(offset, bytes);
+        return true;
+    }
     const bool prefetchable = (bar.flags & PCI_BASE_ADDRESS_MEM_PREFETCH) != 0;
     const std::uint64_t widest = prefetchable ? largest_request : register_width;
     for (std::size_t done = 0; done < bytes.size();) {
@@ -349,12 +391,14 @@ void host_function::reset() {
 
 void host_function::restore() {
     write_bars();
+    forget_table();
     if (msix_ != 0) program_interrupts();
 }
 
 void host_function::detach() {
     set_config_half(PCI_COMMAND, 0);
     for (auto& raised : raised_) raised = nullptr;
+    forget_table();
     if (msix_ != 0) program_interrupts();
     host_msix_enable_ = 0;
     for (std::size_t i = 0; i < view_.size(); ++i) {

@@ -37,6 +37,8 @@ protected:
 ///
 /// The host sees a view of the configuration space: BAR registers and the MSI-X enable bit
 /// are the host's own, as VFIO keeps them, because the real ones belong to the root complex.
+/// So is the MSI-X table, but for entries whose message goes to the BAR of another function: these
+/// are in force while the host has MSI-X enabled, until a reset.
 class host_function final : public function_port {
 public:
     /// Target address of MSI-X messages, outside a chip's host window.
@@ -87,9 +89,21 @@ public:
 private:
     using payload = tlm::tlm_generic_payload;
 
+    /// An entry of the MSI-X table as the host wrote it.
+    struct table_entry {
+        std::array<std::uint32_t, 4> words;
+        std::uint64_t address() const { return std::uint64_t{words[1]} << 32 | words[0]; }
+        /// Unmasked, and for another function: neither an interrupt of the host nor unused.
+        bool is_for_peer() const;
+    };
+
     void size_bars();
     void find_msix();
     void program_interrupts();
+    void program_vector(std::uint32_t vector);
+    bool sends_messages() const;
+    void table_written(std::uint64_t offset, std::span<const std::uint8_t> bytes);
+    void forget_table();
     void add_mappable_areas(unsigned index, bar_info& info);
 
     void send(tlm::tlm_command command, tlp::space to, std::uint64_t address,
@@ -114,6 +128,7 @@ private:
     std::uint64_t msix_table_ = 0;               // offset in that BAR
     std::uint8_t host_msix_enable_ = 0;          // the enable bit as the host wrote it
     std::vector<std::function<void()>> raised_;  // per vector; empty = disabled
+    std::vector<table_entry> written_;           // per vector
     host_memory memory_;
 };
 

@@ -376,6 +376,44 @@ TEST_F(RootComplexTest, VectorReachesTheProgramOfItsFunction) {
     EXPECT_EQ(heard_b, 1u);
 }
 
+/// As the driver of a card lets it wake another function: an entry of the MSI-X table, written by
+/// the host, leads into that function's BAR.
+TEST_F(RootComplexTest, HostPointsVectorsIntoAPeersBar) {
+    test::turn_on(fa());
+    test::turn_on(fb());
+    constexpr std::uint32_t msix = 0x84, table_bar = 2, word = 0x40;
+    const std::uint64_t vector = 3, entry = vector * PCI_MSIX_ENTRY_SIZE;
+    const auto raise = [&] {
+        a.endpoint.msix.drive(vector, true);
+        a.endpoint.msix.drive(vector, false);
+        return read_bar<std::uint32_t>(fb(), 0, word);
+    };
+    const auto enable = [&](std::uint16_t flags) {
+        fa().config_write(msix + PCI_MSIX_FLAGS,
+                          {reinterpret_cast<const std::uint8_t*>(&flags), sizeof flags});
+    };
+    const auto point_at = [&](std::uint64_t address, std::uint32_t data) {
+        write_bar(fa(), table_bar, entry + PCI_MSIX_ENTRY_LOWER_ADDR, address);
+        write_bar(fa(), table_bar, entry + PCI_MSIX_ENTRY_DATA, data);
+        write_bar(fa(), table_bar, entry + PCI_MSIX_ENTRY_VECTOR_CTRL, 0u);
+    };
+    point_at(fb().bar(0).bus_address + word, 0x1234);
+    EXPECT_EQ(raise(), 0u) << "MSI-X is off";
+    enable(PCI_MSIX_FLAGS_ENABLE);
+    EXPECT_EQ(raise(), 0x1234u);
+    unsigned raised = 0;  // interrupts of the host go on beside it
+    fa().on_interrupt(4, [&] { ++raised; });
+    a.endpoint.msix.drive(4, true);
+    EXPECT_EQ(raised, 1u);
+    point_at(fb().bar(0).bus_address + word, 0x77);
+    EXPECT_EQ(raise(), 0x77u);
+    point_at(0xfee0'1000, 0x99);  // an interrupt of the host's own: no message for the bus
+    EXPECT_EQ(raise(), 0x77u);
+    point_at(fb().bar(0).bus_address + word, 0x55);
+    fa().reset();
+    EXPECT_EQ(raise(), 0x77u) << "a reset clears the table";
+}
+
 TEST_F(RootComplexTest, LostInterruptIsCountedAndTheNextOneArrives) {
     unsigned heard = 0;
     fa().on_interrupt(3, [&] { ++heard; });
