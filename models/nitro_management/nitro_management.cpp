@@ -44,14 +44,16 @@ nitro_management::nitro_management(sc_core::sc_module_name name, const config& c
 }
 
 void nitro_management::set_up_registers() {
+    registers.view(reg::version,
+                   [this](unsigned, unsigned) { return std::uint64_t{cfg_.version}; });
     registers.view(reg::controller_version,
                    [this](unsigned, unsigned) { return std::uint64_t{cfg_.controller_version}; });
+    registers.view(reg::caps, [this](unsigned, unsigned) {
+        return caps::dma_address_width.set(rows[caps::dma_address_width.reg].reset,
+                                           cfg_.dma_address_width);
+    });
     registers.on_write(reg::mmio_reg_read, [this](register_access& a) {
         answer_register_read(static_cast<std::uint32_t>(a.written));
-    });
-    // The driver writes the high half first (EFA contract 2).
-    registers.on_write(reg::mmio_resp_lo, [this](register_access&) {
-        response_address_ = wide(registers, reg::mmio_resp_lo, reg::mmio_resp_hi);
     });
     registers.on_write(reg::dev_ctl, [this](register_access& a) {
         control_written(static_cast<std::uint32_t>(a.written));
@@ -69,7 +71,6 @@ void nitro_management::forget() {
     registers.reset();
     writer_.abandon();
     later_.abandon();
-    response_address_ = 0;
     completions_ = events_ = {};
     posted_ = fetched_ = 0;
     command_.reset();
@@ -86,7 +87,9 @@ void nitro_management::invalidate(std::uint64_t first, std::uint64_t last) {
 /// answered (EFA contract 21).
 void nitro_management::answer_register_read(std::uint32_t request) {
     ++counters_.readless_reads;
-    if (response_address_ == 0) return;
+    // Drivers differ in the order of the halves, and write both before they ask.
+    const auto response_address = wide(registers, reg::mmio_resp_lo, reg::mmio_resp_hi);
+    if (response_address == 0) return;
     const std::uint32_t offset = mmio_reg_read::register_offset.get(request) & 0xffff;
     bool known = false;
     const std::uint32_t value = value_at(offset, known);
@@ -94,7 +97,7 @@ void nitro_management::answer_register_read(std::uint32_t request) {
     response.set(entry::register_response::request_id, mmio_reg_read::request_id.get(request));
     response.set(entry::register_response::register_offset, known ? offset : 0xffff);
     response.set(entry::reg::register_value, value);
-    writer_.post(sc_core::sc_time_stamp(), response_address_, bytes_of(response, 8),
+    writer_.post(sc_core::sc_time_stamp(), response_address, bytes_of(response, 8),
                  [held = started_work::current()](bool) {});
 }
 
@@ -146,10 +149,18 @@ void nitro_management::event_queue_written() {
 
 // --- events ---
 
-void nitro_management::report(event_group group, std::uint16_t syndrome) {
-    const auto consumed = static_cast<std::uint16_t>(registers.get(aenq_cons_db::count));
-    const auto unread = static_cast<std::uint16_t>(events_.produced() - consumed);
-    if (!events_.exists() || unread >= events_.depth()) {
+bool nitro_management::has_room_for_event() const {
+    if (!events_.exists()) return false;
+    const auto count = static_cast<std::uint16_t>(registers.get(aenq_cons_db::count));
+    const auto limit =
+        static_cast<std::uint16_t>(cfg_.event_count_is_limit ? count : count + events_.depth());
+    const auto room = static_cast<std::uint16_t>(limit - events_.produced());
+    return room != 0 && room <= events_.depth();
+}
+
+void nitro_management::report(event_group group, std::uint16_t syndrome,
+                              std::span<const std::uint32_t> details) {
+    if (!has_room_for_event()) {
         ++counters_.lost_events;
         return;
     }
@@ -161,6 +172,8 @@ void nitro_management::report(event_group group, std::uint16_t syndrome) {
     event.set(entry::event_flags::phase, slot.phase);
     event.set_wide(entry::reg::event_time_lo,
                    static_cast<std::uint64_t>(now / sc_time(1, sc_core::SC_NS)));
+    sc_assert(details.size() <= max_event_details);
+    std::ranges::copy(details, event.words().end() - max_event_details);
     ++counters_.events;
     writer_.post(now, slot.address, bytes_of(event, admin_entry::size), [this](bool written) {
         // A host that is gone gets no more events until a driver sets the queue up again.

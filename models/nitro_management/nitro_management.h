@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <systemc>
 #include <tlm>
 
@@ -24,7 +25,12 @@ class nitro_management : public sc_core::sc_module {
 public:
     struct config {
         sc_core::sc_time command_time{10, sc_core::SC_US};  ///< of a command; invented
+        std::uint32_t version = 0x0001;                     ///< VERSION
         std::uint32_t controller_version = 0x0001'0001;     ///< CONTROLLER_VERSION
+        unsigned dma_address_width = 64;                    ///< CAPS
+        /// AENQ_CONS_DB is the count of events up to which the card may write (ENA), not the count
+        /// of events that the driver has consumed (EFA).
+        bool event_count_is_limit = false;
     };
     struct counts {
         std::uint64_t commands = 0, failed_commands = 0;
@@ -32,6 +38,7 @@ public:
         std::uint64_t readless_reads = 0;
     };
     enum class event_group : std::uint16_t {
+        link_change = nitro_admin_regs::event::group_link_change,
         fatal_error = nitro_admin_regs::event::group_fatal_error,
         warning = nitro_admin_regs::event::group_warning,
         notification = nitro_admin_regs::event::group_notification,
@@ -45,8 +52,10 @@ public:
     nitro_management(sc_core::sc_module_name name, const config& cfg,
                      tlm::tlm_initiator_socket<64>& bus, nitro::admin_target& card);
 
-    /// Writes an event, if the driver has a queue with room for it.
-    void report(event_group group, std::uint16_t syndrome);
+    /// Writes an event, if the driver has a queue with room for it. `details`: its words from byte
+    /// 16 on, at most 12.
+    void report(event_group group, std::uint16_t syndrome,
+                std::span<const std::uint32_t> details = {});
     /// DEV_STS.FATAL_ERROR and an event; only a reset helps.
     void fail(std::uint16_t syndrome);
     /// Faults: the next commands are not executed, or executed without a completion.
@@ -60,7 +69,8 @@ public:
     void publish(statistics& out) const;
 
 private:
-    static constexpr std::uint32_t max_depth = 1024;  // entries of each ring
+    static constexpr std::uint32_t max_depth = 1024;      // entries of each ring
+    static constexpr std::size_t max_event_details = 12;  // words
 
     /// A command from its fetch to its completion.
     struct command_state {
@@ -77,6 +87,7 @@ private:
     void control_written(std::uint32_t written);
     void completion_queue_written();
     void event_queue_written();
+    bool has_room_for_event() const;
 
     void run();
     progress advance();
@@ -91,7 +102,6 @@ private:
     memory_port memory_;
     deferral later_;
     host_writer writer_;
-    std::uint64_t response_address_ = 0;  // MMIO_RESP; 0: none
     host_ring completions_, events_;
     std::uint16_t posted_ = 0, fetched_ = 0;
     std::optional<command_state> command_;

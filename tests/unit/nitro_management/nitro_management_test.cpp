@@ -25,8 +25,8 @@ using testing::ElementsAre;
 /// length at byte 4, u64 address at byte 8), page by page; all others are not supported.
 class test_card : public sc_core::sc_module, public nitro::admin_target {
 public:
-    explicit test_card(sc_core::sc_module_name name)
-        : sc_module(name), management("management", {}, dma, *this) {}
+    explicit test_card(sc_core::sc_module_name name, const nitro_management::config& cfg = {})
+        : sc_module(name), management("management", cfg, dma, *this) {}
 
     tlm_utils::simple_initiator_socket<test_card, 64> dma{"dma"};
     nitro_management management;
@@ -77,7 +77,8 @@ struct NitroManagementTest : testing::Test {
                                    aenq_at = 0x3000, buffer_at = 0x10000;
     static constexpr unsigned depth = 8;
 
-    NitroManagementTest() : card("card"), host("host", {.size = 1 << 20}), cpu("cpu") {
+    explicit NitroManagementTest(const nitro_management::config& cfg = {})
+        : card("card", cfg), host("host", {.size = 1 << 20}), cpu("cpu") {
         card.dma.bind(host.in);
         cpu.out.bind(card.registers);
         sc_core::sc_start(sc_core::SC_ZERO_TIME);
@@ -294,6 +295,49 @@ TEST_F(NitroManagementTest, EventThatMemoryRefusesIsTheLast) {
     card.management.report(nitro_management::event_group::keep_alive, 0);
     run();
     EXPECT_EQ(in_memory<std::uint16_t>(aenq_at), 4);
+}
+
+TEST_F(NitroManagementTest, ResponseAddressMayBeWrittenInEitherOrder) {
+    set(0x60, response_at);
+    set(0x64, 0);
+    EXPECT_EQ(read(0x58), 1u);
+}
+
+/// Of ENA: the driver counts from the depth of the event queue on.
+struct EventLimitTest : NitroManagementTest {
+    EventLimitTest()
+        : NitroManagementTest(
+              {.version = 0x000a, .dma_address_width = 48, .event_count_is_limit = true}) {}
+};
+
+TEST_F(EventLimitTest, EventsWaitForTheLimit) {
+    set_up_queues();
+    const std::uint32_t details[] = {11, 12};
+    const auto report = [&] {
+        card.management.report(nitro_management::event_group::link_change, 0, details);
+    };
+    report();
+    EXPECT_EQ(card.management.counters().lost_events, 1u);
+    set(0x40, 4);
+    for (unsigned n = 0; n < 5; ++n) report();
+    EXPECT_EQ(card.management.counters().lost_events, 2u);
+    run();
+    EXPECT_EQ(in_memory<std::uint16_t>(aenq_at), 0);
+    EXPECT_EQ(in_memory<std::uint32_t>(aenq_at + 16), 11u);
+    EXPECT_EQ(in_memory<std::uint32_t>(aenq_at + 20), 12u);
+    set(0x40, 6);
+    for (unsigned n = 0; n < 3; ++n) report();
+    EXPECT_EQ(card.management.counters().lost_events, 3u);
+}
+
+TEST_F(EventLimitTest, CardHasItsOwnVersionAndAddressWidthAlsoAfterAReset) {
+    for (int round = 0; round < 2; ++round) {
+        set_response_address();
+        EXPECT_EQ(read(0x00), 0x000au);
+        EXPECT_EQ(read(0x08) >> 8 & 0xff, 48u);
+        set(0x54, 1);
+        set(0x54, 0);
+    }
 }
 
 TEST_F(NitroManagementTest, FatalErrorIsInTheStatusUntilAReset) {
