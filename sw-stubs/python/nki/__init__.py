@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NKI kernels on virtual NeuronCores: the package that public kernels import (doc/nki.md)."""
+from typing import Any as _Any
+
+from trn_nki.trace.kernels import Kernel
+
+
+def jit(fn: _Any = None, **options: _Any) -> _Any:
+    """Marks a kernel. Calling it with NumPy arrays runs it; inside a kernel it is an ordinary function."""
+    if fn is None:
+        return jit
+    return fn if isinstance(fn, Kernel) else Kernel(fn)
+
+
+def simulate(kernel: _Any) -> _Any:
+    """A callable that executes the kernel in this process with NumPy and returns its results."""
+    from trn_nki.simulate import Simulated
+    return Simulated(jit(kernel))

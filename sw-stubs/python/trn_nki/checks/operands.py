@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of one operand, and of operands against each other. All raise KernelError."""
+from __future__ import annotations
+
+from typing import Any
+
+from trn_nki.diagnostics.errors import KernelError
+from trn_nki.tensors.tensor import NkiTensor
+from trn_nki.values import data_types
+from trn_nki.values.memory_regions import MemoryRegion, psum, sbuf
+from trn_nki.values.operators import Operator
+
+MAX_SBUF_ELEMENTS = 65_536  # per partition of one instruction (2.3)
+MAX_PSUM_ELEMENTS = 4_096
+
+
+def tensor(call: Any, name: str) -> NkiTensor:
+    value = call.arguments[name]
+    if not isinstance(value, NkiTensor):
+        raise KernelError(f"nisa.{call.operation}: {name} must be a tensor, not {_kind(value)}")
+    return value
+
+
+def tile(call: Any, name: str, *regions: MemoryRegion) -> NkiTensor:
+    """A tensor on the chip that a compute engine can address."""
+    found = tensor(call, name)
+    allowed = regions or (sbuf, psum)
+    if found.buffer not in allowed:
+        where = " or ".join(region.value.upper() for region in allowed)
+        raise KernelError(f"nisa.{call.operation}: {name} must be in {where}; {found!r} is in "
+                          f"{found.buffer.value}", "4")
+    partitions = found.shape[0]
+    start = found.partition + (found.storage.address[0] if found.storage.address else 0)
+    if start and (partitions > 64 or start % (64 if partitions > 32 else 32)):
+        steps = "0" if partitions > 64 else "0 or 64" if partitions > 32 else "0, 32, 64 or 96"
+        raise KernelError(f"nisa.{call.operation}: {name} has {partitions} partitions from {start}; "
+                          f"so many must start at {steps}", "2.2")
+    limit = MAX_PSUM_ELEMENTS if found.buffer is psum else MAX_SBUF_ELEMENTS
+    if found.free_size > max(limit, 8_192 if found.dtype.itemsize == 2 and found.buffer is psum else 0):
+        raise KernelError(f"nisa.{call.operation}: {name} has {found.free_size} elements per partition; one "
+                          f"instruction takes {limit} in {found.buffer.value.upper()}", "2.3")
+    if len(found.free_pattern()) > 4:
+        raise KernelError(f"nisa.{call.operation}: {name} needs {len(found.free_pattern())} free dimensions; an "
+                          "operand has 4", "2.3")
+    return found
+
+
+def optional_tile(call: Any, name: str) -> NkiTensor | None:
+    return None if call.arguments.get(name) is None else tile(call, name)
+
+
+def scalar(call: Any, name: str, partitions: int) -> Any:
+    """A number, or a tile with one element per partition."""
+    value = call.arguments[name]
+    if isinstance(value, NkiTensor):
+        tile(call, name)
+        if value.free_size != 1 or value.shape[0] != partitions:
+            raise KernelError(f"nisa.{call.operation}: {name} must be a number or a tile [{partitions}, 1]; "
+                              f"it is {value!r}", "7.4")
+    elif value is not None and not isinstance(value, (int, float)) and not hasattr(value, "__float__"):
+        raise KernelError(f"nisa.{call.operation}: {name} must be a number or a tile [{partitions}, 1], not "
+                          f"{_kind(value)}", "7.4")
+    return value
+
+
+def same_size(call: Any, first: str, *others: str) -> None:
+    """Equal partitions and elements per partition."""
+    a = call.arguments[first]
+    for name in others:
+        b = call.arguments[name]
+        if a.shape[0] != b.shape[0] or a.free_size != b.free_size:
+            raise KernelError(f"nisa.{call.operation}: {first} is {a!r} and {name} is {b!r}; partitions and elements "
+                              "per partition must agree", "2.3")
+
+
+def same_type(call: Any, first: str, second: str) -> None:
+    a, b = call.arguments[first].dtype, call.arguments[second].dtype
+    if a is not b:
+        raise KernelError(f"nisa.{call.operation}: {first} is {a} and {second} is {b}; the types must be equal", "8")
+
+
+def one_column(call: Any, name: str, partitions: int) -> None:
+    value = optional_tile(call, name)
+    if value is not None and (value.shape[0] != partitions or value.free_size != 1):
+        raise KernelError(f"nisa.{call.operation}: {name} must be a tile [{partitions}, 1]; it is {value!r}", "3.5")
+
+
+def not_both_psum(call: Any, first: str, second: str) -> None:
+    a, b = call.arguments[first], call.arguments[second]
+    if isinstance(a, NkiTensor) and isinstance(b, NkiTensor) and a.buffer is psum and b.buffer is psum:
+        raise KernelError(f"nisa.{call.operation}: {first} and {second} must not both be in PSUM", "2.5")
+
+
+def operator(call: Any, name: str, *allowed: Operator, optional: bool = False) -> Operator | None:
+    """An ALU operator, one of `allowed` when some are given."""
+    value = call.arguments[name]
+    if value is None and optional:
+        return None
+    if not isinstance(value, Operator):
+        raise KernelError(f"nisa.{call.operation}: {name} must be an operator of nki.language, not {_kind(value)}")
+    if value.code is None or (allowed and value not in allowed):
+        these = f"; {name} is one of {', '.join(map(repr, allowed))}" if allowed else ""
+        raise KernelError(f"nisa.{call.operation}: no engine has {value!r} here{these}", "3.4")
+    if value.generation > call.generation.number and not (value.name in ("square", "relu") and value.activation):
+        raise KernelError(f"nisa.{call.operation}: {value!r} exists from NeuronCore-v{value.generation}; the target "
+                          f"is v{call.generation.number}", "3.4")
+    return value
+
+
+def activation_function(call: Any, name: str) -> Operator:
+    value = call.arguments[name]
+    if not isinstance(value, Operator) or value.activation is None:
+        raise KernelError(f"nisa.{call.operation}: {name} must be an activation function of nki.language, not "
+                          f"{_kind(value)}", "3.6")
+    return value
+
+
+def one_of(call: Any, name: str, *types: data_types.DataType) -> None:
+    value = call.arguments[name]
+    if value.dtype not in types:
+        raise KernelError(f"nisa.{call.operation}: {name} must be {' or '.join(types)}; it is {value.dtype}", "8")
+
+
+def multiple(call: Any, what: str, value: int, of: int, most: int | None = None) -> None:
+    if value % of or (most is not None and value > most):
+        limit = f", at most {most}" if most else ""
+        raise KernelError(f"nisa.{call.operation}: {what} must be a multiple of {of}{limit}; it is {value}", "8")
+
+
+def _kind(value: Any) -> str:
+    return repr(value) if isinstance(value, (int, float, str, Operator)) or value is None else type(value).__name__

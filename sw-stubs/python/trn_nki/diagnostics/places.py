@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Places in kernel files."""
+from __future__ import annotations
+
+import itertools
+import linecache
+import os
+import sys
+import types
+
+_PYTHON = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_OURS = tuple(os.path.join(_PYTHON, name) + os.sep for name in ("nki", "trn_nki"))
+_is_ours: dict[str, bool] = {}
+
+
+def is_ours(code: types.CodeType) -> bool:
+    """Whether a function belongs to the packages nki or trn_nki and not to a kernel."""
+    name = code.co_filename
+    known = _is_ours.get(name)
+    if known is None:
+        known = _is_ours[name] = name.startswith(_OURS) or name.startswith("<frozen") or "/contextlib.py" in name
+    return known
+
+
+class Place:
+    """A point in a kernel's file: what a frame executes. Line and column are looked up when asked for."""
+
+    __slots__ = ("code", "instruction")
+
+    def __init__(self, code: types.CodeType, instruction: int):
+        self.code, self.instruction = code, instruction
+
+    @property
+    def file(self) -> str:
+        return self.code.co_filename
+
+    @property
+    def function(self) -> str:
+        return self.code.co_name
+
+    def _span(self) -> tuple[int, int, int, int]:
+        """First and last line, first and last column, from 1."""
+        found = next(itertools.islice(self.code.co_positions(), self.instruction // 2, None), (None,) * 4)
+        line = found[0] or self.code.co_firstlineno
+        start = found[2]
+        return line, found[1] or line, 1 if start is None else start + 1, (found[3] or 0) + 1
+
+    @property
+    def line(self) -> int:
+        return self._span()[0]
+
+    @property
+    def column(self) -> int:
+        return self._span()[2]
+
+    def caret(self) -> str:
+        """The source line with carets under the expression; empty when the file cannot be read."""
+        line, last, start, end = self._span()
+        text = linecache.getline(self.file, line).rstrip("\n")
+        if not text:
+            return ""
+        if last != line or end <= start:
+            end = len(text) + 1
+        margin = "".join("\t" if letter == "\t" else " " for letter in text[:start - 1])
+        return f"{text}\n{margin}{'^' * max(1, end - start)}"
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Place) and (self.code, self.instruction) == (other.code, other.instruction)
+
+    def __hash__(self) -> int:
+        return hash((self.code, self.instruction))
+
+
+def caller(skip: int = 1) -> Place:
+    """The innermost frame that is not ours; `skip` frames above the caller of this function are ours for sure."""
+    frame = sys._getframe(skip)
+    while is_ours(frame.f_code) and frame.f_back is not None:
+        frame = frame.f_back
+    return Place(frame.f_code, frame.f_lasti)
+
+
+def of_exception(error: BaseException) -> Place | None:
+    """The innermost frame of a kernel in which an exception was raised or passed."""
+    found = None
+    step = error.__traceback__
+    while step is not None:
+        if not is_ours(step.tb_frame.f_code):
+            found = Place(step.tb_frame.f_code, step.tb_lasti)
+        step = step.tb_next
+    return found

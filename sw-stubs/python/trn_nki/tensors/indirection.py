@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Offsets that are known only when the instruction runs."""
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Indirection:
+    """What is added to a view's offset, in elements of the view's type.
+
+    scalar   index * stride, one index for the whole view: a VirtualRegister or a [1,1] tile
+    vector   index[i] * stride for entry i of dimension 0, whose own stride does not count (DMA only)
+    column   .indirect(): element i of partition p is at index[...] (doc/spec/neuron-core.md, 2.4)
+    """
+
+    kind: str      # scalar, vector, column
+    index: Any     # VirtualRegister or tensor
+    stride: int    # elements for each unit of the index; 1 for column
+    limit: int     # the index must be below; 0: not limited
+    dimension: int = 0  # of the view, replaced by a vector

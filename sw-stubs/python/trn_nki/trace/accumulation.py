@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""accumulate=None of a matmul: overwrite what no matmul has written yet, else accumulate (15.3)."""
+from __future__ import annotations
+
+from typing import Any
+
+from trn_nki.tensors.tensor import NkiTensor
+
+
+class Accumulation:
+    """Keeps the PSUM rectangles that matmuls wrote, by storage."""
+
+    def __init__(self) -> None:
+        self._written: dict[Any, set[tuple[int, int, int, int]]] = {}
+
+    def resolve(self, arguments: dict[str, Any]) -> None:
+        """Sets arguments["accumulate"] to True or False and notes the destination."""
+        dst = arguments["dst"]
+        if not isinstance(dst, NkiTensor) or not dst.is_on_chip:
+            return
+        found = self._written.setdefault(dst.storage, set())
+        mine = _rectangle(dst)
+        if arguments["accumulate"] is None:
+            arguments["accumulate"] = mine in found or any(_overlap(mine, other) for other in found)
+        else:
+            arguments["accumulate"] = bool(arguments["accumulate"])
+        found.add(mine)
+
+
+def _rectangle(view: NkiTensor) -> tuple[int, int, int, int]:
+    """First and last partition, first and last byte."""
+    first = view.element
+    last = first + sum(stride * (count - 1) for stride, count in zip(view.strides[1:], view.shape[1:]))
+    size = view.dtype.itemsize
+    return view.partition, view.partition + view.shape[0] - 1, first * size, last * size + size - 1
+
+
+def _overlap(a: tuple[int, int, int, int], b: tuple[int, int, int, int]) -> bool:
+    return a[0] <= b[1] and b[0] <= a[1] and a[2] <= b[3] and b[2] <= a[3]

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays of the host, with element types that NumPy does not have."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from trn_nki.values import data_types
+from trn_nki.values.data_types import DataType
+
+# NumPy type of the raw elements, for every type.
+RAW = {data_types.float32: numpy.float32, data_types.tfloat32: numpy.uint32, data_types.float16: numpy.float16,
+       data_types.int64: numpy.int64, data_types.uint64: numpy.uint64,
+       data_types.int8: numpy.int8, data_types.int16: numpy.int16, data_types.int32: numpy.int32,
+       data_types.uint8: numpy.uint8, data_types.uint16: numpy.uint16, data_types.uint32: numpy.uint32}
+
+
+def raw_type(dtype: DataType) -> type:
+    """NumPy's type where it has one, else the unsigned integer of the same size, which holds the bits."""
+    return RAW.get(dtype) or {1: numpy.uint8, 2: numpy.uint16, 4: numpy.uint32}[dtype.itemsize]
+
+
+class HostArray:
+    """Elements of any type: `raw` holds the bits in an array of `raw_type(dtype)`."""
+
+    def __init__(self, raw: numpy.ndarray, dtype: Any):
+        self.dtype = data_types.named(dtype)
+        self.raw = numpy.ascontiguousarray(raw).view(raw_type(self.dtype))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.raw.shape
+
+    def __repr__(self) -> str:
+        return f"HostArray({self.dtype}, {self.shape})"
+
+
+def is_array(value: Any) -> bool:
+    return isinstance(value, (numpy.ndarray, HostArray))
+
+
+def of(value: Any) -> HostArray:
+    """A HostArray of an array of NumPy. float64 and bool become float32 and uint8."""
+    if isinstance(value, HostArray):
+        return value
+    if value.dtype == numpy.float64:
+        value = value.astype(numpy.float32)
+    elif value.dtype == numpy.bool_:
+        value = value.astype(numpy.uint8)
+    if value.ndim == 0:
+        value = value.reshape(1)
+    return HostArray(value, data_types.named(value.dtype.name))

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a recorded list holds."""
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from trn_nki.diagnostics.errors import KernelError
+from trn_nki.diagnostics.places import Place
+from trn_nki.tensors.tensor import NkiTensor
+from trn_nki.values.operations import OPERATIONS, Operation
+from trn_nki.values.engines import engine
+
+
+class Instruction:
+    """One call of nki.isa.
+
+    `arguments` holds the call's parameters by AWS's names: tensors (NkiTensor), numbers, registers
+    (VirtualRegister), operators (values.operators.Operator), modes (values.engines). Defaults are
+    filled in. `engine` is resolved: never unknown; so is `accumulate` of a matmul: never None.
+    """
+
+    __slots__ = ("index", "operation", "engine", "arguments", "name", "place", "after")
+
+    def __init__(self, index: int, operation: str, engine: engine, arguments: dict[str, Any],
+                 name: str | None, place: Place):
+        self.index, self.operation, self.engine = index, operation, engine
+        self.arguments, self.name, self.place = arguments, name, place
+        self.after: tuple[Instruction, ...] = ()  # that the kernel named by depends_on
+
+    @property
+    def description(self) -> Operation:
+        return OPERATIONS[self.operation]
+
+    @property
+    def writes(self) -> tuple[NkiTensor, ...]:
+        return _tensors(self.arguments, self.description.writes)
+
+    @property
+    def reads(self) -> tuple[NkiTensor, ...]:
+        """Sources, tile operands, and the index tiles of all views."""
+        found = _tensors(self.arguments, self.description.reads)
+        if self.arguments.get("accumulate"):
+            found += self.writes
+        views = found + self.writes
+        return found + tuple(view.indirection.index for view in views if view.indirection is not None
+                             and isinstance(view.indirection.index, NkiTensor))
+
+    def depends_on(self, *producers: "Instruction") -> "Instruction":
+        for producer in producers:
+            if not isinstance(producer, Instruction):
+                raise KernelError(f"depends_on takes instructions, not {type(producer).__name__}")
+        self.after += producers
+        return self
+
+    def __repr__(self) -> str:
+        return f"{self.engine.name} {self.operation}({', '.join(f'{k}={v!r}' for k, v in self.arguments.items())})"
+
+
+@dataclasses.dataclass(eq=False, slots=True)
+class Loop:
+    """register runs from lower to below upper by step; bounds are integers or registers."""
+
+    register: Any
+    lower: Any
+    upper: Any
+    step: int
+    place: Place
+    body: list[Any] = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass(eq=False, slots=True)
+class WhileLoop:
+    """The body runs while the register is not 0, tested before each pass."""
+
+    register: Any
+    place: Place
+    body: list[Any] = dataclasses.field(default_factory=list)
+
+
+def _tensors(arguments: dict[str, Any], names: tuple[str, ...]) -> tuple[NkiTensor, ...]:
+    found = []
+    for name in names:
+        value = arguments.get(name)
+        if isinstance(value, NkiTensor):
+            found.append(value)
+        elif isinstance(value, (list, tuple)):
+            found += [part for part in value if isinstance(part, NkiTensor)]
+    return tuple(found)

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tracing a kernel gives, and the recorder that fills it."""
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from trn_nki.checks import check
+from trn_nki.diagnostics import places
+from trn_nki.diagnostics.errors import KernelError
+from trn_nki.tensors.storage import Storage
+from trn_nki.tensors.tensor import NkiTensor
+from trn_nki.trace.accumulation import Accumulation
+from trn_nki.trace.engine_choice import EngineChoice
+from trn_nki.trace.instructions import Instruction
+from trn_nki.values.operations import OPERATIONS
+from trn_nki.values import data_types
+from trn_nki.values.engines import engine
+from trn_nki.values.generations import PARTITIONS, PSUM_BYTES, Generation
+from trn_nki.values.memory_regions import MemoryRegion
+
+MAX_INSTRUCTIONS = 10_000_000  # of one core; a kernel beyond is taken for one that does not end
+
+
+@dataclasses.dataclass(eq=False)
+class Recording:
+    """A traced kernel. Inputs, outputs and shared_hbm storages are the same objects in all cores."""
+
+    kernel: str
+    file: str
+    generation: Generation
+    cores: list["Core"] = dataclasses.field(default_factory=list)
+    inputs: list[tuple[str, NkiTensor]] = dataclasses.field(default_factory=list)   # (argument, tensor)
+    outputs: list[NkiTensor] = dataclasses.field(default_factory=list)              # results, in order
+    result: Any = None        # what the kernel returned, tensors inside
+    shared: list[Storage] = dataclasses.field(default_factory=list)  # shared_hbm storages, in order of allocation
+
+
+class Core:
+    """The list of one core (one program of the launch grid)."""
+
+    def __init__(self, recording: Recording, program_id: int, num_programs: int):
+        self.recording, self.program_id, self.num_programs = recording, program_id, num_programs
+        self.body: list[Any] = []               # Instruction, Loop, WhileLoop
+        self.storages: list[Storage] = []       # all that the core uses
+        self.registers = 0                      # VirtualRegisters made
+        self.instructions = 0
+        self._open = [self.body]                # bodies of open loops, innermost last
+        self._choice = EngineChoice()
+        self._accumulation = Accumulation()
+        self._shared = 0
+
+    @property
+    def generation(self) -> Generation:
+        return self.recording.generation
+
+    def append(self, operation: str, chosen: engine, name: str | None, arguments: dict[str, Any]) -> Instruction:
+        """Checks a call and records it. Raises KernelError."""
+        place = places.caller(3)
+        if self.instructions >= MAX_INSTRUCTIONS:
+            raise KernelError(f"the kernel makes more than {MAX_INSTRUCTIONS} instructions")
+        instruction = Instruction(self.instructions, operation, chosen, arguments, name, place)
+        self._choice.resolve(instruction, OPERATIONS[operation], self.generation)
+        check(instruction, self.generation)
+        if "accumulate" in arguments:
+            self._accumulation.resolve(arguments)
+        self.instructions += 1
+        self._open[-1].append(instruction)
+        return instruction
+
+    def open_loop(self, loop: Any) -> None:
+        self._open[-1].append(loop)
+        self._open.append(loop.body)
+
+    def close_loop(self) -> None:
+        self._open.pop()
+
+    def allocate(self, shape: Any, dtype: Any, region: MemoryRegion, name: str = "", address: Any = None,
+                 data: Any = None) -> NkiTensor:
+        shape = _shape(shape)
+        try:
+            dtype = data_types.named(dtype)
+        except KeyError:
+            raise KernelError(f"{dtype!r} is no data type of nki.language", "3.1") from None
+        if not isinstance(region, MemoryRegion):
+            raise KernelError(f"{region!r} is no memory; buffer= is nl.sbuf, nl.psum, nl.private_hbm or nl.shared_hbm")
+        if region.is_on_chip:
+            self._check_size(shape, dtype, region, address)
+        if region is MemoryRegion.shared_hbm and data is None:
+            storage = self._shared_storage(shape, dtype, name)
+        else:
+            name = name or f"t{len(self.storages)}"
+            role = "local" if data is None else "constant"
+            storage = Storage(len(self.storages), region, shape, dtype, name, places.caller(2), role, address, data)
+        self.storages.append(storage)
+        return NkiTensor(shape, dtype, storage)
+
+    def _shared_storage(self, shape: tuple[int, ...], dtype: Any, name: str) -> Storage:
+        """The n-th shared tensor of one core is the n-th of the others."""
+        known, at = self.recording.shared, self._shared
+        self._shared += 1
+        if at < len(known):
+            storage = known[at]
+            if (storage.shape, storage.dtype) != (shape, dtype):
+                raise KernelError(f"shared tensor {at} is {storage!r} in program 0 and {list(shape)} of {dtype} here; "
+                                  "every program of a launch must allocate the same shared tensors in the same order")
+            return storage
+        storage = Storage(at, MemoryRegion.shared_hbm, shape, dtype, name or f"shared{at}", places.caller(3))
+        known.append(storage)
+        return storage
+
+    def _check_size(self, shape: tuple[int, ...], dtype: Any, region: MemoryRegion, address: Any) -> None:
+        if shape[0] > PARTITIONS:
+            raise KernelError(f"a tile has at most {PARTITIONS} partitions; this has {shape[0]}", "2.2")
+        limit = PSUM_BYTES if region is MemoryRegion.psum else self.generation.sbuf_bytes
+        size = dtype.itemsize
+        for count in shape[1:]:
+            size *= count
+        partition, byte = address or (0, 0)
+        if byte + size > limit or partition + shape[0] > PARTITIONS or min(partition, byte) < 0:
+            raise KernelError(f"a tile of {size} bytes per partition at byte {byte} does not fit into the {limit} of "
+                              f"{region.value.upper()}", "2.1")
+        if region is MemoryRegion.psum and byte % 4:
+            raise KernelError(f"a PSUM tile starts at a multiple of 4 bytes, not at {byte}", "2.1")
+
+
+def _shape(shape: Any) -> tuple[int, ...]:
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    try:
+        shape = tuple(size.__index__() for size in shape)
+    except AttributeError:
+        raise KernelError(f"shape {shape} has a dimension that is not an integer") from None
+    if not shape or min(shape) < 1:
+        raise KernelError(f"shape {shape} has a dimension without elements")
+    return shape
+
+
+_current: list[Core] = []
+
+
+def current(what: str = "this function") -> Core:
+    """The core that is being traced. Raises KernelError outside of a kernel."""
+    if not _current:
+        raise KernelError(f"{what} works inside a kernel: a function with @nki.jit that was called")
+    return _current[-1]
+
+
+def is_tracing() -> bool:
+    return bool(_current)
+
+
+class tracing:
+    """Makes a core the one that records while its block runs."""
+
+    def __init__(self, core: Core):
+        self.core = core
+
+    def __enter__(self) -> Core:
+        _current.append(self.core)
+        return self.core
+
+    def __exit__(self, *_: object) -> None:
+        _current.pop()
+
+
+def record(operation: str, chosen: engine, name: str | None, arguments: dict[str, Any]) -> Instruction:
+    """Called by the functions of nki.isa and nothing else: the kernel is two frames above."""
+    if not _current:
+        raise KernelError(f"nisa.{operation} works inside a kernel: a function with @nki.jit that was called")
+    return _current[-1].append(operation, chosen, name, arguments)

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Registers of an engine: integers that are known only when the program runs."""
+from __future__ import annotations
+
+from typing import Any
+
+from trn_nki.diagnostics.errors import KernelError
+from trn_nki.trace import recording
+from trn_nki.values import operators
+from trn_nki.values.engines import engine
+from trn_nki.values.objects import NKIObject
+
+
+class VirtualRegister(NKIObject):
+    """A 32-bit integer. Arithmetic with it records an instruction and gives a new register."""
+
+    is_register = True
+
+    def __init__(self, state: Any = None, frozen: bool = False):
+        core = recording.current("a register")
+        self.number = core.registers
+        self.frozen = frozen  # a loop's counter: the kernel cannot move into it
+        core.registers += 1
+
+    def _alu(self, op: operators.Operator, a: Any, b: Any) -> "VirtualRegister":
+        for value in (a, b):
+            if not isinstance(value, (int, VirtualRegister)):
+                raise KernelError(f"a register takes integers and registers, not {type(value).__name__}")
+        made = VirtualRegister()
+        recording.record("register_alu", engine.unknown, None, {"dst": made, "op": op, "a": a, "b": b})
+        return made
+
+    def __add__(self, other: Any): return self._alu(operators.add, self, other)
+    def __radd__(self, other: Any): return self._alu(operators.add, other, self)
+    def __sub__(self, other: Any): return self._alu(operators.subtract, self, other)
+    def __rsub__(self, other: Any): return self._alu(operators.subtract, other, self)
+    def __mul__(self, other: Any): return self._alu(operators.multiply, self, other)
+    def __rmul__(self, other: Any): return self._alu(operators.multiply, other, self)
+
+    def __bool__(self) -> bool:
+        raise KernelError("the value of a register is not known while the kernel is traced; use nl.while_loop")
+
+    def __index__(self) -> int:
+        raise KernelError("the value of a register is not known while the kernel is traced; use nl.fori_loop or nl.ds")
+
+    def __repr__(self) -> str:
+        return f"r{self.number}"
