@@ -41,8 +41,10 @@ void dma_engine::doorbell(dma_side side, unsigned number, std::uint32_t count,
     if (count > 0 && queue(number).post(side, count, delay)) decide_due();
 }
 
-void dma_engine::generate(unsigned number, const sc_time& delay) {
-    if (generator_.start(queue(number), delay)) decide_due();
+bool dma_engine::generate(unsigned number, const sc_time& delay) {
+    const bool accepted = generator_.start(queue(number), delay);
+    if (accepted) decide_due();
+    return accepted;
 }
 
 void dma_engine::reset_queue(dma_side side, unsigned number) {
@@ -177,7 +179,7 @@ void dma_engine::decide_due() {
         if (next.waits_for_memory || (q->is_idle() && !runnable)) q->release_host();
     }
     turn() = next;
-    if (next.waits_for_memory) generator_.release_hosts();
+    if (next.waits_for_memory || generator_.lacks_room()) generator_.release_hosts();
 }
 
 bool dma_engine::is_stopped() const {

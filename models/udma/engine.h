@@ -41,7 +41,8 @@ public:
     void reset_queue(dma_side side, unsigned queue);
     void change_state(dma_side side, std::uint64_t written);
     /// START of the queue's descriptor generator.
-    void generate(unsigned queue, const sc_core::sc_time& delay);
+    /// False: the command is refused.
+    bool generate(unsigned queue, const sc_core::sc_time& delay);
     /// An enable bit of some queue changed.
     void enables_changed() { decide_due(); }
     /// Everything back to power-on; work in flight is dropped.

@@ -26,13 +26,34 @@ bool dma_generator::start(dma_queue& queue, const sc_time& delay) {
                        queue.describe() + ": START while the command before is being carried out");
         return false;
     }
+    generator_command what(group.generator_regs, queue.number(), engine_.number);
+    if (const char* why = reason_to_refuse(what, queue)) return refuse(queue, why);
     insert({.queue = &queue,
-            .what = generator_command(group.generator_regs, queue.number(), engine_.number),
+            .what = std::move(what),
             .arrived_at = sc_core::sc_time_stamp() + delay,
             .of = trace::current_or_new_operation(),
             .started = started_work::current()});
     show_status(queue, status::busy.mask());
     return true;
+}
+
+/// Null: the queue can carry the command out, as soon as its rings have room.
+const char* dma_generator::reason_to_refuse(const generator_command& what, dma_queue& queue) {
+    if (!what.is_valid()) return "no pieces, too many, or pieces of no or too many bytes";
+    for (const dma_side side : dma_sides) {
+        queue.adopt_length(side);
+        if (queue.is_aborted(side)) return "the queue is stopped";
+        if (what.descriptors(side) > queue.ring(side).length())
+            return "a ring is shorter than the command's descriptors";
+    }
+    return nullptr;
+}
+
+bool dma_generator::refuse(const dma_queue& queue, std::string_view why) {
+    misuse::report(misuse::generator_command, engine_.group.owner,
+                   fmt::format("{}: {}", queue.describe(), why));
+    show_status(queue, status::failed.mask());
+    return false;
 }
 
 /// Behind the command that is being carried out, and behind all of its own priority or above.
@@ -55,7 +76,7 @@ void dma_generator::insert(command added) {
 std::optional<dma_generator::written> dma_generator::step(dma_budget& budget) {
     while (!commands_.empty() && !budget.spent()) {
         command& c = commands_.front();
-        if (c.ready_at > sc_core::sc_time_stamp()) break;
+        if (c.ready_at > sc_core::sc_time_stamp() || lacks_room()) break;
         const trace::on_behalf_of it(c.of);
         std::optional<written> finished;
         if (!c.dropped && (c.begun || begin(c))) {
@@ -85,21 +106,21 @@ void dma_generator::show_status(const dma_queue& queue, std::uint64_t status) {
     engine_.group.generator_regs.set(reg::status, status, queue.number(), engine_.number);
 }
 
+/// False: refused, because software has changed the rings since START.
 bool dma_generator::begin(command& c) {
-    dma_queue& q = *c.queue;
-    const auto refuse = [&](const char* why) {
-        misuse::report(misuse::generator_command, engine_.group.owner, q.describe() + ": " + why);
-        show_status(q, status::failed.mask());
-        return false;
-    };
-    if (!c.what.is_valid()) return refuse("no pieces, too many, or pieces of no or too many bytes");
-    for (const dma_side side : dma_sides) {
-        q.adopt_length(side);
-        if (q.is_aborted(side)) return refuse("the queue is stopped");
-        if (c.what.descriptors(side) > q.ring(side).room()) return refuse("a ring has no room");
-        c.tail[side] = q.ring(side).tail();
-    }
+    if (const char* why = reason_to_refuse(c.what, *c.queue)) return refuse(*c.queue, why);
+    for (const dma_side side : dma_sides) c.tail[side] = c.queue->ring(side).tail();
     return c.begun = true;
+}
+
+bool dma_generator::lacks_room() const {
+    if (commands_.empty()) return false;
+    const command& c = commands_.front();
+    return !c.begun && !c.dropped && std::ranges::any_of(dma_sides, [&](dma_side side) {
+        const dma_ring& ring = c.queue->ring(side);
+        const std::uint32_t needed = c.what.descriptors(side);
+        return needed > ring.room() && needed <= ring.length();
+    });
 }
 
 dma_progress dma_generator::write(command& c) {
@@ -150,14 +171,15 @@ void dma_generator::release_hosts() {
 }
 
 sc_time dma_generator::due() const {
-    return commands_.empty() || later_.ready != nullptr ? sc_core::sc_max_time()
-                                                        : commands_.front().ready_at;
+    if (commands_.empty() || later_.ready != nullptr || lacks_room()) return sc_core::sc_max_time();
+    return commands_.front().ready_at;
 }
 
 std::optional<std::string> dma_generator::waits_for() const {
-    if (later_.ready == nullptr) return std::nullopt;
-    return fmt::format("{}: no response of ring memory to the descriptor generator",
-                       commands_.front().queue->describe());
+    const bool memory = later_.ready != nullptr;
+    if (!memory && !lacks_room()) return std::nullopt;
+    return fmt::format("{}: {} the descriptor generator", commands_.front().queue->describe(),
+                       memory ? "no response of ring memory to" : "no room in a ring for");
 }
 
 }  // namespace trn

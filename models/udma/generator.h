@@ -5,6 +5,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <systemc>
 
 #include "models/udma/generator_command.h"
@@ -33,7 +34,7 @@ public:
 
     explicit dma_generator(dma_engine_context& engine) : engine_(engine) {}
 
-    /// START, with the command that the queue's registers hold; false: refused.
+    /// START, with the command that the queue's registers hold; false: refused, and reported.
     bool start(dma_queue& queue, const sc_core::sc_time& delay);
     /// Executes due work, up to the end of the next command.
     std::optional<written> step(dma_budget& budget);
@@ -42,10 +43,13 @@ public:
     void release_hosts();
 
     bool is_idle() const { return commands_.empty(); }
-    /// When step() has work; sc_max_time() while it has none or memory has not answered.
+    /// When step() has work; sc_max_time() while it has none, memory has not answered or a ring has
+    /// no room for the next command.
     sc_core::sc_time due() const;
     sc_core::sc_event* answer() const { return later_.ready; }
-    /// Set while memory has not answered: in words.
+    /// The next command waits until its queue has completed earlier descriptors.
+    bool lacks_room() const;
+    /// Set while memory has not answered or a ring has no room: in words.
     std::optional<std::string> waits_for() const;
 
 private:
@@ -60,6 +64,8 @@ private:
         unsigned side = 0;
         std::uint32_t written = 0;  // descriptors of that side
     };
+    static const char* reason_to_refuse(const generator_command& what, dma_queue& queue);
+    bool refuse(const dma_queue& queue, std::string_view why);
     void insert(command added);
     bool is_busy(const dma_queue& queue) const;
     void show_status(const dma_queue& queue, std::uint64_t status);

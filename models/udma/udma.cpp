@@ -221,7 +221,8 @@ std::uint64_t udma::state(unsigned number, dma_side side) const {
 void udma::hook_generator() {
     generator_regs_.on_write(dma_generator_regs::reg::start, [this](register_access& a) {
         if (dma_generator_regs::start::go.get(a.written) == 0) return;
-        engine(a.instance).generate(a.index, a.delay);
+        if (!engine(a.instance).generate(a.index, a.delay))
+            a.response = tlm::TLM_GENERIC_ERROR_RESPONSE;
         schedule();
     });
 }

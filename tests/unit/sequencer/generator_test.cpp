@@ -181,12 +181,18 @@ TEST_F(DgeCopyOfTrainium2, HasNoPriorities) {
     EXPECT_EQ(error_of(Y), 1u);
 }
 
-TEST_F(DgeCopy, AnEngineWithoutRingDoesNotSignal) {
+TEST_F(DgeCopy, ARefusedCommandFailsTheEngineInsteadOfLeavingItToWait) {
+    init_rings(0, 64, 1);  // of DMA engine 0 only
     run(Y,
-        "dge_copy engines=1 queue=0 semaphore=1 piece=4 source=0x10000000 [1:0]"
-        " destination=0x20000000 [1:0]\nhalt");
-    EXPECT_EQ(state_of(Y), halted) << "the command was accepted";
-    EXPECT_EQ(semaphore(1), 0);
+        "nop\n"
+        "dge_copy engines=3 queue=0 semaphore=1 piece=4 source=0x10000000 [2:4]"
+        " destination=0x20000000 [2:4]\n"
+        "event_semaphore wait S[1]>=2\nhalt");
+    ASSERT_EQ(state_of(Y), failed);
+    EXPECT_EQ(error_of(Y), 7u) << "WRITE_FAILED";
+    EXPECT_EQ(get(control::error_pc, Y), 1u);
+    EXPECT_EQ(get(control::error_detail, Y), 1u << 8 | 0xff) << "DMA engine 1, no operand";
+    EXPECT_EQ(semaphore(1), 1) << "the share of DMA engine 0, whose command came first";
     EXPECT_EQ(misuse::count(misuse::generator_command), 1u);
 }
 

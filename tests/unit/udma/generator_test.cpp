@@ -34,6 +34,11 @@ protected:
         tell(g::reg::piece, bytes, q);
     }
     void start(unsigned q = 0) { tell(g::reg::start, g::start::go.mask(), q); }
+    bool is_refused(unsigned q = 0) {
+        return cpu.write(generator + g::offset(g::reg::start, q),
+                         static_cast<std::uint32_t>(g::start::go.mask())) ==
+               tlm::TLM_GENERIC_ERROR_RESPONSE;
+    }
     std::uint32_t status(unsigned q = 0) {
         return cpu.read(generator + g::offset(g::reg::status, q));
     }
@@ -177,9 +182,8 @@ TEST_F(DmaGeneratorTest, APartOfFourDimensionsEndsWithASignal) {
     EXPECT_EQ(sems.block.value(7), 10);
     tell(g::reg::part_first, 20);
     tell(g::reg::part_count, 5);
-    start();
-    run(100'000);
-    EXPECT_EQ(status(), failed) << "there are 24 pieces";
+    EXPECT_TRUE(is_refused()) << "there are 24 pieces";
+    EXPECT_EQ(status(), failed);
 }
 
 TEST_F(DmaGeneratorTest, TransposesEachMatrixThatDimensionZeroMakes) {
@@ -200,9 +204,8 @@ TEST_F(DmaGeneratorTest, TransposesEachMatrixThatDimensionZeroMakes) {
             for (unsigned row = 0; row < 3; ++row)
                 EXPECT_EQ(to[m * 24 + column * 3 + row], 100 + m * 24 + row * 8 + column);
     dimension(0, 65, 16, 16);
-    start();
-    run(100'000);
-    EXPECT_EQ(status(), failed) << "65 rows";
+    EXPECT_TRUE(is_refused()) << "65 rows";
+    EXPECT_EQ(status(), failed);
 }
 
 TEST_F(DmaGeneratorTest, AccumulatesFp32AndBf16) {
@@ -275,9 +278,9 @@ TEST_F(DmaGeneratorTest, InvalidCommandsAreRefusedAndWriteNothing) {
         pieces(src, dst, bytes);
         dimension(0, count, 4, 4);
         dimension(1, outer, 0, 0);
-        start();
-        run(20'000);
+        EXPECT_TRUE(is_refused());
         EXPECT_EQ(status(), failed);
+        run(20'000);
         EXPECT_EQ(misuse::count(misuse::generator_command), counted + 1);
         EXPECT_EQ(at(ring_at)[0], 0);
     };
@@ -286,24 +289,54 @@ TEST_F(DmaGeneratorTest, InvalidCommandsAreRefusedAndWriteNothing) {
     refused(4, 0);
     refused(4, 33);
     refused(4, 65535, 65535);
-    start();
-    start();  // while busy
-    run(20'000);
-    EXPECT_EQ(misuse::count(misuse::generator_command), 7u);
-    EXPECT_EQ(status(), failed);
     dimension(1, 1, 0, 0);
     dimension(0, 32, 4, 4);
     start();
+    EXPECT_TRUE(is_refused()) << "while the command before is being carried out";
+    EXPECT_EQ(status(), busy);
+    EXPECT_EQ(misuse::count(misuse::generator_command), 6u);
     run(20'000);
     EXPECT_EQ(status(), 32u);
 }
 
 TEST_F(DmaGeneratorTest, QueueWithoutRingIsRefused) {
     pieces(src, dst, 4);
-    start();
-    run(20'000);
+    EXPECT_TRUE(is_refused());
     EXPECT_EQ(status(), failed);
     EXPECT_EQ(misuse::count(misuse::generator_command), 1u);
+}
+
+TEST_F(DmaGeneratorTest, AStoppedQueueIsRefused) {
+    init_queue(0, 64, 0, 0xa000'0000'0000);
+    pieces(src, dst, 4);
+    start();
+    run(20'000);
+    ASSERT_TRUE(dma.aborted.level());
+    EXPECT_TRUE(is_refused());
+    EXPECT_EQ(misuse::count(misuse::generator_command), 1u);
+}
+
+TEST_F(DmaGeneratorTest, ACommandWaitsUntilTheRingHasRoom) {
+    init_queue(0, 32);
+    fill(src, 64 << 10, 3);
+    for (unsigned n = 0; n < 3; ++n) {  // 20 of 32 descriptors each, which move for longer
+        pieces(src, dst + (n << 20), 40'000);
+        dimension(0, 20, 0, 40'000);
+        start();
+        if (n == 2) {
+            run(650);
+            EXPECT_EQ(status(), busy) << "generation alone takes 600 ns";
+            ASSERT_TRUE(dma.describe_wait().has_value());
+            EXPECT_NE(dma.describe_wait()->find("no room in a ring"), std::string::npos)
+                << *dma.describe_wait();
+        }
+        while (status() == busy && n != 2) run(10);
+    }
+    run(500'000);
+    EXPECT_EQ(status(), 20u);
+    for (unsigned n = 0; n < 60; ++n)
+        EXPECT_TRUE(filled(dst + (n / 20 << 20) + n % 20 * 40'000, 40'000, 3)) << n;
+    EXPECT_EQ(misuse::count(misuse::generator_command), 0u);
 }
 
 TEST_F(DmaGeneratorTest, UnmappedRingStopsTheQueue) {
