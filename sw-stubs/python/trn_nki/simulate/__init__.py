@@ -1,2 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A NumPy reference that executes recorded instructions with the numbers of doc/spec/neuron-core.md, 3."""
+"""A NumPy reference that executes recorded instructions with the numbers of doc/spec/neuron-core.md, 3.
+
+It shares no code with the engines' models and with the compiler, so that a difference is a finding.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from trn_nki.simulate.machine import execute
+from trn_nki.trace import host_arrays, record_kernel
+from trn_nki.tensors.tensor import NkiTensor
+
+__all__ = ["Simulated", "execute"]
+
+
+class Simulated:
+    """Calling it traces the kernel and executes the recording. Results have the kernel's structure."""
+
+    def __init__(self, kernel: Any):
+        self.kernel = kernel
+
+    def __getitem__(self, lnc: Any) -> "Simulated":
+        return Simulated(self.kernel[lnc])
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        recording = record_kernel(self.kernel, arguments, named)
+        results = iter(execute(recording))
+        return _replace(recording.result, results)
+
+
+def _replace(result: Any, results: Any) -> Any:
+    if isinstance(result, NkiTensor):
+        return host_arrays.to_numpy(next(results))
+    if isinstance(result, (tuple, list)):
+        return type(result)(_replace(part, results) for part in result)
+    if isinstance(result, dict):
+        return {key: _replace(part, results) for key, part in result.items()}
+    return result

@@ -51,3 +51,8 @@ def of(value: Any) -> HostArray:
     if value.ndim == 0:
         value = value.reshape(1)
     return HostArray(value, data_types.named(value.dtype.name))
+
+
+def to_numpy(array: HostArray) -> Any:
+    """NumPy's array when NumPy has the type, else the HostArray."""
+    return array.raw if array.dtype in RAW and array.dtype is not data_types.tfloat32 else array

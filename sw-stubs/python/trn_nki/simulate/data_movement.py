@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DMA and registers."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from trn_nki.simulate import formats
+from trn_nki.values import operators as op
+from trn_nki.values.engines import oob_mode
+
+_AXES = {2: (1, 0), 3: (2, 1, 0), 4: (3, 1, 2, 0)}
+
+
+def _moved(raw: numpy.ndarray, source: Any, target: Any) -> numpy.ndarray:
+    """Raw elements of another type; packed and scale types move as bits."""
+    if source is target or source.kind in ("packed", "scale") or target.kind in ("packed", "scale"):
+        return raw
+    return formats.from_float32(formats.to_float32(raw, source), target)
+
+
+def dma_copy(core: Any, arguments: dict[str, Any]) -> None:
+    dst, src = arguments["dst"], arguments["src"]
+    core.memory.skip_out_of_range = arguments["oob_mode"] is oob_mode.skip
+    raw = _moved(core.memory.read(src), src.dtype, dst.dtype)
+    if dst.indirection is None and src.indirection is not None and dst.shape != src.shape \
+            and arguments["oob_mode"] is oob_mode.skip:
+        dst = dst.reshape(src.shape)
+    core.memory.write(dst, raw, src)
+    core.memory.skip_out_of_range = False
+
+
+def dma_transpose(core: Any, arguments: dict[str, Any]) -> None:
+    dst, src = arguments["dst"], arguments["src"]
+    core.memory.skip_out_of_range = arguments["oob_mode"] is oob_mode.skip
+    core.memory.write(dst, core.memory.read(src).transpose(_AXES[src.ndim]))
+    core.memory.skip_out_of_range = False
+
+
+def dma_compute(core: Any, arguments: dict[str, Any]) -> None:
+    dst = arguments["dst"]
+    core.memory.skip_out_of_range = arguments["oob_mode"] is oob_mode.skip
+    total: Any = None
+    for view in arguments["srcs"]:
+        values = formats.to_float32(core.memory.read(view), view.dtype).reshape(-1)
+        total = values if total is None else total + values
+    core.memory.write(dst, formats.from_float32(total, dst.dtype))
+    core.memory.skip_out_of_range = False
+
+
+def _integer(value: int) -> int:
+    return (value + 2 ** 31) % 2 ** 32 - 2 ** 31
+
+
+_REGISTER_ALU = {op.add: lambda a, b: a + b, op.subtract: lambda a, b: a - b, op.multiply: lambda a, b: a * b}
+
+
+def register_move(core: Any, arguments: dict[str, Any]) -> None:
+    core.memory.registers[arguments["dst"]] = core.memory.value(arguments["src"])
+
+
+def register_alu(core: Any, arguments: dict[str, Any]) -> None:
+    a, b = core.memory.value(arguments["a"]), core.memory.value(arguments["b"])
+    core.memory.registers[arguments["dst"]] = _integer(_REGISTER_ALU[arguments["op"]](a, b))
+
+
+def register_load(core: Any, arguments: dict[str, Any]) -> None:
+    core.memory.registers[arguments["dst"]] = core.memory.value(arguments["src"])
+
+
+def register_store(core: Any, arguments: dict[str, Any]) -> None:
+    core.memory.array(arguments["dst"])[...] = core.memory.value(arguments["src"])
+
+
+OPERATIONS = {"dma_copy": dma_copy, "dma_transpose": dma_transpose, "dma_compute": dma_compute,
+              "register_move": register_move, "register_alu": register_alu, "register_load": register_load,
+              "register_store": register_store}

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Activation functions: the exact function rounded once to FP32 (doc/spec/neuron-core.md, 3.6)."""
+from __future__ import annotations
+
+import math
+from typing import Callable
+
+import numpy
+
+from trn_nki.values import operators as op
+from trn_nki.values.operators import Operator
+
+_ROOT_2, _ROOT_2PI = math.sqrt(2.0), math.sqrt(2.0 * math.pi)
+_erf = numpy.vectorize(math.erf, otypes=[numpy.float64])
+_erfc = numpy.vectorize(math.erfc, otypes=[numpy.float64])
+
+
+def _sigmoid(x: numpy.ndarray) -> numpy.ndarray:
+    power = numpy.exp(-numpy.abs(x))
+    return numpy.where(x >= 0, 1 / (1 + power), power / (1 + power))
+
+
+def _normal(x: numpy.ndarray) -> numpy.ndarray:
+    return _erfc(-x / _ROOT_2) / 2
+
+
+def _times(x: numpy.ndarray, y: numpy.ndarray) -> numpy.ndarray:
+    """x * y, with -0 where y vanishes at -Inf."""
+    return numpy.where(numpy.isneginf(x), -0.0, x * y)
+
+
+def _softplus(x: numpy.ndarray) -> numpy.ndarray:
+    return numpy.maximum(x, 0) + numpy.log1p(numpy.exp(-numpy.abs(x)))
+
+
+def _gelu_tanh(x: numpy.ndarray) -> numpy.ndarray:
+    y = math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3)
+    return _times(x, _sigmoid(2 * y))
+
+
+def _gelu_sigmoid_dx(x: numpy.ndarray) -> numpy.ndarray:
+    s = _sigmoid(1.702 * x)
+    return s + 1.702 * x * s * _sigmoid(-1.702 * x)
+
+
+def _sign(x: numpy.ndarray) -> numpy.ndarray:
+    return numpy.where(numpy.isnan(x) | (x == 0), x, numpy.sign(x))
+
+
+_FUNCTIONS: dict[Operator, Callable[[numpy.ndarray], numpy.ndarray]] = {
+    op.copy: lambda x: x, op.square: lambda x: x * x, op.abs: numpy.abs, op.sign: _sign,
+    op.relu: lambda x: numpy.where(numpy.isnan(x), x, numpy.where(x >= 0, x, 0.0)),
+    op.sigmoid: _sigmoid, op.tanh: numpy.tanh, op.exp: numpy.exp,
+    op.gelu: lambda x: _times(x, _normal(x)),
+    op.gelu_dx: lambda x: _normal(x) + x * numpy.exp(-x * x / 2) / _ROOT_2PI,
+    op.gelu_apprx_tanh: _gelu_tanh, op.gelu_apprx_sigmoid: lambda x: _times(x, _sigmoid(1.702 * x)),
+    op.gelu_apprx_sigmoid_dx: _gelu_sigmoid_dx,
+    op.silu: lambda x: _times(x, _sigmoid(x)), op.silu_dx: lambda x: _sigmoid(x) * (1 + x * _sigmoid(-x)),
+    op.softplus: _softplus, op.mish: lambda x: _times(x, numpy.tanh(_softplus(x))),
+    op.erf: _erf, op.erf_dx: lambda x: 2 / math.sqrt(math.pi) * numpy.exp(-x * x),
+    op.log: numpy.log, op.sin: numpy.sin, op.arctan: numpy.arctan, op.sqrt: numpy.sqrt,
+    op.rsqrt: lambda x: 1 / numpy.sqrt(x), op.reciprocal: lambda x: 1 / x,
+}
+
+
+def apply(function: Operator, x: numpy.ndarray, slope: float = 0.0) -> numpy.ndarray:
+    """function(x) in FP32 of FP32 values; slope is that of prelu below 0."""
+    wide = numpy.asarray(x, numpy.float64)
+    if function is op.prelu:
+        return numpy.where(wide >= 0, wide, slope * wide).astype(numpy.float32)
+    return numpy.asarray(_FUNCTIONS[function](wide), numpy.float32)

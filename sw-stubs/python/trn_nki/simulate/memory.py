@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bytes of storages, and views of them as NumPy arrays of raw elements."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from trn_nki.diagnostics.errors import KernelError
+from trn_nki.tensors.storage import Storage
+from trn_nki.tensors.tensor import NkiTensor
+from trn_nki.trace.host_arrays import raw_type
+from trn_nki.values.generations import PARTITIONS, PSUM_BYTES, Generation
+from trn_nki.values.memory_regions import MemoryRegion
+
+POISON = 0xFF  # of bytes that were never written: NaN in every float type
+
+
+class Memory:
+    """Storages of one core. HBM lies in `shared`, which the cores of a launch have in common."""
+
+    def __init__(self, generation: Generation, shared: dict[Storage, numpy.ndarray], place: Any = None):
+        self._generation, self._hbm = generation, shared
+        self._tiles: dict[Storage, numpy.ndarray] = {}
+        self._chip: dict[MemoryRegion, numpy.ndarray] = {}  # all of SBUF or PSUM, for tiles with an address
+
+    def _bytes(self, storage: Storage) -> tuple[numpy.ndarray, int, int]:
+        """The array, the bytes from one partition to the next, and the first byte."""
+        if storage.address is not None and storage.is_on_chip:
+            size = PSUM_BYTES if storage.region is MemoryRegion.psum else self._generation.sbuf_bytes
+            if storage.region not in self._chip:
+                self._chip[storage.region] = numpy.full(PARTITIONS * size, POISON, numpy.uint8)
+            return self._chip[storage.region], size, storage.address[0] * size + storage.address[1]
+        held = self._tiles if storage.is_on_chip else self._hbm
+        if storage not in held:
+            if storage.data is None:
+                held[storage] = numpy.full(storage.size_bytes, POISON, numpy.uint8)
+            else:
+                held[storage] = numpy.frombuffer(storage.data.tobytes(), numpy.uint8).copy()
+        return held[storage], storage.bytes_per_partition if storage.is_on_chip else 0, 0
+
+    def array(self, view: NkiTensor, extra: int = 0) -> numpy.ndarray:
+        """The elements of a view, `extra` elements further: writable, in the view's shape."""
+        buffer, pitch, first = self._bytes(view.storage)
+        size = view.dtype.itemsize
+        offset = view.offset + extra
+        strides = [stride * size for stride in view.strides]
+        if view.storage.is_on_chip:
+            first += offset // view.pitch * pitch + offset % view.pitch * size
+            if strides:
+                strides[0] = view.strides[0] // view.pitch * pitch
+        else:
+            first += offset * size
+        return numpy.ndarray(view.shape, raw_type(view.dtype), buffer, first, strides)
+
+
+class DynamicMemory(Memory):
+    """Resolves dynamic indices of views."""
+
+    def __init__(self, generation: Generation, shared: dict[Storage, numpy.ndarray]):
+        super().__init__(generation, shared)
+        self.registers: dict[Any, int] = {}
+        self.group = 16            # of the engine that reads an index tile
+        self.skip_out_of_range = False
+        self.place: Any = None
+
+    def read(self, view: NkiTensor) -> numpy.ndarray:
+        """A copy of the raw elements, in the view's shape."""
+        kind = view.indirection.kind if view.indirection else None
+        if kind is None:
+            return self.array(view).copy()
+        if kind == "scalar":
+            offset = self._scalar(view)
+            return numpy.zeros(view.shape, raw_type(view.dtype)) if offset is None else self.array(view, offset).copy()
+        if kind == "column":
+            whole, columns = self._columns(view)
+            return numpy.take_along_axis(whole, columns, axis=1)
+        found = numpy.zeros(view.shape, raw_type(view.dtype))
+        for i, row in self._rows(view):
+            found[i] = row
+        return found
+
+    def write(self, view: NkiTensor, raw: numpy.ndarray, skipped: Any = None) -> None:
+        """Stores raw elements, in the view's shape. `skipped` is the source view, whose rows may be out of range."""
+        raw = raw.reshape(view.shape)
+        kind = view.indirection.kind if view.indirection else None
+        if kind is None:
+            if skipped is not None and skipped.indirection is not None and self.skip_out_of_range:
+                self._write_kept(view, raw, skipped)
+            else:
+                self.array(view)[...] = raw
+        elif kind == "scalar":
+            offset = self._scalar(view)
+            if offset is not None:
+                self.array(view, offset)[...] = raw
+        elif kind == "column":
+            whole, columns = self._columns(view)
+            numpy.put_along_axis(whole, columns, raw, axis=1)
+        else:
+            for i, row in self._rows(view):
+                row[...] = raw[i]
+
+    def _write_kept(self, view: NkiTensor, raw: numpy.ndarray, source: NkiTensor) -> None:
+        if source.indirection.kind == "scalar":
+            if self._scalar(source) is not None:
+                self.array(view)[...] = raw
+            return
+        target = self.array(view)
+        for i, _ in self._rows(source):
+            target[i] = raw[i]
+
+    def value(self, index: Any) -> int:
+        """The integer in a register or in a tile of one element."""
+        if isinstance(index, NkiTensor):
+            return int(self.read(index).reshape(-1)[0])
+        return self.registers[index] if getattr(index, "is_register", False) else int(index)
+
+    def _scalar(self, view: NkiTensor) -> int | None:
+        """Elements to add to the offset; None when the index is out of range and is skipped."""
+        dynamic = view.indirection
+        index = self.value(dynamic.index)
+        return index * dynamic.stride if self._in_range(index, dynamic.limit, view) else None
+
+    def _rows(self, view: NkiTensor) -> Any:
+        """(position, elements) of each selected entry of dimension 0 that is in range."""
+        dynamic = view.indirection
+        indices = self.read(dynamic.index).T.reshape(-1)[:view.shape[0]]
+        one = view._derive((1,) + view.shape[1:], view.strides, view.offset)
+        one.indirection = None
+        for i, index in enumerate(indices):
+            if self._in_range(int(index), dynamic.limit, view):
+                yield i, self.array(one, int(index) * dynamic.stride)[0]
+
+    def _columns(self, view: NkiTensor) -> tuple[numpy.ndarray, numpy.ndarray]:
+        dynamic = view.indirection
+        index = self.read(dynamic.index).astype(numpy.int64)
+        partitions, count = view.shape
+        columns = numpy.empty(view.shape, numpy.int64)
+        positions = numpy.arange(count)
+        for partition in range(partitions):
+            first = partition // self.group * self.group
+            columns[partition] = index[first + positions % self.group, positions // self.group]
+        if columns.min() < 0 or columns.max() >= dynamic.limit:
+            self._in_range(int(columns.max()), dynamic.limit, view)
+        whole = view._derive((partitions, dynamic.limit), (view.strides[0], 1), view.offset)
+        whole.indirection = None
+        return self.array(whole), columns
+
+    def _in_range(self, index: int, limit: int, view: NkiTensor) -> bool:
+        if 0 <= index < limit:
+            return True
+        if self.skip_out_of_range:
+            return False
+        raise KernelError(f"index {index} of {view!r} is out of range; it must be below {limit}", "10.1", self.place)
