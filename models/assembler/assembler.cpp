@@ -715,10 +715,15 @@ private:
     std::map<std::pair<unsigned, unsigned>, last> last_;
 };
 
+constexpr std::size_t max_source_files = 256;
+constexpr int max_source_line = 0xff'ffff;
+
 /// All lines of a text.
 class source {
 public:
-    source(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+    source(std::string_view text, const std::string& file) : text_(text), file_(file) {
+        set_.files = {file};
+    }
 
     program_set assemble() {
         preprocess(
@@ -732,7 +737,6 @@ public:
                     semaphores_.insert({static_cast<std::uint8_t>(t.semaphore_core), *t.semaphore});
         set_.generation = generation_;
         set_.semaphores.assign(semaphores_.begin(), semaphores_.end());
-        set_.files = {file_};
         return std::move(set_);
     }
 
@@ -840,6 +844,8 @@ private:
         } else if (word == ".generation") {
             static constexpr std::string_view names[] = {"v2", "v3", "v4"};
             generation_ = static_cast<generation>(in.choice(names, "a generation") + 2);
+        } else if (word == ".source") {
+            read_origin(in);
         } else if (word == ".word") {
             std::array<std::uint8_t, word_bytes> raw{};
             for (unsigned n = 0; n < word_bytes; n += 4) {
@@ -850,11 +856,23 @@ private:
             emit(raw);
         } else {
             static constexpr std::string_view known[] = {
-                ".engine",     ".generation", ".word",   ".core", ".cores", ".tensor", ".transfer",
-                ".semaphores", ".set",        ".repeat", ".if",   ".else",  ".end"};
+                ".engine", ".generation", ".word",       ".core", ".cores",  ".tensor", ".transfer",
+                ".source", ".set",        ".semaphores", ".if",   ".repeat", ".else",   ".end"};
             in.unknown(at, word, "a directive", known);
         }
         if (!in.at_end()) in.fail(mistake::wrong_shape, in.position(), "nothing expected here");
+    }
+
+    /// 12 "kernel.py": the words that follow come from this line of that file.
+    void read_origin(cursor& in) {
+        origin_.line = static_cast<int>(in.number(1, max_source_line));
+        const std::size_t at = in.position();
+        const std::string_view name = in.quoted("the name of a file");
+        const auto found = std::ranges::find(set_.files, name);
+        if (found == set_.files.end() && set_.files.size() == max_source_files)
+            in.fail(mistake::out_of_range, at, "a set names at most 256 files");
+        origin_.file = static_cast<std::uint8_t>(found - set_.files.begin());
+        if (found == set_.files.end()) set_.files.emplace_back(name);
     }
 
     void begin_engine(cursor& in, std::size_t at) {
@@ -900,7 +918,8 @@ private:
 
     void emit(std::span<const std::uint8_t> word) {
         current_.words.insert(current_.words.end(), word.begin(), word.end());
-        current_.lines.resize(pc(), line_->number);
+        current_.lines.resize(pc(), origin_.line != 0 ? origin_.line : line_->number);
+        current_.files.resize(pc(), origin_.file);
     }
     std::size_t pc() const { return current_.words.size() / word_bytes; }
 
@@ -927,6 +946,7 @@ private:
         labels_.clear();
         if (current_.engine || pc() != 0) set_.streams.push_back(std::move(current_));
         current_ = {};
+        origin_ = {};
         current_.core = names_.core;
     }
 
@@ -937,6 +957,10 @@ private:
     program_set set_;
     program_names names_{set_};
     stream current_;
+    struct {
+        int line = 0;  ///< 0: the words come from the text itself
+        std::uint8_t file = 0;
+    } origin_;  ///< of the words that follow
     start_order order_;
     std::set<std::array<std::uint8_t, 2>> semaphores_;
     bool semaphores_given_ = false;

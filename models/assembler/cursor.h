@@ -84,6 +84,17 @@ public:
         return line_.substr(start, at_ - start);
     }
 
+    /// "text", without the quotes.
+    std::string_view quoted(std::string_view expected) {
+        const std::size_t start = position();
+        const std::size_t end = accept("\"") ? line_.find('"', at_) : std::string_view::npos;
+        if (end == std::string_view::npos)
+            fail(mistake::wrong_shape, start, fmt::format("expected {} in quotes", expected));
+        const std::string_view text = line_.substr(at_, end - at_);
+        at_ = end + 1;
+        return text;
+    }
+
     /// A number from low to high, decimal or 0x.
     std::int64_t number(std::int64_t low, std::int64_t high) {
         const std::size_t start = position();

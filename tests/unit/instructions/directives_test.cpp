@@ -184,4 +184,23 @@ TEST(Directives, TransfersAreStartedOnceAndInTheOrderOfTheirRing) {
     EXPECT_THAT(mistakes_of(two + "dma_start aa\n"), HasSubstr("did you mean 'a'"));
 }
 
+TEST(Directives, SourceLinesNameTheFileThatTheTextWasMadeFrom) {
+    const auto set = of(R"(
+.engine sync
+    nop
+.source 7 "kernel.py"
+    nop
+.source 9 "text"
+    nop
+.engine vector
+    halt
+)");
+    EXPECT_THAT(set.files, ElementsAre("text", "kernel.py"));
+    EXPECT_THAT(set.streams.at(0).lines, ElementsAre(3, 7, 9));
+    EXPECT_THAT(set.streams.at(0).files, ElementsAre(0, 1, 0));
+    EXPECT_THAT(set.streams.at(1).lines, ElementsAre(9));
+    EXPECT_THAT(mistakes_of(".source 0 \"a\"\n"), HasSubstr("expected 1 to 16777215"));
+    EXPECT_THAT(mistakes_of(".source 1 a\n"), HasSubstr("expected the name of a file in quotes"));
+}
+
 }  // namespace
