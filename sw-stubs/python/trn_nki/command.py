@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""trn-nki: compiles, simulates and runs kernels (doc/nki.md)."""
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib.util
+import os
+import pathlib
+import sys
+from typing import Any
+
+import numpy
+
+from trn_nki.compile import compile_recording
+from trn_nki.diagnostics.errors import EXIT_STATUS, KernelError
+from trn_nki.run import Options, RunError, assemble, execute
+from trn_nki.run import arrays
+from trn_nki.run.boards import DEFAULT_BOARDS, generation_of
+from trn_nki.trace import record_kernel
+from trn_nki.values import generations
+
+
+class UserError(Exception):
+    """A wrong command line."""
+
+
+def main(words: list[str] | None = None) -> int:
+    options = _parser().parse_args(words)
+    try:
+        return options.work(options)
+    except (KernelError, UserError, OSError, ValueError) as error:
+        print(f"trn-nki: {error}", file=sys.stderr)
+        return EXIT_STATUS
+    except RunError as error:
+        print(str(error), file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="trn-nki", description="compiles and runs NKI kernels on the virtual platform")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, work, text in (("run", _run, "compile a kernel, run it on a platform"),
+                             ("compile", _compile, "write a program set, or its text (.trn)"),
+                             ("simulate", _simulate, "compute the kernel by NumPy, without a platform")):
+        one = commands.add_parser(name, help=text)
+        one.set_defaults(work=work)
+        one.add_argument("kernel", metavar="FILE.py:FUNCTION")
+        one.add_argument("--in", dest="inputs", action="append", default=[], metavar="NAME=FILE.npy[:TYPE]",
+                         help="an array; with TYPE the elements hold its bits (bfloat16 also from float32)")
+        one.add_argument("--arg", dest="values", action="append", default=[], metavar="NAME=VALUE",
+                         help="an argument that is no array, as Python writes it")
+        one.add_argument("--lnc", type=int, choices=(1, 2), default=1, help="cores of the logical core (1)")
+        one.add_argument("--generation", choices=sorted(generations.NAMES), help="default: the board's, else gen4")
+        if name != "compile":
+            one.add_argument("--out", dest="outputs", action="append", default=[], metavar="NAME=FILE.npy",
+                             help="where a result goes, in the order of the results")
+        if name == "compile":
+            one.add_argument("-o", "--output", required=True, metavar="FILE")
+        if name == "run":
+            one.add_argument("--board", help="the board that lives for the run (a chip of the generation)")
+            one.add_argument("--connect", metavar="DIR", help="a running platform, by the folder of its sockets")
+            one.add_argument("--chip", help="its function (the only one)")
+            one.add_argument("--core", type=int, default=0)
+            one.add_argument("--limit", type=int, default=100_000_000, metavar="NS", help="of simulated time (100 ms)")
+            one.add_argument("--timing", choices=("contended", "functional"))
+            one.add_argument("--check", choices=("simulate",), help="compare the results with those of simulate")
+            one.add_argument("--atol", type=float, default=1e-5)
+            one.add_argument("--rtol", type=float, default=1e-5)
+    return parser
+
+
+def _run(options: Any) -> int:
+    kernel, values = _kernel(options)
+    board = options.board or DEFAULT_BOARDS[generations.generation(options.generation or "gen4").number]
+    generation = options.generation or generation_of(board) or "gen4"
+    recording = record_kernel(kernel, (), values, generation=generation, lnc=options.lnc)
+    outcome = execute(compile_recording(recording), Options(board, options.connect, options.chip, options.core,
+                                                            options.limit, options.timing))
+    _write(options, outcome.outputs)
+    print(f"ran {outcome.simulated_us:.3f} us of simulated time")
+    if options.check:
+        return _compare(recording, outcome.outputs, options)
+    return 0
+
+
+def _compile(options: Any) -> int:
+    kernel, values = _kernel(options)
+    recording = record_kernel(kernel, (), values, generation=options.generation, lnc=options.lnc)
+    compiled = compile_recording(recording)
+    if options.output.endswith(".trn"):
+        pathlib.Path(options.output).write_text(compiled.text)
+    else:
+        assemble(compiled, options.output)
+    return 0
+
+
+def _simulate(options: Any) -> int:
+    from trn_nki import simulate
+    kernel, values = _kernel(options)
+    recording = record_kernel(kernel, (), values, generation=options.generation, lnc=options.lnc)
+    _write(options, simulate.simulate_recording(recording))
+    return 0
+
+
+def _compare(recording: Any, outputs: list[Any], options: Any) -> int:
+    from trn_nki import simulate
+    expected = simulate.simulate_recording(recording)
+    status = 0
+    for number, (mine, other) in enumerate(zip(outputs, expected)):
+        a, b = arrays.as_float(mine), arrays.as_float(other)
+        equal = numpy.isclose(a, b, rtol=options.rtol, atol=options.atol, equal_nan=True)
+        difference = float(numpy.nanmax(numpy.abs(a - b), initial=0.0))
+        print(f"result {number}: largest difference from simulate {difference:g}")
+        if not equal.all():
+            where = tuple(int(index) for index in numpy.argwhere(~equal)[0])
+            print(f"trn-nki: result {number} differs at {list(where)}: {a[where]!r}, simulate has {b[where]!r}; "
+                  f"{int((~equal).sum())} of {equal.size} elements", file=sys.stderr)
+            status = 1
+    return status
+
+
+def _kernel(options: Any) -> tuple[Any, dict[str, Any]]:
+    """The function, and its arguments by name."""
+    name, _, function = options.kernel.rpartition(":")
+    if not name:
+        raise UserError(f"{options.kernel}: expected FILE.py:FUNCTION")
+    path = pathlib.Path(name).resolve()
+    if not path.is_file():
+        raise UserError(f"{name}: no such file")
+    sys.path.insert(0, os.fspath(path.parent))
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    try:
+        spec.loader.exec_module(module)
+    except KernelError:
+        raise
+    except SyntaxError as error:
+        text = (error.text or "").rstrip()
+        column = error.offset or 1
+        raise UserError(f"{error.filename}:{error.lineno}:{column}: {error.msg}\n    {text}\n    {' ' * (column - 1)}^")
+    except Exception as error:
+        from trn_nki.diagnostics import places
+        raise KernelError(f"{type(error).__name__}: {error}", place=places.of_exception(error)) from error
+    found = getattr(module, function, None)
+    if not callable(found):
+        from trn_nki.diagnostics.errors import closest
+        raise UserError(f"{name} has no function '{function}'{closest(function, vars(module))}")
+    values = {key: arrays.read(text) for key, text in map(_pair, options.inputs)}
+    for key, text in map(_pair, options.values):
+        try:
+            values[key] = ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            raise UserError(f"--arg {key}={text}: expected a value as Python writes it") from None
+    return found, values
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, sign, value = text.partition("=")
+    if not sign or not key:
+        raise UserError(f"{text}: expected NAME=VALUE")
+    return key, value
+
+
+def _write(options: Any, outputs: list[Any]) -> None:
+    if len(options.outputs) > len(outputs):
+        raise UserError(f"the kernel returns {len(outputs)} tensors, --out is given {len(options.outputs)} times")
+    for text, array in zip(options.outputs, outputs):
+        arrays.write(_pair(text)[1], array)
+
+
+__all__ = ["main"]

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From recorded calls of nki.isa to the text of an engine program (doc/spec/neuron-core.md, 15.3).
+
+    from trn_nki.compile import compile_recording
+    compiled = compile_recording(recording)
+    compiled.text          # for trn-asm
+    compiled.arrays        # the tensors that it declares
+"""
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from trn_nki.compile.allocation import allocate
+from trn_nki.compile.dependences import Scheduler
+from trn_nki.compile.emission import emit
+from trn_nki.compile.lowering import lower
+from trn_nki.compile.program import Array
+
+
+@dataclasses.dataclass
+class Compiled:
+    """A program's text, and the name of the array of each storage in HBM."""
+
+    recording: Any
+    text: str
+    arrays: list[tuple[Any, Array]]  # storage, array
+
+
+def compile_recording(recording: Any) -> Compiled:
+    """Raises KernelError."""
+    program, operands = lower(recording)
+    allocate(program)
+    Scheduler(program).run()
+    return Compiled(recording, emit(program), operands.arrays())

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Places of buffers in SBUF and PSUM (doc/spec/neuron-core.md, 15.3 item 5)."""
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from trn_nki.compile.program import Buffer, Copy, Program
+from trn_nki.diagnostics.errors import KernelError
+
+PSUM_BYTES, PSUM_BANK_BYTES = 16_384, 2_048
+
+
+def allocate(program: Program) -> None:
+    """Gives every buffer its first partition and offset. Raises KernelError where a kernel does not fit."""
+    lives = lifetimes(program)
+    for core in range(program.cores):
+        for memory, size in (("sbuf", program.generation.sbuf_bytes), ("psum", PSUM_BYTES)):
+            chosen = [life for life in lives if life[2].memory == memory and life[2].core == core]
+            usable = program.generation.usable_sbuf_bytes if memory == "sbuf" else size
+            _place(chosen, memory, size, usable)
+
+
+def lifetimes(program: Program) -> list[tuple[int, int, Buffer]]:
+    """First and last instruction of each buffer, in the order of their first."""
+    found: dict[Buffer, list[int]] = {}
+    for number, one in enumerate(program.instructions):
+        buffers = [buffer for buffer, _ in one.buffers()] if isinstance(one, Copy) else [t.buffer for t in one.tiles()]
+        for buffer in buffers:
+            found.setdefault(buffer, [number, number])[1] = number
+    return sorted(((first, last, buffer) for buffer, (first, last) in found.items()), key=lambda life: life[0])
+
+
+def _place(lives: list[tuple[int, int, Buffer]], memory: str, size: int, usable: int) -> None:
+    for _, _, buffer in lives:
+        if buffer.is_fixed and buffer.offset + buffer.size > size:
+            raise KernelError(f"address {buffer.offset} and {buffer.size} bytes end after the {size} bytes of a "
+                              f"{memory} partition", "2.1", buffer.place)
+    # Buffers that follow each other in memory let engines work on several at once; where that does not fit,
+    # the lowest free bytes do.
+    if _try(lives, memory, usable, rotate=True) is None:
+        return
+    failed = _try(lives, memory, usable, rotate=False)
+    if failed is None:
+        return
+    buffer, used, free = failed
+    raise KernelError(f"{buffer.name or 'the tile'} needs {buffer.size} bytes of each partition of {memory}: {used} of "
+                      f"{usable} are in use here, the largest free piece has {free}, so {buffer.size - free} are missing",
+                      "15.3", buffer.place)
+
+
+def _try(lives: list[tuple[int, int, Buffer]], memory: str, usable: int,
+         rotate: bool) -> tuple[Buffer, int, int] | None:
+    """Places the buffers that are not fixed. Returns the first that does not fit, bytes in use, largest free piece."""
+    fixed = [life for life in lives if life[2].is_fixed]
+    active: list[tuple[int, int, int]] = []  # last instruction, first byte, end
+    next_byte = 0
+    for first, last, buffer in lives:
+        if buffer.is_fixed:
+            continue
+        active = [held for held in active if held[0] >= first]
+        taken = [(low, high) for _, low, high in active]
+        taken += [(f.offset, f.offset + f.size) for begin, end, f in fixed if begin <= last and first <= end]
+        free = _holes(taken, usable)
+        fit = _fitting(memory, buffer)
+        choice = None
+        if rotate:
+            choice = next((at for low, high in free if (at := fit(max(low, next_byte), high)) is not None), None)
+        if choice is None:
+            choice = next((at for low, high in free if (at := fit(low, high)) is not None), None)
+        if choice is None:
+            largest = max((high - low for low, high in free), default=0)
+            return buffer, usable - sum(high - low for low, high in free), largest
+        buffer.offset = choice
+        next_byte = choice + buffer.size
+        active.append((last, choice, next_byte))
+    return None
+
+
+def _holes(taken: list[tuple[int, int]], usable: int) -> list[tuple[int, int]]:
+    holes, at = [], 0
+    for low, high in sorted(taken):
+        if low > at:
+            holes.append((at, min(low, usable)))
+        at = max(at, high)
+    if at < usable:
+        holes.append((at, usable))
+    return [(low, high) for low, high in holes if low < high]
+
+
+def _fitting(memory: str, buffer: Buffer) -> Callable[[int, int], Any]:
+    """A function that finds a place for the buffer in a hole, or None."""
+    # A PSUM tile of at most a bank stays in one, and has it alone: Tensor opens one group in each bank.
+    alignment = PSUM_BANK_BYTES if memory == "psum" else buffer.alignment
+
+    def fit(low: int, high: int) -> int | None:
+        at = -(-low // alignment) * alignment
+        return at if at + buffer.size <= high else None
+
+    return fit

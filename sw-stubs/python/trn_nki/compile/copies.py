@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Divides DMA copies between two access patterns into rows of blocks of contiguous bytes."""
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+from trn_nki.compile.program import Array, Buffer, Part, Side
+from trn_nki.diagnostics.errors import KernelError
+
+PARTITION = 1 << 40  # stride of one partition, in bytes, in patterns of on-chip memory
+MAX_DESCRIPTORS = 60_000  # of one engine for one part
+MAX_PARTS = 4_096
+
+
+@dataclasses.dataclass(frozen=True)
+class Pattern:
+    """Elements of an array or a buffer in order: (count, stride in bytes), the fastest dimension first."""
+
+    of: Array | Buffer
+    offset: int                        # bytes; on chip partition * PARTITION + byte
+    dims: tuple[tuple[int, int], ...]
+
+    @property
+    def elements(self) -> int:
+        return math.prod(count for count, _ in self.dims)
+
+
+class Unlike(Exception):
+    """Both sides have partitions that do not go with each other."""
+
+
+def divide(source: Pattern, destination: Pattern, size: int, place: Any) -> list[Part]:
+    """Parts that copy the elements of `size` bytes. Raises Unlike when the copy has to go through HBM, KernelError."""
+    if source.elements != destination.elements:
+        raise KernelError(f"the copy has {source.elements} elements in its source and {destination.elements} in its "
+                          "destination", "8.2", place)
+    dims = _merge(_refine(source.dims, destination.dims, place))
+    run = size
+    if dims and dims[0][1] == dims[0][2] == size:
+        run, dims = size * dims[0][0], dims[1:]
+    on_chip = [index for index, side in ((1, source), (2, destination)) if isinstance(side.of, Buffer)]
+    row = _row(dims, on_chip)
+    rest = [dim for dim in dims if dim is not row]
+    if any(_is_partition(dim[index]) for dim in rest for index in on_chip):
+        if len(on_chip) == 2 and row is not None:
+            raise Unlike
+        # Partitions that cannot be rows are taken one after the other.
+    block = max((dim for dim in rest if all(dim[i] > 0 and not _is_partition(dim[i]) for i in on_chip)),
+                key=lambda dim: dim[0], default=None)
+    rest = [dim for dim in rest if dim is not block]
+    if math.prod(dim[0] for dim in rest) > MAX_PARTS:
+        raise KernelError(f"the copy takes {math.prod(dim[0] for dim in rest)} descriptor lists of blocks, at most "
+                          f"{MAX_PARTS} are possible", "15.3", place)
+    parts: list[Part] = []
+    for begin in _starts(rest):
+        sides = [_side(side, side.offset + begin[i], row[i + 1] if row else 0, block[i + 1] if block else 0)
+                 for i, side in enumerate((source, destination))]
+        parts += _bounded(Part(sides[0], sides[1], row[0] if row else 1, block[0] if block else 1, run))
+    return parts
+
+
+def _is_partition(stride: int) -> bool:
+    return abs(stride) >= PARTITION // 2
+
+
+def _row(dims: list[tuple[int, int, int]], on_chip: list[int]) -> tuple[int, int, int] | None:
+    if not on_chip:
+        return max(dims, key=lambda dim: dim[0], default=None)
+    return next((dim for dim in dims if all(dim[index] == PARTITION for index in on_chip)), None)
+
+
+def _side(pattern: Pattern, offset: int, row: int, block: int) -> Side:
+    if isinstance(pattern.of, Buffer):
+        return Side(pattern.of, offset % PARTITION, offset // PARTITION, 0, block)
+    return Side(pattern.of, offset, 0, row, block)
+
+
+def _starts(dims: list[tuple[int, int, int]]) -> list[tuple[int, int]]:
+    starts = [(0, 0)]
+    for count, one, other in dims:
+        starts = [(a + n * one, b + n * other) for n in range(count) for a, b in starts]
+    return starts
+
+
+def _bounded(part: Part) -> list[Part]:
+    """The part, in pieces that an engine's doorbell can count."""
+    rows_of_engine = -(-part.rows // 16)
+    blocks = part.blocks * -(-part.size // 65_536) * rows_of_engine
+    if blocks <= MAX_DESCRIPTORS or part.blocks == 1:
+        return [part]
+    half = part.blocks // 2
+
+    def piece(first: int, count: int) -> Part:
+        moved = [dataclasses.replace(side, offset=side.offset + first * side.block)
+                 for side in (part.source, part.destination)]
+        return Part(moved[0], moved[1], part.rows, count, part.size)
+
+    return _bounded(piece(0, half)) + _bounded(piece(half, part.blocks - half))
+
+
+def _refine(one: tuple[tuple[int, int], ...], other: tuple[tuple[int, int], ...],
+            place: Any) -> list[tuple[int, int, int]]:
+    """Dimensions that both patterns have in common, fastest first."""
+    left = [list(dim) for dim in one if dim[0] > 1]
+    right = [list(dim) for dim in other if dim[0] > 1]
+    found: list[tuple[int, int, int]] = []
+    while left and right:
+        (a, step), (b, pitch) = left[0], right[0]
+        common = math.gcd(a, b)
+        if common == 1:
+            # Neither divides the other: the slower dimension of one is taken apart, element by element.
+            raise KernelError(f"source and destination group their elements by {a} and by {b}: copy them in two steps",
+                              "2.3", place)
+        found.append((common, step, pitch))
+        for dims, count, stride in ((left, a, step), (right, b, pitch)):
+            if count == common:
+                dims.pop(0)
+            else:
+                dims[0] = [count // common, stride * common]
+    return found
+
+
+def _merge(dims: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    found: list[tuple[int, int, int]] = []
+    for dim in dims:
+        if found and all(found[-1][0] * found[-1][i] == dim[i] for i in (1, 2)):
+            found[-1] = (found[-1][0] * dim[0], *found[-1][1:])
+        else:
+            found.append(dim)
+    return found

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Order between engines: overlapping accesses become waits for semaphores (doc/spec/neuron-core.md, 15.3 item 6).
+
+An engine's instructions take effect in order, so a wait for one is a wait for all before it. A copy's end says that
+all earlier instructions of the engine that started it have ended, because DMA_START waits for them. Whatever a waiter
+thereby knows to have ended needs no further wait.
+"""
+from __future__ import annotations
+
+from typing import Any, Iterable
+
+from trn_nki.compile.program import ENGINES, Access, Copy, Instruction, Program, Tile
+
+FIRST_COPY_SEMAPHORE, COPY_SEMAPHORES = 64, 160
+GRAIN = 10  # accesses are found by bytes / 1,024
+
+
+class _Clock:
+    """What is known to have ended: of each engine so many instructions, and a set of copies (bits)."""
+
+    __slots__ = ("instructions", "copies")
+
+    def __init__(self, instructions: dict[Any, int], copies: int):
+        self.instructions, self.copies = instructions, copies
+
+    def copy(self) -> "_Clock":
+        return _Clock(dict(self.instructions), self.copies)
+
+    def join(self, other: "_Clock") -> None:
+        for engine, count in other.instructions.items():
+            if count > self.instructions.get(engine, 0):
+                self.instructions[engine] = count
+        self.copies |= other.copies
+
+
+class _Point:
+    """An instruction in the order of its engine."""
+
+    __slots__ = ("instruction", "key", "number", "clock", "copy")
+
+    def __init__(self, instruction: Instruction, key: Any, number: int, clock: _Clock, copy: int | None):
+        self.instruction, self.key, self.number, self.clock, self.copy = instruction, key, number, clock, copy
+
+    def is_known(self, clock: _Clock) -> bool:
+        if self.copy is not None:
+            return bool(clock.copies >> self.copy & 1)
+        return clock.instructions.get(self.key, 0) >= self.number
+
+
+class _History:
+    """Accesses that later ones may overlap, by memory and place."""
+
+    def __init__(self) -> None:
+        self._cells: dict[Any, list[tuple[Access, bool, _Point]]] = {}
+
+    @staticmethod
+    def _keys(access: Access) -> Iterable[Any]:
+        return ((access.memory, cell) for cell in range(access.low >> GRAIN, (access.high - 1 >> GRAIN) + 1))
+
+    def before(self, access: Access, writes: bool) -> set[_Point]:
+        found = set()
+        for key in self._keys(access):
+            for earlier, wrote, point in self._cells.get(key, ()):
+                if (writes or wrote) and point not in found and access.overlaps(earlier):
+                    found.add(point)
+        return found
+
+    def add(self, access: Access, writes: bool, point: _Point) -> None:
+        for key in self._keys(access):
+            cell = self._cells.setdefault(key, [])
+            # What a write covers is known to those who wait for the write.
+            kept = [one for one in cell if not (writes and access.covers(one[0])) and not (
+                not writes and not one[1] and one[2].key == point.key and one[2].copy is None and point.copy is None
+                and access.covers(one[0]))]
+            kept.append((access, writes, point))
+            self._cells[key] = kept
+
+
+def accesses(one: Instruction) -> Iterable[tuple[Access, bool]]:
+    if isinstance(one, Copy):
+        for part in one.parts:
+            yield part.source.access(part.rows, part.blocks, part.size), False
+            yield part.destination.access(part.rows, part.blocks, part.size), True
+        return
+    for operands, writes in ((one.reads, False), (one.writes, True)):
+        for operand in operands:
+            yield (operand.access() if isinstance(operand, Tile) else operand), writes
+            if isinstance(operand, Tile) and operand.index is not None:
+                yield operand.index.access(), False
+
+
+class Scheduler:
+    """Walks a program once and gives its instructions waits and updates."""
+
+    def __init__(self, program: Program):
+        self.program = program
+        self.history = _History()
+        self.known: dict[Any, _Clock] = {}
+        self.numbers: dict[Any, int] = {}
+        self.edges: list[tuple[Instruction, list[_Point]]] = []
+        self.copies: list[_Point] = []
+        self._slots: dict[int, list[_Point | None]] = {}   # of a core: the last copy that each semaphore counts
+        self._counted: dict[tuple[int, int], int] = {}     # core, semaphore: its value then
+
+    def run(self) -> None:
+        for one in list(self.program.instructions):
+            self._visit(one)
+        self._end()
+        self._number()
+
+    def _visit(self, one: Instruction, extra: Iterable[_Point] = ()) -> None:
+        key = (one.core, one.engine)
+        clock = self.known.setdefault(key, _Clock({}, 0))
+        mine = list(accesses(one))
+        before: set[_Point] = set(extra)
+        for access, writes in mine:
+            before |= self.history.before(access, writes)
+        is_copy = isinstance(one, Copy)
+        if is_copy:
+            slot = self._slot(one.core, clock)
+            previous = self._slots[one.core][slot]
+            if previous is not None:
+                before.add(previous)
+        waited = self._reduce(key, clock, before)
+        number = self.numbers[key] = self.numbers.get(key, 0) + 1
+        bit = None
+        if is_copy:
+            bit = len(self.copies)
+        end = clock.copy()
+        end.instructions[key] = number
+        if bit is not None:
+            end.copies |= 1 << bit
+        point = _Point(one, key, number, end, bit)
+        if is_copy:
+            self.copies.append(point)
+            self._slots[one.core][slot] = point
+            one.semaphore = FIRST_COPY_SEMAPHORE + slot
+            counted = self._counted.get((one.core, slot), 0) + len(one.parts) * one.engines.bit_count()
+            one.posts = self._counted[one.core, slot] = counted
+        for access, writes in mine:
+            self.history.add(access, writes, point)
+        if waited:
+            self.edges.append((one, waited))
+
+    def _slot(self, core: int, clock: _Clock) -> int:
+        """A semaphore whose last copy the engine knows to have ended, or the one that was used longest ago."""
+        slots = self._slots.setdefault(core, [None] * COPY_SEMAPHORES)
+        for number, last in enumerate(slots):
+            if last is None or last.is_known(clock):
+                return number
+        return min(range(len(slots)), key=lambda number: slots[number].copy)
+
+    def _reduce(self, key: Any, clock: _Clock, before: set[_Point]) -> list[_Point]:
+        """Points that the engine has to wait for: those that neither it nor one of the others knows."""
+        waited = []
+        ordered = sorted(before, key=lambda p: (p.copy is None, p.number, p.key), reverse=True)
+        open_points = [p for p in ordered if not (p.key == key and p.copy is None)]
+        # A later instruction's clock may hold the others; the number of waits is what it is about.
+        open_points.sort(key=lambda p: (sum(p.clock.instructions.values()), p.clock.copies.bit_count()), reverse=True)
+        for point in open_points:
+            if point.is_known(clock):
+                continue
+            waited.append(point)
+            clock.join(point.clock)
+        return waited
+
+    def _end(self) -> None:
+        """Sync of each core ends after all copies of the core."""
+        for core in range(self.program.cores):
+            mine = [p for p in self.copies if p.instruction.core == core]
+            if mine:
+                last = Instruction("sync", "nop", (), core=core)
+                self.program.instructions.append(last)
+                self._visit(last, mine)
+
+    def _number(self) -> None:
+        posts: dict[Instruction, _Point] = {}
+        for _, points in self.edges:
+            for point in points:
+                if point.copy is None:
+                    posts[point.instruction] = point
+        values: dict[Instruction, int] = {}
+        counts: dict[Any, int] = {}
+        for one in self.program.instructions:
+            if one in posts:
+                key = (one.core, one.engine)
+                values[one] = counts[key] = counts.get(key, 0) + 1
+                one.update = (one.core, ENGINES.index(one.engine))
+        for one, points in self.edges:
+            waits: dict[tuple[int, int], int] = {}
+            for point in points:
+                by = point.instruction
+                if isinstance(by, Copy) and point.copy is not None:
+                    place, value = (by.core, by.semaphore), by.posts
+                else:
+                    place, value = (by.core, ENGINES.index(by.engine)), values[by]
+                waits[place] = max(value, waits.get(place, 0))
+            one.waits = [(core, semaphore, value) for (core, semaphore), value in waits.items()]

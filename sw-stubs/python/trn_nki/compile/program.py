@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instructions and their operands before they have addresses, semaphores and text."""
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Iterable, Iterator
+
+ENGINES = ("tensor", "scalar", "gpsimd", "vector", "sync")
+ELEMENT_WORDS = {
+    "float32": "fp32", "tfloat32": "tf32", "bfloat16": "bf16", "float16": "fp16",
+    "float8_e3m4": "fp8_e3m4", "float8_e4m3": "fp8_e4m3", "float8_e4m3fn": "fp8_e4m3fn",
+    "float8_e5m2": "fp8_e5m2", "int8": "int8", "uint8": "uint8", "int16": "int16",
+    "uint16": "uint16", "int32": "int32", "uint32": "uint32", "float8_e8m0fnu": "e8m0",
+    "float8_e4m3fn_x4": "fp8_e4m3fn_x4", "float8_e5m2_x4": "fp8_e5m2_x4", "float4_e2m1fn_x4": "fp4_e2m1_x4",
+    "int64": "int64", "uint64": "uint64", "bool": "uint8"}
+
+
+class Buffer:
+    """Bytes of so many partitions of SBUF or PSUM. `first` and `offset` are known after allocation, or fixed."""
+
+    def __init__(self, memory: str, partitions: int, size: int, name: str = "", place: Any = None, *,
+                 first: int | None = None, offset: int | None = None, alignment: int = 64, core: int = 0):
+        self.memory, self.partitions, self.size = memory, partitions, size
+        self.name, self.place, self.alignment, self.core = name, place, alignment, core
+        self.is_fixed = offset is not None
+        self.first, self.offset = first or 0, offset
+        self.is_banked = False  # a matmul writes it: it may not cross the end of a PSUM bank
+
+    def __repr__(self) -> str:
+        where = "" if self.offset is None else f" at [{self.first}, {self.offset}]"
+        return f"{self.memory} {self.partitions} x {self.size} {self.name}{where}"
+
+
+class Array:
+    """A tensor in HBM."""
+
+    def __init__(self, name: str, dtype: Any, shape: Iterable[int], role: str, *, core: int = 0, place: Any = None):
+        self.name, self.dtype, self.shape, self.role = name, dtype, tuple(shape), role
+        self.core, self.place = core, place
+
+    @property
+    def size(self) -> int:
+        count = self.dtype.itemsize
+        for extent in self.shape:
+            count *= extent
+        return count
+
+    def __repr__(self) -> str:
+        return f"{self.name} {self.dtype} {list(self.shape)} {self.role}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Access:
+    """A rectangle of bytes of a memory: rows [first, end) of on-chip partitions, or of an array's bytes.
+
+    Of an array: `first` and `end` are 0 and 1, and bytes repeat with `pitch`, `width` of them each, unless it is 0.
+    """
+
+    memory: Any
+    first: int
+    end: int
+    low: int
+    high: int
+    pitch: int = 0
+    width: int = 0
+
+    def overlaps(self, other: "Access") -> bool:
+        if not (self.first < other.end and other.first < self.end and self.low < other.high and other.low < self.high):
+            return False
+        pitch = self.pitch or other.pitch
+        if not pitch or (self.pitch and other.pitch and self.pitch != other.pitch):
+            return True
+        ranges = []
+        for one in (self, other):
+            begin = one.low % pitch
+            width = one.width if one.pitch else one.high - one.low
+            if begin + width > pitch:
+                return True
+            ranges.append((begin, begin + width))
+        return ranges[0][0] < ranges[1][1] and ranges[1][0] < ranges[0][1]
+
+    def covers(self, other: "Access") -> bool:
+        return (not self.pitch and self.first <= other.first and other.end <= self.end and self.low <= other.low
+                and other.high <= self.high)
+
+
+@dataclasses.dataclass(frozen=True)
+class Tile:
+    """An operand in SBUF or PSUM: partitions and bytes from those of its buffer on, (count, stride) fastest first."""
+
+    buffer: Buffer
+    dtype: Any
+    partitions: int
+    dims: tuple[tuple[int, int], ...]
+    partition: int = 0
+    offset: int = 0
+    register: str | None = None       # added to the offset, in elements
+    index: "Tile | None" = None       # free-dimension offsets of an indirect operand
+
+    @property
+    def elements(self) -> int:
+        count = 1
+        for extent, _ in self.dims:
+            count *= extent
+        return count
+
+    @property
+    def memory(self) -> str:
+        return self.buffer.memory
+
+    @property
+    def start(self) -> int:
+        return self.buffer.first + self.partition
+
+    @property
+    def byte(self) -> int:
+        return self.buffer.offset + self.offset
+
+    def span(self) -> tuple[int, int]:
+        """First byte and end, from the buffer's first byte."""
+        low = high = 0
+        for count, stride in self.dims:
+            low += min(0, (count - 1) * stride)
+            high += max(0, (count - 1) * stride)
+        size = self.dtype.itemsize
+        return self.offset + low * size, self.offset + (high + 1) * size
+
+    def merged(self) -> tuple[tuple[int, int], ...]:
+        """The same elements in the same order with as few dimensions as possible."""
+        found: list[tuple[int, int]] = []
+        for count, stride in self.dims:
+            if count == 1:
+                continue
+            if found and found[-1][0] * found[-1][1] == stride:
+                found[-1] = (found[-1][0] * count, found[-1][1])
+            else:
+                found.append((count, stride))
+        return tuple(found) or ((1, 1),)
+
+    def access(self) -> Access:
+        if self.register is not None or self.index is not None:
+            low, high = 0, self.buffer.size  # anywhere in the buffer
+        else:
+            low, high = self.span()
+        base = self.buffer.offset
+        return Access((self.buffer.core, self.memory), self.start, self.start + self.partitions, base + low, base + high)
+
+    def text(self, dims: tuple[tuple[int, int], ...] | None = None) -> str:
+        pattern = ", ".join(f"{count}:{stride}" for count, stride in (dims or self.merged()))
+        register = f" + {self.register}" if self.register else ""
+        index = f" index {self.index.memory}[{self.index.start}, {self.index.byte}]" if self.index else ""
+        return (f"{self.memory}[{self.start}:{self.start + self.partitions}, {self.byte}{register}] "
+                f"{ELEMENT_WORDS[self.dtype.name]} [{pattern}]{index}")
+
+    def scalar_text(self) -> str:
+        return f"{self.memory}[{self.start}, {self.byte}] {ELEMENT_WORDS[self.dtype.name]}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Exact:
+    """A tile whose dimensions are written as they are: the instruction gives each a meaning."""
+
+    tile: Tile
+
+    def text(self) -> str:
+        return self.tile.text(self.tile.dims)
+
+
+@dataclasses.dataclass(frozen=True)
+class Column:
+    """A tile of one element in each partition, as a scalar operand."""
+
+    tile: Tile
+
+    def text(self) -> str:
+        return self.tile.scalar_text()
+
+
+class Instruction:
+    """One line of a stream. Fields are words, or pairs of a key and a text, a tile or a column."""
+
+    def __init__(self, engine: str, name: str, fields: Iterable[Any], reads: Iterable[Any] = (),
+                 writes: Iterable[Any] = (), place: Any = None, core: int = 0):
+        self.engine, self.name, self.fields = engine, name, list(fields)
+        self.reads, self.writes, self.place, self.core = list(reads), list(writes), place, core
+        self.waits: list[tuple[int, int, int]] = []       # core, semaphore, value
+        self.update: tuple[int, int] | None = None        # core and semaphore that its end adds 1 to
+        self.label: str | None = None
+
+    def tiles(self) -> Iterator[Tile]:
+        for operand in (*self.reads, *self.writes):
+            if isinstance(operand, Tile):
+                yield operand
+                if operand.index is not None:
+                    yield operand.index
+
+    def text(self) -> str:
+        parts = [self.name]
+        for field in self.fields:
+            if isinstance(field, str):
+                parts.append(field)
+            else:
+                key, value = field
+                parts.append(f"{key}={value if isinstance(value, (str, int)) else value.text()}")
+        return " ".join(parts)
+
+
+@dataclasses.dataclass
+class Side:
+    """One end of a part of a copy: of an array (bytes) or of a buffer (partition and bytes)."""
+
+    of: Array | Buffer
+    offset: int       # in the array, or in the buffer's partition
+    partition: int    # in the buffer; 0 of an array
+    row: int          # bytes from row to row of an array; a buffer's rows are partitions
+    block: int        # bytes from block to block
+
+    def access(self, rows: int, blocks: int, size: int) -> Access:
+        if isinstance(self.of, Buffer):
+            base = self.of.offset + self.offset
+            return Access((self.of.core, self.of.memory), self.of.first + self.partition,
+                          self.of.first + self.partition + rows, base, base + (blocks - 1) * self.block + size)
+        spans = sorted((abs(stride), count) for stride, count in ((self.row, rows), (self.block, blocks)) if count > 1)
+        low = self.offset + min(0, self.row * (rows - 1)) + min(0, self.block * (blocks - 1))
+        high = self.offset + max(0, self.row * (rows - 1)) + max(0, self.block * (blocks - 1)) + size
+        pitch, width = 0, 0
+        if spans:
+            pitch = spans[-1][0]
+            width = size + (spans[0][0] * (spans[0][1] - 1) if len(spans) == 2 else 0)
+            if width >= pitch:
+                pitch, width = 0, 0
+        return Access(self.of, 0, 1, low, high, pitch, width)
+
+
+@dataclasses.dataclass
+class Part:
+    """Rows of blocks of contiguous bytes, which one descriptor list moves."""
+
+    source: Side
+    destination: Side
+    rows: int
+    blocks: int
+    size: int
+
+
+class Copy(Instruction):
+    """A DMA copy: parts that one semaphore counts. `engine` starts it."""
+
+    def __init__(self, engine: str, parts: list[Part], place: Any = None, core: int = 0):
+        super().__init__(engine, "dma_start", (), place=place, core=core)
+        self.parts = parts
+        self.names: list[str] = []
+        self.queue = 0
+        self.engines = 0xFFFF
+        self.semaphore: int | None = None
+        self.posts = 0  # value of the semaphore when the copy has ended
+
+    def buffers(self) -> Iterator[tuple[Buffer, bool]]:
+        """Buffers that it touches, and whether it writes them."""
+        for part in self.parts:
+            for side, writes in ((part.source, False), (part.destination, True)):
+                if isinstance(side.of, Buffer):
+                    yield side.of, writes
+
+
+class Program:
+    """What the cores of a kernel do, in the order of its trace."""
+
+    def __init__(self, generation: Any, cores: int = 1):
+        self.generation, self.cores = generation, cores
+        self.arrays: list[Array] = []
+        self.instructions: list[Instruction] = []

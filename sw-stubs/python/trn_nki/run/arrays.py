@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays of the command line: NumPy files, with a type where NumPy has none, and made values."""
+from __future__ import annotations
+
+import pathlib
+
+import numpy
+
+from trn_nki.trace import host_arrays
+from trn_nki.values import data_types
+
+
+def read(text: str) -> host_arrays.HostArray:
+    """FILE.npy or FILE.npy:TYPE, whose elements hold the bits of TYPE. Raises ValueError, OSError."""
+    name, _, type_name = text.partition(".npy:")
+    path = pathlib.Path(name + ".npy" if type_name else text)
+    raw = numpy.load(path, allow_pickle=False)
+    if not type_name:
+        return host_arrays.of(raw)
+    try:
+        dtype = data_types.named(type_name)
+    except KeyError:
+        raise ValueError(f"{type_name!r} is no element type of nki.language") from None
+    if dtype.itemsize == raw.dtype.itemsize:
+        return host_arrays.HostArray(raw, dtype)
+    if dtype == data_types.bfloat16 and raw.dtype == numpy.float32:
+        bits = raw.view(numpy.uint32).astype(numpy.uint64)
+        return host_arrays.HostArray(((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(numpy.uint16), dtype)
+    raise ValueError(f"{path} has elements of {raw.dtype.itemsize} bytes, {type_name} has {dtype.itemsize}")
+
+
+def write(path: str, array: host_arrays.HostArray) -> None:
+    numpy.save(path, array.raw, allow_pickle=False)
+
+
+def as_float(array: host_arrays.HostArray) -> numpy.ndarray:
+    """The values, where NumPy can hold them as float64."""
+    if array.dtype == data_types.bfloat16:
+        return (array.raw.astype(numpy.uint32) << 16).view(numpy.float32).astype(numpy.float64)
+    return array.raw.astype(numpy.float64)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Assembles a compiled kernel and runs it by trnctl, which loads it through the driver stub."""
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+from typing import Any
+
+import numpy
+
+from trn_nki.compile import Compiled
+from trn_nki.run.tools import tool
+from trn_nki.trace import host_arrays
+
+
+class RunError(Exception):
+    """A kernel did not run to its end; the message is trnctl's."""
+
+
+@dataclasses.dataclass
+class Options:
+    """Where a kernel runs: a board that lives for the call, or a running platform."""
+
+    board: str = "trn3-chip"
+    connect: str | None = None
+    chip: str | None = None
+    core: int = 0
+    limit_ns: int = 100_000_000
+    timing: str | None = None
+    wall_seconds: float = 600.0
+
+
+@dataclasses.dataclass
+class Outcome:
+    outputs: list[host_arrays.HostArray]   # results in the kernel's order
+    inputs: dict[str, host_arrays.HostArray]  # arguments that the kernel wrote
+    simulated_us: float
+
+
+def assemble(compiled: Compiled, target: str | os.PathLike[str], text: str | os.PathLike[str] | None = None) -> None:
+    """Writes the program set, and its text where it is wanted. Raises RunError when trn-asm refuses the text."""
+    with tempfile.TemporaryDirectory(prefix="trn-nki-") as folder:
+        source = pathlib.Path(text or pathlib.Path(folder) / "kernel.trn")
+        source.write_text(compiled.text)
+        _call([tool("trn-asm"), str(source), "-o", os.fspath(target)], 300.0)
+
+
+def execute(compiled: Compiled, options: Options) -> Outcome:
+    """Raises RunError."""
+    arrays = {array.name: (storage, array) for storage, array in compiled.arrays}
+    with tempfile.TemporaryDirectory(prefix="trn-nki-") as name:
+        folder = pathlib.Path(name)
+        assemble(compiled, folder / "set")
+        command = [tool("trnctl"), *_platform(options), "--json"]
+        if options.chip is not None:
+            command += ["--chip", options.chip]
+        command += ["program", "run", str(folder / "set"), "--core", str(options.core), "--limit", str(options.limit_ns)]
+        for key, (storage, array) in arrays.items():
+            if array.role in ("in", "inout"):
+                (folder / f"{key}.in").write_bytes(numpy.ascontiguousarray(_data(storage)).tobytes())
+                command += ["--in", f"{key}={folder / key}.in"]
+            if array.role in ("out", "inout"):
+                command += ["--out", f"{key}={folder / key}.out"]
+        result = _call(command, options.wall_seconds)
+        found = {}
+        for key, (storage, array) in arrays.items():
+            if array.role in ("out", "inout"):
+                raw = numpy.frombuffer((folder / f"{key}.out").read_bytes(), host_arrays.raw_type(storage.dtype))
+                found[storage] = host_arrays.HostArray(raw.reshape(storage.shape), storage.dtype)
+    outputs = [_viewed(found[tensor.storage], tensor) for tensor in compiled.recording.outputs]
+    written = {name: found[tensor.storage] for name, tensor in compiled.recording.inputs if tensor.storage in found}
+    return Outcome(outputs, written, _simulated(result))
+
+
+def _platform(options: Options) -> list[str]:
+    if options.connect is not None:
+        return ["--connect", options.connect]
+    return ["--board", options.board, *(["--timing", options.timing] if options.timing else [])]
+
+
+def _data(storage: Any) -> Any:
+    return getattr(storage.data, "raw", storage.data)
+
+
+def _viewed(array: host_arrays.HostArray, tensor: Any) -> host_arrays.HostArray:
+    """The elements of a result, which may be a view of its storage."""
+    if tensor.shape == array.shape and tensor.dtype == array.dtype and tensor.offset == 0:
+        return array
+    flat = array.raw.reshape(-1).view(host_arrays.raw_type(tensor.dtype))
+    size = flat.itemsize
+    made = numpy.lib.stride_tricks.as_strided(flat[tensor.offset:], tensor.shape, [step * size for step in tensor.strides])
+    return host_arrays.HostArray(made.copy(), tensor.dtype)
+
+
+def _simulated(output: str) -> float:
+    for line in output.splitlines():
+        try:
+            values = json.loads(line)
+        except ValueError:
+            continue
+        if "simulated_us" in values:
+            return float(values["simulated_us"])
+    raise RunError(f"trnctl did not say how long the kernel ran: {output.strip()}")
+
+
+def _call(command: list[str], seconds: float) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
+    except subprocess.TimeoutExpired:
+        raise RunError(f"{pathlib.Path(command[0]).name} took longer than {seconds:g} s and was ended") from None
+    if done.returncode != 0:
+        raise RunError(done.stderr.strip() or done.stdout.strip() or f"{command[0]} ended with status {done.returncode}")
+    if "misuse" in done.stderr:
+        raise RunError("the compiled program breaks a rule of the platform:\n" + done.stderr.strip())
+    return done.stdout
