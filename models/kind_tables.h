@@ -44,4 +44,7 @@ kind efa_kind();
 kind efa_card_kind();
 kind ethernet_fabric_kind();
 
+kind ena_card_kind();
+kind ethernet_switch_kind();
+
 }  // namespace trn::kind_tables

@@ -45,6 +45,8 @@ const kind_list& kinds() {
         efa_kind(),
         efa_card_kind(),
         ethernet_fabric_kind(),
+        ena_card_kind(),
+        ethernet_switch_kind(),
     };
     return list;
 }

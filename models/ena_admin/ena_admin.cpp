@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ena_admin/ena_admin.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <initializer_list>
+#include <map>
+#include <optional>
+
+namespace trn {
+
+using ena_queues::direction;
+using ena_queues::find;
+using ena_queues::limits;
+using nitro::answer;
+using nitro::status;
+using nitro::step;
+namespace regs = ena_admin_regs;
+using regs::reg;
+
+namespace {
+
+answer refuse(status why) {
+    return {.how = why};
+}
+
+step answered(const ena_admin::entry& words) {
+    return answer{.how = status::ok, .entry = nitro::admin_entry(words.words())};
+}
+
+step done() {
+    return answer{};
+}
+
+constexpr std::uint32_t bit(std::uint32_t number) {
+    return 1u << number;
+}
+
+/// Link change, fatal error, warning, notification, keep-alive.
+constexpr std::uint32_t event_groups = bit(0) | bit(1) | bit(2) | bit(3) | bit(4);
+constexpr std::uint32_t min_mtu = 128;
+// The host information: u32 system, then the release of the kernel as text.
+constexpr std::uint32_t release_at = 4, release_bytes = 128;
+
+/// The lowest number that is free.
+template <class Queue>
+std::optional<std::uint16_t> free_number(const std::map<std::uint16_t, Queue>& in) {
+    std::uint16_t number = 0;
+    for (const auto& [used, queue] : in) {
+        if (used != number) break;
+        ++number;
+    }
+    return number < limits::max_queues ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
+
+void ena_admin::reset() {
+    queues_.clear();
+    events_ = 0;
+    host_kernel_.clear();
+}
+
+step ena_admin::begin(const nitro::admin_entry& header) {
+    const entry command(header.words());
+    switch (command.get(regs::opcodes::opcode)) {
+    case regs::opcodes::opcode_create_sq:
+        return create_sq(command);
+    case regs::opcodes::opcode_destroy_sq:
+        return destroy_sq(command);
+    case regs::opcodes::opcode_create_cq:
+        return create_cq(command);
+    case regs::opcodes::opcode_destroy_cq:
+        return destroy_cq(command);
+    case regs::opcodes::opcode_get_feature:
+        return get_feature(command);
+    case regs::opcodes::opcode_set_feature:
+        return set_feature(command);
+    case regs::opcodes::opcode_get_stats:
+        return get_stats(command);
+    default:
+        return refuse(status::bad_opcode);
+    }
+}
+
+/// The host information.
+step ena_admin::resume(std::span<const std::uint8_t> bytes) {
+    if (bytes.size() < release_at + release_bytes) return refuse(status::illegal_parameter);
+    const auto* const text = reinterpret_cast<const char*>(bytes.data()) + release_at;
+    host_kernel_.assign(text, strnlen(text, release_bytes));
+    return done();
+}
+
+// --- features ---
+
+step ena_admin::get_feature(const entry& command) const {
+    entry words;
+    switch (command.get(regs::feature::id)) {
+    case regs::feature::id_device_attributes:
+        return device_attributes();
+    case regs::feature::id_max_queues_ext:
+        return queue_numbers();
+    case regs::feature::id_hw_hints:
+        return answered(words);  // zeros: the driver's own times
+    case regs::feature::id_offloads:
+        return answered(words);  // none
+    case regs::feature::id_interrupt_moderation:
+        words.set(regs::moderation::resolution, 1);
+        return answered(words);
+    case regs::feature::id_aenq_config:
+        words.set(reg::aenq_supported, event_groups);
+        words.set(reg::aenq_enabled, events_);
+        return answered(words);
+    case regs::feature::id_link:
+        return link();
+    default:
+        return refuse(status::unsupported_opcode);
+    }
+}
+
+step ena_admin::set_feature(const entry& command) {
+    switch (command.get(regs::feature::id)) {
+    case regs::feature::id_aenq_config:
+        events_ = command.get(reg::feature_aenq_enabled) & event_groups;
+        engine_.events_enabled(events_);
+        return done();
+    case regs::feature::id_mtu: {
+        const std::uint32_t mtu = command.get(reg::feature_mtu);
+        if (mtu < min_mtu || mtu > limits::max_mtu) return refuse(status::illegal_parameter);
+        queues_.mtu = mtu;
+        return done();
+    }
+    case regs::feature::id_host_attributes:
+        return nitro::memory_request{
+            .address = command.get(reg::host_info_lo) |
+                       std::uint64_t{command.get(regs::host_info_hi::address)} << 32,
+            .bytes = release_at + release_bytes};
+    default:
+        return refuse(status::unsupported_opcode);
+    }
+}
+
+step ena_admin::device_attributes() const {
+    entry words;
+    words.set(reg::device_implementation, 1);
+    words.set(reg::device_version, 1);
+    words.set(reg::device_features,
+              bit(regs::feature::id_device_attributes) | bit(regs::feature::id_hw_hints) |
+                  bit(regs::feature::id_max_queues_ext) | bit(regs::feature::id_offloads) |
+                  bit(regs::feature::id_mtu) | bit(regs::feature::id_interrupt_moderation) |
+                  bit(regs::feature::id_aenq_config) | bit(regs::feature::id_link) |
+                  bit(regs::feature::id_host_attributes));
+    words.set(reg::device_physical_width, 48);
+    words.set(reg::device_virtual_width, 48);
+    std::memcpy(&words.words()[entry::byte(reg::device_mac_0) / 4], cfg_.mac.data(),
+                cfg_.mac.size());
+    words.set(reg::device_max_mtu, limits::max_mtu);
+    return answered(words);
+}
+
+step ena_admin::queue_numbers() const {
+    entry words;
+    words.set(regs::queues_version::version, 1);
+    for (const auto number :
+         {reg::queues_tx_sq, reg::queues_tx_cq, reg::queues_rx_sq, reg::queues_rx_cq})
+        words.set(number, cfg_.queues);
+    for (const auto depth : {reg::queues_tx_sq_depth, reg::queues_tx_cq_depth,
+                             reg::queues_rx_sq_depth, reg::queues_rx_cq_depth})
+        words.set(depth, limits::max_depth);
+    words.set(reg::queues_header, 128);
+    words.set(regs::queues_descriptors::tx, limits::max_tx_descriptors);
+    words.set(regs::queues_descriptors::rx, limits::max_rx_descriptors);
+    return answered(words);
+}
+
+step ena_admin::link() const {
+    entry words;
+    words.set(reg::link_speed, cfg_.megabits);
+    words.set(regs::link_flags::full_duplex, 1);
+    return answered(words);
+}
+
+step ena_admin::get_stats(const entry& command) const {
+    if (command.get(regs::get_stats::type) != regs::get_stats::type_basic)
+        return refuse(status::unsupported_opcode);
+    const auto& of = queues_.counters;
+    entry words;
+    std::size_t at = entry::byte(reg::stats_first_lo) / 4;
+    for (const std::uint64_t value :
+         {of.tx_bytes, of.tx_packets, of.rx_bytes, of.rx_packets, of.rx_drops, of.tx_drops}) {
+        words.words()[at++] = static_cast<std::uint32_t>(value);
+        words.words()[at++] = static_cast<std::uint32_t>(value >> 32);
+    }
+    return answered(words);
+}
+
+// --- queues ---
+
+step ena_admin::create_cq(const entry& command) {
+    const auto depth = command.get(regs::create_cq::depth);
+    const auto entry_words = command.get(regs::create_cq::entry_words);
+    const auto vector = command.get(reg::create_cq_vector);
+    const bool valid = std::has_single_bit(depth) && depth <= limits::max_depth &&
+                       (entry_words == 2 || entry_words == 4 || entry_words == 8) &&
+                       vector < cfg_.vectors;
+    if (!valid) return refuse(status::illegal_parameter);
+    if (queues_.completions.size() >= 2 * std::size_t{cfg_.queues})
+        return refuse(status::no_resources);
+    const auto number = free_number(queues_.completions);
+    if (!number) return refuse(status::no_resources);
+    const std::uint64_t base = command.get(reg::create_cq_ring_lo) |
+                               std::uint64_t{command.get(regs::create_cq_ring_hi::address)} << 32;
+    queues_.completions[*number] = {.ring = host_ring(base, depth, entry_words * 4),
+                                    .vector = vector,
+                                    .interrupts = command.get(regs::create_cq::interrupts) != 0};
+    entry words;
+    words.set(regs::cq::number, *number);
+    words.set(regs::cq::depth, depth);
+    words.set(reg::cq_unmask, engine_.interrupt_of(*number));
+    return answered(words);
+}
+
+step ena_admin::destroy_cq(const entry& command) {
+    const auto number = command.get(regs::destroy_cq::number);
+    const auto* const found = find(queues_.completions, number);
+    if (found == nullptr) return refuse(status::illegal_parameter);
+    if (found->users != 0) return refuse(status::busy);
+    queues_.completions.erase(static_cast<std::uint16_t>(number));
+    return done();
+}
+
+step ena_admin::create_sq(const entry& command) {
+    const auto way = command.get(regs::create_sq::direction);
+    const auto depth = command.get(regs::create_sq_shape::depth);
+    auto* const to = find(queues_.completions, command.get(regs::create_sq_shape::cq));
+    const bool transmits = way == regs::create_sq::direction_tx;
+    const bool valid = (transmits || way == regs::create_sq::direction_rx) && to != nullptr &&
+                       std::has_single_bit(depth) && depth <= limits::max_depth &&
+                       command.get(regs::create_sq::completion_policy) == 0 &&
+                       command.get(regs::create_sq::contiguous) != 0 &&
+                       to->ring.entry_size() >= (transmits ? 8u : 16u);
+    if (!valid) return refuse(status::illegal_parameter);
+    if (command.get(regs::create_sq::placement) != regs::create_sq::placement_host)
+        return refuse(status::illegal_parameter);
+    const auto direction_of = transmits ? direction::transmit : direction::receive;
+    const auto same_way = std::ranges::count_if(
+        queues_.submissions, [&](const auto& each) { return each.second.way == direction_of; });
+    const auto number = free_number(queues_.submissions);
+    if (same_way >= static_cast<std::ptrdiff_t>(cfg_.queues) || !number)
+        return refuse(status::no_resources);
+    queues_.submissions[*number] = {
+        .way = direction_of,
+        .completions = static_cast<std::uint16_t>(command.get(regs::create_sq_shape::cq)),
+        .ring = command.get(reg::create_sq_ring_lo) |
+                std::uint64_t{command.get(regs::create_sq_ring_hi::address)} << 32,
+        .depth = static_cast<std::uint16_t>(depth)};
+    ++to->users;
+    entry words;
+    words.set(regs::sq::number, *number);
+    words.set(reg::sq_doorbell, engine_.doorbell_of(*number));
+    return answered(words);
+}
+
+step ena_admin::destroy_sq(const entry& command) {
+    const auto number = command.get(regs::destroy_sq::number);
+    const auto* const found = find(queues_.submissions, number);
+    const auto way = command.get(regs::destroy_sq::direction);
+    if (found == nullptr ||
+        (way == regs::destroy_sq::direction_tx) != (found->way == direction::transmit))
+        return refuse(status::illegal_parameter);
+    --find(queues_.completions, found->completions)->users;
+    engine_.queue_removed(static_cast<std::uint16_t>(number));
+    queues_.submissions.erase(static_cast<std::uint16_t>(number));
+    return done();
+}
+
+}  // namespace trn

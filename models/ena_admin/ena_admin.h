@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "models/ena_admin/ena_admin_regs.h"
+#include "models/ena_queues/queues.h"
+#include "models/ethernet_switch/packet.h"
+#include "models/nitro_management/admin_target.h"
+#include "platform/framework/registers/table_entry.h"
+
+namespace trn {
+
+/// Executes the admin commands of an ENA card: features, creation and removal of queues,
+/// statistics. Knows no time and no memory; what a command needs to read it asks for. Spec:
+/// doc/models/ena_admin.md.
+class ena_admin {
+public:
+    using entry = table_entry<ena_admin_regs::rows>;
+
+    struct config {
+        ethernet::mac_address mac{};
+        std::uint32_t megabits = 100'000;  ///< of the link
+        unsigned queues = 8;               ///< of each direction
+        unsigned vectors = 9;              ///< of MSI-X; 0 is the admin queue's
+    };
+    /// The engine behind the queues, and the registers of BAR0.
+    class listener {
+    public:
+        virtual void queue_removed(std::uint16_t number) = 0;
+        /// The driver wants these groups of events, a bit each.
+        virtual void events_enabled(std::uint32_t groups) = 0;
+        /// Offset of the doorbell of a submission queue in BAR0.
+        virtual std::uint32_t doorbell_of(std::uint16_t number) const = 0;
+        /// Offset of the interrupt register of a completion queue in BAR0.
+        virtual std::uint32_t interrupt_of(std::uint16_t number) const = 0;
+
+    protected:
+        ~listener() = default;
+    };
+
+    ena_admin(const config& cfg, ena_queues::queues& queues, listener& engine)
+        : cfg_(cfg), queues_(queues), engine_(engine) {}
+
+    nitro::step begin(const nitro::admin_entry& command);
+    nitro::step resume(std::span<const std::uint8_t> bytes);
+    void reset();
+    /// As the driver described itself (HOST_ATTRIBUTES): kernel release; "" before.
+    const std::string& host_kernel() const { return host_kernel_; }
+
+private:
+    nitro::step get_feature(const entry& command) const;
+    nitro::step set_feature(const entry& command);
+    nitro::step device_attributes() const;
+    nitro::step queue_numbers() const;
+    nitro::step link() const;
+    nitro::step get_stats(const entry& command) const;
+    nitro::step create_cq(const entry& command);
+    nitro::step destroy_cq(const entry& command);
+    nitro::step create_sq(const entry& command);
+    nitro::step destroy_sq(const entry& command);
+
+    const config cfg_;
+    ena_queues::queues& queues_;
+    listener& engine_;
+    std::uint32_t events_ = 0;  // groups that the driver wants
+    std::string host_kernel_;
+};
+
+}  // namespace trn

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+
+#include <cstdint>
+#include <span>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "models/ena_admin/ena_admin.h"
+#include "models/ena_queues/completions.h"
+#include "models/ena_queues/interrupts.h"
+#include "models/ena_queues/queues.h"
+#include "models/ena_queues/receiver.h"
+#include "models/ena_queues/transmitter.h"
+#include "models/ena_queues/wire.h"
+#include "models/host_ring/host_writer.h"
+#include "models/nitro_management/nitro_management.h"
+#include "platform/framework/kernel/introspection.h"
+#include "platform/framework/registers/register_bank.h"
+#include "platform/framework/tlm/irq.h"
+#include "platform/framework/tlm/plug.h"
+
+namespace trn {
+
+/// An Elastic Network Adapter as its public driver expects it: BAR0 with the registers of
+/// nitro_management, doorbells and interrupt registers; queues in host memory. Spec:
+/// doc/models/ena_card.md; EFA contract 23.
+class ena_card : public sc_core::sc_module,
+                 public nitro::admin_target,
+                 public ena_admin::listener,
+                 public plug::device,
+                 public publishes_statistics,
+                 public accepts_faults {
+public:
+    struct config {
+        std::uint64_t mac = 0x02'00'00'00'00'01;            ///< the first byte highest
+        std::uint64_t rate = 12'500'000'000;                ///< bytes per second and direction
+        unsigned queues = 8;                                ///< of each direction
+        unsigned vectors = 9;                               ///< of MSI-X: 0 for commands and events
+        sc_core::sc_time processing{2, sc_core::SC_US};     ///< of a packet, each way; invented
+        sc_core::sc_time keep_alive{1, sc_core::SC_SEC};    ///< between events; 0: none
+        sc_core::sc_time command_time{10, sc_core::SC_US};  ///< of an admin command; invented
+    };
+    static constexpr std::uint64_t bar0_size = 16u << 10;
+
+    tlm_utils::simple_target_socket<ena_card, 64> registers{"registers"};  ///< BAR0
+    tlm_utils::simple_initiator_socket<ena_card, 64> dma{"dma"};           ///< bus addresses
+    plug net{"net", *this};           ///< to an ethernet_switch
+    sc_core::sc_vector<irq_out> irq;  ///< rises for each message of an MSI-X vector
+    irq_in reset{"reset", 1, [this](unsigned, bool level) {
+                     if (level) forget();
+                 }};
+
+    SC_HAS_PROCESS(ena_card);
+    ena_card(sc_core::sc_module_name name, const config& cfg);
+
+    const ena_queues::queues& queues() const { return queues_; }
+    const nitro_management& management() const { return management_; }
+    const ena_admin& admin() const { return admin_; }
+    void publish(statistics& out) const override;
+    std::vector<fault> faults() override;
+
+private:
+    using payload = tlm::tlm_generic_payload;
+
+    void set_up_registers();
+    void b_transport(payload& request, sc_core::sc_time& delay);
+    unsigned transport_dbg(payload& request);
+    void revoke(sc_dt::uint64 first, sc_dt::uint64 last);
+    void forget();
+    void keep_alive();
+    void set_link(bool up);
+    void report_link();
+
+    // nitro::admin_target
+    nitro::step begin(const nitro::admin_entry& command) override { return admin_.begin(command); }
+    nitro::step resume(std::span<const std::uint8_t> bytes) override {
+        return admin_.resume(bytes);
+    }
+    void reset_by_driver() override;
+    void raise(unsigned vector) override;
+    // ena_admin::listener
+    void queue_removed(std::uint16_t number) override;
+    void events_enabled(std::uint32_t groups) override;
+    std::uint32_t doorbell_of(std::uint16_t number) const override;
+    std::uint32_t interrupt_of(std::uint16_t number) const override;
+    // plug::device
+    void received(plug& at, payload& payload, sc_core::sc_time& delay) override;
+
+    const config cfg_;
+    const ethernet::mac_address mac_;
+    register_bank own_registers_;
+    ena_queues::queues queues_;
+    nitro_management management_;
+    ena_admin admin_;
+    host_writer writer_;
+    ena_queues::wire wire_;
+    ena_queues::interrupts interrupts_;
+    ena_queues::completions completions_;
+    ena_queues::transmitter transmitter_;
+    ena_queues::receiver receiver_;
+    std::uint32_t events_ = 0;    // groups that the driver wants
+    bool link_reported_ = false;  // since the reset
+    std::uint64_t lost_keep_alives_ = 0;
+    sc_core::sc_event keep_alive_due_;
+};
+
+}  // namespace trn

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "models/host_ring/host_ring.h"
+
+namespace trn::ena_queues {
+
+struct limits {
+    static constexpr std::uint16_t max_queues = 256;  ///< of each kind
+    static constexpr std::uint16_t max_depth = 1024;
+    static constexpr std::uint16_t max_tx_descriptors = 18;  ///< of a packet, with meta data
+    static constexpr std::uint16_t max_rx_descriptors = 16;
+    static constexpr std::uint32_t max_mtu = 9216;
+    static constexpr std::uint32_t link_header_bytes = 18;  ///< with a VLAN tag
+};
+
+enum class direction : std::uint8_t { transmit, receive };
+
+/// A ring of descriptors, which the driver fills.
+struct submission_queue {
+    direction way = direction::transmit;
+    std::uint16_t completions = 0;  ///< number of its completion queue
+    std::uint64_t ring = 0;
+    std::uint16_t depth = 0;              ///< a power of two
+    std::uint16_t posted = 0, taken = 0;  ///< descriptors since the creation, modulo 65536
+
+    static constexpr std::uint32_t descriptor_bytes = 16;
+
+    std::uint16_t available() const { return static_cast<std::uint16_t>(posted - taken); }
+    /// Bus address of the `n`th descriptor that is not taken.
+    std::uint64_t descriptor(std::uint16_t n = 0) const {
+        return ring + std::uint64_t{(taken + n) & (depth - 1u)} * descriptor_bytes;
+    }
+};
+
+/// A ring of completions, which the card fills.
+struct completion_queue {
+    host_ring ring;
+    unsigned vector = 0;
+    bool interrupts = true;
+    unsigned users = 0;  ///< submission queues
+};
+
+/// What the driver can read by GET_STATS.
+struct traffic_counters {
+    std::uint64_t tx_bytes = 0, tx_packets = 0, rx_bytes = 0, rx_packets = 0;
+    std::uint64_t rx_drops = 0, tx_drops = 0;
+};
+
+/// The queues of a card, by their numbers.
+struct queues {
+    std::map<std::uint16_t, submission_queue> submissions;
+    std::map<std::uint16_t, completion_queue> completions;
+    traffic_counters counters;
+    std::uint32_t mtu = limits::max_mtu;
+
+    void clear() { *this = {}; }
+};
+
+template <class Queue>
+Queue* find(std::map<std::uint16_t, Queue>& in, std::uint32_t number) {
+    const auto at =
+        number < limits::max_queues ? in.find(static_cast<std::uint16_t>(number)) : in.end();
+    return at == in.end() ? nullptr : &at->second;
+}
+
+}  // namespace trn::ena_queues

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ena_queues/receiver.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "platform/framework/kernel/trace.h"
+#include "platform/framework/tlm/bandwidth_resource.h"
+
+namespace trn::ena_queues {
+
+namespace regs = ena_io_regs;
+using sc_core::sc_time;
+
+namespace {
+constexpr std::uint32_t max_access = 4096, max_buffer = 65536;
+}
+
+receiver::receiver(sc_core::sc_module_name name, const sc_time& processing,
+                   tlm::tlm_initiator_socket<64>& bus, queues& of, completions& to)
+    : sc_module(name), processing_(processing), memory_(bus), queues_(of), completions_(to) {
+    SC_METHOD(run);
+    sensitive << work_;
+    dont_initialize();
+}
+
+void receiver::arrived(std::unique_ptr<ethernet::packet> what) {
+    const auto bytes = what->bytes.size();
+    if (bytes > queues_.mtu + limits::link_header_bytes || waiting_bytes_ + bytes > max_waiting) {
+        ++queues_.counters.rx_drops;
+        return;
+    }
+    waiting_bytes_ += bytes;
+    const bool timed = timing() == timing_mode::contended;
+    packets_.push_back({sc_core::sc_time_stamp() + (timed ? processing_ : sc_core::SC_ZERO_TIME),
+                        std::move(what)});
+    if (packets_.size() == 1) work_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void receiver::posted(std::uint16_t queue, std::uint16_t count) {
+    auto* const of = find(queues_.submissions, queue);
+    if (of == nullptr || of->way != direction::receive) return;
+    // A count that the ring cannot hold has no effect.
+    if (static_cast<std::uint16_t>(count - of->taken) > of->depth) return;
+    of->posted = count;
+}
+
+void receiver::removed(std::uint16_t queue) {
+    if (!job_ || job_->queue != queue) return;
+    drop();
+    later_.abandon();
+    work_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void receiver::forget() {
+    packets_.clear();
+    waiting_bytes_ = 0;
+    job_.reset();
+    later_.abandon();
+    work_.cancel();
+}
+
+/// All that there is to do now; state decides, the event only wakes.
+void receiver::run() {
+    for (;;) {
+        switch (advance()) {
+        case progress::moved:
+            break;
+        case progress::idle:
+            return;
+        case progress::blocked:
+            return next_trigger(*later_.ready | work_);
+        case progress::waiting:
+            return next_trigger(packets_.front().due - sc_core::sc_time_stamp(), work_);
+        }
+    }
+}
+
+receiver::progress receiver::advance() {
+    if (packets_.empty()) return progress::idle;
+    if (packets_.front().due > sc_core::sc_time_stamp()) return progress::waiting;
+    if (!job_ && !choose()) {
+        drop();
+        return progress::moved;
+    }
+    auto& of = *find(queues_.submissions, job_->queue);
+    const auto bytes = packets_.front().what->bytes.size();
+    if (job_->room < bytes) return describe(of);
+    if (job_->written < bytes) return write(of);
+    finish(of);
+    return progress::moved;
+}
+
+/// Without RSS: the receive queue with the lowest number.
+bool receiver::choose() {
+    const auto& all = queues_.submissions;
+    const auto chosen = std::ranges::find_if(
+        all, [](const auto& each) { return each.second.way == direction::receive; });
+    if (chosen == all.end()) return false;
+    job_.emplace();
+    job_->queue = chosen->first;
+    return true;
+}
+
+receiver::progress receiver::describe(submission_queue& of) {
+    const auto n = static_cast<std::uint16_t>(job_->buffers.size());
+    if (n == limits::max_rx_descriptors || n >= of.available()) {
+        drop();
+        return progress::moved;
+    }
+    io_entry descriptor;
+    sc_time delay;
+    const auto how =
+        memory_.access(tlm::TLM_READ_COMMAND, of.descriptor(n), descriptor.words().data(),
+                       submission_queue::descriptor_bytes, later_, delay);
+    if (how == memory_port::outcome::deferred) return progress::blocked;
+    if (how == memory_port::outcome::failed) {  // the ring is no memory, or the host is gone
+        of.posted = of.taken;
+        drop();
+        return progress::moved;
+    }
+    const std::uint32_t length = descriptor.get(regs::rx::length);
+    job_->buffers.push_back(
+        {descriptor.get(regs::reg::rx_buffer_lo) |
+             std::uint64_t{descriptor.get(regs::rx_buffer_hi::address)} << 32,
+         length == 0 ? max_buffer : length,
+         static_cast<std::uint16_t>(descriptor.get(regs::rx_request::request))});
+    job_->room += job_->buffers.back().bytes;
+    return progress::moved;
+}
+
+receiver::progress receiver::write(submission_queue& of) {
+    job& to = *job_;
+    auto& bytes = packets_.front().what->bytes;
+    const buffer& into = to.buffers[to.buffer_now];
+    const auto length = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+        {max_access, into.bytes - to.in_buffer, bytes.size() - to.written}));
+    sc_time delay;
+    const auto how = memory_.access(tlm::TLM_WRITE_COMMAND, into.address + to.in_buffer,
+                                    bytes.data() + to.written, length, later_, delay);
+    if (how == memory_port::outcome::deferred) return progress::blocked;
+    if (how == memory_port::outcome::failed) {
+        of.taken = static_cast<std::uint16_t>(of.taken + to.buffers.size());  // not used again
+        drop();
+        return progress::moved;
+    }
+    to.written += length;
+    to.in_buffer += length;
+    if (to.in_buffer == into.bytes || to.written == bytes.size()) {
+        to.filled.push_back({into.request, static_cast<std::uint16_t>(to.in_buffer)});
+        ++to.buffer_now;
+        to.in_buffer = 0;
+    }
+    return progress::moved;
+}
+
+void receiver::finish(submission_queue& of) {
+    const auto bytes = packets_.front().what->bytes.size();
+    ++queues_.counters.rx_packets;
+    queues_.counters.rx_bytes += bytes;
+    if (trace::on()) trace::event(name(), "receive", {{"queue", job_->queue}, {"bytes", bytes}});
+    of.taken = static_cast<std::uint16_t>(of.taken + job_->buffers.size());
+    completions_.received(job_->queue, job_->filled, io_entry());
+    remove_first();
+}
+
+void receiver::drop() {
+    ++queues_.counters.rx_drops;
+    remove_first();
+}
+
+void receiver::remove_first() {
+    waiting_bytes_ -= packets_.front().what->bytes.size();
+    packets_.pop_front();
+    job_.reset();
+}
+
+}  // namespace trn::ena_queues

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ena_queues/transmitter.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "platform/framework/kernel/trace.h"
+
+namespace trn::ena_queues {
+
+namespace regs = ena_io_regs;
+using sc_core::sc_time;
+
+namespace {
+constexpr std::uint32_t max_access = 4096;
+}
+
+transmitter::transmitter(sc_core::sc_module_name name, const sc_time& processing,
+                         tlm::tlm_initiator_socket<64>& bus, queues& of, completions& to,
+                         wire& port)
+    : sc_module(name),
+      processing_(processing),
+      memory_(bus),
+      queues_(of),
+      completions_(to),
+      port_(port) {
+    SC_METHOD(run);
+    sensitive << work_;
+    dont_initialize();
+}
+
+void transmitter::posted(std::uint16_t queue, std::uint16_t count) {
+    auto* const of = find(queues_.submissions, queue);
+    if (of == nullptr || of->way != direction::transmit) return;
+    // A count that the ring cannot hold has no effect.
+    if (static_cast<std::uint16_t>(count - of->taken) > of->depth) return;
+    of->posted = count;
+    work_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void transmitter::removed(std::uint16_t queue) {
+    if (!job_ || job_->queue != queue) return;
+    job_.reset();
+    later_.abandon();
+    work_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void transmitter::forget() {
+    job_.reset();
+    later_.abandon();
+    work_.cancel();
+}
+
+/// All that there is to do now; state decides, the event only wakes.
+void transmitter::run() {
+    for (;;) {
+        switch (advance()) {
+        case progress::moved:
+            break;
+        case progress::idle:
+            return;
+        case progress::blocked:
+            return next_trigger(*later_.ready | work_);
+        case progress::waiting:
+            return next_trigger(*job_->leaves - sc_core::sc_time_stamp(), work_);
+        }
+    }
+}
+
+transmitter::progress transmitter::advance() {
+    if (!job_ && !choose()) return progress::idle;
+    if (!job_->described) return describe();
+    if (!job_->leaves) return fill();
+    if (*job_->leaves > sc_core::sc_time_stamp()) return progress::waiting;
+    finish();
+    return progress::moved;
+}
+
+/// The next queue after that of the last packet.
+bool transmitter::choose() {
+    const auto has_work = [](const auto& each) {
+        return each.second.way == direction::transmit && each.second.available() != 0;
+    };
+    auto& all = queues_.submissions;
+    auto next = std::find_if(all.upper_bound(turn_), all.end(), has_work);
+    if (next == all.end()) next = std::find_if(all.begin(), all.end(), has_work);
+    if (next == all.end()) return false;
+    turn_ = next->first;
+    job_.emplace();
+    job_->queue = turn_;
+    job_->ready = sc_core::sc_time_stamp() + processing_;
+    return true;
+}
+
+transmitter::progress transmitter::describe() {
+    auto& of = *find(queues_.submissions, job_->queue);
+    if (of.available() == 0) return progress::idle;  // the packet's last descriptor is to come
+    io_entry descriptor;
+    sc_time delay;
+    const auto how =
+        memory_.access(tlm::TLM_READ_COMMAND, of.descriptor(), descriptor.words().data(),
+                       submission_queue::descriptor_bytes, later_, delay);
+    if (how == memory_port::outcome::deferred) return progress::blocked;
+    job_->ready += delay;
+    if (how == memory_port::outcome::failed) {  // a ring that is no memory
+        of.taken = of.posted;
+        ++queues_.counters.tx_drops;
+        job_.reset();
+        return progress::moved;
+    }
+    ++of.taken;
+    take(descriptor);
+    return progress::moved;
+}
+
+/// A packet with more descriptors or bytes than the card takes is read to its end, and dropped.
+void transmitter::take(const io_entry& descriptor) {
+    job& of = *job_;
+    of.refused = of.refused || ++of.descriptors > limits::max_tx_descriptors;
+    of.described = descriptor.get(regs::tx::last) != 0;
+    if (descriptor.get(regs::tx::meta) != 0) return;  // only for segmentation, which is not offered
+    if (!of.request) {
+        of.request = static_cast<std::uint16_t>(descriptor.get(regs::tx::request_hi) << 10 |
+                                                descriptor.get(regs::tx_meta::request_lo));
+        of.first = descriptor;
+    }
+    const std::uint32_t bytes = descriptor.get(regs::tx::length);
+    of.length += bytes;
+    of.refused = of.refused || of.length > queues_.mtu + limits::link_header_bytes;
+    if (of.refused || bytes == 0) return;
+    of.buffers.push_back({descriptor.get(regs::reg::tx_buffer_lo) |
+                              std::uint64_t{descriptor.get(regs::tx_buffer_hi::address)} << 32,
+                          bytes});
+}
+
+transmitter::progress transmitter::fill() {
+    job& of = *job_;
+    if (!of.what) {
+        of.what = std::make_unique<ethernet::packet>();
+        if (!of.refused) of.what->bytes.reserve(of.length);
+    }
+    if (of.refused || of.buffer_now == of.buffers.size()) {
+        send();
+        return progress::moved;
+    }
+    const buffer& from = of.buffers[of.buffer_now];
+    const std::uint32_t length = std::min(from.bytes - of.done, max_access);
+    auto& bytes = of.what->bytes;
+    const auto filled = bytes.size();
+    bytes.resize(filled + length);
+    sc_time delay;
+    const auto how = memory_.access(tlm::TLM_READ_COMMAND, from.address + of.done,
+                                    bytes.data() + filled, length, later_, delay);
+    if (how == memory_port::outcome::deferred) {
+        bytes.resize(filled);
+        return progress::blocked;
+    }
+    of.ready += delay;
+    of.refused = how == memory_port::outcome::failed;
+    of.done += length;
+    if (of.done == from.bytes) {
+        ++of.buffer_now;
+        of.done = 0;
+    }
+    return progress::moved;
+}
+
+void transmitter::send() {
+    job& of = *job_;
+    auto& counters = queues_.counters;
+    const auto bytes = of.what->bytes.size();
+    if (of.refused || bytes < ethernet::packet::min_bytes || !port_.up()) {
+        ++counters.tx_drops;
+        of.leaves = sc_core::sc_time_stamp();
+        return;
+    }
+    ++counters.tx_packets;
+    counters.tx_bytes += bytes;
+    if (trace::on()) trace::event(name(), "send", {{"queue", of.queue}, {"bytes", bytes}});
+    of.leaves = port_.send(std::move(of.what), of.ready);
+}
+
+void transmitter::finish() {
+    if (job_->request) completions_.sent(job_->queue, *job_->request);
+    job_.reset();
+}
+
+}  // namespace trn::ena_queues

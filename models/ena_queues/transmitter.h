@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "models/ena_queues/completions.h"
+#include "models/ena_queues/queues.h"
+#include "models/ena_queues/wire.h"
+#include "models/ethernet_switch/packet.h"
+#include "platform/framework/tlm/deferral.h"
+#include "platform/framework/tlm/memory_port.h"
+
+namespace trn::ena_queues {
+
+/// Sends the packets of submission queues, one after the other, in turn of the queues; a packet is
+/// completed when it has left. Spec: doc/models/ena_card.md.
+class transmitter : public sc_core::sc_module {
+public:
+    SC_HAS_PROCESS(transmitter);
+    /// `bus` leads to the driver's memory and belongs to the card.
+    transmitter(sc_core::sc_module_name name, const sc_core::sc_time& processing,
+                tlm::tlm_initiator_socket<64>& bus, queues& of, completions& to, wire& port);
+
+    /// Doorbell of a submission queue.
+    void posted(std::uint16_t queue, std::uint16_t count);
+    /// The queue is gone; its packet in work is not sent.
+    void removed(std::uint16_t queue);
+    void forget();
+    void invalidate(std::uint64_t first, std::uint64_t last) { memory_.invalidate(first, last); }
+
+private:
+    struct buffer {
+        std::uint64_t address;
+        std::uint32_t bytes;
+    };
+    /// A packet from its first descriptor until it has left.
+    struct job {
+        std::uint16_t queue = 0;
+        unsigned descriptors = 0;
+        std::optional<std::uint16_t> request;  // of its first buffer
+        io_entry first;                        // descriptor of the first buffer
+        std::vector<buffer> buffers;
+        std::uint64_t length = 0;
+        bool described = false, refused = false;
+        std::unique_ptr<ethernet::packet> what;
+        std::size_t buffer_now = 0;
+        std::uint32_t done = 0;  // bytes of that buffer
+        sc_core::sc_time ready;  // absolute
+        std::optional<sc_core::sc_time> leaves;
+    };
+    enum class progress { idle, moved, blocked, waiting };
+
+    void run();
+    progress advance();
+    bool choose();
+    progress describe();
+    void take(const io_entry& descriptor);
+    progress fill();
+    void send();
+    void finish();
+
+    const sc_core::sc_time processing_;
+    memory_port memory_;
+    deferral later_;
+    queues& queues_;
+    completions& completions_;
+    wire& port_;
+    std::optional<job> job_;
+    std::uint16_t turn_ = 0;  // the queue of the last packet
+    sc_core::sc_event work_;
+};
+
+}  // namespace trn::ena_queues

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ena_queues/wire.h"
+
+#include <tlm>
+#include <utility>
+
+namespace trn::ena_queues {
+
+using sc_core::sc_time;
+
+wire::wire(plug& net, std::uint64_t bytes_per_second)
+    : net_(net),
+      bytes_per_second_(bytes_per_second),
+      lane_({bytes_per_second, sc_core::SC_ZERO_TIME}) {}
+
+sc_time wire::send(std::unique_ptr<ethernet::packet> what, const sc_time& ready) {
+    const sc_time now = sc_core::sc_time_stamp();
+    const bool timed = timing() == timing_mode::contended;
+    const sc_time left =
+        lane_.reserve(what->bytes.size() + ethernet::packet::overhead, timed ? ready : now);
+    if (!up_ || !net_.joined()) return left;
+    ethernet::packet_carrier carrier(std::move(what));
+    tlm::tlm_generic_payload payload;
+    payload.set_extension(&carrier);
+    sc_time delay = left - now;
+    net_.send(payload, delay);
+    payload.clear_extension(&carrier);
+    return left;
+}
+
+}  // namespace trn::ena_queues

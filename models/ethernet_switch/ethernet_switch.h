@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <queue>
+#include <random>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "models/ethernet_switch/packet.h"
+#include "platform/framework/kernel/introspection.h"
+#include "platform/framework/tlm/bandwidth_resource.h"
+#include "platform/framework/tlm/plug.h"
+
+namespace trn {
+
+/// An Ethernet switch: learns which addresses are behind which port, forwards to that port, and
+/// floods what it does not know. Packets between two ports stay in order. Spec:
+/// doc/models/ethernet_switch.md.
+class ethernet_switch : public sc_core::sc_module,
+                        public plug::device,
+                        public publishes_statistics,
+                        public accepts_faults {
+public:
+    struct config {
+        unsigned ports = 2;
+        std::uint64_t port_bytes_per_second = 12'500'000'000;  ///< of each direction of a port
+        sc_core::sc_time latency{10, sc_core::SC_US};          ///< between any two ports; invented
+        std::uint64_t buffer = 4u << 20;                       ///< bytes that wait for a port
+        std::uint64_t loss_ppm = 0;                            ///< packets lost of a million
+    };
+    struct counts {
+        std::uint64_t packets = 0, bytes = 0, flooded = 0, lost = 0;
+    };
+    static constexpr std::size_t max_addresses = 8192;
+
+    sc_core::sc_vector<plug> port{"port"};
+
+    SC_HAS_PROCESS(ethernet_switch);
+    ethernet_switch(sc_core::sc_module_name name, const config& cfg);
+
+    const counts& counters() const { return counters_; }
+    void publish(statistics& out) const override;
+    std::vector<fault> faults() override;
+
+private:
+    struct on_its_way {
+        sc_core::sc_time arrival;
+        std::uint64_t number;  // of sending: breaks ties
+        unsigned to;           // port
+        mutable std::unique_ptr<ethernet::packet> what;
+        bool operator<(const on_its_way& other) const {  // earliest arrival on top
+            return arrival != other.arrival ? arrival > other.arrival : number > other.number;
+        }
+    };
+    struct side {
+        explicit side(std::uint64_t bytes_per_second);
+        bandwidth_resource in, out;  // into the switch, out of it
+        std::uint64_t waiting = 0;   // bytes on their way out
+        bool down = false;
+    };
+
+    void received(plug& at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
+    void learn(const ethernet::mac_address& address, unsigned from);
+    void forward(std::unique_ptr<ethernet::packet> what, unsigned to,
+                 const sc_core::sc_time& arrived);
+    void deliver();
+    bool lose();
+
+    const config cfg_;
+    std::vector<std::unique_ptr<side>> sides_;
+    std::map<ethernet::mac_address, unsigned> ports_;  // behind which an address is
+    std::priority_queue<on_its_way> flying_;
+    sc_core::sc_event next_;
+    std::mt19937_64 chance_;
+    std::uint64_t loss_ppm_;
+    std::uint64_t lose_next_ = 0;
+    std::uint64_t number_ = 0;
+    counts counters_;
+};
+
+}  // namespace trn

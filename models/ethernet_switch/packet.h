@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <tlm>
+#include <utility>
+#include <vector>
+
+namespace trn::ethernet {
+
+using mac_address = std::array<std::uint8_t, 6>;
+
+constexpr bool is_group(const mac_address& address) {
+    return (address[0] & 1) != 0;
+}
+
+/// An Ethernet packet from its destination address to the end of its data.
+struct packet {
+    static constexpr std::size_t min_bytes = 14;  ///< both addresses and the type
+    /// Bytes on the wire beside those of the packet: preamble, check sequence and gap.
+    static constexpr std::uint64_t overhead = 24;
+
+    std::vector<std::uint8_t> bytes;
+
+    mac_address destination() const { return address_at(0); }
+    mac_address source() const { return address_at(6); }
+
+private:
+    mac_address address_at(std::size_t at) const {
+        mac_address value{};
+        for (std::size_t i = 0; i < value.size(); ++i) value[i] = bytes[at + i];
+        return value;
+    }
+};
+
+/// Payload extension that carries a packet from one plug to the next; the receiver takes it.
+struct packet_carrier : tlm::tlm_extension<packet_carrier> {
+    std::unique_ptr<packet> carried;
+
+    explicit packet_carrier(std::unique_ptr<packet> p) : carried(std::move(p)) {}
+    tlm::tlm_extension_base* clone() const override { return nullptr; }
+    void copy_from(const tlm::tlm_extension_base&) override {}
+};
+
+}  // namespace trn::ethernet

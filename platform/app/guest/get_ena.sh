@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What guests with ENA cards run, beside the tools of get_tools.sh: a root folder with iperf3, an SSH server and client
+# (dropbear) and their libraries. The driver is the one of Debian's kernel. Nothing here needs to be root, nothing is
+# installed.
+#
+#   get_ena.sh          what is missing; nothing when all is there
+#   get_ena.sh --again  try again after a failure
+#
+# The folder is `ena` in that of get_tools.sh. When something cannot be had, the file `ena-missing` says why, the exit
+# status is 1, and the tests that need it are skipped with that reason.
+set -eEuo pipefail
+
+tools=${TRNVP_GUEST_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/trnvp/guest}
+packages=(iperf3 libiperf0 libsctp1 libssl3 dropbear-bin libtomcrypt1 libtommath1 libgmp10 libcrypt1 zlib1g libc6)
+programs=(iperf3 dbclient dropbearkey)
+
+say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }
+
+give_up() {
+    trap - ERR
+    say "no network programs for guests: $*"
+    printf '%s\n' "$*" >"$tools/ena-missing"
+    exit 1
+}
+
+[ -e "$tools/kernel-release" ] || { say "no network programs for guests: there are no guests"; exit 1; }
+[ ! -e "$tools/ena" ] || exit 0
+if [ -e "$tools/ena-missing" ] && [ "${1:-}" != --again ]; then
+    say "no network programs for guests: $(cat "$tools/ena-missing")  ('./dev setup' tries again)"
+    exit 1
+fi
+trap 'give_up "get_ena.sh: line $LINENO failed"' ERR
+
+work=$tools/ena.new.$$
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work"/{deb,ready/root/{bin,lib64,usr/lib/x86_64-linux-gnu}}
+
+say "unpacking iperf3 and dropbear for guests"
+(cd "$work/deb" && apt-get -qq -o APT::Sandbox::User=root download "${packages[@]}" >&2) ||
+    give_up "cannot download ${packages[*]}"
+for archive in "$work"/deb/*.deb; do dpkg-deb -x "$archive" "$work/user"; done
+for program in "${programs[@]}"; do cp "$work/user/usr/bin/$program" "$work/ready/root/bin"; done
+cp "$work/user/usr/sbin/dropbear" "$work/ready/root/bin"
+# Only what the loader asks for: a guest's folder has no symbolic links.
+for library in "$work"/user/{,usr/}lib/x86_64-linux-gnu/*.so.{[0-9],[0-9][0-9],[0-9][0-9][0-9]}; do
+    [ ! -e "$library" ] || cp -L "$library" "$work/ready/root/usr/lib/x86_64-linux-gnu/"
+done
+cp -L "$work/user/lib/x86_64-linux-gnu/libc.so.6" "$work/user/lib/x86_64-linux-gnu/libm.so.6" \
+    "$work/ready/root/usr/lib/x86_64-linux-gnu/"
+cp -L "$work/user/lib64/ld-linux-x86-64.so.2" "$work/ready/root/lib64/"
+mv "$work/ready" "$tools/ena"
+say "network programs in guests: $(du -sh "$tools/ena" | cut -f1) in $tools/ena"

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ena_card/ena_card.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "models/ethernet_switch/ethernet_switch.h"
+#include "tests/unit/ena_card/network_driver.h"
+
+namespace trn::test {
+namespace {
+
+using bytes = network_driver::bytes_type;
+using command = network_driver::command;
+
+constexpr std::uint8_t ok = 0, no_resources = 1, bad_opcode = 2, unsupported = 3, illegal = 5,
+                       busy = 7;
+
+/// To and from the cards 1 and 2, which have these addresses; 0xff: to all.
+bytes packet(std::uint8_t to, std::uint8_t from, std::size_t size) {
+    bytes all(size);
+    for (std::size_t i = 0; i < size; ++i) all[i] = static_cast<std::uint8_t>(i * 31 + i / 256);
+    std::fill(all.begin(), all.begin() + 12, to == 0xff ? 0xff : 0);
+    std::fill(all.begin() + 6, all.begin() + 12, 0);
+    all[0] = to == 0xff ? 0xff : 2;
+    all[5] = to;
+    all[6] = 2;
+    all[11] = from;
+    return all;
+}
+
+struct EnaCardTest : testing::Test {
+    EnaCardTest()
+        : a("a", {.mac = 0x0200'0000'0001}), b("b", {.mac = 0x0200'0000'0002}), net("net", {}) {
+        net.port[0].join(a.card.net);
+        net.port[1].join(b.card.net);
+        sc_core::sc_start(sc_core::SC_ZERO_TIME);
+        a.start();
+        b.start();
+    }
+    static void run(double microseconds = 200) { network_driver::run(microseconds); }
+    /// A receive queue with buffers of these sizes; request ids from 100 on.
+    network_driver::queue receive_queue(network_driver& on, unsigned count, std::uint16_t size,
+                                        unsigned depth = 64) {
+        auto made = on.create(false, depth, 1);
+        buffers = on.allocate(std::uint64_t{count} * size);
+        for (unsigned i = 0; i < count; ++i)
+            on.offer(made, static_cast<std::uint16_t>(100 + i), buffers + std::uint64_t{i} * size,
+                     size);
+        on.ring(made);
+        return made;
+    }
+    network_driver a, b;
+    ethernet_switch net;
+    std::uint64_t buffers = 0;  // of the last receive_queue()
+};
+
+TEST_F(EnaCardTest, FeaturesDescribeTheCard) {
+    const auto device = a.feature(1);
+    EXPECT_EQ(device.status, ok);
+    for (const unsigned needed : {1, 7, 11, 26, 27}) EXPECT_NE(device.u32(16) & 1u << needed, 0u);
+    EXPECT_EQ(device.u32(16) & (1u << 4 | 1u << 10 | 1u << 12 | 1u << 18), 0u);  // no LLQ, no RSS
+    EXPECT_EQ(device.u64(32) & 0xffff'ffff'ffff, 0x0100'0000'0002u);  // 02:00:00:00:00:01
+    EXPECT_EQ(device.u32(40), 9216u);
+    const auto queues = a.feature(7);
+    EXPECT_EQ(queues.u32(8) & 0xff, 1u);
+    EXPECT_EQ(queues.u32(12), 8u);
+    EXPECT_EQ(queues.u32(28), 1024u);
+    EXPECT_EQ(a.feature(27).u32(8), 100'000u);
+    EXPECT_EQ(a.feature(11).u64(8), 0u);
+    EXPECT_EQ(a.feature(26).u32(8), 0x1fu);
+    EXPECT_EQ(a.feature(26).u32(12), 0x1fu);
+    EXPECT_EQ(a.feature(4).status, unsupported);
+    EXPECT_EQ(a.feature(12).status, unsupported);
+    EXPECT_EQ(a.status_of(command(77)), bad_opcode);
+}
+
+TEST_F(EnaCardTest, HostDescribesItself) {
+    const auto at = a.allocate(4096);
+    std::memcpy(a.bytes(at + 4), "6.1.0-test", 11);
+    EXPECT_EQ(a.status_of(command(9).put<std::uint8_t>(17, 28).put(20, at)), ok);
+    EXPECT_EQ(a.card.admin().host_kernel(), "6.1.0-test");
+    EXPECT_EQ(a.status_of(command(9).put<std::uint8_t>(17, 28).put(20, std::uint64_t{1} << 40)),
+              illegal);
+}
+
+TEST_F(EnaCardTest, PacketOfSeveralPartsFillsSeveralBuffers) {
+    auto from = a.create(true, 16, 1);
+    auto to = receive_queue(b, 8, 1000);
+    const auto sent = packet(2, 1, 2500);
+    const auto at = a.allocate(8192);
+    std::copy(sent.begin(), sent.begin() + 5, a.bytes(at + 100));
+    std::copy(sent.begin() + 5, sent.begin() + 900, a.bytes(at + 3500));  // over a page's end
+    std::copy(sent.begin() + 900, sent.end(), a.bytes(at + 5000));
+    a.describe(from, 0xabc, {{at + 100, 5}, {at + 3500, 895}, {at + 5000, 1600}}, true);
+    a.ring(from);
+    run();
+    const auto gone = a.take(from);
+    ASSERT_TRUE(gone);
+    EXPECT_EQ(gone->request, 0xabc);
+    EXPECT_FALSE(a.take(from));
+    for (unsigned i = 0; i < 3; ++i) {
+        const auto part = b.take(to);
+        ASSERT_TRUE(part);
+        EXPECT_EQ(part->request, 100 + i);
+        EXPECT_EQ(part->length, i == 2 ? 500 : 1000);
+        EXPECT_EQ(part->first, i == 0);
+        EXPECT_EQ(part->last, i == 2);
+    }
+    EXPECT_FALSE(b.take(to));
+    EXPECT_TRUE(std::equal(sent.begin(), sent.end(), b.bytes(buffers)));
+    EXPECT_EQ(b.load<std::uint8_t>(buffers + 2500), 0);
+}
+
+TEST_F(EnaCardTest, RingsWrapWithTheirPhases) {
+    auto from = a.create(true, 4, 1);
+    auto to = receive_queue(b, 4, 2048, 4);
+    for (std::uint16_t n = 0; n < 50; ++n) {
+        const auto sent = packet(2, 1, 60 + n);
+        a.send(from, n % 4, sent);
+        run(50);
+        EXPECT_EQ(a.take(from).value().request, n % 4);
+        const auto got = b.take(to);
+        ASSERT_TRUE(got) << n;
+        EXPECT_EQ(got->length, 60 + n);
+        const auto at = buffers + (got->request - 100u) * 2048;
+        EXPECT_TRUE(std::equal(sent.begin(), sent.end(), b.bytes(at)));
+        b.offer(to, got->request, at, 2048);
+        b.ring(to);
+    }
+}
+
+TEST_F(EnaCardTest, PacketsOfOneDoorbellKeepTheirOrder) {
+    auto from = a.create(true, 64, 1);
+    auto to = receive_queue(b, 50, 128);
+    for (std::uint16_t n = 0; n < 50; ++n) {
+        const auto sent = packet(2, 1, 20 + n);
+        const auto at = a.allocate(sent.size());
+        std::copy(sent.begin(), sent.end(), a.bytes(at));
+        a.describe(from, n, {{at, static_cast<std::uint16_t>(sent.size())}});
+    }
+    a.ring(from);
+    run(1000);
+    for (unsigned n = 0; n < 50; ++n) EXPECT_EQ(b.take(to).value().length, 20 + n);
+}
+
+TEST_F(EnaCardTest, OtherAddressesAreIgnoredAndBroadcastIsReceived) {
+    auto from = a.create(true, 16, 1);
+    auto to = receive_queue(b, 8, 256);
+    a.send(from, 1, packet(7, 1, 60));
+    a.send(from, 2, packet(0xff, 1, 80));
+    run();
+    EXPECT_EQ(b.take(to).value().length, 80);
+    EXPECT_FALSE(b.take(to));
+    EXPECT_EQ(b.card.queues().counters.rx_drops, 0u);
+}
+
+TEST_F(EnaCardTest, PacketWithoutEnoughBuffersIsDroppedAndTheBuffersStay) {
+    auto from = a.create(true, 16, 1);
+    auto to = receive_queue(b, 2, 256);
+    a.send(from, 1, packet(2, 1, 600));
+    a.send(from, 2, packet(2, 1, 500));
+    a.send(from, 3, packet(2, 1, 60));
+    run();
+    EXPECT_EQ(b.take(to).value().length, 256);
+    EXPECT_EQ(b.take(to).value().length, 244);
+    EXPECT_FALSE(b.take(to));
+    EXPECT_EQ(b.card.queues().counters.rx_drops, 2u);
+}
+
+TEST_F(EnaCardTest, PacketsThatCannotBeSentAreCompletedAndCounted) {
+    auto from = a.create(true, 64, 1);
+    EXPECT_EQ(a.status_of(command(9).put<std::uint8_t>(17, 14).put<std::uint32_t>(20, 1500)), ok);
+    const auto at = a.allocate(4096);
+    a.describe(from, 1, {{at, 1519}});                                     // longer than the MTU
+    a.describe(from, 2, {{at, 13}});                                       // no header
+    a.describe(from, 3, {{std::uint64_t{1} << 40, 100}});                  // no memory
+    a.describe(from, 4, std::vector<network_driver::part>(19, {at, 10}));  // too many parts
+    a.describe(from, 5, {{at, 1518}});
+    a.ring(from);
+    run();
+    for (std::uint16_t n = 1; n <= 5; ++n) EXPECT_EQ(a.take(from).value().request, n);
+    EXPECT_EQ(a.card.queues().counters.tx_drops, 4u);
+    EXPECT_EQ(a.card.queues().counters.tx_packets, 1u);
+    EXPECT_EQ(a.status_of(command(9).put<std::uint8_t>(17, 14).put<std::uint32_t>(20, 9217)),
+              illegal);
+}
+
+TEST_F(EnaCardTest, VectorIsMaskedByItsMessageUntilTheDriverUnmasksIt) {
+    auto from = a.create(true, 16, 3);
+    a.send(from, 1, packet(2, 1, 60));
+    run();
+    EXPECT_EQ(a.raised[3], 0u);
+    a.unmask(from);
+    run();
+    EXPECT_EQ(a.raised[3], 1u);
+    a.send(from, 2, packet(2, 1, 60));
+    run();
+    EXPECT_EQ(a.raised[3], 1u);
+    a.unmask(from);
+    run();
+    EXPECT_EQ(a.raised[3], 2u);
+    a.unmask(from);
+    run();
+    EXPECT_EQ(a.raised[3], 2u);
+}
+
+TEST_F(EnaCardTest, DelayLetsOneMessageAnnounceSeveralCompletions) {
+    auto from = a.create(true, 16, 1);
+    a.unmask(from, 0, 100);
+    for (std::uint16_t n = 0; n < 5; ++n) a.send(from, n, packet(2, 1, 60));
+    run(90);
+    EXPECT_TRUE(a.take(from));
+    EXPECT_EQ(a.raised[1], 0u);
+    run(20);
+    EXPECT_EQ(a.raised[1], 1u);
+    run(200);
+    EXPECT_EQ(a.raised[1], 1u);
+}
+
+TEST_F(EnaCardTest, StatisticsCountPacketsAndBytes) {
+    auto from = a.create(true, 16, 1);
+    receive_queue(b, 8, 256);
+    for (std::uint16_t n = 0; n < 3; ++n) a.send(from, n, packet(2, 1, 100));
+    run();
+    const auto sent = a.execute(command(11)).value();
+    EXPECT_EQ(sent.u64(8), 300u);
+    EXPECT_EQ(sent.u64(16), 3u);
+    const auto got = b.execute(command(11)).value();
+    EXPECT_EQ(got.u64(24), 300u);
+    EXPECT_EQ(got.u64(32), 3u);
+    EXPECT_EQ(b.status_of(command(11).put<std::uint8_t>(16, 2)), unsupported);
+    b.start();
+    EXPECT_EQ(b.execute(command(11)).value().u64(32), 0u);
+}
+
+TEST_F(EnaCardTest, QueuesAreCheckedAndCounted) {
+    const auto cq = [](std::uint16_t depth, std::uint8_t words, std::uint32_t vector) {
+        return command(3).put(5, words).put(6, depth).put(8, vector);
+    };
+    EXPECT_EQ(a.status_of(cq(100, 4, 1)), illegal);   // no power of two
+    EXPECT_EQ(a.status_of(cq(2048, 4, 1)), illegal);  // too long
+    EXPECT_EQ(a.status_of(cq(16, 3, 1)), illegal);
+    EXPECT_EQ(a.status_of(cq(16, 4, 9)), illegal);  // no such vector
+    auto made = a.create(true, 16, 1);
+    EXPECT_EQ(a.status_of(network_driver::destroy_cq(made)), busy);
+    EXPECT_EQ(a.status_of(network_driver::destroy_sq(false, made)), illegal);
+    EXPECT_EQ(a.status_of(network_driver::create_sq(false, made)), illegal);  // entries too short
+    auto bad = made;
+    bad.cq = 77;
+    EXPECT_EQ(a.status_of(network_driver::create_sq(true, bad)), illegal);
+    EXPECT_EQ(a.status_of(network_driver::destroy_sq(true, made)), ok);
+    EXPECT_EQ(a.status_of(network_driver::destroy_sq(true, made)), illegal);
+    EXPECT_EQ(a.status_of(network_driver::destroy_cq(made)), ok);
+    for (int n = 0; n < 8; ++n) made = a.create(true, 16, 1);
+    EXPECT_EQ(a.status_of(network_driver::create_sq(true, made)), no_resources);
+}
+
+TEST_F(EnaCardTest, DestroyedQueueSendsAndReceivesNothing) {
+    auto from = a.create(true, 64, 1);
+    auto to = receive_queue(b, 4, 2048);
+    for (std::uint16_t n = 0; n < 60; ++n) a.describe(from, n, {{buffers, 9000}});
+    a.ring(from);
+    EXPECT_EQ(a.status_of(network_driver::destroy_sq(true, from)), ok);
+    const auto sent = a.card.queues().counters.tx_packets;
+    EXPECT_LT(sent, 60u);
+    run(1000);
+    EXPECT_EQ(a.card.queues().counters.tx_packets, sent);
+    EXPECT_EQ(b.status_of(network_driver::destroy_sq(false, to)), ok);
+    auto again = a.create(true, 16, 1);
+    a.send(again, 1, packet(2, 1, 60));
+    run();
+    EXPECT_TRUE(a.take(again));
+    EXPECT_FALSE(b.take(to));
+    EXPECT_EQ(b.card.queues().counters.rx_drops, 1u);
+}
+
+TEST_F(EnaCardTest, DriverLearnsTheLinkAndItsChanges) {
+    const auto event = [&](unsigned n) { return a.load<std::uint32_t>(a.aenq + n * 64); };
+    const auto state = [&](unsigned n) { return a.load<std::uint32_t>(a.aenq + n * 64 + 16); };
+    run();
+    EXPECT_EQ(a.load<std::uint8_t>(a.aenq + 4), 1);
+    EXPECT_EQ(event(0), 0u);
+    EXPECT_EQ(state(0), 1u);
+    a.card.inject("link_down", {});
+    auto from = a.create(true, 16, 1);
+    auto to = receive_queue(b, 2, 256);
+    a.send(from, 1, packet(2, 1, 60));
+    run();
+    EXPECT_EQ(state(1), 0u);
+    EXPECT_TRUE(a.take(from));
+    a.card.inject("link_up", {});
+    a.send(from, 2, packet(2, 1, 70));
+    run();
+    EXPECT_EQ(state(2), 1u);
+    EXPECT_EQ(b.take(to).value().length, 70);
+    EXPECT_FALSE(b.take(to));
+}
+
+TEST_F(EnaCardTest, KeepAliveComesEverySecondWithTheDrops) {
+    auto from = a.create(true, 16, 1);
+    b.create(false, 16, 1);  // without buffers
+    a.send(from, 1, packet(2, 1, 60));
+    b.card.inject("lost_keep_alive", {{"count", "2"}});
+    sc_core::sc_start(2.5, sc_core::SC_SEC);
+    EXPECT_EQ(b.load<std::uint8_t>(b.aenq + 64 + 4), 0);
+    sc_core::sc_start(1, sc_core::SC_SEC);
+    EXPECT_EQ(b.load<std::uint16_t>(b.aenq + 64), 4);
+    EXPECT_EQ(b.load<std::uint64_t>(b.aenq + 64 + 16), 1u);  // a packet was dropped
+}
+
+TEST_F(EnaCardTest, FaultsLoseCompletionsOfPackets) {
+    auto from = a.create(true, 16, 1);
+    a.card.inject("lost_packet_completion", {});
+    a.send(from, 1, packet(2, 1, 60));
+    a.send(from, 2, packet(2, 1, 60));
+    run();
+    EXPECT_EQ(a.take(from).value().request, 2);
+    EXPECT_FALSE(a.take(from));
+}
+
+TEST_F(EnaCardTest, ResetForgetsQueuesAndPacketsInWork) {
+    auto from = a.create(true, 64, 1);
+    for (std::uint16_t n = 0; n < 60; ++n) a.describe(from, n, {{a.allocate(64), 64}});
+    a.ring(from);
+    run(4);
+    a.start();
+    const auto sent = a.card.queues().counters.tx_packets;
+    EXPECT_EQ(sent, 0u);
+    run(1000);
+    EXPECT_EQ(a.card.queues().counters.tx_packets, 0u);
+    EXPECT_TRUE(a.card.queues().submissions.empty());
+    a.set(from.doorbell, 60);
+    run();
+    EXPECT_EQ(a.card.queues().counters.tx_packets, 0u);
+    auto again = a.create(true, 16, 1);
+    a.send(again, 3, packet(2, 1, 60));
+    run();
+    EXPECT_EQ(a.take(again).value().request, 3);
+}
+
+/// 1,276 bytes and 24 of the wire at 12.5 GB/s: 104 ns in the card and twice in the switch.
+TEST_F(EnaCardTest, PacketTakesTheTimeOfCardsAndSwitch) {
+    auto from = a.create(true, 16, 1);
+    auto to = receive_queue(b, 1, 2048);
+    b.unmask(to);
+    a.send(from, 1, packet(2, 1, 1276));
+    run(2 + 10 + 2 + 0.25);
+    EXPECT_FALSE(b.take(to));
+    run(0.5);
+    EXPECT_TRUE(b.take(to));
+    EXPECT_EQ(b.raised[1], 1u);
+}
+
+TEST_F(EnaCardTest, IdleCardHasNoEventButItsKeepAlive) {
+    run(1000);
+    EXPECT_GT(sc_core::sc_time_to_pending_activity(), sc_core::sc_time(0.9, sc_core::SC_SEC));
+}
+
+}  // namespace
+}  // namespace trn::test
