@@ -44,7 +44,7 @@ def divide(source: Pattern, destination: Pattern, size: int, place: Any) -> list
     row = _row(dims, on_chip)
     rest = [dim for dim in dims if dim is not row]
     if any(_is_partition(dim[index]) for dim in rest for index in on_chip):
-        if len(on_chip) == 2 and row is not None:
+        if len(on_chip) == 2:
             raise Unlike
         # Partitions that cannot be rows are taken one after the other.
     block = max((dim for dim in rest if all(dim[i] > 0 and not _is_partition(dim[i]) for i in on_chip)),

@@ -2,6 +2,7 @@
 """From recorded calls to instructions: the table of doc/spec/neuron-core.md, 14."""
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, Callable
 
 from trn_nki.compile.moves import Moves
@@ -257,8 +258,11 @@ class Lowering:
 
     def _nc_stream_shuffle(self, dst: Any, src: Any, shuffle_mask: Any) -> None:
         mask = ", ".join(str(255 if int(one) == 255 else int(one)) for one in shuffle_mask)
-        kept = [self.operands.tile(dst)] if 255 in shuffle_mask else []
-        self._lanes("shuffle", dst, [("mask", f"[{mask}]")], kept, a=src)
+        to, source = self.operands.tile(dst, "dst"), self.operands.tile(src)
+        kept = [to] if 255 in shuffle_mask else []
+        # The mask chooses among a quadrant's partitions, also where the source is one of them only.
+        whole = dataclasses.replace(source, partitions=to.partitions)
+        self._add("shuffle", [("mask", f"[{mask}]"), ("dst", to), ("a", whole)], [source, *kept], [to])
 
     def _nc_n_gather(self, dst: Any, data: Any, indices: Any) -> None:
         self._lanes("gather_n", dst, a=data, b=indices)
@@ -313,7 +317,8 @@ class Lowering:
 
     def _nc_matmul(self, dst: Any, stationary: Any, moving: Any, is_stationary_onezero: Any, is_moving_onezero: Any,
                    is_transpose: Any, accumulate: Any, tile_position: Any, tile_size: Any, perf_mode: Any) -> None:
-        words: list[Any] = ["transpose"] if is_transpose else []
+        # Trainium1 has no transpose mode: there it is the product with an identity that it is written as.
+        words: list[Any] = ["transpose"] if is_transpose and self.generation > 2 else []
         exact = perf_mode is matmul_perf_mode.double_row
         if exact:
             words.append("double_row")

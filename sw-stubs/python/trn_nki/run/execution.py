@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 from typing import Any
@@ -46,7 +47,10 @@ def assemble(compiled: Compiled, target: str | os.PathLike[str], text: str | os.
     with tempfile.TemporaryDirectory(prefix="trn-nki-") as folder:
         source = pathlib.Path(text or pathlib.Path(folder) / "kernel.trn")
         source.write_text(compiled.text)
-        _call([tool("trn-asm"), str(source), "-o", os.fspath(target)], 300.0)
+        try:
+            _call([tool("trn-asm"), str(source), "-o", os.fspath(target)], 300.0)
+        except RunError as error:
+            raise RunError(_in_kernel(str(error), str(source), compiled.text)) from None
 
 
 def execute(compiled: Compiled, options: Options) -> Outcome:
@@ -74,6 +78,17 @@ def execute(compiled: Compiled, options: Options) -> Outcome:
     outputs = [_viewed(found[tensor.storage], tensor) for tensor in compiled.recording.outputs]
     written = {name: found[tensor.storage] for name, tensor in compiled.recording.inputs if tensor.storage in found}
     return Outcome(outputs, written, _simulated(result))
+
+
+def _in_kernel(message: str, source: str, text: str) -> str:
+    """The first refusal of trn-asm, with the line of the kernel that the refused line comes from."""
+    found = re.match(re.escape(source) + r":(\d+):\d+: (.*)\n(.*)", message)
+    if found is None:
+        return message
+    for line in reversed(text.splitlines()[:int(found.group(1))]):
+        if origin := re.match(r'\.source (\d+) "(.*)"', line):
+            return f"{origin.group(2)}:{origin.group(1)}: {found.group(2)}\n    {found.group(3).strip()}"
+    return message
 
 
 def _platform(options: Options) -> list[str]:

@@ -14,6 +14,16 @@ class NKIObject:
     objects do not share a list.
     """
 
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Annotates the class's fields: @dataclass makes an initialiser of annotated ones only."""
+        super().__init_subclass__(**more)
+        own = dict(cls.__dict__.get("__annotations__", {}))
+        hidden = (types.FunctionType, types.MemberDescriptorType, classmethod, staticmethod, property, type, list, dict, set)
+        for name, value in cls.__dict__.items():
+            if not name.startswith("_") and name not in own and not isinstance(value, hidden):
+                own[name] = Any
+        cls.__annotations__ = own
+
     def __init__(self, **fields: Any) -> None:
         known = _fields(type(self))
         for name in fields:
