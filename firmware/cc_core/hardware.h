@@ -25,6 +25,9 @@ static inline int32_t semaphore_value(unsigned index) {
 static inline void semaphore_take(unsigned index, uint32_t amount) {
     mmio_write(CC_SYNC(SEMAPHORE_DECREMENT, index), amount);
 }
+static inline void semaphore_add(unsigned index, uint32_t amount) {
+    mmio_write(CC_SYNC(SEMAPHORE_INCREMENT, index), amount);
+}
 static inline void semaphore_clear(unsigned index) {
     mmio_write(CC_SYNC(SEMAPHORE_SET, index), 0);
 }

@@ -15,6 +15,7 @@
      TRN_CC_MAILBOX_RESULT_DETAIL_SET(detail))
 
 _Static_assert(offsetof(struct program, queue) == TRN_CC_PROGRAM_QUEUE_LO_OFFSET(0), "layout");
+_Static_assert(offsetof(struct program, network) == TRN_CC_PROGRAM_NET_RING_LO_OFFSET, "layout");
 _Static_assert(offsetof(struct program, step) == TRN_CC_PROGRAM_STEP_OP_OFFSET(0), "layout");
 
 static unsigned first_semaphore(const struct program* p) {
@@ -42,6 +43,22 @@ static bool loop_is_flat(const struct program* p, uint32_t from, uint32_t to) {
     return true;
 }
 
+static bool is_power_of_two(uint32_t n) {
+    return n != 0 && (n & (n - 1)) == 0;
+}
+
+static bool network_is_good(const struct program* p) {
+    const struct program_network* n = &p->network;
+    const unsigned event = TRN_CC_PROGRAM_NET_SEMAPHORES_EVENT_GET(n->semaphores);
+    const unsigned first = TRN_CC_PROGRAM_NET_SEMAPHORES_FIRST_GET(n->semaphores);
+    const unsigned count = TRN_CC_PROGRAM_NET_SEMAPHORES_COUNT_GET(n->semaphores);
+    if (n->ring == 0) return p->requests == 0;
+    return is_power_of_two(TRN_CC_PROGRAM_NET_DEPTHS_SENDS_GET(n->depths)) &&
+           is_power_of_two(TRN_CC_PROGRAM_NET_DEPTHS_COMPLETIONS_GET(n->depths)) && count > 0 &&
+           first >= first_semaphore(p) && first + count <= end_semaphore(p) &&
+           event >= first_semaphore(p) && event < end_semaphore(p);
+}
+
 static bool step_is_good(const struct program* p, uint32_t n) {
     const struct program_step* step = &p->step[n];
     const unsigned semaphore = FIELD(WHICH, step->op);
@@ -59,6 +76,11 @@ static bool step_is_good(const struct program* p, uint32_t n) {
                step->count <= MAX_DESCRIPTORS && step->address <= MAX_DESCRIPTORS;
     case OP(POST):
         return step->address % sizeof(uint32_t) == 0;
+    case OP(SEND):
+        return p->network.ring != 0 && step->count >= 1 &&
+               step->count <= TRN_CC_PROGRAM_NET_DEPTHS_SENDS_GET(p->network.depths) &&
+               FIELD(WITH, step->op) <= p->requests &&
+               step->count <= p->requests - FIELD(WITH, step->op);
     case OP(LOOP):
         return FIELD(WITH, step->op) < n && loop_is_flat(p, FIELD(WITH, step->op), n);
     default:
@@ -73,13 +95,16 @@ uint32_t program_check(const struct program* p, uint32_t length) {
         p->format != TRN_CC_PROGRAM_FORMAT_NUMBER_VALUE)
         return REFUSED(MAGIC, 0);
     if (p->length != length || p->steps == 0 || p->steps > TRN_CC_PROGRAM_STEP_OP_COUNT ||
-        length != offsetof(struct program, step) + p->steps * sizeof p->step[0] ||
+        p->requests > MAP_CC_PROGRAM_SIZE / WORK_REQUEST_BYTES ||
+        length != offsetof(struct program, step) + p->steps * sizeof p->step[0] +
+                      p->requests * WORK_REQUEST_BYTES ||
         p->marks > (MAP_CC_PROGRAM_SIZE - length) / sizeof(uint32_t))
         return REFUSED(LENGTH, 0);
     if (crc_of(p) != p->crc) return REFUSED(CRC, 0);
     if (p->rank >= p->ranks || p->ranks > UINT16_MAX) return REFUSED(RANK, 0);
     if (p->queues > TRN_CC_PROGRAM_QUEUE_LO_COUNT) return REFUSED(QUEUE, p->queues);
     if (end_semaphore(p) > TRN_SEMAPHORES_SEMAPHORE_READ_COUNT) return REFUSED(SEMAPHORE, 0);
+    if (!network_is_good(p)) return REFUSED(NETWORK, 0);
     for (uint32_t n = 0; n < p->steps; ++n)
         if (!step_is_good(p, n)) return REFUSED(STEP, n);
     if (FIELD(CODE, p->step[p->steps - 1].op) != OP(END)) return REFUSED(STEP, p->steps - 1);

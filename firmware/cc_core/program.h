@@ -18,16 +18,28 @@ struct program_queue {
     uint64_t engine_and_number;
 };
 
+/// The queue pair of an EFA card that the program sends by, and the completion ring by which it
+/// learns what was sent and what has come.
+struct program_network {
+    uint64_t ring;  ///< 0: no queue pair
+    uint64_t send_doorbell, completions, cq_doorbell, eq_doorbell;
+    uint32_t depths, eq, semaphores, reserved;
+};
+
 struct program {
     uint32_t magic, format, length, crc;
     uint32_t rank, ranks, queues, steps;
     uint64_t done;   ///< AXI address, 0: no request
     uint64_t limit;  ///< ns, 0: for ever
     uint32_t semaphores;
-    uint32_t marks;  ///< words behind the steps
-    uint32_t reserved[2];
+    uint32_t marks;     ///< words behind the steps
+    uint32_t requests;  ///< work requests behind the steps
+    uint32_t reserved;
     struct program_queue queue[TRN_CC_PROGRAM_QUEUE_LO_COUNT];
-    uint8_t unused[TRN_CC_PROGRAM_STEP_OP_OFFSET(0) - 0x40 - 8 * TRN_CC_PROGRAM_QUEUE_LO_COUNT];
+    uint8_t unused[TRN_CC_PROGRAM_NET_RING_LO_OFFSET - 0x40 - 8 * TRN_CC_PROGRAM_QUEUE_LO_COUNT];
+    struct program_network network;
+    uint8_t unused_too[TRN_CC_PROGRAM_STEP_OP_OFFSET(0) - TRN_CC_PROGRAM_NET_RING_LO_OFFSET -
+                       sizeof(struct program_network)];
     struct program_step step[];
 };
 
@@ -36,6 +48,11 @@ static inline uint64_t program_engine(const struct program* p, unsigned row) {
 }
 static inline unsigned program_queue(const struct program* p, unsigned row) {
     return (unsigned)(p->queue[row].engine_and_number & 0xf);
+}
+
+#define WORK_REQUEST_BYTES 64u
+static inline const uint8_t* program_request(const struct program* p, uint32_t number) {
+    return (const uint8_t*)&p->step[p->steps] + number * WORK_REQUEST_BYTES;
 }
 
 /// What is wrong with the program that is said to have `length` bytes: a RESULT word of the

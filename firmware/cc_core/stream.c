@@ -7,6 +7,7 @@
 #include "firmware/cc_core/hardware.h"
 #include "firmware/cc_core/log.h"
 #include "firmware/cc_core/mailbox_words.h"
+#include "firmware/cc_core/network.h"
 
 #define OP(name) TRN_CC_PROGRAM_STEP_OP_CODE_##name
 #define FIELD(name, op) TRN_CC_PROGRAM_STEP_OP_##name##_GET(op)
@@ -21,12 +22,30 @@ static struct stream {
     uint32_t loops;    ///< left of the loop that it is in; 0: in none
     uint32_t marks;
     bool waiting;
+    bool watches;  ///< the second comparator: for events of the network
     uint64_t started, deadline;
+    struct network network;
 } streams[CC_SLOTS];
 
 static void set_state(unsigned slot, uint32_t state) {
     streams[slot].state = state;
     mmio_write(CC_MAILBOX_AT(SLOT_STATE, slot), state);
+}
+
+/// Which comparator ends the sleep for events of the network.
+static unsigned event_match(unsigned slot) {
+    return CC_SLOTS + slot;
+}
+
+/// A comparator of an event that is not taken would keep the hart awake.
+static void watch_events(unsigned slot, bool on) {
+    struct stream* s = &streams[slot];
+    if (s->watches == on) return;
+    s->watches = on;
+    if (on)
+        match_arm(event_match(slot), network_event(&s->network), 1);
+    else
+        match_disarm(event_match(slot));
 }
 
 /// The comparator stays armed: the next wait arms it anew, and who does not sleep does not care.
@@ -38,6 +57,7 @@ static void stop_waiting(unsigned slot) {
 static void fail(unsigned slot, uint32_t why, uint32_t notice) {
     stop_waiting(slot);
     match_disarm(slot);
+    watch_events(slot, false);
     mmio_write(CC_MAILBOX_AT(SLOT_STEP, slot), streams[slot].next);
     mmio_write(CC_MAILBOX_AT(SLOT_ERROR, slot), why);
     streams[slot].pending = 0;
@@ -84,10 +104,17 @@ static void report_hang(unsigned slot, const struct program_step* step) {
     fail(slot, ERROR(DMA_ABORT), NOTICE(DMA_ABORT, row));
 }
 
-/// False: it has to sleep, or has slept too long.
+/// False: it has to sleep, or has slept too long, or the rings did not respond.
 static bool wait(unsigned slot, const struct program_step* step) {
     struct stream* s = &streams[slot];
     const unsigned semaphore = FIELD(WHICH, step->op);
+    const bool of_network = network_posts(&s->network, semaphore);
+    if (of_network && semaphore_value(semaphore) < (int32_t)step->count &&
+        !network_take(&s->network, slot)) {
+        log_line("slot %u: step %u: no response of the network's rings", slot, (unsigned)s->next);
+        fail_on_bus(slot);
+        return false;
+    }
     if (semaphore_value(semaphore) >= (int32_t)step->count) {
         semaphore_take(semaphore, step->count);
         stop_waiting(slot);
@@ -99,6 +126,7 @@ static bool wait(unsigned slot, const struct program_step* step) {
         mailbox_count(CC_MAILBOX(WAITS));
         mmio_write(CC_MAILBOX_AT(SLOT_STEP, slot), s->next);
         match_arm(slot, semaphore, step->count);
+        watch_events(slot, of_network);
     } else if (time_ns() >= s->deadline) {
         report_hang(slot, step);
     }
@@ -169,6 +197,7 @@ static void start(unsigned slot) {
 static bool end(unsigned slot) {
     struct stream* s = &streams[slot];
     match_disarm(slot);
+    watch_events(slot, false);
     write_time(CC_MAILBOX_AT(SLOT_ENDED_LO, slot), CC_MAILBOX_AT(SLOT_ENDED_HI, slot), time_ns());
     mmio_write(CC_MAILBOX_AT(SLOT_MARKS, slot), s->marks);
     const uint32_t runs = mmio_read(CC_MAILBOX_AT(SLOT_RUNS, slot)) + 1;
@@ -204,6 +233,10 @@ static bool run_step(unsigned slot) {
         break;
     case OP(POST):
         good = post(step);
+        break;
+    case OP(SEND):
+        good = network_send(&s->network, FIELD(WITH, step->op), step->count);
+        mailbox_count(CC_MAILBOX(POSTS));
         break;
     case OP(MARK):
         mark(slot);
@@ -245,7 +278,9 @@ void stream_trigger(unsigned slot) {
 
 void stream_load(unsigned slot, const struct program* program) {
     match_disarm(slot);
-    streams[slot] = (struct stream){.program = program, .deadline = UINT64_MAX};
+    match_disarm(event_match(slot));
+    streams[slot] = (struct stream){
+        .program = program, .deadline = UINT64_MAX, .network = {.program = program}};
     mmio_write(CC_MAILBOX_AT(SLOT_RUNS, slot), 0);
     mmio_write(CC_MAILBOX_AT(SLOT_STEP, slot), 0);
     mmio_write(CC_MAILBOX_AT(SLOT_ERROR, slot), ERROR(NONE));

@@ -153,7 +153,8 @@ static const char* program_fault(uint32_t error) {
                                         "too many queues",
                                         "semaphore out of range",
                                         "a semaphore is in use",
-                                        "bad step"};
+                                        "bad step",
+                                        "bad rings of the network"};
     return error < sizeof texts / sizeof texts[0] ? texts[error] : "unknown fault";
 }
 

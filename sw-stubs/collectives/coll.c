@@ -52,7 +52,8 @@ static trn_status check_ranks(trn_device* device, const trn_coll_config* c) {
 
 static trn_status check_domains(trn_device* device, const trn_coll_config* c) {
     if (c->domains < 2) return TRN_OK;
-    if (c->domains > COLL_MAX_DOMAINS || c->ranks % c->domains != 0 || !c->nics)
+    if (c->domains > COLL_MAX_DOMAINS || c->ranks % c->domains != 0 || !c->nics || !c->handles ||
+        !c->port)
         return trn_fail(device, TRN_INVALID_ARGUMENT,
                         "%u ranks in %u domains: at most %u, of as many ranks each, with cards",
                         c->ranks, c->domains, COLL_MAX_DOMAINS);
@@ -221,12 +222,12 @@ static trn_status place_rings(trn_coll* coll, const coll_builder* b, uint64_t* u
     return TRN_OK;
 }
 
-static trn_status load(trn_coll* coll, coll_builder* b) {
+static trn_status load(trn_coll* coll, coll_builder* b, const uint8_t* requests) {
     uint64_t engines[COLL_MAX_LANES] = {0};
     coll_channel* c = &coll->channel[b->channel];
     for (uint32_t lane = 0; lane < trn_coll_queues_of(coll); ++lane)
         engines[lane] = trn_block_address(&coll->device->map->core_engine, c->engines[lane]);
-    const coll_header header = {
+    coll_header header = {
         .rank = coll->config.rank,
         .ranks = coll->config.ranks,
         .done = trn_host_address(coll->device, coll->done.iova + b->channel * sizeof(uint32_t)),
@@ -236,6 +237,7 @@ static trn_status load(trn_coll* coll, coll_builder* b) {
         .engines = engines,
         .queue = FIRST_QUEUE + coll->config.slot,
         .marks = coll->config.steps};
+    if (requests) header.network = trn_coll_net_of(b, requests);
     if (coll->config.notify) {
         const trn_status status = trn_cc_failures_open(coll->device, c->core, coll->config.slot,
                                                        FAILURES_BYTES, &c->failures);
@@ -251,25 +253,22 @@ static trn_status load(trn_coll* coll, coll_builder* b) {
     return status;
 }
 
-/* Requests for the card, where the card reads them. */
-static trn_status place_requests(trn_coll* coll, const coll_builder* b) {
-    const uint64_t bytes = (uint64_t)b->request_count * TRN_EFA_REQUEST_BYTES;
-    if (bytes == 0) return TRN_OK;
-    uint8_t* entries = malloc(bytes);
-    if (!entries) return trn_fail(coll->device, TRN_NO_MEMORY, "no memory for requests");
-    trn_coll_net_encode(b, entries);
-    const uint64_t at = coll->config.queues + b->channel * TRN_COLL_QUEUE_BYTES;
-    const trn_status status = trn_window_write(coll->device, 0, at, entries, bytes);
-    free(entries);
-    return status;
-}
-
 static bool prepare_builder(coll_builder* b) {
     const uint64_t one = trn_hbm_address(b->coll->device, 0, b->coll->config.workspace);
     if (!trn_coll_program_init(&b->program, trn_coll_queues_of(b->coll), one)) return false;
     if (b->coll->config.domains < 2) return true;
     b->requests = calloc(TRN_COLL_QUEUE_ENTRIES, sizeof *b->requests);
     return b->requests != NULL;
+}
+
+static trn_status load_with_requests(trn_coll* coll, coll_builder* b) {
+    if (!b->requests) return load(coll, b, NULL);
+    uint8_t* const entries = malloc(TRN_COLL_QUEUE_ENTRIES * TRN_RDMA_REQUEST_BYTES);
+    if (!entries) return trn_fail(coll->device, TRN_NO_MEMORY, "no memory for requests");
+    trn_coll_net_encode(b, entries);
+    const trn_status status = load(coll, b, entries);
+    free(entries);
+    return status;
 }
 
 static trn_status make_channel(trn_coll* coll, uint32_t number, uint64_t* used) {
@@ -288,8 +287,7 @@ static trn_status make_channel(trn_coll* coll, uint32_t number, uint64_t* used) 
     }
     if (status == TRN_OK && coll->config.done_semaphore)
         trn_coll_post(&b.program, coll->config.done_semaphore);
-    if (status == TRN_OK) status = place_requests(coll, &b);
-    if (status == TRN_OK) status = load(coll, &b);
+    if (status == TRN_OK) status = load_with_requests(coll, &b);
     trn_coll_program_free(&b.program);
     free(b.requests);
     return status;
@@ -322,7 +320,14 @@ trn_status trn_coll_create(trn_device* device, const trn_coll_config* config, tr
     uint64_t* counts = malloc(counts_bytes + 1);
     const size_t nics_bytes = config->domains > 1 ? config->ranks * sizeof(trn_coll_nic) : 0;
     trn_coll_nic* nics = malloc(nics_bytes + 1);
-    if (!coll || !members || !ring || !counts || !nics) {
+    const size_t handles_bytes = config->domains > 1 ? config->ranks * sizeof(uint16_t) : 0;
+    uint16_t* handles = malloc(handles_bytes + 1);
+    const size_t port_bytes =
+        config->domains > 1 ? TRN_COLL_RING_CHANNELS * sizeof(trn_coll_port) : 0;
+    trn_coll_port* port = malloc(port_bytes + 1);
+    if (!coll || !members || !ring || !counts || !nics || !handles || !port) {
+        free(handles);
+        free(port);
         free(counts);
         free(nics);
         free(coll);
@@ -333,15 +338,23 @@ trn_status trn_coll_create(trn_device* device, const trn_coll_config* config, tr
     memcpy(members, config->members, config->ranks * sizeof *members);
     memcpy(ring, config->ring, ring_bytes);
     if (counts_bytes != 0) memcpy(counts, config->counts, counts_bytes);
-    if (nics_bytes != 0) memcpy(nics, config->nics, nics_bytes);
+    if (nics_bytes != 0) {
+        memcpy(nics, config->nics, nics_bytes);
+        memcpy(handles, config->handles, handles_bytes);
+        memcpy(port, config->port, port_bytes);
+    }
     *coll = (trn_coll){.device = device,
                        .config = *config,
                        .members = members,
                        .ring = ring,
                        .counts = counts,
-                       .nics = nics};
+                       .nics = nics,
+                       .handles = handles,
+                       .port = port};
     coll->config.counts = counts;
     coll->config.nics = nics;
+    coll->config.handles = handles;
+    coll->config.port = port;
     coll->config.members = members;
     coll->config.ring = ring;
     coll->config.algorithm = trn_coll_choose(config);
@@ -376,6 +389,8 @@ trn_status trn_coll_destroy(trn_coll* coll) {
     trn_dma_release(coll->device, &coll->done);
     free(coll->counts);
     free(coll->nics);
+    free(coll->handles);
+    free(coll->port);
     free(coll->members);
     free(coll->ring);
     free(coll);

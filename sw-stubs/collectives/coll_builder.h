@@ -28,6 +28,8 @@ struct trn_coll {
     uint32_t* ring; /* orders of the ranks, one after the other */
     uint64_t* counts;
     trn_coll_nic* nics;
+    uint16_t* handles;
+    trn_coll_port* port;
     uint32_t position[TRN_COLL_RINGS]; /* in each order */
     uint32_t first_rank;               /* that rank 0 is, where this is the part of a domain */
     uint32_t rings;                    /* that the algorithm uses: trn_coll_rings_used */
@@ -45,11 +47,11 @@ typedef struct coll_builder {
     const trn_coll* coll;
     coll_program program;
     uint32_t channel;
-    uint32_t window;           /* through which the channel's engines leave the chip */
-    uint32_t slice;            /* of each lane's share: what is worked on */
-    const trn_coll* whole;     /* coll, or of which coll is the part of the own domain */
-    trn_efa_request* requests; /* for the card, TRN_COLL_QUEUE_ENTRIES; NULL: one domain */
-    uint32_t request_count;
+    uint32_t window;            /* through which the channel's engines leave the chip */
+    uint32_t slice;             /* of each lane's share: what is worked on */
+    const trn_coll* whole;      /* coll, or of which coll is the part of the own domain */
+    trn_rdma_request* requests; /* for the card, TRN_COLL_QUEUE_ENTRIES; NULL: one domain */
+    uint32_t request_count, requests_posted;
 } coll_builder;
 
 /* ---- what is where ---- */
@@ -180,7 +182,6 @@ void trn_coll_relay_waits(coll_builder* b, uint32_t lane);
 
 /* ---- EFA ---- */
 
-void trn_coll_net_begins(coll_builder* b);
 /* Requests; the card starts them at the next doorbell. Ranks are those of the whole. */
 void trn_coll_net_notify(coll_builder* b, uint32_t rank, uint32_t semaphore);
 void trn_coll_net_send(coll_builder* b, uint32_t rank, uint32_t semaphore, uint64_t to,
@@ -191,6 +192,8 @@ void trn_coll_net_doorbell(coll_builder* b);
 void trn_coll_net_wait_for(coll_builder* b, uint32_t semaphore, uint32_t value, uint32_t rank);
 /* Waits until the card has done everything. */
 void trn_coll_net_ends(coll_builder* b);
+/* The channel's part of the card. */
+coll_network trn_coll_net_of(const coll_builder* b, const uint8_t* requests);
 /* The requests as they stand in the queue pair's ring. */
 void trn_coll_net_encode(const coll_builder* b, uint8_t* entries);
 

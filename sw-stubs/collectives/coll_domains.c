@@ -247,7 +247,6 @@ static void all_to_all(coll_builder* b, part_of_domain* part) {
 /* When all of a domain have begun, each notifies the ranks of its position. */
 static void barrier(coll_builder* b, part_of_domain* part) {
     const trn_coll_config* c = &b->whole->config;
-    trn_coll_net_begins(b);
     within(b, part);
     for (uint32_t n = 1; n < c->domains; ++n)
         trn_coll_net_notify(b, trn_coll_peer_in(c, trn_coll_other_domain(c, n)),

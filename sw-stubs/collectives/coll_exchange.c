@@ -10,7 +10,6 @@
 
 void trn_coll_announce_ready(coll_builder* b) {
     const trn_coll_config* c = &b->whole->config;
-    trn_coll_net_begins(b);
     for (uint32_t n = 1; n < c->domains; ++n)
         trn_coll_net_notify(b, trn_coll_peer_in(c, trn_coll_other_domain(c, n)), COLL_NET_READY);
     trn_coll_net_doorbell(b);
@@ -124,7 +123,6 @@ void trn_coll_relay_begins(coll_builder* b) {
     const trn_coll* coll = b->whole;
     const trn_coll_config* c = &coll->config;
     if (trn_coll_own_position(c) != c->root % trn_coll_ranks_of_domain(c)) return;
-    trn_coll_net_begins(b);
     if (c->rank != c->root) {
         trn_coll_net_notify(b, c->root, COLL_NET_READY);
         return trn_coll_net_doorbell(b);

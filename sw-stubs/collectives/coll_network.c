@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
 #include "cc_core.h"
 #include "coll_builder.h"
-#include "trn/efa_regs.h"
 
-/* EFA under the hand of a collective core. The host writes the work requests of a run into the ring
- * of a queue pair, in HBM; the core starts the pair, rings its doorbell, and learns by semaphores
- * what the card has done and what other cards have brought. */
+/* EFA under the hand of a collective core. The host has created a queue pair of the card for each
+ * channel; the work requests of a run are in the channel's program. The core posts them, and learns
+ * from the completion ring what the card has done and what other cards have brought. */
 
 #define MAX_BYTES (UINT64_C(1) << 30) /* of a request */
 
@@ -13,61 +14,74 @@ static const trn_coll_nic* nic_of(const coll_builder* b, uint32_t rank) {
     return &b->whole->config.nics[rank];
 }
 
-static uint64_t card_register(const coll_builder* b, uint64_t offset) {
-    const trn_coll* coll = b->whole;
-    return trn_host_address(coll->device, nic_of(b, coll->config.rank)->card_registers + offset);
-}
-
-static uint32_t queue_pair(const coll_builder* b) {
-    return nic_of(b, b->whole->config.rank)->queue + b->channel;
-}
-
-/* As the cards of a rank's server see a byte of its HBM or of an SBUF, and a semaphore of its
- * cores.
- */
+/* As the cards of a rank's server see a byte of its HBM or of an SBUF. */
 typedef struct card_view {
     uint64_t address; /* bus address */
-    uint16_t region;
+    uint32_t key;
 } card_view;
 static card_view memory_of(const coll_builder* b, uint32_t rank, uint64_t address) {
     const trn_coll_nic* nic = nic_of(b, rank);
     trn_chip_memory in = {0};
     trn_chip_memory_at(b->whole->device, address, &in);
     const uint64_t offset = in.in_bar + (address - in.begin);
-    return in.is_sbuf ? (card_view){nic->registers + offset, nic->register_region}
-                      : (card_view){nic->memory + offset, nic->memory_region};
-}
-static uint64_t semaphore_of(const coll_builder* b, uint32_t rank, uint32_t index) {
-    const uint64_t core = trn_cc_bar_offset(b->whole->device, b->whole->channel[b->channel].core);
-    return nic_of(b, rank)->registers + core + trn_coll_semaphore_offset(b->whole, index);
+    return in.is_sbuf ? (card_view){nic->registers + offset, nic->register_key}
+                      : (card_view){nic->memory + offset, nic->memory_key};
 }
 
-trn_status trn_coll_queue(trn_device* device, const trn_coll_config* config, uint32_t channel,
-                          trn_efa_rings* rings) {
-    *rings = (trn_efa_rings){0};
-    const trn_status status = trn_need_ready(device);
+static uint64_t rings_at(const trn_coll_config* config, uint32_t channel) {
+    return config->queues + channel * (uint64_t)TRN_COLL_QUEUE_BYTES;
+}
+
+trn_status trn_coll_rings_for(trn_device* device, const trn_coll_config* config, uint32_t channel,
+                              trn_coll_rings_of_card* rings) {
+    *rings = (trn_coll_rings_of_card){0};
+    trn_status status = trn_need_ready(device);
     if (status != TRN_OK) return status;
     trn_coll coll = {.device = device, .config = *config};
     const coll_builder b = {.coll = &coll, .whole = &coll, .channel = channel};
-    coll.channel[channel].core =
-        config->core + channel * (device->map->top_sps / device->map->cores);
-    if (coll.channel[channel].core >= device->map->top_sps) return TRN_OK;
-    const uint64_t requests = config->queues + channel * TRN_COLL_QUEUE_BYTES;
-    const uint64_t completions = requests + TRN_COLL_QUEUE_ENTRIES * TRN_EFA_REQUEST_BYTES;
-    rings->entries = TRN_COLL_QUEUE_ENTRIES;
-    rings->requests = memory_of(&b, config->rank, trn_hbm_address(device, 0, requests)).address;
-    rings->completions =
-        memory_of(&b, config->rank, trn_hbm_address(device, 0, completions)).address;
-    rings->notify = semaphore_of(&b, config->rank, COLL_NET_SENT);
+    const uint32_t core = config->core + channel * (device->map->top_sps / device->map->cores);
+    if (core >= device->map->top_sps) return TRN_OK;
+    uint8_t* const empty = calloc(1, TRN_COLL_QUEUE_BYTES);
+    if (!empty) return trn_fail(device, TRN_NO_MEMORY, "no memory for rings");
+    const uint64_t at = rings_at(config, channel);
+    status = trn_window_write(device, 0, at, empty, TRN_COLL_QUEUE_BYTES);
+    free(empty);
+    if (status != TRN_OK) return status;
+    rings->completions = memory_of(&b, config->rank, trn_hbm_address(device, 0, at)).address;
+    rings->events = rings->completions + TRN_COLL_COMPLETIONS * TRN_RDMA_COMPLETION_BYTES;
+    rings->message = nic_of(&b, config->rank)->registers + trn_cc_bar_offset(device, core) +
+                     trn_coll_semaphore_offset(&coll, COLL_NET_EVENT);
     return TRN_OK;
 }
 
-static void append(coll_builder* b, trn_efa_request request) {
+coll_network trn_coll_net_of(const coll_builder* b, const uint8_t* requests) {
+    const trn_coll* coll = b->whole;
+    const trn_coll_port* port = &coll->config.port[b->channel];
+    const uint32_t first = trn_coll_first_semaphore(coll);
+    trn_device* device = coll->device;
+    return (coll_network){
+        .ring = trn_host_address(device, port->send_ring),
+        .send_doorbell = trn_host_address(device, port->send_doorbell),
+        .completions = trn_hbm_address(device, 0, rings_at(&coll->config, b->channel)),
+        .completion_doorbell = trn_host_address(device, port->completion_doorbell),
+        .event_doorbell = trn_host_address(device, port->event_doorbell),
+        .sends = TRN_COLL_QUEUE_ENTRIES,
+        .completion_entries = TRN_COLL_COMPLETIONS,
+        .event_queue = port->event_queue,
+        .event_semaphore = first + COLL_NET_EVENT,
+        .first_semaphore = first + COLL_NET_SENT,
+        .semaphores = COLL_SEMAPHORES - COLL_NET_SENT,
+        .requests = requests,
+        .request_count = b->request_count,
+    };
+}
+
+static void append(coll_builder* b, trn_rdma_request request) {
     if (b->request_count == TRN_COLL_QUEUE_ENTRIES) {
         b->program.full = true;
         return;
     }
-    request.id = b->request_count;
+    request.id = (uint16_t)b->request_count;
     b->requests[b->request_count++] = request;
 }
 
@@ -77,21 +91,24 @@ uint32_t trn_coll_net_posts(uint64_t bytes) {
 
 void trn_coll_net_send(coll_builder* b, uint32_t rank, uint32_t semaphore, uint64_t to,
                        uint64_t from, uint64_t bytes) {
-    const trn_coll_nic* nic = nic_of(b, rank);
+    const trn_coll_config* c = &b->whole->config;
     uint64_t done = 0;
     do {
         const uint64_t left = bytes - done;
         const card_view remote = memory_of(b, rank, to + done);
-        append(b, (trn_efa_request){
-                      .what = TRN_EFA_NOTIFY,
-                      .card = nic->card,
-                      .region = remote.region,
+        const card_view local = memory_of(b, c->rank, from + done);
+        append(b, (trn_rdma_request){
+                      .operation = TRN_RDMA_WRITE,
+                      .address_handle = c->handles[rank],
+                      .queue_pair = nic_of(b, rank)->queue_pair[b->channel],
+                      .qkey = c->qkey,
                       .length = (uint32_t)(left < MAX_BYTES ? left : MAX_BYTES),
-                      .local = memory_of(b, b->whole->config.rank, from + done).address,
+                      .local = local.address,
                       .remote = remote.address,
-                      .notice = semaphore_of(b, rank, semaphore),
-                      .value = 1,
-                      .notice_region = nic->register_region,
+                      .local_key = local.key,
+                      .remote_key = remote.key,
+                      .has_immediate = 1,
+                      .immediate = trn_coll_first_semaphore(b->whole) + semaphore,
                   });
         done += MAX_BYTES;
     } while (done < bytes);
@@ -101,14 +118,9 @@ void trn_coll_net_notify(coll_builder* b, uint32_t rank, uint32_t semaphore) {
     trn_coll_net_send(b, rank, semaphore, 0, 0, 0);
 }
 
-void trn_coll_net_begins(coll_builder* b) {
-    trn_coll_write(&b->program, card_register(b, TRN_EFA_QP_STATE_OFFSET(queue_pair(b))),
-                   TRN_EFA_QP_STATE_RUN_MASK);
-}
-
 void trn_coll_net_doorbell(coll_builder* b) {
-    trn_coll_write(&b->program, card_register(b, TRN_EFA_QP_SQ_TAIL_OFFSET(queue_pair(b))),
-                   b->request_count);
+    trn_coll_send(&b->program, b->requests_posted, b->request_count - b->requests_posted);
+    b->requests_posted = b->request_count;
 }
 
 void trn_coll_net_wait_for(coll_builder* b, uint32_t semaphore, uint32_t value, uint32_t rank) {
@@ -122,5 +134,5 @@ void trn_coll_net_ends(coll_builder* b) {
 
 void trn_coll_net_encode(const coll_builder* b, uint8_t* entries) {
     for (uint32_t n = 0; n < b->request_count; ++n)
-        trn_efa_encode(&b->requests[n], entries + (uint64_t)n * TRN_EFA_REQUEST_BYTES);
+        trn_rdma_encode(&b->requests[n], entries + (uint64_t)n * TRN_RDMA_REQUEST_BYTES);
 }

@@ -146,6 +146,10 @@ void trn_coll_post(coll_program* program, uint64_t semaphore) {
     trn_coll_write(program, semaphore, 1);
 }
 
+void trn_coll_send(coll_program* program, uint32_t first, uint32_t count) {
+    if (count > 0) step(program, OP(SEND, 0u, first), count, 0);
+}
+
 void trn_coll_rewind(coll_program* program) {
     step(program, OP(REWIND, 0u, program->lanes), 0, 0);
 }
@@ -175,9 +179,32 @@ void trn_coll_loop(coll_program* program, uint32_t target, uint32_t times) {
     if (times > 0) step(program, OP(LOOP, 0u, target), times, 0);
 }
 
+static void put_network(coll_program* program, const coll_network* network, uint32_t at) {
+    put_long(program, P(NET_RING_LO_OFFSET), network->ring);
+    put_long(program, P(NET_SEND_DOORBELL_LO_OFFSET), network->send_doorbell);
+    put_long(program, P(NET_COMPLETIONS_LO_OFFSET), network->completions);
+    put_long(program, P(NET_CQ_DOORBELL_LO_OFFSET), network->completion_doorbell);
+    put_long(program, P(NET_EQ_DOORBELL_LO_OFFSET), network->event_doorbell);
+    put(program, P(NET_DEPTHS_OFFSET),
+        P(NET_DEPTHS_SENDS_SET)(network->sends) |
+            P(NET_DEPTHS_COMPLETIONS_SET)(network->completion_entries));
+    put(program, P(NET_EQ_OFFSET), P(NET_EQ_NUMBER_SET)(network->event_queue));
+    put(program, P(NET_SEMAPHORES_OFFSET),
+        P(NET_SEMAPHORES_EVENT_SET)(network->event_semaphore) |
+            P(NET_SEMAPHORES_FIRST_SET)(network->first_semaphore) |
+            P(NET_SEMAPHORES_COUNT_SET)(network->semaphores));
+    put(program, P(REQUESTS_OFFSET), network->request_count);
+    memcpy(program->bytes + at, network->requests,
+           (size_t)network->request_count * TRN_RDMA_REQUEST_BYTES);
+}
+
 uint32_t trn_coll_program_finish(coll_program* program, const coll_header* header) {
     step(program, OP(END, 0u, 0u), 0, 0);
-    const uint32_t size = P(STEP_OP_OFFSET)(program->steps);
+    const uint32_t steps_end = P(STEP_OP_OFFSET)(program->steps);
+    const uint32_t size = steps_end + header->network.request_count * TRN_RDMA_REQUEST_BYTES;
+    if (size > P(SIZE)) program->full = true;
+    if (program->full) return 0;
+    if (header->network.ring) put_network(program, &header->network, steps_end);
     put(program, P(MAGIC_OFFSET), P(MAGIC_WORD_VALUE));
     put(program, P(FORMAT_OFFSET), P(FORMAT_NUMBER_VALUE));
     put(program, P(LENGTH_OFFSET), size);

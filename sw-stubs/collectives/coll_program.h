@@ -20,7 +20,8 @@ enum {
     COLL_RING = COLL_ROUND,      /* + ring: as COLL_READY, of several rings */
     COLL_STEP = COLL_ROUND + 10, /* + lane: the partner of a pair is ready, and has written */
     COLL_CROSS = COLL_STEP + COLL_MAX_LANES, /* + ring: as COLL_RING, of the other of a pair */
-    COLL_NET_SENT = 54,                      /* the card has done what it was asked for */
+    COLL_NET_EVENT = 53,                     /* the card has new completions */
+    COLL_NET_SENT,                           /* the card has done what it was asked for */
     COLL_NET_READY,                          /* buffers of other domains may be written */
     COLL_NET_DATA /* + domain, or piece: bytes of it have come; 8 of them */
 };
@@ -74,6 +75,8 @@ void trn_coll_step_wait(coll_program* program, uint32_t semaphore, uint32_t valu
 void trn_coll_post(coll_program* program, uint64_t semaphore);
 /* Writes a word: of a register, at an AXI address. */
 void trn_coll_write(coll_program* program, uint64_t address, uint32_t value);
+/* Posts work requests of the program to the card. */
+void trn_coll_send(coll_program* program, uint32_t first, uint32_t count);
 void trn_coll_rewind(coll_program* program);
 /* Posts what the lane has got since it was last advanced. */
 void trn_coll_advance(coll_program* program, uint32_t lane);
@@ -83,13 +86,22 @@ void trn_coll_mark(coll_program* program);
 uint32_t trn_coll_here(const coll_program* program);
 void trn_coll_loop(coll_program* program, uint32_t target, uint32_t times);
 
+/* The queue pair of the channel, at AXI addresses. */
+typedef struct coll_network {
+    uint64_t ring, send_doorbell, completions, completion_doorbell, event_doorbell;
+    uint32_t sends, completion_entries, event_queue;
+    uint32_t event_semaphore, first_semaphore, semaphores;
+    const uint8_t* requests; /* as in the ring */
+    uint32_t request_count;
+} coll_network;
 typedef struct coll_header {
     uint32_t rank, ranks;
     uint64_t done, limit;
     uint32_t first_semaphore, semaphores;
     const uint64_t* engines; /* AXI address of each lane's engine */
     uint32_t queue;
-    bool marks; /* what the program leaves of its memory is for the times of marks */
+    coll_network network; /* ring 0: none */
+    bool marks;           /* what the program leaves of its memory is for the times of marks */
 } coll_header;
 /* Ends it and writes the header. Returns its bytes. */
 uint32_t trn_coll_program_finish(coll_program* program, const coll_header* header);

@@ -209,7 +209,6 @@ void trn_coll_ring_permute(coll_builder* b) {
     const uint32_t before = trn_coll_ahead(coll, coll->config.ranks - 1);
     const coll_share share = trn_coll_channel_share_of(b, coll->config.bytes);
     if (trn_coll_is_linked(b, before)) trn_coll_notify(b, before, COLL_READY);
-    if (!trn_coll_is_linked(b, before) || !trn_coll_is_linked(b, next)) trn_coll_net_begins(b);
     if (!trn_coll_is_linked(b, before)) {
         trn_coll_net_notify(b, before, COLL_NET_READY);
         trn_coll_net_doorbell(b);

@@ -44,10 +44,12 @@ static uint64_t limit_of(const trn_rdma_card* card, uint64_t nanoseconds) {
 static int wait_for(const trn_rdma_card* card, const uint32_t* word, uint32_t mask, uint32_t value,
                     uint64_t limit) {
     const trn_transport* transport = card->transport;
-    const uint64_t end = limit_of(card, limit);
+    const uint64_t start = transport->now(transport->context), end = limit_of(card, limit);
     while ((__atomic_load_n(word, __ATOMIC_ACQUIRE) & mask) != value) {
-        if (transport->now(transport->context) >= end) return -EIO;
-        const int error = transport->wait(transport->context, poll_interval);
+        const uint64_t now = transport->now(transport->context), rest = (now - start) / 16;
+        if (now >= end) return -EIO;
+        const int error =
+            transport->wait(transport->context, rest > poll_interval ? rest : poll_interval);
         if (error) return error;
     }
     return 0;

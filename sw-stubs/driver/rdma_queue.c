@@ -5,9 +5,12 @@
 #include <string.h>
 
 #include "rdma.h"
+#include "trn/efa_card_regs.h"
 #include "trn/efa_io_regs.h"
 
 /* Work requests, and a queue pair that the host drives (EFA contract 9 to 12). */
+
+_Static_assert(TRN_RDMA_EVENT_DOORBELL == TRN_EFA_CARD_EQ_DB_OFFSET, "trn_rdma.h");
 
 #define SAME(ours, table) \
     _Static_assert((uint32_t)TRN_RDMA_##ours == TRN_EFA_IO_##table, "trn_rdma.h: " #ours)

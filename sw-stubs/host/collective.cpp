@@ -14,8 +14,8 @@ namespace trn {
 
 namespace {
 
-constexpr std::uint64_t queues_bytes = std::uint64_t{256} << 10;  // requests to EFA cards
-static_assert(queues_bytes >= TRN_COLL_CHANNELS * TRN_COLL_QUEUE_BYTES);
+constexpr std::uint64_t queues_bytes = std::uint64_t{256} << 10;  // rings of EFA cards
+static_assert(queues_bytes >= TRN_COLL_RING_CHANNELS * TRN_COLL_QUEUE_BYTES);
 constexpr auto guard_bytes = collective_memories::guard_bytes;
 constexpr std::uint8_t guard_value = 0xa5;
 constexpr std::uint64_t chunk_bytes = std::uint64_t{1} << 20;
@@ -202,7 +202,6 @@ void collective_group::check(const trn_coll_config& config, const known& about,
 trn_coll_config collective_group::config_for(const collective_request& what, known& of) const {
     auto& members = of.members;
     members.resize(ranks());
-    of.nics = network_->nics();
     of.done = what.done;
     trn_coll_config config{};
     config.op = what.op;
@@ -219,7 +218,6 @@ trn_coll_config collective_group::config_for(const collective_request& what, kno
     config.ring = ring_.data();
     config.rings = static_cast<std::uint32_t>(ring_.size() / ranks());
     config.domains = domains();
-    config.nics = of.nics.data();
     config.channels = what.channels;
     config.lanes = what.lanes;
     of.counts = collective_counts(what, ranks());
@@ -239,7 +237,6 @@ trn_coll_config collective_group::config_for(const collective_request& what, kno
     of.buffers.resize(ranks());
     for (std::uint32_t rank = 0; rank < ranks(); ++rank) members[rank].place = places_[rank];
     for (std::uint32_t rank = 0; rank < ranks(); ++rank) {
-        if (domains() > 1) of.nics[rank].queue = network_->queue(rank, what.slot);
         config.rank = rank;
         const auto& all = of.buffers[rank] = memories_->place(config, what.places);
         members[rank] = {places_[rank], all[0].address, all[1].address, all[2].address};
@@ -254,6 +251,7 @@ void collective_group::create(const trn_coll_config& config, const known& about,
     hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
         trn_coll_config mine = config;
         mine.rank = rank_of_[chip];
+        network_->describe(mine);
         if (const auto& done = about.done) {
             mine.done_semaphore = trn_semaphore_address(on, done->core, done->index);
             if (mine.done_semaphore == 0)

@@ -159,7 +159,6 @@ private:
     /// What a configuration points to, and what else there is to know by rank.
     struct known {
         std::vector<trn_coll_member> members;
-        std::vector<trn_coll_nic> nics;
         std::vector<std::uint64_t> counts;
         std::vector<collective_memories::buffers> buffers;
         std::optional<collective_request::core_semaphore> done;

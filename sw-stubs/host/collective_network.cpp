@@ -8,18 +8,17 @@
 #include <map>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 
-#include "sw-stubs/driver/include/trn_efa.h"
+#include "sw-stubs/driver/include/trn_rdma.h"
 #include "sw-stubs/host/device.h"
 
 namespace trn {
 
 namespace {
 
-// Of a card's regions and queue pairs the first ones are left to other programs.
-constexpr std::uint32_t first_region = 8, regions_of_chip = 2;
-constexpr std::uint32_t first_queue = 16, queues_of_chip = TRN_CC_SLOTS * TRN_COLL_CHANNELS;
 constexpr std::uint32_t chips_of_card = 3;
+constexpr std::uint32_t qkey = 0x636f'6c6c;  // "coll"
 
 /// Chips and switches that links join, by serial number.
 class links {
@@ -99,14 +98,16 @@ void collective_network::find_domains() {
 void collective_network::find_cards() {
     const auto cards = hosts_.cards();
     seats_.resize(chips_.size());
-    nics_.resize(chips_.size());
     for (std::size_t rank = 0; rank < chips_.size(); ++rank) {
         bool found = false;
         for (std::size_t n = 0; n < cards.size() && !found; ++n) {
             const auto& chips = cards[n].chips;
             const auto at = std::ranges::find(chips, chips_[rank]);
             found = at != chips.end();
-            if (found) seats_[rank] = {n, static_cast<std::uint32_t>(at - chips.begin()), 0, 0};
+            if (!found) continue;
+            seats_[rank].card = n;
+            seats_[rank].place = static_cast<std::uint32_t>(at - chips.begin());
+            ranks_[n].push_back(rank);
         }
         if (!found || seats_[rank].place >= chips_of_card)
             throw std::invalid_argument(fmt::format(
@@ -114,74 +115,159 @@ void collective_network::find_cards() {
                 hosts_.chips()[chips_[rank]], chips_of_card));
     }
     hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
-        auto& nic = nics_[rank_of_[chip]];
-        auto& seat = seats_[rank_of_[chip]];
-        on.check(trn_bar_address(on, 4, &nic.memory, &seat.memory_bytes));
-        on.check(trn_bar_address(on, on.info().register_bar, &nic.registers, &seat.register_bytes));
-        nic.memory_region = static_cast<std::uint16_t>(first_region + regions_of_chip * seat.place);
-        nic.register_region = static_cast<std::uint16_t>(nic.memory_region + 1);
-    });
-    on_cards([&](trn_efa* card, std::size_t rank, const std::string& name) {
-        expect_ok(trn_efa_address(card, &nics_[rank].card), name);
-        expect_ok(trn_efa_registers(card, &nics_[rank].card_registers), name);
+        auto& of = seats_[rank_of_[chip]].of;
+        on.check(trn_bar_address(on, 4, &of.memory, &of.memory_bytes));
+        on.check(trn_bar_address(on, on.info().register_bar, &of.registers, &of.register_bytes));
     });
 }
 
-/// Calls `work` for each rank, where its card can be used.
+/// Calls `work` for each card of the ranks, where it can be used.
 template <typename Work>
 void collective_network::on_cards(Work&& work) {
-    std::map<std::size_t, std::vector<std::size_t>> ranks;  // by card
     std::vector<std::size_t> cards;
-    for (std::size_t rank = 0; rank < seats_.size(); ++rank)
-        ranks[seats_[rank].card].push_back(rank);
-    for (const auto& [card, of] : ranks) cards.push_back(card);
+    for (const auto& [card, of] : ranks_) cards.push_back(card);
     const auto names = hosts_.cards();
     hosts_.run_each_card(cards, [&](std::size_t number, const trn_transport& transport) {
-        trn_efa* card = nullptr;
-        expect_ok(trn_efa_attach(&transport, &card), names[number].name);
-        const std::unique_ptr<trn_efa, void (*)(trn_efa*)> held(card, trn_efa_detach);
-        for (const auto rank : ranks.at(number)) work(card, rank, names[number].name);
+        const auto& name = names[number].name;
+        work(hosts_.open_card(number, transport, name), number, name);
     });
 }
 
-std::uint32_t collective_network::queue(std::uint32_t rank, std::uint32_t slot) const {
-    return first_queue + seats_[rank].place * queues_of_chip + slot * TRN_COLL_CHANNELS;
+std::vector<trn_coll_nic> collective_network::nics() const {
+    std::vector<trn_coll_nic> all;
+    for (const auto& each : seats_)
+        all.push_back({.memory = each.of.memory,
+                       .registers = each.of.registers,
+                       .memory_key = each.memory_key,
+                       .register_key = each.register_key,
+                       .queue_pair = {}});
+    return all;
+}
+
+/// The ranks' BARs as memory regions, unless the card still has them.
+void collective_network::set_up(trn_rdma_card* card, std::size_t number, const std::string& name) {
+    auto& mine = objects_[number];
+    if (mine.resets == trn_rdma_resets(card)) return;
+    mine = {};
+    trn_rdma_attributes about{};
+    expect_ok(trn_rdma_get_attributes(card, &about), name);
+    mine.gid = about.gid;
+    expect_ok(trn_rdma_alloc_domain(card, &mine.domain), name);
+    expect_ok(trn_rdma_alloc_uar(card, &mine.uar), name);
+    for (const auto rank : ranks_.at(number)) {
+        auto& seat = seats_[rank];
+        expect_ok(trn_rdma_register(card, mine.domain, seat.of.memory, seat.of.memory_bytes,
+                                    TRN_RDMA_REMOTE_WRITE, &seat.memory_key),
+                  name);
+        expect_ok(trn_rdma_register(card, mine.domain, seat.of.registers, seat.of.register_bytes,
+                                    TRN_RDMA_REMOTE_WRITE, &seat.register_key),
+                  name);
+    }
+    mine.resets = trn_rdma_resets(card);
+}
+
+void collective_network::meet_others(trn_rdma_card* card, std::size_t number,
+                                     const std::string& name) {
+    auto& mine = objects_.at(number);
+    for (const auto& [other, of] : objects_) {
+        if (mine.handles.contains(other)) continue;
+        std::uint16_t handle = 0;
+        expect_ok(trn_rdma_create_address_handle(card, mine.domain, &of.gid, &handle), name);
+        mine.handles[other] = handle;
+    }
+}
+
+/// The event queue of a channel raises a vector of its own, which wakes the channel's core.
+void collective_network::create_queues(trn_rdma_card* card, std::size_t rank, std::uint32_t number,
+                                       const std::array<trn_coll_rings_of_card, channels>& rings) {
+    const auto& seat = seats_[rank];
+    const auto& mine = objects_.at(seat.card);
+    const auto& name = hosts_.chips()[chips_[rank]];
+    auto& in = slots_[number];
+    for (unsigned n = 0; n < channels; ++n) {
+        if (rings[n].completions == 0) continue;
+        auto& made = in.queues[rank][n];
+        auto& port = in.ports[rank][n];
+        made.vector = 1 + (seat.place * TRN_CC_SLOTS + number) * channels + n;
+        made.resets = mine.resets;
+        expect_ok(trn_rdma_create_eq(card, made.vector, rings[n].events, TRN_COLL_EVENTS, &made.eq),
+                  name);
+        made.exists = true;
+        expect_ok(trn_rdma_create_cq(card, mine.uar, rings[n].completions, TRN_COLL_COMPLETIONS,
+                                     &made.eq, &made.cq),
+                  name);
+        expect_ok(trn_rdma_create_qp(card, mine.domain, mine.uar, made.cq.number,
+                                     TRN_COLL_QUEUE_ENTRIES, qkey, &made.qp),
+                  name);
+        expect_ok(trn_rdma_point_vector(card, made.vector, rings[n].message, 1), name);
+        const auto bus = [&](std::uint32_t bar, std::uint64_t offset) {
+            std::uint64_t address = 0;
+            expect_ok(trn_rdma_bus_address(card, bar, offset, &address), name);
+            return address;
+        };
+        port = {.send_ring = bus(2, made.qp.send_ring),
+                .send_doorbell = bus(0, made.qp.send_doorbell),
+                .completion_doorbell = bus(0, made.cq.doorbell),
+                .event_doorbell = bus(0, TRN_RDMA_EVENT_DOORBELL),
+                .event_queue = made.eq};
+        in.nics[rank].queue_pair[n] = made.qp.number;
+    }
 }
 
 void collective_network::open(const trn_coll_config& config) {
     if (domains_ < 2) return;
-    std::vector<std::array<trn_efa_rings, TRN_COLL_CHANNELS>> lent(chips_.size());
+    auto& in = slots_[config.slot] = {};
+    in.queues.resize(chips_.size());
+    in.ports.resize(chips_.size());
+    in.handles.resize(chips_.size());
+    std::vector<std::array<trn_coll_rings_of_card, channels>> rings(chips_.size());
+    on_cards([this](trn_rdma_card* card, std::size_t number, const std::string& name) {
+        set_up(card, number, name);
+    });
+    in.nics = nics();
     hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
         auto mine = config;
         mine.rank = static_cast<std::uint32_t>(rank_of_[chip]);
-        for (std::uint32_t n = 0; n < TRN_COLL_CHANNELS; ++n)
-            on.check(trn_coll_queue(on, &mine, n, &lent[mine.rank][n]));
+        mine.nics = in.nics.data();
+        for (unsigned n = 0; n < channels; ++n)
+            on.check(trn_coll_rings_for(on, &mine, n, &rings[mine.rank][n]));
     });
-    on_cards([&](trn_efa* card, std::size_t rank, const std::string& name) {
-        const auto& nic = nics_[rank];
-        const auto& seat = seats_[rank];
-        expect_ok(trn_efa_share(card, nic.memory_region, nic.memory, seat.memory_bytes,
-                                TRN_EFA_REMOTE_WRITE),
-                  name);
-        expect_ok(trn_efa_share(card, nic.register_region, nic.registers, seat.register_bytes,
-                                TRN_EFA_REMOTE_WRITE),
-                  name);
-        const auto first = queue(static_cast<std::uint32_t>(rank), config.slot);
-        for (std::uint32_t n = 0; n < TRN_COLL_CHANNELS; ++n)
-            expect_ok(trn_efa_queue_lend(card, first + n, &lent[rank][n]), name);
+    on_cards([&](trn_rdma_card* card, std::size_t number, const std::string& name) {
+        meet_others(card, number, name);
+        for (const auto rank : ranks_.at(number))
+            create_queues(card, rank, config.slot, rings[rank]);
     });
+    for (std::size_t rank = 0; rank < chips_.size(); ++rank)
+        for (const auto& seat : seats_)
+            in.handles[rank].push_back(objects_.at(seats_[rank].card).handles.at(seat.card));
 }
 
-void collective_network::close(std::uint32_t slot) try {
+void collective_network::describe(trn_coll_config& config) const {
     if (domains_ < 2) return;
-    on_cards([&](trn_efa* card, std::size_t rank, const std::string& name) {
-        const auto first = queue(static_cast<std::uint32_t>(rank), slot);
-        const trn_efa_rings none{};
-        for (std::uint32_t n = 0; n < TRN_COLL_CHANNELS; ++n)
-            expect_ok(trn_efa_queue_lend(card, first + n, &none), name);
+    const auto& in = slots_.at(config.slot);
+    config.nics = in.nics.data();
+    config.handles = in.handles[config.rank].data();
+    config.port = in.ports[config.rank].data();
+    config.qkey = qkey;
+}
+
+void collective_network::close(std::uint32_t number) try {
+    const auto at = slots_.find(number);
+    if (at == slots_.end()) return;
+    const auto in = std::move(at->second);
+    slots_.erase(at);
+    on_cards([&](trn_rdma_card* card, std::size_t card_number, const std::string&) {
+        for (const auto rank : ranks_.at(card_number))
+            for (const auto& each : in.queues[rank]) {
+                if (!each.exists || each.resets != trn_rdma_resets(card)) continue;
+                trn_rdma_point_vector(card, each.vector, 0, 0);
+                trn_rdma_destroy_qp(card, &each.qp);  // each ends what was not finished
+                trn_rdma_destroy_cq(card, each.cq.number);
+                trn_rdma_destroy_eq(card, each.eq);
+            }
     });
 } catch (const device_error&) {
-    // A card that is gone has no queue pairs.
+    // A card that is gone has no queues.
 }
 
 }  // namespace trn

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "sw-stubs/collectives/include/trn_coll.h"
@@ -11,7 +13,7 @@
 namespace trn {
 
 /// What is between the ranks of a collective: domains, which are chips that links join, and the EFA
-/// cards by which a rank reaches other domains. Its cards stay open to others: it resets none.
+/// cards by which a rank reaches other domains. The cards are the host set's, which others use too.
 class collective_network {
 public:
     /// Looks at the links of `chips`, ranks in this order, and of the other chips where that leaves
@@ -20,33 +22,67 @@ public:
     collective_network(host_set& hosts, const std::vector<std::size_t>& chips);
 
     std::uint32_t domains() const { return domains_; }
-    /// By rank; none when there is one domain.
-    const std::vector<trn_coll_nic>& nics() const { return nics_; }
 
-    /// Shares the ranks' memory and lends the queue pairs of a slot. \throws device_error
+    /// Registers the ranks' memory and creates the queues of a slot. \throws device_error
     void open(const trn_coll_config& config);
-    /// Takes the queue pairs away.
+    /// Fills in what a rank's part of a collective has to know of the network, which is valid until
+    /// the slot is closed. Precondition: the slot is open.
+    void describe(trn_coll_config& config) const;
+    /// Destroys the queues of a slot.
     void close(std::uint32_t slot);
-    /// Number of a rank's first queue pair for a slot, on its card.
-    std::uint32_t queue(std::uint32_t rank, std::uint32_t slot) const;
 
 private:
+    static constexpr unsigned channels = TRN_COLL_RING_CHANNELS;
+    /// The chips' BARs on the buses of their servers.
+    struct bars {
+        std::uint64_t memory = 0, memory_bytes = 0, registers = 0, register_bytes = 0;
+    };
+    struct seat {
+        std::size_t card = 0;     // of the host_set
+        std::uint32_t place = 0;  // among the chips of that card
+        bars of;
+        std::uint32_t memory_key = 0, register_key = 0;
+    };
+    /// What this object has created on a card, once for all slots.
+    struct card_objects {
+        std::uint32_t resets = 0;  // of the card; 0: nothing is created
+        trn_rdma_gid gid{};
+        std::uint16_t domain = 0, uar = 0;
+        std::map<std::size_t, std::uint16_t> handles;  // by card
+    };
+    struct channel_queues {
+        bool exists = false;
+        std::uint32_t resets = 0;
+        std::uint32_t vector = 0;
+        std::uint16_t eq = 0;
+        trn_rdma_cq cq{};
+        trn_rdma_qp qp{};
+    };
+    struct slot {
+        std::vector<std::array<channel_queues, channels>> queues;  // by rank
+        std::vector<std::array<trn_coll_port, channels>> ports;
+        std::vector<trn_coll_nic> nics;
+        std::vector<std::vector<std::uint16_t>> handles;
+    };
+
     void find_domains();
     void find_cards();
     template <typename Work>
     void on_cards(Work&& work);
+    std::vector<trn_coll_nic> nics() const;
+    void set_up(trn_rdma_card* card, std::size_t number, const std::string& name);
+    void meet_others(trn_rdma_card* card, std::size_t number, const std::string& name);
+    void create_queues(trn_rdma_card* card, std::size_t rank, std::uint32_t slot,
+                       const std::array<trn_coll_rings_of_card, channels>& rings);
 
-    struct seat {
-        std::size_t card = 0;     // of the host_set
-        std::uint32_t place = 0;  // among the chips of that card
-        std::uint64_t memory_bytes = 0, register_bytes = 0;
-    };
     host_set& hosts_;
     const std::vector<std::size_t> chips_;
     std::map<std::size_t, std::size_t> rank_of_;  // by chip
     std::uint32_t domains_ = 1;
-    std::vector<trn_coll_nic> nics_;
-    std::vector<seat> seats_;  // by rank
+    std::vector<seat> seats_;                                // by rank
+    std::map<std::size_t, std::vector<std::size_t>> ranks_;  // by card
+    std::map<std::size_t, card_objects> objects_;            // by card
+    std::map<std::uint32_t, slot> slots_;
 };
 
 }  // namespace trn

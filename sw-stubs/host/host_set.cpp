@@ -5,6 +5,23 @@
 
 namespace trn {
 
+trn_rdma_card* host_set::open_card(std::size_t number, const trn_transport& transport,
+                                   const std::string& name) {
+    auto& opened = opened_[number];
+    if (!opened) {
+        trn_rdma_card* card = nullptr;
+        expect_ok(trn_rdma_open(&transport, &card), name);
+        opened.reset(card);
+        return card;
+    }
+    trn_rdma_card* const card = opened.get();
+    std::uint32_t state = TRN_RDMA_ABSENT;
+    expect_ok(trn_rdma_state(card, &state), name);
+    if (state == TRN_RDMA_ABSENT) throw device_error(TRN_DEVICE_GONE, name + " does not answer");
+    if (state == TRN_RDMA_LOST) expect_ok(trn_rdma_reset(card), name);
+    return card;
+}
+
 std::vector<host_set::card> share_cards(const std::vector<placed_function>& chips,
                                         const std::vector<placed_function>& cards) {
     std::map<std::string, std::vector<std::size_t>> chips_of, cards_of;  // by server

@@ -3,9 +3,12 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
+#include "sw-stubs/driver/include/trn_rdma.h"
 #include "sw-stubs/host/device.h"
 
 namespace trn {
@@ -35,6 +38,17 @@ public:
     /// As run_each. A transport stays at its address as long as the host set lives.
     virtual void run_each_card(const std::vector<std::size_t>& /*which*/,
                                const card_work& /*does*/) {}
+    /// A card that works, which all who use this host set share, because it has one admin queue:
+    /// opened at the first call, and reset when it has lost its state. For use within
+    /// run_each_card. \throws device_error, also when the card does not answer
+    trn_rdma_card* open_card(std::size_t number, const trn_transport& transport,
+                             const std::string& name);
+
+private:
+    struct forget {
+        void operator()(trn_rdma_card* card) const { trn_rdma_forget(card); }
+    };
+    std::unordered_map<std::size_t, std::unique_ptr<trn_rdma_card, forget>> opened_;
 };
 
 /// A chip or card, and the part of the board that its host is in.

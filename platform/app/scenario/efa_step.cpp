@@ -25,12 +25,25 @@ struct choices<scenario::network_pattern> {
                                      choice<scenario::network_pattern>{"half", half}};
 };
 
+/// EFA contract 12.
 enum class efa_status : std::uint32_t {
-    ok = TRN_EFA_OK,
-    bad_request = TRN_EFA_BAD_REQUEST,
-    local_access = TRN_EFA_LOCAL_ACCESS,
-    remote_access = TRN_EFA_REMOTE_ACCESS,
-    unreachable = TRN_EFA_UNREACHABLE,
+    ok = TRN_RDMA_OK,
+    flushed = TRN_RDMA_FLUSHED,
+    local_qp_internal = TRN_RDMA_LOCAL_QP_INTERNAL,
+    local_unsupported = TRN_RDMA_LOCAL_UNSUPPORTED,
+    local_bad_ah = TRN_RDMA_LOCAL_BAD_AH,
+    local_bad_lkey = TRN_RDMA_LOCAL_BAD_LKEY,
+    local_bad_length = TRN_RDMA_LOCAL_BAD_LENGTH,
+    remote_bad_address = TRN_RDMA_REMOTE_BAD_ADDRESS,
+    remote_abort = TRN_RDMA_REMOTE_ABORT,
+    remote_bad_qp = TRN_RDMA_REMOTE_BAD_QP,
+    remote_not_ready = TRN_RDMA_REMOTE_NOT_READY,
+    remote_bad_length = TRN_RDMA_REMOTE_BAD_LENGTH,
+    remote_bad_status = TRN_RDMA_REMOTE_BAD_STATUS,
+    unresponsive = TRN_RDMA_UNRESPONSIVE,
+    unknown_peer = TRN_RDMA_UNKNOWN_PEER,
+    unreachable = TRN_RDMA_UNREACHABLE,
+    feature_mismatch = TRN_RDMA_FEATURE_MISMATCH,
 };
 
 template <>
@@ -38,10 +51,22 @@ struct choices<efa_status> {
     using enum efa_status;
     static constexpr std::array list{
         choice<efa_status>{"ok", ok},
-        choice<efa_status>{"bad_request", bad_request},
-        choice<efa_status>{"local_access", local_access},
-        choice<efa_status>{"remote_access", remote_access},
+        choice<efa_status>{"flushed", flushed},
+        choice<efa_status>{"local_qp_internal", local_qp_internal},
+        choice<efa_status>{"local_unsupported", local_unsupported},
+        choice<efa_status>{"local_bad_ah", local_bad_ah},
+        choice<efa_status>{"local_bad_lkey", local_bad_lkey},
+        choice<efa_status>{"local_bad_length", local_bad_length},
+        choice<efa_status>{"remote_bad_address", remote_bad_address},
+        choice<efa_status>{"remote_abort", remote_abort},
+        choice<efa_status>{"remote_bad_qp", remote_bad_qp},
+        choice<efa_status>{"remote_not_ready", remote_not_ready},
+        choice<efa_status>{"remote_bad_length", remote_bad_length},
+        choice<efa_status>{"remote_bad_status", remote_bad_status},
+        choice<efa_status>{"unresponsive", unresponsive},
+        choice<efa_status>{"unknown_peer", unknown_peer},
         choice<efa_status>{"unreachable", unreachable},
+        choice<efa_status>{"feature_mismatch", feature_mismatch},
     };
 };
 

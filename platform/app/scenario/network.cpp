@@ -8,6 +8,7 @@
 #include <numeric>
 #include <set>
 #include <systemc>
+#include <utility>
 
 #include "sw-stubs/host/pattern.h"
 
@@ -16,9 +17,15 @@ namespace trn::scenario {
 namespace {
 
 constexpr std::uint64_t source = 64 << 20, destination = 512 << 20;  // offsets in a stack
-constexpr std::uint64_t shared = std::uint64_t{1} << 30;  // bytes of a stack that others may use
+constexpr std::uint64_t shared = std::uint64_t{1} << 30;  // bytes of a stack that are registered
 constexpr std::uint32_t entries = 64;                     // of a queue pair
+constexpr std::uint32_t qkey = 0x74'726e;                 // "trn"
 constexpr std::uint64_t patience_ns = 100'000'000;
+
+bool is_absent(trn_rdma_card* card) {
+    std::uint32_t state = TRN_RDMA_WORKS;
+    return trn_rdma_state(card, &state) != 0 || state == TRN_RDMA_ABSENT;
+}
 
 }  // namespace
 
@@ -38,30 +45,39 @@ network::network(host_set& hosts, std::uint64_t seed) : hosts_(hosts), seed_(see
             on.check(trn_bar_address(on, 4, &one.memory, &size));
         });
     hosts.run_each_card(
-        all, [this](std::size_t n, const trn_transport& door) { open(cards_[n], door); });
+        all, [this](std::size_t n, const trn_transport& transport) { use(n, transport); });
 }
 
-void network::open(card& one, const trn_transport& door) {
-    expect_ok(trn_efa_open(&door, &one.open), one.name);
-    expect_ok(trn_efa_address(one.open, &one.address), one.name);
-    use(one);
+void network::use(std::size_t number, const trn_transport& transport) {
+    card& one = cards_[number];
+    one.open = hosts_.open_card(number, transport, one.name);
+    if (one.resets == trn_rdma_resets(one.open)) return;
+    if (one.queue != nullptr) trn_rdma_queue_close(std::exchange(one.queue, nullptr));
+    one.handles.clear();
+    trn_rdma_attributes about{};
+    expect_ok(trn_rdma_get_attributes(one.open, &about), one.name);
+    one.gid = about.gid;
+    expect_ok(trn_rdma_alloc_domain(one.open, &one.domain), one.name);
+    expect_ok(trn_rdma_register(one.open, one.domain, one.memory, shared,
+                                TRN_RDMA_LOCAL_WRITE | TRN_RDMA_REMOTE_WRITE | TRN_RDMA_REMOTE_READ,
+                                &one.key),
+              one.name);
+    expect_ok(trn_rdma_queue_open(one.open, one.domain, entries, qkey, &one.queue), one.name);
+    one.resets = trn_rdma_resets(one.open);
 }
 
-/// All of its chip's memory that others may use, and a queue pair.
-void network::use(card& one) {
-    expect_ok(
-        trn_efa_share(one.open, 0, one.memory, shared, TRN_EFA_REMOTE_READ | TRN_EFA_REMOTE_WRITE),
-        one.name);
-    expect_ok(trn_efa_queue_open(one.open, 0, entries, &one.queue), one.name);
-}
-
-void network::open_again_if_lost(card& one) {
-    std::uint32_t state = TRN_EFA_QUEUE_RUNS;
-    expect_ok(trn_efa_queue_state(one.queue, &state), one.name);
-    if (state != TRN_EFA_QUEUE_LOST) return;
-    expect_ok(trn_efa_reset(one.open), one.name);
-    trn_efa_queue_close(one.queue);
-    use(one);
+/// Address handles for the partners of a card, in both directions: RDMA needs one at either side.
+void network::meet(std::size_t number, const pairs& who) {
+    card& one = cards_[number];
+    for (const auto& [from, to] : who) {
+        if (from != number && to != number) continue;
+        const auto other = from == number ? to : from;
+        if (one.handles.contains(other)) continue;
+        std::uint16_t handle = 0;
+        expect_ok(trn_rdma_create_address_handle(one.open, one.domain, &cards_[other].gid, &handle),
+                  one.name);
+        one.handles[other] = handle;
+    }
 }
 
 std::size_t network::find(const std::string& name) const {
@@ -104,45 +120,54 @@ void network::fill(const pairs& who, const load& how) {
 }
 
 /// Posts as many requests as the queue holds and takes their completions. Returns the first status
-/// that is not good, or TRN_EFA_OK.
-std::uint32_t network::drive(card& from, const card& to, const load& how) {
+/// that is not good, or TRN_RDMA_OK.
+std::uint32_t network::drive(std::size_t requester, std::size_t partner, const load& how) {
+    const card &from = cards_[requester], &to = cards_[partner];
     const bool write = how.what == network_operation::write;
     const auto count = static_cast<std::uint32_t>((how.bytes + how.block - 1) / how.block);
-    std::uint32_t worst = TRN_EFA_OK, posted = 0;
+    std::uint32_t worst = TRN_RDMA_OK, posted = 0;
     for (std::uint32_t taken = 0; taken < count; ++taken) {
         for (; posted < count && posted - taken < entries; ++posted) {
             const auto done = posted * how.block;
-            const trn_efa_request request{
-                .what = static_cast<std::uint32_t>(write ? TRN_EFA_WRITE : TRN_EFA_READ),
-                .id = posted,
-                .card = to.address,
-                .region = 0,
+            const trn_rdma_request request{
+                .operation = static_cast<std::uint32_t>(write ? TRN_RDMA_WRITE : TRN_RDMA_READ),
+                .id = static_cast<std::uint16_t>(posted),
+                .address_handle = from.handles.at(partner),
+                .queue_pair = trn_rdma_queue_number(to.queue),
+                .qkey = qkey,
                 .length = static_cast<std::uint32_t>(std::min(how.block, how.bytes - done)),
                 .local = from.memory + (write ? source : destination),
                 .remote = to.memory + (write ? destination : source),
-                .notice = 0,
-                .value = 0,
-                .notice_region = 0};
-            expect_ok(trn_efa_post(from.queue, &request), from.name);
+                .local_key = from.key,
+                .remote_key = to.key,
+                .has_immediate = 0,
+                .immediate = 0};
+            expect_ok(trn_rdma_post(from.queue, &request), from.name);
         }
-        trn_efa_completion completion{};
-        expect_ok(trn_efa_wait(from.queue, patience_ns, &completion), from.name);
-        if (worst == TRN_EFA_OK) worst = completion.status;
+        trn_rdma_completion completion{};
+        expect_ok(trn_rdma_wait(from.queue, patience_ns, &completion), from.name);
+        if (worst == TRN_RDMA_OK) worst = completion.status;
     }
     return worst;
 }
 
 std::pair<std::uint64_t, std::uint32_t> network::run(const pairs& who, const load& how) {
     fill(who, how);
-    hosts_.run_each_card(members(who), [this](std::size_t n, const trn_transport&) {
-        open_again_if_lost(cards_[n]);
-    });
+    const auto with_each = [&](auto&& work) {
+        hosts_.run_each_card(members(who), [&](std::size_t n, const trn_transport& transport) {
+            // A partner that does not answer is what a request may find out.
+            if (trn_rdma_card* const card = cards_[n].open; is_absent(card)) return;
+            work(n, transport);
+        });
+    };
+    with_each([this](std::size_t n, const trn_transport& transport) { use(n, transport); });
+    with_each([&](std::size_t n, const trn_transport&) { meet(n, who); });
     std::map<std::size_t, std::size_t> partner(who.begin(), who.end());
-    std::uint32_t worst = TRN_EFA_OK;
+    std::uint32_t worst = TRN_RDMA_OK;
     const auto start = sc_core::sc_time_stamp();
     hosts_.run_each_card(requesters(who), [&](std::size_t n, const trn_transport&) {
-        const auto status = drive(cards_[n], cards_[partner.at(n)], how);
-        if (worst == TRN_EFA_OK) worst = status;
+        const auto status = drive(n, partner.at(n), how);
+        if (worst == TRN_RDMA_OK) worst = status;
     });
     const auto taken = sc_core::sc_time_stamp() - start;
     return {taken.value() / sc_core::sc_time(1, sc_core::SC_NS).value(), worst};

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "sw-stubs/driver/include/trn_efa.h"
+#include "sw-stubs/driver/include/trn_rdma.h"
 #include "sw-stubs/host/host_set.h"
 
 namespace trn::scenario {
@@ -27,7 +28,7 @@ public:
     };
     using pairs = std::vector<std::pair<std::size_t, std::size_t>>;  ///< requester, partner
 
-    /// Opens every card and shares its chip's memory. \throws device_error, also when there are
+    /// Opens every card and registers its chip's memory. \throws device_error, also when there are
     /// none
     network(host_set& hosts, std::uint64_t seed);
 
@@ -37,7 +38,7 @@ public:
     pairs all(network_pattern pattern) const;
 
     /// Runs the work requests of all pairs at once. Returns simulated ns until the last is
-    /// complete, and the first status that is not TRN_EFA_OK. \throws device_error
+    /// complete, and the first status that is not TRN_RDMA_OK. \throws device_error
     std::pair<std::uint64_t, std::uint32_t> run(const pairs& who, const load& how);
     /// Bytes per ns in the steady state: from the additional time for twice the bytes.
     double sustained(const pairs& who, load how);
@@ -47,18 +48,21 @@ public:
 private:
     struct card {
         std::string name;
-        trn_efa* open = nullptr;
-        trn_efa_queue* queue = nullptr;
-        std::uint16_t address = 0;
-        std::size_t chip = 0;      ///< of the host_set
+        trn_rdma_card* open = nullptr;  ///< the host_set's
+        std::uint32_t resets = 0;       ///< of the card, when its objects were created; 0: none
+        trn_rdma_queue* queue = nullptr;
+        trn_rdma_gid gid{};
+        std::uint16_t domain = 0;
+        std::uint32_t key = 0;                              ///< of the chip's memory
+        std::map<std::size_t, std::uint16_t> handles = {};  ///< by card
+        std::size_t chip = 0;                               ///< of the host_set
         std::uint64_t memory = 0;  ///< bus address of that chip's first stack
     };
-    static void open(card& one, const trn_transport& door);
-    static void use(card& one);
-    /// Opens a card again that was removed and inserted: its state is lost.
-    static void open_again_if_lost(card& one);
+    /// Creates the objects of a card, also again after it was removed and inserted.
+    void use(std::size_t number, const trn_transport& transport);
+    void meet(std::size_t number, const pairs& who);
     void fill(const pairs& who, const load& how);
-    std::uint32_t drive(card& from, const card& to, const load& how);
+    std::uint32_t drive(std::size_t from, std::size_t to, const load& how);
     static std::vector<std::size_t> requesters(const pairs& who);
     static std::vector<std::size_t> members(const pairs& who);
 

@@ -3,7 +3,7 @@
 #define TRN_COLL_H
 
 #include "trn_driver.h"
-#include "trn_efa.h"
+#include "trn_rdma.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -152,14 +152,20 @@ typedef struct trn_coll_member {
     uint64_t scratch;
 } trn_coll_member;
 
+#define TRN_COLL_CHANNELS 8u      /* at most, */
+#define TRN_COLL_RING_CHANNELS 4u /* where there is one ring, or another domain */
+
 /** How a rank is reached from another domain: over the EFA card of its server that it sends by. */
 typedef struct trn_coll_nic {
-    uint16_t card;                           /**< its address */
-    uint16_t memory_region, register_region; /**< of the card: BAR4 and register BAR of the rank */
-    uint64_t memory, registers; /**< bus addresses of these BARs on the rank's server */
-    uint64_t card_registers;    /**< bus address of the card's BAR0 on the rank's server */
-    uint32_t queue;             /**< queue pair of the first channel: trn_coll_queue */
+    uint64_t memory, registers; /**< bus addresses of BAR4 and register BAR on the rank's server */
+    uint32_t memory_key, register_key;            /**< of the regions that these BARs are */
+    uint16_t queue_pair[TRN_COLL_RING_CHANNELS]; /**< numbers, by channel */
 } trn_coll_nic;
+/** What the own card has for a channel (trn_coll_rings_for): bus addresses on the rank's server. */
+typedef struct trn_coll_port {
+    uint64_t send_ring, send_doorbell, completion_doorbell, event_doorbell;
+    uint16_t event_queue;
+} trn_coll_port;
 
 /** What is the same on every rank, but for `rank`. */
 typedef struct trn_coll_config {
@@ -185,15 +191,19 @@ typedef struct trn_coll_config {
      * many as of any other, and follow each other, and so they are in the ring; a collective then
      * goes from domain to domain by EFA, between ranks of the same position. */
     uint32_t domains;
-    const trn_coll_nic* nics; /**< by rank; where there are several domains */
+    /** Where there are several domains: */
+    const trn_coll_nic* nics;  /**< by rank */
+    const uint16_t* handles;   /**< by rank: address handles of their cards, on the own one */
+    const trn_coll_port* port; /**< of the own card, by channel */
+    uint32_t qkey;             /**< of all queue pairs */
 
     uint32_t core;     /**< first collective core; each channel has one */
     uint32_t channels; /**< 0: chosen by the size */
     uint32_t lanes;    /**< DMA engines of a channel; 0: chosen by the size */
     uint32_t slot;     /**< of the cores: collectives in different slots run side by side */
     uint64_t workspace, workspace_bytes; /**< offset in HBM stack 0: rings */
-    uint64_t queues; /**< offset in HBM stack 0: TRN_COLL_CHANNELS * TRN_COLL_QUEUE_BYTES for EFA,
-                          where there are several domains */
+    uint64_t queues; /**< offset in HBM stack 0: TRN_COLL_RING_CHANNELS * TRN_COLL_QUEUE_BYTES for
+                          the rings of the card, where there are several domains */
     uint64_t limit;  /**< ns of simulated time that a rank waits for another; 0: for ever */
     bool steps;      /**< each core shall note when its steps end: trn_coll_steps */
     bool notify;     /**< the firmware shall notify of failures: trn_coll_failure */
@@ -252,15 +262,22 @@ bool trn_coll_has_algorithm(trn_coll_op op, trn_coll_algorithm algorithm);
 const char* trn_coll_op_text(trn_coll_op op);
 const char* trn_coll_algorithm_text(trn_coll_algorithm algorithm);
 
-#define TRN_COLL_CHANNELS 8u      /* at most, */
-#define TRN_COLL_RING_CHANNELS 4u /* where there is one ring, or another domain */
+/** Work requests of a channel: of a run, and of its send ring. */
 #define TRN_COLL_QUEUE_ENTRIES 256u
-#define TRN_COLL_QUEUE_BYTES \
-    (TRN_COLL_QUEUE_ENTRIES * (TRN_EFA_REQUEST_BYTES + TRN_EFA_COMPLETION_BYTES))
-/** What the rank's card has to be told of the queue pair of a channel (trn_efa_queue_lend), before
- * trn_coll_create; no entries: the chip has no core for this channel. `device` is the rank's. */
-trn_status trn_coll_queue(trn_device* device, const trn_coll_config* config, uint32_t channel,
-                          trn_efa_rings* rings);
+/** All requests of the peers of seven domains, and the own ones. */
+#define TRN_COLL_COMPLETIONS 2048u
+#define TRN_COLL_EVENTS 16u
+#define TRN_COLL_QUEUE_BYTES ((TRN_COLL_COMPLETIONS + TRN_COLL_EVENTS) * TRN_RDMA_COMPLETION_BYTES)
+/** What the rank's card needs for a channel: bus addresses of the completion ring and of the event
+ * ring, and where the message of the event queue writes 1. completions 0: the chip has no core for
+ * the channel. */
+typedef struct trn_coll_rings_of_card {
+    uint64_t completions, events, message;
+} trn_coll_rings_of_card;
+/** Clears the rings of a channel: before its queues are created, and before trn_coll_create.
+ * `device` is the rank's; of `config` its rank, nics' BARs, queues, core and slot are used. */
+trn_status trn_coll_rings_for(trn_device* device, const trn_coll_config* config, uint32_t channel,
+                              trn_coll_rings_of_card* rings);
 
 typedef struct trn_coll trn_coll;
 /** Builds this rank's programs and rings and loads them. TRN_INVALID_ARGUMENT says in

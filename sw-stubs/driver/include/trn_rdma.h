@@ -129,6 +129,9 @@ int trn_rdma_point_vector(trn_rdma_card* card, uint32_t vector, uint64_t bus_add
 /** Bus address of a byte of BAR0 or BAR2, for chips of the same server. */
 int trn_rdma_bus_address(trn_rdma_card* card, uint32_t bar, uint64_t offset, uint64_t* address);
 
+/** Offset of the doorbell of event queues in BAR0: 15:0 event queue, 31 arm. */
+#define TRN_RDMA_EVENT_DOORBELL 0x68u
+
 /* ---- work requests ---- */
 
 enum { TRN_RDMA_READ = 1, TRN_RDMA_WRITE = 2 };

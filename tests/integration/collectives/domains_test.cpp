@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "models/efa/efa.h"
+#include "models/efa_card/efa_card.h"
 #include "tests/integration/collectives/group.h"
 #include "tests/support/sizes.h"
 
@@ -50,7 +50,8 @@ protected:
     }
     std::uint64_t sent_by_cards() const {
         std::uint64_t sum = 0;
-        platform_->modules().for_each<efa>([&](const efa& card) { sum += card.counters().sent; });
+        platform_->modules().for_each<efa_card>(
+            [&](const efa_card& card) { sum += card.objects().counters.rdma_write.bytes; });
         return sum;
     }
 };
@@ -167,8 +168,8 @@ TEST_F(CollectivesOverDomains, CompleteWhenTheNetworkLosesPackets) {
         "inject", {{"module", "ethernet"}, {"fault", "loss"}, {"arguments", {{"ppm", "50000"}}}});
     expect_all_right(group, {.bytes = 1 * MiB, .iterations = 3});
     std::uint64_t again = 0;
-    platform_->modules().for_each<efa>(
-        [&](const efa& card) { again += card.counters().retransmits; });
+    platform_->modules().for_each<efa_card>(
+        [&](const efa_card& card) { again += card.sender().counters().retransmits; });
     EXPECT_GT(again, 0u);
 }
 

@@ -15,13 +15,14 @@
 #include "platform/app/in_process/in_process.h"
 #include "platform/app/platform.h"
 #include "platform/framework/log.h"
-#include "sw-stubs/driver/include/trn_efa.h"
+#include "sw-stubs/driver/include/trn_rdma.h"
 #include "sw-stubs/host/device.h"
 
 namespace trn {
 namespace {
 
 constexpr std::uint64_t MiB = 1 << 20;
+constexpr std::uint32_t qkey = 7;
 
 class EfaBetweenServersTest : public testing::Test {
 protected:
@@ -56,6 +57,68 @@ protected:
         return functions_.at(chip).port->bar(4).bus_address + offset;
     }
 
+    /// A server's card and what its program has created on it.
+    struct card {
+        trn_transport transport{};  // outlives the program that opened the card
+        trn_rdma_card* open = nullptr;
+        trn_rdma_attributes about{};
+        trn_rdma_queue* queue = nullptr;
+        std::uint16_t domain = 0, handle = 0;
+        std::uint32_t key = 0;
+    };
+    /// Opens a server's card, or resets it, and registers a GiB of its chip's memory.
+    void use(const std::string& server, card& c) {
+        run(server + ".nic", [&](const trn_transport& transport) {
+            c.transport = transport;
+            if (c.queue != nullptr) {
+                ASSERT_EQ(trn_rdma_reset(c.open), 0);
+                trn_rdma_queue_close(c.queue);
+            } else {
+                ASSERT_EQ(trn_rdma_open(&c.transport, &c.open), 0);
+            }
+            ASSERT_EQ(trn_rdma_get_attributes(c.open, &c.about), 0);
+            ASSERT_EQ(trn_rdma_alloc_domain(c.open, &c.domain), 0);
+            ASSERT_EQ(trn_rdma_register(c.open, c.domain, hbm(server + ".chip", 0), 1024 * MiB,
+                                        TRN_RDMA_REMOTE_WRITE, &c.key),
+                      0);
+            ASSERT_EQ(trn_rdma_queue_open(c.open, c.domain, 16, qkey, &c.queue), 0);
+        });
+    }
+    void meet(const std::string& server, card& c, const card& other) {
+        run(server + ".nic", [&](const trn_transport&) {
+            ASSERT_EQ(trn_rdma_create_address_handle(c.open, c.domain, &other.about.gid, &c.handle),
+                      0);
+        });
+    }
+    /// From server0's chip to server1's; returns the status.
+    std::uint32_t send(const card& from, const card& to, std::uint64_t bytes) {
+        trn_rdma_completion done{};
+        run("server0.nic", [&](const trn_transport&) {
+            const trn_rdma_request request{.operation = TRN_RDMA_WRITE,
+                                           .id = 5,
+                                           .address_handle = from.handle,
+                                           .queue_pair = trn_rdma_queue_number(to.queue),
+                                           .qkey = qkey,
+                                           .length = static_cast<std::uint32_t>(bytes),
+                                           .local = hbm("server0.chip", 64 * MiB),
+                                           .remote = hbm("server1.chip", 96 * MiB),
+                                           .local_key = from.key,
+                                           .remote_key = to.key,
+                                           .has_immediate = 0,
+                                           .immediate = 0};
+            ASSERT_EQ(trn_rdma_post(from.queue, &request), 0);
+            ASSERT_EQ(trn_rdma_wait(from.queue, 20'000'000, &done), 0);
+            EXPECT_EQ(done.id, 5u);
+        });
+        return done.status;
+    }
+    void close(const std::string& server, const card& c) {
+        run(server + ".nic", [&](const trn_transport&) {
+            trn_rdma_queue_close(c.queue);
+            trn_rdma_close(c.open);
+        });
+    }
+
     platform platform_;
     std::map<std::string, platform::function> functions_;
     std::map<std::string, std::unique_ptr<host_cpu>> hosts_;
@@ -79,38 +142,14 @@ TEST_F(EfaBetweenServersTest, MovesBytesFromAChipsHbmToAChipOfAnotherServer) {
     });
     drive("server1.chip", [&](device&) {});
 
-    std::uint16_t address = 0;
-    trn_efa* far = nullptr;
-    run("server1.nic", [&](const trn_transport& door) {
-        // The transport of a card that stays open outlives this program.
-        static const trn_transport kept = door;
-        ASSERT_EQ(trn_efa_open(&kept, &far), 0);
-        ASSERT_EQ(trn_efa_address(far, &address), 0);
-        ASSERT_EQ(trn_efa_share(far, 0, hbm("server1.chip", 0), 1024 * MiB, TRN_EFA_REMOTE_WRITE),
-                  0);
-    });
-    run("server0.nic", [&](const trn_transport& door) {
-        trn_efa* card = nullptr;
-        trn_efa_queue* queue = nullptr;
-        trn_efa_completion done{};
-        ASSERT_EQ(trn_efa_open(&door, &card), 0);
-        ASSERT_EQ(trn_efa_queue_open(card, 0, 16, &queue), 0);
-        const trn_efa_request request{.what = TRN_EFA_WRITE,
-                                      .id = 5,
-                                      .card = address,
-                                      .region = 0,
-                                      .length = static_cast<std::uint32_t>(bytes.size()),
-                                      .local = hbm("server0.chip", 64 * MiB),
-                                      .remote = hbm("server1.chip", 96 * MiB),
-                                      .notice = 0,
-                                      .value = 0,
-                                      .notice_region = 0};
-        ASSERT_EQ(trn_efa_post(queue, &request), 0);
-        ASSERT_EQ(trn_efa_wait(queue, 10'000'000, &done), 0);
-        EXPECT_EQ(done.status, std::uint32_t{TRN_EFA_OK});
-        trn_efa_queue_close(queue);
-        trn_efa_close(card);
-    });
+    card near, far;
+    use("server0", near);
+    use("server1", far);
+    meet("server0", near, far);
+    meet("server1", far, near);
+    EXPECT_EQ(send(near, far, bytes.size()), std::uint32_t{TRN_RDMA_OK});
+    close("server0", near);
+    close("server1", far);
     drive("server1.chip", [&](device& d) {
         d.check(trn_read(d, 0, back.data(), trn_hbm_address(d, 0, 96 * MiB), back.size()));
     });
@@ -128,56 +167,25 @@ TEST_F(EfaBetweenServersTest, LostCardEndsOnlyItsOwnTransfers) {
         d.check(trn_write(d, 0, trn_hbm_address(d, 0, 64 * MiB), bytes.data(), size));
     });
     drive("server1.chip", [&](device&) {});
-    trn_transport kept{};  // of a card that stays open: closing it ends what it shares
-    trn_efa* far = nullptr;
-    const auto share = [&] {
-        std::uint16_t address = 0;
-        run("server1.nic", [&](const trn_transport& door) {
-            if (far != nullptr) trn_efa_close(far);
-            kept = door;
-            ASSERT_EQ(trn_efa_open(&kept, &far), 0);
-            ASSERT_EQ(trn_efa_address(far, &address), 0);
-            ASSERT_EQ(
-                trn_efa_share(far, 0, hbm("server1.chip", 0), 1024 * MiB, TRN_EFA_REMOTE_WRITE), 0);
-        });
-        return address;
+    card near, far;
+    const auto connect = [&] {
+        use("server1", far);
+        meet("server1", far, near);
+        meet("server0", near, far);
     };
-    const auto send = [&](std::uint16_t to) {
-        trn_efa_completion done{};
-        run("server0.nic", [&](const trn_transport& door) {
-            trn_efa* card = nullptr;
-            trn_efa_queue* queue = nullptr;
-            ASSERT_EQ(trn_efa_open(&door, &card), 0);
-            ASSERT_EQ(trn_efa_queue_open(card, 0, 16, &queue), 0);
-            const trn_efa_request request{.what = TRN_EFA_WRITE,
-                                          .id = 1,
-                                          .card = to,
-                                          .region = 0,
-                                          .length = size,
-                                          .local = hbm("server0.chip", 64 * MiB),
-                                          .remote = hbm("server1.chip", 96 * MiB),
-                                          .notice = 0,
-                                          .value = 0,
-                                          .notice_region = 0};
-            ASSERT_EQ(trn_efa_post(queue, &request), 0);
-            ASSERT_EQ(trn_efa_wait(queue, 20'000'000, &done), 0);
-            trn_efa_queue_close(queue);
-            trn_efa_close(card);
-        });
-        return done.status;
-    };
+    use("server0", near);
     auto& hub = *platform_.modules().find<pcie_switch>("server1.switch");
     const auto surprises = [&] {
         return hub.down_port(1).space().get<std::uint32_t>(0x100 + PCI_ERR_UNCOR_STATUS) &
                PCI_ERR_UNC_SURPDN;
     };
-    const auto address = share();
+    connect();
     EXPECT_EQ(surprises(), 0u);
     sc_core::sc_spawn([&] {
         sc_core::wait(sc_core::sc_time(150, sc_core::SC_US));
         hub.inject("card_removed", {{"port", "1"}});
     });
-    EXPECT_NE(send(address), std::uint32_t{TRN_EFA_OK});
+    EXPECT_EQ(send(near, far, size), std::uint32_t{TRN_RDMA_UNRESPONSIVE});
     EXPECT_NE(surprises(), 0u);
     std::array<std::uint8_t, 2> vendor{};
     functions_.at("server1.nic").port->config_read(0, vendor);
@@ -191,12 +199,14 @@ TEST_F(EfaBetweenServersTest, LostCardEndsOnlyItsOwnTransfers) {
     EXPECT_EQ(back, bytes);
 
     hub.inject("card_inserted", {{"port", "1"}});
-    EXPECT_EQ(send(share()), std::uint32_t{TRN_EFA_OK});
+    connect();
+    EXPECT_EQ(send(near, far, size), std::uint32_t{TRN_RDMA_OK});
     drive("server1.chip", [&](device& d) {
         d.check(trn_read(d, 0, back.data(), trn_hbm_address(d, 0, 96 * MiB), size));
     });
     EXPECT_EQ(back, bytes);
-    run("server1.nic", [&](const trn_transport&) { trn_efa_close(far); });
+    close("server0", near);
+    close("server1", far);
 }
 
 }  // namespace
