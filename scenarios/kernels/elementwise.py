@@ -1,85 +1,76 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of one or two engines: sums, activations, reductions, copies that change types."""
+"""Kernels that work element by element."""
 import nki
 import nki.isa as nisa
 import nki.language as nl
 
-ROWS, COLUMNS = 128, 512
-
 
 @nki.jit
 def add(a, b):
-    """a + b, tile by tile."""
+    """a + b for matrices whose rows are a multiple of 128."""
+    rows, columns = a.shape
     result = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)
-    for row in nl.affine_range(a.shape[0] // ROWS):
-        for column in nl.affine_range(a.shape[1] // COLUMNS):
-            rows, columns = nl.ds(row * ROWS, ROWS), nl.ds(column * COLUMNS, COLUMNS)
-            left = nl.ndarray((ROWS, COLUMNS), dtype=a.dtype, buffer=nl.sbuf)
-            right = nl.ndarray((ROWS, COLUMNS), dtype=b.dtype, buffer=nl.sbuf)
-            nisa.dma_copy(dst=left, src=a[rows, columns])
-            nisa.dma_copy(dst=right, src=b[rows, columns])
-            total = nl.ndarray((ROWS, COLUMNS), dtype=a.dtype, buffer=nl.sbuf)
-            nisa.tensor_tensor(dst=total, data1=left, data2=right, op=nl.add)
-            nisa.dma_copy(dst=result[rows, columns], src=total)
+    for first in nl.affine_range(rows // nl.tile_size.pmax):
+        part = nl.ds(first * nl.tile_size.pmax, nl.tile_size.pmax)
+        left = nl.ndarray((nl.tile_size.pmax, columns), dtype=a.dtype, buffer=nl.sbuf)
+        right = nl.ndarray(left.shape, dtype=b.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=left, src=a[part, :])
+        nisa.dma_copy(dst=right, src=b[part, :])
+        nisa.tensor_tensor(dst=left, data1=left, data2=right, op=nl.add)
+        nisa.dma_copy(dst=result[part, :], src=left)
     return result
 
 
 @nki.jit
-def softmax(x):
-    """exp(x - max) / sum of each row."""
-    rows, columns = x.shape
-    tile = nl.ndarray((rows, columns), dtype=x.dtype, buffer=nl.sbuf)
-    nisa.dma_copy(dst=tile, src=x)
-    negative_max = nl.ndarray((rows, 1), dtype=nl.float32, buffer=nl.sbuf)
-    nisa.tensor_reduce(dst=negative_max, op=nl.maximum, data=tile, axis=1, negate=True)
-    power = nl.ndarray((rows, columns), dtype=nl.float32, buffer=nl.sbuf)
-    total = nl.ndarray((rows, 1), dtype=nl.float32, buffer=nl.sbuf)
-    nisa.activation_reduce(dst=power, op=nl.exp, data=tile, bias=negative_max, reduce_op=nl.add, reduce_res=total)
-    nisa.reciprocal(dst=total, data=total)
-    nisa.tensor_scalar(dst=power, data=power, op0=nl.multiply, operand0=total)
-    result = nl.ndarray((rows, columns), dtype=nl.float32, buffer=nl.shared_hbm)
-    nisa.dma_copy(dst=result, src=power)
+def transpose(a):
+    """The transpose of a matrix of at most 128 x 128, on the Tensor engine."""
+    rows, columns = a.shape
+    tile = nl.load(a)
+    turned = nl.ndarray((columns, rows), dtype=a.dtype, buffer=nl.psum)
+    nisa.nc_transpose(dst=turned, data=tile, engine=nisa.engine.tensor)
+    copied = nl.ndarray((columns, rows), dtype=a.dtype, buffer=nl.sbuf)
+    nisa.tensor_copy(dst=copied, src=turned)
+    result = nl.ndarray((columns, rows), dtype=a.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=result, src=copied)
     return result
 
 
 @nki.jit
-def triangle(x):
-    """The lower triangle of x in FP32; x is converted by the copy."""
-    rows, columns = x.shape
-    tile = nl.ndarray((rows, columns), dtype=nl.float32, buffer=nl.sbuf)
-    nisa.dma_copy(dst=tile, src=x)
-    nisa.affine_select(dst=tile, pattern=[[-1, columns]], channel_multiplier=1, on_true_tile=tile, on_false_value=0.0,
-                       cmp_op=nl.greater_equal)
-    result = nl.ndarray((rows, columns), dtype=nl.float32, buffer=nl.shared_hbm)
+def average_pool(a, size):
+    """The mean of each size x size window of [channels, height, width], windows side by side."""
+    channels, height, width = a.shape
+    tile = nl.load(a)
+    windows = tile.reshape((channels, height // size, size, width // size, size)).permute((0, 1, 3, 2, 4))
+    pooled = nl.ndarray((channels, height // size, width // size), dtype=a.dtype, buffer=nl.sbuf)
+    nisa.tensor_reduce(dst=pooled, op=nl.add, data=windows, axis=(3, 4))
+    nisa.tensor_scalar(dst=pooled, data=pooled, op0=nl.multiply, operand0=1.0 / (size * size))
+    result = nl.ndarray(pooled.shape, dtype=a.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=result, src=pooled)
+    return result
+
+
+@nki.jit
+def cumulative_sum(a):
+    """The running sum along the rows of a matrix with at most 128 rows."""
+    tile = nl.load(a)
+    ones = nl.ndarray(tile.shape, dtype=nl.float32, buffer=nl.sbuf)
+    nisa.memset(dst=ones, value=1.0)
+    nisa.tensor_tensor_scan(dst=tile, data0=ones, data1=tile, initial=0.0, op0=nl.multiply, op1=nl.add)
+    result = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)
     nisa.dma_copy(dst=result, src=tile)
     return result
 
 
 @nki.jit
-def many_tiles(x, count):
-    """x + 1 + ... + count, each sum in a tile of its own: more tiles than fit into SBUF at once."""
-    tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
-    nisa.dma_copy(dst=tile, src=x)
-    for number in range(count):
-        following = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
-        engine = nisa.engine.gpsimd if number % 2 else nisa.engine.vector
-        nisa.tensor_scalar(dst=following, data=tile, op0=nl.add, operand0=float(number + 1),
-                           engine=nisa.engine.vector)
-        tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
-        nisa.tensor_copy(dst=tile, src=following, engine=engine)
-    result = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
-    nisa.dma_copy(dst=result, src=tile)
-    return result
-
-
-@nki.jit
-def too_large(x):
-    """Two tiles that are in use together and do not fit."""
-    first = nl.ndarray((128, 40_000), dtype=nl.float32, buffer=nl.sbuf)
-    second = nl.ndarray((128, 20_000), dtype=nl.float32, buffer=nl.sbuf)
-    nisa.memset(dst=first, value=1.0)
-    nisa.memset(dst=second, value=1.0)
-    nisa.tensor_tensor(dst=first[0:128, 0:20_000], data1=first[0:128, 0:20_000], data2=second, op=nl.add)
-    result = nl.ndarray((128, 40_000), dtype=nl.float32, buffer=nl.shared_hbm)
-    nisa.dma_copy(dst=result, src=first)
-    return result
+def largest(a):
+    """The eight largest elements of each row, and their indices."""
+    tile = nl.load(a)
+    values = nl.ndarray((a.shape[0], 8), dtype=nl.float32, buffer=nl.sbuf)
+    indices = nl.ndarray((a.shape[0], 8), dtype=nl.uint32, buffer=nl.sbuf)
+    nisa.max8(dst=values, src=tile)
+    nisa.nc_find_index8(dst=indices, data=tile, vals=values)
+    results = nl.ndarray(values.shape, dtype=nl.float32, buffer=nl.shared_hbm)
+    positions = nl.ndarray(values.shape, dtype=nl.uint32, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=results, src=values)
+    nisa.dma_copy(dst=positions, src=indices)
+    return results, positions

@@ -1,51 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of the Tensor engine: products and transposes."""
+"""Matrix products."""
 import nki
 import nki.isa as nisa
 import nki.language as nl
 
+P = nl.tile_size.pmax
+
 
 @nki.jit
 def matmul(at, b):
-    """at transposed times b: at [K, M], b [K, N]; K and M are multiples of 128, N of 512."""
-    (depth, rows), columns = at.shape, b.shape[1]
+    """at.T @ b; rows a multiple of 128, columns of b a multiple of 512 or less than it."""
+    depth, rows = at.shape
+    _, columns = b.shape
+    width = min(columns, nl.tile_size.gemm_moving_fmax)
     result = nl.ndarray((rows, columns), dtype=nl.float32, buffer=nl.shared_hbm)
-    for m in nl.affine_range(rows // 128):
-        for n in nl.affine_range(columns // 512):
-            total = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)
-            for k in nl.affine_range(depth // 128):
-                stationary = nl.ndarray((128, 128), dtype=at.dtype, buffer=nl.sbuf)
-                moving = nl.ndarray((128, 512), dtype=b.dtype, buffer=nl.sbuf)
-                nisa.dma_copy(dst=stationary, src=at[nl.ds(k * 128, 128), nl.ds(m * 128, 128)])
-                nisa.dma_copy(dst=moving, src=b[nl.ds(k * 128, 128), nl.ds(n * 512, 512)])
-                nisa.nc_matmul(dst=total, stationary=stationary, moving=moving)
-            copied = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.sbuf)
+    for row in nl.affine_range(rows // P):
+        for column in nl.affine_range(columns // width):
+            total = nl.ndarray((P, width), dtype=nl.float32, buffer=nl.psum)
+            for step in nl.affine_range(depth // P):
+                left = nl.ndarray((P, P), dtype=at.dtype, buffer=nl.sbuf)
+                right = nl.ndarray((P, width), dtype=b.dtype, buffer=nl.sbuf)
+                nisa.dma_copy(dst=left, src=at[nl.ds(step * P, P), nl.ds(row * P, P)])
+                nisa.dma_copy(dst=right, src=b[nl.ds(step * P, P), nl.ds(column * width, width)])
+                nisa.nc_matmul(dst=total, stationary=left, moving=right)
+            copied = nl.ndarray((P, width), dtype=nl.float32, buffer=nl.sbuf)
             nisa.tensor_copy(dst=copied, src=total)
-            nisa.dma_copy(dst=result[nl.ds(m * 128, 128), nl.ds(n * 512, 512)], src=copied)
+            nisa.dma_copy(dst=result[nl.ds(row * P, P), nl.ds(column * width, width)], src=copied)
     return result
 
 
 @nki.jit
-def transpose(x):
-    """x transposed, by the Tensor engine; at most 128 x 128."""
-    rows, columns = x.shape
-    tile = nl.ndarray((rows, columns), dtype=x.dtype, buffer=nl.sbuf)
-    nisa.dma_copy(dst=tile, src=x)
-    turned = nl.ndarray((columns, rows), dtype=x.dtype, buffer=nl.psum)
-    nisa.nc_transpose(dst=turned, data=tile)
-    copied = nl.ndarray((columns, rows), dtype=x.dtype, buffer=nl.sbuf)
-    nisa.tensor_copy(dst=copied, src=turned)
-    result = nl.ndarray((columns, rows), dtype=x.dtype, buffer=nl.shared_hbm)
+def matmul_mx(a, b):
+    """Quantises [128, 4 M] and [128, 4 N] in BF16 to MX and multiplies: [M, N] in FP32. v4 only."""
+    factors = []
+    for source in (a, b):
+        tile = nl.load(source)
+        columns = source.shape[1] // 4
+        packed = nl.ndarray((P, columns), dtype=nl.float8_e4m3fn_x4, buffer=nl.sbuf)
+        scale = nl.ndarray((P, columns), dtype=nl.float8_e8m0fnu, buffer=nl.sbuf)
+        nisa.quantize_mx(dst=packed, src=tile, dst_scale=scale)
+        factors.append((packed, scale))
+    total = nl.ndarray((a.shape[1] // 4, b.shape[1] // 4), dtype=nl.float32, buffer=nl.psum)
+    nisa.nc_matmul_mx(dst=total, stationary=factors[0][0], moving=factors[1][0],
+                      stationary_scale=factors[0][1], moving_scale=factors[1][1])
+    copied = nl.ndarray(total.shape, dtype=nl.float32, buffer=nl.sbuf)
+    nisa.tensor_copy(dst=copied, src=total)
+    result = nl.ndarray(total.shape, dtype=nl.float32, buffer=nl.shared_hbm)
     nisa.dma_copy(dst=result, src=copied)
-    return result
-
-
-@nki.jit
-def transpose_by_dma(x):
-    """x transposed on its way from HBM to SBUF."""
-    rows, columns = x.shape
-    turned = nl.ndarray((columns, rows), dtype=x.dtype, buffer=nl.sbuf)
-    nisa.dma_transpose(dst=turned, src=x)
-    result = nl.ndarray((columns, rows), dtype=x.dtype, buffer=nl.shared_hbm)
-    nisa.dma_copy(dst=result, src=turned)
     return result

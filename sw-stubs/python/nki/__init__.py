@@ -2,6 +2,7 @@
 """NKI kernels on virtual NeuronCores: the package that public kernels import (doc/nki.md)."""
 from typing import Any as _Any
 
+from nki import dtype as dtype  # kernels name nki.dtype without importing it
 from trn_nki.trace.kernels import Kernel
 
 

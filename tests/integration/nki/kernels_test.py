@@ -1,120 +1,122 @@
-#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles kernels of scenarios/kernels, runs them on boards, and compares with NumPy: kernels_test.py BUILD [TEST...]"""
-import os
-import pathlib
-import subprocess
+"""Kernels of scenarios/kernels under nki.simulate, against NumPy in binary64."""
 import sys
-import tempfile
 import unittest
+from pathlib import Path
 
-BUILD = os.environ["TRNVP_BUILD"] = os.path.abspath(sys.argv.pop(1))
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path[:0] = [str(ROOT / "sw-stubs/python"), str(ROOT / "scenarios/kernels")]
+import numpy
 
-import numpy  # noqa: E402 - after the path
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "scenarios" / "kernels"))
 
 import elementwise  # noqa: E402
 import matrices  # noqa: E402
-from trn_nki.compile import compile_recording  # noqa: E402
-from trn_nki.diagnostics.errors import KernelError  # noqa: E402
-from trn_nki.run import platform  # noqa: E402
-from trn_nki.trace import record_kernel  # noqa: E402
-
-BOARDS = ("trn1-chip", "trn2-chip", "trn3-chip")
-F32, F64 = numpy.float32, numpy.float64
+import nki  # noqa: E402
+import nki.language as nl  # noqa: E402
+import transformer  # noqa: E402
+from trn_nki.trace.host_arrays import HostArray  # noqa: E402
+from trn_nki.values.generations import targeting  # noqa: E402
 
 
-def random(*shape):
-    return numpy.random.default_rng(7).standard_normal(shape).astype(F32)
+def normal(seed, *shape):
+    return numpy.random.default_rng(seed).standard_normal(shape).astype(numpy.float32)
 
 
-class Kernels(unittest.TestCase):
-    """run_kernel fails when a compiled program breaks a rule of the platform: races are among them."""
-
-    def on_boards(self, kernel, *arguments):
-        for board in BOARDS:
-            with self.subTest(board=board), platform(board):
-                yield kernel(*arguments)
-
-    def test_sums_are_exact(self):
-        a, b = random(256, 1024), random(256, 1024)
-        for result in self.on_boards(elementwise.add, a, b):
-            numpy.testing.assert_array_equal(result, a + b)
-
-    def test_softmax_agrees_with_binary64(self):
-        x = random(128, 512) * F32(4)
-        power = numpy.exp(x.astype(F64) - x.max(axis=1, keepdims=True))
-        for result in self.on_boards(elementwise.softmax, x):
-            numpy.testing.assert_allclose(result, power / power.sum(axis=1, keepdims=True), rtol=3e-6, atol=1e-12)
-
-    def test_a_copy_converts_types_and_a_pattern_selects(self):
-        x = random(128, 96).astype(numpy.float16)
-        for result in self.on_boards(elementwise.triangle, x):
-            numpy.testing.assert_array_equal(result, numpy.tril(x.astype(F32)))
-
-    def test_tiles_share_memory_once_they_are_dead(self):
-        x = numpy.ones((128, 4096), F32)
-        for result in self.on_boards(elementwise.many_tiles, x, 40):
-            numpy.testing.assert_array_equal(result, x + F32(sum(range(41))))
-
-    def test_products_add_up_in_psum(self):
-        at, b = (numpy.random.default_rng(3).integers(-8, 8, shape).astype(F32) for shape in ((256, 256), (256, 1024)))
-        for result in self.on_boards(matrices.matmul, at, b):
-            numpy.testing.assert_array_equal(result, at.T @ b)  # small whole numbers: exact in any order
-
-    def test_transposes_keep_all_bits(self):
-        x = random(96, 64)
-        for result in self.on_boards(matrices.transpose, x):
-            numpy.testing.assert_array_equal(result, x.T)
-        half = random(64, 48).astype(numpy.float16)
-        for result in self.on_boards(matrices.transpose_by_dma, half):
-            numpy.testing.assert_array_equal(result, half.T)
-
-    def test_the_same_source_gives_the_same_text(self):
-        a = random(256, 1024)
-        texts = {compile_recording(record_kernel(elementwise.add, (a, a), generation="gen3")).text for _ in range(2)}
-        self.assertEqual(len(texts), 1)
-
-    def test_a_kernel_that_does_not_fit_says_by_how_much_and_where(self):
-        with self.assertRaises(KernelError) as caught:
-            compile_recording(record_kernel(elementwise.too_large, (random(1, 1),), generation="gen3"))
-        self.assertRegex(str(caught.exception),
-                         r"elementwise\.py:\d+:\d+: .*needs 80000 bytes .*160000 of 212992 are in use .*27008 are missing")
+def bf16(values):
+    """Truncated to BF16, so that the value is exact in both."""
+    bits = (values.view(numpy.uint32) >> 16).astype(numpy.uint16)
+    return HostArray(bits, nl.bfloat16), (bits.astype(numpy.uint32) << 16).view(numpy.float32).astype(numpy.float64)
 
 
-class Command(unittest.TestCase):
-    def command(self, *words):
-        return subprocess.run([f"{BUILD}/trn-nki", *words], capture_output=True, text=True, timeout=60, check=False)
+class KernelsAgreeWithNumPy(unittest.TestCase):
+    def each_generation(self):
+        for number in (2, 3, 4):
+            with self.subTest(generation=number), targeting(number):
+                yield number
 
-    def test_run_writes_the_result(self):
-        with tempfile.TemporaryDirectory() as folder:
-            a = random(128, 512)
-            numpy.save(f"{folder}/a.npy", a)
-            kernel = f"{ROOT}/scenarios/kernels/elementwise.py:add"
-            inputs = ["--in", f"a={folder}/a.npy", "--in", f"b={folder}/a.npy"]
-            done = self.command("run", kernel, "--board", "trn2-chip", *inputs, "--out", f"r={folder}/r.npy")
-            self.assertEqual((done.returncode, done.stderr), (0, ""))
-            self.assertRegex(done.stdout, r"^ran \d+\.\d{3} us of simulated time\n$")
-            numpy.testing.assert_array_equal(numpy.load(f"{folder}/r.npy"), a + a)
+    def test_adds_exactly_on_each_generation(self):
+        a, b = normal(1, 256, 640), normal(2, 256, 640)
+        for _ in self.each_generation():
+            numpy.testing.assert_array_equal(nki.simulate(elementwise.add)(a, b), a + b)
 
-    def test_the_program_set_names_lines_of_the_kernel(self):
-        with tempfile.TemporaryDirectory() as folder:
-            numpy.save(f"{folder}/x.npy", random(128, 512))
-            kernel = f"{ROOT}/scenarios/kernels/elementwise.py:softmax"
-            done = self.command("compile", kernel, "--in", f"x={folder}/x.npy", "-o", f"{folder}/set")
-            self.assertEqual((done.returncode, done.stderr), (0, ""))
-            text = subprocess.run([f"{BUILD}/trn-asm", "--disassemble", f"{folder}/set"], capture_output=True, text=True,
-                                  check=True).stdout
-            self.assertRegex(text, r"reciprocal .*# .*elementwise\.py:\d+\n")
+    def test_transposes_exactly(self):
+        a = normal(3, 128, 96)
+        for _ in self.each_generation():
+            numpy.testing.assert_array_equal(nki.simulate(elementwise.transpose)(a), a.T)
 
-    def test_mistakes_end_with_status_2_and_a_place(self):
-        done = self.command("run", f"{ROOT}/scenarios/kernels/elementwise.py:ad")
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("has no function 'ad', did you mean 'add'?", done.stderr)
-        done = self.command("compile", f"{ROOT}/scenarios/kernels/elementwise.py:add", "-o", "/dev/null")
-        self.assertEqual(done.returncode, 2)
-        self.assertRegex(done.stderr, r"elementwise\.py:\d+:\d+: add: missing a required argument: 'a'")
+    def test_pools_windows(self):
+        a = normal(4, 8, 12, 12)
+        expected = a.astype(numpy.float64).reshape(8, 6, 2, 6, 2).mean((2, 4))
+        numpy.testing.assert_allclose(nki.simulate(elementwise.average_pool)(a, 2), expected, atol=1e-6)
+
+    def test_sums_rows_in_order(self):
+        a = normal(5, 100, 300)
+        expected = numpy.empty_like(a)
+        for row in range(100):
+            total = numpy.float32(0)
+            for column in range(300):
+                total = total + a[row, column]
+                expected[row, column] = total
+        numpy.testing.assert_array_equal(nki.simulate(elementwise.cumulative_sum)(a), expected)
+
+    def test_finds_the_largest_and_counts_equal_ones_once(self):
+        a = normal(6, 16, 64)
+        a[:, 40] = a[:, 7] = 9.0
+        values, indices = nki.simulate(elementwise.largest)(a)
+        order = numpy.argsort(-a, axis=1, kind="stable")[:, :8]
+        numpy.testing.assert_array_equal(values, numpy.take_along_axis(a, order, 1))
+        numpy.testing.assert_array_equal(indices, order)
+
+    def test_multiplies_bf16_within_the_bound_of_any_order(self):
+        (a, wide_a), (b, wide_b) = bf16(normal(7, 384, 128)), bf16(normal(8, 384, 512))
+        bound = 384 * 2.0 ** -24 * (abs(wide_a).T @ abs(wide_b))
+        for _ in self.each_generation():
+            result = nki.simulate(matrices.matmul)(a, b)
+            self.assertTrue((abs(result - wide_a.T @ wide_b) <= bound).all())
+
+    def test_multiplies_mx_exactly_when_sums_are_exact(self):
+        rng = numpy.random.default_rng(9)
+        (a, wide_a), (b, wide_b) = (bf16(rng.integers(-7, 8, (128, 4 * n)).astype(numpy.float32)) for n in (32, 48))
+        expected = numpy.einsum("kmq,knq->mn", wide_a.reshape(128, 32, 4), wide_b.reshape(128, 48, 4))
+        numpy.testing.assert_array_equal(nki.simulate(matrices.matmul_mx)(a, b), expected)
+
+    def test_normalises_rows(self):
+        x, weight = normal(10, 64, 512), normal(11, 64, 512)
+        wide = x.astype(numpy.float64)
+        expected = wide / numpy.sqrt((wide ** 2).mean(1, keepdims=True) + 1e-5) * weight
+        numpy.testing.assert_allclose(nki.simulate(transformer.rms_norm)(x, weight, 1e-5), expected, rtol=2e-5, atol=1e-6)
+
+    def test_attends_with_and_without_a_causal_mask(self):
+        q, k, v = (normal(seed, 128, 64) for seed in (12, 13, 14))
+        for causal in (False, True):
+            scores = q.astype(numpy.float64) @ k.T.astype(numpy.float64) / 8
+            if causal:
+                scores[numpy.triu_indices(128, 1)] = -numpy.inf
+            weights = numpy.exp(scores - scores.max(1, keepdims=True))
+            expected = weights / weights.sum(1, keepdims=True) @ v
+            numpy.testing.assert_allclose(nki.simulate(transformer.attention)(q, k, v, causal), expected, atol=2e-5)
+
+    def test_gathers_rows_by_index(self):
+        table = normal(15, 300, 40)
+        indices = numpy.random.default_rng(16).integers(0, 300, (128, 1)).astype(numpy.uint32)
+        numpy.testing.assert_array_equal(nki.simulate(transformer.embedding)(table, indices), table[indices[:, 0]])
+
+    def test_refuses_an_index_outside_the_table(self):
+        indices = numpy.full((128, 1), 300, numpy.uint32)
+        with self.assertRaisesRegex(Exception, r"transformer\.py:\d+:\d+: index 300 .* must be below 300"):
+            nki.simulate(transformer.embedding)(normal(17, 300, 8), indices)
+
+    def test_runs_a_loop_as_often_as_the_device_says(self):
+        x = normal(18, 16, 8)
+        for count in (0, 5, 16):
+            expected = x.copy()
+            expected[:count] += 1
+            result = nki.simulate(transformer.masked_add)(x, numpy.array([[count]], numpy.int32))
+            numpy.testing.assert_array_equal(result, expected)
+
+    def test_exchanges_tiles_between_two_cores(self):
+        x = normal(19, 2, 128, 32)
+        result = nki.simulate(transformer.exchange_sum[2])(x)
+        numpy.testing.assert_array_equal(result, numpy.stack([x[0] + x[1]] * 2))
 
 
 if __name__ == "__main__":

@@ -30,6 +30,9 @@ def tile(call: Any, name: str, *regions: MemoryRegion) -> NkiTensor:
         raise KernelError(f"nisa.{call.operation}: {name} must be in {where}; {found!r} is in "
                           f"{found.buffer.value}", "4")
     partitions = found.shape[0]
+    if partitions > 1 and found.strides[0] != found.pitch:
+        raise KernelError(f"nisa.{call.operation}: {name} takes every {found.strides[0] // found.pitch}th partition; an "
+                          "operand is a run of partitions", "2.2")
     start = found.partition + (found.storage.address[0] if found.storage.address else 0)
     if start and (partitions > 64 or start % (64 if partitions > 32 else 32)):
         steps = "0" if partitions > 64 else "0 or 64" if partitions > 32 else "0, 32, 64 or 96"

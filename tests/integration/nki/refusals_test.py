@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels with mistakes: the message names the kernel's file, line and column, and the rule."""
+import unittest
+
+import nki
+import nki.isa as nisa
+import nki.language as nl
+import numpy
+from trn_nki.diagnostics.errors import KernelError
+from trn_nki.trace import record_kernel
+from trn_nki.values.generations import targeting
+
+X = numpy.zeros((128, 512), numpy.float32)
+COUNTER = 0
+
+
+def tile(*shape, dtype=nl.float32, buffer=nl.sbuf):
+    return nl.ndarray(shape, dtype=dtype, buffer=buffer)
+
+
+def adds_tiles_of_unlike_shape(x):
+    nisa.tensor_tensor(tile(128, 512), tile(128, 512), tile(128, 256), nl.add)
+
+
+def slices_out_of_range(x):
+    return x[:, 500:600]
+
+
+def indexes_out_of_range(x):
+    return x[128]
+
+
+def reads_hbm_from_an_engine(x):
+    nisa.tensor_copy(tile(128, 512), x)
+
+
+def starts_at_a_wrong_partition(x):
+    nisa.tensor_copy(tile(128, 8)[16:32, :], tile(16, 8))
+
+
+def multiplies_into_sbuf(x):
+    nisa.nc_matmul(tile(128, 512), tile(128, 128), tile(128, 512))
+
+
+def multiplies_too_many_columns(x):
+    nisa.nc_matmul(tile(128, 1024, buffer=nl.psum), tile(128, 128), tile(128, 1024))
+
+
+def mixes_matmul_types(x):
+    nisa.nc_matmul(tile(128, 512, buffer=nl.psum), tile(128, 128, dtype=nl.bfloat16), tile(128, 512))
+
+
+def reads_two_operands_from_psum(x):
+    nisa.tensor_tensor(tile(128, 8), tile(128, 8, buffer=nl.psum), tile(128, 8, buffer=nl.psum), nl.add)
+
+
+def gives_psum_to_gpsimd(x):
+    nisa.tensor_copy(tile(128, 8), tile(128, 8, buffer=nl.psum), engine=nisa.engine.gpsimd)
+
+
+def divides_on_an_engine(x):
+    nisa.tensor_tensor(tile(128, 8), tile(128, 8), tile(128, 8), nl.divide)
+
+
+def permutes_partitions(x):
+    return tile(128, 8).permute((1, 0))
+
+
+def tests_a_tile(x):
+    if tile(1, 1):
+        pass
+
+
+def recurses(x):
+    return recurses(x)
+
+
+def assigns_a_global(x):
+    global COUNTER
+    COUNTER = 1
+
+
+def fails_in_python(x):
+    return {}["missing"]
+
+
+def returns_a_tile(x):
+    return tile(128, 8)
+
+
+def asks_for_too_much_psum(x):
+    nl.ndarray((128, 5000), dtype=nl.float32, buffer=nl.psum)
+
+
+def prints_on_the_device(x):
+    nl.device_print("x", x)
+
+
+REFUSED = {
+    adds_tiles_of_unlike_shape: ("partitions and elements per partition must agree", "2.3"),
+    slices_out_of_range: ("slice 500:600 is empty or outside dimension 1", None),
+    indexes_out_of_range: ("index 128 is outside dimension 0", None),
+    reads_hbm_from_an_engine: ("src must be in SBUF or PSUM", "4"),
+    starts_at_a_wrong_partition: ("16 partitions from 16; so many must start at 0, 32, 64 or 96", "2.2"),
+    multiplies_into_sbuf: ("dst must be in PSUM", "4"),
+    mixes_matmul_types: ("bfloat16 meets float32", "4.1"),
+    reads_two_operands_from_psum: ("must not both be in PSUM", "2.5"),
+    gives_psum_to_gpsimd: ("GPSIMD cannot reach PSUM", "2.5"),
+    divides_on_an_engine: ("no engine has nl.divide", "3.4"),
+    permutes_partitions: ("cannot change the partition dimension", None),
+    tests_a_tile: ("the value of a tensor is not known", None),
+    recurses: ("recursion", "15.2"),
+    assigns_a_global: ("side effect: the kernel assigns to 'COUNTER'", "15.2"),
+    fails_in_python: ("KeyError: 'missing'", None),
+    returns_a_tile: ("a result lies in nl.shared_hbm", "15.3"),
+    asks_for_too_much_psum: ("does not fit into the 16384 of PSUM", "2.1"),
+    prints_on_the_device: ("nl.device_print cannot work", "15.4"),
+}
+
+
+class KernelsWithMistakes(unittest.TestCase):
+    def refusal(self, kernel, generation=4):
+        with self.assertRaises(KernelError) as caught:
+            record_kernel(nki.jit(kernel), [X], generation=generation)
+        return caught.exception
+
+    def test_messages_name_the_line_and_the_rule(self):
+        for kernel, (words, rule) in REFUSED.items():
+            with self.subTest(kernel.__name__):
+                error = self.refusal(kernel)
+                self.assertIn(words, error.message)
+                self.assertEqual(error.rule, rule)
+                self.assertEqual(error.place.file, __file__)
+                first = kernel.__code__.co_firstlineno
+                self.assertTrue(first <= error.place.line < first + 4, str(error))
+                self.assertRegex(str(error), r"refusals_test\.py:\d+:\d+: ")
+                self.assertIn("^", str(error).splitlines()[-1])
+
+    def test_limits_depend_on_the_generation(self):
+        record_kernel(nki.jit(multiplies_too_many_columns), [X], generation=4)
+        self.assertIn("moving has 1024 columns; NeuronCore-v3 takes 512",
+                      self.refusal(multiplies_too_many_columns, 3).message)
+
+    def test_quantisation_exists_from_v4(self):
+        def quantises(x):
+            nisa.quantize_mx(tile(128, 8, dtype=nl.float8_e4m3fn_x4), tile(128, 32, dtype=nl.bfloat16),
+                             tile(128, 8, dtype=nl.uint8))
+        record_kernel(nki.jit(quantises), [X], generation=4)
+        self.assertIn("nisa.quantize_mx exists from NeuronCore-v4", self.refusal(quantises, 3).message)
+
+    def test_instructions_work_in_kernels_only(self):
+        with self.assertRaisesRegex(KernelError, "works inside a kernel"):
+            nisa.core_barrier(None, (0, 1))
+
+    def test_target_ends_with_its_block(self):
+        with targeting("trn2"):
+            self.assertEqual(nisa.get_nc_version(), nisa.nc_version.gen3)
+        self.assertEqual(nisa.get_nc_version(), nisa.nc_version.gen4)
+
+
+if __name__ == "__main__":
+    unittest.main()
