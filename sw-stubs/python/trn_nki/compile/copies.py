@@ -6,12 +6,13 @@ import dataclasses
 import math
 from typing import Any
 
-from trn_nki.compile.program import Array, Buffer, Part, Side
+from trn_nki.compile.program import Array, Buffer, Corner, Matrices, Part, Side
 from trn_nki.diagnostics.errors import KernelError
 
 PARTITION = 1 << 40  # stride of one partition, in bytes, in patterns of on-chip memory
 MAX_DESCRIPTORS = 60_000  # of one engine for one part
 MAX_PARTS = 4_096
+MATRIX_SIDES = (64, 32, 16)  # of what one packet transposes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,6 +60,39 @@ def divide(source: Pattern, destination: Pattern, size: int, place: Any) -> list
                  for i, side in enumerate((source, destination))]
         parts += _bounded(Part(sides[0], sides[1], row[0] if row else 1, block[0] if block else 1, run))
     return parts
+
+
+def transposes(source: Pattern, destination: Pattern, first_engine: int, place: Any) -> Matrices | None:
+    """The copy of 2-byte elements as transposes of square matrices, if it is one: the source is contiguous along one
+    dimension, the destination along another."""
+    on_chip = [side.of for side in (source, destination) if isinstance(side.of, Buffer)]
+    if any(one.memory != "sbuf" for one in on_chip) or source.elements != destination.elements:
+        return None
+    dims = _merge(_refine(source.dims, destination.dims, place))
+    along = next((dim for dim in dims if dim[1] == 2 and dim[2] != 2), None)
+    across = next((dim for dim in dims if dim[2] == 2 and dim[1] != 2), None)
+    rest = [dim for dim in dims if dim is not along and dim is not across]
+    if along is None or across is None or len(rest) > 1:
+        return None
+    side = next((n for n in MATRIX_SIDES if along[0] % n == 0 and across[0] % n == 0), None)
+    if side is None:
+        return None
+    pieces = [(side, across[1], along[2]), (along[0] // side, 2 * side, side * along[2]),
+              (across[0] // side, side * across[1], 2 * side), *rest]
+    matrices = math.prod(count for count, _, _ in pieces[1:])
+    low = (1 << min(16, matrices)) - 1
+    turned = low << first_engine % 16
+    engines = (turned | turned >> 16) & 0xFFFF
+
+    def corner(pattern: Pattern, index: int) -> Corner:
+        over = [_is_partition(piece[index]) for piece in pieces]
+        strides = [piece[index] // PARTITION if one else piece[index] for piece, one in zip(pieces, over)]
+        in_chip = isinstance(pattern.of, Buffer)
+        return Corner(pattern.of, pattern.offset % PARTITION if in_chip else pattern.offset,
+                      pattern.offset // PARTITION if in_chip else 0,
+                      tuple((piece[0], stride, one) for piece, stride, one in zip(pieces, strides, over)))
+
+    return Matrices(corner(source, 1), corner(destination, 2), 2 * side, engines)
 
 
 def _is_partition(stride: int) -> bool:

@@ -79,8 +79,9 @@ class _History:
 def accesses(one: Instruction) -> Iterable[tuple[Access, bool]]:
     if isinstance(one, Copy):
         for part in one.parts:
-            yield part.source.access(part.rows, part.blocks, part.size), False
-            yield part.destination.access(part.rows, part.blocks, part.size), True
+            source, destination = part.accesses()
+            yield source, False
+            yield destination, True
         return
     for operands, writes in ((one.reads, False), (one.writes, True)):
         for operand in operands:
@@ -135,7 +136,7 @@ class Scheduler:
             self.copies.append(point)
             self._slots[one.core][slot] = point
             one.semaphore = FIRST_COPY_SEMAPHORE + slot
-            counted = self._counted.get((one.core, slot), 0) + len(one.parts) * one.engines.bit_count()
+            counted = self._counted.get((one.core, slot), 0) + sum(part.engines.bit_count() for part in one.parts)
             one.posts = self._counted[one.core, slot] = counted
         for access, writes in mine:
             self.history.add(access, writes, point)

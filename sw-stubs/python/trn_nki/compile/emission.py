@@ -2,12 +2,12 @@
 """The text of a program, which trn-asm makes a program set of (doc/programs.md)."""
 from __future__ import annotations
 
-from typing import Any, Iterable
+from typing import Iterable
 
-from trn_nki.compile.program import ELEMENT_WORDS, ENGINES, Buffer, Copy, Instruction, Part, Program, Side
+from trn_nki.compile.program import ELEMENT_WORDS, ENGINES, Buffer, Copy, Corner, Instruction, Matrices, Part, Program, Side
 
 LIST_ENTRIES = 6  # of an event_semaphore
-QUEUES = {"sync": (0, 1, 2, 3), "scalar": (4, 5), "gpsimd": (6, 7), "vector": (8, 9), "tensor": (10, 11)}
+QUEUES = {"sync": (0, 1, 2, 3), "gpsimd": (4, 5, 6, 7), "generator": (8, 9, 10, 11, 12)}
 
 
 def emit(program: Program) -> str:
@@ -19,7 +19,9 @@ def emit(program: Program) -> str:
     for core in range(program.cores):
         mine = [one for one in program.instructions if one.core == core]
         lines.append(f".core {core}")
-        lines += _transfers(mine, core)
+        copies = _Copies(program, core)
+        starts = {one: copies.lines(one) for one in mine if isinstance(one, Copy)}
+        lines += copies.declarations
         for engine in ENGINES:
             stream = [one for one in mine if one.engine == engine]
             if not stream:
@@ -30,28 +32,46 @@ def emit(program: Program) -> str:
                 if one.place is not None and one.place is not place:
                     place = one.place
                     lines.append(f'.source {place.line} "{place.file}"')
-                lines += _lines(one, core)
+                lines += _lines(one, starts.get(one, ()))
             lines.append("halt")
     return "\n".join(lines) + "\n"
 
 
-def _transfers(mine: Iterable[Instruction], core: int) -> Iterable[str]:
-    turns: dict[str, int] = {}
-    count = 0
-    for one in mine:
-        if not isinstance(one, Copy):
-            continue
-        queues = QUEUES[one.engine]
-        turn = turns[one.engine] = turns.get(one.engine, -1) + 1
-        one.queue = queues[turn % len(queues)]
-        one.names = []
+class _Copies:
+    """Names, queues and texts of a core's copies. An engine's queues take turns."""
+
+    def __init__(self, program: Program, core: int):
+        self._pitch, self._core = program.generation.sbuf_bytes, core
+        self._turns: dict[str, int] = {}
+        self.declarations: list[str] = []
+
+    def lines(self, one: Copy) -> list[str]:
+        """The instructions that start the copy; declares its transfers."""
+        found = []
         for part in one.parts:
-            name = f"t{core}_{count}"
-            count += 1
-            one.names.append(name)
-            yield (f".transfer {name} {_side(part.source, part)} -> {_side(part.destination, part)} "
-                   f"shape=({part.rows}, {part.blocks}, {part.size}) queue={one.queue} "
-                   f"engines={one.engines:#x} S[{one.semaphore}]")
+            if isinstance(part, Matrices):
+                found.append(f"dge_copy engines={part.engines:#x} queue={self._queue('generator')} "
+                             f"semaphore={one.semaphore} piece={part.size} source={self._corner(part.source)} "
+                             f"destination={self._corner(part.destination)} transpose")
+                continue
+            name = f"t{self._core}_{len(self.declarations)}"
+            self.declarations.append(
+                f".transfer {name} {_side(part.source, part)} -> {_side(part.destination, part)} "
+                f"shape=({part.rows}, {part.blocks}, {part.size}) queue={self._queue(one.engine)} "
+                f"engines={part.engines:#x} S[{one.semaphore}]")
+            found.append(f"dma_start {name}")
+        return found
+
+    def _queue(self, owner: str) -> int:
+        turn = self._turns[owner] = self._turns.get(owner, -1) + 1
+        return QUEUES[owner][turn % len(QUEUES[owner])]
+
+    def _corner(self, corner: Corner) -> str:
+        dims = ", ".join(f"{count}:{stride * self._pitch if over else stride}" for count, stride, over in corner.dims)
+        if isinstance(corner.of, Buffer):
+            at = (corner.of.first + corner.partition) * self._pitch + corner.of.offset + corner.offset
+            return f"@core{corner.of.core}.sbuf + {at} [{dims}]"
+        return f"@{corner.of.name} + {corner.offset} [{dims}]"
 
 
 def _side(side: Side, part: Part) -> str:
@@ -64,7 +84,7 @@ def _side(side: Side, part: Part) -> str:
     return f"{side.of.name}@({wrapped[0]}, {wrapped[1]}, {wrapped[2]})"
 
 
-def _lines(one: Instruction, core: int) -> Iterable[str]:
+def _lines(one: Instruction, starts: Iterable[str]) -> Iterable[str]:
     conditions = [f"S[{semaphore}]>={value}" for at, semaphore, value in one.waits]
     header = conditions[:1]
     for first in range(1, len(conditions), LIST_ENTRIES):
@@ -74,8 +94,8 @@ def _lines(one: Instruction, core: int) -> Iterable[str]:
         yield f"{one.label}:"
     prefix = "".join(f"wait {condition} " for condition in header)
     if isinstance(one, Copy):
-        for name in one.names:
-            yield f"{prefix}dma_start {name}"
+        for start in starts:
+            yield prefix + start
             prefix = ""
         return
     update = f"update S[{one.update[1]}]+=1 " if one.update else ""

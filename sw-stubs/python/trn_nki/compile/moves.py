@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trn_nki.compile.copies import PARTITION, Pattern, Unlike, divide
+from trn_nki.compile.copies import PARTITION, Pattern, Unlike, divide, transposes
 from trn_nki.compile.operands import Operands
 from trn_nki.compile.program import Buffer, Copy, Instruction, Program, Tile
 from trn_nki.diagnostics.errors import KernelError
@@ -17,6 +17,7 @@ class Moves:
 
     def __init__(self, program: Program, operands: Operands):
         self.program, self.operands = program, operands
+        self._transposes = 0  # made so far: they take DMA engines in turn
 
     def dma_copy(self, arguments: dict[str, Any]) -> None:
         dst, src = arguments["dst"], arguments["src"]
@@ -39,6 +40,12 @@ class Moves:
 
     def copy(self, source: Pattern, destination: Pattern, size: int) -> None:
         place = self.operands.place
+        if size == 2 and self.program.generation.number > 2:
+            matrices = transposes(source, destination, 4 * self._transposes, place)
+            if matrices is not None:
+                self._transposes += 1
+                self.program.instructions.append(Copy("sync", [matrices], place, self.operands.core))
+                return
         try:
             parts = divide(source, destination, size, place)
         except Unlike:

@@ -241,17 +241,53 @@ class Part:
     rows: int
     blocks: int
     size: int
+    engines: int = 0xFFFF
+
+    def accesses(self) -> tuple[Access, Access]:
+        """Of the source, of the destination."""
+        return (self.source.access(self.rows, self.blocks, self.size),
+                self.destination.access(self.rows, self.blocks, self.size))
+
+
+@dataclasses.dataclass
+class Corner:
+    """One end of a transpose: its first byte, and (count, stride) of the pieces' dimensions. On chip a stride goes
+    over partitions or over bytes."""
+
+    of: Array | Buffer
+    offset: int
+    partition: int
+    dims: tuple[tuple[int, int, bool], ...]  # the third: over partitions
+
+    def access(self, size: int) -> Access:
+        partitions = 1 + sum((count - 1) * stride for count, stride, over in self.dims if over)
+        spans = [(count - 1) * stride for count, stride, over in self.dims if not over]
+        low, high = sum(min(0, span) for span in spans), sum(max(0, span) for span in spans) + size
+        if isinstance(self.of, Buffer):
+            first, base = self.of.first + self.partition, self.of.offset + self.offset
+            return Access((self.of.core, self.of.memory), first, first + partitions, base + low, base + high)
+        return Access(self.of, 0, 1, self.offset + low, self.offset + high)
+
+
+@dataclasses.dataclass
+class Matrices:
+    """Square matrices of 2-byte elements that the descriptor generators of DMA engines transpose."""
+
+    source: Corner
+    destination: Corner
+    size: int      # bytes of a row
+    engines: int
+
+    def accesses(self) -> tuple[Access, Access]:
+        return self.source.access(self.size), self.destination.access(self.size)
 
 
 class Copy(Instruction):
     """A DMA copy: parts that one semaphore counts. `engine` starts it."""
 
-    def __init__(self, engine: str, parts: list[Part], place: Any = None, core: int = 0):
+    def __init__(self, engine: str, parts: list[Part | Matrices], place: Any = None, core: int = 0):
         super().__init__(engine, "dma_start", (), place=place, core=core)
         self.parts = parts
-        self.names: list[str] = []
-        self.queue = 0
-        self.engines = 0xFFFF
         self.semaphore: int | None = None
         self.posts = 0  # value of the semaphore when the copy has ended
 
