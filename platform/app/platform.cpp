@@ -181,7 +181,7 @@ std::vector<platform::function> platform::functions() const {
             all.push_back({whole == server ? f.device->name() : whole, server, f.port,
                            f.class_code >> 16 == accelerator, host.cores(),
                            fmt::format("{:02x}:{:02x}.{}", f.id >> 8, f.id >> 3 & 0x1f, f.id & 7),
-                           product});
+                           product, f.id, f.bridges});
         }
     });
     return all;

@@ -74,10 +74,12 @@ public:
         std::string name;    ///< of the chip or card: "chip0", "rack0.server3.chip1"
         std::string server;  ///< the part of the board that its host is in; empty: all of it
         function_port* port;
-        bool chip;            ///< an accelerator, not a network card
-        unsigned cores;       ///< of its server
-        std::string bdf;      ///< bus, device and function on its host: "03:00.0"
-        std::string product;  ///< what SMBIOS calls the host; empty: the board does not say
+        bool chip;             ///< an accelerator, not a network card
+        unsigned cores;        ///< of its server
+        std::string bdf;       ///< bus, device and function on its host: "03:00.0"
+        std::string product;   ///< what SMBIOS calls the host; empty: the board does not say
+        std::uint16_t id = 0;  ///< `bdf` as a number
+        std::vector<std::uint16_t> bridges = {};  ///< ids of the ports above, the root port first
     };
     /// Server by server in the order of the board, and of each server's buses.
     std::vector<function> functions() const;

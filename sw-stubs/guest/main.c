@@ -52,6 +52,18 @@ static bool run_on_all(struct subject* subjects, int count, char** words, int wo
     return all;
 }
 
+/* The vendor's network cards and disks are no Trainium functions. */
+static bool is_chip(const char* function) {
+    char path[96];
+    unsigned class_code = 0;
+    snprintf(path, sizeof path, "/sys/bus/pci/devices/%.15s/class", function);
+    FILE* file = fopen(path, "r");
+    if (file == NULL) return false;
+    const bool known = fscanf(file, "%x", &class_code) == 1;
+    fclose(file);
+    return known && class_code >> 16 == 0x12; /* processing accelerator */
+}
+
 static int usage(void) {
     fprintf(stderr,
             "usage: trn-guest [check]   capabilities, reset, firmware, DMA of every device\n"
@@ -77,11 +89,12 @@ static int end_machine(const char* status, const char* port) {
 
 int main(int argc, char** argv) {
     static struct subject subjects[MAX_DEVICES];
-    trn_sysfs_function functions[MAX_DEVICES];
+    trn_sysfs_function functions[MAX_FUNCTIONS];
     const char* command = argc < 2 ? "check" : argv[1];
-    const int found = trn_sysfs_find(TRN_VENDOR, functions, MAX_DEVICES);
-    const int count = found > MAX_DEVICES ? MAX_DEVICES : found;
-    for (int i = 0; i < count; ++i) subjects[i].function = functions[i];
+    const int found = trn_sysfs_find(TRN_VENDOR, functions, MAX_FUNCTIONS);
+    int count = 0;
+    for (int i = 0; i < found && i < MAX_FUNCTIONS && count < MAX_DEVICES; ++i)
+        if (is_chip(functions[i].name)) subjects[count++].function = functions[i];
 
     if (argc == 3 && strcmp(command, "count") == 0) {
         char text[16];
@@ -93,7 +106,7 @@ int main(int argc, char** argv) {
     const bool runs = strcmp(command, "program") == 0;
     if (runs ? argc < 4 : argc > 2) return usage();
     if (count <= 0) {
-        fprintf(stderr, "trn-guest: no PCI function of vendor %04x\n", TRN_VENDOR);
+        fprintf(stderr, "trn-guest: no accelerator of vendor %04x\n", TRN_VENDOR);
         return 1;
     }
     bool ok = false;

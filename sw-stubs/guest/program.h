@@ -7,7 +7,7 @@
 #include "sw-stubs/transports/sysfs/sysfs.h"
 #include "trn_driver.h"
 
-enum { MAX_DEVICES = 64, TRN_VENDOR = 0x1d0f };
+enum { MAX_DEVICES = 64, MAX_FUNCTIONS = 256, TRN_VENDOR = 0x1d0f };
 
 /* A function under test: its transport belongs to `device`, and may be used for what the driver
  * stub has no call for. */

@@ -3,6 +3,8 @@
 // program (sw-stubs/guest). Skipped where this QEMU is not available.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/types.h>
 
 #include <cerrno>
 #include <cmath>
@@ -26,14 +28,19 @@ using testing::HasSubstr;
 constexpr int no_tools = 77;
 const std::string trnvp = TRNVP;
 
-/// Whether a process has `word` on its command line.
-bool runs_with(const std::string& word) {
+/// A process whose command line has a word with this end; 0: none.
+pid_t process_with(const std::string& word) {
     for (const auto& process : fs::directory_iterator("/proc")) {
         std::ifstream in(process.path() / "cmdline", std::ios::binary);
         const std::string text{std::istreambuf_iterator<char>(in), {}};
-        if (text.find(word + '\0') != std::string::npos) return true;
+        if (text.find(word + '\0') != std::string::npos)
+            return std::stoi(process.path().filename().string());
     }
-    return false;
+    return 0;
+}
+
+bool runs_with(const std::string& word) {
+    return process_with(word) != 0;
 }
 
 class Guest : public testing::Test {
@@ -49,11 +56,11 @@ protected:
     static ended start(const std::string& arguments) {
         return run(trnvp + " guest " + arguments + " </dev/null");
     }
-    /// The guest program's line about `step` of the `n`th device.
+    /// The guest program's line about `step` of the `n`th device, each behind a root port.
     static std::string line(const ended& how, unsigned n, const std::string& step) {
         std::istringstream in(how.output);
         char function[16];
-        std::snprintf(function, sizeof function, "0000:00:%02x.0", n + 1);
+        std::snprintf(function, sizeof function, "0000:%02x:00.0", n + 1);
         for (std::string text; std::getline(in, text);)
             if (text.starts_with(function) && text.find(" " + step + " ") != std::string::npos)
                 return text;
@@ -159,6 +166,29 @@ TEST_F(Guest, SixteenChipsWithSmallBar4WorkInOneGuest) {
     EXPECT_THAT(how.output, HasSubstr("16 devices: all is well"));
 }
 
+/// The sled's switch is on its only root port: bus 1 is in front of it, bus 2 inside; the chips are
+/// on buses 3 to 6, the cards on 7 and 8.
+TEST_F(Guest, SeesEveryFunctionOfTheServerBehindTheBoardsPortsAndReplays) {
+    const auto recording = folder / "recording";
+    const auto how = start(
+        "trn3-sled --record " + recording + " --run " +
+        script("cd /sys/bus/pci/devices; for d in 0000:03:00.0 0000:08:00.0; do readlink $d; done\n"
+               "cat 0000:07:00.0/vendor /sys/class/dmi/id/sys_vendor "
+               "/sys/class/dmi/id/board_asset_tag\n") +
+        " --run " + own_program());
+    ASSERT_EQ(how.status, 0) << how.output;
+    const std::string above = "/0000:00:01.0/0000:01:00.0/0000:02:0";
+    EXPECT_THAT(how.output, HasSubstr(above + "0.0/0000:03:00.0"));
+    EXPECT_THAT(how.output, HasSubstr(above + "5.0/0000:08:00.0"));
+    EXPECT_THAT(how.output, HasSubstr("0x1d0f\r\nAmazon EC2\r\ni-00000000000000001"));
+    for (unsigned i = 2; i < 6; ++i)
+        EXPECT_THAT(line(how, i, "copy"), HasSubstr("came back as sent"));
+    EXPECT_THAT(how.output, HasSubstr("4 devices: all is well"));
+    const auto replay = run(trnvp + " replay " + recording);
+    EXPECT_EQ(replay.status, 0) << replay.output;
+    EXPECT_THAT(replay.output, HasSubstr("as recorded"));
+}
+
 /// Guests of all servers at a time, with the driver's time limits for a read of a neighbour: 4 ms.
 TEST_F(Guest, ServersOfAPodElectTheirNodeIds) {
     const auto how =
@@ -166,7 +196,7 @@ TEST_F(Guest, ServersOfAPodElectTheirNodeIds) {
     ASSERT_EQ(how.status, 0) << how.output;
     for (int node = 0; node < 4; ++node) {
         const auto n = std::to_string(node);
-        EXPECT_THAT(how.output, HasSubstr("[server" + n + "] 0000:00:01.0 elect        node " + n +
+        EXPECT_THAT(how.output, HasSubstr("[server" + n + "] 0000:03:00.0 elect        node " + n +
                                           " of 4, links 3, pod 54524e3200000001"));
         EXPECT_THAT(how.output, HasSubstr("the guest server" + n + " ended with status 0"));
     }
@@ -174,7 +204,7 @@ TEST_F(Guest, ServersOfAPodElectTheirNodeIds) {
 
 TEST_F(Guest, FirstFailureOfSeveralServersIsTheExitStatus) {
     const auto how = start(
-        "tests/integration/control/two_servers.yaml --servers server1,server0 "
+        "tests/integration/control/two_servers.yaml --servers 1,server0 "
         "--devices 1 --run " +
         script("echo I am $TRNVP_SERVER\n[ $TRNVP_SERVER = server1 ] || exit 9\n"));
     EXPECT_EQ(how.status, 9) << how.output;
@@ -182,6 +212,27 @@ TEST_F(Guest, FirstFailureOfSeveralServersIsTheExitStatus) {
     EXPECT_THAT(how.output, HasSubstr("[server1] I am server1\n"));
     EXPECT_THAT(how.output, HasSubstr("the guest server0 ended with status 9"));
     EXPECT_THAT(how.output, HasSubstr("the guest server1 ended with status 0"));
+}
+
+TEST_F(Guest, KilledQemuLeavesTheOtherGuestRunning) {
+    const auto log = folder / "log";
+    const background platform(
+        {trnvp, "guest", "tests/integration/control/two_servers.yaml", "--servers", "0,1",
+         "--devices", "1", "--listen", folder.text(), "--run",
+         script("echo up $TRNVP_SERVER\n[ $TRNVP_SERVER = server0 ] || sleep 1000\n"
+                "sleep 5\nexit 5\n")},
+        log);
+    const auto has = [&](const std::string& text) {
+        return !run("grep '" + text + "' " + log).output.empty();
+    };
+    ASSERT_TRUE(eventually([&] { return has("up server0") && has("up server1"); },
+                           std::chrono::minutes(2)));
+    const auto qemu = process_with(R"(/server1.chip0.sock","type":"unix"}})");
+    ASSERT_GT(qemu, 0);
+    kill(qemu, SIGKILL);
+    EXPECT_TRUE(eventually([&] { return has("killed by signal"); }, std::chrono::minutes(1)));
+    EXPECT_TRUE(has("the guest server0 ended with status 5"));
+    EXPECT_TRUE(has("QEMU of the guest server1 was killed by signal 9"));
 }
 
 /// The kernel receives the rate that it would mismeasure on a busy machine, and compares for 1 s.
@@ -309,6 +360,24 @@ bind:
     how = start("trn3-chip", 17);
     EXPECT_EQ(how.status, 2);
     EXPECT_THAT(how.output, HasSubstr("17 values"));
+}
+
+TEST(GuestCommandLine, UnknownFunctionsAreRefusedWithThoseOfTheServer) {
+    scratch_folder folder;
+    std::ofstream(folder / "image") << "never started";
+    const auto file = [&](const std::string& option) { return option + (folder / "image"); };
+    const auto start = [&](const std::string& words) {
+        return run(trnvp + " guest " + words + file(" --qemu ") + file(" --kernel ") +
+                   file(" --initrd "));
+    };
+    auto how = start("trn3-sled --functions chip0,nic9");
+    EXPECT_EQ(how.status, 2);
+    EXPECT_THAT(how.output, HasSubstr("--functions nic9: the server has no such function  (known: "
+                                      "chip0, chip1, chip2, chip3, nic0, nic1)"));
+    EXPECT_EQ(start("trn3-sled --functions chips --devices 2").status, 2);
+    how = start("trn2-48xl --flat");
+    EXPECT_EQ(how.status, 2);
+    EXPECT_THAT(how.output, HasSubstr("room for 30 functions"));
 }
 
 TEST(GuestCommandLine, MoreProcessorsThanServerCoresAreRefused) {

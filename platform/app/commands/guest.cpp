@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <stdexcept>
 
 #include "models/kinds.h"
 #include "platform/app/commands/board_options.h"
@@ -47,7 +48,9 @@ constexpr int skipped = 77;  ///< CTest's and automake's word for "could not be 
 
 struct guest_options {
     board_options board;
-    unsigned devices = 0;  ///< 0: all that the board has
+    unsigned devices = 0;  ///< 0: what `functions` says; else so many chips and no card
+    std::vector<std::string> functions;  ///< all, chips, none, or names; empty: all
+    bool flat = false;                   ///< functions on the root bus, without ports
     fs::path listen;
     fs::path qemu, kernel, initrd;
     std::string gdb, product, append, uart, server;
@@ -102,11 +105,10 @@ public:
         read();
     }
 
-    /// Its exit status, once all that it printed has been shown.
-    std::optional<int> ended() {
+    /// How QEMU ended, once all that it printed has been shown.
+    std::optional<child_process::end_state> ended() {
         if (output_ && output_->is_open()) return std::nullopt;
-        const auto how = qemu_->poll();
-        return how ? std::optional(how->shell_status()) : std::nullopt;
+        return qemu_->poll();
     }
     void end() {
         if (qemu_) qemu_->end(std::chrono::seconds(2));
@@ -276,7 +278,13 @@ private:
         for (const auto& f : of)
             if (std::ranges::find(known, f.server) == known.end()) known.push_back(f.server);
         if (chosen_.servers == std::vector<std::string>{"all"}) return known;
-        const auto asked = chosen_.server.empty() ? chosen_.servers : std::vector{chosen_.server};
+        auto asked = chosen_.server.empty() ? chosen_.servers : std::vector{chosen_.server};
+        for (auto& name : asked) {  // a server that has no such name may have that number
+            const bool number =
+                name.size() < 4 && name.find_first_not_of("0123456789") == std::string::npos;
+            if (!number || name.empty() || std::ranges::find(known, name) != known.end()) continue;
+            if (const auto index = std::stoul(name); index < known.size()) name = known[index];
+        }
         for (auto name = asked.begin(); name != asked.end(); ++name) {
             const char* option = chosen_.server.empty() ? "--servers" : "--server";
             if (std::ranges::find(known, *name) == known.end())
@@ -291,43 +299,82 @@ private:
 
     /// The options that depend on the board.
     void complete_machines() {
-        // A board without chips is one of cards alone.
-        auto functions = platform_.chip_functions();
-        if (functions.empty()) functions = platform_.functions();
+        const auto functions = platform_.functions();
         if (functions.empty())
             throw user_error(
                 fmt::format("board '{}' has no PCIe function", platform_.about().board));
         for (const auto& server : chosen_servers(functions)) {
             auto own = functions;
             std::erase_if(own, [&](const auto& f) { return f.server != server; });
-            guests_.push_back(std::make_unique<server_guest>(server, machine_of(own)));
+            guests_.push_back(std::make_unique<server_guest>(
+                server, machine_of(own.front(), chosen_functions(own))));
         }
     }
 
-    guest_machine machine_of(const std::vector<platform::function>& functions) {
+    /// Those that the guest of a server gets, of all that the server has.
+    std::vector<platform::function> chosen_functions(std::vector<platform::function> own) const {
+        const auto keep = [&own](const auto& which) {
+            std::erase_if(own, [&](const auto& f) { return !which(f); });
+        };
+        const bool has_chips = std::ranges::any_of(own, &platform::function::chip);
+        if (chosen_.devices != 0) {  // of a board without chips: cards
+            if (has_chips) keep([](const auto& f) { return f.chip; });
+            if (own.size() < chosen_.devices)
+                throw user_error(fmt::format("--devices {}: board '{}' has {} PCIe function{}",
+                                             chosen_.devices, platform_.about().board, own.size(),
+                                             own.size() == 1 ? "" : "s"));
+            own.resize(chosen_.devices);
+        } else if (chosen_.functions == std::vector<std::string>{"none"}) {
+            own.clear();
+        } else if (chosen_.functions == std::vector<std::string>{"chips"}) {
+            if (!has_chips)
+                throw user_error(fmt::format("--functions chips: board '{}' has no chip",
+                                             platform_.about().board));
+            keep([](const auto& f) { return f.chip; });
+        } else if (!chosen_.functions.empty() &&
+                   chosen_.functions != std::vector<std::string>{"all"}) {
+            const auto name_of = [](const platform::function& f) {
+                return f.server.empty() ? f.name : f.name.substr(f.server.size() + 1);
+            };
+            for (const auto& name : chosen_.functions)
+                if (std::ranges::find(own, name, name_of) == own.end()) {
+                    std::vector<std::string> known;
+                    for (const auto& f : own) known.push_back(name_of(f));
+                    throw user_error(
+                        fmt::format("--functions {}: the server has no such function  (known: {})",
+                                    name, fmt::join(known, ", ")));
+                }
+            keep([&](const auto& f) {
+                return std::ranges::find(chosen_.functions, name_of(f)) != chosen_.functions.end();
+            });
+        }
+        return own;
+    }
+
+    /// `any`: a function of the server.
+    guest_machine machine_of(const platform::function& any,
+                             const std::vector<platform::function>& functions) {
         guest_machine m = machine_;
-        const auto count = chosen_.devices == 0 ? functions.size() : chosen_.devices;
-        if (functions.size() < count)
-            throw user_error(fmt::format("--devices {}: board '{}' has {} PCIe function{}", count,
-                                         platform_.about().board, functions.size(),
-                                         functions.size() == 1 ? "" : "s"));
-        if (m.cpus == 0)
-            m.cpus = std::min(chosen_.servers.empty() ? 2u : 1u, functions.front().cores);
-        if (m.cpus > functions.front().cores)
-            throw user_error(
-                fmt::format("--cpus {}: the server has {} cores", m.cpus, functions.front().cores));
-        for (std::size_t i = 0; i < count; ++i)
-            m.sockets.push_back(endpoints::socket_of(folder(), functions[i]));
+        const auto count =
+            static_cast<std::uint64_t>(std::ranges::count_if(functions, &platform::function::chip));
+        if (m.cpus == 0) m.cpus = std::min(chosen_.servers.empty() ? 2u : 1u, any.cores);
+        if (m.cpus > any.cores)
+            throw user_error(fmt::format("--cpus {}: the server has {} cores", m.cpus, any.cores));
+        for (const auto& f : functions)
+            m.functions.push_back({f.name, endpoints::socket_of(folder(), f), f.id,
+                                   chosen_.flat ? std::vector<std::uint16_t>{} : f.bridges});
         // The public driver takes 128 MiB below 4 GiB per device (contract 1.3); twice that and
         // room to work.
         if (m.memory_mib == 0) m.memory_mib = 2048 + 256 * count;
         if (m.product.empty())
             m.product = parameter_of(platform_.modules().board(), "product").value_or("");
+        m.instance_id = fmt::format("i-{:017x}", guests_.size() + 1);
         m.append = "console=ttyS0 quiet panic=-1 " + m.clock_arguments();
-        if (image_ && image_->modules.empty())  // for DMA of programs: 16 MiB per device
+        if (image_ && image_->modules.empty() &&
+            count != 0)  // for DMA of programs: 16 MiB per device
             m.append += fmt::format(" hugepagesz=2M hugepages={}", 8 * count);
         // Parameters unknown to the kernel become the environment of init and its programs.
-        const auto& server = functions.front().server;
+        const auto& server = any.server;
         if (!server.empty()) m.append += " TRNVP_SERVER=" + server;
         if (!chosen_.append.empty()) m.append += " " + chosen_.append;
         if (image_) m.initrd = initramfs();
@@ -407,22 +454,27 @@ private:
         return interrupted_ ? 128 + *interrupted_ : first;
     }
 
-    int conclude(const server_guest& guest, std::optional<int> ended, const stop_reason& how) {
+    int conclude(const server_guest& guest, std::optional<child_process::end_state> ended,
+                 const stop_reason& how) {
         const auto who = chosen_.servers.empty() ? "the guest" : "the guest " + guest.name();
         if (!ended) {
             print_to(stderr, "trnvp: {} ended the platform before {}\n", how.text, who);
             return 1;
         }
-        if (const auto status = guest_machine::guest_status(*ended)) {
+        const std::string qemu = chosen_.servers.empty() ? "QEMU" : "QEMU of " + who;
+        if (ended->signal != 0) {
+            print_to(stderr, "trnvp: {} was killed by signal {}\n", qemu, ended->signal);
+            return ended->shell_status();
+        }
+        if (const auto status = guest_machine::guest_status(ended->status)) {
             print_to(stderr, "trnvp: {} ended with status {}\n", who, *status);
             return *status;
         }
-        if (*ended == 0 && !image_) return 0;  // a guest of the user's was powered off
-        if (*ended == 0)
+        if (ended->status == 0 && !image_) return 0;  // a guest of the user's was powered off
+        if (ended->status == 0)
             print_to(stderr, "trnvp: {} went down without a status (a panic?)\n", who);
         else
-            print_to(stderr, "trnvp: QEMU{} failed with status {}\n",
-                     chosen_.servers.empty() ? "" : " of " + who, *ended);
+            print_to(stderr, "trnvp: {} failed with status {}\n", qemu, ended->status);
         return 1;
     }
 
@@ -447,6 +499,8 @@ int guest(const guest_options& chosen) {
     } catch (const tools_missing& e) {
         print_to(stderr, "trnvp: {}\n", e.what());
         return skipped;
+    } catch (const std::invalid_argument& e) {  // more functions than places
+        throw user_error(std::string(e.what()) + ": choose some by --functions");
     } catch (const std::system_error& e) {  // a file that cannot be read
         throw user_error(e.what());
     }
@@ -464,8 +518,16 @@ void add_guest(CLI::App& app, int& status) {
                   "several servers, one guest each: NAME,... or all; consoles are merged by line")
         ->delimiter(',')
         ->excludes(one);
-    c->add_option("--devices", chosen->devices, "how many (default: all that the server has)")
-        ->check(CLI::Range(1u, 64u));
+    auto* devices = c->add_option("--devices", chosen->devices,
+                                  "so many chips and no card (default: see --functions)")
+                        ->check(CLI::Range(1u, 64u));
+    c->add_option("--functions", chosen->functions,
+                  "of the server: all (default), chips, none, or NAME,... such as chip0,nic1")
+        ->delimiter(',')
+        ->excludes(devices);
+    c->add_flag("--flat", chosen->flat,
+                "all functions on the guest's root bus (default: behind root ports and switches as "
+                "on the board)");
     c->add_option("--module", chosen->modules,
                   "kernel module to load: \"FILE.ko [parameter=value ...]\"; may be repeated")
         ->allow_extra_args(false);

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <thread>
+#include <utility>
 
 namespace trn {
 
@@ -18,22 +19,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A debugger may stop the platform while the guest waits for a register.
-constexpr unsigned message_timeout_ms = 600'000;
-
 std::string variable(const char* name) {
     const char* value = std::getenv(name);
     return value ? value : "";
-}
-
-/// A string inside QEMU's JSON.
-std::string json_text(const std::string& text) {
-    std::string out;
-    for (const char c : text) {
-        if (c == '"' || c == '\\') out += '\\';
-        out += c;
-    }
-    return out;
 }
 
 /// Kilohertz of this machine's time stamp counter, which a guest under TCG reads too; 0: none.
@@ -118,13 +106,17 @@ std::vector<std::string> guest_machine::command() const {
     };
     if (runs_by == clock::instructions)
         line.insert(line.end(), {"-icount", fmt::format("shift={},sleep=on", instruction_shift)});
-    if (!product.empty())
-        line.insert(line.end(), {"-smbios", fmt::format("type=1,product={}", product)});
-    for (const auto& socket : sockets)
+    if (!product.empty()) {
+        // The strings of an EC2 instance; software finds its instance id in the board asset tag.
+        line.insert(line.end(), {"-smbios", "type=0,vendor=Amazon EC2,version=1.0"});
         line.insert(line.end(),
-                    {"-device", fmt::format(R"({{"driver":"vfio-user-pci","x-msg-timeout":{},)"
-                                            R"("socket":{{"path":"{}","type":"unix"}}}})",
-                                            message_timeout_ms, json_text(socket.string()))});
+                    {"-smbios", fmt::format("type=1,manufacturer=Amazon EC2,product={}", product)});
+        if (!instance_id.empty())
+            line.insert(line.end(),
+                        {"-smbios", "type=2,manufacturer=Amazon EC2,asset=" + instance_id});
+        line.insert(line.end(), {"-smbios", "type=3,manufacturer=Amazon EC2,asset=Amazon EC2"});
+    }
+    for (auto& argument : pci_tree_arguments(functions)) line.push_back(std::move(argument));
     line.insert(line.end(), extra.begin(), extra.end());
     return line;
 }

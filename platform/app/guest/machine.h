@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "platform/app/guest/pci_tree.h"
+
 namespace trn {
 
 /// A tool or file that guests need is missing on this machine.
@@ -29,10 +31,11 @@ struct guest_machine {
     std::string append;  ///< kernel command line
     std::uint64_t memory_mib = 0;
     unsigned cpus = 1;
-    std::string product;                         ///< SMBIOS type 1; "" = QEMU's
-    bool interactive = false;                    ///< the console is a terminal
-    std::vector<std::filesystem::path> sockets;  ///< one function each, in bus order
-    std::vector<std::string> extra;              ///< more arguments of QEMU's
+    std::string product = {};      ///< SMBIOS type 1, as on an instance of that type; "" = QEMU's
+    std::string instance_id = {};  ///< SMBIOS board asset tag, beside a product; "" = none
+    bool interactive = false;      ///< the console is a terminal
+    std::vector<guest_function> functions;  ///< in bus order
+    std::vector<std::string> extra;         ///< more arguments of QEMU's
     /// Source of the guest's clocks: the host's time, or the guest's instructions, which stop while
     /// an access waits. A sleeping guest follows the host's time in both cases.
     enum class clock { host, instructions };

@@ -7,11 +7,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -164,6 +168,35 @@ bool sixteen_devices(std::vector<bench_row>& rows) {
     return true;
 }
 
+/// Seconds until a guest with these functions has booted and ended.
+double boot_seconds(const std::string& functions) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto how =
+        run_guest({"trn3-sled", "--functions", functions, "--run", TRN_GUEST " end 0 0xf4"});
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+    return how.status == 0 ? passed.count() : std::numeric_limits<double>::infinity();
+}
+
+/// The two kinds of guest take turns, so that other work of the machine slows both.
+bool boots(std::vector<bench_row>& rows) {
+    constexpr int rounds = 3;
+    std::array<double, rounds> all{}, none{};
+    for (int i = 0; i < rounds; ++i) {
+        none[i] = boot_seconds("none");
+        all[i] = boot_seconds("all");
+    }
+    const double with = *std::ranges::min_element(all), without = *std::ranges::min_element(none);
+    if (!std::isfinite(with) || !std::isfinite(without)) return false;
+    rows.push_back({.name = "guest: boot with a sled's chips and cards",
+                    .value = with,
+                    .unit = "s",
+                    .goal = "at most 1.3 x the peer",
+                    .met = with <= 1.3 * without,
+                    .peer = "a guest without functions",
+                    .peer_value = without});
+    return true;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -172,7 +205,7 @@ int main(int argc, char** argv) {
     if (!one_guest(rows, status) && status != no_tools) return 1;
     if (status == no_tools)
         std::cerr << "no guest here: these rows are left out\n";
-    else if (!sixteen_devices(rows))
+    else if (!sixteen_devices(rows) || !boots(rows))
         return 1;
     return report(rows, argc, argv);
 }

@@ -24,20 +24,41 @@ TEST(GuestMachine, CommandLineIsQuotedForAShell) {
     EXPECT_EQ(shell_text({"-append", "console=ttyS0"}), "-append console=ttyS0");
 }
 
-TEST(GuestMachine, HasAFunctionPerSocketInOrder) {
+TEST(GuestMachine, HasFunctionsInOrderAndTheStringsOfAnInstance) {
     const guest_machine m{.qemu = "q",
                           .kernel = "k",
                           .initrd = "i",
                           .append = "quiet",
                           .memory_mib = 4096,
                           .product = "trn3.48xlarge",
-                          .sockets = {"/a/chip0.sock", "/a/\"1\".sock"},
+                          .functions = {{"chip0", "/a/chip0.sock"}, {"chip1", "/a/\"1\".sock"}},
                           .extra = {"-S"}};
     const auto line = shell_text(m.command());
     EXPECT_LT(line.find("/a/chip0.sock"), line.find(R"(/a/\"1\".sock)"));
     EXPECT_THAT(line, HasSubstr("size=4096M,share=on"));
-    EXPECT_THAT(line, HasSubstr("-smbios type=1,product=trn3.48xlarge"));
+    EXPECT_THAT(line, HasSubstr("type=1,manufacturer=Amazon EC2,product=trn3.48xlarge"));
     EXPECT_TRUE(line.ends_with(" -S"));
+}
+
+TEST(GuestMachine, PutsFunctionsBehindThePortsOfTheBoard) {
+    // Root port 0, a switch with an upstream port on bus 1 and two downstream ports on bus 2.
+    const auto line =
+        shell_text(pci_tree_arguments({{"chip0", "/a", 0x300, {0x0000, 0x0100, 0x0200}},
+                                       {"nic0", "/b", 0x400, {0x0000, 0x0100, 0x0208}},
+                                       {"chip1", "/c", 0x500, {0x0008}}}));
+    EXPECT_THAT(line, HasSubstr("pcie-root-port,id=port00.00.0,"));
+    EXPECT_THAT(line, HasSubstr("x3130-upstream,id=port01.00.0,bus=port00.00.0 "));
+    EXPECT_THAT(line, HasSubstr("id=port02.01.0,bus=port01.00.0,addr=0x1.0,"));
+    EXPECT_THAT(line, HasSubstr(R"("id":"nic0","bus":"port02.01.0")"));
+    EXPECT_THAT(line, HasSubstr(R"("id":"chip1","bus":"port00.01.0")"));
+    EXPECT_EQ(line.find("x3130-upstream"), line.rfind("x3130-upstream")) << "one switch";
+}
+
+TEST(GuestMachine, RefusesMoreFunctionsThanTheRootBusHolds) {
+    std::vector<guest_function> functions(30, {.name = "chip", .socket = "/a"});
+    EXPECT_NO_THROW(pci_tree_arguments(functions));
+    functions.push_back(functions.back());
+    EXPECT_THROW(pci_tree_arguments(functions), std::invalid_argument);
 }
 
 TEST(GuestMachine, PassesTheCounterRateToTheGuest) {

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/guest/pci_tree.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+namespace trn {
+
+namespace {
+
+/// A debugger may stop the platform while the guest waits for a register.
+constexpr unsigned message_timeout_ms = 600'000;
+
+/// Devices 1 to 30 of the root bus are free: q35 has its memory controller at 0, its south bridge
+/// at 31.
+constexpr unsigned root_devices = 30;
+
+/// A string inside QEMU's JSON.
+std::string json_text(const std::string& text) {
+    std::string out;
+    for (const char c : text) {
+        if (c == '"' || c == '\\') out += '\\';
+        out += c;
+    }
+    return out;
+}
+
+/// Writes each port once, and remembers the bus below it.
+class tree_writer {
+public:
+    void add(const guest_function& function) {
+        std::string bus;
+        for (std::size_t level = 0; level < function.bridges.size(); ++level)
+            bus = port(function.bridges, level, bus);
+        std::string place;
+        if (!bus.empty()) place = fmt::format(R"("bus":"{}",)", bus);
+        device(fmt::format(R"({{"driver":"vfio-user-pci","id":"{}",{}"x-msg-timeout":{},)"
+                           R"("socket":{{"path":"{}","type":"unix"}}}})",
+                           json_text(function.name), place, message_timeout_ms,
+                           json_text(function.socket.string())));
+        if (bus.empty()) ++on_root_;
+        if (on_root_ + roots_ > root_devices)
+            throw std::invalid_argument(fmt::format(
+                "a guest's root bus has room for {} functions and root ports", root_devices));
+    }
+    std::vector<std::string> arguments() { return std::move(arguments_); }
+
+private:
+    void device(std::string description) {
+        arguments_.emplace_back("-device");
+        arguments_.push_back(std::move(description));
+    }
+    /// The bus below a port; `above`: the bus that the port is on.
+    std::string port(const std::vector<std::uint16_t>& bridges, std::size_t level,
+                     const std::string& above) {
+        const unsigned id = bridges[level];
+        const auto name = fmt::format("port{:02x}.{:02x}.{}", id >> 8, id >> 3 & 0x1f, id & 7);
+        if (!known_.emplace(id, name).second) return name;
+        const unsigned slot = static_cast<unsigned>(known_.size());
+        if (level == 0) {
+            device(fmt::format("pcie-root-port,id={},chassis=0,slot={}", name, slot));
+            ++roots_;
+        } else if (level % 2 == 1) {
+            device(fmt::format("x3130-upstream,id={},bus={}", name, above));
+        } else {
+            device(fmt::format("xio3130-downstream,id={},bus={},addr={:#x}.{},chassis=0,slot={}{}",
+                               name, above, id >> 3 & 0x1f, id & 7, slot,
+                               (id & 7) != 0 ? ",multifunction=on" : ""));
+        }
+        return name;
+    }
+
+    std::vector<std::string> arguments_;
+    std::map<unsigned, std::string> known_;  // ports, by their ids on the board
+    unsigned on_root_ = 0, roots_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::string> pci_tree_arguments(const std::vector<guest_function>& functions) {
+    tree_writer tree;
+    for (const auto& function : functions) tree.add(function);
+    return tree.arguments();
+}
+
+}  // namespace trn
