@@ -99,13 +99,13 @@ def _simulate(options: Any) -> int:
     from trn_nki import simulate
     kernel, values = _kernel(options)
     recording = record_kernel(kernel, (), values, generation=options.generation, lnc=options.lnc)
-    _write(options, simulate.simulate_recording(recording))
+    _write(options, simulate.execute(recording))
     return 0
 
 
 def _compare(recording: Any, outputs: list[Any], options: Any) -> int:
     from trn_nki import simulate
-    expected = simulate.simulate_recording(recording)
+    expected = simulate.execute(recording)
     status = 0
     for number, (mine, other) in enumerate(zip(outputs, expected)):
         a, b = arrays.as_float(mine), arrays.as_float(other)

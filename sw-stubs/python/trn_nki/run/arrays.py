@@ -6,6 +6,7 @@ import pathlib
 
 import numpy
 
+from trn_nki.simulate import formats
 from trn_nki.trace import host_arrays
 from trn_nki.values import data_types
 
@@ -34,7 +35,7 @@ def write(path: str, array: host_arrays.HostArray) -> None:
 
 
 def as_float(array: host_arrays.HostArray) -> numpy.ndarray:
-    """The values, where NumPy can hold them as float64."""
-    if array.dtype == data_types.bfloat16:
-        return (array.raw.astype(numpy.uint32) << 16).view(numpy.float32).astype(numpy.float64)
+    """The values as float64; of packed types the bits."""
+    if array.dtype.is_float or array.dtype.is_integer:
+        return formats.to_float32(array.raw, array.dtype).astype(numpy.float64)
     return array.raw.astype(numpy.float64)

@@ -1,0 +1,131 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles kernels of scenarios/kernels, runs them on boards, and compares with NumPy: boards_test.py BUILD [TEST...]"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = os.environ["TRNVP_BUILD"] = os.path.abspath(sys.argv.pop(1))
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path[:0] = [str(ROOT / "sw-stubs/python"), str(ROOT / "scenarios/kernels")]
+
+import nki  # noqa: E402 - after the path
+import numpy  # noqa: E402
+
+import matrices  # noqa: E402
+import tiles  # noqa: E402
+import transformer  # noqa: E402
+from trn_nki.compile import compile_recording  # noqa: E402
+from trn_nki.diagnostics.errors import KernelError  # noqa: E402
+from trn_nki.run import platform  # noqa: E402
+from trn_nki.trace import record_kernel  # noqa: E402
+from trn_nki.values import generations  # noqa: E402
+
+BOARDS = ("trn1-chip", "trn2-chip", "trn3-chip")
+F32, F64 = numpy.float32, numpy.float64
+
+
+def random(*shape):
+    return numpy.random.default_rng(7).standard_normal(shape).astype(F32)
+
+
+class Kernels(unittest.TestCase):
+    """run_kernel fails when a compiled program breaks a rule of the platform: races are among them."""
+
+    def on_boards(self, kernel, *arguments):
+        for board in BOARDS:
+            with self.subTest(board=board), platform(board):
+                yield kernel(*arguments)
+
+    def test_sums_are_exact(self):
+        a, b = random(256, 1024), random(256, 1024)
+        for result in self.on_boards(tiles.add, a, b):
+            numpy.testing.assert_array_equal(result, a + b)
+
+    def test_softmax_agrees_with_binary64(self):
+        x = random(128, 512) * F32(4)
+        power = numpy.exp(x.astype(F64) - x.max(axis=1, keepdims=True))
+        for result in self.on_boards(tiles.softmax, x):
+            numpy.testing.assert_allclose(result, power / power.sum(axis=1, keepdims=True), rtol=3e-6, atol=1e-12)
+
+    def test_a_copy_converts_types_and_a_pattern_selects(self):
+        x = random(128, 96).astype(numpy.float16)
+        for result in self.on_boards(tiles.triangle, x):
+            numpy.testing.assert_array_equal(result, numpy.tril(x.astype(F32)))
+
+    def test_tiles_share_memory_once_they_are_dead(self):
+        x = numpy.ones((128, 4096), F32)
+        for result in self.on_boards(tiles.many_tiles, x, 40):
+            numpy.testing.assert_array_equal(result, x + F32(sum(range(41))))
+
+    def test_products_add_up_in_psum(self):
+        at, b = (numpy.random.default_rng(3).integers(-8, 8, shape).astype(F32) for shape in ((256, 256), (256, 1024)))
+        for result in self.on_boards(tiles.matmul, at, b):
+            numpy.testing.assert_array_equal(result, at.T @ b)  # small whole numbers: exact in any order
+
+    def test_transposes_keep_all_bits(self):
+        x = random(96, 64)
+        for result in self.on_boards(tiles.transpose, x):
+            numpy.testing.assert_array_equal(result, x.T)
+        half = random(64, 48).astype(numpy.float16)
+        for result in self.on_boards(tiles.transpose_by_dma, half):
+            numpy.testing.assert_array_equal(result, half.T)
+
+    def test_attention_agrees_with_the_simulation(self):
+        q, k, v = (random(128, 64) for _ in range(3))
+        with generations.targeting("gen4"):
+            expected = nki.simulate(transformer.attention)(q, k, v, True)
+        for result in self.on_boards(transformer.attention, q, k, v, True):
+            numpy.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-6)
+
+    def test_the_same_source_gives_the_same_text(self):
+        a = random(256, 1024)
+        texts = {compile_recording(record_kernel(tiles.add, (a, a), generation="gen3")).text for _ in range(2)}
+        self.assertEqual(len(texts), 1)
+
+    def test_a_kernel_that_does_not_fit_says_by_how_much_and_where(self):
+        with self.assertRaises(KernelError) as caught:
+            compile_recording(record_kernel(tiles.too_large, (random(1, 1),), generation="gen3"))
+        self.assertRegex(str(caught.exception),
+                         r"tiles\.py:\d+:\d+: .*needs 80000 bytes .*160000 of 212992 are in use .*27008 are missing")
+
+
+class Command(unittest.TestCase):
+    def command(self, *words):
+        return subprocess.run([f"{BUILD}/trn-nki", *words], capture_output=True, text=True, timeout=60, check=False)
+
+    def test_run_writes_the_result(self):
+        with tempfile.TemporaryDirectory() as folder:
+            a = random(128, 512)
+            numpy.save(f"{folder}/a.npy", a)
+            kernel = f"{ROOT}/scenarios/kernels/tiles.py:add"
+            inputs = ["--in", f"a={folder}/a.npy", "--in", f"b={folder}/a.npy"]
+            done = self.command("run", kernel, "--board", "trn2-chip", *inputs, "--out", f"r={folder}/r.npy")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertRegex(done.stdout, r"^ran \d+\.\d{3} us of simulated time\n$")
+            numpy.testing.assert_array_equal(numpy.load(f"{folder}/r.npy"), a + a)
+
+    def test_the_program_set_names_lines_of_the_kernel(self):
+        with tempfile.TemporaryDirectory() as folder:
+            numpy.save(f"{folder}/x.npy", random(128, 512))
+            kernel = f"{ROOT}/scenarios/kernels/tiles.py:softmax"
+            done = self.command("compile", kernel, "--in", f"x={folder}/x.npy", "-o", f"{folder}/set")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            text = subprocess.run([f"{BUILD}/trn-asm", "--disassemble", f"{folder}/set"], capture_output=True, text=True,
+                                  check=True).stdout
+            self.assertRegex(text, r"reciprocal .*# .*tiles\.py:\d+\n")
+
+    def test_mistakes_end_with_status_2_and_a_place(self):
+        done = self.command("run", f"{ROOT}/scenarios/kernels/tiles.py:ad")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("has no function 'ad', did you mean 'add'?", done.stderr)
+        done = self.command("compile", f"{ROOT}/scenarios/kernels/tiles.py:add", "-o", "/dev/null")
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, r"tiles\.py:\d+:\d+: add: missing a required argument: 'a'")
+
+
+if __name__ == "__main__":
+    unittest.main()
