@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linux guests with ENA cards and no chips: the unmodified driver of Debian's kernel, and iperf3
+// and dropbear as platform/app/guest/get_ena.sh unpacks them. Skipped where these are not
+// available.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "platform/app/guest/machine.h"
+#include "tests/support/program.h"
+#include "tests/support/scratch_folder.h"
+
+namespace trn::test {
+namespace {
+
+using testing::HasSubstr;
+
+class EnaGuest : public testing::Test {
+protected:
+    void SetUp() override {
+        try {
+            guest_tools::find("qemu-system-x86_64");
+        } catch (const tools_missing& why) {
+            GTEST_SKIP() << why.what();
+        }
+        if (std::filesystem::exists(tools + "/ena/root")) return;
+        std::string why = "run ./dev setup";
+        std::ifstream reason(tools + "/ena-missing");
+        std::getline(reason, why);
+        GTEST_SKIP() << "no network programs for guests: " << why;
+    }
+    /// A command for a shell that starts guests of the pair of servers.
+    std::string guests(const std::string& options, const std::string& script) {
+        std::ofstream(folder / "script") << "#!/bin/sh\ncp -a /program/root/. /\n" << script;
+        return std::string(TRNVP) + " guest tests/guest/ena/ena_pair.yaml --module " + tools +
+               "/modules/kernel/drivers/net/ethernet/amazon/ena/ena.ko --run " + tools +
+               "/ena/root --run " + (folder / "script") + " " + options + " </dev/null";
+    }
+    /// A Python program for the shell: injects a fault into the first server's card.
+    std::string injection(const std::string& fault, const std::string& arguments = "") const {
+        return "python3 -c 'import sys; sys.path.insert(0, \"sw-stubs/python\"); import "
+               "trnvp_control; trnvp_control.connect(\"" +
+               (folder / "control.sock") + "\").inject(\"server0.nic.engine\", \"" + fault + "\"" +
+               arguments + ")'\n";
+    }
+
+    const std::string tools = guest_tools::folder();
+    scratch_folder folder;
+};
+
+TEST_F(EnaGuest, DriverIsUnloadedAndLoadedTwentyTimes) {
+    const auto how = run(guests("",
+                                "for n in $(seq 20); do\n"
+                                "    rmmod ena || exit 2\n"
+                                "    insmod /modules/ena.ko || exit 3\n"
+                                "    ip link set eth0 up || exit 4\n"
+                                "done\nsleep 2\n"
+                                "ip link show eth0 | grep LOWER_UP || exit 5\n"
+                                "echo loaded again $n times\n"));
+    EXPECT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("loaded again 20 times"));
+}
+
+TEST_F(EnaGuest, TwoGuestsPingMeasureAndLogInByTheNetwork) {
+    const auto how = run(guests("--servers all", R"sh(n=${TRNVP_SERVER#server}
+peer=10.0.0.1$((1 - n))
+ip link set lo up
+ip addr add 10.0.0.1$n/24 dev eth0
+ip link set eth0 up mtu 9000
+for try in $(seq 60); do ping -c 1 -W 1 $peer >/dev/null && break; done
+ping -c 3 -s 8000 $peer || exit 2
+if [ $n = 0 ]; then
+    timeout 100 iperf3 -s -1 >/tmp/log 2>&1 || { cat /tmp/log; exit 3; }
+    mkdir -p /etc/dropbear
+    echo root::0:0:root:/:/bin/sh >/etc/passwd
+    dropbearkey -t ed25519 -f /etc/dropbear/key >/dev/null 2>&1
+    dropbear -F -B -r /etc/dropbear/key &
+    for try in $(seq 60); do [ -e /tmp/visited ] && exit 0; sleep 1; done
+    exit 4
+fi
+for try in $(seq 30); do timeout 60 iperf3 -c $peer -t 2 >/tmp/log 2>&1 && done=yes && break; sleep 1; done
+[ $done ] || { cat /tmp/log; exit 5; }
+grep receiver /tmp/log
+for try in $(seq 30); do
+    DROPBEAR_PASSWORD= dbclient -y root@$peer 'touch /tmp/visited; ip addr show eth0' 2>/tmp/log && exit 0
+    sleep 1
+done
+cat /tmp/log
+exit 6
+)sh"));
+    ASSERT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("[server0] 3 packets transmitted, 3 packets received"));
+    EXPECT_THAT(how.output, HasSubstr("[server1] 3 packets transmitted, 3 packets received"));
+    EXPECT_THAT(how.output, HasSubstr("bits/sec"));
+    EXPECT_THAT(how.output, HasSubstr("[server1]     inet 10.0.0.10/24"));  // of the other one
+}
+
+/// The driver's own messages say what it found, and its link comes back.
+TEST_F(EnaGuest, DriverRecoversFromFaultsOfTheCard) {
+    const std::string start = guests("--listen " + (folder / ""), R"sh(ip link set eth0 up
+seen() {
+    for try in $(seq 100); do dmesg | grep -q "$1" && return 0; sleep 0.3; done
+    echo "no message: $1"; dmesg | tail -n 20; exit 9
+}
+link() {
+    for try in $(seq 100); do ip link show eth0 | grep -q $1 && return 0; sleep 0.3; done
+    echo "no link: $1"; exit 8
+}
+link LOWER_UP
+echo ready for silence
+seen 'Keep alive watchdog timeout'
+seen 'Device reset completed successfully'
+link LOWER_UP
+dmesg -c >/dev/null
+echo ready for a lost command
+for n in $(seq 100); do
+    ip link set eth0 mtu $((1300 + n)) 2>/dev/null
+    dmesg | grep -q 'send a completion' && break
+    sleep 0.3
+done
+seen 'send a completion'
+seen 'Device reset completed successfully'
+link LOWER_UP
+echo ready for a pulled cable
+link NO-CARRIER
+echo ready for a cable
+link LOWER_UP
+echo recovered
+)sh");
+    std::ofstream(folder / "host")
+        << "(" << start << ") >" << (folder / "log") << R"sh( 2>&1 &
+p=$!
+seen() {
+    until grep -q "$1" )sh"
+        << (folder / "log") << R"sh(; do kill -0 $p 2>/dev/null || break; sleep 0.1; done
+}
+seen 'ready for silence'
+)sh" << injection("lost_keep_alive", ", count=8")
+        << "seen 'ready for a lost command'\n"
+        << injection("lost_command") << "seen 'ready for a pulled cable'\n"
+        << injection("link_down") << "seen 'ready for a cable'\n"
+        << injection("link_up") << "wait $p; status=$?\ncat " << (folder / "log")
+        << "\nexit $status\n";
+    const auto how = run("sh " + (folder / "host"));
+    EXPECT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("\nrecovered"));
+}
+
+}  // namespace
+}  // namespace trn::test
