@@ -40,7 +40,6 @@ kind pcie_endpoint_kind();
 kind root_complex_kind();
 kind pcie_switch_kind();
 
-kind efa_kind();
 kind efa_card_kind();
 kind ethernet_fabric_kind();
 

@@ -42,7 +42,6 @@ const kind_list& kinds() {
         root_complex_kind(),
         pcie_switch_kind(),
         // the network between servers
-        efa_kind(),
         efa_card_kind(),
         ethernet_fabric_kind(),
         ena_card_kind(),

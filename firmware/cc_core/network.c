@@ -61,17 +61,6 @@ static bool take_one(const struct network* n, unsigned slot, uint64_t at, uint32
     return true;
 }
 
-/// A card that is gone announces nothing; then the limit of the wait ends it.
-static void arm(struct network* n) {
-    const struct program_network* at = &n->program->network;
-    n->armed = axi_write_word(at->cq_doorbell, TRN_EFA_IO_CQ_DOORBELL_CONSUMED_SET(n->taken) |
-                                                   TRN_EFA_IO_CQ_DOORBELL_ARM_MASK) &&
-               axi_write_word(at->eq_doorbell,
-                              TRN_EFA_CARD_EQ_DB_EQ_SET(at->eq) | TRN_EFA_CARD_EQ_DB_ARM_MASK);
-}
-
-/// A completion that comes after the last look and before the doorbell is announced: the card
-/// compares what was taken with what it has written.
 bool network_take(struct network* n, unsigned slot) {
     const uint32_t depth = DEPTH(COMPLETIONS, n);
     const int32_t events = semaphore_value(network_event(n));
@@ -87,6 +76,17 @@ bool network_take(struct network* n, unsigned slot) {
         if (COMPLETION(PHASE, done) != !(n->taken / depth & 1)) break;
         if (!take_one(n, slot, at, done)) return false;
     }
-    if (!n->armed) arm(n);
     return true;
+}
+
+/// A completion that comes after the last look and before the doorbell is announced: the card
+/// compares what was taken with what it has written. A card that is gone announces nothing; then
+/// the limit of the wait ends it.
+void network_arm(struct network* n) {
+    const struct program_network* at = &n->program->network;
+    if (n->armed) return;
+    n->armed = axi_write_word(at->cq_doorbell, TRN_EFA_IO_CQ_DOORBELL_CONSUMED_SET(n->taken) |
+                                                   TRN_EFA_IO_CQ_DOORBELL_ARM_MASK) &&
+               axi_write_word(at->eq_doorbell, TRN_EFA_CARD_EQ_DB_EQ_SET(at->eq) |
+                                                   TRN_EFA_CARD_EQ_DB_ARM_MASK);
 }

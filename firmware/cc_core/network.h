@@ -22,6 +22,7 @@ bool network_posts(const struct network* network, unsigned semaphore);
 unsigned network_event(const struct network* network);
 /// Posts work requests of the program. False: bus error.
 bool network_send(struct network* network, uint32_t first, uint32_t count);
-/// Takes all completions that are there, and lets the card announce the next one. `slot`: for the
-/// log. False: bus error.
+/// Takes all completions that are there. `slot`: for the log. False: bus error.
 bool network_take(struct network* network, unsigned slot);
+/// Lets the card announce the next completion. For after network_take, before the hart sleeps.
+void network_arm(struct network* network);

@@ -120,6 +120,7 @@ static bool wait(unsigned slot, const struct program_step* step) {
         stop_waiting(slot);
         return true;
     }
+    if (of_network) network_arm(&s->network);
     if (!s->waiting) {
         s->waiting = true;
         if (s->program->limit) s->deadline = time_ns() + s->program->limit;

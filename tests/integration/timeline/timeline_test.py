@@ -118,10 +118,10 @@ steps:
         timeline = Timeline(content(self.folder.name, "cards.perfetto-trace"))
         for operation, data in (("write", "from"), ("read", "to")):
             chain = next(c for c in timeline.flows().values()
-                         if [e for e in c if e.place.endswith("server0.nic.engine") and e.name == operation])
-            self.expect_stages(chain, r"board: server0\.nic\.engine doorbell",
-                               rf"board: server0\.nic\.engine {operation}", "board: ethernet packet",
-                               r"board: server0\.nic\.engine completed")
+                         if [e for e in c if e.place.endswith("server0.nic.engine.sender") and e.name == f"rdma_{operation}"])
+            self.expect_stages(chain, r"board: server0\.nic\.engine\.sender doorbell",
+                               rf"board: server0\.nic\.engine\.sender rdma_{operation}", "board: ethernet packet",
+                               r"board: server0\.nic\.engine\.sender completed")
             packets = [e for e in chain if e.name == "packet"]
             carried = sum(e.values["bytes"] - 90 for e in packets)  # 90: headers
             self.assertEqual(carried, 64 << 10)
