@@ -90,6 +90,21 @@ def masked_add(x, count):
 
 
 @nki.jit
+def halve_until_zero(x, count):
+    """x * 2 ** -n, where n is the number in count: a while loop of the device."""
+    tile, number = nl.load(x), nl.load(count)
+    left = nisa.register_alloc()
+    nisa.register_load(left, number)
+    while left:
+        nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=0.5)
+        nisa.tensor_scalar(dst=number, data=number, op0=nl.subtract, operand0=1)
+        nisa.register_load(left, number)
+    result = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=result, src=tile)
+    return result
+
+
+@nki.jit
 def exchange_sum(x):
     """The sum of the two cores' halves of x [2, 128, columns]: kernel[2] only."""
     core = nl.program_id(0)

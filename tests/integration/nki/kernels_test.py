@@ -113,6 +113,12 @@ class KernelsAgreeWithNumPy(unittest.TestCase):
             result = nki.simulate(transformer.masked_add)(x, numpy.array([[count]], numpy.int32))
             numpy.testing.assert_array_equal(result, expected)
 
+    def test_runs_a_while_statement_on_the_device(self):
+        x = normal(20, 4, 8)
+        for count in (0, 1, 6):
+            result = nki.simulate(transformer.halve_until_zero)(x, numpy.array([[count]], numpy.int32))
+            numpy.testing.assert_array_equal(result, x * numpy.float32(2.0 ** -count))
+
     def test_exchanges_tiles_between_two_cores(self):
         x = normal(19, 2, 128, 32)
         result = nki.simulate(transformer.exchange_sum[2])(x)

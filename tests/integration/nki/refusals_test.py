@@ -96,6 +96,18 @@ def prints_on_the_device(x):
     nl.device_print("x", x)
 
 
+def reads_a_tile_whose_memory_another_took(x):
+    first = nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.sbuf, address=(0, 64))
+    nisa.memset(first, 0.0)
+    nisa.memset(nl.ndarray((128, 8), dtype=nl.float32, buffer=nl.sbuf, address=(0, 80)), 1.0)
+    nisa.tensor_copy(tile(128, 8), first)
+
+
+def decides_by_a_register(x):
+    if nisa.register_alloc(1):
+        pass
+
+
 REFUSED = {
     adds_tiles_of_unlike_shape: ("partitions and elements per partition must agree", "2.3"),
     slices_out_of_range: ("slice 500:600 is empty or outside dimension 1", None),
@@ -114,6 +126,8 @@ REFUSED = {
     fails_in_python: ("KeyError: 'missing'", None),
     returns_a_tile: ("a result lies in nl.shared_hbm", "15.3"),
     asks_for_too_much_psum: ("does not fit into the 16384 of PSUM", "2.1"),
+    reads_a_tile_whose_memory_another_took: ("is used after its memory went to", "15.3"),
+    decides_by_a_register: ("only `while register:` may test it", None),
     prints_on_the_device: ("nl.device_print cannot work", "15.4"),
 }
 
@@ -132,7 +146,7 @@ class KernelsWithMistakes(unittest.TestCase):
                 self.assertEqual(error.rule, rule)
                 self.assertEqual(error.place.file, __file__)
                 first = kernel.__code__.co_firstlineno
-                self.assertTrue(first <= error.place.line < first + 4, str(error))
+                self.assertTrue(first <= error.place.line < first + 5, str(error))
                 self.assertRegex(str(error), r"refusals_test\.py:\d+:\d+: ")
                 self.assertIn("^", str(error).splitlines()[-1])
 
@@ -147,6 +161,12 @@ class KernelsWithMistakes(unittest.TestCase):
                              tile(128, 8, dtype=nl.uint8))
         record_kernel(nki.jit(quantises), [X], generation=4)
         self.assertIn("nisa.quantize_mx exists from NeuronCore-v4", self.refusal(quantises, 3).message)
+
+    def test_loops_of_the_device_are_not_left_by_break(self):
+        def breaks(x):
+            for _ in nl.dynamic_range(nisa.register_alloc(3)):
+                break
+        self.assertIn("is left by break or return", self.refusal(breaks).message)
 
     def test_instructions_work_in_kernels_only(self):
         with self.assertRaisesRegex(KernelError, "works inside a kernel"):

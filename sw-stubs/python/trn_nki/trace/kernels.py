@@ -97,7 +97,11 @@ def _run(function: Callable[..., Any], values: dict[str, Any], core: recording.C
             positional.append(values[name])
     try:
         with recording.tracing(core):
-            return function(*positional, **keywords)
+            result = function(*positional, **keywords)
+        if core.has_open_loop:
+            raise KernelError("a loop of the device is left by break or return; it ends when its bound or register says",
+                              place=places.Place(function.__code__, 0))
+        return result
     except KernelError:
         raise
     except RecursionError as error:

@@ -13,6 +13,7 @@ from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.trace.accumulation import Accumulation
 from trn_nki.trace.engine_choice import EngineChoice
 from trn_nki.trace.instructions import Instruction
+from trn_nki.trace.tenancy import Tenancy
 from trn_nki.values.operations import OPERATIONS
 from trn_nki.values import data_types
 from trn_nki.values.engines import engine
@@ -48,6 +49,7 @@ class Core:
         self._open = [self.body]                # bodies of open loops, innermost last
         self._choice = EngineChoice()
         self._accumulation = Accumulation()
+        self._tenancy = Tenancy(recording.generation)
         self._shared = 0
 
     @property
@@ -64,6 +66,7 @@ class Core:
         check(instruction, self.generation)
         if "accumulate" in arguments:
             self._accumulation.resolve(arguments)
+        self._tenancy.note(instruction)
         self.instructions += 1
         self._open[-1].append(instruction)
         return instruction
@@ -74,6 +77,10 @@ class Core:
 
     def close_loop(self) -> None:
         self._open.pop()
+
+    @property
+    def has_open_loop(self) -> bool:
+        return len(self._open) > 1
 
     def allocate(self, shape: Any, dtype: Any, region: MemoryRegion, name: str = "", address: Any = None,
                  data: Any = None) -> NkiTensor:
@@ -93,6 +100,8 @@ class Core:
             role = "local" if data is None else "constant"
             storage = Storage(len(self.storages), region, shape, dtype, name, places.caller(2), role, address, data)
         self.storages.append(storage)
+        if address is not None and region.is_on_chip:
+            self._tenancy.add(storage)
         return NkiTensor(shape, dtype, storage)
 
     def _shared_storage(self, shape: tuple[int, ...], dtype: Any, name: str) -> Storage:

@@ -2,10 +2,11 @@
 """Registers of an engine: integers that are known only when the program runs."""
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from trn_nki.diagnostics.errors import KernelError
-from trn_nki.trace import recording
+from trn_nki.trace import recording, while_statements
 from trn_nki.values import operators
 from trn_nki.values.engines import engine
 from trn_nki.values.objects import NKIObject
@@ -38,7 +39,8 @@ class VirtualRegister(NKIObject):
     def __rmul__(self, other: Any): return self._alu(operators.multiply, other, self)
 
     def __bool__(self) -> bool:
-        raise KernelError("the value of a register is not known while the kernel is traced; use nl.while_loop")
+        """`while register:` becomes a loop of the device; its body is traced once."""
+        return while_statements.test(self, sys._getframe(1))
 
     def __index__(self) -> int:
         raise KernelError("the value of a register is not known while the kernel is traced; use nl.fori_loop or nl.ds")

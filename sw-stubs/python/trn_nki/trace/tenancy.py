@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tiles whose address the kernel chose: which of them the bytes belong to."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from trn_nki.diagnostics.errors import KernelError
+from trn_nki.tensors.tensor import NkiTensor
+from trn_nki.values.generations import PSUM_BYTES, Generation
+from trn_nki.values.memory_regions import MemoryRegion, psum
+
+QUADRANT = 32  # partitions; addresses of tiles start at multiples of it
+
+
+class Tenancy:
+    """Keeps the tile that last wrote each byte of each quadrant, and refuses to read a tile that lost its bytes."""
+
+    def __init__(self, generation: Generation):
+        self._generation = generation
+        self._owner: dict[MemoryRegion, numpy.ndarray] = {}  # 1 + number of the tile; 0: not written
+        self._tiles: list[Any] = []
+        self._number: dict[Any, int] = {}
+
+    def add(self, storage: Any) -> None:
+        """A new tile with an address; later ones may take its place."""
+        self._tiles.append(storage)
+        self._number[storage] = len(self._tiles)
+
+    def note(self, instruction: Any) -> None:
+        """Raises KernelError when the instruction reads a tile after another one took its bytes."""
+        if not self._tiles:
+            return
+        for view in instruction.reads:
+            number = self._number.get(view.storage)
+            if number is not None:
+                latest = int(self._bytes(view).max())
+                if latest > number:
+                    other = self._tiles[latest - 1]
+                    raise KernelError(f"{view!r} is used after its memory went to {other!r} "
+                                      f"({other.place.file}:{other.place.line})", "15.3")
+        for view in instruction.writes:
+            number = self._number.get(view.storage)
+            if number is not None:
+                self._bytes(view)[...] = number
+
+    def _bytes(self, view: NkiTensor) -> numpy.ndarray:
+        """The owners of the bytes from the view's first to its last, in all its quadrants."""
+        region, storage = view.buffer, view.storage
+        if region not in self._owner:
+            size = PSUM_BYTES if region is psum else self._generation.sbuf_bytes
+            self._owner[region] = numpy.zeros((128 // QUADRANT, size), numpy.int32)
+        partition = storage.address[0] + view.partition
+        steps = [stride * (count - 1) for stride, count in zip(view.strides[1:], view.shape[1:])]
+        size = view.dtype.itemsize
+        first = storage.address[1] + (view.element + sum(min(0, step) for step in steps)) * size
+        last = storage.address[1] + (view.element + sum(max(0, step) for step in steps) + 1) * size
+        return self._owner[region][partition // QUADRANT:(partition + view.shape[0] - 1) // QUADRANT + 1, first:last]
