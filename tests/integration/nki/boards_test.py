@@ -81,6 +81,19 @@ class Kernels(unittest.TestCase):
         for result in self.on_boards(transformer.attention, q, k, v, True):
             numpy.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-6)
 
+    def test_rows_are_gathered_by_index(self):
+        table = random(300, 96)
+        indices = numpy.random.default_rng(5).integers(0, 300, (128, 1)).astype(numpy.int32)
+        for result in self.on_boards(transformer.embedding, table, indices):
+            numpy.testing.assert_array_equal(result, table[indices[:, 0]])
+
+    def test_two_cores_exchange_tiles_and_meet(self):
+        x = random(2, 128, 200)
+        for board in BOARDS[1:]:
+            with self.subTest(board=board), platform(board, core=2):
+                result = transformer.exchange_sum[2](x)
+                numpy.testing.assert_array_equal(result, numpy.stack([x[0] + x[1]] * 2))
+
     def test_the_same_source_gives_the_same_text(self):
         a = random(256, 1024)
         texts = {compile_recording(record_kernel(tiles.add, (a, a), generation="gen3")).text for _ in range(2)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from trn_nki.compile.program import Buffer, Copy, Program
+from trn_nki.compile.program import Buffer, Program
 from trn_nki.diagnostics.errors import KernelError
 
 PSUM_BYTES, PSUM_BANK_BYTES = 16_384, 2_048
@@ -24,8 +24,7 @@ def lifetimes(program: Program) -> list[tuple[int, int, Buffer]]:
     """First and last instruction of each buffer, in the order of their first."""
     found: dict[Buffer, list[int]] = {}
     for number, one in enumerate(program.instructions):
-        buffers = [buffer for buffer, _ in one.buffers()] if isinstance(one, Copy) else [t.buffer for t in one.tiles()]
-        for buffer in buffers:
+        for buffer in one.buffers():
             found.setdefault(buffer, [number, number])[1] = number
     return sorted(((first, last, buffer) for buffer, (first, last) in found.items()), key=lambda life: life[0])
 

@@ -7,9 +7,10 @@ thereby knows to have ended needs no further wait.
 """
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, Iterable
 
-from trn_nki.compile.program import ENGINES, Access, Copy, Instruction, Program, Tile
+from trn_nki.compile.program import ENGINES, Access, Array, Copy, Instruction, Program, Tile
 
 FIRST_COPY_SEMAPHORE, COPY_SEMAPHORES = 64, 160
 GRAIN = 10  # accesses are found by bytes / 1,024
@@ -77,17 +78,22 @@ class _History:
 
 
 def accesses(one: Instruction) -> Iterable[tuple[Access, bool]]:
-    if isinstance(one, Copy):
-        for part in one.parts:
-            source, destination = part.accesses()
-            yield source, False
-            yield destination, True
-        return
+    """What it reads (False) and writes (True) of its core and of HBM, as its core knows it: cores meet by explicit
+    semaphores only."""
+    found: list[tuple[Access, bool]] = []
+    for part in one.parts if isinstance(one, Copy) else ():
+        source, destination = part.accesses()
+        found += [(source, False), (destination, True)]
     for operands, writes in ((one.reads, False), (one.writes, True)):
         for operand in operands:
-            yield (operand.access() if isinstance(operand, Tile) else operand), writes
+            found.append(((operand.access() if isinstance(operand, Tile) else operand), writes))
             if isinstance(operand, Tile) and operand.index is not None:
-                yield operand.index.access(), False
+                found.append((operand.index.access(), False))
+    for access, writes in found:
+        if isinstance(access.memory, Array):
+            yield dataclasses.replace(access, memory=(one.core, access.memory)), writes
+        elif access.memory[0] == one.core:
+            yield access, writes
 
 
 class Scheduler:

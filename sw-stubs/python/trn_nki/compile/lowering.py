@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
+from trn_nki.compile.meetings import MEETINGS, Meetings
 from trn_nki.compile.moves import Moves
 from trn_nki.compile.operands import Operands, alu, fp32, function, grouped
 from trn_nki.compile.program import Buffer, Exact, Instruction, Program, Tile
@@ -19,24 +20,25 @@ def lower(recording: Any) -> tuple[Program, Operands]:
     """Raises KernelError for what is not compiled yet."""
     program = Program(recording.generation, len(recording.cores))
     operands = Operands(program)
-    if len(recording.cores) > 1:
-        raise KernelError("kernels on two cores (kernel[2]) are not compiled yet; nki.simulate runs them", "15.3",
-                          _first_place(recording))
-    for core in recording.cores:
-        operands.core = core.program_id
-        for _, tensor in recording.inputs:
-            operands.object(tensor.storage)
-        lowering = Lowering(program, operands, recording.generation.number)
-        for item in core.body:
-            lowering.one(item)
-        for tensor in recording.outputs:
-            operands.object(tensor.storage)
+    moves = Moves(program, operands)
+    for _, tensor in recording.inputs:
+        operands.object(tensor.storage)
+    cores = [Lowering(program, operands, moves, recording.generation.number) for _ in recording.cores]
+    bodies = [iter(core.body) for core in recording.cores]
+    meetings = Meetings(program, operands, moves)
+    while True:
+        met = []
+        for core, (lowering, body) in enumerate(zip(cores, bodies)):
+            operands.core = core
+            met.append(lowering.until_meeting(body))
+        if not any(met):
+            break
+        meetings.meet(met)
+    operands.core = 0
+    for tensor in recording.outputs:
+        operands.object(tensor.storage)
     _set_roles(program)
     return program, operands
-
-
-def _first_place(recording: Any) -> Any:
-    return next((item.place for core in recording.cores for item in core.body), None)
 
 
 def _set_roles(program: Program) -> None:
@@ -50,10 +52,18 @@ def _set_roles(program: Program) -> None:
 class Lowering:
     """Appends the instructions of one core, call by call."""
 
-    def __init__(self, program: Program, operands: Operands, generation: int):
+    def __init__(self, program: Program, operands: Operands, moves: Moves, generation: int):
         self.program, self.operands, self.generation = program, operands, generation
-        self.moves = Moves(program, operands)
+        self.moves = moves
         self._identities: dict[Any, Tile] = {}
+
+    def until_meeting(self, items: Iterator[Any]) -> Any:
+        """Appends instructions up to one that both cores come to, and returns that; None at the end."""
+        for item in items:
+            if getattr(item, "operation", None) in MEETINGS:
+                return item
+            self.one(item)
+        return None
 
     def one(self, item: Any) -> None:
         self.operands.place = item.place

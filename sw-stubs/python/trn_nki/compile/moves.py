@@ -2,13 +2,16 @@
 """Lowers DMA copies and transposes."""
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from trn_nki.compile.copies import PARTITION, Pattern, Unlike, divide, transposes
 from trn_nki.compile.operands import Operands
-from trn_nki.compile.program import Buffer, Copy, Instruction, Program, Tile
+from trn_nki.compile.program import Access, Buffer, Copy, Instruction, Program, Tile
 from trn_nki.diagnostics.errors import KernelError
+from trn_nki.tensors import layout
 from trn_nki.tensors.tensor import NkiTensor
+from trn_nki.values.engines import oob_mode
 
 
 class Moves:
@@ -21,10 +24,35 @@ class Moves:
 
     def dma_copy(self, arguments: dict[str, Any]) -> None:
         dst, src = arguments["dst"], arguments["src"]
-        if dst.dtype == src.dtype or dst.dtype.code == src.dtype.code:
+        if any(view.indirection is not None and view.indirection.kind == "vector" for view in (dst, src)):
+            self._rows_by_index(dst, src, arguments["oob_mode"])
+        elif dst.dtype == src.dtype or dst.dtype.code == src.dtype.code:
             self.copy(self.operands.pattern(src), self.operands.pattern(dst), src.dtype.itemsize)
         else:
             self._convert(dst, src)
+
+    def _rows_by_index(self, dst: NkiTensor, src: NkiTensor, out_of_bounds: Any) -> None:
+        """GPSIMD gathers rows of a table, or scatters them."""
+        gathers = src.indirection is not None
+        table, tile = (src, dst) if gathers else (dst, src)
+        place, index = self.operands.place, table.indirection
+        size = table.dtype.itemsize
+        row = math.prod(table.shape[1:])
+        plain = table.offset % index.stride == 0 and index.stride == row and layout.is_contiguous(table.shape[1:], table.strides[1:])
+        if not tile.is_on_chip or tile.indirection is not None or not plain or tile.dtype != table.dtype:
+            raise KernelError("rows by index are compiled between a tile and whole rows of a table in HBM, of one type",
+                              "8.2", place)
+        array = self.operands.object(table.storage)
+        moved, indices = self.operands.tile(tile), self.operands.tile(index.index)
+        whole = Access(array, 0, 1, 0, array.size)
+        fields = [("imm", row * size), ("dst" if gathers else "a", moved), ("b", indices),
+                  ("s0", f"i32({index.limit})"), ("table", f"@{array.name}+{table.offset * size}"),
+                  *(["oob_skip"] if out_of_bounds is oob_mode.skip else [])]
+        reads, writes = ([indices, whole], [moved]) if gathers else ([indices, moved], [whole])
+        self.program.instructions.append(Instruction("gpsimd", "dma_gather" if gathers else "dma_scatter", fields, reads,
+                                                     writes, place, self.operands.core))
+        if not gathers and array.role == "in":
+            array.role = "inout"
 
     def dma_transpose(self, arguments: dict[str, Any]) -> None:
         """The elements of dst in order are those of src with its dimensions in another order."""

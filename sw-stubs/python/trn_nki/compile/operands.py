@@ -8,7 +8,7 @@ import struct
 from typing import Any
 
 from trn_nki.compile.copies import PARTITION, Pattern
-from trn_nki.compile.program import Array, Buffer, Column, Exact, Program, Tile
+from trn_nki.compile.program import Access, Array, Buffer, Column, Exact, Program, Tile
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors.tensor import NkiTensor
 
@@ -126,6 +126,13 @@ class Operands:
             raise KernelError(f"{what} has {len(found.merged())} dimensions that cannot be merged, at most 4 are "
                               "possible", "2.3", self.place)
         return found
+
+    def access(self, view: NkiTensor) -> Tile | Access:
+        """What an instruction that names no operand touches: a tile, or all of a tensor in HBM."""
+        if view.is_on_chip:
+            return self.tile(view)
+        of = self.object(view.storage)
+        return Access(of, 0, 1, 0, of.size)
 
     def scalar(self, value: Any, bitvec: bool = False) -> tuple[Any, list[Tile]]:
         """The field, and what it reads."""

@@ -187,6 +187,10 @@ class Instruction:
         self.update: tuple[int, int] | None = None        # core and semaphore that its end adds 1 to
         self.label: str | None = None
 
+    def buffers(self) -> Iterator[Buffer]:
+        for tile in self.tiles():
+            yield tile.buffer
+
     def tiles(self) -> Iterator[Tile]:
         for operand in (*self.reads, *self.writes):
             if isinstance(operand, Tile):
@@ -291,12 +295,12 @@ class Copy(Instruction):
         self.semaphore: int | None = None
         self.posts = 0  # value of the semaphore when the copy has ended
 
-    def buffers(self) -> Iterator[tuple[Buffer, bool]]:
-        """Buffers that it touches, and whether it writes them."""
+    def buffers(self) -> Iterator[Buffer]:
+        yield from super().buffers()
         for part in self.parts:
-            for side, writes in ((part.source, False), (part.destination, True)):
+            for side in (part.source, part.destination):
                 if isinstance(side.of, Buffer):
-                    yield side.of, writes
+                    yield side.of
 
 
 class Program:

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the two cores of a logical core meet: sendrecv and core_barrier (doc/spec/neuron-core.md, 6)."""
+from __future__ import annotations
+
+from typing import Any
+
+from trn_nki.compile.moves import Moves
+from trn_nki.compile.operands import Operands
+from trn_nki.compile.program import Access, Copy, Instruction, Program
+from trn_nki.diagnostics.errors import KernelError
+
+MEETINGS = ("sendrecv", "core_barrier")
+READY, DONE, BARRIER = 48, 49, 50  # semaphores of each core
+
+
+class Meetings:
+    """Appends the instructions of both cores for what both have come to."""
+
+    def __init__(self, program: Program, operands: Operands, moves: Moves):
+        self.program, self.operands, self.moves = program, operands, moves
+        self._exchanges = 0
+
+    def meet(self, items: list[Any]) -> None:
+        """`items`: what each core waits in, or None for a core that has ended. Raises KernelError."""
+        first = next(item for item in items if item is not None)
+        if len(items) == 1:
+            raise KernelError(f"nisa.{first.operation} needs two cores; call kernel[2]", "6", first.place)
+        if None in items or items[0].operation != items[1].operation:
+            raise KernelError(f"one core waits in nisa.{first.operation} and the other never comes there", "6", first.place)
+        if first.operation == "core_barrier":
+            for core, item in enumerate(items):
+                self._barrier(core, item)
+        else:
+            self._exchange(items)
+
+    def _enter(self, core: int, item: Any) -> None:
+        self.operands.core, self.operands.place = core, item.place
+
+    def _post(self, engine: str, semaphore: int, accesses: list[Any]) -> None:
+        """Adds 1 to the other core's semaphore once what the accesses overlap has ended."""
+        other = 1 - self.operands.core
+        self._add(engine, "write", [f"@core{other}.S[{semaphore}].4=1"], accesses)
+
+    def _wait(self, engine: str, semaphore: int, accesses: list[Any]) -> None:
+        """What overlaps the accesses later waits for the other core's post."""
+        self._add(engine, "event_semaphore", [f"wait S[{semaphore}]>=1:subtract"], accesses)
+
+    def _add(self, engine: str, name: str, fields: list[Any], writes: list[Any]) -> None:
+        self.program.instructions.append(Instruction(engine, name, fields, [], writes, self.operands.place,
+                                                     self.operands.core))
+
+    def _barrier(self, core: int, item: Any) -> None:
+        self._enter(core, item)
+        touched = [self.operands.access(item.arguments["data"])]
+        self._post(item.engine.name, BARRIER, touched)
+        self._wait(item.engine.name, BARRIER, touched)
+
+    def _exchange(self, items: list[Any]) -> None:
+        """Each core copies its source to the other's destination, once that is free, and says when it is there."""
+        self._exchanges += 1
+        for core, item in enumerate(items):
+            if {item.arguments["send_to_rank"], item.arguments["recv_from_rank"]} != {1 - core}:
+                raise KernelError("sendrecv is compiled between the two cores only", "6", item.place)
+            self._enter(core, item)
+            self._post("sync", READY, [self.operands.access(item.arguments["dst"])])
+        for core, item in enumerate(items):
+            destination = items[1 - core].arguments["dst"]
+            if destination.dtype.itemsize != item.arguments["src"].dtype.itemsize:
+                raise KernelError("sendrecv does not convert types", "6", item.place)
+            self._enter(1 - core, items[1 - core])
+            target = self.operands.pattern(destination)
+            self._enter(core, item)
+            sent = Access((core, f"exchange {self._exchanges}"), 0, 1, 0, 1)
+            self._wait("sync", READY, [sent])
+            begin = len(self.program.instructions)
+            self.moves.copy(self.operands.pattern(item.arguments["src"]), target, destination.dtype.itemsize)
+            for one in self.program.instructions[begin:]:
+                if isinstance(one, Copy):
+                    one.writes.append(sent)
+            self._post("sync", DONE, [sent])
+        for core, item in enumerate(items):
+            self._enter(core, item)
+            self._wait("sync", DONE, [self.operands.access(item.arguments["dst"])])
