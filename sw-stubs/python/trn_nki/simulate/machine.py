@@ -18,6 +18,7 @@ from trn_nki.values.engines import engine, reduce_cmd
 
 _OPERATIONS = {**data_movement.OPERATIONS, **lanes.OPERATIONS, **matrices.OPERATIONS}
 _MEETINGS = ("sendrecv", "core_barrier")  # both cores must be there
+SIMULATED = frozenset(_OPERATIONS) | frozenset(_MEETINGS)
 MAX_PASSES = 1_000_000  # of one loop
 
 

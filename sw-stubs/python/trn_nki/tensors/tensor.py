@@ -183,6 +183,9 @@ class NkiTensor(NKIObject):
         raise KernelError("a tensor cannot be iterated over; loop over nl.affine_range and slice it")
 
     def __bool__(self) -> bool:
+        """Kernels test optional arguments by `if tensor:`; the test of one element is taken for a mistake."""
+        if self.size != 1 or not self.is_on_chip:
+            return True
         raise KernelError("the value of a tensor is not known while the kernel is traced; use nl.while_loop, "
                           "nisa.tensor_copy_predicated or nisa.select_reduce")
 
