@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Views and what is recorded."""
+import dataclasses
 import time
 import unittest
 
@@ -56,6 +57,30 @@ class Views(unittest.TestCase):
             self.assertEqual((view.shape, view.strides, view.element), ((128, 24), (96, 1), 48))
             self.assertEqual(view.view(nl.float32).shape, (128, 6))
         record_kernel(nki.jit(kernel), [numpy.zeros((2, 2), numpy.float32)])
+
+
+class Objects(unittest.TestCase):
+    def test_class_attributes_are_fields_with_and_without_dataclass(self):
+        class Plain(nl.NKIObject):
+            size: int
+            width = 3
+            names = []
+
+        @dataclasses.dataclass
+        class Annotated(nl.NKIObject):
+            _hidden: int
+            size: int
+            tiles: list = dataclasses.field(default_factory=list)
+            left_out: int
+
+        first, second = Plain(size=1), Plain(2, width=4)
+        first.names.append("a")
+        self.assertEqual((first.size, first.width, second.size, second.width, second.names), (1, 3, 2, 4, []))
+        made = Annotated(1, size=2)
+        self.assertEqual((made._hidden, made.size, made.tiles), (1, 2, []))
+        self.assertFalse(hasattr(made, "left_out"))
+        with self.assertRaisesRegex(TypeError, "has no field 'sice'"):
+            Plain(sice=1)
 
 
 class Recordings(unittest.TestCase):
