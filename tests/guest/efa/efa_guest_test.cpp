@@ -32,13 +32,13 @@ protected:
         std::getline(reason, why);
         GTEST_SKIP() << "no EFA driver for guests: " << why;
     }
-    /// Guests of the pair of servers, with modules of these kernel folders before the driver's.
+    /// Guests of a board, with modules of these kernel folders before the driver's.
     ended start(const std::string& options, const std::string& script,
-                const std::string& modules = {}) {
+                const std::string& modules = {}, const std::string& board = "efa_pair") {
         std::ofstream(folder / "script") << "#!/bin/sh\ncp -a /program/root/. /\n" << script;
         const auto kernel = tools + "/modules/kernel/";
         std::string command =
-            std::string(TRNVP) + " guest tests/guest/efa/efa_pair.yaml " + modules;
+            std::string(TRNVP) + " guest tests/guest/efa/" + board + ".yaml " + modules;
         for (const char* core : {"ib_core", "ib_uverbs"})
             command += " --module " + kernel + "drivers/infiniband/core/" + core + ".ko";
         return run(command + " --module " + tools + "/efa/efa.ko --run " + tools +
@@ -72,6 +72,24 @@ TEST_F(EfaGuest, DriverIsUnloadedAndLoadedTwentyTimes) {
                            "done\necho loaded again $n times\n");
     EXPECT_EQ(how.status, 0) << how.output;
     EXPECT_THAT(how.output, HasSubstr("loaded again 20 times"));
+}
+
+/// Both drivers work behind the ports of one switch; the programs of chips take huge pages.
+TEST_F(EfaGuest, ChipAndCardOfOneServerAreRecordedTogether) {
+    const auto recording = folder / "recording", trace = folder / "trace", again = folder / "again";
+    const auto how =
+        start("--append 'hugepagesz=2M hugepages=8' --record " + recording + " --trace " + trace,
+              "ibv_devinfo || exit 2\n"
+              "readlink /sys/class/infiniband/efa_0/device\ntrn-guest\n",
+              {}, "chip_card");
+    ASSERT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("PORT_ACTIVE"));
+    EXPECT_THAT(how.output, HasSubstr("0000:04:00.0"));
+    EXPECT_THAT(how.output, HasSubstr("1 device: all is well"));
+    const auto replay = run(std::string(TRNVP) + " replay " + recording + " --trace " + again);
+    EXPECT_EQ(replay.status, 0) << replay.output;
+    EXPECT_THAT(replay.output, HasSubstr("as recorded"));
+    EXPECT_EQ(run("cmp " + trace + " " + again).status, 0);
 }
 
 /// The guests exchange numbers of their queue pairs over an Ethernet of QEMU, and data over EFA.
