@@ -70,8 +70,8 @@ class Objects(unittest.TestCase):
         class Annotated(nl.NKIObject):
             _hidden: int
             size: int
-            tiles: list = dataclasses.field(default_factory=list)
             left_out: int
+            tiles: list = dataclasses.field(default_factory=list)
 
         first, second = Plain(size=1), Plain(2, width=4)
         first.names.append("a")
