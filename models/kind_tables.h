@@ -45,5 +45,6 @@ kind ethernet_fabric_kind();
 
 kind ena_card_kind();
 kind ethernet_switch_kind();
+kind nvme_controller_kind();
 
 }  // namespace trn::kind_tables

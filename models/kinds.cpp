@@ -46,6 +46,8 @@ const kind_list& kinds() {
         ethernet_fabric_kind(),
         ena_card_kind(),
         ethernet_switch_kind(),
+        // disks
+        nvme_controller_kind(),
     };
     return list;
 }

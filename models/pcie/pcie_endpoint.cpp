@@ -193,6 +193,7 @@ void pcie_endpoint::supply(bool& by, bool on) {
     by = on;
     if (this->on() == was) return;
     if (was) space_.forget();
+    no_power.set(was);
     reset_function();
     if (auto* wire = link.link(); wire != nullptr) {
         if (was)

@@ -72,6 +72,7 @@ public:
     irq_in power_lost{"power_lost", 1, [this](unsigned, bool level) { supply(powered_, !level); }};
     /// Pulses when the function is reset; high while it has no power, and in no slot.
     irq_out function_reset{"function_reset"};
+    irq_out no_power{"no_power"};  ///< high while it has no power, and in no slot
 
     pcie_endpoint(sc_core::sc_module_name name, const config& cfg);
 

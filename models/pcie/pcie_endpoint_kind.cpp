@@ -41,7 +41,8 @@ kind pcie_endpoint_kind() {
              .of_lines(&c::msix_vectors),
          port::irq_in("booting", "high until the chip's firmware is ready"),
          port::irq_in("power_lost", "high: the chip has no power"),
-         port::irq_out("function_reset", "pulses when the host resets the function").optional()},
+         port::irq_out("function_reset", "pulses when the host resets the function").optional(),
+         port::irq_out("no_power", "high while the function has no power").optional()},
         [](const c& cfg) -> std::optional<std::string> {
             if (cfg.register_bar != 0 && cfg.register_bar != 2)
                 return "the registers are in BAR0 or in BAR2";

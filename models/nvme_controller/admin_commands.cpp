@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/nvme_controller/admin_commands.h"
+
+#include <algorithm>
+
+namespace trn::nvme {
+
+namespace words = nvme_entry_regs;
+namespace queue_words = nvme_entry_regs::queue;
+
+namespace {
+
+constexpr std::uint64_t page = 4096;
+
+std::uint16_t queue_of(const job& of) {
+    return static_cast<std::uint16_t>(of.what.words.get(queue_words::id));
+}
+
+}  // namespace
+
+void admin_commands::begin(job& of) {
+    if (timing() == timing_mode::contended) of.after = command_time_;
+    switch (of.what.opcode()) {
+    case words::admin::opcode_create_cq:
+        return create_completions(of);
+    case words::admin::opcode_create_sq:
+        return create_submission(of);
+    case words::admin::opcode_delete_sq:
+        return delete_submission(of);
+    case words::admin::opcode_delete_cq:
+        of.how = of_.queues.remove_completions(queue_of(of));
+        return;
+    case words::admin::opcode_identify:
+        return identify(of);
+    case words::admin::opcode_get_log_page:
+        return log_page(of);
+    case words::admin::opcode_set_features:
+        of.how = of_.settings.set(of.what.words, of.result);
+        return check_temperature();
+    case words::admin::opcode_get_features:
+        of.how = of_.settings.get(of.what.words, of.result);
+        return;
+    case words::admin::opcode_abort:
+        return abort(of);
+    case words::admin::opcode_async_event:
+        return request_event(of);
+    default:
+        of.how = status::invalid_opcode;
+    }
+}
+
+// --- queues ---
+
+void admin_commands::create_completions(job& of) {
+    const entry& w = of.what.words;
+    const std::uint64_t base = w.get_wide(words::reg::prp1_lo);
+    const std::uint32_t vector = w.get(words::create_cq::vector);
+    if (w.get(words::create_cq::contiguous) == 0 || base % page != 0) {
+        of.how = base % page != 0 ? status::invalid_prp_offset : status::invalid_field;
+        return;
+    }
+    if (vector >= vectors_) {
+        of.how = status::invalid_vector;
+        return;
+    }
+    of.how = of_.queues.create(
+        queue_of(of), completion_queue{.base = base,
+                                       .size = w.get(queue_words::size_) + 1,
+                                       .interrupts = w.get(words::create_cq::interrupts) != 0,
+                                       .vector = static_cast<std::uint16_t>(vector)});
+}
+
+void admin_commands::create_submission(job& of) {
+    const entry& w = of.what.words;
+    const std::uint64_t base = w.get_wide(words::reg::prp1_lo);
+    if (w.get(words::create_sq::contiguous) == 0 || base % page != 0) {
+        of.how = base % page != 0 ? status::invalid_prp_offset : status::invalid_field;
+        return;
+    }
+    of.how = of_.queues.create(
+        queue_of(of),
+        submission_queue{.base = base,
+                         .size = w.get(queue_words::size_) + 1,
+                         .completions = static_cast<std::uint16_t>(w.get(words::create_sq::cq))});
+}
+
+/// Its commands complete before the queue is gone.
+void admin_commands::delete_submission(job& of) {
+    const std::uint16_t number = queue_of(of);
+    if (number != 0 && of_.queues.submission(number) != nullptr) engine_().abort_all(number);
+    of.how = of_.queues.remove_submission(number);
+}
+
+// --- data for software ---
+
+void admin_commands::answer(job& of, std::vector<std::uint8_t> bytes) {
+    of.moves = job::data::to_host;
+    of.length = static_cast<std::uint32_t>(bytes.size());
+    of.bytes = std::move(bytes);
+}
+
+void admin_commands::identify(job& of) {
+    const std::uint32_t name = of.what.words.get(words::reg::namespace_);
+    switch (of.what.words.get(words::identify::cns)) {
+    case words::identify::cns_controller:
+        return answer(of, who_.controller_page());
+    case words::identify::cns_namespace:
+        if (name != the_namespace) break;
+        return answer(of, who_.namespace_page(of_.content.used() / who_.block_bytes));
+    case words::identify::cns_active_namespaces:
+        if (name >= all_namespaces - 1) break;
+        return answer(of, who_.active_namespaces(name));
+    case words::identify::cns_namespace_descriptors:
+        if (name != the_namespace) break;
+        return answer(of, who_.descriptors());
+    default:
+        of.how = status::invalid_field;
+        return;
+    }
+    of.how = status::invalid_namespace;
+}
+
+void admin_commands::log_page(job& of) {
+    const entry& w = of.what.words;
+    const auto number = static_cast<std::uint8_t>(w.get(words::log::page));
+    const std::uint64_t count =
+        (std::uint64_t{w.get(words::log_length::dwords_hi)} << 16 | w.get(words::log::dwords_lo)) +
+        1;
+    const std::uint64_t offset = w.get_wide(words::reg::log_offset_lo);
+    std::vector<std::uint8_t> bytes;
+    switch (number) {
+    case words::log::page_errors:
+        bytes = of_.state.error_page();
+        break;
+    case words::log::page_health:
+        bytes = of_.state.health_page(of_.settings);
+        break;
+    case words::log::page_firmware:
+        bytes = health::firmware_page();
+        break;
+    default:
+        of.how = status::invalid_log_page;
+        return;
+    }
+    if (offset % 4 != 0 || offset > bytes.size() || count > max_transfer / 4) {
+        of.how = status::invalid_field;
+        return;
+    }
+    bytes.erase(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+    bytes.resize(static_cast<std::size_t>(count * 4));  // zeroes after the page
+    answer(of, std::move(bytes));
+    if (w.get(words::log::retain_event) == 0) of_.events.has_read(number);
+}
+
+// --- abort, events ---
+
+/// Bit 0 of the result: not aborted.
+void admin_commands::abort(job& of) {
+    const auto queue = static_cast<std::uint16_t>(of.what.words.get(words::abort::queue));
+    const auto id = static_cast<std::uint16_t>(of.what.words.get(words::abort::id));
+    if (queue == 0 && of_.events.withdraw(id))
+        engine_().complete({.queue = 0, .id = id, .how = status::abort_requested});
+    else
+        of.result = engine_().abort(queue, id) ? 0 : 1;
+}
+
+void admin_commands::request_event(job& of) {
+    of.is_held = of_.events.request(of.what.id());
+    if (!of.is_held) of.how = status::event_limit;
+    check_temperature();
+}
+
+void admin_commands::check_temperature() {
+    if ((of_.state.warnings(of_.settings) & of_.settings.reported_warnings()) != 0)
+        of_.events.report(async_events::type::health, async_events::temperature);
+}
+
+}  // namespace trn::nvme

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <systemc>
+#include <utility>
+#include <vector>
+
+#include "models/nvme_controller/async_events.h"
+#include "models/nvme_controller/command_engine.h"
+#include "models/nvme_controller/features.h"
+#include "models/nvme_controller/health.h"
+#include "models/nvme_controller/identify.h"
+
+namespace trn::nvme {
+
+/// The admin commands (NVM Express 5).
+class admin_commands final : public command_set {
+public:
+    struct parts {
+        queue_set& queues;
+        medium& content;
+        features& settings;
+        health& state;
+        async_events& events;
+    };
+
+    admin_commands(const identity& who, unsigned vectors, sc_core::sc_time command_time,
+                   const parts& of, std::function<command_engine&()> engine)
+        : who_(who),
+          vectors_(vectors),
+          command_time_(command_time),
+          of_(of),
+          engine_(std::move(engine)) {}
+
+    void begin(job& of) override;
+    void received(job&) override {}
+
+    /// Reports a temperature outside its limits, if software wants to know.
+    void check_temperature();
+
+private:
+    void create_completions(job& of);
+    void create_submission(job& of);
+    void delete_submission(job& of);
+    void identify(job& of);
+    void log_page(job& of);
+    void abort(job& of);
+    void request_event(job& of);
+    /// The data that the command returns.
+    static void answer(job& of, std::vector<std::uint8_t> bytes);
+
+    const identity who_;
+    const unsigned vectors_;
+    const sc_core::sc_time command_time_;
+    const parts of_;
+    std::function<command_engine&()> engine_;
+};
+
+}  // namespace trn::nvme

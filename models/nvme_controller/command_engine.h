@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <optional>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "models/host_ring/host_writer.h"
+#include "models/nvme_media/medium.h"
+#include "models/nvme_queues/command.h"
+#include "models/nvme_queues/prp_list.h"
+#include "models/nvme_queues/queue_set.h"
+#include "platform/framework/tlm/deferral.h"
+#include "platform/framework/tlm/memory_port.h"
+
+namespace trn::nvme {
+
+/// A command from its fetch to its completion.
+struct job {
+    enum class data : std::uint8_t { none, to_host, from_host };
+
+    command what;
+    status how = status::success;
+    std::uint32_t result = 0;
+    data moves = data::none;
+    std::uint32_t length = 0;                  ///< bytes of data
+    std::optional<std::uint64_t> medium = {};  ///< the data is the medium's from here on
+    std::vector<std::uint8_t> bytes = {};      ///< else these; `length` of them
+    sc_core::sc_time after = {};               ///< until data moves to the host, or completion
+    bool is_held = false;                      ///< completed by its command set, later
+};
+
+/// What executes commands.
+class command_set {
+public:
+    /// Sets how the command ends, or the data that it moves. The data comes with the words of a
+    /// job that succeeded so far.
+    virtual void begin(job& of) = 0;
+    /// All data has come from the host: sets `how` and `after`.
+    virtual void received(job& of) = 0;
+
+protected:
+    ~command_set() = default;
+};
+
+/// Fetches commands, moves their data, and writes their completions.
+class command_engine : public sc_core::sc_module {
+public:
+    static constexpr std::size_t max_outstanding = 2048;  // commands
+
+    class listener {
+    public:
+        virtual void raise(unsigned vector) = 0;
+        /// Queues are not readable: only a reset helps.
+        virtual void fail() = 0;
+        virtual void failed(const completion& what, const command& of) = 0;
+
+    protected:
+        ~listener() = default;
+    };
+    struct counts {
+        std::uint64_t admin_commands = 0, commands = 0, failed = 0, lost = 0;
+        std::uint64_t bytes_read = 0, bytes_written = 0;
+    };
+
+    SC_HAS_PROCESS(command_engine);
+    command_engine(sc_core::sc_module_name name, tlm::tlm_initiator_socket<64>& bus,
+                   queue_set& queues, medium& content, command_set& admin, command_set& io,
+                   listener& owner);
+
+    /// The controller is ready; forget(): it is not, and all commands are gone.
+    void start();
+    void forget();
+    void tail_moved() { work_.notify(sc_core::SC_ZERO_TIME); }
+    /// The host has consumed completions.
+    void head_moved(unsigned completion_queue);
+    void invalidate(std::uint64_t first, std::uint64_t last);
+
+    /// Completes a command of this id with abort_requested; false: there is none that could be.
+    bool abort(std::uint16_t queue, std::uint16_t id);
+    /// Completes all commands of a submission queue that is about to be deleted.
+    void abort_all(std::uint16_t queue);
+    /// Writes a completion, when its queue has room.
+    void complete(const completion& done);
+
+    /// Faults: the next I/O commands never complete by themselves; a stuck one cannot be aborted.
+    void lose(std::uint64_t count) { lose_ += count; }
+    void stick(std::uint64_t count) { stick_ += count; }
+
+    std::size_t outstanding() const { return waiting_.size() + lost_.size() + (moving_ ? 1 : 0); }
+    const counts& counters() const { return counters_; }
+
+private:
+    enum class progress { idle, moved, blocked };
+
+    void run();
+    progress advance();
+    progress fetch();
+    void begin(const command& what);
+    progress move();
+    progress move_part(prp_list::piece part);
+    progress read_list(prp_list::piece part);
+    bool copy(std::uint8_t* bytes, std::uint64_t length);
+    void end_move();
+    void finish(const job& done);
+    void write(completion_queue& to, const completion& done);
+    command_set& set_of(const job& of) { return of.what.is_admin() ? admin_ : io_; }
+
+    queue_set& queues_;
+    medium& content_;
+    command_set &admin_, &io_;
+    listener& owner_;
+    memory_port memory_;
+    deferral later_;
+    host_writer writer_;
+    bool is_started_ = false;
+    std::optional<unsigned> fetching_;  // submission queue
+    std::array<std::uint32_t, 16> fetched_{};
+    std::multimap<sc_core::sc_time, job> waiting_;  // for their time
+    std::list<job> lost_;
+    std::optional<job> moving_;
+    prp_list prps_;
+    std::uint64_t moved_ = 0;   // bytes of moving_
+    sc_core::sc_time arrival_;  // of its last byte
+    std::array<std::uint8_t, prp_list::page> buffer_{};
+    std::uint64_t lose_ = 0, stick_ = 0;
+    sc_core::sc_event work_;
+    counts counters_;
+};
+
+}  // namespace trn::nvme

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "models/nvme_queues/command.h"
+
+namespace trn::nvme {
+
+/// The features of the controller (NVM Express 5.21.1): what software has set, from a reset on.
+class features {
+public:
+    /// `pairs`: I/O queues of each direction that the controller has.
+    features(unsigned pairs, unsigned vectors) : pairs_(pairs), vectors_(vectors) { reset(); }
+
+    void reset();
+    status set(const entry& command, std::uint32_t& result);
+    status get(const entry& command, std::uint32_t& result) const;
+
+    bool write_cache() const { return (value(nvme_entry_regs::feature::id_write_cache) & 1) != 0; }
+    /// Kelvin; the composite temperature's upper limit.
+    std::uint16_t hot() const { return thresholds_[0]; }
+    std::uint16_t cold() const { return thresholds_[1]; }
+    /// Critical warnings that are reported as events.
+    std::uint8_t reported_warnings() const {
+        return static_cast<std::uint8_t>(value(nvme_entry_regs::feature::id_events));
+    }
+
+private:
+    std::uint32_t value(unsigned id) const { return values_[id]; }
+    std::uint32_t queues() const { return (pairs_ - 1) << 16 | (pairs_ - 1); }
+    const unsigned pairs_, vectors_;
+    std::array<std::uint32_t, 12> values_{};     // by id
+    std::array<std::uint16_t, 2> thresholds_{};  // over, under
+};
+
+}  // namespace trn::nvme

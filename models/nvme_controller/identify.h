@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trn::nvme {
+
+constexpr std::uint32_t the_namespace = 1;  ///< the one that there is
+constexpr unsigned max_transfer_shift = 5;  ///< pages of a command's data, log2
+constexpr std::uint32_t max_transfer = 4096u << max_transfer_shift;
+constexpr unsigned max_event_requests = 4;
+constexpr unsigned max_abort_commands = 4;
+constexpr std::string_view firmware_revision = "1.0";
+
+/// Text as identify structures have it: padded with spaces.
+void put_text(std::vector<std::uint8_t>& page, std::size_t at, std::size_t length,
+              std::string_view text);
+
+/// The structures that IDENTIFY returns (NVM Express 5.15.2), 4096 bytes each.
+struct identity {
+    std::uint16_t vendor = 0, subsystem_vendor = 0;
+    std::string model;
+    std::uint64_t serial = 0;
+    std::uint64_t blocks = 0;
+    std::uint32_t block_bytes = 512;
+
+    std::vector<std::uint8_t> controller_page() const;
+    std::vector<std::uint8_t> namespace_page(std::uint64_t used_blocks) const;
+    std::vector<std::uint8_t> active_namespaces(std::uint32_t after) const;
+    std::vector<std::uint8_t> descriptors() const;
+
+private:
+    std::uint64_t extended_id() const;
+};
+
+}  // namespace trn::nvme

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/nvme_controller/io_commands.h"
+
+#include <cstring>
+#include <span>
+
+#include "models/nvme_controller/identify.h"
+
+namespace trn::nvme {
+
+namespace words = nvme_entry_regs;
+
+namespace {
+
+constexpr std::uint32_t range_bytes = 16;
+
+}  // namespace
+
+void io_commands::begin(job& of) {
+    const std::uint32_t name = of.what.words.get(words::reg::namespace_);
+    const bool all = of.what.opcode() == words::nvm::opcode_flush && name == all_namespaces;
+    if (name != the_namespace && !all) {
+        of.how = status::invalid_namespace;
+        return;
+    }
+    switch (of.what.opcode()) {
+    case words::nvm::opcode_flush:
+        of.after = content_.time_of_flush();
+        return content_.flush();
+    case words::nvm::opcode_write:
+        return write(of);
+    case words::nvm::opcode_read:
+        return read(of);
+    case words::nvm::opcode_write_zeroes:
+        return write_zeroes(of);
+    case words::nvm::opcode_dataset_management:
+        of.moves = job::data::from_host;
+        of.length = (of.what.words.get(words::ranges::count) + 1) * range_bytes;
+        of.bytes.resize(of.length);
+        return;
+    default:
+        of.how = status::invalid_opcode;
+    }
+}
+
+io_commands::range io_commands::blocks_of(job& of) const {
+    const std::uint64_t first = of.what.words.get_wide(words::reg::block_lo);
+    const std::uint64_t count = std::uint64_t{of.what.words.get(words::blocks::count)} + 1;
+    if (of.what.words.get(words::blocks::protection) != 0)
+        of.how = status::invalid_field;
+    else if (first >= blocks() || count > blocks() - first)
+        of.how = status::block_out_of_range;
+    if (of.how != status::success) return {};
+    return {first * block_bytes_, count * block_bytes_};
+}
+
+bool io_commands::is_durable(const job& of) const {
+    return of.what.words.get(words::blocks::force_access) != 0 || !settings_.write_cache();
+}
+
+void io_commands::read(job& of) {
+    const range what = blocks_of(of);
+    if (of.how == status::success && what.length > max_transfer) of.how = status::invalid_field;
+    if (of.how != status::success) return;
+    of.after = content_.time_of_read(what.length);
+    if (!content_.is_readable(what.offset, what.length)) {
+        ++health_.media_errors;
+        of.how = status::unrecovered_read_error;
+        return;
+    }
+    health_.count_read(what.length);
+    of.moves = job::data::to_host;
+    of.medium = what.offset;
+    of.length = static_cast<std::uint32_t>(what.length);
+}
+
+void io_commands::write(job& of) {
+    const range what = blocks_of(of);
+    if (of.how == status::success && what.length > max_transfer) of.how = status::invalid_field;
+    if (of.how != status::success) return;
+    health_.count_write(what.length);
+    of.moves = job::data::from_host;
+    of.medium = what.offset;
+    of.length = static_cast<std::uint32_t>(what.length);
+}
+
+void io_commands::write_zeroes(job& of) {
+    const range what = blocks_of(of);
+    if (of.how != status::success) return;
+    of.after = content_.time_of_write(0);
+    if (!content_.clear(what.offset, what.length)) of.how = status::write_fault;
+    if (is_durable(of)) content_.flush(what.offset, what.length);
+}
+
+void io_commands::received(job& of) {
+    if (!of.medium) return deallocate(of);
+    of.after = content_.time_of_write(of.length);
+    if (is_durable(of)) content_.flush(*of.medium, of.length);
+}
+
+/// Other uses of ranges are hints. All ranges are checked before the first is cleared.
+void io_commands::deallocate(job& of) {
+    of.after = content_.time_of_write(0);
+    if (of.what.words.get(words::ranges_use::deallocate) == 0) return;
+    const auto range_at = [&](std::size_t at) {
+        std::uint32_t blocks = 0;
+        std::uint64_t first = 0;
+        std::memcpy(&blocks, &of.bytes[at + entry::byte(words::reg::range_blocks)], 4);
+        std::memcpy(&first, &of.bytes[at + entry::byte(words::reg::range_block_lo)], 8);
+        return range{first, blocks};
+    };
+    for (std::size_t at = 0; at < of.bytes.size(); at += range_bytes) {
+        const auto [first, count] = range_at(at);
+        if (first > blocks() || count > blocks() - first) {
+            of.how = status::block_out_of_range;
+            return;
+        }
+    }
+    for (std::size_t at = 0; at < of.bytes.size(); at += range_bytes) {
+        const auto [first, count] = range_at(at);
+        if (!content_.clear(first * block_bytes_, count * block_bytes_))
+            of.how = status::write_fault;
+    }
+    if (!settings_.write_cache()) content_.flush();
+}
+
+}  // namespace trn::nvme

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "models/nvme_controller/command_engine.h"
+#include "models/nvme_controller/features.h"
+#include "models/nvme_controller/health.h"
+
+namespace trn::nvme {
+
+/// The commands of the NVM command set (NVM Express 6), on the one namespace.
+class io_commands final : public command_set {
+public:
+    io_commands(medium& content, std::uint32_t block_bytes, const features& settings, health& state)
+        : content_(content), block_bytes_(block_bytes), settings_(settings), health_(state) {}
+
+    void begin(job& of) override;
+    void received(job& of) override;
+
+    std::uint64_t blocks() const { return content_.size() / block_bytes_; }
+
+private:
+    struct range {
+        std::uint64_t offset = 0, length = 0;  // bytes
+    };
+    /// The blocks that a command names; sets `how` when they are not all on the medium.
+    range blocks_of(job& of) const;
+    void read(job& of);
+    void write(job& of);
+    void write_zeroes(job& of);
+    void deallocate(job& of);
+    bool is_durable(const job& of) const;
+
+    medium& content_;
+    const std::uint32_t block_bytes_;
+    const features& settings_;
+    health& health_;
+};
+
+}  // namespace trn::nvme

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/nvme_media/image_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+
+#include "platform/framework/log.h"
+
+namespace trn::nvme {
+
+image_file::image_file(const std::string& path, std::uint64_t size)
+    : path_(path), file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+    struct stat now {};
+    if (!file_ || fstat(file_.get(), &now) != 0)
+        throw std::runtime_error(
+            fmt::format("disk image '{}' cannot be opened: {}", path, std::strerror(errno)));
+    if (flock(file_.get(), LOCK_EX | LOCK_NB) != 0)
+        throw std::runtime_error(
+            fmt::format("disk image '{}' is in use by another disk or run", path));
+    if (now.st_size == 0) {
+        if (ftruncate(file_.get(), static_cast<off_t>(size)) != 0)
+            throw std::runtime_error(fmt::format("disk image '{}' cannot have {} bytes: {}", path,
+                                                 size, std::strerror(errno)));
+    } else if (static_cast<std::uint64_t>(now.st_size) != size) {
+        throw std::runtime_error(
+            fmt::format("disk image '{}' has {} bytes, the disk {}: set its capacity, or name "
+                        "another file",
+                        path, now.st_size, size));
+    }
+}
+
+bool image_file::failed(const char* operation) {
+    if (!reported_)
+        log::error("disk image", "{}: cannot {}: {}", path_, operation, std::strerror(errno));
+    reported_ = true;
+    return false;
+}
+
+bool image_file::read(std::uint64_t offset, std::span<std::uint8_t> into) {
+    while (!into.empty()) {
+        const auto got = pread(file_.get(), into.data(), into.size(), static_cast<off_t>(offset));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return failed("read");
+        if (got == 0) {  // shortened by another process
+            std::memset(into.data(), 0, into.size());
+            return true;
+        }
+        offset += static_cast<std::uint64_t>(got);
+        into = into.subspan(static_cast<std::size_t>(got));
+    }
+    return true;
+}
+
+bool image_file::write(std::uint64_t offset, std::span<const std::uint8_t> from) {
+    while (!from.empty()) {
+        const auto put = pwrite(file_.get(), from.data(), from.size(), static_cast<off_t>(offset));
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0) return failed("write");
+        offset += static_cast<std::uint64_t>(put);
+        from = from.subspan(static_cast<std::size_t>(put));
+    }
+    return true;
+}
+
+bool image_file::clear(std::uint64_t offset, std::uint64_t size) {
+    constexpr int how = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+    if (fallocate(file_.get(), how, static_cast<off_t>(offset), static_cast<off_t>(size)) == 0)
+        return true;
+    // A file system without holes.
+    static constexpr std::uint8_t zeroes[4096] = {};
+    for (std::uint64_t done = 0; done < size;) {
+        const auto count = std::min<std::uint64_t>(sizeof zeroes, size - done);
+        if (!write(offset + done, {zeroes, static_cast<std::size_t>(count)})) return false;
+        done += count;
+    }
+    return true;
+}
+
+std::uint64_t image_file::used() const {
+    struct stat now {};
+    return fstat(file_.get(), &now) == 0 ? static_cast<std::uint64_t>(now.st_blocks) * 512 : 0;
+}
+
+}  // namespace trn::nvme

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "models/nvme_media/block_store.h"
+#include "platform/framework/unique_fd.h"
+
+namespace trn::nvme {
+
+/// A disk in a file of the host, which lasts over runs. The file is sparse; one process at a time
+/// uses it.
+class image_file final : public block_store {
+public:
+    /// Creates the file if there is none. \throws std::runtime_error with a sentence when the file
+    /// cannot be used, is in use, or has another size
+    image_file(const std::string& path, std::uint64_t size);
+
+    bool read(std::uint64_t offset, std::span<std::uint8_t> into) override;
+    bool write(std::uint64_t offset, std::span<const std::uint8_t> from) override;
+    bool clear(std::uint64_t offset, std::uint64_t size) override;
+    std::uint64_t used() const override;
+
+private:
+    bool failed(const char* operation);
+
+    const std::string path_;
+    unique_fd file_;
+    bool reported_ = false;
+};
+
+}  // namespace trn::nvme

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "models/nvme_queues/command.h"
+
+namespace trn::nvme {
+
+/// A completion, ready for its queue.
+struct completion {
+    std::uint16_t queue = 0;  ///< submission queue
+    std::uint16_t id = 0;     ///< of the command
+    status how = status::success;
+    std::uint32_t result = 0;
+};
+
+struct submission_queue {
+    std::uint64_t base = 0;
+    std::uint32_t size = 0;  ///< entries; 0: there is no such queue
+    std::uint32_t head = 0, tail = 0;
+    std::uint16_t completions = 0;  ///< number of its completion queue
+};
+
+struct completion_queue {
+    std::uint64_t base = 0;
+    std::uint32_t size = 0;            ///< entries; 0: there is no such queue
+    std::uint32_t head = 0, tail = 0;  ///< the host's; the controller's
+    bool phase = true, interrupts = false;
+    std::uint16_t vector = 0;
+    unsigned users = 0;                   ///< submission queues
+    std::deque<completion> waiting = {};  ///< for room
+
+    bool is_full() const { return (tail + 1) % size == head; }
+};
+
+/// The queues of a controller by their numbers; 0 are the admin queues. Without memory until
+/// open() is called.
+class queue_set {
+public:
+    static constexpr std::uint32_t max_entries = 1024;
+    static constexpr std::uint32_t submission_bytes = 64, completion_bytes = 16;
+
+    explicit queue_set(unsigned pairs) : pairs_(pairs) {}
+
+    void open(const submission_queue& admin, const completion_queue& admin_completions);
+    void close();
+
+    /// Null: there is no such queue.
+    submission_queue* submission(unsigned number);
+    completion_queue* completions(unsigned number);
+    unsigned pairs() const { return pairs_; }
+
+    status create(unsigned number, const submission_queue& made);
+    status create(unsigned number, const completion_queue& made);
+    status remove_submission(unsigned number);
+    status remove_completions(unsigned number);
+
+    /// Doorbells. False: there is no such queue, or it has no such entry.
+    bool set_tail(unsigned number, std::uint32_t tail);
+    bool set_head(unsigned number, std::uint32_t head);
+
+    /// The next submission queue in turn that has a command; null: none.
+    submission_queue* next(unsigned& number);
+
+private:
+    bool is_free_number(unsigned number) const { return number != 0 && number <= pairs_; }
+
+    const unsigned pairs_;  // of I/O
+    std::vector<submission_queue> submissions_;
+    std::vector<completion_queue> completions_;
+    unsigned turn_ = 0;
+};
+
+}  // namespace trn::nvme
