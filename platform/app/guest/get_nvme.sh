@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What guests with NVMe disks run, beside the tools of get_tools.sh: fio, mkfs.ext4 and fsck.ext4 of Debian with their
+# libraries, as a root folder. The driver is built into the guest's kernel. Nothing here needs to be root, nothing is
+# installed.
+#
+#   get_nvme.sh          what is missing; nothing when all is there
+#   get_nvme.sh --again  try again after a failure
+#
+# The folder is `nvme` in that of get_tools.sh. When something cannot be had, the file `nvme-missing` says why, the
+# exit status is 1, and the tests that need it are skipped with that reason.
+set -eEuo pipefail
+
+tools=${TRNVP_GUEST_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/trnvp/guest}
+
+say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }
+
+give_up() {
+    trap - ERR
+    say "no disk tools for guests: $*"
+    printf '%s\n' "$*" >"$tools/nvme-missing"
+    exit 1
+}
+
+[ -e "$tools/kernel-release" ] || { say "no disk tools for guests: there are no guests"; exit 1; }
+[ ! -e "$tools/nvme/root" ] || exit 0
+if [ -e "$tools/nvme-missing" ] && [ "${1:-}" != --again ]; then
+    say "no disk tools for guests: $(cat "$tools/nvme-missing")  ('./dev setup' tries again)"
+    exit 1
+fi
+trap 'give_up "get_nvme.sh: line $LINENO failed"' ERR
+
+work=$tools/nvme.new.$$
+trap 'rm -rf "$work"' EXIT
+root=$work/ready/root
+mkdir -p "$work"/{deb,user} "$root"/{bin,etc,lib64,usr/lib/x86_64-linux-gnu}
+
+say "unpacking fio and e2fsprogs for guests"
+mapfile -t packages < <(apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks \
+    --no-replaces --no-enhances fio e2fsprogs | grep -E '^(lib|fio|e2fsprogs|zlib)' |
+    grep -vE '^(libc6-|libpython|libpam|libcrypt1|libdebconf)' | sort -u)
+(cd "$work/deb" && apt-get -qq -o APT::Sandbox::User=root download "${packages[@]}" >&2) ||
+    give_up "cannot download fio, e2fsprogs and their libraries"
+for archive in "$work"/deb/*.deb; do dpkg-deb -x "$archive" "$work/user"; done
+
+libraries=usr/lib/x86_64-linux-gnu
+cp "$work/user/usr/bin/fio" "$root/bin"
+cp "$work/user/sbin/mke2fs" "$root/bin/mkfs.ext4"  # busybox has a mke2fs of its own
+cp "$work/user/sbin/e2fsck" "$root/bin/fsck.ext4"
+cp -L "$work/user/lib64/ld-linux-x86-64.so.2" "$root/lib64"
+cp "$work/user/etc/mke2fs.conf" "$root/etc"
+# Only what the loader asks for: the closure of all packages is ten times as large.
+paths=$work/user/$libraries:$work/user/lib/x86_64-linux-gnu:$work/user/$libraries/ceph
+for program in "$root"/bin/*; do
+    "$root/lib64/ld-linux-x86-64.so.2" --inhibit-cache --library-path "$paths" --list "$program" |
+        awk '$2 == "=>" { print $3 }'
+done | sort -u | while read -r library; do cp -L "$library" "$root/$libraries"; done
+rm -rf "$tools/nvme"
+mv "$work/ready" "$tools/nvme"
+say "disk tools in guests: $(du -sh "$tools/nvme" | cut -f1) in $tools/nvme"
