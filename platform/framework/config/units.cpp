@@ -86,12 +86,12 @@ bool take_decimal(std::string_view& text, decimal& out) {
 
 refusal unit_refusal(mistake code, std::string_view what, std::string_view text,
                      std::string_view wrong, std::span<const unit> units) {
+    if (code == mistake::unit_missing)
+        return {code, fmt::format("'{}' needs a unit", text),
+                fmt::format("write a {} like '{} {}'", what, text, units[1].name)};
     std::vector<std::string_view> names;
     for (const auto& u : units) names.push_back(u.name);
-    const auto message = code == mistake::unit_missing
-                             ? fmt::format("'{}' needs a unit: a {}", text, what)
-                             : fmt::format("'{}' is not a unit of {}", wrong, what);
-    return {code, message, suggest(wrong, names)};
+    return {code, fmt::format("'{}' is not a unit of {}", wrong, what), suggest(wrong, names)};
 }
 
 parsed<std::uint64_t> quantity(std::string_view text, std::string_view what,
