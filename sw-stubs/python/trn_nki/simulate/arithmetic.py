@@ -2,6 +2,8 @@
 """ALU operators and reductions in FP32 (doc/spec/neuron-core.md, 3.3 to 3.5)."""
 from __future__ import annotations
 
+from typing import Any
+
 import numpy
 
 from trn_nki.values import operators as op
@@ -43,14 +45,19 @@ def compute(operator: Operator, a: numpy.ndarray, b: numpy.ndarray, reverse: boo
     return numpy.asarray(_ARITHMETIC[operator](numpy.asarray(a, _F), numpy.asarray(b, _F)), _F)
 
 
+def _bits(value: Any, unsigned: numpy.dtype) -> numpy.ndarray:
+    if numpy.ndim(value):
+        return value.view(unsigned) if value.dtype.itemsize == unsigned.itemsize else value.astype(unsigned)
+    return numpy.asarray(int(value) % 2 ** (8 * unsigned.itemsize)).astype(unsigned)
+
+
 def compute_bits(operator: Operator, a: numpy.ndarray, b: numpy.ndarray, reverse: bool = False) -> numpy.ndarray:
     """The bitvec operators on integers of one size; shift counts are unsigned."""
     if reverse:
         a, b = b, a
-    kind = a.dtype
+    kind = (a if numpy.ndim(a) else b).dtype
     unsigned = numpy.dtype(f"u{kind.itemsize}")
-    a = a.view(unsigned) if isinstance(a, numpy.ndarray) and a.dtype == kind else numpy.asarray(a).astype(unsigned)
-    b = numpy.asarray(b).astype(kind).view(unsigned) if numpy.ndim(b) else numpy.asarray(int(b) % 2 ** (8 * kind.itemsize)).astype(unsigned)
+    a, b = _bits(a, unsigned), _bits(b, unsigned)
     if operator is op.invert:
         made = ~a
     elif operator.is_bitvec and operator in (op.left_shift, op.right_shift):

@@ -239,10 +239,10 @@ def local_gather(core: Any, a: dict[str, Any]) -> None:
 def nc_stream_shuffle(core: Any, a: dict[str, Any]) -> None:
     source, dst = core.raw(a["src"]), a["dst"]
     found = core.raw(dst)
-    for first in range(0, max(len(source), len(found)), 32):
+    for first in range(0, len(found), 32):
         for target, origin in enumerate(a["shuffle_mask"]):
-            if origin != 255 and first + target < len(found) and first % max(32, len(source)) + origin < len(source):
-                found[first + target] = source[first + origin if first + origin < len(source) else origin]
+            if origin != 255 and first + target < len(found) and first + origin < len(source):
+                found[first + target] = source[first + origin]
     core.store_raw(dst, found)
 
 
@@ -327,9 +327,22 @@ def sequence_bounds(core: Any, a: dict[str, Any]) -> None:
     core.store(a["dst"], numpy.concatenate([starts, ends])[None])
 
 
+def topk(core: Any, a: dict[str, Any]) -> None:
+    """The n values of each group of 16 partitions lie partition first; ties: the lower index is the larger."""
+    source, count, n = core.values(a["src"]), a["val_dst"].free_size, a["n"]
+    values = numpy.empty((len(source), count), _F)
+    indices = numpy.empty((len(source), count), numpy.uint32)
+    for first in range(0, len(source), 16):
+        flat = source[first:first + 16].T.reshape(-1)[:n]
+        order = numpy.argsort(-flat, kind="stable")[:count][::-1]
+        values[first:first + 16], indices[first:first + 16] = flat[order], order
+    core.store(a["val_dst"], values)
+    core.store_raw(a["idx_dst"], indices)
+
+
 OPERATIONS = {function.__name__: function for function in (
     tensor_copy, memset, tensor_copy_predicated, tensor_tensor, tensor_scalar, scalar_tensor_tensor, tensor_tensor_scan,
     tensor_scalar_cumulative, reciprocal, activation, activate2, exponential, tensor_reduce, tensor_partition_reduce,
     tensor_scalar_reduce, iota, affine_select, range_select, select_reduce, nc_n_gather, local_gather,
-    nc_stream_shuffle, bn_stats, bn_aggr, max8, nc_find_index8, nc_match_replace8, nonzero_with_count, sequence_bounds)}
+    nc_stream_shuffle, bn_stats, bn_aggr, max8, nc_find_index8, nc_match_replace8, nonzero_with_count, sequence_bounds, topk)}
 OPERATIONS["activation_reduce"] = activation

@@ -102,8 +102,8 @@ class SimulatedCore:
     def _execute(self, instruction: Instruction) -> None:
         function = _OPERATIONS.get(instruction.operation)
         if function is None:
-            raise KernelError(f"nisa.{instruction.operation} is not simulated: random numbers and topk run on a "
-                              "platform only", place=instruction.place)
+            raise KernelError(f"nisa.{instruction.operation} is not simulated: random numbers run on a platform "
+                              "only", place=instruction.place)
         self.engine = instruction.engine
         self.memory.place = instruction.place
         self.memory.group = 32 if instruction.engine is engine.tensor else 16
