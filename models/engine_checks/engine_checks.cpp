@@ -75,8 +75,8 @@ unsigned lanes_of(const isa::instruction& i) {
 }  // namespace
 
 engine_checks::engine_checks(const sc_core::sc_object& owner, const isa::partition_sizes& sizes,
-                             const contents& memories)
-    : owner_(owner), sizes_(sizes), memories_(memories) {
+                             const contents& memories, const program_lines* lines)
+    : owner_(owner), sizes_(sizes), memories_(memories), lines_(lines) {
     memories_.sbuf.poison();
     memories_.psum.poison();
 }
@@ -98,7 +98,8 @@ race_checker* engine_checks::races() {
 void engine_checks::report(const misuse::rule& broken, const place& at, std::string_view detail) {
     const std::string text = at.what != nullptr ? isa::text_of(*at.what) : "register access";
     misuse::report(broken, owner_,
-                   fmt::format("{} engine at pc {}: {}{}{}", name_of(at.engine), at.pc, text,
+                   fmt::format("{} engine at {}: {}{}{}", name_of(at.engine),
+                               describe_pc(lines_, at.engine, at.pc), text,
                                detail.empty() ? "" : "; ", detail));
 }
 
@@ -143,11 +144,12 @@ bool engine_checks::check_races(const place& at, std::vector<race_checker::acces
     const bool collision = found->what == race_checker::conflict::kind::collision;
     const auto& rule = collision ? misuse::psum_collision : misuse::tile_race;
     if (misuse::wanted(rule))
-        report(rule, at,
-               fmt::format("with the {} engine at pc {}, {} partition {} byte {}",
-                           name_of(found->other), found->other_pc,
-                           found->first.space == isa::space::psum ? "PSUM" : "SBUF",
-                           found->first.partition, found->first.offset));
+        report(
+            rule, at,
+            fmt::format("with the {} engine at {}, {} partition {} byte {}", name_of(found->other),
+                        describe_pc(lines_, found->other, found->other_pc),
+                        found->first.space == isa::space::psum ? "PSUM" : "SBUF",
+                        found->first.partition, found->first.offset));
     return collision && misuse::wanted(rule);
 }
 
@@ -156,10 +158,11 @@ void engine_checks::moved(const race_checker::transfer& t) {
     if (checker == nullptr || !misuse::wanted(misuse::tile_race)) return;
     if (const auto found = checker->moved(t))
         misuse::report(misuse::tile_race, owner_,
-                       fmt::format("DMA {} what the {} engine uses at pc {}, {} partition {} "
+                       fmt::format("DMA {} what the {} engine uses at {}, {} partition {} "
                                    "byte {}",
                                    t.writes ? "writes" : "reads", name_of(found->other),
-                                   found->other_pc, t.space == isa::space::psum ? "PSUM" : "SBUF",
+                                   describe_pc(lines_, found->other, found->other_pc),
+                                   t.space == isa::space::psum ? "PSUM" : "SBUF",
                                    found->first.partition, found->first.offset));
 }
 

@@ -9,6 +9,7 @@
 
 #include "models/engine_checks/race_checker.h"
 #include "models/engine_checks/sram_content.h"
+#include "models/sequencer/program_lines.h"
 #include "models/sequencer/program_observer.h"
 #include "platform/framework/misuse/rule.h"
 
@@ -23,7 +24,7 @@ public:
         sram_content &sbuf, &psum;
     };
     engine_checks(const sc_core::sc_object& owner, const isa::partition_sizes& sizes,
-                  const contents& memories);
+                  const contents& memories, const program_lines* lines = nullptr);
 
     void started(isa::engine e) override;
     bool issues(isa::engine e, std::uint32_t pc, const isa::instruction& i,
@@ -59,6 +60,7 @@ private:
     const sc_core::sc_object& owner_;
     const isa::partition_sizes sizes_;
     const contents memories_;
+    const program_lines* const lines_;   // null: lines are not known
     std::optional<race_checker> races_;  ///< while its rules are wanted
     std::uint64_t revision_ = ~std::uint64_t{0};
 };

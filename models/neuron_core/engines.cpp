@@ -44,11 +44,12 @@ core_engines::core_engines(const parts& p)
                              .instances = isa::engine_count,
                              .stride = stride,
                              .latency = p.register_latency}),
-      posters_(p.peek, p.who.semaphores),
+      lines_(control_, p.peek),
+      posters_(p.peek, p.who.semaphores, &lines_),
       checks_(
           p.owner,
           {p.memory.partition_bytes(isa::space::sbuf), p.memory.partition_bytes(isa::space::psum)},
-          p.contents),
+          p.contents, &lines_),
       environment_{
           p.owner,
           p.who,
@@ -61,6 +62,7 @@ core_engines::core_engines(const parts& p)
           [&memory = p.memory, g = p.who.generation, nan = p.outside_is_nan](isa::engine e) {
               return make_data_path(e, memory, g, nan);
           }} {
+    environment_.lines = &lines_;
     environment_.warm_up = p.warm_up;
     for (unsigned e = 0; e < isa::engine_count; ++e)
         engines_[e] = std::make_unique<sequencer>(environment_, static_cast<isa::engine>(e));
@@ -188,8 +190,8 @@ std::vector<semaphore_posters::program> core_engines::programs() const {
         const engine_settings settings(control_, static_cast<isa::engine>(e));
         programs.push_back(
             {static_cast<isa::engine>(e), settings.program_base(), settings.program_words(),
-             fmt::format("{} at pc {}", states[static_cast<unsigned>(engine.current())],
-                         engine.pc())});
+             fmt::format("{} at {}", states[static_cast<unsigned>(engine.current())],
+                         describe_pc(&lines_, static_cast<isa::engine>(e), engine.pc()))});
     }
     return programs;
 }

@@ -11,6 +11,7 @@
 
 #include "models/engine_checks/engine_checks.h"
 #include "models/neuron_core/semaphore_posters.h"
+#include "models/sequencer/program_lines.h"
 #include "models/sequencer/sequencer.h"
 #include "platform/framework/kernel/introspection.h"
 
@@ -67,6 +68,7 @@ private:
     void set_reset_values();
 
     register_bank control_;
+    program_lines lines_;
     semaphore_posters posters_;
     engine_checks checks_;
     sequencer_environment environment_;

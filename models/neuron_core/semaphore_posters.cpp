@@ -73,8 +73,8 @@ std::string semaphore_posters::of(const isa::wait_condition& wait,
                     break;
             }
             if (!posts(isa::decode(bytes).what, event, wait.index)) continue;
-            all += fmt::format("{}{} at pc {} ({})", all.empty() ? "posted by " : ", ",
-                               isa::name_of(p.engine), pc, p.state);
+            all += fmt::format("{}{} at {} ({})", all.empty() ? "posted by " : ", ",
+                               isa::name_of(p.engine), describe_pc(lines_, p.engine, pc), p.state);
             break;
         }
     }

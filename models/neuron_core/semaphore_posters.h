@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "models/instructions/instruction.h"
+#include "models/sequencer/program_lines.h"
 
 namespace trn {
 
@@ -22,12 +22,11 @@ public:
         std::uint32_t words;
         std::string state;  ///< "halted at pc 7"
     };
-    /// Reads bytes at an address; returns how many there are.
-    using peek = std::function<unsigned(std::uint64_t address, std::span<std::uint8_t> bytes)>;
+    using peek = program_lines::peek;
 
-    /// `semaphores`: address of the core's events and semaphores.
-    semaphore_posters(peek read, std::uint64_t semaphores)
-        : read_(std::move(read)), semaphores_(semaphores) {}
+    /// `semaphores`: address of the core's events and semaphores. `lines` may be null.
+    semaphore_posters(peek read, std::uint64_t semaphores, const program_lines* lines)
+        : read_(std::move(read)), semaphores_(semaphores), lines_(lines) {}
 
     /// "posted by tensor at pc 12 (failed at pc 3)", or that no program posts it.
     std::string of(const isa::wait_condition& wait, std::span<const program> programs) const;
@@ -40,6 +39,7 @@ private:
 
     peek read_;
     std::uint64_t semaphores_;
+    const program_lines* lines_;
 };
 
 }  // namespace trn

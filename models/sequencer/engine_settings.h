@@ -20,6 +20,10 @@ public:
                ~std::uint64_t{isa::word_bytes - 1};
     }
     std::uint32_t program_words() const { return word(sequencer_regs::reg::program_words); }
+    /// Table of source lines; 0: none.
+    std::uint64_t lines_base() const {
+        return get(sequencer_regs::reg::lines_hi) << 32 | get(sequencer_regs::reg::lines_lo);
+    }
     std::uint32_t start_pc() const { return word(sequencer_regs::reg::start_pc); }
     std::uint64_t wait_limit_us() const { return get(sequencer_regs::reg::wait_limit); }
     std::uint32_t notify_config() const { return word(sequencer_regs::reg::notify_config); }

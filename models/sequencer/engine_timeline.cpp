@@ -34,8 +34,15 @@ bool posts(const isa::instruction& i) {
 }  // namespace
 
 engine_timeline::engine_timeline(std::string_view core, isa::engine which,
-                                 const engine_clock& clock)
-    : track_(fmt::format("{}.{}", core, name_of(which))), clock_(clock) {}
+                                 const engine_clock& clock, const program_lines* lines)
+    : track_(fmt::format("{}.{}", core, name_of(which))),
+      engine_(which),
+      clock_(clock),
+      lines_(lines) {}
+
+std::string engine_timeline::line_of(std::uint32_t pc) const {
+    return lines_ != nullptr ? lines_->of(engine_, pc) : std::string();
+}
 
 trace::operation engine_timeline::begin_operation(const isa::instruction& i) const {
     return trace::on() && posts(i) ? trace::new_operation() : 0;
@@ -66,6 +73,7 @@ void engine_timeline::draw_compute(const isa::instruction& i, std::uint32_t pc, 
                                    const isa::cost& cost, const isa::work& done) const {
     span(find(i.opcode)->mnemonic, start, start + cost.interval,
          {{"pc", pc},
+          {"source", line_of(pc)},
           {"text", isa::text_of(i)},
           {"mode", name_of_rate(cost.rate)},
           {"cycles", cost.interval},
@@ -77,7 +85,8 @@ void engine_timeline::draw_compute(const isa::instruction& i, std::uint32_t pc, 
 
 void engine_timeline::draw_control(const isa::instruction& i, std::uint32_t pc, cycles from,
                                    cycles until) const {
-    span(find(i.opcode)->mnemonic, from, until, {{"pc", pc}, {"text", isa::text_of(i)}});
+    span(find(i.opcode)->mnemonic, from, until,
+         {{"pc", pc}, {"source", line_of(pc)}, {"text", isa::text_of(i)}});
 }
 
 void engine_timeline::registers(std::uint32_t pc, std::uint64_t count, cycles from,

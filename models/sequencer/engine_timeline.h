@@ -7,6 +7,7 @@
 
 #include "models/instructions/instruction.h"
 #include "models/sequencer/engine_clock.h"
+#include "models/sequencer/program_lines.h"
 #include "models/sequencer/timing.h"
 #include "platform/framework/kernel/trace.h"
 
@@ -19,7 +20,9 @@ class engine_timeline {
 public:
     using cycles = engine_clock::cycles;
 
-    engine_timeline(std::string_view core, isa::engine which, const engine_clock& clock);
+    /// `lines` may be null.
+    engine_timeline(std::string_view core, isa::engine which, const engine_clock& clock,
+                    const program_lines* lines);
 
     /// Something happened to the engine now.
     void event(std::string_view what, trace::fields with) const {
@@ -63,9 +66,12 @@ private:
                       const isa::cost& cost, const isa::work& done) const;
     void draw_control(const isa::instruction& i, std::uint32_t pc, cycles from, cycles until) const;
     void span(std::string_view what, cycles from, cycles until, trace::fields with) const;
+    std::string line_of(std::uint32_t pc) const;
 
     const std::string track_;  // "chip0.nc0.vector"
+    const isa::engine engine_;
     const engine_clock& clock_;
+    const program_lines* const lines_;
     trace::slice wait_;
 };
 

@@ -16,6 +16,7 @@
 #include "models/semaphores/semaphores.h"
 #include "models/sequencer/array_activity.h"
 #include "models/sequencer/issue_window.h"
+#include "models/sequencer/program_lines.h"
 #include "models/sequencer/program_observer.h"
 #include "platform/framework/registers/register_bank.h"
 #include "platform/framework/tlm/memory_port.h"
@@ -48,6 +49,7 @@ struct sequencer_environment {
     /// A debugger's: stops simulated time for the reason given.
     std::function<void(const std::string& why)> pause = {};
     isa::program_observer* observer = nullptr;  ///< null: programs are not checked
+    const program_lines* lines = nullptr;       ///< null: lines are not known
     array_activity array{};
     bool warm_up = false;  ///< the array is slow after it was idle (spec 9.2)
     /// Of all engines since power-on, for the power model; resets do not clear it.

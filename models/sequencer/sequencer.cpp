@@ -33,7 +33,7 @@ sequencer::sequencer(sequencer_environment& environment, isa::engine which)
               environment.partitions.psum},
       settings_(environment.control, which),
       clock_(isa::clock_of(which, environment.who.generation)),
-      timeline_(environment.owner.name(), which, clock_),
+      timeline_(environment.owner.name(), which, clock_, environment.lines),
       signals_(environment, which, settings_, counters_),
       program_(environment, traits_, clock_, counters_, timeline_),
       waits_(environment, which, clock_, signals_, settings_, counters_, timeline_),
@@ -159,14 +159,16 @@ std::string sequencer::instruction_text() const {
 
 std::string sequencer::error_text() const {
     if (state_ != state::failed) return {};
-    return fmt::format("{} at pc {}, detail {:#x}", name_of(error_), error_pc_, error_detail_);
+    return fmt::format("{} at {}, detail {:#x}", name_of(error_),
+                       describe_pc(core_.lines, engine_, error_pc_), error_detail_);
 }
 
 /// Simulated time stands still from the end of this delta cycle on.
 void sequencer::pause(std::string_view why) {
     if (core_.pause)
-        core_.pause(fmt::format("{}.{} at pc {}{}{}", core_.owner.name(), name_of(engine_), pc_,
-                                why.empty() ? "" : ": ", why));
+        core_.pause(fmt::format("{}.{} at {}{}{}", core_.owner.name(), name_of(engine_),
+                                describe_pc(core_.lines, engine_, pc_), why.empty() ? "" : ": ",
+                                why));
 }
 
 void sequencer::engine_ended(std::string_view how) {
@@ -179,7 +181,8 @@ std::uint64_t sequencer::elapsed() const {
 
 std::optional<std::string> sequencer::describe_wait() const {
     if (state_ != state::waiting) return std::nullopt;
-    return fmt::format("{} engine at pc {}: {}", name_of(engine_), pc_, waits_.describe());
+    return fmt::format("{} engine at {}: {}", name_of(engine_),
+                       describe_pc(core_.lines, engine_, pc_), waits_.describe());
 }
 
 // ---- the process

@@ -20,13 +20,14 @@ typedef struct program_ring {
     uint32_t filled;
 } program_ring;
 
-/* What stands in HBM for one core: a constant, streams, rings; then tensors. */
+/* What stands in HBM for one core: a constant, streams, rings, source lines; then tensors. */
 typedef struct program_core {
     uint64_t begin, next, end; /* memory that may be used, AXI */
     uint64_t image, image_bytes;
     uint8_t* bytes; /* of the image; NULL before it is made */
     uint32_t stream[SET_ENGINES];
     uint64_t stream_at[SET_ENGINES]; /* in the image */
+    uint64_t lines_at[SET_ENGINES];  /* in the image, when the set has lines */
     program_ring rings[SET_DMA_ENGINES][RING_QUEUES];
     bool has_notifications;
     trn_notification_ring notifications;

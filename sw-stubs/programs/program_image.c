@@ -12,6 +12,8 @@
 #define RING_MIN 32u
 #define MAX_DESCRIPTORS (1u << 22) /* of a core */
 #define FIRST_PASS 1u              /* ring id, contract 7.4 */
+#define LINE_BYTES 4u
+#define FILE_NAME_BYTES 128u /* doc/models/sequencer.md, "Source lines" */
 
 static uint64_t aligned(uint64_t value, uint64_t to) {
     return (value + to - 1) & ~(to - 1);
@@ -147,6 +149,15 @@ static void lay_out_rings(program_core* c, uint64_t* at) {
         }
 }
 
+static void lay_out_lines(const program_set* set, program_core* c, uint64_t* at) {
+    for (uint32_t e = 0; e < SET_ENGINES && set->lines; ++e) {
+        if (c->stream[e] == NO_STREAM) continue;
+        c->lines_at[e] = *at;
+        *at += (uint64_t)set->streams[c->stream[e]].words * LINE_BYTES +
+               (uint64_t)set->file_count * FILE_NAME_BYTES;
+    }
+}
+
 trn_status trn_program_place(trn_program* program) {
     const program_set* set = &program->set;
     for (uint32_t core = 0; core < set->cores; ++core) {
@@ -176,6 +187,7 @@ trn_status trn_program_place(trn_program* program) {
             at += (uint64_t)set->streams[c->stream[e]].words * SET_WORD_BYTES;
         }
         lay_out_rings(c, &at);
+        lay_out_lines(set, c, &at);
         c->image_bytes = at;
         status = take(program, core, at, RING_ALIGNMENT, &c->image);
     }
@@ -270,6 +282,17 @@ static void put_transfer(trn_program* program, const set_transfer* t) {
     }
 }
 
+/* The lines of a stream, then the names of the files; of a long name its end. */
+static void put_lines(const program_set* set, const set_stream* s, uint8_t* at) {
+    memcpy(at, set->lines + (uint64_t)s->first_line * LINE_BYTES, (size_t)s->words * LINE_BYTES);
+    at += (size_t)s->words * LINE_BYTES;
+    for (uint32_t f = 0; f < set->file_count; ++f, at += FILE_NAME_BYTES) {
+        const size_t length = strlen(set->files[f]);
+        const size_t kept = length < FILE_NAME_BYTES ? length : FILE_NAME_BYTES - 1;
+        memcpy(at, set->files[f] + length - kept, kept);
+    }
+}
+
 static trn_status make_image(trn_program* program, uint32_t core) {
     program_core* c = &program->cores[core];
     if (!c->bytes) c->bytes = malloc(c->image_bytes);
@@ -282,6 +305,7 @@ static trn_status make_image(trn_program* program, uint32_t core) {
         if (c->stream[e] != NO_STREAM) {
             const set_stream* s = &program->set.streams[c->stream[e]];
             memcpy(c->bytes + c->stream_at[e], s->bytes, (size_t)s->words * SET_WORD_BYTES);
+            if (program->set.lines) put_lines(&program->set, s, c->bytes + c->lines_at[e]);
         }
     for (uint32_t e = 0; e < SET_DMA_ENGINES; ++e)
         for (uint32_t q = 0; q < RING_QUEUES; ++q) c->rings[e][q].filled = 0;

@@ -121,6 +121,14 @@ static trn_status open_notifications(trn_program* program) {
     return status;
 }
 
+/* Source lines for messages of the platform and its timeline; 0 where the set has none. */
+static trn_status name_lines(trn_program* program, uint32_t core, uint32_t engine) {
+    const program_core* c = &program->cores[core];
+    const uint64_t at = program->set.lines ? c->image + c->lines_at[engine] : 0;
+    const uint32_t registers[] = {(uint32_t)at, (uint32_t)(at >> 32)};
+    return write_control(program, core, engine, SEQUENCER(LINES_LO), registers, 2);
+}
+
 static trn_status set_up_engine(trn_program* program, uint32_t core, uint32_t engine) {
     const program_core* c = &program->cores[core];
     const uint64_t at = c->image + c->stream_at[engine];
@@ -131,6 +139,7 @@ static trn_status set_up_engine(trn_program* program, uint32_t core, uint32_t en
     if (status == TRN_OK)
         status = write_control(program, core, engine, SEQUENCER(WAIT_LIMIT),
                                &program->options.wait_limit_us, 1);
+    if (status == TRN_OK) status = name_lines(program, core, engine);
     if (status != TRN_OK || program->options.completion == TRN_WAIT_BY_POLLING) return status;
     uint32_t config = 0;
     status = read_control(program, core, engine, SEQUENCER(NOTIFY_CONFIG), &config);

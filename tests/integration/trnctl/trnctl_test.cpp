@@ -226,6 +226,13 @@ TEST(TrnctlProgram, RunsATextAndComparesItsTensors) {
     EXPECT_THAT(how.output, HasSubstr("after 50 us the scalar engine of core 2 is waiting"));
 }
 
+TEST(TrnctlProgram, MisuseOfAProgramNamesItsSourceLine) {
+    const auto how = run(trnctl + " --board trn3-chip program run " + programs + "misuse.trn");
+    EXPECT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("(vector engine at pc 2 (" + programs +
+                                      "misuse.trn:5): tensor_scalar_reduce"));
+}
+
 TEST(TrnctlProgram, WrongWordsAreUsageErrors) {
     const auto expect = [](const std::string& arguments, const std::string& text) {
         const auto how =
