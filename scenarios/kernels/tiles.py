@@ -129,3 +129,47 @@ def transpose_by_dma(x):
     result = nl.ndarray((columns, rows), dtype=x.dtype, buffer=nl.shared_hbm)
     nisa.dma_copy(dst=result, src=turned)
     return result
+
+
+@nki.jit
+def pick(x, indices):
+    """x[row, indices[row]] of each row; the copies read their addresses on the device."""
+    rows, columns = x.shape
+    chosen = nl.ndarray((1, rows), dtype=indices.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=chosen, src=indices)
+    tile = nl.ndarray((rows, 1), dtype=x.dtype, buffer=nl.sbuf)
+    for row in range(rows):
+        index = chosen.ap([[rows, 1], [1, 1]], offset=row)
+        element = x.ap([[columns, 1], [1, 1]], offset=row * columns, scalar_offset=index, indirect_dim=1)
+        nisa.dma_copy(dst=tile[row:row + 1, :], src=element)
+    result = nl.ndarray((rows, 1), dtype=x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=result, src=tile)
+    return result
+
+
+@nki.jit
+def squashed(x):
+    """tanh(x * 0.5 + 0.25) by activate2, and the largest of each row."""
+    tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=x)
+    highest = nl.ndarray((x.shape[0], 1), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.activate2(dst=tile, op=nl.tanh, data=tile, imm0=0.5, imm1=0.25, op0=nl.multiply, op1=nl.add,
+                   reduce_op=nl.maximum, reduce_res=highest, reduce_cmd=nisa.reduce_cmd.reset_reduce)
+    result = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    largest = nl.ndarray((x.shape[0], 1), dtype=nl.float32, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=result, src=tile)
+    nisa.dma_copy(dst=largest, src=highest)
+    return result, largest
+
+
+@nki.jit
+def highest(x, count):
+    """The `count` largest of all elements of x [16, columns], ascending."""
+    tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=x)
+    values = nl.ndarray((16, count), dtype=x.dtype, buffer=nl.sbuf)
+    places = nl.ndarray((16, count), dtype=nl.uint32, buffer=nl.sbuf)
+    nisa.topk(val_dst=values, idx_dst=places, src=tile, n=16 * x.shape[1])
+    result = nl.ndarray((16, count), dtype=x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=result, src=values)
+    return result

@@ -20,8 +20,9 @@ import tiles  # noqa: E402
 import transformer  # noqa: E402
 from trn_nki.compile import compile_recording  # noqa: E402
 from trn_nki.diagnostics.errors import KernelError  # noqa: E402
-from trn_nki.run import platform  # noqa: E402
+from trn_nki.run import RunError, platform  # noqa: E402
 from trn_nki.trace import record_kernel  # noqa: E402
+from trn_nki.trace.host_arrays import HostArray  # noqa: E402
 from trn_nki.values import generations  # noqa: E402
 
 BOARDS = ("trn1-chip", "trn2-chip", "trn3-chip")
@@ -86,6 +87,33 @@ class Kernels(unittest.TestCase):
         indices = numpy.random.default_rng(5).integers(0, 300, (128, 1)).astype(numpy.int32)
         for result in self.on_boards(transformer.embedding, table, indices):
             numpy.testing.assert_array_equal(result, table[indices[:, 0]])
+
+    def test_copies_take_addresses_from_the_device(self):
+        x = random(40, 300)
+        indices = numpy.random.default_rng(5).integers(0, 300, (1, 40)).astype(numpy.int32)
+        for board in BOARDS[1:]:
+            with self.subTest(board=board), platform(board):
+                numpy.testing.assert_array_equal(tiles.pick(x, indices)[:, 0], x[numpy.arange(40), indices[0]])
+        with self.assertRaisesRegex(KernelError, r"tiles\.py:\d+:\d+: Trainium1 has no descriptor generators"):
+            compile_recording(record_kernel(tiles.pick, (x, indices), generation="trn1"))
+        indices[0, 7] = 300
+        with self.assertRaisesRegex(RunError, r"tiles\.py:\d+\): INDIRECT_OOB"), platform("trn2-chip"):
+            tiles.pick(x, indices)
+
+    def test_activate2_applies_two_operators_and_accumulates(self):
+        x = random(128, 256)
+        expected = numpy.tanh(x.astype(F64) * 0.5 + 0.25)
+        with platform("trn3-chip"):
+            result, largest = tiles.squashed(x)
+        numpy.testing.assert_allclose(result, expected, rtol=1e-6)
+        numpy.testing.assert_array_equal(largest, result.max(axis=1, keepdims=True))
+
+    def test_the_largest_of_a_processor_are_found(self):
+        bits = (random(16, 8).view(numpy.uint32) >> 16).astype(numpy.uint16)
+        values = (bits.astype(numpy.uint32) << 16).view(F32)
+        expected = numpy.sort(values.reshape(-1))[-8:]
+        for result in self.on_boards(tiles.highest, HostArray(bits, "bfloat16"), 8):
+            numpy.testing.assert_array_equal((result.raw.astype(numpy.uint32) << 16).view(F32), [expected] * 16)
 
     def test_two_cores_exchange_tiles_and_meet(self):
         x = random(2, 128, 200)

@@ -6,12 +6,13 @@ import dataclasses
 import math
 from typing import Any
 
-from trn_nki.compile.program import Array, Buffer, Corner, Matrices, Part, Side
+from trn_nki.compile.program import Array, Buffer, Corner, Generated, Part, Side
 from trn_nki.diagnostics.errors import KernelError
 
 PARTITION = 1 << 40  # stride of one partition, in bytes, in patterns of on-chip memory
 MAX_DESCRIPTORS = 60_000  # of one engine for one part
 MAX_PARTS = 4_096
+MAX_PIECE_DIMENSIONS = 4
 MATRIX_SIDES = (64, 32, 16)  # of what one packet transposes
 
 
@@ -62,7 +63,7 @@ def divide(source: Pattern, destination: Pattern, size: int, place: Any) -> list
     return parts
 
 
-def transposes(source: Pattern, destination: Pattern, first_engine: int, place: Any) -> Matrices | None:
+def transposes(source: Pattern, destination: Pattern, first_engine: int, place: Any) -> Generated | None:
     """The copy of 2-byte elements as transposes of square matrices, if it is one: the source is contiguous along one
     dimension, the destination along another."""
     on_chip = [side.of for side in (source, destination) if isinstance(side.of, Buffer)]
@@ -77,22 +78,43 @@ def transposes(source: Pattern, destination: Pattern, first_engine: int, place: 
     side = next((n for n in MATRIX_SIDES if along[0] % n == 0 and across[0] % n == 0), None)
     if side is None:
         return None
-    pieces = [(side, across[1], along[2]), (along[0] // side, 2 * side, side * along[2]),
-              (across[0] // side, side * across[1], 2 * side), *rest]
-    matrices = math.prod(count for count, _, _ in pieces[1:])
-    low = (1 << min(16, matrices)) - 1
-    turned = low << first_engine % 16
-    engines = (turned | turned >> 16) & 0xFFFF
+    rows = [(side, across[1], along[2]), (along[0] // side, 2 * side, side * along[2]),
+            (across[0] // side, side * across[1], 2 * side), *rest]
+    engines = _engines(math.prod(count for count, _, _ in rows[1:]), first_engine)
 
-    def corner(pattern: Pattern, index: int) -> Corner:
-        over = [_is_partition(piece[index]) for piece in pieces]
-        strides = [piece[index] // PARTITION if one else piece[index] for piece, one in zip(pieces, over)]
-        in_chip = isinstance(pattern.of, Buffer)
-        return Corner(pattern.of, pattern.offset % PARTITION if in_chip else pattern.offset,
-                      pattern.offset // PARTITION if in_chip else 0,
-                      tuple((piece[0], stride, one) for piece, stride, one in zip(pieces, strides, over)))
+    return Generated(_corner(source, rows, 1), _corner(destination, rows, 2), 2 * side, engines, True)
 
-    return Matrices(corner(source, 1), corner(destination, 2), 2 * side, engines)
+
+def pieces(source: Pattern, destination: Pattern, size: int, first_engine: int, place: Any) -> Generated:
+    """The copy as pieces for descriptor generators. Raises KernelError."""
+    if source.elements != destination.elements:
+        raise KernelError(f"the copy has {source.elements} elements in its source and {destination.elements} in its "
+                          "destination", "8.2", place)
+    dims = _merge(_refine(source.dims, destination.dims, place))
+    piece = size
+    if dims and dims[0][1] == dims[0][2] == size and size * dims[0][0] < 1 << 16:
+        piece, dims = size * dims[0][0], dims[1:]
+    dims = dims or [(1, 0, 0)]
+    if len(dims) > MAX_PIECE_DIMENSIONS or any(count >= 1 << 16 for count, _, _ in dims):
+        raise KernelError(f"the copy has pieces in {len(dims)} dimensions, at most {MAX_PIECE_DIMENSIONS} of less than "
+                          "65,536 are possible", "8.2", place)
+    engines = _engines(math.prod(count for count, _, _ in dims), first_engine)
+    return Generated(_corner(source, dims, 1), _corner(destination, dims, 2), piece, engines)
+
+
+def _engines(shares: int, first: int) -> int:
+    """A mask of as many DMA engines as there are shares, from the first on."""
+    turned = (1 << min(16, shares)) - 1 << first % 16
+    return (turned | turned >> 16) & 0xFFFF
+
+
+def _corner(pattern: Pattern, dims: list[tuple[int, int, int]], index: int) -> Corner:
+    over = [_is_partition(dim[index]) for dim in dims]
+    strides = [dim[index] // PARTITION if one else dim[index] for dim, one in zip(dims, over)]
+    on_chip = isinstance(pattern.of, Buffer)
+    return Corner(pattern.of, pattern.offset % PARTITION if on_chip else pattern.offset,
+                  pattern.offset // PARTITION if on_chip else 0,
+                  tuple((dim[0], stride, one) for dim, stride, one in zip(dims, strides, over)))
 
 
 def _is_partition(stride: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Iterable
 
-from trn_nki.compile.program import ELEMENT_WORDS, ENGINES, Buffer, Copy, Corner, Instruction, Matrices, Part, Program, Side
+from trn_nki.compile.program import ELEMENT_WORDS, ENGINES, Buffer, Copy, Corner, Instruction, Generated, Part, Program, Side
 
 LIST_ENTRIES = 6  # of an event_semaphore
 QUEUES = {"sync": (0, 1, 2, 3), "gpsimd": (4, 5, 6, 7), "generator": (8, 9, 10, 11, 12)}
@@ -49,10 +49,10 @@ class _Copies:
         """The instructions that start the copy; declares its transfers."""
         found = []
         for part in one.parts:
-            if isinstance(part, Matrices):
+            if isinstance(part, Generated):
                 found.append(f"dge_copy engines={part.engines:#x} queue={self._queue('generator')} "
                              f"semaphore={one.semaphore} piece={part.size} source={self._corner(part.source)} "
-                             f"destination={self._corner(part.destination)} transpose")
+                             f"destination={self._corner(part.destination)}{_options(part)}")
                 continue
             name = f"t{self._core}_{len(self.declarations)}"
             self.declarations.append(
@@ -68,10 +68,16 @@ class _Copies:
 
     def _corner(self, corner: Corner) -> str:
         dims = ", ".join(f"{count}:{stride * self._pitch if over else stride}" for count, stride, over in corner.dims)
+        register = f" + {corner.register} * {corner.unit}" if corner.register else ""
         if isinstance(corner.of, Buffer):
             at = (corner.of.first + corner.partition) * self._pitch + corner.of.offset + corner.offset
-            return f"@core{corner.of.core}.sbuf + {at} [{dims}]"
-        return f"@{corner.of.name} + {corner.offset} [{dims}]"
+            return f"@core{corner.of.core}.sbuf + {at}{register} [{dims}]"
+        return f"@{corner.of.name} + {corner.offset}{register} [{dims}]"
+
+
+def _options(part: Generated) -> str:
+    limit = next((f" limit={end.limit:#x}" for end in (part.source, part.destination) if end.register), "")
+    return limit + (" transpose" if part.is_transpose else "")
 
 
 def _side(side: Side, part: Part) -> str:

@@ -281,6 +281,10 @@ class Lowering:
         count = index.free_size * 16 if num_valid_indices is None else int(num_valid_indices)
         self._lanes("local_gather", dst, [("imm", int(num_elem_per_idx)), ("s0", f"i32({count})")], a=src_buffer, b=index)
 
+    def _topk(self, val_dst: Any, idx_dst: Any, src: Any, n: Any) -> None:
+        values, indices, source = (self.operands.tile(one) for one in (val_dst, idx_dst, src))
+        self._add("topk", [("imm", int(n)), ("dst", values), ("a", source), ("b", indices)], [source], [values, indices])
+
     def _sequence_bounds(self, dst: Any, segment_ids: Any) -> None:
         self._lanes("sequence_bounds", dst, a=segment_ids)
 
@@ -315,6 +319,24 @@ class Lowering:
         self._read_accumulators(reduce_res)
 
     _activation_reduce = _activation
+
+    def _activate2(self, dst: Any, op: Any, data: Any, imm0: Any, imm1: Any, op0: Any, op1: Any, relu_param: Any,
+                   reverse0: Any, reverse1: Any, reduce_op: Any, reduce_res: Any, reduce_cmd: Any) -> None:
+        codes = [0 if one is None else one.code for one in (op0, op1)]
+        if None in codes:
+            raise KernelError("op0 and op1 of activate2 are operators of arithmetic", "8.5", self.operands.place)
+        scalars, reads = self._scalars(s0=imm0 if codes[0] else None, s1=imm1 if codes[1] else None)
+        fields = [("op0", function(op, self.operands.place)), ("imm", codes[0] | codes[1] << 8),
+                  *self._accumulators(reduce_cmd, reduce_op, "add"), *scalars]
+        fields += [word for word, chosen in (("reverse0", reverse0), ("reverse1", reverse1)) if chosen]
+        if hasattr(relu_param, "storage"):
+            self._lanes("activate2", dst, fields, reads, a=data, b=relu_param)
+        elif relu_param:
+            raise KernelError("a relu parameter of activate2 is compiled as a tile [partitions, 1]", "8.5",
+                              self.operands.place)
+        else:
+            self._lanes("activate2", dst, fields, reads, a=data)
+        self._read_accumulators(reduce_res)
 
     def _exponential(self, dst: Any, src: Any, max_value: Any, reduce_res: Any, reduce_cmd: Any,
                      reduce_init: Any) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from trn_nki.compile.copies import PARTITION, Pattern, Unlike, divide, transposes
+from trn_nki.compile.copies import PARTITION, Pattern, Unlike, divide, pieces, transposes
 from trn_nki.compile.operands import Operands
-from trn_nki.compile.program import Access, Buffer, Copy, Instruction, Program, Tile
+from trn_nki.compile.program import (ELEMENT_WORDS, Access, Buffer, Copy, Instruction, Location, Program,
+                                         Tile)
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors import layout
 from trn_nki.tensors.tensor import NkiTensor
@@ -20,12 +21,14 @@ class Moves:
 
     def __init__(self, program: Program, operands: Operands):
         self.program, self.operands = program, operands
-        self._transposes = 0  # made so far: they take DMA engines in turn
+        self._generated = 0  # copies so far whose descriptors are generated: they take DMA engines in turn
 
     def dma_copy(self, arguments: dict[str, Any]) -> None:
         dst, src = arguments["dst"], arguments["src"]
         if any(view.indirection is not None and view.indirection.kind == "vector" for view in (dst, src)):
             self._rows_by_index(dst, src, arguments["oob_mode"])
+        elif any(view.indirection is not None for view in (dst, src)):
+            self._by_scalar(dst, src, arguments["oob_mode"])
         elif dst.dtype == src.dtype or dst.dtype.code == src.dtype.code:
             self.copy(self.operands.pattern(src), self.operands.pattern(dst), src.dtype.itemsize)
         else:
@@ -54,6 +57,44 @@ class Moves:
         if not gathers and array.role == "in":
             array.role = "inout"
 
+    def _by_scalar(self, dst: NkiTensor, src: NkiTensor, out_of_bounds: Any) -> None:
+        """Sync reads the index into a register, which the descriptor generators add to an address in HBM."""
+        place = self.operands.place
+        dynamic = [view for view in (dst, src) if view.indirection is not None]
+        index = dynamic[0].indirection
+        if self.program.generation.number == 2:
+            raise KernelError("Trainium1 has no descriptor generators for a copy whose address comes from the device", "13",
+                              place)
+        if len(dynamic) > 1 or dynamic[0].is_on_chip or dst.dtype != src.dtype or not isinstance(index.index, NkiTensor):
+            raise KernelError("a scalar index is compiled for one tensor in HBM, without conversion, and from a tile",
+                              "8.2", place)
+        if out_of_bounds is oob_mode.skip:
+            raise KernelError("a scalar index that may be skipped is not compiled yet", "8.2", place)
+        size = src.dtype.itemsize
+        register = f"R{1 + self._generated % 32}"
+        found = self.operands.access(index.index)
+        if isinstance(found, Tile):
+            source, field = found, ("where", Location(found))
+        else:
+            array = self.operands.object(index.index.storage)
+            source = found
+            field = ("address", f"@{array.name}+{index.index.offset * index.index.dtype.itemsize}")
+        self.program.instructions.append(Instruction(
+            "sync", "reg_load", [("rd", register), ("type", ELEMENT_WORDS[index.index.dtype.name]), field], [source], [],
+            place, self.operands.core))
+        made = pieces(self.operands.pattern(src), self.operands.pattern(dst), size, self._generated, place)
+        end = made.source if dynamic[0] is src else made.destination
+        end.register, end.unit = register, index.stride * size
+        span = end.of.size - end.offset
+        if index.limit:
+            reach = sum(max(0, (count - 1) * stride) for count, stride, _ in end.dims) + made.size
+            span = min(span, (index.limit - 1) * end.unit + reach)
+        end.limit = span
+        self._generated += 1
+        if dynamic[0] is dst and end.of.role == "in":
+            end.of.role = "inout"
+        self.program.instructions.append(Copy("sync", [made], place, self.operands.core))
+
     def dma_transpose(self, arguments: dict[str, Any]) -> None:
         """The elements of dst in order are those of src with its dimensions in another order."""
         dst, src, axes = arguments["dst"], arguments["src"], arguments["axes"]
@@ -69,9 +110,9 @@ class Moves:
     def copy(self, source: Pattern, destination: Pattern, size: int) -> None:
         place = self.operands.place
         if size == 2 and self.program.generation.number > 2:
-            matrices = transposes(source, destination, 4 * self._transposes, place)
+            matrices = transposes(source, destination, 4 * self._generated, place)
             if matrices is not None:
-                self._transposes += 1
+                self._generated += 1
                 self.program.instructions.append(Copy("sync", [matrices], place, self.operands.core))
                 return
         try:

@@ -100,8 +100,9 @@ class Operands:
         return Tile(buffer, dtype, partitions, ((count, 1),))
 
     def pattern(self, view: NkiTensor) -> Pattern:
-        """All dimensions, for a copy."""
-        self._static(view)
+        """All dimensions, for a copy, without a scalar index."""
+        if view.indirection is not None and view.indirection.kind != "scalar":
+            self._static(view)
         size = view.dtype.itemsize
         of = self.object(view.storage)
         dims = [(count, stride * size) for count, stride in zip(view.shape, view.strides)]

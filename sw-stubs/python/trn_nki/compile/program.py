@@ -176,6 +176,16 @@ class Column:
         return self.tile.scalar_text()
 
 
+@dataclasses.dataclass(frozen=True)
+class Location:
+    """A tile of one element by its place, for registers."""
+
+    tile: Tile
+
+    def text(self) -> str:
+        return f"{self.tile.memory}[{self.tile.start}, {self.tile.byte}]"
+
+
 class Instruction:
     """One line of a stream. Fields are words, or pairs of a key and a text, a tile or a column."""
 
@@ -255,18 +265,24 @@ class Part:
 
 @dataclasses.dataclass
 class Corner:
-    """One end of a transpose: its first byte, and (count, stride) of the pieces' dimensions. On chip a stride goes
-    over partitions or over bytes."""
+    """One end of a generated copy: its first byte, and (count, stride) of the pieces' dimensions. On chip a stride goes
+    over partitions or over bytes. A register, times `unit` bytes, is added to the address of a dynamic end; every byte
+    then lies below `limit` from the first."""
 
     of: Array | Buffer
     offset: int
     partition: int
     dims: tuple[tuple[int, int, bool], ...]  # the third: over partitions
+    register: str | None = None
+    unit: int = 0
+    limit: int = 0
 
     def access(self, size: int) -> Access:
         partitions = 1 + sum((count - 1) * stride for count, stride, over in self.dims if over)
         spans = [(count - 1) * stride for count, stride, over in self.dims if not over]
         low, high = sum(min(0, span) for span in spans), sum(max(0, span) for span in spans) + size
+        if self.register is not None:
+            high = self.limit
         if isinstance(self.of, Buffer):
             first, base = self.of.first + self.partition, self.of.offset + self.offset
             return Access((self.of.core, self.of.memory), first, first + partitions, base + low, base + high)
@@ -274,13 +290,15 @@ class Corner:
 
 
 @dataclasses.dataclass
-class Matrices:
-    """Square matrices of 2-byte elements that the descriptor generators of DMA engines transpose."""
+class Generated:
+    """A copy whose descriptors the generators of DMA engines make: of pieces, or of square matrices of 2-byte elements
+    that they transpose."""
 
     source: Corner
     destination: Corner
-    size: int      # bytes of a row
+    size: int      # bytes of a piece, of a matrix's row
     engines: int
+    is_transpose: bool = False
 
     def accesses(self) -> tuple[Access, Access]:
         return self.source.access(self.size), self.destination.access(self.size)
@@ -289,7 +307,7 @@ class Matrices:
 class Copy(Instruction):
     """A DMA copy: parts that one semaphore counts. `engine` starts it."""
 
-    def __init__(self, engine: str, parts: list[Part | Matrices], place: Any = None, core: int = 0):
+    def __init__(self, engine: str, parts: list[Part | Generated], place: Any = None, core: int = 0):
         super().__init__(engine, "dma_start", (), place=place, core=core)
         self.parts = parts
         self.semaphore: int | None = None
