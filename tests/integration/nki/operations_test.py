@@ -224,6 +224,49 @@ class Moves(unittest.TestCase):
                 index = shared[lane // 16 * 16 + j % 16, j // 16]
                 numpy.testing.assert_array_equal(second[lane, 2 * j:2 * j + 2], x[lane, index:index + 2])
 
+    def test_index_tiles_select_elements_in_snake_order(self):
+        x = normal(20, 32, 50)
+        index = numpy.random.default_rng(21).integers(0, 50, (32, 2)).astype(numpy.uint32)
+        def body(a, offsets):
+            gathered, scattered = tile(32, 20), tile(32, 50)
+            nisa.tensor_copy(gathered, a.indirect(offsets, 20))
+            nisa.memset(scattered, 0.0)
+            nisa.tensor_copy(scattered.indirect(offsets, 20), gathered)
+            return [gathered, scattered]
+        gathered, scattered = run(body, x, index)
+        for lane in range(32):
+            written_there = set()
+            for i in range(20):
+                offset = index[lane // 16 * 16 + i % 16, i // 16]
+                self.assertEqual(gathered[lane, i], x[lane, offset])
+                self.assertEqual(scattered[lane, offset], x[lane, offset])
+                written_there.add(int(offset))
+            self.assertTrue(all(scattered[lane, i] == 0 for i in range(50) if i not in written_there))
+
+    def test_a_scalar_offset_moves_the_whole_view(self):
+        x, at = normal(22, 8, 30), numpy.array([[5]], numpy.int32)
+        def kernel(a, where):
+            moved = tile(4, 10)
+            nisa.dma_copy(moved, a.ap([[30, 4], [1, 10]], offset=7, scalar_offset=nl.load(where), indirect_dim=1))
+            out = nl.ndarray((4, 10), dtype=nl.float32, buffer=nl.shared_hbm)
+            nisa.dma_copy(out, moved)
+            return out
+        numpy.testing.assert_array_equal(nki.simulate(kernel)(x, at), x[:4, 12:22])
+
+    def test_rows_with_indices_out_of_range_are_skipped_on_request(self):
+        x = normal(23, 10, 4)
+        indices = numpy.array([[3], [10], [9], [99]], numpy.uint32)
+        def kernel(a, where):
+            rows = tile(4, 4)
+            nisa.memset(rows, -1.0)
+            view = a.ap([[4, 4], [1, 4]], vector_offset=nl.load(where), indirect_dim=0)
+            nisa.dma_copy(rows, view, oob_mode=nisa.oob_mode.skip)
+            out = nl.ndarray((4, 4), dtype=nl.float32, buffer=nl.shared_hbm)
+            nisa.dma_copy(out, rows)
+            return out
+        skipped = numpy.full(4, -1, F)
+        numpy.testing.assert_array_equal(nki.simulate(kernel)(x, indices), [x[3], skipped, x[9], skipped])
+
     def test_dma_transposes_and_adds(self):
         x, y = normal(15, 24, 16), normal(16, 24, 16)
         def body(a, b):
