@@ -7,6 +7,7 @@ from typing import Any, Callable
 from trn_nki.checks import data_movement, lanes, matrices
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.values.operations import OPERATIONS
+from trn_nki.values.engines import engine
 from trn_nki.values.generations import Generation
 from trn_nki.values.memory_regions import psum
 
@@ -33,7 +34,7 @@ def check(instruction: Any, generation: Generation) -> None:
     rule = _RULES.get(instruction.operation)
     if rule is not None:
         rule(call)
-    if instruction.engine.name == "gpsimd" and operation.engines != ():
+    if instruction.engine is engine.gpsimd:
         for view in instruction.reads + instruction.writes:
             if view.buffer is psum:
                 raise KernelError(f"nisa.{operation.name}: GPSIMD cannot reach PSUM, where {view!r} is", "2.5")

@@ -344,5 +344,6 @@ OPERATIONS = {function.__name__: function for function in (
     tensor_copy, memset, tensor_copy_predicated, tensor_tensor, tensor_scalar, scalar_tensor_tensor, tensor_tensor_scan,
     tensor_scalar_cumulative, reciprocal, activation, activate2, exponential, tensor_reduce, tensor_partition_reduce,
     tensor_scalar_reduce, iota, affine_select, range_select, select_reduce, nc_n_gather, local_gather,
-    nc_stream_shuffle, bn_stats, bn_aggr, max8, nc_find_index8, nc_match_replace8, nonzero_with_count, sequence_bounds, topk)}
+    nc_stream_shuffle, bn_stats, bn_aggr, max8, nc_find_index8, nc_match_replace8, nonzero_with_count, sequence_bounds,
+    topk)}
 OPERATIONS["activation_reduce"] = activation

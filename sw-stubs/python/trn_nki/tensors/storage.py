@@ -25,7 +25,11 @@ class Storage:
     place: Place
     role: str = "local"               # one of ROLES; a result of the kernel is an output
     address: tuple[int, int] | None = None  # (start partition, byte in the partition) when the kernel says it
-    data: Any = None                  # NumPy array of bytes of a constant
+    data: Any = None                  # NumPy array of the elements of a constant or an input
+    bytes_per_partition: int = dataclasses.field(init=False)  # on chip only
+
+    def __post_init__(self) -> None:
+        self.bytes_per_partition = math.prod(self.shape[1:]) * self.dtype.itemsize
 
     @property
     def is_on_chip(self) -> bool:
@@ -39,11 +43,6 @@ class Storage:
     def partitions(self) -> int:
         """On chip only."""
         return self.shape[0]
-
-    @property
-    def bytes_per_partition(self) -> int:
-        """On chip only."""
-        return math.prod(self.shape[1:]) * self.dtype.itemsize
 
     def __repr__(self) -> str:
         return f"{self.name}:{self.dtype}{list(self.shape)}@{self.region.value}"

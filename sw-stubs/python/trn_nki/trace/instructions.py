@@ -20,12 +20,14 @@ class Instruction:
     filled in. `engine` is resolved: never unknown; so is `accumulate` of a matmul: never None.
     """
 
-    __slots__ = ("index", "operation", "engine", "arguments", "name", "place", "after")
+    __slots__ = ("index", "operation", "engine", "arguments", "name", "place", "after", "_reads", "_writes")
 
     def __init__(self, index: int, operation: str, engine: engine, arguments: dict[str, Any],
                  name: str | None, place: Place):
         self.index, self.operation, self.engine = index, operation, engine
         self.arguments, self.name, self.place = arguments, name, place
+        self._reads: tuple[NkiTensor, ...] | None = None   # computed when asked for
+        self._writes: tuple[NkiTensor, ...] | None = None
         self.after: tuple[Instruction, ...] = ()  # that the kernel named by depends_on
 
     @property
@@ -34,17 +36,20 @@ class Instruction:
 
     @property
     def writes(self) -> tuple[NkiTensor, ...]:
-        return _tensors(self.arguments, self.description.writes)
+        if self._writes is None:
+            self._writes = _tensors(self.arguments, self.description.writes)
+        return self._writes
 
     @property
     def reads(self) -> tuple[NkiTensor, ...]:
         """Sources, tile operands, and the index tiles of all views."""
-        found = _tensors(self.arguments, self.description.reads)
-        if self.arguments.get("accumulate"):
-            found += self.writes
-        views = found + self.writes
-        return found + tuple(view.indirection.index for view in views if view.indirection is not None
-                             and isinstance(view.indirection.index, NkiTensor))
+        if self._reads is None:
+            found = _tensors(self.arguments, self.description.reads)
+            if self.arguments.get("accumulate"):
+                found += self.writes
+            indices = [view.indirection.index for view in found + self.writes if view.indirection is not None]
+            self._reads = found + tuple(index for index in indices if isinstance(index, NkiTensor))
+        return self._reads
 
     def depends_on(self, *producers: "Instruction") -> "Instruction":
         for producer in producers:

@@ -63,9 +63,9 @@ class Core:
             raise KernelError(f"the kernel makes more than {MAX_INSTRUCTIONS} instructions")
         instruction = Instruction(self.instructions, operation, chosen, arguments, name, place)
         self._choice.resolve(instruction, OPERATIONS[operation], self.generation)
-        check(instruction, self.generation)
         if "accumulate" in arguments:
             self._accumulation.resolve(arguments)
+        check(instruction, self.generation)
         self._tenancy.note(instruction)
         self.instructions += 1
         self._open[-1].append(instruction)

@@ -52,8 +52,8 @@ class Tenancy:
             size = PSUM_BYTES if region is psum else self._generation.sbuf_bytes
             self._owner[region] = numpy.zeros((128 // QUADRANT, size), numpy.int32)
         partition = storage.address[0] + view.partition
-        steps = [stride * (count - 1) for stride, count in zip(view.strides[1:], view.shape[1:])]
-        size = view.dtype.itemsize
-        first = storage.address[1] + (view.element + sum(min(0, step) for step in steps)) * size
-        last = storage.address[1] + (view.element + sum(max(0, step) for step in steps) + 1) * size
+        size, low, high = view.dtype.itemsize, view.element, view.element + 1
+        for stride, count in zip(view.strides[1:], view.shape[1:]):
+            low, high = (low + stride * (count - 1), high) if stride < 0 else (low, high + stride * (count - 1))
+        first, last = storage.address[1] + low * size, storage.address[1] + high * size
         return self._owner[region][partition // QUADRANT:(partition + view.shape[0] - 1) // QUADRANT + 1, first:last]
