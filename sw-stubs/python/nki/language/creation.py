@@ -12,7 +12,7 @@ from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors.tensor import DynamicSlice as ds
 from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.trace import host_arrays, recording
-from trn_nki.values import data_types
+from trn_nki.values import data_types, operators
 from trn_nki.values.memory_regions import MemoryRegion, sbuf, shared_hbm
 
 __all__ = ["ds", "ndarray", "zeros", "ones", "full", "zeros_like", "empty_like", "load", "store", "load_transpose2d",
@@ -86,7 +86,6 @@ def shared_identity_matrix(n: int, dtype: Any = data_types.uint8, dst: NkiTensor
     nisa.memset(made, 0)
     ramp = ndarray((n, n), data_types.float32)
     nisa.iota(ramp, [[1, n]], 0, -1)
-    from trn_nki.values import operators
     nisa.tensor_scalar(made, ramp, operators.equal, 0.0)
     return made
 

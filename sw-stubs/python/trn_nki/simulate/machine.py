@@ -30,7 +30,6 @@ class SimulatedCore:
         self.memory = DynamicMemory(recorded.generation, shared)
         self.accumulators = {one: numpy.zeros(128, numpy.float32) for one in (engine.scalar, engine.vector)}
         self.engine = engine.vector
-        self.place: Any = None
 
     # Operands, as [partitions, elements].
 

@@ -19,7 +19,7 @@ POISON = 0xFF  # of bytes that were never written: NaN in every float type
 class Memory:
     """Storages of one core. HBM lies in `shared`, which the cores of a launch have in common."""
 
-    def __init__(self, generation: Generation, shared: dict[Storage, numpy.ndarray], place: Any = None):
+    def __init__(self, generation: Generation, shared: dict[Storage, numpy.ndarray]):
         self._generation, self._hbm = generation, shared
         self._tiles: dict[Storage, numpy.ndarray] = {}
         self._chip: dict[MemoryRegion, numpy.ndarray] = {}  # all of SBUF or PSUM, for tiles with an address
