@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <stdexcept>
+#include <string>
 
 #include "models/kinds.h"
 #include "models/misuse_rules.h"
@@ -10,6 +12,7 @@
 #include "platform/app/platform.h"
 #include "platform/app/trnctl/sessions.h"
 #include "platform/framework/misuse/misuse.h"
+#include "platform/framework/misuse/policy.h"
 
 namespace trn {
 
@@ -115,10 +118,22 @@ private:
     bool ready_ = false;
 };
 
+void choose_misuse(const std::string& text) {
+    try {
+        const auto choice = misuse::policy_choice::parse(text);
+        if (choice.what == misuse::policy::fail)
+            throw std::invalid_argument("trnctl logs or counts; trnvp test fails");
+        choice.apply();
+    } catch (const std::invalid_argument& wrong) {
+        throw user_error(fmt::format("--misuse {}: {}", text, wrong.what()));
+    }
+}
+
 }  // namespace
 
 std::unique_ptr<session> board_session(const session_options& options) {
     misuse::set_rules(misuse::all_rules);
+    for (const std::string& text : options.misuse) choose_misuse(text);
     return std::make_unique<own_platform>(options);
 }
 

@@ -101,6 +101,11 @@ public:
             ->transform(one_of({"contended", "functional"}))
             ->needs("--board");
         app_.add_option("--seed", session_.seed, "of --board's random streams")->needs("--board");
+        app_.add_option("--misuse", session_.misuse,
+                        "log or count when software breaks a rule of doc/rules.md; "
+                        "log:tile-race,... also checks rules that are checked on demand")
+            ->allow_extra_args(false)
+            ->needs("--board");
         app_.add_option("--trace", session_.trace,
                         "write --board's event trace; .perfetto-trace for Perfetto")
             ->needs("--board");

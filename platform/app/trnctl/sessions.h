@@ -18,7 +18,9 @@ struct session_options {
     bool functional = false;       ///< resources of `board` are not contended
     std::uint64_t seed = 0;        ///< of its random streams
     std::string trace;             ///< its event trace goes to this file
-    std::string chip;              ///< which function; "" = the only one
+    std::vector<std::string>
+        misuse;        ///< policies of misuse rules; later ones override earlier ones
+    std::string chip;  ///< which function; "" = the only one
     std::string token_file;
 };
 

@@ -3,6 +3,7 @@
 """Compiles kernels of scenarios/kernels, runs them on boards, and compares with NumPy: boards_test.py BUILD [TEST...]"""
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,7 @@ import tiles  # noqa: E402
 import transformer  # noqa: E402
 from trn_nki.compile import compile_recording  # noqa: E402
 from trn_nki.diagnostics.errors import KernelError  # noqa: E402
-from trn_nki.run import RunError, platform  # noqa: E402
+from trn_nki.run import Options, RunError, execute, platform  # noqa: E402
 from trn_nki.trace import record_kernel  # noqa: E402
 from trn_nki.trace.host_arrays import HostArray  # noqa: E402
 from trn_nki.values import generations  # noqa: E402
@@ -34,7 +35,14 @@ def random(*shape):
 
 
 class Kernels(unittest.TestCase):
-    """run_kernel fails when a compiled program breaks a rule of the platform: races are among them."""
+    """run_kernel fails when the platform's race checker finds something in a compiled program."""
+
+    def test_a_program_without_its_waits_is_found_by_the_race_checker(self):
+        a = random(256, 1024)
+        compiled = compile_recording(record_kernel(tiles.many_tiles, (a[:128], 6), generation="gen3"))
+        compiled.text = re.sub(r"wait S\[2\]>=\d+ ", "", compiled.text)
+        with self.assertRaisesRegex(RunError, "(?s)lacks an order between engines:.*tile-race"):
+            execute(compiled, Options(board="trn2-chip"))
 
     def on_boards(self, kernel, *arguments):
         for board in BOARDS:
