@@ -64,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
             one.add_argument("--core", type=int, default=0)
             one.add_argument("--limit", type=int, default=100_000_000, metavar="NS", help="of simulated time (100 ms)")
             one.add_argument("--timing", choices=("contended", "functional"))
+            one.add_argument("--trace", metavar="FILE", help="write the platform's event trace; .perfetto-trace for Perfetto")
             one.add_argument("--check", choices=("simulate",), help="compare the results with those of simulate")
             one.add_argument("--atol", type=float, default=1e-5)
             one.add_argument("--rtol", type=float, default=1e-5)
@@ -72,11 +73,13 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(options: Any) -> int:
     kernel, values = _kernel(options)
+    if options.connect and options.trace:
+        raise UserError("--trace is for a board of its own; the running platform has its own trace")
     board = options.board or DEFAULT_BOARDS[generations.generation(options.generation or "gen4").number]
     generation = options.generation or generation_of(board) or "gen4"
     recording = record_kernel(kernel, (), values, generation=generation, lnc=options.lnc)
     outcome = execute(compile_recording(recording), Options(board, options.connect, options.chip, options.core,
-                                                            options.limit, options.timing))
+                                                            options.limit, options.timing, options.trace))
     _write(options, outcome.outputs)
     print(f"ran {outcome.simulated_us:.3f} us of simulated time")
     if options.check:

@@ -157,6 +157,16 @@ class Command(unittest.TestCase):
             self.assertRegex(done.stdout, r"^ran \d+\.\d{3} us of simulated time\n$")
             numpy.testing.assert_array_equal(numpy.load(f"{folder}/r.npy"), a + a)
 
+    def test_two_cores_agree_with_simulate_and_leave_a_timeline(self):
+        with tempfile.TemporaryDirectory() as folder:
+            numpy.save(f"{folder}/x.npy", random(2, 128, 64))
+            done = self.command("run", f"{ROOT}/scenarios/kernels/transformer.py:exchange_sum", "--board", "trn3-chip", "--lnc",
+                                "2", "--in", f"x={folder}/x.npy", "--check", "simulate", "--rtol", "0", "--atol", "0",
+                                "--trace", f"{folder}/t.perfetto-trace")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn("result 0: largest difference from simulate 0\n", done.stdout)
+            self.assertIn(b"transformer.py", pathlib.Path(f"{folder}/t.perfetto-trace").read_bytes())
+
     def test_the_program_set_names_lines_of_the_kernel(self):
         with tempfile.TemporaryDirectory() as folder:
             numpy.save(f"{folder}/x.npy", random(128, 512))

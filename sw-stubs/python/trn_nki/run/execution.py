@@ -35,6 +35,7 @@ class Options:
     core: int = 0
     limit_ns: int = 100_000_000
     timing: str | None = None
+    trace: str | None = None  # file of the platform's event trace
     wall_seconds: float = 600.0
     find_races: bool = True  # on a board of our own; a running platform has its own policy
 
@@ -99,7 +100,8 @@ def _platform(options: Options) -> list[str]:
     if options.connect is not None:
         return ["--connect", options.connect]
     rules = ["--misuse", "log:tile-race,psum-collision"] if options.find_races else []
-    return ["--board", options.board, *rules, *(["--timing", options.timing] if options.timing else [])]
+    named = [("--timing", options.timing), ("--trace", options.trace)]
+    return ["--board", options.board, *rules, *(word for pair in named if pair[1] for word in pair)]
 
 
 def _data(storage: Any) -> Any:
