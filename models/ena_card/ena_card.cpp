@@ -23,7 +23,10 @@ constexpr std::uint32_t group_bit(nitro_management::event_group group) {
     return 1u << static_cast<unsigned>(group);
 }
 
-ethernet::mac_address address_of(std::uint64_t number) {
+ethernet::mac_address address_of(const ena_card::config& cfg) {
+    constexpr std::uint64_t own_bits = (std::uint64_t{1} << 40) - 1;
+    const std::uint64_t number =
+        cfg.mac != 0 ? cfg.mac : std::uint64_t{0x02} << 40 | (cfg.serial & own_bits);
     ethernet::mac_address value{};
     for (std::size_t i = 0; i < value.size(); ++i)
         value[value.size() - 1 - i] = static_cast<std::uint8_t>(number >> 8 * i);
@@ -43,7 +46,7 @@ ena_card::ena_card(sc_core::sc_module_name name, const config& cfg)
     : sc_module(name),
       irq("irq", cfg.vectors),
       cfg_(cfg),
-      mac_(address_of(cfg.mac)),
+      mac_(address_of(cfg)),
       own_registers_(ena_card_regs::table),
       management_("management",
                   {.command_time = cfg.command_time,

@@ -37,7 +37,8 @@ class ena_card : public sc_core::sc_module,
                  public accepts_faults {
 public:
     struct config {
-        std::uint64_t mac = 0x02'00'00'00'00'01;            ///< the first byte highest
+        std::uint64_t serial = 1;  ///< of the card
+        std::uint64_t mac = 0;     ///< first byte highest; 0: 02, and 40 bits of the serial number
         std::uint64_t rate = 12'500'000'000;                ///< bytes per second and direction
         unsigned queues = 8;                                ///< of each direction
         unsigned vectors = 9;                               ///< of MSI-X: 0 for commands and events

@@ -12,7 +12,9 @@ kind ena_card_kind() {
     using c = ena_card::config;
     return kind_of<ena_card>(
         "ena_card", "An ENA network card: the Linux driver for ENA drives it.",
-        {{"mac", &c::mac, unit::address, "MAC address, the first byte highest"},
+        {{"serial", &c::serial, unit::address, "of the card"},
+         {"mac", &c::mac, unit::address,
+          "MAC address, the first byte highest; 0: 02, and 40 bits of the serial number"},
          {"rate", &c::rate, unit::bytes_per_second, "of each direction"},
          {"queues", &c::queues, "of each direction"},
          {"vectors", &c::vectors, "MSI-X: one for commands, one for each pair of queues"},
@@ -27,7 +29,7 @@ kind ena_card_kind() {
              .optional(),
          port::irq_in("reset", "high: loses all state")},
         [](const c& cfg) -> std::optional<std::string> {
-            if (cfg.mac >> 48 != 0 || (cfg.mac >> 40 & 1) != 0 || cfg.mac == 0)
+            if (cfg.mac >> 48 != 0 || (cfg.mac >> 40 & 1) != 0)
                 return "a card's MAC address has 48 bits and is not a group's";
             if (cfg.rate < 125'000) return "a card sends at least 1 Mb/s";
             if (cfg.queues == 0 || cfg.queues > 128) return "a card has 1 to 128 queues";

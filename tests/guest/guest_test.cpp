@@ -373,7 +373,7 @@ TEST(GuestCommandLine, UnknownFunctionsAreRefusedWithThoseOfTheServer) {
     auto how = start("trn3-sled --functions chip0,nic9");
     EXPECT_EQ(how.status, 2);
     EXPECT_THAT(how.output, HasSubstr("--functions nic9: the server has no such function  (known: "
-                                      "chip0, chip1, chip2, chip3, nic0, nic1)"));
+                                      "chip0, chip1, chip2, chip3, nic0, nic1, ena)"));
     EXPECT_EQ(start("trn3-sled --functions chips --devices 2").status, 2);
     how = start("trn2-48xl --flat");
     EXPECT_EQ(how.status, 2);

@@ -33,11 +33,10 @@ symbol symbol_of(const plan::module& m) {
         if (m.type.starts_with("nics/")) return symbol::card;
         return symbol::group;
     }
-    static const std::map<std::string_view, symbol> known{{"pcie_link", symbol::cable},
-                                                          {"root_complex", symbol::host},
-                                                          {"neuron_switch", symbol::crossing},
-                                                          {"pcie_switch", symbol::crossing},
-                                                          {"ethernet_fabric", symbol::crossing}};
+    static const std::map<std::string_view, symbol> known{
+        {"pcie_link", symbol::cable},          {"root_complex", symbol::host},
+        {"neuron_switch", symbol::crossing},   {"pcie_switch", symbol::crossing},
+        {"ethernet_fabric", symbol::crossing}, {"ethernet_switch", symbol::crossing}};
     const auto found = known.find(m.type);
     return found == known.end() ? symbol::nothing : found->second;
 }
@@ -71,6 +70,8 @@ std::string note_of(const plan& board, const plan::module& m) {
         said.emplace_back("PCI Express");
         say("size", "{}");
     } else if (m.type == "ethernet_fabric") {
+        said.emplace_back("Ethernet of EFA");
+    } else if (m.type == "ethernet_switch") {
         said.emplace_back("Ethernet");
     }
     return fmt::format("{}", fmt::join(said, " "));
