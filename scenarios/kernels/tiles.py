@@ -173,3 +173,21 @@ def highest(x, count):
     result = nl.ndarray((16, count), dtype=x.dtype, buffer=nl.shared_hbm)
     nisa.dma_copy(dst=result, src=values)
     return result
+
+
+@nki.jit
+def many_products(x, count):
+    """The sum of `count` products of x transposed and x, which are all in PSUM before the first is read."""
+    tile = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=x)
+    products = []
+    for _ in range(count):
+        products.append(nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.psum))
+        nisa.nc_matmul(dst=products[-1], stationary=tile, moving=tile)
+    total = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.memset(dst=total, value=0.0)
+    for product in products:
+        nisa.tensor_tensor(dst=total, data1=total, data2=product, op=nl.add)
+    result = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=result, src=total)
+    return result

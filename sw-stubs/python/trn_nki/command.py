@@ -34,7 +34,7 @@ def main(words: list[str] | None = None) -> int:
         return EXIT_STATUS
     except RunError as error:
         print(str(error), file=sys.stderr)
-        return 1
+        return error.status
 
 
 def _parser() -> argparse.ArgumentParser:

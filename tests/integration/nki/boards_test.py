@@ -142,6 +142,16 @@ class Kernels(unittest.TestCase):
                          r"tiles\.py:\d+:\d+: .*needs 80000 bytes .*160000 of 212992 are in use .*27008 are missing")
 
 
+    def test_products_that_are_open_together_need_a_bank_each(self):
+        with self.assertRaises(KernelError) as caught:
+            compile_recording(record_kernel(tiles.many_products, (random(128, 128), 9), generation="gen3"))
+        self.assertRegex(str(caught.exception), r"tiles\.py:\d+:\d+: .*needs 2048 bytes .* of psum: 16384 of 16384 are in use "
+                                                r"here, the largest free piece has 0, so 2048 are missing")
+        x = numpy.eye(128, dtype=F32)
+        with platform("trn2-chip"):
+            numpy.testing.assert_array_equal(tiles.many_products(x, 8), 8 * x)
+
+
 class Command(unittest.TestCase):
     def command(self, *words):
         return subprocess.run([f"{BUILD}/trn-nki", *words], capture_output=True, text=True, timeout=60, check=False)
@@ -181,6 +191,8 @@ class Command(unittest.TestCase):
         done = self.command("run", f"{ROOT}/scenarios/kernels/tiles.py:ad")
         self.assertEqual(done.returncode, 2)
         self.assertIn("has no function 'ad', did you mean 'add'?", done.stderr)
+        done = self.command("run", f"{ROOT}/scenarios/kernels/tiles.py:add", "--board", "trn2-chi", "--in", "a=x.npy")
+        self.assertEqual((done.returncode, done.stderr), (2, "trn-nki: [Errno 2] No such file or directory: 'x.npy'\n"))
         done = self.command("compile", f"{ROOT}/scenarios/kernels/tiles.py:add", "-o", "/dev/null")
         self.assertEqual(done.returncode, 2)
         self.assertRegex(done.stderr, r"tiles\.py:\d+:\d+: add: missing a required argument: 'a'")

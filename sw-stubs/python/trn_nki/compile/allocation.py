@@ -42,9 +42,15 @@ def _place(lives: list[tuple[int, int, Buffer]], memory: str, size: int, usable:
     if failed is None:
         return
     buffer, used, free = failed
-    raise KernelError(f"{buffer.name or 'the tile'} needs {buffer.size} bytes of each partition of {memory}: {used} of "
-                      f"{usable} are in use here, the largest free piece has {free}, so {buffer.size - free} are missing",
-                      "15.3", buffer.place)
+    size = _extent(memory, buffer)
+    raise KernelError(f"{buffer.name or 'the tile'} needs {size} bytes of each partition of {memory}: {used} of {usable} "
+                      f"are in use here, the largest free piece has {free}, so {size - free} are missing", "15.3",
+                      buffer.place)
+
+
+def _extent(memory: str, buffer: Buffer) -> int:
+    """Bytes that the buffer takes. A PSUM tile has its banks alone: Tensor opens one group of products in each."""
+    return -(-buffer.size // PSUM_BANK_BYTES) * PSUM_BANK_BYTES if memory == "psum" else buffer.size
 
 
 def _try(lives: list[tuple[int, int, Buffer]], memory: str, usable: int,
@@ -70,7 +76,7 @@ def _try(lives: list[tuple[int, int, Buffer]], memory: str, usable: int,
             largest = max((high - low for low, high in free), default=0)
             return buffer, usable - sum(high - low for low, high in free), largest
         buffer.offset = choice
-        next_byte = choice + buffer.size
+        next_byte = choice + _extent(memory, buffer)
         active.append((last, choice, next_byte))
     return None
 
@@ -88,11 +94,11 @@ def _holes(taken: list[tuple[int, int]], usable: int) -> list[tuple[int, int]]:
 
 def _fitting(memory: str, buffer: Buffer) -> Callable[[int, int], Any]:
     """A function that finds a place for the buffer in a hole, or None."""
-    # A PSUM tile of at most a bank stays in one, and has it alone: Tensor opens one group in each bank.
     alignment = PSUM_BANK_BYTES if memory == "psum" else buffer.alignment
+    size = _extent(memory, buffer)
 
     def fit(low: int, high: int) -> int | None:
         at = -(-low // alignment) * alignment
-        return at if at + buffer.size <= high else None
+        return at if at + size <= high else None
 
     return fit

@@ -18,11 +18,16 @@ from trn_nki.compile import Compiled
 from trn_nki.run.tools import tool
 from trn_nki.trace import host_arrays
 
+USER_ERROR = 2  # status of trnctl and trn-asm for what they are given
 ORDER_RULES = ("TRN-SEM-001", "TRN-NC-002", "TRN-NC-003")  # doc/rules.md: wraps, races, PSUM collisions
 
 
 class RunError(Exception):
-    """A kernel did not run to its end; the message is trnctl's."""
+    """A kernel did not run to its end; the message is trnctl's, `status` that of a command that ends with it."""
+
+    def __init__(self, message: str, status: int = 1):
+        super().__init__(message)
+        self.status = status
 
 
 @dataclasses.dataclass
@@ -55,7 +60,7 @@ def assemble(compiled: Compiled, target: str | os.PathLike[str], text: str | os.
         try:
             _call([tool("trn-asm"), str(source), "-o", os.fspath(target)], 300.0)
         except RunError as error:
-            raise RunError(_in_kernel(str(error), str(source), compiled.text)) from None
+            raise RunError(_in_kernel(str(error), str(source), compiled.text), error.status) from None
 
 
 def execute(compiled: Compiled, options: Options) -> Outcome:
@@ -135,7 +140,8 @@ def _call(command: list[str], seconds: float) -> str:
     except subprocess.TimeoutExpired:
         raise RunError(f"{pathlib.Path(command[0]).name} took longer than {seconds:g} s and was ended") from None
     if done.returncode != 0:
-        raise RunError(done.stderr.strip() or done.stdout.strip() or f"{command[0]} ended with status {done.returncode}")
+        text = done.stderr.strip() or done.stdout.strip() or f"{command[0]} ended with status {done.returncode}"
+        raise RunError(text, USER_ERROR if done.returncode == USER_ERROR else 1)
     _report_rules(done.stderr)
     return done.stdout
 
