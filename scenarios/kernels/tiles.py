@@ -191,3 +191,13 @@ def many_products(x, count):
     result = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.shared_hbm)
     nisa.dma_copy(dst=result, src=total)
     return result
+
+
+@nki.jit
+def scatter(x, indices):
+    """Row indices[n] of the result is row n of x; indices [rows, 1] is a permutation."""
+    rows, columns = x.shape
+    tile, index = nl.load(x), nl.load(indices)
+    result = nl.ndarray((rows, columns), dtype=x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=result.ap([[columns, rows], [1, columns]], vector_offset=index, indirect_dim=0), src=tile)
+    return result

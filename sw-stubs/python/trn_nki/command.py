@@ -64,7 +64,8 @@ def _parser() -> argparse.ArgumentParser:
             one.add_argument("--core", type=int, default=0)
             one.add_argument("--limit", type=int, default=100_000_000, metavar="NS", help="of simulated time (100 ms)")
             one.add_argument("--timing", choices=("contended", "functional"))
-            one.add_argument("--trace", metavar="FILE", help="write the platform's event trace; .perfetto-trace for Perfetto")
+            one.add_argument("--trace", metavar="FILE",
+                             help="write the platform's event trace; .perfetto-trace for Perfetto")
             one.add_argument("--check", choices=("simulate",), help="compare the results with those of simulate")
             one.add_argument("--atol", type=float, default=1e-5)
             one.add_argument("--rtol", type=float, default=1e-5)

@@ -16,7 +16,6 @@ sys.path[:0] = [str(ROOT / "sw-stubs/python"), str(ROOT / "scenarios/kernels")]
 import nki  # noqa: E402 - after the path
 import numpy  # noqa: E402
 
-import matrices  # noqa: E402
 import tiles  # noqa: E402
 import transformer  # noqa: E402
 from trn_nki.compile import compile_recording  # noqa: E402
@@ -90,11 +89,14 @@ class Kernels(unittest.TestCase):
         for result in self.on_boards(transformer.attention, q, k, v, True):
             numpy.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-6)
 
-    def test_rows_are_gathered_by_index(self):
+    def test_rows_are_gathered_and_scattered_by_index(self):
         table = random(300, 96)
         indices = numpy.random.default_rng(5).integers(0, 300, (128, 1)).astype(numpy.int32)
         for result in self.on_boards(transformer.embedding, table, indices):
             numpy.testing.assert_array_equal(result, table[indices[:, 0]])
+        order = numpy.random.default_rng(6).permutation(128).astype(numpy.int32)
+        for result in self.on_boards(tiles.scatter, table[:128], order.reshape(128, 1)):
+            numpy.testing.assert_array_equal(result[order], table[:128])
 
     def test_copies_take_addresses_from_the_device(self):
         x = random(40, 300)
@@ -170,8 +172,8 @@ class Command(unittest.TestCase):
     def test_two_cores_agree_with_simulate_and_leave_a_timeline(self):
         with tempfile.TemporaryDirectory() as folder:
             numpy.save(f"{folder}/x.npy", random(2, 128, 64))
-            done = self.command("run", f"{ROOT}/scenarios/kernels/transformer.py:exchange_sum", "--board", "trn3-chip", "--lnc",
-                                "2", "--in", f"x={folder}/x.npy", "--check", "simulate", "--rtol", "0", "--atol", "0",
+            kernel = f"{ROOT}/scenarios/kernels/transformer.py:exchange_sum"
+            done = self.command("run", kernel, "--board", "trn3-chip", "--lnc", "2", "--in", f"x={folder}/x.npy", "--check", "simulate", "--rtol", "0", "--atol", "0",
                                 "--trace", f"{folder}/t.perfetto-trace")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertIn("result 0: largest difference from simulate 0\n", done.stdout)

@@ -160,12 +160,11 @@ class Scheduler:
     def _reduce(self, key: Any, clock: _Clock, before: set[_Point]) -> list[_Point]:
         """Points that the engine has to wait for: those that neither it nor one of the others knows."""
         waited = []
-        ordered = sorted(before, key=lambda p: (p.copy is None, p.number, p.key), reverse=True)
-        open_points = [p for p in ordered if not (p.key == key and p.copy is None)]
-        # A later instruction's clock may hold the others; the number of waits is what it is about.
-        open_points.sort(key=lambda p: (sum(p.clock.instructions.values()), p.clock.copies.bit_count()), reverse=True)
-        for point in open_points:
-            if point.is_known(clock):
+        # Those that know most come first: they may know the others.
+        by_knowledge = sorted(before, key=lambda p: (sum(p.clock.instructions.values()), p.clock.copies.bit_count(),
+                                                     p.number, p.key), reverse=True)
+        for point in by_knowledge:
+            if point.is_known(clock) or (point.key == key and point.copy is None):
                 continue
             waited.append(point)
             clock.join(point.clock)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Iterable
 
-from trn_nki.compile.program import ELEMENT_WORDS, ENGINES, Buffer, Copy, Corner, Instruction, Generated, Part, Program, Side
+from trn_nki.compile.program import (ELEMENT_WORDS, ENGINES, Buffer, Copy, Corner, Generated, Instruction, Part,
+                                     Program, Side)
 
 LIST_ENTRIES = 6  # of an event_semaphore
 QUEUES = {"sync": (0, 1, 2, 3), "gpsimd": (4, 5, 6, 7), "generator": (8, 9, 10, 11, 12)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lowers DMA copies and transposes."""
+"""Lowers DMA copies, transposes, and rows by index."""
 from __future__ import annotations
 
 import math
@@ -7,8 +7,7 @@ from typing import Any
 
 from trn_nki.compile.copies import PARTITION, Pattern, Unlike, divide, pieces, transposes
 from trn_nki.compile.operands import Operands
-from trn_nki.compile.program import (ELEMENT_WORDS, Access, Buffer, Copy, Instruction, Location, Program,
-                                         Tile)
+from trn_nki.compile.program import ELEMENT_WORDS, Access, Buffer, Copy, Instruction, Location, Program, Tile
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors import layout
 from trn_nki.tensors.tensor import NkiTensor
@@ -41,7 +40,7 @@ class Moves:
         place, index = self.operands.place, table.indirection
         size = table.dtype.itemsize
         row = math.prod(table.shape[1:])
-        plain = table.offset % index.stride == 0 and index.stride == row and layout.is_contiguous(table.shape[1:], table.strides[1:])
+        plain = index.stride == row and layout.is_contiguous(table.shape[1:], table.strides[1:])
         if not tile.is_on_chip or tile.indirection is not None or not plain or tile.dtype != table.dtype:
             raise KernelError("rows by index are compiled between a tile and whole rows of a table in HBM, of one type",
                               "8.2", place)

@@ -24,7 +24,6 @@ class Buffer:
         self.name, self.place, self.alignment, self.core = name, place, alignment, core
         self.is_fixed = offset is not None
         self.first, self.offset = first or 0, offset
-        self.is_banked = False  # a matmul writes it: it may not cross the end of a PSUM bank
 
     def __repr__(self) -> str:
         where = "" if self.offset is None else f" at [{self.first}, {self.offset}]"
