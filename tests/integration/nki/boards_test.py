@@ -147,8 +147,8 @@ class Kernels(unittest.TestCase):
     def test_products_that_are_open_together_need_a_bank_each(self):
         with self.assertRaises(KernelError) as caught:
             compile_recording(record_kernel(tiles.many_products, (random(128, 128), 9), generation="gen3"))
-        self.assertRegex(str(caught.exception), r"tiles\.py:\d+:\d+: .*needs 2048 bytes .* of psum: 16384 of 16384 are in use "
-                                                r"here, the largest free piece has 0, so 2048 are missing")
+        self.assertRegex(str(caught.exception), r"tiles\.py:\d+:\d+: .*needs 2048 bytes .*of psum: 16384 of 16384 are "
+                                               r"in use here, the largest free piece has 0, so 2048 are missing")
         x = numpy.eye(128, dtype=F32)
         with platform("trn2-chip"):
             numpy.testing.assert_array_equal(tiles.many_products(x, 8), 8 * x)
@@ -173,7 +173,8 @@ class Command(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             numpy.save(f"{folder}/x.npy", random(2, 128, 64))
             kernel = f"{ROOT}/scenarios/kernels/transformer.py:exchange_sum"
-            done = self.command("run", kernel, "--board", "trn3-chip", "--lnc", "2", "--in", f"x={folder}/x.npy", "--check", "simulate", "--rtol", "0", "--atol", "0",
+            exactly = ["--check", "simulate", "--rtol", "0", "--atol", "0"]
+            done = self.command("run", kernel, "--board", "trn3-chip", "--lnc", "2", "--in", f"x={folder}/x.npy", *exactly,
                                 "--trace", f"{folder}/t.perfetto-trace")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertIn("result 0: largest difference from simulate 0\n", done.stdout)
