@@ -181,7 +181,7 @@ void ena_card::keep_alive() {
 
 void ena_card::set_link(bool up) {
     wire_.set_up(up);
-    report_link();
+    if (link_reported_) report_link();  // else with the driver's first count of events
 }
 
 void ena_card::report_link() {

@@ -302,6 +302,21 @@ TEST_F(EnaCardTest, DriverLearnsTheLinkAndItsChanges) {
     EXPECT_FALSE(b.take(to));
 }
 
+TEST_F(EnaCardTest, DriverLearnsAtItsStartThatThereIsNoCable) {
+    a.card.inject("link_down", {});
+    a.start();
+    run();
+    EXPECT_EQ(a.load<std::uint8_t>(a.aenq + 4), 1);
+    EXPECT_EQ(a.load<std::uint32_t>(a.aenq), 0u);
+    EXPECT_EQ(a.load<std::uint32_t>(a.aenq + 16), 0u);
+    EXPECT_EQ(a.load<std::uint8_t>(a.aenq + 64 + 4), 0);  // told once
+    a.set(0x54, 1);
+    a.card.inject("link_up", {});  // while no driver listens
+    a.start();
+    run();
+    EXPECT_EQ(a.load<std::uint32_t>(a.aenq + 16), 1u);
+}
+
 TEST_F(EnaCardTest, KeepAliveComesEverySecondWithTheDrops) {
     auto from = a.create(true, 16, 1);
     b.create(false, 16, 1);  // without buffers
