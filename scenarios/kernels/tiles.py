@@ -201,3 +201,11 @@ def scatter(x, indices):
     result = nl.ndarray((rows, columns), dtype=x.dtype, buffer=nl.shared_hbm)
     nisa.dma_copy(dst=result.ap([[columns, rows], [1, columns]], vector_offset=index, indirect_dim=0), src=tile)
     return result
+
+
+@nki.jit
+def summed(x, y):
+    """x + y + x by dma_compute, in the type of x."""
+    result = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_compute(dst=result, srcs=[x, nl.load(y), x], reduce_op=nl.add)
+    return result

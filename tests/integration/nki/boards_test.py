@@ -118,6 +118,11 @@ class Kernels(unittest.TestCase):
         numpy.testing.assert_allclose(result, expected, rtol=1e-6)
         numpy.testing.assert_array_equal(largest, result.max(axis=1, keepdims=True))
 
+    def test_sums_of_copies_are_rounded_once_for_each_step(self):
+        x, y = random(100, 60), random(100, 60)[::-1].copy()
+        for result in self.on_boards(tiles.summed, x, y):
+            numpy.testing.assert_array_equal(result, x + y + x)
+
     def test_the_largest_of_a_processor_are_found(self):
         bits = (random(16, 8).view(numpy.uint32) >> 16).astype(numpy.uint16)
         values = (bits.astype(numpy.uint32) << 16).view(F32)

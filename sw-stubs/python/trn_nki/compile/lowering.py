@@ -69,7 +69,7 @@ class Lowering:
         self.operands.place = item.place
         operation = getattr(item, "operation", None)
         handler: Callable[..., None] | None = getattr(self, f"_{operation}", None) if operation else None
-        if operation in ("dma_copy", "dma_transpose"):
+        if operation in ("dma_copy", "dma_transpose", "dma_compute"):
             getattr(self.moves, operation)(item.arguments)
         elif handler is None:
             what = f"nisa.{operation}" if operation else "a loop of the device"

@@ -11,7 +11,9 @@ from trn_nki.compile.program import ELEMENT_WORDS, Access, Buffer, Copy, Instruc
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors import layout
 from trn_nki.tensors.tensor import NkiTensor
+from trn_nki.values import data_types, operators
 from trn_nki.values.engines import oob_mode
+from trn_nki.values.generations import PARTITIONS
 
 
 class Moves:
@@ -94,6 +96,43 @@ class Moves:
             end.of.role = "inout"
         self.program.instructions.append(Copy("sync", [made], place, self.operands.core))
 
+    def dma_compute(self, arguments: dict[str, Any]) -> None:
+        """The sum of the sources, computed by Vector in the order and with the rounding of the DMA engines: transfers of
+        program sets are plain copies."""
+        dst, sources = arguments["dst"], arguments["srcs"]
+        place = self.operands.place
+        if arguments["reduce_op"] is not operators.add or any(v.indirection is not None for v in (dst, *sources)):
+            raise KernelError("dma_compute is compiled for sums without indices", "14", place)
+        if dst.shape[0] > PARTITIONS:
+            raise KernelError(f"dma_compute is compiled for up to {PARTITIONS} rows", "14", place)
+        total = self.operands.temporary(dst, data_types.float32)
+        for number, source in enumerate(sources):
+            tile = self._on_chip(source)
+            if number == 0:
+                self._append_copy(total, tile)
+                continue
+            self.program.instructions.append(Instruction(
+                "vector", "tensor_tensor", [("op0", "add"), ("dst", total), ("a", total), ("b", tile)], [total, tile],
+                [total], place, self.operands.core))
+        if dst.is_on_chip:
+            self._append_copy(self.operands.tile(dst), total)
+            return
+        result = self.operands.temporary(dst, dst.dtype)
+        self._append_copy(result, total)
+        self.copy(self._whole(result), self.operands.pattern(dst), dst.dtype.itemsize)
+
+    def _on_chip(self, view: NkiTensor) -> Tile:
+        """The view's elements in a tile: its own, or a copy."""
+        if view.is_on_chip:
+            return self.operands.tile(view)
+        made = self.operands.temporary(view, view.dtype)
+        self.copy(self.operands.pattern(view), self._whole(made), view.dtype.itemsize)
+        return made
+
+    @staticmethod
+    def _whole(tile: Tile) -> Pattern:
+        return Pattern(tile.buffer, 0, ((tile.elements, tile.dtype.itemsize), (tile.partitions, PARTITION)))
+
     def dma_transpose(self, arguments: dict[str, Any]) -> None:
         """The elements of dst in order are those of src with its dimensions in another order."""
         dst, src, axes = arguments["dst"], arguments["src"], arguments["axes"]
@@ -133,16 +172,12 @@ class Moves:
     def _convert(self, dst: NkiTensor, src: NkiTensor) -> None:
         """Converts on Vector, beside the copy."""
         if src.is_on_chip:
-            like, made = src, self.operands.temporary(src, dst.dtype)
+            made = self.operands.temporary(src, dst.dtype)
             self._append_copy(made, self.operands.tile(src))
-            size = dst.dtype.itemsize
-            pattern = Pattern(made.buffer, 0, ((made.elements, size), (like.shape[0], PARTITION)))
-            self.copy(pattern, self.operands.pattern(dst), size)
+            self.copy(self._whole(made), self.operands.pattern(dst), dst.dtype.itemsize)
         elif dst.is_on_chip:
             made = self.operands.temporary(dst, src.dtype)
-            size = src.dtype.itemsize
-            pattern = Pattern(made.buffer, 0, ((made.elements, size), (dst.shape[0], PARTITION)))
-            self.copy(self.operands.pattern(src), pattern, size)
+            self.copy(self.operands.pattern(src), self._whole(made), src.dtype.itemsize)
             self._append_copy(self.operands.tile(dst), made)
         else:
             raise KernelError(f"a copy from {src.dtype} to {dst.dtype} between tensors in HBM is not compiled; copy "
