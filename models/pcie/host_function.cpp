@@ -98,12 +98,7 @@ void host_function::size_bars() {
         }
         bar.size = ~mask + 1;
         std::memcpy(&view_mask_[4 * i], &mask, wide ? 8 : 4);
-        // A bridge reaches addresses above 4 GiB by its prefetchable window only, so the host sees
-        // a BAR that needs it as prefetchable. The whole path is PCI Express (7.5.1.2.1).
-        const bool needs_wide_window = wide && bar.size >= std::uint64_t{1} << 31;
-        const std::uint32_t shown =
-            bar.flags | (needs_wide_window ? PCI_BASE_ADDRESS_MEM_PREFETCH : 0);
-        std::memcpy(&view_[4 * i], &shown, 4);
+        std::memcpy(&view_[4 * i], &bar.flags, 4);
         if (wide) bars_[++i] = {};
     }
 }

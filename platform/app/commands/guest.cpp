@@ -404,7 +404,7 @@ private:
     }
 
     void open_endpoints() {
-        endpoints_.open_folder(folder());
+        endpoints_.open_folder(folder(), !chosen_.flat);
         if (!chosen_.gdb.empty()) endpoints_.open_gdb(chosen_.gdb);
         if (!chosen_.uart.empty()) {
             auto& file = uart_.emplace("--uart", chosen_.uart);

@@ -26,15 +26,15 @@ void make_folder(const fs::path& folder) {
 endpoints::endpoints(platform& on, recording::recorder* recorder)
     : on_(on), recorder_(recorder), control_(on.methods()) {}
 
-void endpoints::open_folder(const fs::path& folder) {
+void endpoints::open_folder(const fs::path& folder, bool behind_bridges) {
     make_folder(folder);
     all_.push_back({"control", (folder / "control.sock").string()});
-    open_functions(folder);
+    open_functions(folder, behind_bridges);
     // Last: a script that waits for the control socket finds the others.
     control_.listen_unix(folder / "control.sock");
 }
 
-void endpoints::open_functions(const fs::path& folder) {
+void endpoints::open_functions(const fs::path& folder, bool behind_bridges) {
     for (const auto& f : on_.functions()) {
         auto* function = recorder_ ? &recorder_->recorded(*f.port) : f.port;
         const auto path = socket_of(folder, f);
@@ -44,6 +44,7 @@ void endpoints::open_functions(const fs::path& folder) {
                 vfio_user_server::config{.path = path.string(),
                                          .name = f.name,
                                          .offer_mapping = true,
+                                         .behind_bridge = behind_bridges,
                                          .board = on_.about().board,
                                          .digest = on_.about().digest},
                 hooks_into(on_.loop(), "host of " + f.name, "host " + f.server)));

@@ -29,8 +29,8 @@ public:
 
     /// In `folder`, created when missing: control.sock, and per PCIe function <name>.sock, where
     /// the name of a chip in a rack begins with its server's: rack0.server3.chip1.sock.
-    /// \throws listen_error
-    void open_folder(const std::filesystem::path& folder);
+    /// `behind_bridges`: see vfio_user_server::config. \throws listen_error
+    void open_folder(const std::filesystem::path& folder, bool behind_bridges = false);
     void open_control(const control_server::tcp_options& options);
     /// A port of loopback (0 chooses one), HOST:PORT on loopback, or a path with '/'.
     void open_gdb(const std::string& address);
@@ -52,7 +52,7 @@ public:
                                            const platform::function& f);
 
 private:
-    void open_functions(const std::filesystem::path& folder);
+    void open_functions(const std::filesystem::path& folder, bool behind_bridges);
 
     platform& on_;
     recording::recorder* const recorder_;

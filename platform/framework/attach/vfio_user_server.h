@@ -29,7 +29,9 @@ public:
         std::string path = {};           ///< of the socket; made with mode 0600
         std::string name = "vfio-user";  ///< for log lines: which function
         bool offer_mapping = true;  ///< let clients map memory BARs; QEMU then never posts writes
-        std::string board = {};     ///< compared with the board that a client of trnvp expects
+        /// Show BARs that only the prefetchable window of a bridge has room for as prefetchable.
+        bool behind_bridge = false;
+        std::string board = {};  ///< compared with the board that a client of trnvp expects
         std::string digest = {};
         waiting_room::limits waiting = {};  ///< for the version message of a client
     };

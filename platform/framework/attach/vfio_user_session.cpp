@@ -2,6 +2,7 @@
 #include "platform/framework/attach/vfio_user_session.h"
 
 #include <fmt/format.h>
+#include <linux/pci_regs.h>
 #include <linux/vfio.h>
 #include <poll.h>
 
@@ -529,10 +530,23 @@ int vfio_user_session::read_region(const message& request) {
         const auto data = room.subspan(sizeof *at);
         if (at->region == VFIO_PCI_CONFIG_REGION_INDEX) {
             function_.config_read(static_cast<std::uint32_t>(at->offset), data);
+            if (cfg_.behind_bridge) show_large_bars(at->offset, data);
         } else {
             function_.bar_read(at->region, at->offset, data, delay);
         }
     });
+}
+
+/// A bridge reaches addresses above 4 GiB by its prefetchable window only. The whole path is PCI
+/// Express, where such a BAR may have the bit (PCI Express 7.5.1.2.1).
+void vfio_user_session::show_large_bars(std::uint64_t offset, std::span<std::uint8_t> data) const {
+    constexpr std::uint64_t large = std::uint64_t{1} << 31;
+    for (unsigned bar = 0; bar < function_port::bar_count; ++bar) {
+        const std::uint64_t at = PCI_BASE_ADDRESS_0 + 4 * bar;
+        if (region_sizes_[VFIO_PCI_BAR0_REGION_INDEX + bar] < large) continue;
+        if (at >= offset && at - offset < data.size())
+            data[at - offset] |= PCI_BASE_ADDRESS_MEM_PREFETCH;
+    }
 }
 
 int vfio_user_session::write_region(const message& request) {

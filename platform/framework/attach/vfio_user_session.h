@@ -74,6 +74,7 @@ private:
     int set_interrupts(message& request);
     int read_region(const message& request);
     int write_region(const message& request);
+    void show_large_bars(std::uint64_t offset, std::span<std::uint8_t> data) const;
     int reset(const message& request);
     int send_time(const message& request);
     int wait(const message& request);

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/pci_regs.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -82,6 +83,24 @@ struct VfioUserServerTest : testing::Test {
     std::vector<std::string> log;
     std::unique_ptr<vfio_user_server> server;
 };
+
+TEST_F(VfioUserServerTest, LargeBarsArePrefetchableBehindABridgeOnly) {
+    const auto flags_of = [this](unsigned bar) {
+        u8 flags = 0xff;
+        serve([&] {
+            library client(path);
+            trn_vfio_user_read(client, TRN_VFIO_USER_CONFIG, PCI_BASE_ADDRESS_0 + 4 * bar, &flags,
+                               1);
+        });
+        return flags & 0xf;
+    };
+    function.bars[0].size = u64{4} << 30;
+    function.bars[2].size = 8192;
+    EXPECT_EQ(flags_of(0) & PCI_BASE_ADDRESS_MEM_PREFETCH, 0);
+    start({.behind_bridge = true});
+    EXPECT_EQ(flags_of(0) & PCI_BASE_ADDRESS_MEM_PREFETCH, PCI_BASE_ADDRESS_MEM_PREFETCH);
+    EXPECT_EQ(flags_of(2) & PCI_BASE_ADDRESS_MEM_PREFETCH, 0);
+}
 
 TEST_F(VfioUserServerTest, SocketIsAccessibleToItsOwnerOnly) {
     struct stat status {};
