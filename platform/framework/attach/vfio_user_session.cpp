@@ -537,10 +537,10 @@ int vfio_user_session::read_region(const message& request) {
     });
 }
 
-/// A bridge reaches addresses above 4 GiB by its prefetchable window only. The whole path is PCI
-/// Express, where such a BAR may have the bit (PCI Express 7.5.1.2.1).
+/// A bridge reaches addresses above 4 GiB by its prefetchable window only, and has no room for 1 GiB
+/// below. The whole path is PCI Express, where such a BAR may have the bit (PCI Express 7.5.1.2.1).
 void vfio_user_session::show_large_bars(std::uint64_t offset, std::span<std::uint8_t> data) const {
-    constexpr std::uint64_t large = std::uint64_t{1} << 31;
+    constexpr std::uint64_t large = std::uint64_t{256} << 20;
     for (unsigned bar = 0; bar < function_port::bar_count; ++bar) {
         const std::uint64_t at = PCI_BASE_ADDRESS_0 + 4 * bar;
         if (region_sizes_[VFIO_PCI_BAR0_REGION_INDEX + bar] < large) continue;
