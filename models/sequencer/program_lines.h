@@ -14,7 +14,7 @@ namespace trn {
 
 /// Source lines of the programs of a core, which a loader may put into memory for messages and the
 /// timeline (doc/models/sequencer.md, "Source lines"). They are read without time or side effects,
-/// when somebody asks; whatever stands there, an answer is short.
+/// when a message needs them; an answer is short, also when the memory holds anything else.
 class program_lines {
 public:
     /// Reads bytes at an address; returns how many there are.

@@ -382,7 +382,7 @@ class Lowering:
                   "tensor")
 
     def _scale(self, scale: Any, data: Any) -> Tile:
-        """Its partitions are counted as 20.2 says, whatever the kernel's view has."""
+        """Its partitions are counted as 20.2 says, not as the kernel's view has them."""
         found = self.operands.tile(scale)
         partitions = 32 * (data.shape[0] // 32 - 1) + 4
         return Tile(found.buffer, found.dtype, partitions, found.dims, found.partition, found.offset)
@@ -398,7 +398,7 @@ class Lowering:
             return
         if data.dtype.is_fp8:
             to = Tile(to.buffer, _BITS_OF_FP8, to.partitions, to.dims, to.partition, to.offset)
-        # Nobody looks at the values of the moving operand.
+        # The values of the moving operand have no effect.
         moving = Tile(source.buffer, source.dtype, rows, ((rows, 0),), source.partition, source.offset)
         self._pair_tiles(to, source, moving, ["transpose"])
 
