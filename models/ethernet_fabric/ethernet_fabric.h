@@ -5,12 +5,12 @@
 #include <memory>
 #include <optional>
 #include <queue>
-#include <random>
 #include <systemc>
 #include <tlm>
 #include <vector>
 
 #include "models/ethernet_fabric/frame.h"
+#include "models/ethernet_ports/ethernet_ports.h"
 #include "platform/framework/kernel/introspection.h"
 #include "platform/framework/tlm/bandwidth_resource.h"
 #include "platform/framework/tlm/plug.h"
@@ -57,26 +57,17 @@ private:
             return arrival != other.arrival ? arrival > other.arrival : number > other.number;
         }
     };
-    struct side {
-        explicit side(std::uint64_t bytes_per_second);
-        bandwidth_resource in, out;  // into the fabric, out of it
-        bool down = false;
-    };
 
     void start_of_simulation() override;
     void received(plug& at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
     void deliver();
     void hand_over(std::unique_ptr<ethernet::frame> what);
-    bool lose();
 
     const config cfg_;
-    std::vector<std::unique_ptr<side>> sides_;
+    ethernet_ports ports_;
     std::optional<bandwidth_resource> core_;
     std::priority_queue<on_its_way> flying_;
     sc_core::sc_event next_;
-    std::mt19937_64 chance_;
-    std::uint64_t loss_ppm_;
-    std::uint64_t lose_next_ = 0;
     std::uint64_t number_ = 0;
     counts counters_;
 };

@@ -5,14 +5,13 @@
 #include <map>
 #include <memory>
 #include <queue>
-#include <random>
 #include <systemc>
 #include <tlm>
 #include <vector>
 
+#include "models/ethernet_ports/ethernet_ports.h"
 #include "models/ethernet_switch/packet.h"
 #include "platform/framework/kernel/introspection.h"
-#include "platform/framework/tlm/bandwidth_resource.h"
 #include "platform/framework/tlm/plug.h"
 
 namespace trn {
@@ -56,28 +55,19 @@ private:
             return arrival != other.arrival ? arrival > other.arrival : number > other.number;
         }
     };
-    struct side {
-        explicit side(std::uint64_t bytes_per_second);
-        bandwidth_resource in, out;  // into the switch, out of it
-        std::uint64_t waiting = 0;   // bytes on their way out
-        bool down = false;
-    };
 
     void received(plug& at, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
     void learn(const ethernet::mac_address& address, unsigned from);
     void forward(std::unique_ptr<ethernet::packet> what, unsigned to,
                  const sc_core::sc_time& arrived);
     void deliver();
-    bool lose();
 
     const config cfg_;
-    std::vector<std::unique_ptr<side>> sides_;
-    std::map<ethernet::mac_address, unsigned> ports_;  // behind which an address is
+    ethernet_ports ports_;
+    std::vector<std::uint64_t> waiting_;                 // bytes on their way out of a port
+    std::map<ethernet::mac_address, unsigned> learned_;  // port behind which an address is
     std::priority_queue<on_its_way> flying_;
     sc_core::sc_event next_;
-    std::mt19937_64 chance_;
-    std::uint64_t loss_ppm_;
-    std::uint64_t lose_next_ = 0;
     std::uint64_t number_ = 0;
     counts counters_;
 };
