@@ -35,6 +35,7 @@ bool host_function::bar_window::wide() const {
 host_function::host_function(host_bus& bus, function_id id, const sc_core::sc_object& device)
     : bus_(bus), id_(id), device_(device) {
     class_code_ = config_word(PCI_CLASS_REVISION) >> 8;
+    pci_id_ = config_word(PCI_VENDOR_ID);
     size_bars();
     find_msix();
 }

@@ -76,6 +76,7 @@ public:
     const sc_core::sc_object& device() const { return device_; }
     /// As it was found: also of a card that is gone.
     std::uint32_t class_code() const { return class_code_; }
+    std::uint32_t pci_id() const { return pci_id_; }
     host_memory& memory() { return memory_; }
     const host_memory& memory() const { return memory_; }
     /// The BARs, for address assignment; write_bars() then programs the function.
@@ -120,6 +121,7 @@ private:
     const function_id id_;
     const sc_core::sc_object& device_;
     std::uint32_t class_code_ = 0;
+    std::uint32_t pci_id_ = 0;
     std::array<bar_window, bar_count> bars_{};
     std::array<std::uint8_t, 24> view_{};       // the BAR registers as the host wrote them
     std::array<std::uint8_t, 24> view_mask_{};  // their writable bits

@@ -246,7 +246,8 @@ void root_complex::hot_plug(std::uint32_t number) {
 std::vector<serves_functions::served> root_complex::functions() {
     std::vector<served> all;
     for (const auto& f : functions_) {
-        auto& one = all.emplace_back(served{&f->device(), f.get(), f->class_code(), f->id()});
+        auto& one = all.emplace_back(
+            served{&f->device(), f.get(), f->class_code(), f->id(), {}, f->pci_id()});
         for (const node* bridge : bridges_)  // as they were found: from the root port down
             if (bridge->secondary <= pcie::bus_of(f->id()) &&
                 pcie::bus_of(f->id()) <= bridge->subordinate)

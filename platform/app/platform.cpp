@@ -56,6 +56,11 @@ std::string container_of(std::string_view path) {
     return std::string(path.substr(0, dot == path.npos ? 0 : dot));
 }
 
+/// EFA contract 1: 1d0f:efa0 and the next, one for each version.
+bool is_efa(std::uint32_t pci_id) {
+    return (pci_id & 0xfff0'ffff) == 0xefa0'1d0f;
+}
+
 /// The parts of a board that are chips: they come from the folder of that name.
 std::vector<std::string> chips_of(const plan& board) {
     std::vector<std::string> all;
@@ -181,7 +186,7 @@ std::vector<platform::function> platform::functions() const {
             all.push_back({whole == server ? f.device->name() : whole, server, f.port,
                            f.class_code >> 16 == accelerator, host.cores(),
                            fmt::format("{:02x}:{:02x}.{}", f.id >> 8, f.id >> 3 & 0x1f, f.id & 7),
-                           product, f.id, f.bridges});
+                           product, f.id, f.bridges, is_efa(f.pci_id)});
         }
     });
     return all;
@@ -241,6 +246,7 @@ void platform::add_methods() {
                            {"server", f.server},
                            {"bdf", f.bdf},
                            {"chip", f.chip},
+                           {"efa", f.efa},
                            {"product", f.product},
                            {"bars", bars}});
         }

@@ -80,6 +80,7 @@ public:
         std::string product;   ///< what SMBIOS calls the host; empty: the board does not say
         std::uint16_t id = 0;  ///< `bdf` as a number
         std::vector<std::uint16_t> bridges = {};  ///< ids of the ports above, the root port first
+        bool efa = false;                         ///< an EFA card: RDMA goes through it
     };
     /// Server by server in the order of the board, and of each server's buses.
     std::vector<function> functions() const;

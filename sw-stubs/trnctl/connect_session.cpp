@@ -93,7 +93,7 @@ private:
         }
     };
 
-    /// Asks, once, which functions there are: the platform knows chips from cards.
+    /// Asks, once, which functions there are: the platform knows chips and EFA cards.
     void look() {
         if (folder_.empty())
             throw user_error(
@@ -102,7 +102,10 @@ private:
         if (!addresses_.empty()) return;
         for (const auto& one : control_.call("list", {{"what", "functions"}})) {
             const placed_function at{one.at("name"), one.at("server")};
-            (one.at("chip").get<bool>() ? chips_ : cards_).push_back(at);
+            if (one.at("chip").get<bool>())
+                chips_.push_back(at);
+            else if (one.at("efa").get<bool>())
+                cards_.push_back(at);
             products_[at.name] = one.at("product");
             auto& bars = addresses_[at.name];
             for (const auto& bar : one.at("bars"))

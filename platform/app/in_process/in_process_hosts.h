@@ -15,12 +15,14 @@ namespace trn {
 /// card that no driver uses has no host.
 class in_process_hosts {
 public:
-    /// `functions`: of the platform, each with `name`, `server`, `port`, and whether it is a chip.
+    /// `functions`: of the platform, each with `name`, `server`, `port`, and whether it is a chip
+    /// or an EFA card; others are not used.
     template <class Functions>
     explicit in_process_hosts(const Functions& functions) {
         for (const auto& one : functions)
-            (one.chip ? chips_ : cards_)
-                .push_back({one.name, one.server, one.port, one.product, {}});
+            if (one.chip || one.efa)
+                (one.chip ? chips_ : cards_)
+                    .push_back({one.name, one.server, one.port, one.product, {}});
     }
 
     std::vector<std::string> chips() const;

@@ -102,6 +102,7 @@ public:
         std::uint32_t class_code;  ///< 24 bits: base class, subclass, interface
         std::uint16_t id = 0;      ///< on the host's buses: bus << 8 | device << 3 | function
         std::vector<std::uint16_t> bridges = {};  ///< ids of the ports above, the root port first
+        std::uint32_t pci_id = 0;                 ///< 31:16 device, 15:0 vendor
     };
     /// In the order of bus numbers.
     virtual std::vector<served> functions() = 0;
