@@ -25,8 +25,8 @@ typedef struct rdma_entry {
 #define RDMA_WORD(name) (TRN_EFA_ADMIN_##name##_OFFSET % sizeof(rdma_entry) / sizeof(uint32_t))
 #define RDMA_FIELD(name, value) TRN_EFA_ADMIN_##name##_SET(value)
 
-int rdma_set(const trn_rdma_card* card, uint64_t offset, uint32_t value);
+int trn_rdma_set(const trn_rdma_card* card, uint64_t offset, uint32_t value);
 /* Lets the card execute a command, whose header word needs flags only, and returns its answer. */
-int rdma_execute(trn_rdma_card* card, uint32_t opcode, rdma_entry* command, rdma_entry* answer);
+int trn_rdma_execute(trn_rdma_card* card, uint32_t opcode, rdma_entry* command, rdma_entry* answer);
 
 #endif

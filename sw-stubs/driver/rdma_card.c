@@ -26,13 +26,13 @@ enum {
 static const uint64_t read_limit = 50000000, reset_limit = 3100000000, command_limit = 3000000000;
 static const uint64_t poll_interval = 1000; /* nanoseconds */
 
-int rdma_set(const trn_rdma_card* card, uint64_t offset, uint32_t value) {
+int trn_rdma_set(const trn_rdma_card* card, uint64_t offset, uint32_t value) {
     return card->transport->bar_write32(card->transport->context, RDMA_REGISTERS, offset, value);
 }
 
 static int set_wide(const trn_rdma_card* card, uint64_t low, uint64_t high, uint64_t value) {
-    const int error = rdma_set(card, high, (uint32_t)(value >> 32));
-    return error ? error : rdma_set(card, low, (uint32_t)value);
+    const int error = trn_rdma_set(card, high, (uint32_t)(value >> 32));
+    return error ? error : trn_rdma_set(card, low, (uint32_t)value);
 }
 
 static uint64_t limit_of(const trn_rdma_card* card, uint64_t nanoseconds) {
@@ -65,9 +65,9 @@ static int get(trn_rdma_card* card, uint32_t offset, uint32_t* value) {
     uint32_t* const response = card->memory.host;
     const uint32_t id = ++card->read_id;
     response[0] = (uint16_t)~id;
-    int error = rdma_set(card, REG(MMIO_REG_READ),
-                         TRN_NITRO_MANAGEMENT_MMIO_REG_READ_REQUEST_ID_SET(id) |
-                             TRN_NITRO_MANAGEMENT_MMIO_REG_READ_REGISTER_OFFSET_SET(offset));
+    int error = trn_rdma_set(card, REG(MMIO_REG_READ),
+                             TRN_NITRO_MANAGEMENT_MMIO_REG_READ_REQUEST_ID_SET(id) |
+                                 TRN_NITRO_MANAGEMENT_MMIO_REG_READ_REGISTER_OFFSET_SET(offset));
     if (!error)
         error = wait_for(card, response, TRN_NITRO_ADMIN_REGISTER_RESPONSE_REQUEST_ID_MASK, id,
                          read_limit);
@@ -92,10 +92,10 @@ static int wait_for_reset(trn_rdma_card* card, uint32_t progress) {
 /* EFA contract 3: the card forgets where register reads are answered. */
 static int reset(trn_rdma_card* card) {
     uint32_t status = 0;
-    int error = rdma_set(card, REG(DEV_CTL), TRN_NITRO_MANAGEMENT_DEV_CTL_RESET_MASK);
+    int error = trn_rdma_set(card, REG(DEV_CTL), TRN_NITRO_MANAGEMENT_DEV_CTL_RESET_MASK);
     if (!error) error = name_response(card);
     if (!error) error = wait_for_reset(card, 1);
-    if (!error) error = rdma_set(card, REG(DEV_CTL), 0);
+    if (!error) error = trn_rdma_set(card, REG(DEV_CTL), 0);
     if (!error) error = wait_for_reset(card, 0);
     if (!error) error = get(card, REG(DEV_STS), &status);
     return error ? error : STATUS(READY, status) ? 0 : -EIO;
@@ -111,9 +111,9 @@ static int set_up_rings(trn_rdma_card* card) {
     memset(card->memory.host, 0, memory_bytes);
     card->commands = 0;
     int error = set_wide(card, REG(AQ_BASE_LO), REG(AQ_BASE_HI), submissions);
-    if (!error) error = rdma_set(card, REG(AQ_CAPS), RING_CAPS(AQ));
+    if (!error) error = trn_rdma_set(card, REG(AQ_CAPS), RING_CAPS(AQ));
     if (!error) error = set_wide(card, REG(ACQ_BASE_LO), REG(ACQ_BASE_HI), completions);
-    if (!error) error = rdma_set(card, REG(ACQ_CAPS), RING_CAPS(ACQ));
+    if (!error) error = trn_rdma_set(card, REG(ACQ_CAPS), RING_CAPS(ACQ));
     return error;
 }
 
@@ -153,8 +153,8 @@ int trn_rdma_open(const trn_transport* transport, trn_rdma_card** opened) {
 }
 
 void trn_rdma_close(trn_rdma_card* card) {
-    rdma_set(card, REG(DEV_CTL), TRN_NITRO_MANAGEMENT_DEV_CTL_RESET_MASK);
-    rdma_set(card, REG(DEV_CTL), 0);
+    trn_rdma_set(card, REG(DEV_CTL), TRN_NITRO_MANAGEMENT_DEV_CTL_RESET_MASK);
+    trn_rdma_set(card, REG(DEV_CTL), 0);
     card->transport->dma_free(card->transport->context, &card->memory);
     free(card);
 }
@@ -196,7 +196,8 @@ static int error_of(uint32_t status) {
 }
 
 /* One command at a time, so that its answer is the next entry of the completion ring. */
-int rdma_execute(trn_rdma_card* card, uint32_t opcode, rdma_entry* command, rdma_entry* answer) {
+int trn_rdma_execute(trn_rdma_card* card, uint32_t opcode, rdma_entry* command,
+                     rdma_entry* answer) {
     rdma_entry* const submissions = (rdma_entry*)((uint8_t*)card->memory.host + rings_at);
     rdma_entry* const completions = submissions + depth;
     const uint32_t slot = card->commands % depth, phase = !(card->commands / depth & 1);
@@ -205,8 +206,8 @@ int rdma_execute(trn_rdma_card* card, uint32_t opcode, rdma_entry* command, rdma
                          TRN_NITRO_ADMIN_COMMAND_PHASE_SET(phase);
     submissions[slot] = *command;
     ++card->commands;
-    int error =
-        rdma_set(card, REG(AQ_PROD_DB), TRN_NITRO_MANAGEMENT_AQ_PROD_DB_COUNT_SET(card->commands));
+    int error = trn_rdma_set(card, REG(AQ_PROD_DB),
+                             TRN_NITRO_MANAGEMENT_AQ_PROD_DB_COUNT_SET(card->commands));
     if (!error)
         error = wait_for(card, &completions[slot].words[0], TRN_NITRO_ADMIN_COMPLETION_PHASE_MASK,
                          TRN_NITRO_ADMIN_COMPLETION_PHASE_SET(phase), command_limit);

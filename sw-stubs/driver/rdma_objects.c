@@ -19,7 +19,7 @@ static void put_wide(rdma_entry* entry, uint32_t word, uint64_t value) {
 static int feature(trn_rdma_card* card, uint32_t id, rdma_entry* answer) {
     rdma_entry command = {{0}};
     GET(command, FEATURE) = RDMA_FIELD(FEATURE_ID, id);
-    return rdma_execute(card, OPCODE(GET_FEATURE), &command, answer);
+    return trn_rdma_execute(card, OPCODE(GET_FEATURE), &command, answer);
 }
 
 int trn_rdma_get_attributes(trn_rdma_card* card, trn_rdma_attributes* attributes) {
@@ -42,14 +42,14 @@ int trn_rdma_get_attributes(trn_rdma_card* card, trn_rdma_attributes* attributes
 
 int trn_rdma_alloc_domain(trn_rdma_card* card, uint16_t* domain) {
     rdma_entry command = {{0}}, answer;
-    const int error = rdma_execute(card, OPCODE(ALLOC_PD), &command, &answer);
+    const int error = trn_rdma_execute(card, OPCODE(ALLOC_PD), &command, &answer);
     if (!error) *domain = (uint16_t)GET_FIELD(answer, PD, NUMBER);
     return error;
 }
 
 int trn_rdma_alloc_uar(trn_rdma_card* card, uint16_t* uar) {
     rdma_entry command = {{0}}, answer;
-    const int error = rdma_execute(card, OPCODE(ALLOC_UAR), &command, &answer);
+    const int error = trn_rdma_execute(card, OPCODE(ALLOC_UAR), &command, &answer);
     if (!error) *uar = (uint16_t)GET_FIELD(answer, UAR, NUMBER);
     return error;
 }
@@ -59,7 +59,7 @@ int trn_rdma_create_address_handle(trn_rdma_card* card, uint16_t domain, const t
     rdma_entry command = {{0}}, answer;
     memcpy(&GET(command, CREATE_AH_GID_0), to->bytes, sizeof to->bytes);
     GET(command, CREATE_AH) = RDMA_FIELD(CREATE_AH_PD, domain);
-    const int error = rdma_execute(card, OPCODE(CREATE_AH), &command, &answer);
+    const int error = trn_rdma_execute(card, OPCODE(CREATE_AH), &command, &answer);
     if (!error) *handle = (uint16_t)GET_FIELD(answer, AH, NUMBER);
     return error;
 }
@@ -81,7 +81,7 @@ static int register_pages(trn_rdma_card* card, rdma_entry* command, const uint64
     trn_dma_memory list;
     if (count <= pages_in_command) {
         memcpy(&GET(*command, REG_MR_PAGE_0_LO), pages, bytes);
-        return rdma_execute(card, OPCODE(REG_MR), command, answer);
+        return trn_rdma_execute(card, OPCODE(REG_MR), command, answer);
     }
     int error = transport->dma_alloc(transport->context, bytes, &list);
     if (error) return error;
@@ -89,7 +89,7 @@ static int register_pages(trn_rdma_card* card, rdma_entry* command, const uint64
     command->words[0] = TRN_NITRO_ADMIN_COMMAND_CONTROL_DATA_SET(1);
     GET(*command, REG_MR_PAGE_0_LO) = (uint32_t)bytes;
     put_wide(command, RDMA_WORD(REG_MR_LIST_LO), list.iova);
-    error = rdma_execute(card, OPCODE(REG_MR), command, answer);
+    error = trn_rdma_execute(card, OPCODE(REG_MR), command, answer);
     transport->dma_free(transport->context, &list);
     return error;
 }
@@ -121,7 +121,7 @@ int trn_rdma_register(trn_rdma_card* card, uint16_t domain, uint64_t bus_address
 int trn_rdma_deregister(trn_rdma_card* card, uint32_t key) {
     rdma_entry command = {{0}}, answer;
     GET(command, DEREG_MR_LKEY) = key;
-    return rdma_execute(card, OPCODE(DEREG_MR), &command, &answer);
+    return trn_rdma_execute(card, OPCODE(DEREG_MR), &command, &answer);
 }
 
 /* ---- queues ---- */
@@ -139,7 +139,7 @@ int trn_rdma_create_eq(trn_rdma_card* card, uint32_t vector, uint64_t base, uint
                               RDMA_FIELD(CREATE_EQ_ENTRY_WORDS, 4);
     put_wide(&command, RDMA_WORD(CREATE_EQ_BASE_LO), base);
     GET(command, CREATE_EQ_EVENTS) = 1;
-    const int error = rdma_execute(card, OPCODE(CREATE_EQ), &command, &answer);
+    const int error = trn_rdma_execute(card, OPCODE(CREATE_EQ), &command, &answer);
     if (!error) *eq = (uint16_t)GET_FIELD(answer, EQ, NUMBER);
     return error;
 }
@@ -147,7 +147,7 @@ int trn_rdma_create_eq(trn_rdma_card* card, uint32_t vector, uint64_t base, uint
 int trn_rdma_destroy_eq(trn_rdma_card* card, uint16_t eq) {
     rdma_entry command = {{0}}, answer;
     GET(command, DESTROY_EQ) = RDMA_FIELD(DESTROY_EQ_NUMBER, eq);
-    return rdma_execute(card, OPCODE(DESTROY_EQ), &command, &answer);
+    return trn_rdma_execute(card, OPCODE(DESTROY_EQ), &command, &answer);
 }
 
 int trn_rdma_create_cq(trn_rdma_card* card, uint16_t uar, uint64_t base, uint32_t entries,
@@ -162,7 +162,7 @@ int trn_rdma_create_cq(trn_rdma_card* card, uint16_t uar, uint64_t base, uint32_
     put_wide(&command, RDMA_WORD(CREATE_CQ_BASE_LO), base);
     GET(command, CREATE_CQ_SHAPE) =
         RDMA_FIELD(CREATE_CQ_SHAPE_SUB_CQS, 1) | RDMA_FIELD(CREATE_CQ_SHAPE_UAR, uar);
-    const int error = rdma_execute(card, OPCODE(CREATE_CQ), &command, &answer);
+    const int error = trn_rdma_execute(card, OPCODE(CREATE_CQ), &command, &answer);
     if (!error)
         *cq = (trn_rdma_cq){.number = (uint16_t)GET_FIELD(answer, CQ, NUMBER),
                             .doorbell = GET(answer, CQ_DOORBELL)};
@@ -172,7 +172,7 @@ int trn_rdma_create_cq(trn_rdma_card* card, uint16_t uar, uint64_t base, uint32_
 int trn_rdma_destroy_cq(trn_rdma_card* card, uint16_t cq) {
     rdma_entry command = {{0}}, answer;
     GET(command, DESTROY_CQ) = RDMA_FIELD(DESTROY_CQ_NUMBER, cq);
-    return rdma_execute(card, OPCODE(DESTROY_CQ), &command, &answer);
+    return trn_rdma_execute(card, OPCODE(DESTROY_CQ), &command, &answer);
 }
 
 static int move(trn_rdma_card* card, uint32_t handle, uint32_t state, uint32_t qkey) {
@@ -182,7 +182,7 @@ static int move(trn_rdma_card* card, uint32_t handle, uint32_t state, uint32_t q
     GET(command, MODIFY_QP_HANDLE) = handle;
     GET(command, MODIFY_QP_STATE) = RDMA_FIELD(MODIFY_QP_STATE_STATE, state);
     GET(command, MODIFY_QP_QKEY) = qkey;
-    return rdma_execute(card, OPCODE(MODIFY_QP), &command, &answer);
+    return trn_rdma_execute(card, OPCODE(MODIFY_QP), &command, &answer);
 }
 
 int trn_rdma_create_qp(trn_rdma_card* card, uint16_t domain, uint16_t uar, uint16_t cq,
@@ -196,7 +196,7 @@ int trn_rdma_create_qp(trn_rdma_card* card, uint16_t domain, uint16_t uar, uint1
     GET(command, CREATE_QP_SQ_BYTES) = entries * TRN_RDMA_REQUEST_BYTES;
     GET(command, CREATE_QP_SQ_DEPTH) = entries;
     GET(command, CREATE_QP_UAR) = RDMA_FIELD(CREATE_QP_UAR_UAR, uar);
-    int error = rdma_execute(card, OPCODE(CREATE_QP), &command, &answer);
+    int error = trn_rdma_execute(card, OPCODE(CREATE_QP), &command, &answer);
     if (error) return error;
     *qp = (trn_rdma_qp){.handle = GET(answer, QP_HANDLE),
                         .number = (uint16_t)GET_FIELD(answer, QP_NUMBER, NUMBER),
@@ -212,5 +212,5 @@ int trn_rdma_create_qp(trn_rdma_card* card, uint16_t domain, uint16_t uar, uint1
 int trn_rdma_destroy_qp(trn_rdma_card* card, const trn_rdma_qp* qp) {
     rdma_entry command = {{0}}, answer;
     GET(command, DESTROY_QP_HANDLE) = qp->handle;
-    return rdma_execute(card, OPCODE(DESTROY_QP), &command, &answer);
+    return trn_rdma_execute(card, OPCODE(DESTROY_QP), &command, &answer);
 }

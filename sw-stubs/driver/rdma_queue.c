@@ -139,8 +139,8 @@ int trn_rdma_post(trn_rdma_queue* queue, const trn_rdma_request* request) {
         entry, sizeof entry);
     if (error) return error;
     ++queue->posted;
-    return rdma_set(queue->card, queue->qp.send_doorbell,
-                    FIELD(QUEUE_DOORBELL_COUNT, queue->posted));
+    return trn_rdma_set(queue->card, queue->qp.send_doorbell,
+                        FIELD(QUEUE_DOORBELL_COUNT, queue->posted));
 }
 
 static const volatile uint32_t* next_entry(const trn_rdma_queue* queue) {
@@ -181,5 +181,5 @@ int trn_rdma_wait(trn_rdma_queue* queue, uint64_t nanoseconds, trn_rdma_completi
     done->id = (uint16_t)TRN_EFA_IO_COMPLETION_ID_GET(word);
     done->status = TRN_EFA_IO_COMPLETION_STATUS_GET(word);
     ++queue->taken;
-    return rdma_set(queue->card, queue->cq.doorbell, FIELD(CQ_DOORBELL_CONSUMED, queue->taken));
+    return trn_rdma_set(queue->card, queue->cq.doorbell, FIELD(CQ_DOORBELL_CONSUMED, queue->taken));
 }
