@@ -29,7 +29,10 @@ def main(words: list[str] | None = None) -> int:
     options = _parser().parse_args(words)
     try:
         return options.work(options)
-    except (KernelError, UserError, OSError, ValueError) as error:
+    except OSError as error:
+        print(f"trn-nki: {error.filename}: {error.strerror}" if error.filename else f"trn-nki: {error}", file=sys.stderr)
+        return EXIT_STATUS
+    except (KernelError, UserError, ValueError) as error:
         print(f"trn-nki: {error}", file=sys.stderr)
         return EXIT_STATUS
     except RunError as error:
