@@ -43,6 +43,12 @@ constexpr std::uint32_t min_mtu = 128;
 // The host information: u32 system, then the release of the kernel as text.
 constexpr std::uint32_t release_at = 4, release_bytes = 128;
 
+/// A bus address of 48 bits; the register of its high half has other fields too.
+template <class Entry, class Low, class High>
+std::uint64_t address_in(const Entry& command, Low low, High high) {
+    return command.get(low) | std::uint64_t{command.get(high)} << 32;
+}
+
 /// The lowest number that is free.
 template <class Queue>
 std::optional<std::uint16_t> free_number(const std::map<std::uint16_t, Queue>& in) {
@@ -133,8 +139,7 @@ step ena_admin::set_feature(const entry& command) {
     }
     case regs::feature::id_host_attributes:
         return nitro::memory_request{
-            .address = command.get(reg::host_info_lo) |
-                       std::uint64_t{command.get(regs::host_info_hi::address)} << 32,
+            .address = address_in(command, reg::host_info_lo, regs::host_info_hi::address),
             .bytes = release_at + release_bytes};
     default:
         return refuse(status::unsupported_opcode);
@@ -209,8 +214,8 @@ step ena_admin::create_cq(const entry& command) {
         return refuse(status::no_resources);
     const auto number = free_number(queues_.completions);
     if (!number) return refuse(status::no_resources);
-    const std::uint64_t base = command.get(reg::create_cq_ring_lo) |
-                               std::uint64_t{command.get(regs::create_cq_ring_hi::address)} << 32;
+    const std::uint64_t base =
+        address_in(command, reg::create_cq_ring_lo, regs::create_cq_ring_hi::address);
     queues_.completions[*number] = {.ring = host_ring(base, depth, entry_words * 4),
                                     .vector = vector,
                                     .interrupts = command.get(regs::create_cq::interrupts) != 0};
@@ -252,8 +257,7 @@ step ena_admin::create_sq(const entry& command) {
     queues_.submissions[*number] = {
         .way = direction_of,
         .completions = static_cast<std::uint16_t>(command.get(regs::create_sq_shape::cq)),
-        .ring = command.get(reg::create_sq_ring_lo) |
-                std::uint64_t{command.get(regs::create_sq_ring_hi::address)} << 32,
+        .ring = address_in(command, reg::create_sq_ring_lo, regs::create_sq_ring_hi::address),
         .depth = static_cast<std::uint16_t>(depth)};
     ++to->users;
     entry words;

@@ -29,6 +29,12 @@ struct submission_queue {
 
     static constexpr std::uint32_t descriptor_bytes = 16;
 
+    /// The driver's count of descriptors; one that the ring cannot hold is refused.
+    bool post(std::uint16_t count) {
+        if (static_cast<std::uint16_t>(count - taken) > depth) return false;
+        posted = count;
+        return true;
+    }
     std::uint16_t available() const { return static_cast<std::uint16_t>(posted - taken); }
     /// Bus address of the `n`th descriptor that is not taken.
     std::uint64_t descriptor(std::uint16_t n = 0) const {

@@ -39,10 +39,7 @@ void receiver::arrived(std::unique_ptr<ethernet::packet> what) {
 
 void receiver::posted(std::uint16_t queue, std::uint16_t count) {
     auto* const of = find(queues_.submissions, queue);
-    if (of == nullptr || of->way != direction::receive) return;
-    // A count that the ring cannot hold has no effect.
-    if (static_cast<std::uint16_t>(count - of->taken) > of->depth) return;
-    of->posted = count;
+    if (of != nullptr && of->way == direction::receive) of->post(count);
 }
 
 void receiver::removed(std::uint16_t queue) {

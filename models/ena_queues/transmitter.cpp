@@ -31,11 +31,8 @@ transmitter::transmitter(sc_core::sc_module_name name, const sc_time& processing
 
 void transmitter::posted(std::uint16_t queue, std::uint16_t count) {
     auto* const of = find(queues_.submissions, queue);
-    if (of == nullptr || of->way != direction::transmit) return;
-    // A count that the ring cannot hold has no effect.
-    if (static_cast<std::uint16_t>(count - of->taken) > of->depth) return;
-    of->posted = count;
-    work_.notify(sc_core::SC_ZERO_TIME);
+    if (of != nullptr && of->way == direction::transmit && of->post(count))
+        work_.notify(sc_core::SC_ZERO_TIME);
 }
 
 void transmitter::removed(std::uint16_t queue) {
