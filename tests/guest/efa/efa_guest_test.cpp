@@ -5,48 +5,30 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
 
-#include "platform/app/guest/machine.h"
+#include "tests/guest/tooled_guest.h"
 #include "tests/support/program.h"
-#include "tests/support/scratch_folder.h"
 
 namespace trn::test {
 namespace {
 
 using testing::HasSubstr;
 
-class EfaGuest : public testing::Test {
+class EfaGuest : public tooled_guest {
 protected:
-    void SetUp() override {
-        try {
-            guest_tools::find("qemu-system-x86_64");
-        } catch (const tools_missing& why) {
-            GTEST_SKIP() << why.what();
-        }
-        if (std::filesystem::exists(tools + "/efa/efa.ko")) return;
-        std::string why = "run ./dev setup";
-        std::ifstream reason(tools + "/efa-missing");
-        std::getline(reason, why);
-        GTEST_SKIP() << "no EFA driver for guests: " << why;
-    }
+    EfaGuest() : tooled_guest("efa", "efa/efa.ko", "EFA driver") {}
     /// Guests of a board, with modules of these kernel folders before the driver's.
     ended start(const std::string& options, const std::string& script,
                 const std::string& modules = {}, const std::string& board = "efa_pair") {
-        std::ofstream(folder / "script") << "#!/bin/sh\ncp -a /program/root/. /\n" << script;
         const auto kernel = tools + "/modules/kernel/";
         std::string command =
             std::string(TRNVP) + " guest tests/guest/efa/" + board + ".yaml " + modules;
         for (const char* core : {"ib_core", "ib_uverbs"})
             command += " --module " + kernel + "drivers/infiniband/core/" + core + ".ko";
-        return run(command + " --module " + tools + "/efa/efa.ko --run " + tools +
-                   "/efa/root --run " + (folder / "script") + " " + options + " </dev/null");
+        return run(command + " --module " + tools + "/efa/efa.ko" + running(script) + options +
+                   " </dev/null");
     }
-
-    const std::string tools = guest_tools::folder();
-    scratch_folder folder;
 };
 
 TEST_F(EfaGuest, DriverProbesAndShowsItsPort) {

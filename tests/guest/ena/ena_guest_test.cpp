@@ -5,39 +5,25 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 #include <string>
 
-#include "platform/app/guest/machine.h"
+#include "tests/guest/tooled_guest.h"
 #include "tests/support/program.h"
-#include "tests/support/scratch_folder.h"
 
 namespace trn::test {
 namespace {
 
 using testing::HasSubstr;
 
-class EnaGuest : public testing::Test {
+class EnaGuest : public tooled_guest {
 protected:
-    void SetUp() override {
-        try {
-            guest_tools::find("qemu-system-x86_64");
-        } catch (const tools_missing& why) {
-            GTEST_SKIP() << why.what();
-        }
-        if (std::filesystem::exists(tools + "/ena/root")) return;
-        std::string why = "run ./dev setup";
-        std::ifstream reason(tools + "/ena-missing");
-        std::getline(reason, why);
-        GTEST_SKIP() << "no network programs for guests: " << why;
-    }
+    EnaGuest() : tooled_guest("ena", "ena/root", "network programs") {}
     /// A command for a shell that starts guests of the pair of servers.
     std::string guests(const std::string& options, const std::string& script) {
-        std::ofstream(folder / "script") << "#!/bin/sh\ncp -a /program/root/. /\n" << script;
         return std::string(TRNVP) + " guest tests/guest/ena/ena_pair.yaml --module " + tools +
-               "/modules/kernel/drivers/net/ethernet/amazon/ena/ena.ko --run " + tools +
-               "/ena/root --run " + (folder / "script") + " " + options + " </dev/null";
+               "/modules/kernel/drivers/net/ethernet/amazon/ena/ena.ko" + running(script) +
+               options + " </dev/null";
     }
     /// A Python program for the shell: injects a fault into the first server's card.
     std::string injection(const std::string& fault, const std::string& arguments = "") const {
@@ -46,9 +32,6 @@ protected:
                (folder / "control.sock") + "\").inject(\"server0.nic.engine\", \"" + fault + "\"" +
                arguments + ")'\n";
     }
-
-    const std::string tools = guest_tools::folder();
-    scratch_folder folder;
 };
 
 TEST_F(EnaGuest, DriverIsUnloadedAndLoadedTwentyTimes) {

@@ -5,13 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 #include <string>
 
-#include "platform/app/guest/machine.h"
+#include "tests/guest/tooled_guest.h"
 #include "tests/support/program.h"
-#include "tests/support/scratch_folder.h"
 
 namespace trn::test {
 namespace {
@@ -19,28 +17,13 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-class NvmeGuest : public testing::Test {
+class NvmeGuest : public tooled_guest {
 protected:
-    void SetUp() override {
-        try {
-            guest_tools::find("qemu-system-x86_64");
-        } catch (const tools_missing& why) {
-            GTEST_SKIP() << why.what();
-        }
-        if (std::filesystem::exists(tools + "/nvme/root")) return;
-        std::string why = "run ./dev setup";
-        std::ifstream reason(tools + "/nvme-missing");
-        std::getline(reason, why);
-        GTEST_SKIP() << "no disk tools for guests: " << why;
-    }
+    NvmeGuest() : tooled_guest("nvme", "nvme/root", "disk tools") {}
     ended start(const std::string& script, const std::string& options = {}) {
-        std::ofstream(folder / "script") << "#!/bin/sh\ncp -a /program/root/. /\n" << script;
-        return run(std::string(TRNVP) + " guest tests/guest/nvme/nvme_disk.yaml --run " + tools +
-                   "/nvme/root --run " + (folder / "script") + " " + options + " </dev/null");
+        return run(std::string(TRNVP) + " guest tests/guest/nvme/nvme_disk.yaml" + running(script) +
+                   options + " </dev/null");
     }
-
-    const std::string tools = guest_tools::folder();
-    scratch_folder folder;
 };
 
 TEST_F(NvmeGuest, FioVerifiesWhatItWrote) {

@@ -14,6 +14,7 @@
 #include "models/efa_card/efa_card.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/memory.h"
+#include "tests/support/nitro_admin.h"
 #include "tests/support/tlm_driver.h"
 
 namespace trn::test {
@@ -22,26 +23,8 @@ namespace trn::test {
 /// are numbers here on purpose, and share nothing with the model.
 class verbs_driver {
 public:
-    struct answer {
-        std::uint16_t id;
-        std::uint8_t status, flags;
-        std::uint16_t extended, head;
-        std::uint8_t bytes[56];
-
-        std::uint16_t u16(unsigned byte) const { return at<std::uint16_t>(byte); }
-        std::uint32_t u32(unsigned byte) const { return at<std::uint32_t>(byte); }
-        std::uint64_t u64(unsigned byte) const { return at<std::uint64_t>(byte); }
-
-    private:
-        /// Bytes are counted from the begin of the completion.
-        template <class T>
-        T at(unsigned byte) const {
-            T value;
-            std::memcpy(&value, bytes + byte - 8, sizeof value);
-            return value;
-        }
-    };
-    static_assert(sizeof(answer) == 64);
+    using answer = admin_answer;
+    using command = admin_command;
 
     struct completion {
         std::uint16_t request_id;
@@ -160,15 +143,6 @@ public:
         set(0x34, 16 | 64 << 16);
         set(0x40, 0);
     }
-    struct command {
-        std::array<std::uint8_t, 64> bytes{};
-        explicit command(std::uint8_t opcode) { bytes[2] = opcode; }
-        template <class T>
-        command& put(unsigned at, T value) {
-            std::memcpy(&bytes[at], &value, sizeof value);
-            return *this;
-        }
-    };
     answer execute(command what) {
         const std::uint16_t id = commands_ & 0xfff;
         what.put<std::uint16_t>(0, id);
@@ -186,11 +160,7 @@ public:
         return done;
     }
     answer feature(std::uint8_t id) { return execute(command(11).put<std::uint8_t>(17, id)); }
-    std::array<std::uint8_t, 16> gid() {
-        std::array<std::uint8_t, 16> own;
-        std::memcpy(own.data(), feature(3).bytes, 16);
-        return own;
-    }
+    std::array<std::uint8_t, 16> gid() { return feature(3).at<std::array<std::uint8_t, 16>>(8); }
 
     // --- objects ---
 

@@ -14,6 +14,7 @@
 #include "models/ena_card/ena_card.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/memory.h"
+#include "tests/support/nitro_admin.h"
 #include "tests/support/tlm_driver.h"
 
 namespace trn::test {
@@ -24,35 +25,9 @@ class network_driver {
 public:
     using bytes_type = std::vector<std::uint8_t>;
 
-    struct answer {
-        std::uint16_t id = 0;
-        std::uint8_t status = 0xff, flags = 0;  // 0xff: there is none
-        std::uint8_t rest[60] = {};
+    using answer = admin_answer;
+    using command = admin_command;
 
-        std::uint16_t u16(unsigned byte) const { return at<std::uint16_t>(byte); }
-        std::uint32_t u32(unsigned byte) const { return at<std::uint32_t>(byte); }
-        std::uint64_t u64(unsigned byte) const { return at<std::uint64_t>(byte); }
-
-    private:
-        /// Bytes are counted from the begin of the completion.
-        template <class T>
-        T at(unsigned byte) const {
-            T value;
-            std::memcpy(&value, rest + byte - 4, sizeof value);
-            return value;
-        }
-    };
-    static_assert(sizeof(answer) == 64);
-
-    struct command {
-        std::uint8_t bytes[64] = {};
-        explicit command(std::uint8_t opcode) { bytes[2] = opcode; }
-        template <class T>
-        command& put(unsigned byte, T value) {
-            std::memcpy(bytes + byte, &value, sizeof value);
-            return *this;
-        }
-    };
     struct queue {
         std::uint16_t cq = 0, sq = 0;
         std::uint32_t doorbell = 0, unmask = 0;
@@ -129,9 +104,9 @@ public:
     }
     std::optional<answer> execute(command what) {
         const auto id = static_cast<std::uint16_t>(posted_ & 0xfff);
-        std::memcpy(what.bytes, &id, 2);
+        std::memcpy(what.bytes.data(), &id, 2);
         what.bytes[3] = static_cast<std::uint8_t>(what.bytes[3] | (posted_ / 32 % 2 == 0));
-        std::memcpy(bytes(aq_ + posted_ % 32 * 64), what.bytes, 64);
+        std::memcpy(bytes(aq_ + posted_ % 32 * 64), what.bytes.data(), 64);
         set(0x2c, ++posted_ & 0xffff);
         run(50);
         const auto at = acq_ + completed_ % 32 * 64;
@@ -143,12 +118,8 @@ public:
         ++completed_;
         return load<answer>(at);
     }
-    answer feature(std::uint8_t id) {
-        return execute(command(8).put(17, id)).value_or(answer());
-    }
-    std::uint8_t status_of(const command& what) {
-        return execute(what).value_or(answer()).status;
-    }
+    answer feature(std::uint8_t id) { return execute(command(8).put(17, id)).value_or(answer()); }
+    std::uint8_t status_of(const command& what) { return execute(what).value_or(answer()).status; }
 
     queue create(bool transmits, unsigned depth, std::uint32_t vector) {
         queue made;
