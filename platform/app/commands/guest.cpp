@@ -24,6 +24,7 @@
 #include "models/kinds.h"
 #include "platform/app/commands/board_options.h"
 #include "platform/app/commands/growing_file.h"
+#include "platform/app/commands/guest_choice.h"
 #include "platform/app/commands/misuse_option.h"
 #include "platform/app/endpoints/endpoints.h"
 #include "platform/app/fidelity_report.h"
@@ -48,13 +49,11 @@ constexpr int skipped = 77;  ///< CTest's and automake's word for "could not be 
 
 struct guest_options {
     board_options board;
-    unsigned devices = 0;  ///< 0: what `functions` says; else so many chips and no card
-    std::vector<std::string> functions;  ///< all, chips, none, or names; empty: all
-    bool flat = false;                   ///< functions on the root bus, without ports
+    guest_choice which;
+    bool flat = false;  ///< functions on the root bus, without ports
     fs::path listen;
     fs::path qemu, kernel, initrd;
-    std::string gdb, product, append, uart, server;
-    std::vector<std::string> servers;
+    std::string gdb, product, append, uart;
     std::vector<std::string> modules;
     std::vector<std::string> programs;
     std::uint64_t memory_mib = 0;
@@ -157,8 +156,8 @@ platform_options build_options(const guest_options& chosen) {
         return std::ranges::any_of(build.set,
                                    [&](const auto& s) { return s.starts_with(name + "="); });
     };
-    if (chosen.devices != 0 && parameter_of(board, "devices") && !said("devices"))
-        build.set.push_back(fmt::format("devices={}", chosen.devices));
+    if (chosen.which.devices != 0 && parameter_of(board, "devices") && !said("devices"))
+        build.set.push_back(fmt::format("devices={}", chosen.which.devices));
     if (parameter_of(board, "shared_hbm") && !said("shared_hbm"))
         build.set.push_back("shared_hbm=true");
     return build;
@@ -272,83 +271,19 @@ private:
     /// Of the sockets and the initramfs.
     const fs::path& folder() const { return own_folder_ ? own_folder_->path() : chosen_.listen; }
 
-    /// A guest is one server: those that were asked for, or the first.
-    std::vector<std::string> chosen_servers(const std::vector<platform::function>& of) const {
-        std::vector<std::string> known;
-        for (const auto& f : of)
-            if (std::ranges::find(known, f.server) == known.end()) known.push_back(f.server);
-        if (chosen_.servers == std::vector<std::string>{"all"}) return known;
-        auto asked = chosen_.server.empty() ? chosen_.servers : std::vector{chosen_.server};
-        for (auto& name : asked) {  // a server that has no such name may have that number
-            const bool number =
-                name.size() < 4 && name.find_first_not_of("0123456789") == std::string::npos;
-            if (!number || name.empty() || std::ranges::find(known, name) != known.end()) continue;
-            if (const auto index = std::stoul(name); index < known.size()) name = known[index];
-        }
-        for (auto name = asked.begin(); name != asked.end(); ++name) {
-            const char* option = chosen_.server.empty() ? "--servers" : "--server";
-            if (std::ranges::find(known, *name) == known.end())
-                throw user_error(fmt::format("{} {}: board '{}' has no such server  (known: {})",
-                                             option, *name, platform_.about().board,
-                                             fmt::join(known, ", ")));
-            if (std::find(asked.begin(), name, *name) != name)
-                throw user_error(fmt::format("{}: {} is given twice", option, *name));
-        }
-        return asked.empty() ? std::vector{known.front()} : asked;
-    }
-
     /// The options that depend on the board.
     void complete_machines() {
         const auto functions = platform_.functions();
         if (functions.empty())
             throw user_error(
                 fmt::format("board '{}' has no PCIe function", platform_.about().board));
-        for (const auto& server : chosen_servers(functions)) {
+        for (const auto& server : chosen_.which.servers_of(functions, platform_.about().board)) {
             auto own = functions;
             std::erase_if(own, [&](const auto& f) { return f.server != server; });
             guests_.push_back(std::make_unique<server_guest>(
-                server, machine_of(own.front(), chosen_functions(own))));
+                server,
+                machine_of(own.front(), chosen_.which.functions_of(own, platform_.about().board))));
         }
-    }
-
-    /// Those that the guest of a server gets, of all that the server has.
-    std::vector<platform::function> chosen_functions(std::vector<platform::function> own) const {
-        const auto keep = [&own](const auto& which) {
-            std::erase_if(own, [&](const auto& f) { return !which(f); });
-        };
-        const bool has_chips = std::ranges::any_of(own, &platform::function::chip);
-        if (chosen_.devices != 0) {  // of a board without chips: cards
-            if (has_chips) keep([](const auto& f) { return f.chip; });
-            if (own.size() < chosen_.devices)
-                throw user_error(fmt::format("--devices {}: board '{}' has {} PCIe function{}",
-                                             chosen_.devices, platform_.about().board, own.size(),
-                                             own.size() == 1 ? "" : "s"));
-            own.resize(chosen_.devices);
-        } else if (chosen_.functions == std::vector<std::string>{"none"}) {
-            own.clear();
-        } else if (chosen_.functions == std::vector<std::string>{"chips"}) {
-            if (!has_chips)
-                throw user_error(fmt::format("--functions chips: board '{}' has no chip",
-                                             platform_.about().board));
-            keep([](const auto& f) { return f.chip; });
-        } else if (!chosen_.functions.empty() &&
-                   chosen_.functions != std::vector<std::string>{"all"}) {
-            const auto name_of = [](const platform::function& f) {
-                return f.server.empty() ? f.name : f.name.substr(f.server.size() + 1);
-            };
-            for (const auto& name : chosen_.functions)
-                if (std::ranges::find(own, name, name_of) == own.end()) {
-                    std::vector<std::string> known;
-                    for (const auto& f : own) known.push_back(name_of(f));
-                    throw user_error(
-                        fmt::format("--functions {}: the server has no such function  (known: {})",
-                                    name, fmt::join(known, ", ")));
-                }
-            keep([&](const auto& f) {
-                return std::ranges::find(chosen_.functions, name_of(f)) != chosen_.functions.end();
-            });
-        }
-        return own;
     }
 
     /// `any`: a function of the server.
@@ -357,7 +292,7 @@ private:
         guest_machine m = machine_;
         const auto count =
             static_cast<std::uint64_t>(std::ranges::count_if(functions, &platform::function::chip));
-        if (m.cpus == 0) m.cpus = std::min(chosen_.servers.empty() ? 2u : 1u, any.cores);
+        if (m.cpus == 0) m.cpus = std::min(chosen_.which.servers.empty() ? 2u : 1u, any.cores);
         if (m.cpus > any.cores)
             throw user_error(fmt::format("--cpus {}: the server has {} cores", m.cpus, any.cores));
         for (const auto& f : functions)
@@ -378,8 +313,8 @@ private:
         if (!server.empty()) m.append += " TRNVP_SERVER=" + server;
         if (!chosen_.append.empty()) m.append += " " + chosen_.append;
         if (image_) m.initrd = initramfs();
-        m.interactive =
-            chosen_.servers.empty() && isatty(STDIN_FILENO) != 0 && (!image_ || image_->shell);
+        m.interactive = chosen_.which.servers.empty() && isatty(STDIN_FILENO) != 0 &&
+                        (!image_ || image_->shell);
         return m;
     }
 
@@ -395,7 +330,7 @@ private:
     }
 
     void start_guests() {
-        if (chosen_.servers.empty()) return guests_.front()->start();
+        if (chosen_.which.servers.empty()) return guests_.front()->start();
         for (const auto& g : guests_)
             g->start(platform_.loop().io(), [this, &name = g->name()](std::string_view text) {
                 consoles_.write(name, text);
@@ -456,12 +391,12 @@ private:
 
     int conclude(const server_guest& guest, std::optional<child_process::end_state> ended,
                  const stop_reason& how) {
-        const auto who = chosen_.servers.empty() ? "the guest" : "the guest " + guest.name();
+        const auto who = chosen_.which.servers.empty() ? "the guest" : "the guest " + guest.name();
         if (!ended) {
             print_to(stderr, "trnvp: {} ended the platform before {}\n", how.text, who);
             return 1;
         }
-        const std::string qemu = chosen_.servers.empty() ? "QEMU" : "QEMU of " + who;
+        const std::string qemu = chosen_.which.servers.empty() ? "QEMU" : "QEMU of " + who;
         if (ended->signal != 0) {
             print_to(stderr, "trnvp: {} was killed by signal {}\n", qemu, ended->signal);
             return ended->shell_status();
@@ -512,16 +447,16 @@ void add_guest(CLI::App& app, int& status) {
     auto chosen = std::make_shared<guest_options>();
     auto* c = app.add_subcommand("guest", "start a Linux guest in QEMU with a board's devices");
     chosen->board.add_to(*c);
-    auto* one = c->add_option("--server", chosen->server,
+    auto* one = c->add_option("--server", chosen->which.server,
                               "server of the board that runs as the guest (default: the first)");
-    c->add_option("--servers", chosen->servers,
+    c->add_option("--servers", chosen->which.servers,
                   "several servers, one guest each: NAME,... or all; consoles are merged by line")
         ->delimiter(',')
         ->excludes(one);
-    auto* devices = c->add_option("--devices", chosen->devices,
+    auto* devices = c->add_option("--devices", chosen->which.devices,
                                   "so many chips and no card (default: see --functions)")
                         ->check(CLI::Range(1u, 64u));
-    c->add_option("--functions", chosen->functions,
+    c->add_option("--functions", chosen->which.functions,
                   "of the server: all (default), chips, none, or NAME,... such as chip0,nic1")
         ->delimiter(',')
         ->excludes(devices);
