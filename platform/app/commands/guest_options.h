@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "platform/app/commands/board_options.h"
+#include "platform/app/commands/guest_choice.h"
+#include "platform/app/guest/machine.h"
+
+namespace trn {
+
+/// What the command line of `trnvp guest` says.
+struct guest_options {
+    board_options board;
+    guest_choice which;
+    bool flat = false;  ///< functions on the root bus, without ports
+    std::filesystem::path listen;
+    std::filesystem::path qemu, kernel, initrd;
+    std::string gdb, product, append, uart;
+    std::vector<std::string> modules;
+    std::vector<std::string> programs;
+    std::uint64_t memory_mib = 0;
+    unsigned cpus = 0;  ///< 0: two, so that a driver may spin; one for each of several guests
+    guest_machine::clock clock = guest_machine::clock::host;
+    std::vector<std::string> extra;
+};
+
+}  // namespace trn

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/commands/guest_session.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "models/kinds.h"
+#include "platform/app/commands/growing_file.h"
+#include "platform/app/commands/guest_files.h"
+#include "platform/app/commands/misuse_option.h"
+#include "platform/app/endpoints/endpoints.h"
+#include "platform/app/fidelity_report.h"
+#include "platform/app/guest/running_guest.h"
+#include "platform/app/platform.h"
+#include "platform/framework/attach/console/console_writer.h"
+#include "platform/framework/misuse/report.h"
+#include "platform/framework/netlist/boards.h"
+#include "platform/framework/output.h"
+#include "platform/framework/process/temporary_folder.h"
+
+namespace trn {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::optional<std::string> parameter_of(const plan& board, std::string_view name) {
+    for (const auto& [known, value] : board.parameters)
+        if (known == name) return value;
+    return std::nullopt;
+}
+
+/// Parameters that the command line leaves open: number of chips, memory that guests can map.
+platform_options platform_options_of(const guest_options& chosen) {
+    if (!chosen.board.record.empty() && !chosen.gdb.empty())
+        throw user_error(recording::no_debugger);
+    auto build = chosen.board.checked();
+    const auto board = load_board(build.board, kinds(), build.set);
+    const auto said = [&](const std::string& name) {
+        return std::ranges::any_of(build.set,
+                                   [&](const auto& s) { return s.starts_with(name + "="); });
+    };
+    if (chosen.which.devices != 0 && parameter_of(board, "devices") && !said("devices"))
+        build.set.push_back(fmt::format("devices={}", chosen.which.devices));
+    if (parameter_of(board, "shared_hbm") && !said("shared_hbm"))
+        build.set.push_back("shared_hbm=true");
+    return build;
+}
+
+/// The platform and the guests of one command.
+class guest_session {
+public:
+    explicit guest_session(const guest_options& chosen)
+        : chosen_(chosen),
+          image_(guest_image_of(chosen)),
+          machine_(guest_machine_of(chosen)),
+          platform_(kinds(), platform_options_of(chosen)),
+          recorder_(
+              recording::recorder_for(platform_, platform_options_of(chosen), chosen.board.record)),
+          endpoints_(platform_, recorder_.get()),
+          interrupts_(platform_.loop().io(), SIGINT, SIGTERM),
+          children_(platform_.loop().io(), SIGCHLD) {}
+
+    int run() {
+        if (chosen_.listen.empty()) own_folder_.emplace("trnvp-guest");
+        apply(chosen_.board.misuse);
+        std::optional<fidelity_report> touched;
+        if (!chosen_.board.fidelity_report.empty()) touched.emplace(chosen_.board.fidelity_report);
+        complete_machines();
+        open_endpoints();
+        start_guests();
+        wait_for_signals();
+        run_loop::goal goal{"the command line", "the guests to end"};
+        goal.background = true;
+        const auto how = platform_.loop().run(std::move(goal));
+        if (recorder_) recorder_->finish();
+        if (writer_) writer_->finish();
+        auto lost = platform_.finish_records();
+        if (uart_) lost += uart_->finish();
+        if (touched) touched->write(platform_.modules().board());
+        const int status = conclude(how);
+        consoles_.finish();
+        print_misuse(platform_.chips());
+        const bool failed = misuse::failed() || !lost.empty();
+        return status == 0 && failed ? 1 : status;
+    }
+
+private:
+    /// Of the sockets and the initramfs.
+    const fs::path& folder() const { return own_folder_ ? own_folder_->path() : chosen_.listen; }
+
+    /// The options that depend on the board.
+    void complete_machines() {
+        const auto functions = platform_.functions();
+        if (functions.empty())
+            throw user_error(
+                fmt::format("board '{}' has no PCIe function", platform_.about().board));
+        for (const auto& server : chosen_.which.servers_of(functions, platform_.about().board)) {
+            auto own = functions;
+            std::erase_if(own, [&](const auto& f) { return f.server != server; });
+            guests_.push_back(std::make_unique<running_guest>(
+                server,
+                machine_of(own.front(), chosen_.which.functions_of(own, platform_.about().board))));
+        }
+    }
+
+    /// `any`: a function of the server.
+    guest_machine machine_of(const platform::function& any,
+                             const std::vector<platform::function>& functions) {
+        guest_machine m = machine_;
+        const auto count =
+            static_cast<std::uint64_t>(std::ranges::count_if(functions, &platform::function::chip));
+        if (m.cpus == 0) m.cpus = std::min(chosen_.which.servers.empty() ? 2u : 1u, any.cores);
+        if (m.cpus > any.cores)
+            throw user_error(fmt::format("--cpus {}: the server has {} cores", m.cpus, any.cores));
+        for (const auto& f : functions)
+            m.functions.push_back({f.name, endpoints::socket_of(folder(), f), f.id,
+                                   chosen_.flat ? std::vector<std::uint16_t>{} : f.bridges});
+        // The public driver takes 128 MiB below 4 GiB per device (contract 1.3); twice that and
+        // room to work.
+        if (m.memory_mib == 0) m.memory_mib = 2048 + 256 * count;
+        if (m.product.empty())
+            m.product = parameter_of(platform_.modules().board(), "product").value_or("");
+        m.instance_id = fmt::format("i-{:017x}", guests_.size() + 1);
+        m.append = "console=ttyS0 quiet panic=-1 " + m.clock_arguments();
+        if (image_ && image_->modules.empty() &&
+            count != 0)  // for DMA of programs: 16 MiB per device
+            m.append += fmt::format(" hugepagesz=2M hugepages={}", 8 * count);
+        // Parameters unknown to the kernel become the environment of init and its programs.
+        const auto& server = any.server;
+        if (!server.empty()) m.append += " TRNVP_SERVER=" + server;
+        if (!chosen_.append.empty()) m.append += " " + chosen_.append;
+        if (image_) m.initrd = initramfs();
+        m.interactive = chosen_.which.servers.empty() && isatty(STDIN_FILENO) != 0 &&
+                        (!image_ || image_->shell);
+        return m;
+    }
+
+    /// The same for all guests.
+    fs::path initramfs() const {
+        const auto path = folder() / "initramfs";
+        if (!guests_.empty()) return path;
+        fs::create_directories(folder());
+        std::ofstream out(path, std::ios::binary | std::ios::trunc);
+        out << image_->initramfs() << std::flush;
+        if (!out) throw user_error(fmt::format("cannot write {}", path.string()));
+        return path;
+    }
+
+    void start_guests() {
+        if (chosen_.which.servers.empty()) return guests_.front()->start();
+        for (const auto& g : guests_)
+            g->start(platform_.loop().io(), [this, &name = g->name()](std::string_view text) {
+                consoles_.write(name, text);
+                look_at_guests();
+            });
+    }
+
+    void open_endpoints() {
+        endpoints_.open_folder(folder(), !chosen_.flat);
+        if (!chosen_.gdb.empty()) endpoints_.open_gdb(chosen_.gdb);
+        if (!chosen_.uart.empty()) {
+            auto& file = uart_.emplace("--uart", chosen_.uart);
+            auto& consoles = platform_.methods().consoles();
+            writer_.emplace([&file](std::string_view text) { file.write(text); },
+                            consoles.all().size() > 1);
+            consoles.listen([this](std::string_view module, std::string_view text) {
+                writer_->write(module, text);
+            });
+        }
+        if (chosen_.listen.empty() && chosen_.gdb.empty()) return;
+        for (const auto& d : endpoints_.all())
+            print_to(stderr, "  {:<14} {}\n", d.purpose, d.address);
+    }
+
+    void wait_for_signals() {
+        interrupts_.async_wait([this](auto error, int signal) {
+            if (error) return;
+            interrupted_ = signal;
+            platform_.loop().quit("interrupted");
+        });
+        wait_for_child();
+    }
+    void wait_for_child() {
+        children_.async_wait([this](auto error, int) {
+            if (error) return;
+            look_at_guests();
+            wait_for_child();
+        });
+        look_at_guests();
+    }
+    void look_at_guests() {
+        if (std::ranges::all_of(guests_, [](const auto& g) { return g->ended().has_value(); }))
+            platform_.loop().quit("the guests have ended");
+    }
+
+    /// The first status of a guest that is not 0.
+    int conclude(const stop_reason& how) {
+        int first = 0;
+        for (const auto& g : guests_) {
+            const auto ended = g->ended();
+            g->end();
+            if (interrupted_) continue;
+            const int status = conclude(*g, ended, how);
+            if (first == 0) first = status;
+        }
+        return interrupted_ ? 128 + *interrupted_ : first;
+    }
+
+    int conclude(const running_guest& guest, std::optional<child_process::end_state> ended,
+                 const stop_reason& how) {
+        const auto who = chosen_.which.servers.empty() ? "the guest" : "the guest " + guest.name();
+        if (!ended) {
+            print_to(stderr, "trnvp: {} ended the platform before {}\n", how.text, who);
+            return 1;
+        }
+        const std::string qemu = chosen_.which.servers.empty() ? "QEMU" : "QEMU of " + who;
+        if (ended->signal != 0) {
+            print_to(stderr, "trnvp: {} was killed by signal {}\n", qemu, ended->signal);
+            return ended->shell_status();
+        }
+        if (const auto status = guest_machine::guest_status(ended->status)) {
+            print_to(stderr, "trnvp: {} ended with status {}\n", who, *status);
+            return *status;
+        }
+        if (ended->status == 0 && !image_) return 0;  // a guest of the user's was powered off
+        if (ended->status == 0)
+            print_to(stderr, "trnvp: {} went down without a status (a panic?)\n", who);
+        else
+            print_to(stderr, "trnvp: {} failed with status {}\n", qemu, ended->status);
+        return 1;
+    }
+
+    const guest_options chosen_;
+    std::optional<guest_image> image_;
+    guest_machine machine_;
+    platform platform_;
+    std::optional<temporary_folder> own_folder_;  // unless the user named one
+    const std::unique_ptr<recording::recorder> recorder_;
+    endpoints endpoints_;
+    boost::asio::signal_set interrupts_, children_;
+    std::optional<growing_file> uart_;
+    std::optional<console_writer> writer_;
+    console_writer consoles_{console_writer::print, true};  // of several guests
+    std::vector<std::unique_ptr<running_guest>> guests_;
+    std::optional<int> interrupted_;
+};
+
+}  // namespace
+
+int run_guests(const guest_options& chosen) {
+    return guest_session(chosen).run();
+}
+
+}  // namespace trn

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "platform/app/commands/guest_options.h"
+
+namespace trn {
+
+/// Builds the board and runs its guests to their end. Returns the exit status: of the first guest
+/// that did not end with 0, 128 + the number of a signal, else 1 for violations of rules and lost
+/// records. \throws user_error, tools_missing
+int run_guests(const guest_options& chosen);
+
+}  // namespace trn
