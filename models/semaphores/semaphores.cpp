@@ -20,7 +20,25 @@ std::int32_t as_signed(std::uint64_t word) {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(word));
 }
 
+semaphores::poster current_poster() {
+    return {trace::current_operation(), initiator::current_kind()};
+}
+
 }  // namespace
+
+std::string_view semaphores::poster::name() const {
+    switch (kind) {
+    case initiator::kind::host:
+        return "host";
+    case initiator::kind::firmware:
+        return "firmware";
+    case initiator::kind::dma:
+        return "dma";
+    case initiator::kind::tool:
+        return "engine";
+    }
+    return "engine";
+}
 
 semaphores::semaphores(const sc_core::sc_object& owner, const sc_core::sc_time& latency)
     : owner_(owner), regs_(regs::table, {.name = owner.name(), .latency = latency}) {
@@ -61,7 +79,9 @@ void semaphores::set_event(unsigned index, std::uint32_t value) {
     regs_.set(reg::event, value, index);
     note_poster(index);
     changed_.notify();
-    if (trace::on()) trace::event(owner_.name(), "event", {{"index", index}, {"value", value}});
+    if (trace::on())
+        trace::event(owner_.name(), "event",
+                     {{"index", index}, {"value", value}, {"by", current_poster().name()}});
     if (look_) look_();
 }
 
@@ -69,13 +89,14 @@ void semaphores::set(unsigned index, std::int32_t value) {
     regs_.set(reg::semaphore_read, static_cast<std::uint32_t>(value), index);
     note_poster(index);
     changed_.notify();
-    if (trace::on()) trace::event(owner_.name(), "semaphore", {{"index", index}, {"value", value}});
+    if (trace::on())
+        trace::event(owner_.name(), "semaphore",
+                     {{"index", index}, {"value", value}, {"by", current_poster().name()}});
     if (look_) look_();
 }
 
 void semaphores::note_poster(unsigned index) {
-    if (!posters_.empty())
-        posters_[index] = {trace::current_operation(), initiator::current_kind()};
+    if (!posters_.empty()) posters_[index] = current_poster();
 }
 
 void semaphores::add(unsigned index, std::int64_t amount) {

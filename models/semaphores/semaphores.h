@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <systemc>
 #include <tlm>
 #include <utility>
@@ -41,6 +42,9 @@ public:
     struct poster {
         trace::operation of = 0;
         initiator::kind kind = initiator::kind::tool;
+
+        /// "engine": of a NeuronCore; "host", "firmware", "dma".
+        std::string_view name() const;
     };
     /// From now on poster() knows.
     void note_posters() { posters_.resize(count); }

@@ -14,6 +14,8 @@ public:
 
     explicit engine_clock(std::uint64_t hertz) : nominal_hertz_(hertz), hertz_(hertz) {}
 
+    std::uint64_t nominal_hertz() const { return nominal_hertz_; }
+
     cycles now() const {
         return base_cycle_ + static_cast<cycles>(static_cast<unsigned __int128>(
                                                      sc_core::sc_time_stamp().value() - base_ps_) *

@@ -56,7 +56,7 @@ void engine_timeline::span(std::string_view what, cycles from, cycles until,
 
 void engine_timeline::draw_wait(std::string_view reason, cycles from, cycles until) const {
     const trace::on_behalf_of no_operation(0);
-    span(name_of_wait(reason), from, until, {{"reason", reason}});
+    span(name_of_wait(reason), from, until, {{"reason", reason}, {"cycles", until - from}});
 }
 
 void engine_timeline::open_wait(std::uint32_t pc, const std::string& reason) {
@@ -64,9 +64,16 @@ void engine_timeline::open_wait(std::uint32_t pc, const std::string& reason) {
     wait_ = trace::begin(track_, name_of_wait(reason), {{"reason", reason}, {"pc", pc}});
 }
 
-void engine_timeline::close_wait(std::string_view how, trace::operation poster) {
-    wait_.of = poster;
-    trace::end(wait_, track_, how);
+void engine_timeline::close_wait(const semaphores::poster& poster, cycles waited) {
+    wait_.of = poster.of;
+    trace::end(wait_, track_, "met", {{"by", poster.name()}, {"cycles", waited}});
+}
+
+void engine_timeline::draw_start(std::uint32_t pc, isa::generation generation) const {
+    trace::event(track_, "started",
+                 {{"pc", pc},
+                  {"generation", static_cast<unsigned>(generation)},
+                  {"clock_hz", clock_.nominal_hertz()}});
 }
 
 void engine_timeline::draw_compute(const isa::instruction& i, std::uint32_t pc, cycles start,
@@ -79,8 +86,11 @@ void engine_timeline::draw_compute(const isa::instruction& i, std::uint32_t pc, 
           {"cycles", cost.interval},
           {"latency_cycles", cost.latency},
           {"flops", done.flops},
+          {"bf16_flops", done.bf16_flops},
           {"bytes_read", done.bytes_read},
-          {"bytes_written", done.bytes_written}});
+          {"bytes_written", done.bytes_written},
+          {"psum_bytes_read", done.psum_bytes_read},
+          {"psum_bytes_written", done.psum_bytes_written}});
 }
 
 void engine_timeline::draw_control(const isa::instruction& i, std::uint32_t pc, cycles from,

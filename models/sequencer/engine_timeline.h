@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "models/instructions/instruction.h"
+#include "models/semaphores/semaphores.h"
 #include "models/sequencer/engine_clock.h"
 #include "models/sequencer/program_lines.h"
 #include "models/sequencer/timing.h"
@@ -37,12 +38,17 @@ public:
     void begin_wait(std::uint32_t pc, Reason reason) {
         if (trace::on()) open_wait(pc, reason());
     }
-    /// It was met by an agent that works for `poster`; or was given up.
-    void end_wait(trace::operation poster) {
-        if (wait_.track != 0) close_wait("met", poster);
+    /// `poster` met it after `waited` cycles; or it was given up.
+    void end_wait(const semaphores::poster& poster, cycles waited) {
+        if (wait_.track != 0) close_wait(poster, waited);
     }
     void abandon_wait() {
-        if (wait_.track != 0) close_wait("abandoned", 0);
+        if (wait_.track != 0) trace::end(wait_, track_, "abandoned");
+    }
+
+    /// The engine starts at `pc`.
+    void started(std::uint32_t pc, isa::generation generation) const {
+        if (trace::on()) draw_start(pc, generation);
     }
 
     /// The operation that `i` begins; 0 when it posts nothing.
@@ -61,7 +67,8 @@ public:
 private:
     void draw_wait(std::string_view reason, cycles from, cycles until) const;
     void open_wait(std::uint32_t pc, const std::string& reason);
-    void close_wait(std::string_view how, trace::operation poster);
+    void close_wait(const semaphores::poster& poster, cycles waited);
+    void draw_start(std::uint32_t pc, isa::generation generation) const;
     void draw_compute(const isa::instruction& i, std::uint32_t pc, cycles start,
                       const isa::cost& cost, const isa::work& done) const;
     void draw_control(const isa::instruction& i, std::uint32_t pc, cycles from, cycles until) const;

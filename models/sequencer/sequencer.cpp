@@ -79,7 +79,7 @@ void sequencer::start(std::uint32_t pc) {
     next_instruction();
     if (!counters_.started) counters_.started = clock_.now();
     if (core_.observer != nullptr) core_.observer->started(engine_);
-    timeline_.event("started", {{"pc", pc}});
+    timeline_.started(pc, traits_.generation);
     if (spawned_) return;
     spawned_ = true;
     sc_core::sc_spawn_options options;

@@ -49,9 +49,9 @@ progress wait_unit::poll(const isa::wait_condition& c, std::uint32_t pc) {
                 {static_cast<std::uint8_t>(isa::update_mode::subtract), c.index, c.value}, pc);
         if (since_) {
             count(c.index);
+            timeline_.end_wait(core_.sync.poster_of(c.index), now - *since_);
             clock_.reach(now + clock_.of_ns(isa::wake_ns));
             since_.reset();
-            timeline_.end_wait(core_.sync.poster_of(c.index).of);
         }
         if (core_.observer != nullptr && c.mode != 0) core_.observer->waited(engine_, c.index);
         return finished{};

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "platform/app/commands/guarded.h"
 #include "platform/framework/output.h"
 
 namespace trn {
@@ -52,7 +53,7 @@ functions chips(functions own, std::string_view board) {
     return own;
 }
 
-functions named(functions own, const words& names) {
+functions functions_named(functions own, const words& names) {
     words known;
     for (const auto& f : own) known.push_back(name_of(f));
     for (const auto& name : names)
@@ -95,7 +96,7 @@ std::vector<platform::function> guest_choice::functions_of(std::vector<platform:
     if (functions.empty() || functions == words{"all"}) return own;
     if (functions == words{"none"}) return {};
     if (functions == words{"chips"}) return chips(std::move(own), board);
-    return named(std::move(own), functions);
+    return functions_named(std::move(own), functions);
 }
 
 }  // namespace trn

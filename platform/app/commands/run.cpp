@@ -16,6 +16,7 @@
 #include "models/kinds.h"
 #include "platform/app/commands/board_options.h"
 #include "platform/app/commands/coverage_option.h"
+#include "platform/app/commands/event_recording.h"
 #include "platform/app/commands/growing_file.h"
 #include "platform/app/commands/misuse_option.h"
 #include "platform/app/commands/states.h"
@@ -75,6 +76,7 @@ public:
           recorder_(recording::recorder_for(platform_, build_options(chosen), chosen.board.record)),
           endpoints_(platform_, recorder_.get()),
           states_(platform_.methods(), endpoints_, state_options()),
+          events_(platform_.methods()),
           signals_(io(), SIGINT, SIGTERM),
           tick_(io()) {}
 
@@ -256,6 +258,7 @@ private:
     const std::unique_ptr<recording::recorder> recorder_;
     endpoints endpoints_;
     states states_;
+    event_recording events_;
     boost::asio::signal_set signals_;
     boost::asio::steady_timer tick_;
     std::optional<growing_file> uart_file_;

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "platform/framework/attach/control/control.h"
+#include "platform/framework/unique_fd.h"
+
+namespace trn {
+
+/// The event trace of a running platform, begun and ended by a client: the control method `trace`
+/// (doc/control-socket.md). The events are in a file without a name, which the client reads; so a
+/// client cannot name a path of the platform's machine.
+class event_recording {
+public:
+    static constexpr std::uint64_t max_read = 1 << 20;  ///< bytes per call
+
+    /// Adds the method to `methods`, which must not call it after the destruction.
+    explicit event_recording(control& methods);
+    ~event_recording();
+    event_recording(const event_recording&) = delete;
+    event_recording& operator=(const event_recording&) = delete;
+
+private:
+    rpc::json call(const rpc::parameters& p);
+    void start();
+    rpc::json read(std::uint64_t offset) const;
+    rpc::json describe() const;
+    /// Whether events are being written, to the file of this object.
+    bool is_open() const;
+
+    unique_fd file_;
+    bool started_ = false;
+};
+
+}  // namespace trn
