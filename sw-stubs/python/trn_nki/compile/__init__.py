@@ -14,8 +14,10 @@ from typing import Any
 from trn_nki.compile.allocation import allocate
 from trn_nki.compile.dependences import Scheduler
 from trn_nki.compile.emission import emit
+from trn_nki.compile.loops import expand
 from trn_nki.compile.lowering import lower
 from trn_nki.compile.program import Array
+from trn_nki.compile.registers import assign
 
 
 @dataclasses.dataclass
@@ -30,6 +32,8 @@ class Compiled:
 def compile_recording(recording: Any) -> Compiled:
     """Raises KernelError."""
     program, operands = lower(recording)
+    expand(program)
+    assign(program)
     allocate(program)
     Scheduler(program).run()
     return Compiled(recording, emit(program), operands.arrays())

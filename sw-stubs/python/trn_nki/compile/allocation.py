@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from trn_nki.compile.program import Buffer, Program
+from trn_nki.compile.program import Buffer, LoopStart, Program, Tile
 from trn_nki.diagnostics.errors import KernelError
 
 PSUM_BYTES, PSUM_BANK_BYTES = 16_384, 2_048
@@ -21,12 +21,42 @@ def allocate(program: Program) -> None:
 
 
 def lifetimes(program: Program) -> list[tuple[int, int, Buffer]]:
-    """First and last instruction of each buffer, in the order of their first."""
+    """First and last instruction of each buffer, in the order of their first. A buffer that a loop uses and that does
+    not belong to its body, or that is read before it is written there, lives throughout the loop."""
     found: dict[Buffer, list[int]] = {}
+    carried: set[Buffer] = set()
     for number, one in enumerate(program.instructions):
+        written = {tile.buffer for tile in one.writes if isinstance(tile, Tile)} if program.loops and hasattr(
+            one, "writes") else ()
         for buffer in one.buffers():
-            found.setdefault(buffer, [number, number])[1] = number
+            if buffer not in found and program.loops and buffer.loop is not None and not _is_written(one, buffer, written):
+                carried.add(buffer)
+            life = found.setdefault(buffer, [number, number])
+            life[1] = number
+            for loop, first, last in program.loops:
+                if first <= number <= last and loop.core == buffer.core and loop is not buffer.loop and not _encloses(
+                        loop, buffer.loop):
+                    life[:] = [min(first, life[0]), max(last, life[1])]
+    for loop, first, last in program.loops:
+        for buffer in carried:
+            if buffer.loop is loop:
+                found[buffer] = [first, last]
     return sorted(((first, last, buffer) for buffer, (first, last) in found.items()), key=lambda life: life[0])
+
+
+def _encloses(loop: LoopStart, inner: LoopStart | None) -> bool:
+    while inner is not None:
+        if inner is loop:
+            return True
+        inner = inner.parent
+    return False
+
+
+def _is_written(one: Any, buffer: Buffer, written: Any) -> bool:
+    """Whether the instruction writes the buffer without reading it."""
+    if any(part.destination.of is buffer for part in getattr(one, "parts", ())):
+        return True
+    return buffer in written and all(tile.buffer is not buffer for tile in one.reads if isinstance(tile, Tile))
 
 
 def _place(lives: list[tuple[int, int, Buffer]], memory: str, size: int, usable: int) -> None:

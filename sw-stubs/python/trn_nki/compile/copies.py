@@ -85,7 +85,7 @@ def transposes(source: Pattern, destination: Pattern, first_engine: int, place: 
     return Generated(_corner(source, rows, 1), _corner(destination, rows, 2), 2 * side, engines, True)
 
 
-def pieces(source: Pattern, destination: Pattern, size: int, first_engine: int, place: Any) -> Generated:
+def pieces(source: Pattern, destination: Pattern, size: int, first_engine: int, place: Any) -> list[Generated]:
     """The copy as pieces for descriptor generators. Raises KernelError."""
     if source.elements != destination.elements:
         raise KernelError(f"the copy has {source.elements} elements in its source and {destination.elements} in its "
@@ -94,12 +94,18 @@ def pieces(source: Pattern, destination: Pattern, size: int, first_engine: int, 
     piece = size
     if dims and dims[0][1] == dims[0][2] == size and size * dims[0][0] < 1 << 16:
         piece, dims = size * dims[0][0], dims[1:]
-    dims = dims or [(1, 0, 0)]
-    if len(dims) > MAX_PIECE_DIMENSIONS or any(count >= 1 << 16 for count, _, _ in dims):
-        raise KernelError(f"the copy has pieces in {len(dims)} dimensions, at most {MAX_PIECE_DIMENSIONS} of less than "
-                          "65,536 are possible", "8.2", place)
+    dims = sorted(dims, key=lambda dim: dim[0]) or [(1, 0, 0)]
+    dims, rest = dims[-MAX_PIECE_DIMENSIONS:], dims[:-MAX_PIECE_DIMENSIONS]
+    if math.prod(dim[0] for dim in rest) > MAX_PARTS or any(count >= 1 << 16 for count, _, _ in dims):
+        raise KernelError(f"the copy has pieces in {len(dims) + len(rest)} dimensions, at most {MAX_PIECE_DIMENSIONS} of "
+                          "less than 65,536 are possible", "8.2", place)
     engines = _engines(math.prod(count for count, _, _ in dims), first_engine)
-    return Generated(_corner(source, dims, 1), _corner(destination, dims, 2), piece, engines)
+    found = []
+    for begin in _starts(rest):
+        sides = [dataclasses.replace(side, offset=side.offset + begin[number])
+                 for number, side in enumerate((source, destination))]
+        found.append(Generated(_corner(sides[0], dims, 1), _corner(sides[1], dims, 2), piece, engines))
+    return found
 
 
 def _engines(shares: int, first: int) -> int:

@@ -4,15 +4,18 @@
 An engine's instructions take effect in order, so a wait for one is a wait for all before it. A copy's end says that
 all earlier instructions of the engine that started it have ended, because DMA_START waits for them. Whatever a waiter
 thereby knows to have ended needs no further wait.
+
+At a fence the engines meet and semaphores return to 0, so each pass of a loop counts from 0 as the first did.
 """
 from __future__ import annotations
 
 import dataclasses
 from typing import Any, Iterable
 
-from trn_nki.compile.program import ENGINES, Access, Array, Copy, Instruction, Program, Tile
+from trn_nki.compile.program import ENGINES, LIST_ENTRIES, Access, Array, Copy, Fence, Instruction, Program, Tile
 
 FIRST_COPY_SEMAPHORE, COPY_SEMAPHORES = 64, 160
+ARRIVED, RELEASED = 32, 40  # first semaphores of fences; each engine has its own, by its number
 GRAIN = 10  # accesses are found by bytes / 1,024
 
 
@@ -97,26 +100,42 @@ def accesses(one: Instruction) -> Iterable[tuple[Access, bool]]:
 
 
 class Scheduler:
-    """Walks a program once and gives its instructions waits and updates."""
+    """Walks a program once, gives its instructions waits and updates, and replaces fences by instructions."""
 
     def __init__(self, program: Program):
         self.program = program
-        self.history = _History()
-        self.known: dict[Any, _Clock] = {}
-        self.numbers: dict[Any, int] = {}
-        self.edges: list[tuple[Instruction, list[_Point]]] = []
-        self.copies: list[_Point] = []
-        self._slots: dict[int, list[_Point | None]] = {}   # of a core: the last copy that each semaphore counts
-        self._counted: dict[tuple[int, int], int] = {}     # core, semaphore: its value then
 
     def run(self) -> None:
-        for one in list(self.program.instructions):
-            self._visit(one)
-        self._end()
-        self._number()
+        found: list[Instruction] = []
+        regions = [_Region(core) for core in range(self.program.cores)]
+        for one in self.program.instructions:
+            if isinstance(one, Fence):
+                found += regions[one.core].close(one)
+                regions[one.core] = _Region(one.core)
+            else:
+                regions[one.core].visit(one)
+                found.append(one)
+        for region in regions:
+            found += region.end()
+        self.program.instructions = found
 
-    def _visit(self, one: Instruction, extra: Iterable[_Point] = ()) -> None:
-        key = (one.core, one.engine)
+
+class _Region:
+    """Instructions of a core between two fences. What lies before has ended; semaphores begin at 0."""
+
+    def __init__(self, core: int):
+        self.core = core
+        self.history = _History()
+        self.known: dict[str, _Clock] = {}
+        self.numbers: dict[str, int] = {}
+        self.edges: list[tuple[Instruction, list[_Point]]] = []
+        self.copies: list[_Point] = []
+        self._instructions: list[Instruction] = []
+        self._slots: list[_Point | None] = [None] * COPY_SEMAPHORES  # the last copy that each semaphore counts
+        self._counted: dict[int, int] = {}                           # its value then
+
+    def visit(self, one: Instruction, extra: Iterable[_Point] = ()) -> None:
+        key = one.engine
         clock = self.known.setdefault(key, _Clock({}, 0))
         mine = list(accesses(one))
         before: set[_Point] = set(extra)
@@ -124,8 +143,8 @@ class Scheduler:
             before |= self.history.before(access, writes)
         is_copy = isinstance(one, Copy)
         if is_copy:
-            slot = self._slot(one.core, clock)
-            previous = self._slots[one.core][slot]
+            slot = self._slot(clock)
+            previous = self._slots[slot]
             if previous is not None:
                 before.add(previous)
         waited = self._reduce(key, clock, before)
@@ -140,22 +159,22 @@ class Scheduler:
         point = _Point(one, key, number, end, bit)
         if is_copy:
             self.copies.append(point)
-            self._slots[one.core][slot] = point
+            self._slots[slot] = point
             one.semaphore = FIRST_COPY_SEMAPHORE + slot
-            counted = self._counted.get((one.core, slot), 0) + sum(part.engines.bit_count() for part in one.parts)
-            one.posts = self._counted[one.core, slot] = counted
+            counted = self._counted.get(slot, 0) + sum(part.engines.bit_count() for part in one.parts)
+            one.posts = self._counted[slot] = counted
         for access, writes in mine:
             self.history.add(access, writes, point)
+        self._instructions.append(one)
         if waited:
             self.edges.append((one, waited))
 
-    def _slot(self, core: int, clock: _Clock) -> int:
+    def _slot(self, clock: _Clock) -> int:
         """A semaphore whose last copy the engine knows to have ended, or the one that was used longest ago."""
-        slots = self._slots.setdefault(core, [None] * COPY_SEMAPHORES)
-        for number, last in enumerate(slots):
+        for number, last in enumerate(self._slots):
             if last is None or last.is_known(clock):
                 return number
-        return min(range(len(slots)), key=lambda number: slots[number].copy)
+        return min(range(len(self._slots)), key=lambda number: self._slots[number].copy)
 
     def _reduce(self, key: Any, clock: _Clock, before: set[_Point]) -> list[_Point]:
         """Points that the engine has to wait for: those that neither it nor one of the others knows."""
@@ -170,27 +189,48 @@ class Scheduler:
             clock.join(point.clock)
         return waited
 
-    def _end(self) -> None:
-        """Sync of each core ends after all copies of the core."""
-        for core in range(self.program.cores):
-            mine = [p for p in self.copies if p.instruction.core == core]
-            if mine:
-                last = Instruction("sync", "nop", (), core=core)
-                self.program.instructions.append(last)
-                self._visit(last, mine)
+    def end(self) -> list[Instruction]:
+        """Sync ends after all copies."""
+        last = []
+        if self.copies:
+            last.append(Instruction("sync", "nop", (), core=self.core))
+            self.visit(last[0], self.copies)
+        self._number()
+        return last
+
+    def close(self, fence: Fence) -> list[Instruction]:
+        """The fence: engines report to Sync, which waits for copies, sets semaphores to 0 and lets all go on."""
+        others = [engine for engine in fence.engines if engine != "sync"]
+        master = Instruction("sync", "drain", (), place=fence.place, core=self.core)
+        self.visit(master, self.copies)
+        self._number()
+        found = [master]
+
+        def add(engine: str, *fields: str) -> None:
+            found.append(Instruction(engine, "event_semaphore", fields, place=fence.place, core=self.core))
+
+        for engine in others:
+            arrived = Instruction(engine, "drain", (), place=fence.place, core=self.core)
+            arrived.update = (self.core, ARRIVED + ENGINES.index(engine))
+            found.append(arrived)
+            add(engine, f"wait S[{RELEASED + ENGINES.index(engine)}]>=1:subtract")
+        if others:
+            add("sync", *(f"wait S[{ARRIVED + ENGINES.index(engine)}]>=1:subtract" for engine in others))
+        used = {one.update[1] for one in self._instructions if one.update is not None}
+        used |= {FIRST_COPY_SEMAPHORE + slot for slot in self._counted}
+        updates = [f"update S[{semaphore}]=0" for semaphore in sorted(used)]
+        updates += [f"update S[{RELEASED + ENGINES.index(engine)}]+=1" for engine in others]
+        for first in range(0, len(updates), LIST_ENTRIES):
+            add("sync", *updates[first:first + LIST_ENTRIES])
+        return found
 
     def _number(self) -> None:
-        posts: dict[Instruction, _Point] = {}
-        for _, points in self.edges:
-            for point in points:
-                if point.copy is None:
-                    posts[point.instruction] = point
+        posts: set[Instruction] = {point.instruction for _, points in self.edges for point in points if point.copy is None}
         values: dict[Instruction, int] = {}
-        counts: dict[Any, int] = {}
-        for one in self.program.instructions:
+        counts: dict[str, int] = {}
+        for one in self._instructions:
             if one in posts:
-                key = (one.core, one.engine)
-                values[one] = counts[key] = counts.get(key, 0) + 1
+                values[one] = counts[one.engine] = counts.get(one.engine, 0) + 1
                 one.update = (one.core, ENGINES.index(one.engine))
         for one, points in self.edges:
             waits: dict[tuple[int, int], int] = {}

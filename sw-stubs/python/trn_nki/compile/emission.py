@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Iterable
 
-from trn_nki.compile.program import (ELEMENT_WORDS, ENGINES, Buffer, Copy, Corner, Generated, Instruction, Part,
-                                     Program, Side)
+from trn_nki.compile.program import (ELEMENT_WORDS, ENGINES, LIST_ENTRIES, Buffer, Copy, Corner, Generated, Instruction,
+                                     Part, Program, Side)
 
-LIST_ENTRIES = 6  # of an event_semaphore
 QUEUES = {"sync": (0, 1, 2, 3), "gpsimd": (4, 5, 6, 7), "generator": (8, 9, 10, 11, 12)}
 
 
@@ -69,7 +68,7 @@ class _Copies:
 
     def _corner(self, corner: Corner) -> str:
         dims = ", ".join(f"{count}:{stride * self._pitch if over else stride}" for count, stride, over in corner.dims)
-        register = f" + {corner.register} * {corner.unit}" if corner.register else ""
+        register = f" + {corner.register.text()} * {corner.unit}" if corner.register else ""
         if isinstance(corner.of, Buffer):
             at = (corner.of.first + corner.partition) * self._pitch + corner.of.offset + corner.offset
             return f"@core{corner.of.core}.sbuf + {at}{register} [{dims}]"
@@ -77,8 +76,9 @@ class _Copies:
 
 
 def _options(part: Generated) -> str:
-    limit = next((f" limit={end.limit:#x}" for end in (part.source, part.destination) if end.register), "")
-    return limit + (" transpose" if part.is_transpose else "")
+    limit = max(end.limit for end in (part.source, part.destination))
+    return (f" limit={limit:#x}" if limit else "") + (" transpose" if part.is_transpose else "") + (
+        " oob_skip" if part.skips else "")
 
 
 def _side(side: Side, part: Part) -> str:
@@ -94,11 +94,11 @@ def _side(side: Side, part: Part) -> str:
 def _lines(one: Instruction, starts: Iterable[str]) -> Iterable[str]:
     conditions = [f"S[{semaphore}]>={value}" for at, semaphore, value in one.waits]
     header = conditions[:1]
+    if one.label:
+        yield f"{one.label}:"
     for first in range(1, len(conditions), LIST_ENTRIES):
         listed = conditions[first:first + LIST_ENTRIES]
         yield "event_semaphore " + " ".join(f"wait {condition}" for condition in listed)
-    if one.label:
-        yield f"{one.label}:"
     prefix = "".join(f"wait {condition} " for condition in header)
     if isinstance(one, Copy):
         for start in starts:

@@ -8,11 +8,14 @@ from typing import Any, Callable, Iterator
 from trn_nki.compile.meetings import MEETINGS, Meetings
 from trn_nki.compile.moves import Moves
 from trn_nki.compile.operands import Operands, alu, fp32, function, grouped
-from trn_nki.compile.program import Buffer, Exact, Instruction, Program, Tile
+from trn_nki.compile.program import (ELEMENT_WORDS, Buffer, Exact, Instruction, Location, LoopStart, Program, Register,
+                                     Tile)
 from trn_nki.diagnostics.errors import KernelError
+from trn_nki.trace.instructions import Loop, WhileLoop
 from trn_nki.values import data_types
 from trn_nki.values.engines import matmul_perf_mode, reduce_cmd
 
+MAX_UNROLLED = 100_000  # passes of loops
 _BITS_OF_FP8 = data_types.uint16  # a transpose of FP8 writes 16-bit elements
 
 
@@ -24,7 +27,7 @@ def lower(recording: Any) -> tuple[Program, Operands]:
     for _, tensor in recording.inputs:
         operands.object(tensor.storage)
     cores = [Lowering(program, operands, moves, recording.generation.number) for _ in recording.cores]
-    bodies = [iter(core.body) for core in recording.cores]
+    bodies = [lowering.flat(core.body) for lowering, core in zip(cores, recording.cores)]
     meetings = Meetings(program, operands, moves)
     while True:
         met = []
@@ -49,6 +52,13 @@ def _set_roles(program: Program) -> None:
                 part.destination.of.role = "inout"
 
 
+@dataclasses.dataclass
+class _End:
+    """The body of a loop ends."""
+
+    place: Any
+
+
 class Lowering:
     """Appends the instructions of one core, call by call."""
 
@@ -56,6 +66,30 @@ class Lowering:
         self.program, self.operands, self.generation = program, operands, generation
         self.moves = moves
         self._identities: dict[Any, Tile] = {}
+        self._passes = 0  # unrolled so far
+
+    def flat(self, body: list[Any]) -> Iterator[Any]:
+        """Calls, loops followed by their bodies, and ends of loops. Trainium1 cannot start a copy twice; loops whose
+        bounds are known are unrolled there."""
+        for item in body:
+            if self.generation == 2 and isinstance(item, Loop) and self.operands.loop is None:
+                bounds = [self.operands.integer(bound) for bound in (item.lower, item.upper)]
+                if all(isinstance(bound, int) for bound in bounds):
+                    yield from self._unrolled(item, range(*bounds, item.step))
+                    continue
+            yield item
+            if isinstance(item, (Loop, WhileLoop)):
+                yield from self.flat(item.body)
+                yield _End(item.place)
+
+    def _unrolled(self, loop: Loop, passes: range) -> Iterator[Any]:
+        self._passes += len(passes)
+        if self._passes > MAX_UNROLLED:
+            raise KernelError(f"loops of the device are unrolled for Trainium1, to at most {MAX_UNROLLED} passes", "13",
+                              loop.place)
+        for value in passes:
+            self.operands.constants[loop.register] = value
+            yield from self.flat(loop.body)
 
     def until_meeting(self, items: Iterator[Any]) -> Any:
         """Appends instructions up to one that both cores come to, and returns that; None at the end."""
@@ -67,18 +101,76 @@ class Lowering:
 
     def one(self, item: Any) -> None:
         self.operands.place = item.place
+        arguments = self.operands.resolved(getattr(item, "arguments", {}))
         operation = getattr(item, "operation", None)
         handler: Callable[..., None] | None = getattr(self, f"_{operation}", None) if operation else None
-        if operation in ("dma_copy", "dma_transpose", "dma_compute"):
-            getattr(self.moves, operation)(item.arguments)
+        if operation is None:
+            self._loop(item)
+        elif operation in ("dma_copy", "dma_transpose", "dma_compute"):
+            getattr(self.moves, operation)(arguments)
         elif handler is None:
-            what = f"nisa.{operation}" if operation else "a loop of the device"
-            raise KernelError(f"{what} is not compiled yet; nki.simulate runs it", "14", item.place)
+            raise KernelError(f"nisa.{operation} is not compiled yet; nki.simulate runs it", "14", item.place)
         else:
             self.engine = item.engine.name
-            handler(**item.arguments)
+            handler(**arguments)
+
+    # Loops and registers.
+
+    def _loop(self, item: Any) -> None:
+        operands = self.operands
+        if isinstance(item, _End):
+            operands.close_loop()
+            return
+        operands.forget_constants()
+        if isinstance(item, WhileLoop):
+            operands.open_loop(item, LoopStart(operands.core, item.place, operands.loop,
+                                               condition=operands.register(item.register)))
+        else:
+            # The body may change the registers of the bounds; the loop keeps those of its begin.
+            lower, upper = (operands.step(Register(item.place), "reg_move", operands.register(bound))
+                            if getattr(bound, "is_register", False) else int(bound) for bound in (item.lower, item.upper))
+            operands.open_loop(item, LoopStart(operands.core, item.place, operands.loop, operands.register(item.register),
+                                               lower, upper, item.step))
+
+    def _register_move(self, dst: Any, src: Any) -> None:
+        self._set(dst, self.operands.integer(src), "reg_move")
+
+    def _register_alu(self, dst: Any, op: Any, a: Any, b: Any) -> None:
+        left, right = self.operands.integer(a), self.operands.integer(b)
+        if isinstance(left, int) and isinstance(right, int):
+            values = {"add": left + right, "subtract": left - right, "multiply": left * right}
+            self._set(dst, (values[op.name] + (1 << 31)) % (1 << 32) - (1 << 31), "reg_move")
+        elif isinstance(left, int) and op.name == "subtract":
+            negative = self.operands.step(Register(self.operands.place), "reg_alu", right, -1, operator="mult")
+            self._set(dst, negative, "reg_alu", left, operator="add")
+        elif isinstance(left, int):
+            self._set(dst, right, "reg_alu", left, operator=self._alu(op))
+        else:
+            self._set(dst, left, "reg_alu", right, operator=self._alu(op))
+
+    def _set(self, dst: Any, value: Any, name: str, *others: Any, **more: Any) -> None:
+        constants = self.operands.constants
+        constants.pop(dst, None)
+        if self.generation == 2 and isinstance(value, int) and self.operands.loop is None:
+            constants[dst] = value
+        else:
+            self.operands.step(self.operands.register(dst), name, value, *others, **more)
+
+    def _register_load(self, dst: Any, src: Any) -> None:
+        self.operands.constants.pop(dst, None)
+        self.operands.load(self.operands.register(dst), src)
+
+    def _register_store(self, dst: Any, src: Any) -> None:
+        held = self.operands.register(src).held("sync")
+        to = self.operands.access(dst)
+        field = ("where", Location(to)) if isinstance(to, Tile) else (
+            "address", f"@{self.operands.object(dst.storage).name}+{dst.offset * dst.dtype.itemsize}")
+        self._add("reg_store", [("ra", held), ("type", ELEMENT_WORDS[dst.dtype.name]), field], [], [to], "sync")
 
     # Parts of instructions.
+
+    def _tile(self, view: Any, what: str = "the operand") -> Tile:
+        return self.operands.tile(view, what, self.engine)
 
     def _add(self, name: str, fields: list[Any], reads: list[Any] = (), writes: list[Any] = (),
              engine: str | None = None) -> Instruction:
@@ -89,8 +181,8 @@ class Lowering:
     def _lanes(self, name: str, dst: Any, fields: list[Any] = (), reads: list[Tile] = (), engine: str | None = None,
                **tiles: Any) -> None:
         """An instruction with DST and tiles a and b."""
-        to = self.operands.tile(dst, "dst")
-        sources = {key: self.operands.tile(view) for key, view in tiles.items() if view is not None}
+        to = self._tile(dst, "dst")
+        sources = {key: self._tile(view) for key, view in tiles.items() if view is not None}
         self._add(name, [*fields, ("dst", to), *sources.items()], [*sources.values(), *reads], [to], engine)
 
     def _scalars(self, bitvec: bool = False, **values: Any) -> tuple[list[Any], list[Tile]]:
@@ -98,7 +190,7 @@ class Lowering:
         for key, value in values.items():
             if value is None:
                 continue
-            field, read = self.operands.scalar(value, bitvec)
+            field, read = self.operands.scalar(value, bitvec, self.engine)
             fields.append((key, field))
             reads += read
         return fields, reads
@@ -121,7 +213,7 @@ class Lowering:
         self._lanes("copy", dst, a=src)
 
     def _memset(self, dst: Any, value: Any, engine: Any = None) -> None:
-        to = self.operands.tile(dst, "dst")
+        to = self._tile(dst, "dst")
         text = str(int(value)) if dst.dtype.is_integer or dst.dtype.is_packed else fp32(value)
         self._add("memset", [("imm", text), ("dst", to)], [], [to])
 
@@ -164,7 +256,7 @@ class Lowering:
 
     def _tensor_copy_predicated(self, dst: Any, src: Any, predicate: Any, reverse_pred: Any) -> None:
         fields: list[Any] = ["predicate_reversed"] if reverse_pred else []
-        kept = self.operands.tile(dst)
+        kept = self._tile(dst)
         if hasattr(src, "storage"):
             self._lanes("copy_predicated", dst, fields, [kept], a=src, b=predicate)
         else:
@@ -215,7 +307,7 @@ class Lowering:
     def _tensor_reduce(self, dst: Any, op: Any, data: Any, axis: Any, negate: Any, keepdims: Any) -> None:
         rank = len(data.shape)
         axes = {one % rank for one in (axis if isinstance(axis, (list, tuple)) else (axis,))}
-        source = self.operands.tile(data)
+        source = self._tile(data)
         by_axis = {rank - 1 - number: dim for number, dim in enumerate(source.dims)}
         reduced = grouped(tuple(by_axis[one] for one in sorted(axes, reverse=True)))
         kept = grouped(tuple(by_axis[one] for one in sorted(by_axis, reverse=True) if one not in axes))
@@ -223,8 +315,8 @@ class Lowering:
         if len(dims) > 4:
             raise KernelError(f"tensor_reduce over a pattern of {len(dims)} dimensions, at most 4 are possible", "2.3",
                               self.operands.place)
-        ordered = Exact(Tile(source.buffer, source.dtype, source.partitions, dims, source.partition, source.offset))
-        to = self.operands.tile(dst, "dst")
+        ordered = Exact(dataclasses.replace(source, dims=dims))
+        to = self._tile(dst, "dst")
         self._add("tensor_reduce", [("op0", self._alu(op)), ("subdim", len(reduced)), *(["negate"] if negate else []),
                                     ("dst", to), ("a", ordered)], [source], [to])
 
@@ -248,7 +340,7 @@ class Lowering:
         self._lanes("max8", dst, a=src)
 
     def _match_load(self, values: Any) -> None:
-        source = self.operands.tile(values)
+        source = self._tile(values)
         self._add("match_load", [("a", source)], [source])
 
     def _nc_find_index8(self, dst: Any, data: Any, vals: Any) -> None:
@@ -257,10 +349,10 @@ class Lowering:
 
     def _nc_match_replace8(self, dst: Any, data: Any, vals: Any, imm: Any, dst_idx: Any) -> None:
         self._match_load(vals)
-        to, source = self.operands.tile(dst, "dst"), self.operands.tile(data)
+        to, source = self._tile(dst, "dst"), self._tile(data)
         fields, writes = [("imm", fp32(imm)), ("dst", to), ("a", source)], [to]
         if dst_idx is not None:
-            writes.append(self.operands.tile(dst_idx))
+            writes.append(self._tile(dst_idx))
             fields.append(("b", writes[-1]))
         self._add("match_replace8", fields, [source], writes)
 
@@ -268,7 +360,7 @@ class Lowering:
 
     def _nc_stream_shuffle(self, dst: Any, src: Any, shuffle_mask: Any) -> None:
         mask = ", ".join(str(255 if int(one) == 255 else int(one)) for one in shuffle_mask)
-        to, source = self.operands.tile(dst, "dst"), self.operands.tile(src)
+        to, source = self._tile(dst, "dst"), self._tile(src)
         kept = [to] if 255 in shuffle_mask else []
         # The mask chooses among a quadrant's partitions, also where the source is one of them only.
         whole = dataclasses.replace(source, partitions=to.partitions)
@@ -282,7 +374,7 @@ class Lowering:
         self._lanes("local_gather", dst, [("imm", int(num_elem_per_idx)), ("s0", f"i32({count})")], a=src_buffer, b=index)
 
     def _topk(self, val_dst: Any, idx_dst: Any, src: Any, n: Any) -> None:
-        values, indices, source = (self.operands.tile(one) for one in (val_dst, idx_dst, src))
+        values, indices, source = (self._tile(one) for one in (val_dst, idx_dst, src))
         self._add("topk", [("imm", int(n)), ("dst", values), ("a", source), ("b", indices)], [source], [values, indices])
 
     def _sequence_bounds(self, dst: Any, segment_ids: Any) -> None:
@@ -299,11 +391,11 @@ class Lowering:
         self._lanes("rand2", dst, scalars, reads)
 
     def _set_rng_seed(self, src_seeds: Any) -> None:
-        source = self.operands.tile(src_seeds)
+        source = self._tile(src_seeds)
         self._add("set_rng_seed", [("a", source)], [source])
 
     def _rand_set_state(self, src_seeds: Any, engine: Any = None) -> None:
-        source = self.operands.tile(src_seeds)
+        source = self._tile(src_seeds)
         self._add("rand_set_state", [("a", source)], [source])
 
     def _rand_get_state(self, dst: Any, engine: Any = None) -> None:
@@ -368,7 +460,7 @@ class Lowering:
     def _pair(self, dst: Any, stationary: Any, moving: Any, loads: list[Any], multiplies: list[Any], exact: bool,
               accumulate: bool, stationary_scale: Any = None, moving_scale: Any = None) -> None:
         """LOAD_STATIONARY and MULTIPLY."""
-        to, left, right = (self.operands.tile(view) for view in (dst, stationary, moving))
+        to, left, right = (self._tile(view) for view in (dst, stationary, moving))
         kept, moved = (Exact(left), Exact(right)) if exact else (left, right)
         scales = [None if one is None else self._scale(one, data) for one, data in
                   ((stationary_scale, stationary), (moving_scale, moving))]
@@ -383,23 +475,23 @@ class Lowering:
 
     def _scale(self, scale: Any, data: Any) -> Tile:
         """Its partitions are counted as 20.2 says, not as the kernel's view has them."""
-        found = self.operands.tile(scale)
+        found = self._tile(scale)
         partitions = 32 * (data.shape[0] // 32 - 1) + 4
-        return Tile(found.buffer, found.dtype, partitions, found.dims, found.partition, found.offset)
+        return dataclasses.replace(found, partitions=partitions)
 
     def _nc_transpose(self, dst: Any, data: Any, engine: Any = None) -> None:
         if self.engine == "vector":
             self._lanes("transpose_32", dst, a=data)
             return
-        to, source = self.operands.tile(dst, "dst"), self.operands.tile(data)
+        to, source = self._tile(dst, "dst"), self._tile(data)
         rows = data.shape[0]
         if self.generation == 2:
             self._pair_tiles(to, source, self._identity(rows, data.dtype), [])
             return
         if data.dtype.is_fp8:
-            to = Tile(to.buffer, _BITS_OF_FP8, to.partitions, to.dims, to.partition, to.offset)
+            to = dataclasses.replace(to, dtype=_BITS_OF_FP8)
         # The values of the moving operand have no effect.
-        moving = Tile(source.buffer, source.dtype, rows, ((rows, 0),), source.partition, source.offset)
+        moving = dataclasses.replace(source, partitions=rows, dims=((rows, 0),))
         self._pair_tiles(to, source, moving, ["transpose"])
 
     def _pair_tiles(self, to: Tile, left: Tile, right: Tile, words: list[Any]) -> None:
@@ -408,17 +500,19 @@ class Lowering:
 
     def _identity(self, rows: int, dtype: Any) -> Tile:
         """Trainium1 transposes by a product with it."""
-        found = self._identities.get(dtype)
+        loop = self.operands.loop  # a loop may run no pass, so each has its own
+        found = self._identities.get((dtype, loop))
         if found is None:
-            buffer = Buffer("sbuf", 128, 128 * dtype.itemsize, "identity", self.operands.place, core=self.operands.core)
-            found = self._identities[dtype] = Tile(buffer, dtype, 128, ((128, 1),))
+            buffer = Buffer("sbuf", 128, 128 * dtype.itemsize, "identity", self.operands.place, core=self.operands.core,
+                            loop=loop)
+            found = self._identities[dtype, loop] = Tile(buffer, dtype, 128, ((128, 1),))
             self._add("memset", [("imm", "1.0"), ("dst", found)], [], [found], "gpsimd")
             self._add("affine_select", [("op0", "is_equal"), ("s0", "fp32(0.0)"), ("pattern", "(0, 1) [128:-1]"),
                                         ("dst", found), ("a", found)], [found], [found], "gpsimd")
         return Tile(found.buffer, dtype, rows, ((rows, 1),))
 
     def _quantize_mx(self, dst: Any, src: Any, dst_scale: Any) -> None:
-        to, source, scale = self.operands.tile(dst), self.operands.tile(src), self._scale(dst_scale, src)
+        to, source, scale = self._tile(dst), self._tile(src), self._scale(dst_scale, src)
         self._add("quantize_mx", [("dst", to), ("a", source), ("b", scale)], [source], [to, scale])
 
 

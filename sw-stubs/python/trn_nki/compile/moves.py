@@ -7,7 +7,7 @@ from typing import Any
 
 from trn_nki.compile.copies import PARTITION, Pattern, Unlike, divide, pieces, transposes
 from trn_nki.compile.operands import Operands
-from trn_nki.compile.program import ELEMENT_WORDS, Access, Buffer, Copy, Instruction, Location, Program, Tile
+from trn_nki.compile.program import Access, Buffer, Copy, Corner, Held, Instruction, Program, Tile
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors import layout
 from trn_nki.tensors.tensor import NkiTensor
@@ -61,40 +61,41 @@ class Moves:
     def _by_scalar(self, dst: NkiTensor, src: NkiTensor, out_of_bounds: Any) -> None:
         """Sync reads the index into a register, which the descriptor generators add to an address in HBM."""
         place = self.operands.place
+        place = self.operands.place
         dynamic = [view for view in (dst, src) if view.indirection is not None]
-        index = dynamic[0].indirection
-        if self.program.generation.number == 2:
-            raise KernelError("Trainium1 has no descriptor generators for a copy whose address comes from the device", "13",
-                              place)
-        if len(dynamic) > 1 or dynamic[0].is_on_chip or dst.dtype != src.dtype or not isinstance(index.index, NkiTensor):
-            raise KernelError("a scalar index is compiled for one tensor in HBM, without conversion, and from a tile",
-                              "8.2", place)
-        if out_of_bounds is oob_mode.skip:
-            raise KernelError("a scalar index that may be skipped is not compiled yet", "8.2", place)
+        if any(view.indirection.kind != "scalar" for view in dynamic):
+            raise KernelError("a copy by DMA takes a scalar index or rows by index", "8.2", place)
+        if dst.dtype.itemsize != src.dtype.itemsize or dst.dtype.code != src.dtype.code:
+            self._convert(dst, src)
+            return
+        self._require_generators("a copy whose address comes from the device")
         size = src.dtype.itemsize
-        register = f"R{1 + self._generated % 32}"
-        found = self.operands.access(index.index)
-        if isinstance(found, Tile):
-            source, field = found, ("where", Location(found))
-        else:
-            array = self.operands.object(index.index.storage)
-            source = found
-            field = ("address", f"@{array.name}+{index.index.offset * index.index.dtype.itemsize}")
-        self.program.instructions.append(Instruction(
-            "sync", "reg_load", [("rd", register), ("type", ELEMENT_WORDS[index.index.dtype.name]), field], [source], [],
-            place, self.operands.core))
+        registers = {id(view): self.operands.index(view.indirection.index).held("sync") for view in dynamic}
         made = pieces(self.operands.pattern(src), self.operands.pattern(dst), size, self._generated, place)
-        end = made.source if dynamic[0] is src else made.destination
+        for part in made:
+            part.skips = out_of_bounds is oob_mode.skip
+            for view, end in ((src, part.source), (dst, part.destination)):
+                if view.indirection is not None:
+                    self._make_dynamic(end, view, registers[id(view)], part.size)
+        self._generated += 1
+        self.program.instructions.append(Copy("sync", made, place, self.operands.core))
+
+    def _make_dynamic(self, end: Corner, view: NkiTensor, register: Held, piece: int) -> None:
+        index, size = view.indirection, view.dtype.itemsize
         end.register, end.unit = register, index.stride * size
+        if isinstance(end.of, Buffer):
+            if index.stride % view.pitch == 0 and view.pitch > 1:  # along the partitions
+                end.unit = index.stride // view.pitch * self.program.generation.sbuf_bytes
+            return
         span = end.of.size - end.offset
         if index.limit:
-            reach = sum(max(0, (count - 1) * stride) for count, stride, _ in end.dims) + made.size
+            reach = sum(max(0, (count - 1) * stride) for count, stride, _ in end.dims) + piece
             span = min(span, (index.limit - 1) * end.unit + reach)
         end.limit = span
-        self._generated += 1
-        if dynamic[0] is dst and end.of.role == "in":
-            end.of.role = "inout"
-        self.program.instructions.append(Copy("sync", [made], place, self.operands.core))
+
+    def _require_generators(self, what: str) -> None:
+        if self.program.generation.number == 2:
+            raise KernelError(f"Trainium1 has no descriptor generators for {what}", "13", self.operands.place)
 
     def dma_compute(self, arguments: dict[str, Any]) -> None:
         """The sum of the sources, computed by Vector in the order and with the rounding of the DMA engines: transfers of
@@ -147,6 +148,13 @@ class Moves:
 
     def copy(self, source: Pattern, destination: Pattern, size: int) -> None:
         place = self.operands.place
+        if self.operands.loop is not None:
+            # The descriptors of a ring serve once.
+            self._require_generators("a copy in a loop of the device")
+            made = pieces(source, destination, size, self._generated, place)
+            self._generated += 1
+            self.program.instructions.append(Copy("sync", made, place, self.operands.core))
+            return
         if size == 2 and self.program.generation.number > 2:
             matrices = transposes(source, destination, 4 * self._generated, place)
             if matrices is not None:

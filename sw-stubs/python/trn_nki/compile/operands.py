@@ -8,7 +8,8 @@ import struct
 from typing import Any
 
 from trn_nki.compile.copies import PARTITION, Pattern
-from trn_nki.compile.program import Access, Array, Buffer, Column, Exact, Program, Tile
+from trn_nki.compile.program import (ELEMENT_WORDS, Access, Array, Buffer, Column, Exact, Held, Integer, Location, LoopEnd,
+                                     LoopStart, Program, Register, Step, Tile)
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors.tensor import NkiTensor
 
@@ -58,6 +59,10 @@ class Operands:
         self._names: set[str] = set()
         self.core = 0
         self.place: Any = None
+        self.loops: dict[int, LoopStart] = {}  # the innermost open loop of each core
+        self._started: dict[Any, LoopStart] = {}
+        self._registers: dict[Any, Register] = {}
+        self.constants: dict[Any, int] = {}  # registers of the trace whose values are known here
 
     def name(self, wanted: str) -> str:
         base = re.sub(r"\W", "_", wanted)[:MAX_NAME] or "t"
@@ -76,7 +81,8 @@ class Operands:
             if storage.is_on_chip:
                 first, offset = storage.address or (None, None)
                 made = Buffer(storage.region.value, storage.partitions, storage.bytes_per_partition, storage.name,
-                              storage.place, first=first, offset=offset, core=self.core)
+                              storage.place, first=first, offset=offset, core=self.core,
+                              loop=self._started.get(storage.loop))
             else:
                 role = {"input": "in", "constant": "in", "output": "out"}.get(storage.role, "scratch")
                 made = Array(self.name(storage.name), storage.dtype, storage.shape, role, core=self.core,
@@ -96,7 +102,8 @@ class Operands:
     def temporary(self, like: NkiTensor, dtype: Any, shape: tuple[int, ...] | None = None) -> Tile:
         """A new tile in SBUF with the elements of `like` in order."""
         partitions, count = like.shape[0], math.prod((shape or like.shape)[1:])
-        buffer = Buffer("sbuf", partitions, count * dtype.itemsize, "a copy of " + like.name, self.place, core=self.core)
+        buffer = Buffer("sbuf", partitions, count * dtype.itemsize, "a copy of " + like.name, self.place, core=self.core,
+                        loop=self.loop)
         return Tile(buffer, dtype, partitions, ((count, 1),))
 
     def pattern(self, view: NkiTensor) -> Pattern:
@@ -111,18 +118,111 @@ class Operands:
         dims[0] = (view.shape[0], PARTITION)
         return Pattern(of, view.partition * PARTITION + view.element * size, tuple(reversed(dims)))
 
-    def tile(self, view: Any, what: str = "the operand") -> Tile:
+    # Loops and registers.
+
+    @property
+    def loop(self) -> LoopStart | None:
+        """The innermost open loop of this core."""
+        return self.loops.get(self.core)
+
+    def open_loop(self, of: Any, start: LoopStart) -> None:
+        self._started[of] = self.loops[self.core] = start
+        self.program.instructions.append(start)
+
+    def close_loop(self) -> None:
+        start = self.loops[self.core]
+        self.program.instructions.append(LoopEnd(start))
+        if start.parent is None:
+            del self.loops[self.core]
+        else:
+            self.loops[self.core] = start.parent
+
+    def register(self, value: Any) -> Register:
+        """That of a register of the trace."""
+        if value in self.constants:
+            return self.step(Register(self.place), "reg_move", self.constants[value])
+        found = self._registers.get(value)
+        if found is None:
+            found = self._registers[value] = Register(self.place)
+        return found
+
+    def integer(self, value: Any) -> Any:
+        """A register, or the integer where it is known."""
+        if getattr(value, "is_register", False):
+            return self.constants[value] if value in self.constants else self.register(value)
+        return int(value)
+
+    def forget_constants(self) -> None:
+        """Puts them into registers: a loop of the device follows, which may change them."""
+        for register, value in list(self.constants.items()):
+            del self.constants[register]
+            self.step(self.register(register), "reg_move", value)
+
+    def resolved(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Views whose index is known here become views without an index."""
+        if not self.constants:
+            return arguments
+        return {key: self._resolved(value) for key, value in arguments.items()}
+
+    def _resolved(self, value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return type(value)(self._resolved(part) for part in value)
+        index = value.indirection if isinstance(value, NkiTensor) else None
+        known = None if index is None or index.kind != "scalar" or isinstance(index.index, NkiTensor) else \
+            self.constants.get(index.index)
+        if known is None:
+            return value
+        if index.limit and not 0 <= known < index.limit:
+            raise KernelError(f"index {known} of {value!r} is out of range; it must be below {index.limit}", "10.1",
+                              self.place)
+        return value.at(known * index.stride)
+
+    def step(self, target: Register, name: str, *sources: Any, **more: Any) -> Register:
+        self.program.instructions.append(Step(target, name, sources, self.place, self.core, **more))
+        return target
+
+    def index(self, value: Any) -> Register:
+        """What a scalar index holds: a register, or the element of a tile or tensor, which is loaded."""
+        if getattr(value, "is_register", False):
+            return self.register(value)
+        return self.load(Register(self.place), value)
+
+    def load(self, target: Register, view: NkiTensor) -> Register:
+        if not view.dtype.is_integer:
+            raise KernelError(f"a register holds an integer; {view!r} is not one", "8.1", self.place)
+        source = self.access(view)
+        if isinstance(source, Tile):
+            field = ("where", Location(source))
+        else:
+            field = ("address", f"@{self.object(view.storage).name}+{view.offset * view.dtype.itemsize}")
+        return self.step(target, "reg_load", fields=(("type", ELEMENT_WORDS[view.dtype.name]), field), reads=(source,))
+
+    def displacement(self, view: NkiTensor, engine: str) -> Held:
+        """The register of the engine that holds the elements to add to the offset of a view with a scalar index."""
+        found, stride = self.index(view.indirection.index), view.indirection.stride
+        if stride != 1:
+            found = self.step(Register(self.place), "reg_alu", found, stride, operator="mult")
+        return found.held(engine)
+
+    # Tiles.
+
+    def tile(self, view: Any, what: str = "the operand", engine: str | None = None) -> Tile:
+        """`engine` executes the instruction; without it the view has no index of the device."""
         if not isinstance(view, NkiTensor) or not view.is_on_chip:
             raise KernelError(f"{what} is {view!r}, not a tile in SBUF or PSUM", "8", self.place)
-        index = None
+        index = register = None
         dims = tuple((count, stride) for count, stride in zip(reversed(view.shape[1:]), reversed(view.strides[1:])))
         if view.indirection is not None:
-            if view.indirection.kind != "column":
+            kind = view.indirection.kind
+            if kind == "scalar" and engine is not None and self.has_offset(view):
+                register = self.displacement(view, engine)
+            elif kind == "column":
+                index = self.tile(view.indirection.index)
+                dims = ((view.shape[1], 1),)
+            else:
                 self._static(view)
-            index = self.tile(view.indirection.index)
-            dims = ((view.shape[1], 1),)
         found = Tile(self.object(view.storage), view.dtype, view.shape[0], dims or ((1, 1),), view.partition,
-                     view.element * view.dtype.itemsize, None, index)
+                     view.element * view.dtype.itemsize, register, index)
         if len(found.merged()) > 4:
             raise KernelError(f"{what} has {len(found.merged())} dimensions that cannot be merged, at most 4 are "
                               "possible", "2.3", self.place)
@@ -135,13 +235,22 @@ class Operands:
         of = self.object(view.storage)
         return Access(of, 0, 1, 0, of.size)
 
-    def scalar(self, value: Any, bitvec: bool = False) -> tuple[Any, list[Tile]]:
+    def has_offset(self, view: NkiTensor) -> bool:
+        """Whether the index of a tile moves along its partitions. Raises KernelError where it selects partitions."""
+        if view.indirection.stride % view.pitch == 0 and view.storage.partitions > 1 and view.pitch > 1:
+            raise KernelError(f"the partition of {view!r} is known only on the device; engines take partitions from the "
+                              "instruction", "2.2", self.place)
+        return True
+
+    def scalar(self, value: Any, bitvec: bool = False, engine: str | None = None) -> tuple[Any, list[Tile]]:
         """The field, and what it reads."""
         if isinstance(value, NkiTensor):
+            if value.indirection is not None:
+                raise KernelError(f"{value!r}: a scalar operand's place is known before the run", "7.4", self.place)
             tile = self.tile(value)
             return Column(tile), [tile]
         if getattr(value, "is_register", False):
-            raise KernelError("operands in registers are not compiled yet", "8", self.place)
+            return Integer(self.register(value).held(engine)), []
         if bitvec:
             return f"i32({int(value) if int(value) < 1 << 31 else int(value) - (1 << 32)})", []
         return f"fp32({fp32(value)})", []

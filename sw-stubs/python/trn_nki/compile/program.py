@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Iterable, Iterator
 
+LIST_ENTRIES = 6  # conditions and updates of an event_semaphore
 ENGINES = ("tensor", "scalar", "gpsimd", "vector", "sync")
 ELEMENT_WORDS = {
     "float32": "fp32", "tfloat32": "tf32", "bfloat16": "bf16", "float16": "fp16",
@@ -19,8 +20,10 @@ class Buffer:
     """Bytes of so many partitions of SBUF or PSUM. `first` and `offset` are known after allocation, or fixed."""
 
     def __init__(self, memory: str, partitions: int, size: int, name: str = "", place: Any = None, *,
-                 first: int | None = None, offset: int | None = None, alignment: int = 64, core: int = 0):
+                 first: int | None = None, offset: int | None = None, alignment: int = 64, core: int = 0,
+                 loop: Any = None):
         self.memory, self.partitions, self.size = memory, partitions, size
+        self.loop = loop  # whose body it belongs to
         self.name, self.place, self.alignment, self.core = name, place, alignment, core
         self.is_fixed = offset is not None
         self.first, self.offset = first or 0, offset
@@ -46,6 +49,36 @@ class Array:
 
     def __repr__(self) -> str:
         return f"{self.name} {self.dtype} {list(self.shape)} {self.role}"
+
+
+class Register:
+    """An integer of the program. Each engine that needs it keeps it in one of its own registers."""
+
+    def __init__(self, place: Any = None):
+        self.place = place
+        self._held: dict[str, Held] = {}
+
+    def held(self, engine: str) -> "Held":
+        """The engine's copy."""
+        found = self._held.get(engine)
+        if found is None:
+            found = self._held[engine] = Held(self, engine)
+        return found
+
+    @property
+    def holders(self) -> list[str]:
+        """Engines that need it so far."""
+        return list(self._held)
+
+
+class Held:
+    """A register of one engine. `number` is known after the assignment of registers."""
+
+    def __init__(self, register: Register, engine: str):
+        self.register, self.engine, self.number = register, engine, None
+
+    def text(self) -> str:
+        return f"R{self.number}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,7 +126,7 @@ class Tile:
     dims: tuple[tuple[int, int], ...]
     partition: int = 0
     offset: int = 0
-    register: str | None = None       # added to the offset, in elements
+    register: Held | None = None      # added to the offset, in elements
     index: "Tile | None" = None       # free-dimension offsets of an indirect operand
 
     @property
@@ -146,7 +179,7 @@ class Tile:
 
     def text(self, dims: tuple[tuple[int, int], ...] | None = None) -> str:
         pattern = ", ".join(f"{count}:{stride}" for count, stride in (dims or self.merged()))
-        register = f" + {self.register}" if self.register else ""
+        register = f" + {self.register.text()}" if self.register else ""
         index = f" index {self.index.memory}[{self.index.start}, {self.index.byte}]" if self.index else ""
         return (f"{self.memory}[{self.start}:{self.start + self.partitions}, {self.byte}{register}] "
                 f"{ELEMENT_WORDS[self.dtype.name]} [{pattern}]{index}")
@@ -185,8 +218,18 @@ class Location:
         return f"{self.tile.memory}[{self.tile.start}, {self.tile.byte}]"
 
 
+@dataclasses.dataclass(frozen=True)
+class Integer:
+    """A register as a scalar operand."""
+
+    held: Held
+
+    def text(self) -> str:
+        return f"i32({self.held.text()})"
+
+
 class Instruction:
-    """One line of a stream. Fields are words, or pairs of a key and a text, a tile or a column."""
+    """One line of a stream. Fields are words, or pairs of a key and a text, a tile, a column or a register."""
 
     def __init__(self, engine: str, name: str, fields: Iterable[Any], reads: Iterable[Any] = (),
                  writes: Iterable[Any] = (), place: Any = None, core: int = 0):
@@ -194,7 +237,22 @@ class Instruction:
         self.reads, self.writes, self.place, self.core = list(reads), list(writes), place, core
         self.waits: list[tuple[int, int, int]] = []       # core, semaphore, value
         self.update: tuple[int, int] | None = None        # core and semaphore that its end adds 1 to
-        self.label: str | None = None
+        self.label: str | None = None                     # of its stream, before its waits
+
+    def held(self) -> Iterator[tuple[Held, bool]]:
+        """Registers that it reads, and those that it writes (True)."""
+        for field in self.fields:
+            if isinstance(field, tuple):
+                key, value = field
+                if isinstance(value, Held):
+                    yield value, key == "rd"
+                    if self.name == "loop" and key == "rd":
+                        yield value, False
+                elif isinstance(value, Integer):
+                    yield value.held, False
+        for tile in self.tiles():
+            if tile.register is not None:
+                yield tile.register, False
 
     def buffers(self) -> Iterator[Buffer]:
         for tile in self.tiles():
@@ -266,13 +324,13 @@ class Part:
 class Corner:
     """One end of a generated copy: its first byte, and (count, stride) of the pieces' dimensions. On chip a stride goes
     over partitions or over bytes. A register, times `unit` bytes, is added to the address of a dynamic end; every byte
-    then lies below `limit` from the first."""
+    then lies below `limit` from the first; 0: not checked."""
 
     of: Array | Buffer
     offset: int
     partition: int
     dims: tuple[tuple[int, int, bool], ...]  # the third: over partitions
-    register: str | None = None
+    register: Held | None = None
     unit: int = 0
     limit: int = 0
 
@@ -281,7 +339,11 @@ class Corner:
         spans = [(count - 1) * stride for count, stride, over in self.dims if not over]
         low, high = sum(min(0, span) for span in spans), sum(max(0, span) for span in spans) + size
         if self.register is not None:
-            high = self.limit
+            if isinstance(self.of, Buffer):
+                whole = self.of
+                return Access((whole.core, whole.memory), whole.first, whole.first + whole.partitions, whole.offset,
+                              whole.offset + whole.size)
+            return Access(self.of, 0, 1, 0, self.of.size)
         if isinstance(self.of, Buffer):
             first, base = self.of.first + self.partition, self.of.offset + self.offset
             return Access((self.of.core, self.of.memory), first, first + partitions, base + low, base + high)
@@ -298,6 +360,7 @@ class Generated:
     size: int      # bytes of a piece, of a matrix's row
     engines: int
     is_transpose: bool = False
+    skips: bool = False  # pieces out of range
 
     def accesses(self) -> tuple[Access, Access]:
         return self.source.access(self.size), self.destination.access(self.size)
@@ -312,6 +375,13 @@ class Copy(Instruction):
         self.semaphore: int | None = None
         self.posts = 0  # value of the semaphore when the copy has ended
 
+    def held(self) -> Iterator[tuple[Held, bool]]:
+        yield from super().held()
+        for part in self.parts:
+            for side in (part.source, part.destination):
+                if isinstance(side, Corner) and side.register is not None:
+                    yield side.register, False
+
     def buffers(self) -> Iterator[Buffer]:
         yield from super().buffers()
         for part in self.parts:
@@ -320,10 +390,65 @@ class Copy(Instruction):
                     yield side.of
 
 
+@dataclasses.dataclass(eq=False)
+class Step:
+    """A change of a register, which every engine that needs the register does. `sources` are registers and integers."""
+
+    target: Register
+    name: str                    # reg_move, reg_alu, reg_load
+    sources: tuple[Any, ...]
+    place: Any
+    core: int
+    operator: str = ""           # of reg_alu
+    fields: tuple[Any, ...] = ()  # of reg_load: where the element lies
+    reads: tuple[Any, ...] = ()
+
+
+@dataclasses.dataclass(eq=False)
+class LoopStart:
+    """The instructions up to its LoopEnd are the body. Either a counter runs from `lower` to below `upper`, or the
+    body runs while `condition` is not 0."""
+
+    core: int
+    place: Any
+    parent: "LoopStart | None"
+    counter: Register | None = None
+    lower: Any = None            # an integer or a register
+    upper: Any = None
+    step: int = 1
+    condition: Register | None = None
+
+
+@dataclasses.dataclass(eq=False)
+class LoopEnd:
+    start: LoopStart
+
+    @property
+    def core(self) -> int:
+        return self.start.core
+
+
+@dataclasses.dataclass(eq=False)
+class Fence:
+    """The engines meet: all that they and their copies did before has ended, and their semaphores are 0 again."""
+
+    core: int
+    engines: tuple[str, ...]
+    place: Any = None
+
+    def buffers(self) -> Iterator[Buffer]:
+        return iter(())
+
+    def held(self) -> Iterator[tuple[Held, bool]]:
+        return iter(())
+
+
 class Program:
-    """What the cores of a kernel do, in the order of its trace."""
+    """What the cores of a kernel do, in the order of its trace. `instructions` holds Step, LoopStart and LoopEnd, too,
+    until expand() has replaced them, and Fence until the scheduler has."""
 
     def __init__(self, generation: Any, cores: int = 1):
         self.generation, self.cores = generation, cores
         self.arrays: list[Array] = []
-        self.instructions: list[Instruction] = []
+        self.instructions: list[Any] = []
+        self.loops: list[tuple[LoopStart, int, int]] = []  # first and last of the loop's instructions

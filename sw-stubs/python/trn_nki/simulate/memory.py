@@ -23,6 +23,7 @@ class Memory:
         self._generation, self._hbm = generation, shared
         self._tiles: dict[Storage, numpy.ndarray] = {}
         self._chip: dict[MemoryRegion, numpy.ndarray] = {}  # all of SBUF or PSUM, for tiles with an address
+        self.place: Any = None  # of the instruction
 
     def _bytes(self, storage: Storage) -> tuple[numpy.ndarray, int, int]:
         """The array, the bytes from one partition to the next, and the first byte."""
@@ -51,7 +52,11 @@ class Memory:
                 strides[0] = view.strides[0] // view.pitch * pitch
         else:
             first += offset * size
-        return numpy.ndarray(view.shape, raw_type(view.dtype), buffer, first, strides)
+        try:
+            return numpy.ndarray(view.shape, raw_type(view.dtype), buffer, first, strides)
+        except ValueError:
+            raise KernelError(f"{view!r} with {extra} elements added to its offset leaves its tensor", "10.1",
+                              self.place) from None
 
 
 class DynamicMemory(Memory):
@@ -62,7 +67,6 @@ class DynamicMemory(Memory):
         self.registers: dict[Any, int] = {}
         self.group = 16            # of the engine that reads an index tile
         self.skip_out_of_range = False
-        self.place: Any = None
 
     def read(self, view: NkiTensor) -> numpy.ndarray:
         """A copy of the raw elements, in the view's shape."""
@@ -119,7 +123,9 @@ class DynamicMemory(Memory):
         """Elements to add to the offset; None when the index is out of range and is skipped."""
         dynamic = view.indirection
         index = self.value(dynamic.index)
-        return index * dynamic.stride if self._in_range(index, dynamic.limit, view) else None
+        if dynamic.limit and not self._in_range(index, dynamic.limit, view):
+            return None
+        return index * dynamic.stride
 
     def _rows(self, view: NkiTensor) -> Any:
         """(position, elements) of each selected entry of dimension 0 that is in range."""

@@ -26,6 +26,7 @@ class Storage:
     role: str = "local"               # one of ROLES; a result of the kernel is an output
     address: tuple[int, int] | None = None  # (start partition, byte in the partition) when the kernel says it
     data: Any = None                  # NumPy array of the elements of a constant or an input
+    loop: Any = None                  # of the device, whose body allocated it
     bytes_per_partition: int = dataclasses.field(init=False)  # on chip only
 
     def __post_init__(self) -> None:

@@ -44,6 +44,12 @@ class NkiTensor(NKIObject):
         made.indirection = indirection or self.indirection
         return made
 
+    def at(self, elements: int) -> "NkiTensor":
+        """The view with a scalar index of so many elements."""
+        made = self._derive(self.shape, self.strides, self.offset + elements)
+        made.indirection = None
+        return made
+
     # What it is.
 
     @property
@@ -341,9 +347,13 @@ class NkiTensor(NKIObject):
             raise KernelError(f"{what} cannot change the dimension that an index tile selects")
 
     def _one_indirection(self, found: Indirection | None, new: Indirection | None, dim: int) -> Indirection | None:
-        if new is not None and (found or self.indirection) is not None:
-            raise KernelError(f"{self!r} already has a dynamic index; one view takes one")
-        return new
+        held = found or self.indirection
+        if new is None or held is None:
+            return new
+        if held.kind != "scalar" or new.kind != "scalar":
+            raise KernelError(f"{self!r} already has a dynamic index; one view takes one index tile, or scalars")
+        from trn_nki.trace.registers import displacement
+        return Indirection("scalar", displacement(held) + displacement(new), 1, 0)
 
     def _check_kept(self, shape: list[int], strides: list[int], offset: int) -> None:
         kind = self.indirection.kind

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors.tensor import NkiTensor
 
 
@@ -13,8 +14,9 @@ class Accumulation:
     def __init__(self) -> None:
         self._written: dict[Any, set[tuple[int, int, int, int]]] = {}
 
-    def resolve(self, arguments: dict[str, Any]) -> None:
-        """Sets arguments["accumulate"] to True or False and notes the destination."""
+    def resolve(self, arguments: dict[str, Any], loop: Any = None) -> None:
+        """Sets arguments["accumulate"] to True or False and notes the destination. `loop` of the device holds the call.
+        Raises KernelError where each pass would need another answer."""
         dst = arguments["dst"]
         if not isinstance(dst, NkiTensor) or not dst.is_on_chip:
             return
@@ -22,6 +24,9 @@ class Accumulation:
         mine = _rectangle(dst)
         if arguments["accumulate"] is None:
             arguments["accumulate"] = mine in found or any(_overlap(mine, other) for other in found)
+            if loop is not None and not arguments["accumulate"] and dst.storage.loop is not loop:
+                raise KernelError(f"the first pass of the loop would overwrite {dst!r} and the others add to it: say "
+                                  "accumulate=True or False, or allocate the tile in the loop", "15.3")
         else:
             arguments["accumulate"] = bool(arguments["accumulate"])
         found.add(mine)

@@ -47,6 +47,7 @@ class Core:
         self.registers = 0                      # VirtualRegisters made
         self.instructions = 0
         self._open = [self.body]                # bodies of open loops, innermost last
+        self._loops: list[Any] = []             # those loops
         self._choice = EngineChoice()
         self._accumulation = Accumulation()
         self._tenancy = Tenancy(recording.generation)
@@ -64,7 +65,7 @@ class Core:
         instruction = Instruction(self.instructions, operation, chosen, arguments, name, place)
         self._choice.resolve(instruction, OPERATIONS[operation], self.generation)
         if "accumulate" in arguments:
-            self._accumulation.resolve(arguments)
+            self._accumulation.resolve(arguments, self._loops[-1] if self._loops else None)
         check(instruction, self.generation)
         self._tenancy.note(instruction)
         self.instructions += 1
@@ -74,9 +75,11 @@ class Core:
     def open_loop(self, loop: Any) -> None:
         self._open[-1].append(loop)
         self._open.append(loop.body)
+        self._loops.append(loop)
 
     def close_loop(self) -> None:
         self._open.pop()
+        self._loops.pop()
 
     @property
     def has_open_loop(self) -> bool:
@@ -98,7 +101,8 @@ class Core:
         else:
             name = name or f"t{len(self.storages)}"
             role = "local" if data is None else "constant"
-            storage = Storage(len(self.storages), region, shape, dtype, name, places.caller(2), role, address, data)
+            loop = self._loops[-1] if self._loops else None
+            storage = Storage(len(self.storages), region, shape, dtype, name, places.caller(2), role, address, data, loop)
         self.storages.append(storage)
         if address is not None and region.is_on_chip:
             self._tenancy.add(storage)

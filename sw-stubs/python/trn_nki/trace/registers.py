@@ -47,3 +47,12 @@ class VirtualRegister(NKIObject):
 
     def __repr__(self) -> str:
         return f"r{self.number}"
+
+
+def displacement(index: Any) -> VirtualRegister:
+    """A register with what a scalar index adds to the offset of its view."""
+    found = index.index
+    if not isinstance(found, VirtualRegister):
+        found = VirtualRegister()
+        recording.record("register_load", engine.unknown, None, {"dst": found, "src": index.index})
+    return found if index.stride == 1 else found * index.stride
