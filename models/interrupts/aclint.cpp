@@ -58,6 +58,7 @@ std::uint64_t aclint::mtime(sc_core::sc_time at) const {
 void aclint::set_mtime(std::uint64_t value, sc_core::sc_time at) {
     offset_ += value - mtime(at);
     update();
+    for (const auto& written : written_) written();
 }
 
 std::uint64_t aclint::mtimecmp(unsigned hart) const {
@@ -80,11 +81,17 @@ void aclint::update() {
     }
     expiry_.cancel();
     if (next == ~std::uint64_t{0}) return;
-    // The tick at which mtime becomes `next`, unless that lies beyond the end of simulated time.
-    const std::uint64_t tick = cfg_.tick.value(), elapsed = next - offset_;
+    if (const sc_core::sc_time at = when(next); at != sc_core::sc_max_time())
+        expiry_.notify(at - now);
+}
+
+/// The tick at which mtime becomes `value`, unless that lies beyond the end of simulated time.
+sc_core::sc_time aclint::when(std::uint64_t value) const {
+    const sc_core::sc_time now = sc_core::sc_time_stamp();
+    const std::uint64_t tick = cfg_.tick.value(), elapsed = value - offset_;
     const std::uint64_t last = (sc_core::sc_max_time() - now).value() / tick;
-    if (elapsed - now.value() / tick >= last) return;
-    expiry_.notify(sc_core::sc_time::from_value(elapsed * tick) - now);
+    if (elapsed - now.value() / tick >= last) return sc_core::sc_max_time();
+    return sc_core::sc_time::from_value(elapsed * tick);
 }
 
 }  // namespace trn

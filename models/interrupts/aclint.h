@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <systemc>
+#include <utility>
+#include <vector>
 
 #include "models/riscv/mtime_source.h"
 #include "platform/framework/registers/register_bank.h"
@@ -28,6 +31,10 @@ public:
     aclint(sc_core::sc_module_name name, const config& cfg);
 
     std::uint64_t mtime(sc_core::sc_time at) const override;
+    sc_core::sc_time when(std::uint64_t value) const override;
+    void on_write(std::function<void()> written) const override {
+        written_.push_back(std::move(written));
+    }
     const config& settings() const { return cfg_; }
 
 private:
@@ -41,6 +48,7 @@ private:
     register_bank regs_;
     std::uint64_t offset_ = 0;  // mtime - elapsed ticks
     sc_core::sc_event expiry_;
+    mutable std::vector<std::function<void()>> written_;
 };
 
 }  // namespace trn

@@ -9,17 +9,27 @@ namespace trn::riscv {
 
 namespace {
 
-bool writes_register(const decoded& d) {
+/// The letter of the register file that the instruction writes, or 0.
+char written_file(const decoded& d) {
     switch (d.what->then) {
     case flow::store:
     case flow::branch:
-        return false;
+        return 0;
     case flow::leave:
-        return d.what->layout == format::csr;
+        return d.what->layout == format::csr ? 'x' : '\0';
     case flow::other:
-        return d.what->layout == format::r;  // fences have no format
+        switch (d.what->layout) {
+        case format::r:
+        case format::fp_to_x:
+            return 'x';
+        case format::fp:
+        case format::i:  // loads of f registers
+            return 'f';
+        default:  // fences have no format
+            return 0;
+        }
     default:
-        return true;
+        return 'x';
     }
 }
 
@@ -32,12 +42,14 @@ void commit_log::begin() {
 }
 
 void commit_log::retire(u64 hart_id, privilege mode, u64 pc, const decoded& d,
-                        const std::array<u64, 33>& x) {
+                        const std::array<u64, 33>& x, const std::array<u64, 32>& f) {
     fmt::memory_buffer line;
     auto to = std::back_inserter(line);
     fmt::format_to(to, "core{:4}: {} 0x{:016x} (0x{:0{}x})", hart_id, static_cast<unsigned>(mode),
                    pc, d.bits, d.length() * 2);
-    if (writes_register(d) && d.rd != 0) fmt::format_to(to, " x{:<2} 0x{:016x}", d.rd, x[d.rd]);
+    const char file = written_file(d);
+    if (file == 'f' || (file == 'x' && d.rd != 0))
+        fmt::format_to(to, " {}{:<2} 0x{:016x}", file, d.rd, file == 'f' ? f[d.rd] : x[d.rd]);
     for (const auto& [number, value] : csrs_)
         fmt::format_to(to, " c{}_{} 0x{:016x}", number, csr_name(number), value);
     for (const u64 va : loads_) fmt::format_to(to, " mem 0x{:016x}", va);

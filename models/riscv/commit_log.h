@@ -19,8 +19,8 @@ public:
     void load(u64 va) { loads_.push_back(va); }
     void store(u64 va, unsigned size, u64 value) { stores_.push_back({va, value, size}); }
     void csr(unsigned number, u64 value) { csrs_.push_back({number, value}); }
-    void retire(u64 hart_id, privilege mode, u64 pc, const decoded& d,
-                const std::array<u64, 33>& x);
+    void retire(u64 hart_id, privilege mode, u64 pc, const decoded& d, const std::array<u64, 33>& x,
+                const std::array<u64, 32>& f);
 
 private:
     struct stored {

@@ -15,6 +15,12 @@ constexpr unsigned mpp_shift = 11, spp_shift = 8;
 constexpr u64 lengths = u64{2} << 32 | u64{2} << 34;  // UXL = SXL = 64 bits, read-only
 }  // namespace mstatus
 
+/// Fields of menvcfg and senvcfg (Priv. 3.1.18, 4.1.10, CMO 1.0, Sstc, Svadu).
+namespace envcfg {
+constexpr u64 fiom = 1, cbie = 3 << 4, cbcfe = 1 << 6, cbze = 1 << 7, adue = u64{1} << 61,
+              stce = u64{1} << 63;
+}  // namespace envcfg
+
 /// CSRs that hold no state elsewhere. Names are the manual's.
 struct csr_state {
     u64 mstatus = mstatus::lengths, medeleg = 0, mideleg = 0, mie = 0, mtvec = 0, mcounteren = 0,
@@ -22,6 +28,8 @@ struct csr_state {
     u64 mepc = 0, mcause = 0, mtval = 0, mcountinhibit = 0, menvcfg = 0;
     u64 stvec = 0, scounteren = 0, sscratch = 0, sepc = 0, scause = 0, stval = 0, satp = 0;
     u64 senvcfg = 0;
+    u64 fcsr = 0;  ///< fflags 4:0, frm 7:5
+    u64 stimecmp = ~u64{0};
     u64 software_mip = 0;                      ///< SSIP, STIP, SEIP as software wrote them
     u64 cycle_offset = 0, instret_offset = 0;  ///< counter = counted events + offset
 };

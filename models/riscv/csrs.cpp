@@ -5,6 +5,7 @@
 
 #include <array>
 #include <span>
+#include <utility>
 
 #include "models/riscv/hart.h"
 
@@ -24,6 +25,7 @@ struct csr_row {
     u16 count = 1;
     u16 index = 0;
     u16 stride = 1;
+    extension needs = extension::zicsr;
 };
 
 constexpr u64 all = ~u64{0};
@@ -106,6 +108,7 @@ void write_sie(hart& h, unsigned number, u64 value) {
     write_mie(h, number, (h.csr.mie & ~h.csr.mideleg) | (value & h.csr.mideleg));
 }
 u64 read_mip(hart& h, unsigned) {
+    if ((h.csr.menvcfg & envcfg::stce) != 0) h.update_timer();
     return h.pending();
 }
 void write_software_mip(hart& h, u64 mask, u64 value) {
@@ -115,11 +118,43 @@ void write_software_mip(hart& h, u64 mask, u64 value) {
 void write_mip(hart& h, unsigned, u64 value) {
     write_software_mip(h, supervisor_lines, value);
 }
-u64 read_sip(hart& h, unsigned) {
-    return h.pending() & h.csr.mideleg;
+u64 read_sip(hart& h, unsigned number) {
+    return read_mip(h, number) & h.csr.mideleg;
 }
 void write_sip(hart& h, unsigned, u64 value) {
     write_software_mip(h, bit(interrupt::supervisor_software) & h.csr.mideleg, value);
+}
+
+void write_menvcfg(hart& h, unsigned, u64 value) {
+    h.set_menvcfg(value);
+}
+void write_senvcfg(hart& h, unsigned, u64 value) {
+    h.csr.senvcfg = h.settle_envcfg(h.csr.senvcfg, value) & ~(envcfg::stce | envcfg::adue);
+}
+void write_stimecmp(hart& h, unsigned, u64 value) {
+    h.set_stimecmp(value);
+}
+
+// --- Floating point.
+
+constexpr u64 fflags_mask = 0x1f, fcsr_mask = 0xff;
+constexpr unsigned frm_shift = 5;
+
+void write_fcsr(hart& h, unsigned, u64 value) {
+    h.csr.fcsr = value & fcsr_mask;
+    h.csr.mstatus |= mstatus::fs | mstatus::sd;
+}
+u64 read_fflags(hart& h, unsigned) {
+    return h.csr.fcsr & fflags_mask;
+}
+void write_fflags(hart& h, unsigned number, u64 value) {
+    write_fcsr(h, number, (h.csr.fcsr & ~fflags_mask) | (value & fflags_mask));
+}
+u64 read_frm(hart& h, unsigned) {
+    return h.csr.fcsr >> frm_shift;
+}
+void write_frm(hart& h, unsigned number, u64 value) {
+    write_fcsr(h, number, (h.csr.fcsr & fflags_mask) | value << frm_shift);
 }
 
 void write_satp(hart& h, unsigned, u64 value) {
@@ -211,16 +246,21 @@ u64 read_tinfo(hart& h, unsigned) {
 using c = csr_state;
 
 constexpr csr_row table[] = {
+    {0x001, "fflags", read_fflags, write_fflags, 1, 0, 1, extension::f},
+    {0x002, "frm", read_frm, write_frm, 1, 0, 1, extension::f},
+    {0x003, "fcsr", stored<&c::fcsr>, write_fcsr, 1, 0, 1, extension::f},
+
     {0x100, "sstatus", read_sstatus, write_sstatus},
     {0x104, "sie", read_sie, write_sie},
     {0x105, "stvec", stored<&c::stvec>, write_tvec<&c::stvec>},
     {0x106, "scounteren", stored<&c::scounteren>, masked<&c::scounteren, 0xffffffff>},
-    {0x10a, "senvcfg", stored<&c::senvcfg>, masked<&c::senvcfg, 1>},
+    {0x10a, "senvcfg", stored<&c::senvcfg>, write_senvcfg},
     {0x140, "sscratch", stored<&c::sscratch>, masked<&c::sscratch, all>},
     {0x141, "sepc", stored<&c::sepc>, write_epc<&c::sepc>},
     {0x142, "scause", stored<&c::scause>, masked<&c::scause, all>},
     {0x143, "stval", stored<&c::stval>, masked<&c::stval, all>},
     {0x144, "sip", read_sip, write_sip},
+    {0x14d, "stimecmp", stored<&c::stimecmp>, write_stimecmp, 1, 0, 1, extension::sstc},
     {0x180, "satp", stored<&c::satp>, write_satp},
 
     {0x300, "mstatus", stored<&c::mstatus>, write_mstatus},
@@ -230,7 +270,7 @@ constexpr csr_row table[] = {
     {0x304, "mie", stored<&c::mie>, write_mie},
     {0x305, "mtvec", stored<&c::mtvec>, write_tvec<&c::mtvec>},
     {0x306, "mcounteren", stored<&c::mcounteren>, masked<&c::mcounteren, 0xffffffff>},
-    {0x30a, "menvcfg", stored<&c::menvcfg>, masked<&c::menvcfg, 1>},
+    {0x30a, "menvcfg", stored<&c::menvcfg>, write_menvcfg},
     {0x320, "mcountinhibit", stored<&c::mcountinhibit>, write_mcountinhibit},
     {0x323, "mhpmevent#", zero, ignored, 29, 3},
     {0x340, "mscratch", stored<&c::mscratch>, masked<&c::mscratch, all>},
@@ -263,8 +303,9 @@ constexpr csr_row table[] = {
 };
 
 constexpr unsigned numbers = 4096;
-constexpr unsigned satp = 0x180;
+constexpr unsigned fcsr = 0x003, satp = 0x180, stimecmp = 0x14d;
 
+/// The CSR, whatever a hart's extensions.
 const csr_row* find(unsigned number) {
     static const auto index = [] {
         std::array<const csr_row*, numbers> rows{};
@@ -273,6 +314,12 @@ const csr_row* find(unsigned number) {
         return rows;
     }();
     return number < numbers ? index[number] : nullptr;
+}
+
+/// The CSR, if this hart has it.
+const csr_row* find(const hart& h, unsigned number) {
+    const csr_row* row = find(number);
+    return row != nullptr && h.settings().extensions.has(row->needs) ? row : nullptr;
 }
 
 /// Priv. 3.1.11, 4.1.5: user-level counters are readable as the modes above allow.
@@ -285,6 +332,9 @@ bool counter_enabled(const hart& h, unsigned number) {
 bool accessible(const hart& h, unsigned number) {
     if (static_cast<unsigned>(h.mode()) < (number >> 8 & 3)) return false;  // Priv. 2.1
     if (number >= 0xc00 && number < 0xc20) return counter_enabled(h, number);
+    if (number <= fcsr) return (h.csr.mstatus & mstatus::fs) != 0;
+    if (number == stimecmp && h.mode() != privilege::machine)  // Sstc, 2.1
+        return (h.csr.menvcfg & envcfg::stce) != 0 && (h.csr.mcounteren & 2) != 0;
     const bool trapped = (h.csr.mstatus & mstatus::tvm) != 0 && h.mode() == privilege::supervisor;
     return !(number == satp && trapped);
 }
@@ -296,7 +346,7 @@ constexpr bool read_only(unsigned number) {
 }  // namespace
 
 fault hart::csr_read(unsigned number, u64& value) {
-    const csr_row* row = find(number);
+    const csr_row* row = find(*this, number);
     if (row == nullptr || !accessible(*this, number)) return illegal();
     value = row->read(*this, number);
     return {};
@@ -321,7 +371,7 @@ void hart::log_write(unsigned number, u64 value) {
 }
 
 fault hart::csr_write(unsigned number, u64 value) {
-    const csr_row* row = find(number);
+    const csr_row* row = find(*this, number);
     if (row == nullptr || read_only(number) || !accessible(*this, number)) return illegal();
     row->write(*this, number, value);
     if (log_ != nullptr) log_write(number, value);
@@ -329,13 +379,13 @@ fault hart::csr_write(unsigned number, u64 value) {
 }
 
 std::optional<u64> hart::read_csr(unsigned number) {
-    const csr_row* row = find(number);
+    const csr_row* row = find(*this, number);
     if (row == nullptr) return std::nullopt;
     return row->read(*this, number);
 }
 
 bool hart::write_csr(unsigned number, u64 value) {
-    const csr_row* row = find(number);
+    const csr_row* row = find(*this, number);
     if (row == nullptr || read_only(number)) return false;
     row->write(*this, number, value);
     return true;
@@ -353,6 +403,32 @@ void hart::set_mstatus(u64 value) {
     csr.mstatus = next;
     update_data_context();
     interrupts_changed();
+}
+
+/// The next value of menvcfg: bits of extensions that the hart lacks stay 0.
+u64 hart::settle_envcfg(u64 old, u64 value) const {
+    const isa has = cfg_.extensions;
+    u64 writable = envcfg::fiom;
+    if (has.has(extension::zicbom)) writable |= envcfg::cbie | envcfg::cbcfe;
+    if (has.has(extension::zicboz)) writable |= envcfg::cbze;
+    if (has.has(extension::svadu)) writable |= envcfg::adue;
+    if (has.has(extension::sstc)) writable |= envcfg::stce;
+    u64 next = value & writable;
+    constexpr u64 reserved_cbie = u64{2} << 4;
+    if ((next & envcfg::cbie) == reserved_cbie)  // WARL
+        next = (next & ~envcfg::cbie) | (old & envcfg::cbie);
+    return next;
+}
+
+void hart::set_menvcfg(u64 value) {
+    const u64 changed = std::exchange(csr.menvcfg, settle_envcfg(csr.menvcfg, value)) ^ csr.menvcfg;
+    if ((changed & envcfg::adue) != 0) forget_translations();
+    if ((changed & envcfg::stce) != 0) update_timer();
+}
+
+void hart::set_stimecmp(u64 value) {
+    csr.stimecmp = value;
+    update_timer();
 }
 
 void hart::set_satp(u64 value) {

@@ -22,6 +22,9 @@ i32 immediate(u32 w, format layout) {
         return static_cast<i32>(field(w, 20, 6));
     case format::csr:
         return static_cast<i32>(field(w, 20, 12));
+    case format::fp:
+    case format::fp_to_x:
+        return static_cast<i32>(field(w, 12, 3) | field(w, 27, 5) << 3);
     case format::s:
         return sign(field(w, 25, 7) << 5 | field(w, 7, 5), 12);
     case format::b:
@@ -44,7 +47,8 @@ const std::vector<const row*>& candidates(u32 word) {
     static const auto table = [] {
         std::array<std::vector<const row*>, 32> buckets;
         for (const auto rows :
-             {rv64i_rows(), rv64m_rows(), rv64a_rows(), zicsr_rows(), privileged_rows(), zb_rows()})
+             {rv64i_rows(), rv64m_rows(), rv64a_rows(), zicsr_rows(), privileged_rows(), zb_rows(),
+              zicond_rows(), zicbo_rows(), rv64f_rows(), rv64d_rows()})
             for (const row& r : rows) buckets[field(r.match, 2, 5)].push_back(&r);
         return buckets;
     }();

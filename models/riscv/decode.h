@@ -10,7 +10,9 @@
 namespace trn::riscv {
 
 /// Operand positions in the 32-bit instruction word (Unpriv. 2.2, 2.3).
-enum class format : u8 { r, i, shift, s, b, u, j, csr, none };
+/// fp and fp_to_x: bits 2:0 of the immediate are the rounding mode, bits 7:3 the third source; the
+/// destination is a floating-point register, or x.
+enum class format : u8 { r, i, shift, s, b, u, j, csr, fp, fp_to_x, none };
 
 /// How an instruction continues, for the assembler of blocks.
 enum class flow : u8 {
@@ -55,6 +57,10 @@ std::span<const row> rv64a_rows();
 std::span<const row> zicsr_rows();
 std::span<const row> privileged_rows();
 std::span<const row> zb_rows();
+std::span<const row> rv64f_rows();
+std::span<const row> rv64d_rows();
+std::span<const row> zicond_rows();
+std::span<const row> zicbo_rows();
 
 /// Rows that no instruction decodes to: what the assembler makes of special operands.
 extern const row illegal_row;

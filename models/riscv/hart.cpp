@@ -26,6 +26,7 @@ hart::~hart() = default;
 
 void hart::reset() {
     x.fill(0);
+    f.fill(0);
     csr = {};
     protection.reset();
     watch.reset();
@@ -34,6 +35,8 @@ void hart::reset() {
     run_ends_ = false;
     exec.at = nullptr;
     reservation_ = {};
+    timer_line_ = false;
+    bus_.wake_at(~u64{0});
     waiting_ = careful_ = false;
     debug_.set_completes_wfi(false);
     pc_ = cfg_.reset_vector;
@@ -109,7 +112,7 @@ void hart::execute_alone(u64 pc) {
     exec.budget += rest;
 
     if (debug_.has_hit()) return;  // before the access: nothing was executed
-    if (log_ != nullptr && !trapped_) log_->retire(cfg_.hart_id, mode, pc, d, x);
+    if (log_ != nullptr && !trapped_) log_->retire(cfg_.hart_id, mode, pc, d, x, f);
     if (coverage::active() != nullptr) record(pc, d);
 }
 
@@ -218,7 +221,16 @@ void hart::drive(interrupt line, bool level) {
 }
 
 u64 hart::pending() const {
-    return lines_ | csr.software_mip;
+    if ((csr.menvcfg & envcfg::stce) == 0) return lines_ | csr.software_mip;
+    constexpr u64 stip = bit(interrupt::supervisor_timer);
+    return lines_ | (csr.software_mip & ~stip) | (timer_line_ ? stip : 0);
+}
+
+void hart::update_timer() {
+    const bool enabled = (csr.menvcfg & envcfg::stce) != 0;
+    timer_line_ = enabled && bus_.time() >= csr.stimecmp;
+    bus_.wake_at(enabled && !timer_line_ ? csr.stimecmp : ~u64{0});
+    interrupts_changed();
 }
 
 /// The enabled, pending interrupts of the most privileged mode that would take one now.

@@ -42,7 +42,7 @@ class hart {
 public:
     struct config {
         u64 hart_id = 0;
-        isa extensions = isa::full();
+        isa extensions = isa::usual();
         u64 reset_vector = 0x1000;
     };
 
@@ -60,6 +60,8 @@ public:
 
     /// An interrupt line changes its level. Takes effect at the next block boundary.
     void drive(interrupt line, bool level);
+    /// The time has reached what hart_bus::wake_at() was given, or has jumped.
+    void time_changed() { update_timer(); }
     /// True while WFI waits; run() then returns at once.
     bool waiting() const { return waiting_; }
     /// From within a bus access: check for pending work at the next block boundary.
@@ -125,6 +127,7 @@ public:
 
     // -- For instruction functions: state is public to them. ------------------------------------
     std::array<u64, 33> x{};  ///< x[32] discards writes to x0
+    std::array<u64, 32> f{};  ///< a binary32 value has ones above it (NaN boxing)
     csr_state csr;
     pmp protection;
     triggers watch;
@@ -136,6 +139,10 @@ public:
     /// Load-reserved, store-conditional and atomic read-modify-write: aligned, 4 or 8 bytes.
     fault load_reserved(u64 va, unsigned size, u64& value);
     fault store_conditional(u64 va, unsigned size, u64 value, bool& stored);
+    /// Cache-block operations on the block that holds `va`.
+    static constexpr u64 cache_block = 64;
+    fault manage_block(u64 va);
+    fault zero_block(u64 va);
     using combine = u64 (*)(u64 old, u64 operand);
     fault read_modify_write(u64 va, unsigned size, combine f, u64 operand, u64& old);
 
@@ -148,6 +155,11 @@ public:
 
     void set_mstatus(u64 value);
     void set_satp(u64 value);
+    u64 settle_envcfg(u64 old, u64 value) const;
+    void set_menvcfg(u64 value);
+    void set_stimecmp(u64 value);
+    /// Sstc: compares the time with stimecmp, and asks for time_changed() when they meet.
+    void update_timer();
     void return_from_trap(privilege from);
     void fence_i() { invalidate_code(); }
     void fence_vma();
@@ -217,9 +229,10 @@ private:
     i64 cut_ = 0;      // budget withheld by stop_soon()
     bool run_ends_ = false;
     privilege mode_ = privilege::machine;
-    u64 lines_ = 0;         // interrupt inputs, as bits of mip
-    u64 unretired_ = 0;     // of ticks(): trapped instructions and stalls
-    u64 data_context_ = 0;  // MPRV, MPP, SUM, MXR as the cached translations assume
+    u64 lines_ = 0;            // interrupt inputs, as bits of mip
+    bool timer_line_ = false;  // time >= stimecmp, while menvcfg.STCE is set
+    u64 unretired_ = 0;        // of ticks(): trapped instructions and stalls
+    u64 data_context_ = 0;     // MPRV, MPP, SUM, MXR as the cached translations assume
     bool attention_ = false, waiting_ = false;
     bool careful_ = false;        // execute exactly one instruction next
     bool alone_ = false;          // an instruction is being executed alone

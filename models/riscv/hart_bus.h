@@ -33,6 +33,9 @@ public:
     virtual std::optional<direct_memory> direct(u64 pa) = 0;
     /// The time CSR.
     virtual u64 time() = 0;
+    /// hart::time_changed() is to be called when time() has reached `time`, or was written.
+    /// Replaces the previous call; all ones: never.
+    virtual void wake_at(u64 /*time*/) {}
     /// The hart begins a function, while there are function_names. A jump back to its first
     /// instruction counts too.
     virtual void entered(const std::string& /*function*/) {}

@@ -23,10 +23,15 @@ const std::vector<named_extension>& known() {
         {"a", {a}},
         {"c", {c}},
         {"b", {zba, zbb, zbs}},
+        {"f", {f}},
+        {"d", {f, d}},
         {"s", {s}},
         {"u", {u}},
         {"zicsr", {zicsr}},
         {"zifencei", {zifencei}},
+        {"zicond", {zicond}},
+        {"zicbom", {zicbom}},
+        {"zicboz", {zicboz}},
         {"zba", {zba}},
         {"zbb", {zbb}},
         {"zbs", {zbs}},
@@ -35,6 +40,8 @@ const std::vector<named_extension>& known() {
         {"zihpm", {}},
         {"sv39", {}},
         {"svade", {}},
+        {"svadu", {svadu}},
+        {"sstc", {sstc}},
         {"smpmp", {}},
     };
     return list;
@@ -52,8 +59,12 @@ const named_extension* find(std::string_view name) {
 
 }  // namespace
 
-isa isa::full() {
+isa isa::usual() {
     return parse("rv64imacb_zicsr_zifencei");
+}
+
+isa isa::full() {
+    return parse("rv64imafdcb_zicbom_zicboz_zicond_zicsr_zifencei_sstc_svadu");
 }
 
 isa isa::parse(std::string_view text) {
@@ -85,10 +96,7 @@ isa isa::parse(std::string_view text) {
     for (const auto& word : words) {
         const named_extension* e = find(word);
         if (e == nullptr) {
-            const bool floating = word == "f" || word == "d";
-            refuse(text, floating
-                             ? "floating point ('" + word + "') is not implemented"
-                             : "unknown extension '" + word + "' (known: " + full().name() + ")");
+            refuse(text, "unknown extension '" + word + "' (known: " + full().name() + ")");
         }
         for (const extension given : e->gives) result.add(given);
     }
@@ -103,8 +111,8 @@ u64 isa::misa() const {
     const auto letter = [](char c) { return u64{1} << (c - 'A'); };
     u64 value = u64{2} << 62;  // MXL = 64 bits
     using enum extension;
-    constexpr std::array<std::pair<extension, char>, 6> single{
-        {{i, 'I'}, {m, 'M'}, {a, 'A'}, {c, 'C'}, {s, 'S'}, {u, 'U'}}};
+    constexpr std::array<std::pair<extension, char>, 8> single{
+        {{i, 'I'}, {m, 'M'}, {a, 'A'}, {f, 'F'}, {d, 'D'}, {c, 'C'}, {s, 'S'}, {u, 'U'}}};
     for (const auto& [e, name] : single)
         if (has(e)) value |= letter(name);
     if (has(zba) && has(zbb) && has(zbs)) value |= letter('B');
@@ -116,9 +124,19 @@ std::string isa::name() const {
     std::string text = "rv64i";
     if (has(m)) text += 'm';
     if (has(a)) text += 'a';
+    if (has(f)) text += 'f';
+    if (has(d)) text += 'd';
     if (has(c)) text += 'c';
-    constexpr std::array<std::pair<extension, const char*>, 5> words{
-        {{zicsr, "_zicsr"}, {zifencei, "_zifencei"}, {zba, "_zba"}, {zbb, "_zbb"}, {zbs, "_zbs"}}};
+    constexpr std::array<std::pair<extension, const char*>, 10> words{{{zicbom, "_zicbom"},
+                                                                       {zicboz, "_zicboz"},
+                                                                       {zicond, "_zicond"},
+                                                                       {zicsr, "_zicsr"},
+                                                                       {zifencei, "_zifencei"},
+                                                                       {zba, "_zba"},
+                                                                       {zbb, "_zbb"},
+                                                                       {zbs, "_zbs"},
+                                                                       {sstc, "_sstc"},
+                                                                       {svadu, "_svadu"}}};
     for (const auto& [e, word] : words)
         if (has(e)) text += word;
     return text;

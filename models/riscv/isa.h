@@ -17,12 +17,34 @@ using i32 = std::int32_t;
 using i64 = std::int64_t;
 
 /// The extensions that a hart may have; each row of the decode table names one.
-enum class extension : u8 { i, m, a, c, zicsr, zifencei, zba, zbb, zbs, s, u };
+enum class extension : u8 {
+    i,
+    m,
+    a,
+    c,
+    zicsr,
+    zifencei,
+    zba,
+    zbb,
+    zbs,
+    s,
+    u,
+    f,
+    d,
+    zicond,
+    zicbom,
+    zicboz,
+    sstc,
+    svadu,
+};
 
 /// Which extensions a hart implements.
 class isa {
 public:
-    /// Everything this core implements: RV64IMAC, Zicsr, Zifencei, Zba, Zbb, Zbs, S and U.
+    /// What a hart has unless its `isa` says otherwise: RV64IMAC, Zicsr, Zifencei, Zba, Zbb, Zbs, S
+    /// and U.
+    static isa usual();
+    /// Everything that this core implements.
     static isa full();
     /// Reads a string such as "rv64imac_zba_zbb"; S and U modes are always there.
     /// Throws std::invalid_argument with one readable sentence.

@@ -176,6 +176,31 @@ fault hart::read_modify_write(u64 va, unsigned size, combine f, u64 operand, u64
     return {};
 }
 
+// --- Cache blocks.
+
+/// CMO 1.0, 2.5: a load or a store must be permitted; what faults is a store.
+fault hart::manage_block(u64 va) {
+    const u64 block = va & ~(cache_block - 1);
+    u64 pa = 0;
+    if (!physical(block, cache_block, access::load, pa)) return {};
+    const fault f = physical(block, cache_block, access::store, pa);
+    return f ? fault{f.why, va} : fault{};
+}
+
+fault hart::zero_block(u64 va) {
+    const u64 block = va & ~(cache_block - 1);
+    if (const fault f = watch_data(block, cache_block, access::store)) return f;
+    u64 pa = 0;
+    if (const fault f = physical(block, cache_block, access::store, pa)) return {f.why, va};
+    u8* const host = mmu_.direct(pa, cache_block, access::store);
+    if (host == nullptr) return access_fault(access::store, va);
+    std::memset(host, 0, cache_block);
+    remember(block, pa, access::store);
+    if (log_ != nullptr)
+        for (u64 at = block; at < block + cache_block; at += 8) log_->store(at, 8, 0);
+    return {};
+}
+
 // --- Instructions executed alone.
 
 fault hart::fetch(u64 pc, u32& bits) {

@@ -22,13 +22,14 @@ constexpr std::size_t index_of(privilege mode) {
 
 }  // namespace
 
-/// Priv. 4.3.2, steps 1 to 8, for LEVELS = 3. A and D bits are never set by us (Svade).
+/// Priv. 4.3.2, steps 1 to 8, for LEVELS = 3. A and D bits are set while menvcfg.ADUE is (Svadu);
+/// otherwise a clear one is a page fault (Svade).
 fault mmu::walk(u64 va, access how, privilege mode, u64& pa) {
     if (static_cast<u64>(static_cast<i64>(va << 25) >> 25) != va) return page_fault(how, va);
-    u64 table = (csr_.satp & ((u64{1} << 44) - 1)) << 12, entry = 0;
+    u64 table = (csr_.satp & ((u64{1} << 44) - 1)) << 12, entry = 0, at = 0;
     int level = 2;
     for (;; --level) {
-        const u64 at = table + (va >> (12 + 9 * level) & 511) * 8;
+        at = table + (va >> (12 + 9 * level) & 511) * 8;
         if (!protection_.allows(at, 8, access::load, privilege::supervisor))
             return access_fault(how, va);
         std::array<u8, 8> raw{};
@@ -58,13 +59,34 @@ fault mmu::walk(u64 va, access how, privilege mode, u64& pa) {
 
     const u64 below = (u64{1} << (9 * level)) - 1;  // page numbers inside a superpage
     if ((pte::ppn(entry) & below) != 0) return page_fault(how, va);
-    if ((entry & pte::a) == 0 || (how == access::store && (entry & pte::d) == 0))
-        return page_fault(how, va);
+    const u64 marked = entry | pte::a | (how == access::store ? pte::d : 0);
+    if (marked != entry && !debugs_) {
+        if ((csr_.menvcfg & envcfg::adue) == 0) return page_fault(how, va);
+        if (!set_accessed(at, marked)) return access_fault(how, va);
+    }
     pa = (pte::ppn(entry) | (va >> 12 & below)) << 12 | (va & page_mask);
     return {};
 }
 
+/// One thread executes all harts, so nobody changes the entry between its read and this write.
+bool mmu::set_accessed(u64 at, u64 marked) {
+    if (!protection_.allows(at, 8, access::store, privilege::supervisor)) return false;
+    std::array<u8, 8> raw{};
+    std::memcpy(raw.data(), &marked, 8);
+    u8* const host = direct(at, 8, access::store);
+    if (host == nullptr) return bus_.write(at, raw);
+    std::memcpy(host, raw.data(), 8);
+    return true;
+}
+
 bool mmu::debug_translate(u64 va, privilege mode, u64& pa) {
+    debugs_ = true;
+    const bool found = find_mapped(va, mode, pa);
+    debugs_ = false;
+    return found;
+}
+
+bool mmu::find_mapped(u64 va, privilege mode, u64& pa) {
     for (const access how : {access::load, access::fetch, access::store})
         for (const privilege as : {mode, privilege::user})
             if (!translate(va, how, as, pa)) return true;

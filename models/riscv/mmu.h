@@ -38,7 +38,7 @@ public:
     }
     /// The host memory of an access, or nullptr.
     u8* direct(u64 pa, u64 size, access how);
-    /// As translate(), for a debugger: ignores permissions. False: not mapped.
+    /// As translate(), for a debugger: ignores permissions, sets no A or D bit. False: not mapped.
     bool debug_translate(u64 va, privilege mode, u64& pa);
 
     /// The caches of a mode, made when it is first entered.
@@ -52,10 +52,13 @@ public:
 
 private:
     fault walk(u64 va, access how, privilege mode, u64& pa);
+    bool set_accessed(u64 at, u64 marked);
+    bool find_mapped(u64 va, privilege mode, u64& pa);
 
     const csr_state& csr_;
     const pmp& protection_;
     hart_bus& bus_;
+    bool debugs_ = false;  // debug_translate() is under way
     std::array<std::unique_ptr<address_space>, 3> spaces_;
     std::vector<direct_memory> regions_;
     std::array<u64, 16> not_direct_{};  // pages known to have no host memory, by page number

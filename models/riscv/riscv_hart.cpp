@@ -43,6 +43,11 @@ riscv_hart::riscv_hart(sc_core::sc_module_name name, const config& cfg,
     SC_METHOD(execute);
     sensitive << wake_;
     dont_initialize();
+    if (!cfg_.isa.has(riscv::extension::sstc)) return;
+    alarm_ = std::make_unique<sc_core::sc_event>("alarm");
+    SC_METHOD(check_timer);
+    sensitive << *alarm_;
+    dont_initialize();
 }
 
 riscv_hart::~riscv_hart() = default;
@@ -259,7 +264,30 @@ std::optional<riscv::direct_memory> riscv_hart::direct(std::uint64_t pa) {
 }
 
 std::uint64_t riscv_hart::time() {
-    return time_source_ == nullptr ? 0 : time_source_->mtime(duration(local_time()));
+    if (time_source_ == nullptr) return 0;
+    // A hart that waits is behind the kernel.
+    return time_source_->mtime(
+        duration(std::max<std::uint64_t>(local_time(), sc_core::sc_time_stamp().value())));
+}
+
+void riscv_hart::wake_at(std::uint64_t time) {
+    if (alarm_ == nullptr) return;
+    alarm_->cancel();
+    if (time == ~std::uint64_t{0} || time_source_ == nullptr) return;
+    const sc_core::sc_time at = time_source_->when(time);
+    if (at != sc_core::sc_max_time()) alarm_->notify(at - sc_core::sc_time_stamp());
+}
+
+/// The time may have reached stimecmp.
+void riscv_hart::check_timer() {
+    if (core_ == nullptr || reset.level()) return;
+    core_->time_changed();
+    if (core_->waiting()) wake();
+}
+
+void riscv_hart::set_time_source(const riscv::mtime_source& source) {
+    time_source_ = &source;
+    if (alarm_ != nullptr) source.on_write([this] { check_timer(); });
 }
 
 void riscv_hart::on_invalidate(sc_dt::uint64 first, sc_dt::uint64 last) {
@@ -328,6 +356,8 @@ debug_target::stop riscv_hart::last_stop() const {
 std::optional<std::uint64_t> riscv_hart::read_register(unsigned number) {
     if (number < pc) return core().read_x(number);
     if (number == pc) return core().pc();
+    if (const unsigned f = number - f0; f < 32 && cfg_.isa.has(riscv::extension::f))
+        return core().f[f];
     if (number == priv) return static_cast<std::uint64_t>(core().mode());
     if (number >= first_csr && number <= last_csr) return core().read_csr(number - first_csr);
     return std::nullopt;
@@ -339,6 +369,8 @@ bool riscv_hart::write_register(unsigned number, std::uint64_t value) {
         core().write_x(number, value);
     } else if (number == pc) {
         core().set_pc(value);
+    } else if (const unsigned f = number - f0; f < 32 && cfg_.isa.has(riscv::extension::f)) {
+        core().f[f] = value;
     } else if (number == priv) {
         if (value > 3 || value == 2) return false;
         core().set_mode(static_cast<riscv::privilege>(value));

@@ -31,7 +31,7 @@ public:
         std::uint64_t hart_id = 0;
         sc_core::sc_time clock{1, sc_core::SC_NS};  ///< per instruction
         std::uint64_t reset_vector = 0x1000;
-        riscv::isa isa = riscv::isa::full();
+        riscv::isa isa = riscv::isa::usual();
         std::uint64_t quantum_instructions = 10'000;
         std::uint64_t instruction_limit =
             ~std::uint64_t{0};  ///< halts when it has executed so many
@@ -58,7 +58,7 @@ public:
     ~riscv_hart() override;
 
     /// The source of the time CSR; without one it reads 0.
-    void set_time_source(const riscv::mtime_source& source) { time_source_ = &source; }
+    void set_time_source(const riscv::mtime_source& source);
 
     /// The core, created on first use.
     riscv::hart& core();
@@ -128,6 +128,8 @@ private:
     bool debug_write(std::uint64_t pa, std::span<const std::uint8_t> data) override;
     std::optional<riscv::direct_memory> direct(std::uint64_t pa) override;
     std::uint64_t time() override;
+    void wake_at(std::uint64_t time) override;
+    void check_timer();
     void entered(const std::string& function) override;
     void on_invalidate(sc_dt::uint64 first, sc_dt::uint64 last);
 
@@ -139,6 +141,7 @@ private:
     const riscv::mtime_source* time_source_ = nullptr;
     tlm::tlm_generic_payload payload_;
     sc_core::sc_event wake_;
+    std::unique_ptr<sc_core::sc_event> alarm_;  // with Sstc: the time is stimecmp
     view view_{*this};
     std::function<void()> stopped_;
     bool hangs_ = false;

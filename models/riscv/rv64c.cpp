@@ -8,9 +8,9 @@ namespace trn::riscv {
 namespace {
 
 constexpr u32 zero = 0, ra = 1, sp = 2;
-constexpr u32 op_load = 0x03, op_imm = 0x13, op_imm_32 = 0x1b, op_store = 0x23, op_op = 0x33,
-              op_lui = 0x37, op_op_32 = 0x3b, op_branch = 0x63, op_jalr = 0x67, op_jal = 0x6f,
-              ebreak = 0x00100073;
+constexpr u32 op_load = 0x03, op_load_fp = 0x07, op_store_fp = 0x27, op_imm = 0x13,
+              op_imm_32 = 0x1b, op_store = 0x23, op_op = 0x33, op_lui = 0x37, op_op_32 = 0x3b,
+              op_branch = 0x63, op_jalr = 0x67, op_jal = 0x6f, ebreak = 0x00100073;
 
 struct compressed {
     u32 c;
@@ -30,6 +30,7 @@ struct compressed {
     u32 shamt() const { return get(12, 12, 5) | get(6, 2); }
     u32 offset_w() const { return get(12, 10, 3) | get(6, 6, 2) | get(5, 5, 6); }
     u32 offset_d() const { return get(12, 10, 3) | get(6, 5, 6); }
+    u32 offset_dsp() const { return get(12, 12, 5) | get(6, 5, 3) | get(4, 2, 6); }
     u32 offset_j() const {
         return sign(get(12, 12, 11) | get(11, 11, 4) | get(10, 9, 8) | get(8, 8, 10) |
                         get(7, 7, 6) | get(6, 6, 7) | get(5, 3, 1) | get(2, 2, 5),
@@ -47,9 +48,8 @@ u32 i_type(u32 opcode, u32 funct3, u32 rd, u32 rs1, u32 imm) {
 u32 r_type(u32 opcode, u32 funct3, u32 funct7, u32 rd, u32 rs1, u32 rs2) {
     return opcode | rd << 7 | funct3 << 12 | rs1 << 15 | rs2 << 20 | funct7 << 25;
 }
-u32 s_type(u32 funct3, u32 rs1, u32 rs2, u32 imm) {
-    return op_store | (imm & 31) << 7 | funct3 << 12 | rs1 << 15 | rs2 << 20 |
-           (imm >> 5 & 127) << 25;
+u32 s_type(u32 funct3, u32 rs1, u32 rs2, u32 imm, u32 opcode = op_store) {
+    return opcode | (imm & 31) << 7 | funct3 << 12 | rs1 << 15 | rs2 << 20 | (imm >> 5 & 127) << 25;
 }
 u32 b_type(u32 funct3, u32 rs1, u32 imm) {
     return op_branch | (imm >> 11 & 1) << 7 | (imm >> 1 & 15) << 8 | funct3 << 12 | rs1 << 15 |
@@ -66,10 +66,14 @@ u32 quadrant0(compressed i) {
         const u32 imm = i.get(12, 11, 4) | i.get(10, 7, 6) | i.get(6, 6, 2) | i.get(5, 5, 3);
         return imm == 0 ? 0 : i_type(op_imm, 0, i.rd_short(), sp, imm);
     }
+    case 1:
+        return i_type(op_load_fp, 3, i.rd_short(), i.rs1_short(), i.offset_d());  // c.fld
     case 2:
         return i_type(op_load, 2, i.rd_short(), i.rs1_short(), i.offset_w());  // c.lw
     case 3:
         return i_type(op_load, 3, i.rd_short(), i.rs1_short(), i.offset_d());  // c.ld
+    case 5:                                                                    // c.fsd
+        return s_type(3, i.rs1_short(), i.rd_short(), i.offset_d(), op_store_fp);
     case 6:
         return s_type(2, i.rs1_short(), i.rd_short(), i.offset_w());  // c.sw
     case 7:
@@ -142,18 +146,20 @@ u32 quadrant2(compressed i) {
     switch (i.get(15, 13)) {
     case 0:
         return i_type(op_imm, 1, i.rd(), i.rd(), i.shamt());  // c.slli
-    case 2: {                                                 // c.lwsp
+    case 1:
+        return i_type(op_load_fp, 3, i.rd(), sp, i.offset_dsp());  // c.fldsp
+    case 2: {                                                      // c.lwsp
         const u32 imm = i.get(12, 12, 5) | i.get(6, 4, 2) | i.get(3, 2, 6);
         return i.rd() == 0 ? 0 : i_type(op_load, 2, i.rd(), sp, imm);
     }
-    case 3: {  // c.ldsp
-        const u32 imm = i.get(12, 12, 5) | i.get(6, 5, 3) | i.get(4, 2, 6);
-        return i.rd() == 0 ? 0 : i_type(op_load, 3, i.rd(), sp, imm);
-    }
+    case 3:
+        return i.rd() == 0 ? 0 : i_type(op_load, 3, i.rd(), sp, i.offset_dsp());  // c.ldsp
     case 4:
         if (i.rs2() != 0) return r_type(op_op, 0, 0, i.rd(), bit12 ? i.rd() : zero, i.rs2());
         if (i.rd() == 0) return bit12 ? ebreak : 0;               // c.ebreak
         return i_type(op_jalr, 0, bit12 ? ra : zero, i.rd(), 0);  // c.jalr, c.jr
+    case 5:                                                       // c.fsdsp
+        return s_type(3, sp, i.rs2(), i.get(12, 10, 3) | i.get(9, 7, 6), op_store_fp);
     case 6:
         return s_type(2, sp, i.rs2(), i.get(12, 9, 2) | i.get(8, 7, 6));  // c.swsp
     case 7:

@@ -50,7 +50,7 @@ struct exec_options {
     std::string signature;
     unsigned signature_granularity = 4;
     std::uint64_t max_instructions = ~std::uint64_t{0};
-    std::string isa = riscv::isa::full().name();
+    std::string isa = riscv::isa::usual().name();
     std::uint64_t quantum = 10'000;  // instructions
     std::string ram = "128 MiB", device_tree, input, gdb, max_time;
     bool statistics = false;

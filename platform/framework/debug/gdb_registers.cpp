@@ -15,6 +15,11 @@ constexpr std::array<std::string_view, 32> integer_names{
     "a1",   "a2", "a3", "a4", "a5",  "a6",  "a7", "s2", "s3", "s4", "s5",
     "s6",   "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"};
 
+constexpr std::array<std::string_view, 32> float_names{
+    "ft0", "ft1", "ft2", "ft3", "ft4",  "ft5",  "ft6", "ft7", "fs0",  "fs1", "fa0",
+    "fa1", "fa2", "fa3", "fa4", "fa5",  "fa6",  "fa7", "fs2", "fs3",  "fs4", "fs5",
+    "fs6", "fs7", "fs8", "fs9", "fs10", "fs11", "ft8", "ft9", "ft10", "ft11"};
+
 struct csr {
     unsigned number;
     std::string name;
@@ -58,6 +63,14 @@ std::string target_description(debug_target& hart) {
     xml += fmt::format(
         "<reg name=\"pc\" bitsize=\"64\" type=\"code_ptr\" regnum=\"{}\"/>\n</feature>\n",
         static_cast<unsigned>(debug_target::pc));
+    if (hart.read_register(debug_target::f0)) {
+        xml += "<feature name=\"org.gnu.gdb.riscv.fpu\">\n";
+        for (unsigned i = 0; i < float_names.size(); ++i)
+            xml += fmt::format(
+                "<reg name=\"{}\" bitsize=\"64\" type=\"ieee_double\" regnum=\"{}\"/>\n",
+                float_names[i], debug_target::f0 + i);
+        xml += "</feature>\n";
+    }
     xml += "<feature name=\"org.gnu.gdb.riscv.csr\">\n";
     for (const auto& c : standard_csrs()) {
         const auto number = debug_target::first_csr + c.number;

@@ -266,7 +266,7 @@ u32 random_program::compressed() {
     for (;;) {
         const auto bits = static_cast<u16>(next());
         if ((bits & 3) == 3) continue;
-        const decoded d = decode(bits, isa::full());
+        const decoded d = decode(bits, isa::usual());
         if (d.what == nullptr || d.what->then != flow::result) continue;
         const bool load = (d.what->match & 0x7f) == 0x03;
         if (!load && !reserved(d.rd)) return bits;

@@ -68,8 +68,10 @@ TEST_F(RiscvTest, EachCsrIsIllegalBelowItsPrivilege) {
     for (const auto& entry : csr_list()) {
         const unsigned needed = entry.number >> 8 & 3;
         for (const auto mode : {privilege::user, privilege::supervisor, privilege::machine}) {
-            h = make();
-            h->write_csr(0x306, all);  // counters are another rule
+            h = make(isa::full());
+            h->write_csr(0x300, 1 << 13);       // FS
+            h->write_csr(0x30a, u64{1} << 63);  // STCE
+            h->write_csr(0x306, all);           // counters are another rule
             h->write_csr(0x106, all);
             h->write_csr(0x3b0, all);
             h->write_csr(0x3a0, 0x1f);

@@ -26,6 +26,7 @@ public:
     std::vector<std::pair<u64, u64>> device_writes;
     u64 device_value = 0;
     u64 now = 0;
+    u64 wanted = 0;  ///< time of the last wake_at()
     unsigned direct_requests = 0;
     std::function<void()> on_device_access;
 
@@ -62,7 +63,11 @@ public:
         return direct_memory{ram_base, ram_base + ram.size() - 1, ram.data(), true, true};
     }
     u64 time() override { return now; }
+    void wake_at(u64 time) override { wanted = time; }
 };
+
+/// Flags of page table entries.
+enum pte : u64 { V = 1, R = 2, W = 4, X = 8, U = 16, A = 64, D = 128 };
 
 /// A few encoders, named as the assembler names the instructions.
 namespace as {
@@ -133,7 +138,7 @@ protected:
     std::shared_ptr<code_cache> code = std::make_shared<code_cache>();
     std::unique_ptr<hart> h = make();
 
-    std::unique_ptr<hart> make(isa extensions = isa::full()) {
+    std::unique_ptr<hart> make(isa extensions = isa::usual()) {
         auto made = std::make_unique<hart>(hart::config{0, extensions, base}, memory, code);
         EXPECT_TRUE(made->write_csr(0x305, handler));
         put(handler, {as::jal(0, 0)});  // a handler that stays where it is

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
+#include <utility>
 
 #include "models/misuse_rules.h"
 #include "platform/framework/misuse/misuse.h"
@@ -48,6 +50,53 @@ TEST_F(RiscvHartTest, UnansweredAccessIsReportedWithItsLocation) {
     ASSERT_EQ(misuse::count(misuse::firmware_bus_error, "dut"), 1u);
     EXPECT_EQ(misuse::summary().at(0).first_detail, "read of 4 bytes at 0x20004");
     EXPECT_EQ(misuse::summary().at(0).first_initiator, "dut, pc 0x8");
+}
+
+/// Counts at 10 MHz, plus what a test adds.
+struct test_clock final : mtime_source {
+    u64 offset = 0;
+    mutable std::function<void()> written;
+
+    u64 mtime(sc_time at) const override { return at.value() / tick + offset; }
+    sc_time when(u64 value) const override { return sc_time::from_value((value - offset) * tick); }
+    void on_write(std::function<void()> call) const override { written = std::move(call); }
+
+private:
+    const u64 tick = sc_time(100, sc_core::SC_NS).value();
+};
+
+/// In place of `dut`, one with Sstc whose program waits for stimecmp = 50.
+class RiscvHartTimerTest : public testing::Test {
+protected:
+    trn::memory ram{"ram", {.size = 1 << 16}};
+    test_clock clock;
+    riscv_hart dut{"dut", {.reset_vector = 0, .isa = isa::full()}};
+
+    RiscvHartTimerTest() {
+        dut.bus.bind(ram.in);
+        dut.set_time_source(clock);
+        const u32 words[] = {wfi, addi(5, 5, 1), wfi, jal(0, -4)};
+        std::memcpy(ram.bytes().data(), words, sizeof words);
+        dut.core().write_csr(0x30a, u64{1} << 63);  // STCE
+        dut.core().write_csr(0x304, 1 << 5);
+        dut.core().write_csr(0x14d, 50);
+    }
+};
+
+TEST_F(RiscvHartTimerTest, WaitEndsWhenTimeReachesStimecmp) {
+    sc_start(sc_time(5, sc_core::SC_US) - sc_time(1, sc_core::SC_NS));
+    EXPECT_EQ(dut.core().read_x(5), 0u);
+    EXPECT_TRUE(dut.core().waiting());
+    sc_start(sc_time(2, sc_core::SC_NS));
+    EXPECT_EQ(dut.core().read_x(5), 1u);
+}
+
+TEST_F(RiscvHartTimerTest, WrittenMtimeMovesTheInterrupt) {
+    sc_start(sc_time(1, sc_core::SC_US));
+    clock.offset = 30;
+    clock.written();
+    sc_start(sc_time(1, sc_core::SC_US) + sc_time(1, sc_core::SC_NS));
+    EXPECT_EQ(dut.core().read_x(5), 1u);
 }
 
 TEST_F(RiscvHartTest, WaitingForAnInterruptSchedulesNoEvents) {

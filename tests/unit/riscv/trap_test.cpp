@@ -8,7 +8,6 @@ using namespace as;
 
 namespace {
 
-enum pte : u64 { V = 1, R = 2, W = 4, X = 8, U = 16, A = 64, D = 128 };
 constexpr u32 lr_w = 0x1000202f | 6 << 15 | 5 << 7;
 constexpr u32 amoadd_w = 0x0000202f | 6 << 15 | 5 << 7;
 
