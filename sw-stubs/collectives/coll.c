@@ -387,6 +387,12 @@ trn_status trn_coll_destroy(trn_coll* coll) {
             trn_ring_release(coll->device, c->engines[lane], FIRST_QUEUE + coll->config.slot);
     }
     trn_dma_release(coll->device, &coll->done);
+    trn_coll_free(coll);
+    return status;
+}
+
+void trn_coll_free(trn_coll* coll) {
+    if (!coll) return;
     free(coll->counts);
     free(coll->nics);
     free(coll->handles);
@@ -394,7 +400,6 @@ trn_status trn_coll_destroy(trn_coll* coll) {
     free(coll->members);
     free(coll->ring);
     free(coll);
-    return status;
 }
 
 uint32_t trn_coll_rings_used(const trn_coll* coll) {
@@ -492,6 +497,11 @@ static trn_status find_failure(trn_coll* coll) {
     if (status != TRN_OK) return status;
     if (which->failure.code != TRN_CC_CODE_NONE) coll->failure = which->failure;
     return aborted(coll, which, &first);
+}
+
+trn_status trn_coll_check(trn_coll* coll) {
+    const trn_status status = trn_need_ready(coll->device);
+    return status == TRN_OK ? find_failure(coll) : status;
 }
 
 trn_cc_failure trn_coll_failure(const trn_coll* coll) {

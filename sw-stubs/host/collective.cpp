@@ -75,7 +75,7 @@ std::vector<std::uint64_t> collective_counts(const collective_request& what, std
 
 collective_group::collective_group(host_set& hosts, const std::vector<std::size_t>& chips,
                                    std::span<const std::uint8_t> image)
-    : hosts_(hosts), chips_(chips), places_(chips.size()) {
+    : hosts_(hosts), chips_(chips), places_(chips.size()), image_(image.begin(), image.end()) {
     rank_of_.resize(hosts.chips().size());
     for (std::uint32_t rank = 0; rank < chips.size(); ++rank) {
         if (chips[rank] >= rank_of_.size())
@@ -92,25 +92,37 @@ collective_group::collective_group(host_set& hosts, const std::vector<std::size_
         places_[rank_of_[chip]] = found.own;
         if (rank_of_[chip] == 0) {
             machine = found;
+            about_ = on.info();
             memories_.emplace(on);
         }
     });
     topology_ = machine.kind;
     network_.emplace(hosts, chips_);
     find_rings(machine);
-    load_cores(image);
+    load_cores(0, ring_.size() > ranks() ? TRN_COLL_CHANNELS : TRN_COLL_RING_CHANNELS);
 }
 
-/// One of each channel's NeuronCore.
-void collective_group::load_cores(std::span<const std::uint8_t> image) {
-    const auto channels = ring_.size() > ranks() ? TRN_COLL_CHANNELS : TRN_COLL_RING_CHANNELS;
+collective_group::~collective_group() {
+    for (auto& slot : armed_)
+        for (auto& made : slot) trn_coll_free(made.release());
+}
+
+/// The first one of a NeuronCore.
+std::uint32_t collective_group::collective_core(std::uint32_t core) const {
+    return core * (about_.sync_blocks / about_.cores);
+}
+
+/// One of each NeuronCore from `first` on, unless it runs the image.
+void collective_group::load_cores(std::uint32_t first, std::uint32_t count) {
+    std::uint32_t missing = 0;
+    for (auto n = first; n < std::min(first + count, about_.cores); ++n)
+        missing |= 1u << collective_core(n);
+    missing &= ~loaded_cores_;
+    if (missing == 0) return;
     hosts_.run_each(chips_, [&](std::size_t, device& on) {
-        const auto about = on.info();
-        std::uint32_t cores = 0;
-        for (std::uint32_t n = 0; n < std::min(channels, about.cores); ++n)
-            cores |= 1u << n * (about.sync_blocks / about.cores);
-        on.check(trn_cc_load(on, cores, image.data(), image.size()));
+        on.check(trn_cc_load(on, missing, image_.data(), image_.size()));
     });
+    loaded_cores_ |= missing;
 }
 
 /// Those of a domain follow those of the one before, in as many rings as all domains have.
@@ -227,6 +239,7 @@ trn_coll_config collective_group::config_for(const collective_request& what, kno
     }
     config.algorithm = trn_coll_choose(&config);
     config.slot = what.slot;
+    config.core = collective_core(what.core);
     config.workspace =
         collective_memories::workspace_at + what.slot * collective_memories::workspace_bytes;
     config.workspace_bytes = collective_memories::workspace_bytes - queues_bytes;
@@ -246,6 +259,9 @@ trn_coll_config collective_group::config_for(const collective_request& what, kno
 }
 
 void collective_group::create(const trn_coll_config& config, const known& about, handles& made) {
+    if (config.slot < armed_.size() && !armed_[config.slot].empty())
+        throw device_error(
+            TRN_BUSY, fmt::format("slot {} holds a collective that programs start", config.slot));
     made.resize(ranks());
     network_->open(config);
     hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
@@ -262,7 +278,7 @@ void collective_group::create(const trn_coll_config& config, const known& about,
         trn_coll* handle = nullptr;
         on.check(trn_coll_create(on, &mine, &handle));  // refuses what cannot be
         made[mine.rank].reset(handle);
-        fill(on, mine.rank, config, about);
+        if (about.fills) fill(on, mine.rank, config, about);
     });
 }
 
@@ -452,6 +468,58 @@ std::vector<rank_outcome> collective_group::run_without(std::uint32_t absent,
     auto started = chips_;
     started.erase(started.begin() + absent);
     return outcomes_of(started, what);
+}
+
+std::vector<trn_coll_trigger> collective_group::arm(const collective_request& what,
+                                                    std::span<const own_buffers> of_ranks) {
+    known about;
+    about.fills = false;
+    trn_coll_config config = config_for(what, about);
+    const auto& parts = about.buffers.front();
+    for (const own_buffers& own : of_ranks)
+        if (own.send_bytes != parts[0].bytes || own.receive_bytes != parts[1].bytes)
+            throw device_error(
+                TRN_INVALID_ARGUMENT,
+                fmt::format(
+                    "{} over {} ranks, with a larger buffer of {} bytes, reads {} bytes and "
+                    "writes {}, not {} and {}",
+                    trn_coll_op_text(what.op), ranks(), config.bytes, parts[0].bytes,
+                    parts[1].bytes, own.send_bytes, own.receive_bytes));
+    if (!memories_->in_share(parts, what.slot))
+        throw device_error(TRN_INVALID_ARGUMENT,
+                           fmt::format("{} of {} bytes: the buffers of a collective that programs "
+                                       "start have 1 GiB together",
+                                       trn_coll_op_text(what.op), config.bytes));
+    for (std::size_t rank = 0; rank < ranks(); ++rank) {
+        about.members[rank].send = of_ranks[rank].send;
+        about.members[rank].receive = of_ranks[rank].receive;
+    }
+    load_cores(what.core, std::max(1u, what.channels));
+    handles made;
+    try {
+        create(config, about, made);
+    } catch (...) {
+        take_down(made, what.slot);
+        throw;
+    }
+    std::array<trn_coll_trigger, TRN_COLL_CHANNELS> triggers{};
+    const auto count = trn_coll_triggers(made.front().get(), triggers.data());
+    armed_[what.slot] = std::move(made);
+    return {triggers.begin(), triggers.begin() + count};
+}
+
+std::string collective_group::failure(std::uint32_t slot) {
+    std::string found;
+    hosts_.run_each(chips_, [&](std::size_t chip, device& on) {
+        trn_coll* const made = armed_[slot][rank_of_[chip]].get();
+        if (trn_coll_check(made) == TRN_ABORTED && found.empty()) found = trn_last_error(on);
+    });
+    return found;
+}
+
+void collective_group::disarm(std::uint32_t slot) {
+    take_down(armed_[slot], slot);
+    armed_[slot].clear();
 }
 
 }  // namespace trn

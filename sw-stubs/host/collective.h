@@ -79,6 +79,7 @@ struct collective_request {
     std::uint32_t root = 0;
     std::uint32_t channels = 0, lanes = 0;  ///< 0: as many as the size is worth
     std::uint32_t slot = 0;                 ///< of the cores: one for each that runs at once
+    std::uint32_t core = 0;                 ///< NeuronCore of the first channel; the next follow
     std::uint32_t iterations = 1;
     std::uint64_t limit_ns = 1'000'000'000;  ///< that a rank waits for another
     bool check = false;
@@ -140,6 +141,10 @@ public:
     /// ranks of several domains that collective_network does not take
     collective_group(host_set& hosts, const std::vector<std::size_t>& chips,
                      std::span<const std::uint8_t> image);
+    /// Leaves devices alone.
+    ~collective_group();
+    collective_group(const collective_group&) = delete;
+    collective_group& operator=(const collective_group&) = delete;
 
     std::size_t ranks() const { return chips_.size(); }
     /// How many groups of ranks there are that links join and EFA divides.
@@ -154,6 +159,21 @@ public:
     /// The same for a collective whose rank `absent` is never started.
     std::vector<rank_outcome> run_without(std::uint32_t absent, const collective_request& what);
 
+    /// Buffers of a rank that are the caller's.
+    struct own_buffers {
+        std::uint64_t send = 0, send_bytes = 0, receive = 0, receive_bytes = 0;  ///< AXI
+    };
+    /// Loads a collective into the slot what.slot for agents of the chips that start it themselves,
+    /// such as programs of their engines (doc/collectives.md). It stays until disarm(). Nothing is
+    /// filled or compared. Returns the triggers of a rank. \throws device_error, also when the
+    /// buffers, by rank, are not of the collective's sizes
+    std::vector<trn_coll_trigger> arm(const collective_request& what,
+                                      std::span<const own_buffers> of_ranks);
+    /// Why the run of a collective that was armed hangs, of the rank that knows most; "": it does
+    /// not.
+    std::string failure(std::uint32_t slot);
+    void disarm(std::uint32_t slot);
+
 private:
     using handles = std::vector<collective_handle>;  // by rank
     /// What a configuration points to, and what else there is to know by rank.
@@ -162,9 +182,11 @@ private:
         std::vector<std::uint64_t> counts;
         std::vector<collective_memories::buffers> buffers;
         std::optional<collective_request::core_semaphore> done;
+        bool fills = true;  // buffers with inputs, and guards around them
     };
     void find_rings(const trn_topology& machine);
-    void load_cores(std::span<const std::uint8_t> image);
+    std::uint32_t collective_core(std::uint32_t core) const;
+    void load_cores(std::uint32_t first, std::uint32_t count);
     trn_coll_config config_for(const collective_request& what, known& of) const;
     void create(const trn_coll_config& config, const known& about, handles& made);
     void take_down(handles& made, std::uint32_t slot);
@@ -186,6 +208,10 @@ private:
     std::vector<trn_place> places_;
     std::vector<std::uint32_t> ring_;     // orders of the ranks, one after the other
     std::vector<std::uint32_t> rank_of_;  // by number of the chip
+    const std::vector<std::uint8_t> image_;
+    trn_device_info about_{};         // of each chip
+    std::uint32_t loaded_cores_ = 0;  // a map
+    std::array<handles, TRN_CC_SLOTS> armed_;
     std::optional<collective_memories> memories_;
     std::optional<collective_network> network_;
 };

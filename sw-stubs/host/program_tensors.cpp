@@ -5,8 +5,6 @@
 
 #include <stdexcept>
 
-#include "sw-stubs/host/program_reference.h"
-
 namespace trn {
 
 void program_tensors::write(const tensor_texts& in) {
@@ -32,7 +30,11 @@ std::optional<std::string> program_tensors::difference(const std::string& name,
     if (!tensors::is_reference(text))
         return tensors::difference(t, tensors::content(t, text, seed_, path_of_), program_.read(t),
                                    allowed);
-    const auto expected = tensors::reference_of(text, [this](const std::string& operand) {
+    return difference(name, text, reference(text), allowed);
+}
+
+tensors::numbers program_tensors::reference(const std::string& text) const {
+    return tensors::reference_of(text, [this](const std::string& operand) {
         const trn_tensor of = program_.find(operand);
         const auto bytes = written_.find(operand);
         if (bytes == written_.end() || !tensors::has_numbers(of.type))
@@ -40,6 +42,13 @@ std::optional<std::string> program_tensors::difference(const std::string& name,
         return tensors::numbers{{of.dimensions, of.dimensions + of.rank},
                                 tensors::numbers_of(of.type, bytes->second)};
     });
+}
+
+std::optional<std::string> program_tensors::difference(const std::string& name,
+                                                       const std::string& text,
+                                                       const tensors::numbers& expected,
+                                                       tensors::tolerance allowed) const {
+    const trn_tensor t = program_.find(name);
     if (!tensors::has_numbers(t.type) ||
         expected.values.size() != t.bytes / trn_tensor_type_bytes(t.type))
         throw std::runtime_error(fmt::format("{} has {} elements: not those of tensor {}", text,

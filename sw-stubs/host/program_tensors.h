@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sw-stubs/host/loaded_program.h"
+#include "sw-stubs/host/program_reference.h"
 #include "sw-stubs/host/tensor_values.h"
 
 namespace trn {
@@ -32,6 +33,14 @@ public:
     void write(const tensor_texts& in);
     /// What is wrong with a tensor, in a sentence.
     std::optional<std::string> difference(const std::string& name, const std::string& text,
+                                          tensors::tolerance allowed) const;
+
+    /// The result of a reference for what was written. \throws std::runtime_error when the text is
+    /// none, and for an operand that was not written
+    tensors::numbers reference(const std::string& text) const;
+    /// What is wrong with a tensor whose numbers are expected, by the text that they come from.
+    std::optional<std::string> difference(const std::string& name, const std::string& text,
+                                          const tensors::numbers& expected,
                                           tensors::tolerance allowed) const;
 
 private:

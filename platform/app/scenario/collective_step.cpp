@@ -79,14 +79,9 @@ void collective_spec::finish(const reader& r) {
 }
 
 collective_result collective_spec::run_on(scenario_context& ctx) const {
-    if (!ctx.group) {
-        std::vector<std::size_t> all(ctx.hosts.chips().size());
-        std::iota(all.begin(), all.end(), std::size_t{0});
-        constexpr std::uint64_t max_image = 1 << 20;
-        ctx.group.emplace(ctx.hosts, all, read_firmware(image, max_image));
-    }
+    collective_group& group = collective_chips(ctx, image);
     try {
-        return ctx.group->run(*this);
+        return group.run(*this);
     } catch (...) {
         ctx.group.reset();  // the next one begins with a reset of all chips
         throw;
@@ -106,6 +101,14 @@ action collective_spec::plan() const {
 }
 
 }  // namespace
+
+collective_group& collective_chips(scenario_context& ctx, const std::string& image) {
+    if (ctx.group) return *ctx.group;
+    std::vector<std::size_t> all(ctx.hosts.chips().size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    constexpr std::uint64_t max_image = 1 << 20;
+    return ctx.group.emplace(ctx.hosts, all, read_firmware(image, max_image));
+}
 
 step_kind collective_step() {
     using c = collective_spec;

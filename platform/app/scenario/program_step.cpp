@@ -54,9 +54,12 @@ struct program_source {
     bool all_chips = false;
     trn_program_control control = TRN_CONTROL_BY_MMIO;
     trn_program_completion completion = TRN_WAIT_BY_NOTIFICATION;
+    std::vector<std::string> collectives = {};
+    std::string image = "cc_core.img";
 
     program_request request = {};
     void read_program(const reader& r);
+    void read_collectives(const reader& r);
     std::string text() const {
         return fmt::format("program {} on core {}{}{}", file, core,
                            instances > 1 ? fmt::format(" and {} more", instances - 1) : "",
@@ -74,9 +77,11 @@ void program_source::read_program(const reader& r) {
     request.all_chips = all_chips;
     if (instances == 0)
         r.node().at("instances").report(mistake::out_of_range, "a program has an instance");
+    read_collectives(r);
     if (file.empty()) return;
     try {
-        request.set = read_program_file((request.folder / file).lexically_normal());
+        request.set =
+            read_program_file((request.folder / file).lexically_normal(), texts_in(r, "set"));
         request.cores = isa::read_program_set(request.set).cores;
     } catch (const file_error& wrong) {
         r.node().at("file").report(mistake::unreadable_file,
@@ -90,12 +95,30 @@ void program_source::read_program(const reader& r) {
     }
 }
 
+void program_source::read_collectives(const reader& r) {
+    request.image = image;
+    if (collectives.empty()) return;
+    const auto list = r.node().at("collectives");
+    for (std::size_t n = 0; n < collectives.size(); ++n) try {
+            request.collectives.push_back(program_collective::read(collectives[n]));
+        } catch (const std::runtime_error& wrong) {
+            list.items()[n].report(mistake::wrong_shape, wrong.what());
+        }
+    if (collectives.size() > TRN_CC_SLOTS)
+        list.report(mistake::out_of_range,
+                    fmt::format("a program can have {} collectives", TRN_CC_SLOTS));
+    if (!all_chips || instances != 1)
+        list.report(mistake::wrong_shape,
+                    "programs with collectives run with 'all_chips: true' and one instance");
+}
+
 /// What has to come of it.
 struct program_end {
     double rtol = 0, atol = 0;
     nanoseconds limit{100'000'000};
     std::optional<core_error> error = {};
     std::optional<nanoseconds> within = {};
+    std::string as = {};
 
     program_outcome outcome = {};
     void read_outcome(const reader& r) {
@@ -110,9 +133,21 @@ struct program_end {
         figure took{text, static_cast<double>(all.ns()) * 1e-3, "us"};
         if (within) took.max = static_cast<double>(within->value) * 1e-3;
         all.unload();
+        if (!as.empty()) ctx.captured[as] = fmt::format("{:.3f}", took.value);
         if (!error) measure(ctx, took);
     }
 };
+
+/// After a failure the next step with collectives begins with a reset of all chips.
+template <typename Work>
+void guarded(scenario_context& ctx, const running_programs& all, Work&& work) {
+    try {
+        work();
+    } catch (...) {
+        if (all.has_collectives()) ctx.group.reset();
+        throw;
+    }
+}
 
 struct program_step_spec : program_source, program_end {
     void finish(const reader& r) {
@@ -122,8 +157,10 @@ struct program_step_spec : program_source, program_end {
     action plan() const {
         return {text(), [s = *this](scenario_context& ctx) {
                     running_programs all(ctx, s.request);
-                    all.start();
-                    s.finish_run(ctx, all, s.text());
+                    guarded(ctx, all, [&] {
+                        all.start();
+                        s.finish_run(ctx, all, s.text());
+                    });
                 }};
     }
 };
@@ -137,7 +174,7 @@ struct start_program_spec : program_source {
                     if (ctx.programs.contains(s.name))
                         throw step_failure(fmt::format("program '{}' is not finished yet", s.name));
                     auto all = std::make_shared<running_programs>(ctx, s.request);
-                    all->start();
+                    guarded(ctx, *all, [&] { all->start(); });
                     ctx.programs[s.name] = all;
                 }};
     }
@@ -152,7 +189,9 @@ struct finish_program_spec : program_end {
                     const auto found = ctx.programs.extract(s.name);
                     if (!found)
                         throw step_failure(fmt::format("no program '{}' was started", s.name));
-                    s.finish_run(ctx, *found.mapped(), fmt::format("program '{}'", s.name));
+                    running_programs& all = *found.mapped();
+                    guarded(ctx, all,
+                            [&] { s.finish_run(ctx, all, fmt::format("program '{}'", s.name)); });
                 }};
     }
 };
@@ -165,6 +204,10 @@ keys<S> source_keys() {
             key("all_chips", &S::all_chips, "on every chip of the board"),
             key<S>("in", value_shape::map,
                    "{tensor: value}: a number, `index`, `random(LOW, HIGH)`, a file; else 0"),
+            key<S>("set", value_shape::map, "{name: value} of .set lines of the text"),
+            key("collectives", &S::collectives,
+                "over all chips, which the program starts ([collectives](collectives.md))"),
+            key("image", &S::image, "firmware of the collective cores"),
             key("control", &S::control, "how control blocks are written"),
             key("completion", &S::completion, "how the end is seen")};
 }
@@ -177,7 +220,8 @@ keys<S> end_keys() {
             key("atol", &S::atol, "absolute tolerance"),
             key("limit", &S::limit, "simulated time"),
             key("within", &S::within, "a bound of the time from start to end, which is reported"),
-            key("error", &S::error, "code that an engine has to fail with")};
+            key("error", &S::error, "code that an engine has to fail with"),
+            key("as", &S::as, "name for the simulated time in us")};
 }
 
 template <class S>

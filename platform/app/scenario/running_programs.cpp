@@ -4,11 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "platform/app/scenario/scenario.h"
+#include "platform/app/scenario/steps.h"
 
 namespace trn::scenario {
 
@@ -75,7 +78,23 @@ void running_programs::load(instance& one, trn::device& chip) const {
     as_step_failure([&] { one.tensors->write(in); });
 }
 
+void running_programs::load_collectives() {
+    if (request_.collectives.empty()) return;
+    collectives_ = std::make_unique<program_collectives>(*ctx_.group, request_.collectives);
+    std::vector<const loaded_program*> programs;
+    for (const auto& chip : chips_) programs.push_back(chip.front().program.get());
+    collectives_->load(programs);
+}
+
+/// Adds what hangs in a collective to the failure of a program that waits for it.
+void running_programs::explain(const device_error& failure) {
+    const auto why = collectives_ ? collectives_->failure() : "";
+    throw device_error(failure.status,
+                       failure.what() + (why.empty() ? "" : fmt::format("; {}", why)));
+}
+
 void running_programs::start() {
+    if (!request_.collectives.empty()) collective_chips(ctx_, request_.image);
     each_chip([&](std::vector<instance>& on, trn::device& chip) {
         if (request_.all_chips && !trn_program_possible(chip)) {
             chip.check(trn_probe(chip));
@@ -86,12 +105,13 @@ void running_programs::start() {
             chip.check(trn_program_prepare(one.program->get()));
         }
     });
+    load_collectives();
     each_chip([&](std::vector<instance>& on, trn::device& chip) {
         for (const instance& one : on) chip.check(trn_program_start(one.program->get()));
     });
 }
 
-void running_programs::wait(const program_outcome& outcome) {
+void running_programs::wait(const program_outcome& outcome) try {
     each_chip([&](std::vector<instance>& on, trn::device& chip) {
         for (const instance& one : on) {
             trn_program_result result{};
@@ -106,16 +126,45 @@ void running_programs::wait(const program_outcome& outcome) {
                                                trn_core_error_name(*outcome.error)));
         }
     });
+} catch (const device_error& failure) {
+    if (!collectives_) throw;
+    explain(failure);
+}
+
+/// Of the n-th instances of all chips.
+const tensors::numbers& running_programs::sum_over_chips(std::size_t number,
+                                                         const std::string& text) {
+    tensors::numbers& total = sums_[{number, text}];
+    if (!total.values.empty()) return total;
+    for (const auto& chip : chips_) {
+        const auto part = chip[number].tensors->reference(text);
+        total.shape = part.shape;
+        total.values.resize(part.values.size());
+        std::ranges::transform(total.values, part.values, total.values.begin(), std::plus<>{});
+    }
+    return total;
+}
+
+std::optional<std::string> running_programs::difference(const instance& one,
+                                                        const std::string& tensor,
+                                                        const std::string& text,
+                                                        tensors::tolerance allowed) {
+    constexpr std::string_view sum = "sum_over_chips(";
+    return as_step_failure([&] {
+        if (!text.starts_with(sum) || !text.ends_with(')'))
+            return one.tensors->difference(tensor, text_for(text, one.chip, one.core), allowed);
+        const auto number = static_cast<std::size_t>(&one - chips_[one.chip].data());
+        const auto& total =
+            sum_over_chips(number, text.substr(sum.size(), text.size() - sum.size() - 1));
+        return one.tensors->difference(tensor, text, total, allowed);
+    });
 }
 
 void running_programs::check(const program_outcome& outcome) {
     each_chip([&](std::vector<instance>& on, trn::device&) {
         for (const instance& one : on)
             for (const auto& [name, text] : outcome.check) {
-                const auto wrong = as_step_failure([&] {
-                    return one.tensors->difference(name, text_for(text, one.chip, one.core),
-                                                   outcome.allowed);
-                });
+                const auto wrong = difference(one, name, text, outcome.allowed);
                 if (wrong)
                     throw step_failure(
                         fmt::format("chip {}, core {}: {}", one.chip, one.core, *wrong));
@@ -126,13 +175,12 @@ void running_programs::check(const program_outcome& outcome) {
 std::optional<std::string> running_programs::difference(const std::string& tensor,
                                                         const std::string& text,
                                                         tensors::tolerance allowed) {
-    const instance& one = chips_.front().front();
-    return as_step_failure([&] {
-        return one.tensors->difference(tensor, text_for(text, one.chip, one.core), allowed);
-    });
+    return difference(chips_.front().front(), tensor, text, allowed);
 }
 
 void running_programs::unload() {
+    if (collectives_) collectives_->unload();
+    collectives_.reset();
     each_chip([&](std::vector<instance>& on, trn::device&) {
         for (instance& one : on) {
             one.tensors.reset();

@@ -5,12 +5,15 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "platform/app/scenario/scenario_context.h"
+#include "sw-stubs/host/program_collectives.h"
 #include "sw-stubs/host/program_tensors.h"
 
 namespace trn::scenario {
@@ -24,9 +27,12 @@ struct program_request {
     std::uint32_t instances = 1;  ///< on consecutive cores of a chip
     bool all_chips = false;
     tensor_texts in = {};
+    std::vector<program_collective> collectives = {};  ///< over all chips
+    std::string image = {};                            ///< for the cores that run them
 };
 
-/// What has to come out. Texts may hold {chip} and {core}, the numbers of an instance.
+/// What has to come out. Texts may hold {chip} and {core}, the numbers of an instance, and be
+/// sum_over_chips(REFERENCE).
 struct program_outcome {
     tensor_texts check = {};
     tensors::tolerance allowed = {};
@@ -52,6 +58,7 @@ public:
     std::optional<std::string> difference(const std::string& tensor, const std::string& text,
                                           tensors::tolerance allowed);
     void unload();
+    bool has_collectives() const { return !request_.collectives.empty(); }
 
 private:
     struct instance {
@@ -62,10 +69,17 @@ private:
     using chip_work = std::function<void(std::vector<instance>& on, trn::device& chip)>;
     void each_chip(const chip_work& work);
     void load(instance& one, trn::device& chip) const;
+    void load_collectives();
+    void explain(const device_error& failure);
+    std::optional<std::string> difference(const instance& one, const std::string& tensor,
+                                          const std::string& text, tensors::tolerance allowed);
+    const tensors::numbers& sum_over_chips(std::size_t number, const std::string& text);
 
     scenario_context& ctx_;
     const program_request request_;
     std::vector<std::vector<instance>> chips_;
+    std::unique_ptr<program_collectives> collectives_;
+    std::map<std::pair<std::size_t, std::string>, tensors::numbers> sums_;  ///< over all chips
     std::uint64_t started_ns_ = ~std::uint64_t{0}, ended_ns_ = 0;
 };
 

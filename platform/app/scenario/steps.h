@@ -74,6 +74,8 @@ step_kind compute_rate_step();
 step_kind traffic_step();
 /// All cards at once, or one card and its partner.
 step_kind efa_step();
+/// All chips, with this firmware in their collective cores; made by the first step that needs them.
+collective_group& collective_chips(scenario_context& ctx, const std::string& image);
 /// Done by the firmware of the collective cores, and always compared with the reference.
 step_kind collective_step();
 /// A program of the user's, over the platform's sockets.

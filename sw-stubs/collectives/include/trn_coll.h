@@ -158,7 +158,7 @@ typedef struct trn_coll_member {
 /** How a rank is reached from another domain: over the EFA card of its server that it sends by. */
 typedef struct trn_coll_nic {
     uint64_t memory, registers; /**< bus addresses of BAR4 and register BAR on the rank's server */
-    uint32_t memory_key, register_key;            /**< of the regions that these BARs are */
+    uint32_t memory_key, register_key;           /**< of the regions that these BARs are */
     uint16_t queue_pair[TRN_COLL_RING_CHANNELS]; /**< numbers, by channel */
 } trn_coll_nic;
 /** What the own card has for a channel (trn_coll_rings_for): bus addresses on the rank's server. */
@@ -285,6 +285,9 @@ typedef struct trn_coll trn_coll;
 trn_status trn_coll_create(trn_device* device, const trn_coll_config* config, trn_coll** made);
 /** Takes programs and rings away, whatever they do. NULL is allowed. */
 trn_status trn_coll_destroy(trn_coll* collective);
+/** Frees a collective without an access to the device: after a reset of its chip, or when the
+ * device is gone. Its host memory stays with the device. NULL is allowed. */
+void trn_coll_free(trn_coll* collective);
 /** How many channels it has. */
 uint32_t trn_coll_channels(const trn_coll* collective);
 /** How many of the orders of `ring` it uses, the first ones: one where it does not go round. Ring n
@@ -310,6 +313,9 @@ trn_status trn_coll_expect(trn_coll* collective, uint32_t runs);
 /** Waits for the run: TRN_TIMED_OUT after `limit` ns, TRN_ABORTED when the firmware gave up
  * (trn_last_error says which rank waits for whom). */
 trn_status trn_coll_wait(trn_coll* collective, uint64_t limit);
+/** TRN_ABORTED when the firmware gave up a run, with the sentence of trn_coll_wait; does not wait.
+ */
+trn_status trn_coll_check(trn_coll* collective);
 /** What the firmware has notified of the failure that trn_coll_wait has found: its class for the
  * runtime. TRN_CC_CODE_NONE: nothing failed, or the collective was made without `notify`. */
 trn_cc_failure trn_coll_failure(const trn_coll* collective);
