@@ -232,9 +232,17 @@ class Lowering:
 
     def _scalar_tensor_tensor(self, dst: Any, data: Any, op0: Any, operand0: Any, op1: Any, operand1: Any,
                               reverse0: Any, reverse1: Any) -> None:
-        if reverse0 or reverse1:
-            raise KernelError("scalar_tensor_tensor with reversed operands is not compiled", "8.4", self.operands.place)
         scalars, reads = self._scalars(s0=operand0)
+        if reverse0 or reverse1:
+            # The instruction has no reversed operands; between two instructions the FP32 value is kept as it is.
+            between, source = self.operands.temporary(data, data_types.float32), self._tile(data)
+            self._add("tensor_scalar", [("op0", self._alu(op0)), *(["reverse0"] if reverse0 else []), *scalars,
+                                        ("dst", between), ("a", source)], [source, *reads], [between])
+            sources = [between, self._tile(operand1)]
+            a, b = reversed(sources) if reverse1 else sources
+            to = self._tile(dst, "dst")
+            self._add("tensor_tensor", [("op0", self._alu(op1)), ("dst", to), ("a", a), ("b", b)], sources, [to])
+            return
         self._lanes("scalar_tensor_tensor", dst, [("op0", self._alu(op0)), ("op1", self._alu(op1)), *scalars], reads,
                     a=data, b=operand1)
 
@@ -447,9 +455,10 @@ class Lowering:
         if exact:
             words.append("double_row")
         place = _array_place(tile_position, tile_size)
+        is_narrow = is_transpose and self.generation == 2 and dst.dtype is not data_types.float32
         loads = [*words, *(["onezero_stationary"] if is_stationary_onezero else []), *place]
         self._pair(dst, stationary, moving, loads, [*loads, *(["onezero_moving"] if is_moving_onezero else [])],
-                   exact, not is_transpose and bool(accumulate))
+                   exact, not is_transpose and bool(accumulate), is_narrow=is_narrow)
 
     def _nc_matmul_mx(self, dst: Any, stationary: Any, moving: Any, stationary_scale: Any, moving_scale: Any,
                       tile_position: Any, tile_size: Any, accumulate: Any) -> None:
@@ -458,9 +467,10 @@ class Lowering:
                    stationary_scale, moving_scale)
 
     def _pair(self, dst: Any, stationary: Any, moving: Any, loads: list[Any], multiplies: list[Any], exact: bool,
-              accumulate: bool, stationary_scale: Any = None, moving_scale: Any = None) -> None:
+              accumulate: bool, stationary_scale: Any = None, moving_scale: Any = None, is_narrow: bool = False) -> None:
         """LOAD_STATIONARY and MULTIPLY."""
-        to, left, right = (self._tile(view) for view in (dst, stationary, moving))
+        result, left, right = (self._tile(view) for view in (dst, stationary, moving))
+        to = self._product(result) if is_narrow else result
         kept, moved = (Exact(left), Exact(right)) if exact else (left, right)
         scales = [None if one is None else self._scale(one, data) for one, data in
                   ((stationary_scale, stationary), (moving_scale, moving))]
@@ -472,6 +482,8 @@ class Lowering:
         self._add("load_stationary", load, [left, *(scales[:1] if scales[0] else [])], [], "tensor")
         self._add("multiply", multiply, [right, *([to] if accumulate else []), *(scales[1:] if scales[1] else [])], [to],
                   "tensor")
+        if is_narrow:
+            self._convert_product(result)
 
     def _scale(self, scale: Any, data: Any) -> Tile:
         """Its partitions are counted as 20.2 says, not as the kernel's view has them."""
@@ -486,13 +498,27 @@ class Lowering:
         to, source = self._tile(dst, "dst"), self._tile(data)
         rows = data.shape[0]
         if self.generation == 2:
-            self._pair_tiles(to, source, self._identity(rows, data.dtype), [])
+            self._pair_tiles(self._product(to), source, self._identity(rows, data.dtype), [])
+            self._convert_product(to)
             return
         if data.dtype.is_fp8:
             to = dataclasses.replace(to, dtype=_BITS_OF_FP8)
         # The values of the moving operand have no effect.
         moving = dataclasses.replace(source, partitions=rows, dims=((rows, 0),))
         self._pair_tiles(to, source, moving, ["transpose"])
+
+    def _product(self, to: Tile) -> Tile:
+        """What Trainium1 writes the product with an identity to: it has FP32 products only."""
+        if to.dtype is data_types.float32:
+            return to
+        buffer = Buffer("psum", to.partitions, to.elements * 4, "a transpose", self.operands.place, core=self.operands.core,
+                        loop=self.operands.loop, alignment=64)
+        self._wide = Tile(buffer, data_types.float32, to.partitions, ((to.elements, 1),))
+        return self._wide
+
+    def _convert_product(self, to: Tile) -> None:
+        if to.dtype is not data_types.float32:
+            self._add("copy", [("dst", to), ("a", self._wide)], [self._wide], [to], "vector")
 
     def _pair_tiles(self, to: Tile, left: Tile, right: Tile, words: list[Any]) -> None:
         self._add("load_stationary", [*words, ("a", left)], [left], [], "tensor")

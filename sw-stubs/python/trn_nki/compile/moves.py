@@ -2,18 +2,20 @@
 """Lowers DMA copies, transposes, and rows by index."""
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from trn_nki.compile.copies import PARTITION, Pattern, Unlike, divide, pieces, transposes
 from trn_nki.compile.operands import Operands
-from trn_nki.compile.program import Access, Buffer, Copy, Corner, Held, Instruction, Program, Tile
+from trn_nki.compile.rows import Rows
+from trn_nki.compile.program import Buffer, Copy, Corner, Held, Instruction, Program, Tile
 from trn_nki.diagnostics.errors import KernelError
-from trn_nki.tensors import layout
 from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.values import data_types, operators
 from trn_nki.values.engines import oob_mode
 from trn_nki.values.generations import PARTITIONS
+
+
+MAX_CONVERTED = 1 << 20  # elements at once
 
 
 class Moves:
@@ -22,12 +24,13 @@ class Moves:
 
     def __init__(self, program: Program, operands: Operands):
         self.program, self.operands = program, operands
+        self.rows = Rows(program, operands, self)
         self._generated = 0  # copies so far whose descriptors are generated: they take DMA engines in turn
 
     def dma_copy(self, arguments: dict[str, Any]) -> None:
         dst, src = arguments["dst"], arguments["src"]
         if any(view.indirection is not None and view.indirection.kind == "vector" for view in (dst, src)):
-            self._rows_by_index(dst, src, arguments["oob_mode"])
+            self.rows.copy(dst, src, arguments["oob_mode"])
         elif any(view.indirection is not None for view in (dst, src)):
             self._by_scalar(dst, src, arguments["oob_mode"])
         elif dst.dtype == src.dtype or dst.dtype.code == src.dtype.code:
@@ -35,32 +38,8 @@ class Moves:
         else:
             self._convert(dst, src)
 
-    def _rows_by_index(self, dst: NkiTensor, src: NkiTensor, out_of_bounds: Any) -> None:
-        """GPSIMD gathers rows of a table, or scatters them."""
-        gathers = src.indirection is not None
-        table, tile = (src, dst) if gathers else (dst, src)
-        place, index = self.operands.place, table.indirection
-        size = table.dtype.itemsize
-        row = math.prod(table.shape[1:])
-        plain = index.stride == row and layout.is_contiguous(table.shape[1:], table.strides[1:])
-        if not tile.is_on_chip or tile.indirection is not None or not plain or tile.dtype != table.dtype:
-            raise KernelError("rows by index are compiled between a tile and whole rows of a table in HBM, of one type",
-                              "8.2", place)
-        array = self.operands.object(table.storage)
-        moved, indices = self.operands.tile(tile), self.operands.tile(index.index)
-        whole = Access(array, 0, 1, 0, array.size)
-        fields = [("imm", row * size), ("dst" if gathers else "a", moved), ("b", indices),
-                  ("s0", f"i32({index.limit})"), ("table", f"@{array.name}+{table.offset * size}"),
-                  *(["oob_skip"] if out_of_bounds is oob_mode.skip else [])]
-        reads, writes = ([indices, whole], [moved]) if gathers else ([indices, moved], [whole])
-        self.program.instructions.append(Instruction("gpsimd", "dma_gather" if gathers else "dma_scatter", fields, reads,
-                                                     writes, place, self.operands.core))
-        if not gathers and array.role == "in":
-            array.role = "inout"
-
     def _by_scalar(self, dst: NkiTensor, src: NkiTensor, out_of_bounds: Any) -> None:
         """Sync reads the index into a register, which the descriptor generators add to an address in HBM."""
-        place = self.operands.place
         place = self.operands.place
         dynamic = [view for view in (dst, src) if view.indirection is not None]
         if any(view.indirection.kind != "scalar" for view in dynamic):
@@ -68,14 +47,24 @@ class Moves:
         if dst.dtype.itemsize != src.dtype.itemsize or dst.dtype.code != src.dtype.code:
             self._convert(dst, src)
             return
+        self._start({id(view): view for view in dynamic}, src, dst, out_of_bounds is oob_mode.skip)
+
+    def _generate(self, view: NkiTensor, tile: Pattern, reads: bool) -> None:
+        """Between a view with a scalar index and a tile."""
+        self._start({id(view): view}, *((view, tile) if reads else (tile, view)), False)
+
+    def _start(self, dynamic: dict[int, NkiTensor], src: Any, dst: Any, skips: bool) -> None:
+        """src and dst are views, or patterns of tiles."""
+        place = self.operands.place
         self._require_generators("a copy whose address comes from the device")
-        size = src.dtype.itemsize
-        registers = {id(view): self.operands.index(view.indirection.index).held("sync") for view in dynamic}
-        made = pieces(self.operands.pattern(src), self.operands.pattern(dst), size, self._generated, place)
+        registers = {key: self.operands.index(view.indirection.index).held("sync") for key, view in dynamic.items()}
+        size = next(iter(dynamic.values())).dtype.itemsize
+        sides = [side if isinstance(side, Pattern) else self.operands.pattern(side) for side in (src, dst)]
+        made = pieces(*sides, size, self._generated, place)
         for part in made:
-            part.skips = out_of_bounds is oob_mode.skip
+            part.skips = skips
             for view, end in ((src, part.source), (dst, part.destination)):
-                if view.indirection is not None:
+                if id(view) in dynamic:
                     self._make_dynamic(end, view, registers[id(view)], part.size)
         self._generated += 1
         self.program.instructions.append(Copy("sync", made, place, self.operands.core))
@@ -110,16 +99,16 @@ class Moves:
         for number, source in enumerate(sources):
             tile = self._on_chip(source)
             if number == 0:
-                self._append_copy(total, tile)
+                self.append_copy(total, tile)
                 continue
             self.program.instructions.append(Instruction(
                 "vector", "tensor_tensor", [("op0", "add"), ("dst", total), ("a", total), ("b", tile)], [total, tile],
                 [total], place, self.operands.core))
         if dst.is_on_chip:
-            self._append_copy(self.operands.tile(dst), total)
+            self.append_copy(self.operands.tile(dst), total)
             return
         result = self.operands.temporary(dst, dst.dtype)
-        self._append_copy(result, total)
+        self.append_copy(result, total)
         self.copy(self._whole(result), self.operands.pattern(dst), dst.dtype.itemsize)
 
     def _on_chip(self, view: NkiTensor) -> Tile:
@@ -179,19 +168,55 @@ class Moves:
 
     def _convert(self, dst: NkiTensor, src: NkiTensor) -> None:
         """Converts on Vector, beside the copy."""
-        if src.is_on_chip:
+        if src.is_on_chip and self._can_compute(src):
             made = self.operands.temporary(src, dst.dtype)
-            self._append_copy(made, self.operands.tile(src))
-            self.copy(self._whole(made), self.operands.pattern(dst), dst.dtype.itemsize)
-        elif dst.is_on_chip:
+            self.append_copy(made, self.operands.tile(src))
+            self.from_tile(dst, made)
+        elif dst.is_on_chip and self._can_compute(dst):
             made = self.operands.temporary(dst, src.dtype)
-            self.copy(self.operands.pattern(src), self._whole(made), src.dtype.itemsize)
-            self._append_copy(self.operands.tile(dst), made)
+            self._plain(src, self._whole(made), True)
+            self.append_copy(self.operands.tile(dst), made)
+        elif dst.size > MAX_CONVERTED and dst.shape[0] == src.shape[0] > 1:
+            half = dst.shape[0] // 2
+            for rows in (slice(0, half), slice(half, None)):
+                self._convert(dst[rows], src[rows])
         else:
-            raise KernelError(f"a copy from {src.dtype} to {dst.dtype} between tensors in HBM is not compiled; copy "
-                              "through a tile", "15.3", self.operands.place)
+            partitions = next(n for n in range(min(PARTITIONS, dst.size), 0, -1) if dst.size % n == 0)
+            before = self.operands.made(partitions, dst.size // partitions, src.dtype, "a copy of " + src.name)
+            after = self.operands.made(partitions, dst.size // partitions, dst.dtype, "a copy of " + src.name)
+            self._plain(src, self._whole(before), True)
+            self.append_copy(after, before)
+            self._plain(dst, self._whole(after), False)
 
-    def _append_copy(self, dst: Tile, src: Tile) -> None:
+    def _can_compute(self, view: NkiTensor) -> bool:
+        return view.indirection is None and self.operands.is_legal(view)
+
+    def _plain(self, view: NkiTensor, tile: Pattern, reads: bool) -> None:
+        """Copies between a view, which may have a scalar index, and a tile of its type."""
+        if view.indirection is not None:
+            self._generate(view, tile, reads)
+            return
+        mine = self.operands.pattern(view)
+        self.copy(*((mine, tile) if reads else (tile, mine)), view.dtype.itemsize)
+
+    def from_tile(self, dst: NkiTensor, tile: Tile) -> None:
+        """dst = a tile with the elements in order, of any type."""
+        if dst.dtype.code != tile.dtype.code:
+            made = self.operands.made(tile.partitions, tile.elements, dst.dtype, "a copy of " + dst.name)
+            self.append_copy(made, tile)
+            tile = made
+        self._plain(dst, self._whole(tile), False)
+
+    def to_tile(self, tile: Tile, src: NkiTensor) -> None:
+        """The tile's elements in order = those of src."""
+        if src.dtype.code == tile.dtype.code:
+            self._plain(src, self._whole(tile), True)
+            return
+        made = self.operands.made(tile.partitions, tile.elements, src.dtype, "a copy of " + src.name)
+        self._plain(src, self._whole(made), True)
+        self.append_copy(tile, made)
+
+    def append_copy(self, dst: Tile, src: Tile) -> None:
         self.program.instructions.append(Instruction("vector", "copy", [("dst", dst), ("a", src)], [src], [dst],
                                                      self.operands.place, self.operands.core))
 

@@ -101,10 +101,19 @@ class Operands:
 
     def temporary(self, like: NkiTensor, dtype: Any, shape: tuple[int, ...] | None = None) -> Tile:
         """A new tile in SBUF with the elements of `like` in order."""
-        partitions, count = like.shape[0], math.prod((shape or like.shape)[1:])
-        buffer = Buffer("sbuf", partitions, count * dtype.itemsize, "a copy of " + like.name, self.place, core=self.core,
-                        loop=self.loop)
+        return self.made(like.shape[0], math.prod((shape or like.shape)[1:]), dtype, "a copy of " + like.name)
+
+    def made(self, partitions: int, count: int, dtype: Any, name: str) -> Tile:
+        """A new tile in SBUF."""
+        buffer = Buffer("sbuf", partitions, count * dtype.itemsize, name, self.place, core=self.core, loop=self.loop)
         return Tile(buffer, dtype, partitions, ((count, 1),))
+
+    @staticmethod
+    def is_legal(view: NkiTensor) -> bool:
+        """Whether engines can address the partitions of a tile (2.2)."""
+        start = view.partition + (view.storage.address[0] if view.storage.address else 0)
+        count = view.shape[0]
+        return start == 0 or (count <= 64 and start % (64 if count > 32 else 32) == 0)
 
     def pattern(self, view: NkiTensor) -> Pattern:
         """All dimensions, for a copy, without a scalar index."""

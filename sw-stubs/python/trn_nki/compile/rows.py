@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of a table in HBM by an index tile: gathers and scatters of GPSIMD (doc/spec/neuron-core.md, 8.2)."""
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+from trn_nki.compile.operands import Operands
+from trn_nki.compile.program import Access, Instruction, Program, Tile
+from trn_nki.diagnostics.errors import KernelError
+from trn_nki.tensors import layout
+from trn_nki.tensors.tensor import NkiTensor
+from trn_nki.values import data_types
+from trn_nki.values.engines import oob_mode
+
+MAX_GATHERS = 64  # of one copy
+
+
+class Rows:
+    """Appends gathers and scatters. `moves` copies what is not in a tile of the table's type."""
+
+    def __init__(self, program: Program, operands: Operands, moves: Any):
+        self.program, self.operands, self.moves = program, operands, moves
+
+    def copy(self, dst: NkiTensor, src: NkiTensor, out_of_bounds: Any) -> None:
+        gathers = src.indirection is not None and src.indirection.kind == "vector"
+        table, other = (src, dst) if gathers else (dst, src)
+        if table.is_on_chip or (other.indirection is not None and other.indirection.kind == "vector"):
+            raise KernelError("rows by index are rows of one tensor in HBM", "8.2", self.operands.place)
+        skips = out_of_bounds is oob_mode.skip
+        rows, count = table.shape[0], math.prod(table.shape[1:])
+        direct = (other.is_on_chip and other.indirection is None and other.dtype.code == table.dtype.code
+                  and other.shape[0] == rows and self.operands.is_legal(other))
+        if direct:
+            self._move(self.operands.tile(other), table, gathers, skips)
+            return
+        if rows > 128:
+            raise KernelError(f"{rows} rows by index in one copy, at most 128 are possible", "8.2", self.operands.place)
+        made = self.operands.made(rows, count, table.dtype, "rows of " + table.name)
+        if gathers:
+            if skips:
+                raise KernelError("rows that are skipped keep what a tile of the table's type held: gather into such a "
+                                  "tile", "8.2", self.operands.place)
+            self._move(made, table, True, skips)
+            self.moves.from_tile(other, made)
+        else:
+            self.moves.to_tile(made, other)
+            self._move(made, table, False, skips)
+
+    def _move(self, tile: Tile, table: NkiTensor, gathers: bool, skips: bool) -> None:
+        """Rows whose bytes lie apart, or whose pitch is another than their length, are moved in parts: a table of shorter
+        rows has them, with more of them to a row of the kernel's table."""
+        index, place, size = table.indirection, self.operands.place, table.dtype.itemsize
+        array = self.operands.object(table.storage)
+        runs = layout.merged(table.strides[1:], table.shape[1:])
+        length = runs[-1][1] if runs[-1][0] == 1 else 1
+        outer = runs[:-1] if runs[-1][0] == 1 else runs
+        unit = math.gcd(index.stride, length)
+        if index.stride == 0:
+            raise KernelError("the rows of a table have a pitch", "8.2", place)
+        starts = [0]
+        for stride, count in (*outer, (unit, length // unit)):
+            starts = [start + number * stride for start in starts for number in range(count)]
+        if len(starts) > MAX_GATHERS:
+            raise KernelError(f"{len(starts)} parts of each row are not contiguous, at most {MAX_GATHERS} can be moved",
+                              "8.2", place)
+        per_row = index.stride // unit
+        indices = self._scaled(self.operands.tile(index.index), per_row)
+        if len(starts) > 1 and tile.merged() != ((tile.elements, 1),):
+            made = self.operands.made(tile.partitions, tile.elements, tile.dtype, "rows")
+            if gathers:
+                self._parts(made, array, table, starts, unit, indices, per_row, True, skips)
+                self.moves.append_copy(tile, made)
+            else:
+                self.moves.append_copy(made, tile)
+                self._parts(made, array, table, starts, unit, indices, per_row, False, skips)
+            return
+        self._parts(tile, array, table, starts, unit, indices, per_row, gathers, skips)
+
+    def _parts(self, tile: Tile, array: Any, table: NkiTensor, starts: list[int], unit: int, indices: Tile, per_row: int,
+               gathers: bool, skips: bool) -> None:
+        size = table.dtype.itemsize
+        everything = Access(array, 0, 1, 0, array.size)
+        for number, start in enumerate(starts):
+            moved = tile if len(starts) == 1 else dataclasses.replace(
+                tile, dims=((unit, 1),), offset=tile.offset + number * unit * size)
+            fields = [("imm", unit * size), ("dst" if gathers else "a", moved), ("b", indices),
+                      ("s0", f"i32({table.indirection.limit * per_row})"),
+                      ("table", f"@{array.name}+{(table.offset + start) * size}"), *(["oob_skip"] if skips else [])]
+            reads, writes = ([indices, everything], [moved]) if gathers else ([indices, moved], [everything])
+            if gathers and skips:
+                reads.append(moved)
+            self.program.instructions.append(Instruction("gpsimd", "dma_gather" if gathers else "dma_scatter", fields, reads,
+                                                         writes, self.operands.place, self.operands.core))
+        if not gathers and array.role == "in":
+            array.role = "inout"
+
+    def _scaled(self, indices: Tile, factor: int) -> Tile:
+        """The indices times a number, exactly: GPSIMD multiplies integers."""
+        if factor == 1:
+            return indices
+        kind = data_types.int32
+        factors = self.operands.made(indices.partitions, indices.elements, kind, "factors")
+        scaled = self.operands.made(indices.partitions, indices.elements, kind, "indices")
+        source = dataclasses.replace(indices, dtype=kind)
+        for name, fields, reads, written in (
+                ("memset", [("imm", str(factor)), ("dst", factors)], [], factors),
+                ("tensor_tensor", [("op0", "mult"), ("dst", scaled), ("a", source), ("b", factors)], [source, factors],
+                 scaled)):
+            self.program.instructions.append(Instruction("gpsimd", name, fields, reads, [written], self.operands.place,
+                                                         self.operands.core))
+        return scaled
+
+
+__all__ = ["Rows"]
