@@ -91,8 +91,10 @@ class Moves:
         program sets are plain copies."""
         dst, sources = arguments["dst"], arguments["srcs"]
         place = self.operands.place
-        if arguments["reduce_op"] is not operators.add or any(v.indirection is not None for v in (dst, *sources)):
-            raise KernelError("dma_compute is compiled for sums without indices", "14", place)
+        indexed = [view.indirection.kind for view in sources if view.indirection is not None]
+        if arguments["reduce_op"] is not operators.add or dst.indirection is not None or set(indexed) - {"vector"} or (
+                indexed and arguments["oob_mode"] is oob_mode.skip):
+            raise KernelError("dma_compute is compiled for sums of tensors and of rows by index", "14", place)
         if dst.shape[0] > PARTITIONS:
             raise KernelError(f"dma_compute is compiled for up to {PARTITIONS} rows", "14", place)
         total = self.operands.temporary(dst, data_types.float32)
@@ -104,7 +106,7 @@ class Moves:
             self.program.instructions.append(Instruction(
                 "vector", "tensor_tensor", [("op0", "add"), ("dst", total), ("a", total), ("b", tile)], [total, tile],
                 [total], place, self.operands.core))
-        if dst.is_on_chip:
+        if dst.is_on_chip and self.operands.is_legal(dst):
             self.append_copy(self.operands.tile(dst), total)
             return
         result = self.operands.temporary(dst, dst.dtype)
@@ -113,7 +115,9 @@ class Moves:
 
     def _on_chip(self, view: NkiTensor) -> Tile:
         """The view's elements in a tile: its own, or a copy."""
-        if view.is_on_chip:
+        if view.indirection is not None:
+            return self.rows.gathered(view)
+        if view.is_on_chip and self.operands.is_legal(view):
             return self.operands.tile(view)
         made = self.operands.temporary(view, view.dtype)
         self.copy(self.operands.pattern(view), self._whole(made), view.dtype.itemsize)

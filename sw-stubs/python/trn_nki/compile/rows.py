@@ -14,7 +14,7 @@ from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.values import data_types
 from trn_nki.values.engines import oob_mode
 
-MAX_GATHERS = 64  # of one copy
+MAX_EXACT_GATHERS, MAX_GATHERS = 4, 64  # of one copy: of nothing but its bytes, in any case
 
 
 class Rows:
@@ -51,7 +51,7 @@ class Rows:
     def _move(self, tile: Tile, table: NkiTensor, gathers: bool, skips: bool) -> None:
         """Rows whose bytes lie apart, or whose pitch is another than their length, are moved in parts: a table of shorter
         rows has them, with more of them to a row of the kernel's table."""
-        index, place, size = table.indirection, self.operands.place, table.dtype.itemsize
+        index, place = table.indirection, self.operands.place
         array = self.operands.object(table.storage)
         runs = layout.merged(table.strides[1:], table.shape[1:])
         length = runs[-1][1] if runs[-1][0] == 1 else 1
@@ -62,6 +62,8 @@ class Rows:
         starts = [0]
         for stride, count in (*outer, (unit, length // unit)):
             starts = [start + number * stride for start in starts for number in range(count)]
+        if len(starts) > MAX_EXACT_GATHERS and gathers and not skips and self._move_all(tile, table, max(starts) + unit):
+            return
         if len(starts) > MAX_GATHERS:
             raise KernelError(f"{len(starts)} parts of each row are not contiguous, at most {MAX_GATHERS} can be moved",
                               "8.2", place)
@@ -77,6 +79,27 @@ class Rows:
                 self._parts(made, array, table, starts, unit, indices, per_row, False, skips)
             return
         self._parts(tile, array, table, starts, unit, indices, per_row, gathers, skips)
+
+    def _move_all(self, tile: Tile, table: NkiTensor, end: int) -> bool:
+        """Gathers from one row of the table to the next, and copies what the tile takes of it; False where the table's
+        last row ends before."""
+        index, size = table.indirection, table.dtype.itemsize
+        begin = table.offset % index.stride
+        first = table.offset - begin
+        if begin + end > index.stride or (first + index.limit * index.stride) * size > table.storage.size_bytes:
+            return False
+        row = table._derive((table.shape[0], index.stride), (index.stride, 1), first)
+        made = self.operands.made(tile.partitions, index.stride, tile.dtype, "rows of " + table.name)
+        self._move(made, row, True, False)
+        dims = tuple((count, stride) for stride, count in reversed(layout.merged(table.strides[1:], table.shape[1:])))
+        self.moves.append_copy(tile, dataclasses.replace(made, dims=dims, offset=begin * size))
+        return True
+
+    def gathered(self, table: NkiTensor) -> Tile:
+        """A new tile with the rows."""
+        made = self.operands.made(table.shape[0], math.prod(table.shape[1:]), table.dtype, "rows of " + table.name)
+        self._move(made, table, True, False)
+        return made
 
     def _parts(self, tile: Tile, array: Any, table: NkiTensor, starts: list[int], unit: int, indices: Tile, per_row: int,
                gathers: bool, skips: bool) -> None:
