@@ -11,7 +11,9 @@ from nki.isa.random_numbers import *  # noqa: F401,F403
 from nki.isa.reductions import *  # noqa: F401,F403
 from nki.isa.registers import *  # noqa: F401,F403
 from trn_nki.diagnostics.errors import KernelError as NkiValidationError
+from trn_nki.diagnostics.errors import closest as _closest
 from trn_nki.trace.instructions import Instruction as NkiInstruction
+from trn_nki.trace.registers import VirtualRegister
 from trn_nki.values import generations as _generations
 from trn_nki.values.engines import nc_version as _nc_version
 
@@ -27,3 +29,7 @@ def get_nc_version() -> _nc_version:
 def get_nc_sub_version() -> int:
     """0: the first revision of each generation."""
     return 0
+
+
+def __getattr__(name: str) -> object:
+    raise AttributeError(f"nki.isa has no '{name}'{_closest(name, globals())}")

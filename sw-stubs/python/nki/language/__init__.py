@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values, tensors, functions and loops that kernels use."""
+from trn_nki.diagnostics.errors import closest as _closest
 from trn_nki.tensors.tensor import NkiTensor
 from trn_nki.trace.registers import VirtualRegister
+from trn_nki.values.data_types import DataType as _DataType
 from trn_nki.values.data_types import (bfloat16, bool_, float4_e2m1fn_x4, float8_e4m3, float8_e4m3fn, float8_e4m3fn_x4,
                                        float8_e5m2, float8_e5m2_x4, float8_e8m0fnu, float16, float32, int8, int16,
                                        int32, tfloat32, uint8, uint16, uint32)
@@ -34,3 +36,10 @@ def is_psum(buffer: object) -> bool:
 def is_sbuf(buffer: object) -> bool:
     """Whether a buffer is SBUF."""
     return buffer is sbuf
+
+
+DType, bool, range = _DataType, bool_, affine_range  # at the end: they hide Python's names
+
+
+def __getattr__(name: str) -> object:
+    raise AttributeError(f"nki.language has no '{name}'{_closest(name, globals())}")

@@ -16,7 +16,7 @@ from trn_nki.compile.program import ENGINES, LIST_ENTRIES, Access, Array, Copy, 
 
 FIRST_COPY_SEMAPHORE, COPY_SEMAPHORES = 64, 160
 ARRIVED, RELEASED = 32, 40  # first semaphores of fences; each engine has its own, by its number
-GRAIN = 10  # accesses are found by bytes / 1,024
+GRAIN, CELLS = 10, 8  # accesses are found by cells of at least 2^10 bytes, 2^8 of an array
 
 
 class _Clock:
@@ -59,7 +59,9 @@ class _History:
 
     @staticmethod
     def _keys(access: Access) -> Iterable[Any]:
-        return ((access.memory, cell) for cell in range(access.low >> GRAIN, (access.high - 1 >> GRAIN) + 1))
+        of = access.memory[1]
+        grain = max(GRAIN, of.size.bit_length() - CELLS) if isinstance(of, Array) else GRAIN
+        return ((access.memory, cell) for cell in range(access.low >> grain, (access.high - 1 >> grain) + 1))
 
     def before(self, access: Access, writes: bool) -> set[_Point]:
         found = set()
