@@ -274,6 +274,11 @@ void command_engine::end_move() {
 // --- completions ---
 
 void command_engine::finish(const job& done) {
+    if (!done.what.is_admin() && lose_completions_ > 0) {
+        --lose_completions_;
+        ++counters_.lost;
+        return;
+    }
     const completion how{done.what.queue, done.what.id(), done.how, done.result};
     if (done.how != status::success) {
         ++counters_.failed;
@@ -294,10 +299,12 @@ void command_engine::complete(const completion& done) {
 
 void command_engine::head_moved(unsigned number) {
     completion_queue* const queue = queues_.completions(number);
-    while (queue != nullptr && !queue->waiting.empty() && !queue->is_full()) {
+    if (queue == nullptr || queue->waiting.empty()) return;
+    while (!queue->waiting.empty() && !queue->is_full()) {
         write(*queue, queue->waiting.front());
         queue->waiting.pop_front();
     }
+    work_.notify(sc_core::SC_ZERO_TIME);  // its commands are fetched again
 }
 
 /// The phase bit is in the last word: it is written with the second half.

@@ -91,6 +91,8 @@ public:
     /// Faults: the next I/O commands never complete by themselves; a stuck one cannot be aborted.
     void lose(std::uint64_t count) { lose_ += count; }
     void stick(std::uint64_t count) { stick_ += count; }
+    /// The next I/O commands take effect, and their completions are not written.
+    void lose_completions(std::uint64_t count) { lose_completions_ += count; }
 
     std::size_t outstanding() const { return waiting_.size() + lost_.size() + (moving_ ? 1 : 0); }
     const counts& counters() const { return counters_; }
@@ -128,7 +130,7 @@ private:
     std::uint64_t moved_ = 0;   // bytes of moving_
     sc_core::sc_time arrival_;  // of its last byte
     std::array<std::uint8_t, prp_list::page> buffer_{};
-    std::uint64_t lose_ = 0, stick_ = 0;
+    std::uint64_t lose_ = 0, stick_ = 0, lose_completions_ = 0;
     sc_core::sc_event work_;
     counts counters_;
 };

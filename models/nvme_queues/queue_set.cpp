@@ -83,7 +83,9 @@ submission_queue* queue_set::next(unsigned& number) {
         number = turn_;
         turn_ = (turn_ + 1) % static_cast<unsigned>(submissions_.size());
         submission_queue& queue = submissions_[number];
-        if (queue.head != queue.tail) return &queue;
+        if (queue.head != queue.tail &&
+            completions_[queue.completions].waiting.size() < max_entries)
+            return &queue;
     }
     return nullptr;
 }

@@ -62,7 +62,8 @@ public:
     bool set_tail(unsigned number, std::uint32_t tail);
     bool set_head(unsigned number, std::uint32_t head);
 
-    /// The next submission queue in turn that has a command; null: none.
+    /// The next submission queue in turn that has a command; null: none. A queue whose host takes
+    /// no completions has none until it does.
     submission_queue* next(unsigned& number);
 
 private:

@@ -208,6 +208,31 @@ TEST_F(NvmeTest, LostCommandIsAbortedAndAStuckOneIsNot) {
     EXPECT_EQ(read(0, 1), 0u);
 }
 
+TEST_F(NvmeTest, WriteWithoutItsCompletionHasBeenDone) {
+    host.start();
+    fill(data, 512, 5);
+    inject("lost_completion");
+    host.post(1, disk_driver::io(1, 7, 1, data));
+    disk_driver::run(1000);
+    EXPECT_FALSE(host.poll(1));
+    EXPECT_EQ(read(7, 1), 0u);
+    EXPECT_TRUE(same(data, other, 512));
+}
+
+TEST_F(NvmeTest, HostThatTakesNoCompletionsIsNotServedForEver) {
+    host.start();
+    for (unsigned i = 0; i < 3000; ++i) {
+        host.post(1, disk_driver::io(2, 0, 1, data));
+        disk_driver::run(100);
+    }
+    unsigned served = 0;
+    for (; host.poll(1); ++served) disk_driver::run(100);
+    EXPECT_GT(served, 15u);
+    EXPECT_LT(served, 1200u);
+    host.start();
+    EXPECT_EQ(read(0, 1), 0u);
+}
+
 TEST_F(NvmeTest, DoorbellsBeyondRingsAreReportedAndChangeNothing) {
     host.start();
     const auto request = host.post(0, command(12, 0));
