@@ -545,6 +545,7 @@ step efa_admin::reg_mr(const nitro::admin_entry& header, const entry& command) {
     // Drivers need not say how many pages there are: it follows from the range.
     const auto needed = memory_region::pages_of(start, length, shift);
     if (needed == 0 || needed > limits::max_mr_pages) return refuse(status::illegal_parameter);
+    if (needed > limits::max_pages - objects_.pages) return refuse(status::no_resources);
     const auto pages = static_cast<std::uint32_t>(needed);
     constexpr std::uint32_t inline_pages = 4;
     const std::uint64_t list = command.get_wide(reg::reg_mr_list_lo);
@@ -582,8 +583,10 @@ step efa_admin::finish_region(std::optional<memory_region> made) {
     // The domain cannot have gone: commands are executed one at a time.
     if (!made) return refuse(status::illegal_parameter);
     domain& owner = *objects_.domains.find(made->domain());
+    const std::uint64_t pages = made->page_count();
     const auto key = objects_.regions.add(std::move(*made));
     if (!key) return refuse(status::no_resources);
+    objects_.pages += pages;
     ++owner.users;
     entry words;
     words.set(reg::mr_lkey, *key);
@@ -596,6 +599,7 @@ step efa_admin::dereg_mr(const entry& command) {
     const memory_region* const found = objects_.regions.find(key);
     if (found == nullptr) return refuse(status::illegal_parameter);
     --objects_.domains.find(found->domain())->users;
+    objects_.pages -= found->page_count();
     objects_.regions.remove(key);
     return done();
 }

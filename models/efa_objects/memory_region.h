@@ -34,6 +34,7 @@ public:
                                                       std::uint64_t length, permissions allowed);
 
     std::uint16_t domain() const { return domain_; }
+    std::uint64_t page_count() const { return pages_.size(); }  ///< 0: physical
     /// Whether [address, address + length) is in the region and `how` is permitted.
     bool permits(memory_access how, std::uint64_t address, std::uint64_t length) const;
     /// The first piece of [address, address + length). Precondition: the range is in the region and

@@ -25,6 +25,7 @@ struct limits {
     static constexpr std::uint32_t max_cq = 1024, max_cq_depth = 32768, sub_cqs = 1;
     static constexpr std::uint16_t send_elements = 2, receive_elements = 2, rdma_elements = 1;
     static constexpr std::uint32_t max_mr = 262'144, max_mr_pages = 1 << 20;
+    static constexpr std::uint64_t max_pages = 1 << 24;  ///< of all regions together
     static constexpr std::uint32_t max_pd = 256, max_uar = 512, max_ah = 65'534;
     static constexpr std::uint32_t max_eq_depth = 4096, event_bytes = 16;
     static constexpr std::uint32_t max_rdma = 1u << 30;  ///< bytes
@@ -124,6 +125,7 @@ struct objects {
     object_table<event_queue> event_queues;
     object_table<address_handle> address_handles{limits::max_ah};
     object_table<memory_region> regions{limits::max_mr, 1};  // 0 is no key
+    std::uint64_t pages = 0;                                 // of all regions
     doorbells bells;
     traffic_counters counters;
 
@@ -147,6 +149,7 @@ struct objects {
         event_queues.clear();
         address_handles.clear();
         regions.clear();
+        pages = 0;
         bells.clear();
         known_cards.clear();
     }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/efa_objects/objects.h"
 #include "models/efa_transport/srd_packet.h"
 
 namespace trn::efa_transport {
@@ -23,16 +24,23 @@ public:
     void clear() { senders_.clear(); }
 
 private:
+    static std::pair<ethernet::address, std::uint16_t> slot_of(const srd_packet& packet) {
+        return {packet.source, packet.source_qp % efa_objects::limits::max_qp};
+    }
+
     struct message {
         std::vector<bool> here;  // by packet; empty when all are
         std::uint32_t left = 0;
     };
     struct sender {
+        std::uint16_t queue_pair = 0;
         std::uint64_t oldest = 0;  // that it has not completed
-        std::map<std::uint64_t, message> messages;
+        std::map<std::uint64_t, message> messages = {};
     };
 
-    std::map<std::pair<ethernet::address, std::uint16_t>, sender> senders_;  // card, queue pair
+    // Card, handle of its queue pair: a number that is used again replaces what was known of the
+    // one before, so that creating queue pairs for ever takes no more memory.
+    std::map<std::pair<ethernet::address, std::uint16_t>, sender> senders_;
 };
 
 }  // namespace trn::efa_transport

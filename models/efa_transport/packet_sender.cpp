@@ -18,7 +18,9 @@ using io::reg;
 
 namespace {
 
-constexpr std::size_t fetched_ahead = 256;    // work requests of a queue pair
+constexpr std::size_t fetched_ahead = 256;  // work requests of a queue pair
+// Of all requests that are fetched: then the card fetches no more until requests end.
+constexpr std::uint64_t max_packets = 1 << 20;
 const sc_time read_ahead(4, sc_core::SC_US);  // how long before its turn a packet is read
 
 std::string_view text(operation what) {
@@ -67,6 +69,7 @@ void packet_sender::forget() {
     again_.clear();
     asked_.clear();
     unacknowledged_ = 0;
+    packets_ = 0;
     later_.abandon();
 }
 
@@ -99,6 +102,7 @@ void packet_sender::stop(std::uint32_t handle, bool flushes) {
             continue;
         }
         unacknowledged_ -= requests_.at(message).flying;
+        packets_ -= requests_.at(message).packets.size();
         const trace::on_behalf_of it(requests_.at(message).slice.of);
         if (trace::on()) trace::end(requests_.at(message).slice, name(), "dropped");
         requests_.erase(message);
@@ -178,6 +182,7 @@ void packet_sender::expire() {
 // --- work requests ---
 
 packet_sender::progress packet_sender::fetch() {
+    if (packets_ >= max_packets) return progress::idle;
     for (auto& [handle, queue] : queues_) {
         queue_pair* const qp = objects_.queue_pairs.find(handle);
         if (qp == nullptr || qp->sends_fetched == qp->sends_posted) continue;
@@ -217,6 +222,7 @@ void packet_sender::fetch_one(std::uint32_t handle, queue_pair& qp, send_queue& 
     const std::uint32_t per_packet = added.what == operation::send ? cfg_.mtu : cfg_.packet;
     added.left = std::max(1u, (added.length + per_packet - 1) / per_packet);
     added.packets.resize(added.left);
+    packets_ += added.left;
     queue.unsent.push_back(message);
     // The card cannot know what it has not read yet: later packets of this pair wait as long.
     port_.hold_until(std::max(port_.free(), sc_core::sc_time_stamp()));
@@ -300,6 +306,7 @@ void packet_sender::complete(std::uint64_t message, status how, const sc_time& w
     request& of = found->second;
     const trace::on_behalf_of it(of.slice.of);
     unacknowledged_ -= of.flying;
+    packets_ -= of.packets.size();
     count(of, how);
     const queue_pair* const qp = objects_.queue_pairs.find(of.queue_pair);
     // A failed request is reported even if no completion was wanted, as by verbs.

@@ -158,6 +158,7 @@ private:
     std::uint32_t turn_ = 0;                      // handle after which the next packet is chosen
     bool answered_ = false;                       // the last packet answered another card
     unsigned unacknowledged_ = 0;
+    std::uint64_t packets_ = 0;  // of requests_
     std::optional<outgoing> outgoing_;
     std::multimap<sc_core::sc_time, packet_name> deadlines_;
     std::deque<packet_name> again_;                  // packets to send again
