@@ -439,27 +439,71 @@ TEST_F(EfaCardTest, DoorbellsOfTwoUarsAreInDifferentPages) {
     EXPECT_EQ(one.qp.send_bell / 4096, one.qp.receive_bell / 4096);
 }
 
+/// A memory list whose pages are all alike, with more entries than one chunk holds.
+struct alike_list {
+    static constexpr std::uint32_t pages = 511 * 512 + 10;
+
+    explicit alike_list(verbs_driver& on) : chunk0(on.allocate(4096)), chunk1(on.allocate(4096)) {
+        const auto target = on.allocate(4096), array_page = on.allocate(4096);
+        for (unsigned i = 0; i < 512; ++i) on.store<std::uint64_t>(array_page + i * 8, target);
+        for (unsigned i = 0; i < 510; ++i) on.store<std::uint64_t>(chunk0 + i * 8, array_page);
+        on.store<std::uint32_t>(chunk0 + 4080, 2 * 8 + 12);
+        on.store<std::uint64_t>(chunk0 + 4084, chunk1);
+        for (unsigned i = 0; i < 2; ++i) on.store<std::uint64_t>(chunk1 + i * 8, array_page);
+    }
+    command registration(std::uint16_t pd) const {
+        command c(7);
+        c.bytes[3] = 6;
+        c.put(4, pd).put<std::uint32_t>(8, 4096).put(12, chunk0);
+        c.put<std::uint64_t>(40, std::uint64_t{pages} << 12).put<std::uint8_t>(48, 12);
+        return c.put<std::uint8_t>(49, 1).put(52, pages).put<std::uint64_t>(56, 0);
+    }
+    std::uint64_t chunk0, chunk1;
+};
+
 TEST_F(EfaCardTest, IndirectPageListsAreFollowed) {
-    // 1200 array pages of 512 pages each would be too much memory: 3 chunks, pages all alike.
-    constexpr std::uint32_t pages = 511 * 512 + 10;
-    const auto target = a.allocate(4096), array_page = a.allocate(4096);
-    for (unsigned i = 0; i < 512; ++i) a.store<std::uint64_t>(array_page + i * 8, target);
-    const auto chunk0 = a.allocate(4096), chunk1 = a.allocate(4096);
-    for (unsigned i = 0; i < 510; ++i) a.store<std::uint64_t>(chunk0 + i * 8, array_page);
-    a.store<std::uint32_t>(chunk0 + 4080, 2 * 8 + 12);
-    a.store<std::uint64_t>(chunk0 + 4084, chunk1);
-    for (unsigned i = 0; i < 2; ++i) a.store<std::uint64_t>(chunk1 + i * 8, array_page);
-    command c(7);
-    const auto pd = a.alloc_pd();
-    c.bytes[3] = 6;
-    c.put(4, pd).put<std::uint32_t>(8, 4096).put(12, chunk0);
-    c.put<std::uint64_t>(40, std::uint64_t{pages} << 12).put<std::uint8_t>(48, 12);
-    c.put<std::uint8_t>(49, 1).put(52, pages).put<std::uint64_t>(56, 0);
+    const alike_list list(a);
+    const auto c = list.registration(a.alloc_pd());
     EXPECT_EQ(a.execute(c).status, 0);
-    a.store<std::uint64_t>(chunk0 + 4084, 0x7000'0000'0000);  // leads nowhere
+    a.store<std::uint64_t>(list.chunk0 + 4084, 0x7000'0000'0000);  // leads nowhere
     EXPECT_EQ(a.execute(c).status, 5);
-    a.store<std::uint64_t>(chunk0 + 4084, chunk0);  // a cycle ends when all pages are known
+    a.store<std::uint64_t>(list.chunk0 + 4084, list.chunk0);  // a cycle ends when all are known
     EXPECT_EQ(a.execute(c).status, 0);
+}
+
+TEST_F(EfaCardTest, PagesOfAllRegionsTogetherAreBounded) {
+    const alike_list list(a);
+    const auto c = list.registration(a.alloc_pd());
+    std::uint32_t key = 0;
+    for (unsigned i = 0; i < (1u << 24) / alike_list::pages; ++i) {
+        const auto done = a.execute(c);
+        ASSERT_EQ(done.status, 0);
+        key = done.u32(8);
+    }
+    EXPECT_EQ(a.execute(c).status, 1);
+    EXPECT_EQ(a.execute(command(8).put(4, key)).status, 0);
+    EXPECT_EQ(a.execute(c).status, 0);
+}
+
+TEST_F(EfaCardTest, RequestsOfMorePacketsThanTheCardTracksWaitAndAreFlushed) {
+    const alike_list list(a);
+    endpoint from = open(a, b), into = open(b, a);
+    const auto key = a.execute(list.registration(from.pd)).u32(8);
+    constexpr std::uint16_t requests = 12;
+    for (std::uint16_t id = 0; id < requests; ++id) {
+        work write = to(from, into, id);
+        write.operation = 2;
+        write.local = {{key, 0, alike_list::pages << 12}};  // 130,821 packets
+        write.remote = {into.key, va, alike_list::pages << 12};
+        a.post(from.qp, write);
+    }
+    verbs_driver::run(2);
+    EXPECT_EQ(a.modify(from.qp.handle, 6).status, 0);
+    for (std::uint16_t id = 0; id < requests; ++id) {
+        const auto done = a.wait(from.cq);
+        EXPECT_EQ(done.request_id, id);
+        EXPECT_EQ(done.status, 1);
+    }
 }
 
 TEST_F(EfaCardTest, AbsurdRegionsAreRefused) {

@@ -5,61 +5,21 @@
 
 #include <array>
 #include <cstdint>
-#include <cstring>
-#include <optional>
+#include <span>
 #include <string>
 #include <systemc>
-#include <vector>
 
 #include "models/efa_card/efa_card.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/memory.h"
-#include "tests/support/nitro_admin.h"
+#include "tests/support/cards/verbs_host.h"
 #include "tests/support/tlm_driver.h"
 
 namespace trn::test {
 
-/// A driver and verbs provider in miniature, written from the contract alone: layouts and offsets
-/// are numbers here on purpose, and share nothing with the model.
-class verbs_driver {
+/// The driver of a card that is a model in this process.
+class verbs_driver : public verbs_host {
 public:
-    using answer = admin_answer;
-    using command = admin_command;
-
-    struct completion {
-        std::uint16_t request_id;
-        std::uint8_t status, flags;
-        std::uint16_t qp, length;
-        std::uint16_t ah, source_qp;
-        std::uint32_t immediate;
-        std::uint8_t gid[16];
-
-        bool is_receive() const { return (flags >> 1 & 3) == 2; }
-        unsigned operation() const { return flags >> 4 & 7; }
-    };
-    static_assert(sizeof(completion) == 32);
-
-    struct queue {
-        std::uint32_t handle = 0;
-        std::uint16_t number = 0;
-        std::uint32_t send_bell = 0, receive_bell = 0, ring = 0;
-        std::uint64_t receives = 0;
-        unsigned depth = 0;
-        std::uint16_t posted = 0, receives_posted = 0;
-    };
-    struct completion_ring {
-        std::uint16_t number = 0;
-        std::uint64_t base = 0;
-        unsigned depth = 0, entry = 32;
-        std::uint32_t bell = 0;
-        std::uint32_t taken = 0;
-    };
-    struct element {
-        std::uint32_t lkey = 0;
-        std::uint64_t address = 0;
-        std::uint32_t length = 0;
-    };
-
     verbs_driver(const std::string& name, const efa_card::config& cfg)
         : host((name + "_host").c_str(), {.size = 64 << 20}),
           card((name + "_card").c_str(), cfg),
@@ -74,265 +34,25 @@ public:
         for (unsigned i = 0; i < cfg.vectors; ++i) card.irq[i].bind(vectors, i);
     }
 
-    void set(std::uint64_t at, std::uint32_t value) {
-        EXPECT_EQ(bar0.write(at, value), tlm::TLM_OK_RESPONSE);
+    void set(std::uint64_t at, std::uint32_t value) override {
+        const auto how = bar0.write(at, value);
+        if (!expects_answers) return;
+        EXPECT_EQ(how, tlm::TLM_OK_RESPONSE) << at;
     }
+    std::uint32_t get(std::uint64_t at) override { return bar0.read<std::uint32_t>(at); }
+    void write_ring(std::uint64_t at, std::span<const std::uint8_t> what) override {
+        EXPECT_EQ(bar2.write_bytes(at, what), tlm::TLM_OK_RESPONSE);
+    }
+    std::uint8_t* bytes(std::uint64_t at) override { return host.bytes().data() + at; }
+    std::uint64_t memory_size() const override { return host.settings().size; }
+    void advance(double microseconds) override { run(microseconds); }
     static void run(double microseconds) { sc_core::sc_start(microseconds, sc_core::SC_US); }
-    std::uint8_t* bytes(std::uint64_t at) { return host.bytes().data() + at; }
-    template <class T>
-    T load(std::uint64_t at) {
-        T value;
-        std::memcpy(&value, bytes(at), sizeof value);
-        return value;
-    }
-    template <class T>
-    void store(std::uint64_t at, T value) {
-        std::memcpy(bytes(at), &value, sizeof value);
-    }
-    /// Zeroed memory, aligned to pages.
-    std::uint64_t allocate(std::uint64_t size) {
-        const auto at = free_;
-        free_ += (size + 4095) / 4096 * 4096;
-        EXPECT_LT(free_, host.settings().size);
-        std::memset(bytes(at), 0, size);
-        return at;
-    }
-
-    /// A new driver takes the card over: start() follows.
-    void forget() {
-        free_ = first_free;
-        response_ = 0;
-    }
-
-    // --- management ---
-
-    std::uint32_t read(std::uint16_t reg) {
-        const std::uint16_t id = ++read_id_;
-        set(0x5c, id | std::uint32_t{reg} << 16);
-        run(0.001);
-        EXPECT_EQ(load<std::uint16_t>(response_), id);
-        return load<std::uint32_t>(response_ + 4);
-    }
-    /// As the driver's probe does it.
-    void start() {
-        if (response_ == 0) response_ = allocate(8);
-        const auto set_response = [this] {
-            set(0x64, 0);
-            set(0x60, static_cast<std::uint32_t>(response_));
-        };
-        set_response();
-        EXPECT_EQ(read(0x58) & 1, 1u);
-        set(0x54, 1);
-        set_response();
-        EXPECT_EQ(read(0x58) & 8, 8u);
-        set(0x54, 0);
-        EXPECT_EQ(read(0x58) & 9, 1u);
-        aq_ = allocate(32 * 64);
-        acq_ = allocate(32 * 64);
-        aenq_ = allocate(16 * 64);
-        commands_ = 0;
-        set(0x10, static_cast<std::uint32_t>(aq_));
-        set(0x14, 0);
-        set(0x18, 32 | 64 << 16);
-        set(0x20, static_cast<std::uint32_t>(acq_));
-        set(0x24, 0);
-        set(0x28, 32 | 64 << 16);
-        set(0x4c, 0);
-        set(0x38, static_cast<std::uint32_t>(aenq_));
-        set(0x3c, 0);
-        set(0x34, 16 | 64 << 16);
-        set(0x40, 0);
-    }
-    answer execute(command what) {
-        const std::uint16_t id = commands_ & 0xfff;
-        what.put<std::uint16_t>(0, id);
-        what.bytes[3] = static_cast<std::uint8_t>((what.bytes[3] & ~1) | (commands_ / 32 % 2 == 0));
-        std::memcpy(bytes(aq_ + commands_ % 32 * 64), what.bytes.data(), 64);
-        const auto at = acq_ + commands_ % 32 * 64;
-        const bool phase = commands_ / 32 % 2 == 0;
-        set(0x2c, ++commands_ & 0xffff);
-        for (int i = 0; i < 20 && (load<answer>(at).flags & 1) != phase; ++i) run(10);
-        const auto done = load<answer>(at);
-        if (expects_answers) {
-            EXPECT_EQ(done.flags & 1, phase);
-            EXPECT_EQ(done.id, id);
-        }
-        return done;
-    }
-    answer feature(std::uint8_t id) { return execute(command(11).put<std::uint8_t>(17, id)); }
-    std::array<std::uint8_t, 16> gid() { return feature(3).at<std::array<std::uint8_t, 16>>(8); }
-
-    // --- objects ---
-
-    std::uint16_t alloc_pd() { return execute(command(14)).u16(8); }
-    std::uint16_t alloc_uar() { return execute(command(16)).u16(8); }
-    answer reg_mr_raw(std::uint16_t pd, std::uint64_t start, std::uint64_t length,
-                      std::uint8_t access, const std::vector<std::uint64_t>& pages,
-                      unsigned shift = 12) {
-        command c(7);
-        c.put(4, pd).put(40, length).put(48, static_cast<std::uint8_t>(shift)).put(49, access);
-        c.put(56, start);  // byte 52, the number of pages: drivers leave it 0
-        if (pages.size() <= 4) {
-            for (unsigned i = 0; i < pages.size(); ++i) c.put(8 + i * 8, pages[i]);
-        } else {
-            const auto list = allocate(pages.size() * 8);
-            std::memcpy(bytes(list), pages.data(), pages.size() * 8);
-            c.bytes[3] = 2;
-            c.put(8, static_cast<std::uint32_t>(pages.size() * 8)).put(12, list);
-        }
-        return execute(c);
-    }
-    /// [at, at + length) of memory under virtual addresses from `start` on; access: 1 local write,
-    /// 2 remote write, 4 remote read.
-    std::uint32_t reg_mr(std::uint16_t pd, std::uint64_t at, std::uint64_t length,
-                         std::uint64_t start, std::uint8_t access = 7) {
-        std::vector<std::uint64_t> pages;
-        const auto count = (start % 4096 + length + 4095) / 4096;
-        for (std::uint64_t i = 0; i < count; ++i) pages.push_back(at - start % 4096 + i * 4096);
-        const auto done = reg_mr_raw(pd, start, length, access, pages);
-        EXPECT_EQ(done.status, 0);
-        return done.u32(8);
-    }
-    completion_ring create_cq(std::uint16_t uar, std::uint16_t depth,
-                              std::optional<std::uint16_t> eq = {}, bool gids = false) {
-        completion_ring made{.base = allocate(depth * 32u), .depth = depth};
-        command c(9);
-        c.put<std::uint8_t>(4, eq ? 0x20 : 0).put<std::uint8_t>(5, gids ? 0x28 : 8).put(6, depth);
-        c.put<std::uint16_t>(8, eq.value_or(0)).put(12, made.base);
-        c.put<std::uint16_t>(24, 1).put(26, uar);
-        const auto done = execute(c);
-        EXPECT_EQ(done.status, 0);
-        EXPECT_EQ(done.u16(10), depth);
-        made.number = done.u16(8);
-        made.bell = done.u32(12);
-        return made;
-    }
-    std::uint16_t create_eq(std::uint16_t depth, std::uint8_t vector, std::uint64_t at) {
-        command c(18);
-        c.put(4, depth).put(6, vector).put<std::uint8_t>(7, 4).put(8, at).put<std::uint32_t>(16, 1);
-        const auto done = execute(c);
-        EXPECT_EQ(done.status, 0);
-        return done.u16(8);
-    }
-    std::uint16_t create_ah(std::uint16_t pd, const std::array<std::uint8_t, 16>& gid) {
-        const auto done = execute(command(5).put(4, gid).put(20, pd));
-        EXPECT_EQ(done.status, 0);
-        return done.u16(8);
-    }
-    static constexpr std::uint8_t ud = 1, srd = 2;
-    queue create_qp(std::uint16_t pd, std::uint16_t uar, std::uint8_t type, std::uint16_t send_cq,
-                    std::uint16_t receive_cq, unsigned depth = 16, std::uint8_t flags = 0) {
-        queue made{.receives = allocate(depth * 16), .depth = depth};
-        command c(1);
-        c.put(4, pd).put(6, type).put(7, flags).put(16, made.receives);
-        c.put<std::uint32_t>(24, send_cq).put<std::uint32_t>(28, receive_cq);
-        c.put<std::uint32_t>(40, depth * 64).put<std::uint32_t>(44, depth);
-        c.put<std::uint32_t>(48, depth * 16).put<std::uint32_t>(52, depth).put(56, uar);
-        const auto done = execute(c);
-        EXPECT_EQ(done.status, 0);
-        made.handle = done.u32(8);
-        made.number = done.u16(12);
-        made.send_bell = done.u32(20);
-        made.receive_bell = done.u32(24);
-        made.ring = done.u32(28);
-        return made;
-    }
-    answer modify(std::uint32_t handle, std::uint32_t state, std::uint32_t qkey = 0,
-                  std::uint8_t retries = 0) {
-        command c(2);
-        c.put<std::uint32_t>(4, 1 | 4 | 32).put(8, handle).put(12, state).put(20, qkey);
-        return execute(c.put(29, retries));
-    }
-    void to_rts(const queue& of, std::uint32_t qkey, std::uint8_t retries = 7) {
-        for (std::uint32_t state : {1u, 2u, 3u})
-            EXPECT_EQ(modify(of.handle, state, qkey, retries).status, 0);
-    }
-
-    // --- work ---
-
-    struct work {
-        std::uint16_t id = 0;
-        std::uint8_t operation = 0;  // 0 send, 1 read, 2 write
-        std::uint16_t to_qp = 0, ah = 0;
-        std::uint32_t qkey = 0;
-        std::vector<element> local = {};
-        std::vector<std::uint8_t> inlined = {};
-        element remote = {};
-        std::optional<std::uint32_t> immediate = {};
-    };
-    void post(queue& on, const work& what) {
-        std::array<std::uint8_t, 64> words{};
-        const auto put = [&words](unsigned at, auto value) {
-            std::memcpy(&words[at], &value, sizeof value);
-        };
-        const auto put_element = [&put](unsigned at, const element& e) {
-            put(at, e.length);
-            put(at + 4, e.lkey);
-            put(at + 8, e.address);
-        };
-        const bool is_inline = !what.inlined.empty();
-        put(0, what.id);
-        words[2] = static_cast<std::uint8_t>(what.operation | (what.immediate ? 0x10 : 0) |
-                                             (is_inline ? 0x20 : 0) | 0x80);
-        words[3] = static_cast<std::uint8_t>((on.posted / on.depth % 2) | 0x1c);
-        put(4, what.to_qp);
-        put(6, static_cast<std::uint16_t>(is_inline ? what.inlined.size() : what.local.size()));
-        put(8, what.immediate.value_or(0));
-        put(12, what.ah);
-        put(16, what.qkey);
-        if (is_inline)
-            std::memcpy(&words[32], what.inlined.data(), what.inlined.size());
-        else if (what.operation != 0)
-            put_element(32, what.remote);
-        for (unsigned i = 0; i < what.local.size(); ++i)
-            put_element(32 + 16 * (i + (what.operation != 0)), what.local[i]);
-        EXPECT_EQ(bar2.write_bytes(on.ring + on.posted % on.depth * 64, words),
-                  tlm::TLM_OK_RESPONSE);
-        ++on.posted;
-        set(on.send_bell, on.posted);
-    }
-    void post_receive(queue& on, std::uint16_t id, const std::vector<element>& to) {
-        for (unsigned i = 0; i < to.size(); ++i) {
-            const auto at = on.receives + on.receives_posted % on.depth * 16;
-            store(at, to[i].address);
-            store<std::uint16_t>(at + 8, id);
-            store(at + 10, static_cast<std::uint16_t>(to[i].length));
-            store(at + 12,
-                  to[i].lkey | (i == 0 ? 1u << 30 : 0) | (i + 1 == to.size() ? 1u << 31 : 0));
-            ++on.receives_posted;
-        }
-        set(on.receive_bell, on.receives_posted);
-    }
-    std::optional<completion> poll(completion_ring& of) {
-        const auto at = of.base + of.taken % of.depth * of.entry;
-        const auto next = load<completion>(at);
-        if ((next.flags & 1) != (of.taken / of.depth % 2 == 0)) return std::nullopt;
-        ++of.taken;
-        set(of.bell, of.taken & 0xffff);
-        return next;
-    }
-    completion wait(completion_ring& of, double microseconds = 20'000) {
-        for (double t = 0; t < microseconds; t += 1) {
-            if (const auto done = poll(of)) return *done;
-            run(1);
-        }
-        ADD_FAILURE() << "no completion";
-        return {};
-    }
 
     memory host;
     efa_card card;
     tlm_driver bar0, bar2;
     irq_in vectors;
     std::array<unsigned, 16> raised{};
-    bool expects_answers = true;  ///< of execute(); false: the card may have lost its queues
-
-private:
-    static constexpr std::uint64_t first_free = 0x10000;
-    std::uint64_t free_ = first_free;
-    std::uint64_t response_ = 0, aq_ = 0, acq_ = 0, aenq_ = 0;
-    std::uint32_t commands_ = 0;
-    std::uint16_t read_id_ = 0;
 };
 
 }  // namespace trn::test

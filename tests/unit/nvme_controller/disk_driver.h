@@ -1,54 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <array>
 #include <cstdint>
-#include <cstring>
-#include <initializer_list>
-#include <optional>
+#include <span>
 #include <systemc>
 
 #include "models/nvme_controller/nvme_controller.h"
 #include "platform/framework/tlm/irq.h"
 #include "platform/framework/tlm/memory.h"
+#include "tests/support/cards/disk_host.h"
 #include "tests/support/tlm_driver.h"
 
 namespace trn::test {
 
-/// An NVMe driver in miniature, written from the specification alone: layouts and offsets are
-/// numbers here on purpose, and share nothing with the model.
-class disk_driver {
+/// The driver of a disk that is a model in this process.
+class disk_driver : public disk_host {
 public:
-    struct command {
-        std::array<std::uint32_t, 16> words{};
-
-        explicit command(std::uint8_t opcode, std::uint32_t name = 1) {
-            words[0] = opcode;
-            words[1] = name;
-        }
-        command& set(unsigned word, std::uint32_t value) {
-            words[word] = value;
-            return *this;
-        }
-        command& wide(unsigned word, std::uint64_t value) {
-            words[word] = static_cast<std::uint32_t>(value);
-            words[word + 1] = static_cast<std::uint32_t>(value >> 32);
-            return *this;
-        }
-        command& prps(std::uint64_t first, std::uint64_t second = 0) {
-            return wide(6, first).wide(8, second);
-        }
-    };
-    struct answer {
-        std::uint32_t result, reserved;
-        std::uint16_t head, queue, id, flags;
-
-        unsigned status() const { return flags >> 1; }
-    };
-    static_assert(sizeof(answer) == 16);
-
     explicit disk_driver(const nvme_controller::config& cfg)
         : host("host", {.size = 64 << 20}),
           disk("disk", cfg),
@@ -61,85 +29,19 @@ public:
         for (unsigned i = 0; i < cfg.vectors; ++i) disk.irq[i].bind(vectors, i);
     }
 
+    void set(std::uint64_t at, std::uint32_t value) override { bar0.write(at, value); }
+    std::uint32_t get(std::uint64_t at) override { return bar0.read<std::uint32_t>(at); }
+    void write_ring(std::uint64_t, std::span<const std::uint8_t>) override {}
+    std::uint8_t* bytes(std::uint64_t at) override { return host.bytes().data() + at; }
+    std::uint64_t memory_size() const override { return host.settings().size; }
+    void advance(double microseconds) override { run(microseconds); }
     static void run(double microseconds) { sc_core::sc_start(microseconds, sc_core::SC_US); }
-    std::uint8_t* bytes(std::uint64_t at) { return host.bytes().data() + at; }
-    void set(std::uint64_t at, std::uint32_t value) { bar0.write(at, value); }
-    std::uint32_t get(std::uint64_t at) { return bar0.read<std::uint32_t>(at); }
 
-    /// Enables the controller, with admin queues and one pair of I/O queues.
-    void start() {
-        set(0x14, 0);
-        std::memset(bytes(0), 0, 0x10000);
-        pairs = {};
-        set(0x24, 15 << 16 | 15);
-        set(0x28, 0x1000);
-        set(0x2c, 0);
-        set(0x30, 0x2000);
-        set(0x34, 0);
-        set(0x14, 4 << 20 | 6 << 16 | 1);
-        run(5000);
-        ASSERT_EQ(get(0x1c) & 0x3, 1u);
-        ASSERT_EQ(execute(0, command(5, 0).prps(0x4000).set(10, 15 << 16 | 1).set(11, 1 << 16 | 3))
-                      .status(),
-                  0u);
-        ASSERT_EQ(execute(0, command(1, 0).prps(0x3000).set(10, 15 << 16 | 1).set(11, 1 << 16 | 1))
-                      .status(),
-                  0u);
-    }
-
-    /// Puts a command into the ring and rings the doorbell; returns its id.
-    std::uint16_t post(unsigned queue, command what) {
-        auto& own = pairs[queue];
-        const auto id = static_cast<std::uint16_t>(++last_id);
-        what.words[0] |= std::uint32_t{id} << 16;
-        std::memcpy(bytes((queue == 0 ? 0x1000 : 0x3000) + own.tail * 64u), what.words.data(), 64);
-        own.tail = (own.tail + 1) % depth;
-        set(0x1000 + queue * 8, own.tail);
-        return id;
-    }
-    std::optional<answer> poll(unsigned queue) {
-        auto& own = pairs[queue];
-        answer next;
-        std::memcpy(&next, bytes((queue == 0 ? 0x2000 : 0x4000) + own.head * 16u), sizeof next);
-        if ((next.flags & 1) != (own.phase ? 1 : 0)) return std::nullopt;
-        own.head = (own.head + 1) % depth;
-        if (own.head == 0) own.phase = !own.phase;
-        set(0x1004 + queue * 8, own.head);
-        return next;
-    }
-    answer wait(unsigned queue, double microseconds = 20'000) {
-        for (double t = 0; t < microseconds; t += 5) {
-            if (const auto done = poll(queue)) return *done;
-            run(5);
-        }
-        ADD_FAILURE() << "no completion";
-        return {};
-    }
-    answer execute(unsigned queue, const command& what) {
-        post(queue, what);
-        return wait(queue);
-    }
-    /// READ (2) or WRITE (1) of `count` blocks with the data at `at`, in up to two pages.
-    static command io(std::uint8_t opcode, std::uint64_t block, std::uint32_t count,
-                      std::uint64_t at) {
-        return command(opcode)
-            .prps(at, (at & ~std::uint64_t{4095}) + 4096)
-            .wide(10, block)
-            .set(12, count - 1);
-    }
-
-    static constexpr unsigned depth = 16;
-    struct pair {
-        unsigned tail = 0, head = 0;
-        bool phase = true;
-    };
     memory host;
     nvme_controller disk;
     tlm_driver bar0;
     irq_in vectors;
     std::array<unsigned, 16> raised{};
-    std::array<pair, 2> pairs{};
-    unsigned last_id = 0;
 };
 
 }  // namespace trn::test

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <vector>
+
+#include "tests/support/cards/verbs_host.h"
+#include "tests/support/fuzz.h"
+
+/// Work of programs on EFA cards: copies that are compared, and what a hostile host does.
+namespace trn::test::efa_work {
+
+constexpr std::uint64_t va = 0x10'0000'0000;
+constexpr std::uint32_t qkey = 7, bytes = 20'000;
+
+/// A program that copies, with memory of its own.
+struct copier {
+    explicit copier(verbs_host& on, verbs_host& peer) : host(on) {
+        pd = on.alloc_pd();
+        uar = on.alloc_uar();
+        cq = on.create_cq(uar, 64);
+        qp = on.create_qp(pd, uar, verbs_host::srd, cq.number, cq.number);
+        on.to_rts(qp, qkey);
+        ah = on.create_ah(pd, peer.gid());
+        buffer = on.allocate(2 * bytes);
+        key = on.reg_mr(pd, buffer, 2 * bytes, va);
+    }
+    verbs_host& host;
+    std::uint16_t pd = 0, uar = 0, ah = 0;
+    verbs_host::completion_ring cq;
+    verbs_host::queue qp;
+    std::uint64_t buffer = 0;
+    std::uint32_t key = 0;
+};
+
+/// Writes to the other side, reads it back, and compares.
+inline void copy_and_compare(copier& from, const copier& to, fuzz_random& random) {
+    auto* const data = from.host.bytes(from.buffer);
+    for (std::uint32_t i = 0; i < bytes; ++i) data[i] = static_cast<std::uint8_t>(random.next());
+    for (const std::uint8_t operation : {std::uint8_t{2}, std::uint8_t{1}}) {
+        const std::uint64_t local = operation == 2 ? va : va + bytes;
+        from.host.post(from.qp, {.id = operation,
+                                 .operation = operation,
+                                 .to_qp = to.qp.number,
+                                 .ah = from.ah,
+                                 .qkey = qkey,
+                                 .local = {{from.key, local, bytes}},
+                                 .remote = {to.key, va, bytes}});
+        const auto done = from.host.wait(from.cq);
+        require(done.status == 0 && done.request_id == operation, "a copy has failed");
+    }
+    require(std::equal(data, data + bytes, data + bytes), "a copy is wrong");
+}
+
+/// A value that commands and work requests mostly understand.
+inline std::uint64_t some_value(fuzz_random& random) {
+    switch (random.below(6)) {
+    case 0:
+        return random.next();
+    case 1:
+        return std::uint64_t{1} << random.below(64);
+    case 2:
+        return random.below(1 << 26) & ~std::uint64_t{4095};  // a page of the host
+    case 3:
+        return ~std::uint64_t{0} >> random.below(64);
+    default:
+        return random.below(20);
+    }
+}
+
+/// A memory list of up to three levels, whose pages lead to each other or nowhere.
+inline void some_list(verbs_host& card, verbs_host::command& c, fuzz_random& random) {
+    constexpr std::uint64_t lists = 0x200'0000, pages = 16;
+    const auto page = [&] {
+        return random.below(8) == 0 ? some_value(random) : lists + random.below(pages) * 4096;
+    };
+    for (unsigned i = 0; i < 16; ++i)
+        card.store<std::uint64_t>(lists + random.below(pages * 512) * 8, page());
+    const auto chunk = lists + random.below(pages) * 4096;
+    card.store(chunk + 4080, static_cast<std::uint32_t>(some_value(random)));
+    card.store<std::uint64_t>(chunk + 4084, page());
+    c.bytes[3] = static_cast<std::uint8_t>(random.below(2) == 0 ? 2 : 6);
+    c.put(8, static_cast<std::uint32_t>(some_value(random))).put(12, page());
+    c.put(40, random.below(std::size_t{1} << (12 + random.below(22))));
+}
+
+inline void some_command(verbs_host& card, fuzz_random& random) {
+    verbs_host::command c(static_cast<std::uint8_t>(random.below(16) == 0 ? random.below(256)
+                                                                          : 1 + random.below(20)));
+    c.bytes[3] = static_cast<std::uint8_t>(random.below(4) << 1);
+    for (unsigned at = 4; at + 8 <= 64; at += 4)
+        if (random.below(3) != 0) c.put(at, static_cast<std::uint32_t>(some_value(random)));
+    for (auto n = random.below(4); n > 0; --n)
+        c.put(static_cast<unsigned>(4 + random.below(7) * 8), some_value(random));
+    if (c.bytes[2] == 7 && random.below(2) == 0) {  // a region that has a chance
+        c.put<std::uint16_t>(4, static_cast<std::uint16_t>(random.below(3)));
+        c.put(40, random.below(1 << 24)).put<std::uint8_t>(48, static_cast<std::uint8_t>(12));
+        c.put<std::uint8_t>(49, static_cast<std::uint8_t>(random.below(8)));
+        c.put(12, random.below(1 << 26)).put(56, some_value(random));
+        if (random.below(2) == 0) some_list(card, c, random);
+    }
+    if (random.below(8) != 0)
+        card.execute(c);
+    else
+        card.set(0x2c, static_cast<std::uint32_t>(random.next()));
+}
+
+/// A work request or a receive of nearly valid fields, in the ring of an existing queue pair.
+inline void some_work(copier& on, const copier& peer, std::uint16_t ah, fuzz_random& random) {
+    const auto wild = [&](auto value) {
+        return random.below(8) == 0 ? static_cast<decltype(value)>(some_value(random)) : value;
+    };
+    const auto element = [&](std::uint32_t key) {
+        return verbs_host::element{wild(key), wild(va + random.below(bytes)),
+                                   wild(static_cast<std::uint32_t>(random.below(9000)))};
+    };
+    if (random.below(3) == 0) {
+        std::vector<verbs_host::element> to{element(on.key)};
+        if (random.below(2) == 0) to.push_back(element(on.key));
+        return on.host.post_receive(on.qp, 5, to);
+    }
+    verbs_host::work what{.id = 9,
+                          .operation = static_cast<std::uint8_t>(random.below(5)),
+                          .to_qp = wild(random.below(2) == 0 ? peer.qp.number : on.qp.number),
+                          .ah = wild(ah),
+                          .qkey = wild(qkey),
+                          .local = {element(on.key)},
+                          .remote = element(peer.key)};
+    what.remote.length = wild(what.local[0].length);
+    if (random.below(4) == 0) what.immediate = 1;
+    if (random.below(4) == 0) what.inlined.assign(1 + random.below(32), 3);
+    on.host.post(on.qp, what);
+}
+
+/// Any bytes in any place of the send rings, and any doorbell.
+inline void some_noise(verbs_host& card, fuzz_random& random) {
+    std::vector<std::uint8_t> noise(64);
+    for (auto& each : noise) each = static_cast<std::uint8_t>(random.next());
+    card.write_ring(random.below(1 << 20) & ~std::size_t{63}, noise);
+    card.set(0x1000 + random.below(2048) * 4, static_cast<std::uint32_t>(random.next()));
+    if (random.below(4) == 0) {
+        constexpr std::uint32_t registers[] = {0x10, 0x14, 0x18, 0x20, 0x24, 0x28, 0x34, 0x38,
+                                               0x3c, 0x40, 0x4c, 0x5c, 0x60, 0x64, 0x68};
+        card.set(registers[random.below(std::size(registers))],
+                 static_cast<std::uint32_t>(some_value(random)));
+    }
+}
+
+}  // namespace trn::test::efa_work

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <vector>
+
+#include "tests/support/cards/network_host.h"
+#include "tests/support/fuzz.h"
+
+/// Work of hosts with ENA cards: packets that are compared, and what a hostile host does.
+namespace trn::test::ena_work {
+
+constexpr std::uint16_t buffer_bytes = 2048;
+constexpr unsigned depth = 16;
+
+/// A host with a queue of each direction; `number` is the last byte of its address.
+struct talker {
+    talker(network_host& on, std::uint8_t number) : host(on), own(number) {
+        out = on.create(true, depth, 1);
+        in = on.create(false, depth, 1);
+        buffers = on.allocate(std::uint64_t{depth} * buffer_bytes);
+        packets = on.allocate(16384);
+    }
+    /// Makes room for all that comes; what had come is gone. Each completion frees a descriptor.
+    void refresh() {
+        while (host.take(in)) {
+        }
+        while (host.take(out)) {
+        }
+        while (static_cast<std::uint16_t>(in.posted - in.taken) < depth) {
+            const auto request = static_cast<std::uint16_t>(in.posted % depth);
+            host.offer(in, request, buffers + std::uint64_t{request} * buffer_bytes, buffer_bytes);
+        }
+        host.ring(in);
+    }
+    network_host& host;
+    std::uint8_t own;
+    network_host::queue out, in;
+    std::uint64_t buffers = 0, packets = 0;
+};
+
+/// Sends a packet and compares what arrives from this sender. False: the packet did not arrive.
+inline bool send_and_compare(talker& from, talker& to, fuzz_random& random) {
+    from.refresh();
+    to.refresh();
+    const std::uint32_t size = 14 + static_cast<std::uint32_t>(random.below(5000));
+    auto* const data = from.host.bytes(from.packets);
+    for (std::uint32_t i = 0; i < size; ++i) data[i] = static_cast<std::uint8_t>(random.next());
+    const std::uint8_t header[] = {2, 0, 0, 0, 0, to.own, 2, 0, 0, 0, 0, from.own};
+    std::copy(std::begin(header), std::end(header), data);
+    const auto first = static_cast<std::uint16_t>(1 + random.below(size - 1));
+    from.host.describe(
+        from.out, 5,
+        {{from.packets, first}, {from.packets + first, static_cast<std::uint16_t>(size - first)}});
+    from.host.ring(from.out);
+    from.host.advance(1000);
+    const auto gone = from.host.take(from.out);
+    require(gone && gone->request == 5, "a packet was not completed");
+    std::vector<std::uint8_t> packet;
+    bool arrived = false;
+    while (const auto part = to.host.take(to.in)) {
+        require(part->first == packet.empty(), "a packet begins in the wrong place");
+        const auto* const got =
+            to.host.bytes(to.buffers + std::uint64_t{part->request} * buffer_bytes);
+        packet.insert(packet.end(), got, got + part->length);
+        if (!part->last) continue;
+        if (packet.size() >= sizeof header &&
+            std::equal(header, std::end(header), packet.begin())) {
+            require(packet.size() == size && std::equal(packet.begin(), packet.end(), data),
+                    "a packet is wrong");
+            require(!arrived, "a packet arrived twice");
+            arrived = true;
+        }
+        packet.clear();
+    }
+    require(packet.empty(), "a packet ends in the wrong place");
+    return arrived;
+}
+
+/// A value that commands and descriptors mostly understand.
+inline std::uint64_t some_value(fuzz_random& random) {
+    switch (random.below(5)) {
+    case 0:
+        return random.next();
+    case 1:
+        return std::uint64_t{1} << random.below(64);
+    case 2:
+        return random.below(1 << 24) & ~std::uint64_t{63};  // of the host's memory
+    case 3:
+        return ~std::uint64_t{0} >> random.below(64);
+    default:
+        return random.below(20);
+    }
+}
+
+inline void some_command(network_host& card, fuzz_random& random) {
+    constexpr std::uint8_t opcodes[] = {1, 2, 3, 4, 8, 9, 11};
+    constexpr std::uint8_t features[] = {1, 2, 3, 4, 7, 10, 11, 12, 14, 18, 20, 26, 27, 28};
+    network_host::command c(random.below(8) == 0 ? static_cast<std::uint8_t>(random.next())
+                                                 : opcodes[random.below(std::size(opcodes))]);
+    c.bytes[3] = static_cast<std::uint8_t>(random.below(4) << 1);
+    for (unsigned at = 4; at + 8 <= 64; at += 4)
+        if (random.below(3) != 0) c.put(at, static_cast<std::uint32_t>(some_value(random)));
+    if (c.bytes[2] == 8 || c.bytes[2] == 9) c.put(17, features[random.below(std::size(features))]);
+    if (random.below(2) == 0 && c.bytes[2] == 3)  // a completion queue that has a chance
+        c.put<std::uint8_t>(4, 32)
+            .put(5, static_cast<std::uint8_t>(2 << random.below(3)))
+            .put(6, static_cast<std::uint16_t>(1 << random.below(12)))
+            .put(8, static_cast<std::uint32_t>(random.below(10)))
+            .put(12, some_value(random) & 0xffff'ffff'ffff);
+    if (random.below(2) == 0 && c.bytes[2] == 1)  // likewise a submission queue
+        c.put(4, static_cast<std::uint8_t>(random.below(4) << 5))
+            .put<std::uint8_t>(6, 1)
+            .put<std::uint8_t>(7, 1)
+            .put(8, static_cast<std::uint16_t>(random.below(8)))
+            .put(10, static_cast<std::uint16_t>(1 << random.below(12)))
+            .put(12, some_value(random) & 0xffff'ffff'ffff);
+    if (random.below(8) != 0)
+        card.execute(c);
+    else
+        card.set(0x2c, static_cast<std::uint32_t>(random.next()));
+}
+
+/// Descriptors of nearly valid fields in the rings of an existing pair of queues.
+inline void some_descriptors(talker& on, fuzz_random& random) {
+    auto& queue = random.below(2) == 0 ? on.out : on.in;
+    for (auto n = 1 + random.below(24); n > 0; --n) {
+        const auto at = queue.ring + random.below(depth) * 16;
+        on.host.store(at, static_cast<std::uint32_t>(random.next()));
+        on.host.store(at + 4, static_cast<std::uint32_t>(random.next()));
+        on.host.store(at + 8, some_value(random));
+        if (random.below(2) == 0)  // a buffer that is there
+            on.host.store(at + 8, on.packets + random.below(4096));
+    }
+    const auto count = random.below(6) == 0
+                           ? static_cast<std::uint32_t>(random.next())
+                           : queue.posted + static_cast<std::uint32_t>(random.below(depth));
+    on.host.set(queue.doorbell, count);
+    queue.posted = static_cast<std::uint16_t>(count);
+}
+
+inline void some_noise(network_host& card, fuzz_random& random) {
+    card.set(0x1000 + random.below(0x3000 / 4) * 4, static_cast<std::uint32_t>(random.next()));
+    if (random.below(4) == 0) {
+        constexpr std::uint32_t registers[] = {0x10, 0x14, 0x18, 0x20, 0x24, 0x28, 0x34,
+                                               0x38, 0x3c, 0x40, 0x4c, 0x5c, 0x60, 0x64};
+        card.set(registers[random.below(std::size(registers))],
+                 static_cast<std::uint32_t>(some_value(random)));
+    }
+}
+
+}  // namespace trn::test::ena_work
