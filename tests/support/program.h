@@ -46,6 +46,7 @@ public:
     background& operator=(const background&) = delete;
 
     bool running() { return !process_.poll(); }
+    pid_t id() const { return process_.pid(); }
     /// Sends SIGTERM and returns the exit status.
     int end() {
         process_.kill(SIGTERM);
