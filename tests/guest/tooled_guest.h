@@ -7,8 +7,10 @@
 #include <fstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "platform/app/guest/machine.h"
+#include "tests/support/program.h"
 #include "tests/support/scratch_folder.h"
 
 namespace trn::test {
@@ -39,6 +41,34 @@ protected:
         std::ofstream(folder / "script") << "#!/bin/sh\ncp -a /program/root/. /\n" << script;
         return " --run " + tools + "/" + kind_ + "/root --run " + (folder / "script") + " ";
     }
+
+    /// A fault that is injected when a guest has printed `when`.
+    struct injection {
+        std::string when, module, fault, arguments = "";
+    };
+    /// Runs `guests`, a command for a shell whose platform listens in `folder`, and injects the
+    /// faults in their order.
+    ended run_with_faults(const std::string& guests, const std::vector<injection>& faults) const {
+        const auto log = folder / "log";
+        std::ofstream script(folder / "host");
+        script << "(" << guests << ") >" << log << " 2>&1 &\np=$!\n";
+        for (const injection& each : faults)
+            script << "until grep -q '" << each.when << "' " << log
+                   << "; do kill -0 $p 2>/dev/null || break; sleep 0.1; done\n"
+                      "python3 -c 'import sys; sys.path.insert(0, \"sw-stubs/python\"); "
+                      "import trnvp_control; trnvp_control.connect(\""
+                   << (folder / "control.sock") << "\").inject(\"" << each.module << "\", \""
+                   << each.fault << "\"" << each.arguments << ")'\n";
+        script << "wait $p; status=$?\ncat " << log << "\nexit $status\n";
+        script.close();
+        return run("sh " + (folder / "host"));
+    }
+    /// For scripts of guests: `seen TEXT` waits for a message of the kernel.
+    static constexpr const char* seen = R"sh(seen() {
+    for try in $(seq 200); do dmesg | grep -q "$1" && return 0; sleep 0.3; done
+    echo "no message: $1"; dmesg | tail -n 20; exit 9
+}
+)sh";
 
     const std::string tools = guest_tools::folder();
     scratch_folder folder;

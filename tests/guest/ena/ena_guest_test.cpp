@@ -25,13 +25,6 @@ protected:
                "/modules/kernel/drivers/net/ethernet/amazon/ena/ena.ko" + running(script) +
                options + " </dev/null";
     }
-    /// A Python program for the shell: injects a fault into the first server's card.
-    std::string injection(const std::string& fault, const std::string& arguments = "") const {
-        return "python3 -c 'import sys; sys.path.insert(0, \"sw-stubs/python\"); import "
-               "trnvp_control; trnvp_control.connect(\"" +
-               (folder / "control.sock") + "\").inject(\"server0.nic.engine\", \"" + fault + "\"" +
-               arguments + ")'\n";
-    }
 };
 
 TEST_F(EnaGuest, DriverIsUnloadedAndLoadedTwentyTimes) {
@@ -83,11 +76,8 @@ exit 6
 
 /// The driver's own messages say what it found, and its link comes back.
 TEST_F(EnaGuest, DriverRecoversFromFaultsOfTheCard) {
-    const std::string start = guests("--listen " + (folder / ""), R"sh(ip link set eth0 up
-seen() {
-    for try in $(seq 100); do dmesg | grep -q "$1" && return 0; sleep 0.3; done
-    echo "no message: $1"; dmesg | tail -n 20; exit 9
-}
+    const auto start =
+        guests("--listen " + (folder / ""), seen + std::string(R"sh(ip link set eth0 up
 link() {
     for try in $(seq 100); do ip link show eth0 | grep -q $1 && return 0; sleep 0.3; done
     echo "no link: $1"; exit 8
@@ -112,24 +102,49 @@ link NO-CARRIER
 echo ready for a cable
 link LOWER_UP
 echo recovered
-)sh");
-    std::ofstream(folder / "host")
-        << "(" << start << ") >" << (folder / "log") << R"sh( 2>&1 &
-p=$!
-seen() {
-    until grep -q "$1" )sh"
-        << (folder / "log") << R"sh(; do kill -0 $p 2>/dev/null || break; sleep 0.1; done
-}
-seen 'ready for silence'
-)sh" << injection("lost_keep_alive", ", count=8")
-        << "seen 'ready for a lost command'\n"
-        << injection("lost_command") << "seen 'ready for a pulled cable'\n"
-        << injection("link_down") << "seen 'ready for a cable'\n"
-        << injection("link_up") << "wait $p; status=$?\ncat " << (folder / "log")
-        << "\nexit $status\n";
-    const auto how = run("sh " + (folder / "host"));
+)sh"));
+    const std::string card = "server0.nic.engine";
+    const auto how =
+        run_with_faults(start, {{"ready for silence", card, "lost_keep_alive", ", count=8"},
+                                {"ready for a lost command", card, "lost_command"},
+                                {"ready for a pulled cable", card, "link_down"},
+                                {"ready for a cable", card, "link_up"}});
     EXPECT_EQ(how.status, 0) << how.output;
     EXPECT_THAT(how.output, HasSubstr("\nrecovered"));
+}
+
+/// Sends whose completions are lost stop the queue: the driver resets the card after 5 s, and
+/// the guests ping again.
+TEST_F(EnaGuest, PingGoesOnAfterLostCompletions) {
+    const auto start = guests("--servers all --listen " + (folder / ""),
+                              seen + std::string(R"sh(n=${TRNVP_SERVER#server}
+peer=10.0.0.1$((1 - n))
+ip addr add 10.0.0.1$n/24 dev eth0
+ip link set eth0 up
+reached() {
+    for try in $(seq 100); do ping -c 1 -W 1 $peer >/dev/null && return 0; done
+    echo "no answer"; exit 8
+}
+reached
+if [ $n = 0 ]; then
+    echo ready for lost completions
+    ping -i 0.01 $peer >/dev/null &
+    seen "Transmit time out"
+    seen 'Device reset completed successfully'
+    kill $! 2>/dev/null
+    dmesg | grep 'ena .*\(eth0\|ompletion\)' | tail -n 4
+    reached
+    echo recovered >/tmp/done
+    nc -l -p 99 </tmp/done
+else
+    for try in $(seq 200); do nc $peer 99 2>/dev/null | grep recovered && exit 0; sleep 0.5; done
+    exit 7
+fi
+)sh"));
+    const auto how = run_with_faults(start, {{"ready for lost completions", "server0.nic.engine",
+                                              "lost_packet_completion", ", count=20"}});
+    EXPECT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("[server1] recovered"));
 }
 
 }  // namespace

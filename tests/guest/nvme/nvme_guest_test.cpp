@@ -20,9 +20,13 @@ using testing::Not;
 class NvmeGuest : public tooled_guest {
 protected:
     NvmeGuest() : tooled_guest("nvme", "nvme/root", "disk tools") {}
+    /// A command for a shell that starts a guest.
+    std::string command(const std::string& script, const std::string& options) const {
+        return std::string(TRNVP) + " guest tests/guest/nvme/nvme_disk.yaml" + running(script) +
+               options + " </dev/null";
+    }
     ended start(const std::string& script, const std::string& options = {}) {
-        return run(std::string(TRNVP) + " guest tests/guest/nvme/nvme_disk.yaml" + running(script) +
-                   options + " </dev/null");
+        return run(command(script, options));
     }
 };
 
@@ -59,6 +63,61 @@ cat /mnt/kept
                               image);
     ASSERT_EQ(second.status, 0) << second.output;
     EXPECT_THAT(second.output, HasSubstr("kept over runs"));
+}
+
+/// The driver's own messages say what it found, and fio verifies while it recovers.
+TEST_F(NvmeGuest, DriverRecoversFromFaultsOfTheDisk) {
+    const auto start =
+        command(seen + std::string(R"sh(verified() {
+    fio --name=v --filename=/dev/nvme0n1 --direct=1 --verify=crc32c --ioengine=libaio --iodepth=8 \
+        --bs=4k --minimal "$@" >/tmp/log 2>&1 || { cat /tmp/log; dmesg | tail; exit 1; }
+}
+# Verifies until the kernel has said it.
+verified_until() {
+    for try in $(seq 60); do
+        verified --rw=randrw --size=1m --offset=32m
+        dmesg | grep -q "$1" && return 0
+    done
+    echo "no message: $1"; dmesg | tail -n 20; exit 9
+}
+good() { dd if=/dev/nvme0n1 of=/dev/null bs=4096 skip=1000 count=1 iflag=direct 2>/dev/null; }
+good || exit 2
+echo ready for a media error
+for try in $(seq 100); do good || break; sleep 0.2; done
+good && exit 3
+seen 'critical medium error, dev nvme0n1, sector 8000'
+verified --rw=write --offset=4000k --size=64k
+good || exit 4
+dmesg -c >/dev/null
+echo ready for a lost command
+verified_until 'timeout, aborting'
+seen 'Abort status: 0x0'
+dmesg -c >/dev/null
+echo ready for a lost interrupt
+verified_until 'timeout, completion polled'
+dmesg -c >/dev/null
+echo ready for a stuck command
+verified_until 'timeout, reset controller'
+dmesg -c >/dev/null
+echo ready for a lost completion
+verified_until 'timeout, reset controller'
+dmesg -c >/dev/null
+echo ready for a fatal error
+verified_until 'controller is down; will reset'
+verified --rw=randwrite --offset=64m --size=4m
+echo recovered
+)sh"),
+                "--listen " + (folder / "") + " --append 'loglevel=7 nvme_core.io_timeout=2'");
+    const std::string disk = "disk.engine";
+    const auto how = run_with_faults(
+        start, {{"ready for a media error", disk, "media_error", ", block=8000, blocks=8"},
+                {"ready for a lost command", disk, "lost_command"},
+                {"ready for a lost interrupt", "disk.pcie", "lost_interrupt"},
+                {"ready for a stuck command", disk, "stuck_command"},
+                {"ready for a lost completion", disk, "lost_completion"},
+                {"ready for a fatal error", disk, "fatal_error"}});
+    EXPECT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("\nrecovered"));
 }
 
 TEST_F(NvmeGuest, ImageOfAnotherSizeIsRefused) {
