@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -22,6 +21,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tests/support/cards/attached.h"
 #include "tests/support/cards/efa_work.h"
@@ -60,16 +60,17 @@ std::string socket_of(const std::string& sockets, unsigned server, const char* f
     return sockets + "/server" + std::to_string(server) + "." + function + ".sock";
 }
 
-/// The last quarter of a host's memory, which no work uses.
-constexpr std::uint64_t guarded_at = 48 << 20, guarded_bytes = 16 << 20;
+/// Memory of a host that no work uses.
+constexpr std::uint64_t guarded_at = 48 << 20, guarded_bytes = 256 << 10;
+constexpr std::uint64_t inputs_of_a_driver = 250;  // then the card is reset
 
 void guard(card_host& host) {
     std::memset(host.bytes(guarded_at), 0xa5, guarded_bytes);
 }
 
 void check_guard(card_host& host) {
-    const auto* const at = host.bytes(guarded_at);
-    require(std::all_of(at, at + guarded_bytes, [](std::uint8_t each) { return each == 0xa5; }),
+    static const std::vector<std::uint8_t> expected(guarded_bytes, 0xa5);
+    require(std::memcmp(host.bytes(guarded_at), expected.data(), guarded_bytes) == 0,
             "memory beside the victim's copies has changed");
 }
 
@@ -101,7 +102,7 @@ hostile_input attack_efa(const std::string& sockets, fuzz_random& random) {
     auto now = std::make_shared<state>(socket_of(sockets, 0, "efa"));
     now->reset(random);
     return [now](fuzz_random& source) {
-        if (++now->inputs % 100 == 0) now->reset(source);
+        if (++now->inputs % inputs_of_a_driver == 0) now->reset(source);
         switch (source.below(4)) {
         case 0:
             some_noise(now->host, source);
@@ -169,7 +170,7 @@ hostile_input attack_ena(const std::string& sockets, fuzz_random& random) {
     auto now = std::make_shared<state>(socket_of(sockets, 0, "ena"));
     now->reset(random);
     return [now](fuzz_random& source) {
-        if (++now->inputs % 100 == 0) now->reset(source);
+        if (++now->inputs % inputs_of_a_driver == 0) now->reset(source);
         switch (source.below(4)) {
         case 0:
             some_noise(now->host, source);
@@ -233,7 +234,7 @@ hostile_input attack_nvme(const std::string& sockets, fuzz_random& random) {
     auto now = std::make_shared<state>(socket_of(sockets, 0, "disk"));
     now->reset(random);
     return [now](fuzz_random& source) {
-        if (++now->inputs % 100 == 0) now->reset(source);
+        if (++now->inputs % inputs_of_a_driver == 0) now->reset(source);
         if (source.below(2) == 0)
             some_noise(now->host, source);
         else
