@@ -165,8 +165,7 @@ def _bounded(part: Part) -> list[Part]:
 def _refine(one: tuple[tuple[int, int], ...], other: tuple[tuple[int, int], ...],
             place: Any) -> list[tuple[int, int, int]]:
     """Dimensions that both patterns have in common, fastest first."""
-    left = [list(dim) for dim in one if dim[0] > 1]
-    right = [list(dim) for dim in other if dim[0] > 1]
+    left, right = _joined(one), _joined(other)
     found: list[tuple[int, int, int]] = []
     while left and right:
         (a, step), (b, pitch) = left[0], right[0]
@@ -181,6 +180,17 @@ def _refine(one: tuple[tuple[int, int], ...], other: tuple[tuple[int, int], ...]
                 dims.pop(0)
             else:
                 dims[0] = [count // common, stride * common]
+    return found
+
+
+def _joined(dims: tuple[tuple[int, int], ...]) -> list[list[int]]:
+    """The dimensions of one pattern, those that follow each other in memory as one."""
+    found: list[list[int]] = []
+    for count, stride in dims:
+        if found and found[-1][0] * found[-1][1] == stride and count > 1:
+            found[-1][0] *= count
+        elif count > 1:
+            found.append([count, stride])
     return found
 
 

@@ -2,6 +2,7 @@
 """Lowers DMA copies, transposes, and rows by index."""
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from trn_nki.compile.copies import PARTITION, Pattern, Unlike, divide, pieces, transposes
@@ -185,7 +186,8 @@ class Moves:
             for rows in (slice(0, half), slice(half, None)):
                 self._convert(dst[rows], src[rows])
         else:
-            partitions = next(n for n in range(min(PARTITIONS, dst.size), 0, -1) if dst.size % n == 0)
+            whole = dst.size if dst.is_contiguous() and src.is_contiguous() else math.gcd(dst.shape[0], src.shape[0])
+            partitions = next(n for n in range(min(PARTITIONS, whole), 0, -1) if whole % n == 0)
             before = self.operands.made(partitions, dst.size // partitions, src.dtype, "a copy of " + src.name)
             after = self.operands.made(partitions, dst.size // partitions, dst.dtype, "a copy of " + src.name)
             self._plain(src, self._whole(before), True)

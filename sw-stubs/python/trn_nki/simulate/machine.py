@@ -7,7 +7,7 @@ from typing import Any, Iterator
 import numpy
 
 from trn_nki.diagnostics.errors import KernelError
-from trn_nki.simulate import data_movement, formats, lanes, matrices
+from trn_nki.simulate import data_movement, formats, lanes, matrices, random_numbers
 from trn_nki.simulate.arithmetic import reduce
 from trn_nki.simulate.memory import DynamicMemory
 from trn_nki.tensors.tensor import NkiTensor
@@ -16,7 +16,8 @@ from trn_nki.trace.instructions import Instruction, Loop, WhileLoop
 from trn_nki.trace.recording import Recording
 from trn_nki.values.engines import engine, reduce_cmd
 
-_OPERATIONS = {**data_movement.OPERATIONS, **lanes.OPERATIONS, **matrices.OPERATIONS}
+_OPERATIONS = {**data_movement.OPERATIONS, **lanes.OPERATIONS, **matrices.OPERATIONS,
+               **random_numbers.OPERATIONS}
 _MEETINGS = ("sendrecv", "core_barrier")  # both cores must be there
 SIMULATED = frozenset(_OPERATIONS) | frozenset(_MEETINGS)
 MAX_PASSES = 1_000_000  # of one loop
@@ -29,6 +30,7 @@ class SimulatedCore:
         self.generation, self.recorded = recorded.generation, recorded
         self.memory = DynamicMemory(recorded.generation, shared)
         self.accumulators = {one: numpy.zeros(128, numpy.float32) for one in (engine.scalar, engine.vector)}
+        self.generators = random_numbers.generators_of(recorded.generation.number)
         self.engine = engine.vector
 
     # Operands, as [partitions, elements].
@@ -74,17 +76,18 @@ class SimulatedCore:
 
     # Execution.
 
-    def run(self) -> Iterator[Instruction]:
-        """Executes the core's list and yields instructions that need the other core."""
+    def run(self) -> Iterator[Instruction | None]:
+        """Executes the core's list: yields instructions that need the other core, and None after the others."""
         yield from self._run(self.recorded.body)
 
-    def _run(self, body: list[Any]) -> Iterator[Instruction]:
+    def _run(self, body: list[Any]) -> Iterator[Instruction | None]:
         for item in body:
             if isinstance(item, Instruction):
                 if item.operation in _MEETINGS:
                     yield item
                 else:
                     self._execute(item)
+                    yield None
             elif isinstance(item, Loop):
                 lower, upper = self.memory.value(item.lower), self.memory.value(item.upper)
                 for index in range(lower, upper, item.step):
@@ -101,8 +104,7 @@ class SimulatedCore:
     def _execute(self, instruction: Instruction) -> None:
         function = _OPERATIONS.get(instruction.operation)
         if function is None:
-            raise KernelError(f"nisa.{instruction.operation} is not simulated: random numbers run on a platform "
-                              "only", place=instruction.place)
+            raise KernelError(f"nisa.{instruction.operation} is not simulated", place=instruction.place)
         self.engine = instruction.engine
         self.memory.place = instruction.place
         self.memory.group = 32 if instruction.engine is engine.tensor else 16
@@ -114,12 +116,27 @@ def execute(recording: Recording) -> list[host_arrays.HostArray]:
     shared: dict[Any, numpy.ndarray] = {}
     cores = [SimulatedCore(recorded, shared) for recorded in recording.cores]
     with numpy.errstate(all="ignore"):
-        running = [core.run() for core in cores]
-        meeting = [next(steps, None) for steps in running]
-        while any(meeting):
-            _meet(cores, meeting)
-            meeting = [next(steps, None) for steps in running]
+        _take_turns(cores)
     return [host_arrays.HostArray(cores[0].memory.read(output), output.dtype) for output in recording.outputs]
+
+
+def _take_turns(cores: list[SimulatedCore]) -> None:
+    """One instruction of each core after the other, as cores run side by side on a chip."""
+    running = [core.run() for core in cores]
+    waiting: list[Any] = [None] * len(cores)
+    ended = [False] * len(cores)
+    while True:
+        for number, steps in enumerate(running):
+            if not ended[number] and waiting[number] is None:
+                try:
+                    waiting[number] = next(steps)
+                except StopIteration:
+                    ended[number] = True
+        if all(is_ended or item is not None for is_ended, item in zip(ended, waiting)):
+            if all(ended):
+                return
+            _meet(cores, waiting)
+            waiting = [None] * len(cores)
 
 
 def _meet(cores: list[SimulatedCore], meeting: list[Any]) -> None:
