@@ -14,6 +14,7 @@
 #include "platform/app/host_options/location_text.h"
 #include "platform/app/host_options/program_file.h"
 #include "platform/app/report_file.h"
+#include "platform/app/trnctl/profile.h"
 #include "platform/app/trnctl/sessions.h"
 #include "platform/framework/command_line/command_line.h"
 #include "platform/framework/command_line/program.h"
@@ -116,6 +117,7 @@ public:
         add_coll();
         add_registers();
         add_programs();
+        add_profile();
         add_sync("sem", "semaphores of a core or TOP_SP", {"read", "set", "inc", "dec"}, semaphore);
         add_sync("event", "events of a core or TOP_SP", {"get", "set"}, event);
         add_status();
@@ -317,6 +319,26 @@ private:
                  [this](session& s) { core_counters(running(s), program_.loading.core, out_); });
     }
 
+    void add_profile() {
+        auto* profiles =
+            app_.add_subcommand("profile", "where the time of programs of NeuronCores goes");
+        profiles->require_subcommand(1);
+        profiles->fallthrough();
+        auto* start = profiles->add_subcommand("start", "record events from now on");
+        start->fallthrough();
+        start->callback([this] { chosen_ = [this](session& s) { start_profile(running(s)); }; });
+        auto* stop = profiles->add_subcommand("stop", "stop, and write the profile of what ran");
+        stop->fallthrough();
+        stop->callback([this] {
+            chosen_ = [this](session& s) { write_profile(running(s), session_, profile_); };
+        });
+        stop->add_option("--out", profile_.out,
+                         "a folder, or a file that ends in .html, .json or .perfetto-trace")
+            ->required()
+            ->allow_extra_args(false);
+        stop->add_option("--execution", profile_.execution, "of several, from 1 (the last)");
+    }
+
     /// NAME=TEXT options of the command `program run`.
     static void add_tensors(CLI::App& run, const std::string& name, tensor_texts& texts,
                             const std::string& what) {
@@ -441,6 +463,7 @@ private:
     matrix_options matrix_;
     coll_options coll_;
     program_options program_;
+    profile_options profile_;
     bool clear_ = false, between_chips_ = false;
     std::uint64_t value_ = 0, count_ = 64, run_size_ = std::uint64_t{64} << 20;
     unsigned width_ = 4;

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy
 
-from trn_nki.compile import compile_recording
+from trn_nki.compile import Compiled, compile_recording
 from trn_nki.diagnostics.errors import EXIT_STATUS, KernelError
+from trn_nki.profile import command as profile_command
 from trn_nki.run import Options, RunError, assemble, execute
 from trn_nki.run import arrays
 from trn_nki.run.boards import DEFAULT_BOARDS, generation_of
@@ -32,7 +33,7 @@ def main(words: list[str] | None = None) -> int:
     except OSError as error:
         print(f"trn-nki: {error.filename}: {error.strerror}" if error.filename else f"trn-nki: {error}", file=sys.stderr)
         return EXIT_STATUS
-    except (KernelError, UserError, ValueError) as error:
+    except (KernelError, UserError, ValueError, *profile_command.ERRORS) as error:
         print(f"trn-nki: {error}", file=sys.stderr)
         return EXIT_STATUS
     except RunError as error:
@@ -44,29 +45,33 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="trn-nki", description="compiles and runs NKI kernels on the virtual platform")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, work, text in (("run", _run, "compile a kernel, run it on a platform"),
+                             ("profile", _profile, "compile and run a kernel, write where its time went"),
                              ("compile", _compile, "write a program set, or its text (.trn)"),
                              ("simulate", _simulate, "compute the kernel by NumPy, without a platform")):
         one = commands.add_parser(name, help=text)
         one.set_defaults(work=work)
-        one.add_argument("kernel", metavar="FILE.py:FUNCTION")
+        one.add_argument("kernel", metavar="FILE.py:FUNCTION", nargs="?" if name == "profile" else None)
         one.add_argument("--in", dest="inputs", action="append", default=[], metavar="NAME=FILE.npy[:TYPE]",
                          help="an array; with TYPE the elements hold its bits (bfloat16 also from float32)")
         one.add_argument("--arg", dest="values", action="append", default=[], metavar="NAME=VALUE",
                          help="an argument that is no array, as Python writes it")
         one.add_argument("--lnc", type=int, choices=(1, 2), default=1, help="cores of the logical core (1)")
         one.add_argument("--generation", choices=sorted(generations.NAMES), help="default: the board's, else gen4")
-        if name != "compile":
+        if name in ("run", "simulate"):
             one.add_argument("--out", dest="outputs", action="append", default=[], metavar="NAME=FILE.npy",
                              help="where a result goes, in the order of the results")
         if name == "compile":
             one.add_argument("-o", "--output", required=True, metavar="FILE")
-        if name == "run":
+        if name in ("run", "profile"):
             one.add_argument("--board", help="the board that lives for the run (a chip of the generation)")
             one.add_argument("--connect", metavar="DIR", help="a running platform, by the folder of its sockets")
             one.add_argument("--chip", help="its function (the only one)")
             one.add_argument("--core", type=int, default=0)
             one.add_argument("--limit", type=int, default=100_000_000, metavar="NS", help="of simulated time (100 ms)")
             one.add_argument("--timing", choices=("contended", "functional"))
+        if name == "profile":
+            profile_command.add_options(one)
+        if name == "run":
             one.add_argument("--trace", metavar="FILE",
                              help="write the platform's event trace; .perfetto-trace for Perfetto")
             one.add_argument("--check", choices=("simulate",), help="compare the results with those of simulate")
@@ -75,19 +80,30 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _run(options: Any) -> int:
+def _compiled(options: Any) -> tuple[Compiled, Options]:
+    """The kernel for the board, and where it runs."""
     kernel, values = _kernel(options)
-    if options.connect and options.trace:
-        raise UserError("--trace is for a board of its own; the running platform has its own trace")
     board = options.board or DEFAULT_BOARDS[generations.generation(options.generation or "gen4").number]
     generation = options.generation or generation_of(board) or "gen4"
     recording = record_kernel(kernel, (), values, generation=generation, lnc=options.lnc)
-    outcome = execute(compile_recording(recording), Options(board, options.connect, options.chip, options.core,
-                                                            options.limit, options.timing, options.trace))
+    return compile_recording(recording), Options(board, options.connect, options.chip, options.core, options.limit,
+                                                 options.timing)
+
+
+def _profile(options: Any) -> int:
+    return profile_command.run(options, lambda: _compiled(options))
+
+
+def _run(options: Any) -> int:
+    if options.connect and options.trace:
+        raise UserError("--trace is for a board of its own; the running platform has its own trace")
+    compiled, where = _compiled(options)
+    where.trace = options.trace
+    outcome = execute(compiled, where)
     _write(options, outcome.outputs)
     print(f"ran {outcome.simulated_us:.3f} us of simulated time")
     if options.check:
-        return _compare(recording, outcome.outputs, options)
+        return _compare(compiled.recording, outcome.outputs, options)
     return 0
 
 

@@ -11,20 +11,21 @@ from google.protobuf.internal import decoder
 
 FIELD = descriptor_pb2.FieldDescriptorProto
 UINT64, INT64, INT32, UINT32 = FIELD.TYPE_UINT64, FIELD.TYPE_INT64, FIELD.TYPE_INT32, FIELD.TYPE_UINT32
-FIXED64, STRING = FIELD.TYPE_FIXED64, FIELD.TYPE_STRING
+FIXED64, STRING, DOUBLE = FIELD.TYPE_FIXED64, FIELD.TYPE_STRING, FIELD.TYPE_DOUBLE
 MESSAGES = {
     "TracePacket": {"timestamp": (8, UINT64), "trusted_packet_sequence_id": (10, UINT32),
                     "track_event": (11, "TrackEvent"), "sequence_flags": (13, UINT32),
                     "track_descriptor": (60, "TrackDescriptor")},
     "TrackDescriptor": {"uuid": (1, UINT64), "name": (2, STRING), "process": (3, "ProcessDescriptor"),
-                        "parent_uuid": (5, UINT64)},
+                        "parent_uuid": (5, UINT64), "counter": (8, "CounterDescriptor")},
+    "CounterDescriptor": {"unit_name": (6, STRING)},
     "ProcessDescriptor": {"pid": (1, INT32), "process_name": (6, STRING)},
     "TrackEvent": {"debug_annotations": (4, ["DebugAnnotation"]), "type": (9, INT32), "track_uuid": (11, UINT64),
-                   "name": (23, STRING), "flow_ids": (47, [FIXED64])},
+                   "name": (23, STRING), "flow_ids": (47, [FIXED64]), "double_counter_value": (44, DOUBLE)},
     "DebugAnnotation": {"uint_value": (3, UINT64), "int_value": (4, INT64), "string_value": (6, STRING),
                         "pointer_value": (7, UINT64), "name": (10, STRING)},
 }
-SLICE_BEGIN, SLICE_END, INSTANT = 1, 2, 3
+SLICE_BEGIN, SLICE_END, INSTANT, COUNTER = 1, 2, 3, 4
 
 
 def packet_class() -> Any:
@@ -125,6 +126,8 @@ class Timeline:
                 if stack:
                     raise ValueError(f"two slices of {made.place} overlap on one track")
                 stack.append(made)
+            elif event.type == COUNTER:
+                made.values["value"] = event.double_counter_value
             elif event.type != INSTANT:
                 raise ValueError(f"an event of type {event.type}")
         self.open = [one for stack in open_slices.values() for one in stack]

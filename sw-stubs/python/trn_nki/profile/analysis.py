@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sums over the records of a profile. Times in ps; rates per second."""
+from __future__ import annotations
+
+import collections
+import dataclasses
+import re
+
+from trn_nki.profile import intervals
+from trn_nki.profile.events import Kind
+from trn_nki.profile.records import Cause, Engine, Instruction, Profile
+
+PS = 10**12              # per second
+ARRAY = 128              # rows and columns of the Tensor engine (neuron-core.md, 1)
+TENSOR_HZ = {2: 2_800_000_000, 3: 2_400_000_000, 4: 2_400_000_000}  # by generation (neuron-core.md, 1)
+GENERATORS = {"dma_start": "data", "dge_copy": "hardware_dynamic", "dma_gather": "software_dynamic",
+              "dma_scatter": "software_dynamic", "dma_gather_transpose": "software_dynamic"}
+_TYPE = re.compile(r"\ba=\w+\[[^\]]*\] (\w+)")
+
+
+@dataclasses.dataclass
+class Account:
+    """Where an engine's time went. The parts add up to the duration of the execution."""
+
+    engine: Engine
+    busy: int                    # an instruction occupies the data path
+    lost: dict[Cause, int]       # it waits, and no instruction occupies the data path
+    control: int                 # it carries out control instructions
+    outside: int                 # before its start and after its end
+    other: int                   # the rest: issue, wake-up
+    busy_cycles: int             # as the engine's counters: sums over instructions
+    wait_cycles: dict[Cause, int]  # and waits, which may overlap with busy times
+    retired: int
+    flops: int
+    bf16_flops: int
+    bytes_read: int
+    bytes_written: int
+    psum_bytes_read: int
+    psum_bytes_written: int
+    by_mode: dict[str, int]
+
+
+@dataclasses.dataclass
+class Line:
+    """What the instructions of one line of source cost."""
+
+    source: str
+    instructions: int = 0
+    busy: dict[str, int] = dataclasses.field(default_factory=lambda: collections.defaultdict(int))  # by engine
+    lost: dict[Cause, int] = dataclasses.field(default_factory=lambda: collections.defaultdict(int))
+    flops: int = 0
+    hbm_bytes: int = 0
+    transfers: int = 0
+    transfer_bytes: int = 0
+    transfer_time: int = 0       # in which at least one of its transfers moves
+
+    @property
+    def cost(self) -> int:
+        return sum(self.busy.values()) + sum(self.lost.values())
+
+
+@dataclasses.dataclass
+class Roofline:
+    flops: int                   # of matmuls and, without any, of all engines
+    of_tensor: bool
+    hbm_bytes: int
+    seconds: float
+    peak_flops: float            # of BF16 matmuls on the cores that ran
+    peak_bandwidth: float        # of the HBM stacks that were used; 0: none was
+
+    @property
+    def intensity(self) -> float | None:
+        return self.flops / self.hbm_bytes if self.hbm_bytes else None
+
+    @property
+    def achieved(self) -> float:
+        return self.flops / self.seconds
+
+
+def account_of(engine: Engine, profile: Profile) -> Account:
+    first, last = profile.first, profile.last
+    computing = [one for one in engine.instructions if one.computes]
+    taken = intervals.clipped(intervals.union((one.begin, one.end) for one in computing), first, last)
+    busy = intervals.length(taken)
+    lost: dict[Cause, int] = {}
+    for cause in Cause:
+        waits = intervals.clipped(intervals.union((w.begin, w.end) for w in engine.waits if w.cause is cause), first, last)
+        lost[cause] = intervals.length(intervals.without(waits, taken))
+        taken = intervals.union(taken + waits)
+    control = intervals.clipped(intervals.union((one.begin, one.end) for one in engine.instructions if not one.computes),
+                                first, last)
+    control_time = intervals.length(intervals.without(control, taken))
+    taken = intervals.union(taken + control)
+    ended = last if engine.ended is None else engine.ended
+    absent = [(first, max(first, engine.started)), (max(first, ended), last)]
+    outside = intervals.length(intervals.without(intervals.union(absent), taken))
+    other = profile.duration - busy - sum(lost.values()) - control_time - outside
+    modes = collections.Counter(one.mode for one in computing)
+    return Account(engine, busy, lost, control_time, outside, other, sum(one.cycles for one in computing),
+                   {cause: sum(w.cycles or 0 for w in engine.waits if w.cause is cause) for cause in Cause},
+                   sum(one.count for one in engine.instructions), sum(one.flops for one in computing),
+                   sum(one.bf16_flops for one in computing), sum(one.bytes_read for one in computing),
+                   sum(one.bytes_written for one in computing), sum(one.psum_bytes_read for one in computing),
+                   sum(one.psum_bytes_written for one in computing), dict(modes))
+
+
+def accounts_of(profile: Profile) -> list[Account]:
+    return [account_of(engine, profile) for engine in profile.engines]
+
+
+def lost_by_instruction(engine: Engine) -> dict[int, dict[Cause, int]]:
+    """Of each instruction that was waited for, by its id: the times that no earlier instruction covers."""
+    found: dict[int, dict[Cause, int]] = {}
+    busy_until = 0
+    for one in engine.instructions:
+        at = busy_until
+        for wait in one.waits:
+            begin = max(wait.begin, at)
+            if wait.end > begin:
+                lost = found.setdefault(one.id, {})
+                lost[wait.cause] = lost.get(wait.cause, 0) + wait.end - begin
+                at = wait.end
+        if one.computes:
+            busy_until = max(busy_until, one.end)
+    return found
+
+
+def lines_of(profile: Profile) -> list[Line]:
+    """The costs of all lines, the most expensive first."""
+    found: dict[str, Line] = {}
+
+    def line(source: str) -> Line:
+        return found.setdefault(source, Line(source))
+
+    for engine in profile.engines:
+        lost = lost_by_instruction(engine)
+        for one in engine.instructions:
+            here = line(one.source)
+            here.instructions += one.count
+            here.flops += one.flops
+            if one.computes:
+                here.busy[engine.name] += one.end - one.begin
+            for cause, time in lost.get(one.id, {}).items():
+                here.lost[cause] += time
+    moving = collections.defaultdict(list)
+    for transfer in profile.transfers:
+        poster = profile.posters.get(transfer.operation)
+        if poster is not None:
+            here = line(poster.source)
+            here.transfers += 1
+            here.transfer_bytes += transfer.bytes
+            moving[poster.source].append((transfer.begin, transfer.end))
+    for source, spans in moving.items():
+        found[source].transfer_time = intervals.length(intervals.union(spans))
+    for access in profile.accesses:
+        poster = profile.posters.get(access.operation)
+        if poster is not None and access.place.kind is Kind.MEMORY:
+            line(poster.source).hbm_bytes += access.bytes
+    return sorted(found.values(), key=lambda one: (-one.cost - one.transfer_time, one.source))
+
+
+def hbm_bytes(profile: Profile, writes: bool | None = None) -> int:
+    return sum(one.bytes for one in profile.accesses
+               if one.place.kind is Kind.MEMORY and (writes is None or one.writes == writes))
+
+
+def stack_rate(profile: Profile) -> float:
+    """Bytes per second at which the model of an HBM stack serves its largest access; 0 without any."""
+    largest = max((one for one in profile.accesses if one.place.kind is Kind.MEMORY and one.end > one.begin),
+                  key=lambda one: one.bytes, default=None)
+    return largest.bytes * PS / (largest.end - largest.begin) if largest else 0.0
+
+
+def peak_bf16_flops(profile: Profile) -> float:
+    """FLOPs per second of BF16 matmuls on the cores that ran, at their nominal clock."""
+    clocks = {engine.core: TENSOR_HZ.get(engine.generation, 0) for engine in profile.engines}
+    clocks |= {engine.core: engine.clock_hz for engine in profile.engines if engine.name == "tensor"}
+    return float(sum(2 * ARRAY * ARRAY * hertz for hertz in clocks.values()))
+
+
+def roofline_of(profile: Profile) -> Roofline:
+    tensor = sum(one.flops for engine in profile.engines if engine.name == "tensor" for one in engine.instructions)
+    every = sum(one.flops for engine in profile.engines for one in engine.instructions)
+    stacks = {one.place.module for one in profile.accesses if one.place.kind is Kind.MEMORY}
+    return Roofline(tensor or every, tensor > 0, hbm_bytes(profile), profile.duration / PS, peak_bf16_flops(profile),
+                    stack_rate(profile) * len(stacks))
+
+
+@dataclasses.dataclass
+class TypeUse:
+    """Matmuls of one element type, or another kind of computation."""
+
+    type: str
+    instructions: int = 0
+    flops: int = 0
+    bf16_flops: int = 0
+    busy: int = 0
+
+
+def types_of(profile: Profile) -> list[TypeUse]:
+    """The work of the Tensor engines by the type of the moving operand."""
+    found: dict[str, TypeUse] = {}
+    for engine in profile.engines:
+        if engine.name != "tensor":
+            continue
+        for one in engine.instructions:
+            if not one.flops:
+                continue
+            match = _TYPE.search(one.operands)
+            use = found.setdefault(match.group(1) if match else "unknown", TypeUse(match.group(1) if match else "unknown"))
+            use.instructions += 1
+            use.flops += one.flops
+            use.bf16_flops += one.bf16_flops
+            use.busy += one.end - one.begin
+    return sorted(found.values(), key=lambda use: -use.busy)
+
+
+def is_transpose(one: Instruction) -> bool:
+    """A matmul that moves data: from the second generation on its instruction says so."""
+    return one.opcode == "multiply" and one.operands.endswith(" transpose")
+
+
+def queue_type(profile: Profile, operation: int) -> str:
+    """The published word for where a transfer's descriptors come from."""
+    poster: Instruction | None = profile.posters.get(operation)
+    return GENERATORS.get(poster.opcode, "unknown") if poster is not None else "unknown"

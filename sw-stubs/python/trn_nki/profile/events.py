@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Events of the platform's text trace (doc/timeline.md) that a profile needs."""
+from __future__ import annotations
+
+import dataclasses
+import enum
+import json
+import re
+from typing import Any, Iterable, Iterator
+
+ENGINES = ("tensor", "vector", "scalar", "gpsimd", "sync")
+EXPECTED = "expected TIME MODULE EVENT, as `--trace FILE.txt` writes them"
+MAX_LINE = 1 << 16  # characters; the platform writes shorter lines
+
+
+class Kind(enum.Enum):
+    ENGINE = "engine"    # of a NeuronCore
+    CORE = "core"        # semaphores, notifications and DMA accesses of a NeuronCore
+    DMA = "dma"          # a DMA engine
+    MEMORY = "memory"    # an HBM stack
+    CC_CORE = "cc core"  # of collectives
+    CC_HART = "cc hart"
+
+
+_PLACES = (
+    (re.compile(rf"(.+)\.nc(\d+)\.({'|'.join(ENGINES)})"), Kind.ENGINE),
+    (re.compile(r"(.+)\.nc(\d+)"), Kind.CORE),
+    (re.compile(r"(.+)\.((?:udma|h2t)\d+\.engine\d+)"), Kind.DMA),
+    (re.compile(r"(.+)\.hbm(\d+)"), Kind.MEMORY),
+    (re.compile(r"(.+)\.top_sp(\d+)"), Kind.CC_CORE),
+    (re.compile(r"(.+)\.top_sp(\d+)\.hart"), Kind.CC_HART),
+)
+_UNUSED = {"doorbell", "descriptors", "notification"}  # names of events
+_FIELD = re.compile(r' (\w+)=("(?:[^"\\]|\\.)*"|\S+)')
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Place:
+    """A module of the platform."""
+
+    kind: Kind
+    module: str  # "chip0.nc1.vector"
+    chip: str    # "chip0"
+    index: int   # of the core, the HBM stack or the CC-Core
+    part: str    # "vector", "udma0.engine3"
+
+
+@dataclasses.dataclass(slots=True)
+class Event:
+    time: int  # ps
+    place: Place
+    name: str
+    fields: dict[str, Any]
+
+    @property
+    def duration(self) -> int | None:
+        """ps; None of an event that is not a span."""
+        return self.fields.get("for")
+
+    @property
+    def operation(self) -> int:
+        return self.fields.get("op", 0)
+
+
+class EventError(Exception):
+    """The text is no trace of the platform."""
+
+
+def place_of(module: str) -> Place | None:
+    for pattern, kind in _PLACES:
+        found = pattern.fullmatch(module)
+        if found is None:
+            continue
+        parts = found.groups()
+        if kind is Kind.DMA:
+            return Place(kind, module, parts[0], 0, parts[1])
+        return Place(kind, module, parts[0], int(parts[1]), parts[2] if kind is Kind.ENGINE else "")
+    return None
+
+
+def _value(text: str) -> Any:
+    if text[0] == '"':
+        return json.loads(text)
+    return int(text, 0)
+
+
+def read_events(lines: Iterable[str], name: str = "events") -> Iterator[Event]:
+    """The events of engines, DMA engines, memories and CC-Cores, in the order of the trace. Raises EventError."""
+    places: dict[str, Place | None] = {}
+    for number, line in enumerate(lines, 1):
+        head = line.split(" ", 3)
+        try:
+            place = places[head[1]]
+        except KeyError:
+            if not head[0].isdigit():
+                raise EventError(f"{name}:{number}: {EXPECTED}") from None
+            place = places[head[1]] = place_of(head[1])
+        except IndexError:
+            raise EventError(f"{name}:{number}: {EXPECTED}") from None
+        if place is None or head[2] in _UNUSED:
+            continue
+        try:
+            if len(line) > MAX_LINE:
+                raise ValueError(f"more than {MAX_LINE} characters")
+            rest = f" {head[3]}" if len(head) > 3 else ""
+            fields = {key: _value(value) for key, value in _FIELD.findall(rest)}
+            yield Event(int(head[0]), place, head[2].rstrip("\n"), fields)
+        except (ValueError, IndexError) as error:
+            raise EventError(f"{name}:{number}: {error}") from None

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A profile as a trace for Perfetto: Protocol Buffers as its public reference has them."""
+from __future__ import annotations
+
+import collections
+import os
+import struct
+from typing import Iterable, Iterator
+
+from trn_nki.profile import intervals
+from trn_nki.profile.events import Kind
+from trn_nki.profile.records import Engine, Instruction, Profile, Transfer
+
+SAMPLES = 1000  # of a bandwidth
+# Field numbers (https://perfetto.dev/docs/reference/trace-packet-proto).
+_PACKET = 1
+_TIMESTAMP, _SEQUENCE, _EVENT, _FLAGS, _DESCRIPTOR = 8, 10, 11, 13, 60
+_UUID, _NAME, _PROCESS, _PARENT, _COUNTER = 1, 2, 3, 5, 8
+_PID, _PROCESS_NAME, _UNIT_NAME = 1, 6, 6
+_ANNOTATION, _TYPE, _TRACK, _EVENT_NAME, _FLOWS, _DOUBLE_VALUE = 4, 9, 11, 23, 47, 44
+_UINT_VALUE, _STRING_VALUE, _ANNOTATION_NAME = 3, 6, 10
+_BEGIN, _END, _COUNT = 1, 2, 4
+_CLEARED = 1
+
+Slice = tuple[int, int, str, dict[str, "int | str"], list[int]]  # begin, end, name, fields, flows
+
+
+def _varint(value: int) -> bytes:
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def _number(field: int, value: int) -> bytes:
+    return _varint(field << 3) + _varint(value)
+
+
+def _bytes(field: int, value: bytes | str) -> bytes:
+    raw = value.encode() if isinstance(value, str) else value
+    return _varint(field << 3 | 2) + _varint(len(raw)) + raw
+
+
+def _fixed64(field: int, value: bytes) -> bytes:
+    return _varint(field << 3 | 1) + value
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+        self._tracks = 0
+
+    def packet(self, body: bytes) -> None:
+        flags = b"" if self.parts else _number(_FLAGS, _CLEARED)
+        self.parts.append(_bytes(_PACKET, body + flags + _number(_SEQUENCE, 1)))
+
+    def track(self, name: str, parent: int = 0, process: int = 0, unit: str = "") -> int:
+        self._tracks += 1
+        body = _number(_UUID, self._tracks)
+        if process:
+            body += _bytes(_PROCESS, _number(_PID, process) + _bytes(_PROCESS_NAME, name))
+        else:
+            body += _bytes(_NAME, name) + _number(_PARENT, parent)
+        if unit:
+            body += _bytes(_COUNTER, _bytes(_UNIT_NAME, unit))
+        self.packet(_bytes(_DESCRIPTOR, body))
+        return self._tracks
+
+    def event(self, time: int, body: bytes) -> None:
+        self.packet(_number(_TIMESTAMP, time) + _bytes(_EVENT, body))
+
+    def slices(self, name: str, parent: int, slices: Iterable[Slice]) -> None:
+        """Slices that overlap are drawn on several tracks of one name."""
+        lanes: list[tuple[int, int]] = []  # track, free at
+        for begin, end, text, fields, flows in sorted(slices, key=lambda one: (one[0], one[1])):
+            at = next((number for number, lane in enumerate(lanes) if lane[1] <= begin), None)
+            if at is None:
+                at = len(lanes)
+                lanes.append((self.track(name, parent), 0))
+            track = lanes[at][0]
+            lanes[at] = track, end
+            notes = b"".join(_bytes(_ANNOTATION, _annotation(key, value)) for key, value in fields.items())
+            ids = b"".join(_fixed64(_FLOWS, struct.pack("<Q", flow)) for flow in flows)
+            self.event(begin, notes + _number(_TYPE, _BEGIN) + _number(_TRACK, track) + _bytes(_EVENT_NAME, text) + ids)
+            self.event(end, _number(_TYPE, _END) + _number(_TRACK, track))
+
+    def counter(self, name: str, parent: int, values: Iterable[tuple[int, float]], unit: str) -> None:
+        track = self.track(name, parent, unit=unit)
+        for time, value in values:
+            self.event(time, _number(_TYPE, _COUNT) + _number(_TRACK, track)
+                       + _fixed64(_DOUBLE_VALUE, struct.pack("<d", value)))
+
+
+def _annotation(key: str, value: int | str) -> bytes:
+    body = _bytes(_ANNOTATION_NAME, key)
+    return body + (_number(_UINT_VALUE, value) if isinstance(value, int) else _bytes(_STRING_VALUE, value))
+
+
+def perfetto_bytes(profile: Profile) -> bytes:
+    """Times in ns from the start of the execution. The same profile gives the same bytes."""
+    writer = _Writer()
+    for number, chip in enumerate(sorted({name for name, _ in profile.cores}), 1):
+        process = writer.track(chip, process=number)
+        for engine in profile.engines:
+            if engine.place.chip != chip:
+                continue
+            name = f"nc{engine.place.index}.{engine.name}"
+            writer.slices(name, process, _instructions(profile, engine.instructions))
+            writer.slices(f"{name} waits", process, _waits(profile, engine))
+        moved = collections.defaultdict(list)
+        for one in profile.transfers:
+            if one.place.chip == chip:
+                moved[one.place.part].append(one)
+        for part in sorted(moved, key=_natural):
+            writer.slices(part, process, _transfers(profile, moved[part]))
+        writer.slices("collectives", process, ((_at(profile, one.begin), _at(profile, one.end), f"top_sp{one.place.index}", {},
+                                                [one.operation] if one.operation else [])
+                                               for one in profile.services if one.place.chip == chip))
+        for name, spans in (("HBM bandwidth", [(one.begin, one.end, one.bytes) for one in profile.accesses
+                                               if one.place.kind is Kind.MEMORY and one.place.chip == chip]),
+                            ("DMA bandwidth", [(one.begin, one.end, one.bytes) for one in profile.transfers
+                                               if one.place.chip == chip])):
+            width = profile.duration / SAMPLES
+            parts = intervals.sampled(spans, profile.first, profile.last, SAMPLES)
+            writer.counter(name, process, ((int(step * width) // 1000, amount * 1000 / width)
+                                           for step, amount in enumerate(parts)), "GB/s")
+    return b"".join(writer.parts)
+
+
+def _natural(part: str) -> tuple[str, int]:
+    name, _, number = part.rpartition("engine")
+    return name, int(number)
+
+
+def _at(profile: Profile, time: int) -> int:
+    return max(0, time - profile.first) // 1000
+
+
+def _instructions(profile: Profile, instructions: Iterable[Instruction]) -> Iterator[Slice]:
+    for one in instructions:
+        source = os.path.basename(one.source)
+        fields = {"source": one.source, "operands": one.operands, "pc": one.pc, "cycles": one.cycles, "flops": one.flops}
+        yield (_at(profile, one.begin), _at(profile, one.end), f"{one.opcode} {source}".strip(), fields,
+               [one.operation] if one.operation else [])
+
+
+def _waits(profile: Profile, engine: Engine) -> Iterator[Slice]:
+    for wait in engine.waits:
+        fields: dict[str, int | str] = {"cause": wait.cause.value, "reason": wait.reason}
+        poster = profile.posters.get(wait.poster)
+        if poster is not None:
+            fields["posted by"] = f"{poster.engine.place.module} {poster.opcode} {poster.source}"
+        yield (_at(profile, wait.begin), _at(profile, wait.end), f"{wait.cause.value}: {wait.reason}", fields,
+               [wait.poster] if poster is not None else [])
+
+
+def _transfers(profile: Profile, transfers: Iterable[Transfer]) -> Iterator[Slice]:
+    for one in transfers:
+        poster = profile.posters.get(one.operation)
+        source = f" {os.path.basename(poster.source)}" if poster is not None else ""
+        yield (_at(profile, one.begin), _at(profile, one.end), f"{one.kind} q{one.queue}{source}",
+               {"bytes": one.bytes, "from": f"{one.source:#x}", "to": f"{one.destination:#x}"},
+               [one.operation] if one.operation else [])
