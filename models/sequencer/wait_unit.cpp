@@ -44,15 +44,15 @@ bool wait_unit::is_met(const isa::wait_condition& c) const {
 progress wait_unit::poll(const isa::wait_condition& c, std::uint32_t pc) {
     const auto now = clock_.now();
     if (is_met(c)) {
-        if (static_cast<wait_mode>(c.mode) == wait_mode::ge_subtract)
-            signals_.update(
-                {static_cast<std::uint8_t>(isa::update_mode::subtract), c.index, c.value}, pc);
-        if (since_) {
+        if (since_) {  // before the subtraction, which posts the semaphore too
             count(c.index);
             timeline_.end_wait(core_.sync.poster_of(c.index), now - *since_);
             clock_.reach(now + clock_.of_ns(isa::wake_ns));
             since_.reset();
         }
+        if (static_cast<wait_mode>(c.mode) == wait_mode::ge_subtract)
+            signals_.update(
+                {static_cast<std::uint8_t>(isa::update_mode::subtract), c.index, c.value}, pc);
         if (core_.observer != nullptr && c.mode != 0) core_.observer->waited(engine_, c.index);
         return finished{};
     }
