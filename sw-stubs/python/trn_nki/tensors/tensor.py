@@ -61,6 +61,11 @@ class NkiTensor(NKIObject):
         return self.storage.name
 
     @property
+    def base_tensor(self) -> "NkiTensor":
+        """All of what the view is of, with the type that it was made with."""
+        return NkiTensor(self.storage.shape, self.storage.dtype, self.storage)
+
+    @property
     def ndim(self) -> int:
         return len(self.shape)
 
