@@ -288,6 +288,13 @@ print(call(), statistics.median(call() for _ in range(7)))
             row("call of an NKI kernel from Python on a chip that boots for it, median of 7", others, "s", "< 0.5 s", others < 0.5)]
 
 
+def kernels(trnvp):
+    """The NKI compiler, with the distribution's Python, which has NumPy."""
+    script = pathlib.Path(__file__).with_name("kernels.py")
+    done = subprocess.run(["/usr/bin/python3", script, trnvp.parent], check=True, stdout=subprocess.PIPE)
+    return json.loads(done.stdout)
+
+
 def cpu_seconds(pid):
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -300,7 +307,7 @@ def resident_mib(pid):
 
 WHOLE_RUNS = {"cold_boot": cold_boot, "idle": idle, "rack": rack, "all_pairs": all_pairs, "collectives": collectives,
               "scenarios": scenarios, "snapshots": snapshots, "recording": recording, "tracing": tracing, "matmuls": matmuls,
-              "kernel_calls": kernel_calls}
+              "kernel_calls": kernel_calls, "kernels": kernels}
 
 
 def main() -> int:

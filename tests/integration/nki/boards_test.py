@@ -16,6 +16,7 @@ sys.path[:0] = [str(ROOT / "sw-stubs/python"), str(ROOT / "scenarios/kernels")]
 import nki  # noqa: E402 - after the path
 import numpy  # noqa: E402
 
+import flash_attention  # noqa: E402
 import tiles  # noqa: E402
 import transformer  # noqa: E402
 from trn_nki.compile import compile_recording  # noqa: E402
@@ -88,6 +89,14 @@ class Kernels(unittest.TestCase):
             expected = nki.simulate(transformer.attention)(q, k, v, True)
         for result in self.on_boards(transformer.attention, q, k, v, True):
             numpy.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-6)
+
+    def test_attention_in_blocks_agrees_with_binary64(self):
+        q, k, v = (random(1, 640, 64)[0] * F32(scale) for scale in (1, -1, 2))
+        scores = q.astype(F64) @ k.T / 8
+        scores[numpy.triu_indices(640, 1)] = -numpy.inf
+        power = numpy.exp(scores - scores.max(axis=1, keepdims=True))
+        for result in self.on_boards(flash_attention.flash_attention, q, k, v):
+            numpy.testing.assert_allclose(result, power / power.sum(axis=1, keepdims=True) @ v, rtol=1e-5, atol=5e-6)
 
     def test_rows_are_gathered_and_scattered_by_index(self):
         table = random(300, 96)
