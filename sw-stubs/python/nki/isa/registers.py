@@ -44,3 +44,4 @@ def _writable(register: Any) -> None:
         raise KernelError(f"{register!r} is no register; nisa.register_alloc makes one")
     if register.frozen:
         raise KernelError("the counter of a loop cannot be written; the loop sets it")
+    register.factor = 1

@@ -2,6 +2,7 @@
 """nki.language: loops and the launch grid."""
 from __future__ import annotations
 
+import math
 from typing import Any, Callable, Iterator
 
 from trn_nki.diagnostics import places
@@ -56,7 +57,7 @@ def while_loop(init: VirtualRegister, body_fun: Callable[[VirtualRegister], Virt
 def _open_loop(core: recording.Core, lower: Any, upper: Any, step: Any) -> VirtualRegister:
     if not isinstance(step, int) or step < 1:
         raise KernelError(f"the step of a loop of the device must be a positive integer, not {step!r}")
-    counter = VirtualRegister(frozen=True)
+    counter = VirtualRegister(frozen=True, factor=math.gcd(lower, step) if isinstance(lower, int) else 1)
     core.open_loop(Loop(counter, lower, upper, step, places.caller(1)))
     return counter
 

@@ -108,6 +108,31 @@ def pieces(source: Pattern, destination: Pattern, size: int, first_engine: int, 
     return found
 
 
+@dataclasses.dataclass(frozen=True)
+class Lines:
+    """A copy between an array and a tile in runs of bytes: `partitions` runs at a time, `pitch` bytes apart in the array,
+    from each of `starts`, which are (byte of the array, byte of the partition)."""
+
+    partitions: int
+    pitch: int
+    run: int
+    starts: tuple[tuple[int, int], ...]
+
+
+def lines(array: Pattern, tile: Pattern, size: int, place: Any) -> Lines:
+    """Raises KernelError."""
+    dims = _merge(_refine(array.dims, tile.dims, place))
+    run = size
+    if dims and dims[0][1] == dims[0][2] == size:
+        run, dims = size * dims[0][0], dims[1:]
+    over = [dim for dim in dims if _is_partition(dim[2])]
+    if len(over) > 1 or any(dim[2] != PARTITION for dim in over):
+        raise KernelError("the copy takes partitions in another order than the tile has them", "8.2", place)
+    partitions, pitch = (over[0][0], over[0][1]) if over else (1, 0)
+    starts = tuple((array.offset + a, tile.offset % PARTITION + b) for a, b in _starts([d for d in dims if d not in over]))
+    return Lines(partitions, pitch, run, starts)
+
+
 def _engines(shares: int, first: int) -> int:
     """A mask of as many DMA engines as there are shares, from the first on."""
     turned = (1 << min(16, shares)) - 1 << first % 16

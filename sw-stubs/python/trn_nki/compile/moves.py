@@ -57,7 +57,9 @@ class Moves:
     def _start(self, dynamic: dict[int, NkiTensor], src: Any, dst: Any, skips: bool) -> None:
         """src and dst are views, or patterns of tiles."""
         place = self.operands.place
-        self._require_generators("a copy whose address comes from the device")
+        if not self._has_generators:
+            self._start_by_rows(dynamic, src, dst, skips)
+            return
         registers = {key: self.operands.index(view.indirection.index).held("sync") for key, view in dynamic.items()}
         size = next(iter(dynamic.values())).dtype.itemsize
         sides = [side if isinstance(side, Pattern) else self.operands.pattern(side) for side in (src, dst)]
@@ -83,9 +85,63 @@ class Moves:
             span = min(span, (index.limit - 1) * end.unit + reach)
         end.limit = span
 
-    def _require_generators(self, what: str) -> None:
-        if self.program.generation.number == 2:
-            raise KernelError(f"Trainium1 has no descriptor generators for {what}", "13", self.operands.place)
+    @property
+    def _has_generators(self) -> bool:
+        return self.program.generation.number > 2
+
+    def _start_by_rows(self, dynamic: dict[int, NkiTensor], src: Any, dst: Any, skips: bool) -> None:
+        """As _start, on Trainium1: a side with an index goes through a tile, unless the other side is one."""
+        place = self.operands.place
+        if skips:
+            raise KernelError("Trainium1 cannot skip a scalar index that is out of range", "13", place)
+        for view, other, reads in ((src, dst, True), (dst, src, False)):
+            if id(view) not in dynamic or id(other) in dynamic:
+                continue
+            plain = other if isinstance(other, Pattern) else self.operands.pattern(other)
+            is_reached = self.operands.loop is not None or plain.offset // PARTITION % 32 == 0
+            if not view.is_on_chip and isinstance(plain.of, Buffer) and is_reached:
+                self._index_by_rows(view, plain, reads)
+                return
+        view = next(iter(dynamic.values()))
+        if view.shape[0] > PARTITIONS:
+            raise KernelError(f"Trainium1 copies {PARTITIONS} rows at once by a scalar index, not {view.shape[0]}", "13", place)
+        between = self.operands.temporary(view, view.dtype)
+        for side, reads in ((src, True), (dst, False)):
+            whole = self._whole(between)
+            if id(side) not in dynamic:
+                plain = side if isinstance(side, Pattern) else self.operands.pattern(side)
+                self.copy(*((plain, whole) if reads else (whole, plain)), view.dtype.itemsize)
+            elif side.is_on_chip:
+                tile = self.operands.tile(side, "the tile", "vector")
+                self.append_copy(*((between, tile) if reads else (tile, between)))
+            else:
+                self._index_by_rows(side, whole, reads)
+
+    def _index_by_rows(self, view: NkiTensor, tile: Pattern, reads: bool) -> None:
+        index, size = view.indirection, view.dtype.itemsize
+        self.rows.strided(self.operands.pattern(view), tile, size, reads, self.operands.index(index.index),
+                          index.stride * size, index.limit)
+
+    def _by_rows(self, source: Pattern, destination: Pattern, size: int) -> None:
+        """A copy in a loop on Trainium1."""
+        reads = isinstance(destination.of, Buffer)
+        if reads != isinstance(source.of, Buffer):
+            self.rows.strided(*((source, destination) if reads else (destination, source)), size, reads)
+            return
+        if reads:  # between tiles: by way of HBM
+            array = self.operands.scratch(_Byte, (source.elements * size,))
+            dims, stride = [], size
+            for count, _ in destination.dims:
+                dims.append((count, stride))
+                stride *= count
+            between = Pattern(array, 0, tuple(dims))
+        else:
+            partitions = next(n for n in range(PARTITIONS, 0, -1) if source.elements % n == 0)
+            kind = data_types.uint8
+            between = self._whole(self.operands.made(partitions, source.elements // partitions * size, kind, "a copy"))
+            between = Pattern(between.of, 0, ((source.elements // partitions, size), (partitions, PARTITION)))
+        self._by_rows(source, between, size)
+        self._by_rows(between, destination, size)
 
     def dma_compute(self, arguments: dict[str, Any]) -> None:
         """The sum of the sources, computed by Vector in the order and with the rounding of the DMA engines: transfers of
@@ -144,10 +200,12 @@ class Moves:
         place = self.operands.place
         if self.operands.loop is not None:
             # The descriptors of a ring serve once.
-            self._require_generators("a copy in a loop of the device")
-            made = pieces(source, destination, size, self._generated, place)
-            self._generated += 1
-            self.program.instructions.append(Copy("sync", made, place, self.operands.core))
+            if self._has_generators:
+                made = pieces(source, destination, size, self._generated, place)
+                self._generated += 1
+                self.program.instructions.append(Copy("sync", made, place, self.operands.core))
+            else:
+                self._by_rows(source, destination, size)
             return
         if size == 2 and self.program.generation.number > 2:
             matrices = transposes(source, destination, 4 * self._generated, place)

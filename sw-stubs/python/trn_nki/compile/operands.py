@@ -152,7 +152,7 @@ class Operands:
             return self.step(Register(self.place), "reg_move", self.constants[value])
         found = self._registers.get(value)
         if found is None:
-            found = self._registers[value] = Register(self.place)
+            found = self._registers[value] = Register(self.place, value.factor)
         return found
 
     def integer(self, value: Any) -> Any:

@@ -54,8 +54,8 @@ class Array:
 class Register:
     """An integer of the program. Each engine that needs it keeps it in one of its own registers."""
 
-    def __init__(self, place: Any = None):
-        self.place = place
+    def __init__(self, place: Any = None, factor: int = 1):
+        self.place, self.factor = place, factor  # factor divides every value
         self._held: dict[str, Held] = {}
 
     def held(self, engine: str) -> "Held":
@@ -228,6 +228,16 @@ class Integer:
         return f"i32({self.held.text()})"
 
 
+@dataclasses.dataclass(frozen=True)
+class Number:
+    """A register by its number."""
+
+    held: Held
+
+    def text(self) -> str:
+        return str(self.held.number)
+
+
 class Instruction:
     """One line of a stream. Fields are words, or pairs of a key and a text, a tile, a column or a register."""
 
@@ -248,7 +258,7 @@ class Instruction:
                     yield value, key == "rd"
                     if self.name == "loop" and key == "rd":
                         yield value, False
-                elif isinstance(value, Integer):
+                elif isinstance(value, (Integer, Number)):
                     yield value.held, False
         for tile in self.tiles():
             if tile.register is not None:

@@ -6,8 +6,9 @@ import dataclasses
 import math
 from typing import Any
 
+from trn_nki.compile.copies import PARTITION, Pattern, lines
 from trn_nki.compile.operands import Operands
-from trn_nki.compile.program import Access, Instruction, Program, Tile
+from trn_nki.compile.program import Access, Instruction, Number, Program, Register, Tile
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors import layout
 from trn_nki.tensors.tensor import NkiTensor
@@ -101,6 +102,52 @@ class Rows:
         self._move(made, table, True, False)
         return made
 
+    def strided(self, array: Pattern, tile: Pattern, size: int, reads: bool, register: Any = None, unit: int = 0,
+                limit: int = 0) -> None:
+        """Copies between an array and a tile without descriptors of the host or of generators: rows whose indices GPSIMD
+        computes. `register` times `unit` bytes is added to the address in the array; it must be below `limit`."""
+        place, of = self.operands.place, array.of
+        found = lines(array, tile, size, place)
+        row = math.gcd(found.run, found.pitch, unit)
+        if register is not None:
+            # A factor of the register makes rows longer; a shift takes it out of the register.
+            longer = math.gcd(found.run, found.pitch, unit * register.factor)
+            if unit % longer == 0 or (longer % unit == 0 and (longer // unit).bit_count() == 1):
+                row = longer
+        starts = [(a + n, b + n) for a, b in found.starts for n in range(0, found.run, row)]
+        first = tile.offset // PARTITION
+        if len(starts) > MAX_GATHERS or found.partitions > 128 or (tile.of.first + first) % 32:
+            raise KernelError(f"Trainium1 has no descriptor generators; as rows by index the copy takes {len(starts)} parts "
+                              f"from partition {first}, possible are {MAX_GATHERS} from a multiple of 32", "13", place)
+        kind = data_types.int32
+        indices = self.operands.made(found.partitions, 1, kind, "rows")
+        fields: list[Any] = [("pattern", f"(0, {found.pitch // row}) [1:0]"), ("dst", indices)]
+        if register is not None:
+            scaled = register
+            if unit > row:
+                scaled = self.operands.step(Register(place), "reg_alu", register, unit // row, operator="mult")
+            elif unit < row:
+                by = (row // unit).bit_length() - 1
+                scaled = self.operands.step(Register(place), "reg_alu", register, by, operator="shift_right")
+            fields += ["offset_register", ("imm", Number(scaled.held("gpsimd")))]
+        self._append("iota", fields, [], [indices])
+        highest = (found.partitions - 1) * found.pitch // row + (limit - 1) * unit // row if limit else (
+            (of.size - array.offset) // row - 1)
+        everything = Access(of, 0, 1, 0, of.size)
+        for address, byte in starts:
+            moved = Tile(tile.of, data_types.uint8, found.partitions, ((row, 1),), first, byte)
+            common = [("b", indices), ("s0", f"i32({highest + 1})"), ("table", f"@{of.name}+{address}"), ("imm", row)]
+            if reads:
+                self._append("dma_gather", [("dst", moved), *common], [indices, everything], [moved])
+            else:
+                self._append("dma_scatter", [("a", moved), *common], [indices, moved], [everything])
+        if not reads and of.role == "in":
+            of.role = "inout"
+
+    def _append(self, name: str, fields: list[Any], reads: list[Any], writes: list[Any]) -> None:
+        self.program.instructions.append(Instruction("gpsimd", name, fields, reads, writes, self.operands.place,
+                                                     self.operands.core))
+
     def _parts(self, tile: Tile, array: Any, table: NkiTensor, starts: list[int], unit: int, indices: Tile, per_row: int,
                gathers: bool, skips: bool) -> None:
         size = table.dtype.itemsize
@@ -114,8 +161,7 @@ class Rows:
             reads, writes = ([indices, everything], [moved]) if gathers else ([indices, moved], [everything])
             if gathers and skips:
                 reads.append(moved)
-            self.program.instructions.append(Instruction("gpsimd", "dma_gather" if gathers else "dma_scatter", fields, reads,
-                                                         writes, self.operands.place, self.operands.core))
+            self._append("dma_gather" if gathers else "dma_scatter", fields, reads, writes)
         if not gathers and array.role == "in":
             array.role = "inout"
 
@@ -131,8 +177,7 @@ class Rows:
                 ("memset", [("imm", str(factor)), ("dst", factors)], [], factors),
                 ("tensor_tensor", [("op0", "mult"), ("dst", scaled), ("a", source), ("b", factors)], [source, factors],
                  scaled)):
-            self.program.instructions.append(Instruction("gpsimd", name, fields, reads, [written], self.operands.place,
-                                                         self.operands.core))
+            self._append(name, fields, reads, [written])
         return scaled
 
 

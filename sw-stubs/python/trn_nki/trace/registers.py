@@ -2,6 +2,7 @@
 """Registers of an engine: integers that are known only when the program runs."""
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
@@ -17,17 +18,18 @@ class VirtualRegister(NKIObject):
 
     is_register = True
 
-    def __init__(self, state: Any = None, frozen: bool = False):
+    def __init__(self, state: Any = None, frozen: bool = False, factor: int = 1):
         core = recording.current("a register")
         self.number = core.registers
         self.frozen = frozen  # a loop's counter: the kernel cannot move into it
+        self.factor = factor  # that divides every value, as far as the whole trace says
         core.registers += 1
 
     def _alu(self, op: operators.Operator, a: Any, b: Any) -> "VirtualRegister":
         for value in (a, b):
             if not isinstance(value, (int, VirtualRegister)):
                 raise KernelError(f"a register takes integers and registers, not {type(value).__name__}")
-        made = VirtualRegister()
+        made = VirtualRegister(factor=_factor(op, a, b))
         recording.record("register_alu", engine.unknown, None, {"dst": made, "op": op, "a": a, "b": b})
         return made
 
@@ -47,6 +49,11 @@ class VirtualRegister(NKIObject):
 
     def __repr__(self) -> str:
         return f"r{self.number}"
+
+
+def _factor(op: operators.Operator, a: Any, b: Any) -> int:
+    left, right = (value.factor if isinstance(value, VirtualRegister) else value for value in (a, b))
+    return abs(left * right if op is operators.multiply else math.gcd(left, right)) or 1
 
 
 def displacement(index: Any) -> VirtualRegister:
