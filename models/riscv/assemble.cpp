@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From decoded instructions to blocks of operations: the seam behind which another back end
-// (a translator) would stand.
+// From decoded instructions to blocks of operations. A back end (back_end.h) may make host code of
+// the blocks.
 #include "models/riscv/assemble.h"
 
 #include <cstring>
@@ -61,6 +61,7 @@ public:
     void finish() {
         const std::span ops(b_.ops.data() + 1, b_.ops.size() - 1);
         if (b_.unseen) b_.unseen->alone = functions(ops);
+        if (b_.owner != nullptr && b_.owner->has_back_end()) b_.alone = functions(ops);
         fuse(ops);
         if (b_.unseen) {
             b_.unseen->fused = functions(ops);
@@ -106,7 +107,7 @@ private:
         o.rs2 = r.rs2;
         o.slot = static_cast<u8>(b_.slots.size());
         b_.ops.push_back(o);
-        b_.slots.push_back({bits_, static_cast<u16>(at_), count_});
+        b_.slots.push_back({bits_, static_cast<u16>(at_), count_, in_acc_});
         return b_.ops.back();
     }
 

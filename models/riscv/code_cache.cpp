@@ -2,6 +2,7 @@
 #include "models/riscv/code_cache.h"
 
 #include <cstring>
+#include <utility>
 
 #include "models/riscv/assemble.h"
 
@@ -25,7 +26,8 @@ u64 digest(const u8* content) {
 
 }  // namespace
 
-code_page::code_page(const u8* content, isa extensions) : isa_(extensions) {
+code_page::code_page(const u8* content, isa extensions, std::shared_ptr<back_end> translator)
+    : isa_(extensions), back_end_(std::move(translator)) {
     std::memcpy(content_.data(), content, size);
 }
 
@@ -47,6 +49,7 @@ const op* code_page::at(u32 offset) {
         blocks_.push_back(std::make_unique<block>());
         assemble(*blocks_.back(), *this, offset);
         entry = blocks_.back()->first();
+        if (back_end_ != nullptr) back_end_->adopt(*blocks_.back());
     }
     return entry;
 }
@@ -60,7 +63,8 @@ std::shared_ptr<code_page> code_cache::find(const u8* content, isa extensions) {
         if (same && page.extensions() == extensions) return it->second;
     }
     if (pages_.size() >= max_pages) drop_unused();
-    return pages_.emplace(key, std::make_shared<code_page>(content, extensions))->second;
+    if (pages_.empty()) back_end_ = back_end::chosen();
+    return pages_.emplace(key, std::make_shared<code_page>(content, extensions, back_end_))->second;
 }
 
 void code_cache::drop_unused() {

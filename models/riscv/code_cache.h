@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "models/riscv/back_end.h"
 #include "models/riscv/first_executions.h"
 #include "models/riscv/isa.h"
 #include "models/riscv/op.h"
@@ -25,12 +26,15 @@ struct block {
         u32 bits;    ///< the instruction as fetched
         u16 offset;  ///< in the page
         u8 before;   ///< instructions of the block before this one
+        u8 in_acc;   ///< the register whose value the operation expects in acc; > 31: none
     };
     code_page* owner = nullptr;
     u16 start = 0;                             ///< offset of the entry in the page
     std::vector<op> ops;                       ///< [0] is the header
     std::vector<slot> slots;                   ///< of ops[1]…
     std::unique_ptr<first_executions> unseen;  ///< while coverage is recorded
+    std::vector<handler> alone;                ///< of ops[1]… unfused; empty without a back end
+    std::unique_ptr<host_code> native;         ///< of the back end; goes before what it is made of
 
     const op* first() const { return &ops[1]; }
 };
@@ -52,12 +56,16 @@ public:
     static constexpr u64 size = 4096;
     using bytes = std::array<u8, size>;
 
-    code_page(const u8* content, isa extensions);
+    /// `translator` may be null.
+    code_page(const u8* content, isa extensions, std::shared_ptr<back_end> translator);
 
     /// The block that begins `offset` bytes into the page; decoded on first use.
     const op* at(u32 offset);
+    /// The same if it was decoded, else nullptr.
+    const op* find(u32 offset) const { return entry_[offset / 2]; }
     const bytes& content() const { return content_; }
     isa extensions() const { return isa_; }
+    bool has_back_end() const { return back_end_ != nullptr; }
 
     /// It is executed at `address`: from now on its blocks record in `all` what is executed.
     void record(coverage& all, u64 address);
@@ -78,6 +86,7 @@ public:
 private:
     bytes content_;
     isa isa_;
+    const std::shared_ptr<back_end> back_end_;
     coverage::program* program_ = nullptr;  // whose code it is, and where that lies
     u64 address_ = 0;
     const function_names::by_address* functions_ = nullptr;  // likewise
@@ -96,6 +105,7 @@ public:
 
 private:
     void drop_unused();
+    std::shared_ptr<back_end> back_end_;  // the same of all pages
     std::unordered_multimap<u64, std::shared_ptr<code_page>> pages_;
 };
 

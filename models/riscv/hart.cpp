@@ -2,6 +2,7 @@
 #include "models/riscv/hart.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "models/riscv/assemble.h"
@@ -16,6 +17,11 @@ namespace {
 constexpr std::size_t max_held_pages = 4096;
 
 }  // namespace
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"  // no base classes: the offset is fixed
+const std::size_t hart::offset_of_registers = offsetof(hart, x);
+#pragma GCC diagnostic pop
 
 hart::hart(const config& cfg, hart_bus& memory, std::shared_ptr<code_cache> code)
     : cfg_(cfg), bus_(memory), code_(std::move(code)) {
@@ -90,7 +96,6 @@ void hart::step() {
 
 void hart::execute_alone(u64 pc) {
     const privilege mode = mode_;
-    trapped_ = false;
     u32 bits = 0;
     exec.raised = fetch(pc, bits);
     if (exec.raised) {
@@ -99,21 +104,26 @@ void hart::execute_alone(u64 pc) {
         return;
     }
     const decoded d = decode(bits, cfg_.extensions);
-    assemble_one(scratch_, d, static_cast<u32>(pc & 4095), cfg_.extensions);
     if (log_ != nullptr) log_->begin();
     if (const auto* const all = function_names::active())
         if (const auto* const function = all->at(pc, d.bits)) bus_.entered(*function);
-
-    const i64 rest = exec.budget - 1;
-    horizon_ -= static_cast<u64>(rest);
-    exec.budget = 1;
-    go_on(scratch_.first(), 0, pc & ~u64{4095});
-    horizon_ += static_cast<u64>(rest);
-    exec.budget += rest;
+    execute_one(d);
 
     if (debug_.has_hit()) return;  // before the access: nothing was executed
     if (log_ != nullptr && !trapped_) log_->retire(cfg_.hart_id, mode, pc, d, x, f);
     if (coverage::active() != nullptr) record(pc, d);
+}
+
+bool hart::execute_one(const decoded& d) {
+    assemble_one(scratch_, d, static_cast<u32>(pc_ & 4095), cfg_.extensions);
+    trapped_ = false;
+    const i64 rest = exec.budget - 1;
+    horizon_ -= static_cast<u64>(rest);
+    exec.budget = 1;
+    go_on(scratch_.first(), 0, pc_ & ~u64{4095});
+    horizon_ += static_cast<u64>(rest);
+    exec.budget += rest;
+    return !trapped_ && !debug_.has_hit();
 }
 
 /// The coverage of an instruction that was executed alone.

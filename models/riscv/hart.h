@@ -191,6 +191,10 @@ public:
     const op* find_code(u64 pc);
     void step_next() { careful_ = true; }
     void hand_over(const op* next, u64 acc, i64 budget, u64 page, address_space* space);
+    /// Executes `d` at pc(), alone. False: it trapped, or left before its access.
+    bool execute_one(const decoded& d);
+    /// Where x[0] lies in a hart, for host code.
+    static const std::size_t offset_of_registers;
 
 private:
     void go_on(const op* first, u64 acc, u64 page);
@@ -212,6 +216,7 @@ private:
     fault fetch(u64 pc, u32& bits);
     fault fetch_half(u64 pc, u16& half);
     void remember(u64 va, u64 pa, access how);
+    void open_window(u64 pa);
     bool page_is_watched(u64 va, access how) const;
     void change_mode(privilege mode);
     void update_data_context();

@@ -41,6 +41,23 @@ void hart::remember(u64 va, u64 pa, access how) {
     if (host == nullptr) return;
     tlb_entry& e = how == access::store ? exec.space->store_entry(va) : exec.space->load_entry(va);
     e = {page, reinterpret_cast<u64>(host) - page};
+    if (exec.space->window.span == 0) open_window(pa);
+}
+
+/// Lets host code access all of the region of `pa` without a look at its pages, if no page of it
+/// needs attention.
+void hart::open_window(u64 pa) {
+    const privilege mode = data_mode();
+    const bool translated = mode != privilege::machine && csr.satp >> 60 != 0;
+    if (translated || watching_data_) return;
+    const direct_memory* const r = mmu_.region(pa);
+    if (r == nullptr || !r->readable || !r->writable || r->last - r->first < page_mask) return;
+    const u64 size = r->last - r->first + 1;
+    if (!protection.uniform(r->first, size) ||
+        !protection.allows(r->first, size, access::load, mode) ||
+        !protection.allows(r->first, size, access::store, mode))
+        return;
+    exec.space->window = {r->first, size - 7, reinterpret_cast<u64>(r->host) - r->first};
 }
 
 // --- Loads and stores that the fast path did not answer.

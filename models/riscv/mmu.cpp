@@ -114,6 +114,12 @@ u8* mmu::direct(u64 pa, u64 size, access how) {
     return nullptr;
 }
 
+const direct_memory* mmu::region(u64 pa) const {
+    for (const auto& r : regions_)
+        if (r.holds(pa, 1)) return &r;
+    return nullptr;
+}
+
 void mmu::forget_direct(u64 first, u64 last) {
     std::erase_if(regions_, [&](const auto& r) { return r.first <= last && first <= r.last; });
     not_direct_.fill(0);

@@ -38,6 +38,8 @@ public:
     }
     /// The host memory of an access, or nullptr.
     u8* direct(u64 pa, u64 size, access how);
+    /// The memory that direct() answered for `pa`, or nullptr.
+    const direct_memory* region(u64 pa) const;
     /// As translate(), for a debugger: ignores permissions, sets no A or D bit. False: not mapped.
     bool debug_translate(u64 va, privilege mode, u64& pa);
 

@@ -85,6 +85,14 @@ struct fetch_entry {
     code_page* page = nullptr;
 };
 
+/// Memory that loads and stores reach by one offset, whatever the page: accesses of up to 8 bytes
+/// at [first, first + span). Only without address translation, and where nothing else restricts
+/// them.
+struct data_window {
+    u64 first = 0, span = 0;
+    u64 host = 0;  ///< add the virtual address: the host address
+};
+
 /// The caches of one privilege mode, created when the mode is first entered.
 struct address_space {
     static constexpr u64 tlb_size = 256, jump_size = 512, fetch_size = 64;
@@ -93,6 +101,7 @@ struct address_space {
     std::array<tlb_entry, tlb_size> store;
     std::array<jump_entry, jump_size> jump;
     std::array<fetch_entry, fetch_size> fetch;
+    data_window window;
 
     tlb_entry& load_entry(u64 va) { return load[va >> 12 & (tlb_size - 1)]; }
     tlb_entry& store_entry(u64 va) { return store[va >> 12 & (tlb_size - 1)]; }
@@ -102,6 +111,7 @@ struct address_space {
     void forget_data() {
         load.fill({});
         store.fill({});
+        window = {};
     }
     void forget_code() {
         jump.fill({});

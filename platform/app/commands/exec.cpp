@@ -25,6 +25,7 @@
 #include "platform/app/commands/coverage_option.h"
 #include "platform/app/commands/growing_file.h"
 #include "platform/app/commands/guarded.h"
+#include "platform/app/commands/hart_option.h"
 #include "platform/app/commands/misuse_option.h"
 #include "platform/app/exec/console_input.h"
 #include "platform/app/exec/exec_machine.h"
@@ -236,6 +237,7 @@ void add_exec(CLI::App& app, int& status) {
     command->add_option("--commit-log", chosen->commit_log,
                         "write each retired instruction, in Spike's format, to this file");
     add_coverage_option(*command, chosen->coverage);
+    add_hart_option(*command);
     command->add_option("--signature", chosen->signature,
                         "write the memory between begin_signature and end_signature to this file");
     command

@@ -18,6 +18,7 @@
 #include "platform/app/commands/coverage_option.h"
 #include "platform/app/commands/event_recording.h"
 #include "platform/app/commands/growing_file.h"
+#include "platform/app/commands/hart_option.h"
 #include "platform/app/commands/misuse_option.h"
 #include "platform/app/commands/states.h"
 #include "platform/app/endpoints/endpoints.h"
@@ -284,6 +285,7 @@ void add_run(CLI::App& app, int& status) {
     c->add_option("--token-file", chosen->token_file,
                   "file with the token of clients of --control-tcp");
     add_coverage_option(*c, chosen->coverage);
+    add_hart_option(*c);
     c->add_option("--until", chosen->until,
                   "end with status 0 when: 'ready', or a simulated time like '10 ms'");
     c->add_option("--max-time", chosen->max_time, "end at this simulated time");

@@ -23,6 +23,7 @@
 #include "models/kinds.h"
 #include "platform/app/commands/coverage_option.h"
 #include "platform/app/commands/guarded.h"
+#include "platform/app/commands/hart_option.h"
 #include "platform/app/commands/misuse_option.h"
 #include "platform/app/commands/vcd_options.h"
 #include "platform/app/drawing/board_vocabulary.h"
@@ -292,6 +293,7 @@ void add_test(CLI::App& app, int& status) {
     add_vcd_options(*c, chosen->vcd, chosen->vcd_signals);
     add_misuse_option(*c, chosen->misuse);
     add_coverage_option(*c, chosen->coverage);
+    add_hart_option(*c);
     c->add_option("--fidelity-report", chosen->fidelity_report,
                   "report the registers that each run accessed; .json or .md");
     c->add_option("--timing", chosen->timing, "model contention for resources (default) or not")

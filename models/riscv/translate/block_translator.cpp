@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/riscv/translate/block_translator.h"
+
+#include <string_view>
+#include <utility>
+
+#include "models/riscv/threaded.h"
+#include "models/riscv/translate/jump_emitter.h"
+
+namespace trn::riscv::translate {
+
+namespace {
+
+using asmjit::imm;
+using x86::rax;
+using x86::rcx;
+using x86::rdx;
+
+constexpr u8 discarded = 32;  // rd of an operation whose result nothing takes
+
+u64 address_of(const op& o) {
+    return reinterpret_cast<u64>(&o);
+}
+u64 address_of(handler f) {
+    return reinterpret_cast<u64>(f);
+}
+
+}  // namespace
+
+block_translator::block_translator(const block& b, u64 base, const shared_code& shared,
+                                   outcome* checked, std::function<u64(const op*)> host_code_of)
+    : b_(b),
+      shared_(shared),
+      checked_(checked),
+      host_code_of_(std::move(host_code_of)),
+      memory_(registers_, checked) {
+    holder_.init(asmjit::Environment::host(), base);
+    holder_.attach(&a_);
+    start_ = a_.newLabel();
+}
+
+decoded block_translator::instruction(unsigned slot) const {
+    return decode(b_.slots[slot].bits, b_.owner->extensions());
+}
+
+translated_block block_translator::run() {
+    a_.bind(start_);
+    entries_.emplace_back(0, start_);
+    for (unsigned slot = 0, count = 1; count != 0 && slot < b_.slots.size(); slot += count)
+        count = emit(slot);
+    for (std::size_t i = 0; i < rare_.size(); ++i) {  // one may add another
+        const auto emit_rare = std::move(rare_[i]);
+        emit_rare();
+    }
+
+    translated_block made;
+    made.starts = !entries_.empty() && entries_.front().first == 0;
+    for (const auto& [slot, place] : entries_) {
+        made.entries.push_back({static_cast<u8>(slot), static_cast<u32>(a_.offset())});
+        a_.lea(rax, x86::ptr(place));
+        a_.jmp(imm(shared_.enter));
+    }
+    const auto& code = holder_.textSection()->buffer();
+    made.code.assign(code.data(), code.data() + code.size());
+    made.start = static_cast<u32>(holder_.labelOffset(start_));
+    made.instructions = instructions_;
+    return made;
+}
+
+unsigned block_translator::emit(unsigned slot) {
+    const op& o = operation(slot);
+    const handler f = b_.alone[slot];
+    if (f == end_of_block || f == jump_and_link) {
+        if (f == jump_and_link) add_to_page(o.rd, o.imm);
+        ++instructions_;
+        leave_block(slot, o.rs2);
+        return 0;
+    }
+    const decoded d = instruction(slot);
+    const flow then = d.what == nullptr ? flow::leave : d.what->then;
+    if (f == add_upper_to_pc) {
+        add_to_page(o.rd, o.imm);
+    } else if (f != enter_function && f != step_here && then == flow::branch) {
+        branch(slot, d);
+        ++instructions_;
+        return 3;
+    } else if (f != enter_function && f != step_here && then == flow::jump_register) {
+        jump_register(slot, d);
+        ++instructions_;
+        return 0;
+    } else if (f == enter_function || !emit_inline(slot, d)) {
+        if (!entries_.empty() && entries_.back().first == slot)
+            entries_.pop_back();  // it would leave at once
+        leave_to(slot);
+        const bool ends =
+            f == step_here || f == illegal || then == flow::leave || then == flow::jump;
+        if (ends && f != enter_function) return 0;
+        enter_before(slot + 1);
+        return 1;
+    }
+    ++instructions_;
+    return 1;
+}
+
+bool block_translator::emit_inline(unsigned slot, const decoded& d) {
+    if (d.what == nullptr || b_.alone[slot] == step_here) return false;
+    if (d.what->then == flow::other) return std::string_view(d.what->name) == "fence";
+    if (const auto k = memory_emitter::kind_of(d); k.size != 0) {
+        access(slot, d, k);
+        return true;
+    }
+    return registers_.emit(d);
+}
+
+void block_translator::access(unsigned slot, const decoded& d,
+                              const memory_emitter::access_kind& k) {
+    const auto outside = a_.newLabel(), inside = a_.newLabel(), leaves = a_.newLabel();
+    memory_.emit(d, k, outside);
+    enter_before(slot + 1);
+    a_.bind(inside);
+    rare_.push_back([=, this] {
+        memory_.emit_outside(d, k, outside, inside, leaves);
+        a_.bind(leaves);
+        leave_to(slot);
+    });
+}
+
+void block_translator::add_to_page(unsigned rd, i32 offset) {
+    if (rd == discarded) return;
+    const auto to = register_emitter::target(rd);
+    a_.mov(to, frame::at(frame::page));
+    a_.add(to, imm(offset));
+    registers_.settle(rd, to);
+}
+
+// --- Leaving the block.
+
+void block_translator::branch(unsigned slot, const decoded& d) {
+    using asmjit::x86::CondCode;
+    const std::string_view name = d.what->name;
+    const CondCode taken = name == "beq"    ? CondCode::kEqual
+                           : name == "bne"  ? CondCode::kNotEqual
+                           : name == "blt"  ? CondCode::kSignedLT
+                           : name == "bge"  ? CondCode::kSignedGE
+                           : name == "bltu" ? CondCode::kUnsignedLT
+                                            : CondCode::kUnsignedGE;
+    registers_.compare(d.rs1, d.rs2);
+    const unsigned count = operation(slot).rd;
+    if (leads_here(slot)) {  // a loop: its body ends here
+        const auto passed = a_.newLabel(), spent = a_.newLabel();
+        a_.j(asmjit::x86::negateCond(taken), passed);
+        a_.sub(budget, imm(count));
+        a_.jg(start_);
+        a_.jmp(spent);
+        a_.bind(passed);
+        when_spent(spent, slot);
+        return;
+    }
+    const auto leaves = a_.newLabel();
+    a_.j(taken, leaves);
+    rare_.push_back([=, this] {
+        a_.bind(leaves);
+        leave_block(slot, count);
+    });
+}
+
+void block_translator::leave_block(unsigned slot, unsigned count) {
+    const auto spent = a_.newLabel();
+    pay(count, spent);
+    follow_link(slot);
+    when_spent(spent, slot);
+}
+
+void block_translator::pay(unsigned count, const asmjit::Label& spent) {
+    a_.sub(budget, imm(count));
+    a_.jle(spent);
+}
+
+bool block_translator::leads_here(unsigned slot) const {
+    const op& stub = operation(slot + 2);
+    return checked_ == nullptr && b_.alone[slot + 2] == link_near && stub.imm == b_.start;
+}
+
+/// The operations after one that leaves: its link, then what the link leads to at first.
+void block_translator::follow_link(unsigned slot) {
+    const op& link = operation(slot + 1);
+    if (checked_ == nullptr) {
+        if (leads_here(slot)) {
+            a_.jmp(start_);
+            return;
+        }
+        if (b_.alone[slot + 2] == link_far) {
+            a_.mov(rax, frame::at(frame::page));
+            a_.add(rax, imm(operation(slot + 2).imm));
+            a_.jmp(imm(shared_.dispatch));
+            return;
+        }
+        if (const u64 known = host_code_of_(link.taken); known != 0) {
+            a_.jmp(imm(known));
+            return;
+        }
+    }
+    a_.mov(rax, imm(address_of(link)));
+    a_.mov(rax, x86::qword_ptr(rax));
+    if (checked_ == nullptr)
+        emit_continue(a_);
+    else
+        a_.jmp(imm(shared_.leave_to));
+}
+
+void block_translator::when_spent(const asmjit::Label& spent, unsigned slot) {
+    rare_.push_back([=, this] {
+        a_.bind(spent);
+        a_.mov(rax, imm(address_of(operation(slot + 1))));
+        a_.mov(rax, x86::qword_ptr(rax));
+        a_.mov(rcx, imm(address_of(&out_of_budget)));
+        a_.jmp(imm(shared_.leave));
+    });
+}
+
+void block_translator::jump_register(unsigned slot, const decoded& d) {
+    const op& o = operation(slot);
+    const auto base = registers_.source(d.rs1, rax);
+    a_.lea(rax, x86::ptr(base, d.imm));
+    a_.and_(rax, imm(-2));
+    if (o.rd != discarded) {
+        a_.mov(rcx, frame::at(frame::page));
+        a_.add(rcx, imm(operation(slot + 1).imm));
+        registers_.settle(o.rd, rcx);
+    }
+    const auto spent = a_.newLabel();
+    pay(o.rs2, spent);
+    if (checked_ == nullptr) {
+        emit_dispatch(a_, shared_.leave);
+        rare_.push_back([=, this] {
+            a_.bind(spent);
+            emit_jump_by_executor(a_, shared_.leave);
+        });
+    } else {
+        a_.bind(spent);
+        emit_jump_by_executor(a_, shared_.leave);
+    }
+}
+
+/// The executor continues with the operation.
+void block_translator::leave_to(unsigned slot) {
+    if (const u8 kept = b_.slots[slot].in_acc; kept < 32) {
+        const auto value = registers_.source(kept, rdx);
+        if (value != rdx) a_.mov(rdx, value);
+    }
+    a_.mov(rax, imm(address_of(operation(slot))));
+    a_.mov(rcx, imm(address_of(b_.alone[slot])));
+    a_.jmp(imm(shared_.leave));
+}
+
+void block_translator::enter_before(unsigned slot) {
+    const auto here = a_.newLabel();
+    a_.bind(here);
+    entries_.emplace_back(slot, here);
+}
+
+}  // namespace trn::riscv::translate

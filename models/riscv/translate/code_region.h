@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace trn::riscv::translate {
+
+/// Memory of host code. No page of it is writable and executable at once. A forked process has a
+/// copy of its own (copy on write) at the same addresses.
+class code_region {
+public:
+    explicit code_region(std::size_t size);
+    ~code_region();
+    code_region(const code_region&) = delete;
+    code_region& operator=(const code_region&) = delete;
+
+    /// False: this host does not let processes make code; it will not later.
+    bool usable() const { return base_ != nullptr; }
+    /// Where the next code comes to lie.
+    const std::uint8_t* next() const { return base_ + used_; }
+    std::size_t room() const { return usable() ? size_ - used_ : 0; }
+    std::size_t used() const { return used_; }
+    /// Copies code to next(). False: no room, or the host refuses; nothing was added.
+    bool add(std::span<const std::uint8_t> code);
+    /// Forgets all code but the first `kept` bytes.
+    void shrink(std::size_t kept) { used_ = kept; }
+
+private:
+    bool protect(std::size_t first, std::size_t last, int access);
+
+    std::uint8_t* base_ = nullptr;
+    const std::size_t size_;
+    std::size_t used_ = 0;
+};
+
+}  // namespace trn::riscv::translate

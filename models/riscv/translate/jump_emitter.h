@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "models/riscv/translate/registers.h"
+
+namespace trn::riscv::translate {
+
+/// Continues at the block of the pc in rax, by the jump table of the hart. Where that has none,
+/// the executor finds it: `leave` is shared_code::leave.
+void emit_dispatch(x86::Assembler& a, u64 leave);
+/// Continues with the executor at the pc in rax.
+void emit_jump_by_executor(x86::Assembler& a, u64 leave);
+/// Continues at the operation in rax: in its block's host code if there is any.
+void emit_continue(x86::Assembler& a);
+
+}  // namespace trn::riscv::translate

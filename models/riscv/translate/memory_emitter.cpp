@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/riscv/translate/memory_emitter.h"
+
+#include <cstddef>
+#include <string_view>
+#include <unordered_map>
+
+namespace trn::riscv::translate {
+
+using asmjit::imm;
+using x86::eax;
+using x86::ecx;
+using x86::rax;
+using x86::rcx;
+using x86::rdx;
+
+memory_emitter::access_kind memory_emitter::kind_of(const decoded& d) {
+    static const std::unordered_map<std::string_view, access_kind> table{
+        {"lb", {1, false, true}},   {"lh", {2, false, true}},   {"lw", {4, false, true}},
+        {"ld", {8, false, false}},  {"lbu", {1, false, false}}, {"lhu", {2, false, false}},
+        {"lwu", {4, false, false}}, {"sb", {1, true, false}},   {"sh", {2, true, false}},
+        {"sw", {4, true, false}},   {"sd", {8, true, false}}};
+    const auto found = table.find(d.what->name);
+    return found == table.end() ? access_kind{} : found->second;
+}
+
+void memory_emitter::emit(const decoded& d, const access_kind& k, const asmjit::Label& outside) {
+    const auto base = r_.source(d.rs1, rax);
+    a_.lea(rcx, x86::ptr(base, d.imm));
+    a_.sub(rcx, frame::at(frame::first));
+    a_.cmp(rcx, frame::at(frame::span));
+    a_.jae(outside);
+    const auto place = x86::ptr(base, delta, 0, d.imm, k.size);
+    if (k.is_store)
+        store(d, k, place);
+    else
+        load(d, k, place);
+}
+
+void memory_emitter::emit_outside(const decoded& d, const access_kind& k,
+                                  const asmjit::Label& outside, const asmjit::Label& inside,
+                                  const asmjit::Label& leaves) {
+    static_assert(sizeof(tlb_entry) == 16 && address_space::tlb_size == 256);
+    const auto table = static_cast<i32>(k.is_store ? offsetof(address_space, store)
+                                                   : offsetof(address_space, load));
+    a_.bind(outside);
+    const auto base = r_.source(d.rs1, rax);
+    a_.lea(rax, x86::ptr(base, d.imm));
+    a_.mov(rcx, rax);
+    a_.shr(rcx, 12);
+    a_.movzx(ecx, x86::cl);
+    a_.shl(ecx, 4);
+    a_.add(rcx, frame::at(frame::space));
+    a_.mov(rdx, rax);
+    a_.and_(rdx, imm(i64{-4096} | (k.size - 1)));
+    a_.cmp(rdx, x86::qword_ptr(rcx, table + static_cast<i32>(offsetof(tlb_entry, tag))));
+    a_.jne(leaves);
+    a_.mov(rcx, x86::qword_ptr(rcx, table + static_cast<i32>(offsetof(tlb_entry, host))));
+    const auto place = x86::ptr(rax, rcx, 0, 0, k.size);
+    if (k.is_store)
+        store(d, k, place);
+    else
+        load(d, k, place);
+    a_.jmp(inside);
+}
+
+void memory_emitter::load(const decoded& d, const access_kind& k, x86::Mem from) {
+    const bool kept = d.rd != 0;
+    const auto to = kept ? register_emitter::target(d.rd) : x86::Gp(rax);
+    if (k.size == 8)
+        a_.mov(to, from);
+    else if (k.size == 4 && k.is_signed)
+        a_.movsxd(to, from);
+    else if (k.size == 4)
+        a_.mov(to.r32(), from);
+    else if (k.is_signed)
+        a_.movsx(to, from);
+    else
+        a_.movzx(to.r32(), from);
+    if (kept) r_.settle(d.rd, to);
+}
+
+void memory_emitter::store(const decoded& d, const access_kind& k, x86::Mem to) {
+    const auto part = [&](const x86::Gp& r) -> x86::Gp {
+        if (k.size == 1) return r.r8();
+        if (k.size == 2) return r.r16();
+        if (k.size == 4) return r.r32();
+        return r;
+    };
+    if (checked_ != nullptr) {
+        const auto field = [](std::size_t at) { return x86::qword_ptr(rax, static_cast<i32>(at)); };
+        const u64 next = reinterpret_cast<u64>(&checked_->next_store);
+        a_.lea(rcx, to);
+        a_.mov(rdx, imm(next));
+        a_.mov(rax, x86::qword_ptr(rdx));
+        a_.mov(field(offsetof(outcome::stored, host)), rcx);
+        a_.xor_(x86::edx, x86::edx);
+        a_.mov(part(rdx), x86::ptr(rcx, 0, k.size));
+        a_.mov(field(offsetof(outcome::stored, before)), rdx);
+        a_.mov(field(offsetof(outcome::stored, size)), imm(k.size));
+        a_.mov(rdx, imm(next));
+        a_.add(x86::qword_ptr(rdx), imm(sizeof(outcome::stored)));
+        to = x86::ptr(rcx, 0, k.size);
+    }
+    a_.mov(to, part(r_.source(d.rs2, rdx)));
+}
+
+}  // namespace trn::riscv::translate

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the state of a hart lives while host code runs.
+#pragma once
+
+#include <asmjit/x86.h>
+
+#include <array>
+
+#include "models/riscv/isa.h"
+
+namespace trn::riscv::translate {
+
+namespace x86 = asmjit::x86;
+
+// x8 to x16, which compilers use most (and compressed instructions alone), stay in host registers
+// from block to block; other registers stay in the hart. rax, rcx and rdx hold nothing for long.
+constexpr unsigned first_pinned = 8;
+inline constexpr std::array<x86::Gp, 9> pinned{x86::rbx, x86::rsi, x86::rdi, x86::r8, x86::r9,
+                                               x86::r10, x86::r11, x86::r12, x86::r14};
+
+constexpr bool is_pinned(unsigned index) {
+    return index >= first_pinned && index < first_pinned + pinned.size();
+}
+constexpr x86::Gp pin_of(unsigned index) {
+    return pinned[index - first_pinned];
+}
+
+constexpr auto file = x86::rbp;    ///< &hart.x[16], so that one byte reaches x[0] to x[31]
+constexpr auto delta = x86::r13;   ///< host - virtual address in the data window
+constexpr auto budget = x86::r15;  ///< instructions that may still be executed
+
+inline x86::Mem in_file(unsigned index, unsigned size = 8) {
+    return x86::ptr(file, (static_cast<i32>(index) - 16) * 8, size);
+}
+
+/// What host code keeps on the stack: offsets from rsp.
+namespace frame {
+constexpr int page = 0;    ///< virtual address of the page that is executed
+constexpr int space = 8;   ///< address_space*
+constexpr int first = 16;  ///< of the data window
+constexpr int span = 24;   ///< of the data window
+constexpr int size = 40;
+inline x86::Mem at(int offset) {
+    return x86::qword_ptr(x86::rsp, offset);
+}
+}  // namespace frame
+
+/// The registers that a function must preserve, in the order in which they are pushed.
+inline constexpr std::array<x86::Gp, 6> preserved{x86::rbx, x86::rbp, x86::r12,
+                                                  x86::r13, x86::r14, x86::r15};
+
+}  // namespace trn::riscv::translate

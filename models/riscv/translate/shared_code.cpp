@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/riscv/translate/shared_code.h"
+
+#include <cstddef>
+
+#include "models/riscv/threaded.h"
+#include "models/riscv/translate/jump_emitter.h"
+
+namespace trn::riscv::translate {
+
+namespace {
+
+using asmjit::imm;
+using x86::r8;
+using x86::r9;
+using x86::rax;
+using x86::rcx;
+using x86::rdi;
+using x86::rdx;
+using x86::rsi;
+using x86::rsp;
+
+/// Of x[16] in a hart.
+i32 file_offset() {
+    return static_cast<i32>(hart::offset_of_registers + 16 * sizeof(u64));
+}
+
+void emit_enter(x86::Assembler& a) {
+    for (const auto& r : preserved) a.push(r);
+    a.sub(rsp, imm(frame::size));
+    a.mov(frame::at(frame::page), r8);
+    a.mov(frame::at(frame::space), r9);
+    a.mov(budget, rcx);
+    a.lea(file, x86::ptr(rdi, file_offset()));
+    constexpr auto window = static_cast<i32>(offsetof(address_space, window));
+    const auto in_window = [](std::size_t at) {
+        return x86::qword_ptr(r9, window + static_cast<i32>(at));
+    };
+    a.mov(rcx, in_window(offsetof(data_window, first)));
+    a.mov(frame::at(frame::first), rcx);
+    a.mov(rcx, in_window(offsetof(data_window, span)));
+    a.mov(frame::at(frame::span), rcx);
+    a.mov(delta, in_window(offsetof(data_window, host)));
+    for (unsigned i = 0; i < pinned.size(); ++i) a.mov(pinned[i], in_file(first_pinned + i));
+    a.jmp(rax);
+}
+
+/// Registers back to the hart; then host registers as their owner left them.
+void emit_restore(x86::Assembler& a) {
+    a.add(rsp, imm(frame::size));
+    for (auto r = preserved.rbegin(); r != preserved.rend(); ++r) a.pop(*r);
+}
+
+void emit_leave(x86::Assembler& a) {
+    a.lea(rdi, x86::ptr(file, -file_offset()));
+    a.mov(rsi, rax);
+    a.mov(rax, rcx);
+    a.mov(rcx, budget);
+    a.mov(r8, frame::at(frame::page));
+    a.mov(r9, frame::at(frame::space));
+    emit_restore(a);
+    a.jmp(rax);
+}
+
+void emit_report(x86::Assembler& a, outcome& to) {
+    a.mov(rsi, imm(reinterpret_cast<u64>(&to)));
+    const auto in = [](std::size_t at) { return x86::qword_ptr(rsi, static_cast<i32>(at)); };
+    a.mov(in(offsetof(outcome, to)), rax);
+    a.mov(in(offsetof(outcome, continues)), rcx);
+    a.mov(in(offsetof(outcome, acc)), rdx);
+    a.mov(in(offsetof(outcome, budget)), budget);
+    a.mov(rax, frame::at(frame::page));
+    a.mov(in(offsetof(outcome, page)), rax);
+    emit_restore(a);
+    a.ret();
+}
+
+}  // namespace
+
+std::vector<u8> shared_code::make(u64 base, outcome* checked) {
+    asmjit::CodeHolder holder;
+    holder.init(asmjit::Environment::host(), base);
+    x86::Assembler a(&holder);
+
+    enter = base + a.offset();
+    emit_enter(a);
+
+    a.align(asmjit::AlignMode::kCode, 16);
+    leave_to = base + a.offset();
+    a.mov(rcx, x86::qword_ptr(rax, static_cast<i32>(offsetof(op, run))));
+    leave = base + a.offset();
+    for (unsigned i = 0; i < pinned.size(); ++i) a.mov(in_file(first_pinned + i), pinned[i]);
+    if (checked == nullptr)
+        emit_leave(a);
+    else
+        emit_report(a, *checked);
+
+    a.align(asmjit::AlignMode::kCode, 16);
+    dispatch = base + a.offset();
+    emit_dispatch(a, leave);
+
+    const auto& code = holder.textSection()->buffer();
+    return {code.data(), code.data() + code.size()};
+}
+
+}  // namespace trn::riscv::translate

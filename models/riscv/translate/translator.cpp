@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/riscv/translate/translator.h"
+
+#include <algorithm>
+
+#include "models/riscv/threaded.h"
+#include "models/riscv/translate/block_translator.h"
+#include "models/riscv/translate/check.h"
+#include "platform/framework/log.h"
+
+namespace trn::riscv::translate {
+
+namespace {
+
+hot_block& hot_of(const op* o) {
+    return static_cast<hot_block&>(*block_of(o).native);
+}
+
+/// The first operation of a block that has no host code yet.
+void count_execution(TRN_FLOW) {
+    hot_block& hot = hot_of(o);
+    if (++hot.executions < hot.owner.threshold()) {
+        const handler first = hot.first;
+        return first(h, o, acc, budget, page, space);
+    }
+    hot.owner.translate(hot);
+    TRN_CONTINUE(o);
+}
+
+/// Operations are shared and constant but for what links and back ends change.
+op& changeable(const block& b, unsigned slot) {
+    return const_cast<op&>(b.ops[slot + 1]);
+}
+
+}  // namespace
+
+hot_block::~hot_block() {
+    owner.forget(*this);
+}
+
+translator::translator(mode how, const options& chosen)
+    : mode_(how), options_(chosen), region_(chosen.region) {
+    if (!region_.usable()) return;
+    const auto code = shared_.make(reinterpret_cast<u64>(region_.next()),
+                                   mode_ == mode::check ? &result_ : nullptr);
+    if (!region_.add(code)) shared_ = {};
+    kept_ = region_.used();
+}
+
+void translator::adopt(block& b) {
+    b.ops[0].fall = reinterpret_cast<const op*>(shared_.leave_to);
+    if (b.unseen || refused_) return;  // coverage sees operations
+    b.native = std::make_unique<hot_block>(*this, b);
+    b.ops[1].run = count_execution;
+}
+
+void translator::translate(hot_block& hot) {
+    block& b = hot.b;
+    changeable(b, 0).run = hot.first;
+    if (refused_) return;
+    const auto host_code_of = [&b](const op* target) -> u64 {
+        const auto* const known =
+            target->run == link_near || target->run == link_far || target->run == link_misaligned
+                ? nullptr
+                : static_cast<const hot_block*>(block_of(target).native.get());
+        return known == nullptr ? 0 : known->start;
+    };
+    const auto make = [&] {
+        return block_translator(b, reinterpret_cast<u64>(region_.next()), shared_,
+                                mode_ == mode::check ? &result_ : nullptr, host_code_of)
+            .run();
+    };
+    translated_block made = make();
+    if (made.code.size() > region_.room()) {
+        drop_all();
+        changeable(b, 0).run = hot.first;
+        made = make();
+    }
+    constexpr unsigned min_instructions = 2;
+    if (made.instructions < min_instructions || made.code.size() > region_.room()) return;
+    const u64 base = reinterpret_cast<u64>(region_.next());
+    if (!region_.add(made.code)) {
+        refused_ = true;
+        log::info("riscv",
+                  "harts interpret from now on: this host no longer lets programs make code");
+        return drop_all();
+    }
+    // Links that lead to no block yet lead out.
+    for (unsigned slot = 0; slot + 2 < b.slots.size(); ++slot)
+        if (b.alone[slot + 1] == nullptr && b.alone[slot + 2] != nullptr)
+            changeable(b, slot + 1).fall = reinterpret_cast<const op*>(shared_.leave_to);
+    for (const auto& e : made.entries) {
+        op& o = changeable(b, e.slot);
+        const auto entry = reinterpret_cast<handler>(base + e.offset);
+        hot.replaced.emplace_back(e.slot, o.run);
+        hot.entries.emplace_back(e.slot, entry);
+        o.run = mode_ == mode::check ? check_block : entry;
+    }
+    translated_.insert(&hot);
+    if (!made.starts || mode_ == mode::check) return;
+    hot.start = base + made.start;
+    b.ops[0].fall = reinterpret_cast<const op*>(hot.start);
+}
+
+void translator::drop_all() {
+    for (hot_block* const hot : translated_) count_anew(*hot);
+    translated_.clear();
+    region_.shrink(kept_);
+    ++drops_;
+}
+
+void translator::count_anew(hot_block& hot) {
+    for (const auto& [slot, run] : hot.replaced) changeable(hot.b, slot).run = run;
+    hot.replaced.clear();
+    hot.entries.clear();
+    hot.start = 0;
+    hot.executions = 0;
+    hot.b.ops[0].fall = reinterpret_cast<const op*>(shared_.leave_to);
+    hot.b.ops[1].run = refused_ ? hot.first : count_execution;
+}
+
+bool choose(mode how, const options& chosen) {
+    back_end::choose(nullptr);
+    if (how == mode::interpret) return true;
+    auto made = std::make_shared<translator>(how, chosen);
+    if (!made->usable()) {
+        static bool said = false;
+        if (!std::exchange(said, true))
+            log::info("riscv", "harts interpret: this host does not let programs make code");
+        return false;
+    }
+    back_end::choose(std::move(made));
+    return true;
+}
+
+}  // namespace trn::riscv::translate

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <memory>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "models/riscv/code_cache.h"
+#include "models/riscv/translate/code_region.h"
+#include "models/riscv/translate/shared_code.h"
+#include "models/riscv/translate/translate.h"
+
+namespace trn::riscv::translate {
+
+class translator;
+
+/// A block's executions so far, and then its host code.
+class hot_block final : public host_code {
+public:
+    hot_block(translator& by, block& of) : owner(by), b(of), first(of.ops[1].run) {}
+    ~hot_block() override;
+
+    translator& owner;
+    block& b;
+    const handler first;  ///< what executes the first operation without host code
+    u32 executions = 0;
+    u64 start = 0;                                 ///< of its host code; 0: none
+    std::vector<std::pair<u8, handler>> replaced;  ///< functions of operations, by slot
+    std::vector<std::pair<u8, handler>> entries;   ///< the host code in their place, by slot
+};
+
+/// The back end: counts executions of blocks, has those that are frequent translated, and owns
+/// their code. Code is bounded: when the region is full, all of it is dropped and blocks count
+/// anew. One thread executes all harts, and no host code is on its stack while it translates.
+class translator final : public back_end {
+public:
+    translator(mode how, const options& chosen);
+
+    /// Whether this host lets processes make code.
+    bool usable() const { return region_.usable() && shared_.leave != 0; }
+    void adopt(block& b) override;
+
+    void translate(hot_block& hot);
+    void forget(hot_block& hot) { translated_.erase(&hot); }
+    unsigned threshold() const { return options_.threshold; }
+    /// Where checked code leaves to.
+    outcome& result() { return result_; }
+    std::array<outcome::stored, outcome::max_stores>& stores() { return stores_; }
+
+    // For tests.
+    std::size_t code_size() const { return region_.used(); }
+    std::size_t blocks() const { return translated_.size(); }
+    u64 drops() const { return drops_; }
+
+private:
+    bool place(const block& b, struct translated_block& made);
+    void drop_all();
+    void count_anew(hot_block& hot);
+
+    const mode mode_;
+    const options options_;
+    code_region region_;
+    shared_code shared_;
+    std::size_t kept_ = 0;  // shared_
+    bool refused_ = false;  // by the host, while running
+    std::unordered_set<hot_block*> translated_;
+    u64 drops_ = 0;
+    outcome result_;
+    std::array<outcome::stored, outcome::max_stores> stores_{};
+};
+
+}  // namespace trn::riscv::translate

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/commands/hart_option.h"
+
+#include <map>
+#include <string>
+
+#include "models/riscv/translate/translate.h"
+
+namespace trn {
+
+void add_hart_option(CLI::App& command) {
+    using riscv::translate::mode;
+    static const std::map<std::string, mode> modes{
+        {"interpret", mode::interpret}, {"translate", mode::translate}, {"check", mode::check}};
+    command
+        .add_option_function<std::string>(
+            "--hart",
+            [](const std::string& name) {
+                const mode how = modes.at(name);
+                // What is checked is code: the earlier, the more.
+                riscv::translate::choose(how, {.threshold = how == mode::check ? 1u : 200u});
+            },
+            "how harts execute: interpret, translate (frequent blocks become host code) or check "
+            "(both, and compare)")
+        ->check(CLI::IsMember({"interpret", "translate", "check"}))
+        ->envname("TRNVP_HART");
+}
+
+}  // namespace trn
