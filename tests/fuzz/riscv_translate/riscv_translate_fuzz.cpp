@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random programs in all modes, with traps, Sv39 and PMP: a hart that translates, and one that
+// checks each block, are at every quantum where a hart is that interprets. Between quanta
+// interrupts change, and memory is written behind the harts' back, code included.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "models/riscv/hart.h"
+#include "models/riscv/translate/translate.h"
+#include "tests/integration/riscv_diff/program.h"
+#include "tests/support/fuzz.h"
+
+namespace {
+
+using namespace trn::riscv;
+using translate::mode;
+
+constexpr u64 uart = 0x1000'0000, power = 0x10'0000, ram_base = test::random_program::base;
+
+/// The virt machine as far as the monitor of the programs uses it.
+class machine : public hart_bus {
+public:
+    machine(const std::vector<u8>& image, mode how, unsigned threshold) : ram_(1 << 20) {
+        std::copy(image.begin(), image.end(), ram_.begin());
+        // A small region is full now and then.
+        translate::choose(how, {.threshold = threshold, .region = 64 << 10});
+        cpu_ = std::make_unique<hart>(hart::config{.reset_vector = ram_base}, *this,
+                                      std::make_shared<code_cache>());
+    }
+
+    hart& cpu() { return *cpu_; }
+    bool off() const { return off_; }
+    u64 printed() const { return printed_; }
+    std::vector<u8>& ram() { return ram_; }
+
+    bool read(u64, std::span<u8>) override { return false; }
+    bool write(u64 pa, std::span<const u8> data) override {
+        if (pa == uart) printed_ = printed_ * 31 + data[0];
+        if (pa == power) off_ = true;
+        return pa == uart || pa == power;
+    }
+    bool debug_read(u64, std::span<u8>) override { return false; }
+    bool debug_write(u64, std::span<const u8>) override { return false; }
+    std::optional<direct_memory> direct(u64 pa) override {
+        if (pa - ram_base >= ram_.size()) return std::nullopt;
+        return direct_memory{ram_base, ram_base + ram_.size() - 1, ram_.data(), true, true};
+    }
+    u64 time() override { return 0; }
+
+private:
+    std::vector<u8> ram_;
+    std::unique_ptr<hart> cpu_;
+    u64 printed_ = 0;
+    bool off_ = false;
+};
+
+struct state {
+    u64 ticks, retired, pc, printed;
+    privilege mode;
+    std::array<u64, 33> x;
+    bool operator==(const state&) const = default;
+};
+
+state state_of(machine& m) {
+    state now{m.cpu().ticks(), m.cpu().retired(), m.cpu().pc(),
+              m.printed(),     m.cpu().mode(),    m.cpu().x};
+    now.x[32] = 0;  // what was written to x0: not state
+    return now;
+}
+
+/// The same for each machine: the seed is.
+void interfere(machine& m, u64 choice) {
+    switch (choice % 8) {
+    case 0:
+        m.cpu().drive(interrupt::supervisor_software, (choice >> 8 & 1) != 0);
+        break;
+    case 1: {  // of the code, mostly
+        const u64 at = (choice >> 8) % (test::random_program::size / 4) * 4;
+        const auto word = static_cast<u32>(choice >> 32);
+        std::memcpy(&m.ram()[at], &word, 4);
+        break;
+    }
+    case 2:
+        m.cpu().invalidate_code();
+        break;
+    case 3:
+        m.cpu().forget_direct(ram_base, ram_base + 0xfff);
+        break;
+    default:
+        break;
+    }
+}
+
+void compare(const machine& expected, const machine& other, const state& a, const state& b,
+             const char* how) {
+    const bool same_memory =
+        const_cast<machine&>(expected).ram() == const_cast<machine&>(other).ram();
+    if (a == b && same_memory) return;
+    std::fprintf(stderr, "%s: ticks %llu, pc %#llx; interpreted: ticks %llu, pc %#llx; memory %s\n",
+                 how, static_cast<unsigned long long>(b.ticks),
+                 static_cast<unsigned long long>(b.pc), static_cast<unsigned long long>(a.ticks),
+                 static_cast<unsigned long long>(a.pc), same_memory ? "equal" : "differs");
+    for (unsigned i = 1; i < 32; ++i)
+        if (a.x[i] != b.x[i])
+            std::fprintf(stderr, "x%u: %#llx; interpreted: %#llx\n", i,
+                         static_cast<unsigned long long>(b.x[i]),
+                         static_cast<unsigned long long>(a.x[i]));
+    std::abort();
+}
+
+u64 instructions = 0;
+
+}  // namespace
+
+extern "C" int sc_main(int, char**) {  // SystemC, which the hart does without, wants one
+    return 0;
+}
+
+int main(int argc, char** argv) {
+    const trn::elf_program monitor = trn::read_elf(MONITOR);
+    const int status = trn::test::fuzz(argc, argv, [&](trn::test::fuzz_random& random) {
+        const test::random_program program(monitor, random.next());
+        const auto threshold = static_cast<unsigned>(1 + random.below(3));
+        const bool disturbed = random.below(2) != 0;
+        machine interpreted(program.image, mode::interpret, 0);
+        machine translated(program.image, mode::translate, threshold);
+        machine checked(program.image, mode::check, threshold);
+        constexpr u64 limit = 200'000;
+        while (!interpreted.off() && interpreted.cpu().ticks() < limit) {
+            const u64 quantum = 1 + random.below(random.below(4) == 0 ? 10'000 : 200);
+            const u64 choice = random.next();
+            for (machine* const m : {&interpreted, &translated, &checked}) {
+                if (disturbed) interfere(*m, choice);
+                m->cpu().run(quantum);
+                if (m->cpu().waiting()) m->cpu().end_wait();
+            }
+            const state expected = state_of(interpreted);
+            compare(interpreted, translated, expected, state_of(translated), "translated");
+            compare(interpreted, checked, expected, state_of(checked), "checked");
+        }
+        instructions += interpreted.cpu().ticks();
+    });
+    std::printf("%llu instructions in each mode\n", static_cast<unsigned long long>(instructions));
+    return status;
+}
