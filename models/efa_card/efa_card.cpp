@@ -168,6 +168,7 @@ void efa_card::raise(unsigned vector) {
 
 void efa_card::queue_pair_stopped(std::uint32_t handle, bool flushes) {
     sender_.stop(handle, flushes);
+    receiver_.stop(handle, flushes);
 }
 
 void efa_card::address_handle_removed(std::uint16_t number) {

@@ -57,6 +57,17 @@ void completions::post(const queue_pair& of, const receive_done& what, const srd
     write(of.receive_cq, done, when);
 }
 
+void completions::post_flushed_receive(const queue_pair& of, std::uint16_t id,
+                                       const sc_time& when) {
+    entry done;
+    done.set(io::completion::id, id);
+    done.set(io::completion::status, static_cast<std::uint64_t>(status::flushed));
+    done.set(io::completion::queue, io::completion::queue_receive);
+    done.set(io::completion_qp::number, of.number);
+    done.set(io::completion_source::ah, io::completion_source::ah_unknown);
+    write(of.receive_cq, done, when);
+}
+
 void completions::write(std::uint16_t number, entry& what, const sc_time& when) {
     completion_queue* const queue = objects_.completion_queues.find(number);
     if (queue == nullptr) return;

@@ -40,6 +40,9 @@ public:
     void post(const efa_objects::queue_pair& of, const receive_done& what, const srd_packet& from,
               const sc_core::sc_time& when);
 
+    void post_flushed_receive(const efa_objects::queue_pair& of, std::uint16_t id,
+                              const sc_core::sc_time& when);
+
     /// Doorbell of a completion queue.
     void consumed(std::uint16_t queue, std::uint32_t written);
     /// Doorbell of an event queue.

@@ -37,17 +37,36 @@ void packet_receiver::posted(std::uint32_t handle, std::uint16_t count) {
     const auto waiting = static_cast<std::uint16_t>(count - qp->receives_taken);
     if (waiting > qp->receive_depth) return;  // a count that the ring cannot hold is no doorbell
     qp->receives_posted = count;
+    if (qp->state == efa_objects::qp_state::error) stop(handle, true);
+}
+
+void packet_receiver::stop(std::uint32_t handle, bool flushes) {
+    if (flushes) {
+        flushing_.insert(handle);
+        arrival_.notify(sc_core::SC_ZERO_TIME);
+        return;
+    }
+    if (!flushing_.empty() && *flushing_.begin() == handle) flushed_ = {};
+    flushing_.erase(handle);
 }
 
 void packet_receiver::forget() {
     queue_.clear();
     now_ = {};
+    flushing_.clear();
+    flushed_ = {};
+    flush_waits_ = false;
     arrivals_.clear();
     later_.abandon();
 }
 
 void packet_receiver::run() {
-    while (!queue_.empty()) {
+    while (!queue_.empty() || !flushing_.empty()) {
+        if (queue_.empty() || flush_waits_) {
+            flush_waits_ = flush() == progress::blocked;
+            if (flush_waits_) return next_trigger(*later_.ready);
+            continue;
+        }
         srd_packet& packet = *queue_.front();
         const trace::on_behalf_of it(packet.of);
         if (packet.type == srd_packet::kind::read_request)
@@ -108,12 +127,12 @@ bool packet_receiver::has_receive(const queue_pair& qp) const {
 // --- receives ---
 
 /// Reads the descriptors of the next receive. Failed: there is no complete receive in the ring.
-packet_receiver::progress packet_receiver::fetch_receive(queue_pair& qp) {
-    while (!now_.received) {
+packet_receiver::progress packet_receiver::fetch(queue_pair& qp, receive& to) {
+    while (!to.is_complete) {
         const auto posted = static_cast<std::uint16_t>(qp.receives_posted - qp.receives_taken);
-        if (now_.descriptors == limits::receive_elements || now_.descriptors >= posted)
+        if (to.descriptors == limits::receive_elements || to.descriptors >= posted)
             return progress::failed;
-        const auto number = static_cast<std::uint16_t>(qp.receives_taken + now_.descriptors);
+        const auto number = static_cast<std::uint16_t>(qp.receives_taken + to.descriptors);
         const std::uint64_t at =
             qp.receive_ring + std::uint64_t{number % qp.receive_depth} * limits::receive_bytes;
         entry words;
@@ -122,20 +141,39 @@ packet_receiver::progress packet_receiver::fetch_receive(queue_pair& qp) {
                                         limits::receive_bytes, later_, delay);
         if (how == memory_port::outcome::deferred) return progress::blocked;
         if (how == memory_port::outcome::failed) return progress::failed;
-        now_.ready = std::max(now_.ready, sc_core::sc_time_stamp() + delay);
-        if (now_.descriptors++ == 0)
-            now_.id = static_cast<std::uint16_t>(words.get(io::receive::id));
-        now_.elements.push_back({words.get(io::receive_key::lkey),
-                                 words.get_wide(reg::receive_address_lo),
-                                 words.get(io::receive::length)});
-        now_.received = words.get(io::receive_key::last) != 0;
+        to.ready = std::max(to.ready, sc_core::sc_time_stamp() + delay);
+        if (to.descriptors++ == 0) to.id = static_cast<std::uint16_t>(words.get(io::receive::id));
+        to.elements.push_back({words.get(io::receive_key::lkey),
+                               words.get_wide(reg::receive_address_lo),
+                               words.get(io::receive::length)});
+        to.is_complete = words.get(io::receive_key::last) != 0;
     }
     return progress::done;
+}
+
+/// Ends the next receive of a queue pair in the error state. A ring that cannot be read keeps the
+/// rest.
+packet_receiver::progress packet_receiver::flush() {
+    const auto handle = *flushing_.begin();
+    queue_pair* const qp = objects_.queue_pairs.find(handle);
+    auto how = progress::failed;
+    if (qp != nullptr && qp->state == efa_objects::qp_state::error && has_receive(*qp))
+        how = fetch(*qp, flushed_);
+    if (how == progress::blocked) return how;
+    const receive ended = std::exchange(flushed_, {});
+    if (how == progress::failed) {
+        flushing_.erase(handle);
+        return how;
+    }
+    qp->receives_taken = static_cast<std::uint16_t>(qp->receives_taken + ended.descriptors);
+    completions_.post_flushed_receive(*qp, ended.id, ended.ready);
+    return how;
 }
 
 /// Writes now_.bytes to now_.to.
 packet_receiver::progress packet_receiver::store() {
     const auto size = static_cast<std::uint32_t>(now_.bytes.size());
+    now_.ready = std::max(now_.ready, now_.taken.ready);
     while (now_.stored < size) {
         const std::uint32_t left = size - now_.stored;
         const auto to = now_.to.at(objects_, now_.first + now_.stored, left);
@@ -185,19 +223,19 @@ packet_receiver::progress packet_receiver::take_send(srd_packet& packet) {
         now_.bytes = packet.datagram ? with_global_header(packet) : std::move(packet.data);
     }
     if (qp == nullptr) return progress::done;  // destroyed meanwhile
-    const auto fetched = fetch_receive(*qp);
+    const auto fetched = fetch(*qp, now_.taken);
     if (fetched == progress::blocked) return fetched;
     if (fetched == progress::failed) {
         refuse(packet, status::remote_abort);
         return progress::done;
     }
     if (now_.stored == 0)
-        now_.to = memory_walk(qp->domain, memory_access::local_write, now_.elements);
+        now_.to = memory_walk(qp->domain, memory_access::local_write, now_.taken.elements);
     const bool fits = now_.bytes.size() <= now_.to.length();
     const auto stored = fits ? store() : progress::failed;
     if (stored == progress::blocked) return stored;
-    qp->receives_taken = static_cast<std::uint16_t>(qp->receives_taken + now_.descriptors);
-    completions::receive_done done{.id = now_.id};
+    qp->receives_taken = static_cast<std::uint16_t>(qp->receives_taken + now_.taken.descriptors);
+    completions::receive_done done{.id = now_.taken.id};
     if (stored == progress::failed) {
         done.how = fits ? status::local_bad_lkey : status::local_bad_length;
         completions_.post(*qp, done, packet, sc_core::sc_time_stamp());
@@ -215,7 +253,7 @@ void packet_receiver::finish_send(const srd_packet& packet, queue_pair& qp) {
     to.basic.rx_bytes += packet.bytes;
     ++to.messages.receives;
     to.messages.receive_bytes += packet.bytes;
-    completions_.post(qp, completions::receive_done{.id = now_.id, .length = size}, packet,
+    completions_.post(qp, completions::receive_done{.id = now_.taken.id, .length = size}, packet,
                       now_.ready);
     if (packet.datagram) return;
     arrivals_.add(packet);
@@ -253,7 +291,7 @@ packet_receiver::progress packet_receiver::take_write(srd_packet& packet) {
                               {{packet.rkey, packet.address, packet.bytes}});
     }
     if (qp == nullptr) return progress::done;  // destroyed meanwhile
-    const auto fetched = now_.takes_receive ? fetch_receive(*qp) : progress::done;
+    const auto fetched = now_.takes_receive ? fetch(*qp, now_.taken) : progress::done;
     const auto stored = fetched == progress::done ? store() : fetched;
     if (stored == progress::blocked) return stored;
     if (stored == progress::failed) {
@@ -269,11 +307,12 @@ packet_receiver::progress packet_receiver::take_write(srd_packet& packet) {
         const bool completes = arrivals_.completes(packet);
         arrivals_.add(packet);
         if (now_.takes_receive)
-            qp->receives_taken = static_cast<std::uint16_t>(qp->receives_taken + now_.descriptors);
+            qp->receives_taken =
+                static_cast<std::uint16_t>(qp->receives_taken + now_.taken.descriptors);
         latest_ = std::max(latest_, now_.ready);
         if (completes)
             completions_.post(*qp,
-                              completions::receive_done{.id = now_.id,
+                              completions::receive_done{.id = now_.taken.id,
                                                         .what = operation::rdma_write,
                                                         .unsolicited = !now_.takes_receive,
                                                         .length = packet.total},

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <set>
 #include <systemc>
 #include <tlm>
 #include <vector>
@@ -36,19 +37,26 @@ public:
     void arrived(std::unique_ptr<srd_packet> packet);
     /// Doorbell of a receive queue.
     void posted(std::uint32_t queue_pair, std::uint16_t count);
+    /// The queue pair has left its states of work; its posted receives end as flushed, or vanish.
+    void stop(std::uint32_t queue_pair, bool flushes);
     void forget();
     void invalidate(std::uint64_t first, std::uint64_t last) { memory_.invalidate(first, last); }
 
 private:
     using entry = table_entry<efa_io_regs::rows>;
+    /// Descriptors of a posted receive.
+    struct receive {
+        bool is_complete = false;
+        std::uint32_t descriptors = 0;
+        std::uint16_t id = 0;
+        std::vector<efa_objects::memory_walk::element> elements = {};
+        sc_core::sc_time ready = {};  // absolute: when they are here
+    };
     /// The packet in work, over as many tries as memory needs.
     struct reception {
         bool admitted = false;
         bool takes_receive = false;  // of the receive queue
-        bool received = false;       // the descriptors of the receive are here
-        std::uint32_t descriptors = 0;
-        std::uint16_t id = 0;  // of the receive
-        std::vector<efa_objects::memory_walk::element> elements;
+        receive taken;
         efa_objects::memory_walk to;
         std::uint32_t first = 0;   // byte of `to` at which the data begins
         std::uint32_t stored = 0;  // bytes
@@ -67,7 +75,8 @@ private:
     /// The queue pair that the packet is for, or nullptr: the packet is refused or dropped.
     efa_objects::queue_pair* admitted_to(const srd_packet& packet);
     bool peer_is_known(const srd_packet& packet);
-    progress fetch_receive(efa_objects::queue_pair& qp);
+    progress fetch(efa_objects::queue_pair& qp, receive& to);
+    progress flush();
     progress store();
     void finish_send(const srd_packet& packet, efa_objects::queue_pair& qp);
     void refuse(const srd_packet& packet, status why);
@@ -81,7 +90,10 @@ private:
     completions& completions_;
     arrivals arrivals_;
     std::deque<std::unique_ptr<srd_packet>> queue_;
-    reception now_;            // of the first of them
+    reception now_;                     // of the first of them
+    std::set<std::uint32_t> flushing_;  // handles of queue pairs in the error state
+    receive flushed_;                   // of the first of them
+    bool flush_waits_ = false;          // for memory
     sc_core::sc_time latest_;  // when the data of all packets so far is in memory (absolute)
     sc_core::sc_event arrival_;
 };

@@ -387,6 +387,26 @@ TEST_F(EfaCardTest, QueuePairInErrorFlushesItsRequests) {
     EXPECT_EQ(later.request_id, 2);
 }
 
+TEST_F(EfaCardTest, QueuePairInErrorFlushesItsReceives) {
+    endpoint of = open(a, b);
+    a.post_receive(of.qp, 1, {{of.key, va, 100}});
+    a.post_receive(of.qp, 2, {{of.key, va, 100}, {of.key, va + 200, 100}});
+    EXPECT_EQ(a.modify(of.qp.handle, 6).status, 0);
+    a.post_receive(of.qp, 3, {{of.key, va, 100}});
+    for (std::uint16_t id = 1; id <= 3; ++id) {
+        const auto done = a.wait(of.cq);
+        EXPECT_TRUE(done.is_receive());
+        EXPECT_EQ(done.status, 1);
+        EXPECT_EQ(done.request_id, id);
+        EXPECT_EQ(done.qp, of.qp.number);
+        EXPECT_EQ(done.ah, 0xffff);
+    }
+    EXPECT_EQ(a.modify(of.qp.handle, 0).status, 0);
+    a.to_rts(of.qp, qkey);
+    verbs_driver::run(100);
+    EXPECT_FALSE(a.poll(of.cq));
+}
+
 TEST_F(EfaCardTest, DestroyedAddressHandleEndsItsRequests) {
     endpoint from = open(a, b), into = open(b, a);
     work send = to(from, into, 1);
