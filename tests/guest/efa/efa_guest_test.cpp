@@ -45,6 +45,16 @@ TEST_F(EfaGuest, FirstGenerationProbes) {
     EXPECT_EQ(how.status, 0) << how.output;
 }
 
+/// The driver of Linux 6.1 does not have the id in its table, but drives the card.
+TEST_F(EfaGuest, ThirdGenerationProbesWhenTheDriverIsGivenItsId) {
+    const auto how = start("--set device_id=0xefa3",
+                           "[ -e /sys/class/infiniband/efa_0 ] && exit 2\n"
+                           "echo 1d0f efa3 >/sys/bus/pci/drivers/efa/new_id\n"
+                           "cat /sys/class/infiniband/efa_0/ports/1/state\n");
+    ASSERT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(how.output, HasSubstr("ACTIVE"));
+}
+
 TEST_F(EfaGuest, DriverIsUnloadedAndLoadedTwentyTimes) {
     const auto how = start("",
                            "for n in $(seq 20); do\n"
@@ -112,11 +122,17 @@ both ib_send_bw -c SRD -x 0 -d efa_0 -n 500 -s 8192
 both ib_send_lat -c SRD -x 0 -d efa_0 -n 50 -s 64
 both ib_read_bw -c SRD -x 0 -d efa_0 -n 50 -s 1048576
 echo sends $(cat $count/send_wrs) reads $(cat $count/rdma_read_bytes) drops $(cat $count/rx_drops)
+# The provider refuses work requests without a completion, which datagrams have by default.
+both ib_send_bw -c UD -x 0 -d efa_0 -n 100 -s 1024 -Q 1 -r 512 -t 16
+both ib_send_bw -c UD -x 0 -d efa_0 -n 100 -s 1024 -Q 1 -r 512 -t 16 -e
+awk '/efa-comp0/ {print "completion events:", $2 > 0 ? "yes" : "no"}' /proc/interrupts
 )sh",
         modules);
     ASSERT_EQ(how.status, 0) << how.output;
     EXPECT_THAT(how.output, HasSubstr("[server1] sends 550 reads 52428800 drops 0"));
     EXPECT_THAT(how.output, HasSubstr("[server0] sends 50 reads 0 drops 0"));
+    EXPECT_THAT(how.output, HasSubstr("[server0] completion events: yes"));
+    EXPECT_THAT(how.output, HasSubstr("[server1] completion events: yes"));
 }
 
 }  // namespace
