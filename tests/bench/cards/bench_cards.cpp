@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wall time of a disk's reads and of packets between two ENA cards, driven over vfio-user by hosts
+// in another process than the platform. The peers move as many bytes on this machine: memcpy, and
+// datagrams of a socket pair between two processes.
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/support/bench.h"
+#include "tests/support/cards/attached.h"
+#include "tests/support/cards/disk_host.h"
+#include "tests/support/cards/network_host.h"
+#include "tests/support/program.h"
+#include "tests/support/scratch_folder.h"
+
+namespace {
+
+using namespace trn::test;
+
+constexpr std::uint64_t read_bytes = 128 << 10;
+constexpr unsigned outstanding = 8;  // reads
+constexpr std::uint16_t packet_bytes = 9000;
+constexpr unsigned depth = 64;  // of rings of packets
+
+/// GB/s of memcpy between as many buffers as there are reads outstanding.
+double memcpy_rate() {
+    const std::vector<std::uint8_t> from(read_bytes * outstanding, 1);
+    std::vector<std::uint8_t> to(from.size());
+    constexpr unsigned rounds = 200;
+    const double ns = nanoseconds_each(rounds, [&] {
+        for (unsigned i = 0; i < rounds; ++i) {
+            for (unsigned n = 0; n < outstanding; ++n)
+                std::memcpy(&to[n * read_bytes], &from[(n + i) % outstanding * read_bytes],
+                            read_bytes);
+        }
+    });
+    return static_cast<double>(from.size()) / ns;
+}
+
+/// GB/s that a disk reads into the memory of another process, whose driver polls.
+double read_rate(const std::string& sockets) {
+    constexpr std::uint64_t data = 1 << 20, lists = 0x20000, region = 16 << 20;  // of the disk
+    constexpr std::uint32_t block = 512, reads = 400;
+    attached<disk_host> host(sockets + "/server0.disk.sock");
+    host.start();
+    for (std::uint32_t n = 0; n < outstanding; ++n)
+        for (std::uint32_t page = 1; page < read_bytes / 4096; ++page)
+            host.store<std::uint64_t>(lists + n * 4096 + (page - 1) * 8,
+                                      data + n * read_bytes + page * 4096);
+    const auto command = [&](std::uint8_t opcode, std::uint32_t number) {
+        const std::uint64_t n = number % outstanding;
+        return disk_host::command(opcode)
+            .prps(data + n * read_bytes, lists + n * 4096)
+            .wide(10, number * read_bytes % region / block)
+            .set(12, read_bytes / block - 1);
+    };
+    for (std::uint32_t i = 0; i < region / read_bytes; ++i) {
+        std::memset(host.bytes(data + i % outstanding * read_bytes), static_cast<int>(i + 1),
+                    read_bytes);
+        require(host.execute(1, command(1, i)).status() == 0, "a write has failed");
+    }
+    const double ns = nanoseconds_each(reads, [&] {
+        std::uint32_t posted = 0, done = 0;
+        while (done < reads) {
+            for (; posted < reads && posted - done < outstanding; ++posted)
+                host.post(1, command(2, posted));
+            host.advance(50);
+            while (const auto how = host.poll(1)) {
+                require(how->status() == 0, "a read has failed");
+                ++done;
+            }
+        }
+    });
+    for (std::uint32_t n = 0; n < outstanding; ++n)  // the last reads
+        require(*host.bytes(data + n * read_bytes) ==
+                    (reads - outstanding + n) % (region / read_bytes) + 1,
+                "a read is wrong");
+    return read_bytes / ns;
+}
+
+/// GB/s of packets from one host of another process to the other.
+double packet_rate(const std::string& sockets) {
+    constexpr unsigned packets = 4'000, batch = depth / 2;
+    attached<network_host> a(sockets + "/server0.ena.sock"), b(sockets + "/server1.ena.sock");
+    a.start();
+    b.start();
+    auto out = a.create(true, depth, 1), in = b.create(false, depth, 1);
+    const auto from = a.allocate(packet_bytes);
+    const auto to = b.allocate(depth * std::uint64_t{16384});
+    constexpr std::array<std::uint8_t, 12> header{2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1};
+    std::memcpy(a.bytes(from), header.data(), header.size());
+    const auto offer = [&] {
+        b.offer(in, static_cast<std::uint16_t>(in.posted % depth),
+                to + in.posted % depth * std::uint64_t{16384}, 16384);
+    };
+    for (unsigned i = 0; i < depth; ++i) offer();
+    b.ring(in);
+    const double ns = nanoseconds_each(packets, [&] {
+        for (unsigned done = 0; done < packets;) {
+            for (unsigned i = 0; i < batch; ++i)
+                a.describe(out, static_cast<std::uint16_t>(i), {{from, packet_bytes}});
+            a.ring(out);
+            for (unsigned here = 0; here < batch;) {
+                a.advance(20);
+                while (const auto packet = b.take(in)) {
+                    require(packet->length == packet_bytes, "a packet is short");
+                    offer();
+                    ++here;
+                    ++done;
+                }
+                while (a.take(out)) {
+                }
+            }
+            b.ring(in);
+        }
+    });
+    return packet_bytes / ns;
+}
+
+/// GB/s of datagrams of the same size between two processes.
+double datagram_rate() {
+    constexpr unsigned packets = 20'000;
+    int ends[2];
+    require(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0, "no socket pair");
+    const pid_t reader = fork();
+    std::array<std::uint8_t, packet_bytes> bytes{};
+    if (reader == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        close(ends[0]);
+        for (unsigned n = 1; read(ends[1], bytes.data(), bytes.size()) > 0; ++n)
+            if (n % packets == 0 && write(ends[1], bytes.data(), 1) != 1) break;
+        _exit(0);
+    }
+    close(ends[1]);
+    const double ns = nanoseconds_each(packets, [&] {
+        for (unsigned n = 0; n < packets; ++n)
+            require(write(ends[0], bytes.data(), bytes.size()) == packet_bytes, "not written");
+        require(read(ends[0], bytes.data(), 1) == 1, "not read");
+    });
+    close(ends[0]);
+    waitpid(reader, nullptr, 0);
+    return packet_bytes / ns;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const scratch_folder folder;
+    const auto sockets = folder / "sockets";
+    background platform(
+        {TRNVP, "run", "tests/integration/hostile_cards/three_servers.yaml", "--listen", sockets},
+        folder / "log");
+    require(eventually([&] {
+                return std::filesystem::exists(sockets + "/server2.disk.sock") ||
+                       !platform.running();
+            }),
+            "the platform does not start");
+    std::vector<bench_row> rows;
+    const double copied = memcpy_rate(), read = read_rate(sockets);
+    rows.push_back({.name = "NVMe: reads of 128 KiB by a host in another process",
+                    .value = read,
+                    .unit = "GB/s",
+                    .goal = "at least 0.25 x the peer",
+                    .met = read >= 0.25 * copied,
+                    .peer = "memcpy",
+                    .peer_value = copied});
+    rows.push_back({.name = "ENA: packets of 9000 bytes between two hosts",
+                    .value = packet_rate(sockets),
+                    .unit = "GB/s",
+                    .peer = "datagrams of a socket pair between two processes",
+                    .peer_value = datagram_rate()});
+    return report(rows, argc, argv);
+}
