@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <array>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -10,42 +9,15 @@
 
 #include "models/assembler/program_set.h"
 #include "platform/app/host_options/program_file.h"
-#include "platform/app/scenario/program_choices.h"
+#include "platform/app/scenario/program_end.h"
 #include "platform/app/scenario/running_programs.h"
 #include "platform/app/scenario/scenario.h"
 #include "platform/app/scenario/steps.h"
 #include "platform/framework/config/file.h"
 
-namespace trn::config {
-
-template <>
-struct choices<trn_program_control> {
-    static constexpr std::array list{
-        choice<trn_program_control>{"mmio", TRN_CONTROL_BY_MMIO},
-        choice<trn_program_control>{"dma", TRN_CONTROL_BY_DMA},
-    };
-};
-template <>
-struct choices<trn_program_completion> {
-    static constexpr std::array list{
-        choice<trn_program_completion>{"notification", TRN_WAIT_BY_NOTIFICATION},
-        choice<trn_program_completion>{"polling", TRN_WAIT_BY_POLLING},
-    };
-};
-
-}  // namespace trn::config
-
 namespace trn::scenario {
 
 namespace {
-
-tensor_texts texts_in(const reader& r, std::string_view key) {
-    tensor_texts texts;
-    if (!r.has(key)) return texts;
-    const auto map = r.map(key);
-    for (const auto& name : map.node().keys()) texts.emplace_back(name, map.text(name));
-    return texts;
-}
 
 /// Which program runs where, with which inputs.
 struct program_source {
@@ -113,43 +85,17 @@ void program_source::read_collectives(const reader& r) {
 }
 
 /// What has to come of it.
-struct program_end {
+struct checked_end : program_end {
     double rtol = 0, atol = 0;
-    nanoseconds limit{100'000'000};
-    std::optional<core_error> error = {};
-    std::optional<nanoseconds> within = {};
-    std::string as = {};
 
-    program_outcome outcome = {};
     void read_outcome(const reader& r) {
+        read_end(r);
         outcome.check = texts_in(r, "check");
         outcome.allowed = {.relative = rtol, .absolute = atol};
-        outcome.limit_ns = limit.value;
-        if (error) outcome.error = static_cast<std::uint32_t>(*error);
-    }
-    void finish_run(scenario_context& ctx, running_programs& all, const std::string& text) const {
-        all.wait(outcome);
-        if (!error) all.check(outcome);
-        figure took{text, static_cast<double>(all.ns()) * 1e-3, "us"};
-        if (within) took.max = static_cast<double>(within->value) * 1e-3;
-        all.unload();
-        if (!as.empty()) ctx.captured[as] = fmt::format("{:.3f}", took.value);
-        if (!error) measure(ctx, took);
     }
 };
 
-/// After a failure the next step with collectives begins with a reset of all chips.
-template <typename Work>
-void guarded(scenario_context& ctx, const running_programs& all, Work&& work) {
-    try {
-        work();
-    } catch (...) {
-        if (all.has_collectives()) ctx.group.reset();
-        throw;
-    }
-}
-
-struct program_step_spec : program_source, program_end {
+struct program_step_spec : program_source, checked_end {
     void finish(const reader& r) {
         read_program(r);
         read_outcome(r);
@@ -157,10 +103,8 @@ struct program_step_spec : program_source, program_end {
     action plan() const {
         return {text(), [s = *this](scenario_context& ctx) {
                     running_programs all(ctx, s.request);
-                    guarded(ctx, all, [&] {
-                        all.start();
-                        s.finish_run(ctx, all, s.text());
-                    });
+                    run_guarded(ctx, all, [&] { all.start(); });
+                    s.finish_run(ctx, all, s.text());
                 }};
     }
 };
@@ -171,16 +115,12 @@ struct start_program_spec : program_source {
     void finish(const reader& r) { read_program(r); }
     action plan() const {
         return {fmt::format("start '{}': {}", name, text()), [s = *this](scenario_context& ctx) {
-                    if (ctx.programs.contains(s.name))
-                        throw step_failure(fmt::format("program '{}' is not finished yet", s.name));
-                    auto all = std::make_shared<running_programs>(ctx, s.request);
-                    guarded(ctx, *all, [&] { all->start(); });
-                    ctx.programs[s.name] = all;
+                    start_in_background(ctx, s.name, s.request);
                 }};
     }
 };
 
-struct finish_program_spec : program_end {
+struct finish_program_spec : checked_end {
     std::string name = {};
 
     void finish(const reader& r) { read_outcome(r); }
@@ -189,9 +129,7 @@ struct finish_program_spec : program_end {
                     const auto found = ctx.programs.extract(s.name);
                     if (!found)
                         throw step_failure(fmt::format("no program '{}' was started", s.name));
-                    running_programs& all = *found.mapped();
-                    guarded(ctx, all,
-                            [&] { s.finish_run(ctx, all, fmt::format("program '{}'", s.name)); });
+                    s.finish_run(ctx, *found.mapped(), fmt::format("program '{}'", s.name));
                 }};
     }
 };
@@ -213,21 +151,11 @@ keys<S> source_keys() {
 }
 
 template <class S>
-keys<S> end_keys() {
+keys<S> check_keys() {
     return {key<S>("check", value_shape::map,
                    "{tensor: value} expected: as `in`, or a reference such as `softmax(x)`"),
             key("rtol", &S::rtol, "relative tolerance of `check`; exact without"),
-            key("atol", &S::atol, "absolute tolerance"),
-            key("limit", &S::limit, "simulated time"),
-            key("within", &S::within, "a bound of the time from start to end, which is reported"),
-            key("error", &S::error, "code that an engine has to fail with"),
-            key("as", &S::as, "name for the simulated time in us")};
-}
-
-template <class S>
-keys<S> joined(keys<S> all, const keys<S>& more) {
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
+            key("atol", &S::atol, "absolute tolerance")};
 }
 
 }  // namespace
@@ -236,15 +164,17 @@ std::vector<step_kind> program_steps() {
     using both = program_step_spec;
     using start = start_program_spec;
     using end = finish_program_spec;
-    return {step_of<both>("program",
-                          "runs a program of NeuronCores and compares its tensors "
-                          "([programs](programs.md))",
-                          joined(source_keys<both>(), end_keys<both>())),
-            step_of<start>("start_program", "the same in the background",
-                           joined(source_keys<start>(), {key("name", &start::name).required()})),
-            step_of<end>("finish_program", "waits for the program `name`, and unloads it",
-                         joined({key("name", &end::name).required()}, end_keys<end>())),
-            core_engine_step(), tensor_step()};
+    return {
+        step_of<both>("program",
+                      "runs a program of NeuronCores and compares its tensors "
+                      "([programs](programs.md))",
+                      joined(source_keys<both>(), joined(check_keys<both>(), end_keys<both>()))),
+        step_of<start>("start_program", "the same in the background",
+                       joined(source_keys<start>(), {key("name", &start::name).required()})),
+        step_of<end>("finish_program", "waits for the program `name`, and unloads it",
+                     joined(joined({key("name", &end::name).required()}, check_keys<end>()),
+                            end_keys<end>())),
+        core_engine_step(), tensor_step()};
 }
 
 }  // namespace trn::scenario

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/crc.hpp>
+#include <cstring>
 #include <functional>
 #include <numeric>
+#include <span>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -27,6 +30,18 @@ std::string text_for(const std::string& text, std::uint32_t chip, std::uint32_t 
     return with_number(with_number(text, "{chip}", chip), "{core}", core);
 }
 
+std::uint64_t digest_of(std::span<const std::uint8_t> bytes) {
+    boost::crc_optimal<64, 0x42f0e1eba9ea3693> sum;
+    sum.process_bytes(bytes.data(), bytes.size());
+    return sum.checksum();
+}
+
+std::vector<double> numbers_in(const std::vector<std::uint8_t>& bytes) {
+    std::vector<double> numbers(bytes.size() / sizeof(double));
+    std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(double));
+    return numbers;
+}
+
 /// A wrong text fails the step.
 template <typename Work>
 auto as_step_failure(Work&& work) {
@@ -45,7 +60,15 @@ auto as_step_failure(Work&& work) {
 
 running_programs::running_programs(scenario_context& ctx, program_request request)
     : ctx_(ctx), request_(std::move(request)) {
-    chips_.resize(request_.all_chips ? ctx.hosts.chips().size() : 1);
+    const auto there = ctx.hosts.chips().size();
+    if (!request_.all_chips && request_.chips > there)
+        throw step_failure(fmt::format("the board has {} chips, not {}", there, request_.chips));
+    chips_.resize(request_.all_chips ? there : request_.chips);
+    if (request_.values && request_.values->size() != chips_.size() * request_.instances)
+        throw step_failure(
+            fmt::format("collectives are over all {} chips of the board: the step "
+                        "needs 'chips: {}'",
+                        there, there));
     for (std::uint32_t chip = 0; chip < chips_.size(); ++chip)
         for (std::uint32_t n = 0; n < request_.instances; ++n)
             chips_[chip].push_back({chip, request_.loading.core + n * request_.cores, {}, {}});
@@ -58,7 +81,7 @@ running_programs::~running_programs() {
 }
 
 void running_programs::each_chip(const chip_work& work) {
-    if (!request_.all_chips) return work(chips_[0], ctx_.device);
+    if (!uses_several_chips()) return work(chips_[0], ctx_.device);
     std::vector<std::size_t> all(chips_.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     ctx_.hosts.run_each(all, [&](std::size_t chip, trn::device& on) { work(chips_[chip], on); });
@@ -73,6 +96,11 @@ void running_programs::load(instance& one, trn::device& chip) const {
             return std::filesystem::path(name).is_absolute() ? name
                                                              : (request_.folder / name).string();
         });
+    if (const auto* values = values_of(one)) {
+        for (const auto& [tensor, bytes] : values->in)
+            one.program->write(one.program->find(tensor), *bytes);
+        return;
+    }
     tensor_texts in = request_.in;
     for (auto& [name, text] : in) text = text_for(text, one.chip, one.core);
     as_step_failure([&] { one.tensors->write(in); });
@@ -96,7 +124,7 @@ void running_programs::explain(const device_error& failure) {
 void running_programs::start() {
     if (!request_.collectives.empty()) collective_chips(ctx_, request_.image);
     each_chip([&](std::vector<instance>& on, trn::device& chip) {
-        if (request_.all_chips && !trn_program_possible(chip)) {
+        if (uses_several_chips() && !trn_program_possible(chip)) {
             chip.check(trn_probe(chip));
             chip.check(trn_reset_device(chip));
         }
@@ -160,15 +188,44 @@ std::optional<std::string> running_programs::difference(const instance& one,
     });
 }
 
+const instance_values* running_programs::values_of(const instance& one) const {
+    if (!request_.values) return nullptr;
+    const auto place = (one.core - request_.loading.core) / request_.cores;
+    return &request_.values->at(one.chip * request_.instances + place);
+}
+
+void running_programs::check_values(const instance& one, const instance_values& values) const {
+    for (const auto& expected : values.check) {
+        trn_tensor tensor = one.program->find(expected.tensor);
+        const auto found = one.program->read(tensor);
+        tensor.name = expected.result.c_str();  // for messages
+        std::optional<std::string> wrong;
+        if (expected.digest && *expected.digest != digest_of(found))
+            wrong = fmt::format("the digest of {} is {:016x}, expected {:016x}", expected.result,
+                                digest_of(found), *expected.digest);
+        if (expected.bytes)
+            wrong = as_step_failure([&] {
+                return expected.has_numbers
+                           ? tensors::difference(tensor, numbers_in(*expected.bytes), found,
+                                                 request_.allowed)
+                           : tensors::difference(tensor, *expected.bytes, found, request_.allowed);
+            });
+        if (wrong)
+            throw step_failure(fmt::format("chip {}, core {}: {}", one.chip, one.core, *wrong));
+    }
+}
+
 void running_programs::check(const program_outcome& outcome) {
     each_chip([&](std::vector<instance>& on, trn::device&) {
-        for (const instance& one : on)
+        for (const instance& one : on) {
+            if (const auto* values = values_of(one)) check_values(one, *values);
             for (const auto& [name, text] : outcome.check) {
                 const auto wrong = difference(one, name, text, outcome.allowed);
                 if (wrong)
                     throw step_failure(
                         fmt::format("chip {}, core {}: {}", one.chip, one.core, *wrong));
             }
+        }
     });
 }
 
@@ -187,6 +244,24 @@ void running_programs::unload() {
             one.program.reset();
         }
     });
+}
+
+void run_guarded(scenario_context& ctx, const running_programs& all,
+                 const std::function<void()>& work) {
+    try {
+        work();
+    } catch (...) {
+        if (all.has_collectives()) ctx.group.reset();
+        throw;
+    }
+}
+
+void start_in_background(scenario_context& ctx, const std::string& name, program_request request) {
+    if (ctx.programs.contains(name))
+        throw step_failure(fmt::format("program '{}' is not finished yet", name));
+    auto all = std::make_shared<running_programs>(ctx, std::move(request));
+    run_guarded(ctx, *all, [&] { all->start(); });
+    ctx.programs[name] = all;
 }
 
 }  // namespace trn::scenario

@@ -18,6 +18,28 @@
 
 namespace trn::scenario {
 
+using shared_bytes = std::shared_ptr<const std::vector<std::uint8_t>>;
+
+struct tensor_bytes {
+    std::string tensor;
+    shared_bytes bytes;
+};
+
+/// What a tensor has to hold at the end.
+struct expected_tensor {
+    std::string result;  ///< its name in messages
+    std::string tensor;
+    shared_bytes bytes = {};                   ///< null: only the digest counts
+    bool has_numbers = false;                  ///< `bytes` are binary64 numbers, not elements
+    std::optional<std::uint64_t> digest = {};  ///< CRC-64 (ECMA-182) of the elements' bytes
+};
+
+/// Inputs and expected outputs of one instance.
+struct instance_values {
+    std::vector<tensor_bytes> in = {};
+    std::vector<expected_tensor> check = {};
+};
+
 /// What is to run where.
 struct program_request {
     std::vector<std::uint8_t> set = {};
@@ -25,17 +47,21 @@ struct program_request {
     trn_program_options loading = {};
     std::uint32_t cores = 1;      ///< of an instance
     std::uint32_t instances = 1;  ///< on consecutive cores of a chip
-    bool all_chips = false;
+    std::uint32_t chips = 1;      ///< the first ones of the board
+    bool all_chips = false;       ///< in place of `chips`
     tensor_texts in = {};
     std::vector<program_collective> collectives = {};  ///< over all chips
     std::string image = {};                            ///< for the cores that run them
+    /// In place of `in`, by instance, chip after chip; null: none.
+    std::shared_ptr<const std::vector<instance_values>> values = {};
+    tensors::tolerance allowed = {};  ///< for `values`
 };
 
 /// What has to come out. Texts may hold {chip} and {core}, the numbers of an instance, and be
 /// sum_over_chips(REFERENCE).
 struct program_outcome {
     tensor_texts check = {};
-    tensors::tolerance allowed = {};
+    tensors::tolerance allowed = {};  ///< for `check`
     std::uint64_t limit_ns = 100'000'000;
     std::optional<std::uint32_t> error = {};  ///< an engine fails with this code
 };
@@ -48,7 +74,7 @@ public:
     /// Leaves devices alone: see unload().
     ~running_programs();
 
-    /// Loads all, writes their inputs, and starts them.
+    /// Loads all, writes their inputs, and starts them. \throws step_failure without enough chips
     void start();
     void wait(const program_outcome& outcome);
     /// The simulated time from the first start to the last end.
@@ -66,6 +92,9 @@ private:
         std::unique_ptr<loaded_program> program;
         std::unique_ptr<program_tensors> tensors;
     };
+    bool uses_several_chips() const { return request_.all_chips || request_.chips > 1; }
+    const instance_values* values_of(const instance& one) const;
+    void check_values(const instance& one, const instance_values& values) const;
     using chip_work = std::function<void(std::vector<instance>& on, trn::device& chip)>;
     void each_chip(const chip_work& work);
     void load(instance& one, trn::device& chip) const;
@@ -82,5 +111,13 @@ private:
     std::map<std::pair<std::size_t, std::string>, tensors::numbers> sums_;  ///< over all chips
     std::uint64_t started_ns_ = ~std::uint64_t{0}, ended_ns_ = 0;
 };
+
+/// Does `work` on programs; when it fails, the next step with collectives begins with a reset of
+/// all chips.
+void run_guarded(scenario_context& ctx, const running_programs& all,
+                 const std::function<void()>& work);
+/// Starts programs that ctx.programs knows by `name` from now on. \throws step_failure when it has
+/// one of that name
+void start_in_background(scenario_context& ctx, const std::string& name, program_request request);
 
 }  // namespace trn::scenario

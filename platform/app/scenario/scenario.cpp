@@ -120,7 +120,6 @@ void check_board(const config::node& root, const scenario& s, const board_check&
 scenario read_point(scenario_files& from, const std::string& file, const parameters& point) {
     const auto root = from.root();
     const reader r(root, point);
-    from.begin_point();
     scenario s;
     s.file = file;
     s.name = r.text("scenario");
@@ -146,6 +145,7 @@ scenario read_point(scenario_files& from, const std::string& file, const paramet
     s.memory_limit = r.has("memory_limit") ? r.offset("memory_limit", {.min = min_memory_limit})
                                            : default_memory_limit;
     s.misuse = read_misuse(root, r);
+    from.begin_point({s.board, s.seed});
     s.steps = from.read(root.at("steps"), point);
     s.expectations = from.read(root.find("expectations"), point, true);
     if (root.at("steps").is_list() && s.steps.empty() && from.problems().empty())

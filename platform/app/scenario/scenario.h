@@ -33,6 +33,12 @@ struct figure {
     std::string text() const;  ///< "57.6 GB/s (54.7 to 58.2)"
 };
 
+/// What a step may know of its scenario while the file is read.
+struct setting {
+    std::string board;
+    std::uint64_t seed = 1;
+};
+
 /// What a step does. Its work runs in a process of the host CPU.
 struct action {
     std::string text = {};  ///< "copy host to hbm0@0x1000000, 65537 bytes"
@@ -41,6 +47,8 @@ struct action {
     std::string shared = {};  ///< scenarios with the same text share the step's run; "": never
     std::string keeps = {}, returns_to = {};  ///< the snapshot that the step takes, or restores
     bool drives = true;  ///< uses the driver stub, which runs one call at a time
+    /// Called once, while the file is read and has no mistake so far; reports mistakes there.
+    std::function<void(const setting&)> prepare = {};
 };
 
 /// The parent of a step: a sequence that is called in this line, a branch (line 0), or (without a

@@ -20,7 +20,8 @@ scenario_files::scenario_files(const fs::path& file) {
     documents_.push_back(config::document::load(file, problems_));
 }
 
-void scenario_files::begin_point() {
+void scenario_files::begin_point(const setting& of) {
+    setting_ = of;
     captured_.clear();
     kept_.clear();
     steps_ = 0;
@@ -152,7 +153,10 @@ void scenario_files::read_item(const config::node& item, const scope& in, std::v
 step scenario_files::read_one(const config::node& item, const scope& in) {
     if (item.is_map() && item.find("together")) return read_branches(item, in);
     if (item.is_map() && item.find("figure")) return read_figure(item, in);
-    return read_step(item, in.values);
+    auto one = read_step(item, in.values);
+    if (one.prepare && problems_.empty()) one.prepare(setting_);
+    one.prepare = {};  // its copy of the step goes
+    return one;
 }
 
 /// `sequence: {name: N, with: {...}}`: its steps in its place.
@@ -400,7 +404,7 @@ step scenario_files::read_later(const config::node& item, const scope& in) {
         scope now = nested(in, {"", item.where().line});
         for (const auto& [name, value] : ctx.captured) now.values.emplace_back(name, value);
         self->problems_ = {};
-        self->begin_point();
+        self->begin_point(self->setting_);
         std::vector<step> steps;
         self->read_item(item, now, steps);
         if (!self->problems_.empty()) throw step_failure(self->problems_.list().front().text());

@@ -33,7 +33,7 @@ public:
     /// are refused.
     std::vector<step> read(const config::node& list, const parameters& point, bool nested = false);
     /// A new point of the matrix begins: forgets captures and the count of steps.
-    void begin_point();
+    void begin_point(const setting& of);
 
     std::size_t steps() const { return steps_; }  ///< of this point
     /// Mistakes of all files.
@@ -71,6 +71,7 @@ private:
     std::list<config::document> documents_;
     std::set<std::filesystem::path> included_;
     std::map<std::string, sequence, std::less<>> sequences_;
+    setting setting_;                              // of this point
     std::set<std::string, std::less<>> captured_;  // names, by the steps read so far
     std::vector<std::string> kept_;                // likewise
     std::size_t steps_ = 0;

@@ -44,6 +44,7 @@ const std::vector<step_kind>& step_kinds() {
         add(queue_steps());
         add({compute_step()});
         add(program_steps());
+        add(kernel_steps());
         add(firmware_steps());
         add(condition_steps());
         add({traffic_step(), compute_rate_step(), efa_step(), collective_step(), client_step()});

@@ -66,6 +66,8 @@ std::vector<step_kind> condition_steps();
 step_kind compute_step();
 /// program, start_program, finish_program, core_engine, tensor.
 std::vector<step_kind> program_steps();
+/// kernel, start_kernel.
+std::vector<step_kind> kernel_steps();
 step_kind core_engine_step();
 step_kind tensor_step();
 /// All cores of the machine compute at once.

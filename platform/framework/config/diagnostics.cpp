@@ -162,11 +162,20 @@ std::span<const mistake_row> catalogue() {
     return rows;
 }
 
+/// A message is one line, below which an excerpt of another file may stand: lines that begin with
+/// four spaces.
+static std::string printable_message(std::string_view text) {
+    std::string shown;
+    for (std::size_t end; (end = text.find("\n    ")) != text.npos; text.remove_prefix(end + 1))
+        shown += printable(text.substr(0, end)) + "\n";
+    return shown + printable(text);
+}
+
 std::string diagnostic::text() const {
     std::string place = printable(file);
     if (line > 0) place += fmt::format(":{}:{}", line, column);
     std::string out = fmt::format("{}{}E{:02} {}\n", place, place.empty() ? "" : ": ",
-                                  static_cast<unsigned>(code), printable(message));
+                                  static_cast<unsigned>(code), printable_message(message));
     const auto advice = printable(suggestion);
     if (line == 0) {
         if (!advice.empty()) out += "    " + advice + "\n";

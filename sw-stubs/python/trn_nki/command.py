@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import importlib.util
-import os
 import pathlib
 import sys
 from typing import Any
@@ -18,6 +16,7 @@ from trn_nki.profile import command as profile_command
 from trn_nki.run import Options, RunError, assemble, execute
 from trn_nki.run import arrays
 from trn_nki.run.boards import DEFAULT_BOARDS, generation_of
+from trn_nki.run.functions import function_of
 from trn_nki.trace import record_kernel
 from trn_nki.values import generations
 
@@ -77,7 +76,17 @@ def _parser() -> argparse.ArgumentParser:
             one.add_argument("--check", choices=("simulate",), help="compare the results with those of simulate")
             one.add_argument("--atol", type=float, default=1e-5)
             one.add_argument("--rtol", type=float, default=1e-5)
+    # For `trnvp test`, which reads steps of kernels.
+    one = commands.add_parser("prepare")
+    one.set_defaults(work=_prepare)
+    one.add_argument("folder")
     return parser
+
+
+def _prepare(options: Any) -> int:
+    from trn_nki.run.preparation import prepare
+    prepare(options.folder)
+    return 0
 
 
 def _compiled(options: Any) -> tuple[Compiled, Options]:
@@ -145,31 +154,7 @@ def _compare(recording: Any, outputs: list[Any], options: Any) -> int:
 
 def _kernel(options: Any) -> tuple[Any, dict[str, Any]]:
     """The function, and its arguments by name."""
-    name, _, function = options.kernel.rpartition(":")
-    if not name:
-        raise UserError(f"{options.kernel}: expected FILE.py:FUNCTION")
-    path = pathlib.Path(name).resolve()
-    if not path.is_file():
-        raise UserError(f"{name}: no such file")
-    sys.path.insert(0, os.fspath(path.parent))
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    try:
-        spec.loader.exec_module(module)
-    except KernelError:
-        raise
-    except SyntaxError as error:
-        text = (error.text or "").rstrip()
-        column = error.offset or 1
-        raise UserError(f"{error.filename}:{error.lineno}:{column}: {error.msg}\n    {text}\n    {' ' * (column - 1)}^")
-    except Exception as error:
-        from trn_nki.diagnostics import places
-        raise KernelError(f"{type(error).__name__}: {error}", place=places.of_exception(error)) from error
-    found = getattr(module, function, None)
-    if not callable(found):
-        from trn_nki.diagnostics.errors import closest
-        raise UserError(f"{name} has no function '{function}'{closest(function, vars(module))}")
+    found = function_of(options.kernel)
     values = {key: arrays.read(text) for key, text in map(_pair, options.inputs)}
     for key, text in map(_pair, options.values):
         try:

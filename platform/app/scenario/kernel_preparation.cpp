@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "platform/app/scenario/kernel_preparation.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "models/assembler/program_set.h"
+#include "platform/app/scenario/child.h"
+#include "platform/framework/config/file.h"
+#include "platform/framework/process/child_process.h"
+#include "platform/framework/process/temporary_folder.h"
+#include "platform/framework/unique_fd.h"
+
+namespace trn::scenario {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::chrono::seconds wall_limit{300};
+constexpr std::uint64_t max_file = 1 << 30;
+
+/// Removes the folder at the end of its life.
+class work_folder {
+public:
+    work_folder() : path_(make_temporary_folder("trnvp-kernel")) {}
+    ~work_folder() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    work_folder(const work_folder&) = delete;
+    work_folder& operator=(const work_folder&) = delete;
+    fs::path operator/(const std::string& name) const { return path_ / name; }
+    const fs::path& path() const { return path_; }
+
+private:
+    const fs::path path_;
+};
+
+/// Beside this program; else the one of PATH.
+std::string compiler() {
+    std::error_code unknown;
+    const auto beside = fs::read_symlink("/proc/self/exe", unknown).parent_path() / "trn-nki";
+    return fs::exists(beside, unknown) ? beside.string() : "trn-nki";
+}
+
+nlohmann::json object_of(const kernel_request::texts& all) {
+    auto object = nlohmann::json::object();
+    for (const auto& [name, text] : all) object[name] = text;
+    return object;
+}
+
+nlohmann::json json_of(const kernel_request& what, std::uint32_t cores) {
+    nlohmann::json all{
+        {"kernel", what.function},  {"folder", what.folder},      {"board", what.board},
+        {"lnc", what.lnc},          {"seed", what.seed},          {"exact", what.is_exact},
+        {"in", object_of(what.in)}, {"arg", object_of(what.arg)}, {"check", object_of(what.check)}};
+    all["generation"] = what.generation ? nlohmann::json(*what.generation) : nlohmann::json();
+    for (std::uint32_t chip = 0; chip < what.chips; ++chip)
+        for (std::uint32_t n = 0; n < what.instances; ++n)
+            all["instances"].push_back({chip, what.core + n * cores});
+    return all;
+}
+
+void run_compiler(const fs::path& folder) {
+    const unique_fd output(memfd_create("output of trn-nki", MFD_CLOEXEC));
+    const unique_fd no_input(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (!output || !no_input) throw_errno("output of trn-nki");
+    auto program = child_process::start_bound({compiler(), "prepare", folder.string()},
+                                              {.input = no_input.get(), .output = output.get()});
+    if (!program.wait_for(wall_limit)) {
+        program.kill(SIGKILL);
+        throw kernel_error(
+            fmt::format("compiling took longer than {} s and was ended", wall_limit.count()));
+    }
+    const int status = program.wait().shell_status();
+    if (status == 0) return;
+    auto text = read_log(output.get());
+    while (text.ends_with('\n')) text.pop_back();
+    constexpr std::string_view name = "trn-nki: ";
+    if (text.starts_with(name)) text.erase(0, name.size());
+    throw kernel_error(text.empty() ? fmt::format("trn-nki ended with status {}", status) : text);
+}
+
+/// Arrays of the answer; several instances share a file.
+class array_files {
+public:
+    explicit array_files(const work_folder& folder) : folder_(folder) {}
+    shared_bytes at(const std::string& name) {
+        auto& known = known_[name];
+        if (!known)
+            known = std::make_shared<const std::vector<std::uint8_t>>(
+                read_file(folder_ / name, max_file));
+        return known;
+    }
+
+private:
+    const work_folder& folder_;
+    std::map<std::string, shared_bytes> known_;
+};
+
+std::uint64_t digest_in(const std::string& text) {
+    std::uint64_t value = 0;
+    const auto* end = text.data() + text.size();
+    const auto [rest, failed] = std::from_chars(text.data(), end, value, 16);
+    if (failed != std::errc{} || rest != end)
+        throw kernel_error(fmt::format("check: digest({}): expected 16 hexadecimal digits", text));
+    return value;
+}
+
+instance_values values_of(const nlohmann::json& answer, array_files& files) {
+    instance_values values;
+    for (const auto& one : answer.at("in"))
+        values.in.push_back({one.at("tensor"), files.at(one.at("file"))});
+    for (const auto& one : answer.at("check")) {
+        expected_tensor expected{one.at("result"), one.at("tensor")};
+        if (one.contains("digest"))
+            expected.digest = digest_in(one.at("digest"));
+        else
+            expected.bytes = files.at(one.at("file"));
+        expected.has_numbers = one.value("numbers", false);
+        values.check.push_back(std::move(expected));
+    }
+    return values;
+}
+
+}  // namespace
+
+prepared_kernel prepare_kernel(const kernel_request& what) {
+    const work_folder folder;
+    std::ofstream(folder / "request.json")
+        << json_of(what, what.lnc).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    run_compiler(folder.path());
+    prepared_kernel made;
+    try {
+        made.set = read_file(folder / "set", max_file);
+        made.cores = isa::read_program_set(made.set).cores;
+        const auto text = read_file(folder / "answer.json", max_file);
+        array_files files(folder);
+        const auto answer = nlohmann::json::parse(text.begin(), text.end());
+        for (const auto& one : answer.at("instances"))
+            made.instances.push_back(values_of(one, files));
+    } catch (const file_error& wrong) {
+        throw kernel_error(wrong.what());
+    }
+    return made;
+}
+
+}  // namespace trn::scenario

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "platform/app/scenario/running_programs.h"
+
+namespace trn::scenario {
+
+/// A kernel of a scenario's step, before it is compiled. Texts may hold {chip} and {core}.
+struct kernel_request {
+    using texts = std::vector<std::pair<std::string, std::string>>;
+
+    std::string function = {};  ///< FILE.py:FUNCTION
+    std::string folder = {};    ///< of the scenario, which relative paths begin at
+    std::string board = {};
+    std::optional<std::string> generation = {};  ///< in place of the one that `board` names
+    std::uint32_t lnc = 1, core = 0, instances = 1, chips = 1;
+    std::uint64_t seed = 1;
+    bool is_exact = true;  ///< results are compared without tolerance
+    texts in = {}, arg = {}, check = {};
+};
+
+/// A kernel that cannot be compiled, or inputs and results that cannot be made: what() is the
+/// message, with the place in the kernel.
+class kernel_error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+struct prepared_kernel {
+    std::vector<std::uint8_t> set;
+    std::uint32_t cores = 1;                 ///< of an instance
+    std::vector<instance_values> instances;  ///< chip after chip
+};
+
+/// Compiles the kernel by `trn-nki`, a child process, and reads its inputs and expected results.
+/// The same files give the same bytes. \throws kernel_error, std::system_error
+prepared_kernel prepare_kernel(const kernel_request& what);
+
+}  // namespace trn::scenario

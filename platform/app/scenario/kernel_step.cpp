@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "platform/app/scenario/kernel_preparation.h"
+#include "platform/app/scenario/program_end.h"
+#include "platform/app/scenario/scenario.h"
+#include "platform/app/scenario/steps.h"
+
+namespace trn::scenario {
+
+namespace {
+
+constexpr std::uint32_t max_chips = 1024;
+
+/// Which kernel runs where, with which inputs and results.
+struct kernel_source {
+    std::string function = {};
+    std::uint32_t core = 0, instances = 1, chips = 1, lnc = 1;
+    std::optional<std::string> generation = {};
+    double rtol = 0, atol = 0;
+    trn_program_control control = TRN_CONTROL_BY_MMIO;
+    trn_program_completion completion = TRN_WAIT_BY_NOTIFICATION;
+
+    kernel_request wanted = {};
+    std::shared_ptr<program_request> request = {};  ///< filled by prepare()
+    void read_kernel(const reader& r);
+    /// Compiles it, and reports what is wrong at the key `function`.
+    void prepare(const config::node& at, const setting& in) const;
+    std::string text() const {
+        return fmt::format("kernel {} on core {}{}{}", function, core,
+                           instances > 1 ? fmt::format(" and {} more", instances - 1) : "",
+                           chips > 1 ? fmt::format(" of {} chips", chips) : "");
+    }
+    /// An action that compiles the kernel when the file is read.
+    action prepared(const std::string& text, std::function<void(scenario_context&)> work) const;
+
+private:
+    config::node place_ = {};
+};
+
+void kernel_source::read_kernel(const reader& r) {
+    wanted.function = function;
+    const auto folder = std::filesystem::path(r.node().file()).parent_path();
+    wanted.folder = std::filesystem::absolute(folder.empty() ? "." : folder).string();
+    wanted.generation = generation;
+    wanted.lnc = lnc;
+    wanted.core = core;
+    wanted.instances = instances;
+    wanted.chips = chips;
+    wanted.is_exact = rtol == 0 && atol == 0;
+    wanted.in = texts_in(r, "in");
+    wanted.arg = texts_in(r, "arg");
+    wanted.check = texts_in(r, "check");
+    for (const auto* key : {"instances", "chips", "lnc"})
+        if (r.has(key) && r.number(key) == 0)
+            r.node().at(key).report(mistake::out_of_range, "at least 1 is needed");
+    place_ = r.node().at("function");
+    request = std::make_shared<program_request>();
+}
+
+void kernel_source::prepare(const config::node& at, const setting& in) const {
+    auto all = wanted;
+    all.board = in.board;
+    all.seed = in.seed;
+    try {
+        auto made = prepare_kernel(all);
+        request->set = std::move(made.set);
+        request->cores = made.cores;
+        request->values =
+            std::make_shared<const std::vector<instance_values>>(std::move(made.instances));
+    } catch (const kernel_error& wrong) {
+        at.report(mistake::refused_by_model, fmt::format("{}: {}", function, wrong.what()));
+    } catch (const std::system_error& wrong) {
+        at.report(mistake::unreadable_file, fmt::format("{}: {}", function, wrong.what()));
+    }
+    request->loading.core = core;
+    request->loading.control = control;
+    request->loading.completion = completion;
+    request->instances = instances;
+    request->chips = chips;
+    request->allowed = {.relative = rtol, .absolute = atol};
+}
+
+action kernel_source::prepared(const std::string& text,
+                               std::function<void(scenario_context&)> work) const {
+    action one{text, std::move(work)};
+    one.prepare = [s = *this](const setting& in) { s.prepare(s.place_, in); };
+    return one;
+}
+
+struct kernel_step_spec : kernel_source, program_end {
+    void finish(const reader& r) {
+        read_kernel(r);
+        read_end(r);
+    }
+    action plan() const {
+        return prepared(text(), [s = *this](scenario_context& ctx) {
+            running_programs all(ctx, *s.request);
+            run_guarded(ctx, all, [&] { all.start(); });
+            s.finish_run(ctx, all, s.text());
+        });
+    }
+};
+
+struct start_kernel_spec : kernel_source {
+    std::string name = {};
+
+    void finish(const reader& r) { read_kernel(r); }
+    action plan() const {
+        return prepared(
+            fmt::format("start '{}': {}", name, text()),
+            [s = *this](scenario_context& ctx) { start_in_background(ctx, s.name, *s.request); });
+    }
+};
+
+template <class S>
+keys<S> kernel_keys() {
+    return {
+        key("function", &S::function, "FILE.py:FUNCTION, beside the scenario").required(),
+        key<S>("in", value_shape::map,
+               "{argument: array}: `x.npy`, `bfloat16[128, 512] random(-1, 1)`, a function"),
+        key<S>("arg", value_shape::map, "{argument: value as Python writes it}"),
+        key<S>("check", value_shape::map,
+               "{result0: value} expected: `simulate`, `y.npy`, a number, a function, "
+               "`digest(HEX)`"),
+        key("rtol", &S::rtol, "relative tolerance of `check`; exact without"),
+        key("atol", &S::atol, "absolute tolerance"),
+        key("lnc", &S::lnc, "cores that run the kernel: 1 or 2").up_to(2),
+        key("core", &S::core, "the first").up_to(7),
+        key("instances", &S::instances, "of the kernel, on the cores from there on").up_to(8),
+        key("chips", &S::chips, "the first so many of the board").up_to(max_chips),
+        key("generation", &S::generation, "for boards whose name does not say it: trn1 to trn3"),
+        key("control", &S::control, "how control blocks are written"),
+        key("completion", &S::completion, "how the end is seen")};
+}
+
+}  // namespace
+
+std::vector<step_kind> kernel_steps() {
+    using both = kernel_step_spec;
+    using start = start_kernel_spec;
+    return {step_of<both>("kernel",
+                          "compiles and runs an NKI kernel, and compares its results "
+                          "([kernels](nki-running.md#in-scenarios))",
+                          joined(kernel_keys<both>(), end_keys<both>())),
+            step_of<start>("start_kernel",
+                           "the same in the background; `finish_program` waits for it, and "
+                           "compares its results",
+                           joined({key("name", &start::name).required()}, kernel_keys<start>()))};
+}
+
+}  // namespace trn::scenario

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "platform/app/scenario/program_choices.h"
+#include "platform/app/scenario/running_programs.h"
+#include "platform/app/scenario/step_table.h"
+
+// Keys that steps of programs and of kernels share.
+
+namespace trn::config {
+
+template <>
+struct choices<trn_program_control> {
+    static constexpr std::array list{
+        choice<trn_program_control>{"mmio", TRN_CONTROL_BY_MMIO},
+        choice<trn_program_control>{"dma", TRN_CONTROL_BY_DMA},
+    };
+};
+template <>
+struct choices<trn_program_completion> {
+    static constexpr std::array list{
+        choice<trn_program_completion>{"notification", TRN_WAIT_BY_NOTIFICATION},
+        choice<trn_program_completion>{"polling", TRN_WAIT_BY_POLLING},
+    };
+};
+
+}  // namespace trn::config
+
+namespace trn::scenario {
+
+/// {name: text} of a key, in the order of the file; none without the key.
+tensor_texts texts_in(const reader& r, std::string_view key);
+
+/// How a program has to end, and when.
+struct program_end {
+    nanoseconds limit{100'000'000};
+    std::optional<core_error> error = {};
+    std::optional<nanoseconds> within = {}, at_least = {};
+    std::string as = {};
+
+    program_outcome outcome = {};
+    void read_end(const reader& r);
+    /// Waits for the end, compares, unloads, and reports the time under the name `text`.
+    void finish_run(scenario_context& ctx, running_programs& all, const std::string& text) const;
+};
+
+template <class S>
+keys<S> end_keys() {
+    return {key("limit", &S::limit, "simulated time"),
+            key("within", &S::within, "a bound of the time from start to end, which is reported"),
+            key("at_least", &S::at_least, "its lower bound"),
+            key("error", &S::error, "code that an engine has to fail with"),
+            key("as", &S::as, "name for the simulated time in us")};
+}
+
+template <class S>
+keys<S> joined(keys<S> all, const keys<S>& more) {
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+}
+
+}  // namespace trn::scenario

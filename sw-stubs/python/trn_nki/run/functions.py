@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of Python files that a person names: FILE.py:FUNCTION."""
+from __future__ import annotations
+
+import importlib.util
+import os
+import pathlib
+import sys
+from typing import Any, Callable
+
+from trn_nki.diagnostics import places
+from trn_nki.diagnostics.errors import KernelError, closest
+
+_modules: dict[pathlib.Path, Any] = {}
+
+
+def function_of(text: str, folder: str | os.PathLike[str] = ".") -> Callable[..., Any]:
+    """The function; its file is imported once. Raises ValueError, KernelError."""
+    name, _, function = text.rpartition(":")
+    if not name:
+        raise ValueError(f"{text}: expected FILE.py:FUNCTION")
+    path = (pathlib.Path(folder) / name).resolve()
+    if not path.is_file():
+        raise ValueError(f"{name}: no such file")
+    module = _modules.get(path) or _imported(path)
+    found = getattr(module, function, None)
+    if not callable(found):
+        raise ValueError(f"{name} has no function '{function}'{closest(function, vars(module))}")
+    return found
+
+
+def _imported(path: pathlib.Path) -> Any:
+    sys.path.insert(0, os.fspath(path.parent))
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    try:
+        spec.loader.exec_module(module)
+    except KernelError:
+        raise
+    except SyntaxError as error:
+        text = (error.text or "").rstrip()
+        column = error.offset or 1
+        raise ValueError(f"{error.filename}:{error.lineno}:{column}: {error.msg}\n    {text}\n    {' ' * (column - 1)}^")
+    except Exception as error:
+        raise KernelError(f"{type(error).__name__}: {error}", place=places.of_exception(error)) from error
+    _modules[path] = module
+    return module

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays that a scenario's step describes in a text (doc/nki-running.md, "In scenarios")."""
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from typing import Any
+
+import numpy
+
+from trn_nki.diagnostics import places
+from trn_nki.diagnostics.errors import KernelError
+from trn_nki.run import arrays
+from trn_nki.run.functions import function_of
+from trn_nki.simulate import formats
+from trn_nki.trace import host_arrays
+from trn_nki.values import data_types
+
+MAX_BYTES = 1 << 30  # of one array
+_MADE = re.compile(r"\s*(\w+)\s*\[([\d\s,]*)\]\s*(.*?)\s*$")
+_RANDOM = re.compile(r"random\(([^,]*),([^,]*)(?:,([^,]*))?\)$")
+_MASK = (1 << 64) - 1
+
+
+def is_function(text: str) -> bool:
+    return re.search(r"\.py:\w+$", text) is not None
+
+
+def made(text: str, name: str, folder: str, known: dict[str, Any]) -> host_arrays.HostArray:
+    """The array of FILE.npy, FILE.npy:TYPE, FILE.py:FUNCTION or TYPE[SHAPE] CONTENT.
+
+    `known` holds what functions may ask for; its `seed` is that of the scenario. Raises ValueError, OSError, KernelError.
+    """
+    if is_function(text):
+        return array_of(called(text, folder, known), text)
+    found = _MADE.match(text)
+    if found is None:
+        if not re.search(r"\.npy(:\w+)?$", text):
+            raise ValueError(f"'{text}' is no FILE.npy, no FILE.py:FUNCTION and no TYPE[SHAPE] CONTENT")
+        return arrays.read(text if text.startswith("/") else f"{folder}/{text}")
+    try:
+        dtype = data_types.named(found.group(1))
+    except KeyError:
+        raise ValueError(f"{found.group(1)!r} is no element type of nki.language") from None
+    shape = tuple(int(extent) for extent in found.group(2).split(",") if extent.strip())
+    if not shape or math.prod(shape) * dtype.itemsize > MAX_BYTES:
+        raise ValueError(f"'{text}': a shape needs extents, and an array has at most {MAX_BYTES} bytes")
+    return of_numbers(content(found.group(3), math.prod(shape), name, known["seed"]).reshape(shape), dtype)
+
+
+def content(text: str, count: int, name: str, seed: int) -> numpy.ndarray:
+    """The numbers of a text, as tensors of programs take them (doc/programs.md, "Running"). Raises ValueError."""
+    if text == "index":
+        return numpy.arange(count, dtype=numpy.float64)
+    if found := _RANDOM.match(text):
+        try:
+            low, high = float(found.group(1)), float(found.group(2))
+            own = _mix(round(float(found.group(3)))) if found.group(3) else _mix(seed) + _hash(name)
+        except ValueError:
+            raise ValueError(f"'{text}': expected random(LOW, HIGH) or random(LOW, HIGH, SEED)") from None
+        words = _mixed(numpy.arange(count, dtype=numpy.uint64) + numpy.uint64(own & _MASK))
+        return low + (high - low) * ((words >> numpy.uint64(11)).astype(numpy.float64) * 2.0 ** -53)
+    try:
+        return numpy.full(count, float(text))
+    except ValueError:
+        raise ValueError(f"'{text}': expected a number, index or random(LOW, HIGH)") from None
+
+
+def called(text: str, folder: str, known: dict[str, Any]) -> Any:
+    """What FILE.py:FUNCTION returns. It gets those of `known` that its parameters name."""
+    function = function_of(text, folder)
+    wanted = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name in known:
+            wanted[name] = known[name]
+        elif parameter.default is parameter.empty:
+            raise ValueError(f"{text}: there is no '{name}' for it; known are {', '.join(known)}")
+    try:
+        return function(**wanted)
+    except KernelError:
+        raise
+    except Exception as error:
+        raise KernelError(f"{type(error).__name__}: {error}", place=places.of_exception(error)) from error
+
+
+def array_of(value: Any, text: str) -> host_arrays.HostArray:
+    """An array that a function of a person returned. Raises ValueError."""
+    if not host_arrays.is_array(value):
+        raise ValueError(f"{text} returned {type(value).__name__}, expected an array")
+    return host_arrays.of(value)
+
+
+def numbers(array: host_arrays.HostArray) -> Any:
+    """For functions of a person: NumPy's array where NumPy has the type, else its values in FP32."""
+    found = host_arrays.to_numpy(array)
+    if isinstance(found, numpy.ndarray) or array.dtype.is_packed:
+        return found
+    return formats.to_float32(array.raw, array.dtype)
+
+
+def of_numbers(values: numpy.ndarray, dtype: data_types.DataType) -> host_arrays.HostArray:
+    """Rounded to nearest even, integers of 64 bits exactly."""
+    if dtype.is_integer and dtype.itemsize >= 4:
+        limits = numpy.iinfo(host_arrays.raw_type(dtype))
+        whole = numpy.clip(numpy.rint(values), float(limits.min), float(limits.max))
+        return host_arrays.HostArray(whole.astype(host_arrays.raw_type(dtype)), dtype)
+    return host_arrays.HostArray(formats.from_float32(values.astype(numpy.float32), dtype), dtype)
+
+
+def _mix(z: int) -> int:
+    """The finaliser of SplitMix64, as sw-stubs/host/pattern.h has it."""
+    z &= _MASK
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & _MASK
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB & _MASK
+    return z ^ (z >> 31)
+
+
+def _mixed(z: numpy.ndarray) -> numpy.ndarray:
+    z = (z ^ (z >> numpy.uint64(30))) * numpy.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> numpy.uint64(27))) * numpy.uint64(0x94D049BB133111EB)
+    return z ^ (z >> numpy.uint64(31))
+
+
+def _hash(name: str) -> int:
+    key = 0
+    for character in name.encode():
+        key = _mix(key + character + 1)
+    return key

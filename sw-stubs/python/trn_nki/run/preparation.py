@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles the kernel of a scenario's step `kernel`, and makes its inputs and expected results.
+
+`trnvp test` calls it while it reads the scenario, as `trn-nki prepare FOLDER`. FOLDER/request.json says what is
+wanted; the answer is the program set FOLDER/set, FOLDER/answer.json, and the files of arrays that it names.
+"""
+from __future__ import annotations
+
+import ast
+import json
+import os
+import pathlib
+from typing import Any
+
+import numpy
+
+from trn_nki import simulate
+from trn_nki.compile import compile_recording
+from trn_nki.diagnostics.errors import closest
+from trn_nki.run import made_arrays
+from trn_nki.run.boards import generation_of
+from trn_nki.run.execution import assemble
+from trn_nki.run.functions import function_of
+from trn_nki.trace import host_arrays, record_kernel
+from trn_nki.values import data_types
+
+LAST_NUMBER = data_types.uint32.code  # types up to here have numbers for trnvp
+
+
+def prepare(folder: str | os.PathLike[str]) -> None:
+    """Raises KernelError, ValueError, OSError, RunError for mistakes in the kernel and in what the step says."""
+    target = pathlib.Path(folder)
+    request = json.loads((target / "request.json").read_text())
+    step = _Step(request)
+    first = step.instance(*request["instances"][0])
+    recording = step.record(first)
+    compiled = compile_recording(recording)
+    assemble(compiled, target / "set")
+    names = {storage: array.name for storage, array in compiled.arrays}
+    results = _results(recording, names)
+    step.check_names(results)
+    written = _Files(target)
+    answer = []
+    for chip, core in request["instances"]:
+        known = step.instance(chip, core)
+        answer.append({"in": _inputs(step, known, recording, names, written),
+                       "check": _expected(step, known, recording, results, written)})
+    (target / "answer.json").write_text(json.dumps({"instances": answer}))
+
+
+class _Step:
+    """What the step says, with {chip} and {core} replaced."""
+
+    def __init__(self, request: dict[str, Any]):
+        self.folder, self.seed, self.lnc = request["folder"], request["seed"], request["lnc"]
+        self.inputs, self.values, self.check = request["in"], request["arg"], request["check"]
+        self.is_exact = request["exact"]
+        self.function = function_of(request["kernel"], self.folder)
+        self.generation = request["generation"] or generation_of(request["board"])
+        if self.generation is None:
+            raise ValueError(f"the name of board '{request['board']}' does not say its generation: add the key 'generation'")
+        self._made: dict[tuple[str, str], dict[str, Any]] = {}
+        self._simulated: dict[str, list[host_arrays.HostArray]] = {}
+
+    def instance(self, chip: int, core: int) -> dict[str, Any]:
+        """What functions of a person may ask for: chip, core, seed, and the kernel's arguments as arrays and values."""
+        known: dict[str, Any] = {"chip": chip, "core": core, "seed": self.seed}
+        known["arrays"] = {name: self._array(text, name, known) for name, text in self.inputs.items()}
+        for name, array in known["arrays"].items():
+            known.setdefault(name, made_arrays.numbers(array))
+        for name, text in self.values.items():
+            try:
+                known[name] = ast.literal_eval(self.replaced(text, known))
+            except (ValueError, SyntaxError):
+                raise ValueError(f"arg: {name}: {text}: expected a value as Python writes it") from None
+        return known
+
+    def _array(self, text: str, name: str, known: dict[str, Any]) -> host_arrays.HostArray:
+        key = self.replaced(text, known) + (str((known["chip"], known["core"])) if made_arrays.is_function(text) else "")
+        made = self._made.setdefault((name, key), {})
+        if "array" not in made:
+            plain = {one: known[one] for one in ("chip", "core", "seed")}
+            made["array"] = made_arrays.made(self.replaced(text, known), name, self.folder, plain)
+        return made["array"]
+
+    @staticmethod
+    def replaced(text: str, known: dict[str, Any]) -> str:
+        return text.replace("{chip}", str(known["chip"])).replace("{core}", str(known["core"]))
+
+    def record(self, known: dict[str, Any]) -> Any:
+        values = known["arrays"] | {name: known[name] for name in self.values}
+        return record_kernel(self.function, (), values, generation=self.generation, lnc=self.lnc)
+
+    def check_names(self, results: dict[str, Any]) -> None:
+        for name in self.check:
+            if name not in results:
+                raise ValueError(f"check: the kernel has no result '{name}'{closest(name, results)}; "
+                                 f"it has {', '.join(results) or 'none'}")
+
+    def simulated(self, known: dict[str, Any], number: int) -> host_arrays.HostArray:
+        key = str([(name, id(array)) for name, array in known["arrays"].items()])
+        if key not in self._simulated:
+            self._simulated[key] = simulate.execute(self.record(known))
+        return self._simulated[key][number]
+
+
+def _results(recording: Any, names: dict[Any, str]) -> dict[str, tuple[int | None, Any, str]]:
+    """Number, tensor and array of each result: result0, result1, ..., and of each argument that the kernel writes."""
+    found: dict[str, tuple[int | None, Any, str]] = {}
+    for number, tensor in enumerate(recording.outputs):
+        storage = tensor.storage
+        if tensor.shape != tuple(storage.shape) or tensor.dtype != storage.dtype or tensor.offset != 0:
+            raise ValueError(f"result {number} is a view of a tensor; the kernel must return the tensor")
+        found[f"result{number}"] = (number, tensor, names[storage])
+    for name, tensor in recording.inputs:
+        if tensor.storage in names:
+            found.setdefault(name, (None, tensor, names[tensor.storage]))
+    return found
+
+
+def _inputs(step: _Step, known: dict[str, Any], recording: Any, names: dict[Any, str], written: "_Files") -> list[Any]:
+    given = dict(known["arrays"])
+    entries = [{"tensor": names[tensor.storage], "file": written.of(given[name].raw)}
+               for name, tensor in recording.inputs if tensor.storage in names and name in given]
+    mine = {entry["tensor"] for entry in entries}
+    for storage, name in names.items():  # constants of the kernel
+        if name not in mine and storage.role == "constant":
+            entries.append({"tensor": name, "file": written.of(getattr(storage.data, "raw", storage.data))})
+    return entries
+
+
+def _expected(step: _Step, known: dict[str, Any], recording: Any, results: dict[str, Any], written: "_Files") -> list[Any]:
+    entries = []
+    for name, text in step.check.items():
+        number, tensor, array = results[name]
+        entry = {"result": name, "tensor": array}
+        text = step.replaced(text, known)
+        if text.startswith("digest(") and text.endswith(")"):
+            entry["digest"] = text[len("digest("):-1]
+        elif text == "simulate":
+            if number is None:
+                raise ValueError(f"check: {name} is an argument; 'simulate' gives results only")
+            entry["file"] = written.of(step.simulated(known, number).raw)
+        else:
+            entry |= _given(step, known, name, text, tensor, written)
+        entries.append(entry)
+    return entries
+
+
+def _given(step: _Step, known: dict[str, Any], name: str, text: str, tensor: Any, written: "_Files") -> dict[str, Any]:
+    """Values of a file, of a function, or of a text without its type and shape. Exact numbers stay FP64."""
+    shape, dtype = tuple(tensor.shape), tensor.dtype
+    if made_arrays.is_function(text):
+        value = made_arrays.called(text, step.folder, known)
+        if isinstance(value, (tuple, list)):
+            index = int(name[len("result"):]) if name.startswith("result") else 0
+            if index >= len(value):
+                raise ValueError(f"{text} returned {len(value)} arrays: none for {name}")
+            value = value[index]
+        is_real = isinstance(value, numpy.ndarray) and value.dtype.kind == "f" and dtype.code <= LAST_NUMBER
+        if is_real and not step.is_exact:
+            _check_shape(value.shape, shape, text, name)
+            return {"file": written.of(value.astype(numpy.float64)), "numbers": True}
+        array = made_arrays.array_of(value, text)
+    elif text.split(":")[0].endswith(".npy"):
+        array = made_arrays.made(text, name, step.folder, {"seed": step.seed})
+    else:
+        values = made_arrays.content(text, int(numpy.prod(shape)), name, step.seed)
+        array = made_arrays.of_numbers(values.reshape(shape), dtype)
+    _check_shape(array.shape, shape, text, name)
+    if array.dtype != dtype:
+        if not array.dtype.is_float or dtype.is_packed:
+            raise ValueError(f"{text} has elements of {array.dtype}, {name} has {dtype}")
+        array = made_arrays.of_numbers(made_arrays.numbers(array), dtype)
+    return {"file": written.of(array.raw)}
+
+
+def _check_shape(found: Any, shape: tuple[int, ...], text: str, name: str) -> None:
+    if tuple(found) != shape:
+        raise ValueError(f"{text} has the shape {list(found)}, {name} has {list(shape)}")
+
+
+class _Files:
+    """Files of arrays; equal arrays share one."""
+
+    def __init__(self, folder: pathlib.Path):
+        self._folder, self._known = folder, {}
+
+    def of(self, raw: numpy.ndarray) -> str:
+        data = numpy.ascontiguousarray(raw).tobytes()
+        name = self._known.setdefault(data, f"{len(self._known)}.bin")
+        path = self._folder / name
+        if not path.exists():
+            path.write_bytes(data)
+        return name

@@ -1,0 +1,154 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""The step `kernel` of scenarios: steps_test.py BUILD [TEST...]"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = os.path.abspath(sys.argv.pop(1))
+
+KERNELS = '''
+import nki
+import nki.isa as nisa
+import nki.language as nl
+import numpy
+
+
+@nki.jit
+def scaled(x, factor=2.0):
+    tile = nl.load(x)
+    nisa.tensor_scalar(dst=tile, data=tile, op0=nl.multiply, operand0=factor)
+    result = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    nisa.dma_copy(dst=result, src=tile)
+    return result
+
+
+@nki.jit
+def wrong(x):
+    tile = nl.load(x)
+    nisa.tensor_scalar(dst=tile[:, 0:3], data=tile, op0=nl.multiply, operand0=2.0)
+    return x
+
+
+@nki.jit
+def fails(x):
+    return x.shape[7]
+
+
+def tripled(x, factor):
+    return 3.0 * x
+
+
+def of_chip(chip):
+    return numpy.full((4, 8), 10.0 * chip, numpy.float32)
+
+
+def doubled_of_chip(chip):
+    return 2 * of_chip(chip)
+
+
+def broken(chip):
+    return 1 / 0
+
+
+def needs(nothing_known):
+    return None
+'''
+
+
+class Steps(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "k.py").write_text(KERNELS)
+
+    def run_step(self, step, *words, board="trn3-chip", more=""):
+        (self.folder / "s.yaml").write_text(
+            f"scenario: x\nboard: {board}\nsteps:\n  - boot: {{within: 1 s}}\n  - kernel: {{{step}}}\n{more}")
+        return subprocess.run([f"{BUILD}/trnvp", "test", self.folder / "s.yaml", *words], capture_output=True, text=True,
+                              timeout=120, check=False)
+
+    def check_refused(self, step, pattern, **named):
+        done = self.run_step(step, **named)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done)
+        self.assertRegex(done.stderr, pattern)
+
+    def check_fails(self, step, pattern):
+        done = self.run_step(step)
+        self.assertEqual(done.returncode, 1, done)
+        self.assertRegex(done.stdout, pattern)
+
+    def check_passes(self, step, *words, **named):
+        done = self.run_step(step, *words, **named)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+        return done.stdout
+
+    def test_results_are_compared_with_numbers_and_functions(self):
+        self.check_passes("function: k.py:scaled, in: {x: 'float32[4, 8] 1.5'}, check: {result0: 3}")
+        step = "function: k.py:scaled, in: {x: 'float32[4, 8] index'}, arg: {factor: '3'}, check: {result0: 'k.py:%s'}"
+        self.check_passes(step % "tripled")
+        self.check_fails(step.replace("'3'", "'4'") % "tripled",
+                         r"chip 0, core 0: tensor result0: 31 of 32 elements differ; the first, \[0, 1\], is 4 .* instead of 3 ")
+
+    def test_a_difference_within_the_tolerance_passes(self):
+        step = "function: k.py:scaled, in: {x: 'bfloat16[4, 8] random(1, 2)'}, arg: {factor: '3'}, check: {result0: 'k.py:tripled'}"
+        self.check_passes(step)  # rounded to BF16
+        self.check_passes(step + ", rtol: 0.004")  # BF16 rounds by 2^-8 of its value at most
+        self.check_fails(step + ", rtol: 0.0001", "result0: .* differ by more than 0 \\+ 0.0001")
+
+    def test_a_digest_is_that_of_the_results_bytes(self):
+        step = "function: k.py:scaled, in: {x: 'float32[4, 8] random(-1, 1)'}, check: {result0: 'digest(%s)'}"
+        found = self.run_step(step % "1234").stdout
+        digest = re.search(r"the digest of result0 is ([0-9a-f]{16}), expected 0000000000001234", found).group(1)
+        self.check_passes(step % digest)
+        self.check_refused(step % "xyz", r"digest\(xyz\): expected 16 hexadecimal digits")
+
+    def test_bounds_of_the_time_count(self):
+        step = "function: k.py:scaled, in: {x: 'float32[4, 8] 1'}, "
+        self.check_passes(step + "at_least: 1 us, within: 20 us")
+        self.check_fails(step + "within: 1 us", r"it is [0-9.]+ us \(at most 1\)")
+        self.check_fails(step + "at_least: 1 ms", r"it is [0-9.]+ us \(at least 1000\)")
+        self.check_refused(step + "at_least: 2 us, within: 1 us", r"s\.yaml:5:\d+: E\d+ 'at_least' is more than 'within'")
+
+    def test_inputs_of_chips_and_cores_differ(self):
+        self.check_passes("function: k.py:scaled, chips: 4, in: {x: k.py:of_chip}, check: {result0: k.py:doubled_of_chip}",
+                          board="trn3-sled")
+        self.check_passes("function: k.py:scaled, core: 2, instances: 3, in: {x: 'float32[4, 8] {core}'}, "
+                          "check: {result0: simulate}")
+        self.check_fails("function: k.py:scaled, chips: 2, in: {x: 'float32[4, 8] 1'}", "the board has 1 chips, not 2")
+
+    def test_the_same_step_gives_the_same_trace(self):
+        step = "function: k.py:scaled, in: {x: 'float32[4, 8] random(-1, 1)'}, check: {result0: simulate}"
+        digests = {re.search(r"trace ([0-9a-f]{16})", self.check_passes(step, "--digest", "--no-share")).group(1)
+                   for _ in range(2)}
+        self.assertEqual(len(digests), 1)
+
+    def test_a_mistake_in_the_kernel_has_its_place(self):
+        self.check_refused("function: k.py:wrong, in: {x: 'float32[4, 8] 1'}",
+                           r"s\.yaml:5:\d+: E54 k\.py:wrong: /.*k\.py:20:5: nisa\.tensor_scalar: .*\n"
+                           r" +nisa\.tensor_scalar\(dst=tile.*\n +\^+\n.*\n +\^+\n")
+        self.check_refused("function: k.py:fails, in: {x: 'float32[4, 8] 1'}", r"k\.py:26:\d+: IndexError: .*\n +return")
+
+    def test_mistakes_of_the_step_are_reported_before_anything_runs(self):
+        x = "in: {x: 'float32[4, 8] 1'}"
+        self.check_refused(f"function: k.py:scale, {x}", r"k\.py has no function 'scale', did you mean 'scaled'\?")
+        self.check_refused(f"function: missing.py:scaled, {x}", r"missing\.py: no such file")
+        self.check_refused(f"function: k.py:scaled, {x}, check: {{result1: 1}}",
+                           r"the kernel has no result 'result1', did you mean 'result0'\?; it has result0, x")
+        self.check_refused("function: k.py:scaled, in: {x: 'float33[4, 8] 1'}", r"'float33' is no element type")
+        self.check_refused("function: k.py:scaled, in: {x: 'float32[4, 8] rando(1, 2)'}", r"expected a number, index or random")
+        self.check_refused("function: k.py:scaled, in: {x: 'float32[99999, 99999] 1'}", r"an array has at most 1073741824 bytes")
+        self.check_refused("function: k.py:scaled, in: {x: k.py:broken}", r"k\.py:42:\d+: ZeroDivisionError")
+        self.check_refused("function: k.py:scaled, in: {x: k.py:needs}", r"there is no 'nothing_known' for it")
+        self.check_refused("function: k.py:scaled, in: {x: 'x.npy'}", r"x\.npy: No such file or directory")
+        self.check_refused(f"function: k.py:scaled, {x}, lnc: 0", r"s\.yaml:5:\d+: E\d+ at least 1 is needed")
+        self.check_refused(f"function: k.py:scaled, {x}", r"add the key 'generation'", board="ultracluster-2")
+
+
+if __name__ == "__main__":
+    unittest.main()
