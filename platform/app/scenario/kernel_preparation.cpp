@@ -151,6 +151,8 @@ prepared_kernel prepare_kernel(const kernel_request& what) {
         const auto answer = nlohmann::json::parse(text.begin(), text.end());
         for (const auto& one : answer.at("instances"))
             made.instances.push_back(values_of(one, files));
+        for (const std::string one : answer.at("collectives"))
+            made.collectives.push_back(program_collective::read(one));
     } catch (const file_error& wrong) {
         throw kernel_error(wrong.what());
     }

@@ -35,8 +35,9 @@ public:
 
 struct prepared_kernel {
     std::vector<std::uint8_t> set;
-    std::uint32_t cores = 1;                 ///< of an instance
-    std::vector<instance_values> instances;  ///< chip after chip
+    std::uint32_t cores = 1;                           ///< of an instance
+    std::vector<instance_values> instances;            ///< chip after chip
+    std::vector<program_collective> collectives = {};  ///< that the kernel starts
 };
 
 /// Compiles the kernel by `trn-nki`, a child process, and reads its inputs and expected results.

@@ -73,6 +73,12 @@ void kernel_source::prepare(const config::node& at, const setting& in) const {
         auto made = prepare_kernel(all);
         request->set = std::move(made.set);
         request->cores = made.cores;
+        request->collectives = std::move(made.collectives);
+        request->all_chips = !request->collectives.empty();
+        request->image = "cc_core.img";
+        if (request->all_chips && instances != 1)
+            at.report(mistake::out_of_range,
+                      "a kernel with collectives has one instance on each chip");
         request->values =
             std::make_shared<const std::vector<instance_values>>(std::move(made.instances));
     } catch (const kernel_error& wrong) {

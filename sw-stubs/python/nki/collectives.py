@@ -1,18 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collectives inside kernels: refused, because the platform starts collectives from the host (15.4)."""
+"""Collectives inside kernels: all-reduce between tensors in HBM, over all chips. The others are refused (15.4)."""
 from __future__ import annotations
 
 from typing import Any
 
 from trn_nki.diagnostics.errors import KernelError
+from trn_nki.trace.recording import record
+from trn_nki.values import engines
 from trn_nki.values.objects import NKIObject
 
 
 class ReplicaGroup(NKIObject):
-    """Ranks that take part."""
+    """Ranks that take part: lists of ranks."""
 
     def __init__(self, groups: Any = None):
         self.groups = groups
+
+
+def all_reduce(srcs: Any, dsts: Any, replica_group: Any, op: Any, priority: Any = None, name: Any = None) -> None:
+    """Each tensor of dsts = op over the ranks' tensors of srcs. It goes on while the kernel computes; what reads a
+    result waits for it."""
+    srcs, dsts = list(srcs), list(dsts)
+    if len(srcs) != len(dsts):
+        raise KernelError(f"nki.collectives.all_reduce: {len(srcs)} srcs and {len(dsts)} dsts", "15.4")
+    for src, dst in zip(srcs, dsts):
+        record("all_reduce", engines.engine.unknown, name,
+               {"dst": dst, "src": src, "replica_group": replica_group, "op": op, "priority": priority})
 
 
 def _refused(name: str) -> Any:
@@ -22,7 +35,7 @@ def _refused(name: str) -> Any:
     return refuse
 
 
-for _name in ("all_reduce", "all_gather", "all_gather_v", "reduce_scatter", "all_to_all", "all_to_all_v",
+for _name in ("all_gather", "all_gather_v", "reduce_scatter", "all_to_all", "all_to_all_v",
               "collective_permute", "collective_permute_implicit", "collective_permute_implicit_reduce",
               "collective_permute_implicit_current_processing_rank_id", "rank_id"):
     globals()[_name] = _refused(_name)

@@ -13,6 +13,7 @@ BUILD = os.path.abspath(sys.argv.pop(1))
 
 KERNELS = '''
 import nki
+import nki.collectives as ncc
 import nki.isa as nisa
 import nki.language as nl
 import numpy
@@ -37,6 +38,17 @@ def wrong(x):
 @nki.jit
 def fails(x):
     return x.shape[7]
+
+
+@nki.jit
+def reduced(x, ranks, times=1, op="add"):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for _ in range(times):
+        part, total = (nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.private_hbm) for _ in range(2))
+        nisa.dma_copy(dst=part, src=x)
+        ncc.all_reduce(srcs=[part], dsts=[total], op=getattr(nl, op), replica_group=ncc.ReplicaGroup([list(range(ranks))]))
+        nisa.dma_copy(dst=out, src=total)
+    return out
 
 
 def tripled(x, factor):
@@ -122,6 +134,16 @@ class Steps(unittest.TestCase):
                           "check: {result0: simulate}")
         self.check_fails("function: k.py:scaled, chips: 2, in: {x: 'float32[4, 8] 1'}", "the board has 1 chips, not 2")
 
+    def test_kernels_of_all_chips_sum_and_compare(self):
+        step = "function: k.py:reduced, chips: 4, in: {x: k.py:of_chip}, arg: {ranks: '4'%s}, check: {result0: %d}"
+        self.check_passes(step % ("", 60), board="trn3-sled")
+        self.check_passes(step % (", times: '4', op: '\"maximum\"'", 30), board="trn3-sled")
+        fifth = step % (", times: '5'", 60)
+        self.check_refused(fifth, r"k\.py:36:\d+: a kernel can start 4 collectives", board="trn3-sled")
+        self.check_refused((step % ("", 60)).replace("chips: 4", "chips: 2"), "add the key 'chips: 4'", board="trn3-sled")
+        self.check_refused((step % ("", 60)).replace("'4'", "'1'"), "must be one list of all ranks", board="trn3-sled")
+        self.check_refused((step % ("", 60)).replace("60", "simulate"), "it needs the other ranks", board="trn3-sled")
+
     def test_the_same_step_gives_the_same_trace(self):
         step = "function: k.py:scaled, in: {x: 'float32[4, 8] random(-1, 1)'}, check: {result0: simulate}"
         digests = {re.search(r"trace ([0-9a-f]{16})", self.check_passes(step, "--digest", "--no-share")).group(1)
@@ -130,9 +152,9 @@ class Steps(unittest.TestCase):
 
     def test_a_mistake_in_the_kernel_has_its_place(self):
         self.check_refused("function: k.py:wrong, in: {x: 'float32[4, 8] 1'}",
-                           r"s\.yaml:5:\d+: E54 k\.py:wrong: /.*k\.py:20:5: nisa\.tensor_scalar: .*\n"
+                           r"s\.yaml:5:\d+: E54 k\.py:wrong: /.*k\.py:21:5: nisa\.tensor_scalar: .*\n"
                            r" +nisa\.tensor_scalar\(dst=tile.*\n +\^+\n.*\n +\^+\n")
-        self.check_refused("function: k.py:fails, in: {x: 'float32[4, 8] 1'}", r"k\.py:26:\d+: IndexError: .*\n +return")
+        self.check_refused("function: k.py:fails, in: {x: 'float32[4, 8] 1'}", r"k\.py:27:\d+: IndexError: .*\n +return")
 
     def test_mistakes_of_the_step_are_reported_before_anything_runs(self):
         x = "in: {x: 'float32[4, 8] 1'}"
@@ -143,7 +165,7 @@ class Steps(unittest.TestCase):
         self.check_refused("function: k.py:scaled, in: {x: 'float33[4, 8] 1'}", r"'float33' is no element type")
         self.check_refused("function: k.py:scaled, in: {x: 'float32[4, 8] rando(1, 2)'}", r"expected a number, index or random")
         self.check_refused("function: k.py:scaled, in: {x: 'float32[99999, 99999] 1'}", r"an array has at most 1073741824 bytes")
-        self.check_refused("function: k.py:scaled, in: {x: k.py:broken}", r"k\.py:42:\d+: ZeroDivisionError")
+        self.check_refused("function: k.py:scaled, in: {x: k.py:broken}", r"k\.py:54:\d+: ZeroDivisionError")
         self.check_refused("function: k.py:scaled, in: {x: k.py:needs}", r"there is no 'nothing_known' for it")
         self.check_refused("function: k.py:scaled, in: {x: 'x.npy'}", r"x\.npy: No such file or directory")
         self.check_refused(f"function: k.py:scaled, {x}, lnc: 0", r"s\.yaml:5:\d+: E\d+ at least 1 is needed")

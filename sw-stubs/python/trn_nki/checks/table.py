@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from trn_nki.checks import data_movement, lanes, matrices
+from trn_nki.checks import collectives, data_movement, lanes, matrices
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.values.operations import OPERATIONS
 from trn_nki.values.engines import engine
 from trn_nki.values.generations import Generation
 from trn_nki.values.memory_regions import psum
 
-_RULES: dict[str, Callable[[Any], None]] = {**data_movement.RULES, **lanes.RULES, **matrices.RULES}
+_RULES: dict[str, Callable[[Any], None]] = {**collectives.RULES, **data_movement.RULES, **lanes.RULES, **matrices.RULES}
 
 
 class Call:

@@ -12,6 +12,7 @@ import dataclasses
 from typing import Any
 
 from trn_nki.compile.allocation import allocate
+from trn_nki.compile.collectives import collectives_of
 from trn_nki.compile.dependences import Scheduler
 from trn_nki.compile.emission import emit
 from trn_nki.compile.loops import expand
@@ -27,6 +28,8 @@ class Compiled:
     recording: Any
     text: str
     arrays: list[tuple[Any, Array]]  # storage, array
+    collectives: list[str]           # that it starts, as the step `program` takes them (doc/collectives.md)
+    ranks: int = 1                   # of its collectives
 
 
 def compile_recording(recording: Any) -> Compiled:
@@ -36,4 +39,7 @@ def compile_recording(recording: Any) -> Compiled:
     assign(program)
     allocate(program)
     Scheduler(program).run()
-    return Compiled(recording, emit(program), operands.arrays())
+    text = emit(program)
+    collectives = collectives_of(program)
+    return Compiled(recording, text, operands.arrays(), [one.declaration() for one in collectives],
+                    collectives[0].ranks if collectives else 1)

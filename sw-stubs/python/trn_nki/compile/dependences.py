@@ -163,7 +163,7 @@ class _Region:
             self.copies.append(point)
             self._slots[slot] = point
             one.semaphore = FIRST_COPY_SEMAPHORE + slot
-            counted = self._counted.get(slot, 0) + sum(part.engines.bit_count() for part in one.parts)
+            counted = self._counted.get(slot, 0) + one.increments
             one.posts = self._counted[slot] = counted
         for access, writes in mine:
             self.history.add(access, writes, point)

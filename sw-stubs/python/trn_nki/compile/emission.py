@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Iterable
 
+from trn_nki.compile.collectives import Collective, collectives_of
 from trn_nki.compile.program import (ELEMENT_WORDS, ENGINES, LIST_ENTRIES, Buffer, Copy, Corner, Generated, Instruction,
                                      Part, Program, Side)
 
 QUEUES = {"sync": (0, 1, 2, 3), "gpsimd": (4, 5, 6, 7), "generator": (8, 9, 10, 11, 12)}
+QUEUES_BESIDE_COLLECTIVES = QUEUES | {"sync": (0, 1), "gpsimd": (2, 3)}  # which use 4 to 7
 
 
 def emit(program: Program) -> str:
@@ -43,10 +45,13 @@ class _Copies:
     def __init__(self, program: Program, core: int):
         self._pitch, self._core = program.generation.sbuf_bytes, core
         self._turns: dict[str, int] = {}
+        self._queues = QUEUES_BESIDE_COLLECTIVES if collectives_of(program) else QUEUES
         self.declarations: list[str] = []
 
     def lines(self, one: Copy) -> list[str]:
         """The instructions that start the copy; declares its transfers."""
+        if isinstance(one, Collective):
+            return [one.trigger()]
         found = []
         for part in one.parts:
             if isinstance(part, Generated):
@@ -64,7 +69,7 @@ class _Copies:
 
     def _queue(self, owner: str) -> int:
         turn = self._turns[owner] = self._turns.get(owner, -1) + 1
-        return QUEUES[owner][turn % len(QUEUES[owner])]
+        return self._queues[owner][turn % len(self._queues[owner])]
 
     def _corner(self, corner: Corner) -> str:
         dims = ", ".join(f"{count}:{stride * self._pitch if over else stride}" for count, stride, over in corner.dims)

@@ -385,6 +385,11 @@ class Copy(Instruction):
         self.semaphore: int | None = None
         self.posts = 0  # value of the semaphore when the copy has ended
 
+    @property
+    def increments(self) -> int:
+        """How much it adds to its semaphore."""
+        return sum(part.engines.bit_count() for part in self.parts)
+
     def held(self) -> Iterator[tuple[Held, bool]]:
         yield from super().held()
         for part in self.parts:

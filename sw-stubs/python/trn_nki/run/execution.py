@@ -65,6 +65,8 @@ def assemble(compiled: Compiled, target: str | os.PathLike[str], text: str | os.
 
 def execute(compiled: Compiled, options: Options) -> Outcome:
     """Raises RunError."""
+    if compiled.collectives:
+        raise RunError("a kernel with collectives runs on several chips: use the step kernel of a scenario", USER_ERROR)
     arrays = {array.name: (storage, array) for storage, array in compiled.arrays}
     with tempfile.TemporaryDirectory(prefix="trn-nki-") as name:
         folder = pathlib.Path(name)

@@ -32,9 +32,9 @@ def made(text: str, name: str, folder: str, known: dict[str, Any]) -> host_array
 
     `known` holds what functions may ask for; its `seed` is that of the scenario. Raises ValueError, OSError, KernelError.
     """
-    if is_function(text):
-        return array_of(called(text, folder, known), text)
     found = _MADE.match(text)
+    if found is None and is_function(text):
+        return array_of(called(text, folder, known), text)
     if found is None:
         if not re.search(r"\.npy(:\w+)?$", text):
             raise ValueError(f"'{text}' is no FILE.npy, no FILE.py:FUNCTION and no TYPE[SHAPE] CONTENT")
@@ -46,6 +46,11 @@ def made(text: str, name: str, folder: str, known: dict[str, Any]) -> host_array
     shape = tuple(int(extent) for extent in found.group(2).split(",") if extent.strip())
     if not shape or math.prod(shape) * dtype.itemsize > MAX_BYTES:
         raise ValueError(f"'{text}': a shape needs extents, and an array has at most {MAX_BYTES} bytes")
+    if is_function(found.group(3)):
+        values = numbers(array_of(called(found.group(3), folder, known), text))
+        if values.shape != shape:
+            raise ValueError(f"{found.group(3)} returned the shape {list(values.shape)}, expected {list(shape)}")
+        return of_numbers(values, dtype)
     return of_numbers(content(found.group(3), math.prod(shape), name, known["seed"]).reshape(shape), dtype)
 
 

@@ -35,6 +35,8 @@ def prepare(folder: str | os.PathLike[str]) -> None:
     first = step.instance(*request["instances"][0])
     recording = step.record(first)
     compiled = compile_recording(recording)
+    if compiled.collectives and compiled.ranks != len(request["instances"]):
+        raise ValueError(f"the kernel's collectives are over {compiled.ranks} ranks: add the key 'chips: {compiled.ranks}'")
     assemble(compiled, target / "set")
     names = {storage: array.name for storage, array in compiled.arrays}
     results = _results(recording, names)
@@ -45,7 +47,7 @@ def prepare(folder: str | os.PathLike[str]) -> None:
         known = step.instance(chip, core)
         answer.append({"in": _inputs(step, known, recording, names, written),
                        "check": _expected(step, known, recording, results, written)})
-    (target / "answer.json").write_text(json.dumps({"instances": answer}))
+    (target / "answer.json").write_text(json.dumps({"instances": answer, "collectives": compiled.collectives}))
 
 
 class _Step:
@@ -53,6 +55,7 @@ class _Step:
 
     def __init__(self, request: dict[str, Any]):
         self.folder, self.seed, self.lnc = request["folder"], request["seed"], request["lnc"]
+        self.chips = 1 + max(chip for chip, _ in request["instances"])
         self.inputs, self.values, self.check = request["in"], request["arg"], request["check"]
         self.is_exact = request["exact"]
         self.function = function_of(request["kernel"], self.folder)
@@ -63,8 +66,8 @@ class _Step:
         self._simulated: dict[str, list[host_arrays.HostArray]] = {}
 
     def instance(self, chip: int, core: int) -> dict[str, Any]:
-        """What functions of a person may ask for: chip, core, seed, and the kernel's arguments as arrays and values."""
-        known: dict[str, Any] = {"chip": chip, "core": core, "seed": self.seed}
+        """What functions of a person may ask for: chip, core, chips, seed, and the kernel's arguments as arrays and values."""
+        known: dict[str, Any] = {"chip": chip, "core": core, "chips": self.chips, "seed": self.seed}
         known["arrays"] = {name: self._array(text, name, known) for name, text in self.inputs.items()}
         for name, array in known["arrays"].items():
             known.setdefault(name, made_arrays.numbers(array))
@@ -79,7 +82,7 @@ class _Step:
         key = self.replaced(text, known) + (str((known["chip"], known["core"])) if made_arrays.is_function(text) else "")
         made = self._made.setdefault((name, key), {})
         if "array" not in made:
-            plain = {one: known[one] for one in ("chip", "core", "seed")}
+            plain = {one: known[one] for one in ("chip", "core", "chips", "seed")}
             made["array"] = made_arrays.made(self.replaced(text, known), name, self.folder, plain)
         return made["array"]
 

@@ -103,6 +103,9 @@ class SimulatedCore:
 
     def _execute(self, instruction: Instruction) -> None:
         function = _OPERATIONS.get(instruction.operation)
+        if instruction.operation == "all_reduce":
+            raise KernelError("nki.collectives.all_reduce is not simulated: it needs the other ranks", "15.4",
+                              place=instruction.place)
         if function is None:
             raise KernelError(f"nisa.{instruction.operation} is not simulated", place=instruction.place)
         self.engine = instruction.engine

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules of collectives: whole tensors in HBM, one group of all ranks."""
+from __future__ import annotations
+
+from typing import Any
+
+from trn_nki.checks import operands
+from trn_nki.diagnostics.errors import KernelError
+from trn_nki.values import data_types, operators
+
+TYPES = (data_types.float32, data_types.bfloat16, data_types.float16)
+
+
+def ranks_of(group: Any) -> int:
+    """How many ranks a ReplicaGroup has. Raises KernelError unless it is one list of all ranks, in order."""
+    lists = [list(ranks) for ranks in getattr(group, "groups", None) or ()]
+    if len(lists) != 1 or len(lists[0]) < 2 or lists[0] != list(range(len(lists[0]))):
+        raise KernelError("nki.collectives: the replica group must be one list of all ranks, [[0, 1, ...]]", "15.4")
+    return len(lists[0])
+
+
+def _all_reduce(call: Any) -> None:
+    ranks_of(call.arguments["replica_group"])
+    dst, src = operands.tensor(call, "dst"), operands.tensor(call, "src")
+    for name, tensor in (("srcs", src), ("dsts", dst)):
+        if tensor.is_on_chip or tensor.offset != 0 or tuple(tensor.shape) != tuple(tensor.storage.shape):
+            raise KernelError(f"nki.collectives.all_reduce: {name} has {tensor!r}; a collective takes whole tensors in HBM",
+                              "15.4")
+    if dst.storage is src.storage or dst.dtype != src.dtype or dst.size != src.size or dst.dtype not in TYPES:
+        raise KernelError(f"nki.collectives.all_reduce: from {src!r} to {dst!r}; it takes two tensors of one size and of "
+                          "type float32, bfloat16 or float16", "15.4")
+    operands.operator(call, "op", operators.add, operators.minimum, operators.maximum)
+
+
+RULES = {"all_reduce": _all_reduce}

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collectives that a kernel starts: a write to the doorbell of a collective core, whose end adds 1 to a semaphore
+(doc/collectives.md, "Started by an engine"). To the scheduler they are copies between two arrays."""
+from __future__ import annotations
+
+from typing import Any
+
+from trn_nki.checks.collectives import ranks_of
+from trn_nki.compile.program import Access, Array, Copy, Program
+from trn_nki.diagnostics.errors import KernelError
+
+SLOTS = 4           # of a collective core
+DOORBELL = 0x2010   # of a collective core's mailbox, and the value that starts slot 0
+FIRST_TRIGGER = 0x100
+_OPERATORS = {"add": "sum", "minimum": "min", "maximum": "max"}
+
+
+class Collective(Copy):
+    """An all-reduce, which Sync starts. `slot`: of the collective core."""
+
+    def __init__(self, source: Array, destination: Array, operator: str, ranks: int, slot: int, place: Any):
+        super().__init__("sync", [], place=place)
+        self.source, self.destination, self.operator, self.ranks, self.slot = source, destination, operator, ranks, slot
+        self.reads = [Access(source, 0, 1, 0, source.size)]
+        self.writes = [Access(destination, 0, 1, 0, destination.size)]
+
+    @property
+    def increments(self) -> int:
+        return 1
+
+    def trigger(self) -> str:
+        return f"write @cc[0]+{DOORBELL:#x}.4={FIRST_TRIGGER << self.slot:#x}"
+
+    def declaration(self) -> str:
+        """Precondition: the scheduler has given it its semaphore."""
+        return f"all_reduce {self.source.name} -> {self.destination.name} S[{self.semaphore}] operator={self.operator}"
+
+
+def collectives_of(program: Program) -> list[Collective]:
+    return [one for one in program.instructions if isinstance(one, Collective)]
+
+
+def append_all_reduce(program: Program, operands: Any, arguments: dict[str, Any]) -> None:
+    """Raises KernelError."""
+    place, earlier = operands.place, collectives_of(program)
+    if program.cores > 1 or operands.loop is not None:
+        raise KernelError("collectives are compiled for one core, outside of loops of the device", "15.4", place)
+    if len(earlier) == SLOTS:
+        raise KernelError(f"a kernel can start {SLOTS} collectives", "15.4", place)
+    ranks = ranks_of(arguments["replica_group"])
+    if earlier and earlier[0].ranks != ranks:
+        raise KernelError("all collectives of a kernel have the same ranks", "15.4", place)
+    source, destination = (operands.object(arguments[name].storage) for name in ("src", "dst"))
+    program.instructions.append(Collective(source, destination, _OPERATORS[arguments["op"].name], ranks, len(earlier), place))
