@@ -96,8 +96,6 @@ def mamba_v3(delta, u, a, b, c):
     result = nl.ndarray(delta.shape, dtype=nl.float32, buffer=nl.shared_hbm)
     ones, pieces, states = _ones(), delta.shape[1] // STEPS, a.shape[1]
     columns = [nl.ds(piece * STEPS, STEPS) for piece in range(pieces)]
-    rows_b = [[_load(b[nl.ds(state, 1), piece]) for state in range(states)] for piece in columns]
-    rows_c = [[_load(c[nl.ds(state, 1), piece]) for state in range(states)] for piece in columns]
     for tile in range(a.shape[0] // P):
         part = nl.ds(tile * P, P)
         rates, last = _load(a[part, :]), _sbuf(P, states)
@@ -106,10 +104,10 @@ def mamba_v3(delta, u, a, b, c):
             step, total = _load(delta[part, columns[piece]]), _sbuf(P, STEPS)
             product = _product(step, _load(u[part, columns[piece]]))
             nisa.memset(dst=total, value=0.0, engine=nisa.engine.gpsimd)
+            rows_b, rows_c = _rows(b[:, columns[piece]]), _rows(c[:, columns[piece]])
             for state in range(states):
                 column = last[:, nl.ds(state, 1)]
-                found = _round(product, step, rates[:, nl.ds(state, 1)], rows_b[piece][state], rows_c[piece][state], ones,
-                               total, column)
+                found = _round(product, step, rates[:, nl.ds(state, 1)], rows_b[state], rows_c[state], ones, total, column)
                 nisa.tensor_copy(dst=column, src=found[:, nl.ds(STEPS - 1, 1)], engine=nisa.engine.vector)
             nisa.dma_copy(dst=result[part, columns[piece]], src=total)
     return result

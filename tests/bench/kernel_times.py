@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures kernels whose times AWS publishes, and one product in five steps, and writes the tables of the two pages.
 
-usage: tests/bench/kernels.py BUILD [published|steps] [--page]
+usage: tests/bench/kernel_times.py BUILD [published|steps] [--page]
 
 Prints a table; with --page it also replaces the text between the markers of the table in doc/fidelity.md (published) or
 doc/guide-kernel.md (steps). Times are simulated, so they are the same on every machine. Every result is compared with
@@ -128,7 +128,7 @@ def main():
         print(text)
         if "--page" in sys.argv:
             path = ROOT / page
-            begin, end = f"<!-- {name}: written by tests/bench/kernels.py, do not edit -->\n", f"<!-- {name}: end -->\n"
+            begin, end = f"<!-- {name}: written by tests/bench/kernel_times.py, do not edit -->\n", f"<!-- {name}: end -->\n"
             before, rest = path.read_text().split(begin)
             path.write_text(before + begin + text + end + rest.split(end)[1])
 

@@ -136,6 +136,29 @@ TEST_F(Guest, RunsAProgramOfNeuronCoresOnEveryDeviceAndItReplays) {
     EXPECT_THAT(replay.output, HasSubstr("as recorded"));
 }
 
+/// A sum of scenarios/kernels, compiled by trn-nki; the guest needs no Python.
+TEST_F(Guest, RunsACompiledKernelOnEveryDevice) {
+    fs::create_directory(folder / "kernel");
+    const auto file = [&](const std::string& name) { return folder / ("kernel/" + name); };
+    ASSERT_EQ(
+        run("/usr/bin/python3 -c 'import numpy, sys; x = numpy.arange(65536, dtype=numpy.float32)"
+            ".reshape(128, 512) % 7; numpy.save(sys.argv[1] + \"/x.npy\", x); "
+            "x.tofile(sys.argv[1] + \"/x\"); (x + x).tofile(sys.argv[1] + \"/y\")' " +
+            (folder / "kernel"))
+            .status,
+        0);
+    const auto compiled = run(
+        (fs::path(trnvp).parent_path() / "trn-nki").string() +
+        " compile " SCENARIOS "/kernels/tiles.py:add --generation trn3 --in a=" + file("x.npy") +
+        " --in b=" + file("x.npy") + " -o " + file("set"));
+    ASSERT_EQ(compiled.status, 0) << compiled.output;
+    const auto how = start("trn3-chip --run " + (folder / "kernel") + " --run '" + own_program() +
+                           " program 3 /program/kernel/set a=/program/kernel/x b=/program/kernel/x"
+                           " shared0=/program/kernel/y'");
+    ASSERT_EQ(how.status, 0) << how.output;
+    EXPECT_THAT(line(how, 0, "program"), HasSubstr("on core 3: 3 tensors written and compared"));
+}
+
 TEST_F(Guest, RecordedGuestReplaysToTheSameTraceWithoutQemu) {
     const auto recording = folder / "recording", trace = folder / "trace", again = folder / "again";
     const auto how = start("trn3-chip --devices 2 --record " + recording + " --trace " + trace);
