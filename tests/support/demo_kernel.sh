@@ -3,7 +3,7 @@
 # What `./dev demo kernel` shows: a transformer layer in NKI, divided over four chips, beside NumPy.
 set -euo pipefail
 
-trace=${1:-layer.perfetto-trace}
+trace=${1:-build/layer.perfetto-trace}
 echo "scenarios/kernels/sharded_layer.py: each of four chips has two of eight attention heads and a quarter of the MLP."
 echo "The kernel is compiled, run on the virtual engines, and compared with NumPy: first with its all-reduces beside the"
 echo "matmuls of the next tokens, then between them."

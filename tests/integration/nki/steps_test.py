@@ -10,6 +10,7 @@ import tempfile
 import unittest
 
 BUILD = os.path.abspath(sys.argv.pop(1))
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 KERNELS = '''
 import nki
@@ -49,6 +50,30 @@ def reduced(x, ranks, times=1, op="add"):
         ncc.all_reduce(srcs=[part], dsts=[total], op=getattr(nl, op), replica_group=ncc.ReplicaGroup([list(range(ranks))]))
         nisa.dma_copy(dst=out, src=total)
     return out
+
+
+@nki.jit
+def scattered(x, ranks):
+    """The sum over the ranks, of which each gathers the parts again."""
+    group = ncc.ReplicaGroup([list(range(ranks))])
+    whole, gathered = (nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.private_hbm) for _ in range(2))
+    part = nl.ndarray((x.shape[0] // ranks, x.shape[1]), dtype=x.dtype, buffer=nl.private_hbm)
+    nisa.dma_copy(dst=whole, src=x)
+    ncc.reduce_scatter(srcs=[whole], dsts=[part], replica_group=group, collective_dim=0, op=nl.add)
+    ncc.all_gather(srcs=[part], dsts=[gathered], replica_group=group, collective_dim=0)
+    out, own = (nl.ndarray(like.shape, dtype=x.dtype, buffer=nl.shared_hbm) for like in (x, part))
+    nisa.dma_copy(dst=out, src=gathered)
+    nisa.dma_copy(dst=own, src=part)
+    return out, own
+
+
+def rows_of_chip(chip):
+    return chip + numpy.arange(4096, dtype=numpy.float32).reshape(64, 64)
+
+
+def rows_of_all(chip):
+    total = sum(rows_of_chip(rank) for rank in range(4))
+    return total, total[16 * chip:16 * chip + 16]
 
 
 def tripled(x, factor):
@@ -138,11 +163,23 @@ class Steps(unittest.TestCase):
         step = "function: k.py:reduced, chips: 4, in: {x: k.py:of_chip}, arg: {ranks: '4'%s}, check: {result0: %d}"
         self.check_passes(step % ("", 60), board="trn3-sled")
         self.check_passes(step % (", times: '4', op: '\"maximum\"'", 30), board="trn3-sled")
+        self.check_passes("function: k.py:scattered, chips: 4, in: {x: k.py:rows_of_chip}, arg: {ranks: '4'}, "
+                          "check: {result0: k.py:rows_of_all, result1: k.py:rows_of_all}", board="trn3-sled")
         fifth = step % (", times: '5'", 60)
         self.check_refused(fifth, r"k\.py:36:\d+: a kernel can start 4 collectives", board="trn3-sled")
         self.check_refused((step % ("", 60)).replace("chips: 4", "chips: 2"), "add the key 'chips: 4'", board="trn3-sled")
         self.check_refused((step % ("", 60)).replace("'4'", "'1'"), "must be one list of all ranks", board="trn3-sled")
         self.check_refused((step % ("", 60)).replace("60", "simulate"), "it needs the other ranks", board="trn3-sled")
+
+    def test_the_layer_of_a_transformer_has_the_same_bits_on_all_chips_in_each_run(self):
+        file = ROOT / "scenarios/kernels/sharded_layer.py"
+        shapes = {"wq": "512, 128", "wk": "512, 128", "wv": "512, 128", "wo": "128, 512", "w1": "512, 512", "w2": "512, 512"}
+        weights = ", ".join(f"{name}: 'bfloat16[{shape}] {file}:{name}'" for name, shape in shapes.items())
+        step = (f"function: {file}:layer, chips: 4, arg: {{ranks: '4'}}, in: {{x: 'float32[256, 512] random(-1, 1)', {weights}}}, "
+                "check: {result0: 'digest(%s)'}")
+        found = self.run_step(step % "0", board="trn3-sled").stdout
+        digest = re.search(r"chip 0, core 0: the digest of result0 is ([0-9a-f]{16})", found).group(1)
+        self.check_passes(step % digest, board="trn3-sled")
 
     def test_the_same_step_gives_the_same_trace(self):
         step = "function: k.py:scaled, in: {x: 'float32[4, 8] random(-1, 1)'}, check: {result0: simulate}"
@@ -165,7 +202,7 @@ class Steps(unittest.TestCase):
         self.check_refused("function: k.py:scaled, in: {x: 'float33[4, 8] 1'}", r"'float33' is no element type")
         self.check_refused("function: k.py:scaled, in: {x: 'float32[4, 8] rando(1, 2)'}", r"expected a number, index or random")
         self.check_refused("function: k.py:scaled, in: {x: 'float32[99999, 99999] 1'}", r"an array has at most 1073741824 bytes")
-        self.check_refused("function: k.py:scaled, in: {x: k.py:broken}", r"k\.py:54:\d+: ZeroDivisionError")
+        self.check_refused("function: k.py:scaled, in: {x: k.py:broken}", r"k\.py:78:\d+: ZeroDivisionError")
         self.check_refused("function: k.py:scaled, in: {x: k.py:needs}", r"there is no 'nothing_known' for it")
         self.check_refused("function: k.py:scaled, in: {x: 'x.npy'}", r"x\.npy: No such file or directory")
         self.check_refused(f"function: k.py:scaled, {x}, lnc: 0", r"s\.yaml:5:\d+: E\d+ at least 1 is needed")

@@ -19,17 +19,23 @@ def ranks_of(group: Any) -> int:
     return len(lists[0])
 
 
-def _all_reduce(call: Any) -> None:
-    ranks_of(call.arguments["replica_group"])
+def _collective(call: Any) -> None:
+    ranks = ranks_of(call.arguments["replica_group"])
+    name_of = f"nki.collectives.{call.operation}"
     dst, src = operands.tensor(call, "dst"), operands.tensor(call, "src")
     for name, tensor in (("srcs", src), ("dsts", dst)):
         if tensor.is_on_chip or tensor.offset != 0 or tuple(tensor.shape) != tuple(tensor.storage.shape):
-            raise KernelError(f"nki.collectives.all_reduce: {name} has {tensor!r}; a collective takes whole tensors in HBM",
-                              "15.4")
-    if dst.storage is src.storage or dst.dtype != src.dtype or dst.size != src.size or dst.dtype not in TYPES:
-        raise KernelError(f"nki.collectives.all_reduce: from {src!r} to {dst!r}; it takes two tensors of one size and of "
-                          "type float32, bfloat16 or float16", "15.4")
-    operands.operator(call, "op", operators.add, operators.minimum, operators.maximum)
+            raise KernelError(f"{name_of}: {name} has {tensor!r}; a collective takes whole tensors in HBM", "15.4")
+    if dst.storage is src.storage or dst.dtype != src.dtype or dst.dtype not in TYPES:
+        raise KernelError(f"{name_of}: from {src!r} to {dst!r}; it takes two tensors of type float32, bfloat16 or float16",
+                          "15.4")
+    if call.arguments.get("collective_dim", 0) != 0:
+        raise KernelError(f"{name_of}: collective_dim must be 0", "15.4")
+    sizes = {"all_reduce": (1, 1), "all_gather": (1, ranks), "reduce_scatter": (ranks, 1)}[call.operation]
+    if src.size * sizes[1] != dst.size * sizes[0]:
+        raise KernelError(f"{name_of}: from {src!r} to {dst!r}; {sizes[0]} : {sizes[1]} are their sizes over {ranks} ranks", "15.4")
+    if "op" in call.arguments:
+        operands.operator(call, "op", operators.add, operators.minimum, operators.maximum)
 
 
-RULES = {"all_reduce": _all_reduce}
+RULES = {name: _collective for name in ("all_reduce", "all_gather", "reduce_scatter")}

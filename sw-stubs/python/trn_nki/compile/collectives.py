@@ -12,15 +12,17 @@ from trn_nki.diagnostics.errors import KernelError
 SLOTS = 4           # of a collective core
 DOORBELL = 0x2010   # of a collective core's mailbox, and the value that starts slot 0
 FIRST_TRIGGER = 0x100
+COLLECTIVES = ("all_reduce", "all_gather", "reduce_scatter")
 _OPERATORS = {"add": "sum", "minimum": "min", "maximum": "max"}
 
 
 class Collective(Copy):
-    """An all-reduce, which Sync starts. `slot`: of the collective core."""
+    """Sync starts it. `slot`: of the collective core; `operator`: "" of a gather."""
 
-    def __init__(self, source: Array, destination: Array, operator: str, ranks: int, slot: int, place: Any):
+    def __init__(self, operation: str, source: Array, destination: Array, operator: str, ranks: int, slot: int, place: Any):
         super().__init__("sync", [], place=place)
-        self.source, self.destination, self.operator, self.ranks, self.slot = source, destination, operator, ranks, slot
+        self.operation, self.operator, self.ranks, self.slot = operation, operator, ranks, slot
+        self.source, self.destination = source, destination
         self.reads = [Access(source, 0, 1, 0, source.size)]
         self.writes = [Access(destination, 0, 1, 0, destination.size)]
 
@@ -33,14 +35,15 @@ class Collective(Copy):
 
     def declaration(self) -> str:
         """Precondition: the scheduler has given it its semaphore."""
-        return f"all_reduce {self.source.name} -> {self.destination.name} S[{self.semaphore}] operator={self.operator}"
+        options = f" operator={self.operator}" if self.operator else ""
+        return f"{self.operation} {self.source.name} -> {self.destination.name} S[{self.semaphore}]{options}"
 
 
 def collectives_of(program: Program) -> list[Collective]:
     return [one for one in program.instructions if isinstance(one, Collective)]
 
 
-def append_all_reduce(program: Program, operands: Any, arguments: dict[str, Any]) -> None:
+def append_collective(program: Program, operands: Any, operation: str, arguments: dict[str, Any]) -> None:
     """Raises KernelError."""
     place, earlier = operands.place, collectives_of(program)
     if program.cores > 1 or operands.loop is not None:
@@ -51,4 +54,5 @@ def append_all_reduce(program: Program, operands: Any, arguments: dict[str, Any]
     if earlier and earlier[0].ranks != ranks:
         raise KernelError("all collectives of a kernel have the same ranks", "15.4", place)
     source, destination = (operands.object(arguments[name].storage) for name in ("src", "dst"))
-    program.instructions.append(Collective(source, destination, _OPERATORS[arguments["op"].name], ranks, len(earlier), place))
+    operator = _OPERATORS[arguments["op"].name] if "op" in arguments else ""
+    program.instructions.append(Collective(operation, source, destination, operator, ranks, len(earlier), place))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Callable, Iterator
 
-from trn_nki.compile.collectives import append_all_reduce
+from trn_nki.compile.collectives import COLLECTIVES, append_collective
 from trn_nki.compile.meetings import MEETINGS, Meetings
 from trn_nki.compile.moves import Moves
 from trn_nki.compile.operands import Operands, alu, fp32, function, grouped
@@ -109,8 +109,8 @@ class Lowering:
             self._loop(item)
         elif operation in ("dma_copy", "dma_transpose", "dma_compute"):
             getattr(self.moves, operation)(arguments)
-        elif operation == "all_reduce":
-            append_all_reduce(self.program, self.operands, arguments)
+        elif operation in COLLECTIVES:
+            append_collective(self.program, self.operands, operation, arguments)
         elif handler is None:
             raise KernelError(f"nisa.{operation} is not compiled yet; nki.simulate runs it", "14", item.place)
         else:

@@ -103,8 +103,8 @@ class SimulatedCore:
 
     def _execute(self, instruction: Instruction) -> None:
         function = _OPERATIONS.get(instruction.operation)
-        if instruction.operation == "all_reduce":
-            raise KernelError("nki.collectives.all_reduce is not simulated: it needs the other ranks", "15.4",
+        if instruction.operation in ("all_reduce", "all_gather", "reduce_scatter"):
+            raise KernelError(f"nki.collectives.{instruction.operation} is not simulated: it needs the other ranks", "15.4",
                               place=instruction.place)
         if function is None:
             raise KernelError(f"nisa.{instruction.operation} is not simulated", place=instruction.place)

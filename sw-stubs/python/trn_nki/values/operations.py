@@ -30,7 +30,8 @@ def _add(name: str, writes: str, reads: str, *engines: engine, generation: int =
 _add("dma_copy", "dst", "src", _D)
 _add("dma_transpose", "dst", "src", _D)
 _add("dma_compute", "dst", "srcs", _D)
-_add("all_reduce", "dst", "src", _D)  # of nki.collectives
+for _name in ("all_reduce", "all_gather", "reduce_scatter"):  # of nki.collectives
+    _add(_name, "dst", "src", _D)
 _add("sendrecv", "dst", "src", _D, generation=3)
 _add("core_barrier", "", "data", _G, _S, _V, _Y, _T, generation=3)
 _add("tensor_copy", "dst", "src", _V, _S, _G)
