@@ -93,6 +93,15 @@ void engine_timeline::draw_compute(const isa::instruction& i, std::uint32_t pc, 
           {"psum_bytes_written", done.psum_bytes_written}});
 }
 
+void engine_timeline::draw_counted(cycles busy, const isa::work& done) const {
+    trace::event(track_, "counted",
+                 {{"cycles", busy},
+                  {"bytes_read", done.bytes_read},
+                  {"bytes_written", done.bytes_written},
+                  {"psum_bytes_read", done.psum_bytes_read},
+                  {"psum_bytes_written", done.psum_bytes_written}});
+}
+
 void engine_timeline::draw_control(const isa::instruction& i, std::uint32_t pc, cycles from,
                                    cycles until) const {
     span(find(i.opcode)->mnemonic, from, until,

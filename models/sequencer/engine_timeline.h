@@ -61,6 +61,10 @@ public:
     void control(const isa::instruction& i, std::uint32_t pc, cycles from, cycles until) const {
         if (trace::on()) draw_control(i, pc, from, until);
     }
+    /// The control instruction whose span follows adds this to the counters.
+    void counted(cycles busy, const isa::work& done) const {
+        if (trace::on()) draw_counted(busy, done);
+    }
     /// `count` instructions that touch registers only.
     void registers(std::uint32_t pc, std::uint64_t count, cycles from, cycles until) const;
 
@@ -71,6 +75,7 @@ private:
     void draw_start(std::uint32_t pc, isa::generation generation) const;
     void draw_compute(const isa::instruction& i, std::uint32_t pc, cycles start,
                       const isa::cost& cost, const isa::work& done) const;
+    void draw_counted(cycles busy, const isa::work& done) const;
     void draw_control(const isa::instruction& i, std::uint32_t pc, cycles from, cycles until) const;
     void span(std::string_view what, cycles from, cycles until, trace::fields with) const;
     std::string line_of(std::uint32_t pc) const;

@@ -57,9 +57,11 @@ progress row_transfer::begin(const isa::instruction& i) {
         std::ranges::any_of(indices, [last](std::uint32_t index) { return index >= last; }))
         return isa::fault{isa::error::indirect_oob, isa::operand::b, i.b.where.offset};
     const isa::cost cost = isa::cost_of(i, isa::engine::gpsimd, core_.who.generation);
+    const isa::work done{.bytes_read = indices.size() * sizeof indices[0]};
     counters_.busy_cycles += cost.interval;
-    counters_.bytes_read += indices.size() * sizeof indices[0];
-    core_.sram_bytes += indices.size() * sizeof indices[0];
+    counters_.bytes_read += done.bytes_read;
+    core_.sram_bytes += done.bytes_read;
+    timeline_.counted(cost.interval, done);
     work_.emplace(row_moves(core_, i, std::move(indices), last),
                   std::max(clock_.local(), clock_.now()) + cost.interval);
     for (unsigned e = 0; e < row_moves::engines; ++e)

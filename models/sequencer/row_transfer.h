@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "models/sequencer/engine_timeline.h"
 #include "models/sequencer/environment.h"
 #include "models/sequencer/progress.h"
 #include "models/sequencer/row_moves.h"
@@ -15,8 +16,13 @@ namespace trn {
 /// of descriptor generation, posts the copies, and waits until they are complete.
 class row_transfer {
 public:
-    row_transfer(sequencer_environment& environment, engine_clock& clock, engine_counters& counters)
-        : core_(environment), clock_(clock), counters_(counters), rings_(environment) {}
+    row_transfer(sequencer_environment& environment, engine_clock& clock, engine_counters& counters,
+                 const engine_timeline& timeline)
+        : core_(environment),
+          clock_(clock),
+          counters_(counters),
+          timeline_(timeline),
+          rings_(environment) {}
 
     progress execute(const isa::instruction& i);
     void next_instruction();
@@ -38,6 +44,7 @@ private:
     sequencer_environment& core_;
     engine_clock& clock_;
     engine_counters& counters_;
+    const engine_timeline& timeline_;
     software_rings rings_;
     std::optional<work> work_;  // of the current instruction
 };

@@ -79,10 +79,15 @@ progress scalar_access::transfer(const isa::register_fields& f, std::uint32_t pc
 }
 
 void scalar_access::count(isa::space where, bool loads, unsigned size) {
-    (loads ? counters_.bytes_read : counters_.bytes_written) += size;
-    if (where == isa::space::psum)
-        (loads ? counters_.psum_bytes_read : counters_.psum_bytes_written) += size;
+    isa::work done;
+    (loads ? done.bytes_read : done.bytes_written) = size;
+    if (where == isa::space::psum) (loads ? done.psum_bytes_read : done.psum_bytes_written) = size;
+    counters_.bytes_read += done.bytes_read;
+    counters_.bytes_written += done.bytes_written;
+    counters_.psum_bytes_read += done.psum_bytes_read;
+    counters_.psum_bytes_written += done.psum_bytes_written;
     core_.sram_bytes += size;
+    timeline_.counted(0, done);
 }
 
 }  // namespace trn

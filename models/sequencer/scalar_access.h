@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "models/sequencer/engine_timeline.h"
 #include "models/sequencer/environment.h"
 #include "models/sequencer/progress.h"
 #include "models/sequencer/register_unit.h"
@@ -11,8 +12,12 @@ namespace trn {
 class scalar_access {
 public:
     scalar_access(sequencer_environment& environment, isa::engine which, engine_clock& clock,
-                  engine_counters& counters)
-        : core_(environment), engine_(which), clock_(clock), counters_(counters) {}
+                  engine_counters& counters, const engine_timeline& timeline)
+        : core_(environment),
+          engine_(which),
+          clock_(clock),
+          counters_(counters),
+          timeline_(timeline) {}
 
     progress execute(const isa::instruction& i, std::uint32_t pc, register_unit& registers);
     void reset() {
@@ -29,6 +34,7 @@ private:
     const isa::engine engine_;
     engine_clock& clock_;
     engine_counters& counters_;
+    const engine_timeline& timeline_;
     deferral deferred_;
     std::uint32_t resets_ = 0;
 };

@@ -39,8 +39,8 @@ sequencer::sequencer(sequencer_environment& environment, isa::engine which)
       waits_(environment, which, clock_, signals_, settings_, counters_, timeline_),
       writes_(environment, clock_),
       generators_(environment, clock_),
-      scalars_(environment, which, clock_, counters_),
-      rows_(environment, clock_, counters_),
+      scalars_(environment, which, clock_, counters_, timeline_),
+      rows_(environment, clock_, counters_, timeline_),
       compute_(environment, traits_, clock_, signals_, counters_, timeline_) {}
 
 // ---- commands and states

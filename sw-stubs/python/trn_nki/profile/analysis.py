@@ -79,8 +79,9 @@ class Roofline:
 
 def account_of(engine: Engine, profile: Profile) -> Account:
     first, last = profile.first, profile.last
-    computing = [one for one in engine.instructions if one.computes]
-    taken = intervals.clipped(intervals.union((one.begin, one.end) for one in computing), first, last)
+    every = engine.instructions
+    computing = [one for one in every if one.computes]
+    taken = intervals.clipped(intervals.union((one.begin, one.busy_until) for one in every), first, last)
     busy = intervals.length(taken)
     lost: dict[Cause, int] = {}
     for cause in Cause:
@@ -96,12 +97,12 @@ def account_of(engine: Engine, profile: Profile) -> Account:
     outside = intervals.length(intervals.without(intervals.union(absent), taken))
     other = profile.duration - busy - sum(lost.values()) - control_time - outside
     modes = collections.Counter(one.mode for one in computing)
-    return Account(engine, busy, lost, control_time, outside, other, sum(one.cycles for one in computing),
+    return Account(engine, busy, lost, control_time, outside, other, sum(one.cycles for one in every),
                    {cause: sum(w.cycles or 0 for w in engine.waits if w.cause is cause) for cause in Cause},
                    sum(one.count for one in engine.instructions), sum(one.flops for one in computing),
-                   sum(one.bf16_flops for one in computing), sum(one.bytes_read for one in computing),
-                   sum(one.bytes_written for one in computing), sum(one.psum_bytes_read for one in computing),
-                   sum(one.psum_bytes_written for one in computing), dict(modes))
+                   sum(one.bf16_flops for one in computing), sum(one.bytes_read for one in every),
+                   sum(one.bytes_written for one in every), sum(one.psum_bytes_read for one in every),
+                   sum(one.psum_bytes_written for one in every), dict(modes))
 
 
 def accounts_of(profile: Profile) -> list[Account]:
@@ -120,8 +121,7 @@ def lost_by_instruction(engine: Engine) -> dict[int, dict[Cause, int]]:
                 lost = found.setdefault(one.id, {})
                 lost[wait.cause] = lost.get(wait.cause, 0) + wait.end - begin
                 at = wait.end
-        if one.computes:
-            busy_until = max(busy_until, one.end)
+        busy_until = max(busy_until, one.busy_until)
     return found
 
 
@@ -138,8 +138,8 @@ def lines_of(profile: Profile) -> list[Line]:
             here = line(one.source)
             here.instructions += one.count
             here.flops += one.flops
-            if one.computes:
-                here.busy[engine.name] += one.end - one.begin
+            if one.busy_until > one.begin:
+                here.busy[engine.name] += one.busy_until - one.begin
             for cause, time in lost.get(one.id, {}).items():
                 here.lost[cause] += time
     moving = collections.defaultdict(list)

@@ -78,6 +78,7 @@ class _Collector:
         self._pending: dict[str, list[Wait]] = collections.defaultdict(list)  # of the next instruction
         self._open_waits: dict[str, Wait] = {}
         self._moving: dict[tuple[str, int, int], collections.deque[Transfer]] = collections.defaultdict(collections.deque)
+        self._counted: dict[str, dict[str, Any]] = {}  # of the next control instruction
         self._serving: dict[str, Service] = {}
         self._ids = 0
 
@@ -134,6 +135,8 @@ class _Collector:
                 self._profile.failures.append(Failure(engine, event.time, get("pc", 0), get("error", ""), get("detail", 0)))
         elif event.name == "wait":
             self._add_wait(engine, event)
+        elif event.name == "counted":
+            self._counted[module] = event.fields
         elif event.name in ("met", "abandoned"):
             self._end_wait(module, event)
         elif event.duration is not None:
@@ -158,7 +161,7 @@ class _Collector:
             wait.cause = Cause.DMA
 
     def _add_instruction(self, engine: Engine, event: Event) -> None:
-        get: Any = event.fields.get
+        get: Any = (self._counted.pop(event.place.module, {}) | event.fields).get
         self._ids += 1
         one = Instruction(self._ids, engine, event.time, event.time + (event.duration or 0), get("pc", 0), event.name,
                           get("text", ""), get("source", ""), event.operation, get("instructions", 1), get("mode", ""),

@@ -30,6 +30,13 @@ _PLACES = (
     (re.compile(r"(.+)\.top_sp(\d+)"), Kind.CC_CORE),
     (re.compile(r"(.+)\.top_sp(\d+)\.hart"), Kind.CC_HART),
 )
+_TEXTS = {"source", "text", "reason", "by", "mode", "error"}
+_NUMBERS = {"for", "op", "pc", "cycles", "latency_cycles", "flops", "bf16_flops", "bytes_read", "bytes_written",
+            "psum_bytes_read", "psum_bytes_written", "instructions", "generation", "clock_hz", "index", "bytes", "queue",
+            "from", "to", "detail"}  # from 0 on
+_SIGNED = {"value"}
+_KNOWN = _TEXTS | _NUMBERS | _SIGNED  # fields; others are not read
+MAX_NUMBER = 1 << 64
 _UNUSED = {"doorbell", "descriptors", "notification"}  # names of events
 _FIELD = re.compile(r' (\w+)=("(?:[^"\\]|\\.)*"|\S+)')
 
@@ -78,10 +85,16 @@ def place_of(module: str) -> Place | None:
     return None
 
 
-def _value(text: str) -> Any:
-    if text[0] == '"':
-        return json.loads(text)
-    return int(text, 0)
+def _value(name: str, text: str) -> Any:
+    if name in _TEXTS:
+        value = json.loads(text)
+        if not isinstance(value, str):
+            raise ValueError(f"{name}: expected a text, not {text}")
+        return value
+    number = int(text, 0)
+    if not (-MAX_NUMBER if name in _SIGNED else 0) <= number < MAX_NUMBER:
+        raise ValueError(f"{name}: {text} is out of range")
+    return number
 
 
 def read_events(lines: Iterable[str], name: str = "events") -> Iterator[Event]:
@@ -89,21 +102,21 @@ def read_events(lines: Iterable[str], name: str = "events") -> Iterator[Event]:
     places: dict[str, Place | None] = {}
     for number, line in enumerate(lines, 1):
         head = line.split(" ", 3)
+        if len(head) < 3:
+            raise EventError(f"{name}:{number}: {EXPECTED}")
         try:
             place = places[head[1]]
         except KeyError:
             if not head[0].isdigit():
                 raise EventError(f"{name}:{number}: {EXPECTED}") from None
             place = places[head[1]] = place_of(head[1])
-        except IndexError:
-            raise EventError(f"{name}:{number}: {EXPECTED}") from None
         if place is None or head[2] in _UNUSED:
             continue
         try:
             if len(line) > MAX_LINE:
                 raise ValueError(f"more than {MAX_LINE} characters")
             rest = f" {head[3]}" if len(head) > 3 else ""
-            fields = {key: _value(value) for key, value in _FIELD.findall(rest)}
-            yield Event(int(head[0]), place, head[2].rstrip("\n"), fields)
+            fields = {key: _value(key, value) for key, value in _FIELD.findall(rest) if key in _KNOWN}
+            yield Event(_value("time", head[0]), place, head[2].rstrip("\n"), fields)
         except (ValueError, IndexError) as error:
             raise EventError(f"{name}:{number}: {error}") from None

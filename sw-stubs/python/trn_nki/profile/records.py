@@ -54,12 +54,20 @@ class Instruction:
 
     @property
     def computes(self) -> bool:
+        """Whether it is an instruction of the data path."""
         return self.mode != ""
+
+    @property
+    def busy_until(self) -> int:
+        """It occupies the engine's data path, or its processor, until then."""
+        if self.computes or not self.engine.clock_hz:
+            return self.end if self.computes else self.begin
+        return min(self.end, self.begin + self.cycles * 10**12 // self.engine.clock_hz)
 
     @property
     def complete(self) -> int:
         """When its results are visible."""
-        if not self.cycles:
+        if not self.computes or not self.cycles:
             return self.end
         return self.begin + (self.end - self.begin) * self.latency_cycles // self.cycles
 

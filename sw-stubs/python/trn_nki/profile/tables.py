@@ -187,11 +187,11 @@ def _instructions(profile: Profile) -> list[Row]:
                 "trn_complete_ts": _ns(profile, one.complete), "trn_cycles": one.cycles,
                 "trn_lost_ns": {cause.value: time // 1000 for cause, time in lost.get(one.id, {}).items()},
             }
-            if one.computes:
+            if one.computes or one.bytes_read or one.bytes_written:
                 row |= {"sbuf_read_bytes": one.bytes_read - one.psum_bytes_read,
                         "sbuf_write_bytes": one.bytes_written - one.psum_bytes_written,
                         "psum_read_bytes": one.psum_bytes_read, "psum_write_bytes": one.psum_bytes_written,
-                        "performance_mode": one.mode if one.mode != "1x" and engine.name != "tensor" else None,
+                        "performance_mode": one.mode if one.mode in ("2x", "4x") and engine.name != "tensor" else None,
                         "trn_flops": one.flops}
                 if engine.name == "tensor":
                     row |= {"raw_flops": one.flops, "adjusted_flops": one.bf16_flops}
