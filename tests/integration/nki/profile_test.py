@@ -187,6 +187,22 @@ class Profiles(unittest.TestCase):
         across = [row for row in tables["TrnWait"] if row["poster_id"] and posters[row["poster_id"]] != row["trn_core"]]
         self.assertTrue(across, "a core waits for the other one")
 
+    def test_collectives_that_a_program_starts_are_in_the_profile_of_all_chips(self):
+        """Four chips, whose Sync engines start an all-reduce after each tile of a matmul."""
+        self.command(BUILD / "trnvp", "test", ROOT / "scenarios/programs_overlap.yaml", "--trace", self.folder / "events.txt")
+        self.command(BUILD / "trn-nki", "profile", "--events", self.folder / "events.txt", "--execution", "1", "--out",
+                     self.folder / "out")
+        tables = json.loads((self.folder / "out/profile.json").read_text())
+        chips = {f"chip{number}" for number in range(4)}
+        self.assertEqual({row["trn_chip"] for row in tables["TrnEngine"]}, chips)
+        started = [row for row in tables["CcInstruction"] if row.get("trigger_engine") == "sync"]
+        self.assertEqual({row["trn_chip"] for row in started}, chips)
+        text = (ROOT / "scenarios/programs/overlap.trn").read_text().splitlines()
+        moved = {text[int(row["nki_source_location"].rpartition(":")[2]) - 1].split()[0]: row["dma_bytes"]
+                 for row in tables["TrnSourceLine"] if "write @cc" in text[int(row["nki_source_location"].rpartition(":")[2]) - 1]}
+        self.assertTrue(all(moved.values()) and moved, "copies of an all-reduce belong to the line that starts it")
+        self.assertIn("<h2>Collectives</h2>", self.browse(self.folder / "out/profile.html"))
+
     def test_names_of_our_own_are_marked(self):
         tables = self.matmul()
         fields = {(row["table_name"], row["field_name"]): row["trn_known_by"] for row in tables["SchemaFields"]}
@@ -458,6 +474,19 @@ document.body.dataset.whole = (last - first) / data.duration;
             parts = intervals.sampled(spans, 0, 50, 10)
             expected = [sum(begin <= at < end for begin, end in one for at in range(5 * part, 5 * part + 5)) for part in range(10)]
             numpy.testing.assert_allclose(parts, expected, atol=1e-9)
+
+    def test_programs_that_fail_are_profiled_up_to_there(self):
+        done = self.command(BUILD / "trnctl", "--board", "trn3-chip", "--trace", self.folder / "events.txt", "program", "run",
+                            ROOT / "scenarios/programs/bad_operand.trn", status=1)
+        self.assertIn("BAD_OPERAND", done.stderr)
+        self.command(BUILD / "trn-nki", "profile", "--events", self.folder / "events.txt", "--out", self.folder / "out")
+        (error,) = json.loads((self.folder / "out/profile.json").read_text())["Error"]
+        self.assertEqual((error["description"], error["trn_engine"]), ("BAD_OPERAND", "vector"))
+        self.assertIn("BAD_OPERAND", self.browse(self.folder / "out/profile.html"))
+        tables = self.profile("tiles.py:softmax", "--board", "trn2-chip", "--in", self.array("x", random(128, 512)), "--limit", "4000",
+                              status=1)
+        self.assertRegex(tables["Warning"][-1]["message"], "did not run to its end.*timed out")
+        self.assertTrue(tables["Instruction"])
 
     def test_an_execution_that_does_not_end_says_so(self):
         events = ['1000 chip0.nc0.sync started pc=0 generation=4 clock_hz=1200000000\n',
