@@ -8,6 +8,7 @@
 #include <cstring>
 #include <sstream>
 
+#include "models/riscv/translate/translate.h"
 #include "tests/integration/riscv_diff/machines.h"
 #include "tests/integration/riscv_diff/program.h"
 
@@ -57,6 +58,12 @@ TEST_P(RandomProgram, MatchesQemu) {
             run_in_qemu(program.image, "rv64,f=false,d=false,h=false,zbc=false,sstc=false");
         ASSERT_GT(ours.size(), 20000u);
         ASSERT_EQ(difference(ours, theirs), "") << "seed " << seed;
+        for (const auto how : {translate::mode::translate, translate::mode::check}) {
+            if (!translate::choose(how, {.threshold = 1})) continue;  // not on this host
+            ASSERT_EQ(difference(run_in_hart(program.image), ours), "")
+                << "translated; seed " << seed;
+        }
+        translate::choose(translate::mode::interpret);
     }
 }
 

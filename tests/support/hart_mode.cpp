@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linked into tests of harts: TRNVP_HART=translate or check has them translate each block before
+// its first execution.
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "models/riscv/translate/translate.h"
+
+namespace {
+
+using trn::riscv::translate::mode;
+
+const bool chosen = [] {
+    const char* const name = std::getenv("TRNVP_HART");
+    const std::string_view how = name == nullptr ? "interpret" : name;
+    const bool check = how == "check";
+    if (!check && how != "translate") return false;
+    if (trn::riscv::translate::choose(check ? mode::check : mode::translate, {.threshold = 1}))
+        return true;
+    std::fputs("this host does not translate\n", stderr);
+    std::exit(1);
+}();
+
+}  // namespace

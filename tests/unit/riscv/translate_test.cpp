@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/riscv/translate/translate.h"
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <fstream>
+#include <string>
+
+#include "tests/unit/riscv/machine.h"
+
+namespace trn::riscv::test {
+
+using namespace as;
+
+namespace {
+
+/// Lines of this process's memory map that have these permissions.
+unsigned mappings(const std::string& permissions) {
+    std::ifstream maps("/proc/self/maps");
+    unsigned count = 0;
+    for (std::string range, access, rest; maps >> range >> access && std::getline(maps, rest);)
+        if (access.starts_with(permissions)) ++count;
+    return count;
+}
+
+/// From now on this process cannot make memory executable that was not mapped so by the loader.
+bool forbid_new_code() {
+    const auto third = static_cast<unsigned>(offsetof(seccomp_data, args[2]));
+    sock_filter program[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mprotect, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, third),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog filter{std::size(program), program};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+}  // namespace
+
+/// A hart that translates each block before its first execution, on hosts that can.
+class TranslatedHart : public RiscvTest {
+protected:
+    void SetUp() override {
+        if (!translate::choose(translate::mode::translate, {.threshold = 1}))
+            GTEST_SKIP() << "this host does not translate";
+        code = std::make_shared<code_cache>();
+        h = make();
+    }
+};
+
+TEST_F(TranslatedHart, FaultInALoopHasItsPcAndCounts) {
+    // Loads along the RAM, whose end it passes in iteration 4.
+    put(base, {addi(5, 5, 1), lw(7, 6, 0), addi(6, 6, 1024), jal(0, -12)});
+    h->write_x(6, base + memory.ram.size() - 3 * 1024);
+    h->run(4 * 3 + 2);
+    EXPECT_EQ(csr("mcause"), 5u);
+    EXPECT_EQ(csr("mepc"), base + 4);
+    EXPECT_EQ(csr("mtval"), base + memory.ram.size());
+    EXPECT_EQ(h->read_x(5), 4u);
+    EXPECT_EQ(csr("minstret"), h->ticks() - 1);
+}
+
+TEST_F(TranslatedHart, DeviceAccessWithinABlockSeesThePcAndTheTimeOfItsInstruction) {
+    put(base, {addi(5, 5, 1), sw(5, 6, 0), addi(5, 5, 1), jal(0, -12)});
+    h->write_x(6, flat_bus::device_base);
+    std::vector<std::pair<u64, u64>> seen;
+    memory.on_device_access = [&] { seen.emplace_back(h->access_pc(), h->ticks()); };
+    h->run(8);
+    ASSERT_GE(seen.size(), 2u);
+    EXPECT_EQ(seen[0], (std::pair<u64, u64>{base + 4, 1}));
+    EXPECT_EQ(seen[1], (std::pair<u64, u64>{base + 4, 5}));
+    EXPECT_EQ(memory.device_writes[1].second, 3u);
+}
+
+TEST_F(TranslatedHart, CodeThatDmaChangedRunsOnceItIsInvalidated) {
+    put(base, {addi(5, 5, 1), jal(0, -4)});
+    h->run(100);
+    const u64 before = h->read_x(5);
+    put(base, {addi(5, 5, 16)});
+    h->invalidate_code();
+    h->run(2);
+    EXPECT_EQ(h->read_x(5), before + 16);
+}
+
+TEST_F(TranslatedHart, MemoryThatIsNoLongerDirectIsNotAccessed) {
+    put(base, {lw(7, 6, 0), jal(0, -4)});
+    h->write_x(6, base + 0x4000);
+    poke<u32>(base + 0x4000, 1);
+    h->run(10);
+    EXPECT_EQ(h->read_x(7), 1u);
+    std::vector<u8> elsewhere = memory.ram;
+    h->forget_direct(base, base + memory.ram.size() - 1);
+    memory.ram.swap(elsewhere);
+    poke<u32>(base + 0x4000, 2);
+    h->run(4);
+    EXPECT_EQ(h->read_x(7), 2u);
+}
+
+TEST_F(TranslatedHart, ProtectionThatAppearsStopsALoopOfStores) {
+    put(base, {sd(5, 6, 0), addi(5, 5, 1), jal(0, -8)});
+    h->write_x(6, base + 0x4000);
+    h->run(30);
+    // A locked entry without permissions applies to machine mode.
+    ASSERT_TRUE(h->write_csr(0x3b0, (base + 0x4000) >> 2));
+    ASSERT_TRUE(h->write_csr(0x3a0, 0x90));
+    const u64 stored = peek(base + 0x4000);
+    h->run(3);
+    EXPECT_EQ(csr("mcause"), 7u);
+    EXPECT_EQ(peek(base + 0x4000), stored);
+}
+
+TEST_F(TranslatedHart, FullRegionDropsAllCode) {
+    constexpr unsigned blocks = 3000;
+    ASSERT_TRUE(
+        translate::choose(translate::mode::translate, {.threshold = 1, .region = 16 << 10}));
+    code = std::make_shared<code_cache>();
+    h = make();
+    const u64 end = base + blocks * 12;
+    // x6 is where a block continues: the next one each time.
+    u64 at = base;
+    for (unsigned i = 0; i < blocks; ++i, at += 12)
+        put(at, {addi(6, 6, 12), addi(5, 5, 1), jalr(0, 6, 0)});
+    put(end, {jalr(0, 8, 0)});
+    h->write_x(6, base);
+    h->write_x(8, end);
+    h->run(3 * blocks);
+    EXPECT_EQ(h->read_x(5), blocks);
+}
+
+TEST_F(TranslatedHart, NoMemoryIsWritableAndExecutable) {
+    const unsigned before = mappings("r-xp");
+    put(base, {addi(5, 5, 1), jal(0, -4)});
+    h->run(1000);
+    EXPECT_EQ(mappings("rwx"), 0u);
+    EXPECT_EQ(mappings("-wx"), 0u);
+    EXPECT_LE(mappings("r-xp"), before);
+}
+
+TEST_F(TranslatedHart, ForkedProcessTranslatesForItself) {
+    put(base, {addi(5, 5, 1), jal(0, -4)});
+    put(base + 0x100, {addi(9, 9, 3), jal(0, -4)});
+    h->run(100);
+    const pid_t child = fork();
+    if (child == 0) {
+        h->set_pc(base + 0x100);
+        h->run(100);
+        _exit(h->read_x(9) == 150 ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    h->set_pc(base + 0x100);
+    h->run(20);
+    EXPECT_EQ(h->read_x(9), 30u);
+}
+
+TEST_F(TranslatedHart, HostThatForbidsNewCodeInterprets) {
+    put(base, {addi(5, 5, 1), jal(0, -4)});
+    h->run(100);
+    if (!forbid_new_code()) GTEST_SKIP() << "no seccomp here";
+    // The hart loses its translator with the first block that it has to translate.
+    put(base + 0x100, {addi(9, 9, 3), jal(0, -4)});
+    h->invalidate_code();
+    h->set_pc(base + 0x100);
+    h->run(100);
+    EXPECT_EQ(h->read_x(9), 150u);
+    h->set_pc(base);
+    h->run(100);
+    EXPECT_EQ(h->read_x(5), 100u);
+
+    EXPECT_FALSE(translate::choose(translate::mode::translate, {}));
+    code = std::make_shared<code_cache>();
+    h = make();
+    h->run(100);
+    EXPECT_EQ(h->read_x(5), 50u);
+}
+
+}  // namespace trn::riscv::test
