@@ -29,7 +29,7 @@ import trnvp_control  # noqa: E402
 from trn_nki.compile import compile_recording  # noqa: E402
 from trn_nki.profile import collect, intervals, read_events  # noqa: E402
 from trn_nki.profile.command import ERRORS  # noqa: E402
-from trn_nki.profile.drawing import MAX_SPANS  # noqa: E402
+from trn_nki.profile.drawing import MAX_ENGINE_TRACKS, MAX_SPANS  # noqa: E402
 from trn_nki.profile.page import html_of  # noqa: E402
 from trn_nki.profile.perfetto import perfetto_bytes  # noqa: E402
 from trn_nki.profile.tables import tables_of  # noqa: E402
@@ -311,6 +311,17 @@ document.body.dataset.whole = (last - first) / data.duration;
         drawn = int(re.search(r'id="drawn" data-value="(\d+)"', document).group(1))
         self.assertTrue(MAX_SPANS // 10 < drawn <= MAX_SPANS, drawn)
         self.assertIn(f'data-value="{count * 64}"', document)  # busy cycles are of all instructions
+
+    def test_tracks_of_many_chips_are_bounded(self):
+        engines = [f"chip{chip}.nc0.{name}" for chip in range(100) for name in ("tensor", "vector", "scalar", "gpsimd", "sync")]
+        lines = [f"1000 {name} started pc=0 generation=4 clock_hz=1200000000\n" for name in engines]
+        lines += [f'2000 {name} nop for=13333 pc=0 source="" text="nop"\n' for name in engines]
+        lines += [f"20000 {name} halted code=0\n" for name in engines]
+        page = self.folder / "wide.html"
+        page.write_text(html_of(collect(read_events(lines))))
+        document = self.browse(page)
+        self.assertIn(f"{len(engines)} engines ran: the first {MAX_ENGINE_TRACKS} are drawn", document)
+        self.assertEqual(int(re.search(r'id="drawn" data-value="(\d+)"', document).group(1)), MAX_ENGINE_TRACKS)
 
     # -- Running platforms
 

@@ -11,7 +11,9 @@ from trn_nki.profile.records import Cause, Engine, Instruction, Profile, Transfe
 
 MAX_SPANS = 20_000     # instructions and waits of all engines that are drawn one by one
 MAX_TRANSFERS = 20_000  # groups of transfers
+MAX_ENGINE_TRACKS = 320  # the height of a canvas is limited
 MAX_DMA_TRACKS = 64
+MAX_CC_TRACKS = 64
 SAMPLES = 600          # of a curve
 CAUSES = [cause.value for cause in Cause]
 
@@ -39,14 +41,17 @@ def drawing_of(profile: Profile) -> dict[str, Any]:
     """
     names = _Names()
     notes: list[str] = []
-    count = sum(len(engine.instructions) + len(engine.waits) for engine in profile.engines)
+    drawn_engines = profile.engines[:MAX_ENGINE_TRACKS]
+    if len(profile.engines) > MAX_ENGINE_TRACKS:
+        notes.append(f"{len(profile.engines)} engines ran: the first {MAX_ENGINE_TRACKS} are drawn.")
+    count = sum(len(engine.instructions) + len(engine.waits) for engine in drawn_engines)
     merge = count > MAX_SPANS
     tracks = []
-    for engine in profile.engines:
+    for engine in drawn_engines:
         track: dict[str, Any] = {"kind": "engine", "name": f"nc{engine.place.index}.{engine.name}", "chip": engine.place.chip}
         if merge:
-            track["merged"] = _merged(profile, engine, MAX_SPANS // len(profile.engines), names)
-            track["waits"] = _merged_waits(profile, engine, MAX_SPANS // len(profile.engines), names)
+            track["merged"] = _merged(profile, engine, MAX_SPANS // len(drawn_engines), names)
+            track["waits"] = _merged_waits(profile, engine, MAX_SPANS // len(drawn_engines), names)
         else:
             track["spans"] = [_instruction(profile, one, names) for one in engine.instructions]
             track["waits"] = _waits(profile, engine, names)
@@ -139,7 +144,7 @@ def _collective_tracks(profile: Profile) -> list[dict[str, Any]]:
         if end > begin:
             tracks[one.place.chip, one.place.index].append([begin - profile.first, end - begin, poster.id if poster else 0])
     return [{"kind": "collective", "chip": chip, "name": f"top_sp{index}", "spans": sorted(spans)}
-            for (chip, index), spans in sorted(tracks.items())]
+            for (chip, index), spans in sorted(tracks.items())[:MAX_CC_TRACKS]]
 
 
 def _curves(profile: Profile) -> list[dict[str, Any]]:

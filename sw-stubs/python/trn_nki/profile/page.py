@@ -16,6 +16,7 @@ from trn_nki.profile.sources import Source, sources_of
 from trn_nki.profile.tables import tables_of
 
 MAX_TABLE = 100      # rows of a table for people
+MAX_ENGINES = 320
 TOP_LINES = 10
 _HERE = pathlib.Path(__file__).parent
 _PARTS = [("busy", "busy")] + [(cause.value, f"lost: {cause.value}") for cause in Cause] + [
@@ -158,7 +159,7 @@ Click: keep its details and show the instruction that it waited for.
 def _engines(profile: Profile, accounts: list[analysis.Account]) -> str:
     legend = "".join(f'<span><i class="c-{key}"></i>{label}</span>' for key, label in _PARTS)
     rows = []
-    for a in accounts:
+    for a in accounts[:MAX_ENGINES]:
         times = {"busy": a.busy, "control": a.control, "other": a.other, "outside": a.outside}
         times |= {cause.value: time for cause, time in a.lost.items()}
         bar = "".join(f'<i class="c-{key}" style="width:{100 * times[key] / profile.duration:.3f}%" '
@@ -174,7 +175,7 @@ def _engines(profile: Profile, accounts: list[analysis.Account]) -> str:
                     + _number(f"{a.retired:,}", a.retired) + _number(amount_text(a.flops, "") if a.flops else "", a.flops))
     return (f"<div class=legend>{legend}</div>"
             + _table(["engine", "time", "busy#", *(f"{cause.value}#" for cause in Cause), "busy cycles#", "wait cycles#",
-                      "instructions#", "FLOPs#"], rows)
+                      "instructions#", "FLOPs#"], rows, len(accounts))
             + "<p class=note>Lost: waited, and no instruction occupied the data path. Cycles are the engine's counters: "
               "waits that overlap with earlier instructions count there.</p>")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 from typing import Any
 
 from trn_nki.profile.events import Place
@@ -171,6 +172,12 @@ class Profile:
     def duration(self) -> int:
         return max(1, self.last - self.first)
 
-    @property
+    @functools.cached_property
     def cores(self) -> list[tuple[str, int]]:
+        """Those that ran; `engines` must be complete."""
         return sorted({engine.core for engine in self.engines})
+
+    @functools.cached_property
+    def core_numbers(self) -> dict[tuple[str, int], int]:
+        """Of the cores of a chip that ran: 0, 1, ..."""
+        return {core: sum(other[0] == core[0] for other in self.cores[:at]) for at, core in enumerate(self.cores)}

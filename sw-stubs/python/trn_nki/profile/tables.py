@@ -65,17 +65,12 @@ def _percent(part: float, whole: float) -> float:
     return 100.0 * part / whole if whole else 0.0
 
 
-def _pcore(profile: Profile, chip: str, core: int) -> int:
-    """Of the cores of a chip that ran together: 0, 1."""
-    return sorted(index for name, index in profile.cores if name == chip).index(core)
-
-
 def _span(profile: Profile, begin: int, end: int) -> Row:
     return {"start_ts": _ns(profile, begin), "end_ts": _ns(profile, end), "duration_ns": (end - begin) // 1000}
 
 
 def _where(profile: Profile, engine: Engine) -> Row:
-    return {"pcore_idx": _pcore(profile, *engine.core), "trn_chip": engine.place.chip, "trn_core": engine.place.index}
+    return {"pcore_idx": profile.core_numbers[engine.core], "trn_chip": engine.place.chip, "trn_core": engine.place.index}
 
 
 # -- Tables of the whole
@@ -312,7 +307,7 @@ def _aggregated(profile: Profile) -> list[Row]:
             "write_shape": None, "write_offset": None, "write_steps": None, "trn_packet_count": len(some)}
         if poster is not None:
             row |= {"trigger": _ns(profile, poster.begin), "completion": _ns(profile, poster.end),
-                    "pcore_idx": _pcore(profile, *poster.engine.core), "trn_trigger_id": poster.id}
+                    "pcore_idx": profile.core_numbers[poster.engine.core], "trn_trigger_id": poster.id}
         rows.append(row)
     return rows
 
@@ -345,14 +340,13 @@ def _usage(profile: Profile, spans: list[tuple[int, int, int]]) -> list[Row]:
 
 def _semaphores(profile: Profile) -> list[Row]:
     rows = []
-    known = set(profile.cores)
     for one in profile.semaphores:
         poster = profile.posters.get(one.operation)
         source = {"engine": poster.engine.name if poster else None, "dma": "AXI"}.get(one.by, one.by)
         core = one.place.chip, one.place.index
         rows.append({"timestamp": _ns(profile, one.time), "id": f"{'E' if one.is_event else 'S'}[{one.index}]",
                      "value": one.value, "update_source": source, "double_set_or_clear": None,
-                     "pcore_idx": _pcore(profile, *core) if core in known else None, "trn_chip": one.place.chip,
+                     "pcore_idx": profile.core_numbers.get(core), "trn_chip": one.place.chip,
                      "trn_core": one.place.index, "trn_poster_id": poster.id if poster else None})
     return rows
 
