@@ -46,7 +46,7 @@ def collectives_of(program: Program) -> list[Collective]:
 def append_collective(program: Program, operands: Any, operation: str, arguments: dict[str, Any]) -> None:
     """Raises KernelError."""
     place, earlier = operands.place, collectives_of(program)
-    if program.cores > 1 or operands.loop is not None:
+    if program.cores > 1 or operands.steps.loop is not None:
         raise KernelError("collectives are compiled for one core, outside of loops of the device", "15.4", place)
     if len(earlier) == SLOTS:
         raise KernelError(f"a kernel can start {SLOTS} collectives", "15.4", place)

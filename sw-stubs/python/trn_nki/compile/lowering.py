@@ -6,17 +6,15 @@ import dataclasses
 from typing import Any, Callable, Iterator
 
 from trn_nki.compile.collectives import COLLECTIVES, append_collective
+from trn_nki.compile.control import Control
 from trn_nki.compile.meetings import MEETINGS, Meetings
 from trn_nki.compile.moves import Moves
 from trn_nki.compile.operands import Operands, alu, fp32, function, grouped
-from trn_nki.compile.program import (ELEMENT_WORDS, Buffer, Exact, Instruction, Location, LoopStart, Program, Register,
-                                     Tile)
+from trn_nki.compile.program import Buffer, Exact, Instruction, Program, Tile
 from trn_nki.diagnostics.errors import KernelError
-from trn_nki.trace.instructions import Loop, WhileLoop
 from trn_nki.values import data_types
 from trn_nki.values.engines import matmul_perf_mode, reduce_cmd
 
-MAX_UNROLLED = 100_000  # passes of loops
 _BITS_OF_FP8 = data_types.uint16  # a transpose of FP8 writes 16-bit elements
 
 
@@ -28,7 +26,7 @@ def lower(recording: Any) -> tuple[Program, Operands]:
     for _, tensor in recording.inputs:
         operands.object(tensor.storage)
     cores = [Lowering(program, operands, moves, recording.generation.number) for _ in recording.cores]
-    bodies = [lowering.flat(core.body) for lowering, core in zip(cores, recording.cores)]
+    bodies = [lowering.control.flat(core.body) for lowering, core in zip(cores, recording.cores)]
     meetings = Meetings(program, operands, moves)
     while True:
         met = []
@@ -53,13 +51,6 @@ def _set_roles(program: Program) -> None:
                 part.destination.of.role = "inout"
 
 
-@dataclasses.dataclass
-class _End:
-    """The body of a loop ends."""
-
-    place: Any
-
-
 class Lowering:
     """Appends the instructions of one core, call by call."""
 
@@ -67,30 +58,7 @@ class Lowering:
         self.program, self.operands, self.generation = program, operands, generation
         self.moves = moves
         self._identities: dict[Any, Tile] = {}
-        self._passes = 0  # unrolled so far
-
-    def flat(self, body: list[Any]) -> Iterator[Any]:
-        """Calls, loops followed by their bodies, and ends of loops. Trainium1 cannot start a copy twice; loops whose
-        bounds are known are unrolled there."""
-        for item in body:
-            if self.generation == 2 and isinstance(item, Loop) and self.operands.loop is None:
-                bounds = [self.operands.integer(bound) for bound in (item.lower, item.upper)]
-                if all(isinstance(bound, int) for bound in bounds):
-                    yield from self._unrolled(item, range(*bounds, item.step))
-                    continue
-            yield item
-            if isinstance(item, (Loop, WhileLoop)):
-                yield from self.flat(item.body)
-                yield _End(item.place)
-
-    def _unrolled(self, loop: Loop, passes: range) -> Iterator[Any]:
-        self._passes += len(passes)
-        if self._passes > MAX_UNROLLED:
-            raise KernelError(f"loops of the device are unrolled for Trainium1, to at most {MAX_UNROLLED} passes", "13",
-                              loop.place)
-        for value in passes:
-            self.operands.constants[loop.register] = value
-            yield from self.flat(loop.body)
+        self.control = Control(operands, generation)
 
     def until_meeting(self, items: Iterator[Any]) -> Any:
         """Appends instructions up to one that both cores come to, and returns that; None at the end."""
@@ -102,11 +70,13 @@ class Lowering:
 
     def one(self, item: Any) -> None:
         self.operands.place = item.place
-        arguments = self.operands.resolved(getattr(item, "arguments", {}))
+        arguments = self.operands.steps.resolved(getattr(item, "arguments", {}))
         operation = getattr(item, "operation", None)
         handler: Callable[..., None] | None = getattr(self, f"_{operation}", None) if operation else None
         if operation is None:
-            self._loop(item)
+            self.control.loop(item)
+        elif operation.startswith("register_"):
+            getattr(self.control, operation)(**arguments)
         elif operation in ("dma_copy", "dma_transpose", "dma_compute"):
             getattr(self.moves, operation)(arguments)
         elif operation in COLLECTIVES:
@@ -116,59 +86,6 @@ class Lowering:
         else:
             self.engine = item.engine.name
             handler(**arguments)
-
-    # Loops and registers.
-
-    def _loop(self, item: Any) -> None:
-        operands = self.operands
-        if isinstance(item, _End):
-            operands.close_loop()
-            return
-        operands.forget_constants()
-        if isinstance(item, WhileLoop):
-            operands.open_loop(item, LoopStart(operands.core, item.place, operands.loop,
-                                               condition=operands.register(item.register)))
-        else:
-            # The body may change the registers of the bounds; the loop keeps those of its begin.
-            lower, upper = (operands.step(Register(item.place), "reg_move", operands.register(bound))
-                            if getattr(bound, "is_register", False) else int(bound) for bound in (item.lower, item.upper))
-            operands.open_loop(item, LoopStart(operands.core, item.place, operands.loop, operands.register(item.register),
-                                               lower, upper, item.step))
-
-    def _register_move(self, dst: Any, src: Any) -> None:
-        self._set(dst, self.operands.integer(src), "reg_move")
-
-    def _register_alu(self, dst: Any, op: Any, a: Any, b: Any) -> None:
-        left, right = self.operands.integer(a), self.operands.integer(b)
-        if isinstance(left, int) and isinstance(right, int):
-            values = {"add": left + right, "subtract": left - right, "multiply": left * right}
-            self._set(dst, (values[op.name] + (1 << 31)) % (1 << 32) - (1 << 31), "reg_move")
-        elif isinstance(left, int) and op.name == "subtract":
-            negative = self.operands.step(Register(self.operands.place), "reg_alu", right, -1, operator="mult")
-            self._set(dst, negative, "reg_alu", left, operator="add")
-        elif isinstance(left, int):
-            self._set(dst, right, "reg_alu", left, operator=self._alu(op))
-        else:
-            self._set(dst, left, "reg_alu", right, operator=self._alu(op))
-
-    def _set(self, dst: Any, value: Any, name: str, *others: Any, **more: Any) -> None:
-        constants = self.operands.constants
-        constants.pop(dst, None)
-        if self.generation == 2 and isinstance(value, int) and self.operands.loop is None:
-            constants[dst] = value
-        else:
-            self.operands.step(self.operands.register(dst), name, value, *others, **more)
-
-    def _register_load(self, dst: Any, src: Any) -> None:
-        self.operands.constants.pop(dst, None)
-        self.operands.load(self.operands.register(dst), src)
-
-    def _register_store(self, dst: Any, src: Any) -> None:
-        held = self.operands.register(src).held("sync")
-        to = self.operands.access(dst)
-        field = ("where", Location(to)) if isinstance(to, Tile) else (
-            "address", f"@{self.operands.object(dst.storage).name}+{dst.offset * dst.dtype.itemsize}")
-        self._add("reg_store", [("ra", held), ("type", ELEMENT_WORDS[dst.dtype.name]), field], [], [to], "sync")
 
     # Parts of instructions.
 
@@ -515,7 +432,7 @@ class Lowering:
         if to.dtype is data_types.float32:
             return to
         buffer = Buffer("psum", to.partitions, to.elements * 4, "a transpose", self.operands.place, core=self.operands.core,
-                        loop=self.operands.loop, alignment=64)
+                        loop=self.operands.steps.loop, alignment=64)
         self._wide = Tile(buffer, data_types.float32, to.partitions, ((to.elements, 1),))
         return self._wide
 
@@ -529,7 +446,7 @@ class Lowering:
 
     def _identity(self, rows: int, dtype: Any) -> Tile:
         """Trainium1 transposes by a product with it."""
-        loop = self.operands.loop  # a loop may run no pass, so each has its own
+        loop = self.operands.steps.loop  # a loop may run no pass, so each has its own
         found = self._identities.get((dtype, loop))
         if found is None:
             buffer = Buffer("sbuf", 128, 128 * dtype.itemsize, "identity", self.operands.place, core=self.operands.core,

@@ -60,7 +60,7 @@ class Moves:
         if not self._has_generators:
             self._start_by_rows(dynamic, src, dst, skips)
             return
-        registers = {key: self.operands.index(view.indirection.index).held("sync") for key, view in dynamic.items()}
+        registers = {key: self.operands.steps.index(view.indirection.index).held("sync") for key, view in dynamic.items()}
         size = next(iter(dynamic.values())).dtype.itemsize
         sides = [side if isinstance(side, Pattern) else self.operands.pattern(side) for side in (src, dst)]
         made = pieces(*sides, size, self._generated, place)
@@ -98,7 +98,7 @@ class Moves:
             if id(view) not in dynamic or id(other) in dynamic:
                 continue
             plain = other if isinstance(other, Pattern) else self.operands.pattern(other)
-            is_reached = self.operands.loop is not None or plain.offset // PARTITION % 32 == 0
+            is_reached = self.operands.steps.loop is not None or plain.offset // PARTITION % 32 == 0
             if not view.is_on_chip and isinstance(plain.of, Buffer) and is_reached:
                 self._index_by_rows(view, plain, reads)
                 return
@@ -119,7 +119,7 @@ class Moves:
 
     def _index_by_rows(self, view: NkiTensor, tile: Pattern, reads: bool) -> None:
         index, size = view.indirection, view.dtype.itemsize
-        self.rows.strided(self.operands.pattern(view), tile, size, reads, self.operands.index(index.index),
+        self.rows.strided(self.operands.pattern(view), tile, size, reads, self.operands.steps.index(index.index),
                           index.stride * size, index.limit)
 
     def _by_rows(self, source: Pattern, destination: Pattern, size: int) -> None:
@@ -198,7 +198,7 @@ class Moves:
 
     def copy(self, source: Pattern, destination: Pattern, size: int) -> None:
         place = self.operands.place
-        if self.operands.loop is not None:
+        if self.operands.steps.loop is not None:
             # The descriptors of a ring serve once.
             if self._has_generators:
                 made = pieces(source, destination, size, self._generated, place)

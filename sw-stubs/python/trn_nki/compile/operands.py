@@ -8,8 +8,8 @@ import struct
 from typing import Any
 
 from trn_nki.compile.copies import PARTITION, Pattern
-from trn_nki.compile.program import (ELEMENT_WORDS, Access, Array, Buffer, Column, Exact, Held, Integer, Location, LoopEnd,
-                                     LoopStart, Program, Register, Step, Tile)
+from trn_nki.compile.program import Access, Array, Buffer, Column, Exact, Integer, Program, Tile
+from trn_nki.compile.register_steps import RegisterSteps
 from trn_nki.diagnostics.errors import KernelError
 from trn_nki.tensors.tensor import NkiTensor
 
@@ -59,10 +59,7 @@ class Operands:
         self._names: set[str] = set()
         self.core = 0
         self.place: Any = None
-        self.loops: dict[int, LoopStart] = {}  # the innermost open loop of each core
-        self._started: dict[Any, LoopStart] = {}
-        self._registers: dict[Any, Register] = {}
-        self.constants: dict[Any, int] = {}  # registers of the trace whose values are known here
+        self.steps = RegisterSteps(self)
 
     def name(self, wanted: str) -> str:
         base = re.sub(r"\W", "_", wanted)[:MAX_NAME] or "t"
@@ -82,7 +79,7 @@ class Operands:
                 first, offset = storage.address or (None, None)
                 made = Buffer(storage.region.value, storage.partitions, storage.bytes_per_partition, storage.name,
                               storage.place, first=first, offset=offset, core=self.core,
-                              loop=self._started.get(storage.loop))
+                              loop=self.steps.loop_of(storage))
             else:
                 role = {"input": "in", "constant": "in", "output": "out"}.get(storage.role, "scratch")
                 made = Array(self.name(storage.name), storage.dtype, storage.shape, role, core=self.core,
@@ -105,7 +102,8 @@ class Operands:
 
     def made(self, partitions: int, count: int, dtype: Any, name: str) -> Tile:
         """A new tile in SBUF."""
-        buffer = Buffer("sbuf", partitions, count * dtype.itemsize, name, self.place, core=self.core, loop=self.loop)
+        buffer = Buffer("sbuf", partitions, count * dtype.itemsize, name, self.place, core=self.core,
+                        loop=self.steps.loop)
         return Tile(buffer, dtype, partitions, ((count, 1),))
 
     @staticmethod
@@ -127,94 +125,6 @@ class Operands:
         dims[0] = (view.shape[0], PARTITION)
         return Pattern(of, view.partition * PARTITION + view.element * size, tuple(reversed(dims)))
 
-    # Loops and registers.
-
-    @property
-    def loop(self) -> LoopStart | None:
-        """The innermost open loop of this core."""
-        return self.loops.get(self.core)
-
-    def open_loop(self, of: Any, start: LoopStart) -> None:
-        self._started[of] = self.loops[self.core] = start
-        self.program.instructions.append(start)
-
-    def close_loop(self) -> None:
-        start = self.loops[self.core]
-        self.program.instructions.append(LoopEnd(start))
-        if start.parent is None:
-            del self.loops[self.core]
-        else:
-            self.loops[self.core] = start.parent
-
-    def register(self, value: Any) -> Register:
-        """That of a register of the trace."""
-        if value in self.constants:
-            return self.step(Register(self.place), "reg_move", self.constants[value])
-        found = self._registers.get(value)
-        if found is None:
-            found = self._registers[value] = Register(self.place, value.factor)
-        return found
-
-    def integer(self, value: Any) -> Any:
-        """A register, or the integer where it is known."""
-        if getattr(value, "is_register", False):
-            return self.constants[value] if value in self.constants else self.register(value)
-        return int(value)
-
-    def forget_constants(self) -> None:
-        """Puts them into registers: a loop of the device follows, which may change them."""
-        for register, value in list(self.constants.items()):
-            del self.constants[register]
-            self.step(self.register(register), "reg_move", value)
-
-    def resolved(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Views whose index is known here become views without an index."""
-        if not self.constants:
-            return arguments
-        return {key: self._resolved(value) for key, value in arguments.items()}
-
-    def _resolved(self, value: Any) -> Any:
-        if isinstance(value, (list, tuple)):
-            return type(value)(self._resolved(part) for part in value)
-        index = value.indirection if isinstance(value, NkiTensor) else None
-        known = None if index is None or index.kind != "scalar" or isinstance(index.index, NkiTensor) else \
-            self.constants.get(index.index)
-        if known is None:
-            return value
-        if index.limit and not 0 <= known < index.limit:
-            raise KernelError(f"index {known} of {value!r} is out of range; it must be below {index.limit}", "10.1",
-                              self.place)
-        return value.at(known * index.stride)
-
-    def step(self, target: Register, name: str, *sources: Any, **more: Any) -> Register:
-        self.program.instructions.append(Step(target, name, sources, self.place, self.core, **more))
-        return target
-
-    def index(self, value: Any) -> Register:
-        """What a scalar index holds: a register, or the element of a tile or tensor, which is loaded."""
-        if getattr(value, "is_register", False):
-            return self.register(value)
-        return self.load(Register(self.place), value)
-
-    def load(self, target: Register, view: NkiTensor) -> Register:
-        if not view.dtype.is_integer:
-            raise KernelError(f"a register holds an integer; {view!r} is not one", "8.1", self.place)
-        source = self.access(view)
-        if isinstance(source, Tile):
-            field = ("where", Location(source))
-        else:
-            field = ("address", f"@{self.object(view.storage).name}+{view.offset * view.dtype.itemsize}")
-        return self.step(target, "reg_load", fields=(("type", ELEMENT_WORDS[view.dtype.name]), field), reads=(source,))
-
-    def displacement(self, view: NkiTensor, engine: str) -> Held:
-        """The register of the engine that holds the elements to add to the offset of a view with a scalar index."""
-        found, stride = self.index(view.indirection.index), view.indirection.stride
-        if stride != 1:
-            found = self.step(Register(self.place), "reg_alu", found, stride, operator="mult")
-        return found.held(engine)
-
-    # Tiles.
-
     def tile(self, view: Any, what: str = "the operand", engine: str | None = None) -> Tile:
         """`engine` executes the instruction; without it the view has no index of the device."""
         if not isinstance(view, NkiTensor) or not view.is_on_chip:
@@ -224,7 +134,7 @@ class Operands:
         if view.indirection is not None:
             kind = view.indirection.kind
             if kind == "scalar" and engine is not None and self.has_offset(view):
-                register = self.displacement(view, engine)
+                register = self.steps.displacement(view, engine)
             elif kind == "column":
                 index = self.tile(view.indirection.index)
                 dims = ((view.shape[1], 1),)
@@ -259,7 +169,7 @@ class Operands:
             tile = self.tile(value)
             return Column(tile), [tile]
         if getattr(value, "is_register", False):
-            return Integer(self.register(value).held(engine)), []
+            return Integer(self.steps.register(value).held(engine)), []
         if bitvec:
             return f"i32({int(value) if int(value) < 1 << 31 else int(value) - (1 << 32)})", []
         return f"fp32({fp32(value)})", []

@@ -125,10 +125,10 @@ class Rows:
         if register is not None:
             scaled = register
             if unit > row:
-                scaled = self.operands.step(Register(place), "reg_alu", register, unit // row, operator="mult")
+                scaled = self.operands.steps.step(Register(place), "reg_alu", register, unit // row, operator="mult")
             elif unit < row:
                 by = (row // unit).bit_length() - 1
-                scaled = self.operands.step(Register(place), "reg_alu", register, by, operator="shift_right")
+                scaled = self.operands.steps.step(Register(place), "reg_alu", register, by, operator="shift_right")
             fields += ["offset_register", ("imm", Number(scaled.held("gpsimd")))]
         self._append("iota", fields, [], [indices])
         highest = (found.partitions - 1) * found.pitch // row + (limit - 1) * unit // row if limit else (

@@ -20,7 +20,7 @@ from trn_nki.values.engines import engine
 from trn_nki.values.generations import PARTITIONS, PSUM_BYTES, Generation
 from trn_nki.values.memory_regions import MemoryRegion
 
-MAX_INSTRUCTIONS = 10_000_000  # of one core; a kernel beyond is taken for one that does not end
+MAX_INSTRUCTIONS = 1_000_000  # of one core; a kernel beyond is taken for one that does not end
 
 
 @dataclasses.dataclass(eq=False)

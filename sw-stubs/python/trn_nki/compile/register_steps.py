@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops of the device and registers of a recorded kernel as parts of a program."""
+from __future__ import annotations
+
+from typing import Any
+
+from trn_nki.compile.program import ELEMENT_WORDS, Held, Location, LoopEnd, LoopStart, Register, Step, Tile
+from trn_nki.diagnostics.errors import KernelError
+from trn_nki.tensors.tensor import NkiTensor
+
+
+class RegisterSteps:
+    """Appends the steps of registers, and the begins and ends of loops. `operands` says which core and which line they
+    belong to."""
+
+    def __init__(self, operands: Any):
+        self._of = operands
+        self._loops: dict[int, LoopStart] = {}       # the innermost open loop of each core
+        self._started: dict[Any, LoopStart] = {}     # by loop of the trace
+        self._registers: dict[Any, Register] = {}    # by register of the trace
+        self.constants: dict[Any, int] = {}          # registers of the trace whose values are known here
+
+    @property
+    def loop(self) -> LoopStart | None:
+        """The innermost open loop of this core."""
+        return self._loops.get(self._of.core)
+
+    def loop_of(self, storage: Any) -> LoopStart | None:
+        """The loop whose body allocated the storage."""
+        return self._started.get(storage.loop)
+
+    def open_loop(self, of: Any, start: LoopStart) -> None:
+        self._started[of] = self._loops[self._of.core] = start
+        self._of.program.instructions.append(start)
+
+    def close_loop(self) -> None:
+        start = self._loops[self._of.core]
+        self._of.program.instructions.append(LoopEnd(start))
+        if start.parent is None:
+            del self._loops[self._of.core]
+        else:
+            self._loops[self._of.core] = start.parent
+
+    def register(self, value: Any) -> Register:
+        """That of a register of the trace."""
+        if value in self.constants:
+            return self.step(Register(self._of.place), "reg_move", self.constants[value])
+        found = self._registers.get(value)
+        if found is None:
+            found = self._registers[value] = Register(self._of.place, value.factor)
+        return found
+
+    def integer(self, value: Any) -> Any:
+        """A register, or the integer where it is known."""
+        if getattr(value, "is_register", False):
+            return self.constants[value] if value in self.constants else self.register(value)
+        return int(value)
+
+    def forget_constants(self) -> None:
+        """Puts them into registers: a loop of the device follows, which may change them."""
+        for register, value in list(self.constants.items()):
+            del self.constants[register]
+            self.step(self.register(register), "reg_move", value)
+
+    def resolved(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Views whose index is known here become views without an index."""
+        if not self.constants:
+            return arguments
+        return {key: self._resolved(value) for key, value in arguments.items()}
+
+    def _resolved(self, value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return type(value)(self._resolved(part) for part in value)
+        index = value.indirection if isinstance(value, NkiTensor) else None
+        known = None if index is None or index.kind != "scalar" or isinstance(index.index, NkiTensor) else \
+            self.constants.get(index.index)
+        if known is None:
+            return value
+        if index.limit and not 0 <= known < index.limit:
+            raise KernelError(f"index {known} of {value!r} is out of range; it must be below {index.limit}", "10.1",
+                              self._of.place)
+        return value.at(known * index.stride)
+
+    def step(self, target: Register, name: str, *sources: Any, **more: Any) -> Register:
+        self._of.program.instructions.append(Step(target, name, sources, self._of.place, self._of.core, **more))
+        return target
+
+    def index(self, value: Any) -> Register:
+        """What a scalar index holds: a register, or the element of a tile or tensor, which is loaded."""
+        if getattr(value, "is_register", False):
+            return self.register(value)
+        return self.load(Register(self._of.place), value)
+
+    def load(self, target: Register, view: NkiTensor) -> Register:
+        if not view.dtype.is_integer:
+            raise KernelError(f"a register holds an integer; {view!r} is not one", "8.1", self._of.place)
+        source = self._of.access(view)
+        if isinstance(source, Tile):
+            field = ("where", Location(source))
+        else:
+            field = ("address", f"@{self._of.object(view.storage).name}+{view.offset * view.dtype.itemsize}")
+        return self.step(target, "reg_load", fields=(("type", ELEMENT_WORDS[view.dtype.name]), field), reads=(source,))
+
+    def displacement(self, view: NkiTensor, engine: str) -> Held:
+        """The register of the engine that holds the elements to add to the offset of a view with a scalar index."""
+        found, stride = self.index(view.indirection.index), view.indirection.stride
+        if stride != 1:
+            found = self.step(Register(self._of.place), "reg_alu", found, stride, operator="mult")
+        return found.held(engine)
+
+
+__all__ = ["RegisterSteps"]
