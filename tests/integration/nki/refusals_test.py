@@ -168,6 +168,23 @@ class KernelsWithMistakes(unittest.TestCase):
                 break
         self.assertIn("is left by break or return", self.refusal(breaks).message)
 
+    def test_unknown_names_are_answered_with_a_similar_one(self):
+        def misspells_a_function(x):
+            nl.multipy(nl.load(x), 2.0)
+
+        def misspells_an_instruction(x):
+            nisa.tensor_tensr(x, x)
+        self.assertIn("nki.language has no 'multipy', did you mean 'multiply'?", self.refusal(misspells_a_function).message)
+        self.assertIn("nki.isa has no 'tensor_tensr', did you mean 'tensor_tensor'?",
+                      self.refusal(misspells_an_instruction).message)
+
+    def test_sums_over_passes_say_whether_they_accumulate(self):
+        def sums_in_psum(x):
+            total, operand = tile(8, 8, buffer=nl.psum), tile(8, 8)
+            for _ in nl.dynamic_range(2):
+                nisa.nc_matmul(dst=total, stationary=operand, moving=operand)
+        self.assertIn("say accumulate=True or False", self.refusal(sums_in_psum).message)
+
     def test_instructions_work_in_kernels_only(self):
         with self.assertRaisesRegex(KernelError, "works inside a kernel"):
             nisa.core_barrier(None, (0, 1))
